@@ -1,0 +1,187 @@
+//! What the compiler says to a person, as data.
+
+use crate::{Code, Span};
+use std::fmt;
+
+/// The result of anything that can fail because of its input.
+pub type Result<T> = std::result::Result<T, Diagnostic>;
+
+/// How serious a diagnostic is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
+pub enum Severity {
+    /// Worth knowing; nothing stops.
+    Note,
+    /// Suspicious; nothing stops unless asked for.
+    Warning,
+    /// The input is wrong; nothing is produced.
+    Error,
+    /// An invariant of the compiler is broken; the fault is ours.
+    Bug,
+}
+
+/// A span with a few words on what is there.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Label {
+    /// Where.
+    pub span: Span,
+    /// What is there.
+    pub text: String,
+}
+
+/// One message: what was found, what was expected, what to do.
+///
+/// The headline is lower case without a full stop and stands alone; code stands in backticks.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Diagnostic(Box<Data>);
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Data {
+    code: Code,
+    severity: Severity,
+    message: String,
+    primary: Option<Label>,
+    secondary: Vec<Label>,
+    notes: Vec<String>,
+    help: Option<String>,
+}
+
+/// Several diagnostics of one run, in source order.
+pub type Diagnostics = Vec<Diagnostic>;
+
+impl Diagnostic {
+    fn new(code: Code, severity: Severity, message: String) -> Self {
+        Self(Box::new(Data {
+            code,
+            severity,
+            message,
+            primary: None,
+            secondary: Vec::new(),
+            notes: Vec::new(),
+            help: None,
+        }))
+    }
+
+    /// The input is wrong.
+    pub fn error(code: Code, message: impl Into<String>) -> Self {
+        Self::new(code, Severity::Error, message.into())
+    }
+
+    /// The input is suspicious.
+    pub fn warning(code: Code, message: impl Into<String>) -> Self {
+        Self::new(code, Severity::Warning, message.into())
+    }
+
+    /// An invariant is broken; the message names the pass or part that broke it.
+    pub fn bug(message: impl Into<String>) -> Self {
+        Self::new(crate::codes::INTERNAL, Severity::Bug, message.into())
+    }
+
+    /// Sets the main position and what is there.
+    #[must_use]
+    pub fn at(mut self, span: Span, label: impl Into<String>) -> Self {
+        self.0.primary = Some(Label { span, text: label.into() });
+        self
+    }
+
+    /// Sets the main position when there is none yet.
+    #[must_use]
+    pub fn or_at(mut self, span: Option<Span>, label: impl Into<String>) -> Self {
+        if let (None, Some(span)) = (&self.0.primary, span) {
+            self.0.primary = Some(Label { span, text: label.into() });
+        }
+        self
+    }
+
+    /// Adds another position that explains the first.
+    #[must_use]
+    pub fn also(mut self, span: Span, label: impl Into<String>) -> Self {
+        self.0.secondary.push(Label { span, text: label.into() });
+        self
+    }
+
+    /// Adds a fact.
+    #[must_use]
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.0.notes.push(note.into());
+        self
+    }
+
+    /// Says what to do.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.0.help = Some(help.into());
+        self
+    }
+
+    /// Puts `context: ` before the headline.
+    #[must_use]
+    pub fn context(mut self, context: impl fmt::Display) -> Self {
+        self.0.message = format!("{context}: {}", self.0.message);
+        self
+    }
+
+    /// The same message as a broken invariant of the compiler, `who` being the pass or part at fault.
+    #[must_use]
+    pub fn into_bug(mut self, who: impl fmt::Display) -> Self {
+        self.0.message = format!("internal error: {who}: {}", self.0.message);
+        self.0.severity = Severity::Bug;
+        self.0.code = crate::codes::INTERNAL;
+        self
+    }
+
+    /// Its code.
+    pub fn code(&self) -> Code {
+        self.0.code
+    }
+
+    /// How serious it is.
+    pub fn severity(&self) -> Severity {
+        self.0.severity
+    }
+
+    /// The headline.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// The main position.
+    pub fn primary(&self) -> Option<&Label> {
+        self.0.primary.as_ref()
+    }
+
+    /// Further positions.
+    pub fn secondary(&self) -> &[Label] {
+        &self.0.secondary
+    }
+
+    /// Further facts.
+    pub fn notes(&self) -> &[String] {
+        &self.0.notes
+    }
+
+    /// What to do.
+    pub fn help_text(&self) -> Option<&str> {
+        self.0.help.as_deref()
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    /// The concise form: `error[E0203]: headline`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = match self.severity() {
+            Severity::Note => "note",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+            Severity::Bug => "bug",
+        };
+        write!(f, "{word}[{}]: {}", self.code().id, self.message())
+    }
+}
+
+impl fmt::Debug for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+impl std::error::Error for Diagnostic {}

@@ -1,0 +1,14 @@
+//! What every Halite crate shares and nothing else: source positions, diagnostics and typed indices.
+//!
+//! This crate holds data. It renders nothing and prints nothing; the driver decides how a [`Diagnostic`] looks.
+
+pub mod codes;
+mod diagnostic;
+mod entity;
+mod name;
+mod source;
+
+pub use codes::Code;
+pub use diagnostic::{Diagnostic, Diagnostics, Label, Result, Severity};
+pub use name::Name;
+pub use source::{FileId, Position, SourceFile, SourceMap, Span};

@@ -1,0 +1,209 @@
+//! Dense host tensors.
+
+use crate::{DType, Shape, rounding};
+use half::{bf16, f16};
+use std::fmt;
+
+/// A dense row-major tensor in host memory, stored as little-endian bytes of its element type (`pred`: 0 or 1).
+///
+/// Equality and hashing are those of the bits, so constants can be shared by value.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct HostTensor {
+    dtype: DType,
+    shape: Shape,
+    bytes: Vec<u8>,
+}
+
+/// The number of bytes given is not that of the shape and element type.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SizeMismatch {
+    /// Bytes the type needs.
+    pub expected: usize,
+    /// Bytes given.
+    pub found: usize,
+}
+
+impl HostTensor {
+    /// A tensor from its bytes.
+    ///
+    /// # Errors
+    /// When the length is not `shape.num_elements() * dtype.size()`.
+    pub fn from_bytes(dtype: DType, shape: Shape, bytes: Vec<u8>) -> Result<Self, SizeMismatch> {
+        let expected = shape.num_elements() * dtype.size();
+        if bytes.len() != expected {
+            return Err(SizeMismatch { expected, found: bytes.len() });
+        }
+        Ok(Self { dtype, shape, bytes })
+    }
+
+    /// A tensor of zeros.
+    pub fn zeros(dtype: DType, shape: impl Into<Shape>) -> Self {
+        let shape = shape.into();
+        let bytes = vec![0; shape.num_elements() * dtype.size()];
+        Self { dtype, shape, bytes }
+    }
+
+    /// A tensor from real numbers, each rounded once to nearest even. Integer types take the truncated value and
+    /// wrap, `pred` takes `value != 0`.
+    ///
+    /// # Panics
+    /// When the number of values is not that of the shape.
+    pub fn from_f64s(dtype: DType, shape: impl Into<Shape>, values: impl IntoIterator<Item = f64>) -> Self {
+        if !dtype.is_float() {
+            let whole = |value: f64| if dtype == DType::Pred { i128::from(value != 0.0) } else { value as i128 };
+            return Self::from_whole(dtype, shape.into(), values.into_iter().map(whole));
+        }
+        let shape = shape.into();
+        let mut bytes = Vec::with_capacity(shape.num_elements() * dtype.size());
+        for value in values {
+            match dtype {
+                DType::Bf16 => bytes.extend(rounding::to_bf16(value).to_le_bytes()),
+                DType::F16 => bytes.extend(rounding::to_f16(value).to_le_bytes()),
+                DType::F32 => bytes.extend((value as f32).to_le_bytes()),
+                _ => bytes.extend(value.to_le_bytes()),
+            }
+        }
+        Self::from_bytes(dtype, shape, bytes).expect("as many values as the shape has elements")
+    }
+
+    /// A tensor from integers, wrapped to the width of the type. Float types take the rounded value, `pred` takes
+    /// `value != 0`.
+    ///
+    /// # Panics
+    /// When the number of values is not that of the shape.
+    pub fn from_ints(dtype: DType, shape: impl Into<Shape>, values: impl IntoIterator<Item = i128>) -> Self {
+        if dtype.is_float() {
+            return Self::from_f64s(dtype, shape, values.into_iter().map(|value| value as f64));
+        }
+        Self::from_whole(dtype, shape.into(), values.into_iter())
+    }
+
+    fn from_whole(dtype: DType, shape: Shape, values: impl Iterator<Item = i128>) -> Self {
+        let size = dtype.size();
+        let mut bytes = Vec::with_capacity(shape.num_elements() * size);
+        for value in values {
+            let value = if dtype == DType::Pred { i128::from(value != 0) } else { value };
+            bytes.extend_from_slice(&value.to_le_bytes()[..size]);
+        }
+        Self::from_bytes(dtype, shape, bytes).expect("as many values as the shape has elements")
+    }
+
+    /// A scalar from a real number.
+    pub fn scalar(dtype: DType, value: f64) -> Self {
+        Self::from_f64s(dtype, Shape::scalar(), [value])
+    }
+
+    /// Element type.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// Sizes.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.shape.num_elements()
+    }
+
+    /// Whether there is no element.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The elements as little-endian bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The elements as little-endian bytes, without a copy.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
+    /// The elements as real numbers: exact for floats, integers up to 2^53 and `pred` (0 or 1).
+    pub fn f64s(&self) -> Vec<f64> {
+        match self.dtype {
+            DType::Bf16 => self.elements(|b| bf16::from_le_bytes(b).to_f64()),
+            DType::F16 => self.elements(|b| f16::from_le_bytes(b).to_f64()),
+            DType::F32 => self.elements(|b| f64::from(f32::from_le_bytes(b))),
+            DType::F64 => self.elements(f64::from_le_bytes),
+            _ => self.ints().into_iter().map(|value| value as f64).collect(),
+        }
+    }
+
+    /// The elements as integers: exact for integers and `pred` (0 or 1), truncated towards zero for floats.
+    pub fn ints(&self) -> Vec<i128> {
+        match self.dtype {
+            DType::Pred | DType::U8 => self.elements(|b| i128::from(u8::from_le_bytes(b))),
+            DType::S8 => self.elements(|b| i128::from(i8::from_le_bytes(b))),
+            DType::S16 => self.elements(|b| i128::from(i16::from_le_bytes(b))),
+            DType::U16 => self.elements(|b| i128::from(u16::from_le_bytes(b))),
+            DType::S32 => self.elements(|b| i128::from(i32::from_le_bytes(b))),
+            DType::U32 => self.elements(|b| i128::from(u32::from_le_bytes(b))),
+            DType::S64 => self.elements(|b| i128::from(i64::from_le_bytes(b))),
+            DType::U64 => self.elements(|b| i128::from(u64::from_le_bytes(b))),
+            _ => self.f64s().into_iter().map(|value| value as i128).collect(),
+        }
+    }
+
+    /// The same bytes under another shape.
+    ///
+    /// # Panics
+    /// When the number of elements differs.
+    #[must_use]
+    pub fn reshaped(self, shape: impl Into<Shape>) -> Self {
+        let shape = shape.into();
+        assert_eq!(self.len(), shape.num_elements(), "a reshape keeps the number of elements");
+        Self { shape, ..self }
+    }
+
+    /// The value all elements share bit for bit, as a scalar tensor; `None` when they differ or there is none.
+    pub fn splat_value(&self) -> Option<HostTensor> {
+        let size = self.dtype.size();
+        let first = self.bytes.get(..size)?;
+        let equal = self.bytes.chunks_exact(size).all(|element| element == first);
+        equal.then(|| HostTensor { dtype: self.dtype, shape: Shape::scalar(), bytes: first.to_vec() })
+    }
+
+    fn elements<T, const N: usize>(&self, decode: impl Fn([u8; N]) -> T) -> Vec<T> {
+        self.bytes.as_chunks::<N>().0.iter().map(|bytes| decode(*bytes)).collect()
+    }
+}
+
+impl fmt::Debug for HostTensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.dtype, self.shape)?;
+        let shown = 16;
+        if self.len() > shown {
+            return write!(f, " ({} elements)", self.len());
+        }
+        if self.dtype.is_float() { write!(f, " {:?}", self.f64s()) } else { write!(f, " {:?}", self.ints()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_wrap_to_their_width() {
+        let tensor = HostTensor::from_ints(DType::S8, [3], [127, 128, -129]);
+        assert_eq!(tensor.ints(), [127, -128, 127]);
+        assert_eq!(HostTensor::from_ints(DType::U32, [1], [-1]).ints(), [4_294_967_295]);
+    }
+
+    #[test]
+    fn wrong_sizes_are_refused() {
+        let error = HostTensor::from_bytes(DType::F32, [2].into(), vec![0; 7]).unwrap_err();
+        assert_eq!(error, SizeMismatch { expected: 8, found: 7 });
+    }
+
+    #[test]
+    fn splats_are_bitwise() {
+        assert!(HostTensor::from_f64s(DType::F32, [2], [0.0, -0.0]).splat_value().is_none());
+        assert_eq!(HostTensor::from_f64s(DType::F32, [2], [3.0, 3.0]).splat_value().unwrap().f64s(), [3.0]);
+    }
+}

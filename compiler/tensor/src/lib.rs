@@ -1,0 +1,17 @@
+//! Element types, static shapes, host tensors, exact rounding and tolerant comparison.
+//!
+//! A [`HostTensor`] is a dense row-major array of one [`DType`]. Arithmetic on it is the business of the reference
+//! interpreter: this crate reads elements as `f64` or `i128`, which hold every supported element exactly, and writes
+//! them back with one rounding (floats, to nearest even) or by wrapping (integers).
+
+pub mod compare;
+mod dtype;
+mod host;
+mod indices;
+pub mod rounding;
+mod shape;
+
+pub use dtype::DType;
+pub use host::{HostTensor, SizeMismatch};
+pub use indices::Indices;
+pub use shape::{Dims, Shape};

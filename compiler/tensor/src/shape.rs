@@ -1,0 +1,101 @@
+//! Static shapes.
+
+use smallvec::SmallVec;
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+
+/// A list of dimension numbers or sizes, inline up to rank 6.
+pub type Dims = SmallVec<[usize; 6]>;
+
+/// The sizes of a tensor's dimensions, outermost first. Rank 0 is a scalar; a size may be 0.
+#[derive(Clone, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
+pub struct Shape(Dims);
+
+impl Shape {
+    /// The shape of a scalar.
+    pub fn scalar() -> Self {
+        Self::default()
+    }
+
+    /// Number of dimensions.
+    pub fn rank(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Product of all sizes; 1 for a scalar.
+    pub fn num_elements(&self) -> usize {
+        self.0.iter().product()
+    }
+
+    /// Distance in elements between neighbours along each dimension, row-major.
+    pub fn strides(&self) -> Dims {
+        let mut strides: Dims = SmallVec::from_elem(1, self.rank());
+        for dim in (1..self.rank()).rev() {
+            strides[dim - 1] = strides[dim] * self.0[dim];
+        }
+        strides
+    }
+
+    /// The sizes as a growable list.
+    pub fn into_dims(self) -> Dims {
+        self.0
+    }
+}
+
+impl Deref for Shape {
+    type Target = [usize];
+
+    fn deref(&self) -> &[usize] {
+        &self.0
+    }
+}
+
+impl DerefMut for Shape {
+    fn deref_mut(&mut self) -> &mut [usize] {
+        &mut self.0
+    }
+}
+
+impl From<Dims> for Shape {
+    fn from(dims: Dims) -> Self {
+        Self(dims)
+    }
+}
+
+impl From<&[usize]> for Shape {
+    fn from(dims: &[usize]) -> Self {
+        Self(SmallVec::from_slice(dims))
+    }
+}
+
+impl<const N: usize> From<[usize; N]> for Shape {
+    fn from(dims: [usize; N]) -> Self {
+        Self(SmallVec::from_slice(&dims))
+    }
+}
+
+impl FromIterator<usize> for Shape {
+    fn from_iter<I: IntoIterator<Item = usize>>(sizes: I) -> Self {
+        Self(sizes.into_iter().collect())
+    }
+}
+
+impl fmt::Display for Shape {
+    /// `[4,8]`; `[]` for a scalar.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[")?;
+        for (index, size) in self.0.iter().enumerate() {
+            if index > 0 {
+                f.write_str(",")?;
+            }
+            write!(f, "{size}")?;
+        }
+        f.write_str("]")
+    }
+}
+
+impl fmt::Debug for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
