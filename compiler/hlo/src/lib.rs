@@ -1,1 +1,27 @@
-//! HLO modules.
+//! HLO modules: a vocabulary of messages, made with shapes inferred, checked and printed.
+//!
+//! - [`proto`] holds the protobuf messages; [`encode`] and [`decode`] are their byte form, the only one that round-trips.
+//! - [`ModuleBuilder`] and [`ComputationBuilder`] make modules, [`infer`]ring the type of each instruction.
+//! - [`check`] finds everything in a module that XLA would reject or abort on.
+//! - [`text`] prints a module in XLA's syntax, for people.
+//!
+//! Modules made here follow one form: sub-computations first and the entry last, unique ids over the module from 0 in that
+//! order, row-major layouts, a tuple as the entry's root, equal bytes for equal calls.
+
+mod attributes;
+pub mod builder;
+mod check;
+mod codec;
+pub mod infer;
+mod literal;
+mod opcode;
+pub mod proto;
+pub mod text;
+pub mod types;
+
+pub use attributes::{DotDims, GatherDims, PadDim, ReplicaGroups, ScatterDims, SliceDim};
+pub use builder::{ComputationBuilder, ComputationId, CustomCall, Id, IndexFacts, ModuleBuilder, Signature};
+pub use check::check;
+pub use codec::{decode, encode};
+pub use opcode::{BinaryOp, Comparison, Opcode, ReduceKind, RngAlgorithm, UnaryOp};
+pub use types::{ArrayType, Type};

@@ -45,6 +45,45 @@ codes! {
     NOT_DIFFERENTIABLE = "E0210": "A derivative was asked for where the op has none.";
     EVALUATION = "E0211": "The reference interpreter cannot run this module on these inputs.";
 
+    UNKNOWN_NAME = "E0301": "A model uses a name that nothing in scope defines.";
+    UNUSED = "E0302": "A model defines something that has no effect. Remove it or use it.";
+    CALL = "E0303": "A function of a model is called with arguments that do not fit its signature.";
+    RECURSION = "E0304": "A function of a model calls itself, directly or through others. Models have no way to stop that.";
+    REQUIREMENT = "E0305": "A `require` of the model does not hold for this configuration.";
+    CONFIG_VALUE = "E0306": "A value set for a model's configuration has an unknown key or the wrong kind.";
+    KIND = "E0307": "A model uses one kind of value where another is needed, e.g. a tensor as a dimension.";
+    ARITHMETIC = "E0308": "Arithmetic on numbers of a model has no exact result: a division of whole numbers with a remainder, or an overflow.";
+    CONTRACT = "E0309": "A model does not keep the contract of `main`: typed batch arguments, results `(loss_sum, count)`.";
+    LIMIT = "E0310": "A model nests too deeply, unrolls too far or makes a tensor too large.";
+
+    INPUT = "E0401": "What a command was given names neither a preset, a recipe, a model file nor a bundle.";
+    RECIPE_SYNTAX = "E0402": "The recipe is not TOML.";
+    RECIPE_KEY = "E0403": "A key of the recipe is unknown, missing or given twice.";
+    RECIPE_TYPE = "E0404": "A value of the recipe is of the wrong kind.";
+    RECIPE_RANGE = "E0405": "A value of the recipe is outside its range.";
+    OVERRIDE = "E0406": "An override is not of the form `key=value`.";
+    USAGE = "E0407": "The command line does not follow the usage of the command.";
+
+    FILE = "E0501": "A file or folder cannot be read or written.";
+    BUNDLE = "E0502": "A folder is not a bundle, or its manifest does not follow the schema.";
+    CHECKSUM = "E0503": "A file of a bundle is not the one that the manifest describes. Compile the bundle again.";
+    TENSOR_FILE = "E0504": "A file is not in the safetensors format, or holds an element type that no program takes.";
+    TENSORS = "E0505": "The tensors of a file do not fit the program: names, element types or shapes.";
+    OUTPUT = "E0506": "The output would replace something that Halite did not write.";
+    TEXT = "E0507": "The training text cannot be used: there is none, or too little for one sequence.";
+    MODULE = "E0508": "A bundle has no module of this name, or the module lacks a port that the command needs.";
+
+    PIPELINE = "E0601": "A pipeline names an unknown pass, orders passes so that one meets a phase it does not take, or lacks what a pass needs.";
+    PATTERN = "E0602": "A pattern of the recipe matches no parameter, so it would silently do nothing.";
+
+    PLUGIN_MISSING = "E0701": "No PJRT plugin was found to run HLO with. `halite plugin install` fetches one.";
+    PLUGIN_UNUSABLE = "E0702": "The PJRT plugin cannot be opened or speaks another version of the PJRT C API.";
+    PLUGIN_INSTALL = "E0703": "The PJRT plugin could not be installed. Nothing was changed.";
+    RUNTIME_PROGRAM = "E0704": "The bytes or options handed to the runtime are not a program it can compile.";
+    RUNTIME_COMPILE = "E0705": "XLA refused to compile the program. The message is XLA's own.";
+    RUNTIME_INPUT = "E0706": "The inputs of a call do not fit the program: number, type, shape, device or owner.";
+    RUNTIME_EXECUTE = "E0707": "A call, a transfer or the set-up of devices failed at run time.";
+
     INTERNAL = "E0901": "An invariant of the compiler is broken. This is a bug in Halite, not in the input.";
 }
 

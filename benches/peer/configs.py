@@ -1,0 +1,31 @@
+"""The configurations measured, as JAX sees them and as `halite compile` is asked for them."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Config:
+    """A Llama and its batch. `preset` and `sets` name the same thing on Halite's command line."""
+
+    vocab: int
+    hidden: int
+    layers: int
+    heads: int
+    kv_heads: int
+    ffn: int
+    seq: int
+    batch: int
+    preset: str
+    sets: tuple[str, ...] = ()
+
+
+CONFIGS = {
+    "tiny": Config(256, 64, 2, 4, 2, 176, 64, 8, "tiny"),
+    "mid": Config(
+        2048, 256, 4, 8, 4, 704, 256, 2, "tiny",
+        ("layers=4", "hidden=256", "heads=8", "kv_heads=4", "ffn=704", "vocab=2048", "seq=256", "batch=2"),
+    ),
+    "hlat-7b": Config(32000, 4096, 32, 32, 32, 11008, 4096, 1, "hlat-7b"),
+    "hlat-70b": Config(32000, 8192, 80, 64, 8, 28672, 4096, 1, "hlat-70b"),
+}
+EXECUTED = ("tiny", "mid")  # small enough to run on a CPU

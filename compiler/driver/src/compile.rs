@@ -1,0 +1,317 @@
+//! From a recipe to a bundle.
+
+use crate::bundle::Bundle;
+use crate::dump::{DumpFilter, Dumper};
+use crate::pipelines;
+use crate::recipe::LoadedRecipe;
+use crate::session::Session;
+use halite_hlo::proto::HloModuleProto;
+use halite_ir::{Function, Init, LowerOptions, Module, Op, ParamRole, ResultRole, Slot, TensorType, aliases, lower};
+use halite_lang::{Elaborated, Override};
+use halite_passes::{PassCx, PassReport, Pipeline, Runner, RunnerOptions};
+use halite_spec::{
+    Buffer, BufferInit, BufferSlot, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, ModuleRole, Port, PortRole,
+    PrecisionRecipe, Recipe, Statistics,
+};
+use halite_support::{Diagnostic, Diagnostics, Severity};
+use halite_tensor::DType;
+use indexmap::IndexMap;
+use sha2::{Digest, Sha256};
+
+/// What to compile besides the recipe.
+#[derive(Clone, Debug)]
+pub struct CompileOptions {
+    /// The modules to make; the training step first.
+    pub roles: Vec<ModuleRole>,
+    /// Whether to add the HLO of each module as text.
+    pub emit_hlo_text: bool,
+    /// Whether to add the final IR of each module.
+    pub emit_ir: bool,
+    /// Which intermediate modules to add.
+    pub dumps: Option<DumpFilter>,
+    /// How passes are run and verified.
+    pub runner: RunnerOptions,
+}
+
+impl Default for CompileOptions {
+    /// All roles, verified after each pass, HLO only.
+    fn default() -> Self {
+        Self {
+            roles: ModuleRole::ALL.to_vec(),
+            emit_hlo_text: false,
+            emit_ir: false,
+            dumps: None,
+            runner: RunnerOptions::default(),
+        }
+    }
+}
+
+/// A compiled recipe.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// What is written to disk.
+    pub bundle: Bundle,
+    /// What deserves a look.
+    pub warnings: Diagnostics,
+    /// Each pass that ran, by module.
+    pub reports: Vec<(ModuleRole, Vec<PassReport>)>,
+}
+
+/// One module in all its forms.
+#[derive(Clone, Debug)]
+pub struct CompiledModule {
+    /// What it computes.
+    pub role: ModuleRole,
+    /// The legal IR.
+    pub ir: Module,
+    /// The HLO.
+    pub hlo: HloModuleProto,
+    /// The passes that ran.
+    pub reports: Vec<PassReport>,
+    /// Intermediate modules as text, by file name.
+    pub dumps: IndexMap<String, String>,
+}
+
+impl Session {
+    /// Compiles a recipe to a bundle. The same recipe gives the same bytes.
+    ///
+    /// # Errors
+    /// Every mistake found in the model, or the first one a pass finds. A [`Bug`](halite_support::Severity::Bug) is ours.
+    pub fn compile(&self, recipe: &LoadedRecipe, options: &CompileOptions) -> Result<Compiled, Diagnostics> {
+        let elaborated = self.elaborate(recipe)?;
+        let mut modules = Vec::with_capacity(options.roles.len());
+        for &role in &options.roles {
+            let pipeline = self.passes.pipeline(pipelines::pipeline(role)).map_err(|error| vec![error])?;
+            let module = self.compile_role(&elaborated.module, recipe, role, &pipeline, options);
+            modules.push(module.map_err(|error| vec![recipe.locate(error)])?);
+        }
+        let bundle = make_bundle(&elaborated, &recipe.recipe, &modules, options).map_err(|error| vec![error])?;
+        let reports = modules.into_iter().map(|module| (module.role, module.reports)).collect();
+        Ok(Compiled { bundle, warnings: elaborated.warnings, reports })
+    }
+
+    /// The model of a recipe in phase `built`.
+    ///
+    /// # Errors
+    /// Every mistake found in the model.
+    pub fn elaborate(&self, recipe: &LoadedRecipe) -> Result<Elaborated, Diagnostics> {
+        let text = &self.sources.file(recipe.model_source).text;
+        let options = halite_lang::Options { float: float(recipe.recipe.precision), overrides: overrides(recipe) };
+        halite_lang::elaborate(recipe.model_source, text, &options, &self.registry)
+    }
+
+    /// Runs a pipeline on the part of a built module that a role needs, and lowers it.
+    ///
+    /// # Errors
+    /// What a pass says, or a bug when the HLO breaks a rule of XLA.
+    pub fn compile_role(
+        &self,
+        built: &Module,
+        recipe: &LoadedRecipe,
+        role: ModuleRole,
+        pipeline: &Pipeline,
+        options: &CompileOptions,
+    ) -> Result<CompiledModule, Diagnostic> {
+        let mut module = for_role(built, role);
+        let cx = PassCx { registry: &self.registry, recipe: Some(&recipe.recipe) };
+        let mut dumper = Dumper::new(role.name(), options.dumps.as_ref());
+        let mut runner = Runner::new(options.runner.clone()).with_dump(&mut dumper);
+        runner.run(pipeline, &mut module, &cx)?;
+        let reports = runner.reports().to_vec();
+        let hlo = lower(&module, &self.sources, LowerOptions::default())?;
+        let serious = |finding: &Diagnostic| finding.severity() >= Severity::Error;
+        if let Some(finding) = halite_hlo::check(&hlo).into_iter().find(serious) {
+            return Err(finding.into_bug("lowering"));
+        }
+        Ok(CompiledModule { role, ir: module, hlo, reports, dumps: dumper.into_files() })
+    }
+}
+
+/// The element type of weights.
+fn float(precision: PrecisionRecipe) -> DType {
+    match precision {
+        PrecisionRecipe::Fp32 => DType::F32,
+        PrecisionRecipe::Fp64 => DType::F64,
+    }
+}
+
+/// The configuration that the recipe sets: its own keys, then `batch` and `seq`.
+fn overrides(recipe: &LoadedRecipe) -> Vec<Override> {
+    let convert = |value: halite_spec::ConfigValue| match value {
+        halite_spec::ConfigValue::Bool(value) => halite_lang::ConfigValue::Bool(value),
+        halite_spec::ConfigValue::Int(value) => halite_lang::ConfigValue::Int(value),
+        halite_spec::ConfigValue::Real(value) => halite_lang::ConfigValue::Real(value),
+    };
+    let config = recipe.recipe.model.config.iter();
+    let mut overrides: Vec<_> = config
+        .map(|(key, &value)| Override {
+            key: key.clone(),
+            value: convert(value),
+            span: recipe.span_of(&["model", "config", key]),
+        })
+        .collect();
+    for (key, size) in [("batch", recipe.recipe.batch), ("seq", recipe.recipe.seq)] {
+        let value = halite_lang::ConfigValue::Int(i64::try_from(size).unwrap_or(i64::MAX));
+        overrides.push(Override { key: key.to_owned(), value, span: recipe.span_of(&[key]) });
+    }
+    overrides
+}
+
+/// The module with only the results that a role returns.
+fn for_role(built: &Module, role: ModuleRole) -> Module {
+    let mut module = built.clone();
+    module.name = format!("{}_{}", built.name, role.name()).into();
+    if let Some(entry) = module.functions.last_mut() {
+        entry.results.retain(|result| match role {
+            ModuleRole::TrainStep => true,
+            ModuleRole::Forward => result.role == ResultRole::Probe,
+            ModuleRole::Eval => matches!(result.role, ResultRole::Loss | ResultRole::Count),
+        });
+    }
+    module
+}
+
+fn make_bundle(
+    elaborated: &Elaborated,
+    recipe: &Recipe,
+    modules: &[CompiledModule],
+    options: &CompileOptions,
+) -> Result<Bundle, Diagnostic> {
+    let mut files = IndexMap::new();
+    let mut entries = Vec::with_capacity(modules.len());
+    for module in modules {
+        let name = module.role.name();
+        let bytes = halite_hlo::encode(&module.hlo);
+        if options.emit_hlo_text {
+            files.insert(format!("{name}.hlo.txt"), halite_hlo::text::print(&module.hlo).into_bytes());
+        }
+        if options.emit_ir {
+            files.insert(format!("{name}.ir"), halite_ir::text::print(&module.ir).into_bytes());
+        }
+        files.extend(module.dumps.iter().map(|(file, text)| (file.clone(), text.clone().into_bytes())));
+        entries.push(module_entry(module, &bytes)?);
+        files.insert(format!("{name}.hlo.pb"), bytes);
+    }
+    let config = elaborated.config.iter().map(|(key, &value)| (key.clone(), spec_value(value))).collect();
+    let manifest = Manifest {
+        version: MANIFEST_VERSION,
+        model: ModelInfo { name: elaborated.module.name.to_string(), config },
+        recipe: recipe.clone(),
+        buffers: buffers(modules)?,
+        modules: entries,
+        schedule: vec![ModuleRole::TrainStep.name().to_owned()],
+        statistics: statistics(recipe, modules)?,
+    };
+    Ok(Bundle { manifest, files })
+}
+
+fn spec_value(value: halite_lang::ConfigValue) -> halite_spec::ConfigValue {
+    match value {
+        halite_lang::ConfigValue::Bool(value) => halite_spec::ConfigValue::Bool(value),
+        halite_lang::ConfigValue::Int(value) => halite_spec::ConfigValue::Int(value),
+        halite_lang::ConfigValue::Real(value) => halite_spec::ConfigValue::Real(value),
+    }
+}
+
+fn entry(module: &CompiledModule) -> Result<&Function, Diagnostic> {
+    module.ir.entry().ok_or_else(|| Diagnostic::bug("a compiled module without an entry"))
+}
+
+fn port(name: &str, ty: &TensorType, role: PortRole, alias: Option<usize>) -> Port {
+    Port { name: name.to_owned(), dtype: ty.dtype(), shape: ty.shape().to_vec(), role, alias }
+}
+
+fn module_entry(module: &CompiledModule, bytes: &[u8]) -> Result<ModuleEntry, Diagnostic> {
+    let entry = entry(module)?;
+    let aliases = aliases(entry);
+    let input = |param: &halite_ir::Param| port(&param.name, entry.ty(param.value), PortRole::Buffer, None);
+    let output = |(index, result): (usize, &halite_ir::FuncResult)| {
+        let role = match result.role {
+            ResultRole::State(_) => PortRole::Buffer,
+            ResultRole::Probe => PortRole::Probe,
+            _ => PortRole::Metric,
+        };
+        let alias = aliases.iter().find(|(_, output)| *output == index).map(|(parameter, _)| *parameter);
+        port(&result.name, entry.ty(result.value), role, alias)
+    };
+    let name = module.role.name();
+    Ok(ModuleEntry {
+        name: name.to_owned(),
+        role: module.role,
+        file: format!("{name}.hlo.pb"),
+        sha256: Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect(),
+        inputs: entry.params.iter().map(input).collect(),
+        outputs: entry.results.iter().enumerate().map(output).collect(),
+    })
+}
+
+/// Every buffer that some module reads, once, in the order of first use.
+fn buffers(modules: &[CompiledModule]) -> Result<Vec<Buffer>, Diagnostic> {
+    let mut buffers = IndexMap::new();
+    for module in modules {
+        let entry = entry(module)?;
+        for param in &entry.params {
+            let ty = entry.ty(param.value);
+            buffers.entry(param.name.clone()).or_insert_with(|| buffer(&param.name, ty, &param.role));
+        }
+    }
+    Ok(buffers.into_values().collect())
+}
+
+fn buffer(name: &str, ty: &TensorType, role: &ParamRole) -> Buffer {
+    let (slot, of, init) = match role {
+        ParamRole::Argument | ParamRole::Batch => (BufferSlot::Batch, None, None),
+        ParamRole::Weight(info) => {
+            let init = match info.init {
+                Init::Zeros => BufferInit::Zeros,
+                Init::Ones => BufferInit::Ones,
+                Init::Normal { std } => BufferInit::Normal(std),
+            };
+            (BufferSlot::Weight, None, Some(init))
+        }
+        ParamRole::State(info) => {
+            let slot = match info.slot {
+                Slot::M => BufferSlot::M,
+                Slot::V => BufferSlot::V,
+                Slot::Step => BufferSlot::Step,
+            };
+            (slot, info.of.as_ref().map(ToString::to_string), Some(BufferInit::Zeros))
+        }
+    };
+    Buffer { name: name.to_owned(), dtype: ty.dtype(), shape: ty.shape().to_vec(), slot, of, init }
+}
+
+fn statistics(recipe: &Recipe, modules: &[CompiledModule]) -> Result<Statistics, Diagnostic> {
+    let tokens = recipe.batch as u64 * recipe.seq as u64;
+    let mut statistics = Statistics { tokens_per_step: tokens, ..Statistics::default() };
+    let step = modules.iter().find(|module| module.role == ModuleRole::TrainStep);
+    let Some(module) = step.or(modules.first()) else { return Ok(statistics) };
+    let entry = entry(module)?;
+    for param in &entry.params {
+        let ty = entry.ty(param.value);
+        match param.role {
+            ParamRole::Weight(_) => {
+                statistics.parameters += ty.shape().num_elements() as u64;
+                statistics.state_bytes += ty.bytes();
+            }
+            ParamRole::State(_) => statistics.state_bytes += ty.bytes(),
+            ParamRole::Argument | ParamRole::Batch => {}
+        }
+    }
+    statistics.matmul_flops_per_token = matmul_flops(entry) / tokens.max(1);
+    statistics.hlo_instructions = module.hlo.computations.last().map_or(0, |main| main.instructions.len() as u64);
+    Ok(statistics)
+}
+
+/// Floating-point operations of all contractions.
+fn matmul_flops(entry: &Function) -> u64 {
+    let registry = halite_ir::Registry::default();
+    let cx = halite_ir::InferCx { functions: &[], registry: &registry };
+    let dots = entry.insts.iter().filter(|inst| matches!(inst.op, Op::DotGeneral(_)));
+    dots.map(|inst| {
+        let args: Vec<_> = inst.args.iter().map(|&arg| entry.ty(arg)).collect();
+        let results: Vec<_> = inst.results.iter().map(|&result| entry.ty(result).clone()).collect();
+        inst.op.def().cost(&cx, &args, &results).flops
+    })
+    .sum()
+}

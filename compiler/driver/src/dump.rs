@@ -1,0 +1,50 @@
+//! Intermediate modules as text files.
+
+use halite_ir::Module;
+use halite_passes::{Dump, Moment};
+use indexmap::IndexMap;
+
+/// Which intermediate modules to keep.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DumpFilter {
+    /// A pass name in which `*` matches any text.
+    pub passes: String,
+}
+
+impl DumpFilter {
+    fn takes(&self, pass: &str) -> bool {
+        halite_passes::matches_pattern(&self.passes, pass)
+    }
+}
+
+/// Collects the modules around the passes that a filter takes, as `<module>.<NN>-<pass>.<before|after>.ir`.
+#[derive(Debug)]
+pub(crate) struct Dumper<'a> {
+    module: &'a str,
+    filter: Option<&'a DumpFilter>,
+    files: IndexMap<String, String>,
+}
+
+impl<'a> Dumper<'a> {
+    pub(crate) fn new(module: &'a str, filter: Option<&'a DumpFilter>) -> Self {
+        Self { module, filter, files: IndexMap::new() }
+    }
+
+    pub(crate) fn into_files(self) -> IndexMap<String, String> {
+        self.files
+    }
+}
+
+impl Dump for Dumper<'_> {
+    fn dump(&mut self, index: usize, pass: &str, moment: Moment, module: &Module) {
+        if !self.filter.is_some_and(|filter| filter.takes(pass)) {
+            return;
+        }
+        let moment = match moment {
+            Moment::Before => "before",
+            Moment::After => "after",
+        };
+        let name = format!("{}.{index:02}-{pass}.{moment}.ir", self.module);
+        self.files.insert(name, halite_ir::text::print(module));
+    }
+}

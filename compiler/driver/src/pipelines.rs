@@ -1,0 +1,34 @@
+//! The pipelines: which passes make what, in which order.
+
+use halite_spec::ModuleRole;
+
+/// Repeated until nothing changes.
+macro_rules! simplify {
+    () => {
+        "(simplify, fold-constant, cse, dce)*"
+    };
+}
+
+/// Forward, loss, backward, clipping and update in one module.
+///
+/// `cse` runs before `auto-diff` so that what layers share (masks, rotary tables) is differentiated once. Composites are
+/// expanded after it: their gradients are composites too, which target kernels can match. `inline` comes before the last
+/// clean-up because a derivative function repeats the primal part of its callee.
+const TRAIN_STEP: &str = concat!(
+    "bind-recipe, cse, dce, auto-diff, append-optimizer, ",
+    simplify!(),
+    ", expand-composites, inline, ",
+    simplify!(),
+    ", legalize"
+);
+
+/// The forward part alone.
+const INFERENCE: &str = concat!("cse, dce, expand-composites, inline, ", simplify!(), ", legalize");
+
+/// The pipeline for a role, in the syntax of `halite opt --passes`.
+pub fn pipeline(role: ModuleRole) -> &'static str {
+    match role {
+        ModuleRole::TrainStep => TRAIN_STEP,
+        ModuleRole::Forward | ModuleRole::Eval => INFERENCE,
+    }
+}

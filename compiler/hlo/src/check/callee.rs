@@ -1,0 +1,81 @@
+//! Computations that instructions call.
+
+use super::{Checked, Checker};
+use crate::opcode::{BinaryOp, Opcode, UnaryOp};
+use crate::proto::HloInstructionProto;
+use crate::types::{ArrayType, Type};
+use halite_support::{Diagnostic, Result, codes};
+use halite_tensor::DType;
+
+impl Checker<'_> {
+    /// Every callee is defined earlier, and opcodes of our set have as many as they take.
+    pub(super) fn require_callees(&self, inst: &HloInstructionProto) -> Result<()> {
+        if let Some(id) = inst.called_computation_ids.iter().find(|id| !self.computations.contains_key(id)) {
+            let message = format!("the called computation {id} is not defined before it");
+            return Err(Diagnostic::error(codes::UNDEFINED_VALUE, message));
+        }
+        let expected = match Opcode::parse(&inst.opcode) {
+            Some(Opcode::Call | Opcode::Reduce | Opcode::Scatter | Opcode::AllReduce | Opcode::ReduceScatter) => 1,
+            // The callees of a custom call are the kernel's business.
+            Some(Opcode::CustomCall) => return Ok(()),
+            Some(_) => 0,
+            None if is_elementwise(&inst.opcode) => 0,
+            None => return Ok(()),
+        };
+        let found = inst.called_computation_ids.len();
+        if found == expected {
+            return Ok(());
+        }
+        Err(Diagnostic::error(codes::ARITY, format!("{expected} called computations needed, found {found}")))
+    }
+
+    fn callee(&self, inst: &HloInstructionProto) -> Option<&Checked<'_>> {
+        inst.called_computation_ids.first().and_then(|id| self.computations.get(id))
+    }
+
+    /// What the only callee returns, if it is of our set.
+    pub(super) fn callee_result(&self, inst: &HloInstructionProto) -> Option<Type> {
+        self.callee(inst).and_then(|callee| callee.result.clone())
+    }
+
+    /// The callee takes these operands.
+    pub(super) fn call(&self, inst: &HloInstructionProto, operands: &[&Type]) -> Result<()> {
+        let Some(callee) = self.callee(inst) else { return Ok(()) };
+        if callee.parameters.len() != operands.len() {
+            let message = format!("the callee takes {} operands, found {}", callee.parameters.len(), operands.len());
+            return Err(Diagnostic::error(codes::ARITY, message));
+        }
+        let mut pairs = callee.parameters.iter().zip(operands);
+        match pairs.find_map(|(parameter, found)| parameter.as_ref().filter(|ty| ty != found).map(|ty| (ty, found))) {
+            Some((expected, found)) => {
+                Err(Diagnostic::error(codes::TYPE_MISMATCH, format!("the callee takes `{expected}`, found `{found}`")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The callee takes two scalars of this element type and returns one. Collectives also need it to be a single op,
+    /// since backends recognise the kind by it.
+    pub(super) fn require_combiner(&self, inst: &HloInstructionProto, dtype: DType) -> Result<()> {
+        let Some(callee) = self.callee(inst) else { return Ok(()) };
+        let scalar = Type::Array(ArrayType::scalar(dtype));
+        let is_scalar = |ty: &Option<Type>| ty.as_ref() == Some(&scalar);
+        if callee.parameters.len() != 2 || !callee.parameters.iter().all(is_scalar) || !is_scalar(&callee.result) {
+            let message = format!("the callee must combine two `{scalar}` into one");
+            return Err(Diagnostic::error(codes::TYPE_MISMATCH, message));
+        }
+        let single = callee.instructions.iter().filter(|inst| inst.opcode != Opcode::Parameter.name()).count() == 1;
+        let collective = matches!(Opcode::parse(&inst.opcode), Some(Opcode::AllReduce | Opcode::ReduceScatter));
+        if collective && !single {
+            return Err(Diagnostic::error(
+                codes::ATTRIBUTE,
+                "the callee of a collective must be a single op on its parameters",
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn is_elementwise(opcode: &str) -> bool {
+    UnaryOp::parse(opcode).is_some() || BinaryOp::parse(opcode).is_some()
+}

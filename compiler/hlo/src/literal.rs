@@ -1,0 +1,71 @@
+//! Constants: host tensors as literals.
+
+use crate::proto::LiteralProto;
+use crate::types::{ArrayType, Type};
+use halite_tensor::{DType, HostTensor};
+
+/// The message form of a tensor.
+pub(crate) fn to_proto(tensor: &HostTensor) -> LiteralProto {
+    let shape = Some(Type::Array(ArrayType::new(tensor.dtype(), tensor.shape().clone())).to_proto());
+    let bytes = tensor.bytes();
+    let mut literal = LiteralProto { shape, ..LiteralProto::default() };
+    match tensor.dtype() {
+        DType::Pred => literal.preds = bytes.iter().map(|byte| *byte != 0).collect(),
+        DType::S8 => literal.s8s = bytes.to_vec(),
+        DType::U8 => literal.u8s = bytes.to_vec(),
+        DType::S16 => literal.s16s = bytes.to_vec(),
+        DType::U16 => literal.u16s = bytes.to_vec(),
+        DType::F16 => literal.f16s = bytes.to_vec(),
+        DType::Bf16 => literal.bf16s = bytes.to_vec(),
+        DType::S32 => literal.s32s = numbers(bytes, i32::from_le_bytes),
+        DType::U32 => literal.u32s = numbers(bytes, u32::from_le_bytes),
+        DType::F32 => literal.f32s = numbers(bytes, f32::from_le_bytes),
+        DType::S64 => literal.s64s = numbers(bytes, i64::from_le_bytes),
+        DType::U64 => literal.u64s = numbers(bytes, u64::from_le_bytes),
+        DType::F64 => literal.f64s = numbers(bytes, f64::from_le_bytes),
+    }
+    literal
+}
+
+/// The little-endian bytes of the field that belongs to `dtype`.
+pub(crate) fn bytes(literal: &LiteralProto, dtype: DType) -> Vec<u8> {
+    match dtype {
+        DType::Pred => literal.preds.iter().map(|value| u8::from(*value)).collect(),
+        DType::S8 => literal.s8s.clone(),
+        DType::U8 => literal.u8s.clone(),
+        DType::S16 => literal.s16s.clone(),
+        DType::U16 => literal.u16s.clone(),
+        DType::F16 => literal.f16s.clone(),
+        DType::Bf16 => literal.bf16s.clone(),
+        DType::S32 => literal.s32s.iter().flat_map(|value| value.to_le_bytes()).collect(),
+        DType::U32 => literal.u32s.iter().flat_map(|value| value.to_le_bytes()).collect(),
+        DType::F32 => literal.f32s.iter().flat_map(|value| value.to_le_bytes()).collect(),
+        DType::S64 => literal.s64s.iter().flat_map(|value| value.to_le_bytes()).collect(),
+        DType::U64 => literal.u64s.iter().flat_map(|value| value.to_le_bytes()).collect(),
+        DType::F64 => literal.f64s.iter().flat_map(|value| value.to_le_bytes()).collect(),
+    }
+}
+
+/// Number of elements in the field that belongs to `dtype`; `None` when bytes are left over.
+pub(crate) fn len(literal: &LiteralProto, dtype: DType) -> Option<usize> {
+    let halves = |bytes: &[u8]| bytes.len().is_multiple_of(2).then_some(bytes.len() / 2);
+    match dtype {
+        DType::Pred => Some(literal.preds.len()),
+        DType::S8 => Some(literal.s8s.len()),
+        DType::U8 => Some(literal.u8s.len()),
+        DType::S16 => halves(&literal.s16s),
+        DType::U16 => halves(&literal.u16s),
+        DType::F16 => halves(&literal.f16s),
+        DType::Bf16 => halves(&literal.bf16s),
+        DType::S32 => Some(literal.s32s.len()),
+        DType::U32 => Some(literal.u32s.len()),
+        DType::F32 => Some(literal.f32s.len()),
+        DType::S64 => Some(literal.s64s.len()),
+        DType::U64 => Some(literal.u64s.len()),
+        DType::F64 => Some(literal.f64s.len()),
+    }
+}
+
+fn numbers<T, const N: usize>(bytes: &[u8], decode: fn([u8; N]) -> T) -> Vec<T> {
+    bytes.as_chunks::<N>().0.iter().map(|bytes| decode(*bytes)).collect()
+}

@@ -1,0 +1,436 @@
+//! The protobuf messages of HLO modules, as far as we write, check or print them.
+//!
+//! Field names and numbers are those of XLA's public schema (`xla/service/hlo.proto`, `xla/xla_data.proto`). Enumerations
+//! are plain integers here. Fields of the schema that are not listed are dropped when a module is decoded.
+
+#![allow(missing_docs, reason = "fields carry the names of the public schema, which documents them")]
+
+use prost::Message;
+use std::collections::BTreeMap;
+
+/// A whole module: computations in dependency order, callees before callers.
+#[derive(Clone, PartialEq, Message)]
+pub struct HloModuleProto {
+    #[prost(string, tag = "1")]
+    pub name: String,
+    #[prost(string, tag = "2")]
+    pub entry_computation_name: String,
+    #[prost(message, repeated, tag = "3")]
+    pub computations: Vec<HloComputationProto>,
+    #[prost(message, optional, tag = "4")]
+    pub host_program_shape: Option<ProgramShapeProto>,
+    #[prost(int64, tag = "5")]
+    pub id: i64,
+    #[prost(int64, tag = "6")]
+    pub entry_computation_id: i64,
+    #[prost(message, optional, tag = "8")]
+    pub input_output_alias: Option<HloInputOutputAliasProto>,
+    #[prost(bool, tag = "11")]
+    pub is_dynamic: bool,
+    #[prost(message, optional, tag = "17")]
+    pub stack_frame_index: Option<StackFrameIndexProto>,
+    #[prost(message, optional, tag = "18")]
+    pub buffer_donor: Option<HloBufferDonorProto>,
+    #[prost(message, optional, tag = "19")]
+    pub frontend_attributes: Option<FrontendAttributes>,
+}
+
+/// One computation: instructions with operands before users.
+#[derive(Clone, PartialEq, Message)]
+pub struct HloComputationProto {
+    #[prost(string, tag = "1")]
+    pub name: String,
+    #[prost(message, repeated, tag = "2")]
+    pub instructions: Vec<HloInstructionProto>,
+    #[prost(message, optional, tag = "4")]
+    pub program_shape: Option<ProgramShapeProto>,
+    #[prost(int64, tag = "5")]
+    pub id: i64,
+    #[prost(int64, tag = "6")]
+    pub root_id: i64,
+    #[prost(bool, tag = "7")]
+    pub is_fusion_computation: bool,
+    #[prost(string, tag = "8")]
+    pub execution_thread: String,
+}
+
+/// One instruction. Which attribute fields count depends on `opcode`.
+#[derive(Clone, PartialEq, Message)]
+pub struct HloInstructionProto {
+    #[prost(string, tag = "1")]
+    pub name: String,
+    #[prost(string, tag = "2")]
+    pub opcode: String,
+    #[prost(message, optional, tag = "3")]
+    pub shape: Option<ShapeProto>,
+    #[prost(message, optional, boxed, tag = "7")]
+    pub metadata: Option<Box<OpMetadata>>,
+    #[prost(message, optional, boxed, tag = "8")]
+    pub literal: Option<Box<LiteralProto>>,
+    #[prost(int64, tag = "9")]
+    pub parameter_number: i64,
+    #[prost(string, tag = "11")]
+    pub fusion_kind: String,
+    #[prost(int64, tag = "13")]
+    pub tuple_index: i64,
+    #[prost(int64, repeated, tag = "14")]
+    pub dimensions: Vec<i64>,
+    #[prost(message, repeated, tag = "17")]
+    pub slice_dimensions: Vec<SliceDimensions>,
+    #[prost(int32, tag = "18")]
+    pub exponent_bits: i32,
+    #[prost(int32, tag = "19")]
+    pub mantissa_bits: i32,
+    #[prost(int64, repeated, tag = "20")]
+    pub dynamic_slice_sizes: Vec<i64>,
+    #[prost(message, optional, boxed, tag = "21")]
+    pub padding_config: Option<Box<PaddingConfig>>,
+    #[prost(int64, tag = "26")]
+    pub channel_id: i64,
+    #[prost(string, tag = "28")]
+    pub custom_call_target: String,
+    #[prost(message, optional, boxed, tag = "30")]
+    pub dot_dimension_numbers: Option<Box<DotDimensionNumbers>>,
+    #[prost(message, optional, boxed, tag = "33")]
+    pub gather_dimension_numbers: Option<Box<GatherDimensionNumbers>>,
+    #[prost(int64, repeated, tag = "34")]
+    pub gather_slice_sizes: Vec<i64>,
+    #[prost(int64, tag = "35")]
+    pub id: i64,
+    #[prost(int64, repeated, tag = "36")]
+    pub operand_ids: Vec<i64>,
+    #[prost(int64, repeated, tag = "37")]
+    pub control_predecessor_ids: Vec<i64>,
+    #[prost(int64, repeated, tag = "38")]
+    pub called_computation_ids: Vec<i64>,
+    #[prost(bytes = "vec", tag = "43")]
+    pub backend_config: Vec<u8>,
+    #[prost(message, optional, boxed, tag = "48")]
+    pub scatter_dimension_numbers: Option<Box<ScatterDimensionNumbers>>,
+    #[prost(message, repeated, tag = "49")]
+    pub replica_groups: Vec<ReplicaGroup>,
+    #[prost(message, optional, boxed, tag = "51")]
+    pub precision_config: Option<Box<PrecisionConfig>>,
+    #[prost(message, repeated, tag = "52")]
+    pub source_target_pairs: Vec<SourceTarget>,
+    #[prost(bool, tag = "56")]
+    pub constrain_layout: bool,
+    #[prost(bool, tag = "60")]
+    pub is_stable: bool,
+    #[prost(string, tag = "63")]
+    pub comparison_direction: String,
+    #[prost(bool, tag = "65")]
+    pub custom_call_has_side_effect: bool,
+    #[prost(bool, tag = "67")]
+    pub indices_are_sorted: bool,
+    #[prost(message, optional, boxed, tag = "68")]
+    pub frontend_attributes: Option<Box<FrontendAttributes>>,
+    #[prost(bool, tag = "69")]
+    pub unique_indices: bool,
+    #[prost(int32, tag = "70")]
+    pub rng_algorithm: i32,
+    #[prost(bool, tag = "71")]
+    pub use_global_device_ids: bool,
+    #[prost(string, tag = "72")]
+    pub comparison_type: String,
+    #[prost(int32, tag = "77")]
+    pub custom_call_api_version: i32,
+    #[prost(message, optional, boxed, tag = "87")]
+    pub collective_device_list: Option<Box<CollectiveDeviceListProto>>,
+}
+
+/// The range and step of a slice along one dimension.
+#[derive(Clone, Copy, PartialEq, Eq, Message)]
+pub struct SliceDimensions {
+    #[prost(int64, tag = "1")]
+    pub start: i64,
+    #[prost(int64, tag = "2")]
+    pub limit: i64,
+    #[prost(int64, tag = "3")]
+    pub stride: i64,
+}
+
+/// Padding of every dimension.
+#[derive(Clone, PartialEq, Eq, Message)]
+pub struct PaddingConfig {
+    #[prost(message, repeated, tag = "1")]
+    pub dimensions: Vec<PaddingConfigDimension>,
+}
+
+/// Padding of one dimension; the edges may be negative.
+#[derive(Clone, Copy, PartialEq, Eq, Message)]
+pub struct PaddingConfigDimension {
+    #[prost(int64, tag = "1")]
+    pub edge_padding_low: i64,
+    #[prost(int64, tag = "2")]
+    pub edge_padding_high: i64,
+    #[prost(int64, tag = "3")]
+    pub interior_padding: i64,
+}
+
+/// Which parameter buffers become which results.
+#[derive(Clone, PartialEq, Eq, Message)]
+pub struct HloInputOutputAliasProto {
+    #[prost(message, repeated, tag = "1")]
+    pub entries: Vec<AliasEntryProto>,
+}
+
+/// One alias. Kinds: 0 undefined, 1 may alias, 2 must alias.
+#[derive(Clone, PartialEq, Eq, Message)]
+pub struct AliasEntryProto {
+    #[prost(int64, repeated, tag = "1")]
+    pub output_shape_index: Vec<i64>,
+    #[prost(int64, tag = "2")]
+    pub parameter_number: i64,
+    #[prost(int64, repeated, tag = "3")]
+    pub parameter_shape_index: Vec<i64>,
+    #[prost(int32, tag = "4")]
+    pub kind: i32,
+}
+
+/// Parameters whose buffers any result may take.
+#[derive(Clone, PartialEq, Eq, Message)]
+pub struct HloBufferDonorProto {
+    #[prost(message, repeated, tag = "1")]
+    pub entries: Vec<BufferDonorEntryProto>,
+}
+
+/// One donated parameter buffer.
+#[derive(Clone, PartialEq, Eq, Message)]
+pub struct BufferDonorEntryProto {
+    #[prost(int64, tag = "1")]
+    pub parameter_number: i64,
+    #[prost(int64, repeated, tag = "2")]
+    pub parameter_shape_index: Vec<i64>,
+}
+
+/// Call stacks that metadata refers to; ids count from 1.
+#[derive(Clone, PartialEq, Eq, Message)]
+pub struct StackFrameIndexProto {
+    #[prost(string, repeated, tag = "1")]
+    pub file_names: Vec<String>,
+    #[prost(string, repeated, tag = "2")]
+    pub function_names: Vec<String>,
+    #[prost(message, repeated, tag = "3")]
+    pub file_locations: Vec<FileLocation>,
+    #[prost(message, repeated, tag = "4")]
+    pub stack_frames: Vec<StackFrame>,
+}
+
+/// A place in a source file.
+#[derive(Clone, Copy, PartialEq, Eq, Message)]
+pub struct FileLocation {
+    #[prost(int32, tag = "1")]
+    pub file_name_id: i32,
+    #[prost(int32, tag = "2")]
+    pub function_name_id: i32,
+    #[prost(int32, tag = "3")]
+    pub line: i32,
+    #[prost(int32, tag = "4")]
+    pub column: i32,
+    #[prost(int32, tag = "5")]
+    pub end_line: i32,
+    #[prost(int32, tag = "6")]
+    pub end_column: i32,
+}
+
+/// One frame and its caller.
+#[derive(Clone, Copy, PartialEq, Eq, Message)]
+pub struct StackFrame {
+    #[prost(int32, tag = "1")]
+    pub file_location_id: i32,
+    #[prost(int32, tag = "2")]
+    pub parent_frame_id: i32,
+}
+
+/// An array, tuple or other shape; element types are listed in [`crate::types`].
+#[derive(Clone, PartialEq, Eq, Message)]
+pub struct ShapeProto {
+    #[prost(int32, tag = "2")]
+    pub element_type: i32,
+    #[prost(int64, repeated, tag = "3")]
+    pub dimensions: Vec<i64>,
+    #[prost(message, repeated, tag = "4")]
+    pub tuple_shapes: Vec<ShapeProto>,
+    #[prost(message, optional, tag = "5")]
+    pub layout: Option<LayoutProto>,
+    #[prost(bool, repeated, tag = "6")]
+    pub is_dynamic_dimension: Vec<bool>,
+}
+
+/// How an array lies in memory.
+#[derive(Clone, PartialEq, Eq, Message)]
+pub struct LayoutProto {
+    #[prost(int64, repeated, tag = "1")]
+    pub minor_to_major: Vec<i64>,
+    #[prost(int64, tag = "16")]
+    pub tail_padding_alignment_in_elements: i64,
+}
+
+/// Parameters and result of a computation.
+#[derive(Clone, PartialEq, Eq, Message)]
+pub struct ProgramShapeProto {
+    #[prost(message, repeated, tag = "1")]
+    pub parameters: Vec<ShapeProto>,
+    #[prost(message, optional, tag = "2")]
+    pub result: Option<ShapeProto>,
+    #[prost(string, repeated, tag = "3")]
+    pub parameter_names: Vec<String>,
+}
+
+/// Where an instruction comes from.
+#[derive(Clone, PartialEq, Eq, Message)]
+pub struct OpMetadata {
+    #[prost(string, tag = "1")]
+    pub op_type: String,
+    #[prost(string, tag = "2")]
+    pub op_name: String,
+    #[prost(string, tag = "3")]
+    pub source_file: String,
+    #[prost(int32, tag = "4")]
+    pub source_line: i32,
+    #[prost(int32, tag = "15")]
+    pub stack_frame_id: i32,
+    #[prost(int32, tag = "17")]
+    pub source_end_line: i32,
+    #[prost(int32, tag = "18")]
+    pub source_column: i32,
+    #[prost(int32, tag = "19")]
+    pub source_end_column: i32,
+}
+
+/// Elements of a constant, in the field of its element type; 16-bit types are little-endian bytes.
+#[derive(Clone, PartialEq, Message)]
+pub struct LiteralProto {
+    #[prost(message, optional, tag = "1")]
+    pub shape: Option<ShapeProto>,
+    #[prost(bool, repeated, tag = "2")]
+    pub preds: Vec<bool>,
+    #[prost(bytes = "vec", tag = "3")]
+    pub u8s: Vec<u8>,
+    #[prost(int32, repeated, tag = "4")]
+    pub s32s: Vec<i32>,
+    #[prost(int64, repeated, tag = "5")]
+    pub s64s: Vec<i64>,
+    #[prost(uint32, repeated, tag = "6")]
+    pub u32s: Vec<u32>,
+    #[prost(uint64, repeated, tag = "7")]
+    pub u64s: Vec<u64>,
+    #[prost(float, repeated, tag = "8")]
+    pub f32s: Vec<f32>,
+    #[prost(double, repeated, tag = "9")]
+    pub f64s: Vec<f64>,
+    #[prost(message, repeated, tag = "10")]
+    pub tuple_literals: Vec<LiteralProto>,
+    #[prost(bytes = "vec", tag = "11")]
+    pub f16s: Vec<u8>,
+    #[prost(bytes = "vec", tag = "13")]
+    pub bf16s: Vec<u8>,
+    #[prost(bytes = "vec", tag = "15")]
+    pub s8s: Vec<u8>,
+    #[prost(bytes = "vec", tag = "16")]
+    pub u16s: Vec<u8>,
+    #[prost(bytes = "vec", tag = "17")]
+    pub s16s: Vec<u8>,
+}
+
+/// Dimensions of a dot.
+#[derive(Clone, PartialEq, Eq, Message)]
+pub struct DotDimensionNumbers {
+    #[prost(int64, repeated, tag = "1")]
+    pub lhs_contracting_dimensions: Vec<i64>,
+    #[prost(int64, repeated, tag = "2")]
+    pub rhs_contracting_dimensions: Vec<i64>,
+    #[prost(int64, repeated, tag = "3")]
+    pub lhs_batch_dimensions: Vec<i64>,
+    #[prost(int64, repeated, tag = "4")]
+    pub rhs_batch_dimensions: Vec<i64>,
+}
+
+/// Dimensions of a gather.
+#[derive(Clone, PartialEq, Eq, Message)]
+pub struct GatherDimensionNumbers {
+    #[prost(int64, repeated, tag = "1")]
+    pub offset_dims: Vec<i64>,
+    #[prost(int64, repeated, tag = "2")]
+    pub collapsed_slice_dims: Vec<i64>,
+    #[prost(int64, repeated, tag = "3")]
+    pub start_index_map: Vec<i64>,
+    #[prost(int64, tag = "4")]
+    pub index_vector_dim: i64,
+    #[prost(int64, repeated, tag = "5")]
+    pub operand_batching_dims: Vec<i64>,
+    #[prost(int64, repeated, tag = "6")]
+    pub start_indices_batching_dims: Vec<i64>,
+}
+
+/// Dimensions of a scatter.
+#[derive(Clone, PartialEq, Eq, Message)]
+pub struct ScatterDimensionNumbers {
+    #[prost(int64, repeated, tag = "1")]
+    pub update_window_dims: Vec<i64>,
+    #[prost(int64, repeated, tag = "2")]
+    pub inserted_window_dims: Vec<i64>,
+    #[prost(int64, repeated, tag = "3")]
+    pub scatter_dims_to_operand_dims: Vec<i64>,
+    #[prost(int64, tag = "4")]
+    pub index_vector_dim: i64,
+    #[prost(int64, repeated, tag = "5")]
+    pub input_batching_dims: Vec<i64>,
+    #[prost(int64, repeated, tag = "6")]
+    pub scatter_indices_batching_dims: Vec<i64>,
+}
+
+/// Ranks that act together, in order.
+#[derive(Clone, PartialEq, Eq, Message)]
+pub struct ReplicaGroup {
+    #[prost(int64, repeated, tag = "1")]
+    pub replica_ids: Vec<i64>,
+}
+
+/// Groups as newer XLA versions store them: a list, or an iota that is reshaped and transposed.
+#[derive(Clone, PartialEq, Eq, Message)]
+pub struct CollectiveDeviceListProto {
+    #[prost(message, repeated, tag = "1")]
+    pub replica_groups: Vec<ReplicaGroup>,
+    #[prost(message, optional, tag = "2")]
+    pub iota_replica_group_list: Option<IotaReplicaGroupListProto>,
+}
+
+/// Groups as a reshaped and transposed iota.
+#[derive(Clone, PartialEq, Eq, Message)]
+pub struct IotaReplicaGroupListProto {
+    #[prost(int64, tag = "1")]
+    pub num_replica_groups: i64,
+    #[prost(int64, tag = "2")]
+    pub num_devices_per_group: i64,
+    #[prost(int64, repeated, tag = "3")]
+    pub iota_reshape_dims: Vec<i64>,
+    #[prost(int32, repeated, tag = "4")]
+    pub iota_transpose_perm: Vec<i32>,
+}
+
+/// One edge of a collective permute.
+#[derive(Clone, Copy, PartialEq, Eq, Message)]
+pub struct SourceTarget {
+    #[prost(int64, tag = "1")]
+    pub source: i64,
+    #[prost(int64, tag = "2")]
+    pub target: i64,
+}
+
+/// Precision of each operand (0 default, 1 high, 2 highest) and the algorithm (0 unset).
+#[derive(Clone, PartialEq, Eq, Message)]
+pub struct PrecisionConfig {
+    #[prost(int32, repeated, tag = "1")]
+    pub operand_precision: Vec<i32>,
+    #[prost(int32, tag = "2")]
+    pub algorithm: i32,
+}
+
+/// Free-form strings for the backend, in key order.
+#[derive(Clone, PartialEq, Eq, Message)]
+pub struct FrontendAttributes {
+    #[prost(btree_map = "string, string", tag = "1")]
+    pub map: BTreeMap<String, String>,
+}

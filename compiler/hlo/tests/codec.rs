@@ -1,0 +1,48 @@
+//! Bytes and messages.
+
+mod common;
+
+use halite_hlo::{check, decode, encode, text};
+use proptest::prelude::*;
+
+#[test]
+fn modules_survive_their_bytes() {
+    let module = common::every_opcode().unwrap();
+    let bytes = encode(&module);
+    // Not the messages are compared but their bytes and text: a NaN differs from itself.
+    let decoded = decode(&bytes).unwrap();
+    assert!(encode(&decoded) == bytes);
+    assert!(text::print(&decoded) == text::print(&module));
+    assert!(encode(&common::every_opcode().unwrap()) == bytes, "equal calls give equal bytes");
+}
+
+#[test]
+fn garbage_is_a_diagnostic() {
+    assert!(decode(b"HloModule m").unwrap_err().message().starts_with("the bytes are no HLO module"));
+    assert!(decode(b"").unwrap_err().message().ends_with("it has no computation"));
+}
+
+/// Whatever can be decoded can be checked and printed.
+fn digest(bytes: &[u8]) {
+    if let Ok(module) = decode(bytes) {
+        check(&module);
+        text::print(&module);
+    }
+}
+
+proptest! {
+    #[test]
+    fn random_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        digest(&bytes);
+    }
+
+    #[test]
+    fn damaged_modules_never_panic(damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6)) {
+        let mut bytes = encode(&common::every_opcode().unwrap());
+        for (at, byte) in damage {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        digest(&bytes);
+    }
+}

@@ -1,0 +1,35 @@
+//! Text against XLA's own printer.
+
+mod common;
+
+/// `every_opcode.xla.txt` is what jaxlib 0.10.2 prints for the encoded module
+/// (`HloModule.from_serialized_hlo_module_proto(bytes).to_string()`). XLA prints instructions in the order in which the
+/// root needs them, and computations likewise, so lines are compared as sets.
+#[test]
+fn every_opcode_prints_as_xla_prints_it() {
+    let ours = halite_hlo::text::print(&common::every_opcode().unwrap());
+    let expected = include_str!("every_opcode.xla.txt");
+    let sorted = |text: &str| {
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).filter(|line| !line.is_empty()).collect();
+        lines.sort();
+        lines
+    };
+    for (ours, expected) in sorted(&ours).iter().zip(&sorted(expected)) {
+        assert_eq!(ours, expected);
+    }
+    assert_eq!(sorted(&ours).len(), sorted(expected).len());
+}
+
+#[test]
+fn what_the_set_lacks_prints_too() {
+    let mut module = common::every_opcode().unwrap();
+    let entry = module.computations.last_mut().unwrap();
+    let inst = entry.instructions.iter_mut().find(|inst| inst.opcode == "tanh").unwrap();
+    inst.opcode = "while".into();
+    inst.operand_ids.push(9999);
+    inst.called_computation_ids = vec![0, 1];
+    inst.shape.as_mut().unwrap().element_type = 20;
+    let text = halite_hlo::text::print(&module);
+    let line = "%tanh.42 = f8e4m3fn[4,8]{1,0} while(%x.20, %?9999), condition=%add_f32, body=%twice";
+    assert!(text.contains(line), "{text}");
+}

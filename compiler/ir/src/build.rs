@@ -1,0 +1,242 @@
+//! Building functions: every instruction is inferred and checked as it is made.
+
+use crate::attr::Attr;
+use crate::composite::{Attrs, Composite};
+use crate::loc::{Derivation, LocId, LocKind, LocTable};
+use crate::op::InferCx;
+use crate::ops::Op;
+use crate::registry::Registry;
+use crate::syntax::{
+    Def, FuncId, FuncResult, Function, Inst, Module, Param, ParamRole, ResultRole, Value, ValueData,
+};
+use crate::ty::TensorType;
+use halite_support::{Diagnostic, Name, Result, Span, codes};
+use halite_tensor::{DType, Shape};
+use smallvec::SmallVec;
+
+/// The results of one instruction.
+pub type Values = SmallVec<[Value; 1]>;
+
+/// Builds one function of a module. Op files add a method for each op.
+#[derive(Debug)]
+pub struct Builder<'a> {
+    module: &'a mut Module,
+    registry: &'a Registry,
+    function: Function,
+    loc: LocId,
+}
+
+impl<'a> Builder<'a> {
+    /// Starts a function that `finish` adds to `module`.
+    pub fn new(module: &'a mut Module, registry: &'a Registry, name: impl Into<Name>) -> Self {
+        let function = Function { name: name.into(), ..Function::default() };
+        Self { module, registry, function, loc: LocTable::unknown() }
+    }
+
+    /// Adds a parameter.
+    pub fn param(&mut self, name: impl Into<Name>, ty: TensorType, role: ParamRole) -> Value {
+        let name = name.into();
+        let position = u32::try_from(self.function.params.len()).expect("parameters fit in 32 bits");
+        let value = self.define(ty, Def::Param(position), Some(name.clone()));
+        self.function.params.push(Param { value, name, role });
+        value
+    }
+
+    /// Adds an unnamed result.
+    pub fn result(&mut self, value: Value) {
+        self.named_result(value, Name::default(), ResultRole::Value);
+    }
+
+    /// Adds a result with a name and a role.
+    pub fn named_result(&mut self, value: Value, name: impl Into<Name>, role: ResultRole) {
+        self.function.results.push(FuncResult { value, name: name.into(), role });
+    }
+
+    /// Adds the function to the module.
+    pub fn finish(self) -> FuncId {
+        self.module.functions.push(self.function);
+        FuncId::new(self.module.functions.len() - 1)
+    }
+
+    /// Applies an op and returns all results.
+    ///
+    /// # Errors
+    /// When the operands do not fit, with the current source position.
+    pub fn emit_all(&mut self, op: impl Into<Op>, args: &[Value]) -> Result<Values> {
+        let op = op.into();
+        let types = {
+            let cx = self.infer_cx();
+            let types: SmallVec<[&TensorType; 4]> = args.iter().map(|&arg| self.function.ty(arg)).collect();
+            op.def().infer(&cx, &types).map_err(|diagnostic| self.locate(diagnostic))?
+        };
+        let index = u32::try_from(self.function.insts.len()).expect("instructions fit in 32 bits");
+        let define = |(position, ty)| self.define(ty, Def::Inst(index, position), None);
+        let results: Values = (0u16..).zip(types).map(define).collect();
+        let inst = Inst { op, args: args.into(), results: results.clone(), loc: self.loc };
+        self.function.insts.push(inst);
+        Ok(results)
+    }
+
+    /// Applies an op with a single result.
+    ///
+    /// # Errors
+    /// When the operands do not fit, with the current source position.
+    pub fn emit(&mut self, op: impl Into<Op>, args: &[Value]) -> Result<Value> {
+        let results = self.emit_all(op, args)?;
+        match results.as_slice() {
+            [value] => Ok(*value),
+            _ => Err(Diagnostic::bug("an op with a single result was expected")),
+        }
+    }
+
+    /// Applies a composite; attributes left out take their defaults.
+    ///
+    /// # Errors
+    /// When the name or an attribute is unknown or the operands do not fit.
+    pub fn composite(&mut self, name: &str, attrs: &[(&str, Attr)], args: &[Value]) -> Result<Values> {
+        let def = self.registry.composite(name).map_err(|diagnostic| self.locate(diagnostic))?;
+        let attrs = Attrs::with_defaults(name, def.schema(), attrs).map_err(|diagnostic| self.locate(diagnostic))?;
+        self.emit_all(Composite { name: name.into(), attrs }, args)
+    }
+
+    /// Writes the decomposition of a composite in place.
+    ///
+    /// # Errors
+    /// As [`composite`](Self::composite).
+    pub fn expand(&mut self, composite: &Composite, args: &[Value]) -> Result<Values> {
+        let def = self.registry.composite(&composite.name)?;
+        def.expand(self, &composite.attrs, args)
+    }
+
+    /// Writes the body of `source` in place; `args` stand for its parameters. `emit` writes each instruction, given its
+    /// mapped arguments.
+    ///
+    /// # Errors
+    /// What `emit` returns.
+    pub fn copy_body(
+        &mut self,
+        source: &Function,
+        args: &[Value],
+        emit: &mut dyn FnMut(&mut Self, &Inst, &[Value]) -> Result<Values>,
+    ) -> Result<Values> {
+        let mut map: Vec<Option<Value>> = vec![None; source.values.len()];
+        for (param, &arg) in source.params.iter().zip(args) {
+            map[param.value.index()] = Some(arg);
+        }
+        let lookup = |map: &[Option<Value>], value: Value| {
+            map[value.index()].ok_or_else(|| Diagnostic::bug(format!("{value:?} of `@{}` is not defined", source.name)))
+        };
+        for inst in &source.insts {
+            let args = inst.args.iter().map(|&arg| lookup(&map, arg)).collect::<Result<SmallVec<[Value; 4]>>>()?;
+            let results = emit(self, inst, &args)?;
+            for (&old, &new) in inst.results.iter().zip(&results) {
+                map[old.index()] = Some(new);
+            }
+        }
+        source.results.iter().map(|result| lookup(&map, result.value)).collect()
+    }
+
+    /// Starts another function of the module while this one is being built.
+    pub fn nested(&mut self, name: impl Into<Name>) -> Builder<'_> {
+        Builder::new(self.module, self.registry, name)
+    }
+
+    /// What type inference sees from here.
+    pub fn infer_cx(&self) -> InferCx<'_> {
+        InferCx { functions: &self.module.functions, registry: self.registry }
+    }
+
+    /// Moves to a location inside the callee of a call, seen from the call site `outer`; the returned location restores
+    /// the old one.
+    pub fn enter_call(&mut self, inner: LocId, outer: LocId) -> LocId {
+        let nested = self.module.locs.nest(inner, outer);
+        self.set_loc(nested)
+    }
+
+    /// The type of a value.
+    pub fn ty(&self, value: Value) -> &TensorType {
+        self.function.ty(value)
+    }
+
+    /// The element type of a value.
+    pub fn dtype(&self, value: Value) -> DType {
+        self.ty(value).dtype()
+    }
+
+    /// The shape of a value.
+    pub fn shape(&self, value: Value) -> &Shape {
+        self.ty(value).shape()
+    }
+
+    /// The function so far.
+    pub fn function(&self) -> &Function {
+        &self.function
+    }
+
+    /// The module without the function being built.
+    pub fn module(&self) -> &Module {
+        self.module
+    }
+
+    /// The known composites.
+    pub fn registry(&self) -> &'a Registry {
+        self.registry
+    }
+
+    /// Gives a value a name to print it under.
+    pub fn name_value(&mut self, value: Value, name: impl Into<Name>) {
+        self.function.values[value.index()].hint = Some(name.into());
+    }
+
+    /// The current location.
+    pub fn loc(&self) -> LocId {
+        self.loc
+    }
+
+    /// Sets the current location and returns the old one.
+    pub fn set_loc(&mut self, loc: LocId) -> LocId {
+        std::mem::replace(&mut self.loc, loc)
+    }
+
+    /// Enters a scope; the returned location, given to [`set_loc`](Self::set_loc), leaves it.
+    pub fn enter_scope(&mut self, name: impl Into<Name>) -> LocId {
+        let inner = self.module.locs.add(self.loc, LocKind::Scope(name.into()));
+        self.set_loc(inner)
+    }
+
+    /// Moves to a source position inside the current scope; the returned location restores the old one.
+    pub fn enter_span(&mut self, span: Span) -> LocId {
+        let inner = self.module.locs.add(self.loc, LocKind::Source(span));
+        self.set_loc(inner)
+    }
+
+    /// Moves to what is derived from `loc`; the returned location restores the old one.
+    pub fn enter_derived(&mut self, kind: Derivation, loc: LocId) -> LocId {
+        let inner = self.module.locs.derived(kind, loc);
+        self.set_loc(inner)
+    }
+
+    fn define(&mut self, ty: TensorType, def: Def, hint: Option<Name>) -> Value {
+        self.function.values.push(ValueData { ty, def, hint });
+        Value::new(self.function.values.len() - 1)
+    }
+
+    fn locate(&self, diagnostic: Diagnostic) -> Diagnostic {
+        let path = self.module.locs.path(self.loc);
+        let label = if path.is_empty() { String::new() } else { format!("in `{path}`") };
+        diagnostic.or_at(self.module.locs.span(self.loc), label)
+    }
+}
+
+/// Fails with a bug diagnostic when a rule refers to a cotangent that is not there.
+///
+/// # Errors
+/// When `value` is `None`.
+pub fn present(value: Option<Value>) -> Result<Value> {
+    value.ok_or_else(|| Diagnostic::bug("a gradient rule was called without a cotangent"))
+}
+
+/// A complaint about a name that is not defined.
+pub fn undefined(message: impl Into<String>) -> Diagnostic {
+    Diagnostic::error(codes::UNDEFINED_VALUE, message)
+}

@@ -1,0 +1,254 @@
+//! Composites: named decompositions into primitives, open to embedders.
+
+use crate::attr::{Attr, Real};
+use crate::build::{Builder, Values};
+use crate::attr::AttrVisitor;
+use crate::dims::FactorMap;
+use crate::interpret::{EvalCx, Interpreter};
+use crate::lower::LowerCx;
+use crate::op::{Cost, Ids, InferCx, OpDef, Policy, Sample, Vjp, VjpCx};
+use crate::registry::Registry;
+use crate::syntax::{Function, Module, ParamRole, Value};
+use crate::ty::{TensorType, Types};
+use halite_support::{Diagnostic, Name, Result, codes};
+use halite_tensor::{DType, HostTensor};
+use smallvec::SmallVec;
+use std::fmt;
+
+/// What an attribute of a composite may be.
+#[derive(Clone, PartialEq, Debug)]
+pub struct AttrSpec {
+    /// Its name.
+    pub name: &'static str,
+    /// Its value when left out; also fixes its kind. `None` makes it required and a whole number.
+    pub default: Option<Attr>,
+    /// One line for people.
+    pub doc: &'static str,
+}
+
+impl AttrSpec {
+    /// A required whole number.
+    pub fn required(name: &'static str, doc: &'static str) -> Self {
+        Self { name, default: None, doc }
+    }
+
+    /// An optional attribute.
+    pub fn optional(name: &'static str, default: Attr, doc: &'static str) -> Self {
+        Self { name, default: Some(default), doc }
+    }
+}
+
+/// The attributes of a composite instruction, in the order of its schema.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Attrs(SmallVec<[(Name, Attr); 2]>);
+
+impl Attrs {
+    /// Checks `given` against a schema and fills in defaults.
+    ///
+    /// # Errors
+    /// On an unknown or missing attribute, or one of the wrong kind.
+    pub fn with_defaults(composite: &str, schema: &[AttrSpec], given: &[(&str, Attr)]) -> Result<Self> {
+        let error = |message| Diagnostic::error(codes::ATTRIBUTE, message);
+        for (name, _) in given {
+            if !schema.iter().any(|spec| spec.name == *name) {
+                let known: Vec<_> = schema.iter().map(|spec| format!("`{}`", spec.name)).collect();
+                let takes = if known.is_empty() { "no attributes".to_owned() } else { known.join(", ") };
+                return Err(error(format!("`{composite}` has no attribute `{name}`")).help(format!("it takes {takes}")));
+            }
+        }
+        let mut attrs = SmallVec::new();
+        for spec in schema {
+            let found = given.iter().find(|(name, _)| *name == spec.name).map(|(_, attr)| attr.clone());
+            let attr = match (found, &spec.default) {
+                (Some(Attr::Int(value)), Some(Attr::Real(_))) => Attr::Real(Real(value as f64)),
+                (Some(attr), default) => {
+                    let expected = default.as_ref().unwrap_or(&Attr::Int(0));
+                    if std::mem::discriminant(&attr) != std::mem::discriminant(expected) {
+                        return Err(error(format!("`{}` of `{composite}` has the wrong kind", spec.name)).note(spec.doc));
+                    }
+                    attr
+                }
+                (None, Some(default)) => default.clone(),
+                (None, None) => {
+                    return Err(error(format!("`{composite}` needs attribute `{}`", spec.name)).note(spec.doc));
+                }
+            };
+            attrs.push((Name::from(spec.name), attr));
+        }
+        Ok(Self(attrs))
+    }
+
+    /// Name and value of each, in schema order.
+    pub fn iter(&self) -> impl Iterator<Item = (&Name, &Attr)> {
+        self.0.iter().map(|(name, attr)| (name, attr))
+    }
+
+    fn get(&self, name: &str) -> &Attr {
+        let found = self.0.iter().find(|(own, _)| own == name);
+        &found.expect("the schema of a composite lists every attribute it reads").1
+    }
+
+    /// A whole number.
+    pub fn int(&self, name: &str) -> i64 {
+        if let Attr::Int(value) = self.get(name) { *value } else { unreachable!("checked against the schema") }
+    }
+
+    /// A real number.
+    pub fn real(&self, name: &str) -> f64 {
+        if let Attr::Real(value) = self.get(name) { value.0 } else { unreachable!("checked against the schema") }
+    }
+
+    /// A truth value.
+    pub fn flag(&self, name: &str) -> bool {
+        if let Attr::Bool(value) = self.get(name) { *value } else { unreachable!("checked against the schema") }
+    }
+
+    /// A word.
+    pub fn word(&self, name: &str) -> &str {
+        if let Attr::Word(value) = self.get(name) { value } else { unreachable!("checked against the schema") }
+    }
+
+    /// A dimension of `ty`, counted from the end when negative.
+    ///
+    /// # Errors
+    /// When it is out of range.
+    pub fn dim(&self, name: &str, ty: &TensorType) -> Result<usize> {
+        let (dim, rank) = (self.int(name), ty.rank() as i64);
+        let from_start = if dim < 0 { dim + rank } else { dim };
+        if (0..rank).contains(&from_start) {
+            return Ok(from_start as usize);
+        }
+        Err(Diagnostic::error(codes::ATTRIBUTE, format!("`{name}` is {dim}, but `{ty}` has rank {rank}")))
+    }
+}
+
+/// The op of a composite instruction: a name in the [`Registry`](crate::Registry) and attributes.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Composite {
+    /// Its name.
+    pub name: Name,
+    /// Its attributes.
+    pub attrs: Attrs,
+}
+
+/// A composite: what everything but the decomposition derives from, and what may be overridden.
+pub trait CompositeDef: fmt::Debug + Send + Sync {
+    /// The name in IR text and in models.
+    fn name(&self) -> &str;
+
+    /// Its attributes.
+    fn schema(&self) -> &[AttrSpec];
+
+    /// The types of the results. Must agree with the decomposition.
+    ///
+    /// # Errors
+    /// When the operands do not fit.
+    fn infer(&self, cx: &InferCx<'_>, attrs: &Attrs, args: &[&TensorType]) -> Result<Types>;
+
+    /// Writes the decomposition, which is also its meaning.
+    ///
+    /// # Errors
+    /// Only when an emitted instruction is ill-typed.
+    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values>;
+
+    /// Whether [`vjp`](Self::vjp) is a rule of its own. Without one, auto-diff differentiates the decomposition.
+    fn has_vjp(&self) -> bool {
+        false
+    }
+
+    /// A gradient better than that of the decomposition.
+    ///
+    /// # Errors
+    /// When there is no such rule, or an emitted instruction is ill-typed.
+    fn vjp(&self, b: &mut Builder<'_>, attrs: &Attrs, cx: &VjpCx<'_>) -> Result<Vjp> {
+        let _ = (b, attrs, cx);
+        Err(Diagnostic::bug(format!("`{}` has no gradient of its own", self.name())))
+    }
+
+    /// How mixed precision treats it as a whole.
+    fn policy(&self) -> Policy;
+
+    /// As [`OpDef::samples`](crate::OpDef::samples).
+    fn samples(&self, float: DType) -> Vec<Sample>;
+}
+
+impl Composite {
+    /// The decomposition as a function of operands of these types.
+    ///
+    /// # Errors
+    /// When the operands do not fit.
+    pub fn decompose(&self, registry: &Registry, args: &[&TensorType]) -> Result<Function> {
+        let mut module = Module::default();
+        let mut b = Builder::new(&mut module, registry, self.name.clone());
+        let param = |(index, ty): (usize, &&TensorType)| b.param(format!("x{index}"), (*ty).clone(), ParamRole::Argument);
+        let args: Vec<_> = args.iter().enumerate().map(param).collect();
+        for value in b.expand(self, &args)? {
+            b.result(value);
+        }
+        let id = b.finish();
+        Ok(module.functions.swap_remove(id.index()))
+    }
+}
+
+/// A composite instruction behaves as its definition in the registry says; what that leaves open is derived from the
+/// decomposition.
+impl OpDef for Composite {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn attrs(&mut self, visitor: &mut dyn AttrVisitor) {
+        for (name, attr) in &mut self.attrs.0 {
+            visitor.attr(name, attr);
+        }
+    }
+
+    fn infer(&self, cx: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
+        cx.registry.composite(&self.name)?.infer(cx, &self.attrs, args)
+    }
+
+    fn eval(&self, cx: &EvalCx<'_>, args: &[&HostTensor]) -> Result<Vec<HostTensor>> {
+        let types: Vec<_> = args.iter().map(|arg| TensorType::new(arg.dtype(), arg.shape().clone())).collect();
+        let function = self.decompose(cx.registry, &types.iter().collect::<Vec<_>>())?;
+        let inputs = args.iter().map(|&arg| arg.clone()).collect();
+        Interpreter::new(cx.functions, cx.registry).run(&function, inputs)
+    }
+
+    fn vjp(&self, b: &mut Builder<'_>, cx: &VjpCx<'_>) -> Result<Vjp> {
+        let def = b.registry().composite(&self.name)?;
+        def.vjp(b, &self.attrs, cx)
+    }
+
+    fn policy(&self, cx: &InferCx<'_>) -> Policy {
+        cx.registry.composite(&self.name).map_or(Policy::Sensitive, |def| def.policy())
+    }
+
+    fn cost(&self, cx: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {
+        let flops = self.decompose(cx.registry, args).map_or(0, |function| function_flops(cx, &function));
+        Cost::new(flops, args, results)
+    }
+
+    /// None is stated: analyses that need more look at the decomposition.
+    fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {
+        FactorMap::opaque(args, results)
+    }
+
+    fn lower(&self, _: &mut LowerCx<'_>, _: &[halite_hlo::Id]) -> Result<Ids> {
+        Err(Diagnostic::bug(format!("composite `{}` reached lowering; `expand-composites` runs before", self.name)))
+    }
+
+    /// Those of its definition; see [`CompositeDef::samples`].
+    fn samples(&self, _: DType) -> Vec<Sample> {
+        Vec::new()
+    }
+}
+
+/// The floating-point operations of a function's instructions.
+pub(crate) fn function_flops(cx: &InferCx<'_>, function: &Function) -> u64 {
+    let flops = |inst: &crate::syntax::Inst| {
+        let args: Vec<_> = inst.args.iter().map(|&arg| function.ty(arg)).collect();
+        let results: Vec<_> = inst.results.iter().map(|&result| function.ty(result).clone()).collect();
+        inst.op.def().cost(cx, &args, &results).flops
+    };
+    function.insts.iter().map(flops).sum()
+}

@@ -1,0 +1,45 @@
+//! The inventory of built-in composites: one `mod` line and one list line each.
+
+use crate::attr::Attr;
+use crate::composite::{Attrs, Composite, CompositeDef};
+use std::sync::Arc;
+
+mod causal_attention;
+mod layer_norm;
+mod linear;
+mod log_softmax;
+mod parts;
+mod relu;
+mod rms_norm;
+mod silu;
+mod softmax;
+mod swiglu;
+
+/// Every built-in composite, in order.
+pub(crate) fn all() -> Vec<Arc<dyn CompositeDef>> {
+    vec![
+        Arc::new(causal_attention::CausalAttention),
+        Arc::new(causal_attention::CausalAttentionGrad),
+        Arc::new(layer_norm::LayerNorm),
+        Arc::new(layer_norm::LayerNormGrad),
+        Arc::new(linear::Linear),
+        Arc::new(log_softmax::LogSoftmax),
+        Arc::new(log_softmax::LogSoftmaxGrad),
+        Arc::new(relu::Relu),
+        Arc::new(relu::ReluGrad),
+        Arc::new(rms_norm::RmsNorm),
+        Arc::new(rms_norm::RmsNormGrad),
+        Arc::new(silu::Silu),
+        Arc::new(silu::SiluGrad),
+        Arc::new(softmax::Softmax),
+        Arc::new(softmax::SoftmaxGrad),
+        Arc::new(swiglu::Swiglu),
+        Arc::new(swiglu::SwigluGrad),
+    ]
+}
+
+/// An instruction of a composite, for samples and gradient rules.
+fn op(def: &dyn CompositeDef, attrs: &[(&str, Attr)]) -> Composite {
+    let attrs = Attrs::with_defaults(def.name(), def.schema(), attrs);
+    Composite { name: def.name().into(), attrs: attrs.expect("samples and rules follow the schema") }
+}

@@ -1,0 +1,248 @@
+//! `causal_attention` and its gradient.
+
+use super::parts::{sibling, spread_last};
+use crate::attr::{Attr, Real};
+use crate::build::{Builder, Values, present};
+use crate::composite::{AttrSpec, Attrs, CompositeDef};
+use crate::op::{
+    InferCx, Policy, Sample, SampleArg, Vjp, VjpCx, arity, attr_error, dtype_error, require_same, shape_error,
+};
+use crate::ops::Direction;
+use crate::ops::class::Takes;
+use crate::syntax::Value;
+use crate::ty::{TensorType, Types};
+use halite_support::Result;
+use halite_tensor::DType;
+use smallvec::smallvec;
+use std::sync::LazyLock;
+
+static SCHEMA: LazyLock<[AttrSpec; 1]> = LazyLock::new(|| {
+    let doc = "what scores are multiplied by; 0 stands for 1/sqrt(head_dim)";
+    [AttrSpec::optional("scale", Attr::Real(Real(0.0)), doc)]
+});
+
+/// Causal self-attention: `q[batch, seq, heads, dim]`, `k` and `v[batch, seq, kv_heads, dim]` to
+/// `[batch, seq, heads, dim]`.
+///
+/// Query head `j` uses key and value head `j / (heads / kv_heads)`. Position `i` sees positions `0..=i`; the scores of
+/// the others are replaced by minus infinity, so that they contribute exactly 0. Scores and probabilities are computed
+/// in the type that products accumulate in, the probabilities rounded to the operands' type before `v` is applied.
+#[derive(Debug)]
+pub(super) struct CausalAttention;
+
+fn check(op: &str, attrs: &Attrs, q: &TensorType, k: &TensorType, v: &TensorType) -> Result<()> {
+    Takes::Float.check(op, q)?;
+    require_same(op, k, v)?;
+    if k.dtype() != q.dtype() {
+        return Err(dtype_error(op, &format!("keys of `{}`", q.dtype()), k));
+    }
+    let scale = attrs.real("scale");
+    if !scale.is_finite() {
+        return Err(attr_error(format!("`scale` of `{op}` is {scale}")));
+    }
+    let fits = |q: &[usize], k: &[usize]| q.len() == 4 && k.len() == 4 && q[..2] == k[..2] && q[3] == k[3];
+    if !fits(q.shape(), k.shape()) {
+        let message = format!("queries of `{q}` do not fit keys of `{k}`");
+        return Err(shape_error(message).help("both are `[batch, seq, heads, dim]` and differ in `heads` at most"));
+    }
+    let (heads, kv_heads) = (q.shape()[2], k.shape()[2]);
+    if kv_heads == 0 || heads % kv_heads != 0 {
+        return Err(shape_error(format!("{heads} query heads cannot share {kv_heads} key heads evenly"))
+            .help("make `heads` a multiple of `kv_heads`"));
+    }
+    Ok(())
+}
+
+/// Sizes of one application. The heads that share a key head form a group, whose queries are the rows of one matrix.
+#[derive(Clone, Copy)]
+struct Sizes {
+    batch: usize,
+    seq: usize,
+    kv_heads: usize,
+    group: usize,
+    dim: usize,
+}
+
+impl Sizes {
+    fn of(b: &Builder<'_>, q: Value, k: Value) -> Self {
+        let (q, k) = (b.shape(q), b.shape(k));
+        Self { batch: q[0], seq: q[1], kv_heads: k[2], group: q[2] / k[2], dim: q[3] }
+    }
+
+    /// `[batch, seq, heads, dim]` to one matrix for each sequence and key head, its rows ordered by head and position.
+    fn to_matrices(self, b: &mut Builder<'_>, x: Value) -> Result<Value> {
+        let group = b.shape(x)[2] / self.kv_heads;
+        let x = b.transpose(x, &[0, 2, 1, 3])?;
+        b.reshape(x, [self.batch * self.kv_heads, group * self.seq, self.dim])
+    }
+
+    /// The inverse of [`to_matrices`](Self::to_matrices).
+    fn from_matrices(self, b: &mut Builder<'_>, x: Value) -> Result<Value> {
+        let heads = b.shape(x)[0] * b.shape(x)[1] / (self.batch * self.seq);
+        let x = b.reshape(x, [self.batch, heads, self.seq, self.dim])?;
+        b.transpose(x, &[0, 2, 1, 3])
+    }
+
+    /// Which scores count: key position at most query position. The same instructions wherever the sizes are the same.
+    fn mask(self, b: &mut Builder<'_>) -> Result<Value> {
+        let Self { batch, seq, kv_heads, group, .. } = self;
+        let query = b.iota(DType::S32, [seq, seq], 0)?;
+        let key = b.iota(DType::S32, [seq, seq], 1)?;
+        let seen = b.compare(key, query, Direction::Le)?;
+        let rows = b.broadcast_in_dim(seen, &[1, 2], [group, seq, seq])?;
+        let rows = b.reshape(rows, [group * seq, seq])?;
+        b.broadcast_in_dim(rows, &[1, 2], [batch * kv_heads, group * seq, seq])
+    }
+}
+
+/// `x y` for each matrix, summed over dimension `over.0` of `x` and `over.1` of `y`; wide.
+fn matmul(b: &mut Builder<'_>, x: Value, y: Value, over: (usize, usize)) -> Result<Value> {
+    b.dot_general(x, y, (&[0], &[0]), (&[over.0], &[over.1]))
+}
+
+/// The operands as matrices, and the probabilities, wide.
+struct Forward {
+    sizes: Sizes,
+    scale: f64,
+    q: Value,
+    k: Value,
+    v: Value,
+    probabilities: Value,
+}
+
+fn forward(b: &mut Builder<'_>, attrs: &Attrs, q: Value, k: Value, v: Value) -> Result<Forward> {
+    let sizes = Sizes::of(b, q, k);
+    let scale = match attrs.real("scale") {
+        0.0 => 1.0 / (sizes.dim as f64).sqrt(),
+        scale => scale,
+    };
+    let (q, k, v) = (sizes.to_matrices(b, q)?, sizes.to_matrices(b, k)?, sizes.to_matrices(b, v)?);
+    let scores = matmul(b, q, k, (2, 2))?;
+    let scores = b.multiply_scalar(scores, scale)?;
+    let seen = sizes.mask(b)?;
+    let unseen = b.splat_like(scores, f64::NEG_INFINITY)?;
+    let scores = b.select(seen, scores, unseen)?;
+    let probabilities = b.composite("softmax", &[], &[scores])?[0];
+    Ok(Forward { sizes, scale, q, k, v, probabilities })
+}
+
+impl CompositeDef for CausalAttention {
+    fn name(&self) -> &str {
+        "causal_attention"
+    }
+
+    fn schema(&self) -> &[AttrSpec] {
+        &*SCHEMA
+    }
+
+    fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: &[&TensorType]) -> Result<Types> {
+        let [q, k, v] = arity("causal_attention", args)?;
+        check("causal_attention", attrs, q, k, v)?;
+        Ok(smallvec![q.clone()])
+    }
+
+    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
+        let dtype = b.dtype(args[0]);
+        let Forward { sizes, v, probabilities, .. } = forward(b, attrs, args[0], args[1], args[2])?;
+        let probabilities = b.convert(probabilities, dtype)?;
+        let wide = matmul(b, probabilities, v, (2, 1))?;
+        let y = b.convert(wide, dtype)?;
+        Ok(smallvec![sizes.from_matrices(b, y)?])
+    }
+
+    fn has_vjp(&self) -> bool {
+        true
+    }
+
+    fn vjp(&self, b: &mut Builder<'_>, attrs: &Attrs, cx: &VjpCx<'_>) -> Result<Vjp> {
+        let ct = present(cx.ct())?;
+        let args = [cx.args[0], cx.args[1], cx.args[2], cx.results[0], ct];
+        let cts = b.emit_all(sibling("causal_attention_grad", attrs), &args)?;
+        Ok(Vjp::of(cts.into_iter().map(Some)))
+    }
+
+    fn policy(&self) -> Policy {
+        Policy::Matmul
+    }
+
+    fn samples(&self, float: DType) -> Vec<Sample> {
+        let attention = |scale: f64| super::op(&CausalAttention, &[("scale", Attr::Real(Real(scale)))]);
+        let arg = |heads: usize| SampleArg::uniform(float, [2, 5, heads, 4], -1.0, 1.0);
+        vec![
+            Sample::new("plain", attention(0.0), [arg(2), arg(2), arg(2)]).ulps(32.0),
+            Sample::new("grouped", attention(0.0), [arg(4), arg(2), arg(2)]).ulps(32.0),
+            Sample::new("one key head", attention(0.7), [arg(3), arg(1), arg(1)]).ulps(32.0),
+        ]
+    }
+}
+
+/// The gradients of `causal_attention` by `q`, `k` and `v` from these, the result `y` and the cotangent.
+///
+/// It repeats the instructions that lead to the probabilities. Where these are merged with those of the decomposition
+/// of `causal_attention`, the probabilities are saved; where they are not, they are recomputed.
+#[derive(Debug)]
+pub(super) struct CausalAttentionGrad;
+
+/// The sum over the last dimension of `y * ct`, wide, for each row of the matrices, repeated along the keys. It equals
+/// the sum over the keys of a probability times its cotangent.
+fn row_sums(b: &mut Builder<'_>, sizes: Sizes, y: Value, ct: Value, like: Value) -> Result<Value> {
+    let wide = b.dtype(like);
+    let (y, ct) = (b.convert(y, wide)?, b.convert(ct, wide)?);
+    let products = b.multiply(y, ct)?;
+    let sums = b.reduce_sum(products, &[3])?;
+    let sums = b.transpose(sums, &[0, 2, 1])?;
+    let sums = b.reshape(sums, [sizes.batch * sizes.kv_heads, sizes.group * sizes.seq])?;
+    spread_last(b, sums, like)
+}
+
+impl CompositeDef for CausalAttentionGrad {
+    fn name(&self) -> &str {
+        "causal_attention_grad"
+    }
+
+    fn schema(&self) -> &[AttrSpec] {
+        &*SCHEMA
+    }
+
+    fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: &[&TensorType]) -> Result<Types> {
+        let op = "causal_attention_grad";
+        let [q, k, v, y, ct] = arity(op, args)?;
+        check(op, attrs, q, k, v)?;
+        require_same(op, q, y)?;
+        require_same(op, q, ct)?;
+        Ok(smallvec![q.clone(), k.clone(), v.clone()])
+    }
+
+    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
+        let (y, ct) = (args[3], args[4]);
+        let dtype = b.dtype(y);
+        let Forward { sizes, scale, q, k, v, probabilities } = forward(b, attrs, args[0], args[1], args[2])?;
+        let row_sums = row_sums(b, sizes, y, ct, probabilities)?;
+        let ct = sizes.to_matrices(b, ct)?;
+        let narrow = b.convert(probabilities, dtype)?;
+        let v_ct = matmul(b, narrow, ct, (1, 1))?;
+        let probabilities_ct = matmul(b, ct, v, (2, 2))?;
+        let centered = b.subtract(probabilities_ct, row_sums)?;
+        let scores_ct = b.multiply(probabilities, centered)?;
+        let scores_ct = b.multiply_scalar(scores_ct, scale)?;
+        let scores_ct = b.convert(scores_ct, dtype)?;
+        let q_ct = matmul(b, scores_ct, k, (2, 1))?;
+        let k_ct = matmul(b, scores_ct, q, (1, 1))?;
+        let mut finish = |wide: Value| {
+            let ct = b.convert(wide, dtype)?;
+            sizes.from_matrices(b, ct)
+        };
+        Ok(smallvec![finish(q_ct)?, finish(k_ct)?, finish(v_ct)?])
+    }
+
+    fn policy(&self) -> Policy {
+        Policy::Matmul
+    }
+
+    fn samples(&self, float: DType) -> Vec<Sample> {
+        let grad = || super::op(&CausalAttentionGrad, &[]);
+        let arg = |heads: usize| SampleArg::uniform(float, [2, 5, heads, 4], -1.0, 1.0);
+        let args = |heads: usize, kv_heads: usize| [arg(heads), arg(kv_heads), arg(kv_heads), arg(heads), arg(heads)];
+        vec![Sample::new("plain", grad(), args(2, 2)).ulps(64.0), Sample::new("grouped", grad(), args(4, 2)).ulps(64.0)]
+    }
+}

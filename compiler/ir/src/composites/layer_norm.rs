@@ -1,0 +1,146 @@
+//! `layer_norm` and its gradient.
+
+use super::parts::{last_size, mean_last, require_vector, sibling, spread_last, spread_vector, sum_to_vector};
+use super::rms_norm::inverse_rms;
+use crate::attr::{Attr, Real};
+use crate::build::{Builder, Values, present};
+use crate::composite::{AttrSpec, Attrs, CompositeDef};
+use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, VjpCx, arity, require_same};
+use crate::ops::class::Takes;
+use crate::syntax::Value;
+use crate::ty::{TensorType, Types};
+use halite_support::Result;
+use halite_tensor::DType;
+use smallvec::smallvec;
+use std::sync::LazyLock;
+
+static SCHEMA: LazyLock<[AttrSpec; 1]> =
+    LazyLock::new(|| [AttrSpec::optional("eps", Attr::Real(Real(1e-5)), "added to the variance")]);
+
+/// `(x - mean(x)) * rsqrt(variance(x) + eps) * weight + bias` along the last dimension; the variance is the mean square
+/// of what is centered, `weight` and `bias` have one element for each position.
+#[derive(Debug)]
+pub(super) struct LayerNorm;
+
+/// `x` with mean 0 and variance 1, and what it was multiplied by.
+fn standardize(b: &mut Builder<'_>, x: Value, eps: f64) -> Result<(Value, Value)> {
+    let mean = mean_last(b, x)?;
+    let mean = spread_last(b, mean, x)?;
+    let centered = b.subtract(x, mean)?;
+    let inverse = inverse_rms(b, centered, eps)?;
+    Ok((b.multiply(centered, inverse)?, inverse))
+}
+
+impl CompositeDef for LayerNorm {
+    fn name(&self) -> &str {
+        "layer_norm"
+    }
+
+    fn schema(&self) -> &[AttrSpec] {
+        &*SCHEMA
+    }
+
+    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
+        let [x, weight, bias] = arity("layer_norm", args)?;
+        Takes::Float.check("layer_norm", x)?;
+        last_size("layer_norm", x)?;
+        require_vector("layer_norm", "weight", x, weight)?;
+        require_vector("layer_norm", "bias", x, bias)?;
+        Ok(smallvec![x.clone()])
+    }
+
+    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
+        let x = args[0];
+        let (unit, _) = standardize(b, x, attrs.real("eps"))?;
+        let weight = spread_vector(b, args[1], x)?;
+        let bias = spread_vector(b, args[2], x)?;
+        let scaled = b.multiply(unit, weight)?;
+        Ok(smallvec![b.add(scaled, bias)?])
+    }
+
+    fn has_vjp(&self) -> bool {
+        true
+    }
+
+    fn vjp(&self, b: &mut Builder<'_>, attrs: &Attrs, cx: &VjpCx<'_>) -> Result<Vjp> {
+        let ct = present(cx.ct())?;
+        let cts = b.emit_all(sibling("layer_norm_grad", attrs), &[cx.args[0], cx.args[1], ct])?;
+        Ok(Vjp::of(cts.into_iter().map(Some)))
+    }
+
+    fn policy(&self) -> Policy {
+        Policy::Sensitive
+    }
+
+    fn samples(&self, float: DType) -> Vec<Sample> {
+        let norm = |x: SampleArg| {
+            let vector = || SampleArg::uniform(float, [6], 0.5, 1.5);
+            Sample::new("", super::op(&LayerNorm, &[]), [x, vector(), vector()]).ulps(64.0)
+        };
+        let rows = SampleArg::uniform(float, [2, 3, 6], -2.0, 2.0);
+        let vector = SampleArg::uniform(float, [6], -2.0, 2.0);
+        let equal = SampleArg::listed(float, [1, 6], &[2.0]);
+        vec![
+            Sample { label: "rows", ..norm(rows) },
+            Sample { label: "vector", ..norm(vector) },
+            Sample { label: "equal", ..norm(equal) },
+        ]
+    }
+}
+
+/// The gradients of `layer_norm` by `x`, `weight` and `bias` from `x`, `weight` and the cotangent. It repeats
+/// instructions of the decomposition of `layer_norm`, which are merged with those.
+#[derive(Debug)]
+pub(super) struct LayerNormGrad;
+
+impl CompositeDef for LayerNormGrad {
+    fn name(&self) -> &str {
+        "layer_norm_grad"
+    }
+
+    fn schema(&self) -> &[AttrSpec] {
+        &*SCHEMA
+    }
+
+    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
+        let [x, weight, ct] = arity("layer_norm_grad", args)?;
+        Takes::Float.check("layer_norm_grad", x)?;
+        last_size("layer_norm_grad", x)?;
+        require_vector("layer_norm_grad", "weight", x, weight)?;
+        require_same("layer_norm_grad", x, ct)?;
+        Ok(smallvec![x.clone(), weight.clone(), weight.clone()])
+    }
+
+    /// With `u` the standardized operand: `inverse * (w ct - mean(w ct) - u * mean(w ct u))`, `sum(ct u)` and `sum(ct)`.
+    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
+        let (x, weight, ct) = (args[0], args[1], args[2]);
+        let (unit, inverse) = standardize(b, x, attrs.real("eps"))?;
+        let weight = spread_vector(b, weight, x)?;
+        let products = b.multiply(ct, unit)?;
+        let weight_ct = sum_to_vector(b, products)?;
+        let bias_ct = sum_to_vector(b, ct)?;
+        let unit_ct = b.multiply(ct, weight)?;
+        let mean = mean_last(b, unit_ct)?;
+        let mean = spread_last(b, mean, x)?;
+        let along = b.multiply(unit_ct, unit)?;
+        let along = mean_last(b, along)?;
+        let along = spread_last(b, along, x)?;
+        let along = b.multiply(unit, along)?;
+        let centered = b.subtract(unit_ct, mean)?;
+        let across = b.subtract(centered, along)?;
+        Ok(smallvec![b.multiply(across, inverse)?, weight_ct, bias_ct])
+    }
+
+    fn policy(&self) -> Policy {
+        Policy::Sensitive
+    }
+
+    fn samples(&self, float: DType) -> Vec<Sample> {
+        let args = [
+            SampleArg::uniform(float, [2, 3, 6], -2.0, 2.0),
+            SampleArg::uniform(float, [6], 0.5, 1.5),
+            SampleArg::uniform(float, [2, 3, 6], -1.0, 1.0),
+        ];
+        vec![Sample::new("rows", super::op(&LayerNormGrad, &[]), args).ulps(64.0)]
+    }
+}

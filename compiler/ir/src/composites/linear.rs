@@ -1,0 +1,85 @@
+//! `linear`.
+
+use super::parts::{last_size, spread_vector};
+use crate::build::{Builder, Values};
+use crate::composite::{AttrSpec, Attrs, CompositeDef};
+use crate::op::{InferCx, Policy, Sample, SampleArg, dtype_error, shape_error};
+use crate::ops::class::Takes;
+use crate::syntax::Value;
+use crate::ty::{TensorType, Types};
+use halite_support::{Diagnostic, Result, codes};
+use halite_tensor::{DType, Shape};
+use smallvec::smallvec;
+
+/// `x weight^T`, or `x weight^T + bias`: `x[..., in]`, `weight[out, in]`, `bias[out]` to `[..., out]`.
+#[derive(Debug)]
+pub(super) struct Linear;
+
+fn check_weight(x: &TensorType, weight: &TensorType) -> Result<()> {
+    let inputs = last_size("linear", x)?;
+    if weight.dtype() != x.dtype() {
+        return Err(dtype_error("linear", &format!("a weight of `{}`", x.dtype()), weight));
+    }
+    if weight.rank() != 2 || weight.shape()[1] != inputs {
+        return Err(shape_error(format!("cannot apply a weight of `{weight}` to `{x}`"))
+            .help(format!("the weight is stored `[out, in]`; `in` is {inputs}")));
+    }
+    Ok(())
+}
+
+fn check_bias(weight: &TensorType, bias: &TensorType) -> Result<()> {
+    let expected = weight.with_shape([weight.shape()[0]]);
+    if bias == &expected {
+        return Ok(());
+    }
+    Err(shape_error(format!("the bias of `linear` with a weight of `{weight}` is `{expected}`, found `{bias}`")))
+}
+
+impl CompositeDef for Linear {
+    fn name(&self) -> &str {
+        "linear"
+    }
+
+    fn schema(&self) -> &[AttrSpec] {
+        &[]
+    }
+
+    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
+        let (&[x, weight] | &[x, weight, _]) = args else {
+            let message = format!("`linear` takes 2 or 3 operands, found {}", args.len());
+            return Err(Diagnostic::error(codes::ARITY, message));
+        };
+        Takes::Float.check("linear", x)?;
+        check_weight(x, weight)?;
+        if let Some(bias) = args.get(2) {
+            check_bias(weight, bias)?;
+        }
+        let mut shape: Shape = x.shape().clone();
+        shape[x.rank() - 1] = weight.shape()[0];
+        Ok(smallvec![x.with_shape(shape)])
+    }
+
+    fn expand(&self, b: &mut Builder<'_>, _: &Attrs, args: &[Value]) -> Result<Values> {
+        let (x, weight) = (args[0], args[1]);
+        let last = b.shape(x).rank() - 1;
+        let wide = b.dot_general(x, weight, (&[], &[]), (&[last], &[1]))?;
+        let y = b.convert(wide, b.dtype(x))?;
+        let Some(&bias) = args.get(2) else { return Ok(smallvec![y]) };
+        let bias = spread_vector(b, bias, y)?;
+        Ok(smallvec![b.add(y, bias)?])
+    }
+
+    fn policy(&self) -> Policy {
+        Policy::Matmul
+    }
+
+    fn samples(&self, float: DType) -> Vec<Sample> {
+        let linear = || super::op(&Linear, &[]);
+        let arg = |shape: &[usize]| SampleArg::uniform(float, shape, -1.0, 1.0);
+        vec![
+            Sample::new("no bias", linear(), [arg(&[2, 3, 4]), arg(&[5, 4])]).ulps(8.0),
+            Sample::new("bias", linear(), [arg(&[3, 4]), arg(&[5, 4]), arg(&[5])]).ulps(8.0),
+            Sample::new("vector", linear(), [arg(&[4]), arg(&[5, 4])]).ulps(8.0),
+        ]
+    }
+}

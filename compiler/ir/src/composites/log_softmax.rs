@@ -1,0 +1,119 @@
+//! `log_softmax` and its gradient.
+
+use super::parts::sibling;
+use crate::attr::Attr;
+use crate::build::{Builder, Values, present};
+use crate::composite::{AttrSpec, Attrs, CompositeDef};
+use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, VjpCx};
+use crate::ops::class::{Takes, infer_binary, infer_unary};
+use crate::syntax::Value;
+use crate::ty::{TensorType, Types};
+use halite_support::Result;
+use halite_tensor::DType;
+use smallvec::smallvec;
+use std::sync::LazyLock;
+
+static SCHEMA: LazyLock<[AttrSpec; 1]> = LazyLock::new(|| {
+    [AttrSpec::optional("dim", Attr::Int(-1), "the dimension that is normalized; negative counts from the end")]
+});
+
+/// `x - max(x) - log(sum(exp(x - max(x))))` along one dimension.
+#[derive(Debug)]
+pub(super) struct LogSoftmax;
+
+/// `x - max(x)` and `log(sum(exp(x - max(x))))` along `dim`, which the latter lacks.
+pub(super) fn log_softmax_parts(b: &mut Builder<'_>, x: Value, dim: usize) -> Result<(Value, Value)> {
+    let peak = b.reduce_max(x, &[dim])?;
+    let peak = b.broadcast_missing(peak, x, &[dim])?;
+    let shifted = b.subtract(x, peak)?;
+    let powers = b.exponential(shifted)?;
+    let total = b.reduce_sum(powers, &[dim])?;
+    Ok((shifted, b.log(total)?))
+}
+
+impl CompositeDef for LogSoftmax {
+    fn name(&self) -> &str {
+        "log_softmax"
+    }
+
+    fn schema(&self) -> &[AttrSpec] {
+        &*SCHEMA
+    }
+
+    fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: &[&TensorType]) -> Result<Types> {
+        let types = infer_unary("log_softmax", Takes::Float, args)?;
+        attrs.dim("dim", args[0])?;
+        Ok(types)
+    }
+
+    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
+        let dim = attrs.dim("dim", b.ty(args[0]))?;
+        let (shifted, log_total) = log_softmax_parts(b, args[0], dim)?;
+        let log_total = b.broadcast_missing(log_total, shifted, &[dim])?;
+        Ok(smallvec![b.subtract(shifted, log_total)?])
+    }
+
+    fn has_vjp(&self) -> bool {
+        true
+    }
+
+    /// Needs the result only.
+    fn vjp(&self, b: &mut Builder<'_>, attrs: &Attrs, cx: &VjpCx<'_>) -> Result<Vjp> {
+        let ct = present(cx.ct())?;
+        Ok(Vjp::one(b.emit(sibling("log_softmax_grad", attrs), &[cx.results[0], ct])?))
+    }
+
+    fn policy(&self) -> Policy {
+        Policy::Sensitive
+    }
+
+    fn samples(&self, float: DType) -> Vec<Sample> {
+        let log_softmax = |dim: i64| super::op(&LogSoftmax, &[("dim", Attr::Int(dim))]);
+        let huge = [1e4, -1e4, 0.0, 1e4];
+        vec![
+            Sample::new("last", log_softmax(-1), [SampleArg::uniform(float, [2, 5], -3.0, 3.0)]).ulps(16.0),
+            Sample::new("first", log_softmax(0), [SampleArg::uniform(float, [4, 3], -3.0, 3.0)]).ulps(16.0),
+            Sample::new("huge", log_softmax(-1), [SampleArg::listed(float, [1, 4], &huge)]).ulps(16.0),
+        ]
+    }
+}
+
+/// The gradient of `log_softmax` from its result `y` and the cotangent `ct`: `ct - exp(y) * sum(ct)`.
+#[derive(Debug)]
+pub(super) struct LogSoftmaxGrad;
+
+impl CompositeDef for LogSoftmaxGrad {
+    fn name(&self) -> &str {
+        "log_softmax_grad"
+    }
+
+    fn schema(&self) -> &[AttrSpec] {
+        &*SCHEMA
+    }
+
+    fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: &[&TensorType]) -> Result<Types> {
+        let types = infer_binary("log_softmax_grad", Takes::Float, args)?;
+        attrs.dim("dim", args[0])?;
+        Ok(types)
+    }
+
+    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
+        let (y, ct) = (args[0], args[1]);
+        let dim = attrs.dim("dim", b.ty(y))?;
+        let total = b.reduce_sum(ct, &[dim])?;
+        let total = b.broadcast_missing(total, y, &[dim])?;
+        let probabilities = b.exponential(y)?;
+        let common = b.multiply(probabilities, total)?;
+        Ok(smallvec![b.subtract(ct, common)?])
+    }
+
+    fn policy(&self) -> Policy {
+        Policy::Sensitive
+    }
+
+    fn samples(&self, float: DType) -> Vec<Sample> {
+        let grad = super::op(&LogSoftmaxGrad, &[("dim", Attr::Int(-1))]);
+        let args = [SampleArg::uniform(float, [2, 5], -3.0, -0.1), SampleArg::uniform(float, [2, 5], -1.0, 1.0)];
+        vec![Sample::new("last", grad, args).ulps(32.0)]
+    }
+}

@@ -1,0 +1,94 @@
+//! `relu` and its gradient.
+
+use super::parts::sibling;
+use crate::build::{Builder, Values, present};
+use crate::composite::{AttrSpec, Attrs, CompositeDef};
+use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, VjpCx};
+use crate::ops::Direction;
+use crate::ops::class::{Takes, infer_binary, infer_unary};
+use crate::syntax::Value;
+use crate::ty::{TensorType, Types};
+use halite_support::Result;
+use halite_tensor::DType;
+use smallvec::smallvec;
+
+/// `max(x, 0)`.
+#[derive(Debug)]
+pub(super) struct Relu;
+
+impl CompositeDef for Relu {
+    fn name(&self) -> &str {
+        "relu"
+    }
+
+    fn schema(&self) -> &[AttrSpec] {
+        &[]
+    }
+
+    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
+        infer_unary("relu", Takes::Float, args)
+    }
+
+    fn expand(&self, b: &mut Builder<'_>, _: &Attrs, args: &[Value]) -> Result<Values> {
+        let zero = b.splat_like(args[0], 0.0)?;
+        Ok(smallvec![b.maximum(args[0], zero)?])
+    }
+
+    fn has_vjp(&self) -> bool {
+        true
+    }
+
+    /// Needs the result only.
+    fn vjp(&self, b: &mut Builder<'_>, attrs: &Attrs, cx: &VjpCx<'_>) -> Result<Vjp> {
+        let ct = present(cx.ct())?;
+        Ok(Vjp::one(b.emit(sibling("relu_grad", attrs), &[cx.results[0], ct])?))
+    }
+
+    fn policy(&self) -> Policy {
+        Policy::Elementwise
+    }
+
+    fn samples(&self, float: DType) -> Vec<Sample> {
+        let relu = || super::op(&Relu, &[]);
+        let special = [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, -1.0];
+        vec![
+            Sample::new("positive", relu(), [SampleArg::uniform(float, [2, 3], 0.1, 2.0)]),
+            Sample::new("negative", relu(), [SampleArg::uniform(float, [2, 3], -2.0, -0.1)]),
+            Sample::new("special", relu(), [SampleArg::listed(float, [6], &special)]),
+        ]
+    }
+}
+
+/// The gradient of `relu` from its result `y` and the cotangent `ct`: `ct` where `y > 0`, else 0.
+#[derive(Debug)]
+pub(super) struct ReluGrad;
+
+impl CompositeDef for ReluGrad {
+    fn name(&self) -> &str {
+        "relu_grad"
+    }
+
+    fn schema(&self) -> &[AttrSpec] {
+        &[]
+    }
+
+    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
+        infer_binary("relu_grad", Takes::Float, args)
+    }
+
+    fn expand(&self, b: &mut Builder<'_>, _: &Attrs, args: &[Value]) -> Result<Values> {
+        let (y, ct) = (args[0], args[1]);
+        let zero = b.splat_like(y, 0.0)?;
+        let active = b.compare(y, zero, Direction::Gt)?;
+        Ok(smallvec![b.select(active, ct, zero)?])
+    }
+
+    fn policy(&self) -> Policy {
+        Policy::Elementwise
+    }
+
+    fn samples(&self, float: DType) -> Vec<Sample> {
+        let args = [SampleArg::listed(float, [4], &[0.0, 2.0, 0.5, 0.0]), SampleArg::uniform(float, [4], -1.0, 1.0)];
+        vec![Sample::new("half", super::op(&ReluGrad, &[]), args)]
+    }
+}

@@ -1,0 +1,136 @@
+//! `rms_norm` and its gradient.
+
+use super::parts::{last_size, mean_last, require_vector, sibling, spread_last, spread_vector, sum_to_vector};
+use crate::attr::{Attr, Real};
+use crate::build::{Builder, Values, present};
+use crate::composite::{AttrSpec, Attrs, CompositeDef};
+use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, VjpCx, arity, require_same};
+use crate::ops::class::Takes;
+use crate::syntax::Value;
+use crate::ty::{TensorType, Types};
+use halite_support::Result;
+use halite_tensor::DType;
+use smallvec::smallvec;
+use std::sync::LazyLock;
+
+static SCHEMA: LazyLock<[AttrSpec; 1]> =
+    LazyLock::new(|| [AttrSpec::optional("eps", Attr::Real(Real(1e-5)), "added to the mean square")]);
+
+/// `x * rsqrt(mean(x^2) + eps) * weight` along the last dimension; `weight` has one element for each position of it.
+#[derive(Debug)]
+pub(super) struct RmsNorm;
+
+fn check(op: &str, x: &TensorType, weight: &TensorType) -> Result<()> {
+    Takes::Float.check(op, x)?;
+    last_size(op, x)?;
+    require_vector(op, "weight", x, weight)
+}
+
+/// `rsqrt(mean(x^2) + eps)`, repeated along the last dimension of `x`.
+pub(super) fn inverse_rms(b: &mut Builder<'_>, x: Value, eps: f64) -> Result<Value> {
+    let squares = b.multiply(x, x)?;
+    let mean = mean_last(b, squares)?;
+    let guarded = b.add_scalar(mean, eps)?;
+    let inverse = b.rsqrt(guarded)?;
+    spread_last(b, inverse, x)
+}
+
+impl CompositeDef for RmsNorm {
+    fn name(&self) -> &str {
+        "rms_norm"
+    }
+
+    fn schema(&self) -> &[AttrSpec] {
+        &*SCHEMA
+    }
+
+    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
+        let [x, weight] = arity("rms_norm", args)?;
+        check("rms_norm", x, weight)?;
+        Ok(smallvec![x.clone()])
+    }
+
+    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
+        let (x, weight) = (args[0], args[1]);
+        let inverse = inverse_rms(b, x, attrs.real("eps"))?;
+        let unit = b.multiply(x, inverse)?;
+        let weight = spread_vector(b, weight, x)?;
+        Ok(smallvec![b.multiply(unit, weight)?])
+    }
+
+    fn has_vjp(&self) -> bool {
+        true
+    }
+
+    fn vjp(&self, b: &mut Builder<'_>, attrs: &Attrs, cx: &VjpCx<'_>) -> Result<Vjp> {
+        let ct = present(cx.ct())?;
+        let cts = b.emit_all(sibling("rms_norm_grad", attrs), &[cx.args[0], cx.args[1], ct])?;
+        Ok(Vjp::of(cts.into_iter().map(Some)))
+    }
+
+    fn policy(&self) -> Policy {
+        Policy::Sensitive
+    }
+
+    fn samples(&self, float: DType) -> Vec<Sample> {
+        let norm = || super::op(&RmsNorm, &[]);
+        let weight = || SampleArg::uniform(float, [6], 0.5, 1.5);
+        vec![
+            Sample::new("rows", norm(), [SampleArg::uniform(float, [2, 3, 6], -2.0, 2.0), weight()]).ulps(32.0),
+            Sample::new("vector", norm(), [SampleArg::uniform(float, [6], -2.0, 2.0), weight()]).ulps(32.0),
+            Sample::new("zeros", norm(), [SampleArg::listed(float, [1, 6], &[0.0]), weight()]).ulps(32.0),
+        ]
+    }
+}
+
+/// The gradients of `rms_norm` by `x` and `weight` from `x`, `weight` and the cotangent. It repeats instructions of the
+/// decomposition of `rms_norm`, which are merged with those.
+#[derive(Debug)]
+pub(super) struct RmsNormGrad;
+
+impl CompositeDef for RmsNormGrad {
+    fn name(&self) -> &str {
+        "rms_norm_grad"
+    }
+
+    fn schema(&self) -> &[AttrSpec] {
+        &*SCHEMA
+    }
+
+    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
+        let [x, weight, ct] = arity("rms_norm_grad", args)?;
+        check("rms_norm_grad", x, weight)?;
+        require_same("rms_norm_grad", x, ct)?;
+        Ok(smallvec![x.clone(), weight.clone()])
+    }
+
+    /// With `u = x * inverse`: `inverse * (w ct - u * mean(w ct u))` and `sum(ct u)`.
+    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
+        let (x, weight, ct) = (args[0], args[1], args[2]);
+        let inverse = inverse_rms(b, x, attrs.real("eps"))?;
+        let unit = b.multiply(x, inverse)?;
+        let weight = spread_vector(b, weight, x)?;
+        let products = b.multiply(ct, unit)?;
+        let weight_ct = sum_to_vector(b, products)?;
+        let unit_ct = b.multiply(ct, weight)?;
+        let along = b.multiply(unit_ct, unit)?;
+        let along = mean_last(b, along)?;
+        let along = spread_last(b, along, x)?;
+        let along = b.multiply(unit, along)?;
+        let across = b.subtract(unit_ct, along)?;
+        Ok(smallvec![b.multiply(across, inverse)?, weight_ct])
+    }
+
+    fn policy(&self) -> Policy {
+        Policy::Sensitive
+    }
+
+    fn samples(&self, float: DType) -> Vec<Sample> {
+        let args = [
+            SampleArg::uniform(float, [2, 3, 6], -2.0, 2.0),
+            SampleArg::uniform(float, [6], 0.5, 1.5),
+            SampleArg::uniform(float, [2, 3, 6], -1.0, 1.0),
+        ];
+        vec![Sample::new("rows", super::op(&RmsNormGrad, &[]), args).ulps(64.0)]
+    }
+}

@@ -1,0 +1,103 @@
+//! `silu` and its gradient.
+
+use super::parts::sibling;
+use crate::build::{Builder, Values, present};
+use crate::composite::{AttrSpec, Attrs, CompositeDef};
+use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, VjpCx};
+use crate::ops::class::{Takes, infer_binary, infer_unary};
+use crate::syntax::Value;
+use crate::ty::{TensorType, Types};
+use halite_support::Result;
+use halite_tensor::DType;
+use smallvec::smallvec;
+
+/// `x * logistic(x)`, also known as swish.
+#[derive(Debug)]
+pub(super) struct Silu;
+
+/// `logistic(x)` and `silu(x)`.
+pub(super) fn silu_parts(b: &mut Builder<'_>, x: Value) -> Result<(Value, Value)> {
+    let gate = b.logistic(x)?;
+    Ok((gate, b.multiply(x, gate)?))
+}
+
+/// The derivative of `silu` from `gate = logistic(x)` and `y = silu(x)`: `gate + y * (1 - gate)`.
+pub(super) fn silu_slope(b: &mut Builder<'_>, gate: Value, y: Value) -> Result<Value> {
+    let rest = b.subtract_from(1.0, gate)?;
+    let curved = b.multiply(y, rest)?;
+    b.add(gate, curved)
+}
+
+impl CompositeDef for Silu {
+    fn name(&self) -> &str {
+        "silu"
+    }
+
+    fn schema(&self) -> &[AttrSpec] {
+        &[]
+    }
+
+    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
+        infer_unary("silu", Takes::Float, args)
+    }
+
+    fn expand(&self, b: &mut Builder<'_>, _: &Attrs, args: &[Value]) -> Result<Values> {
+        let (_, y) = silu_parts(b, args[0])?;
+        Ok(smallvec![y])
+    }
+
+    fn has_vjp(&self) -> bool {
+        true
+    }
+
+    fn vjp(&self, b: &mut Builder<'_>, attrs: &Attrs, cx: &VjpCx<'_>) -> Result<Vjp> {
+        let ct = present(cx.ct())?;
+        Ok(Vjp::one(b.emit(sibling("silu_grad", attrs), &[cx.args[0], ct])?))
+    }
+
+    fn policy(&self) -> Policy {
+        Policy::Elementwise
+    }
+
+    fn samples(&self, float: DType) -> Vec<Sample> {
+        let silu = || super::op(&Silu, &[]);
+        vec![
+            Sample::new("near zero", silu(), [SampleArg::uniform(float, [2, 5], -3.0, 3.0)]).ulps(16.0),
+            Sample::new("far", silu(), [SampleArg::listed(float, [4], &[-200.0, -20.0, 20.0, 200.0])]).ulps(16.0),
+        ]
+    }
+}
+
+/// The gradient of `silu` from its operand `x` and the cotangent `ct`. It repeats instructions of the decomposition of
+/// `silu`, which are merged with those.
+#[derive(Debug)]
+pub(super) struct SiluGrad;
+
+impl CompositeDef for SiluGrad {
+    fn name(&self) -> &str {
+        "silu_grad"
+    }
+
+    fn schema(&self) -> &[AttrSpec] {
+        &[]
+    }
+
+    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
+        infer_binary("silu_grad", Takes::Float, args)
+    }
+
+    fn expand(&self, b: &mut Builder<'_>, _: &Attrs, args: &[Value]) -> Result<Values> {
+        let (gate, y) = silu_parts(b, args[0])?;
+        let slope = silu_slope(b, gate, y)?;
+        Ok(smallvec![b.multiply(args[1], slope)?])
+    }
+
+    fn policy(&self) -> Policy {
+        Policy::Elementwise
+    }
+
+    fn samples(&self, float: DType) -> Vec<Sample> {
+        let args = [SampleArg::uniform(float, [2, 5], -3.0, 3.0), SampleArg::uniform(float, [2, 5], -1.0, 1.0)];
+        vec![Sample::new("near zero", super::op(&SiluGrad, &[]), args).ulps(32.0)]
+    }
+}

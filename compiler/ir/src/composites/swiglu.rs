@@ -1,0 +1,96 @@
+//! `swiglu` and its gradient.
+
+use super::parts::sibling;
+use super::silu::{silu_parts, silu_slope};
+use crate::build::{Builder, Values, present};
+use crate::composite::{AttrSpec, Attrs, CompositeDef};
+use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, VjpCx, arity, require_same};
+use crate::ops::class::{Takes, infer_binary};
+use crate::syntax::Value;
+use crate::ty::{TensorType, Types};
+use halite_support::Result;
+use halite_tensor::DType;
+use smallvec::smallvec;
+
+/// `silu(gate) * up`.
+#[derive(Debug)]
+pub(super) struct Swiglu;
+
+impl CompositeDef for Swiglu {
+    fn name(&self) -> &str {
+        "swiglu"
+    }
+
+    fn schema(&self) -> &[AttrSpec] {
+        &[]
+    }
+
+    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
+        infer_binary("swiglu", Takes::Float, args)
+    }
+
+    fn expand(&self, b: &mut Builder<'_>, _: &Attrs, args: &[Value]) -> Result<Values> {
+        let (_, opened) = silu_parts(b, args[0])?;
+        Ok(smallvec![b.multiply(opened, args[1])?])
+    }
+
+    fn has_vjp(&self) -> bool {
+        true
+    }
+
+    fn vjp(&self, b: &mut Builder<'_>, attrs: &Attrs, cx: &VjpCx<'_>) -> Result<Vjp> {
+        let ct = present(cx.ct())?;
+        let cts = b.emit_all(sibling("swiglu_grad", attrs), &[cx.args[0], cx.args[1], ct])?;
+        Ok(Vjp::of(cts.into_iter().map(Some)))
+    }
+
+    fn policy(&self) -> Policy {
+        Policy::Elementwise
+    }
+
+    fn samples(&self, float: DType) -> Vec<Sample> {
+        let args = [SampleArg::uniform(float, [2, 5], -3.0, 3.0), SampleArg::uniform(float, [2, 5], -2.0, 2.0)];
+        vec![Sample::new("plain", super::op(&Swiglu, &[]), args).ulps(16.0)]
+    }
+}
+
+/// The gradients of `swiglu` by `gate` and `up` from `gate`, `up` and the cotangent. It repeats instructions of the
+/// decomposition of `swiglu`, which are merged with those.
+#[derive(Debug)]
+pub(super) struct SwigluGrad;
+
+impl CompositeDef for SwigluGrad {
+    fn name(&self) -> &str {
+        "swiglu_grad"
+    }
+
+    fn schema(&self) -> &[AttrSpec] {
+        &[]
+    }
+
+    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
+        let [gate, up, ct] = arity("swiglu_grad", args)?;
+        Takes::Float.check("swiglu_grad", gate)?;
+        require_same("swiglu_grad", gate, up)?;
+        require_same("swiglu_grad", gate, ct)?;
+        Ok(smallvec![gate.clone(), up.clone()])
+    }
+
+    fn expand(&self, b: &mut Builder<'_>, _: &Attrs, args: &[Value]) -> Result<Values> {
+        let (up, ct) = (args[1], args[2]);
+        let (gate, opened) = silu_parts(b, args[0])?;
+        let up_ct = b.multiply(ct, opened)?;
+        let slope = silu_slope(b, gate, opened)?;
+        let opened_ct = b.multiply(ct, up)?;
+        Ok(smallvec![b.multiply(opened_ct, slope)?, up_ct])
+    }
+
+    fn policy(&self) -> Policy {
+        Policy::Elementwise
+    }
+
+    fn samples(&self, float: DType) -> Vec<Sample> {
+        let arg = |bound: f64| SampleArg::uniform(float, [2, 5], -bound, bound);
+        vec![Sample::new("plain", super::op(&SwigluGrad, &[]), [arg(3.0), arg(2.0), arg(1.0)]).ulps(32.0)]
+    }
+}

@@ -1,0 +1,38 @@
+//! The typed IR of a training step.
+//!
+//! A [`Module`] holds [`Function`]s; a function is an ordered list of [`Inst`]ructions, each an [`Op`] applied to earlier
+//! [`Value`]s; every value has a static [`TensorType`]. Nothing is mutated, nothing is implicit. What the compiler knows
+//! about an op stands in one file under `ops/` (primitives) or `composites/` (named decompositions). The meaning of a
+//! module is what the [`Interpreter`] computes.
+
+pub mod attr;
+mod build;
+mod composite;
+mod composites;
+pub mod dims;
+mod fingerprint;
+mod interpret;
+pub mod loc;
+mod lower;
+pub mod op;
+pub mod ops;
+mod registry;
+mod rewrite;
+mod syntax;
+mod ty;
+
+pub use attr::{Attr, Real};
+pub use build::{Builder, Values, present};
+pub use composite::{AttrSpec, Attrs, Composite, CompositeDef};
+pub use fingerprint::fingerprint;
+pub use interpret::{EvalCx, Interpreter};
+pub use loc::{Derivation, LocId, LocKind, LocTable};
+pub use lower::{Gather, LowerCx, LowerOptions};
+pub use op::{
+    Cost, Effect, InferCx, OpDef, Policy, Sample, SampleArg, SampleValues, Vjp, VjpCx,
+};
+pub use ops::Op;
+pub use registry::Registry;
+pub use rewrite::{Rewriter, rewrite_functions};
+pub use syntax::*;
+pub use ty::{Placement, TensorType, Types};

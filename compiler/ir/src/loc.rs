@@ -1,0 +1,143 @@
+//! Where instructions come from: chains of scopes and source spans, and what a pass derived from what.
+
+use halite_support::{Name, Span, entity};
+use rustc_hash::FxHashMap;
+
+entity!(
+    /// A location in a [`LocTable`].
+    LocId,
+    "loc"
+);
+
+/// How an instruction came from another.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Derivation {
+    /// Part of the gradient of it.
+    Vjp,
+    /// A change of precision of a value of it.
+    Cast,
+}
+
+/// One link of a location chain.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum LocKind {
+    /// The end of every chain: nothing is known.
+    Unknown,
+    /// A named scope of the model, e.g. `layers.3`.
+    Scope(Name),
+    /// A place in a source text.
+    Source(Span),
+    /// Made by a pass from the rest of the chain.
+    Derived(Derivation),
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Link {
+    kind: LocKind,
+    parent: LocId,
+}
+
+/// The interned locations of a module. Chains share their tails.
+#[derive(Clone, Debug)]
+pub struct LocTable {
+    links: Vec<Link>,
+    index: FxHashMap<Link, LocId>,
+}
+
+impl Default for LocTable {
+    fn default() -> Self {
+        let root = LocId::new(0);
+        Self { links: vec![Link { kind: LocKind::Unknown, parent: root }], index: FxHashMap::default() }
+    }
+}
+
+impl LocTable {
+    /// The location of which nothing is known.
+    pub fn unknown() -> LocId {
+        LocId::new(0)
+    }
+
+    /// `kind` inside `parent`.
+    pub fn add(&mut self, parent: LocId, kind: LocKind) -> LocId {
+        let link = Link { kind, parent };
+        if let Some(&known) = self.index.get(&link) {
+            return known;
+        }
+        let id = LocId::new(self.links.len());
+        self.links.push(link.clone());
+        self.index.insert(link, id);
+        id
+    }
+
+    /// The derivation `kind` of `of`; a derivation of the same kind is not repeated.
+    pub fn derived(&mut self, kind: Derivation, of: LocId) -> LocId {
+        if self.kind(of) == &LocKind::Derived(kind) { of } else { self.add(of, LocKind::Derived(kind)) }
+    }
+
+    /// The chain `inner` continued by the chain `outer`.
+    pub fn nest(&mut self, inner: LocId, outer: LocId) -> LocId {
+        let links: Vec<_> = self.chain(inner).cloned().collect();
+        links.into_iter().rev().fold(outer, |parent, kind| self.add(parent, kind))
+    }
+
+    /// The first link of a chain.
+    pub fn kind(&self, loc: LocId) -> &LocKind {
+        &self.links[loc.index()].kind
+    }
+
+    /// The links of a chain, innermost first, without the root.
+    pub fn chain(&self, loc: LocId) -> impl Iterator<Item = &LocKind> {
+        let mut next = loc;
+        std::iter::from_fn(move || {
+            if next == Self::unknown() {
+                return None;
+            }
+            let link = &self.links[next.index()];
+            next = link.parent;
+            Some(&link.kind)
+        })
+    }
+
+    /// The innermost source position.
+    pub fn span(&self, loc: LocId) -> Option<Span> {
+        self.chain(loc).find_map(|kind| if let LocKind::Source(span) = kind { Some(*span) } else { None })
+    }
+
+    /// The scopes from the outside in, joined by dots, inside the derivations: `vjp(model.layers.3.mlp)`.
+    pub fn path(&self, loc: LocId) -> String {
+        let (mut scopes, mut derivations) = (Vec::new(), Vec::new());
+        for kind in self.chain(loc) {
+            match kind {
+                LocKind::Scope(name) => scopes.push(&**name),
+                LocKind::Derived(derivation) => derivations.push(derivation),
+                LocKind::Source(_) | LocKind::Unknown => {}
+            }
+        }
+        scopes.reverse();
+        let mut path = scopes.join(".");
+        for derivation in derivations.into_iter().rev() {
+            let word = match derivation {
+                Derivation::Vjp => "vjp",
+                Derivation::Cast => "cast",
+            };
+            path = format!("{word}({path})");
+        }
+        path
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_name_scopes_and_derivations() {
+        let mut locs = LocTable::default();
+        let model = locs.add(LocTable::unknown(), LocKind::Scope("model".into()));
+        let layer = locs.add(model, LocKind::Scope("layers.3".into()));
+        let gradient = locs.derived(Derivation::Vjp, layer);
+        assert_eq!(locs.path(gradient), "vjp(model.layers.3)");
+        assert_eq!(locs.derived(Derivation::Vjp, gradient), gradient);
+        assert_eq!(locs.add(model, LocKind::Scope("layers.3".into())), layer);
+    }
+}

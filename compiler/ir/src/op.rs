@@ -1,0 +1,333 @@
+//! What the compiler knows about an op: one trait, implemented by each op in its own file.
+
+use crate::attr::AttrVisitor;
+use crate::build::Builder;
+use crate::dims::FactorMap;
+use crate::interpret::EvalCx;
+use crate::lower::LowerCx;
+use crate::ops::Op;
+use crate::registry::Registry;
+use crate::syntax::{FuncId, Function, Value};
+use crate::ty::{TensorType, Types};
+use halite_support::{Diagnostic, Result};
+use halite_tensor::{DType, HostTensor};
+use smallvec::SmallVec;
+use std::fmt;
+
+/// Everything the compiler knows about an op. There are no hidden defaults: an op that has no gradient, no lowering or
+/// no samples says so and why.
+pub trait OpDef: fmt::Debug {
+    /// The name in IR text: the StableHLO mnemonic where there is one.
+    fn name(&self) -> &str;
+
+    /// Shows every attribute to `visitor`, in print order. Printing, parsing and documentation come from this.
+    fn attrs(&mut self, visitor: &mut dyn AttrVisitor);
+
+    /// The types of the results, or why the operands do not fit. This is the only place that computes or checks types;
+    /// the verifier calls it again.
+    ///
+    /// # Errors
+    /// A diagnostic without a position; the caller adds it.
+    fn infer(&self, cx: &InferCx<'_>, args: &[&TensorType]) -> Result<Types>;
+
+    /// The reference meaning on one rank, written to be read: floats compute in `f64` and round once per instruction,
+    /// integers wrap. Operands have passed `infer`.
+    ///
+    /// # Errors
+    /// When these inputs have no meaning, or for ops that need all ranks.
+    fn eval(&self, cx: &EvalCx<'_>, args: &[&HostTensor]) -> Result<Vec<HostTensor>>;
+
+    /// The reference meaning on all ranks at once: `args[rank][operand]` to `results[rank][result]`.
+    /// Only collectives need more than `eval` on each rank.
+    ///
+    /// # Errors
+    /// As `eval`.
+    fn eval_ranks(&self, cx: &EvalCx<'_>, args: &[Vec<&HostTensor>]) -> Result<Vec<Vec<HostTensor>>> {
+        args.iter().map(|args| self.eval(cx, args)).collect()
+    }
+
+    /// Emits the cotangents of the operands given those of the results. Rules prefer results over operands, so that
+    /// operands can be freed, and emit literal constants, never `x / x`.
+    ///
+    /// # Errors
+    /// Only when an emitted instruction is ill-typed, which is a bug of the rule.
+    fn vjp(&self, b: &mut Builder<'_>, cx: &VjpCx<'_>) -> Result<Vjp>;
+
+    /// How mixed precision treats it.
+    fn policy(&self, cx: &InferCx<'_>) -> Policy;
+
+    /// What forbids removing, merging or moving it.
+    fn effect(&self, cx: &InferCx<'_>) -> Effect {
+        let _ = cx;
+        Effect::Pure
+    }
+
+    /// Floating-point operations and bytes moved, when each operand is read and each result written once.
+    fn cost(&self, cx: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost;
+
+    /// Which result dimensions come from which operand dimensions.
+    fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap;
+
+    /// Emits HLO for it and returns one id for each result.
+    ///
+    /// # Errors
+    /// When HLO has no form for it.
+    fn lower(&self, cx: &mut LowerCx<'_>, args: &[halite_hlo::Id]) -> Result<Ids>;
+
+    /// Small well-typed applications with floats of type `float`, from which the round-trip, gradient, precision and
+    /// interpreter-against-XLA tests are made.
+    fn samples(&self, float: DType) -> Vec<Sample>;
+}
+
+/// HLO ids of an op's results.
+pub type Ids = SmallVec<[halite_hlo::Id; 1]>;
+
+/// What type inference may look at besides the operands.
+#[derive(Clone, Copy, Debug)]
+pub struct InferCx<'a> {
+    /// Functions that may be called.
+    pub functions: &'a [Function],
+    /// Known composites.
+    pub registry: &'a Registry,
+}
+
+impl InferCx<'_> {
+    /// A function that may be called.
+    pub fn function(&self, id: FuncId) -> Option<&Function> {
+        self.functions.get(id.index())
+    }
+}
+
+/// What a gradient rule is given.
+#[derive(Debug)]
+pub struct VjpCx<'a> {
+    /// The operands.
+    pub args: &'a [Value],
+    /// The results of the primal instruction.
+    pub results: &'a [Value],
+    /// Cotangents of the results; `None` is a symbolic zero. At least one is present.
+    pub cts: &'a [Option<Value>],
+    /// Which operands need a cotangent. Others may be answered with `None`.
+    pub wanted: &'a [bool],
+}
+
+impl VjpCx<'_> {
+    /// The cotangent of the only result.
+    pub fn ct(&self) -> Option<Value> {
+        self.cts[0]
+    }
+
+    /// The cotangent of operand `index`, which `rule` emits only when it is wanted.
+    ///
+    /// # Errors
+    /// What `rule` returns.
+    pub fn want(&self, index: usize, rule: impl FnOnce() -> Result<Value>) -> Result<Option<Value>> {
+        self.wanted[index].then(rule).transpose()
+    }
+}
+
+/// The answer of a gradient rule.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Vjp {
+    /// One cotangent for each operand; `None` is a symbolic zero.
+    Cotangents(SmallVec<[Option<Value>; 4]>),
+    /// There is no derivative, for this reason.
+    None(&'static str),
+}
+
+impl Vjp {
+    /// The cotangent of a single operand.
+    pub fn one(ct: Value) -> Self {
+        Self::Cotangents(SmallVec::from_slice(&[Some(ct)]))
+    }
+
+    /// Cotangents in operand order.
+    pub fn of(cts: impl IntoIterator<Item = Option<Value>>) -> Self {
+        Self::Cotangents(cts.into_iter().collect())
+    }
+
+    /// Zero for each of `count` operands: the op is locally constant almost everywhere.
+    pub fn zeros(count: usize) -> Self {
+        Self::Cotangents(smallvec::smallvec![None; count])
+    }
+}
+
+/// How mixed precision treats an op.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Policy {
+    /// Contracts operands: low-precision operands, wide accumulation.
+    Matmul,
+    /// Works element by element at the precision of its operands.
+    Elementwise,
+    /// Sums many elements: accumulates wide.
+    Accumulate,
+    /// Loses its meaning at low precision: computes wide.
+    Sensitive,
+    /// Moves or stores elements without computing.
+    Storage,
+    /// Has no floats to speak of.
+    Integer,
+}
+
+/// What forbids removing, merging or moving an instruction, from weak to strong.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Effect {
+    /// Nothing.
+    Pure,
+    /// It draws random bits: equal instructions with equal state are equal, but it is never folded to a constant.
+    Random,
+    /// Every rank takes part: it keeps its order among collectives.
+    Collective,
+    /// Nothing is merged, folded or moved across it.
+    Barrier,
+}
+
+/// Work of one instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Cost {
+    /// Floating-point operations; a fused multiply-add counts two, a transcendental function one.
+    pub flops: u64,
+    /// Bytes read and written.
+    pub bytes: u64,
+}
+
+impl Cost {
+    /// `flops`, and each operand and result moved once.
+    pub fn new(flops: u64, args: &[&TensorType], results: &[TensorType]) -> Self {
+        let bytes = args.iter().map(|ty| ty.bytes()).chain(results.iter().map(TensorType::bytes)).sum();
+        Self { flops, bytes }
+    }
+
+    /// `per_element` operations for each element of the first result when it is a float.
+    pub fn elementwise(per_element: u64, args: &[&TensorType], results: &[TensorType]) -> Self {
+        let float = args.iter().any(|ty| ty.dtype().is_float());
+        let elements = results.first().map_or(0, |ty| ty.shape().num_elements() as u64);
+        Self::new(if float { per_element * elements } else { 0 }, args, results)
+    }
+}
+
+/// A small application of an op, with the values to apply it to.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    /// What it shows, in a word or two; unique among the samples of an op.
+    pub label: &'static str,
+    /// The op.
+    pub op: Op,
+    /// Its operands.
+    pub args: Vec<SampleArg>,
+    /// How far CPU XLA may be from the interpreter, norm-wise, in units of roundoff of the result's type; 0 is
+    /// bit-exact.
+    pub ulps: f64,
+    /// Number of ranks it runs on: 1 but for collectives.
+    pub ranks: usize,
+}
+
+impl Sample {
+    /// A sample on one rank that must be bit-exact.
+    pub fn new(label: &'static str, op: impl Into<Op>, args: impl IntoIterator<Item = SampleArg>) -> Self {
+        Self { label, op: op.into(), args: args.into_iter().collect(), ulps: 0.0, ranks: 1 }
+    }
+
+    /// Allows XLA `ulps` units of roundoff.
+    #[must_use]
+    pub fn ulps(self, ulps: f64) -> Self {
+        Self { ulps, ..self }
+    }
+
+    /// Runs on `ranks` ranks with different operands on each.
+    #[must_use]
+    pub fn ranks(self, ranks: usize) -> Self {
+        Self { ranks, ..self }
+    }
+}
+
+/// An operand of a sample.
+#[derive(Clone, Debug)]
+pub struct SampleArg {
+    /// Its type.
+    pub ty: TensorType,
+    /// Where its elements come from.
+    pub values: SampleValues,
+}
+
+/// Where the elements of a sample operand come from.
+#[derive(Clone, PartialEq, Debug)]
+pub enum SampleValues {
+    /// Seeded, uniform between the bounds. Gradient rules are compared with central differences there, so the bounds
+    /// keep away from kinks.
+    Uniform(f64, f64),
+    /// Seeded whole numbers, both bounds included.
+    Whole(i64, i64),
+    /// These, in order and repeated as needed. For special values; gradients are not compared there.
+    Listed(Vec<f64>),
+}
+
+impl SampleArg {
+    /// Uniform reals.
+    pub fn uniform(dtype: DType, shape: impl Into<halite_tensor::Shape>, low: f64, high: f64) -> Self {
+        Self { ty: TensorType::new(dtype, shape), values: SampleValues::Uniform(low, high) }
+    }
+
+    /// Uniform whole numbers.
+    pub fn whole(dtype: DType, shape: impl Into<halite_tensor::Shape>, low: i64, high: i64) -> Self {
+        Self { ty: TensorType::new(dtype, shape), values: SampleValues::Whole(low, high) }
+    }
+
+    /// Listed values.
+    pub fn listed(dtype: DType, shape: impl Into<halite_tensor::Shape>, values: &[f64]) -> Self {
+        Self { ty: TensorType::new(dtype, shape), values: SampleValues::Listed(values.to_vec()) }
+    }
+}
+
+/// Checks the number of operands: `let [x, y] = arity("add", args)?;`
+///
+/// # Errors
+/// When there are not exactly `N`.
+pub fn arity<'a, 't, const N: usize>(op: &str, args: &'a [&'t TensorType]) -> Result<[&'t TensorType; N]> {
+    <[&TensorType; N]>::try_from(args).map_err(|_| {
+        let plural = if N == 1 { "operand" } else { "operands" };
+        Diagnostic::error(halite_support::codes::ARITY, format!("`{op}` takes {N} {plural}, found {}", args.len()))
+    })
+}
+
+/// A complaint about an element type: ``  `tanh` needs a float, found `s32[4]` ``.
+pub fn dtype_error(op: &str, expected: &str, found: &TensorType) -> Diagnostic {
+    Diagnostic::error(halite_support::codes::DTYPE, format!("`{op}` needs {expected}, found `{found}`"))
+}
+
+/// A complaint about shapes.
+pub fn shape_error(message: impl Into<String>) -> Diagnostic {
+    Diagnostic::error(halite_support::codes::SHAPE, message)
+}
+
+/// A complaint about an attribute.
+pub fn attr_error(message: impl Into<String>) -> Diagnostic {
+    Diagnostic::error(halite_support::codes::ATTRIBUTE, message)
+}
+
+/// Checks that two operands have equal shapes and element types.
+///
+/// # Errors
+/// Naming both types.
+pub fn require_same(op: &str, x: &TensorType, y: &TensorType) -> Result<()> {
+    if x.shape() != y.shape() {
+        let help = "broadcast one operand with `broadcast_in_dim`";
+        return Err(shape_error(format!("operands of `{op}` have different shapes, `{x}` and `{y}`")).help(help));
+    }
+    if x.dtype() != y.dtype() {
+        let message = format!("operands of `{op}` have different element types, `{x}` and `{y}`");
+        return Err(Diagnostic::error(halite_support::codes::DTYPE, message).help("convert one operand with `convert`"));
+    }
+    Ok(())
+}
+
+/// Checks that a dimension number is within the rank of `ty`.
+///
+/// # Errors
+/// Naming the dimension and the type.
+pub fn require_dim(op: &str, ty: &TensorType, dim: usize) -> Result<()> {
+    if dim < ty.rank() {
+        return Ok(());
+    }
+    Err(attr_error(format!("`{op}` names dimension {dim} of `{ty}`, which has rank {}", ty.rank())))
+}

@@ -1,0 +1,134 @@
+//! What classes of ops share: element-wise with one or two operands. Helpers, never hidden defaults.
+
+use crate::interpret::EvalCx;
+use crate::lower::LowerCx;
+use crate::op::{arity, dtype_error, require_same};
+use crate::ty::{TensorType, Types};
+use halite_hlo::Id;
+use halite_support::Result;
+use halite_tensor::{DType, HostTensor};
+use smallvec::smallvec;
+
+/// A class of element types that an op takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Takes {
+    /// Floats.
+    Float,
+    /// Integers.
+    Int,
+    /// Floats and integers.
+    Number,
+    /// Signed integers and floats.
+    Signed,
+    /// Integers and `pred`.
+    Logic,
+    /// Anything.
+    Any,
+}
+
+impl Takes {
+    /// Checks one operand.
+    ///
+    /// # Errors
+    /// Naming what is needed and what was found.
+    pub fn check(self, op: &str, ty: &TensorType) -> Result<()> {
+        let dtype = ty.dtype();
+        let (fits, expected) = match self {
+            Takes::Float => (dtype.is_float(), "a float"),
+            Takes::Int => (dtype.is_int(), "an integer"),
+            Takes::Number => (dtype.is_float() || dtype.is_int(), "a float or an integer"),
+            Takes::Signed => (dtype.is_signed(), "a float or a signed integer"),
+            Takes::Logic => (!dtype.is_float(), "an integer or `pred`"),
+            Takes::Any => (true, "anything"),
+        };
+        if fits { Ok(()) } else { Err(dtype_error(op, expected, ty)) }
+    }
+}
+
+/// One operand; the result has its type.
+///
+/// # Errors
+/// On a wrong number of operands or a wrong element type.
+pub fn infer_unary(op: &str, takes: Takes, args: &[&TensorType]) -> Result<Types> {
+    let [x] = arity(op, args)?;
+    takes.check(op, x)?;
+    Ok(smallvec![x.clone()])
+}
+
+/// Two operands of one type; the result has it too.
+///
+/// # Errors
+/// On a wrong number of operands, different types or a wrong element type.
+pub fn infer_binary(op: &str, takes: Takes, args: &[&TensorType]) -> Result<Types> {
+    let [x, y] = arity(op, args)?;
+    takes.check(op, x)?;
+    require_same(op, x, y)?;
+    Ok(smallvec![x.clone()])
+}
+
+/// Applies a real function to each element, rounding once.
+pub fn map_f64(cx: &EvalCx<'_>, x: &HostTensor, f: impl Fn(f64) -> f64) -> Vec<HostTensor> {
+    vec![HostTensor::from_f64s(cx.result().dtype(), x.shape().clone(), x.f64s().into_iter().map(f))]
+}
+
+/// Applies an integer function to each element, wrapping to the result's width.
+pub fn map_int(cx: &EvalCx<'_>, x: &HostTensor, f: impl Fn(i128) -> i128) -> Vec<HostTensor> {
+    vec![HostTensor::from_ints(cx.result().dtype(), x.shape().clone(), x.ints().into_iter().map(f))]
+}
+
+/// Applies the real or the integer function to each element, as the element type says.
+pub fn map_numbers(
+    cx: &EvalCx<'_>,
+    x: &HostTensor,
+    real: impl Fn(f64) -> f64,
+    int: impl Fn(i128) -> i128,
+) -> Vec<HostTensor> {
+    if x.dtype().is_float() { map_f64(cx, x, real) } else { map_int(cx, x, int) }
+}
+
+/// Applies a real function to each pair of elements, rounding once.
+pub fn zip_f64(cx: &EvalCx<'_>, args: &[&HostTensor], f: impl Fn(f64, f64) -> f64) -> Vec<HostTensor> {
+    let pairs = args[0].f64s().into_iter().zip(args[1].f64s());
+    vec![HostTensor::from_f64s(cx.result().dtype(), args[0].shape().clone(), pairs.map(|(x, y)| f(x, y)))]
+}
+
+/// Applies an integer function to each pair of elements, wrapping to the result's width.
+pub fn zip_int(cx: &EvalCx<'_>, args: &[&HostTensor], f: impl Fn(i128, i128) -> i128) -> Vec<HostTensor> {
+    let pairs = args[0].ints().into_iter().zip(args[1].ints());
+    vec![HostTensor::from_ints(cx.result().dtype(), args[0].shape().clone(), pairs.map(|(x, y)| f(x, y)))]
+}
+
+/// Applies the real or the integer function to each pair of elements, as the element type says.
+pub fn zip_numbers(
+    cx: &EvalCx<'_>,
+    args: &[&HostTensor],
+    real: impl Fn(f64, f64) -> f64,
+    int: impl Fn(i128, i128) -> i128,
+) -> Vec<HostTensor> {
+    if args[0].dtype().is_float() { zip_f64(cx, args, real) } else { zip_int(cx, args, int) }
+}
+
+/// The bits of an integer of type `dtype`, zero-extended.
+pub fn bits(dtype: DType, x: i128) -> u128 {
+    x as u128 & ((1 << dtype.bits()) - 1)
+}
+
+/// The integer that the bits of `x` at the width of `dtype` mean in two's complement, for unsigned types too.
+pub fn sign_extend(dtype: DType, x: i128) -> i128 {
+    let unused = i128::BITS - dtype.bits();
+    x << unused >> unused
+}
+
+/// How far a shift by `y` moves: `y` read as unsigned, or a number beyond every width.
+pub fn shift_amount(dtype: DType, y: i128) -> u32 {
+    bits(dtype, y).min(127) as u32
+}
+
+/// In HLO, a scalar repeated to the shape of the result; anything else as it is.
+///
+/// # Errors
+/// What the builder says.
+pub fn repeat_scalar(cx: &mut LowerCx<'_>, x: Id) -> Result<Id> {
+    let shape = cx.results[0].shape().clone();
+    if cx.hlo.array(x)?.shape == shape { Ok(x) } else { cx.hlo.broadcast(x, &shape, &[]) }
+}

@@ -1,0 +1,186 @@
+//! `reshape`.
+
+use super::movement::require_countable;
+use crate::attr::{AttrVisitor, ResultSlot};
+use crate::build::{Builder, present};
+use crate::dims::{FactorKind, FactorMap};
+use crate::interpret::EvalCx;
+use crate::lower::LowerCx;
+use crate::op::{Cost, Ids, InferCx, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, shape_error};
+use crate::syntax::Value;
+use crate::ty::{TensorType, Types};
+use halite_hlo::Id;
+use halite_support::Result;
+use halite_tensor::{DType, HostTensor, Shape};
+use smallvec::smallvec;
+
+/// The elements of a tensor in row-major order under another shape.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Reshape {
+    /// The shape of the result.
+    pub shape: Shape,
+}
+
+impl OpDef for Reshape {
+    fn name(&self) -> &str {
+        "reshape"
+    }
+
+    fn attrs(&mut self, visitor: &mut dyn AttrVisitor) {
+        visitor.result(0, ResultSlot::Shape(&mut self.shape));
+    }
+
+    fn infer(&self, _: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
+        let [x] = arity("reshape", args)?;
+        let result = require_countable("reshape", x.dtype(), self.shape.clone())?;
+        let (from, to) = (x.shape().num_elements(), self.shape.num_elements());
+        if from != to {
+            return Err(shape_error(format!("cannot reshape `{x}` to `{result}`: {from} elements are not {to}")));
+        }
+        Ok(smallvec![result])
+    }
+
+    fn eval(&self, _: &EvalCx<'_>, args: &[&HostTensor]) -> Result<Vec<HostTensor>> {
+        Ok(vec![args[0].clone().reshaped(self.shape.clone())])
+    }
+
+    fn vjp(&self, b: &mut Builder<'_>, cx: &VjpCx<'_>) -> Result<Vjp> {
+        let (ct, shape) = (present(cx.ct())?, b.shape(cx.args[0]).clone());
+        Ok(Vjp::one(b.reshape(ct, shape)?))
+    }
+
+    fn policy(&self, _: &InferCx<'_>) -> Policy {
+        Policy::Storage
+    }
+
+    fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {
+        Cost::new(0, args, results)
+    }
+
+    /// Walks both shapes from the left and shares common factors; sizes that cut across each other are mixed.
+    fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {
+        if args[0].shape().num_elements() == 0 {
+            return FactorMap::opaque(args, results);
+        }
+        let mut map = FactorMap::new(args, results);
+        let (mut from, mut to) = (Walk::new(args[0].shape()), Walk::new(results[0].shape()));
+        while from.advance() | to.advance() {
+            let (small, large) = (from.rest.min(to.rest), from.rest.max(to.rest));
+            if large.is_multiple_of(small) {
+                map.link(small, FactorKind::Parallel, &[(0, from.dim())], Some(to.dim()));
+                from.rest /= small;
+                to.rest /= small;
+            } else {
+                link_mixed(&mut map, &mut from, &mut to);
+            }
+        }
+        map
+    }
+
+    fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {
+        cx.one(|hlo| hlo.reshape(args[0], &self.shape))
+    }
+
+    fn samples(&self, float: DType) -> Vec<Sample> {
+        let to = |shape: &[usize]| Reshape { shape: shape.into() };
+        vec![
+            Sample::new("merge", to(&[6, 4]), [SampleArg::uniform(float, [2, 3, 4], -1.0, 1.0)]),
+            Sample::new("split", to(&[2, 3, 1, 4]), [SampleArg::uniform(float, [6, 4], -1.0, 1.0)]),
+            Sample::new("scalar", to(&[]), [SampleArg::uniform(float, [1, 1], -1.0, 1.0)]),
+            Sample::new("integers", to(&[3, 2]), [SampleArg::whole(DType::S32, [2, 3], -9, 9)]),
+        ]
+    }
+}
+
+/// A walk over the sizes of a shape; `rest` is the part of the current size that is not matched yet.
+struct Walk<'a> {
+    shape: &'a [usize],
+    next: usize,
+    rest: usize,
+}
+
+impl<'a> Walk<'a> {
+    fn new(shape: &'a [usize]) -> Self {
+        Self { shape, next: 0, rest: 1 }
+    }
+
+    fn dim(&self) -> usize {
+        self.next - 1
+    }
+
+    /// Moves to the next size that is not 1 when the current one is used up; false at the end.
+    fn advance(&mut self) -> bool {
+        while self.rest == 1 && self.next < self.shape.len() {
+            self.rest = self.shape[self.next];
+            self.next += 1;
+        }
+        self.rest != 1
+    }
+
+    /// Takes one whole size more.
+    fn extend(&mut self) -> usize {
+        let size = self.shape[self.next];
+        self.rest *= size;
+        self.next += 1;
+        size
+    }
+}
+
+/// Gives each dimension a factor of its own until both walks have covered equally many elements.
+fn link_mixed(map: &mut FactorMap, from: &mut Walk<'_>, to: &mut Walk<'_>) {
+    map.link(from.rest, FactorKind::Mixed, &[(0, from.dim())], None);
+    map.link(to.rest, FactorKind::Mixed, &[], Some(to.dim()));
+    while from.rest != to.rest {
+        if from.rest < to.rest {
+            let size = from.extend();
+            map.link(size, FactorKind::Mixed, &[(0, from.dim())], None);
+        } else {
+            let size = to.extend();
+            map.link(size, FactorKind::Mixed, &[], Some(to.dim()));
+        }
+    }
+    (from.rest, to.rest) = (1, 1);
+}
+
+impl Builder<'_> {
+    /// The elements of `x` in row-major order under another shape.
+    ///
+    /// # Errors
+    /// When the number of elements differs.
+    pub fn reshape(&mut self, x: Value, shape: impl Into<Shape>) -> Result<Value> {
+        let shape = shape.into();
+        if self.shape(x) == &shape {
+            return Ok(x);
+        }
+        self.emit(Reshape { shape }, &[x])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn factors(from: &[usize], to: &[usize]) -> (Vec<(usize, FactorKind)>, FactorMap) {
+        let (x, y) = (TensorType::new(DType::F32, from), TensorType::new(DType::F32, to));
+        let map = Reshape { shape: to.into() }.dims(&[&x], &[y]);
+        (map.factors.iter().map(|factor| (factor.size, factor.kind)).collect(), map)
+    }
+
+    #[test]
+    fn split_and_merged_dimensions_share_factors() {
+        let parallel = |sizes: &[usize]| sizes.iter().map(|&size| (size, FactorKind::Parallel)).collect::<Vec<_>>();
+        let (found, map) = factors(&[2, 12], &[2, 3, 1, 4]);
+        assert_eq!(found, parallel(&[2, 3, 4]));
+        assert_eq!((map.operands[0][1].len(), map.results[0][2].len()), (2, 0));
+        assert_eq!(factors(&[2, 3, 4], &[6, 4]).0, parallel(&[2, 3, 4]));
+        assert_eq!(factors(&[4, 6], &[2, 12]).0, parallel(&[2, 2, 6]));
+    }
+
+    #[test]
+    fn sizes_that_cut_across_are_mixed() {
+        let (found, _) = factors(&[5, 4, 6], &[5, 6, 4]);
+        assert_eq!(found[0], (5, FactorKind::Parallel));
+        assert!(found[1..].iter().all(|factor| factor.1 == FactorKind::Mixed));
+        assert_eq!(found.len(), 5);
+    }
+}

@@ -1,0 +1,51 @@
+//! The composites a session knows.
+
+use crate::composite::CompositeDef;
+use halite_support::{Diagnostic, Name, Result, codes};
+use indexmap::IndexMap;
+use std::sync::Arc;
+
+/// Composites by name. A value owned by the session, never global state.
+#[derive(Clone, Debug, Default)]
+pub struct Registry {
+    composites: IndexMap<Name, Arc<dyn CompositeDef>>,
+}
+
+impl Registry {
+    /// The built-in composites.
+    pub fn builtin() -> Self {
+        let mut registry = Self::default();
+        for composite in crate::composites::all() {
+            registry.composites.insert(composite.name().into(), composite);
+        }
+        registry
+    }
+
+    /// Adds a composite.
+    ///
+    /// # Errors
+    /// When a primitive or another composite has its name.
+    pub fn register(&mut self, composite: Arc<dyn CompositeDef>) -> Result<()> {
+        let name = Name::from(composite.name());
+        if crate::ops::Op::primitive(&name).is_some() || self.composites.contains_key(&name) {
+            return Err(Diagnostic::error(codes::DUPLICATE, format!("an op named `{name}` exists already")));
+        }
+        self.composites.insert(name, composite);
+        Ok(())
+    }
+
+    /// The composite of this name.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn composite(&self, name: &str) -> Result<&Arc<dyn CompositeDef>> {
+        self.composites
+            .get(name)
+            .ok_or_else(|| Diagnostic::error(codes::UNKNOWN_OP, format!("no op or composite is named `{name}`")))
+    }
+
+    /// All composites in order of registration.
+    pub fn composites(&self) -> impl Iterator<Item = &Arc<dyn CompositeDef>> {
+        self.composites.values()
+    }
+}

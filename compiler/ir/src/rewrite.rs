@@ -1,0 +1,128 @@
+//! Rebuilding a function instruction by instruction.
+
+use crate::build::{Builder, Values};
+use crate::registry::Registry;
+use crate::syntax::{FuncId, Function, Inst, Module, Value};
+use halite_support::{Diagnostic, Result};
+use std::ops::{Deref, DerefMut};
+
+/// Copies a function while mapping its values to those of the copy. A pass looks at each old instruction and either
+/// copies it or emits something else and says what stands for its results.
+#[derive(Debug)]
+pub struct Rewriter<'a> {
+    builder: Builder<'a>,
+    map: Vec<Option<Value>>,
+}
+
+impl<'a> Rewriter<'a> {
+    /// Starts the copy of `source` inside `module` with the same name and parameters.
+    pub fn new(module: &'a mut Module, registry: &'a Registry, source: &Function) -> Self {
+        let builder = Builder::new(module, registry, source.name.clone());
+        let mut rewriter = Self { builder, map: vec![None; source.values.len()] };
+        for param in &source.params {
+            let ty = source.ty(param.value).clone();
+            let value = rewriter.builder.param(param.name.clone(), ty, param.role.clone());
+            rewriter.map[param.value.index()] = Some(value);
+        }
+        rewriter
+    }
+
+    /// What stands for an old value.
+    ///
+    /// # Errors
+    /// When the pass has not said yet: a bug of the pass.
+    pub fn value(&self, old: Value) -> Result<Value> {
+        self.map[old.index()].ok_or_else(|| Diagnostic::bug(format!("{old:?} was read before it was rewritten")))
+    }
+
+    /// What stands for an old value, if anything does.
+    pub fn get(&self, old: Value) -> Option<Value> {
+        self.map[old.index()]
+    }
+
+    /// What stands for several old values.
+    ///
+    /// # Errors
+    /// As [`value`](Self::value).
+    pub fn values(&self, old: &[Value]) -> Result<Values> {
+        old.iter().map(|&value| self.value(value)).collect()
+    }
+
+    /// Says what stands for an old value.
+    pub fn replace(&mut self, old: Value, new: Value) {
+        self.map[old.index()] = Some(new);
+    }
+
+    /// Says what stands for the results of an old instruction.
+    pub fn replace_all(&mut self, old: &Inst, new: &[Value]) {
+        for (&old, &new) in old.results.iter().zip(new) {
+            self.replace(old, new);
+        }
+    }
+
+    /// Emits an instruction again with mapped arguments, keeping location and value names.
+    ///
+    /// # Errors
+    /// When the mapped arguments no longer fit.
+    pub fn copy(&mut self, source: &Function, inst: &Inst) -> Result<()> {
+        let args = self.values(&inst.args)?;
+        let outer = self.builder.set_loc(inst.loc);
+        let results = self.builder.emit_all(inst.op.clone(), &args)?;
+        self.builder.set_loc(outer);
+        for (&old, &new) in inst.results.iter().zip(&results) {
+            if let Some(hint) = &source.values[old.index()].hint {
+                self.builder.name_value(new, hint.clone());
+            }
+        }
+        self.replace_all(inst, &results);
+        Ok(())
+    }
+
+    /// The builder, without the map.
+    pub fn into_builder(self) -> Builder<'a> {
+        self.builder
+    }
+
+    /// Copies the results of `source` and adds the function to the module.
+    ///
+    /// # Errors
+    /// When a result was not rewritten.
+    pub fn finish(mut self, source: &Function) -> Result<FuncId> {
+        for result in &source.results {
+            let value = self.value(result.value)?;
+            self.builder.named_result(value, result.name.clone(), result.role.clone());
+        }
+        Ok(self.builder.finish())
+    }
+}
+
+impl<'a> Deref for Rewriter<'a> {
+    type Target = Builder<'a>;
+
+    fn deref(&self) -> &Builder<'a> {
+        &self.builder
+    }
+}
+
+impl<'a> DerefMut for Rewriter<'a> {
+    fn deref_mut(&mut self) -> &mut Builder<'a> {
+        &mut self.builder
+    }
+}
+
+/// Rebuilds every function of a module in order; handles of functions stay valid.
+///
+/// # Errors
+/// What `rewrite` returns, or a value that was not rewritten.
+pub fn rewrite_functions(
+    module: &mut Module,
+    registry: &Registry,
+    mut rewrite: impl FnMut(&mut Rewriter<'_>, &Function) -> Result<()>,
+) -> Result<()> {
+    for source in std::mem::take(&mut module.functions) {
+        let mut rewriter = Rewriter::new(module, registry, &source);
+        rewrite(&mut rewriter, &source)?;
+        rewriter.finish(&source)?;
+    }
+    Ok(())
+}

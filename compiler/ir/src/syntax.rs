@@ -1,0 +1,291 @@
+//! The data of the IR: modules, functions, instructions. No logic beyond look-ups.
+
+use crate::loc::{LocId, LocTable};
+use crate::ops::Op;
+use crate::ty::TensorType;
+use halite_support::{Name, entity};
+use smallvec::SmallVec;
+use std::fmt;
+
+entity!(
+    /// A value of a function: a parameter or a result of an instruction.
+    Value,
+    "%"
+);
+entity!(
+    /// A function of a module. Callees come before callers; the entry is the last one.
+    FuncId,
+    "@"
+);
+
+/// How far a module has come. Phases only move forward.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub enum Phase {
+    /// As elaborated from a model: forward only.
+    #[default]
+    Built,
+    /// Gradients are part of the entry.
+    Differentiated,
+    /// Element types follow the precision recipe.
+    Cast,
+    /// The optimizer is present and the state is closed: every state input has its replacement among the results.
+    Step,
+    /// Only what the target takes: no composite, no call, no unrealized rounding; no read of a donated buffer after its
+    /// replacement is computed.
+    Legal,
+}
+
+impl Phase {
+    /// All phases in order.
+    pub const ALL: [Phase; 5] = [Phase::Built, Phase::Differentiated, Phase::Cast, Phase::Step, Phase::Legal];
+
+    /// The word in IR text.
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::Built => "built",
+            Phase::Differentiated => "differentiated",
+            Phase::Cast => "cast",
+            Phase::Step => "step",
+            Phase::Legal => "legal",
+        }
+    }
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A compilation unit.
+#[derive(Clone, Debug, Default)]
+pub struct Module {
+    /// Its name.
+    pub name: Name,
+    /// How far it has come.
+    pub phase: Phase,
+    /// Its functions, callees first, the entry last.
+    pub functions: Vec<Function>,
+    /// Where its instructions come from.
+    pub locs: LocTable,
+}
+
+impl Module {
+    /// An empty module in phase `built`.
+    pub fn new(name: impl Into<Name>) -> Self {
+        Self { name: name.into(), ..Self::default() }
+    }
+
+    /// The function behind a handle.
+    pub fn function(&self, id: FuncId) -> &Function {
+        &self.functions[id.index()]
+    }
+
+    /// The function with this name.
+    pub fn find(&self, name: &str) -> Option<FuncId> {
+        self.functions.iter().position(|function| &*function.name == name).map(FuncId::new)
+    }
+
+    /// `wanted`, or `wanted.1`, `wanted.2` and so on when it is taken.
+    pub fn unused_name(&self, wanted: &str) -> Name {
+        let numbered = (1..).map(|number| format!("{wanted}.{number}"));
+        let mut candidates = std::iter::once(wanted.to_owned()).chain(numbered);
+        candidates.find(|name| self.find(name).is_none()).map(Name::from).unwrap_or_default()
+    }
+
+    /// The entry: the last function.
+    pub fn entry(&self) -> Option<&Function> {
+        self.functions.last()
+    }
+
+    /// Number of instructions in all functions.
+    pub fn num_insts(&self) -> usize {
+        self.functions.iter().map(|function| function.insts.len()).sum()
+    }
+}
+
+/// A function: parameters, instructions in order of execution, results.
+#[derive(Clone, Debug, Default)]
+pub struct Function {
+    /// Its name, unique in the module.
+    pub name: Name,
+    /// Its parameters.
+    pub params: Vec<Param>,
+    /// Its instructions; every argument is defined earlier.
+    pub insts: Vec<Inst>,
+    /// What it returns.
+    pub results: Vec<FuncResult>,
+    /// Its values, in the order of their definitions.
+    pub values: Vec<ValueData>,
+}
+
+impl Function {
+    /// The type of a value.
+    pub fn ty(&self, value: Value) -> &TensorType {
+        &self.values[value.index()].ty
+    }
+
+    /// The instruction that defines a value; `None` for parameters.
+    pub fn def(&self, value: Value) -> Option<&Inst> {
+        match self.values[value.index()].def {
+            Def::Param(_) => None,
+            Def::Inst(index, _) => Some(&self.insts[index as usize]),
+        }
+    }
+
+    /// Types of the parameters.
+    pub fn param_types(&self) -> Vec<TensorType> {
+        self.params.iter().map(|param| self.ty(param.value).clone()).collect()
+    }
+
+    /// Types of the results.
+    pub fn result_types(&self) -> Vec<TensorType> {
+        self.results.iter().map(|result| self.ty(result.value).clone()).collect()
+    }
+}
+
+/// What is known of one value.
+#[derive(Clone, Debug)]
+pub struct ValueData {
+    /// Its type.
+    pub ty: TensorType,
+    /// Where it is defined.
+    pub def: Def,
+    /// A name to print it under, if it has one.
+    pub hint: Option<Name>,
+}
+
+/// Where a value is defined.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Def {
+    /// By the parameter at this position.
+    Param(u32),
+    /// By the instruction at this position, as this result of it.
+    Inst(u32, u16),
+}
+
+/// An op applied to earlier values.
+#[derive(Clone, Debug)]
+pub struct Inst {
+    /// What it does.
+    pub op: Op,
+    /// What it is applied to.
+    pub args: SmallVec<[Value; 4]>,
+    /// What it defines.
+    pub results: SmallVec<[Value; 1]>,
+    /// Where it comes from.
+    pub loc: LocId,
+}
+
+/// A parameter of a function.
+#[derive(Clone, Debug)]
+pub struct Param {
+    /// The value it defines.
+    pub value: Value,
+    /// Its name, unique in the function.
+    pub name: Name,
+    /// What it is for.
+    pub role: ParamRole,
+}
+
+/// What a parameter is for.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub enum ParamRole {
+    /// An argument like any other.
+    #[default]
+    Argument,
+    /// Data of one step, fed by the host.
+    Batch,
+    /// A parameter of the model.
+    Weight(WeightInfo),
+    /// State that a step replaces and that is not a weight.
+    State(StateInfo),
+}
+
+/// What the recipe and the model say of one weight.
+#[derive(Clone, PartialEq, Debug)]
+pub struct WeightInfo {
+    /// How it starts.
+    pub init: Init,
+    /// Its weight decay, stamped by `bind-recipe`.
+    pub decay: Option<f64>,
+}
+
+/// How a weight starts.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Init {
+    /// All zeros.
+    Zeros,
+    /// All ones.
+    Ones,
+    /// Independent normal samples of mean 0.
+    Normal {
+        /// Standard deviation.
+        std: f64,
+    },
+}
+
+/// One piece of training state.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StateInfo {
+    /// Which.
+    pub slot: Slot,
+    /// The weight it belongs to; `None` for the counter.
+    pub of: Option<Name>,
+}
+
+/// The kinds of training state besides the weights. All start at zero.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Slot {
+    /// First moment of AdamW, momentum of SGD.
+    M,
+    /// Second moment of AdamW.
+    V,
+    /// `t`, the number of completed updates, `s32[]`.
+    Step,
+}
+
+impl Slot {
+    /// All slots.
+    pub const ALL: [Slot; 3] = [Slot::M, Slot::V, Slot::Step];
+
+    /// The word in IR text and in state names.
+    pub fn name(self) -> &'static str {
+        match self {
+            Slot::M => "m",
+            Slot::V => "v",
+            Slot::Step => "step",
+        }
+    }
+}
+
+/// A result of a function.
+#[derive(Clone, Debug)]
+pub struct FuncResult {
+    /// The value.
+    pub value: Value,
+    /// Its name; empty when it has none.
+    pub name: Name,
+    /// What it is for.
+    pub role: ResultRole,
+}
+
+/// What a result is for.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum ResultRole {
+    /// A result like any other.
+    #[default]
+    Value,
+    /// The objective: a sum over the elements of the batch, differentiated by auto-diff.
+    Loss,
+    /// How many elements the objective sums over.
+    Count,
+    /// A value the model shows, e.g. `logits`.
+    Probe,
+    /// The gradient of the objective by the parameter of this name.
+    Gradient(Name),
+    /// The replacement of the parameter of this name.
+    State(Name),
+    /// A scalar reported to the user.
+    Metric,
+}

@@ -1,0 +1,87 @@
+//! Types of values.
+
+use halite_tensor::{DType, Shape};
+use smallvec::SmallVec;
+use std::fmt;
+
+/// Types of an instruction's results, in order.
+pub type Types = SmallVec<[TensorType; 1]>;
+
+/// Where the elements of a value live across the ranks of a program.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[non_exhaustive]
+pub enum Placement {
+    /// Every rank holds the whole value.
+    #[default]
+    Replicated,
+}
+
+/// The static type of a value: element type, shape and placement.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct TensorType {
+    dtype: DType,
+    shape: Shape,
+    placement: Placement,
+}
+
+impl TensorType {
+    /// A replicated tensor.
+    pub fn new(dtype: DType, shape: impl Into<Shape>) -> Self {
+        Self { dtype, shape: shape.into(), placement: Placement::Replicated }
+    }
+
+    /// A replicated scalar.
+    pub fn scalar(dtype: DType) -> Self {
+        Self::new(dtype, Shape::scalar())
+    }
+
+    /// Element type.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// Sizes.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// Placement over ranks.
+    pub fn placement(&self) -> Placement {
+        self.placement
+    }
+
+    /// Number of dimensions.
+    pub fn rank(&self) -> usize {
+        self.shape.rank()
+    }
+
+    /// The same type with other elements.
+    #[must_use]
+    pub fn with_dtype(&self, dtype: DType) -> Self {
+        Self { dtype, ..self.clone() }
+    }
+
+    /// The same type with another shape.
+    #[must_use]
+    pub fn with_shape(&self, shape: impl Into<Shape>) -> Self {
+        Self { shape: shape.into(), ..self.clone() }
+    }
+
+    /// Bytes of all elements.
+    pub fn bytes(&self) -> u64 {
+        self.shape.num_elements() as u64 * self.dtype.size() as u64
+    }
+}
+
+impl fmt::Display for TensorType {
+    /// `f32[4,8]`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.dtype, self.shape)
+    }
+}
+
+impl fmt::Debug for TensorType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}

@@ -1,0 +1,176 @@
+//! The manifest: what is in a bundle and how to run it.
+
+use crate::recipe::{ConfigValue, Recipe};
+use halite_tensor::DType;
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+/// The manifest format this build reads and writes.
+pub const MANIFEST_VERSION: u32 = 1;
+
+/// The description of a bundle, `manifest.json`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// Format version.
+    pub version: u32,
+    /// The model and its resolved configuration.
+    pub model: ModelInfo,
+    /// The recipe with every default filled in.
+    pub recipe: Recipe,
+    /// Everything that lives between steps or is fed to one, once each.
+    pub buffers: Vec<Buffer>,
+    /// The compiled modules.
+    pub modules: Vec<ModuleEntry>,
+    /// The modules that one training step calls, by name, in order.
+    pub schedule: Vec<String>,
+    /// Figures that a reader wants before running anything.
+    pub statistics: Statistics,
+}
+
+/// The model of a bundle.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelInfo {
+    /// Its name.
+    pub name: String,
+    /// Every configuration value.
+    pub config: IndexMap<String, ConfigValue>,
+}
+
+/// One buffer.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Buffer {
+    /// Unique name; weights have their model name, other state `<slot>/<weight>` or `<slot>`.
+    pub name: String,
+    /// Element type.
+    pub dtype: DType,
+    /// Sizes.
+    pub shape: Vec<usize>,
+    /// What it holds.
+    pub slot: BufferSlot,
+    /// The weight it belongs to, for optimizer state.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of: Option<String>,
+    /// How it starts; `None` for what the host feeds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub init: Option<BufferInit>,
+}
+
+/// What a buffer holds.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BufferSlot {
+    /// Data of one step.
+    Batch,
+    /// A parameter of the model.
+    Weight,
+    /// First moment or momentum.
+    M,
+    /// Second moment.
+    V,
+    /// Number of completed updates.
+    Step,
+}
+
+/// How a buffer starts.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BufferInit {
+    /// All zeros.
+    Zeros,
+    /// All ones.
+    Ones,
+    /// Normal samples of mean 0 and this standard deviation, keyed by seed, buffer name and element.
+    Normal(f64),
+}
+
+/// One compiled module.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModuleEntry {
+    /// Its name, unique in the bundle.
+    pub name: String,
+    /// What it computes.
+    pub role: ModuleRole,
+    /// The file with its HLO, relative to the manifest.
+    pub file: String,
+    /// SHA-256 of the file, in hex.
+    pub sha256: String,
+    /// Entry parameters in order.
+    pub inputs: Vec<Port>,
+    /// Entry results in order.
+    pub outputs: Vec<Port>,
+}
+
+/// What a module computes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ModuleRole {
+    /// One update: state and batch to state and metrics.
+    TrainStep,
+    /// Batch and weights to probes.
+    Forward,
+    /// Batch and weights to loss sum and count.
+    Eval,
+}
+
+impl ModuleRole {
+    /// All roles.
+    pub const ALL: [ModuleRole; 3] = [ModuleRole::TrainStep, ModuleRole::Forward, ModuleRole::Eval];
+
+    /// The name in manifests, files and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            ModuleRole::TrainStep => "train_step",
+            ModuleRole::Forward => "forward",
+            ModuleRole::Eval => "eval",
+        }
+    }
+}
+
+/// One entry parameter or result of a module.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Port {
+    /// The buffer it reads or replaces, or the name of a value that is only returned.
+    pub name: String,
+    /// Element type.
+    pub dtype: DType,
+    /// Sizes.
+    pub shape: Vec<usize>,
+    /// What it is.
+    pub role: PortRole,
+    /// For a result: the position of the input whose memory it takes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alias: Option<usize>,
+}
+
+/// What a port is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PortRole {
+    /// A buffer of the bundle.
+    Buffer,
+    /// A scalar for people.
+    Metric,
+    /// A value that the model shows.
+    Probe,
+}
+
+/// Figures of a bundle.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Statistics {
+    /// Elements of all weights.
+    pub parameters: u64,
+    /// Bytes of all state: weights, moments, counters.
+    pub state_bytes: u64,
+    /// Tokens predicted in one step.
+    pub tokens_per_step: u64,
+    /// Floating-point operations of all matrix products of the training step, for one token.
+    pub matmul_flops_per_token: u64,
+    /// HLO instructions of the training step, reducers not counted.
+    pub hlo_instructions: u64,
+}

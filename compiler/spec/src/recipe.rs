@@ -1,0 +1,195 @@
+//! The recipe: what to train and how.
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+/// The recipe format this build reads and writes.
+pub const RECIPE_VERSION: u32 = 1;
+
+/// A training recipe. In TOML, unknown keys are errors.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recipe {
+    /// Format version.
+    pub halite: u32,
+    /// Sequences in one step.
+    pub batch: usize,
+    /// Tokens of one sequence that are predicted; the batch is `s32[batch, seq + 1]`.
+    pub seq: usize,
+    /// The model.
+    pub model: ModelChoice,
+    /// Element types and rounding.
+    #[serde(default)]
+    pub precision: PrecisionRecipe,
+    /// The update rule.
+    pub optimizer: Optimizer,
+    /// The learning rate over time.
+    #[serde(default)]
+    pub schedule: Schedule,
+    /// Defaults of `halite train`.
+    #[serde(default)]
+    pub train: Train,
+    /// Layout over devices. Recorded in the manifest; a single device is compiled for now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parallel: Option<Parallel>,
+    /// What the HLO is for.
+    #[serde(default)]
+    pub target: Target,
+}
+
+/// Which model, with which configuration.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelChoice {
+    /// A built-in model, or a path to a `.hal` file relative to the recipe.
+    pub name: String,
+    /// Overrides of the model's configuration.
+    #[serde(default)]
+    pub config: IndexMap<String, ConfigValue>,
+}
+
+/// A value of a model's configuration.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ConfigValue {
+    /// `true` or `false`.
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// A real number.
+    Real(f64),
+}
+
+/// Named precision recipes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PrecisionRecipe {
+    /// Everything in `f32`, rounding to nearest even.
+    #[default]
+    Fp32,
+    /// Everything in `f64`: for verification only, no accelerator takes it.
+    Fp64,
+}
+
+/// The update rule: one table, `[optimizer.adamw]` or `[optimizer.sgd]`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Optimizer {
+    /// AdamW (Loshchilov and Hutter 2019).
+    AdamW(AdamW),
+    /// Stochastic gradient descent with momentum.
+    Sgd(Sgd),
+}
+
+/// AdamW: decoupled weight decay, bias-corrected moments, `eps` outside the root.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AdamW {
+    /// Peak learning rate.
+    pub lr: f64,
+    /// Decay rates of the first and second moment.
+    #[serde(default = "default_betas")]
+    pub betas: [f64; 2],
+    /// Added to the root of the second moment.
+    #[serde(default = "default_eps")]
+    pub eps: f64,
+    /// Weight decay, multiplied by the learning rate.
+    #[serde(default)]
+    pub weight_decay: f64,
+    /// Patterns (`*` matches any text) of parameters without decay; each must match one.
+    #[serde(default)]
+    pub no_decay: Vec<String>,
+    /// Largest global norm of the gradients; left out, gradients are not clipped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clip_norm: Option<f64>,
+}
+
+/// `v' = momentum * v + g; w' = w - lr * v'`, with decay added to the gradient's step.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sgd {
+    /// Peak learning rate.
+    pub lr: f64,
+    /// Decay rate of the momentum; 0 keeps no state.
+    #[serde(default)]
+    pub momentum: f64,
+    /// Weight decay, multiplied by the learning rate.
+    #[serde(default)]
+    pub weight_decay: f64,
+    /// Patterns (`*` matches any text) of parameters without decay; each must match one.
+    #[serde(default)]
+    pub no_decay: Vec<String>,
+    /// Largest global norm of the gradients; left out, gradients are not clipped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clip_norm: Option<f64>,
+}
+
+fn default_betas() -> [f64; 2] {
+    [0.9, 0.95]
+}
+
+fn default_eps() -> f64 {
+    1e-8
+}
+
+/// Linear warm-up, then a cosine down to a floor, then the floor.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Schedule {
+    /// Updates until the peak; update k of them uses `peak * k / warmup`.
+    #[serde(default)]
+    pub warmup: u32,
+    /// The update at which the floor is reached; 0 keeps the peak for ever.
+    #[serde(default)]
+    pub steps: u32,
+    /// The floor as a share of the peak.
+    #[serde(default)]
+    pub floor: f64,
+}
+
+/// Defaults of `halite train`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Train {
+    /// Seed of the initial state and of the order of data.
+    #[serde(default)]
+    pub seed: u64,
+    /// Updates to make.
+    #[serde(default = "default_train_steps")]
+    pub steps: u32,
+}
+
+fn default_train_steps() -> u32 {
+    300
+}
+
+impl Default for Train {
+    fn default() -> Self {
+        Self { seed: 0, steps: default_train_steps() }
+    }
+}
+
+/// Layout over devices.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parallel {
+    /// Degree of tensor parallelism.
+    pub tensor: u32,
+    /// Stages of the pipeline.
+    pub pipeline: u32,
+    /// Whether activations between blocks are sharded along the sequence.
+    pub sequence: bool,
+    /// Whether optimizer state is sharded over data-parallel ranks.
+    pub zero1: bool,
+    /// Sequences in one update over all ranks and micro-batches.
+    pub global_batch: u32,
+}
+
+/// What the HLO is for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Target {
+    /// CPU XLA.
+    #[default]
+    Cpu,
+}

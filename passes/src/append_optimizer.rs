@@ -1,0 +1,179 @@
+//! `append-optimizer`.
+
+mod adamw;
+mod clip;
+mod schedule;
+mod sgd;
+
+use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
+use halite_ir::{
+    Function, Module, ParamRole, Phase, Registry, ResultRole, Rewriter, Slot, StateInfo, TensorType, Value,
+};
+use halite_spec::{Optimizer, Recipe, Schedule};
+use halite_support::{Diagnostic, Name, Result};
+use halite_tensor::DType;
+
+/// Turns gradients into a training step: `(batch, state) -> (state', metrics)`.
+///
+/// State is the weights, the optimizer's slots for each weight (`m.<weight>`, `v.<weight>`) and `step`, the number t of
+/// completed updates. Update t + 1 uses the learning rate and bias corrections of t + 1, which the step computes itself:
+/// no input comes from the host but the batch. The objective is a sum; gradients are divided by the count here, once,
+/// together with clipping by global norm, `min(1, c / (norm + 1e-6))`. Probes are dropped. The metrics are the mean
+/// loss, the gradient norm before clipping, the learning rate and the count.
+#[derive(Debug)]
+pub(crate) struct AppendOptimizer;
+
+impl Pass for AppendOptimizer {
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            name: "append-optimizer",
+            summary: "turn gradients into an update of the state",
+            kind: Kind::Required,
+            needs: Phase::Differentiated..=Phase::Cast,
+            gives: Some(Phase::Step),
+            relation: Relation::Defines,
+        }
+    }
+
+    fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
+        let recipe = cx.recipe("append-optimizer")?;
+        let entry = module.functions.pop().ok_or_else(|| Diagnostic::bug("a module without functions"))?;
+        append(module, cx.registry, recipe, &entry)?;
+        Ok(Changed::Yes)
+    }
+}
+
+fn append(module: &mut Module, registry: &Registry, recipe: &Recipe, entry: &Function) -> Result<()> {
+    let mut b = Rewriter::new(module, registry, entry);
+    let mut weights = collect_weights(&b, entry)?;
+    add_slots(&mut b, recipe, &mut weights);
+    let step = b.param("step", TensorType::scalar(DType::S32), state(Slot::Step, None));
+    for inst in &entry.insts {
+        b.copy(entry, inst)?;
+    }
+    for weight in &mut weights {
+        weight.gradient = b.value(weight.gradient)?;
+    }
+    let objective = Objective::find(&b, entry)?;
+    let outer = b.enter_scope("optimizer");
+    let (peak, schedule, clip) = shared_settings(recipe);
+    let time = Time::new(&mut b, step, objective.dtype(&b))?;
+    let rate = schedule::learning_rate(&mut b, time, peak, schedule)?;
+    let clipped = clip::scale(&mut b, &weights, objective.count, clip)?;
+    let updated = match &recipe.optimizer {
+        Optimizer::AdamW(settings) => adamw::updates(&mut b, settings, time, rate, clipped.factor, &weights)?,
+        Optimizer::Sgd(settings) => sgd::updates(&mut b, settings, rate, clipped.factor, &weights)?,
+    };
+    let loss = b.divide(objective.sum, objective.count)?;
+    b.set_loc(outer);
+    for (name, value) in updated.into_iter().chain([(Name::from("step"), time.next)]) {
+        b.named_result(value, name.clone(), ResultRole::State(name));
+    }
+    let metrics =
+        [("loss", loss), ("grad_norm", clipped.norm), ("learning_rate", rate), ("count", objective.count)];
+    for (name, value) in metrics {
+        b.named_result(value, name, ResultRole::Metric);
+    }
+    b.into_builder().finish();
+    Ok(())
+}
+
+/// A weight with what its update needs.
+struct Weight {
+    name: Name,
+    value: Value,
+    /// By the sum over the batch; a value of the old function until its instructions are copied.
+    gradient: Value,
+    decay: f64,
+    /// First moment or momentum.
+    m: Option<Value>,
+    /// Second moment.
+    v: Option<Value>,
+}
+
+fn collect_weights(b: &Rewriter<'_>, entry: &Function) -> Result<Vec<Weight>> {
+    let mut weights = Vec::new();
+    for param in &entry.params {
+        let ParamRole::Weight(info) = &param.role else { continue };
+        let of_this = |role: &ResultRole| matches!(role, ResultRole::Gradient(name) if *name == param.name);
+        let gradient = entry.results.iter().find(|result| of_this(&result.role));
+        let gradient = gradient.ok_or_else(|| Diagnostic::bug(format!("`{}` has no gradient", param.name)))?.value;
+        let decay = info.decay.ok_or_else(|| Diagnostic::bug("`bind-recipe` runs before `append-optimizer`"))?;
+        let value = b.value(param.value)?;
+        weights.push(Weight { name: param.name.clone(), value, gradient, decay, m: None, v: None });
+    }
+    Ok(weights)
+}
+
+fn state(slot: Slot, of: Option<&Name>) -> ParamRole {
+    ParamRole::State(StateInfo { slot, of: of.cloned() })
+}
+
+/// Adds the optimizer's parameters: all first slots, then all second ones.
+fn add_slots(b: &mut Rewriter<'_>, recipe: &Recipe, weights: &mut [Weight]) {
+    let slots: &[Slot] = match &recipe.optimizer {
+        Optimizer::AdamW(_) => &[Slot::M, Slot::V],
+        Optimizer::Sgd(sgd) if sgd.momentum != 0.0 => &[Slot::M],
+        Optimizer::Sgd(_) => &[],
+    };
+    for &slot in slots {
+        for weight in weights.iter_mut() {
+            let ty = b.ty(weight.value).clone();
+            let value = b.param(slot_name(slot, &weight.name), ty, state(slot, Some(&weight.name)));
+            match slot {
+                Slot::M => weight.m = Some(value),
+                Slot::V => weight.v = Some(value),
+                Slot::Step => {}
+            }
+        }
+    }
+}
+
+fn slot_name(slot: Slot, weight: &Name) -> Name {
+    format!("{}.{weight}", slot.name()).into()
+}
+
+fn shared_settings(recipe: &Recipe) -> (f64, Schedule, Option<f64>) {
+    let (peak, clip) = match &recipe.optimizer {
+        Optimizer::AdamW(adamw) => (adamw.lr, adamw.clip_norm),
+        Optimizer::Sgd(sgd) => (sgd.lr, sgd.clip_norm),
+    };
+    (peak, recipe.schedule, clip)
+}
+
+/// The objective and the number of elements it sums over, both float scalars.
+struct Objective {
+    sum: Value,
+    count: Value,
+}
+
+impl Objective {
+    fn find(b: &Rewriter<'_>, entry: &Function) -> Result<Self> {
+        let find = |role: ResultRole| {
+            let result = entry.results.iter().find(|result| result.role == role);
+            let missing = || Diagnostic::bug(format!("the entry has no result with the role {role:?}"));
+            b.value(result.ok_or_else(missing)?.value)
+        };
+        Ok(Self { sum: find(ResultRole::Loss)?, count: find(ResultRole::Count)? })
+    }
+
+    fn dtype(&self, b: &Rewriter<'_>) -> DType {
+        b.dtype(self.sum)
+    }
+}
+
+/// The number of the update being made.
+#[derive(Clone, Copy)]
+struct Time {
+    /// `t + 1`, `s32[]`.
+    next: Value,
+    /// The same as a float.
+    real: Value,
+}
+
+impl Time {
+    fn new(b: &mut Rewriter<'_>, step: Value, float: DType) -> Result<Self> {
+        let next = b.add_scalar(step, 1.0)?;
+        Ok(Self { next, real: b.convert(next, float)? })
+    }
+}

@@ -1,0 +1,62 @@
+//! `bind-recipe`.
+
+use crate::pattern::matches_pattern;
+use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
+use halite_ir::{Module, ParamRole, Phase};
+use halite_spec::Optimizer;
+use halite_support::{Diagnostic, Result, codes};
+
+/// Stamps each weight with its weight decay. A pattern of `no_decay` that matches no weight is an error: HLAT's
+/// patterns `bias` and `LayerNorm` matched nothing in Llama, so that its norms were decayed against intention.
+///
+/// ```text
+/// %w: f32[4] {weight, init = ones}      =>    %w: f32[4] {weight, init = ones, decay = 0.1}
+/// ```
+#[derive(Debug)]
+pub(crate) struct BindRecipe;
+
+impl Pass for BindRecipe {
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            name: "bind-recipe",
+            summary: "stamp weights with what the recipe says of them",
+            kind: Kind::Required,
+            needs: Phase::Built..=Phase::Built,
+            gives: None,
+            relation: Relation::Identical,
+        }
+    }
+
+    fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
+        let (decay, no_decay) = match &cx.recipe("bind-recipe")?.optimizer {
+            Optimizer::AdamW(adamw) => (adamw.weight_decay, &adamw.no_decay),
+            Optimizer::Sgd(sgd) => (sgd.weight_decay, &sgd.no_decay),
+        };
+        let Some(entry) = module.functions.last_mut() else { return Ok(Changed::No) };
+        let mut matched = vec![false; no_decay.len()];
+        let mut changed = false;
+        for param in &mut entry.params {
+            let ParamRole::Weight(info) = &mut param.role else { continue };
+            let mut spared = false;
+            for (pattern, matched) in no_decay.iter().zip(&mut matched) {
+                let hit = matches_pattern(pattern, &param.name);
+                *matched |= hit;
+                spared |= hit;
+            }
+            let stamped = Some(if spared { 0.0 } else { decay });
+            changed |= info.decay != stamped;
+            info.decay = stamped;
+        }
+        match no_decay.iter().zip(matched).find(|(_, matched)| !matched) {
+            Some((pattern, _)) => Err(unmatched(pattern, entry.params.iter().map(|param| &*param.name))),
+            None => Ok(Changed::when(changed)),
+        }
+    }
+}
+
+fn unmatched<'a>(pattern: &str, names: impl Iterator<Item = &'a str>) -> Diagnostic {
+    let some: Vec<_> = names.filter(|name| name.contains('.')).take(4).map(|name| format!("`{name}`")).collect();
+    Diagnostic::error(codes::PATTERN, format!("`no_decay` pattern `{pattern}` matches no parameter"))
+        .note(format!("parameters are named like {}", some.join(", ")))
+        .help("mend the pattern (`*` matches any text) or remove it")
+}

@@ -1,0 +1,60 @@
+//! `inline`.
+
+use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
+use halite_ir::{Module, Op, Phase, rewrite_functions};
+use halite_support::Result;
+
+/// Replaces every call in every function by the body of its callee and drops what is no longer called, so that the entry
+/// is the only function left. Callees come before callers, so each body is already free of calls.
+///
+/// ```text
+/// func @f(%x: f32[4]) -> (f32[4]) {
+///   %y = negate %x : f32[4]
+///   return %y
+/// }                                                =>    func @main(%x: f32[4]) -> (f32[4]) {
+/// func @main(%x: f32[4]) -> (f32[4]) {                     %y = negate %x : f32[4]
+///   %0 = call %x {callee = @f} : f32[4]                    return %y
+///   return %0                                            }
+/// }
+/// ```
+#[derive(Debug)]
+pub(crate) struct Inline;
+
+impl Pass for Inline {
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            name: "inline",
+            summary: "replace calls by the bodies of their callees",
+            kind: Kind::Required,
+            needs: Phase::Built..=Phase::Step,
+            gives: None,
+            relation: Relation::Identical,
+        }
+    }
+
+    fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
+        if module.functions.len() <= 1 {
+            return Ok(Changed::No);
+        }
+        rewrite_functions(module, cx.registry, |rewriter, source| {
+            for inst in &source.insts {
+                let Op::Call(call) = &inst.op else {
+                    rewriter.copy(source, inst)?;
+                    continue;
+                };
+                let args = rewriter.values(&inst.args)?;
+                let callee = rewriter.module().function(call.callee).clone();
+                let results = rewriter.copy_body(&callee, &args, &mut |b, inner, args| {
+                    let outer = b.enter_call(inner.loc, inst.loc);
+                    let results = b.emit_all(inner.op.clone(), args);
+                    b.set_loc(outer);
+                    results
+                })?;
+                rewriter.replace_all(inst, &results);
+            }
+            Ok(())
+        })?;
+        module.functions.drain(..module.functions.len() - 1);
+        Ok(Changed::Yes)
+    }
+}

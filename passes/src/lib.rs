@@ -1,0 +1,21 @@
+//! The passes: each turns a module into a module, has one file, a stated [`Relation`] between before and after, and
+//! golden tests. The [`Runner`] verifies the module after each.
+
+mod pass;
+mod pattern;
+mod pipeline;
+mod runner;
+
+mod append_optimizer;
+mod auto_diff;
+mod bind_recipe;
+mod cse;
+mod dce;
+mod expand_composites;
+mod inline;
+mod legalize;
+
+pub use pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
+pub use pattern::matches_pattern;
+pub use pipeline::{PassRegistry, Pipeline, Stage};
+pub use runner::{Dump, Moment, PassReport, Runner, RunnerOptions};

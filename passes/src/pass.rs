@@ -1,0 +1,98 @@
+//! What a pass is.
+
+use halite_ir::{Module, Phase, Registry};
+use halite_spec::Recipe;
+use halite_support::Result;
+use std::fmt;
+use std::ops::RangeInclusive;
+
+/// A transformation of modules.
+pub trait Pass: fmt::Debug + Send + Sync {
+    /// What people and the runner need to know of it.
+    fn info(&self) -> PassInfo;
+
+    /// Transforms a module. On an error the module may be left in any state; the runner drops it.
+    ///
+    /// # Errors
+    /// On a fault of the user's input, with a position. Broken invariants are found by the runner.
+    fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed>;
+}
+
+/// What people and the runner need to know of a pass.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PassInfo {
+    /// Its name, e.g. `fold-constant`.
+    pub name: &'static str,
+    /// One line for people.
+    pub summary: &'static str,
+    /// Whether a pipeline can do without it.
+    pub kind: Kind,
+    /// The phases it accepts.
+    pub needs: RangeInclusive<Phase>,
+    /// The phase it moves the module to.
+    pub gives: Option<Phase>,
+    /// How results relate to those before.
+    pub relation: Relation,
+}
+
+/// Whether a pipeline can do without a pass.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Later passes depend on it.
+    Required,
+    /// It only makes the module better; `--bisect` may leave it out.
+    Optimization,
+}
+
+/// How the results of a module relate to those before a pass, on equal inputs, under the reference interpreter. The
+/// harness tests exactly this.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Relation {
+    /// Bit for bit the same.
+    Identical,
+    /// Within this many units of roundoff, norm-wise.
+    Ulp(u32),
+    /// The old results bit for bit, followed by new ones.
+    Extends,
+    /// New inputs and results; the pass is compared with an independent model of what it defines.
+    Defines,
+}
+
+/// Whether a pass did anything.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Changed {
+    /// The module is another one.
+    Yes,
+    /// The module is structurally the same.
+    No,
+}
+
+impl Changed {
+    /// `Yes` when `changed`.
+    pub fn when(changed: bool) -> Self {
+        if changed { Changed::Yes } else { Changed::No }
+    }
+}
+
+/// What a pass may look at besides the module.
+#[derive(Clone, Copy, Debug)]
+pub struct PassCx<'a> {
+    /// Known composites.
+    pub registry: &'a Registry,
+    /// The recipe; passes that do not depend on training run without one.
+    pub recipe: Option<&'a Recipe>,
+}
+
+impl<'a> PassCx<'a> {
+    /// The recipe.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn recipe(&self, pass: &str) -> Result<&'a Recipe> {
+        self.recipe.ok_or_else(|| {
+            let message = format!("`{pass}` needs a recipe");
+            halite_support::Diagnostic::error(halite_support::codes::PIPELINE, message)
+                .help("name one with `--recipe`")
+        })
+    }
+}

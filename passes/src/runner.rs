@@ -1,0 +1,164 @@
+//! Running pipelines: in order, timed, verified after each pass, with dumps and a limit for bisection.
+
+use crate::pass::{Changed, Kind, Pass, PassCx};
+use crate::pipeline::{Pipeline, Stage};
+use halite_ir::{Module, fingerprint, verify};
+use halite_support::{Diagnostic, Result};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How often a group is repeated before the runner gives up on it settling.
+const MAX_ROUNDS: usize = 8;
+
+/// How a runner works.
+#[derive(Clone, Debug)]
+pub struct RunnerOptions {
+    /// Verify the module after every pass that changed it; it is always verified at the end and at a change of phase.
+    pub verify_each: bool,
+    /// Compare each pass's report of a change with the structure of the module.
+    pub check_changed: bool,
+    /// Run only the first so many optimizations; required passes always run.
+    pub limit: Option<usize>,
+}
+
+impl Default for RunnerOptions {
+    fn default() -> Self {
+        Self { verify_each: true, check_changed: cfg!(debug_assertions), limit: None }
+    }
+}
+
+/// When a module is shown to a [`Dump`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Moment {
+    /// Before the pass.
+    Before,
+    /// After it.
+    After,
+}
+
+/// Sees modules around passes.
+pub trait Dump {
+    /// Shows the module around run number `index` of the pipeline.
+    fn dump(&mut self, index: usize, pass: &str, moment: Moment, module: &Module);
+}
+
+/// What one run of one pass did.
+#[derive(Clone, Debug)]
+pub struct PassReport {
+    /// Its name.
+    pub name: &'static str,
+    /// Time in the pass itself.
+    pub time: Duration,
+    /// Time of the verification after it.
+    pub verify_time: Duration,
+    /// Whether it changed the module.
+    pub changed: Changed,
+    /// Instructions afterwards.
+    pub insts: usize,
+}
+
+/// Runs pipelines.
+pub struct Runner<'a> {
+    options: RunnerOptions,
+    dump: Option<&'a mut dyn Dump>,
+    reports: Vec<PassReport>,
+    optimizations: usize,
+}
+
+impl std::fmt::Debug for Runner<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Runner").field("options", &self.options).field("reports", &self.reports).finish_non_exhaustive()
+    }
+}
+
+impl<'a> Runner<'a> {
+    /// A runner without dumps.
+    pub fn new(options: RunnerOptions) -> Self {
+        Self { options, dump: None, reports: Vec::new(), optimizations: 0 }
+    }
+
+    /// Shows every module to `dump`.
+    #[must_use]
+    pub fn with_dump(self, dump: &'a mut dyn Dump) -> Self {
+        Self { dump: Some(dump), ..self }
+    }
+
+    /// What ran so far, in order.
+    pub fn reports(&self) -> &[PassReport] {
+        &self.reports
+    }
+
+    /// Optimizations that ran so far: the range of `limit`.
+    pub fn optimizations(&self) -> usize {
+        self.optimizations
+    }
+
+    /// Runs a pipeline.
+    ///
+    /// # Errors
+    /// What a pass says of the input, or a bug diagnostic that names the pass after which the module is broken.
+    pub fn run(&mut self, pipeline: &Pipeline, module: &mut Module, cx: &PassCx<'_>) -> Result<()> {
+        pipeline.check_phases(module.phase)?;
+        for stage in &pipeline.stages {
+            match stage {
+                Stage::Once(pass) => {
+                    self.run_pass(pass, module, cx)?;
+                }
+                Stage::Fixpoint(passes) => self.run_fixpoint(passes, module, cx)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Repeats a group until every pass of it has seen the module without changing it.
+    fn run_fixpoint(&mut self, passes: &[Arc<dyn Pass>], module: &mut Module, cx: &PassCx<'_>) -> Result<()> {
+        let mut quiet = 0;
+        for pass in passes.iter().cycle().take(MAX_ROUNDS * passes.len()) {
+            quiet = if self.run_pass(pass, module, cx)? == Changed::Yes { 0 } else { quiet + 1 };
+            if quiet == passes.len() {
+                return Ok(());
+            }
+        }
+        let names: Vec<_> = passes.iter().map(|pass| pass.info().name).collect();
+        Err(Diagnostic::bug(format!("({})* did not settle in {MAX_ROUNDS} rounds", names.join(", "))))
+    }
+
+    fn run_pass(&mut self, pass: &Arc<dyn Pass>, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
+        let info = pass.info();
+        if info.kind == Kind::Optimization {
+            if self.options.limit.is_some_and(|limit| self.optimizations >= limit) {
+                return Ok(Changed::No);
+            }
+            self.optimizations += 1;
+        }
+        let index = self.reports.len();
+        self.show(index, info.name, Moment::Before, module);
+        let before = self.options.check_changed.then(|| fingerprint(module));
+        let start = Instant::now();
+        let changed = pass.run(module, cx)?;
+        let time = start.elapsed();
+        if let Some(phase) = info.gives {
+            module.phase = phase;
+        }
+        self.show(index, info.name, Moment::After, module);
+        if let Some(before) = before
+            && (fingerprint(module) != before) != (changed == Changed::Yes)
+        {
+            let message = format!("internal error: pass `{}` reports {changed:?} for changed, which is not so", info.name);
+            return Err(Diagnostic::bug(message));
+        }
+        let start = Instant::now();
+        if info.gives.is_some() || (self.options.verify_each && changed == Changed::Yes) {
+            verify(module, cx.registry).map_err(|errors| errors.into_bug(&format!("after pass `{}`", info.name)))?;
+        }
+        let insts = module.num_insts();
+        self.reports.push(PassReport { name: info.name, time, verify_time: start.elapsed(), changed, insts });
+        Ok(changed)
+    }
+
+    fn show(&mut self, index: usize, pass: &str, moment: Moment, module: &Module) {
+        if let Some(dump) = &mut self.dump {
+            dump.dump(index, pass, moment, module);
+        }
+    }
+}

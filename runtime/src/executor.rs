@@ -1,0 +1,169 @@
+//! What runs programs: the traits that each back end implements.
+
+use crate::{Program, Result, RuntimeError, Signature, TensorSpec};
+use halite_tensor::HostTensor;
+use std::any::Any;
+use std::fmt;
+
+/// Compiles programs and owns devices.
+pub trait Executor: Send + Sync {
+    /// Name and version of the platform, for people.
+    fn platform(&self) -> String;
+
+    /// Number of devices. Replica r of a program runs on device r unless the back end says otherwise.
+    fn num_devices(&self) -> usize;
+
+    /// Compiles a program for its number of replicas.
+    ///
+    /// # Errors
+    /// When there are fewer devices than replicas, or the compiler refuses the program.
+    fn compile(&self, program: &Program<'_>) -> Result<Box<dyn Executable>>;
+
+    /// Copies a tensor to a device.
+    ///
+    /// # Errors
+    /// When there is no such device or the copy fails.
+    fn upload(&self, tensor: &HostTensor, device: usize) -> Result<Buffer>;
+}
+
+/// A compiled program.
+pub trait Executable: Send + Sync {
+    /// What each replica takes and gives.
+    fn signature(&self) -> &Signature;
+
+    /// The device of each replica.
+    fn devices(&self) -> &[usize];
+
+    /// Bytes that one replica needs.
+    ///
+    /// # Errors
+    /// When the back end cannot tell.
+    fn memory_stats(&self) -> Result<MemoryStats>;
+
+    /// Runs all replicas together, `inputs[r]` being those of replica r, and waits until they are done.
+    /// Returns the outputs of each replica.
+    ///
+    /// # Errors
+    /// When the inputs do not fit the signature and devices (found before anything runs), or the run fails.
+    /// Donated buffers are gone in either case.
+    fn execute_replicas(&self, inputs: Vec<Vec<Input<'_>>>) -> Result<Vec<Vec<Buffer>>>;
+
+    /// Runs a program that has one replica, and waits until it is done.
+    ///
+    /// # Errors
+    /// As [`execute_replicas`](Self::execute_replicas).
+    fn execute(&self, inputs: Vec<Input<'_>>) -> Result<Vec<Buffer>> {
+        let mut outputs = self.execute_replicas(vec![inputs])?;
+        Ok(outputs.swap_remove(0))
+    }
+}
+
+/// An array on a device.
+pub type Buffer = Box<dyn DeviceBuffer>;
+
+/// An array on a device. Its memory is its own: no two live buffers share any.
+pub trait DeviceBuffer: Any + fmt::Debug + Send + Sync {
+    /// Element type and sizes.
+    fn spec(&self) -> &TensorSpec;
+
+    /// Where it lives.
+    fn device(&self) -> usize;
+
+    /// Copies it to the host.
+    ///
+    /// # Errors
+    /// When the copy fails.
+    fn download(&self) -> Result<HostTensor>;
+}
+
+/// One input of a call: a buffer that is lent, or one that is given away.
+///
+/// A donated buffer moves into the call, so it can neither be donated twice nor used afterwards:
+///
+/// ```compile_fail,E0382
+/// use halite_runtime::{Buffer, Executable, Input};
+/// fn twice(executable: &dyn Executable, buffer: Buffer) {
+///     let _ = executable.execute(vec![Input::Donate(buffer), Input::Donate(buffer)]);
+/// }
+/// ```
+/// ```compile_fail,E0382
+/// use halite_runtime::{Buffer, Executable, Input};
+/// fn after(executable: &dyn Executable, buffer: Buffer) {
+///     let _ = executable.execute(vec![Input::Donate(buffer)]);
+///     let _ = buffer.download();
+/// }
+/// ```
+#[derive(Debug)]
+pub enum Input<'a> {
+    /// The buffer stays as it is.
+    Keep(&'a dyn DeviceBuffer),
+    /// The call may reuse the memory for the output that the program aliases with this input; the buffer is gone.
+    Donate(Buffer),
+}
+
+impl Input<'_> {
+    /// The buffer, however it is passed.
+    pub fn buffer(&self) -> &dyn DeviceBuffer {
+        match self {
+            Self::Keep(buffer) => *buffer,
+            Self::Donate(buffer) => buffer.as_ref(),
+        }
+    }
+
+    /// Whether the buffer is given away.
+    pub fn is_donated(&self) -> bool {
+        matches!(self, Self::Donate(_))
+    }
+}
+
+/// Bytes that one replica of a compiled program needs, as its compiler planned them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct MemoryStats {
+    /// All inputs.
+    pub argument: u64,
+    /// All outputs, those that reuse inputs included.
+    pub output: u64,
+    /// The part of the inputs that outputs reuse.
+    pub alias: u64,
+    /// Intermediate values.
+    pub temp: u64,
+    /// Machine code.
+    pub generated_code: u64,
+    /// The most that is live at one time; 0 when the back end does not say.
+    pub peak: u64,
+}
+
+/// Runs a program of one replica once on host tensors.
+///
+/// # Errors
+/// As [`Executor::upload`], [`Executable::execute`] and [`DeviceBuffer::download`].
+pub fn evaluate(
+    executor: &dyn Executor,
+    executable: &dyn Executable,
+    inputs: &[HostTensor],
+) -> Result<Vec<HostTensor>> {
+    let mut outputs = evaluate_replicas(executor, executable, &[inputs])?;
+    Ok(outputs.swap_remove(0))
+}
+
+/// Runs a program once on host tensors, `inputs[r]` being those of replica r.
+///
+/// # Errors
+/// As [`Executor::upload`], [`Executable::execute_replicas`] and [`DeviceBuffer::download`].
+pub fn evaluate_replicas(
+    executor: &dyn Executor,
+    executable: &dyn Executable,
+    inputs: &[&[HostTensor]],
+) -> Result<Vec<Vec<HostTensor>>> {
+    let devices = executable.devices();
+    if inputs.len() != devices.len() {
+        let reason = format!("the program has {} replicas, inputs are given for {}", devices.len(), inputs.len());
+        return Err(RuntimeError::InvalidInput(reason));
+    }
+    let upload = |device: usize, tensors: &[HostTensor]| -> Result<Vec<Input<'static>>> {
+        tensors.iter().map(|tensor| executor.upload(tensor, device).map(Input::Donate)).collect()
+    };
+    let inputs = devices.iter().zip(inputs).map(|(device, tensors)| upload(*device, tensors));
+    let outputs = executable.execute_replicas(inputs.collect::<Result<_>>()?)?;
+    outputs.iter().map(|replica| replica.iter().map(|buffer| buffer.download()).collect()).collect()
+}

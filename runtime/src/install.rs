@@ -1,0 +1,190 @@
+//! Fetching the CPU plugin: the OpenXLA authors' package `xla-cpu-pjrt` from the Python package index, through `pip`.
+
+use crate::{Result, RuntimeError, find::plugin_path};
+use sha2::{Digest, Sha256};
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The package and the version that this build was tested with.
+pub const PACKAGE: &str = "xla-cpu-pjrt==0.0.1";
+
+/// The plugin's place in the wheel.
+const MEMBER: &str = "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so";
+
+/// A wheel of [`PACKAGE`].
+struct Wheel {
+    /// Architecture as Rust names it.
+    arch: &'static str,
+    /// Platform tag as `pip` names it.
+    platform: &'static str,
+    /// SHA-256 of the wheel, in hexadecimal.
+    sha256: &'static str,
+}
+
+const WHEELS: [Wheel; 2] = [
+    Wheel {
+        arch: "x86_64",
+        platform: "manylinux_2_27_x86_64",
+        sha256: "55837b6b7b47daa717f2d9a5a03563ea0ceaa338d06a81a1e2d3f060d960decc",
+    },
+    Wheel {
+        arch: "aarch64",
+        platform: "manylinux_2_27_aarch64",
+        sha256: "8f613be6e891858f40d64f9799319502fff42689661944fc18a6ffd8210b30c9",
+    },
+];
+
+/// How to install.
+#[derive(Clone, Debug)]
+pub struct InstallOptions {
+    /// Where the plugin goes; `None` for [`plugin_path`].
+    pub destination: Option<PathBuf>,
+    /// A wheel that is already here; `None` to download it.
+    pub wheel: Option<PathBuf>,
+    /// The Python that has `pip`.
+    pub python: OsString,
+}
+
+impl Default for InstallOptions {
+    /// Download with `python3` to the default place.
+    fn default() -> Self {
+        Self { destination: None, wheel: None, python: "python3".into() }
+    }
+}
+
+/// How far an installation is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Progress {
+    /// `pip` fetches the wheel, about 60 MB.
+    Download,
+    /// The wheel's checksum is computed.
+    Check,
+    /// The plugin is unpacked.
+    Unpack {
+        /// Bytes written.
+        done: u64,
+        /// Bytes in all.
+        total: u64,
+    },
+}
+
+/// Installs the plugin and returns where it is. A plugin that is already there is replaced.
+///
+/// # Errors
+/// [`RuntimeError::Install`] when there is no wheel for this machine, Python or `pip` fails, the checksum is not the
+/// pinned one, or a file cannot be written. Nothing is left behind then.
+pub fn install(options: &InstallOptions, progress: &mut dyn FnMut(Progress)) -> Result<PathBuf> {
+    let destination = options.destination.clone().map_or_else(plugin_path, Ok)?;
+    let wheel = wheel_for(std::env::consts::OS, std::env::consts::ARCH)?;
+    let folder = destination.parent().ok_or_else(|| failed("the destination has no folder"))?;
+    std::fs::create_dir_all(folder).map_err(at("make the folder", folder))?;
+    let scratch = tempfile::Builder::new().prefix(".install-").tempdir_in(folder).map_err(at("write to", folder))?;
+    let archive = match &options.wheel {
+        Some(path) => path.clone(),
+        None => {
+            progress(Progress::Download);
+            download(&options.python, wheel, scratch.path())?
+        }
+    };
+    progress(Progress::Check);
+    check(&archive, wheel.sha256)?;
+    let plugin = scratch.path().join("plugin.so");
+    unpack(&archive, &plugin, progress)?;
+    std::fs::rename(&plugin, &destination).map_err(at("write", &destination))?;
+    Ok(destination)
+}
+
+fn wheel_for(os: &str, arch: &str) -> Result<&'static Wheel> {
+    let wheel = WHEELS.iter().find(|wheel| os == "linux" && wheel.arch == arch);
+    wheel.ok_or_else(|| {
+        failed(format!("`{PACKAGE}` has no wheel for {os} on {arch}, only for Linux on x86_64 and aarch64"))
+    })
+}
+
+fn download(python: &OsString, wheel: &Wheel, folder: &Path) -> Result<PathBuf> {
+    let python_name = Path::new(python).display();
+    let output = Command::new(python)
+        .args(["-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-input", "--no-deps"])
+        .args(["--only-binary=:all:", "--platform", wheel.platform, "--dest"])
+        .arg(folder)
+        .arg(PACKAGE)
+        .output()
+        .map_err(|error| failed(format!("cannot run `{python_name}`, which has to fetch the package: {error}")))?;
+    if !output.status.success() {
+        let text = String::from_utf8_lossy(&output.stderr);
+        return Err(failed(format!("`{python_name} -m pip download {PACKAGE}` failed: {}", text.trim())));
+    }
+    let entries = std::fs::read_dir(folder).map_err(at("read", folder))?;
+    let mut paths = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
+    let found = paths.find(|path| path.extension().is_some_and(|extension| extension == "whl"));
+    found.ok_or_else(|| failed(format!("`{python_name} -m pip download {PACKAGE}` left no wheel")))
+}
+
+fn check(archive: &Path, expected: &str) -> Result<()> {
+    let mut hasher = Sha256::new();
+    copy(&mut File::open(archive).map_err(at("read", archive))?, |chunk| {
+        hasher.update(chunk);
+        Ok(())
+    })
+    .map_err(at("read", archive))?;
+    let mut found = String::with_capacity(expected.len());
+    for byte in hasher.finalize() {
+        write!(found, "{byte:02x}").expect("writing to a string cannot fail");
+    }
+    if found == expected {
+        return Ok(());
+    }
+    Err(failed(format!("`{}` has SHA-256 {found}, expected {expected}", archive.display())))
+}
+
+fn unpack(archive: &Path, target: &Path, progress: &mut dyn FnMut(Progress)) -> Result<()> {
+    let bad = |error: zip::result::ZipError| failed(format!("cannot unpack `{}`: {error}", archive.display()));
+    let file = File::open(archive).map_err(at("read", archive))?;
+    let mut archive = zip::ZipArchive::new(file).map_err(bad)?;
+    let mut member = archive.by_name(MEMBER).map_err(bad)?;
+    let (mut done, total) = (0, member.size());
+    let mut plugin = File::create(target).map_err(at("write", target))?;
+    copy(&mut member, |chunk| {
+        plugin.write_all(chunk)?;
+        done += chunk.len() as u64;
+        progress(Progress::Unpack { done, total });
+        Ok(())
+    })
+    .and_then(|()| plugin.sync_all())
+    .map_err(at("write", target))
+}
+
+/// Hands over all of `source` in chunks of a megabyte.
+fn copy(source: &mut dyn Read, mut sink: impl FnMut(&[u8]) -> std::io::Result<()>) -> std::io::Result<()> {
+    let mut chunk = vec![0; 1 << 20];
+    loop {
+        match source.read(&mut chunk)? {
+            0 => return Ok(()),
+            length => sink(&chunk[..length])?,
+        }
+    }
+}
+
+fn failed(reason: impl Into<String>) -> RuntimeError {
+    RuntimeError::Install(reason.into())
+}
+
+fn at(what: &str, path: &Path) -> impl FnOnce(std::io::Error) -> RuntimeError {
+    move |error| failed(format!("cannot {what} `{}`: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_linux_has_wheels() {
+        assert!(wheel_for("linux", "aarch64").is_ok());
+        let error = wheel_for("macos", "aarch64").err().unwrap().to_string();
+        assert!(error.contains("no wheel for macos on aarch64"), "{error}");
+    }
+}

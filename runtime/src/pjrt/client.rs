@@ -1,0 +1,223 @@
+//! A client: devices, compilation and uploads.
+
+use super::buffer::PjrtBuffer;
+use super::event::Event;
+use super::executable::PjrtExecutable;
+use super::ffi::{self, Call};
+use super::options;
+use super::plugin::{Plugin, copy_text};
+use crate::{Buffer, Executable, Executor, Program, Result, RuntimeError, Status, StatusCode, TensorSpec};
+use halite_tensor::{DType, HostTensor};
+use std::ffi::{c_char, c_int};
+use std::path::Path;
+use std::sync::Arc;
+
+/// How a client is made.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ClientOptions {
+    /// Number of CPU devices; at least 1.
+    pub num_devices: usize,
+}
+
+impl Default for ClientOptions {
+    /// One device.
+    fn default() -> Self {
+        Self { num_devices: 1 }
+    }
+}
+
+/// An executor on the devices of a PJRT plugin. Clones share the devices.
+#[derive(Clone)]
+pub struct Pjrt(Arc<Client>);
+
+/// A PJRT client, destroyed when dropped. Buffers and executables keep it alive.
+pub(super) struct Client {
+    pub(super) plugin: Plugin,
+    client: *mut ffi::Client,
+    devices: Vec<*mut ffi::Device>,
+}
+
+// SAFETY: PJRT clients may be used from several threads at once.
+unsafe impl Send for Client {}
+// SAFETY: as above.
+unsafe impl Sync for Client {}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        let mut args = ffi::ClientDestroy { client: self.client, ..ffi::ClientDestroy::new() };
+        // SAFETY: the client is owned here and nothing of it is left. A failure leaves nothing to do.
+        let _ = unsafe { self.plugin.call(&mut args) };
+    }
+}
+
+impl Pjrt {
+    /// Opens the plugin at `path` and makes a client of it.
+    ///
+    /// # Errors
+    /// When the file is no usable plugin or the devices cannot be had.
+    pub fn open(path: &Path, options: &ClientOptions) -> Result<Self> {
+        let count = i32::try_from(options.num_devices).ok().filter(|count| *count > 0);
+        let count = count.ok_or_else(|| {
+            let text = format!("{} devices cannot be had", options.num_devices);
+            RuntimeError::Client(Status::new(StatusCode::InvalidArgument, text))
+        })?;
+        let plugin = Plugin::open(path)?;
+        let mut client = Client::create(plugin, i64::from(count)).map_err(RuntimeError::Client)?;
+        client.devices = client.list_devices().map_err(RuntimeError::Client)?;
+        if client.devices.len() < options.num_devices {
+            let text = format!("{} devices were asked for, {} are there", options.num_devices, client.devices.len());
+            return Err(RuntimeError::Client(Status::new(StatusCode::Unavailable, text)));
+        }
+        Ok(Self(Arc::new(client)))
+    }
+}
+
+impl Client {
+    fn create(plugin: Plugin, num_devices: i64) -> std::result::Result<Self, Status> {
+        const NAME: &str = "cpu_device_count";
+        let option = ffi::NamedValue {
+            head: ffi::Head::of::<ffi::NamedValue>(),
+            name: NAME.as_ptr().cast(),
+            name_size: NAME.len(),
+            value_type: ffi::NAMED_INT64,
+            int64_value: num_devices,
+            value_size: 1,
+        };
+        let mut args =
+            ffi::ClientCreate { create_options: &raw const option, num_options: 1, ..ffi::ClientCreate::new() };
+        // SAFETY: the option outlives the call; the callbacks are optional and null.
+        unsafe { plugin.call(&mut args) }?;
+        Ok(Self { plugin, client: args.client, devices: Vec::new() })
+    }
+
+    fn list_devices(&self) -> std::result::Result<Vec<*mut ffi::Device>, Status> {
+        let mut args = ffi::ClientAddressableDevices { client: self.client, ..ffi::ClientAddressableDevices::new() };
+        // SAFETY: the client is alive; the list it returns is owned by it and copied at once.
+        unsafe {
+            self.plugin.call(&mut args)?;
+            Ok(copy_pointers(args.devices, args.num_devices))
+        }
+    }
+
+    /// The number of a device of this client.
+    pub(super) fn device_index(&self, device: *mut ffi::Device) -> Option<usize> {
+        self.devices.iter().position(|own| *own == device)
+    }
+
+    fn compile(&self, program: &Program<'_>) -> std::result::Result<*mut ffi::LoadedExecutable, Status> {
+        const FORMAT: &str = "hlo";
+        let options = options::encode(program.options());
+        let code = ffi::Program {
+            head: ffi::Head::of::<ffi::Program>(),
+            code: program.hlo().as_ptr().cast(),
+            code_size: program.hlo().len(),
+            format: FORMAT.as_ptr().cast(),
+            format_size: FORMAT.len(),
+        };
+        let mut args = ffi::ClientCompile {
+            client: self.client,
+            program: &raw const code,
+            compile_options: options.as_ptr().cast::<c_char>(),
+            compile_options_size: options.len(),
+            ..ffi::ClientCompile::new()
+        };
+        // SAFETY: program and options outlive the call, which reads them only.
+        unsafe { self.plugin.call(&mut args) }?;
+        Ok(args.executable)
+    }
+
+    /// Copies the tensor; the call returns when the host bytes are no longer needed.
+    fn upload(&self, tensor: &HostTensor, device: *mut ffi::Device) -> std::result::Result<*mut ffi::Buffer, Status> {
+        let sizes: Vec<i64> = tensor.shape().iter().map(|size| *size as i64).collect();
+        let mut args = ffi::ClientBufferFromHostBuffer {
+            client: self.client,
+            data: tensor.bytes().as_ptr().cast(),
+            buffer_type: buffer_type(tensor.dtype()),
+            dims: sizes.as_ptr(),
+            num_dims: sizes.len(),
+            host_buffer_semantics: ffi::IMMUTABLE_ONLY_DURING_CALL,
+            device,
+            ..ffi::ClientBufferFromHostBuffer::new()
+        };
+        // SAFETY: the tensor holds exactly the bytes of its dense row-major shape and outlives the call, as do the
+        // sizes; the device belongs to this client.
+        unsafe { self.plugin.call(&mut args) }?;
+        // SAFETY: the event is a new one or null, and ours.
+        let event = unsafe { Event::new(self.plugin, args.done_with_host_buffer) };
+        event.wait().map(|()| args.buffer)
+    }
+
+    fn platform(&self) -> String {
+        let mut name = ffi::ClientPlatformName { client: self.client, ..ffi::ClientPlatformName::new() };
+        let mut version = ffi::ClientPlatformVersion { client: self.client, ..ffi::ClientPlatformVersion::new() };
+        // SAFETY: the client is alive and owns the texts, which are copied at once; they are null if a call fails.
+        unsafe {
+            let _ = self.plugin.call(&mut name);
+            let _ = self.plugin.call(&mut version);
+            format!("{} {}", copy_text(name.text, name.text_size), copy_text(version.text, version.text_size))
+        }
+    }
+}
+
+impl Executor for Pjrt {
+    fn platform(&self) -> String {
+        self.0.platform()
+    }
+
+    fn num_devices(&self) -> usize {
+        self.0.devices.len()
+    }
+
+    fn compile(&self, program: &Program<'_>) -> Result<Box<dyn Executable>> {
+        let (needed, found) = (program.options().num_replicas, self.num_devices());
+        if needed > found {
+            let reason = format!("{needed} replicas need as many devices, there are {found}");
+            return Err(RuntimeError::InvalidProgram(reason));
+        }
+        let loaded = self.0.compile(program).map_err(RuntimeError::Compile)?;
+        // SAFETY: the executable is new, of this client, and ours.
+        let executable = unsafe { PjrtExecutable::new(Arc::clone(&self.0), loaded, program.signature().clone()) }?;
+        Ok(Box::new(executable))
+    }
+
+    fn upload(&self, tensor: &HostTensor, device: usize) -> Result<Buffer> {
+        let Some(pointer) = self.0.devices.get(device) else {
+            let reason = format!("there is no device {device}, the devices are 0 to {}", self.num_devices() - 1);
+            return Err(RuntimeError::InvalidInput(reason));
+        };
+        let buffer = self.0.upload(tensor, *pointer).map_err(RuntimeError::Transfer)?;
+        // SAFETY: the buffer is new, of this client, ours, and was made with this type.
+        Ok(Box::new(unsafe { PjrtBuffer::new(Arc::clone(&self.0), buffer, TensorSpec::of(tensor), device) }))
+    }
+}
+
+/// The number of an element type in the PJRT C API; XLA's own numbers differ.
+fn buffer_type(dtype: DType) -> c_int {
+    match dtype {
+        DType::Pred => 1,
+        DType::S8 => 2,
+        DType::S16 => 3,
+        DType::S32 => 4,
+        DType::S64 => 5,
+        DType::U8 => 6,
+        DType::U16 => 7,
+        DType::U32 => 8,
+        DType::U64 => 9,
+        DType::F16 => 10,
+        DType::F32 => 11,
+        DType::F64 => 12,
+        DType::Bf16 => 13,
+    }
+}
+
+/// Copies a list of pointers that a plugin owns.
+///
+/// # Safety
+/// `list` is null or points to `length` pointers.
+pub(super) unsafe fn copy_pointers<T>(list: *const *mut T, length: usize) -> Vec<*mut T> {
+    if list.is_null() {
+        return Vec::new();
+    }
+    // SAFETY: the caller vouches for pointer and length.
+    unsafe { std::slice::from_raw_parts(list, length) }.to_vec()
+}

@@ -1,0 +1,53 @@
+//! The bytes of `CompileOptionsProto`.
+//!
+//! XLA's debug options are given by name through `env_option_overrides`, which outlasts renumbering.
+
+use crate::CompileOptions;
+use prost::Message;
+use std::collections::BTreeMap;
+
+/// The serialized message.
+pub(super) fn encode(options: &CompileOptions) -> Vec<u8> {
+    let mut overrides = BTreeMap::new();
+    let mut set = |name: &str, value| overrides.insert(name.to_string(), OptionOverride { value: Some(value) });
+    set("xla_allow_excess_precision", Value::Bool(options.excess_precision));
+    if let Some(level) = options.optimization_level {
+        set("xla_backend_optimization_level", Value::Int(level.into()));
+    }
+    let build = BuildOptions { num_replicas: options.num_replicas as i64, num_partitions: 1 };
+    Options { executable_build_options: Some(build), env_option_overrides: overrides }.encode_to_vec()
+}
+
+/// `CompileOptionsProto`.
+#[derive(Clone, PartialEq, Message)]
+struct Options {
+    #[prost(message, optional, tag = "3")]
+    executable_build_options: Option<BuildOptions>,
+    #[prost(btree_map = "string, message", tag = "7")]
+    env_option_overrides: BTreeMap<String, OptionOverride>,
+}
+
+/// `ExecutableBuildOptionsProto`.
+#[derive(Clone, Copy, PartialEq, Eq, Message)]
+struct BuildOptions {
+    #[prost(int64, tag = "4")]
+    num_replicas: i64,
+    #[prost(int64, tag = "5")]
+    num_partitions: i64,
+}
+
+/// `OptionOverrideProto`.
+#[derive(Clone, Copy, PartialEq, Eq, Message)]
+struct OptionOverride {
+    #[prost(oneof = "Value", tags = "2, 3")]
+    value: Option<Value>,
+}
+
+/// The value of an [`OptionOverride`].
+#[derive(Clone, Copy, PartialEq, Eq, prost::Oneof)]
+enum Value {
+    #[prost(bool, tag = "2")]
+    Bool(bool),
+    #[prost(int64, tag = "3")]
+    Int(i64),
+}

@@ -1,0 +1,66 @@
+//! A program that can be compiled: bytes, their signature, options.
+
+use crate::{Result, RuntimeError, Signature};
+
+/// How a program is compiled.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CompileOptions {
+    /// Number of replicas that run the program together, each on its own device; at least 1.
+    pub num_replicas: usize,
+    /// Whether XLA may keep chains of narrow floats in a wider type. Off, every instruction rounds as it says.
+    pub excess_precision: bool,
+    /// XLA's backend optimization level, 0 to 3; `None` leaves XLA's default.
+    pub optimization_level: Option<u8>,
+}
+
+impl Default for CompileOptions {
+    /// One replica, exact rounding, XLA's optimization level.
+    fn default() -> Self {
+        Self { num_replicas: 1, excess_precision: false, optimization_level: None }
+    }
+}
+
+/// The bytes of a serialized `HloModuleProto` with the signature they state and how to compile them.
+///
+/// XLA answers most broken modules with an error, but ends the process on some. Of those known, only a signature that
+/// states another number of results than the entry has, negative parameter numbers, and instructions whose result type
+/// is impossible for their opcode (`replica-id` that is not `u32[]`, `rng-bit-generator` that is no tuple) get past this
+/// type. A module from outside is therefore checked as a whole before it is run.
+#[derive(Clone, Debug)]
+pub struct Program<'a> {
+    hlo: &'a [u8],
+    signature: Signature,
+    options: CompileOptions,
+}
+
+impl<'a> Program<'a> {
+    /// A program from its bytes.
+    ///
+    /// # Errors
+    /// When the bytes state no usable signature (see [`Signature::of_hlo`]) or an option is out of range.
+    pub fn new(hlo: &'a [u8], options: CompileOptions) -> Result<Self> {
+        if options.num_replicas == 0 || i32::try_from(options.num_replicas).is_err() {
+            return Err(RuntimeError::InvalidProgram(format!("{} replicas cannot be had", options.num_replicas)));
+        }
+        if let Some(level) = options.optimization_level.filter(|level| *level > 3) {
+            let reason = format!("optimization level {level} does not exist, 0 to 3 do");
+            return Err(RuntimeError::InvalidProgram(reason));
+        }
+        Ok(Self { hlo, signature: Signature::of_hlo(hlo)?, options })
+    }
+
+    /// The bytes.
+    pub fn hlo(&self) -> &'a [u8] {
+        self.hlo
+    }
+
+    /// What the program takes and gives.
+    pub fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    /// How to compile it.
+    pub fn options(&self) -> &CompileOptions {
+        &self.options
+    }
+}

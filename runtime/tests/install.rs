@@ -1,0 +1,61 @@
+//! Installing the plugin.
+
+use halite_runtime::RuntimeError;
+use halite_runtime::install::{InstallOptions, Progress, install};
+use std::path::Path;
+
+fn fails(folder: &Path, options: InstallOptions) -> String {
+    let destination = Some(folder.join("cache/plugin.so"));
+    let error = install(&InstallOptions { destination, ..options }, &mut |_| {}).unwrap_err();
+    assert!(matches!(error, RuntimeError::Install(_)), "{error:?}");
+    let left = std::fs::read_dir(folder.join("cache")).unwrap().count();
+    assert_eq!(left, 0, "nothing is left behind");
+    error.to_string()
+}
+
+#[test]
+fn a_wrong_wheel_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let wheel = folder.path().join("other.whl");
+    std::fs::write(&wheel, "not the package").unwrap();
+    let text = fails(folder.path(), InstallOptions { wheel: Some(wheel), ..Default::default() });
+    assert!(text.contains("other.whl` has SHA-256 "), "{text}");
+}
+
+#[test]
+fn a_missing_wheel_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = fails(folder.path(), InstallOptions { wheel: Some("/none.whl".into()), ..Default::default() });
+    assert!(text.contains("cannot read `/none.whl`"), "{text}");
+}
+
+#[test]
+fn a_missing_python_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = fails(folder.path(), InstallOptions { python: "/no/python".into(), ..Default::default() });
+    assert!(text.contains("cannot run `/no/python`"), "{text}");
+}
+
+#[test]
+fn a_failing_pip_is_quoted() {
+    let folder = tempfile::tempdir().unwrap();
+    let python = folder.path().join("python");
+    std::fs::write(&python, "#!/bin/sh\necho no route to the index >&2\nexit 1\n").unwrap();
+    std::fs::set_permissions(&python, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let text = fails(folder.path(), InstallOptions { python: python.into(), ..Default::default() });
+    assert!(text.ends_with("failed: no route to the index"), "{text}");
+}
+
+#[test]
+#[ignore = "downloads 60 MB"]
+fn installs_the_package() {
+    let folder = tempfile::tempdir().unwrap();
+    let destination = folder.path().join("plugins/plugin.so");
+    let mut steps = Vec::new();
+    let options = InstallOptions { destination: Some(destination.clone()), ..Default::default() };
+    assert_eq!(install(&options, &mut |step| steps.push(step)).unwrap(), destination);
+    assert_eq!(steps[..2], [Progress::Download, Progress::Check]);
+    let size = std::fs::metadata(&destination).unwrap().len();
+    assert_eq!(steps.last(), Some(&Progress::Unpack { done: size, total: size }));
+    assert_eq!(std::fs::read_dir(folder.path().join("plugins")).unwrap().count(), 1);
+}
