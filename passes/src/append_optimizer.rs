@@ -57,7 +57,8 @@ fn append(module: &mut Module, registry: &Registry, recipe: &Recipe, entry: &Fun
     let objective = Objective::find(&b, entry)?;
     let outer = b.enter_scope("optimizer");
     let (peak, schedule, clip) = shared_settings(recipe);
-    let time = Time::new(&mut b, step, objective.dtype(&b))?;
+    let float = b.dtype(objective.sum);
+    let time = Time::new(&mut b, step, float)?;
     let rate = schedule::learning_rate(&mut b, time, peak, schedule)?;
     let clipped = clip::scale(&mut b, &weights, objective.count, clip)?;
     let updated = match &recipe.optimizer {
@@ -69,8 +70,7 @@ fn append(module: &mut Module, registry: &Registry, recipe: &Recipe, entry: &Fun
     for (name, value) in updated.into_iter().chain([(Name::from("step"), time.next)]) {
         b.named_result(value, name.clone(), ResultRole::State(name));
     }
-    let metrics =
-        [("loss", loss), ("grad_norm", clipped.norm), ("learning_rate", rate), ("count", objective.count)];
+    let metrics = [("loss", loss), ("grad_norm", clipped.norm), ("learning_rate", rate), ("count", objective.count)];
     for (name, value) in metrics {
         b.named_result(value, name, ResultRole::Metric);
     }
@@ -155,10 +155,6 @@ impl Objective {
             b.value(result.ok_or_else(missing)?.value)
         };
         Ok(Self { sum: find(ResultRole::Loss)?, count: find(ResultRole::Count)? })
-    }
-
-    fn dtype(&self, b: &Rewriter<'_>) -> DType {
-        b.dtype(self.sum)
     }
 }
 

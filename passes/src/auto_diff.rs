@@ -1,8 +1,9 @@
 //! `auto-diff`.
 
 use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
+use halite_ir::ops::Call;
 use halite_ir::{
-    Builder, Call, Derivation, FuncId, Function, Inst, Module, Op, ParamRole, Phase, ResultRole, Rewriter, Value, Values,
+    Builder, Derivation, FuncId, Function, Inst, Module, Op, ParamRole, Phase, ResultRole, Rewriter, Value, Values,
     Vjp, VjpCx,
 };
 use halite_support::{Diagnostic, Name, Result, codes};
@@ -58,7 +59,8 @@ impl Pass for AutoDiff {
         rewriter.name_value(seed, "seed");
         let weights: Vec<(Name, Value)> = weights(&rewriter);
         let wanted: Vec<Value> = weights.iter().map(|(_, value)| *value).collect();
-        let cotangents = Reverse::new(&rewriter, &wanted).run(&mut rewriter, &[(objective, seed)], &mut Memo::default())?;
+        let cotangents =
+            Reverse::new(&rewriter, &wanted).run(&mut rewriter, &[(objective, seed)], &mut Memo::default())?;
         for result in &entry.results {
             let value = rewriter.value(result.value)?;
             rewriter.named_result(value, result.name.clone(), result.role.clone());

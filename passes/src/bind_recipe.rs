@@ -1,7 +1,7 @@
 //! `bind-recipe`.
 
-use crate::pattern::matches_pattern;
 use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
+use crate::pattern::matches_pattern;
 use halite_ir::{Module, ParamRole, Phase};
 use halite_spec::Optimizer;
 use halite_support::{Diagnostic, Result, codes};

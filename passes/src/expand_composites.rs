@@ -1,7 +1,9 @@
 //! `expand-composites`.
 
 use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
-use halite_ir::{Builder, Composite, Function, Module, Op, Phase, Registry, TensorType, Value, Values, rewrite_functions};
+use halite_ir::{
+    Builder, Composite, Function, Module, Op, Phase, Registry, TensorType, Value, Values, rewrite_functions,
+};
 use halite_support::Result;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;

@@ -12,10 +12,13 @@ mod bind_recipe;
 mod cse;
 mod dce;
 mod expand_composites;
+mod fold_constant;
 mod inline;
 mod legalize;
+mod simplify;
 
 pub use pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
 pub use pattern::matches_pattern;
 pub use pipeline::{PassRegistry, Pipeline, Stage};
 pub use runner::{Dump, Moment, PassReport, Runner, RunnerOptions};
+pub use simplify::simplify_rules;

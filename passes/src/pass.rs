@@ -91,8 +91,7 @@ impl<'a> PassCx<'a> {
     pub fn recipe(&self, pass: &str) -> Result<&'a Recipe> {
         self.recipe.ok_or_else(|| {
             let message = format!("`{pass}` needs a recipe");
-            halite_support::Diagnostic::error(halite_support::codes::PIPELINE, message)
-                .help("name one with `--recipe`")
+            halite_support::Diagnostic::error(halite_support::codes::PIPELINE, message).help("name one with `--recipe`")
         })
     }
 }

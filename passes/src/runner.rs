@@ -47,6 +47,8 @@ pub trait Dump {
 pub struct PassReport {
     /// Its name.
     pub name: &'static str,
+    /// Whether it counts for the limit.
+    pub optimization: bool,
     /// Time in the pass itself.
     pub time: Duration,
     /// Time of the verification after it.
@@ -86,11 +88,6 @@ impl<'a> Runner<'a> {
     /// What ran so far, in order.
     pub fn reports(&self) -> &[PassReport] {
         &self.reports
-    }
-
-    /// Optimizations that ran so far: the range of `limit`.
-    pub fn optimizations(&self) -> usize {
-        self.optimizations
     }
 
     /// Runs a pipeline.
@@ -144,7 +141,8 @@ impl<'a> Runner<'a> {
         if let Some(before) = before
             && (fingerprint(module) != before) != (changed == Changed::Yes)
         {
-            let message = format!("internal error: pass `{}` reports {changed:?} for changed, which is not so", info.name);
+            let message =
+                format!("internal error: pass `{}` reports {changed:?} for changed, which is not so", info.name);
             return Err(Diagnostic::bug(message));
         }
         let start = Instant::now();
@@ -152,7 +150,8 @@ impl<'a> Runner<'a> {
             verify(module, cx.registry).map_err(|errors| errors.into_bug(&format!("after pass `{}`", info.name)))?;
         }
         let insts = module.num_insts();
-        self.reports.push(PassReport { name: info.name, time, verify_time: start.elapsed(), changed, insts });
+        let optimization = info.kind == Kind::Optimization;
+        self.reports.push(PassReport { name: info.name, optimization, time, verify_time: start.elapsed(), changed, insts });
         Ok(changed)
     }
 

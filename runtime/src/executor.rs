@@ -7,7 +7,7 @@ use std::fmt;
 
 /// Compiles programs and owns devices.
 pub trait Executor: Send + Sync {
-    /// Name and version of the platform, for people.
+    /// Name of the platform, e.g. `cpu`.
     fn platform(&self) -> String;
 
     /// Number of devices. Replica r of a program runs on device r unless the back end says otherwise.

@@ -14,7 +14,7 @@ fn compile(hlo: &[u8]) -> Result<()> {
 
 /// Compiles a good module after `change`.
 fn changed(change: impl FnOnce(&mut HloModuleProto)) -> Result<()> {
-    let mut module = decode(&add(DType::F32)).unwrap();
+    let mut module = decode(&add(DType::F32)).expect("the bytes were just encoded");
     change(&mut module);
     compile(&encode(&module))
 }
@@ -28,7 +28,7 @@ fn compile_error(result: Result<()>) {
 }
 
 fn parameters(module: &mut HloModuleProto) -> &mut Vec<ShapeProto> {
-    &mut module.host_program_shape.as_mut().unwrap().parameters
+    &mut module.host_program_shape.as_mut().expect("the builder states one").parameters
 }
 
 #[test]

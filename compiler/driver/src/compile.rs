@@ -3,8 +3,8 @@
 use crate::bundle::Bundle;
 use crate::dump::{DumpFilter, Dumper};
 use crate::pipelines;
-use crate::recipe::LoadedRecipe;
 use crate::session::Session;
+use crate::source::Source;
 use halite_hlo::proto::HloModuleProto;
 use halite_ir::{Function, Init, LowerOptions, Module, Op, ParamRole, ResultRole, Slot, TensorType, aliases, lower};
 use halite_lang::{Elaborated, Override};
@@ -13,12 +13,12 @@ use halite_spec::{
     Buffer, BufferInit, BufferSlot, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, ModuleRole, Port, PortRole,
     PrecisionRecipe, Recipe, Statistics,
 };
-use halite_support::{Diagnostic, Diagnostics, Severity};
+use halite_support::{Diagnostic, Diagnostics, FileId, Severity, codes};
 use halite_tensor::DType;
 use indexmap::IndexMap;
 use sha2::{Digest, Sha256};
 
-/// What to compile besides the recipe.
+/// How to compile.
 #[derive(Clone, Debug)]
 pub struct CompileOptions {
     /// The modules to make; the training step first.
@@ -77,15 +77,15 @@ impl Session {
     ///
     /// # Errors
     /// Every mistake found in the model, or the first one a pass finds. A [`Bug`](halite_support::Severity::Bug) is ours.
-    pub fn compile(&self, recipe: &LoadedRecipe, options: &CompileOptions) -> Result<Compiled, Diagnostics> {
-        let elaborated = self.elaborate(recipe)?;
+    pub fn compile(&self, source: &Source, options: &CompileOptions) -> Result<Compiled, Diagnostics> {
+        let elaborated = self.elaborate(source)?;
         let mut modules = Vec::with_capacity(options.roles.len());
         for &role in &options.roles {
             let pipeline = self.passes.pipeline(pipelines::pipeline(role)).map_err(|error| vec![error])?;
-            let module = self.compile_role(&elaborated.module, recipe, role, &pipeline, options);
-            modules.push(module.map_err(|error| vec![recipe.locate(error)])?);
+            let module = self.compile_role(&elaborated.module, &source.recipe, role, &pipeline, options);
+            modules.push(module.map_err(|error| vec![locate(source, error)])?);
         }
-        let bundle = make_bundle(&elaborated, &recipe.recipe, &modules, options).map_err(|error| vec![error])?;
+        let bundle = make_bundle(&elaborated, &source.recipe, &modules, options).map_err(|error| vec![error])?;
         let reports = modules.into_iter().map(|module| (module.role, module.reports)).collect();
         Ok(Compiled { bundle, warnings: elaborated.warnings, reports })
     }
@@ -94,10 +94,10 @@ impl Session {
     ///
     /// # Errors
     /// Every mistake found in the model.
-    pub fn elaborate(&self, recipe: &LoadedRecipe) -> Result<Elaborated, Diagnostics> {
-        let text = &self.sources.file(recipe.model_source).text;
-        let options = halite_lang::Options { float: float(recipe.recipe.precision), overrides: overrides(recipe) };
-        halite_lang::elaborate(recipe.model_source, text, &options, &self.registry)
+    pub fn elaborate(&self, source: &Source) -> Result<Elaborated, Diagnostics> {
+        let text = &self.sources.file(source.model_source).text;
+        let options = halite_lang::Options { float: float(source.recipe.precision), overrides: overrides(source) };
+        halite_lang::elaborate(source.model_source, text, &options, &self.registry)
     }
 
     /// Runs a pipeline on the part of a built module that a role needs, and lowers it.
@@ -107,13 +107,13 @@ impl Session {
     pub fn compile_role(
         &self,
         built: &Module,
-        recipe: &LoadedRecipe,
+        recipe: &Recipe,
         role: ModuleRole,
         pipeline: &Pipeline,
         options: &CompileOptions,
     ) -> Result<CompiledModule, Diagnostic> {
         let mut module = for_role(built, role);
-        let cx = PassCx { registry: &self.registry, recipe: Some(&recipe.recipe) };
+        let cx = PassCx { registry: &self.registry, recipe: Some(recipe) };
         let mut dumper = Dumper::new(role.name(), options.dumps.as_ref());
         let mut runner = Runner::new(options.runner.clone()).with_dump(&mut dumper);
         runner.run(pipeline, &mut module, &cx)?;
@@ -136,25 +136,36 @@ fn float(precision: PrecisionRecipe) -> DType {
 }
 
 /// The configuration that the recipe sets: its own keys, then `batch` and `seq`.
-fn overrides(recipe: &LoadedRecipe) -> Vec<Override> {
+fn overrides(source: &Source) -> Vec<Override> {
+    let Source { recipe, places, .. } = source;
     let convert = |value: halite_spec::ConfigValue| match value {
         halite_spec::ConfigValue::Bool(value) => halite_lang::ConfigValue::Bool(value),
         halite_spec::ConfigValue::Int(value) => halite_lang::ConfigValue::Int(value),
         halite_spec::ConfigValue::Real(value) => halite_lang::ConfigValue::Real(value),
     };
-    let config = recipe.recipe.model.config.iter();
+    let config = recipe.model.config.iter();
     let mut overrides: Vec<_> = config
         .map(|(key, &value)| Override {
             key: key.clone(),
             value: convert(value),
-            span: recipe.span_of(&["model", "config", key]),
+            span: places.get(&format!("model.config.{key}")),
         })
         .collect();
-    for (key, size) in [("batch", recipe.recipe.batch), ("seq", recipe.recipe.seq)] {
+    for (key, size) in [("batch", recipe.batch), ("seq", recipe.seq)] {
         let value = halite_lang::ConfigValue::Int(i64::try_from(size).unwrap_or(i64::MAX));
-        overrides.push(Override { key: key.to_owned(), value, span: recipe.span_of(&[key]) });
+        overrides.push(Override { key: key.to_owned(), value, span: places.get(key) });
     }
     overrides
+}
+
+/// Points a complaint about a pattern of the recipe at the recipe.
+fn locate(source: &Source, diagnostic: Diagnostic) -> Diagnostic {
+    if diagnostic.code() != codes::PATTERN {
+        return diagnostic;
+    }
+    let lists = ["optimizer.adamw.no_decay", "optimizer.sgd.no_decay"];
+    let span = lists.iter().find_map(|list| source.places.get(list));
+    diagnostic.or_at(span, "in this list")
 }
 
 /// The module with only the results that a role returns.

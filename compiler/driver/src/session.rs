@@ -7,12 +7,6 @@ use halite_support::SourceMap;
 /// The composites, passes and source texts that compilations share. Sessions are independent of each other; there is no
 /// global state.
 ///
-/// ```
-/// let mut session = halite::Session::new();
-/// let recipe = session.load_preset("tiny").unwrap();
-/// let compiled = session.compile(&recipe, &halite::CompileOptions::default()).unwrap();
-/// assert_eq!(compiled.bundle.manifest.modules[0].name, "train_step");
-/// ```
 #[derive(Clone, Debug)]
 pub struct Session {
     /// Known composites.

@@ -30,6 +30,6 @@ fn what_the_set_lacks_prints_too() {
     inst.called_computation_ids = vec![0, 1];
     inst.shape.as_mut().unwrap().element_type = 20;
     let text = halite_hlo::text::print(&module);
-    let line = "%tanh.42 = f8e4m3fn[4,8]{1,0} while(%x.20, %?9999), condition=%add_f32, body=%twice";
+    let line = "%tanh.47 = f8e4m3fn[4,8]{1,0} while(%x.20, %?9999), condition=%add_f32, body=%twice";
     assert!(text.contains(line), "{text}");
 }

@@ -10,7 +10,7 @@ use crate::syntax::{
     Def, FuncId, FuncResult, Function, Inst, Module, Param, ParamRole, ResultRole, Value, ValueData,
 };
 use crate::ty::TensorType;
-use halite_support::{Diagnostic, Name, Result, Span, codes};
+use halite_support::{Diagnostic, Name, Result, Span};
 use halite_tensor::{DType, Shape};
 use smallvec::SmallVec;
 
@@ -234,9 +234,4 @@ impl<'a> Builder<'a> {
 /// When `value` is `None`.
 pub fn present(value: Option<Value>) -> Result<Value> {
     value.ok_or_else(|| Diagnostic::bug("a gradient rule was called without a cotangent"))
-}
-
-/// A complaint about a name that is not defined.
-pub fn undefined(message: impl Into<String>) -> Diagnostic {
-    Diagnostic::error(codes::UNDEFINED_VALUE, message)
 }

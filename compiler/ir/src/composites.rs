@@ -5,12 +5,14 @@ use crate::composite::{Attrs, Composite, CompositeDef};
 use std::sync::Arc;
 
 mod causal_attention;
+mod gelu;
 mod layer_norm;
 mod linear;
 mod log_softmax;
 mod parts;
 mod relu;
 mod rms_norm;
+mod rope;
 mod silu;
 mod softmax;
 mod swiglu;
@@ -20,6 +22,8 @@ pub(crate) fn all() -> Vec<Arc<dyn CompositeDef>> {
     vec![
         Arc::new(causal_attention::CausalAttention),
         Arc::new(causal_attention::CausalAttentionGrad),
+        Arc::new(gelu::Gelu),
+        Arc::new(gelu::GeluGrad),
         Arc::new(layer_norm::LayerNorm),
         Arc::new(layer_norm::LayerNormGrad),
         Arc::new(linear::Linear),
@@ -29,6 +33,7 @@ pub(crate) fn all() -> Vec<Arc<dyn CompositeDef>> {
         Arc::new(relu::ReluGrad),
         Arc::new(rms_norm::RmsNorm),
         Arc::new(rms_norm::RmsNormGrad),
+        Arc::new(rope::Rope),
         Arc::new(silu::Silu),
         Arc::new(silu::SiluGrad),
         Arc::new(softmax::Softmax),

@@ -11,6 +11,7 @@ mod composite;
 mod composites;
 pub mod dims;
 mod fingerprint;
+pub mod graph;
 mod interpret;
 pub mod loc;
 mod lower;
@@ -18,8 +19,11 @@ pub mod op;
 pub mod ops;
 mod registry;
 mod rewrite;
+mod sample;
 mod syntax;
+pub mod text;
 mod ty;
+mod verify;
 
 pub use attr::{Attr, Real};
 pub use build::{Builder, Values, present};
@@ -27,12 +31,14 @@ pub use composite::{AttrSpec, Attrs, Composite, CompositeDef};
 pub use fingerprint::fingerprint;
 pub use interpret::{EvalCx, Interpreter};
 pub use loc::{Derivation, LocId, LocKind, LocTable};
-pub use lower::{Gather, LowerCx, LowerOptions};
+pub use lower::{Gather, LowerCx, LowerOptions, aliases, lower};
 pub use op::{
     Cost, Effect, InferCx, OpDef, Policy, Sample, SampleArg, SampleValues, Vjp, VjpCx,
 };
 pub use ops::Op;
 pub use registry::Registry;
 pub use rewrite::{Rewriter, rewrite_functions};
+pub use sample::{sample_inputs, sample_module};
 pub use syntax::*;
 pub use ty::{Placement, TensorType, Types};
+pub use verify::{VerifyErrors, verify};

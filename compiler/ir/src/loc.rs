@@ -80,6 +80,11 @@ impl LocTable {
         links.into_iter().rev().fold(outer, |parent, kind| self.add(parent, kind))
     }
 
+    /// Whether a handle is one of this table.
+    pub fn contains(&self, loc: LocId) -> bool {
+        loc.index() < self.links.len()
+    }
+
     /// The first link of a chain.
     pub fn kind(&self, loc: LocId) -> &LocKind {
         &self.links[loc.index()].kind

@@ -2,37 +2,85 @@
 
 pub mod class;
 
+mod abs;
 mod add;
+mod all_gather;
+mod all_reduce;
+mod all_to_all;
+mod and;
+mod arg_max;
+mod atan2;
+mod bitcast_convert;
 mod broadcast_in_dim;
+mod call;
+mod cbrt;
+mod ceil;
+mod clamp;
+mod collective_permute;
 mod compare;
 mod concatenate;
 mod constant;
 mod convert;
+mod cosine;
+mod count_leading_zeros;
 mod divide;
 mod dot_general;
+mod dynamic_slice;
+mod dynamic_update_slice;
+mod erf;
 mod exponential;
+mod exponential_minus_one;
+mod floor;
+mod indices;
 mod iota;
+mod is_finite;
 mod log;
+mod log_plus_one;
 mod logistic;
 mod maximum;
 mod minimum;
 mod movement;
 mod multiply;
 mod negate;
+mod not;
+mod optimization_barrier;
+mod or;
 mod pad;
+mod popcnt;
 mod power;
+mod ranks;
 mod reduce;
+mod reduce_scatter;
+mod remainder;
+mod replica_id;
 mod reshape;
+mod reverse;
+mod rng_bit_generator;
+mod round_nearest_afz;
+mod round_nearest_even;
 mod rsqrt;
 mod scalar;
 mod select;
+mod shift_left;
+mod shift_right_arithmetic;
+mod shift_right_logical;
+mod sign;
+mod sine;
 mod slice;
 mod special;
 mod sqrt;
+mod starts;
 mod subtract;
+mod take;
+mod take_along_axis;
+mod take_along_axis_grad;
+mod take_grad;
+mod tan;
 mod tanh;
 mod transpose;
+mod xor;
 
+pub use ranks::Groups;
 pub use reduce::Reduction;
 
 pub use compare::Direction;
@@ -84,33 +132,77 @@ macro_rules! ops {
 }
 
 ops! {
+    abs::Abs,
     add::Add,
+    all_gather::AllGather,
+    all_reduce::AllReduce,
+    all_to_all::AllToAll,
+    and::And,
+    arg_max::ArgMax,
+    atan2::Atan2,
+    bitcast_convert::BitcastConvert,
     broadcast_in_dim::BroadcastInDim,
+    call::Call,
+    cbrt::Cbrt,
+    ceil::Ceil,
+    clamp::Clamp,
+    collective_permute::CollectivePermute,
     compare::Compare,
     concatenate::Concatenate,
     constant::Constant,
     convert::Convert,
+    cosine::Cosine,
+    count_leading_zeros::CountLeadingZeros,
     divide::Divide,
     dot_general::DotGeneral,
+    dynamic_slice::DynamicSlice,
+    dynamic_update_slice::DynamicUpdateSlice,
+    erf::Erf,
     exponential::Exponential,
+    exponential_minus_one::ExponentialMinusOne,
+    floor::Floor,
     iota::Iota,
+    is_finite::IsFinite,
     log::Log,
+    log_plus_one::LogPlusOne,
     logistic::Logistic,
     maximum::Maximum,
     minimum::Minimum,
     multiply::Multiply,
     negate::Negate,
+    not::Not,
+    optimization_barrier::OptimizationBarrier,
+    or::Or,
     pad::Pad,
+    popcnt::Popcnt,
     power::Power,
     reduce::Reduce,
+    reduce_scatter::ReduceScatter,
+    remainder::Remainder,
+    replica_id::ReplicaId,
     reshape::Reshape,
+    reverse::Reverse,
+    rng_bit_generator::RngBitGenerator,
+    round_nearest_afz::RoundNearestAfz,
+    round_nearest_even::RoundNearestEven,
     rsqrt::Rsqrt,
     select::Select,
+    shift_left::ShiftLeft,
+    shift_right_arithmetic::ShiftRightArithmetic,
+    shift_right_logical::ShiftRightLogical,
+    sign::Sign,
+    sine::Sine,
     slice::Slice,
     sqrt::Sqrt,
     subtract::Subtract,
+    take::Take,
+    take_along_axis::TakeAlongAxis,
+    take_along_axis_grad::TakeAlongAxisGrad,
+    take_grad::TakeGrad,
+    tan::Tan,
     tanh::Tanh,
     transpose::Transpose,
+    xor::Xor,
 }
 
 impl From<Composite> for Op {

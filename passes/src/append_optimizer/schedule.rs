@@ -1,7 +1,8 @@
 //! The learning rate of one update.
 
 use super::Time;
-use halite_ir::{Builder, Direction, Value};
+use halite_ir::ops::Direction;
+use halite_ir::{Builder, Value};
 use halite_spec::Schedule;
 use halite_support::Result;
 use std::f64::consts::PI;

@@ -148,13 +148,11 @@ impl Client {
     }
 
     fn platform(&self) -> String {
-        let mut name = ffi::ClientPlatformName { client: self.client, ..ffi::ClientPlatformName::new() };
-        let mut version = ffi::ClientPlatformVersion { client: self.client, ..ffi::ClientPlatformVersion::new() };
-        // SAFETY: the client is alive and owns the texts, which are copied at once; they are null if a call fails.
+        let mut args = ffi::ClientPlatformName { client: self.client, ..ffi::ClientPlatformName::new() };
+        // SAFETY: the client is alive and owns the text, which is copied at once; it is null if the call fails.
         unsafe {
-            let _ = self.plugin.call(&mut name);
-            let _ = self.plugin.call(&mut version);
-            format!("{} {}", copy_text(name.text, name.text_size), copy_text(version.text, version.text_size))
+            let _ = self.plugin.call(&mut args);
+            copy_text(args.text, args.text_size)
         }
     }
 }

@@ -55,7 +55,7 @@ impl Api {
     }
 }
 
-/// A function of the table. Those that return nothing are called through this type too: the return register is not read.
+/// A function of the table. The ones of [`ErrorDestroy`] and [`ErrorMessage`] return nothing instead.
 pub(super) type Function = unsafe extern "C" fn(*mut c_void) -> *mut Error;
 
 /// An argument struct.
@@ -115,7 +115,6 @@ calls! {
     }
     ClientDestroy at 11 { client: *mut Client, }
     ClientPlatformName at 12 { client: *mut Client, text: *const c_char, text_size: usize, }
-    ClientPlatformVersion at 14 { client: *mut Client, text: *const c_char, text_size: usize, }
     ClientAddressableDevices at 16 { client: *mut Client, devices: *const *mut Device, num_devices: usize, }
     ClientCompile at 20 {
         client: *mut Client,

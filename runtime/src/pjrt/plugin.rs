@@ -4,6 +4,7 @@ use super::ffi::{self, Call, Function};
 use crate::{Result, RuntimeError, Status, StatusCode};
 use libloading::Library;
 use std::collections::BTreeMap;
+use std::ffi::{c_char, c_void};
 use std::path::{Path, PathBuf};
 use std::ptr;
 use std::sync::{Mutex, PoisonError};
@@ -89,19 +90,29 @@ impl Plugin {
         let mut message = ffi::ErrorMessage { error, ..ffi::ErrorMessage::new() };
         let mut destroy = ffi::ErrorDestroy { error, ..ffi::ErrorDestroy::new() };
         // SAFETY: the error is valid until it is destroyed in the end; the text, which has its lifetime, is copied
-        // before that. The last two functions return nothing, so their results are not looked at.
+        // before that.
         unsafe {
             if let Ok(function) = self.function::<ffi::ErrorGetCode>() {
                 function((&raw mut code).cast());
             }
-            if let Ok(function) = self.function::<ffi::ErrorMessage>() {
-                function((&raw mut message).cast());
-            }
+            self.call_for_errors(&mut message);
             let text = copy_text(message.message, message.message_size);
-            if let Ok(function) = self.function::<ffi::ErrorDestroy>() {
-                function((&raw mut destroy).cast());
-            }
+            self.call_for_errors(&mut destroy);
             Status::new(StatusCode::from_number(code.code), text)
+        }
+    }
+
+    /// Calls one of the two functions that return nothing, those that read and free an error's text.
+    ///
+    /// # Safety
+    /// As [`call`](Self::call), and `A` is [`ffi::ErrorMessage`] or [`ffi::ErrorDestroy`].
+    unsafe fn call_for_errors<A: Call>(self, args: &mut A) {
+        if let Ok(function) = self.function::<A>() {
+            // SAFETY: this is the type these two functions have; the caller vouches for the pointers.
+            unsafe {
+                let function: unsafe extern "C" fn(*mut c_void) = std::mem::transmute(function);
+                function(ptr::from_mut(args).cast());
+            }
         }
     }
 }
@@ -110,7 +121,7 @@ impl Plugin {
 ///
 /// # Safety
 /// `text` is null or points to `size` bytes.
-pub(super) unsafe fn copy_text(text: *const std::ffi::c_char, size: usize) -> String {
+pub(super) unsafe fn copy_text(text: *const c_char, size: usize) -> String {
     if text.is_null() {
         return String::new();
     }
@@ -120,7 +131,9 @@ pub(super) unsafe fn copy_text(text: *const std::ffi::c_char, size: usize) -> St
 }
 
 /// Asks XLA to log fatal errors only, unless the user has said how much to log: all others come back as a status or, such
-/// as those of its search for fusions, mean nothing to a user. XLA reads the environment once, after it is loaded. Changing the environment is sound only while no other thread can
+/// as those of its search for fusions, mean nothing to a user.
+///
+/// XLA reads the environment once, after it is loaded. Changing the environment is sound only while no other thread can
 /// read it, so nothing happens when the process has other threads or does not say how many it has.
 fn silence_log() {
     const LEVEL: &str = "TF_CPP_MIN_LOG_LEVEL";

@@ -1,7 +1,7 @@
 //! `compare`.
 
 use super::class::zip_numbers;
-use super::special::{INTS, combine, int_pairs, real_pairs};
+use super::special::{INTS, int_pairs, pred_pairs, real_pairs};
 use crate::attr::AttrVisitor;
 use crate::build::Builder;
 use crate::dims::FactorMap;
@@ -16,8 +16,8 @@ use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 use smallvec::smallvec;
 
-/// Element-wise comparison of two tensors of one type. Any comparison with NaN is false, except `NE`, which is true; zeros of
-/// both signs are equal; `pred` has false below true.
+/// Element-wise comparison of two tensors of one type. Any comparison with NaN is false, except `NE`, which is true;
+/// zeros of both signs are equal; `pred` has false below true.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Compare {
     /// What is asked.
@@ -115,11 +115,7 @@ impl OpDef for Compare {
             .iter()
             .map(|&direction| Sample::new(direction.word(), Compare { direction }, real_pairs(float)));
         let less = |dtype: DType| Sample::new(dtype.name(), Compare { direction: Direction::Lt }, int_pairs(dtype));
-        let preds = Sample::new(
-            "pred",
-            Compare { direction: Direction::Ge },
-            combine(DType::Pred, &[0.0, 1.0], &[0.0, 1.0, 1.0]),
-        );
+        let preds = Sample::new("pred", Compare { direction: Direction::Ge }, pred_pairs());
         floats.chain(INTS.map(less)).chain([preds]).collect()
     }
 }

@@ -13,11 +13,12 @@ use halite_hlo::Id;
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 use smallvec::smallvec;
+use std::cmp::Ordering;
 
 /// The same numbers in another element type.
 ///
 /// - To a float: rounded once, to nearest even.
-/// - From a float to an integer: truncated toward zero. Unspecified when the truncated value is out of range, infinite or NaN.
+/// - From a float to an integer: truncated toward zero; unspecified for numbers out of range, infinities and NaN.
 /// - Between integers: wrapped to the width of the result.
 /// - To `pred`: whether the number is not zero; NaN is not. From `pred`: 0 or 1.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -48,10 +49,12 @@ impl OpDef for Convert {
 
     fn eval(&self, _: &EvalCx<'_>, args: &[&HostTensor]) -> Result<Vec<HostTensor>> {
         let (x, shape) = (args[0], args[0].shape().clone());
-        Ok(vec![if x.dtype().is_float() {
-            HostTensor::from_f64s(self.dtype, shape, x.f64s())
-        } else {
-            HostTensor::from_ints(self.dtype, shape, x.ints())
+        Ok(vec![match (x.dtype().is_float(), self.dtype) {
+            (true, _) => HostTensor::from_f64s(self.dtype, shape, x.f64s()),
+            (false, DType::Bf16 | DType::F16 | DType::F32) => {
+                HostTensor::from_f64s(self.dtype, shape, x.ints().into_iter().map(to_odd))
+            }
+            (false, _) => HostTensor::from_ints(self.dtype, shape, x.ints()),
         }])
     }
 
@@ -103,6 +106,18 @@ impl OpDef for Convert {
         samples.extend(floats.map(|dtype| to(dtype.name(), dtype, SampleArg::uniform(float, [4, 5], -2.0, 2.0))));
         samples
     }
+}
+
+/// The integer as an `f64` that rounds to a narrower float as the integer itself would: where it does not fit, the
+/// neighbor whose last bit is set.
+fn to_odd(x: i128) -> f64 {
+    let nearest = x as f64;
+    let other = match (nearest as i128).cmp(&x) {
+        Ordering::Equal => return nearest,
+        Ordering::Less => nearest.next_up(),
+        Ordering::Greater => nearest.next_down(),
+    };
+    if nearest.to_bits() & 1 == 1 { nearest } else { other }
 }
 
 impl Builder<'_> {

@@ -14,8 +14,8 @@ use halite_hlo::{BinaryOp, Id};
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 
-/// Element-wise quotient of two tensors of one type. Integers truncate toward zero; as in XLA, division by zero gives all
-/// bits set (-1 when signed) and the smallest number divided by -1 gives itself.
+/// Element-wise quotient of two tensors of one type. Integers truncate toward zero; as in XLA, division by zero gives
+/// all bits set (-1 when signed) and the smallest number divided by -1 gives itself.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Divide;
 

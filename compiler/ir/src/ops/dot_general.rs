@@ -42,10 +42,7 @@ fn free_dims(rank: usize, batch: &[usize], contract: &[usize]) -> Dims {
 
 impl DotGeneral {
     fn free(&self, x: &TensorType, y: &TensorType) -> (Dims, Dims) {
-        (
-            free_dims(x.rank(), &self.batch.0, &self.contract.0),
-            free_dims(y.rank(), &self.batch.1, &self.contract.1),
-        )
+        (free_dims(x.rank(), &self.batch.0, &self.contract.0), free_dims(y.rank(), &self.batch.1, &self.contract.1))
     }
 
     fn check_dims(&self, side: &str, ty: &TensorType, batch: &[usize], contract: &[usize]) -> Result<()> {
@@ -88,8 +85,8 @@ impl DotGeneral {
         let (own_batch, other_batch) = side.pick(&self.batch);
         let (own_contract, other_contract) = side.pick(&self.contract);
         let batch: Dims = (0..own_batch.len()).collect();
-        let other_first = own_batch.len() + if side == Side::Left { own_free.len() } else { 0 };
-        let summed: Dims = (other_first..other_first + other_free.len()).collect();
+        let start = own_batch.len() + if side == Side::Left { own_free.len() } else { 0 };
+        let summed: Dims = (start..start + other_free.len()).collect();
         // A dot keeps free dimensions in operand order: the contracted ones come in the order of the other operand.
         let mut contracted: Vec<_> = other_contract.iter().zip(own_contract).collect();
         contracted.sort();

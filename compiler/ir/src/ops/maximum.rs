@@ -14,9 +14,10 @@ use crate::ty::{TensorType, Types};
 use halite_hlo::{BinaryOp, Id};
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
+use std::cmp::Ordering;
 
-/// Element-wise larger of two tensors of one type. NaN in either operand gives NaN; a positive zero is larger than a negative
-/// one.
+/// Element-wise larger of two tensors of one type. NaN in either operand gives NaN; a positive zero is larger than a
+/// negative one.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Maximum;
 
@@ -76,22 +77,18 @@ impl OpDef for Maximum {
 }
 
 /// The larger of two reals, NaN if either is.
-fn maximum(x: f64, y: f64) -> f64 {
-    match (x.is_nan() || y.is_nan(), x == y) {
-        (true, _) => f64::NAN,
-        (_, true) => {
-            if x.is_sign_positive() {
-                x
-            } else {
-                y
-            }
-        }
-        _ => x.max(y),
+pub(super) fn maximum(x: f64, y: f64) -> f64 {
+    match x.partial_cmp(&y) {
+        None => f64::NAN,
+        Some(Ordering::Greater) => x,
+        Some(Ordering::Less) => y,
+        // Equal reals differ at most in the sign of zero.
+        Some(Ordering::Equal) => f64::from_bits(x.to_bits() & y.to_bits()),
     }
 }
 
-/// The cotangents of an op that picks one of its operands: all to `x` where it compares as `wins` with `y`, all to `y` where `y`
-/// does, half to each where they are equal, none where one is NaN.
+/// The cotangents of an op that picks one of its operands: all to `x` where it compares as `wins` with `y`, all to `y`
+/// where `y` does, half to each where they are equal, none where one is NaN.
 pub(super) fn pick_vjp(b: &mut Builder<'_>, cx: &VjpCx<'_>, wins: Direction) -> Result<Vjp> {
     let (ct, x, y) = (present(cx.ct())?, cx.args[0], cx.args[1]);
     let zero = b.splat_like(ct, 0.0)?;

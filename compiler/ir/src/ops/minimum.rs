@@ -15,9 +15,10 @@ use crate::ty::{TensorType, Types};
 use halite_hlo::{BinaryOp, Id};
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
+use std::cmp::Ordering;
 
-/// Element-wise smaller of two tensors of one type. NaN in either operand gives NaN; a positive zero is larger than a negative
-/// one.
+/// Element-wise smaller of two tensors of one type. NaN in either operand gives NaN; a positive zero is larger than a
+/// negative one.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Minimum;
 
@@ -77,17 +78,13 @@ impl OpDef for Minimum {
 }
 
 /// The smaller of two reals, NaN if either is.
-fn minimum(x: f64, y: f64) -> f64 {
-    match (x.is_nan() || y.is_nan(), x == y) {
-        (true, _) => f64::NAN,
-        (_, true) => {
-            if x.is_sign_negative() {
-                x
-            } else {
-                y
-            }
-        }
-        _ => x.min(y),
+pub(super) fn minimum(x: f64, y: f64) -> f64 {
+    match x.partial_cmp(&y) {
+        None => f64::NAN,
+        Some(Ordering::Less) => x,
+        Some(Ordering::Greater) => y,
+        // Equal reals differ at most in the sign of zero.
+        Some(Ordering::Equal) => f64::from_bits(x.to_bits() | y.to_bits()),
     }
 }
 

@@ -7,7 +7,7 @@ use halite_support::Result;
 use halite_tensor::{DType, Dims, HostTensor, Indices, Shape};
 
 /// A tensor whose element at each index is the element of `x` at the offset `source` gives.
-pub fn pick(x: &HostTensor, shape: &Shape, mut source: impl FnMut(&[usize]) -> usize) -> HostTensor {
+pub(super) fn pick(x: &HostTensor, shape: &Shape, mut source: impl FnMut(&[usize]) -> usize) -> HostTensor {
     let size = x.dtype().size();
     let mut bytes = Vec::with_capacity(shape.num_elements() * size);
     for index in Indices::new(shape) {
@@ -17,7 +17,7 @@ pub fn pick(x: &HostTensor, shape: &Shape, mut source: impl FnMut(&[usize]) -> u
 }
 
 /// A copy of `x` where the element at each offset that `target` gives is the element of `update` at that index.
-pub fn place(x: &HostTensor, update: &HostTensor, mut target: impl FnMut(&[usize]) -> Option<usize>) -> HostTensor {
+pub(super) fn place(x: &HostTensor, update: &HostTensor, mut target: impl FnMut(&[usize]) -> Option<usize>) -> HostTensor {
     let size = x.dtype().size();
     let mut bytes = x.bytes().to_vec();
     for (index, element) in Indices::new(update.shape()).zip(update.bytes().chunks_exact(size)) {
@@ -29,7 +29,7 @@ pub fn place(x: &HostTensor, update: &HostTensor, mut target: impl FnMut(&[usize
 }
 
 /// The position of an index in row-major order.
-pub fn offset(index: &[usize], strides: &[usize]) -> usize {
+pub(super) fn offset(index: &[usize], strides: &[usize]) -> usize {
     index.iter().zip(strides).map(|(at, stride)| at * stride).sum()
 }
 
@@ -37,7 +37,7 @@ pub fn offset(index: &[usize], strides: &[usize]) -> usize {
 ///
 /// # Errors
 /// Naming the dimensions and the type.
-pub fn require_increasing(op: &str, ty: &TensorType, dims: &[usize]) -> Result<()> {
+pub(super) fn require_increasing(op: &str, ty: &TensorType, dims: &[usize]) -> Result<()> {
     for &dim in dims {
         require_dim(op, ty, dim)?;
     }
@@ -51,7 +51,7 @@ pub fn require_increasing(op: &str, ty: &TensorType, dims: &[usize]) -> Result<(
 ///
 /// # Errors
 /// Naming the attribute and the type.
-pub fn require_each_dim(op: &str, attr: &str, ty: &TensorType, len: usize) -> Result<()> {
+pub(super) fn require_each_dim(op: &str, attr: &str, ty: &TensorType, len: usize) -> Result<()> {
     if len == ty.rank() {
         return Ok(());
     }
@@ -63,7 +63,7 @@ pub fn require_each_dim(op: &str, attr: &str, ty: &TensorType, len: usize) -> Re
 ///
 /// # Errors
 /// When it has more bytes than fit in 63 bits.
-pub fn require_countable(op: &str, dtype: DType, shape: Shape) -> Result<TensorType> {
+pub(super) fn require_countable(op: &str, dtype: DType, shape: Shape) -> Result<TensorType> {
     let bytes = shape.iter().try_fold(dtype.size(), |bytes, &size| bytes.checked_mul(size.max(1)));
     match bytes.and_then(|bytes| i64::try_from(bytes).ok()) {
         Some(_) => Ok(TensorType::new(dtype, shape)),
@@ -73,7 +73,7 @@ pub fn require_countable(op: &str, dtype: DType, shape: Shape) -> Result<TensorT
 
 /// A map of one operand to one result of the same rank: the `mixed` dimensions correspond as wholes, the others position
 /// by position.
-pub fn same_rank_dims(args: &[&TensorType], results: &[TensorType], mixed: impl Fn(usize) -> bool) -> FactorMap {
+pub(super) fn same_rank_dims(args: &[&TensorType], results: &[TensorType], mixed: impl Fn(usize) -> bool) -> FactorMap {
     let mut map = FactorMap::new(args, results);
     let (from, to) = (args[0].shape(), results[0].shape());
     for dim in 0..from.rank() {
@@ -88,12 +88,12 @@ pub fn same_rank_dims(args: &[&TensorType], results: &[TensorType], mixed: impl 
 }
 
 /// Adds a factor that only the result has.
-pub fn link_result(map: &mut FactorMap, size: usize, kind: FactorKind, dim: usize) {
+pub(super) fn link_result(map: &mut FactorMap, size: usize, kind: FactorKind, dim: usize) {
     map.link(size, kind, &[], Some(dim));
 }
 
 /// `dims` in increasing order.
-pub fn increasing(dims: &[usize]) -> Dims {
+pub(super) fn increasing(dims: &[usize]) -> Dims {
     let mut dims = Dims::from_slice(dims);
     dims.sort_unstable();
     dims

@@ -6,7 +6,7 @@ use crate::build::{Builder, present};
 use crate::dims::FactorMap;
 use crate::interpret::EvalCx;
 use crate::lower::LowerCx;
-use crate::op::{Cost, Ids, InferCx, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, dtype_error, shape_error};
+use crate::op::{Cost, Ids, InferCx, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, dtype_error, require_dim, shape_error};
 use crate::ops::Slice;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
@@ -167,7 +167,7 @@ impl Builder<'_> {
     /// # Errors
     /// When `dim` is out of range or more is removed than there is.
     pub fn pad_dim(&mut self, x: Value, dim: usize, low: i64, high: i64, value: f64) -> Result<Value> {
-        crate::op::require_dim("pad", self.ty(x), dim)?;
+        require_dim("pad", self.ty(x), dim)?;
         let mut pad = Pad::none(self.shape(x).rank());
         (pad.low[dim], pad.high[dim]) = (low, high);
         let value = self.splat(self.dtype(x), Shape::scalar(), value)?;

@@ -15,9 +15,9 @@ use halite_hlo::{BinaryOp, Id};
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 
-/// Element-wise `x^y` of two tensors of one type. Floats follow IEEE 754 `pow`: anything to the power of zero is 1, one to any power
-/// is 1, a negative `x` with a fractional `y` is NaN. Integers wrap; a negative exponent gives 1 / x^-y truncated toward zero,
-/// which is unspecified at `x = 0`.
+/// Element-wise `x^y` of two tensors of one type. Floats follow IEEE 754 `pow`: anything to the power of zero is 1, one
+/// to any power is 1, a negative `x` with a fractional `y` is NaN. Integers wrap; a negative exponent gives 1 / x^-y
+/// truncated toward zero, which is unspecified at `x = 0`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Power;
 
@@ -36,7 +36,8 @@ impl OpDef for Power {
         Ok(zip_numbers(cx, args, f64::powf, power))
     }
 
-    /// `ct * y * x^(y - 1)`, zero where `y = 0`, and `ct * z * ln x`, zero where `x = 0`. The guards keep 0 * infinity out.
+    /// `ct * y * x^(y - 1)`, zero where `y = 0`, and `ct * z * ln x`, zero where `x = 0`. The guards keep 0 * infinity
+    /// out.
     fn vjp(&self, b: &mut Builder<'_>, cx: &VjpCx<'_>) -> Result<Vjp> {
         let ct = present(cx.ct())?;
         let (x, y, z) = (cx.args[0], cx.args[1], cx.results[0]);
@@ -107,13 +108,7 @@ fn exponent_slope(b: &mut Builder<'_>, x: Value, z: Value) -> Result<Value> {
 fn power(x: i128, y: i128) -> i128 {
     match (x, y) {
         (1, _) => 1,
-        (-1, _) => {
-            if y % 2 == 0 {
-                1
-            } else {
-                -1
-            }
-        }
+        (-1, _) => 1 - 2 * (y & 1),
         (_, ..0) => 0,
         _ => wrapping_power(x, y),
     }

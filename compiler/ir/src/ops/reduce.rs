@@ -11,7 +11,8 @@ use crate::ops::class::Takes;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use crate::word_attr;
-use halite_hlo::{Comparison, Id, ReduceKind};
+use super::Direction;
+use halite_hlo::{Id, ReduceKind};
 use halite_support::Result;
 use halite_tensor::{DType, Dims, HostTensor, Indices, Shape};
 use smallvec::smallvec;
@@ -147,7 +148,7 @@ impl Reduce {
     /// the extreme is NaN so is the gradient.
     fn extreme_vjp(&self, b: &mut Builder<'_>, x: Value, y: Value, ct: Value) -> Result<Value> {
         let extreme = b.broadcast_missing(y, x, &self.dims)?;
-        let holds = b.compare(Comparison::Eq, x, extreme)?;
+        let holds = b.compare(x, extreme, Direction::Eq)?;
         let holds = b.convert(holds, b.dtype(x))?;
         let ties = b.reduce_sum(holds, &self.dims)?;
         let share = b.divide(ct, ties)?;
@@ -241,23 +242,28 @@ impl OpDef for Reduce {
     fn samples(&self, float: DType) -> Vec<Sample> {
         let wide = if float == DType::F64 { DType::F64 } else { DType::F32 };
         let op = |kind, dims: &[usize], accumulate| Reduce { kind, dims: dims.into(), accumulate };
-        let spread = [0.5, -1.25, 2.0, 3.5, -0.75, 1.0, -2.5, 0.25];
-        let signs = || SampleArg::whole(DType::S32, [3, 4], -99, 99);
-        let bits = |kind| Sample::new(kind, op(Reduction::ALL[3 + usize::from(kind == "or")], &[1], DType::Pred), [
-            SampleArg::whole(DType::Pred, [4, 2], 0, 1),
-        ]);
+        let signed = || SampleArg::whole(DType::S32, [3, 4], -99, 99);
+        let flags = || SampleArg::whole(DType::Pred, [4, 2], 0, 1);
+        let tied = [0.5, 2.0, 2.0, -1.0];
         vec![
-            Sample::new("sum", op(Reduction::Sum, &[1], wide), [SampleArg::uniform(float, [3, 4], -1.0, 1.0)]).ulps(8.0),
-            Sample::new("total", op(Reduction::Sum, &[0, 1], wide), [SampleArg::uniform(float, [3, 4], -1.0, 1.0)]).ulps(8.0),
+            Sample::new("sum", op(Reduction::Sum, &[1], wide), [SampleArg::uniform(float, [3, 4], -1.0, 1.0)])
+                .ulps(8.0),
+            Sample::new("total", op(Reduction::Sum, &[0, 1], wide), [SampleArg::uniform(float, [3, 4], -1.0, 1.0)])
+                .ulps(8.0),
             Sample::new("max", op(Reduction::Max, &[1], float), [SampleArg::uniform(float, [3, 4], -1.0, 1.0)]),
             Sample::new("min", op(Reduction::Min, &[0, 2], float), [SampleArg::uniform(float, [3, 4, 2], -1.0, 1.0)]),
-            Sample::new("max ties", op(Reduction::Max, &[0], float), [SampleArg::listed(float, [4, 2], &spread[..3])]),
-            Sample::new("max nan", op(Reduction::Max, &[0], float), [SampleArg::listed(float, [3], &[1.0, f64::NAN, 2.0])]),
+            Sample::new("max ties", op(Reduction::Max, &[0], float), [SampleArg::listed(float, [4, 2], &tied)]),
+            Sample::new(
+                "max nan",
+                op(Reduction::Max, &[0], float),
+                [SampleArg::listed(float, [3], &[1.0, f64::NAN, 2.0])],
+            ),
             Sample::new("max of nothing", op(Reduction::Max, &[0], float), [SampleArg::listed(float, [0, 2], &[])]),
-            Sample::new("integer sum", op(Reduction::Sum, &[0], DType::S32), [signs()]),
-            Sample::new("integer min", op(Reduction::Min, &[1], DType::S32), [signs()]),
-            bits("and"),
-            bits("or"),
+            Sample::new("integer sum", op(Reduction::Sum, &[0], DType::S32), [signed()]),
+            Sample::new("integer min", op(Reduction::Min, &[1], DType::S32), [signed()]),
+            Sample::new("and", op(Reduction::And, &[1], DType::Pred), [flags()]),
+            Sample::new("or", op(Reduction::Or, &[1], DType::Pred), [flags()]),
+            Sample::new("bits", op(Reduction::And, &[0], DType::S32), [signed()]),
         ]
     }
 }

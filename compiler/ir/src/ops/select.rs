@@ -1,5 +1,6 @@
 //! `select`.
 
+use super::class::repeat_scalar;
 use super::special::real_pairs;
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, present};
@@ -16,8 +17,8 @@ use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 use smallvec::smallvec;
 
-/// Element-wise choice between two tensors of one type: elements of `x` where `p` holds, of `y` elsewhere. `p` has their shape or
-/// is a scalar that chooses one of them whole.
+/// Element-wise choice between two tensors of one type: elements of `x` where `p` holds, of `y` elsewhere. `p` has
+/// their shape or is a scalar that chooses one of them whole.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Select;
 
@@ -73,11 +74,8 @@ impl OpDef for Select {
     }
 
     fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {
-        let shape = cx.hlo.array(args[1])?.shape.clone();
-        cx.one(|hlo| {
-            let p = if hlo.array(args[0])?.shape == shape { args[0] } else { hlo.broadcast(args[0], &shape, &[])? };
-            hlo.select(p, args[1], args[2])
-        })
+        let p = repeat_scalar(cx, args[0])?;
+        cx.one(|hlo| hlo.select(p, args[1], args[2]))
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {

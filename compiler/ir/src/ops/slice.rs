@@ -6,7 +6,7 @@ use crate::build::{Builder, present};
 use crate::dims::FactorMap;
 use crate::interpret::EvalCx;
 use crate::lower::LowerCx;
-use crate::op::{Cost, Ids, InferCx, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, attr_error};
+use crate::op::{Cost, Ids, InferCx, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, attr_error, require_dim};
 use crate::ops::Pad;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
@@ -131,7 +131,7 @@ impl Builder<'_> {
     /// When the range does not fit.
     pub fn slice_dim(&mut self, x: Value, dim: usize, start: usize, limit: usize) -> Result<Value> {
         let ty = self.ty(x);
-        crate::op::require_dim("slice", ty, dim)?;
+        require_dim("slice", ty, dim)?;
         if (start, limit) == (0, ty.shape()[dim]) {
             return Ok(x);
         }

@@ -1,0 +1,108 @@
+//! Bundles: what `compile` makes and everything else takes.
+//!
+//! A bundle is a folder with a `manifest.json` and the files it names. In memory it is a [`Bundle`]; [`Bundle::write`]
+//! puts the whole folder in place or nothing, [`Bundle::read`] accepts only what is exactly as the manifest says.
+
+mod read;
+mod write;
+
+use crate::nearest::suggestion;
+use halite_spec::{Buffer, Manifest, ModuleEntry, ModuleRole};
+use halite_support::{Diagnostic, Result, codes};
+use indexmap::IndexMap;
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// The name of the manifest's file.
+pub const MANIFEST: &str = "manifest.json";
+
+/// A bundle in memory.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Bundle {
+    /// What is in it and how to run it.
+    pub manifest: Manifest,
+    /// The other files by name, those of the modules and extra ones.
+    pub files: IndexMap<String, Vec<u8>>,
+}
+
+impl Bundle {
+    /// The manifest as it is written: stable order, two spaces of indentation, a newline at the end.
+    pub fn manifest_json(&self) -> String {
+        let text =
+            serde_json::to_string_pretty(&self.manifest).expect("a manifest has no map with other keys than text");
+        text + "\n"
+    }
+
+    /// Writes the bundle as the folder `folder`, whole or not at all. A bundle that is there is replaced.
+    ///
+    /// # Errors
+    /// When something else is there, or the folder cannot be written.
+    pub fn write(&self, folder: &Path) -> Result<()> {
+        write::write(self, folder)
+    }
+
+    /// Reads the bundle in `folder`. Of the files, only those of the modules are read.
+    ///
+    /// # Errors
+    /// When there is no bundle, its version or schema is not ours, or a file is not the one the manifest describes.
+    pub fn read(folder: &Path) -> Result<Self> {
+        read::read(folder)
+    }
+
+    /// The module of this name.
+    ///
+    /// # Errors
+    /// When there is none; the message lists those there are.
+    pub fn module(&self, name: &str) -> Result<&ModuleEntry> {
+        let found = self.manifest.modules.iter().find(|module| module.name == name);
+        found.ok_or_else(|| {
+            let names: Vec<&str> = self.manifest.modules.iter().map(|module| module.name.as_str()).collect();
+            Diagnostic::error(codes::MODULE, format!("the bundle has no module `{name}`"))
+                .help(suggestion(name, &names))
+        })
+    }
+
+    /// The first module with this role.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn module_with_role(&self, role: ModuleRole) -> Result<&ModuleEntry> {
+        let found = self.manifest.modules.iter().find(|module| module.role == role);
+        found.ok_or_else(|| {
+            Diagnostic::error(codes::MODULE, format!("the bundle has no module with the role `{}`", role.name()))
+                .help(format!("compile it with `--role {}`", role.name()))
+        })
+    }
+
+    /// The HLO of a module.
+    ///
+    /// # Errors
+    /// When the file is not in the bundle.
+    pub fn hlo(&self, module: &ModuleEntry) -> Result<&[u8]> {
+        let bytes = self.files.get(&module.file).map(Vec::as_slice);
+        bytes.ok_or_else(|| {
+            Diagnostic::error(
+                codes::BUNDLE,
+                format!("the bundle lacks the file `{}` of `{}`", module.file, module.name),
+            )
+            .help("compile the bundle again")
+        })
+    }
+
+    /// The buffer of this name, if there is one.
+    pub fn buffer(&self, name: &str) -> Option<&Buffer> {
+        self.manifest.buffers.iter().find(|buffer| buffer.name == name)
+    }
+}
+
+/// SHA-256 in lower-case hexadecimal, as manifests hold it.
+pub fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x}").expect("writing to a string cannot fail");
+        text
+    })
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

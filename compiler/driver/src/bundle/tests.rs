@@ -1,0 +1,139 @@
+//! A small bundle, its round trip, and every way to break it.
+
+use super::*;
+use halite_spec::{
+    AdamW, BufferInit, BufferSlot, MANIFEST_VERSION, ModelChoice, ModelInfo, Optimizer, Port, PortRole,
+    PrecisionRecipe, RECIPE_VERSION, Recipe, Schedule, Statistics, Target, Train,
+};
+use halite_tensor::DType;
+
+fn recipe() -> Recipe {
+    let (betas, eps, weight_decay, no_decay, clip_norm) = ([0.9, 0.95], 1e-8, 0.0, Vec::new(), None);
+    Recipe {
+        halite: RECIPE_VERSION,
+        batch: 2,
+        seq: 3,
+        model: ModelChoice { name: "llama".into(), config: IndexMap::new() },
+        precision: PrecisionRecipe::Fp32,
+        optimizer: Optimizer::AdamW(AdamW { lr: 1e-3, betas, eps, weight_decay, no_decay, clip_norm }),
+        schedule: Schedule::default(),
+        train: Train::default(),
+        parallel: None,
+        target: Target::Cpu,
+    }
+}
+
+fn port(name: &str, dtype: DType, shape: &[usize], role: PortRole) -> Port {
+    Port { name: name.into(), dtype, shape: shape.into(), role, alias: None }
+}
+
+/// A bundle with the weights `w` and `b`, the moment `m.w`, the counter `step` and one module of 3 bytes.
+pub(crate) fn small() -> Bundle {
+    let buffer = |name: &str, dtype, shape: &[usize], slot, init| Buffer {
+        name: name.into(),
+        dtype,
+        shape: shape.into(),
+        slot,
+        of: name.strip_prefix("m.").map(str::to_owned),
+        init,
+    };
+    let zeros = Some(BufferInit::Zeros);
+    let buffers = vec![
+        buffer("tokens", DType::S32, &[2, 4], BufferSlot::Batch, None),
+        buffer("w", DType::F32, &[300, 50], BufferSlot::Weight, Some(BufferInit::Normal(0.02))),
+        buffer("b", DType::F32, &[5], BufferSlot::Weight, Some(BufferInit::Ones)),
+        buffer("m.w", DType::F32, &[300, 50], BufferSlot::M, zeros),
+        buffer("step", DType::S32, &[], BufferSlot::Step, zeros),
+    ];
+    let hlo = b"hlo".to_vec();
+    let module = ModuleEntry {
+        name: "train_step".into(),
+        role: ModuleRole::TrainStep,
+        file: "train_step.hlo.pb".into(),
+        sha256: sha256(&hlo),
+        inputs: vec![
+            port("tokens", DType::S32, &[2, 4], PortRole::Buffer),
+            port("b", DType::F32, &[5], PortRole::Buffer),
+        ],
+        outputs: vec![
+            Port { alias: Some(1), ..port("b", DType::F32, &[5], PortRole::Buffer) },
+            port("loss", DType::F32, &[], PortRole::Metric),
+        ],
+    };
+    let manifest = Manifest {
+        version: MANIFEST_VERSION,
+        model: ModelInfo { name: "llama".into(), config: IndexMap::new() },
+        recipe: recipe(),
+        buffers,
+        modules: vec![module],
+        schedule: vec!["train_step".into()],
+        statistics: Statistics::default(),
+    };
+    Bundle { manifest, files: [("train_step.hlo.pb".to_owned(), hlo)].into_iter().collect() }
+}
+
+#[test]
+fn a_bundle_reads_back_and_replaces_itself_with_equal_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("out/bundle");
+    let bundle = small();
+    bundle.write(&target).unwrap();
+    let first = std::fs::read(target.join(MANIFEST)).unwrap();
+    assert_eq!(Bundle::read(&target).unwrap(), bundle);
+    bundle.write(&target).unwrap();
+    assert_eq!(std::fs::read(target.join(MANIFEST)).unwrap(), first);
+    assert!(first.ends_with(b"}\n"));
+    assert_eq!(std::fs::read_dir(target.parent().unwrap()).unwrap().count(), 1, "nothing else is left");
+}
+
+#[test]
+fn other_folders_are_not_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("thesis.txt"), "").unwrap();
+    let error = small().write(folder.path()).unwrap_err();
+    assert!(error.message().ends_with("is a folder with other files, not a bundle"), "{error}");
+    let error = small().write(&folder.path().join("thesis.txt")).unwrap_err();
+    assert!(error.message().ends_with("is a file, not a bundle"), "{error}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn broken_bundles_are_refused_with_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("bundle");
+    small().write(&target).unwrap();
+    let text = std::fs::read_to_string(target.join(MANIFEST)).unwrap();
+    let read_changed = |from: &str, to: &str| {
+        assert!(text.contains(from), "{from} is in\n{text}");
+        std::fs::write(target.join(MANIFEST), text.replacen(from, to, 1)).unwrap();
+        Bundle::read(&target).unwrap_err().to_string()
+    };
+    let cases = [
+        ("\"version\": 1", "\"version\": 9", "E0102", "has version 9"),
+        ("\"version\": 1", "\"other\": 1", "E0502", "states no version"),
+        ("\"schedule\"", "\"shedule\"", "E0502", "unknown field `shedule`"),
+        ("\"name\": \"b\"", "\"name\": \"w\"", "E0502", "`w` is listed twice"),
+        ("train_step.hlo.pb", "../x.pb", "E0502", "outside the bundle"),
+        ("\"alias\": 1", "\"alias\": 7", "E0502", "aliases an input that is not there"),
+        ("\"of\": \"w\"", "\"of\": \"u\"", "E0502", "belongs to `u`"),
+        ("{", "[", "E0502", "is not a manifest"),
+    ];
+    for (from, to, code, part) in cases {
+        let error = read_changed(from, to);
+        assert!(error.contains(code) && error.contains(part), "{error}");
+    }
+    std::fs::write(target.join(MANIFEST), &text).unwrap();
+    std::fs::write(target.join("train_step.hlo.pb"), "hlO").unwrap();
+    assert!(Bundle::read(&target).unwrap_err().to_string().contains("E0503"));
+    assert!(Bundle::read(folder.path()).unwrap_err().to_string().contains("it has no `manifest.json`"));
+}
+
+#[test]
+fn modules_are_found_by_name_and_role() {
+    let bundle = small();
+    assert!(bundle.module("train_step").is_ok());
+    let error = bundle.module("train_stp").unwrap_err();
+    assert_eq!(error.help_text(), Some("did you mean `train_step`?"));
+    let error = bundle.module_with_role(ModuleRole::Eval).unwrap_err();
+    assert_eq!(error.help_text(), Some("compile it with `--role eval`"));
+}

@@ -1,0 +1,191 @@
+//! Running the modules of a bundle on an executor.
+
+use crate::bundle::Bundle;
+use crate::nearest::{list, suggestion};
+use crate::tensors::Tensors;
+use halite_runtime::{Buffer, CompileOptions, Executable, Executor, Input, Program};
+use halite_spec::{ModuleEntry, Port};
+use halite_support::{Code, Diagnostic, Diagnostics, Result, codes};
+use halite_tensor::HostTensor;
+
+/// A compiled module with the names of its inputs and outputs.
+pub struct LoadedModule {
+    entry: ModuleEntry,
+    executable: Box<dyn Executable>,
+}
+
+impl std::fmt::Debug for LoadedModule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LoadedModule").field("entry", &self.entry).finish_non_exhaustive()
+    }
+}
+
+impl LoadedModule {
+    /// Compiles a module of a bundle for one device.
+    ///
+    /// # Errors
+    /// When the module's HLO does not have the inputs and outputs that the manifest states, or cannot be compiled.
+    pub fn load(executor: &dyn Executor, bundle: &Bundle, entry: &ModuleEntry) -> Result<Self> {
+        let program = Program::new(bundle.hlo(entry)?, CompileOptions::default())?;
+        let signature = program.signature();
+        let same = |ports: &[Port], specs: &[halite_runtime::TensorSpec]| {
+            ports.len() == specs.len()
+                && ports.iter().zip(specs).all(|(port, spec)| port.dtype == spec.dtype && port.shape == *spec.shape)
+        };
+        if !same(&entry.inputs, &signature.inputs) || !same(&entry.outputs, &signature.outputs) {
+            let message = format!("the HLO of `{}` has other inputs or outputs than the manifest states", entry.name);
+            return Err(Diagnostic::error(codes::BUNDLE, message).help("compile the bundle again"));
+        }
+        Ok(Self { entry: entry.clone(), executable: executor.compile(&program)? })
+    }
+
+    /// What the manifest says of it.
+    pub fn entry(&self) -> &ModuleEntry {
+        &self.entry
+    }
+
+    /// The position of the output with this name.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn output(&self, name: &str) -> Result<usize> {
+        let found = self.entry.outputs.iter().position(|port| port.name == name);
+        found.ok_or_else(|| {
+            let message = format!("the module `{}` has no output `{name}`", self.entry.name);
+            Diagnostic::error(codes::MODULE, message).help("compile the bundle again")
+        })
+    }
+
+    /// Runs the module on device buffers in the order of its inputs.
+    ///
+    /// # Errors
+    /// As [`Executable::execute`].
+    pub fn execute(&self, inputs: Vec<Input<'_>>) -> Result<Vec<Buffer>> {
+        Ok(self.executable.execute(inputs)?)
+    }
+
+    /// Runs the module once on tensors by name and returns its outputs by name.
+    ///
+    /// # Errors
+    /// Every tensor that is missing, not wanted, or of the wrong type, found before anything runs; then what the
+    /// executor says.
+    pub fn run(&self, executor: &dyn Executor, mut tensors: Tensors) -> std::result::Result<Tensors, Diagnostics> {
+        check_tensors(&tensors, &self.entry.inputs, &format!("the module `{}`", self.entry.name))?;
+        let mut run = || -> Result<Tensors> {
+            let upload = |port: &Port| {
+                let tensor = tensors.swap_remove(&port.name).expect("the names were checked");
+                Ok(Input::Donate(executor.upload(&tensor, 0)?))
+            };
+            let inputs = self.entry.inputs.iter().map(upload).collect::<Result<Vec<_>>>()?;
+            let outputs = self.execute(inputs)?;
+            let named = self.entry.outputs.iter().zip(&outputs);
+            named.map(|(port, buffer)| Ok((port.name.clone(), buffer.download()?))).collect()
+        };
+        run().map_err(|error| vec![error])
+    }
+}
+
+/// What a tensor is expected to be; ports and buffers of a manifest are expectations.
+pub(crate) trait Expected {
+    /// Its name.
+    fn name(&self) -> &str;
+    /// Its type in words, e.g. `f32[2,3]`.
+    fn describe(&self) -> String;
+    /// Whether a tensor is of that type.
+    fn fits(&self, tensor: &HostTensor) -> bool;
+}
+
+macro_rules! expected {
+    ($($ty:ty),*) => {$(
+        impl Expected for $ty {
+            fn name(&self) -> &str {
+                &self.name
+            }
+
+            fn describe(&self) -> String {
+                format!("{}{}", self.dtype, halite_tensor::Shape::from(self.shape.as_slice()))
+            }
+
+            fn fits(&self, tensor: &HostTensor) -> bool {
+                self.dtype == tensor.dtype() && self.shape == **tensor.shape()
+            }
+        }
+    )*};
+}
+
+expected!(Port, &halite_spec::Buffer);
+
+/// Compares tensors with what is expected, by name; `who` is what needs them.
+pub(crate) fn check_tensors(
+    tensors: &Tensors,
+    expected: &[impl Expected],
+    who: &str,
+) -> std::result::Result<(), Diagnostics> {
+    let code: Code = codes::TENSORS;
+    let names: Vec<&str> = expected.iter().map(Expected::name).collect();
+    let mut mistakes = Vec::new();
+    for expected in expected {
+        let (name, needed) = (expected.name(), expected.describe());
+        match tensors.get(name) {
+            None => mistakes.push(
+                Diagnostic::error(code, format!("the tensor `{name}` is missing"))
+                    .help(format!("add it as `{needed}`, which {who} takes")),
+            ),
+            Some(tensor) if !expected.fits(tensor) => {
+                let found = format!("{}{}", tensor.dtype(), tensor.shape());
+                let message = format!("the tensor `{name}` is `{found}`, {who} takes `{needed}`");
+                mistakes.push(Diagnostic::error(code, message).help("convert or reshape it"));
+            }
+            Some(_) => {}
+        }
+    }
+    for name in tensors.keys().filter(|name| !names.contains(&name.as_str())) {
+        let help = if names.len() <= 8 { suggestion(name, &names) } else { near(name, &names) };
+        mistakes.push(Diagnostic::error(code, format!("{who} takes no tensor `{name}`")).help(help));
+    }
+    if mistakes.is_empty() { Ok(()) } else { Err(shorten(mistakes)) }
+}
+
+fn near(name: &str, names: &[&str]) -> String {
+    match crate::nearest::nearest(name, names.iter().copied()) {
+        Some(_) => suggestion(name, names),
+        None => format!("remove it; there is {} and {} more", list(&names[..3]), names.len() - 3),
+    }
+}
+
+/// The first ten, with the number of the others.
+fn shorten(mut mistakes: Diagnostics) -> Diagnostics {
+    let others = mistakes.len().saturating_sub(10);
+    mistakes.truncate(10);
+    if others > 0 {
+        let rest = mistakes.pop().map(|last| last.note(format!("{others} more tensors do not fit")));
+        mistakes.extend(rest);
+    }
+    mistakes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bundle::tests::small;
+    use halite_tensor::DType;
+
+    #[test]
+    fn tensors_that_do_not_fit_are_all_named() {
+        let module = &small().manifest.modules[0];
+        let tensors: Tensors = [
+            ("tokens".to_owned(), HostTensor::zeros(DType::S32, [2, 5])),
+            ("bb".to_owned(), HostTensor::zeros(DType::F32, [5])),
+        ]
+        .into_iter()
+        .collect();
+        let mistakes = check_tensors(&tensors, &module.inputs, "the module `train_step`").unwrap_err();
+        let texts: Vec<_> = mistakes.iter().map(|mistake| mistake.message()).collect();
+        let expected = [
+            "the tensor `tokens` is `s32[2,5]`, the module `train_step` takes `s32[2,4]`",
+            "the tensor `b` is missing",
+            "the module `train_step` takes no tensor `bb`",
+        ];
+        assert_eq!(texts, expected);
+    }
+}

@@ -1,0 +1,96 @@
+//! Reading and writing files, with diagnostics.
+
+use halite_support::{Diagnostic, Result, codes};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// The bytes of a file.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn read(path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).map_err(|error| cannot("read", path, &error))
+}
+
+/// The text of a file.
+///
+/// # Errors
+/// When it cannot be read or is not UTF-8.
+pub fn read_text(path: &Path) -> Result<String> {
+    String::from_utf8(read(path)?).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Diagnostic::error(codes::FILE, format!("`{}` is not a text: byte {at} is not UTF-8", path.display()))
+            .help("give a text file in UTF-8")
+    })
+}
+
+/// Writes a file whole or not at all; missing folders are made.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    let folder = folder_of(path);
+    std::fs::create_dir_all(&folder).map_err(|error| cannot("make the folder", &folder, &error))?;
+    let mut file = tempfile::Builder::new()
+        .prefix(".halite-")
+        .permissions(permissions())
+        .tempfile_in(&folder)
+        .map_err(|error| cannot("write", path, &error))?;
+    file.write_all(bytes).map_err(|error| cannot("write", path, &error))?;
+    file.persist(path).map_err(|error| cannot("write", path, &error.error))?;
+    Ok(())
+}
+
+/// The folder a path lies in; `.` for a bare name.
+pub(crate) fn folder_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
+        _ => PathBuf::from("."),
+    }
+}
+
+/// "cannot `action` `path`" with the system's reason.
+pub(crate) fn cannot(action: &str, path: &Path, error: &std::io::Error) -> Diagnostic {
+    let diagnostic = Diagnostic::error(codes::FILE, format!("cannot {action} `{}`: {}", path.display(), reason(error)));
+    match error.kind() {
+        std::io::ErrorKind::NotFound => diagnostic.help("check the path"),
+        std::io::ErrorKind::PermissionDenied => diagnostic.help("check the permissions or choose another place"),
+        _ => diagnostic,
+    }
+}
+
+/// The system's words in our style: lower case, without the number of the error.
+fn reason(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or_default();
+    let mut characters = text.chars();
+    let first = characters.next().map(|first| first.to_lowercase().to_string()).unwrap_or_default();
+    first + characters.as_str()
+}
+
+/// What a file gets that the user makes, the mask of the process applied.
+#[cfg(unix)]
+fn permissions() -> std::fs::Permissions {
+    std::os::unix::fs::PermissionsExt::from_mode(0o666)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_replaced_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a/b.txt");
+        write(&path, b"one").unwrap();
+        write(&path, b"two").unwrap();
+        assert_eq!(read_text(&path).unwrap(), "two");
+        assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_missing_file_is_named() {
+        let error = read(Path::new("/none/x")).unwrap_err();
+        assert_eq!(error.to_string(), "error[E0501]: cannot read `/none/x`: no such file or directory");
+    }
+}

@@ -1,0 +1,129 @@
+//! The state that training starts from.
+
+use crate::bundle::Bundle;
+use crate::random::Stream;
+use crate::tensors::Tensors;
+use halite_spec::{Buffer, BufferInit};
+use halite_tensor::{DType, HostTensor, Shape, rounding};
+use std::num::NonZero;
+
+/// Elements that one thread fills at a time; even, because normal samples come in pairs.
+const CHUNK: usize = 1 << 16;
+
+/// The initial state of a bundle: every buffer that is not fed by the host, in the order of the manifest.
+///
+/// Normal samples are a function of the seed, the buffer's name and the element's position alone, so neither the number
+/// of threads nor the order of the buffers changes a bit. They are computed in f64 and rounded once.
+pub fn initial_state(bundle: &Bundle, seed: u64) -> Tensors {
+    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let state = bundle.manifest.buffers.iter().filter_map(|buffer| Some((buffer, buffer.init?)));
+    state.map(|(buffer, init)| (buffer.name.clone(), fill(buffer, init, seed, threads))).collect()
+}
+
+fn fill(buffer: &Buffer, init: BufferInit, seed: u64, threads: usize) -> HostTensor {
+    let shape = Shape::from(buffer.shape.as_slice());
+    match init {
+        BufferInit::Zeros => HostTensor::zeros(buffer.dtype, shape),
+        BufferInit::Ones => {
+            let ones = std::iter::repeat_n(1.0, shape.num_elements());
+            HostTensor::from_f64s(buffer.dtype, shape, ones)
+        }
+        BufferInit::Normal(std) => {
+            let samples = Samples { stream: Stream::new(seed, &buffer.name), std, dtype: buffer.dtype };
+            let mut bytes = vec![0; shape.num_elements() * buffer.dtype.size()];
+            samples.fill(&mut bytes, threads);
+            HostTensor::from_bytes(buffer.dtype, shape, bytes).expect("the bytes were made for the shape")
+        }
+    }
+}
+
+/// Normal samples of one buffer.
+#[derive(Clone, Copy)]
+struct Samples {
+    stream: Stream,
+    std: f64,
+    dtype: DType,
+}
+
+impl Samples {
+    /// Thread t takes chunks t, t + threads, and so on.
+    fn fill(self, bytes: &mut [u8], threads: usize) {
+        let mut shares: Vec<Vec<(usize, &mut [u8])>> = (0..threads.max(1)).map(|_| Vec::new()).collect();
+        for (index, chunk) in bytes.chunks_mut(CHUNK * self.dtype.size()).enumerate() {
+            shares[index % threads.max(1)].push((index, chunk));
+        }
+        std::thread::scope(|scope| {
+            for share in shares.into_iter().filter(|share| !share.is_empty()) {
+                scope.spawn(move || {
+                    for (index, chunk) in share {
+                        self.fill_chunk(index * CHUNK, chunk);
+                    }
+                });
+            }
+        });
+    }
+
+    fn fill_chunk(self, start: usize, bytes: &mut [u8]) {
+        for (pair, elements) in bytes.chunks_mut(2 * self.dtype.size()).enumerate() {
+            let samples = self.stream.normal_pair((start / 2 + pair) as u64);
+            for (element, sample) in elements.chunks_mut(self.dtype.size()).zip(samples) {
+                self.write(element, self.std * sample);
+            }
+        }
+    }
+
+    fn write(self, element: &mut [u8], value: f64) {
+        match self.dtype {
+            DType::Bf16 => element.copy_from_slice(&rounding::to_bf16(value).to_le_bytes()),
+            DType::F16 => element.copy_from_slice(&rounding::to_f16(value).to_le_bytes()),
+            DType::F32 => element.copy_from_slice(&(value as f32).to_le_bytes()),
+            DType::F64 => element.copy_from_slice(&value.to_le_bytes()),
+            _ => element.copy_from_slice(&(value as i64).to_le_bytes()[..element.len()]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bundle::tests::small;
+    use halite_spec::BufferSlot;
+
+    fn buffer(dtype: DType, shape: &[usize]) -> Buffer {
+        Buffer { name: "w".into(), dtype, shape: shape.into(), slot: BufferSlot::Weight, of: None, init: None }
+    }
+
+    #[test]
+    fn samples_are_normal() {
+        let count = 300_001;
+        let values = fill(&buffer(DType::F64, &[count]), BufferInit::Normal(0.5), 7, 2).f64s();
+        let moment = |power: i32| values.iter().map(|value| (value / 0.5).powi(power)).sum::<f64>() / count as f64;
+        let neighbors = values.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>() / count as f64 / 0.25;
+        for (found, expected) in [(moment(1), 0.0), (moment(2), 1.0), (moment(3), 0.0), (neighbors, 0.0)] {
+            assert!((found - expected).abs() < 0.01, "{found} is not {expected}");
+        }
+        assert!((moment(4) - 3.0).abs() < 0.05, "{}", moment(4));
+    }
+
+    #[test]
+    fn threads_and_order_change_nothing() {
+        for dtype in [DType::F32, DType::Bf16] {
+            let one = fill(&buffer(dtype, &[200_003]), BufferInit::Normal(1.0), 3, 1);
+            assert_eq!(fill(&buffer(dtype, &[200_003]), BufferInit::Normal(1.0), 3, 5), one);
+        }
+        let mut bundle = small();
+        let state = initial_state(&bundle, 3);
+        bundle.manifest.buffers.reverse();
+        let reversed = initial_state(&bundle, 3);
+        assert!(state.iter().all(|(name, tensor)| reversed[name] == *tensor));
+        assert_ne!(initial_state(&bundle, 4)["w"], state["w"]);
+    }
+
+    #[test]
+    fn state_is_everything_but_the_batch() {
+        let state = initial_state(&small(), 0);
+        assert_eq!(state.keys().collect::<Vec<_>>(), ["w", "b", "m.w", "step"]);
+        assert_eq!(state["b"].f64s(), [1.0; 5]);
+        assert!(state["m.w"].f64s().iter().all(|value| *value == 0.0));
+    }
+}

@@ -1,0 +1,175 @@
+//! Recipes as text: TOML in, a checked [`Recipe`] out, every mistake a diagnostic at its place.
+//!
+//! A recipe is read in three steps: its syntax into a tree of values with positions, the overrides of the command line
+//! into that tree, the tree against the schema. Only what passed all three is turned into a [`Recipe`].
+
+mod check;
+mod overrides;
+mod schema;
+mod tree;
+
+use halite_spec::Recipe;
+use halite_support::{Diagnostic, Diagnostics, FileId, SourceMap, Span};
+use indexmap::IndexMap;
+
+/// Where a recipe says what: the span of each value by its dotted path.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Places(IndexMap<String, Span>);
+
+impl Places {
+    /// Where the value at a path stands, e.g. `optimizer.adamw.lr`; `None` when the recipe leaves it out.
+    pub fn get(&self, path: &str) -> Option<Span> {
+        self.0.get(path).copied()
+    }
+}
+
+/// The recipe in `file` with overrides `key=value` applied.
+///
+/// A key is a dotted path of the recipe such as `optimizer.adamw.lr`; any other bare key belongs to the model's
+/// configuration. Each override becomes a source text of its own, so that diagnostics can point into it.
+///
+/// # Errors
+/// Every mistake that was found, in the order of the text.
+pub fn load(file: FileId, overrides: &[String], sources: &mut SourceMap) -> Result<(Recipe, Places), Diagnostics> {
+    let mut root = tree::parse(file, &sources.file(file).text)?;
+    let mut mistakes = Vec::new();
+    for text in overrides {
+        mistakes.extend(overrides::apply(&mut root, text, sources).err());
+    }
+    check::check(&root, &mut mistakes);
+    if !mistakes.is_empty() {
+        return Err(mistakes);
+    }
+    let unexpected =
+        |error: toml::de::Error| vec![Diagnostic::bug(format!("the recipe's schema: {}", error.message()))];
+    let recipe = root.to_toml().try_into().map_err(unexpected)?;
+    let mut places = Places::default();
+    root.places("", &mut places.0);
+    Ok((recipe, places))
+}
+
+/// The path of a key in the table at `path`.
+fn join(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use halite_spec::{AdamW, ConfigValue, Optimizer};
+
+    const MINIMAL: &str = "halite = 1\nbatch = 2\nseq = 8\nmodel.name = 'llama'\n[optimizer.adamw]\nlr = 1e-3\n";
+
+    fn read(text: &str, overrides: &[&str]) -> Result<Recipe, Vec<String>> {
+        let mut sources = SourceMap::new();
+        let file = sources.add("r.toml", text);
+        let overrides: Vec<String> = overrides.iter().map(|text| (*text).to_owned()).collect();
+        load(file, &overrides, &mut sources).map(|(recipe, _)| recipe).map_err(|mistakes| {
+            let line = |d: &Diagnostic| {
+                let label = d.primary().expect("every mistake has a place");
+                let at = sources.position(label.span);
+                let file = &sources.file(label.span.file).name;
+                format!("{file}:{}:{} {} ({})", at.line, at.column, d.message(), d.help_text().unwrap_or("-"))
+            };
+            mistakes.iter().map(line).collect()
+        })
+    }
+
+    fn adamw(recipe: &Recipe) -> &AdamW {
+        match &recipe.optimizer {
+            Optimizer::AdamW(adamw) => adamw,
+            Optimizer::Sgd(_) => panic!("expected AdamW"),
+        }
+    }
+
+    #[test]
+    fn defaults_are_filled_in() {
+        let recipe = read(MINIMAL, &[]).unwrap();
+        assert_eq!((recipe.batch, recipe.seq, recipe.train.steps), (2, 8, 300));
+        assert_eq!(adamw(&recipe).betas, [0.9, 0.95]);
+    }
+
+    #[test]
+    fn overrides_reach_the_recipe_and_the_configuration() {
+        let all =
+            ["batch=4", "optimizer.adamw.lr=1", "layers=3", "train.seed = 7", "precision=fp64", "model.name=gpt2"];
+        let recipe = read(MINIMAL, &all).unwrap();
+        assert_eq!((recipe.batch, adamw(&recipe).lr, recipe.train.seed), (4, 1.0, 7));
+        assert_eq!(recipe.model.config["layers"], ConfigValue::Int(3));
+        assert_eq!(recipe.model.name, "gpt2");
+    }
+
+    #[test]
+    fn places_are_those_of_the_values() {
+        let mut sources = SourceMap::new();
+        let file = sources.add("r.toml", MINIMAL);
+        let (_, places) = load(file, &["layers=3".to_owned()], &mut sources).unwrap();
+        let text = |path| places.get(path).map(|span| sources.snippet(span));
+        assert_eq!(text("optimizer.adamw.lr"), Some("1e-3"));
+        assert_eq!(text("model.config.layers"), Some("3"));
+        assert_eq!(text("train.seed"), None);
+    }
+
+    #[test]
+    fn another_optimizer_replaces_the_first() {
+        let recipe = read(MINIMAL, &["optimizer.sgd.lr=0.1", "optimizer.sgd.momentum=0.9"]).unwrap();
+        assert!(matches!(recipe.optimizer, Optimizer::Sgd(ref sgd) if sgd.momentum == 0.9));
+    }
+
+    #[test]
+    fn every_mistake_is_found_at_its_place() {
+        let text =
+            "halite = 1\nbacth = 2\nseq = 0\nmodel.name = 'llama'\n[optimizer.adamw]\nlr = 'x'\nbetas = [0.9, 1.0]\n";
+        let expected = [
+            "r.toml:2:1 unknown key `bacth` (did you mean `batch`?)",
+            "r.toml:3:7 `seq` is 0, expected a whole number from 1 to 16777216 (set `seq` to such a number)",
+            "r.toml:6:6 `optimizer.adamw.lr` is a string, expected a number greater than 0 (set `optimizer.adamw.lr` to such a number)",
+            "r.toml:7:15 `optimizer.adamw.betas` has 1, expected a number at least 0 and less than 1 (set `optimizer.adamw.betas` to two such numbers)",
+            "r.toml:1:1 the recipe lacks `batch` (add `batch = ...`: a whole number from 1 to 16777216)",
+        ];
+        assert_eq!(read(text, &[]).unwrap_err(), expected);
+    }
+
+    #[test]
+    fn mistakes_in_overrides_point_into_them() {
+        let errors = |text| read(MINIMAL, &[text]).unwrap_err().remove(0);
+        assert!(errors("batch").starts_with("--set batch:1:1 the override `batch` has no value"));
+        assert!(errors("batch=0").starts_with("--set batch=0:1:7 `batch` is 0"));
+        assert!(errors("optimizer.adamw.lrr=1").starts_with("--set optimizer.adamw.lrr=1:1:17 unknown key"));
+        assert!(errors("optimizer.lr=1").contains("unknown key `optimizer.lr`"));
+        assert!(errors("batch.x=1").contains("`batch` has no keys of its own"));
+        assert!(errors("a..b=1").contains("empty"));
+    }
+
+    #[test]
+    fn other_versions_and_syntax_errors_are_refused() {
+        let other = read(&MINIMAL.replace("halite = 1", "halite = 2"), &[]).unwrap_err();
+        assert!(other[0].starts_with("r.toml:1:10 the recipe has version 2, this build reads version 1"), "{other:?}");
+        let broken = read("halite = \nbatch = [1", &[]).unwrap_err();
+        assert!(broken[0].starts_with("r.toml:1:1"), "{broken:?}");
+        let cross = read(&format!("{MINIMAL}[schedule]\nwarmup = 10\nsteps = 5\n"), &[]).unwrap_err();
+        assert!(cross[0].starts_with("r.toml:8:10 `schedule.warmup` is 10, more than `schedule.steps`"), "{cross:?}");
+        let both = read(&format!("{MINIMAL}[optimizer.sgd]\nlr = 1\n"), &[]).unwrap_err();
+        assert!(both[0].contains("more than one optimizer"), "{both:?}");
+    }
+
+    #[test]
+    fn what_a_recipe_can_say_passes_the_schema() {
+        let full = format!(
+            "precision = 'fp32'\ntarget = 'cpu'\n{MINIMAL}betas = [0.9, 0.99]\neps = 1e-8\nweight_decay = 0.1\n\
+             no_decay = ['*bias']\nclip_norm = 1.0\n[schedule]\nwarmup = 1\nsteps = 10\nfloor = 0.1\n[train]\nseed = 1\n\
+             steps = 2\n[parallel]\ntensor = 8\npipeline = 1\nsequence = true\nzero1 = true\nglobal_batch = 4\n\
+             [model.config]\nlayers = 2\neps = 1e-5\ntied = false\n"
+        );
+        let recipe = read(&full, &[]).unwrap();
+        let text = toml::to_string(&recipe).unwrap();
+        assert_eq!(read(&text, &[]).unwrap(), recipe);
+    }
+
+    #[test]
+    fn every_preset_is_a_recipe() {
+        for (name, text) in halite_models::presets() {
+            assert!(read(text, &[]).is_ok(), "{name}: {:?}", read(text, &[]));
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Holding a recipe to its schema.
+
+use super::join;
+use super::schema::{Key, Kind, RECIPE, Range, names};
+use super::tree::{Node, Table, Value};
+use crate::nearest::suggestion;
+use halite_spec::RECIPE_VERSION;
+use halite_support::{Code, Diagnostic, Diagnostics, Span, codes};
+
+/// Adds every mistake of a recipe to `mistakes`.
+pub(super) fn check(root: &Node, mistakes: &mut Diagnostics) {
+    let mut checker = Checker { mistakes };
+    if let Value::Table(table) = &root.value {
+        checker.table(table, RECIPE, "", root.span);
+        checker.schedule(table);
+    }
+}
+
+struct Checker<'a> {
+    mistakes: &'a mut Diagnostics,
+}
+
+impl Checker<'_> {
+    fn table(&mut self, table: &Table, keys: &[Key], path: &str, span: Span) {
+        for (name, entry) in table {
+            let path = join(path, name);
+            match keys.iter().find(|key| key.name == name) {
+                Some(key) => self.value(&entry.node, &key.kind, &path, entry.key),
+                None => self.unknown(name, &path, entry.key, keys),
+            }
+        }
+        for key in keys.iter().filter(|key| key.required && !table.contains_key(key.name)) {
+            let path = join(path, key.name);
+            let help = match &key.kind {
+                Kind::Table(_) | Kind::OneOf(_) | Kind::Config => format!("add `[{path}]`: {}", key.kind.describe()),
+                _ => format!("add `{} = ...`: {}", key.name, key.kind.describe()),
+            };
+            self.mistakes.push(
+                Diagnostic::error(codes::RECIPE_KEY, format!("the recipe lacks `{path}`"))
+                    .at(span, "expected in this table")
+                    .help(help),
+            );
+        }
+    }
+
+    fn unknown(&mut self, name: &str, path: &str, span: Span, keys: &[Key]) {
+        self.mistakes.push(
+            Diagnostic::error(codes::RECIPE_KEY, format!("unknown key `{path}`"))
+                .at(span, "no such key")
+                .help(suggestion(name, &names(keys))),
+        );
+    }
+
+    fn value(&mut self, node: &Node, kind: &Kind, path: &str, key: Span) {
+        match (kind, &node.value) {
+            (Kind::Version, Value::Whole(version)) => self.version(*version, node.span),
+            (Kind::Bool, Value::Bool(_)) => {}
+            (Kind::Whole(least, most), Value::Whole(value)) if (least..=most).contains(&value) => {}
+            (Kind::Whole(..), Value::Whole(_)) => self.wrong(codes::RECIPE_RANGE, node, kind, path),
+            (Kind::Real(range), Value::Whole(_) | Value::Real(_)) if allows(*range, node) => {}
+            (Kind::Real(_), Value::Whole(_) | Value::Real(_)) => self.wrong(codes::RECIPE_RANGE, node, kind, path),
+            (Kind::Pair(range), Value::List(items)) if items.len() == 2 => self.pair(items, *range, path),
+            (Kind::Text, Value::Text(text)) if !text.is_empty() => {}
+            (Kind::Texts, Value::List(items)) => {
+                for item in items.iter().filter(|item| !matches!(item.value, Value::Text(_))) {
+                    self.wrong(codes::RECIPE_TYPE, item, kind, path);
+                }
+            }
+            (Kind::Word(words), Value::Text(text)) => self.word(text, words, path, node.span),
+            (Kind::Table(keys), Value::Table(table)) => self.table(table, keys, path, key),
+            (Kind::OneOf(keys), Value::Table(table)) => self.one_of(table, keys, path, key),
+            (Kind::Config, Value::Table(table)) => self.config(table, path),
+            _ => self.wrong(codes::RECIPE_TYPE, node, kind, path),
+        }
+    }
+
+    fn version(&mut self, version: i64, span: Span) {
+        if version != i64::from(RECIPE_VERSION) {
+            let message = format!("the recipe has version {version}, this build reads version {RECIPE_VERSION}");
+            self.mistakes.push(
+                Diagnostic::error(codes::VERSION, message)
+                    .at(span, "not read by this build")
+                    .help(format!("rewrite the recipe for `halite = {RECIPE_VERSION}`")),
+            );
+        }
+    }
+
+    fn wrong(&mut self, code: Code, node: &Node, kind: &Kind, path: &str) {
+        let (found, expected) = (node.describe(), kind.describe());
+        let what = match kind {
+            Kind::Whole(..) | Kind::Real(_) => "such a number",
+            _ => &expected,
+        };
+        self.mistakes.push(
+            Diagnostic::error(code, format!("`{path}` is {found}, expected {expected}"))
+                .at(node.span, "not allowed here")
+                .help(format!("set `{path}` to {what}")),
+        );
+    }
+
+    fn pair(&mut self, items: &[Node], range: Range, path: &str) {
+        for item in items.iter().filter(|item| !allows(range, item)) {
+            let message = format!("`{path}` has {}, expected {}", item.describe(), range.describe());
+            self.mistakes.push(
+                Diagnostic::error(codes::RECIPE_RANGE, message)
+                    .at(item.span, "not allowed here")
+                    .help(format!("set `{path}` to two such numbers")),
+            );
+        }
+    }
+
+    fn word(&mut self, text: &str, words: &[&'static str], path: &str, span: Span) {
+        if !words.contains(&text) {
+            let message = format!("`{path}` is `{text}`, expected one of {}", crate::nearest::list(words));
+            self.mistakes.push(
+                Diagnostic::error(codes::RECIPE_RANGE, message).at(span, "unknown").help(suggestion(text, words)),
+            );
+        }
+    }
+
+    fn one_of(&mut self, table: &Table, keys: &[Key], path: &str, key: Span) {
+        let expected = crate::nearest::list(&names(keys));
+        self.table(table, keys, path, key);
+        if let Some(second) = table.values().nth(1) {
+            let first = table.values().next().map_or(key, |entry| entry.key);
+            self.mistakes.push(
+                Diagnostic::error(codes::RECIPE_KEY, format!("the recipe has more than one {path}"))
+                    .at(second.key, "the second")
+                    .also(first, "the first")
+                    .help(format!("keep one of {expected}")),
+            );
+        }
+        if table.is_empty() {
+            self.mistakes.push(
+                Diagnostic::error(codes::RECIPE_KEY, format!("the recipe names no {path}"))
+                    .at(key, "empty")
+                    .help(format!("add one of {expected}")),
+            );
+        }
+    }
+
+    fn config(&mut self, table: &Table, path: &str) {
+        for (name, entry) in table {
+            if !matches!(entry.node.value, Value::Bool(_) | Value::Whole(_) | Value::Real(_)) {
+                let (path, found) = (join(path, name), entry.node.describe());
+                self.mistakes.push(
+                    Diagnostic::error(codes::RECIPE_TYPE, format!("`{path}` is {found}, expected a number or boolean"))
+                        .at(entry.node.span, "not allowed here")
+                        .help("the configuration of a model holds numbers and booleans"),
+                );
+            }
+        }
+    }
+
+    /// The peak lies before the floor.
+    fn schedule(&mut self, root: &Table) {
+        let Some(Value::Table(schedule)) = root.get("schedule").map(|entry| &entry.node.value) else { return };
+        let number = |key| schedule.get(key).map(|entry| (&entry.node.value, entry.node.span));
+        let (Some((Value::Whole(warmup), at)), Some((Value::Whole(steps), end))) = (number("warmup"), number("steps"))
+        else {
+            return;
+        };
+        if *steps > 0 && warmup > steps {
+            let message = format!("`schedule.warmup` is {warmup}, more than `schedule.steps`, which is {steps}");
+            self.mistakes.push(
+                Diagnostic::error(codes::RECIPE_RANGE, message)
+                    .at(at, "the peak would come after the floor")
+                    .also(end, "the floor is reached here")
+                    .help("shorten the warm-up or lengthen the schedule"),
+            );
+        }
+    }
+}
+
+fn allows(range: Range, node: &Node) -> bool {
+    match node.value {
+        Value::Whole(value) => range.contains(value as f64),
+        Value::Real(value) => range.contains(value),
+        _ => false,
+    }
+}

@@ -1,0 +1,159 @@
+//! What a recipe may say: the keys with the values they take.
+
+use halite_spec::RECIPE_VERSION;
+
+/// A key of a table.
+pub(super) struct Key {
+    /// Its name.
+    pub(super) name: &'static str,
+    /// What it takes.
+    pub(super) kind: Kind,
+    /// Whether it must be there.
+    pub(super) required: bool,
+}
+
+/// What a key takes.
+pub(super) enum Kind {
+    /// The format version of recipes.
+    Version,
+    /// `true` or `false`.
+    Bool,
+    /// A whole number from the first to the second.
+    Whole(i64, i64),
+    /// A number.
+    Real(Range),
+    /// Two numbers.
+    Pair(Range),
+    /// A string that is not empty.
+    Text,
+    /// A list of strings.
+    Texts,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// A table with these keys.
+    Table(&'static [Key]),
+    /// A table with exactly one of these keys.
+    OneOf(&'static [Key]),
+    /// A table of plain values under any key.
+    Config,
+}
+
+/// The numbers that are allowed.
+#[derive(Clone, Copy)]
+pub(super) enum Range {
+    /// Greater than 0.
+    Positive,
+    /// 0 or greater.
+    NotNegative,
+    /// From 0 up to but not 1.
+    Decay,
+    /// From 0 to 1.
+    Share,
+}
+
+impl Range {
+    /// Whether a number is allowed. Infinities and NaN never are.
+    pub(super) fn contains(self, value: f64) -> bool {
+        value.is_finite()
+            && match self {
+                Range::Positive => value > 0.0,
+                Range::NotNegative => value >= 0.0,
+                Range::Decay => (0.0..1.0).contains(&value),
+                Range::Share => (0.0..=1.0).contains(&value),
+            }
+    }
+
+    /// The range in words.
+    pub(super) fn describe(self) -> &'static str {
+        match self {
+            Range::Positive => "a number greater than 0",
+            Range::NotNegative => "a number of at least 0",
+            Range::Decay => "a number at least 0 and less than 1",
+            Range::Share => "a number from 0 to 1",
+        }
+    }
+}
+
+impl Kind {
+    /// What is expected, for a message.
+    pub(super) fn describe(&self) -> String {
+        match self {
+            Kind::Version => format!("the version {RECIPE_VERSION}"),
+            Kind::Bool => "`true` or `false`".to_owned(),
+            Kind::Whole(least, most) => format!("a whole number from {least} to {most}"),
+            Kind::Real(range) => range.describe().to_owned(),
+            Kind::Pair(range) => format!("two numbers, each {}", range.describe()),
+            Kind::Text => "a string".to_owned(),
+            Kind::Texts => "a list of strings".to_owned(),
+            Kind::Word(words) => format!("one of {}", crate::nearest::list(words)),
+            Kind::Table(keys) => format!("a table with {}", crate::nearest::list(&names(keys))),
+            Kind::OneOf(keys) => format!("a table with one of {}", crate::nearest::list(&names(keys))),
+            Kind::Config => "a table of numbers and booleans".to_owned(),
+        }
+    }
+}
+
+/// The names of keys.
+pub(super) fn names(keys: &[Key]) -> Vec<&'static str> {
+    keys.iter().map(|key| key.name).collect()
+}
+
+const fn required(name: &'static str, kind: Kind) -> Key {
+    Key { name, kind, required: true }
+}
+
+const fn optional(name: &'static str, kind: Kind) -> Key {
+    Key { name, kind, required: false }
+}
+
+const SIZE: Kind = Kind::Whole(1, 1 << 24);
+const COUNT: Kind = Kind::Whole(0, u32::MAX as i64);
+const DEGREE: Kind = Kind::Whole(1, u32::MAX as i64);
+
+/// The whole recipe.
+pub(super) const RECIPE: &[Key] = &[
+    required("halite", Kind::Version),
+    required("batch", SIZE),
+    required("seq", SIZE),
+    required("model", Kind::Table(MODEL)),
+    optional("precision", Kind::Word(&["fp32", "fp64"])),
+    required("optimizer", Kind::OneOf(OPTIMIZERS)),
+    optional("schedule", Kind::Table(SCHEDULE)),
+    optional("train", Kind::Table(TRAIN)),
+    optional("parallel", Kind::Table(PARALLEL)),
+    optional("target", Kind::Word(&["cpu"])),
+];
+
+const MODEL: &[Key] = &[required("name", Kind::Text), optional("config", Kind::Config)];
+
+const OPTIMIZERS: &[Key] = &[optional("adamw", Kind::Table(ADAMW)), optional("sgd", Kind::Table(SGD))];
+
+const ADAMW: &[Key] = &[
+    required("lr", Kind::Real(Range::Positive)),
+    optional("betas", Kind::Pair(Range::Decay)),
+    optional("eps", Kind::Real(Range::Positive)),
+    optional("weight_decay", Kind::Real(Range::NotNegative)),
+    optional("no_decay", Kind::Texts),
+    optional("clip_norm", Kind::Real(Range::Positive)),
+];
+
+const SGD: &[Key] = &[
+    required("lr", Kind::Real(Range::Positive)),
+    optional("momentum", Kind::Real(Range::Decay)),
+    optional("weight_decay", Kind::Real(Range::NotNegative)),
+    optional("no_decay", Kind::Texts),
+    optional("clip_norm", Kind::Real(Range::Positive)),
+];
+
+const SCHEDULE: &[Key] =
+    &[optional("warmup", COUNT), optional("steps", COUNT), optional("floor", Kind::Real(Range::Share))];
+
+const TRAIN: &[Key] = &[optional("seed", Kind::Whole(0, i64::MAX)), optional("steps", COUNT)];
+
+const PARALLEL: &[Key] = &[
+    required("tensor", DEGREE),
+    required("pipeline", DEGREE),
+    required("sequence", Kind::Bool),
+    required("zero1", Kind::Bool),
+    required("global_batch", DEGREE),
+];

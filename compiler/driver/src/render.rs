@@ -1,0 +1,235 @@
+//! How diagnostics look: a report for people, JSON for programs. Nothing here prints.
+
+use halite_support::{Diagnostic, Label, Severity, SourceMap, Span};
+use miette::{
+    GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode, ThemeCharacters, ThemeStyles,
+};
+use serde::Serialize;
+use std::fmt;
+
+/// What to do when the compiler is at fault.
+const REPORT: &str = "this is a bug in Halite: please report it with the command, its input and this message; \
+                      `--dump-ir '*' --dump-dir DIR` writes the IR around every pass";
+
+/// How a report looks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Style {
+    /// Whether to use colors.
+    pub color: bool,
+    /// Columns of the terminal.
+    pub width: usize,
+}
+
+impl Default for Style {
+    /// No color, 120 columns.
+    fn default() -> Self {
+        Self { color: false, width: 120 }
+    }
+}
+
+/// A report with headline, source lines, carets, notes and help.
+pub fn report(diagnostic: &Diagnostic, sources: &SourceMap, style: Style) -> String {
+    let styles = if style.color { ThemeStyles::ansi() } else { ThemeStyles::none() };
+    let theme = GraphicalTheme { characters: ThemeCharacters::unicode(), styles };
+    let handler = GraphicalReportHandler::new_themed(theme).with_width(style.width).with_links(false);
+    let mut text = String::new();
+    let view = View::new(diagnostic, sources);
+    match handler.render_report(&mut text, &view) {
+        Ok(()) => text.trim_start_matches('\n').to_owned(),
+        Err(fmt::Error) => format!("{diagnostic}\n"),
+    }
+}
+
+/// A diagnostic with the source it points into, as miette sees one.
+struct View<'a> {
+    diagnostic: &'a Diagnostic,
+    headline: String,
+    help: Option<String>,
+    source: Option<NamedSource<String>>,
+    labels: Vec<LabeledSpan>,
+}
+
+impl<'a> View<'a> {
+    /// Labels in other files than the main one become notes, because a report shows one text.
+    fn new(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Self {
+        let file = diagnostic.primary().map(|label| label.span.file);
+        let all = diagnostic.primary().into_iter().chain(diagnostic.secondary());
+        let (here, elsewhere): (Vec<_>, Vec<_>) = all.partition(|label| Some(label.span.file) == file);
+        let labels = here.iter().enumerate().map(|(index, label)| labeled(label, index == 0, sources)).collect();
+        let notes = diagnostic.notes().iter().cloned().chain(elsewhere.iter().map(|label| far(label, sources)));
+        let bug = (diagnostic.severity() == Severity::Bug).then_some(REPORT);
+        let advice = notes.map(|note| format!("note: {note}")).chain(diagnostic.help_text().or(bug).map(str::to_owned));
+        let advice: Vec<String> = advice.collect();
+        Self {
+            diagnostic,
+            headline: diagnostic.to_string(),
+            help: (!advice.is_empty()).then(|| advice.join("\n")),
+            source: file.map(|file| sources.file(file)).map(|file| NamedSource::new(&file.name, file.text.clone())),
+            labels,
+        }
+    }
+}
+
+fn labeled(label: &Label, primary: bool, sources: &SourceMap) -> LabeledSpan {
+    let length = sources.file(label.span.file).text.len();
+    let start = (label.span.start as usize).min(length);
+    let end = (label.span.end as usize).clamp(start, length);
+    let text = (!label.text.is_empty()).then(|| label.text.clone());
+    let new = if primary { LabeledSpan::new_primary_with_span } else { LabeledSpan::new_with_span };
+    new(text, (start, end - start))
+}
+
+fn far(label: &Label, sources: &SourceMap) -> String {
+    let place = place(label.span, sources);
+    format!("{} at {}:{}:{}", label.text, place.file, place.line, place.column)
+}
+
+impl fmt::Display for View<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.headline)
+    }
+}
+
+impl fmt::Debug for View<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.headline)
+    }
+}
+
+impl std::error::Error for View<'_> {}
+
+impl miette::Diagnostic for View<'_> {
+    fn severity(&self) -> Option<miette::Severity> {
+        Some(match self.diagnostic.severity() {
+            Severity::Note => miette::Severity::Advice,
+            Severity::Warning => miette::Severity::Warning,
+            Severity::Error | Severity::Bug => miette::Severity::Error,
+        })
+    }
+
+    fn help<'b>(&'b self) -> Option<Box<dyn fmt::Display + 'b>> {
+        self.help.as_ref().map(|help| Box::new(help) as Box<dyn fmt::Display>)
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        self.source.as_ref().map(|source| source as &dyn SourceCode)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        (!self.labels.is_empty()).then(|| Box::new(self.labels.iter().cloned()) as Box<dyn Iterator<Item = _>>)
+    }
+}
+
+/// One line of JSON: code, severity, message, the main position when there is one, further positions, notes, help.
+pub fn json(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
+    let record = Record {
+        code: diagnostic.code().id,
+        severity: word(diagnostic.severity()),
+        message: diagnostic.message(),
+        at: diagnostic.primary().map(|label| labeled_place(label, sources)),
+        also: diagnostic.secondary().iter().map(|label| labeled_place(label, sources)).collect(),
+        notes: diagnostic.notes(),
+        help: diagnostic.help_text().or((diagnostic.severity() == Severity::Bug).then_some(REPORT)),
+    };
+    serde_json::to_string(&record).expect("a record of strings and numbers has a JSON form")
+}
+
+/// The word for a severity.
+fn word(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Note => "note",
+        Severity::Warning => "warning",
+        Severity::Error => "error",
+        Severity::Bug => "bug",
+    }
+}
+
+fn place(span: Span, sources: &SourceMap) -> Place<'_> {
+    let position = sources.position(span);
+    Place { file: &sources.file(span.file).name, line: position.line, column: position.column, label: "" }
+}
+
+fn labeled_place<'a>(label: &'a Label, sources: &'a SourceMap) -> Place<'a> {
+    Place { label: &label.text, ..place(label.span, sources) }
+}
+
+#[derive(Serialize)]
+struct Record<'a> {
+    code: &'a str,
+    severity: &'a str,
+    message: &'a str,
+    #[serde(flatten)]
+    at: Option<Place<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    also: Vec<Place<'a>>,
+    notes: &'a [String],
+    help: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Place<'a> {
+    file: &'a str,
+    line: usize,
+    column: usize,
+    label: &'a str,
+}
+
+/// The exit code of a run that ended with these diagnostics: 101 for a bug of the compiler, 3 for something that is
+/// not installed, 2 for wrong input, 0 when nothing is worse than a warning.
+pub fn exit_code(diagnostics: &[Diagnostic]) -> u8 {
+    let code = |diagnostic: &Diagnostic| match diagnostic.severity() {
+        Severity::Note | Severity::Warning => 0,
+        Severity::Bug => 101,
+        Severity::Error if is_missing(diagnostic) => 3,
+        Severity::Error => 2,
+    };
+    diagnostics.iter().map(code).max().unwrap_or(0)
+}
+
+fn is_missing(diagnostic: &Diagnostic) -> bool {
+    use halite_support::codes::{PLUGIN_INSTALL, PLUGIN_MISSING, PLUGIN_UNUSABLE};
+    [PLUGIN_INSTALL, PLUGIN_MISSING, PLUGIN_UNUSABLE].contains(&diagnostic.code())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use halite_support::codes;
+
+    fn example() -> (Diagnostic, SourceMap) {
+        let mut sources = SourceMap::new();
+        let file = sources.add("a.toml", "batch = 1\nseq = 0\n");
+        let diagnostic = Diagnostic::error(codes::RECIPE_RANGE, "`seq` is 0")
+            .at(Span::new(file, 16, 17), "at least 1")
+            .note("a fact")
+            .help("set it");
+        (diagnostic, sources)
+    }
+
+    #[test]
+    fn a_report_shows_the_line_and_what_to_do() {
+        let (diagnostic, sources) = example();
+        let text = report(&diagnostic, &sources, Style::default());
+        for part in ["error[E0405]: `seq` is 0", "a.toml:2:7", "seq = 0", "at least 1", "note: a fact", "set it"] {
+            assert!(text.contains(part), "{part} in\n{text}");
+        }
+        assert!(!text.contains('\u{1b}'));
+    }
+
+    #[test]
+    fn json_is_one_line_with_the_position() {
+        let (diagnostic, sources) = example();
+        let expected = r#"{"code":"E0405","severity":"error","message":"`seq` is 0","file":"a.toml","line":2,"column":7,"label":"at least 1","notes":["a fact"],"help":"set it"}"#;
+        assert_eq!(json(&diagnostic, &sources), expected);
+    }
+
+    #[test]
+    fn exit_codes_tell_whose_fault_it_is() {
+        let (error, _) = example();
+        assert_eq!(exit_code(&[]), 0);
+        assert_eq!(exit_code(&[Diagnostic::warning(codes::UNUSED, "w")]), 0);
+        assert_eq!(exit_code(&[error.clone()]), 2);
+        assert_eq!(exit_code(&[Diagnostic::error(codes::PLUGIN_MISSING, "m")]), 3);
+        assert_eq!(exit_code(&[error, Diagnostic::bug("b")]), 101);
+    }
+}

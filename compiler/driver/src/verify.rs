@@ -1,0 +1,247 @@
+//! Comparing the optimized program with the unoptimized one on CPU XLA.
+//!
+//! Both are also compared with the unoptimized program in `f64`: an optimized result may err at most 1.5 times the
+//! unoptimized one, plus two units of roundoff at scale, norm-wise. Replaced state is compared by what the step added to
+//! it, so that a lost term that is small beside the state is seen.
+
+mod inputs;
+mod scale;
+
+use crate::compile::{CompileOptions, CompiledModule};
+use crate::pipelines;
+use crate::session::Session;
+use crate::source::Source;
+use halite_ir::{Function, ResultRole};
+use halite_passes::{Pipeline, RunnerOptions};
+use halite_runtime::{Executor, Program, RuntimeError, evaluate};
+use halite_spec::{ModuleRole, PrecisionRecipe};
+use halite_support::{Diagnostic, Diagnostics};
+use halite_tensor::HostTensor;
+
+/// How far an optimized result may be from the truth, as a multiple of how far the unoptimized one is.
+const ERROR_RATIO: f64 = 1.5;
+/// What it may add to that, in units of roundoff at the scale of the result.
+const ROUNDOFFS: f64 = 2.0;
+
+/// What to verify.
+#[derive(Clone, Debug)]
+pub struct VerifyOptions {
+    /// The module to verify.
+    pub role: ModuleRole,
+    /// Keep the model at its full size instead of scaling it down.
+    pub full: bool,
+    /// Seed of the inputs.
+    pub seed: u64,
+    /// The pipeline, in the syntax of `halite opt --passes`; left out, that of the role.
+    pub pipeline: Option<String>,
+}
+
+impl Default for VerifyOptions {
+    /// The training step, scaled down, by its own pipeline.
+    fn default() -> Self {
+        Self { role: ModuleRole::TrainStep, full: false, seed: 0, pipeline: None }
+    }
+}
+
+/// What verification found.
+#[derive(Clone, PartialEq, Debug, serde::Serialize)]
+pub struct VerifyReport {
+    /// Sizes that were changed to make the model small: key, from, to.
+    pub scaled: Vec<(String, i64, i64)>,
+    /// One row for each result.
+    pub rows: Vec<VerifyRow>,
+}
+
+impl VerifyReport {
+    /// Whether every result is within its tolerance.
+    pub fn passed(&self) -> bool {
+        self.rows.iter().all(VerifyRow::passed)
+    }
+}
+
+/// The errors of one result against the `f64` program: largest difference over largest magnitude.
+#[derive(Clone, PartialEq, Debug, serde::Serialize)]
+pub struct VerifyRow {
+    /// The result.
+    pub name: String,
+    /// Error of the optimized program.
+    pub error: f64,
+    /// Error of the unoptimized program.
+    pub unoptimized: f64,
+    /// Largest error that passes.
+    pub allowed: f64,
+}
+
+impl VerifyRow {
+    /// Whether the result is within its tolerance; an error that is not a number is not.
+    pub fn passed(&self) -> bool {
+        self.error <= self.allowed
+    }
+}
+
+/// The first optimization that breaks a program.
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
+pub struct Culprit {
+    /// The name of the pass.
+    pub pass: String,
+    /// Its number among the optimizations that ran, from 1: the `--bisect` limit at which results break.
+    pub number: usize,
+}
+
+impl Session {
+    /// Verifies one module of a recipe.
+    ///
+    /// # Errors
+    /// When the recipe does not compile, or XLA fails.
+    pub fn verify(
+        &self,
+        source: &Source,
+        options: &VerifyOptions,
+        executor: &dyn Executor,
+    ) -> Result<VerifyReport, Diagnostics> {
+        let study = Study::new(self, source, options, executor)?;
+        let result = study.run(&study.source, &study.optimized, None)?;
+        Ok(VerifyReport { rows: study.compare(&result), scaled: study.scaled })
+    }
+
+    /// The first optimization after which the results are wrong; `None` when they never are.
+    ///
+    /// # Errors
+    /// As [`verify`](Self::verify).
+    pub fn bisect(
+        &self,
+        source: &Source,
+        options: &VerifyOptions,
+        executor: &dyn Executor,
+    ) -> Result<Option<Culprit>, Diagnostics> {
+        let study = Study::new(self, source, options, executor)?;
+        let breaks = |limit: usize| -> Result<(bool, Vec<&'static str>), Diagnostics> {
+            let result = study.run(&study.source, &study.optimized, Some(limit))?;
+            Ok((!study.compare(&result).iter().all(VerifyRow::passed), result.optimizations))
+        };
+        let (broken, names) = breaks(usize::MAX)?;
+        if !broken {
+            return Ok(None);
+        }
+        let (mut good, mut bad) = (0, names.len());
+        while bad - good > 1 {
+            let middle = good.midpoint(bad);
+            if breaks(middle)?.0 { bad = middle } else { good = middle }
+        }
+        let pass = names.get(bad.saturating_sub(1)).copied().unwrap_or_default().to_owned();
+        Ok(Some(Culprit { pass, number: bad }))
+    }
+}
+
+/// The programs that an optimized one is compared with.
+struct Study<'a> {
+    session: &'a Session,
+    options: &'a VerifyOptions,
+    executor: &'a dyn Executor,
+    source: Source,
+    scaled: Vec<(String, i64, i64)>,
+    optimized: Pipeline,
+    truth: Run,
+    unoptimized: Run,
+}
+
+/// One run of one program.
+struct Run {
+    entry: Function,
+    inputs: Vec<HostTensor>,
+    results: Vec<HostTensor>,
+    /// The optimizations that made it, in order.
+    optimizations: Vec<&'static str>,
+}
+
+impl<'a> Study<'a> {
+    fn new(
+        session: &'a Session,
+        source: &Source,
+        options: &'a VerifyOptions,
+        executor: &'a dyn Executor,
+    ) -> Result<Self, Diagnostics> {
+        let mut source = source.clone();
+        let scaled = if options.full { Vec::new() } else { scale::scale_down(session, &mut source)? };
+        let text = options.pipeline.as_deref().unwrap_or_else(|| pipelines::pipeline(options.role));
+        let optimized = session.passes.pipeline(text).map_err(|error| vec![error])?;
+        let plain = optimized.required_only();
+        let mut wide = source.clone();
+        wide.recipe.precision = PrecisionRecipe::Fp64;
+        let truth = run(session, options, executor, &wide, &plain, None)?;
+        let unoptimized = run(session, options, executor, &source, &plain, None)?;
+        Ok(Self { session, options, executor, source, scaled, optimized, truth, unoptimized })
+    }
+
+    fn run(&self, source: &Source, pipeline: &Pipeline, limit: Option<usize>) -> Result<Run, Diagnostics> {
+        run(self.session, self.options, self.executor, source, pipeline, limit)
+    }
+
+    fn compare(&self, result: &Run) -> Vec<VerifyRow> {
+        let row = |index: usize| {
+            let truth = self.truth.change(index);
+            let scale = truth.iter().fold(0.0, |scale: f64, value| scale.max(value.abs()));
+            let error = distance(&result.change(index), &truth);
+            let unoptimized = distance(&self.unoptimized.change(index), &truth);
+            let written = &result.results[index];
+            let size = written.f64s().iter().fold(0.0, |size: f64, value| size.max(value.abs()));
+            let allowed = ERROR_RATIO * unoptimized + ROUNDOFFS * written.dtype().unit_roundoff() * size;
+            let relative = |value: f64| if scale > 0.0 { value / scale } else { value };
+            VerifyRow {
+                name: result.entry.results[index].name.to_string(),
+                error: relative(error),
+                unoptimized: relative(unoptimized),
+                allowed: relative(allowed),
+            }
+        };
+        (0..result.results.len()).map(row).collect()
+    }
+}
+
+impl Run {
+    /// A result, less the parameter that it replaces.
+    fn change(&self, index: usize) -> Vec<f64> {
+        let mut values = self.results[index].f64s();
+        let ResultRole::State(name) = &self.entry.results[index].role else { return values };
+        let replaced = self.entry.params.iter().position(|param| param.name == *name);
+        for (value, old) in replaced.into_iter().flat_map(|index| values.iter_mut().zip(self.inputs[index].f64s())) {
+            *value -= old;
+        }
+        values
+    }
+}
+
+/// The largest difference; infinite where only one of two is finite.
+fn distance(found: &[f64], truth: &[f64]) -> f64 {
+    let apart = |(found, truth): (&f64, &f64)| match (found - truth).abs() {
+        _ if found == truth || (found.is_nan() && truth.is_nan()) => 0.0,
+        apart if apart.is_nan() => f64::INFINITY,
+        apart => apart,
+    };
+    found.iter().zip(truth).map(apart).fold(0.0, f64::max)
+}
+
+fn run(
+    session: &Session,
+    options: &VerifyOptions,
+    executor: &dyn Executor,
+    source: &Source,
+    pipeline: &Pipeline,
+    limit: Option<usize>,
+) -> Result<Run, Diagnostics> {
+    let elaborated = session.elaborate(source)?;
+    let compile = CompileOptions { runner: RunnerOptions { limit, ..RunnerOptions::default() }, ..CompileOptions::default() };
+    let compiled = session.compile_role(&elaborated.module, &source.recipe, options.role, pipeline, &compile);
+    let CompiledModule { ir, hlo, reports, .. } = compiled.map_err(|error| vec![error])?;
+    let missing = || vec![Diagnostic::bug("a compiled module without an entry")];
+    let entry = ir.functions.into_iter().next_back().ok_or_else(missing)?;
+    let inputs = inputs::inputs(&entry, source, &elaborated.config, options.seed);
+    let run = || -> Result<Vec<HostTensor>, RuntimeError> {
+        let bytes = halite_hlo::encode(&hlo);
+        let executable = executor.compile(&Program::new(&bytes, halite_runtime::CompileOptions::default())?)?;
+        evaluate(executor, executable.as_ref(), &inputs)
+    };
+    let results = run().map_err(|error| vec![Diagnostic::from(error)])?;
+    let optimizations = reports.iter().filter(|report| report.optimization).map(|report| report.name).collect();
+    Ok(Run { entry, inputs, results, optimizations })
+}

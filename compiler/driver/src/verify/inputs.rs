@@ -1,0 +1,60 @@
+//! Inputs that make every part of a step matter.
+
+use crate::random::Stream;
+use crate::source::Source;
+use halite_ir::{Function, Init, Param, ParamRole, Slot};
+use halite_lang::ConfigValue;
+use halite_tensor::{DType, HostTensor};
+use indexmap::IndexMap;
+
+/// The label that a loss leaves out.
+const IGNORED: i128 = -100;
+
+/// One tensor for each parameter of an entry, a function of the seed and the parameter's name. Reals are representable
+/// in `f32`, so that programs of different precision start from the same numbers.
+///
+/// Weights are spread around their initial values, moments are not zero, and the update is the one with the highest
+/// learning rate, so that a wrong term anywhere shows in some result.
+pub(super) fn inputs(
+    entry: &Function,
+    source: &Source,
+    config: &IndexMap<String, ConfigValue>,
+    seed: u64,
+) -> Vec<HostTensor> {
+    let vocab = match config.get("vocab") {
+        Some(&ConfigValue::Int(vocab)) => u64::try_from(vocab).unwrap_or(2).max(1),
+        _ => 2,
+    };
+    let input = |param: &Param| {
+        let ty = entry.ty(param.value);
+        let stream = Stream::new(seed, &param.name);
+        if ty.dtype().is_float() {
+            let values = (0..ty.shape().num_elements()).map(|index| real(&param.role, stream, index as u64));
+            return HostTensor::from_f64s(ty.dtype(), ty.shape().clone(), values.map(|value| f64::from(value as f32)));
+        }
+        if let ParamRole::State(_) = &param.role {
+            return HostTensor::from_ints(DType::S32, ty.shape().clone(), [i128::from(source.recipe.schedule.warmup)]);
+        }
+        let row = ty.shape().last().copied().unwrap_or(1);
+        let token = |index: usize| match index {
+            index if index % (2 * row) == row - 1 => IGNORED,
+            index => i128::from(stream.below(index as u64, vocab)),
+        };
+        HostTensor::from_ints(ty.dtype(), ty.shape().clone(), (0..ty.shape().num_elements()).map(token))
+    };
+    entry.params.iter().map(input).collect()
+}
+
+fn real(role: &ParamRole, stream: Stream, index: u64) -> f64 {
+    let normal = stream.normal_pair(index)[0];
+    match role {
+        ParamRole::Weight(info) => match info.init {
+            Init::Zeros => 0.1 * normal,
+            Init::Ones => 1.0 + 0.1 * normal,
+            Init::Normal { std } => std * normal,
+        },
+        ParamRole::State(info) if info.slot == Slot::V => 1e-4 * normal * normal + 1e-6,
+        ParamRole::State(_) => 1e-2 * normal,
+        ParamRole::Argument | ParamRole::Batch => normal,
+    }
+}

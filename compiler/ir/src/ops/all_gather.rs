@@ -1,0 +1,101 @@
+//! `all_gather`.
+
+use super::movement::{require_countable, same_rank_dims};
+use super::ranks::{Groups, exchange, joined, require_groups};
+use crate::attr::AttrVisitor;
+use crate::build::{Builder, present};
+use crate::dims::FactorMap;
+use crate::interpret::EvalCx;
+use crate::lower::LowerCx;
+use crate::op::{Cost, Effect, Ids, InferCx, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, require_dim};
+use crate::syntax::Value;
+use crate::ty::{TensorType, Types};
+use halite_hlo::Id;
+use halite_support::Result;
+use halite_tensor::{DType, HostTensor};
+use smallvec::smallvec;
+
+/// The operands of all ranks of a group one after another along dimension `dim`, in group order, on each of them.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct AllGather {
+    /// The dimension along which the operands follow each other.
+    pub dim: usize,
+    /// Which ranks act together.
+    pub groups: Groups,
+}
+
+impl OpDef for AllGather {
+    fn name(&self) -> &str {
+        "all_gather"
+    }
+
+    fn attrs(&mut self, visitor: &mut dyn AttrVisitor) {
+        visitor.attr("dim", &mut self.dim);
+        visitor.attr("groups", &mut self.groups);
+    }
+
+    fn infer(&self, _: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
+        let [x] = arity("all_gather", args)?;
+        require_dim("all_gather", x, self.dim)?;
+        let mut shape = x.shape().clone();
+        shape[self.dim] = shape[self.dim].saturating_mul(require_groups("all_gather", &self.groups)?);
+        Ok(smallvec![require_countable("all_gather", x.dtype(), shape)?])
+    }
+
+    fn eval(&self, cx: &EvalCx<'_>, args: &[&HostTensor]) -> Result<Vec<HostTensor>> {
+        Ok(self.eval_ranks(cx, &[args.to_vec()])?.swap_remove(0))
+    }
+
+    fn eval_ranks(&self, _: &EvalCx<'_>, args: &[Vec<&HostTensor>]) -> Result<Vec<Vec<HostTensor>>> {
+        exchange("all_gather", &self.groups, args, |operands, _| {
+            joined(&operands.iter().map(|&operand| operand.clone()).collect::<Vec<_>>(), self.dim)
+        })
+    }
+
+    /// Each rank's part of the sum of the cotangents.
+    fn vjp(&self, b: &mut Builder<'_>, cx: &VjpCx<'_>) -> Result<Vjp> {
+        let ct = present(cx.ct())?;
+        Ok(Vjp::one(b.reduce_scatter(ct, self.dim, self.groups.clone())?))
+    }
+
+    fn policy(&self, _: &InferCx<'_>) -> Policy {
+        Policy::Storage
+    }
+
+    fn effect(&self, _: &InferCx<'_>) -> Effect {
+        Effect::Collective
+    }
+
+    fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {
+        Cost::new(0, args, results)
+    }
+
+    fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {
+        same_rank_dims(args, results, |dim| dim == self.dim)
+    }
+
+    fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {
+        cx.one(|hlo| hlo.all_gather(args[0], self.dim, &self.groups))
+    }
+
+    fn samples(&self, float: DType) -> Vec<Sample> {
+        let op = |dim, groups: &[&[usize]]| AllGather { dim, groups: groups.iter().map(|group| group.to_vec()).collect() };
+        let x = || [SampleArg::uniform(float, [2, 3], -1.0, 1.0)];
+        let ints = [SampleArg::whole(DType::S32, [2], -9, 9)];
+        vec![
+            Sample::new("rows", op(0, &[&[0, 1, 2, 3]]), x()).ranks(4),
+            Sample::new("groups", op(1, &[&[0, 2], &[3, 1]]), x()).ranks(4),
+            Sample::new("integers", op(0, &[&[0, 1]]), ints).ranks(2),
+        ]
+    }
+}
+
+impl Builder<'_> {
+    /// The operands of each group one after another along `dim`.
+    ///
+    /// # Errors
+    /// When `dim` is out of range or the groups do not hold each rank once.
+    pub fn all_gather(&mut self, x: Value, dim: usize, groups: Groups) -> Result<Value> {
+        self.emit(AllGather { dim, groups }, &[x])
+    }
+}

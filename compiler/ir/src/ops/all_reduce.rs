@@ -1,0 +1,134 @@
+//! `all_reduce`.
+
+use super::ranks::{Groups, exchange, require_groups};
+use super::reduce::Reduction;
+use super::compare::Direction;
+use crate::attr::AttrVisitor;
+use crate::build::{Builder, present};
+use crate::dims::FactorMap;
+use crate::interpret::EvalCx;
+use crate::lower::LowerCx;
+use crate::op::{Cost, Effect, Ids, InferCx, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity};
+use crate::syntax::Value;
+use crate::ty::{TensorType, Types};
+use halite_hlo::Id;
+use halite_support::Result;
+use halite_tensor::{DType, HostTensor};
+use smallvec::smallvec;
+
+/// The element-wise combination of the operands of all ranks of a group, on each of them; rounded once.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct AllReduce {
+    /// How elements combine.
+    pub kind: Reduction,
+    /// Which ranks act together.
+    pub groups: Groups,
+}
+
+/// The element-wise combination of tensors of one type.
+pub(super) fn combined(kind: Reduction, operands: &[&HostTensor]) -> HostTensor {
+    let (dtype, shape) = (operands[0].dtype(), operands[0].shape().clone());
+    if dtype.is_float() {
+        let columns: Vec<_> = operands.iter().map(|operand| operand.f64s()).collect();
+        let start = kind.identity(dtype).f64s()[0];
+        let fold = |at: usize| columns.iter().fold(start, |sum, column| kind.combine_f64(sum, column[at]));
+        HostTensor::from_f64s(dtype, shape.clone(), (0..shape.num_elements()).map(fold))
+    } else {
+        let columns: Vec<_> = operands.iter().map(|operand| operand.ints()).collect();
+        let start = kind.identity(dtype).ints()[0];
+        let fold = |at: usize| columns.iter().fold(start, |sum, column| kind.combine_int(sum, column[at]));
+        HostTensor::from_ints(dtype, shape.clone(), (0..shape.num_elements()).map(fold))
+    }
+}
+
+impl OpDef for AllReduce {
+    fn name(&self) -> &str {
+        "all_reduce"
+    }
+
+    fn attrs(&mut self, visitor: &mut dyn AttrVisitor) {
+        visitor.attr("kind", &mut self.kind);
+        visitor.attr("groups", &mut self.groups);
+    }
+
+    fn infer(&self, _: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
+        let [x] = arity("all_reduce", args)?;
+        self.kind.takes().check("all_reduce", x)?;
+        require_groups("all_reduce", &self.groups)?;
+        Ok(smallvec![x.clone()])
+    }
+
+    fn eval(&self, cx: &EvalCx<'_>, args: &[&HostTensor]) -> Result<Vec<HostTensor>> {
+        Ok(self.eval_ranks(cx, &[args.to_vec()])?.swap_remove(0))
+    }
+
+    fn eval_ranks(&self, _: &EvalCx<'_>, args: &[Vec<&HostTensor>]) -> Result<Vec<Vec<HostTensor>>> {
+        exchange("all_reduce", &self.groups, args, |operands, _| combined(self.kind, operands))
+    }
+
+    /// The objective is the sum over ranks, so the cotangents of a group add up. A sum hands that on; an extreme hands it
+    /// to the ranks that hold the extreme, in equal shares, and where the extreme is NaN the gradient is too.
+    fn vjp(&self, b: &mut Builder<'_>, cx: &VjpCx<'_>) -> Result<Vjp> {
+        let (ct, x, y) = (present(cx.ct())?, cx.args[0], cx.results[0]);
+        if matches!(self.kind, Reduction::And | Reduction::Or) {
+            return Ok(Vjp::None("bits have no derivative"));
+        }
+        let total = b.all_reduce(Reduction::Sum, ct, self.groups.clone())?;
+        if self.kind == Reduction::Sum {
+            return Ok(Vjp::one(total));
+        }
+        let holds = b.compare(x, y, Direction::Eq)?;
+        let holds = b.convert(holds, b.dtype(x))?;
+        let ties = b.all_reduce(Reduction::Sum, holds, self.groups.clone())?;
+        let share = b.divide(total, ties)?;
+        Ok(Vjp::one(b.multiply(share, holds)?))
+    }
+
+    fn policy(&self, _: &InferCx<'_>) -> Policy {
+        match self.kind {
+            Reduction::Sum => Policy::Accumulate,
+            Reduction::Max | Reduction::Min => Policy::Elementwise,
+            Reduction::And | Reduction::Or => Policy::Integer,
+        }
+    }
+
+    fn effect(&self, _: &InferCx<'_>) -> Effect {
+        Effect::Collective
+    }
+
+    fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {
+        Cost::elementwise(1, args, results)
+    }
+
+    fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {
+        FactorMap::elementwise(args, results)
+    }
+
+    fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {
+        cx.one(|hlo| hlo.all_reduce(self.kind.hlo(), args[0], &self.groups))
+    }
+
+    fn samples(&self, float: DType) -> Vec<Sample> {
+        let op = |kind, groups: &[&[usize]]| AllReduce { kind, groups: groups.iter().map(|group| group.to_vec()).collect() };
+        let x = || [SampleArg::uniform(float, [2, 3], -1.0, 1.0)];
+        let all: &[&[usize]] = &[&[0, 1, 2, 3]];
+        let ints = [SampleArg::whole(DType::S32, [4], -9, 9)];
+        vec![
+            Sample::new("sum", op(Reduction::Sum, all), x()).ulps(8.0).ranks(4),
+            Sample::new("groups", op(Reduction::Sum, &[&[0, 2], &[3, 1]]), x()).ulps(8.0).ranks(4),
+            Sample::new("max", op(Reduction::Max, all), x()).ranks(4),
+            Sample::new("min", op(Reduction::Min, &[&[0, 1]]), x()).ranks(2),
+            Sample::new("integers", op(Reduction::Sum, &[&[1, 0]]), ints).ranks(2),
+        ]
+    }
+}
+
+impl Builder<'_> {
+    /// `x` combined element by element over the ranks of each group.
+    ///
+    /// # Errors
+    /// When the groups do not hold each rank once, or `x` is of the wrong element type.
+    pub fn all_reduce(&mut self, kind: Reduction, x: Value, groups: Groups) -> Result<Value> {
+        self.emit(AllReduce { kind, groups }, &[x])
+    }
+}

@@ -1,0 +1,75 @@
+//! `cosine`.
+
+use super::class::{Takes, infer_unary, map_f64};
+use super::special::reals;
+use crate::attr::AttrVisitor;
+use crate::build::{Builder, present};
+use crate::dims::FactorMap;
+use crate::interpret::EvalCx;
+use crate::lower::LowerCx;
+use crate::op::{Cost, Ids, InferCx, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx};
+use crate::syntax::Value;
+use crate::ty::{TensorType, Types};
+use halite_hlo::{Id, UnaryOp};
+use halite_support::Result;
+use halite_tensor::{DType, HostTensor};
+
+/// Element-wise cosine of a float in radians: NaN at infinities.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Cosine;
+
+impl OpDef for Cosine {
+    fn name(&self) -> &str {
+        "cosine"
+    }
+
+    fn attrs(&mut self, _: &mut dyn AttrVisitor) {}
+
+    fn infer(&self, _: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
+        infer_unary("cosine", Takes::Float, args)
+    }
+
+    fn eval(&self, cx: &EvalCx<'_>, args: &[&HostTensor]) -> Result<Vec<HostTensor>> {
+        Ok(map_f64(cx, args[0], f64::cos))
+    }
+
+    fn vjp(&self, b: &mut Builder<'_>, cx: &VjpCx<'_>) -> Result<Vjp> {
+        let (ct, x) = (present(cx.ct())?, cx.args[0]);
+        let sine = b.sine(x)?;
+        let slope = b.negate(sine)?;
+        Ok(Vjp::one(b.multiply(ct, slope)?))
+    }
+
+    fn policy(&self, _: &InferCx<'_>) -> Policy {
+        Policy::Sensitive
+    }
+
+    fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {
+        Cost::elementwise(1, args, results)
+    }
+
+    fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {
+        FactorMap::elementwise(args, results)
+    }
+
+    fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {
+        cx.one(|hlo| hlo.unary(UnaryOp::Cosine, args[0]))
+    }
+
+    fn samples(&self, float: DType) -> Vec<Sample> {
+        vec![
+            Sample::new("smooth", Cosine, [SampleArg::uniform(float, [2, 3], -3.0, 3.0)]).ulps(8.0),
+            Sample::new("special", Cosine, [reals(float)]).ulps(8.0),
+        ]
+    }
+}
+
+impl Builder<'_> {
+    /// Element-wise cosine.
+    ///
+    /// # Errors
+    /// When `x` is not a float.
+    pub fn cosine(&mut self, x: Value) -> Result<Value> {
+        self.emit(Cosine, &[x])
+    }
+}

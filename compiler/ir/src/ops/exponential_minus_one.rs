@@ -1,0 +1,76 @@
+//! `exponential_minus_one`.
+
+use super::class::{Takes, infer_unary, map_f64};
+use super::special::reals;
+use crate::attr::AttrVisitor;
+use crate::build::{Builder, present};
+use crate::dims::FactorMap;
+use crate::interpret::EvalCx;
+use crate::lower::LowerCx;
+use crate::op::{Cost, Ids, InferCx, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx};
+use crate::syntax::Value;
+use crate::ty::{TensorType, Types};
+use halite_hlo::{Id, UnaryOp};
+use halite_support::Result;
+use halite_tensor::{DType, HostTensor};
+
+/// Element-wise `e^x - 1` of a float, accurate near zero.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct ExponentialMinusOne;
+
+impl OpDef for ExponentialMinusOne {
+    fn name(&self) -> &str {
+        "exponential_minus_one"
+    }
+
+    fn attrs(&mut self, _: &mut dyn AttrVisitor) {}
+
+    fn infer(&self, _: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
+        infer_unary("exponential_minus_one", Takes::Float, args)
+    }
+
+    fn eval(&self, cx: &EvalCx<'_>, args: &[&HostTensor]) -> Result<Vec<HostTensor>> {
+        Ok(map_f64(cx, args[0], f64::exp_m1))
+    }
+
+    /// `ct * (y + 1)`: needs the result only.
+    fn vjp(&self, b: &mut Builder<'_>, cx: &VjpCx<'_>) -> Result<Vjp> {
+        let (ct, y) = (present(cx.ct())?, cx.results[0]);
+        let slope = b.add_scalar(y, 1.0)?;
+        Ok(Vjp::one(b.multiply(ct, slope)?))
+    }
+
+    fn policy(&self, _: &InferCx<'_>) -> Policy {
+        Policy::Sensitive
+    }
+
+    fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {
+        Cost::elementwise(1, args, results)
+    }
+
+    fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {
+        FactorMap::elementwise(args, results)
+    }
+
+    fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {
+        cx.one(|hlo| hlo.unary(UnaryOp::ExponentialMinusOne, args[0]))
+    }
+
+    fn samples(&self, float: DType) -> Vec<Sample> {
+        vec![
+            Sample::new("smooth", ExponentialMinusOne, [SampleArg::uniform(float, [2, 3], -2.0, 2.0)]).ulps(8.0),
+            Sample::new("special", ExponentialMinusOne, [reals(float)]).ulps(8.0),
+            Sample::new("small", ExponentialMinusOne, [SampleArg::uniform(float, [4], -1e-3, 1e-3)]).ulps(8.0),
+        ]
+    }
+}
+
+impl Builder<'_> {
+    /// Element-wise `e^x - 1`.
+    ///
+    /// # Errors
+    /// When `x` is not a float.
+    pub fn exponential_minus_one(&mut self, x: Value) -> Result<Value> {
+        self.emit(ExponentialMinusOne, &[x])
+    }
+}

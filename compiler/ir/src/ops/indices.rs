@@ -1,0 +1,103 @@
+//! What ops share that read positions along one dimension from an operand.
+
+use crate::op::{dtype_error, require_dim, shape_error};
+use crate::ty::TensorType;
+use halite_hlo::{ArrayType, Comparison, ComputationBuilder, Id, IndexFacts, ReduceKind};
+use halite_support::Result;
+use halite_tensor::{DType, HostTensor, Shape};
+
+/// Nothing is promised about the indices.
+pub(super) const UNKNOWN: IndexFacts = IndexFacts { sorted: false, unique: false };
+
+/// Checks that `indices` are `s32` and that `ty` has positions along `dim` that they can name.
+///
+/// # Errors
+/// Naming the op and what was found.
+pub(super) fn require_indices(op: &str, ty: &TensorType, dim: usize, indices: &TensorType) -> Result<()> {
+    require_dim(op, ty, dim)?;
+    if indices.dtype() != DType::S32 {
+        return Err(dtype_error(op, "indices of type `s32`", indices));
+    }
+    let size = ty.shape()[dim];
+    if size == 0 || i32::try_from(size).is_err() {
+        return Err(shape_error(format!("`{op}` along dimension {dim} of `{ty}` has no position that fits `s32`")));
+    }
+    Ok(())
+}
+
+/// Checks the type of a cotangent or the like against what is expected.
+///
+/// # Errors
+/// Naming both.
+pub(super) fn require_shape(op: &str, expected: &Shape, found: &TensorType) -> Result<()> {
+    if found.shape() == expected {
+        return Ok(());
+    }
+    Err(shape_error(format!("`{op}` needs an operand of shape {expected}, found `{found}`")))
+}
+
+/// The indices as positions below `size`: those out of range are clamped.
+pub(super) fn clamped(indices: &HostTensor, size: usize) -> Vec<usize> {
+    indices.ints().into_iter().map(|index| index.clamp(0, size as i128 - 1) as usize).collect()
+}
+
+/// The indices clamped in the program: some targets fail on positions outside instead of clamping.
+pub(super) fn clamp_indices(hlo: &mut ComputationBuilder<'_>, indices: Id, size: usize) -> Result<Id> {
+    let shape = hlo.array(indices)?.shape.clone();
+    let mut bound = |value: usize| {
+        let scalar = hlo.constant(&HostTensor::from_ints(DType::S32, Shape::scalar(), [value as i128]))?;
+        hlo.broadcast(scalar, &shape, &[])
+    };
+    let (low, high) = (bound(0)?, bound(size - 1)?);
+    hlo.clamp(low, indices, high)
+}
+
+/// `pred` of shape `shape`: whether the position along `dim` is the index; the other dimensions are those of `indices`.
+pub(super) fn one_hot(hlo: &mut ComputationBuilder<'_>, indices: Id, shape: &Shape, dim: usize) -> Result<Id> {
+    let others: Vec<_> = (0..shape.rank()).filter(|&other| other != dim).collect();
+    let indices = hlo.broadcast(indices, shape, &others)?;
+    let positions = hlo.iota(ArrayType::new(DType::S32, shape.clone()), dim)?;
+    hlo.compare(Comparison::Eq, positions, indices)
+}
+
+/// `x` where `mask` holds, combined over `dim`: exact, since at most one element is taken when the mask is one-hot there.
+pub(super) fn masked_sum(
+    hlo: &mut ComputationBuilder<'_>,
+    mask: Id,
+    x: Id,
+    dims: (&[usize], usize),
+) -> Result<Id> {
+    let (from, over) = dims;
+    let (shape, dtype) = (hlo.array(mask)?.shape.clone(), hlo.array(x)?.dtype);
+    let kind = if dtype == DType::Pred { ReduceKind::Or } else { ReduceKind::Add };
+    let x = hlo.broadcast(x, &shape, from)?;
+    let zero = hlo.constant_scalar(dtype, 0.0)?;
+    let zeros = hlo.broadcast(zero, &shape, &[])?;
+    let taken = hlo.select(mask, x, zeros)?;
+    hlo.reduce(kind, taken, zero, &[over])
+}
+
+/// The type in which sums of elements of type `dtype` are made: `f32` for narrower floats.
+pub(super) fn wide(dtype: DType) -> DType {
+    if matches!(dtype, DType::Bf16 | DType::F16) { DType::F32 } else { dtype }
+}
+
+/// `x` in another element type, or itself when it has that type.
+pub(super) fn convert(hlo: &mut ComputationBuilder<'_>, x: Id, dtype: DType) -> Result<Id> {
+    if hlo.array(x)?.dtype == dtype { Ok(x) } else { hlo.convert(x, dtype) }
+}
+
+/// Sums of elements at the offsets that `target` gives, each rounded or wrapped once.
+pub(super) fn scatter_add(ct: &HostTensor, result: &TensorType, target: impl Fn(&[usize]) -> usize) -> HostTensor {
+    let targets = halite_tensor::Indices::new(ct.shape()).map(|index| target(&index));
+    let (dtype, shape) = (result.dtype(), result.shape().clone());
+    if dtype.is_float() {
+        let mut sums = vec![0.0; shape.num_elements()];
+        targets.zip(ct.f64s()).for_each(|(at, value)| sums[at] += value);
+        HostTensor::from_f64s(dtype, shape, sums)
+    } else {
+        let mut sums = vec![0; shape.num_elements()];
+        targets.zip(ct.ints()).for_each(|(at, value)| sums[at] += value);
+        HostTensor::from_ints(dtype, shape, sums)
+    }
+}

@@ -1,0 +1,110 @@
+//! `reduce_scatter`.
+
+use super::all_reduce::combined;
+use super::class::Takes;
+use super::movement::same_rank_dims;
+use super::ranks::{Groups, exchange, part_of, require_groups, require_split};
+use super::reduce::Reduction;
+use crate::attr::AttrVisitor;
+use crate::build::{Builder, present};
+use crate::dims::FactorMap;
+use crate::interpret::EvalCx;
+use crate::lower::LowerCx;
+use crate::op::{Cost, Effect, Ids, InferCx, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity};
+use crate::syntax::Value;
+use crate::ty::{TensorType, Types};
+use halite_hlo::{Id, ReduceKind};
+use halite_support::Result;
+use halite_tensor::{DType, HostTensor};
+use smallvec::smallvec;
+
+/// The element-wise sum of the operands of all ranks of a group, of which each rank keeps its equal part along dimension
+/// `dim`, in group order.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct ReduceScatter {
+    /// The dimension that is split among the ranks.
+    pub dim: usize,
+    /// Which ranks act together.
+    pub groups: Groups,
+}
+
+impl OpDef for ReduceScatter {
+    fn name(&self) -> &str {
+        "reduce_scatter"
+    }
+
+    fn attrs(&mut self, visitor: &mut dyn AttrVisitor) {
+        visitor.attr("dim", &mut self.dim);
+        visitor.attr("groups", &mut self.groups);
+    }
+
+    fn infer(&self, _: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
+        let [x] = arity("reduce_scatter", args)?;
+        Takes::Number.check("reduce_scatter", x)?;
+        let parts = require_groups("reduce_scatter", &self.groups)?;
+        require_split("reduce_scatter", x, self.dim, parts)?;
+        let mut shape = x.shape().clone();
+        shape[self.dim] /= parts;
+        Ok(smallvec![x.with_shape(shape)])
+    }
+
+    fn eval(&self, cx: &EvalCx<'_>, args: &[&HostTensor]) -> Result<Vec<HostTensor>> {
+        Ok(self.eval_ranks(cx, &[args.to_vec()])?.swap_remove(0))
+    }
+
+    fn eval_ranks(&self, _: &EvalCx<'_>, args: &[Vec<&HostTensor>]) -> Result<Vec<Vec<HostTensor>>> {
+        exchange("reduce_scatter", &self.groups, args, |operands, position| {
+            part_of(&combined(Reduction::Sum, operands), self.dim, position, operands.len())
+        })
+    }
+
+    /// Every rank's operand reaches every part, so it gets the cotangents of all parts.
+    fn vjp(&self, b: &mut Builder<'_>, cx: &VjpCx<'_>) -> Result<Vjp> {
+        let ct = present(cx.ct())?;
+        Ok(Vjp::one(b.all_gather(ct, self.dim, self.groups.clone())?))
+    }
+
+    fn policy(&self, _: &InferCx<'_>) -> Policy {
+        Policy::Accumulate
+    }
+
+    fn effect(&self, _: &InferCx<'_>) -> Effect {
+        Effect::Collective
+    }
+
+    /// One addition for each element of the operand.
+    fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {
+        let float = args[0].dtype().is_float();
+        Cost::new(if float { args[0].shape().num_elements() as u64 } else { 0 }, args, results)
+    }
+
+    fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {
+        same_rank_dims(args, results, |dim| dim == self.dim)
+    }
+
+    fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {
+        cx.one(|hlo| hlo.reduce_scatter(ReduceKind::Add, args[0], self.dim, &self.groups))
+    }
+
+    fn samples(&self, float: DType) -> Vec<Sample> {
+        let op =
+            |dim, groups: &[&[usize]]| ReduceScatter { dim, groups: groups.iter().map(|group| group.to_vec()).collect() };
+        let x = || [SampleArg::uniform(float, [4, 2], -1.0, 1.0)];
+        let ints = [SampleArg::whole(DType::S32, [4], -9, 9)];
+        vec![
+            Sample::new("rows", op(0, &[&[0, 1, 2, 3]]), x()).ulps(8.0).ranks(4),
+            Sample::new("groups", op(1, &[&[0, 2], &[3, 1]]), x()).ulps(8.0).ranks(4),
+            Sample::new("integers", op(0, &[&[0, 1]]), ints).ranks(2),
+        ]
+    }
+}
+
+impl Builder<'_> {
+    /// The sum of `x` over each group, of which each rank keeps its part along `dim`.
+    ///
+    /// # Errors
+    /// When `dim` cannot be split evenly or the groups do not hold each rank once.
+    pub fn reduce_scatter(&mut self, x: Value, dim: usize, groups: Groups) -> Result<Value> {
+        self.emit(ReduceScatter { dim, groups }, &[x])
+    }
+}

@@ -1,0 +1,155 @@
+//! `take_along_axis_grad`.
+
+use super::class::Takes;
+use super::indices::{UNKNOWN, clamp_indices, clamped, convert, masked_sum, one_hot, require_shape, scatter_add, wide};
+use super::movement::require_countable;
+use super::take_along_axis::{require_along, source, spread};
+use crate::attr::{AttrVisitor, ResultSlot};
+use crate::build::{Builder, present};
+use crate::dims::{FactorKind, FactorMap};
+use crate::interpret::EvalCx;
+use crate::lower::{Gather, LowerCx};
+use crate::op::{Cost, Ids, InferCx, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, require_dim};
+use crate::syntax::Value;
+use crate::ty::{TensorType, Types};
+use halite_hlo::{Id, ReduceKind, ScatterDims};
+use halite_support::Result;
+use halite_tensor::{DType, Dims, HostTensor, Shape};
+use smallvec::smallvec;
+
+/// The gradient of [`TakeAlongAxis`](super::TakeAlongAxis): adds each element of the first operand into a tensor of
+/// zeros, at the same place but for dimension `dim`, where the second operand says. Indices out of range are clamped;
+/// each sum is rounded once.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct TakeAlongAxisGrad {
+    /// The dimension that the indices address.
+    pub dim: usize,
+    /// The shape of the result.
+    pub shape: Shape,
+}
+
+impl Default for TakeAlongAxisGrad {
+    fn default() -> Self {
+        Self { dim: 0, shape: [1].into() }
+    }
+}
+
+impl OpDef for TakeAlongAxisGrad {
+    fn name(&self) -> &str {
+        "take_along_axis_grad"
+    }
+
+    fn attrs(&mut self, visitor: &mut dyn AttrVisitor) {
+        visitor.result(0, ResultSlot::Shape(&mut self.shape));
+        visitor.attr("dim", &mut self.dim);
+    }
+
+    fn infer(&self, _: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
+        let [ct, indices] = arity("take_along_axis_grad", args)?;
+        Takes::Number.check("take_along_axis_grad", ct)?;
+        let result = require_countable("take_along_axis_grad", ct.dtype(), self.shape.clone())?;
+        require_along("take_along_axis_grad", &result, self.dim, indices)?;
+        require_shape("take_along_axis_grad", indices.shape(), ct)?;
+        Ok(smallvec![result])
+    }
+
+    fn eval(&self, cx: &EvalCx<'_>, args: &[&HostTensor]) -> Result<Vec<HostTensor>> {
+        let (ct, indices) = (args[0], args[1]);
+        let positions = clamped(indices, self.shape[self.dim]);
+        let target = |index: &[usize]| source(&self.shape, self.dim, (indices.shape(), &positions), index);
+        Ok(vec![scatter_add(ct, cx.result(), target)])
+    }
+
+    fn vjp(&self, b: &mut Builder<'_>, cx: &VjpCx<'_>) -> Result<Vjp> {
+        let ct = present(cx.ct())?;
+        let taken = b.take_along_axis(ct, cx.args[1], self.dim)?;
+        Ok(Vjp::of([Some(taken), None]))
+    }
+
+    fn policy(&self, _: &InferCx<'_>) -> Policy {
+        Policy::Accumulate
+    }
+
+    /// One addition for each element of the first operand.
+    fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {
+        let float = args[0].dtype().is_float();
+        Cost::new(if float { args[0].shape().num_elements() as u64 } else { 0 }, args, results)
+    }
+
+    fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {
+        let mut map = FactorMap::new(args, results);
+        for (dim, &size) in self.shape.iter().enumerate() {
+            if dim == self.dim {
+                map.link(args[1].shape()[dim], FactorKind::Contracted, &[(0, dim), (1, dim)], None);
+                map.link(size, FactorKind::Mixed, &[], Some(dim));
+            } else {
+                map.link(size, FactorKind::Parallel, &[(0, dim), (1, dim)], Some(dim));
+            }
+        }
+        map
+    }
+
+    fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {
+        let (dtype, size) = (cx.hlo.array(args[0])?.dtype, self.shape[self.dim]);
+        let indices = clamp_indices(&mut cx.hlo, args[1], size)?;
+        let ct = convert(&mut cx.hlo, args[0], wide(dtype))?;
+        let sums = match cx.options.gather {
+            Gather::Native => self.lower_scatter(cx, ct, indices)?,
+            Gather::OneHot => self.lower_one_hot(cx, ct, indices)?,
+        };
+        cx.one(|hlo| convert(hlo, sums, dtype))
+    }
+
+    fn samples(&self, float: DType) -> Vec<Sample> {
+        let op = |dim| TakeAlongAxisGrad { dim, shape: [3, 5].into() };
+        let at = |shape: [usize; 2], low, high| SampleArg::whole(DType::S32, shape, low, high);
+        let ct = |shape: [usize; 2]| SampleArg::uniform(float, shape, -1.0, 1.0);
+        let ints = SampleArg::whole(DType::S32, [3, 7], -9, 9);
+        vec![
+            Sample::new("one of each", op(1), [ct([3, 1]), at([3, 1], 0, 4)]),
+            Sample::new("many", op(1), [ct([3, 7]), at([3, 7], 0, 4)]).ulps(8.0),
+            Sample::new("first", op(0), [ct([2, 5]), at([2, 5], 0, 2)]).ulps(8.0),
+            Sample::new("clamped", op(1), [ct([3, 2]), at([3, 2], -9, 9)]).ulps(8.0),
+            Sample::new("integers", op(1), [ints, at([3, 7], 0, 4)]),
+        ]
+    }
+}
+
+impl TakeAlongAxisGrad {
+    fn lower_scatter(&self, cx: &mut LowerCx<'_>, ct: Id, indices: Id) -> Result<Id> {
+        let (hlo, rank) = (&mut cx.hlo, self.shape.rank());
+        let zero = hlo.constant_scalar(hlo.array(ct)?.dtype, 0.0)?;
+        let zeros = hlo.broadcast(zero, &self.shape, &[])?;
+        let others: Dims = (0..rank).filter(|&dim| dim != self.dim).collect();
+        let dims = ScatterDims {
+            update_window_dims: Dims::new(),
+            inserted_window_dims: smallvec![self.dim],
+            scatter_dims_to_operand_dims: smallvec![self.dim],
+            index_vector_dim: rank,
+            operand_batching_dims: others.clone(),
+            indices_batching_dims: others,
+        };
+        hlo.scatter(Some(ReduceKind::Add), zeros, indices, ct, &dims, UNKNOWN)
+    }
+
+    fn lower_one_hot(&self, cx: &mut LowerCx<'_>, ct: Id, indices: Id) -> Result<Id> {
+        let shape = &cx.hlo.array(indices)?.shape;
+        let (shape, _, from_ct) = spread(shape, self.dim, self.shape[self.dim]);
+        let hot = one_hot(&mut cx.hlo, indices, &shape, self.dim + 1)?;
+        masked_sum(&mut cx.hlo, hot, ct, (&from_ct, self.dim))
+    }
+}
+
+impl Builder<'_> {
+    /// Adds each element of `ct` into zeros that have its shape but for `size` positions along `dim`, where the index at
+    /// its place says, clamped.
+    ///
+    /// # Errors
+    /// When `ct` and `indices` differ in shape or the indices are not `s32`.
+    pub fn take_along_axis_grad(&mut self, ct: Value, indices: Value, dim: usize, size: usize) -> Result<Value> {
+        require_dim("take_along_axis_grad", self.ty(ct), dim)?;
+        let mut shape = self.shape(ct).clone();
+        shape[dim] = size;
+        self.emit(TakeAlongAxisGrad { dim, shape }, &[ct, indices])
+    }
+}

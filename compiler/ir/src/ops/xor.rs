@@ -1,0 +1,71 @@
+//! `xor`.
+
+use super::class::{Takes, infer_binary, zip_int};
+use super::special::{INTS, int_pairs, pred_pairs};
+use crate::attr::AttrVisitor;
+use crate::build::Builder;
+use crate::dims::FactorMap;
+use crate::interpret::EvalCx;
+use crate::lower::LowerCx;
+use crate::op::{Cost, Ids, InferCx, OpDef, Policy, Sample, Vjp, VjpCx};
+use crate::syntax::Value;
+use crate::ty::{TensorType, Types};
+use halite_hlo::{BinaryOp, Id};
+use halite_support::Result;
+use halite_tensor::{DType, HostTensor};
+
+/// Element-wise bitwise `xor` of two integers of one type; logical on `pred`.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Xor;
+
+impl OpDef for Xor {
+    fn name(&self) -> &str {
+        "xor"
+    }
+
+    fn attrs(&mut self, _: &mut dyn AttrVisitor) {}
+
+    fn infer(&self, _: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
+        infer_binary("xor", Takes::Logic, args)
+    }
+
+    fn eval(&self, cx: &EvalCx<'_>, args: &[&HostTensor]) -> Result<Vec<HostTensor>> {
+        Ok(zip_int(cx, args, |x, y| x ^ y))
+    }
+
+    fn vjp(&self, _: &mut Builder<'_>, _: &VjpCx<'_>) -> Result<Vjp> {
+        Ok(Vjp::None("the operands are integers or predicates"))
+    }
+
+    fn policy(&self, _: &InferCx<'_>) -> Policy {
+        Policy::Integer
+    }
+
+    fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {
+        Cost::new(0, args, results)
+    }
+
+    fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {
+        FactorMap::elementwise(args, results)
+    }
+
+    fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {
+        cx.one(|hlo| hlo.binary(BinaryOp::Xor, args[0], args[1]))
+    }
+
+    fn samples(&self, _: DType) -> Vec<Sample> {
+        let mut samples = vec![Sample::new("pred", Xor, pred_pairs())];
+        samples.extend(INTS.map(|dtype| Sample::new(dtype.name(), Xor, int_pairs(dtype))));
+        samples
+    }
+}
+
+impl Builder<'_> {
+    /// Element-wise `xor`.
+    ///
+    /// # Errors
+    /// When the types differ or are floats.
+    pub fn xor(&mut self, x: Value, y: Value) -> Result<Value> {
+        self.emit(Xor, &[x, y])
+    }
+}

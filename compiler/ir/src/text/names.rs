@@ -1,0 +1,133 @@
+//! Names in IR text: bare when they can be, in quotes otherwise, and one for each value of a function.
+
+use crate::syntax::{Function, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
+use std::fmt::Write;
+
+fn is_bare(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'.')
+}
+
+fn is_number(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// A name without its sigil, in quotes when it is empty or holds anything but letters, digits, `_` and `.`.
+pub(super) fn print_name(name: &str) -> String {
+    if is_bare(name) { name.to_owned() } else { print_string(name) }
+}
+
+/// A string in quotes.
+pub(super) fn print_string(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            _ => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+/// Reads what [`print_name`] or [`print_string`] prints.
+pub(super) fn parse_name(text: &str) -> Cow<'_, str> {
+    let Some(quoted) = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) else { return text.into() };
+    if !quoted.contains('\\') {
+        return quoted.into();
+    }
+    let mut name = String::with_capacity(quoted.len());
+    let mut chars = quoted.chars();
+    while let Some(c) = chars.next() {
+        let escaped = if c == '\\' { chars.next() } else { None };
+        name.push(match escaped {
+            Some('n') => '\n',
+            Some('r') => '\r',
+            Some(other) => other,
+            None => c,
+        });
+    }
+    name.into()
+}
+
+/// The hint behind the name of a value in text: none for a plain number.
+pub(super) fn hint_of(text: &str) -> Option<Cow<'_, str>> {
+    (!is_number(text)).then(|| parse_name(text))
+}
+
+/// The names of a function's values, in print order: parameters by their names, values with a hint by that, all others
+/// by number. A name that is taken gets a suffix `.1`, `.2` and so on.
+#[derive(Debug)]
+pub(super) struct ValueNames {
+    names: FxHashMap<Value, String>,
+}
+
+impl ValueNames {
+    /// Names every value that is defined.
+    pub(super) fn new(function: &Function) -> Self {
+        let mut taken = FxHashSet::default();
+        let mut names = FxHashMap::default();
+        for param in &function.params {
+            let name = unique(&mut taken, &param.name);
+            names.entry(param.value).or_insert_with(|| format!("%{}", print_name(&name)));
+        }
+        let mut next = 0usize;
+        for &value in function.insts.iter().flat_map(|inst| &inst.results) {
+            let hint = function.values.get(value.index()).and_then(|data| data.hint.as_deref());
+            let name = match hint {
+                Some(hint) => hinted(&unique(&mut taken, hint)),
+                None => numbered(&mut taken, &mut next),
+            };
+            names.entry(value).or_insert(name);
+        }
+        Self { names }
+    }
+
+    /// Appends the name of a value; `%?7` for one that is never defined.
+    pub(super) fn write(&self, out: &mut String, value: Value) {
+        match self.names.get(&value) {
+            Some(name) => out.push_str(name),
+            None => write!(out, "%?{}", value.index()).expect("a string takes any text"),
+        }
+    }
+
+    /// Appends several names.
+    pub(super) fn write_all(&self, out: &mut String, values: &[Value]) {
+        for (position, &value) in values.iter().enumerate() {
+            if position > 0 {
+                out.push_str(", ");
+            }
+            self.write(out, value);
+        }
+    }
+}
+
+/// A hint that is a number is quoted, so that it does not read back as a value without one.
+fn hinted(name: &str) -> String {
+    let name = if is_number(name) { print_string(name) } else { print_name(name) };
+    format!("%{name}")
+}
+
+fn numbered(taken: &mut FxHashSet<String>, next: &mut usize) -> String {
+    loop {
+        let name = next.to_string();
+        *next += 1;
+        if taken.insert(name.clone()) {
+            return format!("%{name}");
+        }
+    }
+}
+
+fn unique(taken: &mut FxHashSet<String>, name: &str) -> String {
+    if taken.insert(name.to_owned()) {
+        return name.to_owned();
+    }
+    let suffixed = (1usize..).map(|suffix| format!("{name}.{suffix}")).find(|name| !taken.contains(name));
+    let suffixed = suffixed.unwrap_or_default();
+    taken.insert(suffixed.clone());
+    suffixed
+}

@@ -1,0 +1,221 @@
+//! Reading modules: lines in order, each bad one reported.
+
+use super::attrs::Literal;
+use super::function::read_function;
+use super::lines::{Line, lines};
+use super::numbers::parse_hex;
+use super::syntax::{AttrText, Chunk, Rule, fields, sigil_name};
+use crate::ops::Op;
+use crate::registry::Registry;
+use crate::syntax::{FuncId, Module, Phase};
+use halite_support::{Diagnostic, Diagnostics, FileId, Name, Result, Span, codes};
+use rustc_hash::FxHashMap;
+use std::borrow::Cow;
+
+/// Reading stops after this many complaints.
+const MAX_ERRORS: usize = 64;
+
+/// Reads a module from text. Locations of instructions are their places in `file`.
+///
+/// # Errors
+/// Every bad line, in order. What depends on a value of a bad line is not reported again.
+pub fn parse(text: &str, file: FileId, registry: &Registry) -> std::result::Result<Module, Diagnostics> {
+    let lines = lines(text, file);
+    let mut reader = Reader::new(registry);
+    reader.read_resources(&lines);
+    reader.read_lines(&lines);
+    if !reader.diagnostics.is_empty() {
+        reader.diagnostics.sort_by_key(|diagnostic| diagnostic.primary().map(|label| label.span));
+        return Err(reader.diagnostics);
+    }
+    Ok(reader.module)
+}
+
+/// A function that was read: `None` when it has errors.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known {
+    /// Its handle.
+    pub(super) id: Option<FuncId>,
+    /// Where its name is.
+    pub(super) span: Span,
+}
+
+/// What is known while a text is read.
+#[derive(Debug)]
+pub(super) struct Reader<'r, 't> {
+    /// The module so far.
+    pub(super) module: Module,
+    /// Known composites.
+    pub(super) registry: &'r Registry,
+    /// The primitives by name.
+    pub(super) ops: FxHashMap<String, Op>,
+    /// Functions read so far.
+    pub(super) functions: FxHashMap<Name, Known>,
+    /// Resources of the whole text; `None` when their bytes are wrong.
+    resources: FxHashMap<Cow<'t, str>, Option<Vec<u8>>>,
+    /// What is wrong.
+    diagnostics: Diagnostics,
+}
+
+impl<'r, 't> Reader<'r, 't> {
+    fn new(registry: &'r Registry) -> Self {
+        let ops = Op::primitives().into_iter().map(|op| (op.name().to_owned(), op)).collect();
+        Self {
+            module: Module::default(),
+            registry,
+            ops,
+            functions: FxHashMap::default(),
+            resources: FxHashMap::default(),
+            diagnostics: Vec::new(),
+        }
+    }
+
+    /// Keeps a complaint, without a position at `span`.
+    pub(super) fn report(&mut self, diagnostic: Diagnostic, span: Span) {
+        if self.diagnostics.len() < MAX_ERRORS {
+            self.diagnostics.push(diagnostic.or_at(Some(span), ""));
+        }
+    }
+
+    /// Keeps the complaint of an outcome.
+    pub(super) fn check<T>(&mut self, outcome: Result<T>, span: Span) -> Option<T> {
+        outcome.map_err(|diagnostic| self.report(diagnostic, span)).ok()
+    }
+
+    /// Whether nobody reads further complaints.
+    pub(super) fn is_full(&self) -> bool {
+        self.diagnostics.len() >= MAX_ERRORS
+    }
+
+    /// Number of complaints so far.
+    pub(super) fn num_errors(&self) -> usize {
+        self.diagnostics.len()
+    }
+
+    fn read_resources(&mut self, lines: &[Line<'t>]) {
+        for line in lines.iter().filter(|line| line.rule == Rule::resource) {
+            let outcome = self.read_resource(&line.chunk);
+            self.check(outcome, line.chunk.span());
+        }
+    }
+
+    fn read_resource(&mut self, chunk: &Chunk<'t>) -> Result<()> {
+        let mut bytes = None;
+        let mut name = Cow::Borrowed("");
+        for pair in chunk.parse(Rule::resource)? {
+            match pair.as_rule() {
+                Rule::global => name = sigil_name(&pair),
+                Rule::string => bytes = parse_hex(pair.as_str().trim_matches('"')),
+                _ => {}
+            }
+        }
+        let bad = bytes.is_none();
+        if self.resources.insert(name.clone(), bytes).is_some() {
+            return Err(Diagnostic::error(codes::DUPLICATE, format!("resource `@{name}` is defined twice")));
+        }
+        if bad {
+            let message = format!("resource `@{name}` is not written in pairs of hexadecimal digits");
+            return Err(Diagnostic::error(codes::SYNTAX, message));
+        }
+        Ok(())
+    }
+
+    fn read_lines(&mut self, lines: &[Line<'t>]) {
+        let mut rest = lines;
+        while let Some((line, after)) = rest.split_first() {
+            if self.is_full() {
+                return;
+            }
+            rest = after;
+            let first = rest.len() + 1 == lines.len();
+            let span = line.chunk.span();
+            match line.rule {
+                Rule::resource => {}
+                Rule::header => {
+                    let outcome = if first { read_header(&line.chunk) } else { Err(misplaced("the version", "first")) };
+                    if self.check(outcome, span).is_none() && first {
+                        return;
+                    }
+                }
+                Rule::module => {
+                    let second = rest.len() + 2 == lines.len() && lines[0].rule == Rule::header;
+                    let outcome = if first || second {
+                        self.read_module(&line.chunk)
+                    } else {
+                        Err(misplaced("the module line", "before all functions"))
+                    };
+                    self.check(outcome, span);
+                }
+                Rule::signature => {
+                    let ends = |line: &Line<'_>| !matches!(line.rule, Rule::instruction | Rule::return_line);
+                    let end = rest.iter().position(ends).unwrap_or(rest.len());
+                    let closed = rest.get(end).is_some_and(|line| line.rule == Rule::close);
+                    read_function(self, &line.chunk, &rest[..end]);
+                    if closed {
+                        let close = &rest[end].chunk;
+                        let outcome = close.parse(Rule::close).map(|_| ());
+                        self.check(outcome, close.span());
+                    } else {
+                        let message = "a function is not closed";
+                        self.report(Diagnostic::error(codes::SYNTAX, message).help("add a line `}` after `return`"), span);
+                    }
+                    rest = &rest[end + usize::from(closed)..];
+                }
+                _ => {
+                    let message = "expected `func @name(..) -> (..) {`, found something else outside of a function";
+                    self.report(Diagnostic::error(codes::SYNTAX, message), span);
+                    rest = &rest[rest.iter().position(|line| line.rule == Rule::signature).unwrap_or(rest.len())..];
+                }
+            }
+        }
+    }
+
+    fn read_module(&mut self, chunk: &Chunk<'t>) -> Result<()> {
+        for pair in chunk.parse(Rule::module)? {
+            match pair.as_rule() {
+                Rule::global => self.module.name = Name::from(&*sigil_name(&pair)),
+                Rule::attrs => {
+                    for field in fields(chunk, pair)? {
+                        let phase = match (&field.name, &field.value) {
+                            (&"phase", Some(AttrText::Word(word))) => Phase::ALL.into_iter().find(|p| p.name() == *word),
+                            _ => None,
+                        };
+                        let phases = Phase::ALL.map(|phase| format!("`{phase}`"));
+                        let unknown = || {
+                            Diagnostic::error(codes::PHASE, format!("`{}` is no phase of a module", field.text))
+                                .at(field.span, "")
+                                .help(format!("write `phase = ` and one of {}", phases.join(", ")))
+                        };
+                        self.module.phase = phase.ok_or_else(unknown)?;
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The bytes of a resource; `None` when they are wrong, which is reported already.
+    ///
+    /// # Errors
+    /// When there is none of this name.
+    pub(super) fn resource(&self, name: &str) -> Result<Option<Literal<'_>>> {
+        let unknown = || Diagnostic::error(codes::UNDEFINED_VALUE, format!("resource `@{name}` is not defined"));
+        let bytes = self.resources.get(name).ok_or_else(|| unknown().help("resources stand after the functions"))?;
+        Ok(bytes.as_deref().map(Literal::Bytes))
+    }
+}
+
+fn misplaced(what: &str, place: &str) -> Diagnostic {
+    Diagnostic::error(codes::SYNTAX, format!("{what} stands {place}"))
+}
+
+fn read_header(chunk: &Chunk<'_>) -> Result<()> {
+    let mut pairs = chunk.parse(Rule::header)?;
+    let version = pairs.find(|pair| pair.as_rule() == Rule::number).map_or("", |pair| pair.as_str());
+    if version.parse() == Ok(super::VERSION) {
+        return Ok(());
+    }
+    let message = format!("IR text of version {version} cannot be read; this build reads version {}", super::VERSION);
+    Err(Diagnostic::error(codes::VERSION, message).help("write the text again with this version of Halite"))
+}

@@ -1,0 +1,135 @@
+//! The roles of parameters and results: `{weight, init = normal(0.02), decay = 0.1}`, `{state = m, of = "w"}`, `{loss}`.
+
+use super::names::print_string;
+use super::numbers::{parse_real, print_real};
+use super::syntax::{AttrText, Field};
+use crate::syntax::{Init, ParamRole, ResultRole, Slot, StateInfo, WeightInfo};
+use halite_support::{Diagnostic, Name, Result, codes};
+
+/// Prints what follows the type of a parameter; nothing for a plain argument.
+pub(super) fn print_param_role(role: &ParamRole) -> String {
+    match role {
+        ParamRole::Argument => String::new(),
+        ParamRole::Batch => " {batch}".to_owned(),
+        ParamRole::Weight(info) => {
+            let decay = info.decay.map(|decay| format!(", decay = {}", print_real(decay))).unwrap_or_default();
+            format!(" {{weight, init = {}{decay}}}", print_init(info.init))
+        }
+        ParamRole::State(info) => {
+            let of = info.of.as_ref().map(|of| format!(", of = {}", print_string(of))).unwrap_or_default();
+            format!(" {{state = {}{of}}}", info.slot.name())
+        }
+    }
+}
+
+fn print_init(init: Init) -> String {
+    match init {
+        Init::Zeros => "zeros".to_owned(),
+        Init::Ones => "ones".to_owned(),
+        Init::Normal { std } => format!("normal({})", print_real(std)),
+    }
+}
+
+/// Prints what follows the type of a result; nothing for a plain value.
+pub(super) fn print_result_role(role: &ResultRole) -> String {
+    match role {
+        ResultRole::Value => String::new(),
+        ResultRole::Loss => " {loss}".to_owned(),
+        ResultRole::Count => " {count}".to_owned(),
+        ResultRole::Probe => " {probe}".to_owned(),
+        ResultRole::Metric => " {metric}".to_owned(),
+        ResultRole::Gradient(of) => format!(" {{gradient = {}}}", print_string(of)),
+        ResultRole::State(of) => format!(" {{state = {}}}", print_string(of)),
+    }
+}
+
+/// Reads the role of a parameter from its fields.
+///
+/// # Errors
+/// On an unknown role, field or value, at its position.
+pub(super) fn parse_param_role(fields: &[Field<'_>]) -> Result<ParamRole> {
+    let Some((role, rest)) = fields.split_first() else { return Ok(ParamRole::Argument) };
+    match (role.name, &role.value) {
+        ("batch", None) => known_fields(rest, &[]).map(|()| ParamRole::Batch),
+        ("weight", None) => {
+            known_fields(rest, &["init", "decay"])?;
+            let init = find(rest, "init").map(parse_init).transpose()?;
+            let init = init.ok_or_else(|| error(role, "a weight says how it starts").help("add e.g. `init = zeros`"))?;
+            let decay = find(rest, "decay").map(parse_decay).transpose()?;
+            Ok(ParamRole::Weight(WeightInfo { init, decay }))
+        }
+        ("state", Some(AttrText::Word(word))) => {
+            known_fields(rest, &["of"])?;
+            let slot = Slot::ALL.into_iter().find(|slot| slot.name() == *word);
+            let slots: Vec<_> = Slot::ALL.iter().map(|slot| format!("`{}`", slot.name())).collect();
+            let unknown = || error(role, format!("no state slot is named `{word}`")).help(format!("slots are {}", slots.join(", ")));
+            let of = find(rest, "of").map(parse_of).transpose()?;
+            Ok(ParamRole::State(StateInfo { slot: slot.ok_or_else(unknown)?, of }))
+        }
+        _ => Err(error(role, format!("`{}` is not a role of a parameter", role.text))
+            .help("roles are `batch`, `weight, init = ..` and `state = <slot>, of = \"<weight>\"`")),
+    }
+}
+
+/// Reads the role of a result from its fields.
+///
+/// # Errors
+/// As [`parse_param_role`].
+pub(super) fn parse_result_role(fields: &[Field<'_>]) -> Result<ResultRole> {
+    let Some((role, rest)) = fields.split_first() else { return Ok(ResultRole::Value) };
+    known_fields(rest, &[])?;
+    match (role.name, &role.value) {
+        ("loss", None) => Ok(ResultRole::Loss),
+        ("count", None) => Ok(ResultRole::Count),
+        ("probe", None) => Ok(ResultRole::Probe),
+        ("metric", None) => Ok(ResultRole::Metric),
+        ("gradient", Some(AttrText::Text(of))) => Ok(ResultRole::Gradient(Name::from(of.as_str()))),
+        ("state", Some(AttrText::Text(of))) => Ok(ResultRole::State(Name::from(of.as_str()))),
+        _ => Err(error(role, format!("`{}` is not a role of a result", role.text)).help(
+            "roles are `loss`, `count`, `probe`, `metric`, `gradient = \"<parameter>\"` and `state = \"<parameter>\"`",
+        )),
+    }
+}
+
+fn error(field: &Field<'_>, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::error(codes::ATTRIBUTE, message).at(field.span, "")
+}
+
+fn find<'a, 't>(fields: &'a [Field<'t>], name: &str) -> Option<&'a Field<'t>> {
+    fields.iter().find(|field| field.name == name)
+}
+
+fn known_fields(fields: &[Field<'_>], known: &[&str]) -> Result<()> {
+    for (position, field) in fields.iter().enumerate() {
+        if !known.contains(&field.name) {
+            return Err(error(field, format!("`{}` is not part of this role", field.name)));
+        }
+        if find(&fields[..position], field.name).is_some() {
+            return Err(error(field, format!("`{}` is given twice", field.name)));
+        }
+    }
+    Ok(())
+}
+
+fn parse_init(field: &Field<'_>) -> Result<Init> {
+    let std = |text: &str| parse_real(text).map(|std| Init::Normal { std });
+    let init = match &field.value {
+        Some(AttrText::Word("zeros")) => Some(Init::Zeros),
+        Some(AttrText::Word("ones")) => Some(Init::Ones),
+        Some(AttrText::Applied("normal", text)) => std(text),
+        _ => None,
+    };
+    init.ok_or_else(|| error(field, format!("`{}` is no initializer", field.text)).help("write `zeros`, `ones` or `normal(<std>)`"))
+}
+
+fn parse_decay(field: &Field<'_>) -> Result<f64> {
+    let decay = if let Some(AttrText::Element(text)) = &field.value { parse_real(text) } else { None };
+    decay.ok_or_else(|| error(field, format!("`{}` needs a number", field.name)))
+}
+
+fn parse_of(field: &Field<'_>) -> Result<Name> {
+    let Some(AttrText::Text(of)) = &field.value else {
+        return Err(error(field, "`of` needs the name of a weight").help("write it in quotes"));
+    };
+    Ok(Name::from(of.as_str()))
+}

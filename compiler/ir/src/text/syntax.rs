@@ -1,0 +1,243 @@
+//! One line of IR text as the grammar sees it, before names are resolved.
+
+use super::names::parse_name;
+use crate::ty::TensorType;
+use halite_support::{Diagnostic, FileId, Result, Span, codes};
+use halite_tensor::{DType, Shape};
+use pest::Parser;
+use pest::error::{Error, ErrorVariant, InputLocation};
+use pest::iterators::Pair;
+use std::borrow::Cow;
+
+#[allow(missing_docs, unreachable_pub, reason = "the grammar file documents its rules")]
+mod grammar {
+    #[derive(pest_derive::Parser)]
+    #[grammar = "text/grammar.pest"]
+    pub struct Grammar;
+}
+
+pub(super) use grammar::Rule;
+
+/// A piece of text with its place in the file.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chunk<'t> {
+    /// The file.
+    pub(super) file: FileId,
+    /// Where the piece starts in it, in bytes.
+    pub(super) start: usize,
+    /// The piece.
+    pub(super) text: &'t str,
+}
+
+impl<'t> Chunk<'t> {
+    /// Where the whole piece is.
+    pub(super) fn span(&self) -> Span {
+        Span::new(self.file, self.start, self.start + self.text.len())
+    }
+
+    /// Where a part of it is.
+    pub(super) fn span_of(&self, pair: &Pair<'t, Rule>) -> Span {
+        let span = pair.as_span();
+        Span::new(self.file, self.start + span.start(), self.start + span.end())
+    }
+
+    /// Its parts by one rule of the grammar, without punctuation at the top level.
+    ///
+    /// # Errors
+    /// What was expected and what was found, at that place.
+    pub(super) fn parse(&self, rule: Rule) -> Result<impl Iterator<Item = Pair<'t, Rule>> + use<'t>> {
+        let mut pairs = grammar::Grammar::parse(rule, self.text).map_err(|error| self.syntax_error(&error))?;
+        Ok(pairs.next().into_iter().flat_map(Pair::into_inner))
+    }
+
+    fn syntax_error(&self, error: &Error<Rule>) -> Diagnostic {
+        let at = match error.location {
+            InputLocation::Pos(at) | InputLocation::Span((at, _)) => at,
+        };
+        let rest = self.text.get(at..).unwrap_or_default();
+        let found = token(rest);
+        let span = Span::new(self.file, self.start + at, self.start + at + found.len());
+        let found = if found.is_empty() { "the end of the line".to_owned() } else { format!("`{found}`") };
+        let mut expected = Vec::new();
+        if let ErrorVariant::ParsingError { positives, .. } = &error.variant {
+            for word in positives.iter().map(|&rule| describe(rule)) {
+                if !expected.contains(&word) {
+                    expected.push(word);
+                }
+            }
+        }
+        let message = format!("expected {}, found {found}", one_of(&expected));
+        Diagnostic::error(codes::SYNTAX, message).at(span, "")
+    }
+}
+
+/// The first token of a text, for messages.
+fn token(text: &str) -> &str {
+    let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+    let sigil = text.chars().next().filter(|c| matches!(c, '%' | '@' | '"')).map_or(0, char::len_utf8);
+    let name: usize = text[sigil..].chars().take(32).take_while(|&c| is_name(c)).map(char::len_utf8).sum();
+    let end = if sigil + name > 0 { sigil + name } else { text.chars().next().map_or(0, char::len_utf8) };
+    &text[..end]
+}
+
+/// `a`, `a or b`, `a, b or c`.
+pub(super) fn one_of(words: &[&str]) -> String {
+    match words {
+        [] => "something else".to_owned(),
+        [word] => (*word).to_owned(),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+    }
+}
+
+fn describe(rule: Rule) -> &'static str {
+    match rule {
+        Rule::end => "the end of the line",
+        Rule::open_paren | Rule::params | Rule::results => "`(`",
+        Rule::close_paren => "`)`",
+        Rule::open_brace => "`{`",
+        Rule::close_brace => "`}`",
+        Rule::open_bracket => "`[`",
+        Rule::close_bracket => "`]`",
+        Rule::comma => "`,`",
+        Rule::colon => "`:`",
+        Rule::equals => "`=`",
+        Rule::arrow => "`->`",
+        Rule::times => "`x`",
+        Rule::param | Rule::value | Rule::values => "a value such as `%x`",
+        Rule::global => "a name such as `@f`",
+        Rule::ty | Rule::types => "a type such as `f32[4,8]`",
+        Rule::result | Rule::result_name => "a result such as `loss: f32[]`",
+        Rule::word => "a word",
+        Rule::string => "a text in quotes",
+        Rule::number => "a number",
+        Rule::element | Rule::elements | Rule::literal | Rule::special => "elements such as `1.0` or `[1.0, 2.0]`",
+        Rule::attrs => "attributes in `{..}`",
+        Rule::attr => "an attribute such as `name = value`",
+        Rule::attr_value | Rule::applied | Rule::pair => "the value of an attribute",
+        Rule::list | Rule::groups => "a list of integers",
+        Rule::header => "`halite.ir 1`",
+        Rule::module => "`module @name`",
+        Rule::resource => "`resource @name = \"..\"`",
+        Rule::signature => "`func @name(..) -> (..) {`",
+        Rule::instruction => "an instruction",
+        Rule::return_line => "`return`",
+        Rule::close => "`}`",
+        _ => "something else",
+    }
+}
+
+/// A name after its sigil, without quotes.
+pub(super) fn sigil_name<'t>(pair: &Pair<'t, Rule>) -> Cow<'t, str> {
+    parse_name(&pair.as_str()[1..])
+}
+
+/// The value of an attribute as written.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum AttrText<'t> {
+    /// A number or truth value.
+    Element(&'t str),
+    /// A bare word.
+    Word(&'t str),
+    /// A text in quotes, without them.
+    Text(String),
+    /// `[0, 1]`
+    Ints(Vec<i64>),
+    /// `[1] x [0]`
+    Pair(Vec<i64>, Vec<i64>),
+    /// `[[0, 1], [2]]`
+    Groups(Vec<Vec<i64>>),
+    /// `@f`
+    Func(String),
+    /// `normal(0.02)`
+    Applied(&'t str, &'t str),
+}
+
+/// One attribute as written; without a value it is a flag.
+#[derive(Clone, Debug)]
+pub(super) struct Field<'t> {
+    /// Its name.
+    pub(super) name: &'t str,
+    /// What follows `=`.
+    pub(super) value: Option<AttrText<'t>>,
+    /// All of it.
+    pub(super) text: &'t str,
+    /// Where it is.
+    pub(super) span: Span,
+}
+
+/// Reads `{name = value, ..}`.
+///
+/// # Errors
+/// When an integer does not fit in 64 bits.
+pub(super) fn fields<'t>(chunk: &Chunk<'t>, attrs: Pair<'t, Rule>) -> Result<Vec<Field<'t>>> {
+    attrs.into_inner().filter(|pair| pair.as_rule() == Rule::attr).map(|attr| field(chunk, attr)).collect()
+}
+
+fn field<'t>(chunk: &Chunk<'t>, attr: Pair<'t, Rule>) -> Result<Field<'t>> {
+    let mut field = Field { name: "", value: None, text: attr.as_str(), span: chunk.span_of(&attr) };
+    for pair in attr.into_inner() {
+        match pair.as_rule() {
+            Rule::word => field.name = pair.as_str(),
+            Rule::attr_value => {
+                let too_big = || Diagnostic::error(codes::SYNTAX, "an integer does not fit in 64 bits").at(field.span, "");
+                field.value = Some(attr_text(pair).ok_or_else(too_big)?);
+            }
+            _ => {}
+        }
+    }
+    Ok(field)
+}
+
+fn attr_text(value: Pair<'_, Rule>) -> Option<AttrText<'_>> {
+    let pair = value.into_inner().next()?;
+    let text = pair.as_str();
+    let rule = pair.as_rule();
+    let mut parts = pair.into_inner().filter(|part| matches!(part.as_rule(), Rule::list | Rule::word | Rule::element));
+    Some(match rule {
+        Rule::pair => AttrText::Pair(ints(parts.next()?.as_str())?, ints(parts.next()?.as_str())?),
+        Rule::groups => AttrText::Groups(parts.map(|list| ints(list.as_str())).collect::<Option<_>>()?),
+        Rule::list => AttrText::Ints(ints(text)?),
+        Rule::global => AttrText::Func(parse_name(&text[1..]).into_owned()),
+        Rule::applied => AttrText::Applied(parts.next()?.as_str(), parts.next()?.as_str()),
+        Rule::word => AttrText::Word(text),
+        Rule::string => AttrText::Text(parse_name(text).into_owned()),
+        _ => AttrText::Element(text),
+    })
+}
+
+/// The entries of `[1, 2]`; `None` when one is out of range.
+fn ints(list: &str) -> Option<Vec<i64>> {
+    let inner = list.trim_start_matches('[').trim_end_matches(']').trim();
+    if inner.is_empty() { Some(Vec::new()) } else { inner.split(',').map(|int| int.trim().parse().ok()).collect() }
+}
+
+/// Tensors with more elements than this are refused, so that no size computed from a type overflows.
+const MAX_ELEMENTS: usize = 1 << 44;
+
+/// Reads a type such as `f32[4,8]`.
+///
+/// # Errors
+/// On an unknown element type or a size that no machine holds.
+pub(super) fn parse_type(chunk: &Chunk<'_>, pair: &Pair<'_, Rule>) -> Result<TensorType> {
+    let text = pair.as_str();
+    let span = Span::new(chunk.file, chunk.start + pair.as_span().start(), chunk.start + pair.as_span().end());
+    let (name, sizes) = text.split_once('[').unwrap_or((text, ""));
+    let dtype = DType::parse(name).ok_or_else(|| unknown_dtype(name, span))?;
+    let sizes = sizes.trim_end_matches(']').trim();
+    let too_big = || Diagnostic::error(codes::SHAPE, format!("a tensor of type `{text}` has too many elements")).at(span, "");
+    let mut shape = Vec::new();
+    let mut elements = 1usize;
+    for size in sizes.split(',').filter(|_| !sizes.is_empty()) {
+        let size: usize = size.trim().parse().map_err(|_| too_big())?;
+        elements = elements.checked_mul(size.max(1)).filter(|&elements| elements <= MAX_ELEMENTS).ok_or_else(too_big)?;
+        shape.push(size);
+    }
+    Ok(TensorType::new(dtype, Shape::from(shape.as_slice())))
+}
+
+fn unknown_dtype(name: &str, span: Span) -> Diagnostic {
+    let known: Vec<_> = DType::ALL.iter().map(|dtype| dtype.name()).collect();
+    Diagnostic::error(codes::SYNTAX, format!("no element type is named `{name}`"))
+        .at(span, "")
+        .help(format!("element types are {}", one_of(&known)))
+}

@@ -1,0 +1,150 @@
+//! Structure and types.
+
+use super::Errors;
+use crate::op::InferCx;
+use crate::registry::Registry;
+use crate::syntax::{Def, FuncId, Function, Inst, Module, Value};
+use crate::ty::TensorType;
+use halite_support::{Code, Diagnostic, codes};
+use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
+
+/// Checks every function of a module.
+pub(super) fn check(module: &Module, registry: &Registry, errors: &mut Errors<'_>) {
+    if module.functions.is_empty() {
+        errors.at_module(broken(codes::UNDEFINED_VALUE, "the module has no function".to_owned()));
+    }
+    let mut names = FxHashSet::default();
+    for (index, function) in module.functions.iter().enumerate() {
+        let id = FuncId::new(index);
+        if !names.insert(&*function.name) {
+            let message = format!("two functions are named `@{}`", function.name);
+            errors.at_signature(id, broken(codes::DUPLICATE, message));
+        }
+        // Only earlier functions can be called, so a callee that comes later is not found.
+        let cx = InferCx { functions: &module.functions[..index], registry };
+        let mut checker = Checker { module, id, function, cx, defined: vec![false; function.values.len()], errors };
+        checker.check_params();
+        for (at, inst) in function.insts.iter().enumerate() {
+            checker.check_inst(at, inst);
+        }
+        checker.check_results();
+        checker.check_all_defined();
+    }
+}
+
+fn broken(code: Code, message: String) -> Diagnostic {
+    Diagnostic::error(code, message)
+}
+
+struct Checker<'a, 'e, 'm> {
+    module: &'a Module,
+    id: FuncId,
+    function: &'a Function,
+    cx: InferCx<'a>,
+    defined: Vec<bool>,
+    errors: &'e mut Errors<'m>,
+}
+
+impl Checker<'_, '_, '_> {
+    fn check_params(&mut self) {
+        let mut names = FxHashSet::default();
+        for (position, param) in self.function.params.iter().enumerate() {
+            let name = &param.name;
+            if !names.insert(&**name) {
+                let message = format!("two parameters are named `{name}`");
+                self.errors.at_signature(self.id, broken(codes::DUPLICATE, message));
+            }
+            let def = u32::try_from(position).map(Def::Param).ok();
+            if let Err(message) = self.define(param.value, def) {
+                self.errors.at_signature(self.id, broken(codes::UNDEFINED_VALUE, format!("parameter `{name}` {message}")));
+            }
+        }
+    }
+
+    /// Notes the definition of a value.
+    fn define(&mut self, value: Value, def: Option<Def>) -> Result<(), &'static str> {
+        let Some(data) = self.function.values.get(value.index()) else {
+            return Err("is no value of this function");
+        };
+        if std::mem::replace(&mut self.defined[value.index()], true) {
+            return Err("is defined a second time");
+        }
+        if Some(data.def) != def { Err("is recorded as defined elsewhere") } else { Ok(()) }
+    }
+
+    fn check_inst(&mut self, at: usize, inst: &Inst) {
+        if !self.module.locs.contains(inst.loc) {
+            self.inst_error(at, codes::UNDEFINED_VALUE, || format!("the location of `{}` does not exist", inst.op.name()));
+        }
+        let mut sound = true;
+        let mut types: SmallVec<[&TensorType; 8]> = SmallVec::new();
+        for (position, arg) in inst.args.iter().enumerate() {
+            match self.function.values.get(arg.index()) {
+                Some(data) if self.defined[arg.index()] => types.push(&data.ty),
+                data => {
+                    let what = if data.is_none() { "no value of this function" } else { "not defined before it is read" };
+                    let op = inst.op.name();
+                    self.inst_error(at, codes::UNDEFINED_VALUE, || format!("operand {position} of `{op}` is {what}"));
+                    sound = false;
+                }
+            }
+        }
+        for (position, &result) in inst.results.iter().enumerate() {
+            let def = u32::try_from(at).ok().zip(u16::try_from(position).ok());
+            if let Err(message) = self.define(result, def.map(|(at, position)| Def::Inst(at, position))) {
+                let op = inst.op.name();
+                self.inst_error(at, codes::UNDEFINED_VALUE, || format!("result {position} of `{op}` {message}"));
+                sound = false;
+            }
+        }
+        if sound {
+            self.check_types(at, inst, &types);
+        }
+    }
+
+    fn check_types(&mut self, at: usize, inst: &Inst, args: &[&TensorType]) {
+        let inferred = match inst.op.def().infer(&self.cx, args) {
+            Ok(inferred) => inferred,
+            Err(diagnostic) => return self.errors.at_inst(self.id, at, diagnostic),
+        };
+        let op = inst.op.name();
+        if inferred.len() != inst.results.len() {
+            let (expected, found) = (inferred.len(), inst.results.len());
+            return self.inst_error(at, codes::ARITY, || format!("`{op}` has {expected} results, found {found}"));
+        }
+        for (expected, &result) in inferred.iter().zip(&inst.results) {
+            let found = self.function.ty(result);
+            if expected != found {
+                self.inst_error(at, codes::TYPE_MISMATCH, || format!("`{op}` gives `{expected}`, recorded is `{found}`"));
+            }
+        }
+    }
+
+    fn check_results(&mut self) {
+        let mut names = FxHashSet::default();
+        for (position, result) in self.function.results.iter().enumerate() {
+            let name = &result.name;
+            if !name.is_empty() && !names.insert(&**name) {
+                let message = format!("two results are named `{name}`");
+                self.errors.at_return(self.id, broken(codes::DUPLICATE, message));
+            }
+            if self.defined.get(result.value.index()) != Some(&true) {
+                let message = format!("result {position} is not defined");
+                self.errors.at_return(self.id, broken(codes::UNDEFINED_VALUE, message));
+            }
+        }
+    }
+
+    fn check_all_defined(&mut self) {
+        let missing = self.defined.iter().filter(|&&defined| !defined).count();
+        if missing > 0 {
+            let message = format!("{missing} values of `@{}` are never defined", self.function.name);
+            self.errors.at_signature(self.id, broken(codes::UNDEFINED_VALUE, message));
+        }
+    }
+
+    fn inst_error(&mut self, at: usize, code: Code, message: impl FnOnce() -> String) {
+        self.errors.at_inst(self.id, at, broken(code, message()));
+    }
+}

@@ -1,0 +1,209 @@
+//! The syntax tree of a model. Data only.
+
+use halite_support::{Name, Span};
+
+/// A name with its place.
+#[derive(Clone, Debug)]
+pub(crate) struct Ident {
+    pub(crate) name: Name,
+    pub(crate) span: Span,
+}
+
+/// `model name { .. }`
+#[derive(Debug)]
+pub(crate) struct Model {
+    pub(crate) name: Ident,
+    pub(crate) items: Vec<Item>,
+}
+
+/// What stands in a model.
+#[derive(Debug)]
+pub(crate) enum Item {
+    Config(Vec<Binding>),
+    Require(Require),
+    Let(Binding),
+    Function(Function),
+}
+
+/// `name = value`: a config key with its default, or a `let`.
+#[derive(Debug)]
+pub(crate) struct Binding {
+    pub(crate) name: Ident,
+    pub(crate) value: Expr,
+}
+
+/// `require condition, "message"`
+#[derive(Debug)]
+pub(crate) struct Require {
+    pub(crate) condition: Expr,
+    pub(crate) message: Name,
+}
+
+/// `fn name(arguments) { body return results }`
+#[derive(Debug)]
+pub(crate) struct Function {
+    pub(crate) name: Ident,
+    pub(crate) arguments: Vec<Argument>,
+    pub(crate) body: Vec<Statement>,
+    pub(crate) results: Vec<Expr>,
+    /// Of the `return`.
+    pub(crate) returns: Span,
+}
+
+/// `name: type = default`
+#[derive(Debug)]
+pub(crate) struct Argument {
+    pub(crate) name: Ident,
+    pub(crate) ty: Option<Type>,
+    pub(crate) default: Option<Expr>,
+}
+
+/// `s32[batch, seq]`
+#[derive(Debug)]
+pub(crate) struct Type {
+    pub(crate) dtype: Ident,
+    /// A list.
+    pub(crate) shape: Expr,
+}
+
+#[derive(Debug)]
+pub(crate) enum Statement {
+    Assign(Assign),
+    Param(Param),
+    For(For),
+    Output(Vec<Ident>),
+}
+
+/// `a, b = value`
+#[derive(Debug)]
+pub(crate) struct Assign {
+    pub(crate) targets: Vec<Ident>,
+    pub(crate) value: Expr,
+}
+
+/// `param name: [shape] = init(argument)`
+#[derive(Debug)]
+pub(crate) struct Param {
+    pub(crate) name: Ident,
+    /// A list.
+    pub(crate) shape: Expr,
+    pub(crate) init: Ident,
+    pub(crate) init_argument: Option<Expr>,
+}
+
+/// `for variable in from..to { body }`
+#[derive(Debug)]
+pub(crate) struct For {
+    pub(crate) variable: Ident,
+    pub(crate) from: Expr,
+    pub(crate) to: Expr,
+    pub(crate) body: Vec<Statement>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Expr {
+    pub(crate) kind: ExprKind,
+    pub(crate) span: Span,
+    /// Levels of the tree below and including this one.
+    pub(crate) depth: usize,
+}
+
+#[derive(Debug)]
+pub(crate) enum ExprKind {
+    Int(i64),
+    Real(f64),
+    Bool(bool),
+    Text(Name),
+    Name(Name),
+    List(Vec<Expr>),
+    Negate(Box<Expr>),
+    Not(Box<Expr>),
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    Index(Box<Expr>, Vec<Subscript>),
+    Call(Call),
+}
+
+/// An infix operator.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum BinaryOp {
+    Or,
+    And,
+    Compare(Comparison),
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
+    Matmul,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Comparison {
+    Equal,
+    NotEqual,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+}
+
+/// `3` or `1:` between brackets.
+#[derive(Debug)]
+pub(crate) enum Subscript {
+    At(Expr),
+    Range(Option<Expr>, Option<Expr>),
+}
+
+/// `function(given) as scope`
+#[derive(Debug)]
+pub(crate) struct Call {
+    pub(crate) function: Ident,
+    pub(crate) given: Vec<Given>,
+    pub(crate) scope: Vec<ScopePart>,
+}
+
+/// An argument of a call: `value` or `name = value`.
+#[derive(Debug)]
+pub(crate) struct Given {
+    pub(crate) name: Option<Ident>,
+    pub(crate) value: Expr,
+}
+
+/// A part of `layers.{i}`, dots included.
+#[derive(Debug)]
+pub(crate) enum ScopePart {
+    Text(Name),
+    Hole(Expr),
+}
+
+impl ExprKind {
+    /// Calls `visit` with each direct part, in source order.
+    pub(crate) fn for_each_part<'a>(&'a self, mut visit: impl FnMut(&'a Expr)) {
+        match self {
+            ExprKind::Int(_) | ExprKind::Real(_) | ExprKind::Bool(_) | ExprKind::Text(_) | ExprKind::Name(_) => {}
+            ExprKind::List(items) => items.iter().for_each(visit),
+            ExprKind::Negate(part) | ExprKind::Not(part) => visit(part),
+            ExprKind::Binary(_, left, right) => {
+                visit(left);
+                visit(right);
+            }
+            ExprKind::Index(base, subscripts) => {
+                visit(base);
+                for subscript in subscripts {
+                    match subscript {
+                        Subscript::At(at) => visit(at),
+                        Subscript::Range(from, to) => from.iter().chain(to).for_each(&mut visit),
+                    }
+                }
+            }
+            ExprKind::Call(call) => {
+                call.given.iter().for_each(|given| visit(&given.value));
+                for part in &call.scope {
+                    if let ScopePart::Hole(hole) = part {
+                        visit(hole);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Builtins that make, move or choose elements, and those that ask for sizes.
+
+use super::Bound;
+use crate::ast::Expr;
+use crate::elaborate::expr::from_end;
+use crate::elaborate::value::Value;
+use crate::elaborate::{Elaborator, Eval, Tensor};
+use halite_support::codes;
+use halite_tensor::{DType, Dims, Shape};
+
+type Cx<'a, 'r, 'm> = &'a mut Elaborator<'r, 'm>;
+
+impl Elaborator<'_, '_> {
+    pub(super) fn tensor(&mut self, (value, at): (&Value, &Expr)) -> Eval<Tensor> {
+        match value {
+            Value::Tensor(tensor) => Ok(*tensor),
+            other => Err(self.wrong_kind("a tensor", other, at)),
+        }
+    }
+
+    /// Different dimensions below `rank`, each counted from the end when negative.
+    pub(super) fn dims(&mut self, value: &Value, rank: usize, at: &Expr) -> Eval<Dims> {
+        let mut dims = Dims::new();
+        for dim in self.to_ints(value, at)? {
+            match from_end(dim, rank).filter(|found| *found < rank && !dims.contains(found)) {
+                Some(found) => dims.push(found),
+                None => {
+                    let message = format!("dimension {dim} is out of range for rank {rank} or named twice");
+                    return Err(self.error(codes::SHAPE, message, at.span, "here"));
+                }
+            }
+        }
+        Ok(dims)
+    }
+
+    /// One dimension below `rank`; the last one when left out.
+    fn one_dim(&mut self, given: Option<(&Value, &Expr)>, rank: usize, bound: &Bound<'_>) -> Eval<usize> {
+        match given {
+            Some((value @ Value::Int(_), at)) => Ok(self.dims(value, rank, at)?[0]),
+            Some((other, at)) => Err(self.wrong_kind("a dimension", other, at)),
+            None if rank > 0 => Ok(rank - 1),
+            None => Err(self.error(codes::SHAPE, "a scalar has no dimension", bound.span, "here")),
+        }
+    }
+
+    fn dtype(&mut self, given: Option<(&Value, &Expr)>, default: DType) -> Eval<DType> {
+        match given {
+            Some((Value::Type(dtype), _)) => Ok(*dtype),
+            Some((other, at)) => Err(self.wrong_kind("an element type", other, at)),
+            None => Ok(default),
+        }
+    }
+}
+
+fn one(value: Value) -> Vec<Value> {
+    vec![value]
+}
+
+/// The shape may leave one size open as -1.
+pub(super) fn reshape(cx: Cx<'_, '_, '_>, bound: &Bound<'_>) -> Eval<Vec<Value>> {
+    let x = cx.tensor(bound.required(0))?;
+    let (shape, at) = bound.required(1);
+    let mut sizes = cx.to_ints(shape, at)?;
+    if let Some(open) = sizes.iter().position(|&size| size == -1) {
+        let total = cx.b.shape(x).num_elements() as i64;
+        let rest = sizes.iter().enumerate().filter(|(dim, _)| *dim != open);
+        let known = rest.map(|(_, &size)| size).try_fold(1i64, i64::checked_mul);
+        sizes[open] = match known.filter(|&known| known > 0 && total % known == 0) {
+            Some(known) => total / known,
+            None => {
+                let message = format!("no size in place of -1 makes {sizes:?} hold the {total} elements of `{}`", cx.b.ty(x));
+                return Err(cx.error(codes::SHAPE, message, at.span, "this shape"));
+            }
+        };
+    }
+    let sizes = Value::List(sizes.into_iter().map(Value::Int).collect());
+    let shape = cx.to_shape(&sizes, at)?;
+    cx.emit_tensor(bound.span, |b| b.reshape(x, shape)).map(one)
+}
+
+/// Aligned at the last dimension; a size of 1 is repeated too.
+pub(super) fn broadcast(cx: Cx<'_, '_, '_>, bound: &Bound<'_>) -> Eval<Vec<Value>> {
+    let x = cx.tensor(bound.required(0))?;
+    let (shape, at) = bound.required(1);
+    let shape = cx.to_shape(shape, at)?;
+    let own = cx.b.shape(x).clone();
+    let first = shape.rank().checked_sub(own.rank());
+    let Some(first) = first.filter(|&first| own.iter().zip(&shape[first..]).all(|(&a, &b)| a == b || a == 1)) else {
+        let message = format!("`{}` cannot be repeated to shape {shape}", cx.b.ty(x));
+        return Err(cx.error(codes::SHAPE, message, bound.span, "here"));
+    };
+    let full: Vec<usize> = (0..own.rank()).filter(|&dim| own[dim] == shape[first + dim]).collect();
+    let squeezed: Shape = full.iter().map(|&dim| own[dim]).collect();
+    let dims: Dims = full.iter().map(|dim| first + dim).collect();
+    cx.emit_tensor(bound.span, |b| {
+        let x = if squeezed == own { x } else { b.reshape(x, squeezed)? };
+        b.broadcast_in_dim(x, &dims, shape)
+    })
+    .map(one)
+}
+
+/// Without an order, the dimensions are reversed.
+pub(super) fn transpose(cx: Cx<'_, '_, '_>, bound: &Bound<'_>) -> Eval<Vec<Value>> {
+    let x = cx.tensor(bound.required(0))?;
+    let rank = cx.b.ty(x).rank();
+    let order = match bound.optional(1) {
+        Some((order, at)) => cx.dims(order, rank, at)?,
+        None => (0..rank).rev().collect(),
+    };
+    cx.emit_tensor(bound.span, |b| b.transpose(x, &order)).map(one)
+}
+
+pub(super) fn concat(cx: Cx<'_, '_, '_>, bound: &Bound<'_>) -> Eval<Vec<Value>> {
+    let (parts, at) = bound.required(0);
+    let Value::List(parts) = parts else { return Err(cx.wrong_kind("a list of tensors", parts, at)) };
+    let tensors = parts.iter().map(|part| cx.tensor((part, at))).collect::<Eval<Vec<_>>>()?;
+    let rank = tensors.first().map_or(0, |&tensor| cx.b.ty(tensor).rank());
+    let dim = cx.one_dim(bound.optional(1), rank, bound)?;
+    cx.emit_tensor(bound.span, |b| b.concatenate(&tensors, dim)).map(one)
+}
+
+/// Equal parts of one dimension.
+pub(super) fn split(cx: Cx<'_, '_, '_>, bound: &Bound<'_>) -> Eval<Vec<Value>> {
+    let x = cx.tensor(bound.required(0))?;
+    let ty = cx.b.ty(x).clone();
+    let dim = cx.one_dim(bound.optional(2), ty.rank(), bound)?;
+    let size = ty.shape()[dim];
+    let (parts, at) = bound.required(1);
+    let Value::Int(count) = parts else { return Err(cx.wrong_kind("a whole number", parts, at)) };
+    let Some(count) = usize::try_from(*count).ok().filter(|&count| count > 0 && size % count == 0) else {
+        let message = format!("dimension {dim} ({size}) of `{ty}` does not split into {count} equal parts");
+        return Err(cx.error(codes::SHAPE, message, at.span, "here"));
+    };
+    let width = size / count;
+    let part = |cx: Cx<'_, '_, '_>, index| {
+        cx.emit_tensor(bound.span, |b| b.slice_dim(x, dim, index * width, (index + 1) * width))
+    };
+    (0..count)
+        .map(|index| {
+            cx.step(bound.span)?;
+            part(cx, index)
+        })
+        .collect()
+}
+
+pub(super) fn iota(cx: Cx<'_, '_, '_>, bound: &Bound<'_>) -> Eval<Vec<Value>> {
+    let (shape, at) = bound.required(0);
+    let shape = cx.to_shape(shape, at)?;
+    let dim = cx.one_dim(bound.optional(1), shape.rank(), bound)?;
+    let dtype = cx.dtype(bound.optional(2), DType::S32)?;
+    cx.emit_tensor(bound.span, |b| b.iota(dtype, shape, dim)).map(one)
+}
+
+pub(super) fn full(cx: Cx<'_, '_, '_>, bound: &Bound<'_>) -> Eval<Vec<Value>> {
+    let (shape, at) = bound.required(0);
+    let shape = cx.to_shape(shape, at)?;
+    let dtype = cx.dtype(bound.optional(2), cx.options.float)?;
+    let (value, at) = bound.required(1);
+    let tensor = cx.fill(dtype, shape, value, at)?;
+    Ok(one(Value::Tensor(tensor)))
+}
+
+pub(super) fn convert(cx: Cx<'_, '_, '_>, bound: &Bound<'_>) -> Eval<Vec<Value>> {
+    let x = cx.tensor(bound.required(0))?;
+    let dtype = cx.dtype(bound.optional(1), cx.options.float)?;
+    cx.emit_tensor(bound.span, |b| b.convert(x, dtype)).map(one)
+}
+
+pub(super) fn select(cx: Cx<'_, '_, '_>, bound: &Bound<'_>) -> Eval<Vec<Value>> {
+    let condition = cx.tensor(bound.required(0))?;
+    let (x, y) = cx.operands(bound.required(1), bound.required(2), bound.span)?;
+    cx.emit_tensor(bound.span, |b| b.select(condition, x, y)).map(one)
+}
+
+pub(super) fn dim(cx: Cx<'_, '_, '_>, bound: &Bound<'_>) -> Eval<Vec<Value>> {
+    let x = cx.tensor(bound.required(0))?;
+    let rank = cx.b.ty(x).rank();
+    let dim = cx.one_dim(bound.optional(1), rank, bound)?;
+    Ok(one(Value::Int(cx.b.shape(x)[dim] as i64)))
+}
+
+pub(super) fn rank(cx: Cx<'_, '_, '_>, bound: &Bound<'_>) -> Eval<Vec<Value>> {
+    let x = cx.tensor(bound.required(0))?;
+    Ok(one(Value::Int(cx.b.ty(x).rank() as i64)))
+}

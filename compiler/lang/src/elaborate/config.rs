@@ -1,0 +1,147 @@
+//! The configuration: defaults, overrides, `let`, `require`.
+
+use super::value::Value;
+use super::{Elaborator, Eval, Locals, Reported};
+use crate::ast::{Binding, Expr, ExprKind, Item, Require};
+use crate::options::{ConfigValue, Override};
+use crate::resolve::suggest;
+use halite_support::{Diagnostic, codes};
+use indexmap::IndexMap;
+
+impl Elaborator<'_, '_> {
+    /// Evaluates everything outside functions, in order, and returns the configuration.
+    pub(super) fn config(&mut self) -> IndexMap<String, ConfigValue> {
+        let options = self.options;
+        for setting in &options.overrides {
+            self.check_key(setting);
+        }
+        let mut config = IndexMap::new();
+        let program = self.program;
+        for item in &program.model.items {
+            match item {
+                Item::Config(keys) => {
+                    for key in keys {
+                        let value = self.key(key);
+                        if let Ok(value) = value {
+                            config.insert(key.name.name.to_string(), value);
+                        }
+                        self.define(key, value.map(to_value));
+                    }
+                }
+                Item::Let(binding) => {
+                    let value = self.quiet_if_broken(|cx| cx.expr(&binding.value, &Locals::new()));
+                    self.define(binding, value);
+                }
+                Item::Require(require) => _ = self.quiet_if_broken(|cx| cx.require(require)),
+                Item::Function(_) => {}
+            }
+        }
+        config
+    }
+
+    fn define(&mut self, binding: &Binding, value: Eval<Value>) {
+        self.broken_config |= value.is_err();
+        self.globals.entry(binding.name.name.clone()).or_insert(value);
+    }
+
+    /// After a first failure of the configuration, later ones are most likely echoes of it.
+    fn quiet_if_broken<T>(&mut self, body: impl FnOnce(&mut Self) -> Eval<T>) -> Eval<T> {
+        let (quiet, reported) = (self.broken_config, self.errors.len());
+        let result = body(self);
+        if quiet {
+            self.errors.truncate(reported);
+        }
+        self.broken_config |= result.is_err();
+        result
+    }
+
+    fn check_key(&mut self, setting: &Override) {
+        let program = self.program;
+        if program.config_keys().any(|key| key == setting.key) {
+            return;
+        }
+        let message = format!("model `{}` has no config key `{}`", program.model.name.name, setting.key);
+        let error = Diagnostic::error(codes::CONFIG_VALUE, message).or_at(setting.span, "unknown key");
+        let keys: Vec<_> = program.config_keys().map(|key| format!("`{key}`")).collect();
+        let error = error.note(format!("its keys are {}", keys.join(", ")));
+        self.report(suggest(error, &setting.key, program.config_keys()));
+        self.broken_config = true;
+    }
+
+    fn key(&mut self, key: &Binding) -> Eval<ConfigValue> {
+        let value = self.expr(&key.value, &Locals::new())?;
+        let default = match value {
+            Value::Int(value) => ConfigValue::Int(value),
+            Value::Real(value) => ConfigValue::Real(value),
+            Value::Bool(value) => ConfigValue::Bool(value),
+            other => return Err(self.wrong_kind("a number, `true` or `false`", &other, &key.value)),
+        };
+        let options = self.options;
+        match options.overrides.iter().rev().find(|setting| setting.key == *key.name.name) {
+            Some(setting) => self.overridden(key, default, setting),
+            None => Ok(default),
+        }
+    }
+
+    /// The value of a setting, which must be of the default's kind; a whole number will do for a real one.
+    fn overridden(&mut self, key: &Binding, default: ConfigValue, setting: &Override) -> Eval<ConfigValue> {
+        let expected = default.kind();
+        match (default, setting.value) {
+            (ConfigValue::Int(_), value @ ConfigValue::Int(_)) => return Ok(value),
+            (ConfigValue::Bool(_), value @ ConfigValue::Bool(_)) => return Ok(value),
+            (ConfigValue::Real(_), ConfigValue::Int(value)) => return Ok(ConfigValue::Real(value as f64)),
+            (ConfigValue::Real(_), ConfigValue::Real(value)) if value.is_finite() => return Ok(setting.value),
+            _ => {}
+        }
+        let message = format!("`{}` must be {expected}, found `{}`", setting.key, setting.value);
+        let error = Diagnostic::error(codes::CONFIG_VALUE, message).or_at(setting.span, "set here");
+        let error = match error.primary() {
+            Some(_) => error.also(key.name.span, format!("the default is `{default}`")),
+            None => error.at(key.name.span, format!("the default is `{default}`")),
+        };
+        Err(self.report(error))
+    }
+
+    fn require(&mut self, require: &Require) -> Eval<()> {
+        let condition = &require.condition;
+        match self.expr(condition, &Locals::new())? {
+            Value::Bool(true) => Ok(()),
+            Value::Bool(false) => Err(self.violated(require)),
+            other => Err(self.wrong_kind("a condition", &other, condition)),
+        }
+    }
+
+    fn violated(&mut self, require: &Require) -> Reported {
+        let mut error = Diagnostic::error(codes::REQUIREMENT, &*require.message);
+        error = error.at(require.condition.span, "does not hold");
+        let mut names = Vec::new();
+        names_in(&require.condition, &mut names);
+        for name in names {
+            let Some(Ok(value)) = self.globals.get(name) else { continue };
+            error = error.note(format!("`{name}` is {}", self.describe(value)));
+            let setting = self.options.overrides.iter().rev().find(|setting| setting.key == name);
+            if let Some(span) = setting.and_then(|setting| setting.span) {
+                error = error.also(span, "set here");
+            }
+        }
+        self.report(error)
+    }
+}
+
+fn to_value(value: ConfigValue) -> Value {
+    match value {
+        ConfigValue::Int(value) => Value::Int(value),
+        ConfigValue::Real(value) => Value::Real(value),
+        ConfigValue::Bool(value) => Value::Bool(value),
+    }
+}
+
+/// Each name in an expression once, in source order.
+fn names_in<'e>(expr: &'e Expr, names: &mut Vec<&'e str>) {
+    if let ExprKind::Name(name) = &expr.kind
+        && !names.contains(&&**name)
+    {
+        names.push(name);
+    }
+    expr.kind.for_each_part(|part| names_in(part, names));
+}

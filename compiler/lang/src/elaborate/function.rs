@@ -1,0 +1,233 @@
+//! Calls of a model's functions, and statements.
+
+use super::value::Value;
+use super::{Elaborator, Eval, Locals, Reported, Weight, type_word};
+use crate::ast::{Argument, Assign, Call, Expr, For, Function, Param, Statement, Type};
+use halite_ir::{Init, ParamRole, TensorType, WeightInfo};
+use halite_support::{Diagnostic, Name, Span, codes};
+use halite_tensor::DType;
+
+impl Elaborator<'_, '_> {
+    /// A call of a model function, a builtin or a composite, inside its scope if it names one.
+    pub(super) fn call(&mut self, call: &Call, expr: &Expr, locals: &Locals) -> Eval<Vec<Value>> {
+        let values: Vec<Eval<Value>> = call.given.iter().map(|given| self.expr(&given.value, locals)).collect();
+        let scope = self.scope(call, locals)?;
+        let program = self.program;
+        let function = program.functions.get(&*call.function.name).copied();
+        let outer = self.b.loc();
+        if function.is_some() {
+            self.b.enter_span(expr.span);
+        }
+        if let Some(scope) = &scope {
+            self.b.enter_scope(scope.clone());
+            self.scopes.push(scope.clone());
+        }
+        let results = self.nested(expr.span, |cx| match function {
+            Some(function) => cx.call_function(function, call, values, expr.span),
+            None => cx.call_op(call, values, expr.span),
+        });
+        if scope.is_some() {
+            self.scopes.pop();
+        }
+        self.b.set_loc(outer);
+        results
+    }
+
+    fn call_function(
+        &mut self,
+        function: &Function,
+        call: &Call,
+        values: Vec<Eval<Value>>,
+        span: Span,
+    ) -> Eval<Vec<Value>> {
+        if self.program.recursive.contains(&*function.name.name) {
+            return Err(Reported);
+        }
+        let mut locals = self.bind(function, call, values);
+        self.calls.push(span);
+        let results = self.body(function, &mut locals);
+        self.calls.pop();
+        results
+    }
+
+    /// The arguments of a call by name. `resolve` has checked the signature; what it complained about is missing here.
+    fn bind(&mut self, function: &Function, call: &Call, values: Vec<Eval<Value>>) -> Locals {
+        let mut locals = Locals::new();
+        let mut given: Vec<Option<Eval<Value>>> = vec![None; function.arguments.len()];
+        for (at, (argument, value)) in call.given.iter().zip(values).enumerate() {
+            let position = match &argument.name {
+                None => Some(at),
+                Some(keyword) => function.arguments.iter().position(|own| own.name.name == keyword.name),
+            };
+            if let Some(slot) = position.and_then(|at| given.get_mut(at)) {
+                *slot = Some(value);
+            }
+        }
+        for (argument, value) in function.arguments.iter().zip(given) {
+            let value = match (value, &argument.default) {
+                (Some(value), _) => value,
+                (None, Some(default)) => self.expr(default, &locals),
+                (None, None) => Err(Reported),
+            };
+            let value = self.annotated(argument, value, &locals);
+            locals.insert(argument.name.name.clone(), value);
+        }
+        locals
+    }
+
+    pub(super) fn body(&mut self, function: &Function, locals: &mut Locals) -> Eval<Vec<Value>> {
+        self.statements(&function.body, locals)?;
+        self.step(function.returns)?;
+        match function.results.as_slice() {
+            [one] => self.expr_all(one, locals),
+            several => self.exprs(several, locals),
+        }
+    }
+
+    /// Fails only when the model runs too long; other mistakes bind poisoned names.
+    fn statements(&mut self, statements: &[Statement], locals: &mut Locals) -> Eval<()> {
+        for statement in statements {
+            match statement {
+                Statement::Assign(assign) => {
+                    self.step(assign.value.span)?;
+                    self.assign(assign, locals);
+                }
+                Statement::Param(param) => {
+                    self.step(param.name.span)?;
+                    let value = self.param(param, locals);
+                    locals.insert(param.name.name.clone(), value);
+                }
+                Statement::For(each) => self.repeat(each, locals)?,
+                Statement::Output(names) => {
+                    for name in names {
+                        self.output(&name.name, name.span, locals);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn assign(&mut self, assign: &Assign, locals: &mut Locals) {
+        let values = self.expr_all(&assign.value, locals).and_then(|values| {
+            if values.len() == assign.targets.len() {
+                return Ok(values);
+            }
+            let (names, found) = (assign.targets.len(), values.len());
+            let message = format!("{names} names are given {found} values");
+            Err(self.error(codes::KIND, message, assign.value.span, format!("{found} values")))
+        });
+        for (position, target) in assign.targets.iter().enumerate() {
+            let value = values.as_ref().map(|values| values[position].clone()).map_err(|reported| *reported);
+            if let Ok(Value::Tensor(tensor)) = value
+                && self.b.function().values[tensor.index()].hint.is_none()
+            {
+                self.b.name_value(tensor, target.name.clone());
+            }
+            locals.insert(target.name.clone(), value);
+        }
+    }
+
+    fn repeat(&mut self, each: &For, locals: &mut Locals) -> Eval<()> {
+        let (from, to) = (self.int(&each.from, locals), self.int(&each.to, locals));
+        let (Ok(from), Ok(to)) = (from, to) else { return Ok(()) };
+        for counter in from..to {
+            self.step(each.variable.span)?;
+            locals.insert(each.variable.name.clone(), Ok(Value::Int(counter)));
+            self.statements(&each.body, locals)?;
+        }
+        Ok(())
+    }
+
+    fn output(&mut self, name: &Name, span: Span, locals: &Locals) {
+        let value = match locals.get(name).or_else(|| self.globals.get(name)).cloned().unwrap_or(Err(Reported)) {
+            Ok(Value::Tensor(tensor)) => Ok(tensor),
+            Ok(other) => {
+                let found = self.describe(&other);
+                Err(self.error(codes::KIND, format!("`output` shows tensors, found {found}"), span, "not a tensor"))
+            }
+            Err(reported) => Err(reported),
+        };
+        if ["loss", "count"].contains(&&**name) || self.outputs.contains_key(name) {
+            let message = format!("there is a result named `{name}` already");
+            self.error(codes::DUPLICATE, message, span, "choose another name");
+            return;
+        }
+        self.outputs.insert(name.clone(), value);
+    }
+
+    fn param(&mut self, param: &Param, locals: &Locals) -> Eval<Value> {
+        let shape = self.shape(&param.shape, locals);
+        let init = self.init(param, locals);
+        let (shape, init) = (shape?, init?);
+        let mut name = self.scopes.join(".");
+        if !name.is_empty() {
+            name.push('.');
+        }
+        name.push_str(&param.name.name);
+        let name = Name::from(name);
+        if let Some(first) = self.weights.get(&name).copied() {
+            return Err(self.declared_twice(&name, param.name.span, first));
+        }
+        let info = WeightInfo { init, decay: None };
+        let ty = TensorType::new(self.options.float, shape);
+        let value = self.b.param(name.clone(), ty, ParamRole::Weight(info));
+        let weight = Weight { declaration: param.name.span, call: self.calls.last().copied(), value };
+        self.weights.insert(name, weight);
+        Ok(Value::Tensor(value))
+    }
+
+    fn declared_twice(&mut self, name: &str, span: Span, first: Weight) -> Reported {
+        let mut error = Diagnostic::error(codes::DUPLICATE, format!("parameter `{name}` is declared twice"))
+            .at(span, "again here")
+            .help("run each declaration in a scope of its own: `f(x) as name`, or `as name.{i}` in a loop");
+        if first.declaration != span {
+            error = error.also(first.declaration, "first here");
+        }
+        if let Some(call) = first.call.filter(|call| Some(call) != self.calls.last()) {
+            error = error.also(call, "first run by this call");
+        }
+        self.report(error)
+    }
+
+    fn init(&mut self, param: &Param, locals: &Locals) -> Eval<Init> {
+        match (&*param.init.name, &param.init_argument) {
+            ("zeros", None) => Ok(Init::Zeros),
+            ("ones", None) => Ok(Init::Ones),
+            ("normal", Some(argument)) => {
+                let value = self.expr(argument, locals)?;
+                match value.as_real().filter(|&std| std >= 0.0) {
+                    Some(std) => Ok(Init::Normal { std }),
+                    None => Err(self.wrong_kind("a standard deviation", &value, argument)),
+                }
+            }
+            (word, _) => {
+                let message = format!("`{word}` is not an initial value written so");
+                let error = Diagnostic::error(codes::CALL, message).at(param.init.span, "here");
+                Err(self.report(error.help("write `zeros`, `ones` or `normal(std)`")))
+            }
+        }
+    }
+
+    /// Checks an argument against the type its function states.
+    fn annotated(&mut self, argument: &Argument, value: Eval<Value>, locals: &Locals) -> Eval<Value> {
+        let value = value?;
+        let Some(ty) = &argument.ty else { return Ok(value) };
+        let expected = self.ty(ty, locals)?;
+        match &value {
+            Value::Tensor(tensor) if *self.b.ty(*tensor) == expected => Ok(value),
+            other => {
+                let found = self.describe(other);
+                let message = format!("argument `{}` must be a tensor `{expected}`, found {found}", argument.name.name);
+                let (declared, name) = (argument.name.span, &argument.name.name);
+                Err(self.error(codes::TYPE_MISMATCH, message, declared, format!("`{name}` is declared here")))
+            }
+        }
+    }
+
+    pub(super) fn ty(&mut self, ty: &Type, locals: &Locals) -> Eval<TensorType> {
+        let shape = self.shape(&ty.shape, locals)?;
+        let dtype: Option<DType> = type_word(&ty.dtype.name).ok_or(Reported)?;
+        Ok(TensorType::new(dtype.unwrap_or(self.options.float), shape))
+    }
+}

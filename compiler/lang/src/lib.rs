@@ -1,0 +1,33 @@
+//! The model language: from the text of a `.hal` file and values for its configuration to a [`Module`](halite_ir::Module).
+//!
+//! Three steps. *Parse* makes a syntax tree. *Resolve* checks what needs no values: names, signatures, recursion, use.
+//! *Elaborate* runs the model on its configuration: numbers are computed, `for` unrolls, each op becomes an instruction
+//! with the scope and the source span it came from. Resolve and elaborate report all mistakes of a run; what depends on
+//! a mistake is skipped in silence, so that one mistake makes one diagnostic.
+//!
+//! ```text
+//! model tiny {
+//!   config { vocab = 256; hidden = 64; seq = 32; batch = 1; init_std = 0.02 }
+//!   fn project(x, width) {
+//!     param weight: [width, dim(x, -1)] = normal(init_std)    // `lm_head.weight`, stored [out, in]
+//!     return linear(x, weight)
+//!   }
+//!   fn main(tokens: s32[batch, seq + 1]) {
+//!     ..
+//!     logits = project(x, vocab) as lm_head
+//!     output logits
+//!     loss, count = cross_entropy(logits, tokens[:, 1:])
+//!     return loss, count
+//!   }
+//! }
+//! ```
+
+mod ast;
+mod elaborate;
+mod nearest;
+mod options;
+mod parse;
+mod resolve;
+
+pub use elaborate::{Elaborated, elaborate};
+pub use options::{ConfigValue, Options, Override};

@@ -1,0 +1,93 @@
+//! What pest says, in words of the language.
+
+use super::Rule;
+use halite_support::{Diagnostic, FileId, Span, codes};
+use pest::error::{Error, ErrorVariant, InputLocation};
+
+/// A diagnostic for a text that leaves the grammar.
+pub(super) fn explain(file: FileId, text: &str, error: &Error<Rule>) -> Diagnostic {
+    let start = match error.location {
+        InputLocation::Pos(at) | InputLocation::Span((at, _)) => at,
+    };
+    let found = token_at(text, start);
+    let span = Span::new(file, start, start + found.len());
+    let shown = if found.is_empty() { "the end of the file".to_owned() } else { format!("`{found}`") };
+    let expected = match &error.variant {
+        ErrorVariant::ParsingError { positives, .. } => alternatives(positives),
+        ErrorVariant::CustomError { message } => message.clone(),
+    };
+    let diagnostic = Diagnostic::error(codes::SYNTAX, format!("expected {expected}, found {shown}"));
+    let diagnostic = diagnostic.at(span, format!("expected {expected}"));
+    if is_reserved(found) { diagnostic.note(format!("`{found}` is a word of the language")) } else { diagnostic }
+}
+
+/// The word, number or sign at a byte position.
+fn token_at(text: &str, start: usize) -> &str {
+    let rest = text.get(start..).unwrap_or("");
+    let in_word = |c: char| c.is_alphanumeric() || c == '_';
+    let word = rest.find(|c| !in_word(c)).unwrap_or(rest.len());
+    let end = if word > 0 { word } else { rest.chars().next().map_or(0, char::len_utf8) };
+    &rest[..end]
+}
+
+fn is_reserved(word: &str) -> bool {
+    const WORDS: &[&str] = &["model", "config", "require", "let", "fn", "param", "for", "in", "output", "return", "as"];
+    WORDS.contains(&word) || matches!(word, "and" | "or" | "not")
+}
+
+/// `a, b or c`, without repetitions, in the order of a person's interest: expressions first, then words, then signs.
+fn alternatives(rules: &[Rule]) -> String {
+    let mut words: Vec<&str> = Vec::new();
+    for &rule in rules {
+        let word = describe(rule);
+        if !words.contains(&word) {
+            words.push(word);
+        }
+    }
+    if words.contains(&"an expression") {
+        words.retain(|&word| word != "a name");
+    }
+    match words.split_last() {
+        None => "something else".to_owned(),
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
+    }
+}
+
+fn describe(rule: Rule) -> &'static str {
+    match rule {
+        Rule::file | Rule::model | Rule::word_model => "`model`",
+        Rule::config | Rule::word_config => "`config`",
+        Rule::require | Rule::word_require => "`require`",
+        Rule::let_item | Rule::word_let => "`let`",
+        Rule::function | Rule::word_fn => "`fn`",
+        Rule::param | Rule::word_param => "`param`",
+        Rule::for_loop | Rule::word_for => "`for`",
+        Rule::output | Rule::word_output => "`output`",
+        Rule::returns | Rule::word_return => "`return`",
+        Rule::word_in => "`in`",
+        Rule::word_as => "`as`",
+        Rule::assign => "an assignment",
+        Rule::argument => "an argument",
+        Rule::ident | Rule::key | Rule::tail => "a name",
+        Rule::ty => "a type like `s32[batch, seq]`",
+        Rule::list => "a list",
+        Rule::text | Rule::quoted => "a text in quotes",
+        Rule::scope | Rule::scope_text | Rule::hole => "a scope name",
+        Rule::dot => "`.`",
+        Rule::colon => "`:`",
+        Rule::index => "`[`",
+        Rule::infix
+        | Rule::word_or
+        | Rule::word_and
+        | Rule::compare
+        | Rule::add
+        | Rule::subtract
+        | Rule::multiply
+        | Rule::divide
+        | Rule::remainder
+        | Rule::matmul => "an operator",
+        Rule::EOI | Rule::WHITESPACE | Rule::COMMENT => "the end of the file",
+        _ => "an expression",
+    }
+}

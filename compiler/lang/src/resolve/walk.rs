@@ -1,0 +1,256 @@
+//! The walk over all expressions and statements that resolves names.
+
+use super::{Findings, Program, Used, is_ignored, suggest};
+use crate::ast::{Call, Expr, ExprKind, Function, Ident, Item, Statement};
+use crate::elaborate::{builtins, type_word};
+use halite_ir::Registry;
+use halite_support::{Diagnostic, Span, codes};
+use indexmap::IndexMap;
+
+/// Resolves every name and says which are used.
+pub(super) fn walk<'m>(program: &Program<'m>, registry: &Registry, findings: &mut Findings) -> Used<'m> {
+    let mut walk = Walk { program, registry, findings, used: Used::default(), locals: IndexMap::new(), function: None };
+    let mut visible = 0;
+    for item in &program.model.items {
+        walk.locals.clear();
+        match item {
+            Item::Config(keys) => {
+                for key in keys {
+                    walk.global_expr(&key.value, visible);
+                    visible = program.globals.get_index_of(&*key.name.name).map_or(visible, |at| visible.max(at + 1));
+                }
+            }
+            Item::Let(binding) => {
+                walk.global_expr(&binding.value, visible);
+                visible = program.globals.get_index_of(&*binding.name.name).map_or(visible, |at| visible.max(at + 1));
+            }
+            Item::Require(require) => walk.global_expr(&require.condition, visible),
+            Item::Function(function) => walk.function(function),
+        }
+    }
+    walk.used
+}
+
+struct Walk<'w, 'm> {
+    program: &'w Program<'m>,
+    registry: &'w Registry,
+    findings: &'w mut Findings,
+    used: Used<'m>,
+    locals: IndexMap<&'m str, Local>,
+    /// The function being walked.
+    function: Option<&'m str>,
+}
+
+/// A local name.
+#[derive(Clone, Copy)]
+struct Local {
+    kind: LocalKind,
+    span: Span,
+    read: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LocalKind {
+    Argument,
+    Variable,
+    Param,
+    Counter,
+}
+
+impl<'m> Walk<'_, 'm> {
+    /// An expression outside functions sees the globals before it.
+    fn global_expr(&mut self, expr: &'m Expr, visible: usize) {
+        if let ExprKind::Name(name) = &expr.kind {
+            let defined = self.program.globals.get_index_of(&**name);
+            if defined.is_some_and(|at| at >= visible) {
+                let message = format!("`{name}` is used before it is defined");
+                self.findings.error(codes::UNKNOWN_NAME, message, expr.span, "defined further down");
+                return;
+            }
+        }
+        match &expr.kind {
+            ExprKind::Name(_) => self.expr(expr),
+            ExprKind::Call(call) => {
+                self.call(call);
+                expr.kind.for_each_part(|part| self.global_expr(part, visible));
+            }
+            kind => kind.for_each_part(|part| self.global_expr(part, visible)),
+        }
+    }
+
+    fn function(&mut self, function: &'m Function) {
+        self.function = Some(&function.name.name);
+        self.used.calls.entry(&function.name.name).or_default();
+        for argument in &function.arguments {
+            if let Some(default) = &argument.default {
+                self.expr(default);
+            }
+            if let Some(first) = self.locals.get(&*argument.name.name) {
+                let first = first.span;
+                self.findings.duplicate(&argument.name, first);
+            }
+            self.define(&argument.name, LocalKind::Argument);
+        }
+        for ty in function.arguments.iter().filter_map(|argument| argument.ty.as_ref()) {
+            if type_word(&ty.dtype.name).is_none() {
+                let message = format!("`{}` is not an element type", ty.dtype.name);
+                let error = Diagnostic::error(codes::UNKNOWN_NAME, message).at(ty.dtype.span, "here");
+                self.findings.errors.push(error.help("write `float` for the model's float type, or e.g. `s32`"));
+            }
+            self.expr(&ty.shape);
+        }
+        self.statements(&function.body);
+        function.results.iter().for_each(|result| self.expr(result));
+        let locals = std::mem::take(&mut self.locals);
+        locals.into_iter().for_each(|(name, local)| self.leave(name, local));
+        self.function = None;
+    }
+
+    fn statements(&mut self, statements: &'m [Statement]) {
+        for statement in statements {
+            match statement {
+                Statement::Assign(assign) => {
+                    self.expr(&assign.value);
+                    assign.targets.iter().for_each(|target| self.define(target, LocalKind::Variable));
+                }
+                Statement::Param(param) => {
+                    self.expr(&param.shape);
+                    param.init_argument.iter().for_each(|argument| self.expr(argument));
+                    self.define(&param.name, LocalKind::Param);
+                }
+                Statement::For(each) => {
+                    self.expr(&each.from);
+                    self.expr(&each.to);
+                    let outside = self.locals.len();
+                    self.define(&each.variable, LocalKind::Counter);
+                    self.statements(&each.body);
+                    let inside = self.locals.split_off(outside);
+                    inside.into_iter().for_each(|(name, local)| self.leave(name, local));
+                }
+                Statement::Output(names) => self.output(names),
+            }
+        }
+    }
+
+    fn output(&mut self, names: &'m [Ident]) {
+        for name in names {
+            self.read(&name.name, name.span);
+            if self.function != Some("main") {
+                let message = format!("`output {}` stands outside `main`", name.name);
+                self.findings.error(codes::CONTRACT, message, name.span, "return it to `main` instead");
+            }
+        }
+    }
+
+    /// Defines or rebinds a local name.
+    fn define(&mut self, name: &'m Ident, kind: LocalKind) {
+        if let Some(global) = self.program.globals.get(&*name.name) {
+            let what = if global.is_config { "a config key" } else { "a `let`" };
+            let message = format!("`{}` is {what} and cannot be defined again", name.name);
+            let error = Diagnostic::error(codes::DUPLICATE, message).at(name.span, "choose another name");
+            self.findings.errors.push(error.also(global.binding.name.span, "first here"));
+            self.used.globals.insert(self.program.globals.get_key_value(&*name.name).map_or("", |(name, _)| name));
+        }
+        match self.locals.get_mut(&*name.name) {
+            Some(local) if kind == LocalKind::Param || local.kind == LocalKind::Param => {
+                let first = local.span;
+                self.findings.duplicate(name, first);
+            }
+            Some(local) => local.span = name.span,
+            None => _ = self.locals.insert(&name.name, Local { kind, span: name.span, read: false }),
+        }
+    }
+
+    /// Reports a local name that went out of sight without being read.
+    fn leave(&mut self, name: &'m str, local: Local) {
+        let ident = Ident { name: name.into(), span: local.span };
+        if local.read || is_ignored(&ident.name) {
+            return;
+        }
+        match local.kind {
+            LocalKind::Param => {
+                let message = format!("parameter `{name}` is never used");
+                self.findings.error(codes::UNUSED, message, local.span, "declared here");
+            }
+            LocalKind::Argument => self.findings.unused("argument", &ident, "remove it or begin its name with `_`"),
+            LocalKind::Variable => self.findings.unused("variable", &ident, "remove it or begin its name with `_`"),
+            LocalKind::Counter => {}
+        }
+    }
+
+    fn expr(&mut self, expr: &'m Expr) {
+        match &expr.kind {
+            ExprKind::Name(name) => self.read(name, expr.span),
+            ExprKind::Call(call) => self.call(call),
+            _ => {}
+        }
+        expr.kind.for_each_part(|part| self.expr(part));
+    }
+
+    fn read(&mut self, name: &str, span: Span) {
+        if let Some(local) = self.locals.get_mut(name) {
+            local.read = true;
+        } else if let Some((&global, _)) = self.program.globals.get_key_value(name) {
+            self.used.globals.insert(global);
+        } else if type_word(name).is_none() {
+            let candidates = self.locals.keys().copied().chain(self.program.globals.keys().copied());
+            let error = Diagnostic::error(codes::UNKNOWN_NAME, format!("no `{name}` is defined here"));
+            self.findings.errors.push(suggest(error.at(span, "unknown name"), name, candidates));
+        }
+    }
+
+    fn call(&mut self, call: &'m Call) {
+        let name = &call.function;
+        if let Some((&own, function)) = self.program.functions.get_key_value(&*name.name) {
+            if let Some(caller) = self.function {
+                self.used.calls.entry(caller).or_default().push((own, name.span));
+            }
+            self.signature(call, function);
+        } else if builtins::find(&name.name).is_none() && self.registry.composite(&name.name).is_err() {
+            let composites = self.registry.composites().map(|composite| composite.name());
+            let candidates = self.program.functions.keys().copied().chain(builtins::names()).chain(composites);
+            let error = Diagnostic::error(codes::UNKNOWN_NAME, format!("no function or op is named `{}`", name.name));
+            self.findings.errors.push(suggest(error.at(name.span, "unknown function"), &name.name, candidates));
+        }
+    }
+
+    /// Checks the arguments of a call of a function of the model.
+    fn signature(&mut self, call: &Call, function: &Function) {
+        let mut given: Vec<bool> = vec![false; function.arguments.len()];
+        let mut errors = Vec::new();
+        let name = &function.name.name;
+        for (at, argument) in call.given.iter().enumerate() {
+            let found = match &argument.name {
+                None => (at < given.len()).then_some(at),
+                Some(keyword) => function.arguments.iter().position(|own| own.name.name == keyword.name),
+            };
+            let span = argument.name.as_ref().map_or(argument.value.span, |keyword| keyword.span);
+            match (found, &argument.name) {
+                (Some(at), _) if !given[at] => given[at] = true,
+                (Some(at), _) => {
+                    let message = format!("argument `{}` of `{name}` is given twice", function.arguments[at].name.name);
+                    errors.push(Diagnostic::error(codes::CALL, message).at(span, "again here"));
+                }
+                (None, Some(keyword)) => {
+                    let message = format!("`{name}` has no argument `{}`", keyword.name);
+                    let error = Diagnostic::error(codes::CALL, message).at(span, "unknown argument");
+                    let known = function.arguments.iter().map(|own| &*own.name.name);
+                    errors.push(suggest(error, &keyword.name, known).also(function.name.span, "defined here"));
+                }
+                (None, None) => {
+                    let message = format!("`{name}` takes {} arguments, found {}", given.len(), call.given.len());
+                    let error = Diagnostic::error(codes::CALL, message).at(span, "one too many");
+                    errors.push(error.also(function.name.span, "defined here"));
+                    break;
+                }
+            }
+        }
+        let missing = function.arguments.iter().zip(&given).find(|(own, given)| own.default.is_none() && !**given);
+        if let (Some((own, _)), true) = (missing, errors.is_empty()) {
+            let message = format!("argument `{}` of `{name}` is missing", own.name.name);
+            let error = Diagnostic::error(codes::CALL, message).at(call.function.span, "in this call");
+            errors.push(error.also(own.name.span, "defined here"));
+        }
+        self.findings.errors.append(&mut errors);
+    }
+}

@@ -1,0 +1,119 @@
+//! `fold-constant`.
+
+use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
+use halite_ir::dims::FactorMap;
+use halite_ir::ops::Constant;
+use halite_ir::{Builder, Effect, EvalCx, Function, Inst, Module, Op, Phase, Rewriter, TensorType, rewrite_functions};
+use halite_support::Result;
+use halite_tensor::{HostTensor, Shape};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// The largest literal that folding makes, in bytes. A fill of one value has no limit.
+const MAX_LITERAL: u64 = 1024;
+
+/// The most bytes of operands that are evaluated for one literal: compiling stays fast whatever the shapes.
+const MAX_OPERANDS: u64 = 64 * 1024;
+
+/// Computes instructions whose operands are all constants. An element-wise op on fills of one value folds to such a
+/// fill whatever its shape; any other result only when it is small. Never folded: what draws random bits or has an
+/// effect, calls, composites, and `iota`, which stays symbolic.
+///
+/// ```text
+/// %a = constant 2.0 : f32[4096,4096]
+/// %b = exponential %a : f32[4096,4096]      =>    %b = constant 7.389056 : f32[4096,4096]
+/// ```
+#[derive(Debug)]
+pub(crate) struct FoldConstant;
+
+impl Pass for FoldConstant {
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            name: "fold-constant",
+            summary: "compute instructions on constants",
+            kind: Kind::Optimization,
+            needs: Phase::Built..=Phase::Step,
+            gives: None,
+            relation: Relation::Identical,
+        }
+    }
+
+    fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
+        let mut folded = false;
+        rewrite_functions(module, cx.registry, |rewriter, source| {
+            for inst in &source.insts {
+                folded |= fold_or_copy(rewriter, source, inst)?;
+            }
+            Ok(())
+        })?;
+        Ok(Changed::when(folded))
+    }
+}
+
+/// Whether the instruction was folded.
+fn fold_or_copy(b: &mut Rewriter<'_>, source: &Function, inst: &Inst) -> Result<bool> {
+    let args = b.values(&inst.args)?;
+    let constants: Option<SmallVec<[&Constant; 4]>> = args.iter().map(|&arg| constant(b.function().def(arg))).collect();
+    let folded = constants.filter(|constants| !constants.is_empty()).and_then(|operands| fold(b, &inst.op, &operands));
+    let Some(constant) = folded else {
+        b.copy(source, inst)?;
+        return Ok(false);
+    };
+    let outer = b.set_loc(inst.loc);
+    let value = b.emit(constant, &[])?;
+    b.set_loc(outer);
+    if let Some(hint) = &source.values[inst.results[0].index()].hint {
+        b.name_value(value, hint.clone());
+    }
+    b.replace_all(inst, &[value]);
+    Ok(true)
+}
+
+fn constant(inst: Option<&Inst>) -> Option<&Constant> {
+    if let Some(Inst { op: Op::Constant(constant), .. }) = inst { Some(constant) } else { None }
+}
+
+/// The result of an op on constants, when it is to be folded and has a meaning.
+fn fold(b: &Builder<'_>, op: &Op, operands: &[&Constant]) -> Option<Constant> {
+    if matches!(op, Op::Composite(_) | Op::Call(_)) || op.def().effect(&b.infer_cx()) != Effect::Pure {
+        return None;
+    }
+    let types: SmallVec<[TensorType; 4]> =
+        operands.iter().map(|constant| TensorType::new(constant.value.dtype(), constant.shape.clone())).collect();
+    let types: SmallVec<[&TensorType; 4]> = types.iter().collect();
+    let results = op.def().infer(&b.infer_cx(), &types).ok()?;
+    let [result] = results.as_slice() else { return None };
+    let fills = operands.iter().all(|constant| constant.is_splat());
+    if fills && op.def().dims(&types, &results) == FactorMap::elementwise(&types, &results) {
+        return fold_fill(b, op, operands, result.shape());
+    }
+    if result.bytes() > MAX_LITERAL || types.iter().map(|ty| ty.bytes()).sum::<u64>() > MAX_OPERANDS {
+        return None;
+    }
+    let operands: Vec<HostTensor> = operands.iter().map(|constant| filled(constant)).collect();
+    evaluate(b, op, &operands.iter().collect::<Vec<_>>()).map(Constant::new)
+}
+
+/// Folds one element for all.
+fn fold_fill(b: &Builder<'_>, op: &Op, operands: &[&Constant], shape: &Shape) -> Option<Constant> {
+    let operands: Vec<&HostTensor> = operands.iter().map(|constant| &*constant.value).collect();
+    let value = evaluate(b, op, &operands).filter(|value| value.shape().rank() == 0)?;
+    Some(Constant { value: Arc::new(value), shape: shape.clone() })
+}
+
+/// All elements of a constant.
+fn filled(constant: &Constant) -> HostTensor {
+    if !constant.is_splat() {
+        return (*constant.value).clone();
+    }
+    let bytes = constant.value.bytes().repeat(constant.shape.num_elements());
+    HostTensor::from_bytes(constant.value.dtype(), constant.shape.clone(), bytes).expect("one element for each position")
+}
+
+/// The only result of an op; none when it has no meaning on these operands.
+fn evaluate(b: &Builder<'_>, op: &Op, operands: &[&HostTensor]) -> Option<HostTensor> {
+    let types: Vec<_> = operands.iter().map(|tensor| TensorType::new(tensor.dtype(), tensor.shape().clone())).collect();
+    let results = op.def().infer(&b.infer_cx(), &types.iter().collect::<Vec<_>>()).ok()?;
+    let cx = EvalCx { functions: &b.module().functions, registry: b.registry(), results: &results };
+    op.def().eval(&cx, operands).ok()?.pop()
+}

@@ -1,0 +1,153 @@
+//! `simplify`.
+
+mod arithmetic;
+mod choice;
+mod convert;
+mod dot;
+mod movement;
+mod site;
+
+use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
+use halite_ir::{Function, Inst, Module, Phase, Rewriter, rewrite_functions};
+use halite_support::Result;
+use site::{Rewrite, Site, Uses};
+
+/// Local rewrites by named rules, each exact bit for bit: no rule changes a rounding, a random bit, a NaN or the sign
+/// of a zero, and none looks across an instruction with an effect. One forward walk, in which a rewritten instruction is
+/// offered to the rules again until none fires; what becomes dead is left to `dce`.
+///
+/// ```text
+/// %zero = constant -0.0 : f32[4]
+/// %a = add %x, %zero : f32[4]          =>    %b = negate %x : f32[4]
+/// %b = negate %a : f32[4]
+/// ```
+#[derive(Debug)]
+pub(crate) struct Simplify;
+
+impl Pass for Simplify {
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            name: "simplify",
+            summary: "apply exact local rewrites",
+            kind: Kind::Optimization,
+            needs: Phase::Built..=Phase::Step,
+            gives: None,
+            relation: Relation::Identical,
+        }
+    }
+
+    fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
+        let mut fired = false;
+        rewrite_functions(module, cx.registry, |rewriter, source| {
+            let mut uses = Uses::new(source);
+            for inst in &source.insts {
+                fired |= rewrite_or_copy(rewriter, source, inst, &mut uses)?;
+            }
+            Ok(())
+        })?;
+        Ok(Changed::when(fired))
+    }
+}
+
+/// A named rewrite of one instruction.
+pub(crate) struct Rule {
+    /// Its name, in kebab case.
+    name: &'static str,
+    /// What may stand for the instruction, if the rule applies to it.
+    apply: fn(&Site<'_>) -> Option<Rewrite>,
+}
+
+const fn rule(name: &'static str, apply: fn(&Site<'_>) -> Option<Rewrite>) -> Rule {
+    Rule { name, apply }
+}
+
+/// All rules; the first that applies fires.
+static RULES: &[Rule] = &[
+    rule("constant-right", arithmetic::constant_right),
+    rule("add-negative-zero", arithmetic::add_negative_zero),
+    rule("subtract-zero", arithmetic::subtract_zero),
+    rule("multiply-one", arithmetic::multiply_one),
+    rule("divide-one", arithmetic::divide_one),
+    rule("negate-negate", arithmetic::negate_negate),
+    rule("maximum-lowest", arithmetic::maximum_lowest),
+    rule("minimum-highest", arithmetic::minimum_highest),
+    rule("clamp-unbounded", arithmetic::clamp_unbounded),
+    rule("equal-operands", choice::equal_operands),
+    rule("and-all", choice::and_all),
+    rule("and-none", choice::and_none),
+    rule("or-all", choice::or_all),
+    rule("or-none", choice::or_none),
+    rule("not-not", choice::not_not),
+    rule("select-same", choice::select_same),
+    rule("select-constant", choice::select_constant),
+    rule("compare-same", choice::compare_same),
+    rule("convert-identity", convert::identity),
+    rule("convert-widening-pair", convert::widening_pair),
+    rule("splat-movement", movement::splat),
+    rule("reshape-identity", movement::reshape_identity),
+    rule("reshape-reshape", movement::reshape_reshape),
+    rule("transpose-identity", movement::transpose_identity),
+    rule("transpose-transpose", movement::transpose_transpose),
+    rule("transpose-of-dot", dot::transposed),
+    rule("broadcast-identity", movement::broadcast_identity),
+    rule("broadcast-broadcast", movement::broadcast_broadcast),
+    rule("reverse-reverse", movement::reverse_reverse),
+    rule("slice-identity", movement::slice_identity),
+    rule("slice-of-concatenate", movement::slice_of_concatenate),
+    rule("concatenate-one", movement::concatenate_one),
+    rule("pad-nothing", movement::pad_nothing),
+];
+
+/// The names of the rules of `simplify`, in the order in which they are tried.
+pub fn simplify_rules() -> impl Iterator<Item = &'static str> {
+    RULES.iter().map(|rule| rule.name)
+}
+
+/// Whether a rule fired.
+fn rewrite_or_copy(b: &mut Rewriter<'_>, source: &Function, inst: &Inst, uses: &mut Uses) -> Result<bool> {
+    let args = b.values(&inst.args)?;
+    let rewrite = rewritten(&Site { b, uses, op: &inst.op, args: &args });
+    let fired = rewrite.is_some();
+    match rewrite {
+        None => b.copy(source, inst)?,
+        Some(Rewrite::To(value)) => b.replace_all(inst, &[value]),
+        Some(Rewrite::As(op, args)) => {
+            let outer = b.set_loc(inst.loc);
+            let results = b.emit_all(op, &args)?;
+            b.set_loc(outer);
+            for (&old, &new) in inst.results.iter().zip(&results) {
+                if let Some(hint) = &source.values[old.index()].hint {
+                    b.name_value(new, hint.clone());
+                }
+            }
+            b.replace_all(inst, &results);
+        }
+    }
+    for &old in &inst.results {
+        uses.replace(old, b.value(old)?);
+    }
+    Ok(fired)
+}
+
+/// What stands for an instruction after as many rules as apply.
+fn rewritten(site: &Site<'_>) -> Option<Rewrite> {
+    let mut last = RULES.iter().find_map(|rule| (rule.apply)(site))?;
+    while let Rewrite::As(op, args) = &last {
+        let next = Site { op, args, ..*site };
+        match RULES.iter().find_map(|rule| (rule.apply)(&next)) {
+            Some(rewrite) => last = rewrite,
+            None => break,
+        }
+    }
+    Some(last)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn rules_have_different_names() {
+        let mut names: Vec<_> = super::simplify_rules().collect();
+        names.sort_unstable();
+        assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
+    }
+}

@@ -1,0 +1,88 @@
+//! Rules for numbers.
+
+use super::site::{Rewrite, Site};
+use halite_ir::Op;
+use halite_tensor::HostTensor;
+use smallvec::SmallVec;
+
+/// `c + x => x + c` for every commutative op, so that other rules look for constants on the right only.
+pub(super) fn constant_right(site: &Site<'_>) -> Option<Rewrite> {
+    let commutes = matches!(
+        site.op,
+        Op::Add(_) | Op::Multiply(_) | Op::Maximum(_) | Op::Minimum(_) | Op::And(_) | Op::Or(_) | Op::Xor(_)
+    );
+    let swaps = commutes && site.constant(0).is_some() && site.constant(1).is_none();
+    swaps.then(|| Rewrite::As(site.op.clone(), SmallVec::from_slice(&[site.args[1], site.args[0]])))
+}
+
+/// `x + -0.0 => x`, and `x + 0` for integers. `x + 0.0` turns a negative zero into a positive one.
+pub(super) fn add_negative_zero(site: &Site<'_>) -> Option<Rewrite> {
+    let Op::Add(_) = site.op else { return None };
+    site.is_splat(1, -0.0).then(|| Rewrite::To(site.args[0]))
+}
+
+/// `x - 0.0 => x`. `x - -0.0` turns a negative zero into a positive one.
+pub(super) fn subtract_zero(site: &Site<'_>) -> Option<Rewrite> {
+    let Op::Subtract(_) = site.op else { return None };
+    site.is_splat(1, 0.0).then(|| Rewrite::To(site.args[0]))
+}
+
+/// `x * 1 => x`.
+pub(super) fn multiply_one(site: &Site<'_>) -> Option<Rewrite> {
+    let Op::Multiply(_) = site.op else { return None };
+    site.is_splat(1, 1.0).then(|| Rewrite::To(site.args[0]))
+}
+
+/// `x / 1 => x`.
+pub(super) fn divide_one(site: &Site<'_>) -> Option<Rewrite> {
+    let Op::Divide(_) = site.op else { return None };
+    site.is_splat(1, 1.0).then(|| Rewrite::To(site.args[0]))
+}
+
+/// `-(-x) => x`.
+pub(super) fn negate_negate(site: &Site<'_>) -> Option<Rewrite> {
+    let (Op::Negate(_), Some((Op::Negate(_), inner))) = (site.op, unary_def(site)?) else { return None };
+    Some(Rewrite::To(inner[0]))
+}
+
+fn unary_def<'a>(site: &Site<'a>) -> Option<Option<(&'a Op, &'a [halite_ir::Value])>> {
+    (site.args.len() == 1).then(|| site.def(0))
+}
+
+/// `maximum(x, -inf) => x`, and with the least integer.
+pub(super) fn maximum_lowest(site: &Site<'_>) -> Option<Rewrite> {
+    let Op::Maximum(_) = site.op else { return None };
+    is_extreme(site, 1, Extreme::Lowest).then(|| Rewrite::To(site.args[0]))
+}
+
+/// `minimum(x, inf) => x`, and with the greatest integer.
+pub(super) fn minimum_highest(site: &Site<'_>) -> Option<Rewrite> {
+    let Op::Minimum(_) = site.op else { return None };
+    is_extreme(site, 1, Extreme::Highest).then(|| Rewrite::To(site.args[0]))
+}
+
+/// `clamp(-inf, x, inf) => x`, and between the least and the greatest integer.
+pub(super) fn clamp_unbounded(site: &Site<'_>) -> Option<Rewrite> {
+    let Op::Clamp(_) = site.op else { return None };
+    let unbounded = is_extreme(site, 0, Extreme::Lowest) && is_extreme(site, 2, Extreme::Highest);
+    unbounded.then(|| Rewrite::To(site.args[1]))
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Extreme {
+    Lowest,
+    Highest,
+}
+
+/// Whether an argument is everywhere the number that no other of its type exceeds.
+fn is_extreme(site: &Site<'_>, position: usize, extreme: Extreme) -> bool {
+    let Some(constant) = site.constant(position).filter(|constant| constant.is_splat()) else { return false };
+    let value: &HostTensor = &constant.value;
+    match value.dtype().int_range() {
+        None => {
+            let bound = if extreme == Extreme::Lowest { f64::NEG_INFINITY } else { f64::INFINITY };
+            value.f64s()[0] == bound
+        }
+        Some((lowest, highest)) => value.ints()[0] == if extreme == Extreme::Lowest { lowest } else { highest },
+    }
+}

@@ -1,0 +1,78 @@
+//! Rules for comparison, logic and choice.
+
+use super::site::{Rewrite, Site};
+use halite_ir::Op;
+use halite_ir::ops::{Constant, Direction};
+use halite_tensor::DType;
+
+/// `f(x, x) => x` for maximum, minimum, and, or.
+pub(super) fn equal_operands(site: &Site<'_>) -> Option<Rewrite> {
+    let idempotent = matches!(site.op, Op::Maximum(_) | Op::Minimum(_) | Op::And(_) | Op::Or(_));
+    (idempotent && site.args[0] == site.args[1]).then(|| Rewrite::To(site.args[0]))
+}
+
+/// `x and all bits => x`.
+pub(super) fn and_all(site: &Site<'_>) -> Option<Rewrite> {
+    (matches!(site.op, Op::And(_)) && is_bits(site, Bits::All)).then(|| Rewrite::To(site.args[0]))
+}
+
+/// `x and no bits => no bits`.
+pub(super) fn and_none(site: &Site<'_>) -> Option<Rewrite> {
+    (matches!(site.op, Op::And(_)) && is_bits(site, Bits::None)).then(|| Rewrite::To(site.args[1]))
+}
+
+/// `x or all bits => all bits`.
+pub(super) fn or_all(site: &Site<'_>) -> Option<Rewrite> {
+    (matches!(site.op, Op::Or(_)) && is_bits(site, Bits::All)).then(|| Rewrite::To(site.args[1]))
+}
+
+/// `x or no bits => x`.
+pub(super) fn or_none(site: &Site<'_>) -> Option<Rewrite> {
+    (matches!(site.op, Op::Or(_)) && is_bits(site, Bits::None)).then(|| Rewrite::To(site.args[0]))
+}
+
+/// `not(not(x)) => x`.
+pub(super) fn not_not(site: &Site<'_>) -> Option<Rewrite> {
+    let Op::Not(_) = site.op else { return None };
+    let (Op::Not(_), inner) = site.def(0)? else { return None };
+    Some(Rewrite::To(inner[0]))
+}
+
+/// `select(p, x, x) => x`.
+pub(super) fn select_same(site: &Site<'_>) -> Option<Rewrite> {
+    let Op::Select(_) = site.op else { return None };
+    (site.args[1] == site.args[2]).then(|| Rewrite::To(site.args[1]))
+}
+
+/// `select(true, x, y) => x` and `select(false, x, y) => y`.
+pub(super) fn select_constant(site: &Site<'_>) -> Option<Rewrite> {
+    let Op::Select(_) = site.op else { return None };
+    let chosen = site.constant(0)?.splat_value()? != 0.0;
+    Some(Rewrite::To(site.args[if chosen { 1 } else { 2 }]))
+}
+
+/// `x <= x => true` and so on, for integers and `pred`. A NaN does not equal itself.
+pub(super) fn compare_same(site: &Site<'_>) -> Option<Rewrite> {
+    let Op::Compare(compare) = site.op else { return None };
+    let x = site.ty(0);
+    if site.args[0] != site.args[1] || x.dtype().is_float() {
+        return None;
+    }
+    let holds = matches!(compare.direction, Direction::Eq | Direction::Le | Direction::Ge);
+    Some(Rewrite::constant(Constant::splat(DType::Pred, x.shape().clone(), f64::from(u8::from(holds)))))
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Bits {
+    All,
+    None,
+}
+
+/// Whether all bits of the right operand are the same everywhere.
+fn is_bits(site: &Site<'_>, bits: Bits) -> bool {
+    let Some(constant) = site.constant(1).filter(|constant| constant.is_splat()) else { return false };
+    let value = &constant.value;
+    let (lowest, highest) = value.dtype().int_range().unwrap_or_default();
+    let all = if lowest < 0 { -1 } else { highest };
+    value.ints()[0] == if bits == Bits::All { all } else { 0 }
+}

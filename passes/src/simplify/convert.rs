@@ -1,0 +1,59 @@
+//! Rules for changes of element type.
+
+use super::site::{Rewrite, Site};
+use halite_ir::Op;
+use halite_tensor::DType;
+
+/// `convert(x) => x` to the type that x has.
+pub(super) fn identity(site: &Site<'_>) -> Option<Rewrite> {
+    let Op::Convert(convert) = site.op else { return None };
+    (convert.dtype == site.ty(0).dtype()).then(|| Rewrite::To(site.args[0]))
+}
+
+/// `convert<V>(convert<U>(x)) => convert<V>(x)` when U represents every value of the type of x, for any V. A first
+/// convert that rounds stays.
+pub(super) fn widening_pair(site: &Site<'_>) -> Option<Rewrite> {
+    let Op::Convert(outer) = site.op else { return None };
+    let (Op::Convert(inner), args) = site.def(0)? else { return None };
+    let exact = represents(inner.dtype, site.b.dtype(args[0]));
+    exact.then(|| Rewrite::unary(outer.clone(), args[0]))
+}
+
+/// Whether every value of `narrow` is one of `wide`.
+fn represents(wide: DType, narrow: DType) -> bool {
+    if wide == narrow {
+        return true;
+    }
+    match (wide.significand_bits(), narrow.significand_bits()) {
+        (Some(_), Some(_)) => matches!((wide, narrow), (DType::F64, _) | (DType::F32, DType::Bf16 | DType::F16)),
+        (Some(digits), None) => narrow.bits() <= digits && fits_exponent(wide, narrow),
+        (None, Some(_)) => false,
+        (None, None) => contains(wide, narrow),
+    }
+}
+
+/// Whether the integers of `narrow` lie below the largest finite value of `wide`.
+fn fits_exponent(wide: DType, narrow: DType) -> bool {
+    let greatest = narrow.int_range().map_or(0.0, |(_, highest)| highest as f64);
+    wide.max_finite().is_some_and(|limit| greatest <= limit)
+}
+
+/// Whether the range of the integer type `wide` contains that of `narrow`.
+fn contains(wide: DType, narrow: DType) -> bool {
+    let ranges = wide.int_range().zip(narrow.int_range());
+    wide != DType::Pred && ranges.is_some_and(|(wide, narrow)| wide.0 <= narrow.0 && narrow.1 <= wide.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_exact_pairs_are_represented() {
+        use DType::*;
+        let pairs = [(F32, Bf16), (F32, F16), (F64, F32), (S32, U16), (F32, S16), (Bf16, U8), (F64, U32), (S8, Pred)];
+        assert!(pairs.iter().all(|&(wide, narrow)| represents(wide, narrow)));
+        let pairs = [(Bf16, F16), (F16, Bf16), (Bf16, F32), (U32, S8), (F32, S32), (F16, S16), (S32, F32), (Pred, S8)];
+        assert!(!pairs.iter().any(|&(wide, narrow)| represents(wide, narrow)));
+    }
+}

@@ -1,0 +1,106 @@
+//! Rules for ops that move elements.
+
+use super::site::{Rewrite, Site};
+use halite_ir::Op;
+use halite_ir::ops::{BroadcastInDim, Concatenate, Constant, Reshape, Slice, Transpose};
+use halite_tensor::Dims;
+
+/// One number everywhere is moved by giving it the shape of the result.
+pub(super) fn splat(site: &Site<'_>) -> Option<Rewrite> {
+    let moves = matches!(
+        site.op,
+        Op::Reshape(_) | Op::Transpose(_) | Op::BroadcastInDim(_) | Op::Slice(_) | Op::Reverse(_)
+    );
+    let constant = if moves { site.constant(0).filter(|constant| constant.is_splat())? } else { return None };
+    let types = site.op.def().infer(&site.b.infer_cx(), &[site.ty(0)]).ok()?;
+    Some(Rewrite::constant(Constant { value: constant.value.clone(), shape: types[0].shape().clone() }))
+}
+
+/// A reshape to the shape that x has.
+pub(super) fn reshape_identity(site: &Site<'_>) -> Option<Rewrite> {
+    let Op::Reshape(Reshape { shape }) = site.op else { return None };
+    (shape == site.ty(0).shape()).then(|| Rewrite::To(site.args[0]))
+}
+
+/// Of two reshapes the last one counts.
+pub(super) fn reshape_reshape(site: &Site<'_>) -> Option<Rewrite> {
+    let Op::Reshape(outer) = site.op else { return None };
+    let (Op::Reshape(_), args) = site.def(0)? else { return None };
+    Some(Rewrite::unary(outer.clone(), args[0]))
+}
+
+/// A transpose that leaves every dimension where it is.
+pub(super) fn transpose_identity(site: &Site<'_>) -> Option<Rewrite> {
+    let Op::Transpose(Transpose { permutation }) = site.op else { return None };
+    permutation.is_sorted().then(|| Rewrite::To(site.args[0]))
+}
+
+/// Two transposes are one.
+pub(super) fn transpose_transpose(site: &Site<'_>) -> Option<Rewrite> {
+    let Op::Transpose(outer) = site.op else { return None };
+    let (Op::Transpose(inner), args) = site.def(0)? else { return None };
+    let permutation: Dims = outer.permutation.iter().map(|&dim| inner.permutation[dim]).collect();
+    Some(Rewrite::unary(Transpose { permutation }, args[0]))
+}
+
+/// A broadcast to the shape that x has.
+pub(super) fn broadcast_identity(site: &Site<'_>) -> Option<Rewrite> {
+    let Op::BroadcastInDim(BroadcastInDim { shape, .. }) = site.op else { return None };
+    (shape == site.ty(0).shape()).then(|| Rewrite::To(site.args[0]))
+}
+
+/// Two broadcasts are one.
+pub(super) fn broadcast_broadcast(site: &Site<'_>) -> Option<Rewrite> {
+    let Op::BroadcastInDim(outer) = site.op else { return None };
+    let (Op::BroadcastInDim(inner), args) = site.def(0)? else { return None };
+    let dims = inner.dims.iter().map(|&dim| outer.dims[dim]).collect();
+    Some(Rewrite::unary(BroadcastInDim { dims, shape: outer.shape.clone() }, args[0]))
+}
+
+/// Backwards twice along the same dimensions is forwards.
+pub(super) fn reverse_reverse(site: &Site<'_>) -> Option<Rewrite> {
+    let Op::Reverse(outer) = site.op else { return None };
+    let (Op::Reverse(inner), args) = site.def(0)? else { return None };
+    (outer.dims == inner.dims).then(|| Rewrite::To(args[0]))
+}
+
+/// A slice that takes everything.
+pub(super) fn slice_identity(site: &Site<'_>) -> Option<Rewrite> {
+    let Op::Slice(slice) = site.op else { return None };
+    let x = site.ty(0);
+    let takes_all = |(dim, &size): (usize, &usize)| (slice.start[dim], slice.limit[dim], slice.stride[dim]) == (0, size, 1);
+    x.shape().iter().enumerate().all(takes_all).then(|| Rewrite::To(site.args[0]))
+}
+
+/// A slice that takes exactly one operand of a concatenation.
+pub(super) fn slice_of_concatenate(site: &Site<'_>) -> Option<Rewrite> {
+    let Op::Slice(slice) = site.op else { return None };
+    let (Op::Concatenate(Concatenate { dim: along }), args) = site.def(0)? else { return None };
+    let mut start = 0;
+    for &arg in args {
+        let shape = site.b.shape(arg);
+        let part = Slice {
+            start: (0..shape.rank()).map(|dim| if dim == *along { start } else { 0 }).collect(),
+            limit: (0..shape.rank()).map(|dim| if dim == *along { start + shape[dim] } else { shape[dim] }).collect(),
+            stride: Dims::from_elem(1, shape.rank()),
+        };
+        if *slice == part {
+            return Some(Rewrite::To(arg));
+        }
+        start += shape[*along];
+    }
+    None
+}
+
+/// A concatenation of one operand.
+pub(super) fn concatenate_one(site: &Site<'_>) -> Option<Rewrite> {
+    let (Op::Concatenate(_), [only]) = (site.op, site.args) else { return None };
+    Some(Rewrite::To(*only))
+}
+
+/// A padding that adds and removes nothing.
+pub(super) fn pad_nothing(site: &Site<'_>) -> Option<Rewrite> {
+    let Op::Pad(pad) = site.op else { return None };
+    let nothing = pad.low.iter().chain(&pad.high).all(|&edge| edge == 0) && pad.interior.iter().all(|&gap| gap == 0);
+    nothing.then(|| Rewrite::To(site.args[0]))
+}

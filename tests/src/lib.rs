@@ -1,0 +1,4 @@
+//! What the test suites share.
+
+pub mod cases;
+pub mod xla;

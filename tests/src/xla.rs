@@ -1,0 +1,76 @@
+//! Modules on CPU XLA.
+
+use halite_ir::{LowerOptions, Module, Registry, lower};
+use halite_passes::{PassCx, PassRegistry, Runner, RunnerOptions};
+use halite_runtime::{
+    ClientOptions, CompileOptions, Executable, Executor, Pjrt, Program, evaluate_replicas, find_plugin,
+};
+use halite_support::{Diagnostic, Result, Severity, SourceMap};
+use halite_tensor::HostTensor;
+use std::sync::OnceLock;
+
+/// Devices of the shared client: the most ranks that a sample asks for.
+pub const NUM_DEVICES: usize = 8;
+
+/// The plugin's client, one for each test binary.
+///
+/// # Panics
+/// When the plugin is missing, with the way to get it: a test that needs it must not pass without it.
+pub fn client() -> &'static Pjrt {
+    static CLIENT: OnceLock<Pjrt> = OnceLock::new();
+    CLIENT.get_or_init(|| {
+        let open = |path: std::path::PathBuf| Pjrt::open(&path, &ClientOptions { num_devices: NUM_DEVICES });
+        find_plugin(None).and_then(open).unwrap_or_else(|error| {
+            let diagnostic = Diagnostic::from(error);
+            panic!("{diagnostic}; {}", diagnostic.help_text().unwrap_or_default())
+        })
+    })
+}
+
+/// Runs passes on a module, verifying after each.
+///
+/// # Errors
+/// As [`Runner::run`].
+pub fn run_passes(passes: &str, module: &mut Module, registry: &Registry) -> Result<()> {
+    let pipeline = PassRegistry::builtin().pipeline(passes)?;
+    Runner::new(RunnerOptions::default()).run(&pipeline, module, &PassCx { registry, recipe: None })
+}
+
+/// The HLO of a module in any phase that needs no optimizer.
+///
+/// # Errors
+/// What passes, lowering or the HLO checker say.
+pub fn hlo(module: &Module, registry: &Registry, options: LowerOptions) -> Result<Vec<u8>> {
+    let mut module = module.clone();
+    run_passes("expand-composites, inline, legalize", &mut module, registry)?;
+    let hlo = lower(&module, &SourceMap::new(), options)?;
+    let serious = |finding: &Diagnostic| finding.severity() >= Severity::Error;
+    match halite_hlo::check(&hlo).into_iter().find(serious) {
+        Some(finding) => Err(finding.into_bug("lowering")),
+        None => Ok(halite_hlo::encode(&hlo)),
+    }
+}
+
+/// Compiles HLO with exact rounding.
+///
+/// # Errors
+/// What XLA says.
+pub fn compile(hlo: &[u8], num_replicas: usize) -> Result<Box<dyn Executable>> {
+    let program = Program::new(hlo, CompileOptions { num_replicas, ..CompileOptions::default() })?;
+    Ok(client().compile(&program)?)
+}
+
+/// Runs a module once on CPU XLA: `inputs[rank][parameter]` to `results[rank][result]`.
+///
+/// # Errors
+/// As [`hlo`] and [`compile`], or when the run fails.
+pub fn run(
+    module: &Module,
+    registry: &Registry,
+    options: LowerOptions,
+    inputs: &[Vec<HostTensor>],
+) -> Result<Vec<Vec<HostTensor>>> {
+    let executable = compile(&hlo(module, registry, options)?, inputs.len())?;
+    let inputs: Vec<&[HostTensor]> = inputs.iter().map(Vec::as_slice).collect();
+    Ok(evaluate_replicas(client(), executable.as_ref(), &inputs)?)
+}
