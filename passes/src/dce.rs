@@ -1,7 +1,7 @@
 //! `dce`.
 
 use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
-use halite_ir::{Module, Phase, graph, rewrite_functions};
+use halite_ir::{InferCx, Module, Phase, graph, rewrite_functions};
 use halite_support::Result;
 
 /// Dead code elimination: removes instructions whose results reach neither the function's results nor an instruction
@@ -28,8 +28,8 @@ impl Pass for Dce {
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
-        let live: Vec<Vec<bool>> =
-            module.functions.iter().map(|f| graph::live_insts(f, &module.functions, cx.registry)).collect();
+        let infer = InferCx { functions: &module.functions, registry: cx.registry };
+        let live: Vec<Vec<bool>> = module.functions.iter().map(|f| graph::live_insts(&infer, f)).collect();
         if live.iter().flatten().all(|&live| live) {
             return Ok(Changed::No);
         }

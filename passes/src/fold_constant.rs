@@ -107,7 +107,8 @@ fn filled(constant: &Constant) -> HostTensor {
         return (*constant.value).clone();
     }
     let bytes = constant.value.bytes().repeat(constant.shape.num_elements());
-    HostTensor::from_bytes(constant.value.dtype(), constant.shape.clone(), bytes).expect("one element for each position")
+    HostTensor::from_bytes(constant.value.dtype(), constant.shape.clone(), bytes)
+        .expect("one element for each position")
 }
 
 /// The only result of an op; none when it has no meaning on these operands.

@@ -147,7 +147,7 @@ impl<'a> Runner<'a> {
         }
         let start = Instant::now();
         if info.gives.is_some() || (self.options.verify_each && changed == Changed::Yes) {
-            verify(module, cx.registry).map_err(|errors| errors.into_bug(&format!("after pass `{}`", info.name)))?;
+            verify(module, cx.registry).map_err(|errors| errors.into_bug(format!("after pass `{}`", info.name)))?;
         }
         let insts = module.num_insts();
         let optimization = info.kind == Kind::Optimization;

@@ -113,7 +113,7 @@ fn rewrite_or_copy(b: &mut Rewriter<'_>, source: &Function, inst: &Inst, uses: &
         Some(Rewrite::To(value)) => b.replace_all(inst, &[value]),
         Some(Rewrite::As(op, args)) => {
             let outer = b.set_loc(inst.loc);
-            let results = b.emit_all(op, &args)?;
+            let results = b.emit_all(*op, &args)?;
             b.set_loc(outer);
             for (&old, &new) in inst.results.iter().zip(&results) {
                 if let Some(hint) = &source.values[old.index()].hint {

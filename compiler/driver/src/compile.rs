@@ -13,7 +13,7 @@ use halite_spec::{
     Buffer, BufferInit, BufferSlot, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, ModuleRole, Port, PortRole,
     PrecisionRecipe, Recipe, Statistics,
 };
-use halite_support::{Diagnostic, Diagnostics, FileId, Severity, codes};
+use halite_support::{Diagnostic, Diagnostics, Severity, codes};
 use halite_tensor::DType;
 use indexmap::IndexMap;
 use sha2::{Digest, Sha256};

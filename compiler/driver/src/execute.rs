@@ -39,6 +39,14 @@ impl LoadedModule {
         Ok(Self { entry: entry.clone(), executable: executor.compile(&program)? })
     }
 
+    /// Compares tensors with the inputs of a module, by name.
+    ///
+    /// # Errors
+    /// Every tensor that is missing, not wanted, or of the wrong type.
+    pub fn check_inputs(entry: &ModuleEntry, tensors: &Tensors) -> std::result::Result<(), Diagnostics> {
+        check_tensors(tensors, &entry.inputs, &format!("the module `{}`", entry.name))
+    }
+
     /// What the manifest says of it.
     pub fn entry(&self) -> &ModuleEntry {
         &self.entry
@@ -70,7 +78,7 @@ impl LoadedModule {
     /// Every tensor that is missing, not wanted, or of the wrong type, found before anything runs; then what the
     /// executor says.
     pub fn run(&self, executor: &dyn Executor, mut tensors: Tensors) -> std::result::Result<Tensors, Diagnostics> {
-        check_tensors(&tensors, &self.entry.inputs, &format!("the module `{}`", self.entry.name))?;
+        Self::check_inputs(&self.entry, &tensors)?;
         let mut run = || -> Result<Tensors> {
             let upload = |port: &Port| {
                 let tensor = tensors.swap_remove(&port.name).expect("the names were checked");

@@ -1,1 +1,87 @@
-//! What is in a bundle or a module.
+//! Figures of modules: instructions, floating-point operations and bytes by op and by scope.
+
+mod hlo;
+
+pub use hlo::{dot, summarize};
+
+use indexmap::IndexMap;
+use serde::Serialize;
+
+/// Figures of some instructions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Figures {
+    /// Instructions.
+    pub instructions: u64,
+    /// Floating-point operations, a multiply-add counting as two.
+    pub flops: u64,
+    /// Bytes of the results.
+    pub bytes: u64,
+}
+
+impl Figures {
+    /// Adds those of one instruction.
+    pub fn add(&mut self, flops: u64, bytes: u64) {
+        self.instructions += 1;
+        self.flops = self.flops.saturating_add(flops);
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
+}
+
+/// Figures of a module's entry. Instructions of sub-computations (reducers) are not counted.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Summary {
+    /// The module's name.
+    pub name: String,
+    /// All instructions.
+    pub total: Figures,
+    /// By op, the most operations first.
+    pub by_op: IndexMap<String, Figures>,
+    /// By scope of the model with numbers as `*`, the most operations first.
+    pub by_scope: IndexMap<String, Figures>,
+}
+
+impl Summary {
+    /// An empty summary.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), ..Self::default() }
+    }
+
+    /// Adds one instruction; `path` is its scope such as `vjp(model.layers.3.mlp)`, of which `depth` levels are kept.
+    pub fn add(&mut self, op: &str, path: &str, depth: usize, flops: u64, bytes: u64) {
+        self.total.add(flops, bytes);
+        self.by_op.entry(op.to_owned()).or_default().add(flops, bytes);
+        self.by_scope.entry(scope(path, depth)).or_default().add(flops, bytes);
+    }
+
+    /// Sorts by operations, then bytes, then name.
+    pub fn sort(&mut self) {
+        for figures in [&mut self.by_op, &mut self.by_scope] {
+            figures.sort_by(|a, x, b, y| (y.flops, y.bytes, a).cmp(&(x.flops, x.bytes, b)));
+        }
+    }
+}
+
+/// The first `depth` levels of a path with numbers replaced by `*`, so that equal layers fall together.
+fn scope(path: &str, depth: usize) -> String {
+    let (before, inner) = path.rfind('(').map_or(("", path), |open| path.split_at(open + 1));
+    let (inner, after) = inner.find(')').map_or((inner, ""), |close| inner.split_at(close));
+    let level = |level: &str| {
+        let is_number = !level.is_empty() && level.bytes().all(|byte| byte.is_ascii_digit());
+        if is_number { "*".to_owned() } else { level.to_owned() }
+    };
+    let levels: Vec<String> = inner.split('.').take(depth.max(1)).map(level).collect();
+    let path = format!("{before}{}{after}", levels.join("."));
+    if path.is_empty() { "(none)".to_owned() } else { path }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layers_fall_together() {
+        assert_eq!(scope("model.layers.3.mlp.up_proj", 4), "model.layers.*.mlp");
+        assert_eq!(scope("vjp(model.layers.17.self_attn)", 3), "vjp(model.layers.*)");
+        assert_eq!(scope("", 3), "(none)");
+    }
+}

@@ -11,7 +11,7 @@ pub mod execute;
 pub mod files;
 pub mod init;
 pub mod inspect;
-mod nearest;
+pub mod nearest;
 mod progress;
 pub mod pipelines;
 mod random;

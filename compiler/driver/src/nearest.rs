@@ -1,14 +1,14 @@
 //! Finding what was probably meant.
 
 /// The candidate most like `word`, if at most a third of its letters are wrong.
-pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let distance = |candidate: &str| strsim::damerau_levenshtein(word, candidate);
     let best = candidates.into_iter().map(|candidate| (distance(candidate), candidate)).min();
     best.filter(|(distance, candidate)| distance * 3 <= candidate.len().max(word.len())).map(|(_, candidate)| candidate)
 }
 
 /// "did you mean `x`?" when something is near, else the list of what there is.
-pub(crate) fn suggestion(word: &str, candidates: &[&str]) -> String {
+pub fn suggestion(word: &str, candidates: &[&str]) -> String {
     match nearest(word, candidates.iter().copied()) {
         Some(candidate) => format!("did you mean `{candidate}`?"),
         None => format!("there is {}", list(candidates)),
@@ -16,7 +16,7 @@ pub(crate) fn suggestion(word: &str, candidates: &[&str]) -> String {
 }
 
 /// `a`, `b` and `c` in backticks.
-pub(crate) fn list(words: &[&str]) -> String {
+pub fn list(words: &[&str]) -> String {
     match words {
         [] => "nothing".to_owned(),
         [only] => format!("`{only}`"),

@@ -1,6 +1,6 @@
 //! How diagnostics look: a report for people, JSON for programs. Nothing here prints.
 
-use halite_support::{Diagnostic, Label, Severity, SourceMap, Span};
+use halite_support::{Diagnostic, Label, Severity, SourceMap, Span, codes};
 use miette::{
     GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode, ThemeCharacters, ThemeStyles,
 };
@@ -175,26 +175,25 @@ struct Place<'a> {
 }
 
 /// The exit code of a run that ended with these diagnostics: 101 for a bug of the compiler, 3 for something that is
-/// not installed, 2 for wrong input, 0 when nothing is worse than a warning.
+/// not installed, 2 for wrong input, 1 for a run that failed by its own measure, 0 when nothing is worse than a warning.
 pub fn exit_code(diagnostics: &[Diagnostic]) -> u8 {
     let code = |diagnostic: &Diagnostic| match diagnostic.severity() {
         Severity::Note | Severity::Warning => 0,
         Severity::Bug => 101,
         Severity::Error if is_missing(diagnostic) => 3,
+        Severity::Error if diagnostic.code() == codes::DIVERGED => 1,
         Severity::Error => 2,
     };
     diagnostics.iter().map(code).max().unwrap_or(0)
 }
 
 fn is_missing(diagnostic: &Diagnostic) -> bool {
-    use halite_support::codes::{PLUGIN_INSTALL, PLUGIN_MISSING, PLUGIN_UNUSABLE};
-    [PLUGIN_INSTALL, PLUGIN_MISSING, PLUGIN_UNUSABLE].contains(&diagnostic.code())
+    [codes::PLUGIN_INSTALL, codes::PLUGIN_MISSING, codes::PLUGIN_UNUSABLE].contains(&diagnostic.code())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use halite_support::codes;
 
     fn example() -> (Diagnostic, SourceMap) {
         let mut sources = SourceMap::new();
@@ -228,7 +227,7 @@ mod tests {
         let (error, _) = example();
         assert_eq!(exit_code(&[]), 0);
         assert_eq!(exit_code(&[Diagnostic::warning(codes::UNUSED, "w")]), 0);
-        assert_eq!(exit_code(&[error.clone()]), 2);
+        assert_eq!(exit_code(std::slice::from_ref(&error)), 2);
         assert_eq!(exit_code(&[Diagnostic::error(codes::PLUGIN_MISSING, "m")]), 3);
         assert_eq!(exit_code(&[error, Diagnostic::bug("b")]), 101);
     }

@@ -1,1 +1,19 @@
-//! Training.
+//! Training on bytes of text: data, the loop, what a run leaves behind.
+//!
+//! A run is a function of the bundle, the text, the seed and the state it starts from; no clock and no thread count
+//! enters it. Which windows of text a step sees depends on the seed and the number of the step alone, so a run that is
+//! interrupted and resumed sees what an uninterrupted one does.
+
+mod data;
+mod history;
+mod plot;
+mod run;
+mod state;
+
+pub use data::Corpus;
+pub use history::{EvalRecord, History, StepRecord};
+pub use plot::plot;
+pub use run::{Observer, RunFiles, TrainOptions, train};
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,8 @@ use crate::composite::{Attrs, Composite, CompositeDef};
 use std::sync::Arc;
 
 mod causal_attention;
+mod cross_entropy;
+mod embedding;
 mod gelu;
 mod layer_norm;
 mod linear;
@@ -22,6 +24,9 @@ pub(crate) fn all() -> Vec<Arc<dyn CompositeDef>> {
     vec![
         Arc::new(causal_attention::CausalAttention),
         Arc::new(causal_attention::CausalAttentionGrad),
+        Arc::new(cross_entropy::CrossEntropy),
+        Arc::new(cross_entropy::CrossEntropyGrad),
+        Arc::new(embedding::Embedding),
         Arc::new(gelu::Gelu),
         Arc::new(gelu::GeluGrad),
         Arc::new(layer_norm::LayerNorm),

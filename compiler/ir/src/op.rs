@@ -283,7 +283,7 @@ impl SampleArg {
 ///
 /// # Errors
 /// When there are not exactly `N`.
-pub fn arity<'a, 't, const N: usize>(op: &str, args: &'a [&'t TensorType]) -> Result<[&'t TensorType; N]> {
+pub fn arity<'t, const N: usize>(op: &str, args: &[&'t TensorType]) -> Result<[&'t TensorType; N]> {
     <[&TensorType; N]>::try_from(args).map_err(|_| {
         let plural = if N == 1 { "operand" } else { "operands" };
         Diagnostic::error(halite_support::codes::ARITY, format!("`{op}` takes {N} {plural}, found {}", args.len()))

@@ -68,3 +68,22 @@ impl Random {
         low + i128::from(self.next()) % (high - low + 1).max(1)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use halite_tensor::DType;
+
+    #[test]
+    fn inputs_follow_the_seed_and_the_bounds() {
+        let args = [SampleArg::uniform(DType::F32, [64], 0.5, 2.0), SampleArg::whole(DType::S32, [64], -3, 3)];
+        let sample = Sample::new("bounds", crate::ops::Add, args).ranks(2);
+        let inputs = sample_inputs(&sample, 1);
+        assert_eq!(inputs, sample_inputs(&sample, 1));
+        assert_ne!(inputs, sample_inputs(&sample, 2));
+        assert_ne!(inputs[0], inputs[1]);
+        assert!(inputs[0][0].f64s().iter().all(|x| (0.5..=2.0).contains(x)));
+        let whole = inputs[1][1].ints();
+        assert_eq!((whole.iter().min(), whole.iter().max()), (Some(&-3), Some(&3)));
+    }
+}

@@ -1,7 +1,7 @@
 //! Printing and parsing are inverse to each other.
 
 use halite_ir::text::{PrintOptions, parse, print, print_with};
-use halite_ir::{Attr, Builder, Composite, Init, Module, Op, OpDef, ParamRole, Phase, Registry, ResultRole, Sample, Slot};
+use halite_ir::{Attr, Builder, Composite, Init, Module, Op, ParamRole, Phase, Registry, ResultRole, Sample, Slot};
 use halite_ir::{StateInfo, TensorType, WeightInfo, fingerprint, sample_module, verify};
 use halite_support::{FileId, Span};
 use halite_tensor::{DType, HostTensor};
@@ -74,7 +74,10 @@ fn text_reads_back_to_itself() {
     assert_eq!(main.results[2].role, ResultRole::Gradient("model.w".into()));
     let add = main.insts.iter().find(|inst| inst.op.name() == "add").unwrap();
     let start = MLP.find("%1 = add").unwrap();
-    assert_eq!(module.locs.span(add.loc), Some(Span::new(FileId::new(0), start, start + "%1 = add %c, %c.1 : f32[4]".len())));
+    assert_eq!(
+        module.locs.span(add.loc),
+        Some(Span::new(FileId::new(0), start, start + "%1 = add %c, %c.1 : f32[4]".len()))
+    );
 }
 
 #[test]
@@ -166,4 +169,10 @@ fn long_texts_are_read_quickly() {
     let lines: String = (0..20_000).map(|i| format!("  %a{} = add %a{i}, %a{i} : f32[4]\n", i + 1)).collect();
     let text = format!("func @f(%a0: f32[4]) -> (f32[4]) {{\n{lines}  return %a20000\n}}\n");
     assert_eq!(read(&text).num_insts(), 20_000);
+}
+
+#[test]
+fn calls_name_their_function() {
+    let text = "func @\"a b\"(%x: f32[2]) -> (f32[2]) {\n  return %x\n}\nfunc @f(%x: f32[2]) -> (f32[2]) {\n  %y = call %x {callee = @\"a b\"} : f32[2]\n  return %y\n}\n";
+    assert!(assert_round_trip(&read(text)).contains("%y = call %x {callee = @\"a b\"} : f32[2]\n"));
 }

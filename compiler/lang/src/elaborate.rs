@@ -22,8 +22,8 @@ use value::Value;
 /// A model made into IR.
 #[derive(Debug)]
 pub struct Elaborated {
-    /// The module, in phase `built`. Its entry `main` takes the batch, then the weights in the order of their first use,
-    /// and returns the loss sum, the count, and the outputs the model names.
+    /// The module, in phase `built`. Its entry `main` takes the batch, then the weights in the order of their first
+    /// use, and returns the loss sum, the count, and the outputs the model names.
     pub module: Module,
     /// The configuration as it was used, in the model's order.
     pub config: IndexMap<String, ConfigValue>,
@@ -36,16 +36,12 @@ pub struct Elaborated {
 /// # Errors
 /// Every mistake in the text, and every override that the model does not take, in source order. A text that leaves the
 /// grammar gives one diagnostic.
-pub fn elaborate(
-    file: FileId,
-    text: &str,
-    options: &Options,
-    registry: &Registry,
-) -> Result<Elaborated, Diagnostics> {
+pub fn elaborate(file: FileId, text: &str, options: &Options, registry: &Registry) -> Result<Elaborated, Diagnostics> {
     let model = parse(file, text).map_err(|diagnostic| vec![diagnostic])?;
     let (program, findings) = resolve(&model, registry);
     let mut module = Module::new(model.name.name.clone());
-    let mut elaborator = Elaborator::new(&program, options, Builder::new(&mut module, registry, "main"), findings.errors);
+    let mut elaborator =
+        Elaborator::new(&program, options, Builder::new(&mut module, registry, "main"), findings.errors);
     let config = elaborator.config();
     if !elaborator.broken_config {
         elaborator.main();
@@ -96,6 +92,8 @@ struct Elaborator<'r, 'm> {
     outputs: IndexMap<Name, Eval<Tensor>>,
     depth: usize,
     statements: usize,
+    /// A limit on depth or statements was reached and reported; what follows would only reach it again.
+    limit_reached: bool,
     errors: Diagnostics,
     seen: IndexSet<(Span, &'static str)>,
 }
@@ -123,6 +121,7 @@ impl<'r, 'm> Elaborator<'r, 'm> {
             outputs: IndexMap::new(),
             depth: 0,
             statements: 0,
+            limit_reached: false,
             errors,
             seen: IndexSet::new(),
         }
@@ -149,7 +148,7 @@ impl<'r, 'm> Elaborator<'r, 'm> {
     fn nested<T>(&mut self, span: Span, body: impl FnOnce(&mut Self) -> Eval<T>) -> Eval<T> {
         if self.depth >= MAX_DEPTH {
             let message = format!("calls and expressions nest more than {MAX_DEPTH} deep");
-            return Err(self.error(codes::LIMIT, message, span, "here"));
+            return Err(self.limit(message, span));
         }
         self.depth += 1;
         let result = body(self);
@@ -164,7 +163,14 @@ impl<'r, 'm> Elaborator<'r, 'm> {
             return Ok(());
         }
         let message = format!("the model runs more than {MAX_STATEMENTS} statements once its loops are unrolled");
-        Err(self.error(codes::LIMIT, message, span, "stopped here"))
+        Err(self.limit(message, span))
+    }
+
+    fn limit(&mut self, message: String, span: Span) -> Reported {
+        if !std::mem::replace(&mut self.limit_reached, true) {
+            self.error(codes::LIMIT, message, span, "stopped here");
+        }
+        Reported
     }
 
     /// Emits instructions at a source position.
@@ -172,7 +178,7 @@ impl<'r, 'm> Elaborator<'r, 'm> {
         let outer = self.b.enter_span(span);
         let result = build(&mut self.b);
         self.b.set_loc(outer);
-        result.map_err(|diagnostic| self.report(diagnostic))
+        result.map_err(|diagnostic| self.report(diagnostic.or_at(Some(span), "here")))
     }
 
     /// As [`emit`](Self::emit) for one tensor of bounded size.

@@ -1,4 +1,5 @@
-//! The model language: from the text of a `.hal` file and values for its configuration to a [`Module`](halite_ir::Module).
+//! The model language: from the text of a `.hal` file and values for its configuration to a
+//! [`Module`](halite_ir::Module).
 //!
 //! Three steps. *Parse* makes a syntax tree. *Resolve* checks what needs no values: names, signatures, recursion, use.
 //! *Elaborate* runs the model on its configuration: numbers are computed, `for` unrolls, each op becomes an instruction

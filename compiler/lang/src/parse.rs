@@ -36,7 +36,7 @@ pub(crate) fn parse(file: FileId, text: &str) -> Result<Model> {
     Ok(Model { name, items })
 }
 
-/// The parts of a pair without keywords; which ones there are follows from the grammar.
+/// The parts of a pair without keywords and marks; which ones there are follows from the grammar.
 struct Parts<'t>(std::iter::Peekable<Pairs<'t, Rule>>);
 
 impl<'t> Parts<'t> {
@@ -45,7 +45,7 @@ impl<'t> Parts<'t> {
     }
 
     fn peek(&mut self) -> Option<Rule> {
-        while self.0.next_if(|pair| is_keyword(pair.as_rule())).is_some() {}
+        while self.0.next_if(|pair| is_mark(pair.as_rule())).is_some() {}
         self.0.peek().map(|pair| pair.as_rule())
     }
 
@@ -59,11 +59,11 @@ impl<'t> Parts<'t> {
     }
 
     fn rest(self) -> impl Iterator<Item = Pair<'t>> {
-        self.0.filter(|pair| !is_keyword(pair.as_rule()) && pair.as_rule() != Rule::EOI)
+        self.0.filter(|pair| !is_mark(pair.as_rule()) && pair.as_rule() != Rule::EOI)
     }
 }
 
-fn is_keyword(rule: Rule) -> bool {
+fn is_mark(rule: Rule) -> bool {
     matches!(
         rule,
         Rule::word_model
@@ -77,6 +77,15 @@ fn is_keyword(rule: Rule) -> bool {
             | Rule::word_output
             | Rule::word_return
             | Rule::word_as
+            | Rule::of
+            | Rule::equals
+            | Rule::comma
+            | Rule::until
+            | Rule::open
+            | Rule::close
+            | Rule::close_list
+            | Rule::open_block
+            | Rule::close_block
     )
 }
 
@@ -124,8 +133,9 @@ impl Cx {
         let mut body = Vec::new();
         for part in parts.rest() {
             if part.as_rule() == Rule::returns {
-                let returns = self.span(&part);
-                let results = Parts::of(part).rest().map(|result| self.expr(result)).collect::<Result<_>>()?;
+                let start = self.span(&part);
+                let results: Vec<_> = Parts::of(part).rest().map(|result| self.expr(result)).collect::<Result<_>>()?;
+                let returns = results.last().map_or(start, |last| Span { end: last.span.end, ..start });
                 return Ok(Function { name, arguments, body, results, returns });
             }
             body.push(self.statement(part)?);

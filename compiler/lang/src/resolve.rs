@@ -16,8 +16,8 @@ pub(crate) struct Program<'m> {
     /// Config keys and `let`s, with their defining names.
     pub(crate) globals: IndexMap<&'m str, Global<'m>>,
     pub(crate) functions: IndexMap<&'m str, &'m Function>,
-    /// Functions that call themselves, directly or through others.
-    pub(crate) recursive: IndexSet<&'m str>,
+    /// Places of called names whose call was refused: unknown, with wrong arguments, or part of a recursion.
+    pub(crate) refused: IndexSet<Span>,
 }
 
 /// A config key or a `let`.
@@ -39,7 +39,9 @@ pub(crate) fn resolve<'m>(model: &'m Model, registry: &Registry) -> (Program<'m>
     let mut findings = Findings::default();
     let mut program = collect(model, registry, &mut findings);
     let used = walk::walk(&program, registry, &mut findings);
-    program.recursive = recursion::check(&program, &used.calls, &mut findings);
+    let recursive = recursion::check(&program, &used.calls, &mut findings);
+    program.refused.clone_from(&used.refused);
+    program.refused.extend(recursive);
     report_unused(&program, &used, &mut findings);
     (program, findings)
 }
@@ -58,7 +60,8 @@ impl Findings {
 
     fn duplicate(&mut self, name: &Ident, first: Span) {
         let message = format!("`{}` is defined twice", name.name);
-        self.errors.push(Diagnostic::error(codes::DUPLICATE, message).at(name.span, "again here").also(first, "first here"));
+        self.errors
+            .push(Diagnostic::error(codes::DUPLICATE, message).at(name.span, "again here").also(first, "first here"));
     }
 
     fn unused(&mut self, what: &str, name: &Ident, help: &str) {
@@ -68,8 +71,7 @@ impl Findings {
 }
 
 fn collect<'m>(model: &'m Model, registry: &Registry, findings: &mut Findings) -> Program<'m> {
-    let mut program =
-        Program { model, globals: IndexMap::new(), functions: IndexMap::new(), recursive: IndexSet::new() };
+    let mut program = Program { model, globals: IndexMap::new(), functions: IndexMap::new(), refused: IndexSet::new() };
     for item in &model.items {
         match item {
             Item::Config(keys) => keys.iter().for_each(|key| add_global(&mut program, key, true, findings)),
@@ -112,6 +114,8 @@ struct Used<'m> {
     globals: IndexSet<&'m str>,
     /// For each function what it calls, with the place.
     calls: IndexMap<&'m str, Vec<(&'m str, Span)>>,
+    /// Places of called names whose call was refused.
+    refused: IndexSet<Span>,
 }
 
 /// A config key without effect is an error, since setting it would silently do nothing; the rest are warnings.

@@ -83,6 +83,7 @@ codes! {
     RUNTIME_COMPILE = "E0705": "XLA refused to compile the program. The message is XLA's own.";
     RUNTIME_INPUT = "E0706": "The inputs of a call do not fit the program: number, type, shape, device or owner.";
     RUNTIME_EXECUTE = "E0707": "A call, a transfer or the set-up of devices failed at run time.";
+    DIVERGED = "E0708": "The loss of a training run is no longer a finite number. Lower the learning rate or clip the gradients.";
 
     INTERNAL = "E0901": "An invariant of the compiler is broken. This is a bug in Halite, not in the input.";
 }

@@ -3,7 +3,6 @@
 use super::site::{Rewrite, Site};
 use halite_ir::Op;
 use halite_tensor::HostTensor;
-use smallvec::SmallVec;
 
 /// `c + x => x + c` for every commutative op, so that other rules look for constants on the right only.
 pub(super) fn constant_right(site: &Site<'_>) -> Option<Rewrite> {
@@ -12,7 +11,7 @@ pub(super) fn constant_right(site: &Site<'_>) -> Option<Rewrite> {
         Op::Add(_) | Op::Multiply(_) | Op::Maximum(_) | Op::Minimum(_) | Op::And(_) | Op::Or(_) | Op::Xor(_)
     );
     let swaps = commutes && site.constant(0).is_some() && site.constant(1).is_none();
-    swaps.then(|| Rewrite::As(site.op.clone(), SmallVec::from_slice(&[site.args[1], site.args[0]])))
+    swaps.then(|| Rewrite::apply(site.op.clone(), &[site.args[1], site.args[0]]))
 }
 
 /// `x + -0.0 => x`, and `x + 0` for integers. `x + 0.0` turns a negative zero into a positive one.
@@ -41,12 +40,9 @@ pub(super) fn divide_one(site: &Site<'_>) -> Option<Rewrite> {
 
 /// `-(-x) => x`.
 pub(super) fn negate_negate(site: &Site<'_>) -> Option<Rewrite> {
-    let (Op::Negate(_), Some((Op::Negate(_), inner))) = (site.op, unary_def(site)?) else { return None };
+    let Op::Negate(_) = site.op else { return None };
+    let (Op::Negate(_), inner) = site.def(0)? else { return None };
     Some(Rewrite::To(inner[0]))
-}
-
-fn unary_def<'a>(site: &Site<'a>) -> Option<Option<(&'a Op, &'a [halite_ir::Value])>> {
-    (site.args.len() == 1).then(|| site.def(0))
 }
 
 /// `maximum(x, -inf) => x`, and with the least integer.

@@ -59,7 +59,7 @@ pub(super) fn compare_same(site: &Site<'_>) -> Option<Rewrite> {
         return None;
     }
     let holds = matches!(compare.direction, Direction::Eq | Direction::Le | Direction::Ge);
-    Some(Rewrite::constant(Constant::splat(DType::Pred, x.shape().clone(), f64::from(u8::from(holds)))))
+    Some(Rewrite::apply(Constant::splat(DType::Pred, x.shape().clone(), f64::from(u8::from(holds))), &[]))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -16,7 +16,7 @@ pub(super) fn widening_pair(site: &Site<'_>) -> Option<Rewrite> {
     let Op::Convert(outer) = site.op else { return None };
     let (Op::Convert(inner), args) = site.def(0)? else { return None };
     let exact = represents(inner.dtype, site.b.dtype(args[0]));
-    exact.then(|| Rewrite::unary(outer.clone(), args[0]))
+    exact.then(|| Rewrite::apply(outer.clone(), &[args[0]]))
 }
 
 /// Whether every value of `narrow` is one of `wide`.

@@ -3,7 +3,6 @@
 use super::site::{Rewrite, Site};
 use halite_ir::Op;
 use halite_ir::ops::DotGeneral;
-use smallvec::SmallVec;
 
 /// `transpose(dot(x, y)) => dot(y, x)` when the transpose swaps the free dimensions of x with those of y and nothing else
 /// reads the dot. Batch dimensions stay in front.
@@ -19,5 +18,5 @@ pub(super) fn transposed(site: &Site<'_>) -> Option<Rewrite> {
     }
     let swap = |pair: &(_, _)| -> (_, _) { (Clone::clone(&pair.1), Clone::clone(&pair.0)) };
     let dot = DotGeneral { batch: swap(&dot.batch), contract: swap(&dot.contract), accumulate: dot.accumulate };
-    Some(Rewrite::As(dot.into(), SmallVec::from_slice(&[args[1], args[0]])))
+    Some(Rewrite::apply(dot, &[args[1], args[0]]))
 }

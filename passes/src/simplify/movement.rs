@@ -7,13 +7,11 @@ use halite_tensor::Dims;
 
 /// One number everywhere is moved by giving it the shape of the result.
 pub(super) fn splat(site: &Site<'_>) -> Option<Rewrite> {
-    let moves = matches!(
-        site.op,
-        Op::Reshape(_) | Op::Transpose(_) | Op::BroadcastInDim(_) | Op::Slice(_) | Op::Reverse(_)
-    );
+    let moves =
+        matches!(site.op, Op::Reshape(_) | Op::Transpose(_) | Op::BroadcastInDim(_) | Op::Slice(_) | Op::Reverse(_));
     let constant = if moves { site.constant(0).filter(|constant| constant.is_splat())? } else { return None };
     let types = site.op.def().infer(&site.b.infer_cx(), &[site.ty(0)]).ok()?;
-    Some(Rewrite::constant(Constant { value: constant.value.clone(), shape: types[0].shape().clone() }))
+    Some(Rewrite::apply(Constant { value: constant.value.clone(), shape: types[0].shape().clone() }, &[]))
 }
 
 /// A reshape to the shape that x has.
@@ -26,7 +24,7 @@ pub(super) fn reshape_identity(site: &Site<'_>) -> Option<Rewrite> {
 pub(super) fn reshape_reshape(site: &Site<'_>) -> Option<Rewrite> {
     let Op::Reshape(outer) = site.op else { return None };
     let (Op::Reshape(_), args) = site.def(0)? else { return None };
-    Some(Rewrite::unary(outer.clone(), args[0]))
+    Some(Rewrite::apply(outer.clone(), &[args[0]]))
 }
 
 /// A transpose that leaves every dimension where it is.
@@ -40,7 +38,7 @@ pub(super) fn transpose_transpose(site: &Site<'_>) -> Option<Rewrite> {
     let Op::Transpose(outer) = site.op else { return None };
     let (Op::Transpose(inner), args) = site.def(0)? else { return None };
     let permutation: Dims = outer.permutation.iter().map(|&dim| inner.permutation[dim]).collect();
-    Some(Rewrite::unary(Transpose { permutation }, args[0]))
+    Some(Rewrite::apply(Transpose { permutation }, &[args[0]]))
 }
 
 /// A broadcast to the shape that x has.
@@ -54,7 +52,7 @@ pub(super) fn broadcast_broadcast(site: &Site<'_>) -> Option<Rewrite> {
     let Op::BroadcastInDim(outer) = site.op else { return None };
     let (Op::BroadcastInDim(inner), args) = site.def(0)? else { return None };
     let dims = inner.dims.iter().map(|&dim| outer.dims[dim]).collect();
-    Some(Rewrite::unary(BroadcastInDim { dims, shape: outer.shape.clone() }, args[0]))
+    Some(Rewrite::apply(BroadcastInDim { dims, shape: outer.shape.clone() }, &[args[0]]))
 }
 
 /// Backwards twice along the same dimensions is forwards.
@@ -68,7 +66,8 @@ pub(super) fn reverse_reverse(site: &Site<'_>) -> Option<Rewrite> {
 pub(super) fn slice_identity(site: &Site<'_>) -> Option<Rewrite> {
     let Op::Slice(slice) = site.op else { return None };
     let x = site.ty(0);
-    let takes_all = |(dim, &size): (usize, &usize)| (slice.start[dim], slice.limit[dim], slice.stride[dim]) == (0, size, 1);
+    let takes_all =
+        |(dim, &size): (usize, &usize)| (slice.start[dim], slice.limit[dim], slice.stride[dim]) == (0, size, 1);
     x.shape().iter().enumerate().all(takes_all).then(|| Rewrite::To(site.args[0]))
 }
 

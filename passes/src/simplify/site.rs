@@ -22,18 +22,13 @@ pub(super) enum Rewrite {
     /// A value that exists already.
     To(Value),
     /// Another instruction.
-    As(Op, SmallVec<[Value; 4]>),
+    As(Box<Op>, SmallVec<[Value; 4]>),
 }
 
 impl Rewrite {
-    /// An instruction with one operand.
-    pub(super) fn unary(op: impl Into<Op>, x: Value) -> Self {
-        Self::As(op.into(), SmallVec::from_slice(&[x]))
-    }
-
-    /// A constant.
-    pub(super) fn constant(constant: Constant) -> Self {
-        Self::As(constant.into(), SmallVec::new())
+    /// An op applied to values.
+    pub(super) fn apply(op: impl Into<Op>, args: &[Value]) -> Self {
+        Self::As(Box::new(op.into()), SmallVec::from_slice(args))
     }
 }
 

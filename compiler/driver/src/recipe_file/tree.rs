@@ -4,7 +4,7 @@ use halite_support::{Diagnostic, Diagnostics, FileId, Span, codes};
 use indexmap::IndexMap;
 use std::ops::Range;
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::{DeString, DeTable, DeValue};
 
 /// A value with its place.
 #[derive(Clone, Debug)]
@@ -135,9 +135,9 @@ impl Reader {
     }
 
     fn table(&self, table: DeTable<'_>) -> Result<Value, Diagnostics> {
-        let entry = |(key, value): (Spanned<_>, _)| {
+        let entry = |(key, value): (Spanned<DeString<'_>>, _)| {
             let place = self.span(key.span());
-            Ok((String::from(std::borrow::Cow::from(key.into_inner())), Entry { key: place, node: self.node(value)? }))
+            Ok((key.into_inner().into_owned(), Entry { key: place, node: self.node(value)? }))
         };
         let mut entries = table.into_iter().map(entry).collect::<Result<Vec<(String, Entry)>, Diagnostics>>()?;
         entries.sort_by_key(|(_, entry)| entry.key.start);

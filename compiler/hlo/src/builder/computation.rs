@@ -5,6 +5,8 @@ use crate::opcode::Opcode;
 use crate::proto::{HloComputationProto, HloInstructionProto, OpMetadata, ProgramShapeProto};
 use crate::types::{ArrayType, Type};
 use halite_support::{Diagnostic, Result, codes, entity};
+use halite_tensor::DType;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 entity!(
@@ -24,11 +26,21 @@ pub struct ComputationBuilder<'m> {
     types: Vec<Type>,
     parameters: Vec<(String, ArrayType)>,
     metadata: Option<Box<OpMetadata>>,
+    /// The constant scalars made so far: each is made once.
+    pub(super) scalars: BTreeMap<(DType, Vec<u8>), Id>,
 }
 
 impl<'m> ComputationBuilder<'m> {
     pub(super) fn new(module: &'m mut ModuleBuilder, name: String) -> Self {
-        Self { module, name, instructions: Vec::new(), types: Vec::new(), parameters: Vec::new(), metadata: None }
+        Self {
+            module,
+            name,
+            instructions: Vec::new(),
+            types: Vec::new(),
+            parameters: Vec::new(),
+            metadata: None,
+            scalars: BTreeMap::new(),
+        }
     }
 
     /// The module around, to make computations that this one calls.

@@ -127,8 +127,21 @@ impl ComputationBuilder<'_> {
         self.push(Opcode::Copy.name(), &[x], ty, |_| {})
     }
 
-    /// A constant array.
+    /// A constant array. Equal scalars are one instruction.
     pub fn constant(&mut self, value: &HostTensor) -> Result<Id> {
+        if value.shape().rank() > 0 {
+            return self.literal(value);
+        }
+        let key = (value.dtype(), value.bytes().to_vec());
+        if let Some(&made) = self.scalars.get(&key) {
+            return Ok(made);
+        }
+        let made = self.literal(value)?;
+        self.scalars.insert(key, made);
+        Ok(made)
+    }
+
+    fn literal(&mut self, value: &HostTensor) -> Result<Id> {
         let ty = ArrayType::new(value.dtype(), value.shape().clone());
         let literal = Box::new(literal::to_proto(value));
         self.push(Opcode::Constant.name(), &[], ty, |inst| inst.literal = Some(literal))

@@ -21,14 +21,23 @@ static SCHEMA: LazyLock<[AttrSpec; 1]> = LazyLock::new(|| {
 #[derive(Debug)]
 pub(super) struct LogSoftmax;
 
-/// `x - max(x)` and `log(sum(exp(x - max(x))))` along `dim`, which the latter lacks.
-pub(super) fn log_softmax_parts(b: &mut Builder<'_>, x: Value, dim: usize) -> Result<(Value, Value)> {
+/// What a logarithmic softmax along a dimension is made of.
+pub(super) struct LogSoftmaxParts {
+    /// `max(x)`, without the dimension.
+    pub(super) peak: Value,
+    /// `x - max(x)`.
+    pub(super) shifted: Value,
+    /// `log(sum(exp(x - max(x))))`, without the dimension.
+    pub(super) log_total: Value,
+}
+
+pub(super) fn log_softmax_parts(b: &mut Builder<'_>, x: Value, dim: usize) -> Result<LogSoftmaxParts> {
     let peak = b.reduce_max(x, &[dim])?;
-    let peak = b.broadcast_missing(peak, x, &[dim])?;
-    let shifted = b.subtract(x, peak)?;
+    let spread = b.broadcast_missing(peak, x, &[dim])?;
+    let shifted = b.subtract(x, spread)?;
     let powers = b.exponential(shifted)?;
     let total = b.reduce_sum(powers, &[dim])?;
-    Ok((shifted, b.log(total)?))
+    Ok(LogSoftmaxParts { peak, shifted, log_total: b.log(total)? })
 }
 
 impl CompositeDef for LogSoftmax {
@@ -48,7 +57,7 @@ impl CompositeDef for LogSoftmax {
 
     fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
         let dim = attrs.dim("dim", b.ty(args[0]))?;
-        let (shifted, log_total) = log_softmax_parts(b, args[0], dim)?;
+        let LogSoftmaxParts { shifted, log_total, .. } = log_softmax_parts(b, args[0], dim)?;
         let log_total = b.broadcast_missing(log_total, shifted, &[dim])?;
         Ok(smallvec![b.subtract(shifted, log_total)?])
     }

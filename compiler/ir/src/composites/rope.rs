@@ -59,7 +59,7 @@ impl CompositeDef for Rope {
     fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: &[&TensorType]) -> Result<Types> {
         let types = infer_unary("rope", Takes::Float, args)?;
         let x = args[0];
-        if x.rank() != 4 || x.shape()[3] % 2 != 0 {
+        if x.rank() != 4 || !x.shape()[3].is_multiple_of(2) {
             return Err(shape_error(format!(
                 "`rope` takes `[batch, seq, heads, head_dim]` with an even last size, found `{x}`"
             )));

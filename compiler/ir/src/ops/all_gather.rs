@@ -79,7 +79,8 @@ impl OpDef for AllGather {
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {
-        let op = |dim, groups: &[&[usize]]| AllGather { dim, groups: groups.iter().map(|group| group.to_vec()).collect() };
+        let op =
+            |dim, groups: &[&[usize]]| AllGather { dim, groups: groups.iter().map(|group| group.to_vec()).collect() };
         let x = || [SampleArg::uniform(float, [2, 3], -1.0, 1.0)];
         let ints = [SampleArg::whole(DType::S32, [2], -9, 9)];
         vec![

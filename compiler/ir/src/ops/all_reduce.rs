@@ -1,8 +1,8 @@
 //! `all_reduce`.
 
+use super::compare::Direction;
 use super::ranks::{Groups, exchange, require_groups};
 use super::reduce::Reduction;
-use super::compare::Direction;
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, present};
 use crate::dims::FactorMap;
@@ -109,7 +109,8 @@ impl OpDef for AllReduce {
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {
-        let op = |kind, groups: &[&[usize]]| AllReduce { kind, groups: groups.iter().map(|group| group.to_vec()).collect() };
+        let op =
+            |kind, groups: &[&[usize]]| AllReduce { kind, groups: groups.iter().map(|group| group.to_vec()).collect() };
         let x = || [SampleArg::uniform(float, [2, 3], -1.0, 1.0)];
         let all: &[&[usize]] = &[&[0, 1, 2, 3]];
         let ints = [SampleArg::whole(DType::S32, [4], -9, 9)];

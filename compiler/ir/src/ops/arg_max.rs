@@ -12,7 +12,7 @@ use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_hlo::{ArrayType, BinaryOp, Comparison, Id, ReduceKind};
 use halite_support::Result;
-use halite_tensor::{DType, HostTensor, Indices, Shape};
+use halite_tensor::{DType, Dims, HostTensor, Indices, Shape};
 use smallvec::smallvec;
 
 /// The position of the first largest element along dimension `dim`, which the result lacks, as `s32`. NaN counts as
@@ -32,7 +32,7 @@ impl ArgMax {
     fn first_max<T: Copy>(&self, x: &HostTensor, elements: &[T], beats: impl Fn(T, T) -> bool) -> Vec<i128> {
         let shape = x.shape();
         let (size, inner) = (shape[self.dim], shape.strides()[self.dim]);
-        let first = |index: halite_tensor::Dims| {
+        let first = |index: Dims| {
             let start: usize = index.iter().zip(&shape.strides()).map(|(at, stride)| at * stride).sum();
             let at = |position: usize| elements[start + position * inner];
             (1..size).fold(0, |best, next| if beats(at(next), at(best)) { next } else { best }) as i128
@@ -60,7 +60,9 @@ impl OpDef for ArgMax {
         let size = shape.remove(self.dim);
         if size == 0 || i32::try_from(size).is_err() {
             let dim = self.dim;
-            return Err(shape_error(format!("`arg_max` along dimension {dim} of `{x}` has no position that fits `s32`")));
+            return Err(shape_error(format!(
+                "`arg_max` along dimension {dim} of `{x}` has no position that fits `s32`"
+            )));
         }
         Ok(smallvec![TensorType::new(DType::S32, shape)])
     }

@@ -72,8 +72,8 @@ impl OpDef for Atan2 {
                 Atan2,
                 [SampleArg::uniform(float, [2, 3], -2.0, 2.0), SampleArg::uniform(float, [2, 3], 0.5, 2.0)],
             )
-            .ulps(8.0),
-            Sample::new("special", Atan2, real_pairs(float)).ulps(8.0),
+            .ulps(4.0),
+            Sample::new("special", Atan2, real_pairs(float)).ulps(4.0),
         ]
     }
 }

@@ -59,8 +59,8 @@ impl OpDef for Cbrt {
 
     fn samples(&self, float: DType) -> Vec<Sample> {
         vec![
-            Sample::new("smooth", Cbrt, [SampleArg::uniform(float, [2, 3], 0.2, 3.0)]).ulps(8.0),
-            Sample::new("special", Cbrt, [reals(float)]).ulps(8.0),
+            Sample::new("smooth", Cbrt, [SampleArg::uniform(float, [2, 3], 0.2, 3.0)]).ulps(4.0),
+            Sample::new("special", Cbrt, [reals(float)]).ulps(4.0),
         ]
     }
 }

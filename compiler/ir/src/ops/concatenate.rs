@@ -38,7 +38,8 @@ impl OpDef for Concatenate {
         let mut shape = first.shape().clone();
         for operand in rest {
             if operand.dtype() != first.dtype() {
-                let message = format!("operands of `concatenate` have different element types, `{first}` and `{operand}`");
+                let message =
+                    format!("operands of `concatenate` have different element types, `{first}` and `{operand}`");
                 return Err(Diagnostic::error(codes::DTYPE, message).help("convert one operand with `convert`"));
             }
             let agrees = |dim| dim == self.dim || operand.shape()[dim] == first.shape()[dim];

@@ -58,8 +58,8 @@ impl OpDef for Cosine {
 
     fn samples(&self, float: DType) -> Vec<Sample> {
         vec![
-            Sample::new("smooth", Cosine, [SampleArg::uniform(float, [2, 3], -3.0, 3.0)]).ulps(8.0),
-            Sample::new("special", Cosine, [reals(float)]).ulps(8.0),
+            Sample::new("smooth", Cosine, [SampleArg::uniform(float, [2, 3], -3.0, 3.0)]).ulps(4.0),
+            Sample::new("special", Cosine, [reals(float)]).ulps(4.0),
         ]
     }
 }

@@ -271,3 +271,38 @@ impl Builder<'_> {
         self.emit(DotGeneral { batch, contract, accumulate }, &[x, y])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops::Op;
+    use crate::registry::Registry;
+    use crate::syntax::{Module, ParamRole};
+
+    /// The names of the instructions that the gradients of a dot of `x` and `y` become.
+    fn gradient_ops(x: &[usize], y: &[usize], contract: (&[usize], &[usize])) -> Vec<String> {
+        let registry = Registry::builtin();
+        let mut module = Module::default();
+        let mut b = Builder::new(&mut module, &registry, "main");
+        let mut param = |name: &str, shape: &[usize]| {
+            b.param(name, TensorType::new(DType::F32, shape), ParamRole::Argument)
+        };
+        let args = [param("x", x), param("y", y)];
+        let result = b.dot_general(args[0], args[1], (&[], &[]), contract).unwrap();
+        let cx = VjpCx { args: &args, results: &[result], cts: &[Some(result)], wanted: &[true, true] };
+        let Op::DotGeneral(dot) = b.function().insts[0].op.clone() else { unreachable!("the only instruction") };
+        dot.vjp(&mut b, &cx).unwrap();
+        b.function().insts[1..].iter().map(|inst| inst.op.name().to_owned()).collect()
+    }
+
+    #[test]
+    fn gradients_transpose_only_where_no_operand_order_fits() {
+        let dots = ["dot_general", "dot_general"];
+        assert_eq!(gradient_ops(&[2, 3], &[3, 4], (&[1], &[0])), dots);
+        assert_eq!(gradient_ops(&[2, 3], &[4, 3], (&[1], &[1])), dots);
+        assert_eq!(gradient_ops(&[3, 2], &[3, 4], (&[0], &[0])), dots);
+        assert_eq!(gradient_ops(&[2, 5, 3], &[4, 3], (&[2], &[1])), dots);
+        let mixed = gradient_ops(&[2, 3, 5], &[3, 4], (&[1], &[0]));
+        assert_eq!(mixed, ["dot_general", "transpose", "dot_general"]);
+    }
+}

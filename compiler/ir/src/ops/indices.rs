@@ -4,7 +4,7 @@ use crate::op::{dtype_error, require_dim, shape_error};
 use crate::ty::TensorType;
 use halite_hlo::{ArrayType, Comparison, ComputationBuilder, Id, IndexFacts, ReduceKind};
 use halite_support::Result;
-use halite_tensor::{DType, HostTensor, Shape};
+use halite_tensor::{DType, HostTensor, Indices, Shape};
 
 /// Nothing is promised about the indices.
 pub(super) const UNKNOWN: IndexFacts = IndexFacts { sorted: false, unique: false };
@@ -61,12 +61,7 @@ pub(super) fn one_hot(hlo: &mut ComputationBuilder<'_>, indices: Id, shape: &Sha
 }
 
 /// `x` where `mask` holds, combined over `dim`: exact, since at most one element is taken when the mask is one-hot there.
-pub(super) fn masked_sum(
-    hlo: &mut ComputationBuilder<'_>,
-    mask: Id,
-    x: Id,
-    dims: (&[usize], usize),
-) -> Result<Id> {
+pub(super) fn masked_sum(hlo: &mut ComputationBuilder<'_>, mask: Id, x: Id, dims: (&[usize], usize)) -> Result<Id> {
     let (from, over) = dims;
     let (shape, dtype) = (hlo.array(mask)?.shape.clone(), hlo.array(x)?.dtype);
     let kind = if dtype == DType::Pred { ReduceKind::Or } else { ReduceKind::Add };
@@ -87,9 +82,14 @@ pub(super) fn convert(hlo: &mut ComputationBuilder<'_>, x: Id, dtype: DType) -> 
     if hlo.array(x)?.dtype == dtype { Ok(x) } else { hlo.convert(x, dtype) }
 }
 
+/// `x` under another shape, or itself when it has that shape.
+pub(super) fn reshape(hlo: &mut ComputationBuilder<'_>, x: Id, shape: &Shape) -> Result<Id> {
+    if &hlo.array(x)?.shape == shape { Ok(x) } else { hlo.reshape(x, shape) }
+}
+
 /// Sums of elements at the offsets that `target` gives, each rounded or wrapped once.
 pub(super) fn scatter_add(ct: &HostTensor, result: &TensorType, target: impl Fn(&[usize]) -> usize) -> HostTensor {
-    let targets = halite_tensor::Indices::new(ct.shape()).map(|index| target(&index));
+    let targets = Indices::new(ct.shape()).map(|index| target(&index));
     let (dtype, shape) = (result.dtype(), result.shape().clone());
     if dtype.is_float() {
         let mut sums = vec![0.0; shape.num_elements()];

@@ -56,8 +56,8 @@ impl OpDef for Log {
 
     fn samples(&self, float: DType) -> Vec<Sample> {
         vec![
-            Sample::new("smooth", Log, [SampleArg::uniform(float, [2, 3], 0.2, 3.0)]).ulps(8.0),
-            Sample::new("special", Log, [reals(float)]).ulps(8.0),
+            Sample::new("smooth", Log, [SampleArg::uniform(float, [2, 3], 0.2, 3.0)]).ulps(4.0),
+            Sample::new("special", Log, [reals(float)]).ulps(4.0),
         ]
     }
 }

@@ -59,8 +59,8 @@ impl OpDef for Logistic {
 
     fn samples(&self, float: DType) -> Vec<Sample> {
         vec![
-            Sample::new("smooth", Logistic, [SampleArg::uniform(float, [2, 3], -3.0, 3.0)]).ulps(8.0),
-            Sample::new("special", Logistic, [reals(float)]).ulps(8.0),
+            Sample::new("smooth", Logistic, [SampleArg::uniform(float, [2, 3], -3.0, 3.0)]).ulps(4.0),
+            Sample::new("special", Logistic, [reals(float)]).ulps(4.0),
         ]
     }
 }

@@ -17,7 +17,11 @@ pub(super) fn pick(x: &HostTensor, shape: &Shape, mut source: impl FnMut(&[usize
 }
 
 /// A copy of `x` where the element at each offset that `target` gives is the element of `update` at that index.
-pub(super) fn place(x: &HostTensor, update: &HostTensor, mut target: impl FnMut(&[usize]) -> Option<usize>) -> HostTensor {
+pub(super) fn place(
+    x: &HostTensor,
+    update: &HostTensor,
+    mut target: impl FnMut(&[usize]) -> Option<usize>,
+) -> HostTensor {
     let size = x.dtype().size();
     let mut bytes = x.bytes().to_vec();
     for (index, element) in Indices::new(update.shape()).zip(update.bytes().chunks_exact(size)) {
@@ -56,7 +60,9 @@ pub(super) fn require_each_dim(op: &str, attr: &str, ty: &TensorType, len: usize
         return Ok(());
     }
     let rank = ty.rank();
-    Err(attr_error(format!("`{attr}` of `{op}` needs one number for each of the {rank} dimensions of `{ty}`, found {len}")))
+    Err(attr_error(format!(
+        "`{attr}` of `{op}` needs one number for each of the {rank} dimensions of `{ty}`, found {len}"
+    )))
 }
 
 /// A type whose elements can be counted.

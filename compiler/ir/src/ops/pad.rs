@@ -6,7 +6,9 @@ use crate::build::{Builder, present};
 use crate::dims::FactorMap;
 use crate::interpret::EvalCx;
 use crate::lower::LowerCx;
-use crate::op::{Cost, Ids, InferCx, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, dtype_error, require_dim, shape_error};
+use crate::op::{
+    Cost, Ids, InferCx, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, dtype_error, require_dim, shape_error,
+};
 use crate::ops::Slice;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};

@@ -74,8 +74,8 @@ impl OpDef for Power {
         let inverse = combine(DType::S32, &[-3.0, -1.0, 1.0, 2.0, 5.0], &[-1.0, -2.0, -3.0, -40.0]);
         let unsigned = combine(DType::U8, &[0.0, 1.0, 2.0, 3.0, 255.0], &[0.0, 1.0, 5.0, 8.0]);
         vec![
-            Sample::new("smooth", Power, smooth).ulps(8.0),
-            Sample::new("special", Power, real_pairs(float)).ulps(8.0),
+            Sample::new("smooth", Power, smooth).ulps(4.0),
+            Sample::new("special", Power, real_pairs(float)).ulps(4.0),
             Sample::new("wrapping", Power, wrapping),
             Sample::new("negative exponents", Power, inverse),
             Sample::new("unsigned", Power, unsigned),

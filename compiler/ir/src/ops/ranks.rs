@@ -1,6 +1,6 @@
 //! What ops across ranks share: groups of ranks, in each of which the ranks act together in the listed order.
 
-use super::movement::offset;
+use super::movement::{offset, pick};
 use crate::op::{attr_error, require_dim, shape_error};
 use crate::ty::TensorType;
 use halite_support::{Diagnostic, Result, codes};
@@ -78,7 +78,7 @@ pub(super) fn part_of(x: &HostTensor, dim: usize, part: usize, parts: usize) -> 
     shape[dim] /= parts;
     let strides = x.shape().strides();
     let first = part * shape[dim] * strides[dim];
-    super::movement::pick(x, &shape, |index| first + offset(index, &strides))
+    pick(x, &shape, |index| first + offset(index, &strides))
 }
 
 /// Tensors of one shape one after another along `dim`.

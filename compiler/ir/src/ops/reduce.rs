@@ -1,5 +1,8 @@
 //! `reduce`.
 
+use super::compare::Direction;
+use super::maximum::maximum;
+use super::minimum::minimum;
 use super::movement::{increasing, require_increasing};
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, present};
@@ -11,7 +14,6 @@ use crate::ops::class::Takes;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use crate::word_attr;
-use super::Direction;
 use halite_hlo::{Id, ReduceKind};
 use halite_support::Result;
 use halite_tensor::{DType, Dims, HostTensor, Indices, Shape};
@@ -61,9 +63,8 @@ impl Reduction {
     pub fn combine_f64(self, x: f64, y: f64) -> f64 {
         match self {
             Reduction::Sum => x + y,
-            _ if x.is_nan() || y.is_nan() => f64::NAN,
-            Reduction::Max => x.max(y),
-            Reduction::Min => x.min(y),
+            Reduction::Max => maximum(x, y),
+            Reduction::Min => minimum(x, y),
             Reduction::And | Reduction::Or => unreachable!("`infer` refuses bitwise reductions of floats"),
         }
     }

@@ -87,8 +87,10 @@ impl OpDef for ReduceScatter {
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {
-        let op =
-            |dim, groups: &[&[usize]]| ReduceScatter { dim, groups: groups.iter().map(|group| group.to_vec()).collect() };
+        let op = |dim, groups: &[&[usize]]| ReduceScatter {
+            dim,
+            groups: groups.iter().map(|group| group.to_vec()).collect(),
+        };
         let x = || [SampleArg::uniform(float, [4, 2], -1.0, 1.0)];
         let ints = [SampleArg::whole(DType::S32, [4], -9, 9)];
         vec![

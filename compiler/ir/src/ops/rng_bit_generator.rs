@@ -165,12 +165,7 @@ impl Builder<'_> {
     ///
     /// # Errors
     /// When `dtype` is no unsigned integer or the state is of another type.
-    pub fn rng_bit_generator(
-        &mut self,
-        state: Value,
-        dtype: DType,
-        shape: impl Into<Shape>,
-    ) -> Result<(Value, Value)> {
+    pub fn rng_bit_generator(&mut self, state: Value, dtype: DType, shape: impl Into<Shape>) -> Result<(Value, Value)> {
         let results = self.emit_all(RngBitGenerator { bits: TensorType::new(dtype, shape) }, &[state])?;
         match results.as_slice() {
             [next, bits] => Ok((*next, *bits)),

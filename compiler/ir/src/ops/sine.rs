@@ -57,8 +57,8 @@ impl OpDef for Sine {
 
     fn samples(&self, float: DType) -> Vec<Sample> {
         vec![
-            Sample::new("smooth", Sine, [SampleArg::uniform(float, [2, 3], -3.0, 3.0)]).ulps(8.0),
-            Sample::new("special", Sine, [reals(float)]).ulps(8.0),
+            Sample::new("smooth", Sine, [SampleArg::uniform(float, [2, 3], -3.0, 3.0)]).ulps(4.0),
+            Sample::new("special", Sine, [reals(float)]).ulps(4.0),
         ]
     }
 }

@@ -17,7 +17,10 @@ pub(super) fn require_starts<'t>(op: &str, leading: usize, args: &[&'t TensorTyp
         return Err(Diagnostic::error(codes::ARITY, message).help("it needs one start for each dimension"));
     }
     if let Some(dim) = args[0].shape().iter().position(|&size| i32::try_from(size).is_err()) {
-        return Err(shape_error(format!("`{op}` cannot reach all of dimension {dim} of `{}` with `s32` starts", args[0])));
+        return Err(shape_error(format!(
+            "`{op}` cannot reach all of dimension {dim} of `{}` with `s32` starts",
+            args[0]
+        )));
     }
     for start in &args[leading..] {
         if start.dtype() != DType::S32 || start.rank() != 0 {

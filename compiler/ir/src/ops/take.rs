@@ -1,6 +1,6 @@
 //! `take`.
 
-use super::indices::{UNKNOWN, clamp_indices, clamped, convert, one_hot, require_indices};
+use super::indices::{UNKNOWN, clamp_indices, clamped, convert, one_hot, require_indices, reshape};
 use super::movement::{offset, pick, require_countable};
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, present};
@@ -130,25 +130,25 @@ impl Take {
         cx.one(|hlo| hlo.gather(x, indices, &dims, &sizes, UNKNOWN))
     }
 
-    /// The product with a one-hot matrix. Exact for finite elements; an infinity or NaN in `x` reaches every result that
-    /// shares its free position.
+    /// The product with a one-hot matrix of one row for each index. Exact for finite elements; an infinity or NaN in `x`
+    /// reaches every result that shares its free position.
     fn lower_one_hot(&self, cx: &mut LowerCx<'_>, x: Id, indices: Id) -> Result<Ids> {
         let hlo = &mut cx.hlo;
-        let (ty, rank) = (hlo.array(x)?.clone(), hlo.array(indices)?.shape.rank());
+        let (ty, shape) = (hlo.array(x)?.clone(), hlo.array(indices)?.shape.clone());
         let number = if ty.dtype == DType::Pred { DType::S32 } else { ty.dtype };
-        let mut shape = hlo.array(indices)?.shape.clone().into_dims();
-        shape.push(ty.shape[self.dim]);
-        let hot = one_hot(hlo, indices, &shape.into(), rank)?;
+        let count = shape.num_elements();
+        let indices = reshape(hlo, indices, &[count].into())?;
+        let hot = one_hot(hlo, indices, &[count, ty.shape[self.dim]].into(), 1)?;
         let (hot, x) = (convert(hlo, hot, number)?, convert(hlo, x, number)?);
-        let dims = DotDims {
-            lhs_contracting: smallvec![self.dim],
-            rhs_contracting: smallvec![rank],
-            ..DotDims::default()
-        };
-        let product = hlo.dot(x, hot, &dims, number)?;
-        let free = ty.shape.rank() - 1;
-        let order: Dims = (0..self.dim).chain(free..free + rank).chain(self.dim..free).collect();
-        let taken = if order.is_sorted() { product } else { hlo.transpose(product, &order)? };
+        let dims =
+            DotDims { lhs_contracting: smallvec![self.dim], rhs_contracting: smallvec![1], ..DotDims::default() };
+        let mut taken = hlo.dot(x, hot, &dims, number)?;
+        let last = ty.shape.rank() - 1;
+        let order: Dims = (0..self.dim).chain([last]).chain(self.dim..last).collect();
+        if !order.is_sorted() {
+            taken = hlo.transpose(taken, &order)?;
+        }
+        let taken = reshape(hlo, taken, &taken_shape(&ty.shape, self.dim, &shape))?;
         cx.one(|hlo| convert(hlo, taken, ty.dtype))
     }
 }

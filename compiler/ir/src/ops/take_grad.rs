@@ -2,7 +2,7 @@
 
 use super::class::Takes;
 use super::indices::{
-    UNKNOWN, clamp_indices, clamped, convert, one_hot, require_indices, require_shape, scatter_add, wide,
+    UNKNOWN, clamp_indices, clamped, convert, one_hot, require_indices, require_shape, reshape, scatter_add, wide,
 };
 use super::movement::require_countable;
 use super::take::{source, taken_shape};
@@ -136,19 +136,16 @@ impl TakeGrad {
         hlo.scatter(Some(ReduceKind::Add), zeros, indices, ct, &dims, UNKNOWN)
     }
 
-    /// The product with a one-hot matrix.
+    /// The product with a one-hot matrix of one row for each index.
     fn lower_one_hot(&self, cx: &mut LowerCx<'_>, ct: Id, indices: Id) -> Result<Id> {
         let hlo = &mut cx.hlo;
-        let (dtype, rank) = (hlo.array(ct)?.dtype, hlo.array(indices)?.shape.rank());
-        let mut shape = hlo.array(indices)?.shape.clone().into_dims();
-        shape.push(self.shape[self.dim]);
-        let hot = one_hot(hlo, indices, &shape.into(), rank)?;
+        let (dtype, count) = (hlo.array(ct)?.dtype, hlo.array(indices)?.shape.num_elements());
+        let indices = reshape(hlo, indices, &[count].into())?;
+        let ct = reshape(hlo, ct, &taken_shape(&self.shape, self.dim, &[count]))?;
+        let hot = one_hot(hlo, indices, &[count, self.shape[self.dim]].into(), 1)?;
         let hot = convert(hlo, hot, dtype)?;
-        let dims = DotDims {
-            lhs_contracting: (self.dim..self.dim + rank).collect(),
-            rhs_contracting: (0..rank).collect(),
-            ..DotDims::default()
-        };
+        let dims =
+            DotDims { lhs_contracting: smallvec![self.dim], rhs_contracting: smallvec![0], ..DotDims::default() };
         let product = hlo.dot(ct, hot, &dims, wide(dtype))?;
         let last = self.shape.rank() - 1;
         let order: Dims = (0..self.dim).chain([last]).chain(self.dim..last).collect();

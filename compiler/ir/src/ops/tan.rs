@@ -59,8 +59,8 @@ impl OpDef for Tan {
 
     fn samples(&self, float: DType) -> Vec<Sample> {
         vec![
-            Sample::new("smooth", Tan, [SampleArg::uniform(float, [2, 3], -1.2, 1.2)]).ulps(8.0),
-            Sample::new("special", Tan, [reals(float)]).ulps(8.0),
+            Sample::new("smooth", Tan, [SampleArg::uniform(float, [2, 3], -1.2, 1.2)]).ulps(4.0),
+            Sample::new("special", Tan, [reals(float)]).ulps(4.0),
         ]
     }
 }

@@ -6,9 +6,7 @@ use crate::build::{Builder, present};
 use crate::dims::{FactorKind, FactorMap};
 use crate::interpret::EvalCx;
 use crate::lower::LowerCx;
-use crate::op::{
-    Cost, Ids, InferCx, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, attr_error, require_dim,
-};
+use crate::op::{Cost, Ids, InferCx, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, attr_error, require_dim};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_hlo::Id;

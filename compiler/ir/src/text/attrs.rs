@@ -140,7 +140,8 @@ impl AttrReader<'_, '_> {
     fn read_literal(&mut self) -> Result<Attr> {
         let error = |message: String| Diagnostic::error(codes::ATTRIBUTE, message).at(self.span, "");
         let Some(literal) = &self.literal else {
-            return Err(error(format!("`{}` needs its elements after its name", self.op)).help("write e.g. `constant 1.0 : f32[4]`"));
+            return Err(error(format!("`{}` needs its elements after its name", self.op))
+                .help("write e.g. `constant 1.0 : f32[4]`"));
         };
         let Some(ty) = self.types.first() else { return Err(missing_type(self.op, self.span)) };
         let mut bytes = Vec::new();

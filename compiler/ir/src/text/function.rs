@@ -3,7 +3,7 @@
 use super::attrs::{AttrReader, Literal, missing_type, to_attr};
 use super::lines::Line;
 use super::names::hint_of;
-use super::parse::{Known, Reader};
+use super::parse::{Known, PRIMITIVES, Reader};
 use super::roles::{parse_param_role, parse_result_role};
 use super::suggest::nearest;
 use super::syntax::{AttrText, Chunk, Field, Rule, fields, parse_type, sigil_name};
@@ -76,7 +76,8 @@ pub(super) fn read_function<'t>(reader: &mut Reader<'_, 't>, signature: &Chunk<'
     match reader.functions.get(&name) {
         Some(known) => {
             let message = format!("function `@{name}` is defined twice");
-            let error = Diagnostic::error(codes::DUPLICATE, message).at(span, "").also(known.span, "first defined here");
+            let error =
+                Diagnostic::error(codes::DUPLICATE, message).at(span, "").also(known.span, "first defined here");
             reader.report(error, span);
         }
         None => {
@@ -348,7 +349,7 @@ impl<'t> FunctionReader<'_, '_, '_, 't> {
         if inst.fields.iter().any(|field| self.names_bad_function(field)) {
             return Ok(None);
         }
-        if let Some(op) = self.reader.ops.get(inst.op) {
+        if let Some(op) = PRIMITIVES.get(inst.op) {
             return self.read_primitive(span, inst, op.clone());
         }
         let Ok(def) = self.reader.registry.composite(inst.op) else { return Err(self.unknown_op(inst.op)) };
@@ -369,11 +370,15 @@ impl<'t> FunctionReader<'_, '_, '_, 't> {
     }
 
     fn read_primitive(&self, span: Span, inst: &InstText<'t>, mut op: Op) -> Result<Option<Op>> {
-        let Some(literal) = inst.literal.as_ref().map(|pair| self.read_literal(pair)).transpose()? else {
-            return self.read_attrs(span, inst, None, &mut op).map(|()| Some(op));
+        let literal = match &inst.literal {
+            None => None,
+            Some(pair) => match self.read_literal(pair)? {
+                None => return Ok(None),
+                literal => literal,
+            },
         };
-        let Some(literal) = literal else { return Ok(None) };
-        self.read_attrs(span, inst, Some(literal), &mut op).map(|()| Some(op))
+        self.read_attrs(span, inst, literal, &mut op)?;
+        Ok(Some(op))
     }
 
     fn read_attrs(&self, span: Span, inst: &InstText<'t>, literal: Option<Literal<'_>>, op: &mut Op) -> Result<()> {
@@ -391,6 +396,7 @@ impl<'t> FunctionReader<'_, '_, '_, 't> {
         attrs.finish()
     }
 
+    /// The elements after an op's name; `None` when they are a resource with wrong bytes.
     fn read_literal(&self, pair: &Pair<'t, Rule>) -> Result<Option<Literal<'_>>> {
         let text = pair.as_str();
         Ok(match pair.as_rule() {
@@ -404,7 +410,7 @@ impl<'t> FunctionReader<'_, '_, '_, 't> {
     }
 
     fn unknown_op(&self, name: &str) -> Diagnostic {
-        let mut known: Vec<&str> = self.reader.ops.keys().map(String::as_str).collect();
+        let mut known: Vec<&str> = PRIMITIVES.keys().map(String::as_str).collect();
         known.extend(self.reader.registry.composites().map(|def| def.name()));
         known.sort_unstable();
         let error = Diagnostic::error(codes::UNKNOWN_OP, format!("no op or composite is named `{name}`"));

@@ -103,5 +103,6 @@ fn rule_of(code: &str) -> Rule {
 /// Whether a line inside an unfinished signature shows that the signature was never finished.
 fn starts_other(code: &str) -> bool {
     matches!(rule_of(code), Rule::signature | Rule::return_line | Rule::close)
-        || code.starts_with('%') && code_bytes(code).find(|(_, byte)| matches!(byte, b'=' | b':')).is_some_and(|(_, b)| b == b'=')
+        || code.starts_with('%')
+            && code_bytes(code).find(|(_, byte)| matches!(byte, b'=' | b':')).is_some_and(|(_, b)| b == b'=')
 }

@@ -85,7 +85,8 @@ fn print_narrow(dtype: DType, bits: u64) -> String {
     if value.is_nan() {
         return print_nan(dtype, bits);
     }
-    let shortest = (0..17).map(|digits| format!("{value:.digits$e}")).find(|text| parse_float(dtype, text) == Some(bits));
+    let shortest =
+        (0..17).map(|digits| format!("{value:.digits$e}")).find(|text| parse_float(dtype, text) == Some(bits));
     let shortest = shortest.and_then(|text| text.parse::<f64>().ok());
     format!("{:?}", shortest.unwrap_or(value))
 }
@@ -131,7 +132,9 @@ pub(super) fn print_hex(bytes: &[u8]) -> String {
 pub(super) fn parse_hex(text: &str) -> Option<Vec<u8>> {
     let digit = |byte: u8| char::from(byte).to_digit(16);
     let pairs = text.as_bytes().chunks(2);
-    pairs.map(|pair| if let [high, low] = *pair { Some((digit(high)? << 4 | digit(low)?) as u8) } else { None }).collect()
+    pairs
+        .map(|pair| if let [high, low] = *pair { Some((digit(high)? << 4 | digit(low)?) as u8) } else { None })
+        .collect()
 }
 
 #[cfg(test)]

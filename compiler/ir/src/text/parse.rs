@@ -4,13 +4,18 @@ use super::attrs::Literal;
 use super::function::read_function;
 use super::lines::{Line, lines};
 use super::numbers::parse_hex;
-use super::syntax::{AttrText, Chunk, Rule, fields, sigil_name};
+use super::syntax::{AttrText, Chunk, Field, Rule, fields, sigil_name};
 use crate::ops::Op;
 use crate::registry::Registry;
 use crate::syntax::{FuncId, Module, Phase};
 use halite_support::{Diagnostic, Diagnostics, FileId, Name, Result, Span, codes};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
+use std::sync::LazyLock;
+
+/// The primitives by name, with default attributes.
+pub(super) static PRIMITIVES: LazyLock<FxHashMap<String, Op>> =
+    LazyLock::new(|| Op::primitives().into_iter().map(|op| (op.name().to_owned(), op)).collect());
 
 /// Reading stops after this many complaints.
 const MAX_ERRORS: usize = 64;
@@ -47,8 +52,6 @@ pub(super) struct Reader<'r, 't> {
     pub(super) module: Module,
     /// Known composites.
     pub(super) registry: &'r Registry,
-    /// The primitives by name.
-    pub(super) ops: FxHashMap<String, Op>,
     /// Functions read so far.
     pub(super) functions: FxHashMap<Name, Known>,
     /// Resources of the whole text; `None` when their bytes are wrong.
@@ -59,11 +62,9 @@ pub(super) struct Reader<'r, 't> {
 
 impl<'r, 't> Reader<'r, 't> {
     fn new(registry: &'r Registry) -> Self {
-        let ops = Op::primitives().into_iter().map(|op| (op.name().to_owned(), op)).collect();
         Self {
             module: Module::default(),
             registry,
-            ops,
             functions: FxHashMap::default(),
             resources: FxHashMap::default(),
             diagnostics: Vec::new(),
@@ -146,21 +147,7 @@ impl<'r, 't> Reader<'r, 't> {
                     };
                     self.check(outcome, span);
                 }
-                Rule::signature => {
-                    let ends = |line: &Line<'_>| !matches!(line.rule, Rule::instruction | Rule::return_line);
-                    let end = rest.iter().position(ends).unwrap_or(rest.len());
-                    let closed = rest.get(end).is_some_and(|line| line.rule == Rule::close);
-                    read_function(self, &line.chunk, &rest[..end]);
-                    if closed {
-                        let close = &rest[end].chunk;
-                        let outcome = close.parse(Rule::close).map(|_| ());
-                        self.check(outcome, close.span());
-                    } else {
-                        let message = "a function is not closed";
-                        self.report(Diagnostic::error(codes::SYNTAX, message).help("add a line `}` after `return`"), span);
-                    }
-                    rest = &rest[end + usize::from(closed)..];
-                }
+                Rule::signature => rest = self.read_function_lines(line, rest),
                 _ => {
                     let message = "expected `func @name(..) -> (..) {`, found something else outside of a function";
                     self.report(Diagnostic::error(codes::SYNTAX, message), span);
@@ -170,23 +157,28 @@ impl<'r, 't> Reader<'r, 't> {
         }
     }
 
+    /// Reads the function that a signature starts and returns the lines after it.
+    fn read_function_lines<'l>(&mut self, signature: &Line<'t>, rest: &'l [Line<'t>]) -> &'l [Line<'t>] {
+        let ends = |line: &Line<'_>| !matches!(line.rule, Rule::instruction | Rule::return_line);
+        let (body, after) = rest.split_at(rest.iter().position(ends).unwrap_or(rest.len()));
+        read_function(self, &signature.chunk, body);
+        if let Some((close, after)) = after.split_first().filter(|(line, _)| line.rule == Rule::close) {
+            let outcome = close.chunk.parse(Rule::close).map(|_| ());
+            self.check(outcome, close.chunk.span());
+            return after;
+        }
+        let error = Diagnostic::error(codes::SYNTAX, "a function is not closed");
+        self.report(error.help("add a line `}` after `return`"), signature.chunk.span());
+        after
+    }
+
     fn read_module(&mut self, chunk: &Chunk<'t>) -> Result<()> {
         for pair in chunk.parse(Rule::module)? {
             match pair.as_rule() {
                 Rule::global => self.module.name = Name::from(&*sigil_name(&pair)),
                 Rule::attrs => {
                     for field in fields(chunk, pair)? {
-                        let phase = match (&field.name, &field.value) {
-                            (&"phase", Some(AttrText::Word(word))) => Phase::ALL.into_iter().find(|p| p.name() == *word),
-                            _ => None,
-                        };
-                        let phases = Phase::ALL.map(|phase| format!("`{phase}`"));
-                        let unknown = || {
-                            Diagnostic::error(codes::PHASE, format!("`{}` is no phase of a module", field.text))
-                                .at(field.span, "")
-                                .help(format!("write `phase = ` and one of {}", phases.join(", ")))
-                        };
-                        self.module.phase = phase.ok_or_else(unknown)?;
+                        self.module.phase = read_phase(&field)?;
                     }
                 }
                 _ => {}
@@ -204,6 +196,20 @@ impl<'r, 't> Reader<'r, 't> {
         let bytes = self.resources.get(name).ok_or_else(|| unknown().help("resources stand after the functions"))?;
         Ok(bytes.as_deref().map(Literal::Bytes))
     }
+}
+
+fn read_phase(field: &Field<'_>) -> Result<Phase> {
+    let phase = match (field.name, &field.value) {
+        ("phase", Some(AttrText::Word(word))) => Phase::ALL.into_iter().find(|phase| phase.name() == *word),
+        _ => None,
+    };
+    let phases = Phase::ALL.map(|phase| format!("`{phase}`"));
+    let unknown = || {
+        Diagnostic::error(codes::PHASE, format!("`{}` is no phase of a module", field.text))
+            .at(field.span, "")
+            .help(format!("write `phase = ` and one of {}", phases.join(", ")))
+    };
+    phase.ok_or_else(unknown)
 }
 
 fn misplaced(what: &str, place: &str) -> Diagnostic {

@@ -53,7 +53,8 @@ pub fn print_function(module: &Module, function: &Function, options: PrintOption
 fn write_resources(out: &mut String, resources: &Resources) {
     for (index, tensor) in resources.iter().enumerate() {
         let blank = if index == 0 { "\n" } else { "" };
-        writeln!(out, "{blank}resource @r{index} = \"{}\"", print_hex(tensor.bytes())).expect("a string takes any text");
+        writeln!(out, "{blank}resource @r{index} = \"{}\"", print_hex(tensor.bytes()))
+            .expect("a string takes any text");
     }
 }
 
@@ -87,7 +88,11 @@ fn lines(module: &Module, function: &Function, options: PrintOptions, resources:
     let names = ValueNames::new(function);
     let insts = function.insts.iter().map(|inst| {
         let mut line = inst_line(module, function, &names, inst, resources);
-        let path = if options.locations && module.locs.contains(inst.loc) { module.locs.path(inst.loc) } else { String::new() };
+        let path = if options.locations && module.locs.contains(inst.loc) {
+            module.locs.path(inst.loc)
+        } else {
+            String::new()
+        };
         if !path.is_empty() {
             write!(line, "     // {}", path.escape_debug()).expect("a string takes any text");
         }

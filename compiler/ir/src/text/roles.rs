@@ -54,7 +54,8 @@ pub(super) fn parse_param_role(fields: &[Field<'_>]) -> Result<ParamRole> {
         ("weight", None) => {
             known_fields(rest, &["init", "decay"])?;
             let init = find(rest, "init").map(parse_init).transpose()?;
-            let init = init.ok_or_else(|| error(role, "a weight says how it starts").help("add e.g. `init = zeros`"))?;
+            let init =
+                init.ok_or_else(|| error(role, "a weight says how it starts").help("add e.g. `init = zeros`"))?;
             let decay = find(rest, "decay").map(parse_decay).transpose()?;
             Ok(ParamRole::Weight(WeightInfo { init, decay }))
         }
@@ -62,7 +63,9 @@ pub(super) fn parse_param_role(fields: &[Field<'_>]) -> Result<ParamRole> {
             known_fields(rest, &["of"])?;
             let slot = Slot::ALL.into_iter().find(|slot| slot.name() == *word);
             let slots: Vec<_> = Slot::ALL.iter().map(|slot| format!("`{}`", slot.name())).collect();
-            let unknown = || error(role, format!("no state slot is named `{word}`")).help(format!("slots are {}", slots.join(", ")));
+            let unknown = || {
+                error(role, format!("no state slot is named `{word}`")).help(format!("slots are {}", slots.join(", ")))
+            };
             let of = find(rest, "of").map(parse_of).transpose()?;
             Ok(ParamRole::State(StateInfo { slot: slot.ok_or_else(unknown)?, of }))
         }
@@ -119,7 +122,9 @@ fn parse_init(field: &Field<'_>) -> Result<Init> {
         Some(AttrText::Applied("normal", text)) => std(text),
         _ => None,
     };
-    init.ok_or_else(|| error(field, format!("`{}` is no initializer", field.text)).help("write `zeros`, `ones` or `normal(<std>)`"))
+    init.ok_or_else(|| {
+        error(field, format!("`{}` is no initializer", field.text)).help("write `zeros`, `ones` or `normal(<std>)`")
+    })
 }
 
 fn parse_decay(field: &Field<'_>) -> Result<f64> {

@@ -8,19 +8,23 @@ pub(super) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
     (edits <= limit).then_some(near)
 }
 
-/// The number of letters to insert, remove or replace to get from one word to the other.
+/// The number of letters to insert, remove, replace or swap with their neighbour to get from one word to the other.
 fn distance(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (above, letter) in from.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], above + 1);
-        for (column, &other) in to.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != other);
-            diagonal = row[column + 1];
-            row[column + 1] = replaced.min(row[column] + 1).min(diagonal + 1);
+    let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
+    let mut rows = vec![vec![0; to.len() + 1]; from.len() + 1];
+    for i in 0..=from.len() {
+        for j in 0..=to.len() {
+            rows[i][j] = if i == 0 || j == 0 {
+                i + j
+            } else {
+                let replaced = rows[i - 1][j - 1] + usize::from(from[i - 1] != to[j - 1]);
+                let swapped = i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1];
+                let swapped = if swapped { rows[i - 2][j - 2] + 1 } else { usize::MAX };
+                (rows[i - 1][j] + 1).min(rows[i][j - 1] + 1).min(replaced).min(swapped)
+            };
         }
     }
-    row[to.len()]
+    rows[from.len()][to.len()]
 }
 
 #[cfg(test)]
@@ -30,6 +34,7 @@ mod tests {
     #[test]
     fn the_nearest_name_is_found() {
         assert_eq!(distance("kitten", "sitting"), 3);
+        assert_eq!(nearest("tnah", ["tan", "tanh"]), Some("tanh"));
         assert_eq!(nearest("dot_genral", ["add", "dot_general"]), Some("dot_general"));
         assert_eq!(nearest("banana", ["add", "tanh"]), None);
     }

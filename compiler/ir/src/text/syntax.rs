@@ -60,7 +60,8 @@ impl<'t> Chunk<'t> {
         let found = if found.is_empty() { "the end of the line".to_owned() } else { format!("`{found}`") };
         let mut expected = Vec::new();
         if let ErrorVariant::ParsingError { positives, .. } = &error.variant {
-            for word in positives.iter().map(|&rule| describe(rule)) {
+            let (ends, words): (Vec<_>, Vec<_>) = positives.iter().partition(|&&rule| rule == Rule::EOI);
+            for word in words.into_iter().chain(ends).map(describe) {
                 if !expected.contains(&word) {
                     expected.push(word);
                 }
@@ -91,7 +92,7 @@ pub(super) fn one_of(words: &[&str]) -> String {
 
 fn describe(rule: Rule) -> &'static str {
     match rule {
-        Rule::end => "the end of the line",
+        Rule::EOI => "the end of the line",
         Rule::open_paren | Rule::params | Rule::results => "`(`",
         Rule::close_paren => "`)`",
         Rule::open_brace => "`{`",
@@ -179,7 +180,8 @@ fn field<'t>(chunk: &Chunk<'t>, attr: Pair<'t, Rule>) -> Result<Field<'t>> {
         match pair.as_rule() {
             Rule::word => field.name = pair.as_str(),
             Rule::attr_value => {
-                let too_big = || Diagnostic::error(codes::SYNTAX, "an integer does not fit in 64 bits").at(field.span, "");
+                let too_big =
+                    || Diagnostic::error(codes::SYNTAX, "an integer does not fit in 64 bits").at(field.span, "");
                 field.value = Some(attr_text(pair).ok_or_else(too_big)?);
             }
             _ => {}
@@ -224,12 +226,14 @@ pub(super) fn parse_type(chunk: &Chunk<'_>, pair: &Pair<'_, Rule>) -> Result<Ten
     let (name, sizes) = text.split_once('[').unwrap_or((text, ""));
     let dtype = DType::parse(name).ok_or_else(|| unknown_dtype(name, span))?;
     let sizes = sizes.trim_end_matches(']').trim();
-    let too_big = || Diagnostic::error(codes::SHAPE, format!("a tensor of type `{text}` has too many elements")).at(span, "");
+    let too_big =
+        || Diagnostic::error(codes::SHAPE, format!("a tensor of type `{text}` has too many elements")).at(span, "");
     let mut shape = Vec::new();
     let mut elements = 1usize;
     for size in sizes.split(',').filter(|_| !sizes.is_empty()) {
         let size: usize = size.trim().parse().map_err(|_| too_big())?;
-        elements = elements.checked_mul(size.max(1)).filter(|&elements| elements <= MAX_ELEMENTS).ok_or_else(too_big)?;
+        elements =
+            elements.checked_mul(size.max(1)).filter(|&elements| elements <= MAX_ELEMENTS).ok_or_else(too_big)?;
         shape.push(size);
     }
     Ok(TensorType::new(dtype, Shape::from(shape.as_slice())))

@@ -63,9 +63,11 @@ fn has_state(entry: &Function) -> bool {
 /// The results that replace a parameter, with that parameter's name.
 fn replacements(function: &Function) -> impl Iterator<Item = (&str, &FuncResult)> {
     let replaced = |result: &'_ FuncResult| matches!(result.role, ResultRole::State(_));
-    function.results.iter().filter(move |result| replaced(result)).filter_map(|result| {
-        if let ResultRole::State(of) = &result.role { Some((&**of, result)) } else { None }
-    })
+    function
+        .results
+        .iter()
+        .filter(move |result| replaced(result))
+        .filter_map(|result| if let ResultRole::State(of) = &result.role { Some((&**of, result)) } else { None })
 }
 
 fn check_closed(id: FuncId, entry: &Function, errors: &mut Errors<'_>) {
@@ -97,7 +99,7 @@ fn check_legal(module: &Module, errors: &mut Errors<'_>) {
             let name = inst.op.name();
             if matches!(inst.op, Op::Composite(_)) {
                 errors.at_inst(FuncId::new(index), at, broken(format!("composite `{name}` in phase `legal`")));
-            } else if name == "call" {
+            } else if matches!(inst.op, Op::Call(_)) {
                 errors.at_inst(FuncId::new(index), at, broken("a call in phase `legal`".to_owned()));
             }
         }

@@ -111,7 +111,8 @@ fn write_function(out: &mut String, module: &Module, id: FuncId, errors: &[&Loca
     out.push('\n');
     write_errors(out, "", errors, Place::Signature(id));
     let at_return = errors.iter().any(|error| error.place == Place::Return(id));
-    let places: Vec<usize> = errors.iter().filter_map(|error| if let Place::Inst(_, at) = error.place { Some(at) } else { None }).collect();
+    let places: Vec<usize> =
+        errors.iter().filter_map(|error| if let Place::Inst(_, at) = error.place { Some(at) } else { None }).collect();
     let is_near = |line: usize| {
         places.iter().any(|place| place.abs_diff(line) <= CONTEXT) || at_return && line + CONTEXT >= lines.insts.len()
     };

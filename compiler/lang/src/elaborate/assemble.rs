@@ -18,7 +18,8 @@ impl Elaborator<'_, '_> {
         }
         if main.arguments.is_empty() {
             let help = "write `fn main(tokens: s32[batch, seq + 1])`";
-            let error = Diagnostic::error(codes::CONTRACT, "`main` takes no batch").at(main.name.span, "here").help(help);
+            let error =
+                Diagnostic::error(codes::CONTRACT, "`main` takes no batch").at(main.name.span, "here").help(help);
             self.report(error);
         }
         let results = self.body(main, &mut locals);
@@ -47,7 +48,9 @@ impl Elaborator<'_, '_> {
             self.report(error);
             return;
         };
-        for (value, role, fits) in [(*loss, "loss sum", self.is_float_scalar(*loss)), (*count, "count", self.is_scalar(*count))] {
+        for (value, role, fits) in
+            [(*loss, "loss sum", self.is_float_scalar(*loss)), (*count, "count", self.is_scalar(*count))]
+        {
             if !fits {
                 let message = format!("the {role} that `main` returns must be a scalar, found `{}`", self.b.ty(value));
                 let error = Diagnostic::error(codes::CONTRACT, message).at(main.returns, "here").help(help);
@@ -108,4 +111,3 @@ impl Elaborator<'_, '_> {
         Err(errors)
     }
 }
-

@@ -150,7 +150,8 @@ impl Elaborator<'_, '_> {
                 }
                 (None, Some(keyword)) => {
                     let error = Diagnostic::error(codes::CALL, format!("`{name}` has no argument `{}`", keyword.name));
-                    let error = suggest(error.at(keyword.span, "unknown argument"), &keyword.name, arguments.iter().copied());
+                    let error =
+                        suggest(error.at(keyword.span, "unknown argument"), &keyword.name, arguments.iter().copied());
                     return Err(self.report(error.note(signature(builtin))));
                 }
                 (None, None) => {
@@ -192,7 +193,8 @@ impl Elaborator<'_, '_> {
 
 /// `reshape(x, shape)`, with `..` for what may be left out, as a note.
 fn signature(builtin: &Builtin) -> String {
-    let optional = |(at, name): (usize, &&str)| if at < builtin.required { (*name).to_owned() } else { format!("{name} = ..") };
+    let optional =
+        |(at, name): (usize, &&str)| if at < builtin.required { (*name).to_owned() } else { format!("{name} = ..") };
     let arguments: Vec<_> = builtin.arguments.iter().enumerate().map(optional).collect();
     format!("it is `{}({})`", builtin.name, arguments.join(", "))
 }

@@ -132,12 +132,13 @@ impl Elaborator<'_, '_> {
     /// A shape: sizes of at least 1 whose product is bounded.
     pub(super) fn shape(&mut self, expr: &Expr, locals: &Locals) -> Eval<Shape> {
         let value = self.expr(expr, locals)?;
-        self.to_shape(&value, expr)
+        self.shape_of(&value, expr)
     }
 
-    pub(super) fn to_shape(&mut self, value: &Value, at: &Expr) -> Eval<Shape> {
-        let sizes: Vec<i64> = self.to_ints(value, at)?;
-        let dims: Option<Vec<usize>> = sizes.iter().map(|&size| usize::try_from(size).ok().filter(|&s| s > 0)).collect();
+    pub(super) fn shape_of(&mut self, value: &Value, at: &Expr) -> Eval<Shape> {
+        let sizes: Vec<i64> = self.ints_of(value, at)?;
+        let dims: Option<Vec<usize>> =
+            sizes.iter().map(|&size| usize::try_from(size).ok().filter(|&s| s > 0)).collect();
         let Some(dims) = dims else {
             let message = format!("the sizes of a tensor are at least 1, found {sizes:?}");
             return Err(self.error(codes::SHAPE, message, at.span, "this shape"));
@@ -150,7 +151,7 @@ impl Elaborator<'_, '_> {
     }
 
     /// A list of whole numbers; one number stands for a list of one.
-    pub(super) fn to_ints(&mut self, value: &Value, at: &Expr) -> Eval<Vec<i64>> {
+    pub(super) fn ints_of(&mut self, value: &Value, at: &Expr) -> Eval<Vec<i64>> {
         let items = match value {
             Value::List(items) => items.as_slice(),
             one => std::slice::from_ref(one),

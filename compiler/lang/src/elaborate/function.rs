@@ -23,6 +23,7 @@ impl Elaborator<'_, '_> {
             self.scopes.push(scope.clone());
         }
         let results = self.nested(expr.span, |cx| match function {
+            _ if program.refused.contains(&call.function.span) => Err(Reported),
             Some(function) => cx.call_function(function, call, values, expr.span),
             None => cx.call_op(call, values, expr.span),
         });
@@ -40,9 +41,6 @@ impl Elaborator<'_, '_> {
         values: Vec<Eval<Value>>,
         span: Span,
     ) -> Eval<Vec<Value>> {
-        if self.program.recursive.contains(&*function.name.name) {
-            return Err(Reported);
-        }
         let mut locals = self.bind(function, call, values);
         self.calls.push(span);
         let results = self.body(function, &mut locals);
@@ -50,7 +48,7 @@ impl Elaborator<'_, '_> {
         results
     }
 
-    /// The arguments of a call by name. `resolve` has checked the signature; what it complained about is missing here.
+    /// The arguments of a call by name; `resolve` has checked the signature.
     fn bind(&mut self, function: &Function, call: &Call, values: Vec<Eval<Value>>) -> Locals {
         let mut locals = Locals::new();
         let mut given: Vec<Option<Eval<Value>>> = vec![None; function.arguments.len()];

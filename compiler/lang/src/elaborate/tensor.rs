@@ -85,7 +85,8 @@ impl Elaborator<'_, '_> {
     pub(super) fn slice(&mut self, x: Tensor, subscripts: &[Subscript], span: Span, locals: &Locals) -> Eval<Value> {
         let shape = self.b.shape(x).clone();
         if subscripts.len() > shape.rank() {
-            let message = format!("`{}` has rank {}, found {} subscripts", self.b.ty(x), shape.rank(), subscripts.len());
+            let message =
+                format!("`{}` has rank {}, found {} subscripts", self.b.ty(x), shape.rank(), subscripts.len());
             return Err(self.error(codes::SHAPE, message, span, "too many subscripts"));
         }
         let (mut start, mut limit): (Dims, Dims) = (shape.iter().map(|_| 0).collect(), shape.iter().copied().collect());
@@ -135,6 +136,10 @@ impl Elaborator<'_, '_> {
 /// Repeats the operand of lower rank along the leading dimensions of the other.
 fn align(b: &mut Builder<'_>, x: Tensor, y: Tensor) -> Result<(Tensor, Tensor)> {
     let (rank_x, rank_y) = (b.ty(x).rank(), b.ty(y).rank());
+    if rank_x == rank_y && b.shape(x) != b.shape(y) {
+        let message = format!("`{}` and `{}` have different shapes", b.ty(x), b.ty(y));
+        return Err(Diagnostic::error(codes::SHAPE, message).help("repeat one with `broadcast(x, shape)`"));
+    }
     if rank_x == rank_y {
         return Ok((x, y));
     }

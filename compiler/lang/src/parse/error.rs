@@ -75,7 +75,15 @@ fn describe(rule: Rule) -> &'static str {
         Rule::text | Rule::quoted => "a text in quotes",
         Rule::scope | Rule::scope_text | Rule::hole => "a scope name",
         Rule::dot => "`.`",
-        Rule::colon => "`:`",
+        Rule::colon | Rule::of => "`:`",
+        Rule::equals => "`=`",
+        Rule::comma => "`,`",
+        Rule::until => "`..`",
+        Rule::open => "`(`",
+        Rule::close => "`)`",
+        Rule::close_list => "`]`",
+        Rule::open_block => "`{`",
+        Rule::close_block => "`}`",
         Rule::index => "`[`",
         Rule::infix
         | Rule::word_or

@@ -67,9 +67,9 @@ impl Cx {
         let mut parts = Parts::of(pair);
         let mut base = self.primary(parts.next())?;
         while let Some(index) = parts.next_if(Rule::index) {
-            let span = start.to(self.span(&index));
-            let span = Span { end: self.span(&index).end, ..span };
-            let subscripts = Parts::of(index).rest().map(|subscript| self.subscript(subscript)).collect::<Result<_>>()?;
+            let span = Span { end: self.span(&index).end, ..start };
+            let subscripts =
+                Parts::of(index).rest().map(|subscript| self.subscript(subscript)).collect::<Result<_>>()?;
             base = self.node(ExprKind::Index(Box::new(base), subscripts), span)?;
         }
         Ok(base)
@@ -77,6 +77,7 @@ impl Cx {
 
     fn primary(self, pair: Pair<'_>) -> Result<Expr> {
         let (span, text) = (self.span(&pair), pair.as_str());
+        let span = Span { end: self.end(&pair), ..span };
         let kind = match pair.as_rule() {
             Rule::expr => return self.expr(pair),
             Rule::list => return self.list(pair),
@@ -90,6 +91,13 @@ impl Cx {
             _ => ExprKind::Call(self.call(pair)?),
         };
         self.node(kind, span)
+    }
+
+    /// The end of a pair without the space that an absent optional part leaves behind.
+    fn end(self, pair: &Pair<'_>) -> u32 {
+        let is_last = |part: &Pair<'_>| matches!(part.as_rule(), Rule::close | Rule::scope);
+        let last = pair.clone().into_inner().filter(is_last).last().filter(|_| pair.as_rule() == Rule::call);
+        self.span(last.as_ref().unwrap_or(pair)).end
     }
 
     fn subscript(self, pair: Pair<'_>) -> Result<Subscript> {

@@ -6,8 +6,14 @@ use indexmap::{IndexMap, IndexSet};
 
 type Calls<'m> = IndexMap<&'m str, Vec<(&'m str, Span)>>;
 
-/// Reports each cycle of calls once and returns the functions on cycles.
-pub(super) fn check<'m>(program: &Program<'m>, calls: &Calls<'m>, findings: &mut Findings) -> IndexSet<&'m str> {
+/// Reports each cycle of calls once and returns the places of all calls of functions on cycles.
+pub(super) fn check(program: &Program<'_>, calls: &Calls<'_>, findings: &mut Findings) -> Vec<Span> {
+    let recursive = recursive_functions(program, calls, findings);
+    let all = calls.values().flatten();
+    all.filter(|(callee, _)| recursive.contains(callee)).map(|(_, span)| *span).collect()
+}
+
+fn recursive_functions<'m>(program: &Program<'m>, calls: &Calls<'m>, findings: &mut Findings) -> IndexSet<&'m str> {
     let mut open: IndexSet<&str> = program.functions.keys().copied().collect();
     let mut recursive = IndexSet::new();
     loop {

@@ -207,10 +207,12 @@ impl<'m> Walk<'_, 'm> {
             }
             self.signature(call, function);
         } else if builtins::find(&name.name).is_none() && self.registry.composite(&name.name).is_err() {
-            let composites = self.registry.composites().map(|composite| composite.name());
-            let candidates = self.program.functions.keys().copied().chain(builtins::names()).chain(composites);
             let error = Diagnostic::error(codes::UNKNOWN_NAME, format!("no function or op is named `{}`", name.name));
+            let mut candidates: Vec<&str> = self.program.functions.keys().copied().collect();
+            builtins::names().for_each(|builtin| candidates.push(builtin));
+            self.registry.composites().for_each(|composite| candidates.push(composite.name()));
             self.findings.errors.push(suggest(error.at(name.span, "unknown function"), &name.name, candidates));
+            self.used.refused.insert(name.span);
         }
     }
 
@@ -250,6 +252,9 @@ impl<'m> Walk<'_, 'm> {
             let message = format!("argument `{}` of `{name}` is missing", own.name.name);
             let error = Diagnostic::error(codes::CALL, message).at(call.function.span, "in this call");
             errors.push(error.also(own.name.span, "defined here"));
+        }
+        if !errors.is_empty() {
+            self.used.refused.insert(call.function.span);
         }
         self.findings.errors.append(&mut errors);
     }

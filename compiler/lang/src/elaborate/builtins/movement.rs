@@ -21,7 +21,7 @@ impl Elaborator<'_, '_> {
     /// Different dimensions below `rank`, each counted from the end when negative.
     pub(super) fn dims(&mut self, value: &Value, rank: usize, at: &Expr) -> Eval<Dims> {
         let mut dims = Dims::new();
-        for dim in self.to_ints(value, at)? {
+        for dim in self.ints_of(value, at)? {
             match from_end(dim, rank).filter(|found| *found < rank && !dims.contains(found)) {
                 Some(found) => dims.push(found),
                 None => {
@@ -60,7 +60,7 @@ fn one(value: Value) -> Vec<Value> {
 pub(super) fn reshape(cx: Cx<'_, '_, '_>, bound: &Bound<'_>) -> Eval<Vec<Value>> {
     let x = cx.tensor(bound.required(0))?;
     let (shape, at) = bound.required(1);
-    let mut sizes = cx.to_ints(shape, at)?;
+    let mut sizes = cx.ints_of(shape, at)?;
     if let Some(open) = sizes.iter().position(|&size| size == -1) {
         let total = cx.b.shape(x).num_elements() as i64;
         let rest = sizes.iter().enumerate().filter(|(dim, _)| *dim != open);
@@ -68,13 +68,14 @@ pub(super) fn reshape(cx: Cx<'_, '_, '_>, bound: &Bound<'_>) -> Eval<Vec<Value>>
         sizes[open] = match known.filter(|&known| known > 0 && total % known == 0) {
             Some(known) => total / known,
             None => {
-                let message = format!("no size in place of -1 makes {sizes:?} hold the {total} elements of `{}`", cx.b.ty(x));
+                let message =
+                    format!("no size in place of -1 makes {sizes:?} hold the {total} elements of `{}`", cx.b.ty(x));
                 return Err(cx.error(codes::SHAPE, message, at.span, "this shape"));
             }
         };
     }
     let sizes = Value::List(sizes.into_iter().map(Value::Int).collect());
-    let shape = cx.to_shape(&sizes, at)?;
+    let shape = cx.shape_of(&sizes, at)?;
     cx.emit_tensor(bound.span, |b| b.reshape(x, shape)).map(one)
 }
 
@@ -82,7 +83,7 @@ pub(super) fn reshape(cx: Cx<'_, '_, '_>, bound: &Bound<'_>) -> Eval<Vec<Value>>
 pub(super) fn broadcast(cx: Cx<'_, '_, '_>, bound: &Bound<'_>) -> Eval<Vec<Value>> {
     let x = cx.tensor(bound.required(0))?;
     let (shape, at) = bound.required(1);
-    let shape = cx.to_shape(shape, at)?;
+    let shape = cx.shape_of(shape, at)?;
     let own = cx.b.shape(x).clone();
     let first = shape.rank().checked_sub(own.rank());
     let Some(first) = first.filter(|&first| own.iter().zip(&shape[first..]).all(|(&a, &b)| a == b || a == 1)) else {
@@ -127,7 +128,7 @@ pub(super) fn split(cx: Cx<'_, '_, '_>, bound: &Bound<'_>) -> Eval<Vec<Value>> {
     let size = ty.shape()[dim];
     let (parts, at) = bound.required(1);
     let Value::Int(count) = parts else { return Err(cx.wrong_kind("a whole number", parts, at)) };
-    let Some(count) = usize::try_from(*count).ok().filter(|&count| count > 0 && size % count == 0) else {
+    let Some(count) = usize::try_from(*count).ok().filter(|&count| count > 0 && size.is_multiple_of(count)) else {
         let message = format!("dimension {dim} ({size}) of `{ty}` does not split into {count} equal parts");
         return Err(cx.error(codes::SHAPE, message, at.span, "here"));
     };
@@ -145,7 +146,7 @@ pub(super) fn split(cx: Cx<'_, '_, '_>, bound: &Bound<'_>) -> Eval<Vec<Value>> {
 
 pub(super) fn iota(cx: Cx<'_, '_, '_>, bound: &Bound<'_>) -> Eval<Vec<Value>> {
     let (shape, at) = bound.required(0);
-    let shape = cx.to_shape(shape, at)?;
+    let shape = cx.shape_of(shape, at)?;
     let dim = cx.one_dim(bound.optional(1), shape.rank(), bound)?;
     let dtype = cx.dtype(bound.optional(2), DType::S32)?;
     cx.emit_tensor(bound.span, |b| b.iota(dtype, shape, dim)).map(one)
@@ -153,7 +154,7 @@ pub(super) fn iota(cx: Cx<'_, '_, '_>, bound: &Bound<'_>) -> Eval<Vec<Value>> {
 
 pub(super) fn full(cx: Cx<'_, '_, '_>, bound: &Bound<'_>) -> Eval<Vec<Value>> {
     let (shape, at) = bound.required(0);
-    let shape = cx.to_shape(shape, at)?;
+    let shape = cx.shape_of(shape, at)?;
     let dtype = cx.dtype(bound.optional(2), cx.options.float)?;
     let (value, at) = bound.required(1);
     let tensor = cx.fill(dtype, shape, value, at)?;

@@ -1,0 +1,137 @@
+//! Parsing the command line, running one command, showing what came of it.
+
+mod bars;
+mod compile;
+mod context;
+mod init;
+mod inspect;
+mod panic;
+mod plugin;
+mod run;
+mod table;
+mod terminal;
+mod train;
+
+use clap::error::ErrorKind;
+use clap::{Parser, Subcommand};
+use context::{Context, Output};
+use halite_support::{Diagnostic, Diagnostics, codes};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Compiles LLM training steps to HLO, ahead of time and verified, and runs them on CPU XLA.
+#[derive(Parser, Debug)]
+#[command(name = "halite", version, propagate_version = true, max_term_width = 100, after_help = EXAMPLES)]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  halite compile hlat-7b -o build/hlat-7b
+  halite train tiny --text book.txt --steps 300
+  halite inspect build/hlat-7b
+
+Exit codes: 0 done, 1 a check or comparison failed, 2 the input is wrong, 3 something is not installed,
+101 a bug in Halite.";
+
+/// What every command takes.
+#[derive(clap::Args, Debug)]
+struct Global {
+    /// Write results and diagnostics as JSON, for programs.
+    #[arg(long, global = true)]
+    json: bool,
+    /// Show errors and results only.
+    #[arg(short, long, global = true)]
+    quiet: bool,
+    /// The PJRT plugin to run HLO with [default: $HALITE_PJRT_PLUGIN, else what `halite plugin install` put in place].
+    #[arg(long, global = true, value_name = "PATH")]
+    plugin: Option<PathBuf>,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// Compile a recipe to a bundle of HLO modules.
+    Compile(compile::Compile),
+    /// Write the initial state of a bundle.
+    Init(init::Init),
+    /// Run one module of a bundle once.
+    Run(run::Run),
+    /// Train on text, with byte tokens, on the CPU.
+    Train(train::Train),
+    /// Show what is in a recipe, a bundle or an HLO file.
+    Inspect(inspect::Inspect),
+    /// Manage the PJRT plugin that runs HLO.
+    #[command(subcommand)]
+    Plugin(plugin::Plugin),
+}
+
+/// Runs the command line of this process.
+pub(crate) fn main() -> ExitCode {
+    let json = std::env::args_os().any(|argument| argument == "--json");
+    panic::install_hook(json);
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return refuse(&error, json),
+    };
+    let mut context = Context::new(cli.global.json, cli.global.quiet, cli.global.plugin);
+    let result = match cli.command {
+        Command::Compile(command) => command.run(&mut context),
+        Command::Init(command) => command.run(&mut context),
+        Command::Run(command) => command.run(&mut context),
+        Command::Train(command) => command.run(&mut context),
+        Command::Inspect(command) => command.run(&mut context),
+        Command::Plugin(command) => command.run(&mut context),
+    };
+    finish(&context, result)
+}
+
+/// Shows help and versions as they are, and a wrong command line as clap explains it or as JSON.
+fn refuse(error: &clap::Error, json: bool) -> ExitCode {
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) || !json {
+        terminal::show_usage(error);
+        return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+    }
+    let text = error.render().to_string();
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let headline = lines.next().unwrap_or_default().trim_start_matches("error: ");
+    let diagnostic = Diagnostic::error(codes::USAGE, headline).help("see `halite help`");
+    let diagnostic = lines.fold(diagnostic, |diagnostic, line| diagnostic.note(line.trim()));
+    finish(&Context::new(true, false, None), Err(vec![diagnostic]))
+}
+
+fn finish(context: &Context, result: Result<Output, Diagnostics>) -> ExitCode {
+    match result {
+        Ok(output) => {
+            context.show(&output.warnings);
+            terminal::out(&if context.json { format!("{}\n", output.json) } else { output.text });
+            ExitCode::SUCCESS
+        }
+        Err(diagnostics) => {
+            context.show(&diagnostics);
+            ExitCode::from(halite::render::exit_code(&diagnostics))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_has_an_example() {
+        for command in Cli::command().get_subcommands() {
+            let help = command.clone().render_long_help().to_string();
+            assert!(help.contains(&format!("halite {}", command.get_name())), "{help}");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Progress bars.
+
+use super::context::Context;
+use super::terminal;
+use halite::train::{EvalRecord, Observer, StepRecord};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::time::{Duration, Instant};
+
+/// A bar of `length` units that hides when nobody watches.
+pub(super) fn bar(context: &Context, length: u64, template: &str) -> ProgressBar {
+    let watched = context.shows_progress() && terminal::is_interactive();
+    let target = if watched { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let bar = ProgressBar::with_draw_target(Some(length), target);
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    bar.set_style(style.progress_chars("━╸─"));
+    bar
+}
+
+/// A line that turns until it is dropped, for work of unknown length.
+pub(super) fn spinner(context: &Context, message: &str) -> ProgressBar {
+    let spinner = bar(context, 0, "{spinner:.cyan} {msg}");
+    spinner.set_message(message.to_owned());
+    spinner.enable_steady_tick(Duration::from_millis(100));
+    spinner
+}
+
+/// A training run as a bar with loss and tokens per second; as a line every so many steps when nobody watches.
+pub(super) struct TrainBar {
+    bar: ProgressBar,
+    /// Steps between lines; `None` shows none.
+    every: Option<u64>,
+    steps: u64,
+    tokens_per_step: u64,
+    first: u64,
+    since: Instant,
+    held_out: String,
+}
+
+impl TrainBar {
+    pub(super) fn new(context: &Context, steps: u64, tokens_per_step: u64) -> Self {
+        let template = "{bar:30.cyan/black.dim} {pos:>4}/{len} {elapsed:>4}  {msg}";
+        let lines = context.shows_progress() && !terminal::is_interactive();
+        Self {
+            bar: bar(context, steps, template),
+            every: lines.then_some((steps / 10).max(1)),
+            steps,
+            tokens_per_step,
+            first: 0,
+            since: Instant::now(),
+            held_out: String::new(),
+        }
+    }
+
+    pub(super) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn tokens_per_second(&self, step: u64) -> f64 {
+        let seconds = self.since.elapsed().as_secs_f64().max(1e-9);
+        ((step - self.first) * self.tokens_per_step) as f64 / seconds
+    }
+}
+
+impl Observer for TrainBar {
+    fn started(&mut self, step: u64) {
+        self.first = step;
+        self.since = Instant::now();
+        self.bar.set_position(step);
+        self.bar.reset_eta();
+    }
+
+    fn stepped(&mut self, record: &StepRecord) {
+        let rate = super::table::short(self.tokens_per_second(record.step) as u64);
+        let message = format!("loss {:.4}{}  {rate} tokens/s", record.loss(), self.held_out);
+        self.bar.set_position(record.step);
+        if self.every.is_some_and(|every| record.step % every == 0) {
+            terminal::err(&format!("step {:>5}/{}  {message}\n", record.step, self.steps));
+        }
+        self.bar.set_message(message);
+    }
+
+    fn evaluated(&mut self, record: &EvalRecord) {
+        self.held_out = format!("  held out {:.4}", record.held_out_loss);
+        if self.every.is_some() {
+            terminal::err(&format!(
+                "step {:>5}/{}  held-out loss {:.4}\n",
+                record.step, self.steps, record.held_out_loss
+            ));
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! `halite compile`.
+
+use super::bars;
+use super::context::{Context, Output, Result, one};
+use super::table::{bytes, facts, grouped, short};
+use clap::{Args, ValueEnum};
+use halite::Bundle;
+use halite::compile::{CompileOptions, DumpFilter};
+use halite_spec::{ModuleRole, Target};
+use serde_json::json;
+use std::path::PathBuf;
+
+/// Compile a recipe to a bundle of HLO modules.
+///
+/// INPUT is a preset (hlat-7b, hlat-70b, tiny), a recipe (.toml) or a model (.hal, with default settings). The bundle is
+/// written whole or not at all; the same input gives the same bytes. Needs no accelerator, no XLA and no Python.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  halite compile hlat-7b -o build/hlat-7b
+  halite compile tiny --set layers=4 --set optimizer.adamw.lr=1e-3
+  halite compile recipe.toml --role forward --emit hlo-text
+  halite compile model.hal --dump-ir 'auto-*'")]
+pub(super) struct Compile {
+    /// Preset, recipe or model file.
+    input: String,
+    /// The bundle's folder [default: build/NAME].
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Override a key of the recipe (`batch=4`, `optimizer.adamw.lr=1e-3`) or of the model (`layers=2`).
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Compile only these modules [default: all].
+    #[arg(long, value_enum, value_delimiter = ',')]
+    role: Vec<Role>,
+    /// Also write these forms of each module.
+    #[arg(long, value_enum, value_delimiter = ',')]
+    emit: Vec<Emit>,
+    /// Also write the IR before and after passes whose name matches (`*` matches any text).
+    #[arg(long, value_name = "PASS")]
+    dump_ir: Option<String>,
+    /// What the HLO is for [default: that of the recipe].
+    #[arg(long, value_enum)]
+    target: Option<TargetName>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+#[value(rename_all = "snake_case")]
+enum Role {
+    TrainStep,
+    Forward,
+    Eval,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Emit {
+    HloText,
+    Ir,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum TargetName {
+    Cpu,
+}
+
+impl Compile {
+    pub(super) fn run(self, context: &mut Context) -> Result<Output> {
+        let mut source = context.load(&self.input, &self.set)?;
+        if let Some(TargetName::Cpu) = self.target {
+            source.recipe.target = Target::Cpu;
+        }
+        let folder = self.output.clone().unwrap_or_else(|| PathBuf::from("build").join(&source.name));
+        let spinner = bars::spinner(context, &format!("compiling {}", source.name));
+        let start = std::time::Instant::now();
+        let compiled = context.session.compile(&source, &self.options())?;
+        let elapsed = start.elapsed();
+        spinner.finish_and_clear();
+        compiled.bundle.write(&folder).map_err(one)?;
+        let place = folder.display().to_string();
+        let mut text = String::new();
+        if context.shows_progress() {
+            text = format!("{} compiled in {} ms\n{}", source.name, elapsed.as_millis(), describe(&compiled.bundle));
+        }
+        text.push_str(&format!("wrote {place}\n"));
+        let names: Vec<&str> = compiled.bundle.files.keys().map(String::as_str).collect();
+        let json = json!({"bundle": place, "files": names, "statistics": compiled.bundle.manifest.statistics});
+        Ok(Output { warnings: compiled.warnings, ..Output::new(text, json) })
+    }
+
+    fn options(&self) -> CompileOptions {
+        let mut options = CompileOptions {
+            emit_hlo_text: self.emit.contains(&Emit::HloText),
+            emit_ir: self.emit.contains(&Emit::Ir),
+            dumps: self.dump_ir.clone().map(|passes| DumpFilter { passes }),
+            ..CompileOptions::default()
+        };
+        if !self.role.is_empty() {
+            let wanted = |role: &ModuleRole| {
+                self.role.iter().any(|wanted| match wanted {
+                    Role::TrainStep => *role == ModuleRole::TrainStep,
+                    Role::Forward => *role == ModuleRole::Forward,
+                    Role::Eval => *role == ModuleRole::Eval,
+                })
+            };
+            options.roles = ModuleRole::ALL.into_iter().filter(wanted).collect();
+        }
+        options
+    }
+}
+
+/// The figures of a bundle.
+pub(super) fn describe(bundle: &Bundle) -> String {
+    let manifest = &bundle.manifest;
+    let statistics = &manifest.statistics;
+    let modules: Vec<&str> = manifest.modules.iter().map(|module| module.name.as_str()).collect();
+    facts(&[
+        ("model", manifest.model.name.clone()),
+        ("parameters", grouped(statistics.parameters)),
+        ("state", bytes(statistics.state_bytes)),
+        ("tokens per step", grouped(statistics.tokens_per_step)),
+        ("matmul FLOPs per token", short(statistics.matmul_flops_per_token)),
+        ("HLO instructions", grouped(statistics.hlo_instructions)),
+        ("modules", modules.join(", ")),
+    ])
+}

@@ -1,0 +1,101 @@
+//! What commands share.
+
+use super::terminal;
+use halite::bundle::{Bundle, MANIFEST};
+use halite::compile::{CompileOptions, Compiled};
+use halite::render;
+use halite::session::Session;
+use halite::source::{self, Source};
+use halite_runtime::{ClientOptions, Pjrt, find_plugin};
+use halite_support::{Diagnostic, Diagnostics};
+use std::path::{Path, PathBuf};
+
+/// The session and the global options.
+#[derive(Debug)]
+pub(super) struct Context {
+    pub(super) session: Session,
+    pub(super) json: bool,
+    pub(super) quiet: bool,
+    pub(super) plugin: Option<PathBuf>,
+}
+
+/// What a command has to say in the end.
+#[derive(Debug, Default)]
+pub(super) struct Output {
+    /// For people.
+    pub(super) text: String,
+    /// For programs.
+    pub(super) json: serde_json::Value,
+    /// What deserves a look.
+    pub(super) warnings: Diagnostics,
+}
+
+impl Output {
+    pub(super) fn new(text: impl Into<String>, json: serde_json::Value) -> Self {
+        Self { text: text.into(), json, warnings: Diagnostics::new() }
+    }
+}
+
+/// The result of a command.
+pub(super) type Result<T> = std::result::Result<T, Diagnostics>;
+
+/// One diagnostic as the failure of a command.
+pub(super) fn one(error: impl Into<Diagnostic>) -> Diagnostics {
+    vec![error.into()]
+}
+
+impl Context {
+    pub(super) fn new(json: bool, quiet: bool, plugin: Option<PathBuf>) -> Self {
+        Self { session: Session::new(), json, quiet, plugin }
+    }
+
+    /// Whether to show how far work is.
+    pub(super) fn shows_progress(&self) -> bool {
+        !self.quiet && !self.json
+    }
+
+    /// Shows diagnostics on standard error.
+    pub(super) fn show(&self, diagnostics: &[Diagnostic]) {
+        let style = render::Style { color: terminal::uses_color(), ..render::Style::default() };
+        for diagnostic in diagnostics {
+            let sources = &self.session.sources;
+            let json = || render::json(diagnostic, sources) + "\n";
+            terminal::err(&if self.json { json() } else { render::report(diagnostic, sources, style) });
+        }
+    }
+
+    /// Loads a preset, recipe or model.
+    pub(super) fn load(&mut self, input: &str, overrides: &[String]) -> Result<Source> {
+        source::load(input, overrides, &mut self.session.sources)
+    }
+
+    /// A bundle that is there, or one compiled in memory. Overrides need a recipe.
+    pub(super) fn bundle(&mut self, input: &str, overrides: &[String]) -> Result<(String, Bundle)> {
+        let folder = Path::new(input);
+        if folder.join(MANIFEST).is_file() {
+            if let Some(first) = overrides.first() {
+                let message = format!("`--set {first}` cannot change a bundle that is already compiled");
+                let error = Diagnostic::error(halite_support::codes::OVERRIDE, message);
+                return Err(one(error.help("give the recipe instead")));
+            }
+            let name = folder.canonicalize().ok().and_then(|folder| Some(folder.file_name()?.to_owned()));
+            let name = name.map_or_else(|| "bundle".to_owned(), |name| name.to_string_lossy().into_owned());
+            return Ok((name, Bundle::read(folder).map_err(one)?));
+        }
+        if folder.is_dir() {
+            return Err(one(Bundle::read(folder)
+                .err()
+                .unwrap_or_else(|| Diagnostic::bug("a folder without manifest"))));
+        }
+        let source = self.load(input, overrides)?;
+        let Compiled { bundle, warnings, .. } = self.session.compile(&source, &CompileOptions::default())?;
+        self.show(&warnings);
+        Ok((source.name, bundle))
+    }
+
+    /// The executor: the PJRT plugin with one device.
+    pub(super) fn executor(&self) -> Result<Pjrt> {
+        let path = find_plugin(self.plugin.as_deref()).map_err(one)?;
+        Pjrt::open(&path, &ClientOptions::default()).map_err(one)
+    }
+}

@@ -1,0 +1,106 @@
+//! `halite inspect`.
+
+use super::compile::describe;
+use super::context::{Context, Output, Result, one};
+use super::table::{bytes, grouped, short, table};
+use clap::Args;
+use halite::inspect::{Figures, Summary, dot, summarize};
+use halite::{Bundle, files};
+use halite_hlo::proto::HloModuleProto;
+use halite_spec::BufferSlot;
+use halite_tensor::Shape;
+use indexmap::IndexMap;
+use serde_json::json;
+use std::path::Path;
+
+/// Show what is in a recipe, a bundle or an HLO file: parameters, and instructions, FLOPs and bytes by op and by scope.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  halite inspect hlat-7b
+  halite inspect build/tiny --module train_step --depth 5
+  halite inspect build/tiny --module forward --dot | dot -Tsvg > forward.svg
+  halite inspect build/tiny/forward.hlo.pb")]
+pub(super) struct Inspect {
+    /// Preset, recipe, model file, bundle or `.pb` file.
+    input: String,
+    /// Override a key of the recipe or of the model.
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Only this module of the bundle.
+    #[arg(long, value_name = "NAME")]
+    module: Option<String>,
+    /// Levels of the scopes that are shown.
+    #[arg(long, default_value_t = 4)]
+    depth: usize,
+    /// Print the module as a graph in the DOT language instead.
+    #[arg(long)]
+    dot: bool,
+}
+
+impl Inspect {
+    pub(super) fn run(self, context: &mut Context) -> Result<Output> {
+        if self.input.ends_with(".pb") {
+            let bytes = files::read(Path::new(&self.input)).map_err(one)?;
+            return self.modules(&[decode(&bytes)?], String::new(), json!({}));
+        }
+        let (_, bundle) = context.bundle(&self.input, &self.set)?;
+        let modules = match &self.module {
+            Some(name) => vec![bundle.module(name).map_err(one)?],
+            None if self.dot => bundle.manifest.modules.iter().take(1).collect(),
+            None => bundle.manifest.modules.iter().collect(),
+        };
+        let modules =
+            modules.iter().map(|entry| decode(bundle.hlo(entry).map_err(one)?)).collect::<Result<Vec<_>>>()?;
+        let text = format!("{}\n{}", describe(&bundle), parameters(&bundle));
+        self.modules(&modules, text, json!({"manifest": bundle.manifest}))
+    }
+
+    /// Adds figures or a graph of modules to what is known already.
+    fn modules(&self, modules: &[HloModuleProto], mut text: String, mut json: serde_json::Value) -> Result<Output> {
+        if self.dot {
+            let graphs = modules.iter().map(dot).collect::<halite_support::Result<Vec<_>>>().map_err(one)?;
+            return Ok(Output::new(graphs.concat(), json!({"dot": graphs})));
+        }
+        let summaries = modules.iter().map(|module| summarize(module, self.depth));
+        let summaries = summaries.collect::<halite_support::Result<Vec<_>>>().map_err(one)?;
+        for summary in &summaries {
+            text.push_str(&figures(summary));
+        }
+        json["modules"] = json!(summaries);
+        Ok(Output::new(text.trim_start_matches('\n'), json))
+    }
+}
+
+fn decode(bytes: &[u8]) -> Result<HloModuleProto> {
+    halite_hlo::decode(bytes).map_err(one)
+}
+
+/// Weights by name with layers folded together.
+fn parameters(bundle: &Bundle) -> String {
+    let mut groups: IndexMap<(String, String), (u64, u64)> = IndexMap::new();
+    for buffer in bundle.manifest.buffers.iter().filter(|buffer| buffer.slot == BufferSlot::Weight) {
+        let levels = buffer.name.split('.').map(|level| if level.parse::<u64>().is_ok() { "*" } else { level });
+        let shape = Shape::from(buffer.shape.as_slice());
+        let group = (levels.collect::<Vec<_>>().join("."), format!("{}{shape}", buffer.dtype));
+        let (count, elements) = groups.entry(group).or_default();
+        *count += 1;
+        *elements += shape.num_elements() as u64;
+    }
+    let head = ["parameter", "type", "count", "elements"].map(str::to_owned).to_vec();
+    let rows =
+        groups.into_iter().map(|((name, ty), (count, elements))| vec![name, ty, grouped(count), grouped(elements)]);
+    table(&[head].into_iter().chain(rows).collect::<Vec<_>>())
+}
+
+fn figures(summary: &Summary) -> String {
+    let head = |what: &str| [what, "instructions", "FLOPs", "bytes"].map(str::to_owned).to_vec();
+    let row = |name: &str, figures: &Figures| {
+        vec![name.to_owned(), grouped(figures.instructions), short(figures.flops), bytes(figures.bytes)]
+    };
+    let rows = |what: &str, groups: &IndexMap<String, Figures>| {
+        let rows = groups.iter().map(|(name, figures)| row(name, figures));
+        table(&[head(what)].into_iter().chain(rows).chain([row("all", &summary.total)]).collect::<Vec<_>>())
+    };
+    format!("\n{}\n{}\n{}", summary.name, rows("op", &summary.by_op), rows("scope", &summary.by_scope))
+}

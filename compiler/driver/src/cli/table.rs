@@ -1,0 +1,78 @@
+//! Tables and numbers for people.
+
+/// Rows of cells, the first row being the head; all columns but the first are aligned to the right.
+pub(super) fn table(rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
+    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| match column {
+            0 => format!("{cell:<width$}"),
+            _ => format!("{cell:>width$}"),
+        });
+        format!("  {}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
+    };
+    let rule = format!("  {}\n", widths.iter().map(|width| "─".repeat(*width)).collect::<Vec<_>>().join("  "));
+    let mut lines: Vec<String> = rows.iter().map(line).collect();
+    if lines.len() > 1 {
+        lines.insert(1, rule);
+    }
+    lines.concat()
+}
+
+/// Names and values, one pair a line.
+pub(super) fn facts(pairs: &[(&str, String)]) -> String {
+    let width = pairs.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    pairs.iter().map(|(name, value)| format!("  {name:<width$}  {value}\n")).collect()
+}
+
+/// A whole number with its digits in groups of three: `6,738,415,616`.
+pub(super) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Bytes in the largest unit of which there is one: `75.3 GiB`.
+pub(super) fn bytes(number: u64) -> String {
+    scaled(number as f64, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB", "PiB"])
+}
+
+/// A count in the largest unit of which there is one: `46.1 G`.
+pub(super) fn short(number: u64) -> String {
+    scaled(number as f64, 1000.0, &["", "k", "M", "G", "T", "P", "E"]).trim_end().to_owned()
+}
+
+fn scaled(mut value: f64, step: f64, units: &[&str]) -> String {
+    let mut unit = 0;
+    while value >= step && unit + 1 < units.len() {
+        value /= step;
+        unit += 1;
+    }
+    if unit == 0 { format!("{value} {}", units[0]) } else { format!("{value:.1} {}", units[unit]) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!(grouped(6_738_415_616), "6,738,415,616");
+        assert_eq!((grouped(0), grouped(999), grouped(1000)), ("0".into(), "999".into(), "1,000".into()));
+        assert_eq!((bytes(1536), bytes(12)), ("1.5 KiB".into(), "12 B".into()));
+        assert_eq!((short(46_084_915_200), short(7)), ("46.1 G".into(), "7".into()));
+    }
+
+    #[test]
+    fn columns_line_up() {
+        let rows = [vec!["op".to_owned(), "n".to_owned()], vec!["dot".to_owned(), "12".to_owned()]];
+        assert_eq!(table(&rows), "  op    n\n  ───  ──\n  dot  12\n");
+    }
+}

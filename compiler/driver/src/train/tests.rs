@@ -1,0 +1,193 @@
+//! The loop on an executor that computes by hand.
+
+use super::*;
+use crate::bundle::{Bundle, sha256, tests::small};
+use crate::tensors;
+use halite_hlo::{ArrayType, BinaryOp, ModuleBuilder};
+use halite_runtime::{
+    Buffer, DeviceBuffer, Executable, Executor, Input, MemoryStats, Program, Result, Signature, TensorSpec,
+};
+use halite_spec::{BufferInit, BufferSlot, ModuleEntry, ModuleRole, Port, PortRole};
+use halite_tensor::{DType, HostTensor};
+
+/// Runs the modules of [`bundle`] by their number of outputs.
+struct ByHand;
+
+#[derive(Debug)]
+struct Host(HostTensor, TensorSpec);
+
+fn buffer(tensor: HostTensor) -> Buffer {
+    let spec = TensorSpec::of(&tensor);
+    Box::new(Host(tensor, spec))
+}
+
+impl DeviceBuffer for Host {
+    fn spec(&self) -> &TensorSpec {
+        &self.1
+    }
+
+    fn device(&self) -> usize {
+        0
+    }
+
+    fn download(&self) -> Result<HostTensor> {
+        Ok(self.0.clone())
+    }
+}
+
+impl Executor for ByHand {
+    fn platform(&self) -> String {
+        "hand".into()
+    }
+
+    fn num_devices(&self) -> usize {
+        1
+    }
+
+    fn compile(&self, program: &Program<'_>) -> Result<Box<dyn Executable>> {
+        Ok(Box::new(Hand(program.signature().clone())))
+    }
+
+    fn upload(&self, tensor: &HostTensor, _device: usize) -> Result<Buffer> {
+        Ok(buffer(tensor.clone()))
+    }
+}
+
+struct Hand(Signature);
+
+impl Executable for Hand {
+    fn signature(&self) -> &Signature {
+        &self.0
+    }
+
+    fn devices(&self) -> &[usize] {
+        &[0]
+    }
+
+    fn memory_stats(&self) -> Result<MemoryStats> {
+        Ok(MemoryStats::default())
+    }
+
+    fn execute_replicas(&self, mut inputs: Vec<Vec<Input<'_>>>) -> Result<Vec<Vec<Buffer>>> {
+        let inputs = inputs.remove(0);
+        let values: Vec<f64> = inputs.iter().map(|input| mean(&input.buffer().download().unwrap())).collect();
+        let (tokens, weight) = (values[0], values[1]);
+        let outputs = match inputs.len() {
+            // eval: (loss, count)
+            2 => vec![HostTensor::scalar(DType::F32, 4.0 * weight), HostTensor::scalar(DType::F32, 4.0)],
+            // train_step: (weight, step, loss)
+            _ => {
+                assert!(!inputs[0].is_donated() && inputs[1].is_donated() && inputs[2].is_donated());
+                let weight = HostTensor::scalar(DType::F32, 0.9 * weight + 0.001 * tokens);
+                vec![weight.clone(), HostTensor::scalar(DType::S32, values[2] + 1.0), weight]
+            }
+        };
+        Ok(vec![outputs.into_iter().map(buffer).collect()])
+    }
+}
+
+fn mean(tensor: &HostTensor) -> f64 {
+    tensor.f64s().iter().sum::<f64>() / tensor.len() as f64
+}
+
+/// A bundle with one scalar weight whose modules have the right signatures.
+fn bundle() -> Bundle {
+    let mut bundle = small();
+    let shapes: [(&str, DType, &[usize]); 3] =
+        [("tokens", DType::S32, &[2, 4]), ("w", DType::F32, &[]), ("step", DType::S32, &[])];
+    bundle.manifest.buffers.retain(|buffer| shapes.iter().any(|(name, _, _)| *name == buffer.name));
+    bundle.manifest.buffers[1].shape = vec![];
+    bundle.manifest.buffers[1].init = Some(BufferInit::Ones);
+    bundle.manifest.buffers[2].slot = BufferSlot::Step;
+    let port = |name: &str, dtype, shape: &[usize], role, alias| Port {
+        name: name.into(),
+        dtype,
+        shape: shape.into(),
+        role,
+        alias,
+    };
+    let inputs = shapes.map(|(name, dtype, shape)| port(name, dtype, shape, PortRole::Buffer, None)).to_vec();
+    let scalar = |name: &str, dtype, role, alias| port(name, dtype, &[], role, alias);
+    let step = vec![
+        scalar("w", DType::F32, PortRole::Buffer, Some(1)),
+        scalar("step", DType::S32, PortRole::Buffer, Some(2)),
+        scalar("loss", DType::F32, PortRole::Metric, None),
+    ];
+    let eval = ["loss", "count"].map(|name| scalar(name, DType::F32, PortRole::Metric, None)).to_vec();
+    bundle.files.clear();
+    bundle.manifest.modules.clear();
+    add(&mut bundle, ModuleRole::TrainStep, inputs.clone(), step);
+    add(&mut bundle, ModuleRole::Eval, inputs[..2].to_vec(), eval);
+    bundle
+}
+
+/// A module with these ports, whose results are other than the names say: only the signature counts here.
+fn add(bundle: &mut Bundle, role: ModuleRole, inputs: Vec<Port>, outputs: Vec<Port>) {
+    let mut module = ModuleBuilder::new(role.name());
+    let mut main = module.computation("main");
+    let parameter =
+        |port: &Port| main.parameter(&*port.name, ArrayType::new(port.dtype, port.shape.as_slice())).unwrap();
+    let ids: Vec<_> = inputs.iter().map(parameter).collect();
+    let results: Vec<_> = outputs
+        .iter()
+        .map(|port| {
+            let id = ids[if port.dtype == DType::F32 { 1 } else { 2 }];
+            main.binary(BinaryOp::Add, id, id).unwrap()
+        })
+        .collect();
+    let root = main.root_tuple(&results).unwrap();
+    main.finish(root).unwrap();
+    let hlo = halite_hlo::encode(&module.finish().unwrap());
+    let (name, file, sha256) = (role.name().to_owned(), format!("{}.hlo.pb", role.name()), sha256(&hlo));
+    bundle.files.insert(file.clone(), hlo);
+    bundle.manifest.modules.push(ModuleEntry { name, role, file, sha256, inputs, outputs });
+}
+
+fn options(steps: u64) -> TrainOptions {
+    TrainOptions { title: "t".into(), steps, seed: 5, eval_every: 10, eval_batches: 2 }
+}
+
+fn corpus() -> Corpus {
+    Corpus::new(&[(0..200).collect()], 0.1).unwrap()
+}
+
+#[test]
+fn a_run_that_is_resumed_ends_like_one_that_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let (whole, parts) = (RunFiles::new(folder.path().join("whole")), RunFiles::new(folder.path().join("parts")));
+    let go = |steps, resume: Option<&std::path::Path>, files: &RunFiles| {
+        train(&ByHand, &bundle(), &corpus(), resume, &options(steps), files, &mut crate::Silent).unwrap()
+    };
+    let history = go(40, None, &whole);
+    assert_eq!((history.steps.len(), history.evals.len()), (40, 5));
+    assert_eq!(history.evals[0].held_out_loss, 1.0);
+    assert_eq!(history.steps[39].tokens, 40 * 2 * 3);
+    go(20, None, &parts);
+    go(40, Some(&parts.state()), &parts);
+    for (a, b) in [(whole.state(), parts.state()), (whole.metrics(), parts.metrics()), (whole.plot(), parts.plot())] {
+        assert!(std::fs::read(&a).unwrap() == std::fs::read(b).unwrap(), "{}", a.display());
+    }
+    assert_eq!(tensors::read(&whole.state()).unwrap()["step"].ints(), [40]);
+}
+
+#[test]
+fn a_state_of_another_bundle_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.safetensors");
+    let state = [("w".to_owned(), HostTensor::zeros(DType::F32, [3]))].into_iter().collect();
+    tensors::write(&path, &state).unwrap();
+    let files = RunFiles::new(folder.path().join("run"));
+    let error = train(&ByHand, &bundle(), &corpus(), Some(&path), &options(1), &files, &mut crate::Silent).unwrap_err();
+    assert_eq!(error[0].message(), "the tensor `w` is `f32[3]`, the training state takes `f32[]`");
+    assert_eq!(error[1].message(), "the tensor `step` is missing");
+    assert!(!folder.path().join("run").exists());
+}
+
+#[test]
+fn vocabularies_below_bytes_are_refused() {
+    let mut bundle = bundle();
+    bundle.manifest.model.config.insert("vocab".into(), halite_spec::ConfigValue::Int(100));
+    let files = RunFiles::new("/none/never");
+    let error = train(&ByHand, &bundle, &corpus(), None, &options(1), &files, &mut crate::Silent).unwrap_err();
+    assert_eq!(error[0].message(), "the model knows 100 tokens, bytes need 256");
+}

@@ -1,0 +1,55 @@
+//! `embedding`.
+
+use crate::build::{Builder, Values};
+use crate::composite::{AttrSpec, Attrs, CompositeDef};
+use crate::op::{InferCx, Policy, Sample, SampleArg, arity, dtype_error, shape_error};
+use crate::ops::class::Takes;
+use crate::syntax::Value;
+use crate::ty::{TensorType, Types};
+use halite_support::Result;
+use halite_tensor::{DType, Shape};
+use smallvec::smallvec;
+
+/// The rows of `table[vocab, hidden]` that `ids s32[...]` name, as `[..., hidden]`. Ids are in `0..vocab`.
+#[derive(Debug)]
+pub(super) struct Embedding;
+
+impl CompositeDef for Embedding {
+    fn name(&self) -> &str {
+        "embedding"
+    }
+
+    fn schema(&self) -> &[AttrSpec] {
+        &[]
+    }
+
+    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
+        let [ids, table] = arity("embedding", args)?;
+        if ids.dtype() != DType::S32 {
+            return Err(dtype_error("embedding", "ids of `s32`", ids));
+        }
+        Takes::Float.check("embedding", table)?;
+        if table.rank() != 2 {
+            return Err(shape_error(format!("the table of `embedding` is `[vocab, hidden]`, found `{table}`")));
+        }
+        let shape: Shape = ids.shape().iter().copied().chain([table.shape()[1]]).collect();
+        Ok(smallvec![table.with_shape(shape)])
+    }
+
+    fn expand(&self, b: &mut Builder<'_>, _: &Attrs, args: &[Value]) -> Result<Values> {
+        Ok(smallvec![b.take(args[1], args[0], 0)?])
+    }
+
+    fn policy(&self) -> Policy {
+        Policy::Storage
+    }
+
+    fn samples(&self, float: DType) -> Vec<Sample> {
+        let table = || SampleArg::uniform(float, [7, 3], -1.0, 1.0);
+        let embedding = || super::op(&Embedding, &[]);
+        vec![
+            Sample::new("batch", embedding(), [SampleArg::whole(DType::S32, [2, 5], 0, 6), table()]),
+            Sample::new("repeated", embedding(), [SampleArg::listed(DType::S32, [4], &[2.0, 2.0, 6.0, 0.0]), table()]),
+        ]
+    }
+}

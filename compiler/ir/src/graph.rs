@@ -1,0 +1,170 @@
+//! Views of functions and modules as petgraph graphs. The instruction list stays the truth.
+
+mod dot;
+
+pub use dot::{dot, dot_function};
+
+use crate::attr::{Attr, AttrSlot, AttrVisitor, ResultSlot};
+use crate::op::{Effect, InferCx};
+use crate::ops::Op;
+use crate::syntax::{Def, FuncId, Function, Module, Value};
+use halite_support::{Diagnostic, Result, codes};
+use petgraph::algo::toposort;
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::{Dfs, IntoNeighbors, Reversed, Visitable};
+use rustc_hash::FxHashSet;
+
+/// A node of a function's dependency graph.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Node {
+    /// The parameter at this position.
+    Param(usize),
+    /// The instruction at this position.
+    Inst(usize),
+    /// The result at this position.
+    Result(usize),
+}
+
+/// The dependencies of a function: an edge for each operand and each result, from where the value is defined to where it
+/// is read.
+#[derive(Clone, Debug)]
+pub struct Dependencies {
+    graph: DiGraph<Node, Value>,
+    params: usize,
+    insts: usize,
+}
+
+impl Dependencies {
+    /// The dependencies of a verified function.
+    pub fn new(function: &Function) -> Self {
+        let (params, insts) = (function.params.len(), function.insts.len());
+        let edges = function.insts.iter().map(|inst| inst.args.len()).sum::<usize>() + function.results.len();
+        let graph = DiGraph::with_capacity(params + insts + function.results.len(), edges);
+        let mut view = Self { graph, params, insts };
+        let nodes = (0..params).map(Node::Param).chain((0..insts).map(Node::Inst));
+        for node in nodes.chain((0..function.results.len()).map(Node::Result)) {
+            view.graph.add_node(node);
+        }
+        for (at, inst) in function.insts.iter().enumerate() {
+            for &arg in &inst.args {
+                view.graph.add_edge(view.definition(function, arg), view.index(Node::Inst(at)), arg);
+            }
+        }
+        for (at, result) in function.results.iter().enumerate() {
+            let from = view.definition(function, result.value);
+            view.graph.add_edge(from, view.index(Node::Result(at)), result.value);
+        }
+        view
+    }
+
+    /// The graph.
+    pub fn graph(&self) -> &DiGraph<Node, Value> {
+        &self.graph
+    }
+
+    /// The index of a node in the graph.
+    pub fn index(&self, node: Node) -> NodeIndex {
+        NodeIndex::new(match node {
+            Node::Param(at) => at,
+            Node::Inst(at) => self.params + at,
+            Node::Result(at) => self.params + self.insts + at,
+        })
+    }
+
+    fn definition(&self, function: &Function, value: Value) -> NodeIndex {
+        self.index(match function.values[value.index()].def {
+            Def::Param(at) => Node::Param(at as usize),
+            Def::Inst(at, _) => Node::Inst(at as usize),
+        })
+    }
+
+    /// Which nodes are reached along edges from any of `start`, these included; indexed as the graph.
+    pub fn reached_from(&self, start: impl IntoIterator<Item = Node>) -> Vec<bool> {
+        self.reach(&self.graph, start)
+    }
+
+    /// Which nodes reach any of `end` along edges, these included; indexed as the graph.
+    pub fn reaching(&self, end: impl IntoIterator<Item = Node>) -> Vec<bool> {
+        self.reach(Reversed(&self.graph), end)
+    }
+
+    fn reach<G>(&self, graph: G, start: impl IntoIterator<Item = Node>) -> Vec<bool>
+    where
+        G: IntoNeighbors<NodeId = NodeIndex> + Visitable,
+    {
+        let mut reached = vec![false; self.graph.node_count()];
+        let mut search = Dfs::empty(graph);
+        search.stack = start.into_iter().map(|node| self.index(node)).collect();
+        while let Some(node) = search.next(graph) {
+            reached[node.index()] = true;
+        }
+        reached
+    }
+}
+
+/// Which instructions a function needs: those that a result depends on, and collectives and barriers, with all that they
+/// depend on. Indexed by position. A call has the strongest effect of its callee, so a barrier may stand for a collective.
+pub fn live_insts(cx: &InferCx<'_>, function: &Function) -> Vec<bool> {
+    let view = Dependencies::new(function);
+    let kept = |at: &usize| function.insts[*at].op.def().effect(cx) >= Effect::Collective;
+    let effects = (0..function.insts.len()).filter(kept).map(Node::Inst);
+    let reaching = view.reaching((0..function.results.len()).map(Node::Result).chain(effects));
+    reaching[view.params..view.params + view.insts].to_vec()
+}
+
+/// Which values depend on any of the given values, these included; indexed by value. What does not depend on a trained
+/// weight is frozen.
+pub fn depends_on(function: &Function, sources: &[Value]) -> Vec<bool> {
+    let view = Dependencies::new(function);
+    let given: FxHashSet<Value> = sources.iter().copied().collect();
+    let readers = (0..function.insts.len()).filter(|&at| function.insts[at].args.iter().any(|arg| given.contains(arg)));
+    let reached = view.reached_from(readers.map(Node::Inst));
+    let depends = |value: usize| {
+        let value = Value::new(value);
+        let is_inst = function.def(value).is_some();
+        given.contains(&value) || is_inst && reached[view.definition(function, value).index()]
+    };
+    (0..function.values.len()).map(depends).collect()
+}
+
+/// The functions that an op names.
+pub fn callees(op: &Op) -> Vec<FuncId> {
+    struct Callees(Vec<FuncId>);
+
+    impl AttrVisitor for Callees {
+        fn attr(&mut self, _: &str, slot: &mut dyn AttrSlot) {
+            if let Attr::Func(id) = slot.get() {
+                self.0.push(id);
+            }
+        }
+
+        fn result(&mut self, _: usize, _: ResultSlot<'_>) {}
+    }
+
+    let mut callees = Callees(Vec::new());
+    op.clone().def_mut().attrs(&mut callees);
+    callees.0
+}
+
+/// The functions of a module, callees before callers.
+///
+/// # Errors
+/// When a function calls itself, directly or through others, or one that does not exist.
+pub fn call_order(module: &Module) -> Result<Vec<FuncId>> {
+    let mut graph: DiGraph<FuncId, ()> = DiGraph::new();
+    let nodes: Vec<_> = (0..module.functions.len()).map(|at| graph.add_node(FuncId::new(at))).collect();
+    for (function, &caller) in module.functions.iter().zip(&nodes) {
+        for callee in function.insts.iter().flat_map(|inst| callees(&inst.op)) {
+            let missing = || {
+                let message = format!("`@{}` calls a function that does not exist", function.name);
+                Diagnostic::error(codes::UNDEFINED_VALUE, message)
+            };
+            graph.update_edge(*nodes.get(callee.index()).ok_or_else(missing)?, caller, ());
+        }
+    }
+    let order = toposort(&graph, None).map_err(|cycle| {
+        let name = &module.function(graph[cycle.node_id()]).name;
+        Diagnostic::error(codes::UNDEFINED_VALUE, format!("`@{name}` calls itself")).help("unroll the recursion")
+    })?;
+    Ok(order.into_iter().map(|node| graph[node]).collect())
+}

@@ -1,0 +1,304 @@
+//! Each composite against a direct formula and its gradients against central differences, in `f64` by the reference
+//! interpreter.
+
+#![allow(clippy::unwrap_used, reason = "a failing helper fails its test")]
+
+mod differentiate;
+mod formulas;
+mod sizes;
+
+use differentiate::{Program, check_gradients};
+use halite_ir::sample_inputs;
+use halite_ir::{Attr, AttrSpec, Attrs, Composite, Real, Registry, Sample, SampleArg, SampleValues, TensorType};
+use halite_tensor::compare::difference;
+use halite_tensor::{DType, HostTensor, Shape};
+
+/// Reproducible numbers between the bounds.
+fn uniform(seed: u64, shape: &[usize], low: f64, high: f64) -> HostTensor {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        low + (high - low) * (state >> 11) as f64 / (1u64 << 53) as f64
+    };
+    let shape = Shape::from(shape);
+    let count = shape.num_elements();
+    HostTensor::from_f64s(DType::F64, shape, (0..count).map(|_| next()))
+}
+
+fn labels(shape: &[usize], values: &[i128]) -> HostTensor {
+    HostTensor::from_ints(DType::S32, shape, values.iter().copied())
+}
+
+fn real(value: f64) -> Attr {
+    Attr::Real(Real(value))
+}
+
+fn composite(name: &str, attrs: &[(&str, Attr)]) -> Composite {
+    let registry = Registry::builtin();
+    let schema: &[AttrSpec] = registry.composite(name).unwrap().schema();
+    Composite { name: name.into(), attrs: Attrs::with_defaults(name, schema, attrs).unwrap() }
+}
+
+fn run(name: &str, attrs: &[(&str, Attr)], args: &[&HostTensor]) -> Vec<HostTensor> {
+    let args: Vec<_> = args.iter().map(|&arg| arg.clone()).collect();
+    Program::forward(&composite(name, attrs), &args).run(&args)
+}
+
+#[track_caller]
+fn assert_close(found: &HostTensor, expected: &[f64]) {
+    let expected = HostTensor::from_f64s(DType::F64, found.shape().clone(), expected.iter().copied());
+    let apart = difference(found, &expected);
+    assert!(apart.max_abs <= 1e-13 * apart.scale.max(1.0), "{apart:?}\n{found:?}\n{expected:?}");
+}
+
+#[track_caller]
+fn assert_elementwise(name: &str, attrs: &[(&str, Attr)], formula: impl Fn(f64) -> f64) {
+    let x = uniform(1, &[3, 7], -4.0, 4.0);
+    let expected: Vec<_> = x.f64s().into_iter().map(formula).collect();
+    assert_close(&run(name, attrs, &[&x])[0], &expected);
+}
+
+#[test]
+fn activations_follow_their_formulas() {
+    assert_elementwise("relu", &[], |x| if x > 0.0 { x } else { 0.0 });
+    assert_elementwise("silu", &[], |x| x / (1.0 + (-x).exp()));
+    assert_elementwise("gelu", &[], |x| x * formulas::normal_cdf(x));
+    let tanh = [("tanh", Attr::Bool(true))];
+    let slope = (2.0 / std::f64::consts::PI).sqrt();
+    assert_elementwise("gelu", &tanh, |x| 0.5 * x * (1.0 + (slope * (x + 0.044715 * x * x * x)).tanh()));
+    let (gate, up) = (uniform(1, &[3, 7], -4.0, 4.0), uniform(2, &[3, 7], -4.0, 4.0));
+    let expected: Vec<_> = gate.f64s().iter().zip(up.f64s()).map(|(g, u)| g / (1.0 + (-g).exp()) * u).collect();
+    assert_close(&run("swiglu", &[], &[&gate, &up])[0], &expected);
+}
+
+#[test]
+fn relu_passes_nothing_at_zero() {
+    let y = HostTensor::from_f64s(DType::F64, [3], [0.0, 2.0, -0.0]);
+    let ct = HostTensor::from_f64s(DType::F64, [3], [5.0, 5.0, 5.0]);
+    assert_eq!(run("relu_grad", &[], &[&y, &ct])[0].f64s(), [0.0, 5.0, 0.0]);
+}
+
+#[test]
+fn softmaxes_follow_their_formulas() {
+    let x = uniform(3, &[4, 6], -3.0, 3.0);
+    let rows: Vec<_> = x.f64s().chunks(6).flat_map(formulas::softmax).collect();
+    assert_close(&run("softmax", &[], &[&x])[0], &rows);
+    let logs: Vec<_> = rows.iter().map(|p| p.ln()).collect();
+    assert_close(&run("log_softmax", &[], &[&x])[0], &logs);
+}
+
+#[test]
+fn norms_follow_their_formulas() {
+    let (rows, size, eps) = (4, 6, 1e-3);
+    let x = uniform(4, &[2, 2, size], -2.0, 2.0);
+    let (weight, bias) = (uniform(5, &[size], 0.5, 1.5), uniform(6, &[size], -1.0, 1.0));
+    let (xs, w, c) = (x.f64s(), weight.f64s(), bias.f64s());
+    let (mut rms, mut layer) = (Vec::new(), Vec::new());
+    for row in 0..rows {
+        let row = &xs[row * size..][..size];
+        let mean = row.iter().sum::<f64>() / size as f64;
+        let square = row.iter().map(|x| x * x).sum::<f64>() / size as f64;
+        let variance = row.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / size as f64;
+        for i in 0..size {
+            rms.push(row[i] / (square + eps).sqrt() * w[i]);
+            layer.push((row[i] - mean) / (variance + eps).sqrt() * w[i] + c[i]);
+        }
+    }
+    assert_close(&run("rms_norm", &[("eps", real(eps))], &[&x, &weight])[0], &rms);
+    assert_close(&run("layer_norm", &[("eps", real(eps))], &[&x, &weight, &bias])[0], &layer);
+}
+
+#[test]
+fn linear_multiplies_by_the_transposed_weight() {
+    let (x, weight, bias) =
+        (uniform(7, &[2, 3, 4], -1.0, 1.0), uniform(8, &[5, 4], -1.0, 1.0), uniform(9, &[5], -1.0, 1.0));
+    let (xs, w, c) = (x.f64s(), weight.f64s(), bias.f64s());
+    let mut expected = Vec::new();
+    for row in xs.chunks(4) {
+        for out in 0..5 {
+            expected.push(c[out] + (0..4).map(|i| row[i] * w[out * 4 + i]).sum::<f64>());
+        }
+    }
+    let found = run("linear", &[], &[&x, &weight, &bias]);
+    assert_eq!(found[0].shape()[..], [2, 3, 5]);
+    assert_close(&found[0], &expected);
+    let without: Vec<_> = expected.iter().enumerate().map(|(at, y)| y - c[at % 5]).collect();
+    assert_close(&run("linear", &[], &[&x, &weight])[0], &without);
+}
+
+#[test]
+fn embedding_looks_up_rows() {
+    let table = uniform(10, &[5, 3], -1.0, 1.0);
+    let ids = [4, 0, 4, 2];
+    let found = run("embedding", &[], &[&labels(&[2, 2], &ids), &table]);
+    assert_eq!(found[0].shape()[..], [2, 2, 3]);
+    let rows = table.f64s();
+    assert_close(&found[0], &ids.map(|id| &rows[id as usize * 3..][..3]).concat());
+}
+
+#[test]
+fn rope_rotates_halves() {
+    let (batch, seq, heads, dim, theta) = (2, 5, 3, 6, 100.0);
+    let x = uniform(11, &[batch, seq, heads, dim], -1.0, 1.0);
+    let found = run("rope", &[("theta", real(theta))], &[&x]);
+    assert_close(&found[0], &formulas::rope(&x.f64s(), [batch, seq, heads, dim], theta));
+    let back = run("rope", &[("theta", real(theta)), ("inverse", Attr::Bool(true))], &[&found[0]]);
+    assert_close(&back[0], &x.f64s());
+}
+
+#[test]
+fn rope_of_bf16_uses_wide_angles() {
+    let x = HostTensor::from_f64s(DType::Bf16, [1, 301, 1, 2], [0.0; 602]);
+    let ones = HostTensor::from_f64s(DType::Bf16, [1, 301, 1, 2], (0..602).map(|at| f64::from(at % 2 == 0)));
+    assert_eq!(run("rope", &[], &[&x])[0].f64s(), x.f64s());
+    let rotated = run("rope", &[], &[&ones])[0].f64s();
+    assert!((rotated[600] - 300f64.cos()).abs() < 4e-3, "position 300 is not a bf16 number: {}", rotated[600]);
+}
+
+#[test]
+fn attention_follows_its_formula() {
+    for (heads, kv_heads, scale) in [(2, 2, 0.0), (4, 2, 0.0), (3, 1, 0.7)] {
+        let (q, k, v) = attention_inputs(heads, kv_heads);
+        let found = run("causal_attention", &[("scale", real(scale))], &[&q, &k, &v]);
+        let expected = formulas::causal_attention(&q, &k, &v, scale);
+        assert_close(&found[0], &expected);
+    }
+}
+
+fn attention_inputs(heads: usize, kv_heads: usize) -> (HostTensor, HostTensor, HostTensor) {
+    let operand = |seed, heads| uniform(seed, &[2, 6, heads, 4], -1.5, 1.5);
+    (operand(12, heads), operand(13, kv_heads), operand(14, kv_heads))
+}
+
+#[test]
+fn grouped_heads_equal_repeated_heads() {
+    let (q, k, v) = attention_inputs(4, 2);
+    let repeat = |x: &HostTensor| {
+        let repeated = x.f64s().chunks(4).flat_map(|head| [head, head].concat()).collect::<Vec<_>>();
+        HostTensor::from_f64s(DType::F64, [2, 6, 4, 4], repeated)
+    };
+    let grouped = run("causal_attention", &[], &[&q, &k, &v]);
+    assert_close(&grouped[0], &run("causal_attention", &[], &[&q, &repeat(&k), &repeat(&v)])[0].f64s());
+}
+
+#[test]
+fn attention_sees_nothing_of_the_future() {
+    let args = <[HostTensor; 3]>::from(attention_inputs(4, 2));
+    let attend = |args: &[HostTensor; 3]| run("causal_attention", &[], &[&args[0], &args[1], &args[2]])[0].f64s();
+    let before = attend(&args);
+    let row = 4 * 4;
+    for position in 1..6 {
+        for operand in 0..3 {
+            for value in [1e30, f64::INFINITY] {
+                let mut changed = args.clone();
+                let row_of_operand = args[operand].len() / 12;
+                let mut values = args[operand].f64s();
+                // An infinite value times probability 0 is NaN in any matrix product: only q and k take it.
+                values[position * row_of_operand] = if operand == 2 { 1e30 } else { value };
+                changed[operand] = HostTensor::from_f64s(DType::F64, args[operand].shape().clone(), values);
+                let after = attend(&changed);
+                let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+                assert_eq!(bits(&before[..position * row]), bits(&after[..position * row]));
+                assert_eq!(bits(&before[6 * row..]), bits(&after[6 * row..]), "sequences do not mix");
+            }
+        }
+    }
+}
+
+#[test]
+fn attention_gradients_see_nothing_of_the_past_cotangents() {
+    let (q, k, v) = attention_inputs(4, 2);
+    let y = run("causal_attention", &[], &[&q, &k, &v]).swap_remove(0);
+    let mut ct = vec![0.0; y.len()];
+    ct[2 * 16..3 * 16].fill(1.0);
+    let ct = HostTensor::from_f64s(DType::F64, y.shape().clone(), ct);
+    let grads = run("causal_attention_grad", &[], &[&q, &k, &v, &y, &ct]);
+    for grad in &grads[1..] {
+        assert!(grad.f64s()[3 * 8..].iter().all(|&g| g == 0.0), "later keys and values are not touched");
+    }
+}
+
+#[test]
+fn cross_entropy_sums_over_counted_labels() {
+    let logits = uniform(15, &[2, 3, 5], -3.0, 3.0);
+    let ids = [0, -100, 4, 2, -100, 1];
+    let found = run("cross_entropy", &[], &[&logits, &labels(&[2, 3], &ids)]);
+    let rows = logits.f64s();
+    let loss = |(row, &id): (&[f64], &i128)| if id == -100 { 0.0 } else { -formulas::softmax(row)[id as usize].ln() };
+    assert_close(&found[0], &[rows.chunks(5).zip(&ids).map(loss).sum()]);
+    assert_close(&found[1], &[4.0]);
+    let own =
+        run("cross_entropy", &[("ignore_index", Attr::Int(2))], &[&logits, &labels(&[2, 3], &[2, 2, 2, 2, 2, 1])]);
+    assert_close(&own[1], &[1.0]);
+}
+
+#[test]
+fn ignored_labels_have_no_loss_and_no_gradient() {
+    let logits = uniform(16, &[2, 5], -3.0, 3.0);
+    let none = labels(&[2], &[-100, -100]);
+    let found = run("cross_entropy", &[], &[&logits, &none]);
+    assert_eq!((found[0].f64s(), found[1].f64s()), (vec![0.0], vec![0.0]));
+    let ct = HostTensor::scalar(DType::F64, 1.0);
+    let grad = &run("cross_entropy_grad", &[], &[&logits, &none, &ct])[0];
+    assert!(grad.f64s().iter().all(|&g| g == 0.0));
+    let half = &run("cross_entropy_grad", &[], &[&logits, &labels(&[2], &[-100, 3]), &ct])[0].f64s();
+    assert!(half[..5].iter().all(|&g| g == 0.0) && half[5..].iter().all(|&g| g != 0.0));
+    assert!(half[5..].iter().sum::<f64>().abs() < 1e-15, "the gradient of a row sums to 0");
+}
+
+#[test]
+fn gradients_scale_with_the_cotangent() {
+    let logits = uniform(17, &[2, 5], -3.0, 3.0);
+    let ids = labels(&[2], &[1, 3]);
+    let grad =
+        |ct: f64| run("cross_entropy_grad", &[], &[&logits, &ids, &HostTensor::scalar(DType::F64, ct)])[0].f64s();
+    let expected: Vec<_> = grad(1.0).iter().map(|g| 3.0 * g).collect();
+    assert_eq!(grad(3.0), expected);
+}
+
+/// Whether the floats among the operands are ordinary numbers, not chosen for their special values.
+fn is_smooth(sample: &Sample) -> bool {
+    let listed = |arg: &SampleArg| arg.ty.dtype().is_float() && matches!(arg.values, SampleValues::Listed(_));
+    !sample.args.iter().any(listed)
+}
+
+fn sample_composite(sample: &Sample) -> &Composite {
+    let halite_ir::Op::Composite(composite) = &sample.op else { panic!("a sample of a composite applies it") };
+    composite
+}
+
+#[test]
+fn every_composite_has_samples_whose_types_agree_with_the_decomposition() {
+    let registry = Registry::builtin();
+    for def in registry.composites() {
+        for float in [DType::Bf16, DType::F16, DType::F32, DType::F64] {
+            let samples = def.samples(float);
+            assert!(!samples.is_empty(), "{} has no samples", def.name());
+            for sample in samples {
+                let composite = sample_composite(&sample);
+                let types: Vec<&TensorType> = sample.args.iter().map(|arg| &arg.ty).collect();
+                let cx = halite_ir::InferCx { functions: &[], registry: &registry };
+                let inferred = def.infer(&cx, &composite.attrs, &types).unwrap();
+                let body = composite.decompose(&registry, &types).unwrap();
+                assert_eq!(body.result_types(), inferred.to_vec(), "{} {}", def.name(), sample.label);
+            }
+        }
+    }
+}
+
+#[test]
+fn gradients_agree_with_central_differences() {
+    let registry = Registry::builtin();
+    for def in registry.composites() {
+        let mut checked = 0;
+        for sample in def.samples(DType::F64) {
+            if is_smooth(&sample) {
+                check_gradients(sample_composite(&sample), &sample_inputs(&sample, 1)[0], sample.label);
+                checked += 1;
+            }
+        }
+        assert!(checked > 0 || def.name() == "relu_grad", "no gradient of {} was checked", def.name());
+    }
+}
