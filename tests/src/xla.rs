@@ -12,19 +12,22 @@ use std::sync::OnceLock;
 /// Devices of the shared client: the most ranks that a sample asks for.
 pub const NUM_DEVICES: usize = 8;
 
-/// The plugin's client, one for each test binary.
+/// The plugin's client, one for each test binary, or why there is none.
+///
+/// # Errors
+/// When the plugin is missing or does not start.
+pub fn try_client() -> std::result::Result<&'static Pjrt, &'static Diagnostic> {
+    static CLIENT: OnceLock<std::result::Result<Pjrt, Diagnostic>> = OnceLock::new();
+    let open = |path: std::path::PathBuf| Pjrt::open(&path, &ClientOptions { num_devices: NUM_DEVICES });
+    CLIENT.get_or_init(|| find_plugin(None).and_then(open).map_err(Diagnostic::from)).as_ref()
+}
+
+/// The plugin's client.
 ///
 /// # Panics
 /// When the plugin is missing, with the way to get it: a test that needs it must not pass without it.
 pub fn client() -> &'static Pjrt {
-    static CLIENT: OnceLock<Pjrt> = OnceLock::new();
-    CLIENT.get_or_init(|| {
-        let open = |path: std::path::PathBuf| Pjrt::open(&path, &ClientOptions { num_devices: NUM_DEVICES });
-        find_plugin(None).and_then(open).unwrap_or_else(|error| {
-            let diagnostic = Diagnostic::from(error);
-            panic!("{diagnostic}; {}", diagnostic.help_text().unwrap_or_default())
-        })
-    })
+    try_client().unwrap_or_else(|diagnostic| panic!("{diagnostic}; {}", diagnostic.help_text().unwrap_or_default()))
 }
 
 /// Runs passes on a module, verifying after each.

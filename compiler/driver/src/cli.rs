@@ -5,12 +5,14 @@ mod compile;
 mod context;
 mod init;
 mod inspect;
+mod opt;
 mod panic;
 mod plugin;
 mod run;
 mod table;
 mod terminal;
 mod train;
+mod verify;
 
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
@@ -35,8 +37,12 @@ Examples:
   halite train tiny --text book.txt --steps 300
   halite inspect build/hlat-7b
 
-Exit codes: 0 done, 1 a check or comparison failed, 2 the input is wrong, 3 something is not installed,
-101 a bug in Halite.";
+Exit codes:
+  0    done
+  1    a check or comparison failed
+  2    the input is wrong
+  3    something that the command needs is not installed
+  101  a bug in Halite";
 
 /// What every command takes.
 #[derive(clap::Args, Debug)]
@@ -56,13 +62,17 @@ struct Global {
 enum Command {
     /// Compile a recipe to a bundle of HLO modules.
     Compile(compile::Compile),
+    /// Run passes on IR text.
+    Opt(opt::Opt),
+    /// Compare the optimized program with the unoptimized one on CPU XLA.
+    Verify(verify::Verify),
     /// Write the initial state of a bundle.
     Init(init::Init),
     /// Run one module of a bundle once.
     Run(run::Run),
     /// Train on text, with byte tokens, on the CPU.
     Train(train::Train),
-    /// Show what is in a recipe, a bundle or an HLO file.
+    /// Show what is in a recipe, a bundle, an IR or an HLO file.
     Inspect(inspect::Inspect),
     /// Manage the PJRT plugin that runs HLO.
     #[command(subcommand)]
@@ -80,6 +90,8 @@ pub(crate) fn main() -> ExitCode {
     let mut context = Context::new(cli.global.json, cli.global.quiet, cli.global.plugin);
     let result = match cli.command {
         Command::Compile(command) => command.run(&mut context),
+        Command::Opt(command) => command.run(&mut context),
+        Command::Verify(command) => command.run(&mut context),
         Command::Init(command) => command.run(&mut context),
         Command::Run(command) => command.run(&mut context),
         Command::Train(command) => command.run(&mut context),
@@ -108,7 +120,7 @@ fn finish(context: &Context, result: Result<Output, Diagnostics>) -> ExitCode {
         Ok(output) => {
             context.show(&output.warnings);
             terminal::out(&if context.json { format!("{}\n", output.json) } else { output.text });
-            ExitCode::SUCCESS
+            ExitCode::from(u8::from(output.failed))
         }
         Err(diagnostics) => {
             context.show(&diagnostics);

@@ -204,13 +204,14 @@ fn make_bundle(
         files.insert(format!("{name}.hlo.pb"), bytes);
     }
     let config = elaborated.config.iter().map(|(key, &value)| (key.clone(), spec_value(value))).collect();
+    let schedule = modules.iter().filter(|module| module.role == ModuleRole::TrainStep);
     let manifest = Manifest {
         version: MANIFEST_VERSION,
         model: ModelInfo { name: elaborated.module.name.to_string(), config },
         recipe: recipe.clone(),
         buffers: buffers(modules)?,
         modules: entries,
-        schedule: vec![ModuleRole::TrainStep.name().to_owned()],
+        schedule: schedule.map(|module| module.role.name().to_owned()).collect(),
         statistics: statistics(recipe, modules)?,
     };
     Ok(Bundle { manifest, files })

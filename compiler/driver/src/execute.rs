@@ -1,7 +1,7 @@
 //! Running the modules of a bundle on an executor.
 
 use crate::bundle::Bundle;
-use crate::nearest::{list, suggestion};
+use crate::nearest::nearest;
 use crate::tensors::Tensors;
 use halite_runtime::{Buffer, CompileOptions, Executable, Executor, Input, Program};
 use halite_spec::{ModuleEntry, Port};
@@ -147,18 +147,15 @@ pub(crate) fn check_tensors(
             Some(_) => {}
         }
     }
+    let missing: Vec<&str> = names.iter().copied().filter(|name| !tensors.contains_key(*name)).collect();
     for name in tensors.keys().filter(|name| !names.contains(&name.as_str())) {
-        let help = if names.len() <= 8 { suggestion(name, &names) } else { near(name, &names) };
+        let help = match nearest(name, missing.iter().copied()) {
+            Some(candidate) => format!("did you mean `{candidate}`?"),
+            None => "remove it".to_owned(),
+        };
         mistakes.push(Diagnostic::error(code, format!("{who} takes no tensor `{name}`")).help(help));
     }
     if mistakes.is_empty() { Ok(()) } else { Err(shorten(mistakes)) }
-}
-
-fn near(name: &str, names: &[&str]) -> String {
-    match crate::nearest::nearest(name, names.iter().copied()) {
-        Some(_) => suggestion(name, names),
-        None => format!("remove it; there is {} and {} more", list(&names[..3]), names.len() - 3),
-    }
 }
 
 /// The first ten, with the number of the others.

@@ -1,8 +1,7 @@
 //! Figures of modules: instructions, floating-point operations and bytes by op and by scope.
 
-mod hlo;
-
-pub use hlo::{dot, summarize};
+pub mod hlo;
+pub mod ir;
 
 use indexmap::IndexMap;
 use serde::Serialize;

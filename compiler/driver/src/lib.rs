@@ -2,7 +2,7 @@
 //!
 //! A [`Session`](session::Session) compiles; a [`Bundle`] is what it makes; [`train`] and [`execute`] run bundles on an
 //! executor of `halite-runtime`. No function of this library prints or ends the process: what there is to say comes back
-//! as [`Diagnostic`](halite_support::Diagnostic)s, which [`render`] turns into text, and through [`Progress`].
+//! as [`Diagnostic`](halite_support::Diagnostic)s, which [`render`] turns into text, and through [`train::Observer`].
 
 pub mod bundle;
 pub mod compile;
@@ -12,7 +12,7 @@ pub mod files;
 pub mod init;
 pub mod inspect;
 pub mod nearest;
-mod progress;
+pub mod opt;
 pub mod pipelines;
 mod random;
 pub mod recipe_file;
@@ -21,6 +21,7 @@ pub mod session;
 pub mod source;
 pub mod tensors;
 pub mod train;
+pub mod verify;
 
 pub use bundle::Bundle;
-pub use progress::{Progress, Silent};
+pub use session::Session;

@@ -8,8 +8,7 @@ use serde::Serialize;
 use std::fmt;
 
 /// What to do when the compiler is at fault.
-const REPORT: &str = "this is a bug in Halite: please report it with the command, its input and this message; \
-                      `--dump-ir '*' --dump-dir DIR` writes the IR around every pass";
+const REPORT: &str = "this is a bug in Halite: please report it with the command, its input and this message";
 
 /// How a report looks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,35 +34,45 @@ pub fn report(diagnostic: &Diagnostic, sources: &SourceMap, style: Style) -> Str
     let mut text = String::new();
     let view = View::new(diagnostic, sources);
     match handler.render_report(&mut text, &view) {
-        Ok(()) => text.trim_start_matches('\n').to_owned(),
+        Ok(()) => text.trim_start_matches('\n').to_owned() + &footer(diagnostic, sources, style),
         Err(fmt::Error) => format!("{diagnostic}\n"),
     }
+}
+
+/// Notes and help, each under its word.
+fn footer(diagnostic: &Diagnostic, sources: &SourceMap, style: Style) -> String {
+    let paint = |word: &str| if style.color { format!("\u{1b}[36m{word}\u{1b}[0m") } else { word.to_owned() };
+    let line = |word: &str, text: &str| format!("  {}: {}\n", paint(word), text.trim_end().replace('\n', "\n        "));
+    let file = diagnostic.primary().map(|label| label.span.file);
+    let elsewhere = diagnostic.secondary().iter().filter(|label| Some(label.span.file) != file);
+    let notes = diagnostic.notes().iter().cloned().chain(elsewhere.map(|label| far(label, sources)));
+    let notes: String = notes.map(|note| line("note", &note)).collect();
+    notes + &help(diagnostic).map(|help| line("help", help)).unwrap_or_default()
+}
+
+/// What to do; for a bug, how to report it.
+fn help(diagnostic: &Diagnostic) -> Option<&str> {
+    diagnostic.help_text().or((diagnostic.severity() == Severity::Bug).then_some(REPORT))
 }
 
 /// A diagnostic with the source it points into, as miette sees one.
 struct View<'a> {
     diagnostic: &'a Diagnostic,
     headline: String,
-    help: Option<String>,
     source: Option<NamedSource<String>>,
     labels: Vec<LabeledSpan>,
 }
 
 impl<'a> View<'a> {
-    /// Labels in other files than the main one become notes, because a report shows one text.
+    /// Labels in other files than the main one stand in the footer, because a report shows one text.
     fn new(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Self {
         let file = diagnostic.primary().map(|label| label.span.file);
         let all = diagnostic.primary().into_iter().chain(diagnostic.secondary());
-        let (here, elsewhere): (Vec<_>, Vec<_>) = all.partition(|label| Some(label.span.file) == file);
-        let labels = here.iter().enumerate().map(|(index, label)| labeled(label, index == 0, sources)).collect();
-        let notes = diagnostic.notes().iter().cloned().chain(elsewhere.iter().map(|label| far(label, sources)));
-        let bug = (diagnostic.severity() == Severity::Bug).then_some(REPORT);
-        let advice = notes.map(|note| format!("note: {note}")).chain(diagnostic.help_text().or(bug).map(str::to_owned));
-        let advice: Vec<String> = advice.collect();
+        let here = all.filter(|label| Some(label.span.file) == file);
+        let labels = here.enumerate().map(|(index, label)| labeled(label, index == 0, sources)).collect();
         Self {
             diagnostic,
             headline: diagnostic.to_string(),
-            help: (!advice.is_empty()).then(|| advice.join("\n")),
             source: file.map(|file| sources.file(file)).map(|file| NamedSource::new(&file.name, file.text.clone())),
             labels,
         }
@@ -107,10 +116,6 @@ impl miette::Diagnostic for View<'_> {
         })
     }
 
-    fn help<'b>(&'b self) -> Option<Box<dyn fmt::Display + 'b>> {
-        self.help.as_ref().map(|help| Box::new(help) as Box<dyn fmt::Display>)
-    }
-
     fn source_code(&self) -> Option<&dyn SourceCode> {
         self.source.as_ref().map(|source| source as &dyn SourceCode)
     }
@@ -129,7 +134,7 @@ pub fn json(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
         at: diagnostic.primary().map(|label| labeled_place(label, sources)),
         also: diagnostic.secondary().iter().map(|label| labeled_place(label, sources)).collect(),
         notes: diagnostic.notes(),
-        help: diagnostic.help_text().or((diagnostic.severity() == Severity::Bug).then_some(REPORT)),
+        help: help(diagnostic),
     };
     serde_json::to_string(&record).expect("a record of strings and numbers has a JSON form")
 }

@@ -204,7 +204,8 @@ impl Run {
         let mut values = self.results[index].f64s();
         let ResultRole::State(name) = &self.entry.results[index].role else { return values };
         let replaced = self.entry.params.iter().position(|param| param.name == *name);
-        for (value, old) in replaced.into_iter().flat_map(|index| values.iter_mut().zip(self.inputs[index].f64s())) {
+        let old = replaced.map_or_else(Vec::new, |index| self.inputs[index].f64s());
+        for (value, old) in values.iter_mut().zip(old) {
             *value -= old;
         }
         values

@@ -58,7 +58,8 @@ impl<'m> LowerCx<'m> {
 pub fn lower(module: &Module, sources: &SourceMap, options: LowerOptions) -> Result<HloModuleProto> {
     let entry = module.entry().filter(|_| module.phase == Phase::Legal && module.functions.len() == 1);
     let entry = entry.ok_or_else(|| Diagnostic::bug("only a `legal` module with one function can be lowered"))?;
-    let mut hlo = ModuleBuilder::new(&*module.name);
+    // XLA refuses a module without a name.
+    let mut hlo = ModuleBuilder::new(if module.name.is_empty() { "module" } else { &*module.name });
     let mut cx = LowerCx { hlo: hlo.computation("main"), options, results: SmallVec::new() };
     let mut metadata = Metadata::new(&module.locs, sources);
     let mut ids = lower_params(&mut cx, entry)?;

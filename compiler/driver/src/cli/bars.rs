@@ -38,7 +38,7 @@ pub(super) struct TrainBar {
 
 impl TrainBar {
     pub(super) fn new(context: &Context, steps: u64, tokens_per_step: u64) -> Self {
-        let template = "{bar:30.cyan/black.dim} {pos:>4}/{len} {elapsed:>4}  {msg}";
+        let template = "{bar:20.cyan/black.dim} {pos}/{len}  {wide_msg}";
         let lines = context.shows_progress() && !terminal::is_interactive();
         Self {
             bar: bar(context, steps, template),
@@ -66,14 +66,13 @@ impl Observer for TrainBar {
         self.first = step;
         self.since = Instant::now();
         self.bar.set_position(step);
-        self.bar.reset_eta();
     }
 
     fn stepped(&mut self, record: &StepRecord) {
         let rate = super::table::short(self.tokens_per_second(record.step) as u64);
         let message = format!("loss {:.4}{}  {rate} tokens/s", record.loss(), self.held_out);
         self.bar.set_position(record.step);
-        if self.every.is_some_and(|every| record.step % every == 0) {
+        if self.every.is_some_and(|every| record.step.is_multiple_of(every)) {
             terminal::err(&format!("step {:>5}/{}  {message}\n", record.step, self.steps));
         }
         self.bar.set_message(message);

@@ -5,7 +5,8 @@ use super::context::{Context, Output, Result, one};
 use super::table::{bytes, facts, grouped, short};
 use clap::{Args, ValueEnum};
 use halite::Bundle;
-use halite::compile::{CompileOptions, DumpFilter};
+use halite::compile::CompileOptions;
+use halite::dump::DumpFilter;
 use halite_spec::{ModuleRole, Target};
 use serde_json::json;
 use std::path::PathBuf;
@@ -46,10 +47,20 @@ pub(super) struct Compile {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 #[value(rename_all = "snake_case")]
-enum Role {
+pub(super) enum Role {
     TrainStep,
     Forward,
     Eval,
+}
+
+impl From<Role> for ModuleRole {
+    fn from(role: Role) -> Self {
+        match role {
+            Role::TrainStep => ModuleRole::TrainStep,
+            Role::Forward => ModuleRole::Forward,
+            Role::Eval => ModuleRole::Eval,
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -95,13 +106,7 @@ impl Compile {
             ..CompileOptions::default()
         };
         if !self.role.is_empty() {
-            let wanted = |role: &ModuleRole| {
-                self.role.iter().any(|wanted| match wanted {
-                    Role::TrainStep => *role == ModuleRole::TrainStep,
-                    Role::Forward => *role == ModuleRole::Forward,
-                    Role::Eval => *role == ModuleRole::Eval,
-                })
-            };
+            let wanted = |role: &ModuleRole| self.role.iter().any(|wanted| ModuleRole::from(*wanted) == *role);
             options.roles = ModuleRole::ALL.into_iter().filter(wanted).collect();
         }
         options

@@ -28,11 +28,13 @@ pub(super) struct Output {
     pub(super) json: serde_json::Value,
     /// What deserves a look.
     pub(super) warnings: Diagnostics,
+    /// Whether a check or comparison failed.
+    pub(super) failed: bool,
 }
 
 impl Output {
     pub(super) fn new(text: impl Into<String>, json: serde_json::Value) -> Self {
-        Self { text: text.into(), json, warnings: Diagnostics::new() }
+        Self { text: text.into(), json, ..Self::default() }
     }
 }
 
@@ -60,7 +62,14 @@ impl Context {
         for diagnostic in diagnostics {
             let sources = &self.session.sources;
             let json = || render::json(diagnostic, sources) + "\n";
-            terminal::err(&if self.json { json() } else { render::report(diagnostic, sources, style) });
+            terminal::err(&if self.json { json() } else { render::report(diagnostic, sources, style) + "\n" });
+        }
+    }
+
+    /// Shows something beside the result on standard error.
+    pub(super) fn aside(&self, text: &str) {
+        if self.shows_progress() {
+            terminal::err(text);
         }
     }
 

@@ -4,25 +4,27 @@ use super::compile::describe;
 use super::context::{Context, Output, Result, one};
 use super::table::{bytes, grouped, short, table};
 use clap::Args;
-use halite::inspect::{Figures, Summary, dot, summarize};
+use halite::inspect::{Figures, Summary, hlo, ir};
 use halite::{Bundle, files};
 use halite_hlo::proto::HloModuleProto;
 use halite_spec::BufferSlot;
+use halite_support::Diagnostic;
 use halite_tensor::Shape;
 use indexmap::IndexMap;
 use serde_json::json;
 use std::path::Path;
 
-/// Show what is in a recipe, a bundle or an HLO file: parameters, and instructions, FLOPs and bytes by op and by scope.
+/// Show what is in a recipe, a bundle, an IR or an HLO file: parameters, and instructions, FLOPs and bytes by op and by scope.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   halite inspect hlat-7b
   halite inspect build/tiny --module train_step --depth 5
   halite inspect build/tiny --module forward --dot | dot -Tsvg > forward.svg
-  halite inspect build/tiny/forward.hlo.pb")]
+  halite inspect build/tiny/forward.hlo.pb
+  halite inspect build/tiny/train_step.ir")]
 pub(super) struct Inspect {
-    /// Preset, recipe, model file, bundle or `.pb` file.
+    /// Preset, recipe, model file, bundle, `.ir` or `.pb` file.
     input: String,
     /// Override a key of the recipe or of the model.
     #[arg(long, value_name = "KEY=VALUE")]
@@ -42,7 +44,10 @@ impl Inspect {
     pub(super) fn run(self, context: &mut Context) -> Result<Output> {
         if self.input.ends_with(".pb") {
             let bytes = files::read(Path::new(&self.input)).map_err(one)?;
-            return self.modules(&[decode(&bytes)?], String::new(), json!({}));
+            return self.modules(&[decode(&bytes, &self.input)?], String::new(), json!({}));
+        }
+        if self.input.ends_with(".ir") {
+            return self.ir(context);
         }
         let (_, bundle) = context.bundle(&self.input, &self.set)?;
         let modules = match &self.module {
@@ -50,19 +55,33 @@ impl Inspect {
             None if self.dot => bundle.manifest.modules.iter().take(1).collect(),
             None => bundle.manifest.modules.iter().collect(),
         };
-        let modules =
-            modules.iter().map(|entry| decode(bundle.hlo(entry).map_err(one)?)).collect::<Result<Vec<_>>>()?;
+        let modules = modules
+            .iter()
+            .map(|entry| decode(bundle.hlo(entry).map_err(one)?, &entry.file))
+            .collect::<Result<Vec<_>>>()?;
         let text = format!("{}\n{}", describe(&bundle), parameters(&bundle));
         self.modules(&modules, text, json!({"manifest": bundle.manifest}))
+    }
+
+    fn ir(&self, context: &mut Context) -> Result<Output> {
+        let text = files::read_text(Path::new(&self.input)).map_err(one)?;
+        let file = context.session.sources.add(&self.input, text);
+        let module = context.session.parse_ir(file)?;
+        if self.dot {
+            let graph = halite_ir::graph::dot(&module);
+            return Ok(Output::new(graph.clone(), json!({"dot": [graph]})));
+        }
+        let summary = ir::summarize(&module, &context.session.registry, self.depth).map_err(one)?;
+        Ok(Output::new(figures(&summary).trim_start_matches('\n'), json!({"modules": [summary]})))
     }
 
     /// Adds figures or a graph of modules to what is known already.
     fn modules(&self, modules: &[HloModuleProto], mut text: String, mut json: serde_json::Value) -> Result<Output> {
         if self.dot {
-            let graphs = modules.iter().map(dot).collect::<halite_support::Result<Vec<_>>>().map_err(one)?;
+            let graphs = modules.iter().map(hlo::dot).collect::<halite_support::Result<Vec<_>>>().map_err(one)?;
             return Ok(Output::new(graphs.concat(), json!({"dot": graphs})));
         }
-        let summaries = modules.iter().map(|module| summarize(module, self.depth));
+        let summaries = modules.iter().map(|module| hlo::summarize(module, self.depth));
         let summaries = summaries.collect::<halite_support::Result<Vec<_>>>().map_err(one)?;
         for summary in &summaries {
             text.push_str(&figures(summary));
@@ -72,8 +91,9 @@ impl Inspect {
     }
 }
 
-fn decode(bytes: &[u8]) -> Result<HloModuleProto> {
-    halite_hlo::decode(bytes).map_err(one)
+fn decode(bytes: &[u8], place: &str) -> Result<HloModuleProto> {
+    let explain = |error: Diagnostic| error.context(format!("`{place}`")).help("give the `.hlo.pb` file of a bundle");
+    halite_hlo::decode(bytes).map_err(|error| one(explain(error)))
 }
 
 /// Weights by name with layers folded together.

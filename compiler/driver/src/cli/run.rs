@@ -14,11 +14,12 @@ use std::path::PathBuf;
 
 /// Run one module of a bundle once, on tensors by the names of the manifest.
 ///
-/// Every name, element type and shape is checked before anything runs.
+/// Every name, element type and shape is checked before anything runs. State that this module does not read, such as
+/// moments for `forward`, may be there and is left out.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  halite run build/tiny --module forward --inputs x.safetensors --outputs y.safetensors
+  halite run build/tiny --module forward --inputs state.safetensors --inputs batch.safetensors --outputs y.safetensors
   halite run build/tiny --module train_step --inputs state.safetensors --inputs batch.safetensors --outputs new.safetensors")]
 pub(super) struct Run {
     /// The bundle's folder.
@@ -38,7 +39,9 @@ impl Run {
     pub(super) fn run(self, context: &mut Context) -> Result<Output> {
         let bundle = Bundle::read(&self.bundle).map_err(one)?;
         let entry = self.entry(&bundle)?;
-        let inputs = self.read_inputs()?;
+        let mut inputs = self.read_inputs()?;
+        let is_read = |name: &str| entry.inputs.iter().any(|port| port.name == name);
+        inputs.retain(|name, _| is_read(name) || bundle.buffer(name).is_none());
         LoadedModule::check_inputs(entry, &inputs)?;
         let executor = context.executor()?;
         let spinner = bars::spinner(context, &format!("compiling {} with XLA", entry.name));

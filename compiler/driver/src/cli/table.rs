@@ -1,14 +1,15 @@
 //! Tables and numbers for people.
 
-/// Rows of cells, the first row being the head; all columns but the first are aligned to the right.
+/// Rows of cells, the first row being the head; columns of numbers are aligned to the right.
 pub(super) fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
     let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+    let starts_with_digit = |cell: &String| cell.starts_with(|first: char| first.is_ascii_digit() || first == '-');
+    let is_number = |column: usize| rows.iter().skip(1).filter_map(|row| row.get(column)).all(starts_with_digit);
     let line = |row: &Vec<String>| {
-        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| match column {
-            0 => format!("{cell:<width$}"),
-            _ => format!("{cell:>width$}"),
+        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
+            if is_number(column) { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
         });
         format!("  {}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
     };
@@ -31,7 +32,7 @@ pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);

@@ -94,15 +94,15 @@ fn ranges(train: &[Point], held_out: &[Point]) -> (Point, Point) {
     ((0.0, right), (low - room, high + room))
 }
 
-/// An exponential moving average over about a fiftieth of the run.
+/// The mean over a window of about a fortieth of the run around each step.
 fn smoothed(points: &[Point]) -> Vec<Point> {
-    let weight = 1.0 / (points.len() as f64 / 50.0).max(1.0);
-    let mut average = points.first().map_or(0.0, |point| point.1);
-    let smooth = |(step, loss): &Point| {
-        average += weight * (loss - average);
-        (*step, average)
+    let reach = points.len() / 80;
+    let mean = |(index, (step, _)): (usize, &Point)| {
+        let reach = reach.min(index).min(points.len() - 1 - index);
+        let window = &points[index - reach..=index + reach];
+        (*step, window.iter().map(|point| point.1).sum::<f64>() / window.len() as f64)
     };
-    points.iter().map(smooth).collect()
+    points.iter().enumerate().map(mean).collect()
 }
 
 #[cfg(test)]
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
     use crate::train::{EvalRecord, StepRecord};
 
-    pub(super) fn example() -> History {
+    fn example() -> History {
         let noise = |step: u64| crate::random::Stream::new(1, "noise").normal_pair(step)[0] * 0.08;
         let curve = |step: u64| 1.9 + 3.6 * (-(step as f64) / 60.0).exp();
         let step = |step| StepRecord {

@@ -41,7 +41,11 @@ pub trait Observer {
     fn evaluated(&mut self, _record: &EvalRecord) {}
 }
 
-impl Observer for crate::Silent {}
+/// Hears nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl Observer for Silent {}
 
 /// The folder of a run: `metrics.jsonl`, `loss.svg`, `state.safetensors`.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -123,7 +127,7 @@ pub fn train(
         }
         for step in start + 1..=options.steps {
             run.step(step, observer)?;
-            let is_due = options.eval_every > 0 && step % options.eval_every == 0;
+            let is_due = options.eval_every > 0 && step.is_multiple_of(options.eval_every);
             if is_due || step == options.steps {
                 run.evaluate(step, observer)?;
                 output.write(title, &run.history)?;

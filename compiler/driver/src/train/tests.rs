@@ -156,7 +156,7 @@ fn a_run_that_is_resumed_ends_like_one_that_is_not() {
     let folder = tempfile::tempdir().unwrap();
     let (whole, parts) = (RunFiles::new(folder.path().join("whole")), RunFiles::new(folder.path().join("parts")));
     let go = |steps, resume: Option<&std::path::Path>, files: &RunFiles| {
-        train(&ByHand, &bundle(), &corpus(), resume, &options(steps), files, &mut crate::Silent).unwrap()
+        train(&ByHand, &bundle(), &corpus(), resume, &options(steps), files, &mut Silent).unwrap()
     };
     let history = go(40, None, &whole);
     assert_eq!((history.steps.len(), history.evals.len()), (40, 5));
@@ -177,7 +177,7 @@ fn a_state_of_another_bundle_is_refused() {
     let state = [("w".to_owned(), HostTensor::zeros(DType::F32, [3]))].into_iter().collect();
     tensors::write(&path, &state).unwrap();
     let files = RunFiles::new(folder.path().join("run"));
-    let error = train(&ByHand, &bundle(), &corpus(), Some(&path), &options(1), &files, &mut crate::Silent).unwrap_err();
+    let error = train(&ByHand, &bundle(), &corpus(), Some(&path), &options(1), &files, &mut Silent).unwrap_err();
     assert_eq!(error[0].message(), "the tensor `w` is `f32[3]`, the training state takes `f32[]`");
     assert_eq!(error[1].message(), "the tensor `step` is missing");
     assert!(!folder.path().join("run").exists());
@@ -188,6 +188,6 @@ fn vocabularies_below_bytes_are_refused() {
     let mut bundle = bundle();
     bundle.manifest.model.config.insert("vocab".into(), halite_spec::ConfigValue::Int(100));
     let files = RunFiles::new("/none/never");
-    let error = train(&ByHand, &bundle, &corpus(), None, &options(1), &files, &mut crate::Silent).unwrap_err();
+    let error = train(&ByHand, &bundle, &corpus(), None, &options(1), &files, &mut Silent).unwrap_err();
     assert_eq!(error[0].message(), "the model knows 100 tokens, bytes need 256");
 }

@@ -117,6 +117,9 @@ impl<'a> Checker<'a> {
 
     fn entry(&mut self, module: &HloModuleProto) {
         let context = || format!("module `{}`", module.name);
+        if module.name.is_empty() {
+            self.findings.push(Diagnostic::error(codes::UNDEFINED_VALUE, "the module has no name"));
+        }
         let entry = module.computations.iter().find(|computation| computation.id == module.entry_computation_id);
         let Some(entry) = entry else {
             let message = format!("the entry {} is not one of its computations", module.entry_computation_id);

@@ -114,12 +114,15 @@ impl OpDef for AllReduce {
         let x = || [SampleArg::uniform(float, [2, 3], -1.0, 1.0)];
         let all: &[&[usize]] = &[&[0, 1, 2, 3]];
         let ints = [SampleArg::whole(DType::S32, [4], -9, 9)];
+        let bits = || [SampleArg::whole(DType::Pred, [8], 0, 1)];
         vec![
             Sample::new("sum", op(Reduction::Sum, all), x()).ulps(8.0).ranks(4),
             Sample::new("groups", op(Reduction::Sum, &[&[0, 2], &[3, 1]]), x()).ulps(8.0).ranks(4),
             Sample::new("max", op(Reduction::Max, all), x()).ranks(4),
             Sample::new("min", op(Reduction::Min, &[&[0, 1]]), x()).ranks(2),
             Sample::new("integers", op(Reduction::Sum, &[&[1, 0]]), ints).ranks(2),
+            Sample::new("and", op(Reduction::And, all), bits()).ranks(4),
+            Sample::new("or", op(Reduction::Or, all), bits()).ranks(4),
         ]
     }
 }

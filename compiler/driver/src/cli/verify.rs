@@ -1,0 +1,86 @@
+//! `halite verify`.
+
+use super::bars;
+use super::context::{Context, Output, Result};
+use super::table::table;
+use clap::Args;
+use halite::verify::{Culprit, VerifyOptions, VerifyReport};
+use halite_spec::ModuleRole;
+use serde_json::json;
+
+/// Compare the optimized program with the unoptimized one, both on CPU XLA, and both with the unoptimized one in f64.
+///
+/// Exits with 1 when a result of the optimized program errs more than it may: 1.5 times the error of the unoptimized one
+/// plus two units of roundoff. The model is scaled down first unless `--full` is given.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  halite verify tiny
+  halite verify hlat-7b --role forward
+  halite verify tiny --bisect")]
+pub(super) struct Verify {
+    /// Preset, recipe or model file.
+    input: String,
+    /// Override a key of the recipe or of the model.
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// The module to verify.
+    #[arg(long, value_enum, default_value = "train_step")]
+    role: super::compile::Role,
+    /// Keep the model at its full size.
+    #[arg(long)]
+    full: bool,
+    /// Seed of the inputs.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Another pipeline than that of the role, as for `halite opt`.
+    #[arg(long, value_name = "PASSES")]
+    passes: Option<String>,
+    /// When a result is wrong, find the optimization that makes it so.
+    #[arg(long)]
+    bisect: bool,
+}
+
+impl Verify {
+    pub(super) fn run(self, context: &mut Context) -> Result<Output> {
+        let source = context.load(&self.input, &self.set)?;
+        let role = ModuleRole::from(self.role);
+        let options = VerifyOptions { role, full: self.full, seed: self.seed, pipeline: self.passes.clone() };
+        let executor = context.executor()?;
+        let spinner = bars::spinner(context, &format!("verifying {} of {}", role.name(), source.name));
+        let report = context.session.verify(&source, &options, &executor)?;
+        let culprit = if self.bisect && !report.passed() {
+            spinner.set_message("looking for the optimization at fault");
+            context.session.bisect(&source, &options, &executor)?
+        } else {
+            None
+        };
+        spinner.finish_and_clear();
+        let json = json!({"passed": report.passed(), "report": report, "culprit": culprit});
+        let output = Output::new(describe(&report, culprit.as_ref()), json);
+        Ok(Output { failed: !report.passed(), ..output })
+    }
+}
+
+fn describe(report: &VerifyReport, culprit: Option<&Culprit>) -> String {
+    let head = ["result", "error", "unoptimized", "allowed", "verdict"].map(str::to_owned).to_vec();
+    let rows = report.rows.iter().map(|row| {
+        let [error, unoptimized, allowed] =
+            [row.error, row.unoptimized, row.allowed].map(|value| format!("{value:.2e}"));
+        vec![row.name.clone(), error, unoptimized, allowed, if row.passed() { "ok" } else { "WRONG" }.to_owned()]
+    });
+    let mut text = table(&[head].into_iter().chain(rows).collect::<Vec<_>>());
+    if !report.scaled.is_empty() {
+        let changes = report.scaled.iter().map(|(key, from, to)| format!("{key} {from} → {to}"));
+        text.push_str(&format!("scaled down: {}\n", changes.collect::<Vec<_>>().join(", ")));
+    }
+    let wrong = report.rows.iter().filter(|row| !row.passed()).count();
+    text.push_str(&match wrong {
+        0 => format!("all {} results agree\n", report.rows.len()),
+        wrong => format!("{wrong} of {} results are wrong\n", report.rows.len()),
+    });
+    if let Some(culprit) = culprit {
+        text.push_str(&format!("first wrong after optimization {}: `{}`\n", culprit.number, culprit.pass));
+    }
+    text
+}

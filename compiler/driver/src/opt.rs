@@ -1,0 +1,91 @@
+//! Running passes on IR text.
+
+use crate::dump::{DumpFilter, Dumper};
+use crate::session::Session;
+use halite_ir::{Module, text, verify};
+use halite_passes::{PassCx, PassReport, Runner, RunnerOptions};
+use halite_spec::Recipe;
+use halite_support::{Diagnostics, FileId};
+use indexmap::IndexMap;
+
+/// How to run passes.
+#[derive(Clone, Debug, Default)]
+pub struct OptOptions {
+    /// The pipeline, e.g. `bind-recipe, (simplify, cse, dce)*`; empty runs nothing.
+    pub passes: String,
+    /// The recipe, for passes that need one.
+    pub recipe: Option<Recipe>,
+    /// Which intermediate modules to keep.
+    pub dumps: Option<DumpFilter>,
+    /// How passes are run and verified.
+    pub runner: RunnerOptions,
+}
+
+/// A module after its passes.
+#[derive(Clone, Debug)]
+pub struct Optimized {
+    /// The module.
+    pub module: Module,
+    /// What ran.
+    pub reports: Vec<PassReport>,
+    /// Intermediate modules as text, by file name.
+    pub dumps: IndexMap<String, String>,
+}
+
+impl Session {
+    /// The module that a text says, verified.
+    ///
+    /// # Errors
+    /// Every mistake of the text, or every broken rule of the module.
+    pub fn parse_ir(&self, file: FileId) -> Result<Module, Diagnostics> {
+        let module = text::parse(&self.sources.file(file).text, file, &self.registry)?;
+        verify(&module, &self.registry).map_err(halite_ir::VerifyErrors::into_diagnostics)?;
+        Ok(module)
+    }
+
+    /// Runs passes on the module that a text says.
+    ///
+    /// # Errors
+    /// As [`parse_ir`](Self::parse_ir); then what the pipeline or a pass says.
+    pub fn optimize(&self, file: FileId, options: &OptOptions) -> Result<Optimized, Diagnostics> {
+        let mut module = self.parse_ir(file)?;
+        let mut dumper = Dumper::new("opt", options.dumps.as_ref());
+        let mut run = || {
+            let pipeline = self.passes.pipeline(&options.passes)?;
+            let cx = PassCx { registry: &self.registry, recipe: options.recipe.as_ref() };
+            let mut runner = Runner::new(options.runner.clone()).with_dump(&mut dumper);
+            runner.run(&pipeline, &mut module, &cx)?;
+            Ok(runner.reports().to_vec())
+        };
+        let reports = run().map_err(|error| vec![error])?;
+        Ok(Optimized { module, reports, dumps: dumper.into_files() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const IR: &str = "func @main(%x: f32[4]) -> (f32[4]) {\n  %0 = tanh %x : f32[4]\n  %1 = tanh %x : f32[4]\n  \
+                      %2 = add %0, %1 : f32[4]\n  return %2\n}\n";
+
+    fn optimize(ir: &str, passes: &str) -> Result<Optimized, Diagnostics> {
+        let mut session = Session::new();
+        let file = session.sources.add("a.ir", ir);
+        session.optimize(file, &OptOptions { passes: passes.into(), ..OptOptions::default() })
+    }
+
+    #[test]
+    fn passes_run_in_order_and_are_reported() {
+        let optimized = optimize(IR, "cse, dce").unwrap();
+        assert_eq!(optimized.module.num_insts(), 2);
+        assert_eq!(optimized.reports.iter().map(|report| report.name).collect::<Vec<_>>(), ["cse", "dce"]);
+    }
+
+    #[test]
+    fn wrong_texts_and_pipelines_are_refused() {
+        assert!(optimize(IR, "csee").unwrap_err()[0].to_string().contains("E0601"));
+        assert!(optimize(&IR.replace("add %0, %1", "add %0"), "cse").is_err());
+        assert!(optimize("func", "cse").is_err());
+    }
+}

@@ -1,0 +1,89 @@
+//! `//@ key: value` lines.
+
+use halite_spec::Recipe;
+
+/// The directives of a golden file.
+///
+/// | key | value |
+/// |---|---|
+/// | `suite` | the suite; must be the folder's |
+/// | `passes` | a pipeline, e.g. `simplify, dce` |
+/// | `recipe` | one line of TOML with dotted keys; repeated. `halite`, `batch`, `seq` and `model.name` have defaults |
+/// | `tolerance` | how far floats of CPU XLA and of `~=` may be off, norm-wise, in units of roundoff; 0 when left out |
+/// | `locations` | `shown` prints where instructions come from |
+/// | `metadata` | `shown` keeps the metadata of HLO instructions |
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Directives {
+    /// The suite.
+    pub suite: String,
+    /// The pipeline.
+    pub passes: Option<String>,
+    /// The lines of the recipe.
+    pub recipe: Vec<String>,
+    /// Units of roundoff.
+    pub tolerance: f64,
+    /// Whether locations are printed.
+    pub locations: bool,
+    /// Whether HLO metadata is printed.
+    pub metadata: bool,
+}
+
+impl Directives {
+    /// Reads the directives of a text.
+    ///
+    /// # Errors
+    /// On an unknown key or a wrong value, with its line.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut directives = Self::default();
+        for (index, line) in text.lines().enumerate() {
+            let Some(directive) = line.strip_prefix("//@") else { continue };
+            directives.set(directive.trim()).map_err(|error| format!("line {}: {error}", index + 1))?;
+        }
+        Ok(directives)
+    }
+
+    fn set(&mut self, directive: &str) -> Result<(), String> {
+        let (key, value) = directive.split_once(':').ok_or("a directive is `//@ key: value`")?;
+        let value = value.trim();
+        let is_shown = || if value == "shown" { Ok(true) } else { Err(format!("`{key}` is `shown` or left out")) };
+        match key.trim() {
+            "suite" => self.suite = value.to_owned(),
+            "passes" => self.passes = Some(value.to_owned()),
+            "recipe" => self.recipe.push(value.to_owned()),
+            "tolerance" => self.tolerance = value.parse().map_err(|_| format!("`{value}` is not a number"))?,
+            "locations" => self.locations = is_shown()?,
+            "metadata" => self.metadata = is_shown()?,
+            key => return Err(format!("there is no directive `{key}`")),
+        }
+        Ok(())
+    }
+
+    /// The recipe, when there is a line of it.
+    ///
+    /// # Errors
+    /// What the TOML parser says.
+    pub fn recipe(&self) -> Result<Option<Recipe>, String> {
+        if self.recipe.is_empty() {
+            return Ok(None);
+        }
+        let defaults = ["halite = 1", "batch = 1", "seq = 1", "model.name = \"golden\""];
+        let key = |line: &str| line.split('=').next().unwrap_or_default().trim().to_owned();
+        let given: Vec<String> = self.recipe.iter().map(|line| key(line)).collect();
+        let defaults = defaults.iter().filter(|line| !given.contains(&key(line))).map(|line| (*line).to_owned());
+        let text: Vec<String> = defaults.chain(self.recipe.iter().cloned()).collect();
+        toml::from_str(&text.join("\n")).map(Some).map_err(|error| format!("recipe: {error}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recipes_are_dotted_lines() {
+        let text = "//@ suite: opt\n//@ recipe: optimizer.adamw.lr = 0.5\n//@ recipe: batch = 3\n";
+        let recipe = Directives::parse(text).unwrap().recipe().unwrap().unwrap();
+        assert_eq!((recipe.batch, recipe.seq), (3, 1));
+        assert!(Directives::parse("//@ colour: red").unwrap_err().starts_with("line 1: there is no directive"));
+    }
+}

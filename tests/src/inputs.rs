@@ -1,0 +1,40 @@
+//! Seeded operands for functions.
+
+use halite_ir::ops::Add;
+use halite_ir::{Function, Sample, SampleArg, SampleValues, TensorType, sample_inputs};
+use halite_tensor::HostTensor;
+
+/// What operands a function is tried on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum InputKind {
+    /// Floats between -2 and 2, integers from 0 to 3.
+    Plain,
+    /// Zeros of both signs, infinities, NaN, the largest and smallest numbers.
+    Special,
+}
+
+/// Operands of a function, the same for the same seed.
+pub fn seeded_inputs(function: &Function, kind: InputKind, seed: u64) -> Vec<HostTensor> {
+    let arg = |(position, ty): (usize, TensorType)| SampleArg { values: values(&ty, kind, position), ty };
+    let args = function.param_types().into_iter().enumerate().map(arg);
+    sample_inputs(&Sample::new("operands", Add, args), seed).swap_remove(0)
+}
+
+fn values(ty: &TensorType, kind: InputKind, position: usize) -> SampleValues {
+    let dtype = ty.dtype();
+    if kind == InputKind::Plain {
+        let greatest = dtype.int_range().map_or(0, |(_, greatest)| greatest.min(3) as i64);
+        return if dtype.is_float() { SampleValues::Uniform(-2.0, 2.0) } else { SampleValues::Whole(0, greatest) };
+    }
+    let mut list: Vec<f64> = match (dtype.max_finite(), dtype.int_range()) {
+        (Some(max), _) => vec![-0.0, f64::NAN, 1.0, f64::INFINITY, 0.0, -max, f64::NEG_INFINITY, max, 1e-40, -1.5],
+        (None, range) => {
+            let (lowest, highest) = range.unwrap_or_default();
+            vec![lowest as f64, 1.0, highest as f64, 0.0, -1.0]
+        }
+    };
+    // Operands meet each other's values in other pairs.
+    let by = position * 3 % list.len();
+    list.rotate_left(by);
+    SampleValues::Listed(list)
+}

@@ -1,0 +1,58 @@
+//! Where CPU XLA and the interpreter differ, and why. Each entry is needed: the sample test fails when one is not.
+
+use halite_ir::{Gather, Sample};
+use halite_tensor::DType;
+use std::collections::BTreeSet;
+
+/// A sample on which XLA is wrong or free to differ.
+#[derive(Clone, Copy, Debug)]
+pub struct KnownDifference {
+    /// The op.
+    pub op: &'static str,
+    /// The label of the sample.
+    pub label: &'static str,
+    /// The float types with which it differs.
+    pub floats: &'static [DType],
+    /// The form of gathers with which it differs.
+    pub gathers: &'static [Gather],
+    /// Why.
+    pub reason: &'static str,
+}
+
+/// Every known difference.
+pub const KNOWN_DIFFERENCES: &[KnownDifference] = &[];
+
+/// The table, with a note of the entries that were needed.
+#[derive(Debug, Default)]
+pub struct Known {
+    hits: BTreeSet<(usize, DType)>,
+}
+
+/// The entry for a sample, if there is one.
+pub fn find(sample: &Sample, float: DType, gather: Gather) -> Option<usize> {
+    KNOWN_DIFFERENCES.iter().position(|known| {
+        known.op == sample.op.name()
+            && known.label == sample.label
+            && known.floats.contains(&float)
+            && known.gathers.contains(&gather)
+    })
+}
+
+impl Known {
+    /// Whether a difference of this sample is known; the entry counts as needed.
+    pub fn covers(&mut self, sample: &Sample, float: DType, gather: Gather) -> bool {
+        let found = find(sample, float, gather);
+        found.is_some_and(|index| {
+            self.hits.insert((index, float));
+            true
+        })
+    }
+
+    /// The entries that were not needed.
+    pub fn unused(&self) -> Vec<String> {
+        let entries = KNOWN_DIFFERENCES.iter().enumerate();
+        let entries = entries.flat_map(|(index, known)| known.floats.iter().map(move |&float| (index, known, float)));
+        let unused = entries.filter(|(index, _, float)| !self.hits.contains(&(*index, *float)));
+        unused.map(|(_, known, float)| format!("{} `{}` in {float}", known.op, known.label)).collect()
+    }
+}

@@ -1,0 +1,157 @@
+//! An independent model of what `append-optimizer` defines, in plain `f64` arithmetic.
+
+use crate::inputs::{InputKind, seeded_inputs};
+use crate::relation::{Tolerance, agree};
+use halite_ir::{Function, Interpreter, Module, ParamRole, Registry, ResultRole, Slot};
+use halite_passes::matches_pattern;
+use halite_spec::{AdamW, Optimizer, Recipe, Schedule, Sgd};
+use halite_tensor::HostTensor;
+use std::collections::BTreeMap;
+
+/// How far an update may be from the model, norm-wise, in units of roundoff of its element type.
+const ULPS: f64 = 16.0;
+
+/// Completed updates for which the step is tried: the first update, one in the middle, one past the schedule.
+const STEPS: [i128; 3] = [0, 7, 1000];
+
+/// One weight with its state.
+#[derive(Clone, Debug)]
+struct Weight {
+    value: Vec<f64>,
+    gradient: Vec<f64>,
+    m: Vec<f64>,
+    v: Vec<f64>,
+    decay: f64,
+}
+
+/// Checks that the entry of `after` updates the state as the recipe says, given the gradients that the entry of `before`
+/// computes.
+///
+/// # Errors
+/// Naming the step and the result that differs.
+pub fn check_update(before: &Module, after: &Module, recipe: &Recipe, registry: &Registry) -> Result<(), String> {
+    let (old, new) = before.entry().zip(after.entry()).ok_or("there is no entry")?;
+    for step in STEPS {
+        let mut inputs = seeded_inputs(new, InputKind::Plain, 11);
+        prepare(new, &mut inputs, step);
+        let gradients = Interpreter::of(before, registry)
+            .run(old, inputs[..old.params.len()].to_vec())
+            .map_err(|error| error.to_string())?;
+        let results = Interpreter::of(after, registry).run(new, inputs.clone()).map_err(|error| error.to_string())?;
+        let expected = model(recipe, old, &gradients, new, &inputs, step as f64 + 1.0)?;
+        for (result, found) in new.results.iter().zip(results) {
+            let wanted = expected.get(&*result.name).ok_or_else(|| format!("nothing defines `{}`", result.name))?;
+            let wanted = HostTensor::from_f64s(found.dtype(), found.shape().clone(), wanted.iter().copied());
+            agree(&[found], &[wanted], Tolerance::Ulps(ULPS))
+                .map_err(|error| format!("update {}: `{}`: {error}", step + 1, result.name))?;
+        }
+    }
+    Ok(())
+}
+
+/// Sets the counter, and makes second moments positive.
+fn prepare(entry: &Function, inputs: &mut [HostTensor], step: i128) {
+    for (param, input) in entry.params.iter().zip(inputs) {
+        let ParamRole::State(info) = &param.role else { continue };
+        let (dtype, shape) = (input.dtype(), input.shape().clone());
+        *input = match info.slot {
+            Slot::Step => HostTensor::from_ints(dtype, shape, [step]),
+            Slot::V => HostTensor::from_f64s(dtype, shape, input.f64s().into_iter().map(f64::abs)),
+            Slot::M => continue,
+        };
+    }
+}
+
+/// Every result of the step by name.
+fn model(
+    recipe: &Recipe,
+    old: &Function,
+    gradients: &[HostTensor],
+    new: &Function,
+    inputs: &[HostTensor],
+    time: f64,
+) -> Result<BTreeMap<String, Vec<f64>>, String> {
+    let by_role = |role: ResultRole| {
+        let position = old.results.iter().position(|result| result.role == role);
+        position.map(|position| gradients[position].f64s()).ok_or(format!("no result has the role {role:?}"))
+    };
+    let state = |name: String| {
+        let position = new.params.iter().position(|param| *param.name == name);
+        position.map(|position| inputs[position].f64s()).unwrap_or_default()
+    };
+    let mut weights = BTreeMap::new();
+    for (param, input) in old.params.iter().zip(inputs) {
+        let ParamRole::Weight(_) = &param.role else { continue };
+        let (m, v) = (state(format!("m.{}", param.name)), state(format!("v.{}", param.name)));
+        let gradient = by_role(ResultRole::Gradient(param.name.clone()))?;
+        let decay = decay(recipe, &param.name);
+        weights.insert(param.name.to_string(), Weight { value: input.f64s(), gradient, m, v, decay });
+    }
+    let (loss, count) = (by_role(ResultRole::Loss)?[0], by_role(ResultRole::Count)?[0]);
+    let norm = weights.values().flat_map(|weight| &weight.gradient).map(|g| (g / count).powi(2)).sum::<f64>().sqrt();
+    let (peak, clip) = match &recipe.optimizer {
+        Optimizer::AdamW(adamw) => (adamw.lr, adamw.clip_norm),
+        Optimizer::Sgd(sgd) => (sgd.lr, sgd.clip_norm),
+    };
+    let factor = clip.map_or(1.0, |limit| (limit / (norm + 1e-6)).min(1.0)) / count;
+    let rate = learning_rate(peak, recipe.schedule, time);
+    let mut expected = BTreeMap::new();
+    for (name, mut weight) in weights {
+        weight.gradient.iter_mut().for_each(|g| *g *= factor);
+        match &recipe.optimizer {
+            Optimizer::AdamW(settings) => adamw(settings, &mut weight, rate, time),
+            Optimizer::Sgd(settings) => sgd(settings, &mut weight, rate),
+        }
+        expected.insert(format!("m.{name}"), weight.m);
+        expected.insert(format!("v.{name}"), weight.v);
+        expected.insert(name, weight.value);
+    }
+    let scalars =
+        [("step", time), ("loss", loss / count), ("grad_norm", norm), ("learning_rate", rate), ("count", count)];
+    expected.extend(scalars.map(|(name, value)| (name.to_owned(), vec![value])));
+    Ok(expected)
+}
+
+fn decay(recipe: &Recipe, name: &str) -> f64 {
+    let (decay, spared) = match &recipe.optimizer {
+        Optimizer::AdamW(adamw) => (adamw.weight_decay, &adamw.no_decay),
+        Optimizer::Sgd(sgd) => (sgd.weight_decay, &sgd.no_decay),
+    };
+    if spared.iter().any(|pattern| matches_pattern(pattern, name)) { 0.0 } else { decay }
+}
+
+fn learning_rate(peak: f64, schedule: Schedule, time: f64) -> f64 {
+    let (warmup, steps) = (f64::from(schedule.warmup), f64::from(schedule.steps));
+    if time <= warmup {
+        return peak * time / warmup;
+    }
+    if schedule.steps == 0 {
+        return peak;
+    }
+    let progress = ((time - warmup) / (steps - warmup).max(1.0)).clamp(0.0, 1.0);
+    let floor = peak * schedule.floor;
+    floor + (peak - floor) * (1.0 + (std::f64::consts::PI * progress).cos()) / 2.0
+}
+
+fn adamw(settings: &AdamW, weight: &mut Weight, rate: f64, time: f64) {
+    let [beta1, beta2] = settings.betas;
+    for i in 0..weight.value.len() {
+        let g = weight.gradient[i];
+        weight.m[i] = beta1 * weight.m[i] + (1.0 - beta1) * g;
+        weight.v[i] = beta2 * weight.v[i] + (1.0 - beta2) * g * g;
+        let m = weight.m[i] / (1.0 - beta1.powf(time));
+        let v = weight.v[i] / (1.0 - beta2.powf(time));
+        weight.value[i] -= rate * (m / (v.sqrt() + settings.eps) + weight.decay * weight.value[i]);
+    }
+}
+
+fn sgd(settings: &Sgd, weight: &mut Weight, rate: f64) {
+    for i in 0..weight.value.len() {
+        let mut direction = weight.gradient[i];
+        if settings.momentum != 0.0 {
+            direction += settings.momentum * weight.m[i];
+            weight.m[i] = direction;
+        }
+        weight.value[i] -= rate * (direction + weight.decay * weight.value[i]);
+    }
+}

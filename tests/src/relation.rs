@@ -1,0 +1,118 @@
+//! Whether a pass keeps the relation it declares.
+
+use crate::inputs::{InputKind, seeded_inputs};
+use halite_ir::{Function, Interpreter, Module, Registry};
+use halite_passes::Relation;
+use halite_support::Diagnostic;
+use halite_tensor::{HostTensor, compare::difference};
+
+/// The operands that functions are tried on: kind and seed.
+const TRIALS: [(InputKind, u64); 3] = [(InputKind::Plain, 1), (InputKind::Plain, 2), (InputKind::Special, 3)];
+
+/// Runs every function that both modules have on seeded operands and compares the results as the relation says.
+/// [`Relation::Defines`] is not checked here: see [`optimizer`](crate::optimizer).
+///
+/// # Errors
+/// Naming the function, the operands and the first result that differs.
+pub fn check_relation(relation: Relation, before: &Module, after: &Module, registry: &Registry) -> Result<(), String> {
+    let (tolerance, extends) = match relation {
+        Relation::Identical => (Tolerance::Bits, false),
+        Relation::Ulp(count) => (Tolerance::Ulps(f64::from(count)), false),
+        Relation::Extends => (Tolerance::Bits, true),
+        Relation::Defines => return Ok(()),
+    };
+    for old in &before.functions {
+        let Some(new) = after.find(&old.name).map(|id| after.function(id)) else { continue };
+        for (kind, seed) in TRIALS {
+            let inputs = seeded_inputs(old, kind, seed);
+            let at = |message: String| format!("`@{}` on {kind:?} operands {inputs:?}: {message}", old.name);
+            let was = run(before, old, &inputs, registry).map_err(|error| at(format!("before: {error}")))?;
+            let mut is = run(after, new, &inputs, registry).map_err(|error| at(format!("after: {error}")))?;
+            if extends {
+                is.truncate(was.len());
+            }
+            agree(&is, &was, tolerance).map_err(at)?;
+        }
+    }
+    Ok(())
+}
+
+fn run(
+    module: &Module,
+    function: &Function,
+    inputs: &[HostTensor],
+    registry: &Registry,
+) -> Result<Vec<HostTensor>, Diagnostic> {
+    Interpreter::of(module, registry).run(function, inputs.to_vec())
+}
+
+/// How close results are to expected ones.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Tolerance {
+    /// Bit for bit, except that a NaN equals any NaN.
+    Bits,
+    /// Floats norm-wise within so many units of roundoff; zeros of both signs are equal even with 0. CPU XLA is held to
+    /// this: its own simplifier takes `x + 0` for `x`. Other element types bit for bit.
+    Ulps(f64),
+}
+
+/// Checks results against expected ones: element types, shapes and elements.
+///
+/// # Errors
+/// Naming the first result that differs.
+pub fn agree(found: &[HostTensor], expected: &[HostTensor], tolerance: Tolerance) -> Result<(), String> {
+    if found.len() != expected.len() {
+        return Err(format!("{} results, expected {}", found.len(), expected.len()));
+    }
+    for (position, (found, expected)) in found.iter().zip(expected).enumerate() {
+        let same_type = found.dtype() == expected.dtype() && found.shape() == expected.shape();
+        if !same_type || !(same_bits(found, expected) || near(found, expected, tolerance)) {
+            return Err(format!("result {position} is {found:?}, expected {expected:?}"));
+        }
+    }
+    Ok(())
+}
+
+fn same_bits(a: &HostTensor, b: &HostTensor) -> bool {
+    let bits_or_nan = |(a, b): (&f64, &f64)| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());
+    a == b || (a.dtype().is_float() && a.f64s().iter().zip(&b.f64s()).all(bits_or_nan))
+}
+
+fn near(a: &HostTensor, b: &HostTensor, tolerance: Tolerance) -> bool {
+    let Tolerance::Ulps(ulps) = tolerance else { return false };
+    let difference = difference(a, b);
+    a.dtype().is_float() && difference.max_abs <= ulps * a.dtype().unit_roundoff() * difference.scale
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use halite_tensor::DType;
+
+    #[test]
+    fn bits_count_unless_there_is_a_tolerance() {
+        let tensor = |values: [f64; 2]| vec![HostTensor::from_f64s(DType::F64, [2], values)];
+        assert!(agree(&tensor([f64::NAN, 0.0]), &tensor([-f64::NAN, 0.0]), Tolerance::Bits).is_ok());
+        assert!(agree(&tensor([0.0, 1.0]), &tensor([-0.0, 1.0]), Tolerance::Bits).is_err());
+        assert!(agree(&tensor([0.0, 1.0]), &tensor([-0.0, 1.0]), Tolerance::Ulps(0.0)).is_ok());
+        assert!(agree(&tensor([1.0, 2.0]), &tensor([1.0 + f64::EPSILON, 2.0]), Tolerance::Ulps(0.0)).is_err());
+        assert!(agree(&tensor([1.0, 2.0]), &tensor([1.0 + f64::EPSILON, 2.0]), Tolerance::Ulps(2.0)).is_ok());
+    }
+
+    fn module(text: &str) -> Module {
+        halite_ir::text::parse(text, halite_support::FileId::new(0), &Registry::builtin()).unwrap()
+    }
+
+    #[test]
+    fn special_operands_tell_wrong_rewrites() {
+        let before = "func @f(%x: f32[8]) -> (f32[8]) {\n  %c = constant CONST : f32[8]\n  %y = OP %x, %c : f32[8]\n  return %y\n}";
+        let after = module("func @f(%x: f32[8]) -> (f32[8]) {\n  return %x\n}");
+        let check = |op, number| {
+            let before = module(&before.replace("OP", op).replace("CONST", number));
+            check_relation(Relation::Identical, &before, &after, &Registry::builtin())
+        };
+        assert!(check("add", "-0.0").is_ok() && check("divide", "1.0").is_ok());
+        assert!(check("add", "0.0").is_err() && check("subtract", "-0.0").is_err());
+        assert!(check("maximum", "-3.4028235e38").is_err() && check("multiply", "1.0000001").is_err());
+    }
+}

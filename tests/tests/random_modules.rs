@@ -1,0 +1,206 @@
+//! Laws on random modules. `HALITE_RANDOM_MODULES` says how many to try.
+
+use halite_ir::text::{PrintOptions, parse, print_with};
+use halite_ir::{Interpreter, LowerOptions, Module, ParamRole, Phase, Registry, fingerprint, verify};
+use halite_passes::{Changed, PassCx, PassRegistry, Relation};
+use halite_support::{FileId, Result};
+use halite_tensor::compare::difference;
+use halite_tensor::{DType, HostTensor};
+use halite_tests::numeric::central_differences;
+use halite_tests::random::{RandomModule, RandomOptions, random_module};
+use halite_tests::xla;
+
+const MIXED: RandomOptions = RandomOptions { float: DType::F32, smooth: false };
+const SMOOTH: RandomOptions = RandomOptions { float: DType::F64, smooth: true };
+
+/// How many modules to try.
+fn count() -> u64 {
+    let variable = std::env::var("HALITE_RANDOM_MODULES").ok();
+    variable.map_or(300, |text| text.parse().expect("`HALITE_RANDOM_MODULES` is a whole number"))
+}
+
+/// A share of the modules, for laws that cost more.
+fn share(of: u64) -> std::ops::Range<u64> {
+    0..count().div_ceil(of)
+}
+
+fn text(module: &Module) -> String {
+    print_with(module, PrintOptions { locations: false })
+}
+
+fn interpret(module: &Module, registry: &Registry, inputs: &[HostTensor]) -> Result<Vec<HostTensor>> {
+    let entry = module.entry().expect("a random module has an entry");
+    Interpreter::of(module, registry).run(entry, inputs.to_vec())
+}
+
+/// Fails with the module and its seed.
+fn fail(seed: u64, module: &Module, message: impl std::fmt::Display) -> ! {
+    panic!("seed {seed}: {message}\n{}", text(module))
+}
+
+#[test]
+fn modules_verify_and_read_back() {
+    let registry = Registry::builtin();
+    for seed in 0..count() {
+        let RandomModule { module, inputs, .. } = random_module(seed, MIXED, &registry);
+        verify(&module, &registry).unwrap_or_else(|errors| fail(seed, &module, errors));
+        let printed = text(&module);
+        let again = parse(&printed, FileId::new(0), &registry).unwrap_or_else(|errors| fail(seed, &module, format!("{errors:?}")));
+        assert_eq!(text(&again), printed, "seed {seed}");
+        if fingerprint(&again) != fingerprint(&module) {
+            fail(seed, &module, "the fingerprint changes with the text");
+        }
+        let results = interpret(&module, &registry, &inputs).unwrap_or_else(|error| fail(seed, &module, error));
+        let finite = |tensor: &HostTensor| !tensor.dtype().is_float() || tensor.f64s().iter().all(|x| x.abs() < 1e6);
+        if !results.iter().all(finite) {
+            fail(seed, &module, "a result is not tame");
+        }
+    }
+}
+
+/// Modules are of use only if they have everything that passes look at.
+#[test]
+fn modules_are_varied() {
+    let registry = Registry::builtin();
+    let mut ops = std::collections::BTreeSet::new();
+    for seed in 0..100 {
+        for function in random_module(seed, MIXED, &registry).module.functions {
+            ops.extend(function.insts.iter().map(|inst| inst.op.name().to_owned()));
+        }
+    }
+    for wanted in ["call", "softmax", "causal_attention", "take", "optimization_barrier", "rng_bit_generator", "select"] {
+        assert!(ops.contains(wanted), "no module has a `{wanted}`");
+    }
+    assert!(ops.len() > 55, "only {} ops appear: {ops:?}", ops.len());
+}
+
+#[test]
+fn passes_keep_their_relation() {
+    let registry = Registry::builtin();
+    let passes = PassRegistry::builtin();
+    let cx = PassCx { registry: &registry, recipe: None };
+    let mut changes = std::collections::BTreeMap::<&str, u64>::new();
+    for seed in 0..count() {
+        let RandomModule { module, inputs, .. } = random_module(seed, MIXED, &registry);
+        let before = interpret(&module, &registry, &inputs).unwrap_or_else(|error| fail(seed, &module, error));
+        for pass in passes.iter() {
+            let info = pass.info();
+            let own_tests = info.relation == Relation::Defines || matches!(info.name, "bind-recipe");
+            if own_tests || !info.needs.contains(&Phase::Built) || info.gives == Some(Phase::Legal) {
+                continue;
+            }
+            let mut after = module.clone();
+            let changed = pass.run(&mut after, &cx).unwrap_or_else(|error| fail(seed, &module, format!("{}: {error}", info.name)));
+            if let Some(phase) = info.gives {
+                after.phase = phase;
+            }
+            *changes.entry(info.name).or_default() += u64::from(changed == Changed::Yes);
+            let really = fingerprint(&after) != fingerprint(&module);
+            if really != (changed == Changed::Yes) {
+                fail(seed, &module, format!("`{}` reports {changed:?}, but changed is {really}", info.name));
+            }
+            verify(&after, &registry).unwrap_or_else(|errors| fail(seed, &module, format!("after `{}`: {errors}", info.name)));
+            let found = interpret(&after, &registry, &inputs).unwrap_or_else(|error| fail(seed, &after, error));
+            if let Some(message) = broken(info.relation, &before, &found) {
+                fail(seed, &module, format!("`{}`: {message}\nafter:\n{}", info.name, text(&after)));
+            }
+        }
+    }
+    let idle: Vec<_> = changes.iter().filter(|(_, changed)| **changed == 0).map(|(name, _)| *name).collect();
+    assert!(idle.is_empty(), "no module gives these passes something to do: {idle:?}");
+}
+
+/// How results break a relation, if they do.
+fn broken(relation: Relation, before: &[HostTensor], after: &[HostTensor]) -> Option<String> {
+    let (units, longer) = match relation {
+        Relation::Identical => (0.0, false),
+        Relation::Ulp(units) => (f64::from(units), false),
+        Relation::Extends => (0.0, true),
+        Relation::Defines => return None,
+    };
+    if after.len() < before.len() || (after.len() > before.len() && !longer) {
+        return Some(format!("{} results became {}", before.len(), after.len()));
+    }
+    let differs = |(_, (before, after)): &(usize, (&HostTensor, &HostTensor))| {
+        let apart = difference(after, before);
+        let same = if units == 0.0 { before == after } else { apart.max_abs <= units * before.dtype().unit_roundoff() * apart.scale };
+        !same
+    };
+    let (index, (before, after)) = before.iter().zip(after).enumerate().find(differs)?;
+    Some(format!("result {index} was {before:?} and is {after:?}"))
+}
+
+/// The pieces that pipelines are made of, with the relation of the loosest pass in them.
+#[test]
+fn pipelines_keep_results() {
+    let registry = Registry::builtin();
+    let pieces = [
+        "cse, dce, (simplify, fold-constant, cse, dce)*",
+        "expand-composites, inline, (simplify, fold-constant, cse, dce)*, legalize",
+        "cse, dce, auto-diff, (simplify, fold-constant, cse, dce)*, expand-composites, inline, (simplify, fold-constant, cse, dce)*, legalize",
+    ];
+    for seed in share(2) {
+        let RandomModule { module, inputs, errors } = random_module(seed, MIXED, &registry);
+        let before = interpret(&module, &registry, &inputs).unwrap_or_else(|error| fail(seed, &module, error));
+        for piece in pieces {
+            let mut after = module.clone();
+            xla::run_passes(piece, &mut after, &registry).unwrap_or_else(|error| fail(seed, &module, format!("{piece}: {error:?}")));
+            let found = interpret(&after, &registry, &inputs).unwrap_or_else(|error| fail(seed, &after, error));
+            compare(seed, &module, &found, &before, &errors);
+        }
+    }
+}
+
+/// Each result is as close to the expected one as the generator promises.
+fn compare(seed: u64, module: &Module, found: &[HostTensor], expected: &[HostTensor], errors: &[f64]) {
+    for (index, ((found, expected), error)) in found.iter().zip(expected).zip(errors).enumerate() {
+        let apart = difference(found, expected);
+        // The bounds say nothing about the rounding of the result itself.
+        let rounding = 2.0 * expected.dtype().unit_roundoff() * apart.scale;
+        if apart.max_abs > error + rounding || (*error == 0.0 && found != expected) {
+            let message = format!("result {index} is {found:?}, expected {expected:?} up to {error:e}");
+            fail(seed, module, message);
+        }
+    }
+}
+
+#[test]
+fn interpreter_agrees_with_xla() {
+    let registry = Registry::builtin();
+    let options = [MIXED, RandomOptions { float: DType::F64, smooth: false }];
+    for seed in share(10) {
+        let RandomModule { module, inputs, errors } = random_module(seed, options[seed as usize % 2], &registry);
+        let expected = interpret(&module, &registry, &inputs).unwrap_or_else(|error| fail(seed, &module, error));
+        let found = xla::run(&module, &registry, LowerOptions::default(), &[inputs]);
+        let found = found.unwrap_or_else(|error| fail(seed, &module, error)).swap_remove(0);
+        compare(seed, &module, &found, &expected, &errors);
+    }
+}
+
+#[test]
+fn gradients_are_central_differences() {
+    let registry = Registry::builtin();
+    for seed in share(6) {
+        let RandomModule { module, inputs, .. } = random_module(seed, SMOOTH, &registry);
+        let mut gradient = module.clone();
+        xla::run_passes("auto-diff", &mut gradient, &registry).unwrap_or_else(|error| fail(seed, &module, format!("{error:?}")));
+        let results = interpret(&gradient, &registry, &inputs).unwrap_or_else(|error| fail(seed, &gradient, error));
+        let entry = module.entry().expect("a random module has an entry");
+        let weights = entry.params.iter().enumerate().filter(|(_, param)| matches!(param.role, ParamRole::Weight(_)));
+        for (at, (position, _)) in weights.enumerate() {
+            let found = results[entry.results.len() + at].f64s();
+            let loss = |moved: HostTensor| {
+                let mut inputs = inputs.clone();
+                inputs[position] = moved;
+                Ok(interpret(&module, &registry, &inputs)?[0].f64s()[0])
+            };
+            let expected = central_differences(&inputs[position], loss).unwrap_or_else(|error| fail(seed, &module, error));
+            let scale = expected.iter().fold(0f64, |scale, value| scale.max(value.abs()));
+            let allowed = 1e-6 * scale + 1e-9 * (1.0 + results[0].f64s()[0].abs());
+            if found.iter().zip(&expected).any(|(found, expected)| !((found - expected).abs() <= allowed)) {
+                let message = format!("the gradient by parameter {position} is {found:?}, differences say {expected:?}");
+                fail(seed, &module, message);
+            }
+        }
+    }
+}

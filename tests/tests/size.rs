@@ -1,0 +1,58 @@
+//! The presets at full size: counts, and HLO that XLA would take.
+
+use halite::compile::{CompileOptions, Compiled};
+use halite::session::Session;
+use halite::source;
+use halite_hlo::{check, decode, text};
+use halite_spec::{BufferSlot, ModuleRole, PortRole};
+
+fn compile(preset: &str) -> Compiled {
+    let mut session = Session::new();
+    let source = source::load(preset, &[], &mut session.sources).unwrap_or_else(|errors| panic!("{errors:?}"));
+    session.compile(&source, &CompileOptions::default()).unwrap_or_else(|errors| panic!("{errors:?}"))
+}
+
+fn assert_size(preset: &str, parameters: u64, flops_per_token: u64) {
+    let bundle = compile(preset).bundle;
+    let statistics = bundle.manifest.statistics;
+    assert_eq!(statistics.parameters, parameters);
+    assert_eq!(statistics.matmul_flops_per_token, flops_per_token);
+    for entry in &bundle.manifest.modules {
+        let hlo = decode(bundle.hlo(entry).expect("the bundle has the file")).expect("the file decodes");
+        let findings = check(&hlo);
+        assert!(findings.is_empty(), "{preset}/{}: {findings:?}", entry.name);
+        assert!(text::print(&hlo).starts_with("HloModule "), "{preset}/{} prints", entry.name);
+    }
+    let step = bundle.module_with_role(ModuleRole::TrainStep).expect("the training step is compiled");
+    for (position, input) in step.inputs.iter().enumerate() {
+        let buffer = bundle.buffer(&input.name).expect("inputs are buffers");
+        let replaced = step.outputs.iter().find(|output| output.role == PortRole::Buffer && output.name == input.name);
+        if buffer.slot == BufferSlot::Batch {
+            assert!(replaced.is_none(), "{preset}: `{}` is not state", input.name);
+        } else {
+            let alias = replaced.unwrap_or_else(|| panic!("{preset}: `{}` is not replaced", input.name)).alias;
+            assert_eq!(alias, Some(position), "{preset}: `{}`", input.name);
+        }
+    }
+    let hlo = decode(bundle.hlo(step).expect("the bundle has the file")).expect("the file decodes");
+    let aliases = hlo.input_output_alias.map_or(0, |alias| alias.entries.len());
+    assert_eq!(aliases, step.inputs.len() - 1, "{preset}: all inputs but the batch share memory with an output");
+}
+
+#[test]
+fn hlat_7b() {
+    assert_size("hlat-7b", 6_738_415_616, 46_084_915_200);
+}
+
+#[test]
+fn hlat_70b() {
+    assert_size("hlat-70b", 68_976_648_192, 444_491_366_400);
+}
+
+/// A preset gives the same bytes each time.
+#[test]
+fn compilation_is_deterministic() {
+    let (first, second) = (compile("hlat-7b").bundle, compile("hlat-7b").bundle);
+    assert_eq!(first.manifest_json(), second.manifest_json());
+    assert_eq!(first.files, second.files);
+}

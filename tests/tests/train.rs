@@ -1,0 +1,65 @@
+//! `train tiny` through the library: it learns, and a run is a function of its seed.
+
+use halite::compile::CompileOptions;
+use halite::session::Session;
+use halite::source;
+use halite::train::{Corpus, History, RunFiles, TrainOptions, train};
+use halite::{Bundle, Silent};
+use halite_tests::xla;
+use std::path::Path;
+
+const SEED: u64 = 0;
+
+fn compile() -> Bundle {
+    let mut session = Session::new();
+    let source = source::load("tiny", &[], &mut session.sources).unwrap_or_else(|errors| panic!("{errors:?}"));
+    session.compile(&source, &CompileOptions::default()).unwrap_or_else(|errors| panic!("{errors:?}")).bundle
+}
+
+fn corpus() -> Corpus {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/pride-and-prejudice.txt");
+    let text = std::fs::read(path).expect("the corpus is in the repository");
+    Corpus::new(&[text], 0.1).expect("the corpus is long enough")
+}
+
+/// Trains up to `steps` into `folder`, going on from the state that is there when `resume`.
+fn run(bundle: &Bundle, corpus: &Corpus, folder: &Path, steps: u64, resume: bool) -> (History, RunFiles) {
+    let files = RunFiles::new(folder);
+    let title = "tiny".to_owned();
+    let options = TrainOptions { title, steps, seed: SEED, eval_every: 4, eval_batches: 8 };
+    let options = if steps > 100 { TrainOptions { eval_every: 100, eval_batches: 32, ..options } } else { options };
+    let state = files.state();
+    let resume = resume.then_some(state.as_path());
+    let history = train(xla::client(), bundle, corpus, resume, &options, &files, &mut Silent);
+    (history.unwrap_or_else(|errors| panic!("{errors:?}")), files)
+}
+
+#[test]
+fn tiny_learns_english() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (history, files) = run(&compile(), &corpus(), folder.path(), 300, false);
+    let first = history.steps.first().expect("300 updates were made").loss();
+    assert!((first - 256f64.ln()).abs() < 0.1, "the first loss is {first}, that of guessing ln 256");
+    let last = history.evals.last().expect("the held-out text was evaluated");
+    assert_eq!((history.steps.len(), last.step), (300, 300));
+    assert!(last.held_out_loss < 2.6, "the held-out loss ends at {}", last.held_out_loss);
+    assert!(files.plot().is_file());
+    println!("first loss {first}, held-out loss {}", last.held_out_loss);
+}
+
+#[test]
+fn a_run_is_a_function_of_its_seed() {
+    let (bundle, corpus) = (compile(), corpus());
+    let folders: Vec<_> = (0..3).map(|_| tempfile::tempdir().expect("a temporary folder")).collect();
+    let read = |files: &RunFiles| {
+        let file = |path| std::fs::read(path).expect("the run wrote it");
+        (file(files.metrics()), file(files.state()))
+    };
+    let (_, first) = run(&bundle, &corpus, folders[0].path(), 12, false);
+    let (_, second) = run(&compile(), &corpus, folders[1].path(), 12, false);
+    assert!(read(&first) == read(&second), "two runs with one seed differ");
+    let (_, resumed) = run(&bundle, &corpus, folders[2].path(), 8, false);
+    assert!(read(&first).1 != read(&resumed).1, "updates change the state");
+    run(&bundle, &corpus, folders[2].path(), 12, true);
+    assert!(read(&first) == read(&resumed), "a resumed run differs from one without a break");
+}
