@@ -103,8 +103,9 @@ fn refusal(sample: &Sample, registry: &Registry) -> Option<&'static str> {
     let args: Vec<_> = args.map(|(at, arg)| b.param(format!("x{at}"), arg.ty.clone(), ParamRole::Argument)).collect();
     let results = b.emit_all(sample.op.clone(), &args).ok()?;
     let results_of = results.iter().enumerate();
-    let cts: Vec<_> =
-        results_of.map(|(at, &result)| Some(b.param(format!("ct{at}"), b.ty(result).clone(), ParamRole::Argument))).collect();
+    let cts: Vec<_> = results_of
+        .map(|(at, &result)| Some(b.param(format!("ct{at}"), b.ty(result).clone(), ParamRole::Argument)))
+        .collect();
     let wanted = vec![true; args.len()];
     match sample.op.def().vjp(&mut b, &VjpCx { args: &args, results: &results, cts: &cts, wanted: &wanted }) {
         Ok(Vjp::None(reason)) => Some(reason),

@@ -150,13 +150,22 @@ impl Fixture {
         let config = self.config.iter().filter(|(key, _)| !["batch", "seq"].contains(&key.as_str()));
         let config: Vec<_> = config.map(|(key, value)| format!("{key} = {value:?}")).collect();
         // The keys of whole numbers must be written as such.
-        let config: Vec<_> = config.iter().map(|line| line.strip_suffix(".0").filter(|_| !line.starts_with("rope")).unwrap_or(line)).collect();
+        let config: Vec<_> = config
+            .iter()
+            .map(|line| line.strip_suffix(".0").filter(|_| !line.starts_with("rope")).unwrap_or(line))
+            .collect();
         let o = &self.optimizer;
         let mut text = format!("halite = 1\nbatch = {batch}\nseq = {seq}\nprecision = \"{precision}\"\n");
         writeln!(text, "[model]\nname = \"{}\"\nconfig = {{ {} }}", self.model, config.join(", ")).expect("text");
-        writeln!(text, "[optimizer.adamw]\nlr = {:?}\nbetas = [{:?}, {:?}]\neps = {:?}", o.peak, o.beta1, o.beta2, o.eps).expect("text");
+        writeln!(
+            text,
+            "[optimizer.adamw]\nlr = {:?}\nbetas = [{:?}, {:?}]\neps = {:?}",
+            o.peak, o.beta1, o.beta2, o.eps
+        )
+        .expect("text");
         writeln!(text, "weight_decay = {:?}\nclip_norm = {:?}", o.weight_decay, o.clip_norm).expect("text");
-        writeln!(text, "[schedule]\nwarmup = {}\nsteps = {}\nfloor = {:?}", o.warmup_steps, o.total_steps, o.min_ratio).expect("text");
+        writeln!(text, "[schedule]\nwarmup = {}\nsteps = {}\nfloor = {:?}", o.warmup_steps, o.total_steps, o.min_ratio)
+            .expect("text");
         text
     }
 }
@@ -178,7 +187,10 @@ fn assert_gradients(name: &str, float: DType, loss: f64, gradient: f64) {
     let case = Case::load(name, float);
     let (found_loss, found) = case.gradients();
     let expected_loss = case.expected("loss").f64s()[0];
-    assert!((found_loss - expected_loss).abs() <= loss * expected_loss, "{name}: loss {found_loss}, JAX {expected_loss}");
+    assert!(
+        (found_loss - expected_loss).abs() <= loss * expected_loss,
+        "{name}: loss {found_loss}, JAX {expected_loss}"
+    );
     let weights = case.weights();
     assert_eq!(found.len(), weights.len(), "{name}: every weight has a gradient");
     let model = weights.iter().map(|weight| largest(case.expected(&format!("grad/{weight}")))).fold(0.0, f64::max);

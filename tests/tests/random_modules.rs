@@ -45,7 +45,8 @@ fn modules_verify_and_read_back() {
         let RandomModule { module, inputs, .. } = random_module(seed, MIXED, &registry);
         verify(&module, &registry).unwrap_or_else(|errors| fail(seed, &module, errors));
         let printed = text(&module);
-        let again = parse(&printed, FileId::new(0), &registry).unwrap_or_else(|errors| fail(seed, &module, format!("{errors:?}")));
+        let again = parse(&printed, FileId::new(0), &registry)
+            .unwrap_or_else(|errors| fail(seed, &module, format!("{errors:?}")));
         assert_eq!(text(&again), printed, "seed {seed}");
         if fingerprint(&again) != fingerprint(&module) {
             fail(seed, &module, "the fingerprint changes with the text");
@@ -68,7 +69,8 @@ fn modules_are_varied() {
             ops.extend(function.insts.iter().map(|inst| inst.op.name().to_owned()));
         }
     }
-    for wanted in ["call", "softmax", "causal_attention", "take", "optimization_barrier", "rng_bit_generator", "select"] {
+    for wanted in ["call", "softmax", "causal_attention", "take", "optimization_barrier", "rng_bit_generator", "select"]
+    {
         assert!(ops.contains(wanted), "no module has a `{wanted}`");
     }
     assert!(ops.len() > 55, "only {} ops appear: {ops:?}", ops.len());
@@ -90,7 +92,9 @@ fn passes_keep_their_relation() {
                 continue;
             }
             let mut after = module.clone();
-            let changed = pass.run(&mut after, &cx).unwrap_or_else(|error| fail(seed, &module, format!("{}: {error}", info.name)));
+            let changed = pass
+                .run(&mut after, &cx)
+                .unwrap_or_else(|error| fail(seed, &module, format!("{}: {error}", info.name)));
             if let Some(phase) = info.gives {
                 after.phase = phase;
             }
@@ -99,7 +103,8 @@ fn passes_keep_their_relation() {
             if really != (changed == Changed::Yes) {
                 fail(seed, &module, format!("`{}` reports {changed:?}, but changed is {really}", info.name));
             }
-            verify(&after, &registry).unwrap_or_else(|errors| fail(seed, &module, format!("after `{}`: {errors}", info.name)));
+            verify(&after, &registry)
+                .unwrap_or_else(|errors| fail(seed, &module, format!("after `{}`: {errors}", info.name)));
             let found = interpret(&after, &registry, &inputs).unwrap_or_else(|error| fail(seed, &after, error));
             if let Some(message) = broken(info.relation, &before, &found) {
                 fail(seed, &module, format!("`{}`: {message}\nafter:\n{}", info.name, text(&after)));
@@ -123,7 +128,11 @@ fn broken(relation: Relation, before: &[HostTensor], after: &[HostTensor]) -> Op
     }
     let differs = |(_, (before, after)): &(usize, (&HostTensor, &HostTensor))| {
         let apart = difference(after, before);
-        let same = if units == 0.0 { before == after } else { apart.max_abs <= units * before.dtype().unit_roundoff() * apart.scale };
+        let same = if units == 0.0 {
+            before == after
+        } else {
+            apart.max_abs <= units * before.dtype().unit_roundoff() * apart.scale
+        };
         !same
     };
     let (index, (before, after)) = before.iter().zip(after).enumerate().find(differs)?;
@@ -144,7 +153,8 @@ fn pipelines_keep_results() {
         let before = interpret(&module, &registry, &inputs).unwrap_or_else(|error| fail(seed, &module, error));
         for piece in pieces {
             let mut after = module.clone();
-            xla::run_passes(piece, &mut after, &registry).unwrap_or_else(|error| fail(seed, &module, format!("{piece}: {error:?}")));
+            xla::run_passes(piece, &mut after, &registry)
+                .unwrap_or_else(|error| fail(seed, &module, format!("{piece}: {error:?}")));
             let found = interpret(&after, &registry, &inputs).unwrap_or_else(|error| fail(seed, &after, error));
             compare(seed, &module, &found, &before, &errors);
         }
@@ -183,7 +193,8 @@ fn gradients_are_central_differences() {
     for seed in share(6) {
         let RandomModule { module, inputs, .. } = random_module(seed, SMOOTH, &registry);
         let mut gradient = module.clone();
-        xla::run_passes("auto-diff", &mut gradient, &registry).unwrap_or_else(|error| fail(seed, &module, format!("{error:?}")));
+        xla::run_passes("auto-diff", &mut gradient, &registry)
+            .unwrap_or_else(|error| fail(seed, &module, format!("{error:?}")));
         let results = interpret(&gradient, &registry, &inputs).unwrap_or_else(|error| fail(seed, &gradient, error));
         let entry = module.entry().expect("a random module has an entry");
         let weights = entry.params.iter().enumerate().filter(|(_, param)| matches!(param.role, ParamRole::Weight(_)));
@@ -194,11 +205,13 @@ fn gradients_are_central_differences() {
                 inputs[position] = moved;
                 Ok(interpret(&module, &registry, &inputs)?[0].f64s()[0])
             };
-            let expected = central_differences(&inputs[position], loss).unwrap_or_else(|error| fail(seed, &module, error));
+            let expected =
+                central_differences(&inputs[position], loss).unwrap_or_else(|error| fail(seed, &module, error));
             let scale = expected.iter().fold(0f64, |scale, value| scale.max(value.abs()));
             let allowed = 1e-6 * scale + 1e-9 * (1.0 + results[0].f64s()[0].abs());
             if found.iter().zip(&expected).any(|(found, expected)| !((found - expected).abs() <= allowed)) {
-                let message = format!("the gradient by parameter {position} is {found:?}, differences say {expected:?}");
+                let message =
+                    format!("the gradient by parameter {position} is {found:?}, differences say {expected:?}");
                 fail(seed, &module, message);
             }
         }

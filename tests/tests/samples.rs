@@ -135,9 +135,12 @@ fn apart(found: &HostTensor, expected: &HostTensor, ulps: f64) -> Option<String>
     }
     let exact = ulps == 0.0 || !expected.dtype().is_float();
     if exact {
-        let bits = |tensor: &HostTensor, at: usize| tensor.bytes()[at * tensor.dtype().size()..][..tensor.dtype().size()].to_vec();
+        let bits = |tensor: &HostTensor, at: usize| {
+            tensor.bytes()[at * tensor.dtype().size()..][..tensor.dtype().size()].to_vec()
+        };
         let (found_values, values) = (found.f64s(), expected.f64s());
-        let same = |&at: &usize| bits(found, at) == bits(expected, at) || (found_values[at].is_nan() && values[at].is_nan());
+        let same =
+            |&at: &usize| bits(found, at) == bits(expected, at) || (found_values[at].is_nan() && values[at].is_nan());
         let at = (0..expected.len()).find(|at| !same(at))?;
         return Some(format!("at {at} is {:?}, expected {:?} exactly", found_values[at], values[at]));
     }
@@ -159,7 +162,8 @@ fn run_alone(sample: &Sample, registry: &Registry, options: LowerOptions) -> Res
 /// Runs samples of one rank as one program, because each compilation has a fixed cost. If it cannot be compiled, each
 /// half is tried alone, so that the sample at fault is found.
 fn run_together<'a>(samples: &'a [Sample], registry: &Registry, options: LowerOptions) -> Vec<Outcome<'a>> {
-    let inputs: Vec<Vec<HostTensor>> = samples.iter().map(|sample| sample_inputs(sample, SEED).swap_remove(0)).collect();
+    let inputs: Vec<Vec<HostTensor>> =
+        samples.iter().map(|sample| sample_inputs(sample, SEED).swap_remove(0)).collect();
     let outcome = joint_module(samples, registry)
         .and_then(|module| xla::run(&module, registry, options, &[inputs.into_iter().flatten().collect()]));
     match outcome {

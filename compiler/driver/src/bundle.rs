@@ -6,7 +6,7 @@
 mod read;
 mod write;
 
-use crate::nearest::suggestion;
+use halite_support::nearest::suggestion;
 use halite_spec::{Buffer, Manifest, ModuleEntry, ModuleRole};
 use halite_support::{Diagnostic, Result, codes};
 use indexmap::IndexMap;

@@ -1,7 +1,7 @@
 //! Running the modules of a bundle on an executor.
 
 use crate::bundle::Bundle;
-use crate::nearest::nearest;
+use halite_support::nearest::nearest;
 use crate::tensors::Tensors;
 use halite_runtime::{Buffer, CompileOptions, Executable, Executor, Input, Program};
 use halite_spec::{ModuleEntry, Port};

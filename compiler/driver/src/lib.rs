@@ -11,7 +11,6 @@ pub mod execute;
 pub mod files;
 pub mod init;
 pub mod inspect;
-pub mod nearest;
 pub mod opt;
 pub mod pipelines;
 mod random;

@@ -7,9 +7,6 @@ use miette::{
 use serde::Serialize;
 use std::fmt;
 
-/// What to do when the compiler is at fault.
-const REPORT: &str = "this is a bug in Halite: please report it with the command, its input and this message";
-
 /// How a report looks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Style {
@@ -47,12 +44,7 @@ fn footer(diagnostic: &Diagnostic, sources: &SourceMap, style: Style) -> String 
     let elsewhere = diagnostic.secondary().iter().filter(|label| Some(label.span.file) != file);
     let notes = diagnostic.notes().iter().cloned().chain(elsewhere.map(|label| far(label, sources)));
     let notes: String = notes.map(|note| line("note", &note)).collect();
-    notes + &help(diagnostic).map(|help| line("help", help)).unwrap_or_default()
-}
-
-/// What to do; for a bug, how to report it.
-fn help(diagnostic: &Diagnostic) -> Option<&str> {
-    diagnostic.help_text().or((diagnostic.severity() == Severity::Bug).then_some(REPORT))
+    notes + &line("help", diagnostic.remedy())
 }
 
 /// A diagnostic with the source it points into, as miette sees one.
@@ -134,7 +126,7 @@ pub fn json(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
         at: diagnostic.primary().map(|label| labeled_place(label, sources)),
         also: diagnostic.secondary().iter().map(|label| labeled_place(label, sources)).collect(),
         notes: diagnostic.notes(),
-        help: help(diagnostic),
+        help: diagnostic.remedy(),
     };
     serde_json::to_string(&record).expect("a record of strings and numbers has a JSON form")
 }
@@ -168,7 +160,7 @@ struct Record<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     also: Vec<Place<'a>>,
     notes: &'a [String],
-    help: Option<&'a str>,
+    help: &'a str,
 }
 
 #[derive(Serialize)]

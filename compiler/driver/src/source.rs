@@ -1,7 +1,7 @@
 //! What commands are given: a preset by name, a recipe, or a model file.
 
 use crate::files;
-use crate::nearest::suggestion;
+use halite_support::nearest::suggestion;
 use crate::recipe_file::{self, Places};
 use halite_spec::Recipe;
 use halite_support::{Diagnostic, Diagnostics, FileId, SourceMap, Span, codes};

@@ -35,6 +35,7 @@ const CORRUPTIONS: &[Corruption] = &[
     ("instruction id twice", |m| entry(m).instructions[1].id = 0, "has the id 0"),
     ("instruction name twice", |m| entry(m).instructions[1].name = "add.1".into(), "unique"),
     ("empty name", |m| entry(m).instructions[1].name.clear(), "unique"),
+    ("no module name", |m| m.name.clear(), "no name"),
     ("computation id twice", |m| m.computations[1].id = 0, "has the id 0"),
     ("computation name twice", |m| m.computations[1].name = "main".into(), "has this name"),
     ("operand undefined", |m| first(m, "abs").operand_ids[0] = 9999, "operand 9999 is not defined"),

@@ -25,7 +25,6 @@
 
 mod ast;
 mod elaborate;
-mod nearest;
 mod options;
 mod parse;
 mod resolve;

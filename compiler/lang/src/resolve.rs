@@ -147,7 +147,7 @@ pub(crate) fn suggest<'n>(
     name: &str,
     candidates: impl IntoIterator<Item = &'n str>,
 ) -> Diagnostic {
-    match crate::nearest::nearest(name, candidates) {
+    match halite_support::nearest::nearest(name, candidates) {
         Some(candidate) => diagnostic.help(format!("did you mean `{candidate}`?")),
         None => diagnostic,
     }

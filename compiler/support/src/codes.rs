@@ -1,4 +1,4 @@
-//! The table of diagnostic codes: one constant and one paragraph each.
+//! The table of diagnostic codes: one constant, one paragraph and one remedy each.
 //!
 //! `E01xx` syntax, `E02xx` types and IR, `E03xx` the model language, `E04xx` recipes and configuration,
 //! `E05xx` bundles, tensors and files, `E06xx` passes and pipelines, `E07xx` the runtime, `E09xx` the compiler itself.
@@ -10,8 +10,10 @@ use std::fmt;
 pub struct Code {
     /// `E` and four digits.
     pub id: &'static str,
-    /// One paragraph: what it means and what usually mends it.
+    /// One paragraph: what it means.
     pub explanation: &'static str,
+    /// What usually mends it, for diagnostics that know nothing better.
+    pub remedy: &'static str,
 }
 
 impl fmt::Debug for Code {
@@ -21,8 +23,8 @@ impl fmt::Debug for Code {
 }
 
 macro_rules! codes {
-    ($($name:ident = $id:literal: $text:literal;)*) => {
-        $(#[doc = $text] pub const $name: Code = Code { id: $id, explanation: $text };)*
+    ($($name:ident = $id:literal: $text:literal => $remedy:literal;)*) => {
+        $(#[doc = $text] pub const $name: Code = Code { id: $id, explanation: $text, remedy: $remedy };)*
 
         /// Every code, in order.
         pub const ALL: &[Code] = &[$($name),*];
@@ -30,62 +32,111 @@ macro_rules! codes {
 }
 
 codes! {
-    SYNTAX = "E0101": "The text does not follow the grammar. The message lists what could stand at that place.";
-    VERSION = "E0102": "The text or file was written in a format version that this build does not read.";
+    SYNTAX = "E0101": "The text does not follow the grammar. The message lists what could stand at that place."
+        => "write what is expected at that place";
+    VERSION = "E0102": "The text or file was written in a format version that this build does not read."
+        => "write it again with this version of Halite";
 
-    ARITY = "E0201": "An op was given the wrong number of operands.";
-    DTYPE = "E0202": "An operand's element type is not one the op takes.";
-    SHAPE = "E0203": "The shapes of the operands do not fit together.";
-    ATTRIBUTE = "E0204": "An attribute is missing, unknown or out of range.";
-    UNDEFINED_VALUE = "E0205": "A value, function or resource is used before it is defined.";
-    TYPE_MISMATCH = "E0206": "A stated type differs from the inferred one.";
-    UNKNOWN_OP = "E0207": "No primitive or registered composite has this name.";
-    DUPLICATE = "E0208": "A name is defined twice.";
-    PHASE = "E0209": "The module contains something that its phase forbids.";
-    NOT_DIFFERENTIABLE = "E0210": "A derivative was asked for where the op has none.";
-    EVALUATION = "E0211": "The reference interpreter cannot run this module on these inputs.";
+    ARITY = "E0201": "An op was given the wrong number of operands."
+        => "give as many operands as the op takes";
+    DTYPE = "E0202": "An operand's element type is not one the op takes."
+        => "convert the operand, or use another op";
+    SHAPE = "E0203": "The shapes of the operands do not fit together."
+        => "make the shapes fit, e.g. with a reshape, a transpose or a broadcast";
+    ATTRIBUTE = "E0204": "An attribute is missing, unknown or out of range."
+        => "correct the attribute";
+    UNDEFINED_VALUE = "E0205": "A value, function or resource is used before it is defined."
+        => "define it on an earlier line, or correct the name";
+    TYPE_MISMATCH = "E0206": "A stated type differs from the inferred one."
+        => "state the type that the op gives, or change the operands";
+    UNKNOWN_OP = "E0207": "No primitive or registered composite has this name."
+        => "correct the name, or register a composite of this name";
+    DUPLICATE = "E0208": "A name is defined twice."
+        => "rename one of the two";
+    PHASE = "E0209": "The module contains something that its phase forbids."
+        => "remove it, or run the pass that takes the module to this phase";
+    NOT_DIFFERENTIABLE = "E0210": "A derivative was asked for where the op has none."
+        => "take the gradient elsewhere, or replace the op by one that has a derivative";
+    EVALUATION = "E0211": "The reference interpreter cannot run this module on these inputs."
+        => "give inputs that fit the module";
 
-    UNKNOWN_NAME = "E0301": "A model uses a name that nothing in scope defines.";
-    UNUSED = "E0302": "A model defines something that has no effect. Remove it or use it.";
-    CALL = "E0303": "A function of a model is called with arguments that do not fit its signature.";
-    RECURSION = "E0304": "A function of a model calls itself, directly or through others. Models have no way to stop that.";
-    REQUIREMENT = "E0305": "A `require` of the model does not hold for this configuration.";
-    CONFIG_VALUE = "E0306": "A value set for a model's configuration has an unknown key or the wrong kind.";
-    KIND = "E0307": "A model uses one kind of value where another is needed, e.g. a tensor as a dimension.";
-    ARITHMETIC = "E0308": "Arithmetic on numbers of a model has no exact result: a division of whole numbers with a remainder, or an overflow.";
-    CONTRACT = "E0309": "A model does not keep the contract of `main`: typed batch arguments, results `(loss_sum, count)`.";
-    LIMIT = "E0310": "A model nests too deeply, unrolls too far or makes a tensor too large.";
+    UNKNOWN_NAME = "E0301": "A model uses a name that nothing in scope defines."
+        => "define it, or correct the name";
+    UNUSED = "E0302": "A model defines something that has no effect. Remove it or use it."
+        => "use it, or remove it";
+    CALL = "E0303": "A function of a model is called with arguments that do not fit its signature."
+        => "give the arguments that the function takes";
+    RECURSION = "E0304": "A function of a model calls itself, directly or through others. Models have no way to stop that."
+        => "replace the recursion by a `for` loop";
+    REQUIREMENT = "E0305": "A `require` of the model does not hold for this configuration."
+        => "choose values for which it holds";
+    CONFIG_VALUE = "E0306": "A value set for a model's configuration has an unknown key or the wrong kind."
+        => "correct the key or its value";
+    KIND = "E0307": "A model uses one kind of value where another is needed, e.g. a tensor as a dimension."
+        => "use a value of the kind that is expected";
+    ARITHMETIC = "E0308": "Arithmetic on numbers of a model has no exact result: a division of whole numbers with a remainder, or an overflow."
+        => "choose numbers for which the result is exact";
+    CONTRACT = "E0309": "A model does not keep the contract of `main`: typed batch arguments, results `(loss_sum, count)`."
+        => "write `fn main(tokens: s32[batch, seq + 1])` that returns `loss, count`";
+    LIMIT = "E0310": "A model nests too deeply, unrolls too far or makes a tensor too large."
+        => "make the model smaller, or split the expression into named parts";
 
-    INPUT = "E0401": "What a command was given names neither a preset, a recipe, a model file nor a bundle.";
-    RECIPE_SYNTAX = "E0402": "The recipe is not TOML.";
-    RECIPE_KEY = "E0403": "A key of the recipe is unknown, missing or given twice.";
-    RECIPE_TYPE = "E0404": "A value of the recipe is of the wrong kind.";
-    RECIPE_RANGE = "E0405": "A value of the recipe is outside its range.";
-    OVERRIDE = "E0406": "An override is not of the form `key=value`.";
-    USAGE = "E0407": "The command line does not follow the usage of the command.";
+    INPUT = "E0401": "What a command was given names neither a preset, a recipe, a model file nor a bundle."
+        => "name a preset, a recipe (`.toml`), a model (`.hal`) or a bundle";
+    RECIPE_SYNTAX = "E0402": "The recipe is not TOML."
+        => "write the recipe in TOML: `key = value`, one on each line";
+    RECIPE_KEY = "E0403": "A key of the recipe is unknown, missing or given twice."
+        => "correct the key";
+    RECIPE_TYPE = "E0404": "A value of the recipe is of the wrong kind."
+        => "write a value of the kind that is expected";
+    RECIPE_RANGE = "E0405": "A value of the recipe is outside its range."
+        => "choose a value in the range";
+    OVERRIDE = "E0406": "An override is not of the form `key=value`."
+        => "write `--set key=value`";
+    USAGE = "E0407": "The command line does not follow the usage of the command."
+        => "see `halite help`";
 
-    FILE = "E0501": "A file or folder cannot be read or written.";
-    BUNDLE = "E0502": "A folder is not a bundle, or its manifest does not follow the schema.";
-    CHECKSUM = "E0503": "A file of a bundle is not the one that the manifest describes. Compile the bundle again.";
-    TENSOR_FILE = "E0504": "A file is not in the safetensors format, or holds an element type that no program takes.";
-    TENSORS = "E0505": "The tensors of a file do not fit the program: names, element types or shapes.";
-    OUTPUT = "E0506": "The output would replace something that Halite did not write.";
-    TEXT = "E0507": "The training text cannot be used: there is none, or too little for one sequence.";
-    MODULE = "E0508": "A bundle has no module of this name, or the module lacks a port that the command needs.";
+    FILE = "E0501": "A file or folder cannot be read or written."
+        => "check the path, its permissions and the space on the disk";
+    BUNDLE = "E0502": "A folder is not a bundle, or its manifest does not follow the schema."
+        => "compile the bundle again";
+    CHECKSUM = "E0503": "A file of a bundle is not the one that the manifest describes. Compile the bundle again."
+        => "compile the bundle again";
+    TENSOR_FILE = "E0504": "A file is not in the safetensors format, or holds an element type that no program takes."
+        => "write the file again in the safetensors format";
+    TENSORS = "E0505": "The tensors of a file do not fit the program: names, element types or shapes."
+        => "give tensors as the manifest states them";
+    OUTPUT = "E0506": "The output would replace something that Halite did not write."
+        => "choose another place, or remove what is there";
+    TEXT = "E0507": "The training text cannot be used: there is none, or too little for one sequence."
+        => "give more text";
+    MODULE = "E0508": "A bundle has no module of this name, or the module lacks a port that the command needs."
+        => "choose a module of the bundle, or compile it again";
 
-    PIPELINE = "E0601": "A pipeline names an unknown pass, orders passes so that one meets a phase it does not take, or lacks what a pass needs.";
-    PATTERN = "E0602": "A pattern of the recipe matches no parameter, so it would silently do nothing.";
+    PIPELINE = "E0601": "A pipeline names an unknown pass, orders passes so that one meets a phase it does not take, or lacks what a pass needs."
+        => "correct the list of passes";
+    PATTERN = "E0602": "A pattern of the recipe matches no parameter, so it would silently do nothing."
+        => "correct the pattern, or remove it";
 
-    PLUGIN_MISSING = "E0701": "No PJRT plugin was found to run HLO with. `halite plugin install` fetches one.";
-    PLUGIN_UNUSABLE = "E0702": "The PJRT plugin cannot be opened or speaks another version of the PJRT C API.";
-    PLUGIN_INSTALL = "E0703": "The PJRT plugin could not be installed. Nothing was changed.";
-    RUNTIME_PROGRAM = "E0704": "The bytes or options handed to the runtime are not a program it can compile.";
-    RUNTIME_COMPILE = "E0705": "XLA refused to compile the program. The message is XLA's own.";
-    RUNTIME_INPUT = "E0706": "The inputs of a call do not fit the program: number, type, shape, device or owner.";
-    RUNTIME_EXECUTE = "E0707": "A call, a transfer or the set-up of devices failed at run time.";
-    DIVERGED = "E0708": "The loss of a training run is no longer a finite number. Lower the learning rate or clip the gradients.";
+    PLUGIN_MISSING = "E0701": "No PJRT plugin was found to run HLO with. `halite plugin install` fetches one."
+        => "run `halite plugin install`";
+    PLUGIN_UNUSABLE = "E0702": "The PJRT plugin cannot be opened or speaks another version of the PJRT C API."
+        => "run `halite plugin install`, or name another plugin with `--plugin`";
+    PLUGIN_INSTALL = "E0703": "The PJRT plugin could not be installed. Nothing was changed."
+        => "check the network, or give a wheel with `--wheel`";
+    RUNTIME_PROGRAM = "E0704": "The bytes or options handed to the runtime are not a program it can compile."
+        => "compile the bundle again";
+    RUNTIME_COMPILE = "E0705": "XLA refused to compile the program. The message is XLA's own."
+        => "compile the bundle again with this version of Halite; if that does not help, please report it";
+    RUNTIME_INPUT = "E0706": "The inputs of a call do not fit the program: number, type, shape, device or owner."
+        => "give inputs as the program states them";
+    RUNTIME_EXECUTE = "E0707": "A call, a transfer or the set-up of devices failed at run time."
+        => "check the memory and the devices of this machine";
+    DIVERGED = "E0708": "The loss of a training run is no longer a finite number. Lower the learning rate or clip the gradients."
+        => "lower the learning rate or clip the gradients";
 
-    INTERNAL = "E0901": "An invariant of the compiler is broken. This is a bug in Halite, not in the input.";
+    INTERNAL = "E0901": "An invariant of the compiler is broken. This is a bug in Halite, not in the input."
+        => "this is a bug in Halite: please report it with the command, its input and this message; `--dump-ir '*'` writes the IR around every pass";
 }
 
 #[cfg(test)]

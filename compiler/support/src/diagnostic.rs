@@ -159,9 +159,14 @@ impl Diagnostic {
         &self.0.notes
     }
 
-    /// What to do.
+    /// What to do in this very case, where that is known.
     pub fn help_text(&self) -> Option<&str> {
         self.0.help.as_deref()
+    }
+
+    /// What to do: [`help_text`](Self::help_text), or what usually mends an error of this code.
+    pub fn remedy(&self) -> &str {
+        self.help_text().unwrap_or(self.code().remedy)
     }
 }
 

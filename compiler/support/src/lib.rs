@@ -6,6 +6,7 @@ pub mod codes;
 mod diagnostic;
 mod entity;
 mod name;
+pub mod nearest;
 mod source;
 
 pub use codes::Code;

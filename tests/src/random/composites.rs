@@ -99,7 +99,11 @@ impl Body<'_, '_> {
         let q = self.b.composite("rope", &[], &[q])?[0];
         let value = self.b.composite("causal_attention", &[], &[q, k, v])?[0];
         let count = x.ty.shape().num_elements() as f64;
-        self.keep_composite(value, 1.0, 16.0 * (count * x.error + 2.0 * dtype.unit_roundoff() * count * count * x.bound))
+        self.keep_composite(
+            value,
+            1.0,
+            16.0 * (count * x.error + 2.0 * dtype.unit_roundoff() * count * count * x.bound),
+        )
     }
 
     /// Rows of a table, and the cross entropy of what is found there.

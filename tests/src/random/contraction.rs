@@ -8,8 +8,11 @@ impl Body<'_, '_> {
         let Some(x) = self.pick_ranked(1) else { return Ok(()) };
         let dim = self.random.below(x.ty.rank());
         if !self.options.smooth && self.random.coin() {
-            let value =
-                if self.random.coin() { self.b.reduce_max(x.value, &[dim])? } else { self.b.reduce_min(x.value, &[dim])? };
+            let value = if self.random.coin() {
+                self.b.reduce_max(x.value, &[dim])?
+            } else {
+                self.b.reduce_min(x.value, &[dim])?
+            };
             return self.keep(value, x.bound, x.error);
         }
         let count = x.ty.shape()[dim] as f64;

@@ -3,7 +3,7 @@
 use super::join;
 use super::schema::{Key, Kind, RECIPE, Range, names};
 use super::tree::{Node, Table, Value};
-use crate::nearest::suggestion;
+use halite_support::nearest::suggestion;
 use halite_spec::RECIPE_VERSION;
 use halite_support::{Code, Diagnostic, Diagnostics, Span, codes};
 
@@ -111,7 +111,7 @@ impl Checker<'_> {
 
     fn word(&mut self, text: &str, words: &[&'static str], path: &str, span: Span) {
         if !words.contains(&text) {
-            let message = format!("`{path}` is `{text}`, expected one of {}", crate::nearest::list(words));
+            let message = format!("`{path}` is `{text}`, expected one of {}", halite_support::nearest::list(words));
             self.mistakes.push(
                 Diagnostic::error(codes::RECIPE_RANGE, message).at(span, "unknown").help(suggestion(text, words)),
             );
@@ -119,7 +119,7 @@ impl Checker<'_> {
     }
 
     fn one_of(&mut self, table: &Table, keys: &[Key], path: &str, key: Span) {
-        let expected = crate::nearest::list(&names(keys));
+        let expected = halite_support::nearest::list(&names(keys));
         self.table(table, keys, path, key);
         if let Some(second) = table.values().nth(1) {
             let first = table.values().next().map_or(key, |entry| entry.key);

@@ -85,9 +85,9 @@ impl Kind {
             Kind::Pair(range) => format!("two numbers, each {}", range.describe()),
             Kind::Text => "a string".to_owned(),
             Kind::Texts => "a list of strings".to_owned(),
-            Kind::Word(words) => format!("one of {}", crate::nearest::list(words)),
-            Kind::Table(keys) => format!("a table with {}", crate::nearest::list(&names(keys))),
-            Kind::OneOf(keys) => format!("a table with one of {}", crate::nearest::list(&names(keys))),
+            Kind::Word(words) => format!("one of {}", halite_support::nearest::list(words)),
+            Kind::Table(keys) => format!("a table with {}", halite_support::nearest::list(&names(keys))),
+            Kind::OneOf(keys) => format!("a table with one of {}", halite_support::nearest::list(&names(keys))),
             Kind::Config => "a table of numbers and booleans".to_owned(),
         }
     }

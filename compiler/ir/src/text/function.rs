@@ -5,7 +5,7 @@ use super::lines::Line;
 use super::names::hint_of;
 use super::parse::{Known, PRIMITIVES, Reader};
 use super::roles::{parse_param_role, parse_result_role};
-use super::suggest::nearest;
+use halite_support::nearest::nearest;
 use super::syntax::{AttrText, Chunk, Field, Rule, fields, parse_type, sigil_name};
 use crate::build::Builder;
 use crate::composite::{Attrs, Composite};

@@ -27,7 +27,6 @@ mod numbers;
 mod parse;
 mod print;
 mod roles;
-mod suggest;
 mod syntax;
 
 pub use parse::parse;
