@@ -114,7 +114,7 @@ fn emit_primal(b: &mut Builder<'_>, op: &Op, args: &[Value]) -> Result<Values> {
     }
     let types: Vec<_> = args.iter().map(|&arg| b.ty(arg).clone()).collect();
     let body = composite.decompose(b.registry(), &types.iter().collect::<Vec<_>>())?;
-    b.copy_body(&body, args, &mut |b, inner, args| emit_primal(b, &inner.op, args))
+    b.copy_body(&body, args, |b, inner, args| emit_primal(b, &inner.op, args))
 }
 
 /// Derivative functions already made.
@@ -268,7 +268,7 @@ fn derivative_function(b: &mut Builder<'_>, key: &Derivative, memo: &mut Memo) -
     for (index, result) in callee.results.iter().enumerate().filter(|(index, _)| key.present[*index]) {
         cts.push(b.param(format!("ct.{index}"), callee.ty(result.value).clone(), ParamRole::Argument));
     }
-    let results = b.copy_body(&callee, &args, &mut |b, inner, args| {
+    let results = b.copy_body(&callee, &args, |b, inner, args| {
         let outer = b.set_loc(inner.loc);
         let results = emit_primal(b, &inner.op, args);
         b.set_loc(outer);

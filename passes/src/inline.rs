@@ -44,7 +44,7 @@ impl Pass for Inline {
                 };
                 let args = rewriter.values(&inst.args)?;
                 let callee = rewriter.module().function(call.callee).clone();
-                let results = rewriter.copy_body(&callee, &args, &mut |b, inner, args| {
+                let results = rewriter.copy_body(&callee, &args, |b, inner, args| {
                     let outer = b.enter_call(inner.loc, inst.loc);
                     let results = b.emit_all(inner.op.clone(), args);
                     b.set_loc(outer);

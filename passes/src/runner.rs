@@ -151,7 +151,14 @@ impl<'a> Runner<'a> {
         }
         let insts = module.num_insts();
         let optimization = info.kind == Kind::Optimization;
-        self.reports.push(PassReport { name: info.name, optimization, time, verify_time: start.elapsed(), changed, insts });
+        self.reports.push(PassReport {
+            name: info.name,
+            optimization,
+            time,
+            verify_time: start.elapsed(),
+            changed,
+            insts,
+        });
         Ok(changed)
     }
 

@@ -6,8 +6,8 @@
 mod read;
 mod write;
 
-use halite_support::nearest::suggestion;
 use halite_spec::{Buffer, Manifest, ModuleEntry, ModuleRole};
+use halite_support::nearest::suggestion;
 use halite_support::{Diagnostic, Result, codes};
 use indexmap::IndexMap;
 use sha2::{Digest, Sha256};

@@ -1,10 +1,10 @@
 //! Running the modules of a bundle on an executor.
 
 use crate::bundle::Bundle;
-use halite_support::nearest::nearest;
 use crate::tensors::Tensors;
 use halite_runtime::{Buffer, CompileOptions, Executable, Executor, Input, Program};
 use halite_spec::{ModuleEntry, Port};
+use halite_support::nearest::nearest;
 use halite_support::{Code, Diagnostic, Diagnostics, Result, codes};
 use halite_tensor::HostTensor;
 

@@ -1,9 +1,9 @@
 //! What commands are given: a preset by name, a recipe, or a model file.
 
 use crate::files;
-use halite_support::nearest::suggestion;
 use crate::recipe_file::{self, Places};
 use halite_spec::Recipe;
+use halite_support::nearest::suggestion;
 use halite_support::{Diagnostic, Diagnostics, FileId, SourceMap, Span, codes};
 use std::path::{Path, PathBuf};
 

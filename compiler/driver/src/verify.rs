@@ -231,7 +231,8 @@ fn run(
     limit: Option<usize>,
 ) -> Result<Run, Diagnostics> {
     let elaborated = session.elaborate(source)?;
-    let compile = CompileOptions { runner: RunnerOptions { limit, ..RunnerOptions::default() }, ..CompileOptions::default() };
+    let compile =
+        CompileOptions { runner: RunnerOptions { limit, ..RunnerOptions::default() }, ..CompileOptions::default() };
     let compiled = session.compile_role(&elaborated.module, &source.recipe, options.role, pipeline, &compile);
     let CompiledModule { ir, hlo, reports, .. } = compiled.map_err(|error| vec![error])?;
     let missing = || vec![Diagnostic::bug("a compiled module without an entry")];

@@ -6,9 +6,7 @@ use crate::loc::{Derivation, LocId, LocKind, LocTable};
 use crate::op::InferCx;
 use crate::ops::Op;
 use crate::registry::Registry;
-use crate::syntax::{
-    Def, FuncId, FuncResult, Function, Inst, Module, Param, ParamRole, ResultRole, Value, ValueData,
-};
+use crate::syntax::{Def, FuncId, FuncResult, Function, Inst, Module, Param, ParamRole, ResultRole, Value, ValueData};
 use crate::ty::TensorType;
 use halite_support::{Diagnostic, Name, Result, Span};
 use halite_tensor::{DType, Shape};
@@ -117,7 +115,7 @@ impl<'a> Builder<'a> {
         &mut self,
         source: &Function,
         args: &[Value],
-        emit: &mut dyn FnMut(&mut Self, &Inst, &[Value]) -> Result<Values>,
+        mut emit: impl FnMut(&mut Self, &Inst, &[Value]) -> Result<Values>,
     ) -> Result<Values> {
         let mut map: Vec<Option<Value>> = vec![None; source.values.len()];
         for (param, &arg) in source.params.iter().zip(args) {

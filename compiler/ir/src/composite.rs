@@ -1,8 +1,8 @@
 //! Composites: named decompositions into primitives, open to embedders.
 
+use crate::attr::AttrVisitor;
 use crate::attr::{Attr, Real};
 use crate::build::{Builder, Values};
-use crate::attr::AttrVisitor;
 use crate::dims::FactorMap;
 use crate::interpret::{EvalCx, Interpreter};
 use crate::lower::LowerCx;
@@ -64,7 +64,9 @@ impl Attrs {
                 (Some(attr), default) => {
                     let expected = default.as_ref().unwrap_or(&Attr::Int(0));
                     if std::mem::discriminant(&attr) != std::mem::discriminant(expected) {
-                        return Err(error(format!("`{}` of `{composite}` has the wrong kind", spec.name)).note(spec.doc));
+                        return Err(
+                            error(format!("`{}` of `{composite}` has the wrong kind", spec.name)).note(spec.doc)
+                        );
                     }
                     attr
                 }
@@ -180,7 +182,8 @@ impl Composite {
     pub fn decompose(&self, registry: &Registry, args: &[&TensorType]) -> Result<Function> {
         let mut module = Module::default();
         let mut b = Builder::new(&mut module, registry, self.name.clone());
-        let param = |(index, ty): (usize, &&TensorType)| b.param(format!("x{index}"), (*ty).clone(), ParamRole::Argument);
+        let param =
+            |(index, ty): (usize, &&TensorType)| b.param(format!("x{index}"), (*ty).clone(), ParamRole::Argument);
         let args: Vec<_> = args.iter().enumerate().map(param).collect();
         for value in b.expand(self, &args)? {
             b.result(value);

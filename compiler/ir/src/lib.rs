@@ -32,9 +32,7 @@ pub use fingerprint::fingerprint;
 pub use interpret::{EvalCx, Interpreter};
 pub use loc::{Derivation, LocId, LocKind, LocTable};
 pub use lower::{Gather, LowerCx, LowerOptions, aliases, lower};
-pub use op::{
-    Cost, Effect, InferCx, OpDef, Policy, Sample, SampleArg, SampleValues, Vjp, VjpCx,
-};
+pub use op::{Cost, Effect, InferCx, OpDef, Policy, Sample, SampleArg, SampleValues, Vjp, VjpCx};
 pub use ops::Op;
 pub use registry::Registry;
 pub use rewrite::{Rewriter, rewrite_functions};

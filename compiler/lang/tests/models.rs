@@ -6,10 +6,10 @@ use halite_support::SourceMap;
 use halite_tensor::{DType, HostTensor};
 
 fn build(name: &str, overrides: &[(&str, i64)], float: DType) -> Elaborated {
-    let text = halite_models::model(name).unwrap();
+    let text = halite_models::model(name).expect("a built-in model");
     let file = SourceMap::new().add(name, text);
     let overrides = overrides.iter().map(|(key, value)| Override::new(*key, ConfigValue::Int(*value))).collect();
-    let built = elaborate(file, text, &Options { float, overrides }, &Registry::builtin()).unwrap();
+    let built = elaborate(file, text, &Options { float, overrides }, &Registry::builtin()).expect("a correct model");
     assert!(built.warnings.is_empty(), "{:?}", built.warnings);
     built
 }
@@ -20,7 +20,7 @@ fn weights(function: &Function) -> Vec<(String, String)> {
 }
 
 fn count(built: &Elaborated) -> usize {
-    let function = built.module.entry().unwrap();
+    let function = built.module.entry().expect("an entry");
     let weights = function.params.iter().filter(|param| matches!(param.role, ParamRole::Weight(_)));
     weights.map(|param| function.ty(param.value).shape().num_elements()).sum()
 }
@@ -57,14 +57,14 @@ fn llama_has_the_parameters_of_hugging_face() {
     }
     expected.push(("model.norm.weight".to_owned(), "f32[32]".to_owned()));
     expected.push(("lm_head.weight".to_owned(), "f32[64,32]".to_owned()));
-    assert_eq!(weights(built.module.entry().unwrap()), expected);
+    assert_eq!(weights(built.module.entry().expect("an entry")), expected);
 }
 
 #[test]
 fn gpt2_has_the_parameters_of_hugging_face() {
     let overrides = [("vocab", 64), ("hidden", 32), ("layers", 2), ("heads", 4), ("positions", 16), ("batch", 2)];
     let built = build("gpt2", &overrides, DType::F64);
-    let found = weights(built.module.entry().unwrap());
+    let found = weights(built.module.entry().expect("an entry"));
     let expected = [
         ("transformer.wte.weight", "f64[64,32]"),
         ("transformer.wpe.weight", "f64[16,32]"),
@@ -92,7 +92,7 @@ fn gpt2_has_the_parameters_of_hugging_face() {
 #[test]
 fn main_takes_the_batch_and_returns_loss_count_and_outputs() {
     let built = build("llama", TINY, DType::F32);
-    let main = built.module.entry().unwrap();
+    let main = built.module.entry().expect("an entry");
     assert_eq!(main.name, "main");
     assert_eq!((&*main.params[0].name, &main.params[0].role), ("tokens", &ParamRole::Batch));
     assert_eq!(main.ty(main.params[0].value).to_string(), "s32[2,17]");
@@ -105,7 +105,7 @@ fn main_takes_the_batch_and_returns_loss_count_and_outputs() {
 #[test]
 fn instructions_know_their_scope_and_source() {
     let built = build("llama", TINY, DType::F32);
-    let (main, locs) = (built.module.entry().unwrap(), &built.module.locs);
+    let (main, locs) = (built.module.entry().expect("an entry"), &built.module.locs);
     assert!(main.insts.iter().all(|inst| locs.span(inst.loc).is_some()));
     assert!(main.insts.iter().any(|inst| locs.path(inst.loc) == "model.layers.1.self_attn.q_proj"));
 }
@@ -117,7 +117,7 @@ fn the_modules_are_valid_and_mean_a_language_model() {
     for (name, overrides) in [("llama", TINY), ("gpt2", &gpt2)] {
         let built = build(name, overrides, DType::F64);
         verify(&built.module, &registry).unwrap();
-        let main = built.module.entry().unwrap();
+        let main = built.module.entry().expect("an entry");
         let inputs = main.params.iter().map(|param| initial(main, param)).collect();
         let results = Interpreter::new(&built.module.functions, &registry).run(main, inputs).unwrap();
         let (loss, count) = (results[0].f64s()[0], results[1].f64s()[0]);

@@ -3,8 +3,8 @@
 use super::join;
 use super::schema::{Key, Kind, RECIPE, Range, names};
 use super::tree::{Node, Table, Value};
-use halite_support::nearest::suggestion;
 use halite_spec::RECIPE_VERSION;
+use halite_support::nearest::suggestion;
 use halite_support::{Code, Diagnostic, Diagnostics, Span, codes};
 
 /// Adds every mistake of a recipe to `mistakes`.

@@ -2,10 +2,10 @@
 
 use crate::attr::Attr;
 use crate::build::{Builder, Values, present};
+use crate::composite::Composite;
 use crate::composite::{AttrSpec, Attrs, CompositeDef};
 use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, VjpCx};
 use crate::ops::class::{Takes, infer_binary, infer_unary};
-use crate::composite::Composite;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_support::Result;

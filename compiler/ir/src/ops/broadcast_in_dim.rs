@@ -5,8 +5,8 @@ use crate::build::{Builder, present};
 use crate::dims::{FactorKind, FactorMap};
 use crate::interpret::EvalCx;
 use crate::lower::LowerCx;
-use crate::op::{Cost, Ids, InferCx, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, attr_error, require_dim};
 use crate::op::shape_error;
+use crate::op::{Cost, Ids, InferCx, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, attr_error, require_dim};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_hlo::Id;
@@ -39,7 +39,9 @@ impl OpDef for BroadcastInDim {
         let result = x.with_shape(self.shape.clone());
         if self.dims.len() != x.rank() || self.dims.windows(2).any(|pair| pair[0] >= pair[1]) {
             let found = &self.dims;
-            return Err(attr_error(format!("`broadcast_in_dim` of `{x}` needs one increasing dimension for each of its own, found {found:?}")));
+            return Err(attr_error(format!(
+                "`broadcast_in_dim` of `{x}` needs one increasing dimension for each of its own, found {found:?}"
+            )));
         }
         for (&size, &dim) in x.shape().iter().zip(&self.dims) {
             require_dim("broadcast_in_dim", &result, dim)?;

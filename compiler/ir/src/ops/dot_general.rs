@@ -67,7 +67,8 @@ impl DotGeneral {
             for (&i, &j) in left.iter().zip(right) {
                 let (m, n) = (x.shape()[i], y.shape()[j]);
                 if m != n {
-                    let message = format!("cannot {name} dimension {i} ({m}) of `{x}` with dimension {j} ({n}) of `{y}`");
+                    let message =
+                        format!("cannot {name} dimension {i} ({m}) of `{x}` with dimension {j} ({n}) of `{y}`");
                     return Err(shape_error(message).help("transpose an operand or choose other dimensions"));
                 }
             }
@@ -91,7 +92,8 @@ impl DotGeneral {
         let mut contracted: Vec<_> = other_contract.iter().zip(own_contract).collect();
         contracted.sort();
         let contracted: Dims = contracted.into_iter().map(|(_, &own)| own).collect();
-        let order = |first: &Dims, second: &Dims| -> Dims { own_batch.iter().chain(first).chain(second).copied().collect() };
+        let order =
+            |first: &Dims, second: &Dims| -> Dims { own_batch.iter().chain(first).chain(second).copied().collect() };
         let (ct_first, other_first) = (order(own_free, &contracted), order(&contracted, own_free));
         let swap = !ct_first.is_sorted() && other_first.is_sorted();
         let pair = |ct: Dims, other: &Dims| if swap { (other.clone(), ct) } else { (ct, other.clone()) };
@@ -284,9 +286,8 @@ mod tests {
         let registry = Registry::builtin();
         let mut module = Module::default();
         let mut b = Builder::new(&mut module, &registry, "main");
-        let mut param = |name: &str, shape: &[usize]| {
-            b.param(name, TensorType::new(DType::F32, shape), ParamRole::Argument)
-        };
+        let mut param =
+            |name: &str, shape: &[usize]| b.param(name, TensorType::new(DType::F32, shape), ParamRole::Argument);
         let args = [param("x", x), param("y", y)];
         let result = b.dot_general(args[0], args[1], (&[], &[]), contract).unwrap();
         let cx = VjpCx { args: &args, results: &[result], cts: &[Some(result)], wanted: &[true, true] };
