@@ -125,7 +125,7 @@ impl LocTable {
                 Derivation::Vjp => "vjp",
                 Derivation::Cast => "cast",
             };
-            path = format!("{word}({path})");
+            path = if path.is_empty() { word.to_owned() } else { format!("{word}({path})") };
         }
         path
     }
@@ -142,6 +142,8 @@ mod tests {
         let layer = locs.add(model, LocKind::Scope("layers.3".into()));
         let gradient = locs.derived(Derivation::Vjp, layer);
         assert_eq!(locs.path(gradient), "vjp(model.layers.3)");
+        let bare = locs.derived(Derivation::Vjp, LocTable::unknown());
+        assert_eq!(locs.path(bare), "vjp");
         assert_eq!(locs.derived(Derivation::Vjp, gradient), gradient);
         assert_eq!(locs.add(model, LocKind::Scope("layers.3".into())), layer);
     }
