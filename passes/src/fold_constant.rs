@@ -3,7 +3,9 @@
 use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
 use halite_ir::dims::FactorMap;
 use halite_ir::ops::Constant;
-use halite_ir::{Builder, Effect, EvalCx, Function, Inst, Module, Op, Phase, Rewriter, TensorType, rewrite_functions};
+use halite_ir::{
+    Builder, Effect, EvalCx, Function, Inst, Module, Op, Phase, Rewriter, TensorType, Value, rewrite_functions,
+};
 use halite_support::Result;
 use halite_tensor::{HostTensor, Shape};
 use smallvec::SmallVec;
@@ -39,6 +41,10 @@ impl Pass for FoldConstant {
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
+        let foldable = |function: &Function| function.insts.iter().any(|inst| operands(function, &inst.args).is_some());
+        if !module.functions.iter().any(foldable) {
+            return Ok(Changed::No);
+        }
         let mut folded = false;
         rewrite_functions(module, cx.registry, |rewriter, source| {
             for inst in &source.insts {
@@ -50,11 +56,19 @@ impl Pass for FoldConstant {
     }
 }
 
+/// The constants behind values, when there is one at least and nothing else.
+fn operands<'f>(function: &'f Function, args: &[Value]) -> Option<SmallVec<[&'f Constant; 4]>> {
+    let constant = |&arg: &Value| match function.def(arg) {
+        Some(Inst { op: Op::Constant(constant), .. }) => Some(constant),
+        _ => None,
+    };
+    if args.is_empty() { None } else { args.iter().map(constant).collect() }
+}
+
 /// Whether the instruction was folded.
 fn fold_or_copy(b: &mut Rewriter<'_>, source: &Function, inst: &Inst) -> Result<bool> {
     let args = b.values(&inst.args)?;
-    let constants: Option<SmallVec<[&Constant; 4]>> = args.iter().map(|&arg| constant(b.function().def(arg))).collect();
-    let folded = constants.filter(|constants| !constants.is_empty()).and_then(|operands| fold(b, &inst.op, &operands));
+    let folded = operands(b.function(), &args).and_then(|operands| fold(b, &inst.op, &operands));
     let Some(constant) = folded else {
         b.copy(source, inst)?;
         return Ok(false);
@@ -67,10 +81,6 @@ fn fold_or_copy(b: &mut Rewriter<'_>, source: &Function, inst: &Inst) -> Result<
     }
     b.replace_all(inst, &[value]);
     Ok(true)
-}
-
-fn constant(inst: Option<&Inst>) -> Option<&Constant> {
-    if let Some(Inst { op: Op::Constant(constant), .. }) = inst { Some(constant) } else { None }
 }
 
 /// The result of an op on constants, when it is to be folded and has a meaning.

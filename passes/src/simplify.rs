@@ -8,13 +8,14 @@ mod movement;
 mod site;
 
 use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
-use halite_ir::{Function, Inst, Module, Phase, Rewriter, rewrite_functions};
+use halite_ir::{Function, InferCx, Inst, Module, Phase, Rewriter, rewrite_functions};
 use halite_support::Result;
 use site::{Rewrite, Site, Uses};
 
 /// Local rewrites by named rules, each exact bit for bit: no rule changes a rounding, a random bit, a NaN or the sign
 /// of a zero, and none looks across an instruction with an effect. One forward walk, in which a rewritten instruction is
-/// offered to the rules again until none fires; what becomes dead is left to `dce`.
+/// offered to the rules again until none fires; what becomes dead is left to `dce`. A module to which no rule applies is
+/// not rebuilt.
 ///
 /// ```text
 /// %zero = constant -0.0 : f32[4]
@@ -37,15 +38,24 @@ impl Pass for Simplify {
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
-        let mut fired = false;
+        let infer = InferCx { functions: &module.functions, registry: cx.registry };
+        if !module.functions.iter().any(|function| any_fires(function, infer)) {
+            return Ok(Changed::No);
+        }
         rewrite_functions(module, cx.registry, |rewriter, source| {
-            let mut uses = Uses::new(source);
+            let (counts, mut uses) = (Uses::of(source), Uses::default());
+            for param in &source.params {
+                uses.inherit(rewriter.value(param.value)?, param.value, &counts);
+            }
             for inst in &source.insts {
-                fired |= rewrite_or_copy(rewriter, source, inst, &mut uses)?;
+                rewrite_or_copy(rewriter, source, inst, &uses)?;
+                for &old in &inst.results {
+                    uses.inherit(rewriter.value(old)?, old, &counts);
+                }
             }
             Ok(())
         })?;
-        Ok(Changed::when(fired))
+        Ok(Changed::Yes)
     }
 }
 
@@ -103,12 +113,15 @@ pub fn simplify_rules() -> impl Iterator<Item = &'static str> {
     RULES.iter().map(|rule| rule.name)
 }
 
-/// Whether a rule fired.
-fn rewrite_or_copy(b: &mut Rewriter<'_>, source: &Function, inst: &Inst, uses: &mut Uses) -> Result<bool> {
+/// Whether a rule applies to some instruction.
+fn any_fires(function: &Function, cx: InferCx<'_>) -> bool {
+    let uses = &Uses::of(function);
+    function.insts.iter().any(|inst| first(&Site { function, cx, uses, op: &inst.op, args: &inst.args }).is_some())
+}
+
+fn rewrite_or_copy(b: &mut Rewriter<'_>, source: &Function, inst: &Inst, uses: &Uses) -> Result<()> {
     let args = b.values(&inst.args)?;
-    let rewrite = rewritten(&Site { b, uses, op: &inst.op, args: &args });
-    let fired = rewrite.is_some();
-    match rewrite {
+    match rewritten(&Site { function: b.function(), cx: b.infer_cx(), uses, op: &inst.op, args: &args }) {
         None => b.copy(source, inst)?,
         Some(Rewrite::To(value)) => b.replace_all(inst, &[value]),
         Some(Rewrite::As(op, args)) => {
@@ -123,18 +136,19 @@ fn rewrite_or_copy(b: &mut Rewriter<'_>, source: &Function, inst: &Inst, uses: &
             b.replace_all(inst, &results);
         }
     }
-    for &old in &inst.results {
-        uses.replace(old, b.value(old)?);
-    }
-    Ok(fired)
+    Ok(())
+}
+
+/// What the first rule that applies says.
+fn first(site: &Site<'_>) -> Option<Rewrite> {
+    RULES.iter().find_map(|rule| (rule.apply)(site))
 }
 
 /// What stands for an instruction after as many rules as apply.
 fn rewritten(site: &Site<'_>) -> Option<Rewrite> {
-    let mut last = RULES.iter().find_map(|rule| (rule.apply)(site))?;
+    let mut last = first(site)?;
     while let Rewrite::As(op, args) = &last {
-        let next = Site { op, args, ..*site };
-        match RULES.iter().find_map(|rule| (rule.apply)(&next)) {
+        match first(&Site { op, args, ..*site }) {
             Some(rewrite) => last = rewrite,
             None => break,
         }

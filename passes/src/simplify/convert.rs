@@ -15,7 +15,7 @@ pub(super) fn identity(site: &Site<'_>) -> Option<Rewrite> {
 pub(super) fn widening_pair(site: &Site<'_>) -> Option<Rewrite> {
     let Op::Convert(outer) = site.op else { return None };
     let (Op::Convert(inner), args) = site.def(0)? else { return None };
-    let exact = represents(inner.dtype, site.b.dtype(args[0]));
+    let exact = represents(inner.dtype, site.function.ty(args[0]).dtype());
     exact.then(|| Rewrite::apply(outer.clone(), &[args[0]]))
 }
 

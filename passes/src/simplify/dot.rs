@@ -10,7 +10,7 @@ pub(super) fn transposed(site: &Site<'_>) -> Option<Rewrite> {
     let Op::Transpose(transpose) = site.op else { return None };
     let (Op::DotGeneral(dot), args) = site.def(0)? else { return None };
     let batch = dot.batch.0.len();
-    let left = site.b.ty(args[0]).rank() - batch - dot.contract.0.len();
+    let left = site.function.ty(args[0]).rank() - batch - dot.contract.0.len();
     let rank = site.ty(0).rank();
     let swapped = (0..batch).chain(batch + left..rank).chain(batch..batch + left);
     if !transpose.permutation.iter().copied().eq(swapped) || !site.uses.at_most_one(site.args[0]) {

@@ -10,7 +10,7 @@ pub(super) fn splat(site: &Site<'_>) -> Option<Rewrite> {
     let moves =
         matches!(site.op, Op::Reshape(_) | Op::Transpose(_) | Op::BroadcastInDim(_) | Op::Slice(_) | Op::Reverse(_));
     let constant = if moves { site.constant(0).filter(|constant| constant.is_splat())? } else { return None };
-    let types = site.op.def().infer(&site.b.infer_cx(), &[site.ty(0)]).ok()?;
+    let types = site.op.def().infer(&site.cx, &[site.ty(0)]).ok()?;
     Some(Rewrite::apply(Constant { value: constant.value.clone(), shape: types[0].shape().clone() }, &[]))
 }
 
@@ -77,7 +77,7 @@ pub(super) fn slice_of_concatenate(site: &Site<'_>) -> Option<Rewrite> {
     let (Op::Concatenate(Concatenate { dim: along }), args) = site.def(0)? else { return None };
     let mut start = 0;
     for &arg in args {
-        let shape = site.b.shape(arg);
+        let shape = site.function.ty(arg).shape();
         let part = Slice {
             start: (0..shape.rank()).map(|dim| if dim == *along { start } else { 0 }).collect(),
             limit: (0..shape.rank()).map(|dim| if dim == *along { start + shape[dim] } else { shape[dim] }).collect(),

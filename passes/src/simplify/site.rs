@@ -1,14 +1,16 @@
 //! What a rule sees and what it answers.
 
 use halite_ir::ops::Constant;
-use halite_ir::{Builder, Function, Op, TensorType, Value};
+use halite_ir::{Function, InferCx, Op, TensorType, Value};
 use smallvec::SmallVec;
 
 /// The instruction that a rule is offered.
 #[derive(Clone, Copy)]
 pub(super) struct Site<'a> {
-    /// The function so far; it defines the arguments.
-    pub(super) b: &'a Builder<'a>,
+    /// The function, at least as far as the arguments.
+    pub(super) function: &'a Function,
+    /// What type inference sees.
+    pub(super) cx: InferCx<'a>,
     /// How often values are read.
     pub(super) uses: &'a Uses,
     /// The op.
@@ -35,12 +37,12 @@ impl Rewrite {
 impl<'a> Site<'a> {
     /// The type of an argument.
     pub(super) fn ty(&self, position: usize) -> &'a TensorType {
-        self.b.ty(self.args[position])
+        self.function.ty(self.args[position])
     }
 
     /// The op that defines an argument and its arguments.
     pub(super) fn def(&self, position: usize) -> Option<(&'a Op, &'a [Value])> {
-        self.b.function().def(self.args[position]).map(|inst| (&inst.op, inst.args.as_slice()))
+        self.function.def(self.args[position]).map(|inst| (&inst.op, inst.args.as_slice()))
     }
 
     /// The constant that defines an argument.
@@ -60,37 +62,32 @@ impl<'a> Site<'a> {
     }
 }
 
-/// How often each value of the function being built is read, as far as the old function tells. Never too low.
-pub(super) struct Uses {
-    old: Vec<u32>,
-    new: Vec<u32>,
-}
+/// How often each value of a function is read; of one that is being built, as far as the old function tells, and then
+/// never too low.
+#[derive(Default)]
+pub(super) struct Uses(Vec<u32>);
 
 impl Uses {
-    /// Counts the uses in a function; its parameters come first in the new one as well.
-    pub(super) fn new(source: &Function) -> Self {
-        let mut old = vec![0; source.values.len()];
-        let args = source.insts.iter().flat_map(|inst| &inst.args);
-        for value in args.chain(source.results.iter().map(|result| &result.value)) {
-            old[value.index()] += 1;
+    /// Counts the uses in a function.
+    pub(super) fn of(function: &Function) -> Self {
+        let mut counts = vec![0; function.values.len()];
+        let args = function.insts.iter().flat_map(|inst| &inst.args);
+        for value in args.chain(function.results.iter().map(|result| &result.value)) {
+            counts[value.index()] += 1;
         }
-        let mut uses = Self { old, new: Vec::new() };
-        for (position, param) in source.params.iter().enumerate() {
-            uses.replace(param.value, Value::new(position));
-        }
-        uses
+        Self(counts)
     }
 
-    /// Notes that `new` stands for `old`.
-    pub(super) fn replace(&mut self, old: Value, new: Value) {
-        if self.new.len() <= new.index() {
-            self.new.resize(new.index() + 1, 0);
+    /// Notes that a new value stands for an old one.
+    pub(super) fn inherit(&mut self, new: Value, old: Value, counts: &Uses) {
+        if self.0.len() <= new.index() {
+            self.0.resize(new.index() + 1, 0);
         }
-        self.new[new.index()] += self.old[old.index()];
+        self.0[new.index()] += counts.0[old.index()];
     }
 
     /// Whether one place at most reads a value.
     pub(super) fn at_most_one(&self, value: Value) -> bool {
-        self.new.get(value.index()).is_none_or(|&count| count <= 1)
+        self.0.get(value.index()).is_none_or(|&count| count <= 1)
     }
 }
