@@ -1,7 +1,7 @@
 //! `cse`.
 
 use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
-use halite_ir::{Effect, Function, Inst, Module, Op, Phase, Rewriter, Value, rewrite_functions};
+use halite_ir::{Effect, Function, InferCx, Inst, Module, Op, Phase, Value, Values, rewrite_planned};
 use halite_support::Result;
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
@@ -31,42 +31,70 @@ impl Pass for Cse {
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
-        let mut merged = 0;
-        rewrite_functions(module, cx.registry, |rewriter, source| {
-            let mut known = Known::default();
-            for inst in &source.insts {
-                merged += usize::from(known.merge_or_copy(rewriter, source, inst)?);
+        let merged = rewrite_planned(module, cx.registry, plan, |rewriter, source, merged| {
+            for (inst, first) in source.insts.iter().zip(merged) {
+                match first {
+                    None => rewriter.copy(source, inst)?,
+                    Some(first) => {
+                        let results = rewriter.values(&source.insts[first].results)?;
+                        rewriter.replace_all(inst, &results);
+                    }
+                }
             }
             Ok(())
         })?;
-        Ok(Changed::when(merged > 0))
+        Ok(Changed::when(merged))
     }
 }
 
-/// Positions, in the function being built, of the instructions with a given hash.
-#[derive(Default)]
-struct Known(FxHashMap<u64, SmallVec<[u32; 1]>>);
+/// For each instruction, the earlier one that stands for it; `None` when nothing merges.
+fn plan(cx: InferCx<'_>, function: &Function) -> Option<Vec<Option<usize>>> {
+    let mut known = Known::new(function);
+    let merged: Vec<_> = (0..function.insts.len()).map(|at| known.merge(&cx, at)).collect();
+    merged.iter().any(Option::is_some).then_some(merged)
+}
 
-impl Known {
-    /// Whether the instruction was merged with an earlier one.
-    fn merge_or_copy(&mut self, rewriter: &mut Rewriter<'_>, source: &Function, inst: &Inst) -> Result<bool> {
-        if inst.op.def().effect(&rewriter.infer_cx()) != Effect::Pure {
-            rewriter.copy(source, inst)?;
-            return Ok(false);
-        }
-        let args = rewriter.values(&inst.args)?;
-        let candidates = self.0.entry(hash(&inst.op, &args)).or_default();
-        let built = &rewriter.function().insts;
-        let equal = |&&at: &&u32| built[at as usize].op == inst.op && built[at as usize].args[..] == args[..];
-        if let Some(&at) = candidates.iter().find(equal) {
-            let results = built[at as usize].results.clone();
-            rewriter.replace_all(inst, &results);
-            return Ok(true);
-        }
-        candidates.push(u32::try_from(built.len()).expect("instructions fit in 32 bits"));
-        rewriter.copy(source, inst)?;
-        Ok(false)
+/// The instructions of a function that stand for themselves.
+struct Known<'f> {
+    function: &'f Function,
+    /// What stands for each value so far.
+    stands: Vec<Value>,
+    /// Positions of the instructions with a given hash.
+    positions: FxHashMap<u64, SmallVec<[u32; 2]>>,
+}
+
+impl<'f> Known<'f> {
+    fn new(function: &'f Function) -> Self {
+        let stands = (0..function.values.len()).map(Value::new).collect();
+        let mut positions = FxHashMap::default();
+        positions.reserve(function.insts.len());
+        Self { function, stands, positions }
     }
+
+    /// The earlier instruction that stands for the one at a position.
+    fn merge(&mut self, cx: &InferCx<'_>, at: usize) -> Option<usize> {
+        let inst = &self.function.insts[at];
+        if inst.op.def().effect(cx) != Effect::Pure {
+            return None;
+        }
+        let args: Values = mapped(&self.stands, inst).collect();
+        let candidates = self.positions.entry(hash(&inst.op, &args)).or_default();
+        let (insts, stands) = (&self.function.insts, &self.stands);
+        let equal = |other: &Inst| other.op == inst.op && mapped(stands, other).eq(args.iter().copied());
+        if let Some(first) = candidates.iter().map(|&first| first as usize).find(|&first| equal(&insts[first])) {
+            for (&own, &of_first) in inst.results.iter().zip(&insts[first].results) {
+                self.stands[own.index()] = of_first;
+            }
+            return Some(first);
+        }
+        candidates.push(u32::try_from(at).expect("instructions fit in 32 bits"));
+        None
+    }
+}
+
+/// The arguments of an instruction, each replaced by what stands for it.
+fn mapped(stands: &[Value], inst: &Inst) -> impl Iterator<Item = Value> {
+    inst.args.iter().map(|arg| stands[arg.index()])
 }
 
 fn hash(op: &Op, args: &[Value]) -> u64 {

@@ -1,7 +1,7 @@
 //! `dce`.
 
 use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
-use halite_ir::{InferCx, Module, Phase, graph, rewrite_functions};
+use halite_ir::{Function, InferCx, Module, Phase, graph, rewrite_planned};
 use halite_support::Result;
 
 /// Dead code elimination: removes instructions whose results reach neither the function's results nor an instruction
@@ -28,17 +28,15 @@ impl Pass for Dce {
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
-        let infer = InferCx { functions: &module.functions, registry: cx.registry };
-        let live: Vec<Vec<bool>> = module.functions.iter().map(|f| graph::live_insts(&infer, f)).collect();
-        if live.iter().flatten().all(|&live| live) {
-            return Ok(Changed::No);
-        }
-        let mut live = live.into_iter();
-        rewrite_functions(module, cx.registry, |rewriter, source| {
-            let live = live.next().unwrap_or_default();
+        // A call has the effects of its callee, which does not lose them: liveness may be found function by function.
+        let plan = |cx: InferCx<'_>, function: &Function| {
+            let live = graph::live_insts(&cx, function);
+            live.contains(&false).then_some(live)
+        };
+        let removed = rewrite_planned(module, cx.registry, plan, |rewriter, source, live| {
             let kept = source.insts.iter().zip(live).filter(|(_, live)| *live);
             kept.map(|(inst, _)| inst).try_for_each(|inst| rewriter.copy(source, inst))
         })?;
-        Ok(Changed::Yes)
+        Ok(Changed::when(removed))
     }
 }

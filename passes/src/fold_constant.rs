@@ -4,7 +4,7 @@ use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
 use halite_ir::dims::FactorMap;
 use halite_ir::ops::Constant;
 use halite_ir::{
-    Builder, Effect, EvalCx, Function, Inst, Module, Op, Phase, Rewriter, TensorType, Value, rewrite_functions,
+    Effect, EvalCx, Function, InferCx, Inst, Module, Op, Phase, Rewriter, TensorType, Value, rewrite_planned,
 };
 use halite_support::Result;
 use halite_tensor::{HostTensor, Shape};
@@ -41,16 +41,12 @@ impl Pass for FoldConstant {
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
-        let foldable = |function: &Function| function.insts.iter().any(|inst| operands(function, &inst.args).is_some());
-        if !module.functions.iter().any(foldable) {
-            return Ok(Changed::No);
-        }
-        let mut folded = false;
-        rewrite_functions(module, cx.registry, |rewriter, source| {
-            for inst in &source.insts {
-                folded |= fold_or_copy(rewriter, source, inst)?;
-            }
-            Ok(())
+        let plan = |cx: InferCx<'_>, function: &Function| {
+            let folds = |inst: &Inst| fold(cx, function, &inst.op, &inst.args).is_some();
+            function.insts.iter().any(folds).then_some(())
+        };
+        let folded = rewrite_planned(module, cx.registry, plan, |rewriter, source, ()| {
+            source.insts.iter().try_for_each(|inst| fold_or_copy(rewriter, source, inst))
         })?;
         Ok(Changed::when(folded))
     }
@@ -65,49 +61,43 @@ fn operands<'f>(function: &'f Function, args: &[Value]) -> Option<SmallVec<[&'f 
     if args.is_empty() { None } else { args.iter().map(constant).collect() }
 }
 
-/// Whether the instruction was folded.
-fn fold_or_copy(b: &mut Rewriter<'_>, source: &Function, inst: &Inst) -> Result<bool> {
+fn fold_or_copy(b: &mut Rewriter<'_>, source: &Function, inst: &Inst) -> Result<()> {
     let args = b.values(&inst.args)?;
-    let folded = operands(b.function(), &args).and_then(|operands| fold(b, &inst.op, &operands));
-    let Some(constant) = folded else {
-        b.copy(source, inst)?;
-        return Ok(false);
-    };
+    let Some(constant) = fold(b.infer_cx(), b.function(), &inst.op, &args) else { return b.copy(source, inst) };
     let outer = b.set_loc(inst.loc);
     let value = b.emit(constant, &[])?;
     b.set_loc(outer);
-    if let Some(hint) = &source.values[inst.results[0].index()].hint {
-        b.name_value(value, hint.clone());
-    }
+    b.keep_names(source, inst, &[value]);
     b.replace_all(inst, &[value]);
-    Ok(true)
+    Ok(())
 }
 
-/// The result of an op on constants, when it is to be folded and has a meaning.
-fn fold(b: &Builder<'_>, op: &Op, operands: &[&Constant]) -> Option<Constant> {
-    if matches!(op, Op::Composite(_) | Op::Call(_)) || op.def().effect(&b.infer_cx()) != Effect::Pure {
+/// The result of an op on values of a function, when it is to be folded and has a meaning.
+fn fold(cx: InferCx<'_>, function: &Function, op: &Op, args: &[Value]) -> Option<Constant> {
+    let operands = operands(function, args)?;
+    if matches!(op, Op::Composite(_) | Op::Call(_)) || op.def().effect(&cx) != Effect::Pure {
         return None;
     }
     let types: SmallVec<[TensorType; 4]> =
         operands.iter().map(|constant| TensorType::new(constant.value.dtype(), constant.shape.clone())).collect();
     let types: SmallVec<[&TensorType; 4]> = types.iter().collect();
-    let results = op.def().infer(&b.infer_cx(), &types).ok()?;
+    let results = op.def().infer(&cx, &types).ok()?;
     let [result] = results.as_slice() else { return None };
     let fills = operands.iter().all(|constant| constant.is_splat());
     if fills && op.def().dims(&types, &results) == FactorMap::elementwise(&types, &results) {
-        return fold_fill(b, op, operands, result.shape());
+        return fold_fill(cx, op, &operands, result.shape());
     }
     if result.bytes() > MAX_LITERAL || types.iter().map(|ty| ty.bytes()).sum::<u64>() > MAX_OPERANDS {
         return None;
     }
     let operands: Vec<HostTensor> = operands.iter().map(|constant| filled(constant)).collect();
-    evaluate(b, op, &operands.iter().collect::<Vec<_>>()).map(Constant::new)
+    evaluate(cx, op, &operands.iter().collect::<Vec<_>>()).map(Constant::new)
 }
 
 /// Folds one element for all.
-fn fold_fill(b: &Builder<'_>, op: &Op, operands: &[&Constant], shape: &Shape) -> Option<Constant> {
+fn fold_fill(cx: InferCx<'_>, op: &Op, operands: &[&Constant], shape: &Shape) -> Option<Constant> {
     let operands: Vec<&HostTensor> = operands.iter().map(|constant| &*constant.value).collect();
-    let value = evaluate(b, op, &operands).filter(|value| value.shape().rank() == 0)?;
+    let value = evaluate(cx, op, &operands).filter(|value| value.shape().rank() == 0)?;
     Some(Constant { value: Arc::new(value), shape: shape.clone() })
 }
 
@@ -122,9 +112,9 @@ fn filled(constant: &Constant) -> HostTensor {
 }
 
 /// The only result of an op; none when it has no meaning on these operands.
-fn evaluate(b: &Builder<'_>, op: &Op, operands: &[&HostTensor]) -> Option<HostTensor> {
+fn evaluate(cx: InferCx<'_>, op: &Op, operands: &[&HostTensor]) -> Option<HostTensor> {
     let types: Vec<_> = operands.iter().map(|tensor| TensorType::new(tensor.dtype(), tensor.shape().clone())).collect();
-    let results = op.def().infer(&b.infer_cx(), &types.iter().collect::<Vec<_>>()).ok()?;
-    let cx = EvalCx { functions: &b.module().functions, registry: b.registry(), results: &results };
+    let results = op.def().infer(&cx, &types.iter().collect::<Vec<_>>()).ok()?;
+    let cx = EvalCx { functions: cx.functions, registry: cx.registry, results: &results };
     op.def().eval(&cx, operands).ok()?.pop()
 }

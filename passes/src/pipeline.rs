@@ -2,6 +2,7 @@
 
 use crate::pass::{Kind, Pass};
 use halite_ir::Phase;
+use halite_support::nearest::nearest;
 use halite_support::{Diagnostic, Result, codes};
 use indexmap::IndexMap;
 use std::sync::Arc;
@@ -55,8 +56,12 @@ impl PassRegistry {
     pub fn get(&self, name: &str) -> Result<&Arc<dyn Pass>> {
         self.passes.get(name).ok_or_else(|| {
             let known: Vec<_> = self.passes.keys().map(|name| format!("`{name}`")).collect();
-            Diagnostic::error(codes::PIPELINE, format!("no pass is named `{name}`"))
-                .help(format!("the passes are {}", known.join(", ")))
+            Diagnostic::error(codes::PIPELINE, format!("no pass is named `{name}`")).help(
+                match nearest(name, self.passes.keys().copied()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("the passes are {}", known.join(", ")),
+                },
+            )
         })
     }
 
@@ -87,6 +92,7 @@ fn split_item(text: &str) -> Result<(&str, &str)> {
     let end = if text.starts_with('(') {
         text.find(")*").map(|at| at + 2).ok_or_else(|| {
             Diagnostic::error(codes::PIPELINE, format!("`{text}` opens a group that does not end in `)*`"))
+                .help("end the group with `)*`")
         })?
     } else {
         text.find(',').unwrap_or(text.len())
@@ -143,7 +149,12 @@ impl Pipeline {
                 return Err(Diagnostic::error(
                     codes::PIPELINE,
                     format!("`{name}` takes modules in phase {takes}, but is given one in `{phase}`"),
-                ));
+                )
+                .help(if phase > *to {
+                    format!("put `{name}` before the pass that leads to `{phase}`, or start from an earlier module")
+                } else {
+                    format!("put the passes that lead to `{from}` before `{name}`")
+                }));
             }
             phase = info.gives.unwrap_or(phase);
         }

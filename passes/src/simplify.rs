@@ -8,14 +8,14 @@ mod movement;
 mod site;
 
 use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
-use halite_ir::{Function, InferCx, Inst, Module, Phase, Rewriter, rewrite_functions};
+use halite_ir::{Function, InferCx, Inst, Module, Phase, Rewriter, rewrite_planned};
 use halite_support::Result;
 use site::{Rewrite, Site, Uses};
 
 /// Local rewrites by named rules, each exact bit for bit: no rule changes a rounding, a random bit, a NaN or the sign
 /// of a zero, and none looks across an instruction with an effect. One forward walk, in which a rewritten instruction is
-/// offered to the rules again until none fires; what becomes dead is left to `dce`. A module to which no rule applies is
-/// not rebuilt.
+/// offered to the rules again until none fires; what becomes dead is left to `dce`. A function to which no rule applies
+/// is not rebuilt.
 ///
 /// ```text
 /// %zero = constant -0.0 : f32[4]
@@ -38,11 +38,8 @@ impl Pass for Simplify {
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
-        let infer = InferCx { functions: &module.functions, registry: cx.registry };
-        if !module.functions.iter().any(|function| any_fires(function, infer)) {
-            return Ok(Changed::No);
-        }
-        rewrite_functions(module, cx.registry, |rewriter, source| {
+        let plan = |cx: InferCx<'_>, function: &Function| any_fires(function, cx).then_some(());
+        let fired = rewrite_planned(module, cx.registry, plan, |rewriter, source, ()| {
             let (counts, mut uses) = (Uses::of(source), Uses::default());
             for param in &source.params {
                 uses.inherit(rewriter.value(param.value)?, param.value, &counts);
@@ -55,7 +52,7 @@ impl Pass for Simplify {
             }
             Ok(())
         })?;
-        Ok(Changed::Yes)
+        Ok(Changed::when(fired))
     }
 }
 
@@ -128,11 +125,7 @@ fn rewrite_or_copy(b: &mut Rewriter<'_>, source: &Function, inst: &Inst, uses: &
             let outer = b.set_loc(inst.loc);
             let results = b.emit_all(*op, &args)?;
             b.set_loc(outer);
-            for (&old, &new) in inst.results.iter().zip(&results) {
-                if let Some(hint) = &source.values[old.index()].hint {
-                    b.name_value(new, hint.clone());
-                }
-            }
+            b.keep_names(source, inst, &results);
             b.replace_all(inst, &results);
         }
     }

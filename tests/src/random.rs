@@ -196,7 +196,7 @@ impl Body<'_, '_> {
             let arg = match self.pick(suits) {
                 Some(known) => known.value,
                 None => {
-                    let seed = self.random.next();
+                    let seed = self.random.bits();
                     self.b.constant(values(ty, seed))?
                 }
             };

@@ -1,13 +1,13 @@
 //! The gradient of every sample against central differences in f64, by the machinery of `auto-diff`.
 
 use halite_ir::{
-    Builder, Init, Interpreter, Module, Op, ParamRole, Registry, ResultRole, Sample, SampleValues, Value, Vjp, VjpCx,
-    WeightInfo, sample_inputs, sample_module,
+    Builder, Interpreter, Module, Op, ParamRole, Registry, Sample, SampleValues, Vjp, VjpCx, sample_inputs,
+    sample_module,
 };
-use halite_support::{Diagnostic, Result};
-use halite_tensor::{DType, HostTensor, Shape};
-use halite_tests::cases::{describe, samples};
-use halite_tests::numeric::{central_differences, uniform};
+use halite_support::Result;
+use halite_tensor::{DType, HostTensor};
+use halite_tests::cases::{cotangents, describe, objective, samples};
+use halite_tests::numeric::central_differences;
 use halite_tests::xla::run_passes;
 use std::collections::BTreeSet;
 
@@ -159,52 +159,6 @@ fn compare(sample: &Sample, registry: &Registry) -> Result<Option<String>> {
         }
     }
     Ok(None)
-}
-
-/// A module whose weights are the operands to differentiate by, and whose loss is the sum of the results times fixed
-/// random cotangents.
-fn objective(sample: &Sample, registry: &Registry, operands: &[usize]) -> Result<Module> {
-    let mut module = Module::new("objective");
-    let mut b = Builder::new(&mut module, registry, "main");
-    let weight = || ParamRole::Weight(WeightInfo { init: Init::Zeros, decay: None });
-    let args = sample.args.iter().enumerate();
-    let args: Vec<_> = args
-        .map(|(at, arg)| {
-            let role = if operands.contains(&at) { weight() } else { ParamRole::Argument };
-            b.param(format!("x{at}"), arg.ty.clone(), role)
-        })
-        .collect();
-    let results = b.emit_all(sample.op.clone(), &args)?;
-    let mut loss: Option<Value> = None;
-    for (at, result) in results.into_iter().enumerate() {
-        let Some(term) = weigh(&mut b, result, at)? else { continue };
-        loss = Some(match loss {
-            Some(sum) => b.add(sum, term)?,
-            None => term,
-        });
-    }
-    let loss = loss.ok_or_else(|| Diagnostic::bug("no result is a float"))?;
-    b.named_result(loss, "loss", ResultRole::Loss);
-    b.finish();
-    Ok(module)
-}
-
-/// The fixed random cotangents of result `at`.
-fn cotangents(dtype: DType, shape: &Shape, at: usize) -> HostTensor {
-    uniform(dtype, shape.clone(), 0.5, 1.5, at as u64)
-}
-
-/// The sum of a float times fixed random cotangents, in f64.
-fn weigh(b: &mut Builder<'_>, result: Value, at: usize) -> Result<Option<Value>> {
-    let ty = b.ty(result).clone();
-    if !ty.dtype().is_float() {
-        return Ok(None);
-    }
-    let cotangents = b.constant(cotangents(ty.dtype(), ty.shape(), at))?;
-    let product = b.multiply(result, cotangents)?;
-    let dims: Vec<usize> = (0..ty.rank()).collect();
-    let sum = b.reduce_sum(product, &dims)?;
-    b.convert(sum, DType::F64).map(Some)
 }
 
 fn run(module: &Module, registry: &Registry, inputs: Vec<Vec<HostTensor>>) -> Result<Vec<Vec<HostTensor>>> {

@@ -1,5 +1,7 @@
 //! The compiled models against JAX, an implementation that is not ours; see `jax/README.md`.
 
+#![allow(clippy::print_stdout, reason = "what was measured is part of the output of a test")]
+
 use halite::compile::CompileOptions;
 use halite::execute::LoadedModule;
 use halite::session::Session;

@@ -16,7 +16,7 @@ const SMOOTH: RandomOptions = RandomOptions { float: DType::F64, smooth: true };
 /// How many modules to try.
 fn count() -> u64 {
     let variable = std::env::var("HALITE_RANDOM_MODULES").ok();
-    variable.map_or(300, |text| text.parse().expect("`HALITE_RANDOM_MODULES` is a whole number"))
+    variable.map_or(600, |text| text.parse().expect("`HALITE_RANDOM_MODULES` is a whole number"))
 }
 
 /// A share of the modules, for laws that cost more.
@@ -209,7 +209,8 @@ fn gradients_are_central_differences() {
                 central_differences(&inputs[position], loss).unwrap_or_else(|error| fail(seed, &module, error));
             let scale = expected.iter().fold(0f64, |scale, value| scale.max(value.abs()));
             let allowed = 1e-6 * scale + 1e-9 * (1.0 + results[0].f64s()[0].abs());
-            if found.iter().zip(&expected).any(|(found, expected)| !((found - expected).abs() <= allowed)) {
+            let close = |(found, expected): (&f64, &f64)| (found - expected).abs() <= allowed;
+            if !found.iter().zip(&expected).all(close) {
                 let message =
                     format!("the gradient by parameter {position} is {found:?}, differences say {expected:?}");
                 fail(seed, &module, message);

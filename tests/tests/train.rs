@@ -1,10 +1,10 @@
 //! `train tiny` through the library: it learns, and a run is a function of its seed.
 
+use halite::Bundle;
 use halite::compile::CompileOptions;
 use halite::session::Session;
 use halite::source;
-use halite::train::{Corpus, History, RunFiles, TrainOptions, train};
-use halite::{Bundle, Silent};
+use halite::train::{Corpus, History, RunFiles, Silent, TrainOptions, train};
 use halite_tests::xla;
 use std::path::Path;
 

@@ -13,10 +13,12 @@ use halite_spec::{
     Buffer, BufferInit, BufferSlot, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, ModuleRole, Port, PortRole,
     PrecisionRecipe, Recipe, Statistics,
 };
-use halite_support::{Diagnostic, Diagnostics, Severity, codes};
+use halite_support::{Diagnostic, Diagnostics, Severity, Span, codes};
 use halite_tensor::DType;
 use indexmap::IndexMap;
 use sha2::{Digest, Sha256};
+use std::panic::resume_unwind;
+use std::thread::ScopedJoinHandle;
 
 /// How to compile.
 #[derive(Clone, Debug)]
@@ -79,15 +81,30 @@ impl Session {
     /// Every mistake found in the model, or the first one a pass finds. A [`Bug`](halite_support::Severity::Bug) is ours.
     pub fn compile(&self, source: &Source, options: &CompileOptions) -> Result<Compiled, Diagnostics> {
         let elaborated = self.elaborate(source)?;
-        let mut modules = Vec::with_capacity(options.roles.len());
-        for &role in &options.roles {
-            let pipeline = self.passes.pipeline(pipelines::pipeline(role)).map_err(|error| vec![error])?;
-            let module = self.compile_role(&elaborated.module, &source.recipe, role, &pipeline, options);
-            modules.push(module.map_err(|error| vec![locate(source, error)])?);
-        }
-        let bundle = make_bundle(&elaborated, &source.recipe, &modules, options).map_err(|error| vec![error])?;
-        let reports = modules.into_iter().map(|module| (module.role, module.reports)).collect();
-        Ok(Compiled { bundle, warnings: elaborated.warnings, reports })
+        // Modules do not depend on each other; they are joined in the order of roles.
+        let built = &elaborated.module;
+        let packed = std::thread::scope(|scope| {
+            let compile = |&role| scope.spawn(move || self.compile_packed(built, source, role, options));
+            let workers: Vec<_> = options.roles.iter().map(compile).collect();
+            let join = |worker: ScopedJoinHandle<'_, _>| worker.join().unwrap_or_else(|panic| resume_unwind(panic));
+            workers.into_iter().map(join).collect::<Result<Vec<Packed>, Diagnostics>>()
+        })?;
+        Ok(assemble(elaborated, source, packed))
+    }
+
+    fn compile_packed(
+        &self,
+        built: &Module,
+        source: &Source,
+        role: ModuleRole,
+        options: &CompileOptions,
+    ) -> Result<Packed, Diagnostics> {
+        let compile = || {
+            check_role(source, built, role)?;
+            let pipeline = self.passes.pipeline(pipelines::pipeline(role))?;
+            pack(self.compile_role(built, &source.recipe, role, &pipeline, options)?, &source.recipe, options)
+        };
+        compile().map_err(|error| vec![locate(source, error)])
     }
 
     /// The model of a recipe in phase `built`.
@@ -182,39 +199,73 @@ fn for_role(built: &Module, role: ModuleRole) -> Module {
     module
 }
 
-fn make_bundle(
-    elaborated: &Elaborated,
-    recipe: &Recipe,
-    modules: &[CompiledModule],
-    options: &CompileOptions,
-) -> Result<Bundle, Diagnostic> {
+/// A forward module without a probe would compute nothing.
+fn check_role(source: &Source, built: &Module, role: ModuleRole) -> Result<(), Diagnostic> {
+    let results = built.entry().map_or(&[][..], |entry| &entry.results);
+    if role != ModuleRole::Forward || results.iter().any(|result| result.role == ResultRole::Probe) {
+        return Ok(());
+    }
+    let message = format!("the model `{}` shows no value for the module `forward` to return", built.name);
+    Err(Diagnostic::error(codes::CONTRACT, message)
+        .at(Span::new(source.model_source, 0, 0), "no `output` in this model")
+        .help("add e.g. `output logits` to `main`, or choose other modules with `--role`"))
+}
+
+/// What a bundle keeps of a module, so that the module itself can go.
+struct Packed {
+    role: ModuleRole,
+    entry: ModuleEntry,
+    buffers: Vec<Buffer>,
+    statistics: Statistics,
+    files: IndexMap<String, Vec<u8>>,
+    reports: Vec<PassReport>,
+}
+
+fn pack(module: CompiledModule, recipe: &Recipe, options: &CompileOptions) -> Result<Packed, Diagnostic> {
+    let name = module.role.name();
+    let entry = module.ir.entry().ok_or_else(|| Diagnostic::bug("a compiled module without an entry"))?;
+    let bytes = halite_hlo::encode(&module.hlo);
+    let statistics = statistics(recipe, entry, &module.hlo);
+    let (described, buffers) = (module_entry(module.role, entry, &bytes), buffers(entry));
     let mut files = IndexMap::new();
-    let mut entries = Vec::with_capacity(modules.len());
-    for module in modules {
-        let name = module.role.name();
-        let bytes = halite_hlo::encode(&module.hlo);
-        if options.emit_hlo_text {
-            files.insert(format!("{name}.hlo.txt"), halite_hlo::text::print(&module.hlo).into_bytes());
+    if options.emit_hlo_text {
+        files.insert(format!("{name}.hlo.txt"), halite_hlo::text::print(&module.hlo).into_bytes());
+    }
+    if options.emit_ir {
+        files.insert(format!("{name}.ir"), halite_ir::text::print(&module.ir).into_bytes());
+    }
+    files.extend(module.dumps.into_iter().map(|(file, text)| (file, text.into_bytes())));
+    files.insert(format!("{name}.hlo.pb"), bytes);
+    Ok(Packed { role: module.role, entry: described, buffers, statistics, files, reports: module.reports })
+}
+
+/// Joins the modules of a bundle. Each buffer stands once, in the order of first use; the figures are those of the
+/// training step, or of the first module without one.
+fn assemble(elaborated: Elaborated, source: &Source, packed: Vec<Packed>) -> Compiled {
+    let step = packed.iter().find(|module| module.role == ModuleRole::TrainStep);
+    let schedule = step.iter().map(|module| module.role.name().to_owned()).collect();
+    let statistics = step.or(packed.first()).map(|module| module.statistics.clone()).unwrap_or_default();
+    let (mut files, mut buffers) = (IndexMap::new(), IndexMap::new());
+    let (mut modules, mut reports) = (Vec::new(), Vec::new());
+    for module in packed {
+        files.extend(module.files);
+        for buffer in module.buffers {
+            buffers.entry(buffer.name.clone()).or_insert(buffer);
         }
-        if options.emit_ir {
-            files.insert(format!("{name}.ir"), halite_ir::text::print(&module.ir).into_bytes());
-        }
-        files.extend(module.dumps.iter().map(|(file, text)| (file.clone(), text.clone().into_bytes())));
-        entries.push(module_entry(module, &bytes)?);
-        files.insert(format!("{name}.hlo.pb"), bytes);
+        modules.push(module.entry);
+        reports.push((module.role, module.reports));
     }
     let config = elaborated.config.iter().map(|(key, &value)| (key.clone(), spec_value(value))).collect();
-    let schedule = modules.iter().filter(|module| module.role == ModuleRole::TrainStep);
     let manifest = Manifest {
         version: MANIFEST_VERSION,
         model: ModelInfo { name: elaborated.module.name.to_string(), config },
-        recipe: recipe.clone(),
-        buffers: buffers(modules)?,
-        modules: entries,
-        schedule: schedule.map(|module| module.role.name().to_owned()).collect(),
-        statistics: statistics(recipe, modules)?,
+        recipe: source.recipe.clone(),
+        buffers: buffers.into_values().collect(),
+        modules,
+        schedule,
+        statistics,
     };
-    Ok(Bundle { manifest, files })
+    Compiled { bundle: Bundle { manifest, files }, warnings: elaborated.warnings, reports }
 }
 
 fn spec_value(value: halite_lang::ConfigValue) -> halite_spec::ConfigValue {
@@ -225,16 +276,11 @@ fn spec_value(value: halite_lang::ConfigValue) -> halite_spec::ConfigValue {
     }
 }
 
-fn entry(module: &CompiledModule) -> Result<&Function, Diagnostic> {
-    module.ir.entry().ok_or_else(|| Diagnostic::bug("a compiled module without an entry"))
-}
-
 fn port(name: &str, ty: &TensorType, role: PortRole, alias: Option<usize>) -> Port {
     Port { name: name.to_owned(), dtype: ty.dtype(), shape: ty.shape().to_vec(), role, alias }
 }
 
-fn module_entry(module: &CompiledModule, bytes: &[u8]) -> Result<ModuleEntry, Diagnostic> {
-    let entry = entry(module)?;
+fn module_entry(role: ModuleRole, entry: &Function, bytes: &[u8]) -> ModuleEntry {
     let aliases = aliases(entry);
     let input = |param: &halite_ir::Param| port(&param.name, entry.ty(param.value), PortRole::Buffer, None);
     let output = |(index, result): (usize, &halite_ir::FuncResult)| {
@@ -246,28 +292,20 @@ fn module_entry(module: &CompiledModule, bytes: &[u8]) -> Result<ModuleEntry, Di
         let alias = aliases.iter().find(|(_, output)| *output == index).map(|(parameter, _)| *parameter);
         port(&result.name, entry.ty(result.value), role, alias)
     };
-    let name = module.role.name();
-    Ok(ModuleEntry {
+    let name = role.name();
+    ModuleEntry {
         name: name.to_owned(),
-        role: module.role,
+        role,
         file: format!("{name}.hlo.pb"),
         sha256: Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect(),
         inputs: entry.params.iter().map(input).collect(),
         outputs: entry.results.iter().enumerate().map(output).collect(),
-    })
+    }
 }
 
-/// Every buffer that some module reads, once, in the order of first use.
-fn buffers(modules: &[CompiledModule]) -> Result<Vec<Buffer>, Diagnostic> {
-    let mut buffers = IndexMap::new();
-    for module in modules {
-        let entry = entry(module)?;
-        for param in &entry.params {
-            let ty = entry.ty(param.value);
-            buffers.entry(param.name.clone()).or_insert_with(|| buffer(&param.name, ty, &param.role));
-        }
-    }
-    Ok(buffers.into_values().collect())
+/// The buffers that a module reads.
+fn buffers(entry: &Function) -> Vec<Buffer> {
+    entry.params.iter().map(|param| buffer(&param.name, entry.ty(param.value), &param.role)).collect()
 }
 
 fn buffer(name: &str, ty: &TensorType, role: &ParamRole) -> Buffer {
@@ -293,12 +331,9 @@ fn buffer(name: &str, ty: &TensorType, role: &ParamRole) -> Buffer {
     Buffer { name: name.to_owned(), dtype: ty.dtype(), shape: ty.shape().to_vec(), slot, of, init }
 }
 
-fn statistics(recipe: &Recipe, modules: &[CompiledModule]) -> Result<Statistics, Diagnostic> {
+fn statistics(recipe: &Recipe, entry: &Function, hlo: &HloModuleProto) -> Statistics {
     let tokens = recipe.batch as u64 * recipe.seq as u64;
     let mut statistics = Statistics { tokens_per_step: tokens, ..Statistics::default() };
-    let step = modules.iter().find(|module| module.role == ModuleRole::TrainStep);
-    let Some(module) = step.or(modules.first()) else { return Ok(statistics) };
-    let entry = entry(module)?;
     for param in &entry.params {
         let ty = entry.ty(param.value);
         match param.role {
@@ -311,8 +346,8 @@ fn statistics(recipe: &Recipe, modules: &[CompiledModule]) -> Result<Statistics,
         }
     }
     statistics.matmul_flops_per_token = matmul_flops(entry) / tokens.max(1);
-    statistics.hlo_instructions = module.hlo.computations.last().map_or(0, |main| main.instructions.len() as u64);
-    Ok(statistics)
+    statistics.hlo_instructions = hlo.computations.last().map_or(0, |main| main.instructions.len() as u64);
+    statistics
 }
 
 /// Floating-point operations of all contractions.

@@ -12,15 +12,17 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
     std::fs::read(path).map_err(|error| cannot("read", path, &error))
 }
 
-/// The text of a file.
+/// The text of a file, without the byte order mark that some editors put before it.
 ///
 /// # Errors
 /// When it cannot be read or is not UTF-8.
 pub fn read_text(path: &Path) -> Result<String> {
-    String::from_utf8(read(path)?).map_err(|error| {
+    let bytes = read(path)?;
+    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).map(<[u8]>::to_vec).unwrap_or(bytes);
+    String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         Diagnostic::error(codes::FILE, format!("`{}` is not a text: byte {at} is not UTF-8", path.display()))
-            .help("give a text file in UTF-8")
+            .help("save it as text in UTF-8, or give another file")
     })
 }
 
@@ -54,6 +56,10 @@ pub(crate) fn cannot(action: &str, path: &Path, error: &std::io::Error) -> Diagn
     let diagnostic = Diagnostic::error(codes::FILE, format!("cannot {action} `{}`: {}", path.display(), reason(error)));
     match error.kind() {
         std::io::ErrorKind::NotFound => diagnostic.help("check the path"),
+        std::io::ErrorKind::IsADirectory => diagnostic.help("name a file, not a folder"),
+        std::io::ErrorKind::NotADirectory | std::io::ErrorKind::AlreadyExists => {
+            diagnostic.help("choose another place: a file is in the way")
+        }
         std::io::ErrorKind::PermissionDenied => diagnostic.help("check the permissions or choose another place"),
         _ => diagnostic,
     }

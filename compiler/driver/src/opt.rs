@@ -2,10 +2,10 @@
 
 use crate::dump::{DumpFilter, Dumper};
 use crate::session::Session;
-use halite_ir::{Module, text, verify};
+use halite_ir::{Module, VerifyErrors, text, verify};
 use halite_passes::{PassCx, PassReport, Runner, RunnerOptions};
 use halite_spec::Recipe;
-use halite_support::{Diagnostics, FileId};
+use halite_support::{Diagnostic, Diagnostics, FileId, Span};
 use indexmap::IndexMap;
 
 /// How to run passes.
@@ -39,7 +39,10 @@ impl Session {
     /// Every mistake of the text, or every broken rule of the module.
     pub fn parse_ir(&self, file: FileId) -> Result<Module, Diagnostics> {
         let module = text::parse(&self.sources.file(file).text, file, &self.registry)?;
-        verify(&module, &self.registry).map_err(halite_ir::VerifyErrors::into_diagnostics)?;
+        let located = |error: Diagnostic| error.or_at(Some(Span::new(file, 0, 0)), "in this module");
+        let into_located =
+            |errors: VerifyErrors| errors.into_diagnostics().into_iter().map(located).collect::<Vec<_>>();
+        verify(&module, &self.registry).map_err(into_located)?;
         Ok(module)
     }
 

@@ -12,12 +12,12 @@ use halite_spec::Recipe;
 use halite_support::{Diagnostic, Diagnostics, FileId, SourceMap, Span};
 use indexmap::IndexMap;
 
-/// Where a recipe says what: the span of each value by its dotted path.
+/// Where a recipe says what: the span of each entry by its dotted path.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Places(IndexMap<String, Span>);
 
 impl Places {
-    /// Where the value at a path stands, e.g. `optimizer.adamw.lr`; `None` when the recipe leaves it out.
+    /// Where the entry of a path stands, e.g. `optimizer.adamw.lr`; `None` when the recipe leaves it out.
     pub fn get(&self, path: &str) -> Option<Span> {
         self.0.get(path).copied()
     }
@@ -100,13 +100,13 @@ mod tests {
     }
 
     #[test]
-    fn places_are_those_of_the_values() {
+    fn places_are_those_of_the_entries() {
         let mut sources = SourceMap::new();
         let file = sources.add("r.toml", MINIMAL);
         let (_, places) = load(file, &["layers=3".to_owned()], &mut sources).unwrap();
         let text = |path| places.get(path).map(|span| sources.snippet(span));
-        assert_eq!(text("optimizer.adamw.lr"), Some("1e-3"));
-        assert_eq!(text("model.config.layers"), Some("3"));
+        assert_eq!(text("optimizer.adamw.lr"), Some("lr = 1e-3"));
+        assert_eq!(text("model.config.layers"), Some("layers=3"));
         assert_eq!(text("train.seed"), None);
     }
 

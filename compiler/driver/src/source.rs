@@ -93,7 +93,7 @@ fn load_model(name: &str, place: Option<Span>, folder: &Path, sources: &mut Sour
         let known: Vec<&str> = halite_models::models().iter().map(|(name, _)| *name).collect();
         return Err(Diagnostic::error(codes::INPUT, format!("there is no built-in model `{name}`"))
             .or_at(place, "unknown model")
-            .help(format!("{}; a path to a model ends in `.hal`", suggestion(name, &known))));
+            .help(format!("{} (a path to a model ends in `.hal`)", suggestion(name, &known))));
     }
     let path: PathBuf = folder.join(name);
     let text = files::read_text(&path).map_err(|error| error.or_at(place, "named here"))?;

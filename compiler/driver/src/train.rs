@@ -13,7 +13,7 @@ mod state;
 pub use data::Corpus;
 pub use history::{EvalRecord, History, StepRecord};
 pub use plot::plot;
-pub use run::{Observer, RunFiles, Silent, TrainOptions, train};
+pub use run::{Observer, RunFiles, Silent, TrainOptions, check_corpus, train};
 
 #[cfg(test)]
 mod tests;

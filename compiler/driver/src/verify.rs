@@ -99,9 +99,21 @@ impl Session {
         options: &VerifyOptions,
         executor: &dyn Executor,
     ) -> Result<VerifyReport, Diagnostics> {
-        let study = Study::new(self, source, options, executor)?;
-        let result = study.run(&study.source, &study.optimized, None)?;
-        Ok(VerifyReport { rows: study.compare(&result), scaled: study.scaled })
+        let study = self.study(source, options, executor)?;
+        study.verify(&study.optimized)
+    }
+
+    /// Makes the programs that optimized ones of a recipe are compared with.
+    ///
+    /// # Errors
+    /// As [`verify`](Self::verify).
+    pub fn study<'a>(
+        &'a self,
+        source: &Source,
+        options: &'a VerifyOptions,
+        executor: &'a dyn Executor,
+    ) -> Result<Study<'a>, Diagnostics> {
+        Study::new(self, source, options, executor)
     }
 
     /// The first optimization after which the results are wrong; `None` when they never are.
@@ -114,7 +126,7 @@ impl Session {
         options: &VerifyOptions,
         executor: &dyn Executor,
     ) -> Result<Option<Culprit>, Diagnostics> {
-        let study = Study::new(self, source, options, executor)?;
+        let study = self.study(source, options, executor)?;
         let breaks = |limit: usize| -> Result<(bool, Vec<&'static str>), Diagnostics> {
             let result = study.run(&study.source, &study.optimized, Some(limit))?;
             Ok((!study.compare(&result).iter().all(VerifyRow::passed), result.optimizations))
@@ -133,8 +145,8 @@ impl Session {
     }
 }
 
-/// The programs that an optimized one is compared with.
-struct Study<'a> {
+/// The programs that optimized ones of a recipe are compared with, compiled and run once.
+pub struct Study<'a> {
     session: &'a Session,
     options: &'a VerifyOptions,
     executor: &'a dyn Executor,
@@ -154,7 +166,22 @@ struct Run {
     optimizations: Vec<&'static str>,
 }
 
+impl std::fmt::Debug for Study<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Study").field("options", &self.options).field("scaled", &self.scaled).finish_non_exhaustive()
+    }
+}
+
 impl<'a> Study<'a> {
+    /// Verifies a pipeline that differs from that of the options in optimizations only.
+    ///
+    /// # Errors
+    /// As [`Session::verify`].
+    pub fn verify(&self, pipeline: &Pipeline) -> Result<VerifyReport, Diagnostics> {
+        let result = self.run(&self.source, pipeline, None)?;
+        Ok(VerifyReport { rows: self.compare(&result), scaled: self.scaled.clone() })
+    }
+
     fn new(
         session: &'a Session,
         source: &Source,

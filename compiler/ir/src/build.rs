@@ -7,13 +7,12 @@ use crate::op::InferCx;
 use crate::ops::Op;
 use crate::registry::Registry;
 use crate::syntax::{Def, FuncId, FuncResult, Function, Inst, Module, Param, ParamRole, ResultRole, Value, ValueData};
-use crate::ty::TensorType;
+use crate::ty::{TensorType, Types};
 use halite_support::{Diagnostic, Name, Result, Span};
 use halite_tensor::{DType, Shape};
 use smallvec::SmallVec;
 
-/// The results of one instruction.
-pub type Values = SmallVec<[Value; 1]>;
+pub(crate) use crate::syntax::Values;
 
 /// Builds one function of a module. Op files add a method for each op.
 #[derive(Debug)]
@@ -67,12 +66,22 @@ impl<'a> Builder<'a> {
             let types: SmallVec<[&TensorType; 4]> = args.iter().map(|&arg| self.function.ty(arg)).collect();
             op.def().infer(&cx, &types).map_err(|diagnostic| self.locate(diagnostic))?
         };
+        Ok(self.push(op, Values::from_slice(args), types))
+    }
+
+    /// Adds an instruction whose result types are known.
+    pub(crate) fn push(&mut self, op: Op, args: Values, types: Types) -> Values {
         let index = u32::try_from(self.function.insts.len()).expect("instructions fit in 32 bits");
         let define = |(position, ty)| self.define(ty, Def::Inst(index, position), None);
         let results: Values = (0u16..).zip(types).map(define).collect();
-        let inst = Inst { op, args: args.into(), results: results.clone(), loc: self.loc };
-        self.function.insts.push(inst);
-        Ok(results)
+        self.function.insts.push(Inst { op, args, results: Values::from_slice(&results), loc: self.loc });
+        results
+    }
+
+    /// Makes room for the instructions and values of `source`.
+    pub(crate) fn reserve(&mut self, source: &Function) {
+        self.function.insts.reserve(source.insts.len());
+        self.function.values.reserve(source.values.len());
     }
 
     /// Applies an op with a single result.

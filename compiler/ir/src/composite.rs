@@ -52,7 +52,7 @@ impl Attrs {
         for (name, _) in given {
             if !schema.iter().any(|spec| spec.name == *name) {
                 let known: Vec<_> = schema.iter().map(|spec| format!("`{}`", spec.name)).collect();
-                let takes = if known.is_empty() { "no attributes".to_owned() } else { known.join(", ") };
+                let takes = if known.is_empty() { "no attribute: remove it".to_owned() } else { known.join(", ") };
                 return Err(error(format!("`{composite}` has no attribute `{name}`")).help(format!("it takes {takes}")));
             }
         }

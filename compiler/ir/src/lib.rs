@@ -26,7 +26,7 @@ mod ty;
 mod verify;
 
 pub use attr::{Attr, Real};
-pub use build::{Builder, Values, present};
+pub use build::{Builder, present};
 pub use composite::{AttrSpec, Attrs, Composite, CompositeDef};
 pub use fingerprint::fingerprint;
 pub use interpret::{EvalCx, Interpreter};
@@ -35,7 +35,7 @@ pub use lower::{Gather, LowerCx, LowerOptions, aliases, lower};
 pub use op::{Cost, Effect, InferCx, OpDef, Policy, Sample, SampleArg, SampleValues, Vjp, VjpCx};
 pub use ops::Op;
 pub use registry::Registry;
-pub use rewrite::{Rewriter, rewrite_functions};
+pub use rewrite::{Rewriter, rewrite_functions, rewrite_planned};
 pub use sample::{sample_inputs, sample_module};
 pub use syntax::*;
 pub use ty::{Placement, TensorType, Types};

@@ -1,8 +1,10 @@
 //! Rebuilding a function instruction by instruction.
 
-use crate::build::{Builder, Values};
+use crate::build::Builder;
+use crate::op::InferCx;
 use crate::registry::Registry;
-use crate::syntax::{FuncId, Function, Inst, Module, Value};
+use crate::syntax::{FuncId, Function, Inst, Module, Value, Values};
+use crate::ty::Types;
 use halite_support::{Diagnostic, Result};
 use std::ops::{Deref, DerefMut};
 
@@ -17,7 +19,8 @@ pub struct Rewriter<'a> {
 impl<'a> Rewriter<'a> {
     /// Starts the copy of `source` inside `module` with the same name and parameters.
     pub fn new(module: &'a mut Module, registry: &'a Registry, source: &Function) -> Self {
-        let builder = Builder::new(module, registry, source.name.clone());
+        let mut builder = Builder::new(module, registry, source.name.clone());
+        builder.reserve(source);
         let mut rewriter = Self { builder, map: vec![None; source.values.len()] };
         for param in &source.params {
             let ty = source.ty(param.value).clone();
@@ -60,22 +63,33 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// Emits an instruction again with mapped arguments, keeping location and value names.
+    /// Emits an instruction again with mapped arguments, keeping location and value names. When no argument changes its
+    /// type, neither do the results, so that nothing is inferred; the verifier infers everything again.
     ///
     /// # Errors
     /// When the mapped arguments no longer fit.
     pub fn copy(&mut self, source: &Function, inst: &Inst) -> Result<()> {
         let args = self.values(&inst.args)?;
         let outer = self.builder.set_loc(inst.loc);
-        let results = self.builder.emit_all(inst.op.clone(), &args)?;
+        let results = if inst.args.iter().zip(&args).all(|(&old, &new)| source.ty(old) == self.builder.ty(new)) {
+            let types: Types = inst.results.iter().map(|&result| source.ty(result).clone()).collect();
+            self.builder.push(inst.op.clone(), args, types)
+        } else {
+            self.builder.emit_all(inst.op.clone(), &args)?
+        };
         self.builder.set_loc(outer);
-        for (&old, &new) in inst.results.iter().zip(&results) {
+        self.keep_names(source, inst, &results);
+        self.replace_all(inst, &results);
+        Ok(())
+    }
+
+    /// Gives what stands for the results of an old instruction their names.
+    pub fn keep_names(&mut self, source: &Function, inst: &Inst, new: &[Value]) {
+        for (&old, &new) in inst.results.iter().zip(new) {
             if let Some(hint) = &source.values[old.index()].hint {
                 self.builder.name_value(new, hint.clone());
             }
         }
-        self.replace_all(inst, &results);
-        Ok(())
     }
 
     /// The builder, without the map.
@@ -119,10 +133,31 @@ pub fn rewrite_functions(
     registry: &Registry,
     mut rewrite: impl FnMut(&mut Rewriter<'_>, &Function) -> Result<()>,
 ) -> Result<()> {
+    rewrite_planned(module, registry, |_, _| Some(()), |rewriter, source, ()| rewrite(rewriter, source)).map(drop)
+}
+
+/// Rebuilds, in order, the functions for which there is a plan; the others stay as they are, which costs nothing. Handles
+/// of functions stay valid. Returns whether there was any plan.
+///
+/// # Errors
+/// What `rewrite` returns, or a value that was not rewritten.
+pub fn rewrite_planned<P>(
+    module: &mut Module,
+    registry: &Registry,
+    mut plan: impl FnMut(InferCx<'_>, &Function) -> Option<P>,
+    mut rewrite: impl FnMut(&mut Rewriter<'_>, &Function, P) -> Result<()>,
+) -> Result<bool> {
+    let mut any = false;
     for source in std::mem::take(&mut module.functions) {
+        let cx = InferCx { functions: &module.functions, registry };
+        let Some(plan) = plan(cx, &source) else {
+            module.functions.push(source);
+            continue;
+        };
+        any = true;
         let mut rewriter = Rewriter::new(module, registry, &source);
-        rewrite(&mut rewriter, &source)?;
+        rewrite(&mut rewriter, &source, plan)?;
         rewriter.finish(&source)?;
     }
-    Ok(())
+    Ok(any)
 }

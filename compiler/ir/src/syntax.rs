@@ -18,6 +18,9 @@ entity!(
     "@"
 );
 
+/// A few values in order, such as the arguments or the results of an instruction.
+pub type Values = SmallVec<[Value; 4]>;
+
 /// How far a module has come. Phases only move forward.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum Phase {
@@ -170,9 +173,9 @@ pub struct Inst {
     /// What it does.
     pub op: Op,
     /// What it is applied to.
-    pub args: SmallVec<[Value; 4]>,
+    pub args: Values,
     /// What it defines.
-    pub results: SmallVec<[Value; 1]>,
+    pub results: Values,
     /// Where it comes from.
     pub loc: LocId,
 }

@@ -168,7 +168,8 @@ impl<'r, 'm> Elaborator<'r, 'm> {
 
     fn limit(&mut self, message: String, span: Span) -> Reported {
         if !std::mem::replace(&mut self.limit_reached, true) {
-            self.error(codes::LIMIT, message, span, "stopped here");
+            let error = Diagnostic::error(codes::LIMIT, message).at(span, "stopped here");
+            self.report(error.help("shorten the loops or the chain of calls"));
         }
         Reported
     }
@@ -208,7 +209,8 @@ impl<'r, 'm> Elaborator<'r, 'm> {
     fn wrong_kind(&mut self, expected: &str, found: &Value, at: &Expr) -> Reported {
         let found = self.describe(found);
         let message = format!("expected {expected}, found {found}");
-        self.error(codes::KIND, message, at.span, format!("this is {found}"))
+        let error = Diagnostic::error(codes::KIND, message).at(at.span, format!("this is {found}"));
+        self.report(error.help(format!("write {expected} here")))
     }
 }
 

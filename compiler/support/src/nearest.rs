@@ -1,17 +1,28 @@
-//! Finding what was probably meant.
+//! Finding what was probably meant by a misspelled word.
 
-/// The candidate most like `word`, if at most a third of its letters are wrong.
+use std::cmp::Reverse;
+
+/// What an insertion, a removal or a replacement of a letter costs; a swap of neighbors costs half.
+const EDIT: usize = 2;
+
+/// The candidate most like `word`, if about a third of its letters or less is wrong. Of equals, the one with the longer
+/// common beginning, then the first.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let distance = |candidate: &str| strsim::damerau_levenshtein(word, candidate);
-    let best = candidates.into_iter().map(|candidate| (distance(candidate), candidate)).min();
-    best.filter(|(distance, candidate)| distance * 3 <= candidate.len().max(word.len())).map(|(_, candidate)| candidate)
+    let limit = EDIT * (word.chars().count() / 3).max(1);
+    let common = |candidate: &str| word.chars().zip(candidate.chars()).take_while(|(a, b)| a == b).count();
+    let close = candidates.into_iter().filter_map(|candidate| {
+        let distance = distance(word, candidate);
+        (distance <= limit).then_some(((distance, Reverse(common(candidate))), candidate))
+    });
+    close.min_by_key(|(order, _)| *order).map(|(_, candidate)| candidate)
 }
 
-/// "did you mean `x`?" when something is near, else the list of what there is.
+/// "did you mean `x`?" when something is near, else what there is to choose from.
 pub fn suggestion(word: &str, candidates: &[&str]) -> String {
     match nearest(word, candidates.iter().copied()) {
         Some(candidate) => format!("did you mean `{candidate}`?"),
-        None => format!("there is {}", list(candidates)),
+        None if candidates.len() == 1 => format!("choose {}", list(candidates)),
+        None => format!("choose one of {}", list(candidates)),
     }
 }
 
@@ -27,13 +38,50 @@ pub fn list(words: &[&str]) -> String {
     }
 }
 
+/// The least cost of edits that turn one word into the other.
+fn distance(from: &str, to: &str) -> usize {
+    let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
+    let mut rows = vec![vec![0; to.len() + 1]; from.len() + 1];
+    for i in 0..=from.len() {
+        for j in 0..=to.len() {
+            if i == 0 || j == 0 {
+                rows[i][j] = EDIT * (i + j);
+                continue;
+            }
+            let replaced = rows[i - 1][j - 1] + if from[i - 1] == to[j - 1] { 0 } else { EDIT };
+            let moved = rows[i - 1][j].min(rows[i][j - 1]) + EDIT;
+            rows[i][j] = replaced.min(moved);
+            if i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1] {
+                rows[i][j] = rows[i][j].min(rows[i - 2][j - 2] + EDIT / 2);
+            }
+        }
+    }
+    rows[from.len()][to.len()]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn typing_errors_are_recognized_and_others_are_not() {
-        assert_eq!(nearest("bacth", ["seq", "batch"]), Some("batch"));
-        assert_eq!(suggestion("zzz", &["seq", "batch"]), "there is `seq` and `batch`");
+    fn close_words_are_found_and_far_ones_are_not() {
+        let keys = ["hidden", "heads", "kv_heads"];
+        assert_eq!(nearest("hiden", keys), Some("hidden"));
+        assert_eq!(nearest("haeds", keys), Some("heads"));
+        assert_eq!(nearest("kv_head", keys), Some("kv_heads"));
+        assert_eq!(nearest("vocab", keys), None);
+        assert_eq!(nearest("banana", ["add", "tanh"]), None);
+    }
+
+    #[test]
+    fn a_suggestion_is_what_is_near_or_all() {
+        assert_eq!(suggestion("bacth", &["seq", "batch"]), "did you mean `batch`?");
+        assert_eq!(suggestion("zzz", &["seq", "batch"]), "choose one of `seq` and `batch`");
+    }
+
+    #[test]
+    fn of_equals_the_likelier_one_is_found() {
+        assert_eq!(nearest("tahn", ["tan", "tanh"]), Some("tanh"));
+        assert_eq!(nearest("hlat-7bb", ["hlat-70b", "hlat-7b"]), Some("hlat-7b"));
     }
 }

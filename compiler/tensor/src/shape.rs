@@ -8,8 +8,15 @@ use std::ops::{Deref, DerefMut};
 pub type Dims = SmallVec<[usize; 6]>;
 
 /// The sizes of a tensor's dimensions, outermost first. Rank 0 is a scalar; a size may be 0.
-#[derive(Clone, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
+#[derive(PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
 pub struct Shape(Dims);
+
+/// Shapes are cloned with every type; the derived code copies size by size.
+impl Clone for Shape {
+    fn clone(&self) -> Self {
+        Self(SmallVec::from_slice(&self.0))
+    }
+}
 
 impl Shape {
     /// The shape of a scalar.

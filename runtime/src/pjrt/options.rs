@@ -11,8 +11,6 @@ pub(super) fn encode(options: &CompileOptions) -> Vec<u8> {
     let mut overrides = BTreeMap::new();
     let mut set = |name: &str, value| overrides.insert(name.to_string(), OptionOverride { value: Some(value) });
     set("xla_allow_excess_precision", Value::Bool(options.excess_precision));
-    // By default XLA's CPU back end compares for `maximum` and `minimum`, which loses NaN and the sign of zero.
-    set("xla_cpu_enable_fast_min_max", Value::Bool(options.excess_precision));
     // The fast forms of minimum and maximum drop a NaN in the second operand.
     set("xla_cpu_enable_fast_min_max", Value::Bool(false));
     if let Some(level) = options.optimization_level {

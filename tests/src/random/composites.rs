@@ -55,7 +55,7 @@ impl Body<'_, '_> {
     pub(super) fn normalized(&mut self) -> Result<()> {
         let Some(x) = self.pick_ranked(1) else { return Ok(()) };
         let width = x.ty.shape()[x.ty.rank() - 1];
-        let seed = self.random.next();
+        let seed = self.random.bits();
         let weight = self.b.constant(uniform(x.ty.dtype(), [width], 0.5, 1.5, seed))?;
         // With this eps the slope stays below 2 / sqrt(eps) in each element, of which there are few.
         let eps = [("eps", Attr::Real(Real(0.25)))];
@@ -86,7 +86,7 @@ impl Body<'_, '_> {
     /// Rotated positions and attention, on values made to fit.
     pub(super) fn attention(&mut self) -> Result<()> {
         let Some(x) = self.pick(|known| known.ty.dtype().is_float() && known.ty.rank() <= 1) else { return Ok(()) };
-        let (dtype, seed) = (x.ty.dtype(), self.random.next());
+        let (dtype, seed) = (x.ty.dtype(), self.random.bits());
         let mix = |body: &mut Self, seed: u64, heads: usize| -> Result<halite_ir::Value> {
             let pattern = body.b.constant(uniform(dtype, [1, 3, heads, 2], -1.0, 1.0, seed))?;
             let dims: Vec<usize> = (0..x.ty.rank()).collect();

@@ -134,7 +134,7 @@ impl Body<'_, '_> {
     /// A constant, and something known at compile time.
     pub(super) fn constant(&mut self) -> Result<()> {
         let Some(x) = self.pick_float() else { return Ok(()) };
-        let seed = self.random.next();
+        let seed = self.random.bits();
         let tensor = uniform(x.ty.dtype(), x.ty.shape().clone(), -1.0, 1.0, seed);
         let constant = self.b.constant(tensor)?;
         let value = self.b.negate(constant)?;

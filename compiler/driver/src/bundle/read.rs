@@ -43,7 +43,7 @@ fn wrong(path: &Path, reason: &str) -> Diagnostic {
 
 fn file(folder: &Path, module: &ModuleEntry) -> Result<Vec<u8>> {
     let path = folder.join(&module.file);
-    let bytes = files::read(&path)?;
+    let bytes = files::read(&path).map_err(|error| error.help(AGAIN))?;
     let found = sha256(&bytes);
     if found == module.sha256 {
         return Ok(bytes);

@@ -5,7 +5,7 @@ use super::context::{Context, Output, Result, one};
 use super::table::{bytes, facts};
 use clap::Args;
 use halite::files;
-use halite::train::{Corpus, History, RunFiles, TrainOptions, train};
+use halite::train::{Corpus, History, RunFiles, TrainOptions, check_corpus, train};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -65,6 +65,7 @@ impl Train {
             eval_batches: self.eval_batches,
         };
         let output = RunFiles::new(self.output.clone().unwrap_or_else(|| PathBuf::from("runs").join(&name)));
+        check_corpus(&bundle, &corpus).map_err(one)?;
         let executor = context.executor()?;
         let (text, held_out) = corpus.sizes();
         let spinner = bars::spinner(

@@ -1,7 +1,7 @@
 //! `halite verify`.
 
 use super::bars;
-use super::context::{Context, Output, Result};
+use super::context::{Context, Output, Result, one};
 use super::table::table;
 use clap::Args;
 use halite::verify::{Culprit, VerifyOptions, VerifyReport};
@@ -46,6 +46,10 @@ impl Verify {
         let source = context.load(&self.input, &self.set)?;
         let role = ModuleRole::from(self.role);
         let options = VerifyOptions { role, full: self.full, seed: self.seed, pipeline: self.passes.clone() };
+        if let Some(passes) = &self.passes {
+            context.session.passes.pipeline(passes).map_err(one)?;
+        }
+        context.session.elaborate(&source)?;
         let executor = context.executor()?;
         let spinner = bars::spinner(context, &format!("verifying {} of {}", role.name(), source.name));
         let report = context.session.verify(&source, &options, &executor)?;

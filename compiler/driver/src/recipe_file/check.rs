@@ -33,6 +33,7 @@ impl Checker<'_> {
             let path = join(path, key.name);
             let help = match &key.kind {
                 Kind::Table(_) | Kind::OneOf(_) | Kind::Config => format!("add `[{path}]`: {}", key.kind.describe()),
+                Kind::Version => format!("add `{} = {RECIPE_VERSION}`", key.name),
                 _ => format!("add `{} = ...`: {}", key.name, key.kind.describe()),
             };
             self.mistakes.push(

@@ -13,7 +13,7 @@ pub(super) fn apply(root: &mut Node, text: &str, sources: &mut SourceMap) -> Res
     let Some(equals) = text.find('=') else {
         return Err(malformed(file, text, "has no value"));
     };
-    let keys = keys(file, &text[..equals])?;
+    let keys = keys(file, text, equals)?;
     let value = text[equals + 1..].trim_start();
     let start = text.len() - value.len();
     let node = tree::parse_value(file, text, start..start + value.trim_end().len()).map_err(|mut all| all.remove(0))?;
@@ -23,13 +23,14 @@ pub(super) fn apply(root: &mut Node, text: &str, sources: &mut SourceMap) -> Res
 /// A key with its place in the override.
 type PlacedKey<'a> = (&'a str, Span);
 
-fn keys(file: FileId, path: &str) -> Result<Vec<PlacedKey<'_>>> {
+/// The keys before the equals sign.
+fn keys(file: FileId, text: &str, equals: usize) -> Result<Vec<PlacedKey<'_>>> {
     let mut start = 0;
     let mut keys = Vec::new();
-    for part in path.split('.') {
+    for part in text[..equals].split('.') {
         let key = part.trim();
         if key.is_empty() {
-            return Err(malformed(file, path, "has an empty key"));
+            return Err(malformed(file, text, "has an empty key"));
         }
         let at = start + (part.len() - part.trim_start().len());
         keys.push((key, Span::new(file, at, at + key.len())));

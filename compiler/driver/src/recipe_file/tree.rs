@@ -54,13 +54,15 @@ impl Node {
         }
     }
 
-    /// Adds the place of each value below this one, by its path.
+    /// Adds the place of each entry below this one, by its path: `key = value` where both stand together.
     pub(super) fn places(&self, path: &str, places: &mut IndexMap<String, Span>) {
         if let Value::Table(table) = &self.value {
             for (key, entry) in table {
                 let path = super::join(path, key);
                 entry.node.places(&path, places);
-                places.insert(path, entry.node.span);
+                let (key, value) = (entry.key, entry.node.span);
+                let together = key.file == value.file && key.end <= value.start;
+                places.insert(path, if together { Span { end: value.end, ..key } } else { value });
             }
         }
     }
@@ -88,7 +90,7 @@ impl Node {
 pub(super) fn parse(file: FileId, text: &str) -> Result<Node, Diagnostics> {
     let (root, errors) = DeTable::parse_recoverable(text);
     if !errors.is_empty() {
-        let mut errors: Diagnostics = errors.iter().map(|error| syntax_error(file, error)).collect();
+        let mut errors: Diagnostics = errors.iter().map(|error| syntax_error(file, text, error)).collect();
         errors.sort_by_key(|error| error.primary().map(|label| label.span));
         return Err(errors);
     }
@@ -117,11 +119,16 @@ fn is_word(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "-_./*".contains(c))
 }
 
-fn syntax_error(file: FileId, error: &toml::de::Error) -> Diagnostic {
+fn syntax_error(file: FileId, text: &str, error: &toml::de::Error) -> Diagnostic {
     let range = error.span().unwrap_or(0..0);
     let message = error.message().trim().replace('\n', ", ");
-    let code = if message.contains("duplicate key") { codes::RECIPE_KEY } else { codes::RECIPE_SYNTAX };
-    Diagnostic::error(code, message).at(Span::new(file, range.start, range.end), "here").help("recipes are TOML")
+    let span = Span::new(file, range.start, range.end);
+    if message.contains("duplicate key") {
+        let message = format!("the key `{}` is given twice", text.get(range).unwrap_or_default());
+        return Diagnostic::error(codes::RECIPE_KEY, message).at(span, "again here").help("remove one of the two");
+    }
+    let help = "write `key = value` as TOML has it, e.g. `batch = 4` or `name = \"llama\"`";
+    Diagnostic::error(codes::RECIPE_SYNTAX, message).at(span, "here").help(help)
 }
 
 /// Turns parsed TOML of one file into nodes.

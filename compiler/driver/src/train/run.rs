@@ -108,8 +108,7 @@ pub fn train(
     observer: &mut dyn Observer,
 ) -> std::result::Result<History, Diagnostics> {
     let one = |error| vec![error];
-    let shape = batch_shape(bundle).map_err(one)?;
-    corpus.check(shape).map_err(one)?;
+    let shape = check(bundle, corpus).map_err(one)?;
     let tensors = match resume {
         Some(path) => tensors::read(path).map_err(one)?,
         None => init::initial_state(bundle, options.seed),
@@ -147,6 +146,22 @@ pub fn train(
 fn diverged(step: u64) -> Diagnostic {
     Diagnostic::error(codes::DIVERGED, format!("the loss is not finite after update {step}"))
         .help("lower the learning rate, lengthen the warm-up, or set `clip_norm`")
+}
+
+/// Whether a bundle can be trained on a corpus, found without an executor; the shape of a batch.
+fn check(bundle: &Bundle, corpus: &Corpus) -> Result<BatchShape> {
+    bundle.module_with_role(ModuleRole::TrainStep)?;
+    let shape = batch_shape(bundle)?;
+    corpus.check(shape)?;
+    Ok(shape)
+}
+
+/// Checks that a bundle can be trained on a corpus. [`train`] does so too; this needs no executor.
+///
+/// # Errors
+/// When the bundle lacks a training step on bytes or the text is too short.
+pub fn check_corpus(bundle: &Bundle, corpus: &Corpus) -> Result<()> {
+    check(bundle, corpus).map(|_| ())
 }
 
 /// The shape of the one batch input, and whether its tokens can be bytes.

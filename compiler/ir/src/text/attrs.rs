@@ -154,7 +154,8 @@ impl AttrReader<'_, '_> {
             }
         };
         for text in elements {
-            let refused = || error(format!("`{text}` is not an element of `{ty}`"));
+            let help = || format!("write an element of `{}`, or state another type", ty.dtype());
+            let refused = || error(format!("`{text}` is not an element of `{ty}`")).help(help());
             parse_element(ty.dtype(), text, &mut bytes).ok_or_else(refused)?;
         }
         let shape = if matches!(literal, Literal::Splat(_)) { Shape::scalar() } else { ty.shape().clone() };
@@ -162,6 +163,7 @@ impl AttrReader<'_, '_> {
             let size = ty.dtype().size();
             let (expected, found) = (mismatch.expected / size, mismatch.found / size);
             error(format!("`{ty}` has {expected} elements, found {found}"))
+                .help(format!("write one element for all or {expected} in a list, or state another shape"))
         })?;
         Ok(Attr::Tensor(Arc::new(tensor)))
     }

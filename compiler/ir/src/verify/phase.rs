@@ -98,7 +98,12 @@ fn check_legal(module: &Module, errors: &mut Errors<'_>) {
         for (at, inst) in function.insts.iter().enumerate() {
             let name = inst.op.name();
             if matches!(inst.op, Op::Composite(_)) {
-                errors.at_inst(FuncId::new(index), at, broken(format!("composite `{name}` in phase `legal`")));
+                errors.at_inst(
+                    FuncId::new(index),
+                    at,
+                    broken(format!("composite `{name}` in phase `legal`"))
+                        .help("state an earlier phase, or write its decomposition"),
+                );
             } else if matches!(inst.op, Op::Call(_)) {
                 errors.at_inst(FuncId::new(index), at, broken("a call in phase `legal`".to_owned()));
             }

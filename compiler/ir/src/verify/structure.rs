@@ -13,7 +13,10 @@ use smallvec::SmallVec;
 /// Checks every function of a module.
 pub(super) fn check(module: &Module, registry: &Registry, errors: &mut Errors<'_>) {
     if module.functions.is_empty() {
-        errors.at_module(broken(codes::UNDEFINED_VALUE, "the module has no function".to_owned()));
+        errors.at_module(
+            broken(codes::UNDEFINED_VALUE, "the module has no function".to_owned())
+                .help("write at least `func @main(..) -> (..) {`, `return ..` and `}`"),
+        );
     }
     let mut names = FxHashSet::default();
     for (index, function) in module.functions.iter().enumerate() {

@@ -99,7 +99,7 @@ impl Elaborator<'_, '_> {
             Some(_) => error.also(key.name.span, format!("the default is `{default}`")),
             None => error.at(key.name.span, format!("the default is `{default}`")),
         };
-        Err(self.report(error))
+        Err(self.report(error.help(format!("set `{}` to {expected}", setting.key))))
     }
 
     fn require(&mut self, require: &Require) -> Eval<()> {
@@ -112,19 +112,30 @@ impl Elaborator<'_, '_> {
     }
 
     fn violated(&mut self, require: &Require) -> Reported {
-        let mut error = Diagnostic::error(codes::REQUIREMENT, &*require.message);
-        error = error.at(require.condition.span, "does not hold");
+        let error = Diagnostic::error(codes::REQUIREMENT, &*require.message);
+        let error = self.blame(error, &require.condition);
+        let error = match error.primary() {
+            Some(_) => error.also(require.condition.span, "required"),
+            None => error.at(require.condition.span, "does not hold"),
+        };
+        self.report(error)
+    }
+
+    /// Says what the globals in an expression are: where they are set if that has a place, which then is the main one.
+    pub(super) fn blame(&self, mut error: Diagnostic, expr: &Expr) -> Diagnostic {
         let mut names = Vec::new();
-        names_in(&require.condition, &mut names);
+        names_in(expr, &mut names);
         for name in names {
             let Some(Ok(value)) = self.globals.get(name) else { continue };
-            error = error.note(format!("`{name}` is {}", self.describe(value)));
+            let known = format!("`{name}` is {}", self.describe(value));
             let setting = self.options.overrides.iter().rev().find(|setting| setting.key == name);
-            if let Some(span) = setting.and_then(|setting| setting.span) {
-                error = error.also(span, "set here");
-            }
+            error = match (setting.and_then(|setting| setting.span), error.primary()) {
+                (Some(span), None) => error.at(span, known),
+                (Some(span), Some(_)) => error.also(span, known),
+                (None, _) => error.note(known),
+            };
         }
-        self.report(error)
+        error
     }
 }
 

@@ -3,7 +3,7 @@
 use super::value::Value;
 use super::{Elaborator, Eval, Locals, Reported, arithmetic, elements, type_word};
 use crate::ast::{BinaryOp, Call, Expr, ExprKind, ScopePart, Subscript};
-use halite_support::{Name, codes};
+use halite_support::{Diagnostic, Name, codes};
 use halite_tensor::Shape;
 
 impl Elaborator<'_, '_> {
@@ -141,11 +141,15 @@ impl Elaborator<'_, '_> {
             sizes.iter().map(|&size| usize::try_from(size).ok().filter(|&s| s > 0)).collect();
         let Some(dims) = dims else {
             let message = format!("the sizes of a tensor are at least 1, found {sizes:?}");
-            return Err(self.error(codes::SHAPE, message, at.span, "this shape"));
+            let error = Diagnostic::error(codes::SHAPE, message).at(at.span, "this shape");
+            let error = self.blame(error, at).help("choose sizes of at least 1");
+            return Err(self.report(error));
         };
         if elements(&dims).is_none() {
             let message = format!("a tensor of shape {sizes:?} is too large");
-            return Err(self.error(codes::LIMIT, message, at.span, "this shape"));
+            let error = Diagnostic::error(codes::LIMIT, message).at(at.span, "this shape");
+            let error = self.blame(error, at).help("choose smaller sizes");
+            return Err(self.report(error));
         }
         Ok(Shape::from(dims.as_slice()))
     }

@@ -127,7 +127,8 @@ impl Elaborator<'_, '_> {
             (Some(start), Some(limit)) if start < limit && limit <= size => Ok((start, limit)),
             _ => {
                 let message = format!("the range {from}:{to} does not lie within size {size}");
-                Err(self.error(codes::SHAPE, message, span, "here"))
+                let error = Diagnostic::error(codes::SHAPE, message).at(span, "here");
+                Err(self.report(error.help("leave out the end to take the rest: `x[1:]`, or choose another range")))
             }
         }
     }

@@ -11,14 +11,39 @@ pub(super) fn explain(file: FileId, text: &str, error: &Error<Rule>) -> Diagnost
     };
     let found = token_at(text, start);
     let span = Span::new(file, start, start + found.len());
-    let shown = if found.is_empty() { "the end of the file".to_owned() } else { format!("`{found}`") };
+    let shown = match found.chars().next() {
+        None => "the end of the file".to_owned(),
+        Some(c) if c.is_control() => "a character that cannot be seen".to_owned(),
+        Some(_) => format!("`{found}`"),
+    };
     let expected = match &error.variant {
         ErrorVariant::ParsingError { positives, .. } => alternatives(positives),
         ErrorVariant::CustomError { message } => message.clone(),
     };
     let diagnostic = Diagnostic::error(codes::SYNTAX, format!("expected {expected}, found {shown}"));
     let diagnostic = diagnostic.at(span, format!("expected {expected}"));
-    if is_reserved(found) { diagnostic.note(format!("`{found}` is a word of the language")) } else { diagnostic }
+    match advice(found, &expected) {
+        Some(help) => diagnostic.help(help),
+        None => diagnostic,
+    }
+}
+
+/// What mends the mistakes that people make most, by what was found where what was expected.
+fn advice(found: &str, expected: &str) -> Option<String> {
+    let character = found.chars().next();
+    if let Some(odd) = character.filter(|c| c.is_control() || !(c.is_ascii() || c.is_alphanumeric())) {
+        return Some(format!("replace the character U+{:04X} by one of plain text", u32::from(odd)));
+    }
+    let begins_item = ["fn", "config", "require", "let"].contains(&found);
+    Some(match found {
+        "\"" if expected == describe(Rule::text) => "end the text with `\"` on the same line".to_owned(),
+        "}" if expected.contains("`return`") => "end the function with `return` and its results".to_owned(),
+        "" if expected == "`model`" => "begin the file with `model name {`".to_owned(),
+        _ if begins_item && expected.contains("`}`") => format!("close what stands before `{found}` with `}}`"),
+        "}" if expected == describe(Rule::EOI) => "remove it: nothing is open here".to_owned(),
+        _ if is_reserved(found) => format!("choose another name: `{found}` is a word of the language"),
+        _ => return None,
+    })
 }
 
 /// The word, number or sign at a byte position.

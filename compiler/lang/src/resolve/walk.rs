@@ -4,6 +4,7 @@ use super::{Findings, Program, Used, is_ignored, suggest};
 use crate::ast::{Call, Expr, ExprKind, Function, Ident, Item, Statement};
 use crate::elaborate::{builtins, type_word};
 use halite_ir::Registry;
+use halite_support::nearest::nearest;
 use halite_support::{Diagnostic, Span, codes};
 use indexmap::IndexMap;
 
@@ -135,7 +136,7 @@ impl<'m> Walk<'_, 'm> {
     fn output(&mut self, names: &'m [Ident]) {
         for name in names {
             self.read(&name.name, name.span);
-            if self.function != Some("main") {
+            if self.function != Some("main") && self.program.functions.contains_key("main") {
                 let message = format!("`output {}` stands outside `main`", name.name);
                 self.findings.error(codes::CONTRACT, message, name.span, "return it to `main` instead");
             }
@@ -195,7 +196,12 @@ impl<'m> Walk<'_, 'm> {
         } else if type_word(name).is_none() {
             let candidates = self.locals.keys().copied().chain(self.program.globals.keys().copied());
             let error = Diagnostic::error(codes::UNKNOWN_NAME, format!("no `{name}` is defined here"));
+            let meant = nearest(name, candidates.clone());
             self.findings.errors.push(suggest(error.at(span, "unknown name"), name, candidates));
+            // What was probably meant counts as read: that it is not would only repeat the complaint.
+            if let Some(local) = meant.and_then(|meant| self.locals.get_mut(meant)) {
+                local.read = true;
+            }
         }
     }
 
