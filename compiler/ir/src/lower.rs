@@ -147,10 +147,12 @@ impl<'a> Metadata<'a> {
         }
         self.last = Some(inst.loc);
         let mut metadata = OpMetadata { op_name: self.locs.path(inst.loc), ..OpMetadata::default() };
-        if let Some(span) = self.locs.span(inst.loc) {
-            let name = &self.sources.file(span.file).name;
+        if let Some(span) = self.locs.span(inst.loc)
+            && let Some(file) = self.sources.get(span.file)
+        {
+            let name = &file.name;
             metadata.source_file = name.rsplit('/').next().unwrap_or(name).to_owned();
-            metadata.source_line = self.lines.line(self.sources, span);
+            metadata.source_line = self.lines.line(&file.text, span);
         }
         cx.hlo.set_metadata(Some(metadata));
     }
@@ -161,13 +163,12 @@ impl<'a> Metadata<'a> {
 struct LineIndex(Vec<Option<Vec<u32>>>);
 
 impl LineIndex {
-    fn line(&mut self, sources: &SourceMap, span: Span) -> i32 {
+    fn line(&mut self, text: &str, span: Span) -> i32 {
         let index = span.file.index();
         if self.0.len() <= index {
             self.0.resize(index + 1, None);
         }
         let starts = self.0[index].get_or_insert_with(|| {
-            let text = &sources.file(span.file).text;
             let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
             std::iter::once(0).chain(breaks.map(|(at, _)| at as u32 + 1)).collect()
         });

@@ -71,7 +71,12 @@ impl SourceMap {
         FileId::new(self.files.len() - 1)
     }
 
-    /// The file behind a handle.
+    /// The file behind a handle, if it is one of this map's.
+    pub fn get(&self, id: FileId) -> Option<&SourceFile> {
+        self.files.get(id.index())
+    }
+
+    /// The file behind a handle of this map.
     pub fn file(&self, id: FileId) -> &SourceFile {
         &self.files[id.index()]
     }

@@ -1,7 +1,7 @@
 //! `multiply`.
 
 use super::class::{Takes, infer_binary, zip_numbers};
-use super::special::{INTS, int_pairs, real_pairs};
+use super::special::{INTS, int_pairs, real_pairs, subnormal_products};
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, present};
 use crate::dims::FactorMap;
@@ -65,6 +65,7 @@ impl OpDef for Multiply {
                 [SampleArg::uniform(float, [2, 3], -2.0, 2.0), SampleArg::uniform(float, [2, 3], -2.0, 2.0)],
             ),
             Sample::new("special", Multiply, real_pairs(float)),
+            Sample::new("subnormal", Multiply, subnormal_products(float)),
         ];
         samples.extend(INTS.map(|dtype| Sample::new(dtype.name(), Multiply, int_pairs(dtype))));
         samples

@@ -23,6 +23,17 @@ pub(super) fn real_pairs(float: DType) -> [SampleArg; 2] {
     combine(float, &REALS, &right)
 }
 
+/// The smallest normal numbers of both signs and a half, whose products are subnormal.
+pub(super) fn subnormal_products(float: DType) -> [SampleArg; 2] {
+    let exponent = match float {
+        DType::F16 => -14.0,
+        DType::F64 => -1022.0,
+        _ => -126.0,
+    };
+    let smallest = f64::exp2(exponent);
+    [SampleArg::listed(float, [2], &[smallest, -smallest]), SampleArg::listed(float, [2], &[0.5])]
+}
+
 /// One integer operand, with the smallest and the largest value.
 pub(super) fn ints(dtype: DType) -> SampleArg {
     let values = int_values(dtype);
