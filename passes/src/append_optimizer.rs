@@ -7,11 +7,12 @@ mod sgd;
 
 use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
 use halite_ir::{
-    Function, Module, ParamRole, Phase, Registry, ResultRole, Rewriter, Slot, StateInfo, TensorType, Value,
+    FuncResult, Function, Module, ParamRole, Phase, Registry, ResultRole, Rewriter, Slot, StateInfo, TensorType, Value,
 };
 use halite_spec::{Optimizer, Recipe, Schedule};
 use halite_support::{Diagnostic, Name, Result};
 use halite_tensor::DType;
+use rustc_hash::FxHashMap;
 
 /// Turns gradients into a training step: `(batch, state) -> (state', metrics)`.
 ///
@@ -92,12 +93,16 @@ struct Weight {
 }
 
 fn collect_weights(b: &Rewriter<'_>, entry: &Function) -> Result<Vec<Weight>> {
+    let gradient = |result: &FuncResult| match &result.role {
+        ResultRole::Gradient(name) => Some((name.clone(), result.value)),
+        _ => None,
+    };
+    let gradients: FxHashMap<Name, Value> = entry.results.iter().filter_map(gradient).collect();
     let mut weights = Vec::new();
     for param in &entry.params {
         let ParamRole::Weight(info) = &param.role else { continue };
-        let of_this = |role: &ResultRole| matches!(role, ResultRole::Gradient(name) if *name == param.name);
-        let gradient = entry.results.iter().find(|result| of_this(&result.role));
-        let gradient = gradient.ok_or_else(|| Diagnostic::bug(format!("`{}` has no gradient", param.name)))?.value;
+        let gradient = gradients.get(&param.name).copied();
+        let gradient = gradient.ok_or_else(|| Diagnostic::bug(format!("`{}` has no gradient", param.name)))?;
         let decay = info.decay.ok_or_else(|| Diagnostic::bug("`bind-recipe` runs before `append-optimizer`"))?;
         let value = b.value(param.value)?;
         weights.push(Weight { name: param.name.clone(), value, gradient, decay, m: None, v: None });

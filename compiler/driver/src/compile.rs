@@ -244,7 +244,7 @@ fn pack(module: CompiledModule, recipe: &Recipe, options: &CompileOptions) -> Re
 fn assemble(elaborated: Elaborated, source: &Source, packed: Vec<Packed>) -> Compiled {
     let step = packed.iter().find(|module| module.role == ModuleRole::TrainStep);
     let schedule = step.iter().map(|module| module.role.name().to_owned()).collect();
-    let statistics = step.or(packed.first()).map(|module| module.statistics.clone()).unwrap_or_default();
+    let statistics = step.or(packed.first()).map(|module| module.statistics).unwrap_or_default();
     let (mut files, mut buffers) = (IndexMap::new(), IndexMap::new());
     let (mut modules, mut reports) = (Vec::new(), Vec::new());
     for module in packed {
@@ -281,7 +281,10 @@ fn port(name: &str, ty: &TensorType, role: PortRole, alias: Option<usize>) -> Po
 }
 
 fn module_entry(role: ModuleRole, entry: &Function, bytes: &[u8]) -> ModuleEntry {
-    let aliases = aliases(entry);
+    let mut replaced = vec![None; entry.results.len()];
+    for (parameter, output) in aliases(entry) {
+        replaced[output] = Some(parameter);
+    }
     let input = |param: &halite_ir::Param| port(&param.name, entry.ty(param.value), PortRole::Buffer, None);
     let output = |(index, result): (usize, &halite_ir::FuncResult)| {
         let role = match result.role {
@@ -289,8 +292,7 @@ fn module_entry(role: ModuleRole, entry: &Function, bytes: &[u8]) -> ModuleEntry
             ResultRole::Probe => PortRole::Probe,
             _ => PortRole::Metric,
         };
-        let alias = aliases.iter().find(|(_, output)| *output == index).map(|(parameter, _)| *parameter);
-        port(&result.name, entry.ty(result.value), role, alias)
+        port(&result.name, entry.ty(result.value), role, replaced[index])
     };
     let name = role.name();
     ModuleEntry {

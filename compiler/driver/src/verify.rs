@@ -127,21 +127,7 @@ impl Session {
         executor: &dyn Executor,
     ) -> Result<Option<Culprit>, Diagnostics> {
         let study = self.study(source, options, executor)?;
-        let breaks = |limit: usize| -> Result<(bool, Vec<&'static str>), Diagnostics> {
-            let result = study.run(&study.source, &study.optimized, Some(limit))?;
-            Ok((!study.compare(&result).iter().all(VerifyRow::passed), result.optimizations))
-        };
-        let (broken, names) = breaks(usize::MAX)?;
-        if !broken {
-            return Ok(None);
-        }
-        let (mut good, mut bad) = (0, names.len());
-        while bad - good > 1 {
-            let middle = good.midpoint(bad);
-            if breaks(middle)?.0 { bad = middle } else { good = middle }
-        }
-        let pass = names.get(bad.saturating_sub(1)).copied().unwrap_or_default().to_owned();
-        Ok(Some(Culprit { pass, number: bad }))
+        study.bisect(&study.optimized)
     }
 }
 
@@ -180,6 +166,28 @@ impl<'a> Study<'a> {
     pub fn verify(&self, pipeline: &Pipeline) -> Result<VerifyReport, Diagnostics> {
         let result = self.run(&self.source, pipeline, None)?;
         Ok(VerifyReport { rows: self.compare(&result), scaled: self.scaled.clone() })
+    }
+
+    /// The first optimization of a pipeline after which the results are wrong; `None` when they never are.
+    ///
+    /// # Errors
+    /// As [`Session::verify`].
+    pub fn bisect(&self, pipeline: &Pipeline) -> Result<Option<Culprit>, Diagnostics> {
+        let breaks = |limit: usize| -> Result<(bool, Vec<&'static str>), Diagnostics> {
+            let result = self.run(&self.source, pipeline, Some(limit))?;
+            Ok((!self.compare(&result).iter().all(VerifyRow::passed), result.optimizations))
+        };
+        let (broken, names) = breaks(usize::MAX)?;
+        if !broken {
+            return Ok(None);
+        }
+        let (mut good, mut bad) = (0, names.len());
+        while bad - good > 1 {
+            let middle = good.midpoint(bad);
+            if breaks(middle)?.0 { bad = middle } else { good = middle }
+        }
+        let pass = names.get(bad.saturating_sub(1)).copied().unwrap_or_default().to_owned();
+        Ok(Some(Culprit { pass, number: bad }))
     }
 
     fn new(

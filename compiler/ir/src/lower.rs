@@ -7,6 +7,7 @@ use crate::ty::TensorType;
 use halite_hlo::proto::{HloModuleProto, OpMetadata};
 use halite_hlo::{ArrayType, ComputationBuilder, Id, ModuleBuilder};
 use halite_support::{Diagnostic, Result, SourceMap, Span};
+use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
 /// What the form of the HLO depends on besides the module.
@@ -81,9 +82,10 @@ pub fn lower(module: &Module, sources: &SourceMap, options: LowerOptions) -> Res
 
 /// Pairs of parameter and result positions that share memory.
 pub fn aliases(entry: &Function) -> Vec<(usize, usize)> {
-    let position = |name: &str| entry.params.iter().position(|param| param.name == name);
+    let positions: FxHashMap<&str, usize> =
+        entry.params.iter().enumerate().map(|(position, param)| (&*param.name, position)).collect();
     let alias = |(output, result): (usize, &FuncResult)| match &result.role {
-        ResultRole::State(name) => position(name).map(|parameter| (parameter, output)),
+        ResultRole::State(name) => positions.get(&**name).map(|&parameter| (parameter, output)),
         _ => None,
     };
     entry.results.iter().enumerate().filter_map(alias).collect()

@@ -108,9 +108,15 @@ fn attributes() {
 #[test]
 fn constants() {
     let constant = |text: &str| body(&format!("  %y = constant {text}"));
-    assert_report(&constant("[1, 2] : f32[4]"), &["2:3 E0204 `f32[4]` has 4 elements, found 2"]);
-    assert_report(&constant("1.5 : s32[4]"), &["2:3 E0204 `1.5` is not an element of `s32[4]`"]);
-    assert_report(&constant("300 : u8[4]"), &["2:3 E0204 `300` is not an element of `u8[4]`"]);
+    let help = "(write one element for all or 4 in a list, or state another shape)";
+    let message = format!("2:3 E0204 `f32[4]` has 4 elements, found 2 {help}");
+    assert_report(&constant("[1, 2] : f32[4]"), &[&message]);
+    let message = |element: &str, dtype: &str| {
+        let help = format!("(write an element of `{dtype}`, or state another type)");
+        format!("2:3 E0204 `{element}` is not an element of `{dtype}[4]` {help}")
+    };
+    assert_report(&constant("1.5 : s32[4]"), &[&message("1.5", "s32")]);
+    assert_report(&constant("300 : u8[4]"), &[&message("300", "u8")]);
     let missing = "`constant` needs its elements after its name (write e.g. `constant 1.0 : f32[4]`)";
     assert_report(&constant(": f32[4]"), &[&format!("2:3 E0204 {missing}")]);
     assert_report(&body("  %y = tanh 1.0, %x : f32[4]"), &["2:3 E0101 `tanh` takes no elements"]);

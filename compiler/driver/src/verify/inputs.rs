@@ -13,7 +13,8 @@ const IGNORED: i128 = -100;
 /// One tensor for each parameter of an entry, a function of the seed and the parameter's name. Reals are representable
 /// in `f32`, so that programs of different precision start from the same numbers.
 ///
-/// Weights are spread around their initial values, moments are not zero, and the update is the one with the highest
+/// Matrices are spread so that activations keep their size: initial values are so small that attention would be nearly
+/// uniform and the gradients of queries and keys lost beside the rest. Vectors lie around their initial values, moments are not zero, and the update is the one with the highest
 /// learning rate, so that a wrong term anywhere shows in some result.
 pub(super) fn inputs(
     entry: &Function,
@@ -29,7 +30,8 @@ pub(super) fn inputs(
         let ty = entry.ty(param.value);
         let stream = Stream::new(seed, &param.name);
         if ty.dtype().is_float() {
-            let values = (0..ty.shape().num_elements()).map(|index| real(&param.role, stream, index as u64));
+            let row = ty.shape().last().copied().unwrap_or(1);
+            let values = (0..ty.shape().num_elements()).map(|index| real(&param.role, row, stream, index as u64));
             return HostTensor::from_f64s(ty.dtype(), ty.shape().clone(), values.map(|value| f64::from(value as f32)));
         }
         if let ParamRole::State(_) = &param.role {
@@ -45,13 +47,13 @@ pub(super) fn inputs(
     entry.params.iter().map(input).collect()
 }
 
-fn real(role: &ParamRole, stream: Stream, index: u64) -> f64 {
+fn real(role: &ParamRole, row: usize, stream: Stream, index: u64) -> f64 {
     let normal = stream.normal_pair(index)[0];
     match role {
         ParamRole::Weight(info) => match info.init {
             Init::Zeros => 0.1 * normal,
             Init::Ones => 1.0 + 0.1 * normal,
-            Init::Normal { std } => std * normal,
+            Init::Normal { .. } => normal / (row as f64).sqrt(),
         },
         ParamRole::State(info) if info.slot == Slot::V => 1e-4 * normal * normal + 1e-6,
         ParamRole::State(_) => 1e-2 * normal,

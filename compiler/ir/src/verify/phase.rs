@@ -17,7 +17,7 @@ use super::Errors;
 use crate::ops::Op;
 use crate::syntax::{Def, FuncId, FuncResult, Function, Module, Param, ParamRole, Phase, ResultRole};
 use halite_support::{Diagnostic, codes};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Checks the rules of the module's phase.
 pub(super) fn check(module: &Module, errors: &mut Errors<'_>) {
@@ -40,11 +40,12 @@ fn broken(message: String) -> Diagnostic {
 }
 
 fn check_gradients(phase: Phase, id: FuncId, function: &Function, errors: &mut Errors<'_>) {
+    let params: FxHashSet<&str> = function.params.iter().map(|param| &*param.name).collect();
     for result in &function.results {
         let ResultRole::Gradient(of) = &result.role else { continue };
         if phase == Phase::Built {
             errors.at_return(id, broken(format!("a gradient of `{of}` among the results in phase `built`")));
-        } else if !function.params.iter().any(|param| param.name == *of) {
+        } else if !params.contains(&**of) {
             errors.at_return(id, broken(format!("a gradient of `{of}`, which is no parameter")));
         }
     }

@@ -1,0 +1,96 @@
+//! Compile speed by phase, for every preset.
+//!
+//! ```text
+//! cargo bench -p halite-benches --bench compile -- --quick           all of it, roughly
+//! cargo bench -p halite-benches --bench compile -- pass/.*/hlat-7b   the passes on one model
+//! ```
+//!
+//! | group | from | to |
+//! |---|---|---|
+//! | `elaborate` | the model's text | a module in phase `built` |
+//! | `pass` | the module before the first run of a pass of the training pipeline | the one after it, unverified |
+//! | `verify` | the final module | |
+//! | `lower`, `check`, `encode` | the final module | HLO; its findings; its bytes |
+//! | `print`, `parse` | the final module | its text, and back |
+//! | `whole` | the recipe | the bundle, all modules, verified after each pass |
+
+use criterion::{BatchSize, Criterion};
+use halite::compile::CompileOptions;
+use halite::pipelines::pipeline;
+use halite::session::Session;
+use halite::source::{self, Source};
+use halite_ir::{LowerOptions, Module, lower, text, verify};
+use halite_passes::{PassCx, Pipeline, Runner, RunnerOptions, Stage};
+use halite_spec::ModuleRole;
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+use std::hint::black_box;
+
+const PRESETS: [&str; 3] = ["tiny", "hlat-7b", "hlat-70b"];
+
+fn main() {
+    let mut criterion = Criterion::default().sample_size(20).configure_from_args();
+    for preset in PRESETS {
+        let mut session = Session::new();
+        let source = sound(source::load(preset, &[], &mut session.sources));
+        bench_elaborate(&mut criterion, &session, &source);
+        let step = bench_passes(&mut criterion, &session, &source);
+        bench_module(&mut criterion, &session, &source, &step);
+        bench_whole(&mut criterion, &session, &source);
+    }
+    criterion.final_summary();
+}
+
+/// The value of a phase that presets pass.
+fn sound<T, E: Debug>(result: Result<T, E>) -> T {
+    result.unwrap_or_else(|error| panic!("a preset does not compile: {error:?}"))
+}
+
+fn bench_elaborate(criterion: &mut Criterion, session: &Session, source: &Source) {
+    let id = format!("elaborate/{}", source.name);
+    criterion.bench_function(&id, |bencher| bencher.iter(|| sound(session.elaborate(source))));
+}
+
+/// Measures each pass where the pipeline of the training step runs it first; returns the final module.
+fn bench_passes(criterion: &mut Criterion, session: &Session, source: &Source) -> Module {
+    let cx = PassCx { registry: &session.registry, recipe: Some(&source.recipe) };
+    let mut module = sound(session.elaborate(source)).module;
+    let mut seen = BTreeSet::new();
+    for stage in sound(session.passes.pipeline(pipeline(ModuleRole::TrainStep))).stages {
+        let passes = match &stage {
+            Stage::Once(pass) => std::slice::from_ref(pass),
+            Stage::Fixpoint(passes) => passes,
+        };
+        for pass in passes.iter().filter(|pass| seen.insert(pass.info().name)) {
+            let id = format!("pass/{}/{}", pass.info().name, source.name);
+            criterion.bench_function(&id, |bencher| {
+                let run = |module: &mut Module| sound(pass.run(module, &cx));
+                bencher.iter_batched_ref(|| module.clone(), run, BatchSize::PerIteration);
+            });
+        }
+        let stage = Pipeline { stages: vec![stage] };
+        sound(Runner::new(RunnerOptions::default()).run(&stage, &mut module, &cx));
+    }
+    module
+}
+
+/// What happens to a final module.
+fn bench_module(criterion: &mut Criterion, session: &Session, source: &Source, module: &Module) {
+    let hlo = sound(lower(module, &session.sources, LowerOptions::default()));
+    let (mut sources, printed) = (session.sources.clone(), text::print(module));
+    let file = sources.add("step.ir", printed.as_str());
+    let mut bench = |name: &str, phase: &dyn Fn()| {
+        criterion.bench_function(&format!("{name}/{}", source.name), |bencher| bencher.iter(phase));
+    };
+    bench("verify", &|| sound(verify(module, &session.registry)));
+    bench("lower", &|| drop(black_box(lower(module, &session.sources, LowerOptions::default()))));
+    bench("check", &|| drop(black_box(halite_hlo::check(&hlo))));
+    bench("encode", &|| drop(black_box(halite_hlo::encode(&hlo))));
+    bench("print", &|| drop(black_box(text::print(module))));
+    bench("parse", &|| drop(black_box(text::parse(&printed, file, &session.registry))));
+}
+
+fn bench_whole(criterion: &mut Criterion, session: &Session, source: &Source) {
+    let (id, options) = (format!("whole/{}", source.name), CompileOptions::default());
+    criterion.bench_function(&id, |bencher| bencher.iter(|| sound(session.compile(source, &options))));
+}

@@ -1,0 +1,317 @@
+//! Passes that are wrong on purpose, each in the pipeline of a small training step: verification fails on every one, and
+//! bisection names it. A compiler whose own check cannot see these mistakes could make them.
+
+#![allow(clippy::unwrap_used, reason = "this is test code")]
+
+use halite::session::Session;
+use halite::source::{self, Source};
+use halite::verify::VerifyOptions;
+use halite_ir::ops::{Compare, Constant, Direction, DotGeneral, Iota, Reduce, Slice};
+use halite_ir::{Function, Module, Op, Phase, Rewriter, Value};
+use halite_passes::{Changed, Kind, Pass, PassCx, PassInfo, Pipeline, Relation};
+use halite_support::{Diagnostic, Result, Severity};
+use halite_tensor::DType;
+use halite_tests::xla;
+use std::sync::Arc;
+
+/// The pipeline of a training step with a place for a bug in each phase.
+const PIPELINE: &str = "bind-recipe, cse, dce, <built>, auto-diff, <differentiated>, append-optimizer, <step>, \
+    (simplify, fold-constant, cse, dce)*, expand-composites, inline, (simplify, fold-constant, cse, dce)*, <expanded>, \
+    legalize";
+
+/// One layer; as many tokens as positions, so that wrong dimensions keep their sizes; clipping and decay at work.
+const SETTINGS: [&str; 11] = [
+    "layers=1",
+    "hidden=16",
+    "heads=2",
+    "kv_heads=1",
+    "ffn=24",
+    "vocab=8",
+    "batch=2",
+    "seq=8",
+    "optimizer.adamw.lr=1e-3",
+    "optimizer.adamw.weight_decay=0.5",
+    "optimizer.adamw.clip_norm=0.1",
+];
+
+/// A wrong pass.
+#[derive(Clone, Copy, Debug)]
+struct Bug {
+    name: &'static str,
+    /// Its place in the pipeline.
+    place: &'static str,
+    change: Change,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Change {
+    /// Puts something else for the instruction with this op, scope and number among its like.
+    Inst(&'static str, &'static str, usize, Replace),
+    /// Swaps two results of the entry, by their names.
+    Results(&'static str, &'static str),
+}
+
+/// What stands for the result of an instruction, given its op and arguments.
+type Replace = fn(&mut Rewriter<'_>, &Op, &[Value]) -> Result<Value>;
+
+const ATTENTION: &str = "model.layers.0.self_attn";
+const NORM: &str = "model.layers.0.input_layernorm";
+const MLP: &str = "model.layers.0.mlp";
+const UPDATE: &str = "optimizer.lm_head.weight";
+
+const fn expanded(name: &'static str, op: &'static str, scope: &'static str, nth: usize, replace: Replace) -> Bug {
+    Bug { name, place: "<expanded>", change: Change::Inst(op, scope, nth, replace) }
+}
+
+const BUGS: &[Bug] = &[
+    Bug {
+        name: "keys-for-values",
+        place: "<built>",
+        change: Change::Inst("causal_attention", ATTENTION, 0, |b, op, args| {
+            b.emit(op.clone(), &[args[0], args[1], args[1]])
+        }),
+    },
+    Bug {
+        name: "residual-lost",
+        place: "<built>",
+        change: Change::Inst("add", "model.layers.0", 0, |_, _, args| Ok(args[1])),
+    },
+    Bug {
+        name: "gradients-of-equal-type-swapped",
+        place: "<differentiated>",
+        change: Change::Results("model.layers.0.mlp.gate_proj.weight", "model.layers.0.mlp.up_proj.weight"),
+    },
+    Bug { name: "metrics-swapped", place: "<step>", change: Change::Results("loss", "grad_norm") },
+    Bug {
+        name: "decay-lost",
+        place: "<step>",
+        change: Change::Inst("subtract", UPDATE, 0, |b, op, args| {
+            let step = operand(b, args[1], 0);
+            b.emit(op.clone(), &[args[0], step])
+        }),
+    },
+    Bug {
+        name: "momentum-forgotten",
+        place: "<step>",
+        change: Change::Inst("divide", UPDATE, 0, |b, op, args| {
+            let (new, rate) = (operand(b, args[0], 0), operand(b, args[0], 1));
+            let added = operand(b, new, 1);
+            let numerator = b.multiply(added, rate)?;
+            b.emit(op.clone(), &[numerator, args[1]])
+        }),
+    },
+    Bug {
+        name: "schedule-one-update-behind",
+        place: "<step>",
+        change: Change::Inst("convert", "optimizer", 0, |b, op, args| {
+            let time = b.emit(op.clone(), args)?;
+            b.add_scalar(time, -1.0)
+        }),
+    },
+    Bug {
+        name: "warm-up-and-decay-swapped",
+        place: "<step>",
+        change: Change::Inst("select", "optimizer", 0, |b, op, args| b.emit(op.clone(), &[args[0], args[2], args[1]])),
+    },
+    Bug {
+        name: "gradient-doubled",
+        place: "<step>",
+        change: Change::Inst("multiply", UPDATE, 0, |b, op, args| {
+            let scaled = b.emit(op.clone(), args)?;
+            b.add(scaled, scaled)
+        }),
+    },
+    Bug {
+        name: "gradient-zeroed",
+        place: "<step>",
+        change: Change::Inst("multiply", UPDATE, 0, |b, _, args| b.splat_like(args[0], 0.0)),
+    },
+    Bug {
+        name: "beta-of-the-other-moment",
+        place: "<step>",
+        change: Change::Inst("constant", UPDATE, 0, |b, op, _| scaled(b, op, 0.95 / 0.9)),
+    },
+    expanded("clip-turned-around", "minimum", "optimizer", 0, |b, _, args| b.maximum(args[0], args[1])),
+    expanded("sign-lost", "negate", "optimizer", 0, |_, _, args| Ok(args[0])),
+    expanded("subtract-swapped", "subtract", ATTENTION, 0, |b, _, args| b.subtract(args[1], args[0])),
+    expanded("divide-swapped", "divide", ATTENTION, 0, |b, _, args| b.divide(args[1], args[0])),
+    expanded("mask-flipped", "compare", ATTENTION, 0, |b, _, args| b.emit(Compare { direction: Direction::Ge }, args)),
+    expanded("iotas-of-different-dims-merged", "iota", ATTENTION, 4, |b, op, _| match op {
+        Op::Iota(iota) => b.emit(Iota { dim: 0, ..iota.clone() }, &[]),
+        _ => b.emit(op.clone(), &[]),
+    }),
+    expanded("halves-of-rope-swapped", "concatenate", ATTENTION, 0, |b, op, args| {
+        b.emit(op.clone(), &[args[1], args[0]])
+    }),
+    expanded("scale-off-by-a-thousandth", "constant", ATTENTION, 3, |b, op, _| scaled(b, op, 1.001)),
+    expanded("reshape-for-transpose", "transpose", ATTENTION, 0, |b, op, args| {
+        let transposed = b.emit(op.clone(), args)?;
+        let shape = b.shape(transposed).clone();
+        b.reshape(args[0], shape)
+    }),
+    expanded("square-weight-transposed", "dot_general", "model.layers.0.self_attn.q_proj", 0, |b, op, args| match op {
+        Op::DotGeneral(dot) => {
+            let contract = (dot.contract.0.clone(), [0].as_slice().into());
+            b.emit(DotGeneral { contract, ..dot.clone() }, args)
+        }
+        _ => b.emit(op.clone(), args),
+    }),
+    expanded("epsilon-of-another-model", "constant", NORM, 1, |b, op, _| scaled(b, op, 0.1)),
+    expanded("root-without-reciprocal", "rsqrt", NORM, 0, |b, _, args| b.sqrt(args[0])),
+    expanded("sum-for-product", "multiply", MLP, 1, |b, _, args| b.add(args[0], args[1])),
+    expanded("rounded-to-bf16", "multiply", MLP, 1, |b, op, args| {
+        let exact = b.emit(op.clone(), args)?;
+        let rounded = b.convert(exact, DType::Bf16)?;
+        b.convert(rounded, DType::F32)
+    }),
+    expanded("cotangent-lost", "add", "vjp(model.layers.0.input_layernorm)", 0, |_, _, args| Ok(args[0])),
+    expanded("sum-over-the-wrong-dim", "reduce", "", 1, |b, op, args| match op {
+        Op::Reduce(reduce) => b.emit(Reduce { dims: [1].as_slice().into(), ..reduce.clone() }, args),
+        _ => b.emit(op.clone(), args),
+    }),
+    expanded("slice-one-further", "slice", "", 0, |b, op, args| match op {
+        Op::Slice(slice) => {
+            let (mut start, mut limit) = (slice.start.clone(), slice.limit.clone());
+            (start[1], limit[1]) = (start[1] + 1, limit[1] + 1);
+            b.emit(Slice { start, limit, ..slice.clone() }, args)
+        }
+        _ => b.emit(op.clone(), args),
+    }),
+    expanded("mean-not-taken", "divide", "optimizer", 2, |_, _, args| Ok(args[0])),
+];
+
+/// Bugs that write state before it is read for the last time: the IR verifier finds them, nothing runs.
+const HAZARDS: &[Bug] = &[
+    Bug {
+        name: "momenta-of-equal-type-swapped",
+        place: "<step>",
+        change: Change::Results("m.model.layers.0.self_attn.q_proj.weight", "m.model.layers.0.self_attn.o_proj.weight"),
+    },
+    Bug {
+        name: "old-momentum",
+        place: "<step>",
+        change: Change::Inst("divide", UPDATE, 0, |b, op, args| {
+            let (new, rate) = (operand(b, args[0], 0), operand(b, args[0], 1));
+            let kept = operand(b, new, 0);
+            let old = operand(b, kept, 0);
+            let numerator = b.multiply(old, rate)?;
+            b.emit(op.clone(), &[numerator, args[1]])
+        }),
+    },
+];
+
+/// An operand of the instruction that defines a value.
+fn operand(b: &Rewriter<'_>, value: Value, position: usize) -> Value {
+    b.function().def(value).unwrap().args[position]
+}
+
+/// A constant with all elements multiplied.
+fn scaled(b: &mut Rewriter<'_>, op: &Op, factor: f64) -> Result<Value> {
+    let Op::Constant(constant) = op else { return b.emit(op.clone(), &[]) };
+    let value = constant.splat_value().unwrap();
+    b.emit(Constant::splat(constant.value.dtype(), constant.shape.clone(), value * factor), &[])
+}
+
+impl Pass for Bug {
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            name: self.name,
+            summary: "does something wrong",
+            kind: Kind::Optimization,
+            needs: Phase::Built..=Phase::Step,
+            gives: None,
+            relation: Relation::Identical,
+        }
+    }
+
+    fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
+        match self.change {
+            Change::Inst(op, scope, nth, replace) => {
+                let entry = module.functions.pop().unwrap();
+                let at = find(module, &entry, op, scope, nth)?;
+                let mut b = Rewriter::new(module, cx.registry, &entry);
+                for (position, inst) in entry.insts.iter().enumerate() {
+                    if position == at {
+                        let args = b.values(&inst.args)?;
+                        let value = replace(&mut b, &inst.op, &args)?;
+                        b.replace(inst.results[0], value);
+                    } else {
+                        b.copy(&entry, inst)?;
+                    }
+                }
+                b.finish(&entry)?;
+            }
+            Change::Results(first, second) => {
+                let results = &mut module.functions.last_mut().unwrap().results;
+                let at = |name: &str| results.iter().position(|result| &*result.name == name).unwrap();
+                let (first, second) = (at(first), at(second));
+                let value = results[first].value;
+                results[first].value = std::mem::replace(&mut results[second].value, value);
+            }
+        }
+        Ok(Changed::Yes)
+    }
+}
+
+fn find(module: &Module, entry: &Function, op: &str, scope: &str, nth: usize) -> Result<usize> {
+    let alike = entry.insts.iter().enumerate().filter(|(_, inst)| inst.op.name() == op);
+    let mut alike = alike.filter(|(_, inst)| module.locs.path(inst.loc) == scope).map(|(position, _)| position);
+    alike.nth(nth).ok_or_else(|| Diagnostic::bug(format!("there is no `{op}` number {nth} in `{scope}`")))
+}
+
+/// A session that knows all bugs, with a small recipe.
+fn session() -> (Session, Source) {
+    let mut session = Session::new();
+    for bug in BUGS.iter().chain(HAZARDS) {
+        session.passes.register(Arc::new(*bug)).unwrap();
+    }
+    let settings: Vec<String> = SETTINGS.iter().map(|setting| (*setting).to_owned()).collect();
+    let source = source::load("tiny", &settings, &mut session.sources).unwrap();
+    (session, source)
+}
+
+/// The pipeline with one bug or none.
+fn options(bug: Option<&Bug>) -> VerifyOptions {
+    let pipeline = bug.map_or(PIPELINE.to_owned(), |bug| PIPELINE.replace(bug.place, bug.name));
+    let places = ["<built>, ", "<differentiated>, ", "<step>, ", "<expanded>, "];
+    let pipeline = places.iter().fold(pipeline, |pipeline, place| pipeline.replace(place, ""));
+    VerifyOptions { full: true, pipeline: Some(pipeline), ..VerifyOptions::default() }
+}
+
+fn pipeline(session: &Session, bug: &Bug) -> Pipeline {
+    session.passes.pipeline(&options(Some(bug)).pipeline.unwrap()).unwrap()
+}
+
+/// The runner checks that a pass that reports a change made one.
+#[test]
+fn verification_fails_on_every_bug_and_passes_without() {
+    assert!(BUGS.len() >= 20);
+    let (session, source) = session();
+    let options = options(None);
+    let study = session.study(&source, &options, xla::client()).unwrap();
+    let report = study.verify(&session.passes.pipeline(options.pipeline.as_ref().unwrap()).unwrap()).unwrap();
+    assert!(report.passed(), "{report:#?}");
+    let unseen = BUGS.iter().filter_map(|bug| match study.verify(&pipeline(&session, bug)) {
+        Ok(report) => report.passed().then(|| bug.name.to_owned()),
+        Err(errors) => Some(format!("{}: {}", bug.name, errors[0])),
+    });
+    let unseen: Vec<String> = unseen.collect();
+    assert!(unseen.is_empty(), "verification does not see {unseen:#?}");
+    for hazard in HAZARDS {
+        let error = study.verify(&pipeline(&session, hazard)).unwrap_err().remove(0);
+        assert_eq!(error.severity(), Severity::Bug);
+        assert!(error.message().contains("after its replacement is computed"), "{error}");
+    }
+}
+
+#[test]
+fn bisection_names_the_bug() {
+    let (session, source) = session();
+    let options = options(None);
+    let study = session.study(&source, &options, xla::client()).unwrap();
+    for name in ["keys-for-values", "decay-lost", "mask-flipped"] {
+        let bug = BUGS.iter().find(|bug| bug.name == name).unwrap();
+        let culprit = study.bisect(&pipeline(&session, bug)).unwrap().unwrap();
+        assert_eq!(culprit.pass, name);
+    }
+}
