@@ -10,16 +10,19 @@ use halite_ir::{
     FuncResult, Function, Module, ParamRole, Phase, Registry, ResultRole, Rewriter, Slot, StateInfo, TensorType, Value,
 };
 use halite_spec::{Optimizer, Recipe, Schedule};
-use halite_support::{Diagnostic, Name, Result};
+use halite_support::{Diagnostic, Name, Result, codes};
 use halite_tensor::DType;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The results of a step that are not state, in order.
+const METRICS: [&str; 4] = ["loss", "grad_norm", "learning_rate", "count"];
 
 /// Turns gradients into a training step: `(batch, state) -> (state', metrics)`.
 ///
 /// State is the weights, the optimizer's slots for each weight (`m.<weight>`, `v.<weight>`) and `step`, the number t of
 /// completed updates. Update t + 1 uses the learning rate and bias corrections of t + 1, which the step computes itself:
 /// no input comes from the host but the batch. The objective is a sum; gradients are divided by the count here, once,
-/// together with clipping by global norm, `min(1, c / (norm + 1e-6))`. Probes are dropped. The metrics are the mean
+/// together with clipping by global norm, `min(1, c / (norm + 1e-6))`; a count of 0 divides as 1. Probes are dropped. The metrics are the mean
 /// loss, the gradient norm before clipping, the learning rate and the count.
 #[derive(Debug)]
 pub(crate) struct AppendOptimizer;
@@ -49,6 +52,7 @@ fn append(module: &mut Module, registry: &Registry, recipe: &Recipe, entry: &Fun
     let mut weights = collect_weights(&b, entry)?;
     add_slots(&mut b, recipe, &mut weights);
     let step = b.param("step", TensorType::scalar(DType::S32), state(Slot::Step, None));
+    check_names(&b)?;
     for inst in &entry.insts {
         b.copy(entry, inst)?;
     }
@@ -61,18 +65,20 @@ fn append(module: &mut Module, registry: &Registry, recipe: &Recipe, entry: &Fun
     let float = b.dtype(objective.sum);
     let time = Time::new(&mut b, step, float)?;
     let rate = schedule::learning_rate(&mut b, time, peak, schedule)?;
-    let clipped = clip::scale(&mut b, &weights, objective.count, clip)?;
+    // A batch without a single counted label leaves the gradients at zero instead of dividing by it.
+    let one = b.splat_like(objective.count, 1.0)?;
+    let divisor = b.maximum(objective.count, one)?;
+    let clipped = clip::scale(&mut b, &weights, divisor, clip)?;
     let updated = match &recipe.optimizer {
         Optimizer::AdamW(settings) => adamw::updates(&mut b, settings, time, rate, clipped.factor, &weights)?,
         Optimizer::Sgd(settings) => sgd::updates(&mut b, settings, rate, clipped.factor, &weights)?,
     };
-    let loss = b.divide(objective.sum, objective.count)?;
+    let loss = b.divide(objective.sum, divisor)?;
     b.set_loc(outer);
     for (name, value) in updated.into_iter().chain([(Name::from("step"), time.next)]) {
         b.named_result(value, name.clone(), ResultRole::State(name));
     }
-    let metrics = [("loss", loss), ("grad_norm", clipped.norm), ("learning_rate", rate), ("count", objective.count)];
-    for (name, value) in metrics {
+    for (name, value) in METRICS.into_iter().zip([loss, clipped.norm, rate, objective.count]) {
         b.named_result(value, name, ResultRole::Metric);
     }
     b.into_builder().finish();
@@ -102,12 +108,30 @@ fn collect_weights(b: &Rewriter<'_>, entry: &Function) -> Result<Vec<Weight>> {
     for param in &entry.params {
         let ParamRole::Weight(info) = &param.role else { continue };
         let gradient = gradients.get(&param.name).copied();
-        let gradient = gradient.ok_or_else(|| Diagnostic::bug(format!("`{}` has no gradient", param.name)))?;
-        let decay = info.decay.ok_or_else(|| Diagnostic::bug("`bind-recipe` runs before `append-optimizer`"))?;
+        let gradient =
+            gradient.ok_or_else(|| unprepared(&format!("weight `{}` has no gradient", param.name), "auto-diff"))?;
+        let decay =
+            info.decay.ok_or_else(|| unprepared(&format!("weight `{}` has no decay", param.name), "bind-recipe"))?;
         let value = b.value(param.value)?;
         weights.push(Weight { name: param.name.clone(), value, gradient, decay, m: None, v: None });
     }
     Ok(weights)
+}
+
+/// A complaint about a module that a pass has not seen yet.
+fn unprepared(what: &str, pass: &str) -> Diagnostic {
+    Diagnostic::error(codes::PIPELINE, format!("`append-optimizer`: {what}"))
+        .help(format!("run `{pass}` before `append-optimizer`"))
+}
+
+/// What the step calls its own state and metrics must not be the name of a parameter.
+fn check_names(b: &Rewriter<'_>) -> Result<()> {
+    let mut seen = FxHashSet::default();
+    let params = b.function().params.iter().map(|param| &*param.name);
+    let Some(taken) = params.chain(METRICS).find(|&name| !seen.insert(name)) else { return Ok(()) };
+    let message = format!("the training step needs the name `{taken}`, which a parameter has");
+    let reserved = "`step`, `m.<weight>`, `v.<weight>` and the names of the metrics are the step's own";
+    Err(Diagnostic::error(codes::DUPLICATE, message).note(reserved).help("rename the parameter, or its scope"))
 }
 
 fn state(slot: Slot, of: Option<&Name>) -> ParamRole {
@@ -156,7 +180,11 @@ impl Objective {
     fn find(b: &Rewriter<'_>, entry: &Function) -> Result<Self> {
         let find = |role: ResultRole| {
             let result = entry.results.iter().find(|result| result.role == role);
-            let missing = || Diagnostic::bug(format!("the entry has no result with the role {role:?}"));
+            let missing = || {
+                let word = if role == ResultRole::Loss { "loss" } else { "count" };
+                Diagnostic::error(codes::PIPELINE, format!("`@{}` has no result with the role `{word}`", entry.name))
+                    .help(format!("mark that result with `{{{word}}}`"))
+            };
             b.value(result.ok_or_else(missing)?.value)
         };
         Ok(Self { sum: find(ResultRole::Loss)?, count: find(ResultRole::Count)? })

@@ -55,6 +55,11 @@ impl Pass for AutoDiff {
         let mut rewriter = Rewriter::new(module, cx.registry, &entry);
         copy_primal(&mut rewriter, &entry)?;
         let objective = rewriter.value(entry.results[loss].value)?;
+        let ty = rewriter.ty(objective);
+        if ty.rank() != 0 || !ty.dtype().is_float() {
+            let message = format!("the objective is `{ty}`, which has no gradient");
+            return Err(Diagnostic::error(codes::NOT_DIFFERENTIABLE, message).help("reduce it to a float scalar"));
+        }
         let seed = rewriter.splat_like(objective, 1.0)?;
         rewriter.name_value(seed, "seed");
         let weights: Vec<(Name, Value)> = weights(&rewriter);

@@ -1,12 +1,11 @@
 //! `legalize`.
 
 use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
-use halite_ir::{Module, Phase};
-use halite_support::Result;
+use halite_ir::{Module, Op, Phase};
+use halite_support::{Diagnostic, Result, codes};
 
-/// Moves a module to phase `legal` for CPU XLA, which takes every primitive and element type of the IR. What the phase
-/// forbids (composites, calls, reads of a donated buffer after its replacement) is refused by the verification that
-/// follows.
+/// Moves a module to phase `legal` for CPU XLA, which takes every primitive and element type of the IR. Composites and
+/// calls are refused here; reads of a donated buffer after its replacement by the verification that follows.
 #[derive(Debug)]
 pub(crate) struct Legalize;
 
@@ -23,6 +22,14 @@ impl Pass for Legalize {
     }
 
     fn run(&self, module: &mut Module, _: &PassCx<'_>) -> Result<Changed> {
+        let mut insts = module.functions.iter().flat_map(|function| &function.insts);
+        if let Some(left) = insts.find(|inst| matches!(inst.op, Op::Composite(_) | Op::Call(_))) {
+            let pass = if matches!(left.op, Op::Call(_)) { "inline" } else { "expand-composites" };
+            let message = format!("`legalize` meets `{}`, which has no HLO form", left.op.name());
+            return Err(Diagnostic::error(codes::PIPELINE, message)
+                .or_at(module.locs.span(left.loc), "still here")
+                .help(format!("run `{pass}` before `legalize`")));
+        }
         module.phase = Phase::Legal;
         Ok(Changed::Yes)
     }

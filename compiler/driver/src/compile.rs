@@ -6,7 +6,9 @@ use crate::pipelines;
 use crate::session::Session;
 use crate::source::Source;
 use halite_hlo::proto::HloModuleProto;
-use halite_ir::{Function, Init, LowerOptions, Module, Op, ParamRole, ResultRole, Slot, TensorType, aliases, lower};
+use halite_ir::{
+    Function, Init, LowerOptions, Module, Op, ParamRole, Phase, ResultRole, Slot, TensorType, aliases, lower,
+};
 use halite_lang::{Elaborated, Override};
 use halite_passes::{PassCx, PassReport, Pipeline, Runner, RunnerOptions};
 use halite_spec::{
@@ -89,7 +91,11 @@ impl Session {
             let join = |worker: ScopedJoinHandle<'_, _>| worker.join().unwrap_or_else(|panic| resume_unwind(panic));
             workers.into_iter().map(join).collect::<Result<Vec<Packed>, Diagnostics>>()
         })?;
-        Ok(assemble(elaborated, source, packed))
+        let compiled = assemble(elaborated, source, packed);
+        if let Some(filter) = &options.dumps {
+            filter.check(&compiled.reports).map_err(|error| vec![error])?;
+        }
+        Ok(compiled)
     }
 
     fn compile_packed(
@@ -135,6 +141,10 @@ impl Session {
         let mut runner = Runner::new(options.runner.clone()).with_dump(&mut dumper);
         runner.run(pipeline, &mut module, &cx)?;
         let reports = runner.reports().to_vec();
+        if module.phase != Phase::Legal {
+            let message = format!("the pipeline ends in phase `{}`, HLO is made from `legal`", module.phase);
+            return Err(Diagnostic::error(codes::PIPELINE, message).help("end it with `legalize`"));
+        }
         let hlo = lower(&module, &self.sources, LowerOptions::default())?;
         let serious = |finding: &Diagnostic| finding.severity() >= Severity::Error;
         if let Some(finding) = halite_hlo::check(&hlo).into_iter().find(serious) {

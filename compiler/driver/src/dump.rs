@@ -1,7 +1,9 @@
 //! Intermediate modules as text files.
 
 use halite_ir::Module;
-use halite_passes::{Dump, Moment};
+use halite_passes::{Dump, Moment, PassReport};
+use halite_spec::ModuleRole;
+use halite_support::{Diagnostic, Result, codes, nearest};
 use indexmap::IndexMap;
 
 /// Which intermediate modules to keep.
@@ -12,6 +14,21 @@ pub struct DumpFilter {
 }
 
 impl DumpFilter {
+    /// Checks that the filter takes a pass that ran: a name that matches nothing would silently show nothing.
+    ///
+    /// # Errors
+    /// When it takes none.
+    pub(crate) fn check(&self, reports: &[(ModuleRole, Vec<PassReport>)]) -> Result<()> {
+        let mut names: Vec<&str> = reports.iter().flat_map(|(_, reports)| reports).map(|report| report.name).collect();
+        if names.iter().any(|name| self.takes(name)) {
+            return Ok(());
+        }
+        names.sort_unstable();
+        names.dedup();
+        Err(Diagnostic::error(codes::PATTERN, format!("no pass that ran matches `{}`", self.passes))
+            .help(nearest::suggestion(&self.passes, &names)))
+    }
+
     fn takes(&self, pass: &str) -> bool {
         halite_passes::matches_pattern(&self.passes, pass)
     }

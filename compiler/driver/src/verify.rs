@@ -16,7 +16,8 @@ use halite_passes::{Pipeline, RunnerOptions};
 use halite_runtime::{Executor, Program, RuntimeError, evaluate};
 use halite_spec::{ModuleRole, PrecisionRecipe};
 use halite_support::{Diagnostic, Diagnostics};
-use halite_tensor::HostTensor;
+use halite_tensor::compare::difference;
+use halite_tensor::{DType, HostTensor};
 
 /// How far an optimized result may be from the truth, as a multiple of how far the unoptimized one is.
 const ERROR_RATIO: f64 = 1.5;
@@ -73,9 +74,10 @@ pub struct VerifyRow {
 }
 
 impl VerifyRow {
-    /// Whether the result is within its tolerance; an error that is not a number is not.
+    /// Whether the result is within its tolerance. A result that is not finite where it is computed without
+    /// optimizations cannot be judged and does not pass.
     pub fn passed(&self) -> bool {
-        self.error <= self.allowed
+        self.error.is_finite() && self.error <= self.allowed
     }
 }
 
@@ -214,19 +216,19 @@ impl<'a> Study<'a> {
 
     fn compare(&self, result: &Run) -> Vec<VerifyRow> {
         let row = |index: usize| {
-            let truth = self.truth.change(index);
-            let scale = truth.iter().fold(0.0, |scale: f64, value| scale.max(value.abs()));
-            let error = distance(&result.change(index), &truth);
-            let unoptimized = distance(&self.unoptimized.change(index), &truth);
-            let written = &result.results[index];
+            let (truth, plain) = (self.truth.change(index), self.unoptimized.change(index));
+            let error = difference(&result.change(index), &truth);
+            let unoptimized = difference(&plain, &truth);
+            let written = &self.unoptimized.results[index];
             let size = written.f64s().iter().fold(0.0, |size: f64, value| size.max(value.abs()));
-            let allowed = ERROR_RATIO * unoptimized + ROUNDOFFS * written.dtype().unit_roundoff() * size;
-            let relative = |value: f64| if scale > 0.0 { value / scale } else { value };
+            let allowed = ERROR_RATIO * unoptimized.max_abs + ROUNDOFFS * written.dtype().unit_roundoff() * size;
+            let judged = truth.f64s().iter().chain(&plain.f64s()).all(|value| value.is_finite());
+            let relative = |value: f64| if error.scale > 0.0 { value / error.scale } else { value };
             VerifyRow {
                 name: result.entry.results[index].name.to_string(),
-                error: relative(error),
-                unoptimized: relative(unoptimized),
-                allowed: relative(allowed),
+                error: relative(error.max_abs),
+                unoptimized: relative(unoptimized.max_abs),
+                allowed: if judged { relative(allowed) } else { f64::NAN },
             }
         };
         (0..result.results.len()).map(row).collect()
@@ -234,27 +236,17 @@ impl<'a> Study<'a> {
 }
 
 impl Run {
-    /// A result, less the parameter that it replaces.
-    fn change(&self, index: usize) -> Vec<f64> {
-        let mut values = self.results[index].f64s();
-        let ResultRole::State(name) = &self.entry.results[index].role else { return values };
-        let replaced = self.entry.params.iter().position(|param| param.name == *name);
-        let old = replaced.map_or_else(Vec::new, |index| self.inputs[index].f64s());
-        for (value, old) in values.iter_mut().zip(old) {
-            *value -= old;
+    /// A result, less the parameter that it replaces, in `f64`.
+    fn change(&self, index: usize) -> HostTensor {
+        let result = &self.results[index];
+        let mut values = result.f64s();
+        if let ResultRole::State(name) = &self.entry.results[index].role
+            && let Some(replaced) = self.entry.params.iter().position(|param| param.name == *name)
+        {
+            values.iter_mut().zip(self.inputs[replaced].f64s()).for_each(|(value, old)| *value -= old);
         }
-        values
+        HostTensor::from_f64s(DType::F64, result.shape().clone(), values)
     }
-}
-
-/// The largest difference; infinite where only one of two is finite.
-fn distance(found: &[f64], truth: &[f64]) -> f64 {
-    let apart = |(found, truth): (&f64, &f64)| match (found - truth).abs() {
-        _ if found == truth || (found.is_nan() && truth.is_nan()) => 0.0,
-        apart if apart.is_nan() => f64::INFINITY,
-        apart => apart,
-    };
-    found.iter().zip(truth).map(apart).fold(0.0, f64::max)
 }
 
 fn run(

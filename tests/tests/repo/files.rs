@@ -41,7 +41,7 @@ fn sources() -> impl Iterator<Item = (String, String)> {
 
 #[test]
 fn the_top_level_holds_what_it_should() {
-    let ignored = |name: &str| name.starts_with('.') || name.starts_with("target") || name == "build";
+    let ignored = |name: &str| name.starts_with('.') || name.starts_with("target") || name == "build" || name == "runs";
     let names =
         std::fs::read_dir(root()).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
     let stray = names.filter(|name| !ignored(name) && name != "clippy.toml" && !TOP.contains(&name.as_str()));
@@ -97,4 +97,12 @@ fn every_code_is_explained_and_used() {
         sources().filter(|(path, _)| Path::new(path) != Path::new(table)).map(|(_, text)| text).collect();
     let used = |name: &&String| texts.iter().any(|text| text.contains(name.as_str()));
     assert_eq!(names.iter().filter(|name| !used(name)).collect::<Vec<_>>(), [""; 0]);
+}
+
+#[test]
+fn the_corpus_is_the_one_its_readme_describes() {
+    let folder = root().join("tests/data");
+    let found = halite::bundle::sha256(&std::fs::read(folder.join("pride-and-prejudice.txt")).unwrap());
+    let readme = std::fs::read_to_string(folder.join("README.md")).unwrap();
+    assert!(readme.contains(&found), "{found} is not the checksum in the README");
 }

@@ -98,6 +98,22 @@ fn other_folders_are_not_replaced() {
 }
 
 #[test]
+fn a_foreign_manifest_or_a_foreign_file_protects_its_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join(MANIFEST), "{\"name\": \"web app\"}").unwrap();
+    let error = small().write(folder.path()).unwrap_err();
+    assert!(error.message().ends_with("is a folder with other files, not a bundle"), "{error}");
+    let bundle = folder.path().join("bundle");
+    small().write(&bundle).unwrap();
+    std::fs::write(bundle.join("train_step.03-cse.after.ir"), "").unwrap();
+    small().write(&bundle).unwrap();
+    std::fs::write(bundle.join("state.safetensors"), "").unwrap();
+    let error = small().write(&bundle).unwrap_err();
+    assert!(error.message().ends_with("holds `state.safetensors`, which is not part of the bundle there"), "{error}");
+    assert!(bundle.join("state.safetensors").exists());
+}
+
+#[test]
 fn broken_bundles_are_refused_with_the_reason() {
     let folder = tempfile::tempdir().unwrap();
     let target = folder.path().join("bundle");

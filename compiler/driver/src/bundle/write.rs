@@ -2,6 +2,7 @@
 
 use super::{Bundle, MANIFEST};
 use crate::files::{cannot, folder_of};
+use halite_spec::Manifest;
 use halite_support::{Diagnostic, Result, codes};
 use std::path::Path;
 
@@ -30,20 +31,46 @@ pub(super) fn write(bundle: &Bundle, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Only a bundle or an empty folder gives way.
+/// Only a bundle or an empty folder gives way, and a bundle only when it holds nothing that is not its own.
 fn check_target(folder: &Path) -> Result<()> {
     let refuse = |what: &str| {
-        Err(Diagnostic::error(codes::OUTPUT, format!("`{}` is {what}, not a bundle", folder.display()))
+        Err(Diagnostic::error(codes::OUTPUT, format!("`{}` {what}", folder.display()))
             .help("choose another place with `-o`, or remove it"))
     };
-    if !folder.exists() || folder.join(MANIFEST).is_file() {
+    if !folder.exists() {
         return Ok(());
     }
     if !folder.is_dir() {
-        return refuse("a file");
+        return refuse("is a file, not a bundle");
     }
-    let mut entries = std::fs::read_dir(folder).map_err(|error| cannot("read", folder, &error))?;
-    if entries.next().is_some() { refuse("a folder with other files") } else { Ok(()) }
+    let modules = own_modules(folder);
+    for entry in std::fs::read_dir(folder).map_err(|error| cannot("read", folder, &error))? {
+        let entry = entry.map_err(|error| cannot("read", folder, &error))?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        match &modules {
+            None => return refuse("is a folder with other files, not a bundle"),
+            Some(modules) if name != MANIFEST && !modules.iter().any(|module| belongs(&name, module)) => {
+                return refuse(&format!("holds `{name}`, which is not part of the bundle there"));
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// The names of the modules of the bundle in `folder`; `None` when it is no bundle.
+fn own_modules(folder: &Path) -> Option<Vec<String>> {
+    let text = std::fs::read_to_string(folder.join(MANIFEST)).ok()?;
+    let manifest: Manifest = serde_json::from_str(&text).ok()?;
+    Some(manifest.modules.into_iter().map(|module| module.name).collect())
+}
+
+/// Whether a file is one that compiling `module` writes: its HLO, its text forms, its dumps.
+fn belongs(name: &str, module: &str) -> bool {
+    let rest = name.strip_prefix(module);
+    rest.is_some_and(|rest| {
+        rest.starts_with('.') && [".hlo.pb", ".hlo.txt", ".ir"].iter().any(|end| rest.ends_with(end))
+    })
 }
 
 fn fill(bundle: &Bundle, folder: &Path) -> Result<()> {
