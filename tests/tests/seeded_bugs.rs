@@ -81,6 +81,22 @@ const BUGS: &[Bug] = &[
         place: "<differentiated>",
         change: Change::Results("model.layers.0.mlp.gate_proj.weight", "model.layers.0.mlp.up_proj.weight"),
     },
+    Bug {
+        name: "moment-infinite",
+        place: "<step>",
+        change: Change::Inst("add", UPDATE, 0, |b, op, args| {
+            let moment = b.emit(op.clone(), args)?;
+            b.multiply_scalar(moment, f64::INFINITY)
+        }),
+    },
+    Bug {
+        name: "moment-not-a-number",
+        place: "<step>",
+        change: Change::Inst("add", UPDATE, 0, |b, op, args| {
+            let moment = b.emit(op.clone(), args)?;
+            b.add_scalar(moment, f64::NAN)
+        }),
+    },
     Bug { name: "metrics-swapped", place: "<step>", change: Change::Results("loss", "grad_norm") },
     Bug {
         name: "decay-lost",
