@@ -12,6 +12,6 @@ cargo clippy --workspace --all-targets --locked -- -D warnings
 step "CPU XLA plugin"
 cargo run --locked --quiet -p halite -- plugin install
 step "tests"
-cargo test --workspace --locked
+cargo test --workspace --locked -- --include-ignored
 step "documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet

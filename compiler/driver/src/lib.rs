@@ -1,6 +1,6 @@
 //! Halite: from a model and a recipe to a verified training step in HLO, and from there to trained weights.
 //!
-//! A [`Session`](session::Session) compiles; a [`Bundle`] is what it makes; [`train`] and [`execute`] run bundles on an
+//! A [`Session`] compiles; a [`Bundle`] is what it makes; [`train`] and [`execute`] run bundles on an
 //! executor of `halite-runtime`. No function of this library prints or ends the process: what there is to say comes back
 //! as [`Diagnostic`](halite_support::Diagnostic)s, which [`render`] turns into text, and through [`train::Observer`].
 
