@@ -2,8 +2,7 @@
 
 mod common;
 
-/// `every_opcode.xla.txt` is what jaxlib 0.10.2 prints for the encoded module
-/// (`HloModule.from_serialized_hlo_module_proto(bytes).to_string()`). XLA prints instructions in the order in which the
+/// `every_opcode.xla.txt` is what jaxlib 0.10.2 prints for the encoded module; `xla_text.py` makes it. XLA prints instructions in the order in which the
 /// root needs them, and computations likewise, so lines are compared as sets.
 #[test]
 fn every_opcode_prints_as_xla_prints_it() {
