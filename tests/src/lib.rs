@@ -76,6 +76,7 @@ pub mod optimizer;
 pub mod random;
 mod relation;
 pub mod suites;
+pub mod tolerances;
 pub mod xla;
 
 pub use annotation::{Annotation, match_diagnostics};

@@ -8,6 +8,7 @@ use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 use halite_tests::cases::{cotangents, describe, objective, samples};
 use halite_tests::numeric::central_differences;
+use halite_tests::tolerances::{DIFFERENCE_NOISE, GRADIENT};
 use halite_tests::xla::run_passes;
 use std::collections::BTreeSet;
 
@@ -149,7 +150,7 @@ fn compare(sample: &Sample, registry: &Registry) -> Result<Option<String>> {
             })?;
             let scale = expected.iter().fold(0f64, |scale, value| scale.max(value.abs()));
             // Rounding of the objective, divided by the step, is all that is left where the gradient is zero.
-            let allowed = 1e-6 * scale + 1e-10 * (1.0 + total.abs());
+            let allowed = GRADIENT * scale + DIFFERENCE_NOISE * (1.0 + total.abs());
             for (at, (found, expected)) in found.iter().zip(&expected).enumerate() {
                 if (found - expected).abs() > allowed || !found.is_finite() {
                     let place = format!("operand {operand} of rank {rank} at {at}");

@@ -13,6 +13,7 @@ use halite_runtime::evaluate;
 use halite_spec::ModuleRole;
 use halite_tensor::compare::difference;
 use halite_tensor::{DType, HostTensor};
+use halite_tests::tolerances::{GRADIENT_FLOOR, JAX_F32, JAX_F64, Parity};
 use halite_tests::xla;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -185,12 +186,12 @@ fn largest(tensor: &HostTensor) -> f64 {
 }
 
 /// The loss within `loss`, every gradient within `gradient` of its largest entry or a thousandth of the model's.
-fn assert_gradients(name: &str, float: DType, loss: f64, gradient: f64) {
+fn assert_gradients(name: &str, float: DType, parity: Parity) {
     let case = Case::load(name, float);
     let (found_loss, found) = case.gradients();
     let expected_loss = case.expected("loss").f64s()[0];
     assert!(
-        (found_loss - expected_loss).abs() <= loss * expected_loss,
+        (found_loss - expected_loss).abs() <= parity.loss * expected_loss,
         "{name}: loss {found_loss}, JAX {expected_loss}"
     );
     let weights = case.weights();
@@ -199,14 +200,13 @@ fn assert_gradients(name: &str, float: DType, loss: f64, gradient: f64) {
     let mut worst = (0.0, "");
     for weight in weights {
         let expected = case.expected(&format!("grad/{weight}"));
-        let scale = largest(expected).max(1e-3 * model);
+        let scale = largest(expected).max(GRADIENT_FLOOR * model);
         let error = difference(&found[weight], expected).max_abs / scale;
-        assert!(error <= gradient, "{name}: the gradient of `{weight}` is off by {error:e}");
+        assert!(error <= parity.gradient, "{name}: the gradient of `{weight}` is off by {error:e}");
         worst = if error > worst.0 { (error, weight) } else { worst };
         if let Some(&[first, last]) = case.fixture.zero_gradients.get(weight) {
             let part = largest_between(&found[weight], first, last);
-            let noise = f64::from(case.float == DType::F32) * 1e-6 + 1e-14;
-            assert!(part <= noise * model, "{name}: `{weight}` [{first}, {last}) should be zero, is {part:e}");
+            assert!(part <= parity.zero * model, "{name}: `{weight}` [{first}, {last}) should be zero, is {part:e}");
             println!("{name} in {float}: zero in theory: `{weight}` [{first}, {last}), found at most {part:e}");
         }
     }
@@ -233,7 +233,7 @@ fn assert_training(name: &str) {
         let mut outputs = module.run(xla::client(), state).unwrap_or_else(|errors| panic!("{errors:?}"));
         for metric in ["loss", "grad_norm", "learning_rate", "count"] {
             let (found, expected) = (outputs[metric].f64s()[0], case.expected(metric).f64s()[step]);
-            let fits = (found - expected).abs() <= 1e-8 * expected.abs();
+            let fits = (found - expected).abs() <= JAX_F64.update * expected.abs();
             assert!(fits, "{name}: `{metric}` of step {} is {found}, JAX has {expected}", step + 1);
             outputs.shift_remove(metric);
         }
@@ -241,7 +241,7 @@ fn assert_training(name: &str) {
         assert_eq!(state["step"].ints(), [step as i128 + 1]);
         for (weight, expected) in weights_after(&case, step + 1) {
             let error = difference(&state[weight], expected).relative();
-            assert!(error <= 1e-8, "{name}: `{weight}` is off by {error:e} after {} updates", step + 1);
+            assert!(error <= JAX_F64.update, "{name}: `{weight}` is off by {error:e} after {} updates", step + 1);
         }
     }
     assert_eq!(weights_after(&case, case.steps).count(), case.weights().len());
@@ -261,7 +261,7 @@ fn assert_logits(name: &str) {
     inputs.retain(|name, _| module.entry().inputs.iter().any(|port| port.name == *name));
     let outputs = module.run(xla::client(), inputs).unwrap_or_else(|errors| panic!("{errors:?}"));
     let error = difference(&outputs["logits"], case.expected("logits")).relative();
-    assert!(error <= 1e-12, "{name}: the logits are off by {error:e}");
+    assert!(error <= JAX_F64.logits, "{name}: the logits are off by {error:e}");
 }
 
 macro_rules! parity {
@@ -276,12 +276,12 @@ macro_rules! parity {
 
             #[test]
             fn gradients_in_f64() {
-                assert_gradients(stringify!($name), DType::F64, 1e-12, 1e-9);
+                assert_gradients(stringify!($name), DType::F64, JAX_F64);
             }
 
             #[test]
             fn gradients_in_f32() {
-                assert_gradients(stringify!($name), DType::F32, 1e-5, 1e-4);
+                assert_gradients(stringify!($name), DType::F32, JAX_F32);
             }
 
             #[test]

@@ -8,6 +8,7 @@ use halite_tensor::compare::difference;
 use halite_tensor::{DType, HostTensor};
 use halite_tests::numeric::central_differences;
 use halite_tests::random::{RandomModule, RandomOptions, random_module};
+use halite_tests::tolerances::{GRADIENT, RANDOM_DIFFERENCE_NOISE};
 use halite_tests::xla;
 
 const MIXED: RandomOptions = RandomOptions { float: DType::F32, smooth: false };
@@ -208,7 +209,7 @@ fn gradients_are_central_differences() {
             let expected =
                 central_differences(&inputs[position], loss).unwrap_or_else(|error| fail(seed, &module, error));
             let scale = expected.iter().fold(0f64, |scale, value| scale.max(value.abs()));
-            let allowed = 1e-6 * scale + 1e-9 * (1.0 + results[0].f64s()[0].abs());
+            let allowed = GRADIENT * scale + RANDOM_DIFFERENCE_NOISE * (1.0 + results[0].f64s()[0].abs());
             let close = |(found, expected): (&f64, &f64)| (found - expected).abs() <= allowed;
             if !found.iter().zip(&expected).all(close) {
                 let message =

@@ -4,14 +4,12 @@ use super::Suite;
 use super::opt::{Failure, blocks, transform};
 use crate::harness::{Case, Outcome, Tools};
 use crate::inputs::{InputKind, seeded_inputs};
+use crate::tolerances::GRADIENT;
 use halite_ir::{Interpreter, Module, ResultRole};
 use halite_tensor::HostTensor;
 
 /// Distance of the two points of a central difference.
 const STEP: f64 = 1e-5;
-
-/// How far a gradient may be from the central difference, relative to the larger of the two and 1.
-const LIMIT: f64 = 1e-6;
 
 /// The gradients of an objective in `f64`, compared with central differences.
 #[derive(Debug)]
@@ -57,7 +55,7 @@ fn check_gradients(module: &Module, tools: &Tools) -> Result<(), String> {
         let difference = (moved(STEP)? - moved(-STEP)?) / (2.0 * STEP);
         let along: f64 = gradient.f64s().iter().zip(directions[position].f64s()).map(|(g, d)| g * d).sum();
         let scale = difference.abs().max(along.abs()).max(1.0);
-        if (along - difference).abs().partial_cmp(&(LIMIT * scale)) != Some(std::cmp::Ordering::Less) {
+        if (along - difference).abs().partial_cmp(&(GRADIENT * scale)) != Some(std::cmp::Ordering::Less) {
             return Err(format!(
                 "the gradient by `{of}` along a direction is {along}, the central difference {difference}"
             ));

@@ -1,0 +1,37 @@
+//! Every tolerance of the tests that is not an op's own (`Sample::ulps`) or a directive of a golden file.
+//! `halite verify` has its rule in `compiler/driver/src/verify.rs`, because users see it.
+
+/// How far a gradient may be from the central difference in `f64`, relative to the largest element (in `grad` goldens: to the
+/// derivative along a direction, or 1).
+pub const GRADIENT: f64 = 1e-6;
+
+/// What the rounding of an objective in `f64`, divided by the step of a central difference, adds to [`GRADIENT`], relative
+/// to the objective. All that is left where a gradient is zero.
+pub const DIFFERENCE_NOISE: f64 = 1e-10;
+
+/// The same for random modules, whose objectives are sums of more terms.
+pub const RANDOM_DIFFERENCE_NOISE: f64 = 1e-9;
+
+/// Parity with JAX in `f64`: loss, gradients, updates, logits.
+pub const JAX_F64: Parity = Parity { loss: 1e-12, gradient: 1e-9, update: 1e-8, logits: 1e-12, zero: 1e-14 };
+
+/// Parity of an `f32` program with JAX in `f64`; updates and logits are compared in `f64` only.
+pub const JAX_F32: Parity = Parity { loss: 1e-5, gradient: 1e-4, update: f64::NAN, logits: f64::NAN, zero: 1e-6 };
+
+/// How far Halite may be from JAX.
+#[derive(Clone, Copy, Debug)]
+pub struct Parity {
+    /// Relative error of the loss.
+    pub loss: f64,
+    /// Error of a gradient, relative to its largest element or [`GRADIENT_FLOOR`] times the model's largest.
+    pub gradient: f64,
+    /// Relative error of weights and metrics after each update.
+    pub update: f64,
+    /// Relative error of the logits.
+    pub logits: f64,
+    /// Size of a gradient that is zero in theory, relative to the model's largest.
+    pub zero: f64,
+}
+
+/// The scale of gradients that are small beside the others, relative to the model's largest.
+pub const GRADIENT_FLOOR: f64 = 1e-3;
