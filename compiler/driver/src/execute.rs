@@ -5,7 +5,7 @@ use crate::tensors::Tensors;
 use halite_runtime::{Buffer, CompileOptions, Executable, Executor, Input, Program};
 use halite_spec::{ModuleEntry, Port};
 use halite_support::nearest::nearest;
-use halite_support::{Code, Diagnostic, Diagnostics, Result, codes};
+use halite_support::{Code, Diagnostic, Diagnostics, Result, Severity, codes};
 use halite_tensor::HostTensor;
 
 /// A compiled module with the names of its inputs and outputs.
@@ -24,9 +24,12 @@ impl LoadedModule {
     /// Compiles a module of a bundle for one device.
     ///
     /// # Errors
-    /// When the module's HLO does not have the inputs and outputs that the manifest states, or cannot be compiled.
+    /// When the module's HLO is not sound, does not have the inputs and outputs that the manifest states, or cannot be
+    /// compiled. XLA ends the process on some unsound modules, so that none is handed to it.
     pub fn load(executor: &dyn Executor, bundle: &Bundle, entry: &ModuleEntry) -> Result<Self> {
-        let program = Program::new(bundle.hlo(entry)?, CompileOptions::default())?;
+        let bytes = bundle.hlo(entry)?;
+        check_sound(bytes, entry)?;
+        let program = Program::new(bytes, CompileOptions::default())?;
         let signature = program.signature();
         let same = |ports: &[Port], specs: &[halite_runtime::TensorSpec]| {
             ports.len() == specs.len()
@@ -90,6 +93,18 @@ impl LoadedModule {
             named.map(|(port, buffer)| Ok((port.name.clone(), buffer.download()?))).collect()
         };
         run().map_err(|error| vec![error])
+    }
+}
+
+/// Refuses HLO that breaks a rule of XLA.
+fn check_sound(bytes: &[u8], entry: &ModuleEntry) -> Result<()> {
+    let findings = halite_hlo::check(&halite_hlo::decode(bytes)?);
+    match findings.into_iter().find(|finding| finding.severity() >= Severity::Error) {
+        None => Ok(()),
+        Some(finding) => {
+            let message = format!("the HLO of `{}` is not sound: {}", entry.name, finding.message());
+            Err(Diagnostic::error(codes::BUNDLE, message).help("compile the bundle again"))
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use halite::render;
 use halite::session::Session;
 use halite::source::{self, Source};
 use halite_runtime::{ClientOptions, Pjrt, find_plugin};
-use halite_support::{Diagnostic, Diagnostics};
+use halite_support::{Diagnostic, Diagnostics, codes};
 use std::path::{Path, PathBuf};
 
 /// The session and the global options.
@@ -84,7 +84,7 @@ impl Context {
         if folder.join(MANIFEST).is_file() {
             if let Some(first) = overrides.first() {
                 let message = format!("`--set {first}` cannot change a bundle that is already compiled");
-                let error = Diagnostic::error(halite_support::codes::OVERRIDE, message);
+                let error = Diagnostic::error(codes::OVERRIDE, message);
                 return Err(one(error.help("give the recipe instead")));
             }
             let name = folder.canonicalize().ok().and_then(|folder| Some(folder.file_name()?.to_owned()));
@@ -96,7 +96,13 @@ impl Context {
                 .err()
                 .unwrap_or_else(|| Diagnostic::bug("a folder without manifest"))));
         }
-        let source = self.load(input, overrides)?;
+        let source = self.load(input, overrides).map_err(|mistakes| {
+            let takes_more = |mistake: Diagnostic| match mistake.code() {
+                codes::INPUT => mistake.note("the folder of a bundle is taken too"),
+                _ => mistake,
+            };
+            mistakes.into_iter().map(takes_more).collect::<Diagnostics>()
+        })?;
         let Compiled { bundle, warnings, .. } = self.session.compile(&source, &CompileOptions::default())?;
         self.show(&warnings);
         Ok((source.name, bundle))
