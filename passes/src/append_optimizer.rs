@@ -4,6 +4,7 @@ mod adamw;
 mod clip;
 mod schedule;
 mod sgd;
+mod write;
 
 use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
 use halite_ir::{

@@ -102,7 +102,6 @@ impl std::error::Error for View<'_> {}
 impl miette::Diagnostic for View<'_> {
     fn severity(&self) -> Option<miette::Severity> {
         Some(match self.diagnostic.severity() {
-            Severity::Note => miette::Severity::Advice,
             Severity::Warning => miette::Severity::Warning,
             Severity::Error | Severity::Bug => miette::Severity::Error,
         })
@@ -121,7 +120,7 @@ impl miette::Diagnostic for View<'_> {
 pub fn json(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
     let record = Record {
         code: diagnostic.code().id,
-        severity: word(diagnostic.severity()),
+        severity: diagnostic.severity().word(),
         message: diagnostic.message(),
         at: diagnostic.primary().map(|label| labeled_place(label, sources)),
         also: diagnostic.secondary().iter().map(|label| labeled_place(label, sources)).collect(),
@@ -129,16 +128,6 @@ pub fn json(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
         help: diagnostic.remedy(),
     };
     serde_json::to_string(&record).expect("a record of strings and numbers has a JSON form")
-}
-
-/// The word for a severity.
-fn word(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Note => "note",
-        Severity::Warning => "warning",
-        Severity::Error => "error",
-        Severity::Bug => "bug",
-    }
 }
 
 fn place(span: Span, sources: &SourceMap) -> Place<'_> {
@@ -175,7 +164,7 @@ struct Place<'a> {
 /// not installed, 2 for wrong input, 1 for a run that failed by its own measure, 0 when nothing is worse than a warning.
 pub fn exit_code(diagnostics: &[Diagnostic]) -> u8 {
     let code = |diagnostic: &Diagnostic| match diagnostic.severity() {
-        Severity::Note | Severity::Warning => 0,
+        Severity::Warning => 0,
         Severity::Bug => 101,
         Severity::Error if is_missing(diagnostic) => 3,
         Severity::Error if diagnostic.code() == codes::DIVERGED => 1,

@@ -9,14 +9,23 @@ pub type Result<T> = std::result::Result<T, Diagnostic>;
 /// How serious a diagnostic is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
 pub enum Severity {
-    /// Worth knowing; nothing stops.
-    Note,
     /// Suspicious; nothing stops unless asked for.
     Warning,
     /// The input is wrong; nothing is produced.
     Error,
     /// An invariant of the compiler is broken; the fault is ours.
     Bug,
+}
+
+impl Severity {
+    /// The word in front of a message: `warning`, `error`, `bug`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+            Severity::Bug => "bug",
+        }
+    }
 }
 
 /// A span with a few words on what is there.
@@ -173,13 +182,7 @@ impl Diagnostic {
 impl fmt::Display for Diagnostic {
     /// The concise form: `error[E0203]: headline`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let word = match self.severity() {
-            Severity::Note => "note",
-            Severity::Warning => "warning",
-            Severity::Error => "error",
-            Severity::Bug => "bug",
-        };
-        write!(f, "{word}[{}]: {}", self.code().id, self.message())
+        write!(f, "{}[{}]: {}", self.severity().word(), self.code().id, self.message())
     }
 }
 

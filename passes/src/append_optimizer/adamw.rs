@@ -1,5 +1,6 @@
 //! AdamW (Loshchilov and Hutter 2019): decoupled weight decay, bias-corrected moments, `eps` outside the root.
 
+use super::write::{scaled, written};
 use super::{Time, Weight, slot_name};
 use halite_ir::{Builder, Slot, Value, present};
 use halite_spec::AdamW;
@@ -60,8 +61,6 @@ struct Update {
 }
 
 /// `w' = w - (first * m' / (sqrt(second * v') + eps) + rate * decay * w)`.
-///
-/// The decay is added to the step before it is subtracted: `w * (1 - rate * decay)` would round to `w` at warm-up rates.
 fn update(b: &mut Builder<'_>, settings: &AdamW, shared: &Shared, weight: &Weight) -> Result<Update> {
     let [beta1, beta2] = settings.betas;
     let gradient = scaled(b, weight.gradient, shared.factor)?;
@@ -76,19 +75,6 @@ fn update(b: &mut Builder<'_>, settings: &AdamW, shared: &Shared, weight: &Weigh
     let root = b.sqrt(corrected)?;
     let denominator = b.add_scalar(root, settings.eps)?;
     let numerator = scaled(b, m, shared.first)?;
-    let mut step = b.divide(numerator, denominator)?;
-    if weight.decay != 0.0 {
-        let rate = b.multiply_scalar(shared.rate, weight.decay)?;
-        let decay = scaled(b, weight.value, rate)?;
-        step = b.add(step, decay)?;
-    }
-    Ok(Update { weight: b.subtract(weight.value, step)?, m, v })
-}
-
-/// A tensor times a scalar value of the graph.
-pub(super) fn scaled(b: &mut Builder<'_>, x: Value, scalar: Value) -> Result<Value> {
-    let scalar = b.convert(scalar, b.dtype(x))?;
-    let shape = b.shape(x).clone();
-    let factor = b.broadcast_in_dim(scalar, &[], shape)?;
-    b.multiply(x, factor)
+    let step = b.divide(numerator, denominator)?;
+    Ok(Update { weight: written(b, weight, step, shared.rate)?, m, v })
 }

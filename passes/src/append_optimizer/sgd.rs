@@ -1,6 +1,6 @@
 //! Stochastic gradient descent with momentum and decoupled weight decay.
 
-use super::adamw::scaled;
+use super::write::{scaled, written};
 use super::{Weight, slot_name};
 use halite_ir::{Builder, Slot, Value};
 use halite_spec::Sgd;
@@ -24,13 +24,8 @@ pub(super) fn updates(
             direction = b.add(kept, direction)?;
             momenta.push((slot_name(Slot::M, &weight.name), direction));
         }
-        let mut step = scaled(b, direction, rate)?;
-        if weight.decay != 0.0 {
-            let rate = b.multiply_scalar(rate, weight.decay)?;
-            let decay = scaled(b, weight.value, rate)?;
-            step = b.add(step, decay)?;
-        }
-        new.push((weight.name.clone(), b.subtract(weight.value, step)?));
+        let step = scaled(b, direction, rate)?;
+        new.push((weight.name.clone(), written(b, weight, step, rate)?));
         b.set_loc(outer);
     }
     new.extend(momenta);
