@@ -11,7 +11,7 @@ macro_rules! entries {
 
 const MODELS: &[Entry] = entries!("", ".hal", ["gpt2", "llama"]);
 
-const PRESETS: &[Entry] = entries!("presets/", ".toml", ["hlat-70b", "hlat-7b", "tiny"]);
+const PRESETS: &[Entry] = entries!("presets/", ".toml", ["hlat-70b", "hlat-7b", "hlat-7b-paper", "tiny"]);
 
 fn find(entries: &[Entry], name: &str) -> Option<&'static str> {
     entries.iter().find(|(own, _)| *own == name).map(|(_, text)| *text)

@@ -7,8 +7,10 @@ mod sgd;
 mod write;
 
 use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
+use crate::slots::SlotTypes;
 use halite_ir::{
     FuncResult, Function, Module, ParamRole, Phase, Registry, ResultRole, Rewriter, Slot, StateInfo, TensorType, Value,
+    engine,
 };
 use halite_spec::{Optimizer, Recipe, Schedule};
 use halite_support::{Diagnostic, Name, Result, codes};
@@ -62,8 +64,9 @@ fn append(module: &mut Module, registry: &Registry, recipe: &Recipe, entry: &Fun
     }
     let objective = Objective::find(&b, entry)?;
     let outer = b.enter_scope("optimizer");
+    let objective = objective.wide(&mut b)?;
     let (peak, schedule, clip) = shared_settings(recipe);
-    let float = b.dtype(objective.sum);
+    let (float, update) = (b.dtype(objective.sum), recipe.precision.update);
     let time = Time::new(&mut b, step, float)?;
     let rate = schedule::learning_rate(&mut b, time, peak, schedule)?;
     // A batch without a single counted label leaves the gradients at zero instead of dividing by it.
@@ -71,8 +74,8 @@ fn append(module: &mut Module, registry: &Registry, recipe: &Recipe, entry: &Fun
     let divisor = b.maximum(objective.count, one)?;
     let clipped = clip::scale(&mut b, &weights, divisor, clip)?;
     let updated = match &recipe.optimizer {
-        Optimizer::AdamW(settings) => adamw::updates(&mut b, settings, time, rate, clipped.factor, &weights)?,
-        Optimizer::Sgd(settings) => sgd::updates(&mut b, settings, rate, clipped.factor, &weights)?,
+        Optimizer::AdamW(settings) => adamw::updates(&mut b, settings, time, rate, clipped.factor, update, &weights)?,
+        Optimizer::Sgd(settings) => sgd::updates(&mut b, settings, rate, clipped.factor, update, &weights)?,
     };
     let loss = b.divide(objective.sum, divisor)?;
     b.set_loc(outer);
@@ -97,6 +100,8 @@ struct Weight {
     m: Option<Value>,
     /// Second moment.
     v: Option<Value>,
+    /// Wider copy.
+    master: Option<Value>,
 }
 
 fn collect_weights(b: &Rewriter<'_>, entry: &Function) -> Result<Vec<Weight>> {
@@ -114,7 +119,7 @@ fn collect_weights(b: &Rewriter<'_>, entry: &Function) -> Result<Vec<Weight>> {
         let decay =
             info.decay.ok_or_else(|| unprepared(&format!("weight `{}` has no decay", param.name), "bind-recipe"))?;
         let value = b.value(param.value)?;
-        weights.push(Weight { name: param.name.clone(), value, gradient, decay, m: None, v: None });
+        weights.push(Weight { name: param.name.clone(), value, gradient, decay, m: None, v: None, master: None });
     }
     Ok(weights)
 }
@@ -139,20 +144,24 @@ fn state(slot: Slot, of: Option<&Name>) -> ParamRole {
     ParamRole::State(StateInfo { slot, of: of.cloned() })
 }
 
-/// Adds the optimizer's parameters: all first slots, then all second ones.
+/// Adds the optimizer's parameters, slot by slot.
 fn add_slots(b: &mut Rewriter<'_>, recipe: &Recipe, weights: &mut [Weight]) {
     let slots: &[Slot] = match &recipe.optimizer {
-        Optimizer::AdamW(_) => &[Slot::M, Slot::V],
-        Optimizer::Sgd(sgd) if sgd.momentum != 0.0 => &[Slot::M],
-        Optimizer::Sgd(_) => &[],
+        Optimizer::AdamW(_) => &[Slot::M, Slot::V, Slot::Master],
+        Optimizer::Sgd(sgd) if sgd.momentum != 0.0 => &[Slot::M, Slot::Master],
+        Optimizer::Sgd(_) => &[Slot::Master],
     };
     for &slot in slots {
         for weight in weights.iter_mut() {
-            let ty = b.ty(weight.value).clone();
+            let types = SlotTypes::of(&recipe.precision, &weight.name);
+            let dtype = if slot == Slot::Master { types.master.dtype() } else { Some(types.moments) };
+            let Some(dtype) = dtype else { continue };
+            let ty = b.ty(weight.value).with_dtype(dtype);
             let value = b.param(slot_name(slot, &weight.name), ty, state(slot, Some(&weight.name)));
             match slot {
                 Slot::M => weight.m = Some(value),
                 Slot::V => weight.v = Some(value),
+                Slot::Master => weight.master = Some(value),
                 Slot::Step => {}
             }
         }
@@ -189,6 +198,12 @@ impl Objective {
             b.value(result.ok_or_else(missing)?.value)
         };
         Ok(Self { sum: find(ResultRole::Loss)?, count: find(ResultRole::Count)? })
+    }
+
+    /// In the type of scalar arithmetic, `f32` at least: counts and rates do not fit in less.
+    fn wide(&self, b: &mut Rewriter<'_>) -> Result<Self> {
+        let float = engine(b.dtype(self.sum));
+        Ok(Self { sum: b.convert(self.sum, float)?, count: b.convert(self.count, float)? })
     }
 }
 

@@ -211,7 +211,7 @@ impl Reverse {
 
 fn accumulate(b: &mut Builder<'_>, sum: &mut Option<Value>, term: Value) -> Result<()> {
     *sum = Some(match *sum {
-        Some(sum) => b.add(sum, term)?,
+        Some(sum) => b.composite("add_any", &[], &[sum, term])?[0],
         None => term,
     });
     Ok(())

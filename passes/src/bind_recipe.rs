@@ -28,9 +28,9 @@ impl Pass for BindRecipe {
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
-        let (decay, no_decay) = match &cx.recipe("bind-recipe")?.optimizer {
-            Optimizer::AdamW(adamw) => (adamw.weight_decay, &adamw.no_decay),
-            Optimizer::Sgd(sgd) => (sgd.weight_decay, &sgd.no_decay),
+        let (key, decay, no_decay) = match &cx.recipe("bind-recipe")?.optimizer {
+            Optimizer::AdamW(adamw) => ("optimizer.adamw.no_decay", adamw.weight_decay, &adamw.no_decay),
+            Optimizer::Sgd(sgd) => ("optimizer.sgd.no_decay", sgd.weight_decay, &sgd.no_decay),
         };
         let Some(entry) = module.functions.last_mut() else { return Ok(Changed::No) };
         let mut matched = vec![false; no_decay.len()];
@@ -47,8 +47,11 @@ impl Pass for BindRecipe {
             changed |= info.decay != stamped;
             info.decay = stamped;
         }
-        match no_decay.iter().zip(matched).find(|(_, matched)| !matched) {
-            Some((pattern, _)) => Err(unmatched(pattern, entry.params.iter().map(|param| &*param.name))),
+        match matched.iter().position(|matched| !matched) {
+            Some(index) => {
+                let names = entry.params.iter().map(|param| &*param.name);
+                Err(unmatched(&no_decay[index], names).key(format!("{key}.{index}")))
+            }
             None => Ok(Changed::when(changed)),
         }
     }

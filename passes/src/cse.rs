@@ -1,13 +1,13 @@
 //! `cse`.
 
 use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
-use halite_ir::{Effect, Function, InferCx, Inst, Module, Op, Phase, Value, Values, rewrite_planned};
+use halite_ir::{Effect, Function, InferCx, Inst, Module, Phase, Value, Values, rewrite_planned};
 use halite_support::Result;
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 
-/// Common subexpression elimination: of equal pure instructions (op, attributes, arguments) the first stands for all.
+/// Common subexpression elimination: of equal pure instructions (op, attributes, rounding, arguments) the first stands for all.
 /// Instructions with an effect are left alone.
 ///
 /// ```text
@@ -78,9 +78,9 @@ impl<'f> Known<'f> {
             return None;
         }
         let args: Values = mapped(&self.stands, inst).collect();
-        let candidates = self.positions.entry(hash(&inst.op, &args)).or_default();
+        let candidates = self.positions.entry(hash(inst, &args)).or_default();
         let (insts, stands) = (&self.function.insts, &self.stands);
-        let equal = |other: &Inst| other.op == inst.op && mapped(stands, other).eq(args.iter().copied());
+        let equal = |other: &Inst| other.op == inst.op && other.rounding == inst.rounding && mapped(stands, other).eq(args.iter().copied());
         if let Some(first) = candidates.iter().map(|&first| first as usize).find(|&first| equal(&insts[first])) {
             for (&own, &of_first) in inst.results.iter().zip(&insts[first].results) {
                 self.stands[own.index()] = of_first;
@@ -97,8 +97,8 @@ fn mapped(stands: &[Value], inst: &Inst) -> impl Iterator<Item = Value> {
     inst.args.iter().map(|arg| stands[arg.index()])
 }
 
-fn hash(op: &Op, args: &[Value]) -> u64 {
+fn hash(inst: &Inst, args: &[Value]) -> u64 {
     let mut hasher = FxHasher::default();
-    (op, args).hash(&mut hasher);
+    (&inst.op, &inst.rounding, args).hash(&mut hasher);
     hasher.finish()
 }

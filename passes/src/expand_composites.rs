@@ -91,5 +91,5 @@ impl Bodies {
 }
 
 fn copy_primitives(b: &mut Builder<'_>, body: &Function, args: &[Value]) -> Result<Values> {
-    b.copy_body(body, args, |b, inner, args| b.emit_all(inner.op.clone(), args))
+    b.copy_body(body, args, Builder::emit_like)
 }

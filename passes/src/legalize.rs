@@ -4,8 +4,8 @@ use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
 use halite_ir::{Module, Op, Phase};
 use halite_support::{Diagnostic, Result, codes};
 
-/// Moves a module to phase `legal` for CPU XLA, which takes every primitive and element type of the IR. Composites and
-/// calls are refused here; reads of a donated buffer after its replacement by the verification that follows.
+/// Moves a module to phase `legal` for CPU XLA, which takes every primitive and element type of the IR, and calls.
+/// Composites are refused here; reads of a donated buffer after its replacement by the verification that follows.
 #[derive(Debug)]
 pub(crate) struct Legalize;
 
@@ -23,12 +23,11 @@ impl Pass for Legalize {
 
     fn run(&self, module: &mut Module, _: &PassCx<'_>) -> Result<Changed> {
         let mut insts = module.functions.iter().flat_map(|function| &function.insts);
-        if let Some(left) = insts.find(|inst| matches!(inst.op, Op::Composite(_) | Op::Call(_))) {
-            let pass = if matches!(left.op, Op::Call(_)) { "inline" } else { "expand-composites" };
+        if let Some(left) = insts.find(|inst| matches!(inst.op, Op::Composite(_))) {
             let message = format!("`legalize` meets `{}`, which has no HLO form", left.op.name());
             return Err(Diagnostic::error(codes::PIPELINE, message)
                 .or_at(module.locs.span(left.loc), "still here")
-                .help(format!("run `{pass}` before `legalize`")));
+                .help("run `expand-composites` before `legalize`"));
         }
         module.phase = Phase::Legal;
         Ok(Changed::Yes)

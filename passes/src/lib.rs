@@ -5,8 +5,11 @@ mod pass;
 mod pattern;
 mod pipeline;
 mod runner;
+mod slots;
 
+mod annotate_rounding;
 mod append_optimizer;
+mod auto_cast;
 mod auto_diff;
 mod bind_recipe;
 mod cse;

@@ -54,6 +54,8 @@ pub enum Relation {
     Ulp(u32),
     /// The old results bit for bit, followed by new ones.
     Extends,
+    /// The same up to the element types and roundings that the precision recipe asks for.
+    WithinRecipe,
     /// New inputs and results; the pass is compared with an independent model of what it defines.
     Defines,
 }

@@ -16,16 +16,18 @@ pub struct PassRegistry {
 impl PassRegistry {
     /// The built-in passes.
     pub fn builtin() -> Self {
-        let passes: [Arc<dyn Pass>; 10] = [
+        let passes: [Arc<dyn Pass>; 12] = [
             Arc::new(crate::bind_recipe::BindRecipe),
             Arc::new(crate::cse::Cse),
             Arc::new(crate::dce::Dce),
             Arc::new(crate::auto_diff::AutoDiff),
+            Arc::new(crate::auto_cast::AutoCast),
             Arc::new(crate::append_optimizer::AppendOptimizer),
             Arc::new(crate::simplify::Simplify),
             Arc::new(crate::fold_constant::FoldConstant),
             Arc::new(crate::expand_composites::ExpandComposites),
             Arc::new(crate::inline::Inline),
+            Arc::new(crate::annotate_rounding::AnnotateRounding),
             Arc::new(crate::legalize::Legalize),
         ];
         Self { passes: passes.into_iter().map(|pass| (pass.info().name, pass)).collect() }

@@ -8,7 +8,7 @@ use halite_spec::Recipe;
 /// |---|---|
 /// | `suite` | the suite; must be the folder's |
 /// | `passes` | a pipeline, e.g. `simplify, dce` |
-/// | `recipe` | one line of TOML with dotted keys; repeated. `halite`, `batch`, `seq` and `model.name` have defaults |
+/// | `recipe` | one line of TOML with dotted keys; repeated. `halite`, `batch`, `seq`, `model.name` and the optimizer have defaults |
 /// | `tolerance` | how far floats of CPU XLA and of `~=` may be off, norm-wise, in units of roundoff; 0 when left out |
 /// | `locations` | `shown` prints where instructions come from |
 /// | `metadata` | `shown` keeps the metadata of HLO instructions |
@@ -66,10 +66,15 @@ impl Directives {
         if self.recipe.is_empty() {
             return Ok(None);
         }
-        let defaults = ["halite = 1", "batch = 1", "seq = 1", "model.name = \"golden\""];
-        let key = |line: &str| line.split('=').next().unwrap_or_default().trim().to_owned();
-        let given: Vec<String> = self.recipe.iter().map(|line| key(line)).collect();
-        let defaults = defaults.iter().filter(|line| !given.contains(&key(line))).map(|line| (*line).to_owned());
+        let defaults = [
+            ("halite", "halite = 1"),
+            ("batch", "batch = 1"),
+            ("seq", "seq = 1"),
+            ("model.name", "model.name = \"golden\""),
+            ("optimizer", "optimizer.sgd.lr = 0.1"),
+        ];
+        let given = |key: &str| self.recipe.iter().any(|line| line.starts_with(key));
+        let defaults = defaults.iter().filter(|(key, _)| !given(key)).map(|(_, line)| (*line).to_owned());
         let text: Vec<String> = defaults.chain(self.recipe.iter().cloned()).collect();
         toml::from_str(&text.join("\n")).map(Some).map_err(|error| format!("recipe: {error}"))
     }

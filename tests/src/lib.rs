@@ -77,6 +77,7 @@ pub mod random;
 mod relation;
 pub mod suites;
 pub mod tolerances;
+mod within_recipe;
 pub mod xla;
 
 pub use annotation::{Annotation, match_diagnostics};
@@ -90,3 +91,4 @@ pub use inputs::{InputKind, seeded_inputs};
 pub use literal::parse_inputs;
 pub use relation::{Tolerance, agree, check_relation};
 pub use suites::Suite;
+pub use within_recipe::check_within_recipe;

@@ -57,7 +57,7 @@ fn prepare(entry: &Function, inputs: &mut [HostTensor], step: i128) {
         *input = match info.slot {
             Slot::Step => HostTensor::from_ints(dtype, shape, [step]),
             Slot::V => HostTensor::from_f64s(dtype, shape, input.f64s().into_iter().map(f64::abs)),
-            Slot::M => continue,
+            Slot::M | Slot::Master => continue,
         };
     }
 }

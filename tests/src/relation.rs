@@ -1,6 +1,7 @@
 //! Whether a pass keeps the relation it declares.
 
 use crate::inputs::{InputKind, seeded_inputs};
+use crate::within_recipe::check_within_recipe;
 use halite_ir::{Function, Interpreter, Module, Registry};
 use halite_passes::Relation;
 use halite_support::Diagnostic;
@@ -19,6 +20,7 @@ pub fn check_relation(relation: Relation, before: &Module, after: &Module, regis
         Relation::Identical => (Tolerance::Bits, false),
         Relation::Ulp(count) => (Tolerance::Ulps(f64::from(count)), false),
         Relation::Extends => (Tolerance::Bits, true),
+        Relation::WithinRecipe => return check_within_recipe(before, after, registry),
         Relation::Defines => return Ok(()),
     };
     for old in &before.functions {

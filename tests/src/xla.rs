@@ -45,7 +45,7 @@ pub fn run_passes(passes: &str, module: &mut Module, registry: &Registry) -> Res
 /// What passes, lowering or the HLO checker say.
 pub fn hlo(module: &Module, registry: &Registry, options: LowerOptions) -> Result<Vec<u8>> {
     let mut module = module.clone();
-    run_passes("expand-composites, inline, legalize", &mut module, registry)?;
+    run_passes("expand-composites, legalize", &mut module, registry)?;
     let hlo = lower(&module, &SourceMap::new(), options)?;
     let serious = |finding: &Diagnostic| finding.severity() >= Severity::Error;
     match halite_hlo::check(&hlo).into_iter().find(serious) {

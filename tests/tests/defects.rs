@@ -275,7 +275,7 @@ fn cross_entropy_computes_one_softmax() {
 fn products_of_elements_are_elementwise() {
     let registry = Registry::builtin();
     let cx = InferCx { functions: &[], registry: &registry };
-    assert_eq!(ops::Multiply.policy(&cx), Policy::Elementwise);
+    assert_eq!(ops::Multiply.policy(&cx), Policy::ELEMENTWISE);
     let sum = Op::primitive("reduce").expect("`reduce` is a primitive");
-    assert_eq!(sum.def().policy(&cx), Policy::Accumulate);
+    assert_eq!(sum.def().policy(&cx), Policy::ACCUMULATE);
 }

@@ -27,11 +27,13 @@ const WITHOUT_GRADIENT: &[(&str, &str)] = &[
     ("not", "the operand is an integer or a predicate"),
     ("or", "the operands are integers or predicates"),
     ("popcnt", "the operand is an integer"),
+    ("random_bits", "random bits do not depend smoothly on key and step"),
     ("reduce", "bits have no derivative"),
     ("rng_bit_generator", "random bits do not depend smoothly on the state"),
     ("shift_left", "the operands are integers"),
     ("shift_right_arithmetic", "the operands are integers"),
     ("shift_right_logical", "the operands are integers"),
+    ("stochastic_convert", "rounding is settled after differentiation"),
     ("xor", "the operands are integers or predicates"),
 ];
 

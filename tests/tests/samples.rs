@@ -81,7 +81,7 @@ fn interpreter_agrees_with_xla() {
             // Collectives need a program of their own.
             let joint = |sample: &Sample| sample.ranks == 1 && find(sample, float, gather).is_none();
             let (joint, alone): (Vec<_>, Vec<_>) = wanted.into_iter().partition(joint);
-            let options = LowerOptions { gather };
+            let options = LowerOptions { gather, ..LowerOptions::default() };
             let mut outcomes = run_together(&joint, &registry, options);
             outcomes.extend(alone.iter().map(|sample| (sample, run_alone(sample, &registry, options))));
             for (sample, outcome) in outcomes {
@@ -104,7 +104,7 @@ fn interpreter_agrees_with_xla() {
 /// Whether the HLO of a sample differs between the forms of gathers.
 fn depends_on_gather(sample: &Sample, registry: &Registry) -> bool {
     let hlo = |gather| {
-        sample_module(sample, registry).and_then(|module| xla::hlo(&module, registry, LowerOptions { gather })).ok()
+        sample_module(sample, registry).and_then(|module| xla::hlo(&module, registry, LowerOptions { gather, ..LowerOptions::default() })).ok()
     };
     hlo(Gather::Native) != hlo(Gather::OneHot)
 }

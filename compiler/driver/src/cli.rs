@@ -5,6 +5,7 @@ mod compile;
 mod context;
 mod init;
 mod inspect;
+mod numerics;
 mod opt;
 mod panic;
 mod plugin;
@@ -72,6 +73,8 @@ enum Command {
     Run(run::Run),
     /// Train on text, with byte tokens, on the CPU.
     Train(train::Train),
+    /// Compare precision recipes by training under each.
+    Numerics(numerics::Numerics),
     /// Show what is in a recipe, a bundle, an IR or an HLO file.
     Inspect(inspect::Inspect),
     /// Manage the PJRT plugin that runs HLO.
@@ -95,6 +98,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Init(command) => command.run(&mut context),
         Command::Run(command) => command.run(&mut context),
         Command::Train(command) => command.run(&mut context),
+        Command::Numerics(command) => command.run(&mut context),
         Command::Inspect(command) => command.run(&mut context),
         Command::Plugin(command) => command.run(&mut context),
     };

@@ -2,18 +2,21 @@
 
 use crate::bundle::Bundle;
 use crate::dump::{DumpFilter, Dumper};
+use crate::inspect;
+use crate::neuron;
 use crate::pipelines;
 use crate::session::Session;
 use crate::source::Source;
 use halite_hlo::proto::HloModuleProto;
 use halite_ir::{
-    Function, Init, LowerOptions, Module, Op, ParamRole, Phase, ResultRole, Slot, TensorType, aliases, lower,
+    Function, Init, Inst, LowerOptions, Module, Op, Param, ParamRole, Phase, ResultRole, Slot, StateInfo, TensorType,
+    aliases, lower,
 };
 use halite_lang::{Elaborated, Override};
 use halite_passes::{PassCx, PassReport, Pipeline, Runner, RunnerOptions};
 use halite_spec::{
     Buffer, BufferInit, BufferSlot, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, ModuleRole, Port, PortRole,
-    PrecisionRecipe, Recipe, Statistics,
+    Precision, Recipe, Statistics,
 };
 use halite_support::{Diagnostic, Diagnostics, Severity, Span, codes};
 use halite_tensor::DType;
@@ -33,6 +36,8 @@ pub struct CompileOptions {
     pub emit_ir: bool,
     /// Which intermediate modules to add.
     pub dumps: Option<DumpFilter>,
+    /// The form of the HLO.
+    pub lower: LowerOptions,
     /// How passes are run and verified.
     pub runner: RunnerOptions,
 }
@@ -45,6 +50,7 @@ impl Default for CompileOptions {
             emit_hlo_text: false,
             emit_ir: false,
             dumps: None,
+            lower: LowerOptions::default(),
             runner: RunnerOptions::default(),
         }
     }
@@ -119,7 +125,7 @@ impl Session {
     /// Every mistake found in the model.
     pub fn elaborate(&self, source: &Source) -> Result<Elaborated, Diagnostics> {
         let text = &self.sources.file(source.model_source).text;
-        let options = halite_lang::Options { float: float(source.recipe.precision), overrides: overrides(source) };
+        let options = halite_lang::Options { float: float(&source.recipe.precision), overrides: overrides(source) };
         halite_lang::elaborate(source.model_source, text, &options, &self.registry)
     }
 
@@ -145,7 +151,7 @@ impl Session {
             let message = format!("the pipeline ends in phase `{}`, HLO is made from `legal`", module.phase);
             return Err(Diagnostic::error(codes::PIPELINE, message).help("end it with `legalize`"));
         }
-        let hlo = lower(&module, &self.sources, LowerOptions::default())?;
+        let hlo = lower(&module, &self.sources, options.lower)?;
         let serious = |finding: &Diagnostic| finding.severity() >= Severity::Error;
         if let Some(finding) = halite_hlo::check(&hlo).into_iter().find(serious) {
             return Err(finding.into_bug("lowering"));
@@ -154,12 +160,9 @@ impl Session {
     }
 }
 
-/// The element type of weights.
-fn float(precision: PrecisionRecipe) -> DType {
-    match precision {
-        PrecisionRecipe::Fp32 => DType::F32,
-        PrecisionRecipe::Fp64 => DType::F64,
-    }
+/// The element type that models are elaborated in; `auto-cast` narrows from there.
+fn float(precision: &Precision) -> DType {
+    if precision.operand == DType::F64 { DType::F64 } else { DType::F32 }
 }
 
 /// The configuration that the recipe sets: its own keys, then `batch` and `seq`.
@@ -185,14 +188,13 @@ fn overrides(source: &Source) -> Vec<Override> {
     overrides
 }
 
-/// Points a complaint about a pattern of the recipe at the recipe.
+/// Points a diagnostic about an entry of the recipe at that entry, or also at it when it has a place in the model.
 fn locate(source: &Source, diagnostic: Diagnostic) -> Diagnostic {
-    if diagnostic.code() != codes::PATTERN {
-        return diagnostic;
+    let Some(span) = diagnostic.recipe_key().and_then(|key| source.places.nearest(key)) else { return diagnostic };
+    match diagnostic.primary() {
+        None => diagnostic.at(span, "stated here"),
+        Some(_) => diagnostic.also(span, "the recipe states it here"),
     }
-    let lists = ["optimizer.adamw.no_decay", "optimizer.sgd.no_decay"];
-    let span = lists.iter().find_map(|list| source.places.get(list));
-    diagnostic.or_at(span, "in this list")
 }
 
 /// The module with only the results that a role returns.
@@ -235,7 +237,7 @@ fn pack(module: CompiledModule, recipe: &Recipe, options: &CompileOptions) -> Re
     let name = module.role.name();
     let entry = module.ir.entry().ok_or_else(|| Diagnostic::bug("a compiled module without an entry"))?;
     let bytes = halite_hlo::encode(&module.hlo);
-    let statistics = statistics(recipe, entry, &module.hlo);
+    let statistics = statistics(recipe, &module.ir, entry, &module.hlo)?;
     let (described, buffers) = (module_entry(module.role, entry, &bytes), buffers(entry));
     let mut files = IndexMap::new();
     if options.emit_hlo_text {
@@ -273,6 +275,9 @@ fn assemble(elaborated: Elaborated, source: &Source, packed: Vec<Packed>) -> Com
         buffers: buffers.into_values().collect(),
         modules,
         schedule,
+        rounding: neuron::rounding(&source.recipe.precision),
+        environment: neuron::environment(&source.recipe),
+        flags: neuron::flags(&source.recipe),
         statistics,
     };
     Compiled { bundle: Bundle { manifest, files }, warnings: elaborated.warnings, reports }
@@ -317,33 +322,45 @@ fn module_entry(role: ModuleRole, entry: &Function, bytes: &[u8]) -> ModuleEntry
 
 /// The buffers that a module reads.
 fn buffers(entry: &Function) -> Vec<Buffer> {
-    entry.params.iter().map(|param| buffer(&param.name, entry.ty(param.value), &param.role)).collect()
+    entry.params.iter().map(|param| buffer(entry, param)).collect()
 }
 
-fn buffer(name: &str, ty: &TensorType, role: &ParamRole) -> Buffer {
-    let (slot, of, init) = match role {
+fn buffer(entry: &Function, param: &Param) -> Buffer {
+    let (slot, of, init) = match &param.role {
         ParamRole::Argument | ParamRole::Batch => (BufferSlot::Batch, None, None),
-        ParamRole::Weight(info) => {
-            let init = match info.init {
-                Init::Zeros => BufferInit::Zeros,
-                Init::Ones => BufferInit::Ones,
-                Init::Normal { std } => BufferInit::Normal(std),
-            };
-            (BufferSlot::Weight, None, Some(init))
-        }
+        ParamRole::Weight(info) => (BufferSlot::Weight, None, Some(weight_init(info.init))),
         ParamRole::State(info) => {
-            let slot = match info.slot {
-                Slot::M => BufferSlot::M,
-                Slot::V => BufferSlot::V,
-                Slot::Step => BufferSlot::Step,
+            let (slot, init) = match info.slot {
+                Slot::M => (BufferSlot::M, BufferInit::Zeros),
+                Slot::V => (BufferSlot::V, BufferInit::Zeros),
+                Slot::Master => (BufferSlot::Master, master_init(entry, info)),
+                Slot::Step => (BufferSlot::Step, BufferInit::Zeros),
             };
-            (slot, info.of.as_ref().map(ToString::to_string), Some(BufferInit::Zeros))
+            (slot, info.of.as_ref().map(ToString::to_string), Some(init))
         }
     };
-    Buffer { name: name.to_owned(), dtype: ty.dtype(), shape: ty.shape().to_vec(), slot, of, init }
+    let ty = entry.ty(param.value);
+    Buffer { name: param.name.to_string(), dtype: ty.dtype(), shape: ty.shape().to_vec(), slot, of, init }
 }
 
-fn statistics(recipe: &Recipe, entry: &Function, hlo: &HloModuleProto) -> Statistics {
+fn weight_init(init: Init) -> BufferInit {
+    match init {
+        Init::Zeros => BufferInit::Zeros,
+        Init::Ones => BufferInit::Ones,
+        Init::Normal { std } => BufferInit::Normal(std),
+    }
+}
+
+/// A master starts as its weight does.
+fn master_init(entry: &Function, info: &StateInfo) -> BufferInit {
+    let weight = entry.params.iter().find(|param| Some(&param.name) == info.of.as_ref());
+    match weight.map(|param| &param.role) {
+        Some(ParamRole::Weight(weight)) => weight_init(weight.init),
+        _ => BufferInit::Zeros,
+    }
+}
+
+fn statistics(recipe: &Recipe, ir: &Module, entry: &Function, hlo: &HloModuleProto) -> Result<Statistics, Diagnostic> {
     let tokens = recipe.batch as u64 * recipe.seq as u64;
     let mut statistics = Statistics { tokens_per_step: tokens, ..Statistics::default() };
     for param in &entry.params {
@@ -357,20 +374,27 @@ fn statistics(recipe: &Recipe, entry: &Function, hlo: &HloModuleProto) -> Statis
             ParamRole::Argument | ParamRole::Batch => {}
         }
     }
-    statistics.matmul_flops_per_token = matmul_flops(entry) / tokens.max(1);
-    statistics.hlo_instructions = hlo.computations.last().map_or(0, |main| main.instructions.len() as u64);
-    statistics
+    statistics.matmul_flops_per_token = matmul_flops(&ir.functions) / tokens.max(1);
+    statistics.hlo_instructions = inspect::hlo::num_instructions(hlo)?;
+    Ok(statistics)
 }
 
-/// Floating-point operations of all contractions.
-fn matmul_flops(entry: &Function) -> u64 {
+/// Floating-point operations of all contractions that the last of these functions executes; callees come first.
+fn matmul_flops(functions: &[Function]) -> u64 {
     let registry = halite_ir::Registry::default();
-    let cx = halite_ir::InferCx { functions: &[], registry: &registry };
-    let dots = entry.insts.iter().filter(|inst| matches!(inst.op, Op::DotGeneral(_)));
-    dots.map(|inst| {
-        let args: Vec<_> = inst.args.iter().map(|&arg| entry.ty(arg)).collect();
-        let results: Vec<_> = inst.results.iter().map(|&result| entry.ty(result).clone()).collect();
-        inst.op.def().cost(&cx, &args, &results).flops
-    })
-    .sum()
+    let cx = halite_ir::InferCx { functions, registry: &registry };
+    let mut flops: Vec<u64> = Vec::with_capacity(functions.len());
+    for function in functions {
+        let of = |inst: &Inst| match &inst.op {
+            Op::DotGeneral(_) => {
+                let args: Vec<_> = inst.args.iter().map(|&arg| function.ty(arg)).collect();
+                let results: Vec<_> = inst.results.iter().map(|&result| function.ty(result).clone()).collect();
+                inst.op.def().cost(&cx, &args, &results).flops
+            }
+            Op::Call(call) => flops[call.callee.index()],
+            _ => 0,
+        };
+        flops.push(function.insts.iter().map(of).sum());
+    }
+    flops.last().copied().unwrap_or_default()
 }

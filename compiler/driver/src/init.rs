@@ -3,8 +3,9 @@
 use crate::bundle::Bundle;
 use crate::random::Stream;
 use crate::tensors::Tensors;
-use halite_spec::{Buffer, BufferInit};
+use halite_spec::{Buffer, BufferInit, BufferSlot};
 use halite_tensor::{DType, HostTensor, Shape, rounding};
+use indexmap::IndexMap;
 use std::num::NonZero;
 
 /// Elements that one thread fills at a time; even, because normal samples come in pairs.
@@ -12,15 +13,24 @@ const CHUNK: usize = 1 << 16;
 
 /// The initial state of a bundle: every buffer that is not fed by the host, in the order of the manifest.
 ///
-/// Normal samples are a function of the seed, the buffer's name and the element's position alone, so neither the number
-/// of threads nor the order of the buffers changes a bit. They are computed in f64 and rounded once.
+/// Normal samples are a function of the seed, the weight's name and the element's position alone, so neither the number
+/// of threads nor the order of the buffers changes a bit. They are computed in f64 and rounded once; a weight with a
+/// master is the master rounded to nearest, so that the two never disagree.
 pub fn initial_state(bundle: &Bundle, seed: u64) -> Tensors {
     let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
-    let state = bundle.manifest.buffers.iter().filter_map(|buffer| Some((buffer, buffer.init?)));
-    state.map(|(buffer, init)| (buffer.name.clone(), fill(buffer, init, seed, threads))).collect()
+    let buffers = &bundle.manifest.buffers;
+    let masters = buffers.iter().filter(|buffer| buffer.slot == BufferSlot::Master);
+    let masters: IndexMap<_, _> = masters.filter_map(|buffer| Some((buffer.of.as_ref()?, buffer.dtype))).collect();
+    let state = buffers.iter().filter_map(|buffer| Some((buffer, buffer.init?)));
+    let filled = state.map(|(buffer, init)| {
+        let master = masters.get(&buffer.name).copied();
+        (buffer.name.clone(), fill(buffer, master, init, seed, threads))
+    });
+    filled.collect()
 }
 
-fn fill(buffer: &Buffer, init: BufferInit, seed: u64, threads: usize) -> HostTensor {
+/// The tensor of a buffer; `master` is the type of its master, if it has one.
+fn fill(buffer: &Buffer, master: Option<DType>, init: BufferInit, seed: u64, threads: usize) -> HostTensor {
     let shape = Shape::from(buffer.shape.as_slice());
     match init {
         BufferInit::Zeros => HostTensor::zeros(buffer.dtype, shape),
@@ -29,7 +39,12 @@ fn fill(buffer: &Buffer, init: BufferInit, seed: u64, threads: usize) -> HostTen
             HostTensor::from_f64s(buffer.dtype, shape, ones)
         }
         BufferInit::Normal(std) => {
-            let samples = Samples { stream: Stream::new(seed, &buffer.name), std, dtype: buffer.dtype };
+            let key = match (&buffer.of, buffer.slot) {
+                (Some(weight), BufferSlot::Master) => weight,
+                _ => &buffer.name,
+            };
+            let (dtype, through) = (buffer.dtype, master.unwrap_or(DType::F64));
+            let samples = Samples { stream: Stream::new(seed, key), std, through, dtype };
             let mut bytes = vec![0; shape.num_elements() * buffer.dtype.size()];
             samples.fill(&mut bytes, threads);
             HostTensor::from_bytes(buffer.dtype, shape, bytes).expect("the bytes were made for the shape")
@@ -42,6 +57,8 @@ fn fill(buffer: &Buffer, init: BufferInit, seed: u64, threads: usize) -> HostTen
 struct Samples {
     stream: Stream,
     std: f64,
+    /// The type that samples are rounded to before `dtype`.
+    through: DType,
     dtype: DType,
 }
 
@@ -67,7 +84,7 @@ impl Samples {
         for (pair, elements) in bytes.chunks_mut(2 * self.dtype.size()).enumerate() {
             let samples = self.stream.normal_pair((start / 2 + pair) as u64);
             for (element, sample) in elements.chunks_mut(self.dtype.size()).zip(samples) {
-                self.write(element, self.std * sample);
+                self.write(element, rounding::round_to(self.through, self.std * sample));
             }
         }
     }
@@ -96,7 +113,7 @@ mod tests {
     #[test]
     fn samples_are_normal() {
         let count = 300_001;
-        let values = fill(&buffer(DType::F64, &[count]), BufferInit::Normal(0.5), 7, 2).f64s();
+        let values = fill(&buffer(DType::F64, &[count]), None, BufferInit::Normal(0.5), 7, 2).f64s();
         let moment = |power: i32| values.iter().map(|value| (value / 0.5).powi(power)).sum::<f64>() / count as f64;
         let neighbors = values.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>() / count as f64 / 0.25;
         for (found, expected) in [(moment(1), 0.0), (moment(2), 1.0), (moment(3), 0.0), (neighbors, 0.0)] {
@@ -108,8 +125,8 @@ mod tests {
     #[test]
     fn threads_and_order_change_nothing() {
         for dtype in [DType::F32, DType::Bf16] {
-            let one = fill(&buffer(dtype, &[200_003]), BufferInit::Normal(1.0), 3, 1);
-            assert_eq!(fill(&buffer(dtype, &[200_003]), BufferInit::Normal(1.0), 3, 5), one);
+            let one = fill(&buffer(dtype, &[200_003]), None, BufferInit::Normal(1.0), 3, 1);
+            assert_eq!(fill(&buffer(dtype, &[200_003]), None, BufferInit::Normal(1.0), 3, 5), one);
         }
         let mut bundle = small();
         let state = initial_state(&bundle, 3);
@@ -117,6 +134,25 @@ mod tests {
         let reversed = initial_state(&bundle, 3);
         assert!(state.iter().all(|(name, tensor)| reversed[name] == *tensor));
         assert_ne!(initial_state(&bundle, 4)["w"], state["w"]);
+    }
+
+    /// About one sample in 2^17 lies so near the middle of two `bf16` values that rounding it at once gives another weight.
+    #[test]
+    fn a_weight_is_its_master_rounded() {
+        let mut bundle = small();
+        let weight = &mut bundle.manifest.buffers[1];
+        (weight.dtype, weight.shape) = (DType::Bf16, vec![1 << 20]);
+        let master = Buffer {
+            name: "master.w".into(),
+            dtype: DType::F32,
+            slot: BufferSlot::Master,
+            of: Some("w".into()),
+            ..weight.clone()
+        };
+        bundle.manifest.buffers.push(master);
+        let state = initial_state(&bundle, 5);
+        let rounded = state["master.w"].f64s().into_iter().map(|value| rounding::round_to(DType::Bf16, value));
+        assert_eq!(state["w"].f64s(), rounded.collect::<Vec<_>>());
     }
 
     #[test]

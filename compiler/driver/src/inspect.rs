@@ -18,15 +18,27 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// Adds those of one instruction.
-    pub fn add(&mut self, flops: u64, bytes: u64) {
-        self.instructions += 1;
-        self.flops = self.flops.saturating_add(flops);
-        self.bytes = self.bytes.saturating_add(bytes);
+    /// Those of one instruction.
+    pub fn of(flops: u64, bytes: u64) -> Self {
+        Self { instructions: 1, flops, bytes }
+    }
+
+    /// Those of as many executions.
+    #[must_use]
+    pub fn times(self, count: u64) -> Self {
+        let times = |figure: u64| figure.saturating_mul(count);
+        Self { instructions: times(self.instructions), flops: times(self.flops), bytes: times(self.bytes) }
+    }
+
+    /// Adds others.
+    pub fn add(&mut self, other: Self) {
+        self.instructions = self.instructions.saturating_add(other.instructions);
+        self.flops = self.flops.saturating_add(other.flops);
+        self.bytes = self.bytes.saturating_add(other.bytes);
     }
 }
 
-/// Figures of a module's entry. Instructions of sub-computations (reducers) are not counted.
+/// Figures of a module's entry and of what it calls. Instructions of reducers are not counted.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Summary {
     /// The module's name.
@@ -45,11 +57,11 @@ impl Summary {
         Self { name: name.into(), ..Self::default() }
     }
 
-    /// Adds one instruction; `path` is its scope such as `vjp(model.layers.3.mlp)`, of which `depth` levels are kept.
-    pub fn add(&mut self, op: &str, path: &str, depth: usize, flops: u64, bytes: u64) {
-        self.total.add(flops, bytes);
-        self.by_op.entry(op.to_owned()).or_default().add(flops, bytes);
-        self.by_scope.entry(scope(path, depth)).or_default().add(flops, bytes);
+    /// Adds the figures of an op; `path` is its scope such as `vjp(model.layers.3.mlp)`, of which `depth` levels are kept.
+    pub fn add(&mut self, op: &str, path: &str, depth: usize, figures: Figures) {
+        self.total.add(figures);
+        self.by_op.entry(op.to_owned()).or_default().add(figures);
+        self.by_scope.entry(scope(path, depth)).or_default().add(figures);
     }
 
     /// Sorts by operations, then bytes, then name.

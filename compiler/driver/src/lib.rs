@@ -5,12 +5,15 @@
 //! as [`Diagnostic`](halite_support::Diagnostic)s, which [`render`] turns into text, and through [`train::Observer`].
 
 pub mod bundle;
+mod chart;
 pub mod compile;
 pub mod dump;
 pub mod execute;
 pub mod files;
 pub mod init;
 pub mod inspect;
+pub mod neuron;
+pub mod numerics;
 pub mod opt;
 pub mod pipelines;
 mod random;

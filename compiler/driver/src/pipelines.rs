@@ -13,17 +13,27 @@ macro_rules! simplify {
 ///
 /// `cse` runs before `auto-diff` so that what layers share (masks, rotary tables) is differentiated once. Composites are
 /// expanded after it: their gradients are composites too, which target kernels can match. `inline` comes before the last
-/// clean-up because a derivative function repeats the primal part of its callee.
+/// clean-up because a derivative function repeats the primal part of its callee. `annotate-rounding` comes last: the
+/// helpers that it adds are shared by calls, which `inline` would dissolve.
 const TRAIN_STEP: &str = concat!(
-    "bind-recipe, cse, dce, auto-diff, append-optimizer, ",
+    "bind-recipe, cse, dce, auto-diff, auto-cast, append-optimizer, ",
     simplify!(),
     ", expand-composites, inline, ",
     simplify!(),
-    ", legalize"
+    ", annotate-rounding, legalize"
+);
+
+/// The gradients of [`TRAIN_STEP`] as results, without the update: what `halite numerics` compares.
+pub(crate) const GRADIENTS: &str = concat!(
+    "bind-recipe, cse, dce, auto-diff, auto-cast, ",
+    simplify!(),
+    ", expand-composites, inline, ",
+    simplify!(),
+    ", annotate-rounding, legalize"
 );
 
 /// The forward part alone.
-const INFERENCE: &str = concat!("cse, dce, expand-composites, inline, ", simplify!(), ", legalize");
+const INFERENCE: &str = concat!("cse, dce, auto-cast, expand-composites, inline, ", simplify!(), ", annotate-rounding, legalize");
 
 /// The pipeline for a role, in the syntax of `halite opt --passes`.
 pub fn pipeline(role: ModuleRole) -> &'static str {

@@ -1,18 +1,22 @@
 //! Recipes as text: TOML in, a checked [`Recipe`] out, every mistake a diagnostic at its place.
 //!
-//! A recipe is read in three steps: its syntax into a tree of values with positions, the overrides of the command line
-//! into that tree, the tree against the schema. Only what passed all three is turned into a [`Recipe`].
+//! A recipe is read in four steps: its syntax into a tree of values with positions, the overrides of the command line
+//! into that tree, the tree against the schema, and the [`Recipe`] made of it against the rules on what goes together.
 
 mod check;
+mod layer;
 mod overrides;
+mod rules;
 mod schema;
 mod tree;
+
+pub(crate) use rules::check as check_rules;
 
 use halite_spec::Recipe;
 use halite_support::{Diagnostic, Diagnostics, FileId, SourceMap, Span};
 use indexmap::IndexMap;
 
-/// Where a recipe says what: the span of each entry by its dotted path.
+/// Where a recipe says what: the span of each entry by its dotted path, entries of lists by their position from 0.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Places(IndexMap<String, Span>);
 
@@ -20,6 +24,11 @@ impl Places {
     /// Where the entry of a path stands, e.g. `optimizer.adamw.lr`; `None` when the recipe leaves it out.
     pub fn get(&self, path: &str) -> Option<Span> {
         self.0.get(path).copied()
+    }
+
+    /// Where an entry stands, or else the innermost table or list that would hold it.
+    pub fn nearest(&self, path: &str) -> Option<Span> {
+        self.get(path).or_else(|| self.nearest(path.rsplit_once('.')?.0))
     }
 }
 
@@ -31,8 +40,25 @@ impl Places {
 /// # Errors
 /// Every mistake that was found, in the order of the text.
 pub fn load(file: FileId, overrides: &[String], sources: &mut SourceMap) -> Result<(Recipe, Places), Diagnostics> {
+    load_over(file, None, overrides, sources)
+}
+
+/// As [`load`], with the precision and the optimizer of a recipe in another file laid over those of the first before the
+/// overrides: its precision replaces the other one, its settings of the same optimizer replace others one by one.
+///
+/// # Errors
+/// As [`load`]; when the second file says nothing of either.
+pub fn load_over(
+    file: FileId,
+    layer: Option<FileId>,
+    overrides: &[String],
+    sources: &mut SourceMap,
+) -> Result<(Recipe, Places), Diagnostics> {
     let mut root = tree::parse(file, &sources.file(file).text)?;
     let mut mistakes = Vec::new();
+    if let Some(layer) = layer {
+        layer::lay(&mut root, tree::parse(layer, &sources.file(layer).text)?, &mut mistakes);
+    }
     for text in overrides {
         mistakes.extend(overrides::apply(&mut root, text, sources).err());
     }
@@ -45,7 +71,8 @@ pub fn load(file: FileId, overrides: &[String], sources: &mut SourceMap) -> Resu
     let recipe = root.to_toml().try_into().map_err(unexpected)?;
     let mut places = Places::default();
     root.places("", &mut places.0);
-    Ok((recipe, places))
+    let mistakes = rules::check(&recipe, &places);
+    if mistakes.is_empty() { Ok((recipe, places)) } else { Err(mistakes) }
 }
 
 /// The path of a key in the table at `path`.
@@ -56,7 +83,8 @@ fn join(path: &str, name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use halite_spec::{AdamW, ConfigValue, Optimizer};
+    use halite_spec::{AdamW, ConfigValue, Optimizer, PrecisionName, RoundingMode, SrBy, SrSites};
+    use halite_tensor::DType;
 
     const MINIMAL: &str = "halite = 1\nbatch = 2\nseq = 8\nmodel.name = 'llama'\n[optimizer.adamw]\nlr = 1e-3\n";
 
@@ -111,6 +139,44 @@ mod tests {
     }
 
     #[test]
+    fn entries_of_lists_have_places() {
+        let text = format!(
+            "{MINIMAL}no_decay = ['*norm*', '*bias']\n[[precision.override]]\nop = 'dot_general'\noperand = 'f32'\n"
+        );
+        let mut sources = SourceMap::new();
+        let file = sources.add("r.toml", text);
+        let (_, places) = load(file, &[], &mut sources).unwrap();
+        let text = |path| places.nearest(path).map(|span| sources.snippet(span));
+        assert_eq!(text("optimizer.adamw.no_decay.1"), Some("'*bias'"));
+        assert_eq!(text("precision.override.0.op"), Some("op = 'dot_general'"));
+        assert_eq!(text("precision.override.0.scope"), Some("[[precision.override]]"));
+        assert_eq!(text("schedule.steps"), None);
+    }
+
+    #[test]
+    fn a_precision_is_a_name_or_a_table_that_starts_from_one() {
+        assert_eq!(read(MINIMAL, &[]).unwrap().precision, PrecisionName::Mixed.precision());
+        for name in PrecisionName::ALL {
+            let named = format!("precision={}", name.name());
+            assert_eq!(read(MINIMAL, &[&named]).unwrap().precision, name.precision());
+        }
+        let precision = |text, overrides: &[&str]| read(&format!("{text}{MINIMAL}"), overrides).unwrap().precision;
+        let seeded = precision("precision = 'bf16-sr'\n", &["precision.sr.seed=3"]);
+        assert_eq!((seeded.recipe, seeded.sr.seed, seeded.sr.by), (PrecisionName::Bf16Sr, 3, SrBy::Dither));
+        let twice = precision("", &["precision=mixed-sr", "precision.sr.seed=4", "precision.operand=f16"]);
+        assert_eq!((twice.sr.seed, twice.sr.sites, twice.operand), (4, SrSites::All, DType::F16));
+        let replaced = precision("precision = { weight = 'bf16', master = 'f32' }\n", &["precision=fp32"]);
+        assert_eq!(replaced, PrecisionName::Fp32.precision());
+        let table = precision("precision = { recipe = 'bf16', rounding = 'sr', sr.seed = 9 }\n", &[]);
+        assert_eq!((table.rounding, table.sr.seed, table.moments), (RoundingMode::Sr, 9, DType::Bf16));
+    }
+
+    #[test]
+    fn the_schema_knows_every_named_precision() {
+        assert_eq!(schema::PRECISIONS, PrecisionName::ALL.map(PrecisionName::name));
+    }
+
+    #[test]
     fn another_optimizer_replaces_the_first() {
         let recipe = read(MINIMAL, &["optimizer.sgd.lr=0.1", "optimizer.sgd.momentum=0.9"]).unwrap();
         assert!(matches!(recipe.optimizer, Optimizer::Sgd(ref sgd) if sgd.momentum == 0.9));
@@ -156,14 +222,26 @@ mod tests {
     #[test]
     fn what_a_recipe_can_say_passes_the_schema() {
         let full = format!(
-            "precision = 'fp32'\ntarget = 'cpu'\n{MINIMAL}betas = [0.9, 0.99]\neps = 1e-8\nweight_decay = 0.1\n\
+            "target = 'cpu'\n{MINIMAL}betas = [0.9, 0.99]\neps = 1e-8\nweight_decay = 0.1\n\
              no_decay = ['*bias']\nclip_norm = 1.0\n[schedule]\nwarmup = 1\nsteps = 10\nfloor = 0.1\n[train]\nseed = 1\n\
              steps = 2\n[parallel]\ntensor = 8\npipeline = 1\nsequence = true\nzero1 = true\nglobal_batch = 4\n\
-             [model.config]\nlayers = 2\neps = 1e-5\ntied = false\n"
+             [model.config]\nlayers = 2\neps = 1e-5\ntied = false\n[precision]\nrecipe = 'bf16'\nweight = 'bf16'\n\
+             master = 'f32'\nmoments = 'f32'\noperand = 'f16'\naccumulate = 'f32'\nsensitive = 'bf16'\n\
+             gradient = 'f16'\nreduce = 'bf16'\nupdate = 'f32'\nrounding = 'sr'\n\
+             sr = {{ sites = 'weight_write', by = 'dither', seed = 4294967295 }}\n\
+             [[precision.override]]\nop = 'dot*'\nscope = 'model.*'\noperand = 'bf16'\naccumulate = 'bf16'\n\
+             sensitive = 'f32'\ngradient = 'f32'\nreduce = 'f32'\n\
+             [[precision.override]]\nparameter = '*norm*'\nweight = 'f32'\nmaster = 'none'\nmoments = 'bf16'\n\
+             [neuron]\nenvironment = {{ NEURON_RT_LOG_LEVEL = 'INFO' }}\n\
+             flags = ['--model-type', 'transformer', '--auto-cast', 'none']\n"
         );
         let recipe = read(&full, &[]).unwrap();
         let text = toml::to_string(&recipe).unwrap();
         assert_eq!(read(&text, &[]).unwrap(), recipe);
+        for name in PrecisionName::ALL {
+            let recipe = Recipe { precision: name.precision(), ..recipe.clone() };
+            assert_eq!(read(&toml::to_string(&recipe).unwrap(), &[]).unwrap(), recipe, "{}", name.name());
+        }
     }
 
     #[test]

@@ -44,20 +44,47 @@ pub struct Source {
 /// # Errors
 /// When there is nothing of that name, a file cannot be read, or the recipe is wrong: every mistake of it.
 pub fn load(input: &str, overrides: &[String], sources: &mut SourceMap) -> Result<Source, Diagnostics> {
+    load_over(input, None, overrides, sources)
+}
+
+/// As [`load`], with the precision and the optimizer of another recipe laid over, as [`recipe_file::load_over`] does.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_over(
+    input: &str,
+    layer: Option<FileId>,
+    overrides: &[String],
+    sources: &mut SourceMap,
+) -> Result<Source, Diagnostics> {
     let path = Path::new(input);
+    let changes = Changes { layer, overrides };
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("toml") => {
             let text = files::read_text(path).map_err(|error| vec![error])?;
-            from_recipe(stem(path), sources.add(input, text), &files::folder_of(path), overrides, sources)
+            from_recipe(stem(path), sources.add(input, text), &files::folder_of(path), changes, sources)
         }
-        Some("hal") => from_model(path, overrides, sources),
+        Some("hal") => from_model(path, changes, sources),
         _ => match halite_models::preset(input) {
             Some(text) => {
                 let file = sources.add(format!("<{input}.toml>"), text);
-                from_recipe(input.to_owned(), file, Path::new("."), overrides, sources)
+                from_recipe(input.to_owned(), file, Path::new("."), changes, sources)
             }
             None => Err(vec![unknown_input(input)]),
         },
+    }
+}
+
+/// What is changed of a recipe as it is read.
+#[derive(Clone, Copy)]
+struct Changes<'a> {
+    layer: Option<FileId>,
+    overrides: &'a [String],
+}
+
+impl Changes<'_> {
+    fn load(self, file: FileId, sources: &mut SourceMap) -> Result<(Recipe, Places), Diagnostics> {
+        recipe_file::load_over(file, self.layer, self.overrides, sources)
     }
 }
 
@@ -65,22 +92,22 @@ fn from_recipe(
     name: String,
     file: FileId,
     folder: &Path,
-    overrides: &[String],
+    changes: Changes<'_>,
     sources: &mut SourceMap,
 ) -> Result<Source, Diagnostics> {
-    let (recipe, places) = recipe_file::load(file, overrides, sources)?;
+    let (recipe, places) = changes.load(file, sources)?;
     let place = places.get("model.name");
     let model_source = load_model(&recipe.model.name, place, folder, sources).map_err(|error| vec![error])?;
     let model_name = stem(Path::new(&recipe.model.name));
     Ok(Source { name, recipe, recipe_source: file, places, model_name, model_source })
 }
 
-fn from_model(path: &Path, overrides: &[String], sources: &mut SourceMap) -> Result<Source, Diagnostics> {
+fn from_model(path: &Path, changes: Changes<'_>, sources: &mut SourceMap) -> Result<Source, Diagnostics> {
     let text = files::read_text(path).map_err(|error| vec![error])?;
     let name = stem(path);
     let model_source = sources.add(path.display().to_string(), text);
     let file = sources.add("<default recipe>", DEFAULT_RECIPE.replace('?', &name));
-    let (recipe, places) = recipe_file::load(file, overrides, sources)?;
+    let (recipe, places) = changes.load(file, sources)?;
     Ok(Source { name: name.clone(), recipe, recipe_source: file, places, model_name: name, model_source })
 }
 

@@ -7,13 +7,20 @@
 mod data;
 mod history;
 mod plot;
+mod programs;
 mod run;
 mod state;
+mod update;
 
 pub use data::Corpus;
 pub use history::{EvalRecord, History, StepRecord};
 pub use plot::plot;
-pub use run::{Observer, RunFiles, Silent, TrainOptions, check_corpus, train};
+pub(crate) use programs::Programs;
+pub use programs::check_corpus;
+pub(crate) use run::is_due;
+pub use run::{Observer, RunFiles, Silent, TrainOptions, train};
+pub(crate) use state::State;
+pub(crate) use update::Run;
 
 #[cfg(test)]
 mod tests;

@@ -14,7 +14,7 @@ use crate::source::Source;
 use halite_ir::{Function, ResultRole};
 use halite_passes::{Pipeline, RunnerOptions};
 use halite_runtime::{Executor, Program, RuntimeError, evaluate};
-use halite_spec::{ModuleRole, PrecisionRecipe};
+use halite_spec::{ModuleRole, PrecisionName};
 use halite_support::{Diagnostic, Diagnostics};
 use halite_tensor::compare::difference;
 use halite_tensor::{DType, HostTensor};
@@ -204,7 +204,7 @@ impl<'a> Study<'a> {
         let optimized = session.passes.pipeline(text).map_err(|error| vec![error])?;
         let plain = optimized.required_only();
         let mut wide = source.clone();
-        wide.recipe.precision = PrecisionRecipe::Fp64;
+        wide.recipe.precision = PrecisionName::Fp64.precision();
         let truth = run(session, options, executor, &wide, &plain, None)?;
         let unoptimized = run(session, options, executor, &source, &plain, None)?;
         Ok(Self { session, options, executor, source, scaled, optimized, truth, unoptimized })

@@ -98,6 +98,39 @@ fn combiners_are_made_once() {
     assert_ne!(module.scalar_reducer(ReduceKind::Max, DType::Bf16).unwrap(), add);
 }
 
+#[test]
+fn names_of_computations_are_identifiers_and_differ() {
+    let mut module = ModuleBuilder::new("m");
+    for name in ["add_f32", "a/b", "a_b", "7", ""] {
+        let mut body = module.computation(name);
+        let x = body.parameter("x", ArrayType::scalar(DType::F32)).unwrap();
+        body.finish(x).unwrap();
+    }
+    module.scalar_reducer(ReduceKind::Add, DType::F32).unwrap();
+    let mut main = module.computation("main");
+    let x = main.parameter("x", ArrayType::scalar(DType::F32)).unwrap();
+    let root = main.root_tuple(&[x]).unwrap();
+    main.finish(root).unwrap();
+    let module = module.finish().unwrap();
+    let names: Vec<_> = module.computations.iter().map(|computation| computation.name.as_str()).collect();
+    assert_eq!(names, ["add_f32", "a_b", "a_b.1", "_7", "_", "add_f32.1", "main"]);
+}
+
+#[test]
+fn called_computations_return_copies_of_parameters() {
+    let mut module = ModuleBuilder::new("m");
+    let mut body = module.computation("callee");
+    let x = body.parameter("x", ArrayType::scalar(DType::F32)).unwrap();
+    let y = body.negate(x).unwrap();
+    let one = body.root_results(&[y]).unwrap();
+    assert_eq!(one, y);
+    let copied = body.root_results(&[x]).unwrap();
+    assert_ne!(copied, x);
+    let root = body.root_results(&[x, y, y]).unwrap();
+    let callee = body.finish(root).unwrap();
+    assert_eq!(module.signature(callee).unwrap().result.to_string(), "(f32[], f32[], f32[])");
+}
+
 fn identity(result: impl FnOnce(&mut ComputationBuilder, Id) -> Result<Id>) -> ModuleBuilder {
     let mut module = ModuleBuilder::new("m");
     let mut b = module.computation("main");

@@ -1,12 +1,13 @@
 //! Building functions: every instruction is inferred and checked as it is made.
 
 use crate::attr::Attr;
-use crate::composite::{Attrs, Composite};
+use crate::composite::Composite;
 use crate::loc::{Derivation, LocId, LocKind, LocTable};
 use crate::op::InferCx;
 use crate::ops::Op;
 use crate::registry::Registry;
-use crate::syntax::{Def, FuncId, FuncResult, Function, Inst, Module, Param, ParamRole, ResultRole, Value, ValueData};
+use crate::rounding::narrows;
+use crate::syntax::{Def, FuncId, FuncResult, Function, Inst, Module, Param, ParamRole, ResultRole, Rounding, Value, ValueData};
 use crate::ty::{TensorType, Types};
 use halite_support::{Diagnostic, Name, Result, Span};
 use halite_tensor::{DType, Shape};
@@ -39,6 +40,12 @@ impl<'a> Builder<'a> {
         value
     }
 
+    /// Gives a parameter that nothing has read yet another element type.
+    pub fn retype_param(&mut self, param: Value, dtype: DType) {
+        let ty = &mut self.function.values[param.index()].ty;
+        *ty = ty.with_dtype(dtype);
+    }
+
     /// Adds an unnamed result.
     pub fn result(&mut self, value: Value) {
         self.named_result(value, Name::default(), ResultRole::Value);
@@ -66,15 +73,41 @@ impl<'a> Builder<'a> {
             let types: SmallVec<[&TensorType; 4]> = args.iter().map(|&arg| self.function.ty(arg)).collect();
             op.def().infer(&cx, &types).map_err(|diagnostic| self.locate(diagnostic))?
         };
-        Ok(self.push(op, Values::from_slice(args), types))
+        let rounding = self.default_rounding(&op, args, &types);
+        Ok(self.push(op, Values::from_slice(args), types, rounding))
+    }
+
+    /// Applies the op of `inst` to other arguments and rounds as it does, where there still is something to round.
+    ///
+    /// # Errors
+    /// As [`emit_all`](Self::emit_all).
+    pub fn emit_like(&mut self, inst: &Inst, args: &[Value]) -> Result<Values> {
+        let results = self.emit_all(inst.op.clone(), args)?;
+        if let Some(rounding @ Rounding::Stochastic(_)) = &inst.rounding {
+            self.round_last(rounding.clone());
+        }
+        Ok(results)
+    }
+
+    /// Sets how the last instruction rounds, if it does.
+    pub fn round_last(&mut self, rounding: Rounding) {
+        if let Some(own) = self.function.insts.last_mut().and_then(|inst| inst.rounding.as_mut()) {
+            *own = rounding;
+        }
+    }
+
+    /// To nearest, for an instruction that rounds at all.
+    fn default_rounding(&self, op: &Op, args: &[Value], types: &[TensorType]) -> Option<Rounding> {
+        let args: SmallVec<[&TensorType; 4]> = args.iter().map(|&arg| self.function.ty(arg)).collect();
+        narrows(&self.infer_cx(), op, &args, types).then_some(Rounding::Nearest)
     }
 
     /// Adds an instruction whose result types are known.
-    pub(crate) fn push(&mut self, op: Op, args: Values, types: Types) -> Values {
+    pub(crate) fn push(&mut self, op: Op, args: Values, types: Types, rounding: Option<Rounding>) -> Values {
         let index = u32::try_from(self.function.insts.len()).expect("instructions fit in 32 bits");
         let define = |(position, ty)| self.define(ty, Def::Inst(index, position), None);
         let results: Values = (0u16..).zip(types).map(define).collect();
-        self.function.insts.push(Inst { op, args, results: Values::from_slice(&results), loc: self.loc });
+        self.function.insts.push(Inst { op, args, results: Values::from_slice(&results), rounding, loc: self.loc });
         results
     }
 
@@ -101,9 +134,8 @@ impl<'a> Builder<'a> {
     /// # Errors
     /// When the name or an attribute is unknown or the operands do not fit.
     pub fn composite(&mut self, name: &str, attrs: &[(&str, Attr)], args: &[Value]) -> Result<Values> {
-        let def = self.registry.composite(name).map_err(|diagnostic| self.locate(diagnostic))?;
-        let attrs = Attrs::with_defaults(name, def.schema(), attrs).map_err(|diagnostic| self.locate(diagnostic))?;
-        self.emit_all(Composite { name: name.into(), attrs }, args)
+        let composite = Composite::new(self.registry, name, attrs).map_err(|diagnostic| self.locate(diagnostic))?;
+        self.emit_all(composite, args)
     }
 
     /// Writes the decomposition of a composite in place.
@@ -112,7 +144,20 @@ impl<'a> Builder<'a> {
     /// As [`composite`](Self::composite).
     pub fn expand(&mut self, composite: &Composite, args: &[Value]) -> Result<Values> {
         let def = self.registry.composite(&composite.name)?;
-        def.expand(self, &composite.attrs, args)
+        let Some(cast) = composite.attrs.cast() else { return def.expand(self, &composite.attrs, args) };
+        let mut inner = Values::from_slice(args);
+        if cast.converts_operands(def.policy().class) {
+            for arg in &mut inner {
+                if self.dtype(*arg).is_float() {
+                    *arg = self.convert(*arg, cast.compute)?;
+                }
+            }
+        }
+        let mut results = def.expand(self, &composite.attrs, &inner)?;
+        for (result, &dtype) in results.iter_mut().zip(&cast.results) {
+            *result = self.convert(*result, dtype)?;
+        }
+        Ok(results)
     }
 
     /// Writes the body of `source` in place; `args` stand for its parameters. `emit` writes each instruction, given its

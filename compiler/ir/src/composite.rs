@@ -7,6 +7,7 @@ use crate::dims::FactorMap;
 use crate::interpret::{EvalCx, Interpreter};
 use crate::lower::LowerCx;
 use crate::op::{Cost, Ids, InferCx, OpDef, Policy, Sample, Vjp, VjpCx};
+use crate::policy::{OpClass, loses};
 use crate::registry::Registry;
 use crate::syntax::{Function, Module, ParamRole, Value};
 use crate::ty::{TensorType, Types};
@@ -40,7 +41,27 @@ impl AttrSpec {
 
 /// The attributes of a composite instruction, in the order of its schema.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Attrs(SmallVec<[(Name, Attr); 2]>);
+pub struct Attrs {
+    values: SmallVec<[(Name, Attr); 2]>,
+    cast: Option<Cast>,
+}
+
+/// The element types that mixed precision gives a composite instruction. Its operands keep theirs.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Cast {
+    /// What it computes in. Operands are converted to it, except those of a matmul, which stay narrow: there it is the
+    /// type of what lies between two contractions.
+    pub compute: DType,
+    /// The element type of each result.
+    pub results: SmallVec<[DType; 4]>,
+}
+
+impl Cast {
+    /// Whether operands of a composite of this class are converted before it is expanded.
+    pub(crate) fn converts_operands(&self, class: OpClass) -> bool {
+        class != OpClass::Matmul
+    }
+}
 
 impl Attrs {
     /// Checks `given` against a schema and fills in defaults.
@@ -56,7 +77,7 @@ impl Attrs {
                 return Err(error(format!("`{composite}` has no attribute `{name}`")).help(format!("it takes {takes}")));
             }
         }
-        let mut attrs = SmallVec::new();
+        let mut values = SmallVec::new();
         for spec in schema {
             let found = given.iter().find(|(name, _)| *name == spec.name).map(|(_, attr)| attr.clone());
             let attr = match (found, &spec.default) {
@@ -75,18 +96,48 @@ impl Attrs {
                     return Err(error(format!("`{composite}` needs attribute `{}`", spec.name)).note(spec.doc));
                 }
             };
-            attrs.push((Name::from(spec.name), attr));
+            values.push((Name::from(spec.name), attr));
         }
-        Ok(Self(attrs))
+        Ok(Self { values, cast: None })
     }
 
     /// Name and value of each, in schema order.
     pub fn iter(&self) -> impl Iterator<Item = (&Name, &Attr)> {
-        self.0.iter().map(|(name, attr)| (name, attr))
+        self.values.iter().map(|(name, attr)| (name, attr))
+    }
+
+    /// The same with element types of mixed precision.
+    #[must_use]
+    pub fn with_cast(self, cast: Cast) -> Self {
+        Self { cast: Some(cast), ..self }
+    }
+
+    /// The element types that mixed precision gave it.
+    pub fn cast(&self) -> Option<&Cast> {
+        self.cast.as_ref()
+    }
+
+    /// The element type that mixed precision gives result `index`.
+    pub fn result_dtype(&self, index: usize) -> Option<DType> {
+        self.cast.as_ref()?.results.get(index).copied()
+    }
+
+    /// Gives every narrow result the type `engine`; false when mixed precision has not cast it.
+    pub(crate) fn widen_results(&mut self, engine: DType) -> bool {
+        let Some(cast) = &mut self.cast else { return false };
+        for dtype in cast.results.iter_mut().filter(|dtype| loses(engine, **dtype)) {
+            *dtype = engine;
+        }
+        true
+    }
+
+    /// What mixed precision has it compute in.
+    pub fn compute(&self) -> Option<DType> {
+        self.cast.as_ref().map(|cast| cast.compute)
     }
 
     fn get(&self, name: &str) -> &Attr {
-        let found = self.0.iter().find(|(own, _)| own == name);
+        let found = self.values.iter().find(|(own, _)| own == name);
         &found.expect("the schema of a composite lists every attribute it reads").1
     }
 
@@ -108,6 +159,11 @@ impl Attrs {
     /// A word.
     pub fn word(&self, name: &str) -> &str {
         if let Attr::Word(value) = self.get(name) { value } else { unreachable!("checked against the schema") }
+    }
+
+    /// A list of whole numbers.
+    pub fn ints(&self, name: &str) -> &[i64] {
+        if let Attr::Ints(list) = self.get(name) { list } else { unreachable!("checked against the schema") }
     }
 
     /// A dimension of `ty`, counted from the end when negative.
@@ -175,6 +231,15 @@ pub trait CompositeDef: fmt::Debug + Send + Sync {
 }
 
 impl Composite {
+    /// An application of the composite of this name; attributes left out take their defaults.
+    ///
+    /// # Errors
+    /// When the name or an attribute is unknown.
+    pub fn new(registry: &Registry, name: &str, attrs: &[(&str, Attr)]) -> Result<Self> {
+        let attrs = Attrs::with_defaults(name, registry.composite(name)?.schema(), attrs)?;
+        Ok(Self { name: name.into(), attrs })
+    }
+
     /// The decomposition as a function of operands of these types.
     ///
     /// # Errors
@@ -201,13 +266,28 @@ impl OpDef for Composite {
     }
 
     fn attrs(&mut self, visitor: &mut dyn AttrVisitor) {
-        for (name, attr) in &mut self.attrs.0 {
+        for (name, attr) in &mut self.attrs.values {
             visitor.attr(name, attr);
+        }
+        if let Some(cast) = &mut self.attrs.cast {
+            visitor.attr("compute", &mut cast.compute);
         }
     }
 
     fn infer(&self, cx: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
-        cx.registry.composite(&self.name)?.infer(cx, &self.attrs, args)
+        let def = cx.registry.composite(&self.name)?;
+        let Some(cast) = &self.attrs.cast else { return def.infer(cx, &self.attrs, args) };
+        let mut types = if cast.converts_operands(def.policy().class) {
+            let wide = |ty: &&TensorType| if ty.dtype().is_float() { ty.with_dtype(cast.compute) } else { (*ty).clone() };
+            let wide: SmallVec<[TensorType; 4]> = args.iter().map(wide).collect();
+            def.infer(cx, &self.attrs, &wide.iter().collect::<SmallVec<[_; 4]>>())?
+        } else {
+            def.infer(cx, &self.attrs, args)?
+        };
+        for (ty, &dtype) in types.iter_mut().zip(&cast.results) {
+            *ty = cast_result(&self.name, ty, dtype)?;
+        }
+        Ok(types)
     }
 
     fn eval(&self, cx: &EvalCx<'_>, args: &[&HostTensor]) -> Result<Vec<HostTensor>> {
@@ -223,7 +303,7 @@ impl OpDef for Composite {
     }
 
     fn policy(&self, cx: &InferCx<'_>) -> Policy {
-        cx.registry.composite(&self.name).map_or(Policy::Sensitive, |def| def.policy())
+        cx.registry.composite(&self.name).map_or(Policy::SENSITIVE, |def| def.policy())
     }
 
     fn cost(&self, cx: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {
@@ -244,6 +324,15 @@ impl OpDef for Composite {
     fn samples(&self, _: DType) -> Vec<Sample> {
         Vec::new()
     }
+}
+
+/// A result in the element type that mixed precision gives it: another float for a float.
+fn cast_result(name: &str, ty: &TensorType, dtype: DType) -> Result<TensorType> {
+    if ty.dtype() == dtype || (ty.dtype().is_float() && dtype.is_float()) {
+        return Ok(ty.with_dtype(dtype));
+    }
+    let message = format!("a result of `{name}` is `{ty}`, which cannot be given as `{dtype}`");
+    Err(Diagnostic::error(codes::TYPE_MISMATCH, message))
 }
 
 /// The floating-point operations of a function's instructions.

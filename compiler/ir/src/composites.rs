@@ -4,6 +4,7 @@ use crate::attr::Attr;
 use crate::composite::{Attrs, Composite, CompositeDef};
 use std::sync::Arc;
 
+mod add_any;
 mod causal_attention;
 mod cross_entropy;
 mod embedding;
@@ -12,16 +13,19 @@ mod layer_norm;
 mod linear;
 mod log_softmax;
 mod parts;
+mod random_bits;
 mod relu;
 mod rms_norm;
 mod rope;
 mod silu;
 mod softmax;
+mod stochastic_convert;
 mod swiglu;
 
 /// Every built-in composite, in order.
 pub(crate) fn all() -> Vec<Arc<dyn CompositeDef>> {
     vec![
+        Arc::new(add_any::AddAny),
         Arc::new(causal_attention::CausalAttention),
         Arc::new(causal_attention::CausalAttentionGrad),
         Arc::new(cross_entropy::CrossEntropy),
@@ -34,6 +38,7 @@ pub(crate) fn all() -> Vec<Arc<dyn CompositeDef>> {
         Arc::new(linear::Linear),
         Arc::new(log_softmax::LogSoftmax),
         Arc::new(log_softmax::LogSoftmaxGrad),
+        Arc::new(random_bits::RandomBits),
         Arc::new(relu::Relu),
         Arc::new(relu::ReluGrad),
         Arc::new(rms_norm::RmsNorm),
@@ -43,6 +48,7 @@ pub(crate) fn all() -> Vec<Arc<dyn CompositeDef>> {
         Arc::new(silu::SiluGrad),
         Arc::new(softmax::Softmax),
         Arc::new(softmax::SoftmaxGrad),
+        Arc::new(stochastic_convert::StochasticConvert),
         Arc::new(swiglu::Swiglu),
         Arc::new(swiglu::SwigluGrad),
     ]

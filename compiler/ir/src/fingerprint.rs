@@ -23,7 +23,7 @@ fn hash_function(function: &Function, hasher: &mut FxHasher) {
         format!("{:?}", param.role).hash(hasher);
     }
     for inst in &function.insts {
-        inst.op.hash(hasher);
+        (&inst.op, &inst.rounding).hash(hasher);
         inst.args.iter().for_each(|arg| numbers[arg.index()].hash(hasher));
     }
     for result in &function.results {

@@ -146,6 +146,22 @@ pub fn callees(op: &Op) -> Vec<FuncId> {
     callees.0
 }
 
+/// Which functions the entry of a verified module calls, directly or through others; the entry counts as one. Indexed by
+/// function.
+pub fn reached_functions(module: &Module) -> Vec<bool> {
+    let mut reached = vec![false; module.functions.len()];
+    if let Some(entry) = reached.last_mut() {
+        *entry = true;
+    }
+    // Callers come after their callees.
+    for (at, function) in module.functions.iter().enumerate().rev() {
+        if reached[at] {
+            function.insts.iter().flat_map(|inst| callees(&inst.op)).for_each(|callee| reached[callee.index()] = true);
+        }
+    }
+    reached
+}
+
 /// The functions of a module, callees before callers.
 ///
 /// # Errors

@@ -108,6 +108,16 @@ impl LocTable {
         self.chain(loc).find_map(|kind| if let LocKind::Source(span) = kind { Some(*span) } else { None })
     }
 
+    /// The scopes from the outside in, joined by dots: `model.layers.3.mlp`.
+    pub fn scope(&self, loc: LocId) -> String {
+        let mut scopes: Vec<&str> = self
+            .chain(loc)
+            .filter_map(|kind| if let LocKind::Scope(name) = kind { Some(&**name) } else { None })
+            .collect();
+        scopes.reverse();
+        scopes.join(".")
+    }
+
     /// The scopes from the outside in, joined by dots, inside the derivations: `vjp(model.layers.3.mlp)`.
     pub fn path(&self, loc: LocId) -> String {
         let (mut scopes, mut derivations) = (Vec::new(), Vec::new());

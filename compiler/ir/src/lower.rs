@@ -1,12 +1,15 @@
-//! Lowering: the entry of a module in phase `legal` becomes an HLO module.
+//! Lowering: a module in phase `legal` becomes an HLO module.
 
-use crate::loc::{LocId, LocTable};
+mod metadata;
+
+use crate::graph;
 use crate::op::Ids;
-use crate::syntax::{FuncResult, Function, Inst, Module, Phase, ResultRole, Value};
+use crate::syntax::{FuncId, FuncResult, Function, Inst, Module, Phase, ResultRole, Value};
 use crate::ty::TensorType;
-use halite_hlo::proto::{HloModuleProto, OpMetadata};
-use halite_hlo::{ArrayType, ComputationBuilder, Id, ModuleBuilder};
-use halite_support::{Diagnostic, Result, SourceMap, Span};
+use halite_hlo::proto::HloModuleProto;
+use halite_hlo::{ArrayType, ComputationBuilder, ComputationId, Id, ModuleBuilder};
+use halite_support::{Diagnostic, Result, SourceMap};
+use metadata::Metadata;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
@@ -15,6 +18,8 @@ use smallvec::{SmallVec, smallvec};
 pub struct LowerOptions {
     /// How `take`, `take_along_axis` and their gradients are written.
     pub gather: Gather,
+    /// Whether every narrowing says how it rounds, in the frontend attribute `halite.rounding`.
+    pub rounding: bool,
 }
 
 /// How indexed reads and sums are written.
@@ -36,6 +41,8 @@ pub struct LowerCx<'m> {
     pub options: LowerOptions,
     /// Types of the results.
     pub results: SmallVec<[TensorType; 1]>,
+    /// The computations of the functions before this one.
+    computations: &'m [Option<ComputationId>],
 }
 
 impl<'m> LowerCx<'m> {
@@ -46,38 +53,92 @@ impl<'m> LowerCx<'m> {
     pub fn one(&mut self, emit: impl FnOnce(&mut ComputationBuilder<'m>) -> Result<Id>) -> Result<Ids> {
         Ok(smallvec![emit(&mut self.hlo)?])
     }
+
+    /// The computation of a function that can be called here.
+    pub fn computation(&self, function: FuncId) -> Option<ComputationId> {
+        self.computations.get(function.index()).copied().flatten()
+    }
 }
 
-/// The HLO of a module's entry.
+/// The HLO of a module: one computation for each function that the entry reaches, callees first, the entry last.
 ///
-/// Parameters keep their order and names; each result that replaces a parameter aliases it. Entry parameters and the root
-/// carry the names `neff_input_names` and `neff_output_names`, which sort in their order, as frontend attributes. Every
-/// instruction says which scope and which line of `sources` it comes from.
+/// The entry is named `main`, the others as their functions. The entry's parameters keep their order and names; each of its
+/// results that replaces a parameter aliases it. Its parameters and its root carry the names `neff_input_names` and
+/// `neff_output_names`, which sort in their order, as frontend attributes. Every instruction says which scope and which
+/// line of `sources` it comes from.
 ///
 /// # Errors
 /// When the module is not in phase `legal`, or an op has no HLO form.
 pub fn lower(module: &Module, sources: &SourceMap, options: LowerOptions) -> Result<HloModuleProto> {
-    let entry = module.entry().filter(|_| module.phase == Phase::Legal && module.functions.len() == 1);
-    let entry = entry.ok_or_else(|| Diagnostic::bug("only a `legal` module with one function can be lowered"))?;
-    // XLA refuses a module without a name.
-    let mut hlo = ModuleBuilder::new(if module.name.is_empty() { "module" } else { &*module.name });
-    let mut cx = LowerCx { hlo: hlo.computation("main"), options, results: SmallVec::new() };
-    let mut metadata = Metadata::new(&module.locs, sources);
-    let mut ids = lower_params(&mut cx, entry)?;
-    for inst in &entry.insts {
-        metadata.enter(&mut cx, inst);
-        lower_inst(&mut cx, entry, inst, &mut ids)?;
+    let split = module.functions.split_last().filter(|_| module.phase == Phase::Legal);
+    let (entry, others) = split.ok_or_else(|| Diagnostic::bug("only a module in phase `legal` can be lowered"))?;
+    let mut lowering = Lowering {
+        // XLA refuses a module without a name.
+        hlo: ModuleBuilder::new(if module.name.is_empty() { "module" } else { &*module.name }),
+        computations: Vec::with_capacity(others.len()),
+        metadata: Metadata::new(&module.locs, sources),
+        options,
+    };
+    for (function, reached) in others.iter().zip(graph::reached_functions(module)) {
+        let computation = if reached { Some(lowering.callee(function)?) } else { None };
+        lowering.computations.push(computation);
     }
-    cx.hlo.set_metadata(None);
-    let results: Vec<Id> = entry.results.iter().map(|result| defined(&ids, result.value)).collect::<Result<_>>()?;
-    let root = cx.hlo.root_tuple(&results)?;
-    let names: Vec<_> = (0..results.len()).map(|index| numbered("output", index, results.len())).collect();
-    cx.hlo.set_frontend_attribute(root, "neff_output_names", names.join(","))?;
-    cx.hlo.finish(root)?;
+    lowering.entry(entry)?;
     for (parameter, output) in aliases(entry) {
-        hlo.alias(parameter, output);
+        lowering.hlo.alias(parameter, output);
     }
-    hlo.finish()
+    lowering.hlo.finish()
+}
+
+/// A module on its way to HLO.
+struct Lowering<'a> {
+    hlo: ModuleBuilder,
+    /// Those of the functions so far; `None` for one that the entry does not reach.
+    computations: Vec<Option<ComputationId>>,
+    metadata: Metadata<'a>,
+    options: LowerOptions,
+}
+
+impl Lowering<'_> {
+    fn callee(&mut self, function: &Function) -> Result<ComputationId> {
+        let (mut hlo, ids) = self.body(&function.name, function)?;
+        let root = hlo.root_results(&results(function, &ids)?)?;
+        hlo.finish(root)
+    }
+
+    fn entry(&mut self, entry: &Function) -> Result<ComputationId> {
+        let (mut hlo, ids) = self.body("main", entry)?;
+        for (index, param) in entry.params.iter().enumerate() {
+            let name = numbered("input", index, entry.params.len());
+            hlo.set_frontend_attribute(defined(&ids, param.value)?, "neff_input_names", name)?;
+        }
+        let results = results(entry, &ids)?;
+        let root = hlo.root_tuple(&results)?;
+        let names: Vec<_> = (0..results.len()).map(|index| numbered("output", index, results.len())).collect();
+        hlo.set_frontend_attribute(root, "neff_output_names", names.join(","))?;
+        hlo.finish(root)
+    }
+
+    /// The computation of a function up to its root, and what stands for each value.
+    fn body(&mut self, name: &str, function: &Function) -> Result<(ComputationBuilder<'_>, Vec<Option<Id>>)> {
+        let mut cx = LowerCx {
+            hlo: self.hlo.computation(name),
+            options: self.options,
+            results: SmallVec::new(),
+            computations: &self.computations,
+        };
+        let mut ids = vec![None; function.values.len()];
+        for param in &function.params {
+            ids[param.value.index()] = Some(cx.hlo.parameter(&*param.name, array_type(function.ty(param.value)))?);
+        }
+        self.metadata.reset();
+        for inst in &function.insts {
+            self.metadata.enter(&mut cx.hlo, inst.loc);
+            lower_inst(&mut cx, function, inst, &mut ids)?;
+        }
+        cx.hlo.set_metadata(None);
+        Ok((cx.hlo, ids))
+    }
 }
 
 /// Pairs of parameter and result positions that share memory.
@@ -101,79 +162,82 @@ fn numbered(word: &str, index: usize, count: usize) -> String {
     format!("{word}{index:0width$}")
 }
 
-fn lower_params(cx: &mut LowerCx<'_>, entry: &Function) -> Result<Vec<Option<Id>>> {
-    let mut ids = vec![None; entry.values.len()];
-    for (index, param) in entry.params.iter().enumerate() {
-        let id = cx.hlo.parameter(&*param.name, array_type(entry.ty(param.value)))?;
-        cx.hlo.set_frontend_attribute(id, "neff_input_names", numbered("input", index, entry.params.len()))?;
-        ids[param.value.index()] = Some(id);
-    }
-    Ok(ids)
+fn results(function: &Function, ids: &[Option<Id>]) -> Result<Vec<Id>> {
+    function.results.iter().map(|result| defined(ids, result.value)).collect()
 }
 
 fn defined(ids: &[Option<Id>], value: Value) -> Result<Id> {
     ids[value.index()].ok_or_else(|| Diagnostic::bug(format!("{value:?} is lowered before it is defined")))
 }
 
-fn lower_inst(cx: &mut LowerCx<'_>, entry: &Function, inst: &Inst, ids: &mut [Option<Id>]) -> Result<()> {
+fn lower_inst(cx: &mut LowerCx<'_>, function: &Function, inst: &Inst, ids: &mut [Option<Id>]) -> Result<()> {
     let args = inst.args.iter().map(|&arg| defined(ids, arg)).collect::<Result<SmallVec<[Id; 4]>>>()?;
-    cx.results = inst.results.iter().map(|&result| entry.ty(result).clone()).collect();
+    cx.results = inst.results.iter().map(|&result| function.ty(result).clone()).collect();
     let lowered = inst.op.def().lower(cx, &args)?;
     for (&result, &id) in inst.results.iter().zip(&lowered) {
-        let (expected, found) = (array_type(entry.ty(result)), cx.hlo.array(id)?);
+        let (expected, found) = (array_type(function.ty(result)), cx.hlo.array(id)?);
         if &expected != found {
             let message = format!("`{}` lowers to `{found}`, inferred `{expected}`", inst.op.name());
             return Err(Diagnostic::bug(message));
         }
         ids[result.index()] = Some(id);
     }
+    if let (true, Some(rounding), Some(&id)) = (cx.options.rounding, &inst.rounding, lowered.first()) {
+        cx.hlo.set_frontend_attribute(id, "halite.rounding", rounding.to_string())?;
+    }
     Ok(())
 }
 
-/// Turns locations into `OpMetadata`, remembering the last one: neighbours share it.
-struct Metadata<'a> {
-    locs: &'a LocTable,
-    sources: &'a SourceMap,
-    last: Option<LocId>,
-    lines: LineIndex,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::Builder;
+    use crate::registry::Registry;
+    use crate::syntax::ParamRole;
+    use halite_tensor::DType;
 
-impl<'a> Metadata<'a> {
-    fn new(locs: &'a LocTable, sources: &'a SourceMap) -> Self {
-        Self { locs, sources, last: None, lines: LineIndex::default() }
+    /// A chain of functions, each calling the one before, all of whose instructions come from the scope `helper`.
+    fn chain(names: [&str; 3]) -> Module {
+        let registry = Registry::default();
+        let mut module = Module::new("chain");
+        let mut callee = None;
+        for name in names {
+            let mut b = Builder::new(&mut module, &registry, name);
+            let x = b.param("x", TensorType::new(DType::F32, [2]), ParamRole::Argument);
+            b.enter_scope("helper");
+            let y = match callee {
+                Some(callee) => b.call(callee, &[x]).unwrap()[0],
+                None => b.negate(x).unwrap(),
+            };
+            b.result(y);
+            callee = Some(b.finish());
+        }
+        module.phase = Phase::Legal;
+        module
     }
 
-    fn enter(&mut self, cx: &mut LowerCx<'_>, inst: &Inst) {
-        if self.last == Some(inst.loc) {
-            return;
+    #[test]
+    fn every_computation_says_where_it_comes_from() {
+        let mut module = chain(["main", "b", "c"]);
+        let first = module.functions[0].insts[0].loc;
+        module.functions.iter_mut().flat_map(|function| &mut function.insts).for_each(|inst| inst.loc = first);
+        let hlo = lower(&module, &SourceMap::new(), LowerOptions::default()).unwrap();
+        let names: Vec<_> = hlo.computations.iter().map(|computation| computation.name.as_str()).collect();
+        assert_eq!(names, ["main", "b", "main.1"]);
+        for computation in &hlo.computations {
+            let inst = &computation.instructions[1];
+            assert_eq!(inst.metadata.as_ref().map(|metadata| &*metadata.op_name), Some("helper"), "{}", inst.name);
         }
-        self.last = Some(inst.loc);
-        let mut metadata = OpMetadata { op_name: self.locs.path(inst.loc), ..OpMetadata::default() };
-        if let Some(span) = self.locs.span(inst.loc)
-            && let Some(file) = self.sources.get(span.file)
-        {
-            let name = &file.name;
-            metadata.source_file = name.rsplit('/').next().unwrap_or(name).to_owned();
-            metadata.source_line = self.lines.line(&file.text, span);
-        }
-        cx.hlo.set_metadata(Some(metadata));
     }
-}
 
-/// Starts of the lines of each file, so that a line number costs a binary search.
-#[derive(Default)]
-struct LineIndex(Vec<Option<Vec<u32>>>);
-
-impl LineIndex {
-    fn line(&mut self, text: &str, span: Span) -> i32 {
-        let index = span.file.index();
-        if self.0.len() <= index {
-            self.0.resize(index + 1, None);
-        }
-        let starts = self.0[index].get_or_insert_with(|| {
-            let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-            std::iter::once(0).chain(breaks.map(|(at, _)| at as u32 + 1)).collect()
-        });
-        i32::try_from(starts.partition_point(|&start| start <= span.start)).unwrap_or(i32::MAX)
+    #[test]
+    fn only_legal_modules_are_lowered() {
+        let mut module = chain(["a", "b", "c"]);
+        module.phase = Phase::Step;
+        assert!(lower(&module, &SourceMap::new(), LowerOptions::default()).is_err());
+        assert!(
+            lower(&Module { phase: Phase::Legal, ..Module::default() }, &SourceMap::new(), LowerOptions::default())
+                .is_err()
+        );
     }
 }

@@ -53,7 +53,7 @@ pub trait OpDef: fmt::Debug {
     /// Only when an emitted instruction is ill-typed, which is a bug of the rule.
     fn vjp(&self, b: &mut Builder<'_>, cx: &VjpCx<'_>) -> Result<Vjp>;
 
-    /// How mixed precision treats it.
+    /// How mixed precision treats it: the types of operands, computation, sums and results.
     fn policy(&self, cx: &InferCx<'_>) -> Policy;
 
     /// What forbids removing, merging or moving it.
@@ -152,22 +152,7 @@ impl Vjp {
     }
 }
 
-/// How mixed precision treats an op.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Policy {
-    /// Contracts operands: low-precision operands, wide accumulation.
-    Matmul,
-    /// Works element by element at the precision of its operands.
-    Elementwise,
-    /// Sums many elements: accumulates wide.
-    Accumulate,
-    /// Loses its meaning at low precision: computes wide.
-    Sensitive,
-    /// Moves or stores elements without computing.
-    Storage,
-    /// Has no floats to speak of.
-    Integer,
-}
+pub use crate::policy::Policy;
 
 /// What forbids removing, merging or moving an instruction, from weak to strong.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

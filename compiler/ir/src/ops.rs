@@ -39,7 +39,7 @@ mod log_plus_one;
 mod logistic;
 mod maximum;
 mod minimum;
-mod movement;
+pub(crate) mod movement;
 mod multiply;
 mod negate;
 mod not;

@@ -73,9 +73,9 @@ impl<'a> Rewriter<'a> {
         let outer = self.builder.set_loc(inst.loc);
         let results = if inst.args.iter().zip(&args).all(|(&old, &new)| source.ty(old) == self.builder.ty(new)) {
             let types: Types = inst.results.iter().map(|&result| source.ty(result).clone()).collect();
-            self.builder.push(inst.op.clone(), args, types)
+            self.builder.push(inst.op.clone(), args, types, inst.rounding.clone())
         } else {
-            self.builder.emit_all(inst.op.clone(), &args)?
+            self.builder.emit_like(inst, &args)?
         };
         self.builder.set_loc(outer);
         self.keep_names(source, inst, &results);

@@ -33,7 +33,7 @@ pub enum Phase {
     Cast,
     /// The optimizer is present and the state is closed: every state input has its replacement among the results.
     Step,
-    /// Only what the target takes: no composite, no call, no unrealized rounding; no read of a donated buffer after its
+    /// Only what the target takes: no composite, no unrealized rounding; no read of a donated buffer after its
     /// replacement is computed.
     Legal,
 }
@@ -176,8 +176,31 @@ pub struct Inst {
     pub args: Values,
     /// What it defines.
     pub results: Values,
+    /// How it rounds, when its results are narrower than what it computes in.
+    pub rounding: Option<Rounding>,
     /// Where it comes from.
     pub loc: LocId,
+}
+
+/// How a result is rounded to a type narrower than the one it is computed in.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Rounding {
+    /// To the nearest value, ties to the one with an even significand.
+    #[default]
+    Nearest,
+    /// To one of the two neighbours, each with a probability that makes the result right on average. The name is that of
+    /// the stream of random bits: equal streams round alike.
+    Stochastic(Name),
+}
+
+impl fmt::Display for Rounding {
+    /// `rne` or `sr("stream")`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Rounding::Nearest => f.write_str("rne"),
+            Rounding::Stochastic(stream) => write!(f, "sr({})", crate::text::print_string(stream)),
+        }
+    }
 }
 
 /// A parameter of a function.
@@ -237,26 +260,29 @@ pub struct StateInfo {
     pub of: Option<Name>,
 }
 
-/// The kinds of training state besides the weights. All start at zero.
+/// The kinds of training state besides the weights. All but masters start at zero.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Slot {
     /// First moment of AdamW, momentum of SGD.
     M,
     /// Second moment of AdamW.
     V,
+    /// The weight at the precision of the update, where the weight itself is narrower. Starts as the weight does.
+    Master,
     /// `t`, the number of completed updates, `s32[]`.
     Step,
 }
 
 impl Slot {
     /// All slots.
-    pub const ALL: [Slot; 3] = [Slot::M, Slot::V, Slot::Step];
+    pub const ALL: [Slot; 4] = [Slot::M, Slot::V, Slot::Master, Slot::Step];
 
     /// The word in IR text and in state names.
     pub fn name(self) -> &'static str {
         match self {
             Slot::M => "m",
             Slot::V => "v",
+            Slot::Master => "master",
             Slot::Step => "step",
         }
     }

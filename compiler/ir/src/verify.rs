@@ -5,6 +5,7 @@
 //! 2. **Types**: each instruction is inferred again, and the recorded types of its results must agree.
 //! 3. **Phase**: see [`Phase`](crate::Phase) and `verify/phase.rs`.
 
+mod donation;
 mod phase;
 mod report;
 mod structure;

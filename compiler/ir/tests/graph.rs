@@ -1,6 +1,6 @@
 //! Graph views.
 
-use halite_ir::graph::{Dependencies, Node, call_order, depends_on, dot, dot_function, live_insts};
+use halite_ir::graph::{Dependencies, Node, call_order, depends_on, dot, dot_function, live_insts, reached_functions};
 use halite_ir::text::parse;
 use halite_ir::{Builder, InferCx, Module, ParamRole, Registry, TensorType};
 use halite_support::FileId;
@@ -59,6 +59,18 @@ fn functions_without_calls_keep_any_order() {
     let mut order = call_order(&module).unwrap();
     order.sort();
     assert_eq!(order.iter().map(|id| id.index()).collect::<Vec<_>>(), [0, 1]);
+}
+
+#[test]
+fn the_entry_reaches_what_it_calls() {
+    let func = |name: &str, callee: &str| {
+        let body = if callee.is_empty() { "tanh %x".into() } else { format!("call %x {{callee = @{callee}}}") };
+        format!("func @{name}(%x: f32[4]) -> (f32[4]) {{\n  %y = {body} : f32[4]\n  return %y\n}}\n")
+    };
+    let calls = [("a", ""), ("b", ""), ("c", "b"), ("d", "a"), ("main", "c")];
+    let module = read(&calls.map(|(name, callee)| func(name, callee)).concat());
+    assert_eq!(reached_functions(&module), [false, true, true, false, true]);
+    assert!(reached_functions(&Module::new("empty")).is_empty());
 }
 
 #[test]

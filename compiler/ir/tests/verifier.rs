@@ -1,7 +1,9 @@
 //! Each kind of broken module is rejected with the right message.
 
 use halite_ir::text::parse;
-use halite_ir::{Def, LocId, Module, Op, Phase, Registry, ResultRole, TensorType, Value, VerifyErrors, verify};
+use halite_ir::{
+    Def, LocId, Module, Op, Phase, Registry, ResultRole, Rounding, TensorType, Value, VerifyErrors, verify,
+};
 use halite_support::{FileId, Severity, codes};
 use halite_tensor::DType;
 
@@ -187,6 +189,25 @@ fn types() {
 }
 
 #[test]
+fn roundings() {
+    let text = "func @main(%x: f32[4]) -> (bf16[4], f32[4]) {\n  %0 = convert %x : bf16[4]\n  %1 = add %x, %x : f32[4]\n  return %0, %1\n}\n";
+    rejects_text(
+        text,
+        |module| module.functions[0].insts[0].rounding = None,
+        &["`convert` rounds, but does not say how"],
+    );
+    let stochastic = || Some(Rounding::Stochastic("x".into()));
+    rejects_text(
+        text,
+        |module| module.functions[0].insts[1].rounding = stochastic(),
+        &["`add` has a rounding, but nothing to round"],
+    );
+    let mut module = read(text);
+    module.functions[0].insts[0].rounding = stochastic();
+    check(&module).unwrap();
+}
+
+#[test]
 fn unknown_composites() {
     let text = "func @f(%x: f32[4]) -> (f32[4]) {\n  %y = softmax %x : f32[4]\n  return %y\n}\n";
     let errors = verify(&read(text), &Registry::default()).unwrap_err();
@@ -271,6 +292,22 @@ fn donation() {
     );
 }
 
+/// A legal step over one weight whose replacement `@g` computes; `@g` has these instructions and returns `%n` and more.
+fn called_step(insts: &str, returned: &str) -> String {
+    format!(
+        "module @m {{phase = legal}}\nfunc @h(%x: f32[4]) -> (f32[4]) {{\n  %y = tanh %x : f32[4]\n  return %y\n}}\nfunc @g(%p: f32[4]) -> (f32[4], f32[4]) {{\n{insts}  return %n, {returned}\n}}\nfunc @f(%w: f32[4] {{weight, init = ones}}) -> (f32[4] {{state = \"w\"}}, f32[4]) {{\n  %a, %b = call %w {{callee = @g}} : f32[4], f32[4]\n  return %a, %b\n}}\n"
+    )
+}
+
+#[test]
+fn donation_to_a_callee() {
+    let (new, old) = ("  %n = call %p {callee = @h} : f32[4]\n", "  %k = call %p {callee = @h} : f32[4]\n");
+    check(&read(&called_step(&format!("{old}{new}"), "%k"))).unwrap();
+    let late = "`call` reads `p` after its replacement is computed";
+    rejects_text(&called_step(&format!("{new}{old}"), "%k"), |_| {}, &[late]);
+    rejects_text(&called_step(new, "%p"), |_| {}, &["a result returns `p`, which is replaced"]);
+}
+
 #[test]
 fn errors_stand_under_their_lines() {
     let mut module = read(TEXT);
@@ -315,7 +352,7 @@ func @f(%x: f32[4]) -> (f32[4]) {
 #[test]
 fn calls() {
     check(&read(CALL)).unwrap();
-    rejects_text(CALL, |m| m.phase = Phase::Legal, &["a call in phase `legal`"]);
+    check(&read(&format!("module @m {{phase = legal}}\n{CALL}"))).unwrap();
     let mut module = read(CALL);
     module.functions.swap(0, 1);
     let errors = check(&module).unwrap_err();

@@ -1,14 +1,18 @@
 //! Plain data that Halite reads and writes, without logic: the [`Recipe`] of a training run and the [`Manifest`] of a
 //! bundle. Both are versioned; both parse back to what was written.
 
+pub mod environment;
 mod manifest;
+mod precision;
 mod recipe;
 
 pub use manifest::{
     Buffer, BufferInit, BufferSlot, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, ModuleRole, Port, PortRole,
-    Statistics,
+    RoundingChoice, Statistics,
+};
+pub use precision::{
+    Master, Precision, PrecisionName, PrecisionOverride, RoundingMode, SrBy, SrSites, StochasticRounding,
 };
 pub use recipe::{
-    AdamW, ConfigValue, ModelChoice, Optimizer, Parallel, PrecisionRecipe, RECIPE_VERSION, Recipe, Schedule, Sgd,
-    Target, Train,
+    AdamW, ConfigValue, ModelChoice, Neuron, Optimizer, Parallel, RECIPE_VERSION, Recipe, Schedule, Sgd, Target, Train,
 };

@@ -1,5 +1,6 @@
 //! The manifest: what is in a bundle and how to run it.
 
+use crate::precision::{RoundingMode, StochasticRounding};
 use crate::recipe::{ConfigValue, Recipe};
 use halite_tensor::DType;
 use indexmap::IndexMap;
@@ -24,8 +25,25 @@ pub struct Manifest {
     pub modules: Vec<ModuleEntry>,
     /// The modules that one training step calls, by name, in order.
     pub schedule: Vec<String>,
+    /// How narrowing rounds in all modules.
+    pub rounding: RoundingChoice,
+    /// Variables of the environment in which the modules run: those that Halite pins, then those of the recipe.
+    pub environment: IndexMap<String, String>,
+    /// Flags of `neuronx-cc`: those that Halite pins, then those of the recipe.
+    pub flags: Vec<String>,
     /// Figures that a reader wants before running anything.
     pub statistics: Statistics,
+}
+
+/// How narrowing rounds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RoundingChoice {
+    /// To nearest or stochastically.
+    pub mode: RoundingMode,
+    /// Where, by what means and from which seed it is done stochastically; `None` when all rounds to nearest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sr: Option<StochasticRounding>,
 }
 
 /// The model of a bundle.
@@ -70,6 +88,9 @@ pub enum BufferSlot {
     M,
     /// Second moment.
     V,
+    /// The weight at the precision of the update. It starts as the weight does, with samples keyed by the name of the
+    /// weight; the weight itself starts as this value rounded to nearest.
+    Master,
     /// Number of completed updates.
     Step,
 }
@@ -82,7 +103,7 @@ pub enum BufferInit {
     Zeros,
     /// All ones.
     Ones,
-    /// Normal samples of mean 0 and this standard deviation, keyed by seed, buffer name and element.
+    /// Normal samples of mean 0 and this standard deviation, keyed by seed, name of the weight and element.
     Normal(f64),
 }
 
@@ -171,6 +192,6 @@ pub struct Statistics {
     pub tokens_per_step: u64,
     /// Floating-point operations of all matrix products of the training step, for one token.
     pub matmul_flops_per_token: u64,
-    /// HLO instructions of the training step, reducers not counted.
+    /// HLO instructions of the training step, those of a callee at each call, reducers not counted.
     pub hlo_instructions: u64,
 }

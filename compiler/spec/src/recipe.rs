@@ -1,5 +1,6 @@
 //! The recipe: what to train and how.
 
+use crate::precision::Precision;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +21,7 @@ pub struct Recipe {
     pub model: ModelChoice,
     /// Element types and rounding.
     #[serde(default)]
-    pub precision: PrecisionRecipe,
+    pub precision: Precision,
     /// The update rule.
     pub optimizer: Optimizer,
     /// The learning rate over time.
@@ -35,6 +36,9 @@ pub struct Recipe {
     /// What the HLO is for.
     #[serde(default)]
     pub target: Target,
+    /// Settings of the Neuron compiler and runtime beside those that Halite makes.
+    #[serde(default, skip_serializing_if = "Neuron::is_empty")]
+    pub neuron: Neuron,
 }
 
 /// Which model, with which configuration.
@@ -58,17 +62,6 @@ pub enum ConfigValue {
     Int(i64),
     /// A real number.
     Real(f64),
-}
-
-/// Named precision recipes.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PrecisionRecipe {
-    /// Everything in `f32`, rounding to nearest even.
-    #[default]
-    Fp32,
-    /// Everything in `f64`: for verification only, no accelerator takes it.
-    Fp64,
 }
 
 /// The update rule: one table, `[optimizer.adamw]` or `[optimizer.sgd]`.
@@ -192,4 +185,21 @@ pub enum Target {
     /// CPU XLA.
     #[default]
     Cpu,
+}
+
+/// Settings of the Neuron compiler and runtime.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Neuron {
+    /// Variables of the environment in which the step runs.
+    pub environment: IndexMap<String, String>,
+    /// Flags of `neuronx-cc`.
+    pub flags: Vec<String>,
+}
+
+impl Neuron {
+    /// Whether nothing is set.
+    pub fn is_empty(&self) -> bool {
+        self.environment.is_empty() && self.flags.is_empty()
+    }
 }

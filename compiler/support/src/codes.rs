@@ -59,6 +59,10 @@ codes! {
         => "take the gradient elsewhere, or replace the op by one that has a derivative";
     EVALUATION = "E0211": "The reference interpreter cannot run this module on these inputs."
         => "give inputs that fit the module";
+    ROUNDING = "E0212": "A rounding is stated where nothing rounds, is missing where something does, or is of no known kind."
+        => "state `rounding = rne` or `rounding = sr(\"stream\")` on instructions that round, and nowhere else";
+    INEXACT_INTEGER = "E0213": "An integer operation may leave the range in which it is exact where integers are computed in `f32`."
+        => "split the words into parts whose sums and products stay below 2^24, or use shifts and bitwise ops";
 
     UNKNOWN_NAME = "E0301": "A model uses a name that nothing in scope defines."
         => "define it, or correct the name";
@@ -95,6 +99,10 @@ codes! {
         => "write `--set key=value`";
     USAGE = "E0407": "The command line does not follow the usage of the command."
         => "see `halite help`";
+    ENVIRONMENT = "E0408": "The recipe sets a variable or a compiler flag that changes element types or rounding behind the program's back."
+        => "remove it, and state the precision in `[precision]`";
+    RECIPE_CLASH = "E0409": "Two values of the recipe do not go together, or one has no effect beside the other."
+        => "change one of the two, or remove it";
 
     FILE = "E0501": "A file or folder cannot be read or written."
         => "check the path, its permissions and the space on the disk";
@@ -115,8 +123,10 @@ codes! {
 
     PIPELINE = "E0601": "A pipeline names an unknown pass, orders passes so that one meets a phase it does not take, or lacks what a pass needs."
         => "correct the list of passes";
-    PATTERN = "E0602": "A pattern of the recipe matches no parameter, so it would silently do nothing."
+    PATTERN = "E0602": "A pattern of the recipe matches nothing, so it would silently do nothing."
         => "correct the pattern, or remove it";
+    REALIZATION = "E0603": "The target cannot round as the recipe asks."
+        => "set `precision.sr.by = \"dither\"`, or keep the site in `f32`";
 
     PLUGIN_MISSING = "E0701": "No PJRT plugin was found to run HLO with. `halite plugin install` fetches one."
         => "run `halite plugin install`";
@@ -134,6 +144,20 @@ codes! {
         => "check the memory and the devices of this machine";
     DIVERGED = "E0708": "The loss of a training run is no longer a finite number. Lower the learning rate or clip the gradients."
         => "lower the learning rate or clip the gradients";
+    SENSITIVE_NARROW = "E0801": "An op that loses its meaning at low precision computes in fewer bits than `f32`."
+        => "set `precision.sensitive = \"f32\"`";
+    ACCUMULATE_NARROW = "E0802": "A sum of many elements is made in fewer bits than `f32`."
+        => "set `precision.accumulate = \"f32\"`";
+    GRADIENT_NARROW = "E0803": "Gradients are added, or summed over ranks, in fewer bits than `f32`."
+        => "set `precision.gradient = \"f32\"` and `precision.reduce = \"f32\"`";
+    MOMENT_NARROW = "E0804": "A moment of the optimizer moves by less than its element type resolves."
+        => "set `precision.moments = \"f32\"`, or choose smaller betas";
+    WEIGHT_NARROW = "E0805": "Small updates of a weight are lost: it is narrow, without master weights and without stochastic rounding."
+        => "set `precision.master = \"f32\"`, or round stochastically with `precision.rounding = \"sr\"`";
+    LOSS_NARROW = "E0806": "The loss or its count is computed or stored in fewer bits than `f32`."
+        => "set `precision.sensitive = \"f32\"`";
+    UPDATE_NARROW = "E0807": "The update of a weight is computed in fewer bits than `f32`."
+        => "set `precision.update = \"f32\"`";
 
     INTERNAL = "E0901": "An invariant of the compiler is broken. This is a bug in Halite, not in the input."
         => "this is a bug in Halite: please report it with the command, its input and this message; `--dump-ir '*'` writes the IR around every pass";

@@ -52,6 +52,7 @@ struct Data {
     secondary: Vec<Label>,
     notes: Vec<String>,
     help: Option<String>,
+    key: Option<String>,
 }
 
 /// Several diagnostics of one run, in source order.
@@ -67,6 +68,7 @@ impl Diagnostic {
             secondary: Vec::new(),
             notes: Vec::new(),
             help: None,
+            key: None,
         }))
     }
 
@@ -122,6 +124,14 @@ impl Diagnostic {
         self
     }
 
+    /// Names the entry of the recipe that it is about by its dotted path, entries of lists by their position from 0:
+    /// `precision.override.1.op`. Whoever knows the text of the recipe adds the place.
+    #[must_use]
+    pub fn key(mut self, path: impl Into<String>) -> Self {
+        self.0.key = Some(path.into());
+        self
+    }
+
     /// Puts `context: ` before the headline.
     #[must_use]
     pub fn context(mut self, context: impl fmt::Display) -> Self {
@@ -166,6 +176,11 @@ impl Diagnostic {
     /// Further facts.
     pub fn notes(&self) -> &[String] {
         &self.0.notes
+    }
+
+    /// The entry of the recipe that it is about.
+    pub fn recipe_key(&self) -> Option<&str> {
+        self.0.key.as_deref()
     }
 
     /// What to do in this very case, where that is known.

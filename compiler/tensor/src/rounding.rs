@@ -1,8 +1,15 @@
-//! Exact rounding to nearest even from `f64` to every float type.
+//! Exact rounding from `f64` to every float type, to nearest even. Beside it, [`stochastic`] rounding and its
+//! [`random_bits`].
 //!
 //! A value that went through `f32` first could be rounded twice. Here the step to `f32` rounds to odd, which keeps the
 //! sticky bit, so that the second step is exact (Boldo and Melquiond, "When double rounding is odd", 2005: correct when
 //! the intermediate format has at least two bits more than the final one; 24 against 8 and 11).
+
+mod random_bits;
+mod stochastic;
+
+pub use random_bits::{ELEMENT_MULTIPLIERS, MAX_COORDINATE, MIX_MULTIPLIERS, MIX_OFFSET, random_bits, stream_key};
+pub use stochastic::stochastic;
 
 use crate::DType;
 use half::{bf16, f16};

@@ -1,13 +1,16 @@
 //! AdamW (Loshchilov and Hutter 2019): decoupled weight decay, bias-corrected moments, `eps` outside the root.
 
-use super::write::{scaled, written};
-use super::{Time, Weight, slot_name};
+use super::write::{Replacements, Written, scaled, written};
+use super::{Time, Weight};
 use halite_ir::{Builder, Slot, Value, present};
 use halite_spec::AdamW;
 use halite_support::{Name, Result};
+use halite_tensor::DType;
 
 /// The scalars that all weights share in one update.
 struct Shared {
+    /// The type of arithmetic on tensors.
+    dtype: DType,
     /// Multiplies gradients: mean and clipping.
     factor: Value,
     /// The learning rate.
@@ -18,13 +21,14 @@ struct Shared {
     second: Value,
 }
 
-/// Replacements of weights, then first moments, then second ones, each with the name of its parameter.
+/// Replacements of weights, then first moments, second ones and masters, each with the name of its parameter.
 pub(super) fn updates(
     b: &mut Builder<'_>,
     settings: &AdamW,
     time: Time,
     rate: Value,
     factor: Value,
+    dtype: DType,
     weights: &[Weight],
 ) -> Result<Vec<(Name, Value)>> {
     let first = correction(b, time, settings.betas[0])?;
@@ -32,19 +36,17 @@ pub(super) fn updates(
     let second = correction(b, time, settings.betas[1])?;
     let one = b.splat_like(second, 1.0)?;
     let second = b.divide(one, second)?;
-    let shared = Shared { factor, rate, first, second };
-    let (mut new, mut ms, mut vs) = (Vec::new(), Vec::new(), Vec::new());
+    let shared = Shared { dtype, factor, rate, first, second };
+    let mut all = Replacements::default();
     for weight in weights {
         let outer = b.enter_scope(weight.name.clone());
         let update = update(b, settings, &shared, weight)?;
         b.set_loc(outer);
-        new.push((weight.name.clone(), update.weight));
-        ms.push((slot_name(Slot::M, &weight.name), update.m));
-        vs.push((slot_name(Slot::V, &weight.name), update.v));
+        all.written(&weight.name, &update.written);
+        all.slot(Slot::M, &weight.name, update.m);
+        all.slot(Slot::V, &weight.name, update.v);
     }
-    new.extend(ms);
-    new.extend(vs);
-    Ok(new)
+    Ok(all.in_order())
 }
 
 /// `1 - beta^t` as `-expm1(t ln beta)`, which stays exact where `beta^t` is near one.
@@ -55,7 +57,7 @@ fn correction(b: &mut Builder<'_>, time: Time, beta: f64) -> Result<Value> {
 }
 
 struct Update {
-    weight: Value,
+    written: Written,
     m: Value,
     v: Value,
 }
@@ -63,11 +65,15 @@ struct Update {
 /// `w' = w - (first * m' / (sqrt(second * v') + eps) + rate * decay * w)`.
 fn update(b: &mut Builder<'_>, settings: &AdamW, shared: &Shared, weight: &Weight) -> Result<Update> {
     let [beta1, beta2] = settings.betas;
-    let gradient = scaled(b, weight.gradient, shared.factor)?;
-    let kept = b.multiply_scalar(present(weight.m)?, beta1)?;
+    let gradient = b.convert(weight.gradient, shared.dtype)?;
+    let gradient = scaled(b, gradient, shared.factor)?;
+    let (old_m, old_v) = (present(weight.m)?, present(weight.v)?);
+    let m = b.convert(old_m, shared.dtype)?;
+    let kept = b.multiply_scalar(m, beta1)?;
     let added = b.multiply_scalar(gradient, 1.0 - beta1)?;
     let m = b.add(kept, added)?;
-    let kept = b.multiply_scalar(present(weight.v)?, beta2)?;
+    let v = b.convert(old_v, shared.dtype)?;
+    let kept = b.multiply_scalar(v, beta2)?;
     let square = b.multiply(gradient, gradient)?;
     let added = b.multiply_scalar(square, 1.0 - beta2)?;
     let v = b.add(kept, added)?;
@@ -76,5 +82,6 @@ fn update(b: &mut Builder<'_>, settings: &AdamW, shared: &Shared, weight: &Weigh
     let denominator = b.add_scalar(root, settings.eps)?;
     let numerator = scaled(b, m, shared.first)?;
     let step = b.divide(numerator, denominator)?;
-    Ok(Update { weight: written(b, weight, step, shared.rate)?, m, v })
+    let (m, v) = (b.convert(m, b.dtype(old_m))?, b.convert(v, b.dtype(old_v))?);
+    Ok(Update { written: written(b, weight, step, shared.rate)?, m, v })
 }

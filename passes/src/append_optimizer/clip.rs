@@ -15,14 +15,14 @@ pub(super) struct Clipped {
     pub(super) norm: Value,
 }
 
-/// `norm = |gradients| / count`, `factor = min(1, max_norm / (norm + 1e-6)) / count`.
+/// Sums of squares are made in the type of `count`. `norm = |gradients| / count`, `factor = min(1, max_norm / (norm + 1e-6)) / count`.
 pub(super) fn scale(b: &mut Builder<'_>, weights: &[Weight], count: Value, max_norm: Option<f64>) -> Result<Clipped> {
     let mut total = None;
     for weight in weights {
-        let square = b.multiply(weight.gradient, weight.gradient)?;
+        let gradient = b.convert(weight.gradient, b.dtype(count))?;
+        let square = b.multiply(gradient, gradient)?;
         let dims: Vec<usize> = (0..b.ty(square).rank()).collect();
         let sum = if dims.is_empty() { square } else { b.reduce_sum(square, &dims)? };
-        let sum = b.convert(sum, b.dtype(count))?;
         total = Some(match total {
             Some(total) => b.add(total, sum)?,
             None => sum,

@@ -9,8 +9,8 @@ use crate::harness::{Case, Outcome, Tools};
 use crate::inputs::{InputKind, seeded_inputs};
 use crate::optimizer::check_update;
 use crate::relation::{Tolerance, agree, check_relation};
-use halite_ir::Module;
 use halite_ir::text::{PrintOptions, print_function};
+use halite_ir::{Interpreter, Module};
 use halite_passes::{Dump, Moment, PassCx, Relation, Runner, RunnerOptions};
 use halite_spec::Recipe;
 use halite_support::Diagnostic;
@@ -60,13 +60,15 @@ fn refused(case: &Case, failure: Failure) -> Result<Outcome, String> {
 pub(super) fn transform(case: &Case, tools: &Tools, passes: &str, before: &Module) -> Result<Module, Failure> {
     let recipe = case.directives.recipe().map_err(Failure::Wrong)?;
     let pipeline = tools.passes.pipeline(passes).map_err(Failure::Refused)?;
-    let mut watch = Watch { tools, recipe: recipe.as_ref(), before: None, problem: None };
+    let mut watch = Watch { tools, recipe: recipe.as_ref(), before: None, recast: false, problem: None };
     let mut after = before.clone();
     let options = RunnerOptions { verify_each: true, check_changed: true, limit: None };
     let cx = PassCx { registry: &tools.registry, recipe: recipe.as_ref() };
     Runner::new(options).with_dump(&mut watch).run(&pipeline, &mut after, &cx).map_err(Failure::Refused)?;
-    match watch.problem {
+    let Watch { recast, problem, .. } = watch;
+    match problem {
         Some(problem) => Err(Failure::Wrong(problem)),
+        None if recast => as_annotated(case, tools, &after).map(|()| after).map_err(Failure::Wrong),
         None => compare_on_xla(case, tools, before, &after).map(|()| after).map_err(Failure::Wrong),
     }
 }
@@ -76,6 +78,8 @@ struct Watch<'a> {
     tools: &'a Tools,
     recipe: Option<&'a Recipe>,
     before: Option<Module>,
+    /// Whether a pass changed element types.
+    recast: bool,
     problem: Option<String>,
 }
 
@@ -87,6 +91,7 @@ impl Dump for Watch<'_> {
         }
         let (Some(before), Ok(known)) = (self.before.take(), self.tools.passes.get(pass)) else { return };
         let relation = known.info().relation;
+        self.recast |= relation == Relation::WithinRecipe;
         let outcome = match (relation, self.recipe) {
             (Relation::Defines, Some(recipe)) => check_update(&before, module, recipe, &self.tools.registry),
             _ => check_relation(relation, &before, module, &self.tools.registry),
@@ -115,6 +120,21 @@ fn compare_on_xla(case: &Case, tools: &Tools, before: &Module, after: &Module) -
         if let (Execution::Done(was), Execution::Done(mut is)) = (run(&was)?, run(&is)?) {
             is.truncate(was.len());
             agree(&is, &was, Tolerance::Ulps(case.directives.tolerance)).map_err(at)?;
+        }
+    }
+    Ok(())
+}
+
+/// Runs each function on CPU XLA and on the interpreter, every rounding as it is annotated.
+fn as_annotated(case: &Case, tools: &Tools, after: &Module) -> Result<(), String> {
+    for function in &after.functions {
+        let at = |error| format!("`@{}` on CPU XLA: {error}", function.name);
+        let hlo = executable(after, &function.name, &tools.registry).map_err(|error| at(case.show(&error)))?;
+        let inputs = seeded_inputs(function, InputKind::Plain, 1);
+        let expected = Interpreter::of(after, &tools.registry).run(function, inputs.clone());
+        let expected = expected.map_err(|error| case.show(&error))?;
+        if let Execution::Done(found) = tools.executions.run(&hlo, &inputs).map_err(at)? {
+            agree(&found, &expected, Tolerance::Ulps(case.directives.tolerance)).map_err(at)?;
         }
     }
     Ok(())

@@ -1,8 +1,9 @@
 //! Reading a bundle without trusting it.
 
 use super::{Bundle, MANIFEST, sha256};
-use crate::files;
-use halite_spec::{BufferSlot, MANIFEST_VERSION, Manifest, ModuleEntry, Port, PortRole};
+use crate::recipe_file::{Places, check_rules};
+use crate::{files, neuron};
+use halite_spec::{Buffer, BufferSlot, MANIFEST_VERSION, Manifest, ModuleEntry, Port, PortRole};
 use halite_support::{Diagnostic, Result, codes};
 use indexmap::{IndexMap, IndexSet};
 use std::path::{Component, Path};
@@ -17,6 +18,7 @@ pub(super) fn read(folder: &Path) -> Result<Bundle> {
     }
     let manifest = parse(&path, &files::read_text(&path)?)?;
     check(&manifest).map_err(|reason| wrong(&path, &reason))?;
+    check_precision(&manifest).map_err(|error| in_manifest(&path, error))?;
     let files = manifest.modules.iter().map(|module| Ok((module.file.clone(), file(folder, module)?)));
     let files = files.collect::<Result<IndexMap<_, _>>>()?;
     Ok(Bundle { manifest, files })
@@ -64,6 +66,14 @@ fn check(manifest: &Manifest) -> std::result::Result<(), String> {
             return Err(format!("the buffer `{}` must have an initial value exactly if it is state", buffer.name));
         }
     }
+    for buffer in manifest.buffers.iter().filter(|buffer| buffer.slot == BufferSlot::Master) {
+        if !manifest.buffers.iter().any(|weight| is_master(buffer, weight)) {
+            return Err(format!(
+                "the buffer `{}` is the master of no narrower weight that starts as it does",
+                buffer.name
+            ));
+        }
+    }
     for buffer in &manifest.buffers {
         if let Some(of) = buffer.of.as_ref().filter(|of| !buffers.contains_key(of.as_str())) {
             return Err(format!("the buffer `{}` belongs to `{of}`, which is no buffer", buffer.name));
@@ -92,6 +102,26 @@ fn check(manifest: &Manifest) -> std::result::Result<(), String> {
         Some(name) => Err(format!("the schedule calls `{name}`, which is no module")),
         None => Ok(()),
     }
+}
+
+/// Whether a buffer is the master of a weight.
+fn is_master(buffer: &Buffer, weight: &Buffer) -> bool {
+    weight.slot == BufferSlot::Weight
+        && buffer.of.as_ref() == Some(&weight.name)
+        && (buffer.init, &buffer.shape) == (weight.init, &weight.shape)
+        && buffer.dtype.size() > weight.dtype.size()
+}
+
+/// The recipe goes together, and rounding, environment and flags are what follows from it.
+fn check_precision(manifest: &Manifest) -> Result<()> {
+    match check_rules(&manifest.recipe, &Places::default()).into_iter().next() {
+        Some(mistake) => Err(mistake),
+        None => neuron::check_manifest(manifest),
+    }
+}
+
+fn in_manifest(path: &Path, error: Diagnostic) -> Diagnostic {
+    error.context(format!("the manifest `{}`", path.display())).help(AGAIN)
 }
 
 fn stays_inside(file: &str) -> bool {

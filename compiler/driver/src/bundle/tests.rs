@@ -1,9 +1,10 @@
 //! A small bundle, its round trip, and every way to break it.
 
 use super::*;
+use crate::neuron;
 use halite_spec::{
-    AdamW, BufferInit, BufferSlot, MANIFEST_VERSION, ModelChoice, ModelInfo, Optimizer, Port, PortRole,
-    PrecisionRecipe, RECIPE_VERSION, Recipe, Schedule, Statistics, Target, Train,
+    AdamW, BufferInit, BufferSlot, MANIFEST_VERSION, ModelChoice, ModelInfo, Neuron, Optimizer, Port, PortRole,
+    PrecisionName, RECIPE_VERSION, Recipe, Schedule, Statistics, Target, Train,
 };
 use halite_tensor::DType;
 
@@ -14,12 +15,13 @@ fn recipe() -> Recipe {
         batch: 2,
         seq: 3,
         model: ModelChoice { name: "llama".into(), config: IndexMap::new() },
-        precision: PrecisionRecipe::Fp32,
+        precision: PrecisionName::Fp32.precision(),
         optimizer: Optimizer::AdamW(AdamW { lr: 1e-3, betas, eps, weight_decay, no_decay, clip_norm }),
         schedule: Schedule::default(),
         train: Train::default(),
         parallel: None,
         target: Target::Cpu,
+        neuron: Neuron::default(),
     }
 }
 
@@ -67,6 +69,9 @@ pub(crate) fn small() -> Bundle {
         buffers,
         modules: vec![module],
         schedule: vec!["train_step".into()],
+        rounding: neuron::rounding(&recipe().precision),
+        environment: neuron::environment(&recipe()),
+        flags: neuron::flags(&recipe()),
         statistics: Statistics::default(),
     };
     Bundle { manifest, files: [("train_step.hlo.pb".to_owned(), hlo)].into_iter().collect() }
@@ -132,6 +137,13 @@ fn broken_bundles_are_refused_with_the_reason() {
         ("train_step.hlo.pb", "../x.pb", "E0502", "outside the bundle"),
         ("\"alias\": 1", "\"alias\": 7", "E0502", "aliases an input that is not there"),
         ("\"of\": \"w\"", "\"of\": \"u\"", "E0502", "belongs to `u`"),
+        ("\"slot\": \"m\"", "\"slot\": \"master\"", "E0502", "is the master of no narrower weight"),
+        ("\"environment\": {", "\"environment\": { \"XLA_USE_BF16\": \"1\",", "E0408", "`XLA_USE_BF16` has no place"),
+        ("ROUNDING_EN\": \"0\"", "ROUNDING_EN\": \"1\"", "E0408", "is `1`, its recipe makes it `0`"),
+        ("--auto-cast=none", "--auto-cast=all", "E0408", "`--auto-cast=all --enable"),
+        ("\"mode\": \"rne\"", "\"mode\": \"sr\"", "E0408", "the rounding is not that of its recipe"),
+        ("\"weight\": \"f32\"", "\"weight\": \"f64\"", "E0409", "is `f64`, but"),
+        ("\"update\": \"f32\"", "\"update\": \"s32\"", "E0405", "`precision.update` is `s32`"),
         ("{", "[", "E0502", "is not a manifest"),
     ];
     for (from, to, code, part) in cases {

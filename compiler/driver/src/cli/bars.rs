@@ -2,7 +2,9 @@
 
 use super::context::Context;
 use super::terminal;
+use halite::numerics;
 use halite::train::{EvalRecord, Observer, StepRecord};
+use indexmap::IndexMap;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::{Duration, Instant};
 
@@ -85,6 +87,100 @@ impl Observer for TrainBar {
                 "step {:>5}/{}  held-out loss {:.4}\n",
                 record.step, self.steps, record.held_out_loss
             ));
+        }
+    }
+}
+
+/// A study of recipes as one bar over all runs; as a line for each run when nobody watches.
+pub(super) struct NumericsBar {
+    bar: ProgressBar,
+    shows_lines: bool,
+    steps: u64,
+    tokens_per_step: u64,
+    /// Runs that ended.
+    runs: u64,
+    recipe: String,
+    seed: u64,
+    held_out: f64,
+    /// The end of what was last heard of; what is heard of next began then.
+    since: Instant,
+    /// Seconds and updates of each recipe, evaluations and comparisons not counted.
+    spent: IndexMap<String, (f64, u64)>,
+}
+
+impl NumericsBar {
+    pub(super) fn new(context: &Context, runs: u64, steps: u64, tokens_per_step: u64) -> Self {
+        let template = "{bar:20.cyan/black.dim} {percent:>3}% {eta:>4}  {wide_msg}";
+        Self {
+            bar: bar(context, runs * steps, template),
+            shows_lines: context.shows_progress() && !terminal::is_interactive(),
+            steps,
+            tokens_per_step,
+            runs: 0,
+            recipe: String::new(),
+            seed: 0,
+            held_out: f64::NAN,
+            since: Instant::now(),
+            spent: IndexMap::new(),
+        }
+    }
+
+    pub(super) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    /// Tokens of training in a second, by recipe.
+    pub(super) fn tokens_per_second(&self) -> IndexMap<String, f64> {
+        let rate = |&(seconds, updates): &(f64, u64)| (updates * self.tokens_per_step) as f64 / seconds.max(1e-9);
+        self.spent.iter().map(|(recipe, spent)| (recipe.clone(), rate(spent))).collect()
+    }
+}
+
+impl Observer for NumericsBar {
+    fn started(&mut self, _step: u64) {
+        self.since = Instant::now();
+    }
+
+    fn stepped(&mut self, record: &StepRecord) {
+        let (seconds, updates) = self.spent.entry(self.recipe.clone()).or_default();
+        *seconds += self.since.elapsed().as_secs_f64();
+        *updates += 1;
+        self.bar.set_position(self.runs * self.steps + record.step);
+        let Self { recipe, seed, held_out, .. } = &*self;
+        let loss = record.loss();
+        self.bar.set_message(format!("{recipe}, seed {seed}: loss {loss:.4}  held out {held_out:.4}"));
+        self.since = Instant::now();
+    }
+
+    fn evaluated(&mut self, record: &EvalRecord) {
+        self.held_out = record.held_out_loss;
+        self.since = Instant::now();
+    }
+}
+
+impl numerics::Observer for NumericsBar {
+    fn compiling(&mut self, recipe: &str) {
+        self.bar.set_message(format!("{recipe}: compiling with XLA"));
+    }
+
+    fn run_started(&mut self, recipe: &str, seed: u64) {
+        (self.recipe, self.seed) = (recipe.to_owned(), seed);
+    }
+
+    fn compared(&mut self, _: &numerics::GradientErrors) {
+        self.since = Instant::now();
+    }
+
+    fn run_ended(&mut self, diverged: Option<u64>) {
+        self.runs += 1;
+        self.bar.set_position(self.runs * self.steps);
+        if self.shows_lines {
+            let Self { recipe, seed, held_out, .. } = &*self;
+            let end = match diverged {
+                Some(step) => format!("diverged after update {step}"),
+                None => format!("held-out loss {held_out:.4}"),
+            };
+            terminal::err(&format!("{recipe}, seed {seed}: {end}\n"));
         }
     }
 }

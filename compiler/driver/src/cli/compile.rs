@@ -13,8 +13,9 @@ use std::path::PathBuf;
 
 /// Compile a recipe to a bundle of HLO modules.
 ///
-/// INPUT is a preset (hlat-7b, hlat-70b, tiny), a recipe (.toml) or a model (.hal, with default settings). The bundle is
-/// written whole or not at all; the same input gives the same bytes. Needs no accelerator, no XLA and no Python.
+/// INPUT is a preset (hlat-7b, hlat-7b-paper, hlat-70b, tiny), a recipe (.toml) or a model (.hal, with default settings).
+/// The bundle is written whole or not at all; the same input gives the same bytes. Needs no accelerator, no XLA and no
+/// Python.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -1,27 +1,74 @@
 //! Figures and pictures of HLO modules.
 
-use super::Summary;
+use super::{Figures, Summary};
 use halite_hlo::proto::{HloComputationProto, HloInstructionProto, HloModuleProto};
 use halite_hlo::{ArrayType, BinaryOp, Type, UnaryOp};
 use halite_support::{Diagnostic, Result, codes};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// The figures of a module's entry; scopes are cut to `depth` levels.
+/// The opcode of calls.
+const CALL: &str = "call";
+/// The opcode of parameters.
+const PARAMETER: &str = "parameter";
+
+/// The figures of a module's entry; scopes are cut to `depth` levels. In place of each call stand the instructions of its
+/// callee, in their own scopes.
 ///
 /// # Errors
 /// When the module has no entry.
 pub fn summarize(module: &HloModuleProto, depth: usize) -> Result<Summary> {
-    let entry = entry(module)?;
-    let types = types(entry);
     let mut summary = Summary::new(&module.name);
-    for inst in &entry.instructions {
-        let path = inst.metadata.as_ref().map_or("", |metadata| &metadata.op_name);
-        let bytes = types.get(&inst.id).map_or(0, bytes);
-        summary.add(&inst.opcode, path, depth, flops(inst, &types), bytes);
+    for (computation, times) in executions(module)? {
+        let types = types(computation);
+        for inst in counted(module, computation) {
+            let path = inst.metadata.as_ref().map_or("", |metadata| &metadata.op_name);
+            let bytes = types.get(&inst.id).map_or(0, bytes);
+            summary.add(&inst.opcode, path, depth, Figures::of(flops(inst, &types), bytes).times(times));
+        }
     }
     summary.sort();
     Ok(summary)
+}
+
+/// How many instructions the entry has, those of a callee counted at each call; reducers not counted.
+///
+/// # Errors
+/// When the module has no entry.
+pub fn num_instructions(module: &HloModuleProto) -> Result<u64> {
+    let of = |(computation, times): (&HloComputationProto, u64)| {
+        times.saturating_mul(counted(module, computation).count() as u64)
+    };
+    Ok(executions(module)?.into_iter().map(of).fold(0, u64::saturating_add))
+}
+
+/// The instructions that figures are about: calls hand values over, and so do the parameters of their callees.
+fn counted<'m>(
+    module: &HloModuleProto,
+    computation: &'m HloComputationProto,
+) -> impl Iterator<Item = &'m HloInstructionProto> {
+    let is_entry = computation.id == module.entry_computation_id;
+    let passes_on = move |inst: &HloInstructionProto| inst.opcode == CALL || inst.opcode == PARAMETER && !is_entry;
+    computation.instructions.iter().filter(move |inst| !passes_on(inst))
+}
+
+/// The computations that the entry calls, directly or through others, itself included, with how often each is executed.
+/// Callees come before callers in a sound module; other calls are not followed.
+fn executions(module: &HloModuleProto) -> Result<Vec<(&HloComputationProto, u64)>> {
+    let entry = entry(module)?;
+    let mut times = BTreeMap::from([(entry.id, 1u64)]);
+    let mut executed = Vec::new();
+    for computation in module.computations.iter().rev() {
+        let Some(&own) = times.get(&computation.id) else { continue };
+        for call in computation.instructions.iter().filter(|inst| inst.opcode == CALL) {
+            for id in &call.called_computation_ids {
+                let count = times.entry(*id).or_default();
+                *count = count.saturating_add(own);
+            }
+        }
+        executed.push((computation, own));
+    }
+    Ok(executed)
 }
 
 /// The entry as a graph in the DOT language.
@@ -128,6 +175,36 @@ mod tests {
         assert_eq!(figures("parameter").0, 0);
         assert_eq!(summary.total.instructions, 5);
         assert_eq!(summary.by_op.keys().next().unwrap(), "dot");
+    }
+
+    #[test]
+    fn callees_count_once_for_each_call() {
+        let mut module = ModuleBuilder::new("m");
+        let ty = || ArrayType::new(DType::F32, [4]);
+        let mut twice = module.computation("twice");
+        let x = twice.parameter("x", ty()).unwrap();
+        let root = twice.add(x, x).unwrap();
+        let twice = twice.finish(root).unwrap();
+        let mut four_times = module.computation("four_times");
+        let x = four_times.parameter("x", ty()).unwrap();
+        let y = four_times.call(twice, &[x]).unwrap();
+        let root = four_times.call(twice, &[y]).unwrap();
+        let four_times = four_times.finish(root).unwrap();
+        let mut main = module.computation("main");
+        let x = main.parameter("x", ty()).unwrap();
+        let y = main.call(four_times, &[x]).unwrap();
+        let z = main.call(twice, &[y]).unwrap();
+        let root = main.root_tuple(&[z]).unwrap();
+        main.finish(root).unwrap();
+
+        let module = module.finish().unwrap();
+        assert_eq!(num_instructions(&module).unwrap(), 5);
+        let summary = summarize(&module, 3).unwrap();
+        let expected = Figures { instructions: 3, flops: 12, bytes: 48 };
+        assert_eq!(summary.by_op["add"], expected);
+        assert_eq!(summary.by_op["parameter"].instructions, 1);
+        assert_eq!(summary.total.instructions, 5);
+        assert!(!summary.by_op.contains_key("call"));
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! Figures of IR modules.
 
-use super::Summary;
+use super::{Figures, Summary};
 use halite_ir::{InferCx, Module, Registry};
 use halite_support::{Diagnostic, Result};
 
 /// The figures of a module's entry; scopes are cut to `depth` levels. Bytes are those read and written.
+/// A call counts as one instruction with the operations of its callee.
 ///
 /// # Errors
 /// When the module has no function.
@@ -16,7 +17,7 @@ pub fn summarize(module: &Module, registry: &Registry, depth: usize) -> Result<S
         let args: Vec<_> = inst.args.iter().map(|&arg| entry.ty(arg)).collect();
         let results: Vec<_> = inst.results.iter().map(|&result| entry.ty(result).clone()).collect();
         let cost = inst.op.def().cost(&cx, &args, &results);
-        summary.add(inst.op.name(), &module.locs.path(inst.loc), depth, cost.flops, cost.bytes);
+        summary.add(inst.op.name(), &module.locs.path(inst.loc), depth, Figures::of(cost.flops, cost.bytes));
     }
     summary.sort();
     Ok(summary)

@@ -68,10 +68,22 @@ impl Checker<'_> {
                 }
             }
             (Kind::Word(words), Value::Text(text)) => self.word(text, words, path, node.span),
-            (Kind::Table(keys), Value::Table(table)) => self.table(table, keys, path, key),
+            (Kind::WordOrTable(words, _), Value::Text(text)) => self.word(text, words, path, node.span),
+            (Kind::Table(keys) | Kind::WordOrTable(_, keys), Value::Table(table)) => self.table(table, keys, path, key),
+            (Kind::Tables(keys), Value::List(items)) => self.tables(items, keys, kind, path),
             (Kind::OneOf(keys), Value::Table(table)) => self.one_of(table, keys, path, key),
             (Kind::Config, Value::Table(table)) => self.config(table, path),
+            (Kind::Variables, Value::Table(table)) => self.variables(table, path),
             _ => self.wrong(codes::RECIPE_TYPE, node, kind, path),
+        }
+    }
+
+    fn tables(&mut self, items: &[Node], keys: &[Key], kind: &Kind, path: &str) {
+        for (index, item) in items.iter().enumerate() {
+            match &item.value {
+                Value::Table(table) => self.table(table, keys, &join(path, &index.to_string()), item.span),
+                _ => self.wrong(codes::RECIPE_TYPE, item, kind, path),
+            }
         }
     }
 
@@ -148,6 +160,19 @@ impl Checker<'_> {
                     Diagnostic::error(codes::RECIPE_TYPE, format!("`{path}` is {found}, expected a number or boolean"))
                         .at(entry.node.span, "not allowed here")
                         .help("the configuration of a model holds numbers and booleans"),
+                );
+            }
+        }
+    }
+
+    fn variables(&mut self, table: &Table, path: &str) {
+        for (name, entry) in table {
+            if !matches!(entry.node.value, Value::Text(_)) {
+                let (path, found) = (join(path, name), entry.node.describe());
+                self.mistakes.push(
+                    Diagnostic::error(codes::RECIPE_TYPE, format!("`{path}` is {found}, expected a string"))
+                        .at(entry.node.span, "not allowed here")
+                        .help("put the value in quotes: variables of the environment are texts"),
                 );
             }
         }

@@ -61,11 +61,23 @@ fn insert(root: &mut Node, keys: &[PlacedKey<'_>], node: Node) -> Result<()> {
             // Naming another optimizer chooses it.
             table.retain(|name, _| name == key);
         }
+        if index == 0 && *key == "precision" {
+            name_base(table);
+        }
         let empty = || Entry { key: *span, node: Node { value: Value::Table(Table::new()), span: *span } };
         table = as_table(&mut table.entry((*key).to_owned()).or_insert_with(empty).node, key, *span)?;
     }
     table.insert((*last).to_owned(), Entry { key: *last_span, node });
     Ok(())
+}
+
+/// A precision that is stated by name becomes a table that starts from it.
+fn name_base(recipe: &mut Table) {
+    let Some(Entry { node, .. }) = recipe.get_mut("precision") else { return };
+    if let Value::Text(_) = node.value {
+        let base = Entry { key: node.span, node: node.clone() };
+        node.value = Value::Table([("recipe".to_owned(), base)].into_iter().collect());
+    }
 }
 
 fn as_table<'a>(node: &'a mut Node, key: &str, span: Span) -> Result<&'a mut Table> {

@@ -32,10 +32,16 @@ pub(super) enum Kind {
     Word(&'static [&'static str]),
     /// A table with these keys.
     Table(&'static [Key]),
+    /// One of these words, or a table with these keys.
+    WordOrTable(&'static [&'static str], &'static [Key]),
+    /// A list of tables with these keys.
+    Tables(&'static [Key]),
     /// A table with exactly one of these keys.
     OneOf(&'static [Key]),
     /// A table of plain values under any key.
     Config,
+    /// A table of strings under any key.
+    Variables,
 }
 
 /// The numbers that are allowed.
@@ -88,7 +94,10 @@ impl Kind {
             Kind::Word(words) => format!("one of {}", halite_support::nearest::list(words)),
             Kind::Table(keys) => format!("a table with {}", halite_support::nearest::list(&names(keys))),
             Kind::OneOf(keys) => format!("a table with one of {}", halite_support::nearest::list(&names(keys))),
+            Kind::WordOrTable(words, _) => format!("{}, or a table", Kind::Word(words).describe()),
+            Kind::Tables(keys) => format!("a list, each entry {}", Kind::Table(keys).describe()),
             Kind::Config => "a table of numbers and booleans".to_owned(),
+            Kind::Variables => "a table of strings".to_owned(),
         }
     }
 }
@@ -116,15 +125,65 @@ pub(super) const RECIPE: &[Key] = &[
     required("batch", SIZE),
     required("seq", SIZE),
     required("model", Kind::Table(MODEL)),
-    optional("precision", Kind::Word(&["fp32", "fp64"])),
+    optional("precision", Kind::WordOrTable(PRECISIONS, PRECISION)),
     required("optimizer", Kind::OneOf(OPTIMIZERS)),
     optional("schedule", Kind::Table(SCHEDULE)),
     optional("train", Kind::Table(TRAIN)),
     optional("parallel", Kind::Table(PARALLEL)),
     optional("target", Kind::Word(&["cpu"])),
+    optional("neuron", Kind::Table(NEURON)),
 ];
 
 const MODEL: &[Key] = &[required("name", Kind::Text), optional("config", Kind::Config)];
+
+/// The names of [`PrecisionName`](halite_spec::PrecisionName).
+pub(super) const PRECISIONS: &[&str] = &["fp32", "mixed", "mixed-sr", "bf16-sr", "bf16", "fp64"];
+
+const FLOAT: Kind = Kind::Word(&["bf16", "f16", "f32", "f64"]);
+
+/// Not `f16`: the square of a gradient of 2e-4 is below its smallest number.
+const MOMENT: Kind = Kind::Word(&["bf16", "f32", "f64"]);
+
+/// Not `f64`: what is beside it would be narrower, and a weight in `f64` has no wider master.
+const MASTER: Kind = Kind::Word(&["none", "f32"]);
+
+const PRECISION: &[Key] = &[
+    optional("recipe", Kind::Word(PRECISIONS)),
+    optional("weight", FLOAT),
+    optional("master", MASTER),
+    optional("moments", MOMENT),
+    optional("operand", FLOAT),
+    optional("accumulate", FLOAT),
+    optional("sensitive", FLOAT),
+    optional("gradient", FLOAT),
+    optional("reduce", FLOAT),
+    optional("update", FLOAT),
+    optional("rounding", Kind::Word(&["rne", "sr"])),
+    optional("sr", Kind::Table(SR)),
+    optional("override", Kind::Tables(OVERRIDE)),
+];
+
+const SR: &[Key] = &[
+    optional("sites", Kind::Word(&["weight_write", "all"])),
+    optional("by", Kind::Word(&["switch", "dither"])),
+    optional("seed", COUNT),
+];
+
+const OVERRIDE: &[Key] = &[
+    optional("op", Kind::Text),
+    optional("scope", Kind::Text),
+    optional("parameter", Kind::Text),
+    optional("weight", FLOAT),
+    optional("master", MASTER),
+    optional("moments", MOMENT),
+    optional("operand", FLOAT),
+    optional("accumulate", FLOAT),
+    optional("sensitive", FLOAT),
+    optional("gradient", FLOAT),
+    optional("reduce", FLOAT),
+];
+
+const NEURON: &[Key] = &[optional("environment", Kind::Variables), optional("flags", Kind::Texts)];
 
 const OPTIMIZERS: &[Key] = &[optional("adamw", Kind::Table(ADAMW)), optional("sgd", Kind::Table(SGD))];
 

@@ -56,14 +56,24 @@ impl Node {
 
     /// Adds the place of each entry below this one, by its path: `key = value` where both stand together.
     pub(super) fn places(&self, path: &str, places: &mut IndexMap<String, Span>) {
-        if let Value::Table(table) = &self.value {
-            for (key, entry) in table {
-                let path = super::join(path, key);
-                entry.node.places(&path, places);
-                let (key, value) = (entry.key, entry.node.span);
-                let together = key.file == value.file && key.end <= value.start;
-                places.insert(path, if together { Span { end: value.end, ..key } } else { value });
+        match &self.value {
+            Value::Table(table) => {
+                for (key, entry) in table {
+                    let path = super::join(path, key);
+                    entry.node.places(&path, places);
+                    let (key, value) = (entry.key, entry.node.span);
+                    let together = key.file == value.file && key.end <= value.start;
+                    places.insert(path, if together { Span { end: value.end, ..key } } else { value });
+                }
             }
+            Value::List(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    let path = super::join(path, &index.to_string());
+                    item.places(&path, places);
+                    places.insert(path, item.span);
+                }
+            }
+            _ => {}
         }
     }
 

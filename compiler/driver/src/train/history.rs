@@ -36,7 +36,7 @@ pub struct EvalRecord {
 }
 
 /// Everything that a run measured. It holds nothing that depends on time, so equal runs have equal histories.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct History {
     /// Updates in order.
     pub steps: Vec<StepRecord>,

@@ -1,14 +1,12 @@
 //! The loss over the steps, as a picture.
 
 use super::History;
+use crate::chart::{Drawn, FAINT, FONT, INK, Point, smoothed};
 use halite_support::{Diagnostic, Result};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 const SIZE: (u32, u32) = (960, 540);
-const FONT: &str = "Helvetica, Arial, sans-serif";
-const INK: RGBColor = RGBColor(51, 60, 74);
-const FAINT: RGBColor = RGBColor(226, 230, 236);
 const TRAIN: RGBColor = RGBColor(42, 111, 187);
 const HELD_OUT: RGBColor = RGBColor(222, 108, 39);
 
@@ -21,9 +19,6 @@ pub fn plot(title: &str, history: &History) -> Result<String> {
     draw(&mut svg, title, history).map_err(|error| Diagnostic::bug(format!("the loss plot: {error}")))?;
     Ok(svg)
 }
-
-type Drawn = std::result::Result<(), Box<dyn std::error::Error>>;
-type Point = (f64, f64);
 
 fn draw(svg: &mut String, title: &str, history: &History) -> Drawn {
     let train = finite(history.steps.iter().map(|record| (record.step as f64, record.loss())));
@@ -92,17 +87,6 @@ fn ranges(train: &[Point], held_out: &[Point]) -> (Point, Point) {
     let (low, high) = if low <= high { (low, high) } else { (0.0, 1.0) };
     let room = 0.05 * (high - low).max(0.1);
     ((0.0, right), (low - room, high + room))
-}
-
-/// The mean over a window of about a fortieth of the run around each step.
-fn smoothed(points: &[Point]) -> Vec<Point> {
-    let reach = points.len() / 80;
-    let mean = |(index, (step, _)): (usize, &Point)| {
-        let reach = reach.min(index).min(points.len() - 1 - index);
-        let window = &points[index - reach..=index + reach];
-        (*step, window.iter().map(|point| point.1).sum::<f64>() / window.len() as f64)
-    };
-    points.iter().enumerate().map(mean).collect()
 }
 
 #[cfg(test)]

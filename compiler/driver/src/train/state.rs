@@ -10,14 +10,14 @@ use indexmap::IndexMap;
 
 /// Every buffer of the bundle's state, by name, in the order of the manifest.
 #[derive(Debug)]
-pub(super) struct State(IndexMap<String, Option<Buffer>>);
+pub(crate) struct State(IndexMap<String, Option<Buffer>>);
 
 impl State {
     /// Copies tensors to the device.
     ///
     /// # Errors
     /// Every tensor that is missing, not wanted, or of the wrong type.
-    pub(super) fn upload(
+    pub(crate) fn upload(
         executor: &dyn Executor,
         bundle: &Bundle,
         tensors: &Tensors,
@@ -31,7 +31,7 @@ impl State {
     }
 
     /// Copies all of it to the host.
-    pub(super) fn download(&self) -> Result<Tensors> {
+    pub(crate) fn download(&self) -> Result<Tensors> {
         let all = self.0.iter().map(|(name, buffer)| Ok((name.clone(), held(name, buffer.as_ref())?.download()?)));
         all.collect()
     }

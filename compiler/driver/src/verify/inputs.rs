@@ -28,10 +28,11 @@ pub(super) fn inputs(
     };
     let input = |param: &Param| {
         let ty = entry.ty(param.value);
-        let stream = Stream::new(seed, &param.name);
+        let value_of = master_of(entry, param).unwrap_or(param);
+        let stream = Stream::new(seed, &value_of.name);
         if ty.dtype().is_float() {
             let row = ty.shape().last().copied().unwrap_or(1);
-            let values = (0..ty.shape().num_elements()).map(|index| real(&param.role, row, stream, index as u64));
+            let values = (0..ty.shape().num_elements()).map(|index| real(&value_of.role, row, stream, index as u64));
             return HostTensor::from_f64s(ty.dtype(), ty.shape().clone(), values.map(|value| f64::from(value as f32)));
         }
         if let ParamRole::State(_) = &param.role {
@@ -45,6 +46,16 @@ pub(super) fn inputs(
         HostTensor::from_ints(ty.dtype(), ty.shape().clone(), (0..ty.shape().num_elements()).map(token))
     };
     entry.params.iter().map(input).collect()
+}
+
+/// The weight of which a parameter is the master; both start from one value.
+fn master_of<'a>(entry: &'a Function, param: &Param) -> Option<&'a Param> {
+    match &param.role {
+        ParamRole::State(info) if info.slot == Slot::Master => {
+            entry.params.iter().find(|weight| Some(&weight.name) == info.of.as_ref())
+        }
+        _ => None,
+    }
 }
 
 fn real(role: &ParamRole, row: usize, stream: Stream, index: u64) -> f64 {

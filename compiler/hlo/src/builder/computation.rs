@@ -129,6 +129,20 @@ impl<'m> ComputationBuilder<'m> {
     /// The tuple of an entry's results. A parameter among them, or a result named twice, goes through `copy`, so that
     /// every result has a buffer of its own.
     pub fn root_tuple(&mut self, results: &[Id]) -> Result<Id> {
+        let elements = self.own_buffers(results)?;
+        self.tuple(&elements)
+    }
+
+    /// What a computation that is called returns: one result as it is, any other number as a tuple. Results get buffers of
+    /// their own as in [`root_tuple`](Self::root_tuple).
+    pub fn root_results(&mut self, results: &[Id]) -> Result<Id> {
+        match self.own_buffers(results)?.as_slice() {
+            [only] => Ok(*only),
+            elements => self.tuple(elements),
+        }
+    }
+
+    fn own_buffers(&mut self, results: &[Id]) -> Result<Vec<Id>> {
         let mut seen = vec![false; self.len()];
         let mut elements = Vec::with_capacity(results.len());
         for result in results {
@@ -137,7 +151,7 @@ impl<'m> ComputationBuilder<'m> {
             let repeated = std::mem::replace(&mut seen[result.index()], true);
             elements.push(if is_parameter || repeated { self.copy(*result)? } else { *result });
         }
-        self.tuple(&elements)
+        Ok(elements)
     }
 
     /// Ends the computation with `root` as its result.
@@ -181,7 +195,7 @@ fn numbered(base: &str, id: i64) -> String {
 }
 
 /// A name as XLA takes it: letters, digits, `_`, `.` and `-`, not starting with a digit or mark.
-fn identifier(name: &str) -> String {
+pub(super) fn identifier(name: &str) -> String {
     let allowed = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-') { c } else { '_' };
     let text: String = name.chars().map(allowed).collect();
     if text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') { text } else { format!("_{text}") }

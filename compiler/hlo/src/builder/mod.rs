@@ -27,6 +27,7 @@ mod indexing;
 mod movement;
 mod structure;
 
+use computation::identifier;
 pub use computation::{ComputationBuilder, Id};
 pub use indexing::IndexFacts;
 pub use structure::CustomCall;
@@ -63,6 +64,8 @@ pub struct ModuleBuilder {
     name: String,
     computations: Vec<HloComputationProto>,
     signatures: Vec<Signature>,
+    /// Names of computations, finished or not.
+    names: BTreeSet<String>,
     combiners: BTreeMap<(Option<ReduceKind>, DType), ComputationId>,
     next_instruction: i64,
     aliases: Vec<(usize, usize)>,
@@ -75,15 +78,22 @@ impl ModuleBuilder {
             name: name.into(),
             computations: Vec::new(),
             signatures: Vec::new(),
+            names: BTreeSet::new(),
             combiners: BTreeMap::new(),
             next_instruction: 0,
             aliases: Vec::new(),
         }
     }
 
-    /// Starts a computation. Names must differ within a module.
-    pub fn computation(&mut self, name: impl Into<String>) -> ComputationBuilder<'_> {
-        ComputationBuilder::new(self, name.into())
+    /// Starts a computation. What XLA does not take in a name becomes `_`, and a name that is taken gets a suffix `.1`,
+    /// `.2` and so on.
+    pub fn computation(&mut self, name: impl AsRef<str>) -> ComputationBuilder<'_> {
+        let base = identifier(name.as_ref());
+        let numbered = (1..).map(|number| format!("{base}.{number}"));
+        let mut names = std::iter::once(base.clone()).chain(numbered);
+        let name = names.find(|name| !self.names.contains(name)).expect("there is always another number");
+        self.names.insert(name.clone());
+        ComputationBuilder::new(self, name)
     }
 
     /// Types of a finished computation; an error when `id` belongs to another module.
@@ -127,8 +137,8 @@ impl ModuleBuilder {
     /// The module, its entry being the computation finished last.
     ///
     /// # Errors
-    /// When there is no computation, a computation name occurs twice, the entry's result is no tuple, or an alias names
-    /// something that is missing, already aliased or of another type.
+    /// When there is no computation, the entry's result is no tuple, or an alias names something that is missing, already
+    /// aliased or of another type.
     pub fn finish(self) -> Result<HloModuleProto> {
         let (Some(entry), Some(signature)) = (self.computations.last(), self.signatures.last()) else {
             return Err(Diagnostic::error(
@@ -137,7 +147,6 @@ impl ModuleBuilder {
             ));
         };
         let input_output_alias = alias_entries(&self.aliases, signature)?;
-        require_distinct_names(&self.computations)?;
         Ok(HloModuleProto {
             entry_computation_name: entry.name.clone(),
             entry_computation_id: entry.id,
@@ -147,14 +156,6 @@ impl ModuleBuilder {
             computations: self.computations,
             ..HloModuleProto::default()
         })
-    }
-}
-
-fn require_distinct_names(computations: &[HloComputationProto]) -> Result<()> {
-    let mut names = BTreeSet::new();
-    match computations.iter().find(|computation| !names.insert(&computation.name)) {
-        Some(twice) => Err(Diagnostic::error(codes::DUPLICATE, format!("two computations are named `{}`", twice.name))),
-        None => Ok(()),
     }
 }
 

@@ -9,6 +9,7 @@ use crate::op::{
 };
 use crate::ops::Direction;
 use crate::ops::class::Takes;
+use crate::policy::Follows;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_support::Result;
@@ -26,7 +27,8 @@ static SCHEMA: LazyLock<[AttrSpec; 1]> = LazyLock::new(|| {
 ///
 /// Query head `j` uses key and value head `j / (heads / kv_heads)`. Position `i` sees positions `0..=i`; the scores of
 /// the others are replaced by minus infinity, so that they contribute exactly 0. Scores and probabilities are computed
-/// in the type that products accumulate in, the probabilities rounded to the operands' type before `v` is applied.
+/// in the type that products accumulate in, or what mixed precision says; the probabilities are rounded to the operands'
+/// type before `v` is applied.
 #[derive(Debug)]
 pub(super) struct CausalAttention;
 
@@ -117,6 +119,7 @@ fn forward(b: &mut Builder<'_>, attrs: &Attrs, q: Value, k: Value, v: Value) -> 
     };
     let (q, k, v) = (sizes.to_matrices(b, q)?, sizes.to_matrices(b, k)?, sizes.to_matrices(b, v)?);
     let scores = matmul(b, q, k, (2, 2))?;
+    let scores = b.convert(scores, attrs.compute().unwrap_or(b.dtype(scores)))?;
     let scores = b.multiply_scalar(scores, scale)?;
     let seen = sizes.mask(b)?;
     let unseen = b.splat_like(scores, f64::NEG_INFINITY)?;
@@ -142,7 +145,7 @@ impl CompositeDef for CausalAttention {
     }
 
     fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
-        let dtype = b.dtype(args[0]);
+        let dtype = attrs.result_dtype(0).unwrap_or(b.dtype(args[0]));
         let Forward { sizes, v, probabilities, .. } = forward(b, attrs, args[0], args[1], args[2])?;
         let wide = matmul(b, probabilities, v, (2, 1))?;
         let y = b.convert(wide, dtype)?;
@@ -161,7 +164,7 @@ impl CompositeDef for CausalAttention {
     }
 
     fn policy(&self) -> Policy {
-        Policy::Matmul
+        Policy::MATMUL.compute(Follows::Sensitive)
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {
@@ -219,6 +222,9 @@ impl CompositeDef for CausalAttentionGrad {
         let ct = sizes.to_matrices(b, ct)?;
         let v_ct = matmul(b, probabilities, ct, (1, 1))?;
         let probabilities_ct = matmul(b, ct, v, (2, 2))?;
+        let compute = attrs.compute().unwrap_or(b.dtype(probabilities_ct));
+        let probabilities_ct = b.convert(probabilities_ct, compute)?;
+        let row_sums = b.convert(row_sums, compute)?;
         let row_sums = spread_last(b, row_sums, probabilities_ct)?;
         let centered = b.subtract(probabilities_ct, row_sums)?;
         let probabilities = b.convert(probabilities, b.dtype(centered))?;
@@ -227,15 +233,15 @@ impl CompositeDef for CausalAttentionGrad {
         let scores_ct = b.convert(scores_ct, dtype)?;
         let q_ct = matmul(b, scores_ct, k, (2, 1))?;
         let k_ct = matmul(b, scores_ct, q, (1, 1))?;
-        let mut finish = |wide: Value, group: usize| {
-            let ct = b.convert(wide, dtype)?;
+        let mut finish = |index: usize, wide: Value, group: usize| {
+            let ct = b.convert(wide, attrs.result_dtype(index).unwrap_or(dtype))?;
             sizes.to_heads(b, ct, group)
         };
-        Ok(smallvec![finish(q_ct, sizes.group)?, finish(k_ct, 1)?, finish(v_ct, 1)?])
+        Ok(smallvec![finish(0, q_ct, sizes.group)?, finish(1, k_ct, 1)?, finish(2, v_ct, 1)?])
     }
 
     fn policy(&self) -> Policy {
-        Policy::Matmul
+        Policy::MATMUL.compute(Follows::Sensitive)
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {

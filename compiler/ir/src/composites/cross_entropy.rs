@@ -112,7 +112,7 @@ impl CompositeDef for CrossEntropy {
     }
 
     fn policy(&self) -> Policy {
-        Policy::Sensitive
+        Policy::SENSITIVE
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {
@@ -176,7 +176,7 @@ impl CompositeDef for CrossEntropyGrad {
     }
 
     fn policy(&self) -> Policy {
-        Policy::Sensitive
+        Policy::SENSITIVE
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {

@@ -41,7 +41,7 @@ impl CompositeDef for Embedding {
     }
 
     fn policy(&self) -> Policy {
-        Policy::Storage
+        Policy::STORAGE
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {

@@ -94,7 +94,7 @@ impl CompositeDef for Gelu {
     }
 
     fn policy(&self) -> Policy {
-        Policy::Elementwise
+        Policy::ELEMENTWISE
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {
@@ -139,7 +139,7 @@ impl CompositeDef for GeluGrad {
     }
 
     fn policy(&self) -> Policy {
-        Policy::Elementwise
+        Policy::ELEMENTWISE
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {

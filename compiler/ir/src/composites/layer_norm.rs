@@ -7,6 +7,7 @@ use crate::build::{Builder, Values, present};
 use crate::composite::{AttrSpec, Attrs, CompositeDef};
 use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, VjpCx, arity, require_same};
 use crate::ops::class::Takes;
+use crate::policy::Follows;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_support::Result;
@@ -69,7 +70,7 @@ impl CompositeDef for LayerNorm {
     }
 
     fn policy(&self) -> Policy {
-        Policy::Sensitive
+        Policy::SENSITIVE.results(&[Follows::Widest])
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {
@@ -132,7 +133,7 @@ impl CompositeDef for LayerNormGrad {
     }
 
     fn policy(&self) -> Policy {
-        Policy::Sensitive
+        Policy::SENSITIVE.results(&[Follows::Widest, Follows::Gradient])
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {

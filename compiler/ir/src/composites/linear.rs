@@ -59,18 +59,19 @@ impl CompositeDef for Linear {
         Ok(smallvec![x.with_shape(shape)])
     }
 
-    fn expand(&self, b: &mut Builder<'_>, _: &Attrs, args: &[Value]) -> Result<Values> {
+    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
         let (x, weight) = (args[0], args[1]);
         let last = b.shape(x).rank() - 1;
         let wide = b.dot_general(x, weight, (&[], &[]), (&[last], &[1]))?;
-        let y = b.convert(wide, b.dtype(x))?;
+        let y = b.convert(wide, attrs.result_dtype(0).unwrap_or(b.dtype(x)))?;
         let Some(&bias) = args.get(2) else { return Ok(smallvec![y]) };
+        let bias = b.convert(bias, b.dtype(y))?;
         let bias = spread_vector(b, bias, y)?;
         Ok(smallvec![b.add(y, bias)?])
     }
 
     fn policy(&self) -> Policy {
-        Policy::Matmul
+        Policy::MATMUL
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {

@@ -73,7 +73,7 @@ impl CompositeDef for LogSoftmax {
     }
 
     fn policy(&self) -> Policy {
-        Policy::Sensitive
+        Policy::SENSITIVE
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {
@@ -117,7 +117,7 @@ impl CompositeDef for LogSoftmaxGrad {
     }
 
     fn policy(&self) -> Policy {
-        Policy::Sensitive
+        Policy::SENSITIVE
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {

@@ -4,6 +4,7 @@ use crate::build::Builder;
 use crate::composite::Attrs;
 use crate::composite::Composite;
 use crate::op::shape_error;
+use crate::ops::Op;
 use crate::syntax::Value;
 use crate::ty::TensorType;
 use halite_support::Result;
@@ -53,4 +54,10 @@ pub(super) fn require_vector(op: &str, role: &str, x: &TensorType, vector: &Tens
         return Ok(());
     }
     Err(shape_error(format!("the {role} of `{op}` of `{x}` is `{expected}`, found `{vector}`")))
+}
+
+/// `op` of `x` and the same word for each element.
+pub(super) fn with_word(b: &mut Builder<'_>, op: impl Into<Op>, x: Value, word: u32) -> Result<Value> {
+    let word = b.splat_like(x, f64::from(word))?;
+    b.emit(op, &[x, word])
 }

@@ -45,7 +45,7 @@ impl CompositeDef for Relu {
     }
 
     fn policy(&self) -> Policy {
-        Policy::Elementwise
+        Policy::EXACT
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {
@@ -84,7 +84,7 @@ impl CompositeDef for ReluGrad {
     }
 
     fn policy(&self) -> Policy {
-        Policy::Elementwise
+        Policy::EXACT
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {

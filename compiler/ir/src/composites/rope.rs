@@ -98,7 +98,7 @@ impl CompositeDef for Rope {
     }
 
     fn policy(&self) -> Policy {
-        Policy::Elementwise
+        Policy::ELEMENTWISE
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {

@@ -56,7 +56,7 @@ impl CompositeDef for Silu {
     }
 
     fn policy(&self) -> Policy {
-        Policy::Elementwise
+        Policy::ELEMENTWISE
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {
@@ -93,7 +93,7 @@ impl CompositeDef for SiluGrad {
     }
 
     fn policy(&self) -> Policy {
-        Policy::Elementwise
+        Policy::ELEMENTWISE
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {

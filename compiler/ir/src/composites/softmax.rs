@@ -6,6 +6,7 @@ use crate::composite::Composite;
 use crate::composite::{AttrSpec, Attrs, CompositeDef};
 use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, VjpCx};
 use crate::ops::class::{Takes, infer_binary, infer_unary};
+use crate::policy::Follows;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_support::Result;
@@ -60,7 +61,7 @@ impl CompositeDef for Softmax {
     }
 
     fn policy(&self) -> Policy {
-        Policy::Sensitive
+        Policy::SENSITIVE.results(&[Follows::Widest])
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {
@@ -104,7 +105,7 @@ impl CompositeDef for SoftmaxGrad {
     }
 
     fn policy(&self) -> Policy {
-        Policy::Sensitive
+        Policy::SENSITIVE.results(&[Follows::Widest])
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {

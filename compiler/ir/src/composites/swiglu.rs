@@ -45,7 +45,7 @@ impl CompositeDef for Swiglu {
     }
 
     fn policy(&self) -> Policy {
-        Policy::Elementwise
+        Policy::ELEMENTWISE
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {
@@ -86,7 +86,7 @@ impl CompositeDef for SwigluGrad {
     }
 
     fn policy(&self) -> Policy {
-        Policy::Elementwise
+        Policy::ELEMENTWISE
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {

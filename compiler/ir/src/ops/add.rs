@@ -38,7 +38,7 @@ impl OpDef for Add {
     }
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::Elementwise
+        Policy::ELEMENTWISE
     }
 
     fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {

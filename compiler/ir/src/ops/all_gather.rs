@@ -59,7 +59,7 @@ impl OpDef for AllGather {
     }
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::Storage
+        Policy::STORAGE
     }
 
     fn effect(&self, _: &InferCx<'_>) -> Effect {

@@ -86,9 +86,9 @@ impl OpDef for AllReduce {
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {
         match self.kind {
-            Reduction::Sum => Policy::Accumulate,
-            Reduction::Max | Reduction::Min => Policy::Elementwise,
-            Reduction::And | Reduction::Or => Policy::Integer,
+            Reduction::Sum => Policy::REDUCE,
+            Reduction::Max | Reduction::Min => Policy::EXACT,
+            Reduction::And | Reduction::Or => Policy::INTEGER,
         }
     }
 

@@ -74,7 +74,7 @@ impl OpDef for AllToAll {
     }
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::Storage
+        Policy::STORAGE
     }
 
     fn effect(&self, _: &InferCx<'_>) -> Effect {

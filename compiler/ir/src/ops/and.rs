@@ -38,7 +38,7 @@ impl OpDef for And {
     }
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::Integer
+        Policy::INTEGER
     }
 
     fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {

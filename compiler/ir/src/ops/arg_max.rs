@@ -83,7 +83,7 @@ impl OpDef for ArgMax {
     }
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::Elementwise
+        Policy::EXACT
     }
 
     /// One comparison for each element of the operand.

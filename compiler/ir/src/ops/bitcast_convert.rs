@@ -55,7 +55,7 @@ impl OpDef for BitcastConvert {
     }
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::Integer
+        Policy::INTEGER
     }
 
     fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {

@@ -12,6 +12,7 @@ use crate::ty::{TensorType, Types};
 use halite_hlo::Id;
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::{DType, HostTensor};
+use smallvec::smallvec;
 
 /// The results of another function of the module on the operands.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -84,7 +85,7 @@ impl OpDef for Call {
 
     /// Those of the callee's instructions hold; the call only hands values over.
     fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::Storage
+        Policy::STORAGE
     }
 
     /// The strongest effect in the callee.
@@ -103,8 +104,14 @@ impl OpDef for Call {
         FactorMap::opaque(args, results)
     }
 
-    fn lower(&self, _: &mut LowerCx<'_>, _: &[Id]) -> Result<Ids> {
-        Err(Diagnostic::bug("`call` reached lowering; `inline` runs before"))
+    /// A computation returns one result as it is and several as a tuple.
+    fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {
+        let callee = cx.computation(self.callee).ok_or_else(|| self.missing())?;
+        let call = cx.hlo.call(callee, args)?;
+        if cx.results.len() == 1 {
+            return Ok(smallvec![call]);
+        }
+        (0..cx.results.len()).map(|index| cx.hlo.get_tuple_element(call, index)).collect()
     }
 
     /// None: a sample has no module to hold a callee.

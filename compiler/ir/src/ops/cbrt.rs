@@ -42,7 +42,7 @@ impl OpDef for Cbrt {
     }
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::Sensitive
+        Policy::SENSITIVE
     }
 
     fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {

@@ -71,7 +71,7 @@ impl OpDef for Clamp {
     }
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::Elementwise
+        Policy::EXACT
     }
 
     fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {

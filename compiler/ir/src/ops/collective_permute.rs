@@ -70,7 +70,7 @@ impl OpDef for CollectivePermute {
     }
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::Storage
+        Policy::STORAGE
     }
 
     fn effect(&self, _: &InferCx<'_>) -> Effect {

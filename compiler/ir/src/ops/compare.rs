@@ -95,7 +95,7 @@ impl OpDef for Compare {
     }
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::Elementwise
+        Policy::EXACT
     }
 
     fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {

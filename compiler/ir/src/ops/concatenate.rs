@@ -79,7 +79,7 @@ impl OpDef for Concatenate {
     }
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::Storage
+        Policy::STORAGE
     }
 
     fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {

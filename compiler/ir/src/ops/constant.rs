@@ -85,7 +85,7 @@ impl OpDef for Constant {
     }
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::Storage
+        Policy::STORAGE
     }
 
     fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {

@@ -47,7 +47,7 @@ impl OpDef for Divide {
     }
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::Elementwise
+        Policy::ELEMENTWISE
     }
 
     fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {

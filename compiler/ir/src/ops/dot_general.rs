@@ -191,7 +191,7 @@ impl OpDef for DotGeneral {
     }
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::Matmul
+        Policy::MATMUL
     }
 
     /// Two operations for each product.

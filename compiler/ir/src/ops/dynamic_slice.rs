@@ -53,7 +53,7 @@ impl OpDef for DynamicSlice {
     }
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::Storage
+        Policy::STORAGE
     }
 
     /// Only what is taken is read.

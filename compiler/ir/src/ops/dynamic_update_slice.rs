@@ -60,7 +60,7 @@ impl OpDef for DynamicUpdateSlice {
     }
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::Storage
+        Policy::STORAGE
     }
 
     fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {

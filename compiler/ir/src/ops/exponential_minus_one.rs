@@ -41,7 +41,7 @@ impl OpDef for ExponentialMinusOne {
     }
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::Sensitive
+        Policy::SENSITIVE
     }
 
     fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {

@@ -39,7 +39,7 @@ impl OpDef for Log {
     }
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::Sensitive
+        Policy::SENSITIVE
     }
 
     fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {

@@ -42,7 +42,7 @@ impl OpDef for Maximum {
     }
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::Elementwise
+        Policy::EXACT
     }
 
     fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {

@@ -69,7 +69,7 @@ pub(super) fn require_each_dim(op: &str, attr: &str, ty: &TensorType, len: usize
 ///
 /// # Errors
 /// When it has more bytes than fit in 63 bits.
-pub(super) fn require_countable(op: &str, dtype: DType, shape: Shape) -> Result<TensorType> {
+pub(crate) fn require_countable(op: &str, dtype: DType, shape: Shape) -> Result<TensorType> {
     let bytes = shape.iter().try_fold(dtype.size(), |bytes, &size| bytes.checked_mul(size.max(1)));
     match bytes.and_then(|bytes| i64::try_from(bytes).ok()) {
         Some(_) => Ok(TensorType::new(dtype, shape)),

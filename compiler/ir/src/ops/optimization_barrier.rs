@@ -50,7 +50,7 @@ impl OpDef for OptimizationBarrier {
     }
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::Storage
+        Policy::STORAGE
     }
 
     fn effect(&self, _: &InferCx<'_>) -> Effect {

@@ -39,7 +39,7 @@ impl OpDef for Popcnt {
     }
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::Integer
+        Policy::INTEGER
     }
 
     fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {

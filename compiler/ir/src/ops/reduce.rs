@@ -206,9 +206,9 @@ impl OpDef for Reduce {
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {
         match self.kind {
-            Reduction::Sum => Policy::Accumulate,
-            Reduction::Max | Reduction::Min => Policy::Elementwise,
-            Reduction::And | Reduction::Or => Policy::Integer,
+            Reduction::Sum => Policy::ACCUMULATE,
+            Reduction::Max | Reduction::Min => Policy::EXACT,
+            Reduction::And | Reduction::Or => Policy::INTEGER,
         }
     }
 

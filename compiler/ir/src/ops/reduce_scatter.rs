@@ -65,7 +65,7 @@ impl OpDef for ReduceScatter {
     }
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::Accumulate
+        Policy::REDUCE
     }
 
     fn effect(&self, _: &InferCx<'_>) -> Effect {

@@ -48,7 +48,7 @@ impl OpDef for Remainder {
     }
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::Sensitive
+        Policy::SENSITIVE
     }
 
     fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {

@@ -43,7 +43,7 @@ impl OpDef for ReplicaId {
     }
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::Integer
+        Policy::INTEGER
     }
 
     /// As for random bits: equal instructions are equal on each rank, but none may be folded to a constant.

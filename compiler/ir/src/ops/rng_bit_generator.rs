@@ -125,7 +125,7 @@ impl OpDef for RngBitGenerator {
     }
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::Integer
+        Policy::INTEGER
     }
 
     fn effect(&self, _: &InferCx<'_>) -> Effect {

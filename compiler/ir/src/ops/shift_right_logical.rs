@@ -40,7 +40,7 @@ impl OpDef for ShiftRightLogical {
     }
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::Integer
+        Policy::INTEGER
     }
 
     fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {

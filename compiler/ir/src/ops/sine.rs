@@ -40,7 +40,7 @@ impl OpDef for Sine {
     }
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::Sensitive
+        Policy::SENSITIVE
     }
 
     fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {

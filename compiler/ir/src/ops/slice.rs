@@ -82,7 +82,7 @@ impl OpDef for Slice {
     }
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::Storage
+        Policy::STORAGE
     }
 
     /// Only what is taken is read.

@@ -67,7 +67,7 @@ impl OpDef for Take {
     }
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::Storage
+        Policy::STORAGE
     }
 
     /// Only what is taken is read.

@@ -85,7 +85,7 @@ impl OpDef for TakeAlongAxis {
     }
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::Storage
+        Policy::STORAGE
     }
 
     /// Only what is taken is read.

@@ -67,7 +67,7 @@ impl OpDef for TakeAlongAxisGrad {
     }
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::Accumulate
+        Policy::GRADIENT_SUM
     }
 
     /// One addition for each element of the first operand.

@@ -68,7 +68,7 @@ impl OpDef for TakeGrad {
     }
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::Accumulate
+        Policy::GRADIENT_SUM
     }
 
     /// One addition for each element of the slices.

@@ -1,12 +1,12 @@
 //! Attributes of instructions, printed and read through one visitor each.
 
-use super::names::{print_name, print_string};
+use super::names::{parse_name, print_name, print_string};
 use super::numbers::{parse_element, parse_real, print_elements, print_real};
 use super::syntax::{AttrText, Field};
 use crate::attr::{Attr, AttrSlot, AttrVisitor, Real, ResultSlot};
-use crate::syntax::Function;
+use crate::syntax::{Function, Rounding};
 use crate::ty::TensorType;
-use halite_support::{Diagnostic, Result, Span, codes};
+use halite_support::{Diagnostic, Name, Result, Span, codes};
 use halite_tensor::{HostTensor, Shape};
 use indexmap::IndexSet;
 use std::fmt::Write;
@@ -30,6 +30,12 @@ impl<'a> AttrPrinter<'a> {
         Self { functions, resources, literal: String::new(), fields: String::new() }
     }
 
+    /// Adds `name = value`.
+    pub(super) fn field(&mut self, name: &str, value: &str) {
+        let separator = if self.fields.is_empty() { "" } else { ", " };
+        write!(self.fields, "{separator}{name} = {value}").expect("a string takes any text");
+    }
+
     fn print_tensor(&mut self, tensor: Arc<HostTensor>) -> String {
         if tensor.shape().rank() == 0 || tensor.len() <= super::MAX_INLINE_ELEMENTS {
             return print_elements(&tensor);
@@ -51,11 +57,27 @@ impl AttrVisitor for AttrPrinter<'_> {
             },
             attr => print_attr(&attr),
         };
-        let separator = if self.fields.is_empty() { "" } else { ", " };
-        write!(self.fields, "{separator}{name} = {value}").expect("a string takes any text");
+        self.field(name, &value);
     }
 
     fn result(&mut self, _: usize, _: ResultSlot<'_>) {}
+}
+
+/// Reads a rounding as it is displayed.
+///
+/// # Errors
+/// On anything else.
+pub(super) fn parse_rounding(field: &Field<'_>) -> Result<Rounding> {
+    match &field.value {
+        Some(AttrText::Word("rne")) => Ok(Rounding::Nearest),
+        Some(AttrText::Applied("sr", stream)) if stream.starts_with('"') => {
+            Ok(Rounding::Stochastic(Name::from(&*parse_name(stream))))
+        }
+        _ => {
+            let message = format!("a rounding is `rne` or `sr(\"stream\")`, found `{}`", field.text);
+            Err(Diagnostic::error(codes::ATTRIBUTE, message).at(field.span, ""))
+        }
+    }
 }
 
 fn print_attr(attr: &Attr) -> String {

@@ -1,18 +1,20 @@
 //! Reading one function.
 
-use super::attrs::{AttrReader, Literal, missing_type, to_attr};
+use super::attrs::{AttrReader, Literal, missing_type, parse_rounding, to_attr};
 use super::lines::Line;
 use super::names::hint_of;
 use super::parse::{Known, PRIMITIVES, Reader};
 use super::roles::{parse_param_role, parse_result_role};
 use super::syntax::{AttrText, Chunk, Field, Rule, fields, parse_type, sigil_name};
 use crate::build::Builder;
-use crate::composite::{Attrs, Composite};
+use crate::attr::{Attr, AttrSlot};
+use crate::composite::{Attrs, Cast, Composite};
 use crate::ops::Op;
-use crate::syntax::{ParamRole, ResultRole, Value};
+use crate::syntax::{ParamRole, ResultRole, Rounding, Value};
 use crate::ty::TensorType;
 use halite_support::nearest::nearest;
 use halite_support::{Diagnostic, Name, Result, Span, codes};
+use halite_tensor::DType;
 use pest::iterators::Pair;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
@@ -44,6 +46,7 @@ struct InstText<'t> {
     literal: Option<Pair<'t, Rule>>,
     args: Vec<ValueRef<'t>>,
     fields: Vec<Field<'t>>,
+    rounding: Option<(Rounding, Span)>,
     types: Vec<TensorType>,
     types_span: Option<Span>,
 }
@@ -187,7 +190,23 @@ fn read_inst<'t>(chunk: &Chunk<'t>) -> Result<InstText<'t>> {
             return Err(Diagnostic::error(codes::DUPLICATE, message).at(field.span, ""));
         }
     }
+    if let Some(position) = inst.fields.iter().position(|field| field.name == "rounding") {
+        let field = inst.fields.remove(position);
+        inst.rounding = Some((parse_rounding(&field)?, field.span));
+    }
     Ok(inst)
+}
+
+/// What `compute = f32` and the stated types of the results say.
+fn read_cast(attr: &Attr, field: &Field<'_>, inst: &InstText<'_>) -> Result<Cast> {
+    let mut compute = DType::F32;
+    let set = compute.set(attr).is_ok() && compute.is_float();
+    let message = || format!("`compute` of `{}` is a float type, found `{}`", inst.op, field.text);
+    let wrong = || Diagnostic::error(codes::ATTRIBUTE, message()).at(field.span, "");
+    if !set {
+        return Err(wrong());
+    }
+    Ok(Cast { compute, results: inst.types.iter().map(TensorType::dtype).collect() })
 }
 
 /// The names before `=` of a line that does not follow the grammar.
@@ -297,7 +316,19 @@ impl<'t> FunctionReader<'_, '_, '_, 't> {
         self.b.set_loc(outer);
         let values = values?;
         self.check_types(chunk.span(), inst, &values)?;
+        self.read_rounding(inst)?;
         Ok(Some(values.to_vec()))
+    }
+
+    /// Sets the rounding of the instruction just emitted.
+    fn read_rounding(&mut self, inst: &InstText<'t>) -> Result<()> {
+        let Some((rounding, span)) = &inst.rounding else { return Ok(()) };
+        if self.b.function().insts.last().is_none_or(|last| last.rounding.is_none()) {
+            let message = format!("`{}` does not round here: no result is narrower than what it computes in", inst.op);
+            return Err(Diagnostic::error(codes::ROUNDING, message).at(*span, ""));
+        }
+        self.b.round_last(rounding.clone());
+        Ok(())
     }
 
     fn check_types(&self, span: Span, inst: &InstText<'t>, values: &[Value]) -> Result<()> {
@@ -354,13 +385,18 @@ impl<'t> FunctionReader<'_, '_, '_, 't> {
         }
         let Ok(def) = self.reader.registry.composite(inst.op) else { return Err(self.unknown_op(inst.op)) };
         let mut given = Vec::with_capacity(inst.fields.len());
+        let mut compute = None;
         for field in &inst.fields {
-            given.push((field.name, to_attr(field, &self.b.module().functions)?));
+            let attr = to_attr(field, &self.b.module().functions)?;
+            if field.name == "compute" { compute = Some((attr, field)) } else { given.push((field.name, attr)) }
         }
         if inst.literal.is_some() {
             return Err(Diagnostic::error(codes::SYNTAX, format!("`{}` takes no elements", inst.op)));
         }
-        let attrs = Attrs::with_defaults(inst.op, def.schema(), &given)?;
+        let mut attrs = Attrs::with_defaults(inst.op, def.schema(), &given)?;
+        if let Some((attr, field)) = compute {
+            attrs = attrs.with_cast(read_cast(&attr, field, inst)?);
+        }
         Ok(Some(Composite { name: inst.op.into(), attrs }.into()))
     }
 

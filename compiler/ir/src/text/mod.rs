@@ -32,6 +32,7 @@ mod syntax;
 pub use parse::parse;
 pub use print::{PrintOptions, print, print_function, print_with};
 
+pub(crate) use names::print_string;
 pub(crate) use print::function_lines;
 
 /// The version in the first line of IR text.

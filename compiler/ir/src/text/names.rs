@@ -19,7 +19,7 @@ pub(super) fn print_name(name: &str) -> String {
 }
 
 /// A string in quotes.
-pub(super) fn print_string(text: &str) -> String {
+pub(crate) fn print_string(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
     for c in text.chars() {

@@ -159,6 +159,9 @@ fn inst_line(
         line.push_str(if attrs.literal.is_empty() { " " } else { ", " });
         names.write_all(&mut line, &inst.args);
     }
+    if let Some(rounding) = &inst.rounding {
+        attrs.field("rounding", &rounding.to_string());
+    }
     if !attrs.fields.is_empty() {
         write!(line, " {{{}}}", attrs.fields).expect("a string takes any text");
     }

@@ -149,7 +149,7 @@ pub(super) enum AttrText<'t> {
     Groups(Vec<Vec<i64>>),
     /// `@f`
     Func(String),
-    /// `normal(0.02)`
+    /// `normal(0.02)` or `sr("w")`
     Applied(&'t str, &'t str),
 }
 
@@ -194,7 +194,7 @@ fn attr_text(value: Pair<'_, Rule>) -> Option<AttrText<'_>> {
     let pair = value.into_inner().next()?;
     let text = pair.as_str();
     let rule = pair.as_rule();
-    let mut parts = pair.into_inner().filter(|part| matches!(part.as_rule(), Rule::list | Rule::word | Rule::element));
+    let mut parts = pair.into_inner().filter(|part| matches!(part.as_rule(), Rule::list | Rule::word | Rule::element | Rule::string));
     Some(match rule {
         Rule::pair => AttrText::Pair(ints(parts.next()?.as_str())?, ints(parts.next()?.as_str())?),
         Rule::groups => AttrText::Groups(parts.map(|list| ints(list.as_str())).collect::<Option<_>>()?),

@@ -5,17 +5,13 @@
 //! | `built` | no result is a gradient |
 //! | after `built` | a gradient names a parameter of its function |
 //! | `step` | the state of the entry is closed: each weight and state parameter has exactly one replacement, of its type, and each replacement is of such a parameter |
-//! | `legal` | no composite and no call; the state is closed as in `step`, unless the entry only reads weights; donation is safe |
+//! | `legal` | no composite, no stochastic rounding that is not realized; the state is closed as in `step`, unless the entry only reads weights; donation is safe |
 //!
-//! **Donation.** In `legal`, each parameter of the entry with a replacement is donated: the replacement may be written
-//! into its buffer as soon as it is computed. So no instruction after the one that computes the replacement reads the
-//! parameter, and no other result returns it. The instruction that computes the replacement may read it, and a parameter
-//! that is its own replacement may be read anywhere. A replacement that is another parameter counts as computed before the
-//! first instruction. XLA itself would add a copy where this is broken; on Neuron it is a hazard, so it is an error here.
+//! **Donation.** In `legal`, each parameter of the entry with a replacement is donated: see `donation.rs`.
 
-use super::Errors;
+use super::{Errors, donation};
 use crate::ops::Op;
-use crate::syntax::{Def, FuncId, FuncResult, Function, Module, Param, ParamRole, Phase, ResultRole};
+use crate::syntax::{FuncId, FuncResult, Function, Module, Param, ParamRole, Phase, ResultRole, Rounding};
 use halite_support::{Diagnostic, codes};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -31,11 +27,11 @@ pub(super) fn check(module: &Module, errors: &mut Errors<'_>) {
     }
     if module.phase == Phase::Legal {
         check_legal(module, errors);
-        check_donation(id, entry, errors);
+        donation::check(module, entry, errors);
     }
 }
 
-fn broken(message: String) -> Diagnostic {
+pub(super) fn broken(message: String) -> Diagnostic {
     Diagnostic::error(codes::PHASE, message)
 }
 
@@ -62,7 +58,7 @@ fn has_state(entry: &Function) -> bool {
 }
 
 /// The results that replace a parameter, with that parameter's name.
-fn replacements(function: &Function) -> impl Iterator<Item = (&str, &FuncResult)> {
+pub(super) fn replacements(function: &Function) -> impl Iterator<Item = (&str, &FuncResult)> {
     let replaced = |result: &'_ FuncResult| matches!(result.role, ResultRole::State(_));
     function
         .results
@@ -98,6 +94,10 @@ fn check_legal(module: &Module, errors: &mut Errors<'_>) {
     for (index, function) in module.functions.iter().enumerate() {
         for (at, inst) in function.insts.iter().enumerate() {
             let name = inst.op.name();
+            if let Some(Rounding::Stochastic(stream)) = &inst.rounding {
+                let message = format!("`{name}` rounds by the stream `{stream}`, which nothing has realized");
+                errors.at_inst(FuncId::new(index), at, broken(message).help("run `annotate-rounding` before"));
+            }
             if matches!(inst.op, Op::Composite(_)) {
                 errors.at_inst(
                     FuncId::new(index),
@@ -105,42 +105,7 @@ fn check_legal(module: &Module, errors: &mut Errors<'_>) {
                     broken(format!("composite `{name}` in phase `legal`"))
                         .help("state an earlier phase, or write its decomposition"),
                 );
-            } else if matches!(inst.op, Op::Call(_)) {
-                errors.at_inst(FuncId::new(index), at, broken("a call in phase `legal`".to_owned()));
             }
-        }
-    }
-}
-
-/// When a donated parameter's replacement is computed: `None` is before the first instruction.
-fn computed_at(entry: &Function, result: &FuncResult) -> Option<usize> {
-    match entry.values[result.value.index()].def {
-        Def::Param(_) => None,
-        Def::Inst(at, _) => Some(at as usize),
-    }
-}
-
-fn check_donation(id: FuncId, entry: &Function, errors: &mut Errors<'_>) {
-    let params: FxHashMap<&str, &Param> = entry.params.iter().map(|param| (&*param.name, param)).collect();
-    let mut written: Vec<Option<(Option<usize>, &Param)>> = vec![None; entry.values.len()];
-    for (of, result) in replacements(entry) {
-        if let Some(&param) = params.get(of).filter(|param| param.value != result.value) {
-            written[param.value.index()] = Some((computed_at(entry, result), param));
-        }
-    }
-    for (at, inst) in entry.insts.iter().enumerate() {
-        for arg in &inst.args {
-            if let Some((computed, param)) = written[arg.index()]
-                && computed.is_none_or(|computed| computed < at)
-            {
-                let (op, name) = (inst.op.name(), &param.name);
-                errors.at_inst(id, at, broken(format!("`{op}` reads `{name}` after its replacement is computed")));
-            }
-        }
-    }
-    for result in &entry.results {
-        if let Some((_, param)) = written[result.value.index()] {
-            errors.at_return(id, broken(format!("a result returns `{}`, which is replaced", param.name)));
         }
     }
 }

@@ -4,6 +4,7 @@ use super::Errors;
 use crate::op::InferCx;
 use crate::ops::Op;
 use crate::registry::Registry;
+use crate::rounding::narrows;
 use crate::syntax::{Def, FuncId, Function, Inst, Module, Value};
 use crate::ty::TensorType;
 use halite_support::{Code, Diagnostic, codes};
@@ -135,6 +136,21 @@ impl Checker<'_, '_, '_> {
                     format!("`{op}` gives `{expected}`, recorded is `{found}`")
                 });
             }
+        }
+        self.check_rounding(at, inst, args, &inferred);
+    }
+
+    /// An instruction has a rounding exactly when it rounds.
+    fn check_rounding(&mut self, at: usize, inst: &Inst, args: &[&TensorType], results: &[TensorType]) {
+        let (op, rounds) = (inst.op.name(), narrows(&self.cx, &inst.op, args, results));
+        match &inst.rounding {
+            Some(_) if !rounds => {
+                self.inst_error(at, codes::ROUNDING, || format!("`{op}` has a rounding, but nothing to round"));
+            }
+            None if rounds => {
+                self.inst_error(at, codes::ROUNDING, || format!("`{op}` rounds, but does not say how"));
+            }
+            _ => {}
         }
     }
 

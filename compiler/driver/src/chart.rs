@@ -1,0 +1,26 @@
+//! What all plots have in common.
+
+use plotters::prelude::RGBColor;
+
+/// The fonts of all text.
+pub(crate) const FONT: &str = "Helvetica, Arial, sans-serif";
+/// Text and axes.
+pub(crate) const INK: RGBColor = RGBColor(51, 60, 74);
+/// Grid lines.
+pub(crate) const FAINT: RGBColor = RGBColor(226, 230, 236);
+
+/// What drawing gives.
+pub(crate) type Drawn = Result<(), Box<dyn std::error::Error>>;
+/// A point of a curve.
+pub(crate) type Point = (f64, f64);
+
+/// The mean over a window of about a fortieth of the curve around each point.
+pub(crate) fn smoothed(points: &[Point]) -> Vec<Point> {
+    let reach = points.len() / 80;
+    let mean = |(index, (step, _)): (usize, &Point)| {
+        let reach = reach.min(index).min(points.len() - 1 - index);
+        let window = &points[index - reach..=index + reach];
+        (*step, window.iter().map(|point| point.1).sum::<f64>() / window.len() as f64)
+    };
+    points.iter().enumerate().map(mean).collect()
+}

@@ -1,0 +1,201 @@
+//! Training a model under several recipes.
+
+use super::gradients::{Gradients, relative_errors};
+use super::{GradientErrors, NumericsReport, RecipeReport, RunReport};
+use crate::bundle::Bundle;
+use crate::compile::{CompileOptions, Compiled};
+use crate::init;
+use crate::session::Session;
+use crate::source::Source;
+use crate::train::{self, Corpus, Programs, Run, State, check_corpus, is_due};
+use halite_runtime::Executor;
+use halite_spec::ModuleRole;
+use halite_support::{Diagnostic, Diagnostics, codes};
+
+/// How to compare recipes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct NumericsOptions {
+    /// Updates of each run.
+    pub steps: u64,
+    /// Seeds of the state and of the order of data, one run each.
+    pub seeds: Vec<u64>,
+    /// Updates between measurements of the gradient error; 0 measures none.
+    pub every: u64,
+    /// Updates between evaluations; 0 evaluates at the start and the end only.
+    pub eval_every: u64,
+    /// The most batches of one evaluation.
+    pub eval_batches: usize,
+}
+
+/// Hears how a study goes, beside how each run goes.
+pub trait Observer: train::Observer {
+    /// A recipe is being compiled.
+    fn compiling(&mut self, _recipe: &str) {}
+
+    /// A run begins. The observer then hears of it as of any training run.
+    fn run_started(&mut self, _recipe: &str, _seed: u64) {}
+
+    /// A gradient error was measured after so many updates.
+    fn compared(&mut self, _errors: &GradientErrors) {}
+
+    /// A run ended; with the number of the update after which the loss was not finite, if it was not.
+    fn run_ended(&mut self, _diverged: Option<u64>) {}
+}
+
+impl Observer for train::Silent {}
+
+/// Recipes that are compiled and ready to be compared on a corpus.
+#[derive(Debug)]
+pub struct Comparison<'a> {
+    session: &'a Session,
+    corpus: &'a Corpus,
+    against: Source,
+    recipes: Vec<(Source, Bundle)>,
+}
+
+impl Session {
+    /// Compiles recipes of one model that differ in precision and optimizer only, and a reference to hold them against.
+    /// [`Source::name`] tells them apart; the reference is trained too, once, also when it is one of the recipes.
+    ///
+    /// # Errors
+    /// When two recipes share a name, one does not compile, or its bundle cannot be trained on the corpus.
+    pub fn compare<'a>(
+        &'a self,
+        mut recipes: Vec<Source>,
+        against: Source,
+        corpus: &'a Corpus,
+    ) -> Result<Comparison<'a>, Diagnostics> {
+        check_names(&recipes, &against)?;
+        if !recipes.iter().any(|recipe| recipe.name == against.name) {
+            recipes.push(against.clone());
+        }
+        let options =
+            CompileOptions { roles: vec![ModuleRole::TrainStep, ModuleRole::Eval], ..CompileOptions::default() };
+        let compile = |source: Source| {
+            let Compiled { bundle, .. } = self.compile(&source, &options)?;
+            check_corpus(&bundle, corpus).map_err(|error| vec![error])?;
+            Ok((source, bundle))
+        };
+        let recipes = recipes.into_iter().map(compile).collect::<Result<Vec<_>, Diagnostics>>()?;
+        Ok(Comparison { session: self, corpus, against, recipes })
+    }
+}
+
+/// One name stands for one recipe.
+fn check_names(recipes: &[Source], against: &Source) -> Result<(), Diagnostics> {
+    let differs = |a: &Source, b: &Source| a.name == b.name && a.recipe != b.recipe;
+    for (index, recipe) in recipes.iter().enumerate() {
+        let twice = recipes[..index].iter().any(|earlier| earlier.name == recipe.name);
+        if twice || differs(recipe, against) {
+            let message = format!("two recipes are called `{}`", recipe.name);
+            let error = Diagnostic::error(codes::USAGE, message);
+            return Err(vec![error.help("rename one of the files, or leave one out")]);
+        }
+    }
+    Ok(())
+}
+
+impl Comparison<'_> {
+    /// How many recipes will be trained, the reference included.
+    pub fn num_recipes(&self) -> usize {
+        self.recipes.len()
+    }
+
+    /// Trains under each recipe with each seed.
+    ///
+    /// # Errors
+    /// When the executor fails. A run that diverges is no error.
+    pub fn run(
+        &self,
+        executor: &dyn Executor,
+        options: &NumericsOptions,
+        observer: &mut dyn Observer,
+    ) -> Result<NumericsReport, Diagnostics> {
+        observer.compiling(&self.against.name);
+        let reference = Gradients::compile(self.session, &self.against, executor)?;
+        let study = Study { session: self.session, reference, corpus: self.corpus, options, executor };
+        let recipes = self.recipes.iter().map(|(source, bundle)| study.recipe(source, bundle, observer));
+        Ok(NumericsReport {
+            recipes: recipes.collect::<Result<_, _>>()?,
+            model: self.against.model_name.clone(),
+            against: self.against.name.clone(),
+            steps: options.steps,
+            layers: study.reference.layers(),
+        })
+    }
+}
+
+/// What all runs share.
+struct Study<'a> {
+    session: &'a Session,
+    reference: Gradients,
+    corpus: &'a Corpus,
+    options: &'a NumericsOptions,
+    executor: &'a dyn Executor,
+}
+
+impl Study<'_> {
+    fn recipe(
+        &self,
+        source: &Source,
+        bundle: &Bundle,
+        observer: &mut dyn Observer,
+    ) -> Result<RecipeReport, Diagnostics> {
+        observer.compiling(&source.name);
+        let gradients = Gradients::compile(self.session, source, self.executor)?;
+        let programs = Programs::load(self.executor, bundle, self.corpus, self.options.eval_batches);
+        let programs = programs.map_err(|error| vec![error])?;
+        let mut runs = Vec::new();
+        for &seed in &self.options.seeds {
+            observer.run_started(&source.name, seed);
+            let state = State::upload(self.executor, bundle, &init::initial_state(bundle, seed))?;
+            let run = self.run(Run::new(&programs, seed, state), seed, &gradients, &programs, observer);
+            let run = run.map_err(|error| vec![error])?;
+            observer.run_ended(run.diverged);
+            runs.push(run);
+        }
+        let statistics = bundle.manifest.statistics;
+        Ok(RecipeReport {
+            name: source.name.clone(),
+            precision: source.recipe.precision.clone(),
+            optimizer: source.recipe.optimizer.clone(),
+            state_bytes_per_parameter: statistics.state_bytes as f64 / statistics.parameters.max(1) as f64,
+            runs,
+        })
+    }
+
+    fn run(
+        &self,
+        mut run: Run<'_>,
+        seed: u64,
+        gradients: &Gradients,
+        programs: &Programs<'_>,
+        observer: &mut dyn Observer,
+    ) -> halite_support::Result<RunReport> {
+        let layers = self.reference.layers();
+        let mut gradient_errors = Vec::new();
+        let mut diverged = None;
+        train::Observer::started(observer, 0);
+        run.evaluate(0, observer)?;
+        for step in 1..=self.options.steps {
+            if is_due(step - 1, self.options.every) {
+                let (state, batch) = (run.state.download()?, programs.batch(seed, step));
+                let found = gradients.at(self.executor, &state, &batch)?;
+                let truth = self.reference.at(self.executor, &state, &batch)?;
+                let by_layer = relative_errors(&found, &truth, &layers);
+                let errors = GradientErrors { step: step - 1, by_layer };
+                observer.compared(&errors);
+                gradient_errors.push(errors);
+            }
+            run.step(step, observer)?;
+            if run.is_finite() && (is_due(step, self.options.eval_every) || step == self.options.steps) {
+                run.evaluate(step, observer)?;
+            }
+            if !run.is_finite() {
+                diverged = Some(step);
+                break;
+            }
+        }
+        Ok(RunReport { seed, diverged, history: run.history, gradient_errors })
+    }
+}

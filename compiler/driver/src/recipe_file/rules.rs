@@ -1,0 +1,24 @@
+//! What goes together in a recipe, whether it comes from a text or in a manifest.
+
+mod overrides;
+mod precision;
+mod rounding;
+
+use super::Places;
+use crate::neuron;
+use halite_spec::Recipe;
+use halite_support::Diagnostics;
+
+/// Every contradiction in a recipe, in the order of its text, each at its place where `places` knows it.
+pub(crate) fn check(recipe: &Recipe, places: &Places) -> Diagnostics {
+    let mut mistakes = Diagnostics::new();
+    precision::check(&recipe.precision, places, &mut mistakes);
+    overrides::check(&recipe.precision, places, &mut mistakes);
+    rounding::check(&recipe.precision, places, &mut mistakes);
+    mistakes.extend(neuron::check(recipe).into_iter().map(|mistake| {
+        let span = mistake.recipe_key().and_then(|key| places.nearest(key));
+        mistake.or_at(span, "set here")
+    }));
+    mistakes.sort_by_key(|mistake| mistake.primary().map(|label| label.span));
+    mistakes
+}

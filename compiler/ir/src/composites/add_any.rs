@@ -1,0 +1,52 @@
+//! `add_any`.
+
+use crate::build::{Builder, Values, present};
+use crate::composite::{AttrSpec, Attrs, CompositeDef};
+use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, VjpCx};
+use crate::ops::class::{Takes, infer_binary};
+use crate::syntax::Value;
+use crate::ty::{TensorType, Types};
+use halite_support::Result;
+use halite_tensor::DType;
+use smallvec::smallvec;
+
+/// The sum of two cotangents of one value (JAX's `add_any`): an addition that mixed precision makes in the type of
+/// gradients, however narrow the value itself is.
+#[derive(Debug)]
+pub(super) struct AddAny;
+
+impl CompositeDef for AddAny {
+    fn name(&self) -> &str {
+        "add_any"
+    }
+
+    fn schema(&self) -> &[AttrSpec] {
+        &[]
+    }
+
+    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
+        infer_binary("add_any", Takes::Float, args)
+    }
+
+    fn expand(&self, b: &mut Builder<'_>, _: &Attrs, args: &[Value]) -> Result<Values> {
+        Ok(smallvec![b.add(args[0], args[1])?])
+    }
+
+    fn has_vjp(&self) -> bool {
+        true
+    }
+
+    fn vjp(&self, _: &mut Builder<'_>, _: &Attrs, cx: &VjpCx<'_>) -> Result<Vjp> {
+        let ct = present(cx.ct())?;
+        Ok(Vjp::of([Some(ct), Some(ct)]))
+    }
+
+    fn policy(&self) -> Policy {
+        Policy::GRADIENT_SUM
+    }
+
+    fn samples(&self, float: DType) -> Vec<Sample> {
+        let arg = || SampleArg::uniform(float, [2, 3], -2.0, 2.0);
+        vec![Sample::new("sum", super::op(&AddAny, &[]), [arg(), arg()])]
+    }
+}

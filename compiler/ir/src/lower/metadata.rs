@@ -1,0 +1,61 @@
+//! Where lowered instructions come from.
+
+use crate::loc::{LocId, LocTable};
+use halite_hlo::ComputationBuilder;
+use halite_hlo::proto::OpMetadata;
+use halite_support::{SourceMap, Span};
+
+/// Turns locations into `OpMetadata`, remembering the last one: neighbours share it.
+#[derive(Debug)]
+pub(super) struct Metadata<'a> {
+    locs: &'a LocTable,
+    sources: &'a SourceMap,
+    last: Option<LocId>,
+    lines: LineIndex,
+}
+
+impl<'a> Metadata<'a> {
+    pub(super) fn new(locs: &'a LocTable, sources: &'a SourceMap) -> Self {
+        Self { locs, sources, last: None, lines: LineIndex::default() }
+    }
+
+    /// Forgets the last location: a new computation has none.
+    pub(super) fn reset(&mut self) {
+        self.last = None;
+    }
+
+    /// What follows in the computation comes from `loc`.
+    pub(super) fn enter(&mut self, hlo: &mut ComputationBuilder<'_>, loc: LocId) {
+        if self.last == Some(loc) {
+            return;
+        }
+        self.last = Some(loc);
+        let mut metadata = OpMetadata { op_name: self.locs.path(loc), ..OpMetadata::default() };
+        if let Some(span) = self.locs.span(loc)
+            && let Some(file) = self.sources.get(span.file)
+        {
+            let name = &file.name;
+            metadata.source_file = name.rsplit('/').next().unwrap_or(name).to_owned();
+            metadata.source_line = self.lines.line(&file.text, span);
+        }
+        hlo.set_metadata(Some(metadata));
+    }
+}
+
+/// Starts of the lines of each file, so that a line number costs a binary search.
+#[derive(Debug, Default)]
+struct LineIndex(Vec<Option<Vec<u32>>>);
+
+impl LineIndex {
+    fn line(&mut self, text: &str, span: Span) -> i32 {
+        let index = span.file.index();
+        if self.0.len() <= index {
+            self.0.resize(index + 1, None);
+        }
+        let starts = self.0[index].get_or_insert_with(|| {
+            let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+            std::iter::once(0).chain(breaks.map(|(at, _)| at as u32 + 1)).collect()
+        });
+        i32::try_from(starts.partition_point(|&start| start <= span.start)).unwrap_or(i32::MAX)
+    }
+}

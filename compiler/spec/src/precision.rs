@@ -1,0 +1,320 @@
+//! Precision recipes: the element type of everything, and how it is rounded.
+
+use halite_tensor::DType;
+use serde::{Deserialize, Serialize};
+
+/// Named precision recipes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PrecisionName {
+    /// Everything in `f32`.
+    Fp32,
+    /// Weights in `f32`, matmuls and activations in `bf16`, sensitive ops and sums in `f32`.
+    #[default]
+    Mixed,
+    /// As `mixed`, every narrowing rounded stochastically.
+    MixedSr,
+    /// Weights and moments in `bf16`, weights written with stochastic rounding: HLAT's 7B model.
+    Bf16Sr,
+    /// Weights, moments and gradients in `bf16`, rounded to nearest: known to diverge (HLAT, section VI).
+    Bf16,
+    /// Everything in `f64`: for verification only, no accelerator takes it.
+    Fp64,
+}
+
+impl PrecisionName {
+    /// All names.
+    pub const ALL: [PrecisionName; 6] = [Self::Fp32, Self::Mixed, Self::MixedSr, Self::Bf16Sr, Self::Bf16, Self::Fp64];
+
+    /// The name in recipes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fp32 => "fp32",
+            Self::Mixed => "mixed",
+            Self::MixedSr => "mixed-sr",
+            Self::Bf16Sr => "bf16-sr",
+            Self::Bf16 => "bf16",
+            Self::Fp64 => "fp64",
+        }
+    }
+
+    /// The table behind the name.
+    pub fn precision(self) -> Precision {
+        use DType::{Bf16, F32, F64};
+        let (nearest, sr) = (RoundingMode::Rne, StochasticRounding::default());
+        let same = |dtype| Precision {
+            recipe: self,
+            weight: dtype,
+            master: Master::None,
+            moments: dtype,
+            operand: dtype,
+            accumulate: dtype,
+            sensitive: dtype,
+            gradient: dtype,
+            reduce: dtype,
+            update: dtype,
+            rounding: nearest,
+            sr,
+            overrides: Vec::new(),
+        };
+        let stochastic = |sites, by| StochasticRounding { sites, by, ..sr };
+        let mixed = Precision { operand: Bf16, ..same(F32) };
+        match self {
+            Self::Fp32 => same(F32),
+            Self::Fp64 => same(F64),
+            Self::Mixed => mixed,
+            Self::MixedSr => {
+                Precision { rounding: RoundingMode::Sr, sr: stochastic(SrSites::All, SrBy::Switch), ..mixed }
+            }
+            Self::Bf16Sr => Precision {
+                weight: Bf16,
+                moments: Bf16,
+                rounding: RoundingMode::Sr,
+                sr: stochastic(SrSites::WeightWrite, SrBy::Dither),
+                ..mixed
+            },
+            Self::Bf16 => Precision { weight: Bf16, moments: Bf16, gradient: Bf16, reduce: Bf16, ..mixed },
+        }
+    }
+}
+
+/// The element type of everything in a training step, and how it is rounded. In TOML a name, or a table that starts from
+/// one and changes some of it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(from = "PrecisionText", into = "PrecisionTable")]
+pub struct Precision {
+    /// The recipe it starts from.
+    pub recipe: PrecisionName,
+    /// Weights, as they are stored and read.
+    pub weight: DType,
+    /// A wider copy of each weight that the optimizer updates.
+    pub master: Master,
+    /// Moments of the optimizer.
+    pub moments: DType,
+    /// Operands of matmuls, and activations.
+    pub operand: DType,
+    /// Sums of many elements.
+    pub accumulate: DType,
+    /// Ops that lose their meaning at low precision: softmax, norm statistics, the loss.
+    pub sensitive: DType,
+    /// Gradients and their sums.
+    pub gradient: DType,
+    /// Sums over ranks.
+    pub reduce: DType,
+    /// The arithmetic of the optimizer on tensors.
+    pub update: DType,
+    /// How narrowing rounds.
+    pub rounding: RoundingMode,
+    /// Where and how stochastic rounding is done.
+    pub sr: StochasticRounding,
+    /// Exceptions.
+    pub overrides: Vec<PrecisionOverride>,
+}
+
+impl Default for Precision {
+    fn default() -> Self {
+        PrecisionName::default().precision()
+    }
+}
+
+/// A wider copy of each weight.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Master {
+    /// There is none: the weight itself is updated.
+    #[default]
+    None,
+    /// In `f32`.
+    F32,
+    /// In `f64`.
+    F64,
+}
+
+impl Master {
+    /// Its element type.
+    pub fn dtype(self) -> Option<DType> {
+        match self {
+            Master::None => None,
+            Master::F32 => Some(DType::F32),
+            Master::F64 => Some(DType::F64),
+        }
+    }
+}
+
+/// How narrowing rounds.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RoundingMode {
+    /// To nearest, ties to even.
+    #[default]
+    Rne,
+    /// Stochastically, at the sites that `sr.sites` names.
+    Sr,
+}
+
+/// Where and how stochastic rounding is done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct StochasticRounding {
+    /// Which narrowings.
+    pub sites: SrSites,
+    /// By what means.
+    pub by: SrBy,
+    /// Seed of the random bits.
+    pub seed: u32,
+}
+
+/// Which narrowings round stochastically.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SrSites {
+    /// Writing weights.
+    #[default]
+    WeightWrite,
+    /// All.
+    All,
+}
+
+/// By what means stochastic rounding is done.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SrBy {
+    /// By the process-wide switch of the Neuron runtime, which knows no exception. CPU XLA emulates it by dither.
+    Switch,
+    /// By instructions in the graph.
+    #[default]
+    Dither,
+}
+
+/// An exception: other element types for some instructions or some parameters. Patterns are texts in which `*` stands for
+/// any text; all that are given must match.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PrecisionOverride {
+    /// Pattern over names of ops and composites.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub op: Option<String>,
+    /// Pattern over scopes such as `model.layers.0.mlp`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scope: Option<String>,
+    /// Pattern over names of parameters; goes with `weight`, `master` and `moments`, as the others do with the rest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parameter: Option<String>,
+    /// As in [`Precision`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight: Option<DType>,
+    /// As in [`Precision`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub master: Option<Master>,
+    /// As in [`Precision`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moments: Option<DType>,
+    /// As in [`Precision`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operand: Option<DType>,
+    /// As in [`Precision`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accumulate: Option<DType>,
+    /// As in [`Precision`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sensitive: Option<DType>,
+    /// As in [`Precision`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gradient: Option<DType>,
+    /// As in [`Precision`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reduce: Option<DType>,
+}
+
+/// What TOML may say for a [`Precision`].
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum PrecisionText {
+    Name(PrecisionName),
+    Table(Box<PrecisionTable>),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PrecisionTable {
+    #[serde(default)]
+    recipe: PrecisionName,
+    weight: Option<DType>,
+    master: Option<Master>,
+    moments: Option<DType>,
+    operand: Option<DType>,
+    accumulate: Option<DType>,
+    sensitive: Option<DType>,
+    gradient: Option<DType>,
+    reduce: Option<DType>,
+    update: Option<DType>,
+    rounding: Option<RoundingMode>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sr: Option<SrTable>,
+    #[serde(default, rename = "override", skip_serializing_if = "Vec::is_empty")]
+    overrides: Vec<PrecisionOverride>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SrTable {
+    sites: Option<SrSites>,
+    by: Option<SrBy>,
+    seed: Option<u32>,
+}
+
+impl From<PrecisionText> for Precision {
+    fn from(text: PrecisionText) -> Self {
+        let table = match text {
+            PrecisionText::Name(name) => return name.precision(),
+            PrecisionText::Table(table) => *table,
+        };
+        let base = table.recipe.precision();
+        let sr = match table.sr {
+            None => base.sr,
+            Some(sr) => StochasticRounding {
+                sites: sr.sites.unwrap_or(base.sr.sites),
+                by: sr.by.unwrap_or(base.sr.by),
+                seed: sr.seed.unwrap_or(base.sr.seed),
+            },
+        };
+        Precision {
+            recipe: table.recipe,
+            weight: table.weight.unwrap_or(base.weight),
+            master: table.master.unwrap_or(base.master),
+            moments: table.moments.unwrap_or(base.moments),
+            operand: table.operand.unwrap_or(base.operand),
+            accumulate: table.accumulate.unwrap_or(base.accumulate),
+            sensitive: table.sensitive.unwrap_or(base.sensitive),
+            gradient: table.gradient.unwrap_or(base.gradient),
+            reduce: table.reduce.unwrap_or(base.reduce),
+            update: table.update.unwrap_or(base.update),
+            rounding: table.rounding.unwrap_or(base.rounding),
+            sr,
+            overrides: table.overrides,
+        }
+    }
+}
+
+impl From<Precision> for PrecisionTable {
+    /// The table with every key, but without `sr` where all rounds to nearest: there it would say nothing.
+    fn from(precision: Precision) -> Self {
+        let StochasticRounding { sites, by, seed } = precision.sr;
+        let sr = SrTable { sites: Some(sites), by: Some(by), seed: Some(seed) };
+        Self {
+            recipe: precision.recipe,
+            weight: Some(precision.weight),
+            master: Some(precision.master),
+            moments: Some(precision.moments),
+            operand: Some(precision.operand),
+            accumulate: Some(precision.accumulate),
+            sensitive: Some(precision.sensitive),
+            gradient: Some(precision.gradient),
+            reduce: Some(precision.reduce),
+            update: Some(precision.update),
+            rounding: Some(precision.rounding),
+            sr: (precision.rounding == RoundingMode::Sr).then_some(sr),
+            overrides: precision.overrides,
+        }
+    }
+}

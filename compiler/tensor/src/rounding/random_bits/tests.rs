@@ -1,0 +1,135 @@
+//! Every bound is a number of standard errors of what independent fair bits would give.
+
+use super::*;
+
+const SIGMAS: f64 = 5.0;
+
+/// Bits of a matrix of `side` rows and columns, row by row.
+fn matrix(key: u32, step: u32, side: u32) -> Vec<u32> {
+    (0..side * side).map(|at| random_bits(key, step, &[at / side, at % side])).collect()
+}
+
+/// How often each bit is set is `count / 2` within the bound; the standard error is `sqrt(count) / 2`.
+fn assert_balanced(what: &str, words: impl IntoIterator<Item = u32>) {
+    let (mut set, mut count) = ([0u32; 32], 0u32);
+    for word in words {
+        set.iter_mut().enumerate().for_each(|(bit, set)| *set += word >> bit & 1);
+        count += 1;
+    }
+    let bound = SIGMAS * f64::from(count).sqrt() / 2.0;
+    for (bit, set) in set.into_iter().enumerate() {
+        let apart = (f64::from(set) - f64::from(count) / 2.0).abs();
+        assert!(apart <= bound, "{what}: bit {bit} is set {set} times of {count}");
+    }
+}
+
+#[test]
+fn each_bit_is_set_half_the_time() {
+    assert_balanced("matrix", matrix(1, 0, 512));
+    assert_balanced("vector", (0..1 << 18).map(|at| random_bits(2, 5, &[at])));
+    assert_balanced("scalar over steps", (0..1 << 18).map(|step| random_bits(3, step, &[])));
+    assert_balanced("scalar over keys", (0..1 << 18).map(|key| random_bits(key, 0, &[])));
+}
+
+#[test]
+fn each_input_bit_flips_half_of_the_output() {
+    // The inputs are key, step and three coordinates; single bits of each are flipped in many random places.
+    let trials = 4096u32;
+    let mean_bound = SIGMAS * (32.0 / 4.0 / f64::from(trials)).sqrt();
+    let bits = |inputs: &[u32]| random_bits(inputs[0], inputs[1], &inputs[2..]);
+    for (input, width) in [(0, 32), (1, 32), (2, 24), (3, 24), (4, 24)] {
+        for bit in 0..width {
+            let flips: Vec<u32> = (0..trials)
+                .map(|trial| {
+                    let mut inputs = [0, 1, 2, 3, 4].map(|word| stream_key(u64::from(trial), "inputs") ^ mix(word));
+                    inputs[2..].iter_mut().for_each(|word| *word %= MAX_COORDINATE);
+                    let before = bits(&inputs);
+                    inputs[input] ^= 1 << bit;
+                    before ^ bits(&inputs)
+                })
+                .collect();
+            let mean = flips.iter().map(|flips| f64::from(flips.count_ones())).sum::<f64>() / f64::from(trials);
+            assert!((mean - 16.0).abs() <= mean_bound, "bit {bit} of input {input} flips {mean} bits");
+            assert_balanced(&format!("flips by bit {bit} of input {input}"), flips);
+        }
+    }
+}
+
+#[test]
+fn neighbours_are_not_correlated() {
+    let side = 256;
+    let here = matrix(11, 4, side);
+    let shifted = |rows, columns| -> Vec<u32> {
+        (0..side * side).map(|at| random_bits(11, 4, &[at / side + rows, at % side + columns])).collect()
+    };
+    for (what, other) in [
+        ("next row", shifted(1, 0)),
+        ("next column", shifted(0, 1)),
+        ("next step", matrix(11, 5, side)),
+        ("next key", matrix(12, 4, side)),
+    ] {
+        let apart = correlation(&here, &other).abs();
+        assert!(apart <= SIGMAS / f64::from(side), "{what}: correlation {apart}");
+        assert_balanced(what, here.iter().zip(&other).map(|(x, y)| x ^ y));
+    }
+}
+
+/// The correlation of two lists of independent words has the standard error `1 / sqrt(length)`.
+fn correlation(x: &[u32], y: &[u32]) -> f64 {
+    let centre = |word: &u32| (f64::from(*word) + 0.5) / f64::from(u32::MAX) - 0.5;
+    let variance = 1.0 / 12.0;
+    x.iter().zip(y).map(|(x, y)| centre(x) * centre(y)).sum::<f64>() / (x.len() as f64 * variance)
+}
+
+#[test]
+fn the_corners_of_rectangles_are_independent() {
+    // Words that rows and columns only add to each other by exclusive or would give zero here.
+    let rectangle = |at: u32| {
+        let random = stream_key(u64::from(at), "corners").to_le_bytes().map(u32::from);
+        let (rows, columns) = ([random[0], 256 + random[1]], [random[2], 256 + random[3]]);
+        let corners = rows.into_iter().flat_map(|row| columns.map(|column| [row, column]));
+        corners.fold(0, |sum, at| sum ^ random_bits(5, 6, &at))
+    };
+    assert_balanced("corners", (0..1 << 14).map(rectangle));
+}
+
+#[test]
+fn halves_of_words_are_uniform() {
+    // Chi-square with 65,535 degrees of freedom has that mean, and twice that variance.
+    let words = matrix(21, 9, 1024);
+    for shift in [0, 16] {
+        let mut cells = vec![0u32; 1 << 16];
+        words.iter().for_each(|word| cells[(word >> shift & 0xffff) as usize] += 1);
+        let expected = words.len() as f64 / cells.len() as f64;
+        let square = cells.iter().map(|&found| (f64::from(found) - expected).powi(2) / expected).sum::<f64>();
+        let freedom = cells.len() as f64 - 1.0;
+        assert!((square - freedom).abs() <= SIGMAS * (2.0 * freedom).sqrt(), "bits from {shift}: {square}");
+    }
+}
+
+#[test]
+fn mixing_loses_no_word() {
+    let mut words: Vec<u32> = (0..1 << 20).map(|word| mix(word << 12 ^ word)).collect();
+    words.sort_unstable();
+    words.dedup();
+    assert_eq!(words.len(), 1 << 20);
+}
+
+#[test]
+fn keys_follow_seed_and_name() {
+    let names = ["", "a", "b", "aa", "model.layers.0.norm.weight", "model.layers.1.norm.weight"];
+    let mut keys: Vec<u32> = (0..100).flat_map(|seed| names.map(|name| stream_key(seed, name))).collect();
+    assert_balanced("keys", keys.iter().copied());
+    keys.sort_unstable();
+    keys.dedup();
+    assert_eq!(keys.len(), 100 * names.len());
+}
+
+/// A run resumes, and a report is repeated, with the same bits by any later version.
+#[test]
+fn the_bits_are_fixed() {
+    assert_eq!(stream_key(0, "model.norm.weight"), 0xa51d_3fa8);
+    assert_eq!(random_bits(1, 2, &[]), 0xf367_a7b6);
+    assert_eq!(random_bits(1, u32::MAX, &[3]), 0x1540_e0d3);
+    assert_eq!(random_bits(1, 2, &[3, MAX_COORDINATE - 1]), 0x2e50_ca65);
+}

@@ -1,0 +1,85 @@
+//! `annotate-rounding`.
+
+mod dither;
+mod sites;
+
+use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
+use dither::Dither;
+use halite_ir::{Function, InferCx, Inst, Module, Phase, Rewriter, Rounding, Value, rewrite_planned};
+use halite_spec::{RoundingMode, SrBy, SrSites, StochasticRounding};
+use halite_support::{Diagnostic, Name, Result, codes};
+use sites::streams;
+use std::collections::VecDeque;
+
+/// Rounds stochastically where the precision recipe says so.
+///
+/// Each chosen narrowing gets a stream of random bits: a weight that is written, the one of its name; any other, one
+/// named after its scope and op. Then it is realized by dither: the op computes wide, and a helper function, shared by
+/// all sites of one shape, rounds the result with bits that depend on the seed, the stream, the number of the update and
+/// the element's position. So equal tensors round alike on every rank, and however they are split.
+///
+/// Neuron's own switch rounds every narrowing of a process and knows no streams; on CPU XLA it is emulated like this.
+///
+/// ```text
+/// %w1 = convert %new {rounding = rne} : bf16[8,8]
+/// =>
+/// %key = constant 2654435769 : u32[]
+/// %w1 = call %new, %key, %update {callee = @stochastic_bf16_8x8} : bf16[8,8]
+/// ```
+#[derive(Debug)]
+pub(crate) struct AnnotateRounding;
+
+impl Pass for AnnotateRounding {
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            name: "annotate-rounding",
+            summary: "round stochastically where the precision recipe says so",
+            kind: Kind::Required,
+            needs: Phase::Cast..=Phase::Step,
+            gives: None,
+            relation: Relation::WithinRecipe,
+        }
+    }
+
+    fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
+        let precision = &cx.recipe("annotate-rounding")?.precision;
+        let sr = (precision.rounding == RoundingMode::Sr).then_some(precision.sr);
+        check_realizable(sr)?;
+        let mut plans: VecDeque<_> =
+            module.functions.iter().map(|function| streams(function, &module.locs, sr)).collect();
+        let plan = |_: InferCx<'_>, _: &Function| plans.pop_front().filter(|plan| plan.iter().any(Option::is_some));
+        let seed = sr.map_or(StochasticRounding::default().seed, |sr| sr.seed);
+        let changed = rewrite_planned(module, cx.registry, plan, |rewriter, source, streams| {
+            let mut dither = Dither::new(rewriter, source, seed)?;
+            for (inst, stream) in source.insts.iter().zip(streams) {
+                match stream {
+                    Some(stream) => dither.realize(rewriter, source, inst, &stream)?,
+                    None => rewriter.copy(source, inst)?,
+                }
+            }
+            Ok(())
+        })?;
+        Ok(Changed::when(changed))
+    }
+}
+
+/// Neuron's switch rounds every narrowing of a process: it cannot round some of them only.
+fn check_realizable(sr: Option<StochasticRounding>) -> Result<()> {
+    if sr.is_none_or(|sr| sr.by == SrBy::Dither || sr.sites == SrSites::All) {
+        return Ok(());
+    }
+    let message = "the switch of the Neuron runtime rounds every narrowing stochastically, not only weight writes";
+    Err(Diagnostic::error(codes::REALIZATION, message)
+        .help("set `precision.sr.by = \"dither\"`, or `precision.sr.sites = \"all\"` with other sites kept in `f32`"))
+}
+
+/// Whether an instruction states stochastic rounding, and by which stream.
+fn stated(inst: &Inst) -> Option<&Name> {
+    if let Some(Rounding::Stochastic(stream)) = &inst.rounding { Some(stream) } else { None }
+}
+
+/// A rewriter's source instruction with its results replaced by one value.
+fn replace(rewriter: &mut Rewriter<'_>, source: &Function, inst: &Inst, value: Value) {
+    rewriter.keep_names(source, inst, &[value]);
+    rewriter.replace_all(inst, &[value]);
+}

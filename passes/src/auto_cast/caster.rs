@@ -1,0 +1,355 @@
+//! The rewriting of one function.
+
+use super::overrides::Overrides;
+use super::types::Types;
+use super::wants::Readers;
+use halite_ir::{
+    Cast, Composite, Derivation, Follows, Function, Inst, Op, OpClass, ParamRole, Policy, ResultRole, Rewriter,
+    Value, Values, engine, loses, set_accumulate,
+};
+use halite_spec::Precision;
+use halite_support::Result;
+use halite_tensor::DType;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// What readers without a demand of their own see of a float value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Seen {
+    /// This type.
+    As(DType),
+    /// The type of whatever it meets: a literal. `exact` when the recipe's operand type represents it.
+    Literal { exact: bool },
+}
+
+/// Rewrites one function.
+pub(super) struct Caster<'a, 'b> {
+    b: &'a mut Rewriter<'b>,
+    source: &'a Function,
+    overrides: &'a Overrides<'a>,
+    recipe: Types,
+    is_entry: bool,
+    readers: Readers,
+    /// For each old value, how readers see it.
+    seen: Vec<Seen>,
+    /// Converts made so far.
+    casts: FxHashMap<(Value, DType), Value>,
+}
+
+impl<'a, 'b> Caster<'a, 'b> {
+    pub(super) fn new(
+        b: &'a mut Rewriter<'b>,
+        source: &'a Function,
+        precision: &Precision,
+        overrides: &'a Overrides<'a>,
+        is_entry: bool,
+    ) -> Self {
+        let readers = Readers::of(source, &b.infer_cx(), is_entry);
+        let seen = source.values.iter().map(|value| Seen::As(value.ty.dtype())).collect();
+        let recipe = Types::of(precision);
+        Self { b, source, overrides, recipe, is_entry, readers, seen, casts: FxHashMap::default() }
+    }
+
+    pub(super) fn run(mut self) -> Result<()> {
+        self.params()?;
+        for inst in &self.source.insts {
+            let outer = self.b.set_loc(inst.loc);
+            self.inst(inst)?;
+            self.b.set_loc(outer);
+        }
+        self.results()
+    }
+
+    /// Weights arrive in the type of their slot, everything else as it is.
+    fn params(&mut self) -> Result<()> {
+        for param in &self.source.params {
+            if !self.source.ty(param.value).dtype().is_float() {
+                continue;
+            }
+            if self.is_entry && matches!(param.role, ParamRole::Weight(_)) {
+                let (value, dtype) = (self.b.value(param.value)?, self.overrides.weight(&param.name));
+                self.b.retype_param(value, dtype);
+            }
+            self.seen[param.value.index()] = Seen::As(self.recipe.operand);
+        }
+        Ok(())
+    }
+
+    /// Gradients leave in the type of gradients; a callee answers what its callers expect.
+    fn results(&mut self) -> Result<()> {
+        for result in &self.source.results {
+            let dtype = match &result.role {
+                ResultRole::Gradient(_) => self.recipe.gradient,
+                ResultRole::Loss | ResultRole::Count if self.is_entry => self.recipe.sensitive,
+                _ if self.is_entry => continue,
+                _ => self.source.ty(result.value).dtype(),
+            };
+            if self.source.ty(result.value).dtype().is_float() {
+                let value = self.cast(result.value, dtype)?;
+                self.b.replace(result.value, value);
+            }
+        }
+        Ok(())
+    }
+
+    fn inst(&mut self, inst: &Inst) -> Result<()> {
+        let is_float = |&value: &Value| self.source.ty(value).dtype().is_float();
+        if !inst.args.iter().chain(&inst.results).any(is_float) {
+            return self.b.copy(self.source, inst);
+        }
+        let types = self.overrides.types(inst.op.name(), &self.b.module().locs, inst.loc);
+        let policy = inst.op.def().policy(&self.b.infer_cx());
+        match &inst.op {
+            Op::Constant(constant) => {
+                let exact = |value: f64| halite_tensor::rounding::round_to(types.operand, value).to_bits() == value.to_bits();
+                self.literal(inst, constant.value.f64s().into_iter().all(exact))
+            }
+            Op::Convert(convert) => self.convert(inst, convert.dtype),
+            Op::Call(_) => self.as_written(inst),
+            Op::OptimizationBarrier(_) => self.each_as_it_comes(inst),
+            // Numbers made from positions and counts: they lose their meaning at low precision.
+            _ if !inst.args.iter().any(is_float) => self.wide(inst),
+            _ if policy.class == OpClass::Integer => self.as_written(inst),
+            _ if policy.class == OpClass::Storage => self.movement(inst),
+            Op::Composite(composite) => self.composite(inst, composite, &policy, &types),
+            _ => self.primitive(inst, &policy, &types),
+        }
+    }
+
+    /// A literal has no type of its own.
+    fn literal(&mut self, inst: &Inst, exact: bool) -> Result<()> {
+        self.b.copy(self.source, inst)?;
+        self.see(inst, |_| Seen::Literal { exact });
+        Ok(())
+    }
+
+    fn wide(&mut self, inst: &Inst) -> Result<()> {
+        let args = self.as_they_come(inst)?;
+        self.emit(inst, inst.op.clone(), &args)?;
+        self.see_as_made(inst)
+    }
+
+    /// A stated convert is the model's own choice; it reads the most precise version there is.
+    fn convert(&mut self, inst: &Inst, dtype: DType) -> Result<()> {
+        let arg = self.b.value(inst.args[0])?;
+        let value = if self.b.dtype(arg) == dtype { arg } else { self.b.convert(arg, dtype)? };
+        self.b.keep_names(self.source, inst, &[value]);
+        self.b.replace_all(inst, &[value]);
+        self.see_as_made(inst)
+    }
+
+    /// With the element types of the model: callees and reinterpreted bits.
+    fn as_written(&mut self, inst: &Inst) -> Result<()> {
+        let args = inst.args.iter().map(|&arg| self.cast(arg, self.source.ty(arg).dtype())).collect::<Result<Values>>()?;
+        self.emit(inst, inst.op.clone(), &args)?;
+        self.see(inst, |caster| Seen::As(caster.recipe.operand));
+        Ok(())
+    }
+
+    fn each_as_it_comes(&mut self, inst: &Inst) -> Result<()> {
+        let args = self.as_they_come(inst)?;
+        self.emit(inst, inst.op.clone(), &args)?;
+        for (result, arg) in inst.results.iter().zip(&inst.args) {
+            self.seen[result.index()] = self.seen[arg.index()];
+        }
+        Ok(())
+    }
+
+    /// Data is moved in the narrow type unless a reader wants it wide, or moving it first moves less.
+    fn movement(&mut self, inst: &Inst) -> Result<()> {
+        let seen = self.widest(&inst.args);
+        let size = |value: Value| self.source.ty(value).shape().num_elements();
+        let (result, floats) = (inst.results[0], self.floats(&inst.args));
+        let shrinks = floats.len() == 1 && size(result) < size(floats[0]);
+        let dtype = match seen {
+            Seen::Literal { .. } => self.made(&floats)?,
+            Seen::As(_) if self.readers.some_wide(result) || shrinks => self.made(&floats)?,
+            Seen::As(narrow) => self.room_for_literals(&floats, narrow)?,
+        };
+        let args = self.cast_floats(&inst.args, |_| dtype)?;
+        self.emit(inst, inst.op.clone(), &args)?;
+        self.see(inst, |_| seen);
+        Ok(())
+    }
+
+    fn primitive(&mut self, inst: &Inst, policy: &Policy, types: &Types) -> Result<()> {
+        let floats = self.floats(&inst.args);
+        let made = self.made(&floats)?;
+        let (widest, seen) = match self.widest(&inst.args) {
+            Seen::As(dtype) => (types.resolve(Follows::Widest, dtype), Seen::As(dtype)),
+            literal @ Seen::Literal { .. } => (made, literal),
+        };
+        let args = match policy.operand {
+            Follows::Own => self.as_they_come(inst)?,
+            Follows::Widest if self.readers.on_the_way(&inst.results) && !types.forced => {
+                let dtype = engine(made);
+                self.cast_floats(&inst.args, |_| dtype)?
+            }
+            Follows::Widest => {
+                let dtype = self.room_for_literals(&floats, widest)?;
+                self.cast_floats(&inst.args, |_| dtype)?
+            }
+            follows => {
+                let dtype = types.resolve(follows, widest);
+                self.cast_floats(&inst.args, |_| dtype)?
+            }
+        };
+        let mut op = inst.op.clone();
+        let given = args.iter().map(|&arg| self.b.dtype(arg)).filter(|dtype| dtype.is_float());
+        let given = given.max_by_key(|dtype| dtype.size()).unwrap_or(made);
+        let sums = policy.accumulate.map_or(given, |follows| types.resolve(follows, given));
+        set_accumulate(&mut op, if loses(given, sums) { given } else { sums });
+        self.emit(inst, op, &args)?;
+        self.see(inst, |_| match policy.result(0) {
+            Follows::Widest if matches!(seen, Seen::Literal { .. }) => seen,
+            follows => Seen::As(types.resolve(follows, widest)),
+        });
+        Ok(())
+    }
+
+    /// Operands as narrow as readers see them; sensitive ones as precise as there are.
+    fn composite(&mut self, inst: &Inst, composite: &Composite, policy: &Policy, types: &Types) -> Result<()> {
+        let floats = self.floats(&inst.args);
+        let made = self.made(&floats)?;
+        let widest = match self.widest(&inst.args) {
+            Seen::As(dtype) => types.resolve(Follows::Widest, dtype),
+            Seen::Literal { .. } => made,
+        };
+        let args = match policy.operand {
+            Follows::Sensitive | Follows::Own => self.as_they_come(inst)?,
+            Follows::Widest if self.readers.on_the_way(&inst.results) => self.as_they_come(inst)?,
+            Follows::Widest => {
+                let seen: Vec<_> = inst.args.iter().map(|&arg| self.seen[arg.index()]).collect();
+                let narrow = |position: usize| match seen[position] {
+                    Seen::As(dtype) if !loses(dtype, widest) => dtype,
+                    _ => widest,
+                };
+                self.cast_floats(&inst.args, narrow)?
+            }
+            follows => {
+                let dtype = types.resolve(follows, widest);
+                self.cast_floats(&inst.args, |_| dtype)?
+            }
+        };
+        let compute = types.resolve(policy.compute, widest);
+        let seen = |index: usize| types.resolve(policy.result(index), widest);
+        let wide = if policy.class == OpClass::Matmul { types.accumulate } else { compute };
+        let given = |(index, &result): (usize, &Value)| {
+            let dtype = self.source.ty(result).dtype();
+            match dtype.is_float() {
+                false => dtype,
+                true if self.readers.some_wide(result) && !loses(wide, seen(index)) => seen(index),
+                true if self.readers.some_wide(result) => wide,
+                true => seen(index),
+            }
+        };
+        let results: SmallVec<[DType; 4]> = inst.results.iter().enumerate().map(given).collect();
+        let all = args.iter().map(|&arg| self.b.dtype(arg)).chain(results.iter().copied());
+        // A matmul that is told nothing computes wide between its contractions.
+        let unstated = if policy.class == OpClass::Matmul { engine(widest) } else { compute };
+        let uniform = compute == unstated && all.filter(|dtype| dtype.is_float()).all(|dtype| dtype == compute);
+        let mut composite = composite.clone();
+        if !uniform {
+            composite.attrs = composite.attrs.with_cast(Cast { compute, results });
+        }
+        self.emit(inst, composite.into(), &args)?;
+        for (index, result) in inst.results.iter().enumerate() {
+            if self.source.ty(*result).dtype().is_float() {
+                self.seen[result.index()] = Seen::As(seen(index));
+            }
+        }
+        Ok(())
+    }
+
+    fn emit(&mut self, inst: &Inst, op: Op, args: &[Value]) -> Result<()> {
+        let results = self.b.emit_all(op, args)?;
+        self.b.keep_names(self.source, inst, &results);
+        self.b.replace_all(inst, &results);
+        Ok(())
+    }
+
+    fn see(&mut self, inst: &Inst, seen: impl Fn(&Self) -> Seen) {
+        for result in &inst.results {
+            if self.source.ty(*result).dtype().is_float() {
+                self.seen[result.index()] = seen(self);
+            }
+        }
+    }
+
+    fn see_as_made(&mut self, inst: &Inst) -> Result<()> {
+        for &result in &inst.results {
+            self.seen[result.index()] = Seen::As(self.b.dtype(self.b.value(result)?));
+        }
+        Ok(())
+    }
+
+    fn floats(&self, values: &[Value]) -> Values {
+        values.iter().copied().filter(|&value| self.source.ty(value).dtype().is_float()).collect()
+    }
+
+    /// The widest of the types as which the float operands are seen; literals count only among themselves.
+    fn widest(&self, values: &[Value]) -> Seen {
+        let mut all_exact = true;
+        let mut widest: Option<DType> = None;
+        for value in self.floats(values) {
+            match self.seen[value.index()] {
+                Seen::As(dtype) => widest = Some(widest.map_or(dtype, |own| wider(own, dtype))),
+                Seen::Literal { exact } => all_exact &= exact,
+            }
+        }
+        widest.map_or(Seen::Literal { exact: all_exact }, Seen::As)
+    }
+
+    /// `narrow`, or the type that literals were written in when one of them would be rounded.
+    fn room_for_literals(&self, floats: &[Value], narrow: DType) -> Result<DType> {
+        let mut dtype = narrow;
+        for &value in floats {
+            if self.seen[value.index()] == (Seen::Literal { exact: false }) {
+                dtype = wider(dtype, self.b.dtype(self.b.value(value)?));
+            }
+        }
+        Ok(dtype)
+    }
+
+    /// The widest type that float operands were made in.
+    fn made(&self, floats: &[Value]) -> Result<DType> {
+        let mut widest = self.recipe.operand;
+        for &value in floats {
+            widest = wider(widest, self.b.dtype(self.b.value(value)?));
+        }
+        Ok(widest)
+    }
+
+    fn as_they_come(&self, inst: &Inst) -> Result<Values> {
+        self.b.values(&inst.args)
+    }
+
+    /// The operands, floats in the type that `dtype` says for their position.
+    fn cast_floats(&mut self, values: &[Value], dtype: impl Fn(usize) -> DType) -> Result<Values> {
+        let cast = |(position, &value): (usize, &Value)| {
+            if self.source.ty(value).dtype().is_float() { self.cast(value, dtype(position)) } else { self.b.value(value) }
+        };
+        values.iter().enumerate().map(cast).collect()
+    }
+
+    /// An old value in a type, converted once for all readers.
+    fn cast(&mut self, old: Value, dtype: DType) -> Result<Value> {
+        let value = self.b.value(old)?;
+        if self.b.dtype(value) == dtype {
+            return Ok(value);
+        }
+        if let Some(&cast) = self.casts.get(&(value, dtype)) {
+            return Ok(cast);
+        }
+        let reader = self.b.loc();
+        let outer = self.b.enter_derived(Derivation::Cast, reader);
+        let cast = self.b.convert(value, dtype)?;
+        self.b.set_loc(outer);
+        self.casts.insert((value, dtype), cast);
+        Ok(cast)
+    }
+}
+
+fn wider(x: DType, y: DType) -> DType {
+    if y.size() > x.size() { y } else { x }
+}

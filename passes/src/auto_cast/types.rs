@@ -1,0 +1,60 @@
+//! The element types of one instruction.
+
+use halite_ir::{Follows, engine};
+use halite_spec::{Precision, PrecisionOverride};
+use halite_tensor::DType;
+
+/// What a precision recipe says of one instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Types {
+    /// Operands of matmuls, and activations.
+    pub(super) operand: DType,
+    /// Sums.
+    pub(super) accumulate: DType,
+    /// Sensitive ops.
+    pub(super) sensitive: DType,
+    /// Gradients and their sums.
+    pub(super) gradient: DType,
+    /// Sums over ranks.
+    pub(super) reduce: DType,
+    /// Whether an override states `operand`: element-wise ops then take it too.
+    pub(super) forced: bool,
+}
+
+impl Types {
+    /// Those of the recipe.
+    pub(super) fn of(precision: &Precision) -> Self {
+        let &Precision { operand, accumulate, sensitive, gradient, reduce, .. } = precision;
+        Self { operand, accumulate, sensitive, gradient, reduce, forced: false }
+    }
+
+    /// The same with an exception.
+    pub(super) fn with(self, exception: &PrecisionOverride) -> Self {
+        let operand = exception.operand.unwrap_or(self.operand);
+        let accumulate = exception.accumulate.unwrap_or(self.accumulate);
+        Self {
+            operand,
+            // Sums are never narrower than what they add up.
+            accumulate: if accumulate.size() < operand.size() { operand } else { accumulate },
+            sensitive: exception.sensitive.unwrap_or(self.sensitive),
+            gradient: exception.gradient.unwrap_or(self.gradient),
+            reduce: exception.reduce.unwrap_or(self.reduce),
+            forced: self.forced || exception.operand.is_some(),
+        }
+    }
+
+    /// What `follows` comes to for an instruction whose widest operand is of type `widest`.
+    pub(super) fn resolve(&self, follows: Follows, widest: DType) -> DType {
+        match follows {
+            Follows::Own => widest,
+            Follows::Widest if self.forced => self.operand,
+            Follows::Widest => widest,
+            Follows::Engine => engine(widest),
+            Follows::Operand => self.operand,
+            Follows::Accumulate => self.accumulate,
+            Follows::Sensitive => self.sensitive,
+            Follows::Gradient => self.gradient,
+            Follows::Reduce => self.reduce,
+        }
+    }
+}

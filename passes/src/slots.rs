@@ -1,0 +1,32 @@
+//! The element types of the state of one weight.
+
+use crate::pattern::matches_pattern;
+use halite_spec::{Master, Precision};
+use halite_tensor::DType;
+
+/// The element types of a weight and of its slots.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct SlotTypes {
+    /// The weight itself.
+    pub(crate) weight: DType,
+    /// Its wider copy.
+    pub(crate) master: Master,
+    /// Its moments.
+    pub(crate) moments: DType,
+}
+
+impl SlotTypes {
+    /// What a precision recipe and its exceptions say of the weight of this name.
+    pub(crate) fn of(precision: &Precision, name: &str) -> Self {
+        let &Precision { weight, master, moments, .. } = precision;
+        let mut types = Self { weight, master, moments };
+        for exception in &precision.overrides {
+            if exception.parameter.as_ref().is_some_and(|pattern| matches_pattern(pattern, name)) {
+                types.weight = exception.weight.unwrap_or(types.weight);
+                types.master = exception.master.unwrap_or(types.master);
+                types.moments = exception.moments.unwrap_or(types.moments);
+            }
+        }
+        types
+    }
+}
