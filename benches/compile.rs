@@ -53,7 +53,7 @@ fn bench_elaborate(criterion: &mut Criterion, session: &Session, source: &Source
 
 /// Measures each pass where the pipeline of the training step runs it first; returns the final module.
 fn bench_passes(criterion: &mut Criterion, session: &Session, source: &Source) -> Module {
-    let cx = PassCx { registry: &session.registry, recipe: Some(&source.recipe) };
+    let cx = PassCx { registry: &session.registry, recipe: Some(&source.recipe), findings: None };
     let mut module = sound(session.elaborate(source)).module;
     let mut seen = BTreeSet::new();
     for stage in sound(session.passes.pipeline(pipeline(ModuleRole::TrainStep))).stages {

@@ -11,6 +11,9 @@ use halite_support::{Diagnostic, Name, Result, codes};
 use sites::streams;
 use std::collections::VecDeque;
 
+/// The start of the names of helpers that round stochastically.
+pub(crate) const DITHER: &str = "stochastic_";
+
 /// Rounds stochastically where the precision recipe says so.
 ///
 /// Each chosen narrowing gets a stream of random bits: a weight that is written, the one of its name; any other, one

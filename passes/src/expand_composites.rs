@@ -55,10 +55,16 @@ impl Pass for ExpandComposites {
 
 /// Decompositions down to primitives. Layers repeat the same composites on the same types, so each is made once.
 #[derive(Default)]
-struct Bodies(FxHashMap<(Composite, Vec<TensorType>), Arc<Function>>);
+pub(crate) struct Bodies(FxHashMap<(Composite, Vec<TensorType>), Arc<Function>>);
 
 impl Bodies {
-    fn get(&mut self, registry: &Registry, composite: &Composite, types: Vec<TensorType>) -> Result<Arc<Function>> {
+    /// The primitives of a composite on operands of these types.
+    pub(crate) fn get(
+        &mut self,
+        registry: &Registry,
+        composite: &Composite,
+        types: Vec<TensorType>,
+    ) -> Result<Arc<Function>> {
         let key = (composite.clone(), types);
         if let Some(body) = self.0.get(&key) {
             return Ok(body.clone());

@@ -1,6 +1,8 @@
 //! The passes: each turns a module into a module, has one file, a stated [`Relation`] between before and after, and
 //! golden tests. The [`Runner`] verifies the module after each.
 
+mod audit;
+mod findings;
 mod pass;
 mod pattern;
 mod pipeline;
@@ -12,6 +14,7 @@ mod append_optimizer;
 mod auto_cast;
 mod auto_diff;
 mod bind_recipe;
+mod check_precision;
 mod cse;
 mod dce;
 mod expand_composites;
@@ -20,8 +23,10 @@ mod inline;
 mod legalize;
 mod simplify;
 
+pub use audit::{Audit, Checked, PrecisionUse, audit, precision_uses};
+pub use findings::Findings;
 pub use pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
-pub use pattern::matches_pattern;
+pub use pattern::{family, matches_pattern};
 pub use pipeline::{PassRegistry, Pipeline, Stage};
 pub use runner::{Dump, Moment, PassReport, Runner, RunnerOptions};
 pub use simplify::simplify_rules;

@@ -1,5 +1,6 @@
 //! What a pass is.
 
+use crate::findings::Findings;
 use halite_ir::{Module, Phase, Registry};
 use halite_spec::Recipe;
 use halite_support::Result;
@@ -83,6 +84,8 @@ pub struct PassCx<'a> {
     pub registry: &'a Registry,
     /// The recipe; passes that do not depend on training run without one.
     pub recipe: Option<&'a Recipe>,
+    /// Where to leave findings; without it they are lost.
+    pub findings: Option<&'a Findings>,
 }
 
 impl<'a> PassCx<'a> {

@@ -16,7 +16,7 @@ pub struct PassRegistry {
 impl PassRegistry {
     /// The built-in passes.
     pub fn builtin() -> Self {
-        let passes: [Arc<dyn Pass>; 12] = [
+        let passes: [Arc<dyn Pass>; 13] = [
             Arc::new(crate::bind_recipe::BindRecipe),
             Arc::new(crate::cse::Cse),
             Arc::new(crate::dce::Dce),
@@ -29,6 +29,7 @@ impl PassRegistry {
             Arc::new(crate::inline::Inline),
             Arc::new(crate::annotate_rounding::AnnotateRounding),
             Arc::new(crate::legalize::Legalize),
+            Arc::new(crate::check_precision::CheckPrecision),
         ];
         Self { passes: passes.into_iter().map(|pass| (pass.info().name, pass)).collect() }
     }

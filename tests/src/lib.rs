@@ -4,7 +4,7 @@
 //!
 //! # Files
 //!
-//! A golden file is IR text (`.ir`) with comments of four kinds, which the IR parser skips:
+//! A golden file is IR text (`.ir`; `.txt` in `policy`) with comments of four kinds, which the IR parser skips:
 //!
 //! | prefix | meaning | who writes it |
 //! |---|---|---|
@@ -39,6 +39,7 @@
 //! | `grad` | runs `auto-diff` | as `opt`; the gradients with central differences |
 //! | `lower` | runs `passes`, lowers to HLO | the HLO as text; CPU XLA with the interpreter |
 //! | `run` | nothing | `//$` |
+//! | `policy` | nothing | the table of policies of all ops, under every named precision recipe |
 //!
 //! `//$` checks are executed in every suite. Without a PJRT plugin they cannot run on XLA: that is counted, and the whole
 //! run fails.

@@ -4,6 +4,7 @@ mod grad;
 mod lower;
 mod opt;
 mod parse;
+mod policy;
 mod run;
 mod verify;
 
@@ -42,5 +43,6 @@ pub fn builtin() -> Vec<Arc<dyn Suite>> {
         Arc::new(grad::Grad),
         Arc::new(lower::Lower),
         Arc::new(run::Run),
+        Arc::new(policy::Policies),
     ]
 }

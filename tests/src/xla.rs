@@ -36,7 +36,7 @@ pub fn client() -> &'static Pjrt {
 /// As [`Runner::run`].
 pub fn run_passes(passes: &str, module: &mut Module, registry: &Registry) -> Result<()> {
     let pipeline = PassRegistry::builtin().pipeline(passes)?;
-    Runner::new(RunnerOptions::default()).run(&pipeline, module, &PassCx { registry, recipe: None })
+    Runner::new(RunnerOptions::default()).run(&pipeline, module, &PassCx { registry, recipe: None, findings: None })
 }
 
 /// The HLO of a module in any phase that needs no optimizer.

@@ -81,7 +81,7 @@ fn modules_are_varied() {
 fn passes_keep_their_relation() {
     let registry = Registry::builtin();
     let passes = PassRegistry::builtin();
-    let cx = PassCx { registry: &registry, recipe: None };
+    let cx = PassCx { registry: &registry, recipe: None, findings: None };
     let mut changes = std::collections::BTreeMap::<&str, u64>::new();
     for seed in 0..count() {
         let RandomModule { module, inputs, .. } = random_module(seed, MIXED, &registry);

@@ -15,12 +15,14 @@ use halite_tests::xla;
 use std::sync::Arc;
 
 /// The pipeline of a training step with a place for a bug in each phase.
-const PIPELINE: &str = "bind-recipe, cse, dce, <built>, auto-diff, <differentiated>, append-optimizer, <step>, \
+const PIPELINE: &str = "bind-recipe, cse, dce, <built>, auto-diff, <differentiated>, auto-cast, append-optimizer, <step>, \
     (simplify, fold-constant, cse, dce)*, expand-composites, inline, (simplify, fold-constant, cse, dce)*, <expanded>, \
     legalize";
 
-/// One layer; as many tokens as positions, so that wrong dimensions keep their sizes; clipping and decay at work.
-const SETTINGS: [&str; 11] = [
+/// One layer; as many tokens as positions, so that wrong dimensions keep their sizes; clipping and decay at work; in `f32`,
+/// so that a lost bit is a fault.
+const SETTINGS: [&str; 12] = [
+    "precision=fp32",
     "layers=1",
     "hidden=16",
     "heads=2",

@@ -1,6 +1,7 @@
 //! Parsing the command line, running one command, showing what came of it.
 
 mod bars;
+mod check;
 mod compile;
 mod context;
 mod init;
@@ -9,6 +10,7 @@ mod numerics;
 mod opt;
 mod panic;
 mod plugin;
+mod precision;
 mod run;
 mod table;
 mod terminal;
@@ -63,6 +65,8 @@ struct Global {
 enum Command {
     /// Compile a recipe to a bundle of HLO modules.
     Compile(compile::Compile),
+    /// Compile without writing, and say what deserves a look.
+    Check(check::Check),
     /// Run passes on IR text.
     Opt(opt::Opt),
     /// Compare the optimized program with the unoptimized one on CPU XLA.
@@ -93,6 +97,7 @@ pub(crate) fn main() -> ExitCode {
     let mut context = Context::new(cli.global.json, cli.global.quiet, cli.global.plugin);
     let result = match cli.command {
         Command::Compile(command) => command.run(&mut context),
+        Command::Check(command) => command.run(&mut context),
         Command::Opt(command) => command.run(&mut context),
         Command::Verify(command) => command.run(&mut context),
         Command::Init(command) => command.run(&mut context),

@@ -13,7 +13,7 @@ use halite_ir::{
     aliases, lower,
 };
 use halite_lang::{Elaborated, Override};
-use halite_passes::{PassCx, PassReport, Pipeline, Runner, RunnerOptions};
+use halite_passes::{Audit, Findings, PassCx, PassReport, Pipeline, Runner, RunnerOptions};
 use halite_spec::{
     Buffer, BufferInit, BufferSlot, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, ModuleRole, Port, PortRole,
     Precision, Recipe, Statistics,
@@ -61,8 +61,10 @@ impl Default for CompileOptions {
 pub struct Compiled {
     /// What is written to disk.
     pub bundle: Bundle,
-    /// What deserves a look.
+    /// What deserves a look in the model, and what the precision audit found.
     pub warnings: Diagnostics,
+    /// The precision audit of all modules; how much it looked at is that of the first.
+    pub audit: Audit,
     /// Each pass that ran, by module.
     pub reports: Vec<(ModuleRole, Vec<PassReport>)>,
 }
@@ -78,6 +80,8 @@ pub struct CompiledModule {
     pub hlo: HloModuleProto,
     /// The passes that ran.
     pub reports: Vec<PassReport>,
+    /// The precision audit.
+    pub audit: Audit,
     /// Intermediate modules as text, by file name.
     pub dumps: IndexMap<String, String>,
 }
@@ -142,7 +146,8 @@ impl Session {
         options: &CompileOptions,
     ) -> Result<CompiledModule, Diagnostic> {
         let mut module = for_role(built, role);
-        let cx = PassCx { registry: &self.registry, recipe: Some(recipe) };
+        let findings = Findings::default();
+        let cx = PassCx { registry: &self.registry, recipe: Some(recipe), findings: Some(&findings) };
         let mut dumper = Dumper::new(role.name(), options.dumps.as_ref());
         let mut runner = Runner::new(options.runner.clone()).with_dump(&mut dumper);
         runner.run(pipeline, &mut module, &cx)?;
@@ -156,7 +161,8 @@ impl Session {
         if let Some(finding) = halite_hlo::check(&hlo).into_iter().find(serious) {
             return Err(finding.into_bug("lowering"));
         }
-        Ok(CompiledModule { role, ir: module, hlo, reports, dumps: dumper.into_files() })
+        let audit = findings.into_audit();
+        Ok(CompiledModule { role, ir: module, hlo, reports, audit, dumps: dumper.into_files() })
     }
 }
 
@@ -189,7 +195,7 @@ fn overrides(source: &Source) -> Vec<Override> {
 }
 
 /// Points a diagnostic about an entry of the recipe at that entry, or also at it when it has a place in the model.
-fn locate(source: &Source, diagnostic: Diagnostic) -> Diagnostic {
+pub(crate) fn locate(source: &Source, diagnostic: Diagnostic) -> Diagnostic {
     let Some(span) = diagnostic.recipe_key().and_then(|key| source.places.nearest(key)) else { return diagnostic };
     match diagnostic.primary() {
         None => diagnostic.at(span, "stated here"),
@@ -198,7 +204,7 @@ fn locate(source: &Source, diagnostic: Diagnostic) -> Diagnostic {
 }
 
 /// The module with only the results that a role returns.
-fn for_role(built: &Module, role: ModuleRole) -> Module {
+pub(crate) fn for_role(built: &Module, role: ModuleRole) -> Module {
     let mut module = built.clone();
     module.name = format!("{}_{}", built.name, role.name()).into();
     if let Some(entry) = module.functions.last_mut() {
@@ -231,6 +237,7 @@ struct Packed {
     statistics: Statistics,
     files: IndexMap<String, Vec<u8>>,
     reports: Vec<PassReport>,
+    audit: Audit,
 }
 
 fn pack(module: CompiledModule, recipe: &Recipe, options: &CompileOptions) -> Result<Packed, Diagnostic> {
@@ -248,7 +255,8 @@ fn pack(module: CompiledModule, recipe: &Recipe, options: &CompileOptions) -> Re
     }
     files.extend(module.dumps.into_iter().map(|(file, text)| (file, text.into_bytes())));
     files.insert(format!("{name}.hlo.pb"), bytes);
-    Ok(Packed { role: module.role, entry: described, buffers, statistics, files, reports: module.reports })
+    let CompiledModule { role, reports, audit, .. } = module;
+    Ok(Packed { role, entry: described, buffers, statistics, files, reports, audit })
 }
 
 /// Joins the modules of a bundle. Each buffer stands once, in the order of first use; the figures are those of the
@@ -259,6 +267,7 @@ fn assemble(elaborated: Elaborated, source: &Source, packed: Vec<Packed>) -> Com
     let statistics = step.or(packed.first()).map(|module| module.statistics).unwrap_or_default();
     let (mut files, mut buffers) = (IndexMap::new(), IndexMap::new());
     let (mut modules, mut reports) = (Vec::new(), Vec::new());
+    let mut audit: Option<Audit> = None;
     for module in packed {
         files.extend(module.files);
         for buffer in module.buffers {
@@ -266,6 +275,10 @@ fn assemble(elaborated: Elaborated, source: &Source, packed: Vec<Packed>) -> Com
         }
         modules.push(module.entry);
         reports.push((module.role, module.reports));
+        match &mut audit {
+            Some(audit) => audit.merge(module.audit),
+            None => audit = Some(module.audit),
+        }
     }
     let config = elaborated.config.iter().map(|(key, &value)| (key.clone(), spec_value(value))).collect();
     let manifest = Manifest {
@@ -280,7 +293,10 @@ fn assemble(elaborated: Elaborated, source: &Source, packed: Vec<Packed>) -> Com
         flags: neuron::flags(&source.recipe),
         statistics,
     };
-    Compiled { bundle: Bundle { manifest, files }, warnings: elaborated.warnings, reports }
+    let audit = audit.unwrap_or_default();
+    let mut warnings = elaborated.warnings;
+    warnings.extend(audit.diagnostics().into_iter().map(|finding| locate(source, finding)));
+    Compiled { bundle: Bundle { manifest, files }, warnings, audit, reports }
 }
 
 fn spec_value(value: halite_lang::ConfigValue) -> halite_spec::ConfigValue {

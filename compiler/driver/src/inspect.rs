@@ -2,7 +2,9 @@
 
 pub mod hlo;
 pub mod ir;
+pub mod precision;
 
+use halite_passes::family;
 use indexmap::IndexMap;
 use serde::Serialize;
 
@@ -76,12 +78,8 @@ impl Summary {
 fn scope(path: &str, depth: usize) -> String {
     let (before, inner) = path.rfind('(').map_or(("", path), |open| path.split_at(open + 1));
     let (inner, after) = inner.find(')').map_or((inner, ""), |close| inner.split_at(close));
-    let level = |level: &str| {
-        let is_number = !level.is_empty() && level.bytes().all(|byte| byte.is_ascii_digit());
-        if is_number { "*".to_owned() } else { level.to_owned() }
-    };
-    let levels: Vec<String> = inner.split('.').take(depth.max(1)).map(level).collect();
-    let path = format!("{before}{}{after}", levels.join("."));
+    let levels: Vec<&str> = inner.split('.').take(depth.max(1)).collect();
+    let path = format!("{before}{}{after}", family(&levels.join(".")));
     if path.is_empty() { "(none)".to_owned() } else { path }
 }
 

@@ -3,7 +3,7 @@
 use crate::dump::{DumpFilter, Dumper};
 use crate::session::Session;
 use halite_ir::{Module, VerifyErrors, text, verify};
-use halite_passes::{PassCx, PassReport, Runner, RunnerOptions};
+use halite_passes::{Findings, PassCx, PassReport, Runner, RunnerOptions};
 use halite_spec::Recipe;
 use halite_support::{Diagnostic, Diagnostics, FileId, Span};
 use indexmap::IndexMap;
@@ -26,6 +26,8 @@ pub struct OptOptions {
 pub struct Optimized {
     /// The module.
     pub module: Module,
+    /// What deserves a look.
+    pub warnings: Diagnostics,
     /// What ran.
     pub reports: Vec<PassReport>,
     /// Intermediate modules as text, by file name.
@@ -53,15 +55,18 @@ impl Session {
     pub fn optimize(&self, file: FileId, options: &OptOptions) -> Result<Optimized, Diagnostics> {
         let mut module = self.parse_ir(file)?;
         let mut dumper = Dumper::new("opt", options.dumps.as_ref());
+        let findings = Findings::default();
         let mut run = || {
             let pipeline = self.passes.pipeline(&options.passes)?;
-            let cx = PassCx { registry: &self.registry, recipe: options.recipe.as_ref() };
+            let recipe = options.recipe.as_ref();
+            let cx = PassCx { registry: &self.registry, recipe, findings: Some(&findings) };
             let mut runner = Runner::new(options.runner.clone()).with_dump(&mut dumper);
             runner.run(&pipeline, &mut module, &cx)?;
             Ok(runner.reports().to_vec())
         };
         let reports = run().map_err(|error| vec![error])?;
-        Ok(Optimized { module, reports, dumps: dumper.into_files() })
+        let warnings = findings.into_audit().diagnostics();
+        Ok(Optimized { module, warnings, reports, dumps: dumper.into_files() })
     }
 }
 

@@ -16,11 +16,11 @@ macro_rules! simplify {
 /// clean-up because a derivative function repeats the primal part of its callee. `annotate-rounding` comes last: the
 /// helpers that it adds are shared by calls, which `inline` would dissolve.
 const TRAIN_STEP: &str = concat!(
-    "bind-recipe, cse, dce, auto-diff, auto-cast, append-optimizer, ",
+    "bind-recipe, cse, dce, auto-diff, auto-cast, append-optimizer, check-precision, ",
     simplify!(),
     ", expand-composites, inline, ",
     simplify!(),
-    ", annotate-rounding, legalize"
+    ", annotate-rounding, legalize, check-precision"
 );
 
 /// The gradients of [`TRAIN_STEP`] as results, without the update: what `halite numerics` compares.
@@ -33,7 +33,11 @@ pub(crate) const GRADIENTS: &str = concat!(
 );
 
 /// The forward part alone.
-const INFERENCE: &str = concat!("cse, dce, auto-cast, expand-composites, inline, ", simplify!(), ", annotate-rounding, legalize");
+const INFERENCE: &str = concat!(
+    "cse, dce, auto-cast, check-precision, expand-composites, inline, ",
+    simplify!(),
+    ", annotate-rounding, legalize, check-precision"
+);
 
 /// The pipeline for a role, in the syntax of `halite opt --passes`.
 pub fn pipeline(role: ModuleRole) -> &'static str {

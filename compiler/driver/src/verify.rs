@@ -7,12 +7,12 @@
 mod inputs;
 mod scale;
 
-use crate::compile::{CompileOptions, CompiledModule};
+use crate::compile::{CompileOptions, CompiledModule, locate};
 use crate::pipelines;
 use crate::session::Session;
 use crate::source::Source;
 use halite_ir::{Function, ResultRole};
-use halite_passes::{Pipeline, RunnerOptions};
+use halite_passes::{Audit, Pipeline, RunnerOptions};
 use halite_runtime::{Executor, Program, RuntimeError, evaluate};
 use halite_spec::{ModuleRole, PrecisionName};
 use halite_support::{Diagnostic, Diagnostics};
@@ -51,6 +51,9 @@ pub struct VerifyReport {
     pub scaled: Vec<(String, i64, i64)>,
     /// One row for each result.
     pub rows: Vec<VerifyRow>,
+    /// What the precision audit found.
+    #[serde(skip)]
+    pub warnings: Diagnostics,
 }
 
 impl VerifyReport {
@@ -152,6 +155,7 @@ struct Run {
     results: Vec<HostTensor>,
     /// The optimizations that made it, in order.
     optimizations: Vec<&'static str>,
+    audit: Audit,
 }
 
 impl std::fmt::Debug for Study<'_> {
@@ -167,7 +171,8 @@ impl<'a> Study<'a> {
     /// As [`Session::verify`].
     pub fn verify(&self, pipeline: &Pipeline) -> Result<VerifyReport, Diagnostics> {
         let result = self.run(&self.source, pipeline, None)?;
-        Ok(VerifyReport { rows: self.compare(&result), scaled: self.scaled.clone() })
+        let warnings = result.audit.diagnostics().into_iter().map(|finding| locate(&self.source, finding)).collect();
+        Ok(VerifyReport { rows: self.compare(&result), scaled: self.scaled.clone(), warnings })
     }
 
     /// The first optimization of a pipeline after which the results are wrong; `None` when they never are.
@@ -261,7 +266,7 @@ fn run(
     let compile =
         CompileOptions { runner: RunnerOptions { limit, ..RunnerOptions::default() }, ..CompileOptions::default() };
     let compiled = session.compile_role(&elaborated.module, &source.recipe, options.role, pipeline, &compile);
-    let CompiledModule { ir, hlo, reports, .. } = compiled.map_err(|error| vec![error])?;
+    let CompiledModule { ir, hlo, reports, audit, .. } = compiled.map_err(|error| vec![error])?;
     let missing = || vec![Diagnostic::bug("a compiled module without an entry")];
     let entry = ir.functions.into_iter().next_back().ok_or_else(missing)?;
     let inputs = inputs::inputs(&entry, source, &elaborated.config, options.seed);
@@ -272,5 +277,5 @@ fn run(
     };
     let results = run().map_err(|error| vec![Diagnostic::from(error)])?;
     let optimizations = reports.iter().filter(|report| report.optimization).map(|report| report.name).collect();
-    Ok(Run { entry, inputs, results, optimizations })
+    Ok(Run { entry, inputs, results, optimizations, audit })
 }

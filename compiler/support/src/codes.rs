@@ -127,6 +127,8 @@ codes! {
         => "correct the pattern, or remove it";
     REALIZATION = "E0603": "The target cannot round as the recipe asks."
         => "set `precision.sr.by = \"dither\"`, or keep the site in `f32`";
+    STREAM_CLASH = "E0604": "Two streams of random bits have the same key, so that they would round alike."
+        => "choose another `precision.sr.seed`";
 
     PLUGIN_MISSING = "E0701": "No PJRT plugin was found to run HLO with. `halite plugin install` fetches one."
         => "run `halite plugin install`";

@@ -1,6 +1,6 @@
 //! Stochastic rounding by instructions.
 
-use super::replace;
+use super::{DITHER, replace};
 use halite_ir::ops::Call;
 use halite_ir::{
     Attr, Builder, Composite, FuncId, Function, Inst, ParamRole, Rewriter, Slot, TensorType, Value, check_exact_integers, widened,
@@ -61,7 +61,7 @@ impl Dither {
             return Ok(known);
         }
         let sizes: Vec<_> = ty.shape().iter().map(ToString::to_string).collect();
-        let name = b.module().unused_name(&format!("stochastic_{}_{}", ty.dtype(), sizes.join("x")));
+        let name = b.module().unused_name(&format!("{DITHER}{}_{}", ty.dtype(), sizes.join("x")));
         let registry = b.registry();
         let id = write_helper(b.nested(name), ty)?;
         check_exact_integers(b.module().function(id), registry)?;

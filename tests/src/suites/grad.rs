@@ -23,7 +23,7 @@ impl Suite for Grad {
     fn run(&self, case: &Case, tools: &Tools) -> Result<Outcome, String> {
         let before = case.module(tools)?;
         case.execute(&before, tools)?;
-        let after = transform(case, tools, "auto-diff", &before).map_err(|failure| match failure {
+        let (after, _) = transform(case, tools, "auto-diff", &before).map_err(|failure| match failure {
             Failure::Refused(diagnostic) => case.show(&diagnostic),
             Failure::Wrong(error) => error,
         })?;

@@ -24,7 +24,7 @@ impl Suite for Lower {
         let module = case.module(tools)?;
         case.execute(&module, tools)?;
         let passes = case.directives.passes.as_deref().ok_or("the suite needs `//@ passes: ..`")?;
-        let legal = transform(case, tools, passes, &module).map_err(|failure| match failure {
+        let (legal, _) = transform(case, tools, passes, &module).map_err(|failure| match failure {
             Failure::Refused(diagnostic) => case.show(&diagnostic),
             Failure::Wrong(error) => error,
         })?;

@@ -11,9 +11,9 @@ use crate::optimizer::check_update;
 use crate::relation::{Tolerance, agree, check_relation};
 use halite_ir::text::{PrintOptions, print_function};
 use halite_ir::{Interpreter, Module};
-use halite_passes::{Dump, Moment, PassCx, Relation, Runner, RunnerOptions};
+use halite_passes::{Dump, Findings, Moment, PassCx, Relation, Runner, RunnerOptions};
 use halite_spec::Recipe;
-use halite_support::Diagnostic;
+use halite_support::{Diagnostic, Diagnostics};
 
 /// A pipeline, each function after it, and the relations that its passes declare.
 #[derive(Debug)]
@@ -28,10 +28,11 @@ impl Suite for Opt {
         let passes = case.directives.passes.as_deref().ok_or("the suite needs `//@ passes: ..`")?;
         let before = case.module(tools)?;
         case.execute(&before, tools)?;
-        let after = match transform(case, tools, passes, &before) {
-            Ok(after) => after,
+        let (after, warnings) = match transform(case, tools, passes, &before) {
+            Ok(done) => done,
             Err(error) => return refused(case, error),
         };
+        match_diagnostics(&case.text, &warnings, &case.sources)?;
         Ok(Outcome { blocks: blocks(case, &before, &after), sibling: None })
     }
 }
@@ -56,21 +57,29 @@ fn refused(case: &Case, failure: Failure) -> Result<Outcome, String> {
     }
 }
 
-/// Runs a pipeline and checks what it promises.
-pub(super) fn transform(case: &Case, tools: &Tools, passes: &str, before: &Module) -> Result<Module, Failure> {
+/// Runs a pipeline and checks what it promises: the module after it, and what passes warn of.
+pub(super) fn transform(
+    case: &Case,
+    tools: &Tools,
+    passes: &str,
+    before: &Module,
+) -> Result<(Module, Diagnostics), Failure> {
     let recipe = case.directives.recipe().map_err(Failure::Wrong)?;
     let pipeline = tools.passes.pipeline(passes).map_err(Failure::Refused)?;
     let mut watch = Watch { tools, recipe: recipe.as_ref(), before: None, recast: false, problem: None };
     let mut after = before.clone();
     let options = RunnerOptions { verify_each: true, check_changed: true, limit: None };
-    let cx = PassCx { registry: &tools.registry, recipe: recipe.as_ref() };
+    let findings = Findings::default();
+    let cx = PassCx { registry: &tools.registry, recipe: recipe.as_ref(), findings: Some(&findings) };
     Runner::new(options).with_dump(&mut watch).run(&pipeline, &mut after, &cx).map_err(Failure::Refused)?;
     let Watch { recast, problem, .. } = watch;
     match problem {
-        Some(problem) => Err(Failure::Wrong(problem)),
-        None if recast => as_annotated(case, tools, &after).map(|()| after).map_err(Failure::Wrong),
-        None => compare_on_xla(case, tools, before, &after).map(|()| after).map_err(Failure::Wrong),
+        Some(problem) => Err(problem),
+        None if recast => as_annotated(case, tools, &after),
+        None => compare_on_xla(case, tools, before, &after),
     }
+    .map_err(Failure::Wrong)?;
+    Ok((after, findings.into_audit().diagnostics()))
 }
 
 /// Checks the relation of each pass as it runs.

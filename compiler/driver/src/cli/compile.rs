@@ -2,12 +2,13 @@
 
 use super::bars;
 use super::context::{Context, Output, Result, one};
-use super::table::{bytes, facts, grouped, short};
+use super::table::{bytes, counted, facts, grouped, short};
 use clap::{Args, ValueEnum};
 use halite::Bundle;
 use halite::compile::CompileOptions;
 use halite::dump::DumpFilter;
 use halite_spec::{ModuleRole, Target};
+use halite_support::Diagnostics;
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -41,6 +42,9 @@ pub(super) struct Compile {
     /// Also write the IR before and after passes whose name matches (`*` matches any text).
     #[arg(long, value_name = "PASS")]
     dump_ir: Option<String>,
+    /// Write nothing and fail when there is a warning, such as a finding of the precision audit.
+    #[arg(long)]
+    deny: bool,
     /// What the HLO is for [default: that of the recipe].
     #[arg(long, value_enum)]
     target: Option<TargetName>,
@@ -87,6 +91,9 @@ impl Compile {
         let compiled = context.session.compile(&source, &self.options())?;
         let elapsed = start.elapsed();
         spinner.finish_and_clear();
+        if self.deny && !compiled.warnings.is_empty() {
+            return Ok(denied(compiled.warnings));
+        }
         compiled.bundle.write(&folder).map_err(one)?;
         let place = folder.display().to_string();
         let mut text = String::new();
@@ -112,6 +119,13 @@ impl Compile {
         }
         options
     }
+}
+
+/// The failure of a command because of warnings.
+pub(super) fn denied(warnings: Diagnostics) -> Output {
+    let count = warnings.len();
+    let text = format!("denied because of {}: nothing was written\n", counted(count, "warning"));
+    Output { warnings, failed: true, ..Output::new(text, json!({"denied": count})) }
 }
 
 /// The figures of a bundle.

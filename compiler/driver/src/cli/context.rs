@@ -38,6 +38,14 @@ impl Output {
     }
 }
 
+/// A bundle to work with.
+#[derive(Debug)]
+pub(super) struct Ready {
+    pub(super) bundle: Bundle,
+    /// What compiling it warned of; nothing for one that was there.
+    pub(super) warnings: Diagnostics,
+}
+
 /// The result of a command.
 pub(super) type Result<T> = std::result::Result<T, Diagnostics>;
 
@@ -78,8 +86,15 @@ impl Context {
         source::load(input, overrides, &mut self.session.sources)
     }
 
-    /// A bundle that is there, or one compiled in memory. Overrides need a recipe.
+    /// A bundle that is there, or one compiled in memory whose warnings are shown. Overrides need a recipe.
     pub(super) fn bundle(&mut self, input: &str, overrides: &[String]) -> Result<(String, Bundle)> {
+        let (name, ready) = self.ready(input, overrides)?;
+        self.show(&ready.warnings);
+        Ok((name, ready.bundle))
+    }
+
+    /// A bundle that is there, or one compiled in memory with its warnings. Overrides need a recipe.
+    pub(super) fn ready(&mut self, input: &str, overrides: &[String]) -> Result<(String, Ready)> {
         let folder = Path::new(input);
         if folder.join(MANIFEST).is_file() {
             if let Some(first) = overrides.first() {
@@ -89,7 +104,7 @@ impl Context {
             }
             let name = folder.canonicalize().ok().and_then(|folder| Some(folder.file_name()?.to_owned()));
             let name = name.map_or_else(|| "bundle".to_owned(), |name| name.to_string_lossy().into_owned());
-            return Ok((name, Bundle::read(folder).map_err(one)?));
+            return Ok((name, Ready { bundle: Bundle::read(folder).map_err(one)?, warnings: Vec::new() }));
         }
         if folder.is_dir() {
             return Err(one(Bundle::read(folder)
@@ -104,8 +119,16 @@ impl Context {
             mistakes.into_iter().map(takes_more).collect::<Diagnostics>()
         })?;
         let Compiled { bundle, warnings, .. } = self.session.compile(&source, &CompileOptions::default())?;
-        self.show(&warnings);
-        Ok((source.name, bundle))
+        Ok((source.name, Ready { bundle, warnings }))
+    }
+
+    /// Refuses to look for warnings in a bundle, which does not have the model any more.
+    pub(super) fn require_recipe(&self, input: &str, flag: &str) -> Result<()> {
+        if !Path::new(input).join(MANIFEST).is_file() {
+            return Ok(());
+        }
+        let message = format!("`{flag}` says nothing of a bundle that is already compiled");
+        Err(one(Diagnostic::error(codes::USAGE, message).help("give the recipe instead")))
     }
 
     /// The executor: the PJRT plugin with one device.

@@ -2,13 +2,17 @@
 
 use super::compile::describe;
 use super::context::{Context, Output, Result, one};
+use super::precision::describe as describe_precision;
 use super::table::{bytes, grouped, short, table};
 use clap::Args;
-use halite::inspect::{Figures, Summary, hlo, ir};
+use halite::bundle::MANIFEST;
+use halite::inspect::{Figures, Summary, hlo, ir, precision};
 use halite::{Bundle, files};
 use halite_hlo::proto::HloModuleProto;
-use halite_spec::BufferSlot;
-use halite_support::Diagnostic;
+use halite_passes::family;
+use halite_spec::{BufferSlot, ModuleRole};
+use halite_support::nearest::suggestion;
+use halite_support::{Diagnostic, codes};
 use halite_tensor::Shape;
 use indexmap::IndexMap;
 use serde_json::json;
@@ -22,7 +26,8 @@ Examples:
   halite inspect build/tiny --module train_step --depth 5
   halite inspect build/tiny --module forward --dot | dot -Tsvg > forward.svg
   halite inspect build/tiny/forward.hlo.pb
-  halite inspect build/tiny/train_step.ir")]
+  halite inspect build/tiny/train_step.ir
+  halite inspect hlat-7b --precision")]
 pub(super) struct Inspect {
     /// Preset, recipe, model file, bundle, `.ir` or `.pb` file.
     input: String,
@@ -38,16 +43,22 @@ pub(super) struct Inspect {
     /// Print the module as a graph in the DOT language instead.
     #[arg(long)]
     dot: bool,
+    /// Show element types instead: of the state, of sensitive ops, of sums.
+    #[arg(long, conflicts_with = "dot")]
+    precision: bool,
 }
 
 impl Inspect {
     pub(super) fn run(self, context: &mut Context) -> Result<Output> {
-        if self.input.ends_with(".pb") {
+        if self.input.ends_with(".pb") && !self.precision {
             let bytes = files::read(Path::new(&self.input)).map_err(one)?;
             return self.modules(&[decode(&bytes, &self.input)?], String::new(), json!({}));
         }
         if self.input.ends_with(".ir") {
             return self.ir(context);
+        }
+        if self.precision {
+            return self.precision(context);
         }
         let (_, bundle) = context.bundle(&self.input, &self.set)?;
         let modules = match &self.module {
@@ -71,8 +82,30 @@ impl Inspect {
             let graph = halite_ir::graph::dot(&module);
             return Ok(Output::new(graph.clone(), json!({"dot": [graph]})));
         }
+        if self.precision {
+            let summary = precision::summarize(&module, &context.session.registry).map_err(one)?;
+            return Ok(Output::new(describe_precision(&summary), json!(summary)));
+        }
         let summary = ir::summarize(&module, &context.session.registry, self.depth).map_err(one)?;
         Ok(Output::new(figures(&summary).trim_start_matches('\n'), json!({"modules": [summary]})))
+    }
+
+    /// The element types of a recipe. A bundle tells only those of its state.
+    fn precision(&self, context: &mut Context) -> Result<Output> {
+        if Path::new(&self.input).join(MANIFEST).is_file() {
+            let (_, bundle) = context.bundle(&self.input, &self.set)?;
+            let summary = precision::summarize_bundle(&bundle.manifest);
+            context.aside("a bundle tells the types of its state only; for those of ops name its recipe\n");
+            return Ok(Output::new(describe_precision(&summary), json!(summary)));
+        }
+        let source = context.load(&self.input, &self.set)?;
+        let named = |name: &String| ModuleRole::ALL.into_iter().find(|role| role.name() == name.as_str());
+        let role = match &self.module {
+            Some(name) => named(name).ok_or_else(|| one(unknown_module(name)))?,
+            None => ModuleRole::TrainStep,
+        };
+        let summary = context.session.precision(&source, role)?;
+        Ok(Output::new(describe_precision(&summary), json!(summary)))
     }
 
     /// Adds figures or a graph of modules to what is known already.
@@ -91,6 +124,11 @@ impl Inspect {
     }
 }
 
+fn unknown_module(name: &str) -> Diagnostic {
+    let known: Vec<_> = ModuleRole::ALL.iter().map(|role| role.name()).collect();
+    Diagnostic::error(codes::MODULE, format!("a recipe has no module `{name}`")).help(suggestion(name, &known))
+}
+
 fn decode(bytes: &[u8], place: &str) -> Result<HloModuleProto> {
     let explain = |error: Diagnostic| error.context(format!("`{place}`")).help("give the `.hlo.pb` file of a bundle");
     halite_hlo::decode(bytes).map_err(|error| one(explain(error)))
@@ -100,9 +138,8 @@ fn decode(bytes: &[u8], place: &str) -> Result<HloModuleProto> {
 fn parameters(bundle: &Bundle) -> String {
     let mut groups: IndexMap<(String, String), (u64, u64)> = IndexMap::new();
     for buffer in bundle.manifest.buffers.iter().filter(|buffer| buffer.slot == BufferSlot::Weight) {
-        let levels = buffer.name.split('.').map(|level| if level.parse::<u64>().is_ok() { "*" } else { level });
         let shape = Shape::from(buffer.shape.as_slice());
-        let group = (levels.collect::<Vec<_>>().join("."), format!("{}{shape}", buffer.dtype));
+        let group = (family(&buffer.name), format!("{}{shape}", buffer.dtype));
         let (count, elements) = groups.entry(group).or_default();
         *count += 1;
         *elements += shape.num_elements() as u64;

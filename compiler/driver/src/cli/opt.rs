@@ -60,11 +60,12 @@ impl Opt {
         match &self.output {
             Some(path) => {
                 files::write(path, form.as_bytes()).map_err(one)?;
-                Ok(Output::new(format!("{times}wrote {}\n", path.display()), json))
+                let text = format!("{times}wrote {}\n", path.display());
+                Ok(Output { warnings: optimized.warnings, ..Output::new(text, json) })
             }
             None => {
                 context.aside(&times);
-                Ok(Output::new(form, json))
+                Ok(Output { warnings: optimized.warnings, ..Output::new(form, json) })
             }
         }
     }

@@ -1,7 +1,8 @@
 //! `halite train`.
 
 use super::bars::{self, TrainBar};
-use super::context::{Context, Output, Result, one};
+use super::compile::denied;
+use super::context::{Context, Output, Ready, Result, one};
 use super::table::{bytes, facts};
 use clap::Args;
 use halite::files;
@@ -37,6 +38,9 @@ pub(super) struct Train {
     /// Override a key of the recipe or of the model.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// Do not train, and fail, when compiling gives a warning, such as a finding of the precision audit.
+    #[arg(long)]
+    deny: bool,
     /// Continue from this state.
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
@@ -53,9 +57,16 @@ pub(super) struct Train {
 
 impl Train {
     pub(super) fn run(self, context: &mut Context) -> Result<Output> {
+        if self.deny {
+            context.require_recipe(&self.input, "--deny")?;
+        }
         let texts = self.text.iter().map(|path| files::read(path)).collect::<halite_support::Result<Vec<_>>>();
         let corpus = Corpus::new(&texts.map_err(one)?, self.held_out).map_err(one)?;
-        let (name, bundle) = context.bundle(&self.input, &self.set)?;
+        let (name, Ready { bundle, warnings }) = context.ready(&self.input, &self.set)?;
+        if self.deny && !warnings.is_empty() {
+            return Ok(denied(warnings));
+        }
+        context.show(&warnings);
         let defaults = bundle.manifest.recipe.train;
         let options = TrainOptions {
             title: name.clone(),

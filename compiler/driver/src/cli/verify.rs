@@ -62,7 +62,7 @@ impl Verify {
         spinner.finish_and_clear();
         let json = json!({"passed": report.passed(), "report": report, "culprit": culprit});
         let output = Output::new(describe(&report, culprit.as_ref()), json);
-        Ok(Output { failed: !report.passed(), ..output })
+        Ok(Output { failed: !report.passed(), warnings: report.warnings, ..output })
     }
 }
 

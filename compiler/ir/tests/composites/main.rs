@@ -289,7 +289,7 @@ fn every_composite_has_samples_whose_types_agree_with_the_decomposition() {
 }
 
 /// What dithers is written after differentiation.
-const WITHOUT_GRADIENT: [&str; 2] = ["random_bits", "stochastic_convert"];
+const WITHOUT_GRADIENT: [&str; 4] = ["coordinate_words", "random_bits", "stochastic_convert", "stream_words"];
 
 #[test]
 fn gradients_agree_with_central_differences() {

@@ -1,0 +1,63 @@
+//! `halite check`.
+
+use super::bars;
+use super::context::{Context, Output, Result};
+use super::table::counted;
+use clap::Args;
+use halite::compile::{CompileOptions, Compiled};
+use halite_passes::Checked;
+use serde_json::json;
+
+/// Compile without writing anything, and show what deserves a look with the lines of the model.
+///
+/// The precision audit finds sensitive ops, sums, gradients, losses and updates in fewer bits than `f32`, moments that
+/// their element type does not resolve, and narrow weights that forget small updates. Each finding names the key of the
+/// recipe that mends it.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  halite check hlat-7b
+  halite check recipe.toml --deny
+  halite check tiny --set precision=bf16 --json")]
+pub(super) struct Check {
+    /// Preset, recipe or model file.
+    input: String,
+    /// Override a key of the recipe or of the model.
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Exit with 1 when there is a finding.
+    #[arg(long)]
+    deny: bool,
+}
+
+impl Check {
+    pub(super) fn run(self, context: &mut Context) -> Result<Output> {
+        let source = context.load(&self.input, &self.set)?;
+        let spinner = bars::spinner(context, &format!("checking {}", source.name));
+        let compiled = context.session.compile(&source, &CompileOptions::default())?;
+        spinner.finish_and_clear();
+        let Compiled { warnings, audit, .. } = compiled;
+        let found = if warnings.is_empty() { "no findings".to_owned() } else { counted(warnings.len(), "finding") };
+        let text = format!("{found}: looked at {}\n", describe(&audit.checked));
+        let json = json!({"findings": warnings.len(), "checked": figures(&audit.checked)});
+        let failed = self.deny && !warnings.is_empty();
+        Ok(Output { failed, warnings, ..Output::new(text, json) })
+    }
+}
+
+fn describe(checked: &Checked) -> String {
+    let Checked { sensitive, sums, gradients, weights, moments } = *checked;
+    let parts = [
+        (sensitive, "sensitive op"),
+        (sums, "sum"),
+        (gradients, "gradient sum"),
+        (weights, "weight"),
+        (moments, "moment"),
+    ];
+    parts.map(|(number, thing)| counted(number, thing)).join(", ")
+}
+
+fn figures(checked: &Checked) -> serde_json::Value {
+    let Checked { sensitive, sums, gradients, weights, moments } = *checked;
+    json!({"sensitive": sensitive, "sums": sums, "gradients": gradients, "weights": weights, "moments": moments})
+}

@@ -1,0 +1,50 @@
+//! Narrow weights: who remembers small updates?
+
+use super::is_narrow;
+use super::mend::{RecipeKey, Subject, mend};
+use super::report::Report;
+use super::scene::Scene;
+use super::words::{families, power_of_two};
+use halite_ir::{Inst, Phase, Rounding, Slot};
+use halite_spec::RoundingMode;
+use halite_support::{Diagnostic, Name, codes};
+use halite_tensor::DType;
+use indexmap::IndexMap;
+use rustc_hash::FxHashSet;
+
+/// Reports weights that are narrow, have no wider copy, and are not rounded stochastically when they are written. An
+/// update smaller than half the distance to the next number is then lost, however often it comes.
+pub(super) fn check(scene: &Scene<'_>, report: &mut Report<'_>) {
+    let masters: FxHashSet<&Name> = scene.slots(Slot::Master).map(|(of, _)| of).collect();
+    let mut lost: IndexMap<DType, Vec<&Name>> = IndexMap::new();
+    for (name, dtype) in scene.weights() {
+        report.checked().weights += 1;
+        let Some(write) = scene.replacement(name) else { continue };
+        if is_narrow(dtype) && !masters.contains(name) && !is_stochastic(scene, write) {
+            lost.entry(dtype).or_default().push(name);
+        }
+    }
+    for (dtype, names) in lost {
+        report.add_finding(dtype.name(), finding(scene, dtype, &names));
+    }
+}
+
+/// Whether a write rounds stochastically. Before `legal` that is what the recipe says; then it is a call of a helper
+/// that `annotate-rounding` made.
+fn is_stochastic(scene: &Scene<'_>, write: &Inst) -> bool {
+    let stated = scene.is_dither(write) || matches!(write.rounding, Some(Rounding::Stochastic(_)));
+    let promised = || scene.precision().is_some_and(|precision| precision.rounding == RoundingMode::Sr);
+    stated || (scene.module.phase < Phase::Legal && promised())
+}
+
+fn finding(scene: &Scene<'_>, dtype: DType, names: &[&Name]) -> Diagnostic {
+    let weights = if names.len() == 1 { "1 weight is".to_owned() } else { format!("{} weights are", names.len()) };
+    let message = format!("{weights} kept in `{dtype}`, without a wider copy and rounded to nearest");
+    let half = power_of_two(dtype.unit_roundoff());
+    let why = format!("an update below {half} of a weight is lost, however often it comes");
+    let mut finding = Diagnostic::warning(codes::WEIGHT_NARROW, message).note(why).note(families(names));
+    if let (Some(precision), Some(first)) = (scene.precision(), names.first()) {
+        finding = finding.key(mend(precision, RecipeKey::WEIGHT, Subject::Parameter(first)).path);
+    }
+    finding
+}

@@ -1,0 +1,362 @@
+//! Precision faults on purpose: in the recipe, by a pass before the first audit, and by a pass between the two. The audit
+//! sees every one, and nothing without it. Faults that a recipe cannot even state are errors.
+
+#![allow(clippy::unwrap_used, reason = "this is test code")]
+
+use halite::compile::{CompileOptions, CompiledModule};
+use halite::session::Session;
+use halite::source::{self, Source};
+use halite_ir::ops::{AllReduce, Reduction};
+use halite_ir::{Cast, Function, Inst, Module, Op, Phase, Rewriter, Value, set_accumulate};
+use halite_passes::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
+use halite_spec::{
+    Master, ModuleRole, Optimizer, Precision, PrecisionName, PrecisionOverride, Recipe, RoundingMode, SrSites,
+};
+use halite_support::{Code, Diagnostic, Result, Severity, codes};
+use halite_tensor::DType;
+use std::sync::Arc;
+
+/// A small Llama.
+const SETTINGS: [&str; 8] =
+    ["layers=2", "hidden=16", "heads=2", "kv_heads=1", "ffn=24", "vocab=32", "batch=2", "seq=8"];
+
+/// A fault in a recipe.
+struct RecipeFault {
+    name: &'static str,
+    /// What the recipe is without the fault.
+    base: PrecisionName,
+    code: Code,
+    /// A part of the remedy.
+    remedy: &'static str,
+    change: fn(&mut Recipe),
+}
+
+fn exception(op: Option<&str>, scope: Option<&str>) -> PrecisionOverride {
+    PrecisionOverride { op: op.map(str::to_owned), scope: scope.map(str::to_owned), ..PrecisionOverride::default() }
+}
+
+fn adamw_betas(recipe: &mut Recipe, betas: [f64; 2]) {
+    if let Optimizer::AdamW(adamw) = &mut recipe.optimizer {
+        adamw.betas = betas;
+    }
+}
+
+const fn recipe(name: &'static str, code: Code, remedy: &'static str, change: fn(&mut Recipe)) -> RecipeFault {
+    RecipeFault { name, base: PrecisionName::Mixed, code, remedy, change }
+}
+
+const RECIPES: &[RecipeFault] = &[
+    recipe("sensitive ops in bf16", codes::SENSITIVE_NARROW, "precision.sensitive = \"f32\"", |recipe| {
+        recipe.precision.sensitive = DType::Bf16;
+    }),
+    recipe("softmax in bf16", codes::SENSITIVE_NARROW, "`precision.override` 1", |recipe| {
+        let softmax = exception(Some("causal_attention*"), None);
+        recipe.precision.overrides.push(PrecisionOverride { sensitive: Some(DType::Bf16), ..softmax });
+    }),
+    recipe("the norm of one layer in bf16", codes::SENSITIVE_NARROW, "`precision.override` 1", |recipe| {
+        let norm = exception(None, Some("model.layers.1.input_layernorm"));
+        recipe.precision.overrides.push(PrecisionOverride { sensitive: Some(DType::Bf16), ..norm });
+    }),
+    recipe("loss in bf16", codes::LOSS_NARROW, "precision.sensitive = \"f32\"", |recipe| {
+        recipe.precision.sensitive = DType::Bf16;
+    }),
+    recipe("gradients in bf16", codes::GRADIENT_NARROW, "precision.gradient = \"f32\"", |recipe| {
+        recipe.precision.gradient = DType::Bf16;
+    }),
+    recipe("updates in bf16", codes::UPDATE_NARROW, "precision.update = \"f32\"", |recipe| {
+        recipe.precision.update = DType::Bf16;
+    }),
+    recipe("bf16 moments at beta2 = 0.999", codes::MOMENT_NARROW, "precision.moments = \"f32\"", |recipe| {
+        recipe.precision.moments = DType::Bf16;
+        adamw_betas(recipe, [0.9, 0.999]);
+    }),
+    RecipeFault {
+        base: PrecisionName::Bf16Sr,
+        ..recipe("bf16 moments at beta1 = 0.995, stochastic", codes::MOMENT_NARROW, "smaller beta1", |recipe| {
+            adamw_betas(recipe, [0.995, 0.95]);
+        })
+    },
+    RecipeFault {
+        base: PrecisionName::Bf16Sr,
+        ..recipe("bf16 weights to nearest", codes::WEIGHT_NARROW, "precision.master = \"f32\"", |recipe| {
+            recipe.precision.rounding = Precision::default().rounding;
+        })
+    },
+    recipe("one bf16 weight to nearest", codes::WEIGHT_NARROW, "precision.master = \"f32\"", |recipe| {
+        let head = PrecisionOverride { parameter: Some("lm_head.*".to_owned()), ..PrecisionOverride::default() };
+        recipe.precision.overrides.push(PrecisionOverride { weight: Some(DType::Bf16), ..head });
+    }),
+];
+
+/// A pass that narrows what one instruction does.
+#[derive(Clone, Copy, Debug)]
+struct PassFault {
+    name: &'static str,
+    code: Code,
+    op: &'static str,
+    scope: &'static str,
+    change: Narrow,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Narrow {
+    /// Operands and sums; results are widened again.
+    Op,
+    /// One result, which is widened again.
+    Result(usize),
+    /// The result goes through a sum over ranks.
+    Reduce,
+}
+
+const fn pass(name: &'static str, code: Code, op: &'static str, scope: &'static str, change: Narrow) -> PassFault {
+    PassFault { name, code, op, scope, change }
+}
+
+const NORM: &str = "model.layers.0.input_layernorm";
+const UP: &str = "model.layers.1.mlp.up_proj";
+
+/// Between mixed precision and the first audit: findings.
+const EARLY: &[PassFault] = &[
+    pass("dot-accumulates", codes::ACCUMULATE_NARROW, "dot_general", UP, Narrow::Op),
+    pass("dot-of-gradient-accumulates", codes::ACCUMULATE_NARROW, "dot_general", "vjp(lm_head)", Narrow::Op),
+    pass("loss-narrow", codes::LOSS_NARROW, "cross_entropy", "", Narrow::Result(0)),
+    pass("count-narrow", codes::LOSS_NARROW, "cross_entropy", "", Narrow::Result(1)),
+    pass("loss-computed-narrow", codes::SENSITIVE_NARROW, "cross_entropy", "", Narrow::Op),
+    pass("norm-gradient-narrow", codes::SENSITIVE_NARROW, "rms_norm_grad", "vjp(model.norm)", Narrow::Op),
+    pass(
+        "gradients-summed-narrow",
+        codes::GRADIENT_NARROW,
+        "add_any",
+        "vjp(model.layers.0.input_layernorm)",
+        Narrow::Op,
+    ),
+    pass("embedding-gradient-narrow", codes::GRADIENT_NARROW, "take_grad", "vjp(model.embed_tokens)", Narrow::Op),
+    pass("gradient-reduced-narrow", codes::GRADIENT_NARROW, "take_grad", "vjp(model.embed_tokens)", Narrow::Reduce),
+];
+
+/// After composites are expanded: bugs of a pass.
+const LATE: &[PassFault] = &[
+    pass("rsqrt-narrow", codes::SENSITIVE_NARROW, "rsqrt", NORM, Narrow::Op),
+    pass("exponential-narrow", codes::SENSITIVE_NARROW, "exponential", "model.layers.1.self_attn", Narrow::Op),
+    pass("log-narrow", codes::SENSITIVE_NARROW, "log", "", Narrow::Op),
+    pass("sum-narrow", codes::ACCUMULATE_NARROW, "reduce", NORM, Narrow::Op),
+    pass("late-dot-accumulates", codes::ACCUMULATE_NARROW, "dot_general", UP, Narrow::Op),
+    pass("square-root-of-moment-narrow", codes::UPDATE_NARROW, "sqrt", "optimizer.lm_head.weight", Narrow::Op),
+    pass("new-weight-narrow", codes::UPDATE_NARROW, "subtract", "optimizer.lm_head.weight", Narrow::Op),
+];
+
+impl Pass for PassFault {
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            name: self.name,
+            summary: "narrows something",
+            kind: Kind::Optimization,
+            needs: Phase::Built..=Phase::Step,
+            gives: None,
+            relation: Relation::WithinRecipe,
+        }
+    }
+
+    fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
+        let entry = module.functions.pop().unwrap();
+        let fits = |inst: &Inst| inst.op.name() == self.op && module.locs.path(inst.loc) == self.scope;
+        let at = entry.insts.iter().position(fits);
+        let at = at.ok_or_else(|| Diagnostic::bug(format!("there is no `{}` in `{}`", self.op, self.scope)))?;
+        let mut b = Rewriter::new(module, cx.registry, &entry);
+        for (position, inst) in entry.insts.iter().enumerate() {
+            if position == at {
+                let outer = b.set_loc(inst.loc);
+                let results = self.change.apply(&mut b, &entry, inst)?;
+                b.set_loc(outer);
+                b.replace_all(inst, &results);
+            } else {
+                b.copy(&entry, inst)?;
+            }
+        }
+        b.finish(&entry)?;
+        Ok(Changed::Yes)
+    }
+}
+
+impl Narrow {
+    fn apply(self, b: &mut Rewriter<'_>, entry: &Function, inst: &Inst) -> Result<Vec<Value>> {
+        let args = b.values(&inst.args)?;
+        let (op, args) = match self {
+            Narrow::Op => {
+                let mut op = inst.op.clone();
+                set_accumulate(&mut op, DType::Bf16);
+                if let Op::Composite(composite) = &mut op {
+                    let results = inst.results.iter().map(|_| DType::Bf16).collect();
+                    composite.attrs = composite.attrs.clone().with_cast(Cast { compute: DType::Bf16, results });
+                }
+                let narrow =
+                    |arg: &Value| if b.dtype(*arg).is_float() { b.convert(*arg, DType::Bf16) } else { Ok(*arg) };
+                (op, args.iter().map(narrow).collect::<Result<_>>()?)
+            }
+            Narrow::Result(_) | Narrow::Reduce => (inst.op.clone(), args),
+        };
+        let mut results = b.emit_all(op, &args)?.to_vec();
+        match self {
+            Narrow::Result(index) => results[index] = b.convert(results[index], DType::Bf16)?,
+            Narrow::Reduce => {
+                let narrow = b.convert(results[0], DType::Bf16)?;
+                results[0] = b.emit(AllReduce { kind: Reduction::Sum, groups: vec![vec![0]] }, &[narrow])?;
+            }
+            Narrow::Op => {}
+        }
+        for (result, old) in results.iter_mut().zip(&inst.results) {
+            let dtype = entry.ty(*old).dtype();
+            if b.dtype(*result) != dtype {
+                *result = b.convert(*result, dtype)?;
+            }
+        }
+        Ok(results)
+    }
+}
+
+fn session() -> (Session, Source) {
+    let mut session = Session::new();
+    for fault in EARLY.iter().chain(LATE) {
+        session.passes.register(Arc::new(*fault)).unwrap();
+    }
+    let settings: Vec<String> = SETTINGS.iter().map(|setting| (*setting).to_owned()).collect();
+    let source = source::load("tiny", &settings, &mut session.sources).unwrap();
+    (session, source)
+}
+
+/// The training step of a recipe with one more pass.
+fn compile(session: &Session, source: &Source, recipe: &Recipe, before: &str, extra: &str) -> Result<CompiledModule> {
+    let pipeline = halite::pipelines::pipeline(ModuleRole::TrainStep);
+    assert!(pipeline.contains(before));
+    let pipeline = session.passes.pipeline(&pipeline.replacen(before, &format!("{extra}{before}"), 1)).unwrap();
+    let module = session.elaborate(source).unwrap().module;
+    session.compile_role(&module, recipe, ModuleRole::TrainStep, &pipeline, &CompileOptions::default())
+}
+
+fn findings(session: &Session, source: &Source, recipe: &Recipe) -> Vec<Diagnostic> {
+    compile(session, source, recipe, "legalize", "").unwrap().audit.diagnostics()
+}
+
+#[test]
+fn the_audit_sees_faults_of_recipes() {
+    let (session, source) = session();
+    for fault in RECIPES {
+        let mut recipe = source.recipe.clone();
+        recipe.precision = fault.base.precision();
+        assert_eq!(findings(&session, &source, &recipe), [], "{}", fault.name);
+        (fault.change)(&mut recipe);
+        let found = findings(&session, &source, &recipe);
+        let met = found.iter().find(|finding| finding.code() == fault.code);
+        let met = met.unwrap_or_else(|| panic!("{}: {found:#?}", fault.name));
+        assert_eq!(met.severity(), Severity::Warning);
+        assert!(met.remedy().contains(fault.remedy), "{}: {}", fault.name, met.remedy());
+    }
+}
+
+#[test]
+fn the_audit_sees_faults_of_passes() {
+    let (session, source) = session();
+    for fault in EARLY {
+        let extra = format!("{}, ", fault.name);
+        let compiled = compile(&session, &source, &source.recipe, "append-optimizer", &extra);
+        let found = compiled.unwrap_or_else(|error| panic!("{}: {error}", fault.name)).audit.diagnostics();
+        assert!(found.iter().any(|finding| finding.code() == fault.code), "{}: {found:#?}", fault.name);
+        let line = found.iter().all(|finding| finding.primary().is_some() && finding.remedy().contains("already"));
+        assert!(line, "{}: {found:#?}", fault.name);
+    }
+}
+
+#[test]
+fn what_is_narrowed_between_the_audits_is_a_bug() {
+    let (session, source) = session();
+    for fault in LATE {
+        let extra = format!("{}, ", fault.name);
+        let error = compile(&session, &source, &source.recipe, "annotate-rounding", &extra).err();
+        let error = error.unwrap_or_else(|| panic!("{} is not seen", fault.name));
+        assert_eq!(error.severity(), Severity::Bug, "{}: {error}", fault.name);
+        assert!(error.message().contains("check-precision"), "{}: {error}", fault.name);
+        assert!(error.message().contains("in `bf16` instead of `f32`"), "{}: {error}", fault.name);
+    }
+}
+
+/// Without the pass that rounds stochastically, weights are rounded to nearest whatever the recipe says.
+#[test]
+fn stochastic_rounding_that_is_promised_and_not_done_is_a_bug() {
+    let (session, source) = session();
+    let mut recipe = source.recipe.clone();
+    recipe.precision = PrecisionName::Bf16Sr.precision();
+    let pipeline = halite::pipelines::pipeline(ModuleRole::TrainStep).replace("annotate-rounding, ", "");
+    let pipeline = session.passes.pipeline(&pipeline).unwrap();
+    let module = session.elaborate(&source).unwrap().module;
+    let options = CompileOptions::default();
+    let error = session.compile_role(&module, &recipe, ModuleRole::TrainStep, &pipeline, &options).unwrap_err();
+    assert!(error.severity() == Severity::Bug && error.message().contains("rounded to nearest"), "{error}");
+}
+
+/// What rewrites element types behind the program's back cannot be asked for.
+#[test]
+fn recipes_cannot_hand_precision_over() {
+    let load = |setting: &str| source::load("tiny", &[setting.to_owned()], &mut Session::new().sources);
+    assert!(load("neuron.environment.NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS=\"3\"").is_ok());
+    for setting in [
+        "neuron.environment.XLA_USE_BF16=\"1\"",
+        "neuron.environment.XLA_DOWNCAST_BF16=\"1\"",
+        "neuron.environment.NEURON_FUSE_SOFTMAX=\"1\"",
+        "neuron.flags=[\"--auto-cast=all\"]",
+        "neuron.flags=[\"--auto-cast\", \"matmult\"]",
+    ] {
+        let mistakes = load(setting).unwrap_err();
+        assert_eq!(mistakes[0].code(), codes::ENVIRONMENT, "{setting}");
+    }
+}
+
+/// The published models compute what matters in `f32`; the published run did not. Its findings in full are a golden of
+/// `halite check`.
+#[test]
+fn presets_have_no_findings_but_the_published_run() {
+    let mut session = Session::new();
+    let mut codes_of = |preset: &str| {
+        let source = source::load(preset, &[], &mut session.sources).unwrap();
+        let compiled = session.compile(&source, &CompileOptions::default()).unwrap();
+        assert!(compiled.audit.checked.sensitive > 0 && compiled.audit.checked.sums > 0);
+        compiled.warnings.iter().map(|finding| finding.code().id).collect::<Vec<_>>()
+    };
+    for preset in ["tiny", "hlat-7b", "hlat-70b"] {
+        assert!(codes_of(preset).is_empty(), "{preset}");
+    }
+    assert_eq!(codes_of("hlat-7b-paper"), ["E0801", "E0801", "E0801", "E0803", "E0803", "E0803", "E0806", "E0807"]);
+}
+
+/// Whatever a recipe narrows, the audit before composites are expanded sees all that the one at the end sees.
+#[test]
+fn no_recipe_makes_the_last_audit_find_more() {
+    let narrow: [fn(&mut Precision); 9] = [
+        |precision| precision.weight = DType::Bf16,
+        |precision| precision.master = Master::F32,
+        |precision| precision.moments = DType::Bf16,
+        |precision| precision.operand = DType::F32,
+        |precision| precision.accumulate = DType::Bf16,
+        |precision| precision.sensitive = DType::Bf16,
+        |precision| precision.gradient = DType::Bf16,
+        |precision| precision.update = DType::Bf16,
+        |precision| (precision.rounding, precision.sr.sites) = (RoundingMode::Sr, SrSites::All),
+    ];
+    let mut session = Session::new();
+    let gpt2 = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/gpt2.hal");
+    let small = |settings: &[&str]| settings.iter().map(|setting| (*setting).to_owned()).collect::<Vec<_>>();
+    let llama = source::load("tiny", &small(&SETTINGS), &mut session.sources).unwrap();
+    let gpt2_settings = ["layers=1", "hidden=16", "heads=2", "vocab=32", "batch=2", "seq=8"];
+    let gpt2 = source::load(gpt2, &small(&gpt2_settings), &mut session.sources).unwrap();
+    for source in [llama, gpt2] {
+        for (first, second) in
+            (0..narrow.len()).flat_map(|first| (first..narrow.len()).map(move |second| (first, second)))
+        {
+            let mut recipe = source.recipe.clone();
+            narrow[first](&mut recipe.precision);
+            narrow[second](&mut recipe.precision);
+            if let Err(error) = compile(&session, &source, &recipe, "legalize", "") {
+                assert!(error.severity() < Severity::Bug, "{first}, {second}: {error:?}");
+            }
+        }
+    }
+}
