@@ -131,7 +131,7 @@ fn xla_agrees() -> Result<()> {
     let entry = before.entry().expect("the module has an entry");
     let expected = Interpreter::of(&before, &registry).run(entry, inputs.clone())?;
     for module in [&before, &after] {
-        let found = xla::run(module, &registry, LowerOptions::default(), &[inputs.clone()])?.swap_remove(0);
+        let found = xla::run(module, &registry, LowerOptions::default(), std::slice::from_ref(&inputs))?.swap_remove(0);
         for ((triple, found), expected) in triples().zip(found).zip(&expected) {
             let at = FLOATS.iter().position(|&dtype| dtype == triple[0]).expect("a type of the list");
             let (found, expected) = (found.f64s(), expected.f64s());

@@ -1,5 +1,7 @@
 //! `train tiny` through the library: it learns, and a run is a function of its seed.
 
+#![allow(clippy::print_stdout, reason = "what was measured is part of the output of a test")]
+
 use halite::Bundle;
 use halite::compile::CompileOptions;
 use halite::session::Session;

@@ -4,8 +4,8 @@ use super::overrides::Overrides;
 use super::types::Types;
 use super::wants::Readers;
 use halite_ir::{
-    Cast, Composite, Derivation, Follows, Function, Inst, Op, OpClass, ParamRole, Policy, ResultRole, Rewriter,
-    Value, Values, engine, loses, set_accumulate,
+    Cast, Composite, Derivation, Follows, Function, Inst, Op, OpClass, ParamRole, Policy, ResultRole, Rewriter, Value,
+    Values, engine, loses, set_accumulate,
 };
 use halite_spec::Precision;
 use halite_support::Result;
@@ -101,7 +101,8 @@ impl<'a, 'b> Caster<'a, 'b> {
         let policy = inst.op.def().policy(&self.b.infer_cx());
         match &inst.op {
             Op::Constant(constant) => {
-                let exact = |value: f64| halite_tensor::rounding::round_to(types.operand, value).to_bits() == value.to_bits();
+                let exact =
+                    |value: f64| halite_tensor::rounding::round_to(types.operand, value).to_bits() == value.to_bits();
                 self.literal(inst, constant.value.f64s().into_iter().all(exact))
             }
             Op::Convert(convert) => self.convert(inst, convert.dtype),
@@ -140,7 +141,8 @@ impl<'a, 'b> Caster<'a, 'b> {
 
     /// With the element types of the model: callees and reinterpreted bits.
     fn as_written(&mut self, inst: &Inst) -> Result<()> {
-        let args = inst.args.iter().map(|&arg| self.cast(arg, self.source.ty(arg).dtype())).collect::<Result<Values>>()?;
+        let args =
+            inst.args.iter().map(|&arg| self.cast(arg, self.source.ty(arg).dtype())).collect::<Result<Values>>()?;
         self.emit(inst, inst.op.clone(), &args)?;
         self.see(inst, |caster| Seen::As(caster.recipe.operand));
         Ok(())
@@ -327,7 +329,11 @@ impl<'a, 'b> Caster<'a, 'b> {
     /// The operands, floats in the type that `dtype` says for their position.
     fn cast_floats(&mut self, values: &[Value], dtype: impl Fn(usize) -> DType) -> Result<Values> {
         let cast = |(position, &value): (usize, &Value)| {
-            if self.source.ty(value).dtype().is_float() { self.cast(value, dtype(position)) } else { self.b.value(value) }
+            if self.source.ty(value).dtype().is_float() {
+                self.cast(value, dtype(position))
+            } else {
+                self.b.value(value)
+            }
         };
         values.iter().enumerate().map(cast).collect()
     }

@@ -51,8 +51,7 @@ impl<'a> Overrides<'a> {
     /// Complains of the first exception that matched nothing.
     pub(super) fn check(&self, module: &Module) -> Result<()> {
         let matched = self.matched.borrow();
-        let Some((index, missed)) =
-            self.precision.overrides.iter().enumerate().find(|(index, _)| !matched[*index])
+        let Some((index, missed)) = self.precision.overrides.iter().enumerate().find(|(index, _)| !matched[*index])
         else {
             return Ok(());
         };

@@ -102,9 +102,8 @@ fn finite(points: impl Iterator<Item = Point>) -> Vec<Point> {
 }
 
 fn loss(area: &Area<'_>, report: &NumericsReport) -> Drawn {
-    let evals = |run: &RunReport| {
-        finite(run.history.evals.iter().map(|record| (record.step as f64, record.held_out_loss)))
-    };
+    let evals =
+        |run: &RunReport| finite(run.history.evals.iter().map(|record| (record.step as f64, record.held_out_loss)));
     let all = curves(report, evals);
     let range = late_range(&all, report.steps as f64);
     let mut chart = panel(area, "held-out loss", steps(report), range.clone())?;
@@ -127,11 +126,15 @@ fn loss(area: &Area<'_>, report: &NumericsReport) -> Drawn {
 
 /// The range of the losses after the first quarter of the run, where recipes differ, without those that ran away.
 fn late_range(all: &[Curves], steps: f64) -> Range<f64> {
-    let late = all.iter().flat_map(|curve| &curve.median).filter(|point| point.0 >= steps / 4.0);
-    let mut values: Vec<f64> = late.map(|point| point.1).collect();
-    values.sort_by(f64::total_cmp);
-    let (Some(&low), Some(&high)) = (values.first(), values.last()) else { return 0.0..1.0 };
-    let high = high.min(2.0 * median(values));
+    let late = |from: f64| {
+        let points = all.iter().flat_map(|curve| curve.seeds.iter().flatten());
+        points.filter(move |point| point.0 >= from).map(|point| point.1)
+    };
+    let low = late(0.0).fold(f64::INFINITY, f64::min);
+    let high = late(steps / 4.0).fold(f64::NEG_INFINITY, f64::max).min(2.0 * median(late(steps / 4.0)));
+    if low > high {
+        return 0.0..1.0;
+    }
     let room = 0.05 * (high - low).max(0.02);
     low - room..high + room
 }
@@ -143,7 +146,8 @@ fn grad_norm(area: &Area<'_>, report: &NumericsReport) -> Drawn {
     };
     let all = curves(report, norms);
     let range = log_range(&all);
-    let mut chart = panel(area, "gradient norm, smoothed", steps(report), range.clone().log_scale())?;
+    let norms = range.clone().log_scale().with_key_points(key_points(&range));
+    let mut chart = panel(area, "gradient norm, smoothed", steps(report), norms)?;
     chart
         .configure_mesh()
         .x_desc("update")
@@ -169,7 +173,8 @@ fn gradient_error(area: &Area<'_>, report: &NumericsReport) -> Drawn {
     let range = log_range(&all);
     let places = -0.4..(report.layers.len().max(1) as f64 - 0.6);
     let title = format!("relative gradient error against {}", report.against);
-    let mut chart = panel(area, &title, places, range.clone().log_scale())?;
+    let errors = range.clone().log_scale().with_key_points(key_points(&range));
+    let mut chart = panel(area, &title, places, errors)?;
     let layer = |place: &f64| {
         let is_layer = (place - place.round()).abs() < 1e-6 && *place > -0.1;
         let name = is_layer.then(|| report.layers.get(place.round() as usize)).flatten();
@@ -205,6 +210,14 @@ fn log_range(all: &[Curves]) -> Range<f64> {
     let low = values().fold(f64::INFINITY, f64::min);
     let high = values().fold(f64::NEG_INFINITY, f64::max);
     if low <= high { low / 1.3..high * 1.3 } else { 0.1..1.0 }
+}
+
+/// Where a logarithmic axis has labels: at powers of ten, over less than two decades also at two and five times these.
+fn key_points(range: &Range<f64>) -> Vec<f64> {
+    let digits: &[f64] = if range.end / range.start < 100.0 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+    let decades = range.start.log10().floor() as i32..=range.end.log10().ceil() as i32;
+    let all = decades.flat_map(|decade| digits.iter().map(move |digit| digit * 10f64.powi(decade)));
+    all.filter(|value| range.contains(value)).collect()
 }
 
 type Chart<'a, 'b, X, Y> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<X, Y>>;
@@ -306,5 +319,35 @@ fn entry(report: &NumericsReport, summary: &RecipeSummary) -> String {
 
 /// A number of a logarithmic axis.
 fn short(value: f64) -> String {
-    if (0.01..1000.0).contains(&value) { format!("{value}") } else { format!("{value:.0e}") }
+    if (0.01..1000.0).contains(&value) { format!("{}", (1e4 * value).round() / 1e4) } else { format!("{value:.0e}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn curves_are_cut_where_they_leave_the_range() {
+        let curve = [(0.0, 4.0), (1.0, 2.0), (2.0, 1.5), (3.0, 5.5), (4.0, 9.0), (5.0, 2.0)];
+        let parts = clipped(&curve, &(1.0..3.0));
+        assert_eq!(parts.len(), 2, "{parts:?}");
+        assert_eq!(parts[0], [(0.5, 3.0), (1.0, 2.0), (2.0, 1.5), (2.375, 3.0)]);
+        assert_eq!(parts[1].last(), Some(&(5.0, 2.0)));
+        assert_eq!(clipped(&[(0.0, 2.0), (1.0, 2.0)], &(1.0..3.0)), [[(0.0, 2.0), (1.0, 2.0)]]);
+    }
+
+    #[test]
+    fn the_median_goes_on_where_most_seeds_do() {
+        let curve = |values: &[f64]| values.iter().enumerate().map(|(step, value)| (step as f64, *value)).collect();
+        let seeds = [curve(&[1.0, 1.0, 1.0]), curve(&[3.0]), curve(&[2.0, 5.0, 2.0])];
+        assert_eq!(median_curve(&seeds), [(0.0, 2.0), (1.0, 5.0), (2.0, 2.0)]);
+        assert_eq!(median_curve(&[curve(&[1.0, 2.0]), curve(&[1.0]), curve(&[3.0])]), [(0.0, 1.0)]);
+    }
+
+    #[test]
+    fn logarithmic_axes_have_a_few_labels() {
+        assert_eq!(key_points(&(0.4..3.0)), [0.5, 1.0, 2.0]);
+        assert_eq!(key_points(&(2e-7..5e-3)).len(), 4);
+        assert_eq!((short(0.5), short(2e-7)), ("0.5".to_owned(), "2e-7".to_owned()));
+    }
 }

@@ -58,7 +58,8 @@ mod tests {
     use halite_spec::{Optimizer, PrecisionName, Recipe};
     use halite_support::SourceMap;
 
-    const BASE: &str = "halite = 1\nbatch = 2\nseq = 8\nmodel.name = 'llama'\n[optimizer.adamw]\nlr = 1e-3\neps = 1e-7\n";
+    const BASE: &str =
+        "halite = 1\nbatch = 2\nseq = 8\nmodel.name = 'llama'\n[optimizer.adamw]\nlr = 1e-3\neps = 1e-7\n";
 
     fn laid(text: &str) -> Result<Recipe, String> {
         let mut sources = SourceMap::new();
@@ -82,8 +83,14 @@ mod tests {
 
     #[test]
     fn mistakes_are_found_in_the_layer() {
-        assert_eq!(laid("batch = 1\n").unwrap_err(), "layer.toml: the recipe states neither `precision` nor `optimizer`");
-        assert_eq!(laid("percision = 'fp32'\nprecision = 'fp32'\n").unwrap_err(), "layer.toml: unknown key `percision`");
+        assert_eq!(
+            laid("batch = 1\n").unwrap_err(),
+            "layer.toml: the recipe states neither `precision` nor `optimizer`"
+        );
+        assert_eq!(
+            laid("percision = 'fp32'\nprecision = 'fp32'\n").unwrap_err(),
+            "layer.toml: unknown key `percision`"
+        );
         assert!(laid("optimizer.adamw.lr = 0\n").unwrap_err().starts_with("layer.toml: `optimizer.adamw.lr` is 0"));
     }
 }
