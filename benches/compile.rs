@@ -1,8 +1,8 @@
-//! Compile speed by phase, for every preset.
+//! Compile speed by phase, for every preset as it is and for the 7B model in the precisions of the comparison with JAX.
 //!
 //! ```text
 //! cargo bench -p halite-benches --bench compile -- --quick           all of it, roughly
-//! cargo bench -p halite-benches --bench compile -- pass/.*/hlat-7b   the passes on one model
+//! cargo bench -p halite-benches --bench compile -- pass/.*/hlat-7b$  the passes on one model
 //! ```
 //!
 //! | group | from | to |
@@ -26,13 +26,17 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::hint::black_box;
 
-const PRESETS: [&str; 3] = ["tiny", "hlat-7b", "hlat-70b"];
+/// Preset and precision; without one, the preset's own.
+const CASES: [(&str, Option<&str>); 5] =
+    [("tiny", None), ("hlat-7b", None), ("hlat-7b", Some("fp32")), ("hlat-7b", Some("mixed")), ("hlat-70b", None)];
 
 fn main() {
     let mut criterion = Criterion::default().sample_size(20).configure_from_args();
-    for preset in PRESETS {
+    for (preset, precision) in CASES {
         let mut session = Session::new();
-        let source = sound(source::load(preset, &[], &mut session.sources));
+        let overrides: Vec<_> = precision.iter().map(|precision| format!("precision={precision}")).collect();
+        let mut source = sound(source::load(preset, &overrides, &mut session.sources));
+        source.name.extend(precision.iter().flat_map(|precision| ["-", precision]));
         bench_elaborate(&mut criterion, &session, &source);
         let step = bench_passes(&mut criterion, &session, &source);
         bench_module(&mut criterion, &session, &source, &step);

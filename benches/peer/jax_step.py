@@ -1,8 +1,13 @@
-"""The Llama training step as a JAX user would write it, in f32: forward, loss, backward, clip, AdamW, donated state.
+"""The Llama training step as a JAX user would write it: forward, loss, backward, clip, AdamW, donated state.
 
-    python jax_step.py CONFIG unrolled|scan OUT.hlo.pb
+    python jax_step.py CONFIG fp32|mixed unrolled|scan OUT.hlo.pb
 
 traces and lowers it, without arrays and without compiling, and writes the HloModuleProto bytes.
+
+The state is f32 in both precisions. Under `mixed` every matmul reads bf16, its weight cast where it is used, and activations
+are bf16. Matmuls answer bf16, but attention scores leave theirs in f32, with the algorithm that keeps its backward in bf16,
+as in `jax.nn.dot_product_attention`. Softmax, norms, rotary positions, loss, clipping and AdamW compute in f32, and
+gradients of weights are cast to f32 before anything is done with them.
 """
 
 import sys
@@ -15,6 +20,8 @@ import jax.numpy as jnp
 from configs import CONFIGS
 
 VARIANTS = ("unrolled", "scan")
+COMPUTE = {"fp32": jnp.float32, "mixed": jnp.bfloat16}
+ALGORITHM = {jnp.dtype(jnp.bfloat16): jax.lax.DotAlgorithmPreset.BF16_BF16_F32}
 PEAK, MIN_RATIO, WARMUP, TOTAL = 1e-3, 0.1, 5, 20
 BETA1, BETA2, EPS, DECAY, CLIP = 0.9, 0.95, 1e-8, 0.1, 1.0
 NORM_EPS, ROPE_THETA, IGNORE = 1e-5, 10000.0, -100
@@ -56,7 +63,13 @@ def tokens_shape(c):
 
 
 def rms_norm(x, weight):
-    return x * jax.lax.rsqrt(jnp.mean(x * x, axis=-1, keepdims=True) + NORM_EPS) * weight
+    wide = x.astype(jnp.float32)
+    wide = wide * jax.lax.rsqrt(jnp.mean(wide * wide, axis=-1, keepdims=True) + NORM_EPS) * weight
+    return wide.astype(x.dtype)
+
+
+def linear(x, weight):
+    return x @ weight.astype(x.dtype)
 
 
 def rope_tables(c):
@@ -69,41 +82,43 @@ def rope_tables(c):
 def rotate(x, rope):
     cos, sin = rope
     first, second = jnp.split(x, 2, axis=-1)
-    return x * cos + jnp.concatenate([-second, first], axis=-1) * sin
+    return (x * cos + jnp.concatenate([-second, first], axis=-1) * sin).astype(x.dtype)
 
 
 def attention(c, x, w, rope, mask):
     batch, seq, _ = x.shape
     width = c.hidden // c.heads
-    q = rotate((x @ w["q"]).reshape(batch, seq, c.heads, width), rope)
-    k = rotate((x @ w["k"]).reshape(batch, seq, c.kv_heads, width), rope)
-    v = (x @ w["v"]).reshape(batch, seq, c.kv_heads, width)
+    q = rotate(linear(x, w["q"]).reshape(batch, seq, c.heads, width), rope)
+    k = rotate(linear(x, w["k"]).reshape(batch, seq, c.kv_heads, width), rope)
+    v = linear(x, w["v"]).reshape(batch, seq, c.kv_heads, width)
     if c.kv_heads != c.heads:
         k = jnp.repeat(k, c.heads // c.kv_heads, axis=2)
         v = jnp.repeat(v, c.heads // c.kv_heads, axis=2)
-    scores = jnp.einsum("bqhd,bkhd->bhqk", q, k) / width**0.5
-    probabilities = jax.nn.softmax(jnp.where(mask, scores, -jnp.inf), axis=-1)
+    algorithm = ALGORITHM.get(x.dtype)
+    scores = jnp.einsum("bqhd,bkhd->bhqk", q, k, precision=algorithm, preferred_element_type=jnp.float32) / width**0.5
+    probabilities = jax.nn.softmax(jnp.where(mask, scores, -jnp.inf), axis=-1).astype(x.dtype)
     mixed = jnp.einsum("bhqk,bkhd->bqhd", probabilities, v)
-    return mixed.reshape(batch, seq, c.hidden) @ w["o"]
+    return linear(mixed.reshape(batch, seq, c.hidden), w["o"])
 
 
 def layer(c, rope, mask, x, w):
     x = x + attention(c, rms_norm(x, w["attention_norm"]), w, rope, mask)
     h = rms_norm(x, w["mlp_norm"])
-    return x + (jax.nn.silu(h @ w["gate"]) * (h @ w["up"])) @ w["down"]
+    return x + linear(jax.nn.silu(linear(h, w["gate"])) * linear(h, w["up"]), w["down"])
 
 
-def loss(c, variant, weights, tokens):
+def loss(c, precision, variant, weights, tokens):
     """The mean cross entropy over the labels that count."""
     inputs, labels = tokens[:, :-1], tokens[:, 1:]
     step = partial(layer, c, rope_tables(c), jnp.tril(jnp.ones((c.seq, c.seq), bool)))
-    x = weights["embed"][inputs]
+    x = weights["embed"][inputs].astype(COMPUTE[precision])
     if variant == "scan":
         x, _ = jax.lax.scan(lambda x, w: (step(x, w), None), x, weights["layers"])
     else:
         for w in weights["layers"]:
             x = step(x, w)
-    log_p = jax.nn.log_softmax(rms_norm(x, weights["norm"]) @ weights["lm_head"], axis=-1)
+    logits = linear(rms_norm(x, weights["norm"]), weights["lm_head"]).astype(jnp.float32)
+    log_p = jax.nn.log_softmax(logits, axis=-1)
     counted = labels != IGNORE
     picked = jnp.take_along_axis(log_p, jnp.where(counted, labels, 0)[..., None], axis=-1)[..., 0]
     return -jnp.sum(jnp.where(counted, picked, 0)) / jnp.sum(counted)
@@ -124,10 +139,10 @@ def adamw(rate, correction1, correction2, scale, w, g, m, v):
     return w - (rate * update + rate * DECAY * w), m, v
 
 
-def train_step(c, variant, state, tokens):
+def train_step(c, precision, variant, state, tokens):
     """(state, tokens s32[B, S+1]) to (state', metrics)."""
     weights = state["weights"]
-    value, grads = jax.value_and_grad(partial(loss, c, variant))(weights, tokens)
+    value, grads = jax.value_and_grad(partial(loss, c, precision, variant))(weights, tokens)
     norm = jnp.sqrt(sum(jnp.sum(g * g) for g in jax.tree.leaves(grads)))
     step = (state["t"] + 1).astype(jnp.float32)
     rate = learning_rate(step)
@@ -139,13 +154,13 @@ def train_step(c, variant, state, tokens):
     return new_state, {"loss": value, "grad_norm": norm, "learning_rate": rate}
 
 
-def lower(c, variant):
+def lower(c, precision, variant):
     """The HloModuleProto bytes of the step."""
-    step = jax.jit(partial(train_step, c, variant), donate_argnums=0)
+    step = jax.jit(partial(train_step, c, precision, variant), donate_argnums=0)
     lowered = step.lower(state_shapes(c, variant), tokens_shape(c))
     return lowered.compiler_ir("hlo").as_serialized_hlo_module_proto()
 
 
 if __name__ == "__main__":
-    name, variant, out = sys.argv[1:]
-    Path(out).write_bytes(lower(CONFIGS[name], variant))
+    name, precision, variant, out = sys.argv[1:]
+    Path(out).write_bytes(lower(CONFIGS[name], precision, variant))

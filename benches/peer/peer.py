@@ -24,6 +24,7 @@ from configs import CONFIGS, EXECUTED
 from hlo import Module
 
 HERE = Path(__file__).parent
+PRECISIONS = ("fp32", "mixed")
 VARIANTS = ("unrolled", "scan")
 PEERS = tuple(f"JAX {variant}" for variant in VARIANTS)
 RESAMPLES = 10_000
@@ -34,6 +35,7 @@ def arguments():
     parser.add_argument("--halite", type=Path, help="the release binary of halite")
     parser.add_argument("--plugin", type=Path, default=os.environ.get("HALITE_PJRT_PLUGIN"), help="the CPU XLA plugin")
     parser.add_argument("--configs", nargs="+", choices=CONFIGS, default=list(CONFIGS), help="what to measure")
+    parser.add_argument("--precision", nargs="+", choices=PRECISIONS, default=list(PRECISIONS), help="in what precision")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="passed to every halite compile")
     parser.add_argument("--compile-runs", type=int, default=5, help="processes started per compiler and config")
     parser.add_argument("--runs", type=int, default=30, help="interleaved runs per step")
@@ -70,13 +72,13 @@ def interleaved(commands, runs):
     return seconds, peaks
 
 
-def halite_command(options, config, out):
-    settings = [word for pair in (*config.sets, *options.set) for word in ("--set", pair)]
+def halite_command(options, config, precision, out):
+    settings = [word for pair in (*config.sets, f"precision={precision}", *options.set) for word in ("--set", pair)]
     return ([options.halite, "compile", config.preset, "-o", out, *settings],)
 
 
-def jax_command(name, variant, out):
-    return [sys.executable, HERE / "jax_step.py", name, variant, out], os.environ | {"JAX_PLATFORMS": "cpu"}
+def jax_command(name, precision, variant, out):
+    return [sys.executable, HERE / "jax_step.py", name, precision, variant, out], os.environ | {"JAX_PLATFORMS": "cpu"}
 
 
 def train_step_file(bundle):
@@ -86,13 +88,13 @@ def train_step_file(bundle):
     return bundle / file
 
 
-def compile_all(options, name, folder):
-    """Compiles one config with every compiler: its figures by compiler, and the HLO files."""
+def compile_all(options, name, precision, folder):
+    """Compiles one config in one precision with every compiler: its figures by compiler, and the HLO files."""
     files = {peer: folder / f"{variant}.hlo.pb" for peer, variant in zip(PEERS, VARIANTS)}
-    commands = {peer: jax_command(name, variant, files[peer]) for peer, variant in zip(PEERS, VARIANTS)}
+    commands = {peer: jax_command(name, precision, variant, files[peer]) for peer, variant in zip(PEERS, VARIANTS)}
     if options.halite:
         bundle = folder / "bundle"
-        commands["Halite"] = halite_command(options, CONFIGS[name], bundle)
+        commands["Halite"] = halite_command(options, CONFIGS[name], precision, bundle)
     seconds, peaks = interleaved(commands, options.compile_runs)
     if options.halite:
         files["Halite"] = train_step_file(bundle)
@@ -174,14 +176,14 @@ def show_ratio(found):
     return f"{found['ratio']:.3f}{interval}"
 
 
-def print_table(name, figures, compared):
+def print_table(title, figures, compared):
     compilers = [c for c in ("Halite", *PEERS) if c in figures]
-    header = [name, *compilers, *(f"Halite / {peer}" for peer in compared)]
+    header = [title, *compilers, *(f"Halite / {peer}" for peer in compared)]
     rows = [header]
-    for key, title, unit in ROWS:
+    for key, row, unit in ROWS:
         if key in figures[PEERS[0]]:
             numbers = [show_number(typical(figures[c][key]) / unit) for c in compilers]
-            rows.append([title, *numbers, *(show_ratio(compared[peer][key]) for peer in compared)])
+            rows.append([row, *numbers, *(show_ratio(compared[peer][key]) for peer in compared)])
     widths = [max(len(row[i]) for row in rows) for i in range(len(header))]
     for index, row in enumerate(rows):
         print("  ".join([row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:]))]))
@@ -192,15 +194,32 @@ def print_table(name, figures, compared):
     print(flush=True)
 
 
-def doubled_layers(options, folder):
+def doubled_layers(options, precision, folder):
     """Halite's compile time of the 7B model with 64 layers over that with its 32."""
     base = CONFIGS["hlat-7b"]
     configs = {"32 layers": base, "64 layers": replace(base, layers=64, sets=("layers=64",))}
-    commands = {name: halite_command(options, config, folder / name) for name, config in configs.items()}
+    commands = {name: halite_command(options, config, precision, folder / name) for name, config in configs.items()}
     seconds, _ = interleaved(commands, options.compile_runs)
     found = ratio(seconds["64 layers"], seconds["32 layers"])
-    print(f"Halite, hlat-7b with 64 layers / with 32: compile {show_ratio(found)}")
+    print(f"Halite, hlat-7b {precision} with 64 layers / with 32: compile {show_ratio(found)}")
     return {"compile_seconds": seconds, **found}
+
+
+def measure_precision(options, precision, folder):
+    """Every config in one precision."""
+    found = {"configs": {}}
+    for name in options.configs:
+        (folder / name).mkdir()
+        figures, files = compile_all(options, name, precision, folder / name)
+        if name in EXECUTED:
+            for compiler, executed in execute_all(options, name, files).items():
+                figures[compiler] |= executed
+        compared = ratios(figures)
+        print_table(f"{name}, {precision}", figures, compared)
+        found["configs"][name] = {"figures": figures, "ratios": compared}
+    if options.halite and "hlat-7b" in options.configs:
+        found["doubled_layers"] = doubled_layers(options, precision, folder)
+    return found
 
 
 def main():
@@ -209,21 +228,13 @@ def main():
         "machine": {"system": platform.platform(), "cores": os.cpu_count()},
         "versions": {"python": platform.python_version()} | {p: version(p) for p in ("jax", "jaxlib", "numpy")},
         "runs": {"compile": options.compile_runs, "step": options.runs},
-        "configs": {},
+        "precisions": {},
     }
     with tempfile.TemporaryDirectory() as temporary:
-        for name in options.configs:
-            folder = Path(temporary) / name
+        for precision in options.precision:
+            folder = Path(temporary) / precision
             folder.mkdir()
-            figures, files = compile_all(options, name, folder)
-            if name in EXECUTED:
-                for compiler, executed in execute_all(options, name, files).items():
-                    figures[compiler] |= executed
-            compared = ratios(figures)
-            print_table(name, figures, compared)
-            report["configs"][name] = {"figures": figures, "ratios": compared}
-        if options.halite and "hlat-7b" in options.configs:
-            report["doubled_layers"] = doubled_layers(options, Path(temporary))
+            report["precisions"][precision] = measure_precision(options, precision, folder)
     if options.json:
         options.json.write_text(json.dumps(report, indent=2) + "\n")
 

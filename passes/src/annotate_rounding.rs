@@ -1,15 +1,19 @@
 //! `annotate-rounding`.
 
 mod dither;
+mod helper;
 mod sites;
+mod words;
 
 use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
 use dither::Dither;
 use halite_ir::{Function, InferCx, Inst, Module, Phase, Rewriter, Rounding, Value, rewrite_planned};
 use halite_spec::{RoundingMode, SrBy, SrSites, StochasticRounding};
 use halite_support::{Diagnostic, Name, Result, codes};
+use halite_tensor::rounding::stream_key;
 use sites::streams;
 use std::collections::VecDeque;
+use words::{Words, check_keys};
 
 /// The start of the names of helpers that round stochastically.
 pub(crate) const DITHER: &str = "stochastic_";
@@ -19,15 +23,21 @@ pub(crate) const DITHER: &str = "stochastic_";
 /// Each chosen narrowing gets a stream of random bits: a weight that is written, the one of its name; any other, one
 /// named after its scope and op. Then it is realized by dither: the op computes wide, and a helper function, shared by
 /// all sites of one shape, rounds the result with bits that depend on the seed, the stream, the number of the update and
-/// the element's position. So equal tensors round alike on every rank, and however they are split.
+/// the element's position. So equal tensors round alike on every rank, and however they are split. What the bits of
+/// several elements share is computed before the first site: the words of all streams in one vector, and those of the
+/// coordinates along each dimension of each size.
 ///
 /// Neuron's own switch rounds every narrowing of a process and knows no streams; on CPU XLA it is emulated like this.
 ///
 /// ```text
 /// %w1 = convert %new {rounding = rne} : bf16[8,8]
 /// =>
-/// %key = constant 2654435769 : u32[]
-/// %w1 = call %new, %key, %update {callee = @stochastic_bf16_8x8} : bf16[8,8]
+/// %keys = constant [2654435769] : u32[1]
+/// %stream_words = call %keys, %update {callee = @stream_words} : u32[1]
+/// %rows_8 = call %update {callee = @rows_8} : u32[8]
+/// %columns_8 = call %update {callee = @columns_8} : u32[8]
+/// %word = reshape %stream_words : u32[]
+/// %w1 = call %new, %word, %rows_8, %columns_8 {callee = @stochastic_bf16_8x8} : bf16[8,8]
 /// ```
 #[derive(Debug)]
 pub(crate) struct AnnotateRounding;
@@ -50,10 +60,12 @@ impl Pass for AnnotateRounding {
         check_realizable(sr)?;
         let mut plans: VecDeque<_> =
             module.functions.iter().map(|function| streams(function, &module.locs, sr)).collect();
-        let plan = |_: InferCx<'_>, _: &Function| plans.pop_front().filter(|plan| plan.iter().any(Option::is_some));
         let seed = sr.map_or(StochasticRounding::default().seed, |sr| sr.seed);
+        check_keys(plans.iter().flatten().flatten(), seed)?;
+        let plan = |_: InferCx<'_>, _: &Function| plans.pop_front().filter(|plan| plan.iter().any(Option::is_some));
         let changed = rewrite_planned(module, cx.registry, plan, |rewriter, source, streams| {
-            let mut dither = Dither::new(rewriter, source, seed)?;
+            let words = Words::emit(rewriter, source, &streams, |stream| stream_key(seed.into(), stream))?;
+            let mut dither = Dither::new(words);
             for (inst, stream) in source.insts.iter().zip(streams) {
                 match stream {
                     Some(stream) => dither.realize(rewriter, source, inst, &stream)?,

@@ -59,8 +59,22 @@ fn convert(dtype: DType, count: usize) -> Module {
 
 /// Bits of shape `shape` at `offset` under the key and step that are the parameters.
 fn bits(b: &mut Builder<'_>, args: &[Value], shape: &[usize], offset: &[usize]) -> Result<Value> {
-    let ints = |list: &[usize]| Attr::Ints(list.iter().map(|&size| size as i64).collect());
-    Ok(b.composite("random_bits", &[("shape", ints(shape)), ("offset", ints(offset))], args)?[0])
+    let keys = b.reshape(args[0], [1])?;
+    let words = b.composite("stream_words", &[], &[keys, args[1]])?[0];
+    let word = b.reshape(words, [])?;
+    bits_of(b, word, args[1], shape, offset)
+}
+
+/// Bits of shape `shape` at `offset` under the word of a stream.
+fn bits_of(b: &mut Builder<'_>, word: Value, step: Value, shape: &[usize], offset: &[usize]) -> Result<Value> {
+    let mut args = vec![word];
+    for (dim, &size) in shape.iter().enumerate() {
+        let offset = offset.get(dim).copied().unwrap_or(0);
+        let attrs = [("dim", dim), ("size", size), ("offset", offset)];
+        let attrs = attrs.map(|(name, value)| (name, Attr::Int(value as i64)));
+        args.push(b.composite("coordinate_words", &attrs, &[step])?[0]);
+    }
+    Ok(b.composite("random_bits", &[], &args)?[0])
 }
 
 fn key_and_step() -> [TensorType; 2] {
@@ -254,6 +268,48 @@ fn parts_have_the_bits_of_the_whole() {
             assert_eq!(found[0], found[1], "split along {dim}");
         }
     }
+}
+
+/// Two tensors that become one, each at its offset, round with the bits of the one; the other way round they do not.
+#[test]
+fn merged_tensors_keep_their_coordinates() {
+    let (queries, keys) = ([5, 4], [3, 4]);
+    let module = program(&key_and_step(), |b, args| {
+        let merged = bits(b, args, &[8, 4], &[])?;
+        let first = bits(b, args, &queries, &[0, 0])?;
+        let second = bits(b, args, &keys, &[5, 0])?;
+        let swapped = bits(b, args, &keys, &[0, 0])?;
+        let rows = b.slice(merged, &[5, 0], &[8, 4])?;
+        Ok(vec![merged, b.concatenate(&[first, second], 0)?, rows, swapped])
+    });
+    for found in run(&module, &[scalar(DType::U32, 9), scalar(DType::S32, 4)]) {
+        assert_eq!(found[0], found[1]);
+        assert!(found[2].ints().iter().zip(found[3].ints()).all(|(here, swapped)| *here != swapped));
+    }
+}
+
+/// The word of a stream does not depend on its place among the others.
+#[test]
+fn streams_keep_their_words_in_any_order() {
+    let names = ["a.weight", "b.weight", "c.weight", "d.weight"];
+    let keys = |order: &[usize]| words(&order.iter().map(|&at| stream_key(3, names[at])).collect::<Vec<_>>());
+    let step = TensorType::scalar(DType::S32);
+    let bits_of_last = |order: &[usize]| {
+        let types = [TensorType::new(DType::U32, [order.len()]), step.clone()];
+        let module = program(&types, |b, args| {
+            let words = b.composite("stream_words", &[], args)?[0];
+            let last = b.slice_dim(words, 0, order.len() - 1, order.len())?;
+            let word = b.reshape(last, [])?;
+            Ok(vec![bits_of(b, word, args[1], &[3, 4], &[])?])
+        });
+        let [interpreted, compiled] = run(&module, &[keys(order), scalar(DType::S32, 7)]);
+        assert_eq!(interpreted, compiled);
+        interpreted[0].ints()
+    };
+    let alone = bits_of_last(&[3]);
+    assert_eq!(alone, bits_of_last(&[0, 1, 2, 3]));
+    assert_eq!(alone, bits_of_last(&[2, 0, 3]));
+    assert_ne!(alone, bits_of_last(&[3, 2]));
 }
 
 #[test]

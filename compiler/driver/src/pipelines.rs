@@ -14,13 +14,13 @@ macro_rules! simplify {
 /// `cse` runs before `auto-diff` so that what layers share (masks, rotary tables) is differentiated once. Composites are
 /// expanded after it: their gradients are composites too, which target kernels can match. `inline` comes before the last
 /// clean-up because a derivative function repeats the primal part of its callee. `annotate-rounding` comes last: the
-/// helpers that it adds are shared by calls, which `inline` would dissolve.
+/// helpers that it adds are shared by calls, which `inline` would dissolve; `cse` merges the constants in them.
 const TRAIN_STEP: &str = concat!(
     "bind-recipe, cse, dce, auto-diff, auto-cast, append-optimizer, check-precision, ",
     simplify!(),
     ", expand-composites, inline, ",
     simplify!(),
-    ", annotate-rounding, legalize, check-precision"
+    ", annotate-rounding, cse, legalize, check-precision"
 );
 
 /// The gradients of [`TRAIN_STEP`] as results, without the update: what `halite numerics` compares.
@@ -29,14 +29,14 @@ pub(crate) const GRADIENTS: &str = concat!(
     simplify!(),
     ", expand-composites, inline, ",
     simplify!(),
-    ", annotate-rounding, legalize"
+    ", annotate-rounding, cse, legalize"
 );
 
 /// The forward part alone.
 const INFERENCE: &str = concat!(
     "cse, dce, auto-cast, check-precision, expand-composites, inline, ",
     simplify!(),
-    ", annotate-rounding, legalize, check-precision"
+    ", annotate-rounding, cse, legalize, check-precision"
 );
 
 /// The pipeline for a role, in the syntax of `halite opt --passes`.

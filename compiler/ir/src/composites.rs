@@ -6,9 +6,11 @@ use std::sync::Arc;
 
 mod add_any;
 mod causal_attention;
+mod coordinate_words;
 mod cross_entropy;
 mod embedding;
 mod gelu;
+mod hash;
 mod layer_norm;
 mod linear;
 mod log_softmax;
@@ -20,6 +22,7 @@ mod rope;
 mod silu;
 mod softmax;
 mod stochastic_convert;
+mod stream_words;
 mod swiglu;
 
 /// Every built-in composite, in order.
@@ -28,6 +31,7 @@ pub(crate) fn all() -> Vec<Arc<dyn CompositeDef>> {
         Arc::new(add_any::AddAny),
         Arc::new(causal_attention::CausalAttention),
         Arc::new(causal_attention::CausalAttentionGrad),
+        Arc::new(coordinate_words::CoordinateWords),
         Arc::new(cross_entropy::CrossEntropy),
         Arc::new(cross_entropy::CrossEntropyGrad),
         Arc::new(embedding::Embedding),
@@ -49,6 +53,7 @@ pub(crate) fn all() -> Vec<Arc<dyn CompositeDef>> {
         Arc::new(softmax::Softmax),
         Arc::new(softmax::SoftmaxGrad),
         Arc::new(stochastic_convert::StochasticConvert),
+        Arc::new(stream_words::StreamWords),
         Arc::new(swiglu::Swiglu),
         Arc::new(swiglu::SwigluGrad),
     ]

@@ -16,9 +16,19 @@ fn decomposition(name: &str, attrs: &[(&str, Attr)], args: &[TensorType]) -> Fun
     composite.decompose(&registry, &args.iter().collect::<Vec<_>>()).unwrap()
 }
 
-fn random_bits(shape: &[i64], offset: &[i64]) -> Function {
-    let attrs = [("shape", Attr::Ints(shape.into())), ("offset", Attr::Ints(offset.into()))];
-    decomposition("random_bits", &attrs, &[TensorType::scalar(DType::U32), TensorType::scalar(DType::S32)])
+fn random_bits(shape: &[usize]) -> Function {
+    let along = shape.iter().map(|&size| TensorType::new(DType::U32, [size]));
+    let args: Vec<_> = std::iter::once(TensorType::scalar(DType::U32)).chain(along).collect();
+    decomposition("random_bits", &[], &args)
+}
+
+fn stream_words(count: usize) -> Function {
+    decomposition("stream_words", &[], &[TensorType::new(DType::U32, [count]), TensorType::scalar(DType::S32)])
+}
+
+fn coordinate_words(dim: i64, size: i64, offset: i64) -> Function {
+    let attrs = [("dim", dim), ("size", size), ("offset", offset)].map(|(name, value)| (name, Attr::Int(value)));
+    decomposition("coordinate_words", &attrs, &[TensorType::scalar(DType::S32)])
 }
 
 fn stochastic_convert(dtype: DType) -> Function {
@@ -57,17 +67,14 @@ fn assert_refused(outcome: Result<(), Diagnostic>, parts: &[&str]) {
 
 #[test]
 fn dither_is_exact() {
-    let end = 1 << 24;
-    for (shape, offset) in [
-        (&[][..], &[][..]),
-        (&[end], &[]),
-        (&[4096, 11008], &[]),
-        (&[8, 128], &[end - 8, end - 128]),
-        (&[2, 3, 4, 5], &[0, 7, 0, 9]),
-        (&[0, 3], &[]),
-    ] {
-        check(&random_bits(shape, offset)).unwrap_or_else(|error| panic!("{shape:?} at {offset:?}: {error}"));
+    for shape in [&[][..], &[9], &[4096, 11008], &[2, 3, 4, 5], &[0, 3]] {
+        check(&random_bits(shape)).unwrap_or_else(|error| panic!("{shape:?}: {error}"));
     }
+    let end = 1 << 24;
+    for (dim, size, offset) in [(0, end, 0), (1, 128, end - 128), (3, 5, 9), (0, 0, 0)] {
+        check(&coordinate_words(dim, size, offset)).unwrap_or_else(|error| panic!("{size} at {offset}: {error}"));
+    }
+    check(&stream_words(291)).unwrap();
     for dtype in [DType::Bf16, DType::F16] {
         check(&stochastic_convert(dtype)).unwrap_or_else(|error| panic!("{dtype}: {error}"));
     }
@@ -77,26 +84,30 @@ fn dither_is_exact() {
 fn composites_are_looked_into() {
     let convert = |bits: &str| {
         check_text(&format!(
-            "func @main(%x: f32[4], %key: u32[], %step: s32[]) -> (bf16[4]) {{
+            "func @main(%x: f32[4], %keys: u32[1], %step: s32[]) -> (bf16[4]) {{
+               %words = stream_words %keys, %step : u32[1]
+               %word = reshape %words : u32[]
+               %rows = coordinate_words %step {{dim = 0, size = 4}} : u32[4]
                {bits}
                %y = stochastic_convert %x, %bits {{dtype = bf16}} : bf16[4]
                return %y
              }}"
         ))
     };
-    convert("%bits = random_bits %key, %step {shape = [4]} : u32[4]").unwrap();
-    let wide = "%a = random_bits %key, %step {shape = [4]} : u32[4]\n%bits = add %a, %a : u32[4]";
-    assert_refused(convert(wide), &["`%4 = add .. : u32[4]` of `@main`", "0..=8589934590"]);
+    convert("%bits = random_bits %word, %rows : u32[4]").unwrap();
+    let wide = "%a = random_bits %word, %rows : u32[4]\n%bits = add %a, %a : u32[4]";
+    assert_refused(convert(wide), &["`%7 = add .. : u32[4]` of `@main`", "0..=8589934590"]);
 }
 
 #[test]
 fn changed_dither_is_refused() {
-    let matrix = || random_bits(&[64, 64], &[]);
+    let matrix = || random_bits(&[64, 64]);
     // One more bit of a word, a wider multiplier, a shift too short, a coordinate too far.
     assert_refused(check_changed(matrix(), "constant 65535", "constant 131071"), &["multiply"]);
     assert_refused(check_changed(matrix(), "constant 237", "constant 257"), &["multiply"]);
     assert_refused(check_changed(matrix(), "constant 16", "constant 15"), &["multiply"]);
-    assert_refused(check_changed(random_bits(&[64], &[9]), "constant 9", "constant 16777153"), &["add", "16777216"]);
+    let far = check_changed(coordinate_words(0, 64, 9), "constant 9", "constant 16777153");
+    assert_refused(far, &["add", "16777216"]);
     let bf16 = || stochastic_convert(DType::Bf16);
     assert_refused(check_changed(bf16(), "= and ", "= or "), &["add"]);
     assert_refused(check_changed(bf16(), "shift_right_logical", "shift_left"), &["add"]);
@@ -150,8 +161,8 @@ fn per_element(function: &Function, elements: usize) -> usize {
 
 #[test]
 fn dither_costs_as_stated() {
-    assert_eq!(per_element(&random_bits(&[4, 8], &[]), 32), 13);
-    assert_eq!(per_element(&random_bits(&[4, 8, 2], &[]), 64), 14);
+    assert_eq!(per_element(&random_bits(&[4, 8]), 32), 17);
+    assert_eq!(per_element(&random_bits(&[4, 8, 2]), 64), 18);
     assert_eq!(per_element(&stochastic_convert(DType::Bf16), 32), 10);
     assert_eq!(per_element(&stochastic_convert(DType::F16), 32), 21);
 }

@@ -8,7 +8,7 @@
 mod random_bits;
 mod stochastic;
 
-pub use random_bits::{ELEMENT_MULTIPLIERS, MAX_COORDINATE, MIX_MULTIPLIERS, MIX_OFFSET, random_bits, stream_key};
+pub use random_bits::{ELEMENT_ROUNDS, MAX_COORDINATE, MIX_OFFSET, MIX_ROUNDS, Round, mix, random_bits, stream_key};
 pub use stochastic::stochastic;
 
 use crate::DType;

@@ -221,12 +221,13 @@ impl<'a, 'b> Caster<'a, 'b> {
             Follows::Sensitive | Follows::Own => self.as_they_come(inst)?,
             Follows::Widest if self.readers.on_the_way(&inst.results) => self.as_they_come(inst)?,
             Follows::Widest => {
-                let seen: Vec<_> = inst.args.iter().map(|&arg| self.seen[arg.index()]).collect();
-                let narrow = |position: usize| match seen[position] {
-                    Seen::As(dtype) if !loses(dtype, widest) => dtype,
-                    _ => widest,
+                let taken = |&arg: &Value| match self.seen[arg.index()] {
+                    _ if self.readers.alone(arg) && !types.forced => Ok(self.b.dtype(self.b.value(arg)?)),
+                    Seen::As(dtype) if !loses(dtype, widest) => Ok(dtype),
+                    _ => Ok(widest),
                 };
-                self.cast_floats(&inst.args, narrow)?
+                let taken = inst.args.iter().map(taken).collect::<Result<SmallVec<[DType; 4]>>>()?;
+                self.cast_floats(&inst.args, |position| taken[position])?
             }
             follows => {
                 let dtype = types.resolve(follows, widest);

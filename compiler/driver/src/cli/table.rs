@@ -40,6 +40,11 @@ pub(super) fn grouped(number: u64) -> String {
     text
 }
 
+/// A number of things: `1 finding`, `2 findings`.
+pub(super) fn counted(number: usize, thing: &str) -> String {
+    if number == 1 { format!("1 {thing}") } else { format!("{} {thing}s", grouped(number as u64)) }
+}
+
 /// Bytes in the largest unit of which there is one: `75.3 GiB`.
 pub(super) fn bytes(number: u64) -> String {
     scaled(number as f64, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB", "PiB"])

@@ -1,0 +1,105 @@
+//! What the random bits of all sites are made of, computed once.
+
+use super::helper::{call_helper, expanded};
+use halite_ir::{Attr, Builder, Function, Inst, ParamRole, Rewriter, Slot, Value, Values};
+use halite_support::{Diagnostic, Name, Result, codes};
+use halite_tensor::rounding::stream_key;
+use halite_tensor::{DType, HostTensor, Shape};
+use indexmap::IndexSet;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+
+/// The words of the streams and coordinates that one function rounds by.
+pub(super) struct Words {
+    /// The streams, in the order of their words.
+    streams: IndexSet<Name, FxBuildHasher>,
+    /// The word of each stream, `u32[n]`.
+    words: Value,
+    /// The words along a dimension of a size.
+    along: FxHashMap<(usize, usize), Value>,
+}
+
+impl Words {
+    /// Emits what all sites share, given the stream of each instruction. Nothing may read the number of completed
+    /// updates after its replacement, so this comes first.
+    pub(super) fn emit(
+        b: &mut Rewriter<'_>,
+        source: &Function,
+        sites: &[Option<Name>],
+        key: impl Fn(&Name) -> u32,
+    ) -> Result<Self> {
+        let update = update_number(b, source)?;
+        let streams: IndexSet<Name, FxBuildHasher> = sites.iter().flatten().cloned().collect();
+        let keys = streams.iter().map(|stream| i128::from(key(stream)));
+        let keys = b.constant(HostTensor::from_ints(DType::U32, [streams.len()], keys))?;
+        b.name_value(update, "update");
+        b.name_value(keys, "keys");
+        let args = [("keys", keys), ("step", update)];
+        let words = call_helper(b, "stream_words", &args, |b, args| expanded(b, "stream_words", &[], args))?;
+        let mut own = Self { streams, words, along: FxHashMap::default() };
+        for (inst, _) in source.insts.iter().zip(sites).filter(|(_, site)| site.is_some()) {
+            own.add_coordinates(b, source, inst, update)?;
+        }
+        Ok(own)
+    }
+
+    /// Adds the words along each dimension of a result.
+    fn add_coordinates(&mut self, b: &mut Rewriter<'_>, source: &Function, inst: &Inst, update: Value) -> Result<()> {
+        let shapes = inst.results.iter().map(|&result| source.ty(result).shape());
+        for (dim, &size) in shapes.flat_map(|shape| shape.iter().enumerate()) {
+            if self.along.contains_key(&(dim, size)) {
+                continue;
+            }
+            let attrs = [("dim", Attr::Int(dim as i64)), ("size", Attr::Int(size as i64))];
+            let name = format!("{}_{size}", line(dim));
+            let body = |b: &mut Builder<'_>, args: &[Value]| expanded(b, "coordinate_words", &attrs, args);
+            let along = call_helper(b, &name, &[("step", update)], body)?;
+            self.along.insert((dim, size), along);
+        }
+        Ok(())
+    }
+
+    /// The word of a stream and those of the coordinates of a shape.
+    pub(super) fn of(&self, b: &mut Rewriter<'_>, stream: &Name, shape: &Shape) -> Result<Values> {
+        let unknown = || Diagnostic::bug(format!("the stream `{stream}` of `{shape}` has no words"));
+        let at = self.streams.get_index_of(stream).ok_or_else(unknown)?;
+        let word = b.slice_dim(self.words, 0, at, at + 1)?;
+        let word = b.reshape(word, [])?;
+        let along = shape.iter().enumerate().map(|(dim, &size)| self.along.get(&(dim, size)).copied());
+        std::iter::once(Some(word)).chain(along).collect::<Option<Values>>().ok_or_else(unknown)
+    }
+}
+
+/// What a dimension counts.
+pub(super) fn line(dim: usize) -> String {
+    match dim {
+        0 => "rows".to_owned(),
+        1 => "columns".to_owned(),
+        _ => format!("dim{dim}"),
+    }
+}
+
+/// The number of the update being made, `s32[]`: 0 for a function that makes none.
+fn update_number(b: &mut Rewriter<'_>, source: &Function) -> Result<Value> {
+    let is_step = |role: &ParamRole| matches!(role, ParamRole::State(info) if info.slot == Slot::Step);
+    match source.params.iter().find(|param| is_step(&param.role)) {
+        Some(param) => {
+            let completed = b.value(param.value)?;
+            b.add_scalar(completed, 1.0)
+        }
+        None => b.constant(HostTensor::zeros(DType::S32, Shape::scalar())),
+    }
+}
+
+/// Fails when two streams have one key, so that they would round alike.
+pub(super) fn check_keys<'n>(streams: impl Iterator<Item = &'n Name>, seed: u32) -> Result<()> {
+    let mut owners = FxHashMap::default();
+    for stream in streams {
+        let owner = *owners.entry(stream_key(seed.into(), stream)).or_insert(stream);
+        if owner != stream {
+            let message =
+                format!("the streams `{owner}` and `{stream}` have the same random bits under the seed {seed}");
+            return Err(Diagnostic::error(codes::STREAM_CLASH, message));
+        }
+    }
+    Ok(())
+}
