@@ -15,6 +15,7 @@ use halite_support::{Diagnostic, Name, Result, codes};
 use halite_tensor::{DType, HostTensor};
 use smallvec::SmallVec;
 use std::fmt;
+use std::sync::Arc;
 
 /// What an attribute of a composite may be.
 #[derive(Clone, PartialEq, Debug)]
@@ -42,7 +43,8 @@ impl AttrSpec {
 /// The attributes of a composite instruction, in the order of its schema.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Attrs {
-    values: SmallVec<[(Name, Attr); 2]>,
+    /// Shared by the copies of an instruction.
+    values: Arc<[(Name, Attr)]>,
     cast: Option<Cast>,
 }
 
@@ -77,7 +79,7 @@ impl Attrs {
                 return Err(error(format!("`{composite}` has no attribute `{name}`")).help(format!("it takes {takes}")));
             }
         }
-        let mut values = SmallVec::new();
+        let mut values = Vec::with_capacity(schema.len());
         for spec in schema {
             let found = given.iter().find(|(name, _)| *name == spec.name).map(|(_, attr)| attr.clone());
             let attr = match (found, &spec.default) {
@@ -98,7 +100,7 @@ impl Attrs {
             };
             values.push((Name::from(spec.name), attr));
         }
-        Ok(Self { values, cast: None })
+        Ok(Self { values: values.into(), cast: None })
     }
 
     /// Name and value of each, in schema order.
@@ -266,7 +268,7 @@ impl OpDef for Composite {
     }
 
     fn attrs(&mut self, visitor: &mut dyn AttrVisitor) {
-        for (name, attr) in &mut self.attrs.values {
+        for (name, attr) in Arc::make_mut(&mut self.attrs.values) {
             visitor.attr(name, attr);
         }
         if let Some(cast) = &mut self.attrs.cast {

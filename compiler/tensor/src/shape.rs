@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 /// A list of dimension numbers or sizes, inline up to rank 6.
-pub type Dims = SmallVec<[usize; 6]>;
+pub type Dims = SmallVec<[usize; 4]>;
 
 /// The sizes of a tensor's dimensions, outermost first. Rank 0 is a scalar; a size may be 0.
 #[derive(PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
