@@ -80,7 +80,9 @@ impl<'f> Known<'f> {
         let args: Values = mapped(&self.stands, inst).collect();
         let candidates = self.positions.entry(hash(inst, &args)).or_default();
         let (insts, stands) = (&self.function.insts, &self.stands);
-        let equal = |other: &Inst| other.op == inst.op && other.rounding == inst.rounding && mapped(stands, other).eq(args.iter().copied());
+        let equal = |other: &Inst| {
+            other.op == inst.op && other.rounding == inst.rounding && mapped(stands, other).eq(args.iter().copied())
+        };
         if let Some(first) = candidates.iter().map(|&first| first as usize).find(|&first| equal(&insts[first])) {
             for (&own, &of_first) in inst.results.iter().zip(&insts[first].results) {
                 self.stands[own.index()] = of_first;

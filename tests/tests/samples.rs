@@ -104,7 +104,9 @@ fn interpreter_agrees_with_xla() {
 /// Whether the HLO of a sample differs between the forms of gathers.
 fn depends_on_gather(sample: &Sample, registry: &Registry) -> bool {
     let hlo = |gather| {
-        sample_module(sample, registry).and_then(|module| xla::hlo(&module, registry, LowerOptions { gather, ..LowerOptions::default() })).ok()
+        sample_module(sample, registry)
+            .and_then(|module| xla::hlo(&module, registry, LowerOptions { gather, ..LowerOptions::default() }))
+            .ok()
     };
     hlo(Gather::Native) != hlo(Gather::OneHot)
 }

@@ -7,7 +7,9 @@ use crate::op::InferCx;
 use crate::ops::Op;
 use crate::registry::Registry;
 use crate::rounding::narrows;
-use crate::syntax::{Def, FuncId, FuncResult, Function, Inst, Module, Param, ParamRole, ResultRole, Rounding, Value, ValueData};
+use crate::syntax::{
+    Def, FuncId, FuncResult, Function, Inst, Module, Param, ParamRole, ResultRole, Rounding, Value, ValueData,
+};
 use crate::ty::{TensorType, Types};
 use halite_support::{Diagnostic, Name, Result, Span};
 use halite_tensor::{DType, Shape};

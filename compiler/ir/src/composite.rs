@@ -280,7 +280,8 @@ impl OpDef for Composite {
         let def = cx.registry.composite(&self.name)?;
         let Some(cast) = &self.attrs.cast else { return def.infer(cx, &self.attrs, args) };
         let mut types = if cast.converts_operands(def.policy().class) {
-            let wide = |ty: &&TensorType| if ty.dtype().is_float() { ty.with_dtype(cast.compute) } else { (*ty).clone() };
+            let wide =
+                |ty: &&TensorType| if ty.dtype().is_float() { ty.with_dtype(cast.compute) } else { (*ty).clone() };
             let wide: SmallVec<[TensorType; 4]> = args.iter().map(wide).collect();
             def.infer(cx, &self.attrs, &wide.iter().collect::<SmallVec<[_; 4]>>())?
         } else {

@@ -5,7 +5,8 @@ pub(super) fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
     let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
-    let starts_with_digit = |cell: &String| cell.starts_with(|first: char| first.is_ascii_digit() || first == '-' || first == '+');
+    let starts_with_digit =
+        |cell: &String| cell.starts_with(|first: char| first.is_ascii_digit() || first == '-' || first == '+');
     let is_number = |column: usize| rows.iter().skip(1).filter_map(|row| row.get(column)).all(starts_with_digit);
     let line = |row: &Vec<String>| {
         let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {

@@ -23,8 +23,10 @@ pub(super) fn eval(
     let cx = EvalCx { functions: interpreter.functions, registry: interpreter.registry, results: &wide_types };
     let wide = widened(&inst.op, DType::F32);
     let converts = wide.as_ref().is_none_or(|wide| wide.converts_operands);
-    let converted: Vec<Vec<HostTensor>> =
-        args.iter().map(|args| args.iter().map(|arg| if converts { in_f32(arg) } else { (*arg).clone() }).collect()).collect();
+    let converted: Vec<Vec<HostTensor>> = args
+        .iter()
+        .map(|args| args.iter().map(|arg| if converts { in_f32(arg) } else { (*arg).clone() }).collect())
+        .collect();
     let results = match wide {
         Some(wide) => {
             let args: Vec<Vec<&HostTensor>> = converted.iter().map(|args| args.iter().collect()).collect();

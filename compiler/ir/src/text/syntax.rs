@@ -194,7 +194,9 @@ fn attr_text(value: Pair<'_, Rule>) -> Option<AttrText<'_>> {
     let pair = value.into_inner().next()?;
     let text = pair.as_str();
     let rule = pair.as_rule();
-    let mut parts = pair.into_inner().filter(|part| matches!(part.as_rule(), Rule::list | Rule::word | Rule::element | Rule::string));
+    let mut parts = pair
+        .into_inner()
+        .filter(|part| matches!(part.as_rule(), Rule::list | Rule::word | Rule::element | Rule::string));
     Some(match rule {
         Rule::pair => AttrText::Pair(ints(parts.next()?.as_str())?, ints(parts.next()?.as_str())?),
         Rule::groups => AttrText::Groups(parts.map(|list| ints(list.as_str())).collect::<Option<_>>()?),
