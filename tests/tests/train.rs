@@ -16,9 +16,12 @@ const SEED: u64 = 0;
 const PRECISION: f64 = 0.01;
 
 fn compile(precision: &str) -> Bundle {
+    compile_with(&[format!("precision={precision}")])
+}
+
+fn compile_with(settings: &[String]) -> Bundle {
     let mut session = Session::new();
-    let settings = [format!("precision={precision}")];
-    let source = source::load("tiny", &settings, &mut session.sources).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let source = source::load("tiny", settings, &mut session.sources).unwrap_or_else(|errors| panic!("{errors:?}"));
     session.compile(&source, &CompileOptions::default()).unwrap_or_else(|errors| panic!("{errors:?}")).bundle
 }
 
@@ -61,19 +64,39 @@ fn tiny_learns_english() {
     assert!((mixed / wide - 1.0).abs() < PRECISION, "the held-out loss ends at {mixed}, in `fp32` at {wide}");
 }
 
+/// What a run leaves: metrics and state.
+fn read(files: &RunFiles) -> (Vec<u8>, Vec<u8>) {
+    let file = |path| std::fs::read(path).expect("the run wrote it");
+    (file(files.metrics()), file(files.state()))
+}
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
 #[test]
 fn a_run_is_a_function_of_its_seed() {
-    let (bundle, corpus) = (compile("mixed"), corpus());
-    let folders: Vec<_> = (0..3).map(|_| tempfile::tempdir().expect("a temporary folder")).collect();
-    let read = |files: &RunFiles| {
-        let file = |path| std::fs::read(path).expect("the run wrote it");
-        (file(files.metrics()), file(files.state()))
+    for precision in ["mixed", "bf16-sr"] {
+        let (bundle, corpus) = (compile(precision), corpus());
+        let folders = [folder(), folder(), folder()];
+        let (_, first) = run(&bundle, &corpus, folders[0].path(), 12, false);
+        let (_, second) = run(&compile(precision), &corpus, folders[1].path(), 12, false);
+        assert!(read(&first) == read(&second), "{precision}: two runs with one seed differ");
+        let (_, resumed) = run(&bundle, &corpus, folders[2].path(), 8, false);
+        assert!(read(&first).1 != read(&resumed).1, "{precision}: updates change the state");
+        run(&bundle, &corpus, folders[2].path(), 12, true);
+        assert!(read(&first) == read(&resumed), "{precision}: a resumed run differs from one without a break");
+    }
+}
+
+#[test]
+fn the_seed_of_rounding_changes_the_run() {
+    let corpus = corpus();
+    let state = |seed: u32| {
+        let bundle = compile_with(&["precision=bf16-sr".to_owned(), format!("precision.sr.seed={seed}")]);
+        let folder = folder();
+        let (_, files) = run(&bundle, &corpus, folder.path(), 4, false);
+        read(&files).1
     };
-    let (_, first) = run(&bundle, &corpus, folders[0].path(), 12, false);
-    let (_, second) = run(&compile("mixed"), &corpus, folders[1].path(), 12, false);
-    assert!(read(&first) == read(&second), "two runs with one seed differ");
-    let (_, resumed) = run(&bundle, &corpus, folders[2].path(), 8, false);
-    assert!(read(&first).1 != read(&resumed).1, "updates change the state");
-    run(&bundle, &corpus, folders[2].path(), 12, true);
-    assert!(read(&first) == read(&resumed), "a resumed run differs from one without a break");
+    assert!(state(0) != state(1), "the bits of two seeds are the same");
 }
