@@ -231,6 +231,25 @@ mod tests {
     }
 
     #[test]
+    fn narrowings_say_how_they_round_when_asked() {
+        let registry = Registry::default();
+        let mut module = Module::new("narrow");
+        let mut b = Builder::new(&mut module, &registry, "main");
+        let x = b.param("x", TensorType::new(DType::F32, [2]), ParamRole::Argument);
+        let y = b.convert(x, DType::Bf16).unwrap();
+        let z = b.convert(y, DType::F32).unwrap();
+        b.result(z);
+        b.finish();
+        module.phase = Phase::Legal;
+        let stated = |rounding| {
+            let options = LowerOptions { rounding, ..LowerOptions::default() };
+            let hlo = lower(&module, &SourceMap::new(), options).unwrap();
+            halite_hlo::text::print(&hlo).matches("halite.rounding=\"rne\"").count()
+        };
+        assert_eq!((stated(true), stated(false)), (1, 0));
+    }
+
+    #[test]
     fn only_legal_modules_are_lowered() {
         let mut module = chain(["a", "b", "c"]);
         module.phase = Phase::Step;

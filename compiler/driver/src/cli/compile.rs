@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use halite::Bundle;
 use halite::compile::CompileOptions;
 use halite::dump::DumpFilter;
+use halite_ir::LowerOptions;
 use halite_spec::{ModuleRole, Target};
 use halite_support::Diagnostics;
 use serde_json::json;
@@ -45,6 +46,9 @@ pub(super) struct Compile {
     /// Write nothing and fail when there is a warning, such as a finding of the precision audit.
     #[arg(long)]
     deny: bool,
+    /// Say of every narrowing in the HLO how it rounds, in the frontend attribute `halite.rounding`.
+    #[arg(long)]
+    rounding_attributes: bool,
     /// What the HLO is for [default: that of the recipe].
     #[arg(long, value_enum)]
     target: Option<TargetName>,
@@ -110,6 +114,7 @@ impl Compile {
         let mut options = CompileOptions {
             emit_hlo_text: self.emit.contains(&Emit::HloText),
             emit_ir: self.emit.contains(&Emit::Ir),
+            lower: LowerOptions { rounding: self.rounding_attributes, ..LowerOptions::default() },
             dumps: self.dump_ir.clone().map(|passes| DumpFilter { passes }),
             ..CompileOptions::default()
         };
