@@ -35,7 +35,7 @@ def each(values, digits):
     return ", ".join(f"{value:.{digits}f}" for value in values)
 
 
-print("| recipe | seed 0 | seed 1 | seed 2 | median | against `fp64` | deviation, by seed | mean gradient norm, last 60 updates, by seed |")
+print("| recipe | seed 10 | seed 11 | seed 12 | median | against `fp64` | deviation, by seed | mean gradient norm, last 60 updates, by seed |")
 print("|---|---|---|---|---|---|---|---|")
 for name in ["fp64", *(name for name in recipes if name != "fp64")]:
     losses = held_out(recipes[name])
