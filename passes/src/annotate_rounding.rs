@@ -57,9 +57,10 @@ impl Pass for AnnotateRounding {
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
         let precision = &cx.recipe("annotate-rounding")?.precision;
         let sr = (precision.rounding == RoundingMode::Sr).then_some(precision.sr);
-        check_realizable(sr)?;
+        sr.map_or(Ok(()), check_realizable)?;
         let mut plans: VecDeque<_> =
             module.functions.iter().map(|function| streams(function, &module.locs, sr)).collect();
+        check_in_entry(module, &plans)?;
         let seed = sr.map_or(StochasticRounding::default().seed, |sr| sr.seed);
         check_keys(plans.iter().flatten().flatten(), seed)?;
         let plan = |_: InferCx<'_>, _: &Function| plans.pop_front().filter(|plan| plan.iter().any(Option::is_some));
@@ -78,14 +79,27 @@ impl Pass for AnnotateRounding {
     }
 }
 
-/// Neuron's switch rounds every narrowing of a process: it cannot round some of them only.
-fn check_realizable(sr: Option<StochasticRounding>) -> Result<()> {
-    if sr.is_none_or(|sr| sr.by == SrBy::Dither || sr.sites == SrSites::All) {
+/// Whether the target can round stochastically as asked: the switch of the Neuron runtime knows no exception.
+///
+/// # Errors
+/// When the switch would have to leave out sites.
+pub fn check_realizable(sr: StochasticRounding) -> Result<()> {
+    if sr.by == SrBy::Dither || sr.sites == SrSites::All {
         return Ok(());
     }
-    let message = "the switch of the Neuron runtime rounds every narrowing stochastically, not only weight writes";
-    Err(Diagnostic::error(codes::REALIZATION, message)
-        .help("set `precision.sr.by = \"dither\"`, or `precision.sr.sites = \"all\"` with other sites kept in `f32`"))
+    let message = "the switch of Neuron rounds every narrowing of the process stochastically, not only `weight_write`";
+    Err(Diagnostic::error(codes::REALIZATION, message).help(
+        "set `precision.sr.by = \"dither\"`, which rounds weights alone; or keep every other site in `f32` \
+         (`operand`, `moments`, ...) and set `precision.sr.sites = \"all\"`",
+    ))
+}
+
+/// Only the entry knows the number of the update, by which bits differ from step to step.
+fn check_in_entry(module: &Module, plans: &VecDeque<Vec<Option<Name>>>) -> Result<()> {
+    let mut callees = module.functions.iter().zip(plans).rev().skip(1);
+    let Some((function, _)) = callees.find(|(_, plan)| plan.iter().any(Option::is_some)) else { return Ok(()) };
+    let message = format!("`annotate-rounding` meets stochastic rounding in `@{}`, which is not the entry", function.name);
+    Err(Diagnostic::error(codes::PIPELINE, message).help("run `inline` before"))
 }
 
 /// Whether an instruction states stochastic rounding, and by which stream.

@@ -1,6 +1,7 @@
 //! `auto-cast`.
 
 mod caster;
+mod missed;
 mod overrides;
 mod types;
 mod wants;
@@ -17,8 +18,8 @@ use overrides::Overrides;
 /// Each op says in its policy which of the recipe's element types its operands, its computation, its sums and its results
 /// follow. Weights arrive in the type of their slot, gradients leave in the type of gradients. A value keeps the precision
 /// it was made in for readers that need it, and is narrowed once for all others; a convert is shared by all its readers.
-/// Movements of data are done before a narrowing when that moves less. Nothing is ever widened after a narrowing that
-/// mixed precision itself put there.
+/// Movements of data are done before a narrowing when that moves less. What computes wide takes a value as it was made,
+/// unless others have it kept narrow anyway.
 ///
 /// Composites keep narrow operands and results and are told what to compute in; `expand-composites` writes the converts.
 ///
@@ -58,7 +59,7 @@ impl Pass for AutoCast {
             })?;
             // A pattern may well miss the part of the model that an inference module keeps.
             if training {
-                overrides.check(module)?;
+                overrides.check(module, cx.registry)?;
             }
         }
         Ok(Changed::Yes)

@@ -3,7 +3,7 @@
 use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
 use halite_ir::ops::Call;
 use halite_ir::{
-    Builder, Derivation, FuncId, Function, Inst, Module, Op, ParamRole, Phase, ResultRole, Rewriter, Value, Values,
+    Builder, Derivation, FuncId, Function, Inst, Module, Op, ParamRole, Phase, ResultRole, Rewriter, TensorType, Value, Values,
     Vjp, VjpCx,
 };
 use halite_support::{Diagnostic, Name, Result, codes};
@@ -97,7 +97,7 @@ fn copy_primal(rewriter: &mut Rewriter<'_>, source: &Function) -> Result<()> {
         }
         let args = rewriter.values(&inst.args)?;
         let outer = rewriter.set_loc(inst.loc);
-        let results = emit_primal(rewriter, &inst.op, &args)?;
+        let results = emit_primal(rewriter, inst, &args, &result_types(source, inst))?;
         rewriter.set_loc(outer);
         rewriter.replace_all(inst, &results);
     }
@@ -112,14 +112,23 @@ fn has_rule(b: &Builder<'_>, op: &Op) -> Result<bool> {
     }
 }
 
-fn emit_primal(b: &mut Builder<'_>, op: &Op, args: &[Value]) -> Result<Values> {
-    let Op::Composite(composite) = op else { return b.emit_all(op.clone(), args) };
-    if has_rule(b, op)? {
-        return b.emit_all(op.clone(), args);
+fn emit_primal(b: &mut Builder<'_>, inst: &Inst, args: &[Value], types: &[TensorType]) -> Result<Values> {
+    if has_rule(b, &inst.op)? {
+        return b.emit_like(inst, args);
     }
+    if inst.rounds_at_random() { b.round_apart(inst, args, types, decompose) } else { decompose(b, &inst.op, args) }
+}
+
+/// Writes a composite down to what has a gradient of its own.
+fn decompose(b: &mut Builder<'_>, op: &Op, args: &[Value]) -> Result<Values> {
+    let Op::Composite(composite) = op else { return b.emit_all(op.clone(), args) };
     let types: Vec<_> = args.iter().map(|&arg| b.ty(arg).clone()).collect();
     let body = composite.decompose(b.registry(), &types.iter().collect::<Vec<_>>())?;
-    b.copy_body(&body, args, |b, inner, args| emit_primal(b, &inner.op, args))
+    b.copy_body(&body, args, |b, inner, args| emit_primal(b, inner, args, &result_types(&body, inner)))
+}
+
+fn result_types(function: &Function, inst: &Inst) -> Vec<TensorType> {
+    inst.results.iter().map(|&result| function.ty(result).clone()).collect()
 }
 
 /// Derivative functions already made.
@@ -275,7 +284,7 @@ fn derivative_function(b: &mut Builder<'_>, key: &Derivative, memo: &mut Memo) -
     }
     let results = b.copy_body(&callee, &args, |b, inner, args| {
         let outer = b.set_loc(inner.loc);
-        let results = emit_primal(b, &inner.op, args);
+        let results = emit_primal(b, inner, args, &result_types(&callee, inner));
         b.set_loc(outer);
         results
     })?;

@@ -2,7 +2,7 @@
 
 use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
 use halite_ir::{
-    Builder, Composite, Function, Module, Op, Phase, Registry, TensorType, Value, Values, rewrite_functions,
+    Builder, Composite, Function, Module, Op, Phase, Registry, TensorType, Types, Value, Values, rewrite_functions,
 };
 use halite_support::Result;
 use rustc_hash::FxHashMap;
@@ -34,16 +34,19 @@ impl Pass for ExpandComposites {
         let mut expanded = 0;
         rewrite_functions(module, cx.registry, |rewriter, source| {
             for inst in &source.insts {
-                let Op::Composite(composite) = &inst.op else {
+                let Op::Composite(_) = &inst.op else {
                     rewriter.copy(source, inst)?;
                     continue;
                 };
                 expanded += 1;
                 let args = rewriter.values(&inst.args)?;
-                let types = args.iter().map(|&arg| rewriter.ty(arg).clone()).collect();
-                let body = bodies.get(cx.registry, composite, types)?;
                 let outer = rewriter.set_loc(inst.loc);
-                let results = copy_primitives(rewriter, &body, &args)?;
+                let results = if inst.rounds_at_random() {
+                    let types: Types = inst.results.iter().map(|&result| source.ty(result).clone()).collect();
+                    rewriter.round_apart(inst, &args, &types, |b, op, args| bodies.write(b, op, args))?
+                } else {
+                    bodies.write(rewriter, &inst.op, &args)?
+                };
                 rewriter.set_loc(outer);
                 rewriter.replace_all(inst, &results);
             }
@@ -75,27 +78,29 @@ impl Bodies {
         Ok(body)
     }
 
+    /// Writes the primitives of a composite in place.
+    fn write(&mut self, b: &mut Builder<'_>, op: &Op, args: &[Value]) -> Result<Values> {
+        let Op::Composite(composite) = op else { return b.emit_all(op.clone(), args) };
+        let types = args.iter().map(|&arg| b.ty(arg).clone()).collect();
+        let body = self.get(b.registry(), composite, types)?;
+        b.copy_body(&body, args, Builder::emit_like)
+    }
+
     /// The decomposition with the composites in it replaced.
     fn flatten(&mut self, registry: &Registry, surface: &Function) -> Result<Function> {
         let mut module = Module { functions: vec![surface.clone()], ..Module::default() };
         rewrite_functions(&mut module, registry, |rewriter, source| {
             for inst in &source.insts {
-                let Op::Composite(inner) = &inst.op else {
+                let Op::Composite(_) = &inst.op else {
                     rewriter.copy(source, inst)?;
                     continue;
                 };
                 let args = rewriter.values(&inst.args)?;
-                let types = args.iter().map(|&arg| rewriter.ty(arg).clone()).collect();
-                let body = self.get(registry, inner, types)?;
-                let results = copy_primitives(rewriter, &body, &args)?;
+                let results = self.write(rewriter, &inst.op, &args)?;
                 rewriter.replace_all(inst, &results);
             }
             Ok(())
         })?;
         Ok(module.functions.swap_remove(0))
     }
-}
-
-fn copy_primitives(b: &mut Builder<'_>, body: &Function, args: &[Value]) -> Result<Values> {
-    b.copy_body(body, args, Builder::emit_like)
 }

@@ -42,7 +42,7 @@ impl Pass for FoldConstant {
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
         let plan = |cx: InferCx<'_>, function: &Function| {
-            let folds = |inst: &Inst| fold(cx, function, &inst.op, &inst.args).is_some();
+            let folds = |inst: &Inst| !inst.rounds_at_random() && fold(cx, function, &inst.op, &inst.args).is_some();
             function.insts.iter().any(folds).then_some(())
         };
         let folded = rewrite_planned(module, cx.registry, plan, |rewriter, source, ()| {
@@ -62,6 +62,9 @@ fn operands<'f>(function: &'f Function, args: &[Value]) -> Option<SmallVec<[&'f 
 }
 
 fn fold_or_copy(b: &mut Rewriter<'_>, source: &Function, inst: &Inst) -> Result<()> {
+    if inst.rounds_at_random() {
+        return b.copy(source, inst);
+    }
     let args = b.values(&inst.args)?;
     let Some(constant) = fold(b.infer_cx(), b.function(), &inst.op, &args) else { return b.copy(source, inst) };
     let outer = b.set_loc(inst.loc);

@@ -46,7 +46,7 @@ impl Pass for Inline {
                 let callee = rewriter.module().function(call.callee).clone();
                 let results = rewriter.copy_body(&callee, &args, |b, inner, args| {
                     let outer = b.enter_call(inner.loc, inst.loc);
-                    let results = b.emit_all(inner.op.clone(), args);
+                    let results = b.emit_like(inner, args);
                     b.set_loc(outer);
                     results
                 })?;

@@ -23,6 +23,7 @@ mod inline;
 mod legalize;
 mod simplify;
 
+pub use annotate_rounding::check_realizable;
 pub use audit::{Audit, Checked, PrecisionUse, audit, precision_uses};
 pub use findings::Findings;
 pub use pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};

@@ -113,10 +113,14 @@ pub fn simplify_rules() -> impl Iterator<Item = &'static str> {
 /// Whether a rule applies to some instruction.
 fn any_fires(function: &Function, cx: InferCx<'_>) -> bool {
     let uses = &Uses::of(function);
-    function.insts.iter().any(|inst| first(&Site { function, cx, uses, op: &inst.op, args: &inst.args }).is_some())
+    let fires = |inst: &Inst| first(&Site { function, cx, uses, op: &inst.op, args: &inst.args }).is_some();
+    function.insts.iter().any(|inst| !inst.rounds_at_random() && fires(inst))
 }
 
 fn rewrite_or_copy(b: &mut Rewriter<'_>, source: &Function, inst: &Inst, uses: &Uses) -> Result<()> {
+    if inst.rounds_at_random() {
+        return b.copy(source, inst);
+    }
     let args = b.values(&inst.args)?;
     match rewritten(&Site { function: b.function(), cx: b.infer_cx(), uses, op: &inst.op, args: &args }) {
         None => b.copy(source, inst)?,

@@ -16,7 +16,8 @@ pub(crate) struct SlotTypes {
 }
 
 impl SlotTypes {
-    /// What a precision recipe and its exceptions say of the weight of this name.
+    /// What a precision recipe and its exceptions say of the weight of this name. A weight that is as wide as its master
+    /// has none.
     pub(crate) fn of(precision: &Precision, name: &str) -> Self {
         let &Precision { weight, master, moments, .. } = precision;
         let mut types = Self { weight, master, moments };
@@ -26,6 +27,9 @@ impl SlotTypes {
                 types.master = exception.master.unwrap_or(types.master);
                 types.moments = exception.moments.unwrap_or(types.moments);
             }
+        }
+        if types.master.dtype().is_some_and(|master| master.size() <= types.weight.size()) {
+            types.master = Master::None;
         }
         types
     }

@@ -1,6 +1,7 @@
 //! Modules on CPU XLA.
 
-use halite_ir::{LowerOptions, Module, Registry, lower};
+use crate::directives::Directives;
+use halite_ir::{Inst, LowerOptions, Module, Phase, Registry, lower};
 use halite_passes::{PassCx, PassRegistry, Runner, RunnerOptions};
 use halite_runtime::{
     ClientOptions, CompileOptions, Executable, Executor, Pjrt, Program, evaluate_replicas, find_plugin,
@@ -45,13 +46,30 @@ pub fn run_passes(passes: &str, module: &mut Module, registry: &Registry) -> Res
 /// What passes, lowering or the HLO checker say.
 pub fn hlo(module: &Module, registry: &Registry, options: LowerOptions) -> Result<Vec<u8>> {
     let mut module = module.clone();
-    run_passes("expand-composites, legalize", &mut module, registry)?;
+    run_passes("expand-composites", &mut module, registry)?;
+    realize(&mut module, registry)?;
+    run_passes("legalize", &mut module, registry)?;
     let hlo = lower(&module, &SourceMap::new(), options)?;
     let serious = |finding: &Diagnostic| finding.severity() >= Severity::Error;
     match halite_hlo::check(&hlo).into_iter().find(serious) {
         Some(finding) => Err(finding.into_bug("lowering")),
         None => Ok(halite_hlo::encode(&hlo)),
     }
+}
+
+/// Realizes stochastic rounding that the module states, with the bits that the interpreter takes: seed and update 0.
+fn realize(module: &mut Module, registry: &Registry) -> Result<()> {
+    if !module.functions.iter().flat_map(|function| &function.insts).any(Inst::rounds_at_random) {
+        return Ok(());
+    }
+    let recipe = Directives { recipe: vec!["precision = \"fp32\"".to_owned()], ..Directives::default() }.recipe();
+    let recipe = recipe.map_err(Diagnostic::bug)?;
+    let phase = std::mem::replace(&mut module.phase, Phase::Cast);
+    let pipeline = PassRegistry::builtin().pipeline("inline, annotate-rounding")?;
+    let cx = PassCx { registry, recipe: recipe.as_ref(), findings: None };
+    Runner::new(RunnerOptions::default()).run(&pipeline, module, &cx)?;
+    module.phase = phase;
+    Ok(())
 }
 
 /// Compiles HLO with exact rounding.

@@ -16,11 +16,35 @@ pub(crate) type Point = (f64, f64);
 
 /// The mean over a window of about a fortieth of the curve around each point.
 pub(crate) fn smoothed(points: &[Point]) -> Vec<Point> {
-    let reach = points.len() / 80;
+    let reach = reach(points);
     let mean = |(index, (step, _)): (usize, &Point)| {
         let reach = reach.min(index).min(points.len() - 1 - index);
         let window = &points[index - reach..=index + reach];
         (*step, window.iter().map(|point| point.1).sum::<f64>() / window.len() as f64)
     };
     points.iter().enumerate().map(mean).collect()
+}
+
+/// Whether a curve is long enough for [`smoothed`] to change it.
+pub(crate) fn is_smoothed(points: &[Point]) -> bool {
+    reach(points) > 0
+}
+
+/// How many points on either side of one are in its window.
+fn reach(points: &[Point]) -> usize {
+    points.len() / 80
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_curves_are_left_as_they_are() {
+        let zigzag = |length: usize| -> Vec<Point> { (0..length).map(|x| (x as f64, (x % 2) as f64)).collect() };
+        for (length, changes) in [(0, false), (79, false), (80, true), (200, true)] {
+            let curve = zigzag(length);
+            assert_eq!((is_smoothed(&curve), smoothed(&curve) != curve), (changes, changes), "{length}");
+        }
+    }
 }

@@ -44,9 +44,15 @@ pub fn flags(recipe: &Recipe) -> Vec<String> {
     flags
 }
 
-/// The flag that has `neuronx-cc` add up as the program states.
+/// The flag that has `neuronx-cc` add up as the program states; it knows no exception, so one narrow sum decides.
 fn accumulation(precision: &Precision) -> &'static str {
-    if precision.accumulate.size() < DType::F32.size() { NARROW_ACCUMULATION } else { WIDE_ACCUMULATION }
+    if narrowest_sum(precision).size() < DType::F32.size() { NARROW_ACCUMULATION } else { WIDE_ACCUMULATION }
+}
+
+/// The narrowest type that a precision or one of its overrides states for sums.
+fn narrowest_sum(precision: &Precision) -> DType {
+    let overrides = precision.overrides.iter().filter_map(|change| change.accumulate);
+    overrides.fold(precision.accumulate, |least, dtype| if dtype.size() < least.size() { dtype } else { least })
 }
 
 /// Every variable and flag of a recipe that would change what its program means, each with its key.
@@ -96,8 +102,12 @@ fn refuse_flag(flag: &str, next: &str, precision: &Precision) -> Option<Diagnost
                 .note("it names the type to which the compiler narrows what the program states wide")
                 .help("remove it; it is replaced by `precision.operand`"),
         ),
+        WIDE_ACCUMULATION | NARROW_ACCUMULATION if flag != name => Some(
+            error(format!("`{name}` takes no value, and here has `{value}`"))
+                .help("remove it; it is replaced by `precision.accumulate`"),
+        ),
         WIDE_ACCUMULATION | NARROW_ACCUMULATION if name != accumulation(precision) => Some(
-            error(format!("`{name}` contradicts `precision.accumulate`, which is `{}`", precision.accumulate))
+            error(format!("`{name}` contradicts `accumulate`, which is `{}`", narrowest_sum(precision)))
                 .note(format!("Halite compiles with `{}` then", accumulation(precision)))
                 .help("remove it; it is replaced by `precision.accumulate`"),
         ),
@@ -142,6 +152,7 @@ pub(crate) fn check_manifest(manifest: &Manifest) -> Result<(), Diagnostic> {
 mod tests {
     use super::*;
     use crate::bundle::tests::small;
+    use halite_spec::PrecisionOverride;
 
     fn recipe(precision: &str, flags: &[&str]) -> Recipe {
         let mut sources = halite_support::SourceMap::new();
@@ -172,6 +183,12 @@ mod tests {
         let mut narrow = recipe("bf16", &[]);
         narrow.precision.accumulate = DType::Bf16;
         assert_eq!(flags(&narrow)[1], "--disable-mixed-precision-accumulation");
+        let mut partly = recipe("mixed", &["--disable-mixed-precision-accumulation"]);
+        assert_eq!(check(&partly).len(), 1);
+        partly.precision.overrides =
+            vec![PrecisionOverride { accumulate: Some(DType::F16), ..PrecisionOverride::default() }];
+        assert_eq!(flags(&partly), ["--auto-cast=none", "--disable-mixed-precision-accumulation"]);
+        assert!(check(&partly).is_empty());
     }
 
     #[test]
@@ -183,6 +200,8 @@ mod tests {
             "--auto-cast-type=bf16",
             "--auto-cast none",
             "--disable-mixed-precision-accumulation",
+            "--enable-mixed-precision-accumulation=false",
+            "--enable-mixed-precision-accumulation=true",
             "--auto-cast",
         ];
         let mut recipe = recipe("mixed", &flags);
@@ -190,9 +209,9 @@ mod tests {
             recipe.neuron.environment.insert(replaced.name.to_owned(), "0".to_owned());
         }
         let mistakes = check(&recipe);
-        assert_eq!(mistakes.len(), REPLACED_VARIABLES.len() + 6, "{mistakes:?}");
+        assert_eq!(mistakes.len(), REPLACED_VARIABLES.len() + 8, "{mistakes:?}");
         let keys: Vec<_> = mistakes.iter().rev().filter_map(Diagnostic::recipe_key).take(3).collect();
-        assert_eq!(keys, ["neuron.flags.6", "neuron.flags.5", "neuron.flags.4"]);
+        assert_eq!(keys, ["neuron.flags.8", "neuron.flags.7", "neuron.flags.6"]);
     }
 
     #[test]

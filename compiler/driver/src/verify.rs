@@ -173,7 +173,7 @@ impl<'a> Study<'a> {
     pub fn verify(&self, pipeline: &Pipeline) -> Result<VerifyReport, Diagnostics> {
         let result = self.run(&self.source, pipeline, None)?;
         let warnings = result.audit.diagnostics().into_iter().map(|finding| locate(&self.source, finding)).collect();
-        Ok(VerifyReport { rows: self.compare(&result), scaled: self.scaled.clone(), warnings })
+        Ok(VerifyReport { rows: self.compare(&result)?, scaled: self.scaled.clone(), warnings })
     }
 
     /// The first optimization of a pipeline after which the results are wrong; `None` when they never are.
@@ -183,7 +183,7 @@ impl<'a> Study<'a> {
     pub fn bisect(&self, pipeline: &Pipeline) -> Result<Option<Culprit>, Diagnostics> {
         let breaks = |limit: usize| -> Result<(bool, Vec<&'static str>), Diagnostics> {
             let result = self.run(&self.source, pipeline, Some(limit))?;
-            Ok((!self.compare(&result).iter().all(VerifyRow::passed), result.optimizations))
+            Ok((!self.compare(&result)?.iter().all(VerifyRow::passed), result.optimizations))
         };
         let (broken, names) = breaks(usize::MAX)?;
         if !broken {
@@ -220,9 +220,9 @@ impl<'a> Study<'a> {
         run(self.session, self.options, self.executor, source, pipeline, limit)
     }
 
-    fn compare(&self, result: &Run) -> Vec<VerifyRow> {
+    fn compare(&self, result: &Run) -> Result<Vec<VerifyRow>, Diagnostics> {
         let row = |index: usize| {
-            let (truth, plain) = (self.truth.change(self.truth_of(index)), self.unoptimized.change(index));
+            let (truth, plain) = (self.truth.change(self.truth_of(index)?), self.unoptimized.change(index));
             let error = difference(&result.change(index), &truth);
             let unoptimized = difference(&plain, &truth);
             let written = &self.unoptimized.results[index];
@@ -232,22 +232,23 @@ impl<'a> Study<'a> {
                 ERROR_RATIO * unoptimized.max_abs + ROUNDOFFS * (written.dtype().unit_roundoff() * size + noise);
             let judged = truth.f64s().iter().chain(&plain.f64s()).all(|value| value.is_finite());
             let relative = |value: f64| if error.scale > 0.0 { value / error.scale } else { value };
-            VerifyRow {
+            Ok(VerifyRow {
                 name: result.entry.results[index].name.to_string(),
                 error: relative(error.max_abs),
                 unoptimized: relative(unoptimized.max_abs),
                 allowed: if judged { relative(allowed) } else { f64::NAN },
-            }
+            })
         };
         (0..result.results.len()).map(row).collect()
     }
 
     /// The result in `f64` to compare a result with: that of its name, or, for a wider copy of a weight, the weight's.
-    fn truth_of(&self, index: usize) -> usize {
+    fn truth_of(&self, index: usize) -> Result<usize, Diagnostics> {
         let name = &self.unoptimized.entry.results[index].name;
         let position = |name: &str| self.truth.entry.results.iter().position(|result| *result.name == *name);
         let weight = || name.strip_prefix("master.").and_then(position);
-        position(name).or_else(weight).unwrap_or(index)
+        let missing = || vec![Diagnostic::bug(format!("the program in `f64` has no result `{name}`"))];
+        position(name).or_else(weight).ok_or_else(missing)
     }
 
     /// What stochastic rounding of every activation adds: the optimized program has other sites, and so other random bits.

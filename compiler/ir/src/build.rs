@@ -6,7 +6,7 @@ use crate::loc::{Derivation, LocId, LocKind, LocTable};
 use crate::op::InferCx;
 use crate::ops::Op;
 use crate::registry::Registry;
-use crate::rounding::narrows;
+use crate::rounding::{narrows, widened};
 use crate::syntax::{
     Def, FuncId, FuncResult, Function, Inst, Module, Param, ParamRole, ResultRole, Rounding, Value, ValueData,
 };
@@ -96,6 +96,39 @@ impl<'a> Builder<'a> {
         if let Some(own) = self.function.insts.last_mut().and_then(|inst| inst.rounding.as_mut()) {
             *own = rounding;
         }
+    }
+
+    /// Emits an instruction in two steps: `emit` computes it wide, then every narrow result is one convert, which rounds as
+    /// the instruction says.
+    ///
+    /// # Errors
+    /// What `emit` returns.
+    pub fn round_apart(
+        &mut self,
+        inst: &Inst,
+        args: &[Value],
+        types: &[TensorType],
+        emit: impl FnOnce(&mut Self, &Op, &[Value]) -> Result<Values>,
+    ) -> Result<Values> {
+        let mut args = Values::from_slice(args);
+        let mut wide = match widened(&inst.op, DType::F32) {
+            None => args,
+            Some(wide) => {
+                for arg in args.iter_mut().filter(|_| wide.converts_operands) {
+                    if self.dtype(*arg).is_float() {
+                        *arg = self.convert(*arg, DType::F32)?;
+                    }
+                }
+                emit(self, &wide.op, &args)?
+            }
+        };
+        for (value, ty) in wide.iter_mut().zip(types) {
+            if self.dtype(*value) != ty.dtype() {
+                *value = self.convert(*value, ty.dtype())?;
+                self.round_last(inst.rounding.clone().unwrap_or_default());
+            }
+        }
+        Ok(wide)
     }
 
     /// To nearest, for an instruction that rounds at all.

@@ -168,6 +168,12 @@ impl Policy {
         Self { compute, ..self }
     }
 
+    /// The same, summing in another type.
+    #[must_use]
+    pub const fn accumulate(self, accumulate: Follows) -> Self {
+        Self { accumulate: Some(accumulate), ..self }
+    }
+
     /// What result `index` follows.
     pub fn result(&self, index: usize) -> Follows {
         self.results.get(index).or(self.results.last()).copied().unwrap_or(Follows::Own)

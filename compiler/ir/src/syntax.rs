@@ -182,6 +182,13 @@ pub struct Inst {
     pub loc: LocId,
 }
 
+impl Inst {
+    /// Whether it rounds by random bits, so that nothing may stand for it.
+    pub fn rounds_at_random(&self) -> bool {
+        matches!(self.rounding, Some(Rounding::Stochastic(_)))
+    }
+}
+
 /// How a result is rounded to a type narrower than the one it is computed in.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Rounding {

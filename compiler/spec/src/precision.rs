@@ -117,7 +117,7 @@ impl Default for Precision {
     }
 }
 
-/// A wider copy of each weight.
+/// A wider copy of each weight. There is none in `f64`: all else would be as wide.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Master {
@@ -126,8 +126,6 @@ pub enum Master {
     None,
     /// In `f32`.
     F32,
-    /// In `f64`.
-    F64,
 }
 
 impl Master {
@@ -136,7 +134,6 @@ impl Master {
         match self {
             Master::None => None,
             Master::F32 => Some(DType::F32),
-            Master::F64 => Some(DType::F64),
         }
     }
 }

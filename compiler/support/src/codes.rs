@@ -144,7 +144,7 @@ codes! {
         => "give inputs as the program states them";
     RUNTIME_EXECUTE = "E0707": "A call, a transfer or the set-up of devices failed at run time."
         => "check the memory and the devices of this machine";
-    DIVERGED = "E0708": "The loss of a training run is no longer a finite number. Lower the learning rate or clip the gradients."
+    DIVERGED = "E0708": "The loss of a training run is no longer a finite number. Lower the learning rate, clip the gradients, or widen what `halite check` warns of."
         => "lower the learning rate or clip the gradients";
     SENSITIVE_NARROW = "E0801": "An op that loses its meaning at low precision computes in fewer bits than `f32`."
         => "set `precision.sensitive = \"f32\"`";

@@ -17,6 +17,19 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     close.min_by_key(|(order, _)| *order).map(|(_, candidate)| candidate)
 }
 
+/// The candidates, those most like `word` first, in which `*` stands for any text; equals in their own order.
+pub fn nearest_first<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let (stem, is_open) = (word.replace('*', ""), word.contains('*'));
+    let far = |candidate: &&str| {
+        let distance = distance(&stem, candidate);
+        let longer = candidate.chars().count().saturating_sub(stem.chars().count());
+        if is_open { distance - EDIT * longer } else { distance }
+    };
+    let mut candidates: Vec<_> = candidates.into_iter().collect();
+    candidates.sort_by_cached_key(far);
+    candidates
+}
+
 /// "did you mean `x`?" when something is near, else what there is to choose from.
 pub fn suggestion(word: &str, candidates: &[&str]) -> String {
     match nearest(word, candidates.iter().copied()) {

@@ -5,7 +5,7 @@ use super::words::{Words, line};
 use super::{DITHER, replace};
 use halite_ir::ops::Call;
 use halite_ir::{Attr, FuncId, Function, Inst, Rewriter, TensorType, Value, widened};
-use halite_support::{Diagnostic, Name, Result};
+use halite_support::{Diagnostic, Name, Result, codes};
 use halite_tensor::DType;
 use rustc_hash::FxHashMap;
 
@@ -30,7 +30,8 @@ impl Dither {
         stream: &Name,
     ) -> Result<()> {
         let &[result] = inst.results.as_slice() else {
-            return Err(Diagnostic::bug(format!("`{}` narrows several results at once", inst.op.name())));
+            let message = format!("`annotate-rounding` meets `{}`, which rounds several results", inst.op.name());
+            return Err(Diagnostic::error(codes::PIPELINE, message).help("run `expand-composites` before"));
         };
         let outer = b.set_loc(inst.loc);
         let mut args = vec![compute_wide(b, inst)?];

@@ -4,7 +4,7 @@ use super::overrides::Overrides;
 use super::types::Types;
 use super::wants::Readers;
 use halite_ir::{
-    Cast, Composite, Derivation, Follows, Function, Inst, Op, OpClass, ParamRole, Policy, ResultRole, Rewriter, Value,
+    Cast, Composite, Derivation, Follows, Function, Inst, Op, OpClass, ParamRole, Policy, ResultRole, Rewriter, Rounding, Value,
     Values, engine, loses, set_accumulate,
 };
 use halite_spec::Precision;
@@ -97,8 +97,8 @@ impl<'a, 'b> Caster<'a, 'b> {
         if !inst.args.iter().chain(&inst.results).any(is_float) {
             return self.b.copy(self.source, inst);
         }
-        let types = self.overrides.types(inst.op.name(), &self.b.module().locs, inst.loc);
         let policy = inst.op.def().policy(&self.b.infer_cx());
+        let types = self.overrides.types(inst, &policy, &self.b.module().locs)?;
         match &inst.op {
             Op::Constant(constant) => {
                 let exact =
@@ -133,7 +133,13 @@ impl<'a, 'b> Caster<'a, 'b> {
     /// A stated convert is the model's own choice; it reads the most precise version there is.
     fn convert(&mut self, inst: &Inst, dtype: DType) -> Result<()> {
         let arg = self.b.value(inst.args[0])?;
-        let value = if self.b.dtype(arg) == dtype { arg } else { self.b.convert(arg, dtype)? };
+        let value = if self.b.dtype(arg) == dtype {
+            arg
+        } else {
+            let value = self.b.convert(arg, dtype)?;
+            self.keep_rounding(inst);
+            value
+        };
         self.b.keep_names(self.source, inst, &[value]);
         self.b.replace_all(inst, &[value]);
         self.see_as_made(inst)
@@ -266,9 +272,17 @@ impl<'a, 'b> Caster<'a, 'b> {
 
     fn emit(&mut self, inst: &Inst, op: Op, args: &[Value]) -> Result<()> {
         let results = self.b.emit_all(op, args)?;
+        self.keep_rounding(inst);
         self.b.keep_names(self.source, inst, &results);
         self.b.replace_all(inst, &results);
         Ok(())
+    }
+
+    /// What an instruction states of its rounding holds for what was just emitted for it.
+    fn keep_rounding(&mut self, inst: &Inst) {
+        if let Some(rounding @ Rounding::Stochastic(_)) = &inst.rounding {
+            self.b.round_last(rounding.clone());
+        }
     }
 
     fn see(&mut self, inst: &Inst, seen: impl Fn(&Self) -> Seen) {

@@ -1,76 +1,187 @@
 //! Exceptions of a precision recipe, found by pattern.
 
+use super::missed;
 use super::types::Types;
 use crate::pattern::matches_pattern;
 use crate::slots::SlotTypes;
-use halite_ir::{LocId, LocTable, Module, ParamRole};
-use halite_spec::{Precision, PrecisionOverride};
+use halite_ir::{Follows, Inst, LocTable, Module, Policy, Registry, engine, loses};
+use halite_spec::{Master, Precision, PrecisionOverride};
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::DType;
 use std::cell::RefCell;
 
-/// The exceptions, with what each has matched so far.
+/// What became of an exception, at best.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Fate {
+    /// Its patterns match nothing.
+    Missed,
+    /// What they match follows none of the types it states.
+    Idle,
+    /// Later exceptions state the same for all they match.
+    Overruled,
+    /// It changes something.
+    Used,
+}
+
+/// The exceptions, with what has become of each so far.
 pub(super) struct Overrides<'a> {
     precision: &'a Precision,
-    matched: RefCell<Vec<bool>>,
+    fates: RefCell<Vec<Fate>>,
 }
 
 impl<'a> Overrides<'a> {
     pub(super) fn new(precision: &'a Precision) -> Self {
-        Self { precision, matched: RefCell::new(vec![false; precision.overrides.len()]) }
+        Self { precision, fates: RefCell::new(vec![Fate::Missed; precision.overrides.len()]) }
     }
 
     /// The types of an instruction.
-    pub(super) fn types(&self, op: &str, locs: &LocTable, loc: LocId) -> Types {
-        let mut types = Types::of(self.precision);
+    ///
+    /// # Errors
+    /// When exceptions that overlap here would have it add up in less than it reads.
+    pub(super) fn types(&self, inst: &Inst, policy: &Policy, locs: &LocTable) -> Result<Types> {
+        let types = Types::of(self.precision);
         let over_instructions = |exception: &PrecisionOverride| exception.parameter.is_none();
         if !self.precision.overrides.iter().any(over_instructions) {
-            return types;
+            return Ok(types);
         }
-        let scope = locs.scope(loc);
+        let scope = locs.scope(inst.loc);
         let fits = |pattern: &Option<String>, text: &str| pattern.as_ref().is_none_or(|p| matches_pattern(p, text));
-        for (index, exception) in self.precision.overrides.iter().enumerate().filter(|(_, e)| over_instructions(e)) {
-            if fits(&exception.op, op) && fits(&exception.scope, &scope) {
-                self.matched.borrow_mut()[index] = true;
-                types = types.with(exception);
-            }
+        let fitting = self.fitting(|exception| {
+            over_instructions(exception) && fits(&exception.op, inst.op.name()) && fits(&exception.scope, &scope)
+        });
+        let types = fitting.iter().fold(types, |types, &index| types.with(&self.precision.overrides[index]));
+        self.note(&fitting, |exception| followed(exception, policy));
+        if policy.accumulate == Some(Follows::Accumulate) && loses(types.operand, types.accumulate) {
+            return Err(self.clash(inst, locs, &fitting, types));
         }
-        types
+        Ok(types)
     }
 
     /// The type in which a weight is stored.
     pub(super) fn weight(&self, name: &str) -> DType {
-        for (index, exception) in self.precision.overrides.iter().enumerate() {
-            if exception.parameter.as_ref().is_some_and(|pattern| matches_pattern(pattern, name)) {
-                self.matched.borrow_mut()[index] = true;
-            }
-        }
-        SlotTypes::of(self.precision, name).weight
+        let slots = SlotTypes::of(self.precision, name);
+        let over_name = |pattern: &String| matches_pattern(pattern, name);
+        let fitting = self.fitting(|exception| exception.parameter.as_ref().is_some_and(over_name));
+        self.note(&fitting, |exception| {
+            let copied = |&master: &Master| master == Master::None || slots.master != Master::None;
+            stated([
+                ("weight", exception.weight.is_some()),
+                ("master", exception.master.as_ref().is_some_and(copied)),
+                ("moments", exception.moments.is_some()),
+            ])
+        });
+        slots.weight
     }
 
-    /// Complains of the first exception that matched nothing.
-    pub(super) fn check(&self, module: &Module) -> Result<()> {
-        let matched = self.matched.borrow();
-        let Some((index, missed)) = self.precision.overrides.iter().enumerate().find(|(index, _)| !matched[*index])
-        else {
-            return Ok(());
+    /// Complains of the exceptions that change nothing.
+    ///
+    /// # Errors
+    /// When there is such an exception; further ones are notes of the first.
+    pub(super) fn check(&self, module: &Module, registry: &Registry) -> Result<()> {
+        let fates = self.fates.borrow();
+        let mut useless = fates.iter().copied().enumerate().filter(|(_, fate)| *fate != Fate::Used);
+        let Some((index, fate)) = useless.next() else { return Ok(()) };
+        let exception = &self.precision.overrides[index];
+        let error = Diagnostic::error(codes::PATTERN, self.complaint(index, fate));
+        let mut error = error.key(format!("precision.override.{index}"));
+        if fate == Fate::Missed {
+            error = missed::notes(exception, module, registry).into_iter().fold(error, Diagnostic::note);
+        }
+        for (index, fate) in useless {
+            error = error.note(self.complaint(index, fate));
+        }
+        Err(error.help(match fate {
+            Fate::Missed => "mend the pattern (`*` matches any text) or remove the override",
+            Fate::Overruled => "put it behind those that state the same, the last one counts, or remove it",
+            _ if exception.parameter.is_some() => "narrow `weight` for these parameters, or remove the override",
+            _ => "state a type that they follow, match other instructions, or remove the override",
+        }))
+    }
+
+    fn fitting(&self, fits: impl Fn(&PrecisionOverride) -> bool) -> Vec<usize> {
+        let all = self.precision.overrides.iter().enumerate();
+        all.filter(|(_, exception)| fits(exception)).map(|(index, _)| index).collect()
+    }
+
+    /// Notes what exceptions do to one instruction or weight, `keys` being those that matter to it. Later ones win.
+    fn note(&self, fitting: &[usize], keys: impl Fn(&PrecisionOverride) -> Vec<&'static str>) {
+        let mut fates = self.fates.borrow_mut();
+        let mut settled = Vec::new();
+        for &index in fitting.iter().rev() {
+            let keys = keys(&self.precision.overrides[index]);
+            let fate = match keys.as_slice() {
+                [] => Fate::Idle,
+                keys if keys.iter().all(|key| settled.contains(key)) => Fate::Overruled,
+                _ => Fate::Used,
+            };
+            fates[index] = fates[index].max(fate);
+            settled.extend(keys);
+        }
+    }
+
+    fn complaint(&self, index: usize, fate: Fate) -> String {
+        let exception = &self.precision.overrides[index];
+        let patterns = [("op", &exception.op), ("scope", &exception.scope), ("parameter", &exception.parameter)];
+        let text = |(key, pattern): (_, &Option<String>)| Some(format!("{key} = \"{}\"", pattern.as_ref()?));
+        let patterns: Vec<_> = patterns.into_iter().filter_map(text).collect();
+        let of_parameters = exception.parameter.is_some();
+        let what = match fate {
+            Fate::Missed if of_parameters => "matches no parameter",
+            Fate::Missed => "matches no instruction",
+            Fate::Overruled => "has no effect: later ones state the same types for all it matches",
+            _ if of_parameters => "has no effect: no weight it matches is narrower than its master",
+            _ => "has no effect: no instruction it matches follows a type it states",
         };
-        let patterns = [("op", &missed.op), ("scope", &missed.scope), ("parameter", &missed.parameter)];
-        let stated: Vec<_> = patterns
-            .into_iter()
-            .filter_map(|(key, pattern)| Some(format!("{key} = \"{}\"", pattern.as_ref()?)))
-            .collect();
-        let (number, what) = (index + 1, if missed.parameter.is_some() { "parameter" } else { "instruction" });
-        let message = format!("precision override {number} ({}) matches no {what}", stated.join(", "));
-        let error = Diagnostic::error(codes::PATTERN, message).key(format!("precision.override.{index}"));
-        let error = if missed.parameter.is_some() { error.note(parameters(module)) } else { error };
-        Err(error.help("mend the pattern (`*` matches any text) or remove the override"))
+        format!("precision override {} ({}) {what}", index + 1, patterns.join(", "))
+    }
+
+    fn clash(&self, inst: &Inst, locs: &LocTable, fitting: &[usize], types: Types) -> Diagnostic {
+        let last = |states: fn(&PrecisionOverride) -> bool| {
+            fitting.iter().copied().rfind(|&index| states(&self.precision.overrides[index]))
+        };
+        let says = |index: Option<usize>, key: &str| match index {
+            Some(index) => format!("precision override {}", index + 1),
+            None => format!("`precision.{key}`"),
+        };
+        let Types { operand, accumulate, .. } = types;
+        let (reads, adds) = (last(|e| e.operand.is_some()), last(|e| e.accumulate.is_some()));
+        let message = format!(
+            "sums in `{accumulate}` ({}) do not hold operands in `{operand}` ({})",
+            says(adds, "accumulate"),
+            says(reads, "operand")
+        );
+        let (index, key) = match (adds, reads) {
+            (Some(index), _) => (index, "accumulate"),
+            (None, index) => (index.unwrap_or_default(), "operand"),
+        };
+        let help = format!(
+            "keep their patterns apart, or set `accumulate = \"{}\"` in the last override that matches both",
+            engine(operand)
+        );
+        Diagnostic::error(codes::RECIPE_CLASH, message)
+            .or_at(locs.span(inst.loc), format!("both hold for this `{}`", inst.op.name()))
+            .key(format!("precision.override.{index}.{key}"))
+            .help(help)
     }
 }
 
-fn parameters(module: &Module) -> String {
-    let params = module.entry().map(|entry| entry.params.as_slice()).unwrap_or_default();
-    let weights = params.iter().filter(|param| matches!(param.role, ParamRole::Weight(_)));
-    let some: Vec<_> = weights.take(4).map(|param| format!("`{}`", param.name)).collect();
-    format!("parameters are named like {}", some.join(", "))
+/// The keys that an exception states and instructions of this policy follow.
+fn followed(exception: &PrecisionOverride, policy: &Policy) -> Vec<&'static str> {
+    let follows = |key: Follows| {
+        let of_values = [policy.operand, policy.compute].into_iter().chain(policy.accumulate);
+        of_values.chain(policy.results.iter().copied()).any(|own| own == key)
+    };
+    // An exception's `operand` reaches element-wise ops too.
+    let operand = follows(Follows::Operand) || follows(Follows::Widest);
+    stated([
+        ("operand", exception.operand.is_some() && operand),
+        ("accumulate", exception.accumulate.is_some() && follows(Follows::Accumulate)),
+        ("sensitive", exception.sensitive.is_some() && follows(Follows::Sensitive)),
+        ("gradient", exception.gradient.is_some() && follows(Follows::Gradient)),
+        ("reduce", exception.reduce.is_some() && follows(Follows::Reduce)),
+    ])
+}
+
+fn stated<const N: usize>(keys: [(&'static str, bool); N]) -> Vec<&'static str> {
+    keys.into_iter().filter(|(_, stated)| *stated).map(|(key, _)| key).collect()
 }

@@ -30,12 +30,9 @@ impl Types {
 
     /// The same with an exception.
     pub(super) fn with(self, exception: &PrecisionOverride) -> Self {
-        let operand = exception.operand.unwrap_or(self.operand);
-        let accumulate = exception.accumulate.unwrap_or(self.accumulate);
         Self {
-            operand,
-            // Sums are never narrower than what they add up.
-            accumulate: if accumulate.size() < operand.size() { operand } else { accumulate },
+            operand: exception.operand.unwrap_or(self.operand),
+            accumulate: exception.accumulate.unwrap_or(self.accumulate),
             sensitive: exception.sensitive.unwrap_or(self.sensitive),
             gradient: exception.gradient.unwrap_or(self.gradient),
             reduce: exception.reduce.unwrap_or(self.reduce),

@@ -42,7 +42,8 @@ impl<'a> Site<'a> {
 
     /// The op that defines an argument and its arguments.
     pub(super) fn def(&self, position: usize) -> Option<(&'a Op, &'a [Value])> {
-        self.function.def(self.args[position]).map(|inst| (&inst.op, inst.args.as_slice()))
+        let inst = self.function.def(self.args[position])?;
+        (!inst.rounds_at_random()).then_some((&inst.op, inst.args.as_slice()))
     }
 
     /// The constant that defines an argument.

@@ -110,6 +110,10 @@ impl Numerics {
     }
 }
 
+/// What the columns of the table hold.
+const LEGEND: &str = "  deviation: of the training loss from the reference, root mean square over the second half; \
+                      max |g|: largest gradient norm; g error: relative, by layer, against the reference\n";
+
 fn describe(report: &NumericsReport, summary: &[RecipeSummary], rates: &IndexMap<String, f64>) -> String {
     let seeds = report.recipes.first().map_or(&[][..], |recipe| &recipe.runs).iter().map(|run| run.seed);
     let layers = report.first_and_last_layer();
@@ -123,7 +127,7 @@ fn describe(report: &NumericsReport, summary: &[RecipeSummary], rates: &IndexMap
     let row = |(recipe, summary): (&halite::numerics::RecipeReport, &RecipeSummary)| {
         let mut row = vec![summary.name.clone()];
         row.extend(summary.held_out.iter().chain([&summary.median]).map(|&value| loss(value)));
-        row.push(if summary.relative.is_finite() { format!("{:+.2}%", 100.0 * summary.relative) } else { "-".into() });
+        row.push(summary.percent());
         row.extend([loss(summary.loss_deviation), format!("{:.2}", summary.max_grad_norm)]);
         let errors = layers.iter().flat_map(|&(first, last)| [first, last]).map(|layer| summary.gradient_error[layer]);
         row.extend(errors.map(|error| if error.is_nan() { "-".to_owned() } else { format!("{error:.1e}") }));
@@ -133,7 +137,7 @@ fn describe(report: &NumericsReport, summary: &[RecipeSummary], rates: &IndexMap
     };
     let rows = report.recipes.iter().zip(summary).map(row);
     let all: Vec<Vec<String>> = [head].into_iter().chain(rows).collect();
-    format!("  held-out loss after {} updates\n\n{}", report.steps, table(&all))
+    format!("  held-out loss after {} updates\n\n{}\n{LEGEND}", report.steps, table(&all))
 }
 
 fn loss(value: f64) -> String {

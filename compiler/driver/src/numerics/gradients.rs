@@ -97,17 +97,21 @@ pub fn layer_of(parameter: &str) -> &str {
 
 /// Norm of the difference over norm of the truth, for each layer over all its parameters. Equal gradients have the error
 /// 0, also where the truth is 0.
-pub(super) fn relative_errors(found: &Tensors, truth: &Tensors, layers: &[String]) -> Vec<f64> {
+///
+/// # Errors
+/// A bug diagnostic when a gradient was not found.
+pub(super) fn relative_errors(found: &Tensors, truth: &Tensors, layers: &[String]) -> Result<Vec<f64>> {
     let error = |layer: &String| {
         let (mut difference, mut size) = (0.0, 0.0);
         for (name, truth) in truth.iter().filter(|(name, _)| layer_of(name) == layer) {
-            let Some(found) = found.get(name) else { return f64::NAN };
+            let missing = || Diagnostic::bug(format!("no gradient of `{name}`"));
+            let found = found.get(name).ok_or_else(missing)?;
             for (found, truth) in found.f64s().into_iter().zip(truth.f64s()) {
                 difference += (found - truth).powi(2);
                 size += truth.powi(2);
             }
         }
-        if difference == 0.0 { 0.0 } else { (difference / size).sqrt() }
+        Ok(if difference == 0.0 { 0.0 } else { (difference / size).sqrt() })
     };
     layers.iter().map(error).collect()
 }
@@ -127,7 +131,9 @@ mod tests {
         let truth = tensors([[3.0, 0.0], [0.0, 4.0], [0.0, 0.0]]);
         let found = tensors([[3.0, 0.3], [0.4, 4.0], [0.0, 0.0]]);
         let layers = ["h.0".to_owned(), "norm".to_owned()];
-        let errors = relative_errors(&found, &truth, &layers);
+        let errors = relative_errors(&found, &truth, &layers).unwrap();
         assert!((errors[0] - 0.1).abs() < 1e-12 && errors[1] == 0.0, "{errors:?}");
+        let missing = relative_errors(&Tensors::default(), &truth, &layers).unwrap_err().to_string();
+        assert!(missing.contains("no gradient of `h.0.a.weight`"), "{missing}");
     }
 }

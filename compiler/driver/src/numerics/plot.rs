@@ -1,7 +1,7 @@
 //! Loss, gradient norm and gradient error of all recipes, side by side.
 
 use super::{NumericsReport, RecipeReport, RecipeSummary, RunReport, median};
-use crate::chart::{Drawn, FAINT, FONT, INK, Point, smoothed};
+use crate::chart::{Drawn, FAINT, FONT, INK, Point, is_smoothed, smoothed};
 use halite_support::{Diagnostic, Result};
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
@@ -140,14 +140,14 @@ fn late_range(all: &[Curves], steps: f64) -> Range<f64> {
 }
 
 fn grad_norm(area: &Area<'_>, report: &NumericsReport) -> Drawn {
-    let norms = |run: &RunReport| {
-        let logs = finite(run.grad_norms().map(|(step, norm)| (step as f64, norm.log10())));
-        smoothed(&logs).into_iter().map(|(step, log)| (step, 10f64.powf(log))).collect()
-    };
+    let logs = |run: &RunReport| finite(run.grad_norms().map(|(step, norm)| (step as f64, norm.log10())));
+    let norms = |run: &RunReport| smoothed(&logs(run)).into_iter().map(|(step, log)| (step, 10f64.powf(log))).collect();
+    let mut runs = report.recipes.iter().flat_map(|recipe| &recipe.runs);
+    let title = if runs.any(|run| is_smoothed(&logs(run))) { "gradient norm, smoothed" } else { "gradient norm" };
     let all = curves(report, norms);
     let range = log_range(&all);
     let norms = range.clone().log_scale().with_key_points(key_points(&range));
-    let mut chart = panel(area, "gradient norm, smoothed", steps(report), norms)?;
+    let mut chart = panel(area, title, steps(report), norms)?;
     chart
         .configure_mesh()
         .x_desc("update")
@@ -312,7 +312,7 @@ fn entry(report: &NumericsReport, summary: &RecipeSummary) -> String {
     let name = &summary.name;
     match summary.diverged {
         0 if *name == report.against => format!("{name}  {:.4}", summary.median),
-        0 => format!("{name}  {:+.2}%", 100.0 * summary.relative),
+        0 => format!("{name}  {}", summary.percent()),
         count => format!("{name}  {count} of {} diverged", summary.held_out.len()),
     }
 }

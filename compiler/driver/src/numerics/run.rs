@@ -182,7 +182,7 @@ impl Study<'_> {
                 let (state, batch) = (run.state.download()?, programs.batch(seed, step));
                 let found = gradients.at(self.executor, &state, &batch)?;
                 let truth = self.reference.at(self.executor, &state, &batch)?;
-                let by_layer = relative_errors(&found, &truth, &layers);
+                let by_layer = relative_errors(&found, &truth, &layers)?;
                 let errors = GradientErrors { step: step - 1, by_layer };
                 observer.compared(&errors);
                 gradient_errors.push(errors);

@@ -4,7 +4,7 @@ use super::{NumericsReport, RecipeReport, RunReport};
 use serde::Serialize;
 
 /// The results of one recipe. A run that diverged counts as an infinite loss.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct RecipeSummary {
     /// The recipe.
     pub name: String,
@@ -14,7 +14,7 @@ pub struct RecipeSummary {
     pub median: f64,
     /// The median less that of the reference, over that of the reference.
     pub relative: f64,
-    /// Largest gradient norm of all runs.
+    /// Largest finite gradient norm of all runs.
     pub max_grad_norm: f64,
     /// Over the second half of the run, the root mean square of the difference between the training loss and that of the
     /// reference with the same seed; the median over the seeds.
@@ -23,6 +23,21 @@ pub struct RecipeSummary {
     pub gradient_error: Vec<f64>,
     /// How many runs diverged.
     pub diverged: usize,
+}
+
+impl RecipeSummary {
+    /// The relative difference to the reference in percent, `-` when it is not finite.
+    ///
+    /// ```
+    /// use halite::numerics::RecipeSummary;
+    /// let text = |relative| RecipeSummary { relative, ..RecipeSummary::default() }.percent();
+    /// assert_eq!([text(0.0123), text(-1e-6), text(f64::NAN)], ["+1.23%", "+0.00%", "-"]);
+    /// ```
+    pub fn percent(&self) -> String {
+        // Adding 0 takes the sign from what rounds to 0.
+        let rounded = (1e4 * self.relative).round() / 100.0 + 0.0;
+        if rounded.is_finite() { format!("{rounded:+.2}%") } else { "-".to_owned() }
+    }
 }
 
 impl NumericsReport {
@@ -94,9 +109,10 @@ fn deviation(run: &RunReport, reference: &RunReport) -> f64 {
     (sum / f64::from(count)).sqrt()
 }
 
-/// The middle value, or the mean of the two in the middle; NaN is left out, and is the median of nothing.
+/// The middle value, or the mean of the two in the middle. NaN counts as infinite, and is the median of nothing.
 pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.into_iter().filter(|value| !value.is_nan()).collect();
+    let mut values: Vec<f64> =
+        values.into_iter().map(|value| if value.is_nan() { f64::INFINITY } else { value }).collect();
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;
     match values.len() {
@@ -111,8 +127,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn medians_leave_out_nan_and_count_infinity() {
-        assert_eq!(median([3.0, f64::NAN, 1.0, 2.0]), 2.0);
+    fn medians_count_nan_as_infinite() {
+        assert_eq!(median([3.0, f64::NAN, 1.0, 2.0]), 2.5);
+        assert_eq!(median([-f64::NAN, f64::NAN, 1.0]), f64::INFINITY);
         assert_eq!(median([1.0, 2.0, f64::INFINITY]), 2.0);
         assert_eq!(median([1.0, 2.0]), 1.5);
         assert!(median([]).is_nan());

@@ -141,17 +141,13 @@ pub(super) const PRECISIONS: &[&str] = &["fp32", "mixed", "mixed-sr", "bf16-sr",
 
 const FLOAT: Kind = Kind::Word(&["bf16", "f16", "f32", "f64"]);
 
-/// Not `f16`: the square of a gradient of 2e-4 is below its smallest number.
-const MOMENT: Kind = Kind::Word(&["bf16", "f32", "f64"]);
-
-/// Not `f64`: what is beside it would be narrower, and a weight in `f64` has no wider master.
 const MASTER: Kind = Kind::Word(&["none", "f32"]);
 
 const PRECISION: &[Key] = &[
     optional("recipe", Kind::Word(PRECISIONS)),
     optional("weight", FLOAT),
     optional("master", MASTER),
-    optional("moments", MOMENT),
+    optional("moments", FLOAT),
     optional("operand", FLOAT),
     optional("accumulate", FLOAT),
     optional("sensitive", FLOAT),
@@ -175,7 +171,7 @@ const OVERRIDE: &[Key] = &[
     optional("parameter", Kind::Text),
     optional("weight", FLOAT),
     optional("master", MASTER),
-    optional("moments", MOMENT),
+    optional("moments", FLOAT),
     optional("operand", FLOAT),
     optional("accumulate", FLOAT),
     optional("sensitive", FLOAT),

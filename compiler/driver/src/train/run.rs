@@ -142,8 +142,10 @@ pub fn train(
 }
 
 fn diverged(step: u64) -> Diagnostic {
-    Diagnostic::error(codes::DIVERGED, format!("the loss is not finite after update {step}"))
-        .help("lower the learning rate, lengthen the warm-up, or set `clip_norm`")
+    Diagnostic::error(codes::DIVERGED, format!("the loss is not finite after update {step}")).help(
+        "lower the learning rate, lengthen the warm-up, or set `clip_norm`; where a narrow type may be the cause, \
+         `halite check` names it",
+    )
 }
 
 /// Whether something that happens every so many updates happens after this one; 0 is never.

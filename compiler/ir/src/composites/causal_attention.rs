@@ -164,7 +164,7 @@ impl CompositeDef for CausalAttention {
     }
 
     fn policy(&self) -> Policy {
-        Policy::MATMUL.compute(Follows::Sensitive)
+        Policy::MATMUL.compute(Follows::Sensitive).accumulate(Follows::Engine)
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {
@@ -241,7 +241,7 @@ impl CompositeDef for CausalAttentionGrad {
     }
 
     fn policy(&self) -> Policy {
-        Policy::MATMUL.compute(Follows::Sensitive)
+        Policy::MATMUL.compute(Follows::Sensitive).accumulate(Follows::Engine)
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {

@@ -5,9 +5,10 @@ use crate::op::InferCx;
 use crate::ops::Op;
 use crate::registry::Registry;
 use crate::rounding::narrows;
-use crate::syntax::{Def, FuncId, Function, Inst, Module, Value};
+use crate::syntax::{Def, FuncId, Function, Inst, Module, Rounding, Value};
 use crate::ty::TensorType;
 use halite_support::{Code, Diagnostic, codes};
+use halite_tensor::DType;
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
@@ -38,6 +39,10 @@ pub(super) fn check(module: &Module, registry: &Registry, errors: &mut Errors<'_
         checker.check_results();
         checker.check_all_defined();
     }
+}
+
+fn is_narrow(ty: &TensorType) -> bool {
+    matches!(ty.dtype(), DType::Bf16 | DType::F16)
 }
 
 fn broken(code: Code, message: String) -> Diagnostic {
@@ -146,6 +151,10 @@ impl Checker<'_, '_, '_> {
         match &inst.rounding {
             Some(_) if !rounds => {
                 self.inst_error(at, codes::ROUNDING, || format!("`{op}` has a rounding, but nothing to round"));
+            }
+            Some(Rounding::Stochastic(_)) if !results.iter().any(is_narrow) => {
+                let message = || format!("`{op}` rounds by a stream, which is possible to `bf16` and `f16` only");
+                self.inst_error(at, codes::ROUNDING, message);
             }
             None if rounds => {
                 self.inst_error(at, codes::ROUNDING, || format!("`{op}` rounds, but does not say how"));

@@ -6,7 +6,7 @@ use halite_support::{Diagnostic, Diagnostics, Span, codes};
 use halite_tensor::DType;
 
 /// An element type under its key in `[precision]`.
-type Entry = (&'static str, DType);
+pub(super) type Entry = (&'static str, DType);
 
 /// Every element type of a precision.
 fn entries(precision: &Precision) -> Vec<Entry> {
@@ -26,17 +26,33 @@ fn entries(precision: &Precision) -> Vec<Entry> {
 
 pub(super) fn check(precision: &Precision, places: &Places, mistakes: &mut Diagnostics) {
     let entries = entries(precision);
-    for (key, dtype) in entries.iter().filter(|(_, dtype)| !dtype.is_float()) {
-        let message = format!("`precision.{key}` is `{dtype}`, expected a type of floats");
-        mistakes.push(
-            Diagnostic::error(codes::RECIPE_RANGE, message)
-                .or_at(places.nearest(&format!("precision.{key}")), "no type of floats")
-                .help("choose `bf16`, `f16`, `f32` or `f64`"),
-        );
+    let before = mistakes.len();
+    mistakes.extend(entries.iter().filter_map(|&entry| usable(entry, places, "precision")));
+    if mistakes.len() == before {
+        mistakes.extend(all_or_nothing(&entries, places));
     }
-    mistakes.extend(all_or_nothing(&entries, places));
-    mistakes.extend(accumulate(precision, places, "precision"));
-    mistakes.extend(master(precision, places, "precision"));
+    // What these find would follow from that.
+    if mistakes.len() == before {
+        mistakes.extend(accumulate(precision, places, "precision"));
+        mistakes.extend(master(precision, places, "precision"));
+    }
+}
+
+/// An element type is one of floats, with a range for what is kept in it. `path` as in [`accumulate`].
+pub(super) fn usable((key, dtype): Entry, places: &Places, path: &str) -> Option<Diagnostic> {
+    let error = |message: &str, label: &str| {
+        Diagnostic::error(codes::RECIPE_RANGE, format!("`{path}.{key}` is `{dtype}`, {message}"))
+            .or_at(places.nearest(&format!("{path}.{key}")), label)
+    };
+    match (key, dtype) {
+        ("moments" | "update", DType::F16) => Some(
+            error("whose range is too small for it", "too small a range")
+                .note("the smallest number of `f16` is 6e-8: squares of gradients and `eps` would be 0")
+                .help("choose `bf16` or `f32`"),
+        ),
+        _ if dtype.is_float() => None,
+        _ => Some(error("expected a type of floats", "no type of floats").help("choose `bf16`, `f16`, `f32` or `f64`")),
+    }
 }
 
 /// `f64` is for verification: all of it, so that nothing is lost on the way, or none of it.

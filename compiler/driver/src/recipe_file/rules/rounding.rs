@@ -1,7 +1,8 @@
 //! Stochastic rounding that happens, and that can be done.
 
 use super::super::Places;
-use halite_spec::{Precision, RoundingMode, SrBy, SrSites};
+use halite_passes::check_realizable;
+use halite_spec::{Precision, RoundingMode, SrSites};
 use halite_support::{Diagnostic, Diagnostics, codes};
 use halite_tensor::DType;
 
@@ -54,21 +55,13 @@ fn idle(precision: &Precision, places: &Places) -> Option<Diagnostic> {
     Some(Diagnostic::error(codes::RECIPE_CLASH, message).or_at(place, "nothing rounds here").help(help))
 }
 
-/// The switch of the Neuron runtime knows no exception.
+/// The means must be able to round these sites alone.
 fn unrealizable(precision: &Precision, places: &Places) -> Option<Diagnostic> {
-    if precision.sr.by != SrBy::Switch || precision.sr.sites == SrSites::All {
-        return None;
-    }
-    let message = "the switch of Neuron rounds every narrowing of the process stochastically, not only `weight_write`";
+    let error = check_realizable(precision.sr).err()?;
     let (by, sites) = (places.get("precision.sr.by"), places.get("precision.sr.sites"));
-    let mut error = Diagnostic::error(codes::REALIZATION, message)
-        .or_at(by.or(sites).or_else(|| places.nearest("precision")), "cannot leave out the other sites")
-        .help(
-            "set `precision.sr.by = \"dither\"`, which rounds weights alone; or keep every other site in `f32` \
-             (`operand`, `moments`, ...) and set `precision.sr.sites = \"all\"`",
-        );
-    if let (Some(_), Some(sites)) = (by, sites) {
-        error = error.also(sites, "these sites");
+    let error = error.or_at(by.or(sites).or_else(|| places.nearest("precision")), "cannot leave out the other sites");
+    match (by, sites) {
+        (Some(_), Some(sites)) => Some(error.also(sites, "these sites")),
+        _ => Some(error),
     }
-    Some(error)
 }
