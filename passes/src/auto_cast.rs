@@ -12,6 +12,7 @@ use halite_ir::{Module, Phase, rewrite_functions};
 use halite_spec::Precision;
 use halite_support::Result;
 use overrides::Overrides;
+pub use types::resolve;
 
 /// Mixed precision on the joint forward and backward.
 ///

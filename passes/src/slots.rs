@@ -34,3 +34,28 @@ impl SlotTypes {
         types
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use halite_spec::{PrecisionName, PrecisionOverride};
+
+    #[test]
+    fn a_weight_as_wide_as_its_master_has_none() {
+        let mut precision = PrecisionName::Bf16Sr.precision();
+        let over = |pattern: &str| PrecisionOverride { parameter: Some(pattern.to_owned()), ..Default::default() };
+        let norms = PrecisionOverride { weight: Some(DType::F32), ..over("*norm.weight") };
+        let all = PrecisionOverride { master: Some(Master::F32), ..over("*") };
+        for (master, overrides) in [
+            (Master::F32, vec![norms.clone()]),
+            (Master::None, vec![norms.clone(), all.clone()]),
+            (Master::None, vec![all, norms]),
+        ] {
+            (precision.master, precision.overrides) = (master, overrides);
+            let norm = SlotTypes { weight: DType::F32, master: Master::None, moments: DType::Bf16 };
+            assert_eq!(SlotTypes::of(&precision, "model.norm.weight"), norm);
+            let head = SlotTypes { weight: DType::Bf16, master: Master::F32, moments: DType::Bf16 };
+            assert_eq!(SlotTypes::of(&precision, "lm_head.weight"), head);
+        }
+    }
+}

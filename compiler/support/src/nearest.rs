@@ -93,6 +93,12 @@ mod tests {
     }
 
     #[test]
+    fn candidates_are_sorted_by_likeness() {
+        assert_eq!(nearest_first("rsqt", ["tanh", "sqrt", "rsqrt"]), ["rsqrt", "sqrt", "tanh"]);
+        assert_eq!(nearest_first("*nrm*", ["head.weight", "norm.weight"]), ["norm.weight", "head.weight"]);
+    }
+
+    #[test]
     fn of_equals_the_likelier_one_is_found() {
         assert_eq!(nearest("tahn", ["tan", "tanh"]), Some("tanh"));
         assert_eq!(nearest("hlat-7bb", ["hlat-70b", "hlat-7b"]), Some("hlat-7b"));

@@ -22,7 +22,8 @@ pub(super) fn notes(missed: &PrecisionOverride, module: &Module, registry: &Regi
     match (&missed.op, &missed.scope) {
         (Some(op), _) if !all().any(|inst| fits(inst.op.name())) => {
             let names = all().map(|inst| inst.op.name().to_owned()).collect();
-            holders(op, module, registry).into_iter().chain(some("ops that occur:", op, &names)).collect()
+            let why = holders(op, module, registry).or_else(|| parts(op, registry));
+            why.into_iter().chain(some("ops that occur:", op, &names)).collect()
         }
         (_, Some(scope)) => {
             let scopes = all().filter(|inst| fits(inst.op.name())).map(|inst| family(&module.locs.scope(inst.loc)));
@@ -56,6 +57,12 @@ fn holders(op: &str, module: &Module, registry: &Registry) -> Option<String> {
     }
     let only = || format!("`{op}` occurs only inside {}, to which overrides apply as a whole", list(&holders));
     (!holders.is_empty()).then(only)
+}
+
+/// Auto-diff leaves no composite that has no gradient of its own.
+fn parts(op: &str, registry: &Registry) -> Option<String> {
+    let composite = registry.composite(op).ok().filter(|composite| !composite.has_vjp())?;
+    Some(format!("`{}` is differentiated as the ops that it consists of: overrides go for those", composite.name()))
 }
 
 /// Whether an op occurs in the decomposition of an instruction, or in one of those in it.

@@ -4,7 +4,8 @@ use super::Suite;
 use crate::cases::samples;
 use crate::document::Anchor;
 use crate::harness::{Case, Outcome, Tools};
-use halite_ir::{Follows, InferCx, Op, Policy, Registry, engine};
+use halite_ir::{Follows, InferCx, Op, Policy, Registry};
+use halite_passes::resolve;
 use halite_spec::{Precision, PrecisionName};
 use halite_tensor::DType;
 use std::fmt::Write;
@@ -59,17 +60,11 @@ fn words(policy: &Policy, word: impl Fn(Follows) -> String) -> String {
     format!("{} {} {sum} {}", word(policy.operand), word(policy.compute), results.join(","))
 }
 
-/// What a kind of type is for operands that the recipe narrows; `None` when it is that of the operands, whatever it is.
+/// What a kind of type is for operands that the recipe narrows, as `auto-cast` resolves it; `None` when it is that of the
+/// operands, whatever it is.
 fn dtype(follows: Follows, precision: &Precision) -> Option<DType> {
-    match follows {
-        Follows::Own | Follows::Widest => None,
-        Follows::Engine => Some(engine(precision.operand)),
-        Follows::Operand => Some(precision.operand),
-        Follows::Accumulate => Some(precision.accumulate),
-        Follows::Sensitive => Some(precision.sensitive),
-        Follows::Gradient => Some(precision.gradient),
-        Follows::Reduce => Some(precision.reduce),
-    }
+    let own = matches!(follows, Follows::Own | Follows::Widest);
+    (!own).then(|| resolve(precision, follows, precision.operand))
 }
 
 /// Every op with its policies in the order in which samples show them; the sample is named where there are several.
@@ -82,6 +77,11 @@ fn policies(registry: &Registry) -> Vec<(String, Policy)> {
         let policy = op.def().policy(&cx);
         if !all.iter().any(|(name, _, known)| name == op.name() && *known == policy) {
             all.push((op.name().to_owned(), label, policy));
+        }
+    }
+    for def in registry.composites() {
+        if !all.iter().any(|(name, ..)| name == def.name()) {
+            all.push((def.name().to_owned(), "", def.policy()));
         }
     }
     all.sort_by(|(a, ..), (b, ..)| a.cmp(b));
