@@ -125,6 +125,7 @@ pub fn json(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
         at: diagnostic.primary().map(|label| labeled_place(label, sources)),
         also: diagnostic.secondary().iter().map(|label| labeled_place(label, sources)).collect(),
         notes: diagnostic.notes(),
+        recipe_key: diagnostic.recipe_key(),
         help: diagnostic.remedy(),
     };
     serde_json::to_string(&record).expect("a record of strings and numbers has a JSON form")
@@ -149,6 +150,8 @@ struct Record<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     also: Vec<Place<'a>>,
     notes: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recipe_key: Option<&'a str>,
     help: &'a str,
 }
 
@@ -206,6 +209,8 @@ mod tests {
         let (diagnostic, sources) = example();
         let expected = r#"{"code":"E0405","severity":"error","message":"`seq` is 0","file":"a.toml","line":2,"column":7,"label":"at least 1","notes":["a fact"],"help":"set it"}"#;
         assert_eq!(json(&diagnostic, &sources), expected);
+        let keyed = expected.replace("\"help\"", "\"recipe_key\":\"seq\",\"help\"");
+        assert_eq!(json(&diagnostic.key("seq"), &sources), keyed);
     }
 
     #[test]

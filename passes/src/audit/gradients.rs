@@ -35,8 +35,14 @@ fn check_value(scene: &Scene<'_>, value: Value, report: &mut Report<'_>) {
     // Sums of gradients are reported as such.
     let is_sum = maker.op.def().policy(&scene.infer).accumulate == Some(Follows::Gradient);
     if is_narrow(dtype) && !is_sum {
-        let evidence = Evidence { code: codes::GRADIENT_NARROW, loc: maker.loc, what: maker.op.name(), dtype };
-        report.add(evidence, RecipeKey::GRADIENT);
+        let evidence = Evidence {
+            code: codes::GRADIENT_NARROW,
+            loc: maker.loc,
+            what: maker.op.name(),
+            op: maker.op.name(),
+            dtype,
+        };
+        report.add(evidence, RecipeKey::GRADIENT, []);
     }
 }
 

@@ -18,8 +18,8 @@ pub(super) fn check(scene: &Scene<'_>, report: &mut Report<'_>) {
             let Some(what) = scene.objective(result) else { continue };
             let dtypes = [Some(scene.dtype(result)), compute];
             if let Some(dtype) = dtypes.into_iter().flatten().find(|dtype| is_narrow(*dtype)) {
-                let evidence = Evidence { code: codes::LOSS_NARROW, loc: inst.loc, what, dtype };
-                report.add(evidence, RecipeKey::SENSITIVE);
+                let evidence = Evidence { code: codes::LOSS_NARROW, loc: inst.loc, what, op: inst.op.name(), dtype };
+                report.add(evidence, RecipeKey::SENSITIVE, []);
             }
         }
     }

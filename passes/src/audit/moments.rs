@@ -1,6 +1,6 @@
 //! Moments of the optimizer: does their element type resolve what one update does to them?
 
-use super::mend::{RecipeKey, Subject, mend};
+use super::mend::{Mend, RecipeKey, Subject, mend};
 use super::report::Report;
 use super::scene::Scene;
 use super::words::{families, power_of_two, significant};
@@ -18,20 +18,20 @@ use indexmap::IndexMap;
 /// larger than the update; so that is reported too.
 pub(super) fn check(scene: &Scene<'_>, report: &mut Report<'_>) {
     for slot in [Slot::M, Slot::V] {
-        let mut coarse: IndexMap<DType, Vec<&Name>> = IndexMap::new();
+        let mut coarse: IndexMap<(DType, Option<Mend>), Vec<&Name>> = IndexMap::new();
         let decay = decay(scene, slot);
         for (name, dtype) in scene.slots(slot) {
             report.checked().moments += 1;
             if decay.is_some_and(|(_, beta)| 1.0 - beta < resolution(dtype)) {
-                coarse.entry(dtype).or_default().push(name);
+                let subject = Subject::Parameter(name);
+                let mend = scene.precision().map(|precision| mend(precision, RecipeKey::MOMENTS, subject));
+                coarse.entry((dtype, mend)).or_default().push(name);
             }
         }
-        for (dtype, names) in coarse {
-            if let Some((word, beta)) = decay {
-                report.add_finding(
-                    &format!("{}:{dtype}", slot.name()),
-                    finding(scene, slot, (word, beta), dtype, &names),
-                );
+        for ((dtype, mend), names) in coarse {
+            if let Some(decay) = decay {
+                let finding = finding(scene, slot, decay, dtype).note(listed(&names));
+                report.add_finding(slot.name(), dtype, &names, with_remedy(finding, mend, decay.0));
             }
         }
     }
@@ -52,7 +52,7 @@ fn decay(scene: &Scene<'_>, slot: Slot) -> Option<(&'static str, f64)> {
     }
 }
 
-fn finding(scene: &Scene<'_>, slot: Slot, (word, beta): (&str, f64), dtype: DType, names: &[&Name]) -> Diagnostic {
+fn finding(scene: &Scene<'_>, slot: Slot, (word, beta): (&str, f64), dtype: DType) -> Diagnostic {
     let (slot, step, resolution) = (slot.name(), significant(1.0 - beta), resolution(dtype));
     let message =
         format!("the moments `{slot}` are kept in `{dtype}`, which does not resolve their step 1 - {word} = {step}");
@@ -60,15 +60,17 @@ fn finding(scene: &Scene<'_>, slot: Slot, (word, beta): (&str, f64), dtype: DTyp
     let why =
         format!("numbers of `{dtype}` are up to {apart} of themselves apart: a smaller step is lost or grows to that");
     let mut finding = Diagnostic::warning(codes::MOMENT_NARROW, message).note(why);
-    let Some(precision) = scene.precision() else { return finding };
-    if precision.rounding == RoundingMode::Sr {
+    if scene.precision().is_some_and(|precision| precision.rounding == RoundingMode::Sr) {
         finding = finding.note("rounded stochastically they are right on average, with more noise than signal");
     }
-    let Some(first) = names.first() else { return finding };
-    let mend = mend(precision, RecipeKey::MOMENTS, Subject::Parameter(first));
-    let count = names.len();
     finding
-        .note(format!("{count} of them: {}", families(names)))
-        .key(mend.path)
-        .help(format!("{}, or choose a smaller {word}", mend.help))
+}
+
+fn listed(names: &[&Name]) -> String {
+    format!("{} of them: {}", names.len(), families(names))
+}
+
+fn with_remedy(finding: Diagnostic, mend: Option<Mend>, word: &str) -> Diagnostic {
+    let Some(Mend { path, help }) = mend else { return finding };
+    finding.key(path).help(format!("{help}, or choose a smaller {word}"))
 }

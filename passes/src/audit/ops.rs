@@ -42,8 +42,33 @@ impl Demand {
     }
 }
 
-/// What an instruction does that needs precision, and in which types it does so.
-type Demands = SmallVec<[(Demand, DType); 2]>;
+/// What an instruction does that needs precision.
+struct Need {
+    demand: Demand,
+    /// The narrowest type in which it does so.
+    dtype: DType,
+    /// The primitives that do so in a narrow type: what is left of a composite once it is expanded.
+    narrow: Vec<String>,
+}
+
+impl Need {
+    fn new(demand: Demand, dtype: DType) -> Self {
+        Self { demand, dtype, narrow: Vec::new() }
+    }
+
+    /// What a primitive needs.
+    fn of(primitive: &Op, demand: Demand, dtype: DType) -> Self {
+        let narrow = is_narrow(dtype).then(|| primitive.name().to_owned());
+        Self { narrow: narrow.into_iter().collect(), ..Self::new(demand, dtype) }
+    }
+
+    fn add(&mut self, other: Need) {
+        self.dtype = narrower(self.dtype, other.dtype);
+        self.narrow.extend(other.narrow);
+    }
+}
+
+type Needs = SmallVec<[Need; 2]>;
 
 /// Reports sensitive ops that compute, and sums that are made, in narrow types. What updates compute is another finding.
 pub(super) fn check(scene: &Scene<'_>, report: &mut Report<'_>) -> Result<()> {
@@ -54,11 +79,13 @@ pub(super) fn check(scene: &Scene<'_>, report: &mut Report<'_>) -> Result<()> {
             if is_entry && scene.is_update(inst) {
                 continue;
             }
-            for (demand, dtype) in reader.demands(function, inst)? {
+            for need in reader.needs(function, inst)? {
+                let Need { demand, dtype, narrow } = need;
                 report.count(demand);
                 if is_narrow(dtype) {
-                    let evidence = Evidence { code: demand.code(), loc: inst.loc, what: inst.op.name(), dtype };
-                    report.add(evidence, demand.key());
+                    let op = inst.op.name();
+                    let evidence = Evidence { code: demand.code(), loc: inst.loc, what: op, op, dtype };
+                    report.add(evidence, demand.key(), narrow);
                 }
             }
         }
@@ -73,48 +100,48 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// The demands of an instruction, each once, in the narrowest type.
-    fn demands(&mut self, function: &Function, inst: &Inst) -> Result<Demands> {
-        let mut demands = Demands::new();
+    /// What an instruction needs, each demand once.
+    fn needs(&mut self, function: &Function, inst: &Inst) -> Result<Needs> {
+        let mut needs = Needs::new();
         let Op::Composite(composite) = &inst.op else {
-            demands.extend(primitive(&self.infer, function, inst));
-            return Ok(demands);
+            needs.extend(primitive(&self.infer, function, inst));
+            return Ok(needs);
         };
         let policy = inst.op.def().policy(&self.infer);
         let stated = composite.attrs.compute();
         if policy.class == OpClass::Sensitive || policy.compute == Follows::Sensitive {
             let own =
                 (policy.class == OpClass::Sensitive).then(|| widest(inst.args.iter().map(|&arg| function.ty(arg))));
-            demands.extend(stated.or(own.flatten()).map(|dtype| (Demand::Sensitive, dtype)));
+            needs.extend(stated.or(own.flatten()).map(|dtype| Need::new(Demand::Sensitive, dtype)));
         }
         if policy.class == OpClass::Accumulate {
             let results = inst.results.iter().map(|&result| function.ty(result).dtype());
             let dtype = results.chain(stated).reduce(narrower);
-            demands.extend(dtype.map(|dtype| (sum(policy.accumulate), dtype)));
+            needs.extend(dtype.map(|dtype| Need::new(sum(policy.accumulate), dtype)));
         }
         let types: Vec<TensorType> = inst.args.iter().map(|&arg| function.ty(arg).clone()).collect();
         let body = self.bodies.get(self.infer.registry, composite, types)?;
         for inner in &body.insts {
-            let Some((demand, dtype)) = primitive(&self.infer, &body, inner) else { continue };
-            match demands.iter_mut().find(|(known, _)| *known == demand) {
-                Some((_, known)) => *known = narrower(*known, dtype),
-                None => demands.push((demand, dtype)),
+            let Some(need) = primitive(&self.infer, &body, inner) else { continue };
+            match needs.iter_mut().find(|known| known.demand == need.demand) {
+                Some(known) => known.add(need),
+                None => needs.push(need),
             }
         }
-        Ok(demands)
+        Ok(needs)
     }
 }
 
-fn primitive(infer: &InferCx<'_>, function: &Function, inst: &Inst) -> Option<(Demand, DType)> {
+fn primitive(infer: &InferCx<'_>, function: &Function, inst: &Inst) -> Option<Need> {
     let policy = inst.op.def().policy(infer);
     match policy.class {
         OpClass::Sensitive => {
             let dtype = widest(inst.args.iter().map(|&arg| function.ty(arg)))?;
-            Some((Demand::Sensitive, dtype))
+            Some(Need::of(&inst.op, Demand::Sensitive, dtype))
         }
         OpClass::Matmul | OpClass::Accumulate => {
             let dtype = widest(inst.results.iter().map(|&result| function.ty(result)))?;
-            Some((sum(policy.accumulate), dtype))
+            Some(Need::of(&inst.op, sum(policy.accumulate), dtype))
         }
         OpClass::Elementwise | OpClass::Storage | OpClass::Integer => None,
     }
@@ -153,12 +180,12 @@ pub fn precision_uses(module: &Module, registry: &Registry) -> Result<Vec<Precis
     let mut reader = Reader { infer, bodies: Bodies::default() };
     let mut uses = Vec::new();
     for (inst, instruction) in entry.insts.iter().enumerate() {
-        let demands = reader.demands(entry, instruction)?;
+        let needs = reader.needs(entry, instruction)?;
         let of = |sensitive: bool| {
-            let alike = demands.iter().filter(|(demand, _)| (*demand == Demand::Sensitive) == sensitive);
-            alike.map(|(_, dtype)| *dtype).reduce(narrower)
+            let alike = needs.iter().filter(|need| (need.demand == Demand::Sensitive) == sensitive);
+            alike.map(|need| need.dtype).reduce(narrower)
         };
-        if !demands.is_empty() {
+        if !needs.is_empty() {
             uses.push(PrecisionUse { inst, sensitive: of(true), sum: of(false) });
         }
     }

@@ -6,7 +6,7 @@ use super::ops::Demand;
 use crate::pattern::family;
 use halite_ir::{LocId, LocTable};
 use halite_spec::Precision;
-use halite_support::{Code, Diagnostic, Diagnostics, Span, codes};
+use halite_support::{Code, Diagnostic, Diagnostics, Name, Span, codes};
 use halite_tensor::DType;
 use indexmap::{IndexMap, IndexSet};
 
@@ -16,7 +16,7 @@ const MAX_SCOPES: usize = 4;
 /// What an audit found, and how much it looked at.
 #[derive(Clone, Debug, Default)]
 pub struct Audit {
-    findings: IndexMap<Place, Diagnostic>,
+    findings: IndexMap<Place, Finding>,
     /// How much it looked at.
     pub checked: Checked,
 }
@@ -36,23 +36,49 @@ pub struct Checked {
     pub moments: usize,
 }
 
-/// What two pieces of evidence share that make one finding: the code, and the line of the model or else what it is about.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+/// What two pieces of evidence share that make one finding.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 struct Place {
     code: &'static str,
+    /// The line of the model.
     span: Option<Span>,
+    /// What it is about, where that is not an instruction.
     what: Option<String>,
+    dtype: &'static str,
+    /// The entry of the recipe that mends it.
+    entry: Option<String>,
+}
+
+impl Place {
+    /// Whether another one is about the same, in whatever type and however it is mended.
+    fn is_alike(&self, other: &Place) -> bool {
+        (self.code, self.span, &self.what) == (other.code, other.span, &other.what)
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Finding {
+    diagnostic: Diagnostic,
+    /// The primitives or the parameters that are too narrow, as far as later modules still show them.
+    narrow: IndexSet<String>,
 }
 
 impl Audit {
     /// The findings, as warnings, in the order of codes and then of the model.
     pub fn diagnostics(&self) -> Diagnostics {
-        self.findings.values().cloned().collect()
+        self.findings.values().map(|finding| finding.diagnostic.clone()).collect()
     }
 
-    /// The first finding that `earlier` does not have.
+    /// The first finding that `earlier` does not have, or has of other primitives or parameters.
     pub fn beyond(&self, earlier: &Audit) -> Option<&Diagnostic> {
-        self.findings.iter().find(|(place, _)| !earlier.findings.contains_key(*place)).map(|(_, finding)| finding)
+        let new = self.findings.iter().find(|(place, finding)| !earlier.covers(place, finding));
+        new.map(|(_, finding)| &finding.diagnostic)
+    }
+
+    fn covers(&self, place: &Place, finding: &Finding) -> bool {
+        let alike: Vec<_> = self.findings.iter().filter(|(known, _)| known.is_alike(place)).collect();
+        let is_known = |narrow: &String| alike.iter().any(|(_, known)| known.narrow.contains(narrow));
+        !alike.is_empty() && finding.narrow.iter().all(is_known)
     }
 
     /// Adds the findings of another module of the same recipe that this one does not have.
@@ -70,6 +96,7 @@ pub(super) struct Evidence<'a> {
     pub(super) loc: LocId,
     /// The op, or what of the training step it is about.
     pub(super) what: &'a str,
+    pub(super) op: &'a str,
     pub(super) dtype: DType,
 }
 
@@ -82,6 +109,7 @@ struct Draft {
     scopes: IndexMap<String, Option<String>>,
     places: usize,
     mend: Option<Mend>,
+    narrow: IndexSet<String>,
 }
 
 /// Findings in the making.
@@ -110,19 +138,23 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Adds evidence that an entry of the recipe could mend.
-    pub(super) fn add(&mut self, evidence: Evidence<'_>, key: RecipeKey) {
-        let Evidence { code, loc, what, dtype } = evidence;
+    /// Adds evidence that an entry of the recipe could mend; `narrow` are the primitives that later modules show.
+    pub(super) fn add(&mut self, evidence: Evidence<'_>, key: RecipeKey, narrow: impl IntoIterator<Item = String>) {
+        let Evidence { code, loc, what, op, dtype } = evidence;
         let (span, scope) = (self.locs.span(loc), self.locs.scope(loc));
-        let place = Place { code: code.id, span, what: None };
+        let mend = self.precision.map(|precision| mend(precision, key, Subject::Inst(op, &scope)));
+        let entry = mend.as_ref().map(|mend| mend.path.clone());
+        let place = Place { code: code.id, span, what: None, dtype: dtype.name(), entry };
         let draft = self.drafts.entry(place).or_insert_with(|| Draft {
             code,
             what: IndexSet::new(),
             dtype,
             scopes: IndexMap::new(),
             places: 0,
-            mend: self.precision.map(|precision| mend(precision, key, Subject::Inst(what, &scope))),
+            mend,
+            narrow: IndexSet::new(),
         });
+        draft.narrow.extend(narrow);
         draft.what.insert(what.to_owned());
         draft.places += 1;
         if !scope.is_empty() {
@@ -131,10 +163,12 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Adds a finding that is about `what` and not about an instruction.
-    pub(super) fn add_finding(&mut self, what: &str, finding: Diagnostic) {
-        let place = Place { code: finding.code().id, span: None, what: Some(what.to_owned()) };
-        self.audit.findings.insert(place, finding);
+    /// Adds a finding that is about `what` of some parameters and not about an instruction.
+    pub(super) fn add_finding(&mut self, what: &str, dtype: DType, parameters: &[&Name], diagnostic: Diagnostic) {
+        let (code, entry) = (diagnostic.code().id, diagnostic.recipe_key().map(str::to_owned));
+        let place = Place { code, span: None, what: Some(what.to_owned()), dtype: dtype.name(), entry };
+        let narrow = parameters.iter().map(|name| name.to_string()).collect();
+        self.audit.findings.insert(place, Finding { diagnostic, narrow });
     }
 
     pub(super) fn finish(mut self) -> Audit {
@@ -142,13 +176,13 @@ impl<'a> Report<'a> {
             let span = place.span;
             self.audit.findings.insert(place, draft.finding(span));
         }
-        self.audit.findings.sort_by(|a, _, b, _| (a.code, a.span, &a.what).cmp(&(b.code, b.span, &b.what)));
+        self.audit.findings.sort_keys();
         self.audit
     }
 }
 
 impl Draft {
-    fn finding(self, span: Option<Span>) -> Diagnostic {
+    fn finding(self, span: Option<Span>) -> Finding {
         let places =
             if self.places == 1 { "1 instruction".to_owned() } else { format!("{} instructions", self.places) };
         let mut finding =
@@ -166,10 +200,10 @@ impl Draft {
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             finding = finding.note(format!("{counted}in {}{more}", shown.join(", ")));
         }
-        match self.mend {
-            Some(Mend { path, help }) => finding.key(path).help(help),
-            None => finding,
+        if let Some(Mend { path, help }) = self.mend {
+            finding = finding.key(path).help(help);
         }
+        Finding { diagnostic: finding, narrow: self.narrow }
     }
 
     /// What is done by whom.

@@ -20,8 +20,9 @@ pub(super) fn check(scene: &Scene<'_>, report: &mut Report<'_>) {
     let writes = replaced.filter_map(|param| scene.replacement(&param.name)).filter(|inst| !scene.is_update(inst));
     for inst in update.chain(writes) {
         if let Some(dtype) = arithmetic(scene, inst).filter(|dtype| is_narrow(*dtype)) {
-            let evidence = Evidence { code: codes::UPDATE_NARROW, loc: inst.loc, what: inst.op.name(), dtype };
-            report.add(evidence, RecipeKey::UPDATE);
+            let op = inst.op.name();
+            let evidence = Evidence { code: codes::UPDATE_NARROW, loc: inst.loc, what: op, op, dtype };
+            report.add(evidence, RecipeKey::UPDATE, [op.to_owned()]);
         }
     }
 }

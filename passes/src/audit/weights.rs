@@ -1,7 +1,7 @@
 //! Narrow weights: who remembers small updates?
 
 use super::is_narrow;
-use super::mend::{RecipeKey, Subject, mend};
+use super::mend::{Mend, mend_weight};
 use super::report::Report;
 use super::scene::Scene;
 use super::words::{families, power_of_two};
@@ -16,16 +16,17 @@ use rustc_hash::FxHashSet;
 /// update smaller than half the distance to the next number is then lost, however often it comes.
 pub(super) fn check(scene: &Scene<'_>, report: &mut Report<'_>) {
     let masters: FxHashSet<&Name> = scene.slots(Slot::Master).map(|(of, _)| of).collect();
-    let mut lost: IndexMap<DType, Vec<&Name>> = IndexMap::new();
+    let mut lost: IndexMap<(DType, Option<Mend>), Vec<&Name>> = IndexMap::new();
     for (name, dtype) in scene.weights() {
         report.checked().weights += 1;
         let Some(write) = scene.replacement(name) else { continue };
         if is_narrow(dtype) && !masters.contains(name) && !is_stochastic(scene, write) {
-            lost.entry(dtype).or_default().push(name);
+            let mend = scene.precision().map(|precision| mend_weight(precision, name));
+            lost.entry((dtype, mend)).or_default().push(name);
         }
     }
-    for (dtype, names) in lost {
-        report.add_finding(dtype.name(), finding(scene, dtype, &names));
+    for ((dtype, mend), names) in lost {
+        report.add_finding("weight", dtype, &names, finding(dtype, mend, &names));
     }
 }
 
@@ -37,14 +38,14 @@ fn is_stochastic(scene: &Scene<'_>, write: &Inst) -> bool {
     stated || (scene.module.phase < Phase::Legal && promised())
 }
 
-fn finding(scene: &Scene<'_>, dtype: DType, names: &[&Name]) -> Diagnostic {
+fn finding(dtype: DType, mend: Option<Mend>, names: &[&Name]) -> Diagnostic {
     let weights = if names.len() == 1 { "1 weight is".to_owned() } else { format!("{} weights are", names.len()) };
     let message = format!("{weights} kept in `{dtype}`, without a wider copy and rounded to nearest");
     let half = power_of_two(dtype.unit_roundoff());
     let why = format!("an update below {half} of a weight is lost, however often it comes");
-    let mut finding = Diagnostic::warning(codes::WEIGHT_NARROW, message).note(why).note(families(names));
-    if let (Some(precision), Some(first)) = (scene.precision(), names.first()) {
-        finding = finding.key(mend(precision, RecipeKey::WEIGHT, Subject::Parameter(first)).path);
+    let finding = Diagnostic::warning(codes::WEIGHT_NARROW, message).note(why).note(families(names));
+    match mend {
+        Some(Mend { path, help }) => finding.key(path).help(help),
+        None => finding,
     }
-    finding
 }

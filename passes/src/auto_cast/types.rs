@@ -55,3 +55,9 @@ impl Types {
         }
     }
 }
+
+/// What `follows` comes to under a precision recipe, exceptions aside, for an instruction whose widest operand is of type
+/// `widest`.
+pub fn resolve(precision: &Precision, follows: Follows, widest: DType) -> DType {
+    Types::of(precision).resolve(follows, widest)
+}

@@ -111,8 +111,10 @@ impl Numerics {
 }
 
 /// What the columns of the table hold.
-const LEGEND: &str = "  deviation: of the training loss from the reference, root mean square over the second half; \
-                      max |g|: largest gradient norm; g error: relative, by layer, against the reference\n";
+const LEGEND: &str = "  deviation  of the training loss from the reference, root mean square over the second half
+  max |g|    largest gradient norm
+  g error    of the gradients of a layer, relative to those of the reference at the same weights
+";
 
 fn describe(report: &NumericsReport, summary: &[RecipeSummary], rates: &IndexMap<String, f64>) -> String {
     let seeds = report.recipes.first().map_or(&[][..], |recipe| &recipe.runs).iter().map(|run| run.seed);

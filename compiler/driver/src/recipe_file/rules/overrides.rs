@@ -24,7 +24,10 @@ impl Override<'_> {
     fn check(&self, base: &Precision, mistakes: &mut Diagnostics) {
         let before = mistakes.len();
         self.patterns(mistakes);
-        mistakes.extend(self.all_or_nothing(base));
+        mistakes.extend(self.types().filter_map(|entry| precision::usable(entry, self.places, self.path)));
+        if mistakes.len() == before {
+            mistakes.extend(self.all_or_nothing(base));
+        }
         if mistakes.len() > before {
             return;
         }
@@ -41,10 +44,7 @@ impl Override<'_> {
     /// `f64` is for verification, of everything.
     fn all_or_nothing(&self, base: &Precision) -> Option<Diagnostic> {
         let is_f64 = |dtype: DType| dtype == DType::F64;
-        let mut types = self.of_parameters().into_iter().chain(self.of_ops());
-        let other =
-            types.find_map(|(key, dtype)| Some((key, dtype.filter(|&dtype| is_f64(dtype) != is_f64(base.operand))?)));
-        let (key, dtype) = other?;
+        let (key, dtype) = self.types().find(|&(_, dtype)| is_f64(dtype) != is_f64(base.operand))?;
         let with = if is_f64(base.operand) { "of" } else { "without" };
         let message = format!("an override to `{dtype}` in a recipe {with} `f64`");
         let error = self.error(key, message, "`f64` is all or nothing");
@@ -108,6 +108,12 @@ impl Override<'_> {
             ("gradient", gradient.map(Some)),
             ("reduce", reduce.map(Some)),
         ])
+    }
+
+    /// All types.
+    fn types(&self) -> impl Iterator<Item = precision::Entry> {
+        let stated = self.of_parameters().into_iter().chain(self.of_ops());
+        stated.filter_map(|(key, dtype)| Some((key, dtype?)))
     }
 
     /// What holds where the override matches, as far as types are compared.
