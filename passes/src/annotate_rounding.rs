@@ -98,7 +98,8 @@ pub fn check_realizable(sr: StochasticRounding) -> Result<()> {
 fn check_in_entry(module: &Module, plans: &VecDeque<Vec<Option<Name>>>) -> Result<()> {
     let mut callees = module.functions.iter().zip(plans).rev().skip(1);
     let Some((function, _)) = callees.find(|(_, plan)| plan.iter().any(Option::is_some)) else { return Ok(()) };
-    let message = format!("`annotate-rounding` meets stochastic rounding in `@{}`, which is not the entry", function.name);
+    let message =
+        format!("`annotate-rounding` meets stochastic rounding in `@{}`, which is not the entry", function.name);
     Err(Diagnostic::error(codes::PIPELINE, message).help("run `inline` before"))
 }
 

@@ -3,8 +3,8 @@
 use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
 use halite_ir::ops::Call;
 use halite_ir::{
-    Builder, Derivation, FuncId, Function, Inst, Module, Op, ParamRole, Phase, ResultRole, Rewriter, TensorType, Value, Values,
-    Vjp, VjpCx,
+    Builder, Derivation, FuncId, Function, Inst, Module, Op, ParamRole, Phase, ResultRole, Rewriter, TensorType, Value,
+    Values, Vjp, VjpCx,
 };
 use halite_support::{Diagnostic, Name, Result, codes};
 use rustc_hash::FxHashMap;

@@ -24,8 +24,8 @@ mod legalize;
 mod simplify;
 
 pub use annotate_rounding::check_realizable;
-pub use auto_cast::resolve;
 pub use audit::{Audit, Checked, PrecisionUse, audit, precision_uses};
+pub use auto_cast::resolve;
 pub use findings::Findings;
 pub use pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
 pub use pattern::{family, matches_pattern};

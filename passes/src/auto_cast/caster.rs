@@ -4,8 +4,8 @@ use super::overrides::Overrides;
 use super::types::Types;
 use super::wants::Readers;
 use halite_ir::{
-    Cast, Composite, Derivation, Follows, Function, Inst, Op, OpClass, ParamRole, Policy, ResultRole, Rewriter, Rounding, Value,
-    Values, engine, loses, set_accumulate,
+    Cast, Composite, Derivation, Follows, Function, Inst, Op, OpClass, ParamRole, Policy, ResultRole, Rewriter,
+    Rounding, Value, Values, engine, loses, set_accumulate,
 };
 use halite_spec::Precision;
 use halite_support::Result;
