@@ -7,13 +7,12 @@ mod words;
 
 use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
 use dither::Dither;
-use halite_ir::{Function, InferCx, Inst, Module, Phase, Rewriter, Rounding, Value, rewrite_planned};
+use halite_ir::{Function, InferCx, Module, Phase, rewrite_planned};
 use halite_spec::{RoundingMode, SrBy, SrSites, StochasticRounding};
 use halite_support::{Diagnostic, Name, Result, codes};
-use halite_tensor::rounding::stream_key;
 use sites::streams;
 use std::collections::VecDeque;
-use words::{Words, check_keys};
+use words::Words;
 
 /// The start of the names of helpers that round stochastically.
 pub(crate) const DITHER: &str = "stochastic_";
@@ -62,10 +61,9 @@ impl Pass for AnnotateRounding {
             module.functions.iter().map(|function| streams(function, &module.locs, sr)).collect();
         check_in_entry(module, &plans)?;
         let seed = sr.map_or(StochasticRounding::default().seed, |sr| sr.seed);
-        check_keys(plans.iter().flatten().flatten(), seed)?;
         let plan = |_: InferCx<'_>, _: &Function| plans.pop_front().filter(|plan| plan.iter().any(Option::is_some));
         let changed = rewrite_planned(module, cx.registry, plan, |rewriter, source, streams| {
-            let words = Words::emit(rewriter, source, &streams, |stream| stream_key(seed.into(), stream))?;
+            let words = Words::emit(rewriter, source, &streams, seed)?;
             let mut dither = Dither::new(words);
             for (inst, stream) in source.insts.iter().zip(streams) {
                 match stream {
@@ -101,15 +99,4 @@ fn check_in_entry(module: &Module, plans: &VecDeque<Vec<Option<Name>>>) -> Resul
     let message =
         format!("`annotate-rounding` meets stochastic rounding in `@{}`, which is not the entry", function.name);
     Err(Diagnostic::error(codes::PIPELINE, message).help("run `inline` before"))
-}
-
-/// Whether an instruction states stochastic rounding, and by which stream.
-fn stated(inst: &Inst) -> Option<&Name> {
-    if let Some(Rounding::Stochastic(stream)) = &inst.rounding { Some(stream) } else { None }
-}
-
-/// A rewriter's source instruction with its results replaced by one value.
-fn replace(rewriter: &mut Rewriter<'_>, source: &Function, inst: &Inst, value: Value) {
-    rewriter.keep_names(source, inst, &[value]);
-    rewriter.replace_all(inst, &[value]);
 }

@@ -44,10 +44,6 @@ pub fn audit(module: &Module, cx: &PassCx<'_>) -> Result<Audit> {
 /// What ops that lose their meaning at low precision, sums, gradients, the loss and updates need at least.
 const ENOUGH: DType = DType::F32;
 
-fn is_narrow(dtype: DType) -> bool {
-    dtype.is_float() && dtype.size() < ENOUGH.size()
-}
-
 /// The narrower one of two element types.
 fn narrower(x: DType, y: DType) -> DType {
     if y.size() < x.size() { y } else { x }

@@ -2,6 +2,7 @@
 //! golden tests. The [`Runner`] verifies the module after each.
 
 mod audit;
+mod exception;
 mod findings;
 mod pass;
 mod pattern;

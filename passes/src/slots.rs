@@ -1,6 +1,6 @@
 //! The element types of the state of one weight.
 
-use crate::pattern::matches_pattern;
+use crate::exception::Subject;
 use halite_spec::{Master, Precision};
 use halite_tensor::DType;
 
@@ -22,7 +22,7 @@ impl SlotTypes {
         let &Precision { weight, master, moments, .. } = precision;
         let mut types = Self { weight, master, moments };
         for exception in &precision.overrides {
-            if exception.parameter.as_ref().is_some_and(|pattern| matches_pattern(pattern, name)) {
+            if Subject::Parameter(name).fits(exception) {
                 types.weight = exception.weight.unwrap_or(types.weight);
                 types.master = exception.master.unwrap_or(types.master);
                 types.moments = exception.moments.unwrap_or(types.moments);

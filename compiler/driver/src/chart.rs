@@ -1,6 +1,8 @@
 //! What all plots have in common.
 
-use plotters::prelude::RGBColor;
+use plotters::chart::MeshStyle;
+use plotters::prelude::{DrawingBackend, IntoFont, RGBColor, Ranged, TRANSPARENT};
+use plotters::style::Color;
 
 /// The fonts of all text.
 pub(crate) const FONT: &str = "Helvetica, Arial, sans-serif";
@@ -13,6 +15,18 @@ pub(crate) const FAINT: RGBColor = RGBColor(226, 230, 236);
 pub(crate) type Drawn = Result<(), Box<dyn std::error::Error>>;
 /// A point of a curve.
 pub(crate) type Point = (f64, f64);
+
+/// Axes and grid in the colours of all plots; labels of `size` pixels, names of axes a little larger.
+pub(crate) fn styled<'m, 'a, 'b, X: Ranged, Y: Ranged, DB: DrawingBackend>(
+    mesh: &'m mut MeshStyle<'a, 'b, X, Y, DB>,
+    size: i32,
+) -> &'m mut MeshStyle<'a, 'b, X, Y, DB> {
+    mesh.axis_desc_style((FONT, size + 2).into_font().color(&INK))
+        .label_style((FONT, size).into_font().color(&INK))
+        .axis_style(INK.mix(0.6))
+        .bold_line_style(FAINT)
+        .light_line_style(TRANSPARENT)
+}
 
 /// The mean over a window of about a fortieth of the curve around each point.
 pub(crate) fn smoothed(points: &[Point]) -> Vec<Point> {

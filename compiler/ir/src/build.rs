@@ -85,10 +85,15 @@ impl<'a> Builder<'a> {
     /// As [`emit_all`](Self::emit_all).
     pub fn emit_like(&mut self, inst: &Inst, args: &[Value]) -> Result<Values> {
         let results = self.emit_all(inst.op.clone(), args)?;
-        if let Some(rounding @ Rounding::Stochastic(_)) = &inst.rounding {
-            self.round_last(rounding.clone());
-        }
+        self.round_like(inst);
         Ok(results)
+    }
+
+    /// Has the last instruction round at random if `inst` does and there is something to round.
+    pub fn round_like(&mut self, inst: &Inst) {
+        if inst.rounds_at_random() {
+            self.round_last(inst.rounding.clone().unwrap_or_default());
+        }
     }
 
     /// Sets how the last instruction rounds, if it does.
@@ -110,25 +115,43 @@ impl<'a> Builder<'a> {
         types: &[TensorType],
         emit: impl FnOnce(&mut Self, &Op, &[Value]) -> Result<Values>,
     ) -> Result<Values> {
-        let mut args = Values::from_slice(args);
-        let mut wide = match widened(&inst.op, DType::F32) {
-            None => args,
-            Some(wide) => {
-                for arg in args.iter_mut().filter(|_| wide.converts_operands) {
-                    if self.dtype(*arg).is_float() {
-                        *arg = self.convert(*arg, DType::F32)?;
-                    }
-                }
-                emit(self, &wide.op, &args)?
-            }
-        };
+        let mut wide = self.compute_wide(&inst.op, args, emit)?;
         for (value, ty) in wide.iter_mut().zip(types) {
             if self.dtype(*value) != ty.dtype() {
                 *value = self.convert(*value, ty.dtype())?;
-                self.round_last(inst.rounding.clone().unwrap_or_default());
+                self.round_like(inst);
             }
         }
         Ok(wide)
+    }
+
+    /// What an op that narrows computes before it does, in `f32`: the operand of a convert, or what `emit` makes of the
+    /// op with wide results.
+    ///
+    /// # Errors
+    /// What `emit` returns.
+    pub fn compute_wide(
+        &mut self,
+        op: &Op,
+        args: &[Value],
+        emit: impl FnOnce(&mut Self, &Op, &[Value]) -> Result<Values>,
+    ) -> Result<Values> {
+        match widened(op, DType::F32) {
+            None => self.convert_floats(args, DType::F32),
+            Some(wide) if wide.converts_operands => {
+                let args = self.convert_floats(args, DType::F32)?;
+                emit(self, &wide.op, &args)
+            }
+            Some(wide) => emit(self, &wide.op, args),
+        }
+    }
+
+    /// The values, those that are floats in another element type.
+    fn convert_floats(&mut self, values: &[Value], dtype: DType) -> Result<Values> {
+        let convert = |&value: &Value| {
+            if self.dtype(value).is_float() { self.convert(value, dtype) } else { Ok(value) }
+        };
+        values.iter().map(convert).collect()
     }
 
     /// To nearest, for an instruction that rounds at all.
@@ -180,14 +203,11 @@ impl<'a> Builder<'a> {
     pub fn expand(&mut self, composite: &Composite, args: &[Value]) -> Result<Values> {
         let def = self.registry.composite(&composite.name)?;
         let Some(cast) = composite.attrs.cast() else { return def.expand(self, &composite.attrs, args) };
-        let mut inner = Values::from_slice(args);
-        if cast.converts_operands(def.policy().class) {
-            for arg in &mut inner {
-                if self.dtype(*arg).is_float() {
-                    *arg = self.convert(*arg, cast.compute)?;
-                }
-            }
-        }
+        let inner = if cast.converts_operands(def.policy().class) {
+            self.convert_floats(args, cast.compute)?
+        } else {
+            Values::from_slice(args)
+        };
         let mut results = def.expand(self, &composite.attrs, &inner)?;
         for (result, &dtype) in results.iter_mut().zip(&cast.results) {
             *result = self.convert(*result, dtype)?;

@@ -7,7 +7,7 @@ mod stochastic;
 
 use crate::op::OpDef;
 use crate::registry::Registry;
-use crate::syntax::{FuncId, Function, Inst, Module, Rounding};
+use crate::syntax::{FuncId, Function, Inst, Module};
 use crate::ty::TensorType;
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::HostTensor;
@@ -110,9 +110,9 @@ impl<'a> Interpreter<'a> {
         }
         let types: Vec<_> = inst.results.iter().map(|&result| function.ty(result).clone()).collect();
         let cx = EvalCx { functions: self.functions, registry: self.registry, results: &types };
-        let results = match &inst.rounding {
-            Some(Rounding::Stochastic(stream)) => stochastic::eval(self, inst, stream, &types, &args)?,
-            _ => inst.op.def().eval_ranks(&cx, &args)?,
+        let results = match inst.stream() {
+            Some(stream) => stochastic::eval(self, inst, stream, &types, &args)?,
+            None => inst.op.def().eval_ranks(&cx, &args)?,
         };
         for result in &results {
             check_results(inst.op.def(), &types, result)?;

@@ -13,7 +13,7 @@ use halite_tensor::DType;
 pub fn narrows(cx: &InferCx<'_>, op: &Op, args: &[&TensorType], results: &[TensorType]) -> bool {
     let mut floats = results.iter().map(TensorType::dtype).filter(|dtype| dtype.is_float());
     // Nothing computes in more than `f64`, and only conversions leave that for `f32`.
-    let possible = |dtype: DType| matches!(dtype, DType::Bf16 | DType::F16) || matches!(op, Op::Convert(_));
+    let possible = |dtype: DType| dtype.is_narrow() || matches!(op, Op::Convert(_));
     // Callees round for themselves; integer ops make floats out of bits.
     let computes = || !matches!(op, Op::Call(_)) && op.def().policy(cx).class != OpClass::Integer;
     if !floats.clone().any(possible) || !computes() {

@@ -185,7 +185,12 @@ pub struct Inst {
 impl Inst {
     /// Whether it rounds by random bits, so that nothing may stand for it.
     pub fn rounds_at_random(&self) -> bool {
-        matches!(self.rounding, Some(Rounding::Stochastic(_)))
+        self.stream().is_some()
+    }
+
+    /// The stream by which it rounds, if it does so at random.
+    pub fn stream(&self) -> Option<&Name> {
+        if let Some(Rounding::Stochastic(stream)) = &self.rounding { Some(stream) } else { None }
     }
 }
 

@@ -85,6 +85,11 @@ impl DType {
         matches!(self, DType::Bf16 | DType::F16 | DType::F32 | DType::F64)
     }
 
+    /// A float of less than 32 bits: `bf16` or `f16`.
+    pub fn is_narrow(self) -> bool {
+        matches!(self, DType::Bf16 | DType::F16)
+    }
+
     /// Any integer type; `pred` is not one.
     pub fn is_int(self) -> bool {
         !self.is_float() && self != DType::Pred

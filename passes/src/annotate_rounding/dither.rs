@@ -1,10 +1,10 @@
 //! Stochastic rounding by instructions.
 
+use super::DITHER;
 use super::helper::{add_helper, expanded};
 use super::words::{Words, line};
-use super::{DITHER, replace};
 use halite_ir::ops::Call;
-use halite_ir::{Attr, FuncId, Function, Inst, Rewriter, TensorType, Value, widened};
+use halite_ir::{Attr, FuncId, Function, Inst, Rewriter, TensorType};
 use halite_support::{Diagnostic, Name, Result, codes};
 use halite_tensor::DType;
 use rustc_hash::FxHashMap;
@@ -34,13 +34,15 @@ impl Dither {
             return Err(Diagnostic::error(codes::PIPELINE, message).help("run `expand-composites` before"));
         };
         let outer = b.set_loc(inst.loc);
-        let mut args = vec![compute_wide(b, inst)?];
+        let operands = b.values(&inst.args)?;
+        let mut args = b.compute_wide(&inst.op, &operands, |b, op, args| b.emit_all(op.clone(), args))?;
         let ty = source.ty(result);
         let callee = self.helper(b, ty)?;
         args.extend(self.words.of(b, stream, ty.shape())?);
         let rounded = b.emit(Call { callee }, &args)?;
         b.set_loc(outer);
-        replace(b, source, inst, rounded);
+        b.keep_names(source, inst, &[rounded]);
+        b.replace_all(inst, &[rounded]);
         Ok(())
     }
 
@@ -53,20 +55,6 @@ impl Dither {
         self.helpers.insert(ty.clone(), id);
         Ok(id)
     }
-}
-
-/// The value before it is narrowed, in `f32`.
-fn compute_wide(b: &mut Rewriter<'_>, inst: &Inst) -> Result<Value> {
-    let mut args = b.values(&inst.args)?;
-    let Some(wide) = widened(&inst.op, DType::F32) else { return b.convert(args[0], DType::F32) };
-    if wide.converts_operands {
-        for arg in &mut args {
-            if b.dtype(*arg).is_float() {
-                *arg = b.convert(*arg, DType::F32)?;
-            }
-        }
-    }
-    b.emit(wide.op, &args)
 }
 
 fn add_stochastic(b: &mut Rewriter<'_>, ty: &TensorType) -> Result<FuncId> {

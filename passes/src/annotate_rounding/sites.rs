@@ -1,6 +1,5 @@
 //! Which narrowings round stochastically, and by which streams.
 
-use super::stated;
 use halite_ir::{Function, LocTable, ParamRole, ResultRole};
 use halite_spec::{SrSites, StochasticRounding};
 use halite_support::Name;
@@ -12,7 +11,7 @@ pub(super) fn streams(function: &Function, locs: &LocTable, sr: Option<Stochasti
     let written = written(function);
     let mut counts: FxHashMap<String, usize> = FxHashMap::default();
     let stream = |inst: &halite_ir::Inst| {
-        if let Some(stream) = stated(inst) {
+        if let Some(stream) = inst.stream() {
             return Some(stream.clone());
         }
         let sites = sr?.sites;

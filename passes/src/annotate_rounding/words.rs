@@ -21,15 +21,13 @@ pub(super) struct Words {
 impl Words {
     /// Emits what all sites share, given the stream of each instruction. Nothing may read the number of completed
     /// updates after its replacement, so this comes first.
-    pub(super) fn emit(
-        b: &mut Rewriter<'_>,
-        source: &Function,
-        sites: &[Option<Name>],
-        key: impl Fn(&Name) -> u32,
-    ) -> Result<Self> {
+    ///
+    /// # Errors
+    /// When two streams have one key.
+    pub(super) fn emit(b: &mut Rewriter<'_>, source: &Function, sites: &[Option<Name>], seed: u32) -> Result<Self> {
         let update = update_number(b, source)?;
         let streams: IndexSet<Name, FxBuildHasher> = sites.iter().flatten().cloned().collect();
-        let keys = streams.iter().map(|stream| i128::from(key(stream)));
+        let keys = keys(&streams, seed)?;
         let keys = b.constant(HostTensor::from_ints(DType::U32, [streams.len()], keys))?;
         b.name_value(update, "update");
         b.name_value(keys, "keys");
@@ -90,16 +88,19 @@ fn update_number(b: &mut Rewriter<'_>, source: &Function) -> Result<Value> {
     }
 }
 
-/// Fails when two streams have one key, so that they would round alike.
-pub(super) fn check_keys<'n>(streams: impl Iterator<Item = &'n Name>, seed: u32) -> Result<()> {
-    let mut owners = FxHashMap::default();
-    for stream in streams {
-        let owner = *owners.entry(stream_key(seed.into(), stream)).or_insert(stream);
-        if owner != stream {
-            let message =
-                format!("the streams `{owner}` and `{stream}` have the same random bits under the seed {seed}");
-            return Err(Diagnostic::error(codes::STREAM_CLASH, message));
+/// The key of each stream; they would round alike if two had one.
+fn keys(streams: &IndexSet<Name, FxBuildHasher>, seed: u32) -> Result<Vec<i128>> {
+    let mut owners: FxHashMap<u32, Name> = FxHashMap::default();
+    let key = |stream: &Name| {
+        let key = stream_key(seed.into(), stream);
+        match owners.insert(key, stream.clone()) {
+            None => Ok(i128::from(key)),
+            Some(owner) => {
+                let message =
+                    format!("the streams `{owner}` and `{stream}` have the same random bits under the seed {seed}");
+                Err(Diagnostic::error(codes::STREAM_CLASH, message))
+            }
         }
-    }
-    Ok(())
+    };
+    streams.iter().map(key).collect()
 }

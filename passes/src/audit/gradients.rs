@@ -1,6 +1,5 @@
 //! The gradients that the backward part hands over.
 
-use super::is_narrow;
 use super::mend::RecipeKey;
 use super::report::{Evidence, Report};
 use super::scene::Scene;
@@ -34,7 +33,7 @@ fn check_value(scene: &Scene<'_>, value: Value, report: &mut Report<'_>) {
     let (Some(maker), dtype) = (maker(scene, value), scene.dtype(value)) else { return };
     // Sums of gradients are reported as such.
     let is_sum = maker.op.def().policy(&scene.infer).accumulate == Some(Follows::Gradient);
-    if is_narrow(dtype) && !is_sum {
+    if dtype.is_narrow() && !is_sum {
         let evidence = Evidence {
             code: codes::GRADIENT_NARROW,
             loc: maker.loc,

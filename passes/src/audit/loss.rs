@@ -1,6 +1,5 @@
 //! The loss and the number of elements that it sums over.
 
-use super::is_narrow;
 use super::mend::RecipeKey;
 use super::report::{Evidence, Report};
 use super::scene::Scene;
@@ -17,7 +16,7 @@ pub(super) fn check(scene: &Scene<'_>, report: &mut Report<'_>) {
         for &result in &inst.results {
             let Some(what) = scene.objective(result) else { continue };
             let dtypes = [Some(scene.dtype(result)), compute];
-            if let Some(dtype) = dtypes.into_iter().flatten().find(|dtype| is_narrow(*dtype)) {
+            if let Some(dtype) = dtypes.into_iter().flatten().find(|dtype| dtype.is_narrow()) {
                 let evidence = Evidence { code: codes::LOSS_NARROW, loc: inst.loc, what, op: inst.op.name(), dtype };
                 report.add(evidence, RecipeKey::SENSITIVE, []);
             }

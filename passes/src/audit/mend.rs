@@ -1,7 +1,7 @@
 //! Which entry of the recipe mends a finding.
 
-use super::{ENOUGH, is_narrow};
-use crate::pattern::matches_pattern;
+use super::ENOUGH;
+use crate::exception::Subject;
 use halite_spec::{Master, Precision, PrecisionOverride};
 use halite_tensor::DType;
 
@@ -32,27 +32,6 @@ pub(super) struct Mend {
     pub(super) help: String,
 }
 
-/// What an exception is matched against.
-#[derive(Clone, Copy)]
-pub(super) enum Subject<'a> {
-    /// An instruction, by op and scope.
-    Inst(&'a str, &'a str),
-    /// A parameter, by name.
-    Parameter(&'a str),
-}
-
-impl Subject<'_> {
-    fn fits(self, exception: &PrecisionOverride) -> bool {
-        let fits = |pattern: &Option<String>, text: &str| pattern.as_ref().is_none_or(|p| matches_pattern(p, text));
-        match self {
-            Subject::Inst(op, scope) => {
-                exception.parameter.is_none() && fits(&exception.op, op) && fits(&exception.scope, scope)
-            }
-            Subject::Parameter(name) => exception.parameter.is_some() && fits(&exception.parameter, name),
-        }
-    }
-}
-
 /// The exception in force, or the key itself, or that neither is at fault.
 pub(super) fn mend(precision: &Precision, key: RecipeKey, subject: Subject<'_>) -> Mend {
     let RecipeKey { name, stated, excepted } = key;
@@ -61,13 +40,13 @@ pub(super) fn mend(precision: &Precision, key: RecipeKey, subject: Subject<'_>) 
     let Some((index, dtype)) = exceptions.next() else {
         let path = format!("precision.{name}");
         let dtype = stated(precision);
-        let help = if is_narrow(dtype) { format!("set `{path} = \"{ENOUGH}\"`") } else { innocent(&path, dtype) };
+        let help = if dtype.is_narrow() { format!("set `{path} = \"{ENOUGH}\"`") } else { innocent(&path, dtype) };
         return Mend { path, help };
     };
     let beneath = exceptions.next().map_or_else(|| stated(precision), |(_, dtype)| dtype);
     let path = format!("precision.override.{index}.{name}");
     let help = format!("set `{name} = \"{ENOUGH}\"` in {}", entry(index));
-    let help = match (is_narrow(dtype), is_narrow(beneath)) {
+    let help = match (dtype.is_narrow(), beneath.is_narrow()) {
         (false, _) => innocent(&path, dtype),
         (true, true) => help,
         (true, false) => format!("{help}, or remove it"),
@@ -112,7 +91,7 @@ pub(super) fn mend_weight(precision: &Precision, parameter: &str) -> Mend {
 /// What else must change where weights get master weights: exceptions whose weights are as wide as those.
 fn others(precision: &Precision) -> String {
     let is_wide = |exception: &PrecisionOverride| {
-        exception.master.is_none() && exception.weight.is_some_and(|dtype| !is_narrow(dtype))
+        exception.master.is_none() && exception.weight.is_some_and(|dtype| !dtype.is_narrow())
     };
     let wide = precision.overrides.iter().enumerate().filter(|(_, exception)| is_wide(exception));
     let entries: Vec<_> = wide.map(|(index, _)| entry(index)).collect();

@@ -1,9 +1,10 @@
 //! Moments of the optimizer: does their element type resolve what one update does to them?
 
-use super::mend::{Mend, RecipeKey, Subject, mend};
+use super::mend::{Mend, RecipeKey, mend};
 use super::report::Report;
 use super::scene::Scene;
 use super::words::{families, power_of_two, significant};
+use crate::exception::Subject;
 use halite_ir::Slot;
 use halite_spec::{Optimizer, RoundingMode};
 use halite_support::{Diagnostic, Name, codes};

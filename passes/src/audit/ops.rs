@@ -1,9 +1,9 @@
 //! Sensitive ops and sums, instruction by instruction, in every function.
 
 use super::mend::RecipeKey;
+use super::narrower;
 use super::report::{Evidence, Report};
 use super::scene::Scene;
-use super::{is_narrow, narrower};
 use crate::expand_composites::Bodies;
 use halite_ir::{Follows, Function, InferCx, Inst, Module, Op, OpClass, Registry, TensorType};
 use halite_support::{Code, Result, codes};
@@ -58,7 +58,7 @@ impl Need {
 
     /// What a primitive needs.
     fn of(primitive: &Op, demand: Demand, dtype: DType) -> Self {
-        let narrow = is_narrow(dtype).then(|| primitive.name().to_owned());
+        let narrow = dtype.is_narrow().then(|| primitive.name().to_owned());
         Self { narrow: narrow.into_iter().collect(), ..Self::new(demand, dtype) }
     }
 
@@ -82,7 +82,7 @@ pub(super) fn check(scene: &Scene<'_>, report: &mut Report<'_>) -> Result<()> {
             for need in reader.needs(function, inst)? {
                 let Need { demand, dtype, narrow } = need;
                 report.count(demand);
-                if is_narrow(dtype) {
+                if dtype.is_narrow() {
                     let op = inst.op.name();
                     let evidence = Evidence { code: demand.code(), loc: inst.loc, what: op, op, dtype };
                     report.add(evidence, demand.key(), narrow);

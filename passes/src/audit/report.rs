@@ -1,8 +1,9 @@
 //! Gathering evidence into findings.
 
 use super::ENOUGH;
-use super::mend::{Mend, RecipeKey, Subject, mend};
+use super::mend::{Mend, RecipeKey, mend};
 use super::ops::Demand;
+use crate::exception::Subject;
 use crate::pattern::family;
 use halite_ir::{LocId, LocTable};
 use halite_spec::Precision;

@@ -1,6 +1,5 @@
 //! The arithmetic of the optimizer.
 
-use super::is_narrow;
 use super::mend::RecipeKey;
 use super::report::{Evidence, Report};
 use super::scene::Scene;
@@ -19,7 +18,7 @@ pub(super) fn check(scene: &Scene<'_>, report: &mut Report<'_>) {
     });
     let writes = replaced.filter_map(|param| scene.replacement(&param.name)).filter(|inst| !scene.is_update(inst));
     for inst in update.chain(writes) {
-        if let Some(dtype) = arithmetic(scene, inst).filter(|dtype| is_narrow(*dtype)) {
+        if let Some(dtype) = arithmetic(scene, inst).filter(|dtype| dtype.is_narrow()) {
             let op = inst.op.name();
             let evidence = Evidence { code: codes::UPDATE_NARROW, loc: inst.loc, what: op, op, dtype };
             report.add(evidence, RecipeKey::UPDATE, [op.to_owned()]);

@@ -1,11 +1,10 @@
 //! Narrow weights: who remembers small updates?
 
-use super::is_narrow;
 use super::mend::{Mend, mend_weight};
 use super::report::Report;
 use super::scene::Scene;
 use super::words::{families, power_of_two};
-use halite_ir::{Inst, Phase, Rounding, Slot};
+use halite_ir::{Inst, Phase, Slot};
 use halite_spec::RoundingMode;
 use halite_support::{Diagnostic, Name, codes};
 use halite_tensor::DType;
@@ -20,7 +19,7 @@ pub(super) fn check(scene: &Scene<'_>, report: &mut Report<'_>) {
     for (name, dtype) in scene.weights() {
         report.checked().weights += 1;
         let Some(write) = scene.replacement(name) else { continue };
-        if is_narrow(dtype) && !masters.contains(name) && !is_stochastic(scene, write) {
+        if dtype.is_narrow() && !masters.contains(name) && !is_stochastic(scene, write) {
             let mend = scene.precision().map(|precision| mend_weight(precision, name));
             lost.entry((dtype, mend)).or_default().push(name);
         }
@@ -33,7 +32,7 @@ pub(super) fn check(scene: &Scene<'_>, report: &mut Report<'_>) {
 /// Whether a write rounds stochastically. Before `legal` that is what the recipe says; then it is a call of a helper
 /// that `annotate-rounding` made.
 fn is_stochastic(scene: &Scene<'_>, write: &Inst) -> bool {
-    let stated = scene.is_dither(write) || matches!(write.rounding, Some(Rounding::Stochastic(_)));
+    let stated = scene.is_dither(write) || write.rounds_at_random();
     let promised = || scene.precision().is_some_and(|precision| precision.rounding == RoundingMode::Sr);
     stated || (scene.module.phase < Phase::Legal && promised())
 }

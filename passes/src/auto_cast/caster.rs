@@ -4,8 +4,8 @@ use super::overrides::Overrides;
 use super::types::Types;
 use super::wants::Readers;
 use halite_ir::{
-    Cast, Composite, Derivation, Follows, Function, Inst, Op, OpClass, ParamRole, Policy, ResultRole, Rewriter,
-    Rounding, Value, Values, engine, loses, set_accumulate,
+    Cast, Composite, Derivation, Follows, Function, Inst, Op, OpClass, ParamRole, Policy, ResultRole, Rewriter, Value,
+    Values, engine, loses, set_accumulate,
 };
 use halite_spec::Precision;
 use halite_support::Result;
@@ -20,6 +20,17 @@ enum Seen {
     As(DType),
     /// The type of whatever it meets: a literal. `exact` when the recipe's operand type represents it.
     Literal { exact: bool },
+}
+
+/// The float operands of an instruction.
+struct Read {
+    floats: Values,
+    /// The widest type that one was made in.
+    made: DType,
+    /// The widest type as which one is seen.
+    seen: Seen,
+    /// What the widest operand comes to.
+    widest: DType,
 }
 
 /// Rewrites one function.
@@ -137,7 +148,7 @@ impl<'a, 'b> Caster<'a, 'b> {
             arg
         } else {
             let value = self.b.convert(arg, dtype)?;
-            self.keep_rounding(inst);
+            self.b.round_like(inst);
             value
         };
         self.b.keep_names(self.source, inst, &[value]);
@@ -181,12 +192,7 @@ impl<'a, 'b> Caster<'a, 'b> {
     }
 
     fn primitive(&mut self, inst: &Inst, policy: &Policy, types: &Types) -> Result<()> {
-        let floats = self.floats(&inst.args);
-        let made = self.made(&floats)?;
-        let (widest, seen) = match self.widest(&inst.args) {
-            Seen::As(dtype) => (types.resolve(Follows::Widest, dtype), Seen::As(dtype)),
-            literal @ Seen::Literal { .. } => (made, literal),
-        };
+        let Read { floats, made, seen, widest } = self.read(inst, types)?;
         let args = match policy.operand {
             Follows::Own => self.as_they_come(inst)?,
             Follows::Widest if self.readers.on_the_way(&inst.results) && !types.forced => {
@@ -217,29 +223,8 @@ impl<'a, 'b> Caster<'a, 'b> {
 
     /// Operands as narrow as readers see them; sensitive ones as precise as there are.
     fn composite(&mut self, inst: &Inst, composite: &Composite, policy: &Policy, types: &Types) -> Result<()> {
-        let floats = self.floats(&inst.args);
-        let made = self.made(&floats)?;
-        let widest = match self.widest(&inst.args) {
-            Seen::As(dtype) => types.resolve(Follows::Widest, dtype),
-            Seen::Literal { .. } => made,
-        };
-        let args = match policy.operand {
-            Follows::Sensitive | Follows::Own => self.as_they_come(inst)?,
-            Follows::Widest if self.readers.on_the_way(&inst.results) => self.as_they_come(inst)?,
-            Follows::Widest => {
-                let taken = |&arg: &Value| match self.seen[arg.index()] {
-                    _ if self.readers.alone(arg) && !types.forced => Ok(self.b.dtype(self.b.value(arg)?)),
-                    Seen::As(dtype) if !loses(dtype, widest) => Ok(dtype),
-                    _ => Ok(widest),
-                };
-                let taken = inst.args.iter().map(taken).collect::<Result<SmallVec<[DType; 4]>>>()?;
-                self.cast_floats(&inst.args, |position| taken[position])?
-            }
-            follows => {
-                let dtype = types.resolve(follows, widest);
-                self.cast_floats(&inst.args, |_| dtype)?
-            }
-        };
+        let Read { widest, .. } = self.read(inst, types)?;
+        let args = self.composite_operands(inst, policy, types, widest)?;
         let compute = types.resolve(policy.compute, widest);
         let seen = |index: usize| types.resolve(policy.result(index), widest);
         let wide = if policy.class == OpClass::Matmul { types.accumulate } else { compute };
@@ -270,19 +255,44 @@ impl<'a, 'b> Caster<'a, 'b> {
         Ok(())
     }
 
+    /// Sensitive ones and those on their way to a wide reader as they come, others as readers see them.
+    fn composite_operands(&mut self, inst: &Inst, policy: &Policy, types: &Types, widest: DType) -> Result<Values> {
+        match policy.operand {
+            Follows::Sensitive | Follows::Own => self.as_they_come(inst),
+            Follows::Widest if self.readers.on_the_way(&inst.results) => self.as_they_come(inst),
+            Follows::Widest => {
+                let taken = |&arg: &Value| match self.seen[arg.index()] {
+                    _ if self.readers.alone(arg) && !types.forced => Ok(self.b.dtype(self.b.value(arg)?)),
+                    Seen::As(dtype) if !loses(dtype, widest) => Ok(dtype),
+                    _ => Ok(widest),
+                };
+                let taken = inst.args.iter().map(taken).collect::<Result<SmallVec<[DType; 4]>>>()?;
+                self.cast_floats(&inst.args, |position| taken[position])
+            }
+            follows => {
+                let dtype = types.resolve(follows, widest);
+                self.cast_floats(&inst.args, |_| dtype)
+            }
+        }
+    }
+
+    /// What is known of the float operands of an instruction.
+    fn read(&self, inst: &Inst, types: &Types) -> Result<Read> {
+        let floats = self.floats(&inst.args);
+        let (made, seen) = (self.made(&floats)?, self.widest(&inst.args));
+        let widest = match seen {
+            Seen::As(dtype) => types.resolve(Follows::Widest, dtype),
+            Seen::Literal { .. } => made,
+        };
+        Ok(Read { floats, made, seen, widest })
+    }
+
     fn emit(&mut self, inst: &Inst, op: Op, args: &[Value]) -> Result<()> {
         let results = self.b.emit_all(op, args)?;
-        self.keep_rounding(inst);
+        self.b.round_like(inst);
         self.b.keep_names(self.source, inst, &results);
         self.b.replace_all(inst, &results);
         Ok(())
-    }
-
-    /// What an instruction states of its rounding holds for what was just emitted for it.
-    fn keep_rounding(&mut self, inst: &Inst) {
-        if let Some(rounding @ Rounding::Stochastic(_)) = &inst.rounding {
-            self.b.round_last(rounding.clone());
-        }
     }
 
     fn see(&mut self, inst: &Inst, seen: impl Fn(&Self) -> Seen) {

@@ -2,7 +2,7 @@
 
 use super::missed;
 use super::types::Types;
-use crate::pattern::matches_pattern;
+use crate::exception::Subject;
 use crate::slots::SlotTypes;
 use halite_ir::{Follows, Inst, LocTable, Module, Policy, Registry, engine, loses};
 use halite_spec::{Master, Precision, PrecisionOverride};
@@ -40,15 +40,11 @@ impl<'a> Overrides<'a> {
     /// When exceptions that overlap here would have it add up in less than it reads.
     pub(super) fn types(&self, inst: &Inst, policy: &Policy, locs: &LocTable) -> Result<Types> {
         let types = Types::of(self.precision);
-        let over_instructions = |exception: &PrecisionOverride| exception.parameter.is_none();
-        if !self.precision.overrides.iter().any(over_instructions) {
+        // Most recipes have no exception over instructions, and a scope costs a text.
+        if self.precision.overrides.iter().all(|exception| exception.parameter.is_some()) {
             return Ok(types);
         }
-        let scope = locs.scope(inst.loc);
-        let fits = |pattern: &Option<String>, text: &str| pattern.as_ref().is_none_or(|p| matches_pattern(p, text));
-        let fitting = self.fitting(|exception| {
-            over_instructions(exception) && fits(&exception.op, inst.op.name()) && fits(&exception.scope, &scope)
-        });
+        let fitting = self.fitting(Subject::Inst(inst.op.name(), &locs.scope(inst.loc)));
         let types = fitting.iter().fold(types, |types, &index| types.with(&self.precision.overrides[index]));
         self.note(&fitting, |exception| followed(exception, policy));
         if policy.accumulate == Some(Follows::Accumulate) && loses(types.operand, types.accumulate) {
@@ -60,8 +56,7 @@ impl<'a> Overrides<'a> {
     /// The type in which a weight is stored.
     pub(super) fn weight(&self, name: &str) -> DType {
         let slots = SlotTypes::of(self.precision, name);
-        let over_name = |pattern: &String| matches_pattern(pattern, name);
-        let fitting = self.fitting(|exception| exception.parameter.as_ref().is_some_and(over_name));
+        let fitting = self.fitting(Subject::Parameter(name));
         self.note(&fitting, |exception| {
             let copied = |&master: &Master| master == Master::None || slots.master != Master::None;
             stated([
@@ -98,9 +93,9 @@ impl<'a> Overrides<'a> {
         }))
     }
 
-    fn fitting(&self, fits: impl Fn(&PrecisionOverride) -> bool) -> Vec<usize> {
+    fn fitting(&self, subject: Subject<'_>) -> Vec<usize> {
         let all = self.precision.overrides.iter().enumerate();
-        all.filter(|(_, exception)| fits(exception)).map(|(index, _)| index).collect()
+        all.filter(|(_, exception)| subject.fits(exception)).map(|(index, _)| index).collect()
     }
 
     /// Notes what exceptions do to one instruction or weight, `keys` being those that matter to it. Later ones win.

@@ -1,7 +1,7 @@
 //! Rules for changes of element type.
 
 use super::site::{Rewrite, Site};
-use halite_ir::Op;
+use halite_ir::{Op, loses};
 use halite_tensor::DType;
 
 /// `convert(x) => x` to the type that x has.
@@ -25,7 +25,7 @@ fn represents(wide: DType, narrow: DType) -> bool {
         return true;
     }
     match (wide.significand_bits(), narrow.significand_bits()) {
-        (Some(_), Some(_)) => matches!((wide, narrow), (DType::F64, _) | (DType::F32, DType::Bf16 | DType::F16)),
+        (Some(_), Some(_)) => !loses(narrow, wide),
         (Some(digits), None) => narrow.bits() <= digits && fits_exponent(wide, narrow),
         (None, Some(_)) => false,
         (None, None) => contains(wide, narrow),

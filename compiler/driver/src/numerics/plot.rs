@@ -1,7 +1,7 @@
 //! Loss, gradient norm and gradient error of all recipes, side by side.
 
 use super::{NumericsReport, RecipeReport, RecipeSummary, RunReport, median};
-use crate::chart::{Drawn, FAINT, FONT, INK, Point, is_smoothed, smoothed};
+use crate::chart::{Drawn, FONT, INK, Point, is_smoothed, smoothed, styled};
 use halite_support::{Diagnostic, Result};
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
@@ -107,15 +107,9 @@ fn loss(area: &Area<'_>, report: &NumericsReport) -> Drawn {
     let all = curves(report, evals);
     let range = late_range(&all, report.steps as f64);
     let mut chart = panel(area, "held-out loss", steps(report), range.clone())?;
-    chart
-        .configure_mesh()
+    styled(&mut chart.configure_mesh(), 13)
         .x_desc("update")
         .y_desc("nats per token")
-        .axis_desc_style((FONT, 15).into_font().color(&INK))
-        .label_style((FONT, 13).into_font().color(&INK))
-        .axis_style(INK.mix(0.6))
-        .bold_line_style(FAINT)
-        .light_line_style(TRANSPARENT)
         .x_labels(6)
         .y_labels(8)
         .x_label_formatter(&|step| format!("{step:.0}"))
@@ -148,14 +142,8 @@ fn grad_norm(area: &Area<'_>, report: &NumericsReport) -> Drawn {
     let range = log_range(&all);
     let norms = range.clone().log_scale().with_key_points(key_points(&range));
     let mut chart = panel(area, title, steps(report), norms)?;
-    chart
-        .configure_mesh()
+    styled(&mut chart.configure_mesh(), 13)
         .x_desc("update")
-        .axis_desc_style((FONT, 15).into_font().color(&INK))
-        .label_style((FONT, 13).into_font().color(&INK))
-        .axis_style(INK.mix(0.6))
-        .bold_line_style(FAINT)
-        .light_line_style(TRANSPARENT)
         .x_labels(6)
         .y_labels(6)
         .x_label_formatter(&|step| format!("{step:.0}"))
@@ -180,14 +168,8 @@ fn gradient_error(area: &Area<'_>, report: &NumericsReport) -> Drawn {
         let name = is_layer.then(|| report.layers.get(place.round() as usize)).flatten();
         name.map_or_else(String::new, |name| name.rsplit('.').next().unwrap_or(name).to_owned())
     };
-    chart
-        .configure_mesh()
+    styled(&mut chart.configure_mesh(), 13)
         .x_desc("layer")
-        .axis_desc_style((FONT, 15).into_font().color(&INK))
-        .label_style((FONT, 13).into_font().color(&INK))
-        .axis_style(INK.mix(0.6))
-        .bold_line_style(FAINT)
-        .light_line_style(TRANSPARENT)
         .x_labels((report.layers.len() + 1).min(12))
         .y_labels(6)
         .x_label_formatter(&layer)

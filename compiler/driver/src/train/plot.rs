@@ -1,7 +1,7 @@
 //! The loss over the steps, as a picture.
 
 use super::History;
-use crate::chart::{Drawn, FAINT, FONT, INK, Point, smoothed};
+use crate::chart::{Drawn, FAINT, FONT, INK, Point, smoothed, styled};
 use halite_support::{Diagnostic, Result};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -32,15 +32,9 @@ fn draw(svg: &mut String, title: &str, history: &History) -> Drawn {
         .x_label_area_size(48)
         .y_label_area_size(60)
         .build_cartesian_2d(left..right, bottom..top)?;
-    chart
-        .configure_mesh()
+    styled(&mut chart.configure_mesh(), 14)
         .x_desc("step")
         .y_desc("loss per token (nats)")
-        .axis_desc_style((FONT, 16).into_font().color(&INK))
-        .label_style((FONT, 14).into_font().color(&INK))
-        .axis_style(INK.mix(0.6))
-        .bold_line_style(FAINT)
-        .light_line_style(TRANSPARENT)
         .x_labels(8)
         .y_labels(8)
         .x_label_formatter(&|step| format!("{step:.0}"))

@@ -30,7 +30,7 @@ pub(super) struct StochasticConvert;
 
 fn target(attrs: &Attrs) -> Result<DType> {
     let word = attrs.word("dtype");
-    let dtype = DType::parse(word).filter(|dtype| matches!(dtype, DType::Bf16 | DType::F16));
+    let dtype = DType::parse(word).filter(|dtype| dtype.is_narrow());
     dtype.ok_or_else(|| attr_error(format!("`stochastic_convert` gives `bf16` or `f16`, found `{word}`")))
 }
 

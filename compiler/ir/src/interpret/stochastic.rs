@@ -17,7 +17,7 @@ pub(super) fn eval(
     types: &[TensorType],
     args: &[Vec<&HostTensor>],
 ) -> Result<Vec<Vec<HostTensor>>> {
-    let is_narrow = |ty: &TensorType| matches!(ty.dtype(), DType::Bf16 | DType::F16);
+    let is_narrow = |ty: &TensorType| ty.dtype().is_narrow();
     let wide_types: Vec<_> =
         types.iter().map(|ty| if is_narrow(ty) { ty.with_dtype(DType::F32) } else { ty.clone() }).collect();
     let cx = EvalCx { functions: interpreter.functions, registry: interpreter.registry, results: &wide_types };

@@ -74,7 +74,7 @@ pub(super) fn masked_sum(hlo: &mut ComputationBuilder<'_>, mask: Id, x: Id, dims
 
 /// The type in which sums of elements of type `dtype` are made: `f32` for narrower floats.
 pub(super) fn wide(dtype: DType) -> DType {
-    if matches!(dtype, DType::Bf16 | DType::F16) { DType::F32 } else { dtype }
+    if dtype.is_narrow() { DType::F32 } else { dtype }
 }
 
 /// `x` in another element type, or itself when it has that type.

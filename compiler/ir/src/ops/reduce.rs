@@ -280,7 +280,7 @@ impl Builder<'_> {
             return Ok(x);
         }
         let dtype = self.dtype(x);
-        let narrow = matches!(dtype, DType::Bf16 | DType::F16) && kind == Reduction::Sum;
+        let narrow = dtype.is_narrow() && kind == Reduction::Sum;
         let accumulate = if narrow { DType::F32 } else { dtype };
         let result = self.emit(Reduce { kind, dims: increasing(dims), accumulate }, &[x])?;
         if narrow { self.convert(result, dtype) } else { Ok(result) }

@@ -11,7 +11,7 @@
 
 use super::{Errors, donation};
 use crate::ops::Op;
-use crate::syntax::{FuncId, FuncResult, Function, Module, Param, ParamRole, Phase, ResultRole, Rounding};
+use crate::syntax::{FuncId, FuncResult, Function, Module, Param, ParamRole, Phase, ResultRole};
 use halite_support::{Diagnostic, codes};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -94,7 +94,7 @@ fn check_legal(module: &Module, errors: &mut Errors<'_>) {
     for (index, function) in module.functions.iter().enumerate() {
         for (at, inst) in function.insts.iter().enumerate() {
             let name = inst.op.name();
-            if let Some(Rounding::Stochastic(stream)) = &inst.rounding {
+            if let Some(stream) = inst.stream() {
                 let message = format!("`{name}` rounds by the stream `{stream}`, which nothing has realized");
                 errors.at_inst(FuncId::new(index), at, broken(message).help("run `annotate-rounding` before"));
             }

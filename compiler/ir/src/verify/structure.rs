@@ -8,7 +8,6 @@ use crate::rounding::narrows;
 use crate::syntax::{Def, FuncId, Function, Inst, Module, Rounding, Value};
 use crate::ty::TensorType;
 use halite_support::{Code, Diagnostic, codes};
-use halite_tensor::DType;
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
@@ -39,10 +38,6 @@ pub(super) fn check(module: &Module, registry: &Registry, errors: &mut Errors<'_
         checker.check_results();
         checker.check_all_defined();
     }
-}
-
-fn is_narrow(ty: &TensorType) -> bool {
-    matches!(ty.dtype(), DType::Bf16 | DType::F16)
 }
 
 fn broken(code: Code, message: String) -> Diagnostic {
@@ -152,7 +147,7 @@ impl Checker<'_, '_, '_> {
             Some(_) if !rounds => {
                 self.inst_error(at, codes::ROUNDING, || format!("`{op}` has a rounding, but nothing to round"));
             }
-            Some(Rounding::Stochastic(_)) if !results.iter().any(is_narrow) => {
+            Some(Rounding::Stochastic(_)) if !results.iter().any(|ty| ty.dtype().is_narrow()) => {
                 let message = || format!("`{op}` rounds by a stream, which is possible to `bf16` and `f16` only");
                 self.inst_error(at, codes::ROUNDING, message);
             }
