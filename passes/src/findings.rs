@@ -1,20 +1,29 @@
 //! What passes find without stopping.
 
 use crate::audit::Audit;
+use crate::remark::Remark;
 use halite_support::Result;
 use std::cell::RefCell;
 
 /// Where the passes of one run of a pipeline leave what they find without stopping.
 #[derive(Debug, Default)]
-pub struct Findings(RefCell<Option<Audit>>);
+pub struct Findings {
+    audit: RefCell<Option<Audit>>,
+    remarks: Option<RefCell<Vec<Remark>>>,
+}
 
 impl Findings {
+    /// Findings that keep remarks too.
+    pub fn with_remarks() -> Self {
+        Self { remarks: Some(RefCell::default()), ..Self::default() }
+    }
+
     /// Keeps the first audit of a run. Later ones may find less, because later modules show less, but not more.
     ///
     /// # Errors
     /// The first finding that the first audit did not have.
     pub(crate) fn add(&self, audit: Audit) -> Result<()> {
-        let mut first = self.0.borrow_mut();
+        let mut first = self.audit.borrow_mut();
         match first.as_ref().and_then(|first| audit.beyond(first)) {
             Some(new) => Err(new.clone()),
             None => {
@@ -24,8 +33,20 @@ impl Findings {
         }
     }
 
+    /// Keeps a remark, which is only made when someone wants to read it.
+    pub(crate) fn remark(&self, remark: impl FnOnce() -> Remark) {
+        if let Some(remarks) = &self.remarks {
+            remarks.borrow_mut().push(remark());
+        }
+    }
+
+    /// The remarks so far, in order.
+    pub fn remarks(&self) -> Vec<Remark> {
+        self.remarks.as_ref().map(|remarks| remarks.borrow().clone()).unwrap_or_default()
+    }
+
     /// What the precision audit found; nothing where none was made.
     pub fn into_audit(self) -> Audit {
-        self.0.into_inner().unwrap_or_default()
+        self.audit.into_inner().unwrap_or_default()
     }
 }

@@ -7,6 +7,7 @@ mod findings;
 mod pass;
 mod pattern;
 mod pipeline;
+mod remark;
 mod runner;
 mod slots;
 
@@ -31,5 +32,6 @@ pub use findings::Findings;
 pub use pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
 pub use pattern::{family, matches_pattern};
 pub use pipeline::{PassRegistry, Pipeline, Stage};
+pub use remark::Remark;
 pub use runner::{Dump, Moment, PassReport, Runner, RunnerOptions};
 pub use simplify::simplify_rules;

@@ -1,6 +1,7 @@
 //! What a pass is.
 
 use crate::findings::Findings;
+use crate::remark::Remark;
 use halite_ir::{Module, Phase, Registry};
 use halite_spec::Recipe;
 use halite_support::Result;
@@ -57,6 +58,8 @@ pub enum Relation {
     Extends,
     /// The same up to the element types and roundings that the precision recipe asks for.
     WithinRecipe,
+    /// As `Ulp`, on inputs and results some of which are stored otherwise: each weight says how by its packing.
+    Mapped(u32),
     /// New inputs and results; the pass is compared with an independent model of what it defines.
     Defines,
 }
@@ -98,5 +101,12 @@ impl<'a> PassCx<'a> {
             let message = format!("`{pass}` needs a recipe");
             halite_support::Diagnostic::error(halite_support::codes::PIPELINE, message).help("name one with `--recipe`")
         })
+    }
+
+    /// Leaves a remark for `--explain`; it is made only when someone wants to read it.
+    pub fn explain(&self, remark: impl FnOnce() -> Remark) {
+        if let Some(findings) = self.findings {
+            findings.remark(remark);
+        }
     }
 }

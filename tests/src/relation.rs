@@ -18,7 +18,7 @@ const TRIALS: [(InputKind, u64); 3] = [(InputKind::Plain, 1), (InputKind::Plain,
 pub fn check_relation(relation: Relation, before: &Module, after: &Module, registry: &Registry) -> Result<(), String> {
     let (tolerance, extends) = match relation {
         Relation::Identical => (Tolerance::Bits, false),
-        Relation::Ulp(count) => (Tolerance::Ulps(f64::from(count)), false),
+        Relation::Ulp(count) | Relation::Mapped(count) => (Tolerance::Ulps(f64::from(count)), false),
         Relation::Extends => (Tolerance::Bits, true),
         Relation::WithinRecipe => return check_within_recipe(before, after, registry),
         Relation::Defines => return Ok(()),

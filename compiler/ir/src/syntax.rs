@@ -4,8 +4,10 @@ use crate::loc::{LocId, LocTable};
 use crate::ops::Op;
 use crate::ty::TensorType;
 use halite_support::{Name, entity};
+use halite_tensor::Packing;
 use smallvec::SmallVec;
 use std::fmt;
+use std::sync::Arc;
 
 entity!(
     /// A value of a function: a parameter or a result of an instruction.
@@ -247,6 +249,8 @@ pub struct WeightInfo {
     pub init: Init,
     /// Its weight decay, stamped by `bind-recipe`.
     pub decay: Option<f64>,
+    /// The tensors of the model that it stores, when these are several; they start alike, each from samples of its own.
+    pub packing: Option<Arc<Packing>>,
 }
 
 /// How a weight starts.

@@ -68,7 +68,7 @@ fn text_reads_back_to_itself() {
     let module = read(MLP);
     assert_eq!(print_with(&module, PrintOptions { locations: false }), MLP);
     let main = module.entry().unwrap();
-    let weight = WeightInfo { init: Init::Normal { std: 0.021 }, decay: Some(0.1) };
+    let weight = WeightInfo { init: Init::Normal { std: 0.021 }, decay: Some(0.1), packing: None };
     assert_eq!(main.params[1].role, ParamRole::Weight(weight));
     assert_eq!(main.params[2].role, ParamRole::State(StateInfo { slot: Slot::M, of: Some("model.w".into()) }));
     assert_eq!(main.results[2].role, ResultRole::Gradient("model.w".into()));

@@ -8,10 +8,12 @@ pub mod compare;
 mod dtype;
 mod host;
 mod indices;
+mod packing;
 pub mod rounding;
 mod shape;
 
 pub use dtype::DType;
 pub use host::{HostTensor, SizeMismatch};
 pub use indices::Indices;
+pub use packing::{Packing, Part};
 pub use shape::{Dims, Shape};

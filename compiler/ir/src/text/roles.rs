@@ -57,7 +57,7 @@ pub(super) fn parse_param_role(fields: &[Field<'_>]) -> Result<ParamRole> {
             let init =
                 init.ok_or_else(|| error(role, "a weight says how it starts").help("add e.g. `init = zeros`"))?;
             let decay = find(rest, "decay").map(parse_decay).transpose()?;
-            Ok(ParamRole::Weight(WeightInfo { init, decay }))
+            Ok(ParamRole::Weight(WeightInfo { init, decay, packing: None }))
         }
         ("state", Some(AttrText::Word(word))) => {
             known_fields(rest, &["of"])?;

@@ -167,7 +167,7 @@ impl Elaborator<'_, '_> {
         if let Some(first) = self.weights.get(&name).copied() {
             return Err(self.declared_twice(&name, param.name.span, first));
         }
-        let info = WeightInfo { init, decay: None };
+        let info = WeightInfo { init, decay: None, packing: None };
         let ty = TensorType::new(self.options.float, shape);
         let value = self.b.param(name.clone(), ty, ParamRole::Weight(info));
         let weight = Weight { declaration: param.name.span, call: self.calls.last().copied(), value };
