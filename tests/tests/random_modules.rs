@@ -121,7 +121,7 @@ fn passes_keep_their_relation() {
 fn broken(relation: Relation, before: &[HostTensor], after: &[HostTensor]) -> Option<String> {
     let (units, longer) = match relation {
         Relation::Identical => (0.0, false),
-        Relation::Ulp(units) => (f64::from(units), false),
+        Relation::Ulp(units) | Relation::Mapped(units) => (f64::from(units), false),
         Relation::Extends => (0.0, true),
         // These need a recipe and are tried elsewhere.
         Relation::WithinRecipe | Relation::Defines => return None,
