@@ -139,6 +139,18 @@ impl Pipeline {
         Pipeline { stages: self.stages.iter().filter(required).cloned().collect() }
     }
 
+    /// The pipeline in two: what comes before the first pass that moves a module on, and that pass with the rest.
+    #[must_use]
+    pub fn split_at_phase(&self) -> (Pipeline, Pipeline) {
+        let moves = |stage: &Stage| match stage {
+            Stage::Once(pass) => pass.info().gives.is_some(),
+            Stage::Fixpoint(passes) => passes.iter().any(|pass| pass.info().gives.is_some()),
+        };
+        let at = self.stages.iter().position(moves).unwrap_or(self.stages.len());
+        let (before, after) = self.stages.split_at(at);
+        (Pipeline { stages: before.to_vec() }, Pipeline { stages: after.to_vec() })
+    }
+
     /// Checks that each pass finds a phase it accepts, starting from `phase`.
     ///
     /// # Errors

@@ -79,6 +79,13 @@ impl<'a> Runner<'a> {
         Self { options, dump: None, reports: Vec::new(), optimizations: 0 }
     }
 
+    /// Counts on from what another runner did with the same module.
+    #[must_use]
+    pub fn after(self, reports: &[PassReport]) -> Self {
+        let optimizations = reports.iter().filter(|report| report.optimization).count();
+        Self { reports: reports.to_vec(), optimizations, ..self }
+    }
+
     /// Shows every module to `dump`.
     #[must_use]
     pub fn with_dump(self, dump: &'a mut dyn Dump) -> Self {

@@ -4,6 +4,7 @@ mod bars;
 mod check;
 mod compile;
 mod context;
+mod explain;
 mod init;
 mod inspect;
 mod numerics;

@@ -13,7 +13,7 @@ use halite_ir::{
     aliases, lower,
 };
 use halite_lang::{Elaborated, Override};
-use halite_passes::{Audit, Findings, PassCx, PassReport, Pipeline, Runner, RunnerOptions};
+use halite_passes::{Audit, Findings, PassCx, PassReport, Pipeline, Remark, Runner, RunnerOptions};
 use halite_spec::{
     Buffer, BufferInit, BufferSlot, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, ModuleRole, Port, PortRole,
     Precision, Recipe, Statistics,
@@ -40,6 +40,8 @@ pub struct CompileOptions {
     pub lower: LowerOptions,
     /// How passes are run and verified.
     pub runner: RunnerOptions,
+    /// Whether to keep what passes say of their decisions.
+    pub explain: bool,
 }
 
 impl Default for CompileOptions {
@@ -52,8 +54,20 @@ impl Default for CompileOptions {
             dumps: None,
             lower: LowerOptions::default(),
             runner: RunnerOptions::default(),
+            explain: false,
         }
     }
+}
+
+/// What the passes that all modules share are called in dumps and remarks.
+pub(crate) const MODEL: &str = "model";
+
+/// A model after the passes that all roles share.
+struct PreparedModule {
+    module: Module,
+    reports: Vec<PassReport>,
+    remarks: Vec<Remark>,
+    dumps: IndexMap<String, String>,
 }
 
 /// A compiled recipe.
@@ -67,6 +81,8 @@ pub struct Compiled {
     pub audit: Audit,
     /// Each pass that ran, by module.
     pub reports: Vec<(ModuleRole, Vec<PassReport>)>,
+    /// What passes said of their decisions: those of the passes that all modules share, then by module.
+    pub remarks: Vec<(&'static str, Vec<Remark>)>,
 }
 
 /// One module in all its forms.
@@ -80,6 +96,8 @@ pub struct CompiledModule {
     pub hlo: HloModuleProto,
     /// The passes that ran.
     pub reports: Vec<PassReport>,
+    /// What the passes of this role said of their decisions.
+    pub remarks: Vec<Remark>,
     /// The precision audit.
     pub audit: Audit,
     /// Intermediate modules as text, by file name.
@@ -93,34 +111,43 @@ impl Session {
     /// Every mistake found in the model, or the first one a pass finds. A [`Bug`](halite_support::Severity::Bug) is ours.
     pub fn compile(&self, source: &Source, options: &CompileOptions) -> Result<Compiled, Diagnostics> {
         let elaborated = self.elaborate(source)?;
+        let fault = |error| vec![locate(source, error)];
+        let pipelines = self.role_pipelines(source, &elaborated.module, options).map_err(fault)?;
+        let shared = pipelines.first().map(|(_, pipeline)| pipeline.split_at_phase().0).unwrap_or_default();
+        let prepared = self.prepare(elaborated.module.clone(), &source.recipe, &shared, options).map_err(fault)?;
+        let PreparedModule { module, reports, .. } = &prepared;
         // Modules do not depend on each other; they are joined in the order of roles.
-        let built = &elaborated.module;
         let packed = std::thread::scope(|scope| {
-            let compile = |&role| scope.spawn(move || self.compile_packed(built, source, role, options));
-            let workers: Vec<_> = options.roles.iter().map(compile).collect();
+            let compile = |(role, pipeline): &(ModuleRole, Pipeline)| {
+                let (role, pipeline) = (*role, pipeline.split_at_phase().1);
+                scope.spawn(move || {
+                    let compiled = self.finish_role(module, reports, &source.recipe, role, &pipeline, options)?;
+                    pack(compiled, &source.recipe, options)
+                })
+            };
+            let workers: Vec<_> = pipelines.iter().map(compile).collect();
             let join = |worker: ScopedJoinHandle<'_, _>| worker.join().unwrap_or_else(|panic| resume_unwind(panic));
-            workers.into_iter().map(join).collect::<Result<Vec<Packed>, Diagnostics>>()
-        })?;
-        let compiled = assemble(elaborated, source, packed);
+            workers.into_iter().map(join).collect::<Result<Vec<Packed>, Diagnostic>>()
+        });
+        let compiled = assemble(elaborated, source, prepared, packed.map_err(fault)?);
         if let Some(filter) = &options.dumps {
             filter.check(&compiled.reports).map_err(|error| vec![error])?;
         }
         Ok(compiled)
     }
 
-    fn compile_packed(
+    /// The pipeline of each role; all start alike.
+    fn role_pipelines(
         &self,
-        built: &Module,
         source: &Source,
-        role: ModuleRole,
+        built: &Module,
         options: &CompileOptions,
-    ) -> Result<Packed, Diagnostics> {
-        let compile = || {
+    ) -> Result<Vec<(ModuleRole, Pipeline)>, Diagnostic> {
+        let of = |&role| {
             check_role(source, built, role)?;
-            let pipeline = self.passes.pipeline(pipelines::pipeline(role))?;
-            pack(self.compile_role(built, &source.recipe, role, &pipeline, options)?, &source.recipe, options)
+            Ok((role, self.passes.pipeline(pipelines::pipeline(role))?))
         };
-        compile().map_err(|error| vec![locate(source, error)])
+        options.roles.iter().map(of).collect()
     }
 
     /// The model of a recipe in phase `built`.
@@ -133,7 +160,8 @@ impl Session {
         halite_lang::elaborate(source.model_source, text, &options, &self.registry)
     }
 
-    /// Runs a pipeline on the part of a built module that a role needs, and lowers it.
+    /// Runs a pipeline on a built module and lowers it. The module is reduced to what the role returns where the pipeline
+    /// leaves the phase `built`: what comes before is the same for all roles.
     ///
     /// # Errors
     /// What a pass says, or a bug when the HLO breaks a rule of XLA.
@@ -145,11 +173,43 @@ impl Session {
         pipeline: &Pipeline,
         options: &CompileOptions,
     ) -> Result<CompiledModule, Diagnostic> {
-        let mut module = for_role(built, role);
-        let findings = Findings::default();
+        let (shared, own) = pipeline.split_at_phase();
+        let PreparedModule { module, reports, .. } = self.prepare(built.clone(), recipe, &shared, options)?;
+        self.finish_role(&module, &reports, recipe, role, &own, options)
+    }
+
+    /// Runs the passes that all roles share.
+    fn prepare(
+        &self,
+        mut module: Module,
+        recipe: &Recipe,
+        pipeline: &Pipeline,
+        options: &CompileOptions,
+    ) -> Result<PreparedModule, Diagnostic> {
+        let findings = findings(options);
+        let cx = PassCx { registry: &self.registry, recipe: Some(recipe), findings: Some(&findings) };
+        let mut dumper = Dumper::new(MODEL, options.dumps.as_ref());
+        let mut runner = Runner::new(options.runner.clone()).with_dump(&mut dumper);
+        runner.run(pipeline, &mut module, &cx)?;
+        let reports = runner.reports().to_vec();
+        Ok(PreparedModule { module, reports, remarks: findings.remarks(), dumps: dumper.into_files() })
+    }
+
+    /// Runs the passes of one role and lowers the module; `reports` are those of the passes before.
+    fn finish_role(
+        &self,
+        prepared: &Module,
+        reports: &[PassReport],
+        recipe: &Recipe,
+        role: ModuleRole,
+        pipeline: &Pipeline,
+        options: &CompileOptions,
+    ) -> Result<CompiledModule, Diagnostic> {
+        let mut module = for_role(prepared, role);
+        let findings = findings(options);
         let cx = PassCx { registry: &self.registry, recipe: Some(recipe), findings: Some(&findings) };
         let mut dumper = Dumper::new(role.name(), options.dumps.as_ref());
-        let mut runner = Runner::new(options.runner.clone()).with_dump(&mut dumper);
+        let mut runner = Runner::new(options.runner.clone()).after(reports).with_dump(&mut dumper);
         runner.run(pipeline, &mut module, &cx)?;
         let reports = runner.reports().to_vec();
         if module.phase != Phase::Legal {
@@ -161,9 +221,21 @@ impl Session {
         if let Some(finding) = halite_hlo::check(&hlo).into_iter().find(serious) {
             return Err(finding.into_bug("lowering"));
         }
-        let audit = findings.into_audit();
-        Ok(CompiledModule { role, ir: module, hlo, reports, audit, dumps: dumper.into_files() })
+        let remarks = findings.remarks();
+        Ok(CompiledModule {
+            role,
+            ir: module,
+            hlo,
+            reports,
+            remarks,
+            audit: findings.into_audit(),
+            dumps: dumper.into_files(),
+        })
     }
+}
+
+fn findings(options: &CompileOptions) -> Findings {
+    if options.explain { Findings::with_remarks() } else { Findings::default() }
 }
 
 /// The element type that models are elaborated in; `auto-cast` narrows from there.
@@ -237,6 +309,7 @@ struct Packed {
     statistics: Statistics,
     files: IndexMap<String, Vec<u8>>,
     reports: Vec<PassReport>,
+    remarks: Vec<Remark>,
     audit: Audit,
 }
 
@@ -255,18 +328,20 @@ fn pack(module: CompiledModule, recipe: &Recipe, options: &CompileOptions) -> Re
     }
     files.extend(module.dumps.into_iter().map(|(file, text)| (file, text.into_bytes())));
     files.insert(format!("{name}.hlo.pb"), bytes);
-    let CompiledModule { role, reports, audit, .. } = module;
-    Ok(Packed { role, entry: described, buffers, statistics, files, reports, audit })
+    let CompiledModule { role, reports, remarks, audit, .. } = module;
+    Ok(Packed { role, entry: described, buffers, statistics, files, reports, remarks, audit })
 }
 
 /// Joins the modules of a bundle. Each buffer stands once, in the order of first use; the figures are those of the
 /// training step, or of the first module without one.
-fn assemble(elaborated: Elaborated, source: &Source, packed: Vec<Packed>) -> Compiled {
+fn assemble(elaborated: Elaborated, source: &Source, prepared: PreparedModule, packed: Vec<Packed>) -> Compiled {
     let step = packed.iter().find(|module| module.role == ModuleRole::TrainStep);
     let schedule = step.iter().map(|module| module.role.name().to_owned()).collect();
     let statistics = step.or(packed.first()).map(|module| module.statistics).unwrap_or_default();
     let (mut files, mut buffers) = (IndexMap::new(), IndexMap::new());
     let (mut modules, mut reports) = (Vec::new(), Vec::new());
+    files.extend(prepared.dumps.into_iter().map(|(file, text)| (file, text.into_bytes())));
+    let mut remarks = vec![(MODEL, prepared.remarks)];
     let mut audit: Option<Audit> = None;
     for module in packed {
         files.extend(module.files);
@@ -275,6 +350,7 @@ fn assemble(elaborated: Elaborated, source: &Source, packed: Vec<Packed>) -> Com
         }
         modules.push(module.entry);
         reports.push((module.role, module.reports));
+        remarks.push((module.role.name(), module.remarks));
         match &mut audit {
             Some(audit) => audit.merge(module.audit),
             None => audit = Some(module.audit),
@@ -296,7 +372,7 @@ fn assemble(elaborated: Elaborated, source: &Source, packed: Vec<Packed>) -> Com
     let audit = audit.unwrap_or_default();
     let mut warnings = elaborated.warnings;
     warnings.extend(audit.diagnostics().into_iter().map(|finding| locate(source, finding)));
-    Compiled { bundle: Bundle { manifest, files }, warnings, audit, reports }
+    Compiled { bundle: Bundle { manifest, files }, warnings, audit, reports, remarks }
 }
 
 fn spec_value(value: halite_lang::ConfigValue) -> halite_spec::ConfigValue {

@@ -3,7 +3,7 @@
 use crate::dump::{DumpFilter, Dumper};
 use crate::session::Session;
 use halite_ir::{Module, VerifyErrors, text, verify};
-use halite_passes::{Findings, PassCx, PassReport, Runner, RunnerOptions};
+use halite_passes::{Findings, PassCx, PassReport, Remark, Runner, RunnerOptions};
 use halite_spec::Recipe;
 use halite_support::{Diagnostic, Diagnostics, FileId, Span};
 use indexmap::IndexMap;
@@ -19,6 +19,8 @@ pub struct OptOptions {
     pub dumps: Option<DumpFilter>,
     /// How passes are run and verified.
     pub runner: RunnerOptions,
+    /// Whether to keep what passes say of their decisions.
+    pub explain: bool,
 }
 
 /// A module after its passes.
@@ -30,6 +32,8 @@ pub struct Optimized {
     pub warnings: Diagnostics,
     /// What ran.
     pub reports: Vec<PassReport>,
+    /// What passes said of their decisions, if that was asked for.
+    pub remarks: Vec<Remark>,
     /// Intermediate modules as text, by file name.
     pub dumps: IndexMap<String, String>,
 }
@@ -55,7 +59,7 @@ impl Session {
     pub fn optimize(&self, file: FileId, options: &OptOptions) -> Result<Optimized, Diagnostics> {
         let mut module = self.parse_ir(file)?;
         let mut dumper = Dumper::new("opt", options.dumps.as_ref());
-        let findings = Findings::default();
+        let findings = if options.explain { Findings::with_remarks() } else { Findings::default() };
         let mut run = || {
             let pipeline = self.passes.pipeline(&options.passes)?;
             let recipe = options.recipe.as_ref();
@@ -65,8 +69,9 @@ impl Session {
             Ok(runner.reports().to_vec())
         };
         let reports = run().map_err(|error| vec![error])?;
+        let remarks = findings.remarks();
         let warnings = findings.into_audit().diagnostics();
-        Ok(Optimized { module, warnings, reports, dumps: dumper.into_files() })
+        Ok(Optimized { module, warnings, reports, remarks, dumps: dumper.into_files() })
     }
 }
 

@@ -9,6 +9,14 @@ macro_rules! simplify {
     };
 }
 
+/// What all modules of a model share: the model itself, as later passes want it. Nothing here moves the module to another
+/// phase, so that it is done once and each role then takes its part.
+macro_rules! prepare {
+    () => {
+        concat!("bind-recipe, ", simplify!())
+    };
+}
+
 /// Forward, loss, backward, clipping and update in one module.
 ///
 /// `cse` runs before `auto-diff` so that what layers share (masks, rotary tables) is differentiated once. Composites are
@@ -16,7 +24,8 @@ macro_rules! simplify {
 /// clean-up because a derivative function repeats the primal part of its callee. `annotate-rounding` comes last: the
 /// helpers that it adds are shared by calls, which `inline` would dissolve; `cse` merges the constants in them.
 const TRAIN_STEP: &str = concat!(
-    "bind-recipe, cse, dce, auto-diff, auto-cast, append-optimizer, check-precision, ",
+    prepare!(),
+    ", auto-diff, auto-cast, append-optimizer, check-precision, ",
     simplify!(),
     ", expand-composites, inline, ",
     simplify!(),
@@ -32,9 +41,10 @@ pub(crate) const GRADIENTS: &str = concat!(
     ", annotate-rounding, cse, legalize"
 );
 
-/// The forward part alone.
+/// The forward part alone. `dce` drops what the role does not return.
 const INFERENCE: &str = concat!(
-    "cse, dce, auto-cast, check-precision, expand-composites, inline, ",
+    prepare!(),
+    ", auto-cast, dce, check-precision, expand-composites, inline, ",
     simplify!(),
     ", annotate-rounding, cse, legalize, check-precision"
 );

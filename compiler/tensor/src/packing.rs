@@ -75,7 +75,10 @@ impl Packing {
             if shape.is_empty() || (*transposed && shape.len() != 2) {
                 return error(format!("part `{name}` of shape {shape:?} has no rows to pack"));
             }
-            if *copies == 0 || self.ranks % copies != 0 || shape_rows(part) % (self.ranks / copies) != 0 {
+            if *copies == 0
+                || !self.ranks.is_multiple_of(*copies)
+                || !shape_rows(part).is_multiple_of(self.ranks / copies)
+            {
                 let rows = shape_rows(part);
                 return error(format!(
                     "{rows} rows of `{name}`, {copies} times, do not share out over {} ranks",

@@ -1,6 +1,7 @@
 //! Putting a bundle in its place.
 
 use super::{Bundle, MANIFEST};
+use crate::compile::MODEL;
 use crate::files::{cannot, folder_of};
 use halite_spec::Manifest;
 use halite_support::{Diagnostic, Result, codes};
@@ -58,11 +59,12 @@ fn check_target(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The names of the modules of the bundle in `folder`; `None` when it is no bundle.
+/// The names of the modules of the bundle in `folder`, and what its dumps call all of them; `None` when it is no bundle.
 fn own_modules(folder: &Path) -> Option<Vec<String>> {
     let text = std::fs::read_to_string(folder.join(MANIFEST)).ok()?;
     let manifest: Manifest = serde_json::from_str(&text).ok()?;
-    Some(manifest.modules.into_iter().map(|module| module.name).collect())
+    let names = manifest.modules.into_iter().map(|module| module.name);
+    Some(names.chain([MODEL.to_owned()]).collect())
 }
 
 /// Whether a file is one that compiling `module` writes: its HLO, its text forms, its dumps.

@@ -2,6 +2,7 @@
 
 use super::bars;
 use super::context::{Context, Output, Result, one};
+use super::explain;
 use super::table::{bytes, counted, facts, grouped, short};
 use clap::{Args, ValueEnum};
 use halite::Bundle;
@@ -24,7 +25,8 @@ Examples:
   halite compile hlat-7b -o build/hlat-7b
   halite compile tiny --set layers=4 --set optimizer.adamw.lr=1e-3
   halite compile recipe.toml --role forward --emit hlo-text
-  halite compile model.hal --dump-ir 'auto-*'")]
+  halite compile model.hal --dump-ir 'auto-*'
+  halite compile hlat-7b --explain")]
 pub(super) struct Compile {
     /// Preset, recipe or model file.
     input: String,
@@ -46,6 +48,9 @@ pub(super) struct Compile {
     /// Write nothing and fail when there is a warning, such as a finding of the precision audit.
     #[arg(long)]
     deny: bool,
+    /// Show what passes decided and why: which patterns they took, and what stood in the way of others.
+    #[arg(long)]
+    explain: bool,
     /// Say of every narrowing in the HLO how it rounds, in the frontend attribute `halite.rounding`.
     #[arg(long)]
     rounding_attributes: bool,
@@ -106,7 +111,11 @@ impl Compile {
         }
         text.push_str(&format!("wrote {place}\n"));
         let names: Vec<&str> = compiled.bundle.files.keys().map(String::as_str).collect();
-        let json = json!({"bundle": place, "files": names, "statistics": compiled.bundle.manifest.statistics});
+        let mut json = json!({"bundle": place, "files": names, "statistics": compiled.bundle.manifest.statistics});
+        if self.explain {
+            text.insert_str(0, &explain::explanation(&compiled.remarks));
+            json["remarks"] = explain::json(&compiled.remarks);
+        }
         Ok(Output { warnings: compiled.warnings, ..Output::new(text, json) })
     }
 
@@ -116,6 +125,7 @@ impl Compile {
             emit_ir: self.emit.contains(&Emit::Ir),
             lower: LowerOptions { rounding: self.rounding_attributes, ..LowerOptions::default() },
             dumps: self.dump_ir.clone().map(|passes| DumpFilter { passes }),
+            explain: self.explain,
             ..CompileOptions::default()
         };
         if !self.role.is_empty() {

@@ -1,6 +1,7 @@
 //! `halite opt`.
 
 use super::context::{Context, Output, Result, one};
+use super::explain;
 use super::table::{grouped, table};
 use clap::Args;
 use halite::files;
@@ -37,6 +38,9 @@ pub(super) struct Opt {
     /// Show the time of each pass.
     #[arg(long)]
     time: bool,
+    /// Show what passes decided and why, on standard error.
+    #[arg(long)]
+    explain: bool,
     /// Print the module as a graph in the DOT language.
     #[arg(long)]
     dot: bool,
@@ -51,12 +55,18 @@ impl Opt {
         let text = files::read_text(Path::new(&self.file)).map_err(one)?;
         let file = context.session.sources.add(&self.file, text);
         let runner = RunnerOptions { limit: self.bisect, ..RunnerOptions::default() };
-        let options = OptOptions { passes: self.passes.clone(), recipe, runner, ..OptOptions::default() };
+        let (pipeline, explain) = (self.passes.clone(), self.explain);
+        let options = OptOptions { passes: pipeline, recipe, runner, explain, ..OptOptions::default() };
         let optimized = context.session.optimize(file, &options)?;
         let form =
             if self.dot { halite_ir::graph::dot(&optimized.module) } else { halite_ir::text::print(&optimized.module) };
         let times = if self.time { times(&optimized) } else { String::new() };
-        let json = json!({"module": form, "passes": passes(&optimized)});
+        let mut json = json!({"module": form, "passes": passes(&optimized)});
+        if self.explain {
+            let remarks = [("opt", optimized.remarks.clone())];
+            context.aside(&explain::explanation(&remarks));
+            json["remarks"] = explain::json(&remarks);
+        }
         match &self.output {
             Some(path) => {
                 files::write(path, form.as_bytes()).map_err(one)?;
