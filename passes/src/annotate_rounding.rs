@@ -9,8 +9,8 @@ use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
 use dither::Dither;
 use halite_ir::{Function, InferCx, Module, Phase, rewrite_planned};
 use halite_spec::{RoundingMode, SrBy, SrSites, StochasticRounding};
-use halite_support::{Diagnostic, Name, Result, codes};
-use sites::streams;
+use halite_support::{Diagnostic, Result, codes};
+use sites::{Site, sites};
 use std::collections::VecDeque;
 use words::Words;
 
@@ -25,6 +25,9 @@ pub(crate) const DITHER: &str = "stochastic_";
 /// the element's position. So equal tensors round alike on every rank, and however they are split. What the bits of
 /// several elements share is computed before the first site: the words of all streams in one vector, and those of the
 /// coordinates along each dimension of each size.
+///
+/// The stream of a weight that packs several tensors, or of a slot of it, stands for the streams of these: each is rounded
+/// with the bits that it would have if it were stored alone, by its own name and coordinates, and so are its copies.
 ///
 /// Neuron's own switch rounds every narrowing of a process and knows no streams; on CPU XLA it is emulated like this.
 ///
@@ -58,16 +61,16 @@ impl Pass for AnnotateRounding {
         let sr = (precision.rounding == RoundingMode::Sr).then_some(precision.sr);
         sr.map_or(Ok(()), check_realizable)?;
         let mut plans: VecDeque<_> =
-            module.functions.iter().map(|function| streams(function, &module.locs, sr)).collect();
+            module.functions.iter().map(|function| sites(function, &module.locs, sr)).collect();
         check_in_entry(module, &plans)?;
         let seed = sr.map_or(StochasticRounding::default().seed, |sr| sr.seed);
         let plan = |_: InferCx<'_>, _: &Function| plans.pop_front().filter(|plan| plan.iter().any(Option::is_some));
-        let changed = rewrite_planned(module, cx.registry, plan, |rewriter, source, streams| {
-            let words = Words::emit(rewriter, source, &streams, seed)?;
+        let changed = rewrite_planned(module, cx.registry, plan, |rewriter, source, sites| {
+            let words = Words::emit(rewriter, source, &sites, seed)?;
             let mut dither = Dither::new(words);
-            for (inst, stream) in source.insts.iter().zip(streams) {
-                match stream {
-                    Some(stream) => dither.realize(rewriter, source, inst, &stream)?,
+            for (inst, site) in source.insts.iter().zip(sites) {
+                match site {
+                    Some(site) => dither.realize(rewriter, source, inst, &site)?,
                     None => rewriter.copy(source, inst)?,
                 }
             }
@@ -93,7 +96,7 @@ pub fn check_realizable(sr: StochasticRounding) -> Result<()> {
 }
 
 /// Only the entry knows the number of the update, by which bits differ from step to step.
-fn check_in_entry(module: &Module, plans: &VecDeque<Vec<Option<Name>>>) -> Result<()> {
+fn check_in_entry(module: &Module, plans: &VecDeque<Vec<Option<Site>>>) -> Result<()> {
     let mut callees = module.functions.iter().zip(plans).rev().skip(1);
     let Some((function, _)) = callees.find(|(_, plan)| plan.iter().any(Option::is_some)) else { return Ok(()) };
     let message =

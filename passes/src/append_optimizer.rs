@@ -12,10 +12,11 @@ use halite_ir::{
     FuncResult, Function, Module, ParamRole, Phase, Registry, ResultRole, Rewriter, Slot, StateInfo, TensorType, Value,
     engine,
 };
-use halite_spec::{Optimizer, Recipe, Schedule};
+use halite_spec::{Optimizer, Precision, Recipe, Schedule};
 use halite_support::{Diagnostic, Name, Result, codes};
-use halite_tensor::DType;
+use halite_tensor::{DType, Packing};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
 
 /// The results of a step that are not state, in order.
 const METRICS: [&str; 4] = ["loss", "grad_norm", "learning_rate", "count"];
@@ -25,7 +26,8 @@ const METRICS: [&str; 4] = ["loss", "grad_norm", "learning_rate", "count"];
 /// State is the weights, the optimizer's slots for each weight (`m.<weight>`, `v.<weight>`) and `step`, the number t of
 /// completed updates. Update t + 1 uses the learning rate and bias corrections of t + 1, which the step computes itself:
 /// no input comes from the host but the batch. The objective is a sum; gradients are divided by the count here, once,
-/// together with clipping by global norm, `min(1, c / (norm + 1e-6))`; a count of 0 divides as 1. Probes are dropped. The metrics are the mean
+/// together with clipping by global norm, `min(1, c / (norm + 1e-6))`; a count of 0 divides as 1. The norm counts each
+/// element of the model once, however often it is stored. Probes are dropped. The metrics are the mean
 /// loss, the gradient norm before clipping, the learning rate and the count.
 #[derive(Debug)]
 pub(crate) struct AppendOptimizer;
@@ -52,7 +54,7 @@ impl Pass for AppendOptimizer {
 
 fn append(module: &mut Module, registry: &Registry, recipe: &Recipe, entry: &Function) -> Result<()> {
     let mut b = Rewriter::new(module, registry, entry);
-    let mut weights = collect_weights(&b, entry)?;
+    let mut weights = collect_weights(&b, entry, &recipe.precision)?;
     add_slots(&mut b, recipe, &mut weights);
     let step = b.param("step", TensorType::scalar(DType::S32), state(Slot::Step, None));
     check_names(&b)?;
@@ -96,6 +98,10 @@ struct Weight {
     /// By the sum over the batch; a value of the old function until its instructions are copied.
     gradient: Value,
     decay: f64,
+    /// Element types of its slots.
+    types: SlotTypes,
+    /// The tensors of the model that it stores, when these are several.
+    packing: Option<Arc<Packing>>,
     /// First moment or momentum.
     m: Option<Value>,
     /// Second moment.
@@ -104,7 +110,7 @@ struct Weight {
     master: Option<Value>,
 }
 
-fn collect_weights(b: &Rewriter<'_>, entry: &Function) -> Result<Vec<Weight>> {
+fn collect_weights(b: &Rewriter<'_>, entry: &Function, precision: &Precision) -> Result<Vec<Weight>> {
     let gradient = |result: &FuncResult| match &result.role {
         ResultRole::Gradient(name) => Some((name.clone(), result.value)),
         _ => None,
@@ -119,7 +125,8 @@ fn collect_weights(b: &Rewriter<'_>, entry: &Function) -> Result<Vec<Weight>> {
         let decay =
             info.decay.ok_or_else(|| unprepared(&format!("weight `{}` has no decay", param.name), "bind-recipe"))?;
         let value = b.value(param.value)?;
-        weights.push(Weight { name: param.name.clone(), value, gradient, decay, m: None, v: None, master: None });
+        let (name, types, packing) = (param.name.clone(), SlotTypes::of(precision, param)?, info.packing.clone());
+        weights.push(Weight { name, value, gradient, decay, types, packing, m: None, v: None, master: None });
     }
     Ok(weights)
 }
@@ -153,8 +160,8 @@ fn add_slots(b: &mut Rewriter<'_>, recipe: &Recipe, weights: &mut [Weight]) {
     };
     for &slot in slots {
         for weight in weights.iter_mut() {
-            let types = SlotTypes::of(&recipe.precision, &weight.name);
-            let dtype = if slot == Slot::Master { types.master.dtype() } else { Some(types.moments) };
+            let SlotTypes { master, moments, .. } = weight.types;
+            let dtype = if slot == Slot::Master { master.dtype() } else { Some(moments) };
             let Some(dtype) = dtype else { continue };
             let ty = b.ty(weight.value).with_dtype(dtype);
             let value = b.param(slot_name(slot, &weight.name), ty, state(slot, Some(&weight.name)));

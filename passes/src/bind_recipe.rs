@@ -2,7 +2,7 @@
 
 use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
 use crate::pattern::matches_pattern;
-use halite_ir::{Module, ParamRole, Phase};
+use halite_ir::{Module, Param, ParamRole, Phase};
 use halite_spec::Optimizer;
 use halite_support::{Diagnostic, Result, codes};
 
@@ -36,25 +36,45 @@ impl Pass for BindRecipe {
         let mut matched = vec![false; no_decay.len()];
         let mut changed = false;
         for param in &mut entry.params {
-            let ParamRole::Weight(info) = &mut param.role else { continue };
-            let mut spared = false;
-            for (pattern, matched) in no_decay.iter().zip(&mut matched) {
-                let hit = matches_pattern(pattern, &param.name);
-                *matched |= hit;
-                spared |= hit;
+            if !matches!(param.role, ParamRole::Weight(_)) {
+                continue;
             }
+            let spared = is_spared(param, no_decay, &mut matched)?;
+            let ParamRole::Weight(info) = &mut param.role else { continue };
             let stamped = Some(if spared { 0.0 } else { decay });
             changed |= info.decay != stamped;
             info.decay = stamped;
         }
         match matched.iter().position(|matched| !matched) {
             Some(index) => {
-                let names = entry.params.iter().map(|param| &*param.name);
+                let names = entry.params.iter().flat_map(Param::originals);
                 Err(unmatched(&no_decay[index], names).key(format!("{key}.{index}")))
             }
             None => Ok(Changed::when(changed)),
         }
     }
+}
+
+/// Whether a weight has no decay, by its name in the model; notes which patterns match.
+///
+/// # Errors
+/// When it packs tensors with decay and without.
+fn is_spared(param: &Param, no_decay: &[String], matched: &mut [bool]) -> Result<bool> {
+    let mut spared = [0, 0];
+    for name in param.originals() {
+        let mut hit = false;
+        for (pattern, matched) in no_decay.iter().zip(&mut *matched) {
+            let own = matches_pattern(pattern, name);
+            *matched |= own;
+            hit |= own;
+        }
+        spared[usize::from(hit)] += 1;
+    }
+    if spared.iter().all(|&count| count > 0) {
+        let message = format!("`{}` packs tensors with weight decay and without", param.name);
+        return Err(Diagnostic::error(codes::PIPELINE, message).help("run `bind-recipe` before `coalesce-layers`"));
+    }
+    Ok(spared[1] > 0)
 }
 
 fn unmatched<'a>(pattern: &str, names: impl Iterator<Item = &'a str>) -> Diagnostic {

@@ -1,6 +1,7 @@
 //! What passes find without stopping.
 
 use crate::audit::Audit;
+use crate::causality::Verdict;
 use crate::remark::Remark;
 use halite_support::Result;
 use std::cell::RefCell;
@@ -9,6 +10,7 @@ use std::cell::RefCell;
 #[derive(Debug, Default)]
 pub struct Findings {
     audit: RefCell<Option<Audit>>,
+    causality: RefCell<Option<Verdict>>,
     remarks: Option<RefCell<Vec<Remark>>>,
 }
 
@@ -31,6 +33,20 @@ impl Findings {
                 Ok(())
             }
         }
+    }
+
+    /// Keeps the first verdict on causality that is one. Given before a run, it tells `check-causality` what was proven of
+    /// the module that the run starts from.
+    pub fn add_causality(&self, verdict: Verdict) {
+        let mut first = self.causality.borrow_mut();
+        if matches!(*first, None | Some(Verdict::NotApplicable(_))) {
+            *first = Some(verdict);
+        }
+    }
+
+    /// The verdict on causality; `None` where none was asked for.
+    pub fn causality(&self) -> Option<Verdict> {
+        self.causality.borrow().clone()
     }
 
     /// Keeps a remark, which is only made when someone wants to read it.

@@ -78,7 +78,7 @@ fn fold_or_copy(b: &mut Rewriter<'_>, source: &Function, inst: &Inst) -> Result<
 /// The result of an op on values of a function, when it is to be folded and has a meaning.
 fn fold(cx: InferCx<'_>, function: &Function, op: &Op, args: &[Value]) -> Option<Constant> {
     let operands = operands(function, args)?;
-    if matches!(op, Op::Composite(_) | Op::Call(_)) || op.def().effect(&cx) != Effect::Pure {
+    if matches!(op, Op::Composite(_)) || op.callee().is_some() || op.def().effect(&cx) != Effect::Pure {
         return None;
     }
     let types: SmallVec<[TensorType; 4]> =
@@ -115,7 +115,7 @@ fn filled(constant: &Constant) -> HostTensor {
 }
 
 /// The only result of an op; none when it has no meaning on these operands.
-fn evaluate(cx: InferCx<'_>, op: &Op, operands: &[&HostTensor]) -> Option<HostTensor> {
+pub(crate) fn evaluate(cx: InferCx<'_>, op: &Op, operands: &[&HostTensor]) -> Option<HostTensor> {
     let types: Vec<_> = operands.iter().map(|tensor| TensorType::new(tensor.dtype(), tensor.shape().clone())).collect();
     let results = op.def().infer(&cx, &types.iter().collect::<Vec<_>>()).ok()?;
     let cx = EvalCx { functions: cx.functions, registry: cx.registry, results: &results };

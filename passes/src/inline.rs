@@ -1,11 +1,12 @@
 //! `inline`.
 
 use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
-use halite_ir::{Module, Op, Phase, rewrite_functions};
+use halite_ir::{Function, InferCx, Module, Op, Phase, rewrite_planned};
 use halite_support::Result;
 
-/// Replaces every call in every function by the body of its callee and drops what is no longer called, so that the entry
-/// is the only function left. Callees come before callers, so each body is already free of calls.
+/// Replaces every call in every function by the body of its callee and drops what is no longer reached, so that the entry
+/// and the twins of its kernels are the only functions left. Callees come before callers, so each body is already free of
+/// calls.
 ///
 /// ```text
 /// func @f(%x: f32[4]) -> (f32[4]) {
@@ -33,10 +34,10 @@ impl Pass for Inline {
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
-        if module.functions.len() <= 1 {
-            return Ok(Changed::No);
-        }
-        rewrite_functions(module, cx.registry, |rewriter, source| {
+        let plan = |_: InferCx<'_>, function: &Function| {
+            function.insts.iter().any(|inst| matches!(inst.op, Op::Call(_))).then_some(())
+        };
+        let inlined = rewrite_planned(module, cx.registry, plan, |rewriter, source, ()| {
             for inst in &source.insts {
                 let Op::Call(call) = &inst.op else {
                     rewriter.copy(source, inst)?;
@@ -54,7 +55,6 @@ impl Pass for Inline {
             }
             Ok(())
         })?;
-        module.functions.drain(..module.functions.len() - 1);
-        Ok(Changed::Yes)
+        Ok(Changed::when(inlined | module.drop_unreached()))
     }
 }

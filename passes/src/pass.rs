@@ -7,6 +7,7 @@ use halite_spec::Recipe;
 use halite_support::Result;
 use std::fmt;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 /// A transformation of modules.
 pub trait Pass: fmt::Debug + Send + Sync {
@@ -18,6 +19,17 @@ pub trait Pass: fmt::Debug + Send + Sync {
     /// # Errors
     /// On a fault of the user's input, with a position. Broken invariants are found by the runner.
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed>;
+
+    /// The names of its rules, where it is made of rules that can be left out.
+    fn rules(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
+    /// The pass with only the first so many of its rules, so that bisection can go on inside of it; `None` for a pass that
+    /// cannot be taken apart.
+    fn with_rules(&self, _count: usize) -> Option<Arc<dyn Pass>> {
+        None
+    }
 }
 
 /// What people and the runner need to know of a pass.

@@ -1,5 +1,6 @@
 //! Passes by name, and pipelines of them.
 
+use crate::dialect::DialectRegistry;
 use crate::pass::{Kind, Pass};
 use halite_ir::Phase;
 use halite_support::nearest::nearest;
@@ -14,24 +15,34 @@ pub struct PassRegistry {
 }
 
 impl PassRegistry {
-    /// The built-in passes.
+    /// The built-in passes, with the built-in dialects.
     pub fn builtin() -> Self {
-        let passes: [Arc<dyn Pass>; 13] = [
+        Self::with_dialects(DialectRegistry::builtin())
+    }
+
+    /// The built-in passes, with these dialects.
+    pub fn with_dialects(dialects: DialectRegistry) -> Self {
+        let passes: [Arc<dyn Pass>; 17] = [
             Arc::new(crate::bind_recipe::BindRecipe),
+            Arc::new(crate::check_causality::CheckCausality),
             Arc::new(crate::cse::Cse),
             Arc::new(crate::dce::Dce),
+            Arc::new(crate::fold_causal_mask::FoldCausalMask),
+            Arc::new(crate::coalesce_layers::CoalesceLayers),
             Arc::new(crate::auto_diff::AutoDiff),
             Arc::new(crate::auto_cast::AutoCast),
             Arc::new(crate::append_optimizer::AppendOptimizer),
             Arc::new(crate::simplify::Simplify),
             Arc::new(crate::fold_constant::FoldConstant),
+            Arc::new(crate::dispatch_dialect::DispatchDialect::new(dialects)),
             Arc::new(crate::expand_composites::ExpandComposites),
             Arc::new(crate::inline::Inline),
             Arc::new(crate::annotate_rounding::AnnotateRounding),
             Arc::new(crate::legalize::Legalize),
             Arc::new(crate::check_precision::CheckPrecision),
         ];
-        Self { passes: passes.into_iter().map(|pass| (pass.info().name, pass)).collect() }
+        let fusions = crate::fusions().map(|pass| Arc::new(pass) as Arc<dyn Pass>);
+        Self { passes: passes.into_iter().chain(fusions).map(|pass| (pass.info().name, pass)).collect() }
     }
 
     /// Adds a pass.

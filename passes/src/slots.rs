@@ -1,7 +1,9 @@
 //! The element types of the state of one weight.
 
 use crate::exception::Subject;
+use halite_ir::Param;
 use halite_spec::{Master, Precision};
+use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::DType;
 
 /// The element types of a weight and of its slots.
@@ -16,9 +18,23 @@ pub(crate) struct SlotTypes {
 }
 
 impl SlotTypes {
-    /// What a precision recipe and its exceptions say of the weight of this name. A weight that is as wide as its master
-    /// has none.
-    pub(crate) fn of(precision: &Precision, name: &str) -> Self {
+    /// What a precision recipe and its exceptions say of a weight, by its name in the model.
+    ///
+    /// # Errors
+    /// When it packs tensors of which they say different things.
+    pub(crate) fn of(precision: &Precision, param: &Param) -> Result<Self> {
+        let types: Vec<_> = param.originals().map(|name| (name, Self::named(precision, name))).collect();
+        let (first, types_of_first) = types[0];
+        let Some((other, _)) = types.iter().find(|(_, types)| *types != types_of_first) else {
+            return Ok(types_of_first);
+        };
+        let message = format!("`{first}` and `{other}` are stored as one, but differ in their element types");
+        let help = "run `coalesce-layers` with the recipe, which keeps them apart";
+        Err(Diagnostic::error(codes::PIPELINE, message).help(help))
+    }
+
+    /// A weight that is as wide as its master has none.
+    fn named(precision: &Precision, name: &str) -> Self {
         let &Precision { weight, master, moments, .. } = precision;
         let mut types = Self { weight, master, moments };
         for exception in &precision.overrides {
@@ -53,9 +69,9 @@ mod tests {
         ] {
             (precision.master, precision.overrides) = (master, overrides);
             let norm = SlotTypes { weight: DType::F32, master: Master::None, moments: DType::Bf16 };
-            assert_eq!(SlotTypes::of(&precision, "model.norm.weight"), norm);
+            assert_eq!(SlotTypes::named(&precision, "model.norm.weight"), norm);
             let head = SlotTypes { weight: DType::Bf16, master: Master::F32, moments: DType::Bf16 };
-            assert_eq!(SlotTypes::of(&precision, "lm_head.weight"), head);
+            assert_eq!(SlotTypes::named(&precision, "lm_head.weight"), head);
         }
     }
 }

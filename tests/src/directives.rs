@@ -1,5 +1,6 @@
 //! `//@ key: value` lines.
 
+use halite_ir::Kernels;
 use halite_spec::Recipe;
 
 /// The directives of a golden file.
@@ -10,8 +11,10 @@ use halite_spec::Recipe;
 /// | `passes` | a pipeline, e.g. `simplify, dce` |
 /// | `recipe` | one line of TOML with dotted keys; repeated. `halite`, `batch`, `seq`, `model.name` and the optimizer have defaults |
 /// | `tolerance` | how far floats of CPU XLA and of `~=` may be off, norm-wise, in units of roundoff; 0 when left out |
+/// | `remarks` | `shown` prints what passes say of their decisions |
 /// | `locations` | `shown` prints where instructions come from |
 /// | `metadata` | `shown` keeps the metadata of HLO instructions |
+/// | `kernels` | `called` lowers calls of kernels to custom calls and adds the HLO of their twins |
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Directives {
     /// The suite.
@@ -22,10 +25,14 @@ pub struct Directives {
     pub recipe: Vec<String>,
     /// Units of roundoff.
     pub tolerance: f64,
+    /// Whether remarks are printed.
+    pub remarks: bool,
     /// Whether locations are printed.
     pub locations: bool,
     /// Whether HLO metadata is printed.
     pub metadata: bool,
+    /// What becomes of calls of kernels.
+    pub kernels: Kernels,
 }
 
 impl Directives {
@@ -51,8 +58,11 @@ impl Directives {
             "passes" => self.passes = Some(value.to_owned()),
             "recipe" => self.recipe.push(value.to_owned()),
             "tolerance" => self.tolerance = value.parse().map_err(|_| format!("`{value}` is not a number"))?,
+            "remarks" => self.remarks = is_shown()?,
             "locations" => self.locations = is_shown()?,
             "metadata" => self.metadata = is_shown()?,
+            "kernels" if value == "called" => self.kernels = Kernels::CustomCalls,
+            "kernels" => return Err(format!("`{key}` is `called` or left out")),
             key => return Err(format!("there is no directive `{key}`")),
         }
         Ok(())

@@ -1,8 +1,8 @@
 //! Seeded operands for functions.
 
 use halite_ir::ops::Add;
-use halite_ir::{Function, Sample, SampleArg, SampleValues, TensorType, sample_inputs};
-use halite_tensor::HostTensor;
+use halite_ir::{Function, ParamRole, Sample, SampleArg, SampleValues, TensorType, sample_inputs};
+use halite_tensor::{HostTensor, causal_mask};
 
 /// What operands a function is tried on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -13,11 +13,17 @@ pub enum InputKind {
     Special,
 }
 
-/// Operands of a function, the same for the same seed.
+/// Operands of a function, the same for the same seed. A mask that is declared causal is.
 pub fn seeded_inputs(function: &Function, kind: InputKind, seed: u64) -> Vec<HostTensor> {
     let arg = |(position, ty): (usize, TensorType)| SampleArg { values: values(&ty, kind, position), ty };
     let args = function.param_types().into_iter().enumerate().map(arg);
-    sample_inputs(&Sample::new("operands", Add, args), seed).swap_remove(0)
+    let mut inputs = sample_inputs(&Sample::new("operands", Add, args), seed).swap_remove(0);
+    for (input, param) in inputs.iter_mut().zip(&function.params) {
+        if param.role == ParamRole::CausalMask {
+            *input = causal_mask(input.shape());
+        }
+    }
+    inputs
 }
 
 fn values(ty: &TensorType, kind: InputKind, position: usize) -> SampleValues {

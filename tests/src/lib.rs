@@ -1,4 +1,4 @@
-//! What the test suites share: the golden harness, and the laws' [`cases`], [`random`] modules and [`numeric`] checks.
+//! What the test suites share: the golden harness, and the laws' [`cases`], [`random`] modules, [`mutants`] and [`numeric`] checks.
 //!
 //! In a golden file, one text file is one test, with input and expectation together.
 //!
@@ -72,8 +72,10 @@ mod harness;
 mod inputs;
 pub mod known_differences;
 mod literal;
+pub mod mutants;
 pub mod numeric;
 pub mod optimizer;
+mod packed;
 pub mod random;
 mod relation;
 pub mod suites;
@@ -90,6 +92,7 @@ pub use executions::{Execution, Executions};
 pub use harness::{Case, Harness, Outcome, Tools};
 pub use inputs::{InputKind, seeded_inputs};
 pub use literal::parse_inputs;
+pub use packed::{in_model, stored_as};
 pub use relation::{Tolerance, agree, check_relation};
 pub use suites::Suite;
 pub use within_recipe::check_within_recipe;

@@ -2,7 +2,7 @@
 
 use crate::inputs::{InputKind, seeded_inputs};
 use crate::relation::{Tolerance, agree};
-use halite_ir::{Function, Interpreter, Module, ParamRole, Registry, ResultRole, Slot};
+use halite_ir::{Function, Interpreter, Module, Param, ParamRole, Registry, ResultRole, Slot};
 use halite_passes::matches_pattern;
 use halite_spec::{AdamW, Optimizer, Recipe, Schedule, Sgd};
 use halite_tensor::HostTensor;
@@ -79,16 +79,19 @@ fn model(
         let position = new.params.iter().position(|param| *param.name == name);
         position.map(|position| inputs[position].f64s()).unwrap_or_default()
     };
-    let mut weights = BTreeMap::new();
+    let (loss, count) = (by_role(ResultRole::Loss)?[0], by_role(ResultRole::Count)?[0]);
+    let (mut weights, mut squares) = (BTreeMap::new(), 0.0);
     for (param, input) in old.params.iter().zip(inputs) {
         let ParamRole::Weight(_) = &param.role else { continue };
         let (m, v) = (state(format!("m.{}", param.name)), state(format!("v.{}", param.name)));
         let gradient = by_role(ResultRole::Gradient(param.name.clone()))?;
-        let decay = decay(recipe, &param.name);
+        let decay = decay(recipe, param.originals().next().unwrap_or_default());
+        let once = |&(at, _): &(usize, &f64)| !is_copy(old, param, at);
+        let counted = gradient.iter().enumerate().filter(once).map(|(_, g)| (g / count).powi(2));
+        squares += counted.sum::<f64>();
         weights.insert(param.name.to_string(), Weight { value: input.f64s(), gradient, m, v, decay });
     }
-    let (loss, count) = (by_role(ResultRole::Loss)?[0], by_role(ResultRole::Count)?[0]);
-    let norm = weights.values().flat_map(|weight| &weight.gradient).map(|g| (g / count).powi(2)).sum::<f64>().sqrt();
+    let norm = squares.sqrt();
     let (peak, clip) = match &recipe.optimizer {
         Optimizer::AdamW(adamw) => (adamw.lr, adamw.clip_norm),
         Optimizer::Sgd(sgd) => (sgd.lr, sgd.clip_norm),
@@ -110,6 +113,22 @@ fn model(
         [("step", time), ("loss", loss / count), ("grad_norm", norm), ("learning_rate", rate), ("count", count)];
     expected.extend(scalars.map(|(name, value)| (name.to_owned(), vec![value])));
     Ok(expected)
+}
+
+/// Whether an element of a packed weight is a second copy of one of the model.
+fn is_copy(entry: &Function, param: &Param, at: usize) -> bool {
+    let Some(packing) = param.packing() else { return false };
+    let shape = entry.ty(param.value).shape();
+    let row = at / shape[2..].iter().product::<usize>();
+    let (rank, mut row) = (row / shape[1], row % shape[1]);
+    for part in &packing.parts {
+        let rows = part.shape[usize::from(part.transposed)] * part.copies / packing.ranks;
+        if row < rows {
+            return rank % part.copies != 0;
+        }
+        row -= rows;
+    }
+    false
 }
 
 fn decay(recipe: &Recipe, name: &str) -> f64 {

@@ -9,7 +9,10 @@ mod composites;
 mod contraction;
 mod elementwise;
 mod integers;
+mod masks;
 mod movement;
+mod projection;
+mod spelled;
 
 use crate::numeric::{Random, uniform};
 use halite_ir::{
@@ -108,6 +111,7 @@ const MOVES: &[Move] = &[
     |body| body.integer(),
     |body| body.bitwise(),
     |body| body.chosen(),
+    |body| body.masked(),
     |body| body.converted(),
     |body| body.reshaped(),
     |body| body.transposed(),
@@ -285,9 +289,16 @@ fn entry(
         let ty = random_type(body.random, options.float);
         body.param(format!("x{index}"), ty, ParamRole::Argument);
     }
+    if body.random.coin() {
+        body.projections()?;
+    }
     for index in 0..1 + body.random.below(3) {
         let ty = TensorType::new(options.float, random_shape(body.random, 3));
-        body.param(format!("w{index}"), ty, ParamRole::Weight(WeightInfo { init: Init::Ones, decay: None, packing: None }));
+        body.param(
+            format!("w{index}"),
+            ty,
+            ParamRole::Weight(WeightInfo { init: Init::Ones, decay: None, packing: None }),
+        );
     }
     let moves = 4 + body.random.below(16);
     body.grow(moves)?;

@@ -1,6 +1,7 @@
 //! Whether a pass keeps the relation it declares.
 
 use crate::inputs::{InputKind, seeded_inputs};
+use crate::packed::stored_as;
 use crate::within_recipe::check_within_recipe;
 use halite_ir::{Function, Interpreter, Module, Registry};
 use halite_passes::Relation;
@@ -29,6 +30,7 @@ pub fn check_relation(relation: Relation, before: &Module, after: &Module, regis
             let inputs = seeded_inputs(old, kind, seed);
             let at = |message: String| format!("`@{}` on {kind:?} operands {inputs:?}: {message}", old.name);
             let was = run(before, old, &inputs, registry).map_err(|error| at(format!("before: {error}")))?;
+            let inputs = stored_as(old, new, inputs.clone()).map_err(at)?;
             let mut is = run(after, new, &inputs, registry).map_err(|error| at(format!("after: {error}")))?;
             if extends {
                 is.truncate(was.len());

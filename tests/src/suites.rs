@@ -1,5 +1,6 @@
 //! What is done with the golden files of each folder.
 
+mod causality;
 mod grad;
 mod lower;
 mod opt;
@@ -44,5 +45,6 @@ pub fn builtin() -> Vec<Arc<dyn Suite>> {
         Arc::new(lower::Lower),
         Arc::new(run::Run),
         Arc::new(policy::Policies),
+        Arc::new(causality::Causality),
     ]
 }

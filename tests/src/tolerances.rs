@@ -19,6 +19,16 @@ pub const ROUNDINGS: f64 = 2.0;
 /// sums have different orders.
 pub const SUMS: f64 = 16.0;
 
+/// How far a model with merged projections may be from one without, norm-wise, in `f64`: outputs, gradients, state and its
+/// changes.
+pub const MERGED: f64 = 1e-12;
+
+/// How many times the error of an unoptimized program in mixed precision, against `f64`, an optimized one may make.
+pub const MIXED_RATIO: f64 = 1.5;
+
+/// What is allowed beside that, norm-wise, in units of roundoff of the result.
+pub const MIXED_ROUNDINGS: f64 = 2.0;
+
 /// Parity with JAX in `f64`: loss, gradients, updates, logits.
 pub const JAX_F64: Parity = Parity { loss: 1e-12, gradient: 1e-9, update: 1e-8, logits: 1e-12, zero: 1e-14 };
 

@@ -3,7 +3,7 @@
 use crate::inputs::{InputKind, seeded_inputs};
 use crate::tolerances::ROUNDINGS;
 use crate::xla::run_passes;
-use halite_ir::{Def, Function, Inst, Interpreter, Module, Op, Registry, TensorType, Value};
+use halite_ir::{Def, Function, Inst, Interpreter, Module, Registry, TensorType, Value};
 use halite_tensor::compare::difference;
 use halite_tensor::{DType, HostTensor};
 
@@ -102,8 +102,8 @@ impl Roundings {
     }
 
     fn of(module: &Module, function: &Function, inst: &Inst) -> Self {
-        if let Op::Call(call) = &inst.op {
-            let callee = module.function(call.callee);
+        if let Some(callee) = inst.op.callee() {
+            let callee = module.function(callee);
             let insts = callee.insts.iter();
             return insts.fold(Self::default(), |sum, inst| sum.plus(Self::of(module, callee, inst)));
         }

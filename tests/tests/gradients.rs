@@ -20,6 +20,7 @@ const WITHOUT_GRADIENT: &[(&str, &str)] = &[
     ("all_reduce", "bits have no derivative"),
     ("and", "the operands are integers or predicates"),
     ("bitcast_convert", "bits are not real numbers"),
+    ("causal_mask", "the result is a predicate"),
     ("compare", "the result is a predicate"),
     ("convert", "the result is not a float"),
     ("coordinate_words", "random words do not depend smoothly on the step"),
@@ -45,13 +46,22 @@ fn narrows(sample: &Sample) -> bool {
     matches!(&sample.op, Op::Convert(convert) if narrow(convert.dtype) && sample.args[0].ty.dtype() == DType::F64)
 }
 
+/// Each of several copies of an element gets the derivative by all of them, while differences move one.
+fn ties(sample: &Sample) -> bool {
+    let Op::Composite(composite) = &sample.op else { return false };
+    composite.name == "tied_copies" && composite.attrs.ints("copies").iter().any(|&copies| copies > 1)
+}
+
 #[test]
 fn gradients_are_central_differences() {
     let registry = Registry::builtin();
     let mut failures = Vec::new();
     let mut compared = 0;
     for sample in samples(DType::F64, &registry) {
-        if differentiable(&sample, &registry).is_empty() || refusal(&sample, &registry).is_some() || narrows(&sample) {
+        if differentiable(&sample, &registry).is_empty() || refusal(&sample, &registry).is_some() {
+            continue;
+        }
+        if narrows(&sample) || ties(&sample) {
             continue;
         }
         compared += 1;
@@ -79,6 +89,37 @@ fn a_narrowing_convert_passes_cotangents_on() -> Result<()> {
         tried += 1;
     }
     assert_eq!(tried, 3);
+    Ok(())
+}
+
+#[test]
+fn tied_copies_share_their_cotangents() -> Result<()> {
+    let registry = Registry::builtin();
+    let mut tried = 0;
+    for sample in samples(DType::F64, &registry).iter().filter(|sample| ties(sample)) {
+        let Op::Composite(composite) = &sample.op else { continue };
+        let mut gradient = objective(sample, &registry, &[0])?;
+        run_passes("auto-diff", &mut gradient, &registry)?;
+        let found = run(&gradient, &registry, sample_inputs(sample, SEED))?[0][1].f64s();
+        let shape = sample.args[0].ty.shape();
+        let cts = cotangents(DType::F64, shape, 0).f64s();
+        let columns: usize = shape[2..].iter().product();
+        let ends = composite.attrs.ints("rows").iter().scan(0, |end, &rows| {
+            *end += rows as usize;
+            Some(*end)
+        });
+        let ends: Vec<_> = ends.collect();
+        for (at, found) in found.iter().enumerate() {
+            let (rank, row, column) = (at / columns / shape[1], at / columns % shape[1], at % columns);
+            let part = ends.iter().position(|&end| row < end).expect("a part of every row");
+            let copies = composite.attrs.ints("copies")[part] as usize;
+            let first = rank / copies * copies;
+            let of = |rank: usize| cts[(rank * shape[1] + row) * columns + column];
+            assert_eq!(*found, (first..first + copies).map(of).sum::<f64>(), "{} at {at}", sample.label);
+        }
+        tried += 1;
+    }
+    assert_eq!(tried, 2);
     Ok(())
 }
 

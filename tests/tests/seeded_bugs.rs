@@ -5,10 +5,11 @@
 
 use halite::session::Session;
 use halite::source::{self, Source};
-use halite::verify::VerifyOptions;
+use halite::verify::{PassRow, VerifyOptions};
 use halite_ir::ops::{Compare, Constant, Direction, DotGeneral, Iota, Reduce, Slice};
 use halite_ir::{Function, Module, Op, Phase, Rewriter, Value};
 use halite_passes::{Changed, Kind, Pass, PassCx, PassInfo, Pipeline, Relation};
+use halite_spec::ModuleRole;
 use halite_support::{Diagnostic, Result, Severity};
 use halite_tensor::DType;
 use halite_tests::xla;
@@ -198,6 +199,61 @@ const BUGS: &[Bug] = &[
     expanded("mean-not-taken", "divide", "optimizer", 2, |_, _, args| Ok(args[0])),
 ];
 
+/// A bug in a module whose projections are coalesced: keys are rows 16 to 24 of 32.
+const PACKED: Bug = Bug {
+    name: "gradient-doubled-for-keys",
+    place: "<step>",
+    change: Change::Inst("multiply", "optimizer.model.layers.0.self_attn.q_k_v_proj.weight", 0, |b, op, args| {
+        let scaled = b.emit(op.clone(), args)?;
+        let (before, keys, after) =
+            (b.slice_dim(scaled, 1, 0, 16)?, b.slice_dim(scaled, 1, 16, 24)?, b.slice_dim(scaled, 1, 24, 32)?);
+        let doubled = b.add(keys, keys)?;
+        b.concatenate(&[before, doubled, after], 1)
+    }),
+};
+
+/// A pass of rules of which the third is wrong.
+#[derive(Clone, Copy, Debug)]
+struct SeveralRules {
+    count: usize,
+}
+
+impl SeveralRules {
+    const RULES: [Bug; 4] = [
+        expanded("product-negated-twice", "multiply", MLP, 1, negated_twice),
+        expanded("quotient-negated-twice", "divide", ATTENTION, 0, negated_twice),
+        expanded("subtract-swapped", "subtract", ATTENTION, 0, |b, _, args| b.subtract(args[1], args[0])),
+        expanded("root-negated-twice", "rsqrt", NORM, 0, negated_twice),
+    ];
+}
+
+fn negated_twice(b: &mut Rewriter<'_>, op: &Op, args: &[Value]) -> Result<Value> {
+    let value = b.emit(op.clone(), args)?;
+    let negated = b.negate(value)?;
+    b.negate(negated)
+}
+
+impl Pass for SeveralRules {
+    fn info(&self) -> PassInfo {
+        PassInfo { name: "several-rules", ..Self::RULES[0].info() }
+    }
+
+    fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
+        for rule in &Self::RULES[..self.count] {
+            rule.run(module, cx)?;
+        }
+        Ok(Changed::when(self.count > 0))
+    }
+
+    fn rules(&self) -> Vec<&'static str> {
+        Self::RULES.iter().map(|rule| rule.name).collect()
+    }
+
+    fn with_rules(&self, count: usize) -> Option<Arc<dyn Pass>> {
+        Some(Arc::new(Self { count }))
+    }
+}
+
 /// Bugs that write state before it is read for the last time: the IR verifier finds them, nothing runs.
 const HAZARDS: &[Bug] = &[
     Bug {
@@ -280,9 +336,10 @@ fn find(module: &Module, entry: &Function, op: &str, scope: &str, nth: usize) ->
 /// A session that knows all bugs, with a small recipe.
 fn session() -> (Session, Source) {
     let mut session = Session::new();
-    for bug in BUGS.iter().chain(HAZARDS) {
+    for bug in BUGS.iter().chain(HAZARDS).chain([&PACKED]) {
         session.passes.register(Arc::new(*bug)).unwrap();
     }
+    session.passes.register(Arc::new(SeveralRules { count: SeveralRules::RULES.len() })).unwrap();
     let settings: Vec<String> = SETTINGS.iter().map(|setting| (*setting).to_owned()).collect();
     let source = source::load("tiny", &settings, &mut session.sources).unwrap();
     (session, source)
@@ -291,9 +348,12 @@ fn session() -> (Session, Source) {
 /// The pipeline with one bug or none.
 fn options(bug: Option<&Bug>) -> VerifyOptions {
     let pipeline = bug.map_or(PIPELINE.to_owned(), |bug| PIPELINE.replace(bug.place, bug.name));
+    VerifyOptions { full: true, pipeline: Some(without_places(&pipeline)), ..VerifyOptions::default() }
+}
+
+fn without_places(pipeline: &str) -> String {
     let places = ["<built>, ", "<differentiated>, ", "<step>, ", "<expanded>, "];
-    let pipeline = places.iter().fold(pipeline, |pipeline, place| pipeline.replace(place, ""));
-    VerifyOptions { full: true, pipeline: Some(pipeline), ..VerifyOptions::default() }
+    places.iter().fold(pipeline.to_owned(), |pipeline, place| pipeline.replace(place, ""))
 }
 
 fn pipeline(session: &Session, bug: &Bug) -> Pipeline {
@@ -322,6 +382,65 @@ fn verification_fails_on_every_bug_and_passes_without() {
     }
 }
 
+/// Every prefix of the pipeline is right as far as the bug, and the one that ends with it is not.
+#[test]
+fn each_pass_names_the_bug() {
+    let (session, source) = session();
+    let options = options(None);
+    let study = session.study(&source, &options, xla::client()).unwrap();
+    let right = study.each_pass(study.pipeline(), &mut |_, _| {}).unwrap();
+    assert!(right.passed() && right.rows.len() > 3, "{right:#?}");
+    let names = ["keys-for-values", "gradients-of-equal-type-swapped", "decay-lost", "mask-flipped", "cotangent-lost"];
+    for name in names {
+        let bug = BUGS.iter().find(|bug| bug.name == name).unwrap();
+        let mut heard = 0;
+        let report = study.each_pass(&pipeline(&session, bug), &mut |done, all| heard = all.max(done)).unwrap();
+        let culprit = report.culprit.as_ref().unwrap_or_else(|| panic!("{name}: {report:#?}"));
+        assert_eq!((culprit.pass.as_str(), culprit.application), (name, 1), "{report:#?}");
+        let (last, before) = report.rows.split_last().unwrap();
+        assert!(last.number == culprit.number && before.iter().all(PassRow::passed));
+        assert_eq!(heard, report.optimizations);
+    }
+}
+
+/// A pass that is wrong in what it does to tensors that are stored as one shows in these.
+#[test]
+fn each_pass_looks_into_packed_weights() {
+    let (session, source) = session();
+    let pipeline = PIPELINE.replace("<built>", "coalesce-layers").replace("<step>", "gradient-doubled-for-keys");
+    let pipeline = without_places(&pipeline);
+    let options = VerifyOptions { full: true, pipeline: Some(pipeline), ..VerifyOptions::default() };
+    let study = session.study(&source, &options, xla::client()).unwrap();
+    let report = study.each_pass(study.pipeline(), &mut |_, _| {}).unwrap();
+    let culprit = report.culprit.as_ref().unwrap_or_else(|| panic!("{report:#?}"));
+    assert_eq!(culprit.pass, "gradient-doubled-for-keys");
+    let worst = report.rows.last().unwrap().worst.as_ref().unwrap();
+    assert!(worst.name.ends_with("model.layers.0.self_attn.k_proj.weight"), "{worst:?}");
+    assert!(report.rows.iter().any(|row| row.pass == "coalesce-layers" && row.passed()));
+}
+
+/// Later tokens are changed in the program that runs, whatever the passes proved of the model.
+#[test]
+fn a_mask_that_is_turned_around_is_seen_by_changing_tokens() {
+    let (session, source) = session();
+    let pipeline = "bind-recipe, cse, dce, auto-cast, expand-composites, inline, cse, dce, <expanded>, legalize";
+    let confirm = |place: &str| {
+        let pipeline = without_places(&pipeline.replace("<expanded>", place));
+        let options = VerifyOptions {
+            role: ModuleRole::Forward,
+            full: true,
+            pipeline: Some(pipeline),
+            ..VerifyOptions::default()
+        };
+        let study = session.study(&source, &options, xla::client()).unwrap();
+        study.causality().unwrap().unwrap()
+    };
+    let right = confirm("dce");
+    assert!(right.holds() && right.positions == 8 && right.results == ["logits"], "{right:?}");
+    let leak = confirm("mask-flipped").leak.unwrap();
+    assert_eq!((leak.result.as_str(), leak.sequence, leak.position, leak.changed_from), ("logits", 0, 0, 1));
+}
+
 #[test]
 fn bisection_names_the_bug() {
     let (session, source) = session();
@@ -330,6 +449,17 @@ fn bisection_names_the_bug() {
     for name in ["keys-for-values", "decay-lost", "mask-flipped"] {
         let bug = BUGS.iter().find(|bug| bug.name == name).unwrap();
         let culprit = study.bisect(&pipeline(&session, bug)).unwrap().unwrap();
-        assert_eq!(culprit.pass, name);
+        assert_eq!((culprit.pass.as_str(), culprit.rule), (name, None));
     }
+}
+
+/// Bisection goes on inside a pass that is made of rules.
+#[test]
+fn bisection_names_the_rule() {
+    let (session, source) = session();
+    let pipeline = without_places(&PIPELINE.replace("<expanded>", "several-rules, dce"));
+    let options = VerifyOptions { full: true, pipeline: Some(pipeline), ..VerifyOptions::default() };
+    let study = session.study(&source, &options, xla::client()).unwrap();
+    let culprit = study.bisect(study.pipeline()).unwrap().unwrap();
+    assert_eq!((culprit.pass.as_str(), culprit.rule.as_deref()), ("several-rules", Some("subtract-swapped")));
 }

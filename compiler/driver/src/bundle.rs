@@ -4,6 +4,7 @@
 //! puts the whole folder in place or nothing, [`Bundle::read`] accepts only what is exactly as the manifest says.
 
 mod read;
+mod twins;
 mod write;
 
 use halite_spec::{Buffer, Manifest, ModuleEntry, ModuleRole};
@@ -11,11 +12,15 @@ use halite_support::nearest::suggestion;
 use halite_support::{Diagnostic, Result, codes};
 use indexmap::IndexMap;
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::Path;
 
 /// The name of the manifest's file.
 pub const MANIFEST: &str = "manifest.json";
+
+/// The folder of the twins of kernels.
+pub const TWINS: &str = "twins";
 
 /// A bundle in memory.
 #[derive(Clone, PartialEq, Debug)]
@@ -42,7 +47,7 @@ impl Bundle {
         write::write(self, folder)
     }
 
-    /// Reads the bundle in `folder`. Of the files, only those of the modules are read.
+    /// Reads the bundle in `folder`. Of the files, only those of the modules and of their twins are read.
     ///
     /// # Errors
     /// When there is no bundle, its version or schema is not ours, or a file is not the one the manifest describes.
@@ -80,14 +85,22 @@ impl Bundle {
     /// # Errors
     /// When the file is not in the bundle.
     pub fn hlo(&self, module: &ModuleEntry) -> Result<&[u8]> {
-        let bytes = self.files.get(&module.file).map(Vec::as_slice);
-        bytes.ok_or_else(|| {
-            Diagnostic::error(
-                codes::BUNDLE,
-                format!("the bundle lacks the file `{}` of `{}`", module.file, module.name),
-            )
-            .help("compile the bundle again")
+        self.file(&module.file, &module.name)
+    }
+
+    fn file(&self, file: &str, of: &str) -> Result<&[u8]> {
+        self.files.get(file).map(Vec::as_slice).ok_or_else(|| {
+            Diagnostic::error(codes::BUNDLE, format!("the bundle lacks the file `{file}` of `{of}`"))
+                .help("compile the bundle again")
         })
+    }
+
+    /// The HLO of a module as any XLA runs it: kernels of the target are replaced by their twins.
+    ///
+    /// # Errors
+    /// When a file is not in the bundle, is no sound HLO, or a kernel has no twin.
+    pub fn runnable_hlo(&self, module: &ModuleEntry) -> Result<Cow<'_, [u8]>> {
+        twins::link(self, module)
     }
 
     /// The buffer of this name, if there is one.

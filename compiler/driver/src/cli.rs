@@ -4,6 +4,7 @@ mod bars;
 mod check;
 mod compile;
 mod context;
+mod convert;
 mod explain;
 mod init;
 mod inspect;
@@ -13,6 +14,7 @@ mod panic;
 mod plugin;
 mod precision;
 mod run;
+mod streams;
 mod table;
 mod terminal;
 mod train;
@@ -74,6 +76,8 @@ enum Command {
     Verify(verify::Verify),
     /// Write the initial state of a bundle.
     Init(init::Init),
+    /// Convert weights or state between the names of the model and what a bundle stores.
+    Convert(convert::Convert),
     /// Run one module of a bundle once.
     Run(run::Run),
     /// Train on text, with byte tokens, on the CPU.
@@ -102,6 +106,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Opt(command) => command.run(&mut context),
         Command::Verify(command) => command.run(&mut context),
         Command::Init(command) => command.run(&mut context),
+        Command::Convert(command) => command.run(&mut context),
         Command::Run(command) => command.run(&mut context),
         Command::Train(command) => command.run(&mut context),
         Command::Numerics(command) => command.run(&mut context),

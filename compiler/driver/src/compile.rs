@@ -1,27 +1,28 @@
 //! From a recipe to a bundle.
 
-use crate::bundle::Bundle;
+use crate::bundle::{Bundle, TWINS, sha256};
 use crate::dump::{DumpFilter, Dumper};
+use crate::flops;
 use crate::inspect;
 use crate::neuron;
+use crate::packed;
 use crate::pipelines;
 use crate::session::Session;
 use crate::source::Source;
 use halite_hlo::proto::HloModuleProto;
 use halite_ir::{
-    Function, Init, Inst, LowerOptions, Module, Op, Param, ParamRole, Phase, ResultRole, Slot, StateInfo, TensorType,
-    aliases, lower,
+    Function, Init, Kernels, LowerOptions, Module, Param, ParamRole, Phase, ResultRole, Slot, StateInfo, TensorType,
+    aliases, lower, lower_twins,
 };
 use halite_lang::{Elaborated, Override};
 use halite_passes::{Audit, Findings, PassCx, PassReport, Pipeline, Remark, Runner, RunnerOptions};
 use halite_spec::{
-    Buffer, BufferInit, BufferSlot, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, ModuleRole, Port, PortRole,
-    Precision, Recipe, Statistics,
+    Buffer, BufferContent, BufferInit, BufferSlot, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, ModuleRole,
+    Port, PortRole, Precision, Recipe, Statistics, Target, Twin,
 };
-use halite_support::{Diagnostic, Diagnostics, Severity, Span, codes};
+use halite_support::{Diagnostic, Diagnostics, Name, Severity, Span, codes};
 use halite_tensor::DType;
 use indexmap::IndexMap;
-use sha2::{Digest, Sha256};
 use std::panic::resume_unwind;
 use std::thread::ScopedJoinHandle;
 
@@ -36,7 +37,7 @@ pub struct CompileOptions {
     pub emit_ir: bool,
     /// Which intermediate modules to add.
     pub dumps: Option<DumpFilter>,
-    /// The form of the HLO.
+    /// The form of the HLO; in a bundle, kernels are called as its target wants it.
     pub lower: LowerOptions,
     /// How passes are run and verified.
     pub runner: RunnerOptions,
@@ -94,6 +95,8 @@ pub struct CompiledModule {
     pub ir: Module,
     /// The HLO.
     pub hlo: HloModuleProto,
+    /// The twins of the kernels that the HLO calls, by name.
+    pub twins: Vec<(Name, HloModuleProto)>,
     /// The passes that ran.
     pub reports: Vec<PassReport>,
     /// What the passes of this role said of their decisions.
@@ -110,6 +113,7 @@ impl Session {
     /// # Errors
     /// Every mistake found in the model, or the first one a pass finds. A [`Bug`](halite_support::Severity::Bug) is ours.
     pub fn compile(&self, source: &Source, options: &CompileOptions) -> Result<Compiled, Diagnostics> {
+        let options = &for_target(options, source.recipe.target);
         let elaborated = self.elaborate(source)?;
         let fault = |error| vec![locate(source, error)];
         let pipelines = self.role_pipelines(source, &elaborated.module, options).map_err(fault)?;
@@ -217,8 +221,13 @@ impl Session {
             return Err(Diagnostic::error(codes::PIPELINE, message).help("end it with `legalize`"));
         }
         let hlo = lower(&module, &self.sources, options.lower)?;
+        let twins = match options.lower.kernels {
+            Kernels::Twins => Vec::new(),
+            Kernels::CustomCalls => lower_twins(&module, &self.sources)?,
+        };
         let serious = |finding: &Diagnostic| finding.severity() >= Severity::Error;
-        if let Some(finding) = halite_hlo::check(&hlo).into_iter().find(serious) {
+        let mut checked = std::iter::once(&hlo).chain(twins.iter().map(|(_, twin)| twin)).flat_map(halite_hlo::check);
+        if let Some(finding) = checked.find(serious) {
             return Err(finding.into_bug("lowering"));
         }
         let remarks = findings.remarks();
@@ -226,12 +235,22 @@ impl Session {
             role,
             ir: module,
             hlo,
+            twins,
             reports,
             remarks,
             audit: findings.into_audit(),
             dumps: dumper.into_files(),
         })
     }
+}
+
+/// The same options with HLO that the target takes.
+fn for_target(options: &CompileOptions, target: Target) -> CompileOptions {
+    let kernels = match target {
+        Target::Cpu => Kernels::Twins,
+        Target::Trn1 | Target::Trn2 => Kernels::CustomCalls,
+    };
+    CompileOptions { lower: LowerOptions { kernels, ..options.lower }, ..options.clone() }
 }
 
 fn findings(options: &CompileOptions) -> Findings {
@@ -308,6 +327,8 @@ struct Packed {
     buffers: Vec<Buffer>,
     statistics: Statistics,
     files: IndexMap<String, Vec<u8>>,
+    /// The HLO of twins by name.
+    twins: Vec<(Name, Vec<u8>)>,
     reports: Vec<PassReport>,
     remarks: Vec<Remark>,
     audit: Audit,
@@ -328,8 +349,9 @@ fn pack(module: CompiledModule, recipe: &Recipe, options: &CompileOptions) -> Re
     }
     files.extend(module.dumps.into_iter().map(|(file, text)| (file, text.into_bytes())));
     files.insert(format!("{name}.hlo.pb"), bytes);
+    let twins = module.twins.iter().map(|(name, twin)| (name.clone(), halite_hlo::encode(twin))).collect();
     let CompiledModule { role, reports, remarks, audit, .. } = module;
-    Ok(Packed { role, entry: described, buffers, statistics, files, reports, remarks, audit })
+    Ok(Packed { role, entry: described, buffers, statistics, files, twins, reports, remarks, audit })
 }
 
 /// Joins the modules of a bundle. Each buffer stands once, in the order of first use; the figures are those of the
@@ -348,7 +370,8 @@ fn assemble(elaborated: Elaborated, source: &Source, prepared: PreparedModule, p
         for buffer in module.buffers {
             buffers.entry(buffer.name.clone()).or_insert(buffer);
         }
-        modules.push(module.entry);
+        let twins = module.twins.into_iter().map(|(name, bytes)| add_twin(&mut files, module.role, &name, bytes));
+        modules.push(ModuleEntry { twins: twins.collect(), ..module.entry });
         reports.push((module.role, module.reports));
         remarks.push((module.role.name(), module.remarks));
         match &mut audit {
@@ -373,6 +396,18 @@ fn assemble(elaborated: Elaborated, source: &Source, prepared: PreparedModule, p
     let mut warnings = elaborated.warnings;
     warnings.extend(audit.diagnostics().into_iter().map(|finding| locate(source, finding)));
     Compiled { bundle: Bundle { manifest, files }, warnings, audit, reports, remarks }
+}
+
+/// Adds the file of a twin. Modules that call a kernel on the same types share the file of its twin.
+fn add_twin(files: &mut IndexMap<String, Vec<u8>>, role: ModuleRole, name: &str, bytes: Vec<u8>) -> Twin {
+    let allowed = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-') { c } else { '_' };
+    let stem: String = name.chars().map(allowed).collect();
+    let shared = format!("{TWINS}/{stem}.hlo.pb");
+    let is_free = files.get(&shared).is_none_or(|known| *known == bytes);
+    let file = if is_free { shared } else { format!("{TWINS}/{}.{stem}.hlo.pb", role.name()) };
+    let twin = Twin { name: name.to_owned(), file: file.clone(), sha256: sha256(&bytes) };
+    files.insert(file, bytes);
+    twin
 }
 
 fn spec_value(value: halite_lang::ConfigValue) -> halite_spec::ConfigValue {
@@ -406,9 +441,10 @@ fn module_entry(role: ModuleRole, entry: &Function, bytes: &[u8]) -> ModuleEntry
         name: name.to_owned(),
         role,
         file: format!("{name}.hlo.pb"),
-        sha256: Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect(),
+        sha256: sha256(bytes),
         inputs: entry.params.iter().map(input).collect(),
         outputs: entry.results.iter().enumerate().map(output).collect(),
+        twins: Vec::new(),
     }
 }
 
@@ -419,7 +455,7 @@ fn buffers(entry: &Function) -> Vec<Buffer> {
 
 fn buffer(entry: &Function, param: &Param) -> Buffer {
     let (slot, of, init) = match &param.role {
-        ParamRole::Argument | ParamRole::Batch => (BufferSlot::Batch, None, None),
+        ParamRole::Argument | ParamRole::Batch | ParamRole::CausalMask => (BufferSlot::Batch, None, None),
         ParamRole::Weight(info) => (BufferSlot::Weight, None, Some(weight_init(info.init))),
         ParamRole::State(info) => {
             let (slot, init) = match info.slot {
@@ -432,7 +468,9 @@ fn buffer(entry: &Function, param: &Param) -> Buffer {
         }
     };
     let ty = entry.ty(param.value);
-    Buffer { name: param.name.to_string(), dtype: ty.dtype(), shape: ty.shape().to_vec(), slot, of, init }
+    let packing = packed::packing(entry, param).cloned();
+    let content = (param.role == ParamRole::CausalMask).then_some(BufferContent::Causal);
+    Buffer { name: param.name.to_string(), dtype: ty.dtype(), shape: ty.shape().to_vec(), slot, content, of, init, packing }
 }
 
 fn weight_init(init: Init) -> BufferInit {
@@ -459,34 +497,14 @@ fn statistics(recipe: &Recipe, ir: &Module, entry: &Function, hlo: &HloModulePro
         let ty = entry.ty(param.value);
         match param.role {
             ParamRole::Weight(_) => {
-                statistics.parameters += ty.shape().num_elements() as u64;
+                statistics.parameters += packed::elements(entry, param);
                 statistics.state_bytes += ty.bytes();
             }
             ParamRole::State(_) => statistics.state_bytes += ty.bytes(),
-            ParamRole::Argument | ParamRole::Batch => {}
+            ParamRole::Argument | ParamRole::Batch | ParamRole::CausalMask => {}
         }
     }
-    statistics.matmul_flops_per_token = matmul_flops(&ir.functions) / tokens.max(1);
+    statistics.matmul_flops_per_token = flops::matmul_flops(&ir.functions) / tokens.max(1);
     statistics.hlo_instructions = inspect::hlo::num_instructions(hlo)?;
     Ok(statistics)
-}
-
-/// Floating-point operations of all contractions that the last of these functions executes; callees come first.
-fn matmul_flops(functions: &[Function]) -> u64 {
-    let registry = halite_ir::Registry::default();
-    let cx = halite_ir::InferCx { functions, registry: &registry };
-    let mut flops: Vec<u64> = Vec::with_capacity(functions.len());
-    for function in functions {
-        let of = |inst: &Inst| match &inst.op {
-            Op::DotGeneral(_) => {
-                let args: Vec<_> = inst.args.iter().map(|&arg| function.ty(arg)).collect();
-                let results: Vec<_> = inst.results.iter().map(|&result| function.ty(result).clone()).collect();
-                inst.op.def().cost(&cx, &args, &results).flops
-            }
-            Op::Call(call) => flops[call.callee.index()],
-            _ => 0,
-        };
-        flops.push(function.insts.iter().map(of).sum());
-    }
-    flops.last().copied().unwrap_or_default()
 }

@@ -1,16 +1,19 @@
 //! Running the modules of a bundle on an executor.
 
 use crate::bundle::Bundle;
+use crate::content::check_content;
 use crate::tensors::Tensors;
 use halite_runtime::{Buffer, CompileOptions, Executable, Executor, Input, Program};
 use halite_spec::{ModuleEntry, Port};
 use halite_support::nearest::nearest;
-use halite_support::{Code, Diagnostic, Diagnostics, Result, Severity, codes};
+use halite_support::{Code, Diagnostic, Diagnostics, Result, codes};
 use halite_tensor::HostTensor;
 
 /// A compiled module with the names of its inputs and outputs.
 pub struct LoadedModule {
     entry: ModuleEntry,
+    /// The buffers that the host must feed with what the model declares of them.
+    declared: Vec<halite_spec::Buffer>,
     executable: Box<dyn Executable>,
 }
 
@@ -21,15 +24,14 @@ impl std::fmt::Debug for LoadedModule {
 }
 
 impl LoadedModule {
-    /// Compiles a module of a bundle for one device.
+    /// Compiles a module of a bundle for one device, the twins of kernels in their place.
     ///
     /// # Errors
     /// When the module's HLO is not sound, does not have the inputs and outputs that the manifest states, or cannot be
     /// compiled. XLA ends the process on some unsound modules, so that none is handed to it.
     pub fn load(executor: &dyn Executor, bundle: &Bundle, entry: &ModuleEntry) -> Result<Self> {
-        let bytes = bundle.hlo(entry)?;
-        check_sound(bytes, entry)?;
-        let program = Program::new(bytes, CompileOptions::default())?;
+        let bytes = bundle.runnable_hlo(entry)?;
+        let program = Program::new(&bytes, CompileOptions::default())?;
         let signature = program.signature();
         let same = |ports: &[Port], specs: &[halite_runtime::TensorSpec]| {
             ports.len() == specs.len()
@@ -39,15 +41,20 @@ impl LoadedModule {
             let message = format!("the HLO of `{}` has other inputs or outputs than the manifest states", entry.name);
             return Err(Diagnostic::error(codes::BUNDLE, message).help("compile the bundle again"));
         }
-        Ok(Self { entry: entry.clone(), executable: executor.compile(&program)? })
+        let declared = bundle.manifest.buffers.iter().filter(|buffer| buffer.content.is_some()).cloned().collect();
+        Ok(Self { entry: entry.clone(), declared, executable: executor.compile(&program)? })
     }
 
-    /// Compares tensors with the inputs of a module, by name.
+    /// Compares tensors with the inputs of a module of a bundle, by name.
     ///
     /// # Errors
-    /// Every tensor that is missing, not wanted, or of the wrong type.
-    pub fn check_inputs(entry: &ModuleEntry, tensors: &Tensors) -> std::result::Result<(), Diagnostics> {
-        check_tensors(tensors, &entry.inputs, &format!("the module `{}`", entry.name))
+    /// Every tensor that is missing, not wanted, or of the wrong type; then every one that is not what the model declares.
+    pub fn check_inputs(
+        bundle: &Bundle,
+        entry: &ModuleEntry,
+        tensors: &Tensors,
+    ) -> std::result::Result<(), Diagnostics> {
+        check(entry, &bundle.manifest.buffers, tensors)
     }
 
     /// What the manifest says of it.
@@ -78,10 +85,9 @@ impl LoadedModule {
     /// Runs the module once on tensors by name and returns its outputs by name.
     ///
     /// # Errors
-    /// Every tensor that is missing, not wanted, or of the wrong type, found before anything runs; then what the
-    /// executor says.
+    /// As [`check_inputs`](Self::check_inputs), before anything runs; then what the executor says.
     pub fn run(&self, executor: &dyn Executor, mut tensors: Tensors) -> std::result::Result<Tensors, Diagnostics> {
-        Self::check_inputs(&self.entry, &tensors)?;
+        check(&self.entry, &self.declared, &tensors)?;
         let mut run = || -> Result<Tensors> {
             let upload = |port: &Port| {
                 let tensor = tensors.swap_remove(&port.name).expect("the names were checked");
@@ -96,16 +102,13 @@ impl LoadedModule {
     }
 }
 
-/// Refuses HLO that breaks a rule of XLA.
-fn check_sound(bytes: &[u8], entry: &ModuleEntry) -> Result<()> {
-    let findings = halite_hlo::check(&halite_hlo::decode(bytes)?);
-    match findings.into_iter().find(|finding| finding.severity() >= Severity::Error) {
-        None => Ok(()),
-        Some(finding) => {
-            let message = format!("the HLO of `{}` is not sound: {}", entry.name, finding.message());
-            Err(Diagnostic::error(codes::BUNDLE, message).help("compile the bundle again"))
-        }
-    }
+fn check(
+    entry: &ModuleEntry,
+    buffers: &[halite_spec::Buffer],
+    tensors: &Tensors,
+) -> std::result::Result<(), Diagnostics> {
+    check_tensors(tensors, &entry.inputs, &format!("the module `{}`", entry.name))?;
+    check_content(buffers, tensors)
 }
 
 /// What a tensor is expected to be; ports and buffers of a manifest are expectations.
@@ -174,7 +177,7 @@ pub(crate) fn check_tensors(
 }
 
 /// The first ten, with the number of the others.
-fn shorten(mut mistakes: Diagnostics) -> Diagnostics {
+pub(crate) fn shorten(mut mistakes: Diagnostics) -> Diagnostics {
     let others = mistakes.len().saturating_sub(10);
     mistakes.truncate(10);
     if others > 0 {

@@ -23,31 +23,56 @@ pub fn initial_state(bundle: &Bundle, seed: u64) -> Tensors {
     let masters: IndexMap<_, _> = masters.filter_map(|buffer| Some((buffer.of.as_ref()?, buffer.dtype))).collect();
     let state = buffers.iter().filter_map(|buffer| Some((buffer, buffer.init?)));
     let filled = state.map(|(buffer, init)| {
-        let master = masters.get(&buffer.name).copied();
-        (buffer.name.clone(), fill(buffer, master, init, seed, threads))
+        let through = masters.get(&buffer.name).copied().unwrap_or(DType::F64);
+        (buffer.name.clone(), Filling { init, dtype: buffer.dtype, through, seed, threads }.fill(buffer))
     });
     filled.collect()
 }
 
-/// The tensor of a buffer; `master` is the type of its master, if it has one.
-fn fill(buffer: &Buffer, master: Option<DType>, init: BufferInit, seed: u64, threads: usize) -> HostTensor {
-    let shape = Shape::from(buffer.shape.as_slice());
-    match init {
-        BufferInit::Zeros => HostTensor::zeros(buffer.dtype, shape),
-        BufferInit::Ones => {
-            let ones = std::iter::repeat_n(1.0, shape.num_elements());
-            HostTensor::from_f64s(buffer.dtype, shape, ones)
+/// How a buffer is filled.
+#[derive(Clone, Copy)]
+struct Filling {
+    init: BufferInit,
+    dtype: DType,
+    /// The type that samples are rounded to before `dtype`.
+    through: DType,
+    seed: u64,
+    threads: usize,
+}
+
+impl Filling {
+    /// The tensor of a buffer. One of several tensors of the model is these, each as it would start on its own.
+    fn fill(self, buffer: &Buffer) -> HostTensor {
+        let weight = match buffer.slot {
+            BufferSlot::Master => buffer.of.as_ref(),
+            _ => None,
+        };
+        match (&buffer.packing, self.init) {
+            (Some(packing), BufferInit::Normal(_)) => {
+                let parts = packing.parts.iter().map(|part| self.tensor(&part.name, &part.shape));
+                let parts: Vec<HostTensor> = parts.collect();
+                packing.pack(&parts.iter().collect::<Vec<_>>()).expect("the manifest was checked")
+            }
+            _ => self.tensor(weight.unwrap_or(&buffer.name), &buffer.shape),
         }
-        BufferInit::Normal(std) => {
-            let key = match (&buffer.of, buffer.slot) {
-                (Some(weight), BufferSlot::Master) => weight,
-                _ => &buffer.name,
-            };
-            let (dtype, through) = (buffer.dtype, master.unwrap_or(DType::F64));
-            let samples = Samples { stream: Stream::new(seed, key), std, through, dtype };
-            let mut bytes = vec![0; shape.num_elements() * buffer.dtype.size()];
-            samples.fill(&mut bytes, threads);
-            HostTensor::from_bytes(buffer.dtype, shape, bytes).expect("the bytes were made for the shape")
+    }
+
+    /// A tensor with the samples of the weight `key`.
+    fn tensor(self, key: &str, shape: &[usize]) -> HostTensor {
+        let shape = Shape::from(shape);
+        match self.init {
+            BufferInit::Zeros => HostTensor::zeros(self.dtype, shape),
+            BufferInit::Ones => {
+                let ones = std::iter::repeat_n(1.0, shape.num_elements());
+                HostTensor::from_f64s(self.dtype, shape, ones)
+            }
+            BufferInit::Normal(std) => {
+                let Self { dtype, through, seed, .. } = self;
+                let samples = Samples { stream: Stream::new(seed, key), std, through, dtype };
+                let mut bytes = vec![0; shape.num_elements() * dtype.size()];
+                samples.fill(&mut bytes, self.threads);
+                HostTensor::from_bytes(dtype, shape, bytes).expect("the bytes were made for the shape")
+            }
         }
     }
 }
@@ -103,17 +128,18 @@ impl Samples {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bundle::tests::small;
+    use crate::bundle::tests::{apart, packed, small};
+    use crate::convert::to_model;
     use halite_spec::BufferSlot;
 
-    fn buffer(dtype: DType, shape: &[usize]) -> Buffer {
-        Buffer { name: "w".into(), dtype, shape: shape.into(), slot: BufferSlot::Weight, of: None, init: None }
+    fn samples(dtype: DType, std: f64, seed: u64, count: usize, threads: usize) -> HostTensor {
+        Filling { init: BufferInit::Normal(std), dtype, through: DType::F64, seed, threads }.tensor("w", &[count])
     }
 
     #[test]
     fn samples_are_normal() {
         let count = 300_001;
-        let values = fill(&buffer(DType::F64, &[count]), None, BufferInit::Normal(0.5), 7, 2).f64s();
+        let values = samples(DType::F64, 0.5, 7, count, 2).f64s();
         let moment = |power: i32| values.iter().map(|value| (value / 0.5).powi(power)).sum::<f64>() / count as f64;
         let neighbors = values.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>() / count as f64 / 0.25;
         for (found, expected) in [(moment(1), 0.0), (moment(2), 1.0), (moment(3), 0.0), (neighbors, 0.0)] {
@@ -125,8 +151,7 @@ mod tests {
     #[test]
     fn threads_and_order_change_nothing() {
         for dtype in [DType::F32, DType::Bf16] {
-            let one = fill(&buffer(dtype, &[200_003]), None, BufferInit::Normal(1.0), 3, 1);
-            assert_eq!(fill(&buffer(dtype, &[200_003]), None, BufferInit::Normal(1.0), 3, 5), one);
+            assert_eq!(samples(dtype, 1.0, 3, 200_003, 5), samples(dtype, 1.0, 3, 200_003, 1));
         }
         let mut bundle = small();
         let state = initial_state(&bundle, 3);
@@ -153,6 +178,17 @@ mod tests {
         let state = initial_state(&bundle, 5);
         let rounded = state["master.w"].f64s().into_iter().map(|value| rounding::round_to(DType::Bf16, value));
         assert_eq!(state["w"].f64s(), rounded.collect::<Vec<_>>());
+    }
+
+    /// Weight, master and moment of two tensors stored as one start as those of a bundle that stores each on its own.
+    #[test]
+    fn packed_state_is_that_of_its_parts() {
+        let (apart, together) = (apart(), packed());
+        let state = initial_state(&apart, 7);
+        assert_ne!(state["q"].f64s(), vec![0.0; 32]);
+        let unpacked = to_model(&together.manifest, initial_state(&together, 7)).unwrap();
+        assert_eq!(unpacked.len(), state.len());
+        assert!(state.iter().all(|(name, tensor)| unpacked[name] == *tensor));
     }
 
     #[test]

@@ -13,21 +13,22 @@ macro_rules! simplify {
 /// phase, so that it is done once and each role then takes its part.
 macro_rules! prepare {
     () => {
-        concat!("bind-recipe, ", simplify!())
+        concat!("bind-recipe, check-causality, ", simplify!(), ", coalesce-layers, cse, dce")
     };
 }
 
 /// Forward, loss, backward, clipping and update in one module.
 ///
 /// `cse` runs before `auto-diff` so that what layers share (masks, rotary tables) is differentiated once. Composites are
-/// expanded after it: their gradients are composites too, which target kernels can match. `inline` comes before the last
+/// expanded after it: their gradients are composites too, in whose place `dispatch-dialect` calls kernels of the target;
+/// what is left of them is expanded right after. `inline` comes before the last
 /// clean-up because a derivative function repeats the primal part of its callee. `annotate-rounding` comes last: the
 /// helpers that it adds are shared by calls, which `inline` would dissolve; `cse` merges the constants in them.
 const TRAIN_STEP: &str = concat!(
     prepare!(),
     ", auto-diff, auto-cast, append-optimizer, check-precision, ",
     simplify!(),
-    ", expand-composites, inline, ",
+    ", dispatch-dialect, expand-composites, inline, ",
     simplify!(),
     ", annotate-rounding, cse, legalize, check-precision"
 );
@@ -36,7 +37,7 @@ const TRAIN_STEP: &str = concat!(
 pub(crate) const GRADIENTS: &str = concat!(
     "bind-recipe, cse, dce, auto-diff, auto-cast, ",
     simplify!(),
-    ", expand-composites, inline, ",
+    ", dispatch-dialect, expand-composites, inline, ",
     simplify!(),
     ", annotate-rounding, cse, legalize"
 );
@@ -44,7 +45,7 @@ pub(crate) const GRADIENTS: &str = concat!(
 /// The forward part alone. `dce` drops what the role does not return.
 const INFERENCE: &str = concat!(
     prepare!(),
-    ", auto-cast, dce, check-precision, expand-composites, inline, ",
+    ", auto-cast, dce, check-precision, dispatch-dialect, expand-composites, inline, ",
     simplify!(),
     ", annotate-rounding, cse, legalize, check-precision"
 );

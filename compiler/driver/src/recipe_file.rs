@@ -83,7 +83,7 @@ fn join(path: &str, name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use halite_spec::{AdamW, ConfigValue, Optimizer, PrecisionName, RoundingMode, SrBy, SrSites};
+    use halite_spec::{AdamW, ConfigValue, Optimizer, PrecisionName, RoundingMode, SrBy, SrSites, Target, Waiver};
     use halite_tensor::DType;
 
     const MINIMAL: &str = "halite = 1\nbatch = 2\nseq = 8\nmodel.name = 'llama'\n[optimizer.adamw]\nlr = 1e-3\n";
@@ -177,6 +177,24 @@ mod tests {
     }
 
     #[test]
+    fn the_schema_knows_every_target() {
+        assert_eq!(schema::TARGETS, Target::ALL.map(Target::name));
+        for target in Target::ALL {
+            assert_eq!(read(MINIMAL, &[&format!("target={target}")]).unwrap().target, target);
+        }
+    }
+
+    #[test]
+    fn the_schema_knows_every_waiver() {
+        assert_eq!(schema::WAIVERS, Waiver::ALL.map(Waiver::name));
+        for waiver in Waiver::ALL {
+            let recipe = read(MINIMAL, &[&format!("check.waive=['{}']", waiver.name())]).unwrap();
+            assert_eq!(recipe.check.waive, [waiver]);
+        }
+        assert!(read(MINIMAL, &["check.waive=['frosen']"]).unwrap_err()[0].contains("(did you mean `frozen`?)"));
+    }
+
+    #[test]
     fn another_optimizer_replaces_the_first() {
         let recipe = read(MINIMAL, &["optimizer.sgd.lr=0.1", "optimizer.sgd.momentum=0.9"]).unwrap();
         assert!(matches!(recipe.optimizer, Optimizer::Sgd(ref sgd) if sgd.momentum == 0.9));
@@ -232,7 +250,7 @@ mod tests {
              [[precision.override]]\nop = 'dot*'\nscope = 'model.*'\noperand = 'bf16'\naccumulate = 'bf16'\n\
              sensitive = 'f32'\ngradient = 'f32'\nreduce = 'f32'\n\
              [[precision.override]]\nparameter = '*norm*'\nweight = 'f32'\nmaster = 'none'\nmoments = 'bf16'\n\
-             [neuron]\nenvironment = {{ NEURON_RT_LOG_LEVEL = 'INFO' }}\n\
+             [check]\nwaive = ['frozen', 'residual-init']\n[dialect]\noff = ['neuron.silu']\non = ['neuron.*']\n[neuron]\nenvironment = {{ NEURON_RT_LOG_LEVEL = 'INFO' }}\n\
              flags = ['--model-type', 'transformer', '--auto-cast', 'none']\n"
         );
         let recipe = read(&full, &[]).unwrap();

@@ -13,6 +13,7 @@ pub mod builder;
 mod check;
 mod codec;
 pub mod infer;
+mod link;
 mod literal;
 mod opcode;
 pub mod proto;
@@ -23,5 +24,6 @@ pub use attributes::{DotDims, GatherDims, PadDim, ReplicaGroups, ScatterDims, Sl
 pub use builder::{ComputationBuilder, ComputationId, CustomCall, Id, IndexFacts, ModuleBuilder, Signature};
 pub use check::check;
 pub use codec::{decode, encode};
+pub use link::{TWIN, is_custom_call, link_twins};
 pub use opcode::{BinaryOp, Comparison, Opcode, ReduceKind, RngAlgorithm, UnaryOp};
 pub use types::{ArrayType, Type};

@@ -166,6 +166,18 @@ impl AttrSlot for DType {
     }
 }
 
+impl AttrSlot for Name {
+    fn get(&self) -> Attr {
+        Attr::Word(self.clone())
+    }
+
+    fn set(&mut self, attr: &Attr) -> Result<(), &'static str> {
+        let Attr::Word(word) = attr else { return Err("a text") };
+        *self = word.clone();
+        Ok(())
+    }
+}
+
 impl AttrSlot for Dims {
     fn get(&self) -> Attr {
         Attr::Ints(to_ints(self))

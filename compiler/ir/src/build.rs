@@ -202,13 +202,28 @@ impl<'a> Builder<'a> {
     /// As [`composite`](Self::composite).
     pub fn expand(&mut self, composite: &Composite, args: &[Value]) -> Result<Values> {
         let def = self.registry.composite(&composite.name)?;
-        let Some(cast) = composite.attrs.cast() else { return def.expand(self, &composite.attrs, args) };
+        self.within_cast(composite, args, |b, args| def.expand(b, &composite.attrs, args))
+    }
+
+    /// Puts the conversions that mixed precision asks for around what `compute` writes for a composite: operands before
+    /// it, results after it.
+    ///
+    /// # Errors
+    /// What `compute` returns.
+    pub fn within_cast(
+        &mut self,
+        composite: &Composite,
+        args: &[Value],
+        compute: impl FnOnce(&mut Self, &[Value]) -> Result<Values>,
+    ) -> Result<Values> {
+        let Some(cast) = composite.attrs.cast() else { return compute(self, args) };
+        let def = self.registry.composite(&composite.name)?;
         let inner = if cast.converts_operands(def.policy().class) {
             self.convert_floats(args, cast.compute)?
         } else {
             Values::from_slice(args)
         };
-        let mut results = def.expand(self, &composite.attrs, &inner)?;
+        let mut results = compute(self, &inner)?;
         for (result, &dtype) in results.iter_mut().zip(&cast.results) {
             *result = self.convert(*result, dtype)?;
         }

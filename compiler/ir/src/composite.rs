@@ -119,6 +119,12 @@ impl Attrs {
         self.cast.as_ref()
     }
 
+    /// The same without element types of mixed precision.
+    #[must_use]
+    pub fn without_cast(self) -> Self {
+        Self { cast: None, ..self }
+    }
+
     /// The element type that mixed precision gives result `index`.
     pub fn result_dtype(&self, index: usize) -> Option<DType> {
         self.cast.as_ref()?.results.get(index).copied()
@@ -242,6 +248,22 @@ impl Composite {
         Ok(Self { name: name.into(), attrs })
     }
 
+    /// What is left of it, on operands of which types, when the conversions that mixed precision puts around it are taken
+    /// off; see [`Builder::within_cast`].
+    ///
+    /// # Errors
+    /// When the name is unknown.
+    pub fn core(&self, registry: &Registry, args: &[&TensorType]) -> Result<(Composite, Types)> {
+        let def = registry.composite(&self.name)?;
+        match self.attrs.cast() {
+            Some(cast) if cast.converts_operands(def.policy().class) => {
+                let core = Self { name: self.name.clone(), attrs: self.attrs.clone().without_cast() };
+                Ok((core, converted(args, cast.compute)))
+            }
+            _ => Ok((self.clone(), args.iter().map(|&ty| ty.clone()).collect())),
+        }
+    }
+
     /// The decomposition as a function of operands of these types.
     ///
     /// # Errors
@@ -280,9 +302,7 @@ impl OpDef for Composite {
         let def = cx.registry.composite(&self.name)?;
         let Some(cast) = &self.attrs.cast else { return def.infer(cx, &self.attrs, args) };
         let mut types = if cast.converts_operands(def.policy().class) {
-            let wide =
-                |ty: &&TensorType| if ty.dtype().is_float() { ty.with_dtype(cast.compute) } else { (*ty).clone() };
-            let wide: SmallVec<[TensorType; 4]> = args.iter().map(wide).collect();
+            let wide = converted(args, cast.compute);
             def.infer(cx, &self.attrs, &wide.iter().collect::<SmallVec<[_; 4]>>())?
         } else {
             def.infer(cx, &self.attrs, args)?
@@ -327,6 +347,12 @@ impl OpDef for Composite {
     fn samples(&self, _: DType) -> Vec<Sample> {
         Vec::new()
     }
+}
+
+/// The types with another element type where they have floats.
+fn converted(types: &[&TensorType], dtype: DType) -> Types {
+    let convert = |ty: &&TensorType| if ty.dtype().is_float() { ty.with_dtype(dtype) } else { (*ty).clone() };
+    types.iter().map(convert).collect()
 }
 
 /// A result in the element type that mixed precision gives it: another float for a float.

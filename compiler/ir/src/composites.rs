@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 mod add_any;
 mod causal_attention;
+mod causal_mask;
 mod coordinate_words;
 mod cross_entropy;
 mod embedding;
@@ -19,11 +20,14 @@ mod random_bits;
 mod relu;
 mod rms_norm;
 mod rope;
+mod shares;
 mod silu;
 mod softmax;
 mod stochastic_convert;
 mod stream_words;
 mod swiglu;
+mod tied_copies;
+mod unpack;
 
 /// Every built-in composite, in order.
 pub(crate) fn all() -> Vec<Arc<dyn CompositeDef>> {
@@ -31,6 +35,7 @@ pub(crate) fn all() -> Vec<Arc<dyn CompositeDef>> {
         Arc::new(add_any::AddAny),
         Arc::new(causal_attention::CausalAttention),
         Arc::new(causal_attention::CausalAttentionGrad),
+        Arc::new(causal_mask::CausalMask),
         Arc::new(coordinate_words::CoordinateWords),
         Arc::new(cross_entropy::CrossEntropy),
         Arc::new(cross_entropy::CrossEntropyGrad),
@@ -56,6 +61,8 @@ pub(crate) fn all() -> Vec<Arc<dyn CompositeDef>> {
         Arc::new(stream_words::StreamWords),
         Arc::new(swiglu::Swiglu),
         Arc::new(swiglu::SwigluGrad),
+        Arc::new(tied_copies::TiedCopies),
+        Arc::new(unpack::Unpack),
     ]
 }
 

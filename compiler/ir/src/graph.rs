@@ -146,20 +146,39 @@ pub fn callees(op: &Op) -> Vec<FuncId> {
     callees.0
 }
 
-/// Which functions the entry of a verified module calls, directly or through others; the entry counts as one. Indexed by
+/// Which functions the entry of a verified module names, directly or through others; the entry counts as one. Indexed by
 /// function.
 pub fn reached_functions(module: &Module) -> Vec<bool> {
-    let mut reached = vec![false; module.functions.len()];
+    reached_through(&module.functions, |_| true)
+}
+
+/// Which functions the last of them names in ops that `follows` holds of, directly or through others; the last counts as
+/// one. Callees come before callers.
+pub fn reached_through(functions: &[Function], follows: impl Fn(&Op) -> bool) -> Vec<bool> {
+    let mut reached = vec![false; functions.len()];
     if let Some(entry) = reached.last_mut() {
         *entry = true;
     }
-    // Callers come after their callees.
-    for (at, function) in module.functions.iter().enumerate().rev() {
+    for (at, function) in functions.iter().enumerate().rev() {
         if reached[at] {
-            function.insts.iter().flat_map(|inst| callees(&inst.op)).for_each(|callee| reached[callee.index()] = true);
+            let followed = function.insts.iter().filter(|inst| follows(&inst.op));
+            followed.flat_map(|inst| callees(&inst.op)).for_each(|callee| reached[callee.index()] = true);
         }
     }
     reached
+}
+
+/// The functions that give kernels their meaning, where the entry of a verified module reaches one; in their order.
+pub fn twins(module: &Module) -> Vec<FuncId> {
+    let mut is_twin = vec![false; module.functions.len()];
+    for (function, _) in module.functions.iter().zip(reached_functions(module)).filter(|(_, reached)| *reached) {
+        for inst in &function.insts {
+            if let Op::KernelCall(kernel) = &inst.op {
+                is_twin[kernel.twin.index()] = true;
+            }
+        }
+    }
+    (0..is_twin.len()).filter(|&at| is_twin[at]).map(FuncId::new).collect()
 }
 
 /// The functions of a module, callees before callers.

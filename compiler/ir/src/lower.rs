@@ -4,11 +4,12 @@ mod metadata;
 
 use crate::graph;
 use crate::op::Ids;
+use crate::ops::Op;
 use crate::syntax::{FuncId, FuncResult, Function, Inst, Module, Phase, ResultRole, Value};
 use crate::ty::TensorType;
 use halite_hlo::proto::HloModuleProto;
-use halite_hlo::{ArrayType, ComputationBuilder, ComputationId, Id, ModuleBuilder};
-use halite_support::{Diagnostic, Result, SourceMap};
+use halite_hlo::{ArrayType, ComputationBuilder, ComputationId, Id, ModuleBuilder, Type};
+use halite_support::{Diagnostic, Name, Result, SourceMap};
 use metadata::Metadata;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
@@ -16,6 +17,8 @@ use smallvec::{SmallVec, smallvec};
 /// What the form of the HLO depends on besides the module.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LowerOptions {
+    /// What becomes of calls of kernels.
+    pub kernels: Kernels,
     /// How `take`, `take_along_axis` and their gradients are written.
     pub gather: Gather,
     /// Whether every narrowing says how it rounds, in the frontend attribute `halite.rounding`.
@@ -32,6 +35,17 @@ pub enum Gather {
     OneHot,
 }
 
+/// What becomes of calls of kernels.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Kernels {
+    /// Calls of their twins, which any XLA runs.
+    #[default]
+    Twins,
+    /// Custom calls, which the target knows. Each names its twin in the frontend attribute [`halite_hlo::TWIN`]; see
+    /// [`lower_twins`].
+    CustomCalls,
+}
+
 /// What the lowering of an op may use.
 #[derive(Debug)]
 pub struct LowerCx<'m> {
@@ -43,6 +57,7 @@ pub struct LowerCx<'m> {
     pub results: SmallVec<[TensorType; 1]>,
     /// The computations of the functions before this one.
     computations: &'m [Option<ComputationId>],
+    functions: &'m [Function],
 }
 
 impl<'m> LowerCx<'m> {
@@ -58,6 +73,34 @@ impl<'m> LowerCx<'m> {
     pub fn computation(&self, function: FuncId) -> Option<ComputationId> {
         self.computations.get(function.index()).copied().flatten()
     }
+
+    /// The name of a function of the module.
+    ///
+    /// # Errors
+    /// When there is no such function.
+    pub fn function_name(&self, function: FuncId) -> Result<&'m str> {
+        let missing = || Diagnostic::bug(format!("{function:?} is lowered, but is no function of the module"));
+        self.functions.get(function.index()).map(|function| &*function.name).ok_or_else(missing)
+    }
+
+    /// The results as something that is called gives them: one as it is, several as a tuple.
+    pub fn result_type(&self) -> Type {
+        match self.results.as_slice() {
+            [only] => Type::Array(array_type(only)),
+            several => Type::Tuple(several.iter().map(|ty| Type::Array(array_type(ty))).collect()),
+        }
+    }
+
+    /// The results in what something that is called gives.
+    ///
+    /// # Errors
+    /// When it gives others.
+    pub fn elements(&mut self, called: Id) -> Result<Ids> {
+        if self.results.len() == 1 {
+            return Ok(smallvec![called]);
+        }
+        (0..self.results.len()).map(|index| self.hlo.get_tuple_element(called, index)).collect()
+    }
 }
 
 /// The HLO of a module: one computation for each function that the entry reaches, callees first, the entry last.
@@ -70,16 +113,43 @@ impl<'m> LowerCx<'m> {
 /// # Errors
 /// When the module is not in phase `legal`, or an op has no HLO form.
 pub fn lower(module: &Module, sources: &SourceMap, options: LowerOptions) -> Result<HloModuleProto> {
-    let split = module.functions.split_last().filter(|_| module.phase == Phase::Legal);
+    lower_last(module, &module.functions, &module.name, sources, options)
+}
+
+/// The HLO of each twin of a kernel that the entry of a module calls, a module of its own: the name of the twin, and what
+/// [`lower`] makes of it as an entry.
+///
+/// # Errors
+/// As [`lower`].
+pub fn lower_twins(module: &Module, sources: &SourceMap) -> Result<Vec<(Name, HloModuleProto)>> {
+    let lower_twin = |twin: FuncId| {
+        let name = &module.function(twin).name;
+        let functions = &module.functions[..=twin.index()];
+        Ok((name.clone(), lower_last(module, functions, name, sources, LowerOptions::default())?))
+    };
+    graph::twins(module).into_iter().map(lower_twin).collect()
+}
+
+/// The HLO module `name` of the last of some functions of a module, and of those before that it reaches.
+fn lower_last(
+    module: &Module,
+    functions: &[Function],
+    name: &str,
+    sources: &SourceMap,
+    options: LowerOptions,
+) -> Result<HloModuleProto> {
+    let split = functions.split_last().filter(|_| module.phase == Phase::Legal);
     let (entry, others) = split.ok_or_else(|| Diagnostic::bug("only a module in phase `legal` can be lowered"))?;
     let mut lowering = Lowering {
         // XLA refuses a module without a name.
-        hlo: ModuleBuilder::new(if module.name.is_empty() { "module" } else { &*module.name }),
+        hlo: ModuleBuilder::new(if name.is_empty() { "module" } else { name }),
+        functions,
         computations: Vec::with_capacity(others.len()),
         metadata: Metadata::new(&module.locs, sources),
         options,
     };
-    for (function, reached) in others.iter().zip(graph::reached_functions(module)) {
+    let is_lowered = |op: &Op| options.kernels == Kernels::Twins || !matches!(op, Op::KernelCall(_));
+    for (function, reached) in others.iter().zip(graph::reached_through(functions, is_lowered)) {
         let computation = if reached { Some(lowering.callee(function)?) } else { None };
         lowering.computations.push(computation);
     }
@@ -93,6 +163,7 @@ pub fn lower(module: &Module, sources: &SourceMap, options: LowerOptions) -> Res
 /// A module on its way to HLO.
 struct Lowering<'a> {
     hlo: ModuleBuilder,
+    functions: &'a [Function],
     /// Those of the functions so far; `None` for one that the entry does not reach.
     computations: Vec<Option<ComputationId>>,
     metadata: Metadata<'a>,
@@ -126,6 +197,7 @@ impl Lowering<'_> {
             options: self.options,
             results: SmallVec::new(),
             computations: &self.computations,
+            functions: self.functions,
         };
         let mut ids = vec![None; function.values.len()];
         for param in &function.params {

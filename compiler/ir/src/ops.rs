@@ -34,6 +34,7 @@ mod floor;
 mod indices;
 mod iota;
 mod is_finite;
+mod kernel_call;
 mod log;
 mod log_plus_one;
 mod logistic;
@@ -163,6 +164,7 @@ ops! {
     floor::Floor,
     iota::Iota,
     is_finite::IsFinite,
+    kernel_call::KernelCall,
     log::Log,
     log_plus_one::LogPlusOne,
     logistic::Logistic,

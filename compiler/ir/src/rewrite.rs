@@ -3,7 +3,7 @@
 use crate::build::Builder;
 use crate::op::InferCx;
 use crate::registry::Registry;
-use crate::syntax::{FuncId, Function, Inst, Module, Value, Values};
+use crate::syntax::{FuncId, Function, Inst, Module, Param, Value, Values};
 use crate::ty::Types;
 use halite_support::{Diagnostic, Result};
 use std::ops::{Deref, DerefMut};
@@ -19,15 +19,24 @@ pub struct Rewriter<'a> {
 impl<'a> Rewriter<'a> {
     /// Starts the copy of `source` inside `module` with the same name and parameters.
     pub fn new(module: &'a mut Module, registry: &'a Registry, source: &Function) -> Self {
-        let mut builder = Builder::new(module, registry, source.name.clone());
-        builder.reserve(source);
-        let mut rewriter = Self { builder, map: vec![None; source.values.len()] };
+        let mut rewriter = Self::without_params(module, registry, source);
         for param in &source.params {
-            let ty = source.ty(param.value).clone();
-            let value = rewriter.builder.param(param.name.clone(), ty, param.role.clone());
-            rewriter.map[param.value.index()] = Some(value);
+            rewriter.copy_param(source, param);
         }
         rewriter
+    }
+
+    /// Starts the copy of `source` inside `module` with the same name; the pass adds the parameters.
+    pub fn without_params(module: &'a mut Module, registry: &'a Registry, source: &Function) -> Self {
+        let mut builder = Builder::new(module, registry, source.name.clone());
+        builder.reserve(source);
+        Self { builder, map: vec![None; source.values.len()] }
+    }
+
+    /// Adds a parameter of `source`.
+    pub fn copy_param(&mut self, source: &Function, param: &Param) {
+        let value = self.builder.param(param.name.clone(), source.ty(param.value).clone(), param.role.clone());
+        self.replace(param.value, value);
     }
 
     /// What stands for an old value.

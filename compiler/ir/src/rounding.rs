@@ -15,7 +15,7 @@ pub fn narrows(cx: &InferCx<'_>, op: &Op, args: &[&TensorType], results: &[Tenso
     // Nothing computes in more than `f64`, and only conversions leave that for `f32`.
     let possible = |dtype: DType| dtype.is_narrow() || matches!(op, Op::Convert(_));
     // Callees round for themselves; integer ops make floats out of bits.
-    let computes = || !matches!(op, Op::Call(_)) && op.def().policy(cx).class != OpClass::Integer;
+    let computes = || op.callee().is_none() && op.def().policy(cx).class != OpClass::Integer;
     if !floats.clone().any(possible) || !computes() {
         return false;
     }

@@ -228,6 +228,20 @@ pub struct Param {
     pub role: ParamRole,
 }
 
+impl Param {
+    /// The names in the model of what it stores: those of the parts of a packed weight, or its own.
+    pub fn originals(&self) -> impl Iterator<Item = &str> {
+        let parts = self.packing().map_or(&[][..], |packing| &packing.parts);
+        let own = parts.is_empty().then_some(&*self.name);
+        own.into_iter().chain(parts.iter().map(|part| &*part.name))
+    }
+
+    /// What it packs, for a weight that stores several tensors of the model.
+    pub fn packing(&self) -> Option<&Arc<Packing>> {
+        if let ParamRole::Weight(info) = &self.role { info.packing.as_ref() } else { None }
+    }
+}
+
 /// What a parameter is for.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub enum ParamRole {
@@ -236,6 +250,9 @@ pub enum ParamRole {
     Argument,
     /// Data of one step, fed by the host.
     Batch,
+    /// Data of one step that the model declares to be the causal mask, `pred[.., size, size]`; the host feeds
+    /// [`halite_tensor::causal_mask`] and nothing else.
+    CausalMask,
     /// A parameter of the model.
     Weight(WeightInfo),
     /// State that a step replaces and that is not a weight.

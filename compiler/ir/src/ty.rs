@@ -50,6 +50,11 @@ impl TensorType {
         self.placement
     }
 
+    /// Whether it can be declared a causal mask: `pred[.., size, size]`.
+    pub fn is_mask(&self) -> bool {
+        self.dtype == DType::Pred && matches!(&*self.shape, [.., queries, keys] if queries == keys)
+    }
+
     /// Number of dimensions.
     pub fn rank(&self) -> usize {
         self.shape.rank()

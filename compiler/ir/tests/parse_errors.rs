@@ -136,6 +136,17 @@ fn roles() {
     let found = report(&param("state = k"));
     assert!(found[0].starts_with("1:21 E0204 no state slot is named `k` (slots are `m`, `v`"), "{found:?}");
     assert_report(&param("batch, decay = 1.0"), &["1:28 E0204 `decay` is not part of this role"]);
+    let packs = |list: &str| param(&format!("weight, init = zeros, packs = {list}"));
+    assert_report(
+        &packs("q"),
+        &["1:43 E0204 `packs = q` is no list of tensors (write e.g. `packs = [\"q.weight\"[4,8], \"k.weight\"[2,8]]`)"],
+    );
+    let odd = "1:43 E0204 `twice` says nothing of `q` (a tensor stored as `[in, out]` is `transposed`)";
+    assert_report(&packs("[\"q\"[4] twice]"), &[odd]);
+    for sizes in ["-1", "9000000000000000000,3", "20000000000000"] {
+        let found = report(&packs(&format!("[\"q\"[{sizes}]]")));
+        assert!(found[0].starts_with("1:43 E0204 no tensor has the sizes of `q`"), "{found:?}");
+    }
     let found = report("func @f(%x: f32[]) -> (f32[] {lost}) {\n  return %x\n}");
     assert!(found[0].starts_with("1:31 E0204 `lost` is not a role of a result (roles are `loss`"), "{found:?}");
 }

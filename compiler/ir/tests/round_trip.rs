@@ -4,7 +4,8 @@ use halite_ir::text::{PrintOptions, parse, print, print_with};
 use halite_ir::{Attr, Builder, Composite, Init, Module, Op, ParamRole, Phase, Registry, ResultRole, Sample, Slot};
 use halite_ir::{StateInfo, TensorType, WeightInfo, fingerprint, sample_module, verify};
 use halite_support::{FileId, Span};
-use halite_tensor::{DType, HostTensor};
+use halite_tensor::{DType, HostTensor, Packing, Part};
+use std::sync::Arc;
 
 fn read(text: &str) -> Module {
     parse(text, FileId::new(0), &Registry::builtin()).unwrap_or_else(|errors| panic!("{errors:?}\n{text}"))
@@ -53,6 +54,7 @@ func @main(
   %model.w: f32[4,8] {weight, init = normal(0.021), decay = 0.1},
   %"m of w": f32[4,8] {state = m, of = "model.w"},
   %t: s32[] {state = step},
+  %"q|k": f32[2,3,8] {weight, init = zeros, packs = ["q"[4,8], "a \"k\""[8,1] x 2 transposed]},
 ) -> (loss: f32[4,4] {loss}, f32[4], "a b": f32[4] {gradient = "model.w"}, t: s32[] {state = "t"}, f32[]) {
   %0 = dot_general %model.w, %"m of w" {batch = [] x [], contract = [1] x [1], accumulate = f32} : f32[4,4]
   %c = constant [1.0, -0.0, inf, nan(0x7fc00001)] : f32[4]
@@ -71,6 +73,13 @@ fn text_reads_back_to_itself() {
     let weight = WeightInfo { init: Init::Normal { std: 0.021 }, decay: Some(0.1), packing: None };
     assert_eq!(main.params[1].role, ParamRole::Weight(weight));
     assert_eq!(main.params[2].role, ParamRole::State(StateInfo { slot: Slot::M, of: Some("model.w".into()) }));
+    let part = |name: &str, shape: [usize; 2], transposed, copies| {
+        let (name, shape) = (name.to_owned(), shape.to_vec());
+        Part { name, shape, transposed, copies }
+    };
+    let parts = vec![part("q", [4, 8], false, 1), part("a \"k\"", [8, 1], true, 2)];
+    let packing = Some(Arc::new(Packing { ranks: 2, parts }));
+    assert_eq!(main.params[4].role, ParamRole::Weight(WeightInfo { init: Init::Zeros, decay: None, packing }));
     assert_eq!(main.results[2].role, ResultRole::Gradient("model.w".into()));
     let add = main.insts.iter().find(|inst| inst.op.name() == "add").unwrap();
     let start = MLP.find("%1 = add").unwrap();

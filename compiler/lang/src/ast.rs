@@ -50,7 +50,7 @@ pub(crate) struct Function {
     pub(crate) returns: Span,
 }
 
-/// `name: type = default`
+/// `name: type = default`; in `main`, `name: type = causal`.
 #[derive(Debug)]
 pub(crate) struct Argument {
     pub(crate) name: Ident,
@@ -174,6 +174,13 @@ pub(crate) struct Given {
 pub(crate) enum ScopePart {
     Text(Name),
     Hole(Expr),
+}
+
+impl Expr {
+    /// Whether it is the word `causal`, which declares what an argument of `main` holds.
+    pub(crate) fn is_causal(&self) -> bool {
+        matches!(&self.kind, ExprKind::Name(name) if &**name == "causal")
+    }
 }
 
 impl ExprKind {

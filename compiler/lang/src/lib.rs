@@ -22,6 +22,10 @@
 //!   }
 //! }
 //! ```
+//!
+//! The arguments of `main` are what the host feeds at each step. One of them may be declared to be the causal mask:
+//! `fn main(tokens: s32[batch, seq + 1], mask: pred[seq, seq] = causal)`. Leading dimensions repeat the mask. The
+//! compiler then counts on it, and running the program on any other mask is refused.
 
 mod ast;
 mod elaborate;

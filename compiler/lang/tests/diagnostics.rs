@@ -99,6 +99,16 @@ fn recursion_is_reported_once_with_its_path() {
 }
 
 #[test]
+fn arguments_of_main_are_data_or_a_causal_mask() {
+    let with =
+        |argument: &str| in_main("x = where(m, x, 0)").replace("t: s32[n, k]", &format!("t: s32[n, k], {argument}"));
+    assert_eq!(errors(&with("m: pred[k, k] = causal").replace("where(m, ", "where(m[0:n], ")), [""; 0]);
+    assert_eq!(errors(&with("m: pred[n, k] = causal")), ["E0309@2"]);
+    assert_eq!(errors(&with("m: pred[n, k] = true")), ["E0309@2"]);
+    assert_eq!(errors(&with("m: pred[n, k] = acausal")), ["E0309@2"]);
+}
+
+#[test]
 fn definitions_are_unique() {
     assert_eq!(
         errors(&in_main("x = f(x)").replace("config", "fn f(x) { return x } fn f(x) { return x } config")),

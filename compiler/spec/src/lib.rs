@@ -7,12 +7,13 @@ mod precision;
 mod recipe;
 
 pub use manifest::{
-    Buffer, BufferInit, BufferSlot, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, ModuleRole, Port, PortRole,
-    RoundingChoice, Statistics,
+    Buffer, BufferContent, BufferInit, BufferSlot, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, ModuleRole,
+    Port, PortRole, RoundingChoice, Statistics, Twin,
 };
 pub use precision::{
     Master, Precision, PrecisionName, PrecisionOverride, RoundingMode, SrBy, SrSites, StochasticRounding,
 };
 pub use recipe::{
-    AdamW, ConfigValue, ModelChoice, Neuron, Optimizer, Parallel, RECIPE_VERSION, Recipe, Schedule, Sgd, Target, Train,
+    AdamW, Check, ConfigValue, Dialect, ModelChoice, Neuron, Optimizer, Parallel, RECIPE_VERSION, Recipe, Schedule,
+    Sgd, Target, Train, Waiver,
 };

@@ -2,7 +2,7 @@
 
 use crate::precision::{RoundingMode, StochasticRounding};
 use crate::recipe::{ConfigValue, Recipe};
-use halite_tensor::DType;
+use halite_tensor::{DType, Packing};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
@@ -60,7 +60,8 @@ pub struct ModelInfo {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Buffer {
-    /// Unique name; weights have their model name, other state `<slot>/<weight>` or `<slot>`.
+    /// Unique name; a weight has that of the model, or one of its own when it stores several; other state is called
+    /// `<slot>.<weight>` or `<slot>`.
     pub name: String,
     /// Element type.
     pub dtype: DType,
@@ -68,12 +69,19 @@ pub struct Buffer {
     pub shape: Vec<usize>,
     /// What it holds.
     pub slot: BufferSlot,
+    /// What the model declares of data of a step; the host may feed nothing else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<BufferContent>,
     /// The weight it belongs to, for optimizer state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<String>,
     /// How it starts; `None` for what the host feeds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub init: Option<BufferInit>,
+    /// How it stores several tensors of the model, on a weight and on all that belongs to it; `None` for one as the model
+    /// has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packing: Option<Packing>,
 }
 
 /// What a buffer holds.
@@ -93,6 +101,14 @@ pub enum BufferSlot {
     Master,
     /// Number of completed updates.
     Step,
+}
+
+/// What a model declares of data that the host feeds.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BufferContent {
+    /// The causal mask: `pred[.., size, size]`, true where the last index is at most the one before.
+    Causal,
 }
 
 /// How a buffer starts.
@@ -123,6 +139,23 @@ pub struct ModuleEntry {
     pub inputs: Vec<Port>,
     /// Entry results in order.
     pub outputs: Vec<Port>,
+    /// What the kernels mean that its HLO calls, each once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub twins: Vec<Twin>,
+}
+
+/// A module that means the same as a kernel of the target; custom calls of the kernel name it in the frontend attribute
+/// `halite.twin`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Twin {
+    /// Its name, unique in the module that calls the kernel.
+    pub name: String,
+    /// The file with its HLO, relative to the manifest. Its entry takes the operands of the kernel and returns the tuple of
+    /// its results.
+    pub file: String,
+    /// SHA-256 of the file, in hex.
+    pub sha256: String,
 }
 
 /// What a module computes.
@@ -184,13 +217,14 @@ pub enum PortRole {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Statistics {
-    /// Elements of all weights.
+    /// Elements of all weights of the model.
     pub parameters: u64,
-    /// Bytes of all state: weights, moments, counters.
+    /// Bytes that all state takes: weights, moments, counters, and the copies that some weights are stored in.
     pub state_bytes: u64,
     /// Tokens predicted in one step.
     pub tokens_per_step: u64,
-    /// Floating-point operations of all matrix products of the training step, for one token.
+    /// Floating-point operations of all matrix products of the training step, for one token, those of copies of weights
+    /// not counted.
     pub matmul_flops_per_token: u64,
     /// HLO instructions of the training step, those of a callee at each call, reducers not counted.
     pub hlo_instructions: u64,

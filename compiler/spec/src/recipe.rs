@@ -3,6 +3,7 @@
 use crate::precision::Precision;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// The recipe format this build reads and writes.
 pub const RECIPE_VERSION: u32 = 1;
@@ -36,6 +37,12 @@ pub struct Recipe {
     /// What the HLO is for.
     #[serde(default)]
     pub target: Target,
+    /// Which kernels of the target are used.
+    #[serde(default, skip_serializing_if = "Dialect::is_empty")]
+    pub dialect: Dialect,
+    /// What `halite check` leaves out.
+    #[serde(default, skip_serializing_if = "Check::is_empty")]
+    pub check: Check,
     /// Settings of the Neuron compiler and runtime beside those that Halite makes.
     #[serde(default, skip_serializing_if = "Neuron::is_empty")]
     pub neuron: Neuron,
@@ -179,12 +186,99 @@ pub struct Parallel {
 }
 
 /// What the HLO is for.
+///
+/// For Trainium the HLO calls kernels of the Neuron compiler, and the bundle holds the HLO of their twins, by which any XLA
+/// runs the same program. Ops and element types that Neuron does not take are not refused yet.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Target {
     /// CPU XLA.
     #[default]
     Cpu,
+    /// The first generation of Trainium.
+    Trn1,
+    /// The second generation of Trainium.
+    Trn2,
+}
+
+impl Target {
+    /// All targets.
+    pub const ALL: [Target; 3] = [Target::Cpu, Target::Trn1, Target::Trn2];
+
+    /// The name in recipes and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Target::Cpu => "cpu",
+            Target::Trn1 => "trn1",
+            Target::Trn2 => "trn2",
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Which kernels of the target are used: those that are trusted, less `off`, and `on`. What both lists name is on.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Dialect {
+    /// Patterns (`*` matches any text) of kernels that are not used; each must match one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub off: Vec<String>,
+    /// Patterns (`*` matches any text) of kernels that are used, trusted or not; each must match one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub on: Vec<String>,
+}
+
+impl Dialect {
+    /// Whether nothing is set.
+    pub fn is_empty(&self) -> bool {
+        self.off.is_empty() && self.on.is_empty()
+    }
+}
+
+/// What `halite check` leaves out.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Check {
+    /// Findings that are meant so.
+    pub waive: Vec<Waiver>,
+}
+
+impl Check {
+    /// Whether nothing is set.
+    pub fn is_empty(&self) -> bool {
+        self.waive.is_empty()
+    }
+}
+
+/// A kind of findings about a model that a recipe can waive.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Waiver {
+    /// Weights at the end of residual branches that start so large that the stream grows with depth.
+    ResidualInit,
+    /// Weights that never learn.
+    Frozen,
+    /// Inputs that reach nothing.
+    Unread,
+}
+
+impl Waiver {
+    /// All kinds.
+    pub const ALL: [Waiver; 3] = [Waiver::ResidualInit, Waiver::Frozen, Waiver::Unread];
+
+    /// The word in recipes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Waiver::ResidualInit => "residual-init",
+            Waiver::Frozen => "frozen",
+            Waiver::Unread => "unread",
+        }
+    }
 }
 
 /// Settings of the Neuron compiler and runtime.

@@ -160,6 +160,14 @@ codes! {
         => "set `precision.sensitive = \"f32\"`";
     UPDATE_NARROW = "E0807": "The update of a weight is computed in fewer bits than `f32`."
         => "set `precision.update = \"f32\"`";
+    CAUSALITY = "E0808": "An output at a position is computed from tokens after it, so that the model sees what it is to predict."
+        => "mask what lies after each position, e.g. with `causal_attention`, and shift nothing to the left";
+    RESIDUAL_INIT = "E0811": "The weights that residual branches end in start so large that the residual stream grows with depth."
+        => "divide their standard deviation by the root of the number of branches, or waive it with `check.waive = [\"residual-init\"]`";
+    FROZEN = "E0812": "A weight has no gradient, so that training never changes it."
+        => "use it on the way to the loss, or remove it";
+    UNREAD = "E0813": "An input of the model reaches no result."
+        => "use it, or remove it";
 
     INTERNAL = "E0901": "An invariant of the compiler is broken. This is a bug in Halite, not in the input."
         => "this is a bug in Halite: please report it with the command, its input and this message; `--dump-ir '*'` writes the IR around every pass";

@@ -4,6 +4,7 @@
 //! interpreter: this crate reads elements as `f64` or `i128`, which hold every supported element exactly, and writes
 //! them back with one rounding (floats, to nearest even) or by wrapping (integers).
 
+mod causal_mask;
 pub mod compare;
 mod dtype;
 mod host;
@@ -12,6 +13,7 @@ mod packing;
 pub mod rounding;
 mod shape;
 
+pub use causal_mask::causal_mask;
 pub use dtype::DType;
 pub use host::{HostTensor, SizeMismatch};
 pub use indices::Indices;

@@ -3,6 +3,7 @@
 use crate::{Dims, HostTensor, Shape};
 use halite_support::{Diagnostic, Result, codes};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// Several tensors stored as one of `[ranks, rows, ..]`, so that a single matrix product applies them all and each rank of
 /// tensor parallelism holds a contiguous share of each.
@@ -75,10 +76,10 @@ impl Packing {
             if shape.is_empty() || (*transposed && shape.len() != 2) {
                 return error(format!("part `{name}` of shape {shape:?} has no rows to pack"));
             }
-            if *copies == 0
-                || !self.ranks.is_multiple_of(*copies)
-                || !shape_rows(part).is_multiple_of(self.ranks / copies)
-            {
+            let shared_out = *copies > 0
+                && self.ranks.is_multiple_of(*copies)
+                && shape_rows(part).is_multiple_of(self.ranks / copies);
+            if !shared_out {
                 let rows = shape_rows(part);
                 return error(format!(
                     "{rows} rows of `{name}`, {copies} times, do not share out over {} ranks",
@@ -92,6 +93,20 @@ impl Packing {
         }
         let head = [self.ranks, rows];
         Ok(head.into_iter().chain(first.rows_first()[1..].iter().copied()).collect())
+    }
+
+    /// The parts, each with the rows that it fills in every share.
+    pub fn spans(&self) -> impl Iterator<Item = (&Part, Range<usize>)> {
+        self.parts.iter().scan(0, |start, part| {
+            let rows = *start..*start + part.rows_per_rank(self.ranks);
+            *start = rows.end;
+            Some((part, rows))
+        })
+    }
+
+    /// Whether some row is stored more than once.
+    pub fn has_copies(&self) -> bool {
+        self.parts.iter().any(|part| part.copies > 1)
     }
 
     /// Stores the parts, in order, as one tensor.
@@ -136,18 +151,13 @@ impl Packing {
             return Err(Diagnostic::error(codes::SHAPE, message));
         }
         let row_bytes = packed.dtype().size() * shape[2..].iter().product::<usize>();
-        let mut start = 0;
-        self.parts
-            .iter()
-            .map(|part| {
-                let rows = part.rows_per_rank(self.ranks);
+        self.spans()
+            .map(|(part, rows)| {
                 let share = |rank: usize| {
-                    let from = (rank * shape[1] + start) * row_bytes;
-                    &packed.bytes()[from..from + rows * row_bytes]
+                    let from = (rank * shape[1] + rows.start) * row_bytes;
+                    &packed.bytes()[from..from + rows.len() * row_bytes]
                 };
-                let tensor = unpack_part(part, packed, self.ranks, share);
-                start += rows;
-                tensor
+                unpack_part(part, packed, self.ranks, share)
             })
             .collect()
     }

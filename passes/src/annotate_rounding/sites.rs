@@ -1,16 +1,45 @@
 //! Which narrowings round stochastically, and by which streams.
 
-use halite_ir::{Function, LocTable, ParamRole, ResultRole};
+use halite_ir::{FuncResult, Function, Inst, LocTable, Param, ParamRole, ResultRole, Value};
 use halite_spec::{SrSites, StochasticRounding};
 use halite_support::Name;
+use halite_tensor::{Packing, Shape};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
 
-/// For each instruction the stream that it rounds by; `None` when it rounds to nearest or not at all. What an
-/// instruction states itself stands.
-pub(super) fn streams(function: &Function, locs: &LocTable, sr: Option<StochasticRounding>) -> Vec<Option<Name>> {
-    let written = written(function);
+/// What bits an instruction rounds by.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Site {
+    /// Those of one stream, by the coordinates in the result.
+    Whole(Name),
+    /// For each of the tensors that the result stores those of a stream of its own, by the coordinates in that tensor.
+    Packed(Arc<Packing>, Vec<Name>),
+}
+
+impl Site {
+    /// Its streams, in order.
+    pub(super) fn streams(&self) -> &[Name] {
+        match self {
+            Site::Whole(stream) => std::slice::from_ref(stream),
+            Site::Packed(_, streams) => streams,
+        }
+    }
+
+    /// The sizes of the tensors whose coordinates count, one for each stream, given those of the result.
+    pub(super) fn sizes<'a>(&'a self, result: &'a Shape) -> Vec<&'a [usize]> {
+        match self {
+            Site::Whole(_) => vec![result],
+            Site::Packed(packing, _) => packing.parts.iter().map(|part| &*part.shape).collect(),
+        }
+    }
+}
+
+/// For each instruction the bits that it rounds by; `None` when it rounds to nearest or not at all. What an instruction
+/// states itself stands.
+pub(super) fn sites(function: &Function, locs: &LocTable, sr: Option<StochasticRounding>) -> Vec<Option<Site>> {
+    let (written, packed) = (written(function), packed(function));
     let mut counts: FxHashMap<String, usize> = FxHashMap::default();
-    let stream = |inst: &halite_ir::Inst| {
+    let mut stream = |inst: &Inst| {
         if let Some(stream) = inst.stream() {
             return Some(stream.clone());
         }
@@ -26,16 +55,41 @@ pub(super) fn streams(function: &Function, locs: &LocTable, sr: Option<Stochasti
         let count = counts.entry(site.clone()).and_modify(|count| *count += 1).or_insert(0);
         Some(if *count == 0 { site.into() } else { format!("{site}.{count}").into() })
     };
-    function.insts.iter().map(stream).collect()
+    let site = |inst: &Inst| {
+        let stream = stream(inst)?;
+        let fits = |packing: &Packing| {
+            inst.results.iter().all(|&result| packing.shape().is_ok_and(|shape| shape == *function.ty(result).shape()))
+        };
+        Some(match packed.get(&stream) {
+            Some((packing, streams)) if fits(packing) => Site::Packed(packing.clone(), streams.clone()),
+            _ => Site::Whole(stream),
+        })
+    };
+    function.insts.iter().map(site).collect()
 }
 
 /// The values that replace state, with the names of what they replace and whether that is a weight.
-fn written(function: &Function) -> FxHashMap<halite_ir::Value, (Name, bool)> {
-    let is_weight = |param: &&halite_ir::Param| matches!(param.role, ParamRole::Weight(_));
+fn written(function: &Function) -> FxHashMap<Value, (Name, bool)> {
+    let is_weight = |param: &&Param| matches!(param.role, ParamRole::Weight(_));
     let weights: FxHashSet<&Name> = function.params.iter().filter(is_weight).map(|param| &param.name).collect();
-    let state = |result: &halite_ir::FuncResult| match &result.role {
+    let state = |result: &FuncResult| match &result.role {
         ResultRole::State(name) => Some((result.value, (name.clone(), weights.contains(name)))),
         _ => None,
     };
     function.results.iter().filter_map(state).collect()
+}
+
+/// What weights and their slots store, and the streams by which the parts of each would be written alone.
+fn packed(function: &Function) -> FxHashMap<Name, (Arc<Packing>, Vec<Name>)> {
+    let weights: FxHashMap<&Name, &Arc<Packing>> =
+        function.params.iter().filter_map(|param| Some((&param.name, param.packing()?))).collect();
+    let stored = |param: &Param| {
+        let (packing, prefix) = match &param.role {
+            ParamRole::State(info) => (*weights.get(info.of.as_ref()?)?, format!("{}.", info.slot.name())),
+            _ => (param.packing()?, String::new()),
+        };
+        let streams = packing.parts.iter().map(|part| format!("{prefix}{}", part.name).into()).collect();
+        Some((param.name.clone(), (packing.clone(), streams)))
+    };
+    function.params.iter().filter_map(stored).collect()
 }

@@ -1,7 +1,8 @@
 //! What the random bits of all sites are made of, computed once.
 
 use super::helper::{call_helper, expanded};
-use halite_ir::{Attr, Builder, Function, Inst, ParamRole, Rewriter, Slot, Value, Values};
+use super::sites::Site;
+use halite_ir::{Attr, Builder, Function, ParamRole, Rewriter, Slot, Value, Values};
 use halite_support::{Diagnostic, Name, Result, codes};
 use halite_tensor::rounding::stream_key;
 use halite_tensor::{DType, HostTensor, Shape};
@@ -19,14 +20,14 @@ pub(super) struct Words {
 }
 
 impl Words {
-    /// Emits what all sites share, given the stream of each instruction. Nothing may read the number of completed
+    /// Emits what all sites share, given what each instruction rounds by. Nothing may read the number of completed
     /// updates after its replacement, so this comes first.
     ///
     /// # Errors
     /// When two streams have one key.
-    pub(super) fn emit(b: &mut Rewriter<'_>, source: &Function, sites: &[Option<Name>], seed: u32) -> Result<Self> {
+    pub(super) fn emit(b: &mut Rewriter<'_>, source: &Function, sites: &[Option<Site>], seed: u32) -> Result<Self> {
         let update = update_number(b, source)?;
-        let streams: IndexSet<Name, FxBuildHasher> = sites.iter().flatten().cloned().collect();
+        let streams: IndexSet<Name, FxBuildHasher> = sites.iter().flatten().flat_map(Site::streams).cloned().collect();
         let keys = keys(&streams, seed)?;
         let keys = b.constant(HostTensor::from_ints(DType::U32, [streams.len()], keys))?;
         b.name_value(update, "update");
@@ -34,16 +35,20 @@ impl Words {
         let args = [("keys", keys), ("step", update)];
         let words = call_helper(b, "stream_words", &args, |b, args| expanded(b, "stream_words", &[], args))?;
         let mut own = Self { streams, words, along: FxHashMap::default() };
-        for (inst, _) in source.insts.iter().zip(sites).filter(|(_, site)| site.is_some()) {
-            own.add_coordinates(b, source, inst, update)?;
+        for (inst, site) in source.insts.iter().zip(sites) {
+            let Some(site) = site else { continue };
+            for &result in &inst.results {
+                for sizes in site.sizes(source.ty(result).shape()) {
+                    own.add_coordinates(b, sizes, update)?;
+                }
+            }
         }
         Ok(own)
     }
 
-    /// Adds the words along each dimension of a result.
-    fn add_coordinates(&mut self, b: &mut Rewriter<'_>, source: &Function, inst: &Inst, update: Value) -> Result<()> {
-        let shapes = inst.results.iter().map(|&result| source.ty(result).shape());
-        for (dim, &size) in shapes.flat_map(|shape| shape.iter().enumerate()) {
+    /// Adds the words along each dimension of a tensor.
+    fn add_coordinates(&mut self, b: &mut Rewriter<'_>, sizes: &[usize], update: Value) -> Result<()> {
+        for (dim, &size) in sizes.iter().enumerate() {
             if self.along.contains_key(&(dim, size)) {
                 continue;
             }
@@ -56,13 +61,18 @@ impl Words {
         Ok(())
     }
 
-    /// The word of a stream and those of the coordinates of a shape.
-    pub(super) fn of(&self, b: &mut Rewriter<'_>, stream: &Name, shape: &Shape) -> Result<Values> {
-        let unknown = || Diagnostic::bug(format!("the stream `{stream}` of `{shape}` has no words"));
+    /// For each stream of a site its word and those of the coordinates, given the shape of the result.
+    pub(super) fn of(&self, b: &mut Rewriter<'_>, site: &Site, shape: &Shape) -> Result<Vec<Values>> {
+        site.streams().iter().zip(site.sizes(shape)).map(|(stream, sizes)| self.of_stream(b, stream, sizes)).collect()
+    }
+
+    /// The word of a stream and those of the coordinates of a tensor.
+    fn of_stream(&self, b: &mut Rewriter<'_>, stream: &Name, sizes: &[usize]) -> Result<Values> {
+        let unknown = || Diagnostic::bug(format!("the stream `{stream}` of {sizes:?} has no words"));
         let at = self.streams.get_index_of(stream).ok_or_else(unknown)?;
         let word = b.slice_dim(self.words, 0, at, at + 1)?;
         let word = b.reshape(word, [])?;
-        let along = shape.iter().enumerate().map(|(dim, &size)| self.along.get(&(dim, size)).copied());
+        let along = sizes.iter().enumerate().map(|(dim, &size)| self.along.get(&(dim, size)).copied());
         std::iter::once(Some(word)).chain(along).collect::<Option<Values>>().ok_or_else(unknown)
     }
 }

@@ -1,7 +1,8 @@
 //! The mean over the batch and clipping by global norm, as one factor.
 
 use super::Weight;
-use halite_ir::{Builder, Value};
+use crate::packed::layout;
+use halite_ir::{Attr, Builder, Value, Values};
 use halite_support::{Diagnostic, Result};
 
 /// Keeps the quotient finite when the norm is zero; the value of the reference implementations.
@@ -19,14 +20,16 @@ pub(super) struct Clipped {
 pub(super) fn scale(b: &mut Builder<'_>, weights: &[Weight], count: Value, max_norm: Option<f64>) -> Result<Clipped> {
     let mut total = None;
     for weight in weights {
-        let gradient = b.convert(weight.gradient, b.dtype(count))?;
-        let square = b.multiply(gradient, gradient)?;
-        let dims: Vec<usize> = (0..b.ty(square).rank()).collect();
-        let sum = if dims.is_empty() { square } else { b.reduce_sum(square, &dims)? };
-        total = Some(match total {
-            Some(total) => b.add(total, sum)?,
-            None => sum,
-        });
+        for gradient in stored_once(b, weight)? {
+            let gradient = b.convert(gradient, b.dtype(count))?;
+            let square = b.multiply(gradient, gradient)?;
+            let dims: Vec<usize> = (0..b.ty(square).rank()).collect();
+            let sum = if dims.is_empty() { square } else { b.reduce_sum(square, &dims)? };
+            total = Some(match total {
+                Some(total) => b.add(total, sum)?,
+                None => sum,
+            });
+        }
     }
     let total = total.ok_or_else(|| Diagnostic::bug("a training step without weights"))?;
     let root = b.sqrt(total)?;
@@ -43,4 +46,15 @@ pub(super) fn scale(b: &mut Builder<'_>, weights: &[Weight], count: Value, max_n
     };
     let factor = b.divide(factor, count)?;
     Ok(Clipped { factor, norm })
+}
+
+/// The gradient of a weight; its parts where the weight stores elements of the model several times.
+fn stored_once(b: &mut Builder<'_>, weight: &Weight) -> Result<Values> {
+    match weight.packing.as_deref().filter(|packing| packing.has_copies()) {
+        None => Ok(Values::from_slice(&[weight.gradient])),
+        Some(packing) => {
+            let [rows, copies] = layout(packing);
+            b.composite("unpack", &[("dim", Attr::Int(0)), rows, copies], &[weight.gradient])
+        }
+    }
 }

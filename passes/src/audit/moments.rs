@@ -7,7 +7,7 @@ use super::words::{families, power_of_two, significant};
 use crate::exception::Subject;
 use halite_ir::Slot;
 use halite_spec::{Optimizer, RoundingMode};
-use halite_support::{Diagnostic, Name, codes};
+use halite_support::{Diagnostic, codes};
 use halite_tensor::DType;
 use indexmap::IndexMap;
 
@@ -19,9 +19,10 @@ use indexmap::IndexMap;
 /// larger than the update; so that is reported too.
 pub(super) fn check(scene: &Scene<'_>, report: &mut Report<'_>) {
     for slot in [Slot::M, Slot::V] {
-        let mut coarse: IndexMap<(DType, Option<Mend>), Vec<&Name>> = IndexMap::new();
+        let mut coarse: IndexMap<(DType, Option<Mend>), Vec<&str>> = IndexMap::new();
         let decay = decay(scene, slot);
-        for (name, dtype) in scene.slots(slot) {
+        let slots = scene.slots(slot).flat_map(|(weight, dtype)| weight.originals().map(move |name| (name, dtype)));
+        for (name, dtype) in slots {
             report.checked().moments += 1;
             if decay.is_some_and(|(_, beta)| 1.0 - beta < resolution(dtype)) {
                 let subject = Subject::Parameter(name);
@@ -67,7 +68,7 @@ fn finding(scene: &Scene<'_>, slot: Slot, (word, beta): (&str, f64), dtype: DTyp
     finding
 }
 
-fn listed(names: &[&Name]) -> String {
+fn listed(names: &[&str]) -> String {
     format!("{} of them: {}", names.len(), families(names))
 }
 

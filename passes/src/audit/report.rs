@@ -7,7 +7,7 @@ use crate::exception::Subject;
 use crate::pattern::family;
 use halite_ir::{LocId, LocTable};
 use halite_spec::Precision;
-use halite_support::{Code, Diagnostic, Diagnostics, Name, Span, codes};
+use halite_support::{Code, Diagnostic, Diagnostics, Span, codes};
 use halite_tensor::DType;
 use indexmap::{IndexMap, IndexSet};
 
@@ -165,10 +165,10 @@ impl<'a> Report<'a> {
     }
 
     /// Adds a finding that is about `what` of some parameters and not about an instruction.
-    pub(super) fn add_finding(&mut self, what: &str, dtype: DType, parameters: &[&Name], diagnostic: Diagnostic) {
+    pub(super) fn add_finding(&mut self, what: &str, dtype: DType, parameters: &[&str], diagnostic: Diagnostic) {
         let (code, entry) = (diagnostic.code().id, diagnostic.recipe_key().map(str::to_owned));
         let place = Place { code, span: None, what: Some(what.to_owned()), dtype: dtype.name(), entry };
-        let narrow = parameters.iter().map(|name| name.to_string()).collect();
+        let narrow = parameters.iter().map(|&name| name.to_owned()).collect();
         self.audit.findings.insert(place, Finding { diagnostic, narrow });
     }
 

@@ -2,7 +2,7 @@
 
 use crate::annotate_rounding::DITHER;
 use crate::pass::PassCx;
-use halite_ir::{Function, InferCx, Inst, LocId, LocKind, Module, Op, ParamRole, ResultRole, Slot, Value};
+use halite_ir::{Function, InferCx, Inst, LocId, LocKind, Module, Op, Param, ParamRole, ResultRole, Slot, Value};
 use halite_spec::{Precision, Recipe};
 use halite_support::Name;
 use halite_tensor::DType;
@@ -64,17 +64,18 @@ impl<'a> Scene<'a> {
         matches!(&inst.op, Op::Call(call) if self.module.function(call.callee).name.starts_with(DITHER))
     }
 
-    /// Names and types of the weights.
-    pub(super) fn weights(&self) -> impl Iterator<Item = (&'a Name, DType)> {
-        let is_weight = |param: &&halite_ir::Param| matches!(param.role, ParamRole::Weight(_));
-        self.entry.params.iter().filter(is_weight).map(|param| (&param.name, self.entry.ty(param.value).dtype()))
+    /// The weights and their types.
+    pub(super) fn weights(&self) -> impl Iterator<Item = (&'a Param, DType)> {
+        let is_weight = |param: &&Param| matches!(param.role, ParamRole::Weight(_));
+        self.entry.params.iter().filter(is_weight).map(|param| (param, self.entry.ty(param.value).dtype()))
     }
 
     /// The weights that have a slot of one kind, and the type of that slot.
-    pub(super) fn slots(&self, slot: Slot) -> impl Iterator<Item = (&'a Name, DType)> {
+    pub(super) fn slots(&self, slot: Slot) -> impl Iterator<Item = (&'a Param, DType)> {
+        let weights: FxHashMap<&Name, &Param> = self.weights().map(|(param, _)| (&param.name, param)).collect();
         self.entry.params.iter().filter_map(move |param| match &param.role {
             ParamRole::State(info) if info.slot == slot => {
-                Some((info.of.as_ref()?, self.entry.ty(param.value).dtype()))
+                Some((*weights.get(info.of.as_ref()?)?, self.entry.ty(param.value).dtype()))
             }
             _ => None,
         })

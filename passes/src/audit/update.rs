@@ -14,7 +14,7 @@ pub(super) fn check(scene: &Scene<'_>, report: &mut Report<'_>) {
     let replaced = scene.entry.params.iter().filter(|param| match &param.role {
         ParamRole::Weight(_) => true,
         ParamRole::State(info) => info.slot != Slot::Step,
-        ParamRole::Argument | ParamRole::Batch => false,
+        ParamRole::Argument | ParamRole::Batch | ParamRole::CausalMask => false,
     });
     let writes = replaced.filter_map(|param| scene.replacement(&param.name)).filter(|inst| !scene.is_update(inst));
     for inst in update.chain(writes) {

@@ -14,12 +14,15 @@ use rustc_hash::FxHashSet;
 /// Reports weights that are narrow, have no wider copy, and are not rounded stochastically when they are written. An
 /// update smaller than half the distance to the next number is then lost, however often it comes.
 pub(super) fn check(scene: &Scene<'_>, report: &mut Report<'_>) {
-    let masters: FxHashSet<&Name> = scene.slots(Slot::Master).map(|(of, _)| of).collect();
-    let mut lost: IndexMap<(DType, Option<Mend>), Vec<&Name>> = IndexMap::new();
-    for (name, dtype) in scene.weights() {
-        report.checked().weights += 1;
-        let Some(write) = scene.replacement(name) else { continue };
-        if dtype.is_narrow() && !masters.contains(name) && !is_stochastic(scene, write) {
+    let masters: FxHashSet<&Name> = scene.slots(Slot::Master).map(|(of, _)| &of.name).collect();
+    let mut lost: IndexMap<(DType, Option<Mend>), Vec<&str>> = IndexMap::new();
+    for (weight, dtype) in scene.weights() {
+        report.checked().weights += weight.originals().count();
+        let Some(write) = scene.replacement(&weight.name) else { continue };
+        if !dtype.is_narrow() || masters.contains(&weight.name) || is_stochastic(scene, write) {
+            continue;
+        }
+        for name in weight.originals() {
             let mend = scene.precision().map(|precision| mend_weight(precision, name));
             lost.entry((dtype, mend)).or_default().push(name);
         }
@@ -37,7 +40,7 @@ fn is_stochastic(scene: &Scene<'_>, write: &Inst) -> bool {
     stated || (scene.module.phase < Phase::Legal && promised())
 }
 
-fn finding(dtype: DType, mend: Option<Mend>, names: &[&Name]) -> Diagnostic {
+fn finding(dtype: DType, mend: Option<Mend>, names: &[&str]) -> Diagnostic {
     let weights = if names.len() == 1 { "1 weight is".to_owned() } else { format!("{} weights are", names.len()) };
     let message = format!("{weights} kept in `{dtype}`, without a wider copy and rounded to nearest");
     let half = power_of_two(dtype.unit_roundoff());

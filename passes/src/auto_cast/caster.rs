@@ -78,7 +78,7 @@ impl<'a, 'b> Caster<'a, 'b> {
                 continue;
             }
             if self.is_entry && matches!(param.role, ParamRole::Weight(_)) {
-                let (value, dtype) = (self.b.value(param.value)?, self.overrides.weight(&param.name));
+                let (value, dtype) = (self.b.value(param.value)?, self.overrides.weight(param)?);
                 self.b.retype_param(value, dtype);
             }
             self.seen[param.value.index()] = Seen::As(self.recipe.operand);
@@ -117,7 +117,7 @@ impl<'a, 'b> Caster<'a, 'b> {
                 self.literal(inst, constant.value.f64s().into_iter().all(exact))
             }
             Op::Convert(convert) => self.convert(inst, convert.dtype),
-            Op::Call(_) => self.as_written(inst),
+            Op::Call(_) | Op::KernelCall(_) => self.as_written(inst),
             Op::OptimizationBarrier(_) => self.each_as_it_comes(inst),
             // Numbers made from positions and counts: they lose their meaning at low precision.
             _ if !inst.args.iter().any(is_float) => self.wide(inst),

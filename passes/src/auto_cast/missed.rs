@@ -14,7 +14,7 @@ pub(super) fn notes(missed: &PrecisionOverride, module: &Module, registry: &Regi
     if let Some(pattern) = &missed.parameter {
         let params = module.entry().map(|entry| entry.params.as_slice()).unwrap_or_default();
         let weights = params.iter().filter(|param| matches!(param.role, ParamRole::Weight(_)));
-        let names = weights.map(|param| family(&param.name)).collect();
+        let names = weights.flat_map(|param| param.originals()).map(family).collect();
         return some("parameters are named like", pattern, &names).into_iter().collect();
     }
     let fits = |name: &str| missed.op.as_ref().is_none_or(|pattern| matches_pattern(pattern, name));
@@ -36,7 +36,7 @@ pub(super) fn notes(missed: &PrecisionOverride, module: &Module, registry: &Regi
 
 /// Whether an exception could be about an instruction.
 fn has_types(inst: &Inst) -> bool {
-    !matches!(inst.op, Op::Constant(_) | Op::Convert(_) | Op::Call(_))
+    !matches!(inst.op, Op::Constant(_) | Op::Convert(_)) && inst.op.callee().is_none()
 }
 
 fn some(what: &str, pattern: &str, names: &BTreeSet<String>) -> Option<String> {

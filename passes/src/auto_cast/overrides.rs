@@ -4,7 +4,7 @@ use super::missed;
 use super::types::Types;
 use crate::exception::Subject;
 use crate::slots::SlotTypes;
-use halite_ir::{Follows, Inst, LocTable, Module, Policy, Registry, engine, loses};
+use halite_ir::{Follows, Inst, LocTable, Module, Param, Policy, Registry, engine, loses};
 use halite_spec::{Master, Precision, PrecisionOverride};
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::DType;
@@ -54,8 +54,16 @@ impl<'a> Overrides<'a> {
     }
 
     /// The type in which a weight is stored.
-    pub(super) fn weight(&self, name: &str) -> DType {
-        let slots = SlotTypes::of(self.precision, name);
+    ///
+    /// # Errors
+    /// When it packs tensors of several types.
+    pub(super) fn weight(&self, param: &Param) -> Result<DType> {
+        let slots = SlotTypes::of(self.precision, param)?;
+        param.originals().for_each(|name| self.note_weight(name, slots));
+        Ok(slots.weight)
+    }
+
+    fn note_weight(&self, name: &str, slots: SlotTypes) {
         let fitting = self.fitting(Subject::Parameter(name));
         self.note(&fitting, |exception| {
             let copied = |&master: &Master| master == Master::None || slots.master != Master::None;
@@ -65,7 +73,6 @@ impl<'a> Overrides<'a> {
                 ("moments", exception.moments.is_some()),
             ])
         });
-        slots.weight
     }
 
     /// Complains of the exceptions that change nothing.

@@ -24,7 +24,7 @@ impl Readers {
         for inst in function.insts.iter().rev() {
             let reads_wide = match inst.op.def().policy(cx).class {
                 OpClass::Sensitive | OpClass::Accumulate | OpClass::Integer => true,
-                _ if matches!(inst.op, Op::Call(_)) => true,
+                _ if inst.op.callee().is_some() => true,
                 OpClass::Storage => inst.results.iter().any(|&result| readers.some_wide(result)),
                 OpClass::Elementwise => readers.on_the_way(&inst.results),
                 OpClass::Matmul => false,

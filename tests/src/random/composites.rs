@@ -20,17 +20,17 @@ impl Body<'_, '_> {
         let error = 1.2 * x.error;
         match self.random.below(if self.options.smooth { 4 } else { 5 }) {
             0 => {
-                let value = self.b.composite("silu", &[], &[x.value])?[0];
+                let value = self.spelled("silu", &[], &[x.value])?;
                 self.keep_composite(value, x.bound, error)
             }
             1 => {
                 let tanh = self.random.coin();
-                let value = self.b.composite("gelu", &[("tanh", Attr::Bool(tanh))], &[x.value])?[0];
+                let value = self.spelled("gelu", &[("tanh", Attr::Bool(tanh))], &[x.value])?;
                 self.keep_composite(value, x.bound, error)
             }
             2 => {
                 let Some(y) = self.pick(|known| known.ty == x.ty) else { return Ok(()) };
-                let value = self.b.composite("swiglu", &[], &[x.value, y.value])?[0];
+                let value = self.spelled("swiglu", &[], &[x.value, y.value])?;
                 let error = error * y.bound + y.error * (x.bound + error);
                 self.keep_composite(value, x.bound * y.bound, error)
             }
@@ -39,14 +39,14 @@ impl Body<'_, '_> {
                 let dim = self.random.below(x.ty.rank()) as i64;
                 let size = x.ty.shape()[dim as usize] as f64;
                 if self.random.coin() {
-                    let value = self.b.composite("softmax", &[("dim", Attr::Int(dim))], &[x.value])?[0];
+                    let value = self.spelled("softmax", &[("dim", Attr::Int(dim))], &[x.value])?;
                     return self.keep_composite(value, 1.0, 2.0 * x.error);
                 }
-                let value = self.b.composite("log_softmax", &[("dim", Attr::Int(dim))], &[x.value])?[0];
+                let value = self.spelled("log_softmax", &[("dim", Attr::Int(dim))], &[x.value])?;
                 self.keep_composite(value, 2.0 * x.bound + size, 2.0 * x.error)
             }
             _ => {
-                let value = self.b.composite("relu", &[], &[x.value])?[0];
+                let value = self.spelled("relu", &[], &[x.value])?;
                 self.keep(value, x.bound, x.error)
             }
         }
@@ -60,10 +60,10 @@ impl Body<'_, '_> {
         // With this eps the slope stays below 2 / sqrt(eps) in each element, of which there are few.
         let eps = [("eps", Attr::Real(Real(0.25)))];
         let value = if self.random.coin() {
-            self.b.composite("rms_norm", &eps, &[x.value, weight])?[0]
+            self.spelled("rms_norm", &eps, &[x.value, weight])?
         } else {
             let bias = self.b.constant(uniform(x.ty.dtype(), [width], -0.5, 0.5, seed + 1))?;
-            self.b.composite("layer_norm", &eps, &[x.value, weight, bias])?[0]
+            self.spelled("layer_norm", &eps, &[x.value, weight, bias])?
         };
         let bound = 1.5 * (width as f64).sqrt() + 0.5;
         let rounding = x.ty.dtype().unit_roundoff() * x.bound;
@@ -88,15 +88,15 @@ impl Body<'_, '_> {
         let Some(x) = self.pick(|known| known.ty.dtype().is_float() && known.ty.rank() <= 1) else { return Ok(()) };
         let (dtype, seed) = (x.ty.dtype(), self.random.bits());
         let mix = |body: &mut Self, seed: u64, heads: usize| -> Result<halite_ir::Value> {
-            let pattern = body.b.constant(uniform(dtype, [1, 3, heads, 2], -1.0, 1.0, seed))?;
+            let pattern = body.b.constant(uniform(dtype, [1, 3, heads, 4], -1.0, 1.0, seed))?;
             let dims: Vec<usize> = (0..x.ty.rank()).collect();
             let sum = body.b.reduce_sum(x.value, &dims)?;
             let tame = body.b.tanh(sum)?;
-            let repeated = body.b.broadcast_in_dim(tame, &[], [1, 3, heads, 2])?;
+            let repeated = body.b.broadcast_in_dim(tame, &[], [1, 3, heads, 4])?;
             body.b.multiply(pattern, repeated)
         };
         let (q, k, v) = (mix(self, seed, 2)?, mix(self, seed + 1, 1)?, mix(self, seed + 2, 1)?);
-        let q = self.b.composite("rope", &[], &[q])?[0];
+        let q = self.rotated(q)?;
         let value = self.b.composite("causal_attention", &[], &[q, k, v])?[0];
         let count = x.ty.shape().num_elements() as f64;
         self.keep_composite(

@@ -1,7 +1,7 @@
 //! `grad`.
 
 use super::Suite;
-use super::opt::{Failure, blocks, transform};
+use super::opt::{Failure, Transformed, blocks, transform};
 use crate::harness::{Case, Outcome, Tools};
 use crate::inputs::{InputKind, seeded_inputs};
 use crate::tolerances::GRADIENT;
@@ -23,10 +23,11 @@ impl Suite for Grad {
     fn run(&self, case: &Case, tools: &Tools) -> Result<Outcome, String> {
         let before = case.module(tools)?;
         case.execute(&before, tools)?;
-        let (after, _) = transform(case, tools, "auto-diff", &before).map_err(|failure| match failure {
-            Failure::Refused(diagnostic) => case.show(&diagnostic),
-            Failure::Wrong(error) => error,
-        })?;
+        let Transformed { after, .. } =
+            transform(case, tools, "auto-diff", &before).map_err(|failure| match failure {
+                Failure::Refused(diagnostic) => case.show(&diagnostic),
+                Failure::Wrong(error) => error,
+            })?;
         check_gradients(&after, tools)?;
         Ok(Outcome { blocks: blocks(case, &before, &after), sibling: None })
     }

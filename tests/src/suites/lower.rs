@@ -1,7 +1,7 @@
 //! `lower`.
 
 use super::Suite;
-use super::opt::{Failure, transform};
+use super::opt::{Failure, Transformed, transform};
 use crate::document::Anchor;
 use crate::executions::Execution;
 use crate::harness::{Case, Outcome, Tools};
@@ -24,10 +24,11 @@ impl Suite for Lower {
         let module = case.module(tools)?;
         case.execute(&module, tools)?;
         let passes = case.directives.passes.as_deref().ok_or("the suite needs `//@ passes: ..`")?;
-        let (legal, _) = transform(case, tools, passes, &module).map_err(|failure| match failure {
-            Failure::Refused(diagnostic) => case.show(&diagnostic),
-            Failure::Wrong(error) => error,
-        })?;
+        let Transformed { after: legal, .. } =
+            transform(case, tools, passes, &module).map_err(|failure| match failure {
+                Failure::Refused(diagnostic) => case.show(&diagnostic),
+                Failure::Wrong(error) => error,
+            })?;
         let mut hlo = lower(&legal, &case.sources, LowerOptions::default()).map_err(|error| case.show(&error))?;
         if let Some(finding) = halite_hlo::check(&hlo).iter().find(|finding| finding.severity() >= Severity::Error) {
             return Err(format!("the HLO checker says {finding}\n{}", halite_hlo::text::print(&hlo)));

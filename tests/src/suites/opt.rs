@@ -2,18 +2,20 @@
 
 use super::Suite;
 use crate::annotation::{Annotation, match_diagnostics};
-use crate::document::Anchor;
+use crate::document::{Anchor, compare_texts};
 use crate::executable::executable;
 use crate::executions::Execution;
 use crate::harness::{Case, Outcome, Tools};
 use crate::inputs::{InputKind, seeded_inputs};
 use crate::optimizer::check_update;
+use crate::packed::stored_as;
 use crate::relation::{Tolerance, agree, check_relation};
-use halite_ir::text::{PrintOptions, print_function};
-use halite_ir::{Interpreter, Module};
-use halite_passes::{Dump, Findings, Moment, PassCx, Relation, Runner, RunnerOptions};
+use halite_ir::text::{PrintOptions, print_function, print_with};
+use halite_ir::{Function, Interpreter, Module, TensorType};
+use halite_passes::{Changed, Dump, Findings, Kind, Moment, Pass, PassCx, Relation, Remark, Runner, RunnerOptions};
 use halite_spec::Recipe;
 use halite_support::{Diagnostic, Diagnostics};
+use halite_tensor::HostTensor;
 
 /// A pipeline, each function after it, and the relations that its passes declare.
 #[derive(Debug)]
@@ -28,13 +30,27 @@ impl Suite for Opt {
         let passes = case.directives.passes.as_deref().ok_or("the suite needs `//@ passes: ..`")?;
         let before = case.module(tools)?;
         case.execute(&before, tools)?;
-        let (after, warnings) = match transform(case, tools, passes, &before) {
+        let Transformed { after, warnings, remarks } = match transform(case, tools, passes, &before) {
             Ok(done) => done,
             Err(error) => return refused(case, error),
         };
         match_diagnostics(&case.text, &warnings, &case.sources)?;
-        Ok(Outcome { blocks: blocks(case, &before, &after), sibling: None })
+        let mut blocks = blocks(case, &before, &after);
+        if case.directives.remarks {
+            blocks.extend(remarks.iter().map(|remark| remark_block(case, &before, remark)));
+        }
+        Ok(Outcome { blocks, sibling: None })
     }
+}
+
+/// What came out of a pipeline.
+pub(super) struct Transformed {
+    /// The module.
+    pub(super) after: Module,
+    /// What passes warn of.
+    pub(super) warnings: Diagnostics,
+    /// What passes say of their decisions.
+    pub(super) remarks: Vec<Remark>,
 }
 
 /// Why a module did not come out.
@@ -57,19 +73,14 @@ fn refused(case: &Case, failure: Failure) -> Result<Outcome, String> {
     }
 }
 
-/// Runs a pipeline and checks what it promises: the module after it, and what passes warn of.
-pub(super) fn transform(
-    case: &Case,
-    tools: &Tools,
-    passes: &str,
-    before: &Module,
-) -> Result<(Module, Diagnostics), Failure> {
+/// Runs a pipeline and checks what it promises.
+pub(super) fn transform(case: &Case, tools: &Tools, passes: &str, before: &Module) -> Result<Transformed, Failure> {
     let recipe = case.directives.recipe().map_err(Failure::Wrong)?;
     let pipeline = tools.passes.pipeline(passes).map_err(Failure::Refused)?;
     let mut watch = Watch { tools, recipe: recipe.as_ref(), before: None, recast: false, problem: None };
     let mut after = before.clone();
     let options = RunnerOptions { verify_each: true, check_changed: true, limit: None };
-    let findings = Findings::default();
+    let findings = Findings::with_remarks();
     let cx = PassCx { registry: &tools.registry, recipe: recipe.as_ref(), findings: Some(&findings) };
     Runner::new(options).with_dump(&mut watch).run(&pipeline, &mut after, &cx).map_err(Failure::Refused)?;
     let Watch { recast, problem, .. } = watch;
@@ -79,7 +90,8 @@ pub(super) fn transform(
         None => compare_on_xla(case, tools, before, &after),
     }
     .map_err(Failure::Wrong)?;
-    Ok((after, findings.into_audit().diagnostics()))
+    let remarks = findings.remarks();
+    Ok(Transformed { after, warnings: findings.into_audit().diagnostics(), remarks })
 }
 
 /// Checks the relation of each pass as it runs.
@@ -105,17 +117,38 @@ impl Dump for Watch<'_> {
             (Relation::Defines, Some(recipe)) => check_update(&before, module, recipe, &self.tools.registry),
             _ => check_relation(relation, &before, module, &self.tools.registry),
         };
-        if let Err(problem) = outcome {
-            self.problem.get_or_insert(format!("`{pass}` declares {relation:?}: {problem}"));
+        let outcome = outcome.map_err(|problem| format!("`{pass}` declares {relation:?}: {problem}"));
+        if let Err(problem) = outcome.and_then(|()| self.check_idempotent(&**known, module)) {
+            self.problem.get_or_insert(problem);
         }
     }
 }
+
+impl Watch<'_> {
+    /// Checks that an optimization leaves alone what it made.
+    fn check_idempotent(&self, pass: &dyn Pass, module: &Module) -> Result<(), String> {
+        let (name, mut again) = (pass.info().name, module.clone());
+        if pass.info().kind == Kind::Required {
+            return Ok(());
+        }
+        let cx = PassCx { registry: &self.tools.registry, recipe: self.recipe, findings: None };
+        let changed = pass.run(&mut again, &cx).map_err(|error| format!("`{name}` on its own result: {error}"))?;
+        let same = compare_texts(&print_with(module, PRINTED), &print_with(&again, PRINTED));
+        same.map_err(|diff| format!("`{name}` is not idempotent: on its own result\n{diff}"))?;
+        if changed == Changed::No { Ok(()) } else { Err(format!("`{name}` reports a change of its own result")) }
+    }
+}
+
+/// How modules are compared.
+const PRINTED: PrintOptions = PrintOptions { locations: false };
 
 /// Runs each function that the passes changed, before and after, on CPU XLA and compares common results.
 fn compare_on_xla(case: &Case, tools: &Tools, before: &Module, after: &Module) -> Result<(), String> {
     for old in &before.functions {
         let Some(new) = after.find(&old.name).map(|id| after.function(id)) else { continue };
-        if old.param_types() != new.param_types() {
+        let inputs = seeded_inputs(old, InputKind::Plain, 1);
+        let Ok(stored) = stored_as(old, new, inputs.clone()) else { continue };
+        if stored.iter().map(|input| TensorType::new(input.dtype(), input.shape().clone())).ne(new.param_types()) {
             continue;
         }
         let at = |error| format!("`@{}` on CPU XLA: {error}", old.name);
@@ -124,9 +157,8 @@ fn compare_on_xla(case: &Case, tools: &Tools, before: &Module, after: &Module) -
         if was == is {
             continue;
         }
-        let inputs = seeded_inputs(old, InputKind::Plain, 1);
-        let run = |hlo: &[u8]| tools.executions.run(hlo, &inputs).map_err(at);
-        if let (Execution::Done(was), Execution::Done(mut is)) = (run(&was)?, run(&is)?) {
+        let run = |hlo: &[u8], inputs: &[HostTensor]| tools.executions.run(hlo, inputs).map_err(at);
+        if let (Execution::Done(was), Execution::Done(mut is)) = (run(&was, &inputs)?, run(&is, &stored)?) {
             is.truncate(was.len());
             agree(&is, &was, Tolerance::Ulps(case.directives.tolerance)).map_err(at)?;
         }
@@ -171,4 +203,22 @@ pub(super) fn blocks(case: &Case, before: &Module, after: &Module) -> Vec<(Ancho
         blocks.push((Anchor::Function(name.to_owned()), "// removed".to_owned()));
     }
     blocks
+}
+
+/// A remark under the function that it is about; one about none of the file at its end.
+fn remark_block(case: &Case, before: &Module, remark: &Remark) -> (Anchor, String) {
+    let inside = |function: &&Function| {
+        let mut spans = function.insts.iter().filter_map(|inst| before.locs.span(inst.loc));
+        remark.span.is_some_and(|span| spans.any(|own| own == span))
+    };
+    let function = before.functions.iter().find(inside).map(|function| function.name.to_string());
+    let line = remark.span.map(|span| case.sources.position(span).line);
+    let anchor = function.map_or(Anchor::End, Anchor::Function);
+    let at = line.map_or(String::new(), |line| case.text.lines().nth(line - 1).map_or(String::new(), defined));
+    (anchor, format!("// {at}{remark}"))
+}
+
+/// The names that a line of IR text defines: `%y: `.
+fn defined(line: &str) -> String {
+    line.split_once(" = ").map_or(String::new(), |(names, _)| format!("{}: ", names.trim()))
 }

@@ -1,14 +1,18 @@
 //! Reading a bundle without trusting it.
 
 use super::{Bundle, MANIFEST, sha256};
+use crate::packed::part_names;
 use crate::recipe_file::{Places, check_rules};
 use crate::{files, neuron};
 use halite_spec::{Buffer, BufferSlot, MANIFEST_VERSION, Manifest, ModuleEntry, Port, PortRole};
 use halite_support::{Diagnostic, Result, codes};
+use halite_tensor::{Packing, Part};
 use indexmap::{IndexMap, IndexSet};
 use std::path::{Component, Path};
 
 const AGAIN: &str = "compile the bundle again";
+/// Most elements of a tensor that is stored with others.
+const LIMIT: usize = 1 << 40;
 
 pub(super) fn read(folder: &Path) -> Result<Bundle> {
     let path = folder.join(MANIFEST);
@@ -19,7 +23,12 @@ pub(super) fn read(folder: &Path) -> Result<Bundle> {
     let manifest = parse(&path, &files::read_text(&path)?)?;
     check(&manifest).map_err(|reason| wrong(&path, &reason))?;
     check_precision(&manifest).map_err(|error| in_manifest(&path, error))?;
-    let files = manifest.modules.iter().map(|module| Ok((module.file.clone(), file(folder, module)?)));
+    let of_module = |module: &ModuleEntry| {
+        let own = std::iter::once((module.file.clone(), module.sha256.clone()));
+        own.chain(module.twins.iter().map(|twin| (twin.file.clone(), twin.sha256.clone()))).collect::<Vec<_>>()
+    };
+    let stated = manifest.modules.iter().flat_map(of_module);
+    let files = stated.map(|(name, sum)| Ok((name.clone(), file(folder, &name, &sum)?)));
     let files = files.collect::<Result<IndexMap<_, _>>>()?;
     Ok(Bundle { manifest, files })
 }
@@ -43,15 +52,15 @@ fn wrong(path: &Path, reason: &str) -> Diagnostic {
     Diagnostic::error(codes::BUNDLE, message).help(AGAIN)
 }
 
-fn file(folder: &Path, module: &ModuleEntry) -> Result<Vec<u8>> {
-    let path = folder.join(&module.file);
+fn file(folder: &Path, name: &str, sum: &str) -> Result<Vec<u8>> {
+    let path = folder.join(name);
     let bytes = files::read(&path).map_err(|error| error.help(AGAIN))?;
     let found = sha256(&bytes);
-    if found == module.sha256 {
+    if found == sum {
         return Ok(bytes);
     }
     let message = format!("`{}` is not the file that the manifest describes", path.display());
-    let sums = format!("its SHA-256 is {found}, the manifest says {}", module.sha256);
+    let sums = format!("its SHA-256 is {found}, the manifest says {sum}");
     Err(Diagnostic::error(codes::CHECKSUM, message).note(sums).help(AGAIN))
 }
 
@@ -79,6 +88,7 @@ fn check(manifest: &Manifest) -> std::result::Result<(), String> {
             return Err(format!("the buffer `{}` belongs to `{of}`, which is no buffer", buffer.name));
         }
     }
+    check_packings(&manifest.buffers)?;
     let mut names = IndexSet::new();
     for module in &manifest.modules {
         if !names.insert(module.name.as_str()) {
@@ -86,6 +96,9 @@ fn check(manifest: &Manifest) -> std::result::Result<(), String> {
         }
         if !stays_inside(&module.file) {
             return Err(format!("the module `{}` has its file `{}` outside the bundle", module.name, module.file));
+        }
+        if let Some(twin) = module.twins.iter().find(|twin| !stays_inside(&twin.file)) {
+            return Err(format!("the twin `{}` has its file `{}` outside the bundle", twin.name, twin.file));
         }
         let known = |port: &Port| {
             port.role != PortRole::Buffer || buffers.get(port.name.as_str()) == Some(&(port.dtype, &port.shape))
@@ -101,6 +114,46 @@ fn check(manifest: &Manifest) -> std::result::Result<(), String> {
     match manifest.schedule.iter().find(|name| !names.contains(name.as_str())) {
         Some(name) => Err(format!("the schedule calls `{name}`, which is no module")),
         None => Ok(()),
+    }
+}
+
+/// Buffers of several tensors have the shape that follows, state is stored as its weight, and each tensor once.
+fn check_packings(buffers: &[Buffer]) -> std::result::Result<(), String> {
+    let mut tensors = IndexSet::new();
+    for buffer in buffers {
+        let (name, of) = (&buffer.name, buffer.of.as_deref());
+        let weight = of.and_then(|of| buffers.iter().find(|weight| weight.name == of));
+        if weight.is_some_and(|weight| weight.packing != buffer.packing) {
+            return Err(format!("the buffer `{name}` is stored otherwise than `{}`", of.unwrap_or_default()));
+        }
+        let names = match &buffer.packing {
+            None => vec![name.clone()],
+            Some(_) if buffer.slot != BufferSlot::Weight && !of.is_some_and(|of| name.ends_with(of)) => {
+                return Err(format!("the buffer `{name}` stores several tensors without being a weight's"));
+            }
+            Some(packing) => {
+                check_packing(buffer, packing)?;
+                part_names(packing, name, of)
+            }
+        };
+        if let Some(twice) = names.into_iter().find(|name| !tensors.insert(name.clone())) {
+            return Err(format!("the tensor `{twice}` is stored twice"));
+        }
+    }
+    Ok(())
+}
+
+fn check_packing(buffer: &Buffer, packing: &Packing) -> std::result::Result<(), String> {
+    let elements = |part: &Part| {
+        part.shape.iter().try_fold(part.copies, |product, &size| product.checked_mul(size)).filter(|&all| all <= LIMIT)
+    };
+    if packing.ranks > LIMIT || packing.parts.iter().any(|part| elements(part).is_none()) {
+        return Err(format!("the buffer `{}` packs a tensor that is too large", buffer.name));
+    }
+    match packing.shape() {
+        Ok(shape) if buffer.shape == shape[..] => Ok(()),
+        Ok(_) => Err(format!("the buffer `{}` has another shape than its packing", buffer.name)),
+        Err(error) => Err(format!("the buffer `{}`: {}", buffer.name, error.message())),
     }
 }
 

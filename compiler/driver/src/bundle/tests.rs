@@ -3,10 +3,10 @@
 use super::*;
 use crate::neuron;
 use halite_spec::{
-    AdamW, BufferInit, BufferSlot, MANIFEST_VERSION, ModelChoice, ModelInfo, Neuron, Optimizer, Port, PortRole,
-    PrecisionName, RECIPE_VERSION, Recipe, Schedule, Statistics, Target, Train,
+    AdamW, BufferInit, BufferSlot, Check, Dialect, MANIFEST_VERSION, ModelChoice, ModelInfo, Neuron, Optimizer, Port,
+    PortRole, PrecisionName, RECIPE_VERSION, Recipe, Schedule, Statistics, Target, Train,
 };
-use halite_tensor::DType;
+use halite_tensor::{DType, Packing, Part};
 
 fn recipe() -> Recipe {
     let (betas, eps, weight_decay, no_decay, clip_norm) = ([0.9, 0.95], 1e-8, 0.0, Vec::new(), None);
@@ -21,6 +21,8 @@ fn recipe() -> Recipe {
         train: Train::default(),
         parallel: None,
         target: Target::Cpu,
+        dialect: Dialect::default(),
+        check: Check::default(),
         neuron: Neuron::default(),
     }
 }
@@ -36,8 +38,10 @@ pub(crate) fn small() -> Bundle {
         dtype,
         shape: shape.into(),
         slot,
+        content: None,
         of: name.strip_prefix("m.").map(str::to_owned),
         init,
+        packing: None,
     };
     let zeros = Some(BufferInit::Zeros);
     let buffers = vec![
@@ -61,6 +65,7 @@ pub(crate) fn small() -> Bundle {
             Port { alias: Some(1), ..port("b", DType::F32, &[5], PortRole::Buffer) },
             port("loss", DType::F32, &[], PortRole::Metric),
         ],
+        twins: Vec::new(),
     };
     let manifest = Manifest {
         version: MANIFEST_VERSION,
@@ -75,6 +80,54 @@ pub(crate) fn small() -> Bundle {
         statistics: Statistics::default(),
     };
     Bundle { manifest, files: [("train_step.hlo.pb".to_owned(), hlo)].into_iter().collect() }
+}
+
+/// The small bundle with a weight in `bf16` that stores three of the model for two ranks, one of them twice and one
+/// transposed; its master and its moment are stored likewise.
+pub(crate) fn packed() -> Bundle {
+    let part = |name: &str, shape: &[usize], transposed, copies| Part {
+        name: name.into(),
+        shape: shape.into(),
+        transposed,
+        copies,
+    };
+    let parts = vec![part("q", &[4, 8], false, 1), part("k", &[2, 8], false, 2), part("v", &[8, 2], true, 1)];
+    let buffer = |name: &str, dtype, slot, init| Buffer {
+        name: name.into(),
+        dtype,
+        shape: vec![2, 5, 8],
+        slot,
+        content: None,
+        of: name.split_once('.').map(|(_, of)| of.to_owned()),
+        init: Some(init),
+        packing: Some(Packing { ranks: 2, parts: parts.clone() }),
+    };
+    let (normal, zeros) = (BufferInit::Normal(0.5), BufferInit::Zeros);
+    let mut bundle = small();
+    bundle.manifest.buffers.extend([
+        buffer("qkv", DType::Bf16, BufferSlot::Weight, normal),
+        buffer("m.qkv", DType::F32, BufferSlot::M, zeros),
+        buffer("master.qkv", DType::F32, BufferSlot::Master, normal),
+    ]);
+    bundle
+}
+
+/// The packed bundle with each tensor of the model stored on its own.
+pub(crate) fn apart() -> Bundle {
+    let mut bundle = packed();
+    let split = |buffer: Buffer| -> Vec<Buffer> {
+        let Some(packing) = &buffer.packing else { return vec![buffer] };
+        let part = |part: &Part| Buffer {
+            name: buffer.name.replace("qkv", &part.name),
+            shape: part.shape.clone(),
+            of: buffer.of.as_ref().map(|_| part.name.clone()),
+            packing: None,
+            ..buffer.clone()
+        };
+        packing.parts.iter().map(part).collect()
+    };
+    bundle.manifest.buffers = bundle.manifest.buffers.into_iter().flat_map(split).collect();
+    bundle
 }
 
 #[test]
@@ -154,6 +207,35 @@ fn broken_bundles_are_refused_with_the_reason() {
     std::fs::write(target.join("train_step.hlo.pb"), "hlO").unwrap();
     assert!(Bundle::read(&target).unwrap_err().to_string().contains("E0503"));
     assert!(Bundle::read(folder.path()).unwrap_err().to_string().contains("it has no `manifest.json`"));
+}
+
+#[test]
+fn packings_that_do_not_fit_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    type Change = fn(&mut Buffer);
+    let read_changed = |name: &str, change: Change| {
+        let mut bundle = packed();
+        change(bundle.manifest.buffers.iter_mut().find(|buffer| buffer.name == name).unwrap());
+        bundle.write(&folder.path().join("bundle")).unwrap();
+        Bundle::read(&folder.path().join("bundle"))
+    };
+    assert_eq!(read_changed("qkv", |_| {}).unwrap(), packed());
+    fn parts(buffer: &mut Buffer) -> &mut Vec<Part> {
+        &mut buffer.packing.as_mut().unwrap().parts
+    }
+    let cases: [(&str, Change, &str); 7] = [
+        ("m.qkv", |buffer| buffer.packing = None, "`m.qkv` is stored otherwise than `qkv`"),
+        ("m.qkv", |buffer| buffer.of = None, "`m.qkv` stores several tensors without being a weight's"),
+        ("qkv", |buffer| parts(buffer)[0].shape = vec![6, 8], "`qkv` has another shape than its packing"),
+        ("qkv", |buffer| parts(buffer)[0].shape = vec![usize::MAX, 8], "`qkv` packs a tensor that is too large"),
+        ("qkv", |buffer| parts(buffer)[0].shape = vec![3, 8], "3 rows of `q`, 1 times, do not share out"),
+        ("qkv", |buffer| parts(buffer)[0].name = "b".into(), "the tensor `b` is stored twice"),
+        ("qkv", |buffer| parts(buffer)[0].name = "k".into(), "the tensor `k` is stored twice"),
+    ];
+    for (name, change, part) in cases {
+        let error = read_changed(name, change).unwrap_err().to_string();
+        assert!(error.contains("E0502") && error.contains(part), "{error}");
+    }
 }
 
 #[test]

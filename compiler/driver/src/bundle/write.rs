@@ -1,6 +1,6 @@
 //! Putting a bundle in its place.
 
-use super::{Bundle, MANIFEST};
+use super::{Bundle, MANIFEST, TWINS};
 use crate::compile::MODEL;
 use crate::files::{cannot, folder_of};
 use halite_spec::Manifest;
@@ -44,27 +44,51 @@ fn check_target(folder: &Path) -> Result<()> {
     if !folder.is_dir() {
         return refuse("is a file, not a bundle");
     }
-    let modules = own_modules(folder);
+    let own = own(folder);
     for entry in std::fs::read_dir(folder).map_err(|error| cannot("read", folder, &error))? {
         let entry = entry.map_err(|error| cannot("read", folder, &error))?;
         let name = entry.file_name().to_string_lossy().into_owned();
-        match &modules {
-            None => return refuse("is a folder with other files, not a bundle"),
-            Some(modules) if name != MANIFEST && !modules.iter().any(|module| belongs(&name, module)) => {
-                return refuse(&format!("holds `{name}`, which is not part of the bundle there"));
-            }
-            Some(_) => {}
+        let Some(own) = &own else { return refuse("is a folder with other files, not a bundle") };
+        let foreign = if name == TWINS { own.not_a_twin(&entry.path()) } else { own.not_a_file(name) };
+        if let Some(name) = foreign {
+            return refuse(&format!("holds `{name}`, which is not part of the bundle there"));
         }
     }
     Ok(())
 }
 
-/// The names of the modules of the bundle in `folder`, and what its dumps call all of them; `None` when it is no bundle.
-fn own_modules(folder: &Path) -> Option<Vec<String>> {
+/// What the bundle in `folder` states of itself; `None` when it is no bundle.
+fn own(folder: &Path) -> Option<Own> {
     let text = std::fs::read_to_string(folder.join(MANIFEST)).ok()?;
     let manifest: Manifest = serde_json::from_str(&text).ok()?;
+    let twins = manifest.modules.iter().flat_map(|module| &module.twins).map(|twin| twin.file.clone()).collect();
     let names = manifest.modules.into_iter().map(|module| module.name);
-    Some(names.chain([MODEL.to_owned()]).collect())
+    Some(Own { modules: names.chain([MODEL.to_owned()]).collect(), twins })
+}
+
+/// What a bundle calls its own.
+struct Own {
+    /// The names of its modules, and what its dumps call all of them.
+    modules: Vec<String>,
+    /// The files of twins.
+    twins: Vec<String>,
+}
+
+impl Own {
+    /// The name again, when it is no file of the bundle.
+    fn not_a_file(&self, name: String) -> Option<String> {
+        (name != MANIFEST && !self.modules.iter().any(|module| belongs(&name, module))).then_some(name)
+    }
+
+    /// What is in the folder of the twins and is none; the folder itself when it cannot be read.
+    fn not_a_twin(&self, folder: &Path) -> Option<String> {
+        let Ok(entries) = std::fs::read_dir(folder) else { return Some(TWINS.to_owned()) };
+        let mut names = entries.map(|entry| match entry {
+            Ok(entry) => format!("{TWINS}/{}", entry.file_name().to_string_lossy()),
+            Err(_) => TWINS.to_owned(),
+        });
+        names.find(|name| !self.twins.contains(name))
+    }
 }
 
 /// Whether a file is one that compiling `module` writes: its HLO, its text forms, its dumps.

@@ -2,6 +2,7 @@
 
 use super::bars;
 use super::context::{Context, Output, Result};
+use super::streams;
 use super::table::counted;
 use clap::Args;
 use halite::compile::{CompileOptions, Compiled};
@@ -13,6 +14,10 @@ use serde_json::json;
 /// The precision audit finds sensitive ops, sums, gradients, losses and updates in fewer bits than `f32`, moments that
 /// their element type does not resolve, and narrow weights that forget small updates. Each finding names the key of the
 /// recipe that mends it.
+///
+/// The scale of the residual stream at the first step is computed from how weights start and shown for each layer.
+/// Branches that make it grow with depth, weights that never learn and inputs that reach nothing are findings, unless the
+/// recipe waives them with `check.waive`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -35,11 +40,15 @@ impl Check {
         let source = context.load(&self.input, &self.set)?;
         let spinner = bars::spinner(context, &format!("checking {}", source.name));
         let compiled = context.session.compile(&source, &CompileOptions::default())?;
+        let lints = context.session.lint(&source)?;
         spinner.finish_and_clear();
-        let Compiled { warnings, audit, .. } = compiled;
+        let Compiled { mut warnings, audit, .. } = compiled;
+        warnings.extend(lints.findings);
         let found = if warnings.is_empty() { "no findings".to_owned() } else { counted(warnings.len(), "finding") };
-        let text = format!("{found}: looked at {}\n", describe(&audit.checked));
-        let json = json!({"findings": warnings.len(), "checked": figures(&audit.checked)});
+        let streams = streams::describe(&lints.streams);
+        let text = format!("{found}: looked at {}\n{streams}", describe(&audit.checked));
+        let streams = streams::figures(&lints.streams);
+        let json = json!({"findings": warnings.len(), "checked": figures(&audit.checked), "residual": streams});
         let failed = self.deny && !warnings.is_empty();
         Ok(Output { failed, warnings, ..Output::new(text, json) })
     }

@@ -86,13 +86,25 @@ enum Emit {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum TargetName {
     Cpu,
+    Trn1,
+    Trn2,
+}
+
+impl From<TargetName> for Target {
+    fn from(target: TargetName) -> Self {
+        match target {
+            TargetName::Cpu => Target::Cpu,
+            TargetName::Trn1 => Target::Trn1,
+            TargetName::Trn2 => Target::Trn2,
+        }
+    }
 }
 
 impl Compile {
     pub(super) fn run(self, context: &mut Context) -> Result<Output> {
         let mut source = context.load(&self.input, &self.set)?;
-        if let Some(TargetName::Cpu) = self.target {
-            source.recipe.target = Target::Cpu;
+        if let Some(target) = self.target {
+            source.recipe.target = target.into();
         }
         let folder = self.output.clone().unwrap_or_else(|| PathBuf::from("build").join(&source.name));
         let spinner = bars::spinner(context, &format!("compiling {}", source.name));

@@ -13,7 +13,7 @@ use halite_passes::family;
 use halite_spec::{BufferSlot, ModuleRole};
 use halite_support::nearest::suggestion;
 use halite_support::{Diagnostic, codes};
-use halite_tensor::Shape;
+use halite_tensor::{DType, Shape};
 use indexmap::IndexMap;
 use serde_json::json;
 use std::path::Path;
@@ -134,20 +134,34 @@ fn decode(bytes: &[u8], place: &str) -> Result<HloModuleProto> {
     halite_hlo::decode(bytes).map_err(|error| one(explain(error)))
 }
 
-/// Weights by name with layers folded together.
+/// Weights of the model by name with layers folded together, and what stores those that are not stored on their own.
 fn parameters(bundle: &Bundle) -> String {
-    let mut groups: IndexMap<(String, String), (u64, u64)> = IndexMap::new();
-    for buffer in bundle.manifest.buffers.iter().filter(|buffer| buffer.slot == BufferSlot::Weight) {
-        let shape = Shape::from(buffer.shape.as_slice());
-        let group = (family(&buffer.name), format!("{}{shape}", buffer.dtype));
-        let (count, elements) = groups.entry(group).or_default();
+    let mut groups: IndexMap<[String; 3], (u64, u64)> = IndexMap::new();
+    let mut add = |name: &str, dtype: DType, shape: &[usize], stored: String| {
+        let shape = Shape::from(shape);
+        let (count, elements) = groups.entry([family(name), format!("{dtype}{shape}"), stored]).or_default();
         *count += 1;
         *elements += shape.num_elements() as u64;
+    };
+    for buffer in bundle.manifest.buffers.iter().filter(|buffer| buffer.slot == BufferSlot::Weight) {
+        let Some(packing) = &buffer.packing else {
+            add(&buffer.name, buffer.dtype, &buffer.shape, String::new());
+            continue;
+        };
+        let whole = format!("{} {}{}", family(&buffer.name), buffer.dtype, Shape::from(buffer.shape.as_slice()));
+        for part in &packing.parts {
+            let times = if part.copies > 1 { format!(", {} times", part.copies) } else { String::new() };
+            add(&part.name, buffer.dtype, &part.shape, format!("{whole}{times}"));
+        }
     }
-    let head = ["parameter", "type", "count", "elements"].map(str::to_owned).to_vec();
-    let rows =
-        groups.into_iter().map(|((name, ty), (count, elements))| vec![name, ty, grouped(count), grouped(elements)]);
-    table(&[head].into_iter().chain(rows).collect::<Vec<_>>())
+    let head = ["parameter", "type", "count", "elements", "stored in"].map(str::to_owned).to_vec();
+    let row = |([name, ty, stored], (count, elements)): ([String; 3], (u64, u64))| {
+        vec![name, ty, grouped(count), grouped(elements), stored]
+    };
+    let is_packed = groups.keys().any(|[_, _, stored]| !stored.is_empty());
+    let rows = [head].into_iter().chain(groups.into_iter().map(row));
+    let shown = if is_packed { 5 } else { 4 };
+    table(&rows.map(|row| row.into_iter().take(shown).collect()).collect::<Vec<_>>())
 }
 
 fn figures(summary: &Summary) -> String {

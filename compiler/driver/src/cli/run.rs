@@ -5,6 +5,7 @@ use super::context::{Context, Output, Result, one};
 use super::table::table;
 use clap::Args;
 use halite::Bundle;
+use halite::convert::pack_given;
 use halite::execute::LoadedModule;
 use halite::tensors::{self, Tensors};
 use halite_spec::ModuleEntry;
@@ -16,7 +17,8 @@ use std::path::PathBuf;
 /// Run one module of a bundle once, on tensors by the names of the manifest.
 ///
 /// Every name, element type and shape is checked before anything runs. State that this module does not read, such as
-/// moments for `forward`, may be there and is left out.
+/// moments for `forward`, may be there and is left out. Weights may have the names of the model
+/// where the bundle stores several as one.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -40,10 +42,10 @@ impl Run {
     pub(super) fn run(self, context: &mut Context) -> Result<Output> {
         let bundle = Bundle::read(&self.bundle).map_err(one)?;
         let entry = self.entry(&bundle)?;
-        let mut inputs = self.read_inputs()?;
+        let mut inputs = pack_given(&bundle.manifest, self.read_inputs()?)?;
         let is_read = |name: &str| entry.inputs.iter().any(|port| port.name == name);
         inputs.retain(|name, _| is_read(name) || bundle.buffer(name).is_none());
-        LoadedModule::check_inputs(entry, &inputs)?;
+        LoadedModule::check_inputs(&bundle, entry, &inputs)?;
         let executor = context.executor()?;
         let spinner = bars::spinner(context, &format!("compiling {} with XLA", entry.name));
         let module = LoadedModule::load(&executor, &bundle, entry).map_err(one)?;

@@ -1,23 +1,27 @@
 //! `halite verify`.
 
+mod each_pass;
+
 use super::bars;
 use super::context::{Context, Output, Result, one};
-use super::table::table;
+use super::table::{counted, table};
 use clap::Args;
-use halite::verify::{Culprit, VerifyOptions, VerifyReport};
+use halite::verify::{Causality, Culprit, Leak, VerifyOptions, VerifyReport};
 use halite_spec::ModuleRole;
 use serde_json::json;
 
 /// Compare the optimized program with the unoptimized one, both on CPU XLA, and both with the unoptimized one in f64.
 ///
 /// Exits with 1 when a result of the optimized program errs more than it may: 1.5 times the error of the unoptimized one
-/// plus two units of roundoff. The model is scaled down first unless `--full` is given.
+/// plus two units of roundoff; or when a value of the forward module changes with a later token. The model is scaled down
+/// first unless `--full` is given.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   halite verify tiny
   halite verify hlat-7b --role forward
-  halite verify tiny --bisect")]
+  halite verify tiny --bisect
+  halite verify tiny --each-pass")]
 pub(super) struct Verify {
     /// Preset, recipe or model file.
     input: String,
@@ -36,9 +40,12 @@ pub(super) struct Verify {
     /// Another pipeline than that of the role, as for `halite opt`.
     #[arg(long, value_name = "PASSES")]
     passes: Option<String>,
-    /// When a result is wrong, find the optimization that makes it so.
+    /// When a result is wrong, find the optimization that makes it so, and its rule where the pass is made of rules.
     #[arg(long)]
     bisect: bool,
+    /// Verify after each optimization, completed by the required passes, and name the first that makes a result wrong.
+    #[arg(long)]
+    each_pass: bool,
 }
 
 impl Verify {
@@ -51,6 +58,9 @@ impl Verify {
         }
         context.session.elaborate(&source)?;
         let executor = context.executor()?;
+        if self.each_pass {
+            return each_pass::run(context, &source, &options, &executor, self.bisect);
+        }
         let spinner = bars::spinner(context, &format!("verifying {} of {}", role.name(), source.name));
         let report = context.session.verify(&source, &options, &executor)?;
         let culprit = if self.bisect && !report.passed() {
@@ -79,12 +89,36 @@ fn describe(report: &VerifyReport, culprit: Option<&Culprit>) -> String {
         text.push_str(&format!("scaled down: {}\n", changes.collect::<Vec<_>>().join(", ")));
     }
     let wrong = report.rows.iter().filter(|row| !row.passed()).count();
+    if let Some(causality) = &report.causality {
+        text.push_str(&explain_causality(causality));
+    }
     text.push_str(&match wrong {
         0 => format!("all {} results agree\n", report.rows.len()),
         wrong => format!("{wrong} of {} results are wrong\n", report.rows.len()),
     });
     if let Some(culprit) = culprit {
-        text.push_str(&format!("first wrong after optimization {}: `{}`\n", culprit.number, culprit.pass));
+        text.push_str(&name_culprit(culprit));
     }
     text
+}
+
+/// What is known of the optimization at fault.
+pub(super) fn name_culprit(culprit: &Culprit) -> String {
+    let Culprit { pass, number, application, rule } = culprit;
+    let rule = rule.as_ref().map_or_else(String::new, |rule| format!(", rule `{rule}`"));
+    format!("first wrong after optimization {number}: `{pass}`, application {application}{rule}\n")
+}
+
+fn explain_causality(causality: &Causality) -> String {
+    let results = causality.results.join(", ");
+    match &causality.leak {
+        None => {
+            let positions = counted(causality.positions, "position");
+            format!("earlier {results} unchanged when later tokens change: bit-equal at {positions}\n")
+        }
+        Some(Leak { result, sequence, position, changed_from }) => format!(
+            "`{result}` is NOT causal: position {position} of sequence {sequence} changes with the tokens from \
+             {changed_from} on\n"
+        ),
+    }
 }

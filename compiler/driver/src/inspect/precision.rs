@@ -1,6 +1,7 @@
 //! Element types: of the state, and of what computes with little to spare.
 
 use crate::compile::for_role;
+use crate::packed::packing;
 use crate::pipelines;
 use crate::session::Session;
 use crate::source::Source;
@@ -8,7 +9,7 @@ use halite_ir::{Function, Inst, Module, Op, OpClass, ParamRole, Registry};
 use halite_passes::{PassCx, Pipeline, PrecisionUse, Runner, RunnerOptions, Stage, family, precision_uses};
 use halite_spec::{BufferSlot, Manifest, ModuleRole};
 use halite_support::{Diagnostic, Diagnostics};
-use halite_tensor::{DType, Shape};
+use halite_tensor::{DType, Packing, Part};
 use indexmap::IndexMap;
 use serde::Serialize;
 
@@ -17,7 +18,7 @@ use serde::Serialize;
 pub struct PrecisionSummary {
     /// The state, layers folded together.
     pub state: Vec<StateRow>,
-    /// Elements of all weights.
+    /// Elements of all weights of the model.
     pub parameters: u64,
     /// Bytes of the state by slot.
     pub bytes: IndexMap<String, u64>,
@@ -63,8 +64,35 @@ pub struct OpRow {
     pub count: u64,
 }
 
-/// A piece of state: slot, the weight it belongs to, type, shape.
-type Piece<'a> = (&'a str, &'a str, DType, &'a Shape);
+/// State of one weight of the model.
+struct Piece<'a> {
+    slot: &'a str,
+    weight: &'a str,
+    dtype: DType,
+    elements: u64,
+    /// How many times it is stored.
+    copies: u64,
+}
+
+/// What a buffer of the slot of `weight` holds of the weights of the model.
+fn pieces<'a>(
+    slot: &'a str,
+    weight: &'a str,
+    dtype: DType,
+    shape: &[usize],
+    packing: Option<&'a Packing>,
+) -> Vec<Piece<'a>> {
+    let count = |shape: &[usize]| shape.iter().map(|&size| size as u64).product::<u64>();
+    let Some(packing) = packing else { return vec![Piece { slot, weight, dtype, elements: count(shape), copies: 1 }] };
+    let piece = |part: &'a Part| Piece {
+        slot,
+        weight: &part.name,
+        dtype,
+        elements: count(&part.shape),
+        copies: part.copies as u64,
+    };
+    packing.parts.iter().map(piece).collect()
+}
 
 impl Session {
     /// The element types of one module of a recipe, as mixed precision leaves them: before composites are expanded.
@@ -95,13 +123,15 @@ fn up_to_check(pipeline: Pipeline) -> Pipeline {
 /// When the module has no function, or a composite cannot be decomposed.
 pub fn summarize(module: &Module, registry: &Registry) -> halite_support::Result<PrecisionSummary> {
     let entry = module.entry().ok_or_else(|| Diagnostic::bug("a verified module without functions"))?;
-    let mut summary = state(entry.params.iter().filter_map(|param| {
+    let mut summary = state(entry.params.iter().flat_map(|param| {
+        let (slot, weight) = match &param.role {
+            ParamRole::Weight(_) => ("weight", Some(&*param.name)),
+            ParamRole::State(info) => (info.slot.name(), info.of.as_deref()),
+            ParamRole::Argument | ParamRole::Batch | ParamRole::CausalMask => ("batch", None),
+        };
         let ty = entry.ty(param.value);
-        match &param.role {
-            ParamRole::Weight(_) => Some(("weight", &*param.name, ty.dtype(), ty.shape())),
-            ParamRole::State(info) => Some((info.slot.name(), info.of.as_deref()?, ty.dtype(), ty.shape())),
-            ParamRole::Argument | ParamRole::Batch => None,
-        }
+        let of = |weight| pieces(slot, weight, ty.dtype(), ty.shape(), packing(entry, param));
+        weight.map(of).unwrap_or_default()
     }));
     let mut rows: IndexMap<OpRow, u64> = IndexMap::new();
     let infer = halite_ir::InferCx { functions: &module.functions, registry };
@@ -118,29 +148,27 @@ pub fn summarize(module: &Module, registry: &Registry) -> halite_support::Result
 
 /// The element types of the state of a bundle, which is all that a bundle tells without its model.
 pub fn summarize_bundle(manifest: &Manifest) -> PrecisionSummary {
-    let shapes: Vec<Shape> = manifest.buffers.iter().map(|buffer| Shape::from(buffer.shape.as_slice())).collect();
-    state(manifest.buffers.iter().zip(&shapes).filter_map(|(buffer, shape)| {
-        let of = buffer.of.as_deref();
-        let (slot, of) = match buffer.slot {
-            BufferSlot::Weight => ("weight", buffer.name.as_str()),
-            BufferSlot::M => ("m", of?),
-            BufferSlot::V => ("v", of?),
-            BufferSlot::Master => ("master", of?),
-            BufferSlot::Step | BufferSlot::Batch => return None,
+    state(manifest.buffers.iter().flat_map(|buffer| {
+        let (slot, weight) = match buffer.slot {
+            BufferSlot::Weight => ("weight", Some(&buffer.name)),
+            BufferSlot::M => ("m", buffer.of.as_ref()),
+            BufferSlot::V => ("v", buffer.of.as_ref()),
+            BufferSlot::Master => ("master", buffer.of.as_ref()),
+            BufferSlot::Step | BufferSlot::Batch => ("batch", None),
         };
-        Some((slot, of, buffer.dtype, shape))
+        let of = |weight| pieces(slot, weight, buffer.dtype, &buffer.shape, buffer.packing.as_ref());
+        weight.map(|weight| of(weight.as_str())).unwrap_or_default()
     }))
 }
 
 fn state<'a>(pieces: impl Iterator<Item = Piece<'a>>) -> PrecisionSummary {
     let mut summary = PrecisionSummary::default();
     let mut weights: IndexMap<&str, StateRow> = IndexMap::new();
-    for (slot, of, dtype, shape) in pieces {
-        let elements = shape.num_elements() as u64;
-        let bytes = elements * dtype.size() as u64;
+    for Piece { slot, weight, dtype, elements, copies } in pieces {
+        let bytes = elements * copies * dtype.size() as u64;
         *summary.bytes.entry(slot.to_owned()).or_default() += bytes;
-        let row = weights.entry(of).or_insert_with(|| StateRow {
-            parameter: family(of),
+        let row = weights.entry(weight).or_insert_with(|| StateRow {
+            parameter: family(weight),
             count: 1,
             elements,
             slots: IndexMap::new(),

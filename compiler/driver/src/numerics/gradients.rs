@@ -9,7 +9,7 @@ use halite_ir::{Function, Param, ParamRole, ResultRole};
 use halite_runtime::{Executable, Executor, Program, evaluate};
 use halite_spec::ModuleRole;
 use halite_support::{Diagnostic, Diagnostics, Result};
-use halite_tensor::HostTensor;
+use halite_tensor::{HostTensor, causal_mask};
 use indexmap::IndexMap;
 
 /// The compiled gradients of a recipe.
@@ -48,9 +48,14 @@ impl Gradients {
     /// When the state lacks a parameter or the executor fails.
     pub(super) fn at(&self, executor: &dyn Executor, state: &Tensors, batch: &HostTensor) -> Result<Tensors> {
         let input = |param: &Param| {
-            let given = if param.role == ParamRole::Batch { Some(batch) } else { state.get(&*param.name) };
+            let ty = self.entry.ty(param.value);
+            let given = match param.role {
+                ParamRole::CausalMask => return Ok(causal_mask(ty.shape())),
+                ParamRole::Batch => Some(batch),
+                _ => state.get(&*param.name),
+            };
             let given = given.ok_or_else(|| Diagnostic::bug(format!("the state lacks `{}`", param.name)))?;
-            Ok(in_dtype(given, self.entry.ty(param.value).dtype()))
+            Ok(in_dtype(given, ty.dtype()))
         };
         let inputs = self.entry.params.iter().map(input).collect::<Result<Vec<_>>>()?;
         let outputs = evaluate(executor, self.executable.as_ref(), &inputs)?;

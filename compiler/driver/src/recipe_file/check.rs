@@ -67,6 +67,14 @@ impl Checker<'_> {
                     self.wrong(codes::RECIPE_TYPE, item, kind, path);
                 }
             }
+            (Kind::Words(words), Value::List(items)) => {
+                for item in items {
+                    match &item.value {
+                        Value::Text(text) => self.word(text, words, path, item.span),
+                        _ => self.wrong(codes::RECIPE_TYPE, item, kind, path),
+                    }
+                }
+            }
             (Kind::Word(words), Value::Text(text)) => self.word(text, words, path, node.span),
             (Kind::WordOrTable(words, _), Value::Text(text)) => self.word(text, words, path, node.span),
             (Kind::Table(keys) | Kind::WordOrTable(_, keys), Value::Table(table)) => self.table(table, keys, path, key),

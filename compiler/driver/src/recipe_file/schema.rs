@@ -28,6 +28,8 @@ pub(super) enum Kind {
     Text,
     /// A list of strings.
     Texts,
+    /// A list of these words.
+    Words(&'static [&'static str]),
     /// One of these words.
     Word(&'static [&'static str]),
     /// A table with these keys.
@@ -91,6 +93,7 @@ impl Kind {
             Kind::Pair(range) => format!("two numbers, each {}", range.describe()),
             Kind::Text => "a string".to_owned(),
             Kind::Texts => "a list of strings".to_owned(),
+            Kind::Words(words) => format!("a list of {}", halite_support::nearest::list(words)),
             Kind::Word(words) => format!("one of {}", halite_support::nearest::list(words)),
             Kind::Table(keys) => format!("a table with {}", halite_support::nearest::list(&names(keys))),
             Kind::OneOf(keys) => format!("a table with one of {}", halite_support::nearest::list(&names(keys))),
@@ -130,9 +133,21 @@ pub(super) const RECIPE: &[Key] = &[
     optional("schedule", Kind::Table(SCHEDULE)),
     optional("train", Kind::Table(TRAIN)),
     optional("parallel", Kind::Table(PARALLEL)),
-    optional("target", Kind::Word(&["cpu"])),
+    optional("target", Kind::Word(TARGETS)),
+    optional("dialect", Kind::Table(DIALECT)),
+    optional("check", Kind::Table(CHECK)),
     optional("neuron", Kind::Table(NEURON)),
 ];
+
+/// The names of [`Target`](halite_spec::Target).
+pub(super) const TARGETS: &[&str] = &["cpu", "trn1", "trn2"];
+
+const DIALECT: &[Key] = &[optional("off", Kind::Texts), optional("on", Kind::Texts)];
+
+/// The names of [`Waiver`](halite_spec::Waiver).
+pub(super) const WAIVERS: &[&str] = &["residual-init", "frozen", "unread"];
+
+const CHECK: &[Key] = &[optional("waive", Kind::Words(WAIVERS))];
 
 const MODEL: &[Key] = &[required("name", Kind::Text), optional("config", Kind::Config)];
 

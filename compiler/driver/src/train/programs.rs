@@ -67,9 +67,10 @@ fn check(bundle: &Bundle, corpus: &Corpus) -> Result<BatchShape> {
     Ok(shape)
 }
 
-/// The shape of the one batch input, and whether its tokens can be bytes.
+/// The shape of the one batch input that text is to fill, and whether its tokens can be bytes.
 fn batch_shape(bundle: &Bundle) -> Result<BatchShape> {
-    let batches: Vec<_> = bundle.manifest.buffers.iter().filter(|buffer| buffer.slot == BufferSlot::Batch).collect();
+    let is_fed = |buffer: &&halite_spec::Buffer| buffer.slot == BufferSlot::Batch && buffer.content.is_none();
+    let batches: Vec<_> = bundle.manifest.buffers.iter().filter(is_fed).collect();
     let [batch] = batches[..] else {
         let message = format!("the model takes {} batch inputs, training on text feeds one", batches.len());
         return Err(Diagnostic::error(codes::MODULE, message).help("run its modules with `halite run`"));

@@ -5,6 +5,7 @@ use super::state::State;
 use super::update::Run;
 use super::{Corpus, EvalRecord, History, StepRecord, plot};
 use crate::bundle::Bundle;
+use crate::convert::pack_given;
 use crate::tensors::{self, Tensors};
 use crate::{files, init};
 use halite_runtime::Executor;
@@ -108,7 +109,7 @@ pub fn train(
     let one = |error| vec![error];
     check_corpus(bundle, corpus).map_err(one)?;
     let tensors = match resume {
-        Some(path) => tensors::read(path).map_err(one)?,
+        Some(path) => pack_given(&bundle.manifest, tensors::read(path).map_err(one)?)?,
         None => init::initial_state(bundle, options.seed),
     };
     let state = State::upload(executor, bundle, &tensors)?;

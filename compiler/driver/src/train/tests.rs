@@ -140,7 +140,7 @@ fn add(bundle: &mut Bundle, role: ModuleRole, inputs: Vec<Port>, outputs: Vec<Po
     let hlo = halite_hlo::encode(&module.finish().unwrap());
     let (name, file, sha256) = (role.name().to_owned(), format!("{}.hlo.pb", role.name()), sha256(&hlo));
     bundle.files.insert(file.clone(), hlo);
-    bundle.manifest.modules.push(ModuleEntry { name, role, file, sha256, inputs, outputs });
+    bundle.manifest.modules.push(ModuleEntry { name, role, file, sha256, inputs, outputs, twins: Vec::new() });
 }
 
 fn options(steps: u64) -> TrainOptions {

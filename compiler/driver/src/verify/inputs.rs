@@ -1,51 +1,75 @@
 //! Inputs that make every part of a step matter.
 
+use crate::packed::{packing, part_names, weight_of};
 use crate::random::Stream;
 use crate::source::Source;
 use halite_ir::{Function, Init, Param, ParamRole, Slot};
 use halite_lang::ConfigValue;
-use halite_tensor::{DType, HostTensor};
+use halite_support::Result;
+use halite_tensor::{DType, HostTensor, Shape, causal_mask};
 use indexmap::IndexMap;
 
 /// The label that a loss leaves out.
 const IGNORED: i128 = -100;
 
-/// One tensor for each parameter of an entry, a function of the seed and the parameter's name. Reals are representable
-/// in `f32`, so that programs of different precision start from the same numbers.
+/// One tensor for each parameter of an entry, a function of the seed and the name in the model: one that stores several
+/// tensors gets what these would. Reals are representable in `f32`, so that programs of different precision start from the
+/// same numbers.
 ///
 /// Matrices are spread so that activations keep their size: initial values are so small that attention would be nearly
-/// uniform and the gradients of queries and keys lost beside the rest. Vectors lie around their initial values, moments are not zero, and the update is the one with the highest
-/// learning rate, so that a wrong term anywhere shows in some result.
+/// uniform and the gradients of queries and keys lost beside the rest. Vectors lie around their initial values, moments
+/// are not zero, and the update is the one with the highest learning rate, so that a wrong term anywhere shows in some
+/// result.
+///
+/// # Errors
+/// A bug when tensors do not fit into the parameter that stores them.
 pub(super) fn inputs(
     entry: &Function,
     source: &Source,
     config: &IndexMap<String, ConfigValue>,
     seed: u64,
-) -> Vec<HostTensor> {
+) -> Result<Vec<HostTensor>> {
     let vocab = match config.get("vocab") {
         Some(&ConfigValue::Int(vocab)) => u64::try_from(vocab).unwrap_or(2).max(1),
         _ => 2,
     };
     let input = |param: &Param| {
         let ty = entry.ty(param.value);
-        let value_of = master_of(entry, param).unwrap_or(param);
-        let stream = Stream::new(seed, &value_of.name);
         if ty.dtype().is_float() {
-            let row = ty.shape().last().copied().unwrap_or(1);
-            let values = (0..ty.shape().num_elements()).map(|index| real(&value_of.role, row, stream, index as u64));
-            return HostTensor::from_f64s(ty.dtype(), ty.shape().clone(), values.map(|value| f64::from(value as f32)));
+            return reals(entry, param, seed);
+        }
+        let stream = Stream::new(seed, &param.name);
+        if param.role == ParamRole::CausalMask {
+            return Ok(causal_mask(ty.shape()));
         }
         if let ParamRole::State(_) = &param.role {
-            return HostTensor::from_ints(DType::S32, ty.shape().clone(), [i128::from(source.recipe.schedule.warmup)]);
+            let steps = [i128::from(source.recipe.schedule.warmup)];
+            return Ok(HostTensor::from_ints(DType::S32, ty.shape().clone(), steps));
         }
         let row = ty.shape().last().copied().unwrap_or(1);
         let token = |index: usize| match index {
             index if index % (2 * row) == row - 1 => IGNORED,
             index => i128::from(stream.below(index as u64, vocab)),
         };
-        HostTensor::from_ints(ty.dtype(), ty.shape().clone(), (0..ty.shape().num_elements()).map(token))
+        Ok(HostTensor::from_ints(ty.dtype(), ty.shape().clone(), (0..ty.shape().num_elements()).map(token)))
     };
     entry.params.iter().map(input).collect()
+}
+
+/// The tensor of a parameter of reals.
+fn reals(entry: &Function, param: &Param, seed: u64) -> Result<HostTensor> {
+    let ty = entry.ty(param.value);
+    let Param { name, role, .. } = master_of(entry, param).unwrap_or(param);
+    let tensor = |name: &str, shape: &[usize]| {
+        let (shape, stream) = (Shape::from(shape), Stream::new(seed, name));
+        let row = shape.last().copied().unwrap_or(1);
+        let values = (0..shape.num_elements()).map(|index| f64::from(real(role, row, stream, index as u64) as f32));
+        HostTensor::from_f64s(ty.dtype(), shape.clone(), values)
+    };
+    let Some(packing) = packing(entry, param) else { return Ok(tensor(name, ty.shape())) };
+    let names = part_names(packing, name, weight_of(role));
+    let parts: Vec<_> = names.iter().zip(&packing.parts).map(|(name, part)| tensor(name, &part.shape)).collect();
+    packing.pack(&parts.iter().collect::<Vec<_>>()).map_err(|error| error.into_bug("inputs of verification"))
 }
 
 /// The weight of which a parameter is the master; both start from one value.
@@ -68,6 +92,6 @@ fn real(role: &ParamRole, row: usize, stream: Stream, index: u64) -> f64 {
         },
         ParamRole::State(info) if info.slot == Slot::V => 1e-4 * normal * normal + 1e-6,
         ParamRole::State(_) => 1e-2 * normal,
-        ParamRole::Argument | ParamRole::Batch => normal,
+        ParamRole::Argument | ParamRole::Batch | ParamRole::CausalMask => normal,
     }
 }

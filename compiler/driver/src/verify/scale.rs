@@ -8,6 +8,8 @@ use halite_support::Diagnostics;
 /// Largest sizes of a small model, by the names that the built-in models and Hugging Face use for them.
 const LIMITS: [(&str, i64); 6] =
     [("vocab", 96), ("hidden", 64), ("layers", 2), ("heads", 4), ("ffn", 112), ("positions", 32)];
+/// Largest degree of tensor parallelism: that of the most heads.
+const RANKS: u32 = 4;
 /// Largest batch and sequence.
 const BATCH: usize = 2;
 const SEQ: usize = 32;
@@ -43,6 +45,10 @@ pub(super) fn scale_down(session: &Session, source: &mut Source) -> Result<Vec<(
             scaled.push((key.to_owned(), *size as i64, limit as i64));
             *size = limit;
         }
+    }
+    if let Some(parallel) = source.recipe.parallel.as_mut().filter(|parallel| parallel.tensor > RANKS) {
+        scaled.push(("parallel.tensor".to_owned(), parallel.tensor.into(), RANKS.into()));
+        parallel.tensor = RANKS;
     }
     Ok(scaled)
 }

@@ -27,7 +27,7 @@ mod indexing;
 mod movement;
 mod structure;
 
-use computation::identifier;
+pub(crate) use computation::identifier;
 pub use computation::{ComputationBuilder, Id};
 pub use indexing::IndexFacts;
 pub use structure::CustomCall;

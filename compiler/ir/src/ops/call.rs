@@ -7,12 +7,12 @@ use crate::dims::FactorMap;
 use crate::interpret::{EvalCx, Interpreter};
 use crate::lower::LowerCx;
 use crate::op::{Cost, Effect, Ids, InferCx, OpDef, Policy, Sample, Vjp, VjpCx};
+use crate::ops::Op;
 use crate::syntax::{FuncId, Function, Inst, Value};
 use crate::ty::{TensorType, Types};
 use halite_hlo::Id;
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::{DType, HostTensor};
-use smallvec::smallvec;
 
 /// The results of another function of the module on the operands.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -27,27 +27,59 @@ impl Default for Call {
     }
 }
 
-impl Call {
-    fn missing(&self) -> Diagnostic {
-        let number = self.callee.index();
-        let message = format!("`call` names function number {number}, which is not defined before it");
+/// The function that `op` names.
+pub(super) fn callee<'f>(op: &str, functions: &'f [Function], id: FuncId) -> Result<&'f Function> {
+    functions.get(id.index()).ok_or_else(|| {
+        let message = format!("`{op}` names function number {}, which is not defined before it", id.index());
         Diagnostic::error(codes::UNDEFINED_VALUE, message)
-    }
+    })
+}
 
-    fn check_operands(&self, callee: &Function, args: &[&TensorType]) -> Result<()> {
-        let (name, expected) = (&callee.name, callee.params.len());
-        if args.len() != expected {
-            let message = format!("`@{name}` takes {expected} operands, found {}", args.len());
-            return Err(Diagnostic::error(codes::ARITY, message));
+/// The types of the results of `callee`, once the operands are found to fit.
+pub(super) fn result_types(callee: &Function, args: &[&TensorType]) -> Result<Types> {
+    let (name, expected) = (&callee.name, callee.params.len());
+    if args.len() != expected {
+        let message = format!("`@{name}` takes {expected} operands, found {}", args.len());
+        return Err(Diagnostic::error(codes::ARITY, message));
+    }
+    for (param, &found) in callee.params.iter().zip(args) {
+        let expected = callee.ty(param.value);
+        if expected != found {
+            let message = format!("parameter `{}` of `@{name}` is `{expected}`, found `{found}`", param.name);
+            return Err(Diagnostic::error(codes::TYPE_MISMATCH, message));
         }
-        for (param, &found) in callee.params.iter().zip(args) {
-            let expected = callee.ty(param.value);
-            if expected != found {
-                let message = format!("parameter `{}` of `@{name}` is `{expected}`, found `{found}`", param.name);
-                return Err(Diagnostic::error(codes::TYPE_MISMATCH, message));
-            }
+    }
+    Ok(callee.result_types().into())
+}
+
+/// The results of `callee` on each rank.
+pub(super) fn run_ranks(callee: &Function, cx: &EvalCx<'_>, args: &[Vec<&HostTensor>]) -> Result<Vec<Vec<HostTensor>>> {
+    let inputs = args.iter().map(|args| args.iter().map(|&arg| arg.clone()).collect()).collect();
+    Interpreter::new(cx.functions, cx.registry).run_ranks(callee, inputs)
+}
+
+/// The strongest effect in a function.
+pub(super) fn strongest_effect(cx: &InferCx<'_>, function: FuncId) -> Effect {
+    let insts: &[Inst] = cx.function(function).map_or(&[], |function| &function.insts);
+    insts.iter().map(|inst| inst.op.def().effect(cx)).max().unwrap_or(Effect::Pure)
+}
+
+/// A call in HLO: a computation returns one result as it is and several as a tuple.
+pub(super) fn lower_call(cx: &mut LowerCx<'_>, op: &str, function: FuncId, args: &[Id]) -> Result<Ids> {
+    let message = || Diagnostic::bug(format!("`{op}` names {function:?}, which has no computation"));
+    let computation = cx.computation(function).ok_or_else(message)?;
+    let call = cx.hlo.call(computation, args)?;
+    cx.elements(call)
+}
+
+impl Op {
+    /// The function that gives an instruction its meaning: that which is called, or the twin of a kernel.
+    pub fn callee(&self) -> Option<FuncId> {
+        match self {
+            Op::Call(call) => Some(call.callee),
+            Op::KernelCall(kernel) => Some(kernel.twin),
+            _ => None,
         }
-        Ok(())
     }
 }
 
@@ -61,9 +93,7 @@ impl OpDef for Call {
     }
 
     fn infer(&self, cx: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
-        let callee = cx.function(self.callee).ok_or_else(|| self.missing())?;
-        self.check_operands(callee, args)?;
-        Ok(callee.result_types().into())
+        result_types(callee("call", cx.functions, self.callee)?, args)
     }
 
     fn eval(&self, cx: &EvalCx<'_>, args: &[&HostTensor]) -> Result<Vec<HostTensor>> {
@@ -72,9 +102,7 @@ impl OpDef for Call {
     }
 
     fn eval_ranks(&self, cx: &EvalCx<'_>, args: &[Vec<&HostTensor>]) -> Result<Vec<Vec<HostTensor>>> {
-        let callee = cx.function(self.callee).ok_or_else(|| self.missing())?;
-        let inputs = args.iter().map(|args| args.iter().map(|&arg| arg.clone()).collect()).collect();
-        Interpreter::new(cx.functions, cx.registry).run_ranks(callee, inputs)
+        run_ranks(callee("call", cx.functions, self.callee)?, cx, args)
     }
 
     /// Never asked for: auto-diff calls a derived function, which it makes once for each callee, and so handles calls
@@ -90,8 +118,7 @@ impl OpDef for Call {
 
     /// The strongest effect in the callee.
     fn effect(&self, cx: &InferCx<'_>) -> Effect {
-        let insts: &[Inst] = cx.function(self.callee).map_or(&[], |callee| &callee.insts);
-        insts.iter().map(|inst| inst.op.def().effect(cx)).max().unwrap_or(Effect::Pure)
+        strongest_effect(cx, self.callee)
     }
 
     fn cost(&self, cx: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {
@@ -104,14 +131,8 @@ impl OpDef for Call {
         FactorMap::opaque(args, results)
     }
 
-    /// A computation returns one result as it is and several as a tuple.
     fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {
-        let callee = cx.computation(self.callee).ok_or_else(|| self.missing())?;
-        let call = cx.hlo.call(callee, args)?;
-        if cx.results.len() == 1 {
-            return Ok(smallvec![call]);
-        }
-        (0..cx.results.len()).map(|index| cx.hlo.get_tuple_element(call, index)).collect()
+        lower_call(cx, "call", self.callee, args)
     }
 
     /// None: a sample has no module to hold a callee.

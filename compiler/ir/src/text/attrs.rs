@@ -264,7 +264,7 @@ pub(super) fn to_attr(field: &Field<'_>, functions: &[Function]) -> Result<Attr>
             let unknown = || error(codes::UNDEFINED_VALUE, format!("no function `@{name}` is defined before this one"));
             Attr::Func(crate::syntax::FuncId::new(position.ok_or_else(unknown)?))
         }
-        AttrText::Applied(..) => {
+        AttrText::Applied(..) | AttrText::Parts(_) => {
             return Err(error(codes::ATTRIBUTE, format!("`{}` is no attribute of an instruction", field.text)));
         }
     })

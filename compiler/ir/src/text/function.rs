@@ -138,7 +138,7 @@ fn read_param<'t>(chunk: &Chunk<'t>, param: Pair<'t, Rule>) -> Result<ParamText<
         match pair.as_rule() {
             Rule::value => name = sigil_name(&pair),
             Rule::ty => ty = Some(parse_type(chunk, &pair)?),
-            Rule::attrs => role = parse_param_role(&fields(chunk, pair)?)?,
+            Rule::attrs => role = parse_param_role(&fields(chunk, pair)?, ty.as_ref().map_or(&[], |ty| ty.shape()))?,
             _ => {}
         }
     }

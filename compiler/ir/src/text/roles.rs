@@ -1,19 +1,25 @@
 //! The roles of parameters and results: `{weight, init = normal(0.02), decay = 0.1}`, `{state = m, of = "w"}`, `{loss}`.
+//! A weight that stores several tensors of the model says which, and the number of ranks is its first dimension:
+//! `{weight, init = zeros, packs = ["q"[4,8], "k"[2,8] x 2, "v"[8,4] transposed]}`.
 
 use super::names::print_string;
 use super::numbers::{parse_real, print_real};
-use super::syntax::{AttrText, Field};
+use super::syntax::{AttrText, Field, MAX_ELEMENTS, PartText};
 use crate::syntax::{Init, ParamRole, ResultRole, Slot, StateInfo, WeightInfo};
 use halite_support::{Diagnostic, Name, Result, codes};
+use halite_tensor::{Packing, Part};
+use std::sync::Arc;
 
 /// Prints what follows the type of a parameter; nothing for a plain argument.
 pub(super) fn print_param_role(role: &ParamRole) -> String {
     match role {
         ParamRole::Argument => String::new(),
         ParamRole::Batch => " {batch}".to_owned(),
+        ParamRole::CausalMask => " {batch, causal}".to_owned(),
         ParamRole::Weight(info) => {
             let decay = info.decay.map(|decay| format!(", decay = {}", print_real(decay))).unwrap_or_default();
-            format!(" {{weight, init = {}{decay}}}", print_init(info.init))
+            let packs = info.packing.as_deref().map(print_packing).unwrap_or_default();
+            format!(" {{weight, init = {}{decay}{packs}}}", print_init(info.init))
         }
         ParamRole::State(info) => {
             let of = info.of.as_ref().map(|of| format!(", of = {}", print_string(of))).unwrap_or_default();
@@ -30,6 +36,17 @@ fn print_init(init: Init) -> String {
     }
 }
 
+fn print_packing(packing: &Packing) -> String {
+    let part = |part: &Part| {
+        let copies = if part.copies == 1 { String::new() } else { format!(" x {}", part.copies) };
+        let sizes: Vec<_> = part.shape.iter().map(ToString::to_string).collect();
+        let transposed = if part.transposed { " transposed" } else { "" };
+        format!("{}[{}]{copies}{transposed}", print_string(&part.name), sizes.join(","))
+    };
+    let parts: Vec<_> = packing.parts.iter().map(part).collect();
+    format!(", packs = [{}]", parts.join(", "))
+}
+
 /// Prints what follows the type of a result; nothing for a plain value.
 pub(super) fn print_result_role(role: &ResultRole) -> String {
     match role {
@@ -43,21 +60,25 @@ pub(super) fn print_result_role(role: &ResultRole) -> String {
     }
 }
 
-/// Reads the role of a parameter from its fields.
+/// Reads the role of a parameter of the given sizes from its fields.
 ///
 /// # Errors
 /// On an unknown role, field or value, at its position.
-pub(super) fn parse_param_role(fields: &[Field<'_>]) -> Result<ParamRole> {
+pub(super) fn parse_param_role(fields: &[Field<'_>], sizes: &[usize]) -> Result<ParamRole> {
     let Some((role, rest)) = fields.split_first() else { return Ok(ParamRole::Argument) };
     match (role.name, &role.value) {
-        ("batch", None) => known_fields(rest, &[]).map(|()| ParamRole::Batch),
+        ("batch", None) => {
+            known_fields(rest, &["causal"])?;
+            Ok(if find(rest, "causal").is_some() { ParamRole::CausalMask } else { ParamRole::Batch })
+        }
         ("weight", None) => {
-            known_fields(rest, &["init", "decay"])?;
+            known_fields(rest, &["init", "decay", "packs"])?;
             let init = find(rest, "init").map(parse_init).transpose()?;
             let init =
                 init.ok_or_else(|| error(role, "a weight says how it starts").help("add e.g. `init = zeros`"))?;
             let decay = find(rest, "decay").map(parse_decay).transpose()?;
-            Ok(ParamRole::Weight(WeightInfo { init, decay, packing: None }))
+            let packing = find(rest, "packs").map(|field| parse_packing(field, sizes)).transpose()?.map(Arc::new);
+            Ok(ParamRole::Weight(WeightInfo { init, decay, packing }))
         }
         ("state", Some(AttrText::Word(word))) => {
             known_fields(rest, &["of"])?;
@@ -70,7 +91,7 @@ pub(super) fn parse_param_role(fields: &[Field<'_>]) -> Result<ParamRole> {
             Ok(ParamRole::State(StateInfo { slot: slot.ok_or_else(unknown)?, of }))
         }
         _ => Err(error(role, format!("`{}` is not a role of a parameter", role.text))
-            .help("roles are `batch`, `weight, init = ..` and `state = <slot>, of = \"<weight>\"`")),
+            .help("roles are `batch`, `batch, causal`, `weight, init = ..` and `state = <slot>, of = \"<weight>\"`")),
     }
 }
 
@@ -130,6 +151,36 @@ fn parse_init(field: &Field<'_>) -> Result<Init> {
 fn parse_decay(field: &Field<'_>) -> Result<f64> {
     let decay = if let Some(AttrText::Element(text)) = &field.value { parse_real(text) } else { None };
     decay.ok_or_else(|| error(field, format!("`{}` needs a number", field.name)))
+}
+
+/// What a parameter of the given sizes stores.
+fn parse_packing(field: &Field<'_>, sizes: &[usize]) -> Result<Packing> {
+    let Some(AttrText::Parts(parts)) = &field.value else {
+        return Err(error(field, format!("`{}` is no list of tensors", field.text))
+            .help("write e.g. `packs = [\"q.weight\"[4,8], \"k.weight\"[2,8]]`"));
+    };
+    let parts = parts.iter().map(|part| parse_part(field, part)).collect::<Result<_>>()?;
+    Ok(Packing { ranks: sizes.first().copied().unwrap_or(0), parts })
+}
+
+fn parse_part(field: &Field<'_>, text: &PartText) -> Result<Part> {
+    let PartText { name, sizes, copies, word } = text;
+    let transposed = match word.as_deref() {
+        None => false,
+        Some("transposed") => true,
+        Some(word) => {
+            return Err(error(field, format!("`{word}` says nothing of `{name}`"))
+                .help("a tensor stored as `[in, out]` is `transposed`"));
+        }
+    };
+    let size = |&size: &i64| usize::try_from(size).ok();
+    let shape: Option<Vec<usize>> = sizes.iter().map(size).collect();
+    let count = |shape: &Vec<usize>| {
+        let elements = shape.iter().try_fold(1usize, |product, &size| product.checked_mul(size.max(1)));
+        elements.is_some_and(|elements| elements <= MAX_ELEMENTS)
+    };
+    let shape = shape.filter(count).ok_or_else(|| error(field, format!("no tensor has the sizes of `{name}`")))?;
+    Ok(Part { name: name.clone(), shape, transposed, copies: copies.unwrap_or(1) })
 }
 
 fn parse_of(field: &Field<'_>) -> Result<Name> {

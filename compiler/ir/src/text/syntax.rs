@@ -116,6 +116,8 @@ fn describe(rule: Rule) -> &'static str {
         Rule::attr => "an attribute such as `name = value`",
         Rule::attr_value | Rule::applied | Rule::pair => "the value of an attribute",
         Rule::list | Rule::groups => "a list of integers",
+        Rule::parts | Rule::part => "a list of tensors such as `\"q.weight\"[4,8]`",
+        Rule::count => "a number of copies",
         Rule::header => "`halite.ir 1`",
         Rule::module => "`module @name`",
         Rule::resource => "`resource @name = \"..\"`",
@@ -147,10 +149,25 @@ pub(super) enum AttrText<'t> {
     Pair(Vec<i64>, Vec<i64>),
     /// `[[0, 1], [2]]`
     Groups(Vec<Vec<i64>>),
+    /// `["q"[4,8], "k"[2,8] x 2, "v"[8,2] transposed]`
+    Parts(Vec<PartText>),
     /// `@f`
     Func(String),
     /// `normal(0.02)` or `sr("w")`
     Applied(&'t str, &'t str),
+}
+
+/// One of the tensors that a parameter stores, as written.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct PartText {
+    /// Its name.
+    pub(super) name: String,
+    /// Its sizes.
+    pub(super) sizes: Vec<i64>,
+    /// What follows `x`.
+    pub(super) copies: Option<usize>,
+    /// A word at the end.
+    pub(super) word: Option<String>,
 }
 
 /// One attribute as written; without a value it is a flag.
@@ -196,10 +213,11 @@ fn attr_text(value: Pair<'_, Rule>) -> Option<AttrText<'_>> {
     let rule = pair.as_rule();
     let mut parts = pair
         .into_inner()
-        .filter(|part| matches!(part.as_rule(), Rule::list | Rule::word | Rule::element | Rule::string));
+        .filter(|part| matches!(part.as_rule(), Rule::list | Rule::word | Rule::element | Rule::string | Rule::part));
     Some(match rule {
         Rule::pair => AttrText::Pair(ints(parts.next()?.as_str())?, ints(parts.next()?.as_str())?),
         Rule::groups => AttrText::Groups(parts.map(|list| ints(list.as_str())).collect::<Option<_>>()?),
+        Rule::parts => AttrText::Parts(parts.map(part_text).collect::<Option<_>>()?),
         Rule::list => AttrText::Ints(ints(text)?),
         Rule::global => AttrText::Func(parse_name(&text[1..]).into_owned()),
         Rule::applied => AttrText::Applied(parts.next()?.as_str(), parts.next()?.as_str()),
@@ -209,6 +227,22 @@ fn attr_text(value: Pair<'_, Rule>) -> Option<AttrText<'_>> {
     })
 }
 
+/// One entry of a list of tensors; `None` when a number is out of range.
+fn part_text(part: Pair<'_, Rule>) -> Option<PartText> {
+    let mut text = PartText { name: String::new(), sizes: Vec::new(), copies: None, word: None };
+    for pair in part.into_inner() {
+        let own = pair.as_str();
+        match pair.as_rule() {
+            Rule::string => text.name = parse_name(own).into_owned(),
+            Rule::list => text.sizes = ints(own)?,
+            Rule::count => text.copies = Some(own.parse().ok()?),
+            Rule::word => text.word = Some(own.to_owned()),
+            _ => {}
+        }
+    }
+    Some(text)
+}
+
 /// The entries of `[1, 2]`; `None` when one is out of range.
 fn ints(list: &str) -> Option<Vec<i64>> {
     let inner = list.trim_start_matches('[').trim_end_matches(']').trim();
@@ -216,7 +250,7 @@ fn ints(list: &str) -> Option<Vec<i64>> {
 }
 
 /// Tensors with more elements than this are refused, so that no size computed from a type overflows.
-const MAX_ELEMENTS: usize = 1 << 44;
+pub(super) const MAX_ELEMENTS: usize = 1 << 44;
 
 /// Reads a type such as `f32[4,8]`.
 ///

@@ -2,12 +2,12 @@
 
 use super::Errors;
 use crate::op::InferCx;
-use crate::ops::Op;
 use crate::registry::Registry;
 use crate::rounding::narrows;
-use crate::syntax::{Def, FuncId, Function, Inst, Module, Rounding, Value};
+use crate::syntax::{Def, FuncId, Function, Inst, Module, Param, ParamRole, Rounding, Value, WeightInfo};
 use crate::ty::TensorType;
 use halite_support::{Code, Diagnostic, codes};
+use halite_tensor::Packing;
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
@@ -55,7 +55,7 @@ struct Checker<'a, 'e, 'm> {
     errors: &'e mut Errors<'m>,
 }
 
-impl Checker<'_, '_, '_> {
+impl<'a> Checker<'a, '_, '_> {
     fn check_params(&mut self) {
         let mut names = FxHashSet::default();
         for (position, param) in self.function.params.iter().enumerate() {
@@ -64,11 +64,44 @@ impl Checker<'_, '_, '_> {
                 let message = format!("two parameters are named `{name}`");
                 self.errors.at_signature(self.id, broken(codes::DUPLICATE, message));
             }
+            if let ParamRole::Weight(WeightInfo { packing: Some(packing), .. }) = &param.role {
+                self.check_packing(param, packing, &mut names);
+            }
+            if param.role == ParamRole::CausalMask {
+                self.check_mask(param);
+            }
             let def = u32::try_from(position).map(Def::Param).ok();
             if let Err(message) = self.define(param.value, def) {
                 self.errors
                     .at_signature(self.id, broken(codes::UNDEFINED_VALUE, format!("parameter `{name}` {message}")));
             }
+        }
+    }
+
+    /// Only a predicate over as many keys as queries can be causal.
+    fn check_mask(&mut self, param: &Param) {
+        if let Some(data) = self.function.values.get(param.value.index()).filter(|data| !data.ty.is_mask()) {
+            let message = format!("`{}` is declared causal, but `{}` is no mask", param.name, data.ty);
+            let error = broken(codes::TYPE_MISMATCH, message).help("declare a mask as `pred[.., size, size]`");
+            self.errors.at_signature(self.id, error);
+        }
+    }
+
+    /// A parameter that stores several tensors has the shape of their packing, and no name stands for two tensors.
+    fn check_packing(&mut self, param: &'_ Param, packing: &'a Packing, names: &mut FxHashSet<&'a str>) {
+        if let Some(twice) = packing.parts.iter().find(|part| !names.insert(&part.name)) {
+            let message = format!("two parameters are named `{}`", twice.name);
+            self.errors.at_signature(self.id, broken(codes::DUPLICATE, message));
+        }
+        let Some(data) = self.function.values.get(param.value.index()) else { return };
+        match packing.shape() {
+            Err(diagnostic) => self.errors.at_signature(self.id, diagnostic),
+            Ok(shape) if shape != *data.ty.shape() => {
+                let (name, packed) = (&param.name, data.ty.with_shape(shape));
+                let message = format!("parameter `{name}` is `{}`, what it packs makes `{packed}`", data.ty);
+                self.errors.at_signature(self.id, broken(codes::SHAPE, message));
+            }
+            Ok(_) => {}
         }
     }
 
@@ -117,7 +150,7 @@ impl Checker<'_, '_, '_> {
     }
 
     fn check_types(&mut self, at: usize, inst: &Inst, args: &[&TensorType]) {
-        if !self.callees_hold && matches!(inst.op, Op::Call(_)) {
+        if !self.callees_hold && inst.op.callee().is_some() {
             return;
         }
         let inferred = match inst.op.def().infer(&self.cx, args) {

@@ -3,7 +3,7 @@
 use super::value::Value;
 use super::{Elaborator, Eval, Locals, Tensor};
 use crate::ast::{Argument, Function};
-use halite_ir::{ParamRole, ResultRole};
+use halite_ir::{ParamRole, ResultRole, TensorType};
 use halite_support::{Diagnostic, Diagnostics, codes};
 
 impl Elaborator<'_, '_> {
@@ -36,7 +36,20 @@ impl Elaborator<'_, '_> {
             return Err(self.report(error.help(format!("write e.g. `{name}: s32[batch, seq + 1]`"))));
         };
         let ty = self.ty(ty, &Locals::new())?;
-        Ok(Value::Tensor(self.b.param(name.clone(), ty, ParamRole::Batch)))
+        let role = self.batch_role(argument, &ty)?;
+        Ok(Value::Tensor(self.b.param(name.clone(), ty, role)))
+    }
+
+    fn batch_role(&mut self, argument: &Argument, ty: &TensorType) -> Eval<ParamRole> {
+        let Some(declared) = argument.default.as_ref().filter(|content| content.is_causal()) else {
+            return Ok(ParamRole::Batch);
+        };
+        if ty.is_mask() {
+            return Ok(ParamRole::CausalMask);
+        }
+        let message = format!("argument `{}` is declared causal, but `{ty}` is no mask", argument.name.name);
+        let error = Diagnostic::error(codes::CONTRACT, message).at(declared.span, "declared here");
+        Err(self.report(error.help("give it a type such as `pred[seq, seq]`")))
     }
 
     fn results(&mut self, main: &Function, values: &[Value]) {

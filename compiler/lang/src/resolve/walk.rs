@@ -83,8 +83,10 @@ impl<'m> Walk<'_, 'm> {
         self.function = Some(&function.name.name);
         self.used.calls.entry(&function.name.name).or_default();
         for argument in &function.arguments {
-            if let Some(default) = &argument.default {
-                self.expr(default);
+            match &argument.default {
+                Some(default) if self.function == Some("main") => self.content(default),
+                Some(default) => self.expr(default),
+                None => {}
             }
             if let Some(first) = self.locals.get(&*argument.name.name) {
                 let first = first.span;
@@ -105,6 +107,15 @@ impl<'m> Walk<'_, 'm> {
         let locals = std::mem::take(&mut self.locals);
         locals.into_iter().for_each(|(name, local)| self.leave(name, local));
         self.function = None;
+    }
+
+    /// What stands in place of a default at an argument of `main`, which the host feeds.
+    fn content(&mut self, content: &Expr) {
+        if !content.is_causal() {
+            let message = "an argument of `main` has no default: the host feeds it".to_owned();
+            let error = Diagnostic::error(codes::CONTRACT, message).at(content.span, "here");
+            self.findings.errors.push(error.help("remove it; a mask that is always causal is declared by `= causal`"));
+        }
     }
 
     fn statements(&mut self, statements: &'m [Statement]) {

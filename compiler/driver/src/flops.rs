@@ -1,0 +1,140 @@
+//! The floating-point operations that a model asks for.
+
+use crate::packed;
+use halite_ir::{Def, Function, InferCx, Inst, Op, Param, Registry, ResultRole, Value};
+use halite_tensor::Packing;
+use indexmap::{IndexMap, IndexSet};
+
+/// Floating-point operations of all contractions that the last of these functions executes; callees come first. What a
+/// contraction does for copies of a weight is not counted: with 32 ranks and 8 key heads each head is stored and
+/// multiplied four times, of which the model asks for one.
+pub(crate) fn matmul_flops(functions: &[Function]) -> u64 {
+    let registry = Registry::default();
+    let cx = InferCx { functions, registry: &registry };
+    let mut flops: Vec<u64> = Vec::with_capacity(functions.len());
+    for function in functions {
+        let shares = Shares::of(function);
+        let of = |(index, inst): (usize, &Inst)| match &inst.op {
+            Op::DotGeneral(_) => {
+                let args: Vec<_> = inst.args.iter().map(|&arg| function.ty(arg)).collect();
+                let results: Vec<_> = inst.results.iter().map(|&result| function.ty(result).clone()).collect();
+                shares.apply(index, inst.op.def().cost(&cx, &args, &results).flops)
+            }
+            op => op.callee().map_or(0, |callee| flops[callee.index()]),
+        };
+        flops.push(function.insts.iter().enumerate().map(of).sum());
+    }
+    flops.last().copied().unwrap_or_default()
+}
+
+/// The share of the model in contractions that work on copies as well, by instruction.
+#[derive(Default)]
+struct Shares(IndexMap<usize, Share>);
+
+/// Elements of the tensors of the model among those of the weight that stores them.
+#[derive(Clone, Copy)]
+struct Share {
+    model: u64,
+    stored: u64,
+    /// Elements of the smallest of the tensors.
+    smallest: u64,
+}
+
+impl Share {
+    /// That of a matrix with copies; the gradient of a vector is no contraction.
+    fn of(packing: &Packing) -> Option<Self> {
+        let elements = packing.parts.iter().map(|part| part.shape.iter().map(|&size| size as u64).product());
+        let is_matrix = packing.parts.iter().all(|part| part.shape.len() > 1);
+        let stored = packing.shape().ok()?.num_elements() as u64;
+        let smallest = elements.min()?;
+        (packing.has_copies() && is_matrix).then(|| Self { model: packed::model_elements(packing), stored, smallest })
+    }
+}
+
+impl Shares {
+    fn of(function: &Function) -> Self {
+        let mut shares = Self::default();
+        let share = |param: &Param| packed::packing(function, param).and_then(Share::of);
+        let packed: Vec<_> = function.params.iter().filter_map(|param| Some((param, share(param)?))).collect();
+        if packed.is_empty() {
+            return shares;
+        }
+        shares.add_readers(function, &packed);
+        for (param, share) in packed {
+            let replaces = |role: &ResultRole| matches!(role, ResultRole::State(name) if *name == param.name);
+            let results = function.results.iter().filter(|result| replaces(&result.role));
+            shares.add_gradients(function, results.map(|result| result.value).collect(), share);
+        }
+        shares
+    }
+
+    /// The contractions that read a packed weight, in another type or with its dimensions arranged otherwise.
+    fn add_readers(&mut self, function: &Function, packed: &[(&Param, Share)]) {
+        let mut weights: IndexMap<Value, Share> = packed.iter().map(|&(param, share)| (param.value, share)).collect();
+        for (index, inst) in function.insts.iter().enumerate() {
+            let Some(&share) = inst.args.iter().find_map(|arg| weights.get(arg)) else { continue };
+            match &inst.op {
+                Op::DotGeneral(_) => _ = self.0.insert(index, share),
+                Op::Convert(_) | Op::Reshape(_) | Op::Transpose(_) => _ = weights.insert(inst.results[0], share),
+                _ => {}
+            }
+        }
+    }
+
+    /// The contractions that make the gradient of a packed weight: those found from its replacement through values that
+    /// are neither larger than the weight nor smaller than a tensor in it.
+    fn add_gradients(&mut self, function: &Function, mut values: Vec<Value>, share: Share) {
+        let mut seen = IndexSet::new();
+        while let Some(value) = values.pop() {
+            let elements = function.ty(value).shape().num_elements() as u64;
+            if !(share.smallest..=share.stored).contains(&elements) || !seen.insert(value) {
+                continue;
+            }
+            let Def::Inst(index, _) = function.values[value.index()].def else { continue };
+            let inst = &function.insts[index as usize];
+            match &inst.op {
+                Op::DotGeneral(_) if elements == share.stored => _ = self.0.insert(index as usize, share),
+                Op::DotGeneral(_) => {}
+                _ => values.extend(&inst.args),
+            }
+        }
+    }
+
+    fn apply(&self, index: usize, flops: u64) -> u64 {
+        self.0
+            .get(&index)
+            .map_or(flops, |share| (u128::from(flops) * u128::from(share.model) / u128::from(share.stored)) as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Session;
+
+    /// Two copies of `k`: 8 of 12 rows are the model's, in the contraction that reads the weight and in the one that makes
+    /// its gradient; the third has nothing to do with it.
+    #[test]
+    fn copies_do_not_count() {
+        let flops = |packs: &str| {
+            let ir = format!(
+                "func @main(%x: f32[5,3], %y: f32[5,12], %w: f32[2,6,3] {{weight, init = zeros, packs = [{packs}]}}) \
+                 -> (f32[5,12], w: f32[2,6,3] {{state = \"w\"}}, f32[3,12]) {{\n\
+                   %0 = reshape %w : f32[12,3]\n\
+                   %1 = dot_general %x, %0 {{batch = [] x [], contract = [1] x [1], accumulate = f32}} : f32[5,12]\n\
+                   %2 = dot_general %y, %x {{batch = [] x [], contract = [0] x [0], accumulate = f32}} : f32[12,3]\n\
+                   %3 = reshape %2 : f32[2,6,3]\n\
+                   %4 = subtract %w, %3 : f32[2,6,3]\n\
+                   %5 = dot_general %x, %y {{batch = [] x [], contract = [0] x [0], accumulate = f32}} : f32[3,12]\n\
+                   return %1, %4, %5\n\
+                 }}\n"
+            );
+            let mut session = Session::new();
+            let file = session.sources.add("a.ir", ir);
+            matmul_flops(&session.parse_ir(file).unwrap().functions)
+        };
+        let whole = 2 * 5 * 12 * 3;
+        assert_eq!(flops(r#""q"[4,3], "k"[8,3]"#), 3 * whole);
+        assert_eq!(flops(r#""q"[4,3], "k"[4,3] x 2"#), whole + 2 * whole * 8 / 12);
+    }
+}

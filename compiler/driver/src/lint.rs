@@ -1,0 +1,46 @@
+//! What deserves a look in a model, whatever it is compiled to.
+
+use crate::compile::locate;
+use crate::session::Session;
+use crate::source::Source;
+use halite_passes::{ResidualStream, check_init, check_unused};
+use halite_spec::Waiver;
+use halite_support::{Diagnostics, codes};
+
+/// What was found in a model.
+#[derive(Clone, Debug, Default)]
+pub struct Lints {
+    /// The scale of its residual streams at the first step.
+    pub streams: Vec<ResidualStream>,
+    /// What deserves a look and is not waived, as warnings.
+    pub findings: Diagnostics,
+}
+
+impl Session {
+    /// Looks at how the model of a recipe starts, and at what in it has no effect.
+    ///
+    /// # Errors
+    /// Every mistake found in the model, or an objective that cannot be differentiated.
+    pub fn lint(&self, source: &Source) -> Result<Lints, Diagnostics> {
+        let built = self.elaborate(source)?.module;
+        let check = || {
+            let init = check_init(&built, &self.registry)?;
+            let mut findings = init.findings;
+            findings.extend(check_unused(&built, &self.registry)?);
+            Ok(Lints { streams: init.streams, findings })
+        };
+        let mut lints: Lints = check().map_err(|error| vec![locate(source, error)])?;
+        let waived: Vec<_> = source.recipe.check.waive.iter().map(|waiver| code(*waiver)).collect();
+        lints.findings.retain(|finding| !waived.contains(&finding.code()));
+        Ok(lints)
+    }
+}
+
+/// The findings that a waiver is about.
+fn code(waiver: Waiver) -> halite_support::Code {
+    match waiver {
+        Waiver::ResidualInit => codes::RESIDUAL_INIT,
+        Waiver::Frozen => codes::FROZEN,
+        Waiver::Unread => codes::UNREAD,
+    }
+}

@@ -1,0 +1,74 @@
+//! What verification of each prefix of a pipeline found.
+
+use super::{Culprit, VerifyRow};
+use halite_support::Diagnostics;
+use serde::Serialize;
+
+/// What verification of each prefix of a pipeline found.
+///
+/// A prefix is made of the first optimizations and all required passes; what a required pass does wrong with the outcome
+/// of an optimization is laid to that optimization.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct EachPassReport {
+    /// Sizes that were changed to make the model small: key, from, to.
+    pub scaled: Vec<(String, i64, i64)>,
+    /// How many optimizations the pipeline runs.
+    pub optimizations: usize,
+    /// One row for each optimization that changed the module, as far as the first after which a result is wrong.
+    pub rows: Vec<PassRow>,
+    /// That optimization.
+    pub culprit: Option<Culprit>,
+}
+
+/// What verification after one optimization found.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct PassRow {
+    /// Its number among the optimizations that ran, from 1.
+    pub number: usize,
+    /// The name of the pass.
+    pub pass: String,
+    /// Which application of the pass that is, from 1.
+    pub application: usize,
+    /// Instructions after it.
+    pub instructions: usize,
+    /// The result that errs most, measured by what it may.
+    pub worst: Option<VerifyRow>,
+    /// Why there are no results.
+    pub failure: Option<String>,
+}
+
+impl EachPassReport {
+    /// Whether results are right after each optimization.
+    pub fn passed(&self) -> bool {
+        self.culprit.is_none()
+    }
+}
+
+impl PassRow {
+    pub(super) fn new(
+        number: usize,
+        pass: String,
+        application: usize,
+        instructions: usize,
+        rows: Result<Vec<VerifyRow>, Diagnostics>,
+    ) -> Self {
+        let share =
+            |row: &VerifyRow| if row.passed() { row.error / row.allowed.max(f64::MIN_POSITIVE) } else { f64::MAX };
+        let (worst, failure) = match rows {
+            Ok(rows) => (rows.into_iter().reduce(|a, b| if share(&b) > share(&a) { b } else { a }), None),
+            Err(errors) => (None, errors.first().map(ToString::to_string)),
+        };
+        Self { number, pass, application, instructions, worst, failure }
+    }
+
+    /// Whether every result is within its tolerance.
+    pub fn passed(&self) -> bool {
+        self.failure.is_none() && self.worst.as_ref().is_none_or(VerifyRow::passed)
+    }
+}
+
+/// Which application of its pass optimization `number` is, both counted from 1.
+pub(super) fn application(names: &[&str], number: usize) -> usize {
+    let before = &names[..number];
+    before.iter().filter(|name| before.last() == Some(name)).count()
+}

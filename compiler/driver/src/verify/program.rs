@@ -1,0 +1,137 @@
+//! Programs that are compared, and what comes out of them by the names of the model.
+
+use crate::compile::{CompileOptions, CompiledModule};
+use crate::packed::{packing, part_names, weight_of};
+use crate::session::Session;
+use crate::source::Source;
+use crate::verify::inputs;
+use halite_hlo::proto::HloModuleProto;
+use halite_ir::{FuncResult, Function, ResultRole};
+use halite_lang::ConfigValue;
+use halite_passes::{Audit, PassReport, Pipeline, RunnerOptions};
+use halite_runtime::{Executable, Executor, RuntimeError, evaluate};
+use halite_spec::ModuleRole;
+use halite_support::{Diagnostic, Diagnostics};
+use halite_tensor::{DType, HostTensor};
+use indexmap::IndexMap;
+
+/// One program, compiled as far as HLO.
+pub(super) struct Program {
+    pub(super) entry: Function,
+    pub(super) config: IndexMap<String, ConfigValue>,
+    pub(super) audit: Audit,
+    hlo: HloModuleProto,
+    reports: Vec<PassReport>,
+}
+
+/// One result of a program.
+pub(super) struct Output {
+    /// What the program returned.
+    pub(super) written: HostTensor,
+    /// The same in `f64`, less the parameter that it replaces.
+    pub(super) change: HostTensor,
+}
+
+impl Program {
+    /// Compiles a role of a recipe with a pipeline, of which at most `limit` optimizations are run.
+    ///
+    /// # Errors
+    /// When the recipe does not compile.
+    pub(super) fn compile(
+        session: &Session,
+        source: &Source,
+        role: ModuleRole,
+        pipeline: &Pipeline,
+        limit: Option<usize>,
+    ) -> Result<Self, Diagnostics> {
+        let elaborated = session.elaborate(source)?;
+        let runner = RunnerOptions { limit, ..RunnerOptions::default() };
+        let options = CompileOptions { runner, ..CompileOptions::default() };
+        let compiled = session.compile_role(&elaborated.module, &source.recipe, role, pipeline, &options);
+        let CompiledModule { ir, hlo, reports, audit, .. } = compiled.map_err(|error| vec![error])?;
+        let missing = || vec![Diagnostic::bug("a compiled module without an entry")];
+        let entry = ir.functions.into_iter().next_back().ok_or_else(missing)?;
+        Ok(Self { entry, config: elaborated.config, hlo, reports, audit })
+    }
+
+    /// The optimizations that were run, in order.
+    pub(super) fn optimizations(&self) -> impl Iterator<Item = &PassReport> {
+        self.reports.iter().filter(|report| report.optimization)
+    }
+
+    /// The program as XLA runs it.
+    ///
+    /// # Errors
+    /// When XLA does not compile it.
+    pub(super) fn load(&self, executor: &dyn Executor) -> Result<Box<dyn Executable>, Diagnostics> {
+        let compile = || -> Result<_, RuntimeError> {
+            let bytes = halite_hlo::encode(&self.hlo);
+            executor.compile(&halite_runtime::Program::new(&bytes, halite_runtime::CompileOptions::default())?)
+        };
+        compile().map_err(|error| vec![Diagnostic::from(error)])
+    }
+
+    /// The inputs of the program for a seed.
+    ///
+    /// # Errors
+    /// A bug when they cannot be made.
+    pub(super) fn inputs(&self, source: &Source, seed: u64) -> Result<Vec<HostTensor>, Diagnostics> {
+        inputs::inputs(&self.entry, source, &self.config, seed).map_err(|error| vec![error])
+    }
+
+    /// Runs the program once; each tensor of the model by its name.
+    ///
+    /// # Errors
+    /// When XLA fails; a bug when copies of a tensor differ afterwards.
+    pub(super) fn run(
+        &self,
+        executor: &dyn Executor,
+        source: &Source,
+        seed: u64,
+    ) -> Result<IndexMap<String, Output>, Diagnostics> {
+        let inputs = self.inputs(source, seed)?;
+        let executable = self.load(executor)?;
+        let results = evaluate(executor, executable.as_ref(), &inputs);
+        let results = results.map_err(|error| vec![Diagnostic::from(error)])?;
+        let mut outputs = IndexMap::new();
+        for (result, written) in self.entry.results.iter().zip(results) {
+            outputs.extend(self.outputs(result, written, &inputs).map_err(|error| vec![error])?);
+        }
+        Ok(outputs)
+    }
+
+    /// What a result holds: itself, or the tensors of the model that it stores.
+    fn outputs(
+        &self,
+        result: &FuncResult,
+        written: HostTensor,
+        inputs: &[HostTensor],
+    ) -> halite_support::Result<Vec<(String, Output)>> {
+        let replaced = match &result.role {
+            ResultRole::State(name) => self.entry.params.iter().position(|param| param.name == *name),
+            _ => None,
+        };
+        let Some(position) = replaced else {
+            return Ok(vec![(result.name.to_string(), Output::new(written, None))]);
+        };
+        let (param, old) = (&self.entry.params[position], &inputs[position]);
+        let Some(packing) = packing(&self.entry, param) else {
+            return Ok(vec![(result.name.to_string(), Output::new(written, Some(old)))]);
+        };
+        let unpack = |tensor| packing.unpack(tensor).map_err(|error| error.into_bug("verification"));
+        let outputs = unpack(&written)?.into_iter().zip(unpack(old)?);
+        let outputs = outputs.map(|(written, old)| Output::new(written, Some(&old)));
+        Ok(part_names(packing, &param.name, weight_of(&param.role)).into_iter().zip(outputs).collect())
+    }
+}
+
+impl Output {
+    fn new(written: HostTensor, replaced: Option<&HostTensor>) -> Self {
+        let mut values = written.f64s();
+        if let Some(old) = replaced {
+            values.iter_mut().zip(old.f64s()).for_each(|(value, old)| *value -= old);
+        }
+        let change = HostTensor::from_f64s(DType::F64, written.shape().clone(), values);
+        Self { written, change }
+    }
+}

@@ -1,0 +1,226 @@
+//! A recipe under study: the programs that optimized ones are compared with.
+
+use super::causality::{self, Causality};
+use super::each_pass::{self, EachPassReport, PassRow};
+use super::program::{Output, Program};
+use super::{Culprit, VerifyOptions, VerifyReport, VerifyRow, rules, scale};
+use crate::compile::locate;
+use crate::pipelines;
+use crate::session::Session;
+use crate::source::Source;
+use halite_passes::Pipeline;
+use halite_runtime::Executor;
+use halite_spec::{ModuleRole, PrecisionName, RoundingMode, SrSites};
+use halite_support::{Diagnostic, Diagnostics};
+use halite_tensor::compare::difference;
+use indexmap::IndexMap;
+
+/// How far an optimized result may be from the truth, as a multiple of how far the unoptimized one is.
+const ERROR_RATIO: f64 = 1.5;
+/// What it may add to that, in units of roundoff at the scale of the result, and of the activations at the scale of the
+/// change where every one of these is rounded stochastically.
+const ROUNDOFFS: f64 = 2.0;
+
+/// Results by the names of the model.
+type Outputs = IndexMap<String, Output>;
+
+/// The programs that optimized ones of a recipe are compared with, compiled and run once.
+pub struct Study<'a> {
+    session: &'a Session,
+    options: &'a VerifyOptions,
+    executor: &'a dyn Executor,
+    source: Source,
+    scaled: Vec<(String, i64, i64)>,
+    optimized: Pipeline,
+    truth: Outputs,
+    unoptimized: Outputs,
+}
+
+impl std::fmt::Debug for Study<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Study").field("options", &self.options).field("scaled", &self.scaled).finish_non_exhaustive()
+    }
+}
+
+impl<'a> Study<'a> {
+    pub(super) fn new(
+        session: &'a Session,
+        source: &Source,
+        options: &'a VerifyOptions,
+        executor: &'a dyn Executor,
+    ) -> Result<Self, Diagnostics> {
+        let mut source = source.clone();
+        let scaled = if options.full { Vec::new() } else { scale::scale_down(session, &mut source)? };
+        let text = options.pipeline.as_deref().unwrap_or_else(|| pipelines::pipeline(options.role));
+        let optimized = session.passes.pipeline(text).map_err(|error| vec![error])?;
+        let plain = optimized.required_only();
+        let mut wide = source.clone();
+        wide.recipe.precision = PrecisionName::Fp64.precision();
+        let run = |source: &Source| {
+            Program::compile(session, source, options.role, &plain, None)?.run(executor, source, options.seed)
+        };
+        let (truth, unoptimized) = (run(&wide)?, run(&source)?);
+        Ok(Self { session, options, executor, source, scaled, optimized, truth, unoptimized })
+    }
+
+    /// The pipeline of the options.
+    pub fn pipeline(&self) -> &Pipeline {
+        &self.optimized
+    }
+
+    /// Verifies a pipeline that differs from that of the options in optimizations only. Causality is not looked at.
+    ///
+    /// # Errors
+    /// As [`Session::verify`].
+    pub fn verify(&self, pipeline: &Pipeline) -> Result<VerifyReport, Diagnostics> {
+        let program = self.program(pipeline, None)?;
+        let warnings = program.audit.diagnostics().into_iter().map(|finding| locate(&self.source, finding)).collect();
+        let rows = self.rows(&program)?;
+        Ok(VerifyReport { scaled: self.scaled.clone(), rows, causality: None, warnings })
+    }
+
+    /// Whether tokens change what stands before them in the forward module; its pipeline is that of the options when these
+    /// are about that module.
+    ///
+    /// # Errors
+    /// As [`Session::verify`].
+    pub fn causality(&self) -> Result<Option<Causality>, Diagnostics> {
+        let forward = match self.options.role {
+            ModuleRole::Forward => self.optimized.clone(),
+            _ => {
+                let text = pipelines::pipeline(ModuleRole::Forward);
+                self.session.passes.pipeline(text).map_err(|error| vec![error])?
+            }
+        };
+        let program = Program::compile(self.session, &self.source, ModuleRole::Forward, &forward, None)?;
+        causality::confirm(&program, &self.source, self.executor, self.options.seed)
+    }
+
+    /// The first optimization of a pipeline after which the results are wrong, and its rule, found by halving; `None` when
+    /// they never are.
+    ///
+    /// # Errors
+    /// As [`Session::verify`].
+    pub fn bisect(&self, pipeline: &Pipeline) -> Result<Option<Culprit>, Diagnostics> {
+        let whole = self.program(pipeline, None)?;
+        if self.rows(&whole)?.iter().all(VerifyRow::passed) {
+            return Ok(None);
+        }
+        let names: Vec<&str> = whole.optimizations().map(|report| report.name).collect();
+        let (mut good, mut bad) = (0, names.len());
+        while bad - good > 1 {
+            let middle = good.midpoint(bad);
+            let passed = self.passes(self.program(pipeline, Some(middle)));
+            if passed { good = middle } else { bad = middle }
+        }
+        let Some(culprit) = culprit(&names, bad) else { return Ok(None) };
+        let rule = self.rule(pipeline, &culprit)?;
+        Ok(Some(Culprit { rule, ..culprit }))
+    }
+
+    /// The rule of an optimization at fault, found by halving; `None` when the pass is not made of rules.
+    ///
+    /// # Errors
+    /// As [`Session::verify`].
+    pub fn rule(&self, pipeline: &Pipeline, culprit: &Culprit) -> Result<Option<String>, Diagnostics> {
+        let Some(rules) = rules::of(pipeline, &culprit.pass) else { return Ok(None) };
+        let (mut good, mut bad) = (0, rules.len());
+        while bad - good > 1 {
+            let middle = good.midpoint(bad);
+            let part = rules::limited(pipeline, culprit, middle);
+            let passed = self.passes(self.program(&part, Some(culprit.number)));
+            if passed { good = middle } else { bad = middle }
+        }
+        Ok(rules.get(good).map(|&rule| rule.to_owned()))
+    }
+
+    /// Verifies what a pipeline makes with its first optimization, with its first two, and so on, each completed by the
+    /// required passes, and stops at the first that is wrong. `progress` hears how many have been verified and how many
+    /// there are.
+    ///
+    /// # Errors
+    /// As [`Session::verify`]. A result that XLA cannot compute is one that is wrong.
+    pub fn each_pass(
+        &self,
+        pipeline: &Pipeline,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<EachPassReport, Diagnostics> {
+        let whole = self.program(pipeline, None)?;
+        let names: Vec<&str> = whole.optimizations().map(|report| report.name).collect();
+        let mut report = EachPassReport { scaled: self.scaled.clone(), optimizations: names.len(), ..<_>::default() };
+        for number in 1..=names.len() {
+            progress(number - 1, names.len());
+            let program = self.program(pipeline, Some(number))?;
+            let Some(pass) = program.optimizations().nth(number - 1) else {
+                let message = format!("the optimizations before number {number} depend on those after it");
+                return Err(vec![Diagnostic::bug(message)]);
+            };
+            if pass.changed == halite_passes::Changed::No {
+                continue;
+            }
+            let (pass, insts) = (pass.name.to_owned(), pass.insts);
+            let application = each_pass::application(&names, number);
+            let row = PassRow::new(number, pass, application, insts, self.rows(&program));
+            report.culprit = (!row.passed()).then(|| culprit(&names, number)).flatten();
+            report.rows.push(row);
+            if report.culprit.is_some() {
+                break;
+            }
+        }
+        Ok(report)
+    }
+
+    fn program(&self, pipeline: &Pipeline, limit: Option<usize>) -> Result<Program, Diagnostics> {
+        Program::compile(self.session, &self.source, self.options.role, pipeline, limit)
+    }
+
+    /// Whether a program was compiled, runs and gives right results.
+    fn passes(&self, program: Result<Program, Diagnostics>) -> bool {
+        program.and_then(|program| self.rows(&program)).is_ok_and(|rows| rows.iter().all(VerifyRow::passed))
+    }
+
+    /// Runs a program and compares each of its results.
+    fn rows(&self, program: &Program) -> Result<Vec<VerifyRow>, Diagnostics> {
+        let outputs = program.run(self.executor, &self.source, self.options.seed)?;
+        let row = |(name, output): (&String, &Output)| self.compare(name, output).map_err(|error| vec![error]);
+        outputs.iter().map(row).collect()
+    }
+
+    fn compare(&self, name: &str, output: &Output) -> Result<VerifyRow, Diagnostic> {
+        let missing = || Diagnostic::bug(format!("the unoptimized program has no result `{name}`"));
+        let plain = self.unoptimized.get(name).ok_or_else(missing)?;
+        let truth = &self.truth_of(name).ok_or_else(missing)?.change;
+        let error = difference(&output.change, truth);
+        let unoptimized = difference(&plain.change, truth);
+        let size = plain.written.f64s().iter().fold(0.0, |size: f64, value| size.max(value.abs()));
+        let noise = self.rounding_noise() * error.scale;
+        let roundoff = plain.written.dtype().unit_roundoff();
+        let allowed = ERROR_RATIO * unoptimized.max_abs + ROUNDOFFS * (roundoff * size + noise);
+        let judged = truth.f64s().iter().chain(&plain.change.f64s()).all(|value| value.is_finite());
+        let relative = |value: f64| if error.scale > 0.0 { value / error.scale } else { value };
+        Ok(VerifyRow {
+            name: name.to_owned(),
+            error: relative(error.max_abs),
+            unoptimized: relative(unoptimized.max_abs),
+            allowed: if judged { relative(allowed) } else { f64::NAN },
+        })
+    }
+
+    /// The result in `f64` to compare a result with: that of its name, or, for a wider copy of a weight, the weight's.
+    fn truth_of(&self, name: &str) -> Option<&Output> {
+        self.truth.get(name).or_else(|| self.truth.get(name.strip_prefix("master.")?))
+    }
+
+    /// What stochastic rounding of every activation adds: the optimized program has other sites, and so other random bits.
+    fn rounding_noise(&self) -> f64 {
+        let precision = &self.source.recipe.precision;
+        let everywhere = precision.rounding == RoundingMode::Sr && precision.sr.sites == SrSites::All;
+        if everywhere { precision.operand.unit_roundoff() } else { 0.0 }
+    }
+}
+
+/// Optimization `number` of a pipeline, counted from 1.
+fn culprit(names: &[&str], number: usize) -> Option<Culprit> {
+    let pass = (*names.get(number.checked_sub(1)?)?).to_owned();
+    Some(Culprit { pass, number, application: each_pass::application(names, number), rule: None })
+}

@@ -1,0 +1,169 @@
+//! Putting the twins of kernels in the place of custom calls.
+
+use crate::builder::identifier;
+use crate::opcode::Opcode;
+use crate::proto::{HloComputationProto, HloInstructionProto, HloModuleProto, ShapeProto};
+use crate::types::TUPLE;
+use halite_support::{Diagnostic, Result, codes};
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The frontend attribute of a custom call that names the module which means the same: its twin.
+pub const TWIN: &str = "halite.twin";
+
+/// The module with a call of its twin in the place of each custom call, so that any XLA runs it. `twin` gives the module
+/// of a name; its entry takes the operands of the kernel and returns the tuple of its results.
+///
+/// # Errors
+/// When a custom call names no twin or one that `twin` does not have, and what `twin` says.
+pub fn link_twins(
+    module: &HloModuleProto,
+    mut twin: impl FnMut(&str) -> Result<HloModuleProto>,
+) -> Result<HloModuleProto> {
+    let mut linker = Linker::default();
+    for inst in module.computations.iter().flat_map(|computation| &computation.instructions) {
+        if is_custom_call(inst) {
+            let name = twin_name(inst)?;
+            if !linker.twins.contains_key(name) {
+                let linked = twin(name)?;
+                let entry = linker.append(&linked, Some(name))?;
+                linker.twins.insert(name.to_owned(), entry);
+            }
+        }
+    }
+    let entry = linker.append(module, None)?;
+    Ok(HloModuleProto { computations: linker.computations, entry_computation_id: entry, ..module.clone() })
+}
+
+/// Whether an instruction calls a kernel of the target.
+pub fn is_custom_call(inst: &HloInstructionProto) -> bool {
+    inst.opcode == Opcode::CustomCall.name()
+}
+
+fn twin_name(inst: &HloInstructionProto) -> Result<&str> {
+    let name = inst.frontend_attributes.as_ref().and_then(|attributes| attributes.map.get(TWIN));
+    name.map(String::as_str).ok_or_else(|| {
+        let message = format!("`{}` calls the kernel `{}` and names no twin", inst.name, inst.custom_call_target);
+        Diagnostic::error(codes::ATTRIBUTE, message)
+    })
+}
+
+/// Computations of several modules on their way into one, numbered anew.
+#[derive(Default)]
+struct Linker {
+    computations: Vec<HloComputationProto>,
+    names: BTreeSet<String>,
+    next_instruction: i64,
+    /// The entry computations of the twins so far.
+    twins: BTreeMap<String, i64>,
+}
+
+impl Linker {
+    /// Adds the computations of a module, those of a twin under its name; the number of its entry.
+    fn append(&mut self, module: &HloModuleProto, twin: Option<&str>) -> Result<i64> {
+        let mut numbers = FxHashMap::default();
+        for computation in &module.computations {
+            let is_entry = computation.id == module.entry_computation_id;
+            let name = match twin {
+                None => computation.name.clone(),
+                Some(twin) if is_entry => identifier(twin),
+                Some(twin) => identifier(&format!("{twin}.{}", computation.name)),
+            };
+            let name = self.unused(name);
+            let number = self.computations.len() as i64;
+            let linked = self.computation(computation, number, name, &numbers)?;
+            self.computations.push(linked);
+            numbers.insert(computation.id, number);
+        }
+        let missing = || Diagnostic::error(codes::UNDEFINED_VALUE, format!("`{}` has no entry", module.name));
+        numbers.get(&module.entry_computation_id).copied().ok_or_else(missing)
+    }
+
+    fn unused(&mut self, wanted: String) -> String {
+        let numbered = (1..).map(|number| format!("{wanted}.{number}"));
+        let mut names = std::iter::once(wanted.clone()).chain(numbered);
+        let name = names.find(|name| !self.names.contains(name)).expect("there is always another number");
+        self.names.insert(name.clone());
+        name
+    }
+
+    fn computation(
+        &mut self,
+        source: &HloComputationProto,
+        number: i64,
+        name: String,
+        computations: &FxHashMap<i64, i64>,
+    ) -> Result<HloComputationProto> {
+        let mut ids = FxHashMap::default();
+        let mut instructions = Vec::with_capacity(source.instructions.len());
+        for inst in &source.instructions {
+            let mut linked = inst.clone();
+            for id in linked.operand_ids.iter_mut().chain(&mut linked.control_predecessor_ids) {
+                *id = renumbered(&ids, *id)?;
+            }
+            for id in &mut linked.called_computation_ids {
+                *id = renumbered(computations, *id)?;
+            }
+            if is_custom_call(inst) {
+                instructions.extend(self.call(linked)?);
+            } else {
+                instructions.push(self.number(linked));
+            }
+            ids.insert(inst.id, self.next_instruction - 1);
+        }
+        Ok(HloComputationProto {
+            id: number,
+            name,
+            root_id: renumbered(&ids, source.root_id)?,
+            instructions,
+            ..source.clone()
+        })
+    }
+
+    /// What stands for a custom call: a call of the twin, and its only result where it has one.
+    fn call(&mut self, custom: HloInstructionProto) -> Result<Vec<HloInstructionProto>> {
+        let name = twin_name(&custom)?;
+        let missing = || Diagnostic::error(codes::UNDEFINED_VALUE, format!("the twin `{name}` calls a kernel itself"));
+        let twin = *self.twins.get(name).ok_or_else(missing)?;
+        let shape = custom.shape.clone().unwrap_or_default();
+        let is_tuple = shape.element_type == TUPLE;
+        let tuple = ShapeProto { element_type: TUPLE, tuple_shapes: vec![shape.clone()], ..ShapeProto::default() };
+        let call = self.number(HloInstructionProto {
+            name: "call".to_owned(),
+            opcode: Opcode::Call.name().to_owned(),
+            shape: Some(if is_tuple { shape } else { tuple }),
+            metadata: custom.metadata.clone(),
+            operand_ids: custom.operand_ids.clone(),
+            called_computation_ids: vec![twin],
+            ..HloInstructionProto::default()
+        });
+        if is_tuple {
+            return Ok(vec![call]);
+        }
+        let result = HloInstructionProto {
+            name: "get-tuple-element".to_owned(),
+            opcode: Opcode::GetTupleElement.name().to_owned(),
+            shape: custom.shape,
+            metadata: custom.metadata,
+            operand_ids: vec![call.id],
+            ..HloInstructionProto::default()
+        };
+        Ok(vec![call, self.number(result)])
+    }
+
+    /// The instruction with the next number, in its name too.
+    fn number(&mut self, inst: HloInstructionProto) -> HloInstructionProto {
+        let id = self.next_instruction;
+        self.next_instruction += 1;
+        let base = match inst.name.rsplit_once('.') {
+            Some((base, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => base,
+            _ => &inst.name,
+        };
+        HloInstructionProto { id, name: format!("{base}.{id}"), ..inst }
+    }
+}
+
+fn renumbered(numbers: &FxHashMap<i64, i64>, id: i64) -> Result<i64> {
+    let undefined = || Diagnostic::error(codes::UNDEFINED_VALUE, format!("{id} is read before it is defined"));
+    numbers.get(&id).copied().ok_or_else(undefined)
+}

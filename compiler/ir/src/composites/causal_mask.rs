@@ -1,0 +1,73 @@
+//! `causal_mask`.
+
+use crate::attr::Attr;
+use crate::build::{Builder, Values};
+use crate::composite::{AttrSpec, Attrs, CompositeDef};
+use crate::op::{InferCx, Policy, Sample, Vjp, VjpCx, arity, attr_error};
+use crate::ops::Direction;
+use crate::syntax::Value;
+use crate::ty::{TensorType, Types};
+use halite_support::Result;
+use halite_tensor::DType;
+use smallvec::smallvec;
+use std::sync::LazyLock;
+
+static SCHEMA: LazyLock<[AttrSpec; 1]> =
+    LazyLock::new(|| [AttrSpec::required("size", "how many positions; at most 2^31")]);
+
+/// Which positions a position sees when none sees ahead, `pred[size, size]` of nothing: true where the key (dimension 1)
+/// is at most the query (dimension 0).
+///
+/// Every causal mask of a module becomes this one, so that it is computed once.
+#[derive(Debug)]
+pub(super) struct CausalMask;
+
+/// The number of positions.
+fn size(attrs: &Attrs) -> Result<usize> {
+    let size = attrs.int("size");
+    usize::try_from(size).ok().filter(|_| size <= 1 << 31).ok_or_else(|| {
+        attr_error(format!("`causal_mask` of {size} positions"))
+            .note("positions count from 0 in `s32`")
+            .help("give a `size` from 0 to 2^31")
+    })
+}
+
+impl CompositeDef for CausalMask {
+    fn name(&self) -> &str {
+        "causal_mask"
+    }
+
+    fn schema(&self) -> &[AttrSpec] {
+        &*SCHEMA
+    }
+
+    fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: &[&TensorType]) -> Result<Types> {
+        let [] = arity("causal_mask", args)?;
+        let size = size(attrs)?;
+        Ok(smallvec![TensorType::new(DType::Pred, [size, size])])
+    }
+
+    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, _: &[Value]) -> Result<Values> {
+        let size = size(attrs)?;
+        let query = b.iota(DType::S32, [size, size], 0)?;
+        let key = b.iota(DType::S32, [size, size], 1)?;
+        Ok(smallvec![b.compare(key, query, Direction::Le)?])
+    }
+
+    fn has_vjp(&self) -> bool {
+        true
+    }
+
+    fn vjp(&self, _: &mut Builder<'_>, _: &Attrs, _: &VjpCx<'_>) -> Result<Vjp> {
+        Ok(Vjp::None("the result is a predicate"))
+    }
+
+    fn policy(&self) -> Policy {
+        Policy::INTEGER
+    }
+
+    fn samples(&self, _: DType) -> Vec<Sample> {
+        let sample = |label, size| Sample::new(label, super::op(&CausalMask, &[("size", Attr::Int(size))]), []);
+        vec![sample("several positions", 5), sample("one position", 1)]
+    }
+}

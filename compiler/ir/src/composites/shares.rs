@@ -1,0 +1,73 @@
+//! How several tensors lie in one of `[.., ranks, rows, ..]`: what `unpack` and `tied_copies` share.
+
+use crate::attr::Attr;
+use crate::build::Builder;
+use crate::composite::{AttrSpec, Attrs};
+use crate::op::{attr_error, require_dim};
+use crate::syntax::Value;
+use crate::ty::TensorType;
+use halite_support::Result;
+use halite_tensor::{Dims, Shape};
+use smallvec::smallvec;
+use std::ops::Range;
+
+/// The attributes that say how the parts lie.
+pub(super) fn schema() -> [AttrSpec; 2] {
+    let none = || Attr::Ints(smallvec![]);
+    [
+        AttrSpec::optional("rows", none(), "for each part, its rows in the share of one rank"),
+        AttrSpec::optional("copies", none(), "for each part, how many ranks in a row hold the same"),
+    ]
+}
+
+/// One of the tensors.
+pub(super) struct Share {
+    /// Its rows in the share of every rank.
+    pub(super) rows: Range<usize>,
+    /// How many ranks in a row hold the same.
+    pub(super) copies: usize,
+}
+
+/// The tensors in `x`, whose ranks are dimension `dim` and whose rows are the next one.
+pub(super) fn shares(op: &str, attrs: &Attrs, x: &TensorType, dim: usize) -> Result<Vec<Share>> {
+    require_dim(op, x, dim + 1)?;
+    let (ranks, all) = (x.shape()[dim], x.shape()[dim + 1]);
+    let (rows, copies) = (attrs.ints("rows"), attrs.ints("copies"));
+    if rows.is_empty() || rows.len() != copies.len() {
+        let message = format!("`rows` of `{op}` lists {} parts, `copies` {}", rows.len(), copies.len());
+        return Err(attr_error(message).help("give one number for each part"));
+    }
+    let mut end = 0;
+    let mut shares = Vec::with_capacity(rows.len());
+    for (&rows, &copies) in rows.iter().zip(copies) {
+        let rows = usize::try_from(rows).ok().filter(|&rows| rows <= all - end);
+        let copies = usize::try_from(copies).ok().filter(|&copies| copies > 0 && ranks.is_multiple_of(copies));
+        let (Some(rows), Some(copies)) = (rows, copies) else {
+            return Err(attr_error(format!("the parts that `{op}` states do not lie in `{x}`")));
+        };
+        shares.push(Share { rows: end..end + rows, copies });
+        end += rows;
+    }
+    if end != all {
+        return Err(attr_error(format!("the parts that `{op}` states have {end} rows, `{x}` has {all}")));
+    }
+    Ok(shares)
+}
+
+impl Share {
+    /// Its rows of `x`, as `[.., ranks / copies, copies, rows, ..]`.
+    pub(super) fn grouped(&self, b: &mut Builder<'_>, x: Value, dim: usize) -> Result<Value> {
+        let own = b.slice_dim(x, dim + 1, self.rows.start, self.rows.end)?;
+        let mut shape: Dims = b.shape(own).iter().copied().collect();
+        shape[dim] /= self.copies;
+        shape.insert(dim + 1, self.copies);
+        b.reshape(own, shape.as_slice())
+    }
+
+    /// As [`grouped`](Self::grouped), in the shape of a whole share: `[.., ranks, rows, ..]`.
+    pub(super) fn ungrouped(b: &mut Builder<'_>, x: Value, dim: usize) -> Result<Value> {
+        let mut shape: Dims = b.shape(x).iter().copied().collect();
+        shape[dim] *= shape.remove(dim + 1);
+        b.reshape(x, Shape::from(shape.as_slice()))
+    }
+}

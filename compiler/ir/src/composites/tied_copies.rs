@@ -1,0 +1,80 @@
+//! `tied_copies`.
+
+use super::shares::{self, Share, shares};
+use crate::attr::Attr;
+use crate::build::{Builder, Values, present};
+use crate::composite::{AttrSpec, Attrs, CompositeDef};
+use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, VjpCx, arity};
+use crate::syntax::Value;
+use crate::ty::{TensorType, Types};
+use halite_support::Result;
+use halite_tensor::DType;
+use smallvec::smallvec;
+use std::sync::LazyLock;
+
+static SCHEMA: LazyLock<[AttrSpec; 2]> = LazyLock::new(shares::schema);
+
+/// A weight `[ranks, rows, ..]` of which some ranks in a row hold the same: the weight itself, as one that stays so. See
+/// [`Packing`](halite_tensor::Packing).
+///
+/// The gradient is not the derivative by each element, but by all copies of it together: every copy gets the sum of their
+/// cotangents. So equal copies get equal updates.
+#[derive(Debug)]
+pub(super) struct TiedCopies;
+
+impl CompositeDef for TiedCopies {
+    fn name(&self) -> &str {
+        "tied_copies"
+    }
+
+    fn schema(&self) -> &[AttrSpec] {
+        &*SCHEMA
+    }
+
+    fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: &[&TensorType]) -> Result<Types> {
+        let [x] = arity("tied_copies", args)?;
+        shares("tied_copies", attrs, x, 0)?;
+        Ok(smallvec![x.clone()])
+    }
+
+    fn expand(&self, _: &mut Builder<'_>, _: &Attrs, args: &[Value]) -> Result<Values> {
+        Ok(Values::from_slice(args))
+    }
+
+    fn has_vjp(&self) -> bool {
+        true
+    }
+
+    fn vjp(&self, b: &mut Builder<'_>, attrs: &Attrs, cx: &VjpCx<'_>) -> Result<Vjp> {
+        let ct = present(cx.ct())?;
+        let mut parts = Vec::new();
+        for share in shares("tied_copies", attrs, b.ty(cx.args[0]), 0)? {
+            let own = share.grouped(b, ct, 0)?;
+            let all = if share.copies == 1 {
+                own
+            } else {
+                let sum = b.reduce_sum(own, &[1])?;
+                b.broadcast_missing(sum, own, &[1])?
+            };
+            parts.push(Share::ungrouped(b, all, 0)?);
+        }
+        Ok(Vjp::one(b.concatenate(&parts, 1)?))
+    }
+
+    fn policy(&self) -> Policy {
+        Policy::STORAGE
+    }
+
+    fn samples(&self, float: DType) -> Vec<Sample> {
+        let sample = |label, rows: [i64; 2], copies: [i64; 2], shape: &[usize]| {
+            let list = |list: [i64; 2]| Attr::Ints(list.into_iter().collect());
+            let attrs = [("rows", list(rows)), ("copies", list(copies))];
+            Sample::new(label, super::op(&TiedCopies, &attrs), [SampleArg::uniform(float, shape, -2.0, 2.0)])
+        };
+        vec![
+            sample("single", [2, 1], [1, 1], &[2, 3, 2]),
+            sample("copies", [2, 1], [1, 2], &[4, 3, 2]),
+            sample("bias", [1, 1], [2, 4], &[4, 2]),
+        ]
+    }
+}

@@ -1,0 +1,122 @@
+//! `kernel_call`.
+
+use super::call::{callee, lower_call, result_types, run_ranks, strongest_effect};
+use crate::attr::AttrVisitor;
+use crate::build::{Builder, Values};
+use crate::composite::function_flops;
+use crate::dims::FactorMap;
+use crate::interpret::EvalCx;
+use crate::lower::{Kernels, LowerCx};
+use crate::op::{Cost, Effect, Ids, InferCx, OpDef, Policy, Sample, Vjp, VjpCx};
+use crate::syntax::{FuncId, Value};
+use crate::ty::{TensorType, Types};
+use halite_hlo::{CustomCall, Id};
+use halite_support::{Name, Result};
+use halite_tensor::{DType, HostTensor};
+
+/// The convention by which the kernels of Neuron are called; `AwsNeuronSilu` has it in the documentation of the Neuron
+/// SDK (error code `EHCA005`). 2 is `API_VERSION_STATUS_RETURNING` in XLA's schema.
+const API_VERSION: i32 = 2;
+
+/// The results of a kernel that the target provides. What they are is said by its twin, a function of the module: the
+/// interpreter and CPU XLA run the twin, and the target is trusted to compute the same.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct KernelCall {
+    /// The name by which the target knows the kernel, e.g. `AwsNeuronSoftmax`.
+    pub target: Name,
+    /// The configuration, in the format of the kernel; may be empty.
+    pub config: Name,
+    /// The function that means the same; it comes before the caller in the module.
+    pub twin: FuncId,
+}
+
+impl Default for KernelCall {
+    fn default() -> Self {
+        Self { target: Name::default(), config: Name::default(), twin: FuncId::new(0) }
+    }
+}
+
+impl OpDef for KernelCall {
+    fn name(&self) -> &str {
+        "kernel_call"
+    }
+
+    fn attrs(&mut self, visitor: &mut dyn AttrVisitor) {
+        visitor.attr("target", &mut self.target);
+        visitor.attr("config", &mut self.config);
+        visitor.attr("twin", &mut self.twin);
+    }
+
+    fn infer(&self, cx: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
+        if self.target.is_empty() {
+            return Err(crate::op::attr_error("`kernel_call` names no kernel").help("state its `target`"));
+        }
+        result_types(callee("kernel_call", cx.functions, self.twin)?, args)
+    }
+
+    fn eval(&self, cx: &EvalCx<'_>, args: &[&HostTensor]) -> Result<Vec<HostTensor>> {
+        let mut ranks = self.eval_ranks(cx, &[args.to_vec()])?;
+        Ok(ranks.swap_remove(0))
+    }
+
+    fn eval_ranks(&self, cx: &EvalCx<'_>, args: &[Vec<&HostTensor>]) -> Result<Vec<Vec<HostTensor>>> {
+        run_ranks(callee("kernel_call", cx.functions, self.twin)?, cx, args)
+    }
+
+    fn vjp(&self, _: &mut Builder<'_>, _: &VjpCx<'_>) -> Result<Vjp> {
+        Ok(Vjp::None("a kernel has no gradient; composites give way to kernels after gradients are taken"))
+    }
+
+    /// Those of the twin's instructions hold; what is around only hands values over.
+    fn policy(&self, _: &InferCx<'_>) -> Policy {
+        Policy::STORAGE
+    }
+
+    /// The strongest effect in the twin.
+    fn effect(&self, cx: &InferCx<'_>) -> Effect {
+        strongest_effect(cx, self.twin)
+    }
+
+    fn cost(&self, cx: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {
+        let flops = cx.function(self.twin).map_or(0, |twin| function_flops(cx, twin));
+        Cost::new(flops, args, results)
+    }
+
+    /// None is stated: analyses that need more look at the twin.
+    fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {
+        FactorMap::opaque(args, results)
+    }
+
+    /// A custom call, which names its twin in the frontend attribute [`TWIN`](halite_hlo::TWIN), or a call of the twin.
+    fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {
+        if cx.options.kernels == Kernels::Twins {
+            return lower_call(cx, "kernel_call", self.twin, args);
+        }
+        let kernel = CustomCall {
+            target: self.target.to_string(),
+            backend_config: self.config.to_string(),
+            api_version: API_VERSION,
+            has_side_effect: false,
+        };
+        let result = cx.result_type();
+        let call = cx.hlo.custom_call(&kernel, args, result)?;
+        let twin = cx.function_name(self.twin)?.to_owned();
+        cx.hlo.set_frontend_attribute(call, halite_hlo::TWIN, twin)?;
+        cx.elements(call)
+    }
+
+    /// None: a sample has no module to hold a twin.
+    fn samples(&self, _: DType) -> Vec<Sample> {
+        Vec::new()
+    }
+}
+
+impl Builder<'_> {
+    /// The results of a kernel of the target that means the same as `twin`, a finished function of the module.
+    ///
+    /// # Errors
+    /// When there is no target, or the operands are not what the parameters of the twin are.
+    pub fn kernel_call(&mut self, target: &str, config: &str, twin: FuncId, args: &[Value]) -> Result<Values> {
+        self.emit_all(KernelCall { target: target.into(), config: config.into(), twin }, args)
+    }
+}

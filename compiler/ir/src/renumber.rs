@@ -1,0 +1,59 @@
+//! Adding and removing functions of a module, which numbers the others anew.
+
+use crate::attr::{Attr, AttrSlot, AttrVisitor, ResultSlot};
+use crate::graph::{callees, reached_functions};
+use crate::syntax::{FuncId, Function, Module};
+
+impl Module {
+    /// Puts functions that name no others before all functions; the first of them has number 0.
+    pub fn prepend_functions(&mut self, functions: Vec<Function>) {
+        let count = functions.len();
+        if count > 0 {
+            self.renumber(|id| FuncId::new(id.index() + count));
+            self.functions.splice(0..0, functions);
+        }
+    }
+
+    /// Drops the functions of a verified module that its entry does not reach; whether there were any.
+    pub fn drop_unreached(&mut self) -> bool {
+        let reached = reached_functions(self);
+        let numbers: Vec<usize> = reached
+            .iter()
+            .scan(0, |next, &reached| {
+                let number = *next;
+                *next += usize::from(reached);
+                Some(number)
+            })
+            .collect();
+        if !reached.contains(&false) {
+            return false;
+        }
+        let mut flags = reached.iter();
+        self.functions.retain(|_| flags.next() == Some(&true));
+        self.renumber(|id| FuncId::new(numbers[id.index()]));
+        true
+    }
+
+    fn renumber(&mut self, number: impl Fn(FuncId) -> FuncId) {
+        let mut renumber = Renumber(number);
+        for inst in self.functions.iter_mut().flat_map(|function| &mut function.insts) {
+            // Showing attributes to change them may copy what instructions share.
+            if !callees(&inst.op).is_empty() {
+                inst.op.def_mut().attrs(&mut renumber);
+            }
+        }
+    }
+}
+
+/// Gives functions that attributes name other numbers.
+struct Renumber<F>(F);
+
+impl<F: Fn(FuncId) -> FuncId> AttrVisitor for Renumber<F> {
+    fn attr(&mut self, _: &str, slot: &mut dyn AttrSlot) {
+        if let Attr::Func(id) = slot.get() {
+            slot.set(&Attr::Func((self.0)(id))).expect("a slot takes what it holds");
+        }
+    }
+
+    fn result(&mut self, _: usize, _: ResultSlot<'_>) {}
+}

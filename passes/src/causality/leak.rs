@@ -1,0 +1,178 @@
+//! Where the future enters.
+
+use super::affine::{Affine, Digit};
+use super::analysis::{Analysis, Known, needed};
+use super::flow::{Flow, Term};
+use super::state::State;
+use super::verdict::Reads;
+use halite_ir::{Def, Function, Inst, LocId, Op, Value};
+use halite_support::Result;
+use std::rc::Rc;
+
+/// How many values of a digit are tried for a witness, and how many digits together.
+const TRIED: usize = 5;
+const MAX_DIGITS: usize = 5;
+
+/// The position of an output of sequence length `seq`: its dimension 1.
+pub(super) fn position(seq: usize) -> Affine {
+    Digit::whole(1, seq).into()
+}
+
+/// Whether a term reads beyond the position of its element, for some element that is found.
+pub(super) fn is_certain(term: &Term, position: &Affine) -> bool {
+    if term.vague {
+        return false;
+    }
+    let beyond = term.form.minus(position).plus_constant(-1);
+    let forms: Vec<&Affine> = term.guard.spaces().iter().chain([&beyond]).collect();
+    let mut digits: Vec<Digit> = forms.iter().flat_map(|form| form.terms()).map(|(digit, _)| *digit).collect();
+    digits.sort_unstable();
+    digits.dedup();
+    if digits.len() > MAX_DIGITS {
+        return false;
+    }
+    let combinations = TRIED.pow(digits.len() as u32);
+    (0..combinations).any(|mut choice| {
+        let at: Vec<i64> = digits
+            .iter()
+            .map(|digit| {
+                let last = digit.size as i64 - 1;
+                let values: [i64; TRIED] = [0, last, 1.min(last), (last - 1).max(0), last / 2];
+                let value = values[choice % TRIED];
+                choice /= TRIED;
+                value
+            })
+            .collect();
+        let value = |form: &Affine| {
+            let of = |digit: &Digit| digits.iter().position(|own| own == digit).map_or(0, |index| at[index]);
+            form.offset() + form.terms().iter().map(|(digit, by)| by * of(digit)).sum::<i64>()
+        };
+        forms.iter().all(|form| value(form) >= 0)
+    })
+}
+
+/// Whether a term may read beyond `position`.
+pub(super) fn exceeds(term: &Term, position: &Affine) -> bool {
+    term.guard.max_of(&term.form.minus(position)) > 0
+}
+
+/// What a term reads, seen from `position`; the last one is `last`.
+pub(super) fn reads(term: &Term, position: &Affine, last: i64) -> Reads {
+    match (term.form.as_constant(), term.form.minus(position).as_constant()) {
+        (Some(latest), _) if latest >= last => Reads::Everything,
+        (Some(latest), _) => Reads::UpTo(latest),
+        (_, Some(ahead)) => Reads::Ahead(ahead),
+        _ => Reads::Later,
+    }
+}
+
+/// An instruction at fault.
+pub(super) struct Culprit {
+    pub(super) loc: LocId,
+    pub(super) op: String,
+    pub(super) why: &'static str,
+}
+
+/// What is walked back along.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Trail {
+    /// Terms beyond the position of their element, to where they were not.
+    Future,
+    /// Vague terms, to where they were not.
+    Doubt,
+}
+
+impl Trail {
+    /// Whether a term of a value is on the trail.
+    fn has(self, term: &Term, flow: &Flow) -> bool {
+        match self {
+            Trail::Future => flow.times.iter().all(|time| exceeds(term, time)),
+            Trail::Doubt => term.vague,
+        }
+    }
+}
+
+/// Walks back from a term of a value to the instruction where its trail begins; `None` when that is a parameter.
+///
+/// # Errors
+/// When a composite cannot be decomposed.
+pub(super) fn culprit(
+    analysis: &mut Analysis<'_>,
+    function: &Function,
+    known: &Known,
+    value: Value,
+    term: &Term,
+    trail: Trail,
+) -> Result<Option<Culprit>> {
+    let (mut value, mut term) = (value, term.clone());
+    while let Def::Inst(index, result) = function.values[value.index()].def {
+        let inst = &function.insts[index as usize];
+        let origins = origins(analysis, function, known, inst, result as usize, &term)?;
+        let on_trail = origins.iter().find(|(arg, term)| trail.has(term, &known[arg.index()].flow));
+        match on_trail {
+            Some((arg, origin)) => (value, term) = (*arg, origin.clone()),
+            None => {
+                let inner = inside(analysis, inst, known, result as usize, &term, trail)?;
+                return Ok(Some(inner.unwrap_or_else(|| blame(inst))));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// The terms of operands that lead to a term of a result.
+fn origins(
+    analysis: &mut Analysis<'_>,
+    function: &Function,
+    known: &Known,
+    inst: &Inst,
+    result: usize,
+    term: &Term,
+) -> Result<Vec<(Value, Term)>> {
+    let args: Vec<_> = inst.args.iter().map(|arg| known[arg.index()].clone()).collect();
+    let mut origins = Vec::new();
+    for (at, arg) in args.iter().enumerate() {
+        for own in &arg.flow.terms {
+            let alone = |(other, state): (usize, &Rc<State>)| {
+                let terms = if other == at { vec![own.clone()] } else { Vec::new() };
+                Rc::new(State { flow: Flow { terms, times: Vec::new() }, ..(**state).clone() })
+            };
+            let alone: Vec<_> = args.iter().enumerate().map(alone).collect();
+            let found = analysis.apply(function, inst, &alone)?;
+            if found[result].flow.terms.iter().any(|found| found.form == term.form) {
+                origins.push((inst.args[at], own.clone()));
+            }
+        }
+    }
+    Ok(origins)
+}
+
+/// The instruction of a callee where the trail begins.
+fn inside(
+    analysis: &mut Analysis<'_>,
+    inst: &Inst,
+    known: &Known,
+    result: usize,
+    term: &Term,
+    trail: Trail,
+) -> Result<Option<Culprit>> {
+    let Op::Call(call) = &inst.op else { return Ok(None) };
+    let callee = analysis.function(call.callee);
+    let params: Vec<_> = inst.args.iter().map(|arg| known[arg.index()].clone()).collect();
+    let known = analysis.run(callee, &params, &needed(callee, |_| true))?;
+    culprit(analysis, callee, &known, callee.results[result].value, term, trail)
+}
+
+fn blame(inst: &Inst) -> Culprit {
+    let why = match inst.op {
+        Op::Take(_) | Op::TakeAlongAxis(_) | Op::DynamicSlice(_) | Op::DynamicUpdateSlice(_) => {
+            "reads positions that are known only when it runs"
+        }
+        Op::Reshape(_) => "cuts across the sequence",
+        Op::Select(_) | Op::Multiply(_) | Op::DotGeneral(_) | Op::And(_) | Op::Or(_) => {
+            "weighs positions by a mask that the analysis does not know exactly"
+        }
+        _ => "is not followed by the analysis",
+    };
+    Culprit { loc: inst.loc, op: inst.op.name().to_owned(), why }
+}

@@ -1,0 +1,145 @@
+//! What the analysis knows of one value.
+
+use super::affine::Affine;
+use super::flow::Flow;
+use super::levels::{Level, Levels, Place};
+use super::region::{Area, Region};
+use halite_tensor::DType;
+
+/// What the analysis knows of one value.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub(crate) struct State {
+    /// The elements as a function of their index; exact.
+    pub(crate) number: Option<Affine>,
+    /// Elements that are constants or fills. Others are scores: bounded by the number that the verdict states.
+    pub(crate) levels: Levels,
+    /// Whether elements without a level may be fills all the same.
+    pub(crate) mixed: bool,
+    /// Whether elements without a level may all be fills at once, so that nothing bounds them.
+    pub(crate) unbounded: bool,
+    /// Whether elements without a level may be 0, false or fills by a mask that depends on no token and is not followed.
+    pub(crate) unsure: bool,
+    /// What elements depend on; those that are constants on nothing.
+    pub(crate) flow: Flow,
+}
+
+impl State {
+    /// One constant for all elements.
+    pub(super) fn splat(value: f64) -> Self {
+        let whole = (value.fract() == 0.0 && value.abs() <= WHOLE).then_some(value as i64);
+        Self { number: whole.map(Affine::from), levels: Levels::splat(value), ..Self::default() }
+    }
+
+    /// A value of which only the dependencies are known.
+    pub(super) fn flowing(flow: Flow) -> Self {
+        Self { flow, ..Self::default() }
+    }
+
+    /// Numbers that are a function of the index, where an element type holds them exactly.
+    pub(super) fn counting(number: Affine, dtype: DType) -> Self {
+        let mut state = Self::default();
+        if let Some(value) = number.as_constant() {
+            state = Self::splat(value as f64);
+        }
+        state.number = Some(number).filter(|number| is_exact(number, dtype));
+        state
+    }
+
+    /// Whether it depends on no token.
+    pub(super) fn is_static(&self) -> bool {
+        self.flow.is_static()
+    }
+
+    /// Whether some elements are not known and may be 0 or false all the same.
+    pub(super) fn hides_zeros(&self) -> bool {
+        self.unsure && !self.levels.cover_all()
+    }
+
+    /// Notes that fills were forgotten.
+    pub(super) fn forget_fills(&mut self) {
+        (self.mixed, self.unsure) = (true, true);
+    }
+
+    /// Restricts dependencies to the elements that are not constants.
+    pub(super) fn settled(mut self) -> Self {
+        if !self.flow.is_static() {
+            let constants = self.levels.constants();
+            if !constants.is_empty() {
+                let (others, exact) = constants.complement();
+                let flow = self.flow.within(&others);
+                self.flow = if exact { flow } else { flow.made_vague() };
+            }
+        }
+        self
+    }
+
+    /// Adds levels, and notes when some are lost that others rely on.
+    pub(super) fn add_levels(&mut self, levels: &Levels, complete: bool) {
+        let complete = self.levels.add_all(levels) && complete;
+        self.mixed |= !complete && levels.iter().any(|(level, _)| level.is_fill());
+        self.unsure |= !complete;
+    }
+
+    /// The value elsewhere; `number` says how the dimensions there number its elements.
+    pub(super) fn renumbered(&self, place: &Place<'_>, number: &Place<'_>) -> State {
+        let (levels, complete) = self.levels.carried(place);
+        let lost = !complete && self.levels.iter().any(|(level, _)| level.is_fill());
+        State {
+            number: self.number.as_ref().and_then(|number| number.replaced(place)),
+            levels,
+            mixed: self.mixed || lost,
+            unbounded: self.unbounded,
+            unsure: self.unsure || !complete,
+            flow: self.flow.carried(place, number),
+        }
+    }
+
+    /// The value elsewhere.
+    pub(super) fn carried(&self, place: &Place<'_>) -> State {
+        self.renumbered(place, place)
+    }
+
+    /// Only the elements in a region; nothing is known of the others, and they are not read.
+    pub(super) fn within(&self, region: &Region) -> State {
+        if region.is_everywhere() {
+            return self.clone();
+        }
+        let (levels, complete) = self.levels.within(&Area::from(region.clone()));
+        let lost = !complete && self.levels.iter().any(|(level, _)| level.is_fill());
+        State {
+            number: None,
+            levels,
+            mixed: self.mixed || lost,
+            unsure: self.unsure || !complete,
+            flow: self.flow.within(std::slice::from_ref(region)),
+            ..self.clone()
+        }
+    }
+
+    /// Adds the elements of another part of the value.
+    pub(super) fn absorb(&mut self, other: &State) {
+        self.number = None;
+        self.mixed |= other.mixed;
+        self.unbounded |= other.unbounded;
+        self.unsure |= other.unsure;
+        self.add_levels(&other.levels, true);
+        self.flow.join(&other.flow);
+    }
+
+    /// Maps levels, e.g. through an element-wise function; forgotten fills are noted.
+    pub(super) fn map_levels(&self, to: impl Fn(Level) -> Option<Level>) -> (Levels, bool) {
+        let lost = self.levels.iter().any(|(level, _)| level.is_fill() && to(level).is_none());
+        (self.levels.map(to), lost)
+    }
+}
+
+/// Whole numbers up to here are exact in the arithmetic of the analysis.
+const WHOLE: f64 = (1u64 << 53) as f64;
+
+/// Whether an element type holds all values of a function exactly.
+pub(super) fn is_exact(number: &Affine, dtype: DType) -> bool {
+    let (low, high) = (i128::from(number.low()), i128::from(number.high()));
+    let limit = dtype.significand_bits().map_or(1i128 << 53, |bits| 1i128 << bits);
+    let (least, most) = dtype.int_range().unwrap_or((-limit, limit));
+    low >= least.max(-limit) && high <= most.min(limit)
+}

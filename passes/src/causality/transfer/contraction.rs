@@ -1,0 +1,106 @@
+//! Sums, maxima and products over dimensions.
+
+use super::Site;
+use crate::causality::affine::Digit;
+use crate::causality::assumption::Assumption;
+use crate::causality::flow::Term;
+use crate::causality::levels::{Level, Levels};
+use crate::causality::region::Area;
+use crate::causality::space::Space;
+use crate::causality::state::State;
+use halite_ir::ops::Reduction;
+
+/// All elements along some dimensions, combined. A maximum does not read fills where something else is there.
+pub(super) fn reduce(site: &mut Site<'_>, kind: Reduction) -> State {
+    let space = site.space();
+    let mut x = site.args[0].carried(&|digit| space.lift(0, digit)).settled();
+    let mut unbounded = x.unbounded;
+    if matches!(kind, Reduction::Max) {
+        let low = x.levels.area(Level::is_low);
+        if !low.is_empty() || x.mixed {
+            let known = every_row_is_seen(&low, &space);
+            let seen = known != Some(false);
+            let infinite = x.levels.iter().all(|(level, _)| !level.is_low() || level.base.is_infinite());
+            if known != Some(true) || x.mixed {
+                site.assume(Assumption::RowsSeen);
+            }
+            unbounded |= !seen && !infinite;
+            let (rest, exact) = low.complement();
+            if seen && exact && (infinite || !x.unbounded) {
+                assume_bounded(site, &x.levels);
+                x.flow = x.flow.within(&rest);
+            }
+        }
+    }
+    let gone = |digit: Digit| space.lacks(0, digit);
+    let count: usize = space.contracted().map(|digit| digit.size).product();
+    let all = x.levels.map(|level| combined(kind, level, count).map(|level| level.rounded(site.dtype())));
+    let unsure = x.unsure && !site.dtype().is_float();
+    let flow = x.flow.eliminated(&gone, false);
+    let state = State { levels: all, number: None, flow, unbounded, unsure, mixed: false };
+    lowered(&state, &space)
+}
+
+/// In the result, the levels that all elements of a row share.
+fn lowered(state: &State, space: &Space) -> State {
+    let lowered = state.carried(&|digit| space.lower(0, digit));
+    State { mixed: state.mixed, unsure: state.unsure, ..lowered }
+}
+
+/// What equal elements combine to.
+fn combined(kind: Reduction, level: Level, count: usize) -> Option<Level> {
+    match kind {
+        Reduction::Sum => {
+            let times = if level.base == 0.0 { 0.0 } else { level.base * count as f64 };
+            level.as_constant().map(|_| Level::constant(times))
+        }
+        Reduction::Max | Reduction::Min | Reduction::And | Reduction::Or => Some(level),
+    }
+}
+
+/// Whether every row has an element outside `low`; `None` when that is not known.
+fn every_row_is_seen(low: &Area, space: &Space) -> Option<bool> {
+    let (others, mut exact) = low.complement();
+    let mut seen = Area::default();
+    for guard in others {
+        let element = Term { form: 0.into(), guard, vague: false };
+        for row in element.eliminated(&|digit| space.lacks(0, digit), false) {
+            exact &= !row.vague && seen.add(row.guard);
+        }
+    }
+    if seen.covers_all() { Some(true) } else { exact.then_some(false) }
+}
+
+/// A finite fill loses against a score while that is not lower still.
+fn assume_bounded(site: &mut Site<'_>, levels: &Levels) {
+    let dtype = site.dtype();
+    for (level, _) in levels.iter().filter(|(level, _)| level.is_low() && level.base.is_finite()) {
+        let bound = -level.base / (1.0 + level.spread);
+        site.assume(Assumption::Underflow { fill: level.base, dtype, bound });
+    }
+}
+
+/// A contraction of two operands: a product that is exactly 0 reads neither.
+pub(super) fn dot(site: &Site<'_>) -> State {
+    let space = site.space();
+    let x = site.args[0].carried(&|digit| space.lift(0, digit)).settled();
+    let y = site.args[1].carried(&|digit| space.lift(1, digit)).settled();
+    let mut zeros = x.levels.area_of(0.0).cloned().unwrap_or_default();
+    if let Some(others) = y.levels.area_of(0.0) {
+        zeros.add_all(others);
+    }
+    let vague = |own: &State, other: &State| {
+        if other.hides_zeros() { own.flow.clone().made_vague() } else { own.flow.clone() }
+    };
+    let mut flow = vague(&x, &y);
+    flow.join(&vague(&y, &x));
+    let (rest, exact) = zeros.complement();
+    flow = flow.within(&rest);
+    if !exact {
+        flow = flow.made_vague();
+    }
+    let mut levels = Levels::default();
+    levels.add(Level::constant(0.0), &zeros);
+    let flow = flow.eliminated(&|digit| space.lacks(0, digit), false);
+    lowered(&State { levels, flow, ..State::default() }, &space)
+}

@@ -1,0 +1,308 @@
+//! Element-wise functions of one and two operands.
+
+use super::Site;
+use crate::causality::affine::{Affine, Digit};
+use crate::causality::assumption::{Assumption, underflow};
+use crate::causality::levels::{Level, Levels};
+use crate::causality::state::{State, is_exact};
+use halite_ir::Op;
+use halite_tensor::DType;
+
+/// Whether an op is an element-wise function of one operand.
+pub(super) fn is_unary(op: &Op) -> bool {
+    scalar(op).is_some() || matches!(op, Op::Popcnt(_) | Op::CountLeadingZeros(_) | Op::BitcastConvert(_) | Op::Erf(_))
+}
+
+/// What an op makes of one number, where that is simple.
+fn scalar(op: &Op) -> Option<fn(f64) -> f64> {
+    Some(match op {
+        Op::Abs(_) => f64::abs,
+        Op::Cbrt(_) => f64::cbrt,
+        Op::Ceil(_) => f64::ceil,
+        Op::Cosine(_) => f64::cos,
+        Op::Exponential(_) => f64::exp,
+        Op::ExponentialMinusOne(_) => f64::exp_m1,
+        Op::Floor(_) => f64::floor,
+        Op::IsFinite(_) => |x| f64::from(u8::from(x.is_finite())),
+        Op::Log(_) => f64::ln,
+        Op::LogPlusOne(_) => f64::ln_1p,
+        Op::Logistic(_) => |x| 1.0 / (1.0 + (-x).exp()),
+        Op::Negate(_) => |x| -x,
+        Op::RoundNearestAfz(_) => f64::round,
+        Op::RoundNearestEven(_) => f64::round_ties_even,
+        Op::Rsqrt(_) => |x| x.sqrt().recip(),
+        Op::Sign(_) => |x| if x == 0.0 { 0.0 } else { x.signum() },
+        Op::Sine(_) => f64::sin,
+        Op::Sqrt(_) => f64::sqrt,
+        Op::Tan(_) => f64::tan,
+        Op::Tanh(_) => f64::tanh,
+        Op::Not(_) => |x| 1.0 - x,
+        _ => return None,
+    })
+}
+
+/// An element-wise function of one operand.
+pub(super) fn unary(site: &mut Site<'_>) -> State {
+    let (x, dtype, op) = (site.args[0], site.dtype(), &site.inst.op);
+    let is_linear = matches!(op, Op::Negate(_));
+    let mut state = State {
+        mixed: x.mixed && is_linear,
+        unbounded: x.unbounded && is_linear,
+        unsure: x.unsure,
+        flow: x.flow.clone(),
+        ..State::default()
+    };
+    if is_linear {
+        state.number = x.number.as_ref().map(Affine::negated).filter(|number| is_exact(number, dtype));
+    }
+    if x.levels.is_empty() {
+        return state;
+    }
+    let bitwise = matches!(op, Op::Not(_)) && dtype != DType::Pred;
+    let Some(function) = scalar(op).filter(|_| !bitwise) else { return state };
+    let constant = |level: Level| level.as_constant().map(|value| Level::constant(function(value)).rounded(dtype));
+    let (levels, lost) = match op {
+        Op::Negate(_) => x.map_levels(|level| Some(Level { base: -level.base, ..level })),
+        Op::Exponential(_) | Op::Logistic(_) => {
+            for (level, _) in x.levels.iter().filter(|(level, _)| level.spread > 0.0 && vanishes(*level, dtype)) {
+                let bound = (underflow(dtype) - level.base) / level.spread;
+                site.assume(Assumption::Underflow { fill: level.base, dtype, bound });
+            }
+            let vanishing = |level: Level| vanishes(level, dtype).then_some(Level::constant(0.0));
+            let result = |level: Level| constant(level).or_else(|| vanishing(level));
+            state.unsure |= x.levels.iter().any(|(level, _)| level.is_low() && result(level).is_none());
+            (x.levels.map(result), false)
+        }
+        _ => (x.levels.map(constant), false),
+    };
+    state.levels = levels;
+    if lost {
+        state.forget_fills();
+    }
+    state
+}
+
+/// Whether the exponential of a fill is 0 while scores are bounded.
+fn vanishes(level: Level, dtype: DType) -> bool {
+    level.is_low() && level.base < underflow(dtype)
+}
+
+/// The elements in another type.
+pub(in crate::causality) fn convert(x: &State, from: DType, to: DType) -> State {
+    let level = |level: Level| {
+        let level = if to == DType::Pred {
+            Level::constant(f64::from(u8::from(level.as_constant()? != 0.0)))
+        } else {
+            level.rounded(to)
+        };
+        Some(level)
+    };
+    let cut = from.is_float() && to.is_int();
+    let whole = |level: &Level| !cut || level.base.fract() == 0.0;
+    let number = x.number.clone().filter(|number| to != DType::Pred && is_exact(number, to));
+    State { number, levels: x.levels.map(|own| level(own).filter(whole)), ..x.clone() }
+}
+
+/// Whether an op is an element-wise function of two operands.
+pub(super) fn is_binary(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Add(_)
+            | Op::Subtract(_)
+            | Op::Multiply(_)
+            | Op::Divide(_)
+            | Op::Maximum(_)
+            | Op::Minimum(_)
+            | Op::And(_)
+            | Op::Or(_)
+            | Op::Xor(_)
+            | Op::Remainder(_)
+            | Op::Power(_)
+            | Op::Atan2(_)
+            | Op::ShiftLeft(_)
+            | Op::ShiftRightLogical(_)
+            | Op::ShiftRightArithmetic(_)
+    )
+}
+
+/// An element-wise function of two operands.
+pub(super) fn binary(site: &mut Site<'_>) -> State {
+    let (x, y, dtype, op) = (site.args[0], site.args[1], site.dtype(), &site.inst.op);
+    let is_linear = matches!(op, Op::Add(_) | Op::Subtract(_) | Op::Multiply(_) | Op::Maximum(_) | Op::Minimum(_));
+    let mut state = State {
+        number: number(op, x, y, dtype).filter(|number| is_exact(number, dtype)),
+        mixed: is_linear && (x.mixed || y.mixed),
+        unbounded: is_linear && (x.unbounded || y.unbounded),
+        unsure: x.unsure || y.unsure,
+        ..State::default()
+    };
+    let (mut left, mut right) = (x.flow.clone(), y.flow.clone());
+    if may_hide(op, dtype) {
+        left = if y.hides_zeros() { left.made_vague() } else { left };
+        right = if x.hides_zeros() { right.made_vague() } else { right };
+    }
+    left.join(&right);
+    state.flow = left;
+    if !x.levels.is_empty() || !y.levels.is_empty() {
+        levels(op, x, y, dtype, &mut state);
+    }
+    state.settled()
+}
+
+/// Whether a zero of one operand hides the other.
+fn may_hide(op: &Op, dtype: DType) -> bool {
+    matches!(op, Op::Multiply(_)) || (dtype == DType::Pred && matches!(op, Op::And(_) | Op::Or(_)))
+}
+
+/// The result as a function of the index.
+fn number(op: &Op, x: &State, y: &State, dtype: DType) -> Option<Affine> {
+    let (a, b) = (x.number.as_ref()?, y.number.as_ref()?);
+    match op {
+        Op::Add(_) => Some(a.plus(b)),
+        Op::Subtract(_) => Some(a.minus(b)),
+        Op::Multiply(_) => match (a.as_constant(), b.as_constant()) {
+            (_, Some(by)) => a.scaled(by),
+            (Some(by), _) => b.scaled(by),
+            _ => None,
+        },
+        Op::Maximum(_) if a.minus(b).low() >= 0 => Some(a.clone()),
+        Op::Maximum(_) if b.minus(a).low() >= 0 => Some(b.clone()),
+        Op::Minimum(_) if a.minus(b).low() >= 0 => Some(b.clone()),
+        Op::Minimum(_) if b.minus(a).low() >= 0 => Some(a.clone()),
+        Op::Divide(_) if dtype.is_int() => parts(a, b.as_constant()?).map(|(quotient, _)| quotient),
+        Op::Remainder(_) => parts(a, b.as_constant()?).map(|(_, rest)| rest),
+        Op::ShiftRightLogical(_) | Op::ShiftRightArithmetic(_) => {
+            let bits = u32::try_from(b.as_constant()?).ok().filter(|bits| *bits < 40)?;
+            parts(a, 1 << bits).map(|(quotient, _)| quotient)
+        }
+        _ => None,
+    }
+}
+
+/// Quotient and remainder of a digit by a constant that divides its size.
+fn parts(number: &Affine, by: i64) -> Option<(Affine, Affine)> {
+    let [(digit, 1)] = number.terms() else { return None };
+    let by = usize::try_from(by).ok().filter(|by| *by > 0 && digit.size.is_multiple_of(*by))?;
+    if number.offset() != 0 {
+        return None;
+    }
+    let low = Digit { size: by, ..*digit };
+    let high = Digit { stride: digit.stride * by, size: digit.size / by, ..*digit };
+    Some((high.into(), low.into()))
+}
+
+/// The levels of the result: where one operand decides alone, where a fill meets a score, and where both have a level.
+fn levels(op: &Op, x: &State, y: &State, dtype: DType, state: &mut State) {
+    for (own, other, swapped) in [(x, y, false), (y, x, true)] {
+        let alone = other.levels.area(|_| true);
+        for (level, area) in own.levels.iter() {
+            if let Some(result) = absorbed(op, level, swapped, dtype) {
+                state.add_levels(&one(result.rounded(dtype), area), true);
+            } else if level.is_fill() && !is_neutral(op, level) && !other.levels.cover_all() {
+                let (rest, exact) = alone.complement();
+                match filled(op, level, swapped).filter(|_| exact) {
+                    // What is not bounded may cancel the fill.
+                    Some(_) if other.unbounded => state.mixed = true,
+                    Some(result) => {
+                        for region in rest {
+                            let (inside, complete) = area.and(&region.into());
+                            state.add_levels(&one(result.rounded(dtype), &inside), complete);
+                        }
+                    }
+                    None => state.forget_fills(),
+                }
+            }
+        }
+    }
+    for (a, first) in x.levels.iter().filter(|(level, _)| absorbed(op, *level, false, dtype).is_none()) {
+        for (b, second) in y.levels.iter().filter(|(level, _)| absorbed(op, *level, true, dtype).is_none()) {
+            let (both, complete) = first.and(second);
+            match together(op, a, b, dtype) {
+                Some(level) => state.add_levels(&one(level.rounded(dtype), &both), complete),
+                None if !both.is_empty() && (a.is_fill() || b.is_fill()) => state.forget_fills(),
+                None => {}
+            }
+        }
+    }
+}
+
+fn one(level: Level, area: &crate::causality::region::Area) -> Levels {
+    let mut levels = Levels::default();
+    levels.add(level, area);
+    levels
+}
+
+/// The result where one operand has a level that decides alone, the other being finite.
+fn absorbed(op: &Op, level: Level, is_right: bool, dtype: DType) -> Option<Level> {
+    let value = level.as_constant()?;
+    let zero = value == 0.0;
+    let result = match op {
+        Op::Multiply(_) if zero => 0.0,
+        Op::And(_) if zero => 0.0,
+        Op::Or(_) if dtype == DType::Pred && value == 1.0 => 1.0,
+        Op::Divide(_) if zero && !is_right => 0.0,
+        Op::Divide(_) if value.is_infinite() && is_right => 0.0,
+        Op::Add(_) if value.is_infinite() => value,
+        Op::Subtract(_) if value.is_infinite() => {
+            if is_right {
+                -value
+            } else {
+                value
+            }
+        }
+        Op::Maximum(_) if value == f64::INFINITY => value,
+        Op::Minimum(_) if value == f64::NEG_INFINITY => value,
+        _ => return None,
+    };
+    Some(Level::constant(result))
+}
+
+/// Whether a fill leaves every score as it is.
+fn is_neutral(op: &Op, level: Level) -> bool {
+    match op {
+        Op::Maximum(_) => level.is_low(),
+        Op::Minimum(_) => !level.is_low(),
+        _ => false,
+    }
+}
+
+/// The result where one operand is a fill and the other a score.
+fn filled(op: &Op, level: Level, is_right: bool) -> Option<Level> {
+    let spread = level.spread + 1.0;
+    match op {
+        Op::Add(_) => Some(Level { spread, ..level }),
+        Op::Subtract(_) if is_right => Some(Level { base: -level.base, spread }),
+        Op::Subtract(_) => Some(Level { spread, ..level }),
+        Op::Minimum(_) if level.is_low() => Some(level),
+        Op::Maximum(_) if !level.is_low() => Some(level),
+        _ => None,
+    }
+}
+
+/// The result where both operands have a level.
+fn together(op: &Op, a: Level, b: Level, dtype: DType) -> Option<Level> {
+    let (x, y) = (a.base, b.base);
+    match op {
+        Op::Add(_) => return Some(Level { base: x + y, spread: a.spread + b.spread }),
+        Op::Subtract(_) => return Some(Level { base: x - y, spread: a.spread + b.spread }),
+        Op::Multiply(_) if b.spread == 0.0 => return Some(Level { base: x * y, spread: a.spread * y.abs() }),
+        Op::Multiply(_) if a.spread == 0.0 => return Some(Level { base: x * y, spread: b.spread * x.abs() }),
+        Op::Divide(_) if dtype.is_float() && b.spread == 0.0 && y != 0.0 => {
+            return Some(Level { base: x / y, spread: a.spread / y.abs() });
+        }
+        _ => {}
+    }
+    let (x, y) = (a.as_constant()?, b.as_constant()?);
+    let flag = |truth: bool| f64::from(u8::from(truth));
+    Some(Level::constant(match op {
+        Op::Maximum(_) => x.max(y),
+        Op::Minimum(_) => x.min(y),
+        Op::Power(_) => x.powf(y),
+        Op::And(_) if dtype == DType::Pred => flag(x != 0.0 && y != 0.0),
+        Op::Or(_) if dtype == DType::Pred => flag(x != 0.0 || y != 0.0),
+        Op::Xor(_) if dtype == DType::Pred => flag(x != y),
+        Op::Or(_) | Op::Xor(_) if x == 0.0 => y,
+        Op::Or(_) | Op::Xor(_) if y == 0.0 => x,
+        _ => return None,
+    }))
+}

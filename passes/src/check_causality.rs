@@ -1,0 +1,46 @@
+//! `check-causality`.
+
+use crate::causality::{Verdict, causality};
+use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
+use halite_ir::{Module, Phase};
+use halite_support::Result;
+
+/// Proves that outputs at each position depend only on tokens up to that position, see [`causality`](causality()). The
+/// module stays as it is.
+///
+/// A leak is an error. Before `legal` it is one of the model; in `legal` it is the fault of a pass, unless the findings of
+/// the run hold an earlier verdict that was not a proof. The verdict goes to the findings of the run.
+#[derive(Debug)]
+pub(crate) struct CheckCausality;
+
+impl Pass for CheckCausality {
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            name: "check-causality",
+            summary: "prove that outputs depend on no later token",
+            kind: Kind::Required,
+            needs: Phase::Built..=Phase::Legal,
+            gives: None,
+            relation: Relation::Identical,
+        }
+    }
+
+    fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
+        let verdict = causality(module, cx.registry)?;
+        let earlier = cx.findings.and_then(|findings| findings.causality());
+        if let Some(findings) = cx.findings {
+            findings.add_causality(verdict.clone());
+        }
+        match (&verdict, verdict.diagnostic()) {
+            (Verdict::Leaks(_), Some(leak)) => {
+                let is_ours = module.phase == Phase::Legal && matches!(earlier, None | Some(Verdict::Proven(_)));
+                Err(if is_ours {
+                    leak.into_bug("`check-causality`: a pass before it lets the future in")
+                } else {
+                    leak
+                })
+            }
+            _ => Ok(Changed::No),
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Which instructions are projections.
+
+use halite_ir::ops::DotGeneral;
+use halite_ir::{Def, Function, Inst, Op, ParamRole, Value, WeightInfo};
+use halite_tensor::DType;
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
+
+/// A product of a value with a weight of the entry that nothing else reads.
+pub(super) struct Projection {
+    /// The position of the product.
+    pub(super) at: usize,
+    /// The position of the weight among the parameters.
+    pub(super) weight: usize,
+    /// Whether the weight is stored `[in, out]`.
+    pub(super) transposed: bool,
+    /// Whether the weight is the left operand, so that `out` comes first.
+    pub(super) mirrored: bool,
+    /// The bias, if there is one that nothing else reads.
+    pub(super) bias: Option<Bias>,
+}
+
+/// What is added to a product.
+pub(super) struct Bias {
+    /// The position of the bias among the parameters.
+    pub(super) param: usize,
+    /// The positions of its broadcast and of the sum; a `linear` has none.
+    pub(super) added: Option<[usize; 2]>,
+}
+
+/// What reads a value as the input of a product.
+pub(super) enum Found {
+    /// A projection.
+    Projection(Projection),
+    /// The product at this position is none, for this reason.
+    Other(usize, &'static str),
+}
+
+/// For each value in the order of the first product with it, the products.
+pub(super) fn products(entry: &Function) -> IndexMap<Value, Vec<Found>, FxBuildHasher> {
+    let finder = Finder { entry, uses: Uses::of(entry) };
+    let mut products: IndexMap<Value, Vec<Found>, FxBuildHasher> = IndexMap::default();
+    for (at, inst) in entry.insts.iter().enumerate() {
+        let Some(sides) = finder.sides(inst) else { continue };
+        let found = match finder.projection(at, inst, sides) {
+            Ok(projection) => Found::Projection(projection),
+            Err(reason) => Found::Other(at, reason),
+        };
+        products.entry(sides.input).or_default().push(found);
+    }
+    products
+}
+
+/// How often, and where, each value is read.
+struct Uses {
+    count: Vec<u32>,
+    last: Vec<u32>,
+}
+
+impl Uses {
+    fn of(entry: &Function) -> Self {
+        let mut uses = Self { count: vec![0; entry.values.len()], last: vec![0; entry.values.len()] };
+        for (at, inst) in (0u32..).zip(&entry.insts) {
+            for arg in &inst.args {
+                uses.count[arg.index()] += 1;
+                uses.last[arg.index()] = at;
+            }
+        }
+        for result in &entry.results {
+            uses.count[result.value.index()] += 1;
+        }
+        uses
+    }
+
+    /// The position of the one instruction that reads a value.
+    fn only(&self, entry: &Function, value: Value) -> Option<usize> {
+        let at = self.last[value.index()] as usize;
+        let once = self.count[value.index()] == 1 && entry.insts.get(at).is_some_and(|inst| inst.args.contains(&value));
+        once.then_some(at)
+    }
+}
+
+/// The operands of a product.
+#[derive(Clone, Copy)]
+struct Sides {
+    input: Value,
+    weight: Value,
+    /// Whether the weight is the left operand.
+    mirrored: bool,
+}
+
+struct Finder<'a> {
+    entry: &'a Function,
+    uses: Uses,
+}
+
+impl Finder<'_> {
+    /// The operands of a product: the weight is the right one unless only the left one is a parameter of that kind.
+    fn sides(&self, inst: &Inst) -> Option<Sides> {
+        let is_weight = |value| self.weight(value).is_some();
+        match (&inst.op, inst.args.as_slice()) {
+            (Op::DotGeneral(_), &[left, right]) if is_weight(left) && !is_weight(right) => {
+                Some(Sides { input: right, weight: left, mirrored: true })
+            }
+            (Op::DotGeneral(_), &[input, weight]) => Some(Sides { input, weight, mirrored: false }),
+            (Op::Composite(composite), &[input, weight, ..]) if composite.name == "linear" => {
+                Some(Sides { input, weight, mirrored: false })
+            }
+            _ => None,
+        }
+    }
+
+    /// The projection that a product is, or why it is none.
+    fn projection(&self, at: usize, inst: &Inst, sides: Sides) -> Result<Projection, &'static str> {
+        let Sides { input, weight, mirrored } = sides;
+        let (param, info) = self.weight(weight).ok_or("the product has no parameter of the model")?;
+        if info.packing.is_some() {
+            return Err("it packs several tensors already");
+        }
+        let transposed = match &inst.op {
+            Op::DotGeneral(dot) => self.stored_by_columns(dot, sides)?,
+            _ => false,
+        };
+        if self.weight(input).is_some() {
+            return Err("its input is itself a weight");
+        }
+        if self.uses.only(self.entry, weight).is_none() {
+            return Err("it has another use");
+        }
+        if !is_wide(self.entry.ty(input).dtype())
+            || self.entry.ty(inst.results[0]).dtype() != self.entry.ty(input).dtype()
+        {
+            return Err("the product rounds: models compute in `f32` or `f64` before mixed precision");
+        }
+        let bias = self.bias(inst, mirrored);
+        Ok(Projection { at, weight: param, transposed, mirrored, bias })
+    }
+
+    /// The weight that a value is: its position among the parameters, and what is known of it.
+    fn weight(&self, value: Value) -> Option<(usize, &WeightInfo)> {
+        let Def::Param(position) = self.entry.values[value.index()].def else { return None };
+        match &self.entry.params[position as usize].role {
+            ParamRole::Weight(info) => Some((position as usize, info)),
+            _ => None,
+        }
+    }
+
+    /// Whether the weight of a plain product is stored `[in, out]`.
+    fn stored_by_columns(&self, dot: &DotGeneral, sides: Sides) -> Result<bool, &'static str> {
+        let (input, weight) = (self.entry.ty(sides.input), self.entry.ty(sides.weight));
+        let (of_input, of_weight) =
+            if sides.mirrored { (&dot.contract.1, &dot.contract.0) } else { (&dot.contract.0, &dot.contract.1) };
+        if !dot.batch.0.is_empty() {
+            return Err("the product has batch dimensions");
+        }
+        match (of_input.as_slice(), of_weight.as_slice()) {
+            (&[last], &[inner]) if last + 1 == input.rank() && weight.rank() == 2 => Ok(inner == 0),
+            _ => Err("the product does not contract the last dimension of its input with one of a matrix"),
+        }
+    }
+
+    /// A bias that only this product takes: the third operand of `linear`, or a vector added to each row.
+    fn bias(&self, product: &Inst, mirrored: bool) -> Option<Bias> {
+        if let Op::Composite(_) = product.op {
+            let &bias = product.args.get(2)?;
+            return Some(Bias { param: self.vector(bias)?, added: None });
+        }
+        let product = product.results[0];
+        let add = self.uses.only(self.entry, product)?;
+        let inst = &self.entry.insts[add];
+        let &[left, right] = inst.args.as_slice() else { return None };
+        let other = if left == product { right } else { left };
+        let Def::Inst(spread, _) = self.entry.values[other.index()].def else { return None };
+        let Op::BroadcastInDim(broadcast) = &self.entry.insts[spread as usize].op else { return None };
+        let out = if mirrored { 0 } else { self.entry.ty(product).rank() - 1 };
+        let added = matches!(inst.op, Op::Add(_)) && broadcast.dims[..] == [out];
+        if !added || self.uses.only(self.entry, other).is_none() {
+            return None;
+        }
+        let param = self.vector(self.entry.insts[spread as usize].args[0])?;
+        Some(Bias { param, added: Some([spread as usize, add]) })
+    }
+
+    /// The position of a weight that is a vector and read once.
+    fn vector(&self, value: Value) -> Option<usize> {
+        let (param, info) = self.weight(value)?;
+        let fits = self.entry.ty(value).rank() == 1 && info.packing.is_none();
+        (fits && self.uses.only(self.entry, value).is_some()).then_some(param)
+    }
+}
+
+fn is_wide(dtype: DType) -> bool {
+    matches!(dtype, DType::F32 | DType::F64)
+}

@@ -1,0 +1,129 @@
+//! The functions that say what kernels mean.
+
+use crate::dialect::{DialectEntry, Kernel, Operand};
+use halite_ir::{Builder, Composite, FuncId, Function, Inst, Module, ParamRole, Registry, TensorType, Value};
+use halite_support::{Diagnostic, Name, Result};
+use halite_tensor::DType;
+use rustc_hash::FxHashMap;
+
+/// Twins in the making, each for one kernel on operands of certain types.
+#[derive(Default)]
+pub(super) struct Twins {
+    functions: Vec<Function>,
+    known: FxHashMap<(&'static str, Composite, Vec<TensorType>), FuncId>,
+}
+
+impl Twins {
+    /// The twin of a kernel in the place of a composite on operands of these types. Its number holds once the twins stand
+    /// before all functions of `module`.
+    ///
+    /// # Errors
+    /// When the entry does not say where an operand of the composite goes, which is a fault of the entry.
+    pub(super) fn find(
+        &mut self,
+        module: &Module,
+        registry: &Registry,
+        entry: &DialectEntry,
+        kernel: &Kernel,
+        composite: &Composite,
+        args: &[TensorType],
+    ) -> Result<FuncId> {
+        let (core, types) = composite.core(registry, &args.iter().collect::<Vec<_>>())?;
+        let key = (entry.name, core, types.to_vec());
+        if let Some(known) = self.known.get(&key) {
+            return Ok(*known);
+        }
+        let mut body = build(registry, kernel, &key.1, &key.2)?;
+        let twin = match self.functions.iter().position(|known| same_body(known, &body)) {
+            Some(known) => known,
+            None => {
+                body.name = self.unused_name(module, &name(entry, kernel, &key.2));
+                self.functions.push(body);
+                self.functions.len() - 1
+            }
+        };
+        let twin = FuncId::new(twin);
+        self.known.insert(key, twin);
+        Ok(twin)
+    }
+
+    /// All twins in order.
+    pub(super) fn take(&mut self) -> Vec<Function> {
+        std::mem::take(&mut self.functions)
+    }
+
+    /// `wanted`, or `wanted.1`, `wanted.2` and so on when it is taken.
+    fn unused_name(&self, module: &Module, wanted: &str) -> Name {
+        let numbered = (1..).map(|number| format!("{wanted}.{number}"));
+        let is_taken = |name: &String| {
+            module.find(name).is_some() || self.functions.iter().any(|function| *function.name == **name)
+        };
+        let mut names = std::iter::once(wanted.to_owned()).chain(numbered);
+        names.find(|name| !is_taken(name)).map(Name::from).unwrap_or_default()
+    }
+}
+
+/// `neuron.softmax_3_f32_2x4x8x8`: equal names mean the same kernel on operands of the same types.
+fn name(entry: &DialectEntry, kernel: &Kernel, args: &[TensorType]) -> String {
+    let mut name = entry.name.to_owned();
+    if !kernel.config.is_empty() {
+        name = format!("{name}_{}", kernel.config);
+    }
+    for operand in &kernel.operands {
+        name = match operand {
+            Operand::Arg(index) => format!("{name}_{}", args.get(*index).map(of_type).unwrap_or_default()),
+            Operand::Scalar(value) => format!("{name}_{value}"),
+        };
+    }
+    name
+}
+
+/// `f32_2x8`
+fn of_type(ty: &TensorType) -> String {
+    let sizes: Vec<String> = ty.shape().iter().map(ToString::to_string).collect();
+    format!("{}_{}", ty.dtype(), sizes.join("x"))
+}
+
+/// Whether two functions that were built alike do the same.
+fn same_body(a: &Function, b: &Function) -> bool {
+    let results = |function: &Function| function.results.iter().map(|result| result.value).collect::<Vec<_>>();
+    let same = |(a, b): (&Inst, &Inst)| (&a.op, &a.args, &a.rounding) == (&b.op, &b.args, &b.rounding);
+    a.param_types() == b.param_types()
+        && a.insts.len() == b.insts.len()
+        && a.insts.iter().zip(&b.insts).all(same)
+        && results(a) == results(b)
+}
+
+/// The decomposition of a composite as a function of the operands of a kernel.
+fn build(registry: &Registry, kernel: &Kernel, composite: &Composite, types: &[TensorType]) -> Result<Function> {
+    let missing = || {
+        let (kernel, composite) = (kernel.target, &composite.name);
+        Diagnostic::bug(format!("the operands of the kernel `{kernel}` are not those of `{composite}`"))
+    };
+    let mut module = Module::default();
+    let mut b = Builder::new(&mut module, registry, "twin");
+    let mut args: Vec<Option<Value>> = vec![None; types.len()];
+    for (index, operand) in kernel.operands.iter().enumerate() {
+        let name = format!("x{index}");
+        match *operand {
+            Operand::Arg(at) => {
+                let ty = types.get(at).ok_or_else(missing)?.clone();
+                args[at] = Some(b.param(name, ty, ParamRole::Argument));
+            }
+            Operand::Scalar(_) => {
+                let dtype = types.first().map_or(DType::F32, TensorType::dtype);
+                b.param(name, TensorType::scalar(dtype), ParamRole::Argument);
+            }
+        }
+    }
+    if let Some(factor) = kernel.factor {
+        let ty = types.get(factor).ok_or_else(missing)?;
+        args[factor] = Some(b.splat(ty.dtype(), ty.shape().clone(), 1.0)?);
+    }
+    let args = args.into_iter().collect::<Option<Vec<Value>>>().ok_or_else(missing)?;
+    for result in b.expand(composite, &args)? {
+        b.result(result);
+    }
+    let twin = b.finish();
+    Ok(module.functions.swap_remove(twin.index()))
+}

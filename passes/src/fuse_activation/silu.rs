@@ -1,0 +1,10 @@
+//! `x * logistic(x)`.
+
+use super::parts::gated;
+use crate::rewrite::{Rule, near, tensor};
+
+/// With the logistic function named or spelled out.
+pub(super) fn rule() -> Rule {
+    let pattern = gated(|| tensor("x"), || near(tensor("x"), "the logistic function is that of another tensor"));
+    Rule::new("silu", "silu", pattern).operand("x")
+}

@@ -1,0 +1,190 @@
+//! From the initial weights to the moments of every value.
+
+use super::moments::{Grid, Moments};
+use halite_ir::dims::FactorMap;
+use halite_ir::ops::Reduction;
+use halite_ir::{
+    Attrs, Composite, EvalCx, Function, InferCx, Init, Inst, Op, OpClass, Param, ParamRole, TensorType, Value,
+};
+use halite_support::Result;
+use halite_tensor::{DType, HostTensor};
+use rustc_hash::FxHashMap;
+
+/// The moments of every value of a function at the first step; `None` where nothing is known.
+///
+/// Operands are taken as independent and, under a nonlinear function, as normal. A norm makes them what its weight says.
+/// Attention averages values with the weights of a softmax over normal scores.
+pub(super) fn moments(infer: InferCx<'_>, function: &Function) -> Result<Vec<Option<Moments>>> {
+    let params: Vec<_> = function.params.iter().map(at_start).collect();
+    Estimate { infer, seen: FxHashMap::default() }.run(function, &params)
+}
+
+/// How a parameter starts.
+fn at_start(param: &Param) -> Option<Moments> {
+    let ParamRole::Weight(info) = &param.role else { return None };
+    Some(match info.init {
+        Init::Zeros => Moments::exact(0.0),
+        Init::Ones => Moments::exact(1.0),
+        Init::Normal { std } => Moments { mean: 0.0, var: std * std },
+    })
+}
+
+/// An op on operands of given moments, equal operands by the number of the first: layers repeat them.
+type Key = (Op, Vec<(u64, u64)>, Vec<usize>);
+
+struct Estimate<'a> {
+    infer: InferCx<'a>,
+    seen: FxHashMap<Key, Option<Moments>>,
+}
+
+impl Estimate<'_> {
+    fn run(&mut self, function: &Function, params: &[Option<Moments>]) -> Result<Vec<Option<Moments>>> {
+        let mut all = vec![None; function.values.len()];
+        for (param, moments) in function.params.iter().zip(params) {
+            all[param.value.index()] = *moments;
+        }
+        for inst in &function.insts {
+            let results = self.inst(function, inst, &all)?;
+            for (&result, moments) in inst.results.iter().zip(results) {
+                all[result.index()] = moments;
+            }
+        }
+        Ok(all)
+    }
+
+    fn inst(&mut self, function: &Function, inst: &Inst, all: &[Option<Moments>]) -> Result<Vec<Option<Moments>>> {
+        let of = |at: usize| inst.args.get(at).and_then(|arg| all[arg.index()]);
+        let size = |at: usize, dim: usize| function.ty(inst.args[at]).shape()[dim];
+        let moments = match &inst.op {
+            Op::Constant(constant) => Moments::of(&constant.value),
+            Op::Convert(_) | Op::Reshape(_) | Op::Transpose(_) | Op::BroadcastInDim(_) | Op::Slice(_) => of(0),
+            Op::Take(_) | Op::DynamicSlice(_) | Op::Reverse(_) => of(0),
+            Op::OptimizationBarrier(_) => return Ok(inst.args.iter().map(|arg| all[arg.index()]).collect()),
+            Op::Add(_) if inst.args[0] != inst.args[1] => of(0).zip(of(1)).map(|(x, y)| x.plus(1.0, y)),
+            Op::Subtract(_) if inst.args[0] != inst.args[1] => of(0).zip(of(1)).map(|(x, y)| x.plus(-1.0, y)),
+            Op::Multiply(_) if inst.args[0] != inst.args[1] => of(0).zip(of(1)).map(|(x, y)| x.times(y)),
+            Op::DotGeneral(dot) => {
+                let count = dot.contract.0.iter().map(|&dim| size(0, dim)).product();
+                of(0).zip(of(1)).map(|(x, y)| x.times(y).sum_of(count))
+            }
+            Op::Reduce(reduce) if reduce.kind == Reduction::Sum => {
+                let count = reduce.dims.iter().map(|&dim| size(0, dim)).product();
+                of(0).map(|x| x.sum_of(count))
+            }
+            Op::Composite(composite) => return self.composite(function, inst, composite, all),
+            op if is_elementwise(&self.infer, op, function, inst) => self.elementwise(op, inst, all),
+            _ => None,
+        };
+        Ok(vec![moments; inst.results.len()])
+    }
+
+    fn composite(
+        &mut self,
+        function: &Function,
+        inst: &Inst,
+        composite: &Composite,
+        all: &[Option<Moments>],
+    ) -> Result<Vec<Option<Moments>>> {
+        let args: Vec<_> = inst.args.iter().map(|arg| all[arg.index()]).collect();
+        let types: Vec<&TensorType> = inst.args.iter().map(|&arg| function.ty(arg)).collect();
+        let moments = match (&*composite.name, &args[..]) {
+            ("rms_norm", [_, weight]) => weight.map(|weight| Moments { mean: 0.0, var: weight.second() }),
+            ("layer_norm", [_, weight, bias]) => {
+                weight.zip(*bias).map(|(weight, bias)| Moments { mean: bias.mean, var: weight.second() + bias.var })
+            }
+            ("rope", [x]) => x.map(|x| Moments { mean: 0.0, var: x.second() }),
+            ("softmax", [scores]) => {
+                let dim = composite.attrs.dim("dim", types[0])?;
+                Some(probabilities(*scores, types[0].shape()[dim]))
+            }
+            ("causal_attention", &[q, k, v]) => v.map(|v| attention(&composite.attrs, q, k, v, types[0])),
+            _ if composite_is_elementwise(&self.infer, function, inst) => self.elementwise(&inst.op, inst, all),
+            _ => {
+                let body = composite.decompose(self.infer.registry, &types)?;
+                let inner = self.run(&body, &args)?;
+                return Ok(body.results.iter().map(|result| inner[result.value.index()]).collect());
+            }
+        };
+        Ok(vec![moments; inst.results.len()])
+    }
+
+    /// Any function of at most two random operands, by quadrature.
+    fn elementwise(&mut self, op: &Op, inst: &Inst, all: &[Option<Moments>]) -> Option<Moments> {
+        let mut distinct: Vec<Value> = Vec::new();
+        let mut positions = Vec::new();
+        for &arg in &inst.args {
+            let known = distinct.iter().position(|&other| other == arg);
+            positions.push(known.unwrap_or(distinct.len()));
+            if known.is_none() {
+                distinct.push(arg);
+            }
+        }
+        let operands: Vec<Moments> = distinct.iter().map(|arg| all[arg.index()]).collect::<Option<_>>()?;
+        if operands.iter().filter(|moments| moments.var > 0.0).count() > 2 {
+            return None;
+        }
+        let bits = operands.iter().map(|moments| (moments.mean.to_bits(), moments.var.to_bits())).collect();
+        let key = (op.clone(), bits, positions);
+        if let Some(known) = self.seen.get(&key) {
+            return *known;
+        }
+        let grid = Grid::new(&operands);
+        let found = self.evaluate(op, &grid, &key.2).and_then(|values| grid.moments(&values));
+        self.seen.insert(key, found);
+        found
+    }
+
+    fn evaluate(&self, op: &Op, grid: &Grid, positions: &[usize]) -> Option<Vec<f64>> {
+        let tensor = |values: &Vec<f64>| HostTensor::from_f64s(DType::F64, [values.len()], values.iter().copied());
+        let operands: Vec<HostTensor> = positions.iter().map(|&at| tensor(&grid.operands[at])).collect();
+        let types: Vec<TensorType> =
+            operands.iter().map(|tensor| TensorType::new(tensor.dtype(), tensor.shape().clone())).collect();
+        let results = op.def().infer(&self.infer, &types.iter().collect::<Vec<_>>()).ok()?;
+        let cx = EvalCx { functions: self.infer.functions, registry: self.infer.registry, results: &results };
+        let results = op.def().eval(&cx, &operands.iter().collect::<Vec<_>>()).ok()?;
+        results.first().filter(|result| result.dtype().is_float()).map(HostTensor::f64s)
+    }
+}
+
+/// Softmax over `count` normal scores. With the mean square of their exponentials over that of the sum of these, the mean
+/// square of a probability is `e / (count - 1 + e) / count` for `e = exp(variance)`: between that of an average, `1 /
+/// count^2`, and that of a choice, `1 / count`, which is also what is taken where nothing is known of the scores.
+fn probabilities(scores: Option<Moments>, count: usize) -> Moments {
+    let count = count.max(1) as f64;
+    let spread = scores.map_or(0.0, |scores| (-scores.var).exp());
+    let (mean, second) = (1.0 / count, 1.0 / (1.0 + (count - 1.0) * spread) / count);
+    Moments { mean, var: (second - mean * mean).max(0.0) }
+}
+
+/// The average over positions of what attention to one, two, .. of them leaves of the variance of values.
+fn attention(attrs: &Attrs, q: Option<Moments>, k: Option<Moments>, v: Moments, ty: &TensorType) -> Moments {
+    let (seq, dim) = (ty.shape()[1], ty.shape()[3] as f64);
+    let scale = match attrs.real("scale") {
+        0.0 => 1.0 / dim.sqrt(),
+        scale => scale,
+    };
+    let scores = q.zip(k).map(|(q, k)| Moments { mean: 0.0, var: scale * scale * dim * q.second() * k.second() });
+    let kept = |seen: usize| {
+        let weight = probabilities(scores, seen);
+        weight.second() * seen as f64
+    };
+    let share = (1..=seq).map(kept).sum::<f64>() / seq.max(1) as f64;
+    Moments { mean: v.mean, var: v.var * share }
+}
+
+/// Whether an op works on its operands element by element.
+fn is_elementwise(infer: &InferCx<'_>, op: &Op, function: &Function, inst: &Inst) -> bool {
+    let types: Vec<&TensorType> = inst.args.iter().map(|&arg| function.ty(arg)).collect();
+    let floats = types.iter().all(|ty| ty.dtype().is_float());
+    let Ok(results) = op.def().infer(infer, &types) else { return false };
+    floats && results.len() == 1 && op.def().dims(&types, &results) == FactorMap::elementwise(&types, &results)
+}
+
+/// The same of a composite, which does not say so: operands and results have one shape, and its policy is that of
+/// elementwise ops.
+fn composite_is_elementwise(infer: &InferCx<'_>, function: &Function, inst: &Inst) -> bool {
+    let shape = |value: &Value| function.ty(*value).shape();
+    let mut shapes = inst.args.iter().chain(&inst.results).map(shape);
+    let first = shapes.next();
+    inst.op.def().policy(infer).class == OpClass::Elementwise && shapes.all(|shape| Some(shape) == first)
+}

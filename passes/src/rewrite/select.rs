@@ -1,0 +1,174 @@
+//! Which matches of a function are taken.
+//!
+//! 1. A match counts only where its root is needed at all.
+//! 2. Of several at one root, the one with the most instructions is taken; of equal ones, that with the least name. So
+//!    the order of the rules does not matter.
+//! 3. A match whose root lies inside one taken is not. Roots are visited from the last one, so the larger of two nested
+//!    matches wins.
+//! 4. Inner values may be read from elsewhere too, and then stay beside the composite; but no composite and no
+//!    transcendental function of as many elements as the result is computed a second time for that: such a match is given
+//!    up, and the choice is made anew. What only other matches read does not stay.
+//! 5. Of what almost matches, only what lies in none of these and in no larger near miss is told.
+
+use super::found::Found;
+use super::rule::Rule;
+use super::view::Scene;
+use halite_ir::{Def, Effect, Function, InferCx, Op, Registry, Value, graph};
+use rustc_hash::FxHashSet;
+
+/// A rule that fits somewhere, or almost does.
+#[derive(Debug)]
+pub(super) struct Match<'r> {
+    /// The position of the root.
+    pub(super) root: usize,
+    /// The rule.
+    pub(super) rule: &'r Rule,
+    /// How it fits.
+    pub(super) found: Found,
+}
+
+/// What is to be done with a function.
+#[derive(Debug)]
+pub(super) struct Selection<'r> {
+    /// The matches taken, by position.
+    pub(super) taken: Vec<Match<'r>>,
+    /// What was almost taken, by position.
+    pub(super) missed: Vec<Match<'r>>,
+    /// For each instruction, whether it is still there.
+    pub(super) kept: Vec<bool>,
+}
+
+/// Chooses among the matches of some rules.
+pub(super) fn select<'r>(cx: &InferCx<'_>, function: &Function, rules: &'r [Rule]) -> Option<Selection<'r>> {
+    let mut matches = matches(cx.registry, function, rules);
+    if matches.is_empty() {
+        return None;
+    }
+    let needed = graph::live_insts(cx, function);
+    matches.retain(|found| needed[found.root]);
+    loop {
+        let taken = choose(function, &matches);
+        let live = reached(cx, function, &matches, &taken, |_| false);
+        let repeated = repeated(function, &matches, &taken, &live);
+        if repeated.is_empty() {
+            let kept = reached(cx, function, &matches, &taken, |at| !needed[at]);
+            return Some(finish(function, matches, &taken, kept));
+        }
+        for (at, value) in repeated {
+            let name = name(function, value);
+            matches[at].found.block(format!("{name} is read elsewhere too and would be computed twice"));
+        }
+    }
+}
+
+/// Every rule where it fits or almost does: last roots first, then by size, then by name.
+fn matches<'r>(registry: &Registry, function: &Function, rules: &'r [Rule]) -> Vec<Match<'r>> {
+    let mut matches = Vec::new();
+    for (root, inst) in function.insts.iter().enumerate() {
+        let &[result] = inst.results.as_slice() else { continue };
+        if inst.rounds_at_random() || !function.ty(result).dtype().is_float() {
+            continue;
+        }
+        let scene = Scene { registry, function, root: result };
+        let fitting = rules.iter().filter(|rule| rule.may_begin_at(&inst.op));
+        matches.extend(fitting.filter_map(|rule| Some(Match { root, rule, found: rule.fit(&scene)? })));
+    }
+    let rank = |found: &Match<'r>| (found.root, found.found.insts.len());
+    matches.sort_by(|a, b| rank(b).cmp(&rank(a)).then_with(|| a.rule.name.cmp(b.rule.name)));
+    matches
+}
+
+/// The positions of the matches to take.
+fn choose(function: &Function, matches: &[Match<'_>]) -> Vec<usize> {
+    let (mut taken, mut covered) = (Vec::new(), FxHashSet::default());
+    for (at, found) in matches.iter().enumerate().filter(|(_, found)| found.found.obstacles.is_empty()) {
+        if !covered.contains(&function.insts[found.root].results[0]) {
+            taken.push(at);
+            covered.extend(found.found.insts.iter().copied());
+        }
+    }
+    taken
+}
+
+/// Which instructions are needed when composites stand for the roots of these matches; those that `stays` names are.
+fn reached(
+    cx: &InferCx<'_>,
+    function: &Function,
+    matches: &[Match<'_>],
+    taken: &[usize],
+    stays: impl Fn(usize) -> bool,
+) -> Vec<bool> {
+    let mut read = vec![false; function.values.len()];
+    function.results.iter().for_each(|result| read[result.value.index()] = true);
+    let mut reached = vec![false; function.insts.len()];
+    let mut roots = taken.iter().map(|&at| &matches[at]).peekable();
+    for (at, inst) in function.insts.iter().enumerate().rev() {
+        let replaced = roots.next_if(|found| found.root == at);
+        let effect = inst.op.def().effect(cx) >= Effect::Collective;
+        reached[at] = effect || stays(at) || inst.results.iter().any(|result| read[result.index()]);
+        match replaced {
+            _ if !reached[at] => {}
+            Some(found) => found.rule.reads(&found.found).for_each(|value| read[value.index()] = true),
+            None => inst.args.iter().for_each(|arg| read[arg.index()] = true),
+        }
+    }
+    reached
+}
+
+/// Matches that would have something costly computed twice, and its value.
+fn repeated(function: &Function, matches: &[Match<'_>], taken: &[usize], live: &[bool]) -> Vec<(usize, Value)> {
+    let size = |value: Value| function.ty(value).shape().num_elements();
+    let stays = |root: usize, value: Value| {
+        let Def::Inst(at, _) = function.values[value.index()].def else { return false };
+        let at = at as usize;
+        at != root && live[at] && is_costly(&function.insts[at].op)
+    };
+    let of_match = |&at: &usize| {
+        let Match { root, found, .. } = &matches[at];
+        let result = function.insts[*root].results[0];
+        let large = |value: &&Value| size(**value) >= size(result);
+        found.insts.iter().filter(large).find(|value| stays(*root, **value)).map(|&value| (at, value))
+    };
+    taken.iter().filter_map(of_match).collect()
+}
+
+fn is_costly(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Cosine(_)
+            | Op::Erf(_)
+            | Op::Exponential(_)
+            | Op::Log(_)
+            | Op::Logistic(_)
+            | Op::Power(_)
+            | Op::Sine(_)
+            | Op::Tanh(_)
+            | Op::Composite(_)
+    )
+}
+
+fn finish<'r>(function: &Function, matches: Vec<Match<'r>>, taken: &[usize], kept: Vec<bool>) -> Selection<'r> {
+    let mut covered: FxHashSet<Value> = taken.iter().flat_map(|&at| matches[at].found.insts.iter().copied()).collect();
+    let mut selection = Selection { taken: Vec::new(), missed: Vec::new(), kept };
+    for (at, found) in matches.into_iter().enumerate() {
+        let elsewhere = !covered.contains(&function.insts[found.root].results[0]);
+        if taken.contains(&at) {
+            selection.taken.push(found);
+        } else if elsewhere && found.found.obstacles.len() == 1 {
+            covered.extend(found.found.insts.iter().copied());
+            selection.missed.push(found);
+        }
+    }
+    selection.taken.reverse();
+    selection.missed.reverse();
+    selection
+}
+
+/// A value for people: by its name, or by what defines it.
+fn name(function: &Function, value: Value) -> String {
+    match (&function.values[value.index()].hint, function.def(value)) {
+        (Some(hint), _) => format!("`%{hint}`"),
+        (None, Some(inst)) => format!("the `{}` inside", inst.op.name()),
+        (None, None) => "a parameter".to_owned(),
+    }
+}

@@ -1,0 +1,198 @@
+//! Which dimension of the root of a match each dimension of an inner value is.
+
+use halite_ir::ops::{DotGeneral, Reduction};
+use halite_ir::{Function, Inst, Op, Registry, Value, loses};
+use halite_tensor::{DType, Dims, Shape};
+use smallvec::SmallVec;
+
+/// For each dimension of a value the dimension of the root that it is; `None` where the size is 1.
+pub(crate) type View = SmallVec<[Option<usize>; 4]>;
+
+/// Stands for no dimension of the root.
+const NOWHERE: usize = usize::MAX;
+
+/// A value as it is seen from the root.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Seen {
+    /// The value.
+    pub(crate) value: Value,
+    /// Where its dimensions are in the root.
+    pub(crate) view: View,
+}
+
+/// The function in which a pattern is matched, seen from one instruction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scene<'a> {
+    /// The composites.
+    pub(crate) registry: &'a Registry,
+    /// The function.
+    pub(crate) function: &'a Function,
+    /// What the instruction gives.
+    pub(crate) root: Value,
+}
+
+impl<'a> Scene<'a> {
+    /// The shape of the root.
+    pub(crate) fn shape(&self) -> &'a Shape {
+        self.function.ty(self.root).shape()
+    }
+
+    /// The element type of the root.
+    pub(crate) fn dtype(&self) -> DType {
+        self.function.ty(self.root).dtype()
+    }
+
+    /// The last dimension of the root, if it has one.
+    pub(crate) fn last(&self) -> Option<usize> {
+        self.shape().rank().checked_sub(1)
+    }
+
+    /// A tensor of the root's shape as it lies.
+    pub(crate) fn aligned(&self) -> View {
+        self.shape().iter().enumerate().map(|(dim, &size)| (size != 1).then_some(dim)).collect()
+    }
+
+    /// The instruction that defines a value, unless it rounds by random bits.
+    pub(super) fn def(&self, value: Value) -> Option<&'a Inst> {
+        self.function.def(value).filter(|inst| !inst.rounds_at_random())
+    }
+
+    fn sizes(&self, value: Value) -> &'a Shape {
+        self.function.ty(value).shape()
+    }
+
+    /// The operand of an instruction that only moves or repeats elements.
+    fn moved(&self, seen: &Seen) -> Option<Seen> {
+        let inst = self.def(seen.value)?;
+        let from = *inst.args.first()?;
+        let shape = self.sizes(from);
+        let at = |index: usize, dim: usize| if shape[index] == 1 { None } else { seen.view[dim] };
+        let view = match &inst.op {
+            Op::BroadcastInDim(op) => op.dims.iter().enumerate().map(|(index, &dim)| at(index, dim)).collect(),
+            Op::Transpose(op) => {
+                let mut view: View = SmallVec::from_elem(None, shape.rank());
+                for (dim, &index) in op.permutation.iter().enumerate() {
+                    view[index] = seen.view[dim];
+                }
+                view
+            }
+            Op::Reshape(op) => self.unit_reshape(shape, &op.shape, &seen.view)?,
+            _ => return None,
+        };
+        Some(Seen { value: from, view })
+    }
+
+    /// The view of the operand of a reshape that adds and drops dimensions of size 1 only.
+    fn unit_reshape(&self, from: &Shape, to: &Shape, view: &View) -> Option<View> {
+        let large = |shape: &Shape| -> Dims { shape.iter().copied().filter(|&size| size != 1).collect() };
+        if large(from) != large(to) {
+            return None;
+        }
+        let mut places = to.iter().zip(view).filter(|(size, _)| **size != 1).map(|(_, place)| *place);
+        Some(from.iter().map(|&size| if size == 1 { None } else { places.next().flatten() }).collect())
+    }
+
+    /// The operand of a conversion between floats.
+    fn converted(&self, seen: &Seen) -> Option<Seen> {
+        let inst = self.def(seen.value)?;
+        let (Op::Convert(op), &[from]) = (&inst.op, inst.args.as_slice()) else { return None };
+        let floats = op.dtype.is_float() && self.function.ty(from).dtype().is_float();
+        floats.then(|| Seen { value: from, view: seen.view.clone() })
+    }
+
+    /// The tensor whose elements a value shows: through movements and conversions that lose nothing.
+    pub(super) fn base(&self, seen: &Seen) -> Seen {
+        let mut seen = seen.clone();
+        loop {
+            let exact =
+                |from: &Seen| !loses(self.function.ty(from.value).dtype(), self.function.ty(seen.value).dtype());
+            match self.moved(&seen).or_else(|| self.converted(&seen).filter(exact)) {
+                Some(inner) => seen = inner,
+                None => return seen,
+            }
+        }
+    }
+
+    /// The instruction behind movements and conversions, its result as it is seen, and whether a number was rounded on the
+    /// way that the root could hold.
+    pub(super) fn inner(&self, seen: &Seen) -> Option<Inner<'a>> {
+        let dtype = |value: Value| self.function.ty(value).dtype();
+        let (mut seen, mut rounded) = (seen.clone(), None);
+        loop {
+            let to = dtype(seen.value);
+            if let Some(from) = self.converted(&seen) {
+                rounded = rounded.or_else(|| (loses(dtype(from.value), to) && loses(self.dtype(), to)).then_some(to));
+                seen = from;
+            } else if let Some(from) = self.moved(&seen) {
+                seen = from;
+            } else {
+                let inst = self.def(seen.value)?;
+                let rounds = !is_exact(&inst.op) && loses(self.dtype(), to);
+                return Some(Inner { inst, rounded: rounded.or(rounds.then_some(to)), seen });
+            }
+        }
+    }
+
+    /// The operand of a reduction over `dims` whose result is seen. Reduced dimensions are those of the root at the same
+    /// place where that is free, else the first free ones of their size.
+    pub(super) fn reduced(&self, operand: Value, dims: &[usize], result: &View) -> Seen {
+        let (shape, root) = (self.sizes(operand), self.shape());
+        let mut kept = result.iter().copied();
+        let mut view: View =
+            (0..shape.rank()).map(|dim| if dims.contains(&dim) { None } else { kept.next().flatten() }).collect();
+        for &dim in dims.iter().filter(|&&dim| shape[dim] != 1) {
+            let fits = |place: usize| root.get(place) == Some(&shape[dim]) && !view.contains(&Some(place));
+            let place = std::iter::once(dim).chain(0..root.rank()).find(|&place| fits(place));
+            view[dim] = Some(place.unwrap_or(NOWHERE));
+        }
+        Seen { value: operand, view }
+    }
+
+    /// The dimensions of the root that a reduction over `dims` of an operand is over; one of size 1 counts only where
+    /// there is no other.
+    pub(super) fn reduced_dims(&self, operand: &Seen, dims: &[usize]) -> Dims {
+        let large: Dims = dims.iter().filter_map(|&dim| operand.view[dim]).collect();
+        if large.is_empty() { dims.last().copied().into_iter().collect() } else { large }
+    }
+
+    /// The operands of a product without sums, each as it is seen: `lhs[i] * rhs[j]` at `[i, j]`.
+    pub(super) fn outer(&self, op: &DotGeneral, args: &[Value], result: &View) -> Option<[Seen; 2]> {
+        let &[lhs, rhs] = args else { return None };
+        let summed = |(dims, value): (&Dims, Value)| dims.iter().any(|&dim| self.sizes(value)[dim] != 1);
+        if summed((&op.contract.0, lhs)) {
+            return None;
+        }
+        let mut places = result.iter().copied();
+        let batch: View = places.by_ref().take(op.batch.0.len()).collect();
+        let mut side = |value: Value, batched: &Dims, contracted: &Dims| {
+            let view = (0..self.sizes(value).rank())
+                .map(|dim| match batched.iter().position(|&own| own == dim) {
+                    Some(index) => batch[index],
+                    None if contracted.contains(&dim) => None,
+                    None => places.next().flatten(),
+                })
+                .collect();
+            Seen { value, view }
+        };
+        Some([side(lhs, &op.batch.0, &op.contract.0), side(rhs, &op.batch.1, &op.contract.1)])
+    }
+}
+
+/// An instruction inside a match.
+pub(super) struct Inner<'a> {
+    /// The instruction.
+    pub(super) inst: &'a Inst,
+    /// Its result as it is seen.
+    pub(super) seen: Seen,
+    /// The float type to which something was rounded that the root could hold.
+    pub(super) rounded: Option<DType>,
+}
+
+/// Whether an op gives one of its operands, or that with another sign.
+fn is_exact(op: &Op) -> bool {
+    match op {
+        Op::Reduce(reduce) => reduce.kind != Reduction::Sum,
+        Op::Concatenate(_) | Op::Constant(_) | Op::Maximum(_) | Op::Minimum(_) | Op::Negate(_) | Op::Slice(_) => true,
+        _ => false,
+    }
+}

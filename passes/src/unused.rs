@@ -1,0 +1,111 @@
+//! What a model has for nothing: weights that never learn, inputs that reach nothing.
+
+use crate::auto_diff::AutoDiff;
+use crate::pass::{Pass, PassCx};
+use crate::pattern::family;
+use halite_ir::graph::{Dependencies, Node};
+use halite_ir::{Function, Inst, LocTable, Module, Op, Param, ParamRole, Registry, ResultRole};
+use halite_support::{Diagnostic, Diagnostics, Result, Span, codes};
+use indexmap::IndexMap;
+
+/// Weights without a gradient and inputs that reach no result of the entry of a module in phase `built`, as warnings with
+/// the line of the model that reads them.
+///
+/// # Errors
+/// When the objective cannot be differentiated.
+pub fn check_unused(module: &Module, registry: &Registry) -> Result<Diagnostics> {
+    let Some(entry) = module.entry() else { return Ok(Diagnostics::new()) };
+    let view = Dependencies::new(entry);
+    let reaching = |wanted: &dyn Fn(&ResultRole) -> bool| {
+        let ends = (0..entry.results.len()).filter(|&at| wanted(&entry.results[at].role));
+        let reaching = view.reaching(ends.map(Node::Result));
+        (0..entry.params.len()).map(|at| reaching[view.index(Node::Param(at)).index()]).collect::<Vec<_>>()
+    };
+    let (any, loss) = (reaching(&|_| true), reaching(&|role| *role == ResultRole::Loss));
+    let mut findings = Findings { module, entry, groups: IndexMap::new() };
+    let moving = moving(module, registry)?;
+    for (at, param) in entry.params.iter().enumerate() {
+        match &param.role {
+            ParamRole::Weight(_) if moving.as_ref().is_some_and(|moving| !moving[at]) => {
+                findings.add(param, if loss[at] { Fault::Blocked } else { Fault::Frozen });
+            }
+            ParamRole::Weight(_) | ParamRole::State(_) => {}
+            ParamRole::Argument | ParamRole::Batch | ParamRole::CausalMask if any[at] => {}
+            ParamRole::Argument | ParamRole::Batch | ParamRole::CausalMask => findings.add(param, Fault::Unread),
+        }
+    }
+    Ok(findings.finish())
+}
+
+/// For each parameter of the entry, whether it has a gradient that is not simply zero; `None` without an objective.
+fn moving(module: &Module, registry: &Registry) -> Result<Option<Vec<bool>>> {
+    let entry = module.entry().filter(|entry| entry.results.iter().any(|result| result.role == ResultRole::Loss));
+    let Some(entry) = entry else { return Ok(None) };
+    let mut differentiated = module.clone();
+    AutoDiff.run(&mut differentiated, &PassCx { registry, recipe: None, findings: None })?;
+    let Some(gradients) = differentiated.entry() else { return Ok(None) };
+    let moves = |param: &Param| {
+        let of = |role: &ResultRole| matches!(role, ResultRole::Gradient(name) if *name == param.name);
+        let gradient = gradients.results.iter().find(|result| of(&result.role));
+        gradient.is_some_and(|gradient| !gradients.def(gradient.value).is_some_and(is_zero))
+    };
+    Ok(Some(entry.params.iter().map(moves).collect()))
+}
+
+fn is_zero(inst: &Inst) -> bool {
+    matches!(&inst.op, Op::Constant(constant) if constant.value.f64s().iter().all(|x| *x == 0.0))
+}
+
+/// What is wrong with a parameter.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Fault {
+    /// A weight of which the loss does not depend.
+    Frozen,
+    /// A weight that the loss depends on, but only through ops without a derivative.
+    Blocked,
+    /// An input that no result depends on.
+    Unread,
+}
+
+/// Findings in the making: layers fall together.
+struct Findings<'a> {
+    module: &'a Module,
+    entry: &'a Function,
+    groups: IndexMap<(Fault, String), (Option<Span>, usize)>,
+}
+
+impl Findings<'_> {
+    fn add(&mut self, param: &Param, fault: Fault) {
+        let reader = self.entry.insts.iter().find(|inst| inst.args.contains(&param.value));
+        let locs: &LocTable = &self.module.locs;
+        let span = reader.and_then(|inst| locs.span(inst.loc));
+        let (_, count) = self.groups.entry((fault, family(&param.name))).or_insert((span, 0));
+        *count += 1;
+    }
+
+    fn finish(self) -> Diagnostics {
+        let groups = self.groups.into_iter();
+        groups.map(|((fault, name), (span, count))| finding(fault, &name, count).or_at(span, "read here")).collect()
+    }
+}
+
+fn finding(fault: Fault, name: &str, count: usize) -> Diagnostic {
+    let times = if count == 1 { String::new() } else { format!(" ({count} of them)") };
+    match fault {
+        Fault::Frozen => Diagnostic::warning(
+            codes::FROZEN,
+            format!("the weight `{name}`{times} never learns: the loss does not depend on it"),
+        )
+        .help("use it on the way to the loss, or remove it"),
+        Fault::Blocked => Diagnostic::warning(
+            codes::FROZEN,
+            format!("the weight `{name}`{times} never learns: no derivative passes from the loss to it"),
+        )
+        .note(
+            "every way to the loss leads through ops that are constant almost everywhere, such as `compare` or `floor`",
+        )
+        .help("use it in an op that has a derivative, or remove it"),
+        Fault::Unread => Diagnostic::warning(codes::UNREAD, format!("the input `{name}`{times} reaches no result"))
+            .help("use it, or remove it from `main`"),
+    }
+}

@@ -1,0 +1,60 @@
+//! Inputs and results of a model before and after some of its weights are stored as one.
+
+use halite_ir::{Function, Param, ParamRole, ResultRole};
+use halite_tensor::{HostTensor, Packing};
+use std::collections::BTreeMap;
+
+/// Inputs of `old` as `new` stores them: what a weight or a slot packs is packed, everything else keeps its place.
+///
+/// # Errors
+/// Naming the parameter of `new` for which there is no input.
+pub fn stored_as(old: &Function, new: &Function, inputs: Vec<HostTensor>) -> Result<Vec<HostTensor>, String> {
+    if !new.params.iter().any(|param| param.packing().is_some()) {
+        return Ok(inputs);
+    }
+    let named: BTreeMap<&str, &HostTensor> = old.params.iter().map(|param| &*param.name).zip(&inputs).collect();
+    let stored = |param: &Param| {
+        if let Some(&input) = named.get(&*param.name) {
+            return Ok(input.clone());
+        }
+        let unknown = || format!("the input `{}` is new", param.name);
+        let (packing, names) = parts(new, param).ok_or_else(unknown)?;
+        let parts: Option<Vec<_>> = names.iter().map(|name| named.get(&**name).copied()).collect();
+        packing.pack(&parts.ok_or_else(unknown)?).map_err(|error| error.to_string())
+    };
+    new.params.iter().map(stored).collect()
+}
+
+/// The results of a function that have a name, by that; gradients and replacements by that of the parameter in the model.
+///
+/// # Errors
+/// When the copies of a part differ.
+pub fn in_model(function: &Function, results: &[HostTensor]) -> Result<BTreeMap<String, HostTensor>, String> {
+    let mut named = BTreeMap::new();
+    for (result, tensor) in function.results.iter().zip(results) {
+        let name = match &result.role {
+            ResultRole::Gradient(name) | ResultRole::State(name) => name,
+            _ => &result.name,
+        };
+        let param = function.params.iter().find(|param| param.name == *name);
+        match param.and_then(|param| parts(function, param)) {
+            None => drop(named.insert(name.to_string(), tensor.clone())),
+            Some((packing, names)) => {
+                named.extend(names.into_iter().zip(packing.unpack(tensor).map_err(|error| error.to_string())?));
+            }
+        }
+    }
+    Ok(named)
+}
+
+/// What a weight or a slot of one packs, and what its parts would be called alone.
+fn parts<'a>(function: &'a Function, param: &'a Param) -> Option<(&'a Packing, Vec<String>)> {
+    let (weight, prefix) = match &param.role {
+        ParamRole::State(info) => {
+            let weight = function.params.iter().find(|weight| Some(&weight.name) == info.of.as_ref())?;
+            (weight, format!("{}.", info.slot.name()))
+        }
+        _ => (param, String::new()),
+    };
+    Some((weight.packing()?, weight.originals().map(|name| format!("{prefix}{name}")).collect()))
+}

@@ -1,0 +1,95 @@
+//! `causality`.
+
+use super::Suite;
+use crate::document::Anchor;
+use crate::harness::{Case, Outcome, Tools};
+use crate::inputs::{InputKind, seeded_inputs};
+use halite_ir::{Function, Interpreter, Module, ParamRole, ResultRole};
+use halite_passes::{Finding, Verdict, causality};
+use halite_support::Span;
+use halite_tensor::{DType, HostTensor};
+
+/// How many inputs a proof is tried on, and how many at most until a leak shows: where it is one of rounding, rarely.
+const TRIES: (u64, u64) = (4, 64);
+
+/// The verdict of the causality analysis on each function with a probe, as the entry of a module, with the line of a
+/// finding. The interpreter confirms it: where causality is proven, changing later tokens changes no bit before them; where
+/// it is not kept, some change shows.
+#[derive(Debug)]
+pub(super) struct Causality;
+
+impl Suite for Causality {
+    fn name(&self) -> &str {
+        "causality"
+    }
+
+    fn run(&self, case: &Case, tools: &Tools) -> Result<Outcome, String> {
+        let module = case.module(tools)?;
+        let mut blocks = Vec::new();
+        for (index, function) in module.functions.iter().enumerate() {
+            if !function.results.iter().any(|result| result.role == ResultRole::Probe) {
+                continue;
+            }
+            let part = Module { functions: module.functions[..=index].to_vec(), ..module.clone() };
+            let verdict = causality(&part, &tools.registry).map_err(|error| case.show(&error))?;
+            let tries = if matches!(verdict, Verdict::Leaks(_)) { TRIES.1 } else { TRIES.0 };
+            let shows = |shown, seed| Ok::<_, String>(shown || changes_show(case, tools, &part, function, seed)?);
+            match (&verdict, (0..tries).try_fold(false, shows)?) {
+                (Verdict::Proven(_), true) => return Err(format!("`@{}` is proven, but leaks", function.name)),
+                (Verdict::Leaks(_), false) => return Err(format!("`@{}` leaks, but no change shows", function.name)),
+                _ => {}
+            }
+            blocks.push((Anchor::Function(function.name.to_string()), told(case, &verdict)));
+        }
+        Ok(Outcome { blocks, sibling: None })
+    }
+}
+
+/// Whether changing all tokens from some position on changes results before it.
+fn changes_show(case: &Case, tools: &Tools, module: &Module, function: &Function, seed: u64) -> Result<bool, String> {
+    let inputs = seeded_inputs(function, InputKind::Plain, seed);
+    let run = |inputs: Vec<HostTensor>| {
+        let results = Interpreter::of(module, &tools.registry).run(function, inputs);
+        results.map(|results| results[0].clone()).map_err(|error| case.show(&error))
+    };
+    let expected = run(inputs.clone())?;
+    let length = expected.shape().get(1).copied().unwrap_or(0);
+    for first in 1..length {
+        let mut changed = inputs.clone();
+        for (input, param) in changed.iter_mut().zip(&function.params) {
+            if param.role == ParamRole::Batch && input.dtype() == DType::S32 {
+                *input = changed_from(input, first);
+            }
+        }
+        if before(&run(changed)?, first) != before(&expected, first) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Other tokens from a position on.
+fn changed_from(tokens: &HostTensor, first: usize) -> HostTensor {
+    let length = tokens.shape()[1];
+    let change = |(at, token): (usize, i128)| if at % length < first { token } else { (token + 1) % 4 };
+    HostTensor::from_ints(tokens.dtype(), tokens.shape().clone(), tokens.ints().into_iter().enumerate().map(change))
+}
+
+/// The bits of what stands before a position.
+fn before(tensor: &HostTensor, end: usize) -> Vec<u8> {
+    let row = tensor.shape()[2..].iter().product::<usize>() * tensor.dtype().size();
+    let sequences = tensor.bytes().chunks_exact(row * tensor.shape()[1]);
+    sequences.flat_map(|sequence| sequence[..row * end].to_vec()).collect()
+}
+
+/// The verdict, and the line that it is about.
+fn told(case: &Case, verdict: &Verdict) -> String {
+    let (Verdict::Leaks(Finding { span, .. }) | Verdict::Unknown(Finding { span, .. })) = verdict else {
+        return verdict.to_string();
+    };
+    let line = |span: Span| {
+        let line = case.sources.position(span).line;
+        case.text.lines().nth(line - 1).unwrap_or_default().trim().to_owned()
+    };
+    format!("{verdict}\n  {}", span.map_or("nowhere".to_owned(), line))
+}

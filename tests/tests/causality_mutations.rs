@@ -1,0 +1,133 @@
+//! The law of causality, on [`mutants`](halite_tests::mutants): what is proven does not change with later tokens, what
+//! leaks does.
+
+use halite_ir::{LowerOptions, Registry};
+use halite_passes::{Verdict, causality};
+use halite_runtime::{CompileOptions, Executable, Executor, Program, evaluate};
+use halite_tensor::{DType, HostTensor};
+use halite_tests::mutants::{Mutant, mutant};
+use halite_tests::numeric::{drawn, uniform};
+use halite_tests::xla;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const COUNT: u64 = 500;
+
+/// How many inputs every model is tried on.
+const TRIALS: u64 = 3;
+
+/// Whether logits change with a later token, bit for bit, on CPU XLA.
+fn looks_ahead(mutant: &Mutant, executable: &dyn Executable) -> bool {
+    (0..TRIALS).any(|trial| {
+        let inputs = inputs(mutant, trial);
+        let logits = |inputs: &[HostTensor]| {
+            let mut results = evaluate(xla::client(), executable, inputs).unwrap_or_else(|error| panic!("{error}"));
+            results.swap_remove(0)
+        };
+        let before = logits(&inputs);
+        assert!(before.f64s().iter().all(|logit| logit.is_finite()), "{:?}", mutant.story);
+        (1..=mutant.seq).any(|position| {
+            let mut changed = inputs.clone();
+            changed[0] = with_other_token(&inputs[0], position, mutant.vocab);
+            !agree_before(&before, &logits(&changed), position)
+        })
+    })
+}
+
+/// Tokens and weights.
+fn inputs(mutant: &Mutant, trial: u64) -> Vec<HostTensor> {
+    let entry = mutant.module.entry().expect("a mutant has an entry");
+    let types = entry.param_types();
+    let numbers = types.iter().zip(1..).map(|(ty, at)| match ty.dtype() {
+        DType::S32 => {
+            let most = mutant.vocab as i64 - 1;
+            drawn(halite_ir::SampleArg::whole(DType::S32, ty.shape().clone(), 0, most), trial)
+        }
+        dtype => uniform(dtype, ty.shape().clone(), -1.0, 1.0, 1000 * trial + at),
+    });
+    numbers.collect()
+}
+
+/// The tokens with another one at a position of every sequence.
+fn with_other_token(tokens: &HostTensor, position: usize, vocab: usize) -> HostTensor {
+    let width = tokens.shape()[1];
+    let other = |(index, token): (usize, i128)| {
+        if index % width == position { (token + 1 + index as i128 % 5) % vocab as i128 } else { token }
+    };
+    let tokens_there = tokens.ints().into_iter().enumerate().map(other);
+    HostTensor::from_ints(DType::S32, tokens.shape().clone(), tokens_there)
+}
+
+/// Whether logits `[batch, seq, vocab]` are the same bits at all positions before `end`.
+fn agree_before(before: &HostTensor, after: &HostTensor, end: usize) -> bool {
+    let &[_, seq, vocab] = &**before.shape() else { panic!("logits are {}", before.shape()) };
+    let row = vocab * before.dtype().size();
+    let rows = before.bytes().chunks(row).zip(after.bytes().chunks(row)).enumerate();
+    rows.filter(|(index, _)| index % seq < end).all(|(_, (before, after))| before == after)
+}
+
+/// Compiles with little optimization of code: making it is what takes the time here, and no bit depends on it.
+fn compile(hlo: &[u8]) -> halite_support::Result<Box<dyn Executable>> {
+    let options = CompileOptions { optimization_level: Some(0), ..CompileOptions::default() };
+    Ok(xla::client().compile(&Program::new(hlo, options)?)?)
+}
+
+/// What became of one model.
+struct Outcome {
+    seed: u64,
+    verdict: Verdict,
+    looks_ahead: bool,
+    story: String,
+}
+
+fn outcome(seed: u64, registry: &Registry) -> Outcome {
+    let mutant = mutant(seed, registry);
+    let fail = |error: halite_support::Diagnostic| -> ! { panic!("seed {seed}: {error}") };
+    let verdict = causality(&mutant.module, registry).unwrap_or_else(|error| fail(error));
+    let hlo = xla::hlo(&mutant.module, registry, LowerOptions::default()).unwrap_or_else(|error| fail(error));
+    let executable = compile(&hlo).unwrap_or_else(|error| fail(error));
+    let looks_ahead = looks_ahead(&mutant, executable.as_ref());
+    Outcome { seed, verdict, looks_ahead, story: mutant.story.join(", ") }
+}
+
+/// All models, by as many threads as there are processors.
+fn outcomes(registry: &Registry) -> Vec<Outcome> {
+    let next = AtomicU64::new(0);
+    let worker = || {
+        let seeds = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed)).take_while(|seed| *seed < COUNT);
+        seeds.map(|seed| outcome(seed, registry)).collect::<Vec<_>>()
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut all: Vec<Outcome> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+    });
+    all.sort_by_key(|outcome| outcome.seed);
+    all
+}
+
+#[test]
+fn what_is_proven_does_not_look_ahead_and_what_leaks_does() {
+    let (mut proven, mut leaks, mut unknown, mut wrong) = (0, 0, Vec::new(), Vec::new());
+    for Outcome { seed, verdict, looks_ahead, story } in outcomes(&Registry::builtin()) {
+        let case = format!("seed {seed}: {verdict}\n    {story}");
+        match verdict {
+            Verdict::Proven(_) => proven += 1,
+            Verdict::Leaks(_) => leaks += 1,
+            Verdict::Unknown(_) => unknown.push(case.clone()),
+            Verdict::NotApplicable(_) => wrong.push(case.clone()),
+        }
+        let agrees = match verdict {
+            Verdict::Proven(_) => !looks_ahead,
+            Verdict::Leaks(_) => looks_ahead,
+            Verdict::Unknown(_) | Verdict::NotApplicable(_) => true,
+        };
+        if !agrees {
+            wrong.push(format!("logits change with later tokens: {looks_ahead}, but {case}"));
+        }
+    }
+    println!("{proven} proven, {leaks} leak, {} unknown:\n{}", unknown.len(), unknown.join("\n"));
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(proven >= 150 && leaks >= 150, "{proven} proven and {leaks} leaks are too few to show anything");
+    assert!(unknown.len() as u64 * 20 <= COUNT, "{} unknown", unknown.len());
+}

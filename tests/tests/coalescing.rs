@@ -1,0 +1,414 @@
+//! Models with merged projections against the same models without, through the map between the two.
+
+#![allow(clippy::print_stdout, reason = "what was measured is part of the output of a test")]
+
+use halite::session::Session;
+use halite::source::{self, Source};
+use halite_ir::text::parse;
+use halite_ir::{Init, Interpreter, LowerOptions, Module, ParamRole, Registry, ResultRole, lower};
+use halite_passes::{Findings, PassCx, Remark, Runner, RunnerOptions};
+use halite_runtime::{Executable, evaluate};
+use halite_spec::Recipe;
+use halite_support::FileId;
+use halite_tensor::compare::difference;
+use halite_tensor::{DType, HostTensor};
+use halite_tests::numeric::uniform;
+use halite_tests::tolerances::{MERGED, MIXED_RATIO, MIXED_ROUNDINGS};
+use halite_tests::{Directives, in_model, stored_as, xla};
+use std::collections::BTreeMap;
+
+/// Updates that are compared.
+const UPDATES: usize = 10;
+
+/// What comes before and after `coalesce-layers`.
+const CLEAN: &str = "(simplify, fold-constant, cse, dce)*";
+const STEP: &str = "auto-diff, auto-cast, append-optimizer, check-precision, expand-composites, inline, \
+    (simplify, fold-constant, cse, dce)*, annotate-rounding, cse, legalize, check-precision";
+const GRADIENTS: &str =
+    "auto-diff, auto-cast, expand-composites, inline, (simplify, fold-constant, cse, dce)*, legalize";
+const FORWARD: &str = "auto-cast, dce, expand-composites, inline, (simplify, fold-constant, cse, dce)*, legalize";
+
+const VOCAB: usize = 29;
+
+/// Moments that are small beside `eps` do not magnify differences of rounding.
+const ADAMW: &str =
+    "[optimizer.adamw]\nlr = 1e-2\neps = 1e-3\nweight_decay = 0.1\nclip_norm = 0.5\nno_decay = [\"*norm.weight\"]\n";
+const SGD: &str = "[optimizer.sgd]\nlr = 1e-1\nmomentum = 0.9\nweight_decay = 0.1\nclip_norm = 0.5\n";
+
+fn llama(layers: usize, kv_heads: usize, more: &str) -> String {
+    let config = format!("vocab = {VOCAB}, hidden = 16, layers = {layers}, heads = 4, kv_heads = {kv_heads}, ffn = 24");
+    format!("[model]\nname = \"llama\"\nconfig = {{ {config} }}\n{ADAMW}{more}")
+}
+
+/// GPT-2 as it is, and with a projection of its own for queries, keys and values.
+fn gpt2(split: bool) -> String {
+    let config = format!("vocab = {VOCAB}, hidden = 16, layers = 1, heads = 4, positions = 8");
+    let name = if split { "split.hal" } else { "gpt2" };
+    format!("[model]\nname = \"{name}\"\nconfig = {{ {config} }}\n{SGD}")
+}
+
+fn ranks(tensor: usize) -> String {
+    format!("[parallel]\ntensor = {tensor}\npipeline = 1\nsequence = false\nzero1 = false\nglobal_batch = 2\n")
+}
+
+/// A model with its recipe.
+struct Model {
+    session: Session,
+    source: Source,
+}
+
+/// A compiled module.
+struct Program {
+    module: Module,
+    executable: Box<dyn Executable>,
+    remarks: Vec<Remark>,
+}
+
+impl Model {
+    fn new(precision: &str, rest: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let split = "q = project(x, hidden) as q\n    k = project(x, hidden) as k\n    v = project(x, hidden) as v\n";
+        let merged = "q, k, v = split(project(x, 3 * hidden) as c_attn, 3, dim = -1)\n";
+        let gpt2 = include_str!("../../models/gpt2.hal");
+        assert!(gpt2.contains(merged), "GPT-2 comes with merged projections");
+        std::fs::write(folder.path().join("split.hal"), gpt2.replace(merged, split))
+            .expect("the folder can be written");
+        let path = folder.path().join("recipe.toml");
+        let text = format!("halite = 1\nbatch = 2\nseq = 8\nprecision = \"{precision}\"\n{rest}");
+        std::fs::write(&path, &text).expect("the folder can be written");
+        let mut session = Session::new();
+        let path = path.to_str().expect("the path is text");
+        let source = source::load(path, &[], &mut session.sources);
+        Self { source: source.unwrap_or_else(|errors| panic!("{errors:?}\n{text}")), session }
+    }
+
+    /// The module after these passes, and what they say.
+    fn module(&self, passes: &str) -> (Module, Vec<Remark>) {
+        let elaborated = self.session.elaborate(&self.source).unwrap_or_else(|errors| panic!("{errors:?}"));
+        let mut module = elaborated.module;
+        let findings = Findings::with_remarks();
+        let recipe = Some(&self.source.recipe);
+        let cx = PassCx { registry: &self.session.registry, recipe, findings: Some(&findings) };
+        let pipeline = self.session.passes.pipeline(passes).unwrap_or_else(|error| panic!("{error}"));
+        let ran = Runner::new(RunnerOptions::default()).run(&pipeline, &mut module, &cx);
+        ran.unwrap_or_else(|error| panic!("{error:?}"));
+        (module, findings.remarks())
+    }
+
+    fn compile(&self, merged: bool, rest: &str) -> Program {
+        let merge = if merged { "coalesce-layers, cse, dce, " } else { "" };
+        let (module, remarks) = self.module(&format!("bind-recipe, {CLEAN}, {merge}{rest}"));
+        let hlo = lower(&module, &self.session.sources, LowerOptions::default());
+        let hlo = halite_hlo::encode(&hlo.unwrap_or_else(|error| panic!("{error:?}")));
+        let executable = xla::compile(&hlo, 1).unwrap_or_else(|error| panic!("{error}"));
+        Program { module, executable, remarks }
+    }
+}
+
+impl Program {
+    /// Inputs for the first run: tokens, weights that are away from where they would start, empty slots.
+    fn initial(&self) -> Vec<HostTensor> {
+        let entry = self.module.entry().expect("a model has an entry");
+        let input = |(at, param): (usize, &halite_ir::Param)| {
+            let ty = entry.ty(param.value);
+            let (dtype, shape) = (ty.dtype(), ty.shape().clone());
+            match &param.role {
+                ParamRole::Weight(info) => {
+                    let around = f64::from(u8::from(info.init == Init::Ones));
+                    uniform(dtype, shape, around - 0.1, around + 0.1, at as u64)
+                }
+                ParamRole::State(_) => HostTensor::zeros(dtype, shape),
+                _ => {
+                    let tokens = 0..shape.num_elements();
+                    HostTensor::from_ints(dtype, shape, tokens.map(|at| (at * 37 % VOCAB) as i128))
+                }
+            }
+        };
+        entry.params.iter().enumerate().map(input).collect()
+    }
+
+    fn run(&self, inputs: &[HostTensor]) -> Vec<HostTensor> {
+        evaluate(xla::client(), self.executable.as_ref(), inputs).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Results by their names in the model.
+    fn named(&self, results: &[HostTensor]) -> BTreeMap<String, HostTensor> {
+        in_model(self.module.entry().expect("a model has an entry"), results).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Puts the replacements of state in the place of what they replace.
+    fn advance(&self, inputs: &mut [HostTensor], results: Vec<HostTensor>) {
+        let entry = self.module.entry().expect("a model has an entry");
+        for (result, tensor) in entry.results.iter().zip(results) {
+            if let ResultRole::State(name) = &result.role {
+                let at = entry.params.iter().position(|param| param.name == *name).expect("a step replaces its state");
+                inputs[at] = tensor;
+            }
+        }
+    }
+}
+
+fn stored(plain: &Program, merged: &Program, inputs: &[HostTensor]) -> Vec<HostTensor> {
+    let (old, new) = plain.module.entry().zip(merged.module.entry()).expect("a model has an entry");
+    stored_as(old, new, inputs.to_vec()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn taken(remarks: &[Remark]) -> usize {
+    remarks.iter().filter(|remark| remark.pass == "coalesce-layers" && remark.taken).count()
+}
+
+/// What counts as the least scale of a tensor. The bias of keys adds the same to all scores of a query, so that in exact
+/// arithmetic its gradient is zero.
+fn least(name: &str) -> f64 {
+    if name.ends_with(".k.bias") { 1e-3 } else { 0.0 }
+}
+
+/// Each tensor within [`MERGED`] of the other, relative to its scale and a floor; returns the largest distance.
+fn assert_equal(
+    what: &str,
+    found: &BTreeMap<String, HostTensor>,
+    expected: &BTreeMap<String, HostTensor>,
+    floor: impl Fn(&str) -> f64,
+) -> f64 {
+    assert!(found.keys().eq(expected.keys()), "{what}: {:?} against {:?}", found.keys(), expected.keys());
+    let mut worst = 0f64;
+    for (name, expected) in expected {
+        let apart = difference(&found[name], expected);
+        let relative = apart.max_abs / (apart.scale + floor(name)).max(f64::MIN_POSITIVE);
+        assert!(relative <= MERGED, "{what}: `{name}` is {relative:e} away");
+        worst = worst.max(relative);
+    }
+    worst
+}
+
+/// Later minus earlier, for what both have.
+fn changes(
+    later: &BTreeMap<String, HostTensor>,
+    earlier: &BTreeMap<String, HostTensor>,
+) -> BTreeMap<String, HostTensor> {
+    let change = |(name, later): (&String, &HostTensor)| {
+        let values = later.f64s().into_iter().zip(earlier.get(name)?.f64s()).map(|(later, earlier)| later - earlier);
+        Some((name.clone(), HostTensor::from_f64s(DType::F64, later.shape().clone(), values.collect::<Vec<_>>())))
+    };
+    later.iter().filter_map(change).collect()
+}
+
+/// Results with `merges` merged projections equal those without.
+fn assert_same_results(what: &str, model: &Model, passes: &str, merges: usize) {
+    let (plain, merged) = (model.compile(false, passes), model.compile(true, passes));
+    assert_eq!(taken(&merged.remarks), merges, "{what}: {:?}", merged.remarks);
+    let inputs = plain.initial();
+    let expected = plain.named(&plain.run(&inputs));
+    let found = merged.named(&merged.run(&stored(&plain, &merged, &inputs)));
+    println!("{what}: {} results {:e}", found.len(), assert_equal(what, &found, &expected, least));
+}
+
+/// Outputs, gradients and updates with `merges` merged projections equal those without, in `f64`.
+fn assert_same_training(what: &str, recipe: &str, merges: usize) {
+    let model = Model::new("fp64", recipe);
+    assert_same_results(what, &model, GRADIENTS, merges);
+    let (plain, merged) = (model.compile(false, STEP), model.compile(true, STEP));
+    let mut expected_state = plain.initial();
+    let mut found_state = stored(&plain, &merged, &expected_state);
+    let entry = plain.module.entry().expect("a model has an entry");
+    let names = entry.params.iter().map(|param| param.name.to_string());
+    let mut before: BTreeMap<_, _> = names.zip(expected_state.iter().cloned()).collect();
+    let mut found_before = before.clone();
+    let mut worst = 0f64;
+    for _ in 0..UPDATES {
+        let (expected, found) = (plain.run(&expected_state), merged.run(&found_state));
+        let (after, found_after) = (plain.named(&expected), merged.named(&found));
+        assert_equal(what, &found_after, &after, least);
+        // A weight of one rounds to 2^-53, whatever is added to it.
+        let unit = DType::F64.unit_roundoff();
+        let floor = |name: &str| least(name) + 8.0 * unit / MERGED * difference(&after[name], &after[name]).scale;
+        worst = worst.max(assert_equal(what, &changes(&found_after, &found_before), &changes(&after, &before), floor));
+        plain.advance(&mut expected_state, expected);
+        merged.advance(&mut found_state, found);
+        (before, found_before) = (after, found_after);
+    }
+    println!("{what}: {UPDATES} updates {worst:e}");
+}
+
+#[test]
+fn llama_trains_alike() {
+    assert_same_results("llama forward", &Model::new("fp64", &llama(2, 4, "")), FORWARD, 4);
+    assert_same_training("llama", &llama(2, 4, ""), 4);
+}
+
+#[test]
+fn grouped_llama_trains_alike() {
+    assert_same_training("grouped llama", &llama(2, 2, ""), 4);
+}
+
+#[test]
+fn shares_of_ranks_train_alike() {
+    assert_same_training("two ranks", &llama(1, 2, &ranks(2)), 2);
+}
+
+#[test]
+fn copied_heads_train_alike() {
+    assert_same_training("copies for two ranks", &llama(1, 1, &ranks(2)), 2);
+    assert_same_training("copies for four ranks", &llama(1, 2, &ranks(4)), 2);
+}
+
+#[test]
+fn gpt2_is_left_alone() {
+    assert_same_training("gpt2", &gpt2(false), 0);
+}
+
+#[test]
+fn biases_train_alike() {
+    assert_same_training("split gpt2", &gpt2(true), 1);
+}
+
+/// A gradient in mixed precision errs at most [`MIXED_RATIO`] times as much as without merging.
+#[test]
+fn mixed_gradients_are_as_good() {
+    let recipe = llama(2, 2, "");
+    let exact = Model::new("fp64", &recipe).compile(false, GRADIENTS);
+    let model = Model::new("mixed", &recipe);
+    let (plain, merged) = (model.compile(false, GRADIENTS), model.compile(true, GRADIENTS));
+    assert_eq!(taken(&merged.remarks), 4);
+    let inputs = plain.initial();
+    let wide = |input: &HostTensor| {
+        if input.dtype().is_float() {
+            HostTensor::from_f64s(DType::F64, input.shape().clone(), input.f64s())
+        } else {
+            input.clone()
+        }
+    };
+    let exactly = exact.named(&exact.run(&inputs.iter().map(wide).collect::<Vec<_>>()));
+    let before = plain.named(&plain.run(&inputs));
+    let after = merged.named(&merged.run(&stored(&plain, &merged, &inputs)));
+    for (name, exact) in &exactly {
+        let error = |found: &HostTensor| {
+            let squares = found.f64s().into_iter().zip(exact.f64s()).map(|(found, exact)| (found - exact).powi(2));
+            squares.sum::<f64>().sqrt()
+        };
+        let norm = exact.f64s().into_iter().map(|value| value * value).sum::<f64>().sqrt();
+        let allowed = MIXED_RATIO * error(&before[name]) + MIXED_ROUNDINGS * DType::F32.unit_roundoff() * norm;
+        let found = error(&after[name]);
+        assert!(found <= allowed, "`{name}` errs by {found:e}, {allowed:e} is allowed");
+    }
+}
+
+/// Patterns are about the names of the model, which merging does not change.
+#[test]
+fn patterns_match_what_is_merged() {
+    let merges = |precision: &str| {
+        let model = Model::new("bf16-sr", &llama(2, 4, ""));
+        let mut recipe = model.source.recipe.clone();
+        let overrides = Directives { recipe: vec![format!("precision = {precision}")], ..Directives::default() };
+        recipe.precision = overrides.recipe().unwrap().unwrap().precision;
+        let model = Model { source: Source { recipe, ..model.source }, ..model };
+        let (module, remarks) = model.module(&format!("bind-recipe, {CLEAN}, coalesce-layers, cse, dce, {STEP}"));
+        let entry = module.entry().unwrap();
+        let wide = entry.params.iter().filter(|param| matches!(param.role, ParamRole::Weight(_)));
+        let wide = wide.filter(|param| entry.ty(param.value).dtype() == DType::F32);
+        let names: Vec<_> = wide.flat_map(|param| param.originals()).map(str::to_owned).collect();
+        (taken(&remarks), names.len(), remarks.iter().filter(|remark| !remark.taken).count())
+    };
+    let recipe = |over: &str| format!("{{ recipe = \"bf16-sr\", override = [{over}] }}");
+    assert_eq!(merges(&recipe("")), (4, 0, 0));
+    // Queries, keys and values of both layers, as one: no pattern is idle.
+    assert_eq!(
+        merges(&recipe("{ parameter = \"*.self_attn.?_proj.weight\", weight = \"f32\" }").replace('?', "*")),
+        (4, 8, 0)
+    );
+    // Keys are apart: queries and values are merged.
+    assert_eq!(merges(&recipe("{ parameter = \"*.k_proj.weight\", weight = \"f32\" }")), (4, 2, 2));
+    assert_eq!(merges(&recipe("{ scope = \"*.k_proj\", op = \"dot_general\", operand = \"f32\" }")), (4, 0, 2));
+    assert_eq!(merges(&recipe("{ scope = \"model.layers.0.*\", op = \"dot_general\", operand = \"f32\" }")), (4, 0, 0));
+}
+
+const SEPARATE: &str = r#"module @m {phase = step}
+
+func @main(
+  %q.w: bf16[8,3] {weight, init = zeros, decay = 0.0},
+  %k.w: bf16[3,4] {weight, init = zeros, decay = 0.0},
+  %q.b: bf16[8] {weight, init = zeros, decay = 0.0},
+  %k.b: bf16[4] {weight, init = zeros, decay = 0.0},
+  %step: s32[] {state = step},
+) -> (q.w: bf16[8,3] {state = "q.w"}, k.w: bf16[3,4] {state = "k.w"}, q.b: bf16[8] {state = "q.b"}, k.b: bf16[4] {state = "k.b"}, step: s32[] {state = "step"}) {
+  %one = constant 1 : s32[]
+  %next = add %step, %one : s32[]
+  %c = constant 1.001 : f32[8,3]
+  %0 = convert %q.w : f32[8,3]
+  %1 = multiply %0, %c : f32[8,3]
+  %2 = convert %1 {rounding = rne} : bf16[8,3]
+  %d = constant 1.001 : f32[3,4]
+  %3 = convert %k.w : f32[3,4]
+  %4 = multiply %3, %d : f32[3,4]
+  %5 = convert %4 {rounding = rne} : bf16[3,4]
+  %e = constant 1.001 : f32[8]
+  %6 = convert %q.b : f32[8]
+  %7 = multiply %6, %e : f32[8]
+  %8 = convert %7 {rounding = rne} : bf16[8]
+  %f = constant 1.001 : f32[4]
+  %9 = convert %k.b : f32[4]
+  %10 = multiply %9, %f : f32[4]
+  %11 = convert %10 {rounding = rne} : bf16[4]
+  return %2, %5, %8, %11, %next
+}
+"#;
+
+const PACKED: &str = r#"module @m {phase = step}
+
+func @main(
+  %w: bf16[4,4,3] {weight, init = zeros, decay = 0.0, packs = ["q.w"[8,3], "k.w"[3,4] x 2 transposed]},
+  %b: bf16[4,4] {weight, init = zeros, decay = 0.0, packs = ["q.b"[8], "k.b"[4] x 2]},
+  %step: s32[] {state = step},
+) -> (w: bf16[4,4,3] {state = "w"}, b: bf16[4,4] {state = "b"}, step: s32[] {state = "step"}) {
+  %one = constant 1 : s32[]
+  %next = add %step, %one : s32[]
+  %c = constant 1.001 : f32[4,4,3]
+  %0 = convert %w : f32[4,4,3]
+  %1 = multiply %0, %c : f32[4,4,3]
+  %2 = convert %1 {rounding = rne} : bf16[4,4,3]
+  %d = constant 1.001 : f32[4,4]
+  %3 = convert %b : f32[4,4]
+  %4 = multiply %3, %d : f32[4,4]
+  %5 = convert %4 {rounding = rne} : bf16[4,4]
+  return %2, %5, %next
+}
+"#;
+
+/// What is packed rounds stochastically with the bits that it would have alone, update after update.
+#[test]
+fn packed_weights_round_as_separate_ones() {
+    let registry = Registry::builtin();
+    let directives = Directives { recipe: vec!["precision = \"bf16-sr\"".to_owned()], ..Directives::default() };
+    let recipe: Recipe = directives.recipe().unwrap().unwrap();
+    let rounded = |text: &str| {
+        let mut module = parse(text, FileId::new(0), &registry).unwrap_or_else(|errors| panic!("{errors:?}"));
+        let pipeline = halite_passes::PassRegistry::builtin().pipeline("annotate-rounding, cse").unwrap();
+        let cx = PassCx { registry: &registry, recipe: Some(&recipe), findings: None };
+        Runner::new(RunnerOptions::default()).run(&pipeline, &mut module, &cx).unwrap();
+        module
+    };
+    let (separate, packed) = (rounded(SEPARATE), rounded(PACKED));
+    let (old, new) = (separate.entry().unwrap(), packed.entry().unwrap());
+    for update in 0..5 {
+        let mut inputs: Vec<_> = [[8, 3].as_slice(), &[3, 4], &[8], &[4]]
+            .into_iter()
+            .map(|shape| uniform(DType::Bf16, shape, 1.0, 2.0, update))
+            .collect();
+        inputs.push(HostTensor::from_ints(DType::S32, halite_tensor::Shape::scalar(), [i128::from(update)]));
+        let stored = stored_as(old, new, inputs.clone()).unwrap();
+        let run = |module: &Module, inputs: &[HostTensor]| {
+            let entry = module.entry().unwrap();
+            let interpreted = Interpreter::of(module, &registry).run(entry, inputs.to_vec()).unwrap();
+            let compiled = xla::run(module, &registry, LowerOptions::default(), &[inputs.to_vec()]).unwrap();
+            assert_eq!(interpreted, compiled[0], "update {update}");
+            in_model(entry, &interpreted).unwrap()
+        };
+        let (expected, found) = (run(&separate, &inputs), run(&packed, &stored));
+        assert_eq!(found, expected, "update {update}");
+        let nearest = |name: &str, at: usize| {
+            let scaled = inputs[at].f64s().into_iter().map(|value| value * 1.001);
+            expected[name] == HostTensor::from_f64s(DType::Bf16, inputs[at].shape().clone(), scaled.collect::<Vec<_>>())
+        };
+        assert!(!nearest("q.w", 0), "nothing was rounded at random");
+    }
+}

@@ -1,0 +1,203 @@
+//! Kernels of a target: whichever are used, the program stays valid and, run by their twins, computes the same bits.
+
+use halite::Bundle;
+use halite::compile::{CompileOptions, Compiled};
+use halite::execute::LoadedModule;
+use halite::init::initial_state;
+use halite::pipelines;
+use halite::session::Session;
+use halite::source::{self, Source};
+use halite::tensors::Tensors;
+use halite_ir::{Kernels, LowerOptions};
+use halite_passes::{DialectEntry, DialectRegistry, Kernel, Operand, PassRegistry, Trust};
+use halite_runtime::evaluate;
+use halite_spec::{BufferSlot, ModuleRole, Target};
+use halite_tensor::{HostTensor, Shape};
+use halite_tests::xla;
+use std::collections::BTreeMap;
+
+const LLAMA: &[&str] = &["batch=2", "seq=16", "vocab=64"];
+const GPT2: &[&str] =
+    &["batch=2", "seq=16", "model.name=gpt2", "model.config={vocab = 64, hidden = 32, layers = 2, heads = 2}"];
+
+fn load(session: &mut Session, model: &[&str], settings: &[&str]) -> Source {
+    let settings: Vec<String> = model.iter().chain(settings).map(|text| (*text).to_owned()).collect();
+    source::load("tiny", &settings, &mut session.sources).unwrap_or_else(|errors| panic!("{errors:?}"))
+}
+
+fn compile(model: &[&str], settings: &[&str]) -> Compiled {
+    let mut session = Session::new();
+    let source = load(&mut session, model, settings);
+    let options = CompileOptions { explain: true, ..CompileOptions::default() };
+    session.compile(&source, &options).unwrap_or_else(|errors| panic!("{errors:?}"))
+}
+
+/// The initial state, and tokens below 64.
+fn inputs(bundle: &Bundle) -> Tensors {
+    let mut tensors = initial_state(bundle, 5);
+    for buffer in bundle.manifest.buffers.iter().filter(|buffer| buffer.slot == BufferSlot::Batch) {
+        let shape = Shape::from(buffer.shape.as_slice());
+        let tokens = (0..shape.num_elements() as i128).map(|index| index * 37 % 61);
+        tensors.insert(buffer.name.clone(), HostTensor::from_ints(buffer.dtype, shape, tokens));
+    }
+    tensors
+}
+
+/// The outputs of a module of a bundle on CPU XLA.
+fn run(bundle: &Bundle, role: ModuleRole) -> Tensors {
+    let entry = bundle.module_with_role(role).expect("the bundle has all roles");
+    let module = LoadedModule::load(xla::client(), bundle, entry).unwrap_or_else(|error| panic!("{error}"));
+    let mut tensors = inputs(bundle);
+    tensors.retain(|name, _| entry.inputs.iter().any(|port| port.name == *name));
+    module.run(xla::client(), tensors).unwrap_or_else(|errors| panic!("{errors:?}"))
+}
+
+/// How often a module calls each kernel.
+fn kernels(bundle: &Bundle, role: ModuleRole) -> BTreeMap<String, usize> {
+    let entry = bundle.module_with_role(role).expect("the bundle has all roles");
+    let hlo = halite_hlo::decode(bundle.hlo(entry).expect("the file is there")).expect("the file decodes");
+    let mut counts = BTreeMap::new();
+    for inst in hlo.computations.iter().flat_map(|computation| &computation.instructions) {
+        if halite_hlo::is_custom_call(inst) {
+            *counts.entry(inst.custom_call_target.clone()).or_default() += 1;
+        }
+    }
+    counts
+}
+
+fn off(name: &str) -> Vec<String> {
+    vec!["target=trn1".to_owned(), format!("dialect.off=['{name}']")]
+}
+
+/// Each kernel off, all off, all on, and as they are.
+fn choices() -> Vec<Vec<String>> {
+    let mut choices: Vec<_> = DialectRegistry::builtin().entries().iter().map(|entry| off(entry.name)).collect();
+    choices.push(off("neuron.*"));
+    choices.push(vec!["target=trn2".to_owned(), "dialect.on=['*']".to_owned()]);
+    choices.push(vec!["target=trn1".to_owned()]);
+    choices
+}
+
+#[test]
+fn every_choice_of_kernels_computes_the_same_bits() {
+    for (model, precision) in [(LLAMA, "precision=mixed"), (LLAMA, "precision=fp32"), (GPT2, "precision=mixed")] {
+        let model = &[model, &["layers=1"]].concat();
+        let plain = compile(model, &["target=cpu", precision]).bundle;
+        assert!(kernels(&plain, ModuleRole::TrainStep).is_empty());
+        let expected = run(&plain, ModuleRole::TrainStep);
+        let all = choices();
+        let is_first = precision.ends_with("mixed") && !model.contains(&"model.name=gpt2");
+        let few = if is_first { &all[..] } else { &all[all.len() - 2..] };
+        for choice in few {
+            let settings: Vec<&str> = choice.iter().map(String::as_str).chain([precision]).collect();
+            let bundle = compile(model, &settings).bundle;
+            let found = run(&bundle, ModuleRole::TrainStep);
+            assert!(found == expected, "{model:?} {settings:?} computes other bits");
+        }
+    }
+}
+
+#[test]
+fn the_training_step_of_llama_calls_one_softmax_for_each_layer() {
+    let bundle = compile(LLAMA, &["target=trn1"]).bundle;
+    for role in ModuleRole::ALL {
+        let kernels = kernels(&bundle, role);
+        assert_eq!(kernels["AwsNeuronSoftmax"], 2, "{}", role.name());
+        assert_eq!(kernels["AwsNeuronRmsNorm"], 5, "{}", role.name());
+    }
+    let off = compile(LLAMA, &["target=trn1", "dialect.off=['neuron.*']"]).bundle;
+    let cpu = compile(LLAMA, &["target=cpu"]).bundle;
+    assert_eq!(off.files, cpu.files, "without kernels the HLO is that for CPU XLA");
+}
+
+#[test]
+fn twins_lowered_in_place_compute_the_same_bits() {
+    let mut session = Session::new();
+    let source = load(&mut session, LLAMA, &["target=trn1"]);
+    let expected = run(&compile(LLAMA, &["target=cpu"]).bundle, ModuleRole::Forward);
+    let built = session.elaborate(&source).expect("the model elaborates").module;
+    let pipeline = session.passes.pipeline(pipelines::pipeline(ModuleRole::Forward)).expect("the pipeline is one");
+    let lower = LowerOptions { kernels: Kernels::Twins, ..LowerOptions::default() };
+    let options = CompileOptions { lower, ..CompileOptions::default() };
+    let compiled = session.compile_role(&built, &source.recipe, ModuleRole::Forward, &pipeline, &options);
+    let compiled = compiled.unwrap_or_else(|error| panic!("{error}"));
+    let tensors = inputs(&compile(LLAMA, &["target=cpu"]).bundle);
+    let entry = compiled.ir.entry().expect("a compiled module has an entry");
+    let tensors: Vec<HostTensor> = entry.params.iter().map(|param| tensors[&*param.name].clone()).collect();
+    let executable = xla::compile(&halite_hlo::encode(&compiled.hlo), 1).unwrap_or_else(|error| panic!("{error}"));
+    let found = evaluate(xla::client(), executable.as_ref(), &tensors).expect("the program runs");
+    assert!(found.iter().eq(expected.values()), "the twins compute other bits");
+}
+
+#[test]
+fn every_decision_is_explained() {
+    let said = |settings: &[&str], rule: &str| -> Vec<String> {
+        let remarks = compile(LLAMA, settings).remarks.into_iter().flat_map(|(_, remarks)| remarks);
+        let mut said: Vec<_> = remarks.filter(|remark| remark.rule == rule).map(|remark| remark.message).collect();
+        said.dedup();
+        said
+    };
+    assert_eq!(said(&["target=trn1"], "neuron.softmax"), ["`AwsNeuronSoftmax` is called"]);
+    assert_eq!(said(&["target=cpu"], "neuron.rms_norm"), ["the target is `cpu`"]);
+    assert_eq!(said(&["target=trn1", "dialect.off=['neuron.rms*']"], "neuron.rms_norm"), ["the recipe turns it off"]);
+    let narrow = said(&["target=trn1", "precision=bf16", "precision.sensitive=bf16"], "neuron.rms_norm");
+    assert_eq!(narrow, ["it computes in `bf16`, the kernel in `f32`"]);
+}
+
+/// What a bundle calls and does not explain is not run.
+#[test]
+fn kernels_without_a_twin_are_refused() {
+    let whole = compile(LLAMA, &["target=trn1"]).bundle;
+    let load = |bundle: &Bundle| {
+        let entry = bundle.module_with_role(ModuleRole::Forward).expect("the bundle has all roles");
+        LoadedModule::load(xla::client(), bundle, entry).map(drop).map_err(|error| error.message().to_owned())
+    };
+    assert_eq!(load(&whole), Ok(()));
+    let mut nameless = whole.clone();
+    nameless.manifest.modules.iter_mut().for_each(|module| module.twins.clear());
+    let message = load(&nameless).unwrap_err();
+    assert!(message.contains("has no twin `neuron."), "{message}");
+    let mut swapped = whole.clone();
+    let twins =
+        &mut swapped.manifest.modules.iter_mut().find(|module| module.role == ModuleRole::Forward).unwrap().twins;
+    let file = twins[0].file.clone();
+    twins.iter_mut().for_each(|twin| twin.file.clone_from(&file));
+    assert!(load(&swapped).unwrap_err().contains("is not sound"));
+}
+
+/// An embedder's kernel takes part by priority.
+#[test]
+fn the_highest_priority_that_fits_is_taken() {
+    let entry = |name, priority, kernel| DialectEntry {
+        name,
+        composite: "softmax",
+        priority,
+        targets: &[Target::Trn1],
+        trust: Trust::Documented,
+        enabled: true,
+        kernel,
+    };
+    let call = |_: &halite_passes::Site<'_>| {
+        let (config, operands) = ("{\"axis\":-1}".to_owned(), vec![Operand::Arg(0)]);
+        Ok(Kernel { target: "MySoftmax", config, operands, factor: None })
+    };
+    let never = |_: &halite_passes::Site<'_>| Err("never".to_owned());
+    let mut dialects = DialectRegistry::builtin();
+    dialects.register(entry("own.never", 30, never)).expect("the name is new");
+    dialects.register(entry("own.softmax", 20, call)).expect("the name is new");
+    assert!(dialects.register(entry("own.softmax", 20, call)).is_err());
+    let mut session = Session { passes: PassRegistry::with_dialects(dialects), ..Session::new() };
+    let source = load(&mut session, LLAMA, &["target=trn1"]);
+    let options = CompileOptions { explain: true, ..CompileOptions::default() };
+    let compiled = session.compile(&source, &options).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let counts = kernels(&compiled.bundle, ModuleRole::TrainStep);
+    assert_eq!((counts.get("MySoftmax"), counts.get("AwsNeuronSoftmax")), (Some(&2), None));
+    let missed = |rule: &str, message: &str| {
+        let mut remarks = compiled.remarks.iter().flat_map(|(_, remarks)| remarks);
+        assert!(remarks.any(|remark| remark.rule == rule && !remark.taken && remark.message == message), "{rule}");
+    };
+    missed("own.never", "never");
+    missed("neuron.softmax", "`own.softmax` comes first");
+    let plain = compile(LLAMA, &["target=cpu"]).bundle;
+    assert!(run(&compiled.bundle, ModuleRole::TrainStep) == run(&plain, ModuleRole::TrainStep));
+}

@@ -1,0 +1,69 @@
+//! What passes made of rules do does not depend on the order of the rules.
+
+use halite_ir::text::{PrintOptions, parse, print_with};
+use halite_ir::{Module, Registry};
+use halite_passes::{Findings, Fusion, Pass, PassCx, fusions};
+use halite_support::FileId;
+use halite_tests::numeric::Random;
+use std::path::{Path, PathBuf};
+
+/// How often the rules of each pass are shuffled.
+const SHUFFLES: u64 = 100;
+
+/// The golden files of a pass, by name.
+fn goldens(pass: &Fusion) -> Vec<PathBuf> {
+    let folder = pass.info().name.replace('-', "_");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/opt").join(folder);
+    let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut files: Vec<_> = entries.map(|entry| entry.expect("a readable folder").path()).collect();
+    files.sort();
+    files
+}
+
+/// What a pass makes of a module, and what it says of it.
+fn outcome(pass: &Fusion, module: &Module, registry: &Registry) -> String {
+    let (mut module, findings) = (module.clone(), Findings::with_remarks());
+    let cx = PassCx { registry, recipe: None, findings: Some(&findings) };
+    let changed = pass.run(&mut module, &cx).expect("the pass takes its goldens");
+    let remarks: Vec<_> = findings.remarks().iter().map(ToString::to_string).collect();
+    format!("{changed:?}\n{}\n{}", print_with(&module, PrintOptions { locations: true }), remarks.join("\n"))
+}
+
+/// The numbers below `count` in random order.
+fn shuffled(count: usize, random: &mut Random) -> Vec<usize> {
+    let mut order: Vec<_> = (0..count).collect();
+    for at in (1..count).rev() {
+        order.swap(at, random.below(at + 1));
+    }
+    order
+}
+
+#[test]
+fn rules_in_any_order_do_the_same() {
+    let registry = Registry::builtin();
+    for pass in fusions() {
+        let name = pass.info().name;
+        let mut random = Random::new(1);
+        let orders: Vec<_> = (0..SHUFFLES).map(|_| shuffled(pass.rules().len(), &mut random)).collect();
+        let files = goldens(&pass);
+        assert!(!files.is_empty(), "`{name}` has no golden files");
+        for file in files {
+            let text = std::fs::read_to_string(&file).expect("a readable file");
+            let module = parse(&text, FileId::new(0), &registry).expect("a golden file parses");
+            let expected = outcome(&pass, &module, &registry);
+            for order in &orders {
+                let found = outcome(&pass.reordered(order), &module, &registry);
+                assert!(found == expected, "{}: `{name}` with rules in the order {order:?}", file.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn rules_of_a_pass_have_different_names() {
+    for pass in fusions() {
+        let mut names: Vec<_> = pass.rules().collect();
+        names.sort_unstable();
+        assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
+    }
+}
