@@ -25,7 +25,12 @@ CONFIGS = {
         2048, 256, 4, 8, 4, 704, 256, 2, "tiny",
         ("layers=4", "hidden=256", "heads=8", "kv_heads=4", "ffn=704", "vocab=2048", "seq=256", "batch=2"),
     ),
+    "slice": Config(
+        32000, 1024, 4, 16, 16, 2816, 512, 2, "tiny",
+        ("layers=4", "hidden=1024", "heads=16", "kv_heads=16", "ffn=2816", "vocab=32000", "seq=512", "batch=2"),
+    ),
     "hlat-7b": Config(32000, 4096, 32, 32, 32, 11008, 4096, 1, "hlat-7b"),
     "hlat-70b": Config(32000, 8192, 80, 64, 8, 28672, 4096, 1, "hlat-70b"),
 }
-EXECUTED = ("tiny", "mid")  # small enough to run on a CPU
+EXECUTED = ("tiny", "mid", "slice")  # small enough to run on a CPU
+COMPILED = ("hlat-7b",)  # compiled by XLA too, but too large to run

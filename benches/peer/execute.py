@@ -1,9 +1,10 @@
-"""Runs several training steps, given as HLO bytes, side by side on the plugin that JAX_PLATFORMS names.
+"""Runs several training steps, given as HLO bytes, side by side on the XLA that JAX_PLATFORMS names.
 
     python execute.py '{"runs": 30, "vocab": 256, "steps": {"name": "PATH.hlo.pb", ...}}'
 
 All go the same way: HloModuleProto, StableHLO, compile, execute with donated state. Prints one JSON object on stdout:
-for each name its memory statistics, compile seconds and seconds per step of every run. Runs are interleaved.
+for each name its memory statistics, compile seconds and seconds per step of every run. Runs are interleaved. With 0 runs
+the steps are compiled only, and no state is made.
 """
 
 import json
@@ -23,9 +24,9 @@ SAMPLE_SECONDS = 0.1  # a run repeats the step until it takes about this long
 
 
 class Step:
-    """A compiled step with its state, ready to be run again and again."""
+    """A compiled step and, once warmed up, its state: ready to be run again and again."""
 
-    def __init__(self, data, vocab):
+    def __init__(self, data):
         self.module = Module(data)
         device = jax.devices()[0]
         start = time.perf_counter()
@@ -33,8 +34,7 @@ class Step:
             _jax.mlir.hlo_to_stablehlo(data), _jax.DeviceList((device,)), xla_client.CompileOptions()
         )
         self.compile_seconds = time.perf_counter() - start
-        rng = np.random.default_rng(0)
-        self.arguments = [self._argument(rng, vocab, *parameter) for parameter in self.module.parameters]
+        self.arguments = None
         self.per_run = 1
 
     @staticmethod
@@ -71,8 +71,10 @@ class Step:
             self.once()
         return (time.perf_counter() - start) / self.per_run
 
-    def warm_up(self):
-        """Runs twice, requires finite results and settles how many steps make one run."""
+    def warm_up(self, vocab):
+        """Makes the state, runs twice, requires finite results and settles how many steps make one run."""
+        rng = np.random.default_rng(0)
+        self.arguments = [self._argument(rng, vocab, *parameter) for parameter in self.module.parameters]
         self.once()
         seconds = self.run()
         for output in self.once():
@@ -83,9 +85,13 @@ class Step:
 
 def main():
     request = json.loads(sys.argv[1])
-    steps = {name: Step(Path(path).read_bytes(), request["vocab"]) for name, path in request["steps"].items()}
+    steps = {name: Step(Path(path).read_bytes()) for name, path in request["steps"].items()}
+    if not request["runs"]:
+        found = {name: step.memory() | {"xla_compile_seconds": step.compile_seconds} for name, step in steps.items()}
+        print(json.dumps(found))
+        return
     for step in steps.values():
-        step.warm_up()
+        step.warm_up(request["vocab"])
     seconds = {name: [] for name in steps}
     names = list(steps)
     for run in range(request["runs"]):

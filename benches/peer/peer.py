@@ -20,13 +20,14 @@ from pathlib import Path
 
 import numpy as np
 
-from configs import CONFIGS, EXECUTED
+from configs import COMPILED, CONFIGS, EXECUTED
 from hlo import Module
 
 HERE = Path(__file__).parent
 PRECISIONS = ("fp32", "mixed")
 VARIANTS = ("unrolled", "scan")
 PEERS = tuple(f"JAX {variant}" for variant in VARIANTS)
+XLAS = ("plugin", "jax")  # the CPU plugin, and the XLA inside the installed jaxlib
 RESAMPLES = 10_000
 
 
@@ -36,13 +37,14 @@ def arguments():
     parser.add_argument("--plugin", type=Path, default=os.environ.get("HALITE_PJRT_PLUGIN"), help="the CPU XLA plugin")
     parser.add_argument("--configs", nargs="+", choices=CONFIGS, default=list(CONFIGS), help="what to measure")
     parser.add_argument("--precision", nargs="+", choices=PRECISIONS, default=list(PRECISIONS), help="in what precision")
+    parser.add_argument("--xla", nargs="+", choices=XLAS, default=["plugin"], help="which XLA compiles and runs the steps")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="passed to every halite compile")
     parser.add_argument("--compile-runs", type=int, default=5, help="processes started per compiler and config")
     parser.add_argument("--runs", type=int, default=30, help="interleaved runs per step")
     parser.add_argument("--json", type=Path, help="write every figure to this file")
     options = parser.parse_args()
-    if not options.plugin and set(options.configs) & set(EXECUTED):
-        parser.error("tiny and mid run on the CPU XLA plugin: give --plugin (`halite plugin install` fetches it)")
+    if not options.plugin and "plugin" in options.xla and set(options.configs) & {*EXECUTED, *COMPILED}:
+        parser.error("steps run on the CPU XLA plugin: give --plugin (`halite plugin install` fetches it) or `--xla jax`")
     for path in (options.halite, options.plugin):
         if path and not Path(path).is_file():
             parser.error(f"{path} is not a file")
@@ -115,18 +117,23 @@ def compile_all(options, name, precision, folder):
     return figures, files
 
 
-def execute_all(options, name, files):
-    """Memory statistics and step times of all training steps of one config on the plugin."""
-    request = {"runs": options.runs, "vocab": CONFIGS[name].vocab, "steps": {k: str(v) for k, v in files.items()}}
-    environment = os.environ | {
-        "PJRT_NAMES_AND_LIBRARY_PATHS": f"xcpu:{Path(options.plugin).resolve()}",
-        "JAX_PLATFORMS": "xcpu",
-    }
+def execute_all(options, name, files, xla):
+    """Memory statistics and step times of all training steps of one config on one XLA; no times where it is not run."""
+    runs = options.runs if name in EXECUTED else 0
+    request = {"runs": runs, "vocab": CONFIGS[name].vocab, "steps": {k: str(v) for k, v in files.items()}}
+    environment = os.environ | {"JAX_PLATFORMS": "cpu"}
+    if xla == "plugin":
+        environment |= {
+            "PJRT_NAMES_AND_LIBRARY_PATHS": f"xcpu:{Path(options.plugin).resolve()}",
+            "JAX_PLATFORMS": "xcpu",
+        }
     command = [sys.executable, HERE / "execute.py", json.dumps(request)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     if done.returncode:
-        sys.exit(f"running {name} on the plugin failed:\n{done.stderr}")
-    return json.loads(done.stdout)
+        sys.exit(f"running {name} on XLA ({xla}) failed:\n{done.stderr}")
+    prefix = "" if xla == "plugin" else f"{xla}_"
+    named = lambda found: {prefix + key: value for key, value in found.items()}
+    return {compiler: named(found) for compiler, found in json.loads(done.stdout).items()}
 
 
 def ratio(ours, theirs):
@@ -150,6 +157,9 @@ ROWS = (
     ("xla_compile_seconds", "XLA compile, ms", 1e-3),
     ("temp_bytes", "temp, MB", 1e6),
     ("step_seconds", "step, ms", 1e-3),
+    ("jax_xla_compile_seconds", "JAX's XLA: compile, ms", 1e-3),
+    ("jax_temp_bytes", "JAX's XLA: temp, MB", 1e6),
+    ("jax_step_seconds", "JAX's XLA: step, ms", 1e-3),
 )
 
 
@@ -211,8 +221,8 @@ def measure_precision(options, precision, folder):
     for name in options.configs:
         (folder / name).mkdir()
         figures, files = compile_all(options, name, precision, folder / name)
-        if name in EXECUTED:
-            for compiler, executed in execute_all(options, name, files).items():
+        for xla in options.xla if name in (*EXECUTED, *COMPILED) else ():
+            for compiler, executed in execute_all(options, name, files, xla).items():
                 figures[compiler] |= executed
         compared = ratios(figures)
         print_table(f"{name}, {precision}", figures, compared)

@@ -2,6 +2,7 @@
 
 mod adamw;
 mod clip;
+mod join;
 mod schedule;
 mod sgd;
 mod write;
@@ -16,6 +17,7 @@ use halite_spec::{Optimizer, Precision, Recipe, Schedule};
 use halite_support::{Diagnostic, Name, Result, codes};
 use halite_tensor::{DType, Packing};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
 /// The results of a step that are not state, in order.
@@ -69,6 +71,8 @@ fn append(module: &mut Module, registry: &Registry, recipe: &Recipe, entry: &Fun
     let objective = objective.wide(&mut b)?;
     let (peak, schedule, clip) = shared_settings(recipe);
     let (float, update) = (b.dtype(objective.sum), recipe.precision.update);
+    // In narrow arithmetic the last operation on a weight is its write, which has a rounding of its own.
+    let weights = if update.is_narrow() { weights } else { join::join_vectors(&mut b, weights)? };
     let time = Time::new(&mut b, step, float)?;
     let rate = schedule::learning_rate(&mut b, time, peak, schedule)?;
     // A batch without a single counted label leaves the gradients at zero instead of dividing by it.
@@ -91,9 +95,11 @@ fn append(module: &mut Module, registry: &Registry, recipe: &Recipe, entry: &Fun
     Ok(())
 }
 
-/// A weight with what its update needs.
+/// A weight with what its update needs, or several end to end that are updated as one.
 struct Weight {
-    name: Name,
+    /// What its instructions are named after.
+    scope: Name,
+    parts: SmallVec<[Part; 1]>,
     value: Value,
     /// By the sum over the batch; a value of the old function until its instructions are copied.
     gradient: Value,
@@ -108,6 +114,15 @@ struct Weight {
     v: Option<Value>,
     /// Wider copy.
     master: Option<Value>,
+}
+
+/// A parameter that is updated as a part of a [`Weight`].
+struct Part {
+    name: Name,
+    /// Its place among all weights.
+    order: usize,
+    /// How many of the elements are its own.
+    size: usize,
 }
 
 fn collect_weights(b: &Rewriter<'_>, entry: &Function, precision: &Precision) -> Result<Vec<Weight>> {
@@ -125,8 +140,10 @@ fn collect_weights(b: &Rewriter<'_>, entry: &Function, precision: &Precision) ->
         let decay =
             info.decay.ok_or_else(|| unprepared(&format!("weight `{}` has no decay", param.name), "bind-recipe"))?;
         let value = b.value(param.value)?;
-        let (name, types, packing) = (param.name.clone(), SlotTypes::of(precision, param)?, info.packing.clone());
-        weights.push(Weight { name, value, gradient, decay, types, packing, m: None, v: None, master: None });
+        let (scope, types, packing) = (param.name.clone(), SlotTypes::of(precision, param)?, info.packing.clone());
+        let size = b.shape(value).num_elements();
+        let parts = smallvec![Part { name: scope.clone(), order: weights.len(), size }];
+        weights.push(Weight { scope, parts, value, gradient, decay, types, packing, m: None, v: None, master: None });
     }
     Ok(weights)
 }
@@ -164,7 +181,7 @@ fn add_slots(b: &mut Rewriter<'_>, recipe: &Recipe, weights: &mut [Weight]) {
             let dtype = if slot == Slot::Master { master.dtype() } else { Some(moments) };
             let Some(dtype) = dtype else { continue };
             let ty = b.ty(weight.value).with_dtype(dtype);
-            let value = b.param(slot_name(slot, &weight.name), ty, state(slot, Some(&weight.name)));
+            let value = b.param(slot_name(slot, &weight.scope), ty, state(slot, Some(&weight.scope)));
             match slot {
                 Slot::M => weight.m = Some(value),
                 Slot::V => weight.v = Some(value),

@@ -8,7 +8,7 @@ mod movement;
 mod site;
 
 use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
-use halite_ir::{Function, InferCx, Inst, Module, Phase, Rewriter, rewrite_planned};
+use halite_ir::{Function, InferCx, Inst, Module, Op, Phase, Rewriter, Value, rewrite_planned};
 use halite_support::Result;
 use site::{Rewrite, Site, Uses};
 
@@ -90,9 +90,11 @@ static RULES: &[Rule] = &[
     rule("compare-same", choice::compare_same),
     rule("convert-identity", convert::identity),
     rule("convert-widening-pair", convert::widening_pair),
+    rule("convert-of-reshape", convert::of_reshape),
     rule("splat-movement", movement::splat),
     rule("reshape-identity", movement::reshape_identity),
     rule("reshape-reshape", movement::reshape_reshape),
+    rule("reshape-transpose-reshape", movement::reshape_transpose_reshape),
     rule("transpose-identity", movement::transpose_identity),
     rule("transpose-transpose", movement::transpose_transpose),
     rule("transpose-of-dot", dot::transposed),
@@ -125,14 +127,24 @@ fn rewrite_or_copy(b: &mut Rewriter<'_>, source: &Function, inst: &Inst, uses: &
     match rewritten(&Site { function: b.function(), cx: b.infer_cx(), uses, op: &inst.op, args: &args }) {
         None => b.copy(source, inst)?,
         Some(Rewrite::To(value)) => b.replace_all(inst, &[value]),
-        Some(Rewrite::As(op, args)) => {
+        Some(Rewrite::As(op, args)) => write(b, source, inst, *op, &args)?,
+        Some(Rewrite::Then(first, args, last)) => {
             let outer = b.set_loc(inst.loc);
-            let results = b.emit_all(*op, &args)?;
+            let between = b.emit(*first, &args)?;
             b.set_loc(outer);
-            b.keep_names(source, inst, &results);
-            b.replace_all(inst, &results);
+            write(b, source, inst, *last, &[between])?;
         }
     }
+    Ok(())
+}
+
+/// Writes what stands for an instruction.
+fn write(b: &mut Rewriter<'_>, source: &Function, inst: &Inst, op: Op, args: &[Value]) -> Result<()> {
+    let outer = b.set_loc(inst.loc);
+    let results = b.emit_all(op, args)?;
+    b.set_loc(outer);
+    b.keep_names(source, inst, &results);
+    b.replace_all(inst, &results);
     Ok(())
 }
 

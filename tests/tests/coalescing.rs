@@ -9,7 +9,7 @@ use halite_ir::{Init, Interpreter, LowerOptions, Module, ParamRole, Registry, Re
 use halite_passes::{Findings, PassCx, Remark, Runner, RunnerOptions};
 use halite_runtime::{Executable, evaluate};
 use halite_spec::Recipe;
-use halite_support::FileId;
+use halite_support::{FileId, Result};
 use halite_tensor::compare::difference;
 use halite_tensor::{DType, HostTensor};
 use halite_tests::numeric::uniform;
@@ -84,15 +84,18 @@ impl Model {
 
     /// The module after these passes, and what they say.
     fn module(&self, passes: &str) -> (Module, Vec<Remark>) {
+        self.try_module(passes).unwrap_or_else(|error| panic!("{error:?}"))
+    }
+
+    fn try_module(&self, passes: &str) -> Result<(Module, Vec<Remark>)> {
         let elaborated = self.session.elaborate(&self.source).unwrap_or_else(|errors| panic!("{errors:?}"));
         let mut module = elaborated.module;
         let findings = Findings::with_remarks();
         let recipe = Some(&self.source.recipe);
         let cx = PassCx { registry: &self.session.registry, recipe, findings: Some(&findings) };
         let pipeline = self.session.passes.pipeline(passes).unwrap_or_else(|error| panic!("{error}"));
-        let ran = Runner::new(RunnerOptions::default()).run(&pipeline, &mut module, &cx);
-        ran.unwrap_or_else(|error| panic!("{error:?}"));
-        (module, findings.remarks())
+        Runner::new(RunnerOptions::default()).run(&pipeline, &mut module, &cx)?;
+        Ok((module, findings.remarks()))
     }
 
     fn compile(&self, merged: bool, rest: &str) -> Program {
@@ -296,30 +299,31 @@ fn mixed_gradients_are_as_good() {
 /// Patterns are about the names of the model, which merging does not change.
 #[test]
 fn patterns_match_what_is_merged() {
-    let merges = |precision: &str| {
-        let model = Model::new("bf16-sr", &llama(2, 4, ""));
-        let mut recipe = model.source.recipe.clone();
-        let overrides = Directives { recipe: vec![format!("precision = {precision}")], ..Directives::default() };
-        recipe.precision = overrides.recipe().unwrap().unwrap().precision;
-        let model = Model { source: Source { recipe, ..model.source }, ..model };
-        let (module, remarks) = model.module(&format!("bind-recipe, {CLEAN}, coalesce-layers, cse, dce, {STEP}"));
-        let entry = module.entry().unwrap();
-        let wide = entry.params.iter().filter(|param| matches!(param.role, ParamRole::Weight(_)));
-        let wide = wide.filter(|param| entry.ty(param.value).dtype() == DType::F32);
-        let names: Vec<_> = wide.flat_map(|param| param.originals()).map(str::to_owned).collect();
-        (taken(&remarks), names.len(), remarks.iter().filter(|remark| !remark.taken).count())
+    let train = |exception: &str| {
+        let mut model = Model::new("bf16-sr", &llama(2, 4, ""));
+        let line = format!("precision = {{ recipe = \"bf16-sr\", override = [{exception}] }}");
+        let directives = Directives { recipe: vec![line], ..Directives::default() };
+        model.source.recipe.precision = directives.recipe().unwrap().unwrap().precision;
+        model.try_module(&format!("bind-recipe, {CLEAN}, coalesce-layers, cse, dce, {STEP}"))
     };
-    let recipe = |over: &str| format!("{{ recipe = \"bf16-sr\", override = [{over}] }}");
-    assert_eq!(merges(&recipe("")), (4, 0, 0));
-    // Queries, keys and values of both layers, as one: no pattern is idle.
-    assert_eq!(
-        merges(&recipe("{ parameter = \"*.self_attn.?_proj.weight\", weight = \"f32\" }").replace('?', "*")),
-        (4, 8, 0)
-    );
-    // Keys are apart: queries and values are merged.
-    assert_eq!(merges(&recipe("{ parameter = \"*.k_proj.weight\", weight = \"f32\" }")), (4, 2, 2));
-    assert_eq!(merges(&recipe("{ scope = \"*.k_proj\", op = \"dot_general\", operand = \"f32\" }")), (4, 0, 2));
-    assert_eq!(merges(&recipe("{ scope = \"model.layers.0.*\", op = \"dot_general\", operand = \"f32\" }")), (4, 0, 0));
+    // How many merges there are, how many weights of the model are wide, and what stays apart.
+    let outcome = |exception: &str| {
+        let (module, remarks) = train(exception).unwrap_or_else(|error| panic!("{exception}: {error}"));
+        let entry = module.entry().unwrap();
+        let weights = entry.params.iter().filter(|param| matches!(param.role, ParamRole::Weight(_)));
+        let wide = weights.filter(|param| entry.ty(param.value).dtype() == DType::F32);
+        let wide = wide.map(|param| param.originals().count()).sum::<usize>();
+        (taken(&remarks), wide, remarks.iter().filter(|remark| !remark.taken).count())
+    };
+    assert_eq!(outcome(""), (4, 0, 0));
+    // Queries, keys, values and outputs of both layers: the first three are merged, and no pattern is idle.
+    assert_eq!(outcome("{ parameter = \"*.self_attn.*_proj.weight\", weight = \"f32\" }"), (4, 8, 0));
+    // Keys alone: queries and values are merged.
+    assert_eq!(outcome("{ parameter = \"*.k_proj.weight\", weight = \"f32\" }"), (4, 2, 2));
+    assert_eq!(outcome("{ scope = \"*.k_proj\", op = \"dot_general\", operand = \"f32\" }"), (4, 0, 2));
+    assert_eq!(outcome("{ scope = \"model.layers.0.*\", op = \"dot_general\", operand = \"f32\" }"), (4, 0, 0));
+    let error = train("{ parameter = \"*.q_k_v_proj.weight\", weight = \"f32\" }").unwrap_err();
+    assert!(error.to_string().contains("matches no parameter"), "{error}");
 }
 
 const SEPARATE: &str = r#"module @m {phase = step}

@@ -98,7 +98,7 @@ fn passes_keep_their_relation() {
         for pass in passes.iter() {
             let info = pass.info();
             let by_recipe = matches!(info.relation, Relation::Defines | Relation::WithinRecipe);
-            let own_tests = by_recipe || matches!(info.name, "bind-recipe" | "check-precision");
+            let own_tests = by_recipe || matches!(info.name, "bind-recipe" | "check-causality" | "check-precision");
             if own_tests || !info.needs.contains(&Phase::Built) || info.gives == Some(Phase::Legal) {
                 continue;
             }

@@ -20,6 +20,11 @@ fn goldens(pass: &Fusion) -> Vec<PathBuf> {
     files
 }
 
+fn module(file: &Path, registry: &Registry) -> Module {
+    let text = std::fs::read_to_string(file).expect("a readable file");
+    parse(&text, FileId::new(0), registry).expect("a golden file parses")
+}
+
 /// What a pass makes of a module, and what it says of it.
 fn outcome(pass: &Fusion, module: &Module, registry: &Registry) -> String {
     let (mut module, findings) = (module.clone(), Findings::with_remarks());
@@ -48,14 +53,29 @@ fn rules_in_any_order_do_the_same() {
         let files = goldens(&pass);
         assert!(!files.is_empty(), "`{name}` has no golden files");
         for file in files {
-            let text = std::fs::read_to_string(&file).expect("a readable file");
-            let module = parse(&text, FileId::new(0), &registry).expect("a golden file parses");
+            let module = module(&file, &registry);
             let expected = outcome(&pass, &module, &registry);
             for order in &orders {
                 let found = outcome(&pass.reordered(order), &module, &registry);
                 assert!(found == expected, "{}: `{name}` with rules in the order {order:?}", file.display());
             }
         }
+    }
+}
+
+/// A rule that no golden file takes or explains is not tested.
+#[test]
+fn goldens_have_every_rule() {
+    let registry = Registry::builtin();
+    for pass in fusions() {
+        let findings = Findings::with_remarks();
+        let cx = PassCx { registry: &registry, recipe: None, findings: Some(&findings) };
+        for file in goldens(&pass) {
+            pass.run(&mut module(&file, &registry), &cx).expect("the pass takes its goldens");
+        }
+        let remarks = findings.remarks();
+        let idle: Vec<_> = pass.rules().filter(|rule| remarks.iter().all(|remark| remark.rule != *rule)).collect();
+        assert!(idle.is_empty(), "no golden file of `{}` has {idle:?}", pass.info().name);
     }
 }
 

@@ -15,7 +15,7 @@ use halite_ir::{
     aliases, lower, lower_twins,
 };
 use halite_lang::{Elaborated, Override};
-use halite_passes::{Audit, Findings, PassCx, PassReport, Pipeline, Remark, Runner, RunnerOptions};
+use halite_passes::{Audit, Findings, PassCx, PassReport, Pipeline, Remark, Runner, RunnerOptions, Verdict};
 use halite_spec::{
     Buffer, BufferContent, BufferInit, BufferSlot, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, ModuleRole,
     Port, PortRole, Precision, Recipe, Statistics, Target, Twin,
@@ -68,6 +68,7 @@ struct PreparedModule {
     module: Module,
     reports: Vec<PassReport>,
     remarks: Vec<Remark>,
+    causality: Option<Verdict>,
     dumps: IndexMap<String, String>,
 }
 
@@ -80,6 +81,8 @@ pub struct Compiled {
     pub warnings: Diagnostics,
     /// The precision audit of all modules; how much it looked at is that of the first.
     pub audit: Audit,
+    /// Whether outputs at a position depend on later tokens, by analysis of the model; `None` when no pass asked.
+    pub causality: Option<Verdict>,
     /// Each pass that ran, by module.
     pub reports: Vec<(ModuleRole, Vec<PassReport>)>,
     /// What passes said of their decisions: those of the passes that all modules share, then by module.
@@ -119,13 +122,13 @@ impl Session {
         let pipelines = self.role_pipelines(source, &elaborated.module, options).map_err(fault)?;
         let shared = pipelines.first().map(|(_, pipeline)| pipeline.split_at_phase().0).unwrap_or_default();
         let prepared = self.prepare(elaborated.module.clone(), &source.recipe, &shared, options).map_err(fault)?;
-        let PreparedModule { module, reports, .. } = &prepared;
+        let shared = &prepared;
         // Modules do not depend on each other; they are joined in the order of roles.
         let packed = std::thread::scope(|scope| {
             let compile = |(role, pipeline): &(ModuleRole, Pipeline)| {
                 let (role, pipeline) = (*role, pipeline.split_at_phase().1);
                 scope.spawn(move || {
-                    let compiled = self.finish_role(module, reports, &source.recipe, role, &pipeline, options)?;
+                    let compiled = self.finish_role(shared, &source.recipe, role, &pipeline, options)?;
                     pack(compiled, &source.recipe, options)
                 })
             };
@@ -178,8 +181,8 @@ impl Session {
         options: &CompileOptions,
     ) -> Result<CompiledModule, Diagnostic> {
         let (shared, own) = pipeline.split_at_phase();
-        let PreparedModule { module, reports, .. } = self.prepare(built.clone(), recipe, &shared, options)?;
-        self.finish_role(&module, &reports, recipe, role, &own, options)
+        let prepared = self.prepare(built.clone(), recipe, &shared, options)?;
+        self.finish_role(&prepared, recipe, role, &own, options)
     }
 
     /// Runs the passes that all roles share.
@@ -196,24 +199,27 @@ impl Session {
         let mut runner = Runner::new(options.runner.clone()).with_dump(&mut dumper);
         runner.run(pipeline, &mut module, &cx)?;
         let reports = runner.reports().to_vec();
-        Ok(PreparedModule { module, reports, remarks: findings.remarks(), dumps: dumper.into_files() })
+        let (remarks, causality) = (findings.remarks(), findings.causality());
+        Ok(PreparedModule { module, reports, remarks, causality, dumps: dumper.into_files() })
     }
 
-    /// Runs the passes of one role and lowers the module; `reports` are those of the passes before.
+    /// Runs the passes of one role and lowers the module.
     fn finish_role(
         &self,
-        prepared: &Module,
-        reports: &[PassReport],
+        prepared: &PreparedModule,
         recipe: &Recipe,
         role: ModuleRole,
         pipeline: &Pipeline,
         options: &CompileOptions,
     ) -> Result<CompiledModule, Diagnostic> {
-        let mut module = for_role(prepared, role);
+        let mut module = for_role(&prepared.module, role);
         let findings = findings(options);
+        if let Some(verdict) = &prepared.causality {
+            findings.add_causality(verdict.clone());
+        }
         let cx = PassCx { registry: &self.registry, recipe: Some(recipe), findings: Some(&findings) };
         let mut dumper = Dumper::new(role.name(), options.dumps.as_ref());
-        let mut runner = Runner::new(options.runner.clone()).after(reports).with_dump(&mut dumper);
+        let mut runner = Runner::new(options.runner.clone()).after(&prepared.reports).with_dump(&mut dumper);
         runner.run(pipeline, &mut module, &cx)?;
         let reports = runner.reports().to_vec();
         if module.phase != Phase::Legal {
@@ -393,9 +399,11 @@ fn assemble(elaborated: Elaborated, source: &Source, prepared: PreparedModule, p
         statistics,
     };
     let audit = audit.unwrap_or_default();
+    let causality = prepared.causality;
     let mut warnings = elaborated.warnings;
+    warnings.extend(causality.iter().filter_map(Verdict::diagnostic));
     warnings.extend(audit.diagnostics().into_iter().map(|finding| locate(source, finding)));
-    Compiled { bundle: Bundle { manifest, files }, warnings, audit, reports, remarks }
+    Compiled { bundle: Bundle { manifest, files }, warnings, audit, causality, reports, remarks }
 }
 
 /// Adds the file of a twin. Modules that call a kernel on the same types share the file of its twin.
@@ -470,7 +478,16 @@ fn buffer(entry: &Function, param: &Param) -> Buffer {
     let ty = entry.ty(param.value);
     let packing = packed::packing(entry, param).cloned();
     let content = (param.role == ParamRole::CausalMask).then_some(BufferContent::Causal);
-    Buffer { name: param.name.to_string(), dtype: ty.dtype(), shape: ty.shape().to_vec(), slot, content, of, init, packing }
+    Buffer {
+        name: param.name.to_string(),
+        dtype: ty.dtype(),
+        shape: ty.shape().to_vec(),
+        slot,
+        content,
+        of,
+        init,
+        packing,
+    }
 }
 
 fn weight_init(init: Init) -> BufferInit {

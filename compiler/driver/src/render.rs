@@ -170,7 +170,7 @@ pub fn exit_code(diagnostics: &[Diagnostic]) -> u8 {
         Severity::Warning => 0,
         Severity::Bug => 101,
         Severity::Error if is_missing(diagnostic) => 3,
-        Severity::Error if diagnostic.code() == codes::DIVERGED => 1,
+        Severity::Error if [codes::DIVERGED, codes::CAUSALITY].contains(&diagnostic.code()) => 1,
         Severity::Error => 2,
     };
     diagnostics.iter().map(code).max().unwrap_or(0)
@@ -220,6 +220,7 @@ mod tests {
         assert_eq!(exit_code(&[Diagnostic::warning(codes::UNUSED, "w")]), 0);
         assert_eq!(exit_code(std::slice::from_ref(&error)), 2);
         assert_eq!(exit_code(&[Diagnostic::error(codes::PLUGIN_MISSING, "m")]), 3);
+        assert_eq!(exit_code(&[Diagnostic::error(codes::CAUSALITY, "c")]), 1);
         assert_eq!(exit_code(&[error, Diagnostic::bug("b")]), 101);
     }
 }

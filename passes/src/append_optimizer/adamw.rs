@@ -1,6 +1,6 @@
 //! AdamW (Loshchilov and Hutter 2019): decoupled weight decay, bias-corrected moments, `eps` outside the root.
 
-use super::write::{Replacements, Written, scaled, written};
+use super::write::{Replacements, scaled, spread};
 use super::{Time, Weight};
 use halite_ir::{Builder, Slot, Value, present};
 use halite_spec::AdamW;
@@ -11,14 +11,14 @@ use halite_tensor::DType;
 struct Shared {
     /// The type of arithmetic on tensors.
     dtype: DType,
-    /// Multiplies gradients: mean and clipping.
-    factor: Value,
     /// The learning rate.
     rate: Value,
-    /// `rate / (1 - beta1^t)`: the learning rate with the correction of the first moment.
-    first: Value,
-    /// `1 / (1 - beta2^t)`: the correction of the second moment.
-    second: Value,
+    /// `(1 - beta1) * factor`: what a gradient adds to the first moment, mean and clipping included.
+    gain: Value,
+    /// `rate * sqrt(1 - beta2^t) / (1 - beta1^t)`: the learning rate with both corrections.
+    corrected_rate: Value,
+    /// `eps * sqrt(1 - beta2^t)`: what is added to the root of a second moment that is not corrected.
+    corrected_eps: Value,
 }
 
 /// Replacements of weights, then first moments, second ones and masters, each with the name of its parameter.
@@ -31,22 +31,33 @@ pub(super) fn updates(
     dtype: DType,
     weights: &[Weight],
 ) -> Result<Vec<(Name, Value)>> {
-    let first = correction(b, time, settings.betas[0])?;
-    let first = b.divide(rate, first)?;
-    let second = correction(b, time, settings.betas[1])?;
-    let one = b.splat_like(second, 1.0)?;
-    let second = b.divide(one, second)?;
-    let shared = Shared { dtype, factor, rate, first, second };
+    let shared = shared(b, settings, time, rate, factor, dtype)?;
     let mut all = Replacements::default();
     for weight in weights {
-        let outer = b.enter_scope(weight.name.clone());
-        let update = update(b, settings, &shared, weight)?;
+        let outer = b.enter_scope(weight.scope.clone());
+        update(b, settings, &shared, weight, &mut all)?;
         b.set_loc(outer);
-        all.written(&weight.name, &update.written);
-        all.slot(Slot::M, &weight.name, update.m);
-        all.slot(Slot::V, &weight.name, update.v);
     }
     Ok(all.in_order())
+}
+
+fn shared(
+    b: &mut Builder<'_>,
+    settings: &AdamW,
+    time: Time,
+    rate: Value,
+    factor: Value,
+    dtype: DType,
+) -> Result<Shared> {
+    let [beta1, beta2] = settings.betas;
+    let gain = b.multiply_scalar(factor, 1.0 - beta1)?;
+    let first = correction(b, time, beta1)?;
+    let second = correction(b, time, beta2)?;
+    let root = b.sqrt(second)?;
+    let corrected_rate = b.multiply(rate, root)?;
+    let corrected_rate = b.divide(corrected_rate, first)?;
+    let corrected_eps = b.multiply_scalar(root, settings.eps)?;
+    Ok(Shared { dtype, rate, gain, corrected_rate, corrected_eps })
 }
 
 /// `1 - beta^t` as `-expm1(t ln beta)`, which stays exact where `beta^t` is near one.
@@ -56,32 +67,34 @@ fn correction(b: &mut Builder<'_>, time: Time, beta: f64) -> Result<Value> {
     b.negate(minus)
 }
 
-struct Update {
-    written: Written,
-    m: Value,
-    v: Value,
-}
-
-/// `w' = w - (first * m' / (sqrt(second * v') + eps) + rate * decay * w)`.
-fn update(b: &mut Builder<'_>, settings: &AdamW, shared: &Shared, weight: &Weight) -> Result<Update> {
+/// `m' = beta1 * m + added`, `v' = beta2 * v + (1 - beta2) / (1 - beta1)^2 * added^2` with `added = gain * gradient`, and
+/// `w' = w - (corrected_rate * m' / (sqrt(v') + corrected_eps) + rate * decay * w)`: what does not depend on the element is
+/// computed once for all weights.
+fn update(
+    b: &mut Builder<'_>,
+    settings: &AdamW,
+    shared: &Shared,
+    weight: &Weight,
+    all: &mut Replacements,
+) -> Result<()> {
     let [beta1, beta2] = settings.betas;
     let gradient = b.convert(weight.gradient, shared.dtype)?;
-    let gradient = scaled(b, gradient, shared.factor)?;
     let (old_m, old_v) = (present(weight.m)?, present(weight.v)?);
     let m = b.convert(old_m, shared.dtype)?;
     let kept = b.multiply_scalar(m, beta1)?;
-    let added = b.multiply_scalar(gradient, 1.0 - beta1)?;
+    let added = scaled(b, gradient, shared.gain)?;
     let m = b.add(kept, added)?;
     let v = b.convert(old_v, shared.dtype)?;
     let kept = b.multiply_scalar(v, beta2)?;
-    let square = b.multiply(gradient, gradient)?;
-    let added = b.multiply_scalar(square, 1.0 - beta2)?;
+    let square = b.multiply(added, added)?;
+    let added = b.multiply_scalar(square, (1.0 - beta2) / (1.0 - beta1).powi(2))?;
     let v = b.add(kept, added)?;
-    let corrected = scaled(b, v, shared.second)?;
-    let root = b.sqrt(corrected)?;
-    let denominator = b.add_scalar(root, settings.eps)?;
-    let numerator = scaled(b, m, shared.first)?;
+    let root = b.sqrt(v)?;
+    let eps = spread(b, shared.corrected_eps, root)?;
+    let denominator = b.add(root, eps)?;
+    let numerator = scaled(b, m, shared.corrected_rate)?;
     let step = b.divide(numerator, denominator)?;
-    let (m, v) = (b.convert(m, b.dtype(old_m))?, b.convert(v, b.dtype(old_v))?);
-    Ok(Update { written: written(b, weight, step, shared.rate)?, m, v })
+    all.put(b, Some(Slot::M), weight, old_m, m)?;
+    all.put(b, Some(Slot::V), weight, old_v, v)?;
+    all.weight(b, weight, step, shared.rate)
 }

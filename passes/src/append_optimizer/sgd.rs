@@ -1,7 +1,7 @@
 //! Stochastic gradient descent with momentum and decoupled weight decay.
 
 use super::Weight;
-use super::write::{Replacements, scaled, written};
+use super::write::{Replacements, scaled};
 use halite_ir::{Builder, Slot, Value};
 use halite_spec::Sgd;
 use halite_support::{Name, Result};
@@ -19,18 +19,17 @@ pub(super) fn updates(
 ) -> Result<Vec<(Name, Value)>> {
     let mut all = Replacements::default();
     for weight in weights {
-        let outer = b.enter_scope(weight.name.clone());
+        let outer = b.enter_scope(weight.scope.clone());
         let gradient = b.convert(weight.gradient, dtype)?;
         let mut direction = scaled(b, gradient, factor)?;
         if let Some(old) = weight.m {
             let m = b.convert(old, dtype)?;
             let kept = b.multiply_scalar(m, settings.momentum)?;
             direction = b.add(kept, direction)?;
-            let m = b.convert(direction, b.dtype(old))?;
-            all.slot(Slot::M, &weight.name, m);
+            all.put(b, Some(Slot::M), weight, old, direction)?;
         }
         let step = scaled(b, direction, rate)?;
-        all.written(&weight.name, &written(b, weight, step, rate)?);
+        all.weight(b, weight, step, rate)?;
         b.set_loc(outer);
     }
     Ok(all.in_order())

@@ -4,61 +4,73 @@ use super::{Weight, slot_name};
 use halite_ir::{Builder, Slot, Value};
 use halite_support::{Name, Result};
 
+/// A scalar value of the graph as a tensor of the type of `like`.
+pub(super) fn spread(b: &mut Builder<'_>, scalar: Value, like: Value) -> Result<Value> {
+    let scalar = b.convert(scalar, b.dtype(like))?;
+    let shape = b.shape(like).clone();
+    b.broadcast_in_dim(scalar, &[], shape)
+}
+
 /// A tensor times a scalar value of the graph.
 pub(super) fn scaled(b: &mut Builder<'_>, x: Value, scalar: Value) -> Result<Value> {
-    let scalar = b.convert(scalar, b.dtype(x))?;
-    let shape = b.shape(x).clone();
-    let factor = b.broadcast_in_dim(scalar, &[], shape)?;
+    let factor = spread(b, scalar, x)?;
     b.multiply(x, factor)
-}
-
-/// What replaces a weight and its wider copy.
-pub(super) struct Written {
-    pub(super) weight: Value,
-    pub(super) master: Option<Value>,
-}
-
-/// `w' = w - (step + rate * decay * w)`: the weight after a step, with decoupled weight decay. Where there is a wider copy
-/// it is the one that is updated, and the weight is that rounded.
-///
-/// The decay is added to the step before it is subtracted: `w * (1 - rate * decay)` would round to `w` at warm-up rates.
-pub(super) fn written(b: &mut Builder<'_>, weight: &Weight, mut step: Value, rate: Value) -> Result<Written> {
-    let old = b.convert(weight.master.unwrap_or(weight.value), b.dtype(step))?;
-    if weight.decay != 0.0 {
-        let rate = b.multiply_scalar(rate, weight.decay)?;
-        let decay = scaled(b, old, rate)?;
-        step = b.add(step, decay)?;
-    }
-    let new = b.subtract(old, step)?;
-    let master = weight.master.map(|master| b.convert(new, b.dtype(master))).transpose()?;
-    Ok(Written { weight: b.convert(new, b.dtype(weight.value))?, master })
 }
 
 /// What replaces the state, kind by kind.
 #[derive(Default)]
 pub(super) struct Replacements {
-    weights: Vec<(Name, Value)>,
-    slots: Vec<(Slot, Name, Value)>,
+    /// The kind of state, `None` for weights; the place among all weights; the parameter and what replaces it.
+    all: Vec<(Option<Slot>, usize, Name, Value)>,
 }
 
 impl Replacements {
-    pub(super) fn written(&mut self, weight: &Name, written: &Written) {
-        self.weights.push((weight.clone(), written.weight));
-        if let Some(master) = written.master {
-            self.slot(Slot::Master, weight, master);
+    /// `w' = w - (step + rate * decay * w)`: the weight after a step, with decoupled weight decay. Where there is a wider
+    /// copy it is the one that is updated, and the weight is that rounded.
+    ///
+    /// The decay is added to the step before it is subtracted: `w * (1 - rate * decay)` would round to `w` at warm-up
+    /// rates.
+    pub(super) fn weight(&mut self, b: &mut Builder<'_>, weight: &Weight, mut step: Value, rate: Value) -> Result<()> {
+        let old = b.convert(weight.master.unwrap_or(weight.value), b.dtype(step))?;
+        if weight.decay != 0.0 {
+            let rate = b.multiply_scalar(rate, weight.decay)?;
+            let decay = scaled(b, old, rate)?;
+            step = b.add(step, decay)?;
         }
+        let new = b.subtract(old, step)?;
+        if let Some(master) = weight.master {
+            self.put(b, Some(Slot::Master), weight, master, new)?;
+        }
+        self.put(b, None, weight, weight.value, new)
     }
 
-    pub(super) fn slot(&mut self, slot: Slot, weight: &Name, value: Value) {
-        self.slots.push((slot, slot_name(slot, weight), value));
+    /// Replaces a slot of the weight or, without one, the weight itself: takes `new` apart and rounds the parts to the
+    /// type of `old`.
+    pub(super) fn put(
+        &mut self,
+        b: &mut Builder<'_>,
+        slot: Option<Slot>,
+        weight: &Weight,
+        old: Value,
+        new: Value,
+    ) -> Result<()> {
+        let mut end = 0;
+        for part in &weight.parts {
+            let start = end;
+            end += part.size;
+            let own = if weight.parts.len() == 1 { new } else { b.slice_dim(new, 0, start, end)? };
+            let own = b.convert(own, b.dtype(old))?;
+            let name = slot.map_or_else(|| part.name.clone(), |slot| slot_name(slot, &part.name));
+            self.all.push((slot, part.order, name, own));
+        }
+        Ok(())
     }
 
     /// Weights first, then slot by slot, each with the name of its parameter.
-    pub(super) fn in_order(self) -> Vec<(Name, Value)> {
-        let mut all = self.weights;
-        for slot in Slot::ALL {
-            all.extend(self.slots.iter().filter(|own| own.0 == slot).map(|(_, name, value)| (name.clone(), *value)));
-        }
-        all
+    pub(super) fn in_order(mut self) -> Vec<(Name, Value)> {
+        let place =
+            |slot: Option<Slot>| slot.map_or(0, |slot| 1 + Slot::ALL.iter().take_while(|own| **own != slot).count());
+        self.all.sort_by_key(|&(slot, order, ..)| (place(slot), order));
+        self.all.into_iter().map(|(_, _, name, value)| (name, value)).collect()
     }
 }

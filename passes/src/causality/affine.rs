@@ -79,6 +79,11 @@ impl Affine {
         self.constant + self.terms.iter().map(most).sum::<i64>()
     }
 
+    /// Its value where digits have these values.
+    pub(super) fn value(&self, at: &dyn Fn(Digit) -> i64) -> i64 {
+        self.constant + self.terms.iter().map(|&(digit, by)| by * at(digit)).sum::<i64>()
+    }
+
     pub(super) fn plus(&self, other: &Affine) -> Affine {
         let constant = self.constant + other.constant;
         if other.terms.is_empty() {

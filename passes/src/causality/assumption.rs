@@ -16,9 +16,11 @@ pub enum Assumption {
         /// The largest score for which the proof holds.
         bound: f64,
     },
-    /// A mask leaves each row at least one element. A row without any is NaN, or with a finite fill the mean over
-    /// everything.
+    /// A mask that tokens decide leaves each row at least one element. A row without any is NaN, or with a finite fill the
+    /// mean over everything.
     RowsSeen,
+    /// A mask leaves some row nothing but minus infinity. Such a row is NaN, whatever the tokens.
+    EmptyRows,
 }
 
 impl fmt::Display for Assumption {
@@ -30,6 +32,7 @@ impl fmt::Display for Assumption {
                 write!(f, " in `{dtype}`")
             }
             Assumption::RowsSeen => f.write_str("each position sees at least itself"),
+            Assumption::EmptyRows => f.write_str("positions that see nothing, not even themselves, are NaN"),
         }
     }
 }
@@ -70,8 +73,7 @@ impl Assumptions {
             (Assumption::Underflow { fill, dtype, .. }, Assumption::Underflow { fill: other, dtype: same, .. }) => {
                 *fill == other && *dtype == same
             }
-            (Assumption::RowsSeen, Assumption::RowsSeen) => true,
-            _ => false,
+            (own, _) => **own == new,
         };
         match (self.0.iter_mut().find(alike), new) {
             (Some(Assumption::Underflow { bound, .. }), Assumption::Underflow { bound: other, .. }) => {
@@ -84,6 +86,10 @@ impl Assumptions {
 
     pub(super) fn add_all(&mut self, other: &Assumptions) {
         other.0.iter().for_each(|assumption| self.add(*assumption));
+    }
+
+    pub(super) fn contains(&self, assumption: Assumption) -> bool {
+        self.0.contains(&assumption)
     }
 
     pub(super) fn into_vec(self) -> Vec<Assumption> {

@@ -2,6 +2,7 @@
 
 use super::affine::{Affine, Digit};
 use super::analysis::{Analysis, Known, needed};
+use super::assumption::Assumption;
 use super::flow::{Flow, Term};
 use super::leak::{Trail, culprit, exceeds, is_certain, position, reads};
 use super::levels::{Level, Levels};
@@ -102,15 +103,22 @@ impl Check<'_> {
         let mut beyond: Vec<&Term> = settled.flow.terms.iter().filter(|term| exceeds(term, &position)).collect();
         beyond.sort_by_key(|term| !is_certain(term, &position));
         let Some(&term) = beyond.first() else { return Ok(None) };
-        let leaks = is_certain(term, &position);
-        let trail = if leaks { Trail::Future } else { Trail::Doubt };
+        // What is NaN shows no leak.
+        let is_nan = self.analysis.assumptions.contains(Assumption::EmptyRows);
+        let leaks = is_certain(term, &position) && !is_nan;
+        let trail = if term.vague { Trail::Doubt } else { Trail::Future };
         let found = culprit(&mut self.analysis, self.entry, &self.known, output.value, term, trail)?;
         let locs = &self.module.locs;
         let finding = Finding {
             output: output.name.clone(),
             reads: reads(term, &position, seq as i64 - 1),
             op: found.as_ref().map_or("tokens".to_owned(), |found| found.op.clone()),
-            why: found.as_ref().filter(|_| !leaks).map_or("", |found| found.why),
+            why: match &found {
+                _ if leaks => "",
+                _ if is_nan => "reads them, while a mask leaves some position nothing, which makes it NaN",
+                Some(found) => found.why,
+                None => "are read as they are",
+            },
             scope: found.as_ref().map(|found| locs.scope(found.loc)).unwrap_or_default(),
             span: found.as_ref().and_then(|found| locs.span(found.loc)),
             output_span: self.entry.def(output.value).and_then(|inst| locs.span(inst.loc)),

@@ -43,11 +43,8 @@ pub(super) fn is_certain(term: &Term, position: &Affine) -> bool {
                 value
             })
             .collect();
-        let value = |form: &Affine| {
-            let of = |digit: &Digit| digits.iter().position(|own| own == digit).map_or(0, |index| at[index]);
-            form.offset() + form.terms().iter().map(|(digit, by)| by * of(digit)).sum::<i64>()
-        };
-        forms.iter().all(|form| value(form) >= 0)
+        let of = |digit: Digit| digits.iter().position(|own| *own == digit).map_or(0, |index| at[index]);
+        forms.iter().all(|form| form.value(&of) >= 0)
     })
 }
 

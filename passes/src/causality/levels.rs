@@ -171,7 +171,7 @@ impl Levels {
             let mut there = Area::default();
             for region in area.regions() {
                 let (region, exact) = carried_region(region, place);
-                complete &= exact && region.is_none_or(|region| there.add(region));
+                complete &= region.is_none_or(|region| there.add(region)) && exact;
             }
             complete &= carried.add(*level, &there);
         }

@@ -122,6 +122,9 @@ impl Area {
         }
         self.0.push(region);
         self.0.sort_unstable();
+        if self.0.len() > 1 && self.complement().0.is_empty() {
+            *self = Self::everywhere();
+        }
         true
     }
 

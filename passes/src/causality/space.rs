@@ -61,6 +61,11 @@ impl Space {
         !self.map.results[result].iter().any(|factors| factors.contains(&factor))
     }
 
+    /// The number of positions along a factor.
+    pub(super) fn size(&self, factor: usize) -> usize {
+        self.map.factors[factor].size
+    }
+
     /// The kind of the factor of a digit.
     pub(super) fn kind(&self, digit: Digit) -> FactorKind {
         self.map.factors[digit.dim].kind

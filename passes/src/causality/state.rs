@@ -11,6 +11,8 @@ use halite_tensor::DType;
 pub(crate) struct State {
     /// The elements as a function of their index; exact.
     pub(crate) number: Option<Affine>,
+    /// A function of the index of which the elements are the magnitudes; exact.
+    pub(crate) magnitude: Option<Affine>,
     /// Elements that are constants or fills. Others are scores: bounded by the number that the verdict states.
     pub(crate) levels: Levels,
     /// Whether elements without a level may be fills all the same.
@@ -86,6 +88,7 @@ impl State {
         let lost = !complete && self.levels.iter().any(|(level, _)| level.is_fill());
         State {
             number: self.number.as_ref().and_then(|number| number.replaced(place)),
+            magnitude: self.magnitude.as_ref().and_then(|number| number.replaced(place)),
             levels,
             mixed: self.mixed || lost,
             unbounded: self.unbounded,
@@ -108,6 +111,7 @@ impl State {
         let lost = !complete && self.levels.iter().any(|(level, _)| level.is_fill());
         State {
             number: None,
+            magnitude: None,
             levels,
             mixed: self.mixed || lost,
             unsure: self.unsure || !complete,
@@ -118,7 +122,7 @@ impl State {
 
     /// Adds the elements of another part of the value.
     pub(super) fn absorb(&mut self, other: &State) {
-        self.number = None;
+        (self.number, self.magnitude) = (None, None);
         self.mixed |= other.mixed;
         self.unbounded |= other.unbounded;
         self.unsure |= other.unsure;

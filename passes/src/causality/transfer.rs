@@ -5,6 +5,7 @@ mod contraction;
 mod elementwise;
 mod indexing;
 mod movement;
+mod rows;
 
 use super::affine::{Affine, Digit};
 use super::assumption::{Assumption, Assumptions};

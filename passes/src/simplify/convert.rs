@@ -19,6 +19,13 @@ pub(super) fn widening_pair(site: &Site<'_>) -> Option<Rewrite> {
     exact.then(|| Rewrite::apply(outer.clone(), &[args[0]]))
 }
 
+/// `convert(reshape(x)) => reshape(convert(x))` when nothing else reads the reshape: reshapes meet and become one.
+pub(super) fn of_reshape(site: &Site<'_>) -> Option<Rewrite> {
+    let Op::Convert(convert) = site.op else { return None };
+    let (Op::Reshape(reshape), args) = site.def(0)? else { return None };
+    site.uses.at_most_one(site.args[0]).then(|| Rewrite::chain(convert.clone(), args, reshape.clone()))
+}
+
 /// Whether every value of `narrow` is one of `wide`.
 fn represents(wide: DType, narrow: DType) -> bool {
     if wide == narrow {

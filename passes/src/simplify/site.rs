@@ -25,12 +25,19 @@ pub(super) enum Rewrite {
     To(Value),
     /// Another instruction.
     As(Box<Op>, SmallVec<[Value; 4]>),
+    /// An instruction, and another one of what it gives.
+    Then(Box<Op>, SmallVec<[Value; 4]>, Box<Op>),
 }
 
 impl Rewrite {
     /// An op applied to values.
     pub(super) fn apply(op: impl Into<Op>, args: &[Value]) -> Self {
         Self::As(Box::new(op.into()), SmallVec::from_slice(args))
+    }
+
+    /// `last` applied to what `first` gives for values.
+    pub(super) fn chain(first: impl Into<Op>, args: &[Value], last: impl Into<Op>) -> Self {
+        Self::Then(Box::new(first.into()), SmallVec::from_slice(args), Box::new(last.into()))
     }
 }
 
@@ -42,7 +49,12 @@ impl<'a> Site<'a> {
 
     /// The op that defines an argument and its arguments.
     pub(super) fn def(&self, position: usize) -> Option<(&'a Op, &'a [Value])> {
-        let inst = self.function.def(self.args[position])?;
+        self.def_of(self.args[position])
+    }
+
+    /// The op that defines a value and its arguments.
+    pub(super) fn def_of(&self, value: Value) -> Option<(&'a Op, &'a [Value])> {
+        let inst = self.function.def(value)?;
         (!inst.rounds_at_random()).then_some((&inst.op, inst.args.as_slice()))
     }
 

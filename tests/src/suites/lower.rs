@@ -8,8 +8,8 @@ use crate::harness::{Case, Outcome, Tools};
 use crate::inputs::{InputKind, seeded_inputs};
 use crate::relation::{Tolerance, agree};
 use halite_hlo::proto::HloModuleProto;
-use halite_ir::{Interpreter, LowerOptions, Module, lower};
-use halite_support::Severity;
+use halite_ir::{Interpreter, Kernels, LowerOptions, Module, lower, lower_twins};
+use halite_support::{Diagnostic, Name, Severity};
 
 /// The HLO of a module. CPU XLA must take it and compute what the interpreter does.
 #[derive(Debug)]
@@ -29,20 +29,42 @@ impl Suite for Lower {
                 Failure::Refused(diagnostic) => case.show(&diagnostic),
                 Failure::Wrong(error) => error,
             })?;
-        let mut hlo = lower(&legal, &case.sources, LowerOptions::default()).map_err(|error| case.show(&error))?;
-        if let Some(finding) = halite_hlo::check(&hlo).iter().find(|finding| finding.severity() >= Severity::Error) {
-            return Err(format!("the HLO checker says {finding}\n{}", halite_hlo::text::print(&hlo)));
+        let options = LowerOptions { kernels: case.directives.kernels, ..LowerOptions::default() };
+        let mut printed = vec![lower(&legal, &case.sources, options).map_err(|error| case.show(&error))?];
+        if options.kernels == Kernels::CustomCalls {
+            let twins = lower_twins(&legal, &case.sources).map_err(|error| case.show(&error))?;
+            check(&printed[0])?;
+            compare(case, tools, &legal, &linked(&printed[0], &twins).map_err(|error| case.show(&error))?)?;
+            printed.extend(twins.into_iter().map(|(_, twin)| twin));
+        } else {
+            compare(case, tools, &legal, &printed[0])?;
         }
-        compare(case, tools, &legal, &hlo)?;
         if !case.directives.metadata {
-            drop_metadata(&mut hlo);
+            printed.iter_mut().for_each(drop_metadata);
         }
-        Ok(Outcome { blocks: vec![(Anchor::End, halite_hlo::text::print(&hlo))], sibling: None })
+        let printed: Vec<_> = printed.iter().map(halite_hlo::text::print).collect();
+        Ok(Outcome { blocks: vec![(Anchor::End, printed.join("\n"))], sibling: None })
+    }
+}
+
+/// The module with its twins in the place of kernels, which CPU XLA does not have.
+fn linked(hlo: &HloModuleProto, twins: &[(Name, HloModuleProto)]) -> Result<HloModuleProto, Diagnostic> {
+    halite_hlo::link_twins(hlo, |name| {
+        let twin = twins.iter().find(|(own, _)| **own == *name).map(|(_, twin)| twin.clone());
+        twin.ok_or_else(|| Diagnostic::bug(format!("no twin is named `{name}`")))
+    })
+}
+
+fn check(hlo: &HloModuleProto) -> Result<(), String> {
+    match halite_hlo::check(hlo).iter().find(|finding| finding.severity() >= Severity::Error) {
+        None => Ok(()),
+        Some(finding) => Err(format!("the HLO checker says {finding}\n{}", halite_hlo::text::print(hlo))),
     }
 }
 
 /// Runs the HLO and the module it comes from on the same operands.
 fn compare(case: &Case, tools: &Tools, legal: &Module, hlo: &HloModuleProto) -> Result<(), String> {
+    check(hlo)?;
     let entry = legal.entry().ok_or("there is no entry")?;
     let inputs = seeded_inputs(entry, InputKind::Plain, 1);
     let expected =

@@ -15,6 +15,9 @@ use serde_json::json;
 /// their element type does not resolve, and narrow weights that forget small updates. Each finding names the key of the
 /// recipe that mends it.
 ///
+/// Causality is proven from the model alone: what the model shows at a position depends on no later token. A leak is an
+/// error, at the line from which on the future is seen, and the exit code is 1.
+///
 /// The scale of the residual stream at the first step is computed from how weights start and shown for each layer.
 /// Branches that make it grow with depth, weights that never learn and inputs that reach nothing are findings, unless the
 /// recipe waives them with `check.waive`.
@@ -42,13 +45,15 @@ impl Check {
         let compiled = context.session.compile(&source, &CompileOptions::default())?;
         let lints = context.session.lint(&source)?;
         spinner.finish_and_clear();
-        let Compiled { mut warnings, audit, .. } = compiled;
+        let Compiled { mut warnings, audit, causality, .. } = compiled;
         warnings.extend(lints.findings);
         let found = if warnings.is_empty() { "no findings".to_owned() } else { counted(warnings.len(), "finding") };
         let streams = streams::describe(&lints.streams);
-        let text = format!("{found}: looked at {}\n{streams}", describe(&audit.checked));
+        let causality = causality.map_or_else(|| "not checked".to_owned(), |verdict| verdict.to_string());
+        let text = format!("{found}: looked at {}\ncausality: {causality}\n{streams}", describe(&audit.checked));
         let streams = streams::figures(&lints.streams);
-        let json = json!({"findings": warnings.len(), "checked": figures(&audit.checked), "residual": streams});
+        let (checked, findings) = (figures(&audit.checked), warnings.len());
+        let json = json!({"findings": findings, "causality": causality, "checked": checked, "residual": streams});
         let failed = self.deny && !warnings.is_empty();
         Ok(Output { failed, warnings, ..Output::new(text, json) })
     }

@@ -1,5 +1,6 @@
 //! `causal_attention` and its gradient.
 
+use super::causal_mask::CausalMask;
 use super::parts::{sibling, spread_last};
 use crate::attr::{Attr, Real};
 use crate::build::{Builder, Values, present};
@@ -7,7 +8,6 @@ use crate::composite::{AttrSpec, Attrs, CompositeDef};
 use crate::op::{
     InferCx, Policy, Sample, SampleArg, Vjp, VjpCx, arity, attr_error, dtype_error, require_same, shape_error,
 };
-use crate::ops::Direction;
 use crate::ops::class::Takes;
 use crate::policy::Follows;
 use crate::syntax::Value;
@@ -87,9 +87,7 @@ impl Sizes {
     /// Which scores count: key position at most query position. The same instructions wherever the sizes are the same.
     fn mask(self, b: &mut Builder<'_>) -> Result<Value> {
         let Self { batch, seq, kv_heads, group, .. } = self;
-        let query = b.iota(DType::S32, [seq, seq], 0)?;
-        let key = b.iota(DType::S32, [seq, seq], 1)?;
-        let seen = b.compare(key, query, Direction::Le)?;
+        let seen = b.emit(super::op(&CausalMask, &[("size", Attr::Int(seq as i64))]), &[])?;
         let rows = b.broadcast_in_dim(seen, &[1, 2], [group, seq, seq])?;
         let rows = b.reshape(rows, [group * seq, seq])?;
         b.broadcast_in_dim(rows, &[1, 2], [batch * kv_heads, group * seq, seq])
@@ -187,13 +185,11 @@ pub(super) struct CausalAttentionGrad;
 
 /// The sum of `y * ct` for each row of the matrices, wide. It equals the sum over the keys of a probability times its
 /// cotangent, without reading either.
-fn row_sums(b: &mut Builder<'_>, sizes: Sizes, y: Value, ct: Value) -> Result<Value> {
+fn row_sums(b: &mut Builder<'_>, y: Value, ct: Value) -> Result<Value> {
     let wide = if b.dtype(y) == DType::F64 { DType::F64 } else { DType::F32 };
     let (y, ct) = (b.convert(y, wide)?, b.convert(ct, wide)?);
     let products = b.multiply(y, ct)?;
-    let sums = b.reduce_sum(products, &[3])?;
-    let sums = b.transpose(sums, &[0, 2, 1])?;
-    b.reshape(sums, [sizes.batch * sizes.kv_heads, sizes.group * sizes.seq])
+    b.reduce_sum(products, &[2])
 }
 
 impl CompositeDef for CausalAttentionGrad {
@@ -218,8 +214,8 @@ impl CompositeDef for CausalAttentionGrad {
         let (y, ct) = (args[3], args[4]);
         let dtype = b.dtype(y);
         let Forward { sizes, scale, q, k, v, probabilities } = forward(b, attrs, args[0], args[1], args[2])?;
-        let row_sums = row_sums(b, sizes, y, ct)?;
-        let ct = sizes.to_matrices(b, ct)?;
+        let (y, ct) = (sizes.to_matrices(b, y)?, sizes.to_matrices(b, ct)?);
+        let row_sums = row_sums(b, y, ct)?;
         let v_ct = matmul(b, probabilities, ct, (1, 1))?;
         let probabilities_ct = matmul(b, ct, v, (2, 2))?;
         let compute = attrs.compute().unwrap_or(b.dtype(probabilities_ct));

@@ -27,7 +27,7 @@ static SCHEMA: LazyLock<[AttrSpec; 2]> = LazyLock::new(|| {
 #[derive(Debug)]
 pub(super) struct Rope;
 
-/// Cosine and signed sine for each position and element of a head. The angles of the first half are negated, which
+/// Cosine and signed sine for each position, half and element of a half. The angles of the first half are negated, which
 /// negates their sines only: rotated elements are `x * cosine + swapped(x) * sine`.
 fn tables(b: &mut Builder<'_>, x: Value, theta: f64) -> Result<(Value, Value)> {
     let (dtype, seq, half) = (b.dtype(x), b.shape(x)[1], b.shape(x)[3] / 2);
@@ -42,7 +42,6 @@ fn tables(b: &mut Builder<'_>, x: Value, theta: f64) -> Result<(Value, Value)> {
     let side = b.multiply_scalar(side, 2.0)?;
     let sign = b.add_scalar(side, -1.0)?;
     let angle = b.multiply(angle, sign)?;
-    let angle = b.reshape(angle, [seq, 2 * half])?;
     let (cosine, sine) = (b.cosine(angle)?, b.sine(angle)?);
     Ok((b.convert(cosine, dtype)?, b.convert(sine, dtype)?))
 }
@@ -75,14 +74,15 @@ impl CompositeDef for Rope {
         let x = args[0];
         let shape = b.shape(x).clone();
         let (cosine, sine) = tables(b, x, attrs.real("theta"))?;
-        let cosine = b.broadcast_in_dim(cosine, &[1, 3], shape.clone())?;
-        let sine = b.broadcast_in_dim(sine, &[1, 3], shape.clone())?;
-        let half = shape[3] / 2;
-        let (first, second) = (b.slice_dim(x, 3, 0, half)?, b.slice_dim(x, 3, half, shape[3])?);
-        let swapped = b.concatenate(&[second, first], 3)?;
+        let halves = [shape[0], shape[1], shape[2], 2, shape[3] / 2];
+        let x = b.reshape(x, halves)?;
+        let cosine = b.broadcast_in_dim(cosine, &[1, 3, 4], halves)?;
+        let sine = b.broadcast_in_dim(sine, &[1, 3, 4], halves)?;
+        let swapped = b.reverse(x, &[3])?;
         let kept = b.multiply(x, cosine)?;
         let turned = b.multiply(swapped, sine)?;
-        Ok(smallvec![if attrs.flag("inverse") { b.subtract(kept, turned)? } else { b.add(kept, turned)? }])
+        let rotated = if attrs.flag("inverse") { b.subtract(kept, turned)? } else { b.add(kept, turned)? };
+        Ok(smallvec![b.reshape(rotated, shape)?])
     }
 
     fn has_vjp(&self) -> bool {

@@ -55,16 +55,21 @@ pub(super) fn shares(op: &str, attrs: &Attrs, x: &TensorType, dim: usize) -> Res
 }
 
 impl Share {
-    /// Its rows of `x`, as `[.., ranks / copies, copies, rows, ..]`.
+    /// Its rows of `x`, `[.., ranks, rows, ..]`.
+    pub(super) fn own(&self, b: &mut Builder<'_>, x: Value, dim: usize) -> Result<Value> {
+        b.slice_dim(x, dim + 1, self.rows.start, self.rows.end)
+    }
+
+    /// The same, as `[.., ranks / copies, copies, rows, ..]`.
     pub(super) fn grouped(&self, b: &mut Builder<'_>, x: Value, dim: usize) -> Result<Value> {
-        let own = b.slice_dim(x, dim + 1, self.rows.start, self.rows.end)?;
+        let own = self.own(b, x, dim)?;
         let mut shape: Dims = b.shape(own).iter().copied().collect();
         shape[dim] /= self.copies;
         shape.insert(dim + 1, self.copies);
         b.reshape(own, shape.as_slice())
     }
 
-    /// As [`grouped`](Self::grouped), in the shape of a whole share: `[.., ranks, rows, ..]`.
+    /// What is grouped, as `[.., ranks, rows, ..]` again.
     pub(super) fn ungrouped(b: &mut Builder<'_>, x: Value, dim: usize) -> Result<Value> {
         let mut shape: Dims = b.shape(x).iter().copied().collect();
         shape[dim] *= shape.remove(dim + 1);

@@ -49,14 +49,14 @@ impl CompositeDef for TiedCopies {
         let ct = present(cx.ct())?;
         let mut parts = Vec::new();
         for share in shares("tied_copies", attrs, b.ty(cx.args[0]), 0)? {
-            let own = share.grouped(b, ct, 0)?;
-            let all = if share.copies == 1 {
-                own
+            parts.push(if share.copies == 1 {
+                share.own(b, ct, 0)?
             } else {
-                let sum = b.reduce_sum(own, &[1])?;
-                b.broadcast_missing(sum, own, &[1])?
-            };
-            parts.push(Share::ungrouped(b, all, 0)?);
+                let copies = share.grouped(b, ct, 0)?;
+                let sum = b.reduce_sum(copies, &[1])?;
+                let all = b.broadcast_missing(sum, copies, &[1])?;
+                Share::ungrouped(b, all, 0)?
+            });
         }
         Ok(Vjp::one(b.concatenate(&parts, 1)?))
     }

@@ -55,8 +55,12 @@ impl CompositeDef for Unpack {
         let ty = b.ty(args[0]).clone();
         let dim = attrs.dim("dim", &ty)?;
         let part = |share: Share| {
-            let grouped = share.grouped(b, args[0], dim)?;
-            let first = b.slice_dim(grouped, dim + 1, 0, 1)?;
+            let first = if share.copies == 1 {
+                share.own(b, args[0], dim)?
+            } else {
+                let grouped = share.grouped(b, args[0], dim)?;
+                b.slice_dim(grouped, dim + 1, 0, 1)?
+            };
             b.reshape(first, part_shape(&ty, dim, &share))
         };
         shares("unpack", attrs, &ty, dim)?.into_iter().map(part).collect()
@@ -74,10 +78,14 @@ impl CompositeDef for Unpack {
             let ct = ct.map_or_else(|| b.splat_like(result, 0.0), Ok)?;
             let mut shape = ty.shape().clone().into_dims();
             (shape[dim], shape[dim + 1]) = (shape[dim] / share.copies, share.rows.len());
-            shape.insert(dim + 1, 1);
-            let ct = b.reshape(ct, Shape::from(shape.as_slice()))?;
-            let ct = if share.copies == 1 { ct } else { b.pad_dim(ct, dim + 1, 0, share.copies as i64 - 1, 0.0)? };
-            parts.push(Share::ungrouped(b, ct, dim)?);
+            parts.push(if share.copies == 1 {
+                b.reshape(ct, Shape::from(shape.as_slice()))?
+            } else {
+                shape.insert(dim + 1, 1);
+                let first = b.reshape(ct, Shape::from(shape.as_slice()))?;
+                let all = b.pad_dim(first, dim + 1, 0, share.copies as i64 - 1, 0.0)?;
+                Share::ungrouped(b, all, dim)?
+            });
         }
         Ok(Vjp::one(b.concatenate(&parts, dim + 1)?))
     }

@@ -15,6 +15,8 @@ pub(super) fn compare(site: &Site<'_>, direction: Direction) -> State {
     let mut state = State::flowing(flow);
     if let (Some(a), Some(b)) = (&x.number, &y.number) {
         state.levels = relation(direction, &a.minus(b));
+    } else if let (Some(a), Some(limit)) = (&x.magnitude, y.number.as_ref().and_then(Affine::as_constant)) {
+        state.levels = magnitude(direction, a, limit);
     } else if let Some((direction, number)) = beside_fraction(direction, x, y) {
         state.levels = relation(direction, &number);
     } else {
@@ -76,6 +78,25 @@ fn relation(direction: Direction, number: &Affine) -> Levels {
     for (answer, regions) in [(true, yes), (false, no)] {
         regions.into_iter().flatten().for_each(|region| _ = levels.add(truth(answer), &Area::from(region)));
     }
+    levels
+}
+
+/// Where the magnitude of a whole number relates to a constant, and where it does not.
+fn magnitude(direction: Direction, number: &Affine, limit: i64) -> Levels {
+    let (inside, negated) = match direction {
+        Direction::Lt | Direction::Ge => (Direction::Lt, direction == Direction::Ge),
+        Direction::Le | Direction::Gt => (Direction::Le, direction == Direction::Gt),
+        Direction::Eq | Direction::Ne => return Levels::default(),
+    };
+    let (above, below) = (number.clone(), number.negated());
+    let [above, below] = [above, below].map(|side| relation(inside, &side.plus_constant(-limit)));
+    let none = Area::default();
+    let of = |levels: &Levels, value: f64| levels.area_of(value).unwrap_or(&none).clone();
+    let mut outside = of(&above, 0.0);
+    outside.add_all(&of(&below, 0.0));
+    let mut levels = Levels::default();
+    levels.add(truth(!negated), &of(&above, 1.0).and(&of(&below, 1.0)).0);
+    levels.add(truth(negated), &outside);
     levels
 }
 

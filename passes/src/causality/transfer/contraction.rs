@@ -1,11 +1,10 @@
 //! Sums, maxima and products over dimensions.
 
 use super::Site;
+use super::rows::every_row_is_seen;
 use crate::causality::affine::Digit;
 use crate::causality::assumption::Assumption;
-use crate::causality::flow::Term;
 use crate::causality::levels::{Level, Levels};
-use crate::causality::region::Area;
 use crate::causality::space::Space;
 use crate::causality::state::State;
 use halite_ir::ops::Reduction;
@@ -14,30 +13,15 @@ use halite_ir::ops::Reduction;
 pub(super) fn reduce(site: &mut Site<'_>, kind: Reduction) -> State {
     let space = site.space();
     let mut x = site.args[0].carried(&|digit| space.lift(0, digit)).settled();
-    let mut unbounded = x.unbounded;
     if matches!(kind, Reduction::Max) {
-        let low = x.levels.area(Level::is_low);
-        if !low.is_empty() || x.mixed {
-            let known = every_row_is_seen(&low, &space);
-            let seen = known != Some(false);
-            let infinite = x.levels.iter().all(|(level, _)| !level.is_low() || level.base.is_infinite());
-            if known != Some(true) || x.mixed {
-                site.assume(Assumption::RowsSeen);
-            }
-            unbounded |= !seen && !infinite;
-            let (rest, exact) = low.complement();
-            if seen && exact && (infinite || !x.unbounded) {
-                assume_bounded(site, &x.levels);
-                x.flow = x.flow.within(&rest);
-            }
-        }
+        forget_low(site, &space, &mut x);
     }
     let gone = |digit: Digit| space.lacks(0, digit);
     let count: usize = space.contracted().map(|digit| digit.size).product();
     let all = x.levels.map(|level| combined(kind, level, count).map(|level| level.rounded(site.dtype())));
-    let unsure = x.unsure && !site.dtype().is_float();
+    let (unbounded, unsure) = (x.unbounded, x.unsure && (x.unbounded || !site.dtype().is_float()));
     let flow = x.flow.eliminated(&gone, false);
-    let state = State { levels: all, number: None, flow, unbounded, unsure, mixed: false };
+    let state = State { levels: all, number: None, magnitude: None, flow, unbounded, unsure, mixed: false };
     lowered(&state, &space)
 }
 
@@ -58,17 +42,26 @@ fn combined(kind: Reduction, level: Level, count: usize) -> Option<Level> {
     }
 }
 
-/// Whether every row has an element outside `low`; `None` when that is not known.
-fn every_row_is_seen(low: &Area, space: &Space) -> Option<bool> {
-    let (others, mut exact) = low.complement();
-    let mut seen = Area::default();
-    for guard in others {
-        let element = Term { form: 0.into(), guard, vague: false };
-        for row in element.eliminated(&|digit| space.lacks(0, digit), false) {
-            exact &= !row.vague && seen.add(row.guard);
-        }
+/// A maximum does not read fills in rows where something else is there.
+fn forget_low(site: &mut Site<'_>, space: &Space, x: &mut State) {
+    let low = x.levels.area(Level::is_low);
+    if low.is_empty() && !x.mixed {
+        return;
     }
-    if seen.covers_all() { Some(true) } else { exact.then_some(false) }
+    let seen = every_row_is_seen(&low, space);
+    let infinite = x.levels.iter().all(|(level, _)| !level.is_low() || level.base.is_infinite());
+    match seen {
+        Some(true) if !x.mixed => {}
+        Some(false) if infinite => site.assume(Assumption::EmptyRows),
+        _ => site.assume(Assumption::RowsSeen),
+    }
+    let (rest, exact) = low.complement();
+    if exact && (infinite || (seen == Some(true) && !x.unbounded)) {
+        assume_bounded(site, &x.levels);
+        x.flow = x.flow.within(&rest);
+    }
+    x.unbounded |= seen != Some(true) && !infinite;
+    x.unsure = x.unsure || seen.is_none();
 }
 
 /// A finite fill loses against a score while that is not lower still.

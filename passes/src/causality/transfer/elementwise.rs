@@ -55,6 +55,9 @@ pub(super) fn unary(site: &mut Site<'_>) -> State {
     if is_linear {
         state.number = x.number.as_ref().map(Affine::negated).filter(|number| is_exact(number, dtype));
     }
+    if matches!(op, Op::Abs(_)) {
+        state.magnitude = x.number.clone();
+    }
     if x.levels.is_empty() {
         return state;
     }
@@ -100,7 +103,8 @@ pub(in crate::causality) fn convert(x: &State, from: DType, to: DType) -> State 
     let cut = from.is_float() && to.is_int();
     let whole = |level: &Level| !cut || level.base.fract() == 0.0;
     let number = x.number.clone().filter(|number| to != DType::Pred && is_exact(number, to));
-    State { number, levels: x.levels.map(|own| level(own).filter(whole)), ..x.clone() }
+    let magnitude = x.magnitude.clone().filter(|number| is_exact(number, to));
+    State { number, magnitude, levels: x.levels.map(|own| level(own).filter(whole)), ..x.clone() }
 }
 
 /// Whether an op is an element-wise function of two operands.
@@ -143,6 +147,12 @@ pub(super) fn binary(site: &mut Site<'_>) -> State {
     }
     left.join(&right);
     state.flow = left;
+    if let (Op::Divide(_), Some(zeros), Some(others)) = (op, x.levels.area_of(0.0), y.levels.area_of(0.0))
+        && dtype.is_float()
+        && !zeros.and(others).0.is_empty()
+    {
+        site.assume(Assumption::EmptyRows);
+    }
     if !x.levels.is_empty() || !y.levels.is_empty() {
         levels(op, x, y, dtype, &mut state);
     }

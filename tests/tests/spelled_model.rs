@@ -1,0 +1,42 @@
+//! A model that spells composites out becomes the one that names them.
+
+use halite::session::Session;
+use halite::source;
+use halite_ir::{Module, fingerprint};
+use halite_passes::{PassCx, Runner, RunnerOptions};
+use std::path::Path;
+
+/// The module of a small Llama after the passes that recognize composites.
+fn recognized(model: &str) -> Module {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("recipe.toml");
+    let config = "{ vocab = 32, hidden = 16, layers = 2, heads = 4, kv_heads = 2, ffn = 24, rope_theta = 500000.0 }";
+    let text = format!(
+        "halite = 1\nbatch = 2\nseq = 8\nmodel.name = \"{model}\"\nmodel.config = {config}\noptimizer.sgd.lr = 0.1\n"
+    );
+    std::fs::write(&path, &text).expect("the folder can be written");
+    let mut session = Session::new();
+    let source = source::load(path.to_str().expect("the path is text"), &[], &mut session.sources);
+    let source = source.unwrap_or_else(|errors| panic!("{errors:?}\n{text}"));
+    let mut module = session.elaborate(&source).unwrap_or_else(|errors| panic!("{errors:?}")).module;
+    let passes = "bind-recipe, (simplify, fold-constant, cse, dce)*, fuse-rope, fuse-norm, fuse-activation, \
+                  fuse-softmax, cse, dce";
+    let pipeline = session.passes.pipeline(passes).expect("the passes exist");
+    let cx = PassCx { registry: &session.registry, recipe: Some(&source.recipe), findings: None };
+    let ran = Runner::new(RunnerOptions::default()).run(&pipeline, &mut module, &cx);
+    ran.unwrap_or_else(|error| panic!("{error:?}"));
+    module
+}
+
+#[test]
+fn a_spelled_llama_is_llama() {
+    let spelled = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/spelled.hal");
+    let spelled = recognized(spelled.to_str().expect("the path is text"));
+    let named = recognized("llama");
+    let composites = |module: &Module| {
+        let ops = module.functions.iter().flat_map(|function| &function.insts).map(|inst| inst.op.name().to_owned());
+        ops.collect::<Vec<_>>()
+    };
+    assert_eq!(composites(&spelled), composites(&named));
+    assert_eq!(fingerprint(&spelled), fingerprint(&named));
+}
