@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, reason = "what was measured is part of the output of a test")]
 
 use halite::compile::CompileOptions;
+use halite::convert::{pack_given, to_model};
 use halite::execute::LoadedModule;
 use halite::session::Session;
 use halite::source::{self, Source};
@@ -10,7 +11,7 @@ use halite::tensors::{self, Tensors};
 use halite_ir::{LowerOptions, Module, ResultRole, lower};
 use halite_passes::{PassCx, Runner, RunnerOptions};
 use halite_runtime::evaluate;
-use halite_spec::ModuleRole;
+use halite_spec::{Manifest, ModuleRole};
 use halite_tensor::compare::difference;
 use halite_tensor::{DType, HostTensor};
 use halite_tests::tolerances::{GRADIENT_FLOOR, JAX_F32, JAX_F64, Parity};
@@ -137,12 +138,14 @@ impl Case {
         evaluate(xla::client(), executable.as_ref(), &inputs).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Compiles a role through the session.
-    fn compile(&self, role: ModuleRole) -> LoadedModule {
+    /// Compiles a role through the session; the manifest says how it stores the weights.
+    fn compile(&self, role: ModuleRole) -> (LoadedModule, Manifest) {
         let options = CompileOptions { roles: vec![role], ..CompileOptions::default() };
         let compiled = self.session.compile(&self.source, &options).unwrap_or_else(|errors| panic!("{errors:?}"));
         let entry = compiled.bundle.module_with_role(role).unwrap_or_else(|error| panic!("{error}"));
-        LoadedModule::load(xla::client(), &compiled.bundle, entry).unwrap_or_else(|error| panic!("{error}"))
+        let module =
+            LoadedModule::load(xla::client(), &compiled.bundle, entry).unwrap_or_else(|error| panic!("{error}"));
+        (module, compiled.bundle.manifest)
     }
 }
 
@@ -222,8 +225,8 @@ fn largest_between(tensor: &HostTensor, first: usize, last: usize) -> f64 {
 /// All updates of the fixture, with the metrics of each.
 fn assert_training(name: &str) {
     let case = Case::load(name, DType::F64);
-    let module = case.compile(ModuleRole::TrainStep);
-    let mut state = case.initial();
+    let (module, manifest) = case.compile(ModuleRole::TrainStep);
+    let mut state = pack_given(&manifest, case.initial()).unwrap_or_else(|errors| panic!("{errors:?}"));
     for port in &module.entry().inputs {
         let zeros = || HostTensor::zeros(port.dtype, port.shape.as_slice());
         state.entry(port.name.clone()).or_insert_with(zeros);
@@ -239,8 +242,9 @@ fn assert_training(name: &str) {
         }
         state = outputs;
         assert_eq!(state["step"].ints(), [step as i128 + 1]);
+        let model = to_model(&manifest, state.clone()).unwrap_or_else(|errors| panic!("{errors:?}"));
         for (weight, expected) in weights_after(&case, step + 1) {
-            let error = difference(&state[weight], expected).relative();
+            let error = difference(&model[weight], expected).relative();
             assert!(error <= JAX_F64.update, "{name}: `{weight}` is off by {error:e} after {} updates", step + 1);
         }
     }
@@ -255,8 +259,8 @@ fn weights_after(case: &Case, steps: usize) -> impl Iterator<Item = (&str, &Host
 
 fn assert_logits(name: &str) {
     let case = Case::load(name, DType::F64);
-    let module = case.compile(ModuleRole::Forward);
-    let mut inputs = case.initial();
+    let (module, manifest) = case.compile(ModuleRole::Forward);
+    let mut inputs = pack_given(&manifest, case.initial()).unwrap_or_else(|errors| panic!("{errors:?}"));
     inputs.insert("tokens".to_owned(), case.tokens(0));
     inputs.retain(|name, _| module.entry().inputs.iter().any(|port| port.name == *name));
     let outputs = module.run(xla::client(), inputs).unwrap_or_else(|errors| panic!("{errors:?}"));

@@ -11,9 +11,17 @@ macro_rules! simplify {
 
 /// What all modules of a model share: the model itself, as later passes want it. Nothing here moves the module to another
 /// phase, so that it is done once and each role then takes its part.
+///
+/// Causality is checked first, where every line is still the user's. Composites that are spelled out are recognized before
+/// `auto-diff`, so that their gradients are those of the composites. Projections become one before it too, so that the
+/// backward and the optimizer work on what is merged.
 macro_rules! prepare {
     () => {
-        concat!("bind-recipe, check-causality, ", simplify!(), ", coalesce-layers, cse, dce")
+        concat!(
+            "bind-recipe, check-causality, ",
+            simplify!(),
+            ", fold-causal-mask, fuse-rope, fuse-norm, fuse-activation, fuse-softmax, coalesce-layers, cse, dce"
+        )
     };
 }
 
@@ -21,9 +29,9 @@ macro_rules! prepare {
 ///
 /// `cse` runs before `auto-diff` so that what layers share (masks, rotary tables) is differentiated once. Composites are
 /// expanded after it: their gradients are composites too, in whose place `dispatch-dialect` calls kernels of the target;
-/// what is left of them is expanded right after. `inline` comes before the last
-/// clean-up because a derivative function repeats the primal part of its callee. `annotate-rounding` comes last: the
-/// helpers that it adds are shared by calls, which `inline` would dissolve; `cse` merges the constants in them.
+/// what is left of them is expanded right after. `inline` comes before the last clean-up because a derivative function
+/// repeats the primal part of its callee. `annotate-rounding` comes last: the helpers that it adds are shared by calls,
+/// which `inline` would dissolve; `cse` merges the constants in them.
 const TRAIN_STEP: &str = concat!(
     prepare!(),
     ", auto-diff, auto-cast, append-optimizer, check-precision, ",
@@ -47,7 +55,7 @@ const INFERENCE: &str = concat!(
     prepare!(),
     ", auto-cast, dce, check-precision, dispatch-dialect, expand-composites, inline, ",
     simplify!(),
-    ", annotate-rounding, cse, legalize, check-precision"
+    ", annotate-rounding, cse, legalize, check-precision, check-causality"
 );
 
 /// The pipeline for a role, in the syntax of `halite opt --passes`.
