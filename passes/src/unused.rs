@@ -59,7 +59,7 @@ fn is_zero(inst: &Inst) -> bool {
 /// What is wrong with a parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Fault {
-    /// A weight of which the loss does not depend.
+    /// A weight that the loss does not depend on.
     Frozen,
     /// A weight that the loss depends on, but only through ops without a derivative.
     Blocked,
@@ -90,22 +90,24 @@ impl Findings<'_> {
 }
 
 fn finding(fault: Fault, name: &str, count: usize) -> Diagnostic {
-    let times = if count == 1 { String::new() } else { format!(" ({count} of them)") };
+    let (subject, learns) = match count {
+        1 => (format!("the weight `{name}`"), "never learns"),
+        _ => (format!("{count} weights `{name}`"), "never learn"),
+    };
     match fault {
-        Fault::Frozen => Diagnostic::warning(
-            codes::FROZEN,
-            format!("the weight `{name}`{times} never learns: the loss does not depend on it"),
-        )
-        .help("use it on the way to the loss, or remove it"),
+        Fault::Frozen => {
+            Diagnostic::warning(codes::FROZEN, format!("{subject} {learns}: the loss does not depend on it"))
+                .help("use it on the way to the loss, or remove it")
+        }
         Fault::Blocked => Diagnostic::warning(
             codes::FROZEN,
-            format!("the weight `{name}`{times} never learns: no derivative passes from the loss to it"),
+            format!("{subject} {learns}: no derivative passes from the loss to it"),
         )
         .note(
             "every way to the loss leads through ops that are constant almost everywhere, such as `compare` or `floor`",
         )
         .help("use it in an op that has a derivative, or remove it"),
-        Fault::Unread => Diagnostic::warning(codes::UNREAD, format!("the input `{name}`{times} reaches no result"))
+        Fault::Unread => Diagnostic::warning(codes::UNREAD, format!("the input `{name}` reaches no result"))
             .help("use it, or remove it from `main`"),
     }
 }

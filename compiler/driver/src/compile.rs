@@ -1,28 +1,22 @@
 //! From a recipe to a bundle.
 
-use crate::bundle::{Bundle, TWINS, sha256};
+mod describe;
+mod pack;
+
+use crate::bundle::Bundle;
 use crate::dump::{DumpFilter, Dumper};
-use crate::flops;
-use crate::inspect;
-use crate::neuron;
-use crate::packed;
 use crate::pipelines;
 use crate::session::Session;
 use crate::source::Source;
 use halite_hlo::proto::HloModuleProto;
-use halite_ir::{
-    Function, Init, Kernels, LowerOptions, Module, Param, ParamRole, Phase, ResultRole, Slot, StateInfo, TensorType,
-    aliases, lower, lower_twins,
-};
+use halite_ir::{Kernels, LowerOptions, Module, Phase, ResultRole, lower, lower_twins};
 use halite_lang::{Elaborated, Override};
 use halite_passes::{Audit, Findings, PassCx, PassReport, Pipeline, Remark, Runner, RunnerOptions, Verdict};
-use halite_spec::{
-    Buffer, BufferContent, BufferInit, BufferSlot, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, ModuleRole,
-    Port, PortRole, Precision, Recipe, Statistics, Target, Twin,
-};
+use halite_spec::{ModuleRole, Precision, Recipe, Target};
 use halite_support::{Diagnostic, Diagnostics, Name, Severity, Span, codes};
 use halite_tensor::DType;
 use indexmap::IndexMap;
+use pack::{Packed, assemble, pack};
 use std::panic::resume_unwind;
 use std::thread::ScopedJoinHandle;
 
@@ -324,204 +318,4 @@ fn check_role(source: &Source, built: &Module, role: ModuleRole) -> Result<(), D
     Err(Diagnostic::error(codes::CONTRACT, message)
         .at(Span::new(source.model_source, 0, 0), "no `output` in this model")
         .help("add e.g. `output logits` to `main`, or choose other modules with `--role`"))
-}
-
-/// What a bundle keeps of a module, so that the module itself can go.
-struct Packed {
-    role: ModuleRole,
-    entry: ModuleEntry,
-    buffers: Vec<Buffer>,
-    statistics: Statistics,
-    files: IndexMap<String, Vec<u8>>,
-    /// The HLO of twins by name.
-    twins: Vec<(Name, Vec<u8>)>,
-    reports: Vec<PassReport>,
-    remarks: Vec<Remark>,
-    audit: Audit,
-}
-
-fn pack(module: CompiledModule, recipe: &Recipe, options: &CompileOptions) -> Result<Packed, Diagnostic> {
-    let name = module.role.name();
-    let entry = module.ir.entry().ok_or_else(|| Diagnostic::bug("a compiled module without an entry"))?;
-    let bytes = halite_hlo::encode(&module.hlo);
-    let statistics = statistics(recipe, &module.ir, entry, &module.hlo)?;
-    let (described, buffers) = (module_entry(module.role, entry, &bytes), buffers(entry));
-    let mut files = IndexMap::new();
-    if options.emit_hlo_text {
-        files.insert(format!("{name}.hlo.txt"), halite_hlo::text::print(&module.hlo).into_bytes());
-    }
-    if options.emit_ir {
-        files.insert(format!("{name}.ir"), halite_ir::text::print(&module.ir).into_bytes());
-    }
-    files.extend(module.dumps.into_iter().map(|(file, text)| (file, text.into_bytes())));
-    files.insert(format!("{name}.hlo.pb"), bytes);
-    let twins = module.twins.iter().map(|(name, twin)| (name.clone(), halite_hlo::encode(twin))).collect();
-    let CompiledModule { role, reports, remarks, audit, .. } = module;
-    Ok(Packed { role, entry: described, buffers, statistics, files, twins, reports, remarks, audit })
-}
-
-/// Joins the modules of a bundle. Each buffer stands once, in the order of first use; the figures are those of the
-/// training step, or of the first module without one.
-fn assemble(elaborated: Elaborated, source: &Source, prepared: PreparedModule, packed: Vec<Packed>) -> Compiled {
-    let step = packed.iter().find(|module| module.role == ModuleRole::TrainStep);
-    let schedule = step.iter().map(|module| module.role.name().to_owned()).collect();
-    let statistics = step.or(packed.first()).map(|module| module.statistics).unwrap_or_default();
-    let (mut files, mut buffers) = (IndexMap::new(), IndexMap::new());
-    let (mut modules, mut reports) = (Vec::new(), Vec::new());
-    files.extend(prepared.dumps.into_iter().map(|(file, text)| (file, text.into_bytes())));
-    let mut remarks = vec![(MODEL, prepared.remarks)];
-    let mut audit: Option<Audit> = None;
-    for module in packed {
-        files.extend(module.files);
-        for buffer in module.buffers {
-            buffers.entry(buffer.name.clone()).or_insert(buffer);
-        }
-        let twins = module.twins.into_iter().map(|(name, bytes)| add_twin(&mut files, module.role, &name, bytes));
-        modules.push(ModuleEntry { twins: twins.collect(), ..module.entry });
-        reports.push((module.role, module.reports));
-        remarks.push((module.role.name(), module.remarks));
-        match &mut audit {
-            Some(audit) => audit.merge(module.audit),
-            None => audit = Some(module.audit),
-        }
-    }
-    let config = elaborated.config.iter().map(|(key, &value)| (key.clone(), spec_value(value))).collect();
-    let manifest = Manifest {
-        version: MANIFEST_VERSION,
-        model: ModelInfo { name: elaborated.module.name.to_string(), config },
-        recipe: source.recipe.clone(),
-        buffers: buffers.into_values().collect(),
-        modules,
-        schedule,
-        rounding: neuron::rounding(&source.recipe.precision),
-        environment: neuron::environment(&source.recipe),
-        flags: neuron::flags(&source.recipe),
-        statistics,
-    };
-    let audit = audit.unwrap_or_default();
-    let causality = prepared.causality;
-    let mut warnings = elaborated.warnings;
-    warnings.extend(causality.iter().filter_map(Verdict::diagnostic));
-    warnings.extend(audit.diagnostics().into_iter().map(|finding| locate(source, finding)));
-    Compiled { bundle: Bundle { manifest, files }, warnings, audit, causality, reports, remarks }
-}
-
-/// Adds the file of a twin. Modules that call a kernel on the same types share the file of its twin.
-fn add_twin(files: &mut IndexMap<String, Vec<u8>>, role: ModuleRole, name: &str, bytes: Vec<u8>) -> Twin {
-    let allowed = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-') { c } else { '_' };
-    let stem: String = name.chars().map(allowed).collect();
-    let shared = format!("{TWINS}/{stem}.hlo.pb");
-    let is_free = files.get(&shared).is_none_or(|known| *known == bytes);
-    let file = if is_free { shared } else { format!("{TWINS}/{}.{stem}.hlo.pb", role.name()) };
-    let twin = Twin { name: name.to_owned(), file: file.clone(), sha256: sha256(&bytes) };
-    files.insert(file, bytes);
-    twin
-}
-
-fn spec_value(value: halite_lang::ConfigValue) -> halite_spec::ConfigValue {
-    match value {
-        halite_lang::ConfigValue::Bool(value) => halite_spec::ConfigValue::Bool(value),
-        halite_lang::ConfigValue::Int(value) => halite_spec::ConfigValue::Int(value),
-        halite_lang::ConfigValue::Real(value) => halite_spec::ConfigValue::Real(value),
-    }
-}
-
-fn port(name: &str, ty: &TensorType, role: PortRole, alias: Option<usize>) -> Port {
-    Port { name: name.to_owned(), dtype: ty.dtype(), shape: ty.shape().to_vec(), role, alias }
-}
-
-fn module_entry(role: ModuleRole, entry: &Function, bytes: &[u8]) -> ModuleEntry {
-    let mut replaced = vec![None; entry.results.len()];
-    for (parameter, output) in aliases(entry) {
-        replaced[output] = Some(parameter);
-    }
-    let input = |param: &halite_ir::Param| port(&param.name, entry.ty(param.value), PortRole::Buffer, None);
-    let output = |(index, result): (usize, &halite_ir::FuncResult)| {
-        let role = match result.role {
-            ResultRole::State(_) => PortRole::Buffer,
-            ResultRole::Probe => PortRole::Probe,
-            _ => PortRole::Metric,
-        };
-        port(&result.name, entry.ty(result.value), role, replaced[index])
-    };
-    let name = role.name();
-    ModuleEntry {
-        name: name.to_owned(),
-        role,
-        file: format!("{name}.hlo.pb"),
-        sha256: sha256(bytes),
-        inputs: entry.params.iter().map(input).collect(),
-        outputs: entry.results.iter().enumerate().map(output).collect(),
-        twins: Vec::new(),
-    }
-}
-
-/// The buffers that a module reads.
-fn buffers(entry: &Function) -> Vec<Buffer> {
-    entry.params.iter().map(|param| buffer(entry, param)).collect()
-}
-
-fn buffer(entry: &Function, param: &Param) -> Buffer {
-    let (slot, of, init) = match &param.role {
-        ParamRole::Argument | ParamRole::Batch | ParamRole::CausalMask => (BufferSlot::Batch, None, None),
-        ParamRole::Weight(info) => (BufferSlot::Weight, None, Some(weight_init(info.init))),
-        ParamRole::State(info) => {
-            let (slot, init) = match info.slot {
-                Slot::M => (BufferSlot::M, BufferInit::Zeros),
-                Slot::V => (BufferSlot::V, BufferInit::Zeros),
-                Slot::Master => (BufferSlot::Master, master_init(entry, info)),
-                Slot::Step => (BufferSlot::Step, BufferInit::Zeros),
-            };
-            (slot, info.of.as_ref().map(ToString::to_string), Some(init))
-        }
-    };
-    let ty = entry.ty(param.value);
-    let packing = packed::packing(entry, param).cloned();
-    let content = (param.role == ParamRole::CausalMask).then_some(BufferContent::Causal);
-    Buffer {
-        name: param.name.to_string(),
-        dtype: ty.dtype(),
-        shape: ty.shape().to_vec(),
-        slot,
-        content,
-        of,
-        init,
-        packing,
-    }
-}
-
-fn weight_init(init: Init) -> BufferInit {
-    match init {
-        Init::Zeros => BufferInit::Zeros,
-        Init::Ones => BufferInit::Ones,
-        Init::Normal { std } => BufferInit::Normal(std),
-    }
-}
-
-/// A master starts as its weight does.
-fn master_init(entry: &Function, info: &StateInfo) -> BufferInit {
-    let weight = entry.params.iter().find(|param| Some(&param.name) == info.of.as_ref());
-    match weight.map(|param| &param.role) {
-        Some(ParamRole::Weight(weight)) => weight_init(weight.init),
-        _ => BufferInit::Zeros,
-    }
-}
-
-fn statistics(recipe: &Recipe, ir: &Module, entry: &Function, hlo: &HloModuleProto) -> Result<Statistics, Diagnostic> {
-    let tokens = recipe.batch as u64 * recipe.seq as u64;
-    let mut statistics = Statistics { tokens_per_step: tokens, ..Statistics::default() };
-    for param in &entry.params {
-        let ty = entry.ty(param.value);
-        match param.role {
-            ParamRole::Weight(_) => {
-                statistics.parameters += packed::elements(entry, param);
-                statistics.state_bytes += ty.bytes();
-            }
-            ParamRole::State(_) => statistics.state_bytes += ty.bytes(),
-            ParamRole::Argument | ParamRole::Batch | ParamRole::CausalMask => {}
-        }
-    }
-    statistics.matmul_flops_per_token = flops::matmul_flops(&ir.functions) / tokens.max(1);
-    statistics.hlo_instructions = inspect::hlo::num_instructions(hlo)?;
-    Ok(statistics)
 }

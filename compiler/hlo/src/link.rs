@@ -32,7 +32,12 @@ pub fn link_twins(
         }
     }
     let entry = linker.append(module, None)?;
-    Ok(HloModuleProto { computations: linker.computations, entry_computation_id: entry, ..module.clone() })
+    Ok(HloModuleProto {
+        entry_computation_name: linker.computations[entry as usize].name.clone(),
+        entry_computation_id: entry,
+        computations: linker.computations,
+        ..module.clone()
+    })
 }
 
 /// Whether an instruction calls a kernel of the target.

@@ -33,8 +33,6 @@ pub(super) fn figures(streams: &[ResidualStream]) -> Value {
         let weights: Vec<&str> = branch.weights.iter().map(|name| &**name).collect();
         json!({"scope": branch.scope, "weights": weights, "added_std": branch.added, "std": branch.stream})
     };
-    let stream = |stream: &ResidualStream| {
-        json!({"start_std": stream.start, "branches": stream.branches.iter().map(branch).collect::<Vec<_>>()})
-    };
+    let stream = |stream: &ResidualStream| json!({"start_std": stream.start, "branches": stream.branches.iter().map(branch).collect::<Vec<_>>()});
     streams.iter().map(stream).collect()
 }

@@ -30,7 +30,7 @@ impl CompositeDef for Swiglu {
     }
 
     fn expand(&self, b: &mut Builder<'_>, _: &Attrs, args: &[Value]) -> Result<Values> {
-        let (_, opened) = silu_parts(b, args[0])?;
+        let opened = b.composite("silu", &[], &args[..1])?[0];
         Ok(smallvec![b.multiply(opened, args[1])?])
     }
 

@@ -1,0 +1,115 @@
+//! What the manifest says of a module.
+
+use crate::bundle::sha256;
+use crate::{flops, inspect, packed};
+use halite_hlo::proto::HloModuleProto;
+use halite_ir::{Function, Init, Module, Param, ParamRole, ResultRole, Slot, StateInfo, TensorType, aliases};
+use halite_spec::{
+    Buffer, BufferContent, BufferInit, BufferSlot, ModuleEntry, ModuleRole, Port, PortRole, Recipe, Statistics,
+};
+use halite_support::Diagnostic;
+
+fn port(name: &str, ty: &TensorType, role: PortRole, alias: Option<usize>) -> Port {
+    Port { name: name.to_owned(), dtype: ty.dtype(), shape: ty.shape().to_vec(), role, alias }
+}
+
+pub(super) fn module_entry(role: ModuleRole, entry: &Function, bytes: &[u8]) -> ModuleEntry {
+    let mut replaced = vec![None; entry.results.len()];
+    for (parameter, output) in aliases(entry) {
+        replaced[output] = Some(parameter);
+    }
+    let input = |param: &halite_ir::Param| port(&param.name, entry.ty(param.value), PortRole::Buffer, None);
+    let output = |(index, result): (usize, &halite_ir::FuncResult)| {
+        let role = match result.role {
+            ResultRole::State(_) => PortRole::Buffer,
+            ResultRole::Probe => PortRole::Probe,
+            _ => PortRole::Metric,
+        };
+        port(&result.name, entry.ty(result.value), role, replaced[index])
+    };
+    let name = role.name();
+    ModuleEntry {
+        name: name.to_owned(),
+        role,
+        file: format!("{name}.hlo.pb"),
+        sha256: sha256(bytes),
+        inputs: entry.params.iter().map(input).collect(),
+        outputs: entry.results.iter().enumerate().map(output).collect(),
+        twins: Vec::new(),
+    }
+}
+
+/// The buffers that a module reads.
+pub(super) fn buffers(entry: &Function) -> Vec<Buffer> {
+    entry.params.iter().map(|param| buffer(entry, param)).collect()
+}
+
+fn buffer(entry: &Function, param: &Param) -> Buffer {
+    let (slot, of, init) = match &param.role {
+        ParamRole::Argument | ParamRole::Batch | ParamRole::CausalMask => (BufferSlot::Batch, None, None),
+        ParamRole::Weight(info) => (BufferSlot::Weight, None, Some(weight_init(info.init))),
+        ParamRole::State(info) => {
+            let (slot, init) = match info.slot {
+                Slot::M => (BufferSlot::M, BufferInit::Zeros),
+                Slot::V => (BufferSlot::V, BufferInit::Zeros),
+                Slot::Master => (BufferSlot::Master, master_init(entry, info)),
+                Slot::Step => (BufferSlot::Step, BufferInit::Zeros),
+            };
+            (slot, info.of.as_ref().map(ToString::to_string), Some(init))
+        }
+    };
+    let ty = entry.ty(param.value);
+    let packing = packed::packing(entry, param).cloned();
+    let content = (param.role == ParamRole::CausalMask).then_some(BufferContent::Causal);
+    Buffer {
+        name: param.name.to_string(),
+        dtype: ty.dtype(),
+        shape: ty.shape().to_vec(),
+        slot,
+        content,
+        of,
+        init,
+        packing,
+    }
+}
+
+fn weight_init(init: Init) -> BufferInit {
+    match init {
+        Init::Zeros => BufferInit::Zeros,
+        Init::Ones => BufferInit::Ones,
+        Init::Normal { std } => BufferInit::Normal(std),
+    }
+}
+
+/// A master starts as its weight does.
+fn master_init(entry: &Function, info: &StateInfo) -> BufferInit {
+    let weight = entry.params.iter().find(|param| Some(&param.name) == info.of.as_ref());
+    match weight.map(|param| &param.role) {
+        Some(ParamRole::Weight(weight)) => weight_init(weight.init),
+        _ => BufferInit::Zeros,
+    }
+}
+
+pub(super) fn statistics(
+    recipe: &Recipe,
+    ir: &Module,
+    entry: &Function,
+    hlo: &HloModuleProto,
+) -> Result<Statistics, Diagnostic> {
+    let tokens = recipe.batch as u64 * recipe.seq as u64;
+    let mut statistics = Statistics { tokens_per_step: tokens, ..Statistics::default() };
+    for param in &entry.params {
+        let ty = entry.ty(param.value);
+        match param.role {
+            ParamRole::Weight(_) => {
+                statistics.parameters += packed::elements(entry, param);
+                statistics.state_bytes += ty.bytes();
+            }
+            ParamRole::State(_) => statistics.state_bytes += ty.bytes(),
+            ParamRole::Argument | ParamRole::Batch | ParamRole::CausalMask => {}
+        }
+    }
+    statistics.matmul_flops_per_token = flops::matmul_flops(&ir.functions) / tokens.max(1);
+    statistics.hlo_instructions = inspect::hlo::num_instructions(hlo)?;
+    Ok(statistics)
+}
