@@ -32,7 +32,7 @@ impl fmt::Display for Assumption {
                 write!(f, " in `{dtype}`")
             }
             Assumption::RowsSeen => f.write_str("each position sees at least itself"),
-            Assumption::EmptyRows => f.write_str("positions that see nothing, not even themselves, are NaN"),
+            Assumption::EmptyRows => f.write_str("positions that a mask leaves nothing, which are NaN, do not count"),
         }
     }
 }

@@ -85,6 +85,18 @@ impl Term {
 /// for each bound on the digit, where that is the one that counts.
 fn project(form: &Affine, spaces: &[Affine], digit: Digit, was_vague: bool, vague: bool) -> Vec<Term> {
     let (by, rest) = form.without(digit);
+    if let Some(value) = only_value(spaces, digit) {
+        let replaced = |form: &Affine| {
+            let (by, rest) = form.without(digit);
+            value.scaled(by).map(|value| rest.plus(&value))
+        };
+        let range = [value.clone(), value.negated().plus_constant(digit.size as i64 - 1)];
+        let spaces: Option<Vec<_>> = spaces.iter().map(replaced).collect();
+        if let Some((form, spaces)) = replaced(form).zip(spaces) {
+            let guard = Region::new(spaces.into_iter().chain(range));
+            return guard.map(|guard| Term { form, guard, vague: was_vague || vague }).into_iter().collect();
+        }
+    }
     let (mut lower, mut upper) = (vec![Affine::from(0)], vec![Affine::from(digit.size as i64 - 1)]);
     let (mut kept, mut exact) = (Vec::new(), true);
     for space in spaces {
@@ -118,6 +130,18 @@ fn project(form: &Affine, spaces: &[Affine], digit: Digit, was_vague: bool, vagu
         Some(found.unwrap_or_else(|| Term::bound(form.high())))
     };
     (0..ends.len()).filter_map(term).collect()
+}
+
+/// What a digit is, when two half-spaces leave it one value.
+fn only_value(spaces: &[Affine], digit: Digit) -> Option<Affine> {
+    let bounds = |side: i64| {
+        let bound = move |space: &Affine| {
+            let (by, rest) = space.without(digit);
+            (by == side).then(|| if side > 0 { rest.negated() } else { rest })
+        };
+        spaces.iter().filter_map(bound)
+    };
+    bounds(1).find(|low| bounds(-1).any(|high| high == *low))
 }
 
 /// The bounds that are not above another one everywhere.

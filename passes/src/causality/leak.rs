@@ -7,11 +7,11 @@ use super::state::State;
 use super::verdict::Reads;
 use halite_ir::{Def, Function, Inst, LocId, Op, Value};
 use halite_support::Result;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// How many values of a digit are tried for a witness, and how many digits together.
-const TRIED: usize = 5;
-const MAX_DIGITS: usize = 5;
+/// How many elements are tried as witnesses.
+const MAX_TRIED: usize = 1 << 14;
 
 /// The position of an output of sequence length `seq`: its dimension 1.
 pub(super) fn position(seq: usize) -> Affine {
@@ -25,27 +25,35 @@ pub(super) fn is_certain(term: &Term, position: &Affine) -> bool {
     }
     let beyond = term.form.minus(position).plus_constant(-1);
     let forms: Vec<&Affine> = term.guard.spaces().iter().chain([&beyond]).collect();
-    let mut digits: Vec<Digit> = forms.iter().flat_map(|form| form.terms()).map(|(digit, _)| *digit).collect();
-    digits.sort_unstable();
-    digits.dedup();
-    if digits.len() > MAX_DIGITS {
-        return false;
-    }
-    let combinations = TRIED.pow(digits.len() as u32);
-    (0..combinations).any(|mut choice| {
-        let at: Vec<i64> = digits
-            .iter()
-            .map(|digit| {
-                let last = digit.size as i64 - 1;
-                let values: [i64; TRIED] = [0, last, 1.min(last), (last - 1).max(0), last / 2];
-                let value = values[choice % TRIED];
-                choice /= TRIED;
-                value
-            })
-            .collect();
-        let of = |digit: Digit| digits.iter().position(|own| *own == digit).map_or(0, |index| at[index]);
-        forms.iter().all(|form| form.value(&of) >= 0)
+    let digits: Vec<Digit> = forms.iter().flat_map(|form| form.terms()).map(|(digit, _)| *digit).collect();
+    let mut dims: Vec<usize> = digits.iter().map(|digit| digit.dim).collect();
+    dims.sort_unstable();
+    dims.dedup();
+    let tried: Vec<Vec<usize>> = dims.iter().map(|&dim| witnesses(&digits, dim)).collect();
+    let combinations = tried.iter().try_fold(1usize, |product, tried| product.checked_mul(tried.len()));
+    (0..combinations.unwrap_or(0).min(MAX_TRIED)).any(|mut choice| {
+        let mut index = Vec::with_capacity(dims.len());
+        for tried in &tried {
+            index.push(tried[choice % tried.len()]);
+            choice /= tried.len();
+        }
+        let at = |digit: Digit| {
+            let along = dims.iter().position(|&dim| dim == digit.dim).map_or(0, |dim| index[dim]);
+            (along / digit.stride % digit.size) as i64
+        };
+        forms.iter().all(|form| form.value(&at) >= 0)
     })
+}
+
+/// Positions along a dimension that are tried: the ends and the middle, and the same for each of its digits.
+fn witnesses(digits: &[Digit], dim: usize) -> Vec<usize> {
+    let digits = digits.iter().filter(|digit| digit.dim == dim);
+    let size = digits.clone().map(|digit| digit.end()).max().unwrap_or(1);
+    let mut all: BTreeSet<usize> = [0, 1, 2, size / 2, size.saturating_sub(2), size - 1].into();
+    for digit in digits {
+        all.extend([digit.stride - 1, digit.stride, digit.stride + 1, digit.end() - 1, digit.end(), digit.end() + 1]);
+    }
+    all.into_iter().filter(|&position| position < size).collect()
 }
 
 /// Whether a term may read beyond `position`.

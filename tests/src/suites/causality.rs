@@ -75,10 +75,12 @@ fn changed_from(tokens: &HostTensor, first: usize) -> HostTensor {
     HostTensor::from_ints(tokens.dtype(), tokens.shape().clone(), tokens.ints().into_iter().enumerate().map(change))
 }
 
-/// The bits of what stands before a position.
-fn before(tensor: &HostTensor, end: usize) -> Vec<u8> {
-    let row = tensor.shape()[2..].iter().product::<usize>() * tensor.dtype().size();
-    let sequences = tensor.bytes().chunks_exact(row * tensor.shape()[1]);
+/// The bits of what stands before a position, zeros without their sign: that of a sum of nothing but zeros depends on what
+/// they were products of.
+fn before(tensor: &HostTensor, end: usize) -> Vec<u64> {
+    let row: usize = tensor.shape()[2..].iter().product();
+    let bits: Vec<u64> = tensor.f64s().into_iter().map(|value| (value + 0.0).to_bits()).collect();
+    let sequences = bits.chunks_exact(row * tensor.shape()[1]);
     sequences.flat_map(|sequence| sequence[..row * end].to_vec()).collect()
 }
 
