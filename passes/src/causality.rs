@@ -14,7 +14,6 @@ mod flow;
 mod leak;
 mod levels;
 mod literal;
-#[allow(dead_code, reason = "made for `fold-causal-mask`")]
 mod mask;
 mod region;
 mod space;
@@ -22,10 +21,8 @@ mod state;
 mod transfer;
 mod verdict;
 
-#[allow(unused_imports, reason = "made for `fold-causal-mask`")]
 pub(crate) use affine::Digit;
 pub use assumption::Assumption;
 pub use check::causality;
-#[allow(unused_imports, reason = "made for `fold-causal-mask`")]
 pub(crate) use mask::{Facts, Mask, MaskKind};
 pub use verdict::{Finding, Reads, Verdict};

@@ -10,6 +10,8 @@ use halite_spec::Recipe;
 /// | `suite` | the suite; must be the folder's |
 /// | `passes` | a pipeline, e.g. `simplify, dce` |
 /// | `recipe` | one line of TOML with dotted keys; repeated. `halite`, `batch`, `seq`, `model.name` and the optimizer have defaults |
+/// | `model` | a preset, or a file of the folder `models` |
+/// | `set` | `key=value`, a setting of that model; repeated |
 /// | `tolerance` | how far floats of CPU XLA and of `~=` may be off, norm-wise, in units of roundoff; 0 when left out |
 /// | `remarks` | `shown` prints what passes say of their decisions |
 /// | `locations` | `shown` prints where instructions come from |
@@ -23,6 +25,10 @@ pub struct Directives {
     pub passes: Option<String>,
     /// The lines of the recipe.
     pub recipe: Vec<String>,
+    /// A preset, or a file of the folder `models`.
+    pub model: Option<String>,
+    /// Settings of the model.
+    pub set: Vec<String>,
     /// Units of roundoff.
     pub tolerance: f64,
     /// Whether remarks are printed.
@@ -57,6 +63,8 @@ impl Directives {
             "suite" => self.suite = value.to_owned(),
             "passes" => self.passes = Some(value.to_owned()),
             "recipe" => self.recipe.push(value.to_owned()),
+            "model" => self.model = Some(value.to_owned()),
+            "set" => self.set.push(value.to_owned()),
             "tolerance" => self.tolerance = value.parse().map_err(|_| format!("`{value}` is not a number"))?,
             "remarks" => self.remarks = is_shown()?,
             "locations" => self.locations = is_shown()?,

@@ -3,6 +3,7 @@
 mod causality;
 mod grad;
 mod lower;
+mod metrics;
 mod opt;
 mod parse;
 mod policy;
@@ -46,5 +47,6 @@ pub fn builtin() -> Vec<Arc<dyn Suite>> {
         Arc::new(run::Run),
         Arc::new(policy::Policies),
         Arc::new(causality::Causality),
+        Arc::new(metrics::Metrics),
     ]
 }

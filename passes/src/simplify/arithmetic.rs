@@ -2,6 +2,7 @@
 
 use super::site::{Rewrite, Site};
 use halite_ir::Op;
+use halite_ir::ops::{Add, Subtract};
 use halite_tensor::HostTensor;
 
 /// `c + x => x + c` for every commutative op, so that other rules look for constants on the right only.
@@ -43,6 +44,27 @@ pub(super) fn negate_negate(site: &Site<'_>) -> Option<Rewrite> {
     let Op::Negate(_) = site.op else { return None };
     let (Op::Negate(_), inner) = site.def(0)? else { return None };
     Some(Rewrite::To(inner[0]))
+}
+
+/// `x + (-y) => x - y`.
+pub(super) fn add_negate(site: &Site<'_>) -> Option<Rewrite> {
+    let Op::Add(_) = site.op else { return None };
+    let (Op::Negate(_), inner) = site.def(1)? else { return None };
+    Some(Rewrite::apply(Subtract, &[site.args[0], inner[0]]))
+}
+
+/// `x - (-y) => x + y`.
+pub(super) fn subtract_negate(site: &Site<'_>) -> Option<Rewrite> {
+    let Op::Subtract(_) = site.op else { return None };
+    let (Op::Negate(_), inner) = site.def(1)? else { return None };
+    Some(Rewrite::apply(Add, &[site.args[0], inner[0]]))
+}
+
+/// `(-x) * (-y) => x * y`.
+pub(super) fn multiply_negates(site: &Site<'_>) -> Option<Rewrite> {
+    let Op::Multiply(_) = site.op else { return None };
+    let ((Op::Negate(_), x), (Op::Negate(_), y)) = (site.def(0)?, site.def(1)?) else { return None };
+    Some(Rewrite::apply(site.op.clone(), &[x[0], y[0]]))
 }
 
 /// `maximum(x, -inf) => x`, and with the least integer.

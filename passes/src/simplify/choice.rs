@@ -2,7 +2,7 @@
 
 use super::site::{Rewrite, Site};
 use halite_ir::Op;
-use halite_ir::ops::{Constant, Direction};
+use halite_ir::ops::{Compare, Constant, Direction};
 use halite_tensor::DType;
 
 /// `f(x, x) => x` for maximum, minimum, and, or.
@@ -36,6 +36,58 @@ pub(super) fn not_not(site: &Site<'_>) -> Option<Rewrite> {
     let Op::Not(_) = site.op else { return None };
     let (Op::Not(_), inner) = site.def(0)? else { return None };
     Some(Rewrite::To(inner[0]))
+}
+
+/// `not(x < y) => x >= y` and so on. A NaN is neither below nor above, so that of floats only `EQ` and `NE` have an
+/// opposite.
+pub(super) fn not_compare(site: &Site<'_>) -> Option<Rewrite> {
+    let Op::Not(_) = site.op else { return None };
+    let (Op::Compare(compare), args) = site.def(0)? else { return None };
+    let is_float = site.function.ty(args[0]).dtype().is_float();
+    let direction = match compare.direction {
+        Direction::Eq => Direction::Ne,
+        Direction::Ne => Direction::Eq,
+        _ if is_float => return None,
+        Direction::Ge => Direction::Lt,
+        Direction::Gt => Direction::Le,
+        Direction::Le => Direction::Gt,
+        Direction::Lt => Direction::Ge,
+    };
+    Some(Rewrite::apply(Compare { direction }, args))
+}
+
+/// `c < x => x > c`, so that other rules look for constants on the right only.
+pub(super) fn compare_constant_right(site: &Site<'_>) -> Option<Rewrite> {
+    let Op::Compare(compare) = site.op else { return None };
+    let direction = match compare.direction {
+        same @ (Direction::Eq | Direction::Ne) => same,
+        Direction::Ge => Direction::Le,
+        Direction::Gt => Direction::Lt,
+        Direction::Le => Direction::Ge,
+        Direction::Lt => Direction::Gt,
+    };
+    let swaps = site.constant(0).is_some() && site.constant(1).is_none();
+    swaps.then(|| Rewrite::apply(Compare { direction }, &[site.args[1], site.args[0]]))
+}
+
+/// `select(not(p), x, y) => select(p, y, x)`.
+pub(super) fn select_not(site: &Site<'_>) -> Option<Rewrite> {
+    let Op::Select(_) = site.op else { return None };
+    let (Op::Not(_), inner) = site.def(0)? else { return None };
+    Some(Rewrite::apply(site.op.clone(), &[inner[0], site.args[2], site.args[1]]))
+}
+
+/// `select(p, select(p, x, y), z) => select(p, x, z)`, and the same for the other side.
+pub(super) fn select_select(site: &Site<'_>) -> Option<Rewrite> {
+    let Op::Select(_) = site.op else { return None };
+    let [p, x, y] = *site.args else { return None };
+    let inner = |position: usize| match site.def(position) {
+        Some((Op::Select(_), inner)) if inner[0] == p => Some(inner[position]),
+        _ => None,
+    };
+    let (of_x, of_y) = (inner(1), inner(2));
+    (of_x.is_some() || of_y.is_some())
+        .then(|| Rewrite::apply(site.op.clone(), &[p, of_x.unwrap_or(x), of_y.unwrap_or(y)]))
 }
 
 /// `select(p, x, x) => x`.

@@ -2,7 +2,30 @@
 
 use super::site::{Rewrite, Site};
 use halite_ir::Op;
-use halite_ir::ops::DotGeneral;
+use halite_ir::ops::{DotGeneral, Transpose};
+use halite_tensor::Dims;
+
+/// `dot(transpose(x), y) => dot(x, y)` with dimensions counted in x, when the free dimensions keep their order and batch
+/// dimensions stay in front; the same for y.
+pub(super) fn of_transpose(site: &Site<'_>) -> Option<Rewrite> {
+    let Op::DotGeneral(dot) = site.op else { return None };
+    let side = |position: usize, batch: &Dims, contract: &Dims| {
+        let (Op::Transpose(Transpose { permutation }), args) = site.def(position)? else { return None };
+        let moved = |dims: &Dims| dims.iter().map(|&dim| permutation[dim]).collect::<Dims>();
+        let is_free = |dim: &usize| !batch.contains(dim) && !contract.contains(dim);
+        let free: Dims = (0..permutation.len()).filter(is_free).collect();
+        let stays = moved(&free).is_sorted() && moved(batch).iter().copied().eq(0..batch.len());
+        stays.then(|| (moved(batch), moved(contract), args[0]))
+    };
+    let (mut new, mut args) = (dot.clone(), [site.args[0], site.args[1]]);
+    if let Some((batch, contract, x)) = side(0, &dot.batch.0, &dot.contract.0) {
+        (new.batch.0, new.contract.0, args[0]) = (batch, contract, x);
+    } else {
+        let (batch, contract, y) = side(1, &dot.batch.1, &dot.contract.1)?;
+        (new.batch.1, new.contract.1, args[1]) = (batch, contract, y);
+    }
+    Some(Rewrite::apply(new, &args))
+}
 
 /// `transpose(dot(x, y)) => dot(y, x)` when the transpose swaps the free dimensions of x with those of y and nothing else
 /// reads the dot. Batch dimensions stay in front.

@@ -2,7 +2,7 @@
 
 use super::site::{Rewrite, Site};
 use halite_ir::Op;
-use halite_ir::ops::{BroadcastInDim, Concatenate, Constant, Reshape, Slice, Transpose};
+use halite_ir::ops::{BroadcastInDim, Concatenate, Constant, Reduce, Reduction, Reshape, Slice, Transpose};
 use halite_tensor::{Dims, Shape};
 use std::ops::Range;
 
@@ -81,6 +81,15 @@ pub(super) fn transpose_identity(site: &Site<'_>) -> Option<Rewrite> {
     permutation.is_sorted().then(|| Rewrite::To(site.args[0]))
 }
 
+/// A transpose that leaves dimensions larger than 1 in their order is a reshape.
+pub(super) fn transpose_of_ones(site: &Site<'_>) -> Option<Rewrite> {
+    let Op::Transpose(Transpose { permutation }) = site.op else { return None };
+    let shape = site.ty(0).shape();
+    let large: Dims = permutation.iter().copied().filter(|&dim| shape[dim] != 1).collect();
+    let moved = permutation.iter().map(|&dim| shape[dim]).collect();
+    large.is_sorted().then(|| Rewrite::apply(Reshape { shape: moved }, site.args))
+}
+
 /// Two transposes are one.
 pub(super) fn transpose_transpose(site: &Site<'_>) -> Option<Rewrite> {
     let Op::Transpose(outer) = site.op else { return None };
@@ -103,6 +112,52 @@ pub(super) fn broadcast_broadcast(site: &Site<'_>) -> Option<Rewrite> {
     Some(Rewrite::apply(BroadcastInDim { dims, shape: outer.shape.clone() }, &[args[0]]))
 }
 
+/// A broadcast need not be of a reshape that adds dimensions of size 1.
+pub(super) fn broadcast_of_reshape(site: &Site<'_>) -> Option<Rewrite> {
+    let Op::BroadcastInDim(outer) = site.op else { return None };
+    let (Op::Reshape(inner), args) = site.def(0)? else { return None };
+    let places = without_ones(&inner.shape);
+    if site.function.ty(args[0]).shape().iter().copied().ne(places.iter().map(|&dim| inner.shape[dim])) {
+        return None;
+    }
+    let dims = places.iter().map(|&dim| outer.dims[dim]).collect();
+    Some(Rewrite::apply(BroadcastInDim { dims, shape: outer.shape.clone() }, args))
+}
+
+/// A reshape of a broadcast that adds or removes new dimensions of size 1 is a broadcast.
+pub(super) fn reshape_of_broadcast(site: &Site<'_>) -> Option<Rewrite> {
+    let Op::Reshape(outer) = site.op else { return None };
+    let (Op::BroadcastInDim(inner), args) = site.def(0)? else { return None };
+    let (from, to) = (without_ones(&inner.shape), without_ones(&outer.shape));
+    if from.iter().map(|&dim| inner.shape[dim]).ne(to.iter().map(|&dim| outer.shape[dim])) {
+        return None;
+    }
+    let place = |dim: &usize| from.iter().position(|own| own == dim).map(|at| to[at]);
+    let dims = inner.dims.iter().map(place).collect::<Option<Dims>>()?;
+    Some(Rewrite::apply(BroadcastInDim { dims, shape: outer.shape.clone() }, args))
+}
+
+/// The dimensions of another size than 1.
+fn without_ones(shape: &Shape) -> Dims {
+    (0..shape.rank()).filter(|&dim| shape[dim] != 1).collect()
+}
+
+/// The largest or smallest of repeated elements is the element.
+pub(super) fn reduce_of_broadcast(site: &Site<'_>) -> Option<Rewrite> {
+    let Op::Reduce(Reduce { kind, dims, .. }) = site.op else { return None };
+    let (Op::BroadcastInDim(inner), args) = site.def(0)? else { return None };
+    let repeats = |&dim: &usize| inner.shape[dim] > 0 && !inner.dims.contains(&dim);
+    let idempotent = matches!(kind, Reduction::Max | Reduction::Min | Reduction::And | Reduction::Or);
+    if !idempotent || !dims.iter().all(repeats) {
+        return None;
+    }
+    let kept: Dims = (0..inner.shape.rank()).filter(|dim| !dims.contains(dim)).collect();
+    let place = |dim: &usize| kept.iter().position(|own| own == dim);
+    let dims = inner.dims.iter().map(place).collect::<Option<Dims>>()?;
+    let shape = kept.iter().map(|&dim| inner.shape[dim]).collect();
+    Some(Rewrite::apply(BroadcastInDim { dims, shape }, args))
+}
+
 /// Backwards twice along the same dimensions is forwards.
 pub(super) fn reverse_reverse(site: &Site<'_>) -> Option<Rewrite> {
     let Op::Reverse(outer) = site.op else { return None };
@@ -117,6 +172,31 @@ pub(super) fn slice_identity(site: &Site<'_>) -> Option<Rewrite> {
     let takes_all =
         |(dim, &size): (usize, &usize)| (slice.start[dim], slice.limit[dim], slice.stride[dim]) == (0, size, 1);
     x.shape().iter().enumerate().all(takes_all).then(|| Rewrite::To(site.args[0]))
+}
+
+/// A slice of a slice is one slice.
+pub(super) fn slice_slice(site: &Site<'_>) -> Option<Rewrite> {
+    let Op::Slice(outer) = site.op else { return None };
+    let (Op::Slice(inner), args) = site.def(0)? else { return None };
+    let dims = 0..outer.start.len();
+    let start = dims.clone().map(|dim| inner.start[dim] + outer.start[dim] * inner.stride[dim]).collect();
+    let limit = dims.clone().map(|dim| {
+        let last = outer.limit[dim].checked_sub(1)?;
+        (outer.start[dim] <= last).then(|| inner.start[dim] + last * inner.stride[dim] + 1)
+    });
+    let limit = limit.collect::<Option<Dims>>()?;
+    let stride = dims.map(|dim| inner.stride[dim] * outer.stride[dim]).collect();
+    Some(Rewrite::apply(Slice { start, limit, stride }, args))
+}
+
+/// A slice along dimensions that a broadcast repeats is a smaller broadcast.
+pub(super) fn slice_of_broadcast(site: &Site<'_>) -> Option<Rewrite> {
+    let Op::Slice(slice) = site.op else { return None };
+    let (Op::BroadcastInDim(inner), args) = site.def(0)? else { return None };
+    let types = site.op.def().infer(&site.cx, &[site.ty(0)]).ok()?;
+    let is_whole = |&dim: &usize| (slice.start[dim], slice.limit[dim], slice.stride[dim]) == (0, inner.shape[dim], 1);
+    let shape = types[0].shape().clone();
+    inner.dims.iter().all(is_whole).then(|| Rewrite::apply(BroadcastInDim { dims: inner.dims.clone(), shape }, args))
 }
 
 /// A slice that takes exactly one operand of a concatenation.
@@ -143,6 +223,46 @@ pub(super) fn slice_of_concatenate(site: &Site<'_>) -> Option<Rewrite> {
 pub(super) fn concatenate_one(site: &Site<'_>) -> Option<Rewrite> {
     let (Op::Concatenate(_), [only]) = (site.op, site.args) else { return None };
     Some(Rewrite::To(*only))
+}
+
+/// A concatenation inside of one along the same dimension is a part of it, when nothing else reads it.
+pub(super) fn concatenate_concatenate(site: &Site<'_>) -> Option<Rewrite> {
+    let Op::Concatenate(outer) = site.op else { return None };
+    let inner = |position: usize| match site.def(position) {
+        Some((Op::Concatenate(inner), args)) if inner == outer && site.uses.at_most_one(site.args[position]) => {
+            Some(args)
+        }
+        _ => None,
+    };
+    let position = (0..site.args.len()).find(|&position| inner(position).is_some())?;
+    let args = [&site.args[..position], inner(position)?, &site.args[position + 1..]].concat();
+    Some(Rewrite::apply(outer.clone(), &args))
+}
+
+/// A concatenation of the neighbouring slices of a tensor is a slice of it.
+pub(super) fn concatenate_of_slices(site: &Site<'_>) -> Option<Rewrite> {
+    let Op::Concatenate(Concatenate { dim: along }) = site.op else { return None };
+    let slice = |position: usize| match site.def(position) {
+        Some((Op::Slice(slice), args)) if slice.stride.iter().all(|&stride| stride == 1) => Some((slice, args)),
+        _ => None,
+    };
+    let (first, x) = slice(0)?;
+    let mut whole = first.clone();
+    for position in 1..site.args.len() {
+        let (next, _) = slice(position).filter(|(_, args)| *args == x)?;
+        let continues = |dim: usize| {
+            if dim == *along {
+                next.start[dim] == whole.limit[dim]
+            } else {
+                (next.start[dim], next.limit[dim]) == (whole.start[dim], whole.limit[dim])
+            }
+        };
+        if !(0..next.start.len()).all(continues) {
+            return None;
+        }
+        whole.limit[*along] = next.limit[*along];
+    }
+    (site.args.len() > 1).then(|| Rewrite::apply(whole, x))
 }
 
 /// A padding that adds and removes nothing.

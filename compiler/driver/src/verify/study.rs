@@ -10,15 +10,15 @@ use crate::session::Session;
 use crate::source::Source;
 use halite_passes::Pipeline;
 use halite_runtime::Executor;
-use halite_spec::{ModuleRole, PrecisionName, RoundingMode, SrSites};
+use halite_spec::{ModuleRole, PrecisionName};
 use halite_support::{Diagnostic, Diagnostics};
 use halite_tensor::compare::difference;
 use indexmap::IndexMap;
 
 /// How far an optimized result may be from the truth, as a multiple of how far the unoptimized one is.
 const ERROR_RATIO: f64 = 1.5;
-/// What it may add to that, in units of roundoff at the scale of the result, and of the activations at the scale of the
-/// change where every one of these is rounded stochastically.
+/// What it may add to that, in units of roundoff: of the result at its scale, and of the operands of matmuls at the scale
+/// of the change, because an optimized program rounds at other places and so errs otherwise, not only less or more.
 const ROUNDOFFS: f64 = 2.0;
 
 /// Results by the names of the model.
@@ -211,11 +211,11 @@ impl<'a> Study<'a> {
         self.truth.get(name).or_else(|| self.truth.get(name.strip_prefix("master.")?))
     }
 
-    /// What stochastic rounding of every activation adds: the optimized program has other sites, and so other random bits.
+    /// What rounding at other places, or with other random bits, changes: a unit of roundoff of what matmuls read, where
+    /// that is less than what they compute in.
     fn rounding_noise(&self) -> f64 {
-        let precision = &self.source.recipe.precision;
-        let everywhere = precision.rounding == RoundingMode::Sr && precision.sr.sites == SrSites::All;
-        if everywhere { precision.operand.unit_roundoff() } else { 0.0 }
+        let operand = self.source.recipe.precision.operand;
+        if operand.is_narrow() { operand.unit_roundoff() } else { 0.0 }
     }
 }
 

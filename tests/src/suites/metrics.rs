@@ -1,0 +1,63 @@
+//! `metrics`.
+
+mod count;
+
+use super::Suite;
+use crate::document::Anchor;
+use crate::harness::{Case, Outcome, Tools};
+use count::Counts;
+use halite::compile::CompileOptions;
+use halite::pipelines;
+use halite::session::Session;
+use halite::source::{self, Source};
+use halite_spec::ModuleRole;
+use halite_support::Diagnostics;
+
+/// What each module of a model consists of once it is compiled: products, softmaxes, masks, instructions.
+///
+/// A file names a preset, or a model of the folder `models`, and perhaps settings. A change of a pass shows here what it
+/// does to real models.
+#[derive(Debug)]
+pub(super) struct Metrics;
+
+impl Suite for Metrics {
+    fn name(&self) -> &str {
+        "metrics"
+    }
+
+    fn extensions(&self) -> &[&str] {
+        &["txt"]
+    }
+
+    fn run(&self, case: &Case, _: &Tools) -> Result<Outcome, String> {
+        let input = case.directives.model.as_deref().ok_or("the suite needs `//@ model: ..`")?;
+        let input = match input.strip_suffix(".hal") {
+            Some(_) => format!("{}/../models/{input}", env!("CARGO_MANIFEST_DIR")),
+            None => input.to_owned(),
+        };
+        let mut session = Session::new();
+        let source = source::load(&input, &case.directives.set, &mut session.sources);
+        let text = source.and_then(|source| table(&session, &source)).map_err(|errors| case.show_all(&errors))?;
+        Ok(Outcome { blocks: vec![(Anchor::End, text)], sibling: None })
+    }
+}
+
+/// A column for each module.
+fn table(session: &Session, source: &Source) -> Result<String, Diagnostics> {
+    let built = session.elaborate(source)?.module;
+    let counts = ModuleRole::ALL.map(|role| {
+        let pipeline = session.passes.pipeline(pipelines::pipeline(role))?;
+        let options = CompileOptions::default();
+        session.compile_role(&built, &source.recipe, role, &pipeline, &options).map(|module| Counts::of(&module))
+    });
+    let counts: Vec<Counts> = counts.into_iter().collect::<Result<_, _>>().map_err(|error| vec![error])?;
+    let line = |label: &str, cells: [String; ModuleRole::ALL.len()]| {
+        format!("{label:<40}{}\n", cells.map(|cell| format!("{cell:>12}")).concat())
+    };
+    let mut text = line("", ModuleRole::ALL.map(|role| role.name().to_owned()));
+    for (label, row) in count::ROWS {
+        let cells: Vec<String> = counts.iter().map(row).collect();
+        text.push_str(&line(label, cells.try_into().expect("one for each role")));
+    }
+    Ok(text)
+}
