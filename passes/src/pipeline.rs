@@ -32,7 +32,7 @@ impl PassRegistry {
             Arc::new(crate::auto_diff::AutoDiff),
             Arc::new(crate::auto_cast::AutoCast),
             Arc::new(crate::append_optimizer::AppendOptimizer),
-            Arc::new(crate::simplify::Simplify),
+            Arc::new(crate::simplify::Simplify::default()),
             Arc::new(crate::fold_constant::FoldConstant),
             Arc::new(crate::dispatch_dialect::DispatchDialect::new(dialects)),
             Arc::new(crate::expand_composites::ExpandComposites),

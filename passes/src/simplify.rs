@@ -11,6 +11,7 @@ use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
 use halite_ir::{Function, InferCx, Inst, Module, Op, Phase, Rewriter, Value, rewrite_planned};
 use halite_support::Result;
 use site::{Rewrite, Site, Uses};
+use std::sync::Arc;
 
 /// Local rewrites by named rules, each exact bit for bit: no rule changes a rounding, a random bit, a NaN or the sign
 /// of a zero, and none looks across an instruction with an effect. One forward walk, in which a rewritten instruction is
@@ -23,7 +24,17 @@ use site::{Rewrite, Site, Uses};
 /// %b = negate %a : f32[4]
 /// ```
 #[derive(Debug)]
-pub(crate) struct Simplify;
+pub(crate) struct Simplify {
+    /// The rules that are tried.
+    rules: &'static [Rule],
+}
+
+impl Default for Simplify {
+    /// All rules.
+    fn default() -> Self {
+        Self { rules: RULES }
+    }
+}
 
 impl Pass for Simplify {
     fn info(&self) -> PassInfo {
@@ -38,14 +49,15 @@ impl Pass for Simplify {
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
-        let plan = |cx: InferCx<'_>, function: &Function| any_fires(function, cx).then_some(());
+        let rules = self.rules;
+        let plan = |cx: InferCx<'_>, function: &Function| any_fires(function, cx, rules).then_some(());
         let fired = rewrite_planned(module, cx.registry, plan, |rewriter, source, ()| {
             let (counts, mut uses) = (Uses::of(source), Uses::default());
             for param in &source.params {
                 uses.inherit(rewriter.value(param.value)?, param.value, &counts);
             }
             for inst in &source.insts {
-                rewrite_or_copy(rewriter, source, inst, &uses)?;
+                rewrite_or_copy(rewriter, source, inst, &uses, rules)?;
                 for &old in &inst.results {
                     uses.inherit(rewriter.value(old)?, old, &counts);
                 }
@@ -54,9 +66,18 @@ impl Pass for Simplify {
         })?;
         Ok(Changed::when(fired))
     }
+
+    fn rules(&self) -> Vec<&'static str> {
+        self.rules.iter().map(|rule| rule.name).collect()
+    }
+
+    fn with_rules(&self, count: usize) -> Option<Arc<dyn Pass>> {
+        Some(Arc::new(Self { rules: &self.rules[..count.min(self.rules.len())] }))
+    }
 }
 
 /// A named rewrite of one instruction.
+#[derive(Debug)]
 pub(crate) struct Rule {
     /// Its name, in kebab case.
     name: &'static str,
@@ -129,18 +150,24 @@ pub fn simplify_rules() -> impl Iterator<Item = &'static str> {
 }
 
 /// Whether a rule applies to some instruction.
-fn any_fires(function: &Function, cx: InferCx<'_>) -> bool {
+fn any_fires(function: &Function, cx: InferCx<'_>, rules: &'static [Rule]) -> bool {
     let uses = &Uses::of(function);
-    let fires = |inst: &Inst| first(&Site { function, cx, uses, op: &inst.op, args: &inst.args }).is_some();
+    let fires = |inst: &Inst| first(&Site { rules, function, cx, uses, op: &inst.op, args: &inst.args }).is_some();
     function.insts.iter().any(|inst| !inst.rounds_at_random() && fires(inst))
 }
 
-fn rewrite_or_copy(b: &mut Rewriter<'_>, source: &Function, inst: &Inst, uses: &Uses) -> Result<()> {
+fn rewrite_or_copy(
+    b: &mut Rewriter<'_>,
+    source: &Function,
+    inst: &Inst,
+    uses: &Uses,
+    rules: &'static [Rule],
+) -> Result<()> {
     if inst.rounds_at_random() {
         return b.copy(source, inst);
     }
     let args = b.values(&inst.args)?;
-    match rewritten(&Site { function: b.function(), cx: b.infer_cx(), uses, op: &inst.op, args: &args }) {
+    match rewritten(&Site { rules, function: b.function(), cx: b.infer_cx(), uses, op: &inst.op, args: &args }) {
         None => b.copy(source, inst)?,
         Some(Rewrite::To(value)) => b.replace_all(inst, &[value]),
         Some(Rewrite::As(op, args)) => write(b, source, inst, *op, &args)?,
@@ -166,7 +193,7 @@ fn write(b: &mut Rewriter<'_>, source: &Function, inst: &Inst, op: Op, args: &[V
 
 /// What the first rule that applies says.
 fn first(site: &Site<'_>) -> Option<Rewrite> {
-    RULES.iter().find_map(|rule| (rule.apply)(site))
+    site.rules.iter().find_map(|rule| (rule.apply)(site))
 }
 
 /// What stands for an instruction after as many rules as apply.

@@ -2,10 +2,10 @@
 
 use halite_spec::ModuleRole;
 
-/// Repeated until nothing changes.
+/// Repeated until nothing changes. `cse` comes first: what is merged need not be simplified twice.
 macro_rules! simplify {
     () => {
-        "(simplify, fold-constant, cse, dce)*"
+        "(cse, simplify, fold-constant, dce)*"
     };
 }
 
@@ -34,9 +34,7 @@ macro_rules! prepare {
 /// which `inline` would dissolve; `cse` merges the constants in them.
 const TRAIN_STEP: &str = concat!(
     prepare!(),
-    ", auto-diff, auto-cast, append-optimizer, check-precision, ",
-    simplify!(),
-    ", dispatch-dialect, expand-composites, inline, ",
+    ", auto-diff, auto-cast, append-optimizer, check-precision, cse, dce, dispatch-dialect, expand-composites, inline, ",
     simplify!(),
     ", annotate-rounding, cse, legalize, check-precision"
 );

@@ -1,5 +1,6 @@
 //! What a rule sees and what it answers.
 
+use super::Rule;
 use halite_ir::ops::Constant;
 use halite_ir::{Function, InferCx, Op, TensorType, Value};
 use smallvec::SmallVec;
@@ -7,6 +8,8 @@ use smallvec::SmallVec;
 /// The instruction that a rule is offered.
 #[derive(Clone, Copy)]
 pub(super) struct Site<'a> {
+    /// The rules that are tried on it.
+    pub(super) rules: &'static [Rule],
     /// The function, at least as far as the arguments.
     pub(super) function: &'a Function,
     /// What type inference sees.
