@@ -122,7 +122,6 @@ static RULES: &[Rule] = &[
     rule("splat-movement", movement::splat),
     rule("reshape-identity", movement::reshape_identity),
     rule("reshape-reshape", movement::reshape_reshape),
-    rule("reshape-transpose-reshape", movement::reshape_transpose_reshape),
     rule("transpose-identity", movement::transpose_identity),
     rule("transpose-transpose", movement::transpose_transpose),
     rule("transpose-of-ones", movement::transpose_of_ones),

@@ -4,7 +4,6 @@ use super::site::{Rewrite, Site};
 use halite_ir::Op;
 use halite_ir::ops::{BroadcastInDim, Concatenate, Constant, Reduce, Reduction, Reshape, Slice, Transpose};
 use halite_tensor::{Dims, Shape};
-use std::ops::Range;
 
 /// One number everywhere is moved by giving it the shape of the result.
 pub(super) fn splat(site: &Site<'_>) -> Option<Rewrite> {
@@ -26,53 +25,6 @@ pub(super) fn reshape_reshape(site: &Site<'_>) -> Option<Rewrite> {
     let Op::Reshape(outer) = site.op else { return None };
     let (Op::Reshape(_), args) = site.def(0)? else { return None };
     Some(Rewrite::apply(outer.clone(), &[args[0]]))
-}
-
-/// `reshape(transpose(reshape(x)))` needs one reshape only where the inner one merges dimensions or the outer one splits
-/// them: the transpose then moves the parts together.
-pub(super) fn reshape_transpose_reshape(site: &Site<'_>) -> Option<Rewrite> {
-    let Op::Reshape(outer) = site.op else { return None };
-    let (Op::Transpose(Transpose { permutation }), transposed) = site.def(0)? else { return None };
-    let (Op::Reshape(inner), args) = site.def_of(transposed[0])? else { return None };
-    if !site.uses.at_most_one(site.args[0]) {
-        return None;
-    }
-    let x = site.function.ty(args[0]).shape();
-    if let Some(parts) = partition(x, &inner.shape) {
-        let moved = permutation.iter().flat_map(|&dim| parts[dim].clone()).collect();
-        return Some(Rewrite::chain(Transpose { permutation: moved }, args, outer.clone()));
-    }
-    let parts = partition(&outer.shape, site.ty(0).shape())?;
-    let back =
-        |dim: usize| permutation.iter().position(|&from| from == dim).expect("a permutation has every dimension");
-    let split = (0..parts.len()).flat_map(|dim| outer.shape[parts[back(dim)].clone()].iter().copied()).collect();
-    let mut starts = vec![0; parts.len()];
-    let mut next = 0;
-    for dim in 0..parts.len() {
-        starts[dim] = next;
-        next += parts[back(dim)].len();
-    }
-    let moved = permutation.iter().zip(&parts).flat_map(|(&dim, part)| starts[dim]..starts[dim] + part.len()).collect();
-    Some(Rewrite::chain(Reshape { shape: split }, args, Transpose { permutation: moved }))
-}
-
-/// For each dimension of `coarse` the dimensions of `fine` that make it up, if all do and nothing is empty.
-fn partition(fine: &Shape, coarse: &Shape) -> Option<Vec<Range<usize>>> {
-    let mut next = 0;
-    let mut parts = Vec::with_capacity(coarse.rank());
-    for (dim, &size) in coarse.iter().enumerate() {
-        let (start, mut product) = (next, 1);
-        let last = dim + 1 == coarse.rank();
-        while next < fine.rank() && (product < size || fine[next] == 1 && (last || coarse[dim + 1] != 1)) {
-            product *= fine[next];
-            next += 1;
-        }
-        if product != size {
-            return None;
-        }
-        parts.push(start..next);
-    }
-    (next == fine.rank()).then_some(parts)
 }
 
 /// A transpose that leaves every dimension where it is.

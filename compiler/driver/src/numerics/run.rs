@@ -4,12 +4,13 @@ use super::gradients::{Gradients, relative_errors};
 use super::{GradientErrors, NumericsReport, RecipeReport, RunReport};
 use crate::bundle::Bundle;
 use crate::compile::{CompileOptions, Compiled};
+use crate::convert;
 use crate::init;
 use crate::session::Session;
 use crate::source::Source;
 use crate::train::{self, Corpus, Programs, Run, State, check_corpus, is_due};
 use halite_runtime::Executor;
-use halite_spec::ModuleRole;
+use halite_spec::{Manifest, ModuleRole};
 use halite_support::{Diagnostic, Diagnostics, codes};
 
 /// How to compare recipes.
@@ -149,8 +150,8 @@ impl Study<'_> {
         for &seed in &self.options.seeds {
             observer.run_started(&source.name, seed);
             let state = State::upload(self.executor, bundle, &init::initial_state(bundle, seed))?;
-            let run = self.run(Run::new(&programs, seed, state), seed, &gradients, &programs, observer);
-            let run = run.map_err(|error| vec![error])?;
+            let run = Run::new(&programs, seed, state);
+            let run = self.run(run, seed, &bundle.manifest, &gradients, &programs, observer)?;
             observer.run_ended(run.diverged);
             runs.push(run);
         }
@@ -168,28 +169,30 @@ impl Study<'_> {
         &self,
         mut run: Run<'_>,
         seed: u64,
+        manifest: &Manifest,
         gradients: &Gradients,
         programs: &Programs<'_>,
         observer: &mut dyn Observer,
-    ) -> halite_support::Result<RunReport> {
+    ) -> Result<RunReport, Diagnostics> {
+        let fault = |error| vec![error];
         let layers = self.reference.layers();
         let mut gradient_errors = Vec::new();
         let mut diverged = None;
         train::Observer::started(observer, 0);
-        run.evaluate(0, observer)?;
+        run.evaluate(0, observer).map_err(fault)?;
         for step in 1..=self.options.steps {
             if is_due(step - 1, self.options.every) {
-                let (state, batch) = (run.state.download()?, programs.batch(seed, step));
-                let found = gradients.at(self.executor, &state, &batch)?;
-                let truth = self.reference.at(self.executor, &state, &batch)?;
-                let by_layer = relative_errors(&found, &truth, &layers)?;
+                let state = convert::to_model(manifest, run.state.download().map_err(fault)?)?;
+                let batch = programs.batch(seed, step);
+                let at = |gradients: &Gradients| gradients.at(self.executor, &state, &batch).map_err(fault);
+                let by_layer = relative_errors(&at(gradients)?, &at(&self.reference)?, &layers).map_err(fault)?;
                 let errors = GradientErrors { step: step - 1, by_layer };
                 observer.compared(&errors);
                 gradient_errors.push(errors);
             }
-            run.step(step, observer)?;
+            run.step(step, observer).map_err(fault)?;
             if run.is_finite() && (is_due(step, self.options.eval_every) || step == self.options.steps) {
-                run.evaluate(step, observer)?;
+                run.evaluate(step, observer).map_err(fault)?;
             }
             if !run.is_finite() {
                 diverged = Some(step);

@@ -1,7 +1,7 @@
 //! `layer_norm` and its gradient.
 
 use super::parts::{last_size, mean_last, require_vector, sibling, spread_last, spread_vector, sum_to_vector};
-use super::rms_norm::inverse_rms;
+use super::rms_norm::statistics;
 use crate::attr::{Attr, Real};
 use crate::build::{Builder, Values, present};
 use crate::composite::{AttrSpec, Attrs, CompositeDef};
@@ -28,7 +28,7 @@ fn standardize(b: &mut Builder<'_>, x: Value, eps: f64) -> Result<(Value, Value)
     let mean = mean_last(b, x)?;
     let mean = spread_last(b, mean, x)?;
     let centered = b.subtract(x, mean)?;
-    let inverse = inverse_rms(b, centered, eps)?;
+    let (_, inverse) = statistics(b, centered, eps)?;
     Ok((b.multiply(centered, inverse)?, inverse))
 }
 

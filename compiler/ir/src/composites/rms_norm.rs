@@ -27,13 +27,13 @@ fn check(op: &str, x: &TensorType, weight: &TensorType) -> Result<()> {
     require_vector(op, "weight", x, weight)
 }
 
-/// `rsqrt(mean(x^2) + eps)`, repeated along the last dimension of `x`.
-pub(super) fn inverse_rms(b: &mut Builder<'_>, x: Value, eps: f64) -> Result<Value> {
+/// `mean(x^2) + eps`, and the inverse of its root repeated along the last dimension of `x`.
+pub(super) fn statistics(b: &mut Builder<'_>, x: Value, eps: f64) -> Result<(Value, Value)> {
     let squares = b.multiply(x, x)?;
     let mean = mean_last(b, squares)?;
     let guarded = b.add_scalar(mean, eps)?;
     let inverse = b.rsqrt(guarded)?;
-    spread_last(b, inverse, x)
+    Ok((guarded, spread_last(b, inverse, x)?))
 }
 
 impl CompositeDef for RmsNorm {
@@ -53,7 +53,7 @@ impl CompositeDef for RmsNorm {
 
     fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
         let (x, weight) = (args[0], args[1]);
-        let inverse = inverse_rms(b, x, attrs.real("eps"))?;
+        let (_, inverse) = statistics(b, x, attrs.real("eps"))?;
         let unit = b.multiply(x, inverse)?;
         let weight = spread_vector(b, weight, x)?;
         Ok(smallvec![b.multiply(unit, weight)?])
@@ -84,8 +84,8 @@ impl CompositeDef for RmsNorm {
     }
 }
 
-/// The gradients of `rms_norm` by `x` and `weight` from `x`, `weight` and the cotangent. It repeats instructions of the
-/// decomposition of `rms_norm`, which are merged with those.
+/// The gradients of `rms_norm` by `x` and `weight` from `x`, `weight` and the cotangent. It repeats the statistics of the
+/// decomposition of `rms_norm`, which are merged with those; the normalized `x` is not needed, and so not kept.
 #[derive(Debug)]
 pub(super) struct RmsNormGrad;
 
@@ -105,21 +105,21 @@ impl CompositeDef for RmsNormGrad {
         Ok(smallvec![x.clone(), weight.clone()])
     }
 
-    /// With `u = x * inverse`: `inverse * (w ct - u * mean(w ct u))` and `sum(ct u)`.
+    /// With `c = ct * inverse` and `d = mean(x^2) + eps`: `w c - x * mean(w c x) / d` and `sum(c x)`.
     fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
         let (x, weight, ct) = (args[0], args[1], args[2]);
-        let inverse = inverse_rms(b, x, attrs.real("eps"))?;
-        let unit = b.multiply(x, inverse)?;
-        let weight = spread_vector(b, weight, x)?;
-        let products = b.multiply(ct, unit)?;
+        let (guarded, inverse) = statistics(b, x, attrs.real("eps"))?;
+        let ct = b.multiply(ct, inverse)?;
+        let products = b.multiply(ct, x)?;
         let weight_ct = sum_to_vector(b, products)?;
-        let unit_ct = b.multiply(ct, weight)?;
-        let along = b.multiply(unit_ct, unit)?;
+        let weight = spread_vector(b, weight, x)?;
+        let scaled = b.multiply(ct, weight)?;
+        let along = b.multiply(scaled, x)?;
         let along = mean_last(b, along)?;
+        let along = b.divide(along, guarded)?;
         let along = spread_last(b, along, x)?;
-        let along = b.multiply(unit, along)?;
-        let across = b.subtract(unit_ct, along)?;
-        Ok(smallvec![b.multiply(across, inverse)?, weight_ct])
+        let along = b.multiply(x, along)?;
+        Ok(smallvec![b.subtract(scaled, along)?, weight_ct])
     }
 
     fn policy(&self) -> Policy {

@@ -1,7 +1,6 @@
 //! `swiglu` and its gradient.
 
 use super::parts::sibling;
-use super::silu::{silu_parts, silu_slope};
 use crate::build::{Builder, Values, present};
 use crate::composite::{AttrSpec, Attrs, CompositeDef};
 use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, VjpCx, arity, require_same};
@@ -54,8 +53,8 @@ impl CompositeDef for Swiglu {
     }
 }
 
-/// The gradients of `swiglu` by `gate` and `up` from `gate`, `up` and the cotangent. It repeats instructions of the
-/// decomposition of `swiglu`, which are merged with those.
+/// The gradients of `swiglu` by `gate` and `up` from `gate`, `up` and the cotangent. It repeats the logistic function of the
+/// decomposition of `swiglu`, which is merged with that one; `silu(gate)` is not needed, and so not kept.
 #[derive(Debug)]
 pub(super) struct SwigluGrad;
 
@@ -76,13 +75,16 @@ impl CompositeDef for SwigluGrad {
         Ok(smallvec![gate.clone(), up.clone()])
     }
 
+    /// With `s = logistic(gate)` and `t = ct * s`: `up * (t + t * gate * (1 - s))` and `t * gate`.
     fn expand(&self, b: &mut Builder<'_>, _: &Attrs, args: &[Value]) -> Result<Values> {
-        let (up, ct) = (args[1], args[2]);
-        let (gate, opened) = silu_parts(b, args[0])?;
-        let up_ct = b.multiply(ct, opened)?;
-        let slope = silu_slope(b, gate, opened)?;
-        let opened_ct = b.multiply(ct, up)?;
-        Ok(smallvec![b.multiply(opened_ct, slope)?, up_ct])
+        let (gate, up, ct) = (args[0], args[1], args[2]);
+        let share = b.logistic(gate)?;
+        let through = b.multiply(ct, share)?;
+        let up_ct = b.multiply(through, gate)?;
+        let rest = b.subtract_from(1.0, share)?;
+        let curved = b.multiply(up_ct, rest)?;
+        let slope = b.add(through, curved)?;
+        Ok(smallvec![b.multiply(up, slope)?, up_ct])
     }
 
     fn policy(&self) -> Policy {
