@@ -39,7 +39,8 @@ const TRAIN_STEP: &str = concat!(
     ", annotate-rounding, cse, legalize, check-precision"
 );
 
-/// The gradients of [`TRAIN_STEP`] as results, without the update: what `halite numerics` compares.
+/// The gradients by the parameters of the model, without the update: what `halite numerics` compares. The passes of
+/// [`TRAIN_STEP`] that store parameters otherwise or replace what is written are left out.
 pub(crate) const GRADIENTS: &str = concat!(
     "bind-recipe, cse, dce, auto-diff, auto-cast, ",
     simplify!(),

@@ -1,26 +1,33 @@
 //! What `--explain` shows: the decisions of passes, equal ones of different layers as one.
 
-use super::table::table;
 use halite_passes::{Remark, family};
 use indexmap::IndexMap;
 use serde_json::json;
 
-/// One line for each different decision, in the order of the passes.
+/// One entry for each different decision, in the order of the passes.
 pub(super) fn explanation(remarks: &[(&'static str, Vec<Remark>)]) -> String {
-    let mut rows: IndexMap<Vec<String>, usize> = IndexMap::new();
+    let mut times: IndexMap<(&str, String, String), usize> = IndexMap::new();
     for (module, remark) in each(remarks) {
         let Remark { pass, rule, taken, message, scope, .. } = remark;
         let verdict = if *taken { "taken" } else { "not taken" };
-        let cells = [module, pass, rule, verdict].map(str::to_owned);
-        let row = cells.into_iter().chain([family(scope), family(message)]).collect();
-        *rows.entry(row).or_default() += 1;
+        let place = if scope.is_empty() { String::new() } else { format!(" in {}", family(scope)) };
+        let headline = format!("{pass}, {rule}: {verdict}{place}");
+        *times.entry((module, headline, family(message))).or_default() += 1;
     }
-    if rows.is_empty() {
+    if times.is_empty() {
         return "nothing to explain: no pass made a choice\n".to_owned();
     }
-    let head = ["module", "pass", "rule", "", "where", "why", "times"].map(str::to_owned).to_vec();
-    let body = rows.into_iter().map(|(row, times)| row.into_iter().chain([times.to_string()]).collect());
-    table(&std::iter::once(head).chain(body).collect::<Vec<_>>())
+    let mut text = String::new();
+    let mut last = "";
+    for ((module, headline, message), count) in times {
+        if module != last {
+            text.push_str(&format!("{module}\n"));
+            last = module;
+        }
+        let count = if count > 1 { format!(", {count} times") } else { String::new() };
+        text.push_str(&format!("  {headline}{count}\n    {message}\n"));
+    }
+    text
 }
 
 /// Every decision as an object.

@@ -12,6 +12,7 @@ use halite_passes::Pipeline;
 use halite_runtime::Executor;
 use halite_spec::{ModuleRole, PrecisionName};
 use halite_support::{Diagnostic, Diagnostics};
+use halite_tensor::DType;
 use halite_tensor::compare::difference;
 use indexmap::IndexMap;
 
@@ -20,6 +21,10 @@ const ERROR_RATIO: f64 = 1.5;
 /// What it may add to that, in units of roundoff: of the result at its scale, and of the operands of matmuls at the scale
 /// of the change, because an optimized program rounds at other places and so errs otherwise, not only less or more.
 const ROUNDOFFS: f64 = 2.0;
+
+/// What counts as a roundoff where the program itself is in `f64`: it is then its own truth, and sums of many elements in
+/// another order differ by more than one. Twice this is the 1e-12 to which `f64` programs are held.
+const F64_ROUNDOFF: f64 = 0.5e-12;
 
 /// Results by the names of the model.
 type Outputs = IndexMap<String, Output>;
@@ -211,11 +216,14 @@ impl<'a> Study<'a> {
         self.truth.get(name).or_else(|| self.truth.get(name.strip_prefix("master.")?))
     }
 
-    /// What rounding at other places, or with other random bits, changes: a unit of roundoff of what matmuls read, where
-    /// that is less than what they compute in.
+    /// What rounding at other places, in another order or with other random bits changes, at the scale of the change: a unit
+    /// of roundoff of what matmuls read, where that is less than what they compute in.
     fn rounding_noise(&self) -> f64 {
-        let operand = self.source.recipe.precision.operand;
-        if operand.is_narrow() { operand.unit_roundoff() } else { 0.0 }
+        match self.source.recipe.precision.operand {
+            DType::F64 => F64_ROUNDOFF,
+            operand if operand.is_narrow() => operand.unit_roundoff(),
+            _ => 0.0,
+        }
     }
 }
 
