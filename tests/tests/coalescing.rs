@@ -1,14 +1,16 @@
-//! Models with merged projections against the same models without, through the map between the two.
+//! Optimized models against the same models without optimizations, through the map between the weights of the two.
 
 #![allow(clippy::print_stdout, reason = "what was measured is part of the output of a test")]
 
+use halite::compile::{CompileOptions, CompiledModule};
+use halite::pipelines::pipeline;
 use halite::session::Session;
 use halite::source::{self, Source};
 use halite_ir::text::parse;
-use halite_ir::{Init, Interpreter, LowerOptions, Module, ParamRole, Registry, ResultRole, lower};
-use halite_passes::{Findings, PassCx, Remark, Runner, RunnerOptions};
+use halite_ir::{Init, Interpreter, LowerOptions, Module, ParamRole, Registry, ResultRole};
+use halite_passes::{Changed, Findings, PassCx, PassReport, Pipeline, Runner, RunnerOptions, Stage};
 use halite_runtime::{Executable, evaluate};
-use halite_spec::Recipe;
+use halite_spec::{ModuleRole, Recipe};
 use halite_support::{FileId, Result};
 use halite_tensor::compare::difference;
 use halite_tensor::{DType, HostTensor};
@@ -20,13 +22,9 @@ use std::collections::BTreeMap;
 /// Updates that are compared.
 const UPDATES: usize = 10;
 
-/// What comes before and after `coalesce-layers`.
-const CLEAN: &str = "(simplify, fold-constant, cse, dce)*";
-const STEP: &str = "auto-diff, auto-cast, append-optimizer, check-precision, expand-composites, inline, \
-    (simplify, fold-constant, cse, dce)*, annotate-rounding, cse, legalize, check-precision";
-const GRADIENTS: &str =
-    "auto-diff, auto-cast, expand-composites, inline, (simplify, fold-constant, cse, dce)*, legalize";
-const FORWARD: &str = "auto-cast, dce, expand-composites, inline, (simplify, fold-constant, cse, dce)*, legalize";
+/// What follows the passes that all modules share, for the gradients as results.
+const GRADIENTS: &str = "auto-diff, auto-cast, (simplify, fold-constant, cse, dce)*, dispatch-dialect, \
+    expand-composites, inline, (simplify, fold-constant, cse, dce)*, annotate-rounding, cse, legalize";
 
 const VOCAB: usize = 29;
 
@@ -36,8 +34,13 @@ const ADAMW: &str =
 const SGD: &str = "[optimizer.sgd]\nlr = 1e-1\nmomentum = 0.9\nweight_decay = 0.1\nclip_norm = 0.5\n";
 
 fn llama(layers: usize, kv_heads: usize, more: &str) -> String {
+    llama_of("llama", layers, kv_heads, more)
+}
+
+/// A model with the configuration of Llama.
+fn llama_of(name: &str, layers: usize, kv_heads: usize, more: &str) -> String {
     let config = format!("vocab = {VOCAB}, hidden = 16, layers = {layers}, heads = 4, kv_heads = {kv_heads}, ffn = 24");
-    format!("[model]\nname = \"llama\"\nconfig = {{ {config} }}\n{ADAMW}{more}")
+    format!("[model]\nname = \"{name}\"\nconfig = {{ {config} }}\n{ADAMW}{more}")
 }
 
 /// GPT-2 as it is, and with a projection of its own for queries, keys and values.
@@ -61,7 +64,7 @@ struct Model {
 struct Program {
     module: Module,
     executable: Box<dyn Executable>,
-    remarks: Vec<Remark>,
+    reports: Vec<PassReport>,
 }
 
 impl Model {
@@ -73,6 +76,8 @@ impl Model {
         assert!(gpt2.contains(merged), "GPT-2 comes with merged projections");
         std::fs::write(folder.path().join("split.hal"), gpt2.replace(merged, split))
             .expect("the folder can be written");
+        let spelled = include_str!("../data/spelled.hal");
+        std::fs::write(folder.path().join("spelled.hal"), spelled).expect("the folder can be written");
         let path = folder.path().join("recipe.toml");
         let text = format!("halite = 1\nbatch = 2\nseq = 8\nprecision = \"{precision}\"\n{rest}");
         std::fs::write(&path, &text).expect("the folder can be written");
@@ -82,33 +87,44 @@ impl Model {
         Self { source: source.unwrap_or_else(|errors| panic!("{errors:?}\n{text}")), session }
     }
 
-    /// The module after these passes, and what they say.
-    fn module(&self, passes: &str) -> (Module, Vec<Remark>) {
-        self.try_module(passes).unwrap_or_else(|error| panic!("{error:?}"))
+    /// The pipeline of a role.
+    fn pipeline(&self, role: ModuleRole) -> Pipeline {
+        self.session.passes.pipeline(pipeline(role)).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    fn try_module(&self, passes: &str) -> Result<(Module, Vec<Remark>)> {
-        let elaborated = self.session.elaborate(&self.source).unwrap_or_else(|errors| panic!("{errors:?}"));
-        let mut module = elaborated.module;
-        let findings = Findings::with_remarks();
-        let recipe = Some(&self.source.recipe);
-        let cx = PassCx { registry: &self.session.registry, recipe, findings: Some(&findings) };
-        let pipeline = self.session.passes.pipeline(passes).unwrap_or_else(|error| panic!("{error}"));
-        Runner::new(RunnerOptions::default()).run(&pipeline, &mut module, &cx)?;
-        Ok((module, findings.remarks()))
+    /// The pipeline of a training step, with the gradients as results in the place of the update.
+    fn gradients(&self) -> Pipeline {
+        let (shared, _) = self.pipeline(ModuleRole::TrainStep).split_at_phase();
+        let own = self.session.passes.pipeline(GRADIENTS).unwrap_or_else(|error| panic!("{error}"));
+        Pipeline { stages: [shared.stages, own.stages].concat() }
     }
 
-    fn compile(&self, merged: bool, rest: &str) -> Program {
-        let merge = if merged { "coalesce-layers, cse, dce, " } else { "" };
-        let (module, remarks) = self.module(&format!("bind-recipe, {CLEAN}, {merge}{rest}"));
-        let hlo = lower(&module, &self.session.sources, LowerOptions::default());
-        let hlo = halite_hlo::encode(&hlo.unwrap_or_else(|error| panic!("{error:?}")));
-        let executable = xla::compile(&hlo, 1).unwrap_or_else(|error| panic!("{error}"));
-        Program { module, executable, remarks }
+    fn compile(&self, role: ModuleRole, pipeline: &Pipeline) -> Program {
+        let built = self.session.elaborate(&self.source).unwrap_or_else(|errors| panic!("{errors:?}")).module;
+        let options = CompileOptions::default();
+        let compiled = self.session.compile_role(&built, &self.source.recipe, role, pipeline, &options);
+        let CompiledModule { ir: module, hlo, reports, .. } = compiled.unwrap_or_else(|error| panic!("{error:?}"));
+        let executable = xla::compile(&halite_hlo::encode(&hlo), 1).unwrap_or_else(|error| panic!("{error}"));
+        Program { module, executable, reports }
+    }
+
+    /// Without the optimizations of a pipeline, and with them.
+    fn compile_both(&self, role: ModuleRole, pipeline: &Pipeline) -> (Program, Program) {
+        (self.compile(role, &pipeline.required_only()), self.compile(role, pipeline))
     }
 }
 
 impl Program {
+    /// How many weights are several of the model.
+    fn packed(&self) -> usize {
+        let entry = self.module.entry().expect("a model has an entry");
+        entry.params.iter().filter(|param| param.packing().is_some()).count()
+    }
+
+    fn was_changed_by(&self, pass: &str) -> bool {
+        self.reports.iter().any(|report| report.name == pass && report.changed != Changed::No)
+    }
+
     /// Inputs for the first run: tokens, weights that are away from where they would start, empty slots.
     fn initial(&self) -> Vec<HostTensor> {
         let entry = self.module.entry().expect("a model has an entry");
@@ -151,13 +167,9 @@ impl Program {
     }
 }
 
-fn stored(plain: &Program, merged: &Program, inputs: &[HostTensor]) -> Vec<HostTensor> {
-    let (old, new) = plain.module.entry().zip(merged.module.entry()).expect("a model has an entry");
+fn stored(plain: &Program, optimized: &Program, inputs: &[HostTensor]) -> Vec<HostTensor> {
+    let (old, new) = plain.module.entry().zip(optimized.module.entry()).expect("a model has an entry");
     stored_as(old, new, inputs.to_vec()).unwrap_or_else(|error| panic!("{error}"))
-}
-
-fn taken(remarks: &[Remark]) -> usize {
-    remarks.iter().filter(|remark| remark.pass == "coalesce-layers" && remark.taken).count()
 }
 
 /// What counts as the least scale of a tensor. The bias of keys adds the same to all scores of a query, so that in exact
@@ -196,46 +208,53 @@ fn changes(
     later.iter().filter_map(change).collect()
 }
 
-/// Results with `merges` merged projections equal those without.
-fn assert_same_results(what: &str, model: &Model, passes: &str, merges: usize) {
-    let (plain, merged) = (model.compile(false, passes), model.compile(true, passes));
-    assert_eq!(taken(&merged.remarks), merges, "{what}: {:?}", merged.remarks);
+/// Results with optimizations, among them `packed` weights that are several of the model, equal those without.
+fn assert_same_results(what: &str, (plain, optimized): &(Program, Program), packed: usize) {
+    assert_eq!((plain.packed(), optimized.packed()), (0, packed), "{what}");
     let inputs = plain.initial();
     let expected = plain.named(&plain.run(&inputs));
-    let found = merged.named(&merged.run(&stored(&plain, &merged, &inputs)));
+    let found = optimized.named(&optimized.run(&stored(plain, optimized, &inputs)));
     println!("{what}: {} results {:e}", found.len(), assert_equal(what, &found, &expected, least));
 }
 
-/// Outputs, gradients and updates with `merges` merged projections equal those without, in `f64`.
-fn assert_same_training(what: &str, recipe: &str, merges: usize) {
+/// Outputs, gradients and updates with optimizations, among them `packed` weights that are several of the model, equal
+/// those without, in `f64`. The optimized training step is returned.
+fn assert_same_training(what: &str, recipe: &str, packed: usize) -> Program {
     let model = Model::new("fp64", recipe);
-    assert_same_results(what, &model, GRADIENTS, merges);
-    let (plain, merged) = (model.compile(false, STEP), model.compile(true, STEP));
+    for role in [ModuleRole::Forward, ModuleRole::Eval] {
+        let both = model.compile_both(role, &model.pipeline(role));
+        assert_same_results(&format!("{what}, {role:?}"), &both, packed);
+    }
+    let role = ModuleRole::TrainStep;
+    let gradients = model.compile_both(role, &model.gradients());
+    assert_same_results(&format!("{what}, gradients"), &gradients, packed);
+    let (plain, optimized) = model.compile_both(role, &model.pipeline(role));
+    assert_eq!(optimized.packed(), packed, "{what}");
     let mut expected_state = plain.initial();
-    let mut found_state = stored(&plain, &merged, &expected_state);
+    let mut found_state = stored(&plain, &optimized, &expected_state);
     let entry = plain.module.entry().expect("a model has an entry");
     let names = entry.params.iter().map(|param| param.name.to_string());
     let mut before: BTreeMap<_, _> = names.zip(expected_state.iter().cloned()).collect();
     let mut found_before = before.clone();
     let mut worst = 0f64;
     for _ in 0..UPDATES {
-        let (expected, found) = (plain.run(&expected_state), merged.run(&found_state));
-        let (after, found_after) = (plain.named(&expected), merged.named(&found));
+        let (expected, found) = (plain.run(&expected_state), optimized.run(&found_state));
+        let (after, found_after) = (plain.named(&expected), optimized.named(&found));
         assert_equal(what, &found_after, &after, least);
         // A weight of one rounds to 2^-53, whatever is added to it.
         let unit = DType::F64.unit_roundoff();
         let floor = |name: &str| least(name) + 8.0 * unit / MERGED * difference(&after[name], &after[name]).scale;
         worst = worst.max(assert_equal(what, &changes(&found_after, &found_before), &changes(&after, &before), floor));
         plain.advance(&mut expected_state, expected);
-        merged.advance(&mut found_state, found);
+        optimized.advance(&mut found_state, found);
         (before, found_before) = (after, found_after);
     }
     println!("{what}: {UPDATES} updates {worst:e}");
+    optimized
 }
 
 #[test]
 fn llama_trains_alike() {
-    assert_same_results("llama forward", &Model::new("fp64", &llama(2, 4, "")), FORWARD, 4);
     assert_same_training("llama", &llama(2, 4, ""), 4);
 }
 
@@ -262,17 +281,32 @@ fn gpt2_is_left_alone() {
 
 #[test]
 fn biases_train_alike() {
-    assert_same_training("split gpt2", &gpt2(true), 1);
+    assert_same_training("split gpt2", &gpt2(true), 2);
+}
+
+#[test]
+fn fused_parts_train_alike() {
+    let step = assert_same_training("spelled llama", &llama_of("spelled.hal", 1, 2, ""), 2);
+    for pass in ["fuse-rope", "fuse-norm", "fuse-activation"] {
+        assert!(step.was_changed_by(pass), "`{pass}` had nothing to do");
+    }
+}
+
+fn without_merging(mut pipeline: Pipeline) -> Pipeline {
+    let merges = |stage: &Stage| matches!(stage, Stage::Once(pass) if pass.info().name == "coalesce-layers");
+    pipeline.stages.retain(|stage| !merges(stage));
+    pipeline
 }
 
 /// A gradient in mixed precision errs at most [`MIXED_RATIO`] times as much as without merging.
 #[test]
 fn mixed_gradients_are_as_good() {
     let recipe = llama(2, 2, "");
-    let exact = Model::new("fp64", &recipe).compile(false, GRADIENTS);
-    let model = Model::new("mixed", &recipe);
-    let (plain, merged) = (model.compile(false, GRADIENTS), model.compile(true, GRADIENTS));
-    assert_eq!(taken(&merged.remarks), 4);
+    let (model, role) = (Model::new("mixed", &recipe), ModuleRole::TrainStep);
+    let exact = Model::new("fp64", &recipe).compile(role, &model.gradients().required_only());
+    let (plain, optimized) =
+        (model.compile(role, &without_merging(model.gradients())), model.compile(role, &model.gradients()));
+    assert_eq!((plain.packed(), optimized.packed()), (0, 4));
     let inputs = plain.initial();
     let wide = |input: &HostTensor| {
         if input.dtype().is_float() {
@@ -283,7 +317,7 @@ fn mixed_gradients_are_as_good() {
     };
     let exactly = exact.named(&exact.run(&inputs.iter().map(wide).collect::<Vec<_>>()));
     let before = plain.named(&plain.run(&inputs));
-    let after = merged.named(&merged.run(&stored(&plain, &merged, &inputs)));
+    let after = optimized.named(&optimized.run(&stored(&plain, &optimized, &inputs)));
     for (name, exact) in &exactly {
         let error = |found: &HostTensor| {
             let squares = found.f64s().into_iter().zip(exact.f64s()).map(|(found, exact)| (found - exact).powi(2));
@@ -299,12 +333,20 @@ fn mixed_gradients_are_as_good() {
 /// Patterns are about the names of the model, which merging does not change.
 #[test]
 fn patterns_match_what_is_merged() {
-    let train = |exception: &str| {
+    let train = |exception: &str| -> Result<_> {
         let mut model = Model::new("bf16-sr", &llama(2, 4, ""));
         let line = format!("precision = {{ recipe = \"bf16-sr\", override = [{exception}] }}");
         let directives = Directives { recipe: vec![line], ..Directives::default() };
         model.source.recipe.precision = directives.recipe().unwrap().unwrap().precision;
-        model.try_module(&format!("bind-recipe, {CLEAN}, coalesce-layers, cse, dce, {STEP}"))
+        let mut module = model.session.elaborate(&model.source).unwrap_or_else(|errors| panic!("{errors:?}")).module;
+        let findings = Findings::with_remarks();
+        let (registry, recipe) = (&model.session.registry, Some(&model.source.recipe));
+        let cx = PassCx { registry, recipe, findings: Some(&findings) };
+        let step = model.pipeline(ModuleRole::TrainStep);
+        Runner::new(RunnerOptions::default()).run(&step, &mut module, &cx)?;
+        let mut remarks = findings.remarks();
+        remarks.retain(|remark| remark.pass == "coalesce-layers");
+        Ok((module, remarks))
     };
     // How many merges there are, how many weights of the model are wide, and what stays apart.
     let outcome = |exception: &str| {
@@ -313,7 +355,8 @@ fn patterns_match_what_is_merged() {
         let weights = entry.params.iter().filter(|param| matches!(param.role, ParamRole::Weight(_)));
         let wide = weights.filter(|param| entry.ty(param.value).dtype() == DType::F32);
         let wide = wide.map(|param| param.originals().count()).sum::<usize>();
-        (taken(&remarks), wide, remarks.iter().filter(|remark| !remark.taken).count())
+        let taken = remarks.iter().filter(|remark| remark.taken).count();
+        (taken, wide, remarks.len() - taken)
     };
     assert_eq!(outcome(""), (4, 0, 0));
     // Queries, keys, values and outputs of both layers: the first three are merged, and no pattern is idle.

@@ -1,13 +1,15 @@
 //! A model that spells composites out becomes the one that names them.
 
 use halite::session::Session;
-use halite::source;
+use halite::source::{self, Source};
+use halite::verify::VerifyOptions;
 use halite_ir::{Module, fingerprint};
 use halite_passes::{PassCx, Runner, RunnerOptions};
+use halite_tests::xla;
 use std::path::Path;
 
-/// The module of a small Llama after the passes that recognize composites.
-fn recognized(model: &str) -> Module {
+/// The recipe of a small Llama.
+fn load(model: &str, session: &mut Session) -> Source {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("recipe.toml");
     let config = "{ vocab = 32, hidden = 16, layers = 2, heads = 4, kv_heads = 2, ffn = 24, rope_theta = 500000.0 }";
@@ -15,9 +17,20 @@ fn recognized(model: &str) -> Module {
         "halite = 1\nbatch = 2\nseq = 8\nmodel.name = \"{model}\"\nmodel.config = {config}\noptimizer.sgd.lr = 0.1\n"
     );
     std::fs::write(&path, &text).expect("the folder can be written");
-    let mut session = Session::new();
     let source = source::load(path.to_str().expect("the path is text"), &[], &mut session.sources);
-    let source = source.unwrap_or_else(|errors| panic!("{errors:?}\n{text}"));
+    source.unwrap_or_else(|errors| panic!("{errors:?}\n{text}"))
+}
+
+/// The path of the model that spells composites out.
+fn spelled() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/spelled.hal");
+    path.to_str().expect("the path is text").to_owned()
+}
+
+/// The module of a small Llama after the passes that recognize composites.
+fn recognized(model: &str) -> Module {
+    let mut session = Session::new();
+    let source = load(model, &mut session);
     let mut module = session.elaborate(&source).unwrap_or_else(|errors| panic!("{errors:?}")).module;
     let passes = "bind-recipe, (simplify, fold-constant, cse, dce)*, fuse-rope, fuse-norm, fuse-activation, \
                   fuse-softmax, cse, dce";
@@ -30,8 +43,7 @@ fn recognized(model: &str) -> Module {
 
 #[test]
 fn a_spelled_llama_is_llama() {
-    let spelled = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/spelled.hal");
-    let spelled = recognized(spelled.to_str().expect("the path is text"));
+    let spelled = recognized(&spelled());
     let named = recognized("llama");
     let composites = |module: &Module| {
         let ops = module.functions.iter().flat_map(|function| &function.insts).map(|inst| inst.op.name().to_owned());
@@ -39,4 +51,15 @@ fn a_spelled_llama_is_llama() {
     };
     assert_eq!(composites(&spelled), composites(&named));
     assert_eq!(fingerprint(&spelled), fingerprint(&named));
+}
+
+/// What it is compared with is the model in `f64`, although it states `f32` here and there.
+#[test]
+fn a_spelled_llama_verifies() {
+    let mut session = Session::new();
+    let source = load(&spelled(), &mut session);
+    let report = session.verify(&source, &VerifyOptions::default(), xla::client());
+    let report = report.unwrap_or_else(|errors| panic!("{errors:?}"));
+    assert!(report.passed(), "{report:#?}");
+    assert!(report.rows.len() > 10);
 }

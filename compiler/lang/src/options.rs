@@ -58,7 +58,8 @@ impl Override {
 /// How a model is elaborated.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Options {
-    /// The element type of weights and of `float` in the model.
+    /// The element type of weights and of `float` in the model. Where it is `f64`, as for what programs are verified
+    /// against, `f32` in the model means `f64` too; other types stay what they are.
     pub float: DType,
     /// Replacements of configuration defaults; of two for one key the later wins.
     pub overrides: Vec<Override>,

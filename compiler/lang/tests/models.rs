@@ -103,6 +103,27 @@ fn main_takes_the_batch_and_returns_loss_count_and_outputs() {
 }
 
 #[test]
+fn f32_means_f64_where_the_float_is() {
+    let text = "model m { config { n = 4 }
+        fn f(x: f32[n]) { return sum(convert(x, f32) * iota([n], type = f32)) }
+        fn main(t: s32[n]) {
+            param w: [n] = ones
+            narrow = convert(w, bf16)
+            output narrow
+            return f(w * convert(iota([n]), f32)), sum(convert(t, f32))
+        } }";
+    let dtypes = |float: DType| {
+        let file = SourceMap::new().add("m", text);
+        let options = Options { float, ..Options::default() };
+        let built = elaborate(file, text, &options, &Registry::builtin()).unwrap_or_else(|errors| panic!("{errors:?}"));
+        let types = built.module.entry().expect("an entry").result_types();
+        types.iter().map(|ty| ty.dtype()).collect::<Vec<_>>()
+    };
+    assert_eq!(dtypes(DType::F64), [DType::F64, DType::F64, DType::Bf16]);
+    assert_eq!(dtypes(DType::F32), [DType::F32, DType::F32, DType::Bf16]);
+}
+
+#[test]
 fn instructions_know_their_scope_and_source() {
     let built = build("llama", TINY, DType::F32);
     let (main, locs) = (built.module.entry().expect("an entry"), &built.module.locs);

@@ -4,7 +4,7 @@ use super::value::Value;
 use super::{Elaborator, Eval, Locals, Reported, arithmetic, elements, type_word};
 use crate::ast::{BinaryOp, Call, Expr, ExprKind, ScopePart, Subscript};
 use halite_support::{Diagnostic, Name, codes};
-use halite_tensor::Shape;
+use halite_tensor::{DType, Shape};
 
 impl Elaborator<'_, '_> {
     /// An expression with one value.
@@ -60,8 +60,16 @@ impl Elaborator<'_, '_> {
         if let Some(value) = locals.get(name).or_else(|| self.globals.get(name)) {
             return value.clone();
         }
-        let dtype = type_word(name).ok_or(Reported)?;
-        Ok(Value::Type(dtype.unwrap_or(self.options.float)))
+        Ok(Value::Type(self.element_type(name)?))
+    }
+
+    /// The element type that a word names in this run; see [`Options::float`](crate::Options::float).
+    pub(super) fn element_type(&self, word: &str) -> Eval<DType> {
+        let float = self.options.float;
+        match type_word(word).ok_or(Reported)? {
+            Some(DType::F32) if float == DType::F64 => Ok(float),
+            stated => Ok(stated.unwrap_or(float)),
+        }
     }
 
     fn negate(&mut self, part: &Expr, expr: &Expr, locals: &Locals) -> Eval<Value> {

@@ -1,11 +1,10 @@
 //! Calls of a model's functions, and statements.
 
 use super::value::Value;
-use super::{Elaborator, Eval, Locals, Reported, Weight, type_word};
+use super::{Elaborator, Eval, Locals, Reported, Weight};
 use crate::ast::{Argument, Assign, Call, Expr, For, Function, Param, Statement, Type};
 use halite_ir::{Init, ParamRole, TensorType, WeightInfo};
 use halite_support::{Diagnostic, Name, Span, codes};
-use halite_tensor::DType;
 
 impl Elaborator<'_, '_> {
     /// A call of a model function, a builtin or a composite, inside its scope if it names one.
@@ -225,7 +224,6 @@ impl Elaborator<'_, '_> {
 
     pub(super) fn ty(&mut self, ty: &Type, locals: &Locals) -> Eval<TensorType> {
         let shape = self.shape(&ty.shape, locals)?;
-        let dtype: Option<DType> = type_word(&ty.dtype.name).ok_or(Reported)?;
-        Ok(TensorType::new(dtype.unwrap_or(self.options.float), shape))
+        Ok(TensorType::new(self.element_type(&ty.dtype.name)?, shape))
     }
 }
