@@ -69,7 +69,9 @@ fn generate(seed: u64, registry: &Registry) -> Result<Mutant> {
     let mut random = Random::new(seed);
     let mut module = Module::new(format!("mutant{seed}"));
     let mut b = Builder::new(&mut module, registry, "main");
-    let sizes = Sizes { batch: 1 + random.below(2), seq: 4 + random.below(6), heads: 2, dim: 4 };
+    let batch = 1 + random.below(2);
+    let seq = if random.below(8) == 0 { 17 + random.below(4) } else { 4 + random.below(6) };
+    let sizes = Sizes { batch, seq, heads: 2, dim: 4 };
     let mut draft = Draft { b: &mut b, random: &mut random, sizes, ids: None, weights: 0, story: Vec::new() };
     let logits = draft.model()?;
     let story = draft.story;

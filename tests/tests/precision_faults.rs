@@ -183,11 +183,11 @@ const fn pass(name: &'static str, code: Code, op: &'static str, scope: &'static 
 }
 
 const NORM: &str = "model.layers.0.input_layernorm";
-const UP: &str = "model.layers.1.mlp.up_proj";
+const GATE_UP: &str = "model.layers.1.mlp.gate_proj";
 
 /// Between mixed precision and the first audit: findings.
 const EARLY: &[PassFault] = &[
-    pass("dot-accumulates", codes::ACCUMULATE_NARROW, "dot_general", UP, Narrow::Op),
+    pass("dot-accumulates", codes::ACCUMULATE_NARROW, "dot_general", GATE_UP, Narrow::Op),
     pass("dot-of-gradient-accumulates", codes::ACCUMULATE_NARROW, "dot_general", "vjp(lm_head)", Narrow::Op),
     pass("loss-narrow", codes::LOSS_NARROW, "cross_entropy", "", Narrow::Result(0)),
     pass("count-narrow", codes::LOSS_NARROW, "cross_entropy", "", Narrow::Result(1)),
@@ -211,7 +211,7 @@ const LATE: &[PassFault] = &[
     pass("exponential-of-loss-narrow", codes::SENSITIVE_NARROW, "exponential", "", Narrow::Op),
     pass("log-narrow", codes::SENSITIVE_NARROW, "log", "", Narrow::Op),
     pass("sum-narrow", codes::ACCUMULATE_NARROW, "reduce", NORM, Narrow::Op),
-    pass("late-dot-accumulates", codes::ACCUMULATE_NARROW, "dot_general", UP, Narrow::Op),
+    pass("late-dot-accumulates", codes::ACCUMULATE_NARROW, "dot_general", GATE_UP, Narrow::Op),
     pass("square-root-of-moment-narrow", codes::UPDATE_NARROW, "sqrt", "optimizer.lm_head.weight", Narrow::Op),
     pass("new-weight-narrow", codes::UPDATE_NARROW, "subtract", "optimizer.lm_head.weight", Narrow::Op),
 ];

@@ -7,8 +7,8 @@
 pub mod bundle;
 mod chart;
 pub mod compile;
-pub mod convert;
 pub mod content;
+pub mod convert;
 pub mod dump;
 pub mod execute;
 pub mod files;

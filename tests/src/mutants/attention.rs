@@ -101,7 +101,28 @@ impl Draft<'_, '_> {
                 self.b.reshape(scores, [batch, heads, seq, seq])?
             }
         };
-        self.b.multiply_scalar(scores, 1.0 / (dim as f64).sqrt())
+        let scores = self.b.multiply_scalar(scores, 1.0 / (dim as f64).sqrt())?;
+        self.bent(scores)
+    }
+
+    /// Scores kept below a bound, or all shifted alike, or as they are.
+    fn bent(&mut self, scores: Value) -> Result<Value> {
+        match self.random.below(6) {
+            0 => {
+                self.tell("soft cap");
+                let part = self.b.splat_like(scores, 30.0)?;
+                let part = self.b.divide(scores, part)?;
+                let part = self.b.tanh(part)?;
+                self.b.multiply_scalar(part, 30.0)
+            }
+            1 => {
+                let shift = self.pick(&[-40.0, 40.0]);
+                self.tell(format!("shifted by {shift}"));
+                let shift = self.b.splat_like(scores, shift)?;
+                self.b.add(scores, shift)
+            }
+            _ => Ok(scores),
+        }
     }
 
     fn probabilities(&mut self, scores: Value, wiring: Wiring, wrong_mask: bool) -> Result<Value> {

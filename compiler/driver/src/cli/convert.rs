@@ -72,8 +72,7 @@ impl Convert {
             Form::Model => "as the model names them",
             Form::Stored => "as the bundle stores them",
         };
-        let text =
-            format!("wrote {place}: {} {how}, {}, from {given}\n", counted(count, "tensor"), bytes(size as u64));
+        let text = format!("wrote {place}: {} {how}, {}, from {given}\n", counted(count, "tensor"), bytes(size as u64));
         Ok(Output::new(text, json!({"output": place, "to": to.name(), "tensors": count, "from": given, "bytes": size})))
     }
 }

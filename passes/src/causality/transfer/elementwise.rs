@@ -4,6 +4,7 @@ use super::Site;
 use crate::causality::affine::{Affine, Digit};
 use crate::causality::assumption::{Assumption, underflow};
 use crate::causality::levels::{Level, Levels};
+use crate::causality::region::Area;
 use crate::causality::state::{State, is_exact};
 use halite_ir::Op;
 use halite_tensor::DType;
@@ -132,7 +133,8 @@ pub(super) fn is_binary(op: &Op) -> bool {
 /// An element-wise function of two operands.
 pub(super) fn binary(site: &mut Site<'_>) -> State {
     let (x, y, dtype, op) = (site.args[0], site.args[1], site.dtype(), &site.inst.op);
-    let is_linear = matches!(op, Op::Add(_) | Op::Subtract(_) | Op::Multiply(_) | Op::Maximum(_) | Op::Minimum(_));
+    let is_linear =
+        matches!(op, Op::Add(_) | Op::Subtract(_) | Op::Multiply(_) | Op::Divide(_) | Op::Maximum(_) | Op::Minimum(_));
     let mut state = State {
         number: number(op, x, y, dtype).filter(|number| is_exact(number, dtype)),
         mixed: is_linear && (x.mixed || y.mixed),
@@ -201,26 +203,29 @@ fn parts(number: &Affine, by: i64) -> Option<(Affine, Affine)> {
     Some((high.into(), low.into()))
 }
 
+/// The largest constant that shifts or scales scores and surely masks none: its negative has an exponential that is still a
+/// normal number in `f32` and `bf16`.
+const MODEST: f64 = 87.0;
+
+/// Whether a constant makes scores of scores: a divisor, or what shifts or scales all of them alike.
+fn keeps_scores(op: &Op, level: Level, is_shared: bool, is_right: bool) -> bool {
+    let Some(value) = level.as_constant() else { return false };
+    match op {
+        Op::Add(_) | Op::Subtract(_) | Op::Multiply(_) => is_shared && value.abs() <= MODEST,
+        Op::Divide(_) => is_right,
+        _ => false,
+    }
+}
+
 /// The levels of the result: where one operand decides alone, where a fill meets a score, and where both have a level.
 fn levels(op: &Op, x: &State, y: &State, dtype: DType, state: &mut State) {
     for (own, other, swapped) in [(x, y, false), (y, x, true)] {
-        let alone = other.levels.area(|_| true);
+        let is_shared = own.levels.everywhere().is_some();
         for (level, area) in own.levels.iter() {
             if let Some(result) = absorbed(op, level, swapped, dtype) {
                 state.add_levels(&one(result.rounded(dtype), area), true);
-            } else if level.is_fill() && !is_neutral(op, level) && !other.levels.cover_all() {
-                let (rest, exact) = alone.complement();
-                match filled(op, level, swapped).filter(|_| exact) {
-                    // What is not bounded may cancel the fill.
-                    Some(_) if other.unbounded => state.mixed = true,
-                    Some(result) => {
-                        for region in rest {
-                            let (inside, complete) = area.and(&region.into());
-                            state.add_levels(&one(result.rounded(dtype), &inside), complete);
-                        }
-                    }
-                    None => state.forget_fills(),
-                }
+            } else if level.is_fill() && !is_neutral(op, level) && !keeps_scores(op, level, is_shared, swapped) {
+                meet_scores(filled(op, level, swapped), area, other, dtype, state);
             }
         }
     }
@@ -236,7 +241,21 @@ fn levels(op: &Op, x: &State, y: &State, dtype: DType, state: &mut State) {
     }
 }
 
-fn one(level: Level, area: &crate::causality::region::Area) -> Levels {
+/// Adds what a fill makes of the scores among the elements of the other operand, if there are any.
+fn meet_scores(result: Option<Level>, area: &Area, other: &State, dtype: DType, state: &mut State) {
+    let (rest, exact) = other.levels.area(|_| true).complement();
+    let met = rest.into_iter().map(|region| area.and(&region.into())).filter(|(inside, _)| !inside.is_empty());
+    for (inside, complete) in met {
+        match result.filter(|_| exact) {
+            // What is not bounded may cancel the fill.
+            Some(_) if other.unbounded => state.mixed = true,
+            Some(result) => state.add_levels(&one(result.rounded(dtype), &inside), complete),
+            None => state.forget_fills(),
+        }
+    }
+}
+
+fn one(level: Level, area: &Area) -> Levels {
     let mut levels = Levels::default();
     levels.add(level, area);
     levels
@@ -276,15 +295,15 @@ fn is_neutral(op: &Op, level: Level) -> bool {
     }
 }
 
-/// The result where one operand is a fill and the other a score.
+/// The result where one operand is a fill and the other a score. Which of the two is the larger depends on the score, too.
 fn filled(op: &Op, level: Level, is_right: bool) -> Option<Level> {
     let spread = level.spread + 1.0;
     match op {
         Op::Add(_) => Some(Level { spread, ..level }),
         Op::Subtract(_) if is_right => Some(Level { base: -level.base, spread }),
         Op::Subtract(_) => Some(Level { spread, ..level }),
-        Op::Minimum(_) if level.is_low() => Some(level),
-        Op::Maximum(_) if !level.is_low() => Some(level),
+        Op::Minimum(_) if level.is_low() => Some(Level { spread, ..level }),
+        Op::Maximum(_) if !level.is_low() => Some(Level { spread, ..level }),
         _ => None,
     }
 }
