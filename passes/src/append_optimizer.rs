@@ -79,9 +79,10 @@ fn append(module: &mut Module, registry: &Registry, recipe: &Recipe, entry: &Fun
     let one = b.splat_like(objective.count, 1.0)?;
     let divisor = b.maximum(objective.count, one)?;
     let clipped = clip::scale(&mut b, &weights, divisor, clip)?;
+    let terms = Terms { dtype: update, rate, factor: clipped.factor };
     let updated = match &recipe.optimizer {
-        Optimizer::AdamW(settings) => adamw::updates(&mut b, settings, time, rate, clipped.factor, update, &weights)?,
-        Optimizer::Sgd(settings) => sgd::updates(&mut b, settings, rate, clipped.factor, update, &weights)?,
+        Optimizer::AdamW(settings) => adamw::updates(&mut b, settings, time, &terms, &weights)?,
+        Optimizer::Sgd(settings) => sgd::updates(&mut b, settings, &terms, &weights)?,
     };
     let loss = b.divide(objective.sum, divisor)?;
     b.set_loc(outer);
@@ -229,6 +230,16 @@ impl Objective {
         let float = engine(b.dtype(self.sum));
         Ok(Self { sum: b.convert(self.sum, float)?, count: b.convert(self.count, float)? })
     }
+}
+
+/// What every update rule is given besides its settings.
+struct Terms {
+    /// The type of arithmetic on tensors.
+    dtype: DType,
+    /// The learning rate.
+    rate: Value,
+    /// Multiplies gradients: mean and clipping.
+    factor: Value,
 }
 
 /// The number of the update being made.

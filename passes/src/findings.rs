@@ -49,6 +49,11 @@ impl Findings {
         self.causality.borrow().clone()
     }
 
+    /// Whether remarks are kept.
+    pub(crate) fn keeps_remarks(&self) -> bool {
+        self.remarks.is_some()
+    }
+
     /// Keeps a remark, which is only made when someone wants to read it.
     pub(crate) fn remark(&self, remark: impl FnOnce() -> Remark) {
         if let Some(remarks) = &self.remarks {

@@ -115,6 +115,11 @@ impl<'a> PassCx<'a> {
         })
     }
 
+    /// Whether someone wants to read remarks, for passes that have to look for what to say.
+    pub fn explains(&self) -> bool {
+        self.findings.is_some_and(Findings::keeps_remarks)
+    }
+
     /// Leaves a remark for `--explain`; it is made only when someone wants to read it.
     pub fn explain(&self, remark: impl FnOnce() -> Remark) {
         if let Some(findings) = self.findings {

@@ -49,12 +49,10 @@ pub fn in_model(function: &Function, results: &[HostTensor]) -> Result<BTreeMap<
 
 /// What a weight or a slot of one packs, and what its parts would be called alone.
 fn parts<'a>(function: &'a Function, param: &'a Param) -> Option<(&'a Packing, Vec<String>)> {
-    let (weight, prefix) = match &param.role {
-        ParamRole::State(info) => {
-            let weight = function.params.iter().find(|weight| Some(&weight.name) == info.of.as_ref())?;
-            (weight, format!("{}.", info.slot.name()))
-        }
-        _ => (param, String::new()),
+    let packing = function.packing(param)?;
+    let prefix = match &param.role {
+        ParamRole::State(info) => format!("{}.", info.slot.name()),
+        _ => String::new(),
     };
-    Some((weight.packing()?, weight.originals().map(|name| format!("{prefix}{name}")).collect()))
+    Some((packing, packing.parts.iter().map(|part| format!("{prefix}{}", part.name)).collect()))
 }

@@ -160,11 +160,15 @@ fn broken(relation: Relation, before: &[HostTensor], after: &[HostTensor]) -> Op
 #[test]
 fn pipelines_keep_results() {
     let registry = Registry::builtin();
+    // There is no recipe to bind.
+    let prepare = halite::pipelines::PREPARE.strip_prefix("bind-recipe, ").expect("the pipeline begins so");
+    let whole =
+        format!("{prepare}, auto-diff, expand-composites, inline, (cse, simplify, fold-constant, dce)*, legalize");
     let pieces = [
         "cse, dce, (simplify, fold-constant, cse, dce)*",
         "expand-composites, inline, (simplify, fold-constant, cse, dce)*, legalize",
         "coalesce-layers, cse, dce, auto-diff, expand-composites, inline, (simplify, fold-constant, cse, dce)*, legalize",
-        "(cse, simplify, fold-constant, dce)*, fold-causal-mask, fuse-rope, fuse-norm, fuse-activation, fuse-softmax, coalesce-layers, cse, dce, auto-diff, expand-composites, inline, (cse, simplify, fold-constant, dce)*, legalize",
+        &whole,
         "cse, dce, auto-diff, (simplify, fold-constant, cse, dce)*, expand-composites, inline, (simplify, fold-constant, cse, dce)*, legalize",
     ];
     for seed in share(2) {

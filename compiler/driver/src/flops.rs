@@ -43,10 +43,9 @@ struct Share {
 impl Share {
     /// That of a matrix with copies; the gradient of a vector is no contraction.
     fn of(packing: &Packing) -> Option<Self> {
-        let elements = packing.parts.iter().map(|part| part.shape.iter().map(|&size| size as u64).product());
         let is_matrix = packing.parts.iter().all(|part| part.shape.len() > 1);
         let stored = packing.shape().ok()?.num_elements() as u64;
-        let smallest = elements.min()?;
+        let smallest = packing.parts.iter().map(|part| part.num_elements() as u64).min()?;
         (packing.has_copies() && is_matrix).then(|| Self { model: packed::model_elements(packing), stored, smallest })
     }
 }
@@ -54,7 +53,7 @@ impl Share {
 impl Shares {
     fn of(function: &Function) -> Self {
         let mut shares = Self::default();
-        let share = |param: &Param| packed::packing(function, param).and_then(Share::of);
+        let share = |param: &Param| function.packing(param).and_then(Share::of);
         let packed: Vec<_> = function.params.iter().filter_map(|param| Some((param, share(param)?))).collect();
         if packed.is_empty() {
             return shares;

@@ -25,6 +25,9 @@ macro_rules! prepare {
     };
 }
 
+/// The passes that all modules share, in the syntax of `halite opt --passes`.
+pub const PREPARE: &str = prepare!();
+
 /// Forward, loss, backward, clipping and update in one module.
 ///
 /// `cse` runs before `auto-diff` so that what layers share (masks, rotary tables) is differentiated once. Composites are

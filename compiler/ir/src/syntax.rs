@@ -93,9 +93,7 @@ impl Module {
 
     /// `wanted`, or `wanted.1`, `wanted.2` and so on when it is taken.
     pub fn unused_name(&self, wanted: &str) -> Name {
-        let numbered = (1..).map(|number| format!("{wanted}.{number}"));
-        let mut candidates = std::iter::once(wanted.to_owned()).chain(numbered);
-        candidates.find(|name| self.find(name).is_none()).map(Name::from).unwrap_or_default()
+        Name::unused(wanted, |name| self.find(name).is_some())
     }
 
     /// The entry: the last function.
@@ -136,6 +134,13 @@ impl Function {
             Def::Param(_) => None,
             Def::Inst(index, _) => Some(&self.insts[index as usize]),
         }
+    }
+
+    /// How a parameter stores several tensors of the model: a weight says so, and its slots are stored as it is.
+    pub fn packing<'a>(&'a self, param: &'a Param) -> Option<&'a Packing> {
+        let of = param.role.weight_of();
+        let weight = of.and_then(|of| self.params.iter().find(|weight| *weight.name == *of));
+        weight.unwrap_or(param).packing().map(|packing| &**packing)
     }
 
     /// Types of the parameters.
@@ -257,6 +262,13 @@ pub enum ParamRole {
     Weight(WeightInfo),
     /// State that a step replaces and that is not a weight.
     State(StateInfo),
+}
+
+impl ParamRole {
+    /// The weight that a piece of state belongs to.
+    pub fn weight_of(&self) -> Option<&str> {
+        if let ParamRole::State(info) = self { info.of.as_deref() } else { None }
+    }
 }
 
 /// What the recipe and the model say of one weight.

@@ -9,6 +9,19 @@ use std::sync::Arc;
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name(Arc<str>);
 
+impl Name {
+    /// `wanted`, or `wanted.1`, `wanted.2` and so on: the first that is not taken.
+    pub fn unused(wanted: &str, is_taken: impl Fn(&str) -> bool) -> Self {
+        let mut name = wanted.to_owned();
+        let mut number = 0;
+        while is_taken(&name) {
+            number += 1;
+            name = format!("{wanted}.{number}");
+        }
+        name.into()
+    }
+}
+
 impl Default for Name {
     fn default() -> Self {
         Self::from("")

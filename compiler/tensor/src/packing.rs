@@ -54,6 +54,11 @@ impl Part {
         shape
     }
 
+    /// Elements in the model, copies not counted.
+    pub fn num_elements(&self) -> usize {
+        self.shape.iter().product()
+    }
+
     /// Rows in the share of one of `ranks` ranks.
     pub fn rows_per_rank(&self, ranks: usize) -> usize {
         self.rows_first()[0] * self.copies / ranks

@@ -1,7 +1,7 @@
 //! AdamW (Loshchilov and Hutter 2019): decoupled weight decay, bias-corrected moments, `eps` outside the root.
 
 use super::write::{Replacements, scaled, spread};
-use super::{Time, Weight};
+use super::{Terms, Time, Weight};
 use halite_ir::{Builder, Slot, Value, present};
 use halite_spec::AdamW;
 use halite_support::{Name, Result};
@@ -26,12 +26,10 @@ pub(super) fn updates(
     b: &mut Builder<'_>,
     settings: &AdamW,
     time: Time,
-    rate: Value,
-    factor: Value,
-    dtype: DType,
+    terms: &Terms,
     weights: &[Weight],
 ) -> Result<Vec<(Name, Value)>> {
-    let shared = shared(b, settings, time, rate, factor, dtype)?;
+    let shared = shared(b, settings, time, terms)?;
     let mut all = Replacements::default();
     for weight in weights {
         let outer = b.enter_scope(weight.scope.clone());
@@ -41,15 +39,9 @@ pub(super) fn updates(
     Ok(all.in_order())
 }
 
-fn shared(
-    b: &mut Builder<'_>,
-    settings: &AdamW,
-    time: Time,
-    rate: Value,
-    factor: Value,
-    dtype: DType,
-) -> Result<Shared> {
+fn shared(b: &mut Builder<'_>, settings: &AdamW, time: Time, terms: &Terms) -> Result<Shared> {
     let [beta1, beta2] = settings.betas;
+    let &Terms { dtype, rate, factor } = terms;
     let gain = b.multiply_scalar(factor, 1.0 - beta1)?;
     let first = correction(b, time, beta1)?;
     let second = correction(b, time, beta2)?;

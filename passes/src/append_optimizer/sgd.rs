@@ -1,22 +1,20 @@
 //! Stochastic gradient descent with momentum and decoupled weight decay.
 
-use super::Weight;
 use super::write::{Replacements, scaled};
+use super::{Terms, Weight};
 use halite_ir::{Builder, Slot, Value};
 use halite_spec::Sgd;
 use halite_support::{Name, Result};
-use halite_tensor::DType;
 
 /// `m' = momentum * m + g`, `w' = w - (rate * m' + rate * decay * w)`; without momentum `g` takes the place of `m'`.
 /// Replacements of weights, then of momenta and masters, each with the name of its parameter.
 pub(super) fn updates(
     b: &mut Builder<'_>,
     settings: &Sgd,
-    rate: Value,
-    factor: Value,
-    dtype: DType,
+    terms: &Terms,
     weights: &[Weight],
 ) -> Result<Vec<(Name, Value)>> {
+    let &Terms { dtype, rate, factor } = terms;
     let mut all = Replacements::default();
     for weight in weights {
         let outer = b.enter_scope(weight.scope.clone());

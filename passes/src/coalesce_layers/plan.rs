@@ -136,20 +136,13 @@ impl Planner<'_> {
         };
         let packing = Packing { ranks: self.sharing.ranks(), parts: params.iter().map(part).collect() };
         let names: Vec<_> = packing.parts.iter().map(|part| &*part.name).collect();
-        let name = self.unused_name(&merged(&names));
+        let name = Name::unused(&merged(&names), |name| self.taken.contains(name));
+        self.taken.insert(name.clone());
         let first = &self.entry.params[params[0].0];
         let ty = self.entry.ty(first.value).with_shape(packing.shape()?);
         let packing = Arc::new(packing);
         let info = WeightInfo { packing: Some(packing.clone()), ..weight_info(first) };
         Ok(Packed { name, ty, info, packing, params: params.into_iter().map(|(at, ..)| at).collect() })
-    }
-
-    fn unused_name(&mut self, wanted: &str) -> Name {
-        let numbered = (1..).map(|number| format!("{wanted}.{number}"));
-        let mut candidates = std::iter::once(wanted.to_owned()).chain(numbered).map(Name::from);
-        let name = candidates.find(|name| !self.taken.contains(name)).unwrap_or_default();
-        self.taken.insert(name.clone());
-        name
     }
 
     fn key(&self, projection: &Projection) -> Key {

@@ -37,7 +37,10 @@ impl Twins {
         let twin = match self.functions.iter().position(|known| same_body(known, &body)) {
             Some(known) => known,
             None => {
-                body.name = self.unused_name(module, &name(entry, kernel, &key.2));
+                let is_taken = |name: &str| {
+                    module.find(name).is_some() || self.functions.iter().any(|function| &*function.name == name)
+                };
+                body.name = Name::unused(&name(entry, kernel, &key.2), is_taken);
                 self.functions.push(body);
                 self.functions.len() - 1
             }
@@ -50,16 +53,6 @@ impl Twins {
     /// All twins in order.
     pub(super) fn take(&mut self) -> Vec<Function> {
         std::mem::take(&mut self.functions)
-    }
-
-    /// `wanted`, or `wanted.1`, `wanted.2` and so on when it is taken.
-    fn unused_name(&self, module: &Module, wanted: &str) -> Name {
-        let numbered = (1..).map(|number| format!("{wanted}.{number}"));
-        let is_taken = |name: &String| {
-            module.find(name).is_some() || self.functions.iter().any(|function| *function.name == **name)
-        };
-        let mut names = std::iter::once(wanted.to_owned()).chain(numbered);
-        names.find(|name| !is_taken(name)).map(Name::from).unwrap_or_default()
     }
 }
 

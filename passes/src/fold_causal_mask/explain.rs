@@ -12,7 +12,7 @@ use halite_tensor::DType;
 
 /// Leaves a remark for each mask of a function, and for what looks like one.
 pub(super) fn explain(module: &Module, id: FuncId, plan: &Plan, cx: &PassCx<'_>) {
-    if cx.findings.is_none() {
+    if !cx.explains() {
         return;
     }
     let function = module.function(id);

@@ -57,9 +57,11 @@ impl Pass for Fusion {
         let fused = rewrite_planned(
             module,
             cx.registry,
-            |cx, function| {
-                let selection = select(&cx, function, &self.rules)?;
-                self.note(function, &selection, &mut notes);
+            |infer, function| {
+                let selection = select(&infer, function, &self.rules)?;
+                if cx.explains() {
+                    self.note(function, &selection, &mut notes);
+                }
                 (!selection.taken.is_empty()).then_some(selection)
             },
             rewrite,

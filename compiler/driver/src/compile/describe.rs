@@ -59,7 +59,7 @@ fn buffer(entry: &Function, param: &Param) -> Buffer {
         }
     };
     let ty = entry.ty(param.value);
-    let packing = packed::packing(entry, param).cloned();
+    let packing = entry.packing(param).cloned();
     let content = (param.role == ParamRole::CausalMask).then_some(BufferContent::Causal);
     Buffer {
         name: param.name.to_string(),

@@ -1,7 +1,6 @@
 //! Element types: of the state, and of what computes with little to spare.
 
 use crate::compile::for_role;
-use crate::packed::packing;
 use crate::pipelines;
 use crate::session::Session;
 use crate::source::Source;
@@ -130,7 +129,7 @@ pub fn summarize(module: &Module, registry: &Registry) -> halite_support::Result
             ParamRole::Argument | ParamRole::Batch | ParamRole::CausalMask => ("batch", None),
         };
         let ty = entry.ty(param.value);
-        let of = |weight| pieces(slot, weight, ty.dtype(), ty.shape(), packing(entry, param));
+        let of = |weight| pieces(slot, weight, ty.dtype(), ty.shape(), entry.packing(param));
         weight.map(of).unwrap_or_default()
     }));
     let mut rows: IndexMap<OpRow, u64> = IndexMap::new();

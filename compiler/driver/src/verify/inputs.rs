@@ -1,6 +1,6 @@
 //! Inputs that make every part of a step matter.
 
-use crate::packed::{packing, part_names, weight_of};
+use crate::packed::part_names;
 use crate::random::Stream;
 use crate::source::Source;
 use halite_ir::{Function, Init, Param, ParamRole, Slot};
@@ -66,8 +66,8 @@ fn reals(entry: &Function, param: &Param, seed: u64) -> Result<HostTensor> {
         let values = (0..shape.num_elements()).map(|index| f64::from(real(role, row, stream, index as u64) as f32));
         HostTensor::from_f64s(ty.dtype(), shape.clone(), values)
     };
-    let Some(packing) = packing(entry, param) else { return Ok(tensor(name, ty.shape())) };
-    let names = part_names(packing, name, weight_of(role));
+    let Some(packing) = entry.packing(param) else { return Ok(tensor(name, ty.shape())) };
+    let names = part_names(packing, name, role.weight_of());
     let parts: Vec<_> = names.iter().zip(&packing.parts).map(|(name, part)| tensor(name, &part.shape)).collect();
     packing.pack(&parts.iter().collect::<Vec<_>>()).map_err(|error| error.into_bug("inputs of verification"))
 }

@@ -1,7 +1,7 @@
 //! Programs that are compared, and what comes out of them by the names of the model.
 
 use crate::compile::{CompileOptions, CompiledModule};
-use crate::packed::{packing, part_names, weight_of};
+use crate::packed::part_names;
 use crate::session::Session;
 use crate::source::Source;
 use crate::verify::inputs;
@@ -115,13 +115,13 @@ impl Program {
             return Ok(vec![(result.name.to_string(), Output::new(written, None))]);
         };
         let (param, old) = (&self.entry.params[position], &inputs[position]);
-        let Some(packing) = packing(&self.entry, param) else {
+        let Some(packing) = self.entry.packing(param) else {
             return Ok(vec![(result.name.to_string(), Output::new(written, Some(old)))]);
         };
         let unpack = |tensor| packing.unpack(tensor).map_err(|error| error.into_bug("verification"));
         let outputs = unpack(&written)?.into_iter().zip(unpack(old)?);
         let outputs = outputs.map(|(written, old)| Output::new(written, Some(&old)));
-        Ok(part_names(packing, &param.name, weight_of(&param.role)).into_iter().zip(outputs).collect())
+        Ok(part_names(packing, &param.name, param.role.weight_of()).into_iter().zip(outputs).collect())
     }
 }
 
