@@ -16,6 +16,7 @@ mod precision;
 mod run;
 mod streams;
 mod table;
+mod target;
 mod terminal;
 mod train;
 mod verify;

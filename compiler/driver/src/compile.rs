@@ -246,10 +246,7 @@ impl Session {
 
 /// The same options with HLO that the target takes.
 fn for_target(options: &CompileOptions, target: Target) -> CompileOptions {
-    let kernels = match target {
-        Target::Cpu => Kernels::Twins,
-        Target::Trn1 | Target::Trn2 => Kernels::CustomCalls,
-    };
+    let kernels = if target.is_neuron() { Kernels::CustomCalls } else { Kernels::Twins };
     CompileOptions { lower: LowerOptions { kernels, ..options.lower }, ..options.clone() }
 }
 

@@ -1,10 +1,11 @@
 //! Plain data that Halite reads and writes, without logic: the [`Recipe`] of a training run and the [`Manifest`] of a
-//! bundle. Both are versioned; both parse back to what was written.
+//! bundle, both versioned, both parsing back to what was written; and what is known of the [`target`]s.
 
 pub mod environment;
 mod manifest;
 mod precision;
 mod recipe;
+pub mod target;
 
 pub use manifest::{
     Buffer, BufferContent, BufferInit, BufferSlot, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, ModuleRole,
@@ -14,6 +15,7 @@ pub use precision::{
     Master, Precision, PrecisionName, PrecisionOverride, RoundingMode, SrBy, SrSites, StochasticRounding,
 };
 pub use recipe::{
-    AdamW, Check, ConfigValue, Dialect, ModelChoice, Neuron, Optimizer, Parallel, RECIPE_VERSION, Recipe, Schedule,
-    Sgd, Target, Train, Waiver,
+    AdamW, Check, ConfigValue, Dialect, Emit, GroupField, ModelChoice, Neuron, Optimizer, Parallel, RECIPE_VERSION,
+    Recipe, Schedule, Sgd, Train, Waiver,
 };
+pub use target::Target;

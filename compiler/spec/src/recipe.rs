@@ -1,9 +1,9 @@
 //! The recipe: what to train and how.
 
 use crate::precision::Precision;
+use crate::target::{CompilerVersion, Target};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// The recipe format this build reads and writes.
 pub const RECIPE_VERSION: u32 = 1;
@@ -185,42 +185,6 @@ pub struct Parallel {
     pub global_batch: u32,
 }
 
-/// What the HLO is for.
-///
-/// For Trainium the HLO calls kernels of the Neuron compiler, and the bundle holds the HLO of their twins, by which any XLA
-/// runs the same program. Ops and element types that Neuron does not take are not refused yet.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Target {
-    /// CPU XLA.
-    #[default]
-    Cpu,
-    /// The first generation of Trainium.
-    Trn1,
-    /// The second generation of Trainium.
-    Trn2,
-}
-
-impl Target {
-    /// All targets.
-    pub const ALL: [Target; 3] = [Target::Cpu, Target::Trn1, Target::Trn2];
-
-    /// The name in recipes and on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Target::Cpu => "cpu",
-            Target::Trn1 => "trn1",
-            Target::Trn2 => "trn2",
-        }
-    }
-}
-
-impl fmt::Display for Target {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
 /// Which kernels of the target are used: those that are trusted, less `off`, and `on`. What both lists name is on.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -289,11 +253,39 @@ pub struct Neuron {
     pub environment: IndexMap<String, String>,
     /// Flags of `neuronx-cc`.
     pub flags: Vec<String>,
+    /// The version of `neuronx-cc` whose rules hold; left out, the newest that the tables know.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compiler: Option<CompilerVersion>,
+    /// Rules of the target that the program may break, by name; each must be one that can be allowed.
+    pub allow: Vec<String>,
+    /// The forms of the HLO that public sources do not settle.
+    pub emit: Emit,
 }
 
 impl Neuron {
     /// Whether nothing is set.
     pub fn is_empty(&self) -> bool {
-        self.environment.is_empty() && self.flags.is_empty()
+        *self == Self::default()
     }
+}
+
+/// Forms of HLO between which public sources leave a choice.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Emit {
+    /// Where collectives hold their groups.
+    pub groups: GroupField,
+    /// Whether collectives carry a channel.
+    pub channels: bool,
+}
+
+/// The field of HLO in which a collective holds its groups.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GroupField {
+    /// Number 49, a list of groups.
+    #[default]
+    ReplicaGroups,
+    /// Number 87, as newer XLA versions write it.
+    CollectiveDeviceList,
 }

@@ -13,7 +13,7 @@ use halite_ir::TensorType;
 use halite_spec::Target;
 use halite_tensor::DType;
 
-const TRAINIUM: &[Target] = &[Target::Trn1, Target::Trn2];
+const NEURON: &[Target] = &[Target::Trn1, Target::Trn1n, Target::Trn2, Target::Trn3, Target::Inf2];
 
 /// All kernels of the dialect.
 pub(super) fn entries() -> Vec<DialectEntry> {
@@ -21,7 +21,7 @@ pub(super) fn entries() -> Vec<DialectEntry> {
         name,
         composite,
         priority: 10,
-        targets: TRAINIUM,
+        targets: NEURON,
         trust: Trust::Documented,
         enabled: true,
         kernel,

@@ -3,13 +3,14 @@
 use super::bars;
 use super::context::{Context, Output, Result, one};
 use super::explain;
+use super::target::TargetName;
 use super::table::{bytes, counted, facts, grouped, short};
 use clap::{Args, ValueEnum};
 use halite::Bundle;
 use halite::compile::CompileOptions;
 use halite::dump::DumpFilter;
 use halite_ir::LowerOptions;
-use halite_spec::{ModuleRole, Target};
+use halite_spec::ModuleRole;
 use halite_support::Diagnostics;
 use serde_json::json;
 use std::path::PathBuf;
@@ -83,28 +84,11 @@ enum Emit {
     Ir,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum TargetName {
-    Cpu,
-    Trn1,
-    Trn2,
-}
-
-impl From<TargetName> for Target {
-    fn from(target: TargetName) -> Self {
-        match target {
-            TargetName::Cpu => Target::Cpu,
-            TargetName::Trn1 => Target::Trn1,
-            TargetName::Trn2 => Target::Trn2,
-        }
-    }
-}
-
 impl Compile {
     pub(super) fn run(self, context: &mut Context) -> Result<Output> {
         let mut source = context.load(&self.input, &self.set)?;
         if let Some(target) = self.target {
-            source.recipe.target = target.into();
+            source.recipe.target = target.0;
         }
         let folder = self.output.clone().unwrap_or_else(|| PathBuf::from("build").join(&source.name));
         let spinner = bars::spinner(context, &format!("compiling {}", source.name));

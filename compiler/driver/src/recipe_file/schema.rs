@@ -140,7 +140,7 @@ pub(super) const RECIPE: &[Key] = &[
 ];
 
 /// The names of [`Target`](halite_spec::Target).
-pub(super) const TARGETS: &[&str] = &["cpu", "trn1", "trn2"];
+pub(super) const TARGETS: &[&str] = &["cpu", "trn1", "trn1n", "trn2", "trn3", "inf2"];
 
 const DIALECT: &[Key] = &[optional("off", Kind::Texts), optional("on", Kind::Texts)];
 

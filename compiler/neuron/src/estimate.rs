@@ -1,0 +1,1 @@
+//! What a module needs on a core.

@@ -1,0 +1,131 @@
+//! The tables, parsed.
+
+use halite_spec::Target;
+use halite_spec::target::{
+    CompilerError, CompilerFlag, CompilerVersion, ElementType, Hardware, KernelSchema, Limits, Provenance, Rule,
+};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use std::sync::LazyLock;
+
+static BUILTIN: LazyLock<Tables> = LazyLock::new(Tables::parse);
+
+/// Everything known of the targets.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Tables {
+    /// One row for each Neuron target.
+    pub hardware: Vec<Hardware>,
+    /// Element types.
+    pub elements: Vec<ElementType>,
+    /// Limits of one module.
+    pub limits: Vec<Limits>,
+    /// What HLO may not hold.
+    pub rules: Vec<Rule>,
+    /// Kernels that HLO calls by name.
+    pub kernels: Vec<KernelSchema>,
+    /// Released versions of `neuronx-cc`, oldest first.
+    pub versions: Vec<CompilerVersion>,
+    /// Its flags.
+    pub flags: Vec<CompilerFlag>,
+    /// Its errors.
+    pub errors: Vec<CompilerError>,
+    /// How what can be written in several ways is written.
+    pub forms: Vec<Forms>,
+}
+
+/// How a target wants what HLO can say in several ways.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Forms {
+    /// The targets of which this is said.
+    pub targets: Vec<Target>,
+    /// Whether reads at positions are products with one-hot matrices, and not `gather`.
+    pub one_hot_reads: bool,
+    /// Whether sums at positions are products with one-hot matrices, and not `scatter`.
+    pub one_hot_sums: bool,
+    /// Where that is known from.
+    pub provenance: Provenance,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Compiler {
+    versions: Vec<CompilerVersion>,
+    flag: Vec<CompilerFlag>,
+    error: Vec<CompilerError>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rows<T> {
+    row: Vec<T>,
+}
+
+impl Tables {
+    /// The tables of this build.
+    pub fn builtin() -> &'static Tables {
+        &BUILTIN
+    }
+
+    fn parse() -> Self {
+        let compiler: Compiler = parse("compiler.toml", include_str!("../data/compiler.toml"));
+        Self {
+            hardware: rows("hardware.toml", include_str!("../data/hardware.toml")),
+            elements: rows("elements.toml", include_str!("../data/elements.toml")),
+            limits: rows("limits.toml", include_str!("../data/limits.toml")),
+            rules: rows("rules.toml", include_str!("../data/rules.toml")),
+            kernels: rows("kernels.toml", include_str!("../data/kernels.toml")),
+            versions: compiler.versions,
+            flags: compiler.flag,
+            errors: compiler.error,
+            forms: rows("forms.toml", include_str!("../data/forms.toml")),
+        }
+    }
+
+    /// The hardware of a target; `None` for one that is not Neuron's.
+    pub fn hardware(&self, target: Target) -> Option<&Hardware> {
+        self.hardware.iter().find(|row| row.target == target)
+    }
+
+    /// The limits of one module for a target.
+    pub fn limits(&self, target: Target) -> Option<&Limits> {
+        self.limits.iter().find(|row| row.targets.contains(&target))
+    }
+
+    /// How a target wants what can be written in several ways.
+    pub fn forms(&self, target: Target) -> Option<&Forms> {
+        self.forms.iter().find(|row| row.targets.contains(&target))
+    }
+
+    /// How a target takes the element type that HLO calls `dtype`, if anything is known.
+    pub fn element(&self, target: Target, dtype: &str) -> Option<&ElementType> {
+        self.elements.iter().find(|row| row.dtype == dtype && row.targets.contains(&target))
+    }
+
+    /// The kernel of this name.
+    pub fn kernel(&self, name: &str) -> Option<&KernelSchema> {
+        self.kernels.iter().find(|row| row.name == name)
+    }
+
+    /// The rules of a target under a version of its compiler.
+    pub fn rules(&self, target: Target, version: &CompilerVersion) -> impl Iterator<Item = &Rule> {
+        self.rules.iter().filter(move |rule| rule.targets.contains(&target) && rule.compiler.contains(version))
+    }
+
+    /// The newest version of `neuronx-cc` that the tables know.
+    pub fn newest(&self) -> &CompilerVersion {
+        self.versions.last().expect("a test holds the table to at least one version")
+    }
+}
+
+fn rows<T: DeserializeOwned>(file: &str, text: &str) -> Vec<T> {
+    parse::<Rows<T>>(file, text).row
+}
+
+/// The data files are part of this build; a test parses them.
+fn parse<T: DeserializeOwned>(file: &str, text: &str) -> T {
+    toml::from_str(text).unwrap_or_else(|error| panic!("{file}: {error}"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,47 @@
+use super::*;
+use std::collections::BTreeSet;
+
+#[test]
+fn every_neuron_target_has_its_rows() {
+    let tables = Tables::builtin();
+    for target in Target::ALL {
+        let known = target.is_neuron();
+        assert_eq!(tables.hardware(target).is_some(), known, "{target}");
+        assert_eq!(tables.limits(target).is_some(), known, "{target}");
+        assert_eq!(tables.forms(target).is_some(), known, "{target}");
+        assert_eq!(tables.rules(target, tables.newest()).next().is_some(), known, "{target}");
+    }
+}
+
+#[test]
+fn versions_are_in_order() {
+    let versions = &Tables::builtin().versions;
+    assert!(!versions.is_empty() && versions.is_sorted());
+}
+
+#[test]
+fn names_are_unique() {
+    let tables = Tables::builtin();
+    let unique = |names: Vec<&str>| assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "{names:?}");
+    unique(tables.rules.iter().map(|rule| rule.id.as_str()).collect());
+    unique(tables.kernels.iter().map(|kernel| kernel.name.as_str()).collect());
+    unique(tables.flags.iter().map(|flag| flag.name.as_str()).collect());
+    unique(tables.errors.iter().map(|error| error.code.as_str()).collect());
+}
+
+#[test]
+fn every_fact_has_a_source_and_a_month() {
+    let tables = Tables::builtin();
+    let sources = (tables.hardware.iter().map(|row| &row.provenance))
+        .chain(tables.elements.iter().map(|row| &row.provenance))
+        .chain(tables.limits.iter().map(|row| &row.provenance))
+        .chain(tables.rules.iter().map(|row| &row.provenance))
+        .chain(tables.kernels.iter().map(|row| &row.provenance))
+        .chain(tables.flags.iter().map(|row| &row.provenance))
+        .chain(tables.errors.iter().map(|row| &row.provenance))
+        .chain(tables.forms.iter().map(|row| &row.provenance));
+    for provenance in sources {
+        let month = provenance.read.split_once('-').filter(|(year, month)| year.len() == 4 && month.len() == 2);
+        assert!(month.is_some() && !provenance.source.trim().is_empty(), "{provenance:?}");
+    }
+}
