@@ -9,7 +9,7 @@ macro_rules! entries {
     };
 }
 
-const MODELS: &[Entry] = entries!("", ".hal", ["gpt2", "llama"]);
+const MODELS: &[Entry] = entries!("", ".hal", ["gpt2", "llama", "llama3", "mistral", "qwen2"]);
 
 const PRESETS: &[Entry] = entries!("presets/", ".toml", ["hlat-70b", "hlat-7b", "hlat-7b-paper", "tiny"]);
 

@@ -1,84 +1,120 @@
-//! Dialects: the kernels that targets offer in the place of composites.
+//! Dialects: the kernels that targets offer in the place of ops.
 //!
-//! An entry says which composite a kernel computes, for which targets, on which operands, and how it is called. The
-//! decomposition of the composite stays with the program as the twin of the kernel. Declining an entry is always right.
+//! An entry says which op a kernel computes, most often a composite, for which targets, on which operands, and how it is
+//! called. What the op means stays with the program as the twin of the kernel. Declining an entry is always right.
 
 mod neuron;
 
-use halite_ir::{Attrs, TensorType};
+use halite_ir::{Attrs, Op, TensorType};
 use halite_spec::Target;
+use halite_spec::target::{Basis, KernelSchema};
 use halite_support::{Diagnostic, Result, codes};
-use std::fmt;
+use halite_target::Tables;
 
-/// A kernel that targets offer for a composite.
+/// A kernel that targets offer for an op.
 #[derive(Clone, Debug)]
 pub struct DialectEntry {
     /// Its name: the dialect, a dot, the kernel, e.g. `neuron.softmax`.
     pub name: &'static str,
-    /// The composite that it computes.
-    pub composite: &'static str,
+    /// The name of the op that it computes.
+    pub op: &'static str,
+    /// The name by which the target knows it.
+    pub kernel: &'static str,
     /// Of several kernels that fit, the one with the highest priority is taken; of equal ones, the first registered.
     pub priority: i32,
     /// The targets that have it.
     pub targets: &'static [Target],
-    /// How well its interface is known.
-    pub trust: Trust,
     /// Whether it is used without being asked for.
     pub enabled: bool,
     /// How it is called at a place, or why it cannot be.
-    pub kernel: fn(&Site<'_>) -> std::result::Result<Kernel, String>,
+    pub call: fn(&Site<'_>) -> std::result::Result<KernelUse, String>,
 }
 
-/// How well the interface of a kernel is known.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Trust {
-    /// Operands are guessed by analogy; the documentation has the name alone.
-    Presumed,
-    /// Operands are those of a single unofficial source.
-    SingleSource,
-    /// Documented, or called alike by several public projects.
-    Documented,
-}
+impl DialectEntry {
+    /// A kernel that every target has, at priority 0, used without being asked for. Its name, the op that it computes, the
+    /// name by which targets know it, and how it is called.
+    ///
+    /// ```
+    /// use halite_passes::{DialectEntry, KernelUse, Operand, PassRegistry};
+    /// use halite_spec::Target;
+    ///
+    /// let mut passes = PassRegistry::builtin();
+    /// let entry = DialectEntry::new("own.relu", "relu", "OwnRelu", |site| {
+    ///     let x = site.args.first().ok_or("it has no operand")?;
+    ///     if x.rank() < 2 {
+    ///         return Err(format!("`{x}` has rank {}, the kernel takes 2 and more", x.rank()));
+    ///     }
+    ///     Ok(KernelUse { config: String::new(), operands: vec![Operand::Arg(0)], factor: None, unsigned: false })
+    /// });
+    /// passes.register_kernel(DialectEntry { priority: 20, targets: &[Target::Trn2], ..entry }).unwrap();
+    /// assert!(passes.dialects().entries().iter().any(|entry| entry.name == "own.relu"));
+    /// ```
+    pub fn new(
+        name: &'static str,
+        op: &'static str,
+        kernel: &'static str,
+        call: fn(&Site<'_>) -> std::result::Result<KernelUse, String>,
+    ) -> Self {
+        Self { name, op, kernel, priority: 0, targets: &Target::ALL, enabled: true, call }
+    }
 
-impl fmt::Display for Trust {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Trust::Presumed => "its operands are presumed",
-            Trust::SingleSource => "its operands are known from a single source",
-            Trust::Documented => "it is documented",
-        })
+    /// How well the interface of the kernel is known, from the tables of targets.
+    pub(crate) fn trust(&self) -> &'static str {
+        match Tables::builtin().kernel(self.kernel) {
+            None => "no source of it is known",
+            Some(KernelSchema { listed: false, .. }) => "the documentation does not list it",
+            Some(KernelSchema { provenance, .. }) => match provenance.basis {
+                Basis::Inferred => "its operands are presumed",
+                Basis::SingleSource => "its operands are known from a single source",
+                Basis::Observed => "its operands are known from the code of public projects",
+                Basis::Documented => "it is documented",
+            },
+        }
     }
 }
 
-/// An application of a composite, without the conversions that mixed precision puts around it.
+/// An application of an op, without the conversions that mixed precision puts around a composite.
 #[derive(Clone, Copy, Debug)]
 pub struct Site<'a> {
-    /// The attributes of the composite.
-    pub attrs: &'a Attrs,
+    /// The op.
+    pub op: &'a Op,
     /// The types of its operands.
     pub args: &'a [TensorType],
 }
 
-/// How a kernel is called.
+impl Site<'_> {
+    /// The attributes of the composite.
+    ///
+    /// # Errors
+    /// When the op is none.
+    pub fn attrs(&self) -> std::result::Result<&Attrs, String> {
+        match self.op {
+            Op::Composite(composite) => Ok(&composite.attrs),
+            op => Err(format!("`{}` is no composite", op.name())),
+        }
+    }
+}
+
+/// How a kernel is called at a place.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Kernel {
-    /// The name by which the target knows it.
-    pub target: &'static str,
+pub struct KernelUse {
     /// Its configuration, in its own format.
     pub config: String,
     /// Its operands in order.
     pub operands: Vec<Operand>,
-    /// The operand of the composite that the kernel leaves out, because all results are proportional to it: what the
-    /// kernel gives is multiplied by it.
+    /// The operand of the op that the kernel leaves out, because all results are proportional to it: what the kernel gives
+    /// is multiplied by it.
     pub factor: Option<usize>,
+    /// Whether it gives as `u32` what the op gives as `s32`; what it gives is converted.
+    pub unsigned: bool,
 }
 
 /// An operand of a kernel.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Operand {
-    /// The operand of the composite at this position.
+    /// The operand of the op at this position.
     Arg(usize),
-    /// A scalar of the element type of the composite's first operand. The twin holds its value as a constant.
+    /// A scalar of the element type of the op's first operand. The twin holds its value as a constant.
     Scalar(f64),
 }
 

@@ -6,17 +6,17 @@ mod twin;
 use crate::dialect::DialectRegistry;
 use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
 use choice::{Action, Dispatcher};
-use halite_ir::{Function, InferCx, Inst, Module, Op, Phase, graph, rewrite_planned};
+use halite_ir::{FuncId, Function, InferCx, Inst, Module, Op, Phase, Registry, TensorType, Types, rewrite_planned};
 use halite_support::Result;
 use std::collections::VecDeque;
 
-/// Calls kernels of the target in the place of composites.
+/// Calls kernels of the target in the place of ops, most of them composites.
 ///
-/// Of the entries of the dialects whose conditions hold, the one with the highest priority takes a composite; a composite
-/// that none takes stays, and `expand-composites` writes its decomposition. A composite that holds another one which a
-/// kernel takes is expanded, so that the attention of a layer has its softmax in a kernel. Kernels compute in the type
+/// Of the entries of the dialects whose conditions hold, the one with the highest priority takes an op; a composite that
+/// none takes stays, and `expand-composites` writes its decomposition. A composite that holds an op which a kernel takes is
+/// expanded, so that the attention of a layer has its softmax in a kernel. Kernels compute in the type
 /// that mixed precision gives the composite; the conversions around it stay outside. The twin of a kernel, which says what
-/// it means, is the decomposition, one function for all calls on operands of the same types.
+/// it means, is the op itself or its decomposition, one function for all calls on operands of the same types.
 ///
 /// ```text
 /// %y = softmax %x {dim = -1} : f32[4,8]
@@ -42,7 +42,7 @@ impl Pass for DispatchDialect {
     fn info(&self) -> PassInfo {
         PassInfo {
             name: NAME,
-            summary: "call kernels of the target in the place of composites",
+            summary: "call kernels of the target in the place of ops",
             kind: Kind::Optimization,
             needs: Phase::Built..=Phase::Step,
             gives: None,
@@ -52,10 +52,10 @@ impl Pass for DispatchDialect {
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
         let mut dispatcher = Dispatcher::new(&self.dialects, cx)?;
-        let twins = graph::twins(module);
+        let twins = twins(module);
         let mut plans = VecDeque::with_capacity(module.functions.len());
         for (index, function) in module.functions.iter().enumerate() {
-            let is_twin = twins.iter().any(|twin| twin.index() == index);
+            let is_twin = twins.contains(&FuncId::new(index));
             let mut changes = false;
             for inst in function.insts.iter().filter(|_| !is_twin) {
                 changes |= dispatcher.plan(module, function, inst)?;
@@ -89,7 +89,22 @@ impl Pass for DispatchDialect {
     }
 }
 
-/// Whether a kernel could stand for an instruction at all: it is a composite that rounds to nearest.
-fn is_candidate(inst: &Inst) -> bool {
-    matches!(inst.op, Op::Composite(_)) && !inst.rounds_at_random()
+/// The functions that say what kernels mean, reached or not. They hold the ops that the kernels stand for, and keep them.
+fn twins(module: &Module) -> Vec<FuncId> {
+    let twin = |inst: &Inst| match &inst.op {
+        Op::KernelCall(kernel) => Some(kernel.twin),
+        _ => None,
+    };
+    module.functions.iter().flat_map(|function| &function.insts).filter_map(twin).collect()
+}
+
+/// What an op computes, on operands of which types, when the conversions that mixed precision puts around it are taken off.
+fn core_of(op: &Op, registry: &Registry, args: &[TensorType]) -> Result<(Op, Types)> {
+    match op {
+        Op::Composite(composite) => {
+            let (core, types) = composite.core(registry, &args.iter().collect::<Vec<_>>())?;
+            Ok((Op::Composite(core), types))
+        }
+        op => Ok((op.clone(), args.iter().cloned().collect())),
+    }
 }

@@ -15,6 +15,7 @@ mod rewrite;
 mod runner;
 mod slots;
 mod unused;
+mod watch;
 
 mod annotate_rounding;
 mod append_optimizer;
@@ -43,7 +44,7 @@ pub use annotate_rounding::check_realizable;
 pub use audit::{Audit, Checked, PrecisionUse, audit, precision_uses};
 pub use auto_cast::resolve;
 pub use causality::{Assumption, Finding, Reads, Verdict, causality};
-pub use dialect::{DialectEntry, DialectRegistry, Kernel, Operand, Site, Trust};
+pub use dialect::{DialectEntry, DialectRegistry, KernelUse, Operand, Site};
 pub use findings::Findings;
 pub use init_lint::{InitReport, ResidualBranch, ResidualStream, check_init};
 pub use pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
@@ -54,6 +55,7 @@ pub use rewrite::Fusion;
 pub use runner::{Dump, Moment, PassReport, Runner, RunnerOptions};
 pub use simplify::simplify_rules;
 pub use unused::check_unused;
+pub use watch::{Progress, Watch};
 
 /// The passes that recognize composites spelled out, in the order of the pipeline.
 pub fn fusions() -> [Fusion; 4] {

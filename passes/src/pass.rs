@@ -10,6 +10,38 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// A transformation of modules.
+///
+/// A pass from outside is registered with a session's passes and named in a pipeline:
+///
+/// ```
+/// use halite_ir::{Module, Registry, text};
+/// use halite_passes::{Changed, Pass, PassCx, PassInfo, PassRegistry, Relation, Runner, RunnerOptions};
+/// use halite_support::{FileId, Result};
+/// use std::sync::Arc;
+///
+/// /// Gives the module another name.
+/// #[derive(Debug)]
+/// struct Rename;
+///
+/// impl Pass for Rename {
+///     fn info(&self) -> PassInfo {
+///         PassInfo::new("rename", "give the module another name", Relation::Identical)
+///     }
+///
+///     fn run(&self, module: &mut Module, _: &PassCx<'_>) -> Result<Changed> {
+///         module.name = "renamed".into();
+///         Ok(Changed::No) // Names are no part of the structure.
+///     }
+/// }
+///
+/// let (registry, mut passes) = (Registry::builtin(), PassRegistry::builtin());
+/// passes.register(Arc::new(Rename)).unwrap();
+/// let ir = "func @main(%x: f32[4]) -> (f32[4]) {\n  %y = tanh %x : f32[4]\n  return %y\n}\n";
+/// let mut module = text::parse(ir, FileId::new(0), &registry).unwrap();
+/// let pipeline = passes.pipeline("cse, rename, dce").unwrap();
+/// Runner::new(RunnerOptions::default()).run(&pipeline, &mut module, &PassCx::new(&registry)).unwrap();
+/// assert_eq!(module.name, "renamed");
+/// ```
 pub trait Pass: fmt::Debug + Send + Sync {
     /// What people and the runner need to know of it.
     fn info(&self) -> PassInfo;
@@ -47,6 +79,13 @@ pub struct PassInfo {
     pub gives: Option<Phase>,
     /// How results relate to those before.
     pub relation: Relation,
+}
+
+impl PassInfo {
+    /// An optimization that takes modules before lowering in any phase and leaves them there.
+    pub fn new(name: &'static str, summary: &'static str, relation: Relation) -> Self {
+        Self { name, summary, kind: Kind::Optimization, needs: Phase::Built..=Phase::Step, gives: None, relation }
+    }
 }
 
 /// Whether a pipeline can do without a pass.
@@ -104,6 +143,11 @@ pub struct PassCx<'a> {
 }
 
 impl<'a> PassCx<'a> {
+    /// Composites alone: no recipe, and nobody to tell findings to.
+    pub fn new(registry: &'a Registry) -> Self {
+        Self { registry, recipe: None, findings: None }
+    }
+
     /// The recipe.
     ///
     /// # Errors

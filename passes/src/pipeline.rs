@@ -1,6 +1,7 @@
 //! Passes by name, and pipelines of them.
 
-use crate::dialect::DialectRegistry;
+use crate::dialect::{DialectEntry, DialectRegistry};
+use crate::dispatch_dialect::DispatchDialect;
 use crate::pass::{Kind, Pass};
 use halite_ir::Phase;
 use halite_support::nearest::nearest;
@@ -8,10 +9,12 @@ use halite_support::{Diagnostic, Result, codes};
 use indexmap::IndexMap;
 use std::sync::Arc;
 
-/// The passes a session knows. A value owned by the session, never global state.
+/// The passes a session knows, and the kernels that one of them, `dispatch-dialect`, calls. A value owned by the session,
+/// never global state.
 #[derive(Clone, Debug)]
 pub struct PassRegistry {
     passes: IndexMap<&'static str, Arc<dyn Pass>>,
+    dialects: DialectRegistry,
 }
 
 impl PassRegistry {
@@ -34,7 +37,7 @@ impl PassRegistry {
             Arc::new(crate::append_optimizer::AppendOptimizer),
             Arc::new(crate::simplify::Simplify::default()),
             Arc::new(crate::fold_constant::FoldConstant),
-            Arc::new(crate::dispatch_dialect::DispatchDialect::new(dialects)),
+            Arc::new(DispatchDialect::new(dialects.clone())),
             Arc::new(crate::expand_composites::ExpandComposites),
             Arc::new(crate::inline::Inline),
             Arc::new(crate::annotate_rounding::AnnotateRounding),
@@ -42,7 +45,23 @@ impl PassRegistry {
             Arc::new(crate::check_precision::CheckPrecision),
         ];
         let fusions = crate::fusions().map(|pass| Arc::new(pass) as Arc<dyn Pass>);
-        Self { passes: passes.into_iter().chain(fusions).map(|pass| (pass.info().name, pass)).collect() }
+        Self { passes: passes.into_iter().chain(fusions).map(|pass| (pass.info().name, pass)).collect(), dialects }
+    }
+
+    /// The kernels that `dispatch-dialect` may call.
+    pub fn dialects(&self) -> &DialectRegistry {
+        &self.dialects
+    }
+
+    /// Adds a kernel that `dispatch-dialect` may call.
+    ///
+    /// # Errors
+    /// When another has its name.
+    pub fn register_kernel(&mut self, entry: DialectEntry) -> Result<()> {
+        self.dialects.register(entry)?;
+        let pass = DispatchDialect::new(self.dialects.clone());
+        self.passes.insert(pass.info().name, Arc::new(pass));
+        Ok(())
     }
 
     /// Adds a pass.

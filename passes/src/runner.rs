@@ -2,6 +2,7 @@
 
 use crate::pass::{Changed, Kind, Pass, PassCx};
 use crate::pipeline::{Pipeline, Stage};
+use crate::watch::Watch;
 use halite_ir::{Module, fingerprint, verify};
 use halite_support::{Diagnostic, Result};
 use std::sync::Arc;
@@ -19,11 +20,13 @@ pub struct RunnerOptions {
     pub check_changed: bool,
     /// Run only the first so many optimizations; required passes always run.
     pub limit: Option<usize>,
+    /// Who may stop the work, and who hears of it.
+    pub watch: Watch,
 }
 
 impl Default for RunnerOptions {
     fn default() -> Self {
-        Self { verify_each: true, check_changed: cfg!(debug_assertions), limit: None }
+        Self { verify_each: true, check_changed: cfg!(debug_assertions), limit: None, watch: Watch::default() }
     }
 }
 
@@ -44,6 +47,7 @@ pub trait Dump {
 
 /// What one run of one pass did.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct PassReport {
     /// Its name.
     pub name: &'static str,
@@ -100,7 +104,8 @@ impl<'a> Runner<'a> {
     /// Runs a pipeline.
     ///
     /// # Errors
-    /// What a pass says of the input, or a bug diagnostic that names the pass after which the module is broken.
+    /// What a pass says of the input, a bug diagnostic that names the pass after which the module is broken, or that the
+    /// work was cancelled.
     pub fn run(&mut self, pipeline: &Pipeline, module: &mut Module, cx: &PassCx<'_>) -> Result<()> {
         pipeline.check_phases(module.phase)?;
         for stage in &pipeline.stages {
@@ -129,12 +134,15 @@ impl<'a> Runner<'a> {
 
     fn run_pass(&mut self, pass: &Arc<dyn Pass>, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
         let info = pass.info();
+        self.options.watch.cancel.check()?;
         if info.kind == Kind::Optimization {
             if self.options.limit.is_some_and(|limit| self.optimizations >= limit) {
                 return Ok(Changed::No);
             }
             self.optimizations += 1;
         }
+        let _span = tracing::debug_span!("pass", name = info.name, module = &*module.name).entered();
+        self.options.watch.started(&module.name, info.name);
         let index = self.reports.len();
         self.show(index, info.name, Moment::Before, module);
         let before = self.options.check_changed.then(|| fingerprint(module));
@@ -166,6 +174,9 @@ impl<'a> Runner<'a> {
             changed,
             insts,
         });
+        if let Some(report) = self.reports.last() {
+            self.options.watch.finished(&module.name, report);
+        }
         Ok(changed)
     }
 

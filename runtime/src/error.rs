@@ -49,6 +49,9 @@ pub enum RuntimeError {
     /// A call failed.
     #[error("execution failed: {0}")]
     Execute(Status),
+    /// The back end cannot do what was asked; the text says what instead.
+    #[error("{0}")]
+    Unsupported(String),
     /// A copy to or from a device failed.
     #[error("a copy between host and device failed: {0}")]
     Transfer(Status),
@@ -64,7 +67,7 @@ impl RuntimeError {
             Self::InvalidProgram(_) => codes::RUNTIME_PROGRAM,
             Self::Compile(_) => codes::RUNTIME_COMPILE,
             Self::InvalidInput(_) => codes::RUNTIME_INPUT,
-            Self::Client(_) | Self::Execute(_) | Self::Transfer(_) => codes::RUNTIME_EXECUTE,
+            Self::Client(_) | Self::Execute(_) | Self::Unsupported(_) | Self::Transfer(_) => codes::RUNTIME_EXECUTE,
         }
     }
 
@@ -80,6 +83,7 @@ impl RuntimeError {
             | Self::Compile(_)
             | Self::InvalidInput(_)
             | Self::Execute(_)
+            | Self::Unsupported(_)
             | Self::Transfer(_) => None,
         }
     }

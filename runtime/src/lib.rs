@@ -1,8 +1,9 @@
 //! Running HLO.
 //!
 //! An [`Executor`] compiles the bytes of a serialized `HloModuleProto` into an [`Executable`] and holds arrays on its
-//! devices as [`Buffer`]s. The one implementation so far, [`Pjrt`], opens a PJRT plugin at run time, so building this
-//! crate needs no XLA. [`find_plugin`] says where the plugin is, [`install`] puts it there.
+//! devices as [`Buffer`]s. [`Pjrt`] implements it by a PJRT plugin that is opened at run time, so that building this crate
+//! needs no XLA; [`find_plugin`] says where the plugin is, [`install`] puts it there. The feature `xla-rs` adds the module
+//! `xla_rs` with an implementation on the crate `xla`, for programs that use that crate already.
 //!
 //! XLA aborts the process on some inputs. What can be checked is therefore checked here, before each call: the bytes
 //! decode and have a signature of dense arrays ([`Program`]), and the inputs of a call fit it in number, element type,
@@ -19,6 +20,8 @@ pub mod install;
 pub mod pjrt;
 mod program;
 mod signature;
+#[cfg(feature = "xla-rs")]
+pub mod xla_rs;
 
 pub use error::{Result, RuntimeError, Status, StatusCode};
 pub use executor::{Buffer, DeviceBuffer, Executable, Executor, Input, MemoryStats, evaluate, evaluate_replicas};

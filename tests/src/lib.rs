@@ -4,7 +4,7 @@
 //!
 //! # Files
 //!
-//! A golden file is IR text (`.ir`; `.txt` in `policy`) with comments of four kinds, which the IR parser skips:
+//! A golden file is IR text (`.ir`; `.txt` in `policy` and `legality`) with comments of four kinds, which the IR parser skips:
 //!
 //! | prefix | meaning | who writes it |
 //! |---|---|---|
@@ -40,6 +40,7 @@
 //! | `lower` | runs `passes`, lowers to HLO | the HLO as text; CPU XLA with the interpreter |
 //! | `run` | nothing | `//$` |
 //! | `policy` | nothing | the table of policies of all ops, under every named precision recipe |
+//! | `legality` | makes HLO that breaks a rule of a Neuron target, and HLO that does not | both, and what is found |
 //!
 //! `//$` checks are executed in every suite. Without a PJRT plugin they cannot run on XLA: that is counted, and the whole
 //! run fails.
@@ -64,13 +65,16 @@
 mod annotation;
 pub mod cases;
 mod check;
+pub mod command_line;
 mod directives;
 mod document;
 mod executable;
 mod executions;
 mod harness;
 mod inputs;
+pub mod joint;
 pub mod known_differences;
+pub mod legality;
 mod literal;
 pub mod mutants;
 pub mod numeric;

@@ -4,12 +4,13 @@ use halite_ir::{Function, Param, ParamRole, ResultRole};
 use halite_tensor::{HostTensor, Packing};
 use std::collections::BTreeMap;
 
-/// Inputs of `old` as `new` stores them: what a weight or a slot packs is packed, everything else keeps its place.
+/// Inputs of `old` as `new` stores them: what a weight or a slot packs is packed, what `new` lacks is left out, everything
+/// else stays.
 ///
 /// # Errors
 /// Naming the parameter of `new` for which there is no input.
 pub fn stored_as(old: &Function, new: &Function, inputs: Vec<HostTensor>) -> Result<Vec<HostTensor>, String> {
-    if !new.params.iter().any(|param| param.packing().is_some()) {
+    if old.params.len() == new.params.len() && !new.params.iter().any(|param| param.packing().is_some()) {
         return Ok(inputs);
     }
     let named: BTreeMap<&str, &HostTensor> = old.params.iter().map(|param| &*param.name).zip(&inputs).collect();

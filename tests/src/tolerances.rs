@@ -35,6 +35,9 @@ pub const JAX_F64: Parity = Parity { loss: 1e-12, gradient: 1e-9, update: 1e-8, 
 /// Parity of an `f32` program with JAX in `f64`; updates and logits are compared in `f64` only.
 pub const JAX_F32: Parity = Parity { loss: 1e-5, gradient: 1e-4, update: f64::NAN, logits: f64::NAN, zero: 1e-6 };
 
+/// How far logits of order 1 may be from those of Hugging Face's Transformers, both in `f32`.
+pub const HUGGING_FACE_LOGITS: f64 = 1e-5;
+
 /// How far Halite may be from JAX.
 #[derive(Clone, Copy, Debug)]
 pub struct Parity {

@@ -75,7 +75,14 @@ fn training_and_verification_feed_it() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let corpus = Corpus::new(&[b"the quick brown fox jumps over the lazy dog; ".repeat(20)], 0.2);
     let corpus = corpus.unwrap_or_else(|error| panic!("{error}"));
-    let options = TrainOptions { title: "masked".to_owned(), steps: 3, seed: 0, eval_every: 0, eval_batches: 2 };
+    let options = TrainOptions {
+        title: "masked".to_owned(),
+        steps: 3,
+        seed: 0,
+        eval_every: 0,
+        eval_batches: 2,
+        ..TrainOptions::default()
+    };
     let files = RunFiles::new(folder.path());
     let history = train(xla::client(), &bundle, &corpus, None, &options, &files, &mut Silent);
     assert_eq!(history.unwrap_or_else(|errors| panic!("{errors:?}")).steps.len(), 3);

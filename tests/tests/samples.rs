@@ -1,14 +1,14 @@
 //! Every sample of every op: text round trip, types of results, interpreter against CPU XLA.
 
+use halite_hlo::{CollectiveForm, GroupField};
 use halite_ir::text::{PrintOptions, parse, print_with};
 use halite_ir::{
-    Builder, Gather, Interpreter, LowerOptions, Module, ParamRole, Registry, Sample, fingerprint, sample_inputs,
-    sample_module, verify,
+    Indexing, Interpreter, LowerOptions, Module, Registry, Sample, fingerprint, sample_inputs, sample_module, verify,
 };
 use halite_support::{FileId, Result};
-use halite_tensor::compare::difference;
 use halite_tensor::{DType, HostTensor};
 use halite_tests::cases::{FLOATS, describe, distinct_samples, samples};
+use halite_tests::joint::{apart, joint_module};
 use halite_tests::known_differences::{Known, find};
 use halite_tests::xla;
 
@@ -75,13 +75,12 @@ fn interpreter_agrees_with_xla() {
     let mut known = Known::default();
     let mut failures = Vec::new();
     for float in FLOATS {
-        for gather in [Gather::Native, Gather::OneHot] {
+        for options in forms() {
             let mut wanted = distinct_samples(float, &registry);
-            wanted.retain(|sample| gather == Gather::Native || depends_on_gather(sample, &registry));
+            wanted.retain(|sample| options == LowerOptions::default() || depends_on_form(sample, &registry, options));
             // Collectives need a program of their own.
-            let joint = |sample: &Sample| sample.ranks == 1 && find(sample, float, gather).is_none();
+            let joint = |sample: &Sample| sample.ranks == 1 && find(sample, float).is_none();
             let (joint, alone): (Vec<_>, Vec<_>) = wanted.into_iter().partition(joint);
-            let options = LowerOptions { gather, ..LowerOptions::default() };
             let mut outcomes = run_together(&joint, &registry, options);
             outcomes.extend(alone.iter().map(|sample| (sample, run_alone(sample, &registry, options))));
             for (sample, outcome) in outcomes {
@@ -90,8 +89,8 @@ fn interpreter_agrees_with_xla() {
                     Ok(Some(message)) => message,
                     Err(error) => error.to_string(),
                 };
-                if !known.covers(sample, float, gather) {
-                    failures.push(format!("{} ({gather:?} gather): {message}", describe(sample, float)));
+                if !known.covers(sample, float) {
+                    failures.push(format!("{} ({options:?}): {message}", describe(sample, float)));
                 }
             }
         }
@@ -101,14 +100,21 @@ fn interpreter_agrees_with_xla() {
     assert!(stale.is_empty(), "these known differences are no longer seen, remove them:\n{}", stale.join("\n"));
 }
 
-/// Whether the HLO of a sample differs between the forms of gathers.
-fn depends_on_gather(sample: &Sample, registry: &Registry) -> bool {
-    let hlo = |gather| {
-        sample_module(sample, registry)
-            .and_then(|module| xla::hlo(&module, registry, LowerOptions { gather, ..LowerOptions::default() }))
-            .ok()
-    };
-    hlo(Gather::Native) != hlo(Gather::OneHot)
+/// The forms of HLO that differ in more than how kernels are called.
+fn forms() -> [LowerOptions; 3] {
+    let collectives = CollectiveForm { groups: GroupField::CollectiveDeviceList, channels: true };
+    let default = LowerOptions::default();
+    [
+        default,
+        LowerOptions { reads: Indexing::OneHot, sums: Indexing::OneHot, ..default },
+        LowerOptions { collectives, ..default },
+    ]
+}
+
+/// Whether the HLO of a sample differs from that of the default form.
+fn depends_on_form(sample: &Sample, registry: &Registry, options: LowerOptions) -> bool {
+    let hlo = |options| sample_module(sample, registry).and_then(|module| xla::hlo(&module, registry, options)).ok();
+    hlo(options) != hlo(LowerOptions::default())
 }
 
 fn interpret(module: &Module, registry: &Registry, inputs: Vec<Vec<HostTensor>>) -> Result<Vec<Vec<HostTensor>>> {
@@ -128,31 +134,6 @@ fn disagreement(sample: &Sample, registry: &Registry, found: &[Vec<HostTensor>])
         }
     }
     Ok(None)
-}
-
-/// How `found` is further from `expected` than `ulps` units of roundoff, norm-wise.
-fn apart(found: &HostTensor, expected: &HostTensor, ulps: f64) -> Option<String> {
-    if found.dtype() != expected.dtype() || found.shape() != expected.shape() {
-        return Some(format!("is {found:?}, expected {expected:?}"));
-    }
-    let exact = ulps == 0.0 || !expected.dtype().is_float();
-    if exact {
-        let bits = |tensor: &HostTensor, at: usize| {
-            tensor.bytes()[at * tensor.dtype().size()..][..tensor.dtype().size()].to_vec()
-        };
-        let (found_values, values) = (found.f64s(), expected.f64s());
-        let same =
-            |&at: &usize| bits(found, at) == bits(expected, at) || (found_values[at].is_nan() && values[at].is_nan());
-        let at = (0..expected.len()).find(|at| !same(at))?;
-        return Some(format!("at {at} is {:?}, expected {:?} exactly", found_values[at], values[at]));
-    }
-    let apart = difference(found, expected);
-    let unit = expected.dtype().unit_roundoff();
-    let (a, b) = (found.f64s(), expected.f64s());
-    (apart.max_abs > ulps * unit * apart.scale).then(|| {
-        let units = apart.relative() / unit;
-        format!("at {} is {:?}, expected {:?}: {units:.1} units, {ulps} allowed", apart.at, a[apart.at], b[apart.at])
-    })
 }
 
 type Outcome<'a> = (&'a Sample, Result<Vec<Vec<HostTensor>>>);
@@ -182,25 +163,4 @@ fn run_together<'a>(samples: &'a [Sample], registry: &Registry, options: LowerOp
             samples.iter().map(|sample| (sample, Ok(vec![results.by_ref().take(count(sample)).collect()]))).collect()
         }
     }
-}
-
-/// All samples side by side in one entry.
-fn joint_module(samples: &[Sample], registry: &Registry) -> Result<Module> {
-    let mut module = Module::new("samples");
-    let mut b = Builder::new(&mut module, registry, "main");
-    let mut applied = Vec::new();
-    for (position, sample) in samples.iter().enumerate() {
-        let args = sample.args.iter().enumerate();
-        let args: Vec<_> = args
-            .map(|(index, arg)| b.param(format!("s{position}.x{index}"), arg.ty.clone(), ParamRole::Argument))
-            .collect();
-        applied.push((sample.op.clone(), args));
-    }
-    for (op, args) in applied {
-        for result in b.emit_all(op, &args)? {
-            b.result(result);
-        }
-    }
-    b.finish();
-    Ok(module)
 }

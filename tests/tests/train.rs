@@ -47,7 +47,7 @@ fn run_seed(
 ) -> (History, RunFiles) {
     let files = RunFiles::new(folder);
     let title = "tiny".to_owned();
-    let options = TrainOptions { title, steps, seed, eval_every: 4, eval_batches: 8 };
+    let options = TrainOptions { title, steps, seed, eval_every: 4, eval_batches: 8, ..TrainOptions::default() };
     let options = if steps > 100 { TrainOptions { eval_every: 100, eval_batches: 32, ..options } } else { options };
     let state = files.state();
     let resume = resume.then_some(state.as_path());

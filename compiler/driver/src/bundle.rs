@@ -4,7 +4,7 @@
 //! puts the whole folder in place or nothing, [`Bundle::read`] accepts only what is exactly as the manifest says.
 
 mod read;
-mod twins;
+pub(crate) mod twins;
 mod write;
 
 use halite_spec::{Buffer, Manifest, ModuleEntry, ModuleRole};
@@ -21,6 +21,10 @@ pub const MANIFEST: &str = "manifest.json";
 
 /// The folder of the twins of kernels.
 pub const TWINS: &str = "twins";
+
+/// The folder in which the modules of a bundle are compiled further. It is not part of the bundle: reading passes it by,
+/// and writing the bundle again removes it, since what is in it would be that of other modules.
+pub const NEFFS: &str = "neff";
 
 /// A bundle in memory.
 #[derive(Clone, PartialEq, Debug)]
@@ -100,7 +104,11 @@ impl Bundle {
     /// # Errors
     /// When a file is not in the bundle, is no sound HLO, or a kernel has no twin.
     pub fn runnable_hlo(&self, module: &ModuleEntry) -> Result<Cow<'_, [u8]>> {
-        twins::link(self, module)
+        twins::link(self.hlo(module)?, &module.name, |name| {
+            let missing = || Diagnostic::error(codes::BUNDLE, format!("the bundle has no twin `{name}`"));
+            let twin = module.twins.iter().find(|twin| twin.name == name).ok_or_else(missing)?;
+            self.file(&twin.file, name)
+        })
     }
 
     /// The buffer of this name, if there is one.

@@ -5,9 +5,13 @@ mod check;
 mod compile;
 mod context;
 mod convert;
+mod env;
+mod estimate;
 mod explain;
+mod hlo;
 mod init;
 mod inspect;
+mod neuron;
 mod numerics;
 mod opt;
 mod panic;
@@ -85,8 +89,16 @@ enum Command {
     Train(train::Train),
     /// Compare precision recipes by training under each.
     Numerics(numerics::Numerics),
+    /// Print the environment of a bundle for Neuron, or a script that starts its programs.
+    Env(env::Env),
     /// Show what is in a recipe, a bundle, an IR or an HLO file.
     Inspect(inspect::Inspect),
+    /// Look at HLO, whoever made it.
+    #[command(subcommand)]
+    Hlo(hlo::Hlo),
+    /// Compile bundles with the Neuron compiler, and manage what it made.
+    #[command(subcommand)]
+    Neuron(neuron::Neuron),
     /// Manage the PJRT plugin that runs HLO.
     #[command(subcommand)]
     Plugin(plugin::Plugin),
@@ -111,7 +123,10 @@ pub(crate) fn main() -> ExitCode {
         Command::Run(command) => command.run(&mut context),
         Command::Train(command) => command.run(&mut context),
         Command::Numerics(command) => command.run(&mut context),
+        Command::Env(command) => command.run(&mut context),
         Command::Inspect(command) => command.run(&mut context),
+        Command::Hlo(command) => command.run(&mut context),
+        Command::Neuron(command) => command.run(&mut context),
         Command::Plugin(command) => command.run(&mut context),
     };
     finish(&context, result)

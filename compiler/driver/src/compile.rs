@@ -1,19 +1,21 @@
 //! From a recipe to a bundle.
 
+mod built;
 mod describe;
 mod pack;
+mod target;
 
 use crate::bundle::Bundle;
 use crate::dump::{DumpFilter, Dumper};
-use crate::pipelines;
+use crate::legality::{self, Legality};
 use crate::session::Session;
-use crate::source::Source;
+use crate::source::{Model, Source};
 use halite_hlo::proto::HloModuleProto;
 use halite_ir::{Kernels, LowerOptions, Module, Phase, ResultRole, lower, lower_twins};
 use halite_lang::{Elaborated, Override};
 use halite_passes::{Audit, Findings, PassCx, PassReport, Pipeline, Remark, Runner, RunnerOptions, Verdict};
-use halite_spec::{ModuleRole, Precision, Recipe, Target};
-use halite_support::{Diagnostic, Diagnostics, Name, Severity, Span, codes};
+use halite_spec::{ModuleRole, Precision, Recipe};
+use halite_support::{Diagnostic, Diagnostics, Name, Severity, codes};
 use halite_tensor::DType;
 use indexmap::IndexMap;
 use pack::{Packed, assemble, pack};
@@ -68,6 +70,7 @@ struct PreparedModule {
 
 /// A compiled recipe.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Compiled {
     /// What is written to disk.
     pub bundle: Bundle,
@@ -85,6 +88,7 @@ pub struct Compiled {
 
 /// One module in all its forms.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct CompiledModule {
     /// What it computes.
     pub role: ModuleRole,
@@ -100,6 +104,8 @@ pub struct CompiledModule {
     pub remarks: Vec<Remark>,
     /// The precision audit.
     pub audit: Audit,
+    /// What the target says of the HLO.
+    pub legality: Legality,
     /// Intermediate modules as text, by file name.
     pub dumps: IndexMap<String, String>,
 }
@@ -108,11 +114,14 @@ impl Session {
     /// Compiles a recipe to a bundle. The same recipe gives the same bytes.
     ///
     /// # Errors
-    /// Every mistake found in the model, or the first one a pass finds. A [`Bug`](halite_support::Severity::Bug) is ours.
+    /// Every mistake found in the model, the first one a pass finds, or everything that the target does not take. A
+    /// [`Bug`](halite_support::Severity::Bug) is ours.
     pub fn compile(&self, source: &Source, options: &CompileOptions) -> Result<Compiled, Diagnostics> {
-        let options = &for_target(options, source.recipe.target);
+        let _span = tracing::info_span!("compile", source = source.name).entered();
+        let options = &options.for_target(&source.recipe);
         let elaborated = self.elaborate(source)?;
         let fault = |error| vec![locate(source, error)];
+        target::check_precision(&source.recipe).map_err(fault)?;
         let pipelines = self.role_pipelines(source, &elaborated.module, options).map_err(fault)?;
         let shared = pipelines.first().map(|(_, pipeline)| pipeline.split_at_phase().0).unwrap_or_default();
         let prepared = self.prepare(elaborated.module.clone(), &source.recipe, &shared, options).map_err(fault)?;
@@ -130,7 +139,15 @@ impl Session {
             let join = |worker: ScopedJoinHandle<'_, _>| worker.join().unwrap_or_else(|panic| resume_unwind(panic));
             workers.into_iter().map(join).collect::<Result<Vec<Packed>, Diagnostic>>()
         });
-        let compiled = assemble(elaborated, source, prepared, packed.map_err(fault)?);
+        let packed = packed.map_err(fault)?;
+        let legality = legality::join(&source.recipe, packed.iter().map(|module| (module.role, &module.legality)));
+        let legality: Diagnostics = legality.into_iter().map(|finding| locate(source, finding)).collect();
+        if legality.iter().any(|finding| finding.severity() >= Severity::Error) {
+            return Err(legality);
+        }
+        let mut compiled = assemble(elaborated, source, prepared, packed);
+        compiled.warnings.extend(legality);
+        compiled.warnings.extend(target::check_compiler_version(&source.recipe).map(|warning| locate(source, warning)));
         if let Some(filter) = &options.dumps {
             filter.check(&compiled.reports).map_err(|error| vec![error])?;
         }
@@ -146,19 +163,30 @@ impl Session {
     ) -> Result<Vec<(ModuleRole, Pipeline)>, Diagnostic> {
         let of = |&role| {
             check_role(source, built, role)?;
-            Ok((role, self.passes.pipeline(pipelines::pipeline(role))?))
+            Ok((role, self.passes.pipeline(self.pipelines.of(role))?))
         };
-        options.roles.iter().map(of).collect()
+        let pipelines = options.roles.iter().map(of).collect::<Result<Vec<_>, Diagnostic>>()?;
+        check_prefixes(&pipelines)?;
+        Ok(pipelines)
     }
 
-    /// The model of a recipe in phase `built`.
+    /// The model of a recipe in phase `built`, with what reading its definition warned of.
     ///
     /// # Errors
     /// Every mistake found in the model.
     pub fn elaborate(&self, source: &Source) -> Result<Elaborated, Diagnostics> {
-        let text = &self.sources.file(source.model_source).text;
         let options = halite_lang::Options { float: float(&source.recipe.precision), overrides: overrides(source) };
-        halite_lang::elaborate(source.model_source, text, &options, &self.registry)
+        let mut elaborated = match &source.model {
+            Model::Text(file) => {
+                halite_lang::elaborate(*file, &self.sources.file(*file).text, &options, &self.registry)?
+            }
+            Model::Built(built) => {
+                built::check(built, &options, &self.registry)?;
+                Elaborated::clone(built)
+            }
+        };
+        elaborated.warnings.extend(source.warnings.iter().cloned());
+        Ok(elaborated)
     }
 
     /// Runs a pipeline on a built module and lowers it. The module is reduced to what the role returns where the pipeline
@@ -220,16 +248,19 @@ impl Session {
             let message = format!("the pipeline ends in phase `{}`, HLO is made from `legal`", module.phase);
             return Err(Diagnostic::error(codes::PIPELINE, message).help("end it with `legalize`"));
         }
+        let span = tracing::debug_span!("lower", role = role.name()).entered();
         let hlo = lower(&module, &self.sources, options.lower)?;
         let twins = match options.lower.kernels {
             Kernels::Twins => Vec::new(),
             Kernels::CustomCalls => lower_twins(&module, &self.sources)?,
         };
+        span.exit();
         let serious = |finding: &Diagnostic| finding.severity() >= Severity::Error;
         let mut checked = std::iter::once(&hlo).chain(twins.iter().map(|(_, twin)| twin)).flat_map(halite_hlo::check);
         if let Some(finding) = checked.find(serious) {
             return Err(finding.into_bug("lowering"));
         }
+        let legality = legality::check_module(&hlo, recipe, &self.sources);
         let remarks = findings.remarks();
         Ok(CompiledModule {
             role,
@@ -239,15 +270,10 @@ impl Session {
             reports,
             remarks,
             audit: findings.into_audit(),
+            legality,
             dumps: dumper.into_files(),
         })
     }
-}
-
-/// The same options with HLO that the target takes.
-fn for_target(options: &CompileOptions, target: Target) -> CompileOptions {
-    let kernels = if target.is_neuron() { Kernels::CustomCalls } else { Kernels::Twins };
-    CompileOptions { lower: LowerOptions { kernels, ..options.lower }, ..options.clone() }
 }
 
 fn findings(options: &CompileOptions) -> Findings {
@@ -255,7 +281,7 @@ fn findings(options: &CompileOptions) -> Findings {
 }
 
 /// The element type that models are elaborated in; `auto-cast` narrows from there.
-fn float(precision: &Precision) -> DType {
+pub(crate) fn float(precision: &Precision) -> DType {
     if precision.operand == DType::F64 { DType::F64 } else { DType::F32 }
 }
 
@@ -305,6 +331,23 @@ pub(crate) fn for_role(built: &Module, role: ModuleRole) -> Module {
     module
 }
 
+/// What comes before the first change of phase is run once for all roles.
+fn check_prefixes(pipelines: &[(ModuleRole, Pipeline)]) -> Result<(), Diagnostic> {
+    let prefix = |pipeline: &Pipeline| {
+        let shared = pipeline.split_at_phase().0;
+        shared.passes().map(|pass| pass.info().name).collect::<Vec<_>>()
+    };
+    let [(first, pipeline), others @ ..] = pipelines else { return Ok(()) };
+    let expected = prefix(pipeline);
+    let Some((other, _)) = others.iter().find(|(_, other)| prefix(other) != expected) else { return Ok(()) };
+    let message = format!(
+        "the pipelines of `{}` and `{}` differ before the first pass that moves a module to another phase",
+        first.name(),
+        other.name()
+    );
+    Err(Diagnostic::error(codes::PIPELINE, message).help("insert the pass in both, or after that pass"))
+}
+
 /// A forward module without a probe would compute nothing.
 fn check_role(source: &Source, built: &Module, role: ModuleRole) -> Result<(), Diagnostic> {
     let results = built.entry().map_or(&[][..], |entry| &entry.results);
@@ -313,6 +356,6 @@ fn check_role(source: &Source, built: &Module, role: ModuleRole) -> Result<(), D
     }
     let message = format!("the model `{}` shows no value for the module `forward` to return", built.name);
     Err(Diagnostic::error(codes::CONTRACT, message)
-        .at(Span::new(source.model_source, 0, 0), "no `output` in this model")
+        .or_at(source.model.span(), "no `output` in this model")
         .help("add e.g. `output logits` to `main`, or choose other modules with `--role`"))
 }

@@ -5,6 +5,10 @@
 //! other programs know, and as the bundle stores them, which is what its modules take. Going from one to the other and
 //! back changes no bit.
 
+mod types;
+
+pub use types::{has_own_types, to_dtype, to_own_types};
+
 use crate::execute::shorten;
 use crate::packed::part_names;
 use crate::tensors::Tensors;
@@ -211,7 +215,7 @@ fn all_of(slot: BufferSlot) -> &'static str {
 }
 
 /// Slot and shape of every tensor of a form, by name.
-fn wanted(manifest: &Manifest, form: Form) -> IndexMap<String, (BufferSlot, Shape)> {
+pub(crate) fn wanted(manifest: &Manifest, form: Form) -> IndexMap<String, (BufferSlot, Shape)> {
     let mut wanted = IndexMap::new();
     for buffer in state(manifest) {
         match &buffer.packing {

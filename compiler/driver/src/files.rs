@@ -4,6 +4,9 @@ use halite_support::{Diagnostic, Result, codes};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+/// What the names of files and folders begin with until they are whole and get their own.
+pub(crate) const UNFINISHED: &str = ".halite-";
+
 /// The bytes of a file.
 ///
 /// # Errors
@@ -34,7 +37,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let folder = folder_of(path);
     std::fs::create_dir_all(&folder).map_err(|error| cannot("make the folder", &folder, &error))?;
     let mut file = tempfile::Builder::new()
-        .prefix(".halite-")
+        .prefix(UNFINISHED)
         .permissions(permissions())
         .tempfile_in(&folder)
         .map_err(|error| cannot("write", path, &error))?;
@@ -49,6 +52,11 @@ pub(crate) fn folder_of(path: &Path) -> PathBuf {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
         _ => PathBuf::from("."),
     }
+}
+
+/// The name of a file without its extension.
+pub(crate) fn stem(path: &Path) -> String {
+    path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
 }
 
 /// "cannot `action` `path`" with the system's reason.

@@ -3,7 +3,7 @@
 use crate::bundle::Bundle;
 use crate::random::Stream;
 use crate::tensors::Tensors;
-use halite_spec::{Buffer, BufferInit, BufferSlot};
+use halite_spec::{Buffer, BufferInit, BufferSlot, Manifest};
 use halite_tensor::{DType, HostTensor, Shape, rounding};
 use indexmap::IndexMap;
 use std::num::NonZero;
@@ -17,8 +17,13 @@ const CHUNK: usize = 1 << 16;
 /// of threads nor the order of the buffers changes a bit. They are computed in f64 and rounded once; a weight with a
 /// master is the master rounded to nearest, so that the two never disagree.
 pub fn initial_state(bundle: &Bundle, seed: u64) -> Tensors {
+    initial_state_of(&bundle.manifest, seed)
+}
+
+/// As [`initial_state`], for what a manifest describes.
+pub fn initial_state_of(manifest: &Manifest, seed: u64) -> Tensors {
     let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
-    let buffers = &bundle.manifest.buffers;
+    let buffers = &manifest.buffers;
     let masters = buffers.iter().filter(|buffer| buffer.slot == BufferSlot::Master);
     let masters: IndexMap<_, _> = masters.filter_map(|buffer| Some((buffer.of.as_ref()?, buffer.dtype))).collect();
     let state = buffers.iter().filter_map(|buffer| Some((buffer, buffer.init?)));

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 /// Figures of some instructions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[non_exhaustive]
 pub struct Figures {
     /// Instructions.
     pub instructions: u64,
@@ -42,6 +43,7 @@ impl Figures {
 
 /// Figures of a module's entry and of what it calls. Instructions of reducers are not counted.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[non_exhaustive]
 pub struct Summary {
     /// The module's name.
     pub name: String,

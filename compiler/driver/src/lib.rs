@@ -9,14 +9,20 @@ mod chart;
 pub mod compile;
 pub mod content;
 pub mod convert;
+mod definition;
 pub mod dump;
+pub mod estimate;
 pub mod execute;
 pub mod files;
 mod flops;
+pub mod hlo_check;
+pub mod hugging_face;
 pub mod init;
 pub mod inspect;
+pub mod legality;
 pub mod lint;
 pub mod neuron;
+pub mod neuronx;
 pub mod numerics;
 pub mod opt;
 mod packed;
@@ -25,10 +31,18 @@ mod random;
 pub mod recipe_file;
 pub mod render;
 pub mod session;
+pub mod shards;
 pub mod source;
 pub mod tensors;
 pub mod train;
 pub mod verify;
 
+/// Models in the model language and in Rust.
+pub mod model {
+    pub use halite_lang::build::{Argument, Call, Init, ModelBuilder, Subscript, Subscripts, Tensor};
+    pub use halite_lang::{ConfigValue, Elaborated, Options, Override, elaborate};
+}
+
 pub use bundle::Bundle;
 pub use session::Session;
+pub use train::TrainStep;

@@ -9,6 +9,7 @@ use halite_support::{Diagnostics, codes};
 
 /// What was found in a model.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Lints {
     /// The scale of its residual streams at the first step.
     pub streams: Vec<ResidualStream>,

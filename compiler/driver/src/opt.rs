@@ -25,6 +25,7 @@ pub struct OptOptions {
 
 /// A module after its passes.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Optimized {
     /// The module.
     pub module: Module,

@@ -1,6 +1,8 @@
 //! The pipelines: which passes make what, in which order.
 
 use halite_spec::ModuleRole;
+use halite_support::nearest::suggestion;
+use halite_support::{Diagnostic, Result, codes};
 
 /// Repeated until nothing changes. `cse` comes first: what is merged need not be simplified twice.
 macro_rules! simplify {
@@ -66,4 +68,101 @@ pub fn pipeline(role: ModuleRole) -> &'static str {
         ModuleRole::TrainStep => TRAIN_STEP,
         ModuleRole::Forward | ModuleRole::Eval => INFERENCE,
     }
+}
+
+/// Which passes make the modules of a bundle, in the syntax of `halite opt --passes`. A value owned by the session.
+///
+/// What stands before the first pass that moves a module to another phase is run once for all modules; the pipelines of all
+/// roles must begin with it alike.
+///
+/// ```
+/// use halite::{Session, pipelines::Pipelines};
+/// use halite_spec::ModuleRole;
+///
+/// let mut pipelines = Pipelines::builtin();
+/// pipelines.insert_after("auto-cast", "my-pass")?;
+/// assert!(pipelines.of(ModuleRole::TrainStep).contains("auto-cast, my-pass, append-optimizer"));
+/// assert!(pipelines.of(ModuleRole::Forward).contains("auto-cast, my-pass, "));
+/// assert!(pipelines.insert_after("auto-casts", "my-pass").is_err());
+/// # Ok::<(), halite_support::Diagnostic>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Pipelines {
+    train_step: String,
+    inference: String,
+}
+
+impl Pipelines {
+    /// The built-in pipelines.
+    pub fn builtin() -> Self {
+        Self { train_step: TRAIN_STEP.to_owned(), inference: INFERENCE.to_owned() }
+    }
+
+    /// The pipeline of a role.
+    pub fn of(&self, role: ModuleRole) -> &str {
+        match role {
+            ModuleRole::TrainStep => &self.train_step,
+            ModuleRole::Forward | ModuleRole::Eval => &self.inference,
+        }
+    }
+
+    /// Replaces the pipeline of a role; the roles `forward` and `eval` share theirs.
+    pub fn set(&mut self, role: ModuleRole, pipeline: impl Into<String>) {
+        match role {
+            ModuleRole::TrainStep => self.train_step = pipeline.into(),
+            ModuleRole::Forward | ModuleRole::Eval => self.inference = pipeline.into(),
+        }
+    }
+
+    /// Inserts a pass before the first place of another, in each pipeline that has it. In a group, it is repeated with the
+    /// group.
+    ///
+    /// # Errors
+    /// When no pipeline has the other pass.
+    pub fn insert_before(&mut self, anchor: &str, pass: &str) -> Result<()> {
+        self.insert(anchor, &format!("{pass}, {anchor}"))
+    }
+
+    /// Inserts a pass after the first place of another, in each pipeline that has it. In a group, it is repeated with the
+    /// group.
+    ///
+    /// # Errors
+    /// When no pipeline has the other pass.
+    pub fn insert_after(&mut self, anchor: &str, pass: &str) -> Result<()> {
+        self.insert(anchor, &format!("{anchor}, {pass}"))
+    }
+
+    fn insert(&mut self, anchor: &str, with: &str) -> Result<()> {
+        let mut found = false;
+        for pipeline in [&mut self.train_step, &mut self.inference] {
+            if let Some(at) = position(pipeline, anchor) {
+                pipeline.replace_range(at..at + anchor.len(), with);
+                found = true;
+            }
+        }
+        if found {
+            return Ok(());
+        }
+        let names: Vec<&str> = names(&self.train_step).chain(names(&self.inference)).map(|(_, name)| name).collect();
+        let error = Diagnostic::error(codes::PIPELINE, format!("no pipeline has the pass `{anchor}`"));
+        Err(error.help(suggestion(anchor, &names)))
+    }
+}
+
+impl Default for Pipelines {
+    fn default() -> Self {
+        Self::builtin()
+    }
+}
+
+/// Where a pass stands for the first time.
+fn position(pipeline: &str, pass: &str) -> Option<usize> {
+    names(pipeline).find(|(_, name)| *name == pass).map(|(at, _)| at)
+}
+
+/// The passes of a pipeline with their places.
+fn names(pipeline: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mark = |c: char| matches!(c, ',' | '(' | ')' | '*') || c.is_whitespace();
+    let start = pipeline.as_ptr().addr();
+    pipeline.split(mark).filter(|name| !name.is_empty()).map(move |name| (name.as_ptr().addr() - start, name))
 }

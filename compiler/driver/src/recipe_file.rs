@@ -26,6 +26,11 @@ impl Places {
         self.0.get(path).copied()
     }
 
+    /// Says where an entry stands that the recipe leaves out and another file states.
+    pub(crate) fn add(&mut self, path: String, place: Span) {
+        self.0.entry(path).or_insert(place);
+    }
+
     /// Where an entry stands, or else the innermost table or list that would hold it.
     pub fn nearest(&self, path: &str) -> Option<Span> {
         self.get(path).or_else(|| self.nearest(path.rsplit_once('.')?.0))
@@ -83,6 +88,7 @@ fn join(path: &str, name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use halite_spec::target::CompilerVersion;
     use halite_spec::{AdamW, ConfigValue, Optimizer, PrecisionName, RoundingMode, SrBy, SrSites, Target, Waiver};
     use halite_tensor::DType;
 
@@ -195,6 +201,20 @@ mod tests {
     }
 
     #[test]
+    fn settings_of_neuron_are_checked() {
+        let set = |text| read(MINIMAL, &[text]);
+        let recipe = set("neuron.compiler='2.27'").unwrap();
+        assert_eq!(recipe.neuron.compiler, Some(CompilerVersion(vec![2, 27])));
+        let wrong = |text| set(text).unwrap_err().remove(0);
+        assert!(wrong("neuron.compiler='2.x'").contains("expected a version of `neuronx-cc` such as \"2.27\""));
+        assert!(wrong("neuron.compiler=2.27").contains("`neuron.compiler` is 2.27, expected a version"));
+        assert!(wrong("neuron.emit.groups='49'").contains("expected one of `replica_groups` and"));
+        assert!(set("neuron.allow=['random-number']").is_ok());
+        assert!(wrong("neuron.allow=['random-numbr']").contains("(did you mean `random-number`?)"));
+        assert!(wrong("neuron.allow=['conditional']").contains("the rule `conditional` cannot be allowed"));
+    }
+
+    #[test]
     fn another_optimizer_replaces_the_first() {
         let recipe = read(MINIMAL, &["optimizer.sgd.lr=0.1", "optimizer.sgd.momentum=0.9"]).unwrap();
         assert!(matches!(recipe.optimizer, Optimizer::Sgd(ref sgd) if sgd.momentum == 0.9));
@@ -251,7 +271,8 @@ mod tests {
              sensitive = 'f32'\ngradient = 'f32'\nreduce = 'f32'\n\
              [[precision.override]]\nparameter = '*norm*'\nweight = 'f32'\nmaster = 'none'\nmoments = 'bf16'\n\
              [check]\nwaive = ['frozen', 'residual-init']\n[dialect]\noff = ['neuron.silu']\non = ['neuron.*']\n[neuron]\nenvironment = {{ NEURON_RT_LOG_LEVEL = 'INFO' }}\n\
-             flags = ['--model-type', 'transformer', '--auto-cast', 'none']\n"
+             flags = ['--model-type', 'transformer', '--auto-cast', 'none']\ncompiler = '2.27.4747'\nallow = []\n\
+             emit = {{ groups = 'collective_device_list', channels = true }}\n"
         );
         let recipe = read(&full, &[]).unwrap();
         let text = toml::to_string(&recipe).unwrap();

@@ -170,14 +170,20 @@ pub fn exit_code(diagnostics: &[Diagnostic]) -> u8 {
         Severity::Warning => 0,
         Severity::Bug => 101,
         Severity::Error if is_missing(diagnostic) => 3,
-        Severity::Error if [codes::DIVERGED, codes::CAUSALITY].contains(&diagnostic.code()) => 1,
+        Severity::Error if is_failure(diagnostic) => 1,
         Severity::Error => 2,
     };
     diagnostics.iter().map(code).max().unwrap_or(0)
 }
 
 fn is_missing(diagnostic: &Diagnostic) -> bool {
-    [codes::PLUGIN_INSTALL, codes::PLUGIN_MISSING, codes::PLUGIN_UNUSABLE].contains(&diagnostic.code())
+    let plugin = [codes::PLUGIN_INSTALL, codes::PLUGIN_MISSING, codes::PLUGIN_UNUSABLE];
+    let compiler = [codes::COMPILER_MISSING, codes::COMPILER_UNUSABLE];
+    plugin.contains(&diagnostic.code()) || compiler.contains(&diagnostic.code())
+}
+
+fn is_failure(diagnostic: &Diagnostic) -> bool {
+    [codes::DIVERGED, codes::CAUSALITY, codes::COMPILER_FAILED, codes::COMPILER_STOPPED].contains(&diagnostic.code())
 }
 
 #[cfg(test)]

@@ -1,11 +1,14 @@
-//! What commands are given: a preset by name, a recipe, or a model file.
+//! What is compiled: a recipe and a model, from a preset, from files, or made in Rust.
 
-use crate::files;
+use crate::definition::Definition;
+use crate::files::{self, stem};
 use crate::recipe_file::{self, Places};
+use halite_lang::Elaborated;
 use halite_spec::Recipe;
 use halite_support::nearest::suggestion;
 use halite_support::{Diagnostic, Diagnostics, FileId, SourceMap, Span, codes};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
 /// The recipe of a model file that comes without one.
 const DEFAULT_RECIPE: &str = "\
@@ -34,12 +37,96 @@ pub struct Source {
     pub places: Places,
     /// The model's name for people.
     pub model_name: String,
-    /// The text of the model.
-    pub model_source: FileId,
+    /// The model.
+    pub model: Model,
+    /// What deserves a look in a `config.json` that the model comes from.
+    pub warnings: Diagnostics,
 }
 
-/// Loads a preset (`tiny`), a recipe (`path/to/recipe.toml`) or a model (`path/to/model.hal`, with default settings),
-/// with overrides `key=value` as [`recipe_file::load`] takes them.
+/// The model of a recipe.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Model {
+    /// A text, which is elaborated with the configuration of the recipe.
+    Text(FileId),
+    /// One that is built already, e.g. with [`ModelBuilder`](crate::model::ModelBuilder). It has its configuration: what
+    /// the recipe says of it must agree.
+    Built(Arc<Elaborated>),
+}
+
+impl Model {
+    /// The beginning of its text.
+    pub(crate) fn span(&self) -> Option<Span> {
+        if let Model::Text(file) = self { Some(Span::new(*file, 0, 0)) } else { None }
+    }
+}
+
+/// A model for [`Source::new`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum ModelInput {
+    /// The built-in model, the model file or the `config.json` that the recipe names.
+    Named,
+    /// A text in the model language.
+    Text(String),
+    /// One that is built already.
+    Built(Elaborated),
+}
+
+impl From<&str> for ModelInput {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<Elaborated> for ModelInput {
+    fn from(model: Elaborated) -> Self {
+        Self::Built(model)
+    }
+}
+
+impl Source {
+    /// A recipe made in Rust with its model. It is held to the same rules as a recipe in a file: it is written as TOML, which
+    /// joins `sources` under the name `<recipe>`, so that diagnostics point at its keys. A path to a model is relative to the
+    /// current folder.
+    ///
+    /// ```
+    /// use halite::source::{ModelInput, Source};
+    /// use halite_spec::{AdamW, ModelChoice, Recipe};
+    ///
+    /// let mut session = halite::Session::new();
+    /// let model = ModelChoice::new("llama").with("vocab", 256).with("layers", 1);
+    /// let recipe = Recipe::new(model, 2, 16, AdamW::new(-1.0));
+    /// let mistakes = Source::new(recipe, ModelInput::Named, &mut session.sources).unwrap_err();
+    /// assert_eq!(mistakes[0].message(), "`optimizer.adamw.lr` is -1, expected a number greater than 0");
+    /// ```
+    ///
+    /// # Errors
+    /// Every mistake of the recipe, or that there is no such model.
+    pub fn new(recipe: Recipe, model: impl Into<ModelInput>, sources: &mut SourceMap) -> Result<Self, Diagnostics> {
+        let text = toml::to_string(&recipe).map_err(|error| {
+            let message = format!("the recipe holds a value that TOML cannot: {error}");
+            vec![Diagnostic::error(codes::RECIPE_RANGE, message).help("choose a value that TOML can hold")]
+        })?;
+        let recipe_source = sources.add("<recipe>", text);
+        let (recipe, places) = recipe_file::load(recipe_source, &[], sources)?;
+        let name = stem(Path::new(&recipe.model.name));
+        let model = match model.into() {
+            ModelInput::Named => {
+                let place = places.get("model.name");
+                let definition = Definition::named(&recipe.model.name, place, Path::new(""), sources)?;
+                let name = definition.name.clone();
+                return Ok(defined(name, (recipe, places), recipe_source, definition));
+            }
+            ModelInput::Text(text) => Model::Text(sources.add(format!("<{name}.hal>"), text)),
+            ModelInput::Built(model) => Model::Built(Arc::new(model)),
+        };
+        Ok(Self { name: name.clone(), recipe, recipe_source, places, model_name: name, model, warnings: Vec::new() })
+    }
+}
+
+/// Loads a preset (`tiny`), a recipe (`path/to/recipe.toml`) or a model (`path/to/model.hal`, or `path/to/config.json` of
+/// Hugging Face's Transformers, with default settings), with overrides `key=value` as [`recipe_file::load`] takes them.
 ///
 /// # Errors
 /// When there is nothing of that name, a file cannot be read, or the recipe is wrong: every mistake of it.
@@ -64,7 +151,7 @@ pub fn load_over(
             let text = files::read_text(path).map_err(|error| vec![error])?;
             from_recipe(stem(path), sources.add(input, text), &files::folder_of(path), changes, sources)
         }
-        Some("hal") => from_model(path, changes, sources),
+        Some("hal" | "json") => from_model(path, changes, sources),
         _ => match halite_models::preset(input) {
             Some(text) => {
                 let file = sources.add(format!("<{input}.toml>"), text);
@@ -96,45 +183,42 @@ fn from_recipe(
     sources: &mut SourceMap,
 ) -> Result<Source, Diagnostics> {
     let (recipe, places) = changes.load(file, sources)?;
-    let place = places.get("model.name");
-    let model_source = load_model(&recipe.model.name, place, folder, sources).map_err(|error| vec![error])?;
-    let model_name = stem(Path::new(&recipe.model.name));
-    Ok(Source { name, recipe, recipe_source: file, places, model_name, model_source })
+    let definition = Definition::named(&recipe.model.name, places.get("model.name"), folder, sources)?;
+    Ok(defined(name, (recipe, places), file, definition))
 }
 
 fn from_model(path: &Path, changes: Changes<'_>, sources: &mut SourceMap) -> Result<Source, Diagnostics> {
-    let text = files::read_text(path).map_err(|error| vec![error])?;
-    let name = stem(path);
-    let model_source = sources.add(path.display().to_string(), text);
-    let file = sources.add("<default recipe>", DEFAULT_RECIPE.replace('?', &name));
-    let (recipe, places) = changes.load(file, sources)?;
-    Ok(Source { name: name.clone(), recipe, recipe_source: file, places, model_name: name, model_source })
+    let definition = Definition::read(path, None, sources)?;
+    let file = sources.add("<default recipe>", DEFAULT_RECIPE.replace('?', &definition.name));
+    let loaded = changes.load(file, sources)?;
+    Ok(defined(name_of(path), loaded, file, definition))
 }
 
-/// The text of a built-in model, or of a model file beside the recipe.
-fn load_model(name: &str, place: Option<Span>, folder: &Path, sources: &mut SourceMap) -> Result<FileId, Diagnostic> {
-    if let Some(text) = halite_models::model(name) {
-        return Ok(sources.add(format!("<{name}.hal>"), text));
-    }
-    if !name.ends_with(".hal") {
-        let known: Vec<&str> = halite_models::models().iter().map(|(name, _)| *name).collect();
-        return Err(Diagnostic::error(codes::INPUT, format!("there is no built-in model `{name}`"))
-            .or_at(place, "unknown model")
-            .help(format!("{} (a path to a model ends in `.hal`)", suggestion(name, &known))));
-    }
-    let path: PathBuf = folder.join(name);
-    let text = files::read_text(&path).map_err(|error| error.or_at(place, "named here"))?;
-    Ok(sources.add(path.display().to_string(), text))
+/// A source from a recipe and the definition that it names.
+fn defined(
+    name: String,
+    (mut recipe, mut places): (Recipe, Places),
+    recipe_source: FileId,
+    definition: Definition,
+) -> Source {
+    let warnings = definition.complete(&mut recipe, &mut places);
+    let (model_name, model) = (definition.name, Model::Text(definition.source));
+    Source { name, recipe, recipe_source, places, model_name, model, warnings }
 }
 
 fn unknown_input(input: &str) -> Diagnostic {
     let known: Vec<&str> = halite_models::presets().iter().map(|(name, _)| *name).collect();
-    Diagnostic::error(codes::INPUT, format!("`{input}` is neither a preset nor a path to a `.toml` or `.hal` file"))
-        .help(suggestion(input, &known))
+    Diagnostic::error(
+        codes::INPUT,
+        format!("`{input}` is neither a preset nor a path to a `.toml`, `.hal` or `.json` file"),
+    )
+    .help(suggestion(input, &known))
 }
 
-fn stem(path: &Path) -> String {
-    path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+/// The stem of a file, or the folder's name where all files are called `config.json`.
+fn name_of(path: &Path) -> String {
+    let folder = path.parent().and_then(Path::file_name).filter(|_| path.ends_with("config.json"));
+    folder.map_or_else(|| stem(path), |folder| folder.to_string_lossy().into_owned())
 }
 
 #[cfg(test)]
@@ -160,13 +244,14 @@ mod tests {
         std::fs::write(&recipe, DEFAULT_RECIPE.replace('?', "mine.hal")).unwrap();
         let loaded = load(recipe.to_str().unwrap(), &[], &mut sources).unwrap();
         assert_eq!((loaded.name.as_str(), loaded.model_name.as_str()), ("r", "mine"));
-        assert_eq!(sources.file(loaded.model_source).text, "model mine {}");
+        let Model::Text(file) = loaded.model else { panic!("a text was loaded") };
+        assert_eq!(sources.file(file).text, "model mine {}");
     }
 
     #[test]
     fn unknown_inputs_get_a_suggestion() {
         let (text, help) = message("tinny", &[]);
-        assert_eq!(text, "error[E0401]: `tinny` is neither a preset nor a path to a `.toml` or `.hal` file");
+        assert_eq!(text, "error[E0401]: `tinny` is neither a preset nor a path to a `.toml`, `.hal` or `.json` file");
         assert_eq!(help, "did you mean `tiny`?");
         assert!(message("none.toml", &[]).0.starts_with("error[E0501]: cannot read `none.toml`"));
         assert!(message("tiny", &["model.name=lama"]).1.starts_with("did you mean `llama`?"));

@@ -6,20 +6,24 @@
 
 mod data;
 mod history;
+mod metrics;
 mod plot;
 mod programs;
 mod run;
 mod state;
+mod step;
 mod update;
 
 pub use data::Corpus;
 pub use history::{EvalRecord, History, StepRecord};
+pub use metrics::Metrics;
 pub use plot::plot;
 pub(crate) use programs::Programs;
 pub use programs::check_corpus;
 pub(crate) use run::is_due;
 pub use run::{Observer, RunFiles, Silent, TrainOptions, train};
-pub(crate) use state::State;
+pub use state::DeviceBatch;
+pub use step::{Batch, TrainStep};
 pub(crate) use update::Run;
 
 #[cfg(test)]

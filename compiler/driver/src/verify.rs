@@ -2,7 +2,8 @@
 //!
 //! Both are also compared with the unoptimized program in `f64`: an optimized result may err at most 1.5 times the
 //! unoptimized one, plus two units of roundoff at scale, norm-wise. Replaced state is compared by what the step added to
-//! it, so that a lost term that is small beside the state is seen. Where the optimized program stores several tensors of
+//! it, so that a lost term that is small beside the state is seen. A program for another target than CPU XLA is read back
+//! from the bytes that its bundle would hold, with the twins of its kernels in the place of their calls. Where the optimized program stores several tensors of
 //! the model as one, these are compared, each by its name.
 
 mod causality;
@@ -12,6 +13,8 @@ mod program;
 mod rules;
 mod scale;
 mod study;
+#[cfg(test)]
+mod tests;
 
 pub use causality::{Causality, Leak};
 pub use each_pass::{EachPassReport, PassRow};
@@ -45,6 +48,7 @@ impl Default for VerifyOptions {
 
 /// What verification found.
 #[derive(Clone, PartialEq, Debug, serde::Serialize)]
+#[non_exhaustive]
 pub struct VerifyReport {
     /// Sizes that were changed to make the model small: key, from, to.
     pub scaled: Vec<(String, i64, i64)>,
@@ -66,6 +70,7 @@ impl VerifyReport {
 
 /// The errors of one result against the `f64` program: largest difference over largest magnitude.
 #[derive(Clone, PartialEq, Debug, serde::Serialize)]
+#[non_exhaustive]
 pub struct VerifyRow {
     /// The result.
     pub name: String,
@@ -87,6 +92,7 @@ impl VerifyRow {
 
 /// The first optimization that breaks a program.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
+#[non_exhaustive]
 pub struct Culprit {
     /// The name of the pass.
     pub pass: String,

@@ -95,3 +95,60 @@ fn a_missing_plugin_exits_with_3() {
     let text = fails(&["plugin", "path", "--plugin", "/none/plugin.so"], 3);
     assert!(text.contains("E0701") && text.contains("halite plugin install"), "{text}");
 }
+
+#[test]
+fn hlo_of_others_is_held_to_the_rules_of_a_target() {
+    let folder = tempfile::tempdir().unwrap();
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/jax/fixtures");
+    let check = |file: &str, more: &[&str]| {
+        let file = fixtures.join(file);
+        let arguments = ["hlo", "check", file.to_str().unwrap(), "--target", "trn1"];
+        let output = halite(folder.path(), &[&arguments, more].concat());
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let (code, text) = check("llama_step.hlo.pb", &[]);
+    assert_eq!(code, Some(1), "{text}");
+    for part in ["index-range", "NCC_EVRF056", "models.py:", "source: ", "not legal for trn1: 4 rules broken"] {
+        assert!(text.contains(part), "{part} in\n{text}");
+    }
+    let (code, json) = check("llama_step.hlo.pb", &["--json", "--allow", "wide-integer"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((code, &json["legal"]), (Some(1), &false.into()));
+    let allowed = json["broken"].as_array().unwrap().iter().filter(|rule| rule["allowed"] == true);
+    assert_eq!(allowed.map(|rule| rule["rule"].as_str().unwrap()).collect::<Vec<_>>(), ["wide-integer"]);
+    let (code, text) = check("scan.hlo.pb", &["--compiler", "2.22"]);
+    assert_eq!((code, text.lines().last()), (Some(0), Some("legal for trn1")));
+    std::fs::write(folder.path().join("text.pb"), "HloModule step").unwrap();
+    let text = fails_in(folder.path(), &["hlo", "check", "text.pb", "--target", "trn1"], 2);
+    assert!(text.contains("are no HLO module") && text.contains("text is not read"), "{text}");
+    assert!(fails(&["hlo", "check", "none.pb", "--target", "cpu"], 2).contains("no rules for the target `cpu`"));
+    assert!(fails(&["hlo", "check", "x.pb", "--target", "trn1", "--allow", "index-range"], 2).contains("cannot be"));
+    let rules = halite(folder.path(), &["hlo", "check", "--rules", "--target", "trn2"]);
+    assert_eq!(rules.status.code(), Some(0));
+    assert!(String::from_utf8(rules.stdout).unwrap().contains("integer-dot"));
+}
+
+#[test]
+fn inspect_says_what_a_core_needs() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = |arguments: &[&str]| {
+        let output = halite(folder.path(), arguments);
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let compiled = text(&["compile", "tiny", "--target", "trn1", "-o", "bundle"]);
+    assert!(compiled.contains("legal ") && compiled.contains("fits ") && compiled.contains("yes: about"), "{compiled}");
+    let bundle = text(&["inspect", "bundle", "--module", "train_step", "--memory-plot", "memory.svg"]);
+    for part in ["memory of one core", "aliased", "optimizer", "activations", "fits"] {
+        assert!(bundle.contains(part), "{part}: {bundle}");
+    }
+    let svg = std::fs::read_to_string(folder.path().join("memory.svg")).unwrap();
+    assert!(svg.starts_with("<svg") && svg.contains("gradients") && svg.contains("backward"));
+    let foreign = text(&["inspect", "bundle/forward.hlo.pb", "--target", "trn2"]);
+    assert!(foreign.contains("arguments") && foreign.contains("instructions of a module"), "{foreign}");
+    let json: serde_json::Value =
+        serde_json::from_str(&text(&["--json", "inspect", "bundle", "--module", "train_step"])).unwrap();
+    let estimate = &json["manifest"]["modules"][0]["estimate"];
+    assert_eq!((&json["estimates"][0], &json["target"]), (estimate, &serde_json::json!("trn1")));
+    assert!(estimate["memory"]["peak"]["optimizer"].as_u64() > estimate["memory"]["peak"]["weights"].as_u64());
+}

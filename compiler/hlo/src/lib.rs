@@ -21,7 +21,9 @@ pub mod text;
 pub mod types;
 
 pub use attributes::{DotDims, GatherDims, PadDim, ReplicaGroups, ScatterDims, SliceDim};
-pub use builder::{ComputationBuilder, ComputationId, CustomCall, Id, IndexFacts, ModuleBuilder, Signature};
+pub use builder::{
+    CollectiveForm, ComputationBuilder, ComputationId, CustomCall, GroupField, Id, IndexFacts, ModuleBuilder, Signature,
+};
 pub use check::check;
 pub use codec::{decode, encode};
 pub use link::{TWIN, is_custom_call, link_twins};

@@ -75,6 +75,8 @@ pub struct HloInstructionProto {
     pub tuple_index: i64,
     #[prost(int64, repeated, tag = "14")]
     pub dimensions: Vec<i64>,
+    #[prost(message, optional, boxed, tag = "15")]
+    pub window: Option<Box<Window>>,
     #[prost(message, repeated, tag = "17")]
     pub slice_dimensions: Vec<SliceDimensions>,
     #[prost(int32, tag = "18")]
@@ -137,6 +139,32 @@ pub struct HloInstructionProto {
     pub custom_call_api_version: i32,
     #[prost(message, optional, boxed, tag = "87")]
     pub collective_device_list: Option<Box<CollectiveDeviceListProto>>,
+}
+
+/// The window that a convolution or a reduction over windows moves.
+#[derive(Clone, PartialEq, Eq, Message)]
+pub struct Window {
+    #[prost(message, repeated, tag = "1")]
+    pub dimensions: Vec<WindowDimension>,
+}
+
+/// One dimension of a window.
+#[derive(Clone, Copy, PartialEq, Eq, Message)]
+pub struct WindowDimension {
+    #[prost(int64, tag = "1")]
+    pub size: i64,
+    #[prost(int64, tag = "2")]
+    pub stride: i64,
+    #[prost(int64, tag = "3")]
+    pub padding_low: i64,
+    #[prost(int64, tag = "4")]
+    pub padding_high: i64,
+    #[prost(int64, tag = "5")]
+    pub window_dilation: i64,
+    #[prost(int64, tag = "6")]
+    pub base_dilation: i64,
+    #[prost(bool, tag = "7")]
+    pub window_reversal: bool,
 }
 
 /// The range and step of a slice along one dimension.

@@ -76,6 +76,12 @@ pub trait AttrVisitor {
     /// An attribute printed as `name = value`.
     fn attr(&mut self, name: &str, slot: &mut dyn AttrSlot);
 
+    /// An attribute that text leaves out where it is `implied`.
+    fn refinement(&mut self, name: &str, slot: &mut dyn AttrSlot, implied: &Attr) {
+        let _ = implied;
+        self.attr(name, slot);
+    }
+
     /// An attribute that is part of the type of result `index` and printed only there.
     fn result(&mut self, index: usize, slot: ResultSlot<'_>);
 }

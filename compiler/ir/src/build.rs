@@ -26,11 +26,54 @@ pub struct Builder<'a> {
     loc: LocId,
 }
 
+/// A function under way without its module.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    function: Function,
+    loc: LocId,
+}
+
+impl Draft {
+    /// An empty function.
+    pub fn new(name: impl Into<Name>) -> Self {
+        Self { function: Function { name: name.into(), ..Function::default() }, loc: LocTable::unknown() }
+    }
+
+    /// The function so far.
+    pub fn function(&self) -> &Function {
+        &self.function
+    }
+
+    /// Gives a value a name to print it under, unless it has one.
+    pub fn name_value(&mut self, value: Value, name: impl Into<Name>) {
+        self.function.values[value.index()].hint.get_or_insert_with(|| name.into());
+    }
+
+    /// The current location.
+    pub fn loc(&self) -> LocId {
+        self.loc
+    }
+
+    /// Sets the current location and returns the old one.
+    pub fn set_loc(&mut self, loc: LocId) -> LocId {
+        std::mem::replace(&mut self.loc, loc)
+    }
+
+    /// Goes on with it, in the module where it was begun.
+    pub fn resume<'a>(self, module: &'a mut Module, registry: &'a Registry) -> Builder<'a> {
+        Builder { module, registry, function: self.function, loc: self.loc }
+    }
+}
+
 impl<'a> Builder<'a> {
     /// Starts a function that `finish` adds to `module`.
     pub fn new(module: &'a mut Module, registry: &'a Registry, name: impl Into<Name>) -> Self {
-        let function = Function { name: name.into(), ..Function::default() };
-        Self { module, registry, function, loc: LocTable::unknown() }
+        Draft::new(name).resume(module, registry)
+    }
+
+    /// Sets the function aside; [`Draft::resume`] goes on with it.
+    pub fn pause(self) -> Draft {
+        Draft { function: self.function, loc: self.loc }
     }
 
     /// Adds a parameter.
@@ -329,6 +372,13 @@ impl<'a> Builder<'a> {
     /// Moves to a source position inside the current scope; the returned location restores the old one.
     pub fn enter_span(&mut self, span: Span) -> LocId {
         let inner = self.module.locs.add(self.loc, LocKind::Source(span));
+        self.set_loc(inner)
+    }
+
+    /// Moves to a line of the program that builds the module, inside the current scope; the returned location restores the
+    /// old one.
+    pub fn enter_code(&mut self, file: impl Into<Name>, line: u32) -> LocId {
+        let inner = self.module.locs.add(self.loc, LocKind::Code { file: file.into(), line });
         self.set_loc(inner)
     }
 

@@ -24,6 +24,8 @@ pub struct AttrSpec {
     pub name: &'static str,
     /// Its value when left out; also fixes its kind. `None` makes it required and a whole number.
     pub default: Option<Attr>,
+    /// Whether text leaves it out at its default.
+    pub implied: bool,
     /// One line for people.
     pub doc: &'static str,
 }
@@ -31,12 +33,17 @@ pub struct AttrSpec {
 impl AttrSpec {
     /// A required whole number.
     pub fn required(name: &'static str, doc: &'static str) -> Self {
-        Self { name, default: None, doc }
+        Self { name, default: None, implied: false, doc }
     }
 
     /// An optional attribute.
     pub fn optional(name: &'static str, default: Attr, doc: &'static str) -> Self {
-        Self { name, default: Some(default), doc }
+        Self { name, default: Some(default), implied: false, doc }
+    }
+
+    /// An optional attribute that most applications do without: text shows it only where it differs from its default.
+    pub fn refinement(name: &'static str, default: Attr, doc: &'static str) -> Self {
+        Self { implied: true, ..Self::optional(name, default, doc) }
     }
 }
 
@@ -44,8 +51,17 @@ impl AttrSpec {
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Attrs {
     /// Shared by the copies of an instruction.
-    values: Arc<[(Name, Attr)]>,
+    values: Arc<[Given]>,
     cast: Option<Cast>,
+}
+
+/// One attribute.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Given {
+    name: Name,
+    attr: Attr,
+    /// The value at which text leaves it out.
+    implied: Option<Attr>,
 }
 
 /// The element types that mixed precision gives a composite instruction. Its operands keep theirs.
@@ -98,14 +114,23 @@ impl Attrs {
                     return Err(error(format!("`{composite}` needs attribute `{}`", spec.name)).note(spec.doc));
                 }
             };
-            values.push((Name::from(spec.name), attr));
+            let implied = spec.default.clone().filter(|_| spec.implied);
+            values.push(Given { name: spec.name.into(), attr, implied });
         }
         Ok(Self { values: values.into(), cast: None })
     }
 
     /// Name and value of each, in schema order.
     pub fn iter(&self) -> impl Iterator<Item = (&Name, &Attr)> {
-        self.values.iter().map(|(name, attr)| (name, attr))
+        self.values.iter().map(|given| (&given.name, &given.attr))
+    }
+
+    /// The same with another value of an attribute of the schema.
+    #[must_use]
+    pub(crate) fn with(mut self, name: &str, value: Attr) -> Self {
+        let mut values = Arc::make_mut(&mut self.values).iter_mut();
+        values.find(|given| given.name == name).expect("the schema of a composite lists what it sets").attr = value;
+        self
     }
 
     /// The same with element types of mixed precision.
@@ -145,8 +170,8 @@ impl Attrs {
     }
 
     fn get(&self, name: &str) -> &Attr {
-        let found = self.values.iter().find(|(own, _)| own == name);
-        &found.expect("the schema of a composite lists every attribute it reads").1
+        let found = self.values.iter().find(|given| given.name == name);
+        &found.expect("the schema of a composite lists every attribute it reads").attr
     }
 
     /// A whole number.
@@ -198,6 +223,51 @@ pub struct Composite {
 }
 
 /// A composite: what everything but the decomposition derives from, and what may be overridden.
+///
+/// One from outside is registered with a session's registry; models then call it by name:
+///
+/// ```
+/// use halite_ir::{
+///     AttrSpec, Attrs, Builder, CompositeDef, InferCx, Policy, Registry, Sample, TensorType, Types, Value, Values,
+/// };
+/// use halite_support::Result;
+/// use halite_tensor::DType;
+/// use std::sync::Arc;
+///
+/// /// `x * x`
+/// #[derive(Debug)]
+/// struct Square;
+///
+/// impl CompositeDef for Square {
+///     fn name(&self) -> &str {
+///         "square"
+///     }
+///
+///     fn schema(&self) -> &[AttrSpec] {
+///         &[]
+///     }
+///
+///     fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
+///         Ok(args.iter().take(1).map(|&ty| ty.clone()).collect())
+///     }
+///
+///     fn expand(&self, b: &mut Builder<'_>, _: &Attrs, args: &[Value]) -> Result<Values> {
+///         Ok(std::iter::once(b.multiply(args[0], args[0])?).collect())
+///     }
+///
+///     fn policy(&self) -> Policy {
+///         Policy::ELEMENTWISE
+///     }
+///
+///     fn samples(&self, _: DType) -> Vec<Sample> {
+///         Vec::new()
+///     }
+/// }
+///
+/// let mut registry = Registry::builtin();
+/// registry.register(Arc::new(Square)).unwrap();
+/// assert!(registry.register(Arc::new(Square)).is_err());
+/// ```
 pub trait CompositeDef: fmt::Debug + Send + Sync {
     /// The name in IR text and in models.
     fn name(&self) -> &str;
@@ -290,8 +360,11 @@ impl OpDef for Composite {
     }
 
     fn attrs(&mut self, visitor: &mut dyn AttrVisitor) {
-        for (name, attr) in Arc::make_mut(&mut self.attrs.values) {
-            visitor.attr(name, attr);
+        for Given { name, attr, implied } in Arc::make_mut(&mut self.attrs.values) {
+            match implied {
+                Some(implied) => visitor.refinement(name, attr, implied),
+                None => visitor.attr(name, attr),
+            }
         }
         if let Some(cast) = &mut self.attrs.cast {
             visitor.attr("compute", &mut cast.compute);

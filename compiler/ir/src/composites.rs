@@ -27,6 +27,7 @@ mod stochastic_convert;
 mod stream_words;
 mod swiglu;
 mod tied_copies;
+mod top_k;
 mod unpack;
 
 /// Every built-in composite, in order.
@@ -62,6 +63,7 @@ pub(crate) fn all() -> Vec<Arc<dyn CompositeDef>> {
         Arc::new(swiglu::Swiglu),
         Arc::new(swiglu::SwigluGrad),
         Arc::new(tied_copies::TiedCopies),
+        Arc::new(top_k::TopK),
         Arc::new(unpack::Unpack),
     ]
 }

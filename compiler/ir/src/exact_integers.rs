@@ -1,14 +1,12 @@
 //! Whether integer arithmetic is exact on engines that compute integers in `f32`.
 
-mod range;
-
 use crate::composite::Composite;
 use crate::ops::{Op, Reduction};
 use crate::registry::Registry;
 use crate::syntax::{Function, Inst, Value};
 use crate::ty::TensorType;
 use halite_support::{Diagnostic, Result, codes};
-use range::Range;
+use halite_tensor::IntRange as Range;
 
 /// `f32` holds every integer up to this magnitude. Trainium's vector engines compute integer arithmetic in `f32`;
 /// shifts and bitwise ops work on the bits (`NKI` architecture guide).

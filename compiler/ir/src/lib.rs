@@ -30,13 +30,13 @@ mod ty;
 mod verify;
 
 pub use attr::{Attr, Real};
-pub use build::{Builder, present};
+pub use build::{Builder, Draft, present};
 pub use composite::{AttrSpec, Attrs, Cast, Composite, CompositeDef};
 pub use exact_integers::check_exact_integers;
 pub use fingerprint::fingerprint;
 pub use interpret::{EvalCx, Interpreter};
 pub use loc::{Derivation, LocId, LocKind, LocTable};
-pub use lower::{Gather, Kernels, LowerCx, LowerOptions, aliases, lower, lower_twins};
+pub use lower::{Indexing, Kernels, LowerCx, LowerOptions, aliases, lower, lower_twins};
 pub use op::{Cost, Effect, InferCx, OpDef, Policy, Sample, SampleArg, SampleValues, Vjp, VjpCx};
 pub use ops::Op;
 pub use policy::{Follows, OpClass, loses};

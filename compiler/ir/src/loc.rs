@@ -27,6 +27,13 @@ pub enum LocKind {
     Scope(Name),
     /// A place in a source text.
     Source(Span),
+    /// A line of the program that built the module.
+    Code {
+        /// The file's name without its folders.
+        file: Name,
+        /// The line, from 1.
+        line: u32,
+    },
     /// Made by a pass from the rest of the chain.
     Derived(Derivation),
 }
@@ -125,7 +132,7 @@ impl LocTable {
             match kind {
                 LocKind::Scope(name) => scopes.push(&**name),
                 LocKind::Derived(derivation) => derivations.push(derivation),
-                LocKind::Source(_) | LocKind::Unknown => {}
+                LocKind::Source(_) | LocKind::Code { .. } | LocKind::Unknown => {}
             }
         }
         scopes.reverse();

@@ -8,7 +8,7 @@ use crate::ops::Op;
 use crate::syntax::{FuncId, FuncResult, Function, Inst, Module, Phase, ResultRole, Value};
 use crate::ty::TensorType;
 use halite_hlo::proto::HloModuleProto;
-use halite_hlo::{ArrayType, ComputationBuilder, ComputationId, Id, ModuleBuilder, Type};
+use halite_hlo::{ArrayType, CollectiveForm, ComputationBuilder, ComputationId, Id, ModuleBuilder, Type};
 use halite_support::{Diagnostic, Name, Result, SourceMap};
 use metadata::Metadata;
 use rustc_hash::FxHashMap;
@@ -19,16 +19,23 @@ use smallvec::{SmallVec, smallvec};
 pub struct LowerOptions {
     /// What becomes of calls of kernels.
     pub kernels: Kernels,
-    /// How `take`, `take_along_axis` and their gradients are written.
-    pub gather: Gather,
+    /// How `take` and `take_along_axis` are written.
+    pub reads: Indexing,
+    /// How `take_grad` and `take_along_axis_grad` are written.
+    pub sums: Indexing,
+    /// How collectives are written.
+    pub collectives: CollectiveForm,
     /// Whether every narrowing says how it rounds, in the frontend attribute `halite.rounding`.
     pub rounding: bool,
+    /// Whether files and lines are left out of the metadata; scopes stay. Models that differ only in where they are
+    /// written then give the same bytes.
+    pub without_positions: bool,
 }
 
-/// How indexed reads and sums are written.
+/// How reads or sums at positions are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Gather {
-    /// As `gather` and `scatter` with clamped indices.
+pub enum Indexing {
+    /// As `gather` or `scatter` with clamped indices.
     #[default]
     Native,
     /// As products with one-hot matrices.
@@ -142,10 +149,10 @@ fn lower_last(
     let (entry, others) = split.ok_or_else(|| Diagnostic::bug("only a module in phase `legal` can be lowered"))?;
     let mut lowering = Lowering {
         // XLA refuses a module without a name.
-        hlo: ModuleBuilder::new(if name.is_empty() { "module" } else { name }),
+        hlo: ModuleBuilder::new(if name.is_empty() { "module" } else { name }).with_collectives(options.collectives),
         functions,
         computations: Vec::with_capacity(others.len()),
-        metadata: Metadata::new(&module.locs, sources),
+        metadata: Metadata::new(&module.locs, sources, !options.without_positions),
         options,
     };
     let is_lowered = |op: &Op| options.kernels == Kernels::Twins || !matches!(op, Op::KernelCall(_));

@@ -120,6 +120,7 @@ pub(crate) enum ExprKind {
     Not(Box<Expr>),
     Binary(BinaryOp, Box<Expr>, Box<Expr>),
     Index(Box<Expr>, Vec<Subscript>),
+    Choice(Box<Choice>),
     Call(Call),
 }
 
@@ -145,6 +146,14 @@ pub(crate) enum Comparison {
     LessEqual,
     Greater,
     GreaterEqual,
+}
+
+/// `if condition { yes } else { no }`: only one of the two is run.
+#[derive(Debug)]
+pub(crate) struct Choice {
+    pub(crate) condition: Expr,
+    pub(crate) yes: Expr,
+    pub(crate) no: Expr,
 }
 
 /// `3` or `1:` between brackets.
@@ -203,6 +212,7 @@ impl ExprKind {
                     }
                 }
             }
+            ExprKind::Choice(choice) => [&choice.condition, &choice.yes, &choice.no].into_iter().for_each(visit),
             ExprKind::Call(call) => {
                 call.given.iter().for_each(|given| visit(&given.value));
                 for part in &call.scope {

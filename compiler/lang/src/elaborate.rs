@@ -1,26 +1,25 @@
 //! Running a model on its configuration: numbers are computed, tensors become instructions.
 
-mod arithmetic;
 mod assemble;
-pub(crate) mod builtins;
 mod config;
 mod expr;
 mod function;
-mod tensor;
-mod value;
+mod site;
 
-use crate::ast::Expr;
+use crate::ast::{Call, Expr};
+use crate::ops::{MAX_DEPTH, Ops, Place, Value, too_long};
 use crate::options::{ConfigValue, Options};
 use crate::parse::parse;
 use crate::resolve::{Program, resolve};
-use halite_ir::{Builder, Module, Op, Registry, Value as Tensor};
+use halite_ir::{Builder, Module, Registry, Value as Tensor};
 use halite_support::{Code, Diagnostic, Diagnostics, FileId, Name, Span, codes};
 use halite_tensor::DType;
 use indexmap::{IndexMap, IndexSet};
-use value::Value;
+use site::{Globals, Text};
 
 /// A model made into IR.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Elaborated {
     /// The module, in phase `built`. Its entry `main` takes the batch, then the weights in the order of their first
     /// use, and returns the loss sum, the count, and the outputs the model names.
@@ -63,23 +62,12 @@ type Eval<T> = Result<T, Reported>;
 
 type Locals = IndexMap<Name, Eval<Value>>;
 
-/// How deep calls and expressions may nest while a model runs.
-const MAX_DEPTH: usize = 160;
-
-/// How many statements a model may run after unrolling.
-const MAX_STATEMENTS: usize = 200_000;
-
-/// How many elements a tensor may have.
-const MAX_ELEMENTS: usize = 1 << 44;
-
 /// The state of a run.
 #[derive(Debug)]
 struct Elaborator<'r, 'm> {
     program: &'r Program<'m>,
     options: &'r Options,
-    b: Builder<'r>,
-    /// Every primitive with default attributes.
-    primitives: Vec<Op>,
+    ops: Ops<'r>,
     globals: Locals,
     /// Some setting or `require` failed, so that running `main` would only repeat the complaint.
     broken_config: bool,
@@ -91,7 +79,6 @@ struct Elaborator<'r, 'm> {
     weights: IndexMap<Name, Weight>,
     outputs: IndexMap<Name, Eval<Tensor>>,
     depth: usize,
-    statements: usize,
     /// A limit on depth or statements was reached and reported; what follows would only reach it again.
     limit_reached: bool,
     errors: Diagnostics,
@@ -111,8 +98,7 @@ impl<'r, 'm> Elaborator<'r, 'm> {
         Self {
             program,
             options,
-            b,
-            primitives: Op::primitives(),
+            ops: Ops::new(b, options.float),
             globals: IndexMap::new(),
             broken_config: false,
             scopes: Vec::new(),
@@ -120,15 +106,19 @@ impl<'r, 'm> Elaborator<'r, 'm> {
             weights: IndexMap::new(),
             outputs: IndexMap::new(),
             depth: 0,
-            statements: 0,
             limit_reached: false,
             errors,
             seen: IndexSet::new(),
         }
     }
 
-    /// Keeps a diagnostic unless the same kind was reported for the same place: unrolled code repeats its mistakes.
+    /// Keeps a diagnostic unless the same kind was reported for the same place: unrolled code repeats its mistakes. Once
+    /// the model has run too long, only the first limit that it reaches is kept.
     fn report(&mut self, diagnostic: Diagnostic) -> Reported {
+        let is_limit = diagnostic.code() == codes::LIMIT && self.ops.is_exhausted();
+        if is_limit && std::mem::replace(&mut self.limit_reached, true) {
+            return Reported;
+        }
         let place = diagnostic.primary().map(|label| label.span);
         if place.is_none_or(|span| self.seen.insert((span, diagnostic.code().id))) {
             let caller = self.calls.last().filter(|_| place.is_some());
@@ -144,11 +134,32 @@ impl<'r, 'm> Elaborator<'r, 'm> {
         self.report(Diagnostic::error(code, message).at(span, label))
     }
 
+    /// Reports what went wrong, if anything did.
+    fn check<T>(&mut self, result: halite_support::Result<T>) -> Eval<T> {
+        result.map_err(|error| self.report(error))
+    }
+
+    /// Runs an operation that stands at `span` and has these parts.
+    fn operate<T>(
+        &mut self,
+        span: Span,
+        call: Option<&Call>,
+        parts: Vec<&Expr>,
+        run: impl FnOnce(&mut Ops<'r>, &Text<'_>) -> halite_support::Result<T>,
+    ) -> Eval<T> {
+        let globals = Globals { values: &self.globals, overrides: &self.options.overrides };
+        let result = run(&mut self.ops, &Text { whole: span, parts, call, globals });
+        self.check(result)
+    }
+
     /// Runs `body` one level deeper.
     fn nested<T>(&mut self, span: Span, body: impl FnOnce(&mut Self) -> Eval<T>) -> Eval<T> {
         if self.depth >= MAX_DEPTH {
             let message = format!("calls and expressions nest more than {MAX_DEPTH} deep");
-            return Err(self.limit(message, span));
+            if !std::mem::replace(&mut self.limit_reached, true) {
+                self.report(too_long(message, Place::whole(&span)));
+            }
+            return Err(Reported);
         }
         self.depth += 1;
         let result = body(self);
@@ -158,64 +169,16 @@ impl<'r, 'm> Elaborator<'r, 'm> {
 
     /// Counts a statement.
     fn step(&mut self, span: Span) -> Eval<()> {
-        self.statements += 1;
-        if self.statements <= MAX_STATEMENTS {
-            return Ok(());
-        }
-        let message = format!("the model runs more than {MAX_STATEMENTS} statements once its loops are unrolled");
-        Err(self.limit(message, span))
-    }
-
-    fn limit(&mut self, message: String, span: Span) -> Reported {
-        if !std::mem::replace(&mut self.limit_reached, true) {
-            let error = Diagnostic::error(codes::LIMIT, message).at(span, "stopped here");
-            self.report(error.help("shorten the loops or the chain of calls"));
-        }
-        Reported
-    }
-
-    /// Emits instructions at a source position.
-    fn emit<T>(&mut self, span: Span, build: impl FnOnce(&mut Builder<'r>) -> halite_support::Result<T>) -> Eval<T> {
-        let outer = self.b.enter_span(span);
-        let result = build(&mut self.b);
-        self.b.set_loc(outer);
-        result.map_err(|diagnostic| self.report(diagnostic.or_at(Some(span), "here")))
-    }
-
-    /// As [`emit`](Self::emit) for one tensor of bounded size.
-    fn emit_tensor(
-        &mut self,
-        span: Span,
-        build: impl FnOnce(&mut Builder<'r>) -> halite_support::Result<Tensor>,
-    ) -> Eval<Value> {
-        let tensor = self.emit(span, build)?;
-        self.check_size(tensor, span)?;
-        Ok(Value::Tensor(tensor))
-    }
-
-    fn check_size(&mut self, tensor: Tensor, span: Span) -> Eval<()> {
-        let ty = self.b.ty(tensor);
-        if elements(ty.shape()).is_some() {
-            return Ok(());
-        }
-        let message = format!("`{ty}` has more than {MAX_ELEMENTS} elements");
-        Err(self.error(codes::LIMIT, message, span, "this tensor"))
+        let counted = self.ops.step(Place::whole(&span));
+        self.check(counted)
     }
 
     fn describe(&self, value: &Value) -> String {
-        value.describe(&self.b)
+        self.ops.describe(value)
     }
 
     fn wrong_kind(&mut self, expected: &str, found: &Value, at: &Expr) -> Reported {
-        let found = self.describe(found);
-        let message = format!("expected {expected}, found {found}");
-        let error = Diagnostic::error(codes::KIND, message).at(at.span, format!("this is {found}"));
-        self.report(error.help(format!("write {expected} here")))
+        let error = self.ops.wrong_kind(expected, found, Place::whole(&at.span));
+        self.report(error)
     }
-}
-
-/// The product of the sizes if it is at most [`MAX_ELEMENTS`].
-fn elements(sizes: &[usize]) -> Option<usize> {
-    let product = sizes.iter().try_fold(1usize, |product, &size| product.checked_mul(size))?;
-    (product <= MAX_ELEMENTS).then_some(product)
 }

@@ -26,6 +26,24 @@ impl ConfigValue {
     }
 }
 
+macro_rules! from {
+    ($($ty:ty: $value:ident => $kind:expr;)*) => {$(
+        impl From<$ty> for ConfigValue {
+            fn from($value: $ty) -> Self {
+                $kind
+            }
+        }
+    )*};
+}
+
+from! {
+    i64: value => Self::Int(value);
+    i32: value => Self::Int(value.into());
+    usize: value => Self::Int(i64::try_from(value).unwrap_or(i64::MAX));
+    f64: value => Self::Real(value);
+    bool: value => Self::Bool(value);
+}
+
 impl fmt::Display for ConfigValue {
     /// As in a model: `4096`, `1e-5`, `true`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

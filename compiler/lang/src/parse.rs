@@ -73,6 +73,8 @@ fn is_mark(rule: Rule) -> bool {
             | Rule::word_fn
             | Rule::word_param
             | Rule::word_for
+            | Rule::word_if
+            | Rule::word_else
             | Rule::word_in
             | Rule::word_output
             | Rule::word_return

@@ -4,7 +4,7 @@ mod recursion;
 mod walk;
 
 use crate::ast::{Binding, Function, Ident, Item, Model};
-use crate::elaborate::builtins;
+use crate::ops;
 use halite_ir::Registry;
 use halite_support::{Code, Diagnostic, Diagnostics, Name, Span, codes};
 use indexmap::{IndexMap, IndexSet};
@@ -98,7 +98,7 @@ fn add_global<'m>(program: &mut Program<'m>, binding: &'m Binding, is_config: bo
 
 fn add_function<'m>(program: &mut Program<'m>, function: &'m Function, registry: &Registry, findings: &mut Findings) {
     let name: &str = &function.name.name;
-    if builtins::find(name).is_some() || registry.composite(name).is_ok() {
+    if ops::is_builtin(name) || registry.composite(name).is_ok() {
         let message = format!("`{name}` is the name of an op and cannot be defined again");
         findings.error(codes::DUPLICATE, message, function.name.span, "choose another name");
     }

@@ -49,6 +49,26 @@ fn a_model_without_mistakes_elaborates() {
 }
 
 #[test]
+fn choices_run_one_side() {
+    main_reports("x = if n == 4 { x * 2 } else { undefined(x) }", &["E0301@4"]);
+    main_reports("x = x + if n == 4 and not (k == 4) { reshape(x, [n, k]) } else { reshape(x, [k]) }", &[]);
+    main_reports("a, b = if n > 4 { split(x, 3) } else { split(x, 2) }\n x = a @ transpose(b)", &[]);
+    main_reports("a, b = if n > 3 { split(x, 3) } else { split(x, 2) }\n x = a @ transpose(b)", &["E0307@4"]);
+    main_reports("x = if x { x } else { x }", &["E0307@4"]);
+    main_reports("x = if n { x } else { x }", &["E0307@4"]);
+    main_reports("x = if n > 3 { x }", &["E0101@5"]);
+    main_reports("if = 3", &["E0101@4"]);
+    let weight = |n: i64| {
+        let text = in_main("x = if n > 4 { f(x) as one } else { f(x) as two }");
+        let text = text.replace("config", "fn f(a) { param w: [k] = ones return a * broadcast(w, [n, k]) } config");
+        let (_, result) = run(&text, vec![Override::new("n", ConfigValue::Int(n))]);
+        let module = result.unwrap().module;
+        module.entry().unwrap().params[1].name.to_string()
+    };
+    assert_eq!((weight(5), weight(4)), ("one.w".to_owned(), "two.w".to_owned()));
+}
+
+#[test]
 fn syntax() {
     assert_eq!(errors("model m {\n  let = 3\n}"), ["E0101@2"]);
     assert_eq!(errors("model m {\n"), ["E0101@2"]);

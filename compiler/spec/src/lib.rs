@@ -1,15 +1,15 @@
 //! Plain data that Halite reads and writes, without logic: the [`Recipe`] of a training run and the [`Manifest`] of a
 //! bundle, both versioned, both parsing back to what was written; and what is known of the [`target`]s.
 
-pub mod environment;
+pub mod estimate;
 mod manifest;
 mod precision;
 mod recipe;
 pub mod target;
 
 pub use manifest::{
-    Buffer, BufferContent, BufferInit, BufferSlot, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, ModuleRole,
-    Port, PortRole, RoundingChoice, Statistics, Twin,
+    Buffer, BufferContent, BufferInit, BufferSlot, Launch, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry,
+    ModuleRole, Port, PortRole, RoundingChoice, Statistics, Twin,
 };
 pub use precision::{
     Master, Precision, PrecisionName, PrecisionOverride, RoundingMode, SrBy, SrSites, StochasticRounding,

@@ -1,5 +1,6 @@
 //! The manifest: what is in a bundle and how to run it.
 
+use crate::estimate::Estimate;
 use crate::precision::{RoundingMode, StochasticRounding};
 use crate::recipe::{ConfigValue, Recipe};
 use halite_tensor::{DType, Packing};
@@ -27,12 +28,27 @@ pub struct Manifest {
     pub schedule: Vec<String>,
     /// How narrowing rounds in all modules.
     pub rounding: RoundingChoice,
-    /// Variables of the environment in which the modules run: those that Halite pins, then those of the recipe.
+    /// Variables of the environment in which the modules run: those that Halite pins, then the others of the recipe. None
+    /// for a target that is not Neuron's.
     pub environment: IndexMap<String, String>,
-    /// Flags of `neuronx-cc`: those that Halite pins, then those of the recipe.
+    /// Flags of `neuronx-cc` as `--name=value`, in the order of the table of flags, then those that no table knows. None for
+    /// a target that is not Neuron's.
     pub flags: Vec<String>,
+    /// How the modules are started on Neuron; `None` for other targets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub launch: Option<Launch>,
     /// Figures that a reader wants before running anything.
     pub statistics: Statistics,
+}
+
+/// How the modules of a bundle are started.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Launch {
+    /// Processes that run a module together, each on a logical core of its own: the replicas that it was compiled for.
+    pub world_size: u32,
+    /// Variables that must not be set around them.
+    pub forbidden: Vec<String>,
 }
 
 /// How narrowing rounds.
@@ -139,6 +155,9 @@ pub struct ModuleEntry {
     pub inputs: Vec<Port>,
     /// Entry results in order.
     pub outputs: Vec<Port>,
+    /// What it is expected to need on one core; `None` for a target that is not Neuron's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub estimate: Option<Estimate>,
     /// What the kernels mean that its HLO calls, each once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub twins: Vec<Twin>,

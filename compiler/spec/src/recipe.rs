@@ -9,6 +9,18 @@ use serde::{Deserialize, Serialize};
 pub const RECIPE_VERSION: u32 = 1;
 
 /// A training recipe. In TOML, unknown keys are errors.
+///
+/// In Rust, it starts from [`Recipe::new`]:
+///
+/// ```
+/// use halite_spec::{AdamW, ModelChoice, PrecisionName, Recipe};
+///
+/// let recipe = Recipe {
+///     precision: PrecisionName::Bf16Sr.precision(),
+///     ..Recipe::new(ModelChoice::new("llama").with("layers", 2), 8, 64, AdamW { clip_norm: Some(1.0), ..AdamW::new(5e-3) })
+/// };
+/// assert_eq!((recipe.batch, recipe.seq, recipe.train.steps), (8, 64, 300));
+/// ```
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recipe {
@@ -48,6 +60,28 @@ pub struct Recipe {
     pub neuron: Neuron,
 }
 
+impl Recipe {
+    /// A recipe for a model, batches of so many sequences of so many predicted tokens, and an update rule; all else has its
+    /// default.
+    pub fn new(model: ModelChoice, batch: usize, seq: usize, optimizer: impl Into<Optimizer>) -> Self {
+        Self {
+            halite: RECIPE_VERSION,
+            batch,
+            seq,
+            model,
+            precision: Precision::default(),
+            optimizer: optimizer.into(),
+            schedule: Schedule::default(),
+            train: Train::default(),
+            parallel: None,
+            target: Target::default(),
+            dialect: Dialect::default(),
+            check: Check::default(),
+            neuron: Neuron::default(),
+        }
+    }
+}
+
 /// Which model, with which configuration.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -57,6 +91,20 @@ pub struct ModelChoice {
     /// Overrides of the model's configuration.
     #[serde(default)]
     pub config: IndexMap<String, ConfigValue>,
+}
+
+impl ModelChoice {
+    /// A model with its defaults.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), config: IndexMap::new() }
+    }
+
+    /// The same with another value of a key of its configuration.
+    #[must_use]
+    pub fn with(mut self, key: impl Into<String>, value: impl Into<ConfigValue>) -> Self {
+        self.config.insert(key.into(), value.into());
+        self
+    }
 }
 
 /// A value of a model's configuration.
@@ -71,6 +119,30 @@ pub enum ConfigValue {
     Real(f64),
 }
 
+impl From<bool> for ConfigValue {
+    fn from(value: bool) -> Self {
+        Self::Bool(value)
+    }
+}
+
+impl From<i64> for ConfigValue {
+    fn from(value: i64) -> Self {
+        Self::Int(value)
+    }
+}
+
+impl From<i32> for ConfigValue {
+    fn from(value: i32) -> Self {
+        Self::Int(value.into())
+    }
+}
+
+impl From<f64> for ConfigValue {
+    fn from(value: f64) -> Self {
+        Self::Real(value)
+    }
+}
+
 /// The update rule: one table, `[optimizer.adamw]` or `[optimizer.sgd]`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -79,6 +151,18 @@ pub enum Optimizer {
     AdamW(AdamW),
     /// Stochastic gradient descent with momentum.
     Sgd(Sgd),
+}
+
+impl From<AdamW> for Optimizer {
+    fn from(rule: AdamW) -> Self {
+        Self::AdamW(rule)
+    }
+}
+
+impl From<Sgd> for Optimizer {
+    fn from(rule: Sgd) -> Self {
+        Self::Sgd(rule)
+    }
 }
 
 /// AdamW: decoupled weight decay, bias-corrected moments, `eps` outside the root.
@@ -102,6 +186,21 @@ pub struct AdamW {
     /// Largest global norm of the gradients; left out, gradients are not clipped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clip_norm: Option<f64>,
+}
+
+impl AdamW {
+    /// The rule at this peak learning rate, without decay and clipping.
+    pub fn new(lr: f64) -> Self {
+        let (betas, eps) = (default_betas(), default_eps());
+        Self { lr, betas, eps, weight_decay: 0.0, no_decay: Vec::new(), clip_norm: None }
+    }
+}
+
+impl Sgd {
+    /// The rule at this peak learning rate, without momentum, decay and clipping.
+    pub fn new(lr: f64) -> Self {
+        Self { lr, momentum: 0.0, weight_decay: 0.0, no_decay: Vec::new(), clip_norm: None }
+    }
 }
 
 /// `v' = momentum * v + g; w' = w - lr * v'`, with decay added to the gradient's step.

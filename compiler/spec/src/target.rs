@@ -2,14 +2,18 @@
 //! of each fact; see the crate `halite-target`.
 
 mod compiler;
+mod cost;
+mod environment;
 mod hardware;
 mod kernel;
 mod rule;
 
-pub use compiler::{CompilerError, CompilerFlag, CompilerVersion, VersionRange};
+pub use compiler::{CompilerError, CompilerFlag, CompilerVersion, FlagDefault, FlagGiver, VersionRange};
+pub use cost::InstructionCosts;
+pub use environment::{Setter, Variable, VariableValues};
 pub use hardware::{CoreGroups, ElementType, ElementUse, Hardware, Limits, Peak};
 pub use kernel::{KernelConfig, KernelResult, KernelSchema};
-pub use rule::{Condition, Level, Rule};
+pub use rule::{Condition, Level, Numbers, Rule, TakenOpcodes, WindowForm};
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -99,10 +99,16 @@ codes! {
         => "write `--set key=value`";
     USAGE = "E0407": "The command line does not follow the usage of the command."
         => "see `halite help`";
-    ENVIRONMENT = "E0408": "The recipe sets a variable or a compiler flag that changes element types or rounding behind the program's back."
+    ENVIRONMENT = "E0408": "The recipe sets a variable or a compiler flag that is not its to set: it changes element types or rounding behind the program's back, or belongs to what starts processes."
         => "remove it, and state the precision in `[precision]`";
     RECIPE_CLASH = "E0409": "Two values of the recipe do not go together, or one has no effect beside the other."
         => "change one of the two, or remove it";
+    COMPILER_VERSION = "E0410": "The rules of this version of `neuronx-cc` are not known, so that those of the nearest known one are used."
+        => "set `neuron.compiler` to a version that is known, or correct the tables of targets";
+    FLAG = "E0411": "A flag of the recipe is not one that `neuronx-cc` takes, or not with this value, for this target or in this version."
+        => "remove the flag, or give it a value that it takes";
+    HUGGING_FACE = "E0412": "A `config.json` is not one that a built-in model computes: an unknown key, a missing one, or a value for which there is no model."
+        => "give the `config.json` of a family that Halite has, or write the model as a `.hal` file";
 
     FILE = "E0501": "A file or folder cannot be read or written."
         => "check the path, its permissions and the space on the disk";
@@ -120,6 +126,8 @@ codes! {
         => "give more text";
     MODULE = "E0508": "A bundle has no module of this name, or the module lacks a port that the command needs."
         => "choose a module of the bundle, or compile it again";
+    OTHER_TARGET = "E0509": "The bundle or recipe is for another target than the command needs."
+        => "compile it with `--target`";
 
     PIPELINE = "E0601": "A pipeline names an unknown pass, orders passes so that one meets a phase it does not take, or lacks what a pass needs."
         => "correct the list of passes";
@@ -129,6 +137,12 @@ codes! {
         => "set `precision.sr.by = \"dither\"`, or keep the site in `f32`";
     STREAM_CLASH = "E0604": "Two streams of random bits have the same key, so that they would round alike."
         => "choose another `precision.sr.seed`";
+    ILLEGAL = "E0605": "The target does not take the program: it breaks a rule of the target."
+        => "change what the rule names; `neuron.allow` lets a recipe break rules that can be allowed";
+    DOUBTFUL = "E0606": "It is not known whether the target takes the program as it is meant, or nobody is known to have used the target."
+        => "compare results with those of CPU XLA before a long run";
+    CANCELLED = "E0690": "The work was stopped by whoever started it. What was written before is whole."
+        => "start it again, or resume from the last state";
 
     PLUGIN_MISSING = "E0701": "No PJRT plugin was found to run HLO with. `halite plugin install` fetches one."
         => "run `halite plugin install`";
@@ -146,6 +160,16 @@ codes! {
         => "check the memory and the devices of this machine";
     DIVERGED = "E0708": "The loss of a training run is no longer a finite number. Lower the learning rate, clip the gradients, or widen what `halite check` warns of."
         => "lower the learning rate or clip the gradients";
+    COMPILER_MISSING = "E0709": "No `neuronx-cc` was found to compile with. It comes from the package repository of AWS Neuron; no Neuron device is needed."
+        => "install it with pip from the package repository of AWS Neuron (`neuronx-cc`), name it with `--neuronx-cc`, or show the commands with `--dry-run`";
+    COMPILER_UNUSABLE = "E0710": "The program that was found or named does not answer as `neuronx-cc` does."
+        => "name the right program with `--neuronx-cc`";
+    COMPILER_FAILED = "E0711": "`neuronx-cc` did not make a NEFF of a module. What it wrote is kept."
+        => "read the log";
+    COMPILER_STOPPED = "E0712": "A compile was stopped by a signal. Its compiler was ended, and nothing unfinished was stored."
+        => "run the command again; what was compiled before is not compiled again";
+    NEFF_STORE = "E0713": "The store of compiled modules cannot be used, or an entry of it was damaged."
+        => "check the folder, or name another one with `--cache`";
     SENSITIVE_NARROW = "E0801": "An op that loses its meaning at low precision computes in fewer bits than `f32`."
         => "set `precision.sensitive = \"f32\"`";
     ACCUMULATE_NARROW = "E0802": "A sum of many elements is made in fewer bits than `f32`."
@@ -168,6 +192,9 @@ codes! {
         => "use it on the way to the loss, or remove it";
     UNREAD = "E0813": "An input of the model reaches no result."
         => "use it, or remove it";
+
+    DOES_NOT_FIT = "E0822": "A module needs more memory than a core of the target has, or more instructions than its compiler takes in one module, as far as that can be estimated."
+        => "split the model over more cores, or choose a smaller batch, a shorter sequence or a narrower precision";
 
     INTERNAL = "E0901": "An invariant of the compiler is broken. This is a bug in Halite, not in the input."
         => "this is a bug in Halite: please report it with the command, its input and this message; `--dump-ir '*'` writes the IR around every pass";

@@ -2,6 +2,7 @@
 //!
 //! This crate holds data. It renders nothing and prints nothing; the driver decides how a [`Diagnostic`] looks.
 
+mod cancel;
 pub mod codes;
 mod diagnostic;
 mod entity;
@@ -9,6 +10,7 @@ mod name;
 pub mod nearest;
 mod source;
 
+pub use cancel::CancelToken;
 pub use codes::Code;
 pub use diagnostic::{Diagnostic, Diagnostics, Label, Result, Severity};
 pub use name::Name;

@@ -4,9 +4,12 @@
 //! - `hardware.toml`: instances, cores, memory, rates, sizes of groups
 //! - `elements.toml`: element types
 //! - `limits.toml`: limits of one module
+//! - `costs.toml`: what work costs in instructions
 //! - `rules.toml`: what HLO may not hold
+//! - `opcodes.toml`: opcodes that are known to be taken
 //! - `kernels.toml`: kernels that HLO calls by name
 //! - `compiler.toml`: versions, flags and error codes of `neuronx-cc`
+//! - `environment.toml`: variables of the environment
 //! - `forms.toml`: how what can be written in several ways is written
 
 mod tables;

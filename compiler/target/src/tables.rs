@@ -2,7 +2,8 @@
 
 use halite_spec::Target;
 use halite_spec::target::{
-    CompilerError, CompilerFlag, CompilerVersion, ElementType, Hardware, KernelSchema, Limits, Provenance, Rule,
+    CompilerError, CompilerFlag, CompilerVersion, ElementType, Hardware, InstructionCosts, KernelSchema, Limits,
+    Provenance, Rule, TakenOpcodes, Variable,
 };
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -19,8 +20,12 @@ pub struct Tables {
     pub elements: Vec<ElementType>,
     /// Limits of one module.
     pub limits: Vec<Limits>,
+    /// What work costs in instructions.
+    pub costs: Vec<InstructionCosts>,
     /// What HLO may not hold.
     pub rules: Vec<Rule>,
+    /// Opcodes that are known to be taken.
+    pub opcodes: Vec<TakenOpcodes>,
     /// Kernels that HLO calls by name.
     pub kernels: Vec<KernelSchema>,
     /// Released versions of `neuronx-cc`, oldest first.
@@ -29,6 +34,8 @@ pub struct Tables {
     pub flags: Vec<CompilerFlag>,
     /// Its errors.
     pub errors: Vec<CompilerError>,
+    /// Variables of the environment.
+    pub variables: Vec<Variable>,
     /// How what can be written in several ways is written.
     pub forms: Vec<Forms>,
 }
@@ -73,11 +80,14 @@ impl Tables {
             hardware: rows("hardware.toml", include_str!("../data/hardware.toml")),
             elements: rows("elements.toml", include_str!("../data/elements.toml")),
             limits: rows("limits.toml", include_str!("../data/limits.toml")),
+            costs: rows("costs.toml", include_str!("../data/costs.toml")),
             rules: rows("rules.toml", include_str!("../data/rules.toml")),
+            opcodes: rows("opcodes.toml", include_str!("../data/opcodes.toml")),
             kernels: rows("kernels.toml", include_str!("../data/kernels.toml")),
             versions: compiler.versions,
             flags: compiler.flag,
             errors: compiler.error,
+            variables: rows("environment.toml", include_str!("../data/environment.toml")),
             forms: rows("forms.toml", include_str!("../data/forms.toml")),
         }
     }
@@ -92,14 +102,20 @@ impl Tables {
         self.limits.iter().find(|row| row.targets.contains(&target))
     }
 
+    /// What work costs in instructions on a target.
+    pub fn costs(&self, target: Target) -> Option<&InstructionCosts> {
+        self.costs.iter().find(|row| row.targets.contains(&target))
+    }
+
     /// How a target wants what can be written in several ways.
     pub fn forms(&self, target: Target) -> Option<&Forms> {
         self.forms.iter().find(|row| row.targets.contains(&target))
     }
 
-    /// How a target takes the element type that HLO calls `dtype`, if anything is known.
-    pub fn element(&self, target: Target, dtype: &str) -> Option<&ElementType> {
-        self.elements.iter().find(|row| row.dtype == dtype && row.targets.contains(&target))
+    /// How a target takes the element type that HLO calls `dtype` under a version of its compiler, if anything is known.
+    pub fn element(&self, target: Target, version: &CompilerVersion, dtype: &str) -> Option<&ElementType> {
+        let of = |row: &&ElementType| row.targets.contains(&target) && row.compiler.contains(version);
+        self.elements.iter().filter(|row| row.dtype == dtype).find(of)
     }
 
     /// The kernel of this name.
@@ -112,9 +128,35 @@ impl Tables {
         self.rules.iter().filter(move |rule| rule.targets.contains(&target) && rule.compiler.contains(version))
     }
 
+    /// The rule of this name, whatever its targets.
+    pub fn rule(&self, id: &str) -> Option<&Rule> {
+        self.rules.iter().find(|rule| rule.id == id)
+    }
+
+    /// The oldest version of `neuronx-cc` that the tables know.
+    pub fn oldest(&self) -> &CompilerVersion {
+        self.versions.first().expect("a test holds the table to at least one version")
+    }
+
+    /// The flag of `neuronx-cc` of this name, or with this alias.
+    pub fn flag(&self, name: &str) -> Option<&CompilerFlag> {
+        self.flags.iter().find(|flag| flag.is(name))
+    }
+
+    /// The variable of the environment of this name.
+    pub fn variable(&self, name: &str) -> Option<&Variable> {
+        self.variables.iter().find(|variable| variable.is(name))
+    }
+
     /// The newest version of `neuronx-cc` that the tables know.
     pub fn newest(&self) -> &CompilerVersion {
         self.versions.last().expect("a test holds the table to at least one version")
+    }
+
+    /// The version of `neuronx-cc` whose rules stand for those of `version`: the nearest that the tables span, or the
+    /// newest where none is named.
+    pub fn nearest<'a>(&'a self, version: Option<&'a CompilerVersion>) -> &'a CompilerVersion {
+        version.map_or(self.newest(), |version| version.clamp(self.oldest(), self.newest()))
     }
 }
 

@@ -1,26 +1,27 @@
-//! Which kernel takes a composite, and why others do not.
+//! Which kernel takes an op, and why others do not.
 
 use super::twin::Twins;
-use super::{NAME, is_candidate};
-use crate::dialect::{DialectEntry, DialectRegistry, Kernel, Operand, Site};
+use super::{NAME, core_of};
+use crate::dialect::{DialectEntry, DialectRegistry, KernelUse, Operand, Site};
 use crate::pass::PassCx;
 use crate::pattern::matches_pattern;
 use crate::remark::Remark;
-use halite_ir::{Builder, Composite, FuncId, Function, Inst, LocId, Module, Op, TensorType, Value, Values};
+use halite_ir::{Builder, FuncId, Function, Inst, LocId, Module, Op, TensorType, Value, Values};
 use halite_spec::{Dialect, Target};
 use halite_support::nearest::suggestion;
 use halite_support::{Diagnostic, Result, codes};
+use halite_tensor::DType;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// What becomes of a composite on operands of certain types.
+/// What becomes of an op on operands of certain types.
 pub(super) enum Action {
     /// It stays.
     Keep,
     /// Its decomposition is written in its place, because kernels take composites in it.
     Open(Function),
-    /// A kernel is called.
-    Call(Kernel, FuncId),
+    /// A kernel is called, by the name that the target knows.
+    Call(&'static str, KernelUse, FuncId),
 }
 
 /// An action and how it came about.
@@ -32,16 +33,16 @@ struct Decision {
 /// What was decided on one entry.
 struct Verdict {
     entry: &'static str,
-    /// Why the entry does not take the composite.
+    /// Why the entry does not take the op.
     refusal: Option<String>,
 }
 
-/// Decides on composites and carries it out. Layers repeat composites on the same types, so each is decided once.
+/// Decides on ops and carries it out. Layers repeat ops on the same types, so each is decided once.
 pub(super) struct Dispatcher<'a> {
     /// The entries by falling priority, and why one takes nothing at all.
     entries: Vec<(&'a DialectEntry, Option<String>)>,
     cx: PassCx<'a>,
-    decisions: FxHashMap<(Composite, Vec<TensorType>), Arc<Decision>>,
+    decisions: FxHashMap<(Op, Vec<TensorType>), Arc<Decision>>,
     twins: Twins,
 }
 
@@ -62,27 +63,44 @@ impl<'a> Dispatcher<'a> {
 
     /// Decides on an instruction and says why; whether it is to be rewritten.
     pub(super) fn plan(&mut self, module: &Module, function: &Function, inst: &Inst) -> Result<bool> {
-        let Op::Composite(composite) = &inst.op else { return Ok(false) };
-        if !is_candidate(inst) {
-            for (entry, _) in self.entries.iter().filter(|(entry, _)| *composite.name == *entry.composite) {
+        if !self.concerns(&inst.op) {
+            return Ok(false);
+        }
+        if inst.rounds_at_random() {
+            for (entry, _) in self.entries_of(&inst.op) {
                 let reason = "it rounds stochastically, which a kernel does not state";
                 self.cx.explain(|| Remark::missed(NAME, entry.name, reason).at(&module.locs, inst.loc));
             }
             return Ok(false);
         }
-        let decision = self.decide(module, composite, types(function, &inst.args))?;
+        let decision = self.decide(module, &inst.op, types(function, &inst.args))?;
         self.explain(module, &decision, inst.loc);
         Ok(!matches!(decision.action, Action::Keep))
     }
 
     /// What was decided on an instruction.
     pub(super) fn action(&self, function: &Function, inst: &Inst) -> Option<&Action> {
-        let Op::Composite(composite) = &inst.op else { return None };
-        if !is_candidate(inst) {
+        if !self.is_candidate(inst) {
             return None;
         }
-        let key = (composite.clone(), types(function, &inst.args));
+        let key = (inst.op.clone(), types(function, &inst.args));
         self.decisions.get(&key).map(|decision| &decision.action)
+    }
+
+    /// Whether a kernel could stand for an op or for something in it.
+    fn concerns(&self, op: &Op) -> bool {
+        matches!(op, Op::Composite(_)) || self.entries_of(op).next().is_some()
+    }
+
+    /// Whether a kernel could stand for an instruction or for something in it: it rounds to nearest.
+    fn is_candidate(&self, inst: &Inst) -> bool {
+        self.concerns(&inst.op) && !inst.rounds_at_random()
+    }
+
+    /// The entries for an op by falling priority.
+    fn entries_of(&self, op: &Op) -> impl Iterator<Item = &(&'a DialectEntry, Option<String>)> {
+        let name = op.name();
+        self.entries.iter().filter(move |(entry, _)| entry.op == name)
     }
 
     /// The twins of the kernels, to be put before all functions.
@@ -90,40 +108,36 @@ impl<'a> Dispatcher<'a> {
         self.twins.take()
     }
 
-    fn decide(&mut self, module: &Module, composite: &Composite, args: Vec<TensorType>) -> Result<Arc<Decision>> {
-        let key = (composite.clone(), args);
+    fn decide(&mut self, module: &Module, op: &Op, args: Vec<TensorType>) -> Result<Arc<Decision>> {
+        let key = (op.clone(), args);
         if let Some(known) = self.decisions.get(&key) {
             return Ok(known.clone());
         }
-        let (kernel, verdicts) = self.choose(composite, &key.1)?;
+        let (kernel, verdicts) = self.choose(op, &key.1)?;
         let action = match kernel {
             Some((entry, kernel)) => {
-                let twin = self.twins.find(module, self.cx.registry, entry, &kernel, composite, &key.1)?;
-                Action::Call(kernel, twin)
+                let twin = self.twins.find(module, self.cx.registry, entry, &kernel, op, &key.1)?;
+                Action::Call(entry.kernel, kernel, twin)
             }
-            None => self.open(module, composite, &key.1)?,
+            None => self.open(module, op, &key.1)?,
         };
         let decision = Arc::new(Decision { action, verdicts });
         self.decisions.insert(key, decision.clone());
         Ok(decision)
     }
 
-    /// The first kernel that takes a composite, and what was found of each entry for it.
+    /// The first kernel that takes an op, and what was found of each entry for it.
     #[allow(clippy::type_complexity, reason = "a kernel with its entry, and the verdicts")]
-    fn choose(
-        &self,
-        composite: &Composite,
-        args: &[TensorType],
-    ) -> Result<(Option<(&'a DialectEntry, Kernel)>, Vec<Verdict>)> {
-        let (core, args) = composite.core(self.cx.registry, &args.iter().collect::<Vec<_>>())?;
-        let site = Site { attrs: &core.attrs, args: &args };
-        let mut taken: Option<(&DialectEntry, Kernel)> = None;
+    fn choose(&self, op: &Op, args: &[TensorType]) -> Result<(Option<(&'a DialectEntry, KernelUse)>, Vec<Verdict>)> {
+        let (core, args) = core_of(op, self.cx.registry, args)?;
+        let site = Site { op: &core, args: &args };
+        let mut taken: Option<(&DialectEntry, KernelUse)> = None;
         let mut verdicts = Vec::new();
-        for (entry, unused) in self.entries.iter().filter(|(entry, _)| *composite.name == *entry.composite) {
+        for (entry, unused) in self.entries_of(op) {
             let fits = match (&taken, unused) {
                 (_, Some(reason)) => Err(reason.clone()),
                 (Some((first, _)), None) => Err(format!("`{}` comes first", first.name)),
-                (None, None) => (entry.kernel)(&site),
+                (None, None) => (entry.call)(&site),
             };
             let (kernel, refusal) = fits.map_or_else(|reason| (None, Some(reason)), |kernel| (Some(kernel), None));
             verdicts.push(Verdict { entry: entry.name, refusal });
@@ -132,16 +146,17 @@ impl<'a> Dispatcher<'a> {
         Ok((taken, verdicts))
     }
 
-    /// Looks for composites inside a composite that kernels take.
-    fn open(&mut self, module: &Module, composite: &Composite, args: &[TensorType]) -> Result<Action> {
+    /// Looks for ops inside a composite that kernels take.
+    fn open(&mut self, module: &Module, op: &Op, args: &[TensorType]) -> Result<Action> {
+        let Op::Composite(composite) = op else { return Ok(Action::Keep) };
         if self.entries.iter().all(|(_, unused)| unused.is_some()) {
             return Ok(Action::Keep);
         }
         let body = composite.decompose(self.cx.registry, &args.iter().collect::<Vec<_>>())?;
         let mut opens = false;
-        for inst in body.insts.iter().filter(|inst| is_candidate(inst)) {
-            if let Op::Composite(inner) = &inst.op {
-                let inner = self.decide(module, inner, types(&body, &inst.args))?;
+        for inst in &body.insts {
+            if self.is_candidate(inst) {
+                let inner = self.decide(module, &inst.op, types(&body, &inst.args))?;
                 opens |= !matches!(inner.action, Action::Keep);
             }
         }
@@ -152,9 +167,7 @@ impl<'a> Dispatcher<'a> {
         for Verdict { entry, refusal } in &decision.verdicts {
             self.cx.explain(|| {
                 let remark = match (refusal, &decision.action) {
-                    (None, Action::Call(kernel, _)) => {
-                        Remark::taken(NAME, *entry, format!("`{}` is called", kernel.target))
-                    }
+                    (None, Action::Call(kernel, ..)) => Remark::taken(NAME, *entry, format!("`{kernel}` is called")),
                     (reason, _) => Remark::missed(NAME, *entry, reason.clone().unwrap_or_default()),
                 };
                 remark.at(&module.locs, loc)
@@ -162,8 +175,8 @@ impl<'a> Dispatcher<'a> {
         }
         let Action::Open(body) = &decision.action else { return };
         for inst in &body.insts {
-            if let Op::Composite(inner) = &inst.op
-                && let Some(inner) = self.decisions.get(&(inner.clone(), types(body, &inst.args)))
+            if self.concerns(&inst.op)
+                && let Some(inner) = self.decisions.get(&(inst.op.clone(), types(body, &inst.args)))
             {
                 self.explain(module, inner, loc);
             }
@@ -172,16 +185,20 @@ impl<'a> Dispatcher<'a> {
 
     /// Writes what was decided on an op.
     pub(super) fn write(&self, b: &mut Builder<'_>, op: &Op, args: &[Value]) -> Result<Values> {
-        let Op::Composite(composite) = op else { return b.emit_all(op.clone(), args) };
         let types = args.iter().map(|&arg| b.ty(arg).clone()).collect();
-        let decision = self.decisions.get(&(composite.clone(), types)).cloned();
+        let decision = self.decisions.get(&(op.clone(), types)).cloned();
         match decision.as_ref().map(|decision| &decision.action) {
             None | Some(Action::Keep) => b.emit_all(op.clone(), args),
-            Some(Action::Open(body)) => b.copy_body(body, args, |b, inst, args| match is_candidate(inst) {
+            Some(Action::Open(body)) => b.copy_body(body, args, |b, inst, args| match self.is_candidate(inst) {
                 true => self.write(b, &inst.op, args),
                 false => b.emit_like(inst, args),
             }),
-            Some(Action::Call(kernel, twin)) => b.within_cast(composite, args, |b, args| call(b, kernel, *twin, args)),
+            Some(Action::Call(name, kernel, twin)) => match op {
+                Op::Composite(composite) => {
+                    b.within_cast(composite, args, |b, args| call(b, (name, kernel), *twin, args))
+                }
+                _ => call(b, (name, kernel), *twin, args),
+            },
         }
     }
 }
@@ -190,17 +207,22 @@ fn types(function: &Function, args: &[Value]) -> Vec<TensorType> {
     args.iter().map(|&arg| function.ty(arg).clone()).collect()
 }
 
-/// A kernel on the operands of a composite.
-fn call(b: &mut Builder<'_>, kernel: &Kernel, twin: FuncId, args: &[Value]) -> Result<Values> {
+/// A kernel on the operands of an op.
+fn call(b: &mut Builder<'_>, (name, kernel): (&str, &KernelUse), twin: FuncId, args: &[Value]) -> Result<Values> {
     let operand = |b: &mut Builder<'_>, operand: &Operand| match operand {
         Operand::Arg(index) => Ok(args[*index]),
         Operand::Scalar(value) => b.splat(b.dtype(args[0]), [], *value),
     };
     let operands = kernel.operands.iter().map(|of| operand(b, of)).collect::<Result<Values>>()?;
-    let mut results = b.kernel_call(kernel.target, &kernel.config, twin, &operands)?;
+    let mut results = b.kernel_call(name, &kernel.config, twin, &operands)?;
     if let Some(factor) = kernel.factor {
         for result in &mut results {
             *result = b.multiply(args[factor], *result)?;
+        }
+    }
+    for result in &mut results {
+        if kernel.unsigned && b.dtype(*result) == DType::U32 {
+            *result = b.convert(*result, DType::S32)?;
         }
     }
     Ok(results)
@@ -216,7 +238,7 @@ fn unused(entry: &DialectEntry, target: Target, choice: &Dialect) -> Option<Stri
     } else if named(&choice.off) {
         Some("the recipe turns it off".to_owned())
     } else if !entry.enabled {
-        Some(format!("it is off unless the recipe turns it on: {}", entry.trust))
+        Some(format!("it is off unless the recipe turns it on: {}", entry.trust()))
     } else {
         None
     }

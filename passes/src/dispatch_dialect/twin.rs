@@ -1,7 +1,8 @@
 //! The functions that say what kernels mean.
 
-use crate::dialect::{DialectEntry, Kernel, Operand};
-use halite_ir::{Builder, Composite, FuncId, Function, Inst, Module, ParamRole, Registry, TensorType, Value};
+use super::core_of;
+use crate::dialect::{DialectEntry, KernelUse, Operand};
+use halite_ir::{Builder, FuncId, Function, Inst, Module, Op, ParamRole, Registry, TensorType, Value};
 use halite_support::{Diagnostic, Name, Result};
 use halite_tensor::DType;
 use rustc_hash::FxHashMap;
@@ -10,30 +11,30 @@ use rustc_hash::FxHashMap;
 #[derive(Default)]
 pub(super) struct Twins {
     functions: Vec<Function>,
-    known: FxHashMap<(&'static str, Composite, Vec<TensorType>), FuncId>,
+    known: FxHashMap<(&'static str, Op, Vec<TensorType>), FuncId>,
 }
 
 impl Twins {
-    /// The twin of a kernel in the place of a composite on operands of these types. Its number holds once the twins stand
+    /// The twin of a kernel in the place of an op on operands of these types. Its number holds once the twins stand
     /// before all functions of `module`.
     ///
     /// # Errors
-    /// When the entry does not say where an operand of the composite goes, which is a fault of the entry.
+    /// When the entry does not say where an operand of the op goes, which is a fault of the entry.
     pub(super) fn find(
         &mut self,
         module: &Module,
         registry: &Registry,
         entry: &DialectEntry,
-        kernel: &Kernel,
-        composite: &Composite,
+        kernel: &KernelUse,
+        op: &Op,
         args: &[TensorType],
     ) -> Result<FuncId> {
-        let (core, types) = composite.core(registry, &args.iter().collect::<Vec<_>>())?;
+        let (core, types) = core_of(op, registry, args)?;
         let key = (entry.name, core, types.to_vec());
         if let Some(known) = self.known.get(&key) {
             return Ok(*known);
         }
-        let mut body = build(registry, kernel, &key.1, &key.2)?;
+        let mut body = build(registry, (entry, kernel), &key.1, &key.2)?;
         let twin = match self.functions.iter().position(|known| same_body(known, &body)) {
             Some(known) => known,
             None => {
@@ -57,7 +58,7 @@ impl Twins {
 }
 
 /// `neuron.softmax_3_f32_2x4x8x8`: equal names mean the same kernel on operands of the same types.
-fn name(entry: &DialectEntry, kernel: &Kernel, args: &[TensorType]) -> String {
+fn name(entry: &DialectEntry, kernel: &KernelUse, args: &[TensorType]) -> String {
     let mut name = entry.name.to_owned();
     if !kernel.config.is_empty() {
         name = format!("{name}_{}", kernel.config);
@@ -87,11 +88,16 @@ fn same_body(a: &Function, b: &Function) -> bool {
         && results(a) == results(b)
 }
 
-/// The decomposition of a composite as a function of the operands of a kernel.
-fn build(registry: &Registry, kernel: &Kernel, composite: &Composite, types: &[TensorType]) -> Result<Function> {
+/// An op, or the decomposition of one that is a composite, as a function of the operands of a kernel.
+fn build(
+    registry: &Registry,
+    (entry, kernel): (&DialectEntry, &KernelUse),
+    op: &Op,
+    types: &[TensorType],
+) -> Result<Function> {
     let missing = || {
-        let (kernel, composite) = (kernel.target, &composite.name);
-        Diagnostic::bug(format!("the operands of the kernel `{kernel}` are not those of `{composite}`"))
+        let message = format!("the operands of the kernel `{}` are not those of `{}`", entry.kernel, op.name());
+        Diagnostic::bug(message)
     };
     let mut module = Module::default();
     let mut b = Builder::new(&mut module, registry, "twin");
@@ -114,7 +120,13 @@ fn build(registry: &Registry, kernel: &Kernel, composite: &Composite, types: &[T
         args[factor] = Some(b.splat(ty.dtype(), ty.shape().clone(), 1.0)?);
     }
     let args = args.into_iter().collect::<Option<Vec<Value>>>().ok_or_else(missing)?;
-    for result in b.expand(composite, &args)? {
+    let results = match op {
+        Op::Composite(composite) => b.expand(composite, &args)?,
+        op => b.emit_all(op.clone(), &args)?,
+    };
+    for result in results {
+        let unsigned = kernel.unsigned && b.dtype(result) == DType::S32;
+        let result = if unsigned { b.convert(result, DType::U32)? } else { result };
         b.result(result);
     }
     let twin = b.finish();

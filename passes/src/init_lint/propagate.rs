@@ -168,7 +168,8 @@ fn attention(attrs: &Attrs, q: Option<Moments>, k: Option<Moments>, v: Moments, 
         let weight = probabilities(scores, seen);
         weight.second() * seen as f64
     };
-    let share = (1..=seq).map(kept).sum::<f64>() / seq.max(1) as f64;
+    let window = usize::try_from(attrs.int("window")).ok().filter(|&window| window > 0).unwrap_or(seq);
+    let share = (1..=seq).map(|seen| kept(seen.min(window))).sum::<f64>() / seq.max(1) as f64;
     Moments { mean: v.mean, var: v.var * share }
 }
 

@@ -79,7 +79,7 @@ pub(super) fn transform(case: &Case, tools: &Tools, passes: &str, before: &Modul
     let pipeline = tools.passes.pipeline(passes).map_err(Failure::Refused)?;
     let mut watch = Watch { tools, recipe: recipe.as_ref(), before: None, recast: false, problem: None };
     let mut after = before.clone();
-    let options = RunnerOptions { verify_each: true, check_changed: true, limit: None };
+    let options = RunnerOptions { check_changed: true, ..RunnerOptions::default() };
     let findings = Findings::with_remarks();
     let cx = PassCx { registry: &tools.registry, recipe: recipe.as_ref(), findings: Some(&findings) };
     Runner::new(options).with_dump(&mut watch).run(&pipeline, &mut after, &cx).map_err(Failure::Refused)?;

@@ -7,7 +7,7 @@ use std::path::Path;
 const CODE: [&str; 6] = ["compiler", "runtime", "models", "passes", "tests", "benches"];
 
 /// What stands at the top beside names that start with a dot.
-const TOP: [&str; 17] = [
+const TOP: [&str; 18] = [
     "compiler",
     "runtime",
     "models",
@@ -22,6 +22,7 @@ const TOP: [&str; 17] = [
     "CHANGELOG.md",
     "LICENSE-APACHE",
     "LICENSE-MIT",
+    "NEURON.md",
     "PRECISION.md",
     "rust-toolchain.toml",
     "rustfmt.toml",

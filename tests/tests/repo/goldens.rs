@@ -2,6 +2,8 @@
 
 use crate::files_below;
 use halite_passes::{PassRegistry, simplify_rules};
+use halite_target::Tables;
+use std::collections::BTreeSet;
 
 /// Golden files of a folder below `tests/golden`, joined.
 fn goldens(folder: &str) -> Vec<String> {
@@ -24,6 +26,15 @@ fn every_pass_has_a_golden_with_two_functions() {
     let passes = PassRegistry::builtin();
     let missing = passes.iter().map(|pass| pass.info().name).filter(|name| !has_golden(name));
     assert_eq!(missing.collect::<Vec<_>>(), [""; 0]);
+}
+
+#[test]
+fn every_rule_of_a_target_has_a_golden() {
+    let files = files_below("tests/golden/legality", "txt");
+    let stems: BTreeSet<_> =
+        files.iter().map(|path| path.file_stem().unwrap().to_string_lossy().into_owned()).collect();
+    let rules: BTreeSet<_> = Tables::builtin().rules.iter().map(|rule| rule.id.clone()).collect();
+    assert_eq!(stems, rules);
 }
 
 #[test]

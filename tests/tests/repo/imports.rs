@@ -10,12 +10,14 @@ const TABLE: &[(&str, &[&str])] = &[
     ("halite-tensor", &["support"]),
     ("halite-spec", &["support", "tensor"]),
     ("halite-hlo", &["support", "tensor"]),
+    ("halite-target", &["spec"]),
+    ("halite-neuron", &["support", "tensor", "spec", "hlo", "target"]),
     ("halite-ir", &["support", "tensor", "hlo"]),
     ("halite-lang", &["support", "tensor", "ir"]),
-    ("halite-passes", &["support", "tensor", "spec", "ir"]),
+    ("halite-passes", &["support", "tensor", "spec", "ir", "target"]),
     ("halite-runtime", &["support", "tensor", "spec"]),
     ("halite-models", &[]),
-    ("halite", &["support", "tensor", "spec", "hlo", "ir", "lang", "passes", "runtime", "models"]),
+    ("halite", &["support", "tensor", "spec", "hlo", "target", "neuron", "ir", "lang", "passes", "runtime", "models"]),
 ];
 
 /// Crates that nothing ships.

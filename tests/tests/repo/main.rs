@@ -5,6 +5,7 @@
 mod files;
 mod goldens;
 mod imports;
+mod neuron_document;
 mod ops;
 
 use std::path::{Path, PathBuf};

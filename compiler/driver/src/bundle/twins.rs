@@ -1,26 +1,23 @@
 //! Running without the kernels of a target.
 
-use super::Bundle;
 use halite_hlo::proto::HloModuleProto;
-use halite_spec::ModuleEntry;
 use halite_support::{Diagnostic, Result, Severity, codes};
 use std::borrow::Cow;
 
 const AGAIN: &str = "compile the bundle again";
 
-pub(super) fn link<'b>(bundle: &'b Bundle, module: &ModuleEntry) -> Result<Cow<'b, [u8]>> {
-    let bytes = bundle.hlo(module)?;
-    let hlo = sound(bytes, &module.name)?;
+/// The module `name` with the twins of its kernels in their place. `twin` gives the file of a twin by its name.
+///
+/// # Errors
+/// When a file is no sound HLO, a kernel names no twin, and what `twin` says.
+pub(crate) fn link<'b>(bytes: &'b [u8], name: &str, twin: impl Fn(&str) -> Result<&'b [u8]>) -> Result<Cow<'b, [u8]>> {
+    let hlo = sound(bytes, name)?;
     if !hlo.computations.iter().flat_map(|computation| &computation.instructions).any(halite_hlo::is_custom_call) {
         return Ok(Cow::Borrowed(bytes));
     }
-    let twin = |name: &str| {
-        let missing = || Diagnostic::error(codes::BUNDLE, format!("the bundle has no twin `{name}`"));
-        let twin = module.twins.iter().find(|twin| twin.name == name).ok_or_else(missing)?;
-        sound(bundle.file(&twin.file, name)?, name)
-    };
-    let linked = halite_hlo::link_twins(&hlo, twin).map_err(|error| unsound(&module.name, &error))?;
-    check(&linked, &module.name)?;
+    let linked = halite_hlo::link_twins(&hlo, |twin_name| sound(twin(twin_name)?, twin_name));
+    let linked = linked.map_err(|error| unsound(name, &error))?;
+    check(&linked, name)?;
     Ok(Cow::Owned(halite_hlo::encode(&linked)))
 }
 

@@ -1,8 +1,8 @@
 //! Putting a bundle in its place.
 
-use super::{Bundle, MANIFEST, TWINS};
+use super::{Bundle, MANIFEST, NEFFS, TWINS};
 use crate::compile::MODEL;
-use crate::files::{cannot, folder_of};
+use crate::files::{UNFINISHED, cannot, folder_of};
 use halite_spec::Manifest;
 use halite_support::{Diagnostic, Result, codes};
 use std::path::Path;
@@ -13,7 +13,7 @@ pub(super) fn write(bundle: &Bundle, folder: &Path) -> Result<()> {
     check_target(folder)?;
     std::fs::create_dir_all(&parent).map_err(|error| cannot("make the folder", &parent, &error))?;
     let scratch = tempfile::Builder::new()
-        .prefix(".halite-")
+        .prefix(UNFINISHED)
         .tempdir_in(&parent)
         .map_err(|error| cannot("write to", &parent, &error))?;
     let fresh = scratch.path().join("new");
@@ -49,7 +49,11 @@ fn check_target(folder: &Path) -> Result<()> {
         let entry = entry.map_err(|error| cannot("read", folder, &error))?;
         let name = entry.file_name().to_string_lossy().into_owned();
         let Some(own) = &own else { return refuse("is a folder with other files, not a bundle") };
-        let foreign = if name == TWINS { own.not_a_twin(&entry.path()) } else { own.not_a_file(name) };
+        let foreign = match name.as_str() {
+            TWINS => foreign_in(&entry.path(), TWINS, |file| own.twins.iter().any(|twin| twin == file)),
+            NEFFS => foreign_in(&entry.path(), NEFFS, |file| own.is_neff(file)),
+            _ => own.not_a_file(name),
+        };
         if let Some(name) = foreign {
             return refuse(&format!("holds `{name}`, which is not part of the bundle there"));
         }
@@ -80,15 +84,21 @@ impl Own {
         (name != MANIFEST && !self.modules.iter().any(|module| belongs(&name, module))).then_some(name)
     }
 
-    /// What is in the folder of the twins and is none; the folder itself when it cannot be read.
-    fn not_a_twin(&self, folder: &Path) -> Option<String> {
-        let Ok(entries) = std::fs::read_dir(folder) else { return Some(TWINS.to_owned()) };
-        let mut names = entries.map(|entry| match entry {
-            Ok(entry) => format!("{TWINS}/{}", entry.file_name().to_string_lossy()),
-            Err(_) => TWINS.to_owned(),
-        });
-        names.find(|name| !self.twins.contains(name))
+    /// Whether a file is what `halite neuron compile` makes of a module, or was about to when it was killed.
+    fn is_neff(&self, file: &str) -> bool {
+        let made = |module: &String| [".neff", ".log"].iter().any(|end| file == format!("{NEFFS}/{module}{end}"));
+        self.modules.iter().any(made) || file.starts_with(&format!("{NEFFS}/{UNFINISHED}"))
     }
+}
+
+/// The first file `folder/name` of a folder that is not the bundle's; the folder itself when it cannot be read.
+fn foreign_in(path: &Path, folder: &str, is_own: impl Fn(&str) -> bool) -> Option<String> {
+    let Ok(entries) = std::fs::read_dir(path) else { return Some(folder.to_owned()) };
+    let mut names = entries.map(|entry| match entry {
+        Ok(entry) => format!("{folder}/{}", entry.file_name().to_string_lossy()),
+        Err(_) => folder.to_owned(),
+    });
+    names.find(|name| !is_own(name))
 }
 
 /// Whether a file is one that compiling `module` writes: its HLO, its text forms, its dumps.

@@ -2,9 +2,10 @@
 
 use super::bars;
 use super::context::{Context, Output, Result, one};
+use super::estimate;
 use super::explain;
-use super::target::TargetName;
 use super::table::{bytes, counted, facts, grouped, short};
+use super::target::TargetName;
 use clap::{Args, ValueEnum};
 use halite::Bundle;
 use halite::compile::CompileOptions;
@@ -17,7 +18,8 @@ use std::path::PathBuf;
 
 /// Compile a recipe to a bundle of HLO modules.
 ///
-/// INPUT is a preset (hlat-7b, hlat-7b-paper, hlat-70b, tiny), a recipe (.toml) or a model (.hal, with default settings).
+/// INPUT is a preset (hlat-7b, hlat-7b-paper, hlat-70b, tiny), a recipe (.toml) or a model: a definition (.hal) or the
+/// config.json of a checkpoint of Hugging Face's Transformers, with default settings.
 /// The bundle is written whole or not at all; the same input gives the same bytes. Needs no accelerator, no XLA and no
 /// Python.
 #[derive(Args, Debug)]
@@ -27,6 +29,7 @@ Examples:
   halite compile tiny --set layers=4 --set optimizer.adamw.lr=1e-3
   halite compile recipe.toml --role forward --emit hlo-text
   halite compile model.hal --dump-ir 'auto-*'
+  halite compile Llama-3.1-8B/config.json --set batch=1 --set seq=4096
   halite compile hlat-7b --explain")]
 pub(super) struct Compile {
     /// Preset, recipe or model file.
@@ -86,10 +89,8 @@ enum Emit {
 
 impl Compile {
     pub(super) fn run(self, context: &mut Context) -> Result<Output> {
-        let mut source = context.load(&self.input, &self.set)?;
-        if let Some(target) = self.target {
-            source.recipe.target = target.0;
-        }
+        let target = self.target.map(|target| format!("target={}", target.0));
+        let source = context.load(&self.input, &[self.set.clone(), target.into_iter().collect()].concat())?;
         let folder = self.output.clone().unwrap_or_else(|| PathBuf::from("build").join(&source.name));
         let spinner = bars::spinner(context, &format!("compiling {}", source.name));
         let start = std::time::Instant::now();
@@ -144,7 +145,7 @@ pub(super) fn describe(bundle: &Bundle) -> String {
     let manifest = &bundle.manifest;
     let statistics = &manifest.statistics;
     let modules: Vec<&str> = manifest.modules.iter().map(|module| module.name.as_str()).collect();
-    facts(&[
+    let mut pairs = vec![
         ("model", manifest.model.name.clone()),
         ("parameters", grouped(statistics.parameters)),
         ("state", bytes(statistics.state_bytes)),
@@ -152,5 +153,10 @@ pub(super) fn describe(bundle: &Bundle) -> String {
         ("matmul FLOPs per token", short(statistics.matmul_flops_per_token)),
         ("HLO instructions", grouped(statistics.hlo_instructions)),
         ("modules", modules.join(", ")),
-    ])
+    ];
+    if manifest.recipe.target.is_neuron() {
+        pairs.push(("legal", estimate::legal(&manifest.recipe)));
+        pairs.push(("fits", estimate::fits(manifest)));
+    }
+    facts(&pairs)
 }

@@ -2,23 +2,28 @@
 
 use super::compile::describe;
 use super::context::{Context, Output, Result, one};
+use super::estimate;
 use super::precision::describe as describe_precision;
 use super::table::{bytes, grouped, short, table};
+use super::target::TargetName;
 use clap::Args;
 use halite::bundle::MANIFEST;
+use halite::estimate::{arguments, logical_core, of_hlo, plot};
 use halite::inspect::{Figures, Summary, hlo, ir, precision};
 use halite::{Bundle, files};
 use halite_hlo::proto::HloModuleProto;
 use halite_passes::family;
-use halite_spec::{BufferSlot, ModuleRole};
+use halite_spec::estimate::MemoryKind;
+use halite_spec::{BufferSlot, ModuleRole, Target};
 use halite_support::nearest::suggestion;
 use halite_support::{Diagnostic, codes};
 use halite_tensor::{DType, Shape};
 use indexmap::IndexMap;
 use serde_json::json;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Show what is in a recipe, a bundle, an IR or an HLO file: parameters, and instructions, FLOPs and bytes by op and by scope.
+/// Show what is in a recipe, a bundle, an IR or an HLO file: parameters, instructions, FLOPs and bytes by op and by scope, and
+/// what a core needs to run it.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -27,7 +32,9 @@ Examples:
   halite inspect build/tiny --module forward --dot | dot -Tsvg > forward.svg
   halite inspect build/tiny/forward.hlo.pb
   halite inspect build/tiny/train_step.ir
-  halite inspect hlat-7b --precision")]
+  halite inspect hlat-7b --precision
+  halite inspect hlat-7b --target trn1 --memory-plot memory.svg
+  halite inspect other.hlo.pb --target trn2")]
 pub(super) struct Inspect {
     /// Preset, recipe, model file, bundle, `.ir` or `.pb` file.
     input: String,
@@ -46,13 +53,22 @@ pub(super) struct Inspect {
     /// Show element types instead: of the state, of sensitive ops, of sums.
     #[arg(long, conflicts_with = "dot")]
     precision: bool,
+    /// Estimate what a core of this target needs [default: the target of the recipe].
+    #[arg(long, value_enum)]
+    target: Option<TargetName>,
+    /// Write a plot of what is in memory while the first module runs, or the one named by `--module`.
+    #[arg(long, value_name = "FILE.svg", conflicts_with_all = ["dot", "precision"])]
+    memory_plot: Option<PathBuf>,
 }
 
 impl Inspect {
     pub(super) fn run(self, context: &mut Context) -> Result<Output> {
         if self.input.ends_with(".pb") && !self.precision {
             let bytes = files::read(Path::new(&self.input)).map_err(one)?;
-            return self.modules(&[decode(&bytes, &self.input)?], String::new(), json!({}));
+            let hlo = decode(&bytes, &self.input)?;
+            let target = self.target.map_or(Target::Cpu, |target| target.0);
+            let memory = Memory { target, logical_core: logical_core(target, &[]), arguments: vec![Vec::new()] };
+            return self.modules(&[hlo], &memory, String::new(), json!({}));
         }
         if self.input.ends_with(".ir") {
             return self.ir(context);
@@ -60,18 +76,30 @@ impl Inspect {
         if self.precision {
             return self.precision(context);
         }
-        let (_, bundle) = context.bundle(&self.input, &self.set)?;
-        let modules = match &self.module {
+        let (_, bundle) = context.bundle(&self.input, &self.overrides())?;
+        let manifest = &bundle.manifest;
+        let entries = match &self.module {
             Some(name) => vec![bundle.module(name).map_err(one)?],
-            None if self.dot => bundle.manifest.modules.iter().take(1).collect(),
-            None => bundle.manifest.modules.iter().collect(),
+            None if self.dot => manifest.modules.iter().take(1).collect(),
+            None => manifest.modules.iter().collect(),
         };
-        let modules = modules
+        let modules = entries
             .iter()
             .map(|entry| decode(bundle.hlo(entry).map_err(one)?, &entry.file))
             .collect::<Result<Vec<_>>>()?;
         let text = format!("{}\n{}", describe(&bundle), parameters(&bundle));
-        self.modules(&modules, text, json!({"manifest": bundle.manifest}))
+        let target = self.target.map_or(manifest.recipe.target, |target| target.0);
+        let flags: &[String] = if target == manifest.recipe.target { &manifest.flags } else { &[] };
+        let arguments = entries.iter().map(|entry| arguments(entry, &manifest.buffers)).collect();
+        let memory = Memory { target, logical_core: logical_core(target, flags), arguments };
+        self.modules(&modules, &memory, text, json!({"manifest": manifest}))
+    }
+
+    /// The overrides of the recipe; a bundle that is there stays as it is, for whatever target it is looked at.
+    fn overrides(&self) -> Vec<String> {
+        let is_bundle = Path::new(&self.input).join(MANIFEST).is_file();
+        let target = self.target.filter(|_| !is_bundle).map(|target| format!("target={}", target.0));
+        self.set.iter().cloned().chain(target).collect()
     }
 
     fn ir(&self, context: &mut Context) -> Result<Output> {
@@ -109,19 +137,44 @@ impl Inspect {
     }
 
     /// Adds figures or a graph of modules to what is known already.
-    fn modules(&self, modules: &[HloModuleProto], mut text: String, mut json: serde_json::Value) -> Result<Output> {
+    fn modules(
+        &self,
+        modules: &[HloModuleProto],
+        memory: &Memory,
+        mut text: String,
+        mut json: serde_json::Value,
+    ) -> Result<Output> {
         if self.dot {
             let graphs = modules.iter().map(hlo::dot).collect::<halite_support::Result<Vec<_>>>().map_err(one)?;
             return Ok(Output::new(graphs.concat(), json!({"dot": graphs})));
         }
         let summaries = modules.iter().map(|module| hlo::summarize(module, self.depth));
         let summaries = summaries.collect::<halite_support::Result<Vec<_>>>().map_err(one)?;
-        for summary in &summaries {
+        let analyses = modules.iter().zip(&memory.arguments);
+        let analyses = analyses.map(|(hlo, arguments)| of_hlo(hlo, memory.target, memory.logical_core, arguments));
+        let analyses = analyses.collect::<halite_support::Result<Vec<_>>>().map_err(one)?;
+        for (summary, analysis) in summaries.iter().zip(&analyses) {
             text.push_str(&figures(summary));
+            text.push_str(&estimate::describe(&summary.name, &analysis.estimate));
         }
         json["modules"] = json!(summaries);
+        json["target"] = json!(memory.target);
+        json["estimates"] = json!(analyses.iter().map(|analysis| &analysis.estimate).collect::<Vec<_>>());
+        if let (Some(path), Some(summary), Some(analysis)) = (&self.memory_plot, summaries.first(), analyses.first()) {
+            let svg = plot(&summary.name, analysis).map_err(one)?;
+            files::write(path, svg.as_bytes()).map_err(one)?;
+            text.push_str(&format!("\nwrote {}\n", path.display()));
+        }
         Ok(Output::new(text.trim_start_matches('\n'), json))
     }
+}
+
+/// For what memory is estimated.
+struct Memory {
+    target: Target,
+    logical_core: u32,
+    /// What the parameters of each module hold.
+    arguments: Vec<Vec<MemoryKind>>,
 }
 
 fn unknown_module(name: &str) -> Diagnostic {

@@ -34,7 +34,7 @@ fn state(summary: &PrecisionSummary) -> String {
     let slots: Vec<&str> = SLOTS.into_iter().filter(|slot| summary.bytes.contains_key(*slot)).collect();
     let head = ["parameter", "count", "elements"].into_iter().chain(slots.iter().copied()).chain(["bytes"]);
     let mut rows = vec![head.map(str::to_owned).collect::<Vec<_>>()];
-    for StateRow { parameter, count, elements, slots: own, bytes: size } in &summary.state {
+    for StateRow { parameter, count, elements, slots: own, bytes: size, .. } in &summary.state {
         let mut row = vec![parameter.clone(), grouped(*count), grouped(*elements)];
         row.extend(slots.iter().map(|slot| own.get(*slot).map_or("none", |dtype| dtype.name()).to_owned()));
         row.push(bytes(*size));

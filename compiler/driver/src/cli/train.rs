@@ -74,6 +74,7 @@ impl Train {
             seed: self.seed.unwrap_or(defaults.seed),
             eval_every: self.eval_every,
             eval_batches: self.eval_batches,
+            ..TrainOptions::default()
         };
         let output = RunFiles::new(self.output.clone().unwrap_or_else(|| PathBuf::from("runs").join(&name)));
         check_corpus(&bundle, &corpus).map_err(one)?;

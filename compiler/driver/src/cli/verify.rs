@@ -5,6 +5,7 @@ mod each_pass;
 use super::bars;
 use super::context::{Context, Output, Result, one};
 use super::table::{counted, table};
+use super::target::TargetName;
 use clap::Args;
 use halite::verify::{Causality, Culprit, Leak, VerifyOptions, VerifyReport};
 use halite_spec::ModuleRole;
@@ -20,6 +21,7 @@ use serde_json::json;
 Examples:
   halite verify tiny
   halite verify hlat-7b --role forward
+  halite verify hlat-7b --target trn1
   halite verify tiny --bisect
   halite verify tiny --each-pass")]
 pub(super) struct Verify {
@@ -31,6 +33,9 @@ pub(super) struct Verify {
     /// The module to verify.
     #[arg(long, value_enum, default_value = "train_step")]
     role: super::compile::Role,
+    /// What the optimized program is for [default: that of the recipe]; calls of kernels run as their twins.
+    #[arg(long, value_enum)]
+    target: Option<TargetName>,
     /// Keep the model at its full size.
     #[arg(long)]
     full: bool,
@@ -50,7 +55,10 @@ pub(super) struct Verify {
 
 impl Verify {
     pub(super) fn run(self, context: &mut Context) -> Result<Output> {
-        let source = context.load(&self.input, &self.set)?;
+        let mut source = context.load(&self.input, &self.set)?;
+        if let Some(target) = self.target {
+            source.recipe.target = target.0;
+        }
         let role = ModuleRole::from(self.role);
         let options = VerifyOptions { role, full: self.full, seed: self.seed, pipeline: self.passes.clone() };
         if let Some(passes) = &self.passes {
@@ -104,7 +112,7 @@ fn describe(report: &VerifyReport, culprit: Option<&Culprit>) -> String {
 
 /// What is known of the optimization at fault.
 pub(super) fn name_culprit(culprit: &Culprit) -> String {
-    let Culprit { pass, number, application, rule } = culprit;
+    let Culprit { pass, number, application, rule, .. } = culprit;
     let rule = rule.as_ref().map_or_else(String::new, |rule| format!(", rule `{rule}`"));
     format!("first wrong after optimization {number}: `{pass}`, application {application}{rule}\n")
 }
@@ -116,7 +124,7 @@ fn explain_causality(causality: &Causality) -> String {
             let positions = counted(causality.positions, "position");
             format!("earlier {results} unchanged when later tokens change: bit-equal at {positions}\n")
         }
-        Some(Leak { result, sequence, position, changed_from }) => format!(
+        Some(Leak { result, sequence, position, changed_from, .. }) => format!(
             "`{result}` is NOT causal: position {position} of sequence {sequence} changes with the tokens from \
              {changed_from} on\n"
         ),

@@ -35,6 +35,7 @@ pub(super) fn module_entry(role: ModuleRole, entry: &Function, bytes: &[u8]) -> 
         sha256: sha256(bytes),
         inputs: entry.params.iter().map(input).collect(),
         outputs: entry.results.iter().enumerate().map(output).collect(),
+        estimate: None,
         twins: Vec::new(),
     }
 }

@@ -3,6 +3,8 @@
 use super::describe::{buffers, module_entry, statistics};
 use super::{CompileOptions, Compiled, CompiledModule, MODEL, PreparedModule, locate};
 use crate::bundle::{Bundle, TWINS, sha256};
+use crate::estimate;
+use crate::legality::Legality;
 use crate::neuron;
 use crate::source::Source;
 use halite_lang::Elaborated;
@@ -13,7 +15,7 @@ use indexmap::IndexMap;
 
 /// What a bundle keeps of a module, so that the module itself can go.
 pub(super) struct Packed {
-    role: ModuleRole,
+    pub(super) role: ModuleRole,
     entry: ModuleEntry,
     buffers: Vec<Buffer>,
     statistics: Statistics,
@@ -23,6 +25,7 @@ pub(super) struct Packed {
     reports: Vec<PassReport>,
     remarks: Vec<Remark>,
     audit: Audit,
+    pub(super) legality: Legality,
 }
 
 pub(super) fn pack(module: CompiledModule, recipe: &Recipe, options: &CompileOptions) -> Result<Packed, Diagnostic> {
@@ -30,7 +33,8 @@ pub(super) fn pack(module: CompiledModule, recipe: &Recipe, options: &CompileOpt
     let entry = module.ir.entry().ok_or_else(|| Diagnostic::bug("a compiled module without an entry"))?;
     let bytes = halite_hlo::encode(&module.hlo);
     let statistics = statistics(recipe, &module.ir, entry, &module.hlo)?;
-    let (described, buffers) = (module_entry(module.role, entry, &bytes), buffers(entry));
+    let (mut described, buffers) = (module_entry(module.role, entry, &bytes), buffers(entry));
+    described.estimate = estimate::of_module(&module.hlo, &described, &buffers, recipe)?;
     let mut files = IndexMap::new();
     if options.emit_hlo_text {
         files.insert(format!("{name}.hlo.txt"), halite_hlo::text::print(&module.hlo).into_bytes());
@@ -41,8 +45,8 @@ pub(super) fn pack(module: CompiledModule, recipe: &Recipe, options: &CompileOpt
     files.extend(module.dumps.into_iter().map(|(file, text)| (file, text.into_bytes())));
     files.insert(format!("{name}.hlo.pb"), bytes);
     let twins = module.twins.iter().map(|(name, twin)| (name.clone(), halite_hlo::encode(twin))).collect();
-    let CompiledModule { role, reports, remarks, audit, .. } = module;
-    Ok(Packed { role, entry: described, buffers, statistics, files, twins, reports, remarks, audit })
+    let CompiledModule { role, reports, remarks, audit, legality, .. } = module;
+    Ok(Packed { role, entry: described, buffers, statistics, files, twins, reports, remarks, audit, legality })
 }
 
 /// Joins the modules of a bundle. Each buffer stands once, in the order of first use; the figures are those of the
@@ -86,11 +90,14 @@ pub(super) fn assemble(
         rounding: neuron::rounding(&source.recipe.precision),
         environment: neuron::environment(&source.recipe),
         flags: neuron::flags(&source.recipe),
+        launch: neuron::launch(&source.recipe),
         statistics,
     };
     let audit = audit.unwrap_or_default();
     let causality = prepared.causality;
     let mut warnings = elaborated.warnings;
+    warnings.extend(neuron::warnings(&source.recipe).into_iter().map(|warning| locate(source, warning)));
+    warnings.extend(estimate::warning(&manifest));
     warnings.extend(causality.iter().filter_map(Verdict::diagnostic));
     warnings.extend(audit.diagnostics().into_iter().map(|finding| locate(source, finding)));
     Compiled { bundle: Bundle { manifest, files }, warnings, audit, causality, reports, remarks }

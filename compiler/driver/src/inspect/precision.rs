@@ -1,7 +1,6 @@
 //! Element types: of the state, and of what computes with little to spare.
 
 use crate::compile::for_role;
-use crate::pipelines;
 use crate::session::Session;
 use crate::source::Source;
 use halite_ir::{Function, Inst, Module, Op, OpClass, ParamRole, Registry};
@@ -14,6 +13,7 @@ use serde::Serialize;
 
 /// The element types of a training step.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[non_exhaustive]
 pub struct PrecisionSummary {
     /// The state, layers folded together.
     pub state: Vec<StateRow>,
@@ -29,6 +29,7 @@ pub struct PrecisionSummary {
 
 /// The state of weights that are alike.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[non_exhaustive]
 pub struct StateRow {
     /// Their name, numbers as `*`.
     pub parameter: String,
@@ -44,6 +45,7 @@ pub struct StateRow {
 
 /// Instructions that are alike.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize)]
+#[non_exhaustive]
 pub struct OpRow {
     /// Where in the model, numbers as `*`.
     pub scope: String,
@@ -101,7 +103,7 @@ impl Session {
     pub fn precision(&self, source: &Source, role: ModuleRole) -> Result<PrecisionSummary, Diagnostics> {
         let mut module = for_role(&self.elaborate(source)?.module, role);
         let mut run = || {
-            let pipeline = up_to_check(self.passes.pipeline(pipelines::pipeline(role))?);
+            let pipeline = up_to_check(self.passes.pipeline(self.pipelines.of(role))?);
             let cx = PassCx { registry: &self.registry, recipe: Some(&source.recipe), findings: None };
             Runner::new(RunnerOptions::default()).run(&pipeline, &mut module, &cx)?;
             summarize(&module, &self.registry)

@@ -7,6 +7,7 @@ use serde::Serialize;
 /// Everything that was measured. It holds nothing that depends on time, so equal studies have equal reports. In JSON a
 /// number that is not finite is `null`.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[non_exhaustive]
 pub struct NumericsReport {
     /// The model.
     pub model: String,
@@ -29,6 +30,7 @@ impl NumericsReport {
 
 /// The runs of one recipe.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[non_exhaustive]
 pub struct RecipeReport {
     /// The precision, or the stem of the recipe file.
     pub name: String,
@@ -44,6 +46,7 @@ pub struct RecipeReport {
 
 /// One run.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[non_exhaustive]
 pub struct RunReport {
     /// Seed of the state and of the order of data.
     pub seed: u64,
@@ -58,6 +61,7 @@ pub struct RunReport {
 
 /// How far the gradients of one step are from those of the reference at the same weights on the same batch.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[non_exhaustive]
 pub struct GradientErrors {
     /// Completed updates.
     pub step: u64,

@@ -5,12 +5,11 @@ use super::{GradientErrors, NumericsReport, RecipeReport, RunReport};
 use crate::bundle::Bundle;
 use crate::compile::{CompileOptions, Compiled};
 use crate::convert;
-use crate::init;
 use crate::session::Session;
 use crate::source::Source;
-use crate::train::{self, Corpus, Programs, Run, State, check_corpus, is_due};
+use crate::train::{self, Corpus, Programs, Run, check_corpus, is_due};
 use halite_runtime::Executor;
-use halite_spec::{Manifest, ModuleRole};
+use halite_spec::{Manifest, ModuleRole, Target};
 use halite_support::{Diagnostic, Diagnostics, codes};
 
 /// How to compare recipes.
@@ -72,7 +71,9 @@ impl Session {
         }
         let options =
             CompileOptions { roles: vec![ModuleRole::TrainStep, ModuleRole::Eval], ..CompileOptions::default() };
-        let compile = |source: Source| {
+        let compile = |mut source: Source| {
+            // Of the targets, only CPU XLA takes every precision.
+            source.recipe.target = Target::Cpu;
             let Compiled { bundle, .. } = self.compile(&source, &options)?;
             check_corpus(&bundle, corpus).map_err(|error| vec![error])?;
             Ok((source, bundle))
@@ -144,13 +145,13 @@ impl Study<'_> {
     ) -> Result<RecipeReport, Diagnostics> {
         observer.compiling(&source.name);
         let gradients = Gradients::compile(self.session, source, self.executor)?;
-        let programs = Programs::load(self.executor, bundle, self.corpus, self.options.eval_batches);
-        let programs = programs.map_err(|error| vec![error])?;
+        let programs = Programs::load(self.executor, bundle, self.corpus, self.options.eval_batches)?;
         let mut runs = Vec::new();
         for &seed in &self.options.seeds {
             observer.run_started(&source.name, seed);
-            let state = State::upload(self.executor, bundle, &init::initial_state(bundle, seed))?;
-            let run = Run::new(&programs, seed, state);
+            let mut step = programs.step();
+            step.init_state(seed)?;
+            let run = Run::new(&programs, seed, step);
             let run = self.run(run, seed, &bundle.manifest, &gradients, &programs, observer)?;
             observer.run_ended(run.diverged);
             runs.push(run);
@@ -179,10 +180,10 @@ impl Study<'_> {
         let mut gradient_errors = Vec::new();
         let mut diverged = None;
         train::Observer::started(observer, 0);
-        run.evaluate(0, observer).map_err(fault)?;
+        run.evaluate(0, observer)?;
         for step in 1..=self.options.steps {
             if is_due(step - 1, self.options.every) {
-                let state = convert::to_model(manifest, run.state.download().map_err(fault)?)?;
+                let state = convert::to_model(manifest, run.step.state()?)?;
                 let batch = programs.batch(seed, step);
                 let at = |gradients: &Gradients| gradients.at(self.executor, &state, &batch).map_err(fault);
                 let by_layer = relative_errors(&at(gradients)?, &at(&self.reference)?, &layers).map_err(fault)?;
@@ -190,9 +191,9 @@ impl Study<'_> {
                 observer.compared(&errors);
                 gradient_errors.push(errors);
             }
-            run.step(step, observer).map_err(fault)?;
+            run.step(step, observer)?;
             if run.is_finite() && (is_due(step, self.options.eval_every) || step == self.options.steps) {
-                run.evaluate(step, observer).map_err(fault)?;
+                run.evaluate(step, observer)?;
             }
             if !run.is_finite() {
                 diverged = Some(step);

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 /// The results of one recipe. A run that diverged counts as an infinite loss.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[non_exhaustive]
 pub struct RecipeSummary {
     /// The recipe.
     pub name: String,
@@ -30,7 +31,11 @@ impl RecipeSummary {
     ///
     /// ```
     /// use halite::numerics::RecipeSummary;
-    /// let text = |relative| RecipeSummary { relative, ..RecipeSummary::default() }.percent();
+    /// let mut summary = RecipeSummary::default();
+    /// let mut text = |relative| {
+    ///     summary.relative = relative;
+    ///     summary.percent()
+    /// };
     /// assert_eq!([text(0.0123), text(-1e-6), text(f64::NAN)], ["+1.23%", "+0.00%", "-"]);
     /// ```
     pub fn percent(&self) -> String {

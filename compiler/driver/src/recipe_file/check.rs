@@ -4,6 +4,7 @@ use super::join;
 use super::schema::{Key, Kind, RECIPE, Range, names};
 use super::tree::{Node, Table, Value};
 use halite_spec::RECIPE_VERSION;
+use halite_spec::target::CompilerVersion;
 use halite_support::nearest::suggestion;
 use halite_support::{Code, Diagnostic, Diagnostics, Span, codes};
 
@@ -80,6 +81,8 @@ impl Checker<'_> {
             (Kind::Table(keys) | Kind::WordOrTable(_, keys), Value::Table(table)) => self.table(table, keys, path, key),
             (Kind::Tables(keys), Value::List(items)) => self.tables(items, keys, kind, path),
             (Kind::OneOf(keys), Value::Table(table)) => self.one_of(table, keys, path, key),
+            (Kind::Compiler, Value::Text(text)) if CompilerVersion::try_from(text.clone()).is_ok() => {}
+            (Kind::Compiler, Value::Text(_)) => self.wrong(codes::RECIPE_RANGE, node, kind, path),
             (Kind::Config, Value::Table(table)) => self.config(table, path),
             (Kind::Variables, Value::Table(table)) => self.variables(table, path),
             _ => self.wrong(codes::RECIPE_TYPE, node, kind, path),

@@ -1,5 +1,6 @@
 //! What goes together in a recipe, whether it comes from a text or in a manifest.
 
+mod allow;
 mod overrides;
 mod precision;
 mod rounding;
@@ -15,6 +16,7 @@ pub(crate) fn check(recipe: &Recipe, places: &Places) -> Diagnostics {
     precision::check(&recipe.precision, places, &mut mistakes);
     overrides::check(&recipe.precision, places, &mut mistakes);
     rounding::check(&recipe.precision, places, &mut mistakes);
+    allow::check(&recipe.neuron.allow, places, &mut mistakes);
     mistakes.extend(neuron::check(recipe).into_iter().map(|mistake| {
         let span = mistake.recipe_key().and_then(|key| places.nearest(key));
         mistake.or_at(span, "set here")

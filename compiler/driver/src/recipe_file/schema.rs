@@ -44,6 +44,8 @@ pub(super) enum Kind {
     Config,
     /// A table of strings under any key.
     Variables,
+    /// A version of `neuronx-cc`.
+    Compiler,
 }
 
 /// The numbers that are allowed.
@@ -101,6 +103,7 @@ impl Kind {
             Kind::Tables(keys) => format!("a list, each entry {}", Kind::Table(keys).describe()),
             Kind::Config => "a table of numbers and booleans".to_owned(),
             Kind::Variables => "a table of strings".to_owned(),
+            Kind::Compiler => "a version of `neuronx-cc` such as \"2.27\"".to_owned(),
         }
     }
 }
@@ -194,7 +197,16 @@ const OVERRIDE: &[Key] = &[
     optional("reduce", FLOAT),
 ];
 
-const NEURON: &[Key] = &[optional("environment", Kind::Variables), optional("flags", Kind::Texts)];
+const NEURON: &[Key] = &[
+    optional("environment", Kind::Variables),
+    optional("flags", Kind::Texts),
+    optional("compiler", Kind::Compiler),
+    optional("allow", Kind::Texts),
+    optional("emit", Kind::Table(EMIT)),
+];
+
+const EMIT: &[Key] =
+    &[optional("groups", Kind::Word(&["replica_groups", "collective_device_list"])), optional("channels", Kind::Bool)];
 
 const OPTIMIZERS: &[Key] = &[optional("adamw", Kind::Table(ADAMW)), optional("sgd", Kind::Table(SGD))];
 

@@ -7,6 +7,7 @@ use std::path::Path;
 
 /// The metrics of one update.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct StepRecord {
     /// Number of completed updates, this one included.
     pub step: u64,
@@ -26,6 +27,7 @@ impl StepRecord {
 
 /// The loss on held-out text.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct EvalRecord {
     /// Number of completed updates.
     pub step: u64,
@@ -37,6 +39,7 @@ pub struct EvalRecord {
 
 /// Everything that a run measured. It holds nothing that depends on time, so equal runs have equal histories.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[non_exhaustive]
 pub struct History {
     /// Updates in order.
     pub steps: Vec<StepRecord>,

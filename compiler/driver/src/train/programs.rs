@@ -1,24 +1,21 @@
 //! What runs of one bundle on one corpus share.
 
-use super::Corpus;
 use super::data::BatchShape;
+use super::{Corpus, DeviceBatch, TrainStep};
 use crate::bundle::Bundle;
-use crate::execute::LoadedModule;
-use halite_runtime::{Buffer, Executor};
+use halite_runtime::Executor;
 use halite_spec::{BufferSlot, ConfigValue, ModuleRole};
-use halite_support::{Diagnostic, Result, codes};
+use halite_support::{Diagnostic, Diagnostics, Result, codes};
 use halite_tensor::{DType, HostTensor};
 
-/// The modules of a bundle, compiled for a device, and the batches that they are run on.
+/// The training step of a bundle, compiled, and the batches that it is run on.
 pub(crate) struct Programs<'a> {
-    pub(super) executor: &'a dyn Executor,
     corpus: &'a Corpus,
     pub(super) shape: BatchShape,
-    pub(super) train_step: LoadedModule,
-    /// Absent when the bundle has none or nothing is held out.
-    pub(super) eval: Option<LoadedModule>,
-    /// The batches of an evaluation, on the device.
-    pub(super) held_out: Vec<Buffer>,
+    /// Without state: each run has its own.
+    step: TrainStep<'a>,
+    /// The batches of an evaluation, on the device; none when the bundle has no evaluation or nothing is held out.
+    pub(super) held_out: Vec<DeviceBatch>,
 }
 
 impl<'a> Programs<'a> {
@@ -31,18 +28,20 @@ impl<'a> Programs<'a> {
         bundle: &Bundle,
         corpus: &'a Corpus,
         eval_batches: usize,
-    ) -> Result<Self> {
-        let shape = check(bundle, corpus)?;
-        let train_step = LoadedModule::load(executor, bundle, bundle.module_with_role(ModuleRole::TrainStep)?)?;
-        train_step.output("loss")?;
+    ) -> std::result::Result<Self, Diagnostics> {
+        let one = |error| vec![error];
+        let shape = check(bundle, corpus).map_err(one)?;
         let count = corpus.held_out_batches(shape, eval_batches);
-        let eval = match bundle.module_with_role(ModuleRole::Eval) {
-            Ok(entry) if count > 0 => Some(LoadedModule::load(executor, bundle, entry)?),
-            _ => None,
-        };
-        let upload = |index| Ok(executor.upload(&corpus.held_out_batch(shape, index, count), 0)?);
-        let held_out = (0..count).map(upload).collect::<Result<_>>()?;
-        Ok(Self { executor, corpus, shape, train_step, eval, held_out })
+        let step = TrainStep::load_parts(executor, bundle, count > 0).map_err(one)?;
+        let count = if step.has_eval() { count } else { 0 };
+        let upload = |index| step.upload(&corpus.held_out_batch(shape, index, count));
+        let held_out = (0..count).map(upload).collect::<std::result::Result<_, _>>()?;
+        Ok(Self { corpus, shape, step, held_out })
+    }
+
+    /// A step of its own for a run.
+    pub(crate) fn step(&self) -> TrainStep<'a> {
+        self.step.fork()
     }
 
     /// The batch of an update, its number counted from 1.

@@ -1,20 +1,19 @@
 //! The training loop.
 
 use super::programs::{Programs, check_corpus};
-use super::state::State;
+use super::state::check_state;
 use super::update::Run;
 use super::{Corpus, EvalRecord, History, StepRecord, plot};
 use crate::bundle::Bundle;
 use crate::convert::pack_given;
-use crate::tensors::{self, Tensors};
+use crate::tensors;
 use crate::{files, init};
 use halite_runtime::Executor;
-use halite_spec::BufferSlot;
-use halite_support::{Diagnostic, Diagnostics, Result, codes};
+use halite_support::{CancelToken, Diagnostic, Diagnostics, Result, codes};
 use std::path::{Path, PathBuf};
 
 /// How to train.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct TrainOptions {
     /// What the plot is called.
     pub title: String,
@@ -26,6 +25,8 @@ pub struct TrainOptions {
     pub eval_every: u64,
     /// The most batches of one evaluation.
     pub eval_batches: usize,
+    /// Stops the run between updates; metrics, plot and state are then written, so that it can be resumed.
+    pub cancel: CancelToken,
 }
 
 /// Hears how a run goes. Every method has a default that does nothing.
@@ -96,7 +97,7 @@ impl RunFiles {
 ///
 /// # Errors
 /// When the bundle lacks a training step on bytes, the text is too short, the state does not fit, a file cannot be
-/// written, the executor fails, or the loss is no longer finite.
+/// written, the executor fails, the loss is no longer finite, or the run is cancelled.
 pub fn train(
     executor: &dyn Executor,
     bundle: &Bundle,
@@ -112,34 +113,49 @@ pub fn train(
         Some(path) => pack_given(&bundle.manifest, tensors::read(path).map_err(one)?)?,
         None => init::initial_state(bundle, options.seed),
     };
-    let state = State::upload(executor, bundle, &tensors)?;
-    let start = completed_steps(bundle, &tensors);
-    drop(tensors);
-    let loop_ = || -> Result<History> {
-        let programs = Programs::load(executor, bundle, corpus, options.eval_batches)?;
-        let mut run = Run::new(&programs, options.seed, state);
-        run.history = output.history(start)?;
-        observer.started(start);
-        let title = &options.title;
-        if run.history.evals.last().is_none_or(|eval| eval.step < start) {
-            run.evaluate(start, observer)?;
+    // Before anything is compiled.
+    check_state(&bundle.manifest, &tensors)?;
+    let programs = Programs::load(executor, bundle, corpus, options.eval_batches)?;
+    let mut step = programs.step().with_cancel(options.cancel.clone());
+    step.set_state(tensors)?;
+    let start = step.completed();
+    let mut run = Run::new(&programs, options.seed, step);
+    run.history = output.history(start).map_err(one)?;
+    observer.started(start);
+    let ended = go(&mut run, start, options, output, observer);
+    // What was done up to here is kept, also when the run was stopped.
+    let is_stopped = matches!(&ended, Err(errors) if errors.iter().all(|error| error.code() == codes::CANCELLED));
+    if ended.is_ok() || is_stopped {
+        output.write(&options.title, &run.history).map_err(one)?;
+        run.step.save_state(&output.state())?;
+    }
+    ended.map(|()| run.history)
+}
+
+/// All updates after `start`.
+fn go(
+    run: &mut Run<'_>,
+    start: u64,
+    options: &TrainOptions,
+    output: &RunFiles,
+    observer: &mut dyn Observer,
+) -> std::result::Result<(), Diagnostics> {
+    let one = |error| vec![error];
+    if run.history.evals.last().is_none_or(|eval| eval.step < start) {
+        run.evaluate(start, observer)?;
+    }
+    for step in start + 1..=options.steps {
+        run.step(step, observer)?;
+        if is_due(step, options.eval_every) || step == options.steps {
+            run.evaluate(step, observer)?;
+            output.write(&options.title, &run.history).map_err(one)?;
         }
-        for step in start + 1..=options.steps {
-            run.step(step, observer)?;
-            if is_due(step, options.eval_every) || step == options.steps {
-                run.evaluate(step, observer)?;
-                output.write(title, &run.history)?;
-            }
-            if !run.is_finite() {
-                output.write(title, &run.history)?;
-                return Err(diverged(step));
-            }
+        if !run.is_finite() {
+            output.write(&options.title, &run.history).map_err(one)?;
+            return Err(one(diverged(step)));
         }
-        output.write(title, &run.history)?;
-        tensors::write(&output.state(), &run.state.download()?)?;
-        Ok(run.history)
-    };
-    loop_().map_err(one)
+    }
+    Ok(())
 }
 
 fn diverged(step: u64) -> Diagnostic {
@@ -152,10 +168,4 @@ fn diverged(step: u64) -> Diagnostic {
 /// Whether something that happens every so many updates happens after this one; 0 is never.
 pub(crate) fn is_due(step: u64, every: u64) -> bool {
     every > 0 && step.is_multiple_of(every)
-}
-
-fn completed_steps(bundle: &Bundle, state: &Tensors) -> u64 {
-    let step = bundle.manifest.buffers.iter().find(|buffer| buffer.slot == BufferSlot::Step);
-    let value = step.and_then(|buffer| state[&buffer.name].ints().first().copied());
-    value.and_then(|value| u64::try_from(value).ok()).unwrap_or(0)
 }

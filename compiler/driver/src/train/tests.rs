@@ -140,11 +140,20 @@ fn add(bundle: &mut Bundle, role: ModuleRole, inputs: Vec<Port>, outputs: Vec<Po
     let hlo = halite_hlo::encode(&module.finish().unwrap());
     let (name, file, sha256) = (role.name().to_owned(), format!("{}.hlo.pb", role.name()), sha256(&hlo));
     bundle.files.insert(file.clone(), hlo);
-    bundle.manifest.modules.push(ModuleEntry { name, role, file, sha256, inputs, outputs, twins: Vec::new() });
+    bundle.manifest.modules.push(ModuleEntry {
+        name,
+        role,
+        file,
+        sha256,
+        inputs,
+        outputs,
+        estimate: None,
+        twins: Vec::new(),
+    });
 }
 
 fn options(steps: u64) -> TrainOptions {
-    TrainOptions { title: "t".into(), steps, seed: 5, eval_every: 10, eval_batches: 2 }
+    TrainOptions { title: "t".into(), steps, seed: 5, eval_every: 10, eval_batches: 2, ..TrainOptions::default() }
 }
 
 fn corpus() -> Corpus {
@@ -190,4 +199,79 @@ fn vocabularies_below_bytes_are_refused() {
     let files = RunFiles::new("/none/never");
     let error = train(&ByHand, &bundle, &corpus(), None, &options(1), &files, &mut Silent).unwrap_err();
     assert_eq!(error[0].message(), "the model knows 100 tokens, bytes need 256");
+}
+
+fn tokens() -> HostTensor {
+    HostTensor::from_ints(DType::S32, [2, 4], 0..8)
+}
+
+fn message<T: std::fmt::Debug>(result: std::result::Result<T, halite_support::Diagnostics>) -> String {
+    result.unwrap_err()[0].message().to_owned()
+}
+
+#[test]
+fn a_step_keeps_its_state_and_can_be_saved() {
+    let bundle = bundle();
+    let mut step = TrainStep::load(&ByHand, &bundle).unwrap();
+    assert_eq!(message(step.step(&tokens())), "the training step has no state");
+    step.init_state(3).unwrap();
+    let losses: Vec<f64> = (0..3).map(|_| step.step(&tokens()).unwrap().loss()).collect();
+    assert_eq!(step.completed(), 3);
+    assert!(losses.windows(2).all(|pair| pair[1] < pair[0]), "{losses:?}");
+    let metrics = step.eval(&tokens()).unwrap();
+    assert_eq!((metrics.mean_loss() * 4.0, metrics.get("count")), (metrics.loss(), Some(4.0)));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.safetensors");
+    step.save_state(&path).unwrap();
+    let mut other = step.fork();
+    other.load_state(&path).unwrap();
+    assert_eq!(other.completed(), 3);
+    assert_eq!(other.step(&tokens()).unwrap(), step.step(&tokens()).unwrap());
+    assert_eq!(other.state().unwrap(), step.state().unwrap());
+    assert_eq!(step.weights().unwrap().keys().collect::<Vec<_>>(), ["w"]);
+}
+
+#[test]
+fn a_batch_that_does_not_fit_leaves_the_state_alone() {
+    let mut step = TrainStep::load(&ByHand, &bundle()).unwrap();
+    step.init_state(3).unwrap();
+    let wrong = HostTensor::zeros(DType::S32, [2, 5]);
+    assert_eq!(message(step.step(&wrong)), "the tensor `tokens` is `s32[2,5]`, the training step takes `s32[2,4]`");
+    let named = tensors::Tensors::from_iter([("token".to_owned(), tokens())]);
+    assert_eq!(message(step.step(&named)), "the tensor `tokens` is missing");
+    let batch = step.upload(&tokens()).unwrap();
+    step.step(&batch).unwrap();
+    step.eval(&batch).unwrap();
+    let mut other = bundle();
+    for module in &mut other.manifest.modules {
+        module.inputs[0].name = "ids".into();
+    }
+    other.manifest.buffers[0].name = "ids".into();
+    let mut other = TrainStep::load(&ByHand, &other).unwrap();
+    other.init_state(3).unwrap();
+    assert_eq!(message(other.step(&batch)), "the tensor `ids` is missing");
+    let ids = other.upload(&tokens()).unwrap();
+    other.step(&ids).unwrap();
+}
+
+#[test]
+fn a_cancelled_run_leaves_what_it_can_be_resumed_from() {
+    struct Stop(halite_support::CancelToken);
+    impl Observer for Stop {
+        fn stepped(&mut self, record: &StepRecord) {
+            if record.step == 7 {
+                self.0.cancel();
+            }
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (whole, parts) = (RunFiles::new(folder.path().join("whole")), RunFiles::new(folder.path().join("parts")));
+    train(&ByHand, &bundle(), &corpus(), None, &options(20), &whole, &mut Silent).unwrap();
+    let options = options(20);
+    let mut stop = Stop(options.cancel.clone());
+    let error = train(&ByHand, &bundle(), &corpus(), None, &options, &parts, &mut stop).unwrap_err();
+    assert_eq!(error[0].code(), halite_support::codes::CANCELLED);
+    let options = TrainOptions { cancel: halite_support::CancelToken::default(), ..options };
+    train(&ByHand, &bundle(), &corpus(), Some(&parts.state()), &options, &parts, &mut Silent).unwrap();
+    assert!(std::fs::read(whole.state()).unwrap() == std::fs::read(parts.state()).unwrap());
 }

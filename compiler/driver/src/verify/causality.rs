@@ -17,6 +17,7 @@ const MOST: usize = 32;
 
 /// What changing later tokens showed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Causality {
     /// The results that were looked at, each `[batch, position, ..]`.
     pub results: Vec<String>,
@@ -28,6 +29,7 @@ pub struct Causality {
 
 /// A value that a later token changes.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Leak {
     /// The result it stands in.
     pub result: String,

@@ -9,6 +9,7 @@ use serde::Serialize;
 /// A prefix is made of the first optimizations and all required passes; what a required pass does wrong with the outcome
 /// of an optimization is laid to that optimization.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[non_exhaustive]
 pub struct EachPassReport {
     /// Sizes that were changed to make the model small: key, from, to.
     pub scaled: Vec<(String, i64, i64)>,
@@ -22,6 +23,7 @@ pub struct EachPassReport {
 
 /// What verification after one optimization found.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[non_exhaustive]
 pub struct PassRow {
     /// Its number among the optimizations that ran, from 1.
     pub number: usize,

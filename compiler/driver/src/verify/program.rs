@@ -1,26 +1,29 @@
 //! Programs that are compared, and what comes out of them by the names of the model.
 
+use crate::bundle::twins;
 use crate::compile::{CompileOptions, CompiledModule};
 use crate::packed::part_names;
 use crate::session::Session;
 use crate::source::Source;
 use crate::verify::inputs;
-use halite_hlo::proto::HloModuleProto;
 use halite_ir::{FuncResult, Function, ResultRole};
 use halite_lang::ConfigValue;
 use halite_passes::{Audit, PassReport, Pipeline, RunnerOptions};
 use halite_runtime::{Executable, Executor, RuntimeError, evaluate};
 use halite_spec::ModuleRole;
-use halite_support::{Diagnostic, Diagnostics};
+use halite_support::{Diagnostic, Diagnostics, Name};
 use halite_tensor::{DType, HostTensor};
 use indexmap::IndexMap;
 
-/// One program, compiled as far as HLO.
+/// One program, compiled for its target as far as the bytes of HLO.
 pub(super) struct Program {
     pub(super) entry: Function,
     pub(super) config: IndexMap<String, ConfigValue>,
     pub(super) audit: Audit,
-    hlo: HloModuleProto,
+    /// What the bundle would hold of it.
+    pub(super) hlo: Vec<u8>,
+    /// The twins of its kernels by name, likewise.
+    pub(super) twins: Vec<(Name, Vec<u8>)>,
     reports: Vec<PassReport>,
 }
 
@@ -46,12 +49,13 @@ impl Program {
     ) -> Result<Self, Diagnostics> {
         let elaborated = session.elaborate(source)?;
         let runner = RunnerOptions { limit, ..RunnerOptions::default() };
-        let options = CompileOptions { runner, ..CompileOptions::default() };
+        let options = CompileOptions { runner, ..CompileOptions::default() }.for_target(&source.recipe);
         let compiled = session.compile_role(&elaborated.module, &source.recipe, role, pipeline, &options);
-        let CompiledModule { ir, hlo, reports, audit, .. } = compiled.map_err(|error| vec![error])?;
+        let CompiledModule { ir, hlo, twins, reports, audit, .. } = compiled.map_err(|error| vec![error])?;
         let missing = || vec![Diagnostic::bug("a compiled module without an entry")];
         let entry = ir.functions.into_iter().next_back().ok_or_else(missing)?;
-        Ok(Self { entry, config: elaborated.config, hlo, reports, audit })
+        let twins = twins.into_iter().map(|(name, twin)| (name, halite_hlo::encode(&twin))).collect();
+        Ok(Self { entry, config: elaborated.config, hlo: halite_hlo::encode(&hlo), twins, reports, audit })
     }
 
     /// The optimizations that were run, in order.
@@ -59,14 +63,18 @@ impl Program {
         self.reports.iter().filter(|report| report.optimization)
     }
 
-    /// The program as XLA runs it.
+    /// The program as XLA runs it: read back from its bytes, with the twins of its kernels in their place.
     ///
     /// # Errors
-    /// When XLA does not compile it.
+    /// When the bytes are no sound HLO, or XLA does not compile it.
     pub(super) fn load(&self, executor: &dyn Executor) -> Result<Box<dyn Executable>, Diagnostics> {
+        let twin = |name: &str| {
+            let missing = || Diagnostic::bug(format!("the program has no twin `{name}`"));
+            self.twins.iter().find(|(own, _)| **own == *name).map(|(_, bytes)| bytes.as_slice()).ok_or_else(missing)
+        };
+        let linked = twins::link(&self.hlo, "the program", twin).map_err(|error| vec![error])?;
         let compile = || -> Result<_, RuntimeError> {
-            let bytes = halite_hlo::encode(&self.hlo);
-            executor.compile(&halite_runtime::Program::new(&bytes, halite_runtime::CompileOptions::default())?)
+            executor.compile(&halite_runtime::Program::new(&linked, halite_runtime::CompileOptions::default())?)
         };
         compile().map_err(|error| vec![Diagnostic::from(error)])
     }

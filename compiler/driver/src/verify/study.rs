@@ -5,12 +5,11 @@ use super::each_pass::{self, EachPassReport, PassRow};
 use super::program::{Output, Program};
 use super::{Culprit, VerifyOptions, VerifyReport, VerifyRow, rules, scale};
 use crate::compile::locate;
-use crate::pipelines;
 use crate::session::Session;
 use crate::source::Source;
 use halite_passes::Pipeline;
 use halite_runtime::Executor;
-use halite_spec::{ModuleRole, PrecisionName};
+use halite_spec::{ModuleRole, PrecisionName, Target};
 use halite_support::{Diagnostic, Diagnostics};
 use halite_tensor::DType;
 use halite_tensor::compare::difference;
@@ -56,15 +55,17 @@ impl<'a> Study<'a> {
     ) -> Result<Self, Diagnostics> {
         let mut source = source.clone();
         let scaled = if options.full { Vec::new() } else { scale::scale_down(session, &mut source)? };
-        let text = options.pipeline.as_deref().unwrap_or_else(|| pipelines::pipeline(options.role));
+        let text = options.pipeline.as_deref().unwrap_or_else(|| session.pipelines.of(options.role));
         let optimized = session.passes.pipeline(text).map_err(|error| vec![error])?;
         let plain = optimized.required_only();
-        let mut wide = source.clone();
+        let mut reference = source.clone();
+        reference.recipe.target = Target::Cpu;
+        let mut wide = reference.clone();
         wide.recipe.precision = PrecisionName::Fp64.precision();
         let run = |source: &Source| {
             Program::compile(session, source, options.role, &plain, None)?.run(executor, source, options.seed)
         };
-        let (truth, unoptimized) = (run(&wide)?, run(&source)?);
+        let (truth, unoptimized) = (run(&wide)?, run(&reference)?);
         Ok(Self { session, options, executor, source, scaled, optimized, truth, unoptimized })
     }
 
@@ -93,7 +94,7 @@ impl<'a> Study<'a> {
         let forward = match self.options.role {
             ModuleRole::Forward => self.optimized.clone(),
             _ => {
-                let text = pipelines::pipeline(ModuleRole::Forward);
+                let text = self.session.pipelines.of(ModuleRole::Forward);
                 self.session.passes.pipeline(text).map_err(|error| vec![error])?
             }
         };
@@ -175,7 +176,7 @@ impl<'a> Study<'a> {
         Ok(report)
     }
 
-    fn program(&self, pipeline: &Pipeline, limit: Option<usize>) -> Result<Program, Diagnostics> {
+    pub(super) fn program(&self, pipeline: &Pipeline, limit: Option<usize>) -> Result<Program, Diagnostics> {
         Program::compile(self.session, &self.source, self.options.role, pipeline, limit)
     }
 
@@ -185,7 +186,7 @@ impl<'a> Study<'a> {
     }
 
     /// Runs a program and compares each of its results.
-    fn rows(&self, program: &Program) -> Result<Vec<VerifyRow>, Diagnostics> {
+    pub(super) fn rows(&self, program: &Program) -> Result<Vec<VerifyRow>, Diagnostics> {
         let outputs = program.run(self.executor, &self.source, self.options.seed)?;
         let row = |(name, output): (&String, &Output)| self.compare(name, output).map_err(|error| vec![error]);
         outputs.iter().map(row).collect()

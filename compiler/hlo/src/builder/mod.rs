@@ -27,6 +27,7 @@ mod indexing;
 mod movement;
 mod structure;
 
+pub use collective::{CollectiveForm, GroupField};
 pub(crate) use computation::identifier;
 pub use computation::{ComputationBuilder, Id};
 pub use indexing::IndexFacts;
@@ -69,6 +70,9 @@ pub struct ModuleBuilder {
     combiners: BTreeMap<(Option<ReduceKind>, DType), ComputationId>,
     next_instruction: i64,
     aliases: Vec<(usize, usize)>,
+    collectives: CollectiveForm,
+    /// The last channel.
+    channels: i64,
 }
 
 impl ModuleBuilder {
@@ -82,7 +86,21 @@ impl ModuleBuilder {
             combiners: BTreeMap::new(),
             next_instruction: 0,
             aliases: Vec::new(),
+            collectives: CollectiveForm::default(),
+            channels: 0,
         }
+    }
+
+    /// The same with collectives in this form.
+    #[must_use]
+    pub fn with_collectives(self, collectives: CollectiveForm) -> Self {
+        Self { collectives, ..self }
+    }
+
+    /// A channel of its own where channels are wanted, else 0, which is none.
+    fn next_channel(&mut self) -> i64 {
+        self.channels += i64::from(self.collectives.channels);
+        self.channels
     }
 
     /// Starts a computation. What XLA does not take in a name becomes `_`, and a name that is taken gets a suffix `.1`,

@@ -1,6 +1,6 @@
 //! Attributes, in XLA's order.
 
-use super::{Braced, Printer, quoted, reference, separated};
+use super::{Braced, Printer, quoted, reference, separated, window};
 use crate::opcode::{Opcode, RngAlgorithm};
 use crate::proto::{CollectiveDeviceListProto, FrontendAttributes, HloInstructionProto, PrecisionConfig, ReplicaGroup};
 use std::fmt::{self, Display, Write};
@@ -12,6 +12,7 @@ impl Printer<'_> {
         dot(self.out, inst)?;
         indexing(self.out, inst)?;
         ranges(self.out, inst)?;
+        window::print(self.out, inst)?;
         collective(self.out, inst)?;
         match opcode {
             Some(Opcode::Iota) => integers(self.out, "iota_dimension", &inst.dimensions)?,

@@ -6,6 +6,7 @@
 mod attributes;
 mod literal;
 mod shape;
+mod window;
 
 use crate::opcode::Opcode;
 use crate::proto::{HloComputationProto, HloInstructionProto, HloModuleProto, OpMetadata, StackFrameIndexProto};

@@ -4,10 +4,11 @@ use super::causal_mask::CausalMask;
 use super::parts::{sibling, spread_last};
 use crate::attr::{Attr, Real};
 use crate::build::{Builder, Values, present};
-use crate::composite::{AttrSpec, Attrs, CompositeDef};
+use crate::composite::{AttrSpec, Attrs, Composite, CompositeDef};
 use crate::op::{
     InferCx, Policy, Sample, SampleArg, Vjp, VjpCx, arity, attr_error, dtype_error, require_same, shape_error,
 };
+use crate::ops::Direction;
 use crate::ops::class::Takes;
 use crate::policy::Follows;
 use crate::syntax::Value;
@@ -17,18 +18,19 @@ use halite_tensor::DType;
 use smallvec::smallvec;
 use std::sync::LazyLock;
 
-static SCHEMA: LazyLock<[AttrSpec; 1]> = LazyLock::new(|| {
-    let doc = "what scores are multiplied by; 0 stands for 1/sqrt(head_dim)";
-    [AttrSpec::optional("scale", Attr::Real(Real(0.0)), doc)]
+static SCHEMA: LazyLock<[AttrSpec; 2]> = LazyLock::new(|| {
+    let scale = "what scores are multiplied by; 0 stands for 1/sqrt(head_dim)";
+    let window = "how many positions a position sees, itself included; 0 for all up to itself";
+    [AttrSpec::optional("scale", Attr::Real(Real(0.0)), scale), AttrSpec::refinement("window", Attr::Int(0), window)]
 });
 
 /// Causal self-attention: `q[batch, seq, heads, dim]`, `k` and `v[batch, seq, kv_heads, dim]` to
 /// `[batch, seq, heads, dim]`.
 ///
-/// Query head `j` uses key and value head `j / (heads / kv_heads)`. Position `i` sees positions `0..=i`; the scores of
-/// the others are replaced by minus infinity, so that they contribute exactly 0. Scores and probabilities are computed
-/// in the type that products accumulate in, or what mixed precision says; the probabilities are rounded to the operands'
-/// type before `v` is applied.
+/// Query head `j` uses key and value head `j / (heads / kv_heads)`. Position `i` sees positions `0..=i`, with a `window`
+/// the last so many of these; the scores of the others are replaced by minus infinity, so that they contribute exactly 0.
+/// Scores and probabilities are computed in the type that products accumulate in, or what mixed precision says; the
+/// probabilities are rounded to the operands' type before `v` is applied.
 #[derive(Debug)]
 pub(super) struct CausalAttention;
 
@@ -41,6 +43,10 @@ fn check(op: &str, attrs: &Attrs, q: &TensorType, k: &TensorType, v: &TensorType
     let scale = attrs.real("scale");
     if !scale.is_finite() {
         return Err(attr_error(format!("`scale` of `{op}` is {scale}")));
+    }
+    let window = attrs.int("window");
+    if !(0..=1 << 31).contains(&window) {
+        return Err(attr_error(format!("`window` of `{op}` is {window}, expected 0 to 2^31")));
     }
     let fits = |q: &[usize], k: &[usize]| q.len() == 4 && k.len() == 4 && q[..2] == k[..2] && q[3] == k[3];
     if !fits(q.shape(), k.shape()) {
@@ -63,12 +69,15 @@ struct Sizes {
     kv_heads: usize,
     group: usize,
     dim: usize,
+    /// How many positions a position sees, itself included; `None` for all up to itself.
+    window: Option<usize>,
 }
 
 impl Sizes {
-    fn of(b: &Builder<'_>, q: Value, k: Value) -> Self {
+    fn of(b: &Builder<'_>, attrs: &Attrs, q: Value, k: Value) -> Self {
         let (q, k) = (b.shape(q), b.shape(k));
-        Self { batch: q[0], seq: q[1], kv_heads: k[2], group: q[2] / k[2], dim: q[3] }
+        let window = usize::try_from(attrs.int("window")).ok().filter(|window| (1..q[1]).contains(window));
+        Self { batch: q[0], seq: q[1], kv_heads: k[2], group: q[2] / k[2], dim: q[3], window }
     }
 
     /// `[batch, seq, heads, dim]` to one matrix for each sequence and key head, its rows ordered by head and position.
@@ -84,10 +93,18 @@ impl Sizes {
         b.transpose(x, &[0, 2, 1, 3])
     }
 
-    /// Which scores count: key position at most query position. The same instructions wherever the sizes are the same.
+    /// Which scores count: key position at most query position, and within the window. The same instructions wherever the
+    /// sizes are the same.
     fn mask(self, b: &mut Builder<'_>) -> Result<Value> {
         let Self { batch, seq, kv_heads, group, .. } = self;
-        let seen = b.emit(super::op(&CausalMask, &[("size", Attr::Int(seq as i64))]), &[])?;
+        let mut seen = b.emit(super::op(&CausalMask, &[("size", Attr::Int(seq as i64))]), &[])?;
+        if let Some(window) = self.window {
+            let (query, key) = (b.iota(DType::S32, [seq, seq], 0)?, b.iota(DType::S32, [seq, seq], 1)?);
+            let behind = b.subtract(query, key)?;
+            let window = b.splat_like(behind, window as f64)?;
+            let near = b.compare(behind, window, Direction::Lt)?;
+            seen = b.and(seen, near)?;
+        }
         let rows = b.broadcast_in_dim(seen, &[1, 2], [group, seq, seq])?;
         let rows = b.reshape(rows, [group * seq, seq])?;
         b.broadcast_in_dim(rows, &[1, 2], [batch * kv_heads, group * seq, seq])
@@ -97,6 +114,11 @@ impl Sizes {
 /// `x y` for each matrix, summed over dimension `over.0` of `x` and `over.1` of `y`; wide.
 fn matmul(b: &mut Builder<'_>, x: Value, y: Value, over: (usize, usize)) -> Result<Value> {
     b.dot_general(x, y, (&[0], &[0]), (&[over.0], &[over.1]))
+}
+
+/// A sample's op with a window shorter than its sequences.
+fn windowed(def: &dyn CompositeDef) -> Composite {
+    super::op(def, &[("window", Attr::Int(2))])
 }
 
 /// The operands as matrices and the probabilities in their type, which is what the backward pass saves.
@@ -110,7 +132,7 @@ struct Forward {
 }
 
 fn forward(b: &mut Builder<'_>, attrs: &Attrs, q: Value, k: Value, v: Value) -> Result<Forward> {
-    let sizes = Sizes::of(b, q, k);
+    let sizes = Sizes::of(b, attrs, q, k);
     let scale = match attrs.real("scale") {
         0.0 => 1.0 / (sizes.dim as f64).sqrt(),
         scale => scale,
@@ -172,6 +194,7 @@ impl CompositeDef for CausalAttention {
             Sample::new("plain", attention(0.0), [arg(2), arg(2), arg(2)]).ulps(32.0),
             Sample::new("grouped", attention(0.0), [arg(4), arg(2), arg(2)]).ulps(32.0),
             Sample::new("one key head", attention(0.7), [arg(3), arg(1), arg(1)]).ulps(32.0),
+            Sample::new("window", windowed(&CausalAttention), [arg(4), arg(2), arg(2)]).ulps(32.0),
         ]
     }
 }
@@ -244,6 +267,10 @@ impl CompositeDef for CausalAttentionGrad {
         let grad = || super::op(&CausalAttentionGrad, &[]);
         let arg = |heads: usize| SampleArg::uniform(float, [2, 4, heads, 2], -1.0, 1.0);
         let args = |heads: usize, kv_heads: usize| [arg(heads), arg(kv_heads), arg(kv_heads), arg(heads), arg(heads)];
-        vec![Sample::new("plain", grad(), args(2, 2)).ulps(64.0), Sample::new("grouped", grad(), args(4, 2)).ulps(64.0)]
+        vec![
+            Sample::new("plain", grad(), args(2, 2)).ulps(64.0),
+            Sample::new("grouped", grad(), args(4, 2)).ulps(64.0),
+            Sample::new("window", windowed(&CausalAttentionGrad), args(4, 2)).ulps(64.0),
+        ]
     }
 }

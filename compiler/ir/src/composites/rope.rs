@@ -1,5 +1,6 @@
 //! `rope`.
 
+use super::parts::sibling;
 use crate::attr::{Attr, Real};
 use crate::build::{Builder, Values, present};
 use crate::composite::{AttrSpec, Attrs, CompositeDef};
@@ -12,30 +13,60 @@ use halite_tensor::DType;
 use smallvec::smallvec;
 use std::sync::LazyLock;
 
-static SCHEMA: LazyLock<[AttrSpec; 2]> = LazyLock::new(|| {
+static SCHEMA: LazyLock<[AttrSpec; 6]> = LazyLock::new(|| {
+    let real = |value| Attr::Real(Real(value));
     [
-        AttrSpec::optional("theta", Attr::Real(Real(10000.0)), "the base of the angular frequencies; positive"),
+        AttrSpec::optional("theta", real(10000.0), "the base of the angular frequencies; positive"),
         AttrSpec::optional("inverse", Attr::Bool(false), "rotate the other way"),
+        AttrSpec::refinement("factor", real(1.0), "what low frequencies are divided by; positive, 1 for none"),
+        AttrSpec::refinement("trained", real(0.0), "positions before scaling; 0 has all frequencies divided alike"),
+        AttrSpec::refinement("low", real(1.0), "turns in `trained` positions up to which frequencies are divided"),
+        AttrSpec::refinement("high", real(4.0), "turns in `trained` positions from which on they are kept"),
     ]
 });
 
 /// Rotary position embedding of `x[batch, seq, heads, head_dim]` by halves, as Hugging Face's `rotate_half`.
 ///
-/// At position `p`, elements `i` and `i + head_dim/2` are rotated as a point of the plane by the angle
-/// `p * theta^(-2i/head_dim)`. Angles, sines and cosines are computed in `f32`, or in `f64` for an `f64` operand, and
-/// rounded to the operand's type before they are applied.
+/// At position `p`, elements `i` and `i + head_dim/2` are rotated as a point of the plane by the angle `p * f` with the
+/// frequency `f = theta^(-2i/head_dim)`. Angles, sines and cosines are computed in `f32`, or in `f64` for an `f64` operand,
+/// and rounded to the operand's type before they are applied.
+///
+/// For sequences longer than those of the first training, `factor` divides frequencies. With `trained = 0` it divides all,
+/// which interpolates positions (Chen et al. 2023). Otherwise it divides those of less than `low` turns in `trained`
+/// positions, keeps those of more than `high`, and goes linearly from one to the other between (Llama 3.1).
 #[derive(Debug)]
 pub(super) struct Rope;
 
+/// The frequencies as `factor` leaves them.
+fn scaled(b: &mut Builder<'_>, attrs: &Attrs, frequency: Value) -> Result<Value> {
+    let (factor, trained) = (attrs.real("factor"), attrs.real("trained"));
+    if factor == 1.0 {
+        return Ok(frequency);
+    }
+    if trained == 0.0 {
+        return b.multiply_scalar(frequency, 1.0 / factor);
+    }
+    let (low, high) = (attrs.real("low"), attrs.real("high"));
+    let turns = b.multiply_scalar(frequency, trained / std::f64::consts::TAU)?;
+    let beyond = b.add_scalar(turns, -low)?;
+    let kept = b.multiply_scalar(beyond, 1.0 / (high - low))?;
+    let (zero, one) = (b.splat_like(kept, 0.0)?, b.splat_like(kept, 1.0)?);
+    let kept = b.clamp(zero, kept, one)?;
+    let kept = b.multiply_scalar(kept, 1.0 - 1.0 / factor)?;
+    let share = b.add_scalar(kept, 1.0 / factor)?;
+    b.multiply(frequency, share)
+}
+
 /// Cosine and signed sine for each position, half and element of a half. The angles of the first half are negated, which
 /// negates their sines only: rotated elements are `x * cosine + swapped(x) * sine`.
-fn tables(b: &mut Builder<'_>, x: Value, theta: f64) -> Result<(Value, Value)> {
+fn tables(b: &mut Builder<'_>, attrs: &Attrs, x: Value) -> Result<(Value, Value)> {
     let (dtype, seq, half) = (b.dtype(x), b.shape(x)[1], b.shape(x)[3] / 2);
     let wide = if dtype == DType::F64 { DType::F64 } else { DType::F32 };
     let shape = [seq, 2, half];
     let index = b.iota(wide, shape, 2)?;
-    let exponent = b.multiply_scalar(index, -theta.ln() / half as f64)?;
+    let exponent = b.multiply_scalar(index, -attrs.real("theta").ln() / half as f64)?;
     let frequency = b.exponential(exponent)?;
+    let frequency = scaled(b, attrs, frequency)?;
     let position = b.iota(wide, shape, 0)?;
     let angle = b.multiply(position, frequency)?;
     let side = b.iota(wide, shape, 1)?;
@@ -44,6 +75,24 @@ fn tables(b: &mut Builder<'_>, x: Value, theta: f64) -> Result<(Value, Value)> {
     let angle = b.multiply(angle, sign)?;
     let (cosine, sine) = (b.cosine(angle)?, b.sine(angle)?);
     Ok((b.convert(cosine, dtype)?, b.convert(sine, dtype)?))
+}
+
+fn check_attrs(attrs: &Attrs) -> Result<()> {
+    let require = |name: &str, holds: fn(f64) -> bool, why: &str| {
+        let value = attrs.real(name);
+        let error = || attr_error(format!("`{name}` of `rope` is {value}, but {why}"));
+        if value.is_finite() && holds(value) { Ok(()) } else { Err(error()) }
+    };
+    require("theta", |theta| theta > 0.0, "frequencies need a positive base")?;
+    require("factor", |factor| factor > 0.0, "frequencies are divided by a positive number")?;
+    require("trained", |trained| trained >= 0.0, "there are no fewer than 0 positions")?;
+    require("low", |low| low >= 0.0, "there are no fewer than 0 turns")?;
+    require("high", |high| high >= 0.0, "there are no fewer than 0 turns")?;
+    let (low, high) = (attrs.real("low"), attrs.real("high"));
+    if low >= high {
+        return Err(attr_error(format!("`low` of `rope` is {low}, not less than `high`, which is {high}")));
+    }
+    Ok(())
 }
 
 impl CompositeDef for Rope {
@@ -63,17 +112,14 @@ impl CompositeDef for Rope {
                 "`rope` takes `[batch, seq, heads, head_dim]` with an even last size, found `{x}`"
             )));
         }
-        let theta = attrs.real("theta");
-        if !(theta.is_finite() && theta > 0.0) {
-            return Err(attr_error(format!("`theta` of `rope` is {theta}, but frequencies need a positive base")));
-        }
+        check_attrs(attrs)?;
         Ok(types)
     }
 
     fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
         let x = args[0];
         let shape = b.shape(x).clone();
-        let (cosine, sine) = tables(b, x, attrs.real("theta"))?;
+        let (cosine, sine) = tables(b, attrs, x)?;
         let halves = [shape[0], shape[1], shape[2], 2, shape[3] / 2];
         let x = b.reshape(x, halves)?;
         let cosine = b.broadcast_in_dim(cosine, &[1, 3, 4], halves)?;
@@ -92,9 +138,8 @@ impl CompositeDef for Rope {
     /// A rotation is undone by the opposite one, which is also its transpose.
     fn vjp(&self, b: &mut Builder<'_>, attrs: &Attrs, cx: &VjpCx<'_>) -> Result<Vjp> {
         let ct = present(cx.ct())?;
-        let inverse = Attr::Bool(!attrs.flag("inverse"));
-        let attrs = [("theta", Attr::Real(Real(attrs.real("theta")))), ("inverse", inverse)];
-        Ok(Vjp::one(b.emit(super::op(&Rope, &attrs), &[ct])?))
+        let opposite = attrs.clone().with("inverse", Attr::Bool(!attrs.flag("inverse")));
+        Ok(Vjp::one(b.emit(sibling("rope", &opposite), &[ct])?))
     }
 
     fn policy(&self) -> Policy {
@@ -105,10 +150,15 @@ impl CompositeDef for Rope {
         let rope = |theta: f64, inverse: bool| {
             super::op(&Rope, &[("theta", Attr::Real(Real(theta))), ("inverse", Attr::Bool(inverse))])
         };
+        let scaled = |factor: f64, trained: f64| {
+            super::op(&Rope, &[("factor", Attr::Real(Real(factor))), ("trained", Attr::Real(Real(trained)))])
+        };
         let x = || [SampleArg::uniform(float, [2, 5, 3, 4], -1.0, 1.0)];
         vec![
             Sample::new("forward", rope(10000.0, false), x()).ulps(64.0),
             Sample::new("inverse", rope(100.0, true), x()).ulps(64.0),
+            Sample::new("interpolated", scaled(2.0, 0.0), x()).ulps(64.0),
+            Sample::new("scaled by wavelength", scaled(8.0, 16.0), x()).ulps(64.0),
         ]
     }
 }

@@ -1,6 +1,6 @@
 //! Where lowered instructions come from.
 
-use crate::loc::{LocId, LocTable};
+use crate::loc::{LocId, LocKind, LocTable};
 use halite_hlo::ComputationBuilder;
 use halite_hlo::proto::OpMetadata;
 use halite_support::{SourceMap, Span};
@@ -10,13 +10,16 @@ use halite_support::{SourceMap, Span};
 pub(super) struct Metadata<'a> {
     locs: &'a LocTable,
     sources: &'a SourceMap,
+    /// Whether files and lines are told.
+    positions: bool,
     last: Option<LocId>,
     lines: LineIndex,
 }
 
 impl<'a> Metadata<'a> {
-    pub(super) fn new(locs: &'a LocTable, sources: &'a SourceMap) -> Self {
-        Self { locs, sources, last: None, lines: LineIndex::default() }
+    /// Without `positions`, only scopes are told.
+    pub(super) fn new(locs: &'a LocTable, sources: &'a SourceMap, positions: bool) -> Self {
+        Self { locs, sources, positions, last: None, lines: LineIndex::default() }
     }
 
     /// Forgets the last location: a new computation has none.
@@ -31,14 +34,26 @@ impl<'a> Metadata<'a> {
         }
         self.last = Some(loc);
         let mut metadata = OpMetadata { op_name: self.locs.path(loc), ..OpMetadata::default() };
-        if let Some(span) = self.locs.span(loc)
-            && let Some(file) = self.sources.get(span.file)
+        if self.positions
+            && let Some((file, line)) = self.position(loc)
         {
-            let name = &file.name;
-            metadata.source_file = name.rsplit('/').next().unwrap_or(name).to_owned();
-            metadata.source_line = self.lines.line(&file.text, span);
+            (metadata.source_file, metadata.source_line) = (file, line);
         }
         hlo.set_metadata(Some(metadata));
+    }
+
+    /// The innermost position: a line of a source text, or of the program that built the module.
+    fn position(&mut self, loc: LocId) -> Option<(String, i32)> {
+        let (locs, sources) = (self.locs, self.sources);
+        locs.chain(loc).find_map(|kind| match kind {
+            LocKind::Source(span) => {
+                let file = sources.get(span.file)?;
+                let name = file.name.rsplit('/').next().unwrap_or(&file.name);
+                Some((name.to_owned(), self.lines.line(&file.text, *span)))
+            }
+            LocKind::Code { file, line } => Some((file.to_string(), i32::try_from(*line).unwrap_or(i32::MAX))),
+            LocKind::Scope(_) | LocKind::Derived(_) | LocKind::Unknown => None,
+        })
     }
 }
 

@@ -105,7 +105,8 @@ impl OpDef for ArgMax {
         map
     }
 
-    /// The smallest position among those that hold the maximum or NaN: targets have no reduction of two operands.
+    /// The smallest position among those that hold the maximum or NaN: targets have no reduction of two operands. The
+    /// position after the last stands for the others; it is small enough for engines that compare integers in `f32`.
     fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {
         let (x, hlo) = (args[0], &mut cx.hlo);
         let ArrayType { dtype, shape, .. } = hlo.array(x)?.clone();
@@ -119,10 +120,10 @@ impl OpDef for ArgMax {
             holds = hlo.binary(BinaryOp::Or, holds, nan)?;
         }
         let positions = hlo.iota(ArrayType::new(DType::S32, shape.clone()), self.dim)?;
-        let greatest = hlo.constant(&Reduction::Min.identity(DType::S32))?;
-        let beyond = hlo.broadcast(greatest, &shape, &[])?;
+        let end = hlo.constant(&HostTensor::from_ints(DType::S32, [], [shape[self.dim] as i128]))?;
+        let beyond = hlo.broadcast(end, &shape, &[])?;
         let candidates = hlo.select(holds, positions, beyond)?;
-        cx.one(|hlo| hlo.reduce(ReduceKind::Min, candidates, greatest, &[self.dim]))
+        cx.one(|hlo| hlo.reduce(ReduceKind::Min, candidates, end, &[self.dim]))
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {

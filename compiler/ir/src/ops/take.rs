@@ -6,7 +6,7 @@ use crate::attr::AttrVisitor;
 use crate::build::{Builder, present};
 use crate::dims::{FactorKind, FactorMap};
 use crate::interpret::EvalCx;
-use crate::lower::{Gather, LowerCx};
+use crate::lower::{Indexing, LowerCx};
 use crate::op::{Cost, Ids, InferCx, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
@@ -94,9 +94,9 @@ impl OpDef for Take {
     fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {
         let size = cx.hlo.array(args[0])?.shape[self.dim];
         let indices = clamp_indices(&mut cx.hlo, args[1], size)?;
-        match cx.options.gather {
-            Gather::Native => self.lower_gather(cx, args[0], indices),
-            Gather::OneHot => self.lower_one_hot(cx, args[0], indices),
+        match cx.options.reads {
+            Indexing::Native => self.lower_gather(cx, args[0], indices),
+            Indexing::OneHot => self.lower_one_hot(cx, args[0], indices),
         }
     }
 

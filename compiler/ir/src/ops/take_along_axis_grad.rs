@@ -8,7 +8,7 @@ use crate::attr::{AttrVisitor, ResultSlot};
 use crate::build::{Builder, present};
 use crate::dims::{FactorKind, FactorMap};
 use crate::interpret::EvalCx;
-use crate::lower::{Gather, LowerCx};
+use crate::lower::{Indexing, LowerCx};
 use crate::op::{Cost, Ids, InferCx, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, require_dim};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
@@ -93,9 +93,9 @@ impl OpDef for TakeAlongAxisGrad {
         let (dtype, size) = (cx.hlo.array(args[0])?.dtype, self.shape[self.dim]);
         let indices = clamp_indices(&mut cx.hlo, args[1], size)?;
         let ct = convert(&mut cx.hlo, args[0], wide(dtype))?;
-        let sums = match cx.options.gather {
-            Gather::Native => self.lower_scatter(cx, ct, indices)?,
-            Gather::OneHot => self.lower_one_hot(cx, ct, indices)?,
+        let sums = match cx.options.sums {
+            Indexing::Native => self.lower_scatter(cx, ct, indices)?,
+            Indexing::OneHot => self.lower_one_hot(cx, ct, indices)?,
         };
         cx.one(|hlo| convert(hlo, sums, dtype))
     }

@@ -10,7 +10,7 @@ use crate::attr::{AttrVisitor, ResultSlot};
 use crate::build::{Builder, present};
 use crate::dims::{FactorKind, FactorMap};
 use crate::interpret::EvalCx;
-use crate::lower::{Gather, LowerCx};
+use crate::lower::{Indexing, LowerCx};
 use crate::op::{Cost, Ids, InferCx, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
@@ -96,9 +96,9 @@ impl OpDef for TakeGrad {
     fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {
         let dtype = cx.hlo.array(args[0])?.dtype;
         let indices = clamp_indices(&mut cx.hlo, args[1], self.shape[self.dim])?;
-        let sums = match cx.options.gather {
-            Gather::Native => self.lower_scatter(cx, args[0], indices)?,
-            Gather::OneHot => self.lower_one_hot(cx, args[0], indices)?,
+        let sums = match cx.options.sums {
+            Indexing::Native => self.lower_scatter(cx, args[0], indices)?,
+            Indexing::OneHot => self.lower_one_hot(cx, args[0], indices)?,
         };
         cx.one(|hlo| convert(hlo, sums, dtype))
     }

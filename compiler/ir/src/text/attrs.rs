@@ -60,6 +60,12 @@ impl AttrVisitor for AttrPrinter<'_> {
         self.field(name, &value);
     }
 
+    fn refinement(&mut self, name: &str, slot: &mut dyn AttrSlot, implied: &Attr) {
+        if slot.get() != *implied {
+            self.attr(name, slot);
+        }
+    }
+
     fn result(&mut self, _: usize, _: ResultSlot<'_>) {}
 }
 

@@ -19,13 +19,13 @@ pub(crate) fn normal_cdf(x: f64) -> f64 {
     0.5 + sum / std::f64::consts::PI.sqrt()
 }
 
-/// Rotary embedding of `[batch, seq, heads, dim]`.
-pub(crate) fn rope(x: &[f64], [batch, seq, heads, dim]: [usize; 4], theta: f64) -> Vec<f64> {
+/// Rotary embedding of `[batch, seq, heads, dim]` by the frequency of each pair.
+pub(crate) fn rope(x: &[f64], [batch, seq, heads, dim]: [usize; 4], frequency: impl Fn(usize) -> f64) -> Vec<f64> {
     let mut y = x.to_vec();
     for row in 0..batch * seq * heads {
         let position = (row / heads % seq) as f64;
         for i in 0..dim / 2 {
-            let angle = position * theta.powf(-2.0 * i as f64 / dim as f64);
+            let angle = position * frequency(i);
             let (first, second) = (x[row * dim + i], x[row * dim + i + dim / 2]);
             y[row * dim + i] = first * angle.cos() - second * angle.sin();
             y[row * dim + i + dim / 2] = second * angle.cos() + first * angle.sin();
@@ -34,8 +34,8 @@ pub(crate) fn rope(x: &[f64], [batch, seq, heads, dim]: [usize; 4], theta: f64) 
     y
 }
 
-/// Causal attention; a scale of 0 stands for `1/sqrt(dim)`.
-pub(crate) fn causal_attention(q: &HostTensor, k: &HostTensor, v: &HostTensor, scale: f64) -> Vec<f64> {
+/// Causal attention; a scale of 0 stands for `1/sqrt(dim)`. A position sees `window` positions, itself included.
+pub(crate) fn causal_attention(q: &HostTensor, k: &HostTensor, v: &HostTensor, scale: f64, window: usize) -> Vec<f64> {
     let &[batch, seq, heads, dim] = &q.shape()[..] else { panic!("queries have four dimensions") };
     let kv_heads = k.shape()[2];
     let scale = if scale == 0.0 { 1.0 / (dim as f64).sqrt() } else { scale };
@@ -47,8 +47,9 @@ pub(crate) fn causal_attention(q: &HostTensor, k: &HostTensor, v: &HostTensor, s
                 let query = &q[((n * seq + i) * heads + head) * dim..][..dim];
                 let at = |j: usize| ((n * seq + j) * kv_heads + head / (heads / kv_heads)) * dim;
                 let score = |j: usize| scale * (0..dim).map(|c| query[c] * k[at(j) + c]).sum::<f64>();
-                let p = softmax(&(0..=i).map(score).collect::<Vec<_>>());
-                y.extend((0..dim).map(|c| (0..=i).map(|j| p[j] * v[at(j) + c]).sum::<f64>()));
+                let first = (i + 1).saturating_sub(window);
+                let p = softmax(&(first..=i).map(score).collect::<Vec<_>>());
+                y.extend((0..dim).map(|c| (first..=i).map(|j| p[j - first] * v[at(j) + c]).sum::<f64>()));
             }
         }
     }

@@ -167,9 +167,36 @@ fn rope_rotates_halves() {
     let (batch, seq, heads, dim, theta) = (2, 5, 3, 6, 100.0);
     let x = uniform(11, &[batch, seq, heads, dim], -1.0, 1.0);
     let found = run("rope", &[("theta", real(theta))], &[&x]);
-    assert_close(&found[0], &formulas::rope(&x.f64s(), [batch, seq, heads, dim], theta));
+    let frequency = |i: usize| theta.powf(-2.0 * i as f64 / dim as f64);
+    assert_close(&found[0], &formulas::rope(&x.f64s(), [batch, seq, heads, dim], frequency));
     let back = run("rope", &[("theta", real(theta)), ("inverse", Attr::Bool(true))], &[&found[0]]);
     assert_close(&back[0], &x.f64s());
+}
+
+#[test]
+fn scaled_rope_divides_low_frequencies() {
+    let sizes = [1, 9, 2, 16];
+    let x = uniform(18, &sizes, -1.0, 1.0);
+    let frequency = |i: usize| 10000f64.powf(-(i as f64) / 8.0);
+    let interpolated = run("rope", &[("factor", real(4.0))], &[&x]);
+    assert_close(&interpolated[0], &formulas::rope(&x.f64s(), sizes, |i| frequency(i) / 4.0));
+    // As Llama 3.1 states it, by wavelengths: of 8 pairs one is kept, two lie between, five are divided.
+    let by_wavelength = |i: usize| {
+        let (f, wavelength) = (frequency(i), std::f64::consts::TAU / frequency(i));
+        if wavelength < 64.0 / 4.0 {
+            return f;
+        }
+        if wavelength > 64.0 / 1.0 {
+            return f / 8.0;
+        }
+        let smooth = (64.0 / wavelength - 1.0) / (4.0 - 1.0);
+        (1.0 - smooth) * f / 8.0 + smooth * f
+    };
+    let kept = (0..8).filter(|&i| by_wavelength(i) == frequency(i)).count();
+    let divided = (0..8).filter(|&i| by_wavelength(i) == frequency(i) / 8.0).count();
+    assert_eq!((kept, divided), (1, 5));
+    let scaled = run("rope", &[("factor", real(8.0)), ("trained", real(64.0))], &[&x]);
+    assert_close(&scaled[0], &formulas::rope(&x.f64s(), sizes, by_wavelength));
 }
 
 #[test]
@@ -183,10 +210,12 @@ fn rope_of_bf16_uses_wide_angles() {
 
 #[test]
 fn attention_follows_its_formula() {
-    for (heads, kv_heads, scale) in [(2, 2, 0.0), (4, 2, 0.0), (3, 1, 0.7)] {
+    for (heads, kv_heads, scale, window) in [(2, 2, 0.0, 0), (4, 2, 0.0, 1), (3, 1, 0.7, 3), (4, 1, 0.0, 6)] {
         let (q, k, v) = attention_inputs(heads, kv_heads);
-        let found = run("causal_attention", &[("scale", real(scale))], &[&q, &k, &v]);
-        let expected = formulas::causal_attention(&q, &k, &v, scale);
+        let attrs = [("scale", real(scale)), ("window", Attr::Int(window))];
+        let found = run("causal_attention", &attrs, &[&q, &k, &v]);
+        let window = if window == 0 { usize::MAX } else { window as usize };
+        let expected = formulas::causal_attention(&q, &k, &v, scale, window);
         assert_close(&found[0], &expected);
     }
 }
@@ -270,6 +299,23 @@ fn ignored_labels_have_no_loss_and_no_gradient() {
     let half = &run("cross_entropy_grad", &[], &[&logits, &labels(&[2], &[-100, 3]), &ct])[0].f64s();
     assert!(half[..5].iter().all(|&g| g == 0.0) && half[5..].iter().all(|&g| g != 0.0));
     assert!(half[5..].iter().sum::<f64>().abs() < 1e-15, "the gradient of a row sums to 0");
+}
+
+#[test]
+fn top_k_is_the_head_of_a_sort() {
+    let (rows, size) = (5, 9);
+    let x = uniform(7, &[rows, size], -2.0, 2.0);
+    for k in [1, 4, size] {
+        let found = run("top_k", &[("k", Attr::Int(k as i64))], &[&x]);
+        let (mut values, mut positions) = (Vec::new(), Vec::new());
+        for row in x.f64s().chunks(size) {
+            let mut order: Vec<usize> = (0..size).collect();
+            order.sort_by(|&a, &b| row[b].total_cmp(&row[a]));
+            values.extend(order[..k].iter().map(|&at| row[at]));
+            positions.extend(order[..k].iter().map(|&at| at as i128));
+        }
+        assert_eq!((found[0].f64s(), found[1].ints()), (values, positions));
+    }
 }
 
 #[test]

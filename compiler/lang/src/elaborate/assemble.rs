@@ -1,9 +1,9 @@
 //! The entry: batch arguments, the contract of `main`, and what reaches the loss.
 
-use super::value::Value;
 use super::{Elaborator, Eval, Locals, Tensor};
 use crate::ast::{Argument, Function};
-use halite_ir::{ParamRole, ResultRole, TensorType};
+use crate::ops::{Place, Value, is_needed, mask_role, unneeded};
+use halite_ir::{ParamRole, TensorType};
 use halite_support::{Diagnostic, Diagnostics, codes};
 
 impl Elaborator<'_, '_> {
@@ -37,79 +37,45 @@ impl Elaborator<'_, '_> {
         };
         let ty = self.ty(ty, &Locals::new())?;
         let role = self.batch_role(argument, &ty)?;
-        Ok(Value::Tensor(self.b.param(name.clone(), ty, role)))
+        Ok(Value::Tensor(self.ops.b.param(name.clone(), ty, role)))
     }
 
     fn batch_role(&mut self, argument: &Argument, ty: &TensorType) -> Eval<ParamRole> {
         let Some(declared) = argument.default.as_ref().filter(|content| content.is_causal()) else {
             return Ok(ParamRole::Batch);
         };
-        if ty.is_mask() {
-            return Ok(ParamRole::CausalMask);
-        }
-        let message = format!("argument `{}` is declared causal, but `{ty}` is no mask", argument.name.name);
-        let error = Diagnostic::error(codes::CONTRACT, message).at(declared.span, "declared here");
-        Err(self.report(error.help("give it a type such as `pred[seq, seq]`")))
+        let role = mask_role(&argument.name.name, ty, Place::whole(&declared.span));
+        self.check(role)
     }
 
     fn results(&mut self, main: &Function, values: &[Value]) {
-        let help = "end `main` with `return loss, count` as `cross_entropy` gives them";
-        let [Value::Tensor(loss), Value::Tensor(count)] = values else {
-            let found: Vec<_> = values.iter().map(|value| self.describe(value)).collect();
-            let message = format!("`main` must return the loss sum and the count, found {}", found.join(", "));
-            let error = Diagnostic::error(codes::CONTRACT, message).at(main.returns, "here").help(help);
+        let place = Place::whole(&main.returns);
+        let results = self.ops.loss_and_count(values, place);
+        let Ok(results) = self.check(results) else { return };
+        for error in self.ops.check_results(results, place) {
             self.report(error);
-            return;
-        };
-        for (value, role, fits) in
-            [(*loss, "loss sum", self.is_float_scalar(*loss)), (*count, "count", self.is_scalar(*count))]
-        {
-            if !fits {
-                let message = format!("the {role} that `main` returns must be a scalar, found `{}`", self.b.ty(value));
-                let error = Diagnostic::error(codes::CONTRACT, message).at(main.returns, "here").help(help);
-                self.report(error);
-            }
         }
         if self.errors.is_empty() {
-            self.check_use(*loss);
+            self.check_use(results[0]);
         }
-        self.b.named_result(*loss, "loss", ResultRole::Loss);
-        self.b.named_result(*count, "count", ResultRole::Count);
-        for (name, value) in std::mem::take(&mut self.outputs) {
-            if let Ok(value) = value {
-                self.b.named_result(value, name, ResultRole::Probe);
-            }
-        }
+        let outputs = std::mem::take(&mut self.outputs);
+        let outputs = outputs.into_iter().filter_map(|(name, value)| Some((name, value.ok()?)));
+        self.ops.results(results, outputs.collect());
     }
 
-    fn is_scalar(&self, value: Tensor) -> bool {
-        self.b.ty(value).rank() == 0 && self.b.dtype(value) != halite_tensor::DType::Pred
-    }
-
-    fn is_float_scalar(&self, value: Tensor) -> bool {
-        self.is_scalar(value) && self.b.dtype(value).is_float()
-    }
-
-    /// Reports weights that the loss does not depend on: they would never be trained.
+    /// Reports weights that the loss does not depend on.
     fn check_use(&mut self, loss: Tensor) {
-        let function = self.b.function();
-        let mut needed = vec![false; function.values.len()];
-        needed[loss.index()] = true;
-        for inst in function.insts.iter().rev() {
-            if inst.results.iter().any(|result| needed[result.index()]) {
-                inst.args.iter().for_each(|arg| needed[arg.index()] = true);
-            }
-        }
-        let dead: Vec<_> = self.weights.iter().filter(|(_, weight)| !needed[weight.value.index()]).collect();
-        let dead: Vec<_> = dead.into_iter().map(|(name, weight)| (name.clone(), *weight)).collect();
-        for (name, weight) in dead {
-            let message = format!("the loss does not depend on parameter `{name}`");
-            let error = Diagnostic::error(codes::UNUSED, message).at(weight.declaration, "declared here");
-            let error = match weight.call {
+        let needed = is_needed(self.ops.b.function(), loss);
+        let unused: Vec<_> = self.weights.iter().filter(|(_, weight)| !needed[weight.value.index()]).collect();
+        let errors = unused.into_iter().map(|(name, weight)| {
+            let error = unneeded(name, Place::whole(&weight.declaration));
+            match weight.call {
                 Some(call) => error.also(call, "run by this call"),
                 None => error,
-            };
-            self.report(error.help("remove it, or use its value on the way to the loss"));
+            }
+        });
+        for error in errors.collect::<Diagnostics>() {
+            self.report(error);
         }
     }
 
@@ -117,7 +83,7 @@ impl Elaborator<'_, '_> {
     pub(super) fn finish(self) -> Result<(), Diagnostics> {
         let mut errors = self.errors;
         if errors.is_empty() {
-            self.b.finish();
+            self.ops.b.finish();
             return Ok(());
         }
         errors.sort_by_key(|error| error.primary().map(|label| label.span));

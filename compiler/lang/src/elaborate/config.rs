@@ -1,8 +1,9 @@
 //! The configuration: defaults, overrides, `let`, `require`.
 
-use super::value::Value;
+use super::site::{Globals, blame};
 use super::{Elaborator, Eval, Locals, Reported};
-use crate::ast::{Binding, Expr, ExprKind, Item, Require};
+use crate::ast::{Binding, Item, Require};
+use crate::ops::Value;
 use crate::options::{ConfigValue, Override};
 use crate::resolve::suggest;
 use halite_support::{Diagnostic, codes};
@@ -113,29 +114,13 @@ impl Elaborator<'_, '_> {
 
     fn violated(&mut self, require: &Require) -> Reported {
         let error = Diagnostic::error(codes::REQUIREMENT, &*require.message);
-        let error = self.blame(error, &require.condition);
+        let globals = Globals { values: &self.globals, overrides: &self.options.overrides };
+        let error = blame(globals, &self.ops.b, error, &require.condition);
         let error = match error.primary() {
             Some(_) => error.also(require.condition.span, "required"),
             None => error.at(require.condition.span, "does not hold"),
         };
         self.report(error)
-    }
-
-    /// Says what the globals in an expression are: where they are set if that has a place, which then is the main one.
-    pub(super) fn blame(&self, mut error: Diagnostic, expr: &Expr) -> Diagnostic {
-        let mut names = Vec::new();
-        names_in(expr, &mut names);
-        for name in names {
-            let Some(Ok(value)) = self.globals.get(name) else { continue };
-            let known = format!("`{name}` is {}", self.describe(value));
-            let setting = self.options.overrides.iter().rev().find(|setting| setting.key == name);
-            error = match (setting.and_then(|setting| setting.span), error.primary()) {
-                (Some(span), None) => error.at(span, known),
-                (Some(span), Some(_)) => error.also(span, known),
-                (None, _) => error.note(known),
-            };
-        }
-        error
     }
 }
 
@@ -145,14 +130,4 @@ fn to_value(value: ConfigValue) -> Value {
         ConfigValue::Real(value) => Value::Real(value),
         ConfigValue::Bool(value) => Value::Bool(value),
     }
-}
-
-/// Each name in an expression once, in source order.
-fn names_in<'e>(expr: &'e Expr, names: &mut Vec<&'e str>) {
-    if let ExprKind::Name(name) = &expr.kind
-        && !names.contains(&&**name)
-    {
-        names.push(name);
-    }
-    expr.kind.for_each_part(|part| names_in(part, names));
 }

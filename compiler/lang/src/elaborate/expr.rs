@@ -1,9 +1,9 @@
 //! Expressions.
 
-use super::value::Value;
-use super::{Elaborator, Eval, Locals, Reported, arithmetic, elements, type_word};
-use crate::ast::{BinaryOp, Call, Expr, ExprKind, ScopePart, Subscript};
-use halite_support::{Diagnostic, Name, codes};
+use super::{Elaborator, Eval, Locals, Reported, type_word};
+use crate::ast::{BinaryOp, Call, Choice, Expr, ExprKind, ScopePart, Subscript};
+use crate::ops::{self, Part, Place, Value};
+use halite_support::{Name, codes};
 use halite_tensor::{DType, Shape};
 
 impl Elaborator<'_, '_> {
@@ -15,9 +15,7 @@ impl Elaborator<'_, '_> {
         }
         self.nested(expr.span, |cx| match &expr.kind {
             ExprKind::Int(value) => Ok(Value::Int(*value)),
-            ExprKind::Real(value) => {
-                arithmetic::finite(*value).map_err(|error| cx.report(error.at(expr.span, "this number")))
-            }
+            ExprKind::Real(value) => ops::finite(*value).map_err(|error| cx.report(error.at(expr.span, "this number"))),
             ExprKind::Bool(value) => Ok(Value::Bool(*value)),
             ExprKind::Text(text) => Ok(Value::Text(text.clone())),
             ExprKind::Name(name) => cx.name(name, locals),
@@ -26,14 +24,22 @@ impl Elaborator<'_, '_> {
             ExprKind::Not(part) => cx.not(part, expr, locals),
             ExprKind::Binary(op, left, right) => cx.binary(*op, [left, right], expr, locals),
             ExprKind::Index(base, subscripts) => cx.index(base, subscripts, expr, locals),
+            ExprKind::Choice(choice) => {
+                let chosen = cx.chosen(choice, locals)?;
+                cx.expr(chosen, locals)
+            }
             ExprKind::Call(_) => unreachable!("handled above"),
         })
     }
 
-    /// All values of an expression: only a call can have more or fewer than one.
+    /// All values of an expression: only a call, or a choice of calls, can have more or fewer than one.
     pub(super) fn expr_all(&mut self, expr: &Expr, locals: &Locals) -> Eval<Vec<Value>> {
         match &expr.kind {
             ExprKind::Call(call) => self.call(call, expr, locals),
+            ExprKind::Choice(choice) => self.nested(expr.span, |cx| {
+                let chosen = cx.chosen(choice, locals)?;
+                cx.expr_all(chosen, locals)
+            }),
             _ => self.expr(expr, locals).map(|value| vec![value]),
         }
     }
@@ -42,6 +48,15 @@ impl Elaborator<'_, '_> {
     pub(super) fn exprs(&mut self, exprs: &[Expr], locals: &Locals) -> Eval<Vec<Value>> {
         let values: Vec<_> = exprs.iter().map(|expr| self.expr(expr, locals)).collect();
         values.into_iter().collect()
+    }
+
+    /// The side of a choice that its condition picks.
+    fn chosen<'e>(&mut self, choice: &'e Choice, locals: &Locals) -> Eval<&'e Expr> {
+        match self.expr(&choice.condition, locals)? {
+            Value::Bool(true) => Ok(&choice.yes),
+            Value::Bool(false) => Ok(&choice.no),
+            other => Err(self.wrong_kind("`true` or `false`", &other, &choice.condition)),
+        }
     }
 
     fn single(&mut self, mut values: Vec<Value>, expr: &Expr) -> Eval<Value> {
@@ -65,68 +80,62 @@ impl Elaborator<'_, '_> {
 
     /// The element type that a word names in this run; see [`Options::float`](crate::Options::float).
     pub(super) fn element_type(&self, word: &str) -> Eval<DType> {
-        let float = self.options.float;
-        match type_word(word).ok_or(Reported)? {
-            Some(DType::F32) if float == DType::F64 => Ok(float),
-            stated => Ok(stated.unwrap_or(float)),
-        }
+        let dtype = type_word(word).ok_or(Reported)?;
+        Ok(dtype.map_or(self.ops.float, |dtype| ops::stated(self.ops.float, dtype)))
     }
 
     fn negate(&mut self, part: &Expr, expr: &Expr, locals: &Locals) -> Eval<Value> {
         let value = self.expr(part, locals)?;
-        if let Value::Tensor(tensor) = value {
-            return self.primitive("negate", &[tensor], expr.span);
-        }
-        match arithmetic::negate(&value) {
-            Some(result) => result.map_err(|error| self.report(error.at(expr.span, "here"))),
-            None => Err(self.wrong_kind("a number or a tensor", &value, part)),
-        }
+        self.operate(expr.span, None, vec![part], |ops, site| ops.negate(&value, site))
     }
 
     fn not(&mut self, part: &Expr, expr: &Expr, locals: &Locals) -> Eval<Value> {
-        match self.expr(part, locals)? {
-            Value::Bool(value) => Ok(Value::Bool(!value)),
-            Value::Tensor(tensor) => self.primitive("not", &[tensor], expr.span),
-            other => Err(self.wrong_kind("`true`, `false` or a tensor", &other, part)),
-        }
+        let value = self.expr(part, locals)?;
+        self.operate(expr.span, None, vec![part], |ops, site| ops.not(&value, site))
     }
 
     fn binary(&mut self, op: BinaryOp, [left, right]: [&Expr; 2], expr: &Expr, locals: &Locals) -> Eval<Value> {
         let (x, y) = (self.expr(left, locals), self.expr(right, locals));
         let (x, y) = (x?, y?);
-        if matches!(x, Value::Tensor(_)) || matches!(y, Value::Tensor(_)) {
-            return self.tensor_binary(op, (&x, left), (&y, right), expr.span);
-        }
-        match arithmetic::binary(op, &x, &y) {
-            Some(result) => result.map_err(|error| self.report(error.at(expr.span, "here"))),
-            None => {
-                let (x, y) = (self.describe(&x), self.describe(&y));
-                let message = format!("this operator does not take {x} and {y}");
-                Err(self.error(codes::KIND, message, expr.span, "here"))
-            }
-        }
+        self.operate(expr.span, None, vec![left, right], |ops, site| ops.binary(op, &x, &y, site))
     }
 
     fn index(&mut self, base: &Expr, subscripts: &[Subscript], expr: &Expr, locals: &Locals) -> Eval<Value> {
         match self.expr(base, locals)? {
-            Value::Tensor(tensor) => self.slice(tensor, subscripts, expr.span, locals),
+            Value::Tensor(tensor) => {
+                let found = self.subscripts(subscripts, locals)?;
+                let parts = subscripts.iter().map(|subscript| match subscript {
+                    Subscript::At(at) => at,
+                    Subscript::Range(..) => expr,
+                });
+                let parts = parts.collect();
+                self.operate(expr.span, None, parts, |ops, site| ops.slice(tensor, &found, site))
+            }
             Value::List(items) => {
                 let [Subscript::At(at)] = subscripts else {
                     return Err(self.error(codes::KIND, "a list takes one index", expr.span, "here"));
                 };
-                let position = self.position(at, items.len(), locals)?;
-                Ok(items[position].clone())
+                let position = self.int(at, locals)?;
+                let position = ops::position(position, items.len(), Place::whole(&at.span));
+                Ok(items[self.check(position)?].clone())
             }
             other => Err(self.wrong_kind("a tensor or a list", &other, base)),
         }
     }
 
-    /// A position among `size`, counted from the end when negative.
-    pub(super) fn position(&mut self, at: &Expr, size: usize, locals: &Locals) -> Eval<usize> {
-        let position = self.int(at, locals)?;
-        from_end(position, size).filter(|&position| position < size).ok_or_else(|| {
-            self.error(codes::SHAPE, format!("position {position} is out of range for size {size}"), at.span, "here")
-        })
+    fn subscripts(&mut self, subscripts: &[Subscript], locals: &Locals) -> Eval<Vec<ops::Subscript>> {
+        let mut found = Vec::with_capacity(subscripts.len());
+        for subscript in subscripts {
+            found.push(match subscript {
+                Subscript::At(at) => ops::Subscript::At(self.int(at, locals)?),
+                Subscript::Range(from, to) => {
+                    let from = from.as_ref().map(|from| self.int(from, locals)).transpose();
+                    let to = to.as_ref().map(|to| self.int(to, locals)).transpose();
+                    ops::Subscript::Range(from?, to?)
+                }
+            });
+        }
+        Ok(found)
     }
 
     /// A whole number.
@@ -140,43 +149,7 @@ impl Elaborator<'_, '_> {
     /// A shape: sizes of at least 1 whose product is bounded.
     pub(super) fn shape(&mut self, expr: &Expr, locals: &Locals) -> Eval<Shape> {
         let value = self.expr(expr, locals)?;
-        self.shape_of(&value, expr)
-    }
-
-    pub(super) fn shape_of(&mut self, value: &Value, at: &Expr) -> Eval<Shape> {
-        let sizes: Vec<i64> = self.ints_of(value, at)?;
-        let dims: Option<Vec<usize>> =
-            sizes.iter().map(|&size| usize::try_from(size).ok().filter(|&s| s > 0)).collect();
-        let Some(dims) = dims else {
-            let message = format!("the sizes of a tensor are at least 1, found {sizes:?}");
-            let error = Diagnostic::error(codes::SHAPE, message).at(at.span, "this shape");
-            let error = self.blame(error, at).help("choose sizes of at least 1");
-            return Err(self.report(error));
-        };
-        if elements(&dims).is_none() {
-            let message = format!("a tensor of shape {sizes:?} is too large");
-            let error = Diagnostic::error(codes::LIMIT, message).at(at.span, "this shape");
-            let error = self.blame(error, at).help("choose smaller sizes");
-            return Err(self.report(error));
-        }
-        Ok(Shape::from(dims.as_slice()))
-    }
-
-    /// A list of whole numbers; one number stands for a list of one.
-    pub(super) fn ints_of(&mut self, value: &Value, at: &Expr) -> Eval<Vec<i64>> {
-        let items = match value {
-            Value::List(items) => items.as_slice(),
-            one => std::slice::from_ref(one),
-        };
-        let parts: &[Expr] = if let ExprKind::List(parts) = &at.kind { parts } else { &[] };
-        let mut ints = Vec::with_capacity(items.len());
-        for (index, item) in items.iter().enumerate() {
-            match item {
-                Value::Int(value) => ints.push(*value),
-                other => return Err(self.wrong_kind("a whole number", other, parts.get(index).unwrap_or(at))),
-            }
-        }
-        Ok(ints)
+        self.operate(expr.span, None, vec![expr], |ops, site| ops.shape_of(&value, Place::new(site, Part::Given(0))))
     }
 
     /// The text of `layers.{i}`; `None` when the call has no scope.
@@ -190,10 +163,4 @@ impl Elaborator<'_, '_> {
         }
         Ok((!text.is_empty()).then(|| text.into()))
     }
-}
-
-/// A position counted from the end when negative; `None` when that is before the beginning.
-pub(super) fn from_end(position: i64, size: usize) -> Option<usize> {
-    let size = i64::try_from(size).ok()?;
-    usize::try_from(if position < 0 { position.checked_add(size)? } else { position }).ok()
 }

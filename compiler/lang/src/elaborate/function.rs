@@ -1,9 +1,9 @@
 //! Calls of a model's functions, and statements.
 
-use super::value::Value;
 use super::{Elaborator, Eval, Locals, Reported, Weight};
 use crate::ast::{Argument, Assign, Call, Expr, For, Function, Param, Statement, Type};
-use halite_ir::{Init, ParamRole, TensorType, WeightInfo};
+use crate::ops::{Given, Place, Value, check_output, declared_twice, normal};
+use halite_ir::{Init, TensorType};
 use halite_support::{Diagnostic, Name, Span, codes};
 
 impl Elaborator<'_, '_> {
@@ -13,24 +13,35 @@ impl Elaborator<'_, '_> {
         let scope = self.scope(call, locals)?;
         let program = self.program;
         let function = program.functions.get(&*call.function.name).copied();
-        let outer = self.b.loc();
+        let outer = self.ops.b.loc();
         if function.is_some() {
-            self.b.enter_span(expr.span);
+            self.ops.b.enter_span(expr.span);
         }
         if let Some(scope) = &scope {
-            self.b.enter_scope(scope.clone());
+            self.ops.b.enter_scope(scope.clone());
             self.scopes.push(scope.clone());
         }
         let results = self.nested(expr.span, |cx| match function {
             _ if program.refused.contains(&call.function.span) => Err(Reported),
             Some(function) => cx.call_function(function, call, values, expr.span),
-            None => cx.call_op(call, values, expr.span),
+            None => cx.call_op(call, values, expr),
         });
         if scope.is_some() {
             self.scopes.pop();
         }
-        self.b.set_loc(outer);
+        self.ops.b.set_loc(outer);
         results
+    }
+
+    /// A call of something that is not a function of the model. Unknown names are reported by `resolve`.
+    fn call_op(&mut self, call: &Call, values: Vec<Eval<Value>>, expr: &Expr) -> Eval<Vec<Value>> {
+        let values = values.into_iter().collect::<Eval<Vec<Value>>>()?;
+        let given = call.given.iter().zip(values);
+        let given = given
+            .map(|(given, value)| Given { name: given.name.as_ref().map(|keyword| keyword.name.clone()), value })
+            .collect();
+        let parts = call.given.iter().map(|given| &given.value).collect();
+        self.operate(expr.span, Some(call), parts, |ops, site| ops.call(&call.function.name, given, site))
     }
 
     fn call_function(
@@ -117,9 +128,9 @@ impl Elaborator<'_, '_> {
         for (position, target) in assign.targets.iter().enumerate() {
             let value = values.as_ref().map(|values| values[position].clone()).map_err(|reported| *reported);
             if let Ok(Value::Tensor(tensor)) = value
-                && self.b.function().values[tensor.index()].hint.is_none()
+                && self.ops.b.function().values[tensor.index()].hint.is_none()
             {
-                self.b.name_value(tensor, target.name.clone());
+                self.ops.b.name_value(tensor, target.name.clone());
             }
             locals.insert(target.name.clone(), value);
         }
@@ -145,9 +156,7 @@ impl Elaborator<'_, '_> {
             }
             Err(reported) => Err(reported),
         };
-        if ["loss", "count"].contains(&&**name) || self.outputs.contains_key(name) {
-            let message = format!("there is a result named `{name}` already");
-            self.error(codes::DUPLICATE, message, span, "choose another name");
+        if self.check(check_output(name, self.outputs.contains_key(name), Place::whole(&span))).is_err() {
             return;
         }
         self.outputs.insert(name.clone(), value);
@@ -166,18 +175,14 @@ impl Elaborator<'_, '_> {
         if let Some(first) = self.weights.get(&name).copied() {
             return Err(self.declared_twice(&name, param.name.span, first));
         }
-        let info = WeightInfo { init, decay: None, packing: None };
-        let ty = TensorType::new(self.options.float, shape);
-        let value = self.b.param(name.clone(), ty, ParamRole::Weight(info));
+        let value = self.ops.weight(name.clone(), shape, init);
         let weight = Weight { declaration: param.name.span, call: self.calls.last().copied(), value };
         self.weights.insert(name, weight);
         Ok(Value::Tensor(value))
     }
 
     fn declared_twice(&mut self, name: &str, span: Span, first: Weight) -> Reported {
-        let mut error = Diagnostic::error(codes::DUPLICATE, format!("parameter `{name}` is declared twice"))
-            .at(span, "again here")
-            .help("run each declaration in a scope of its own: `f(x) as name`, or `as name.{i}` in a loop");
+        let mut error = declared_twice(name, Place::whole(&span));
         if first.declaration != span {
             error = error.also(first.declaration, "first here");
         }
@@ -193,8 +198,8 @@ impl Elaborator<'_, '_> {
             ("ones", None) => Ok(Init::Ones),
             ("normal", Some(argument)) => {
                 let value = self.expr(argument, locals)?;
-                match value.as_real().filter(|&std| std >= 0.0) {
-                    Some(std) => Ok(Init::Normal { std }),
+                match value.as_real().and_then(normal) {
+                    Some(init) => Ok(init),
                     None => Err(self.wrong_kind("a standard deviation", &value, argument)),
                 }
             }
@@ -212,7 +217,7 @@ impl Elaborator<'_, '_> {
         let Some(ty) = &argument.ty else { return Ok(value) };
         let expected = self.ty(ty, locals)?;
         match &value {
-            Value::Tensor(tensor) if *self.b.ty(*tensor) == expected => Ok(value),
+            Value::Tensor(tensor) if *self.ops.b.ty(*tensor) == expected => Ok(value),
             other => {
                 let found = self.describe(other);
                 let message = format!("argument `{}` must be a tensor `{expected}`, found {found}", argument.name.name);

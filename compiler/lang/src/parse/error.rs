@@ -57,7 +57,7 @@ fn token_at(text: &str, start: usize) -> &str {
 
 fn is_reserved(word: &str) -> bool {
     const WORDS: &[&str] = &["model", "config", "require", "let", "fn", "param", "for", "in", "output", "return", "as"];
-    WORDS.contains(&word) || matches!(word, "and" | "or" | "not")
+    WORDS.contains(&word) || matches!(word, "and" | "or" | "not" | "if" | "else")
 }
 
 /// `a, b or c`, without repetitions, in the order of a person's interest: expressions first, then words, then signs.
@@ -92,6 +92,7 @@ fn describe(rule: Rule) -> &'static str {
         Rule::returns | Rule::word_return => "`return`",
         Rule::word_in => "`in`",
         Rule::word_as => "`as`",
+        Rule::word_else => "`else`",
         Rule::assign => "an assignment",
         Rule::argument => "an argument",
         Rule::ident | Rule::key | Rule::tail => "a name",

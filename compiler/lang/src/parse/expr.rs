@@ -1,7 +1,7 @@
 //! Expressions, by precedence.
 
 use super::{Cx, Pair, Parts, Rule};
-use crate::ast::{BinaryOp, Call, Comparison, Expr, ExprKind, Given, ScopePart, Subscript};
+use crate::ast::{BinaryOp, Call, Choice, Comparison, Expr, ExprKind, Given, ScopePart, Subscript};
 use halite_support::{Diagnostic, Name, Result, Span, codes};
 use pest::pratt_parser::{Assoc, Op, PrattParser};
 use std::sync::LazyLock;
@@ -88,6 +88,7 @@ impl Cx {
             Rule::truth => ExprKind::Bool(text == "true"),
             Rule::text => ExprKind::Text(quoted(pair)),
             Rule::name => ExprKind::Name(text.into()),
+            Rule::choice => ExprKind::Choice(Box::new(self.choice(pair)?)),
             _ => ExprKind::Call(self.call(pair)?),
         };
         self.node(kind, span)
@@ -109,6 +110,12 @@ impl Cx {
             (Some(at), None) => Subscript::At(at),
             (from, _) => Subscript::Range(from, to),
         })
+    }
+
+    fn choice(self, pair: Pair<'_>) -> Result<Choice> {
+        let mut parts = Parts::of(pair);
+        let mut part = || self.expr(parts.next());
+        Ok(Choice { condition: part()?, yes: part()?, no: part()? })
     }
 
     fn call(self, pair: Pair<'_>) -> Result<Call> {

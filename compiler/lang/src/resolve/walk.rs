@@ -2,7 +2,8 @@
 
 use super::{Findings, Program, Used, is_ignored, suggest};
 use crate::ast::{Call, Expr, ExprKind, Function, Ident, Item, Statement};
-use crate::elaborate::{builtins, type_word};
+use crate::elaborate::type_word;
+use crate::ops::{self, Place};
 use halite_ir::Registry;
 use halite_support::nearest::nearest;
 use halite_support::{Diagnostic, Span, codes};
@@ -223,12 +224,9 @@ impl<'m> Walk<'_, 'm> {
                 self.used.calls.entry(caller).or_default().push((own, name.span));
             }
             self.signature(call, function);
-        } else if builtins::find(&name.name).is_none() && self.registry.composite(&name.name).is_err() {
-            let error = Diagnostic::error(codes::UNKNOWN_NAME, format!("no function or op is named `{}`", name.name));
-            let mut candidates: Vec<&str> = self.program.functions.keys().copied().collect();
-            builtins::names().for_each(|builtin| candidates.push(builtin));
-            self.registry.composites().for_each(|composite| candidates.push(composite.name()));
-            self.findings.errors.push(suggest(error.at(name.span, "unknown function"), &name.name, candidates));
+        } else if !ops::is_builtin(&name.name) && self.registry.composite(&name.name).is_err() {
+            let own = self.program.functions.keys().copied();
+            self.findings.errors.push(ops::unknown_op(&name.name, own, self.registry, Place::whole(&name.span)));
             self.used.refused.insert(name.span);
         }
     }

@@ -49,7 +49,7 @@ impl VersionRange {
     }
 }
 
-/// A documented flag of `neuronx-cc compile`.
+/// A flag of `neuronx-cc compile`, or one that people take for it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CompilerFlag {
@@ -58,24 +58,83 @@ pub struct CompilerFlag {
     /// Other names.
     #[serde(default)]
     pub aliases: Vec<String>,
+    /// Who may give it.
+    #[serde(default)]
+    pub given_by: FlagGiver,
     /// The values it takes; empty for a flag without one; `*` for any.
     #[serde(default)]
     pub values: Vec<String>,
-    /// Whether a list of the values, with commas, is taken too.
+    /// The values of which it takes a list too, with commas between them.
     #[serde(default)]
-    pub list: bool,
-    /// What holds without it, in the versions of `compiler`; left out where nothing does.
+    pub list: Vec<String>,
+    /// What holds without it; nothing where nothing does.
     #[serde(default)]
-    pub default: Option<String>,
+    pub defaults: Vec<FlagDefault>,
+    /// The value that Halite writes where the recipe says none; left out for a flag that it leaves out, or whose value
+    /// follows from the recipe.
+    #[serde(default)]
+    pub pinned: Option<String>,
     /// The targets that take it.
     pub targets: Vec<Target>,
     /// The versions that take it.
     #[serde(default)]
     pub compiler: VersionRange,
-    /// What it does, in a line.
+    /// What it does, a clause without capital and full stop.
     pub summary: String,
     /// Where that is known from.
     pub provenance: Provenance,
+}
+
+/// What holds without a flag.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlagDefault {
+    /// The value; `on` or `off` for a flag without one.
+    pub value: String,
+    /// The targets of which this is said; left out, all that take the flag.
+    #[serde(default)]
+    pub targets: Vec<Target>,
+    /// The versions of which this is said.
+    #[serde(default)]
+    pub compiler: VersionRange,
+}
+
+/// Who may give a flag.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FlagGiver {
+    /// A recipe: the documentation describes it.
+    #[default]
+    Recipe,
+    /// The command that runs the compiler: it names files and messages.
+    Command,
+    /// Nobody: wrappers of the compiler read it and do not pass it on.
+    Wrapper,
+    /// A recipe, at its own risk: public projects use it, and no documentation describes it.
+    Undocumented,
+}
+
+impl CompilerFlag {
+    /// Whether this is one of its names.
+    pub fn is(&self, name: &str) -> bool {
+        self.name == name || self.aliases.iter().any(|alias| alias == name)
+    }
+
+    /// Whether a target takes it in a version.
+    pub fn is_taken(&self, target: Target, version: &CompilerVersion) -> bool {
+        self.targets.contains(&target) && self.compiler.contains(version)
+    }
+
+    /// Whether it takes a value.
+    pub fn has_value(&self) -> bool {
+        !self.values.is_empty()
+    }
+
+    /// Whether it takes this value.
+    pub fn takes(&self, value: &str) -> bool {
+        let listed = || !self.list.is_empty() && value.split(',').all(|part| self.list.iter().any(|own| own == part));
+        self.values.iter().any(|own| own == value || own == "*") || listed()
+    }
 }
 
 /// An error of `neuronx-cc` that has a code.

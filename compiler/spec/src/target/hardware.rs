@@ -1,6 +1,6 @@
 //! The hardware of a target and what fits on it.
 
-use super::{Provenance, Target};
+use super::{Provenance, Target, VersionRange};
 use serde::{Deserialize, Serialize};
 
 /// An instance type and its cores.
@@ -66,11 +66,17 @@ pub struct ElementType {
     pub dtype: String,
     /// The targets of which this is said.
     pub targets: Vec<Target>,
+    /// The versions of the compiler of which this is said.
+    #[serde(default)]
+    pub compiler: VersionRange,
     /// How they take it.
     pub taken: ElementUse,
     /// What happens otherwise, or what to mind; a sentence without a capital.
     #[serde(default)]
     pub note: String,
+    /// The compiler's code where it is not taken, without `NCC_`.
+    #[serde(default)]
+    pub code: Option<String>,
     /// Where that is known from.
     pub provenance: Provenance,
 }
@@ -81,8 +87,10 @@ pub struct ElementType {
 pub enum ElementUse {
     /// As it is.
     Native,
-    /// Arithmetic goes through `f32`: exact below 2^24 only.
-    Inexact,
+    /// By some operations only.
+    Partial,
+    /// Cut to its lower 32 bits.
+    Truncated,
     /// Not at all.
     Refused,
 }

@@ -1,4 +1,5 @@
 use super::*;
+use halite_spec::target::Setter;
 use std::collections::BTreeSet;
 
 #[test]
@@ -8,6 +9,7 @@ fn every_neuron_target_has_its_rows() {
         let known = target.is_neuron();
         assert_eq!(tables.hardware(target).is_some(), known, "{target}");
         assert_eq!(tables.limits(target).is_some(), known, "{target}");
+        assert_eq!(tables.costs(target).is_some(), known, "{target}");
         assert_eq!(tables.forms(target).is_some(), known, "{target}");
         assert_eq!(tables.rules(target, tables.newest()).next().is_some(), known, "{target}");
     }
@@ -27,6 +29,21 @@ fn names_are_unique() {
     unique(tables.kernels.iter().map(|kernel| kernel.name.as_str()).collect());
     unique(tables.flags.iter().map(|flag| flag.name.as_str()).collect());
     unique(tables.errors.iter().map(|error| error.code.as_str()).collect());
+    unique(tables.variables.iter().map(|variable| variable.name.as_str()).collect());
+}
+
+/// What is pinned can be said, and what a recipe cannot say names what to say instead.
+#[test]
+fn flags_and_variables_go_together() {
+    let tables = Tables::builtin();
+    for flag in &tables.flags {
+        assert!(flag.pinned.as_ref().is_none_or(|value| flag.takes(value)), "{flag:?}");
+    }
+    for variable in &tables.variables {
+        assert!(variable.instead.is_some() || variable.set_by == Setter::Recipe, "{variable:?}");
+        assert!(variable.pinned.is_none() || variable.set_by == Setter::Recipe, "{variable:?}");
+        assert!(!variable.forbidden || variable.set_by == Setter::Nobody, "{variable:?}");
+    }
 }
 
 #[test]
@@ -35,10 +52,13 @@ fn every_fact_has_a_source_and_a_month() {
     let sources = (tables.hardware.iter().map(|row| &row.provenance))
         .chain(tables.elements.iter().map(|row| &row.provenance))
         .chain(tables.limits.iter().map(|row| &row.provenance))
+        .chain(tables.costs.iter().map(|row| &row.provenance))
         .chain(tables.rules.iter().map(|row| &row.provenance))
+        .chain(tables.opcodes.iter().map(|row| &row.provenance))
         .chain(tables.kernels.iter().map(|row| &row.provenance))
         .chain(tables.flags.iter().map(|row| &row.provenance))
         .chain(tables.errors.iter().map(|row| &row.provenance))
+        .chain(tables.variables.iter().map(|row| &row.provenance))
         .chain(tables.forms.iter().map(|row| &row.provenance));
     for provenance in sources {
         let month = provenance.read.split_once('-').filter(|(year, month)| year.len() == 4 && month.len() == 2);

@@ -1,0 +1,53 @@
+//! `halite env`.
+
+use super::context::{Context, Output, Result, one};
+use clap::Args;
+use halite::neuron::Surroundings;
+use halite_spec::Recipe;
+use serde_json::json;
+use std::path::Path;
+
+/// Print the environment in which the programs of a bundle for Neuron run, or a script that starts them.
+///
+/// The environment is for `eval` in any POSIX shell; it fails where a variable is set that would change the programs. With
+/// `--script`, a `bash` script that starts one process for each rank of a node, needs no framework, and is the same for all
+/// nodes. Of a recipe, the same without compiling it.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  halite env build/hlat-7b
+  eval \"$(halite env build/hlat-7b)\"
+  halite env build/hlat-7b --json
+  halite env build/hlat-7b --script > launch.sh && bash launch.sh --help
+  halite env hlat-7b --set target=trn1")]
+pub(super) struct Env {
+    /// Bundle, preset or recipe.
+    input: String,
+    /// Override a key of the recipe.
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Print the script that starts the processes of a node.
+    #[arg(long)]
+    script: bool,
+}
+
+impl Env {
+    pub(super) fn run(self, context: &mut Context) -> Result<Output> {
+        let surroundings = Surroundings::of(&self.recipe(context)?).map_err(one)?;
+        let mut json = json!(surroundings);
+        if self.script {
+            let script = surroundings.script();
+            json["script"] = json!(script);
+            return Ok(Output::new(script, json));
+        }
+        Ok(Output::new(surroundings.shell(), json))
+    }
+
+    /// The recipe of a bundle, whose manifest says the same, or of what else is named.
+    fn recipe(&self, context: &mut Context) -> Result<Recipe> {
+        if Path::new(&self.input).is_dir() {
+            return Ok(context.bundle(&self.input, &self.set)?.1.manifest.recipe);
+        }
+        Ok(context.load(&self.input, &self.set)?.recipe)
+    }
+}

@@ -1,0 +1,177 @@
+//! `halite hlo`.
+
+use super::context::{Context, Output, Result, one};
+use super::table::{counted, grouped, table};
+use super::target::TargetName;
+use clap::{Args, Subcommand};
+use halite::files;
+use halite::hlo_check::{BrokenRule, Found, Place, Report, report};
+use halite::legality::{cite, refuse_allowed, untested};
+use halite_neuron::legality::Profile;
+use halite_spec::target::{CompilerVersion, Rule};
+use halite_support::{Diagnostic, codes};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+/// Look at HLO, whoever made it.
+#[derive(Subcommand, Debug)]
+#[command(after_help = "\
+Examples:
+  halite hlo check step.hlo.pb --target trn1
+  halite hlo check --rules --target trn2")]
+pub(super) enum Hlo {
+    /// Hold HLO to the rules of a Neuron target.
+    Check(Check),
+}
+
+impl Hlo {
+    pub(super) fn run(self, context: &mut Context) -> Result<Output> {
+        match self {
+            Hlo::Check(check) => check.run(context),
+        }
+    }
+}
+
+/// Hold HLO to the rules of a Neuron target, and say what would not compile, fail at run time or compute something else.
+///
+/// FILE is a serialized HloModuleProto: a module of a bundle, or what JAX gives with
+/// `lowered.compiler_ir("hlo").as_serialized_hlo_module_proto()`. Each rule names its source. The exit code is 1 when a
+/// rule of level `error` is broken, 2 when the file holds no sound HLO for another reason.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  halite hlo check step.hlo.pb --target trn1
+  halite hlo check build/tiny/train_step.hlo.pb --target trn2 --compiler 2.27.5334
+  halite hlo check step.hlo.pb --target trn1 --allow wide-integer --json
+  halite hlo check --rules --target trn2")]
+pub(super) struct Check {
+    /// The `.pb` file.
+    #[arg(required_unless_present = "rules")]
+    file: Option<PathBuf>,
+    /// The target whose rules hold.
+    #[arg(long, value_enum)]
+    target: TargetName,
+    /// The version of `neuronx-cc` [default: the newest known].
+    #[arg(long, value_name = "VERSION")]
+    compiler: Option<String>,
+    /// A rule that may be broken.
+    #[arg(long, value_name = "RULE")]
+    allow: Vec<String>,
+    /// Show the rules of the target instead.
+    #[arg(long, conflicts_with = "file")]
+    rules: bool,
+}
+
+impl Check {
+    fn run(self, _: &mut Context) -> Result<Output> {
+        let profile = self.profile()?;
+        let Some(file) = self.file.as_deref().filter(|_| !self.rules) else { return Ok(rules(&profile)) };
+        let module = decode(file)?;
+        let mut report = report(&module, &profile);
+        let explain = |fault: Diagnostic| fault.context(format!("`{}`", file.display()));
+        let faults: Vec<_> = std::mem::take(&mut report.faults).into_iter().map(explain).collect();
+        if report.legal && !faults.is_empty() {
+            return Err(faults);
+        }
+        let warnings = faults.into_iter().chain(untested(profile.target)).collect();
+        Ok(Output { warnings, failed: !report.legal, ..Output::new(describe(&report), json!(report)) })
+    }
+
+    fn profile(&self) -> Result<Profile> {
+        let target = self.target.0;
+        if !target.is_neuron() {
+            let message = format!("there are no rules for the target `{target}`: XLA takes what it made itself");
+            return Err(one(Diagnostic::error(codes::USAGE, message).help("name a Neuron target, such as `trn1`")));
+        }
+        let mut profile = Profile { allow: self.allow.clone(), ..Profile::new(target) };
+        if let Some(version) = &self.compiler {
+            let wrong = |message: String| one(Diagnostic::error(codes::USAGE, message));
+            profile.version = CompilerVersion::try_from(version.clone()).map_err(wrong)?;
+        }
+        let mistakes: Vec<_> = self.allow.iter().filter_map(|id| refuse_allowed(id)).collect();
+        if mistakes.is_empty() { Ok(profile) } else { Err(mistakes) }
+    }
+}
+
+fn decode(file: &Path) -> Result<halite_hlo::proto::HloModuleProto> {
+    let bytes = files::read(file).map_err(one)?;
+    let explain = |error: Diagnostic| {
+        error.context(format!("`{}`", file.display())).help("give a serialized HloModuleProto; text is not read")
+    };
+    halite_hlo::decode(&bytes).map_err(|error| one(explain(error)))
+}
+
+/// The rules of a target.
+fn rules(profile: &Profile) -> Output {
+    let head = ["rule", "level", "opcodes", "waivable", "code"].map(str::to_owned).to_vec();
+    let row = |rule: &Rule| {
+        let waivable = if rule.waivable { "yes" } else { "" };
+        let code = rule.code.as_ref().map_or_else(String::new, |code| format!("NCC_{code}"));
+        vec![rule.id.clone(), rule.level.name().to_owned(), rule.opcodes.join(", "), waivable.to_owned(), code]
+    };
+    let rows: Vec<_> = [head].into_iter().chain(profile.rules().map(row)).collect();
+    let details = profile.rules().map(|rule| {
+        let Rule { id, consequence, remedy, provenance, .. } = rule;
+        format!("\n{id}: {consequence}\n  instead: {remedy}\n  source: {}\n", cite(provenance))
+    });
+    let title = format!("rules of {}, neuronx-cc {}\n\n", profile.target, profile.version);
+    let text = title + &table(&rows) + &details.collect::<String>();
+    Output::new(text, json!({"target": profile.target, "rules": profile.rules().collect::<Vec<_>>()}))
+}
+
+fn describe(report: &Report) -> String {
+    let Report { module, target, compiler, instructions, rules, broken, .. } = report;
+    let instructions = grouped(*instructions as u64);
+    let mut text = format!("{module}: {instructions} instructions, {rules} rules of {target}, neuronx-cc {compiler}\n");
+    if !broken.is_empty() {
+        let head = ["rule", "level", "times"].map(str::to_owned).to_vec();
+        let rows = broken.iter().map(|rule| vec![rule.rule.clone(), level(rule), grouped(rule.count as u64)]);
+        text.push('\n');
+        text.push_str(&table(&[head].into_iter().chain(rows).collect::<Vec<_>>()));
+    }
+    for rule in broken {
+        text.push_str(&describe_rule(rule));
+    }
+    text.push_str(&format!("\n{}\n", verdict(report)));
+    text
+}
+
+fn level(rule: &BrokenRule) -> String {
+    if rule.allowed { format!("{}, allowed", rule.level) } else { rule.level.to_owned() }
+}
+
+/// How many different findings of one rule are shown.
+const SHOWN: usize = 4;
+
+fn describe_rule(rule: &BrokenRule) -> String {
+    let mut text = format!("\n{}: {}\n", rule.rule, rule.consequence);
+    for found in rule.found.iter().take(SHOWN) {
+        let Found { what, count, code, .. } = found;
+        let times = if *count > 1 { format!(", {} times", grouped(*count as u64)) } else { String::new() };
+        let code = code.as_ref().map_or_else(String::new, |code| format!(" ({code})"));
+        text.push_str(&format!("  {what}{code}{times}\n"));
+        for Place { name, scope, line } in &found.instructions {
+            let place = [scope, line].into_iter().filter(|part| !part.is_empty()).map(|part| format!("  {part}"));
+            text.push_str(&format!("    %{name}{}\n", place.collect::<String>()));
+        }
+    }
+    if rule.found.len() > SHOWN {
+        text.push_str(&format!("  and {} more\n", rule.found.len() - SHOWN));
+    }
+    let mut sources: Vec<&str> = rule.found.iter().map(|found| found.source.as_str()).collect();
+    sources.sort_unstable();
+    sources.dedup();
+    text.push_str(&format!("  instead: {}\n", rule.remedy));
+    sources.iter().for_each(|source| text.push_str(&format!("  source: {source}\n")));
+    text
+}
+
+fn verdict(report: &Report) -> String {
+    let of = |level: &str| report.broken.iter().filter(|rule| rule.level == level && !rule.allowed).count();
+    let (errors, warnings) = (of("error"), of("warning"));
+    let doubts = if warnings == 0 { String::new() } else { format!(", {} in doubt", counted(warnings, "rule")) };
+    match errors {
+        0 => format!("legal for {}{doubts}", report.target),
+        errors => format!("not legal for {}: {} broken{doubts}", report.target, counted(errors, "rule")),
+    }
+}

@@ -1,0 +1,83 @@
+//! Where the definition of a model comes from: one that is built in, a model file, or a `config.json`.
+
+use crate::files;
+use crate::hugging_face::{self, Imported};
+use crate::recipe_file::Places;
+use halite_spec::Recipe;
+use halite_support::nearest::suggestion;
+use halite_support::{Diagnostic, Diagnostics, FileId, SourceMap, Span, codes};
+use std::path::Path;
+
+/// The definition of a model.
+pub(crate) struct Definition {
+    /// Its name for people; that of a built-in model is also the one in a recipe.
+    pub(crate) name: String,
+    /// Its text.
+    pub(crate) source: FileId,
+    /// What a `config.json` says of its configuration.
+    imported: Option<Imported>,
+}
+
+impl Definition {
+    /// The definition that a recipe names: a built-in model, or a file in `folder`.
+    ///
+    /// # Errors
+    /// When there is none, or the `config.json` is not one that a built-in model computes: every mistake in it.
+    pub(crate) fn named(
+        name: &str,
+        place: Option<Span>,
+        folder: &Path,
+        sources: &mut SourceMap,
+    ) -> Result<Self, Diagnostics> {
+        if let Some(source) = built_in(name, sources) {
+            return Ok(Self { name: name.to_owned(), source, imported: None });
+        }
+        if name.ends_with(".hal") || name.ends_with(".json") {
+            return Self::read(&folder.join(name), place, sources);
+        }
+        let known: Vec<&str> = halite_models::models().iter().map(|(name, _)| *name).collect();
+        let help = format!("{} (a path to a model ends in `.hal` or `.json`)", suggestion(name, &known));
+        let error = Diagnostic::error(codes::INPUT, format!("there is no built-in model `{name}`"));
+        Err(vec![error.or_at(place, "unknown model").help(help)])
+    }
+
+    /// The definition in a model file, or the built-in one that a `config.json` stands for.
+    ///
+    /// # Errors
+    /// As [`named`](Self::named).
+    pub(crate) fn read(path: &Path, place: Option<Span>, sources: &mut SourceMap) -> Result<Self, Diagnostics> {
+        let text = files::read_text(path).map_err(|error| vec![error.or_at(place, "named here")])?;
+        let source = sources.add(path.display().to_string(), text);
+        if path.extension().is_some_and(|extension| extension == "hal") {
+            return Ok(Self { name: files::stem(path), source, imported: None });
+        }
+        let imported = hugging_face::import(source, sources)?;
+        let missing = || vec![Diagnostic::bug(format!("there is no built-in model `{}`", imported.model))];
+        let source = built_in(imported.model, sources).ok_or_else(missing)?;
+        Ok(Self { name: imported.model.to_owned(), source, imported: Some(imported) })
+    }
+
+    /// Puts what a `config.json` states below what the recipe states, so that the recipe says the same without that file.
+    /// Returns what deserves a look in it.
+    pub(crate) fn complete(&self, recipe: &mut Recipe, places: &mut Places) -> Diagnostics {
+        let Some(imported) = &self.imported else { return Diagnostics::new() };
+        recipe.model.name.clone_from(&self.name);
+        let config = &mut recipe.model.config;
+        for (&key, &(value, span)) in &imported.settings {
+            if config.contains_key(key) {
+                continue;
+            }
+            config.insert(key.to_owned(), value);
+            if let Some(span) = span {
+                places.add(format!("model.config.{key}"), span);
+            }
+        }
+        config.sort_keys();
+        imported.warnings.clone()
+    }
+}
+
+/// The text of a built-in model.
+fn built_in(name: &str, sources: &mut SourceMap) -> Option<FileId> {
+    halite_models::model(name).map(|text| sources.add(format!("<{name}.hal>"), text))
+}

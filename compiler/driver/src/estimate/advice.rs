@@ -1,0 +1,170 @@
+//! What to change when a module does not fit.
+
+use halite_spec::estimate::{Estimate, FitVerdict, MemoryByKind};
+use halite_spec::target::{CoreGroups, Hardware};
+use halite_spec::{BufferSlot, Manifest, Recipe};
+use halite_support::{Diagnostic, codes};
+use halite_target::Tables;
+use halite_tensor::DType;
+
+/// A warning about the module of a bundle that is furthest from fitting; `None` when all fit or nothing was estimated.
+pub fn warning(manifest: &Manifest) -> Option<Diagnostic> {
+    let hardware = Tables::builtin().hardware(manifest.recipe.target)?;
+    let misses = manifest.modules.iter().filter_map(|module| {
+        let estimate = module.estimate.as_ref()?;
+        let verdict = estimate.fit?.verdict();
+        (verdict != FitVerdict::Fits).then_some((verdict, estimate.memory.total(), module.name.as_str(), estimate))
+    });
+    // The first of equals: the training step comes first.
+    let (_, _, name, estimate) =
+        misses.reduce(|worst, next| if (next.0, next.1) > (worst.0, worst.1) { next } else { worst })?;
+    Some(Advice { manifest, hardware, name, estimate }.diagnose())
+}
+
+struct Advice<'a> {
+    manifest: &'a Manifest,
+    hardware: &'a Hardware,
+    name: &'a str,
+    estimate: &'a Estimate,
+}
+
+/// Something to change, and how many bytes less a core then needs.
+struct Measure {
+    saves: u64,
+    text: String,
+}
+
+impl Advice<'_> {
+    fn diagnose(&self) -> Diagnostic {
+        let Some(fit) = self.estimate.fit else { return Diagnostic::bug("advice on a module that was not compared") };
+        let memory = &self.estimate.memory;
+        let target = self.manifest.recipe.target;
+        let verdict = fit.verdict().name();
+        let headline = if fit.memory == FitVerdict::Fits {
+            let instructions = (short(self.estimate.instructions.total()), short(fit.instruction_limit));
+            let (needs, takes) = instructions;
+            format!("`{}` {verdict} in one module: about {needs} instructions, neuronx-cc takes {takes}", self.name)
+        } else {
+            let (needs, has) = (gib(memory.total()), gib(fit.memory_limit));
+            format!("`{}` {verdict} on one core of {target}: about {needs}, a core has {has}", self.name)
+        };
+        let mut warning = Diagnostic::warning(codes::DOES_NOT_FIT, headline).note(parts(&memory.peak));
+        if let Some(state) = self.state(fit.memory_limit) {
+            warning = warning.note(state);
+        }
+        if fit.memory != FitVerdict::Fits && fit.instructions != FitVerdict::Fits {
+            let (needs, takes) = (short(self.estimate.instructions.total()), short(fit.instruction_limit));
+            warning =
+                warning.note(format!("it makes about {needs} instructions of the machine; neuronx-cc takes {takes}"));
+        }
+        warning = warning
+            .note("this version compiles the step of one core whole; what `parallel` says is recorded for the cluster");
+        let mut measures = self.measures(fit.memory_limit);
+        measures.sort_by_key(|measure| std::cmp::Reverse(measure.saves));
+        let texts: Vec<String> = measures.into_iter().map(|measure| measure.text).collect();
+        warning.help(texts.join("; "))
+    }
+
+    /// What the state takes and how many cores hold it, where one does not.
+    fn state(&self, limit: u64) -> Option<String> {
+        let state = self.manifest.buffers.iter().filter(|buffer| buffer.slot != BufferSlot::Batch);
+        let (mut bytes, mut wide, mut is_narrow) = (0u64, 0u64, false);
+        for buffer in state {
+            let elements = buffer.shape.iter().product::<usize>() as u64;
+            bytes += elements * buffer.dtype.size() as u64;
+            wide += elements * DType::F32.size() as u64;
+            is_narrow |= buffer.dtype.is_narrow();
+        }
+        if bytes <= limit {
+            return None;
+        }
+        let cores = bytes.div_ceil(limit.max(1));
+        let in_f32 = if is_narrow { format!(" ({} in `f32`)", gib(wide)) } else { String::new() };
+        Some(format!("the state alone takes {}{in_f32}: at least {cores} cores", gib(bytes)))
+    }
+
+    /// Everything that would help.
+    fn measures(&self, limit: u64) -> Vec<Measure> {
+        let recipe = &self.manifest.recipe;
+        let memory = &self.estimate.memory;
+        let total = memory.total();
+        let mut measures = vec![self.split(limit)];
+        let is_sharded = recipe.parallel.as_ref().is_some_and(|parallel| parallel.zero1);
+        if !is_sharded && memory.peak.optimizer * 8 > total {
+            let saves = memory.peak.optimizer / 2;
+            let text = format!(
+                "shard the optimizer's {} over data-parallel cores (`parallel.zero1 = true`)",
+                gib(memory.peak.optimizer)
+            );
+            measures.push(Measure { saves, text });
+        }
+        measures.extend(self.narrow(recipe));
+        let step = memory.peak.activations + memory.peak.workspace;
+        if recipe.batch > 1 {
+            let saves = step - step / recipe.batch as u64;
+            measures.push(Measure { saves, text: format!("`batch = 1` saves about {}", gib(saves)) });
+        } else if step * 8 > total {
+            let text = format!("half of `seq` saves at least {}", gib(step / 2));
+            measures.push(Measure { saves: step / 2, text });
+        }
+        measures
+    }
+
+    /// Tensor and pipeline parallelism divide everything.
+    fn split(&self, limit: u64) -> Measure {
+        let total = self.estimate.memory.total();
+        let by_memory = total.div_ceil(limit.max(1));
+        let by_instructions = self
+            .estimate
+            .fit
+            .map_or(1, |fit| self.estimate.instructions.total().div_ceil(fit.instruction_limit.max(1)));
+        let cores = group(&self.hardware.groups, by_memory.max(by_instructions));
+        let parallel = self.manifest.recipe.parallel.as_ref();
+        let recorded = parallel.map_or(1, |parallel| u64::from(parallel.tensor) * u64::from(parallel.pipeline));
+        let mut text = format!("split the model over {cores} cores or more (`parallel.tensor`, `parallel.pipeline`)");
+        if recorded > 1 {
+            text.push_str(&format!(": the recipe's {recorded} hold about {} each", gib(total / recorded)));
+        }
+        Measure { saves: total - total / cores.max(1), text }
+    }
+
+    /// Weights and moments in 16 bits instead of 32.
+    fn narrow(&self, recipe: &Recipe) -> Option<Measure> {
+        let wide = self
+            .manifest
+            .buffers
+            .iter()
+            .filter(|buffer| buffer.slot != BufferSlot::Batch && buffer.dtype == DType::F32);
+        let bytes: u64 = wide.map(|buffer| buffer.shape.iter().product::<usize>() as u64 * 4).sum();
+        let is_open = recipe.precision.weight == DType::F32 && bytes > 0;
+        is_open.then(|| Measure {
+            saves: bytes / 2,
+            text: format!("`precision = \"bf16-sr\"` stores the state in half: {} less", gib(bytes / 2)),
+        })
+    }
+}
+
+/// The smallest number of cores that work together and are at least so many.
+fn group(groups: &CoreGroups, least: u64) -> u64 {
+    let inside = groups.sizes.iter().map(|size| u64::from(*size)).filter(|size| *size >= least).min();
+    inside.unwrap_or_else(|| least.next_multiple_of(u64::from(groups.multiple).max(1)))
+}
+
+/// The parts of the peak, the largest first.
+fn parts(peak: &MemoryByKind) -> String {
+    let mut kinds: Vec<_> = halite_spec::estimate::MemoryKind::ALL.map(|kind| (peak.of(kind), kind.name())).into();
+    kinds.retain(|(bytes, _)| *bytes * 100 > peak.total());
+    kinds.sort_by_key(|(bytes, _)| std::cmp::Reverse(*bytes));
+    let kinds: Vec<String> = kinds.into_iter().map(|(bytes, name)| format!("{name} {}", gib(bytes))).collect();
+    format!("at the peak: {}", kinds.join(", "))
+}
+
+fn gib(bytes: u64) -> String {
+    let gib = bytes as f64 / (1u64 << 30) as f64;
+    if gib < 0.1 { format!("{:.1} MiB", gib * 1024.0) } else { format!("{gib:.1} GiB") }
+}
+
+/// Millions with one decimal.
+fn short(number: u64) -> String {
+    format!("{:.1} million", number as f64 / 1e6)
+}

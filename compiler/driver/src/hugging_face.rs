@@ -1,0 +1,61 @@
+//! `config.json` of Hugging Face's Transformers: a built-in model with settings.
+//!
+//! One table for each family says of every key what it is to Halite: a setting of the model, a value that the model is
+//! built for, or nothing that changes what is computed. Any other key is refused: what it would change is not known. A file
+//! stands for the same recipe as one that names the model and states the settings, and compiles to the same bytes.
+
+mod gpt2;
+mod json;
+mod keys;
+mod llama;
+mod mistral;
+mod qwen2;
+mod read;
+mod rope;
+mod weights;
+
+pub use weights::adopt;
+
+use halite_spec::ConfigValue;
+use halite_support::{Diagnostics, FileId, SourceMap, Span};
+use indexmap::IndexMap;
+use keys::Key;
+
+/// A model of Transformers.
+struct Family {
+    /// Its `model_type`.
+    model_type: &'static str,
+    /// What each key of its `config.json` is, beside those that all families share.
+    keys: &'static [Key],
+    /// The built-in models that compute what it can say.
+    models: &'static [&'static str],
+    /// Which of them computes the same as these settings; settings that it does without are taken away.
+    model: fn(&mut Settings) -> &'static str,
+    /// How its checkpoints name tensors.
+    names: weights::Names,
+}
+
+static FAMILIES: &[&Family] = &[&gpt2::FAMILY, &llama::FAMILY, &mistral::FAMILY, &qwen2::FAMILY];
+
+/// Values for keys of a model's configuration, each with the place in `config.json` that states it.
+type Settings = IndexMap<&'static str, (ConfigValue, Option<Span>)>;
+
+/// What a `config.json` stands for.
+#[derive(Clone, Debug)]
+pub(crate) struct Imported {
+    /// The name of the built-in model.
+    pub(crate) model: &'static str,
+    /// Its settings.
+    pub(crate) settings: Settings,
+    /// What is left out of the model and matters in training only.
+    pub(crate) warnings: Diagnostics,
+}
+
+/// Reads the `config.json` in `file`.
+///
+/// # Errors
+/// When it is not JSON or of a family that Halite does not have; every key that is unknown, missing, or has a value for
+/// which Halite has no model.
+pub(crate) fn import(file: FileId, sources: &SourceMap) -> Result<Imported, Diagnostics> {
+    read::import(file, &sources.file(file).text)
+}

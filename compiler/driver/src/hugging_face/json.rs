@@ -1,0 +1,87 @@
+//! JSON objects with places.
+
+use halite_support::{Diagnostic, FileId, Result, Span, codes};
+use indexmap::IndexMap;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// An object: its values by key, in the order of the text and as parts of it.
+#[derive(Debug)]
+pub(super) struct Object<'t> {
+    file: FileId,
+    text: &'t str,
+    entries: IndexMap<String, &'t RawValue>,
+}
+
+/// A value with its place.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub(super) value: Value,
+    pub(super) span: Span,
+}
+
+impl<'t> Object<'t> {
+    /// The object that a text is.
+    ///
+    /// # Errors
+    /// When the text is not JSON, or something else than an object.
+    pub(super) fn parse(file: FileId, text: &'t str) -> Result<Self> {
+        let entries = serde_json::from_str(text).map_err(|error| {
+            let start = offset(text, error.line(), error.column()).min(last(text));
+            Diagnostic::error(codes::HUGGING_FACE, format!("the file is not a JSON object: {}", reason(&error)))
+                .at(Span::new(file, start, start + text[start..].chars().next().map_or(0, char::len_utf8)), "here")
+                .help("give the `config.json` of a checkpoint")
+        })?;
+        Ok(Self { file, text, entries })
+    }
+
+    /// The keys, in order.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
+        self.entries.keys().map(String::as_str)
+    }
+
+    /// The value of a key.
+    pub(super) fn get(&self, key: &str) -> Option<Entry> {
+        let raw = self.entries.get(key)?;
+        let value = serde_json::from_str(raw.get()).ok()?;
+        Some(Entry { value, span: self.span(raw.get()) })
+    }
+
+    /// The object that the value of a key is.
+    pub(super) fn object(&self, key: &str) -> Option<Object<'t>> {
+        let entries = serde_json::from_str(self.entries.get(key)?.get()).ok()?;
+        Some(Self { entries, ..*self })
+    }
+
+    /// Where a key stands.
+    pub(super) fn key_span(&self, key: &str) -> Option<Span> {
+        let value = self.span(self.entries.get(key)?.get());
+        let quoted = format!("\"{key}\"");
+        let start = self.text[..value.start as usize].rfind(&quoted);
+        Some(start.map_or(value, |start| Span::new(self.file, start, start + quoted.len())))
+    }
+
+    /// Where a part of the text stands.
+    fn span(&self, part: &str) -> Span {
+        let start = part.as_ptr() as usize - self.text.as_ptr() as usize;
+        Span::new(self.file, start, start + part.len())
+    }
+}
+
+/// The byte position of a line and a column, both from 1; columns count bytes.
+fn offset(text: &str, line: usize, column: usize) -> usize {
+    let before: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
+    let at = (before + column.saturating_sub(1)).min(text.len());
+    (0..=at).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
+}
+
+/// The byte position of the last character that can be seen.
+fn last(text: &str) -> usize {
+    text.trim_end().char_indices().next_back().map_or(0, |(at, _)| at)
+}
+
+/// What serde_json says, without the place.
+fn reason(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    text.split(" at line ").next().unwrap_or_default().to_lowercase()
+}

@@ -1,0 +1,108 @@
+//! What a key of `config.json` can be to Halite, and the keys that all families share.
+
+use super::rope::Scaling;
+
+/// A key and what it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Key {
+    pub(super) name: &'static str,
+    pub(super) meaning: Meaning,
+    /// What Transformers takes where the file leaves the key out.
+    pub(super) absent: Default,
+    /// What `null` stands for.
+    pub(super) null: Default,
+}
+
+/// What a key is to Halite.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Meaning {
+    /// The value of this key of the model's configuration.
+    Sets(&'static str),
+    /// Something that the model has one way only: one of these values, as JSON.
+    Only(&'static [&'static str]),
+    /// The rate of a dropout, which Halite does not have. It matters in training only.
+    Dropout,
+    /// The angles of rotary positions: a table in one of these forms.
+    Rope(&'static [Scaling]),
+    /// Nothing that changes what the model computes.
+    Ignored,
+}
+
+/// A value that is not stated.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Default {
+    /// There is none: the file must state one.
+    Refused,
+    /// What the definition of the model takes.
+    Model,
+    /// This value, as JSON.
+    Json(&'static str),
+    /// The value of this other key.
+    Key(&'static str),
+}
+
+impl Key {
+    const fn new(name: &'static str, meaning: Meaning) -> Self {
+        Self { name, meaning, absent: Default::Model, null: Default::Model }
+    }
+
+    /// The same with a value for a file that leaves it out.
+    pub(super) const fn absent(self, absent: Default) -> Self {
+        Self { absent, ..self }
+    }
+
+    /// The same with a value for `null`.
+    pub(super) const fn null(self, null: Default) -> Self {
+        Self { null, ..self }
+    }
+}
+
+/// A key that sets a key of the model's configuration and must be stated.
+pub(super) const fn sets(name: &'static str, config: &'static str) -> Key {
+    Key::new(name, Meaning::Sets(config)).absent(Default::Refused).null(Default::Refused)
+}
+
+/// A key that must have one of some values, as JSON. Transformers takes the first where the file leaves it out.
+pub(super) const fn only(name: &'static str, values: &'static [&'static str]) -> Key {
+    Key::new(name, Meaning::Only(values)).null(Default::Refused)
+}
+
+/// A rate of dropout.
+pub(super) const fn dropout(name: &'static str) -> Key {
+    Key::new(name, Meaning::Dropout)
+}
+
+/// Rotary positions in one of some forms.
+pub(super) const fn rope(name: &'static str, forms: &'static [Scaling]) -> Key {
+    Key::new(name, Meaning::Rope(forms))
+}
+
+/// A key that changes nothing.
+pub(super) const fn ignored(name: &'static str) -> Key {
+    Key::new(name, Meaning::Ignored)
+}
+
+/// The keys of every family: where a checkpoint comes from, how text becomes tokens, how text is generated, what a program
+/// returns beside logits.
+pub(super) static SHARED: &[Key] = &[
+    ignored("model_type"),
+    ignored("_name_or_path"),
+    ignored("transformers_version"),
+    ignored("torch_dtype"),
+    ignored("dtype"),
+    ignored("use_cache"),
+    ignored("bos_token_id"),
+    ignored("eos_token_id"),
+    ignored("pad_token_id"),
+    ignored("unk_token_id"),
+    ignored("task_specific_params"),
+    ignored("output_attentions"),
+    ignored("output_hidden_states"),
+    ignored("return_dict"),
+    ignored("id2label"),
+    ignored("label2id"),
+    ignored("problem_type"),
+    ignored("attn_implementation"),
+    ignored("_attn_implementation_autoset"),
+    ignored("auto_map"),
+];

@@ -1,0 +1,49 @@
+//! The table `rope_scaling` of older files, `rope_parameters` of newer ones: rotary positions for long sequences.
+
+use super::keys::Default::{Json, Model};
+use super::keys::{Key, ignored, sets};
+use halite_spec::ConfigValue;
+
+/// One form of the table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scaling {
+    /// Its `rope_type`.
+    pub(super) rope_type: &'static str,
+    /// Its other keys.
+    pub(super) keys: &'static [Key],
+    /// Settings of the model that belong to it.
+    pub(super) fixed: &'static [(&'static str, ConfigValue)],
+}
+
+/// The name of the form, by which older files know it too.
+pub(super) const TYPES: [&str; 2] = ["rope_type", "type"];
+
+/// The form of a file that states none.
+pub(super) const DEFAULT: &str = "default";
+
+/// The base of the frequencies, which newer files state here.
+const THETA: Key = sets("rope_theta", "rope_theta").absent(Model);
+
+/// No scaling, in models that know none.
+pub(super) static UNSCALED: &[Scaling] = &[Scaling { rope_type: DEFAULT, keys: &[THETA], fixed: &[] }];
+
+/// What the model `llama3` takes.
+pub(super) static SCALED: &[Scaling] = &[
+    Scaling { rope_type: DEFAULT, keys: &[THETA], fixed: &[("rope_factor", ConfigValue::Real(1.0))] },
+    Scaling {
+        rope_type: "linear",
+        keys: &[THETA, sets("factor", "rope_factor"), ignored("original_max_position_embeddings")],
+        fixed: &[("rope_trained", ConfigValue::Real(0.0))],
+    },
+    Scaling {
+        rope_type: "llama3",
+        keys: &[
+            THETA,
+            sets("factor", "rope_factor"),
+            sets("low_freq_factor", "rope_low"),
+            sets("high_freq_factor", "rope_high"),
+            sets("original_max_position_embeddings", "rope_trained").absent(Json("8192")),
+        ],
+        fixed: &[],
+    },
+];

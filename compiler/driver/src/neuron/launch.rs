@@ -1,0 +1,85 @@
+//! How the programs of a recipe are started on Neuron.
+
+use super::{environment, flags};
+use halite_spec::target::{Setter, Variable};
+use halite_spec::{Launch, Parallel, Recipe, Target};
+use halite_support::{Diagnostic, Result, codes};
+use halite_target::Tables;
+use indexmap::IndexMap;
+use serde::Serialize;
+
+/// Processes that run a program together. Modules are compiled for one replica.
+const WORLD_SIZE: u32 = 1;
+
+/// How the modules of a recipe are started; `None` for a target that is not Neuron's.
+pub fn launch(recipe: &Recipe) -> Option<Launch> {
+    let forbidden = forbidden().map(|variable| variable.name.clone()).collect();
+    recipe.target.is_neuron().then_some(Launch { world_size: WORLD_SIZE, forbidden })
+}
+
+/// Variables under which nothing starts, neither a program nor the compiler: a library that may be loaded reads them.
+pub fn forbidden() -> impl Iterator<Item = &'static Variable> {
+    Tables::builtin().variables.iter().filter(|variable| variable.forbidden)
+}
+
+/// All that surrounds the programs of a recipe for Neuron.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Surroundings {
+    /// The target.
+    pub target: Target,
+    /// Processes that run a program together.
+    pub world_size: u32,
+    /// The layout over devices that the recipe plans and that is not compiled yet.
+    pub planned: Option<Parallel>,
+    /// Variables of all processes.
+    pub environment: IndexMap<String, String>,
+    /// Variables that differ from process to process, with what they are.
+    pub per_process: IndexMap<String, String>,
+    /// Variables that must not be set, with what says it instead.
+    pub forbidden: IndexMap<String, String>,
+    /// Flags of `neuronx-cc`.
+    pub flags: Vec<String>,
+}
+
+impl Surroundings {
+    /// The surroundings of a recipe.
+    ///
+    /// # Errors
+    /// When its target is not Neuron's.
+    pub fn of(recipe: &Recipe) -> Result<Self> {
+        let target = recipe.target;
+        let Some(launch) = launch(recipe) else {
+            let message = format!("a program for `{target}` has no environment and no flags");
+            let error = Diagnostic::error(codes::OTHER_TARGET, message);
+            return Err(error
+                .note("only programs for Neuron are started by something other than Halite")
+                .help("compile it with e.g. `--target trn1`, or add `--set target=trn1` to a recipe"));
+        };
+        let instead = |variable: &Variable| variable.instead.clone().unwrap_or_default();
+        let launcher = |variable: &&Variable| variable.set_by == Setter::Launcher;
+        let per_process = Tables::builtin().variables.iter().filter(launcher);
+        Ok(Self {
+            target,
+            world_size: launch.world_size,
+            planned: recipe.parallel,
+            environment: environment(recipe),
+            per_process: per_process.map(|variable| (variable.name.clone(), variable.meaning.clone())).collect(),
+            forbidden: forbidden().map(|variable| (variable.name.clone(), instead(variable))).collect(),
+            flags: flags(recipe),
+        })
+    }
+
+    /// What the processes are, in sentences.
+    pub(super) fn processes(&self) -> Vec<String> {
+        let count = if self.world_size == 1 { "one process" } else { "all processes" };
+        let mut lines = vec![match self.world_size {
+            1 => format!("A program was compiled for one replica on `{}`: {count} runs it.", self.target),
+            world => format!("A program was compiled for {world} replicas on `{}`: {count} run it.", self.target),
+        }];
+        if let Some(Parallel { tensor, pipeline, .. }) = self.planned {
+            let plan = format!("tensor {tensor}, pipeline {pipeline}");
+            lines.push(format!("The recipe plans {plan}; that layout is recorded, and not compiled yet."));
+        }
+        lines
+    }
+}

@@ -1,0 +1,216 @@
+use super::*;
+use crate::bundle::tests::small;
+use halite_spec::{PrecisionOverride, Target};
+use halite_tensor::DType;
+
+fn recipe(precision: &str, flags: &[&str]) -> Recipe {
+    let mut sources = halite_support::SourceMap::new();
+    let settings = [format!("precision={precision}"), "target=trn1".to_owned()];
+    let mut recipe = crate::source::load("tiny", &settings, &mut sources).unwrap().recipe;
+    recipe.neuron.flags = flags.iter().map(|flag| (*flag).to_owned()).collect();
+    recipe.neuron.environment.insert("NEURON_RT_LOG_LEVEL".to_owned(), "INFO".to_owned());
+    recipe
+}
+
+const PINNED: [&str; 7] = [
+    "--target=trn1",
+    "--model-type=transformer",
+    "--auto-cast=none",
+    "--implicit-integer-downcast=none",
+    "--logical-nc-config=1",
+    "--optlevel=2",
+    "--enable-mixed-precision-accumulation",
+];
+
+#[test]
+fn the_environment_follows_from_the_precision() {
+    let variables = |precision, seed| {
+        let mut recipe = recipe(precision, &[]);
+        recipe.precision.sr.seed = seed;
+        environment(&recipe).into_values().collect::<Vec<_>>()
+    };
+    assert_eq!(variables("mixed", 7), ["0", "0", "3", "600", "INFO"]);
+    assert_eq!(variables("bf16-sr", 7), ["0", "0", "3", "600", "INFO"], "dither works with the switch off");
+    assert_eq!(variables("mixed-sr", 7), ["1", "7", "3", "600", "INFO"]);
+}
+
+#[test]
+fn everything_that_has_a_default_is_pinned() {
+    assert_eq!(flags(&recipe("mixed", &[])), PINNED);
+    let of = |target, compiler: &str| {
+        let mut recipe = recipe("mixed", &[]);
+        recipe.target = target;
+        recipe.neuron.compiler = Some(CompilerVersion::try_from(compiler.to_owned()).unwrap());
+        flags(&recipe)
+    };
+    let trn2 = of(Target::Trn2, "2.27.5334");
+    assert!(trn2.contains(&"--native-int64=disabled".to_owned()), "{trn2:?}");
+    assert!(trn2.contains(&"--logical-nc-config=2".to_owned()), "{trn2:?}");
+    let early = of(Target::Trn1, "2.15.128");
+    assert!(!early.iter().any(|flag| flag.starts_with("--logical") || flag.starts_with("--implicit")), "{early:?}");
+}
+
+#[test]
+fn flags_have_one_order_and_form() {
+    let own = ["--auto-cast", "none", "--enable-mixed-precision-accumulation", "-O1", "--auto-cast=none"];
+    let mut expected = PINNED;
+    expected[5] = "--optlevel=1";
+    assert_eq!(flags(&recipe("mixed", &own)), expected);
+    assert!(check(&recipe("mixed", &own)).is_empty());
+    for spelling in [&["--optlevel", "1"][..], &["--optlevel=1"], &["-O", "1"], &["-O=1"]] {
+        assert_eq!(flags(&recipe("mixed", spelling)), expected, "{spelling:?}");
+    }
+    let undocumented = recipe("mixed", &["--new", "a b", "-lnc", "1", "--tensorizer-options=--x --y"]);
+    assert_eq!(flags(&undocumented)[PINNED.len()..], ["--tensorizer-options=--x --y", "--new", "a b"]);
+    assert!(check(&undocumented).is_empty());
+}
+
+#[test]
+fn sums_decide_how_the_compiler_adds_up() {
+    let mut narrow = recipe("bf16", &[]);
+    narrow.precision.accumulate = DType::Bf16;
+    assert_eq!(flags(&narrow).last().unwrap(), "--disable-mixed-precision-accumulation");
+    let mut partly = recipe("mixed", &["--disable-mixed-precision-accumulation"]);
+    assert_eq!(check(&partly).len(), 1);
+    partly.precision.overrides =
+        vec![PrecisionOverride { accumulate: Some(DType::F16), ..PrecisionOverride::default() }];
+    assert_eq!(flags(&partly).last().unwrap(), "--disable-mixed-precision-accumulation");
+    assert!(check(&partly).is_empty());
+}
+
+#[test]
+fn whatever_changes_the_meaning_of_a_program_is_refused() {
+    let flags = [
+        "--auto-cast=all",
+        "--auto-cast",
+        "matmult",
+        "--auto-cast-type=bf16",
+        "--auto-cast none",
+        "--disable-mixed-precision-accumulation",
+        "--enable-mixed-precision-accumulation=false",
+        "--enable-mixed-precision-accumulation=true",
+        "--auto-cast",
+    ];
+    let mut recipe = recipe("mixed", &flags);
+    let refused = Tables::builtin().variables.iter().filter(|variable| variable.instead.is_some());
+    let names: Vec<_> = refused.map(|variable| variable.name.clone()).collect();
+    for name in &names {
+        recipe.neuron.environment.insert(name.clone(), "0".to_owned());
+    }
+    let mistakes = check(&recipe);
+    assert_eq!(mistakes.len(), names.len() + 8, "{mistakes:?}");
+    let keys: Vec<_> = mistakes.iter().rev().filter_map(Diagnostic::recipe_key).take(3).collect();
+    assert_eq!(keys, ["neuron.flags.8", "neuron.flags.7", "neuron.flags.6"]);
+}
+
+#[test]
+fn what_nothing_takes_is_refused() {
+    for (flags, part) in [
+        (&["--model-type=bert"][..], "does not take `bert`"),
+        (&["--model-type"], "has no value"),
+        (&["--enable-saturate-infinity=1"], "takes no value"),
+        (&["--target=trn2"], "`target` is `trn1`"),
+        (&["--native-int64=disabled"], "no flag for `trn1`"),
+        (&["-lnc=2"], "`trn1` does not take"),
+        (&["--optlevel=1", "-O3"], "given twice"),
+        (&["transformer"], "is no flag"),
+        (&["--enable-saturate-infinity", "yes"], "is no flag"),
+        (&["--implicit-integer-downcast=dot,sum"], "does not take `dot,sum`"),
+        (&["--cache_dir=/tmp"], "flag of wrappers"),
+        (&["--no_cache"], "flag of wrappers"),
+        (&["--log_level=INFO"], "flag of wrappers"),
+        (&["--retry_failed_compilation"], "flag of wrappers"),
+        (&["--output=x.neff"], "for `halite neuron compile` to give"),
+        (&["--new\n"], "control character"),
+    ] {
+        let mistakes = check(&recipe("mixed", flags));
+        assert!(mistakes.len() == 1 && mistakes[0].message().contains(part), "{flags:?}: {mistakes:?}");
+    }
+    assert!(check(&recipe("mixed", &["--implicit-integer-downcast=dot,pow"])).is_empty());
+    let mut early = recipe("mixed", &["--implicit-integer-downcast=none"]);
+    early.neuron.compiler = Some(CompilerVersion(vec![2, 16]));
+    assert!(check(&early)[0].message().contains("no flag of `neuronx-cc` 2.16"));
+}
+
+#[test]
+fn variables_are_held_to_what_they_take() {
+    for (name, value, part) in [
+        ("NEURON_RT_EXEC_TIMEOUT", "soon", "does not take `soon`"),
+        ("NEURON_RT_EXEC_TIMEOUT", "-1", "does not take"),
+        ("NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS", "3000000000", "does not take"),
+        ("NEURON_RT_LOG_LEVEL_TDRV", "LOUD", "does not take"),
+        ("NEURON_RT_VISIBLE_CORES", "0-3", "differs from process to process"),
+        ("A B", "1", "no name of a variable"),
+        ("1A", "1", "no name of a variable"),
+        ("A", "x\0", "zero byte"),
+    ] {
+        let mut recipe = recipe("mixed", &[]);
+        recipe.neuron.environment.insert(name.to_owned(), value.to_owned());
+        let mistakes = check(&recipe);
+        assert!(mistakes.len() == 1 && mistakes[0].message().contains(part), "{name}: {mistakes:?}");
+    }
+}
+
+#[test]
+fn what_nothing_documents_is_warned_of() {
+    let mut recipe = recipe("mixed", &["--optlevle=1", "--disable-dge", "--quite-another"]);
+    recipe.neuron.environment.insert("NEURON_RT_EXEC_TIMEOT".to_owned(), "1".to_owned());
+    recipe.neuron.environment.insert("MY_OWN".to_owned(), "1".to_owned());
+    recipe.parallel =
+        Some(halite_spec::Parallel { tensor: 4, pipeline: 1, sequence: false, zero1: false, global_batch: 8 });
+    let helps: Vec<_> = warnings(&recipe).into_iter().map(|warning| warning.help_text().unwrap().to_owned()).collect();
+    assert_eq!(
+        helps,
+        [
+            "did you mean `NEURON_RT_EXEC_TIMEOUT`?",
+            "did you mean `--optlevel`?",
+            "expect it to change or go with any version",
+            "check its name",
+            "choose 1, 2, 8, 16, 32, or a multiple of 32"
+        ]
+    );
+}
+
+#[test]
+fn other_targets_have_no_surroundings() {
+    let mut recipe = recipe("mixed", &["--optlevel=1"]);
+    recipe.target = Target::Cpu;
+    assert!(environment(&recipe).is_empty() && flags(&recipe).is_empty() && launch(&recipe).is_none());
+    assert!(Surroundings::of(&recipe).unwrap_err().message().contains("`cpu`"));
+}
+
+#[test]
+fn a_manifest_pins_what_its_recipe_says() {
+    let mut manifest = small().manifest;
+    assert!(check_manifest(&manifest).is_ok());
+    manifest.recipe.target = Target::Trn1;
+    manifest.environment = environment(&manifest.recipe);
+    manifest.flags = flags(&manifest.recipe);
+    manifest.launch = launch(&manifest.recipe);
+    assert!(check_manifest(&manifest).is_ok());
+    let refused = |change: fn(&mut Manifest)| {
+        let mut manifest = manifest.clone();
+        change(&mut manifest);
+        check_manifest(&manifest).unwrap_err().to_string()
+    };
+    let refusals = [
+        refused(|manifest| _ = manifest.environment.insert("XLA_DOWNCAST_BF16".to_owned(), "1".to_owned())),
+        refused(|manifest| _ = manifest.environment.insert("OTHER".to_owned(), "1".to_owned())),
+        refused(|manifest| _ = manifest.environment.shift_remove(environment::STOCHASTIC_ROUNDING_EN)),
+        refused(|manifest| _ = manifest.flags.pop()),
+        refused(|manifest| manifest.rounding.mode = RoundingMode::Sr),
+        refused(|manifest| manifest.launch = None),
+        refused(|manifest| manifest.launch.as_mut().unwrap().world_size = 8),
+    ];
+    assert!(refusals.iter().all(|refusal| refusal.contains("E0408")), "{refusals:?}");
+    assert!(refusals[0].contains("has no place") && refusals[2].contains("is nothing"), "{refusals:?}");
+}
+
+#[test]
+fn shells_read_back_what_is_quoted() {
+    for text in ["", "a", "a b", "it's", "$(reboot)", "`x`", "\"", "a\nb", "\\", "*", "~", "é", "-n", "a;b&c", "''"] {
+        let output =
+            std::process::Command::new("sh").args(["-c", &format!("printf %s {}", shell::quoted(text))]).output();
+        assert_eq!(String::from_utf8(output.unwrap().stdout).unwrap(), text);
+    }
+}

@@ -1,0 +1,111 @@
+//! What there is to compile.
+
+use super::command;
+use super::key::canonical_hlo;
+use crate::bundle::{Bundle, sha256};
+use halite_spec::Target;
+use halite_support::{Diagnostic, Result, codes};
+use std::path::{Component, Path};
+
+/// A program to compile once, with the modules of the bundle that are this program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Task {
+    /// The name of the model.
+    pub model: String,
+    /// The modules, the first of which names files; at least one.
+    pub modules: Vec<String>,
+    /// The file of the first module in the bundle.
+    pub file: String,
+    /// The HLO of the first module.
+    pub hlo: Vec<u8>,
+    /// SHA-256 of its canonical bytes.
+    pub canonical: String,
+    /// The flags that the compiler gets, with the target among them.
+    pub flags: Vec<String>,
+}
+
+impl Task {
+    /// The name of the first module.
+    pub fn name(&self) -> &str {
+        self.modules.first().map_or("", String::as_str)
+    }
+}
+
+/// The tasks of a bundle in the order of its modules; modules that are the same program are one task.
+///
+/// # Errors
+/// When the bundle is not for Neuron, or a module cannot name a file.
+pub fn plan(bundle: &Bundle) -> Result<Vec<Task>> {
+    let manifest = &bundle.manifest;
+    let target = manifest.recipe.target;
+    if !target.is_neuron() {
+        return Err(not_for_neuron(target));
+    }
+    let flags = command::with_target(&manifest.flags, target);
+    let mut tasks: Vec<Task> = Vec::new();
+    for module in &manifest.modules {
+        check_name(&module.name)?;
+        let hlo = bundle.hlo(module)?;
+        let canonical = sha256(&canonical_hlo(hlo));
+        match tasks.iter_mut().find(|task| task.canonical == canonical) {
+            Some(task) => task.modules.push(module.name.clone()),
+            None => tasks.push(Task {
+                model: manifest.model.name.clone(),
+                modules: vec![module.name.clone()],
+                file: module.file.clone(),
+                hlo: hlo.to_vec(),
+                canonical,
+                flags: flags.clone(),
+            }),
+        }
+    }
+    Ok(tasks)
+}
+
+fn not_for_neuron(target: Target) -> Diagnostic {
+    let names: Vec<&str> = Target::ALL.into_iter().filter(|target| target.is_neuron()).map(Target::name).collect();
+    Diagnostic::error(codes::BUNDLE, format!("the bundle is for `{target}`, which `neuronx-cc` does not compile for"))
+        .help(format!("compile the recipe with `--target`, one of {}", names.join(", ")))
+}
+
+/// A module names files, so that its name must be the plain name of one.
+fn check_name(name: &str) -> Result<()> {
+    let mut components = Path::new(name).components();
+    let plain = matches!((components.next(), components.next()), (Some(Component::Normal(_)), None));
+    if plain && !name.starts_with(['-', '.']) && !name.contains(['/', '\0', '\n']) {
+        return Ok(());
+    }
+    Err(Diagnostic::error(codes::BUNDLE, format!("the module `{}` cannot name a file", name.escape_debug())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bundle::tests::small;
+
+    #[test]
+    fn equal_modules_are_one_task() {
+        let mut bundle = small();
+        bundle.manifest.recipe.target = Target::Trn1;
+        let mut twice = bundle.manifest.modules[0].clone();
+        let count = bundle.manifest.modules.len();
+        twice.name = "again".to_owned();
+        bundle.manifest.modules.push(twice);
+        let tasks = plan(&bundle).unwrap();
+        assert_eq!(tasks.len(), count);
+        assert_eq!(tasks[0].modules.last().map(String::as_str), Some("again"));
+        assert!(tasks[0].flags.contains(&"--target=trn1".to_owned()), "{:?}", tasks[0].flags);
+    }
+
+    #[test]
+    fn other_targets_and_names_are_refused() {
+        let mut bundle = small();
+        bundle.manifest.recipe.target = Target::Cpu;
+        assert!(plan(&bundle).unwrap_err().message().contains("`cpu`"));
+        bundle.manifest.recipe.target = Target::Trn1;
+        for name in ["../x", "", "-x", ".x", "a/b", "/a"] {
+            name.clone_into(&mut bundle.manifest.modules[0].name);
+            assert!(plan(&bundle).unwrap_err().message().contains("cannot name a file"), "{name}");
+        }
+    }
+}

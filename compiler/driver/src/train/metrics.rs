@@ -1,0 +1,45 @@
+//! What a module reports of one run.
+
+use halite_runtime::Buffer;
+use halite_support::Result;
+use halite_tensor::HostTensor;
+use indexmap::IndexMap;
+
+/// Scalars by name, in the order of the module's outputs.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Metrics(IndexMap<String, f64>);
+
+impl Metrics {
+    /// Copies the scalars among outputs to the host.
+    pub(super) fn download(outputs: &IndexMap<String, Buffer>) -> Result<Self> {
+        let scalar = |tensor: HostTensor| tensor.f64s().first().copied().unwrap_or(f64::NAN);
+        let scalars = outputs.iter().filter(|(_, buffer)| buffer.spec().shape.rank() == 0);
+        let scalars = scalars.map(|(name, buffer)| Ok((name.clone(), scalar(buffer.download()?))));
+        Ok(Self(scalars.collect::<Result<_>>()?))
+    }
+
+    /// The metric of this name, if the module reports it.
+    pub fn get(&self, name: &str) -> Option<f64> {
+        self.0.get(name).copied()
+    }
+
+    /// The metric `loss`: of an update the mean over the batch, of an evaluation the sum; NaN when there is none.
+    pub fn loss(&self) -> f64 {
+        self.get("loss").unwrap_or(f64::NAN)
+    }
+
+    /// The mean loss of an evaluation: its loss divided by its `count`.
+    pub fn mean_loss(&self) -> f64 {
+        self.loss() / self.get("count").unwrap_or(f64::NAN)
+    }
+
+    /// Name and value of each.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, f64)> {
+        self.0.iter().map(|(name, &value)| (name.as_str(), value))
+    }
+
+    /// All of them by name.
+    pub fn into_map(self) -> IndexMap<String, f64> {
+        self.0
+    }
+}

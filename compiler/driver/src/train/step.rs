@@ -1,0 +1,300 @@
+//! A training step with its state on a device.
+
+use super::metrics::Metrics;
+use super::state::{DeviceBatch, State, check_state, completed_steps};
+use crate::bundle::Bundle;
+use crate::convert::{pack_given, to_model};
+use crate::execute::{LoadedModule, check_tensors};
+use crate::init::initial_state_of;
+use crate::tensors::{self, Tensors};
+use halite_runtime::Executor;
+use halite_spec::{Buffer, BufferSlot, Manifest, ModuleRole};
+use halite_support::{CancelToken, Diagnostic, Diagnostics, codes};
+use halite_tensor::HostTensor;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The training step of a bundle on the first device of an executor, and the state that it works on.
+///
+/// The state stays on the device from step to step: every buffer that a step replaces is given to it, and what it gives
+/// back takes its place. A step that fails part way may have used up buffers; load the state again then.
+///
+/// ```no_run
+/// use halite::{Session, TrainStep, compile::CompileOptions, source};
+/// use halite_runtime::{ClientOptions, Pjrt, find_plugin};
+/// use halite_tensor::{DType, HostTensor};
+///
+/// # fn main() -> Result<(), halite_support::Diagnostics> {
+/// # let one = |error: halite_runtime::RuntimeError| vec![error.into()];
+/// let mut session = Session::new();
+/// let source = source::load("tiny", &[], &mut session.sources)?;
+/// let bundle = session.compile(&source, &CompileOptions::default())?.bundle;
+/// let plugin = find_plugin(None).map_err(one)?;
+/// let executor = Pjrt::open(&plugin, &ClientOptions::default()).map_err(one)?;
+/// let mut step = TrainStep::load(&executor, &bundle)?;
+/// step.init_state(7)?;
+/// let tokens = HostTensor::zeros(DType::S32, [8, 65]);
+/// for _ in 0..10 {
+///     println!("{}", step.step(&tokens)?.loss());
+/// }
+/// step.save_state("state.safetensors".as_ref())?;
+/// # Ok(())
+/// # }
+/// ```
+pub struct TrainStep<'e> {
+    executor: &'e dyn Executor,
+    modules: Arc<Modules>,
+    state: Option<State>,
+    completed: u64,
+    cancel: CancelToken,
+}
+
+/// What steps on different states share.
+struct Modules {
+    manifest: Manifest,
+    train_step: LoadedModule,
+    eval: Option<LoadedModule>,
+}
+
+impl std::fmt::Debug for TrainStep<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TrainStep")
+            .field("completed", &self.completed)
+            .field("state", &self.state)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The data of one step. Inputs whose content the model declares, such as a causal mask, need not be given.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Batch<'a> {
+    /// The tensor of a model that is fed one, e.g. tokens `s32[batch, seq + 1]`.
+    One(&'a HostTensor),
+    /// Tensors by name.
+    Named(&'a Tensors),
+    /// What is on the device already.
+    Device(&'a DeviceBatch),
+}
+
+impl<'a> From<&'a HostTensor> for Batch<'a> {
+    fn from(tensor: &'a HostTensor) -> Self {
+        Self::One(tensor)
+    }
+}
+
+impl<'a> From<&'a Tensors> for Batch<'a> {
+    fn from(tensors: &'a Tensors) -> Self {
+        Self::Named(tensors)
+    }
+}
+
+impl<'a> From<&'a DeviceBatch> for Batch<'a> {
+    fn from(batch: &'a DeviceBatch) -> Self {
+        Self::Device(batch)
+    }
+}
+
+impl<'e> TrainStep<'e> {
+    /// Compiles the training step of a bundle, and its evaluation where it has one. There is no state yet.
+    ///
+    /// # Errors
+    /// When the bundle has no training step, or a module is not what the manifest states or cannot be compiled.
+    pub fn load(executor: &'e dyn Executor, bundle: &Bundle) -> Result<Self, Diagnostics> {
+        Self::load_parts(executor, bundle, true).map_err(one)
+    }
+
+    /// As [`load`](Self::load); without `eval`, evaluation is left out.
+    pub(super) fn load_parts(executor: &'e dyn Executor, bundle: &Bundle, eval: bool) -> Result<Self, Diagnostic> {
+        let _span = tracing::info_span!("load", model = bundle.manifest.model.name).entered();
+        let train_step = LoadedModule::load(executor, bundle, bundle.module_with_role(ModuleRole::TrainStep)?)?;
+        train_step.output("loss")?;
+        let eval = match bundle.module_with_role(ModuleRole::Eval) {
+            Ok(entry) if eval => Some(LoadedModule::load(executor, bundle, entry)?),
+            _ => None,
+        };
+        let modules = Arc::new(Modules { manifest: bundle.manifest.clone(), train_step, eval });
+        Ok(Self { executor, modules, state: None, completed: 0, cancel: CancelToken::default() })
+    }
+
+    /// The same step without state: another run of what is compiled already.
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        let modules = self.modules.clone();
+        Self { executor: self.executor, modules, state: None, completed: 0, cancel: self.cancel.clone() }
+    }
+
+    /// The same step, which refuses to run once the token is cancelled.
+    #[must_use]
+    pub fn with_cancel(self, cancel: CancelToken) -> Self {
+        Self { cancel, ..self }
+    }
+
+    /// What is known of the step: inputs, outputs, the recipe.
+    pub fn manifest(&self) -> &Manifest {
+        &self.modules.manifest
+    }
+
+    /// Whether the bundle has an evaluation.
+    pub fn has_eval(&self) -> bool {
+        self.modules.eval.is_some()
+    }
+
+    /// Starts from the initial state of a seed, as [`initial_state`](crate::init::initial_state) makes it.
+    ///
+    /// # Errors
+    /// When the executor cannot hold it.
+    pub fn init_state(&mut self, seed: u64) -> Result<(), Diagnostics> {
+        let tensors = initial_state_of(self.manifest(), seed);
+        self.set_state(tensors)
+    }
+
+    /// Starts from tensors, named and stored as in the model or as in the bundle.
+    ///
+    /// # Errors
+    /// Every tensor that is missing, not of the state, or of the wrong type; then what the executor says.
+    pub fn set_state(&mut self, tensors: Tensors) -> Result<(), Diagnostics> {
+        let tensors = pack_given(self.manifest(), tensors)?;
+        check_state(self.manifest(), &tensors)?;
+        let completed = completed_steps(self.manifest(), &tensors);
+        // The old state goes first: two may not fit on the device.
+        self.state = None;
+        self.state = Some(State::upload(self.executor, self.manifest(), &tensors).map_err(one)?);
+        self.completed = completed;
+        Ok(())
+    }
+
+    /// Starts from the tensors of a safetensors file.
+    ///
+    /// # Errors
+    /// When the file cannot be read; as [`set_state`](Self::set_state).
+    pub fn load_state(&mut self, path: &Path) -> Result<(), Diagnostics> {
+        self.set_state(tensors::read(path).map_err(one)?)
+    }
+
+    /// Copies the state to the host, stored as in the bundle.
+    ///
+    /// # Errors
+    /// When there is none, or the copy fails.
+    pub fn state(&self) -> Result<Tensors, Diagnostics> {
+        self.held()?.download(|_| true).map_err(one)
+    }
+
+    /// Writes the state to a safetensors file, stored as in the bundle: [`load_state`](Self::load_state) reads it back
+    /// bit for bit.
+    ///
+    /// # Errors
+    /// When there is none, or the file cannot be written.
+    pub fn save_state(&self, path: &Path) -> Result<(), Diagnostics> {
+        tensors::write(path, &self.state()?).map_err(one)
+    }
+
+    /// Copies the weights to the host under the names of the model, whatever the bundle stores together.
+    ///
+    /// # Errors
+    /// When there is no state, or the copy fails.
+    pub fn weights(&self) -> Result<Tensors, Diagnostics> {
+        let is_weight = |name: &str| {
+            self.manifest().buffers.iter().any(|buffer| buffer.name == name && buffer.slot == BufferSlot::Weight)
+        };
+        to_model(self.manifest(), self.held()?.download(is_weight).map_err(one)?)
+    }
+
+    /// Completed updates: those of the state that was loaded, and those made since.
+    pub fn completed(&self) -> u64 {
+        self.completed
+    }
+
+    /// Copies a batch to the device, to use it more than once.
+    ///
+    /// # Errors
+    /// Every tensor that is missing, not an input, or of the wrong type; then what the executor says.
+    pub fn upload<'a>(&self, batch: impl Into<Batch<'a>>) -> Result<DeviceBatch, Diagnostics> {
+        let expected: Vec<&Buffer> = self.fed().collect();
+        let who = "the training step";
+        match batch.into() {
+            Batch::One(tensor) => {
+                let [only] = expected[..] else {
+                    let message = format!("{who} takes {} inputs, one tensor without a name is given", expected.len());
+                    return Err(one(Diagnostic::error(codes::TENSORS, message).help("give tensors by name")));
+                };
+                let tensors = Tensors::from_iter([(only.name.clone(), tensor.clone())]);
+                check_tensors(&tensors, &expected, who)?;
+                DeviceBatch::upload(self.executor, &tensors).map_err(one)
+            }
+            Batch::Named(tensors) => {
+                check_tensors(tensors, &expected, who)?;
+                DeviceBatch::upload(self.executor, tensors).map_err(one)
+            }
+            Batch::Device(batch) => {
+                let tensors = batch.download().map_err(one)?;
+                DeviceBatch::upload(self.executor, &tensors).map_err(one)
+            }
+        }
+    }
+
+    /// The inputs that the host feeds and that the model does not determine, in the order of the manifest.
+    pub fn fed(&self) -> impl Iterator<Item = &Buffer> {
+        let buffers = self.manifest().buffers.iter();
+        buffers.filter(|buffer| buffer.slot == BufferSlot::Batch && buffer.content.is_none())
+    }
+
+    /// Makes one update and returns its metrics: `loss`, the mean over the batch, and what else the step reports.
+    ///
+    /// # Errors
+    /// When there is no state, the token is cancelled, the batch does not fit (before anything runs), or the executor
+    /// fails.
+    pub fn step<'a>(&mut self, batch: impl Into<Batch<'a>>) -> Result<Metrics, Diagnostics> {
+        let metrics = self.run(batch.into(), |modules| Ok(&modules.train_step))?;
+        self.completed += 1;
+        Ok(metrics)
+    }
+
+    /// Measures a batch without an update: `loss`, the sum over its elements, and `count`, how many these are. Their
+    /// quotient is [`Metrics::mean_loss`].
+    ///
+    /// # Errors
+    /// When the bundle has no evaluation; as [`step`](Self::step).
+    pub fn eval<'a>(&mut self, batch: impl Into<Batch<'a>>) -> Result<Metrics, Diagnostics> {
+        self.run(batch.into(), |modules| {
+            modules.eval.as_ref().ok_or_else(|| {
+                let message = "the bundle has no module with the role `eval`";
+                Diagnostic::error(codes::MODULE, message).help("compile it with that role")
+            })
+        })
+    }
+
+    fn run(
+        &mut self,
+        batch: Batch<'_>,
+        module: impl FnOnce(&Modules) -> Result<&LoadedModule, Diagnostic>,
+    ) -> Result<Metrics, Diagnostics> {
+        self.cancel.check().map_err(one)?;
+        self.held()?;
+        let module = module(&self.modules).map_err(one)?;
+        let _span = tracing::debug_span!("execute", module = module.entry().name, step = self.completed).entered();
+        let uploaded;
+        let batch = match batch {
+            Batch::Device(batch) => batch,
+            batch => {
+                uploaded = self.upload(batch)?;
+                &uploaded
+            }
+        };
+        let state = self.state.as_mut().ok_or_else(|| one(no_state()))?;
+        let outputs = state.run(module, batch).map_err(one)?;
+        Metrics::download(&outputs).map_err(one)
+    }
+
+    fn held(&self) -> Result<&State, Diagnostics> {
+        self.state.as_ref().ok_or_else(|| one(no_state()))
+    }
+}
+
+fn no_state() -> Diagnostic {
+    Diagnostic::error(codes::TENSORS, "the training step has no state").help("call `init_state` or `load_state` first")
+}
+
+fn one(error: Diagnostic) -> Diagnostics {
+    vec![error]
+}

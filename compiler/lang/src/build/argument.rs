@@ -1,0 +1,107 @@
+//! What calls are given.
+
+use super::{Caller, ModelBuilder, Tensor};
+use crate::ops::Value;
+use halite_support::{Diagnostic, Name, codes};
+use halite_tensor::DType;
+
+/// An operand or attribute: a tensor, a number, a truth value, a word, an element type, or a list of these.
+///
+/// It is made by `Into`: `2`, `1e-5`, `true`, `"tanh"`, `DType::F32`, `[batch, seq]`, a [`Tensor`]. A number among tensors
+/// takes the element type and the shape of the tensor it is combined with.
+#[derive(Clone, Debug)]
+pub struct Argument<'b>(Kind<'b>);
+
+#[derive(Clone, Debug)]
+enum Kind<'b> {
+    Tensor(Tensor<'b>),
+    Int(i64),
+    Real(f64),
+    Bool(bool),
+    Text(Name),
+    Type(DType),
+    List(Vec<Argument<'b>>),
+}
+
+impl ModelBuilder<'_> {
+    /// The value of an argument; `None` when it is poisoned, or wrong and reported.
+    pub(super) fn value(&self, argument: Argument<'_>, caller: Caller) -> Option<Value> {
+        let refuse = |code, message: String, help| {
+            self.report(Diagnostic::error(code, message).help(help), caller);
+            None
+        };
+        match argument.0 {
+            Kind::Tensor(tensor) => {
+                if !tensor.belongs_to(self) {
+                    let message = "this tensor is one of another model".to_owned();
+                    return refuse(codes::KIND, message, "use tensors of the builder that made them");
+                }
+                tensor.value().map(Value::Tensor)
+            }
+            Kind::Int(value) => Some(Value::Int(value)),
+            Kind::Real(value) if !value.is_finite() => {
+                let message = format!("`{value}` is not a finite number");
+                refuse(codes::ARITHMETIC, message, "use a finite number, e.g. the largest of the element type")
+            }
+            Kind::Real(value) => Some(Value::Real(value)),
+            Kind::Bool(value) => Some(Value::Bool(value)),
+            Kind::Text(text) => Some(Value::Text(text)),
+            Kind::Type(dtype) => Some(Value::Type(self.stated(dtype))),
+            Kind::List(items) => {
+                items.into_iter().map(|item| self.value(item, caller)).collect::<Option<_>>().map(Value::List)
+            }
+        }
+    }
+}
+
+macro_rules! from {
+    ($($ty:ty: $value:ident => $kind:expr;)*) => {$(
+        impl From<$ty> for Argument<'_> {
+            fn from($value: $ty) -> Self {
+                Self($kind)
+            }
+        }
+    )*};
+}
+
+from! {
+    i32: value => Kind::Int(value.into());
+    i64: value => Kind::Int(value);
+    u32: value => Kind::Int(value.into());
+    usize: value => Kind::Int(i64::try_from(value).unwrap_or(i64::MAX));
+    f64: value => Kind::Real(value);
+    bool: value => Kind::Bool(value);
+    &str: value => Kind::Text(value.into());
+    String: value => Kind::Text(value.into());
+    DType: value => Kind::Type(value);
+}
+
+impl<'b> From<Tensor<'b>> for Argument<'b> {
+    fn from(tensor: Tensor<'b>) -> Self {
+        Self(Kind::Tensor(tensor))
+    }
+}
+
+impl<'b> From<&Tensor<'b>> for Argument<'b> {
+    fn from(tensor: &Tensor<'b>) -> Self {
+        Self(Kind::Tensor(*tensor))
+    }
+}
+
+impl<'b, T: Into<Argument<'b>>, const N: usize> From<[T; N]> for Argument<'b> {
+    fn from(items: [T; N]) -> Self {
+        Self(Kind::List(items.into_iter().map(Into::into).collect()))
+    }
+}
+
+impl<'b, T: Into<Argument<'b>>> From<Vec<T>> for Argument<'b> {
+    fn from(items: Vec<T>) -> Self {
+        Self(Kind::List(items.into_iter().map(Into::into).collect()))
+    }
+}
+
+impl<'b, T: Clone + Into<Argument<'b>>> From<&[T]> for Argument<'b> {
+    fn from(items: &[T]) -> Self {
+        Self(Kind::List(items.iter().cloned().map(Into::into).collect()))
+    }
+}

@@ -1,0 +1,151 @@
+//! What a model declares: batches, parameters, outputs, configuration; and tensors made of nothing.
+
+use super::{Argument, Call, Caller, Init, ModelBuilder, Tensor};
+use crate::ops::{Part, Place, Value, check_output, declared_twice, mask_role, normal};
+use crate::options::ConfigValue;
+use halite_ir::{ParamRole, TensorType};
+use halite_support::{Diagnostic, Result, codes};
+use halite_tensor::{DType, Shape};
+use std::panic::Location;
+
+impl ModelBuilder<'_> {
+    /// Data of one step, fed by the host, of this element type and shape. Batches come before parameters.
+    #[track_caller]
+    pub fn batch<'b>(&'b self, name: &str, dtype: DType, shape: impl Into<Argument<'b>>) -> Tensor<'b> {
+        self.input(name, dtype, shape.into(), |_| Ok(ParamRole::Batch), Location::caller())
+    }
+
+    /// A batch that is declared to be the causal mask, `pred[.., size, size]`: the host feeds that and nothing else, and
+    /// the compiler counts on it.
+    #[track_caller]
+    pub fn causal_mask<'b>(&'b self, name: &str, shape: impl Into<Argument<'b>>) -> Tensor<'b> {
+        let role = |ty: &TensorType| mask_role(name, ty, Place::whole(&()));
+        self.input(name, DType::Pred, shape.into(), role, Location::caller())
+    }
+
+    fn input<'b>(
+        &'b self,
+        name: &str,
+        dtype: DType,
+        shape: Argument<'b>,
+        role: impl FnOnce(&TensorType) -> Result<ParamRole>,
+        caller: Caller,
+    ) -> Tensor<'b> {
+        let weight = self.state.borrow().weights.keys().next().cloned();
+        if let Some(weight) = weight {
+            let message = format!("batch `{name}` is declared after parameter `{weight}`");
+            self.report(Diagnostic::error(codes::CONTRACT, message).help("declare batches first"), caller);
+        }
+        let twice = || Diagnostic::error(codes::DUPLICATE, format!("`{name}` is defined twice"));
+        let is_new = self.state.borrow_mut().claim(name, name.into(), caller, twice);
+        let shape = self.shape(shape, caller).filter(|_| is_new);
+        let value = shape.and_then(|shape| {
+            let ty = TensorType::new(self.stated(dtype), shape);
+            self.run(caller, |ops| Ok(ops.b.param(name, ty.clone(), role(&ty)?)))
+        });
+        if let Some(value) = value {
+            self.state.borrow_mut().batches.insert(name.into(), value);
+        }
+        Tensor::maybe(self, value)
+    }
+
+    /// A parameter: its name, which the scopes around it prefix, its sizes, and how it starts. It has the element type of
+    /// weights.
+    #[track_caller]
+    pub fn param<'b>(&'b self, name: &str, shape: impl Into<Argument<'b>>, init: Init) -> Tensor<'b> {
+        let caller = Location::caller();
+        let full = self.state.borrow().parameter_name(name);
+        let twice = || declared_twice(&full, Place::whole(&()));
+        let is_new = self.state.borrow_mut().claim(name, full.clone(), caller, twice);
+        let shape = self.shape(shape.into(), caller);
+        let init = self.check_init(init, caller);
+        let declared = shape.zip(init).filter(|_| is_new);
+        let value =
+            declared.and_then(|(shape, init)| self.run(caller, |ops| Ok(ops.weight(full.clone(), shape, init))));
+        if let Some(value) = value {
+            self.state.borrow_mut().weights.insert(full, (value, caller));
+        }
+        Tensor::maybe(self, value)
+    }
+
+    fn check_init(&self, init: Init, caller: Caller) -> Option<Init> {
+        let Init::Normal { std } = init else { return Some(init) };
+        let checked = normal(std);
+        if checked.is_none() {
+            let message = format!("expected a standard deviation, found the real number `{std:?}`");
+            let error = Diagnostic::error(codes::KIND, message).help("write a standard deviation here");
+            self.report(error, caller);
+        }
+        checked
+    }
+
+    /// Shows a value under a name: it becomes a result of the modules `forward` and `train_step`.
+    #[track_caller]
+    pub fn output(&self, name: &str, value: Tensor<'_>) {
+        let caller = Location::caller();
+        let mut state = self.state.borrow_mut();
+        state.check_name(name, caller);
+        match check_output(name, state.outputs.contains_key(name), Place::whole(&())) {
+            Ok(()) => {
+                drop(state);
+                let value = self.value(value.into(), caller);
+                let value = value.and_then(|value| if let Value::Tensor(value) = value { Some(value) } else { None });
+                self.state.borrow_mut().outputs.insert(name.into(), value);
+            }
+            Err(error) => state.report(error, caller),
+        }
+    }
+
+    /// Notes a setting of the model, which the manifest of a bundle then tells. Where a recipe states the setting too, as
+    /// it does `batch` and `seq`, the two must agree.
+    #[track_caller]
+    pub fn setting(&self, key: &str, value: impl Into<ConfigValue>) {
+        let caller = Location::caller();
+        let mut state = self.state.borrow_mut();
+        state.check_name(key, caller);
+        if state.config.insert(key.to_owned(), value.into()).is_some() {
+            let error = Diagnostic::error(codes::DUPLICATE, format!("`{key}` is defined twice"));
+            state.report(error, caller);
+        }
+    }
+
+    /// A tensor of this shape with the same number everywhere, in the element type of weights.
+    #[track_caller]
+    pub fn full<'b>(&'b self, shape: impl Into<Argument<'b>>, value: impl Into<Argument<'b>>) -> Tensor<'b> {
+        Call::new(self, "full", vec![shape.into(), value.into()], Location::caller()).one()
+    }
+
+    /// A scalar in the element type of weights.
+    #[track_caller]
+    pub fn scalar<'b>(&'b self, value: impl Into<Argument<'b>>) -> Tensor<'b> {
+        Call::new(self, "full", vec![Vec::<i64>::new().into(), value.into()], Location::caller()).one()
+    }
+
+    /// The positions along a dimension, from 0, as `s32` of this shape. Of another element type:
+    /// `m.call("iota", [shape]).attr("dim", 0).attr("type", DType::F32)`.
+    #[track_caller]
+    pub fn iota<'b>(&'b self, shape: impl Into<Argument<'b>>, dim: i64) -> Tensor<'b> {
+        Call::new(self, "iota", vec![shape.into(), dim.into()], Location::caller()).one()
+    }
+
+    /// Tensors one after the other along a dimension.
+    #[track_caller]
+    pub fn concat<'b>(&'b self, parts: &[Tensor<'b>], dim: i64) -> Tensor<'b> {
+        Call::new(self, "concat", vec![parts.into(), dim.into()], Location::caller()).one()
+    }
+
+    /// Where `condition` holds the element of `x`, elsewhere that of `y`; one of the two may be a number.
+    #[track_caller]
+    pub fn select<'b>(
+        &'b self,
+        condition: Tensor<'b>,
+        x: impl Into<Argument<'b>>,
+        y: impl Into<Argument<'b>>,
+    ) -> Tensor<'b> {
+        Call::new(self, "where", vec![condition.into(), x.into(), y.into()], Location::caller()).one()
+    }
+
+    fn shape(&self, shape: Argument<'_>, caller: Caller) -> Option<Shape> {
+        self.operate(caller, [shape], |ops, [shape]| ops.shape_of(&shape, Place::new(&(), Part::Given(0))))
+    }
+}

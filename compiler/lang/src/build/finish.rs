@@ -1,0 +1,66 @@
+//! The end: the contract of `main`, and what reaches the loss.
+
+use super::{ModelBuilder, Tensor};
+use crate::elaborate::Elaborated;
+use crate::ops::{Ops, Place, Value, is_needed, unneeded};
+use halite_ir::{Function, Value as Id};
+use halite_support::{Diagnostic, Diagnostics, Name, codes};
+use indexmap::IndexMap;
+use std::panic::Location;
+
+impl ModelBuilder<'_> {
+    /// The model, which returns the loss sum and the count over which it sums, both scalars. The builder can be used on: what
+    /// is added later is part of the next model that it finishes.
+    ///
+    /// # Errors
+    /// Every mistake that was made with this builder, in order: wrong operands, names that are taken, results that are no
+    /// scalars, parameters that the loss does not depend on. Each has a note with its place.
+    #[track_caller]
+    pub fn finish(&self, loss: Tensor<'_>, count: Tensor<'_>) -> Result<Elaborated, Diagnostics> {
+        let caller = Location::caller();
+        let results: Vec<_> = [loss, count].into_iter().map(|result| self.value(result.into(), caller)).collect();
+        let mut state = self.state.borrow().clone();
+        if state.batches.is_empty() {
+            let error = Diagnostic::error(codes::CONTRACT, "`main` takes no batch");
+            state.keep(error.help("declare one with `batch`"), caller);
+        }
+        let place = Place::whole(&());
+        let draft = state.draft.clone();
+        let mut ops = Ops::new(draft.resume(&mut state.module, self.registry), self.float);
+        let results: Option<Vec<Value>> = results.into_iter().collect();
+        let results = results.and_then(|results| ops.loss_and_count(&results, place).ok());
+        let mut errors: Diagnostics = Vec::new();
+        let mut warnings = Vec::new();
+        if let Some(results) = results {
+            errors = ops.check_results(results, place);
+            let outputs = state.outputs.iter().filter_map(|(name, value)| Some((name.clone(), (*value)?)));
+            ops.results(results, outputs.collect());
+            warnings = unread(ops.b.function(), &state.batches);
+        }
+        let needed = results.map(|[loss, _]| is_needed(ops.b.function(), loss));
+        ops.b.finish();
+        errors.into_iter().for_each(|error| state.keep(error, caller));
+        if let Some(needed) = needed.filter(|_| state.errors.is_empty()) {
+            let unused = state.weights.clone().into_iter().filter(|(_, (value, _))| !needed[value.index()]);
+            unused.for_each(|(name, (_, caller))| state.keep(unneeded(&name, place), caller));
+        }
+        if !state.errors.is_empty() {
+            return Err(state.errors);
+        }
+        Ok(Elaborated { module: state.module, config: state.config, warnings })
+    }
+}
+
+/// Batches that nothing reads, unless their names begin with `_`.
+fn unread(function: &Function, batches: &IndexMap<Name, Id>) -> Diagnostics {
+    let is_read = |value: Id| {
+        function.insts.iter().any(|inst| inst.args.contains(&value))
+            || function.results.iter().any(|result| result.value == value)
+    };
+    let unread = batches.iter().filter(|(name, value)| !name.starts_with('_') && !is_read(**value));
+    let warn = |(name, _): (&Name, &Id)| {
+        let message = format!("argument `{name}` is never used");
+        Diagnostic::warning(codes::UNUSED, message).help("remove it or begin its name with `_`")
+    };
+    unread.map(warn).collect()
+}

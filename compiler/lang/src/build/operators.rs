@@ -1,0 +1,123 @@
+//! Operators on tensors, and on tensors and numbers.
+
+use super::{Argument, Caller, Tensor};
+use crate::ast::{BinaryOp, Comparison};
+use crate::ops::Ops;
+use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Rem, Sub};
+use std::panic::Location;
+
+fn binary<'b>(op: BinaryOp, model: Tensor<'b>, x: Argument<'b>, y: Argument<'b>, caller: Caller) -> Tensor<'b> {
+    let model = model.model();
+    let operation = |ops: &mut Ops<'_>, [x, y]: [_; 2]| ops.binary(op, &x, &y, &());
+    Tensor::of(model, model.operate(caller, [x, y], operation))
+}
+
+macro_rules! operators {
+    ($($Trait:ident::$method:ident: $op:ident),* $(,)?) => {$(
+        impl<'b, T: Into<Argument<'b>>> $Trait<T> for Tensor<'b> {
+            type Output = Tensor<'b>;
+
+            #[track_caller]
+            fn $method(self, other: T) -> Tensor<'b> {
+                binary(BinaryOp::$op, self, self.into(), other.into(), Location::caller())
+            }
+        }
+
+        operators!($Trait::$method: $op; f64, i32, i64, usize);
+    )*};
+    ($Trait:ident::$method:ident: $op:ident; $($number:ty),*) => {$(
+        impl<'b> $Trait<Tensor<'b>> for $number {
+            type Output = Tensor<'b>;
+
+            #[track_caller]
+            fn $method(self, other: Tensor<'b>) -> Tensor<'b> {
+                binary(BinaryOp::$op, other, self.into(), other.into(), Location::caller())
+            }
+        }
+    )*};
+}
+
+operators! {
+    Add::add: Add,
+    Sub::sub: Subtract,
+    Mul::mul: Multiply,
+    Div::div: Divide,
+    Rem::rem: Remainder,
+}
+
+macro_rules! logic {
+    ($($Trait:ident::$method:ident: $op:ident),* $(,)?) => {$(
+        /// Element by element on truth values or on the bits of integers.
+        impl<'b, T: Into<Argument<'b>>> $Trait<T> for Tensor<'b> {
+            type Output = Tensor<'b>;
+
+            #[track_caller]
+            fn $method(self, other: T) -> Tensor<'b> {
+                binary(BinaryOp::$op, self, self.into(), other.into(), Location::caller())
+            }
+        }
+    )*};
+}
+
+logic! {
+    BitAnd::bitand: And,
+    BitOr::bitor: Or,
+}
+
+impl<'b> Neg for Tensor<'b> {
+    type Output = Tensor<'b>;
+
+    #[track_caller]
+    fn neg(self) -> Tensor<'b> {
+        let model = self.model();
+        Tensor::of(model, model.operate(Location::caller(), [self.into()], |ops, [x]| ops.negate(&x, &())))
+    }
+}
+
+/// Element by element on truth values or on the bits of integers.
+impl<'b> Not for Tensor<'b> {
+    type Output = Tensor<'b>;
+
+    #[track_caller]
+    fn not(self) -> Tensor<'b> {
+        let model = self.model();
+        Tensor::of(model, model.operate(Location::caller(), [self.into()], |ops, [x]| ops.not(&x, &())))
+    }
+}
+
+macro_rules! compare {
+    ($($(#[$doc:meta])* $method:ident: $comparison:ident;)*) => {
+        impl<'b> Tensor<'b> {$(
+            $(#[$doc])*
+            #[track_caller]
+            pub fn $method(self, other: impl Into<Argument<'b>>) -> Tensor<'b> {
+                let op = BinaryOp::Compare(Comparison::$comparison);
+                binary(op, self, self.into(), other.into(), Location::caller())
+            }
+        )*}
+    };
+}
+
+compare! {
+    /// Where the two are equal, as `pred`.
+    equal: Equal;
+    /// Where the two differ, as `pred`.
+    not_equal: NotEqual;
+    /// Where this is less, as `pred`.
+    less: Less;
+    /// Where this is at most the other, as `pred`.
+    less_equal: LessEqual;
+    /// Where this is greater, as `pred`.
+    greater: Greater;
+    /// Where this is at least the other, as `pred`.
+    greater_equal: GreaterEqual;
+}
+
+impl<'b> Tensor<'b> {
+    /// The product of the last dimension with the one before the last of `other`: a matrix, or a tensor whose leading
+    /// dimensions are those of this one. A narrow product is summed in `f32`.
+    #[track_caller]
+    pub fn matmul(self, other: Tensor<'b>) -> Tensor<'b> {
+        binary(BinaryOp::Matmul, self, self.into(), other.into(), Location::caller())
+    }
+}

@@ -1,0 +1,90 @@
+//! Arithmetic on numbers that are known while a model runs.
+
+use super::value::Value;
+use crate::ast::{BinaryOp, Comparison};
+use halite_support::{Diagnostic, codes};
+
+/// Applies an operator to two values that are not tensors; `None` when it does not take values of these kinds.
+pub(super) fn binary(op: BinaryOp, left: &Value, right: &Value) -> Option<Result<Value, Diagnostic>> {
+    match (left, right) {
+        (Value::Int(x), Value::Int(y)) => ints(op, *x, *y),
+        (Value::Bool(x), Value::Bool(y)) => bools(op, *x, *y).map(Ok),
+        _ => reals(op, left.as_real()?, right.as_real()?),
+    }
+}
+
+fn overflow() -> Diagnostic {
+    Diagnostic::error(codes::ARITHMETIC, "the result does not fit in 64 bits")
+}
+
+fn ints(op: BinaryOp, x: i64, y: i64) -> Option<Result<Value, Diagnostic>> {
+    let result = match op {
+        BinaryOp::Add => x.checked_add(y),
+        BinaryOp::Subtract => x.checked_sub(y),
+        BinaryOp::Multiply => x.checked_mul(y),
+        BinaryOp::Divide | BinaryOp::Remainder if y == 0 => {
+            return Some(Err(Diagnostic::error(codes::ARITHMETIC, format!("{x} is divided by zero"))));
+        }
+        BinaryOp::Divide if x.checked_rem(y) != Some(0) => {
+            let message = format!("{x} / {y} is not a whole number");
+            let help = format!("choose a multiple of {y}, or divide real numbers: `{x}.0 / {y}`");
+            return Some(Err(Diagnostic::error(codes::ARITHMETIC, message).help(help)));
+        }
+        BinaryOp::Divide => x.checked_div(y),
+        BinaryOp::Remainder => x.checked_rem_euclid(y),
+        BinaryOp::Compare(comparison) => return Some(Ok(Value::Bool(compare(comparison, &x, &y)))),
+        BinaryOp::Or | BinaryOp::And | BinaryOp::Matmul => return None,
+    };
+    Some(result.map(Value::Int).ok_or_else(overflow))
+}
+
+fn bools(op: BinaryOp, x: bool, y: bool) -> Option<Value> {
+    Some(Value::Bool(match op {
+        BinaryOp::Or => x || y,
+        BinaryOp::And => x && y,
+        BinaryOp::Compare(Comparison::Equal) => x == y,
+        BinaryOp::Compare(Comparison::NotEqual) => x != y,
+        _ => return None,
+    }))
+}
+
+fn reals(op: BinaryOp, x: f64, y: f64) -> Option<Result<Value, Diagnostic>> {
+    let result = match op {
+        BinaryOp::Add => x + y,
+        BinaryOp::Subtract => x - y,
+        BinaryOp::Multiply => x * y,
+        BinaryOp::Divide => x / y,
+        BinaryOp::Remainder => x.rem_euclid(y),
+        BinaryOp::Compare(comparison) => return Some(Ok(Value::Bool(compare(comparison, &x, &y)))),
+        BinaryOp::Or | BinaryOp::And | BinaryOp::Matmul => return None,
+    };
+    Some(finite(result))
+}
+
+/// A real number, unless it is infinite or NaN.
+pub(crate) fn finite(value: f64) -> Result<Value, Diagnostic> {
+    if value.is_finite() {
+        return Ok(Value::Real(value));
+    }
+    Err(Diagnostic::error(codes::ARITHMETIC, "the result is not a finite number"))
+}
+
+fn compare<T: PartialOrd>(comparison: Comparison, x: &T, y: &T) -> bool {
+    match comparison {
+        Comparison::Equal => x == y,
+        Comparison::NotEqual => x != y,
+        Comparison::Less => x < y,
+        Comparison::LessEqual => x <= y,
+        Comparison::Greater => x > y,
+        Comparison::GreaterEqual => x >= y,
+    }
+}
+
+/// `-x` of a number; `None` for other values.
+pub(super) fn negate(x: &Value) -> Option<Result<Value, Diagnostic>> {
+    match x {
+        Value::Int(x) => Some(x.checked_neg().map(Value::Int).ok_or_else(overflow)),
+        Value::Real(x) => Some(Ok(Value::Real(-x))),
+        _ => None,
+    }
+}

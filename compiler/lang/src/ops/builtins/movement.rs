@@ -1,0 +1,166 @@
+//! Builtins that make, move or choose elements, and those that ask for sizes.
+
+use super::Bound;
+use crate::ops::{Ops, Place, Value};
+use halite_ir::Value as Tensor;
+use halite_support::{Diagnostic, Result, codes};
+use halite_tensor::{DType, Dims, Shape};
+
+type Cx<'a, 'r> = &'a mut Ops<'r>;
+
+impl Ops<'_> {
+    pub(super) fn tensor_of(&self, (value, place): (&Value, Place<'_>)) -> Result<Tensor> {
+        self.tensor(value, place)
+    }
+
+    /// One dimension below `rank`; the last one when left out.
+    fn one_dim(&self, given: Option<(&Value, Place<'_>)>, rank: usize, bound: &Bound<'_>) -> Result<usize> {
+        match given {
+            Some((value @ Value::Int(_), place)) => Ok(self.dims(value, rank, place)?[0]),
+            Some((other, place)) => Err(self.wrong_kind("a dimension", other, place)),
+            None if rank > 0 => Ok(rank - 1),
+            None => Err(bound.whole.mark(Diagnostic::error(codes::SHAPE, "a scalar has no dimension"), "here")),
+        }
+    }
+
+    fn dtype_of(&self, given: Option<(&Value, Place<'_>)>, default: DType) -> Result<DType> {
+        match given {
+            Some((Value::Type(dtype), _)) => Ok(*dtype),
+            Some((other, place)) => Err(self.wrong_kind("an element type", other, place)),
+            None => Ok(default),
+        }
+    }
+}
+
+fn one(value: Value) -> Vec<Value> {
+    vec![value]
+}
+
+/// The shape may leave one size open as -1.
+pub(super) fn reshape(cx: Cx<'_, '_>, bound: &Bound<'_>) -> Result<Vec<Value>> {
+    let x = cx.tensor_of(bound.required(0))?;
+    let (shape, place) = bound.required(1);
+    let mut sizes = cx.ints_of(shape, place)?;
+    if let Some(open) = sizes.iter().position(|&size| size == -1) {
+        let total = cx.b.shape(x).num_elements() as i64;
+        let rest = sizes.iter().enumerate().filter(|(dim, _)| *dim != open);
+        let known = rest.map(|(_, &size)| size).try_fold(1i64, i64::checked_mul);
+        sizes[open] = match known.filter(|&known| known > 0 && total % known == 0) {
+            Some(known) => total / known,
+            None => {
+                let message =
+                    format!("no size in place of -1 makes {sizes:?} hold the {total} elements of `{}`", cx.b.ty(x));
+                return Err(place.mark(Diagnostic::error(codes::SHAPE, message), "this shape"));
+            }
+        };
+    }
+    let sizes = Value::List(sizes.into_iter().map(Value::Int).collect());
+    let shape = cx.shape_of(&sizes, place)?;
+    cx.emit_tensor(bound.whole, |b| b.reshape(x, shape)).map(one)
+}
+
+/// Aligned at the last dimension; a size of 1 is repeated too.
+pub(super) fn broadcast(cx: Cx<'_, '_>, bound: &Bound<'_>) -> Result<Vec<Value>> {
+    let x = cx.tensor_of(bound.required(0))?;
+    let (shape, place) = bound.required(1);
+    let shape = cx.shape_of(shape, place)?;
+    let own = cx.b.shape(x).clone();
+    let first = shape.rank().checked_sub(own.rank());
+    let Some(first) = first.filter(|&first| own.iter().zip(&shape[first..]).all(|(&a, &b)| a == b || a == 1)) else {
+        let message = format!("`{}` cannot be repeated to shape {shape}", cx.b.ty(x));
+        return Err(bound.whole.mark(Diagnostic::error(codes::SHAPE, message), "here"));
+    };
+    let full: Vec<usize> = (0..own.rank()).filter(|&dim| own[dim] == shape[first + dim]).collect();
+    let squeezed: Shape = full.iter().map(|&dim| own[dim]).collect();
+    let dims: Dims = full.iter().map(|dim| first + dim).collect();
+    cx.emit_tensor(bound.whole, |b| {
+        let x = if squeezed == own { x } else { b.reshape(x, squeezed)? };
+        b.broadcast_in_dim(x, &dims, shape)
+    })
+    .map(one)
+}
+
+/// Without an order, the dimensions are reversed.
+pub(super) fn transpose(cx: Cx<'_, '_>, bound: &Bound<'_>) -> Result<Vec<Value>> {
+    let x = cx.tensor_of(bound.required(0))?;
+    let rank = cx.b.ty(x).rank();
+    let order = match bound.optional(1) {
+        Some((order, place)) => cx.dims(order, rank, place)?,
+        None => (0..rank).rev().collect(),
+    };
+    cx.emit_tensor(bound.whole, |b| b.transpose(x, &order)).map(one)
+}
+
+pub(super) fn concat(cx: Cx<'_, '_>, bound: &Bound<'_>) -> Result<Vec<Value>> {
+    let (parts, place) = bound.required(0);
+    let Value::List(parts) = parts else { return Err(cx.wrong_kind("a list of tensors", parts, place)) };
+    let tensors = parts.iter().map(|part| cx.tensor(part, place)).collect::<Result<Vec<_>>>()?;
+    let rank = tensors.first().map_or(0, |&tensor| cx.b.ty(tensor).rank());
+    let dim = cx.one_dim(bound.optional(1), rank, bound)?;
+    cx.emit_tensor(bound.whole, |b| b.concatenate(&tensors, dim)).map(one)
+}
+
+/// Equal parts of one dimension.
+pub(super) fn split(cx: Cx<'_, '_>, bound: &Bound<'_>) -> Result<Vec<Value>> {
+    let x = cx.tensor_of(bound.required(0))?;
+    let ty = cx.b.ty(x).clone();
+    let dim = cx.one_dim(bound.optional(2), ty.rank(), bound)?;
+    let size = ty.shape()[dim];
+    let (parts, place) = bound.required(1);
+    let Value::Int(count) = parts else { return Err(cx.wrong_kind("a whole number", parts, place)) };
+    let Some(count) = usize::try_from(*count).ok().filter(|&count| count > 0 && size.is_multiple_of(count)) else {
+        let message = format!("dimension {dim} ({size}) of `{ty}` does not split into {count} equal parts");
+        return Err(place.mark(Diagnostic::error(codes::SHAPE, message), "here"));
+    };
+    let width = size / count;
+    let part = |cx: Cx<'_, '_>, index| {
+        cx.emit_tensor(bound.whole, |b| b.slice_dim(x, dim, index * width, (index + 1) * width))
+    };
+    (0..count)
+        .map(|index| {
+            cx.step(bound.whole)?;
+            part(cx, index)
+        })
+        .collect()
+}
+
+pub(super) fn iota(cx: Cx<'_, '_>, bound: &Bound<'_>) -> Result<Vec<Value>> {
+    let (shape, place) = bound.required(0);
+    let shape = cx.shape_of(shape, place)?;
+    let dim = cx.one_dim(bound.optional(1), shape.rank(), bound)?;
+    let dtype = cx.dtype_of(bound.optional(2), DType::S32)?;
+    cx.emit_tensor(bound.whole, |b| b.iota(dtype, shape, dim)).map(one)
+}
+
+pub(super) fn full(cx: Cx<'_, '_>, bound: &Bound<'_>) -> Result<Vec<Value>> {
+    let (shape, place) = bound.required(0);
+    let shape = cx.shape_of(shape, place)?;
+    let dtype = cx.dtype_of(bound.optional(2), cx.float)?;
+    let (value, place) = bound.required(1);
+    let tensor = cx.fill(dtype, shape, value, place)?;
+    Ok(one(Value::Tensor(tensor)))
+}
+
+pub(super) fn convert(cx: Cx<'_, '_>, bound: &Bound<'_>) -> Result<Vec<Value>> {
+    let x = cx.tensor_of(bound.required(0))?;
+    let dtype = cx.dtype_of(bound.optional(1), cx.float)?;
+    cx.emit_tensor(bound.whole, |b| b.convert(x, dtype)).map(one)
+}
+
+pub(super) fn select(cx: Cx<'_, '_>, bound: &Bound<'_>) -> Result<Vec<Value>> {
+    let condition = cx.tensor_of(bound.required(0))?;
+    let (x, y) = cx.operands(bound.required(1), bound.required(2), bound.whole)?;
+    cx.emit_tensor(bound.whole, |b| b.select(condition, x, y)).map(one)
+}
+
+pub(super) fn dim(cx: Cx<'_, '_>, bound: &Bound<'_>) -> Result<Vec<Value>> {
+    let x = cx.tensor_of(bound.required(0))?;
+    let rank = cx.b.ty(x).rank();
+    let dim = cx.one_dim(bound.optional(1), rank, bound)?;
+    Ok(one(Value::Int(cx.b.shape(x)[dim] as i64)))
+}
+
+pub(super) fn rank(cx: Cx<'_, '_>, bound: &Bound<'_>) -> Result<Vec<Value>> {
+    let x = cx.tensor_of(bound.required(0))?;
+    Ok(one(Value::Int(cx.b.ty(x).rank() as i64)))
+}

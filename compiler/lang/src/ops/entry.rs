@@ -1,0 +1,100 @@
+//! The entry of a model: its weights, its results, and what reaches the loss.
+
+use super::{Ops, Place, Value};
+use halite_ir::{Function, Init, ParamRole, ResultRole, TensorType, Value as Tensor, WeightInfo};
+use halite_support::{Diagnostic, Name, Result, codes};
+use halite_tensor::Shape;
+use indexmap::IndexMap;
+
+/// What the results of `main` are to be.
+const RESULTS: &str = "end `main` with `return loss, count` as `cross_entropy` gives them";
+
+impl Ops<'_> {
+    /// Adds a weight.
+    pub(crate) fn weight(&mut self, name: Name, shape: Shape, init: Init) -> Tensor {
+        let info = WeightInfo { init, decay: None, packing: None };
+        self.b.param(name, TensorType::new(self.float, shape), ParamRole::Weight(info))
+    }
+
+    /// The loss sum and the count among what the model returns.
+    pub(crate) fn loss_and_count(&self, values: &[Value], place: Place<'_>) -> Result<[Tensor; 2]> {
+        if let [Value::Tensor(loss), Value::Tensor(count)] = values {
+            return Ok([*loss, *count]);
+        }
+        let found: Vec<_> = values.iter().map(|value| self.describe(value)).collect();
+        let message = format!("`main` must return the loss sum and the count, found {}", found.join(", "));
+        Err(place.mark(Diagnostic::error(codes::CONTRACT, message), "here").help(RESULTS))
+    }
+
+    /// What keeps the two from being the results of a model.
+    pub(crate) fn check_results(&self, [loss, count]: [Tensor; 2], place: Place<'_>) -> Vec<Diagnostic> {
+        let is_scalar = |value| self.b.ty(value).rank() == 0 && self.b.dtype(value) != halite_tensor::DType::Pred;
+        let fits =
+            [(loss, "loss sum", is_scalar(loss) && self.b.dtype(loss).is_float()), (count, "count", is_scalar(count))];
+        let refuse = |(value, role, _)| {
+            let message = format!("the {role} that `main` returns must be a scalar, found `{}`", self.b.ty(value));
+            place.mark(Diagnostic::error(codes::CONTRACT, message), "here").help(RESULTS)
+        };
+        fits.into_iter().filter(|(_, _, fits)| !fits).map(refuse).collect()
+    }
+
+    /// Adds the results: the loss, the count, then what the model shows.
+    pub(crate) fn results(&mut self, [loss, count]: [Tensor; 2], outputs: IndexMap<Name, Tensor>) {
+        self.b.named_result(loss, "loss", ResultRole::Loss);
+        self.b.named_result(count, "count", ResultRole::Count);
+        for (name, value) in outputs {
+            self.b.named_result(value, name, ResultRole::Probe);
+        }
+    }
+}
+
+/// The role of a batch that is declared to be the causal mask.
+pub(crate) fn mask_role(name: &str, ty: &TensorType, place: Place<'_>) -> Result<ParamRole> {
+    if ty.is_mask() {
+        return Ok(ParamRole::CausalMask);
+    }
+    let message = format!("argument `{name}` is declared causal, but `{ty}` is no mask");
+    let error = place.mark(Diagnostic::error(codes::CONTRACT, message), "declared here");
+    Err(error.help("give it a type such as `pred[seq, seq]`"))
+}
+
+/// Normal samples of this standard deviation; `None` when it is not one.
+pub(crate) fn normal(std: f64) -> Option<Init> {
+    (std.is_finite() && std >= 0.0).then_some(Init::Normal { std })
+}
+
+/// A weight whose name is taken.
+pub(crate) fn declared_twice(name: &str, place: Place<'_>) -> Diagnostic {
+    let error = Diagnostic::error(codes::DUPLICATE, format!("parameter `{name}` is declared twice"));
+    place
+        .mark(error, "again here")
+        .help("run each declaration in a scope of its own: `f(x) as name`, or `as name.{i}` in a loop")
+}
+
+/// Whether a value may be shown under a name; `is_taken` tells of other outputs.
+pub(crate) fn check_output(name: &str, is_taken: bool, place: Place<'_>) -> Result<()> {
+    if !is_taken && !["loss", "count"].contains(&name) {
+        return Ok(());
+    }
+    let message = format!("there is a result named `{name}` already");
+    Err(place.mark(Diagnostic::error(codes::DUPLICATE, message), "choose another name"))
+}
+
+/// Which values of a function the value `result` depends on, by index.
+pub(crate) fn is_needed(function: &Function, result: Tensor) -> Vec<bool> {
+    let mut needed = vec![false; function.values.len()];
+    needed[result.index()] = true;
+    for inst in function.insts.iter().rev() {
+        if inst.results.iter().any(|result| needed[result.index()]) {
+            inst.args.iter().for_each(|arg| needed[arg.index()] = true);
+        }
+    }
+    needed
+}
+
+/// A weight that the loss does not depend on: it would never be trained.
+pub(crate) fn unneeded(name: &str, place: Place<'_>) -> Diagnostic {
+    let message = format!("the loss does not depend on parameter `{name}`");
+    let error = place.mark(Diagnostic::error(codes::UNUSED, message), "declared here");
+    error.help("remove it, or use its value on the way to the loss")
+}

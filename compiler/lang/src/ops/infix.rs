@@ -1,0 +1,158 @@
+//! Operators.
+
+use super::{Ops, Part, Place, Site, Value, arithmetic};
+use crate::ast::{BinaryOp, Comparison};
+use halite_ir::ops::{Direction, DotGeneral};
+use halite_ir::{Builder, Value as Tensor};
+use halite_support::{Diagnostic, Result, codes};
+use halite_tensor::{DType, Dims, Shape};
+
+/// A value and where it stands.
+type At<'a> = (&'a Value, Place<'a>);
+
+impl Ops<'_> {
+    /// `-x`.
+    pub(crate) fn negate(&mut self, x: &Value, site: &dyn Site) -> Result<Value> {
+        let (whole, part) = (Place::whole(site), Place::new(site, Part::Given(0)));
+        if let Value::Tensor(tensor) = x {
+            return self.emit_tensor(whole, |b| b.negate(*tensor));
+        }
+        match arithmetic::negate(x) {
+            Some(result) => result.map_err(|error| whole.mark(error, "here")),
+            None => Err(self.wrong_kind("a number or a tensor", x, part)),
+        }
+    }
+
+    /// `not x`.
+    pub(crate) fn not(&mut self, x: &Value, site: &dyn Site) -> Result<Value> {
+        match x {
+            Value::Bool(value) => Ok(Value::Bool(!value)),
+            Value::Tensor(tensor) => self.emit_tensor(Place::whole(site), |b| b.not(*tensor)),
+            other => Err(self.wrong_kind("`true`, `false` or a tensor", other, Place::new(site, Part::Given(0)))),
+        }
+    }
+
+    /// An infix operator on numbers, or on at least one tensor.
+    pub(crate) fn binary(&mut self, op: BinaryOp, x: &Value, y: &Value, site: &dyn Site) -> Result<Value> {
+        let whole = Place::whole(site);
+        let (left, right) = ((x, Place::new(site, Part::Given(0))), (y, Place::new(site, Part::Given(1))));
+        if matches!(x, Value::Tensor(_)) || matches!(y, Value::Tensor(_)) {
+            return self.tensor_binary(op, left, right, whole);
+        }
+        match arithmetic::binary(op, x, y) {
+            Some(result) => result.map_err(|error| whole.mark(error, "here")),
+            None => {
+                let message = format!("this operator does not take {} and {}", self.describe(x), self.describe(y));
+                Err(whole.mark(Diagnostic::error(codes::KIND, message), "here"))
+            }
+        }
+    }
+
+    /// A number takes the element type and shape of the tensor; a tensor of lower rank is repeated along the leading
+    /// dimensions of the other.
+    fn tensor_binary(&mut self, op: BinaryOp, left: At<'_>, right: At<'_>, whole: Place<'_>) -> Result<Value> {
+        if op == BinaryOp::Matmul {
+            let (x, y) = (self.tensor(left.0, left.1)?, self.tensor(right.0, right.1)?);
+            return self.emit_tensor(whole, |b| matmul(b, x, y));
+        }
+        let (x, y) = self.operands(left, right, whole)?;
+        self.emit_tensor(whole, |b| match op {
+            BinaryOp::Or => b.or(x, y),
+            BinaryOp::And => b.and(x, y),
+            BinaryOp::Add => b.add(x, y),
+            BinaryOp::Subtract => b.subtract(x, y),
+            BinaryOp::Multiply => b.multiply(x, y),
+            BinaryOp::Divide => b.divide(x, y),
+            BinaryOp::Remainder => b.remainder(x, y),
+            BinaryOp::Compare(comparison) => b.compare(x, y, direction(comparison)),
+            BinaryOp::Matmul => matmul(b, x, y),
+        })
+    }
+
+    /// Two operands as tensors of one shape.
+    pub(super) fn operands(&mut self, left: At<'_>, right: At<'_>, whole: Place<'_>) -> Result<(Tensor, Tensor)> {
+        match (left.0, right.0) {
+            (Value::Tensor(x), Value::Tensor(y)) => self.emit(whole, |b| align(b, *x, *y)),
+            (Value::Tensor(x), number) => Ok((*x, self.fill_like(*x, number, right.1)?)),
+            (number, Value::Tensor(y)) => Ok((self.fill_like(*y, number, left.1)?, *y)),
+            (other, _) => Err(self.wrong_kind("a tensor", other, left.1)),
+        }
+    }
+
+    /// A number as a tensor of the type of `like`.
+    fn fill_like(&mut self, like: Tensor, number: &Value, place: Place<'_>) -> Result<Tensor> {
+        let ty = self.b.ty(like).clone();
+        self.fill(ty.dtype(), ty.shape().clone(), number, place)
+    }
+
+    /// A number as a tensor.
+    pub(super) fn fill(&mut self, dtype: DType, shape: Shape, number: &Value, place: Place<'_>) -> Result<Tensor> {
+        let value = match number {
+            Value::Int(value) if dtype.is_float() || in_range(dtype, *value) => Some(*value as f64),
+            Value::Real(value) if dtype.is_float() => Some(*value),
+            Value::Bool(value) if dtype == DType::Pred => Some(f64::from(u8::from(*value))),
+            _ => None,
+        };
+        let Some(value) = value else {
+            return Err(self.wrong_kind(&format!("a number that `{dtype}` can hold"), number, place));
+        };
+        self.emit(place, |b| b.splat(dtype, shape, value))
+    }
+}
+
+/// Repeats the operand of lower rank along the leading dimensions of the other.
+fn align(b: &mut Builder<'_>, x: Tensor, y: Tensor) -> Result<(Tensor, Tensor)> {
+    let (rank_x, rank_y) = (b.ty(x).rank(), b.ty(y).rank());
+    if rank_x == rank_y && b.shape(x) != b.shape(y) {
+        let message = format!("`{}` and `{}` have different shapes", b.ty(x), b.ty(y));
+        return Err(Diagnostic::error(codes::SHAPE, message).help("repeat one with `broadcast(x, shape)`"));
+    }
+    if rank_x == rank_y {
+        return Ok((x, y));
+    }
+    if rank_x < rank_y { Ok((repeat_like(b, x, y)?, y)) } else { Ok((x, repeat_like(b, y, x)?)) }
+}
+
+fn repeat_like(b: &mut Builder<'_>, low: Tensor, high: Tensor) -> Result<Tensor> {
+    let shape = b.shape(high).clone();
+    let first = shape.rank() - b.ty(low).rank();
+    if b.shape(low)[..] != shape[first..] {
+        let message = format!("`{}` does not match the last dimensions of `{}`", b.ty(low), b.ty(high));
+        return Err(Diagnostic::error(codes::SHAPE, message).help("use `broadcast(x, shape)` or `reshape(x, shape)`"));
+    }
+    let dims: Dims = (first..shape.rank()).collect();
+    b.broadcast_in_dim(low, &dims, shape)
+}
+
+/// The last dimension of `x` with the one before the last of `y`; leading dimensions of `y` are batch dimensions.
+fn matmul(b: &mut Builder<'_>, x: Tensor, y: Tensor) -> Result<Tensor> {
+    let (rank_x, rank_y) = (b.ty(x).rank(), b.ty(y).rank());
+    if rank_x == 0 || rank_y < 2 || (rank_y > 2 && rank_x != rank_y) {
+        let message = format!("`@` does not take `{}` and `{}`", b.ty(x), b.ty(y));
+        let help = "the right operand is a matrix, or both have the same leading dimensions";
+        return Err(Diagnostic::error(codes::SHAPE, message).help(help));
+    }
+    let batch: Dims = (0..rank_y - 2).collect();
+    let dtype = b.dtype(x);
+    let accumulate = if dtype == DType::F64 { DType::F64 } else { DType::F32 };
+    let contract = (Dims::from_slice(&[rank_x - 1]), Dims::from_slice(&[rank_y - 2]));
+    let product = b.emit(DotGeneral { batch: (batch.clone(), batch), contract, accumulate }, &[x, y])?;
+    b.convert(product, dtype)
+}
+
+fn in_range(dtype: DType, value: i64) -> bool {
+    const EXACT: u64 = 1 << 53;
+    let fits = |(low, high): (i128, i128)| (low..=high).contains(&i128::from(value));
+    dtype != DType::Pred && value.unsigned_abs() <= EXACT && dtype.int_range().is_some_and(fits)
+}
+
+fn direction(comparison: Comparison) -> Direction {
+    match comparison {
+        Comparison::Equal => Direction::Eq,
+        Comparison::NotEqual => Direction::Ne,
+        Comparison::Less => Direction::Lt,
+        Comparison::LessEqual => Direction::Le,
+        Comparison::Greater => Direction::Gt,
+        Comparison::GreaterEqual => Direction::Ge,
+    }
+}

@@ -1,0 +1,231 @@
+//! Models built in Rust: the same modules as from texts, the same complaints.
+
+use halite_ir::{Init, Registry, text, verify};
+use halite_lang::build::{ModelBuilder, Tensor};
+use halite_lang::{ConfigValue, Elaborated, Options, elaborate};
+use halite_support::{Diagnostics, SourceMap};
+use halite_tensor::DType;
+
+fn from_text(model: &str) -> Result<Elaborated, Diagnostics> {
+    let file = SourceMap::new().add("model.hal", model);
+    elaborate(file, model, &Options::default(), &Registry::builtin())
+}
+
+/// What a body makes of `x`, `f32[4,6]`, and `t`, `s32[4,6]`.
+fn built(
+    body: impl for<'b> Fn(&'b ModelBuilder<'b>, Tensor<'b>, Tensor<'b>) -> Tensor<'b>,
+) -> Result<Elaborated, Diagnostics> {
+    let registry = Registry::builtin();
+    let m = ModelBuilder::new("m", &registry);
+    let x = m.batch("x", DType::F32, [4, 6]);
+    let t = m.batch("t", DType::S32, [4, 6]);
+    let y = body(&m, x, t);
+    m.finish(y.convert(m.float()).sum_all(), m.full([1], 1.0).sum_all())
+}
+
+/// The text of the same model.
+fn in_text(body: &str) -> String {
+    format!(
+        "model m {{ fn main(x: float[4, 6], t: s32[4, 6]) {{ y = {body} \
+         return sum(convert(y, float)), sum(full([1], 1.0)) }} }}"
+    )
+}
+
+macro_rules! same {
+    ($($text:literal = |$m:ident, $x:ident, $t:ident| $body:expr;)*) => {
+        #[test]
+        fn builders_write_what_texts_write() {
+            $({
+                let expected = from_text(&in_text($text)).unwrap_or_else(|errors| panic!("{}: {errors:?}", $text));
+                let found = built(|$m, $x, $t| { let _ = ($m, $x, $t); $body });
+                let found = found.unwrap_or_else(|errors| panic!("{}: {errors:?}", $text));
+                verify(&found.module, &Registry::builtin()).unwrap();
+                let unnamed = |built: Elaborated| {
+                    let mut module = built.module;
+                    module.functions.iter_mut().flat_map(|f| &mut f.values).for_each(|value| value.hint = None);
+                    text::print(&module)
+                };
+                assert_eq!(unnamed(found), unnamed(expected), "{}", $text);
+            })*
+        }
+    };
+}
+
+same! {
+    "x * 2 + convert(t, f32)" = |m, x, t| x * 2 + t.convert(DType::F32);
+    "1 - x / 0.5" = |m, x, t| 1 - x / 0.5;
+    "-x % 3.0" = |m, x, t| -x % 3.0;
+    "t * 2 - 1" = |m, x, t| t * 2i64 - 1usize;
+    "x @ transpose(x)" = |m, x, t| x.matmul(x.transpose([1, 0]));
+    "where(x > 0 and not (t == 3), x, 0)" = |m, x, t| m.select(x.greater(0) & !t.equal(3), x, 0);
+    "x[1:, 0] + x[:3, -1]" = |m, x, t| x.slice((1.., 0)) + x.slice((..3, -1));
+    "x[0] * x" = |m, x, t| x.slice((0,)) * x;
+    "softmax(maximum(x, 0), dim = 0)" = |m, x, t| m.call("softmax", [x.maximum(0)]).attr("dim", 0).one();
+    "broadcast(mean(x, -1, keep = true), [4, 6])" =
+        |m, x, t| m.call("mean", [x]).attr("dims", -1).attr("keep", true).one().broadcast([4, 6]);
+    "concat([x, exp(x)], dim = 0) * sum(x, [0])" = |m, x, t| m.concat(&[x, x.exp()], 0) * x.sum([0]);
+    "reshape(x, [2, -1]) + iota([2, 12], type = float)" =
+        |m, x, t| x.reshape([2, -1]) + m.call("iota", [[2, 12]]).attr("type", m.float()).one();
+    "power(abs(x), 2) + log1p(rsqrt(abs(x) + 1))" = |m, x, t| x.abs().power(2) + (x.abs() + 1).rsqrt().log1p();
+    "convert(iota([4, 6], 0), bf16)" = |m, x, t| m.iota([4, 6], 0).convert(DType::Bf16);
+    "max(x, 1) / min(x, 1)" = |m, x, t| x.max(1) / x.min(1);
+    "gelu(x, tanh = true)" = |m, x, t| m.call("gelu", [x]).attr("tanh", true).one();
+}
+
+#[test]
+fn parts_parameters_and_outputs_are_those_of_texts() {
+    let model = "model m { config { n = 6 }
+        fn layer(x) { param weight: [n] = normal(0.5) param bias: [n] = zeros return x * weight + bias }
+        fn main(x: float[4, n], mask: pred[4, 4] = causal) {
+            for i in 0..2 { x = layer(x) as layers.{i} }
+            a, b = split(x, 2)
+            y = a * b
+            output y
+            scores = where(mask, y @ transpose(y), 0)
+            return sum(scores), sum(full([1], 1.0))
+        } }";
+    let registry = Registry::builtin();
+    let m = ModelBuilder::new("m", &registry);
+    m.setting("n", 6);
+    let mut x = m.batch("x", m.float(), [4, 6]);
+    let mask = m.causal_mask("mask", [4, 4]);
+    for layer in 0..2 {
+        x = m.scope(format_args!("layers.{layer}"), || {
+            let weight = m.param("weight", [x.dim(-1)], Init::Normal { std: 0.5 });
+            x * weight + m.param("bias", [x.dim(-1)], Init::Zeros)
+        });
+    }
+    let [a, b] = x.named("x").split(-1);
+    let y = (a.named("a") * b.named("b")).named("y");
+    m.output("y", y);
+    let scores = m.select(mask, y.matmul(y.transpose([1, 0])), 0).named("scores");
+    let built = m.finish(scores.sum_all(), m.full([1], 1.0).sum_all()).unwrap();
+    let expected = from_text(model).unwrap();
+    // In the text, weights come before the bias is declared; here too, each where it is first used.
+    let order = |built: &Elaborated| text::print(&built.module).lines().next().map(str::to_owned);
+    assert_eq!(order(&built), order(&expected));
+    assert_eq!(built.config, expected.config);
+    assert_eq!(built.config["n"], ConfigValue::Int(6));
+    assert_eq!(built.module.num_insts(), expected.module.num_insts());
+}
+
+/// Messages with the notes that say where.
+fn mistakes(result: Result<Elaborated, Diagnostics>) -> Vec<String> {
+    let errors = result.err().unwrap_or_default();
+    errors.iter().map(|error| format!("{}: {}", error.code().id, error.message())).collect()
+}
+
+/// Each mistake, in a text and in Rust, has the same message; the text says so once for each.
+macro_rules! alike {
+    ($($text:literal = |$m:ident, $x:ident, $t:ident| $body:expr;)*) => {
+        #[test]
+        fn mistakes_are_worded_alike() {
+            $({
+                let expected = mistakes(from_text(&in_text($text)));
+                let found = mistakes(built(|$m, $x, $t| { let _ = ($m, $x, $t); $body }));
+                assert_eq!(found, expected, "{}", $text);
+                assert!(!found.is_empty(), "{}", $text);
+            })*
+        }
+    };
+}
+
+alike! {
+    "x + iota([5])" = |m, x, t| x + m.iota([5], -1);
+    "x + t" = |m, x, t| x + t;
+    "t + 1.5" = |m, x, t| t + 1.5;
+    "x @ x" = |m, x, t| x.matmul(x);
+    "x[4]" = |m, x, t| x.slice((4,));
+    "x[0, 3:7]" = |m, x, t| x.slice((0, 3..7));
+    "x[0, 0, 0]" = |m, x, t| x.slice((0, 0, 0));
+    "reshape(x, [5, -1])" = |m, x, t| x.reshape([5, -1]);
+    "reshape(x, [0])" = |m, x, t| x.reshape([0]);
+    "broadcast(x, [6, 4])" = |m, x, t| x.broadcast([6, 4]);
+    "sum(x, 2)" = |m, x, t| x.sum(2);
+    "transpose(x, [0, 0])" = |m, x, t| x.transpose([0, 0]);
+    "reshape(x, 1.5)" = |m, x, t| x.reshape(1.5);
+    "softmax(x, x)" = |m, x, t| m.call("softmax", [x, x]).one();
+    "softmax(x, dimension = 1)" = |m, x, t| m.call("softmax", [x]).attr("dimension", 1).one();
+    "sofmax(x)" = |m, x, t| m.call("sofmax", [x]).one();
+    "mean(x, keep = 3)" = |m, x, t| m.call("mean", [x]).attr("keep", 3).one();
+    "mean(x, kep = true)" = |m, x, t| m.call("mean", [x]).attr("kep", true).one();
+    "split(x, 4)" = |m, x, t| m.call("split", [x]).attr("parts", 4).one();
+    "full([1099511627776, 1024], 0.0)" = |m, x, t| m.full([1i64 << 40, 1024], 0.0);
+    "-split(x, 2)" = |m, x, t| -m.call("split", [x]).attr("parts", 2).one();
+    "convert(x, 3)" = |m, x, t| x.convert(3);
+    "softmax(3)" = |m, x, t| m.call("softmax", [3]).one();
+}
+
+#[test]
+fn every_mistake_of_a_run_comes_back_with_its_place() {
+    let registry = Registry::builtin();
+    let m = ModelBuilder::new("m", &registry);
+    let x = m.batch("x", DType::F32, [4]);
+    m.scope("layers.0", || {
+        for _ in 0..3 {
+            let _ = x.reshape([3]) + 1;
+        }
+    });
+    let line = line!() + 1;
+    let w = m.param("w", [4], Init::Normal { std: -1.0 });
+    let v = m.param("v", [4], Init::Zeros);
+    let _ = (m.param("v", [4], Init::Ones), x * f64::NAN, m.param("a b", [4], Init::Ones));
+    m.scope("", || m.output("loss", x));
+    m.require(false, "`hidden` must be even");
+    let late = m.batch("late", DType::F32, [4]);
+    let errors = m.finish((x * w * v * late).sum_all(), x).unwrap_err();
+    let found: Vec<_> = errors.iter().map(|error| error.message().to_owned()).collect();
+    let expected = [
+        "`f32[4]` has 4 elements, `[3]` has 3",
+        "expected a standard deviation, found the real number `-1.0`",
+        "parameter `v` is declared twice",
+        "`NaN` is not a finite number",
+        "`a b` is not a name",
+        "`` is not the name of a scope",
+        "there is a result named `loss` already",
+        "`hidden` must be even",
+        "batch `late` is declared after parameter `v`",
+    ];
+    assert_eq!(found[1..], expected[1..], "{errors:?}");
+    assert_eq!(errors[0].notes().last().unwrap(), &format!("at `build.rs:{}`, in `layers.0`", line - 4));
+    assert_eq!(errors[1].notes().last().unwrap(), &format!("at `build.rs:{line}`"));
+}
+
+#[test]
+fn the_contract_of_main_holds() {
+    let registry = Registry::builtin();
+    let m = ModelBuilder::new("m", &registry);
+    let loss = m.full([2], 1.0);
+    let found = mistakes(m.finish(loss, loss));
+    let no_scalar = |what| format!("E0309: the {what} that `main` returns must be a scalar, found `f32[2]`");
+    assert_eq!(found, ["E0309: `main` takes no batch".to_owned(), no_scalar("loss sum"), no_scalar("count")]);
+    let m = ModelBuilder::new("m", &registry);
+    let (x, _spare, spare) =
+        (m.batch("x", DType::F32, [4]), m.batch("_spare", DType::F32, [4]), m.batch("spare", DType::F32, [4]));
+    let weight = m.param("weight", [4], Init::Ones);
+    let found = mistakes(m.finish(x * weight, x.sum_all()));
+    assert_eq!(found, ["E0309: the loss sum that `main` returns must be a scalar, found `f32[4]`"]);
+    let found = mistakes(m.finish(x.sum_all(), x.sum_all()));
+    assert_eq!(found, ["E0302: the loss does not depend on parameter `weight`"]);
+    let built = m.finish((x * weight).sum_all(), x.sum_all()).unwrap();
+    let warnings: Vec<_> = built.warnings.iter().map(|warning| warning.message()).collect();
+    assert_eq!(warnings, ["argument `spare` is never used"]);
+    // A builder goes on after it has finished a model.
+    m.finish((x * weight * spare).sum_all(), x.sum_all()).unwrap();
+    let other = ModelBuilder::new("other", &registry);
+    let y = other.batch("y", DType::F32, [4]);
+    assert_eq!(mistakes(other.finish((y + x).sum_all(), y.sum_all())), ["E0307: this tensor is one of another model"]);
+}
+
+#[test]
+fn loops_that_never_end_are_stopped() {
+    let registry = Registry::builtin();
+    let m = ModelBuilder::new("m", &registry);
+    let x = m.batch("x", DType::F32, [4]);
+    let mut y = x;
+    for _ in 0..200_010 {
+        y = -y;
+    }
+    let found = mistakes(m.finish(y.sum_all(), y.sum_all()));
+    assert_eq!(found, ["E0310: the model runs more than 200000 statements once its loops are unrolled"]);
+}

@@ -1,0 +1,126 @@
+//! Which temporaries live when.
+
+use super::graph::Graph;
+use super::storage::{Home, StepId, Steps};
+use rustc_hash::FxHashSet;
+
+/// When temporaries begin and end.
+pub(super) struct Liveness<'s> {
+    steps: &'s Steps,
+    order: &'s [StepId],
+    /// The position of each step in the order.
+    begin: Vec<u32>,
+    /// The position at which each result is last read.
+    last: Vec<u32>,
+    /// Steps whose results lie in memory of the module's results until these are written.
+    borrowed: Vec<bool>,
+}
+
+/// What happens to the temporaries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Change {
+    /// The result of a step gets memory.
+    Begins(StepId),
+    /// A step runs with what is live.
+    Runs(StepId),
+    /// The memory of a step's result is free.
+    Ends(StepId),
+}
+
+impl<'s> Liveness<'s> {
+    /// The lives of temporaries when steps run in the given order.
+    pub(super) fn new(steps: &'s Steps, order: &'s [StepId]) -> Self {
+        let num = steps.steps.len();
+        let (mut begin, mut last) = (vec![0; num], vec![0; num]);
+        for (position, &step) in order.iter().enumerate() {
+            let position = position as u32;
+            begin[step as usize] = position;
+            last[step as usize] = position;
+            for &read in steps.reads(step) {
+                last[read as usize] = position;
+            }
+        }
+        Self { steps, order, begin, last, borrowed: vec![false; num] }
+    }
+
+    /// The position at which a result is last read.
+    pub(super) fn last_read(&self, step: StepId) -> u32 {
+        self.last[step as usize]
+    }
+
+    /// Puts temporaries into results that take no parameter's memory, the largest first, as long as they end before the
+    /// result is written.
+    pub(super) fn borrow_results(&mut self, graph: &Graph<'_>, aliased: &FxHashSet<u32>) {
+        let fresh = graph.results.iter().enumerate().filter(|(index, _)| !aliased.contains(&(*index as u32)));
+        let fresh: FxHashSet<u32> = fresh.map(|(_, value)| *value).collect();
+        let lenders: Vec<StepId> = self.order.iter().copied().filter(|step| self.lends(*step, &fresh)).collect();
+        if lenders.is_empty() {
+            return;
+        }
+        let mut temporaries: Vec<StepId> =
+            self.order.iter().copied().filter(|step| self.home(*step) == Home::Temporary).collect();
+        temporaries.sort_by_key(|step| std::cmp::Reverse(self.bytes(*step)));
+        for lender in lenders {
+            let mut guests: Vec<StepId> = Vec::new();
+            for &step in &temporaries {
+                let apart = |guest: &StepId| {
+                    let (guest, step) = (*guest as usize, step as usize);
+                    self.last[guest] < self.begin[step] || self.last[step] < self.begin[guest]
+                };
+                let fits = self.bytes(step) <= self.bytes(lender) && self.bytes(step) * 4 > self.bytes(lender);
+                let free = !self.borrowed[step as usize] && self.last[step as usize] < self.begin[lender as usize];
+                if fits && free && guests.iter().all(apart) {
+                    self.borrowed[step as usize] = true;
+                    guests.push(step);
+                }
+            }
+        }
+    }
+
+    fn home(&self, step: StepId) -> Home {
+        self.steps.steps[step as usize].home
+    }
+
+    fn bytes(&self, step: StepId) -> u64 {
+        self.steps.steps[step as usize].bytes
+    }
+
+    fn lends(&self, step: StepId, fresh: &FxHashSet<u32>) -> bool {
+        let step = &self.steps.steps[step as usize];
+        step.home == Home::Result && step.bytes > LEAST_LENT && fresh.contains(&step.value)
+    }
+
+    /// Calls `visit` with everything that happens, in order. A step that may store over an operand of its size that ends with
+    /// it does.
+    pub(super) fn walk(&self, mut visit: impl FnMut(Change)) {
+        let mut ends = vec![Vec::new(); self.order.len()];
+        for &step in self.order {
+            if self.is_counted(step) {
+                ends[self.last[step as usize] as usize].push(step);
+            }
+        }
+        for (&id, ends) in self.order.iter().zip(&ends) {
+            let mut replaced = None;
+            if self.is_counted(id) {
+                if self.steps.steps[id as usize].in_place {
+                    replaced = ends.iter().find(|end| **end != id && self.bytes(**end) == self.bytes(id)).copied();
+                }
+                if let Some(replaced) = replaced {
+                    visit(Change::Ends(replaced));
+                }
+                visit(Change::Begins(id));
+            }
+            visit(Change::Runs(id));
+            for &end in ends.iter().filter(|end| Some(**end) != replaced) {
+                visit(Change::Ends(end));
+            }
+        }
+    }
+
+    fn is_counted(&self, step: StepId) -> bool {
+        self.home(step) == Home::Temporary && !self.borrowed[step as usize]
+    }
+}
+
+/// Results of fewer bytes are not worth a look.
+const LEAST_LENT: u64 = 1024;

@@ -1,0 +1,82 @@
+//! Integers on engines that compute in `f32`, and constants of 64 bits.
+
+use super::Checker;
+use super::graph::{describe, dtype, num_elements};
+use super::groups::Groups;
+use super::ranges::{combiner, integers, reduced_elements};
+use halite_hlo::proto::DotDimensionNumbers;
+use halite_hlo::types;
+use halite_tensor::{DType, IntRange};
+
+/// `f32` holds every integer up to this magnitude.
+const EXACT: i128 = 1 << 24;
+
+impl Checker<'_, '_> {
+    /// Operands or sums of integers may leave the range in which `f32` is exact.
+    pub(super) fn unproven_integer(&self, at: usize, of: &[String]) -> Option<String> {
+        let inst = self.graph.inst(at);
+        let shape = self.graph.operand_shape(at, 0)?;
+        let dtype = types::dtype(shape.element_type).filter(|dtype| dtype.is_int())?;
+        if !of.is_empty() && !of.iter().any(|name| name == dtype.name()) {
+            return None;
+        }
+        let ranges = self.ranges();
+        let operand = |number: usize| ranges.operand(&self.graph, at, number);
+        let (x, y) = (operand(0), operand(1));
+        let result = match inst.opcode.as_str() {
+            "dot" => contracted(inst.dot_dimension_numbers.as_deref(), &shape.dimensions)
+                .map(|count| x.corners(y, i128::saturating_mul).sum_of(count)),
+            "reduce" => self.folded(at, x, reduced_elements(&self.graph, at)).map(|sums| sums.union(y)),
+            "all-reduce" | "reduce-scatter" => {
+                self.folded(at, x, Groups::of(inst).map(|groups| groups.largest() as i128))
+            }
+            "add" => Some(x.corners(y, i128::saturating_add).union(y)),
+            "subtract" => Some(x.corners(y, i128::saturating_sub).union(y)),
+            "multiply" => Some(x.corners(y, i128::saturating_mul).union(y)),
+            _ => None,
+        };
+        // What leaves the type wraps, which floats do not.
+        let all = IntRange::of(dtype).unwrap_or(IntRange::ALL);
+        let exact = IntRange::new(all.low.max(1 - EXACT), all.high.min(EXACT - 1));
+        if result.is_some_and(|result| result.union(x).within(exact)) {
+            return None;
+        }
+        let (opcode, of) = (&inst.opcode, describe(Some(shape)));
+        Some(match result {
+            Some(result) => format!("`{opcode}` of `{of}` in {x} makes integers in {result}, and {exact} are exact"),
+            None => format!("`{opcode}` of `{of}` in {x} makes integers that may leave {exact}"),
+        })
+    }
+
+    /// What combining `count` values makes; bits are combined without arithmetic.
+    fn folded(&self, at: usize, x: IntRange, count: Option<i128>) -> Option<IntRange> {
+        match combiner(&self.graph, at)? {
+            "add" => Some(x.sum_of(count?)),
+            "maximum" | "minimum" => Some(x),
+            "and" | "or" | "xor" => Some(IntRange::ZERO),
+            _ => None,
+        }
+    }
+
+    /// A 64-bit constant holds a value beyond 32 bits.
+    pub(super) fn wide_constant(&self, at: usize) -> Option<String> {
+        let inst = self.graph.inst(at);
+        let narrow = match dtype(inst.shape.as_ref())? {
+            DType::S64 => DType::S32,
+            DType::U64 => DType::U32,
+            _ => return None,
+        };
+        let taken = IntRange::of(narrow)?;
+        let literal = inst.literal.as_deref()?;
+        let wide = integers(literal, dtype(inst.shape.as_ref())?);
+        let wide = wide.into_iter().find(|&value| !IntRange::new(value, value).within(taken))?;
+        Some(format!("the constant {wide} does not fit `{narrow}`"))
+    }
+}
+
+/// How many products each result of a dot adds up.
+fn contracted(dims: Option<&DotDimensionNumbers>, sizes: &[i64]) -> Option<i128> {
+    let size = |dim: &i64| sizes.get(usize::try_from(*dim).ok()?).copied();
+    let sizes: Option<Vec<i64>> = dims?.lhs_contracting_dimensions.iter().map(size).collect();
+    Some(num_elements(&halite_hlo::proto::ShapeProto { dimensions: sizes?, ..Default::default() }))
+}

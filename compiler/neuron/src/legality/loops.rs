@@ -1,0 +1,145 @@
+//! Loops that count.
+
+use super::Checker;
+use super::graph::Graph;
+use super::ranges::{Known, is_state};
+use halite_hlo::types::TUPLE;
+use halite_tensor::IntRange;
+
+impl Checker<'_, '_> {
+    /// The number of trips of a loop does not follow from constants.
+    pub(super) fn unknown_trip_count(&self, at: usize) -> Option<String> {
+        let init = self.graph.operand(at, 0).map(|operand| self.ranges().known(operand));
+        let known = Loop::new(&self.graph, at, init).is_some_and(|counted| counted.counter().is_some());
+        (!known).then(|| "the number of trips does not follow from constants".to_owned())
+    }
+}
+
+/// What the state of a loop is in its body: its counter, what no trip changes, anything else.
+pub(super) fn state(graph: &Graph<'_>, at: usize, init: Option<&Known>) -> Known {
+    let shape = graph.inst(at).shape.as_ref();
+    let anything = Known::of(shape);
+    let Some(counted) = Loop::new(graph, at, init) else { return anything };
+    let counter = counted.counter();
+    let element = |index: usize| match counter {
+        Some((own, range)) if own == index => range,
+        _ if counted.keeps(index) => counted.init.element(index),
+        _ => anything.element(index),
+    };
+    match &anything {
+        Known::One(_) => Known::One(element(0)),
+        Known::Many(elements) => (0..elements.len()).map(element).collect::<Known>().within(shape),
+    }
+}
+
+/// A loop with its body and condition.
+struct Loop<'g, 'a> {
+    graph: &'g Graph<'a>,
+    /// What the body and the condition return.
+    body: usize,
+    condition: usize,
+    init: &'g Known,
+}
+
+impl<'g, 'a> Loop<'g, 'a> {
+    fn new(graph: &'g Graph<'a>, at: usize, init: Option<&'g Known>) -> Option<Self> {
+        let (body, condition) = (graph.root(graph.callee(at, 0)?)?, graph.root(graph.callee(at, 1)?)?);
+        Some(Self { graph, body, condition, init: init? })
+    }
+
+    /// The element that the condition compares with a constant and the body moves by one, and its values in the body.
+    fn counter(&self) -> Option<(usize, IntRange)> {
+        let inst = self.graph.inst(self.condition);
+        let (left, right) = (self.graph.operand(self.condition, 0)?, self.graph.operand(self.condition, 1)?);
+        let direction = inst.comparison_direction.as_str();
+        if inst.opcode != "compare" {
+            return None;
+        }
+        match (self.limit(right), self.limit(left)) {
+            (Some(limit), _) => self.counts(left, direction, limit),
+            (_, Some(limit)) => self.counts(right, mirrored(direction), limit),
+            _ => None,
+        }
+    }
+
+    /// The value of a constant of the condition, or of a part of the state that never changes.
+    fn limit(&self, at: usize) -> Option<i128> {
+        let range = match self.index(at) {
+            Some(index) if self.keeps(index) => self.init.element(index),
+            _ => constant(self.graph, at)?,
+        };
+        (range.low == range.high).then_some(range.low)
+    }
+
+    fn counts(&self, at: usize, direction: &str, limit: i128) -> Option<(usize, IntRange)> {
+        let index = self.index(at)?;
+        let init = self.init.element(index);
+        let start = (init.low == init.high).then_some(init.low)?;
+        let step = self.step(index)?;
+        let last = match (direction, step) {
+            ("LT", 1..) => limit - 1,
+            ("LE", 1..) => limit,
+            ("GT", ..0) => limit + 1,
+            ("GE", ..0) => limit,
+            ("NE", 1) if start <= limit => limit - 1,
+            ("NE", -1) if start >= limit => limit + 1,
+            _ => return None,
+        };
+        let range =
+            if step > 0 { IntRange::new(start, last.max(start)) } else { IntRange::new(last.min(start), start) };
+        Some((index, range))
+    }
+
+    /// Which element of the state an instruction of the condition takes.
+    fn index(&self, at: usize) -> Option<usize> {
+        let index = usize::try_from(self.graph.inst(at).tuple_index).ok()?;
+        is_state(self.graph, at, index).then_some(index)
+    }
+
+    /// What the body returns for an element of the state.
+    fn next(&self, index: usize) -> Option<usize> {
+        let is_tuple = self.graph.inst(self.body).shape.as_ref().is_some_and(|shape| shape.element_type == TUPLE);
+        match self.graph.inst(self.body).opcode.as_str() {
+            "tuple" => self.graph.operand(self.body, index),
+            _ if !is_tuple && index == 0 => Some(self.body),
+            _ => None,
+        }
+    }
+
+    /// Whether the body hands an element on as it is.
+    fn keeps(&self, index: usize) -> bool {
+        self.next(index).is_some_and(|next| is_state(self.graph, next, index))
+    }
+
+    /// What the body adds to an element.
+    fn step(&self, index: usize) -> Option<i128> {
+        let next = self.next(index)?;
+        let (left, right) = (self.graph.operand(next, 0)?, self.graph.operand(next, 1)?);
+        let single = |at| constant(self.graph, at).filter(|range| range.low == range.high).map(|range| range.low);
+        match self.graph.inst(next).opcode.as_str() {
+            "add" if is_state(self.graph, left, index) => single(right),
+            "add" if is_state(self.graph, right, index) => single(left),
+            "subtract" if is_state(self.graph, left, index) => single(right).map(|step| -step),
+            _ => None,
+        }
+    }
+}
+
+/// The value of a constant, through copies and conversions.
+fn constant(graph: &Graph<'_>, at: usize) -> Option<IntRange> {
+    match graph.inst(at).opcode.as_str() {
+        "constant" => super::ranges::constant(graph, at),
+        "copy" | "convert" => super::ranges::constant(graph, graph.operand(at, 0)?),
+        _ => None,
+    }
+}
+
+fn mirrored(direction: &str) -> &str {
+    match direction {
+        "LT" => "GT",
+        "LE" => "GE",
+        "GT" => "LT",
+        "GE" => "LE",
+        other => other,
+    }
+}

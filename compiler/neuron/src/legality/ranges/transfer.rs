@@ -1,0 +1,150 @@
+//! The range of one result from those of its operands.
+
+use super::literal;
+use crate::legality::graph::{Graph, dtype};
+use halite_tensor::IntRange;
+
+/// The range of an integer result before any wrapping; `None` when nothing is known.
+pub(super) fn result(graph: &Graph<'_>, at: usize, operand: impl Fn(usize) -> IntRange) -> Option<IntRange> {
+    let inst = graph.inst(at);
+    let (x, y) = (|| operand(0), || operand(1));
+    Some(match inst.opcode.as_str() {
+        "constant" => return constant(graph, at),
+        "iota" => IntRange::new(0, i128::from(dimension(graph, at)?.max(1)) - 1),
+        "convert" => return converted(graph, at, x()),
+        "broadcast" | "copy" | "gather" | "reshape" | "reverse" | "slice" | "transpose" | "dynamic-slice"
+        | "all-gather" | "all-to-all" | "sort" => x(),
+        "collective-permute" => x().union(IntRange::ZERO),
+        "pad" | "dynamic-update-slice" => x().union(y()),
+        "concatenate" => (1..inst.operand_ids.len()).fold(x(), |range, number| range.union(operand(number))),
+        "select" => match x() {
+            IntRange { low: 1, .. } => y(),
+            IntRange { high: 0, .. } => operand(2),
+            _ => y().union(operand(2)),
+        },
+        "clamp" => y().corners(x(), i128::max).corners(operand(2), i128::min),
+        "compare" => return compared(graph, at, x(), y()),
+        "not" if is_pred(graph, at) => IntRange::new(1, 1).corners(x(), i128::saturating_sub),
+        "reduce" => return reduced(graph, at, x(), y()),
+        "all-reduce" if matches!(combiner(graph, at), Some("maximum" | "minimum" | "and" | "or")) => x(),
+        "scatter" if combiner(graph, at) == Some(ASSIGN) => x().union(operand(2)),
+        "popcnt" | "count-leading-zeros" => IntRange::new(0, 64),
+        "negate" => IntRange::ZERO.corners(x(), i128::saturating_sub),
+        "abs" if x().low >= 0 => x(),
+        "abs" => IntRange::new(0, x().high.max(x().low.saturating_neg())),
+        "sign" => IntRange::new(-1, 1),
+        opcode => return binary(opcode, x(), y()),
+    })
+}
+
+/// What a combiner that gives its second parameter is called.
+const ASSIGN: &str = "assign";
+
+/// The opcode by which the computation that an instruction calls combines its two parameters; [`ASSIGN`] when it gives
+/// the second.
+pub(in crate::legality) fn combiner<'a>(graph: &Graph<'a>, at: usize) -> Option<&'a str> {
+    let root = graph.root(graph.callee(at, 0)?)?;
+    let inst = graph.inst(root);
+    let parameter = |at: usize| (graph.inst(at).opcode == "parameter").then(|| graph.inst(at).parameter_number);
+    let operand = |number: usize| graph.operand(root, number).and_then(parameter);
+    match (inst.opcode.as_str(), inst.operand_ids.len()) {
+        ("parameter", _) if inst.parameter_number == 1 => Some(ASSIGN),
+        ("copy", 1) if operand(0) == Some(1) => Some(ASSIGN),
+        (opcode, 2) if matches!((operand(0), operand(1)), (Some(0), Some(1)) | (Some(1), Some(0))) => Some(opcode),
+        _ => None,
+    }
+}
+
+fn binary(opcode: &str, x: IntRange, y: IntRange) -> Option<IntRange> {
+    Some(match opcode {
+        "add" => x.corners(y, i128::saturating_add),
+        "subtract" => x.corners(y, i128::saturating_sub),
+        "multiply" => x.corners(y, i128::saturating_mul),
+        "maximum" => x.corners(y, i128::max),
+        "minimum" => x.corners(y, i128::min),
+        "divide" if y.low > 0 => x.corners(y, |x, y| x / y),
+        "remainder" if y.low > 0 => {
+            let largest = y.high - 1;
+            IntRange::new(if x.low < 0 { x.low.max(-largest) } else { 0 }, x.high.clamp(0, largest))
+        }
+        "and" => x.and(y),
+        "or" | "xor" => x.or(y),
+        "shift-left" => x.shift(y, |x, y| x << y),
+        "shift-right-logical" => x.shift(y, |x, y| x >> y),
+        "shift-right-arithmetic" if y.within(IntRange::new(0, 31)) => x.corners(y, |x, y| x >> y),
+        _ => return None,
+    })
+}
+
+fn is_pred(graph: &Graph<'_>, at: usize) -> bool {
+    dtype(graph.inst(at).shape.as_ref()) == Some(halite_tensor::DType::Pred)
+}
+
+/// The size of the dimension that an instruction names.
+fn dimension(graph: &Graph<'_>, at: usize) -> Option<i64> {
+    let inst = graph.inst(at);
+    let dim = usize::try_from(*inst.dimensions.first()?).ok()?;
+    inst.shape.as_ref()?.dimensions.get(dim).copied()
+}
+
+/// The range of the integers of a constant.
+pub(in crate::legality) fn constant(graph: &Graph<'_>, at: usize) -> Option<IntRange> {
+    let inst = graph.inst(at);
+    let values = literal::integers(inst.literal.as_ref()?, dtype(inst.shape.as_ref())?);
+    values.map(|value| IntRange::new(value, value)).reduce(IntRange::union)
+}
+
+/// Floats may be anything, and what does not fit is cut where the result is kept.
+fn converted(graph: &Graph<'_>, at: usize, x: IntRange) -> Option<IntRange> {
+    let to_pred = is_pred(graph, at);
+    match x {
+        IntRange::ZERO => Some(x),
+        _ if to_pred && (x.low > 0 || x.high < 0) => Some(IntRange::new(1, 1)),
+        _ if to_pred => None,
+        _ => Some(x),
+    }
+}
+
+/// Decides a comparison of integers where ranges do.
+fn compared(graph: &Graph<'_>, at: usize, x: IntRange, y: IntRange) -> Option<IntRange> {
+    if dtype(graph.operand_shape(at, 0)).is_none_or(halite_tensor::DType::is_float) {
+        return None;
+    }
+    let below = |x: IntRange, y: IntRange, or_equal: bool| {
+        let (always, never) =
+            if or_equal { (x.high <= y.low, x.low > y.high) } else { (x.high < y.low, x.low >= y.high) };
+        (always, never)
+    };
+    let (always, never) = match graph.inst(at).comparison_direction.as_str() {
+        "LT" => below(x, y, false),
+        "LE" => below(x, y, true),
+        "GT" => below(y, x, false),
+        "GE" => below(y, x, true),
+        _ => return None,
+    };
+    match (always, never) {
+        (true, _) => Some(IntRange::new(1, 1)),
+        (_, true) => Some(IntRange::ZERO),
+        _ => None,
+    }
+}
+
+/// The range of a reduction of one operand, all partial results among them.
+fn reduced(graph: &Graph<'_>, at: usize, x: IntRange, init: IntRange) -> Option<IntRange> {
+    if graph.inst(at).operand_ids.len() != 2 {
+        return None;
+    }
+    match combiner(graph, at)? {
+        "add" => Some(x.sum_of(reduced_elements(graph, at)?).corners(init, i128::saturating_add)),
+        "maximum" | "minimum" => Some(x.union(init)),
+        _ => None,
+    }
+}
+
+/// How many elements each result of a reduction is made of.
+pub(in crate::legality) fn reduced_elements(graph: &Graph<'_>, at: usize) -> Option<i128> {
+    let sizes = &graph.operand_shape(at, 0)?.dimensions;
+    let dims = graph.inst(at).dimensions.iter().map(|dim| sizes.get(usize::try_from(*dim).ok()?).copied());
+    dims.map(|size| size.map(|size| i128::from(size.max(0))))
+        .try_fold(1i128, |product, size| Some(product.saturating_mul(size?)))
+}

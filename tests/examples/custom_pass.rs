@@ -1,0 +1,80 @@
+//! A pass of one's own, with its golden file, and at work in a compilation.
+//!
+//! `cargo run -p halite-tests --example custom_pass` runs the golden below `examples/custom_pass/` and then compiles `tiny`
+//! with the pass; with `-- --bless` it rewrites what the golden expects.
+#![allow(clippy::print_stdout, reason = "an example shows what it does")]
+
+use halite::compile::CompileOptions;
+use halite::{Session, source};
+use halite_ir::{Module, Op, Phase, rewrite_functions};
+use halite_passes::{Changed, Kind, Pass, PassCx, PassInfo, PassRegistry, Relation};
+use halite_support::{Diagnostics, Result};
+use halite_tests::Harness;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// Writes `-(-x)` as `x`, which is the same bit for bit.
+#[derive(Debug)]
+struct DoubleNegation;
+
+impl Pass for DoubleNegation {
+    fn info(&self) -> PassInfo {
+        PassInfo {
+            name: "double-negation",
+            summary: "drop negations of negations",
+            kind: Kind::Optimization,
+            needs: Phase::Built..=Phase::Step,
+            gives: None,
+            relation: Relation::Identical,
+        }
+    }
+
+    fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
+        let mut changed = false;
+        rewrite_functions(module, cx.registry, |rewriter, source| {
+            for inst in &source.insts {
+                let inner = inst.args.first().and_then(|&arg| source.def(arg));
+                match (&inst.op, inner) {
+                    (Op::Negate(_), Some(inner)) if matches!(inner.op, Op::Negate(_)) => {
+                        let value = rewriter.value(inner.args[0])?;
+                        rewriter.replace(inst.results[0], value);
+                        changed = true;
+                    }
+                    _ => rewriter.copy(source, inst)?,
+                }
+            }
+            Ok(())
+        })?;
+        Ok(Changed::when(changed))
+    }
+}
+
+fn main() -> ExitCode {
+    if let Err(errors) = compile() {
+        errors.iter().for_each(|error| println!("{error}\n  {}", error.remedy()));
+        return ExitCode::FAILURE;
+    }
+    let mut passes = PassRegistry::builtin();
+    if let Err(error) = passes.register(Arc::new(DoubleNegation)) {
+        println!("{error}");
+        return ExitCode::FAILURE;
+    }
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/custom_pass");
+    let bless = "cargo run -p halite-tests --example custom_pass -- --bless";
+    Harness::new(root).with_passes(passes).bless_command(bless).main()
+}
+
+/// Compiles `tiny` with the pass at work in all of its modules.
+fn compile() -> std::result::Result<(), Diagnostics> {
+    let mut session = Session::new();
+    let one = |error| vec![error];
+    session.passes.register(Arc::new(DoubleNegation)).map_err(one)?;
+    session.pipelines.insert_after("auto-cast", "double-negation").map_err(one)?;
+    let source = source::load("tiny", &[], &mut session.sources)?;
+    let compiled = session.compile(&source, &CompileOptions::default())?;
+    for (role, reports) in &compiled.reports {
+        let ran = reports.iter().filter(|report| report.name == "double-negation").count();
+        println!("{}: the pass ran {ran} time(s)", role.name());
+    }
+    Ok(())
+}

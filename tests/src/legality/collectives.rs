@@ -1,0 +1,77 @@
+//! Instructions across ranks.
+
+use super::{Case, array, case, edit, matrix, single};
+use halite_hlo::ReduceKind;
+use halite_hlo::proto::{CollectiveDeviceListProto, HloModuleProto, IotaReplicaGroupListProto, ReplicaGroup};
+use halite_support::Result;
+use halite_tensor::DType;
+
+pub(super) const CASES: &[Case] = &[
+    case("implicit-groups", ungrouped, || summed(&consecutive(2, 1))),
+    case("group-ranks", || regrouped(&[&[0, 1], &[1, 2]]), || summed(&consecutive(2, 2))),
+    case("group-ranks", || regrouped(&[&[0, 1], &[2, 5]]), || summed(&consecutive(8, 4))),
+    case("group-ranks", || regrouped(&[&[0, 1], &[2]]), || summed(&consecutive(1, 4))),
+    case("group-size", || summed(&consecutive(4, 8)), || summed(&consecutive(8, 4))),
+    case("group-size", || summed(&consecutive(48, 1)), || summed(&consecutive(64, 1))),
+    case("group-placement", || summed(&across(1)), || summed(&across(0))),
+    case("collective-combiner", || combined(ReduceKind::And), || combined(ReduceKind::Max)),
+    case("gathered-bytes", || gathered(8 << 20), || gathered(1 << 10)),
+    case("group-field", newer_field, || summed(&consecutive(16, 2))),
+    case("collective-channel", || channel(1), || channel(0)),
+    case("open-ring", || permuted(&[(0, 1), (1, 2)]), || permuted(&[(0, 1), (1, 2), (2, 0)])),
+];
+
+/// `count` groups of `size` ranks that follow each other.
+fn consecutive(size: usize, count: usize) -> Vec<Vec<usize>> {
+    (0..count).map(|group| (group * size..(group + 1) * size).collect()).collect()
+}
+
+/// Groups of one rank on each of two instances of 32, the second moved on by `shift` places.
+fn across(shift: usize) -> Vec<Vec<usize>> {
+    (0..32).map(|rank| vec![rank, 32 + (rank + shift) % 32]).collect()
+}
+
+fn summed(groups: &[Vec<usize>]) -> Result<HloModuleProto> {
+    single(matrix(), |b, x| b.all_reduce(ReduceKind::Add, x, groups))
+}
+
+fn ungrouped() -> Result<HloModuleProto> {
+    edit(summed(&consecutive(2, 1)), "all-reduce", |inst| inst.replica_groups.clear())
+}
+
+fn regrouped(groups: &[&[i64]]) -> Result<HloModuleProto> {
+    let groups = groups.iter().map(|ranks| ReplicaGroup { replica_ids: ranks.to_vec() }).collect();
+    edit(summed(&consecutive(2, 2)), "all-reduce", |inst| inst.replica_groups = groups)
+}
+
+fn combined(kind: ReduceKind) -> Result<HloModuleProto> {
+    single(array(DType::S8, [4, 8]), |b, x| b.all_reduce(kind, x, &consecutive(2, 1)))
+}
+
+fn gathered(rows: usize) -> Result<HloModuleProto> {
+    single(array(DType::F32, [rows, 4]), |b, x| b.all_gather(x, 0, &consecutive(2, 1)))
+}
+
+/// Groups as an iota: `[[0, 2], [1, 3]]`.
+fn newer_field() -> Result<HloModuleProto> {
+    let iota = IotaReplicaGroupListProto {
+        num_replica_groups: 2,
+        num_devices_per_group: 2,
+        iota_reshape_dims: vec![2, 2],
+        iota_transpose_perm: vec![1, 0],
+    };
+    let list =
+        CollectiveDeviceListProto { iota_replica_group_list: Some(iota), ..CollectiveDeviceListProto::default() };
+    edit(summed(&consecutive(2, 2)), "all-reduce", |inst| {
+        inst.replica_groups.clear();
+        inst.collective_device_list = Some(Box::new(list));
+    })
+}
+
+fn channel(number: i64) -> Result<HloModuleProto> {
+    edit(summed(&consecutive(2, 1)), "all-reduce", |inst| inst.channel_id = number)
+}
+
+fn permuted(pairs: &[(usize, usize)]) -> Result<HloModuleProto> {
+    single(matrix(), |b, x| b.collective_permute(x, pairs))
+}

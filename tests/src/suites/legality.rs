@@ -1,0 +1,32 @@
+//! `legality`.
+
+use super::Suite;
+use crate::document::Anchor;
+use crate::harness::{Case, Outcome, Tools};
+use crate::legality::cases;
+
+/// What rules of Neuron targets find in HLO: a file for each rule, named after it.
+///
+/// HLO is not read from text, so the modules are made in `src/legality/` and shown here.
+#[derive(Debug)]
+pub(super) struct Legality;
+
+impl Suite for Legality {
+    fn name(&self) -> &str {
+        "legality"
+    }
+
+    fn extensions(&self) -> &[&str] {
+        &["txt"]
+    }
+
+    fn run(&self, case: &Case, _: &Tools) -> Result<Outcome, String> {
+        let rule = case.name.rsplit('/').next().unwrap_or_default();
+        let texts = cases().filter(|case| case.rule == rule).map(crate::legality::Case::describe);
+        let texts = texts.collect::<Result<Vec<String>, String>>()?;
+        if texts.is_empty() {
+            return Err(format!("no module is there for the rule `{rule}`"));
+        }
+        Ok(Outcome { blocks: vec![(Anchor::End, texts.join("\n"))], sibling: None })
+    }
+}

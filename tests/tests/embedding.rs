@@ -1,0 +1,375 @@
+//! The compiler inside another program: models built in Rust, typed recipes, extension from outside, many compiles.
+
+use halite::compile::{CompileOptions, Compiled};
+use halite::model::{Elaborated, Init, ModelBuilder, Tensor};
+use halite::source::{self, ModelInput, Source};
+use halite::tensors::Tensors;
+use halite::{Bundle, Session, TrainStep};
+use halite_ir::{
+    Attr, AttrSpec, Attrs, Builder, CompositeDef, InferCx, LowerOptions, Module, Policy, Real, Sample, SampleArg,
+    TensorType, Types, Value, Values,
+};
+use halite_passes::{Progress, Watch};
+use halite_spec::{AdamW, ConfigValue, ModelChoice, ModuleRole, Recipe};
+use halite_support::{CancelToken, Diagnostics, Result, codes};
+use halite_tensor::{DType, HostTensor};
+use halite_tests::xla;
+use std::sync::{Arc, Mutex};
+
+/// Sizes of a Llama.
+struct Llama {
+    vocab: usize,
+    hidden: usize,
+    layers: usize,
+    heads: usize,
+    kv_heads: usize,
+    ffn: usize,
+    seq: usize,
+    batch: usize,
+    rope_theta: f64,
+    eps: f64,
+    init_std: f64,
+}
+
+const TINY: Llama = Llama {
+    vocab: 256,
+    hidden: 64,
+    layers: 2,
+    heads: 4,
+    kv_heads: 2,
+    ffn: 176,
+    seq: 64,
+    batch: 8,
+    rope_theta: 10000.0,
+    eps: 1e-5,
+    init_std: 0.021,
+};
+
+/// `models/llama.hal` in Rust, function by function.
+impl Llama {
+    fn residual_std(&self) -> f64 {
+        self.init_std / (2.0 * self.layers as f64).sqrt()
+    }
+
+    fn project<'b>(&self, m: &'b ModelBuilder<'b>, name: &str, x: Tensor<'b>, width: usize, std: f64) -> Tensor<'b> {
+        m.scope(name, || {
+            let weight = m.param("weight", [width, x.dim(-1)], Init::Normal { std });
+            m.call("linear", [x, weight]).one()
+        })
+    }
+
+    fn norm<'b>(&self, m: &'b ModelBuilder<'b>, name: &str, x: Tensor<'b>) -> Tensor<'b> {
+        m.scope(name, || {
+            let weight = m.param("weight", [self.hidden], Init::Ones);
+            m.call("rms_norm", [x, weight]).attr("eps", self.eps).one()
+        })
+    }
+
+    fn attention<'b>(&self, m: &'b ModelBuilder<'b>, x: Tensor<'b>) -> Tensor<'b> {
+        let head_dim = self.hidden / self.heads;
+        let (std, kv) = (self.init_std, self.kv_heads * head_dim);
+        let q = self.project(m, "q_proj", x, self.heads * head_dim, std);
+        let k = self.project(m, "k_proj", x, kv, std);
+        let v = self.project(m, "v_proj", x, kv, std);
+        let split = |x: Tensor<'b>, heads| x.reshape([self.batch, self.seq, heads, head_dim]);
+        let rope = |x| m.call("rope", [x]).attr("theta", self.rope_theta).one();
+        let q = rope(split(q, self.heads));
+        let k = rope(split(k, self.kv_heads));
+        let o = m.call("causal_attention", [q, k, split(v, self.kv_heads)]).one();
+        let o = o.reshape([self.batch, self.seq, self.hidden]);
+        self.project(m, "o_proj", o, self.hidden, self.residual_std())
+    }
+
+    fn mlp<'b>(&self, m: &'b ModelBuilder<'b>, x: Tensor<'b>) -> Tensor<'b> {
+        let gate = self.project(m, "gate_proj", x, self.ffn, self.init_std);
+        let up = self.project(m, "up_proj", x, self.ffn, self.init_std);
+        self.project(m, "down_proj", gate.silu() * up, self.hidden, self.residual_std())
+    }
+
+    fn block<'b>(&self, m: &'b ModelBuilder<'b>, x: Tensor<'b>) -> Tensor<'b> {
+        let normed = self.norm(m, "input_layernorm", x);
+        let x = x + m.scope("self_attn", || self.attention(m, normed));
+        let normed = self.norm(m, "post_attention_layernorm", x);
+        x + m.scope("mlp", || self.mlp(m, normed))
+    }
+
+    fn build(&self, m: &ModelBuilder<'_>) -> std::result::Result<Elaborated, Diagnostics> {
+        m.setting("vocab", self.vocab);
+        m.setting("batch", self.batch);
+        let tokens = m.batch("tokens", DType::S32, [self.batch, self.seq + 1]);
+        let ids = tokens.slice((.., ..self.seq));
+        let x = m.scope("model", || {
+            let mut x = m.scope("embed_tokens", || {
+                let weight = m.param("weight", [self.vocab, self.hidden], Init::Normal { std: self.init_std });
+                m.call("embedding", [ids, weight]).one()
+            });
+            for layer in 0..self.layers {
+                x = m.scope(format_args!("layers.{layer}"), || self.block(m, x));
+            }
+            self.norm(m, "norm", x)
+        });
+        let logits = self.project(m, "lm_head", x, self.vocab, self.init_std);
+        m.output("logits", logits);
+        let [loss, count] = m.call("cross_entropy", [logits, tokens.slice((.., 1..))]).results();
+        m.finish(loss, count)
+    }
+}
+
+fn expect<T>(result: std::result::Result<T, Diagnostics>) -> T {
+    result.unwrap_or_else(|errors| panic!("{errors:?}"))
+}
+
+/// The preset `tiny`, and the same with its model built in Rust, in the same session.
+fn twins(session: &mut Session) -> [Source; 2] {
+    let text = expect(source::load("tiny", &[], &mut session.sources));
+    let built = expect(TINY.build(&session.model("llama", &text.recipe)));
+    let mut recipe = text.recipe.clone();
+    recipe.model.config.clear();
+    let built = expect(Source::new(recipe, built, &mut session.sources));
+    [text, built]
+}
+
+fn without_positions() -> CompileOptions {
+    let lower = LowerOptions { without_positions: true, ..LowerOptions::default() };
+    CompileOptions { lower, ..CompileOptions::default() }
+}
+
+fn hlo(bundle: &Bundle) -> Vec<(&str, &[u8])> {
+    bundle.manifest.modules.iter().map(|module| (module.name.as_str(), bundle.hlo(module).expect("a file"))).collect()
+}
+
+#[test]
+fn a_model_built_in_rust_gives_the_bytes_of_its_text() {
+    let mut session = Session::new();
+    let [text, built] = twins(&mut session);
+    let [text_bundle, built_bundle] =
+        [&text, &built].map(|source| expect(session.compile(source, &without_positions())).bundle);
+    let (expected, found) = (hlo(&text_bundle), hlo(&built_bundle));
+    assert_eq!(expected.len(), 3);
+    for ((name, expected), (_, found)) in expected.iter().zip(&found) {
+        assert!(expected == found, "{name}: {} and {} bytes", expected.len(), found.len());
+    }
+    assert_eq!(text_bundle.manifest.buffers, built_bundle.manifest.buffers);
+    assert_eq!(text_bundle.manifest.statistics, built_bundle.manifest.statistics);
+    // With positions, the two differ in these alone: each names the lines that it was written on.
+    let [text, built] =
+        [&text, &built].map(|source| expect(session.compile(source, &CompileOptions::default())).bundle);
+    assert_ne!(hlo(&text), hlo(&built));
+    assert_eq!(text.manifest.statistics, built.manifest.statistics);
+    let step = built.module_with_role(ModuleRole::TrainStep).expect("a training step");
+    let step = String::from_utf8_lossy(built.hlo(step).expect("a file")).into_owned();
+    assert!(step.contains("embedding.rs") && !step.contains("llama.hal"));
+}
+
+#[test]
+fn settings_of_a_built_model_agree_with_the_recipe() {
+    let mut session = Session::new();
+    let [text, built] = twins(&mut session);
+    let refused = |recipe: Recipe, session: &mut Session| {
+        let model = match &built.model {
+            source::Model::Built(model) => Elaborated::clone(model),
+            _ => unreachable!("it was built"),
+        };
+        let source = expect(Source::new(recipe, model, &mut session.sources));
+        let refused = session.compile(&source, &CompileOptions::default()).map(|compiled| compiled.reports);
+        let errors = refused.unwrap_err();
+        (errors[0].message().to_owned(), errors[0].primary().is_some())
+    };
+    let recipe = Recipe { batch: 4, ..built.recipe.clone() };
+    let message = "the model was built with `batch = 8`, the recipe states 4".to_owned();
+    assert_eq!(refused(recipe, &mut session), (message, true));
+    let mut recipe = built.recipe.clone();
+    recipe.model.config.insert("layers".into(), ConfigValue::Int(3));
+    assert_eq!(refused(recipe, &mut session), ("the model `llama` has no config key `layers`".to_owned(), true));
+    let recipe = Recipe { precision: halite_spec::PrecisionName::Fp64.precision(), ..text.recipe.clone() };
+    let (message, _) = refused(Recipe { model: built.recipe.model.clone(), ..recipe }, &mut session);
+    assert_eq!(message, "the weight `model.embed_tokens.weight` is `f32[256,64]`, models of this recipe are in `f64`");
+}
+
+#[test]
+fn a_recipe_in_rust_is_that_of_a_file() {
+    let mut session = Session::new();
+    let file = expect(source::load("tiny", &[], &mut session.sources));
+    let model = ModelChoice::new("llama").with("vocab", 256).with("hidden", 64).with("layers", 2).with("heads", 4);
+    let rule = AdamW { weight_decay: 0.1, clip_norm: Some(1.0), ..AdamW::new(5e-3) };
+    let mut recipe = Recipe::new(model.with("kv_heads", 2).with("ffn", 176), 8, 64, rule);
+    recipe.schedule = halite_spec::Schedule { warmup: 20, steps: 300, floor: 0.1 };
+    let typed = expect(Source::new(recipe.clone(), ModelInput::Named, &mut session.sources));
+    assert_eq!(typed.recipe, file.recipe);
+    let [file, typed] = [file, typed].map(|source| expect(session.compile(&source, &CompileOptions::default())).bundle);
+    assert_eq!(file.files, typed.files);
+    recipe.batch = 0;
+    recipe.train.seed = u64::MAX;
+    let errors = Source::new(recipe.clone(), ModelInput::Named, &mut session.sources).unwrap_err();
+    assert_eq!(errors[0].code(), codes::RECIPE_RANGE, "{errors:?}");
+    recipe.train.seed = 0;
+    recipe.schedule.floor = f64::NAN;
+    let errors = Source::new(recipe, ModelInput::Named, &mut session.sources).unwrap_err();
+    let texts: Vec<_> = errors.iter().map(|error| error.message()).collect();
+    assert!(texts[0].starts_with("`batch` is 0, expected"), "{texts:?}");
+    assert!(texts[1].starts_with("`schedule.floor` is NaN, expected"), "{texts:?}");
+}
+
+/// `x * scale`, a composite from outside.
+#[derive(Debug)]
+struct Scaled {
+    schema: Vec<AttrSpec>,
+}
+
+impl CompositeDef for Scaled {
+    fn name(&self) -> &str {
+        "scaled"
+    }
+
+    fn schema(&self) -> &[AttrSpec] {
+        &self.schema
+    }
+
+    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
+        Ok(args.iter().take(1).map(|&ty| ty.clone()).collect())
+    }
+
+    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
+        let factor = b.splat_like(args[0], attrs.real("by"))?;
+        Ok(std::iter::once(b.multiply(args[0], factor)?).collect())
+    }
+
+    fn policy(&self) -> Policy {
+        Policy::ELEMENTWISE
+    }
+
+    fn samples(&self, float: DType) -> Vec<Sample> {
+        let _ = SampleArg::uniform(float, [2], 0.0, 1.0);
+        Vec::new()
+    }
+}
+
+#[test]
+fn composites_from_outside_are_called_from_texts_and_from_rust() {
+    let mut session = Session::new();
+    let schema = vec![AttrSpec::optional("by", Attr::Real(Real(2.0)), "the factor")];
+    session.registry.register(Arc::new(Scaled { schema })).expect("the name is new");
+    let text = "model m { config { batch = 2; seq = 3 }
+        fn main(tokens: s32[batch, seq + 1]) {
+            param weight: [seq + 1] = ones
+            loss = sum(scaled(weight * convert(tokens, float), by = 0.5)) return loss, sum(full([1], 1.0)) } }";
+    let recipe = Recipe::new(ModelChoice::new("m"), 2, 3, AdamW::new(1e-3));
+    let of_text = expect(Source::new(recipe.clone(), text, &mut session.sources));
+    let m = session.model("m", &recipe);
+    let tokens = m.batch("tokens", DType::S32, [2, 4]);
+    let weight = m.param("weight", [4], Init::Ones);
+    let scaled = m.call("scaled", [weight * tokens.convert(m.float())]).attr("by", 0.5).one();
+    let built = expect(m.finish(scaled.sum_all(), m.full([1], 1.0).sum_all()));
+    let built = expect(Source::new(recipe, built, &mut session.sources));
+    let options = CompileOptions { roles: vec![ModuleRole::TrainStep, ModuleRole::Eval], ..without_positions() };
+    let [a, b] = [of_text, built].map(|source| expect(session.compile(&source, &options)).bundle);
+    assert_eq!(hlo(&a), hlo(&b));
+}
+
+#[test]
+fn compiling_is_watched_and_can_be_stopped() {
+    #[derive(Default)]
+    struct Heard {
+        passes: Mutex<Vec<(String, String)>>,
+        stop_at: Option<(&'static str, CancelToken)>,
+    }
+    impl Progress for Heard {
+        fn started(&self, module: &str, pass: &str) {
+            self.passes.lock().expect("no panic").push((module.to_owned(), pass.to_owned()));
+            if let Some((at, token)) = &self.stop_at
+                && *at == pass
+            {
+                token.cancel();
+            }
+        }
+    }
+    let mut session = Session::new();
+    let source = expect(source::load("tiny", &[], &mut session.sources));
+    let compile = |heard: &Arc<Heard>, cancel: &CancelToken| {
+        let mut options = CompileOptions::default();
+        options.runner.watch = Watch { cancel: cancel.clone(), progress: Some(heard.clone()) };
+        session.compile(&source, &options)
+    };
+    let heard = Arc::new(Heard::default());
+    let Compiled { reports, .. } = expect(compile(&heard, &CancelToken::default()));
+    let heard = heard.passes.lock().expect("no panic").clone();
+    assert_eq!(heard[0], ("llama".to_owned(), "bind-recipe".to_owned()));
+    let of_step: Vec<_> = heard.iter().filter(|(module, _)| module == "llama_train_step").collect();
+    let shared = heard.iter().filter(|(module, _)| module == "llama").count();
+    assert_eq!(of_step.len() + shared, reports[0].1.len());
+    let token = CancelToken::default();
+    let stopping = Arc::new(Heard { stop_at: Some(("auto-diff", token.clone())), ..Heard::default() });
+    let errors = compile(&stopping, &token).map(|compiled| compiled.reports).unwrap_err();
+    assert_eq!((errors.len(), errors[0].code()), (1, codes::CANCELLED));
+    assert!(!stopping.passes.lock().expect("no panic").iter().any(|(_, pass)| pass == "append-optimizer"));
+}
+
+#[test]
+fn pipelines_of_roles_begin_alike() {
+    let mut session = Session::new();
+    session.pipelines.insert_before("auto-diff", "cse").expect("it is there");
+    let source = expect(source::load("tiny", &[], &mut session.sources));
+    let refused = session.compile(&source, &CompileOptions::default()).map(|compiled| compiled.reports);
+    assert_eq!(refused.unwrap_err()[0].code(), codes::PIPELINE);
+    // The other pipeline leaves the model with `auto-cast`.
+    session.pipelines.insert_before("auto-cast", "cse").expect("it is there");
+    assert!(session.compile(&source, &CompileOptions::default()).is_ok());
+}
+
+/// The model takes two batches, one of them a mask that it declares.
+#[test]
+fn a_step_takes_several_inputs() {
+    let mut session = Session::new();
+    let recipe = Recipe::new(ModelChoice::new("two"), 2, 4, AdamW::new(1e-2));
+    let built = {
+        let m = session.model("two", &recipe);
+        let (x, y) = (m.batch("x", DType::F32, [2, 4]), m.batch("y", DType::F32, [2, 4]));
+        let mask = m.causal_mask("mask", [4, 4]);
+        let weight = m.param("weight", [4, 4], Init::Normal { std: 0.1 });
+        let error = x.matmul(m.select(mask, weight, 0)) - y;
+        expect(m.finish((error * error).sum_all(), m.scalar(8.0)))
+    };
+    let source = expect(Source::new(recipe, built, &mut session.sources));
+    let options = CompileOptions { roles: vec![ModuleRole::TrainStep, ModuleRole::Eval], ..CompileOptions::default() };
+    let bundle = expect(session.compile(&source, &options)).bundle;
+    let mut step = expect(TrainStep::load(xla::client(), &bundle));
+    expect(step.init_state(1));
+    let x = HostTensor::from_f64s(DType::F32, [2, 4], (0..8).map(f64::from));
+    let batch = Tensors::from_iter([("y".to_owned(), x.clone()), ("x".to_owned(), x)]);
+    let batch = expect(step.upload(&batch));
+    let losses: Vec<f64> = (0..50).map(|_| expect(step.step(&batch)).loss()).collect();
+    assert!(losses[49] < 0.5 * losses[0], "{losses:?}");
+    assert_eq!(expect(step.eval(&batch)).get("count"), Some(8.0));
+    assert_eq!(step.completed(), 50);
+}
+
+fn resident_bytes() -> usize {
+    let text = std::fs::read_to_string("/proc/self/statm").expect("Linux tells what a process holds");
+    let pages: usize = text.split_whitespace().nth(1).and_then(|pages| pages.parse().ok()).expect("a number of pages");
+    pages * 4096
+}
+
+#[test]
+#[ignore = "takes minutes without optimization; tests/run.sh runs it"]
+fn two_threads_and_a_thousand_compiles_give_the_same_bytes_in_the_same_memory() {
+    let compile = |times: usize| {
+        let mut session = Session::new();
+        let source = expect(source::load("tiny", &["layers=1".to_owned()], &mut session.sources));
+        let first = expect(session.compile(&source, &CompileOptions::default())).bundle;
+        for _ in 1..times {
+            assert!(expect(session.compile(&source, &CompileOptions::default())).bundle == first);
+        }
+        first
+    };
+    // What is made once for a process is there before memory is measured.
+    let first = compile(20);
+    let before = resident_bytes();
+    let [a, b] = std::thread::scope(|scope| {
+        let workers = [(); 2].map(|()| scope.spawn(|| compile(500)));
+        workers.map(|worker| worker.join().expect("no panic"))
+    });
+    assert!(a == first && b == first);
+    let grown = resident_bytes().saturating_sub(before);
+    assert!(grown < 10 << 20, "{grown} bytes more");
+    drop((a, b, Module::default()));
+}

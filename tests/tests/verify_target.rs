@@ -1,0 +1,28 @@
+//! Programs for Neuron, read back from their bytes and run by their twins, against the unoptimized ones.
+
+use halite::session::Session;
+use halite::source;
+use halite::verify::VerifyOptions;
+use halite_spec::{ModuleRole, Target};
+use halite_tests::xla;
+
+fn verify(preset: &str, role: ModuleRole) {
+    let mut session = Session::new();
+    let mut source = source::load(preset, &[], &mut session.sources).unwrap_or_else(|errors| panic!("{errors:?}"));
+    source.recipe.target = Target::Trn1;
+    let options = VerifyOptions { role, ..VerifyOptions::default() };
+    let report = session.verify(&source, &options, xla::client()).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let wrong: Vec<_> = report.rows.iter().filter(|row| !row.passed()).collect();
+    assert!(report.passed(), "{preset}: {wrong:?} {:?}", report.causality);
+    assert!(report.causality.is_some(), "{preset}: its forward module shows values by position");
+}
+
+#[test]
+fn hlat_7b() {
+    verify("hlat-7b", ModuleRole::TrainStep);
+}
+
+#[test]
+fn hlat_70b() {
+    verify("hlat-70b", ModuleRole::TrainStep);
+}

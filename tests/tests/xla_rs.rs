@@ -1,0 +1,129 @@
+//! The executor on the crate `xla` against the one on the PJRT plugin: op samples and training.
+
+#![allow(clippy::print_stdout, reason = "what was measured is part of the output of a test")]
+
+use halite::Bundle;
+use halite::compile::CompileOptions;
+use halite::session::Session;
+use halite::source;
+use halite::tensors::Tensors;
+use halite::train::{Corpus, RunFiles, Silent, TrainOptions, train};
+use halite_ir::{LowerOptions, Registry, Sample, sample_inputs, sample_module};
+use halite_runtime::xla_rs::XlaRs;
+use halite_runtime::{Executor, Program, evaluate_replicas};
+use halite_support::Result;
+use halite_tensor::HostTensor;
+use halite_tensor::compare::difference;
+use halite_tests::cases::{FLOATS, describe, distinct_samples};
+use halite_tests::joint::{apart, joint_module};
+use halite_tests::xla;
+use std::path::Path;
+use std::sync::OnceLock;
+
+const SEED: u64 = 7;
+
+/// The executor under test.
+fn executor() -> &'static XlaRs {
+    static EXECUTOR: OnceLock<XlaRs> = OnceLock::new();
+    EXECUTOR.get_or_init(|| XlaRs::cpu().unwrap_or_else(|error| panic!("{error}")))
+}
+
+/// Runs HLO once on host tensors, `inputs[rank]` to `results[rank]`.
+fn run(executor: &dyn Executor, hlo: &[u8], inputs: &[Vec<HostTensor>]) -> Result<Vec<Vec<HostTensor>>> {
+    let options = halite_runtime::CompileOptions { num_replicas: inputs.len(), ..Default::default() };
+    let executable = executor.compile(&Program::new(hlo, options)?)?;
+    let inputs: Vec<&[HostTensor]> = inputs.iter().map(Vec::as_slice).collect();
+    Ok(evaluate_replicas(executor, executable.as_ref(), &inputs)?)
+}
+
+/// The results of both executors, the plugin's second.
+type Both = [Vec<Vec<HostTensor>>; 2];
+
+fn run_both(hlo: &[u8], inputs: &[Vec<HostTensor>]) -> Result<Both> {
+    Ok([run(executor(), hlo, inputs)?, run(xla::client(), hlo, inputs)?])
+}
+
+/// The results of samples of one rank, which are run as one program.
+fn run_together(samples: &[Sample], registry: &Registry) -> Result<Vec<Both>> {
+    let hlo = xla::hlo(&joint_module(samples, registry)?, registry, LowerOptions::default())?;
+    let inputs = samples.iter().flat_map(|sample| sample_inputs(sample, SEED).swap_remove(0)).collect();
+    let mut results = run_both(&hlo, &[inputs])?.map(|mut ranks| ranks.swap_remove(0).into_iter());
+    let results = samples.iter().map(|sample| {
+        let count = sample_module(sample, registry)?.functions[0].results.len();
+        Ok(results.each_mut().map(|results| vec![results.by_ref().take(count).collect()]))
+    });
+    results.collect()
+}
+
+fn run_alone(sample: &Sample, registry: &Registry) -> Result<Both> {
+    let hlo = xla::hlo(&sample_module(sample, registry)?, registry, LowerOptions::default())?;
+    run_both(&hlo, &sample_inputs(sample, SEED))
+}
+
+#[test]
+fn samples_give_what_the_plugin_gives() {
+    let registry = Registry::builtin();
+    let (mut compared, mut equal, mut failures) = (0, 0, Vec::new());
+    for float in FLOATS {
+        let samples = distinct_samples(float, &registry);
+        let (joint, alone): (Vec<_>, Vec<_>) = samples.into_iter().partition(|sample| sample.ranks == 1);
+        let together = run_together(&joint, &registry).unwrap_or_else(|error| panic!("{float}: {error}"));
+        let alone = alone.into_iter().map(|sample| {
+            let both =
+                run_alone(&sample, &registry).unwrap_or_else(|error| panic!("{}: {error}", describe(&sample, float)));
+            (sample, both)
+        });
+        for (sample, [found, expected]) in joint.into_iter().zip(together).chain(alone) {
+            for (found, expected) in found.iter().flatten().zip(expected.iter().flatten()) {
+                compared += 1;
+                equal += usize::from(apart(found, expected, 0.0).is_none());
+                if let Some(message) = apart(found, expected, sample.ulps) {
+                    failures.push(format!("{}: {message}", describe(&sample, float)));
+                }
+            }
+        }
+    }
+    println!("{compared} results, {equal} of them the same bits");
+    assert!(failures.is_empty(), "{} disagreements:\n{}", failures.len(), failures.join("\n"));
+}
+
+fn compile(precision: &str) -> Bundle {
+    let mut session = Session::new();
+    let settings = [format!("precision={precision}")];
+    let source = source::load("tiny", &settings, &mut session.sources).unwrap_or_else(|errors| panic!("{errors:?}"));
+    session.compile(&source, &CompileOptions::default()).unwrap_or_else(|errors| panic!("{errors:?}")).bundle
+}
+
+/// The loss of each of 20 updates of `tiny`, and the state after them.
+fn train_tiny(executor: &dyn Executor, bundle: &Bundle) -> (Vec<f64>, Tensors) {
+    let text = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/pride-and-prejudice.txt");
+    let text = std::fs::read(text).expect("the corpus is in the repository");
+    let corpus = Corpus::new(&[text], 0.1).expect("the corpus is long enough");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let files = RunFiles::new(folder.path());
+    let options = TrainOptions { title: "tiny".to_owned(), steps: 20, seed: 0, eval_every: 20, eval_batches: 4 };
+    let history = train(executor, bundle, &corpus, None, &options, &files, &mut Silent);
+    let history = history.unwrap_or_else(|errors| panic!("{errors:?}"));
+    let state = halite::tensors::read(&files.state()).unwrap_or_else(|error| panic!("{error:?}"));
+    (history.steps.iter().map(|step| step.loss()).collect(), state)
+}
+
+/// Precisions, with how far losses may be apart relatively: the two are different releases of XLA, which add up sums in
+/// different orders. Seen were 1.6e-7, 2.2e-5 and 2.1e-5.
+const LOSSES_APART: [(&str, f64); 3] = [("fp32", 1e-6), ("mixed", 1e-4), ("bf16-sr", 1e-4)];
+
+#[test]
+fn twenty_updates_of_tiny_give_what_the_plugin_gives() {
+    for (precision, allowed) in LOSSES_APART {
+        let bundle = compile(precision);
+        let (losses, state) = train_tiny(executor(), &bundle);
+        let (expected_losses, expected_state) = train_tiny(xla::client(), &bundle);
+        let apart = losses.iter().zip(&expected_losses).map(|(a, b)| (a / b - 1.0).abs()).fold(0.0, f64::max);
+        let tensors = state.iter().map(|(name, tensor)| difference(tensor, &expected_state[name]).relative());
+        let furthest = tensors.fold(0.0, f64::max);
+        println!("{precision}: losses {apart:.1e} apart, state {furthest:.1e}");
+        assert_eq!((losses.len(), state.len()), (20, expected_state.len()));
+        assert!(apart <= allowed, "{precision}: the losses are {apart:e} apart, {allowed:e} are allowed");
+        assert!(losses[19] < losses[0], "{precision}: the loss goes from {} to {}", losses[0], losses[19]);
+    }
+}
