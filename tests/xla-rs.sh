@@ -13,14 +13,12 @@ eval "$environment"
 export XLA_FLAGS="--xla_allow_excess_precision=false --xla_cpu_enable_fast_min_max=false --xla_force_host_platform_device_count=8"
 export TF_CPP_MIN_LOG_LEVEL=3
 
+# One selection for all commands, so that the crate `xla` is built once.
+select=(--locked -p halite-runtime -p halite-tests -p halite --features halite-runtime/xla-rs,halite-tests/xla-rs,halite/xla-rs)
+
 step "lints"
-cargo clippy --locked -p halite-runtime --features xla-rs --all-targets -- -D warnings
-cargo clippy --locked -p halite-tests -p halite --features halite-tests/xla-rs,halite/xla-rs \
-    --test xla_rs --example xla_rs_step -- -D warnings
+cargo clippy "${select[@]}" --lib --test xla_rs --example xla_rs_step -- -D warnings
 step "tests"
-cargo test --locked -p halite-runtime --features xla-rs --lib --test xla_rs
-cargo test --locked -p halite-tests -p halite --features halite-tests/xla-rs,halite/xla-rs --test xla_rs -- --nocapture
-step "example"
-cargo run --locked --quiet -p halite-tests -p halite --features halite-tests/xla-rs,halite/xla-rs --example xla_rs_step
+cargo test "${select[@]}" --test xla_rs --example xla_rs_step -- --nocapture
 step "documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --locked --quiet -p halite-runtime --features xla-rs --no-deps

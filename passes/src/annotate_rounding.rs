@@ -7,7 +7,7 @@ mod words;
 
 use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
 use dither::Dither;
-use halite_ir::{Function, InferCx, Module, Phase, rewrite_planned};
+use halite_ir::{Function, InferCx, Module, Phase, Rewriter, Rounding, rewrite_planned};
 use halite_spec::{RoundingMode, SrBy, SrSites, StochasticRounding};
 use halite_support::{Diagnostic, Result, codes};
 use sites::{Site, sites};
@@ -29,7 +29,8 @@ pub(crate) const DITHER: &str = "stochastic_";
 /// The stream of a weight that packs several tensors, or of a slot of it, stands for the streams of these: each is rounded
 /// with the bits that it would have if it were stored alone, by its own name and coordinates, and so are its copies.
 ///
-/// Neuron's own switch rounds every narrowing of a process and knows no streams; on CPU XLA it is emulated like this.
+/// Neuron's own switch rounds every narrowing of a process and knows no streams. A program for a Neuron target that relies on
+/// it says which narrowings that are, and computes no bits; on CPU XLA the switch is emulated by dither.
 ///
 /// ```text
 /// %w1 = convert %new {rounding = rne} : bf16[8,8]
@@ -57,15 +58,20 @@ impl Pass for AnnotateRounding {
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
-        let precision = &cx.recipe("annotate-rounding")?.precision;
+        let recipe = cx.recipe("annotate-rounding")?;
+        let precision = &recipe.precision;
         let sr = (precision.rounding == RoundingMode::Sr).then_some(precision.sr);
         sr.map_or(Ok(()), check_realizable)?;
         let mut plans: VecDeque<_> =
             module.functions.iter().map(|function| sites(function, &module.locs, sr)).collect();
         check_in_entry(module, &plans)?;
+        let by_switch = recipe.target.is_neuron() && sr.is_some_and(|sr| sr.by == SrBy::Switch);
         let seed = sr.map_or(StochasticRounding::default().seed, |sr| sr.seed);
         let plan = |_: InferCx<'_>, _: &Function| plans.pop_front().filter(|plan| plan.iter().any(Option::is_some));
         let changed = rewrite_planned(module, cx.registry, plan, |rewriter, source, sites| {
+            if by_switch {
+                return switch(rewriter, source, &sites);
+            }
             let words = Words::emit(rewriter, source, &sites, seed)?;
             let mut dither = Dither::new(words);
             for (inst, site) in source.insts.iter().zip(sites) {
@@ -78,6 +84,17 @@ impl Pass for AnnotateRounding {
         })?;
         Ok(Changed::when(changed))
     }
+}
+
+/// Has the instructions of sites say that the switch rounds them.
+fn switch(rewriter: &mut Rewriter<'_>, source: &Function, sites: &[Option<Site>]) -> Result<()> {
+    for (inst, site) in source.insts.iter().zip(sites) {
+        rewriter.copy(source, inst)?;
+        if site.is_some() {
+            rewriter.round_last(Rounding::Switched);
+        }
+    }
+    Ok(())
 }
 
 /// Whether the target can round stochastically as asked: the switch of the Neuron runtime knows no exception.

@@ -1,6 +1,5 @@
 //! The executor on the crate `xla`: programs, donation, replicas, exchange with the types of that crate, refusals.
 
-#[allow(dead_code, reason = "the plugin's client is not needed here")]
 mod common;
 
 use common::{add, add_in_place, aliased, compile, module};
@@ -57,6 +56,22 @@ fn every_dtype_and_rank_survives_a_round_trip() {
             let tensor = HostTensor::from_f64s(dtype, shape, values);
             assert_eq!(executor.upload(&tensor, NUM_DEVICES - 1).unwrap().download().unwrap(), tensor);
         }
+    }
+}
+
+#[test]
+fn tensors_go_through_literals() {
+    for dtype in DType::ALL {
+        for shape in [Shape::scalar(), [0].into(), [2, 3].into()] {
+            let values = (0..shape.num_elements()).map(|index| (index % 2) as f64);
+            let tensor = HostTensor::from_f64s(dtype, shape, values);
+            assert_eq!(from_literal(&to_literal(&tensor).unwrap()).unwrap(), tensor, "{dtype}");
+        }
+    }
+    let tuple = xla::Literal::tuple(vec![xla::Literal::scalar(1.0f32)]);
+    let complex = xla::Literal::create_from_shape(xla::PrimitiveType::C64, &[2]);
+    for literal in [tuple, complex] {
+        assert!(matches!(from_literal(&literal), Err(RuntimeError::Transfer(_))));
     }
 }
 
@@ -269,7 +284,10 @@ fn bytes_that_are_no_program_end_in_an_error() {
     let executor = executor();
     let refused = |hlo: &[u8]| match Program::new(hlo, CompileOptions::default()) {
         Err(RuntimeError::InvalidProgram(_)) => (),
-        Ok(program) => assert!(matches!(executor.load(&program), Err(RuntimeError::Compile(_)))),
+        Ok(program) => {
+            let error = executor.load(&program).unwrap_err();
+            assert!(matches!(error, RuntimeError::Compile(_) | RuntimeError::InvalidProgram(_)), "{error:?}");
+        }
         Err(other) => panic!("{other:?}"),
     };
     let good = add(DType::F32);
@@ -284,6 +302,11 @@ fn bytes_that_are_no_program_end_in_an_error() {
     changed(&|module| module.host_program_shape = None);
     changed(&|module| module.host_program_shape.as_mut().unwrap().parameters[0].dimensions = vec![8]);
     changed(&|module| module.host_program_shape.as_mut().unwrap().parameters.truncate(1));
+    let outputs = |module: &mut halite_hlo::proto::HloModuleProto, change: &dyn Fn(&mut Vec<_>)| {
+        change(&mut module.host_program_shape.as_mut().unwrap().result.as_mut().unwrap().tuple_shapes);
+    };
+    changed(&|module| outputs(module, &|shapes| shapes.push(shapes[0].clone())));
+    changed(&|module| outputs(module, &|shapes| shapes.clear()));
     changed(&|module| module.computations.clear());
     changed(&|module| module.entry_computation_id = 99);
     changed(&|module| module.computations[0].instructions.clear());

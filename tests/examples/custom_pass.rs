@@ -1,15 +1,15 @@
 //! A pass of one's own, with its golden file, and at work in a compilation.
 //!
 //! `cargo run -p halite-tests --example custom_pass` runs the golden below `examples/custom_pass/` and then compiles `tiny`
-//! with the pass; with `-- --bless` it rewrites what the golden expects.
+//! with the pass; with `HALITE_BLESS=1` it rewrites what the golden expects. `README.md` explains it.
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
 use halite::compile::CompileOptions;
 use halite::{Session, source};
 use halite_ir::{Module, Op, Phase, rewrite_functions};
-use halite_passes::{Changed, Kind, Pass, PassCx, PassInfo, PassRegistry, Relation};
+use halite_passes::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
 use halite_support::{Diagnostics, Result};
-use halite_tests::Harness;
+use halite_tests::Kit;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -50,26 +50,26 @@ impl Pass for DoubleNegation {
 }
 
 fn main() -> ExitCode {
-    if let Err(errors) = compile() {
-        errors.iter().for_each(|error| println!("{error}\n  {}", error.remedy()));
-        return ExitCode::FAILURE;
+    match session().and_then(|session| compile(session.clone()).map(|()| session)) {
+        Ok(session) => Kit::new(session, concat!(env!("CARGO_MANIFEST_DIR"), "/examples/custom_pass")).run(),
+        Err(errors) => {
+            errors.iter().for_each(|error| println!("{error}\n  {}", error.remedy()));
+            ExitCode::FAILURE
+        }
     }
-    let mut passes = PassRegistry::builtin();
-    if let Err(error) = passes.register(Arc::new(DoubleNegation)) {
-        println!("{error}");
-        return ExitCode::FAILURE;
-    }
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/custom_pass");
-    let bless = "cargo run -p halite-tests --example custom_pass -- --bless";
-    Harness::new(root).with_passes(passes).bless_command(bless).main()
 }
 
-/// Compiles `tiny` with the pass at work in all of its modules.
-fn compile() -> std::result::Result<(), Diagnostics> {
+/// A session that knows the pass and runs it in all modules.
+fn session() -> std::result::Result<Session, Diagnostics> {
     let mut session = Session::new();
     let one = |error| vec![error];
     session.passes.register(Arc::new(DoubleNegation)).map_err(one)?;
     session.pipelines.insert_after("auto-cast", "double-negation").map_err(one)?;
+    Ok(session)
+}
+
+/// Compiles `tiny` with the pass at work.
+fn compile(mut session: Session) -> std::result::Result<(), Diagnostics> {
     let source = source::load("tiny", &[], &mut session.sources)?;
     let compiled = session.compile(&source, &CompileOptions::default())?;
     for (role, reports) in &compiled.reports {

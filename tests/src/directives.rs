@@ -3,33 +3,20 @@
 use halite_ir::Kernels;
 use halite_spec::Recipe;
 
-/// The directives of a golden file.
-///
-/// | key | value |
-/// |---|---|
-/// | `suite` | the suite; must be the folder's |
-/// | `passes` | a pipeline, e.g. `simplify, dce` |
-/// | `recipe` | one line of TOML with dotted keys; repeated. `halite`, `batch`, `seq`, `model.name` and the optimizer have defaults |
-/// | `model` | a preset, or a file of the folder `models` |
-/// | `set` | `key=value`, a setting of that model; repeated |
-/// | `tolerance` | how far floats of CPU XLA and of `~=` may be off, norm-wise, in units of roundoff; 0 when left out |
-/// | `remarks` | `shown` prints what passes say of their decisions |
-/// | `locations` | `shown` prints where instructions come from |
-/// | `metadata` | `shown` keeps the metadata of HLO instructions |
-/// | `kernels` | `called` lowers calls of kernels to custom calls and adds the HLO of their twins |
+/// The directives of a golden file. `README.md` has a table of them.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Directives {
-    /// The suite.
+    /// The suite; empty where the file does not say it.
     pub suite: String,
-    /// The pipeline.
+    /// The pipeline, as `halite opt --passes` takes it.
     pub passes: Option<String>,
-    /// The lines of the recipe.
+    /// The lines of the recipe: TOML with dotted keys.
     pub recipe: Vec<String>,
     /// A preset, or a file of the folder `models`.
     pub model: Option<String>,
     /// Settings of the model.
     pub set: Vec<String>,
-    /// Units of roundoff.
+    /// How far floats of CPU XLA and of `~=` may be off, relative to the largest magnitude, in units of roundoff.
     pub tolerance: f64,
     /// Whether remarks are printed.
     pub remarks: bool,
@@ -42,6 +29,10 @@ pub struct Directives {
 }
 
 impl Directives {
+    /// All keys.
+    pub const KEYS: [&str; 10] =
+        ["suite", "passes", "recipe", "model", "set", "tolerance", "remarks", "locations", "metadata", "kernels"];
+
     /// Reads the directives of a text.
     ///
     /// # Errors
@@ -71,9 +62,18 @@ impl Directives {
             "metadata" => self.metadata = is_shown()?,
             "kernels" if value == "called" => self.kernels = Kernels::CustomCalls,
             "kernels" => return Err(format!("`{key}` is `called` or left out")),
-            key => return Err(format!("there is no directive `{key}`")),
+            key => return Err(format!("there is no directive `{key}`; directives are {}", Self::KEYS.join(", "))),
         }
         Ok(())
+    }
+
+    /// Checks that the file says the suite whose folder it is in.
+    pub(crate) fn belong_to(&self, folder: &str) -> Result<(), String> {
+        match self.suite.as_str() {
+            "" => Err(format!("the file does not say `//@ suite: {folder}`")),
+            suite if suite == folder => Ok(()),
+            suite => Err(format!("the file says `suite: {suite}`, its folder is `{folder}`")),
+        }
     }
 
     /// The recipe, when there is a line of it.
@@ -107,6 +107,12 @@ mod tests {
         let text = "//@ suite: opt\n//@ recipe: optimizer.adamw.lr = 0.5\n//@ recipe: batch = 3\n";
         let recipe = Directives::parse(text).unwrap().recipe().unwrap().unwrap();
         assert_eq!((recipe.batch, recipe.seq), (3, 1));
-        assert!(Directives::parse("//@ colour: red").unwrap_err().starts_with("line 1: there is no directive"));
+    }
+
+    #[test]
+    fn no_other_keys_are_known() {
+        let refused =
+            |key: &str| Directives::parse(&format!("//@ {key}: ?")).is_err_and(|error| error.contains("no directive"));
+        assert!(refused("colour") && !Directives::KEYS.iter().any(|key| refused(key)));
     }
 }

@@ -1,4 +1,7 @@
 //! What is done with the golden files of each folder.
+//!
+//! A suite of one's own says what text belongs into its files; finding, comparing and blessing them is the
+//! [`Kit`](crate::Kit)'s.
 
 mod causality;
 mod grad;
@@ -12,7 +15,8 @@ mod policy;
 mod run;
 mod verify;
 
-use crate::harness::{Case, Outcome, Tools};
+use crate::kit::{Case, Outcome};
+use halite::Session;
 use std::fmt;
 use std::sync::Arc;
 
@@ -21,21 +25,17 @@ pub trait Suite: fmt::Debug + Send + Sync {
     /// The name of the folder.
     fn name(&self) -> &str;
 
-    /// Extensions of its files.
+    /// Extensions of its files, without the dot.
     fn extensions(&self) -> &[&str] {
         &["ir"]
     }
 
-    /// Extension of the file that holds the expectation beside each test, if there is one.
-    fn sibling(&self) -> Option<&str> {
-        None
-    }
-
-    /// What the file should hold.
+    /// The text that the file should hold beside what a person wrote, with what the session knows. It is called from
+    /// several threads, for different files.
     ///
     /// # Errors
-    /// When something is wrong that blessing cannot mend.
-    fn run(&self, case: &Case, tools: &Tools) -> Result<Outcome, String>;
+    /// What is wrong that blessing cannot mend, for people.
+    fn run(&self, case: &Case, session: &Session) -> Result<Outcome, String>;
 }
 
 /// The built-in suites.

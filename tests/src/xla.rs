@@ -81,6 +81,17 @@ pub fn compile(hlo: &[u8], num_replicas: usize) -> Result<Box<dyn Executable>> {
     Ok(client().compile(&program)?)
 }
 
+/// Compiles HLO with exact rounding and runs it once.
+///
+/// # Errors
+/// When the plugin is missing, with the way to get it; otherwise what XLA says.
+pub fn evaluate(hlo: &[u8], inputs: &[HostTensor]) -> std::result::Result<Vec<HostTensor>, String> {
+    let missing = |error: &Diagnostic| format!("not executed: {error}\nhelp: {}", error.remedy());
+    let client = try_client().map_err(missing)?;
+    let executable = compile(hlo, 1).map_err(|error| error.to_string())?;
+    halite_runtime::evaluate(client, executable.as_ref(), inputs).map_err(|error| error.to_string())
+}
+
 /// Runs a module once on CPU XLA: `inputs[rank][parameter]` to `results[rank][result]`.
 ///
 /// # Errors

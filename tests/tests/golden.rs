@@ -1,8 +1,9 @@
 //! Runs the golden files below `golden/`.
 
-use halite_tests::Harness;
+use halite::Session;
+use halite_tests::Kit;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    Harness::new(concat!(env!("CARGO_MANIFEST_DIR"), "/golden")).main()
+    Kit::new(Session::new(), concat!(env!("CARGO_MANIFEST_DIR"), "/golden")).bless_command("cargo bless").run()
 }

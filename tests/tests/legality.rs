@@ -57,9 +57,15 @@ fn loops_that_count_are_taken_and_others_are_not() {
 #[test]
 fn what_halite_makes_breaks_no_rule() {
     let mixed = ["precision=mixed"].as_slice();
-    for (recipe, settings) in
-        [("tiny", [].as_slice()), ("tiny", mixed), ("tiny", &["precision=bf16-sr"]), ("hlat-7b", &[])]
-    {
+    let switched = ["precision=mixed-sr"].as_slice();
+    for (recipe, settings) in [
+        ("tiny", [].as_slice()),
+        ("tiny", mixed),
+        ("tiny", switched),
+        ("tiny", &["precision=bf16-sr"]),
+        ("hlat-7b", &[]),
+        ("hlat-7b-paper", &[]),
+    ] {
         for target in ["trn1", "trn2"] {
             let settings = settings.iter().copied().map(str::to_owned).chain([format!("target={target}")]);
             let settings: Vec<String> = settings.collect();

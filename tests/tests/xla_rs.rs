@@ -101,7 +101,7 @@ fn train_tiny(executor: &dyn Executor, bundle: &Bundle) -> (Vec<f64>, Tensors) {
     let corpus = Corpus::new(&[text], 0.1).expect("the corpus is long enough");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let files = RunFiles::new(folder.path());
-    let options = TrainOptions { title: "tiny".to_owned(), steps: 20, seed: 0, eval_every: 20, eval_batches: 4 };
+    let options = TrainOptions { steps: 20, eval_batches: 4, ..TrainOptions::default() };
     let history = train(executor, bundle, &corpus, None, &options, &files, &mut Silent);
     let history = history.unwrap_or_else(|errors| panic!("{errors:?}"));
     let state = halite::tensors::read(&files.state()).unwrap_or_else(|error| panic!("{error:?}"));

@@ -192,10 +192,10 @@ pub struct Inst {
 impl Inst {
     /// Whether it rounds by random bits, so that nothing may stand for it.
     pub fn rounds_at_random(&self) -> bool {
-        self.stream().is_some()
+        matches!(self.rounding, Some(Rounding::Stochastic(_) | Rounding::Switched))
     }
 
-    /// The stream by which it rounds, if it does so at random.
+    /// The stream by which it rounds, if there is one.
     pub fn stream(&self) -> Option<&Name> {
         if let Some(Rounding::Stochastic(stream)) = &self.rounding { Some(stream) } else { None }
     }
@@ -210,14 +210,17 @@ pub enum Rounding {
     /// To one of the two neighbours, each with a probability that makes the result right on average. The name is that of
     /// the stream of random bits: equal streams round alike.
     Stochastic(Name),
+    /// The same by the hardware's own bits, where a switch of the process has it round so; elsewhere, to nearest.
+    Switched,
 }
 
 impl fmt::Display for Rounding {
-    /// `rne` or `sr("stream")`.
+    /// `rne`, `sr("stream")` or `sr`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Rounding::Nearest => f.write_str("rne"),
             Rounding::Stochastic(stream) => write!(f, "sr({})", crate::text::print_string(stream)),
+            Rounding::Switched => f.write_str("sr"),
         }
     }
 }

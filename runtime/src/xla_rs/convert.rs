@@ -14,18 +14,15 @@ pub fn to_literal(tensor: &HostTensor) -> Result<xla::Literal> {
         .map_err(|error| RuntimeError::Transfer(status(error)))
 }
 
-/// A literal of any layout as a tensor; copies the elements twice.
+/// A row-major literal as a tensor; copies the elements.
 ///
 /// # Errors
 /// When the literal is a tuple or has an element type that is not in [`DType`].
 pub fn from_literal(literal: &xla::Literal) -> Result<HostTensor> {
     let failed = |error| RuntimeError::Transfer(status(error));
     let spec = spec(&literal.shape().map_err(failed)?).map_err(RuntimeError::Transfer)?;
-    // The crate tells no layout, but what it reshapes is row-major.
-    let sizes: Vec<i64> = spec.shape.iter().map(|size| *size as i64).collect();
-    let row_major = literal.reshape(&sizes).map_err(failed)?;
     let mut bytes = vec![0; spec.size()];
-    row_major.copy_untyped_to(&mut bytes).map_err(failed)?;
+    literal.copy_untyped_to(&mut bytes).map_err(failed)?;
     Ok(HostTensor::from_bytes(spec.dtype, spec.shape, bytes).expect("the bytes have the size of the type"))
 }
 
@@ -62,36 +59,5 @@ pub(super) fn spec(shape: &xla::Shape) -> std::result::Result<TensorSpec, Status
     match (known, sizes) {
         (Some((dtype, _)), Some(shape)) => Ok(TensorSpec { dtype: *dtype, shape }),
         _ => Err(refused()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_element_type_has_its_counterpart() {
-        for dtype in DType::ALL {
-            assert_eq!(element_type(dtype).element_size_in_bytes(), dtype.size(), "{dtype}");
-        }
-    }
-
-    #[test]
-    fn tensors_go_through_literals() {
-        for dtype in DType::ALL {
-            for sizes in [&[][..], &[0], &[2, 3]] {
-                let count: usize = sizes.iter().product();
-                let tensor = HostTensor::from_f64s(dtype, sizes, (0..count).map(|index| (index % 2) as f64));
-                assert_eq!(from_literal(&to_literal(&tensor).unwrap()).unwrap(), tensor, "{dtype}");
-            }
-        }
-    }
-
-    #[test]
-    fn what_is_no_array_is_refused() {
-        let tuple = xla::Literal::tuple(vec![xla::Literal::scalar(1.0f32)]);
-        assert!(matches!(from_literal(&tuple), Err(RuntimeError::Transfer(_))));
-        let complex = xla::Literal::create_from_shape(xla::PrimitiveType::C64, &[2]);
-        assert!(matches!(from_literal(&complex), Err(RuntimeError::Transfer(_))));
     }
 }

@@ -9,7 +9,7 @@
 //! | [`XlaRs`] | [`PjRtClient`](xla::PjRtClient) | [`XlaRs::new`], [`XlaRs::client`] | nothing |
 //! | [`XlaExecutable`] | [`PjRtLoadedExecutable`](xla::PjRtLoadedExecutable) | [`XlaRs::load`], [`XlaExecutable::as_xla`] | nothing |
 //! | [`Buffer`](crate::Buffer) | [`PjRtBuffer`](xla::PjRtBuffer) | [`XlaRs::adopt`], [`XlaBuffer::as_xla`], [`XlaBuffer::into_xla`] | nothing |
-//! | [`HostTensor`](halite_tensor::HostTensor) | [`Literal`](xla::Literal) | [`to_literal`], [`from_literal`] | the elements: a literal owns its memory |
+//! | [`HostTensor`](halite_tensor::HostTensor) | [`Literal`](xla::Literal) | [`to_literal`], [`from_literal`] | the elements, once: a literal owns its memory |
 //!
 //! # What the crate cannot do
 //!
@@ -32,6 +32,8 @@
 //! - **Custom calls.** Those of Neuron do not exist on CPU: a bundle's plain twin runs instead, as everywhere.
 //! - **Memory statistics.** The crate does not show them.
 //! - **Kinds of errors.** Texts only: each status is [`Unknown`](crate::StatusCode::Unknown).
+//! - **Layouts.** The crate tells none. Literals and results are read as row-major, which they are on XLA's CPU, also where a
+//!   module states another layout.
 //! - **Its own traps.** `PjRtLoadedExecutable::execute`, the one that takes literals, never frees the buffers that it
 //!   makes of them: upload once and call `execute_b`. `PjRtClient::buffer_from_host_literal` may return before the literal
 //!   has been read: keep it until the buffer has been used, or upload through [`Executor`](crate::Executor).

@@ -2,8 +2,9 @@
 
 use super::Suite;
 use crate::document::Anchor;
-use crate::harness::{Case, Outcome, Tools};
 use crate::inputs::{InputKind, seeded_inputs};
+use crate::kit::{Case, Outcome};
+use halite::Session;
 use halite_ir::{Function, Interpreter, Module, ParamRole, ResultRole};
 use halite_passes::{Finding, Verdict, causality};
 use halite_support::Span;
@@ -23,17 +24,18 @@ impl Suite for Causality {
         "causality"
     }
 
-    fn run(&self, case: &Case, tools: &Tools) -> Result<Outcome, String> {
-        let module = case.module(tools)?;
+    fn run(&self, case: &Case, session: &Session) -> Result<Outcome, String> {
+        let module = case.module(session)?;
+        case.execute(&module, session)?;
         let mut blocks = Vec::new();
         for (index, function) in module.functions.iter().enumerate() {
             if !function.results.iter().any(|result| result.role == ResultRole::Probe) {
                 continue;
             }
             let part = Module { functions: module.functions[..=index].to_vec(), ..module.clone() };
-            let verdict = causality(&part, &tools.registry).map_err(|error| case.show(&error))?;
+            let verdict = causality(&part, &session.registry).map_err(|error| case.show(&error))?;
             let tries = if matches!(verdict, Verdict::Leaks(_)) { TRIES.1 } else { TRIES.0 };
-            let shows = |shown, seed| Ok::<_, String>(shown || changes_show(case, tools, &part, function, seed)?);
+            let shows = |shown, seed| Ok::<_, String>(shown || changes_show(case, session, &part, function, seed)?);
             match (&verdict, (0..tries).try_fold(false, shows)?) {
                 (Verdict::Proven(_), true) => return Err(format!("`@{}` is proven, but leaks", function.name)),
                 (Verdict::Leaks(_), false) => return Err(format!("`@{}` leaks, but no change shows", function.name)),
@@ -41,15 +43,21 @@ impl Suite for Causality {
             }
             blocks.push((Anchor::Function(function.name.to_string()), told(case, &verdict)));
         }
-        Ok(Outcome { blocks, sibling: None })
+        Ok(Outcome { blocks })
     }
 }
 
 /// Whether changing all tokens from some position on changes results before it.
-fn changes_show(case: &Case, tools: &Tools, module: &Module, function: &Function, seed: u64) -> Result<bool, String> {
+fn changes_show(
+    case: &Case,
+    session: &Session,
+    module: &Module,
+    function: &Function,
+    seed: u64,
+) -> Result<bool, String> {
     let inputs = seeded_inputs(function, InputKind::Plain, seed);
     let run = |inputs: Vec<HostTensor>| {
-        let results = Interpreter::of(module, &tools.registry).run(function, inputs);
+        let results = Interpreter::of(module, &session.registry).run(function, inputs);
         results.map(|results| results[0].clone()).map_err(|error| case.show(&error))
     };
     let expected = run(inputs.clone())?;

@@ -2,9 +2,10 @@
 
 use super::Suite;
 use super::opt::{Failure, Transformed, blocks, transform};
-use crate::harness::{Case, Outcome, Tools};
 use crate::inputs::{InputKind, seeded_inputs};
+use crate::kit::{Case, Outcome};
 use crate::tolerances::GRADIENT;
+use halite::Session;
 use halite_ir::{Interpreter, Module, ResultRole};
 use halite_tensor::HostTensor;
 
@@ -20,23 +21,23 @@ impl Suite for Grad {
         "grad"
     }
 
-    fn run(&self, case: &Case, tools: &Tools) -> Result<Outcome, String> {
-        let before = case.module(tools)?;
-        case.execute(&before, tools)?;
+    fn run(&self, case: &Case, session: &Session) -> Result<Outcome, String> {
+        let before = case.module(session)?;
+        case.execute(&before, session)?;
         let Transformed { after, .. } =
-            transform(case, tools, "auto-diff", &before).map_err(|failure| match failure {
+            transform(case, session, "auto-diff", &before).map_err(|failure| match failure {
                 Failure::Refused(diagnostic) => case.show(&diagnostic),
                 Failure::Wrong(error) => error,
             })?;
-        check_gradients(&after, tools)?;
-        Ok(Outcome { blocks: blocks(case, &before, &after), sibling: None })
+        check_gradients(&after, session)?;
+        Ok(Outcome { blocks: blocks(case, &before, &after) })
     }
 }
 
 /// Compares each gradient, along a seeded direction, with the change of the objective.
-fn check_gradients(module: &Module, tools: &Tools) -> Result<(), String> {
+fn check_gradients(module: &Module, session: &Session) -> Result<(), String> {
     let entry = module.entry().ok_or("there is no entry")?;
-    let interpreter = Interpreter::of(module, &tools.registry);
+    let interpreter = Interpreter::of(module, &session.registry);
     let inputs = seeded_inputs(entry, InputKind::Plain, 5);
     let directions = seeded_inputs(entry, InputKind::Plain, 6);
     let run = |inputs: Vec<HostTensor>| interpreter.run(entry, inputs).map_err(|error| error.to_string());

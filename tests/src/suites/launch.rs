@@ -2,7 +2,8 @@
 
 use super::Suite;
 use crate::document::Anchor;
-use crate::harness::{Case, Outcome, Tools};
+use crate::kit::{Case, Outcome};
+use halite::Session;
 use halite::neuron::Surroundings;
 use halite::neuronx::{self, Task};
 use halite::source;
@@ -28,7 +29,7 @@ impl Suite for Launch {
         &["txt"]
     }
 
-    fn run(&self, case: &Case, _: &Tools) -> Result<Outcome, String> {
+    fn run(&self, case: &Case, _: &Session) -> Result<Outcome, String> {
         let preset = case.directives.model.as_deref().ok_or("the suite needs `//@ model: ..`")?;
         let source = source::load(preset, &case.directives.set, &mut SourceMap::new());
         let recipe = source.map_err(|errors| case.show_all(&errors))?.recipe;
@@ -45,7 +46,7 @@ impl Suite for Launch {
         let added = ours.environment.iter().filter(|(name, _)| !named.contains(name.as_str()));
         added.for_each(|(name, value)| text.push_str(&format!("{name}={value}\n")));
         text.push_str(&format!("\nneuronx-cc {}\n", command_line(ours.flags)));
-        Ok(Outcome { blocks: vec![(Anchor::End, text)], sibling: None })
+        Ok(Outcome { blocks: vec![(Anchor::End, text)] })
     }
 }
 

@@ -2,8 +2,9 @@
 
 use super::Suite;
 use crate::document::Anchor;
-use crate::harness::{Case, Outcome, Tools};
+use crate::kit::{Case, Outcome};
 use crate::legality::cases;
+use halite::Session;
 
 /// What rules of Neuron targets find in HLO: a file for each rule, named after it.
 ///
@@ -20,13 +21,13 @@ impl Suite for Legality {
         &["txt"]
     }
 
-    fn run(&self, case: &Case, _: &Tools) -> Result<Outcome, String> {
+    fn run(&self, case: &Case, _: &Session) -> Result<Outcome, String> {
         let rule = case.name.rsplit('/').next().unwrap_or_default();
         let texts = cases().filter(|case| case.rule == rule).map(crate::legality::Case::describe);
         let texts = texts.collect::<Result<Vec<String>, String>>()?;
         if texts.is_empty() {
             return Err(format!("no module is there for the rule `{rule}`"));
         }
-        Ok(Outcome { blocks: vec![(Anchor::End, texts.join("\n"))], sibling: None })
+        Ok(Outcome { blocks: vec![(Anchor::End, texts.join("\n"))] })
     }
 }

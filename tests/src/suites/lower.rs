@@ -3,10 +3,11 @@
 use super::Suite;
 use super::opt::{Failure, Transformed, transform};
 use crate::document::Anchor;
-use crate::executions::Execution;
-use crate::harness::{Case, Outcome, Tools};
 use crate::inputs::{InputKind, seeded_inputs};
+use crate::kit::{Case, Outcome};
 use crate::relation::{Tolerance, agree};
+use crate::xla;
+use halite::Session;
 use halite_hlo::proto::HloModuleProto;
 use halite_ir::{Interpreter, Kernels, LowerOptions, Module, lower, lower_twins};
 use halite_support::{Diagnostic, Name, Severity};
@@ -20,12 +21,12 @@ impl Suite for Lower {
         "lower"
     }
 
-    fn run(&self, case: &Case, tools: &Tools) -> Result<Outcome, String> {
-        let module = case.module(tools)?;
-        case.execute(&module, tools)?;
+    fn run(&self, case: &Case, session: &Session) -> Result<Outcome, String> {
+        let module = case.module(session)?;
+        case.execute(&module, session)?;
         let passes = case.directives.passes.as_deref().ok_or("the suite needs `//@ passes: ..`")?;
         let Transformed { after: legal, .. } =
-            transform(case, tools, passes, &module).map_err(|failure| match failure {
+            transform(case, session, passes, &module).map_err(|failure| match failure {
                 Failure::Refused(diagnostic) => case.show(&diagnostic),
                 Failure::Wrong(error) => error,
             })?;
@@ -34,16 +35,16 @@ impl Suite for Lower {
         if options.kernels == Kernels::CustomCalls {
             let twins = lower_twins(&legal, &case.sources).map_err(|error| case.show(&error))?;
             check(&printed[0])?;
-            compare(case, tools, &legal, &linked(&printed[0], &twins).map_err(|error| case.show(&error))?)?;
+            compare(case, session, &legal, &linked(&printed[0], &twins).map_err(|error| case.show(&error))?)?;
             printed.extend(twins.into_iter().map(|(_, twin)| twin));
         } else {
-            compare(case, tools, &legal, &printed[0])?;
+            compare(case, session, &legal, &printed[0])?;
         }
         if !case.directives.metadata {
             printed.iter_mut().for_each(drop_metadata);
         }
         let printed: Vec<_> = printed.iter().map(halite_hlo::text::print).collect();
-        Ok(Outcome { blocks: vec![(Anchor::End, printed.join("\n"))], sibling: None })
+        Ok(Outcome { blocks: vec![(Anchor::End, printed.join("\n"))] })
     }
 }
 
@@ -63,17 +64,15 @@ fn check(hlo: &HloModuleProto) -> Result<(), String> {
 }
 
 /// Runs the HLO and the module it comes from on the same operands.
-fn compare(case: &Case, tools: &Tools, legal: &Module, hlo: &HloModuleProto) -> Result<(), String> {
+fn compare(case: &Case, session: &Session, legal: &Module, hlo: &HloModuleProto) -> Result<(), String> {
     check(hlo)?;
     let entry = legal.entry().ok_or("there is no entry")?;
     let inputs = seeded_inputs(entry, InputKind::Plain, 1);
     let expected =
-        Interpreter::of(legal, &tools.registry).run(entry, inputs.clone()).map_err(|error| case.show(&error))?;
-    match tools.executions.run(&halite_hlo::encode(hlo), &inputs)? {
-        Execution::Done(found) => agree(&found, &expected, Tolerance::Ulps(case.directives.tolerance))
-            .map_err(|error| format!("CPU XLA and the interpreter differ: {error}")),
-        Execution::Skipped => Ok(()),
-    }
+        Interpreter::of(legal, &session.registry).run(entry, inputs.clone()).map_err(|error| case.show(&error))?;
+    let found = xla::evaluate(&halite_hlo::encode(hlo), &inputs)?;
+    agree(&found, &expected, Tolerance::Ulps(case.directives.tolerance))
+        .map_err(|error| format!("CPU XLA and the interpreter differ: {error}"))
 }
 
 fn drop_metadata(hlo: &mut HloModuleProto) {

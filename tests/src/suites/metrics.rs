@@ -4,11 +4,10 @@ mod count;
 
 use super::Suite;
 use crate::document::Anchor;
-use crate::harness::{Case, Outcome, Tools};
+use crate::kit::{Case, Outcome};
 use count::Counts;
+use halite::Session;
 use halite::compile::CompileOptions;
-use halite::pipelines;
-use halite::session::Session;
 use halite::source::{self, Source};
 use halite_spec::ModuleRole;
 use halite_support::Diagnostics;
@@ -29,16 +28,16 @@ impl Suite for Metrics {
         &["txt"]
     }
 
-    fn run(&self, case: &Case, _: &Tools) -> Result<Outcome, String> {
+    fn run(&self, case: &Case, session: &Session) -> Result<Outcome, String> {
         let input = case.directives.model.as_deref().ok_or("the suite needs `//@ model: ..`")?;
         let input = match input.strip_suffix(".hal") {
             Some(_) => format!("{}/../models/{input}", env!("CARGO_MANIFEST_DIR")),
             None => input.to_owned(),
         };
-        let mut session = Session::new();
+        let mut session = session.clone();
         let source = source::load(&input, &case.directives.set, &mut session.sources);
         let text = source.and_then(|source| table(&session, &source)).map_err(|errors| case.show_all(&errors))?;
-        Ok(Outcome { blocks: vec![(Anchor::End, text)], sibling: None })
+        Ok(Outcome { blocks: vec![(Anchor::End, text)] })
     }
 }
 
@@ -46,7 +45,7 @@ impl Suite for Metrics {
 fn table(session: &Session, source: &Source) -> Result<String, Diagnostics> {
     let built = session.elaborate(source)?.module;
     let counts = ModuleRole::ALL.map(|role| {
-        let pipeline = session.passes.pipeline(pipelines::pipeline(role))?;
+        let pipeline = session.passes.pipeline(session.pipelines.of(role))?;
         let options = CompileOptions::default();
         session.compile_role(&built, &source.recipe, role, &pipeline, &options).map(|module| Counts::of(&module))
     });

@@ -4,12 +4,13 @@ use super::Suite;
 use crate::annotation::{Annotation, match_diagnostics};
 use crate::document::{Anchor, compare_texts};
 use crate::executable::executable;
-use crate::executions::Execution;
-use crate::harness::{Case, Outcome, Tools};
 use crate::inputs::{InputKind, seeded_inputs};
+use crate::kit::{Case, Outcome};
 use crate::optimizer::check_update;
 use crate::packed::stored_as;
 use crate::relation::{Tolerance, agree, check_relation};
+use crate::xla;
+use halite::Session;
 use halite_ir::text::{PrintOptions, print_function, print_with};
 use halite_ir::{Function, Interpreter, Module, TensorType};
 use halite_passes::{Changed, Dump, Findings, Kind, Moment, Pass, PassCx, Relation, Remark, Runner, RunnerOptions};
@@ -26,11 +27,11 @@ impl Suite for Opt {
         "opt"
     }
 
-    fn run(&self, case: &Case, tools: &Tools) -> Result<Outcome, String> {
+    fn run(&self, case: &Case, session: &Session) -> Result<Outcome, String> {
         let passes = case.directives.passes.as_deref().ok_or("the suite needs `//@ passes: ..`")?;
-        let before = case.module(tools)?;
-        case.execute(&before, tools)?;
-        let Transformed { after, warnings, remarks } = match transform(case, tools, passes, &before) {
+        let before = case.module(session)?;
+        case.execute(&before, session)?;
+        let Transformed { after, warnings, remarks } = match transform(case, session, passes, &before) {
             Ok(done) => done,
             Err(error) => return refused(case, error),
         };
@@ -39,7 +40,7 @@ impl Suite for Opt {
         if case.directives.remarks {
             blocks.extend(remarks.iter().map(|remark| remark_block(case, &before, remark)));
         }
-        Ok(Outcome { blocks, sibling: None })
+        Ok(Outcome { blocks })
     }
 }
 
@@ -74,20 +75,20 @@ fn refused(case: &Case, failure: Failure) -> Result<Outcome, String> {
 }
 
 /// Runs a pipeline and checks what it promises.
-pub(super) fn transform(case: &Case, tools: &Tools, passes: &str, before: &Module) -> Result<Transformed, Failure> {
+pub(super) fn transform(case: &Case, session: &Session, passes: &str, before: &Module) -> Result<Transformed, Failure> {
     let recipe = case.directives.recipe().map_err(Failure::Wrong)?;
-    let pipeline = tools.passes.pipeline(passes).map_err(Failure::Refused)?;
-    let mut watch = Watch { tools, recipe: recipe.as_ref(), before: None, recast: false, problem: None };
+    let pipeline = session.passes.pipeline(passes).map_err(Failure::Refused)?;
+    let mut watch = Watch { session, recipe: recipe.as_ref(), before: None, recast: false, problem: None };
     let mut after = before.clone();
     let options = RunnerOptions { check_changed: true, ..RunnerOptions::default() };
     let findings = Findings::with_remarks();
-    let cx = PassCx { registry: &tools.registry, recipe: recipe.as_ref(), findings: Some(&findings) };
+    let cx = PassCx { registry: &session.registry, recipe: recipe.as_ref(), findings: Some(&findings) };
     Runner::new(options).with_dump(&mut watch).run(&pipeline, &mut after, &cx).map_err(Failure::Refused)?;
     let Watch { recast, problem, .. } = watch;
     match problem {
         Some(problem) => Err(problem),
-        None if recast => as_annotated(case, tools, &after),
-        None => compare_on_xla(case, tools, before, &after),
+        None if recast => as_annotated(case, session, &after),
+        None => compare_on_xla(case, session, before, &after),
     }
     .map_err(Failure::Wrong)?;
     let remarks = findings.remarks();
@@ -96,7 +97,7 @@ pub(super) fn transform(case: &Case, tools: &Tools, passes: &str, before: &Modul
 
 /// Checks the relation of each pass as it runs.
 struct Watch<'a> {
-    tools: &'a Tools,
+    session: &'a Session,
     recipe: Option<&'a Recipe>,
     before: Option<Module>,
     /// Whether a pass changed element types.
@@ -110,12 +111,12 @@ impl Dump for Watch<'_> {
             self.before = Some(module.clone());
             return;
         }
-        let (Some(before), Ok(known)) = (self.before.take(), self.tools.passes.get(pass)) else { return };
+        let (Some(before), Ok(known)) = (self.before.take(), self.session.passes.get(pass)) else { return };
         let relation = known.info().relation;
         self.recast |= relation == Relation::WithinRecipe;
         let outcome = match (relation, self.recipe) {
-            (Relation::Defines, Some(recipe)) => check_update(&before, module, recipe, &self.tools.registry),
-            _ => check_relation(relation, &before, module, &self.tools.registry),
+            (Relation::Defines, Some(recipe)) => check_update(&before, module, recipe, &self.session.registry),
+            _ => check_relation(relation, &before, module, &self.session.registry),
         };
         let outcome = outcome.map_err(|problem| format!("`{pass}` declares {relation:?}: {problem}"));
         if let Err(problem) = outcome.and_then(|()| self.check_idempotent(&**known, module)) {
@@ -131,7 +132,7 @@ impl Watch<'_> {
         if pass.info().kind == Kind::Required {
             return Ok(());
         }
-        let cx = PassCx { registry: &self.tools.registry, recipe: self.recipe, findings: None };
+        let cx = PassCx { registry: &self.session.registry, recipe: self.recipe, findings: None };
         let changed = pass.run(&mut again, &cx).map_err(|error| format!("`{name}` on its own result: {error}"))?;
         let same = compare_texts(&print_with(module, PRINTED), &print_with(&again, PRINTED));
         same.map_err(|diff| format!("`{name}` is not idempotent: on its own result\n{diff}"))?;
@@ -143,7 +144,7 @@ impl Watch<'_> {
 const PRINTED: PrintOptions = PrintOptions { locations: false };
 
 /// Runs each function that the passes changed, before and after, on CPU XLA and compares common results.
-fn compare_on_xla(case: &Case, tools: &Tools, before: &Module, after: &Module) -> Result<(), String> {
+fn compare_on_xla(case: &Case, session: &Session, before: &Module, after: &Module) -> Result<(), String> {
     for old in &before.functions {
         let Some(new) = after.find(&old.name).map(|id| after.function(id)) else { continue };
         let inputs = seeded_inputs(old, InputKind::Plain, 1);
@@ -152,31 +153,29 @@ fn compare_on_xla(case: &Case, tools: &Tools, before: &Module, after: &Module) -
             continue;
         }
         let at = |error| format!("`@{}` on CPU XLA: {error}", old.name);
-        let program = |module| executable(module, &old.name, &tools.registry).map_err(|error| at(case.show(&error)));
+        let program = |module| executable(module, &old.name, &session.registry).map_err(|error| at(case.show(&error)));
         let (was, is) = (program(before)?, program(after)?);
         if was == is {
             continue;
         }
-        let run = |hlo: &[u8], inputs: &[HostTensor]| tools.executions.run(hlo, inputs).map_err(at);
-        if let (Execution::Done(was), Execution::Done(mut is)) = (run(&was, &inputs)?, run(&is, &stored)?) {
-            is.truncate(was.len());
-            agree(&is, &was, Tolerance::Ulps(case.directives.tolerance)).map_err(at)?;
-        }
+        let run = |hlo: &[u8], inputs: &[HostTensor]| xla::evaluate(hlo, inputs).map_err(at);
+        let (was, mut is) = (run(&was, &inputs)?, run(&is, &stored)?);
+        is.truncate(was.len());
+        agree(&is, &was, Tolerance::Ulps(case.directives.tolerance)).map_err(at)?;
     }
     Ok(())
 }
 
 /// Runs each function on CPU XLA and on the interpreter, every rounding as it is annotated.
-fn as_annotated(case: &Case, tools: &Tools, after: &Module) -> Result<(), String> {
+fn as_annotated(case: &Case, session: &Session, after: &Module) -> Result<(), String> {
     for function in &after.functions {
         let at = |error| format!("`@{}` on CPU XLA: {error}", function.name);
-        let hlo = executable(after, &function.name, &tools.registry).map_err(|error| at(case.show(&error)))?;
+        let hlo = executable(after, &function.name, &session.registry).map_err(|error| at(case.show(&error)))?;
         let inputs = seeded_inputs(function, InputKind::Plain, 1);
-        let expected = Interpreter::of(after, &tools.registry).run(function, inputs.clone());
+        let expected = Interpreter::of(after, &session.registry).run(function, inputs.clone());
         let expected = expected.map_err(|error| case.show(&error))?;
-        if let Execution::Done(found) = tools.executions.run(&hlo, &inputs).map_err(at)? {
-            agree(&found, &expected, Tolerance::Ulps(case.directives.tolerance)).map_err(at)?;
-        }
+        let found = xla::evaluate(&hlo, &inputs).map_err(at)?;
+        agree(&found, &expected, Tolerance::Ulps(case.directives.tolerance)).map_err(at)?;
     }
     Ok(())
 }

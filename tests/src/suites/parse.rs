@@ -2,7 +2,8 @@
 
 use super::Suite;
 use crate::document::Anchor;
-use crate::harness::{Case, Outcome, Tools};
+use crate::kit::{Case, Outcome};
+use halite::Session;
 use halite_ir::text::{PrintOptions, parse, print_with};
 use halite_support::SourceMap;
 
@@ -15,15 +16,15 @@ impl Suite for Parse {
         "parse"
     }
 
-    fn run(&self, case: &Case, tools: &Tools) -> Result<Outcome, String> {
-        let module = case.module(tools)?;
+    fn run(&self, case: &Case, session: &Session) -> Result<Outcome, String> {
+        let module = case.module(session)?;
         let options = PrintOptions { locations: case.directives.locations };
         let printed = print_with(&module, options);
         let file = SourceMap::new().add("printed", printed.clone());
-        let again =
-            parse(&printed, file, &tools.registry).map_err(|all| format!("{}\nin:\n{printed}", case.show_all(&all)))?;
+        let again = parse(&printed, file, &session.registry)
+            .map_err(|all| format!("{}\nin:\n{printed}", case.show_all(&all)))?;
         crate::document::compare_texts(&printed, &print_with(&again, options))?;
-        case.execute(&module, tools)?;
-        Ok(Outcome { blocks: vec![(Anchor::End, printed)], sibling: None })
+        case.execute(&module, session)?;
+        Ok(Outcome { blocks: vec![(Anchor::End, printed)] })
     }
 }

@@ -3,7 +3,8 @@
 use super::Suite;
 use crate::cases::samples;
 use crate::document::Anchor;
-use crate::harness::{Case, Outcome, Tools};
+use crate::kit::{Case, Outcome};
+use halite::Session;
 use halite_ir::{Follows, InferCx, Op, Policy, Registry};
 use halite_passes::resolve;
 use halite_spec::{Precision, PrecisionName};
@@ -26,8 +27,8 @@ impl Suite for Policies {
         &["txt"]
     }
 
-    fn run(&self, _: &Case, tools: &Tools) -> Result<Outcome, String> {
-        Ok(Outcome { blocks: vec![(Anchor::End, table(&tools.registry))], sibling: None })
+    fn run(&self, _: &Case, session: &Session) -> Result<Outcome, String> {
+        Ok(Outcome { blocks: vec![(Anchor::End, table(&session.registry))] })
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::Suite;
 use crate::check::Check;
-use crate::harness::{Case, Outcome, Tools};
+use crate::kit::{Case, Outcome};
+use halite::Session;
 
 /// What functions compute.
 #[derive(Debug)]
@@ -13,12 +14,12 @@ impl Suite for Run {
         "run"
     }
 
-    fn run(&self, case: &Case, tools: &Tools) -> Result<Outcome, String> {
+    fn run(&self, case: &Case, session: &Session) -> Result<Outcome, String> {
         if Check::parse_all(&case.text)?.is_empty() {
             return Err("there is no `//$` line".to_owned());
         }
-        let module = case.module(tools)?;
-        case.execute(&module, tools)?;
+        let module = case.module(session)?;
+        case.execute(&module, session)?;
         Ok(Outcome::default())
     }
 }

@@ -2,7 +2,8 @@
 
 use super::Suite;
 use crate::annotation::match_diagnostics;
-use crate::harness::{Case, Outcome, Tools};
+use crate::kit::{Case, Outcome};
+use halite::Session;
 use halite_ir::{text, verify};
 use halite_support::Diagnostics;
 
@@ -15,12 +16,12 @@ impl Suite for Verify {
         "verify"
     }
 
-    fn run(&self, case: &Case, tools: &Tools) -> Result<Outcome, String> {
-        let found: Diagnostics = match text::parse(&case.text, case.file, &tools.registry) {
+    fn run(&self, case: &Case, session: &Session) -> Result<Outcome, String> {
+        let found: Diagnostics = match text::parse(&case.text, case.file, &session.registry) {
             Err(diagnostics) => diagnostics,
-            Ok(module) => match verify(&module, &tools.registry) {
+            Ok(module) => match verify(&module, &session.registry) {
                 Ok(()) => {
-                    case.execute(&module, tools)?;
+                    case.execute(&module, session)?;
                     Vec::new()
                 }
                 Err(errors) => errors.into_diagnostics(),

@@ -6,7 +6,7 @@ use super::key::key;
 use super::process::{self, Exit, Limits};
 use super::store::{Entry, Finished, KeyLock};
 use super::task::Task;
-use super::work::Work;
+use super::work::{self, Work};
 use super::{Observer, Options, log, neff};
 use crate::bundle::sha256;
 use crate::files::{self, cannot};
@@ -86,7 +86,12 @@ impl Job<'_> {
         let waiting = || self.observer.waiting(self.task);
         let lock = store.lock(&self.key, interrupt, waiting)?.ok_or_else(|| self.stopped())?;
         match store.fetch(&self.key, &lock) {
-            Ok(Some(finished)) => return Ok(End::Cached(self.deliver(&finished)?)),
+            Ok(Some(finished)) => {
+                if let Err(error) = work::clear(store, &self.key, &lock) {
+                    self.warnings.push(Diagnostic::warning(codes::NEFF_STORE, error.message()));
+                }
+                return Ok(End::Cached(self.deliver(&finished)?));
+            }
             Err(reason) => {
                 let message = format!("the stored NEFF of `{}` is damaged and is made again", self.task.name());
                 self.warnings.push(Diagnostic::warning(codes::NEFF_STORE, message).note(reason));

@@ -73,14 +73,29 @@ pub(super) fn retire(store: &Store, key: &str, _lock: &KeyLock) -> Result<()> {
     if !path.exists() {
         return Ok(());
     }
-    if is_locked(&path) && end_group(&path) {
+    end_compiler(&path);
+    // One that is still there works on in the folder, wherever that is, and nobody reads what it writes.
+    keep(&path, &store.failed(key))
+}
+
+/// Removes what a process left that was killed after it had stored its NEFF.
+pub(super) fn clear(store: &Store, key: &str, _lock: &KeyLock) -> Result<()> {
+    let path = store.work(key);
+    if !path.exists() {
+        return Ok(());
+    }
+    end_compiler(&path);
+    std::fs::remove_dir_all(&path).map_err(|error| cannot("remove", &path, &error))
+}
+
+/// Ends the compiler that still works in a folder, and waits for that.
+fn end_compiler(path: &Path) {
+    if is_locked(path) && end_group(path) {
         let start = Instant::now();
-        while is_locked(&path) && start.elapsed() < PATIENCE {
+        while is_locked(path) && start.elapsed() < PATIENCE {
             std::thread::sleep(Duration::from_millis(20));
         }
     }
-    // One that is still there works on in the folder, wherever that is, and nobody reads what it writes.
-    keep(&path, &store.failed(key))
 }
 
 fn keep(path: &Path, place: &Path) -> Result<()> {

@@ -76,11 +76,12 @@ impl AttrVisitor for AttrPrinter<'_> {
 pub(super) fn parse_rounding(field: &Field<'_>) -> Result<Rounding> {
     match &field.value {
         Some(AttrText::Word("rne")) => Ok(Rounding::Nearest),
+        Some(AttrText::Word("sr")) => Ok(Rounding::Switched),
         Some(AttrText::Applied("sr", stream)) if stream.starts_with('"') => {
             Ok(Rounding::Stochastic(Name::from(&*parse_name(stream))))
         }
         _ => {
-            let message = format!("a rounding is `rne` or `sr(\"stream\")`, found `{}`", field.text);
+            let message = format!("a rounding is `rne`, `sr(\"stream\")` or `sr`, found `{}`", field.text);
             Err(Diagnostic::error(codes::ATTRIBUTE, message).at(field.span, ""))
         }
     }

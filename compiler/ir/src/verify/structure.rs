@@ -180,8 +180,8 @@ impl<'a> Checker<'a, '_, '_> {
             Some(_) if !rounds => {
                 self.inst_error(at, codes::ROUNDING, || format!("`{op}` has a rounding, but nothing to round"));
             }
-            Some(Rounding::Stochastic(_)) if !results.iter().any(|ty| ty.dtype().is_narrow()) => {
-                let message = || format!("`{op}` rounds by a stream, which is possible to `bf16` and `f16` only");
+            Some(Rounding::Stochastic(_) | Rounding::Switched) if !results.iter().any(|ty| ty.dtype().is_narrow()) => {
+                let message = || format!("`{op}` rounds at random, which is possible to `bf16` and `f16` only");
                 self.inst_error(at, codes::ROUNDING, message);
             }
             None if rounds => {

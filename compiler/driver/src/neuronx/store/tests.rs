@@ -93,6 +93,16 @@ fn what_a_killed_process_left_is_kept_as_failed() {
 }
 
 #[test]
+fn what_was_left_after_storing_is_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path()).unwrap();
+    let lock = store.lock(&key('a'), &free(), || ()).unwrap().unwrap();
+    drop(Work::begin(&store, &key('a'), &lock).unwrap());
+    super::super::work::clear(&store, &key('a'), &lock).unwrap();
+    assert!(!store.work(&key('a')).exists() && !store.failed(&key('a')).exists());
+}
+
+#[test]
 fn room_is_made_by_rule_and_not_from_what_is_in_use() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path()).unwrap();
