@@ -27,6 +27,8 @@ pub struct Case {
     pub target: Target,
     /// Other rules that both modules may break.
     pub allow: &'static [&'static str],
+    /// Ops whose integers the compiler may cast down.
+    pub downcasts: &'static [&'static str],
     /// Makes a module that breaks the rule.
     pub breaks: fn() -> Result<HloModuleProto>,
     /// Makes a module that breaks none.
@@ -39,7 +41,7 @@ const fn case(
     breaks: fn() -> Result<HloModuleProto>,
     keeps: fn() -> Result<HloModuleProto>,
 ) -> Case {
-    Case { rule, target: Target::Trn1, allow: &[], breaks, keeps }
+    Case { rule, target: Target::Trn1, allow: &[], downcasts: &[], breaks, keeps }
 }
 
 /// All cases, by family of rules.
@@ -81,8 +83,9 @@ impl Case {
     }
 
     fn findings<'a>(&self, module: &'a HloModuleProto) -> Vec<Finding<'a>> {
-        let allow = self.allow.iter().map(|id| (*id).to_owned()).collect();
-        let profile = Profile { allow, ..Profile::new(self.target) };
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let (allow, downcasts) = (owned(self.allow), owned(self.downcasts));
+        let profile = Profile { allow, downcasts, ..Profile::new(self.target) };
         check(module, &profile).into_iter().filter(|finding| !finding.allowed).collect()
     }
 }

@@ -2,11 +2,16 @@
 
 use halite::compile::CompileOptions;
 use halite::hlo_check::{Report, report};
+use halite::legality::{self, Legality, Repeated};
+use halite::render::{self, Style};
 use halite::session::Session;
 use halite::source;
+use halite_hlo::proto::HloModuleProto;
+use halite_hlo::{ArrayType, ModuleBuilder, ReduceKind};
 use halite_neuron::legality::Profile;
-use halite_spec::Target;
-use halite_support::codes;
+use halite_spec::{ModuleRole, Recipe, Target};
+use halite_support::{Diagnostic, SourceMap, codes};
+use halite_tensor::DType;
 use std::path::Path;
 
 /// The verdict on a module that JAX made (`tests/jax/make_hlo.py`).
@@ -86,4 +91,69 @@ fn targets_that_nobody_used_are_told() {
     let compiled = session.compile(&source, &CompileOptions::default()).unwrap_or_else(|e| panic!("{e:?}"));
     let untested = compiled.warnings.iter().filter(|warning| warning.message().contains("untested"));
     assert_eq!(untested.count(), 1);
+}
+
+fn recipe(settings: &[&str]) -> Recipe {
+    let settings: Vec<String> = settings.iter().map(|&setting| setting.to_owned()).collect();
+    let source = source::load("tiny", &settings, &mut Session::new().sources);
+    source.unwrap_or_else(|e| panic!("{e:?}")).recipe
+}
+
+/// A module that sums over groups of ranks.
+fn summed(name: &str, groups: &[Vec<usize>]) -> HloModuleProto {
+    let mut module = ModuleBuilder::new(name);
+    let mut entry = module.computation("main");
+    let made = entry.parameter("x", ArrayType::new(DType::F32, [4])).and_then(|x| {
+        let sum = entry.all_reduce(ReduceKind::Add, x, groups)?;
+        entry.root_tuple(&[sum])
+    });
+    made.and_then(|root| entry.finish(root)).expect("the module is sound");
+    module.finish().expect("the module is sound")
+}
+
+#[test]
+fn ranks_of_an_instance_follow_from_its_logical_cores() {
+    let groups: Vec<Vec<usize>> = (0..64).map(|rank| vec![rank, 64 + (rank + 1) % 64]).collect();
+    let module = summed("across", &groups);
+    let of_size = |logical_core| report(&module, &Profile { logical_core, ..Profile::new(Target::Trn2) });
+    assert_eq!(broken(&of_size(2)), [("group-placement", 1)], "instances of 64 ranks");
+    assert_eq!(broken(&of_size(1)), [], "one instance of 128 ranks");
+}
+
+#[test]
+fn the_flags_of_a_recipe_hold_for_its_rules() {
+    let profile = |settings: &[&str]| legality::profile(&recipe(settings));
+    let pinned = profile(&["target=trn2"]);
+    assert_eq!((pinned.logical_core, pinned.downcasts), (2, vec!["none".to_owned()]));
+    let stated = profile(&["target=trn2", "neuron.flags=[\"-lnc=1\", \"--implicit-integer-downcast=dot,all_reduce\"]"]);
+    assert_eq!((stated.logical_core, stated.downcasts), (1, vec!["dot".to_owned(), "all_reduce".to_owned()]));
+    assert_eq!(profile(&["target=trn2", "neuron.flags=[\"--implicit-integer-downcast=default\"]"]).downcasts, ["all"]);
+}
+
+#[test]
+fn a_terminal_is_told_nothing_by_names_of_others() {
+    let mut module = summed("na\u{1b}[2Jme", &[vec![0, 1]]);
+    for inst in module.computations.iter_mut().flat_map(|computation| &mut computation.instructions) {
+        inst.name.push_str("\u{1b}]0;x\u{7}");
+        if inst.opcode == "all-reduce" {
+            inst.opcode = "all\u{1b}[31m".to_owned();
+        }
+    }
+    let report = report(&module, &Profile::new(Target::Trn1));
+    let texts = format!("{}{:?}", report.module, report.broken);
+    assert!(texts.contains("all [31m") && !report.broken.is_empty(), "{texts}");
+    let shown = report.faults.iter().map(|fault| render::report(fault, &SourceMap::default(), Style::default()));
+    let all: String = shown.chain([report.module.clone()]).collect();
+    assert!(!all.contains(['\u{1b}', '\u{7}']) && !texts.contains("\\u{"), "{all:?} {texts}");
+}
+
+#[test]
+fn findings_of_several_modules_are_told_once() {
+    let recipe = recipe(&["target=trn1"]);
+    let finding = Diagnostic::error(codes::ILLEGAL, "x");
+    let module =
+        |times| Legality { findings: vec![Repeated { finding: finding.clone(), times }], ..Legality::default() };
+    let (forward, step) = (module(1), module(3));
+    let told = legality::join(&recipe, [(ModuleRole::Forward, &forward), (ModuleRole::TrainStep, &step)]);
+    assert_eq!(told, [finding.note("found 3 times in one module")]);
 }

@@ -1,6 +1,7 @@
 //! Holding HLO that anyone made to the rules of a target.
 
 use crate::legality::{Origin, cite, origin};
+use crate::render::plain;
 use halite_hlo::proto::HloModuleProto;
 use halite_neuron::legality::{Finding, Profile, check};
 use halite_spec::target::{Level, Rule};
@@ -11,7 +12,8 @@ use serde::Serialize;
 /// How many instructions are named for each rule.
 const SHOWN: usize = 3;
 
-/// What a target says of a module.
+/// What a target says of a module. Names and texts of the module are on one line, without the characters that a terminal
+/// obeys.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Report {
     /// The name of the module.
@@ -48,6 +50,8 @@ pub struct BrokenRule {
     pub consequence: String,
     /// What to do.
     pub remedy: String,
+    /// Whether the rule can be allowed.
+    pub waivable: bool,
     /// The first of what was found, different ones only.
     pub found: Vec<Found>,
 }
@@ -93,7 +97,7 @@ pub fn report(module: &HloModuleProto, profile: &Profile) -> Report {
         .collect();
     let refuses = |rule: &BrokenRule| rule.level == Level::Error.name() && !rule.allowed;
     Report {
-        module: module.name.clone(),
+        module: plain(&module.name),
         target: profile.target.to_string(),
         compiler: profile.version.to_string(),
         instructions: module.computations.iter().map(|computation| computation.instructions.len()).sum(),
@@ -108,7 +112,7 @@ fn broken(rule: &Rule, findings: &[&Finding<'_>], module: &HloModuleProto) -> Br
     let mut different: IndexMap<&str, Found> = IndexMap::new();
     for finding in findings {
         let found = different.entry(finding.found.as_str()).or_insert_with(|| Found {
-            what: finding.found.clone(),
+            what: plain(&finding.found),
             count: 0,
             code: finding.code.map(|code| format!("NCC_{code}")),
             source: cite(finding.provenance),
@@ -118,8 +122,8 @@ fn broken(rule: &Rule, findings: &[&Finding<'_>], module: &HloModuleProto) -> Br
         if let Some(inst) = finding.instruction.filter(|_| found.instructions.len() < SHOWN) {
             let origin = origin(inst, module);
             found.instructions.push(Place {
-                name: inst.name.clone(),
-                scope: origin.map_or_else(String::new, |origin| origin.scope.to_owned()),
+                name: plain(&inst.name),
+                scope: origin.map_or_else(String::new, |origin| plain(origin.scope)),
                 line: origin.map_or_else(String::new, line),
             });
         }
@@ -131,6 +135,7 @@ fn broken(rule: &Rule, findings: &[&Finding<'_>], module: &HloModuleProto) -> Br
         count: findings.len(),
         consequence: rule.consequence.clone(),
         remedy: rule.remedy.clone(),
+        waivable: rule.waivable,
         found: different.into_values().collect(),
     }
 }
@@ -138,7 +143,7 @@ fn broken(rule: &Rule, findings: &[&Finding<'_>], module: &HloModuleProto) -> Br
 fn line(origin: Origin<'_>) -> String {
     match (origin.file, origin.line) {
         ("", _) => String::new(),
-        (file, 0) => file.to_owned(),
-        (file, line) => format!("{}:{line}", file.rsplit('/').next().unwrap_or(file)),
+        (file, 0) => plain(file),
+        (file, line) => format!("{}:{line}", plain(file.rsplit('/').next().unwrap_or(file))),
     }
 }

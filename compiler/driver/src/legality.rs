@@ -1,8 +1,11 @@
 //! What a target says of the HLO of a bundle, as diagnostics with lines of the model.
 
+use crate::estimate::logical_core;
+use crate::neuron;
+use crate::render::plain;
 use halite_hlo::proto::{HloInstructionProto, HloModuleProto, OpMetadata, StackFrameIndexProto};
 use halite_neuron::legality::{Finding, Profile, check};
-use halite_spec::target::{Basis, Level, Provenance, Rule};
+use halite_spec::target::{Basis, CompilerVersion, Level, Provenance, Rule};
 use halite_spec::{ModuleRole, Recipe, Target};
 use halite_support::nearest::suggestion;
 use halite_support::{Diagnostic, Diagnostics, FileId, SourceMap, Span, codes};
@@ -14,16 +17,54 @@ use std::collections::BTreeSet;
 /// What a target says of one module.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Legality {
-    /// Rules that are broken, as errors and warnings; equal ones of different layers as one.
-    pub findings: Diagnostics,
+    /// Rules that are broken; equal ones of different layers as one.
+    pub findings: Vec<Repeated>,
     /// Names of the rules that are broken and that the recipe allows.
     pub allowed: BTreeSet<String>,
 }
 
-/// The rules that a recipe holds its modules to.
+/// An error or warning, and how often a module gives cause for it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Repeated {
+    /// The error or warning.
+    pub finding: Diagnostic,
+    /// How often.
+    pub times: usize,
+}
+
+/// The rules that a recipe holds its modules to, under its flags.
 pub fn profile(recipe: &Recipe) -> Profile {
-    let version = Tables::builtin().nearest(recipe.neuron.compiler.as_ref()).clone();
-    Profile { target: recipe.target, version, allow: recipe.neuron.allow.clone() }
+    let flags = neuron::flags(recipe);
+    Profile {
+        target: recipe.target,
+        version: neuron::version(recipe).clone(),
+        logical_core: logical_core(recipe.target, &flags),
+        downcasts: downcasts(&flags),
+        allow: recipe.neuron.allow.clone(),
+    }
+}
+
+/// The flag of `neuronx-cc` that names ops whose integers it may cast down, as manifests spell it.
+const DOWNCAST: &str = "--implicit-integer-downcast=";
+
+/// What that flag names; its default is all.
+fn downcasts(flags: &[String]) -> Vec<String> {
+    match flags.iter().find_map(|flag| flag.strip_prefix(DOWNCAST)) {
+        Some("default") => vec!["all".to_owned()],
+        Some(names) => names.split(',').map(str::to_owned).collect(),
+        None => Vec::new(),
+    }
+}
+
+/// A warning where the rules of a version of the compiler give way to those of another.
+pub fn unknown_version(wanted: &CompilerVersion) -> Option<Diagnostic> {
+    let tables = Tables::builtin();
+    let used = tables.nearest(Some(wanted));
+    let message = format!("the rules of `neuronx-cc` {wanted} are not known; those of {used} are used");
+    (used != wanted).then(|| {
+        let known = format!("versions from {} to {} are known", tables.oldest(), tables.newest());
+        Diagnostic::warning(codes::COMPILER_VERSION, message).note(known)
+    })
 }
 
 /// Holds a module to the rules of the recipe's target; nothing is said of CPU XLA.
@@ -43,22 +84,18 @@ pub fn check_module(hlo: &HloModuleProto, recipe: &Recipe, sources: &SourceMap) 
         let place = origin.map(|origin| Origin { scope: "", ..origin });
         places.entry((&finding.rule.id, place, finding.found.clone())).or_default().push(finding);
     }
-    let diagnostics =
-        places.into_iter().map(|((_, origin, _), findings)| diagnose(&findings, origin, &profile, sources));
-    legality.findings = diagnostics.collect();
+    let repeated = places.into_iter().map(|((_, origin, _), findings)| Repeated {
+        finding: diagnose(&findings[0], origin, &profile, sources),
+        times: findings.len(),
+    });
+    legality.findings = repeated.collect();
     legality
 }
 
-/// Findings that say the same of one line of the model, as one.
-fn diagnose(
-    findings: &[Finding<'_>],
-    origin: Option<Origin<'_>>,
-    profile: &Profile,
-    sources: &SourceMap,
-) -> Diagnostic {
-    let Finding { rule, found, code, provenance, instruction, .. } = &findings[0];
-    let times = if findings.len() > 1 { format!(" ({} times)", findings.len()) } else { String::new() };
-    let message = format!("{found}{times}");
+/// The first of the findings that say the same of one line of the model.
+fn diagnose(finding: &Finding<'_>, origin: Option<Origin<'_>>, profile: &Profile, sources: &SourceMap) -> Diagnostic {
+    let Finding { rule, found, code, provenance, instruction, .. } = finding;
+    let message = plain(found);
     let diagnostic = match rule.level {
         Level::Error => Diagnostic::error(codes::ILLEGAL, format!("{} does not take this: {message}", profile.target)),
         Level::Warning => {
@@ -66,6 +103,7 @@ fn diagnose(
         }
     };
     let scope = instruction.and_then(|inst| inst.metadata.as_ref()).map_or("", |metadata| metadata.op_name.as_str());
+    let scope = plain(scope);
     let label = if scope.is_empty() { "from here".to_owned() } else { format!("from here, in `{scope}`") };
     let code = code.map_or_else(String::new, |code| format!(" (NCC_{code})"));
     diagnostic
@@ -165,22 +203,29 @@ pub fn refuse_allowed(id: &str) -> Option<Diagnostic> {
     }
 }
 
-/// What a target says of all modules of a bundle: equal findings once, errors first; then the allowed rules that
+/// What a target says of all modules of a bundle: equal findings once, however often they are found, errors first; then
+/// the allowed rules that
 /// nothing breaks, as errors if the training step is among the modules, and a word on targets that nobody used.
 pub fn join<'a>(recipe: &Recipe, modules: impl IntoIterator<Item = (ModuleRole, &'a Legality)>) -> Diagnostics {
     if !recipe.target.is_neuron() {
         return Vec::new();
     }
-    let (mut all, mut allowed, mut has_step) = (Diagnostics::new(), BTreeSet::new(), false);
+    let (mut found, mut allowed, mut has_step) = (Vec::<Repeated>::new(), BTreeSet::new(), false);
     for (role, module) in modules {
         has_step |= role == ModuleRole::TrainStep;
         allowed.extend(&module.allowed);
-        for finding in &module.findings {
-            if !all.contains(finding) {
-                all.push(finding.clone());
+        for repeated in &module.findings {
+            match found.iter_mut().find(|own| own.finding == repeated.finding) {
+                Some(own) => own.times = own.times.max(repeated.times),
+                None => found.push(repeated.clone()),
             }
         }
     }
+    let counted = |Repeated { finding, times }| match times {
+        1 => finding,
+        _ => finding.note(format!("found {times} times in one module")),
+    };
+    let mut all: Diagnostics = found.into_iter().map(counted).collect();
     all.sort_by_key(|finding| Reverse(finding.severity()));
     let idle = recipe.neuron.allow.iter().enumerate().filter(|(_, id)| has_step && !allowed.contains(id));
     all.extend(idle.map(|(index, id)| {

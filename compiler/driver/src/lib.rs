@@ -35,6 +35,7 @@ pub mod shards;
 pub mod source;
 pub mod tensors;
 pub mod train;
+pub mod units;
 pub mod verify;
 
 /// Models in the model language and in Rust.

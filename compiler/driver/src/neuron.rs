@@ -41,9 +41,9 @@ pub fn warnings(recipe: &Recipe) -> Diagnostics {
     environment::warnings(recipe).chain(check_flags::warnings(recipe)).chain(layout::warning(recipe)).collect()
 }
 
-/// The version of `neuronx-cc` that a recipe is for.
-fn version(recipe: &Recipe) -> &CompilerVersion {
-    recipe.neuron.compiler.as_ref().unwrap_or_else(|| Tables::builtin().newest())
+/// The version of `neuronx-cc` by whose flags and rules a recipe is judged: the nearest to its own that the tables know.
+pub(crate) fn version(recipe: &Recipe) -> &CompilerVersion {
+    Tables::builtin().nearest(recipe.neuron.compiler.as_ref())
 }
 
 /// Whether a manifest pins what its own recipe says.

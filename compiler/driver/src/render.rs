@@ -23,6 +23,16 @@ impl Default for Style {
     }
 }
 
+/// Text of others on one line, without the characters that a terminal obeys.
+pub fn plain(text: &str) -> String {
+    text.chars().map(|character| if character.is_control() { ' ' } else { character }).collect()
+}
+
+/// Lines of others, each plain, with this between them.
+fn plain_lines(text: &str, between: &str) -> String {
+    text.split('\n').map(plain).collect::<Vec<_>>().join(between)
+}
+
 /// A report with headline, source lines, carets, notes and help.
 pub fn report(diagnostic: &Diagnostic, sources: &SourceMap, style: Style) -> String {
     let styles = if style.color { ThemeStyles::ansi() } else { ThemeStyles::none() };
@@ -39,7 +49,7 @@ pub fn report(diagnostic: &Diagnostic, sources: &SourceMap, style: Style) -> Str
 /// Notes and help, each under its word.
 fn footer(diagnostic: &Diagnostic, sources: &SourceMap, style: Style) -> String {
     let paint = |word: &str| if style.color { format!("\u{1b}[36m{word}\u{1b}[0m") } else { word.to_owned() };
-    let line = |word: &str, text: &str| format!("  {}: {}\n", paint(word), text.trim_end().replace('\n', "\n        "));
+    let line = |word: &str, text: &str| format!("  {}: {}\n", paint(word), plain_lines(text.trim_end(), "\n        "));
     let file = diagnostic.primary().map(|label| label.span.file);
     let elsewhere = diagnostic.secondary().iter().filter(|label| Some(label.span.file) != file);
     let notes = diagnostic.notes().iter().cloned().chain(elsewhere.map(|label| far(label, sources)));
@@ -64,7 +74,7 @@ impl<'a> View<'a> {
         let labels = here.enumerate().map(|(index, label)| labeled(label, index == 0, sources)).collect();
         Self {
             diagnostic,
-            headline: diagnostic.to_string(),
+            headline: plain_lines(&diagnostic.to_string(), "\n"),
             source: file.map(|file| sources.file(file)).map(|file| NamedSource::new(&file.name, file.text.clone())),
             labels,
         }
@@ -75,7 +85,7 @@ fn labeled(label: &Label, primary: bool, sources: &SourceMap) -> LabeledSpan {
     let length = sources.file(label.span.file).text.len();
     let start = (label.span.start as usize).min(length);
     let end = (label.span.end as usize).clamp(start, length);
-    let text = (!label.text.is_empty()).then(|| label.text.clone());
+    let text = (!label.text.is_empty()).then(|| plain_lines(&label.text, "\n"));
     let new = if primary { LabeledSpan::new_primary_with_span } else { LabeledSpan::new_with_span };
     new(text, (start, end - start))
 }

@@ -109,7 +109,7 @@ impl Session {
     /// Verifies one module of a recipe, and that its forward module is causal.
     ///
     /// # Errors
-    /// When the recipe does not compile, or XLA fails.
+    /// When the recipe does not compile, its target does not take the program, or XLA fails.
     pub fn verify(
         &self,
         source: &Source,

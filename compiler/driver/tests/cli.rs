@@ -129,6 +129,22 @@ fn hlo_of_others_is_held_to_the_rules_of_a_target() {
 }
 
 #[test]
+fn inspect_refuses_hlo_that_is_not_sound() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/jax/fixtures/scan.hlo.pb");
+    let mut module = halite_hlo::decode(&std::fs::read(file).unwrap()).unwrap();
+    let insts = module.computations.iter_mut().flat_map(|computation| &mut computation.instructions);
+    for shape in insts.filter_map(|inst| inst.shape.as_mut()).filter(|shape| shape.dimensions.len() == 2) {
+        shape.dimensions = vec![1 << 62; 2];
+    }
+    std::fs::write(folder.path().join("huge.pb"), halite_hlo::encode(&module)).unwrap();
+    for more in [[].as_slice(), &["--target", "trn1"], &["--dot"]] {
+        let text = fails_in(folder.path(), &[&["inspect", "huge.pb"], more].concat(), 2);
+        assert!(text.contains("`huge.pb`") && text.contains("more bytes than fit"), "{text}");
+    }
+}
+
+#[test]
 fn inspect_says_what_a_core_needs() {
     let folder = tempfile::tempdir().unwrap();
     let text = |arguments: &[&str]| {

@@ -13,6 +13,7 @@
 //! so the model is held to what it reports; for Neuron the same model is used with other settings, and cannot be checked here.
 
 mod backend;
+mod budget;
 mod fit;
 mod graph;
 mod instructions;
@@ -55,13 +56,14 @@ pub struct Analysis {
     pub backward_at: Option<usize>,
 }
 
-/// Estimates what a sound module needs ([`halite_hlo::check`]). Takes time in proportion to the module.
+/// Estimates what a sound module needs ([`halite_hlo::check`]). Takes time in proportion to the module with its calls
+/// entered, up to a bound.
 ///
 /// # Errors
-/// When the module has no entry, calls itself, or has a type of unknown size.
+/// When the module has no entry, calls itself, has a type of unknown size, or is too large with its calls entered.
 pub fn analyze(module: &HloModuleProto, question: Question<'_>) -> Result<Analysis> {
     let graph = Graph::new(module)?;
-    let steps = storage::steps(&graph, question.backend);
+    let steps = storage::steps(&graph, question.backend)?;
     let order = schedule::schedule(&steps, question.backend.order);
     let aliases = Aliases::of(module);
     let mut liveness = Liveness::new(&steps, &order);

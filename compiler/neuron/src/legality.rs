@@ -33,14 +33,27 @@ pub struct Profile {
     pub target: Target,
     /// The version of its compiler.
     pub version: CompilerVersion,
+    /// How many physical cores one logical core joins, on each of which a rank runs.
+    pub logical_core: u32,
+    /// What `--implicit-integer-downcast` names: `all`, or ops such as `dot` and `all_reduce`.
+    pub downcasts: Vec<String>,
     /// Rules that the module may break, by name, if they can be allowed at all.
     pub allow: Vec<String>,
 }
 
 impl Profile {
-    /// The rules of a target under the newest version of the compiler, none of them allowed to be broken.
+    /// The rules of a target under the newest version of the compiler, none of them allowed to be broken, with logical
+    /// cores of the default size and no integers cast down.
     pub fn new(target: Target) -> Self {
-        Self { target, version: Tables::builtin().newest().clone(), allow: Vec::new() }
+        let tables = Tables::builtin();
+        let sizes = tables.hardware(target).map_or(&[][..], |hardware| &hardware.logical_core_sizes);
+        Self {
+            target,
+            version: tables.newest().clone(),
+            logical_core: sizes.first().copied().unwrap_or(1),
+            downcasts: Vec::new(),
+            allow: Vec::new(),
+        }
     }
 
     /// The rules in the order of their table.
@@ -184,6 +197,7 @@ impl<'a, 'p> Checker<'a, 'p> {
             Condition::UnprovenIndex => self.unproven_index(at),
             Condition::IndexedWindow => self.indexed_window(at),
             Condition::UnprovenInteger { of } => self.unproven_integer(at, of),
+            Condition::UnnamedDowncast { of } => self.unnamed_downcast(at, of),
             Condition::WideConstant => self.wide_constant(at),
             Condition::UnknownTripCount => self.unknown_trip_count(at),
             Condition::Window(form) => windows::has_form(self.graph.inst(at), *form),
@@ -194,7 +208,7 @@ impl<'a, 'p> Checker<'a, 'p> {
             Condition::TupleOperand => self.tuple_operand(at),
             Condition::ImplicitGroups => self.implicit_groups(at),
             Condition::GroupRanks => self.group_ranks(at),
-            Condition::GroupSize => self.group_size(at),
+            Condition::GroupSize => return self.group_size(at),
             Condition::GroupPlacement => self.group_placement(at),
             Condition::GroupField => self.group_field(at),
             Condition::Channel => self.channel(at),

@@ -3,15 +3,24 @@
 #![allow(clippy::unwrap_used, reason = "a failing helper fails its test")]
 
 use halite_hlo::proto::{HloComputationProto, HloInstructionProto, HloModuleProto, ReplicaGroup};
-use halite_hlo::{ArrayType, ModuleBuilder, Type};
+use halite_hlo::{ArrayType, DotDims, ModuleBuilder, Type};
+use halite_neuron::estimate::{Analysis, Backend, Question, analyze};
 use halite_neuron::legality::{Profile, check};
 use halite_spec::Target;
+use halite_support::Result;
+use halite_target::Tables;
 use halite_tensor::DType;
 use proptest::prelude::*;
 use std::time::{Duration, Instant};
 
 const LLAMA: &[u8] = include_bytes!("../../../tests/jax/fixtures/llama_step.hlo.pb");
 const SCAN: &[u8] = include_bytes!("../../../tests/jax/fixtures/scan.hlo.pb");
+
+/// What a module needs, by the compiler that is asked more of.
+fn estimate(module: &HloModuleProto) -> Result<Analysis> {
+    let costs = Tables::builtin().costs(Target::Trn1);
+    analyze(module, Question { backend: Backend::CPU_XLA, arguments: &[], costs })
+}
 
 /// Numbers that are wrong in most places.
 const NUMBERS: [i64; 9] = [0, 1, -1, 2, 7, i64::MAX, i64::MIN, 1 << 40, 1000];
@@ -68,6 +77,7 @@ proptest! {
             damage(&mut module, place, kind, NUMBERS[number]);
         }
         check(&module, &Profile::new(Target::ALL[target]));
+        let _ = estimate(&module);
     }
 
     #[test]
@@ -76,6 +86,7 @@ proptest! {
         bytes[at] = byte;
         if let Ok(module) = halite_hlo::decode(&bytes) {
             check(&module, &Profile::new(Target::Trn1));
+            let _ = estimate(&module);
         }
     }
 }
@@ -105,12 +116,37 @@ fn doubling(depth: usize) -> HloModuleProto {
 
 #[test]
 fn calls_are_not_followed_forever() {
-    for depth in [60, 3000] {
+    for depth in [40, 60, 3000] {
         let module = doubling(depth);
         let start = Instant::now();
         assert!(check(&module, &Profile::new(Target::Trn1)).is_empty());
         assert!(start.elapsed() < Duration::from_secs(5), "{depth}: {:?}", start.elapsed());
+        assert!(estimate(&module).is_err());
+        assert!(start.elapsed() < Duration::from_secs(30), "{depth}: {:?}", start.elapsed());
     }
+}
+
+#[test]
+fn sizes_do_not_wrap() {
+    let product = |sizes: [[usize; 2]; 2]| {
+        let mut module = ModuleBuilder::new("product");
+        let mut main = module.computation("main");
+        let [x, y] = sizes.map(|size| main.parameter("x", ArrayType::new(DType::F32, size)).unwrap());
+        let dims = DotDims {
+            lhs_contracting: [1].as_slice().into(),
+            rhs_contracting: [1].as_slice().into(),
+            ..DotDims::default()
+        };
+        let root = main.dot(x, y, &dims, DType::F32).unwrap();
+        let root = main.root_tuple(&[root]).unwrap();
+        main.finish(root).unwrap();
+        estimate(&module.finish().unwrap())
+    };
+    let analysis = product([[1, 1 << 40], [1, 1 << 40]]).unwrap();
+    assert_eq!(analysis.estimate.memory.arguments, 8 << 40);
+    assert!(analysis.estimate.instructions.matmul > 1 << 30);
+    assert!(product([[1 << 26, 1 << 26], [1 << 26, 1 << 26]]).is_ok());
+    assert!(product([[1 << 29, 1 << 29], [1, 1 << 29]]).is_err());
 }
 
 #[test]
@@ -132,5 +168,6 @@ fn references_in_circles_end() {
         };
         let module = HloModuleProto { computations: vec![computation], ..HloModuleProto::default() };
         check(&module, &Profile::new(Target::Trn1));
+        assert!(estimate(&module).is_err());
     }
 }

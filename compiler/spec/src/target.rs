@@ -4,6 +4,7 @@
 mod compiler;
 mod cost;
 mod environment;
+mod forms;
 mod hardware;
 mod kernel;
 mod rule;
@@ -11,6 +12,7 @@ mod rule;
 pub use compiler::{CompilerError, CompilerFlag, CompilerVersion, FlagDefault, FlagGiver, VersionRange};
 pub use cost::InstructionCosts;
 pub use environment::{Setter, Variable, VariableValues};
+pub use forms::Forms;
 pub use hardware::{CoreGroups, ElementType, ElementUse, Hardware, Limits, Peak};
 pub use kernel::{KernelConfig, KernelResult, KernelSchema};
 pub use rule::{Condition, Level, Numbers, Rule, TakenOpcodes, WindowForm};

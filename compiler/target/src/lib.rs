@@ -14,4 +14,4 @@
 
 mod tables;
 
-pub use tables::{Forms, Tables};
+pub use tables::Tables;

@@ -2,8 +2,8 @@
 
 use halite_spec::Target;
 use halite_spec::target::{
-    CompilerError, CompilerFlag, CompilerVersion, ElementType, Hardware, InstructionCosts, KernelSchema, Limits,
-    Provenance, Rule, TakenOpcodes, Variable,
+    CompilerError, CompilerFlag, CompilerVersion, ElementType, Forms, Hardware, InstructionCosts, KernelSchema, Limits,
+    Rule, TakenOpcodes, Variable,
 };
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -38,20 +38,6 @@ pub struct Tables {
     pub variables: Vec<Variable>,
     /// How what can be written in several ways is written.
     pub forms: Vec<Forms>,
-}
-
-/// How a target wants what HLO can say in several ways.
-#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Forms {
-    /// The targets of which this is said.
-    pub targets: Vec<Target>,
-    /// Whether reads at positions are products with one-hot matrices, and not `gather`.
-    pub one_hot_reads: bool,
-    /// Whether sums at positions are products with one-hot matrices, and not `scatter`.
-    pub one_hot_sums: bool,
-    /// Where that is known from.
-    pub provenance: Provenance,
 }
 
 #[derive(Deserialize)]

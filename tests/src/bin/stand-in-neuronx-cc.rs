@@ -11,6 +11,7 @@
 //! | `STAND_IN_STARTED` | a file that gets a line `<process> <work folder>` for each compile |
 //! | `STAND_IN_FAULT` | one of [`FAULTS`], or a code such as `NCC_EVRF056` to fail with |
 //! | `STAND_IN_FAULT_IN` | the only module with the fault |
+//! | `STAND_IN_GATE` | `<stage> <file>`: in one of [`STAGES`] its process is added to the file, and it waits until that is gone |
 
 #![allow(clippy::print_stdout, reason = "this program is a command line")]
 
@@ -22,10 +23,14 @@ use halite_target::Tables;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What `STAND_IN_FAULT` may ask for.
 const FAULTS: [&str; 6] = ["hang", "crash", "partial", "blank", "silent", "fail"];
+
+/// Where `STAND_IN_GATE` may have it wait: when it is asked for its version, before it has written anything, and when half
+/// of the output is written.
+const STAGES: [&str; 3] = ["asked", "started", "writing"];
 
 const VERSION: &str = "NeuronX Compiler version 2.27.5334.0+standin";
 const BANNER: &str = "\nThis is the stand-in of Halite's tests and no compiler.\nPython version none\n";
@@ -42,6 +47,7 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match words.split_first() {
         Some((first, [])) if first == "--version" => {
+            wait_at_gate("asked");
             println!("{}\n{BANNER}", variable("STAND_IN_VERSION").unwrap_or_else(|| VERSION.to_owned()));
             ExitCode::SUCCESS
         }
@@ -79,6 +85,11 @@ fn parse(words: &[String]) -> Result<Arguments, String> {
         if value.is_none() && rest.peek().is_some_and(|next| !next.starts_with('-')) {
             value = rest.next().cloned();
         }
+        // What such a flag takes beside its first value stays out of the input's way.
+        if Tables::builtin().flag(name).is_some_and(|flag| flag.words) {
+            let more = std::iter::from_fn(|| rest.next_if(|next| !next.starts_with('-')).cloned());
+            value = value.map(|value| more.fold(value, |all, word| all + " " + &word));
+        }
         match (name, value) {
             ("--output", Some(value)) => output = Some(PathBuf::from(value)),
             ("--logfile", Some(value)) => log = Some(PathBuf::from(value)),
@@ -110,8 +121,9 @@ fn check_flag(name: &str, value: Option<String>) -> Result<String, String> {
 }
 
 fn compile(arguments: &Arguments) -> Result<(), String> {
-    println!("Running the stand-in on {}", arguments.input.display());
     note_start()?;
+    wait_at_gate("started");
+    println!("Running the stand-in on {}", arguments.input.display());
     let log = |text: &str| std::fs::write(&arguments.log, text).map_err(|error| error.to_string());
     log("INFO: the stand-in has started\n")?;
     let bytes = std::fs::read(&arguments.input).map_err(|error| format!("{}: {error}", arguments.input.display()))?;
@@ -146,6 +158,20 @@ fn note_start() -> Result<(), String> {
     let file = std::fs::File::options().create(true).append(true).open(path);
     let line = format!("{} {}\n", std::process::id(), folder.display());
     file.and_then(|mut file| file.write_all(line.as_bytes())).map_err(|error| error.to_string())
+}
+
+/// Waits until the gate of this stage is gone, if there is one; a minute at most.
+fn wait_at_gate(stage: &str) {
+    let Some(gate) = variable("STAND_IN_GATE") else { return };
+    let (at, path) = gate.split_once(' ').expect("a gate is a stage and a file");
+    assert!(STAGES.contains(&at), "no such stage: {at}");
+    let file = if at == stage { std::fs::File::options().append(true).open(path).ok() } else { None };
+    let Some(mut file) = file else { return };
+    file.write_all(format!("{}\n", std::process::id()).as_bytes()).expect("the gate can be written to");
+    let start = Instant::now();
+    while Path::new(path).exists() && start.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(2));
+    }
 }
 
 /// The fault that is asked for in this module.
@@ -184,6 +210,7 @@ fn write_slowly(path: &Path, bytes: &[u8]) -> Result<(), String> {
     let written = std::fs::File::create(path).and_then(|mut file| {
         file.write_all(first)?;
         pause();
+        wait_at_gate("writing");
         file.write_all(second)
     });
     written.map_err(|error| error.to_string())

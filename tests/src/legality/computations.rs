@@ -9,6 +9,7 @@ use halite_tensor::DType;
 pub(super) const CASES: &[Case] = &[
     case("loop-trips", || looped(BinaryOp::Multiply, Comparison::Lt), || looped(BinaryOp::Add, Comparison::Lt)),
     case("loop-trips", || looped(BinaryOp::Subtract, Comparison::Lt), || looped(BinaryOp::Subtract, Comparison::Gt)),
+    case("loop-trips", || counted(0.0, 1073741824.0, 2147483647.0), || counted(0.0, 1073741823.0, 2147483646.0)),
     case("variadic-reduce", variadic, || reduced(ReduceKind::Max)),
     case("reduce-combiner", || any(ReduceKind::Or), || any(ReduceKind::Max)),
     case("reduce-init", started, || reduced(ReduceKind::Min)),
@@ -17,19 +18,27 @@ pub(super) const CASES: &[Case] = &[
 
 /// A loop from 1 while the counter compares so with 100.
 fn looped(step: BinaryOp, while_: Comparison) -> Result<HloModuleProto> {
+    loop_from(if while_ == Comparison::Gt { 1000.0 } else { 1.0 }, (step, 2.0), (while_, 100.0))
+}
+
+/// A loop that counts up while the counter is less than `end`.
+fn counted(start: f64, by: f64, end: f64) -> Result<HloModuleProto> {
+    loop_from(start, (BinaryOp::Add, by), (Comparison::Lt, end))
+}
+
+fn loop_from(start: f64, step: (BinaryOp, f64), while_: (Comparison, f64)) -> Result<HloModuleProto> {
     let counter = array(DType::S32, []);
-    let start = if while_ == Comparison::Gt { 1000.0 } else { 1.0 };
     let mut condition = 0;
     let made = module(&[matrix()], |b, params| {
         let mut test = b.module().computation("condition");
         let i = test.parameter("i", counter.clone())?;
-        let end = test.constant_scalar(DType::S32, 100.0)?;
-        let goes_on = test.compare(while_, i, end)?;
+        let end = test.constant_scalar(DType::S32, while_.1)?;
+        let goes_on = test.compare(while_.0, i, end)?;
         condition = test.finish(goes_on)?.index() as i64;
         let mut body = b.module().computation("body");
         let i = body.parameter("i", counter.clone())?;
-        let two = body.constant_scalar(DType::S32, 2.0)?;
-        let next = body.binary(step, i, two)?;
+        let by = body.constant_scalar(DType::S32, step.1)?;
+        let next = body.binary(step.0, i, by)?;
         let body = body.finish(next)?;
         let start = b.constant_scalar(DType::S32, start)?;
         let last = b.call(body, &[start])?;

@@ -1,6 +1,6 @@
 //! Positions that are known at run time only.
 
-use super::{Case, array, case, clamped, matrix, module};
+use super::{Case, array, case, clamped, edit, matrix, module};
 use halite_hlo::proto::HloModuleProto;
 use halite_hlo::{ComputationBuilder, GatherDims, Id, IndexFacts, ReduceKind, ScatterDims};
 use halite_support::Result;
@@ -12,6 +12,7 @@ pub(super) const CASES: &[Case] = &[
     case("index-range", || sliced(None), || sliced(Some(2.0))),
     case("index-range", || updated(Some(7.0)), || updated(Some(2.0))),
     case("index-range", || scattered(None, None, DType::F32), || scattered(None, Some(3.0), DType::F32)),
+    case("index-range", || scattered_together(None), || scattered_together(Some(3.0))),
     case("index-range", || pairs(3.0, 9.0), || pairs(3.0, 7.0)),
     case("gather-window", || gathered(Some(3.0), &[]), || gathered(Some(3.0), &[0])),
     case(
@@ -82,16 +83,33 @@ fn updated(bound: Option<f64>) -> Result<HloModuleProto> {
     })
 }
 
+/// Two arrays at once, whose elements would do as positions.
+fn scattered_together(bound: Option<f64>) -> Result<HloModuleProto> {
+    let made =
+        module(&[array(DType::S32, [4, 8]), array(DType::S32, [5, 1]), array(DType::S32, [5, 8])], |b, params| {
+            let (data, indices) = (clamped(b, params[0], 3.0)?, bounded(b, params[1], bound)?);
+            Ok(vec![b.scatter(None, data, indices, params[2], &rows(), IndexFacts::default())?])
+        });
+    edit(made, "scatter", |inst| {
+        let (data, indices, updates) = (inst.operand_ids[0], inst.operand_ids[1], inst.operand_ids[2]);
+        inst.operand_ids = vec![data, data, indices, updates, updates];
+    })
+}
+
+/// Whole rows, at indices that each are a vector of one.
+fn rows() -> ScatterDims {
+    ScatterDims {
+        update_window_dims: dims(&[1]),
+        inserted_window_dims: dims(&[0]),
+        scatter_dims_to_operand_dims: dims(&[0]),
+        index_vector_dim: 1,
+        ..ScatterDims::default()
+    }
+}
+
 fn scattered(kind: Option<ReduceKind>, bound: Option<f64>, dtype: DType) -> Result<HloModuleProto> {
     module(&[array(dtype, [4, 8]), array(DType::S32, [5, 1]), array(dtype, [5, 8])], |b, params| {
         let indices = bounded(b, params[1], bound)?;
-        let numbers = ScatterDims {
-            update_window_dims: dims(&[1]),
-            inserted_window_dims: dims(&[0]),
-            scatter_dims_to_operand_dims: dims(&[0]),
-            index_vector_dim: 1,
-            ..ScatterDims::default()
-        };
-        Ok(vec![b.scatter(kind, params[0], indices, params[2], &numbers, IndexFacts::default())?])
+        Ok(vec![b.scatter(kind, params[0], indices, params[2], &rows(), IndexFacts::default())?])
     })
 }

@@ -3,28 +3,50 @@
 use super::{Case, array, case, clamped, module, single};
 use halite_hlo::proto::HloModuleProto;
 use halite_hlo::{DotDims, ReduceKind};
+use halite_spec::Target;
 use halite_support::Result;
 use halite_tensor::{DType, Shape};
 
 pub(super) const CASES: &[Case] = &[
-    case("integer-dot", || dot(1048576.0), || dot(255.0)),
+    case("integer-dot", || dot(DType::S32, 1048576.0), || dot(DType::S32, 255.0)),
     case("integer-reduce", || sum(1048576.0), || sum(255.0)),
-    case("integer-all-reduce", || all_reduce(8388608.0), || all_reduce(255.0)),
-    case("integer-reduce-scatter", || reduce_scatter(8388608.0), || reduce_scatter(255.0)),
+    Case {
+        downcasts: &["all_reduce"],
+        ..case("integer-all-reduce", || all_reduce(DType::S32, 8388608.0), || all_reduce(DType::S32, 255.0))
+    },
+    Case {
+        downcasts: &["all"],
+        ..case("integer-reduce-scatter", || reduce_scatter(DType::S32, 8388608.0), || reduce_scatter(DType::S32, 255.0))
+    },
+    Case { target: Target::Trn2, ..case("integer-dot-downcast", || dot(DType::S32, 255.0), || dot(DType::F32, 255.0)) },
+    Case {
+        allow: &["wide-integer"],
+        ..case("wide-dot-downcast", || dot(DType::S64, 255.0), || dot(DType::S32, 255.0))
+    },
+    case("integer-all-reduce-downcast", || all_reduce(DType::S32, 255.0), || all_reduce(DType::S16, 255.0)),
+    Case {
+        downcasts: &["all_reduce"],
+        ..case(
+            "integer-reduce-scatter-downcast",
+            || reduce_scatter(DType::S32, 255.0),
+            || reduce_scatter(DType::F32, 255.0),
+        )
+    },
     case("integer-power", || power(DType::S64), || power(DType::S32)),
     case("integer-words", || words(1 << 20), || words((1 << 12) - 1)),
     case("integer-words", wrapped, || words(1)),
+    case("signed-words", || squared(4096.0), || squared(4095.0)),
 ];
 
-fn dot(bound: f64) -> Result<HloModuleProto> {
-    module(&[array(DType::S32, [4, 64]), array(DType::S32, [64, 4])], |b, params| {
+fn dot(dtype: DType, bound: f64) -> Result<HloModuleProto> {
+    module(&[array(dtype, [4, 64]), array(dtype, [64, 4])], |b, params| {
         let (x, y) = (clamped(b, params[0], bound)?, clamped(b, params[1], bound)?);
         let dims = DotDims {
             lhs_contracting: [1].into_iter().collect(),
             rhs_contracting: [0].into_iter().collect(),
             ..DotDims::default()
         };
-        Ok(vec![b.dot(x, y, &dims, DType::S32)?])
+        Ok(vec![b.dot(x, y, &dims, dtype)?])
     })
 }
 
@@ -35,15 +57,15 @@ fn sum(bound: f64) -> Result<HloModuleProto> {
     })
 }
 
-fn all_reduce(bound: f64) -> Result<HloModuleProto> {
-    single(array(DType::S32, [4, 8]), |b, x| {
+fn all_reduce(dtype: DType, bound: f64) -> Result<HloModuleProto> {
+    single(array(dtype, [4, 8]), |b, x| {
         let x = clamped(b, x, bound)?;
         b.all_reduce(ReduceKind::Add, x, &[vec![0, 1]])
     })
 }
 
-fn reduce_scatter(bound: f64) -> Result<HloModuleProto> {
-    single(array(DType::S32, [4, 8]), |b, x| {
+fn reduce_scatter(dtype: DType, bound: f64) -> Result<HloModuleProto> {
+    single(array(dtype, [4, 8]), |b, x| {
         let x = clamped(b, x, bound)?;
         b.reduce_scatter(ReduceKind::Add, x, 0, &[vec![0, 1]])
     })
@@ -59,6 +81,13 @@ fn words(mask: u32) -> Result<HloModuleProto> {
         let mask = b.broadcast(mask, &Shape::from([4]), &[])?;
         let low = b.and(x, mask)?;
         b.multiply(low, low)
+    })
+}
+
+fn squared(bound: f64) -> Result<HloModuleProto> {
+    single(array(DType::S32, [4]), |b, x| {
+        let x = clamped(b, x, bound)?;
+        b.multiply(x, x)
     })
 }
 

@@ -9,7 +9,7 @@ use halite_tensor::DType;
 
 pub(super) const CASES: &[Case] = &[
     case("unknown-kernel", || softmax("AwsNeuronSoftMax", "1"), || softmax("AwsNeuronSoftmax", "1")),
-    Case { rule: "unknown-kernel", target: Target::Trn2, allow: &[], breaks: quantized, keeps: || top("16") },
+    Case { target: Target::Trn2, ..case("unknown-kernel", quantized, || top("16")) },
     case("unlisted-kernel", rms_norm_backward, rms_norm),
     case("kernel-schema", || softmax("AwsNeuronSoftmax", "2"), || softmax("AwsNeuronSoftmax", "0")),
     case("kernel-schema", || softmax("AwsNeuronSilu", "1"), || softmax("AwsNeuronSilu", "")),

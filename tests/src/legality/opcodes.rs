@@ -18,6 +18,7 @@ pub(super) const CASES: &[Case] = &[
         rule: "random-algorithm",
         target: Target::Trn2,
         allow: &["random-number", "wide-integer"],
+        downcasts: &[],
         breaks: || drawn(RngAlgorithm::Philox),
         keeps: || drawn(RngAlgorithm::Default),
     },

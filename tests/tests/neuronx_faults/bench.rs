@@ -19,6 +19,7 @@ pub(crate) const MODULES: [&str; 3] = ["train_step", "forward", "eval"];
 const STAND_IN: &str = env!("CARGO_BIN_EXE_stand-in-neuronx-cc");
 
 /// What every test begins with.
+#[derive(Debug)]
 pub(crate) struct Bench {
     folder: TempDir,
 }

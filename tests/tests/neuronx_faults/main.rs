@@ -57,6 +57,7 @@ fn a_dry_run_tells_programs_what_would_be_run() {
     let task = &plan["tasks"][0];
     assert_eq!((&task["arguments"][0], &task["modules"][0]), (&"compile".into(), &"train_step".into()));
     assert_eq!(task["flag_hash"].as_str().map(str::len), Some(8));
+    assert_eq!(plan["environment"]["NEURON_RT_STOCHASTIC_ROUNDING_EN"], "0");
     assert_eq!(plan["tasks"].as_array().map(Vec::len), Some(MODULES.len()));
     assert_eq!(bench.started(), 0);
 }
@@ -132,6 +133,9 @@ fn variables_that_change_programs_are_refused() {
     let bench = Bench::new();
     let said = bench::run(bench.compile(&[]).env("NEURON_CC_FLAGS", "--auto-cast=all"), 2);
     assert!(said.contains("E0408") && said.contains("unset NEURON_CC_FLAGS"), "{said}");
+    // The launch script of HLAT exports it empty.
+    let said = bench::run(bench.compile(&[]).env("NEURON_TRANSFER_WITH_STATIC_RING_OPS", ""), 2);
+    assert!(said.contains("E0408") && said.contains("unset NEURON_TRANSFER_WITH_STATIC_RING_OPS"), "{said}");
     assert_eq!(bench.started(), 0);
 }
 
@@ -151,6 +155,31 @@ fn a_store_that_cannot_be_written_to_is_done_without_unless_it_is_asked_for() {
     bench::run(&mut bench.compile(&["--no-cache"]), 0);
     bench.check_output();
     assert_eq!(bench.started(), 9);
+}
+
+#[test]
+fn without_a_store_only_failures_stay() {
+    let bench = Bench::new();
+    let place = bench.folder().join("tmp");
+    std::fs::create_dir(&place).unwrap();
+    let left = || std::fs::read_dir(&place).unwrap().map(|entry| entry.unwrap().path()).collect::<Vec<_>>();
+    bench::run(bench.compile(&["--no-cache"]).env("TMPDIR", &place), 0);
+    assert_eq!(left(), [] as [std::path::PathBuf; 0]);
+    let mut command = bench.compile(&["--no-cache"]);
+    let said =
+        bench::run(command.env("TMPDIR", &place).envs([("STAND_IN_FAULT", "fail"), ("STAND_IN_FAULT_IN", "eval")]), 1);
+    let store = &left()[0];
+    let said_place = format!("everything it wrote is in `{}/failed/", store.display());
+    assert!(said.contains(&said_place), "{said}");
+    let kept: Vec<_> = std::fs::read_dir(store).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!((left().len(), kept), (1, vec!["failed".into()]));
+}
+
+#[test]
+fn a_list_of_the_store_makes_none() {
+    let bench = Bench::new();
+    let said = bench::run(&mut bench.halite(&["neuron", "cache", "ls", "--cache", "new"]), 0);
+    assert!(said.starts_with("0 folders") && !bench.folder().join("new").exists(), "{said}");
 }
 
 #[test]

@@ -6,10 +6,11 @@ use super::target::TargetName;
 use clap::{Args, Subcommand};
 use halite::files;
 use halite::hlo_check::{BrokenRule, Found, Place, Report, report};
-use halite::legality::{cite, refuse_allowed, untested};
+use halite::legality::{cite, refuse_allowed, unknown_version, untested};
 use halite_neuron::legality::Profile;
 use halite_spec::target::{CompilerVersion, Rule};
-use halite_support::{Diagnostic, codes};
+use halite_support::{Diagnostic, Diagnostics, codes};
+use halite_target::Tables;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -54,6 +55,9 @@ pub(super) struct Check {
     /// The version of `neuronx-cc` [default: the newest known].
     #[arg(long, value_name = "VERSION")]
     compiler: Option<String>,
+    /// How many physical cores one logical core joins [default: that of the target].
+    #[arg(long, value_name = "N")]
+    logical_core: Option<u32>,
     /// A rule that may be broken.
     #[arg(long, value_name = "RULE")]
     allow: Vec<String>,
@@ -65,7 +69,11 @@ pub(super) struct Check {
 impl Check {
     fn run(self, _: &mut Context) -> Result<Output> {
         let profile = self.profile()?;
-        let Some(file) = self.file.as_deref().filter(|_| !self.rules) else { return Ok(rules(&profile)) };
+        let unknown = self.compiler()?.as_ref().and_then(unknown_version);
+        let unknown = unknown.map(|warning| warning.help("give a version that is known"));
+        let Some(file) = self.file.as_deref().filter(|_| !self.rules) else {
+            return Ok(Output { warnings: unknown.into_iter().collect(), ..rules(&profile) });
+        };
         let module = decode(file)?;
         let mut report = report(&module, &profile);
         let explain = |fault: Diagnostic| fault.context(format!("`{}`", file.display()));
@@ -73,7 +81,8 @@ impl Check {
         if report.legal && !faults.is_empty() {
             return Err(faults);
         }
-        let warnings = faults.into_iter().chain(untested(profile.target)).collect();
+        let warnings =
+            faults.into_iter().chain(unknown).chain(self.idle(&report)).chain(untested(profile.target)).collect();
         Ok(Output { warnings, failed: !report.legal, ..Output::new(describe(&report), json!(report)) })
     }
 
@@ -83,13 +92,42 @@ impl Check {
             let message = format!("there are no rules for the target `{target}`: XLA takes what it made itself");
             return Err(one(Diagnostic::error(codes::USAGE, message).help("name a Neuron target, such as `trn1`")));
         }
-        let mut profile = Profile { allow: self.allow.clone(), ..Profile::new(target) };
-        if let Some(version) = &self.compiler {
-            let wrong = |message: String| one(Diagnostic::error(codes::USAGE, message));
-            profile.version = CompilerVersion::try_from(version.clone()).map_err(wrong)?;
-        }
+        let version = Tables::builtin().nearest(self.compiler()?.as_ref()).clone();
+        let mut profile = Profile { version, allow: self.allow.clone(), ..Profile::new(target) };
+        profile.logical_core = self.logical_core(profile.logical_core)?;
         let mistakes: Vec<_> = self.allow.iter().filter_map(|id| refuse_allowed(id)).collect();
         if mistakes.is_empty() { Ok(profile) } else { Err(mistakes) }
+    }
+
+    fn compiler(&self) -> Result<Option<CompilerVersion>> {
+        let wrong = |message: String| {
+            let help = "write the numbers of a version, such as `--compiler 2.27.5334`";
+            one(Diagnostic::error(codes::USAGE, message).help(help))
+        };
+        self.compiler.clone().map(CompilerVersion::try_from).transpose().map_err(wrong)
+    }
+
+    fn logical_core(&self, default: u32) -> Result<u32> {
+        let target = self.target.0;
+        let sizes = Tables::builtin().hardware(target).map_or(&[][..], |hardware| &hardware.logical_core_sizes);
+        match self.logical_core {
+            Some(stated) if !sizes.contains(&stated) => {
+                let message = format!("a logical core of {target} does not join {stated} physical ones");
+                let sizes: Vec<String> = sizes.iter().map(u32::to_string).collect();
+                Err(one(Diagnostic::error(codes::USAGE, message).help(format!("choose from {}", sizes.join(", ")))))
+            }
+            stated => Ok(stated.unwrap_or(default)),
+        }
+    }
+
+    /// Rules that are allowed and that nothing breaks.
+    fn idle(&self, report: &Report) -> Diagnostics {
+        let idle = self.allow.iter().filter(|id| report.broken.iter().all(|rule| rule.rule != **id));
+        let explain = |id: &String| {
+            let message = format!("nothing breaks the rule `{id}`, which is allowed");
+            Diagnostic::warning(codes::PATTERN, message).help(format!("leave out `--allow {id}`"))
+        };
+        idle.map(explain).collect()
     }
 }
 
@@ -121,8 +159,8 @@ fn rules(profile: &Profile) -> Output {
 
 fn describe(report: &Report) -> String {
     let Report { module, target, compiler, instructions, rules, broken, .. } = report;
-    let instructions = grouped(*instructions as u64);
-    let mut text = format!("{module}: {instructions} instructions, {rules} rules of {target}, neuronx-cc {compiler}\n");
+    let (instructions, rules) = (counted(*instructions, "instruction"), counted(*rules, "rule"));
+    let mut text = format!("{module}: {instructions}, {rules} of {target}, neuronx-cc {compiler}\n");
     if !broken.is_empty() {
         let head = ["rule", "level", "times"].map(str::to_owned).to_vec();
         let rows = broken.iter().map(|rule| vec![rule.rule.clone(), level(rule), grouped(rule.count as u64)]);
@@ -161,7 +199,8 @@ fn describe_rule(rule: &BrokenRule) -> String {
     let mut sources: Vec<&str> = rule.found.iter().map(|found| found.source.as_str()).collect();
     sources.sort_unstable();
     sources.dedup();
-    text.push_str(&format!("  instead: {}\n", rule.remedy));
+    let allow = format!("; `--allow {}` lets it through", rule.rule);
+    text.push_str(&format!("  instead: {}{}\n", rule.remedy, if rule.waivable { &allow } else { "" }));
     sources.iter().for_each(|source| text.push_str(&format!("  source: {source}\n")));
     text
 }

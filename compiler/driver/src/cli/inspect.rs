@@ -16,7 +16,7 @@ use halite_passes::family;
 use halite_spec::estimate::MemoryKind;
 use halite_spec::{BufferSlot, ModuleRole, Target};
 use halite_support::nearest::suggestion;
-use halite_support::{Diagnostic, codes};
+use halite_support::{Diagnostic, Severity, codes};
 use halite_tensor::{DType, Shape};
 use indexmap::IndexMap;
 use serde_json::json;
@@ -182,9 +182,14 @@ fn unknown_module(name: &str) -> Diagnostic {
     Diagnostic::error(codes::MODULE, format!("a recipe has no module `{name}`")).help(suggestion(name, &known))
 }
 
+/// The module in a file; sizes of one that is not sound mean nothing.
 fn decode(bytes: &[u8], place: &str) -> Result<HloModuleProto> {
-    let explain = |error: Diagnostic| error.context(format!("`{place}`")).help("give the `.hlo.pb` file of a bundle");
-    halite_hlo::decode(bytes).map_err(|error| one(explain(error)))
+    let explain = |error: Diagnostic| error.context(format!("`{place}`"));
+    let module = halite_hlo::decode(bytes);
+    let module = module.map_err(|error| one(explain(error).help("give the `.hlo.pb` file of a bundle")))?;
+    let faults = halite_hlo::check(&module).into_iter().filter(|fault| fault.severity() >= Severity::Error);
+    let faults: Vec<_> = faults.map(explain).collect();
+    if faults.is_empty() { Ok(module) } else { Err(faults) }
 }
 
 /// Weights of the model by name with layers folded together, and what stores those that are not stored on their own.

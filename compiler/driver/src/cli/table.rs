@@ -1,5 +1,7 @@
 //! Tables and numbers for people.
 
+pub(super) use halite::units::{bytes, short};
+
 /// Rows of cells, the first row being the head; columns of numbers are aligned to the right.
 pub(super) fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
@@ -46,25 +48,6 @@ pub(super) fn counted(number: usize, thing: &str) -> String {
     if number == 1 { format!("1 {thing}") } else { format!("{} {thing}s", grouped(number as u64)) }
 }
 
-/// Bytes in the largest unit of which there is one: `75.3 GiB`.
-pub(super) fn bytes(number: u64) -> String {
-    scaled(number as f64, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB", "PiB"])
-}
-
-/// A count in the largest unit of which there is one: `46.1 G`.
-pub(super) fn short(number: u64) -> String {
-    scaled(number as f64, 1000.0, &["", "k", "M", "G", "T", "P", "E"]).trim_end().to_owned()
-}
-
-fn scaled(mut value: f64, step: f64, units: &[&str]) -> String {
-    let mut unit = 0;
-    while value >= step && unit + 1 < units.len() {
-        value /= step;
-        unit += 1;
-    }
-    if unit == 0 { format!("{value} {}", units[0]) } else { format!("{value:.1} {}", units[unit]) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,8 +56,6 @@ mod tests {
     fn numbers_read_well() {
         assert_eq!(grouped(6_738_415_616), "6,738,415,616");
         assert_eq!((grouped(0), grouped(999), grouped(1000)), ("0".into(), "999".into(), "1,000".into()));
-        assert_eq!((bytes(1536), bytes(12)), ("1.5 KiB".into(), "12 B".into()));
-        assert_eq!((short(46_084_915_200), short(7)), ("46.1 G".into(), "7".into()));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What a recipe's target makes of compiling.
 
 use super::CompileOptions;
-use crate::legality::cite;
+use crate::legality::{cite, unknown_version};
 use halite_hlo::CollectiveForm;
 use halite_ir::{Indexing, Kernels, LowerOptions};
 use halite_spec::target::ElementUse;
@@ -59,14 +59,5 @@ pub(super) fn check_precision(recipe: &Recipe) -> Result<()> {
 /// A warning where the version that a recipe names gives way to another.
 pub(super) fn check_compiler_version(recipe: &Recipe) -> Option<Diagnostic> {
     let wanted = recipe.neuron.compiler.as_ref().filter(|_| recipe.target.is_neuron())?;
-    let tables = Tables::builtin();
-    let used = tables.nearest(Some(wanted));
-    let message = format!("the rules of `neuronx-cc` {wanted} are not known; those of {used} are used");
-    (used != wanted).then(|| {
-        Diagnostic::warning(codes::COMPILER_VERSION, message).key("neuron.compiler").note(format!(
-            "versions from {} to {} are known",
-            tables.oldest(),
-            tables.newest()
-        ))
-    })
+    unknown_version(wanted).map(|warning| warning.key("neuron.compiler"))
 }

@@ -1,5 +1,6 @@
 //! What to change when a module does not fit.
 
+use crate::units::bytes;
 use halite_spec::estimate::{Estimate, FitVerdict, MemoryByKind};
 use halite_spec::target::{CoreGroups, Hardware};
 use halite_spec::{BufferSlot, Manifest, Recipe};
@@ -45,7 +46,7 @@ impl Advice<'_> {
             let (needs, takes) = instructions;
             format!("`{}` {verdict} in one module: about {needs} instructions, neuronx-cc takes {takes}", self.name)
         } else {
-            let (needs, has) = (gib(memory.total()), gib(fit.memory_limit));
+            let (needs, has) = (bytes(memory.total()), bytes(fit.memory_limit));
             format!("`{}` {verdict} on one core of {target}: about {needs}, a core has {has}", self.name)
         };
         let mut warning = Diagnostic::warning(codes::DOES_NOT_FIT, headline).note(parts(&memory.peak));
@@ -68,19 +69,19 @@ impl Advice<'_> {
     /// What the state takes and how many cores hold it, where one does not.
     fn state(&self, limit: u64) -> Option<String> {
         let state = self.manifest.buffers.iter().filter(|buffer| buffer.slot != BufferSlot::Batch);
-        let (mut bytes, mut wide, mut is_narrow) = (0u64, 0u64, false);
+        let (mut taken, mut wide, mut is_narrow) = (0u64, 0u64, false);
         for buffer in state {
             let elements = buffer.shape.iter().product::<usize>() as u64;
-            bytes += elements * buffer.dtype.size() as u64;
+            taken += elements * buffer.dtype.size() as u64;
             wide += elements * DType::F32.size() as u64;
             is_narrow |= buffer.dtype.is_narrow();
         }
-        if bytes <= limit {
+        if taken <= limit {
             return None;
         }
-        let cores = bytes.div_ceil(limit.max(1));
-        let in_f32 = if is_narrow { format!(" ({} in `f32`)", gib(wide)) } else { String::new() };
-        Some(format!("the state alone takes {}{in_f32}: at least {cores} cores", gib(bytes)))
+        let cores = taken.div_ceil(limit.max(1));
+        let in_f32 = if is_narrow { format!(" ({} in `f32`)", bytes(wide)) } else { String::new() };
+        Some(format!("the state alone takes {}{in_f32}: at least {cores} cores", bytes(taken)))
     }
 
     /// Everything that would help.
@@ -94,7 +95,7 @@ impl Advice<'_> {
             let saves = memory.peak.optimizer / 2;
             let text = format!(
                 "shard the optimizer's {} over data-parallel cores (`parallel.zero1 = true`)",
-                gib(memory.peak.optimizer)
+                bytes(memory.peak.optimizer)
             );
             measures.push(Measure { saves, text });
         }
@@ -102,9 +103,9 @@ impl Advice<'_> {
         let step = memory.peak.activations + memory.peak.workspace;
         if recipe.batch > 1 {
             let saves = step - step / recipe.batch as u64;
-            measures.push(Measure { saves, text: format!("`batch = 1` saves about {}", gib(saves)) });
+            measures.push(Measure { saves, text: format!("`batch = 1` saves about {}", bytes(saves)) });
         } else if step * 8 > total {
-            let text = format!("half of `seq` saves at least {}", gib(step / 2));
+            let text = format!("half of `seq` saves at least {}", bytes(step / 2));
             measures.push(Measure { saves: step / 2, text });
         }
         measures
@@ -123,7 +124,7 @@ impl Advice<'_> {
         let recorded = parallel.map_or(1, |parallel| u64::from(parallel.tensor) * u64::from(parallel.pipeline));
         let mut text = format!("split the model over {cores} cores or more (`parallel.tensor`, `parallel.pipeline`)");
         if recorded > 1 {
-            text.push_str(&format!(": the recipe's {recorded} hold about {} each", gib(total / recorded)));
+            text.push_str(&format!(": the recipe's {recorded} hold about {} each", bytes(total / recorded)));
         }
         Measure { saves: total - total / cores.max(1), text }
     }
@@ -135,11 +136,11 @@ impl Advice<'_> {
             .buffers
             .iter()
             .filter(|buffer| buffer.slot != BufferSlot::Batch && buffer.dtype == DType::F32);
-        let bytes: u64 = wide.map(|buffer| buffer.shape.iter().product::<usize>() as u64 * 4).sum();
-        let is_open = recipe.precision.weight == DType::F32 && bytes > 0;
+        let stored: u64 = wide.map(|buffer| buffer.shape.iter().product::<usize>() as u64 * 4).sum();
+        let is_open = recipe.precision.weight == DType::F32 && stored > 0;
         is_open.then(|| Measure {
-            saves: bytes / 2,
-            text: format!("`precision = \"bf16-sr\"` stores the state in half: {} less", gib(bytes / 2)),
+            saves: stored / 2,
+            text: format!("`precision = \"bf16-sr\"` stores the state in half: {} less", bytes(stored / 2)),
         })
     }
 }
@@ -153,15 +154,10 @@ fn group(groups: &CoreGroups, least: u64) -> u64 {
 /// The parts of the peak, the largest first.
 fn parts(peak: &MemoryByKind) -> String {
     let mut kinds: Vec<_> = halite_spec::estimate::MemoryKind::ALL.map(|kind| (peak.of(kind), kind.name())).into();
-    kinds.retain(|(bytes, _)| *bytes * 100 > peak.total());
-    kinds.sort_by_key(|(bytes, _)| std::cmp::Reverse(*bytes));
-    let kinds: Vec<String> = kinds.into_iter().map(|(bytes, name)| format!("{name} {}", gib(bytes))).collect();
+    kinds.retain(|(size, _)| *size * 100 > peak.total());
+    kinds.sort_by_key(|(size, _)| std::cmp::Reverse(*size));
+    let kinds: Vec<String> = kinds.into_iter().map(|(size, name)| format!("{name} {}", bytes(size))).collect();
     format!("at the peak: {}", kinds.join(", "))
-}
-
-fn gib(bytes: u64) -> String {
-    let gib = bytes as f64 / (1u64 << 30) as f64;
-    if gib < 0.1 { format!("{:.1} MiB", gib * 1024.0) } else { format!("{gib:.1} GiB") }
 }
 
 /// Millions with one decimal.

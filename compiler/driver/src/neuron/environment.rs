@@ -91,7 +91,8 @@ fn refuse(variable: &Variable) -> Option<Diagnostic> {
     let (message, help) = match variable.set_by {
         Setter::Recipe => return None,
         Setter::Launcher => (format!("the variable `{name}` differs from process to process"), "remove it; it is for"),
-        Setter::Halite | Setter::Nobody => {
+        Setter::Halite => (format!("the variable `{name}` is set by Halite from {instead}"), "remove it, and set"),
+        Setter::Nobody => {
             (format!("the variable `{name}` has no place around a program"), "remove it; it is replaced by")
         }
     };

@@ -33,9 +33,9 @@ pub fn flags(recipe: &Recipe) -> Vec<String> {
         return Vec::new();
     }
     let given = read(&recipe.neuron.flags);
-    let known = Tables::builtin().flags.iter().filter_map(|flag| {
+    let known = Tables::builtin().flags.iter().flat_map(|flag| {
         let own = given.iter().rfind(|given| given.flag == Some(flag));
-        own.map_or_else(|| pinned(flag, recipe), super::given::Given::spelled)
+        own.map_or_else(|| Vec::from_iter(pinned(flag, recipe)), super::given::Given::spelled)
     });
     let unknown = given.iter().filter(|given| given.flag.is_none()).flat_map(|given| given.written.iter().cloned());
     known.chain(unknown).collect()

@@ -12,23 +12,24 @@ pub(crate) struct Given<'a> {
     pub(crate) written: &'a [String],
     /// Its name as written.
     pub(crate) name: &'a str,
-    /// Its value, behind `=`, as the next entry, or behind the name of a short flag.
+    /// Its value, behind `=`, as the next entry, or behind the name of a short flag; the first where it has several.
     pub(super) value: Option<&'a str>,
     /// The flag, if the tables know it.
     pub(super) flag: Option<&'static CompilerFlag>,
 }
 
 /// Reads the entries of a recipe's flags. What does not start with a dash is the value of a flag that takes one, or of one
-/// that is not known; else it stands alone.
+/// that is not known; else it stands alone. A flag that takes several has all that follow it.
 pub(crate) fn read(entries: &[String]) -> Vec<Given<'_>> {
     let mut read = Vec::new();
     let mut entry = 0;
     while entry < entries.len() {
         let mut given = read_one(entry, &entries[entry..=entry]);
-        let follows = |next: &&String| !next.starts_with('-') && given.takes_the_next();
-        if let Some(next) = entries.get(entry + 1).filter(follows) {
-            given.value = Some(next);
-            given.written = &entries[entry..entry + 2];
+        let following = entries[entry + 1..].iter().take_while(|next| !next.starts_with('-'));
+        let count = following.take(given.takes_of_the_next()).count();
+        if count > 0 {
+            given.value = Some(&entries[entry + 1]);
+            given.written = &entries[entry..=entry + count];
         }
         entry += given.written.len();
         read.push(given);
@@ -57,8 +58,14 @@ impl Given<'_> {
         !self.name.starts_with('-')
     }
 
-    fn takes_the_next(&self) -> bool {
-        !self.is_stray() && self.value.is_none() && self.flag.is_none_or(CompilerFlag::has_value)
+    /// How many of the entries behind it can be its values.
+    fn takes_of_the_next(&self) -> usize {
+        match self.flag {
+            _ if self.is_stray() || self.value.is_some() => 0,
+            Some(flag) if flag.words => usize::MAX,
+            Some(flag) => usize::from(flag.has_value()),
+            None => 1,
+        }
     }
 
     /// Its key in the recipe.
@@ -66,9 +73,13 @@ impl Given<'_> {
         format!("neuron.flags.{}", self.entry)
     }
 
-    /// The flag as the manifest writes it, if it is known: its own name, then `=` and the value.
-    pub(crate) fn spelled(&self) -> Option<String> {
-        self.flag.map(|flag| spell(flag, self.value))
+    /// The flag as the manifest writes it: its own name, then `=` and the value; as written where the tables do not know it
+    /// or its values are words of their own.
+    pub(crate) fn spelled(&self) -> Vec<String> {
+        match self.flag {
+            Some(flag) if !flag.words => vec![spell(flag, self.value)],
+            _ => self.written.to_vec(),
+        }
     }
 }
 

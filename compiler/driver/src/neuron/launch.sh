@@ -146,6 +146,8 @@ for ((i = 0; i < local_size; i++)); do
     become "$i" "$@" </dev/null &
     pids[i]=$!
 done
+# The groups are made; without this, bash tells of every job that is ended.
+set +m
 
 while ((${#pids[@]} > 0)); do
     for i in "${!pids[@]}"; do

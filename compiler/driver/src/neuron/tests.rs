@@ -133,6 +133,34 @@ fn what_nothing_takes_is_refused() {
 }
 
 #[test]
+fn some_flags_take_several_words() {
+    let written = ["--pipeline", "compile", "SaveTemps", "--disable-dge", "--internal-enable-dge-levels", "io", "dst"];
+    let recipe = recipe("mixed", &written);
+    assert!(check(&recipe).is_empty(), "{:?}", check(&recipe));
+    let own = &flags(&recipe)[PINNED.len()..];
+    assert_eq!(
+        own,
+        ["--pipeline", "compile", "SaveTemps", "--internal-enable-dge-levels", "io", "dst", "--disable-dge"]
+    );
+}
+
+#[test]
+fn flags_and_rules_are_those_of_one_version() {
+    for (given, known) in
+        [(Some("1.0"), "2.13.66"), (Some("2.20"), "2.20"), (Some("99.1"), "2.27.5334"), (None, "2.27.5334")]
+    {
+        let mut recipe = recipe("mixed", &[]);
+        recipe.neuron.compiler = given.map(|given| CompilerVersion::try_from(given.to_owned()).unwrap());
+        assert_eq!(version(&recipe).to_string(), known);
+        assert_eq!(crate::legality::profile(&recipe).version, *version(&recipe));
+    }
+    let mut ancient = recipe("mixed", &["--auto-cast=none"]);
+    ancient.neuron.compiler = Some(CompilerVersion(vec![1, 0]));
+    let flags = flags(&ancient);
+    assert!(flags.contains(&"--enable-mixed-precision-accumulation".to_owned()), "{flags:?}");
+}
+
+#[test]
 fn variables_are_held_to_what_they_take() {
     for (name, value, part) in [
         ("NEURON_RT_EXEC_TIMEOUT", "soon", "does not take `soon`"),

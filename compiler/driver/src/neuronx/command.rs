@@ -39,9 +39,9 @@ pub fn arguments(task: &Task) -> Vec<String> {
     head.chain(task.flags.iter().cloned()).chain(files).collect()
 }
 
-/// Each [forbidden] variable that this process has set, as an error: the compiler would inherit it.
+/// Each [forbidden] variable that this process has set, if only to nothing, as an error: the compiler would inherit it.
 pub fn check_environment() -> Diagnostics {
-    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let is_set = |name: &str| std::env::var_os(name).is_some();
     let refuse = |Variable { name, meaning, instead, .. }: &Variable| {
         let message = format!("the variable `{name}` is set, and the compiler would inherit it");
         let help = format!("run `unset {name}`; it is replaced by {}", instead.as_deref().unwrap_or("nothing"));

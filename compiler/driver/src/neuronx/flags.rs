@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 /// `-O1` as `--optlevel=1`, sorted by name. Flags of one name keep their order, and one that the tables do not know keeps
 /// its spelling.
 pub fn normalized_flags(flags: &[String]) -> Vec<String> {
-    let spelled = |given: &Given<'_>| given.spelled().unwrap_or_else(|| given.written.join("="));
+    let spelled = |given: &Given<'_>| given.spelled().join("=");
     let mut normalized: Vec<String> = given::read(flags).iter().map(spelled).collect();
     normalized.sort_by(|left, right| name(left).cmp(name(right)));
     normalized

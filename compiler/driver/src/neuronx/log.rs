@@ -1,5 +1,6 @@
 //! What the compiler's log says of a failure: its error codes, and the instructions that it names.
 
+use crate::render::plain;
 use halite_hlo::proto::{HloInstructionProto, OpMetadata};
 use halite_spec::target::CompilerError;
 use halite_support::Diagnostic;
@@ -148,8 +149,7 @@ fn place(name: &str, metadata: &OpMetadata) -> String {
 }
 
 fn shortened(line: &str) -> String {
-    let plain = |character: char| if character.is_control() { ' ' } else { character };
-    let text: String = line.chars().take(WIDTH).map(plain).collect();
+    let text = plain(&line.chars().take(WIDTH).collect::<String>());
     if line.chars().nth(WIDTH).is_some() { text + " ..." } else { text }
 }
 

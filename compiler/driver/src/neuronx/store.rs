@@ -83,6 +83,15 @@ impl Store {
         Ok(Self { root, temporary: None })
     }
 
+    /// The store in a folder, to look at only: nothing is made there, and one that does not exist is empty.
+    ///
+    /// # Errors
+    /// When the folder cannot be named.
+    pub fn look(root: &Path) -> Result<Self> {
+        let root = std::path::absolute(root).map_err(|error| cannot("find", root, &error))?;
+        Ok(Self { root, temporary: None })
+    }
+
     /// A store for one run, in the system's folder for temporary files.
     ///
     /// # Errors
@@ -99,13 +108,16 @@ impl Store {
         &self.root
     }
 
-    /// Ends the use of a store. One for a single run is removed, unless a failed compile left something in it.
+    /// Ends the use of a store. One for a single run is removed but for what failed compiles left.
     pub fn close(mut self) {
+        let Some(temporary) = &mut self.temporary else { return };
         let failed = std::fs::read_dir(self.root.join(FAILED));
-        if failed.is_ok_and(|mut entries| entries.next().is_some())
-            && let Some(temporary) = &mut self.temporary
-        {
+        if failed.is_ok_and(|mut entries| entries.next().is_some()) {
             temporary.disable_cleanup(true);
+            for folder in [ENTRIES, LOCKS, WORK] {
+                // What stays of them is in nobody's way.
+                let _ = remove(&self.root.join(folder));
+            }
         }
     }
 
@@ -126,9 +138,19 @@ impl Store {
         }
     }
 
+    fn lock_file(&self, key: &str) -> PathBuf {
+        self.root.join(LOCKS).join(format!("{key}.lock"))
+    }
+
+    /// Whether some process has the right to a key.
+    fn is_locked(&self, key: &str) -> bool {
+        let file = File::open(self.lock_file(key));
+        file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
+
     /// The right to a key, unless another process has it.
     fn try_lock(&self, key: &str) -> Result<Option<KeyLock>> {
-        let path = self.root.join(LOCKS).join(format!("{key}.lock"));
+        let path = self.lock_file(key);
         let cannot = |error: std::io::Error| cannot("lock", &path, &error);
         let file = File::options().create(true).append(true).open(&path).map_err(cannot)?;
         match file.try_lock() {

@@ -104,7 +104,7 @@ pub(super) fn parse(file: FileId, text: &str) -> Result<Node, Diagnostics> {
         errors.sort_by_key(|error| error.primary().map(|label| label.span));
         return Err(errors);
     }
-    let reader = Reader { file };
+    let reader = Reader { file, start: 0 };
     Ok(Node { value: reader.table(root.into_inner())?, span: Span::new(file, 0, 0) })
 }
 
@@ -114,9 +114,10 @@ pub(super) fn parse(file: FileId, text: &str) -> Result<Node, Diagnostics> {
 /// When it is neither.
 pub(super) fn parse_value(file: FileId, text: &str, range: Range<usize>) -> Result<Node, Diagnostics> {
     let span = Span::new(file, range.start, range.end);
+    let reader = Reader { file, start: range.start };
     let source = &text[range];
     match DeValue::parse(source) {
-        Ok(value) => Ok(Node { span, ..Reader { file }.node(value)? }),
+        Ok(value) => Ok(Node { span, ..reader.node(value)? }),
         Err(_) if is_word(source) => Ok(Node { value: Value::Text(source.to_owned()), span }),
         Err(error) => {
             let message = format!("`{source}` is not a value: {}", error.message().replace('\n', ", "));
@@ -144,11 +145,13 @@ fn syntax_error(file: FileId, text: &str, error: &toml::de::Error) -> Diagnostic
 /// Turns parsed TOML of one file into nodes.
 struct Reader {
     file: FileId,
+    /// Where in the file the TOML begins.
+    start: usize,
 }
 
 impl Reader {
     fn span(&self, range: Range<usize>) -> Span {
-        Span::new(self.file, range.start, range.end)
+        Span::new(self.file, self.start + range.start, self.start + range.end)
     }
 
     fn table(&self, table: DeTable<'_>) -> Result<Value, Diagnostics> {

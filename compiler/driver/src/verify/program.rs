@@ -1,7 +1,7 @@
 //! Programs that are compared, and what comes out of them by the names of the model.
 
 use crate::bundle::twins;
-use crate::compile::{CompileOptions, CompiledModule};
+use crate::compile::{CompileOptions, CompiledModule, locate};
 use crate::packed::part_names;
 use crate::session::Session;
 use crate::source::Source;
@@ -11,7 +11,7 @@ use halite_lang::ConfigValue;
 use halite_passes::{Audit, PassReport, Pipeline, RunnerOptions};
 use halite_runtime::{Executable, Executor, RuntimeError, evaluate};
 use halite_spec::ModuleRole;
-use halite_support::{Diagnostic, Diagnostics, Name};
+use halite_support::{Diagnostic, Diagnostics, Name, Severity};
 use halite_tensor::{DType, HostTensor};
 use indexmap::IndexMap;
 
@@ -25,6 +25,8 @@ pub(super) struct Program {
     /// The twins of its kernels by name, likewise.
     pub(super) twins: Vec<(Name, Vec<u8>)>,
     reports: Vec<PassReport>,
+    /// What its target says of it.
+    legality: Diagnostics,
 }
 
 /// One result of a program.
@@ -51,11 +53,25 @@ impl Program {
         let runner = RunnerOptions { limit, ..RunnerOptions::default() };
         let options = CompileOptions { runner, ..CompileOptions::default() }.for_target(&source.recipe);
         let compiled = session.compile_role(&elaborated.module, &source.recipe, role, pipeline, &options);
-        let CompiledModule { ir, hlo, twins, reports, audit, .. } = compiled.map_err(|error| vec![error])?;
+        let CompiledModule { ir, hlo, twins, reports, audit, legality, .. } = compiled.map_err(|error| vec![error])?;
         let missing = || vec![Diagnostic::bug("a compiled module without an entry")];
         let entry = ir.functions.into_iter().next_back().ok_or_else(missing)?;
         let twins = twins.into_iter().map(|(name, twin)| (name, halite_hlo::encode(&twin))).collect();
-        Ok(Self { entry, config: elaborated.config, hlo: halite_hlo::encode(&hlo), twins, reports, audit })
+        let (config, hlo) = (elaborated.config, halite_hlo::encode(&hlo));
+        let legality = legality.findings.into_iter().map(|repeated| repeated.finding).collect();
+        Ok(Self { entry, config, hlo, twins, reports, audit, legality })
+    }
+
+    /// The same program, if its target takes it. What an optimization leaves to those after it need not be taken.
+    ///
+    /// # Errors
+    /// The rules that it breaks.
+    pub(super) fn legal(mut self, source: &Source) -> Result<Self, Diagnostics> {
+        self.legality.retain(|finding| finding.severity() >= Severity::Error);
+        if self.legality.is_empty() {
+            return Ok(self);
+        }
+        Err(self.legality.into_iter().map(|finding| locate(source, finding)).collect())
     }
 
     /// The optimizations that were run, in order.

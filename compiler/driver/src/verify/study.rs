@@ -79,7 +79,7 @@ impl<'a> Study<'a> {
     /// # Errors
     /// As [`Session::verify`].
     pub fn verify(&self, pipeline: &Pipeline) -> Result<VerifyReport, Diagnostics> {
-        let program = self.program(pipeline, None)?;
+        let program = self.whole(pipeline)?;
         let warnings = program.audit.diagnostics().into_iter().map(|finding| locate(&self.source, finding)).collect();
         let rows = self.rows(&program)?;
         Ok(VerifyReport { scaled: self.scaled.clone(), rows, causality: None, warnings })
@@ -99,6 +99,7 @@ impl<'a> Study<'a> {
             }
         };
         let program = Program::compile(self.session, &self.source, ModuleRole::Forward, &forward, None)?;
+        let program = program.legal(&self.source)?;
         causality::confirm(&program, &self.source, self.executor, self.options.seed)
     }
 
@@ -108,7 +109,7 @@ impl<'a> Study<'a> {
     /// # Errors
     /// As [`Session::verify`].
     pub fn bisect(&self, pipeline: &Pipeline) -> Result<Option<Culprit>, Diagnostics> {
-        let whole = self.program(pipeline, None)?;
+        let whole = self.whole(pipeline)?;
         if self.rows(&whole)?.iter().all(VerifyRow::passed) {
             return Ok(None);
         }
@@ -151,7 +152,7 @@ impl<'a> Study<'a> {
         pipeline: &Pipeline,
         progress: &mut dyn FnMut(usize, usize),
     ) -> Result<EachPassReport, Diagnostics> {
-        let whole = self.program(pipeline, None)?;
+        let whole = self.whole(pipeline)?;
         let names: Vec<&str> = whole.optimizations().map(|report| report.name).collect();
         let mut report = EachPassReport { scaled: self.scaled.clone(), optimizations: names.len(), ..<_>::default() };
         for number in 1..=names.len() {
@@ -174,6 +175,11 @@ impl<'a> Study<'a> {
             }
         }
         Ok(report)
+    }
+
+    /// The program that a bundle would hold, which the target must take.
+    fn whole(&self, pipeline: &Pipeline) -> Result<Program, Diagnostics> {
+        self.program(pipeline, None)?.legal(&self.source)
     }
 
     pub(super) fn program(&self, pipeline: &Pipeline, limit: Option<usize>) -> Result<Program, Diagnostics> {

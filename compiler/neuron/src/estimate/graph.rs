@@ -1,5 +1,6 @@
 //! A module as one list of values: calls are entered, tuples taken apart, and what only renames a value is gone.
 
+use super::budget::Budget;
 use halite_hlo::proto::{DotDimensionNumbers, HloComputationProto, HloInstructionProto, HloModuleProto, ShapeProto};
 use halite_hlo::types::{TUPLE, dtype, element_name};
 use halite_support::{Diagnostic, Result, codes};
@@ -85,6 +86,8 @@ pub(super) struct Graph<'m> {
     pub(super) results: Vec<ValueId>,
     /// Opcodes that are not known here.
     pub(super) unknown: BTreeSet<&'m str>,
+    /// What making it took of the estimate's budget.
+    pub(super) budget: Budget,
     operands: Vec<ValueId>,
 }
 
@@ -92,13 +95,17 @@ impl<'m> Graph<'m> {
     /// The values of a sound module ([`halite_hlo::check`]).
     ///
     /// # Errors
-    /// When the module has no entry, calls itself, or has a type of unknown size.
+    /// When the module has no entry, calls itself, has a type of unknown size, or is too large with its calls entered.
     pub(super) fn new(module: &'m HloModuleProto) -> Result<Self> {
         let computations = module.computations.iter().map(|computation| (computation.id, computation)).collect();
         let mut builder = Builder { computations, graph: Self::default(), depth: 0, pool: Vec::new() };
         let results = builder.enter(module.entry_computation_id, None)?;
         builder.graph.results = builder.pool_of(results).to_vec();
-        Ok(builder.graph)
+        let mut graph = builder.graph;
+        for &result in &graph.results {
+            graph.budget.take_bytes(graph.values[result as usize].bytes())?;
+        }
+        Ok(graph)
     }
 
     /// What a value is computed from.
@@ -113,7 +120,7 @@ impl<'m> Graph<'m> {
     }
 }
 
-/// Calls nest no deeper than this in any module that a compiler takes.
+/// Calls nest no deeper than this.
 const MAX_DEPTH: usize = 64;
 
 struct Builder<'m> {
@@ -142,7 +149,7 @@ impl<'m> Builder<'m> {
             return Err(malformed("the HLO module calls a computation that it does not have"));
         };
         if self.depth == MAX_DEPTH {
-            return Err(malformed("computations of the HLO module call each other without end"));
+            return Err(malformed("computations of the HLO module call each other too deep or without end"));
         }
         self.depth += 1;
         let mut meanings: FxHashMap<i64, Meaning> = FxHashMap::default();
@@ -164,6 +171,7 @@ impl<'m> Builder<'m> {
         arguments: Option<&[Meaning]>,
         meanings: &FxHashMap<i64, Meaning>,
     ) -> Result<Meaning> {
+        self.graph.budget.take_entries(1)?;
         let mut operands: SmallVec<[Meaning; 4]> = SmallVec::new();
         for id in &inst.operand_ids {
             let meaning = meanings.get(id);
@@ -190,7 +198,7 @@ impl<'m> Builder<'m> {
                 }
                 _ => Err(malformed("an HLO instruction takes no part of its tuple")),
             },
-            "tuple" | "opt-barrier" | "reshape" | "bitcast" => Ok(self.join(&operands)),
+            "tuple" | "opt-barrier" | "reshape" | "bitcast" => self.join(&operands),
             opcode => {
                 let class = self.class(inst, opcode, &operands);
                 self.add(inst, class, &operands)
@@ -203,15 +211,16 @@ impl<'m> Builder<'m> {
     }
 
     /// The values of all operands, one after the other.
-    fn join(&mut self, operands: &[Meaning]) -> Meaning {
+    fn join(&mut self, operands: &[Meaning]) -> Result<Meaning> {
         if let [only] = operands {
-            return *only;
+            return Ok(*only);
         }
         let start = self.pool.len() as u32;
         for operand in operands {
+            self.graph.budget.take_entries(operand.len)?;
             self.pool.extend_from_within(operand.start as usize..(operand.start + operand.len) as usize);
         }
-        Meaning { start, len: self.pool.len() as u32 - start, rank: 0 }
+        Ok(Meaning { start, len: self.pool.len() as u32 - start, rank: 0 })
     }
 
     /// Adds what an instruction makes: one value for each part of its result.
@@ -219,6 +228,7 @@ impl<'m> Builder<'m> {
         let shape = inst.shape.as_ref().ok_or_else(|| malformed("an HLO instruction has no shape"))?;
         let first = self.graph.operands.len() as u32;
         for operand in operands {
+            self.graph.budget.take_entries(operand.len)?;
             let values = operand.start as usize..(operand.start + operand.len) as usize;
             self.graph.operands.extend_from_slice(&self.pool[values]);
         }
@@ -240,8 +250,12 @@ impl<'m> Builder<'m> {
         }
         let width = width(shape.element_type)?;
         let is_narrow = dtype(shape.element_type).is_some_and(|dtype| dtype.is_narrow());
-        self.pool.push(self.graph.values.len() as ValueId);
         let (elements, operands) = (elements(shape), operands.clone());
+        let budget = &mut self.graph.budget;
+        budget.take_entries(1)?;
+        budget.take_visits(operands.len() as u64)?;
+        budget.take_bytes(elements.saturating_mul(width.max(1)))?;
+        self.pool.push(self.graph.values.len() as ValueId);
         self.graph.values.push(Value { inst, class, elements, width, is_narrow, operands });
         Ok(())
     }

@@ -17,21 +17,35 @@ pub(super) fn count(graph: &Graph<'_>, steps: &Steps, costs: &InstructionCosts) 
         match value.class {
             Class::Parameter | Class::Concatenate => {}
             Class::Fused { .. } if is_free(&value.inst.opcode) => {}
-            Class::Fused { .. } => all.vector += tiles(value.elements, costs.vector_tile()),
-            Class::Reduce { .. } => all.vector += tiles(read(), costs.vector_tile()),
+            Class::Fused { .. } => add(&mut all.vector, tiles(value.elements, costs.vector_tile())),
+            Class::Reduce { .. } => add(&mut all.vector, tiles(read(), costs.vector_tile())),
             Class::Dot(_) => add_product(&mut all, graph, id, costs),
             // One descriptor for each row that is read or written.
-            Class::Gather => all.transfer += tiles(value.elements, costs.vector_tile()) * costs.indexed_transfers,
-            Class::Update => all.transfer += tiles(updated(graph, id), costs.vector_tile()) * costs.indexed_transfers,
-            Class::Collective => all.collective += costs.collective,
-            Class::Kernel => all.kernel += tiles(read().max(value.elements), costs.vector_tile()) * costs.kernel_passes,
+            Class::Gather => {
+                let tiles = tiles(value.elements, costs.vector_tile());
+                add(&mut all.transfer, tiles.saturating_mul(costs.indexed_transfers));
+            }
+            Class::Update => {
+                let tiles = tiles(updated(graph, id), costs.vector_tile());
+                add(&mut all.transfer, tiles.saturating_mul(costs.indexed_transfers));
+            }
+            Class::Collective => add(&mut all.collective, costs.collective),
+            Class::Kernel => {
+                let tiles = tiles(read().max(value.elements), costs.vector_tile());
+                add(&mut all.kernel, tiles.saturating_mul(costs.kernel_passes));
+            }
         }
     }
     for (id, step) in steps.steps.iter().enumerate() {
         let reads = steps.reads(id as u32).iter().map(|read| steps.steps[*read as usize].bytes);
-        all.transfer += reads.chain([step.bytes]).map(|bytes| bytes.div_ceil(costs.transfer_bytes)).sum::<u64>();
+        reads.chain([step.bytes]).for_each(|bytes| add(&mut all.transfer, bytes.div_ceil(costs.transfer_bytes)));
     }
     all
+}
+
+/// Counts of sound modules may pass 64 bits too; they stay at the most.
+fn add(sum: &mut u64, count: u64) {
+    *sum = sum.saturating_add(count);
 }
 
 fn tiles(elements: u64, tile: u64) -> u64 {
@@ -58,10 +72,12 @@ fn add_product(all: &mut InstructionEstimate, graph: &Graph<'_>, id: u32, costs:
         [0, 1].map(|side| graph.operands(id).get(side).map_or(0, |operand| graph.value(*operand).elements));
     let Product { batch, rows, inner, columns } = Product::of(value, lhs, rhs);
     // Either side may stay; the compiler takes what needs fewer.
-    let results = |rows: u64, columns: u64| rows.div_ceil(costs.matmul[1]) * columns.div_ceil(costs.matmul[2]);
-    let results = batch * results(rows, columns).min(results(columns, rows));
-    all.matmul += results * inner.div_ceil(costs.matmul[0]) * costs.matmul_issues;
-    all.vector += results;
+    let results =
+        |rows: u64, columns: u64| rows.div_ceil(costs.matmul[1]).saturating_mul(columns.div_ceil(costs.matmul[2]));
+    let results = batch.saturating_mul(results(rows, columns).min(results(columns, rows)));
+    let products = results.saturating_mul(inner.div_ceil(costs.matmul[0]));
+    add(&mut all.matmul, products.saturating_mul(costs.matmul_issues));
+    add(&mut all.vector, results);
 }
 
 /// The sizes of a product of matrices.
@@ -77,22 +93,12 @@ impl Product {
     fn of(value: &Value<'_>, lhs: u64, rhs: u64) -> Self {
         let num_batch = value.inst.dot_dimension_numbers.as_ref().map_or(0, |dims| dims.lhs_batch_dimensions.len());
         let sizes = value.inst.shape.as_ref().map_or(&[][..], |ShapeProto { dimensions, .. }| dimensions);
-        let batch = sizes.iter().take(num_batch).map(|size| u64::try_from(*size).unwrap_or(0)).product::<u64>().max(1);
+        let batch = sizes.iter().take(num_batch).map(|size| u64::try_from(*size).unwrap_or(0));
+        let batch = batch.fold(1, u64::saturating_mul).max(1);
         // lhs = batch * rows * inner, rhs = batch * columns * inner, result = batch * rows * columns.
         let result = value.elements.max(1);
-        let inner = integer_root((lhs / batch).saturating_mul(rhs / batch) / (result / batch).max(1)).max(1);
+        let square = u128::from(lhs / batch) * u128::from(rhs / batch) / u128::from((result / batch).max(1));
+        let inner = u64::try_from(square.isqrt()).unwrap_or(u64::MAX).max(1);
         Self { batch, rows: lhs / batch / inner, inner, columns: rhs / batch / inner }
     }
-}
-
-/// The whole part of a square root.
-fn integer_root(square: u64) -> u64 {
-    let mut root = (square as f64).sqrt() as u64;
-    while root.saturating_mul(root) > square {
-        root -= 1;
-    }
-    while (root + 1).saturating_mul(root + 1) <= square {
-        root += 1;
-    }
-    root
 }

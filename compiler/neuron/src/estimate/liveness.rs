@@ -3,6 +3,7 @@
 use super::graph::Graph;
 use super::storage::{Home, StepId, Steps};
 use rustc_hash::FxHashSet;
+use std::collections::BTreeMap;
 
 /// When temporaries begin and end.
 pub(super) struct Liveness<'s> {
@@ -60,18 +61,17 @@ impl<'s> Liveness<'s> {
         let mut temporaries: Vec<StepId> =
             self.order.iter().copied().filter(|step| self.home(*step) == Home::Temporary).collect();
         temporaries.sort_by_key(|step| std::cmp::Reverse(self.bytes(*step)));
-        for lender in lenders {
-            let mut guests: Vec<StepId> = Vec::new();
+        for lender in lenders.into_iter().take(MAX_LOOKS / temporaries.len().max(1)) {
+            let mut guests: BTreeMap<u32, u32> = BTreeMap::new();
             for &step in &temporaries {
-                let apart = |guest: &StepId| {
-                    let (guest, step) = (*guest as usize, step as usize);
-                    self.last[guest] < self.begin[step] || self.last[step] < self.begin[guest]
-                };
+                let (begin, last) = (self.begin[step as usize], self.last[step as usize]);
                 let fits = self.bytes(step) <= self.bytes(lender) && self.bytes(step) * 4 > self.bytes(lender);
-                let free = !self.borrowed[step as usize] && self.last[step as usize] < self.begin[lender as usize];
-                if fits && free && guests.iter().all(apart) {
+                let free = !self.borrowed[step as usize] && last < self.begin[lender as usize];
+                // Guests do not overlap, so the last one that begins in time ends last of those.
+                let is_apart = || guests.range(..=last).next_back().is_none_or(|(_, end)| *end < begin);
+                if fits && free && is_apart() {
                     self.borrowed[step as usize] = true;
-                    guests.push(step);
+                    guests.insert(begin, last);
                 }
             }
         }
@@ -124,3 +124,5 @@ impl<'s> Liveness<'s> {
 
 /// Results of fewer bytes are not worth a look.
 const LEAST_LENT: u64 = 1024;
+/// How many pairs of a result and a temporary are looked at; real modules have far fewer.
+const MAX_LOOKS: usize = 1 << 26;

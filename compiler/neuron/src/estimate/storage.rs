@@ -1,7 +1,9 @@
 //! What of a module is stored, and by which step of the program.
 
 use super::backend::Backend;
+use super::budget::Budget;
 use super::graph::{Access, Class, Graph, ValueId};
+use halite_support::Result;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -66,7 +68,10 @@ enum Source {
 }
 
 /// Finds the steps of a module.
-pub(super) fn steps(graph: &Graph<'_>, backend: Backend) -> Steps {
+///
+/// # Errors
+/// When that takes more than an estimate may.
+pub(super) fn steps(graph: &Graph<'_>, backend: Backend) -> Result<Steps> {
     let num = graph.values.len();
     let mut planner = Planner {
         graph,
@@ -80,10 +85,11 @@ pub(super) fn steps(graph: &Graph<'_>, backend: Backend) -> Steps {
         steps: Steps::default(),
         seen: vec![0; num],
         visit: 0,
+        budget: graph.budget,
     };
     planner.survey();
-    planner.plan();
-    planner.steps
+    planner.plan()?;
+    Ok(planner.steps)
 }
 
 struct Planner<'g, 'm> {
@@ -103,6 +109,7 @@ struct Planner<'g, 'm> {
     /// The last visit of each value.
     seen: Vec<u32>,
     visit: u32,
+    budget: Budget,
 }
 
 impl Planner<'_, '_> {
@@ -127,7 +134,7 @@ impl Planner<'_, '_> {
         }
     }
 
-    fn plan(&mut self) {
+    fn plan(&mut self) -> Result<()> {
         let mut sources = vec![(Source::Small, false); self.graph.values.len()];
         for id in 0..self.graph.values.len() as ValueId {
             let value = self.graph.value(id);
@@ -137,15 +144,16 @@ impl Planner<'_, '_> {
                     let (source, costly) = self.source(id, costly, &sources);
                     sources[id as usize] = (source, costly);
                     if self.is_stored_once(id, source, costly) {
-                        let step = self.add_fused(id, id, Access::AsIs, self.width(id));
+                        let step = self.add_fused(id, id, Access::AsIs, self.width(id))?;
                         self.stored[id as usize] = Some(step);
                     } else if self.is_result[id as usize] {
-                        self.add_fused(id, id, Access::AsIs, value.width);
+                        self.add_fused(id, id, Access::AsIs, value.width)?;
                     }
                 }
-                class => self.add_whole(id, class),
+                class => self.add_whole(id, class)?,
             }
         }
+        Ok(())
     }
 
     /// What a fused value is computed from, and whether that is costly.
@@ -198,22 +206,15 @@ impl Planner<'_, '_> {
     }
 
     /// Adds the step of a fused value.
-    fn add_fused(&mut self, id: ValueId, reader: ValueId, access: Access, width: u64) -> StepId {
+    fn add_fused(&mut self, id: ValueId, reader: ValueId, access: Access, width: u64) -> Result<StepId> {
         let mut sources = Sources::default();
-        self.add_sources(id, &mut sources);
+        self.add_sources(id, &mut sources)?;
         let is_result = self.is_result[id as usize] && access == Access::AsIs;
         let home = if is_result { Home::Result } else { Home::Temporary };
         let bytes = self.graph.value(id).elements.saturating_mul(width);
         let in_place = access == Access::AsIs;
-        self.push(sources, |last_parameter, reads| Step {
-            value: id,
-            bytes,
-            home,
-            in_place,
-            reader,
-            last_parameter,
-            reads,
-        })
+        let step = |last_parameter, reads| Step { value: id, bytes, home, in_place, reader, last_parameter, reads };
+        Ok(self.push(sources, step))
     }
 
     fn push(&mut self, mut sources: Sources, step: impl FnOnce(Option<ValueId>, Range<u32>) -> Step) -> StepId {
@@ -227,40 +228,40 @@ impl Planner<'_, '_> {
     }
 
     /// The step that stores a value as a reader wants it; `None` when a parameter is read as it is.
-    fn copy(&mut self, id: ValueId, reader: ValueId, access: Access, width: u64) -> Option<StepId> {
+    fn copy(&mut self, id: ValueId, reader: ValueId, access: Access, width: u64) -> Result<Option<StepId>> {
         let value = self.graph.value(id);
         let stored = self.stored[id as usize];
         if access == Access::AsIs {
             match stored {
                 Some(step) if self.steps.steps[step as usize].bytes == value.elements.saturating_mul(width) => {
-                    return Some(step);
+                    return Ok(Some(step));
                 }
-                None if value.class == Class::Parameter && width == value.width => return None,
+                None if value.class == Class::Parameter && width == value.width => return Ok(None),
                 _ => {}
             }
         }
         if let Some(&copy) = self.copies.get(&(id, access)) {
-            return Some(copy);
+            return Ok(Some(copy));
         }
-        let copy = self.add_fused(id, reader, access, width);
+        let copy = self.add_fused(id, reader, access, width)?;
         self.copies.insert((id, access), copy);
-        Some(copy)
+        Ok(Some(copy))
     }
 
     /// Adds the step of a value that reads stored operands.
-    fn add_whole(&mut self, id: ValueId, class: Class) {
+    fn add_whole(&mut self, id: ValueId, class: Class) -> Result<()> {
         let graph = self.graph;
         let mut sources = Sources::default();
         for (index, &operand) in graph.operands(id).iter().enumerate() {
             if self.is_read_where_made(operand, class, index) {
-                self.add_sources(operand, &mut sources);
+                self.add_sources(operand, &mut sources)?;
                 continue;
             }
             let read = match class {
-                Class::Dot(accesses) => self.dot_operand(operand, id, accesses[index.min(1)]),
+                Class::Dot(accesses) => self.dot_operand(operand, id, accesses[index.min(1)])?,
                 // A parameter is read where it is, in the type that it has.
                 _ if graph.value(operand).class == Class::Parameter => None,
-                _ => self.copy(operand, id, Access::AsIs, self.width(operand)),
+                _ => self.copy(operand, id, Access::AsIs, self.width(operand))?,
             };
             match read {
                 Some(step) => sources.steps.push(step),
@@ -273,6 +274,7 @@ impl Planner<'_, '_> {
         let step = |last_parameter, reads| Step { value: id, bytes, home, in_place, reader: id, last_parameter, reads };
         let step = self.push(sources, step);
         self.stored[id as usize] = Some(step);
+        Ok(())
     }
 
     /// Whether an operand is computed inside its reader: scalars, positions, what few elements are reduced from.
@@ -286,7 +288,7 @@ impl Planner<'_, '_> {
             }
     }
 
-    fn dot_operand(&mut self, operand: ValueId, reader: ValueId, access: Access) -> Option<StepId> {
+    fn dot_operand(&mut self, operand: ValueId, reader: ValueId, access: Access) -> Result<Option<StepId>> {
         let value = self.graph.value(operand);
         match access {
             Access::AlongRows if self.backend.widens && value.is_narrow => self.copy(operand, reader, access, 4),
@@ -303,10 +305,11 @@ impl Planner<'_, '_> {
     }
 
     /// Adds what a value is computed from where it is read.
-    fn add_sources(&mut self, id: ValueId, sources: &mut Sources) {
+    fn add_sources(&mut self, id: ValueId, sources: &mut Sources) -> Result<()> {
         self.visit += 1;
         let mut pending = vec![id];
         while let Some(next) = pending.pop() {
+            self.budget.take_visits(1)?;
             if std::mem::replace(&mut self.seen[next as usize], self.visit) == self.visit {
                 continue;
             }
@@ -318,6 +321,7 @@ impl Planner<'_, '_> {
                 pending.extend(self.graph.operands(next));
             }
         }
+        Ok(())
     }
 }
 

@@ -1,8 +1,8 @@
 //! Instructions across ranks.
 
-use super::Checker;
 use super::graph::{describe, num_elements};
 use super::groups::Groups;
+use super::{Broken, Checker};
 use halite_hlo::proto::ShapeProto;
 use halite_hlo::types;
 use halite_spec::target::Hardware;
@@ -37,7 +37,7 @@ impl Checker<'_, '_> {
     }
 
     /// The hardware does not take groups of this size.
-    pub(super) fn group_size(&self, at: usize) -> Option<String> {
+    pub(super) fn group_size(&self, at: usize) -> Option<Broken> {
         let (groups, rules) = (Groups::of(self.graph.inst(at))?, &self.hardware()?.groups);
         let size = groups.largest();
         let known = rules.sizes.iter().any(|&own| own as usize == size);
@@ -47,15 +47,14 @@ impl Checker<'_, '_> {
         }
         let sizes: Vec<String> = rules.sizes.iter().map(u32::to_string).collect();
         let (target, sizes) = (self.profile.target, sizes.join(", "));
-        Some(format!("groups of {size} ranks, and {target} takes {sizes} or multiples of {multiple}"))
+        let found = format!("groups of {size} ranks, and {target} takes {sizes} or multiples of {multiple}");
+        Some(Broken { provenance: Some(&rules.provenance), ..found.into() })
     }
 
     /// A group has other positions on one instance than on another.
     pub(super) fn group_placement(&self, at: usize) -> Option<String> {
         let groups = Groups::of(self.graph.inst(at))?;
-        let hardware = self.hardware()?;
-        let joined = hardware.logical_core_sizes.first().copied().unwrap_or(1).max(1);
-        let per_instance = i64::from((hardware.cores / joined).max(1));
+        let per_instance = i64::from((self.hardware()?.cores / self.profile.logical_core.max(1)).max(1));
         if groups.num_ranks() as i64 <= per_instance {
             return None;
         }

@@ -41,12 +41,14 @@ impl Checker<'_, '_> {
         let dims = inst.gather_dimension_numbers.as_ref()?;
         let sizes = &inst.gather_slice_sizes;
         let size = |dim: usize| sizes.get(dim).copied();
-        self.indexed(at, &dims.start_index_map, dims.index_vector_dim, operand, size)
+        self.indexed(self.graph.operand(at, 1)?, &dims.start_index_map, dims.index_vector_dim, operand, size)
     }
 
     fn scattered(&self, at: usize, operand: &ShapeProto) -> Option<Vec<Position>> {
         let dims = self.graph.inst(at).scatter_dimension_numbers.as_ref()?;
-        let updates = self.graph.operand_shape(at, 2)?;
+        // Arrays that are written to at once, then the indices, then an update for each.
+        let arrays = self.graph.operands(at).len() / 2;
+        let updates = self.graph.operand_shape(at, arrays + 1)?;
         let single = |dim: &i64| dims.inserted_window_dims.contains(dim) || dims.input_batching_dims.contains(dim);
         let windows: Vec<i64> = (0..operand.dimensions.len() as i64).filter(|dim| !single(dim)).collect();
         let size = |dim: usize| {
@@ -54,19 +56,20 @@ impl Checker<'_, '_> {
             let update = usize::try_from(*dims.update_window_dims.get(place)?).ok()?;
             updates.dimensions.get(update).copied()
         };
-        self.indexed(at, &dims.scatter_dims_to_operand_dims, dims.index_vector_dim, operand, size)
+        let indices = self.graph.operand(at, arrays)?;
+        self.indexed(indices, &dims.scatter_dims_to_operand_dims, dims.index_vector_dim, operand, size)
     }
 
     /// The positions in index vectors, each along the dimension that the map says.
     fn indexed(
         &self,
-        at: usize,
+        indices: usize,
         map: &[i64],
         vector_dim: i64,
         operand: &ShapeProto,
         size: impl Fn(usize) -> Option<i64>,
     ) -> Option<Vec<Position>> {
-        let (indices, vector_dim) = (self.graph.operand(at, 1)?, usize::try_from(vector_dim).ok()?);
+        let vector_dim = usize::try_from(vector_dim).ok()?;
         let ranges = components(&self.graph, self.ranges(), indices, vector_dim, map.len());
         let position = |(&dim, range): (&i64, IntRange)| {
             let number = usize::try_from(dim).ok()?;

@@ -1,9 +1,9 @@
 //! Integers on engines that compute in `f32`, and constants of 64 bits.
 
 use super::Checker;
-use super::graph::{describe, dtype, num_elements};
+use super::graph::{describe, dtype, element_name, num_elements};
 use super::groups::Groups;
-use super::ranges::{combiner, integers, reduced_elements};
+use super::ranges::{combiner, integers, reduced_elements, starts_beyond};
 use halite_hlo::proto::DotDimensionNumbers;
 use halite_hlo::types;
 use halite_tensor::{DType, IntRange};
@@ -26,6 +26,7 @@ impl Checker<'_, '_> {
         let result = match inst.opcode.as_str() {
             "dot" => contracted(inst.dot_dimension_numbers.as_deref(), &shape.dimensions)
                 .map(|count| x.corners(y, i128::saturating_mul).sum_of(count)),
+            "reduce" if starts_beyond(&self.graph, at, x, y) => Some(x),
             "reduce" => self.folded(at, x, reduced_elements(&self.graph, at)).map(|sums| sums.union(y)),
             "all-reduce" | "reduce-scatter" => {
                 self.folded(at, x, Groups::of(inst).map(|groups| groups.largest() as i128))
@@ -46,6 +47,20 @@ impl Checker<'_, '_> {
             Some(result) => format!("`{opcode}` of `{of}` in {x} makes integers in {result}, and {exact} are exact"),
             None => format!("`{opcode}` of `{of}` in {x} makes integers that may leave {exact}"),
         })
+    }
+
+    /// The compiler refuses integers here, whatever their range, unless its flag names the op.
+    pub(super) fn unnamed_downcast(&self, at: usize, of: &[String]) -> Option<String> {
+        let opcode = self.graph.opcode(at);
+        let (shape, name) = (self.graph.operand_shape(at, 0)?, opcode.replace('-', "_"));
+        let named = |own: &String| *own == name || own == "all";
+        if self.profile.downcasts.iter().any(named) || !of.iter().any(|of| of == element_name(shape)) {
+            return None;
+        }
+        Some(format!(
+            "`{opcode}` of `{}`, and `--implicit-integer-downcast` does not name `{name}`",
+            describe(Some(shape))
+        ))
     }
 
     /// What combining `count` values makes; bits are combined without arithmetic.

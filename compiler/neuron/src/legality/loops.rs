@@ -1,7 +1,7 @@
 //! Loops that count.
 
 use super::Checker;
-use super::graph::Graph;
+use super::graph::{Graph, dtype};
 use super::ranges::{Known, is_state};
 use halite_hlo::types::TUPLE;
 use halite_tensor::IntRange;
@@ -85,9 +85,11 @@ impl<'g, 'a> Loop<'g, 'a> {
             ("NE", -1) if start >= limit => limit + 1,
             _ => return None,
         };
-        let range =
-            if step > 0 { IntRange::new(start, last.max(start)) } else { IntRange::new(last.min(start), start) };
-        Some((index, range))
+        // The last trip moves the counter once more: where that wraps, the loop goes on.
+        let last = start + ((last - start) / step).max(0) * step;
+        let end = IntRange::new(last + step, last + step);
+        let ends = end.within(IntRange::of(dtype(self.graph.inst(at).shape.as_ref())?)?);
+        ends.then(|| (index, IntRange::new(start.min(last), start.max(last))))
     }
 
     /// Which element of the state an instruction of the condition takes.

@@ -19,7 +19,7 @@ use rustc_hash::FxHashMap;
 pub(super) use component::components;
 pub(super) use known::Known;
 pub(super) use literal::integers;
-pub(super) use transfer::{combiner, constant, reduced_elements};
+pub(super) use transfer::{combiner, constant, reduced_elements, starts_beyond};
 
 /// How deep calls are followed for their operands.
 const MAX_DEPTH: usize = 16;

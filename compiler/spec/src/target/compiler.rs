@@ -67,6 +67,9 @@ pub struct CompilerFlag {
     /// The values of which it takes a list too, with commas between them.
     #[serde(default)]
     pub list: Vec<String>,
+    /// Whether it takes several values, each a word of its own.
+    #[serde(default)]
+    pub words: bool,
     /// What holds without it; nothing where nothing does.
     #[serde(default)]
     pub defaults: Vec<FlagDefault>,

@@ -110,6 +110,11 @@ pub enum Condition {
         #[serde(default)]
         of: Vec<String>,
     },
+    /// Its first operand has one of these element types, and `--implicit-integer-downcast` does not name the op.
+    UnnamedDowncast {
+        /// The element types.
+        of: Vec<String>,
+    },
     /// A 64-bit constant does not fit 32 bits.
     WideConstant,
     /// The number of trips does not follow from constants.

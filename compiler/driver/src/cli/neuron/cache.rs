@@ -6,7 +6,7 @@ use crate::cli::table::{bytes, counted, table};
 use clap::{Args, Subcommand};
 use halite::neuronx::{GcRule, Kept, State, Store};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Show or clear the store of NEFFs.
@@ -67,11 +67,12 @@ impl Rule {
 
 impl Cache {
     pub(super) fn run(self) -> Result<Output> {
-        let (Self::Ls(place) | Self::Gc { place, .. }) = &self;
-        let store = store_folder(place.cache.as_deref()).and_then(|folder| Store::open(&folder)).map_err(one)?;
+        let store = |place: &Place, open: fn(&Path) -> halite_support::Result<Store>| {
+            store_folder(place.cache.as_deref()).and_then(|folder| open(&folder)).map_err(one)
+        };
         match &self {
-            Self::Ls(_) => list(&store),
-            Self::Gc { rule, .. } => gc(&store, rule.rule()),
+            Self::Ls(place) => list(&store(place, Store::look)?),
+            Self::Gc { place, rule } => gc(&store(place, Store::open)?, rule.rule()),
         }
     }
 }

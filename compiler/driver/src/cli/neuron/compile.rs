@@ -138,6 +138,7 @@ impl Compile {
         let json = json!({
             "program": program,
             "unset": unset,
+            "environment": environment,
             "output": output,
             "tasks": tasks.iter().map(task).collect::<Vec<_>>(),
         });

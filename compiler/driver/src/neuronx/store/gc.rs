@@ -5,6 +5,7 @@ use crate::files::cannot;
 use crate::neuronx::work;
 use halite_support::Result;
 use serde::Serialize;
+use std::io;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -67,22 +68,22 @@ impl Store {
         let mut all = Vec::new();
         for (folder, state) in [(WORK, State::Working), (FAILED, State::Failed), (ENTRIES, State::Stored)] {
             for key in names(&self.root.join(folder))? {
-                all.push(self.kept(folder, key, state)?);
+                all.push(self.kept(folder, key, state));
             }
         }
         all.sort_by(|left, right| (left.state, right.age, &left.key).cmp(&(right.state, left.age, &right.key)));
         Ok(all)
     }
 
-    fn kept(&self, folder: &str, key: String, state: State) -> Result<Kept> {
+    fn kept(&self, folder: &str, key: String, state: State) -> Kept {
         let path = self.root.join(folder).join(&key);
         let (bytes, newest) = size(&path);
         let text = std::fs::read(path.join(ENTRY)).ok().filter(|_| state == State::Stored);
         let entry = text.and_then(|text| Entry::parse(&text, &key).ok());
         let age = newest.and_then(|time| SystemTime::now().duration_since(time).ok()).unwrap_or_default();
         // Nobody has the lock of a key whose compile was killed.
-        let is_left = state == State::Working && self.try_lock(&key)?.is_some();
-        Ok(Kept { key, entry, state: if is_left { State::Failed } else { state }, bytes, age })
+        let is_left = state == State::Working && !self.is_locked(&key);
+        Kept { key, entry, state: if is_left { State::Failed } else { state }, bytes, age }
     }
 
     /// Removes what the rule says. What another process compiles or reads is left alone.
@@ -121,12 +122,15 @@ impl Store {
     }
 }
 
-/// The names in a folder, sorted.
+/// The names in a folder, sorted; none where it is not there.
 fn names(folder: &Path) -> Result<Vec<String>> {
-    let fault = |error: std::io::Error| cannot("read", folder, &error);
-    let entries = std::fs::read_dir(folder).map_err(fault)?;
+    let fault = |error: io::Error| cannot("read", folder, &error);
+    let entries = match std::fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(fault)?,
+    };
     let names = entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
-    let mut names = names.collect::<std::io::Result<Vec<_>>>().map_err(fault)?;
+    let mut names = names.collect::<io::Result<Vec<_>>>().map_err(fault)?;
     names.sort();
     Ok(names)
 }

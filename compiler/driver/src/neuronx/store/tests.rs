@@ -103,6 +103,18 @@ fn what_was_left_after_storing_is_removed() {
 }
 
 #[test]
+fn a_look_makes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("store");
+    assert_eq!(Store::look(&root).unwrap().list(), Ok(Vec::new()));
+    assert!(!root.exists());
+    drop(put(&Store::open(&root).unwrap(), &key('a')));
+    std::fs::remove_dir_all(root.join(LOCKS)).unwrap();
+    assert_eq!(Store::look(&root).unwrap().list().unwrap().len(), 1);
+    assert!(!root.join(LOCKS).exists());
+}
+
+#[test]
 fn room_is_made_by_rule_and_not_from_what_is_in_use() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path()).unwrap();
@@ -150,7 +162,9 @@ fn a_store_for_one_run_stays_only_with_something_to_look_at() {
     let store = Store::temporary().unwrap();
     let root = store.root().to_owned();
     std::fs::create_dir(store.failed("x")).unwrap();
+    drop(put(&store, &key('a')));
     store.close();
-    assert!(root.exists());
+    let left: Vec<_> = std::fs::read_dir(&root).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, [FAILED]);
     std::fs::remove_dir_all(root).unwrap();
 }

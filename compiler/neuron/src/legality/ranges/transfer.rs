@@ -129,16 +129,28 @@ fn compared(graph: &Graph<'_>, at: usize, x: IntRange, y: IntRange) -> Option<In
     }
 }
 
-/// The range of a reduction of one operand, all partial results among them.
+/// The range of a reduction of one operand, all partial results among them that some element is part of.
 fn reduced(graph: &Graph<'_>, at: usize, x: IntRange, init: IntRange) -> Option<IntRange> {
     if graph.inst(at).operand_ids.len() != 2 {
         return None;
     }
     match combiner(graph, at)? {
         "add" => Some(x.sum_of(reduced_elements(graph, at)?).corners(init, i128::saturating_add)),
+        _ if starts_beyond(graph, at, x, init) => Some(x),
         "maximum" | "minimum" => Some(x.union(init)),
         _ => None,
     }
+}
+
+/// Whether a reduction looks for the largest or smallest of some elements, from an initial value that loses to each of them,
+/// even rounded: it is not the result.
+pub(in crate::legality) fn starts_beyond(graph: &Graph<'_>, at: usize, x: IntRange, init: IntRange) -> bool {
+    let loses = match combiner(graph, at) {
+        Some("maximum") => init.high <= x.low,
+        Some("minimum") => init.low >= x.high,
+        _ => false,
+    };
+    loses && reduced_elements(graph, at).is_some_and(|count| count > 0)
 }
 
 /// How many elements each result of a reduction is made of.
