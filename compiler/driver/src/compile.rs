@@ -178,7 +178,13 @@ impl Session {
         let options = halite_lang::Options { float: float(&source.recipe.precision), overrides: overrides(source) };
         let mut elaborated = match &source.model {
             Model::Text(file) => {
-                halite_lang::elaborate(*file, &self.sources.file(*file).text, &options, &self.registry)?
+                let foreign = || {
+                    let message = "the text of the model is not among the sources of this session";
+                    let error = Diagnostic::error(codes::INPUT, message);
+                    vec![error.help("load it into the `sources` of the session that compiles it")]
+                };
+                let text = &self.sources.get(*file).ok_or_else(foreign)?.text;
+                halite_lang::elaborate(*file, text, &options, &self.registry)?
             }
             Model::Built(built) => {
                 built::check(built, &options, &self.registry)?;

@@ -134,7 +134,8 @@ impl<'r> ModelBuilder<'r> {
     /// nest; one is made of letters, digits, `_` and dots, as `layers.0`.
     #[track_caller]
     pub fn scope<T>(&self, name: impl fmt::Display, body: impl FnOnce() -> T) -> T {
-        let outer = self.state.borrow_mut().enter_scope(name.to_string(), Location::caller());
+        let name = name.to_string();
+        let outer = self.state.borrow_mut().enter_scope(name, Location::caller());
         let result = body();
         self.state.borrow_mut().leave_scope(outer);
         result

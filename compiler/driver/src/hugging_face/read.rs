@@ -13,7 +13,8 @@ use serde_json::Value;
 pub(super) fn import(file: FileId, text: &str) -> Result<Imported, Diagnostics> {
     let object = Object::parse(file, text).map_err(|error| vec![error])?;
     let family = family(&object, file).map_err(|error| vec![error])?;
-    let mut reader = Reader { family, settings: Settings::new(), mistakes: Vec::new(), warnings: Vec::new() };
+    let mut reader =
+        Reader { family, settings: Settings::new(), mistakes: Vec::new(), warnings: Vec::new(), table: None };
     let keys: Vec<Key> = family.keys.iter().chain(SHARED).copied().collect();
     reader.object(&object, &keys, file);
     reader.unscaled();
@@ -45,6 +46,8 @@ struct Reader {
     settings: Settings,
     mistakes: Diagnostics,
     warnings: Diagnostics,
+    /// Where rotary positions are stated.
+    table: Option<Span>,
 }
 
 impl Reader {
@@ -121,7 +124,7 @@ impl Reader {
         match key.meaning {
             Meaning::Ignored | Meaning::Rope(_) => {}
             Meaning::Sets(config) => match (scalar(value), span) {
-                (Some(value), _) => _ = self.settings.insert(config, (value, span)),
+                (Some(value), _) => self.set(name, config, value, span),
                 (None, Some(span)) => {
                     let message = format!("`{name}` is {value}, expected a number, `true` or `false`");
                     self.error(message, span, "not a setting", format!("state a value for `{name}`"));
@@ -145,6 +148,17 @@ impl Reader {
         }
     }
 
+    /// Sets what a key says, unless another key says something else.
+    fn set(&mut self, name: &str, config: &'static str, value: ConfigValue, span: Option<Span>) {
+        let earlier = self.settings.insert(config, (value, span));
+        if let (Some((other, Some(earlier))), Some(span)) = (earlier, span)
+            && other != value
+        {
+            let error = Diagnostic::error(codes::HUGGING_FACE, format!("`{name}` is stated twice, with two values"));
+            self.mistakes.push(error.at(span, "stated here").also(earlier, "and here").help("state it once"));
+        }
+    }
+
     /// A table of rotary positions.
     fn rope(&mut self, key: &Key, forms: &'static [Scaling], entry: &Entry, object: &Object<'_>, file: FileId) {
         let Some(table) = object.object(key.name) else {
@@ -160,6 +174,11 @@ impl Reader {
             let help = format!("it has {}; for others {}", known.join(", "), self.own_model());
             return self.error(message, span, "another computation", help);
         };
+        if let Some(first) = self.table.replace(entry.span) {
+            let error = Diagnostic::error(codes::HUGGING_FACE, "rotary positions are stated by two tables");
+            let error = error.at(entry.span, "one table").also(first, "the other one");
+            return self.mistakes.push(error.help("remove one of them"));
+        }
         let types = TYPES.map(super::keys::ignored);
         let keys: Vec<Key> = form.keys.iter().chain(&types).copied().collect();
         self.object(&table, &keys, file);

@@ -1,6 +1,6 @@
 //! The table `rope_scaling` of older files, `rope_parameters` of newer ones: rotary positions for long sequences.
 
-use super::keys::Default::{Json, Model};
+use super::keys::Default::Model;
 use super::keys::{Key, ignored, sets};
 use halite_spec::ConfigValue;
 
@@ -42,7 +42,7 @@ pub(super) static SCALED: &[Scaling] = &[
             sets("factor", "rope_factor"),
             sets("low_freq_factor", "rope_low"),
             sets("high_freq_factor", "rope_high"),
-            sets("original_max_position_embeddings", "rope_trained").absent(Json("8192")),
+            sets("original_max_position_embeddings", "rope_trained"),
         ],
         fixed: &[],
     },
