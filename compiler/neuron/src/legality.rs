@@ -2,7 +2,7 @@
 //!
 //! What a rule says is data (`halite_target`): opcodes, a [`Condition`], level, remedy, source. Here each condition is
 //! decided, in one file for each family of them. Rules about indices and integers rest on ranges of integers that are
-//! followed through the module ([`ranges`]).
+//! followed through the module (`ranges`).
 
 mod collectives;
 mod combiners;
