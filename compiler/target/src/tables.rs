@@ -55,9 +55,14 @@ struct Rows<T> {
 }
 
 impl Tables {
-    /// The tables of this build.
+    /// The tables of this build. The first call parses them.
     pub fn builtin() -> &'static Tables {
         &BUILTIN
+    }
+
+    /// As [`builtin`](Self::builtin), for a target that they say anything of; `None`, and nothing is parsed, for CPU.
+    pub fn of(target: Target) -> Option<&'static Tables> {
+        target.is_neuron().then(Self::builtin)
     }
 
     fn parse() -> Self {

@@ -14,7 +14,7 @@ impl CompileOptions {
     #[must_use]
     pub fn for_target(&self, recipe: &Recipe) -> Self {
         let indexing = |one_hot| if one_hot { Indexing::OneHot } else { Indexing::Native };
-        let form = match Tables::builtin().forms(recipe.target) {
+        let form = match Tables::of(recipe.target).and_then(|tables| tables.forms(recipe.target)) {
             None => LowerOptions::default(),
             Some(forms) => LowerOptions {
                 kernels: Kernels::CustomCalls,
@@ -43,7 +43,8 @@ fn collectives(emit: Emit) -> CollectiveForm {
 /// # Errors
 /// When it refuses that of matmul operands. `f64`, the only one that targets refuse, is that of everything or of nothing.
 pub(super) fn check_precision(recipe: &Recipe) -> Result<()> {
-    let (tables, dtype) = (Tables::builtin(), recipe.precision.operand);
+    let Some(tables) = Tables::of(recipe.target) else { return Ok(()) };
+    let dtype = recipe.precision.operand;
     let row = tables.element(recipe.target, tables.nearest(recipe.neuron.compiler.as_ref()), dtype.name());
     let Some(row) = row.filter(|row| row.taken == ElementUse::Refused) else { return Ok(()) };
     Err(Diagnostic::error(

@@ -10,7 +10,7 @@ use halite_tensor::DType;
 
 /// A warning about the module of a bundle that is furthest from fitting; `None` when all fit or nothing was estimated.
 pub fn warning(manifest: &Manifest) -> Option<Diagnostic> {
-    let hardware = Tables::builtin().hardware(manifest.recipe.target)?;
+    let hardware = Tables::of(manifest.recipe.target)?.hardware(manifest.recipe.target)?;
     let misses = manifest.modules.iter().filter_map(|module| {
         let estimate = module.estimate.as_ref()?;
         let verdict = estimate.fit?.verdict();

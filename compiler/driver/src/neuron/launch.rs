@@ -13,8 +13,10 @@ const WORLD_SIZE: u32 = 1;
 
 /// How the modules of a recipe are started; `None` for a target that is not Neuron's.
 pub fn launch(recipe: &Recipe) -> Option<Launch> {
-    let forbidden = forbidden().map(|variable| variable.name.clone()).collect();
-    recipe.target.is_neuron().then_some(Launch { world_size: WORLD_SIZE, forbidden })
+    recipe.target.is_neuron().then(|| {
+        let forbidden = forbidden().map(|variable| variable.name.clone()).collect();
+        Launch { world_size: WORLD_SIZE, forbidden }
+    })
 }
 
 /// Variables under which nothing starts, neither a program nor the compiler: a library that may be loaded reads them.

@@ -13,7 +13,8 @@ fn binary<'b>(op: BinaryOp, model: Tensor<'b>, x: Argument<'b>, y: Argument<'b>,
 }
 
 macro_rules! operators {
-    ($($Trait:ident::$method:ident: $op:ident),* $(,)?) => {$(
+    ($($(#[$doc:meta])* $Trait:ident::$method:ident: $op:ident $(, and on $($number:ty)*)?;)*) => {$(
+        $(#[$doc])*
         impl<'b, T: Into<Argument<'b>>> $Trait<T> for Tensor<'b> {
             type Output = Tensor<'b>;
 
@@ -23,45 +24,29 @@ macro_rules! operators {
             }
         }
 
-        operators!($Trait::$method: $op; f64, i32, i64, usize);
-    )*};
-    ($Trait:ident::$method:ident: $op:ident; $($number:ty),*) => {$(
-        impl<'b> $Trait<Tensor<'b>> for $number {
-            type Output = Tensor<'b>;
+        $($(
+            impl<'b> $Trait<Tensor<'b>> for $number {
+                type Output = Tensor<'b>;
 
-            #[track_caller]
-            fn $method(self, other: Tensor<'b>) -> Tensor<'b> {
-                binary(BinaryOp::$op, other, self.into(), other.into(), Location::caller())
+                #[track_caller]
+                fn $method(self, other: Tensor<'b>) -> Tensor<'b> {
+                    binary(BinaryOp::$op, other, self.into(), other.into(), Location::caller())
+                }
             }
-        }
+        )*)?
     )*};
 }
 
 operators! {
-    Add::add: Add,
-    Sub::sub: Subtract,
-    Mul::mul: Multiply,
-    Div::div: Divide,
-    Rem::rem: Remainder,
-}
-
-macro_rules! logic {
-    ($($Trait:ident::$method:ident: $op:ident),* $(,)?) => {$(
-        /// Element by element on truth values or on the bits of integers.
-        impl<'b, T: Into<Argument<'b>>> $Trait<T> for Tensor<'b> {
-            type Output = Tensor<'b>;
-
-            #[track_caller]
-            fn $method(self, other: T) -> Tensor<'b> {
-                binary(BinaryOp::$op, self, self.into(), other.into(), Location::caller())
-            }
-        }
-    )*};
-}
-
-logic! {
-    BitAnd::bitand: And,
-    BitOr::bitor: Or,
+    Add::add: Add, and on f64 i32 i64 usize;
+    Sub::sub: Subtract, and on f64 i32 i64 usize;
+    Mul::mul: Multiply, and on f64 i32 i64 usize;
+    Div::div: Divide, and on f64 i32 i64 usize;
+    Rem::rem: Remainder, and on f64 i32 i64 usize;
+    /// Element by element on truth values or on the bits of integers.
+    BitAnd::bitand: And;
+    /// Element by element on truth values or on the bits of integers.
+    BitOr::bitor: Or;
 }
 
 impl<'b> Neg for Tensor<'b> {
