@@ -5,7 +5,7 @@ mod helper;
 mod sites;
 mod words;
 
-use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
+use crate::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use dither::Dither;
 use halite_ir::{Function, InferCx, Module, Phase, Rewriter, Rounding, rewrite_planned};
 use halite_spec::{RoundingMode, SrBy, SrSites, StochasticRounding};
@@ -47,14 +47,13 @@ pub(crate) struct AnnotateRounding;
 
 impl Pass for AnnotateRounding {
     fn info(&self) -> PassInfo {
-        PassInfo {
-            name: "annotate-rounding",
-            summary: "round stochastically where the precision recipe says so",
-            kind: Kind::Required,
-            needs: Phase::Cast..=Phase::Step,
-            gives: None,
-            relation: Relation::WithinRecipe,
-        }
+        PassInfo::new(
+            "annotate-rounding",
+            "round stochastically where the precision recipe says so",
+            Relation::WithinRecipe,
+        )
+        .required()
+        .needs(Phase::Cast..=Phase::Step)
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

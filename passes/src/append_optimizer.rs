@@ -7,7 +7,7 @@ mod schedule;
 mod sgd;
 mod write;
 
-use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
+use crate::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::slots::SlotTypes;
 use halite_ir::{
     FuncResult, Function, Module, ParamRole, Phase, Registry, ResultRole, Rewriter, Slot, StateInfo, TensorType, Value,
@@ -36,14 +36,10 @@ pub(crate) struct AppendOptimizer;
 
 impl Pass for AppendOptimizer {
     fn info(&self) -> PassInfo {
-        PassInfo {
-            name: "append-optimizer",
-            summary: "turn gradients into an update of the state",
-            kind: Kind::Required,
-            needs: Phase::Differentiated..=Phase::Cast,
-            gives: Some(Phase::Step),
-            relation: Relation::Defines,
-        }
+        PassInfo::new("append-optimizer", "turn gradients into an update of the state", Relation::Defines)
+            .required()
+            .needs(Phase::Differentiated..=Phase::Cast)
+            .gives(Phase::Step)
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

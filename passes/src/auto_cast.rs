@@ -6,7 +6,7 @@ mod overrides;
 mod types;
 mod wants;
 
-use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
+use crate::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use caster::Caster;
 use halite_ir::{Module, Phase, rewrite_functions};
 use halite_spec::Precision;
@@ -35,14 +35,14 @@ pub(crate) struct AutoCast;
 
 impl Pass for AutoCast {
     fn info(&self) -> PassInfo {
-        PassInfo {
-            name: "auto-cast",
-            summary: "give every instruction the element types of the precision recipe",
-            kind: Kind::Required,
-            needs: Phase::Built..=Phase::Differentiated,
-            gives: Some(Phase::Cast),
-            relation: Relation::WithinRecipe,
-        }
+        PassInfo::new(
+            "auto-cast",
+            "give every instruction the element types of the precision recipe",
+            Relation::WithinRecipe,
+        )
+        .required()
+        .needs(Phase::Built..=Phase::Differentiated)
+        .gives(Phase::Cast)
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

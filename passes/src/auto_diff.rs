@@ -1,6 +1,6 @@
 //! `auto-diff`.
 
-use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
+use crate::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use halite_ir::ops::Call;
 use halite_ir::{
     Builder, Derivation, FuncId, Function, Inst, Module, Op, ParamRole, Phase, ResultRole, Rewriter, TensorType, Value,
@@ -36,14 +36,10 @@ pub(crate) struct AutoDiff;
 
 impl Pass for AutoDiff {
     fn info(&self) -> PassInfo {
-        PassInfo {
-            name: "auto-diff",
-            summary: "add the gradients of the objective by every weight",
-            kind: Kind::Required,
-            needs: Phase::Built..=Phase::Built,
-            gives: Some(Phase::Differentiated),
-            relation: Relation::Extends,
-        }
+        PassInfo::new("auto-diff", "add the gradients of the objective by every weight", Relation::Extends)
+            .required()
+            .needs(Phase::Built..=Phase::Built)
+            .gives(Phase::Differentiated)
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

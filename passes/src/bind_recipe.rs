@@ -1,6 +1,6 @@
 //! `bind-recipe`.
 
-use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
+use crate::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::pattern::matches_pattern;
 use halite_ir::{Module, Param, ParamRole, Phase};
 use halite_spec::Optimizer;
@@ -17,14 +17,9 @@ pub(crate) struct BindRecipe;
 
 impl Pass for BindRecipe {
     fn info(&self) -> PassInfo {
-        PassInfo {
-            name: "bind-recipe",
-            summary: "stamp weights with what the recipe says of them",
-            kind: Kind::Required,
-            needs: Phase::Built..=Phase::Built,
-            gives: None,
-            relation: Relation::Identical,
-        }
+        PassInfo::new("bind-recipe", "stamp weights with what the recipe says of them", Relation::Identical)
+            .required()
+            .needs(Phase::Built..=Phase::Built)
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

@@ -1,7 +1,7 @@
 //! `check-causality`.
 
 use crate::causality::{Verdict, causality};
-use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
+use crate::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use halite_ir::{Module, Phase};
 use halite_support::Result;
 
@@ -15,14 +15,9 @@ pub(crate) struct CheckCausality;
 
 impl Pass for CheckCausality {
     fn info(&self) -> PassInfo {
-        PassInfo {
-            name: "check-causality",
-            summary: "prove that outputs depend on no later token",
-            kind: Kind::Required,
-            needs: Phase::Built..=Phase::Legal,
-            gives: None,
-            relation: Relation::Identical,
-        }
+        PassInfo::new("check-causality", "prove that outputs depend on no later token", Relation::Identical)
+            .required()
+            .needs(Phase::Built..=Phase::Legal)
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

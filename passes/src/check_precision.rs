@@ -1,7 +1,7 @@
 //! `check-precision`.
 
 use crate::audit::audit;
-use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
+use crate::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use halite_ir::{Module, Phase};
 use halite_support::Result;
 
@@ -14,14 +14,9 @@ pub(crate) struct CheckPrecision;
 
 impl Pass for CheckPrecision {
     fn info(&self) -> PassInfo {
-        PassInfo {
-            name: "check-precision",
-            summary: "look for numbers in fewer bits than training can bear",
-            kind: Kind::Required,
-            needs: Phase::Built..=Phase::Legal,
-            gives: None,
-            relation: Relation::Identical,
-        }
+        PassInfo::new("check-precision", "look for numbers in fewer bits than training can bear", Relation::Identical)
+            .required()
+            .needs(Phase::Built..=Phase::Legal)
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

@@ -6,7 +6,7 @@ mod plan;
 mod projection;
 mod shares;
 
-use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
+use crate::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::remark::Remark;
 use halite_ir::{Module, Phase};
 use halite_spec::Optimizer;
@@ -37,14 +37,8 @@ pub(crate) struct CoalesceLayers;
 
 impl Pass for CoalesceLayers {
     fn info(&self) -> PassInfo {
-        PassInfo {
-            name: PASS,
-            summary: "merge projections of one value, weights included",
-            kind: Kind::Optimization,
-            needs: Phase::Built..=Phase::Built,
-            gives: None,
-            relation: Relation::Mapped(0),
-        }
+        PassInfo::new(PASS, "merge projections of one value, weights included", Relation::Mapped(0))
+            .needs(Phase::Built..=Phase::Built)
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

@@ -1,7 +1,7 @@
 //! `cse`.
 
-use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
-use halite_ir::{Effect, Function, InferCx, Inst, Module, Phase, Value, Values, rewrite_planned};
+use crate::pass::{Changed, Pass, PassCx, PassInfo, Relation};
+use halite_ir::{Effect, Function, InferCx, Inst, Module, Value, Values, rewrite_planned};
 use halite_support::Result;
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
@@ -20,14 +20,7 @@ pub(crate) struct Cse;
 
 impl Pass for Cse {
     fn info(&self) -> PassInfo {
-        PassInfo {
-            name: "cse",
-            summary: "merge equal pure instructions",
-            kind: Kind::Optimization,
-            needs: Phase::Built..=Phase::Step,
-            gives: None,
-            relation: Relation::Identical,
-        }
+        PassInfo::new("cse", "merge equal pure instructions", Relation::Identical)
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

@@ -1,7 +1,7 @@
 //! `dce`.
 
-use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
-use halite_ir::{Function, InferCx, Module, Phase, graph, rewrite_planned};
+use crate::pass::{Changed, Pass, PassCx, PassInfo, Relation};
+use halite_ir::{Function, InferCx, Module, graph, rewrite_planned};
 use halite_support::Result;
 
 /// Dead code elimination: removes instructions whose results reach neither the function's results nor an instruction
@@ -17,14 +17,7 @@ pub(crate) struct Dce;
 
 impl Pass for Dce {
     fn info(&self) -> PassInfo {
-        PassInfo {
-            name: "dce",
-            summary: "remove instructions that nothing needs",
-            kind: Kind::Optimization,
-            needs: Phase::Built..=Phase::Step,
-            gives: None,
-            relation: Relation::Identical,
-        }
+        PassInfo::new("dce", "remove instructions that nothing needs", Relation::Identical)
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

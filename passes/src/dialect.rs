@@ -8,31 +8,50 @@ mod neuron;
 use halite_ir::{Attrs, Op, TensorType};
 use halite_spec::Target;
 use halite_spec::target::{Basis, KernelSchema};
-use halite_support::{Diagnostic, Result, codes};
+use halite_support::{Diagnostic, Name, Result, codes};
 use halite_target::Tables;
+use std::fmt;
+use std::sync::Arc;
+
+/// How a kernel is called at a place, or why it cannot be.
+type Call = dyn Fn(&Site<'_>) -> std::result::Result<KernelUse, String> + Send + Sync;
 
 /// A kernel that targets offer for an op.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
+#[non_exhaustive]
 pub struct DialectEntry {
     /// Its name: the dialect, a dot, the kernel, e.g. `neuron.softmax`.
-    pub name: &'static str,
+    pub name: Name,
     /// The name of the op that it computes.
-    pub op: &'static str,
+    pub op: Name,
     /// The name by which the target knows it.
-    pub kernel: &'static str,
+    pub kernel: Name,
     /// Of several kernels that fit, the one with the highest priority is taken; of equal ones, the first registered.
     pub priority: i32,
     /// The targets that have it.
-    pub targets: &'static [Target],
+    pub targets: Vec<Target>,
     /// Whether it is used without being asked for.
     pub enabled: bool,
-    /// How it is called at a place, or why it cannot be.
-    pub call: fn(&Site<'_>) -> std::result::Result<KernelUse, String>,
+    call: Arc<Call>,
+}
+
+impl fmt::Debug for DialectEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, op, kernel, priority, targets, enabled, call: _ } = self;
+        f.debug_struct("DialectEntry")
+            .field("name", name)
+            .field("op", op)
+            .field("kernel", kernel)
+            .field("priority", priority)
+            .field("targets", targets)
+            .field("enabled", enabled)
+            .finish_non_exhaustive()
+    }
 }
 
 impl DialectEntry {
     /// A kernel that every target has, at priority 0, used without being asked for. Its name, the op that it computes, the
-    /// name by which targets know it, and how it is called.
+    /// name by which targets know it, and how it is called at a place or why it cannot be.
     ///
     /// ```
     /// use halite_passes::{DialectEntry, KernelUse, Operand, PassRegistry};
@@ -44,23 +63,57 @@ impl DialectEntry {
     ///     if x.rank() < 2 {
     ///         return Err(format!("`{x}` has rank {}, the kernel takes 2 and more", x.rank()));
     ///     }
-    ///     Ok(KernelUse { config: String::new(), operands: vec![Operand::Arg(0)], factor: None, unsigned: false })
+    ///     Ok(KernelUse::new("", [Operand::Arg(0)]))
     /// });
-    /// passes.register_kernel(DialectEntry { priority: 20, targets: &[Target::Trn2], ..entry }).unwrap();
+    /// passes.register_kernel(entry.priority(20).targets([Target::Trn2])).unwrap();
     /// assert!(passes.dialects().entries().iter().any(|entry| entry.name == "own.relu"));
     /// ```
     pub fn new(
-        name: &'static str,
-        op: &'static str,
-        kernel: &'static str,
-        call: fn(&Site<'_>) -> std::result::Result<KernelUse, String>,
+        name: impl Into<Name>,
+        op: impl Into<Name>,
+        kernel: impl Into<Name>,
+        call: impl Fn(&Site<'_>) -> std::result::Result<KernelUse, String> + Send + Sync + 'static,
     ) -> Self {
-        Self { name, op, kernel, priority: 0, targets: &Target::ALL, enabled: true, call }
+        Self {
+            name: name.into(),
+            op: op.into(),
+            kernel: kernel.into(),
+            priority: 0,
+            targets: Target::ALL.to_vec(),
+            enabled: true,
+            call: Arc::new(call),
+        }
+    }
+
+    /// The same at this priority.
+    #[must_use]
+    pub fn priority(self, priority: i32) -> Self {
+        Self { priority, ..self }
+    }
+
+    /// The same for these targets only.
+    #[must_use]
+    pub fn targets(self, targets: impl IntoIterator<Item = Target>) -> Self {
+        Self { targets: targets.into_iter().collect(), ..self }
+    }
+
+    /// The same, used only where the recipe asks for it (`dialect.on`).
+    #[must_use]
+    pub fn off(self) -> Self {
+        Self { enabled: false, ..self }
+    }
+
+    /// How the kernel is called at a place.
+    ///
+    /// # Errors
+    /// Why it cannot be, for `--explain`.
+    pub fn call(&self, site: &Site<'_>) -> std::result::Result<KernelUse, String> {
+        (self.call)(site)
     }
 
     /// How well the interface of the kernel is known, from the tables of targets.
     pub(crate) fn trust(&self) -> &'static str {
-        match Tables::builtin().kernel(self.kernel) {
+        match Tables::builtin().kernel(&self.kernel) {
             None => "no source of it is known",
             Some(KernelSchema { listed: false, .. }) => "the documentation does not list it",
             Some(KernelSchema { provenance, .. }) => match provenance.basis {
@@ -75,6 +128,7 @@ impl DialectEntry {
 
 /// An application of an op, without the conversions that mixed precision puts around a composite.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Site<'a> {
     /// The op.
     pub op: &'a Op,
@@ -97,6 +151,7 @@ impl Site<'_> {
 
 /// How a kernel is called at a place.
 #[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
 pub struct KernelUse {
     /// Its configuration, in its own format.
     pub config: String,
@@ -107,6 +162,25 @@ pub struct KernelUse {
     pub factor: Option<usize>,
     /// Whether it gives as `u32` what the op gives as `s32`; what it gives is converted.
     pub unsigned: bool,
+}
+
+impl KernelUse {
+    /// A kernel with this configuration on these operands, which gives what the op gives.
+    pub fn new(config: impl Into<String>, operands: impl IntoIterator<Item = Operand>) -> Self {
+        Self { config: config.into(), operands: operands.into_iter().collect(), factor: None, unsigned: false }
+    }
+
+    /// The same for a kernel that leaves out the operand of the op at this position; see [`factor`](Self::factor).
+    #[must_use]
+    pub fn times(self, operand: usize) -> Self {
+        Self { factor: Some(operand), ..self }
+    }
+
+    /// The same for a kernel that gives positions as `u32`; see [`unsigned`](Self::unsigned).
+    #[must_use]
+    pub fn unsigned(self) -> Self {
+        Self { unsigned: true, ..self }
+    }
 }
 
 /// An operand of a kernel.

@@ -4,9 +4,9 @@ mod choice;
 mod twin;
 
 use crate::dialect::DialectRegistry;
-use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
+use crate::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use choice::{Action, Dispatcher};
-use halite_ir::{FuncId, Function, InferCx, Inst, Module, Op, Phase, Registry, TensorType, Types, rewrite_planned};
+use halite_ir::{FuncId, Function, InferCx, Inst, Module, Op, Registry, TensorType, Types, rewrite_planned};
 use halite_support::Result;
 use std::collections::VecDeque;
 
@@ -40,14 +40,7 @@ const NAME: &str = "dispatch-dialect";
 
 impl Pass for DispatchDialect {
     fn info(&self) -> PassInfo {
-        PassInfo {
-            name: NAME,
-            summary: "call kernels of the target in the place of ops",
-            kind: Kind::Optimization,
-            needs: Phase::Built..=Phase::Step,
-            gives: None,
-            relation: Relation::Identical,
-        }
+        PassInfo::new(NAME, "call kernels of the target in the place of ops", Relation::Identical)
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

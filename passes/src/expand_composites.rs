@@ -1,8 +1,8 @@
 //! `expand-composites`.
 
-use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
+use crate::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use halite_ir::{
-    Builder, Composite, Function, Module, Op, Phase, Registry, TensorType, Types, Value, Values, rewrite_functions,
+    Builder, Composite, Function, Module, Op, Registry, TensorType, Types, Value, Values, rewrite_functions,
 };
 use halite_support::Result;
 use rustc_hash::FxHashMap;
@@ -19,14 +19,7 @@ pub(crate) struct ExpandComposites;
 
 impl Pass for ExpandComposites {
     fn info(&self) -> PassInfo {
-        PassInfo {
-            name: "expand-composites",
-            summary: "replace composites by their decompositions",
-            kind: Kind::Required,
-            needs: Phase::Built..=Phase::Step,
-            gives: None,
-            relation: Relation::Identical,
-        }
+        PassInfo::new("expand-composites", "replace composites by their decompositions", Relation::Identical).required()
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

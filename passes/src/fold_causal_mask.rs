@@ -6,7 +6,7 @@ mod halves;
 mod layout;
 mod plan;
 
-use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
+use crate::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use halite_ir::{FuncId, Module, Phase, rewrite_planned};
 use halite_support::Result;
 use plan::Plan;
@@ -31,14 +31,8 @@ pub(crate) struct FoldCausalMask;
 
 impl Pass for FoldCausalMask {
     fn info(&self) -> PassInfo {
-        PassInfo {
-            name: NAME,
-            summary: "make one symbolic predicate of every causal mask",
-            kind: Kind::Optimization,
-            needs: Phase::Built..=Phase::Built,
-            gives: None,
-            relation: Relation::Identical,
-        }
+        PassInfo::new(NAME, "make one symbolic predicate of every causal mask", Relation::Identical)
+            .needs(Phase::Built..=Phase::Built)
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

@@ -1,11 +1,9 @@
 //! `fold-constant`.
 
-use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
+use crate::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use halite_ir::dims::FactorMap;
 use halite_ir::ops::Constant;
-use halite_ir::{
-    Effect, EvalCx, Function, InferCx, Inst, Module, Op, Phase, Rewriter, TensorType, Value, rewrite_planned,
-};
+use halite_ir::{Effect, EvalCx, Function, InferCx, Inst, Module, Op, Rewriter, TensorType, Value, rewrite_planned};
 use halite_support::Result;
 use halite_tensor::{HostTensor, Shape};
 use smallvec::SmallVec;
@@ -30,14 +28,7 @@ pub(crate) struct FoldConstant;
 
 impl Pass for FoldConstant {
     fn info(&self) -> PassInfo {
-        PassInfo {
-            name: "fold-constant",
-            summary: "compute instructions on constants",
-            kind: Kind::Optimization,
-            needs: Phase::Built..=Phase::Step,
-            gives: None,
-            relation: Relation::Identical,
-        }
+        PassInfo::new("fold-constant", "compute instructions on constants", Relation::Identical)
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

@@ -20,6 +20,7 @@ const SLACK: f64 = 1.05;
 
 /// How a model starts.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct InitReport {
     /// Its residual streams.
     pub streams: Vec<ResidualStream>,
@@ -29,6 +30,7 @@ pub struct InitReport {
 
 /// The scale of a residual stream at the first step. Standard deviations are `None` where they are not known.
 #[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
 pub struct ResidualStream {
     /// The standard deviation of what it starts as.
     pub start: Option<f64>,
@@ -38,6 +40,7 @@ pub struct ResidualStream {
 
 /// One term of a residual stream.
 #[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
 pub struct ResidualBranch {
     /// The scope of the sum, e.g. `model.layers.0`.
     pub scope: String,

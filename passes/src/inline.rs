@@ -1,7 +1,7 @@
 //! `inline`.
 
-use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
-use halite_ir::{Function, InferCx, Module, Op, Phase, rewrite_planned};
+use crate::pass::{Changed, Pass, PassCx, PassInfo, Relation};
+use halite_ir::{Function, InferCx, Module, Op, rewrite_planned};
 use halite_support::Result;
 
 /// Replaces every call in every function by the body of its callee and drops what is no longer reached, so that the entry
@@ -23,14 +23,7 @@ pub(crate) struct Inline;
 
 impl Pass for Inline {
     fn info(&self) -> PassInfo {
-        PassInfo {
-            name: "inline",
-            summary: "replace calls by the bodies of their callees",
-            kind: Kind::Required,
-            needs: Phase::Built..=Phase::Step,
-            gives: None,
-            relation: Relation::Identical,
-        }
+        PassInfo::new("inline", "replace calls by the bodies of their callees", Relation::Identical).required()
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

@@ -2,7 +2,7 @@
 
 mod unread;
 
-use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
+use crate::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use halite_ir::{Module, Op, Phase};
 use halite_support::{Diagnostic, Result, codes};
 
@@ -24,14 +24,9 @@ pub(crate) struct Legalize;
 
 impl Pass for Legalize {
     fn info(&self) -> PassInfo {
-        PassInfo {
-            name: "legalize",
-            summary: "leave only what the target takes",
-            kind: Kind::Required,
-            needs: Phase::Built..=Phase::Step,
-            gives: Some(Phase::Legal),
-            relation: Relation::Identical,
-        }
+        PassInfo::new("legalize", "leave only what the target takes", Relation::Identical)
+            .required()
+            .gives(Phase::Legal)
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

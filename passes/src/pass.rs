@@ -4,7 +4,7 @@ use crate::findings::Findings;
 use crate::remark::Remark;
 use halite_ir::{Module, Phase, Registry};
 use halite_spec::Recipe;
-use halite_support::Result;
+use halite_support::{Name, Result};
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ use std::sync::Arc;
 /// let (registry, mut passes) = (Registry::builtin(), PassRegistry::builtin());
 /// passes.register(Arc::new(Rename)).unwrap();
 /// let ir = "func @main(%x: f32[4]) -> (f32[4]) {\n  %y = tanh %x : f32[4]\n  return %y\n}\n";
-/// let mut module = text::parse(ir, FileId::new(0), &registry).unwrap();
+/// let mut module = text::parse(ir, FileId::of("main.ir", ir), &registry).unwrap();
 /// let pipeline = passes.pipeline("cse, rename, dce").unwrap();
 /// Runner::new(RunnerOptions::default()).run(&pipeline, &mut module, &PassCx::new(&registry)).unwrap();
 /// assert_eq!(module.name, "renamed");
@@ -53,7 +53,7 @@ pub trait Pass: fmt::Debug + Send + Sync {
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed>;
 
     /// The names of its rules, where it is made of rules that can be left out.
-    fn rules(&self) -> Vec<&'static str> {
+    fn rules(&self) -> Vec<Name> {
         Vec::new()
     }
 
@@ -66,11 +66,12 @@ pub trait Pass: fmt::Debug + Send + Sync {
 
 /// What people and the runner need to know of a pass.
 #[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
 pub struct PassInfo {
-    /// Its name, e.g. `fold-constant`.
-    pub name: &'static str,
+    /// Its name, e.g. `fold-constant`, by which pipelines, reports and dumps know it.
+    pub name: Name,
     /// One line for people.
-    pub summary: &'static str,
+    pub summary: String,
     /// Whether a pipeline can do without it.
     pub kind: Kind,
     /// The phases it accepts.
@@ -83,8 +84,27 @@ pub struct PassInfo {
 
 impl PassInfo {
     /// An optimization that takes modules before lowering in any phase and leaves them there.
-    pub fn new(name: &'static str, summary: &'static str, relation: Relation) -> Self {
+    pub fn new(name: impl Into<Name>, summary: impl Into<String>, relation: Relation) -> Self {
+        let (name, summary) = (name.into(), summary.into());
         Self { name, summary, kind: Kind::Optimization, needs: Phase::Built..=Phase::Step, gives: None, relation }
+    }
+
+    /// A pass that later ones depend on; bisection never leaves it out.
+    #[must_use]
+    pub fn required(self) -> Self {
+        Self { kind: Kind::Required, ..self }
+    }
+
+    /// A pass that accepts modules in these phases.
+    #[must_use]
+    pub fn needs(self, phases: RangeInclusive<Phase>) -> Self {
+        Self { needs: phases, ..self }
+    }
+
+    /// A pass that moves modules to this phase.
+    #[must_use]
+    pub fn gives(self, phase: Phase) -> Self {
+        Self { gives: Some(phase), ..self }
     }
 }
 

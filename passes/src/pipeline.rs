@@ -5,7 +5,7 @@ use crate::dispatch_dialect::DispatchDialect;
 use crate::pass::{Kind, Pass};
 use halite_ir::Phase;
 use halite_support::nearest::nearest;
-use halite_support::{Diagnostic, Result, codes};
+use halite_support::{Diagnostic, Name, Result, codes};
 use indexmap::IndexMap;
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// never global state.
 #[derive(Clone, Debug)]
 pub struct PassRegistry {
-    passes: IndexMap<&'static str, Arc<dyn Pass>>,
+    passes: IndexMap<Name, Arc<dyn Pass>>,
     dialects: DialectRegistry,
 }
 
@@ -70,7 +70,7 @@ impl PassRegistry {
     /// When another has its name.
     pub fn register(&mut self, pass: Arc<dyn Pass>) -> Result<()> {
         let name = pass.info().name;
-        if self.passes.contains_key(name) {
+        if self.passes.contains_key(&name) {
             return Err(Diagnostic::error(codes::DUPLICATE, format!("a pass named `{name}` exists already")));
         }
         self.passes.insert(name, pass);
@@ -90,7 +90,7 @@ impl PassRegistry {
         self.passes.get(name).ok_or_else(|| {
             let known: Vec<_> = self.passes.keys().map(|name| format!("`{name}`")).collect();
             Diagnostic::error(codes::PIPELINE, format!("no pass is named `{name}`")).help(
-                match nearest(name, self.passes.keys().copied()) {
+                match nearest(name, self.passes.keys().map(|name| &**name)) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!("the passes are {}", known.join(", ")),
                 },

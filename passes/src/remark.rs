@@ -1,14 +1,15 @@
 //! Why a pass did, or did not do, what it is for: what `--explain` shows.
 
 use halite_ir::{LocId, LocTable};
-use halite_support::Span;
+use halite_support::{Name, Span};
 use std::fmt;
 
 /// One decision of a pass.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Remark {
     /// The pass.
-    pub pass: &'static str,
+    pub pass: Name,
     /// The rule or pattern of the pass.
     pub rule: String,
     /// Whether it was applied.
@@ -23,13 +24,13 @@ pub struct Remark {
 
 impl Remark {
     /// A rule was applied at a place.
-    pub fn taken(pass: &'static str, rule: impl Into<String>, message: impl Into<String>) -> Self {
-        let (rule, message) = (rule.into(), message.into());
+    pub fn taken(pass: impl Into<Name>, rule: impl Into<String>, message: impl Into<String>) -> Self {
+        let (pass, rule, message) = (pass.into(), rule.into(), message.into());
         Self { pass, rule, taken: true, message, scope: String::new(), span: None }
     }
 
     /// A rule almost applied.
-    pub fn missed(pass: &'static str, rule: impl Into<String>, message: impl Into<String>) -> Self {
+    pub fn missed(pass: impl Into<Name>, rule: impl Into<String>, message: impl Into<String>) -> Self {
         Self { taken: false, ..Self::taken(pass, rule, message) }
     }
 

@@ -4,7 +4,7 @@ use crate::pass::{Changed, Kind, Pass, PassCx};
 use crate::pipeline::{Pipeline, Stage};
 use crate::watch::Watch;
 use halite_ir::{Module, fingerprint, verify};
-use halite_support::{Diagnostic, Result};
+use halite_support::{Diagnostic, Name, Result};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -50,7 +50,7 @@ pub trait Dump {
 #[non_exhaustive]
 pub struct PassReport {
     /// Its name.
-    pub name: &'static str,
+    pub name: Name,
     /// Whether it counts for the limit.
     pub optimization: bool,
     /// Time in the pass itself.
@@ -141,10 +141,10 @@ impl<'a> Runner<'a> {
             }
             self.optimizations += 1;
         }
-        let _span = tracing::debug_span!("pass", name = info.name, module = &*module.name).entered();
-        self.options.watch.started(&module.name, info.name);
+        let _span = tracing::debug_span!("pass", name = &*info.name, module = &*module.name).entered();
+        self.options.watch.started(&module.name, &info.name);
         let index = self.reports.len();
-        self.show(index, info.name, Moment::Before, module);
+        self.show(index, &info.name, Moment::Before, module);
         let before = self.options.check_changed.then(|| fingerprint(module));
         let start = Instant::now();
         let changed = pass.run(module, cx)?;
@@ -152,7 +152,7 @@ impl<'a> Runner<'a> {
         if let Some(phase) = info.gives {
             module.phase = phase;
         }
-        self.show(index, info.name, Moment::After, module);
+        self.show(index, &info.name, Moment::After, module);
         if let Some(before) = before
             && (fingerprint(module) != before) != (changed == Changed::Yes)
         {

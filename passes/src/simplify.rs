@@ -7,9 +7,9 @@ mod dot;
 mod movement;
 mod site;
 
-use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
-use halite_ir::{Function, InferCx, Inst, Module, Op, Phase, Rewriter, Value, rewrite_planned};
-use halite_support::Result;
+use crate::pass::{Changed, Pass, PassCx, PassInfo, Relation};
+use halite_ir::{Function, InferCx, Inst, Module, Op, Rewriter, Value, rewrite_planned};
+use halite_support::{Name, Result};
 use site::{Rewrite, Site, Uses};
 use std::sync::Arc;
 
@@ -38,14 +38,7 @@ impl Default for Simplify {
 
 impl Pass for Simplify {
     fn info(&self) -> PassInfo {
-        PassInfo {
-            name: "simplify",
-            summary: "apply exact local rewrites",
-            kind: Kind::Optimization,
-            needs: Phase::Built..=Phase::Step,
-            gives: None,
-            relation: Relation::Identical,
-        }
+        PassInfo::new("simplify", "apply exact local rewrites", Relation::Identical)
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
@@ -67,8 +60,8 @@ impl Pass for Simplify {
         Ok(Changed::when(fired))
     }
 
-    fn rules(&self) -> Vec<&'static str> {
-        self.rules.iter().map(|rule| rule.name).collect()
+    fn rules(&self) -> Vec<Name> {
+        self.rules.iter().map(|rule| rule.name.into()).collect()
     }
 
     fn with_rules(&self, count: usize) -> Option<Arc<dyn Pass>> {

@@ -1,6 +1,6 @@
 //! What can go wrong at run time, typed.
 
-use halite_support::{Code, Diagnostic, codes};
+use halite_support::{Code, Diagnostic, Diagnostics, codes};
 use std::fmt;
 use std::path::PathBuf;
 
@@ -9,6 +9,7 @@ pub type Result<T> = std::result::Result<T, RuntimeError>;
 
 /// Why the runtime could not do what it was asked.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum RuntimeError {
     /// There is no plugin file; the text says where it was looked for.
     #[error("no PJRT plugin: {0}")]
@@ -99,8 +100,15 @@ impl From<RuntimeError> for Diagnostic {
     }
 }
 
+impl From<RuntimeError> for Diagnostics {
+    fn from(error: RuntimeError) -> Self {
+        vec![error.into()]
+    }
+}
+
 /// An error as PJRT reports it.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Status {
     /// Its kind.
     pub code: StatusCode,

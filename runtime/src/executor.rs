@@ -13,6 +13,10 @@ pub trait Executor: Send + Sync {
     /// Number of devices. Replica r of a program runs on device r unless the back end says otherwise.
     fn num_devices(&self) -> usize;
 
+    /// Whether a buffer lives on a device of this executor, so that a program compiled by it takes it. Programs refuse
+    /// buffers of others, but a call that is refused has used up what was donated to it.
+    fn owns(&self, buffer: &dyn DeviceBuffer) -> bool;
+
     /// Compiles a program for its number of replicas.
     ///
     /// # Errors

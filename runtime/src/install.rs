@@ -58,6 +58,7 @@ impl Default for InstallOptions {
 
 /// How far an installation is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Progress {
     /// `pip` fetches the wheel, about 60 MB.
     Download,

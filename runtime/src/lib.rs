@@ -26,6 +26,6 @@ pub mod xla_rs;
 pub use error::{Result, RuntimeError, Status, StatusCode};
 pub use executor::{Buffer, DeviceBuffer, Executable, Executor, Input, MemoryStats, evaluate, evaluate_replicas};
 pub use find::{PLUGIN_VARIABLE, find_plugin, plugin_path};
-pub use pjrt::{ClientOptions, Pjrt};
+pub use pjrt::{ClientOptions, OptionValue, Pjrt, silence_xla_log};
 pub use program::{CompileOptions, Program};
 pub use signature::{Signature, TensorSpec};

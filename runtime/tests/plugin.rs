@@ -32,8 +32,14 @@ fn a_file_that_is_no_library_is_refused() {
 fn the_number_of_devices_is_the_one_asked_for() {
     assert_eq!(client(1).num_devices(), 1);
     assert_eq!(client(5).num_devices(), 5);
-    let none = Pjrt::open(&find_plugin(None).unwrap(), &ClientOptions { num_devices: 0 });
+    let none = Pjrt::open(&find_plugin(None).unwrap(), &ClientOptions::cpu(0));
     assert!(matches!(none, Err(RuntimeError::Client(_))));
+}
+
+#[test]
+fn without_options_there_is_a_device() {
+    let executor = Pjrt::open(&find_plugin(None).unwrap(), &ClientOptions::default()).unwrap();
+    assert!(executor.num_devices() >= 1);
 }
 
 #[test]

@@ -37,6 +37,14 @@ fn the_suite_sets_the_environment_up() {
 }
 
 #[test]
+fn an_executor_knows_its_buffers() {
+    let (one, other) = (executor(), executor());
+    let buffer = one.upload(&vector([0.0; 4]), 0).unwrap();
+    assert!(one.owns(buffer.as_ref()) && one.clone().owns(buffer.as_ref()));
+    assert!(!other.owns(buffer.as_ref()) && !common::client(1).owns(buffer.as_ref()));
+}
+
+#[test]
 fn adds_in_each_dtype() {
     let executor = executor();
     for dtype in DType::ALL.into_iter().filter(|dtype| *dtype != DType::Pred) {

@@ -6,8 +6,8 @@
 
 use halite::compile::CompileOptions;
 use halite::{Session, source};
-use halite_ir::{Module, Op, Phase, rewrite_functions};
-use halite_passes::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
+use halite_ir::{Module, Op, rewrite_functions};
+use halite_passes::{Changed, Pass, PassCx, PassInfo, Relation};
 use halite_support::{Diagnostics, Result};
 use halite_tests::Kit;
 use std::process::ExitCode;
@@ -19,14 +19,7 @@ struct DoubleNegation;
 
 impl Pass for DoubleNegation {
     fn info(&self) -> PassInfo {
-        PassInfo {
-            name: "double-negation",
-            summary: "drop negations of negations",
-            kind: Kind::Optimization,
-            needs: Phase::Built..=Phase::Step,
-            gives: None,
-            relation: Relation::Identical,
-        }
+        PassInfo::new("double-negation", "drop negations of negations", Relation::Identical)
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
@@ -62,9 +55,8 @@ fn main() -> ExitCode {
 /// A session that knows the pass and runs it in all modules.
 fn session() -> std::result::Result<Session, Diagnostics> {
     let mut session = Session::new();
-    let one = |error| vec![error];
-    session.passes.register(Arc::new(DoubleNegation)).map_err(one)?;
-    session.pipelines.insert_after("auto-cast", "double-negation").map_err(one)?;
+    session.passes.register(Arc::new(DoubleNegation))?;
+    session.pipelines.insert_after("auto-cast", "double-negation")?;
     Ok(session)
 }
 

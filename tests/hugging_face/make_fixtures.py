@@ -1,7 +1,7 @@
 """Writes what the tests of the front doors compare with, by Hugging Face's own implementation on the CPU.
 
-    pip install -r requirements.txt
-    python make_fixtures.py           # writes fixtures/ and parameters.json
+    pip install -r requirements-4.txt # or requirements-5.txt
+    python make_fixtures.py           # writes the fixtures of this major version of Transformers, and parameters.json
     python make_fixtures.py --check   # the files on disk equal what is computed now
 
 README.md beside this file describes what is written.
@@ -24,6 +24,7 @@ from transformers import AutoModelForCausalLM
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
 HERE = Path(__file__).parent
+MAJOR = int(transformers.__version__.split(".")[0])
 BATCH, SEQ = 2, 16
 LLAMA = {
     "vocab_size": 48, "hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
@@ -37,21 +38,31 @@ GPT2 = {
     "vocab_size": 48, "n_embd": 24, "n_layer": 2, "n_head": 4, "n_positions": 24, "initializer_range": 0.2,
     "attn_pdrop": 0.0, "embd_pdrop": 0.0, "resid_pdrop": 0.0,
 }
-# Model type, config, element type of the file, size of a shard, and what must change the logits when it is taken away.
+# Major version of Transformers, model type, config, element type of the file, size of a shard, and what must change the
+# logits when it is taken away.
 CASES = {
-    "llama": ("llama", LLAMA, torch.float32, "1MB", {}),
+    "llama": (4, "llama", LLAMA, torch.float32, "1MB", {}),
     "llama_linear": (
-        "llama", LLAMA | {"rope_scaling": {"rope_type": "linear", "factor": 4.0}}, torch.float32, "1MB",
+        4, "llama", LLAMA | {"rope_scaling": {"rope_type": "linear", "factor": 4.0}}, torch.float32, "1MB",
         {"rope_scaling": None},
     ),
     "llama3": (
-        "llama",
+        4, "llama",
         LLAMA | {"rope_scaling": SCALED, "rope_theta": 500.0, "head_dim": 8, "tie_word_embeddings": True},
         torch.float32, "1MB", {"rope_scaling": None},
     ),
-    "mistral": ("mistral", LLAMA | {"sliding_window": 5}, torch.bfloat16, "1MB", {"sliding_window": None}),
-    "qwen2": ("qwen2", LLAMA | {"tie_word_embeddings": True}, torch.float32, "20KB", {}),
-    "gpt2": ("gpt2", GPT2, torch.float32, "1MB", {}),
+    "mistral": (4, "mistral", LLAMA | {"sliding_window": 5}, torch.bfloat16, "1MB", {"sliding_window": None}),
+    "qwen2": (4, "qwen2", LLAMA | {"tie_word_embeddings": True}, torch.float32, "20KB", {}),
+    "gpt2": (4, "gpt2", GPT2, torch.float32, "1MB", {}),
+    "llama3_table": (
+        5, "llama", LLAMA | {"rope_parameters": SCALED | {"rope_theta": 500.0}}, torch.bfloat16, "1MB",
+        {"rope_parameters": SCALED | {"rope_theta": 10000.0}},
+    ),
+    "mistral_tied": (
+        5, "mistral", LLAMA | {"sliding_window": None, "tie_word_embeddings": True}, torch.bfloat16, "1MB",
+        {"sliding_window": 5},
+    ),
+    "gpt2_inner": (5, "gpt2", GPT2 | {"n_inner": 40}, torch.bfloat16, "1MB", {}),
 }
 
 
@@ -77,7 +88,7 @@ def logits(model, tokens):
 
 def write_case(folder, name, seed):
     """A checkpoint as Transformers saves it, and what it computes of some tokens in f32."""
-    model_type, config, dtype, shard, without = CASES[name]
+    _, model_type, config, dtype, shard, without = CASES[name]
     torch.manual_seed(seed)
     model = build(model_type, config)
     randomize(model, dtype)
@@ -141,20 +152,23 @@ def main():
     print(", ".join(f"{package} {version}" for package, version in versions.items()))
 
     models = {path.stem: parameters(path) for path in sorted((HERE / "configs").glob("*.json"))}
-    summary = {"versions": versions, "models": models}
-    if checking:
-        stored = json.loads((HERE / "parameters.json").read_text())
-        assert stored["models"] == models, "parameters.json differs"
-    else:
-        (HERE / "parameters.json").write_text(json.dumps(summary, indent=1) + "\n")
-        shutil.rmtree(HERE / "fixtures", ignore_errors=True)
-    for seed, name in enumerate(CASES, start=1):
+    path = HERE / "parameters.json"
+    stored = json.loads(path.read_text()) if path.exists() else {"versions": {}, "models": models}
+    assert stored["models"] == models, "parameters.json differs"
+    if not checking:
+        stored["versions"][str(MAJOR)] = versions
+        path.write_text(json.dumps(stored, indent=1) + "\n")
+    for seed, (name, case) in enumerate(CASES.items(), start=1):
+        if case[0] != MAJOR:
+            continue
         if checking:
             with tempfile.TemporaryDirectory() as folder:
                 write_case(Path(folder), name, seed)
                 check_case(Path(folder), name)
         else:
-            expected = write_case(HERE / "fixtures" / name, name, seed)
+            folder = HERE / "fixtures" / name
+            shutil.rmtree(folder, ignore_errors=True)
+            expected = write_case(folder, name, seed)
             print(f"{name}: logits from {expected.min():.2f} to {expected.max():.2f}")
 
 

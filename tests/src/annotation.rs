@@ -37,7 +37,7 @@ pub fn match_diagnostics(text: &str, found: &[Diagnostic], sources: &SourceMap) 
     let mut expected = Annotation::parse_all(text);
     let mut problems = Vec::new();
     for diagnostic in found {
-        let line = diagnostic.primary().map(|label| sources.position(label.span).line);
+        let line = diagnostic.primary().and_then(|label| Some(sources.position(label.span)?.line));
         let shown = concise(diagnostic);
         match expected.iter().position(|annotation| annotation.line == line && shown.contains(&annotation.text)) {
             Some(met) => drop(expected.remove(met)),

@@ -35,7 +35,7 @@ pub struct Known {
 pub fn find(sample: &Sample, float: DType) -> Option<usize> {
     KNOWN_DIFFERENCES
         .iter()
-        .position(|known| known.op == sample.op.name() && known.label == sample.label && known.floats.contains(&float))
+        .position(|known| known.op == sample.op.name() && sample.label == known.label && known.floats.contains(&float))
 }
 
 impl Known {

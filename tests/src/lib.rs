@@ -3,8 +3,8 @@
 //! # In this crate
 //!
 //! [`Kit`] finds golden files and runs them, [`suites`] says what is done with each, [`Directives`] and [`Document`] read
-//! them. The rest serves the tests of the compiler itself: the laws' [`cases`], [`random`] modules, [`mutants`] and
-//! [`numeric`] checks.
+//! them. The rest serves the tests of the compiler itself: the laws' [`cases`], [`random`] modules, [`mutants`],
+//! [`numeric`] checks, [`models`] in Rust.
 
 mod annotation;
 pub mod cases;
@@ -19,12 +19,14 @@ mod kit;
 pub mod known_differences;
 pub mod legality;
 mod literal;
+pub mod models;
 pub mod mutants;
 pub mod numeric;
 pub mod optimizer;
 mod packed;
 pub mod random;
 mod relation;
+pub mod scaled;
 pub mod suites;
 pub mod tolerances;
 mod within_recipe;

@@ -104,7 +104,7 @@ mod tests {
     }
 
     fn module(text: &str) -> Module {
-        halite_ir::text::parse(text, halite_support::FileId::new(0), &Registry::builtin()).unwrap()
+        halite_ir::text::parse(text, halite_support::FileId::of("test.ir", text), &Registry::builtin()).unwrap()
     }
 
     #[test]

@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     fn module(text: &str) -> Module {
-        halite_ir::text::parse(text, halite_support::FileId::new(0), &Registry::builtin()).unwrap()
+        halite_ir::text::parse(text, halite_support::FileId::of("test.ir", text), &Registry::builtin()).unwrap()
     }
 
     /// A product and a softmax, beside each other.

@@ -8,7 +8,7 @@ use halite_runtime::{
 };
 use halite_support::{Diagnostic, Result, Severity, SourceMap};
 use halite_tensor::HostTensor;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// Devices of the shared client: the most ranks that a sample asks for.
 pub const NUM_DEVICES: usize = 8;
@@ -19,7 +19,7 @@ pub const NUM_DEVICES: usize = 8;
 /// When the plugin is missing or does not start.
 pub fn try_client() -> std::result::Result<&'static Pjrt, &'static Diagnostic> {
     static CLIENT: OnceLock<std::result::Result<Pjrt, Diagnostic>> = OnceLock::new();
-    let open = |path: std::path::PathBuf| Pjrt::open(&path, &ClientOptions { num_devices: NUM_DEVICES });
+    let open = |path: std::path::PathBuf| Pjrt::open(&path, &ClientOptions::cpu(NUM_DEVICES));
     CLIENT.get_or_init(|| find_plugin(None).and_then(open).map_err(Diagnostic::from)).as_ref()
 }
 
@@ -29,6 +29,14 @@ pub fn try_client() -> std::result::Result<&'static Pjrt, &'static Diagnostic> {
 /// When the plugin is missing, with the way to get it: a test that needs it must not pass without it.
 pub fn client() -> &'static Pjrt {
     try_client().unwrap_or_else(|diagnostic| panic!("{diagnostic}; {}", diagnostic.help_text().unwrap_or_default()))
+}
+
+/// The plugin's client, for what owns its executor.
+///
+/// # Panics
+/// As [`client`].
+pub fn executor() -> Arc<dyn Executor> {
+    Arc::new(client().clone())
 }
 
 /// Runs passes on a module, verifying after each.

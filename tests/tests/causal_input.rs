@@ -35,7 +35,7 @@ fn bundle() -> Bundle {
 fn forward(bundle: &Bundle, mask: HostTensor) -> Result<HostTensor, Diagnostics> {
     let entry = bundle.module_with_role(ModuleRole::Forward).expect("the bundle has it");
     let module = LoadedModule::load(xla::client(), bundle, entry).unwrap_or_else(|error| panic!("{error}"));
-    let mut inputs = initial_state(bundle, 1);
+    let mut inputs = initial_state(bundle, 1).expect("a sound manifest");
     inputs.insert("tokens".to_owned(), HostTensor::from_ints(DType::S32, [2, 9], (0..18).map(|token| token * 7)));
     inputs.insert("mask".to_owned(), mask);
     let is_read = |name: &String| entry.inputs.iter().any(|port| port.name == *name);
@@ -84,7 +84,7 @@ fn training_and_verification_feed_it() {
         ..TrainOptions::default()
     };
     let files = RunFiles::new(folder.path());
-    let history = train(xla::client(), &bundle, &corpus, None, &options, &files, &mut Silent);
+    let history = train(xla::executor(), &bundle, &corpus, None, &options, &files, &mut Silent);
     assert_eq!(history.unwrap_or_else(|errors| panic!("{errors:?}")).steps.len(), 3);
     let state = halite::tensors::read(&files.state()).unwrap_or_else(|error| panic!("{error}"));
     assert!(!state.contains_key("mask"), "what is declared is no state");

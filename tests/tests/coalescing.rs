@@ -428,7 +428,8 @@ fn packed_weights_round_as_separate_ones() {
     let directives = Directives { recipe: vec!["precision = \"bf16-sr\"".to_owned()], ..Directives::default() };
     let recipe: Recipe = directives.recipe().unwrap().unwrap();
     let rounded = |text: &str| {
-        let mut module = parse(text, FileId::new(0), &registry).unwrap_or_else(|errors| panic!("{errors:?}"));
+        let mut module =
+            parse(text, FileId::of("test.ir", text), &registry).unwrap_or_else(|errors| panic!("{errors:?}"));
         let pipeline = halite_passes::PassRegistry::builtin().pipeline("annotate-rounding, cse").unwrap();
         let cx = PassCx { registry: &registry, recipe: Some(&recipe), findings: None };
         Runner::new(RunnerOptions::default()).run(&pipeline, &mut module, &cx).unwrap();

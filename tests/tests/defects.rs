@@ -31,7 +31,7 @@ use halite_tests::cases::{objective, samples};
 use halite_tests::xla::{self, run_passes};
 
 fn read(text: &str) -> Module {
-    parse(text, FileId::new(0), &Registry::builtin()).unwrap_or_else(|errors| panic!("{errors:?}\n{text}"))
+    parse(text, FileId::of("test.ir", text), &Registry::builtin()).unwrap_or_else(|errors| panic!("{errors:?}\n{text}"))
 }
 
 fn after(passes: &str, text: &str) -> Module {

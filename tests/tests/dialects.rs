@@ -9,7 +9,7 @@ use halite::session::Session;
 use halite::source::{self, Source};
 use halite::tensors::Tensors;
 use halite_ir::{Kernels, LowerOptions};
-use halite_passes::{DialectEntry, DialectRegistry, KernelUse, Operand};
+use halite_passes::{DialectEntry, DialectRegistry, KernelUse, Operand, Site};
 use halite_runtime::evaluate;
 use halite_spec::{BufferSlot, ModuleRole, Target};
 use halite_tensor::{HostTensor, Shape};
@@ -34,7 +34,7 @@ fn compile(model: &[&str], settings: &[&str]) -> Compiled {
 
 /// The initial state, and tokens below 64.
 fn inputs(bundle: &Bundle) -> Tensors {
-    let mut tensors = initial_state(bundle, 5);
+    let mut tensors = initial_state(bundle, 5).expect("a sound manifest");
     for buffer in bundle.manifest.buffers.iter().filter(|buffer| buffer.slot == BufferSlot::Batch) {
         let shape = Shape::from(buffer.shape.as_slice());
         let tokens = (0..shape.num_elements() as i128).map(|index| index * 37 % 61);
@@ -71,7 +71,7 @@ fn off(name: &str) -> Vec<String> {
 
 /// Each kernel off, all off, all on, and as they are.
 fn choices() -> Vec<Vec<String>> {
-    let mut choices: Vec<_> = DialectRegistry::builtin().entries().iter().map(|entry| off(entry.name)).collect();
+    let mut choices: Vec<_> = DialectRegistry::builtin().entries().iter().map(|entry| off(&entry.name)).collect();
     choices.push(off("neuron.*"));
     choices.push(vec!["target=trn2".to_owned(), "dialect.on=['*']".to_owned()]);
     choices.push(vec!["target=trn1".to_owned()]);
@@ -169,20 +169,11 @@ fn kernels_without_a_twin_are_refused() {
 /// An embedder's kernel takes part by priority.
 #[test]
 fn the_highest_priority_that_fits_is_taken() {
-    let entry = |name, priority, call| DialectEntry {
-        name,
-        op: "softmax",
-        kernel: "AwsNeuronSoftmax",
-        priority,
-        targets: &[Target::Trn1],
-        enabled: true,
-        call,
+    let entry = |name: &str, priority, call: fn(&Site<'_>) -> Result<KernelUse, String>| {
+        DialectEntry::new(name, "softmax", "AwsNeuronSoftmax", call).priority(priority).targets([Target::Trn1])
     };
-    let call = |site: &halite_passes::Site<'_>| {
-        let (config, operands) = ((site.args[0].rank() - 1).to_string(), vec![Operand::Arg(0)]);
-        Ok(KernelUse { config, operands, factor: None, unsigned: false })
-    };
-    let never = |_: &halite_passes::Site<'_>| Err("never".to_owned());
+    let call = |site: &Site<'_>| Ok(KernelUse::new((site.args[0].rank() - 1).to_string(), [Operand::Arg(0)]));
+    let never = |_: &Site<'_>| Err("never".to_owned());
     let mut session = Session::new();
     session.passes.register_kernel(entry("own.never", 30, never)).expect("the name is new");
     session.passes.register_kernel(entry("own.softmax", 20, call)).expect("the name is new");

@@ -1,128 +1,28 @@
 //! The compiler inside another program: models built in Rust, typed recipes, extension from outside, many compiles.
 
 use halite::compile::{CompileOptions, Compiled};
-use halite::model::{Elaborated, Init, ModelBuilder, Tensor};
+use halite::model::{Elaborated, Init};
 use halite::source::{self, ModelInput, Source};
 use halite::tensors::Tensors;
 use halite::{Bundle, Session, TrainStep};
-use halite_ir::{
-    Attr, AttrSpec, Attrs, Builder, CompositeDef, InferCx, LowerOptions, Module, Policy, Real, Sample, SampleArg,
-    TensorType, Types, Value, Values,
-};
+use halite_ir::LowerOptions;
 use halite_passes::{Progress, Watch};
 use halite_spec::{AdamW, ConfigValue, ModelChoice, ModuleRole, Recipe};
-use halite_support::{CancelToken, Diagnostics, Result, codes};
+use halite_support::{CancelToken, Diagnostics, codes};
 use halite_tensor::{DType, HostTensor};
+use halite_tests::models::Llama;
+use halite_tests::scaled::Scaled;
 use halite_tests::xla;
 use std::sync::{Arc, Mutex};
 
-/// Sizes of a Llama.
-struct Llama {
-    vocab: usize,
-    hidden: usize,
-    layers: usize,
-    heads: usize,
-    kv_heads: usize,
-    ffn: usize,
-    seq: usize,
-    batch: usize,
-    rope_theta: f64,
-    eps: f64,
-    init_std: f64,
-}
-
-const TINY: Llama = Llama {
-    vocab: 256,
-    hidden: 64,
-    layers: 2,
-    heads: 4,
-    kv_heads: 2,
-    ffn: 176,
-    seq: 64,
-    batch: 8,
-    rope_theta: 10000.0,
-    eps: 1e-5,
-    init_std: 0.021,
-};
-
-/// `models/llama.hal` in Rust, function by function.
-impl Llama {
-    fn residual_std(&self) -> f64 {
-        self.init_std / (2.0 * self.layers as f64).sqrt()
-    }
-
-    fn project<'b>(&self, m: &'b ModelBuilder<'b>, name: &str, x: Tensor<'b>, width: usize, std: f64) -> Tensor<'b> {
-        m.scope(name, || {
-            let weight = m.param("weight", [width, x.dim(-1)], Init::Normal { std });
-            m.call("linear", [x, weight]).one()
-        })
-    }
-
-    fn norm<'b>(&self, m: &'b ModelBuilder<'b>, name: &str, x: Tensor<'b>) -> Tensor<'b> {
-        m.scope(name, || {
-            let weight = m.param("weight", [self.hidden], Init::Ones);
-            m.call("rms_norm", [x, weight]).attr("eps", self.eps).one()
-        })
-    }
-
-    fn attention<'b>(&self, m: &'b ModelBuilder<'b>, x: Tensor<'b>) -> Tensor<'b> {
-        let head_dim = self.hidden / self.heads;
-        let (std, kv) = (self.init_std, self.kv_heads * head_dim);
-        let q = self.project(m, "q_proj", x, self.heads * head_dim, std);
-        let k = self.project(m, "k_proj", x, kv, std);
-        let v = self.project(m, "v_proj", x, kv, std);
-        let split = |x: Tensor<'b>, heads| x.reshape([self.batch, self.seq, heads, head_dim]);
-        let rope = |x| m.call("rope", [x]).attr("theta", self.rope_theta).one();
-        let q = rope(split(q, self.heads));
-        let k = rope(split(k, self.kv_heads));
-        let o = m.call("causal_attention", [q, k, split(v, self.kv_heads)]).one();
-        let o = o.reshape([self.batch, self.seq, self.hidden]);
-        self.project(m, "o_proj", o, self.hidden, self.residual_std())
-    }
-
-    fn mlp<'b>(&self, m: &'b ModelBuilder<'b>, x: Tensor<'b>) -> Tensor<'b> {
-        let gate = self.project(m, "gate_proj", x, self.ffn, self.init_std);
-        let up = self.project(m, "up_proj", x, self.ffn, self.init_std);
-        self.project(m, "down_proj", gate.silu() * up, self.hidden, self.residual_std())
-    }
-
-    fn block<'b>(&self, m: &'b ModelBuilder<'b>, x: Tensor<'b>) -> Tensor<'b> {
-        let normed = self.norm(m, "input_layernorm", x);
-        let x = x + m.scope("self_attn", || self.attention(m, normed));
-        let normed = self.norm(m, "post_attention_layernorm", x);
-        x + m.scope("mlp", || self.mlp(m, normed))
-    }
-
-    fn build(&self, m: &ModelBuilder<'_>) -> std::result::Result<Elaborated, Diagnostics> {
-        m.setting("vocab", self.vocab);
-        m.setting("batch", self.batch);
-        let tokens = m.batch("tokens", DType::S32, [self.batch, self.seq + 1]);
-        let ids = tokens.slice((.., ..self.seq));
-        let x = m.scope("model", || {
-            let mut x = m.scope("embed_tokens", || {
-                let weight = m.param("weight", [self.vocab, self.hidden], Init::Normal { std: self.init_std });
-                m.call("embedding", [ids, weight]).one()
-            });
-            for layer in 0..self.layers {
-                x = m.scope(format_args!("layers.{layer}"), || self.block(m, x));
-            }
-            self.norm(m, "norm", x)
-        });
-        let logits = self.project(m, "lm_head", x, self.vocab, self.init_std);
-        m.output("logits", logits);
-        let [loss, count] = m.call("cross_entropy", [logits, tokens.slice((.., 1..))]).results();
-        m.finish(loss, count)
-    }
-}
-
-fn expect<T>(result: std::result::Result<T, Diagnostics>) -> T {
+fn expect<T>(result: Result<T, Diagnostics>) -> T {
     result.unwrap_or_else(|errors| panic!("{errors:?}"))
 }
 
 /// The preset `tiny`, and the same with its model built in Rust, in the same session.
 fn twins(session: &mut Session) -> [Source; 2] {
     let text = expect(source::load("tiny", &[], &mut session.sources));
-    let built = expect(TINY.build(&session.model("llama", &text.recipe)));
+    let built = expect(Llama::TINY.build(&session.model("llama", &text.recipe)));
     let mut recipe = text.recipe.clone();
     recipe.model.config.clear();
     let built = expect(Source::new(recipe, built, &mut session.sources));
@@ -158,7 +58,7 @@ fn a_model_built_in_rust_gives_the_bytes_of_its_text() {
     assert_eq!(text.manifest.statistics, built.manifest.statistics);
     let step = built.module_with_role(ModuleRole::TrainStep).expect("a training step");
     let step = String::from_utf8_lossy(built.hlo(step).expect("a file")).into_owned();
-    assert!(step.contains("embedding.rs") && !step.contains("llama.hal"));
+    assert!(step.contains("llama.rs") && !step.contains("llama.hal"));
 }
 
 #[test]
@@ -210,45 +110,10 @@ fn a_recipe_in_rust_is_that_of_a_file() {
     assert!(texts[1].starts_with("`schedule.floor` is NaN, expected"), "{texts:?}");
 }
 
-/// `x * scale`, a composite from outside.
-#[derive(Debug)]
-struct Scaled {
-    schema: Vec<AttrSpec>,
-}
-
-impl CompositeDef for Scaled {
-    fn name(&self) -> &str {
-        "scaled"
-    }
-
-    fn schema(&self) -> &[AttrSpec] {
-        &self.schema
-    }
-
-    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
-        Ok(args.iter().take(1).map(|&ty| ty.clone()).collect())
-    }
-
-    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
-        let factor = b.splat_like(args[0], attrs.real("by"))?;
-        Ok(std::iter::once(b.multiply(args[0], factor)?).collect())
-    }
-
-    fn policy(&self) -> Policy {
-        Policy::ELEMENTWISE
-    }
-
-    fn samples(&self, float: DType) -> Vec<Sample> {
-        let _ = SampleArg::uniform(float, [2], 0.0, 1.0);
-        Vec::new()
-    }
-}
-
 #[test]
 fn composites_from_outside_are_called_from_texts_and_from_rust() {
     let mut session = Session::new();
-    let schema = vec![AttrSpec::optional("by", Attr::Real(Real(2.0)), "the factor")];
-    session.registry.register(Arc::new(Scaled { schema })).expect("the name is new");
+    session.registry.register(Arc::new(Scaled::default())).expect("the name is new");
     let text = "model m { config { batch = 2; seq = 3 }
         fn main(tokens: s32[batch, seq + 1]) {
             param weight: [seq + 1] = ones
@@ -332,7 +197,7 @@ fn a_step_takes_several_inputs() {
     let source = expect(Source::new(recipe, built, &mut session.sources));
     let options = CompileOptions { roles: vec![ModuleRole::TrainStep, ModuleRole::Eval], ..CompileOptions::default() };
     let bundle = expect(session.compile(&source, &options)).bundle;
-    let mut step = expect(TrainStep::load(xla::client(), &bundle));
+    let mut step = expect(TrainStep::load(xla::executor(), &bundle));
     expect(step.init_state(1));
     let x = HostTensor::from_f64s(DType::F32, [2, 4], (0..8).map(f64::from));
     let batch = Tensors::from_iter([("y".to_owned(), x.clone()), ("x".to_owned(), x)]);
@@ -371,5 +236,4 @@ fn two_threads_and_a_thousand_compiles_give_the_same_bytes_in_the_same_memory() 
     assert!(a == first && b == first);
     let grown = resident_bytes().saturating_sub(before);
     assert!(grown < 10 << 20, "{grown} bytes more");
-    drop((a, b, Module::default()));
 }

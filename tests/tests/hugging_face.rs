@@ -7,17 +7,18 @@ use halite::convert::{has_own_types, to_dtype, to_model, to_own_types, to_stored
 use halite::execute::LoadedModule;
 use halite::hugging_face::adopt;
 use halite::session::Session;
-use halite::source::{self, Source};
+use halite::source::{self, ModelInput, Source};
 use halite::tensors::{self, Tensors};
 use halite::{render, shards};
 use halite_ir::ParamRole;
-use halite_spec::{Manifest, ModuleRole};
+use halite_spec::{AdamW, Manifest, ModelChoice, ModuleRole, Recipe};
 use halite_support::Diagnostics;
 use halite_tensor::compare::difference;
 use halite_tensor::{DType, HostTensor};
 use halite_tests::tolerances::HUGGING_FACE_LOGITS;
 use halite_tests::xla;
 use serde::Deserialize;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -164,94 +165,170 @@ macro_rules! cases {
     )*};
 }
 
-cases!(gpt2, llama, llama3, llama_linear, mistral, qwen2);
+cases!(gpt2, gpt2_inner, llama, llama3, llama3_table, llama_linear, mistral, mistral_tied, qwen2);
 
-/// The same model by name and by `config.json`.
+/// The defaults of the definitions are the published models, but for what the later of two models shares with the earlier.
 #[test]
-fn a_config_compiles_to_the_bytes_of_the_recipe_it_stands_for() {
-    let roles = [ModuleRole::TrainStep, ModuleRole::Forward, ModuleRole::Eval];
-    for (model, name, settings) in [
-        ("llama-2-7b", "llama", &["init_std=0.02", "kv_heads=32"][..]),
-        ("llama-3.1-8b", "llama3", &[]),
-        ("mistral-7b-v0.1", "mistral", &[]),
-        ("qwen2.5-7b", "qwen2", &[]),
-        ("gpt2", "gpt2", &[]),
+fn definitions_are_the_published_models() {
+    for (model, settings) in [
+        ("llama-2-7b", ModelChoice::new("llama").with("init_std", 0.02)),
+        ("llama-3.1-8b", ModelChoice::new("llama3")),
+        ("mistral-7b-v0.1", ModelChoice::new("mistral")),
+        ("qwen2.5-7b", ModelChoice::new("qwen2")),
+        ("gpt2", ModelChoice::new("gpt2")),
     ] {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let recipe = folder.path().join("recipe.toml");
-        let named = |model: &str| {
-            format!("halite = 1\nbatch = 1\nseq = 64\nmodel.name = {model:?}\noptimizer.adamw.lr = 1e-3\n")
+        let resolved = |choice: ModelChoice| {
+            let mut session = Session::new();
+            let recipe = Recipe::new(choice.with("layers", 1), 1, 64, AdamW::new(1e-3));
+            let source = Source::new(recipe, ModelInput::Named, &mut session.sources);
+            let found = source.and_then(|source| Ok((session.elaborate(&source)?.config, source.model_name)));
+            found.unwrap_or_else(|errors| panic!("{model}: {errors:?}"))
         };
-        let small = ["layers=1"];
-        let mut settings = settings.to_vec();
-        settings.extend(small);
-        let recipe_path = recipe.to_str().expect("the path is text");
-        std::fs::write(&recipe, named(name)).expect("the folder can be written");
-        let by_name = compile(recipe_path, &settings, &roles).bundle;
-        std::fs::write(&recipe, named(&config(model))).expect("the folder can be written");
-        let by_config = compile(recipe_path, &small, &roles).bundle;
-        assert!(by_name.files.keys().any(|file| file.ends_with(".hlo.pb")));
-        assert!(by_name.files == by_config.files, "{model}: other bytes than `{name}`");
-        assert_eq!(by_config.manifest.model, by_name.manifest.model, "{model}");
+        let (found, expected) = (resolved(ModelChoice::new(config(model))), resolved(settings));
+        assert_eq!(found, expected, "{model}");
     }
 }
 
-/// Every mistake of a changed `config.json`, one line each.
-fn mistakes(model: &str, change: impl FnOnce(&mut serde_json::Map<String, serde_json::Value>)) -> Vec<String> {
+/// What loading a `config.json` says, one line each; mistakes point at the file and say what to do.
+fn findings(text: &str, overrides: &[&str]) -> Vec<String> {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("config.json");
+    std::fs::write(&path, text).expect("it can be written");
+    let mut session = Session::new();
+    let overrides: Vec<String> = overrides.iter().map(|text| (*text).to_owned()).collect();
+    let loaded = source::load(path.to_str().expect("the path is text"), &overrides, &mut session.sources);
+    let found: Diagnostics = loaded.map_or_else(|errors| errors, |source| source.warnings);
+    assert!(found.iter().all(|found| found.primary().is_some() && found.help_text().is_some()), "{found:?}");
+    assert!(found.iter().all(|found| !render::report(found, &session.sources, render::Style::default()).is_empty()));
+    found.iter().map(|found| found.message().to_owned()).collect()
+}
+
+/// The same of a published one that is changed.
+fn changed(model: &str, change: impl FnOnce(&mut serde_json::Map<String, Value>)) -> Vec<String> {
     let text = std::fs::read_to_string(config(model)).expect("the file is in the repository");
     let mut value: serde_json::Map<_, _> = serde_json::from_str(&text).expect("it is JSON");
     change(&mut value);
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let path = folder.path().join("config.json");
-    std::fs::write(&path, serde_json::to_string_pretty(&value).expect("it is JSON")).expect("it can be written");
-    let mut session = Session::new();
-    let loaded = source::load(path.to_str().expect("the path is text"), &[], &mut session.sources);
-    let errors: Diagnostics = loaded.err().unwrap_or_default();
-    assert!(errors.iter().all(|error| error.primary().is_some() && error.help_text().is_some()), "{errors:?}");
-    assert!(errors.iter().all(|error| !render::report(error, &session.sources, render::Style::default()).is_empty()));
-    errors.iter().map(|error| error.message().to_owned()).collect()
+    findings(&serde_json::to_string_pretty(&value).expect("it is JSON"), &[])
+}
+
+/// The same with one key changed.
+fn with(model: &str, key: &str, value: impl Into<Value>) -> Vec<String> {
+    changed(model, |config| _ = config.insert(key.into(), value.into()))
+}
+
+/// The same with a part of the text replaced.
+fn rewritten(model: &str, from: &str, to: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(config(model)).expect("the file is in the repository");
+    assert!(text.contains(from), "`{from}` is not in {model}");
+    findings(&text.replace(from, to), &[])
 }
 
 #[test]
 fn what_changes_the_computation_is_refused() {
-    let set = |model: &str, key: &str, value: serde_json::Value| {
-        mistakes(model, |config| _ = config.insert(key.into(), value))
-    };
-    assert_eq!(set("llama-3.1-8b", "use_cache", false.into()), [""; 0]);
+    assert_eq!(with("llama-3.1-8b", "use_cache", false), [""; 0]);
     let unknown = "unknown key `residual_scale`: it may change what the model computes";
-    assert_eq!(set("llama-2-7b", "residual_scale", 0.5.into()), [unknown]);
+    assert_eq!(with("llama-2-7b", "residual_scale", 0.5), [unknown]);
     let biased = "`attention_bias` is `true`, Halite computes this model with `false`";
-    assert_eq!(set("llama-3.1-8b", "attention_bias", true.into()), [biased]);
+    assert_eq!(with("llama-3.1-8b", "attention_bias", true), [biased]);
     let window = "`use_sliding_window` is `true`, Halite computes this model with `false`";
-    assert_eq!(set("qwen2.5-7b", "use_sliding_window", true.into()), [window]);
+    assert_eq!(with("qwen2.5-7b", "use_sliding_window", true), [window]);
     let gelu = "`activation_function` is `\"gelu\"`, Halite computes this model with `\"gelu_new\"`";
-    assert_eq!(set("gpt2", "activation_function", "gelu".into()), [gelu]);
+    assert_eq!(with("gpt2", "activation_function", "gelu"), [gelu]);
     let head =
         "`architectures` is `[\"GPT2DoubleHeadsModel\"]`, Halite computes this model with `[\"GPT2LMHeadModel\"]`";
-    assert_eq!(set("gpt2", "architectures", serde_json::json!(["GPT2DoubleHeadsModel"])), [head]);
+    assert_eq!(with("gpt2", "architectures", json!(["GPT2DoubleHeadsModel"])), [head]);
     let dynamic = "rotary positions of the type `dynamic` are not among those of this model";
-    let scaling = |kind: &str| serde_json::json!({"rope_type": kind, "factor": 2.0});
-    assert_eq!(set("llama-2-7b", "rope_scaling", scaling("dynamic")), [dynamic]);
+    let scaling = |kind: &str| json!({"rope_type": kind, "factor": 2.0});
+    assert_eq!(with("llama-2-7b", "rope_scaling", scaling("dynamic")), [dynamic]);
     let linear = "rotary positions of the type `linear` are not among those of this model";
-    assert_eq!(set("mistral-7b-v0.1", "rope_scaling", scaling("linear")), [linear]);
+    assert_eq!(with("mistral-7b-v0.1", "rope_scaling", scaling("linear")), [linear]);
     let inner = "unknown key `low_freq_factor`: it may change what the model computes";
-    let mixed = serde_json::json!({"type": "linear", "factor": 2.0, "low_freq_factor": 1.0});
-    assert_eq!(set("llama-2-7b", "rope_scaling", mixed), [inner]);
-    assert_eq!(
-        set("llama-2-7b", "model_type", "gemma".into()),
-        ["there is no built-in model for `model_type` \"gemma\""]
-    );
-    let several = mistakes("llama-2-7b", |config| {
+    let mixed = json!({"type": "linear", "factor": 2.0, "low_freq_factor": 1.0});
+    assert_eq!(with("llama-2-7b", "rope_scaling", mixed), [inner]);
+    assert_eq!(with("llama-2-7b", "model_type", "gemma"), ["there is no built-in model for `model_type` \"gemma\""]);
+    let several = changed("llama-2-7b", |config| {
         config.remove("hidden_size");
-        config.insert("vocab_size".into(), serde_json::Value::Null);
+        config.insert("vocab_size".into(), Value::Null);
         config.insert("num_hidden_layers".into(), "many".into());
     });
     let expected = [
-        "`num_hidden_layers` is \"many\", expected a number, `true` or `false`",
+        "`num_hidden_layers` is \"many\", expected a whole number of at least 1",
         "`vocab_size` is `null`",
         "`hidden_size` is missing",
     ];
     assert_eq!(several, expected);
+}
+
+#[test]
+fn values_out_of_range_are_refused() {
+    let llama = |key, value: Value| with("llama-3.1-8b", key, value).join("\n");
+    for (value, found) in [(json!(-1), "-1"), (json!(0), "0"), (json!(-0.0), "-0.0"), (json!(true), "true")] {
+        let expected = format!("`rms_norm_eps` is {found}, expected a number greater than 0");
+        assert_eq!(llama("rms_norm_eps", value), expected);
+    }
+    assert_eq!(llama("rope_theta", json!(-5.0)), "`rope_theta` is -5.0, expected a number greater than 0");
+    assert_eq!(llama("initializer_range", json!(-0.1)), "`initializer_range` is -0.1, expected a number of at least 0");
+    assert_eq!(llama("hidden_size", json!(64.5)), "`hidden_size` is 64.5, expected a whole number of at least 1");
+    assert_eq!(llama("tie_word_embeddings", json!(1)), "`tie_word_embeddings` is 1, expected `true` or `false`");
+    let positions = "`max_position_embeddings` is 0, expected a whole number of at least 1";
+    assert_eq!(llama("max_position_embeddings", json!(0)), positions);
+    // Reported once, though the number of key-value heads is taken from it.
+    let heads = changed("llama-2-7b", |config| {
+        config.insert("num_attention_heads".into(), json!(-4));
+        config.remove("num_key_value_heads");
+    });
+    assert_eq!(heads, ["`num_attention_heads` is -4, expected a whole number of at least 1"]);
+    for window in [json!(0), json!(-1), json!(0.5)] {
+        let expected = format!("`sliding_window` is {window}, expected a whole number of at least 1");
+        assert_eq!(with("mistral-7b-v0.1", "sliding_window", window), [expected]);
+    }
+    assert_eq!(with("mistral-7b-v0.1", "sliding_window", Value::Null), [""; 0]);
+    let table = with("llama-3.1-8b", "rope_scaling", json!({"rope_type": "linear", "factor": 0}));
+    assert_eq!(table, ["`factor` is 0, expected a number greater than 0"]);
+}
+
+/// JSON that stands for no number is not taken for a key that nobody knows.
+#[test]
+fn what_cannot_be_read_is_told() {
+    let eps = "\"rms_norm_eps\": 1e-05";
+    let beyond = |key: &str| format!("the value of `{key}` cannot be read: number out of range");
+    assert_eq!(rewritten("llama-3.1-8b", eps, "\"rms_norm_eps\": 1e999"), [beyond("rms_norm_eps")]);
+    assert_eq!(rewritten("llama-3.1-8b", "\"factor\": 8.0", "\"factor\": -1e999"), [beyond("factor")]);
+    assert_eq!(rewritten("llama-3.1-8b", "\"rope_type\": \"llama3\"", "\"type\": 1e999"), [beyond("type")]);
+    assert_eq!(rewritten("llama-3.1-8b", "\"model_type\": \"llama\"", "\"model_type\": 1e999"), [beyond("model_type")]);
+    let unknown = "unknown key `rms_norm_epsilon`: it may change what the model computes";
+    let renamed = rewritten("llama-3.1-8b", eps, "\"rms_norm_epsilon\": 1e999");
+    assert_eq!(renamed, [unknown]);
+    // It has no influence, whatever it is.
+    assert_eq!(rewritten("llama-3.1-8b", "\"bos_token_id\": 128000", "\"bos_token_id\": 1e999"), [""; 0]);
+    let nan = rewritten("llama-3.1-8b", eps, "\"rms_norm_eps\": NaN");
+    assert_eq!(nan, ["the file is not a JSON object: expected value"]);
+}
+
+#[test]
+fn a_config_without_a_class_is_known_by_its_type() {
+    for model in PUBLISHED.map(|(model, _)| model) {
+        let whole = changed(model, |_| {});
+        assert_eq!(with(model, "architectures", Value::Null), whole);
+        assert_eq!(changed(model, |config| _ = config.remove("architectures")), whole);
+    }
+}
+
+#[test]
+fn longer_sequences_than_the_checkpoint_was_made_for_are_told() {
+    let seq = |model: &str, seq: &str| {
+        let text = std::fs::read_to_string(config(model)).expect("the file is in the repository");
+        findings(&text, &[seq])
+    };
+    let warning = "`seq` is 4097, but the checkpoint is made for at most 4096 positions";
+    assert_eq!(seq("llama-2-7b", "seq=4097"), [warning]);
+    for (model, longest) in
+        [("llama-2-7b", "seq=4096"), ("llama-3.1-8b", "seq=131072"), ("mistral-7b-v0.1", "seq=32768")]
+    {
+        assert_eq!(seq(model, longest), [""; 0]);
+    }
+    assert_eq!(seq("mistral-7b-v0.1", "seq=32769").len(), 1);
+    assert_eq!(seq("qwen2.5-7b", "seq=131073").len(), 1);
 }
 
 #[test]
@@ -280,6 +357,40 @@ fn older_names_are_adopted() {
     old.insert("lm_head.weight".to_owned(), old["wpe.weight"].clone());
     let error = adopt(manifest, old).expect_err("another output projection is another model");
     assert!(error.message().starts_with("`lm_head.weight` is not `transformer.wte.weight`"), "{error}");
+}
+
+/// A file whose writer kept the output projection of the two names that a tied table has.
+#[test]
+fn a_tied_output_projection_is_the_embedding() {
+    for (case, table) in [("gpt2", "transformer.wte.weight"), ("mistral_tied", "model.embed_tokens.weight")] {
+        let compiled = compile_fixture(case, ModuleRole::TrainStep);
+        let manifest = &compiled.bundle.manifest;
+        let (_, checkpoint) = weights(case, manifest);
+        let mut renamed = checkpoint.clone();
+        let tensor = renamed.shift_remove(table).expect("it is a weight");
+        renamed.insert("lm_head.weight".to_owned(), tensor);
+        let mut adopted = adopt(manifest, renamed).unwrap_or_else(|error| panic!("{error}"));
+        adopted.sort_keys();
+        assert_eq!(adopted, checkpoint);
+    }
+}
+
+#[test]
+fn no_tensor_is_taken_for_another() {
+    let compiled = compile_fixture("llama", ModuleRole::TrainStep);
+    let manifest = &compiled.bundle.manifest;
+    let (_, checkpoint) = weights("llama", manifest);
+    let twice = "the checkpoint has both `norm.weight` and `model.norm.weight`, one tensor of the model";
+    for at in [0, checkpoint.len()] {
+        let mut both = checkpoint.clone();
+        both.shift_insert(at, "norm.weight".to_owned(), checkpoint["model.norm.weight"].clone());
+        assert_eq!(adopt(manifest, both).expect_err("which one is meant?").message(), twice);
+    }
+    // Its output projection is a weight of its own.
+    let mut headless = checkpoint;
+    headless.shift_remove("lm_head.weight");
+    let adopted = adopt(manifest, headless.clone()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(adopted, headless);
 }
 
 #[test]

@@ -1,48 +1,14 @@
 //! The kit in the hands of others: their passes, composites, kernels and suites, and what it says when something is wrong.
 
 use halite::Session;
-use halite_ir::{
-    Attr, AttrSpec, Attrs, Builder, CompositeDef, InferCx, Inst, Module, Op, Phase, Policy, Real, Sample, TensorType,
-    Types, Value, Values, rewrite_functions,
-};
-use halite_passes::{Changed, DialectEntry, KernelUse, Kind, Operand, Pass, PassCx, PassInfo, Relation, Site};
+use halite_ir::{Inst, Module, Op, Phase, rewrite_functions};
+use halite_passes::{Changed, DialectEntry, KernelUse, Operand, Pass, PassCx, PassInfo, Relation};
 use halite_spec::Target;
 use halite_support::{Diagnostic, Result, codes};
-use halite_tensor::DType;
+use halite_tests::scaled::Scaled;
 use halite_tests::{Anchor, Case, Directives, Kit, Mode, Outcome, Suite};
 use std::path::Path;
 use std::sync::Arc;
-
-/// `x * by`.
-#[derive(Debug)]
-struct Scaled([AttrSpec; 1]);
-
-impl CompositeDef for Scaled {
-    fn name(&self) -> &str {
-        "scaled"
-    }
-
-    fn schema(&self) -> &[AttrSpec] {
-        &self.0
-    }
-
-    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
-        Ok(args.iter().take(1).map(|&ty| ty.clone()).collect())
-    }
-
-    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
-        let factor = b.splat_like(args[0], attrs.real("by"))?;
-        Ok(std::iter::once(b.multiply(args[0], factor)?).collect())
-    }
-
-    fn policy(&self) -> Policy {
-        Policy::ELEMENTWISE
-    }
-
-    fn samples(&self, _: DType) -> Vec<Sample> {
-        Vec::new()
-    }
-}
 
 /// Drops `scaled`: by one, or wrongly by whatever.
 #[derive(Debug)]
@@ -59,14 +25,7 @@ impl DropScaled {
 
 impl Pass for DropScaled {
     fn info(&self) -> PassInfo {
-        PassInfo {
-            name: self.name,
-            summary: "drop factors of one",
-            kind: Kind::Optimization,
-            needs: Phase::Built..=Phase::Step,
-            gives: None,
-            relation: Relation::Identical,
-        }
+        PassInfo::new(self.name, "drop factors of one", Relation::Identical)
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
@@ -92,14 +51,9 @@ struct NoDivision;
 
 impl Pass for NoDivision {
     fn info(&self) -> PassInfo {
-        PassInfo {
-            name: "no-division",
-            summary: "refuse divisions",
-            kind: Kind::Required,
-            needs: Phase::Built..=Phase::Legal,
-            gives: None,
-            relation: Relation::Identical,
-        }
+        PassInfo::new("no-division", "refuse divisions", Relation::Identical)
+            .required()
+            .needs(Phase::Built..=Phase::Legal)
     }
 
     fn run(&self, module: &mut Module, _: &PassCx<'_>) -> Result<Changed> {
@@ -123,14 +77,13 @@ impl Suite for Outline {
         let module = case.module(session)?;
         let name = |function: &halite_ir::Function| format!("@{}", function.name);
         let names: Vec<_> = module.functions.iter().map(name).collect();
-        Ok(Outcome { blocks: vec![(Anchor::Top, names.join("\n"))] })
+        Ok(Outcome::new([(Anchor::Top, names.join("\n"))]))
     }
 }
 
 fn session() -> Session {
     let mut session = Session::new();
-    let schema = [AttrSpec::optional("by", Attr::Real(Real(2.0)), "the factor")];
-    session.registry.register(Arc::new(Scaled(schema))).expect("the name is new");
+    session.registry.register(Arc::new(Scaled::default())).expect("the name is new");
     let passes: [Arc<dyn Pass>; 3] = [
         Arc::new(DropScaled { name: "drop-scaled", drops: |by| by == 1.0 }),
         Arc::new(DropScaled { name: "drop-all-scaled", drops: |_| true }),
@@ -139,13 +92,11 @@ fn session() -> Session {
     for pass in passes {
         session.passes.register(pass).expect("the name is new");
     }
-    let call = |site: &Site<'_>| {
+    let entry = DialectEntry::new("own.scaled", "scaled", "OwnScaled", |site| {
         let config = site.attrs()?.real("by").to_string();
-        Ok(KernelUse { config, operands: vec![Operand::Arg(0)], factor: None, unsigned: false })
-    };
-    let (op, kernel, targets) = ("scaled", "OwnScaled", &[Target::Trn1][..]);
-    let entry = DialectEntry { name: "own.scaled", op, kernel, priority: 1, targets, enabled: true, call };
-    session.passes.register_kernel(entry).expect("the name is new");
+        Ok(KernelUse::new(config, [Operand::Arg(0)]))
+    });
+    session.passes.register_kernel(entry.priority(1).targets([Target::Trn1])).expect("the name is new");
     session
 }
 
@@ -275,4 +226,11 @@ fn the_readme_has_all_directives_and_suites() {
     let suites = halite_tests::suites::builtin();
     let names = Directives::KEYS.into_iter().chain(suites.iter().map(|suite| suite.name()));
     assert_eq!(names.filter(|name| !has(name)).collect::<Vec<_>>(), [""; 0]);
+}
+
+#[test]
+fn kits_are_shared_between_threads() {
+    fn shared<T: Send + Sync>() {}
+    shared::<Kit>();
+    shared::<Case>();
 }

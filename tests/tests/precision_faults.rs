@@ -7,8 +7,8 @@ use halite::compile::{CompileOptions, CompiledModule};
 use halite::session::Session;
 use halite::source::{self, Source};
 use halite_ir::ops::{AllReduce, Reduction};
-use halite_ir::{Cast, Function, Inst, Module, Op, Phase, Rewriter, Value, set_accumulate};
-use halite_passes::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
+use halite_ir::{Cast, Function, Inst, Module, Op, Rewriter, Value, set_accumulate};
+use halite_passes::{Changed, Pass, PassCx, PassInfo, Relation};
 use halite_spec::{Master, ModuleRole, Precision, PrecisionName, Recipe, RoundingMode, SrSites};
 use halite_support::{Code, Diagnostic, Result, Severity, codes};
 use halite_tensor::DType;
@@ -218,14 +218,7 @@ const LATE: &[PassFault] = &[
 
 impl Pass for PassFault {
     fn info(&self) -> PassInfo {
-        PassInfo {
-            name: self.name,
-            summary: "narrows something",
-            kind: Kind::Optimization,
-            needs: Phase::Built..=Phase::Step,
-            gives: None,
-            relation: Relation::WithinRecipe,
-        }
+        PassInfo::new(self.name, "narrows something", Relation::WithinRecipe)
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

@@ -28,7 +28,7 @@ fn batch(port: &Port) -> HostTensor {
 fn run(bundle: &Bundle, replicas: usize) -> Vec<Vec<HostTensor>> {
     let entry = &bundle.manifest.modules[0];
     let executable = xla::compile(&bundle.files[&entry.file], replicas).expect("XLA takes the step");
-    let state = init::initial_state(bundle, 0);
+    let state = init::initial_state(bundle, 0).expect("a sound manifest");
     let slot = |name: &str| bundle.manifest.buffers.iter().find(|buffer| buffer.name == name).map(|buffer| buffer.slot);
     let start = |port: &Port| match slot(&port.name) {
         Some(BufferSlot::Batch) => batch(port),

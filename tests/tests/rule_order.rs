@@ -22,7 +22,7 @@ fn goldens(pass: &Fusion) -> Vec<PathBuf> {
 
 fn module(file: &Path, registry: &Registry) -> Module {
     let text = std::fs::read_to_string(file).expect("a readable file");
-    parse(&text, FileId::new(0), registry).expect("a golden file parses")
+    parse(&text, FileId::of("test.ir", &text), registry).expect("a golden file parses")
 }
 
 /// What a pass makes of a module, and what it says of it.

@@ -5,7 +5,7 @@ use halite_ir::text::{PrintOptions, parse, print_with};
 use halite_ir::{
     Indexing, Interpreter, LowerOptions, Module, Registry, Sample, fingerprint, sample_inputs, sample_module, verify,
 };
-use halite_support::{FileId, Result};
+use halite_support::{FileId, Name, Result};
 use halite_tensor::{DType, HostTensor};
 use halite_tests::cases::{FLOATS, describe, distinct_samples, samples};
 use halite_tests::joint::{apart, joint_module};
@@ -24,7 +24,8 @@ fn text_reads_back() {
             let module = sample_module(&sample, &registry).unwrap_or_else(|error| panic!("{case}: {error}"));
             verify(&module, &registry).unwrap_or_else(|errors| panic!("{case}: {errors}"));
             let text = print_with(&module, options);
-            let again = parse(&text, FileId::new(0), &registry).unwrap_or_else(|errors| panic!("{case}: {errors:?}"));
+            let again = parse(&text, FileId::of("test.ir", &text), &registry)
+                .unwrap_or_else(|errors| panic!("{case}: {errors:?}"));
             assert_eq!(print_with(&again, options), text, "{case}");
             assert_eq!(fingerprint(&again), fingerprint(&module), "{case}\n{text}");
         }
@@ -34,7 +35,7 @@ fn text_reads_back() {
 #[test]
 fn labels_are_unique_and_every_op_has_samples() {
     let registry = Registry::builtin();
-    let mut ops = std::collections::BTreeMap::<String, Vec<&str>>::new();
+    let mut ops = std::collections::BTreeMap::<String, Vec<Name>>::new();
     for op in halite_ir::Op::primitives() {
         ops.entry(op.name().to_owned()).or_default();
     }

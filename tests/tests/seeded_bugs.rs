@@ -7,10 +7,10 @@ use halite::session::Session;
 use halite::source::{self, Source};
 use halite::verify::{PassRow, VerifyOptions};
 use halite_ir::ops::{Compare, Constant, Direction, DotGeneral, Iota, Reduce, Slice};
-use halite_ir::{Function, Module, Op, Phase, Rewriter, Value};
-use halite_passes::{Changed, Kind, Pass, PassCx, PassInfo, Pipeline, Relation};
+use halite_ir::{Function, Module, Op, Rewriter, Value};
+use halite_passes::{Changed, Pass, PassCx, PassInfo, Pipeline, Relation};
 use halite_spec::ModuleRole;
-use halite_support::{Diagnostic, Result, Severity};
+use halite_support::{Diagnostic, Name, Result, Severity};
 use halite_tensor::DType;
 use halite_tests::xla;
 use std::sync::Arc;
@@ -233,7 +233,7 @@ fn negated_twice(b: &mut Rewriter<'_>, op: &Op, args: &[Value]) -> Result<Value>
 
 impl Pass for SeveralRules {
     fn info(&self) -> PassInfo {
-        PassInfo { name: "several-rules", ..Self::RULES[0].info() }
+        PassInfo::new("several-rules", "does several things wrong", Relation::Identical)
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
@@ -243,8 +243,8 @@ impl Pass for SeveralRules {
         Ok(Changed::when(self.count > 0))
     }
 
-    fn rules(&self) -> Vec<&'static str> {
-        Self::RULES.iter().map(|rule| rule.name).collect()
+    fn rules(&self) -> Vec<Name> {
+        Self::RULES.iter().map(|rule| rule.name.into()).collect()
     }
 
     fn with_rules(&self, count: usize) -> Option<Arc<dyn Pass>> {
@@ -286,14 +286,7 @@ fn scaled(b: &mut Rewriter<'_>, op: &Op, factor: f64) -> Result<Value> {
 
 impl Pass for Bug {
     fn info(&self) -> PassInfo {
-        PassInfo {
-            name: self.name,
-            summary: "does something wrong",
-            kind: Kind::Optimization,
-            needs: Phase::Built..=Phase::Step,
-            gives: None,
-            relation: Relation::Identical,
-        }
+        PassInfo::new(self.name, "does something wrong", Relation::Identical)
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {

@@ -51,7 +51,7 @@ fn run_seed(
     let options = if steps > 100 { TrainOptions { eval_every: 100, eval_batches: 32, ..options } } else { options };
     let state = files.state();
     let resume = resume.then_some(state.as_path());
-    let history = train(xla::client(), bundle, corpus, resume, &options, &files, &mut Silent);
+    let history = train(xla::executor(), bundle, corpus, resume, &options, &files, &mut Silent);
     (history.unwrap_or_else(|errors| panic!("{errors:?}")), files)
 }
 

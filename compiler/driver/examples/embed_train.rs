@@ -4,11 +4,12 @@
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
 use halite::compile::CompileOptions;
+use halite::runtime::{ClientOptions, Pjrt, find_plugin};
+use halite::support::{Diagnostic, Diagnostics, codes};
+use halite::tensor::{DType, HostTensor};
 use halite::{Session, TrainStep, source};
-use halite_runtime::{ClientOptions, Pjrt, find_plugin};
-use halite_support::{Diagnostic, Diagnostics};
-use halite_tensor::{DType, HostTensor};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 /// Updates before the stop, and after it.
 const UPDATES: [u64; 2] = [20, 20];
@@ -35,8 +36,8 @@ fn train() -> Result<Vec<f64>, Diagnostics> {
     let bundle = session.compile(&source, &CompileOptions::default())?.bundle;
 
     // Any PJRT plugin runs it.
-    let executor = open().map_err(|error| vec![error])?;
-    let mut step = TrainStep::load(&executor, &bundle)?;
+    let executor = open()?;
+    let mut step = TrainStep::load(executor, &bundle)?;
     step.init_state(7)?;
     let mut losses = Vec::new();
     for update in 0..UPDATES[0] {
@@ -44,8 +45,7 @@ fn train() -> Result<Vec<f64>, Diagnostics> {
     }
 
     // The state stays on the device until it is asked for.
-    let folder =
-        tempfile::tempdir().map_err(|error| vec![Diagnostic::error(halite_support::codes::FILE, error.to_string())])?;
+    let folder = tempfile::tempdir().map_err(|error| vec![Diagnostic::error(codes::FILE, error.to_string())])?;
     let path = folder.path().join("state.safetensors");
     step.save_state(&path)?;
 
@@ -63,13 +63,14 @@ fn train() -> Result<Vec<f64>, Diagnostics> {
     Ok(losses)
 }
 
-fn open() -> Result<Pjrt, Diagnostic> {
+/// The plugin of the CPU. Another is opened by its path, with the options that it knows.
+fn open() -> Result<Arc<Pjrt>, Diagnostic> {
     let plugin = find_plugin(None)?;
-    Ok(Pjrt::open(&plugin, &ClientOptions::default())?)
+    Ok(Arc::new(Pjrt::open(&plugin, &ClientOptions::cpu(1))?))
 }
 
 /// Tokens of one update: bytes of this very file, from places that move on with the updates.
-fn batch(step: &TrainStep<'_>, update: u64) -> HostTensor {
+fn batch(step: &TrainStep, update: u64) -> HostTensor {
     let text = include_bytes!("embed_train.rs");
     let shape: Vec<usize> = step.fed().flat_map(|tokens| tokens.shape.clone()).collect();
     let (rows, width) = (shape[0], shape[1]);

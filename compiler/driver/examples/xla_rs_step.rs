@@ -9,11 +9,11 @@
 
 use halite::compile::CompileOptions;
 use halite::init::initial_state;
+use halite::runtime::xla_rs::{XlaBuffer, XlaRs, computation, xla};
+use halite::runtime::{Executor, Program};
+use halite::spec::{ModuleRole, PortRole};
+use halite::tensor::{DType, HostTensor};
 use halite::{Bundle, Session, source};
-use halite_runtime::xla_rs::{XlaBuffer, XlaRs, computation, xla};
-use halite_runtime::{Executor, Program};
-use halite_spec::{ModuleRole, PortRole};
-use halite_tensor::{DType, HostTensor};
 use std::error::Error;
 
 const STEPS: usize = 10;
@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let step = bundle.module_with_role(ModuleRole::TrainStep).map_err(|error| error.to_string())?;
     let hlo = bundle.runnable_hlo(step).map_err(|error| error.to_string())?;
     let program = Program::new(&hlo, Default::default())?;
-    let state = initial_state(&bundle, 0);
+    let state = initial_state(&bundle, 0).map_err(|errors| errors[0].to_string())?;
 
     // From the crate: a client, and an executable of the step that takes and gives its buffers.
     let client = xla::PjRtClient::cpu()?;

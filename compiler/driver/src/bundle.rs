@@ -3,7 +3,7 @@
 //! A bundle is a folder with a `manifest.json` and the files it names. In memory it is a [`Bundle`]; [`Bundle::write`]
 //! puts the whole folder in place or nothing, [`Bundle::read`] accepts only what is exactly as the manifest says.
 
-mod read;
+pub(crate) mod read;
 pub(crate) mod twins;
 mod write;
 
@@ -20,7 +20,7 @@ use std::path::Path;
 pub const MANIFEST: &str = "manifest.json";
 
 /// The folder of the twins of kernels.
-pub const TWINS: &str = "twins";
+pub(crate) const TWINS: &str = "twins";
 
 /// The folder in which the modules of a bundle are compiled further. It is not part of the bundle: reading passes it by,
 /// and writing the bundle again removes it, since what is in it would be that of other modules.
@@ -28,6 +28,7 @@ pub const NEFFS: &str = "neff";
 
 /// A bundle in memory.
 #[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
 pub struct Bundle {
     /// What is in it and how to run it.
     pub manifest: Manifest,

@@ -104,6 +104,13 @@ enum Command {
     Plugin(plugin::Plugin),
 }
 
+impl Command {
+    /// Whether the command runs HLO.
+    fn uses_xla(&self) -> bool {
+        matches!(self, Self::Verify(_) | Self::Run(_) | Self::Train(_) | Self::Numerics(_))
+    }
+}
+
 /// Runs the command line of this process.
 pub(crate) fn main() -> ExitCode {
     let json = std::env::args_os().any(|argument| argument == "--json");
@@ -112,6 +119,9 @@ pub(crate) fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return refuse(&error, json),
     };
+    if cli.command.uses_xla() {
+        halite_runtime::silence_xla_log();
+    }
     let mut context = Context::new(cli.global.json, cli.global.quiet, cli.global.plugin);
     let result = match cli.command {
         Command::Compile(command) => command.run(&mut context),

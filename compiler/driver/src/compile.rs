@@ -6,6 +6,7 @@ mod pack;
 mod target;
 
 use crate::bundle::Bundle;
+use crate::caller::Caller;
 use crate::dump::{DumpFilter, Dumper};
 use crate::legality::{self, Legality};
 use crate::session::Session;
@@ -15,12 +16,13 @@ use halite_ir::{Kernels, LowerOptions, Module, Phase, ResultRole, lower, lower_t
 use halite_lang::{Elaborated, Override};
 use halite_passes::{Audit, Findings, PassCx, PassReport, Pipeline, Remark, Runner, RunnerOptions, Verdict};
 use halite_spec::{ModuleRole, Precision, Recipe};
-use halite_support::{Diagnostic, Diagnostics, Name, Severity, codes};
+use halite_support::{Diagnostic, Diagnostics, Name, Severity, SourceMap, codes};
 use halite_tensor::DType;
 use indexmap::IndexMap;
 use pack::{Packed, assemble, pack};
 use std::panic::resume_unwind;
 use std::thread::ScopedJoinHandle;
+use tracing::Span;
 
 /// How to compile.
 #[derive(Clone, Debug)]
@@ -117,7 +119,7 @@ impl Session {
     /// Every mistake found in the model, the first one a pass finds, or everything that the target does not take. A
     /// [`Bug`](halite_support::Severity::Bug) is ours.
     pub fn compile(&self, source: &Source, options: &CompileOptions) -> Result<Compiled, Diagnostics> {
-        let _span = tracing::info_span!("compile", source = source.name).entered();
+        let span = tracing::info_span!("compile", source = source.name).entered();
         let options = &options.for_target(&source.recipe);
         let elaborated = self.elaborate(source)?;
         let fault = |error| vec![locate(source, error)];
@@ -125,15 +127,17 @@ impl Session {
         let pipelines = self.role_pipelines(source, &elaborated.module, options).map_err(fault)?;
         let shared = pipelines.first().map(|(_, pipeline)| pipeline.split_at_phase().0).unwrap_or_default();
         let prepared = self.prepare(elaborated.module.clone(), &source.recipe, &shared, options).map_err(fault)?;
-        let shared = &prepared;
+        let (shared, sources) = (&prepared, &*source.model.sources(&self.sources));
+        let caller = &Caller::in_span(Span::clone(&span));
         // Modules do not depend on each other; they are joined in the order of roles.
         let packed = std::thread::scope(|scope| {
             let compile = |(role, pipeline): &(ModuleRole, Pipeline)| {
                 let (role, pipeline) = (*role, pipeline.split_at_phase().1);
-                scope.spawn(move || {
-                    let compiled = self.finish_role(shared, &source.recipe, role, &pipeline, options)?;
+                let work = move || {
+                    let compiled = self.finish_role(shared, &source.recipe, (role, &pipeline), sources, options)?;
                     pack(compiled, &source.recipe, options)
-                })
+                };
+                scope.spawn(move || caller.within(work))
             };
             let workers: Vec<_> = pipelines.iter().map(compile).collect();
             let join = |worker: ScopedJoinHandle<'_, _>| worker.join().unwrap_or_else(|panic| resume_unwind(panic));
@@ -149,7 +153,7 @@ impl Session {
         compiled.warnings.extend(legality);
         compiled.warnings.extend(target::check_compiler_version(&source.recipe).map(|warning| locate(source, warning)));
         if let Some(filter) = &options.dumps {
-            filter.check(&compiled.reports).map_err(|error| vec![error])?;
+            filter.check(&compiled.reports)?;
         }
         Ok(compiled)
     }
@@ -178,13 +182,12 @@ impl Session {
         let options = halite_lang::Options { float: float(&source.recipe.precision), overrides: overrides(source) };
         let mut elaborated = match &source.model {
             Model::Text(file) => {
-                let foreign = || {
-                    let message = "the text of the model is not among the sources of this session";
-                    let error = Diagnostic::error(codes::INPUT, message);
-                    vec![error.help("load it into the `sources` of the session that compiles it")]
-                };
-                let text = &self.sources.get(*file).ok_or_else(foreign)?.text;
-                halite_lang::elaborate(*file, text, &options, &self.registry)?
+                let elaborated = halite_lang::elaborate(file.id(), file.text(), &options, &self.registry);
+                // Settings stand in other texts, whose order this session knows.
+                elaborated.map_err(|mut mistakes| {
+                    self.sources.sort(&mut mistakes);
+                    mistakes
+                })?
             }
             Model::Built(built) => {
                 built::check(built, &options, &self.registry)?;
@@ -210,7 +213,7 @@ impl Session {
     ) -> Result<CompiledModule, Diagnostic> {
         let (shared, own) = pipeline.split_at_phase();
         let prepared = self.prepare(built.clone(), recipe, &shared, options)?;
-        self.finish_role(&prepared, recipe, role, &own, options)
+        self.finish_role(&prepared, recipe, (role, &own), &self.sources, options)
     }
 
     /// Runs the passes that all roles share.
@@ -231,15 +234,16 @@ impl Session {
         Ok(PreparedModule { module, reports, remarks, causality, dumps: dumper.into_files() })
     }
 
-    /// Runs the passes of one role and lowers the module.
+    /// Runs the passes of one role and lowers the module, which comes from `sources`.
     fn finish_role(
         &self,
         prepared: &PreparedModule,
         recipe: &Recipe,
-        role: ModuleRole,
-        pipeline: &Pipeline,
+        (role, pipeline): (ModuleRole, &Pipeline),
+        sources: &SourceMap,
         options: &CompileOptions,
     ) -> Result<CompiledModule, Diagnostic> {
+        let _span = tracing::debug_span!("module", role = role.name()).entered();
         let mut module = for_role(&prepared.module, role);
         let findings = findings(options);
         if let Some(verdict) = &prepared.causality {
@@ -255,10 +259,10 @@ impl Session {
             return Err(Diagnostic::error(codes::PIPELINE, message).help("end it with `legalize`"));
         }
         let span = tracing::debug_span!("lower", role = role.name()).entered();
-        let hlo = lower(&module, &self.sources, options.lower)?;
+        let hlo = lower(&module, sources, options.lower)?;
         let twins = match options.lower.kernels {
             Kernels::Twins => Vec::new(),
-            Kernels::CustomCalls => lower_twins(&module, &self.sources)?,
+            Kernels::CustomCalls => lower_twins(&module, sources)?,
         };
         span.exit();
         let serious = |finding: &Diagnostic| finding.severity() >= Severity::Error;
@@ -266,7 +270,7 @@ impl Session {
         if let Some(finding) = checked.find(serious) {
             return Err(finding.into_bug("lowering"));
         }
-        let legality = legality::check_module(&hlo, recipe, &self.sources);
+        let legality = legality::check_module(&hlo, recipe, sources);
         let remarks = findings.remarks();
         Ok(CompiledModule {
             role,

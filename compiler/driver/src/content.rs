@@ -15,7 +15,7 @@ pub(crate) fn declared(buffer: &Buffer) -> Option<HostTensor> {
 ///
 /// # Errors
 /// For each tensor that holds something else, with the first wrong element.
-pub fn check_content<'b>(
+pub(crate) fn check_content<'b>(
     buffers: impl IntoIterator<Item = &'b Buffer>,
     tensors: &Tensors,
 ) -> std::result::Result<(), Diagnostics> {

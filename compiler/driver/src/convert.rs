@@ -7,6 +7,7 @@
 
 mod types;
 
+pub(crate) use types::converted;
 pub use types::{has_own_types, to_dtype, to_own_types};
 
 use crate::execute::shorten;
@@ -75,6 +76,13 @@ pub fn to_stored(manifest: &Manifest, mut tensors: Tensors) -> Result<Tensors, D
         stored.extend(tensor.map(|tensor| (buffer.name.clone(), tensor)));
     }
     Ok(stored)
+}
+
+/// Leaves out of the tensors of a model the moments, masters and counters of its training. What is no tensor of the model
+/// stays.
+pub fn retain_weights(manifest: &Manifest, tensors: &mut Tensors) {
+    let wanted = wanted(manifest, Form::Model);
+    tensors.retain(|name, _| wanted.get(name).is_none_or(|(slot, _)| *slot == BufferSlot::Weight));
 }
 
 /// The form that tensors have; `None` when they are the same in both.

@@ -3,17 +3,19 @@
 use crate::files;
 use crate::hugging_face::{self, Imported};
 use crate::recipe_file::Places;
+use crate::source::registered;
 use halite_spec::Recipe;
 use halite_support::nearest::suggestion;
-use halite_support::{Diagnostic, Diagnostics, FileId, SourceMap, Span, codes};
+use halite_support::{Diagnostic, Diagnostics, SourceFile, SourceMap, Span, codes};
 use std::path::Path;
+use std::sync::Arc;
 
 /// The definition of a model.
 pub(crate) struct Definition {
     /// Its name for people; that of a built-in model is also the one in a recipe.
     pub(crate) name: String,
     /// Its text.
-    pub(crate) source: FileId,
+    pub(crate) source: Arc<SourceFile>,
     /// What a `config.json` says of its configuration.
     imported: Option<Imported>,
 }
@@ -47,11 +49,11 @@ impl Definition {
     /// As [`named`](Self::named).
     pub(crate) fn read(path: &Path, place: Option<Span>, sources: &mut SourceMap) -> Result<Self, Diagnostics> {
         let text = files::read_text(path).map_err(|error| vec![error.or_at(place, "named here")])?;
-        let source = sources.add(path.display().to_string(), text);
+        let source = registered(path.display().to_string(), text, sources);
         if path.extension().is_some_and(|extension| extension == "hal") {
             return Ok(Self { name: files::stem(path), source, imported: None });
         }
-        let imported = hugging_face::import(source, sources)?;
+        let imported = hugging_face::import(&source)?;
         let missing = || vec![Diagnostic::bug(format!("there is no built-in model `{}`", imported.model))];
         let source = built_in(imported.model, sources).ok_or_else(missing)?;
         Ok(Self { name: imported.model.to_owned(), source, imported: Some(imported) })
@@ -73,11 +75,11 @@ impl Definition {
             }
         }
         config.sort_keys();
-        imported.warnings.clone()
+        imported.warnings(recipe.seq)
     }
 }
 
 /// The text of a built-in model.
-fn built_in(name: &str, sources: &mut SourceMap) -> Option<FileId> {
-    halite_models::model(name).map(|text| sources.add(format!("<{name}.hal>"), text))
+fn built_in(name: &str, sources: &mut SourceMap) -> Option<Arc<SourceFile>> {
+    halite_models::model(name).map(|text| registered(format!("<{name}.hal>"), text, sources))
 }

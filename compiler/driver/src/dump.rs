@@ -8,18 +8,25 @@ use indexmap::IndexMap;
 
 /// Which intermediate modules to keep.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct DumpFilter {
     /// A pass name in which `*` matches any text.
     pub passes: String,
 }
 
 impl DumpFilter {
+    /// The modules before and after each run of the passes of this name, in which `*` matches any text.
+    pub fn new(passes: impl Into<String>) -> Self {
+        Self { passes: passes.into() }
+    }
+
     /// Checks that the filter takes a pass that ran: a name that matches nothing would silently show nothing.
     ///
     /// # Errors
     /// When it takes none.
     pub(crate) fn check(&self, reports: &[(ModuleRole, Vec<PassReport>)]) -> Result<()> {
-        let mut names: Vec<&str> = reports.iter().flat_map(|(_, reports)| reports).map(|report| report.name).collect();
+        let mut names: Vec<&str> =
+            reports.iter().flat_map(|(_, reports)| reports).map(|report| &*report.name).collect();
         if names.iter().any(|name| self.takes(name)) {
             return Ok(());
         }

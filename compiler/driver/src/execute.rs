@@ -1,6 +1,6 @@
 //! Running the modules of a bundle on an executor.
 
-use crate::bundle::Bundle;
+use crate::bundle::{Bundle, twins};
 use crate::content::check_content;
 use crate::tensors::Tensors;
 use halite_runtime::{Buffer, CompileOptions, Executable, Executor, Input, Program};
@@ -8,6 +8,11 @@ use halite_spec::{ModuleEntry, Port};
 use halite_support::nearest::nearest;
 use halite_support::{Code, Diagnostic, Diagnostics, Result, codes};
 use halite_tensor::HostTensor;
+use std::borrow::Cow;
+
+/// The platform that Neuron's PJRT plugin is taken to report. Inferred: it is the name under which JAX knows the plugin of the
+/// package `libneuronxla`, and no run was seen. Under another name, twins run in the place of kernels.
+const NEURON_PLATFORM: &str = "neuron";
 
 /// A compiled module with the names of its inputs and outputs.
 pub struct LoadedModule {
@@ -24,13 +29,14 @@ impl std::fmt::Debug for LoadedModule {
 }
 
 impl LoadedModule {
-    /// Compiles a module of a bundle for one device, the twins of kernels in their place.
+    /// Compiles a module of a bundle for one device. Kernels of the target are called on the target's own platform; on any
+    /// other, their twins stand in their place.
     ///
     /// # Errors
     /// When the module's HLO is not sound, does not have the inputs and outputs that the manifest states, or cannot be
     /// compiled. XLA ends the process on some unsound modules, so that none is handed to it.
     pub fn load(executor: &dyn Executor, bundle: &Bundle, entry: &ModuleEntry) -> Result<Self> {
-        let bytes = bundle.runnable_hlo(entry)?;
+        let bytes = hlo_for(executor, bundle, entry)?;
         let program = Program::new(&bytes, CompileOptions::default())?;
         let signature = program.signature();
         let same = |ports: &[Port], specs: &[halite_runtime::TensorSpec]| {
@@ -98,8 +104,19 @@ impl LoadedModule {
             let named = self.entry.outputs.iter().zip(&outputs);
             named.map(|(port, buffer)| Ok((port.name.clone(), buffer.download()?))).collect()
         };
-        run().map_err(|error| vec![error])
+        run().map_err(Diagnostics::from)
     }
+}
+
+/// The HLO of a module for an executor: as it was compiled, kernels included, on the platform of the bundle's target; with
+/// the twins of kernels in their place on any other. Which generation of Neuron's hardware there is, its plugin finds out.
+fn hlo_for<'b>(executor: &dyn Executor, bundle: &'b Bundle, entry: &ModuleEntry) -> Result<Cow<'b, [u8]>> {
+    if !bundle.manifest.recipe.target.is_neuron() || executor.platform() != NEURON_PLATFORM {
+        return bundle.runnable_hlo(entry);
+    }
+    let bytes = bundle.hlo(entry)?;
+    twins::sound(bytes, &entry.name)?;
+    Ok(Cow::Borrowed(bytes))
 }
 
 fn check(

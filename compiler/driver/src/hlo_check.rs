@@ -15,6 +15,7 @@ const SHOWN: usize = 3;
 /// What a target says of a module. Names and texts of the module are on one line, without the characters that a terminal
 /// obeys.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Report {
     /// The name of the module.
     pub module: String,
@@ -37,6 +38,7 @@ pub struct Report {
 
 /// A rule that is broken.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[non_exhaustive]
 pub struct BrokenRule {
     /// Its name.
     pub rule: String,
@@ -58,6 +60,7 @@ pub struct BrokenRule {
 
 /// What breaks a rule.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Found {
     /// What was found.
     pub what: String,
@@ -74,6 +77,7 @@ pub struct Found {
 
 /// An instruction.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Place {
     /// Its name.
     pub name: String,

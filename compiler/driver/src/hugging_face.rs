@@ -10,6 +10,7 @@ mod keys;
 mod llama;
 mod mistral;
 mod qwen2;
+mod range;
 mod read;
 mod rope;
 mod weights;
@@ -17,7 +18,7 @@ mod weights;
 pub use weights::adopt;
 
 use halite_spec::ConfigValue;
-use halite_support::{Diagnostics, FileId, SourceMap, Span};
+use halite_support::{Diagnostic, Diagnostics, SourceFile, Span, codes};
 use indexmap::IndexMap;
 use keys::Key;
 
@@ -47,15 +48,37 @@ pub(crate) struct Imported {
     pub(crate) model: &'static str,
     /// Its settings.
     pub(crate) settings: Settings,
+    /// How many positions the checkpoint is made for, where the model takes more.
+    positions: Option<Positions>,
     /// What is left out of the model and matters in training only.
-    pub(crate) warnings: Diagnostics,
+    warnings: Diagnostics,
 }
 
-/// Reads the `config.json` in `file`.
+/// A number of positions, with the place in `config.json` that states it.
+#[derive(Clone, Copy, Debug)]
+struct Positions {
+    count: i64,
+    span: Span,
+}
+
+impl Imported {
+    /// What deserves a look in the file when its model is compiled for sequences of this length.
+    pub(crate) fn warnings(&self, seq: usize) -> Diagnostics {
+        let beyond = self.positions.filter(|positions| usize::try_from(positions.count).is_ok_and(|count| count < seq));
+        let beyond = beyond.map(|Positions { count, span }| {
+            let message = format!("`seq` is {seq}, but the checkpoint is made for at most {count} positions");
+            let warning = Diagnostic::warning(codes::HUGGING_FACE, message).at(span, "stated here");
+            warning.help(format!("set `seq` to at most {count}, or expect to train the model on longer sequences"))
+        });
+        self.warnings.iter().cloned().chain(beyond).collect()
+    }
+}
+
+/// Reads a `config.json`.
 ///
 /// # Errors
 /// When it is not JSON or of a family that Halite does not have; every key that is unknown, missing, or has a value for
 /// which Halite has no model.
-pub(crate) fn import(file: FileId, sources: &SourceMap) -> Result<Imported, Diagnostics> {
-    read::import(file, &sources.file(file).text)
+pub(crate) fn import(file: &SourceFile) -> Result<Imported, Diagnostics> {
+    read::import(file.id(), file.text())
 }

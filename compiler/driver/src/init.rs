@@ -1,9 +1,14 @@
-//! The state that training starts from.
+//! The state that training starts from: that of a seed, or that of given weights.
 
-use crate::bundle::Bundle;
+mod weights;
+
+pub use weights::{state_from_checkpoint, state_from_weights};
+
+use crate::bundle::{Bundle, read::check_buffers};
 use crate::random::Stream;
 use crate::tensors::Tensors;
 use halite_spec::{Buffer, BufferInit, BufferSlot, Manifest};
+use halite_support::{Diagnostic, Diagnostics, Result, codes};
 use halite_tensor::{DType, HostTensor, Shape, rounding};
 use indexmap::IndexMap;
 use std::num::NonZero;
@@ -16,22 +21,39 @@ const CHUNK: usize = 1 << 16;
 /// Normal samples are a function of the seed, the weight's name and the element's position alone, so neither the number
 /// of threads nor the order of the buffers changes a bit. They are computed in f64 and rounded once; a weight with a
 /// master is the master rounded to nearest, so that the two never disagree.
-pub fn initial_state(bundle: &Bundle, seed: u64) -> Tensors {
+///
+/// # Errors
+/// When the manifest contradicts itself, which one that was read or compiled does not.
+pub fn initial_state(bundle: &Bundle, seed: u64) -> std::result::Result<Tensors, Diagnostics> {
     initial_state_of(&bundle.manifest, seed)
 }
 
 /// As [`initial_state`], for what a manifest describes.
-pub fn initial_state_of(manifest: &Manifest, seed: u64) -> Tensors {
-    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
-    let buffers = &manifest.buffers;
-    let masters = buffers.iter().filter(|buffer| buffer.slot == BufferSlot::Master);
-    let masters: IndexMap<_, _> = masters.filter_map(|buffer| Some((buffer.of.as_ref()?, buffer.dtype))).collect();
-    let state = buffers.iter().filter_map(|buffer| Some((buffer, buffer.init?)));
-    let filled = state.map(|(buffer, init)| {
+///
+/// # Errors
+/// As [`initial_state`].
+pub(crate) fn initial_state_of(manifest: &Manifest, seed: u64) -> std::result::Result<Tensors, Diagnostics> {
+    check(manifest)?;
+    let masters = masters(manifest);
+    let start = |buffer: &Buffer| {
         let through = masters.get(&buffer.name).copied().unwrap_or(DType::F64);
-        (buffer.name.clone(), Filling { init, dtype: buffer.dtype, through, seed, threads }.fill(buffer))
-    });
-    filled.collect()
+        Some(Filling::of(buffer, through, seed)?.fill(buffer).map(|tensor| (buffer.name.clone(), tensor)))
+    };
+    manifest.buffers.iter().filter_map(start).collect::<Result<Tensors>>().map_err(Diagnostics::from)
+}
+
+/// What is built on: that buffers go together.
+fn check(manifest: &Manifest) -> std::result::Result<(), Diagnostics> {
+    check_buffers(&manifest.buffers).map_err(|reason| {
+        let error = Diagnostic::error(codes::BUNDLE, format!("the manifest contradicts itself: {reason}"));
+        vec![error.help("compile the bundle again")]
+    })
+}
+
+/// The element type of the master of each weight that has one.
+fn masters(manifest: &Manifest) -> IndexMap<&String, DType> {
+    let masters = manifest.buffers.iter().filter(|buffer| buffer.slot == BufferSlot::Master);
+    masters.filter_map(|buffer| Some((buffer.of.as_ref()?, buffer.dtype))).collect()
 }
 
 /// How a buffer is filled.
@@ -46,8 +68,14 @@ struct Filling {
 }
 
 impl Filling {
+    /// How a buffer of the state is filled.
+    fn of(buffer: &Buffer, through: DType, seed: u64) -> Option<Self> {
+        let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+        Some(Self { init: buffer.init?, dtype: buffer.dtype, through, seed, threads })
+    }
+
     /// The tensor of a buffer. One of several tensors of the model is these, each as it would start on its own.
-    fn fill(self, buffer: &Buffer) -> HostTensor {
+    fn fill(self, buffer: &Buffer) -> Result<HostTensor> {
         let weight = match buffer.slot {
             BufferSlot::Master => buffer.of.as_ref(),
             _ => None,
@@ -55,17 +83,17 @@ impl Filling {
         match (&buffer.packing, self.init) {
             (Some(packing), BufferInit::Normal(_)) => {
                 let parts = packing.parts.iter().map(|part| self.tensor(&part.name, &part.shape));
-                let parts: Vec<HostTensor> = parts.collect();
-                packing.pack(&parts.iter().collect::<Vec<_>>()).expect("the manifest was checked")
+                let parts = parts.collect::<Result<Vec<HostTensor>>>()?;
+                packing.pack(&parts.iter().collect::<Vec<_>>())
             }
             _ => self.tensor(weight.unwrap_or(&buffer.name), &buffer.shape),
         }
     }
 
     /// A tensor with the samples of the weight `key`.
-    fn tensor(self, key: &str, shape: &[usize]) -> HostTensor {
+    fn tensor(self, key: &str, shape: &[usize]) -> Result<HostTensor> {
         let shape = Shape::from(shape);
-        match self.init {
+        Ok(match self.init {
             BufferInit::Zeros => HostTensor::zeros(self.dtype, shape),
             BufferInit::Ones => {
                 let ones = std::iter::repeat_n(1.0, shape.num_elements());
@@ -76,9 +104,9 @@ impl Filling {
                 let samples = Samples { stream: Stream::new(seed, key), std, through, dtype };
                 let mut bytes = vec![0; shape.num_elements() * dtype.size()];
                 samples.fill(&mut bytes, self.threads);
-                HostTensor::from_bytes(dtype, shape, bytes).expect("the bytes were made for the shape")
+                HostTensor::from_bytes(dtype, shape, bytes).map_err(|_| Diagnostic::bug("samples of another size"))?
             }
-        }
+        })
     }
 }
 
@@ -138,7 +166,9 @@ mod tests {
     use halite_spec::BufferSlot;
 
     fn samples(dtype: DType, std: f64, seed: u64, count: usize, threads: usize) -> HostTensor {
-        Filling { init: BufferInit::Normal(std), dtype, through: DType::F64, seed, threads }.tensor("w", &[count])
+        Filling { init: BufferInit::Normal(std), dtype, through: DType::F64, seed, threads }
+            .tensor("w", &[count])
+            .unwrap()
     }
 
     #[test]
@@ -159,11 +189,11 @@ mod tests {
             assert_eq!(samples(dtype, 1.0, 3, 200_003, 5), samples(dtype, 1.0, 3, 200_003, 1));
         }
         let mut bundle = small();
-        let state = initial_state(&bundle, 3);
+        let state = initial_state(&bundle, 3).unwrap();
         bundle.manifest.buffers.reverse();
-        let reversed = initial_state(&bundle, 3);
+        let reversed = initial_state(&bundle, 3).unwrap();
         assert!(state.iter().all(|(name, tensor)| reversed[name] == *tensor));
-        assert_ne!(initial_state(&bundle, 4)["w"], state["w"]);
+        assert_ne!(initial_state(&bundle, 4).unwrap()["w"], state["w"]);
     }
 
     /// About one sample in 2^17 lies so near the middle of two `bf16` values that rounding it at once gives another weight.
@@ -180,7 +210,7 @@ mod tests {
             ..weight.clone()
         };
         bundle.manifest.buffers.push(master);
-        let state = initial_state(&bundle, 5);
+        let state = initial_state(&bundle, 5).unwrap();
         let rounded = state["master.w"].f64s().into_iter().map(|value| rounding::round_to(DType::Bf16, value));
         assert_eq!(state["w"].f64s(), rounded.collect::<Vec<_>>());
     }
@@ -189,18 +219,42 @@ mod tests {
     #[test]
     fn packed_state_is_that_of_its_parts() {
         let (apart, together) = (apart(), packed());
-        let state = initial_state(&apart, 7);
+        let state = initial_state(&apart, 7).unwrap();
         assert_ne!(state["q"].f64s(), vec![0.0; 32]);
-        let unpacked = to_model(&together.manifest, initial_state(&together, 7)).unwrap();
+        let unpacked = to_model(&together.manifest, initial_state(&together, 7).unwrap()).unwrap();
         assert_eq!(unpacked.len(), state.len());
         assert!(state.iter().all(|(name, tensor)| unpacked[name] == *tensor));
     }
 
     #[test]
     fn state_is_everything_but_the_batch() {
-        let state = initial_state(&small(), 0);
+        let state = initial_state(&small(), 0).unwrap();
         assert_eq!(state.keys().collect::<Vec<_>>(), ["w", "b", "m.w", "step"]);
         assert_eq!(state["b"].f64s(), [1.0; 5]);
         assert!(state["m.w"].f64s().iter().all(|value| *value == 0.0));
+    }
+
+    #[test]
+    fn a_manifest_that_contradicts_itself_is_refused() {
+        type Change = fn(&mut Buffer);
+        let message = |change: Change| {
+            let mut bundle = packed();
+            bundle.manifest.buffers.iter_mut().filter(|buffer| buffer.packing.is_some()).for_each(change);
+            initial_state(&bundle, 0).unwrap_err().remove(0).message().to_owned()
+        };
+        let tampered: [(Change, &str); 5] = [
+            (|buffer| buffer.shape[1] = 6, "the buffer `qkv` has another shape than its packing"),
+            (|buffer| buffer.shape = vec![usize::MAX, 2], "the buffer `qkv` is too large"),
+            (
+                |buffer| buffer.packing.as_mut().unwrap().parts[0].shape.clear(),
+                "part `q` of shape [] has no rows to pack",
+            ),
+            (|buffer| buffer.init = None, "the buffer `qkv` must have an initial value"),
+            (|buffer| buffer.name = "w".into(), "the buffer `w` is listed twice"),
+        ];
+        for (change, expected) in tampered {
+            let found = message(change);
+            assert!(found.starts_with("the manifest contradicts itself: ") && found.contains(expected), "{found}");
+        }
     }
 }

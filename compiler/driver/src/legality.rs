@@ -8,7 +8,7 @@ use halite_neuron::legality::{Finding, Profile, check};
 use halite_spec::target::{Basis, CompilerVersion, Level, Provenance, Rule};
 use halite_spec::{ModuleRole, Recipe, Target};
 use halite_support::nearest::suggestion;
-use halite_support::{Diagnostic, Diagnostics, FileId, SourceMap, Span, codes};
+use halite_support::{Diagnostic, Diagnostics, SourceMap, Span, codes};
 use halite_target::Tables;
 use indexmap::IndexMap;
 use std::cmp::Reverse;
@@ -68,7 +68,7 @@ pub fn unknown_version(wanted: &CompilerVersion) -> Option<Diagnostic> {
 }
 
 /// Holds a module to the rules of the recipe's target; nothing is said of CPU XLA.
-pub fn check_module(hlo: &HloModuleProto, recipe: &Recipe, sources: &SourceMap) -> Legality {
+pub(crate) fn check_module(hlo: &HloModuleProto, recipe: &Recipe, sources: &SourceMap) -> Legality {
     if !recipe.target.is_neuron() {
         return Legality::default();
     }
@@ -132,7 +132,7 @@ fn way_out(rule: &Rule) -> String {
 
 /// Where an instruction comes from, by its metadata.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Origin<'a> {
+pub(crate) struct Origin<'a> {
     /// The scopes that it stands in.
     pub scope: &'a str,
     /// The file.
@@ -144,7 +144,7 @@ pub struct Origin<'a> {
 }
 
 /// Where an instruction comes from: what its metadata says itself, or the innermost frame of its call stack.
-pub fn origin<'a>(inst: &'a HloInstructionProto, module: &'a HloModuleProto) -> Option<Origin<'a>> {
+pub(crate) fn origin<'a>(inst: &'a HloInstructionProto, module: &'a HloModuleProto) -> Option<Origin<'a>> {
     let metadata: &OpMetadata = inst.metadata.as_deref()?;
     let own = Origin {
         scope: &metadata.op_name,
@@ -169,11 +169,10 @@ impl Origin<'_> {
     /// The place in a registered text; files are told by their name without folder.
     fn span(&self, sources: &SourceMap) -> Option<Span> {
         let stem = |name: &str| name.rsplit('/').next().unwrap_or(name).to_owned();
-        let files = (0..).map(FileId::new).map_while(|id| sources.get(id).map(|file| (id, file)));
-        let (id, file) = files.into_iter().find(|(_, file)| stem(&file.name) == stem(self.file))?;
+        let file = sources.files().find(|file| stem(file.name()) == stem(self.file))?;
         let line = usize::try_from(self.line).ok()?.checked_sub(1)?;
-        let text = file.text.split_inclusive('\n').nth(line)?;
-        let start: usize = file.text.split_inclusive('\n').take(line).map(str::len).sum();
+        let text = file.text().split_inclusive('\n').nth(line)?;
+        let start: usize = file.text().split_inclusive('\n').take(line).map(str::len).sum();
         let indent = text.len() - text.trim_start().len();
         let byte = |column: i32| {
             let column = usize::try_from(column).ok()?.checked_sub(1)?;
@@ -182,7 +181,7 @@ impl Origin<'_> {
         let [first, end] = self.columns.map(byte);
         let first = first.unwrap_or(indent);
         let end = end.filter(|&end| end > first).unwrap_or_else(|| text.trim_end().len().max(first));
-        Some(Span::new(id, start + first, start + end))
+        Some(Span::new(file.id(), start + first, start + end))
     }
 }
 

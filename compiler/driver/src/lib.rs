@@ -1,13 +1,114 @@
 //! Halite: from a model and a recipe to a verified training step in HLO, and from there to trained weights.
 //!
-//! A [`Session`] compiles; a [`Bundle`] is what it makes; [`train`] and [`execute`] run bundles on an
-//! executor of `halite-runtime`. No function of this library prints or ends the process: what there is to say comes back
-//! as [`Diagnostic`](halite_support::Diagnostic)s, which [`render`] turns into text, and through [`train::Observer`].
+//! # Compiling
+//!
+//! A [`Session`] knows composites, passes and kernels; a [`source::Source`] is a recipe with its model; a [`Bundle`] is what
+//! compiling makes of it: HLO modules as bytes, and a [manifest](spec::Manifest) that says what they take and give.
+//!
+//! ```
+//! use halite::compile::CompileOptions;
+//! use halite::spec::ModuleRole;
+//! use halite::{Session, init, source};
+//!
+//! # fn main() -> Result<(), halite::support::Diagnostics> {
+//! let mut session = Session::new();
+//! let source = source::load("tiny", &["layers=1".to_owned()], &mut session.sources)?;
+//! let bundle = session.compile(&source, &CompileOptions::default())?.bundle;
+//!
+//! let step = bundle.module_with_role(ModuleRole::TrainStep)?;
+//! let hlo: &[u8] = bundle.hlo(step)?;
+//! let in_place = step.outputs.iter().filter(|output| output.alias.is_some()).count();
+//! let state = init::initial_state(&bundle, 7)?;
+//! assert_eq!(in_place, state.len());
+//! # assert!(!hlo.is_empty());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Nothing is global: sessions are independent, are shared by as many threads as there are, and give the same bytes in each.
+//! No function of this library prints, ends the process or changes its environment. What there is to say comes back as
+//! [`Diagnostic`](support::Diagnostic)s, which [`render`] turns into text.
+//!
+//! # Models and recipes in Rust
+//!
+//! [`Session::model`] starts a model with the names and checks of the model language ([`model`]); recipes are values too.
+//!
+//! ```
+//! use halite::compile::CompileOptions;
+//! use halite::model::Init;
+//! use halite::source::Source;
+//! use halite::spec::{AdamW, ModelChoice, Recipe};
+//! use halite::tensor::DType;
+//!
+//! # fn main() -> Result<(), halite::support::Diagnostics> {
+//! let (batch, seq, vocab, hidden) = (2, 8, 16, 4);
+//! let recipe = Recipe::new(ModelChoice::new("bigram"), batch, seq, AdamW::new(1e-3));
+//! let mut session = halite::Session::new();
+//! let model = {
+//!     let m = session.model("bigram", &recipe);
+//!     let tokens = m.batch("tokens", DType::S32, [batch, seq + 1]);
+//!     let table = m.param("table", [vocab, hidden], Init::Normal { std: 0.02 });
+//!     let x = m.call("embedding", [tokens.slice((.., ..seq)), table]).one();
+//!     let head = m.param("head", [vocab, hidden], Init::Normal { std: 0.02 });
+//!     let logits = m.call("linear", [x, head]).one();
+//!     m.output("logits", logits);
+//!     let [loss, count] = m.call("cross_entropy", [logits, tokens.slice((.., 1..))]).results();
+//!     m.finish(loss, count)?
+//! };
+//! let source = Source::new(recipe, model, &mut session.sources)?;
+//! let bundle = session.compile(&source, &CompileOptions::default())?.bundle;
+//! assert_eq!(bundle.manifest.statistics.parameters, 2 * 16 * 4);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Training
+//!
+//! A [`TrainStep`] holds a compiled step and its state on a device of any executor of [`runtime`], such as a PJRT plugin;
+//! [`train`] is the loop around it that `halite train` runs. [`hugging_face`] reads the `config.json` of a checkpoint, and
+//! [`shards`] its weights.
+//!
+//! # Listening and stopping
+//!
+//! ```
+//! use halite::compile::CompileOptions;
+//! use halite::passes::{PassReport, Progress, Watch};
+//! use halite::support::{CancelToken, codes};
+//! use std::sync::Arc;
+//!
+//! /// Stops compiling after the first pass, in whatever thread it ran.
+//! struct FirstOnly(CancelToken);
+//!
+//! impl Progress for FirstOnly {
+//!     fn finished(&self, _module: &str, _report: &PassReport) {
+//!         self.0.cancel();
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), halite::support::Diagnostics> {
+//! let mut session = halite::Session::new();
+//! let source = halite::source::load("tiny", &[], &mut session.sources)?;
+//! let cancel = CancelToken::default();
+//! let mut options = CompileOptions::default();
+//! options.runner.watch = Watch { progress: Some(Arc::new(FirstOnly(cancel.clone()))), cancel };
+//! let errors = session.compile(&source, &options).unwrap_err();
+//! assert_eq!(errors[0].code(), codes::CANCELLED);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Spans of `tracing` lie around compiling, each module and each pass, and around loading and running steps.
+//!
+//! # Extending
+//!
+//! Composites, passes, kernels and pipelines of your own are registered in the [`Session`]; `halite-tests` holds them to golden
+//! files as Halite's own. The crates that the traits come from are [`ir`] and [`passes`].
 
 pub mod bundle;
+mod caller;
 mod chart;
 pub mod compile;
-pub mod content;
+mod content;
 pub mod convert;
 mod definition;
 pub mod dump;
@@ -47,3 +148,8 @@ pub mod model {
 pub use bundle::Bundle;
 pub use session::Session;
 pub use train::TrainStep;
+
+pub use {
+    halite_ir as ir, halite_passes as passes, halite_runtime as runtime, halite_spec as spec,
+    halite_support as support, halite_tensor as tensor,
+};

@@ -18,11 +18,10 @@ mod task;
 mod work;
 mod workers;
 
-pub use command::{COMPILER_LOG, arguments, check_environment, script};
-pub use compiler::{Compiler, Version, find};
-pub use flags::{flag_hash, normalized_flags, text_flag_hash};
+pub use command::{arguments, check_environment, script};
+pub use compiler::{Compiler, find};
+pub use flags::flag_hash;
 pub use job::{End, Outcome, Product};
-pub use key::{KEY_VERSION, canonical_hlo, key};
 pub use store::{Entry, GcRule, Kept, Removed, State, Store};
 pub use task::{Task, plan};
 pub use workers::{MEMORY_PER_JOB, default_jobs, host_memory};
@@ -33,7 +32,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// What [`compile`] needs beside the tasks.
+/// What [`compile`] needs beside the tasks: `Options { jobs: 2, ..Options::new(compiler, store, output, interrupt) }`.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
     /// The compiler.
@@ -50,14 +49,21 @@ pub struct Options<'a> {
     pub interrupt: &'a AtomicBool,
 }
 
+impl<'a> Options<'a> {
+    /// One compiler at a time, for as long as it takes.
+    pub fn new(compiler: &'a Compiler, store: &'a Store, output: &'a Path, interrupt: &'a AtomicBool) -> Self {
+        Self { compiler, store, output, jobs: 1, timeout: None, interrupt }
+    }
+}
+
 /// What is told while compilers run. Calls come from several threads.
 pub trait Observer: Sync {
     /// A task waits for another process that compiles the same.
-    fn waiting(&self, task: &Task);
+    fn waiting(&self, _task: &Task) {}
     /// The compiler was started on a task.
-    fn compiling(&self, task: &Task);
+    fn compiling(&self, _task: &Task) {}
     /// A task is done, one way or the other.
-    fn done(&self, outcome: &Outcome);
+    fn done(&self, _outcome: &Outcome) {}
 }
 
 /// Has every task compiled that the store does not hold, and puts the NEFFs into the output folder.

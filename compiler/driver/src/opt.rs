@@ -2,6 +2,7 @@
 
 use crate::dump::{DumpFilter, Dumper};
 use crate::session::Session;
+use crate::source::known;
 use halite_ir::{Module, VerifyErrors, text, verify};
 use halite_passes::{Findings, PassCx, PassReport, Remark, Runner, RunnerOptions};
 use halite_spec::Recipe;
@@ -43,9 +44,9 @@ impl Session {
     /// The module that a text says, verified.
     ///
     /// # Errors
-    /// Every mistake of the text, or every broken rule of the module.
+    /// When the text is not among the `sources` of this session; every mistake of it, or every broken rule of the module.
     pub fn parse_ir(&self, file: FileId) -> Result<Module, Diagnostics> {
-        let module = text::parse(&self.sources.file(file).text, file, &self.registry)?;
+        let module = text::parse(known(file, &self.sources)?.text(), file, &self.registry)?;
         let located = |error: Diagnostic| error.or_at(Some(Span::new(file, 0, 0)), "in this module");
         let into_located =
             |errors: VerifyErrors| errors.into_diagnostics().into_iter().map(located).collect::<Vec<_>>();
@@ -61,7 +62,7 @@ impl Session {
         let mut module = self.parse_ir(file)?;
         let mut dumper = Dumper::new("opt", options.dumps.as_ref());
         let findings = if options.explain { Findings::with_remarks() } else { Findings::default() };
-        let mut run = || {
+        let mut run = || -> Result<_, Diagnostic> {
             let pipeline = self.passes.pipeline(&options.passes)?;
             let recipe = options.recipe.as_ref();
             let cx = PassCx { registry: &self.registry, recipe, findings: Some(&findings) };
@@ -69,7 +70,7 @@ impl Session {
             runner.run(&pipeline, &mut module, &cx)?;
             Ok(runner.reports().to_vec())
         };
-        let reports = run().map_err(|error| vec![error])?;
+        let reports = run()?;
         let remarks = findings.remarks();
         let warnings = findings.into_audit().diagnostics();
         Ok(Optimized { module, warnings, reports, remarks, dumps: dumper.into_files() })
@@ -93,7 +94,7 @@ mod tests {
     fn passes_run_in_order_and_are_reported() {
         let optimized = optimize(IR, "cse, dce").unwrap();
         assert_eq!(optimized.module.num_insts(), 2);
-        assert_eq!(optimized.reports.iter().map(|report| report.name).collect::<Vec<_>>(), ["cse", "dce"]);
+        assert_eq!(optimized.reports.iter().map(|report| &*report.name).collect::<Vec<_>>(), ["cse", "dce"]);
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod tree;
 
 pub(crate) use rules::check as check_rules;
 
+use crate::source::known;
 use halite_spec::Recipe;
 use halite_support::{Diagnostic, Diagnostics, FileId, SourceMap, Span};
 use indexmap::IndexMap;
@@ -43,7 +44,7 @@ impl Places {
 /// configuration. Each override becomes a source text of its own, so that diagnostics can point into it.
 ///
 /// # Errors
-/// Every mistake that was found, in the order of the text.
+/// When the text is not among `sources`; every mistake that was found, in the order of the text.
 pub fn load(file: FileId, overrides: &[String], sources: &mut SourceMap) -> Result<(Recipe, Places), Diagnostics> {
     load_over(file, None, overrides, sources)
 }
@@ -53,16 +54,16 @@ pub fn load(file: FileId, overrides: &[String], sources: &mut SourceMap) -> Resu
 ///
 /// # Errors
 /// As [`load`]; when the second file says nothing of either.
-pub fn load_over(
+pub(crate) fn load_over(
     file: FileId,
     layer: Option<FileId>,
     overrides: &[String],
     sources: &mut SourceMap,
 ) -> Result<(Recipe, Places), Diagnostics> {
-    let mut root = tree::parse(file, &sources.file(file).text)?;
+    let mut root = tree::parse(file, known(file, sources)?.text())?;
     let mut mistakes = Vec::new();
     if let Some(layer) = layer {
-        layer::lay(&mut root, tree::parse(layer, &sources.file(layer).text)?, &mut mistakes);
+        layer::lay(&mut root, tree::parse(layer, known(layer, sources)?.text())?, &mut mistakes);
     }
     for text in overrides {
         mistakes.extend(overrides::apply(&mut root, text, sources).err());
@@ -76,7 +77,8 @@ pub fn load_over(
     let recipe = root.to_toml().try_into().map_err(unexpected)?;
     let mut places = Places::default();
     root.places("", &mut places.0);
-    let mistakes = rules::check(&recipe, &places);
+    let mut mistakes = rules::check(&recipe, &places);
+    sources.sort(&mut mistakes);
     if mistakes.is_empty() { Ok((recipe, places)) } else { Err(mistakes) }
 }
 
@@ -101,8 +103,8 @@ mod tests {
         load(file, &overrides, &mut sources).map(|(recipe, _)| recipe).map_err(|mistakes| {
             let line = |d: &Diagnostic| {
                 let label = d.primary().expect("every mistake has a place");
-                let at = sources.position(label.span);
-                let file = &sources.file(label.span.file).name;
+                let at = sources.position(label.span).expect("a text of the map");
+                let file = sources.file(label.span.file).expect("a text of the map").name();
                 format!("{file}:{}:{} {} ({})", at.line, at.column, d.message(), d.help_text().unwrap_or("-"))
             };
             mistakes.iter().map(line).collect()

@@ -1,6 +1,6 @@
 //! How diagnostics look: a report for people, JSON for programs. Nothing here prints.
 
-use halite_support::{Diagnostic, Label, Severity, SourceMap, Span, codes};
+use halite_support::{Diagnostic, Label, Position, Severity, SourceMap, Span, codes};
 use miette::{
     GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode, ThemeCharacters, ThemeStyles,
 };
@@ -33,7 +33,8 @@ fn plain_lines(text: &str, between: &str) -> String {
     text.split('\n').map(plain).collect::<Vec<_>>().join(between)
 }
 
-/// A report with headline, source lines, carets, notes and help.
+/// A report with headline, source lines, carets, notes and help. What stands in a text that `sources` does not hold becomes
+/// a note.
 pub fn report(diagnostic: &Diagnostic, sources: &SourceMap, style: Style) -> String {
     let styles = if style.color { ThemeStyles::ansi() } else { ThemeStyles::none() };
     let theme = GraphicalTheme { characters: ThemeCharacters::unicode(), styles };
@@ -51,8 +52,10 @@ fn footer(diagnostic: &Diagnostic, sources: &SourceMap, style: Style) -> String 
     let paint = |word: &str| if style.color { format!("\u{1b}[36m{word}\u{1b}[0m") } else { word.to_owned() };
     let line = |word: &str, text: &str| format!("  {}: {}\n", paint(word), plain_lines(text.trim_end(), "\n        "));
     let file = diagnostic.primary().map(|label| label.span.file);
-    let elsewhere = diagnostic.secondary().iter().filter(|label| Some(label.span.file) != file);
-    let notes = diagnostic.notes().iter().cloned().chain(elsewhere.map(|label| far(label, sources)));
+    let shown = |label: &&Label| Some(label.span.file) == file && sources.file(label.span.file).is_some();
+    let labels = diagnostic.primary().into_iter().chain(diagnostic.secondary());
+    let elsewhere = labels.filter(|label| !shown(label)).map(|label| far(label, sources));
+    let notes = diagnostic.notes().iter().cloned().chain(elsewhere);
     let notes: String = notes.map(|note| line("note", &note)).collect();
     notes + &line("help", diagnostic.remedy())
 }
@@ -66,23 +69,22 @@ struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// Labels in other files than the main one stand in the footer, because a report shows one text.
+    /// Labels in other files than the main one stand in the footer, because a report shows one text; so do those in unknown
+    /// files.
     fn new(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Self {
-        let file = diagnostic.primary().map(|label| label.span.file);
+        let headline = plain_lines(&diagnostic.to_string(), "\n");
+        let Some(file) = diagnostic.primary().and_then(|label| sources.file(label.span.file)) else {
+            return Self { diagnostic, headline, source: None, labels: Vec::new() };
+        };
         let all = diagnostic.primary().into_iter().chain(diagnostic.secondary());
-        let here = all.filter(|label| Some(label.span.file) == file);
-        let labels = here.enumerate().map(|(index, label)| labeled(label, index == 0, sources)).collect();
-        Self {
-            diagnostic,
-            headline: plain_lines(&diagnostic.to_string(), "\n"),
-            source: file.map(|file| sources.file(file)).map(|file| NamedSource::new(&file.name, file.text.clone())),
-            labels,
-        }
+        let here = all.filter(|label| label.span.file == file.id());
+        let labels = here.enumerate().map(|(index, label)| labeled(label, index == 0, file.text().len())).collect();
+        Self { diagnostic, headline, source: Some(NamedSource::new(file.name(), file.text().to_owned())), labels }
     }
 }
 
-fn labeled(label: &Label, primary: bool, sources: &SourceMap) -> LabeledSpan {
-    let length = sources.file(label.span.file).text.len();
+/// A label in a text of `length` bytes.
+fn labeled(label: &Label, primary: bool, length: usize) -> LabeledSpan {
     let start = (label.span.start as usize).min(length);
     let end = (label.span.end as usize).clamp(start, length);
     let text = (!label.text.is_empty()).then(|| plain_lines(&label.text, "\n"));
@@ -91,8 +93,10 @@ fn labeled(label: &Label, primary: bool, sources: &SourceMap) -> LabeledSpan {
 }
 
 fn far(label: &Label, sources: &SourceMap) -> String {
-    let place = place(label.span, sources);
-    format!("{} at {}:{}:{}", label.text, place.file, place.line, place.column)
+    match point(label.span, sources) {
+        Some(Point { file, line, column }) => format!("{} at {file}:{line}:{column}", label.text),
+        None => format!("{}, in a text that is not at hand", if label.text.is_empty() { "here" } else { &label.text }),
+    }
 }
 
 impl fmt::Display for View<'_> {
@@ -126,14 +130,15 @@ impl miette::Diagnostic for View<'_> {
     }
 }
 
-/// One line of JSON: code, severity, message, the main position when there is one, further positions, notes, help.
+/// One line of JSON: code, severity, message, the main position when there is one, further positions, notes, help. A
+/// position in a text that `sources` does not hold is its label alone.
 pub fn json(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
     let record = Record {
         code: diagnostic.code().id,
         severity: diagnostic.severity().word(),
         message: diagnostic.message(),
-        at: diagnostic.primary().map(|label| labeled_place(label, sources)),
-        also: diagnostic.secondary().iter().map(|label| labeled_place(label, sources)).collect(),
+        at: diagnostic.primary().map(|label| place(label, sources)),
+        also: diagnostic.secondary().iter().map(|label| place(label, sources)).collect(),
         notes: diagnostic.notes(),
         recipe_key: diagnostic.recipe_key(),
         help: diagnostic.remedy(),
@@ -141,13 +146,13 @@ pub fn json(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
     serde_json::to_string(&record).expect("a record of strings and numbers has a JSON form")
 }
 
-fn place(span: Span, sources: &SourceMap) -> Place<'_> {
-    let position = sources.position(span);
-    Place { file: &sources.file(span.file).name, line: position.line, column: position.column, label: "" }
+fn point(span: Span, sources: &SourceMap) -> Option<Point<'_>> {
+    let Position { line, column } = sources.position(span)?;
+    Some(Point { file: sources.file(span.file)?.name(), line, column })
 }
 
-fn labeled_place<'a>(label: &'a Label, sources: &'a SourceMap) -> Place<'a> {
-    Place { label: &label.text, ..place(label.span, sources) }
+fn place<'a>(label: &'a Label, sources: &'a SourceMap) -> Place<'a> {
+    Place { point: point(label.span, sources), label: &label.text }
 }
 
 #[derive(Serialize)]
@@ -165,12 +170,19 @@ struct Record<'a> {
     help: &'a str,
 }
 
+/// A label; one in an unknown text has no point.
 #[derive(Serialize)]
 struct Place<'a> {
+    #[serde(flatten)]
+    point: Option<Point<'a>>,
+    label: &'a str,
+}
+
+#[derive(Serialize)]
+struct Point<'a> {
     file: &'a str,
     line: usize,
     column: usize,
-    label: &'a str,
 }
 
 /// The exit code of a run that ended with these diagnostics: 101 for a bug of the compiler, 3 for something that is
@@ -199,6 +211,7 @@ fn is_failure(diagnostic: &Diagnostic) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use halite_support::FileId;
 
     fn example() -> (Diagnostic, SourceMap) {
         let mut sources = SourceMap::new();
@@ -227,6 +240,30 @@ mod tests {
         assert_eq!(json(&diagnostic, &sources), expected);
         let keyed = expected.replace("\"help\"", "\"recipe_key\":\"seq\",\"help\"");
         assert_eq!(json(&diagnostic.key("seq"), &sources), keyed);
+    }
+
+    #[test]
+    fn an_unknown_text_costs_the_excerpt_alone() {
+        let (diagnostic, sources) = example();
+        let known = sources.files().next().unwrap().id();
+        let text = report(&diagnostic, &SourceMap::new(), Style::default());
+        for part in
+            ["error[E0405]: `seq` is 0", "note: a fact", "note: at least 1, in a text that is not at hand", "set it"]
+        {
+            assert!(text.contains(part), "{part} in\n{text}");
+        }
+        let expected = r#"{"code":"E0405","severity":"error","message":"`seq` is 0","label":"at least 1","notes":["a fact"],"help":"set it"}"#;
+        assert_eq!(json(&diagnostic, &SourceMap::new()), expected);
+        // Labels in a known text beside one that is not.
+        let mixed = Diagnostic::error(codes::RECIPE_RANGE, "two places")
+            .at(Span::new(FileId::of("b.toml", ""), 0, 0), "")
+            .also(Span::new(known, 16, 17), "and this");
+        let text = report(&mixed, &sources, Style::default());
+        for part in ["note: here, in a text that is not at hand", "note: and this at a.toml:2:7"] {
+            assert!(text.contains(part), "{part} in\n{text}");
+        }
+        let expected = r#""label":"","also":[{"file":"a.toml","line":2,"column":7,"label":"and this"}]"#;
+        assert!(json(&mixed, &sources).contains(expected), "{}", json(&mixed, &sources));
     }
 
     #[test]

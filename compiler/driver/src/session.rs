@@ -58,7 +58,7 @@ mod tests {
         fn shared<T: Send + Sync>() {}
         shared::<Session>();
         shared::<crate::Bundle>();
-        shared::<crate::TrainStep<'_>>();
+        shared::<crate::TrainStep>();
         shared::<crate::source::Source>();
     }
 }

@@ -37,9 +37,9 @@ const MARK: (&str, &str) = ("format", "pt");
 pub fn read(path: &Path) -> std::result::Result<Tensors, Diagnostics> {
     let path = &located(path);
     if !is_index(path) {
-        return tensors::read(path).map_err(|error| vec![error]);
+        return tensors::read(path).map_err(Diagnostics::from);
     }
-    let index = read_index(path).map_err(|error| vec![error])?;
+    let index = read_index(path)?;
     let folder = files::folder_of(path);
     let (mut all, mut mistakes) = (Tensors::new(), Diagnostics::new());
     for shard in index.weight_map.values().collect::<IndexSet<_>>() {

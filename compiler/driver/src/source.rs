@@ -6,7 +6,8 @@ use crate::recipe_file::{self, Places};
 use halite_lang::Elaborated;
 use halite_spec::Recipe;
 use halite_support::nearest::suggestion;
-use halite_support::{Diagnostic, Diagnostics, FileId, SourceMap, Span, codes};
+use halite_support::{Diagnostic, Diagnostics, FileId, SourceFile, SourceMap, Span, codes};
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -24,8 +25,10 @@ lr = 1e-3
 clip_norm = 1.0
 ";
 
-/// A recipe with its model, loaded.
+/// A recipe with its model, loaded. Every session compiles it: where its texts are not among the `sources` of the session,
+/// diagnostics say less of places.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Source {
     /// A short name: that of the preset or the stem of the file.
     pub name: String,
@@ -48,7 +51,7 @@ pub struct Source {
 #[non_exhaustive]
 pub enum Model {
     /// A text, which is elaborated with the configuration of the recipe.
-    Text(FileId),
+    Text(Arc<SourceFile>),
     /// One that is built already, e.g. with [`ModelBuilder`](crate::model::ModelBuilder). It has its configuration: what
     /// the recipe says of it must agree.
     Built(Arc<Elaborated>),
@@ -57,7 +60,15 @@ pub enum Model {
 impl Model {
     /// The beginning of its text.
     pub(crate) fn span(&self) -> Option<Span> {
-        if let Model::Text(file) = self { Some(Span::new(*file, 0, 0)) } else { None }
+        if let Model::Text(file) = self { Some(Span::new(file.id(), 0, 0)) } else { None }
+    }
+
+    /// The texts that its instructions come from: its own, or, where it is built, those that `known` holds.
+    pub(crate) fn sources<'s>(&self, known: &'s SourceMap) -> Cow<'s, SourceMap> {
+        let Model::Text(file) = self else { return Cow::Borrowed(known) };
+        let mut own = SourceMap::new();
+        own.insert(file.clone());
+        Cow::Owned(own)
     }
 }
 
@@ -118,7 +129,7 @@ impl Source {
                 let name = definition.name.clone();
                 return Ok(defined(name, (recipe, places), recipe_source, definition));
             }
-            ModelInput::Text(text) => Model::Text(sources.add(format!("<{name}.hal>"), text)),
+            ModelInput::Text(text) => Model::Text(registered(format!("<{name}.hal>"), text, sources)),
             ModelInput::Built(model) => Model::Built(Arc::new(model)),
         };
         Ok(Self { name: name.clone(), recipe, recipe_source, places, model_name: name, model, warnings: Vec::new() })
@@ -138,7 +149,7 @@ pub fn load(input: &str, overrides: &[String], sources: &mut SourceMap) -> Resul
 ///
 /// # Errors
 /// As [`load`].
-pub fn load_over(
+pub(crate) fn load_over(
     input: &str,
     layer: Option<FileId>,
     overrides: &[String],
@@ -148,7 +159,7 @@ pub fn load_over(
     let changes = Changes { layer, overrides };
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("toml") => {
-            let text = files::read_text(path).map_err(|error| vec![error])?;
+            let text = files::read_text(path)?;
             from_recipe(stem(path), sources.add(input, text), &files::folder_of(path), changes, sources)
         }
         Some("hal" | "json") => from_model(path, changes, sources),
@@ -206,6 +217,25 @@ fn defined(
     Source { name, recipe, recipe_source, places, model_name, model, warnings }
 }
 
+/// Registers a text, which more than the map is to hold.
+pub(crate) fn registered(name: String, text: impl Into<String>, sources: &mut SourceMap) -> Arc<SourceFile> {
+    let file = Arc::new(SourceFile::new(name, text));
+    sources.insert(file.clone());
+    file
+}
+
+/// The text of an id.
+///
+/// # Errors
+/// When it is not among `sources`.
+pub(crate) fn known(file: FileId, sources: &SourceMap) -> Result<&SourceFile, Diagnostics> {
+    let foreign = || {
+        let error = Diagnostic::error(codes::INPUT, "the text is not among the sources at hand");
+        vec![error.help("add it to the `sources` of the session that reads it")]
+    };
+    Ok(sources.file(file).ok_or_else(foreign)?)
+}
+
 fn unknown_input(input: &str) -> Diagnostic {
     let known: Vec<&str> = halite_models::presets().iter().map(|(name, _)| *name).collect();
     Diagnostic::error(
@@ -245,7 +275,7 @@ mod tests {
         let loaded = load(recipe.to_str().unwrap(), &[], &mut sources).unwrap();
         assert_eq!((loaded.name.as_str(), loaded.model_name.as_str()), ("r", "mine"));
         let Model::Text(file) = loaded.model else { panic!("a text was loaded") };
-        assert_eq!(sources.file(file).text, "model mine {}");
+        assert_eq!((file.text(), sources.file(file.id())), ("model mine {}", Some(&file)));
     }
 
     #[test]

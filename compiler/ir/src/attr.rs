@@ -262,7 +262,6 @@ impl AttrSlot for Arc<HostTensor> {
 }
 
 /// Declares an enum whose variants are words in IR text and implements [`AttrSlot`] for it.
-#[macro_export]
 macro_rules! word_attr {
     ($(#[$meta:meta])* $name:ident, $expected:literal { $($(#[$variant_meta:meta])* $variant:ident = $word:literal),* $(,)? }) => {
         $(#[$meta])*
@@ -279,16 +278,17 @@ macro_rules! word_attr {
             }
         }
 
-        impl $crate::attr::AttrSlot for $name {
-            fn get(&self) -> $crate::attr::Attr {
-                $crate::attr::Attr::Word(self.word().into())
+        impl crate::attr::AttrSlot for $name {
+            fn get(&self) -> crate::attr::Attr {
+                crate::attr::Attr::Word(self.word().into())
             }
 
-            fn set(&mut self, attr: &$crate::attr::Attr) -> ::core::result::Result<(), &'static str> {
-                let $crate::attr::Attr::Word(word) = attr else { return Err($expected) };
+            fn set(&mut self, attr: &crate::attr::Attr) -> ::core::result::Result<(), &'static str> {
+                let crate::attr::Attr::Word(word) = attr else { return Err($expected) };
                 *self = Self::ALL.iter().copied().find(|v| *word == v.word()).ok_or($expected)?;
                 Ok(())
             }
         }
     };
 }
+pub(crate) use word_attr;

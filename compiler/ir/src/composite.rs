@@ -19,35 +19,39 @@ use std::sync::Arc;
 
 /// What an attribute of a composite may be.
 #[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
 pub struct AttrSpec {
     /// Its name.
-    pub name: &'static str,
+    pub name: Name,
     /// Its value when left out; also fixes its kind. `None` makes it required and a whole number.
     pub default: Option<Attr>,
     /// Whether text leaves it out at its default.
     pub implied: bool,
     /// One line for people.
-    pub doc: &'static str,
+    pub doc: String,
 }
 
 impl AttrSpec {
     /// A required whole number.
-    pub fn required(name: &'static str, doc: &'static str) -> Self {
-        Self { name, default: None, implied: false, doc }
+    pub fn required(name: impl Into<Name>, doc: impl Into<String>) -> Self {
+        Self { name: name.into(), default: None, implied: false, doc: doc.into() }
     }
 
     /// An optional attribute.
-    pub fn optional(name: &'static str, default: Attr, doc: &'static str) -> Self {
-        Self { name, default: Some(default), implied: false, doc }
+    pub fn optional(name: impl Into<Name>, default: Attr, doc: impl Into<String>) -> Self {
+        Self { default: Some(default), ..Self::required(name, doc) }
     }
 
     /// An optional attribute that most applications do without: text shows it only where it differs from its default.
-    pub fn refinement(name: &'static str, default: Attr, doc: &'static str) -> Self {
+    pub fn refinement(name: impl Into<Name>, default: Attr, doc: impl Into<String>) -> Self {
         Self { implied: true, ..Self::optional(name, default, doc) }
     }
 }
 
 /// The attributes of a composite instruction, in the order of its schema.
+///
+/// Values were checked against the schema when the instruction was made. A definition that asks for an attribute which its
+/// schema does not list, or by another kind, panics: that is a mistake in its code.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Attrs {
     /// Shared by the copies of an instruction.
@@ -97,25 +101,25 @@ impl Attrs {
         }
         let mut values = Vec::with_capacity(schema.len());
         for spec in schema {
-            let found = given.iter().find(|(name, _)| *name == spec.name).map(|(_, attr)| attr.clone());
+            let found = given.iter().find(|(name, _)| spec.name == *name).map(|(_, attr)| attr.clone());
             let attr = match (found, &spec.default) {
                 (Some(Attr::Int(value)), Some(Attr::Real(_))) => Attr::Real(Real(value as f64)),
                 (Some(attr), default) => {
                     let expected = default.as_ref().unwrap_or(&Attr::Int(0));
                     if std::mem::discriminant(&attr) != std::mem::discriminant(expected) {
                         return Err(
-                            error(format!("`{}` of `{composite}` has the wrong kind", spec.name)).note(spec.doc)
+                            error(format!("`{}` of `{composite}` has the wrong kind", spec.name)).note(&*spec.doc)
                         );
                     }
                     attr
                 }
                 (None, Some(default)) => default.clone(),
                 (None, None) => {
-                    return Err(error(format!("`{composite}` needs attribute `{}`", spec.name)).note(spec.doc));
+                    return Err(error(format!("`{composite}` needs attribute `{}`", spec.name)).note(&*spec.doc));
                 }
             };
             let implied = spec.default.clone().filter(|_| spec.implied);
-            values.push(Given { name: spec.name.into(), attr, implied });
+            values.push(Given { name: spec.name.clone(), attr, implied });
         }
         Ok(Self { values: values.into(), cast: None })
     }
@@ -227,11 +231,8 @@ pub struct Composite {
 /// One from outside is registered with a session's registry; models then call it by name:
 ///
 /// ```
-/// use halite_ir::{
-///     AttrSpec, Attrs, Builder, CompositeDef, InferCx, Policy, Registry, Sample, TensorType, Types, Value, Values,
-/// };
+/// use halite_ir::{Attrs, Builder, CompositeDef, InferCx, Policy, Registry, TensorType, Types, Value, Values};
 /// use halite_support::Result;
-/// use halite_tensor::DType;
 /// use std::sync::Arc;
 ///
 /// /// `x * x`
@@ -241,10 +242,6 @@ pub struct Composite {
 /// impl CompositeDef for Square {
 ///     fn name(&self) -> &str {
 ///         "square"
-///     }
-///
-///     fn schema(&self) -> &[AttrSpec] {
-///         &[]
 ///     }
 ///
 ///     fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
@@ -258,10 +255,6 @@ pub struct Composite {
 ///     fn policy(&self) -> Policy {
 ///         Policy::ELEMENTWISE
 ///     }
-///
-///     fn samples(&self, _: DType) -> Vec<Sample> {
-///         Vec::new()
-///     }
 /// }
 ///
 /// let mut registry = Registry::builtin();
@@ -272,8 +265,10 @@ pub trait CompositeDef: fmt::Debug + Send + Sync {
     /// The name in IR text and in models.
     fn name(&self) -> &str;
 
-    /// Its attributes.
-    fn schema(&self) -> &[AttrSpec];
+    /// Its attributes; without them it has none.
+    fn schema(&self) -> &[AttrSpec] {
+        &[]
+    }
 
     /// The types of the results. Must agree with the decomposition.
     ///
@@ -304,8 +299,11 @@ pub trait CompositeDef: fmt::Debug + Send + Sync {
     /// How mixed precision treats it as a whole.
     fn policy(&self) -> Policy;
 
-    /// As [`OpDef::samples`](crate::OpDef::samples).
-    fn samples(&self, float: DType) -> Vec<Sample>;
+    /// Small applications for tests, as [`OpDef::samples`](crate::OpDef::samples); `float` is their element type.
+    fn samples(&self, float: DType) -> Vec<Sample> {
+        let _ = float;
+        Vec::new()
+    }
 }
 
 impl Composite {

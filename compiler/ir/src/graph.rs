@@ -154,7 +154,7 @@ pub fn reached_functions(module: &Module) -> Vec<bool> {
 
 /// Which functions the last of them names in ops that `follows` holds of, directly or through others; the last counts as
 /// one. Callees come before callers.
-pub fn reached_through(functions: &[Function], follows: impl Fn(&Op) -> bool) -> Vec<bool> {
+pub(crate) fn reached_through(functions: &[Function], follows: impl Fn(&Op) -> bool) -> Vec<bool> {
     let mut reached = vec![false; functions.len()];
     if let Some(entry) = reached.last_mut() {
         *entry = true;

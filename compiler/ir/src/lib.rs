@@ -42,7 +42,7 @@ pub use ops::Op;
 pub use policy::{Follows, OpClass, loses};
 pub use registry::Registry;
 pub use rewrite::{Rewriter, rewrite_functions, rewrite_planned};
-pub use rounding::{Widened, compute_dtype, engine, narrows, set_accumulate, widened};
+pub use rounding::{Widened, engine, narrows, set_accumulate, widened};
 pub use sample::{sample_inputs, sample_module};
 pub use syntax::*;
 pub use ty::{Placement, TensorType, Types};

@@ -9,14 +9,14 @@ use crate::ops::Op;
 use crate::registry::Registry;
 use crate::syntax::{FuncId, Function, Value};
 use crate::ty::{TensorType, Types};
-use halite_support::{Diagnostic, Result};
+use halite_support::{Diagnostic, Name, Result};
 use halite_tensor::{DType, HostTensor};
 use smallvec::SmallVec;
 use std::fmt;
 
 /// Everything the compiler knows about an op. There are no hidden defaults: an op that has no gradient, no lowering or
 /// no samples says so and why.
-pub trait OpDef: fmt::Debug {
+pub trait OpDef: fmt::Debug + sealed::Sealed {
     /// The name in IR text: the StableHLO mnemonic where there is one.
     fn name(&self) -> &str;
 
@@ -98,6 +98,11 @@ impl InferCx<'_> {
     }
 }
 
+pub(crate) mod sealed {
+    /// Ops are those of this crate; others add composites.
+    pub trait Sealed {}
+}
+
 /// What a gradient rule is given.
 #[derive(Debug)]
 pub struct VjpCx<'a> {
@@ -132,7 +137,7 @@ pub enum Vjp {
     /// One cotangent for each operand; `None` is a symbolic zero.
     Cotangents(SmallVec<[Option<Value>; 4]>),
     /// There is no derivative, for this reason.
-    None(&'static str),
+    None(String),
 }
 
 impl Vjp {
@@ -144,6 +149,11 @@ impl Vjp {
     /// Cotangents in operand order.
     pub fn of(cts: impl IntoIterator<Item = Option<Value>>) -> Self {
         Self::Cotangents(cts.into_iter().collect())
+    }
+
+    /// There is no derivative, for this reason: half a sentence for people.
+    pub fn none(reason: impl Into<String>) -> Self {
+        Self::None(reason.into())
     }
 
     /// Zero for each of `count` operands: the op is locally constant almost everywhere.
@@ -195,7 +205,7 @@ impl Cost {
 #[derive(Clone, Debug)]
 pub struct Sample {
     /// What it shows, in a word or two; unique among the samples of an op.
-    pub label: &'static str,
+    pub label: Name,
     /// The op.
     pub op: Op,
     /// Its operands.
@@ -209,8 +219,8 @@ pub struct Sample {
 
 impl Sample {
     /// A sample on one rank that must be bit-exact.
-    pub fn new(label: &'static str, op: impl Into<Op>, args: impl IntoIterator<Item = SampleArg>) -> Self {
-        Self { label, op: op.into(), args: args.into_iter().collect(), ulps: 0.0, ranks: 1 }
+    pub fn new(label: impl Into<Name>, op: impl Into<Op>, args: impl IntoIterator<Item = SampleArg>) -> Self {
+        Self { label: label.into(), op: op.into(), args: args.into_iter().collect(), ulps: 0.0, ranks: 1 }
     }
 
     /// Allows XLA `ulps` units of roundoff.

@@ -1,6 +1,6 @@
 //! The inventory of primitives: one `mod` line and one list line each.
 
-pub mod class;
+pub(crate) mod class;
 
 mod abs;
 mod add;
@@ -27,6 +27,7 @@ mod divide;
 mod dot_general;
 mod dynamic_slice;
 mod dynamic_update_slice;
+mod elementwise;
 mod erf;
 mod exponential;
 mod exponential_minus_one;
@@ -88,6 +89,7 @@ pub use compare::Direction;
 
 use crate::composite::Composite;
 use crate::op::OpDef;
+use crate::op::sealed::Sealed;
 
 macro_rules! ops {
     ($($module:ident :: $Op:ident),* $(,)?) => {
@@ -123,6 +125,9 @@ macro_rules! ops {
                 vec![$(Op::$Op($Op::default()),)*]
             }
         }
+
+        $(impl Sealed for $Op {})*
+        impl Sealed for Composite {}
 
         $(impl From<$Op> for Op {
             fn from(op: $Op) -> Self {

@@ -23,7 +23,7 @@ pub fn narrows(cx: &InferCx<'_>, op: &Op, args: &[&TensorType], results: &[Tenso
 }
 
 /// The float type in which an instruction computes; `None` when no float goes in.
-pub fn compute_dtype(cx: &InferCx<'_>, op: &Op, args: &[&TensorType]) -> Option<DType> {
+pub(crate) fn compute_dtype(cx: &InferCx<'_>, op: &Op, args: &[&TensorType]) -> Option<DType> {
     if let Op::Composite(Composite { attrs, .. }) = op
         && let Some(compute) = attrs.compute()
     {
@@ -44,6 +44,7 @@ pub fn engine(dtype: DType) -> DType {
 
 /// The op computing into the type of its engine instead of a narrower result: what is left is one narrowing.
 #[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
 pub struct Widened {
     /// The op.
     pub op: Op,

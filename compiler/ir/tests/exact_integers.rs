@@ -43,7 +43,8 @@ fn check(function: &Function) -> Result<(), Diagnostic> {
 /// Checks a function given as text, without its first line.
 fn check_text(function: &str) -> Result<(), Diagnostic> {
     let text = format!("halite.ir 1\nmodule @m {{phase = built}}\n\n{function}");
-    let module = parse(&text, FileId::new(0), &Registry::builtin()).unwrap_or_else(|errors| panic!("{errors:#?}"));
+    let module =
+        parse(&text, FileId::of("test.ir", &text), &Registry::builtin()).unwrap_or_else(|errors| panic!("{errors:#?}"));
     check(module.entry().unwrap())
 }
 

@@ -17,7 +17,7 @@ const TEXT: &str = "func @f(%x: f32[4], %w: f32[4]) -> (f32[4]) {
 ";
 
 fn read(text: &str) -> Module {
-    parse(text, FileId::new(0), &Registry::builtin()).unwrap_or_else(|errors| panic!("{errors:#?}"))
+    parse(text, FileId::of("test.ir", text), &Registry::builtin()).unwrap_or_else(|errors| panic!("{errors:#?}"))
 }
 
 #[test]

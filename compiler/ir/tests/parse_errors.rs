@@ -7,7 +7,7 @@ use halite_tensor::DType;
 use std::panic::AssertUnwindSafe;
 
 fn errors(text: &str) -> Diagnostics {
-    parse(text, FileId::new(0), &Registry::builtin()).err().unwrap_or_default()
+    parse(text, FileId::of("test.ir", text), &Registry::builtin()).err().unwrap_or_default()
 }
 
 /// `line:column code message` and the help, for each error.
@@ -15,7 +15,8 @@ fn report(text: &str) -> Vec<String> {
     let mut sources = SourceMap::new();
     sources.add("test.ir", text);
     let line = |error: &Diagnostic| {
-        let at = sources.position(error.primary().expect("every complaint about text has a position").span);
+        let label = error.primary().expect("every complaint about text has a position");
+        let at = sources.position(label.span).expect("the text is registered");
         let help = error.help_text().map(|help| format!(" ({help})")).unwrap_or_default();
         format!("{}:{} {:?} {}{help}", at.line, at.column, error.code(), error.message())
     };
@@ -293,11 +294,13 @@ fn mutated_texts_never_panic() {
         for _ in 0..=random.below(3) {
             mutate(&mut text, &mut random);
         }
-        let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| parse(&text, FileId::new(0), &registry)));
+        let outcome =
+            std::panic::catch_unwind(AssertUnwindSafe(|| parse(&text, FileId::of("test.ir", &text), &registry)));
         match outcome {
             Ok(Ok(module)) => {
                 read += 1;
-                let again = parse(&print(&module), FileId::new(0), &registry);
+                let printed = print(&module);
+                let again = parse(&printed, FileId::of("test.ir", &printed), &registry);
                 assert!(again.is_ok(), "{text}\n{again:?}");
             }
             Ok(Err(errors)) => {

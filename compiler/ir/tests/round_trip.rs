@@ -8,7 +8,7 @@ use halite_tensor::{DType, HostTensor, Packing, Part};
 use std::sync::Arc;
 
 fn read(text: &str) -> Module {
-    parse(text, FileId::new(0), &Registry::builtin()).unwrap_or_else(|errors| panic!("{errors:?}\n{text}"))
+    parse(text, FileId::of("test.ir", text), &Registry::builtin()).unwrap_or_else(|errors| panic!("{errors:?}\n{text}"))
 }
 
 /// Prints, reads and prints again.
@@ -85,7 +85,7 @@ fn text_reads_back_to_itself() {
     let start = MLP.find("%1 = add").unwrap();
     assert_eq!(
         module.locs.span(add.loc),
-        Some(Span::new(FileId::new(0), start, start + "%1 = add %c, %c.1 : f32[4]".len()))
+        Some(Span::new(FileId::of("test.ir", MLP), start, start + "%1 = add %c, %c.1 : f32[4]".len()))
     );
 }
 

@@ -27,7 +27,7 @@ func @main(%b: f32[4] {batch}, %w: f32[4] {weight, init = ones}, %m: f32[4] {sta
 "#;
 
 fn read(text: &str) -> Module {
-    parse(text, FileId::new(0), &Registry::builtin()).unwrap_or_else(|errors| panic!("{errors:#?}"))
+    parse(text, FileId::of("test.ir", text), &Registry::builtin()).unwrap_or_else(|errors| panic!("{errors:#?}"))
 }
 
 fn check(module: &Module) -> Result<(), VerifyErrors> {

@@ -14,7 +14,7 @@ fn run(text: &str, overrides: Vec<Override>) -> (SourceMap, Result<Elaborated, D
 /// `E0301@4` for each error: code and line, 0 when there is no place.
 fn errors_with(text: &str, overrides: Vec<Override>) -> Vec<String> {
     let (sources, result) = run(text, overrides);
-    let line = |span| sources.position(span).line;
+    let line = |span| sources.position(span).expect("the text is registered").line;
     let show = |d: &halite_support::Diagnostic| format!("{}@{}", d.code().id, d.primary().map_or(0, |p| line(p.span)));
     result.err().unwrap_or_default().iter().map(show).collect()
 }
@@ -267,7 +267,7 @@ fn damaged_models_never_panic() {
             for error in result.err().unwrap_or_default() {
                 assert!(error.severity() == halite_support::Severity::Error, "{error:?}");
                 let label = error.primary().unwrap();
-                sources.position(label.span);
+                assert!(sources.position(label.span).is_some(), "{error:?}");
             }
         }
     }

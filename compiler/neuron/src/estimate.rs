@@ -47,6 +47,7 @@ pub struct Question<'a> {
 
 /// An estimate and the way to it.
 #[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
 pub struct Analysis {
     /// The estimate, without a comparison.
     pub estimate: Estimate,

@@ -64,6 +64,7 @@ impl Profile {
 
 /// An instruction that breaks a rule.
 #[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
 pub struct Finding<'a> {
     /// The rule.
     pub rule: &'static Rule,

@@ -7,13 +7,30 @@ use std::fmt;
 
 /// A diagnostic code with its explanation.
 #[derive(Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Code {
-    /// `E` and four digits.
+    /// A letter and four digits; ours begin with `E`.
     pub id: &'static str,
     /// One paragraph: what it means.
     pub explanation: &'static str,
     /// What usually mends it, for diagnostics that know nothing better.
     pub remedy: &'static str,
+}
+
+impl Code {
+    /// A code for what a pass from outside finds. An id that begins with another letter than `E` will never be one of ours.
+    ///
+    /// ```
+    /// use halite_support::{Code, Diagnostic};
+    ///
+    /// const TOO_DEEP: Code = Code::new("X0001", "The model has more layers than the board takes.", "take layers out");
+    ///
+    /// let error = Diagnostic::error(TOO_DEEP, "80 layers, the board takes 64");
+    /// assert_eq!((error.code().id, error.remedy()), ("X0001", "take layers out"));
+    /// ```
+    pub const fn new(id: &'static str, explanation: &'static str, remedy: &'static str) -> Self {
+        Self { id, explanation, remedy }
+    }
 }
 
 impl fmt::Debug for Code {

@@ -58,6 +58,13 @@ struct Data {
 /// Several diagnostics of one run, in source order.
 pub type Diagnostics = Vec<Diagnostic>;
 
+/// So that `?` carries one diagnostic to where several are returned.
+impl From<Diagnostic> for Diagnostics {
+    fn from(diagnostic: Diagnostic) -> Self {
+        vec![diagnostic]
+    }
+}
+
 impl Diagnostic {
     fn new(code: Code, severity: Severity, message: String) -> Self {
         Self(Box::new(Data {

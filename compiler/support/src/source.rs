@@ -1,12 +1,32 @@
 //! Source texts and positions in them.
 
-use crate::entity;
+use crate::Diagnostic;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
-entity!(
-    /// A text registered in a [`SourceMap`].
-    FileId,
-    "file"
-);
+/// Which text: the same name and the same text have the same id, in every [`SourceMap`] and every process.
+///
+/// It is a hash of 64 bits and stands in no output. Ids are ordered, but not as their texts were registered:
+/// [`SourceMap::sort`] knows that order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileId(u64);
+
+impl FileId {
+    /// The id of a text under a name.
+    pub fn of(name: &str, text: &str) -> Self {
+        let mut hasher = DefaultHasher::new();
+        (name, text).hash(&mut hasher);
+        Self(hasher.finish())
+    }
+}
+
+impl fmt::Debug for FileId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "file{:016x}", self.0)
+    }
+}
 
 /// A range of bytes in one source text.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
@@ -44,19 +64,42 @@ pub struct Position {
     pub column: usize,
 }
 
-/// One registered text.
-#[derive(Clone, Debug)]
+/// A text with its name.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SourceFile {
-    /// The name people see: a path as the user gave it, or `<name>` for built-in texts.
-    pub name: String,
-    /// The whole text.
-    pub text: String,
+    id: FileId,
+    name: String,
+    text: String,
 }
 
-/// Owns the texts that spans point into.
+impl SourceFile {
+    /// A text under the name people will see: a path as the user gave it, or `<name>` for built-in texts.
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
+        let (name, text) = (name.into(), text.into());
+        Self { id: FileId::of(&name, &text), name, text }
+    }
+
+    /// What spans call it.
+    pub fn id(&self) -> FileId {
+        self.id
+    }
+
+    /// The name people see.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The whole text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+/// Holds the texts that spans point into. An id that a map does not hold is unknown to it, never another text.
 #[derive(Clone, Debug, Default)]
 pub struct SourceMap {
-    files: Vec<SourceFile>,
+    files: Vec<Arc<SourceFile>>,
+    index: BTreeMap<FileId, usize>,
 }
 
 impl SourceMap {
@@ -65,51 +108,108 @@ impl SourceMap {
         Self::default()
     }
 
-    /// Registers a text under the name people will see.
+    /// Registers a text under the name people will see. One that is there already is not registered again.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> FileId {
-        self.files.push(SourceFile { name: name.into(), text: text.into() });
-        FileId::new(self.files.len() - 1)
+        self.insert(Arc::new(SourceFile::new(name, text)))
     }
 
-    /// The file behind a handle, if it is one of this map's.
-    pub fn get(&self, id: FileId) -> Option<&SourceFile> {
-        self.files.get(id.index())
+    /// Registers a text that others hold too, unless it is there already.
+    pub fn insert(&mut self, file: Arc<SourceFile>) -> FileId {
+        let id = file.id;
+        self.index.entry(id).or_insert_with(|| {
+            self.files.push(file);
+            self.files.len() - 1
+        });
+        id
     }
 
-    /// The file behind a handle of this map.
-    pub fn file(&self, id: FileId) -> &SourceFile {
-        &self.files[id.index()]
+    /// The text of an id, if the map holds it.
+    pub fn file(&self, id: FileId) -> Option<&Arc<SourceFile>> {
+        self.files.get(*self.index.get(&id)?)
     }
 
-    /// The text a span covers; empty when the span lies outside its file.
+    /// All texts in the order of their registration.
+    pub fn files(&self) -> impl Iterator<Item = &Arc<SourceFile>> {
+        self.files.iter()
+    }
+
+    /// The text a span covers; empty when the span lies outside its file, or the file is unknown.
     pub fn snippet(&self, span: Span) -> &str {
-        self.file(span.file).text.get(span.start as usize..span.end as usize).unwrap_or("")
+        self.file(span.file).and_then(|file| file.text.get(span.start as usize..span.end as usize)).unwrap_or("")
     }
 
-    /// Line and column of a span's first byte.
-    pub fn position(&self, span: Span) -> Position {
-        let text = &self.file(span.file).text;
+    /// Line and column of a span's first byte; `None` when its file is unknown.
+    pub fn position(&self, span: Span) -> Option<Position> {
+        let text = &self.file(span.file)?.text;
         let mut start = (span.start as usize).min(text.len());
         while !text.is_char_boundary(start) {
             start -= 1;
         }
         let before = &text[..start];
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        Position { line: before.matches('\n').count() + 1, column: before[line_start..].chars().count() + 1 }
+        let column = before[line_start..].chars().count() + 1;
+        Some(Position { line: before.matches('\n').count() + 1, column })
+    }
+
+    /// Puts diagnostics in the order of texts and of places in them: those without a place first, those in unknown texts
+    /// last, equals as they are.
+    pub fn sort(&self, diagnostics: &mut [Diagnostic]) {
+        let rank = |span: Span| self.index.get(&span.file).copied().unwrap_or(usize::MAX);
+        diagnostics.sort_by_key(|diagnostic| diagnostic.primary().map(|label| (rank(label.span), label.span)));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::codes;
 
     #[test]
     fn positions_count_lines_and_characters_from_one() {
         let mut map = SourceMap::new();
         let file = map.add("a.hal", "one\ntwö x\n");
         let at = |start| map.position(Span::new(file, start, start + 1));
-        assert_eq!(at(0), Position { line: 1, column: 1 });
-        assert_eq!(at(9), Position { line: 2, column: 5 });
+        assert_eq!(at(0), Some(Position { line: 1, column: 1 }));
+        assert_eq!(at(9), Some(Position { line: 2, column: 5 }));
         assert_eq!(map.snippet(Span::new(file, 0, 3)), "one");
+    }
+
+    #[test]
+    fn an_id_is_one_text_in_every_map() {
+        let (mut map, mut other) = (SourceMap::new(), SourceMap::new());
+        let ids = [("a", "1"), ("a", "2"), ("b", "1")].map(|(name, text)| map.add(name, text));
+        assert!(ids[0] != ids[1] && ids[0] != ids[2] && ids[1] != ids[2]);
+        assert_eq!(map.add("a", "2"), ids[1]);
+        assert_eq!(
+            map.files().map(|file| (file.name(), file.text())).collect::<Vec<_>>(),
+            [("a", "1"), ("a", "2"), ("b", "1")]
+        );
+        assert_eq!(other.add("b", "1"), ids[2]);
+        assert_eq!(other.file(ids[2]), map.file(ids[2]));
+    }
+
+    #[test]
+    fn an_unknown_id_is_no_text() {
+        let mut map = SourceMap::new();
+        map.add("a", "text");
+        let span = Span::new(FileId::of("b", "text"), 0, 4);
+        assert_eq!((map.file(span.file), map.snippet(span), map.position(span)), (None, "", None));
+    }
+
+    #[test]
+    fn diagnostics_are_sorted_by_registration_and_place() {
+        let mut map = SourceMap::new();
+        let names: Vec<String> = (0..8).map(|number| format!("{number}.hal")).collect();
+        let ids: Vec<FileId> = names.iter().map(|name| map.add(name, "text")).collect();
+        let at =
+            |id, start, message: &str| Diagnostic::error(codes::INPUT, message).at(Span::new(id, start, start), "");
+        let mut all = vec![at(FileId::of("x", ""), 0, "unknown"), at(ids[0], 2, "0.hal second")];
+        all.extend(names.iter().zip(&ids).rev().map(|(name, &id)| at(id, 1, name)));
+        all.push(Diagnostic::error(codes::INPUT, "nowhere"));
+        map.sort(&mut all);
+        let messages: Vec<&str> = all.iter().map(Diagnostic::message).collect();
+        assert_eq!(messages[..3], ["nowhere", "0.hal", "0.hal second"]);
+        assert_eq!(messages[3..10], names[1..]);
+        assert_eq!(messages[10], "unknown");
     }
 }

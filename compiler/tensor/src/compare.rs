@@ -4,6 +4,7 @@ use crate::HostTensor;
 
 /// How far two tensors are apart.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[non_exhaustive]
 pub struct Difference {
     /// Largest `|a - b|`; infinite when one is NaN or infinite and the other is not the same.
     pub max_abs: f64,

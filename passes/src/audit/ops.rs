@@ -161,6 +161,7 @@ fn widest<'t>(types: impl Iterator<Item = &'t TensorType>) -> Option<DType> {
 
 /// What an instruction of the entry does that needs precision.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct PrecisionUse {
     /// Its position.
     pub inst: usize,

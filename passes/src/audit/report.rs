@@ -16,6 +16,7 @@ const MAX_SCOPES: usize = 4;
 
 /// What an audit found, and how much it looked at.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Audit {
     findings: IndexMap<Place, Finding>,
     /// How much it looked at.
@@ -24,6 +25,7 @@ pub struct Audit {
 
 /// How much an audit looked at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub struct Checked {
     /// Sensitive ops.
     pub sensitive: usize,

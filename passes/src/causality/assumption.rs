@@ -5,6 +5,7 @@ use std::fmt;
 
 /// What a proof takes for granted.
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[non_exhaustive]
 pub enum Assumption {
     /// Masked scores get a finite fill; their exponentials are exactly 0 while no score is larger than `bound` in
     /// magnitude.

@@ -19,6 +19,7 @@ pub enum Verdict {
 
 /// Where the future enters, or where the analysis loses track.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Finding {
     /// The output.
     pub output: Name,
@@ -39,6 +40,7 @@ pub struct Finding {
 
 /// What an output at position t reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Reads {
     /// Tokens up to t and this many more.
     Ahead(i64),

@@ -14,43 +14,41 @@ use halite_spec::target::KernelConfig;
 use halite_target::Tables;
 use halite_tensor::DType;
 
-const NEURON: &[Target] = &[Target::Trn1, Target::Trn1n, Target::Trn2, Target::Trn3, Target::Inf2];
+const NEURON: [Target; 5] = [Target::Trn1, Target::Trn1n, Target::Trn2, Target::Trn3, Target::Inf2];
+
+type Call = fn(&Site<'_>) -> Result<KernelUse, String>;
 
 /// The kernel whose count the table bounds.
 const TOP_K: &str = "AwsNeuronTopK";
 
 /// All kernels of the dialect.
 pub(super) fn entries() -> Vec<DialectEntry> {
-    let entry =
-        |name, op, kernel, call| DialectEntry { name, op, kernel, priority: 10, targets: NEURON, enabled: true, call };
-    let off = |entry: DialectEntry| DialectEntry { enabled: false, ..entry };
+    let entry = |name: &str, op: &str, kernel: &str, call: Call| {
+        DialectEntry::new(name, op, kernel, call).priority(10).targets(NEURON)
+    };
     vec![
         entry("neuron.softmax", "softmax", "AwsNeuronSoftmax", softmax),
         entry("neuron.softmax_backward", "softmax_grad", "AwsNeuronSoftmaxBackward", softmax_backward),
         entry("neuron.rms_norm", "rms_norm", "AwsNeuronRmsNorm", rms_norm),
         entry("neuron.silu", "silu", "AwsNeuronSilu", silu),
-        off(entry("neuron.silu_backward", "silu_grad", "AwsNeuronSiluBackward", silu_backward)),
+        entry("neuron.silu_backward", "silu_grad", "AwsNeuronSiluBackward", silu_backward).off(),
         entry("neuron.gelu", "gelu", "AwsNeuronGelu", gelu),
         entry("neuron.gelu_tanh", "gelu", "AwsNeuronGeluApprxTanh", gelu_tanh),
-        off(entry("neuron.gelu_backward", "gelu_grad", "AwsNeuronGeluBackward", gelu_backward)),
+        entry("neuron.gelu_backward", "gelu_grad", "AwsNeuronGeluBackward", gelu_backward).off(),
         entry("neuron.arg_max", "arg_max", "AwsNeuronArgMax", arg_max),
         entry("neuron.top_k", "top_k", TOP_K, top_k),
     ]
 }
 
-fn call(config: impl Into<String>, operands: &[Operand]) -> KernelUse {
-    KernelUse { config: config.into(), operands: operands.to_vec(), factor: None, unsigned: false }
-}
-
 fn softmax(site: &Site<'_>) -> Result<KernelUse, String> {
     let dim = last_dim(site)?;
-    Ok(call(dim, &[Operand::Arg(0)]))
+    Ok(KernelUse::new(dim, [Operand::Arg(0)]))
 }
 
 /// `(cotangent, result of the softmax)`.
 fn softmax_backward(site: &Site<'_>) -> Result<KernelUse, String> {
     let dim = last_dim(site)?;
-    Ok(call(dim, &[Operand::Arg(1), Operand::Arg(0)]))
+    Ok(KernelUse::new(dim, [Operand::Arg(1), Operand::Arg(0)]))
 }
 
 /// `(hidden, weight, eps)`. Callers have three dimensions and normalize the last; along dimension 1 they write plain HLO.
@@ -60,44 +58,44 @@ fn rms_norm(site: &Site<'_>) -> Result<KernelUse, String> {
         return Err(format!("`{x}` has rank {}, the kernel is known for 3 and more", x.rank()));
     };
     let operands = [Operand::Arg(0), Operand::Arg(1), Operand::Scalar(site.attrs()?.real("eps"))];
-    Ok(call(dim.to_string(), &operands))
+    Ok(KernelUse::new(dim.to_string(), operands))
 }
 
 fn silu(site: &Site<'_>) -> Result<KernelUse, String> {
     float(site)?;
-    Ok(call("", &[Operand::Arg(0)]))
+    Ok(KernelUse::new("", [Operand::Arg(0)]))
 }
 
 /// The derivative at the operand, like that of GELU.
 fn silu_backward(site: &Site<'_>) -> Result<KernelUse, String> {
     float(site)?;
-    Ok(KernelUse { factor: Some(1), ..call("", &[Operand::Arg(0)]) })
+    Ok(KernelUse::new("", [Operand::Arg(0)]).times(1))
 }
 
 fn gelu(site: &Site<'_>) -> Result<KernelUse, String> {
     float(site)?;
     require_form(site, false)?;
-    Ok(call("", &[Operand::Arg(0)]))
+    Ok(KernelUse::new("", [Operand::Arg(0)]))
 }
 
 fn gelu_tanh(site: &Site<'_>) -> Result<KernelUse, String> {
     float(site)?;
     require_form(site, true)?;
-    Ok(call("", &[Operand::Arg(0)]))
+    Ok(KernelUse::new("", [Operand::Arg(0)]))
 }
 
 /// The derivative at the operand, to be multiplied by the cotangent outside.
 fn gelu_backward(site: &Site<'_>) -> Result<KernelUse, String> {
     float(site)?;
     require_form(site, false)?;
-    Ok(KernelUse { factor: Some(1), ..call("", &[Operand::Arg(0)]) })
+    Ok(KernelUse::new("", [Operand::Arg(0)]).times(1))
 }
 
 /// Positions along a dimension, which its configuration names.
 fn arg_max(site: &Site<'_>) -> Result<KernelUse, String> {
     let Op::ArgMax(op) = site.op else { return Err(format!("`{}` is no `arg_max`", site.op.name())) };
     any_float(site)?;
-    Ok(KernelUse { unsigned: true, ..call(op.dim.to_string(), &[Operand::Arg(0)]) })
+    Ok(KernelUse::new(op.dim.to_string(), [Operand::Arg(0)]).unsigned())
 }
 
 /// Values and positions of the largest along the last dimension.
@@ -109,7 +107,7 @@ fn top_k(site: &Site<'_>) -> Result<KernelUse, String> {
     {
         return Err(format!("it takes {k} elements of each row, the kernel at most {at_most}"));
     }
-    Ok(KernelUse { unsigned: true, ..call(k.to_string(), &[Operand::Arg(0)]) })
+    Ok(KernelUse::new(k.to_string(), [Operand::Arg(0)]).unsigned())
 }
 
 /// The first operand, in `f32`.

@@ -9,7 +9,7 @@ use crate::remark::Remark;
 use halite_ir::{Builder, FuncId, Function, Inst, LocId, Module, Op, TensorType, Value, Values};
 use halite_spec::{Dialect, Target};
 use halite_support::nearest::suggestion;
-use halite_support::{Diagnostic, Result, codes};
+use halite_support::{Diagnostic, Name, Result, codes};
 use halite_tensor::DType;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub(super) enum Action {
     /// Its decomposition is written in its place, because kernels take composites in it.
     Open(Function),
     /// A kernel is called, by the name that the target knows.
-    Call(&'static str, KernelUse, FuncId),
+    Call(Name, KernelUse, FuncId),
 }
 
 /// An action and how it came about.
@@ -32,7 +32,7 @@ struct Decision {
 
 /// What was decided on one entry.
 struct Verdict {
-    entry: &'static str,
+    entry: Name,
     /// Why the entry does not take the op.
     refusal: Option<String>,
 }
@@ -69,7 +69,7 @@ impl<'a> Dispatcher<'a> {
         if inst.rounds_at_random() {
             for (entry, _) in self.entries_of(&inst.op) {
                 let reason = "it rounds stochastically, which a kernel does not state";
-                self.cx.explain(|| Remark::missed(NAME, entry.name, reason).at(&module.locs, inst.loc));
+                self.cx.explain(|| Remark::missed(NAME, &*entry.name, reason).at(&module.locs, inst.loc));
             }
             return Ok(false);
         }
@@ -100,7 +100,7 @@ impl<'a> Dispatcher<'a> {
     /// The entries for an op by falling priority.
     fn entries_of(&self, op: &Op) -> impl Iterator<Item = &(&'a DialectEntry, Option<String>)> {
         let name = op.name();
-        self.entries.iter().filter(move |(entry, _)| entry.op == name)
+        self.entries.iter().filter(move |(entry, _)| &*entry.op == name)
     }
 
     /// The twins of the kernels, to be put before all functions.
@@ -117,7 +117,7 @@ impl<'a> Dispatcher<'a> {
         let action = match kernel {
             Some((entry, kernel)) => {
                 let twin = self.twins.find(module, self.cx.registry, entry, &kernel, op, &key.1)?;
-                Action::Call(entry.kernel, kernel, twin)
+                Action::Call(entry.kernel.clone(), kernel, twin)
             }
             None => self.open(module, op, &key.1)?,
         };
@@ -137,10 +137,10 @@ impl<'a> Dispatcher<'a> {
             let fits = match (&taken, unused) {
                 (_, Some(reason)) => Err(reason.clone()),
                 (Some((first, _)), None) => Err(format!("`{}` comes first", first.name)),
-                (None, None) => (entry.call)(&site),
+                (None, None) => entry.call(&site),
             };
             let (kernel, refusal) = fits.map_or_else(|reason| (None, Some(reason)), |kernel| (Some(kernel), None));
-            verdicts.push(Verdict { entry: entry.name, refusal });
+            verdicts.push(Verdict { entry: entry.name.clone(), refusal });
             taken = taken.or(kernel.map(|kernel| (*entry, kernel)));
         }
         Ok((taken, verdicts))
@@ -167,8 +167,8 @@ impl<'a> Dispatcher<'a> {
         for Verdict { entry, refusal } in &decision.verdicts {
             self.cx.explain(|| {
                 let remark = match (refusal, &decision.action) {
-                    (None, Action::Call(kernel, ..)) => Remark::taken(NAME, *entry, format!("`{kernel}` is called")),
-                    (reason, _) => Remark::missed(NAME, *entry, reason.clone().unwrap_or_default()),
+                    (None, Action::Call(kernel, ..)) => Remark::taken(NAME, &**entry, format!("`{kernel}` is called")),
+                    (reason, _) => Remark::missed(NAME, &**entry, reason.clone().unwrap_or_default()),
                 };
                 remark.at(&module.locs, loc)
             });
@@ -230,7 +230,7 @@ fn call(b: &mut Builder<'_>, (name, kernel): (&str, &KernelUse), twin: FuncId, a
 
 /// Why an entry takes nothing under a recipe.
 fn unused(entry: &DialectEntry, target: Target, choice: &Dialect) -> Option<String> {
-    let named = |patterns: &[String]| patterns.iter().any(|pattern| matches_pattern(pattern, entry.name));
+    let named = |patterns: &[String]| patterns.iter().any(|pattern| matches_pattern(pattern, &entry.name));
     if !entry.targets.contains(&target) {
         Some(format!("the target is `{target}`"))
     } else if named(&choice.on) {
@@ -246,7 +246,7 @@ fn unused(entry: &DialectEntry, target: Target, choice: &Dialect) -> Option<Stri
 
 /// A pattern that matches nothing would silently do nothing.
 fn check_patterns(dialects: &DialectRegistry, choice: &Dialect) -> Result<()> {
-    let names: Vec<&str> = dialects.entries().iter().map(|entry| entry.name).collect();
+    let names: Vec<&str> = dialects.entries().iter().map(|entry| &*entry.name).collect();
     for (key, patterns) in [("off", &choice.off), ("on", &choice.on)] {
         let matches = |pattern: &String| names.iter().any(|name| matches_pattern(pattern, name));
         if let Some((index, pattern)) = patterns.iter().enumerate().find(|(_, pattern)| !matches(pattern)) {

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 #[derive(Default)]
 pub(super) struct Twins {
     functions: Vec<Function>,
-    known: FxHashMap<(&'static str, Op, Vec<TensorType>), FuncId>,
+    known: FxHashMap<(Name, Op, Vec<TensorType>), FuncId>,
 }
 
 impl Twins {
@@ -30,7 +30,7 @@ impl Twins {
         args: &[TensorType],
     ) -> Result<FuncId> {
         let (core, types) = core_of(op, registry, args)?;
-        let key = (entry.name, core, types.to_vec());
+        let key = (entry.name.clone(), core, types.to_vec());
         if let Some(known) = self.known.get(&key) {
             return Ok(*known);
         }
@@ -59,7 +59,7 @@ impl Twins {
 
 /// `neuron.softmax_3_f32_2x4x8x8`: equal names mean the same kernel on operands of the same types.
 fn name(entry: &DialectEntry, kernel: &KernelUse, args: &[TensorType]) -> String {
-    let mut name = entry.name.to_owned();
+    let mut name = entry.name.to_string();
     if !kernel.config.is_empty() {
         name = format!("{name}_{}", kernel.config);
     }

@@ -4,10 +4,10 @@ use super::rule::Rule;
 use super::select::{Match, Selection, select};
 use super::view::Scene;
 use super::writer::Writer;
-use crate::pass::{Changed, Kind, Pass, PassCx, PassInfo, Relation};
+use crate::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::remark::Remark;
 use halite_ir::{Function, LocId, Module, Phase, Rewriter, rewrite_planned};
-use halite_support::Result;
+use halite_support::{Name, Result};
 use std::sync::Arc;
 
 /// A pass that replaces what its rules match by composites, and drops what nothing reads any longer.
@@ -42,14 +42,7 @@ impl Fusion {
 
 impl Pass for Fusion {
     fn info(&self) -> PassInfo {
-        PassInfo {
-            name: self.name,
-            summary: self.summary,
-            kind: Kind::Optimization,
-            needs: Phase::Built..=Phase::Built,
-            gives: None,
-            relation: Relation::Ulp(self.ulps),
-        }
+        PassInfo::new(self.name, self.summary, Relation::Ulp(self.ulps)).needs(Phase::Built..=Phase::Built)
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
@@ -72,8 +65,8 @@ impl Pass for Fusion {
         Ok(Changed::when(fused))
     }
 
-    fn rules(&self) -> Vec<&'static str> {
-        self.rules.iter().map(|rule| rule.name).collect()
+    fn rules(&self) -> Vec<Name> {
+        self.rules.iter().map(|rule| rule.name.into()).collect()
     }
 
     fn with_rules(&self, count: usize) -> Option<Arc<dyn Pass>> {

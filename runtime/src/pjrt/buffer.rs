@@ -5,6 +5,7 @@ use super::event::Event;
 use super::ffi::{self, Call};
 use crate::{DeviceBuffer, Result, RuntimeError, Status, StatusCode, TensorSpec};
 use halite_tensor::HostTensor;
+use std::any::Any;
 use std::fmt;
 use std::ptr;
 use std::sync::Arc;
@@ -31,9 +32,10 @@ impl PjrtBuffer {
         Self { client, buffer, spec, device }
     }
 
-    /// The buffer, for calls to the client that owns it; `None` for another client.
-    pub(super) fn pointer(&self, client: &Arc<Client>) -> Option<*mut ffi::Buffer> {
-        Arc::ptr_eq(&self.client, client).then_some(self.buffer)
+    /// The pointer of a buffer, for calls to the client that owns it; `None` for another client or kind of executor.
+    pub(super) fn pointer_of(buffer: &dyn DeviceBuffer, client: &Arc<Client>) -> Option<*mut ffi::Buffer> {
+        let buffer: &Self = (buffer as &dyn Any).downcast_ref()?;
+        Arc::ptr_eq(&buffer.client, client).then_some(buffer.buffer)
     }
 
     /// Copies to `target`, or tells how many bytes that takes when there is none.

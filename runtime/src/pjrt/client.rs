@@ -1,30 +1,19 @@
 //! A client: devices, compilation and uploads.
 
 use super::buffer::PjrtBuffer;
+use super::client_options::ClientOptions;
 use super::event::Event;
 use super::executable::PjrtExecutable;
 use super::ffi::{self, Call};
 use super::options;
 use super::plugin::{Plugin, copy_text};
-use crate::{Buffer, Executable, Executor, Program, Result, RuntimeError, Status, StatusCode, TensorSpec};
+use crate::{
+    Buffer, DeviceBuffer, Executable, Executor, Program, Result, RuntimeError, Status, StatusCode, TensorSpec,
+};
 use halite_tensor::{DType, HostTensor};
 use std::ffi::{c_char, c_int};
 use std::path::Path;
 use std::sync::Arc;
-
-/// How a client is made.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ClientOptions {
-    /// Number of CPU devices; at least 1.
-    pub num_devices: usize,
-}
-
-impl Default for ClientOptions {
-    /// One device.
-    fn default() -> Self {
-        Self { num_devices: 1 }
-    }
-}
 
 /// An executor on the devices of a PJRT plugin. Clones share the devices.
 #[derive(Clone)]
@@ -51,21 +40,19 @@ impl Drop for Client {
 }
 
 impl Pjrt {
-    /// Opens the plugin at `path` and makes a client of it.
+    /// Opens the plugin at `path` and makes a client of it. Plugins of all platforms are opened the same way; `options` is
+    /// what differs. What a plugin logs, and whether, is up to it and its environment.
     ///
     /// # Errors
-    /// When the file is no usable plugin or the devices cannot be had.
+    /// When the file is no usable plugin, an option has no name or is given twice, the plugin refuses the options, or the
+    /// devices cannot be had.
     pub fn open(path: &Path, options: &ClientOptions) -> Result<Self> {
-        let count = i32::try_from(options.num_devices).ok().filter(|count| *count > 0);
-        let count = count.ok_or_else(|| {
-            let text = format!("{} devices cannot be had", options.num_devices);
-            RuntimeError::Client(Status::new(StatusCode::InvalidArgument, text))
-        })?;
-        let plugin = Plugin::open(path)?;
-        let mut client = Client::create(plugin, i64::from(count)).map_err(RuntimeError::Client)?;
+        let needed = options.check()?;
+        let mut client = Client::create(Plugin::open(path)?, options).map_err(RuntimeError::Client)?;
         client.devices = client.list_devices().map_err(RuntimeError::Client)?;
-        if client.devices.len() < options.num_devices {
-            let text = format!("{} devices were asked for, {} are there", options.num_devices, client.devices.len());
+        let found = client.devices.len();
+        if found < needed.max(1) {
+            let text = format!("{} devices are needed, {found} are there", needed.max(1));
             return Err(RuntimeError::Client(Status::new(StatusCode::Unavailable, text)));
         }
         Ok(Self(Arc::new(client)))
@@ -73,21 +60,21 @@ impl Pjrt {
 }
 
 impl Client {
-    fn create(plugin: Plugin, num_devices: i64) -> std::result::Result<Self, Status> {
-        const NAME: &str = "cpu_device_count";
-        let option = ffi::NamedValue {
-            head: ffi::Head::of::<ffi::NamedValue>(),
-            name: NAME.as_ptr().cast(),
-            name_size: NAME.len(),
-            value_type: ffi::NAMED_INT64,
-            int64_value: num_devices,
-            value_size: 1,
+    fn create(plugin: Plugin, options: &ClientOptions) -> std::result::Result<Self, Status> {
+        let values = options.named_values();
+        let mut args = ffi::ClientCreate {
+            create_options: values.as_ptr(),
+            num_options: values.len(),
+            ..ffi::ClientCreate::new()
         };
-        let mut args =
-            ffi::ClientCreate { create_options: &raw const option, num_options: 1, ..ffi::ClientCreate::new() };
-        // SAFETY: the option outlives the call; the callbacks are optional and null.
-        unsafe { plugin.call(&mut args) }?;
-        Ok(Self { plugin, client: args.client, devices: Vec::new() })
+        // SAFETY: the values and what they point to outlive the call; the callbacks are optional and null.
+        match unsafe { plugin.call(&mut args) } {
+            Ok(()) => Ok(Self { plugin, client: args.client, devices: Vec::new() }),
+            Err(status) if values.is_empty() => Err(status),
+            Err(Status { code, message }) => {
+                Err(Status::new(code, format!("{message}; the options given are {}", options.names())))
+            }
+        }
     }
 
     fn list_devices(&self) -> std::result::Result<Vec<*mut ffi::Device>, Status> {
@@ -164,6 +151,10 @@ impl Executor for Pjrt {
 
     fn num_devices(&self) -> usize {
         self.0.devices.len()
+    }
+
+    fn owns(&self, buffer: &dyn DeviceBuffer) -> bool {
+        PjrtBuffer::pointer_of(buffer, &self.0).is_some()
     }
 
     fn compile(&self, program: &Program<'_>) -> Result<Box<dyn Executable>> {

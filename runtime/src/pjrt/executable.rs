@@ -5,7 +5,6 @@ use super::client::{Client, copy_pointers};
 use super::event::Event;
 use super::ffi::{self, Call};
 use crate::{Buffer, Executable, Input, MemoryStats, Result, RuntimeError, Signature, Status, StatusCode, input};
-use std::any::Any;
 use std::collections::BTreeSet;
 use std::ptr;
 use std::sync::Arc;
@@ -91,8 +90,7 @@ impl PjrtExecutable {
     /// The pointers of each replica's inputs.
     fn pointers(&self, inputs: &[Vec<Input<'_>>]) -> Result<Vec<Vec<*mut ffi::Buffer>>> {
         let pointer = |input: &Input<'_>| {
-            let buffer: &dyn Any = input.buffer();
-            let pointer = buffer.downcast_ref::<PjrtBuffer>().and_then(|buffer| buffer.pointer(&self.client));
+            let pointer = PjrtBuffer::pointer_of(input.buffer(), &self.client);
             pointer.ok_or_else(|| RuntimeError::InvalidInput("an input belongs to another executor".into()))
         };
         inputs.iter().map(|replica| replica.iter().map(pointer).collect()).collect()

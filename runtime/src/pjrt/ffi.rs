@@ -181,19 +181,35 @@ calls! {
     }
 }
 
-/// `PJRT_NamedValue` holding an int64.
+/// `PJRT_NamedValue`.
 #[repr(C)]
 pub(super) struct NamedValue {
     pub(super) head: Head,
     pub(super) name: *const c_char,
     pub(super) name_size: usize,
     pub(super) value_type: c_int,
-    pub(super) int64_value: i64,
+    pub(super) value: Value,
+    /// Bytes of a string, elements of a list, 1 for everything else.
     pub(super) value_size: usize,
 }
 
-/// The type of a [`NamedValue`] that holds an int64.
+/// What a [`NamedValue`] holds; its type says which.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) union Value {
+    pub(super) string: *const c_char,
+    pub(super) int64: i64,
+    pub(super) int64_list: *const i64,
+    pub(super) float: f32,
+    pub(super) boolean: bool,
+}
+
+/// `PJRT_NamedValue_Type`, the types of a [`NamedValue`].
+pub(super) const NAMED_STRING: c_int = 0;
 pub(super) const NAMED_INT64: c_int = 1;
+pub(super) const NAMED_INT64_LIST: c_int = 2;
+pub(super) const NAMED_FLOAT: c_int = 3;
+pub(super) const NAMED_BOOL: c_int = 4;
 
 /// `PJRT_Program`.
 #[repr(C)]

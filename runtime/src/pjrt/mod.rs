@@ -7,10 +7,14 @@
 
 mod buffer;
 mod client;
+mod client_options;
 mod event;
 mod executable;
 mod ffi;
+mod log;
 mod options;
 mod plugin;
 
-pub use client::{ClientOptions, Pjrt};
+pub use client::Pjrt;
+pub use client_options::{ClientOptions, OptionValue};
+pub use log::silence_xla_log;

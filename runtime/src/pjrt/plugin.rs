@@ -30,7 +30,6 @@ impl Plugin {
         if let Some(plugin) = opened.get(&path) {
             return Ok(*plugin);
         }
-        silence_log();
         let plugin = Self::load(&path)?;
         // SAFETY: the arguments hold no pointers.
         unsafe { plugin.call(&mut ffi::PluginInitialize::new()) }.map_err(|status| failed(status.to_string()))?;
@@ -128,18 +127,4 @@ pub(super) unsafe fn copy_text(text: *const c_char, size: usize) -> String {
     // SAFETY: the caller vouches for pointer and size.
     let bytes = unsafe { std::slice::from_raw_parts(text.cast::<u8>(), size) };
     String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// Asks XLA to log fatal errors only, unless the user has said how much to log: all others come back as a status or, such
-/// as those of its search for fusions, mean nothing to a user.
-///
-/// XLA reads the environment once, after it is loaded. Changing the environment is sound only while no other thread can
-/// read it, so nothing happens when the process has other threads or does not say how many it has.
-fn silence_log() {
-    const LEVEL: &str = "TF_CPP_MIN_LOG_LEVEL";
-    let alone = std::fs::read_dir("/proc/self/task").is_ok_and(|threads| threads.count() == 1);
-    if alone && std::env::var_os(LEVEL).is_none() {
-        // SAFETY: this is the only thread of the process.
-        unsafe { std::env::set_var(LEVEL, "3") };
-    }
 }

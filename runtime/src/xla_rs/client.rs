@@ -3,7 +3,8 @@
 use super::buffer::XlaBuffer;
 use super::{XlaExecutable, computation, convert, status};
 use crate::{
-    Buffer, CompileOptions, Executable, Executor, Program, Result, RuntimeError, Status, StatusCode, TensorSpec,
+    Buffer, CompileOptions, DeviceBuffer, Executable, Executor, Program, Result, RuntimeError, Status, StatusCode,
+    TensorSpec,
 };
 use halite_tensor::HostTensor;
 use std::fmt;
@@ -126,6 +127,10 @@ impl Executor for XlaRs {
 
     fn num_devices(&self) -> usize {
         self.0.client.addressable_device_count()
+    }
+
+    fn owns(&self, buffer: &dyn DeviceBuffer) -> bool {
+        XlaBuffer::of(buffer).is_some_and(|buffer| buffer.belongs_to(&self.0))
     }
 
     fn compile(&self, program: &Program<'_>) -> Result<Box<dyn Executable>> {

@@ -13,7 +13,7 @@ pub(crate) fn client(num_devices: usize) -> Pjrt {
         let diagnostic = Diagnostic::from(error);
         panic!("{diagnostic}; {}", diagnostic.help_text().unwrap_or_default())
     });
-    Pjrt::open(&path, &ClientOptions { num_devices }).expect("the plugin starts")
+    Pjrt::open(&path, &ClientOptions::cpu(num_devices)).expect("the plugin starts")
 }
 
 /// The bytes of a module whose entry takes these types, `body` making its results.

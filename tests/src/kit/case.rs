@@ -34,9 +34,17 @@ pub struct Case {
 
 /// What a suite expects to find in a file.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Outcome {
     /// The `//>` blocks: where each stands, and its text without the prefix.
     pub blocks: Vec<(Anchor, String)>,
+}
+
+impl Outcome {
+    /// Expects these `//>` blocks and no others.
+    pub fn new(blocks: impl IntoIterator<Item = (Anchor, String)>) -> Self {
+        Self { blocks: blocks.into_iter().collect() }
+    }
 }
 
 impl Case {
@@ -69,7 +77,7 @@ impl Case {
 
     /// A diagnostic with its line, notes and help.
     pub fn show(&self, diagnostic: &Diagnostic) -> String {
-        let line = diagnostic.primary().map(|label| self.sources.position(label.span).line);
+        let line = diagnostic.primary().and_then(|label| Some(self.sources.position(label.span)?.line));
         let mut text = line.map_or(String::new(), |line| format!("line {line}: ")) + &diagnostic.to_string();
         for note in diagnostic.notes() {
             text.push_str(&format!("\nnote: {note}"));

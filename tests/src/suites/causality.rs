@@ -43,7 +43,7 @@ impl Suite for Causality {
             }
             blocks.push((Anchor::Function(function.name.to_string()), told(case, &verdict)));
         }
-        Ok(Outcome { blocks })
+        Ok(Outcome::new(blocks))
     }
 }
 
@@ -98,8 +98,8 @@ fn told(case: &Case, verdict: &Verdict) -> String {
         return verdict.to_string();
     };
     let line = |span: Span| {
-        let line = case.sources.position(span).line;
-        case.text.lines().nth(line - 1).unwrap_or_default().trim().to_owned()
+        let line = case.sources.position(span).and_then(|at| case.text.lines().nth(at.line - 1));
+        line.unwrap_or_default().trim().to_owned()
     };
     format!("{verdict}\n  {}", span.map_or("nowhere".to_owned(), line))
 }

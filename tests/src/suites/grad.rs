@@ -30,7 +30,7 @@ impl Suite for Grad {
                 Failure::Wrong(error) => error,
             })?;
         check_gradients(&after, session)?;
-        Ok(Outcome { blocks: blocks(case, &before, &after) })
+        Ok(Outcome::new(blocks(case, &before, &after)))
     }
 }
 

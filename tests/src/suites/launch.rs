@@ -5,7 +5,7 @@ use crate::document::Anchor;
 use crate::kit::{Case, Outcome};
 use halite::Session;
 use halite::neuron::Surroundings;
-use halite::neuronx::{self, Task};
+use halite::neuronx;
 use halite::source;
 use halite_spec::ModuleRole;
 use halite_spec::target::{Setter, Variable};
@@ -46,15 +46,13 @@ impl Suite for Launch {
         let added = ours.environment.iter().filter(|(name, _)| !named.contains(name.as_str()));
         added.for_each(|(name, value)| text.push_str(&format!("{name}={value}\n")));
         text.push_str(&format!("\nneuronx-cc {}\n", command_line(ours.flags)));
-        Ok(Outcome { blocks: vec![(Anchor::End, text)] })
+        Ok(Outcome::new([(Anchor::End, text)]))
     }
 }
 
 /// How `halite neuron compile` calls the compiler on the training step.
 fn command_line(flags: Vec<String>) -> String {
-    let (model, canonical) = (String::new(), String::new());
-    let modules = vec![ModuleRole::TrainStep.name().to_owned()];
-    neuronx::arguments(&Task { model, modules, file: String::new(), hlo: Vec::new(), canonical, flags }).join(" ")
+    neuronx::arguments(ModuleRole::TrainStep.name(), &flags).join(" ")
 }
 
 /// What becomes of one variable of the script.

@@ -28,6 +28,6 @@ impl Suite for Legality {
         if texts.is_empty() {
             return Err(format!("no module is there for the rule `{rule}`"));
         }
-        Ok(Outcome { blocks: vec![(Anchor::End, texts.join("\n"))] })
+        Ok(Outcome::new([(Anchor::End, texts.join("\n"))]))
     }
 }

@@ -44,7 +44,7 @@ impl Suite for Lower {
             printed.iter_mut().for_each(drop_metadata);
         }
         let printed: Vec<_> = printed.iter().map(halite_hlo::text::print).collect();
-        Ok(Outcome { blocks: vec![(Anchor::End, printed.join("\n"))] })
+        Ok(Outcome::new([(Anchor::End, printed.join("\n"))]))
     }
 }
 

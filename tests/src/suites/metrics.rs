@@ -37,7 +37,7 @@ impl Suite for Metrics {
         let mut session = session.clone();
         let source = source::load(&input, &case.directives.set, &mut session.sources);
         let text = source.and_then(|source| table(&session, &source)).map_err(|errors| case.show_all(&errors))?;
-        Ok(Outcome { blocks: vec![(Anchor::End, text)] })
+        Ok(Outcome::new([(Anchor::End, text)]))
     }
 }
 
@@ -49,7 +49,7 @@ fn table(session: &Session, source: &Source) -> Result<String, Diagnostics> {
         let options = CompileOptions::default();
         session.compile_role(&built, &source.recipe, role, &pipeline, &options).map(|module| Counts::of(&module))
     });
-    let counts: Vec<Counts> = counts.into_iter().collect::<Result<_, _>>().map_err(|error| vec![error])?;
+    let counts: Vec<Counts> = counts.into_iter().collect::<Result<_, _>>()?;
     let line = |label: &str, cells: [String; ModuleRole::ALL.len()]| {
         format!("{label:<40}{}\n", cells.map(|cell| format!("{cell:>12}")).concat())
     };

@@ -40,7 +40,7 @@ impl Suite for Opt {
         if case.directives.remarks {
             blocks.extend(remarks.iter().map(|remark| remark_block(case, &before, remark)));
         }
-        Ok(Outcome { blocks })
+        Ok(Outcome::new(blocks))
     }
 }
 
@@ -211,7 +211,7 @@ fn remark_block(case: &Case, before: &Module, remark: &Remark) -> (Anchor, Strin
         remark.span.is_some_and(|span| spans.any(|own| own == span))
     };
     let function = before.functions.iter().find(inside).map(|function| function.name.to_string());
-    let line = remark.span.map(|span| case.sources.position(span).line);
+    let line = remark.span.and_then(|span| Some(case.sources.position(span)?.line));
     let anchor = function.map_or(Anchor::End, Anchor::Function);
     let at = line.map_or(String::new(), |line| case.text.lines().nth(line - 1).map_or(String::new(), defined));
     (anchor, format!("// {at}{remark}"))

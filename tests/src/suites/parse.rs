@@ -25,6 +25,6 @@ impl Suite for Parse {
             .map_err(|all| format!("{}\nin:\n{printed}", case.show_all(&all)))?;
         crate::document::compare_texts(&printed, &print_with(&again, options))?;
         case.execute(&module, session)?;
-        Ok(Outcome { blocks: vec![(Anchor::End, printed)] })
+        Ok(Outcome::new([(Anchor::End, printed)]))
     }
 }

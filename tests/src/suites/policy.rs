@@ -28,7 +28,7 @@ impl Suite for Policies {
     }
 
     fn run(&self, _: &Case, session: &Session) -> Result<Outcome, String> {
-        Ok(Outcome { blocks: vec![(Anchor::End, table(&session.registry))] })
+        Ok(Outcome::new([(Anchor::End, table(&session.registry))]))
     }
 }
 
@@ -74,7 +74,7 @@ fn policies(registry: &Registry) -> Vec<(String, Policy)> {
     let samples = samples(DType::F32, registry);
     let bare = Op::primitives().into_iter().map(|op| (op, ""));
     let mut all: Vec<(String, &str, Policy)> = Vec::new();
-    for (op, label) in samples.iter().map(|sample| (sample.op.clone(), sample.label)).chain(bare) {
+    for (op, label) in samples.iter().map(|sample| (sample.op.clone(), &*sample.label)).chain(bare) {
         let policy = op.def().policy(&cx);
         if !all.iter().any(|(name, _, known)| name == op.name() && *known == policy) {
             all.push((op.name().to_owned(), label, policy));

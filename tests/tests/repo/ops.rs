@@ -9,8 +9,8 @@ use halite_tests::xla;
 use std::collections::BTreeSet;
 
 /// Files beside the ops that hold what several of them share.
-const SHARED: [&str; 10] =
-    ["class", "hash", "indices", "movement", "parts", "ranks", "scalar", "shares", "special", "starts"];
+const SHARED: [&str; 11] =
+    ["class", "elementwise", "hash", "indices", "movement", "parts", "ranks", "scalar", "shares", "special", "starts"];
 
 /// The names of the files in a folder.
 fn stems(folder: &str) -> BTreeSet<String> {

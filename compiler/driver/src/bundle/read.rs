@@ -6,12 +6,12 @@ use crate::recipe_file::{Places, check_rules};
 use crate::{files, neuron};
 use halite_spec::{Buffer, BufferSlot, MANIFEST_VERSION, Manifest, ModuleEntry, Port, PortRole};
 use halite_support::{Diagnostic, Result, codes};
-use halite_tensor::{Packing, Part};
+use halite_tensor::Packing;
 use indexmap::{IndexMap, IndexSet};
 use std::path::{Component, Path};
 
 const AGAIN: &str = "compile the bundle again";
-/// Most elements of a tensor that is stored with others.
+/// Most elements of a tensor.
 const LIMIT: usize = 1 << 40;
 
 pub(super) fn read(folder: &Path) -> Result<Bundle> {
@@ -21,7 +21,7 @@ pub(super) fn read(folder: &Path) -> Result<Bundle> {
         return Err(Diagnostic::error(codes::BUNDLE, message).help("make one with `halite compile ... -o DIR`"));
     }
     let manifest = parse(&path, &files::read_text(&path)?)?;
-    check(&manifest).map_err(|reason| wrong(&path, &reason))?;
+    check_buffers(&manifest.buffers).and_then(|()| check_modules(&manifest)).map_err(|reason| wrong(&path, &reason))?;
     check_precision(&manifest).map_err(|error| in_manifest(&path, error))?;
     let of_module = |module: &ModuleEntry| {
         let own = std::iter::once((module.file.clone(), module.sha256.clone()));
@@ -64,31 +64,40 @@ fn file(folder: &Path, name: &str, sum: &str) -> Result<Vec<u8>> {
     Err(Diagnostic::error(codes::CHECKSUM, message).note(sums).help(AGAIN))
 }
 
-/// What serde cannot know: names are unique, references lead somewhere, files stay in the folder.
-fn check(manifest: &Manifest) -> std::result::Result<(), String> {
-    let mut buffers = IndexMap::new();
-    for buffer in &manifest.buffers {
-        if buffers.insert(buffer.name.as_str(), (buffer.dtype, &buffer.shape)).is_some() {
+/// What serde cannot know of buffers: names are unique, references lead somewhere, sizes can be.
+pub(crate) fn check_buffers(buffers: &[Buffer]) -> std::result::Result<(), String> {
+    let mut names = IndexSet::new();
+    for buffer in buffers {
+        if !names.insert(buffer.name.as_str()) {
             return Err(format!("the buffer `{}` is listed twice", buffer.name));
+        }
+        if !is_possible(&buffer.shape, 1) {
+            return Err(format!("the buffer `{}` is too large", buffer.name));
         }
         if (buffer.slot == BufferSlot::Batch) != buffer.init.is_none() {
             return Err(format!("the buffer `{}` must have an initial value exactly if it is state", buffer.name));
         }
     }
-    for buffer in manifest.buffers.iter().filter(|buffer| buffer.slot == BufferSlot::Master) {
-        if !manifest.buffers.iter().any(|weight| is_master(buffer, weight)) {
+    for buffer in buffers.iter().filter(|buffer| buffer.slot == BufferSlot::Master) {
+        if !buffers.iter().any(|weight| is_master(buffer, weight)) {
             return Err(format!(
                 "the buffer `{}` is the master of no narrower weight that starts as it does",
                 buffer.name
             ));
         }
     }
-    for buffer in &manifest.buffers {
-        if let Some(of) = buffer.of.as_ref().filter(|of| !buffers.contains_key(of.as_str())) {
+    for buffer in buffers {
+        if let Some(of) = buffer.of.as_ref().filter(|of| !names.contains(of.as_str())) {
             return Err(format!("the buffer `{}` belongs to `{of}`, which is no buffer", buffer.name));
         }
     }
-    check_packings(&manifest.buffers)?;
+    check_packings(buffers)
+}
+
+/// What serde cannot know of modules: names are unique, inputs and outputs are buffers, files stay in the folder.
+fn check_modules(manifest: &Manifest) -> std::result::Result<(), String> {
+    let buffers = manifest.buffers.iter().map(|buffer| (buffer.name.as_str(), (buffer.dtype, &buffer.shape)));
+    let buffers: IndexMap<_, _> = buffers.collect();
     let mut names = IndexSet::new();
     for module in &manifest.modules {
         if !names.insert(module.name.as_str()) {
@@ -144,10 +153,7 @@ fn check_packings(buffers: &[Buffer]) -> std::result::Result<(), String> {
 }
 
 fn check_packing(buffer: &Buffer, packing: &Packing) -> std::result::Result<(), String> {
-    let elements = |part: &Part| {
-        part.shape.iter().try_fold(part.copies, |product, &size| product.checked_mul(size)).filter(|&all| all <= LIMIT)
-    };
-    if packing.ranks > LIMIT || packing.parts.iter().any(|part| elements(part).is_none()) {
+    if packing.ranks > LIMIT || !packing.parts.iter().all(|part| is_possible(&part.shape, part.copies)) {
         return Err(format!("the buffer `{}` packs a tensor that is too large", buffer.name));
     }
     match packing.shape() {
@@ -155,6 +161,11 @@ fn check_packing(buffer: &Buffer, packing: &Packing) -> std::result::Result<(), 
         Ok(_) => Err(format!("the buffer `{}` has another shape than its packing", buffer.name)),
         Err(error) => Err(format!("the buffer `{}`: {}", buffer.name, error.message())),
     }
+}
+
+/// Whether there may be a tensor of this shape, this many times.
+fn is_possible(shape: &[usize], copies: usize) -> bool {
+    shape.iter().try_fold(copies, |product, &size| product.checked_mul(size)).is_some_and(|all| all <= LIMIT)
 }
 
 /// Whether a buffer is the master of a weight.

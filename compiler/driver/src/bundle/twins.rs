@@ -22,7 +22,10 @@ pub(crate) fn link<'b>(bytes: &'b [u8], name: &str, twin: impl Fn(&str) -> Resul
 }
 
 /// The module in a file, unless it breaks a rule of XLA, which ends the process on some such modules.
-fn sound(bytes: &[u8], name: &str) -> Result<HloModuleProto> {
+///
+/// # Errors
+/// When the file is no sound HLO.
+pub(crate) fn sound(bytes: &[u8], name: &str) -> Result<HloModuleProto> {
     let hlo = halite_hlo::decode(bytes)?;
     check(&hlo, name)?;
     Ok(hlo)

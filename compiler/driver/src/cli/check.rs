@@ -60,7 +60,7 @@ impl Check {
 }
 
 fn describe(checked: &Checked) -> String {
-    let Checked { sensitive, sums, gradients, weights, moments } = *checked;
+    let Checked { sensitive, sums, gradients, weights, moments, .. } = *checked;
     let parts = [
         (sensitive, "sensitive op"),
         (sums, "sum"),
@@ -72,6 +72,6 @@ fn describe(checked: &Checked) -> String {
 }
 
 fn figures(checked: &Checked) -> serde_json::Value {
-    let Checked { sensitive, sums, gradients, weights, moments } = *checked;
+    let Checked { sensitive, sums, gradients, weights, moments, .. } = *checked;
     json!({"sensitive": sensitive, "sums": sums, "gradients": gradients, "weights": weights, "moments": moments})
 }

@@ -1,7 +1,7 @@
 //! `halite compile`.
 
 use super::bars;
-use super::context::{Context, Output, Result, one};
+use super::context::{Context, Output, Result};
 use super::estimate;
 use super::explain;
 use super::table::{bytes, counted, facts, grouped, short};
@@ -100,7 +100,7 @@ impl Compile {
         if self.deny && !compiled.warnings.is_empty() {
             return Ok(denied(compiled.warnings));
         }
-        compiled.bundle.write(&folder).map_err(one)?;
+        compiled.bundle.write(&folder)?;
         let place = folder.display().to_string();
         let mut text = String::new();
         if context.shows_progress() {
@@ -121,7 +121,7 @@ impl Compile {
             emit_hlo_text: self.emit.contains(&Emit::HloText),
             emit_ir: self.emit.contains(&Emit::Ir),
             lower: LowerOptions { rounding: self.rounding_attributes, ..LowerOptions::default() },
-            dumps: self.dump_ir.clone().map(|passes| DumpFilter { passes }),
+            dumps: self.dump_ir.clone().map(DumpFilter::new),
             explain: self.explain,
             ..CompileOptions::default()
         };

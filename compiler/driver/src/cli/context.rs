@@ -49,11 +49,6 @@ pub(super) struct Ready {
 /// The result of a command.
 pub(super) type Result<T> = std::result::Result<T, Diagnostics>;
 
-/// One diagnostic as the failure of a command.
-pub(super) fn one(error: impl Into<Diagnostic>) -> Diagnostics {
-    vec![error.into()]
-}
-
 impl Context {
     pub(super) fn new(json: bool, quiet: bool, plugin: Option<PathBuf>) -> Self {
         Self { session: Session::new(), json, quiet, plugin }
@@ -100,16 +95,17 @@ impl Context {
             if let Some(first) = overrides.first() {
                 let message = format!("`--set {first}` cannot change a bundle that is already compiled");
                 let error = Diagnostic::error(codes::OVERRIDE, message);
-                return Err(one(error.help("give the recipe instead")));
+                return Err(error.help("give the recipe instead").into());
             }
             let name = folder.canonicalize().ok().and_then(|folder| Some(folder.file_name()?.to_owned()));
             let name = name.map_or_else(|| "bundle".to_owned(), |name| name.to_string_lossy().into_owned());
-            return Ok((name, Ready { bundle: Bundle::read(folder).map_err(one)?, warnings: Vec::new() }));
+            return Ok((name, Ready { bundle: Bundle::read(folder)?, warnings: Vec::new() }));
         }
         if folder.is_dir() {
-            return Err(one(Bundle::read(folder)
+            return Err(Bundle::read(folder)
                 .err()
-                .unwrap_or_else(|| Diagnostic::bug("a folder without manifest"))));
+                .unwrap_or_else(|| Diagnostic::bug("a folder without manifest"))
+                .into());
         }
         let source = self.load(input, overrides).map_err(|mistakes| {
             let takes_more = |mistake: Diagnostic| match mistake.code() {
@@ -128,12 +124,12 @@ impl Context {
             return Ok(());
         }
         let message = format!("`{flag}` says nothing of a bundle that is already compiled");
-        Err(one(Diagnostic::error(codes::USAGE, message).help("give the recipe instead")))
+        Err(Diagnostic::error(codes::USAGE, message).help("give the recipe instead").into())
     }
 
-    /// The executor: the PJRT plugin with one device.
+    /// The executor: the CPU's PJRT plugin with one device.
     pub(super) fn executor(&self) -> Result<Pjrt> {
-        let path = find_plugin(self.plugin.as_deref()).map_err(one)?;
-        Pjrt::open(&path, &ClientOptions::default()).map_err(one)
+        let path = find_plugin(self.plugin.as_deref())?;
+        Pjrt::open(&path, &ClientOptions::cpu(1)).map_err(Diagnostics::from)
     }
 }

@@ -1,10 +1,10 @@
 //! `halite convert`.
 
 use super::bars;
-use super::context::{Context, Output, Result, one};
+use super::context::{Context, Output, Result};
 use super::table::{bytes, counted};
 use clap::{Args, ValueEnum};
-use halite::convert::{Form, form_of, has_own_types, to_dtype, to_model, to_own_types, to_stored};
+use halite::convert::{Form, form_of, has_own_types, retain_weights, to_dtype, to_model, to_own_types, to_stored};
 use halite::tensors::Tensors;
 use halite::{Bundle, hugging_face, shards, tensors};
 use halite_support::{Diagnostic, codes};
@@ -25,6 +25,7 @@ Examples:
   halite convert build/tiny runs/tiny/state.safetensors -o model.safetensors
   halite convert build/tiny model.safetensors -o state.safetensors
   halite convert build/tiny model.safetensors --to stored -o state.safetensors
+  halite convert build/tiny runs/tiny/state.safetensors --weights-only -o model.safetensors
   halite convert build/llama Llama-2-7b/model.safetensors.index.json -o state.safetensors
   halite convert build/llama state.safetensors --dtype bf16 --shard-size 5GB -o out/model.safetensors")]
 pub(super) struct Convert {
@@ -41,6 +42,9 @@ pub(super) struct Convert {
     /// Round weights to this type, to the nearest, ties to even [default: none is rounded].
     #[arg(long, value_parser = float_type)]
     dtype: Option<DType>,
+    /// Leave out moments, masters and counters.
+    #[arg(long)]
+    weights_only: bool,
     /// Write several files of at most this size, such as 5GB or 500MB, and an index beside them [default: one file].
     #[arg(long, value_name = "SIZE", value_parser = bytes_of)]
     shard_size: Option<u64>,
@@ -81,11 +85,11 @@ impl From<To> for Form {
 
 impl Convert {
     pub(super) fn run(self, context: &mut Context) -> Result<Output> {
-        let bundle = Bundle::read(&self.bundle).map_err(one)?;
+        let bundle = Bundle::read(&self.bundle)?;
         let spinner = bars::spinner(context, &format!("converting {}", self.input.display()));
         let tensors = shards::read(&self.input)?;
         let given = tensors.len();
-        let tensors = hugging_face::adopt(&bundle.manifest, tensors).map_err(one)?;
+        let tensors = hugging_face::adopt(&bundle.manifest, tensors)?;
         let to = match (self.to, form_of(&bundle.manifest, &tensors)?) {
             (Some(to), _) => to.into(),
             (None, Some(Form::Model)) => Form::Stored,
@@ -111,25 +115,34 @@ impl Convert {
 
     fn to_model(&self, bundle: &Bundle, tensors: Tensors) -> Result<(Tensors, PathBuf)> {
         let mut converted = to_model(&bundle.manifest, tensors)?;
+        self.retain(bundle, &mut converted);
         if let Some(dtype) = self.dtype {
             to_dtype(&bundle.manifest, &mut converted, dtype);
         }
         let limit = self.shard_size.unwrap_or(u64::MAX);
-        let place = shards::write(&self.output, &converted, limit).map_err(one)?;
+        let place = shards::write(&self.output, &converted, limit)?;
         Ok((converted, place))
+    }
+
+    /// Leaves of the tensors of the model those that are wanted.
+    fn retain(&self, bundle: &Bundle, tensors: &mut Tensors) {
+        if self.weights_only {
+            retain_weights(&bundle.manifest, tensors);
+        }
     }
 
     fn to_stored(&self, bundle: &Bundle, mut tensors: Tensors) -> Result<(Tensors, PathBuf)> {
         if self.shard_size.is_some() {
             let error = Diagnostic::error(codes::USAGE, "what a bundle stores is read from one file");
-            return Err(one(error.help("leave `--shard-size` out, or convert to `model`")));
+            return Err(error.help("leave `--shard-size` out, or convert to `model`").into());
         }
         if let Some(dtype) = self.dtype {
             to_dtype(&bundle.manifest, &mut tensors, dtype);
         }
         to_own_types(&bundle.manifest, &mut tensors)?;
+        self.retain(bundle, &mut tensors);
         let converted = to_stored(&bundle.manifest, tensors)?;
-        tensors::write(&self.output, &converted).map_err(one)?;
+        tensors::write(&self.output, &converted)?;
         Ok((converted, self.output.clone()))
     }
 }

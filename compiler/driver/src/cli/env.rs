@@ -1,6 +1,6 @@
 //! `halite env`.
 
-use super::context::{Context, Output, Result, one};
+use super::context::{Context, Output, Result};
 use clap::Args;
 use halite::neuron::Surroundings;
 use halite_spec::Recipe;
@@ -33,7 +33,7 @@ pub(super) struct Env {
 
 impl Env {
     pub(super) fn run(self, context: &mut Context) -> Result<Output> {
-        let surroundings = Surroundings::of(&self.recipe(context)?).map_err(one)?;
+        let surroundings = Surroundings::of(&self.recipe(context)?)?;
         let mut json = json!(surroundings);
         if self.script {
             let script = surroundings.script();

@@ -34,7 +34,7 @@ pub(super) fn explanation(remarks: &[(&'static str, Vec<Remark>)]) -> String {
 pub(super) fn json(remarks: &[(&'static str, Vec<Remark>)]) -> serde_json::Value {
     let object = |(module, remark): (&'static str, &Remark)| {
         let Remark { pass, rule, taken, message, scope, .. } = remark;
-        json!({"module": module, "pass": pass, "rule": rule, "taken": taken, "scope": scope, "message": message})
+        json!({"module": module, "pass": &**pass, "rule": rule, "taken": taken, "scope": scope, "message": message})
     };
     each(remarks).map(object).collect()
 }

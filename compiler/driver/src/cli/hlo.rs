@@ -1,6 +1,6 @@
 //! `halite hlo`.
 
-use super::context::{Context, Output, Result, one};
+use super::context::{Context, Output, Result};
 use super::table::{counted, grouped, table};
 use super::target::TargetName;
 use clap::{Args, Subcommand};
@@ -90,7 +90,7 @@ impl Check {
         let target = self.target.0;
         if !target.is_neuron() {
             let message = format!("there are no rules for the target `{target}`: XLA takes what it made itself");
-            return Err(one(Diagnostic::error(codes::USAGE, message).help("name a Neuron target, such as `trn1`")));
+            return Err(Diagnostic::error(codes::USAGE, message).help("name a Neuron target, such as `trn1`").into());
         }
         let version = Tables::builtin().nearest(self.compiler()?.as_ref()).clone();
         let mut profile = Profile { version, allow: self.allow.clone(), ..Profile::new(target) };
@@ -102,7 +102,7 @@ impl Check {
     fn compiler(&self) -> Result<Option<CompilerVersion>> {
         let wrong = |message: String| {
             let help = "write the numbers of a version, such as `--compiler 2.27.5334`";
-            one(Diagnostic::error(codes::USAGE, message).help(help))
+            Diagnostics::from(Diagnostic::error(codes::USAGE, message).help(help))
         };
         self.compiler.clone().map(CompilerVersion::try_from).transpose().map_err(wrong)
     }
@@ -114,7 +114,7 @@ impl Check {
             Some(stated) if !sizes.contains(&stated) => {
                 let message = format!("a logical core of {target} does not join {stated} physical ones");
                 let sizes: Vec<String> = sizes.iter().map(u32::to_string).collect();
-                Err(one(Diagnostic::error(codes::USAGE, message).help(format!("choose from {}", sizes.join(", ")))))
+                Err(Diagnostic::error(codes::USAGE, message).help(format!("choose from {}", sizes.join(", "))).into())
             }
             stated => Ok(stated.unwrap_or(default)),
         }
@@ -132,11 +132,11 @@ impl Check {
 }
 
 fn decode(file: &Path) -> Result<halite_hlo::proto::HloModuleProto> {
-    let bytes = files::read(file).map_err(one)?;
+    let bytes = files::read(file)?;
     let explain = |error: Diagnostic| {
         error.context(format!("`{}`", file.display())).help("give a serialized HloModuleProto; text is not read")
     };
-    halite_hlo::decode(&bytes).map_err(|error| one(explain(error)))
+    halite_hlo::decode(&bytes).map_err(|error| Diagnostics::from(explain(error)))
 }
 
 /// The rules of a target.
@@ -188,7 +188,7 @@ fn describe_rule(rule: &BrokenRule) -> String {
         let times = if *count > 1 { format!(", {} times", grouped(*count as u64)) } else { String::new() };
         let code = code.as_ref().map_or_else(String::new, |code| format!(" ({code})"));
         text.push_str(&format!("  {what}{code}{times}\n"));
-        for Place { name, scope, line } in &found.instructions {
+        for Place { name, scope, line, .. } in &found.instructions {
             let place = [scope, line].into_iter().filter(|part| !part.is_empty()).map(|part| format!("  {part}"));
             text.push_str(&format!("    %{name}{}\n", place.collect::<String>()));
         }

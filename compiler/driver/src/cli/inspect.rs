@@ -1,7 +1,7 @@
 //! `halite inspect`.
 
 use super::compile::describe;
-use super::context::{Context, Output, Result, one};
+use super::context::{Context, Output, Result};
 use super::estimate;
 use super::precision::describe as describe_precision;
 use super::table::{bytes, grouped, short, table};
@@ -64,7 +64,7 @@ pub(super) struct Inspect {
 impl Inspect {
     pub(super) fn run(self, context: &mut Context) -> Result<Output> {
         if self.input.ends_with(".pb") && !self.precision {
-            let bytes = files::read(Path::new(&self.input)).map_err(one)?;
+            let bytes = files::read(Path::new(&self.input))?;
             let hlo = decode(&bytes, &self.input)?;
             let target = self.target.map_or(Target::Cpu, |target| target.0);
             let memory = Memory { target, logical_core: logical_core(target, &[]), arguments: vec![Vec::new()] };
@@ -79,14 +79,12 @@ impl Inspect {
         let (_, bundle) = context.bundle(&self.input, &self.overrides())?;
         let manifest = &bundle.manifest;
         let entries = match &self.module {
-            Some(name) => vec![bundle.module(name).map_err(one)?],
+            Some(name) => vec![bundle.module(name)?],
             None if self.dot => manifest.modules.iter().take(1).collect(),
             None => manifest.modules.iter().collect(),
         };
-        let modules = entries
-            .iter()
-            .map(|entry| decode(bundle.hlo(entry).map_err(one)?, &entry.file))
-            .collect::<Result<Vec<_>>>()?;
+        let modules =
+            entries.iter().map(|entry| decode(bundle.hlo(entry)?, &entry.file)).collect::<Result<Vec<_>>>()?;
         let text = format!("{}\n{}", describe(&bundle), parameters(&bundle));
         let target = self.target.map_or(manifest.recipe.target, |target| target.0);
         let flags: &[String] = if target == manifest.recipe.target { &manifest.flags } else { &[] };
@@ -103,7 +101,7 @@ impl Inspect {
     }
 
     fn ir(&self, context: &mut Context) -> Result<Output> {
-        let text = files::read_text(Path::new(&self.input)).map_err(one)?;
+        let text = files::read_text(Path::new(&self.input))?;
         let file = context.session.sources.add(&self.input, text);
         let module = context.session.parse_ir(file)?;
         if self.dot {
@@ -111,10 +109,10 @@ impl Inspect {
             return Ok(Output::new(graph.clone(), json!({"dot": [graph]})));
         }
         if self.precision {
-            let summary = precision::summarize(&module, &context.session.registry).map_err(one)?;
+            let summary = precision::summarize(&module, &context.session.registry)?;
             return Ok(Output::new(describe_precision(&summary), json!(summary)));
         }
-        let summary = ir::summarize(&module, &context.session.registry, self.depth).map_err(one)?;
+        let summary = ir::summarize(&module, &context.session.registry, self.depth)?;
         Ok(Output::new(figures(&summary).trim_start_matches('\n'), json!({"modules": [summary]})))
     }
 
@@ -129,7 +127,7 @@ impl Inspect {
         let source = context.load(&self.input, &self.set)?;
         let named = |name: &String| ModuleRole::ALL.into_iter().find(|role| role.name() == name.as_str());
         let role = match &self.module {
-            Some(name) => named(name).ok_or_else(|| one(unknown_module(name)))?,
+            Some(name) => named(name).ok_or_else(|| unknown_module(name))?,
             None => ModuleRole::TrainStep,
         };
         let summary = context.session.precision(&source, role)?;
@@ -145,14 +143,14 @@ impl Inspect {
         mut json: serde_json::Value,
     ) -> Result<Output> {
         if self.dot {
-            let graphs = modules.iter().map(hlo::dot).collect::<halite_support::Result<Vec<_>>>().map_err(one)?;
+            let graphs = modules.iter().map(hlo::dot).collect::<halite_support::Result<Vec<_>>>()?;
             return Ok(Output::new(graphs.concat(), json!({"dot": graphs})));
         }
         let summaries = modules.iter().map(|module| hlo::summarize(module, self.depth));
-        let summaries = summaries.collect::<halite_support::Result<Vec<_>>>().map_err(one)?;
+        let summaries = summaries.collect::<halite_support::Result<Vec<_>>>()?;
         let analyses = modules.iter().zip(&memory.arguments);
         let analyses = analyses.map(|(hlo, arguments)| of_hlo(hlo, memory.target, memory.logical_core, arguments));
-        let analyses = analyses.collect::<halite_support::Result<Vec<_>>>().map_err(one)?;
+        let analyses = analyses.collect::<halite_support::Result<Vec<_>>>()?;
         for (summary, analysis) in summaries.iter().zip(&analyses) {
             text.push_str(&figures(summary));
             text.push_str(&estimate::describe(&summary.name, &analysis.estimate));
@@ -161,8 +159,8 @@ impl Inspect {
         json["target"] = json!(memory.target);
         json["estimates"] = json!(analyses.iter().map(|analysis| &analysis.estimate).collect::<Vec<_>>());
         if let (Some(path), Some(summary), Some(analysis)) = (&self.memory_plot, summaries.first(), analyses.first()) {
-            let svg = plot(&summary.name, analysis).map_err(one)?;
-            files::write(path, svg.as_bytes()).map_err(one)?;
+            let svg = plot(&summary.name, analysis)?;
+            files::write(path, svg.as_bytes())?;
             text.push_str(&format!("\nwrote {}\n", path.display()));
         }
         Ok(Output::new(text.trim_start_matches('\n'), json))
@@ -186,7 +184,7 @@ fn unknown_module(name: &str) -> Diagnostic {
 fn decode(bytes: &[u8], place: &str) -> Result<HloModuleProto> {
     let explain = |error: Diagnostic| error.context(format!("`{place}`"));
     let module = halite_hlo::decode(bytes);
-    let module = module.map_err(|error| one(explain(error).help("give the `.hlo.pb` file of a bundle")))?;
+    let module = module.map_err(|error| explain(error).help("give the `.hlo.pb` file of a bundle"))?;
     let faults = halite_hlo::check(&module).into_iter().filter(|fault| fault.severity() >= Severity::Error);
     let faults: Vec<_> = faults.map(explain).collect();
     if faults.is_empty() { Ok(module) } else { Err(faults) }

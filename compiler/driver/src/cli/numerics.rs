@@ -1,7 +1,7 @@
 //! `halite numerics`.
 
 use super::bars::NumericsBar;
-use super::context::{Context, Output, Result, one};
+use super::context::{Context, Output, Result};
 use super::table::{short, table};
 use clap::Args;
 use halite::files;
@@ -12,6 +12,7 @@ use halite_support::{Diagnostic, codes};
 use indexmap::IndexMap;
 use serde_json::json;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Train under several precision recipes from one state on one order of data, and compare what comes of it.
 ///
@@ -66,7 +67,7 @@ pub(super) struct Numerics {
 impl Numerics {
     pub(super) fn run(self, context: &mut Context) -> Result<Output> {
         let texts = self.text.iter().map(|path| files::read(path)).collect::<halite_support::Result<Vec<_>>>();
-        let corpus = Corpus::new(&texts.map_err(one)?, self.held_out).map_err(one)?;
+        let corpus = Corpus::new(&texts?, self.held_out)?;
         let mut load = |recipe: &String| load_recipe(recipe, &self.model, &self.set, &mut context.session.sources);
         let recipes = self.recipes.iter().map(&mut load).collect::<Result<Vec<Source>>>()?;
         let against = load(&self.against)?;
@@ -77,7 +78,7 @@ impl Numerics {
         let executor = context.executor()?;
         let runs = (comparison.num_recipes() * options.seeds.len()) as u64;
         let mut bar = NumericsBar::new(context, runs, options.steps, tokens);
-        let report = comparison.run(&executor, &options, &mut bar);
+        let report = comparison.run(Arc::new(executor), &options, &mut bar);
         bar.finish();
         self.write(&report?, &bar.tokens_per_second())
     }
@@ -87,12 +88,12 @@ impl Numerics {
         seeds.sort_unstable();
         if let Some(pair) = seeds.windows(2).find(|pair| pair[0] == pair[1]) {
             let error = Diagnostic::error(codes::USAGE, format!("the seed {} is given twice", pair[0]));
-            return Err(one(error.help("give each seed once, e.g. `--seeds 0,1,2`")));
+            return Err(error.help("give each seed once, e.g. `--seeds 0,1,2`").into());
         }
         let steps = self.steps.unwrap_or(source.recipe.train.steps.into());
         if steps == 0 {
             let error = Diagnostic::error(codes::USAGE, "a run of 0 updates compares nothing");
-            return Err(one(error.help("give e.g. `--steps 300`")));
+            return Err(error.help("give e.g. `--steps 300`").into());
         }
         let &Self { every, eval_every, eval_batches, .. } = self;
         Ok(NumericsOptions { steps, seeds: self.seeds.clone(), every, eval_every, eval_batches })
@@ -102,8 +103,8 @@ impl Numerics {
         let summary = report.summary();
         let (data, picture) = (self.output.join("numerics.json"), self.output.join("numerics.svg"));
         let text = json!({"summary": summary, "report": report}).to_string() + "\n";
-        files::write(&data, text.as_bytes()).map_err(one)?;
-        files::write(&picture, plot(report).map_err(one)?.as_bytes()).map_err(one)?;
+        files::write(&data, text.as_bytes())?;
+        files::write(&picture, plot(report)?.as_bytes())?;
         let places = format!("\n  plot  {}\n  data  {}\n", picture.display(), data.display());
         let json = json!({"summary": summary, "tokens_per_second": rates, "plot": picture, "data": data});
         Ok(Output::new(describe(report, &summary, rates) + &places, json))

@@ -1,6 +1,6 @@
 //! `halite opt`.
 
-use super::context::{Context, Output, Result, one};
+use super::context::{Context, Output, Result};
 use super::explain;
 use super::table::{grouped, table};
 use clap::Args;
@@ -52,7 +52,7 @@ impl Opt {
             Some(recipe) => Some(context.load(recipe, &[])?.recipe),
             None => None,
         };
-        let text = files::read_text(Path::new(&self.file)).map_err(one)?;
+        let text = files::read_text(Path::new(&self.file))?;
         let file = context.session.sources.add(&self.file, text);
         let runner = RunnerOptions { limit: self.bisect, ..RunnerOptions::default() };
         let (pipeline, explain) = (self.passes.clone(), self.explain);
@@ -69,7 +69,7 @@ impl Opt {
         }
         match &self.output {
             Some(path) => {
-                files::write(path, form.as_bytes()).map_err(one)?;
+                files::write(path, form.as_bytes())?;
                 let text = format!("{times}wrote {}\n", path.display());
                 Ok(Output { warnings: optimized.warnings, ..Output::new(text, json) })
             }
@@ -84,7 +84,7 @@ impl Opt {
 fn passes(optimized: &Optimized) -> Vec<serde_json::Value> {
     let report = |report: &halite_passes::PassReport| {
         json!({
-            "name": report.name,
+            "name": &*report.name,
             "changed": report.changed == Changed::Yes,
             "instructions": report.insts,
             "microseconds": report.time.as_micros() as u64,
@@ -101,7 +101,7 @@ fn times(optimized: &Optimized) -> String {
         let changed = if report.changed == Changed::Yes { "yes" } else { "no" };
         let times = [milliseconds(report.time), milliseconds(report.verify_time)];
         let [time, verify_time] = times;
-        vec![report.name.to_owned(), time, verify_time, grouped(report.insts as u64), changed.to_owned()]
+        vec![report.name.to_string(), time, verify_time, grouped(report.insts as u64), changed.to_owned()]
     });
     table(&[head].into_iter().chain(rows).collect::<Vec<_>>())
 }

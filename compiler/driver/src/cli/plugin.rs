@@ -1,7 +1,7 @@
 //! `halite plugin`.
 
 use super::bars;
-use super::context::{Context, Output, Result, one};
+use super::context::{Context, Output, Result};
 use clap::Subcommand;
 use halite_runtime::find_plugin;
 use halite_runtime::install::{InstallOptions, Progress, install};
@@ -33,7 +33,7 @@ pub(super) enum Plugin {
 impl Plugin {
     pub(super) fn run(self, context: &mut Context) -> Result<Output> {
         let path = match self {
-            Self::Path => find_plugin(context.plugin.as_deref()).map_err(one)?,
+            Self::Path => find_plugin(context.plugin.as_deref())?,
             Self::Install { wheel, python } => {
                 let bar = bars::bar(context, 0, "{spinner:.cyan} {msg} {bar:30.cyan/black.dim} {bytes}/{total_bytes}");
                 let mut show = |progress: Progress| match progress {
@@ -44,9 +44,10 @@ impl Plugin {
                         bar.set_length(total);
                         bar.set_position(done);
                     }
+                    _ => {}
                 };
                 let options = InstallOptions { destination: context.plugin.clone(), wheel, python };
-                let path = install(&options, &mut show).map_err(one)?;
+                let path = install(&options, &mut show)?;
                 bar.finish_and_clear();
                 path
             }

@@ -1,7 +1,7 @@
 //! `halite run`.
 
 use super::bars;
-use super::context::{Context, Output, Result, one};
+use super::context::{Context, Output, Result};
 use super::table::table;
 use clap::Args;
 use halite::Bundle;
@@ -40,7 +40,7 @@ pub(super) struct Run {
 
 impl Run {
     pub(super) fn run(self, context: &mut Context) -> Result<Output> {
-        let bundle = Bundle::read(&self.bundle).map_err(one)?;
+        let bundle = Bundle::read(&self.bundle)?;
         let entry = self.entry(&bundle)?;
         let mut inputs = pack_given(&bundle.manifest, self.read_inputs()?)?;
         let is_read = |name: &str| entry.inputs.iter().any(|port| port.name == name);
@@ -48,11 +48,11 @@ impl Run {
         LoadedModule::check_inputs(&bundle, entry, &inputs)?;
         let executor = context.executor()?;
         let spinner = bars::spinner(context, &format!("compiling {} with XLA", entry.name));
-        let module = LoadedModule::load(&executor, &bundle, entry).map_err(one)?;
+        let module = LoadedModule::load(&executor, &bundle, entry)?;
         spinner.set_message(format!("running {}", entry.name));
         let outputs = module.run(&executor, inputs)?;
         spinner.finish_and_clear();
-        tensors::write(&self.outputs, &outputs).map_err(one)?;
+        tensors::write(&self.outputs, &outputs)?;
         let mut rows = vec![vec!["output".to_owned(), "type".to_owned(), "value".to_owned()]];
         let ty = |tensor: &halite_tensor::HostTensor| format!("{}{}", tensor.dtype(), tensor.shape());
         for (name, tensor) in outputs.iter().filter(|(_, tensor)| tensor.shape().rank() == 0) {
@@ -68,12 +68,12 @@ impl Run {
 
     fn entry<'a>(&self, bundle: &'a Bundle) -> Result<&'a ModuleEntry> {
         match (&self.module, &bundle.manifest.modules[..]) {
-            (Some(name), _) => bundle.module(name).map_err(one),
+            (Some(name), _) => Ok(bundle.module(name)?),
             (None, [only]) => Ok(only),
             (None, modules) => {
                 let names: Vec<&str> = modules.iter().map(|module| module.name.as_str()).collect();
                 let message = format!("the bundle has {} modules: {}", names.len(), nearest::list(&names));
-                Err(one(Diagnostic::error(codes::MODULE, message).help("choose one with `--module`")))
+                Err(Diagnostic::error(codes::MODULE, message).help("choose one with `--module`").into())
             }
         }
     }
@@ -81,10 +81,10 @@ impl Run {
     fn read_inputs(&self) -> Result<Tensors> {
         let mut inputs = Tensors::new();
         for path in &self.inputs {
-            for (name, tensor) in tensors::read(path).map_err(one)? {
+            for (name, tensor) in tensors::read(path)? {
                 if inputs.contains_key(&name) {
                     let message = format!("the tensor `{name}` is in more than one input file");
-                    return Err(one(Diagnostic::error(codes::TENSORS, message).help("remove it from one")));
+                    return Err(Diagnostic::error(codes::TENSORS, message).help("remove it from one").into());
                 }
                 inputs.insert(name, tensor);
             }

@@ -2,13 +2,14 @@
 
 use super::bars::{self, TrainBar};
 use super::compile::denied;
-use super::context::{Context, Output, Ready, Result, one};
+use super::context::{Context, Output, Ready, Result};
 use super::table::{bytes, facts};
 use clap::Args;
 use halite::files;
 use halite::train::{Corpus, History, RunFiles, TrainOptions, check_corpus, train};
 use serde_json::json;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Train on text, with byte tokens, on the CPU.
 ///
@@ -19,7 +20,8 @@ use std::path::PathBuf;
 Examples:
   halite train tiny --text book.txt --steps 300
   halite train build/tiny --text a.txt b.txt --seed 7 -o runs/seed7
-  halite train tiny --text book.txt --steps 600 --resume runs/tiny/state.safetensors")]
+  halite train tiny --text book.txt --steps 600 --resume runs/tiny/state.safetensors
+  halite train bytes.toml --text book.txt --weights checkpoint/model.safetensors")]
 pub(super) struct Train {
     /// Preset, recipe, model file or bundle.
     input: String,
@@ -29,7 +31,7 @@ pub(super) struct Train {
     /// Updates in all, those before a resumption included [default: that of the recipe].
     #[arg(long)]
     steps: Option<u64>,
-    /// Seed of the weights and of the order of data [default: that of the recipe].
+    /// Seed of the weights, unless they are given, and of the order of data [default: that of the recipe].
     #[arg(long)]
     seed: Option<u64>,
     /// The folder of the run [default: runs/NAME].
@@ -44,6 +46,9 @@ pub(super) struct Train {
     /// Continue from this state.
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
+    /// Start from these weights, with a new optimizer: a safetensors file, the index of a sharded checkpoint, or its folder.
+    #[arg(long, value_name = "PATH", conflicts_with = "resume")]
+    weights: Option<PathBuf>,
     /// Share of the text, at its end, that is held out for evaluation.
     #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
     held_out: f64,
@@ -61,7 +66,7 @@ impl Train {
             context.require_recipe(&self.input, "--deny")?;
         }
         let texts = self.text.iter().map(|path| files::read(path)).collect::<halite_support::Result<Vec<_>>>();
-        let corpus = Corpus::new(&texts.map_err(one)?, self.held_out).map_err(one)?;
+        let corpus = Corpus::new(&texts?, self.held_out)?;
         let (name, Ready { bundle, warnings }) = context.ready(&self.input, &self.set)?;
         if self.deny && !warnings.is_empty() {
             return Ok(denied(warnings));
@@ -72,12 +77,13 @@ impl Train {
             title: name.clone(),
             steps: self.steps.unwrap_or(defaults.steps.into()),
             seed: self.seed.unwrap_or(defaults.seed),
+            weights: self.weights.clone(),
             eval_every: self.eval_every,
             eval_batches: self.eval_batches,
             ..TrainOptions::default()
         };
         let output = RunFiles::new(self.output.clone().unwrap_or_else(|| PathBuf::from("runs").join(&name)));
-        check_corpus(&bundle, &corpus).map_err(one)?;
+        check_corpus(&bundle, &corpus)?;
         let executor = context.executor()?;
         let (text, held_out) = corpus.sizes();
         let spinner = bars::spinner(
@@ -88,7 +94,7 @@ impl Train {
             spinner,
             bar: TrainBar::new(context, options.steps, bundle.manifest.statistics.tokens_per_step),
         };
-        let history = train(&executor, &bundle, &corpus, self.resume.as_deref(), &options, &output, &mut bar);
+        let history = train(Arc::new(executor), &bundle, &corpus, self.resume.as_deref(), &options, &output, &mut bar);
         bar.spinner.finish_and_clear();
         bar.bar.finish();
         Ok(summary(&history?, &output))

@@ -3,7 +3,7 @@
 mod each_pass;
 
 use super::bars;
-use super::context::{Context, Output, Result, one};
+use super::context::{Context, Output, Result};
 use super::table::{counted, table};
 use super::target::TargetName;
 use clap::Args;
@@ -62,7 +62,7 @@ impl Verify {
         let role = ModuleRole::from(self.role);
         let options = VerifyOptions { role, full: self.full, seed: self.seed, pipeline: self.passes.clone() };
         if let Some(passes) = &self.passes {
-            context.session.passes.pipeline(passes).map_err(one)?;
+            context.session.passes.pipeline(passes)?;
         }
         context.session.elaborate(&source)?;
         let executor = context.executor()?;

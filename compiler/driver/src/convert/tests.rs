@@ -23,10 +23,10 @@ fn files_come_back_byte_for_byte() {
         tensors::write(&path, tensors).unwrap();
         std::fs::read(&path).unwrap()
     };
-    let (manifest, model) = (packed().manifest, initial_state(&apart(), 1));
+    let (manifest, model) = (packed().manifest, initial_state(&apart(), 1).unwrap());
     let stored = to_stored(&manifest, model.clone()).unwrap();
     assert_eq!(stored["qkv"].dtype(), DType::Bf16);
-    assert_eq!(file(&stored), file(&initial_state(&packed(), 1)));
+    assert_eq!(file(&stored), file(&initial_state(&packed(), 1).unwrap()));
     let back = to_model(&manifest, stored.clone()).unwrap();
     assert_eq!(file(&back), file(&model));
     assert_eq!(file(&to_stored(&manifest, back).unwrap()), file(&stored));
@@ -57,7 +57,7 @@ fn weights_alone_convert_and_keep_their_type() {
 #[test]
 fn copies_that_differ_are_refused() {
     let manifest = packed().manifest;
-    let mut stored = initial_state(&packed(), 1);
+    let mut stored = initial_state(&packed(), 1).unwrap();
     change(&mut stored, "m.qkv", |tensor| {
         let mut values = tensor.f64s();
         values[3 * 8] = 1.0;
@@ -71,7 +71,7 @@ fn copies_that_differ_are_refused() {
 #[test]
 fn tensors_that_do_not_fit_are_all_named() {
     let manifest = packed().manifest;
-    let mut model = initial_state(&apart(), 1);
+    let mut model = initial_state(&apart(), 1).unwrap();
     model.swap_remove("m.k").unwrap();
     model.insert("kk".into(), model["k"].clone());
     model.swap_remove("k").unwrap();
@@ -94,7 +94,7 @@ fn tensors_that_do_not_fit_are_all_named() {
 #[test]
 fn what_is_given_under_names_of_the_model_is_packed() {
     let manifest = packed().manifest;
-    let (stored, mut given) = (initial_state(&packed(), 1), initial_state(&apart(), 1));
+    let (stored, mut given) = (initial_state(&packed(), 1).unwrap(), initial_state(&apart(), 1).unwrap());
     given.insert("tokens".into(), HostTensor::zeros(DType::S32, [2, 4]));
     let packed = pack_given(&manifest, given.clone()).unwrap();
     assert!(stored.iter().all(|(name, tensor)| packed[name] == *tensor));

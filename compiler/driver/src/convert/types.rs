@@ -65,7 +65,8 @@ fn widens(from: DType, to: DType) -> bool {
     matches!((from, to), (DType::F32, DType::F64)) || (narrow && matches!(to, DType::F32 | DType::F64))
 }
 
-fn converted(tensor: &HostTensor, dtype: DType) -> HostTensor {
+/// A tensor of floats in another element type, each value rounded once to the nearest, ties to even.
+pub(crate) fn converted(tensor: &HostTensor, dtype: DType) -> HostTensor {
     if tensor.dtype() == dtype || !tensor.dtype().is_float() {
         return tensor.clone();
     }

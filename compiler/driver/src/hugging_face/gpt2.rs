@@ -1,20 +1,21 @@
 //! `GPT2LMHeadModel`.
 
 use super::Family;
-use super::keys::Default::{Json, Model};
-use super::keys::{Key, dropout, ignored, only, sets};
+use super::keys::Default::{Model, Value};
+use super::keys::{Key, class, count, dropout, ignored, not_negative, only, positive};
 use super::weights::Names;
+use halite_spec::ConfigValue::Real;
 
 static KEYS: &[Key] = &[
-    only("architectures", &[r#"["GPT2LMHeadModel"]"#]),
-    sets("vocab_size", "vocab"),
-    sets("n_embd", "hidden"),
-    sets("n_layer", "layers"),
-    sets("n_head", "heads"),
-    sets("n_inner", "ffn").absent(Model).null(Model),
-    sets("n_positions", "positions"),
-    sets("layer_norm_epsilon", "eps").absent(Json("1e-5")),
-    sets("initializer_range", "init_std").absent(Json("0.02")),
+    class(&[r#"["GPT2LMHeadModel"]"#]),
+    count("vocab_size", "vocab"),
+    count("n_embd", "hidden"),
+    count("n_layer", "layers"),
+    count("n_head", "heads"),
+    count("n_inner", "ffn").absent(Model).null(Model),
+    count("n_positions", "positions"),
+    positive("layer_norm_epsilon", "eps").absent(Value(Real(1e-5))),
+    not_negative("initializer_range", "init_std").absent(Value(Real(0.02))),
     only("activation_function", &[r#""gelu_new""#, r#""gelu_pytorch_tanh""#]),
     only("tie_word_embeddings", &["true"]),
     only("add_cross_attention", &["false"]),

@@ -10,6 +10,8 @@ use serde_json::value::RawValue;
 pub(super) struct Object<'t> {
     file: FileId,
     text: &'t str,
+    /// The part of the text that it is.
+    part: &'t str,
     entries: IndexMap<String, &'t RawValue>,
 }
 
@@ -32,7 +34,7 @@ impl<'t> Object<'t> {
                 .at(Span::new(file, start, start + text[start..].chars().next().map_or(0, char::len_utf8)), "here")
                 .help("give the `config.json` of a checkpoint")
         })?;
-        Ok(Self { file, text, entries })
+        Ok(Self { file, text, part: text, entries })
     }
 
     /// The keys, in order.
@@ -41,28 +43,40 @@ impl<'t> Object<'t> {
     }
 
     /// The value of a key.
-    pub(super) fn get(&self, key: &str) -> Option<Entry> {
+    ///
+    /// # Errors
+    /// When it is JSON that stands for no value, as a number beyond all numbers does.
+    pub(super) fn get(&self, key: &str) -> Option<Result<Entry>> {
         let raw = self.entries.get(key)?;
-        let value = serde_json::from_str(raw.get()).ok()?;
-        Some(Entry { value, span: self.span(raw.get()) })
+        let span = self.place(raw.get());
+        Some(serde_json::from_str(raw.get()).map(|value| Entry { value, span }).map_err(|error| {
+            let message = format!("the value of `{key}` cannot be read: {}", reason(&error));
+            let error = Diagnostic::error(codes::HUGGING_FACE, message).at(span, "not a value");
+            error.help(format!("state another value for `{key}`"))
+        }))
     }
 
     /// The object that the value of a key is.
     pub(super) fn object(&self, key: &str) -> Option<Object<'t>> {
-        let entries = serde_json::from_str(self.entries.get(key)?.get()).ok()?;
-        Some(Self { entries, ..*self })
+        let part = self.entries.get(key)?.get();
+        Some(Self { entries: serde_json::from_str(part).ok()?, part, ..*self })
+    }
+
+    /// Where it stands.
+    pub(super) fn span(&self) -> Span {
+        self.place(self.part)
     }
 
     /// Where a key stands.
     pub(super) fn key_span(&self, key: &str) -> Option<Span> {
-        let value = self.span(self.entries.get(key)?.get());
+        let value = self.place(self.entries.get(key)?.get());
         let quoted = format!("\"{key}\"");
         let start = self.text[..value.start as usize].rfind(&quoted);
         Some(start.map_or(value, |start| Span::new(self.file, start, start + quoted.len())))
     }
 
     /// Where a part of the text stands.
-    fn span(&self, part: &str) -> Span {
+    fn place(&self, part: &str) -> Span {
         let start = part.as_ptr() as usize - self.text.as_ptr() as usize;
         Span::new(self.file, start, start + part.len())
     }

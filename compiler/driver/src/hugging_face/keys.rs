@@ -1,6 +1,8 @@
 //! What a key of `config.json` can be to Halite, and the keys that all families share.
 
+use super::range::Range;
 use super::rope::Scaling;
+use halite_spec::ConfigValue;
 
 /// A key and what it is.
 #[derive(Clone, Copy, Debug)]
@@ -16,14 +18,16 @@ pub(super) struct Key {
 /// What a key is to Halite.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Meaning {
-    /// The value of this key of the model's configuration.
-    Sets(&'static str),
+    /// The value of this key of the model's configuration, in this range.
+    Sets(&'static str, Range),
     /// Something that the model has one way only: one of these values, as JSON.
     Only(&'static [&'static str]),
     /// The rate of a dropout, which Halite does not have. It matters in training only.
     Dropout,
     /// The angles of rotary positions: a table in one of these forms.
     Rope(&'static [Scaling]),
+    /// How many positions the checkpoint is made for. The model takes more.
+    Positions,
     /// Nothing that changes what the model computes.
     Ignored,
 }
@@ -35,8 +39,8 @@ pub(super) enum Default {
     Refused,
     /// What the definition of the model takes.
     Model,
-    /// This value, as JSON.
-    Json(&'static str),
+    /// This value.
+    Value(ConfigValue),
     /// The value of this other key.
     Key(&'static str),
 }
@@ -58,13 +62,38 @@ impl Key {
 }
 
 /// A key that sets a key of the model's configuration and must be stated.
-pub(super) const fn sets(name: &'static str, config: &'static str) -> Key {
-    Key::new(name, Meaning::Sets(config)).absent(Default::Refused).null(Default::Refused)
+const fn sets(name: &'static str, config: &'static str, range: Range) -> Key {
+    Key::new(name, Meaning::Sets(config, range)).absent(Default::Refused).null(Default::Refused)
+}
+
+/// One whose values are whole numbers from 1.
+pub(super) const fn count(name: &'static str, config: &'static str) -> Key {
+    sets(name, config, Range::Count)
+}
+
+/// One whose values are numbers greater than 0.
+pub(super) const fn positive(name: &'static str, config: &'static str) -> Key {
+    sets(name, config, Range::Positive)
+}
+
+/// One whose values are numbers from 0.
+pub(super) const fn not_negative(name: &'static str, config: &'static str) -> Key {
+    sets(name, config, Range::NotNegative)
+}
+
+/// One whose values are `true` and `false`.
+pub(super) const fn flag(name: &'static str, config: &'static str) -> Key {
+    sets(name, config, Range::Flag)
 }
 
 /// A key that must have one of some values, as JSON. Transformers takes the first where the file leaves it out.
 pub(super) const fn only(name: &'static str, values: &'static [&'static str]) -> Key {
     Key::new(name, Meaning::Only(values)).null(Default::Refused)
+}
+
+/// The class of the model, in one of these lists as JSON. The family says it too.
+pub(super) const fn class(values: &'static [&'static str]) -> Key {
+    only("architectures", values).null(Default::Model)
 }
 
 /// A rate of dropout.
@@ -75,6 +104,11 @@ pub(super) const fn dropout(name: &'static str) -> Key {
 /// Rotary positions in one of some forms.
 pub(super) const fn rope(name: &'static str, forms: &'static [Scaling]) -> Key {
     Key::new(name, Meaning::Rope(forms))
+}
+
+/// How many positions the checkpoint is made for.
+pub(super) const fn positions(name: &'static str) -> Key {
+    Key::new(name, Meaning::Positions)
 }
 
 /// A key that changes nothing.

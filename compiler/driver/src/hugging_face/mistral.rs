@@ -1,30 +1,31 @@
 //! `MistralForCausalLM`.
 
 use super::Family;
-use super::keys::Default::{Json, Key as Of, Model};
-use super::keys::{Key, dropout, ignored, only, rope, sets};
+use super::keys::Default::{Key as Of, Model, Value};
+use super::keys::{Key, class, count, dropout, flag, not_negative, only, positions, positive, rope};
 use super::rope::UNSCALED;
 use super::weights::LLAMA_NAMES;
+use halite_spec::ConfigValue::{Bool, Int, Real};
 
 static KEYS: &[Key] = &[
-    only("architectures", &[r#"["MistralForCausalLM"]"#]),
-    sets("vocab_size", "vocab"),
-    sets("hidden_size", "hidden"),
-    sets("num_hidden_layers", "layers"),
-    sets("num_attention_heads", "heads"),
-    sets("num_key_value_heads", "kv_heads").absent(Json("8")).null(Of("num_attention_heads")),
-    sets("head_dim", "head_dim").absent(Model).null(Model),
-    sets("intermediate_size", "ffn"),
-    sets("sliding_window", "window").absent(Json("4096")).null(Json("0")),
-    sets("rms_norm_eps", "eps").absent(Json("1e-6")),
-    sets("initializer_range", "init_std").absent(Json("0.02")),
-    sets("rope_theta", "rope_theta").absent(Json("10000.0")),
+    class(&[r#"["MistralForCausalLM"]"#]),
+    count("vocab_size", "vocab"),
+    count("hidden_size", "hidden"),
+    count("num_hidden_layers", "layers"),
+    count("num_attention_heads", "heads"),
+    count("num_key_value_heads", "kv_heads").absent(Value(Int(8))).null(Of("num_attention_heads")),
+    count("head_dim", "head_dim").absent(Model).null(Model),
+    count("intermediate_size", "ffn"),
+    count("sliding_window", "window").absent(Value(Int(4096))).null(Value(Int(0))),
+    positive("rms_norm_eps", "eps").absent(Value(Real(1e-6))),
+    not_negative("initializer_range", "init_std").absent(Value(Real(0.02))),
+    positive("rope_theta", "rope_theta").absent(Value(Real(10000.0))),
     rope("rope_scaling", UNSCALED),
     rope("rope_parameters", UNSCALED),
-    sets("tie_word_embeddings", "tied").absent(Json("false")),
+    flag("tie_word_embeddings", "tied").absent(Value(Bool(false))),
     only("hidden_act", &[r#""silu""#, r#""swish""#]),
     dropout("attention_dropout"),
-    ignored("max_position_embeddings"),
+    positions("max_position_embeddings"),
 ];
 
 pub(super) static FAMILY: Family =

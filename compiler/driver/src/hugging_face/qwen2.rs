@@ -1,31 +1,32 @@
 //! `Qwen2ForCausalLM`: Qwen2 and Qwen2.5.
 
 use super::Family;
-use super::keys::Default::{Json, Key as Of, Model};
-use super::keys::{Key, dropout, ignored, only, rope, sets};
+use super::keys::Default::{Key as Of, Model, Value};
+use super::keys::{Key, class, count, dropout, flag, ignored, not_negative, only, positions, positive, rope};
 use super::rope::UNSCALED;
 use super::weights::LLAMA_NAMES;
+use halite_spec::ConfigValue::{Bool, Int, Real};
 
 static KEYS: &[Key] = &[
-    only("architectures", &[r#"["Qwen2ForCausalLM"]"#]),
-    sets("vocab_size", "vocab"),
-    sets("hidden_size", "hidden"),
-    sets("num_hidden_layers", "layers"),
-    sets("num_attention_heads", "heads"),
-    sets("num_key_value_heads", "kv_heads").absent(Json("32")).null(Of("num_attention_heads")),
-    sets("head_dim", "head_dim").absent(Model).null(Model),
-    sets("intermediate_size", "ffn"),
-    sets("rms_norm_eps", "eps").absent(Json("1e-6")),
-    sets("initializer_range", "init_std").absent(Json("0.02")),
-    sets("rope_theta", "rope_theta").absent(Json("10000.0")),
+    class(&[r#"["Qwen2ForCausalLM"]"#]),
+    count("vocab_size", "vocab"),
+    count("hidden_size", "hidden"),
+    count("num_hidden_layers", "layers"),
+    count("num_attention_heads", "heads"),
+    count("num_key_value_heads", "kv_heads").absent(Value(Int(32))).null(Of("num_attention_heads")),
+    count("head_dim", "head_dim").absent(Model).null(Model),
+    count("intermediate_size", "ffn"),
+    positive("rms_norm_eps", "eps").absent(Value(Real(1e-6))),
+    not_negative("initializer_range", "init_std").absent(Value(Real(0.02))),
+    positive("rope_theta", "rope_theta").absent(Value(Real(10000.0))),
     rope("rope_scaling", UNSCALED),
     rope("rope_parameters", UNSCALED),
-    sets("tie_word_embeddings", "tied").absent(Json("false")),
+    flag("tie_word_embeddings", "tied").absent(Value(Bool(false))),
     only("hidden_act", &[r#""silu""#, r#""swish""#]),
     only("use_sliding_window", &["false"]),
     only("use_mrope", &["false"]),
     dropout("attention_dropout"),
-    ignored("max_position_embeddings"),
+    positions("max_position_embeddings"),
     // They say where and how wide a window is that `use_sliding_window` turns off.
     ignored("sliding_window"),
     ignored("max_window_layers"),

@@ -2,8 +2,9 @@
 
 use super::json::{Entry, Object};
 use super::keys::{Default, Key, Meaning, SHARED};
+use super::range::Range;
 use super::rope::{DEFAULT, Scaling, TYPES};
-use super::{FAMILIES, Family, Imported, Settings};
+use super::{FAMILIES, Family, Imported, Positions, Settings};
 use halite_spec::ConfigValue;
 use halite_support::nearest::{nearest, suggestion};
 use halite_support::{Diagnostic, Diagnostics, FileId, Span, codes};
@@ -11,10 +12,16 @@ use serde_json::Value;
 
 /// As [`super::import`].
 pub(super) fn import(file: FileId, text: &str) -> Result<Imported, Diagnostics> {
-    let object = Object::parse(file, text).map_err(|error| vec![error])?;
-    let family = family(&object, file).map_err(|error| vec![error])?;
-    let mut reader =
-        Reader { family, settings: Settings::new(), mistakes: Vec::new(), warnings: Vec::new(), table: None };
+    let object = Object::parse(file, text)?;
+    let family = family(&object, file)?;
+    let mut reader = Reader {
+        family,
+        settings: Settings::new(),
+        positions: None,
+        mistakes: Vec::new(),
+        warnings: Vec::new(),
+        table: None,
+    };
     let keys: Vec<Key> = family.keys.iter().chain(SHARED).copied().collect();
     reader.object(&object, &keys, file);
     reader.unscaled();
@@ -22,7 +29,7 @@ pub(super) fn import(file: FileId, text: &str) -> Result<Imported, Diagnostics> 
         return Err(reader.mistakes);
     }
     let model = (family.model)(&mut reader.settings);
-    Ok(Imported { model, settings: reader.settings, warnings: reader.warnings })
+    Ok(Imported { model, settings: reader.settings, positions: reader.positions, warnings: reader.warnings })
 }
 
 fn family(object: &Object<'_>, file: FileId) -> Result<&'static Family, Diagnostic> {
@@ -33,6 +40,7 @@ fn family(object: &Object<'_>, file: FileId) -> Result<&'static Family, Diagnost
             .at(Span::new(file, 0, 0), "no model is named")
             .help("give the `config.json` of a checkpoint of Transformers"));
     };
+    let entry = entry?;
     let name = entry.value.as_str().unwrap_or_default();
     FAMILIES.iter().copied().find(|family| family.model_type == name).ok_or_else(|| {
         Diagnostic::error(codes::HUGGING_FACE, format!("there is no built-in model for `model_type` {}", entry.value))
@@ -44,6 +52,7 @@ fn family(object: &Object<'_>, file: FileId) -> Result<&'static Family, Diagnost
 struct Reader {
     family: &'static Family,
     settings: Settings,
+    positions: Option<Positions>,
     mistakes: Diagnostics,
     warnings: Diagnostics,
     /// Where rotary positions are stated.
@@ -54,13 +63,9 @@ impl Reader {
     /// Reads an object whose keys are these.
     fn object(&mut self, object: &Object<'_>, keys: &[Key], file: FileId) {
         for name in object.keys() {
-            let (known, entry) = (keys.iter().find(|key| key.name == name), object.get(name));
-            match (known, entry) {
-                (Some(key), Some(Entry { value: Value::Null, span })) => {
-                    self.default(key, key.null, object, || (format!("`{name}` is `null`"), span));
-                }
-                (Some(key), Some(entry)) => self.stated(key, &entry, object, file),
-                _ => self.unknown(name, keys, object, file),
+            match keys.iter().find(|key| key.name == name) {
+                Some(key) => self.known(key, object, file),
+                None => self.unknown(name, keys, object, file),
             }
         }
         for key in keys.iter().filter(|key| !object.keys().any(|name| name == key.name)) {
@@ -90,56 +95,69 @@ impl Reader {
 
     /// What a key that is left out, or `null`, stands for.
     fn default(&mut self, key: &Key, default: Default, object: &Object<'_>, what: impl FnOnce() -> (String, Span)) {
-        if matches!(key.meaning, Meaning::Sets(config) if self.settings.contains_key(config)) {
+        if matches!(key.meaning, Meaning::Sets(config, _) if self.settings.contains_key(config)) {
             return;
         }
-        match default {
-            Default::Model => {}
-            Default::Refused => {
+        match (default, key.meaning) {
+            (Default::Refused, _) => {
                 let (message, span) = what();
                 self.error(message, span, "a value is needed", format!("state `{}`", key.name));
             }
-            Default::Json(text) => {
-                let value = serde_json::from_str(text).unwrap_or(Value::Null);
-                self.value(key, &value, None);
-            }
+            (Default::Value(value), Meaning::Sets(config, _)) => _ = self.settings.insert(config, (value, None)),
             // A mistake in the other key is reported there.
-            Default::Key(other) => {
-                if let Some(entry) = object.get(other) {
-                    self.value(key, &entry.value, Some(entry.span));
+            (Default::Key(other), Meaning::Sets(config, range)) => {
+                if let Some(Ok(entry)) = object.get(other)
+                    && let Some(value) = range.read(&entry.value)
+                {
+                    self.set(key.name, config, value, entry.span);
                 }
             }
+            _ => {}
         }
     }
 
-    fn stated(&mut self, key: &Key, entry: &Entry, object: &Object<'_>, file: FileId) {
-        match key.meaning {
-            Meaning::Rope(forms) => self.rope(key, forms, entry, object, file),
-            _ => self.value(key, &entry.value, Some(entry.span)),
+    /// A key that is stated, and known.
+    fn known(&mut self, key: &Key, object: &Object<'_>, file: FileId) {
+        let name = key.name;
+        if let (Meaning::Rope(forms), Some(table)) = (key.meaning, object.object(name)) {
+            return self.rope(forms, &table, file);
+        }
+        match object.get(name) {
+            Some(Ok(Entry { value: Value::Null, span })) => {
+                self.default(key, key.null, object, || (format!("`{name}` is `null`"), span));
+            }
+            Some(Ok(entry)) => self.value(key, &entry.value, entry.span),
+            Some(Err(_)) if matches!(key.meaning, Meaning::Ignored) => {}
+            Some(Err(error)) => self.mistakes.push(error),
+            None => {}
         }
     }
 
-    fn value(&mut self, key: &Key, value: &Value, span: Option<Span>) {
+    fn value(&mut self, key: &Key, value: &Value, span: Span) {
         let name = key.name;
         match key.meaning {
-            Meaning::Ignored | Meaning::Rope(_) => {}
-            Meaning::Sets(config) => match (scalar(value), span) {
-                (Some(value), _) => self.set(name, config, value, span),
-                (None, Some(span)) => {
-                    let message = format!("`{name}` is {value}, expected a number, `true` or `false`");
-                    self.error(message, span, "not a setting", format!("state a value for `{name}`"));
-                }
-                (None, None) => {}
+            Meaning::Ignored => {}
+            Meaning::Rope(_) => {
+                let message = format!("`{name}` is {value}, expected an object");
+                self.error(message, span, "not an object", "give the object that Transformers writes".into());
+            }
+            Meaning::Sets(config, range) => match range.read(value) {
+                Some(value) => self.set(name, config, value, span),
+                None => self.out_of_range(name, value, range, span),
+            },
+            Meaning::Positions => match Range::Count.read(value) {
+                Some(ConfigValue::Int(count)) => self.positions = Some(Positions { count, span }),
+                _ => self.out_of_range(name, value, Range::Count, span),
             },
             Meaning::Only(expected) => {
                 let is = |text: &&str| serde_json::from_str::<Value>(text).is_ok_and(|expected| expected == *value);
-                if let (false, Some(span)) = (expected.iter().any(is), span) {
+                if !expected.iter().any(is) {
                     let message = format!("`{name}` is `{value}`, Halite computes this model with `{}`", expected[0]);
                     self.error(message, span, "another computation", self.own_model());
                 }
             }
             Meaning::Dropout => {
-                if let (true, Some(span)) = (value.as_f64() != Some(0.0), span) {
+                if value.as_f64() != Some(0.0) {
                     let message = format!("`{name}` is {value}, but training has no dropout");
                     let warning = Diagnostic::warning(codes::HUGGING_FACE, message).at(span, "left out");
                     self.warnings.push(warning.help(format!("set `{name}` to 0.0 to say so")));
@@ -148,10 +166,15 @@ impl Reader {
         }
     }
 
+    fn out_of_range(&mut self, name: &str, value: &Value, range: Range, span: Span) {
+        let message = format!("`{name}` is {value}, expected {}", range.describe());
+        self.error(message, span, "not such a value", format!("choose another value for `{name}`"));
+    }
+
     /// Sets what a key says, unless another key says something else.
-    fn set(&mut self, name: &str, config: &'static str, value: ConfigValue, span: Option<Span>) {
-        let earlier = self.settings.insert(config, (value, span));
-        if let (Some((other, Some(earlier))), Some(span)) = (earlier, span)
+    fn set(&mut self, name: &str, config: &'static str, value: ConfigValue, span: Span) {
+        let earlier = self.settings.insert(config, (value, Some(span)));
+        if let Some((other, Some(earlier))) = earlier
             && other != value
         {
             let error = Diagnostic::error(codes::HUGGING_FACE, format!("`{name}` is stated twice, with two values"));
@@ -160,30 +183,29 @@ impl Reader {
     }
 
     /// A table of rotary positions.
-    fn rope(&mut self, key: &Key, forms: &'static [Scaling], entry: &Entry, object: &Object<'_>, file: FileId) {
-        let Some(table) = object.object(key.name) else {
-            let message = format!("`{}` is {}, expected an object", key.name, entry.value);
-            return self.error(message, entry.span, "not an object", "give the object that Transformers writes".into());
+    fn rope(&mut self, forms: &'static [Scaling], table: &Object<'_>, file: FileId) {
+        let stated = match TYPES.iter().find_map(|name| table.get(name)).transpose() {
+            Ok(stated) => stated,
+            Err(error) => return self.mistakes.push(error),
         };
-        let stated = TYPES.iter().find_map(|name| table.get(name));
         let rope_type = stated.as_ref().map_or(DEFAULT, |entry| entry.value.as_str().unwrap_or_default()).to_owned();
         let Some(form) = forms.iter().find(|form| form.rope_type == rope_type) else {
-            let span = stated.map_or(entry.span, |entry| entry.span);
+            let span = stated.map_or(table.span(), |entry| entry.span);
             let known: Vec<_> = forms.iter().map(|form| format!("`{}`", form.rope_type)).collect();
             let message = format!("rotary positions of the type `{rope_type}` are not among those of this model");
             let help = format!("it has {}; for others {}", known.join(", "), self.own_model());
             return self.error(message, span, "another computation", help);
         };
-        if let Some(first) = self.table.replace(entry.span) {
+        if let Some(first) = self.table.replace(table.span()) {
             let error = Diagnostic::error(codes::HUGGING_FACE, "rotary positions are stated by two tables");
-            let error = error.at(entry.span, "one table").also(first, "the other one");
+            let error = error.at(table.span(), "one table").also(first, "the other one");
             return self.mistakes.push(error.help("remove one of them"));
         }
         let types = TYPES.map(super::keys::ignored);
         let keys: Vec<Key> = form.keys.iter().chain(&types).copied().collect();
-        self.object(&table, &keys, file);
+        self.object(table, &keys, file);
         for &(config, value) in form.fixed {
-            self.settings.insert(config, (value, Some(entry.span)));
+            self.settings.insert(config, (value, Some(table.span())));
         }
     }
 
@@ -196,17 +218,5 @@ impl Reader {
                 self.settings.entry(config).or_insert((value, None));
             }
         }
-    }
-}
-
-/// A JSON value as one of a configuration.
-fn scalar(value: &Value) -> Option<ConfigValue> {
-    match value {
-        Value::Bool(value) => Some(ConfigValue::Bool(*value)),
-        Value::Number(number) => match number.as_i64() {
-            Some(whole) => Some(ConfigValue::Int(whole)),
-            None => number.as_f64().filter(|real| real.is_finite()).map(ConfigValue::Real),
-        },
-        _ => None,
     }
 }

@@ -1,7 +1,7 @@
 //! The table `rope_scaling` of older files, `rope_parameters` of newer ones: rotary positions for long sequences.
 
 use super::keys::Default::Model;
-use super::keys::{Key, ignored, sets};
+use super::keys::{Key, count, ignored, positive};
 use halite_spec::ConfigValue;
 
 /// One form of the table.
@@ -22,7 +22,7 @@ pub(super) const TYPES: [&str; 2] = ["rope_type", "type"];
 pub(super) const DEFAULT: &str = "default";
 
 /// The base of the frequencies, which newer files state here.
-const THETA: Key = sets("rope_theta", "rope_theta").absent(Model);
+const THETA: Key = positive("rope_theta", "rope_theta").absent(Model);
 
 /// No scaling, in models that know none.
 pub(super) static UNSCALED: &[Scaling] = &[Scaling { rope_type: DEFAULT, keys: &[THETA], fixed: &[] }];
@@ -32,17 +32,17 @@ pub(super) static SCALED: &[Scaling] = &[
     Scaling { rope_type: DEFAULT, keys: &[THETA], fixed: &[("rope_factor", ConfigValue::Real(1.0))] },
     Scaling {
         rope_type: "linear",
-        keys: &[THETA, sets("factor", "rope_factor"), ignored("original_max_position_embeddings")],
+        keys: &[THETA, positive("factor", "rope_factor"), ignored("original_max_position_embeddings")],
         fixed: &[("rope_trained", ConfigValue::Real(0.0))],
     },
     Scaling {
         rope_type: "llama3",
         keys: &[
             THETA,
-            sets("factor", "rope_factor"),
-            sets("low_freq_factor", "rope_low"),
-            sets("high_freq_factor", "rope_high"),
-            sets("original_max_position_embeddings", "rope_trained"),
+            positive("factor", "rope_factor"),
+            positive("low_freq_factor", "rope_low"),
+            positive("high_freq_factor", "rope_high"),
+            count("original_max_position_embeddings", "rope_trained"),
         ],
         fixed: &[],
     },

@@ -1,7 +1,7 @@
 //! The names of tensors in checkpoints of Transformers.
 //!
 //! Built-in models name their parameters as Transformers does, so that most checkpoints need nothing. Some were written
-//! without the name of the outer module, hold tensors that are no parameters, or repeat a shared one.
+//! without the name of the outer module, hold tensors that are no parameters, or have a shared one twice or under its other name.
 
 use super::FAMILIES;
 use crate::convert::{Form, wanted};
@@ -16,7 +16,7 @@ pub(super) struct Names {
     pub(super) base: &'static str,
     /// The last parts of the names of tensors that are computed, not trained.
     pub(super) buffers: &'static [&'static str],
-    /// The output projection, which a file may repeat where it is the embedding table.
+    /// The output projection, which a file may have beside the embedding table or in its place where the two are one.
     pub(super) output: &'static str,
     /// The embedding table.
     pub(super) table: &'static str,
@@ -31,11 +31,12 @@ pub(super) const LLAMA_NAMES: Names = Names {
 };
 
 /// The tensors of a checkpoint of Transformers under the names of the model that a bundle was compiled from: tensors of the
-/// inner module get its name, what is no parameter is left out. Tensors of other models, and those that are not recognized,
-/// stay as they are.
+/// inner module get its name, what is no parameter is left out, a tied output projection is the embedding table where that is
+/// missing. Tensors of other models, and those that are not recognized, stay as they are.
 ///
 /// # Errors
-/// When the file has an output projection of its own and the model takes the embedding table for it.
+/// When the file has an output projection of its own and the model takes the embedding table for it, or a tensor both with and
+/// without the name of the inner module.
 pub fn adopt(manifest: &Manifest, tensors: Tensors) -> Result<Tensors> {
     let model = manifest.model.name.as_str();
     let Some(family) = FAMILIES.iter().find(|family| family.models.contains(&model)) else { return Ok(tensors) };
@@ -44,17 +45,22 @@ pub fn adopt(manifest: &Manifest, tensors: Tensors) -> Result<Tensors> {
     let mut output = None;
     for (name, tensor) in tensors {
         let based = format!("{}{name}", names.base);
-        if wanted.contains_key(&name) {
-            adopted.insert(name, tensor);
-        } else if wanted.contains_key(&based) {
-            adopted.insert(based, tensor);
-        } else if name == names.output {
+        let name = if !wanted.contains_key(&name) && wanted.contains_key(&based) { based } else { name };
+        let is_weight = wanted.contains_key(&name);
+        if !is_weight && name == names.output {
             output = Some(tensor);
-        } else if !names.buffers.iter().any(|buffer| name.ends_with(buffer)) {
+        } else if is_weight || !names.buffers.iter().any(|buffer| name.ends_with(buffer)) {
+            if adopted.contains_key(&name) {
+                return Err(twice(&name, names.base));
+            }
             adopted.insert(name, tensor);
         }
     }
     match output {
+        Some(output) if wanted.contains_key(names.table) && !adopted.contains_key(names.table) => {
+            adopted.insert(names.table.to_owned(), output);
+            Ok(adopted)
+        }
         Some(output) if adopted.get(names.table) != Some(&output) => {
             let message = format!("`{}` is not `{}`, but the model takes one for the other", names.output, names.table);
             Err(Diagnostic::error(codes::TENSORS, message)
@@ -62,4 +68,13 @@ pub fn adopt(manifest: &Manifest, tensors: Tensors) -> Result<Tensors> {
         }
         _ => Ok(adopted),
     }
+}
+
+fn twice(name: &str, base: &str) -> Diagnostic {
+    let short = name.strip_prefix(base).unwrap_or(name);
+    Diagnostic::error(
+        codes::TENSORS,
+        format!("the checkpoint has both `{short}` and `{name}`, one tensor of the model"),
+    )
+    .help("keep the one that was trained")
 }

@@ -35,7 +35,7 @@ pub fn summarize(module: &HloModuleProto, depth: usize) -> Result<Summary> {
 ///
 /// # Errors
 /// When the module has no entry.
-pub fn num_instructions(module: &HloModuleProto) -> Result<u64> {
+pub(crate) fn num_instructions(module: &HloModuleProto) -> Result<u64> {
     let of = |(computation, times): (&HloComputationProto, u64)| {
         times.saturating_mul(counted(module, computation).count() as u64)
     };

@@ -108,7 +108,7 @@ impl Session {
             Runner::new(RunnerOptions::default()).run(&pipeline, &mut module, &cx)?;
             summarize(&module, &self.registry)
         };
-        run().map_err(|error| vec![error])
+        run().map_err(Diagnostics::from)
     }
 }
 

@@ -10,7 +10,7 @@ use indexmap::IndexMap;
 use std::path::Path;
 
 /// The file in which the compiler itself logs, in its work folder.
-pub const COMPILER_LOG: &str = "log-neuron-cc.txt";
+pub(super) const COMPILER_LOG: &str = "log-neuron-cc.txt";
 
 const TARGET: &str = "--target";
 
@@ -21,22 +21,23 @@ pub(super) fn with_target(flags: &[String], target: Target) -> Vec<String> {
     own.into_iter().chain(flags.iter().cloned()).collect()
 }
 
-/// The file with the HLO of a task in its work folder.
-pub(super) fn input(task: &Task) -> String {
-    format!("{}.hlo.pb", task.name())
+/// The file with the HLO of a task of this name in its work folder.
+pub(super) fn input(name: &str) -> String {
+    format!("{name}.hlo.pb")
 }
 
 /// The file in which the compiler is to leave the NEFF.
-pub(super) fn output(task: &Task) -> String {
-    format!("{}.neff", task.name())
+pub(super) fn output(name: &str) -> String {
+    format!("{name}.neff")
 }
 
-/// The words after the program's name; files are relative to the work folder.
-pub fn arguments(task: &Task) -> Vec<String> {
+/// The words after the program's name for a task of this name under these flags, target included; files are relative to the
+/// work folder.
+pub fn arguments(name: &str, flags: &[String]) -> Vec<String> {
     let framework = ["--framework", "XLA"].map(str::to_owned);
-    let files = ["--output".to_owned(), output(task), "--logfile".to_owned(), COMPILER_LOG.to_owned()];
-    let head = ["compile".to_owned(), input(task)].into_iter().chain(framework);
-    head.chain(task.flags.iter().cloned()).chain(files).collect()
+    let files = ["--output".to_owned(), output(name), "--logfile".to_owned(), COMPILER_LOG.to_owned()];
+    let head = ["compile".to_owned(), input(name)].into_iter().chain(framework);
+    head.chain(flags.iter().cloned()).chain(files).collect()
 }
 
 /// Each [forbidden] variable that this process has set, if only to nothing, as an error: the compiler would inherit it.
@@ -64,19 +65,20 @@ pub fn script(
     text.push_str("\n# What is compiled here runs under these, which `halite env` sets:\n");
     environment.iter().for_each(|(name, value)| text.push_str(&format!("#   {name}={}\n", quoted(value))));
     for task in tasks {
+        let arguments = arguments(task.name(), &task.flags);
         let words: Vec<String> =
-            std::iter::once(quoted_path(program)).chain(arguments(task).iter().map(|word| quoted(word))).collect();
+            std::iter::once(quoted_path(program)).chain(arguments.iter().map(|word| quoted(word))).collect();
         text.push_str(&format!(
             "\n# {}: flag hash {}\nwork=$(mktemp -d)\ncp {} \"$work\"/{}\n(cd \"$work\" && {})\n",
             task.modules.join(", "),
             super::flag_hash(&task.flags),
             quoted_path(&bundle.join(&task.file)),
-            quoted(&input(task)),
+            quoted(&input(task.name())),
             words.join(" "),
         ));
         for module in &task.modules {
             let neff = output_folder.join(format!("{module}.neff"));
-            text.push_str(&format!("cp \"$work\"/{} {}\n", quoted(&output(task)), quoted_path(&neff)));
+            text.push_str(&format!("cp \"$work\"/{} {}\n", quoted(&output(task.name())), quoted_path(&neff)));
         }
     }
     text

@@ -21,19 +21,17 @@ const VERSION_TIMEOUT: Duration = Duration::from_secs(120);
 /// A `neuronx-cc` that answered.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Compiler {
-    /// The program.
-    pub program: PathBuf,
-    /// What it says of itself.
-    pub version: Version,
+    pub(super) program: PathBuf,
+    pub(super) version: Version,
 }
 
 /// A version of the compiler.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Version {
+pub(super) struct Version {
     /// As the compiler prints it, such as `2.27.5334.0+a1b2c3d4`.
-    pub text: String,
+    pub(super) text: String,
     /// The numbers of it.
-    pub number: CompilerVersion,
+    pub(super) number: CompilerVersion,
 }
 
 /// The program at `named`, else the one in the variable `HALITE_NEURONX_CC`, else the one on the `PATH`.
@@ -75,6 +73,16 @@ impl Compiler {
                 .note(format!("`--version` printed: {}", excerpt(&said)))
                 .note("expected a line such as `NeuronX Compiler version 2.27.5334.0+a1b2c3d4`")),
         }
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// Its version as it prints it, such as `2.27.5334.0+a1b2c3d4`.
+    pub fn version(&self) -> &str {
+        &self.version.text
     }
 
     /// What deserves a look before a bundle is compiled that was made for the rules of `assumed`.

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 /// The flags in one spelling and order, so that equal flags are equal texts: `--name=value`, aliases by their full names,
 /// `-O1` as `--optlevel=1`, sorted by name. Flags of one name keep their order, and one that the tables do not know keeps
 /// its spelling.
-pub fn normalized_flags(flags: &[String]) -> Vec<String> {
+pub(super) fn normalized_flags(flags: &[String]) -> Vec<String> {
     let spelled = |given: &Given<'_>| given.spelled().join("=");
     let mut normalized: Vec<String> = given::read(flags).iter().map(spelled).collect();
     normalized.sort_by(|left, right| name(left).cmp(name(right)));
@@ -28,7 +28,7 @@ pub fn flag_hash(flags: &[String]) -> String {
 }
 
 /// The same in the older form, of flags that are one text: the first eight digits of its MD5.
-pub fn text_flag_hash(flags: &str) -> String {
+fn text_flag_hash(flags: &str) -> String {
     Md5::digest(flags).iter().take(4).fold(String::new(), |mut text, byte| {
         write!(text, "{byte:02x}").expect("writing to a string cannot fail");
         text

@@ -24,6 +24,7 @@ const PRINTED: &str = "output.txt";
 
 /// What became of a task.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Outcome {
     /// The modules.
     pub modules: Vec<String>,
@@ -52,6 +53,7 @@ pub enum End {
 
 /// A NEFF in the output folder.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Product {
     /// The files, one for each module.
     pub files: Vec<PathBuf>,
@@ -164,12 +166,12 @@ impl Job<'_> {
     fn run_compiler(&self, work: &Work) -> Result<Exit> {
         let Options { compiler, timeout, interrupt, .. } = *self.options;
         let folder = work.path();
-        files::write(&folder.join(command::input(self.task)), &self.task.hlo)?;
+        files::write(&folder.join(command::input(self.task.name())), &self.task.hlo)?;
         let printed = folder.join(PRINTED);
         let output = File::create(&printed).map_err(|error| cannot("write", &printed, &error))?;
         let failed = |error: io::Error| cannot("run", &compiler.program, &error);
         let mut command = Command::new(&compiler.program);
-        command.args(command::arguments(self.task)).current_dir(folder);
+        command.args(command::arguments(self.task.name(), &self.task.flags)).current_dir(folder);
         command.stdin(work.input().map_err(failed)?).stdout(output.try_clone().map_err(failed)?).stderr(output);
         process::run(&mut command, Limits { timeout, interrupt }, |group| work.note_group(group)).map_err(failed)
     }
@@ -193,7 +195,7 @@ impl Job<'_> {
             }
             Exit::Ended(_) => {}
         }
-        let Ok(neff) = std::fs::read(work.path().join(command::output(self.task))) else {
+        let Ok(neff) = std::fs::read(work.path().join(command::output(self.task.name()))) else {
             return Err(failed(format!("`neuronx-cc` reported success for `{name}` and left no NEFF")));
         };
         let because = |fault: String| {

@@ -6,13 +6,13 @@ use crate::bundle::sha256;
 use halite_hlo::proto::HloModuleProto;
 
 /// The version of what keys are made from. A change gives every module a new key.
-pub const KEY_VERSION: u32 = 1;
+const KEY_VERSION: u32 = 1;
 
 /// The bytes of a module by which it is told from others: without its name, `OpMetadata` and stack frames, which do not
 /// change code. Programs that differ in nothing else share a NEFF, whose names for people are then those of the first.
 ///
 /// Bytes that do not decode and encode to themselves hold what our messages do not know; they are taken as they are.
-pub fn canonical_hlo(bytes: &[u8]) -> Vec<u8> {
+pub(super) fn canonical_hlo(bytes: &[u8]) -> Vec<u8> {
     match halite_hlo::decode(bytes) {
         Ok(module) if halite_hlo::encode(&module) == bytes => halite_hlo::encode(&without_names(module)),
         _ => bytes.to_vec(),
@@ -30,7 +30,7 @@ fn without_names(mut module: HloModuleProto) -> HloModuleProto {
 /// The key of a module in the store: SHA-256, in hex, over [`KEY_VERSION`], the SHA-256 of its
 /// [canonical bytes](canonical_hlo), the version of the compiler as it prints it, and the
 /// [normalized flags](normalized_flags).
-pub fn key(canonical_sha256: &str, version: &Version, flags: &[String]) -> String {
+pub(super) fn key(canonical_sha256: &str, version: &Version, flags: &[String]) -> String {
     let mut text = format!("halite neff {KEY_VERSION}\nhlo {canonical_sha256}\ncompiler {}\n", version.text);
     for flag in normalized_flags(flags) {
         // Debug output keeps a flag with a line break from looking like two.

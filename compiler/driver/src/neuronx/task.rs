@@ -11,21 +11,41 @@ use std::path::{Component, Path};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Task {
     /// The name of the model.
-    pub model: String,
+    pub(super) model: String,
     /// The modules, the first of which names files; at least one.
-    pub modules: Vec<String>,
+    pub(super) modules: Vec<String>,
     /// The file of the first module in the bundle.
-    pub file: String,
+    pub(super) file: String,
     /// The HLO of the first module.
-    pub hlo: Vec<u8>,
+    pub(super) hlo: Vec<u8>,
     /// SHA-256 of its canonical bytes.
-    pub canonical: String,
+    pub(super) canonical: String,
     /// The flags that the compiler gets, with the target among them.
-    pub flags: Vec<String>,
+    pub(super) flags: Vec<String>,
 }
 
 impl Task {
-    /// The name of the first module.
+    /// The modules of the bundle that are this program, at least one.
+    pub fn modules(&self) -> &[String] {
+        &self.modules
+    }
+
+    /// The file of the first module in the bundle.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// SHA-256, in hex, of the HLO without names and positions: equal for programs that are the same to the compiler.
+    pub fn sha256(&self) -> &str {
+        &self.canonical
+    }
+
+    /// The flags that the compiler gets, with the target among them.
+    pub fn flags(&self) -> &[String] {
+        &self.flags
+    }
+
+    /// The name of the first module, which names files.
     pub fn name(&self) -> &str {
         self.modules.first().map_or("", String::as_str)
     }

@@ -1,5 +1,6 @@
 //! How many compilers run at once.
 
+use crate::caller::Caller;
 use std::num::NonZeroU64;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,20 +26,23 @@ pub fn default_jobs(memory: Option<u64>, per_job: NonZeroU64) -> usize {
     usize::try_from(jobs).unwrap_or(usize::MAX)
 }
 
-/// Applies `work` to every item on at most `jobs` threads; results are in the order of items.
+/// Applies `work` to every item on at most `jobs` threads, below the span of the caller; results are in the order of items.
 pub(super) fn run<T: Sync, R: Send>(items: &[T], jobs: usize, work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let results: Vec<Mutex<Option<R>>> = items.iter().map(|_| Mutex::new(None)).collect();
+    let caller = Caller::current();
     std::thread::scope(|scope| {
         for _ in 0..jobs.clamp(1, items.len().max(1)) {
             scope.spawn(|| {
-                while let Some((item, result)) = {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    items.get(index).zip(results.get(index))
-                } {
-                    let made = work(item);
-                    *result.lock().expect("only this thread has the lock") = Some(made);
-                }
+                caller.within(|| {
+                    while let Some((item, result)) = {
+                        let index = next.fetch_add(1, Ordering::Relaxed);
+                        items.get(index).zip(results.get(index))
+                    } {
+                        let made = work(item);
+                        *result.lock().expect("only this thread has the lock") = Some(made);
+                    }
+                });
             });
         }
     });

@@ -39,7 +39,7 @@ impl Gradients {
             let executable = executor.compile(&Program::new(&bytes, halite_runtime::CompileOptions::default())?)?;
             Ok(Self { entry, executable })
         };
-        compile().map_err(|error| vec![error])
+        compile().map_err(Diagnostics::from)
     }
 
     /// The gradients by parameter, at the weights of a state, which are rounded to the slots of this recipe.

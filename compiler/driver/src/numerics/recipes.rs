@@ -21,7 +21,7 @@ pub fn load_recipe(
 ) -> Result<Source, Diagnostics> {
     if recipe.ends_with(".toml") {
         let path = Path::new(recipe);
-        let text = files::read_text(path).map_err(|error| vec![error])?;
+        let text = files::read_text(path)?;
         let layer = sources.add(recipe, text);
         let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
         return Ok(Source { name, ..source::load_over(input, Some(layer), overrides, sources)? });

@@ -11,8 +11,9 @@ use crate::train::{self, Corpus, Programs, Run, check_corpus, is_due};
 use halite_runtime::Executor;
 use halite_spec::{Manifest, ModuleRole, Target};
 use halite_support::{Diagnostic, Diagnostics, codes};
+use std::sync::Arc;
 
-/// How to compare recipes.
+/// How to compare recipes: `NumericsOptions { every: 5, ..NumericsOptions::new(300) }`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NumericsOptions {
     /// Updates of each run.
@@ -25,6 +26,14 @@ pub struct NumericsOptions {
     pub eval_every: u64,
     /// The most batches of one evaluation.
     pub eval_batches: usize,
+}
+
+impl NumericsOptions {
+    /// One run of each recipe for so many updates, from seed 0, measured and evaluated every 25 updates, on 16 batches at
+    /// most.
+    pub fn new(steps: u64) -> Self {
+        Self { steps, seeds: vec![0], every: 25, eval_every: 25, eval_batches: 16 }
+    }
 }
 
 /// Hears how a study goes, beside how each run goes.
@@ -75,7 +84,7 @@ impl Session {
             // Of the targets, only CPU XLA takes every precision.
             source.recipe.target = Target::Cpu;
             let Compiled { bundle, .. } = self.compile(&source, &options)?;
-            check_corpus(&bundle, corpus).map_err(|error| vec![error])?;
+            check_corpus(&bundle, corpus)?;
             Ok((source, bundle))
         };
         let recipes = recipes.into_iter().map(compile).collect::<Result<Vec<_>, Diagnostics>>()?;
@@ -109,12 +118,12 @@ impl Comparison<'_> {
     /// When the executor fails. A run that diverges is no error.
     pub fn run(
         &self,
-        executor: &dyn Executor,
+        executor: Arc<dyn Executor>,
         options: &NumericsOptions,
         observer: &mut dyn Observer,
     ) -> Result<NumericsReport, Diagnostics> {
         observer.compiling(&self.against.name);
-        let reference = Gradients::compile(self.session, &self.against, executor)?;
+        let reference = Gradients::compile(self.session, &self.against, executor.as_ref())?;
         let study = Study { session: self.session, reference, corpus: self.corpus, options, executor };
         let recipes = self.recipes.iter().map(|(source, bundle)| study.recipe(source, bundle, observer));
         Ok(NumericsReport {
@@ -133,7 +142,7 @@ struct Study<'a> {
     reference: Gradients,
     corpus: &'a Corpus,
     options: &'a NumericsOptions,
-    executor: &'a dyn Executor,
+    executor: Arc<dyn Executor>,
 }
 
 impl Study<'_> {
@@ -144,8 +153,8 @@ impl Study<'_> {
         observer: &mut dyn Observer,
     ) -> Result<RecipeReport, Diagnostics> {
         observer.compiling(&source.name);
-        let gradients = Gradients::compile(self.session, source, self.executor)?;
-        let programs = Programs::load(self.executor, bundle, self.corpus, self.options.eval_batches)?;
+        let gradients = Gradients::compile(self.session, source, self.executor.as_ref())?;
+        let programs = Programs::load(self.executor.clone(), bundle, self.corpus, self.options.eval_batches)?;
         let mut runs = Vec::new();
         for &seed in &self.options.seeds {
             observer.run_started(&source.name, seed);
@@ -185,7 +194,7 @@ impl Study<'_> {
             if is_due(step - 1, self.options.every) {
                 let state = convert::to_model(manifest, run.step.state()?)?;
                 let batch = programs.batch(seed, step);
-                let at = |gradients: &Gradients| gradients.at(self.executor, &state, &batch).map_err(fault);
+                let at = |gradients: &Gradients| gradients.at(self.executor.as_ref(), &state, &batch).map_err(fault);
                 let by_layer = relative_errors(&at(gradients)?, &at(&self.reference)?, &layers).map_err(fault)?;
                 let errors = GradientErrors { step: step - 1, by_layer };
                 observer.compared(&errors);

@@ -67,7 +67,7 @@ mod tests {
         let loaded = load_over(base, Some(layer), &[], &mut sources);
         loaded.map(|(recipe, _)| recipe).map_err(|mistakes| {
             let place = mistakes[0].primary().expect("every mistake has a place").span;
-            format!("{}: {}", sources.file(place.file).name, mistakes[0].message())
+            format!("{}: {}", sources.file(place.file).unwrap().name(), mistakes[0].message())
         })
     }
 

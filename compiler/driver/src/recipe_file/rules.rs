@@ -10,7 +10,7 @@ use crate::neuron;
 use halite_spec::Recipe;
 use halite_support::Diagnostics;
 
-/// Every contradiction in a recipe, in the order of its text, each at its place where `places` knows it.
+/// Every contradiction in a recipe, each at its place where `places` knows it.
 pub(crate) fn check(recipe: &Recipe, places: &Places) -> Diagnostics {
     let mut mistakes = Diagnostics::new();
     precision::check(&recipe.precision, places, &mut mistakes);
@@ -21,6 +21,5 @@ pub(crate) fn check(recipe: &Recipe, places: &Places) -> Diagnostics {
         let span = mistake.recipe_key().and_then(|key| places.nearest(key));
         mistake.or_at(span, "set here")
     }));
-    mistakes.sort_by_key(|mistake| mistake.primary().map(|label| label.span));
     mistakes
 }

@@ -7,13 +7,14 @@ use halite_runtime::Executor;
 use halite_spec::{BufferSlot, ConfigValue, ModuleRole};
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
 use halite_tensor::{DType, HostTensor};
+use std::sync::Arc;
 
 /// The training step of a bundle, compiled, and the batches that it is run on.
 pub(crate) struct Programs<'a> {
     corpus: &'a Corpus,
     pub(super) shape: BatchShape,
     /// Without state: each run has its own.
-    step: TrainStep<'a>,
+    step: TrainStep,
     /// The batches of an evaluation, on the device; none when the bundle has no evaluation or nothing is held out.
     pub(super) held_out: Vec<DeviceBatch>,
 }
@@ -24,15 +25,14 @@ impl<'a> Programs<'a> {
     /// # Errors
     /// As [`check_corpus`]; when a module does not compile or the executor fails.
     pub(crate) fn load(
-        executor: &'a dyn Executor,
+        executor: Arc<dyn Executor>,
         bundle: &Bundle,
         corpus: &'a Corpus,
         eval_batches: usize,
     ) -> std::result::Result<Self, Diagnostics> {
-        let one = |error| vec![error];
-        let shape = check(bundle, corpus).map_err(one)?;
+        let shape = check(bundle, corpus)?;
         let count = corpus.held_out_batches(shape, eval_batches);
-        let step = TrainStep::load_parts(executor, bundle, count > 0).map_err(one)?;
+        let step = TrainStep::load_parts(executor, bundle, count > 0)?;
         let count = if step.has_eval() { count } else { 0 };
         let upload = |index| step.upload(&corpus.held_out_batch(shape, index, count));
         let held_out = (0..count).map(upload).collect::<std::result::Result<_, _>>()?;
@@ -40,7 +40,7 @@ impl<'a> Programs<'a> {
     }
 
     /// A step of its own for a run.
-    pub(crate) fn step(&self) -> TrainStep<'a> {
+    pub(crate) fn step(&self) -> TrainStep {
         self.step.fork()
     }
 

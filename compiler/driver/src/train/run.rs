@@ -11,6 +11,7 @@ use crate::{files, init};
 use halite_runtime::Executor;
 use halite_support::{CancelToken, Diagnostic, Diagnostics, Result, codes};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// How to train.
 #[derive(Clone, Debug, Default)]
@@ -21,6 +22,9 @@ pub struct TrainOptions {
     pub steps: u64,
     /// Seed of the initial state and of the order of data.
     pub seed: u64,
+    /// Weights to start from instead of those of the seed, as [`state_from_checkpoint`](init::state_from_checkpoint) reads
+    /// them.
+    pub weights: Option<PathBuf>,
     /// Updates between evaluations; 0 evaluates at the start and the end only.
     pub eval_every: u64,
     /// The most batches of one evaluation.
@@ -91,15 +95,15 @@ impl RunFiles {
     }
 }
 
-/// Trains a bundle on a corpus, from its initial state or from the state in the file `resume`, and leaves metrics, plot
-/// and final state in the folder. Metrics and plot are also written at each evaluation, so that an interrupted run leaves
+/// Trains a bundle on a corpus, from its initial state, from weights or from the state in the file `resume`, and leaves
+/// metrics, plot and final state in the folder. Metrics and plot are also written at each evaluation, so that an interrupted run leaves
 /// something to look at.
 ///
 /// # Errors
-/// When the bundle lacks a training step on bytes, the text is too short, the state does not fit, a file cannot be
-/// written, the executor fails, the loss is no longer finite, or the run is cancelled.
+/// When the bundle lacks a training step on bytes, the text is too short, state or weights do not fit or both are given, a
+/// file cannot be written, the executor fails, the loss is no longer finite, or the run is cancelled.
 pub fn train(
-    executor: &dyn Executor,
+    executor: Arc<dyn Executor>,
     bundle: &Bundle,
     corpus: &Corpus,
     resume: Option<&Path>,
@@ -107,11 +111,15 @@ pub fn train(
     output: &RunFiles,
     observer: &mut dyn Observer,
 ) -> std::result::Result<History, Diagnostics> {
-    let one = |error| vec![error];
-    check_corpus(bundle, corpus).map_err(one)?;
-    let tensors = match resume {
-        Some(path) => pack_given(&bundle.manifest, tensors::read(path).map_err(one)?)?,
-        None => init::initial_state(bundle, options.seed),
+    check_corpus(bundle, corpus)?;
+    let tensors = match (resume, &options.weights) {
+        (Some(path), None) => pack_given(&bundle.manifest, tensors::read(path)?)?,
+        (None, Some(path)) => init::state_from_checkpoint(&bundle.manifest, path)?,
+        (None, None) => init::initial_state(bundle, options.seed)?,
+        (Some(_), Some(_)) => {
+            let error = Diagnostic::error(codes::TENSORS, "a run starts from weights or from a state, not from both");
+            return Err(error.help("leave one of the two out").into());
+        }
     };
     // Before anything is compiled.
     check_state(&bundle.manifest, &tensors)?;
@@ -120,13 +128,13 @@ pub fn train(
     step.set_state(tensors)?;
     let start = step.completed();
     let mut run = Run::new(&programs, options.seed, step);
-    run.history = output.history(start).map_err(one)?;
+    run.history = output.history(start)?;
     observer.started(start);
     let ended = go(&mut run, start, options, output, observer);
     // What was done up to here is kept, also when the run was stopped.
     let is_stopped = matches!(&ended, Err(errors) if errors.iter().all(|error| error.code() == codes::CANCELLED));
     if ended.is_ok() || is_stopped {
-        output.write(&options.title, &run.history).map_err(one)?;
+        output.write(&options.title, &run.history)?;
         run.step.save_state(&output.state())?;
     }
     ended.map(|()| run.history)
@@ -140,7 +148,6 @@ fn go(
     output: &RunFiles,
     observer: &mut dyn Observer,
 ) -> std::result::Result<(), Diagnostics> {
-    let one = |error| vec![error];
     if run.history.evals.last().is_none_or(|eval| eval.step < start) {
         run.evaluate(start, observer)?;
     }
@@ -148,11 +155,11 @@ fn go(
         run.step(step, observer)?;
         if is_due(step, options.eval_every) || step == options.steps {
             run.evaluate(step, observer)?;
-            output.write(&options.title, &run.history).map_err(one)?;
+            output.write(&options.title, &run.history)?;
         }
         if !run.is_finite() {
-            output.write(&options.title, &run.history).map_err(one)?;
-            return Err(one(diverged(step)));
+            output.write(&options.title, &run.history)?;
+            return Err(diverged(step).into());
         }
     }
     Ok(())

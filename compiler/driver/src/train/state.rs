@@ -8,6 +8,8 @@ use halite_spec::{BufferSlot, Manifest, Port, PortRole};
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
 use indexmap::IndexMap;
 
+const UPLOAD: &str = "upload the batch with the step that it is for";
+
 /// What modules read besides the batch.
 #[derive(Debug)]
 pub(super) struct State {
@@ -26,6 +28,17 @@ impl DeviceBatch {
     pub(super) fn upload(executor: &dyn Executor, tensors: &Tensors) -> Result<Self> {
         let upload = |(name, tensor): (&String, _)| Ok((name.clone(), executor.upload(tensor, 0)?));
         Ok(Self(tensors.iter().map(upload).collect::<Result<_>>()?))
+    }
+
+    /// Checks that this executor runs on the buffers.
+    pub(super) fn check_owner(&self, executor: &dyn Executor) -> Result<()> {
+        match self.0.iter().find(|(_, buffer)| !executor.owns(buffer.as_ref())) {
+            None => Ok(()),
+            Some((name, _)) => {
+                let message = format!("`{name}` of the batch is on a device of another executor");
+                Err(Diagnostic::error(codes::TENSORS, message).help(UPLOAD))
+            }
+        }
     }
 
     /// Copies them back.
@@ -115,7 +128,7 @@ impl State {
             return Ok(());
         }
         let message = format!("`{}` of the batch is `{spec}`, which another step takes", port.name);
-        Err(Diagnostic::error(codes::TENSORS, message).help("upload the batch with the step that it is for"))
+        Err(Diagnostic::error(codes::TENSORS, message).help(UPLOAD))
     }
 
     fn take(&mut self, name: &str) -> Result<Buffer> {

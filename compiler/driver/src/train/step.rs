@@ -5,12 +5,13 @@ use super::state::{DeviceBatch, State, check_state, completed_steps};
 use crate::bundle::Bundle;
 use crate::convert::{pack_given, to_model};
 use crate::execute::{LoadedModule, check_tensors};
-use crate::init::initial_state_of;
+use crate::init::{initial_state_of, state_from_checkpoint, state_from_weights};
 use crate::tensors::{self, Tensors};
 use halite_runtime::Executor;
 use halite_spec::{Buffer, BufferSlot, Manifest, ModuleRole};
 use halite_support::{CancelToken, Diagnostic, Diagnostics, codes};
 use halite_tensor::HostTensor;
+use indexmap::IndexMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -19,34 +20,45 @@ use std::sync::Arc;
 /// The state stays on the device from step to step: every buffer that a step replaces is given to it, and what it gives
 /// back takes its place. A step that fails part way may have used up buffers; load the state again then.
 ///
-/// ```no_run
-/// use halite::{Session, TrainStep, compile::CompileOptions, source};
-/// use halite_runtime::{ClientOptions, Pjrt, find_plugin};
-/// use halite_tensor::{DType, HostTensor};
+/// The executor may be that of any PJRT plugin, given by its path. On the plugin of the platform that the bundle is compiled
+/// for, the modules run with the kernels of the target; on any other, with their twins.
 ///
-/// # fn main() -> Result<(), halite_support::Diagnostics> {
-/// # let one = |error: halite_runtime::RuntimeError| vec![error.into()];
+/// ```
+/// use halite::runtime::{ClientOptions, Pjrt, find_plugin};
+/// use halite::tensor::{DType, HostTensor};
+/// use halite::{Session, TrainStep, compile::CompileOptions, source};
+/// use std::sync::Arc;
+///
+/// # fn main() -> Result<(), halite::support::Diagnostics> {
+/// # let folder = tempfile::tempdir().expect("a folder");
 /// let mut session = Session::new();
-/// let source = source::load("tiny", &[], &mut session.sources)?;
+/// let source = source::load("tiny", &["layers=1".to_owned()], &mut session.sources)?;
 /// let bundle = session.compile(&source, &CompileOptions::default())?.bundle;
-/// let plugin = find_plugin(None).map_err(one)?;
-/// let executor = Pjrt::open(&plugin, &ClientOptions::default()).map_err(one)?;
-/// let mut step = TrainStep::load(&executor, &bundle)?;
+///
+/// let plugin = find_plugin(None)?;
+/// let executor = Pjrt::open(&plugin, &ClientOptions::cpu(1))?;
+/// let mut step = TrainStep::load(Arc::new(executor), &bundle)?;
 /// step.init_state(7)?;
 /// let tokens = HostTensor::zeros(DType::S32, [8, 65]);
-/// for _ in 0..10 {
-///     println!("{}", step.step(&tokens)?.loss());
-/// }
-/// step.save_state("state.safetensors".as_ref())?;
+/// let first = step.step(&tokens)?.loss();
+/// let second = step.step(&tokens)?.loss();
+/// assert!(second < first);
+///
+/// # let path = folder.path().join("state.safetensors");
+/// step.save_state(&path)?;
+/// let mut resumed = step.fork();
+/// resumed.load_state(&path)?;
+/// assert_eq!(resumed.completed(), 2);
 /// # Ok(())
 /// # }
 /// ```
-pub struct TrainStep<'e> {
-    executor: &'e dyn Executor,
-    modules: Arc<Modules>,
+pub struct TrainStep {
     state: Option<State>,
+    modules: Arc<Modules>,
     completed: u64,
     cancel: CancelToken,
+    /// Dropped after what is on its devices.
+    executor: Arc<dyn Executor>,
 }
 
 /// What steps on different states share.
@@ -56,7 +68,7 @@ struct Modules {
     eval: Option<LoadedModule>,
 }
 
-impl std::fmt::Debug for TrainStep<'_> {
+impl std::fmt::Debug for TrainStep {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("TrainStep")
             .field("completed", &self.completed)
@@ -95,22 +107,23 @@ impl<'a> From<&'a DeviceBatch> for Batch<'a> {
     }
 }
 
-impl<'e> TrainStep<'e> {
+impl TrainStep {
     /// Compiles the training step of a bundle, and its evaluation where it has one. There is no state yet.
     ///
     /// # Errors
     /// When the bundle has no training step, or a module is not what the manifest states or cannot be compiled.
-    pub fn load(executor: &'e dyn Executor, bundle: &Bundle) -> Result<Self, Diagnostics> {
-        Self::load_parts(executor, bundle, true).map_err(one)
+    pub fn load(executor: Arc<dyn Executor>, bundle: &Bundle) -> Result<Self, Diagnostics> {
+        Self::load_parts(executor, bundle, true).map_err(Diagnostics::from)
     }
 
     /// As [`load`](Self::load); without `eval`, evaluation is left out.
-    pub(super) fn load_parts(executor: &'e dyn Executor, bundle: &Bundle, eval: bool) -> Result<Self, Diagnostic> {
+    pub(super) fn load_parts(executor: Arc<dyn Executor>, bundle: &Bundle, eval: bool) -> Result<Self, Diagnostic> {
         let _span = tracing::info_span!("load", model = bundle.manifest.model.name).entered();
-        let train_step = LoadedModule::load(executor, bundle, bundle.module_with_role(ModuleRole::TrainStep)?)?;
+        let load = |entry| LoadedModule::load(executor.as_ref(), bundle, entry);
+        let train_step = load(bundle.module_with_role(ModuleRole::TrainStep)?)?;
         train_step.output("loss")?;
         let eval = match bundle.module_with_role(ModuleRole::Eval) {
-            Ok(entry) if eval => Some(LoadedModule::load(executor, bundle, entry)?),
+            Ok(entry) if eval => Some(load(entry)?),
             _ => None,
         };
         let modules = Arc::new(Modules { manifest: bundle.manifest.clone(), train_step, eval });
@@ -120,8 +133,8 @@ impl<'e> TrainStep<'e> {
     /// The same step without state: another run of what is compiled already.
     #[must_use]
     pub fn fork(&self) -> Self {
-        let modules = self.modules.clone();
-        Self { executor: self.executor, modules, state: None, completed: 0, cancel: self.cancel.clone() }
+        let (executor, modules) = (self.executor.clone(), self.modules.clone());
+        Self { executor, modules, state: None, completed: 0, cancel: self.cancel.clone() }
     }
 
     /// The same step, which refuses to run once the token is cancelled.
@@ -143,9 +156,9 @@ impl<'e> TrainStep<'e> {
     /// Starts from the initial state of a seed, as [`initial_state`](crate::init::initial_state) makes it.
     ///
     /// # Errors
-    /// When the executor cannot hold it.
+    /// When the manifest contradicts itself, or the executor cannot hold it.
     pub fn init_state(&mut self, seed: u64) -> Result<(), Diagnostics> {
-        let tensors = initial_state_of(self.manifest(), seed);
+        let tensors = initial_state_of(self.manifest(), seed)?;
         self.set_state(tensors)
     }
 
@@ -159,7 +172,7 @@ impl<'e> TrainStep<'e> {
         let completed = completed_steps(self.manifest(), &tensors);
         // The old state goes first: two may not fit on the device.
         self.state = None;
-        self.state = Some(State::upload(self.executor, self.manifest(), &tensors).map_err(one)?);
+        self.state = Some(State::upload(self.executor.as_ref(), self.manifest(), &tensors)?);
         self.completed = completed;
         Ok(())
     }
@@ -169,7 +182,27 @@ impl<'e> TrainStep<'e> {
     /// # Errors
     /// When the file cannot be read; as [`set_state`](Self::set_state).
     pub fn load_state(&mut self, path: &Path) -> Result<(), Diagnostics> {
-        self.set_state(tensors::read(path).map_err(one)?)
+        self.set_state(tensors::read(path)?)
+    }
+
+    /// Starts from weights alone, named and stored as in the model or as in the bundle, in any float types: moments and
+    /// counters are those of the initial state, weights and masters what [`state_from_weights`] makes of them.
+    ///
+    /// # Errors
+    /// Every weight that is missing, not of the model, or of the wrong shape; then what the executor says.
+    pub fn set_weights(&mut self, weights: Tensors) -> Result<(), Diagnostics> {
+        let tensors = state_from_weights(self.manifest(), weights)?;
+        self.set_state(tensors)
+    }
+
+    /// Starts from the weights of a safetensors file, of the shards that an index names, or of a folder with one of the two;
+    /// a checkpoint of Hugging Face's Transformers is taken as it is.
+    ///
+    /// # Errors
+    /// When a file cannot be read; as [`set_weights`](Self::set_weights).
+    pub fn load_weights(&mut self, path: &Path) -> Result<(), Diagnostics> {
+        let tensors = state_from_checkpoint(self.manifest(), path)?;
+        self.set_state(tensors)
     }
 
     /// Copies the state to the host, stored as in the bundle.
@@ -177,7 +210,7 @@ impl<'e> TrainStep<'e> {
     /// # Errors
     /// When there is none, or the copy fails.
     pub fn state(&self) -> Result<Tensors, Diagnostics> {
-        self.held()?.download(|_| true).map_err(one)
+        self.held()?.download(|_| true).map_err(Diagnostics::from)
     }
 
     /// Writes the state to a safetensors file, stored as in the bundle: [`load_state`](Self::load_state) reads it back
@@ -186,7 +219,7 @@ impl<'e> TrainStep<'e> {
     /// # Errors
     /// When there is none, or the file cannot be written.
     pub fn save_state(&self, path: &Path) -> Result<(), Diagnostics> {
-        tensors::write(path, &self.state()?).map_err(one)
+        tensors::write(path, &self.state()?).map_err(Diagnostics::from)
     }
 
     /// Copies the weights to the host under the names of the model, whatever the bundle stores together.
@@ -197,7 +230,7 @@ impl<'e> TrainStep<'e> {
         let is_weight = |name: &str| {
             self.manifest().buffers.iter().any(|buffer| buffer.name == name && buffer.slot == BufferSlot::Weight)
         };
-        to_model(self.manifest(), self.held()?.download(is_weight).map_err(one)?)
+        to_model(self.manifest(), self.held()?.download(is_weight)?)
     }
 
     /// Completed updates: those of the state that was loaded, and those made since.
@@ -216,19 +249,19 @@ impl<'e> TrainStep<'e> {
             Batch::One(tensor) => {
                 let [only] = expected[..] else {
                     let message = format!("{who} takes {} inputs, one tensor without a name is given", expected.len());
-                    return Err(one(Diagnostic::error(codes::TENSORS, message).help("give tensors by name")));
+                    return Err(Diagnostic::error(codes::TENSORS, message).help("give tensors by name").into());
                 };
                 let tensors = Tensors::from_iter([(only.name.clone(), tensor.clone())]);
                 check_tensors(&tensors, &expected, who)?;
-                DeviceBatch::upload(self.executor, &tensors).map_err(one)
+                DeviceBatch::upload(self.executor.as_ref(), &tensors).map_err(Diagnostics::from)
             }
             Batch::Named(tensors) => {
                 check_tensors(tensors, &expected, who)?;
-                DeviceBatch::upload(self.executor, tensors).map_err(one)
+                DeviceBatch::upload(self.executor.as_ref(), tensors).map_err(Diagnostics::from)
             }
             Batch::Device(batch) => {
-                let tensors = batch.download().map_err(one)?;
-                DeviceBatch::upload(self.executor, &tensors).map_err(one)
+                let tensors = batch.download()?;
+                DeviceBatch::upload(self.executor.as_ref(), &tensors).map_err(Diagnostics::from)
             }
         }
     }
@@ -242,12 +275,13 @@ impl<'e> TrainStep<'e> {
     /// Makes one update and returns its metrics: `loss`, the mean over the batch, and what else the step reports.
     ///
     /// # Errors
-    /// When there is no state, the token is cancelled, the batch does not fit (before anything runs), or the executor
-    /// fails.
+    /// When there is no state, the token is cancelled, or the batch does not fit or was uploaded through another executor:
+    /// all of these before anything runs, so that the state is as it was. Then when the executor fails; if it does so when
+    /// only the metrics are left to copy, the update is made and counts as [`completed`](Self::completed).
     pub fn step<'a>(&mut self, batch: impl Into<Batch<'a>>) -> Result<Metrics, Diagnostics> {
-        let metrics = self.run(batch.into(), |modules| Ok(&modules.train_step))?;
+        let outputs = self.run(batch.into(), |modules| Ok(&modules.train_step))?;
         self.completed += 1;
-        Ok(metrics)
+        Metrics::download(&outputs).map_err(Diagnostics::from)
     }
 
     /// Measures a batch without an update: `loss`, the sum over its elements, and `count`, how many these are. Their
@@ -256,45 +290,45 @@ impl<'e> TrainStep<'e> {
     /// # Errors
     /// When the bundle has no evaluation; as [`step`](Self::step).
     pub fn eval<'a>(&mut self, batch: impl Into<Batch<'a>>) -> Result<Metrics, Diagnostics> {
-        self.run(batch.into(), |modules| {
+        let outputs = self.run(batch.into(), |modules| {
             modules.eval.as_ref().ok_or_else(|| {
                 let message = "the bundle has no module with the role `eval`";
                 Diagnostic::error(codes::MODULE, message).help("compile it with that role")
             })
-        })
+        })?;
+        Metrics::download(&outputs).map_err(Diagnostics::from)
     }
 
+    /// Runs a module; the outputs that are not part of the state, by name.
     fn run(
         &mut self,
         batch: Batch<'_>,
         module: impl FnOnce(&Modules) -> Result<&LoadedModule, Diagnostic>,
-    ) -> Result<Metrics, Diagnostics> {
-        self.cancel.check().map_err(one)?;
+    ) -> Result<IndexMap<String, halite_runtime::Buffer>, Diagnostics> {
+        self.cancel.check()?;
         self.held()?;
-        let module = module(&self.modules).map_err(one)?;
+        let module = module(&self.modules)?;
         let _span = tracing::debug_span!("execute", module = module.entry().name, step = self.completed).entered();
         let uploaded;
         let batch = match batch {
-            Batch::Device(batch) => batch,
+            Batch::Device(batch) => {
+                batch.check_owner(self.executor.as_ref())?;
+                batch
+            }
             batch => {
                 uploaded = self.upload(batch)?;
                 &uploaded
             }
         };
-        let state = self.state.as_mut().ok_or_else(|| one(no_state()))?;
-        let outputs = state.run(module, batch).map_err(one)?;
-        Metrics::download(&outputs).map_err(one)
+        let state = self.state.as_mut().ok_or_else(no_state)?;
+        state.run(module, batch).map_err(Diagnostics::from)
     }
 
     fn held(&self) -> Result<&State, Diagnostics> {
-        self.state.as_ref().ok_or_else(|| one(no_state()))
+        self.state.as_ref().ok_or_else(|| Diagnostics::from(no_state()))
     }
 }
 
 fn no_state() -> Diagnostic {
     Diagnostic::error(codes::TENSORS, "the training step has no state").help("call `init_state` or `load_state` first")
-}
-
-fn one(error: Diagnostic) -> Diagnostics {
-    vec![error]
 }

@@ -5,25 +5,46 @@ use crate::bundle::{Bundle, sha256, tests::small};
 use crate::tensors;
 use halite_hlo::{ArrayType, BinaryOp, ModuleBuilder};
 use halite_runtime::{
-    Buffer, DeviceBuffer, Executable, Executor, Input, MemoryStats, Program, Result, Signature, TensorSpec,
+    Buffer, DeviceBuffer, Executable, Executor, Input, MemoryStats, Program, Result, RuntimeError, Signature, Status,
+    StatusCode, TensorSpec,
 };
 use halite_spec::{BufferInit, BufferSlot, ModuleEntry, ModuleRole, Port, PortRole};
 use halite_tensor::{DType, HostTensor};
+use std::any::Any;
+use std::sync::Arc;
 
-/// Runs the modules of [`bundle`] by their number of outputs.
-struct ByHand;
+/// Runs the modules of [`bundle`] by their number of outputs. Each takes its own buffers only.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct ByHand {
+    number: usize,
+    /// Whether the metrics of a training step can be copied to the host.
+    tells: bool,
+}
+
+const HAND: ByHand = ByHand { number: 0, tells: true };
 
 #[derive(Debug)]
-struct Host(HostTensor, TensorSpec);
+struct Host {
+    tensor: HostTensor,
+    spec: TensorSpec,
+    owner: ByHand,
+    is_readable: bool,
+}
 
-fn buffer(tensor: HostTensor) -> Buffer {
-    let spec = TensorSpec::of(&tensor);
-    Box::new(Host(tensor, spec))
+impl ByHand {
+    fn shared(self) -> Arc<dyn Executor> {
+        Arc::new(self)
+    }
+
+    fn buffer(self, tensor: HostTensor) -> Buffer {
+        let spec = TensorSpec::of(&tensor);
+        Box::new(Host { tensor, spec, owner: self, is_readable: true })
+    }
 }
 
 impl DeviceBuffer for Host {
     fn spec(&self) -> &TensorSpec {
-        &self.1
+        &self.spec
     }
 
     fn device(&self) -> usize {
@@ -31,7 +52,10 @@ impl DeviceBuffer for Host {
     }
 
     fn download(&self) -> Result<HostTensor> {
-        Ok(self.0.clone())
+        if self.is_readable {
+            return Ok(self.tensor.clone());
+        }
+        Err(RuntimeError::Transfer(Status::new(StatusCode::DataLoss, "the link is down")))
     }
 }
 
@@ -44,16 +68,20 @@ impl Executor for ByHand {
         1
     }
 
+    fn owns(&self, buffer: &dyn DeviceBuffer) -> bool {
+        (buffer as &dyn Any).downcast_ref::<Host>().is_some_and(|buffer| buffer.owner == *self)
+    }
+
     fn compile(&self, program: &Program<'_>) -> Result<Box<dyn Executable>> {
-        Ok(Box::new(Hand(program.signature().clone())))
+        Ok(Box::new(Hand(program.signature().clone(), *self)))
     }
 
     fn upload(&self, tensor: &HostTensor, _device: usize) -> Result<Buffer> {
-        Ok(buffer(tensor.clone()))
+        Ok(self.buffer(tensor.clone()))
     }
 }
 
-struct Hand(Signature);
+struct Hand(Signature, ByHand);
 
 impl Executable for Hand {
     fn signature(&self) -> &Signature {
@@ -70,19 +98,29 @@ impl Executable for Hand {
 
     fn execute_replicas(&self, mut inputs: Vec<Vec<Input<'_>>>) -> Result<Vec<Vec<Buffer>>> {
         let inputs = inputs.remove(0);
+        if inputs.iter().any(|input| !self.1.owns(input.buffer())) {
+            return Err(RuntimeError::InvalidInput("an input belongs to another executor".into()));
+        }
         let values: Vec<f64> = inputs.iter().map(|input| mean(&input.buffer().download().unwrap())).collect();
         let (tokens, weight) = (values[0], values[1]);
+        let mut is_readable = true;
         let outputs = match inputs.len() {
             // eval: (loss, count)
             2 => vec![HostTensor::scalar(DType::F32, 4.0 * weight), HostTensor::scalar(DType::F32, 4.0)],
             // train_step: (weight, step, loss)
             _ => {
                 assert!(!inputs[0].is_donated() && inputs[1].is_donated() && inputs[2].is_donated());
+                is_readable = self.1.tells;
                 let weight = HostTensor::scalar(DType::F32, 0.9 * weight + 0.001 * tokens);
                 vec![weight.clone(), HostTensor::scalar(DType::S32, values[2] + 1.0), weight]
             }
         };
-        Ok(vec![outputs.into_iter().map(buffer).collect()])
+        let last = outputs.len() - 1;
+        let own = |(index, tensor): (usize, HostTensor)| -> Buffer {
+            let spec = TensorSpec::of(&tensor);
+            Box::new(Host { tensor, spec, owner: self.1, is_readable: is_readable || index != last })
+        };
+        Ok(vec![outputs.into_iter().enumerate().map(own).collect()])
     }
 }
 
@@ -165,7 +203,7 @@ fn a_run_that_is_resumed_ends_like_one_that_is_not() {
     let folder = tempfile::tempdir().unwrap();
     let (whole, parts) = (RunFiles::new(folder.path().join("whole")), RunFiles::new(folder.path().join("parts")));
     let go = |steps, resume: Option<&std::path::Path>, files: &RunFiles| {
-        train(&ByHand, &bundle(), &corpus(), resume, &options(steps), files, &mut Silent).unwrap()
+        train(HAND.shared(), &bundle(), &corpus(), resume, &options(steps), files, &mut Silent).unwrap()
     };
     let history = go(40, None, &whole);
     assert_eq!((history.steps.len(), history.evals.len()), (40, 5));
@@ -186,7 +224,7 @@ fn a_state_of_another_bundle_is_refused() {
     let state = [("w".to_owned(), HostTensor::zeros(DType::F32, [3]))].into_iter().collect();
     tensors::write(&path, &state).unwrap();
     let files = RunFiles::new(folder.path().join("run"));
-    let error = train(&ByHand, &bundle(), &corpus(), Some(&path), &options(1), &files, &mut Silent).unwrap_err();
+    let error = train(HAND.shared(), &bundle(), &corpus(), Some(&path), &options(1), &files, &mut Silent).unwrap_err();
     assert_eq!(error[0].message(), "the tensor `w` is `f32[3]`, the training state takes `f32[]`");
     assert_eq!(error[1].message(), "the tensor `step` is missing");
     assert!(!folder.path().join("run").exists());
@@ -197,7 +235,7 @@ fn vocabularies_below_bytes_are_refused() {
     let mut bundle = bundle();
     bundle.manifest.model.config.insert("vocab".into(), halite_spec::ConfigValue::Int(100));
     let files = RunFiles::new("/none/never");
-    let error = train(&ByHand, &bundle, &corpus(), None, &options(1), &files, &mut Silent).unwrap_err();
+    let error = train(HAND.shared(), &bundle, &corpus(), None, &options(1), &files, &mut Silent).unwrap_err();
     assert_eq!(error[0].message(), "the model knows 100 tokens, bytes need 256");
 }
 
@@ -212,7 +250,7 @@ fn message<T: std::fmt::Debug>(result: std::result::Result<T, halite_support::Di
 #[test]
 fn a_step_keeps_its_state_and_can_be_saved() {
     let bundle = bundle();
-    let mut step = TrainStep::load(&ByHand, &bundle).unwrap();
+    let mut step = TrainStep::load(HAND.shared(), &bundle).unwrap();
     assert_eq!(message(step.step(&tokens())), "the training step has no state");
     step.init_state(3).unwrap();
     let losses: Vec<f64> = (0..3).map(|_| step.step(&tokens()).unwrap().loss()).collect();
@@ -233,7 +271,7 @@ fn a_step_keeps_its_state_and_can_be_saved() {
 
 #[test]
 fn a_batch_that_does_not_fit_leaves_the_state_alone() {
-    let mut step = TrainStep::load(&ByHand, &bundle()).unwrap();
+    let mut step = TrainStep::load(HAND.shared(), &bundle()).unwrap();
     step.init_state(3).unwrap();
     let wrong = HostTensor::zeros(DType::S32, [2, 5]);
     assert_eq!(message(step.step(&wrong)), "the tensor `tokens` is `s32[2,5]`, the training step takes `s32[2,4]`");
@@ -247,11 +285,42 @@ fn a_batch_that_does_not_fit_leaves_the_state_alone() {
         module.inputs[0].name = "ids".into();
     }
     other.manifest.buffers[0].name = "ids".into();
-    let mut other = TrainStep::load(&ByHand, &other).unwrap();
+    let mut other = TrainStep::load(HAND.shared(), &other).unwrap();
     other.init_state(3).unwrap();
     assert_eq!(message(other.step(&batch)), "the tensor `ids` is missing");
     let ids = other.upload(&tokens()).unwrap();
     other.step(&ids).unwrap();
+}
+
+#[test]
+fn a_batch_of_another_executor_leaves_the_state_alone() {
+    let losses = |between: &dyn Fn(&mut TrainStep)| -> Vec<f64> {
+        let mut step = TrainStep::load(HAND.shared(), &bundle()).unwrap();
+        step.init_state(3).unwrap();
+        let mut losses = vec![step.step(&tokens()).unwrap().loss()];
+        between(&mut step);
+        losses.push(step.step(&tokens()).unwrap().loss());
+        assert_eq!(step.completed(), 2);
+        losses
+    };
+    let other = TrainStep::load(ByHand { number: 1, ..HAND }.shared(), &bundle()).unwrap();
+    let foreign = other.upload(&tokens()).unwrap();
+    let disturbed = losses(&|step| {
+        let refused = "`tokens` of the batch is on a device of another executor";
+        assert_eq!(message(step.step(&foreign)), refused);
+        assert_eq!(message(step.eval(&foreign)), refused);
+        step.upload(&foreign).unwrap();
+    });
+    assert_eq!(disturbed, losses(&|_| {}));
+}
+
+#[test]
+fn an_update_counts_whose_metrics_are_lost() {
+    let mut step = TrainStep::load(ByHand { tells: false, ..HAND }.shared(), &bundle()).unwrap();
+    step.init_state(3).unwrap();
+    assert!(message(step.step(&tokens())).contains("the link is down"));
+    assert_eq!(step.completed(), 1);
+    assert_eq!(step.state().unwrap()["step"].ints(), [1]);
 }
 
 #[test]
@@ -266,12 +335,12 @@ fn a_cancelled_run_leaves_what_it_can_be_resumed_from() {
     }
     let folder = tempfile::tempdir().unwrap();
     let (whole, parts) = (RunFiles::new(folder.path().join("whole")), RunFiles::new(folder.path().join("parts")));
-    train(&ByHand, &bundle(), &corpus(), None, &options(20), &whole, &mut Silent).unwrap();
+    train(HAND.shared(), &bundle(), &corpus(), None, &options(20), &whole, &mut Silent).unwrap();
     let options = options(20);
     let mut stop = Stop(options.cancel.clone());
-    let error = train(&ByHand, &bundle(), &corpus(), None, &options, &parts, &mut stop).unwrap_err();
+    let error = train(HAND.shared(), &bundle(), &corpus(), None, &options, &parts, &mut stop).unwrap_err();
     assert_eq!(error[0].code(), halite_support::codes::CANCELLED);
     let options = TrainOptions { cancel: halite_support::CancelToken::default(), ..options };
-    train(&ByHand, &bundle(), &corpus(), Some(&parts.state()), &options, &parts, &mut Silent).unwrap();
+    train(HAND.shared(), &bundle(), &corpus(), Some(&parts.state()), &options, &parts, &mut Silent).unwrap();
     assert!(std::fs::read(whole.state()).unwrap() == std::fs::read(parts.state()).unwrap());
 }

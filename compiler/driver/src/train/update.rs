@@ -10,14 +10,14 @@ pub(crate) struct Run<'a> {
     programs: &'a Programs<'a>,
     seed: u64,
     /// The step with the state of this run.
-    pub(crate) step: TrainStep<'a>,
+    pub(crate) step: TrainStep,
     /// What was measured so far.
     pub(crate) history: History,
 }
 
 impl<'a> Run<'a> {
     /// A run of a step that has its state; the seed is that of the order of data.
-    pub(crate) fn new(programs: &'a Programs<'a>, seed: u64, step: TrainStep<'a>) -> Self {
+    pub(crate) fn new(programs: &'a Programs<'a>, seed: u64, step: TrainStep) -> Self {
         Self { programs, seed, step, history: History::default() }
     }
 

@@ -59,7 +59,6 @@ pub(super) fn confirm(
     executor: &dyn Executor,
     seed: u64,
 ) -> Result<Option<Causality>, Diagnostics> {
-    let one = |error: Diagnostic| vec![error];
     let seq = source.recipe.seq;
     let (tokens, values) = (tokens(&program.entry, seq), values(&program.entry, seq));
     if tokens.is_empty() || values.is_empty() {
@@ -72,7 +71,7 @@ pub(super) fn confirm(
     let inputs = program.inputs(source, seed)?;
     let executable = program.load(executor)?;
     let run = |inputs: &[HostTensor]| {
-        evaluate(executor, executable.as_ref(), inputs).map_err(|error| one(Diagnostic::from(error)))
+        evaluate(executor, executable.as_ref(), inputs).map_err(|error| Diagnostics::from(Diagnostic::from(error)))
     };
     let before = run(&inputs)?;
     let name = |&result: &usize| program.entry.results[result].name.to_string();

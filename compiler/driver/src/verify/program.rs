@@ -53,7 +53,7 @@ impl Program {
         let runner = RunnerOptions { limit, ..RunnerOptions::default() };
         let options = CompileOptions { runner, ..CompileOptions::default() }.for_target(&source.recipe);
         let compiled = session.compile_role(&elaborated.module, &source.recipe, role, pipeline, &options);
-        let CompiledModule { ir, hlo, twins, reports, audit, legality, .. } = compiled.map_err(|error| vec![error])?;
+        let CompiledModule { ir, hlo, twins, reports, audit, legality, .. } = compiled?;
         let missing = || vec![Diagnostic::bug("a compiled module without an entry")];
         let entry = ir.functions.into_iter().next_back().ok_or_else(missing)?;
         let twins = twins.into_iter().map(|(name, twin)| (name, halite_hlo::encode(&twin))).collect();
@@ -88,7 +88,7 @@ impl Program {
             let missing = || Diagnostic::bug(format!("the program has no twin `{name}`"));
             self.twins.iter().find(|(own, _)| **own == *name).map(|(_, bytes)| bytes.as_slice()).ok_or_else(missing)
         };
-        let linked = twins::link(&self.hlo, "the program", twin).map_err(|error| vec![error])?;
+        let linked = twins::link(&self.hlo, "the program", twin)?;
         let compile = || -> Result<_, RuntimeError> {
             executor.compile(&halite_runtime::Program::new(&linked, halite_runtime::CompileOptions::default())?)
         };
@@ -100,7 +100,7 @@ impl Program {
     /// # Errors
     /// A bug when they cannot be made.
     pub(super) fn inputs(&self, source: &Source, seed: u64) -> Result<Vec<HostTensor>, Diagnostics> {
-        inputs::inputs(&self.entry, source, &self.config, seed).map_err(|error| vec![error])
+        inputs::inputs(&self.entry, source, &self.config, seed).map_err(Diagnostics::from)
     }
 
     /// Runs the program once; each tensor of the model by its name.
@@ -119,7 +119,7 @@ impl Program {
         let results = results.map_err(|error| vec![Diagnostic::from(error)])?;
         let mut outputs = IndexMap::new();
         for (result, written) in self.entry.results.iter().zip(results) {
-            outputs.extend(self.outputs(result, written, &inputs).map_err(|error| vec![error])?);
+            outputs.extend(self.outputs(result, written, &inputs)?);
         }
         Ok(outputs)
     }

@@ -3,12 +3,12 @@
 use super::Culprit;
 use halite_ir::Module;
 use halite_passes::{Changed, Pass, PassCx, PassInfo, Pipeline, Stage};
-use halite_support::Result;
+use halite_support::{Name, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The rules of a pass of a pipeline; `None` when it is not made of rules.
-pub(super) fn of(pipeline: &Pipeline, pass: &str) -> Option<Vec<&'static str>> {
+pub(super) fn of(pipeline: &Pipeline, pass: &str) -> Option<Vec<Name>> {
     let rules = pipeline.passes().find(|known| known.info().name == pass)?.rules();
     (!rules.is_empty()).then_some(rules)
 }

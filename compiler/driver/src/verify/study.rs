@@ -56,7 +56,7 @@ impl<'a> Study<'a> {
         let mut source = source.clone();
         let scaled = if options.full { Vec::new() } else { scale::scale_down(session, &mut source)? };
         let text = options.pipeline.as_deref().unwrap_or_else(|| session.pipelines.of(options.role));
-        let optimized = session.passes.pipeline(text).map_err(|error| vec![error])?;
+        let optimized = session.passes.pipeline(text)?;
         let plain = optimized.required_only();
         let mut reference = source.clone();
         reference.recipe.target = Target::Cpu;
@@ -95,7 +95,7 @@ impl<'a> Study<'a> {
             ModuleRole::Forward => self.optimized.clone(),
             _ => {
                 let text = self.session.pipelines.of(ModuleRole::Forward);
-                self.session.passes.pipeline(text).map_err(|error| vec![error])?
+                self.session.passes.pipeline(text)?
             }
         };
         let program = Program::compile(self.session, &self.source, ModuleRole::Forward, &forward, None)?;
@@ -113,7 +113,7 @@ impl<'a> Study<'a> {
         if self.rows(&whole)?.iter().all(VerifyRow::passed) {
             return Ok(None);
         }
-        let names: Vec<&str> = whole.optimizations().map(|report| report.name).collect();
+        let names: Vec<&str> = whole.optimizations().map(|report| &*report.name).collect();
         let (mut good, mut bad) = (0, names.len());
         while bad - good > 1 {
             let middle = good.midpoint(bad);
@@ -138,7 +138,7 @@ impl<'a> Study<'a> {
             let passed = self.passes(self.program(&part, Some(culprit.number)));
             if passed { good = middle } else { bad = middle }
         }
-        Ok(rules.get(good).map(|&rule| rule.to_owned()))
+        Ok(rules.get(good).map(ToString::to_string))
     }
 
     /// Verifies what a pipeline makes with its first optimization, with its first two, and so on, each completed by the
@@ -153,7 +153,7 @@ impl<'a> Study<'a> {
         progress: &mut dyn FnMut(usize, usize),
     ) -> Result<EachPassReport, Diagnostics> {
         let whole = self.whole(pipeline)?;
-        let names: Vec<&str> = whole.optimizations().map(|report| report.name).collect();
+        let names: Vec<&str> = whole.optimizations().map(|report| &*report.name).collect();
         let mut report = EachPassReport { scaled: self.scaled.clone(), optimizations: names.len(), ..<_>::default() };
         for number in 1..=names.len() {
             progress(number - 1, names.len());
@@ -165,7 +165,7 @@ impl<'a> Study<'a> {
             if pass.changed == halite_passes::Changed::No {
                 continue;
             }
-            let (pass, insts) = (pass.name.to_owned(), pass.insts);
+            let (pass, insts) = (pass.name.to_string(), pass.insts);
             let application = each_pass::application(&names, number);
             let row = PassRow::new(number, pass, application, insts, self.rows(&program));
             report.culprit = (!row.passed()).then(|| culprit(&names, number)).flatten();
@@ -194,7 +194,7 @@ impl<'a> Study<'a> {
     /// Runs a program and compares each of its results.
     pub(super) fn rows(&self, program: &Program) -> Result<Vec<VerifyRow>, Diagnostics> {
         let outputs = program.run(self.executor, &self.source, self.options.seed)?;
-        let row = |(name, output): (&String, &Output)| self.compare(name, output).map_err(|error| vec![error]);
+        let row = |(name, output): (&String, &Output)| self.compare(name, output).map_err(Diagnostics::from);
         outputs.iter().map(row).collect()
     }
 

@@ -1,7 +1,7 @@
 //! `add_any`.
 
 use crate::build::{Builder, Values, present};
-use crate::composite::{AttrSpec, Attrs, CompositeDef};
+use crate::composite::{Attrs, CompositeDef};
 use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, VjpCx};
 use crate::ops::class::{Takes, infer_binary};
 use crate::syntax::Value;
@@ -18,10 +18,6 @@ pub(super) struct AddAny;
 impl CompositeDef for AddAny {
     fn name(&self) -> &str {
         "add_any"
-    }
-
-    fn schema(&self) -> &[AttrSpec] {
-        &[]
     }
 
     fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {

@@ -59,7 +59,7 @@ impl CompositeDef for CausalMask {
     }
 
     fn vjp(&self, _: &mut Builder<'_>, _: &Attrs, _: &VjpCx<'_>) -> Result<Vjp> {
-        Ok(Vjp::None("the result is a predicate"))
+        Ok(Vjp::none("the result is a predicate"))
     }
 
     fn policy(&self) -> Policy {

@@ -87,7 +87,7 @@ impl CompositeDef for CoordinateWords {
     }
 
     fn vjp(&self, _: &mut Builder<'_>, _: &Attrs, _: &VjpCx<'_>) -> Result<Vjp> {
-        Ok(Vjp::None("random words do not depend smoothly on the step"))
+        Ok(Vjp::none("random words do not depend smoothly on the step"))
     }
 
     fn policy(&self) -> Policy {

@@ -1,7 +1,7 @@
 //! `embedding`.
 
 use crate::build::{Builder, Values};
-use crate::composite::{AttrSpec, Attrs, CompositeDef};
+use crate::composite::{Attrs, CompositeDef};
 use crate::op::{InferCx, Policy, Sample, SampleArg, arity, dtype_error, shape_error};
 use crate::ops::class::Takes;
 use crate::syntax::Value;
@@ -17,10 +17,6 @@ pub(super) struct Embedding;
 impl CompositeDef for Embedding {
     fn name(&self) -> &str {
         "embedding"
-    }
-
-    fn schema(&self) -> &[AttrSpec] {
-        &[]
     }
 
     fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {

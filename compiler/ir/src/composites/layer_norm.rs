@@ -74,18 +74,14 @@ impl CompositeDef for LayerNorm {
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {
-        let norm = |x: SampleArg| {
+        let norm = |label: &str, x: SampleArg| {
             let vector = || SampleArg::uniform(float, [6], 0.5, 1.5);
-            Sample::new("", super::op(&LayerNorm, &[]), [x, vector(), vector()]).ulps(64.0)
+            Sample::new(label, super::op(&LayerNorm, &[]), [x, vector(), vector()]).ulps(64.0)
         };
         let rows = SampleArg::uniform(float, [2, 3, 6], -2.0, 2.0);
         let vector = SampleArg::uniform(float, [6], -2.0, 2.0);
         let equal = SampleArg::listed(float, [1, 6], &[2.0]);
-        vec![
-            Sample { label: "rows", ..norm(rows) },
-            Sample { label: "vector", ..norm(vector) },
-            Sample { label: "equal", ..norm(equal) },
-        ]
+        vec![norm("rows", rows), norm("vector", vector), norm("equal", equal)]
     }
 }
 

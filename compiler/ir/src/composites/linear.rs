@@ -2,7 +2,7 @@
 
 use super::parts::{last_size, spread_vector};
 use crate::build::{Builder, Values};
-use crate::composite::{AttrSpec, Attrs, CompositeDef};
+use crate::composite::{Attrs, CompositeDef};
 use crate::op::{InferCx, Policy, Sample, SampleArg, dtype_error, shape_error};
 use crate::ops::class::Takes;
 use crate::syntax::Value;
@@ -38,10 +38,6 @@ fn check_bias(weight: &TensorType, bias: &TensorType) -> Result<()> {
 impl CompositeDef for Linear {
     fn name(&self) -> &str {
         "linear"
-    }
-
-    fn schema(&self) -> &[AttrSpec] {
-        &[]
     }
 
     fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {

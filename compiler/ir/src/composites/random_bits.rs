@@ -2,7 +2,7 @@
 
 use super::hash::rounds;
 use crate::build::{Builder, Values};
-use crate::composite::{AttrSpec, Attrs, CompositeDef};
+use crate::composite::{Attrs, CompositeDef};
 use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, VjpCx, dtype_error, shape_error};
 use crate::ops::movement::require_countable;
 use crate::syntax::Value;
@@ -37,10 +37,6 @@ impl CompositeDef for RandomBits {
         "random_bits"
     }
 
-    fn schema(&self) -> &[AttrSpec] {
-        &[]
-    }
-
     fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
         let Some((word, along)) = args.split_first() else {
             return Err(Diagnostic::error(codes::ARITY, "`random_bits` takes at least 1 operand, found 0"));
@@ -73,7 +69,7 @@ impl CompositeDef for RandomBits {
     }
 
     fn vjp(&self, _: &mut Builder<'_>, _: &Attrs, _: &VjpCx<'_>) -> Result<Vjp> {
-        Ok(Vjp::None("random bits do not depend smoothly on words"))
+        Ok(Vjp::none("random bits do not depend smoothly on words"))
     }
 
     fn policy(&self) -> Policy {

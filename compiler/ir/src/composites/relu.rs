@@ -2,7 +2,7 @@
 
 use super::parts::sibling;
 use crate::build::{Builder, Values, present};
-use crate::composite::{AttrSpec, Attrs, CompositeDef};
+use crate::composite::{Attrs, CompositeDef};
 use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, VjpCx};
 use crate::ops::Direction;
 use crate::ops::class::{Takes, infer_binary, infer_unary};
@@ -19,10 +19,6 @@ pub(super) struct Relu;
 impl CompositeDef for Relu {
     fn name(&self) -> &str {
         "relu"
-    }
-
-    fn schema(&self) -> &[AttrSpec] {
-        &[]
     }
 
     fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
@@ -66,10 +62,6 @@ pub(super) struct ReluGrad;
 impl CompositeDef for ReluGrad {
     fn name(&self) -> &str {
         "relu_grad"
-    }
-
-    fn schema(&self) -> &[AttrSpec] {
-        &[]
     }
 
     fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {

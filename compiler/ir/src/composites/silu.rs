@@ -2,7 +2,7 @@
 
 use super::parts::sibling;
 use crate::build::{Builder, Values, present};
-use crate::composite::{AttrSpec, Attrs, CompositeDef};
+use crate::composite::{Attrs, CompositeDef};
 use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, VjpCx};
 use crate::ops::class::{Takes, infer_binary, infer_unary};
 use crate::syntax::Value;
@@ -31,10 +31,6 @@ pub(super) fn silu_slope(b: &mut Builder<'_>, gate: Value, y: Value) -> Result<V
 impl CompositeDef for Silu {
     fn name(&self) -> &str {
         "silu"
-    }
-
-    fn schema(&self) -> &[AttrSpec] {
-        &[]
     }
 
     fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
@@ -76,10 +72,6 @@ pub(super) struct SiluGrad;
 impl CompositeDef for SiluGrad {
     fn name(&self) -> &str {
         "silu_grad"
-    }
-
-    fn schema(&self) -> &[AttrSpec] {
-        &[]
     }
 
     fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {

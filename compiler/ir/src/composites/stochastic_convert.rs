@@ -142,7 +142,7 @@ impl CompositeDef for StochasticConvert {
     }
 
     fn vjp(&self, _: &mut Builder<'_>, _: &Attrs, _: &VjpCx<'_>) -> Result<Vjp> {
-        Ok(Vjp::None("rounding is settled after differentiation"))
+        Ok(Vjp::none("rounding is settled after differentiation"))
     }
 
     fn policy(&self) -> Policy {

@@ -2,7 +2,7 @@
 
 use super::hash::mix;
 use crate::build::{Builder, Values};
-use crate::composite::{AttrSpec, Attrs, CompositeDef};
+use crate::composite::{Attrs, CompositeDef};
 use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, VjpCx, arity, dtype_error};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
@@ -20,10 +20,6 @@ pub(super) struct StreamWords;
 impl CompositeDef for StreamWords {
     fn name(&self) -> &str {
         "stream_words"
-    }
-
-    fn schema(&self) -> &[AttrSpec] {
-        &[]
     }
 
     fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
@@ -50,7 +46,7 @@ impl CompositeDef for StreamWords {
     }
 
     fn vjp(&self, _: &mut Builder<'_>, _: &Attrs, _: &VjpCx<'_>) -> Result<Vjp> {
-        Ok(Vjp::None("random words do not depend smoothly on key and step"))
+        Ok(Vjp::none("random words do not depend smoothly on key and step"))
     }
 
     fn policy(&self) -> Policy {

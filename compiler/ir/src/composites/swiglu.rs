@@ -2,7 +2,7 @@
 
 use super::parts::sibling;
 use crate::build::{Builder, Values, present};
-use crate::composite::{AttrSpec, Attrs, CompositeDef};
+use crate::composite::{Attrs, CompositeDef};
 use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, VjpCx, arity, require_same};
 use crate::ops::class::{Takes, infer_binary};
 use crate::syntax::Value;
@@ -18,10 +18,6 @@ pub(super) struct Swiglu;
 impl CompositeDef for Swiglu {
     fn name(&self) -> &str {
         "swiglu"
-    }
-
-    fn schema(&self) -> &[AttrSpec] {
-        &[]
     }
 
     fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
@@ -61,10 +57,6 @@ pub(super) struct SwigluGrad;
 impl CompositeDef for SwigluGrad {
     fn name(&self) -> &str {
         "swiglu_grad"
-    }
-
-    fn schema(&self) -> &[AttrSpec] {
-        &[]
     }
 
     fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {

@@ -3,7 +3,8 @@
 use crate::loc::{LocId, LocKind, LocTable};
 use halite_hlo::ComputationBuilder;
 use halite_hlo::proto::OpMetadata;
-use halite_support::{SourceMap, Span};
+use halite_support::{FileId, SourceMap, Span};
+use rustc_hash::FxHashMap;
 
 /// Turns locations into `OpMetadata`, remembering the last one: neighbours share it.
 #[derive(Debug)]
@@ -47,9 +48,9 @@ impl<'a> Metadata<'a> {
         let (locs, sources) = (self.locs, self.sources);
         locs.chain(loc).find_map(|kind| match kind {
             LocKind::Source(span) => {
-                let file = sources.get(span.file)?;
-                let name = file.name.rsplit('/').next().unwrap_or(&file.name);
-                Some((name.to_owned(), self.lines.line(&file.text, *span)))
+                let file = sources.file(span.file)?;
+                let name = file.name().rsplit('/').next().unwrap_or_default();
+                Some((name.to_owned(), self.lines.line(file.text(), *span)))
             }
             LocKind::Code { file, line } => Some((file.to_string(), i32::try_from(*line).unwrap_or(i32::MAX))),
             LocKind::Scope(_) | LocKind::Derived(_) | LocKind::Unknown => None,
@@ -59,15 +60,11 @@ impl<'a> Metadata<'a> {
 
 /// Starts of the lines of each file, so that a line number costs a binary search.
 #[derive(Debug, Default)]
-struct LineIndex(Vec<Option<Vec<u32>>>);
+struct LineIndex(FxHashMap<FileId, Vec<u32>>);
 
 impl LineIndex {
     fn line(&mut self, text: &str, span: Span) -> i32 {
-        let index = span.file.index();
-        if self.0.len() <= index {
-            self.0.resize(index + 1, None);
-        }
-        let starts = self.0[index].get_or_insert_with(|| {
+        let starts = self.0.entry(span.file).or_insert_with(|| {
             let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
             std::iter::once(0).chain(breaks.map(|(at, _)| at as u32 + 1)).collect()
         });

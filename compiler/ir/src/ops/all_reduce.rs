@@ -71,7 +71,7 @@ impl OpDef for AllReduce {
     fn vjp(&self, b: &mut Builder<'_>, cx: &VjpCx<'_>) -> Result<Vjp> {
         let (ct, x, y) = (present(cx.ct())?, cx.args[0], cx.results[0]);
         if matches!(self.kind, Reduction::And | Reduction::Or) {
-            return Ok(Vjp::None("bits have no derivative"));
+            return Ok(Vjp::none("bits have no derivative"));
         }
         let total = b.all_reduce(Reduction::Sum, ct, self.groups.clone())?;
         if self.kind == Reduction::Sum {

@@ -1,16 +1,13 @@
 //! `atan2`.
 
-use super::class::{Takes, infer_binary, zip_f64};
-use super::special::real_pairs;
-use crate::attr::AttrVisitor;
+use super::class::{Takes, zip_f64};
+use super::elementwise::{Elementwise, Hlo};
+use super::special::smooth_and_special;
 use crate::build::{Builder, present};
-use crate::dims::FactorMap;
 use crate::interpret::EvalCx;
-use crate::lower::LowerCx;
-use crate::op::{Cost, Ids, InferCx, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx};
+use crate::op::{Policy, Sample, Vjp, VjpCx};
 use crate::syntax::Value;
-use crate::ty::{TensorType, Types};
-use halite_hlo::{BinaryOp, Id};
+use halite_hlo::BinaryOp;
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 
@@ -19,23 +16,18 @@ use halite_tensor::{DType, HostTensor};
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Atan2;
 
-impl OpDef for Atan2 {
-    fn name(&self) -> &str {
-        "atan2"
-    }
+impl Elementwise for Atan2 {
+    const NAME: &'static str = "atan2";
+    const TAKES: Takes = Takes::Float;
+    const HLO: Hlo = Hlo::Binary(BinaryOp::Atan2);
+    const POLICY: Policy = Policy::SENSITIVE;
 
-    fn attrs(&mut self, _: &mut dyn AttrVisitor) {}
-
-    fn infer(&self, _: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
-        infer_binary("atan2", Takes::Float, args)
-    }
-
-    fn eval(&self, cx: &EvalCx<'_>, args: &[&HostTensor]) -> Result<Vec<HostTensor>> {
-        Ok(zip_f64(cx, args, f64::atan2))
+    fn eval(cx: &EvalCx<'_>, args: &[&HostTensor]) -> Vec<HostTensor> {
+        zip_f64(cx, args, f64::atan2)
     }
 
     /// `ct * y / (x^2 + y^2)` and `-ct * x / (x^2 + y^2)`; NaN at the origin, where no direction has a limit.
-    fn vjp(&self, b: &mut Builder<'_>, cx: &VjpCx<'_>) -> Result<Vjp> {
+    fn vjp(b: &mut Builder<'_>, cx: &VjpCx<'_>) -> Result<Vjp> {
         let ct = present(cx.ct())?;
         let (x, y) = (cx.args[0], cx.args[1]);
         let (xx, yy) = (b.multiply(x, x)?, b.multiply(y, y)?);
@@ -49,32 +41,8 @@ impl OpDef for Atan2 {
         Ok(Vjp::of([dx, dy]))
     }
 
-    fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::SENSITIVE
-    }
-
-    fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {
-        Cost::elementwise(1, args, results)
-    }
-
-    fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {
-        FactorMap::elementwise(args, results)
-    }
-
-    fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {
-        cx.one(|hlo| hlo.binary(BinaryOp::Atan2, args[0], args[1]))
-    }
-
-    fn samples(&self, float: DType) -> Vec<Sample> {
-        vec![
-            Sample::new(
-                "smooth",
-                Atan2,
-                [SampleArg::uniform(float, [2, 3], -2.0, 2.0), SampleArg::uniform(float, [2, 3], 0.5, 2.0)],
-            )
-            .ulps(4.0),
-            Sample::new("special", Atan2, real_pairs(float)).ulps(4.0),
-        ]
+    fn samples(float: DType) -> Vec<Sample> {
+        smooth_and_special(Atan2, float, [(-2.0, 2.0), (0.5, 2.0)], 4.0)
     }
 }
 

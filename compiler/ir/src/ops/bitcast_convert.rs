@@ -51,7 +51,7 @@ impl OpDef for BitcastConvert {
     }
 
     fn vjp(&self, _: &mut Builder<'_>, _: &VjpCx<'_>) -> Result<Vjp> {
-        Ok(Vjp::None("bits are not real numbers"))
+        Ok(Vjp::none("bits are not real numbers"))
     }
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {

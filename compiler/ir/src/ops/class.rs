@@ -11,7 +11,7 @@ use smallvec::smallvec;
 
 /// A class of element types that an op takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Takes {
+pub(crate) enum Takes {
     /// Floats.
     Float,
     /// Integers.
@@ -22,8 +22,6 @@ pub enum Takes {
     Signed,
     /// Integers and `pred`.
     Logic,
-    /// Anything.
-    Any,
 }
 
 impl Takes {
@@ -31,7 +29,7 @@ impl Takes {
     ///
     /// # Errors
     /// Naming what is needed and what was found.
-    pub fn check(self, op: &str, ty: &TensorType) -> Result<()> {
+    pub(crate) fn check(self, op: &str, ty: &TensorType) -> Result<()> {
         let dtype = ty.dtype();
         let (fits, expected) = match self {
             Takes::Float => (dtype.is_float(), "a float"),
@@ -39,7 +37,6 @@ impl Takes {
             Takes::Number => (dtype.is_float() || dtype.is_int(), "a float or an integer"),
             Takes::Signed => (dtype.is_signed(), "a float or a signed integer"),
             Takes::Logic => (!dtype.is_float(), "an integer or `pred`"),
-            Takes::Any => (true, "anything"),
         };
         if fits { Ok(()) } else { Err(dtype_error(op, expected, ty)) }
     }
@@ -49,7 +46,7 @@ impl Takes {
 ///
 /// # Errors
 /// On a wrong number of operands or a wrong element type.
-pub fn infer_unary(op: &str, takes: Takes, args: &[&TensorType]) -> Result<Types> {
+pub(crate) fn infer_unary(op: &str, takes: Takes, args: &[&TensorType]) -> Result<Types> {
     let [x] = arity(op, args)?;
     takes.check(op, x)?;
     Ok(smallvec![x.clone()])
@@ -59,7 +56,7 @@ pub fn infer_unary(op: &str, takes: Takes, args: &[&TensorType]) -> Result<Types
 ///
 /// # Errors
 /// On a wrong number of operands, different types or a wrong element type.
-pub fn infer_binary(op: &str, takes: Takes, args: &[&TensorType]) -> Result<Types> {
+pub(crate) fn infer_binary(op: &str, takes: Takes, args: &[&TensorType]) -> Result<Types> {
     let [x, y] = arity(op, args)?;
     takes.check(op, x)?;
     require_same(op, x, y)?;
@@ -67,17 +64,17 @@ pub fn infer_binary(op: &str, takes: Takes, args: &[&TensorType]) -> Result<Type
 }
 
 /// Applies a real function to each element, rounding once.
-pub fn map_f64(cx: &EvalCx<'_>, x: &HostTensor, f: impl Fn(f64) -> f64) -> Vec<HostTensor> {
+pub(crate) fn map_f64(cx: &EvalCx<'_>, x: &HostTensor, f: impl Fn(f64) -> f64) -> Vec<HostTensor> {
     vec![HostTensor::from_f64s(cx.result().dtype(), x.shape().clone(), x.f64s().into_iter().map(f))]
 }
 
 /// Applies an integer function to each element, wrapping to the result's width.
-pub fn map_int(cx: &EvalCx<'_>, x: &HostTensor, f: impl Fn(i128) -> i128) -> Vec<HostTensor> {
+pub(crate) fn map_int(cx: &EvalCx<'_>, x: &HostTensor, f: impl Fn(i128) -> i128) -> Vec<HostTensor> {
     vec![HostTensor::from_ints(cx.result().dtype(), x.shape().clone(), x.ints().into_iter().map(f))]
 }
 
 /// Applies the real or the integer function to each element, as the element type says.
-pub fn map_numbers(
+pub(crate) fn map_numbers(
     cx: &EvalCx<'_>,
     x: &HostTensor,
     real: impl Fn(f64) -> f64,
@@ -87,19 +84,19 @@ pub fn map_numbers(
 }
 
 /// Applies a real function to each pair of elements, rounding once.
-pub fn zip_f64(cx: &EvalCx<'_>, args: &[&HostTensor], f: impl Fn(f64, f64) -> f64) -> Vec<HostTensor> {
+pub(crate) fn zip_f64(cx: &EvalCx<'_>, args: &[&HostTensor], f: impl Fn(f64, f64) -> f64) -> Vec<HostTensor> {
     let pairs = args[0].f64s().into_iter().zip(args[1].f64s());
     vec![HostTensor::from_f64s(cx.result().dtype(), args[0].shape().clone(), pairs.map(|(x, y)| f(x, y)))]
 }
 
 /// Applies an integer function to each pair of elements, wrapping to the result's width.
-pub fn zip_int(cx: &EvalCx<'_>, args: &[&HostTensor], f: impl Fn(i128, i128) -> i128) -> Vec<HostTensor> {
+pub(crate) fn zip_int(cx: &EvalCx<'_>, args: &[&HostTensor], f: impl Fn(i128, i128) -> i128) -> Vec<HostTensor> {
     let pairs = args[0].ints().into_iter().zip(args[1].ints());
     vec![HostTensor::from_ints(cx.result().dtype(), args[0].shape().clone(), pairs.map(|(x, y)| f(x, y)))]
 }
 
 /// Applies the real or the integer function to each pair of elements, as the element type says.
-pub fn zip_numbers(
+pub(crate) fn zip_numbers(
     cx: &EvalCx<'_>,
     args: &[&HostTensor],
     real: impl Fn(f64, f64) -> f64,
@@ -109,18 +106,18 @@ pub fn zip_numbers(
 }
 
 /// The bits of an integer of type `dtype`, zero-extended.
-pub fn bits(dtype: DType, x: i128) -> u128 {
+pub(crate) fn bits(dtype: DType, x: i128) -> u128 {
     x as u128 & ((1 << dtype.bits()) - 1)
 }
 
 /// The integer that the bits of `x` at the width of `dtype` mean in two's complement, for unsigned types too.
-pub fn sign_extend(dtype: DType, x: i128) -> i128 {
+pub(crate) fn sign_extend(dtype: DType, x: i128) -> i128 {
     let unused = i128::BITS - dtype.bits();
     x << unused >> unused
 }
 
 /// How far a shift by `y` moves: `y` read as unsigned, or a number beyond every width.
-pub fn shift_amount(dtype: DType, y: i128) -> u32 {
+pub(crate) fn shift_amount(dtype: DType, y: i128) -> u32 {
     bits(dtype, y).min(127) as u32
 }
 
@@ -128,7 +125,7 @@ pub fn shift_amount(dtype: DType, y: i128) -> u32 {
 ///
 /// # Errors
 /// What the builder says.
-pub fn repeat_scalar(cx: &mut LowerCx<'_>, x: Id) -> Result<Id> {
+pub(crate) fn repeat_scalar(cx: &mut LowerCx<'_>, x: Id) -> Result<Id> {
     let shape = cx.results[0].shape().clone();
     if cx.hlo.array(x)?.shape == shape { Ok(x) } else { cx.hlo.broadcast(x, &shape, &[]) }
 }

@@ -2,7 +2,7 @@
 
 use super::class::zip_numbers;
 use super::special::{INTS, int_pairs, pred_pairs, real_pairs};
-use crate::attr::AttrVisitor;
+use crate::attr::{AttrVisitor, word_attr};
 use crate::build::Builder;
 use crate::dims::FactorMap;
 use crate::interpret::EvalCx;
@@ -10,7 +10,6 @@ use crate::lower::LowerCx;
 use crate::op::{Cost, Ids, InferCx, OpDef, Policy, Sample, Vjp, VjpCx, arity, require_same};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
-use crate::word_attr;
 use halite_hlo::{Comparison, Id};
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
@@ -91,7 +90,7 @@ impl OpDef for Compare {
     }
 
     fn vjp(&self, _: &mut Builder<'_>, _: &VjpCx<'_>) -> Result<Vjp> {
-        Ok(Vjp::None("the result is a predicate"))
+        Ok(Vjp::none("the result is a predicate"))
     }
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {

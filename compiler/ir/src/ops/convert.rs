@@ -62,7 +62,7 @@ impl OpDef for Convert {
     fn vjp(&self, b: &mut Builder<'_>, cx: &VjpCx<'_>) -> Result<Vjp> {
         let (ct, from) = (present(cx.ct())?, b.dtype(cx.args[0]));
         if !self.dtype.is_float() {
-            return Ok(Vjp::None("the result is not a float"));
+            return Ok(Vjp::none("the result is not a float"));
         }
         if !from.is_float() {
             return Ok(Vjp::zeros(1));

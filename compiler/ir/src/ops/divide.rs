@@ -1,16 +1,13 @@
 //! `divide`.
 
-use super::class::{Takes, infer_binary, zip_numbers};
-use super::special::{INTS, int_pairs, real_pairs};
-use crate::attr::AttrVisitor;
+use super::class::{Takes, zip_numbers};
+use super::elementwise::{Elementwise, Hlo};
+use super::special::{INTS, int_pairs, per_type, smooth_and_special};
 use crate::build::{Builder, present};
-use crate::dims::FactorMap;
 use crate::interpret::EvalCx;
-use crate::lower::LowerCx;
-use crate::op::{Cost, Ids, InferCx, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx};
+use crate::op::{Policy, Sample, Vjp, VjpCx};
 use crate::syntax::Value;
-use crate::ty::{TensorType, Types};
-use halite_hlo::{BinaryOp, Id};
+use halite_hlo::BinaryOp;
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 
@@ -19,23 +16,18 @@ use halite_tensor::{DType, HostTensor};
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Divide;
 
-impl OpDef for Divide {
-    fn name(&self) -> &str {
-        "divide"
-    }
+impl Elementwise for Divide {
+    const NAME: &'static str = "divide";
+    const TAKES: Takes = Takes::Number;
+    const HLO: Hlo = Hlo::Binary(BinaryOp::Divide);
+    const POLICY: Policy = Policy::ELEMENTWISE;
 
-    fn attrs(&mut self, _: &mut dyn AttrVisitor) {}
-
-    fn infer(&self, _: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
-        infer_binary("divide", Takes::Number, args)
-    }
-
-    fn eval(&self, cx: &EvalCx<'_>, args: &[&HostTensor]) -> Result<Vec<HostTensor>> {
-        Ok(zip_numbers(cx, args, |x, y| x / y, |x, y| if y == 0 { -1 } else { x / y }))
+    fn eval(cx: &EvalCx<'_>, args: &[&HostTensor]) -> Vec<HostTensor> {
+        zip_numbers(cx, args, |x, y| x / y, |x, y| if y == 0 { -1 } else { x / y })
     }
 
     /// `ct / y` and `-(ct / y) * z`.
-    fn vjp(&self, b: &mut Builder<'_>, cx: &VjpCx<'_>) -> Result<Vjp> {
+    fn vjp(b: &mut Builder<'_>, cx: &VjpCx<'_>) -> Result<Vjp> {
         let ct = present(cx.ct())?;
         let y = cx.args[1];
         let dx = b.divide(ct, y)?;
@@ -46,33 +38,8 @@ impl OpDef for Divide {
         Ok(Vjp::of([Some(dx), dy]))
     }
 
-    fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::ELEMENTWISE
-    }
-
-    fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {
-        Cost::elementwise(1, args, results)
-    }
-
-    fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {
-        FactorMap::elementwise(args, results)
-    }
-
-    fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {
-        cx.one(|hlo| hlo.binary(BinaryOp::Divide, args[0], args[1]))
-    }
-
-    fn samples(&self, float: DType) -> Vec<Sample> {
-        let mut samples = vec![
-            Sample::new(
-                "smooth",
-                Divide,
-                [SampleArg::uniform(float, [2, 3], -2.0, 2.0), SampleArg::uniform(float, [2, 3], 0.5, 2.0)],
-            ),
-            Sample::new("special", Divide, real_pairs(float)),
-        ];
-        samples.extend(INTS.map(|dtype| Sample::new(dtype.name(), Divide, int_pairs(dtype))));
-        samples
+    fn samples(float: DType) -> Vec<Sample> {
+        [smooth_and_special(Divide, float, [(-2.0, 2.0), (0.5, 2.0)], 0.0), per_type(Divide, &INTS, int_pairs)].concat()
     }
 }
 

@@ -1,16 +1,13 @@
 //! `erf`.
 
-use super::class::{Takes, infer_unary, map_f64};
-use super::special::reals;
-use crate::attr::AttrVisitor;
+use super::class::{Takes, map_f64};
+use super::elementwise::{Elementwise, Hlo};
+use super::special::smooth_and_special;
 use crate::build::{Builder, present};
-use crate::dims::FactorMap;
 use crate::interpret::EvalCx;
-use crate::lower::LowerCx;
-use crate::op::{Cost, Ids, InferCx, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx};
+use crate::op::{Policy, Sample, Vjp, VjpCx};
 use crate::syntax::Value;
-use crate::ty::{TensorType, Types};
-use halite_hlo::{Id, UnaryOp};
+use halite_hlo::UnaryOp;
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 use std::f64::consts::FRAC_2_SQRT_PI;
@@ -19,23 +16,18 @@ use std::f64::consts::FRAC_2_SQRT_PI;
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Erf;
 
-impl OpDef for Erf {
-    fn name(&self) -> &str {
-        "erf"
-    }
+impl Elementwise for Erf {
+    const NAME: &'static str = "erf";
+    const TAKES: Takes = Takes::Float;
+    const HLO: Hlo = Hlo::Unary(UnaryOp::Erf);
+    const POLICY: Policy = Policy::ELEMENTWISE;
 
-    fn attrs(&mut self, _: &mut dyn AttrVisitor) {}
-
-    fn infer(&self, _: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
-        infer_unary("erf", Takes::Float, args)
-    }
-
-    fn eval(&self, cx: &EvalCx<'_>, args: &[&HostTensor]) -> Result<Vec<HostTensor>> {
-        Ok(map_f64(cx, args[0], libm::erf))
+    fn eval(cx: &EvalCx<'_>, args: &[&HostTensor]) -> Vec<HostTensor> {
+        map_f64(cx, args[0], libm::erf)
     }
 
     /// `ct * 2 / sqrt(pi) * e^(-x^2)`.
-    fn vjp(&self, b: &mut Builder<'_>, cx: &VjpCx<'_>) -> Result<Vjp> {
+    fn vjp(b: &mut Builder<'_>, cx: &VjpCx<'_>) -> Result<Vjp> {
         let (ct, x) = (present(cx.ct())?, cx.args[0]);
         let square = b.multiply(x, x)?;
         let exponent = b.negate(square)?;
@@ -44,27 +36,8 @@ impl OpDef for Erf {
         Ok(Vjp::one(b.multiply(ct, slope)?))
     }
 
-    fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::ELEMENTWISE
-    }
-
-    fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {
-        Cost::elementwise(1, args, results)
-    }
-
-    fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {
-        FactorMap::elementwise(args, results)
-    }
-
-    fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {
-        cx.one(|hlo| hlo.unary(UnaryOp::Erf, args[0]))
-    }
-
-    fn samples(&self, float: DType) -> Vec<Sample> {
-        vec![
-            Sample::new("smooth", Erf, [SampleArg::uniform(float, [2, 3], -2.5, 2.5)]).ulps(6.0),
-            Sample::new("special", Erf, [reals(float)]).ulps(6.0),
-        ]
+    fn samples(float: DType) -> Vec<Sample> {
+        smooth_and_special(Erf, float, [(-2.5, 2.5)], 6.0)
     }
 }
 

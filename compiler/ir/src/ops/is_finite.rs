@@ -37,7 +37,7 @@ impl OpDef for IsFinite {
     }
 
     fn vjp(&self, _: &mut Builder<'_>, _: &VjpCx<'_>) -> Result<Vjp> {
-        Ok(Vjp::None("the result is a predicate"))
+        Ok(Vjp::none("the result is a predicate"))
     }
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {

@@ -64,7 +64,7 @@ impl OpDef for KernelCall {
     }
 
     fn vjp(&self, _: &mut Builder<'_>, _: &VjpCx<'_>) -> Result<Vjp> {
-        Ok(Vjp::None("a kernel has no gradient; composites give way to kernels after gradients are taken"))
+        Ok(Vjp::none("a kernel has no gradient; composites give way to kernels after gradients are taken"))
     }
 
     /// Those of the twin's instructions hold; what is around only hands values over.

@@ -1,17 +1,14 @@
 //! `maximum`.
 
-use super::Direction;
-use super::class::{Takes, infer_binary, zip_numbers};
-use super::special::{INTS, int_pairs, real_pairs};
-use crate::attr::AttrVisitor;
+use super::class::{Takes, zip_numbers};
+use super::elementwise::{Elementwise, Hlo};
+use super::special::{INTS, int_pairs, per_type, real_pairs};
+use super::{Direction, Op};
 use crate::build::{Builder, present};
-use crate::dims::FactorMap;
 use crate::interpret::EvalCx;
-use crate::lower::LowerCx;
-use crate::op::{Cost, Ids, InferCx, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx};
+use crate::op::{Policy, Sample, SampleArg, Vjp, VjpCx};
 use crate::syntax::Value;
-use crate::ty::{TensorType, Types};
-use halite_hlo::{BinaryOp, Id};
+use halite_hlo::BinaryOp;
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 use std::cmp::Ordering;
@@ -21,58 +18,23 @@ use std::cmp::Ordering;
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Maximum;
 
-impl OpDef for Maximum {
-    fn name(&self) -> &str {
-        "maximum"
-    }
+impl Elementwise for Maximum {
+    const NAME: &'static str = "maximum";
+    const TAKES: Takes = Takes::Number;
+    const HLO: Hlo = Hlo::Binary(BinaryOp::Maximum);
+    const POLICY: Policy = Policy::EXACT;
 
-    fn attrs(&mut self, _: &mut dyn AttrVisitor) {}
-
-    fn infer(&self, _: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
-        infer_binary("maximum", Takes::Number, args)
-    }
-
-    fn eval(&self, cx: &EvalCx<'_>, args: &[&HostTensor]) -> Result<Vec<HostTensor>> {
-        Ok(zip_numbers(cx, args, maximum, i128::max))
+    fn eval(cx: &EvalCx<'_>, args: &[&HostTensor]) -> Vec<HostTensor> {
+        zip_numbers(cx, args, maximum, i128::max)
     }
 
     /// Equal operands get half each.
-    fn vjp(&self, b: &mut Builder<'_>, cx: &VjpCx<'_>) -> Result<Vjp> {
+    fn vjp(b: &mut Builder<'_>, cx: &VjpCx<'_>) -> Result<Vjp> {
         pick_vjp(b, cx, Direction::Gt)
     }
 
-    fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::EXACT
-    }
-
-    fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {
-        Cost::elementwise(1, args, results)
-    }
-
-    fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {
-        FactorMap::elementwise(args, results)
-    }
-
-    fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {
-        cx.one(|hlo| hlo.binary(BinaryOp::Maximum, args[0], args[1]))
-    }
-
-    fn samples(&self, float: DType) -> Vec<Sample> {
-        let mut samples = vec![
-            Sample::new(
-                "smooth",
-                Maximum,
-                [SampleArg::uniform(float, [2, 3], -2.0, 0.9), SampleArg::uniform(float, [2, 3], 1.0, 2.0)],
-            ),
-            Sample::new(
-                "swapped",
-                Maximum,
-                [SampleArg::uniform(float, [2, 3], 1.0, 2.0), SampleArg::uniform(float, [2, 3], -2.0, 0.9)],
-            ),
-            Sample::new("special", Maximum, real_pairs(float)),
-        ];
-        samples.extend(INTS.map(|dtype| Sample::new(dtype.name(), Maximum, int_pairs(dtype))));
-        samples
+    fn samples(float: DType) -> Vec<Sample> {
+        pick_samples(Maximum, float)
     }
 }
 
@@ -102,6 +64,20 @@ pub(super) fn pick_vjp(b: &mut Builder<'_>, cx: &VjpCx<'_>, wins: Direction) -> 
     let dx = cx.want(0, || share(x, y))?;
     let dy = cx.want(1, || share(y, x))?;
     Ok(Vjp::of([dx, dy]))
+}
+
+/// Samples of such an op, which has a kink where its operands are equal.
+pub(super) fn pick_samples(op: impl Into<Op>, float: DType) -> Vec<Sample> {
+    let op = op.into();
+    let low = || SampleArg::uniform(float, [2, 3], -2.0, 0.9);
+    let high = || SampleArg::uniform(float, [2, 3], 1.0, 2.0);
+    let mut samples = vec![
+        Sample::new("smooth", op.clone(), [low(), high()]),
+        Sample::new("swapped", op.clone(), [high(), low()]),
+        Sample::new("special", op.clone(), real_pairs(float)),
+    ];
+    samples.extend(per_type(op, &INTS, int_pairs));
+    samples
 }
 
 impl Builder<'_> {

@@ -1,16 +1,13 @@
 //! `not`.
 
-use super::class::{Takes, infer_unary, map_int};
-use super::special::{INTS, ints};
-use crate::attr::AttrVisitor;
+use super::class::{Takes, map_int};
+use super::elementwise::{Elementwise, Hlo};
+use super::special::{INTS, ints, per_type};
 use crate::build::Builder;
-use crate::dims::FactorMap;
 use crate::interpret::EvalCx;
-use crate::lower::LowerCx;
-use crate::op::{Cost, Ids, InferCx, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx};
+use crate::op::{Policy, Sample, SampleArg, Vjp, VjpCx};
 use crate::syntax::Value;
-use crate::ty::{TensorType, Types};
-use halite_hlo::{Id, UnaryOp};
+use halite_hlo::UnaryOp;
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 
@@ -18,46 +15,23 @@ use halite_tensor::{DType, HostTensor};
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Not;
 
-impl OpDef for Not {
-    fn name(&self) -> &str {
-        "not"
+impl Elementwise for Not {
+    const NAME: &'static str = "not";
+    const TAKES: Takes = Takes::Logic;
+    const HLO: Hlo = Hlo::Unary(UnaryOp::Not);
+    const POLICY: Policy = Policy::INTEGER;
+
+    fn eval(cx: &EvalCx<'_>, args: &[&HostTensor]) -> Vec<HostTensor> {
+        map_int(cx, args[0], |x| if args[0].dtype() == DType::Pred { 1 - x } else { !x })
     }
 
-    fn attrs(&mut self, _: &mut dyn AttrVisitor) {}
-
-    fn infer(&self, _: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
-        infer_unary("not", Takes::Logic, args)
+    fn vjp(_: &mut Builder<'_>, _: &VjpCx<'_>) -> Result<Vjp> {
+        Ok(Vjp::none("the operand is an integer or a predicate"))
     }
 
-    fn eval(&self, cx: &EvalCx<'_>, args: &[&HostTensor]) -> Result<Vec<HostTensor>> {
-        Ok(map_int(cx, args[0], |x| if args[0].dtype() == DType::Pred { 1 - x } else { !x }))
-    }
-
-    fn vjp(&self, _: &mut Builder<'_>, _: &VjpCx<'_>) -> Result<Vjp> {
-        Ok(Vjp::None("the operand is an integer or a predicate"))
-    }
-
-    fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::INTEGER
-    }
-
-    fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {
-        Cost::new(0, args, results)
-    }
-
-    fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {
-        FactorMap::elementwise(args, results)
-    }
-
-    fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {
-        cx.one(|hlo| hlo.unary(UnaryOp::Not, args[0]))
-    }
-
-    fn samples(&self, _: DType) -> Vec<Sample> {
-        let pred = SampleArg::listed(DType::Pred, [2], &[0.0, 1.0]);
-        let mut samples = vec![Sample::new("pred", Not, [pred])];
-        samples.extend(INTS.map(|dtype| Sample::new(dtype.name(), Not, [ints(dtype)])));
-        samples
+    fn samples(_: DType) -> Vec<Sample> {
+        let pred = Sample::new("pred", Not, [SampleArg::listed(DType::Pred, [2], &[0.0, 1.0])]);
+        [vec![pred], per_type(Not, &INTS, |dtype| [ints(dtype)])].concat()
     }
 }
 

@@ -1,16 +1,13 @@
 //! `or`.
 
-use super::class::{Takes, infer_binary, zip_int};
-use super::special::{INTS, int_pairs, pred_pairs};
-use crate::attr::AttrVisitor;
+use super::class::{Takes, zip_int};
+use super::elementwise::{Elementwise, Hlo};
+use super::special::{INTS, int_pairs, per_type, pred_pairs};
 use crate::build::Builder;
-use crate::dims::FactorMap;
 use crate::interpret::EvalCx;
-use crate::lower::LowerCx;
-use crate::op::{Cost, Ids, InferCx, OpDef, Policy, Sample, Vjp, VjpCx};
+use crate::op::{Policy, Sample, Vjp, VjpCx};
 use crate::syntax::Value;
-use crate::ty::{TensorType, Types};
-use halite_hlo::{BinaryOp, Id};
+use halite_hlo::BinaryOp;
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 
@@ -18,45 +15,22 @@ use halite_tensor::{DType, HostTensor};
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Or;
 
-impl OpDef for Or {
-    fn name(&self) -> &str {
-        "or"
+impl Elementwise for Or {
+    const NAME: &'static str = "or";
+    const TAKES: Takes = Takes::Logic;
+    const HLO: Hlo = Hlo::Binary(BinaryOp::Or);
+    const POLICY: Policy = Policy::INTEGER;
+
+    fn eval(cx: &EvalCx<'_>, args: &[&HostTensor]) -> Vec<HostTensor> {
+        zip_int(cx, args, |x, y| x | y)
     }
 
-    fn attrs(&mut self, _: &mut dyn AttrVisitor) {}
-
-    fn infer(&self, _: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
-        infer_binary("or", Takes::Logic, args)
+    fn vjp(_: &mut Builder<'_>, _: &VjpCx<'_>) -> Result<Vjp> {
+        Ok(Vjp::none("the operands are integers or predicates"))
     }
 
-    fn eval(&self, cx: &EvalCx<'_>, args: &[&HostTensor]) -> Result<Vec<HostTensor>> {
-        Ok(zip_int(cx, args, |x, y| x | y))
-    }
-
-    fn vjp(&self, _: &mut Builder<'_>, _: &VjpCx<'_>) -> Result<Vjp> {
-        Ok(Vjp::None("the operands are integers or predicates"))
-    }
-
-    fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::INTEGER
-    }
-
-    fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {
-        Cost::new(0, args, results)
-    }
-
-    fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {
-        FactorMap::elementwise(args, results)
-    }
-
-    fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {
-        cx.one(|hlo| hlo.binary(BinaryOp::Or, args[0], args[1]))
-    }
-
-    fn samples(&self, _: DType) -> Vec<Sample> {
-        let mut samples = vec![Sample::new("pred", Or, pred_pairs())];
-        samples.extend(INTS.map(|dtype| Sample::new(dtype.name(), Or, int_pairs(dtype))));
-        samples
+    fn samples(_: DType) -> Vec<Sample> {
+        [vec![Sample::new("pred", Or, pred_pairs())], per_type(Or, &INTS, int_pairs)].concat()
     }
 }
 

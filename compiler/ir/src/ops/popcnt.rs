@@ -1,16 +1,13 @@
 //! `popcnt`.
 
-use super::class::{Takes, bits, infer_unary, map_int};
-use super::special::{INTS, ints};
-use crate::attr::AttrVisitor;
+use super::class::{Takes, bits, map_int};
+use super::elementwise::{Elementwise, Hlo};
+use super::special::{INTS, ints, per_type};
 use crate::build::Builder;
-use crate::dims::FactorMap;
 use crate::interpret::EvalCx;
-use crate::lower::LowerCx;
-use crate::op::{Cost, Ids, InferCx, OpDef, Policy, Sample, Vjp, VjpCx};
+use crate::op::{Policy, Sample, Vjp, VjpCx};
 use crate::syntax::Value;
-use crate::ty::{TensorType, Types};
-use halite_hlo::{Id, UnaryOp};
+use halite_hlo::UnaryOp;
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 
@@ -18,44 +15,23 @@ use halite_tensor::{DType, HostTensor};
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Popcnt;
 
-impl OpDef for Popcnt {
-    fn name(&self) -> &str {
-        "popcnt"
-    }
+impl Elementwise for Popcnt {
+    const NAME: &'static str = "popcnt";
+    const TAKES: Takes = Takes::Int;
+    const HLO: Hlo = Hlo::Unary(UnaryOp::PopulationCount);
+    const POLICY: Policy = Policy::INTEGER;
 
-    fn attrs(&mut self, _: &mut dyn AttrVisitor) {}
-
-    fn infer(&self, _: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
-        infer_unary("popcnt", Takes::Int, args)
-    }
-
-    fn eval(&self, cx: &EvalCx<'_>, args: &[&HostTensor]) -> Result<Vec<HostTensor>> {
+    fn eval(cx: &EvalCx<'_>, args: &[&HostTensor]) -> Vec<HostTensor> {
         let dtype = args[0].dtype();
-        Ok(map_int(cx, args[0], |x| i128::from(bits(dtype, x).count_ones())))
+        map_int(cx, args[0], |x| i128::from(bits(dtype, x).count_ones()))
     }
 
-    fn vjp(&self, _: &mut Builder<'_>, _: &VjpCx<'_>) -> Result<Vjp> {
-        Ok(Vjp::None("the operand is an integer"))
+    fn vjp(_: &mut Builder<'_>, _: &VjpCx<'_>) -> Result<Vjp> {
+        Ok(Vjp::none("the operand is an integer"))
     }
 
-    fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::INTEGER
-    }
-
-    fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {
-        Cost::new(0, args, results)
-    }
-
-    fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {
-        FactorMap::elementwise(args, results)
-    }
-
-    fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {
-        cx.one(|hlo| hlo.unary(UnaryOp::PopulationCount, args[0]))
-    }
-
-    fn samples(&self, _: DType) -> Vec<Sample> {
-        INTS.map(|dtype| Sample::new(dtype.name(), Popcnt, [ints(dtype)])).to_vec()
+    fn samples(_: DType) -> Vec<Sample> {
+        per_type(Popcnt, &INTS, |dtype| [ints(dtype)])
     }
 }
 

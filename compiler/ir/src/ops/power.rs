@@ -1,17 +1,14 @@
 //! `power`.
 
 use super::Direction;
-use super::class::{Takes, infer_binary, zip_numbers};
-use super::special::{combine, real_pairs};
-use crate::attr::AttrVisitor;
+use super::class::{Takes, zip_numbers};
+use super::elementwise::{Elementwise, Hlo};
+use super::special::{combine, smooth_and_special};
 use crate::build::{Builder, present};
-use crate::dims::FactorMap;
 use crate::interpret::EvalCx;
-use crate::lower::LowerCx;
-use crate::op::{Cost, Ids, InferCx, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx};
+use crate::op::{Policy, Sample, Vjp, VjpCx};
 use crate::syntax::Value;
-use crate::ty::{TensorType, Types};
-use halite_hlo::{BinaryOp, Id};
+use halite_hlo::BinaryOp;
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 
@@ -21,24 +18,19 @@ use halite_tensor::{DType, HostTensor};
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Power;
 
-impl OpDef for Power {
-    fn name(&self) -> &str {
-        "power"
-    }
+impl Elementwise for Power {
+    const NAME: &'static str = "power";
+    const TAKES: Takes = Takes::Number;
+    const HLO: Hlo = Hlo::Binary(BinaryOp::Power);
+    const POLICY: Policy = Policy::SENSITIVE;
 
-    fn attrs(&mut self, _: &mut dyn AttrVisitor) {}
-
-    fn infer(&self, _: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
-        infer_binary("power", Takes::Number, args)
-    }
-
-    fn eval(&self, cx: &EvalCx<'_>, args: &[&HostTensor]) -> Result<Vec<HostTensor>> {
-        Ok(zip_numbers(cx, args, f64::powf, power))
+    fn eval(cx: &EvalCx<'_>, args: &[&HostTensor]) -> Vec<HostTensor> {
+        zip_numbers(cx, args, f64::powf, power)
     }
 
     /// `ct * y * x^(y - 1)`, zero where `y = 0`, and `ct * z * ln x`, zero where `x = 0`. The guards keep 0 * infinity
     /// out.
-    fn vjp(&self, b: &mut Builder<'_>, cx: &VjpCx<'_>) -> Result<Vjp> {
+    fn vjp(b: &mut Builder<'_>, cx: &VjpCx<'_>) -> Result<Vjp> {
         let ct = present(cx.ct())?;
         let (x, y, z) = (cx.args[0], cx.args[1], cx.results[0]);
         let dx = cx.want(0, || {
@@ -52,34 +44,17 @@ impl OpDef for Power {
         Ok(Vjp::of([dx, dy]))
     }
 
-    fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::SENSITIVE
-    }
-
-    fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {
-        Cost::elementwise(1, args, results)
-    }
-
-    fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {
-        FactorMap::elementwise(args, results)
-    }
-
-    fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {
-        cx.one(|hlo| hlo.binary(BinaryOp::Power, args[0], args[1]))
-    }
-
-    fn samples(&self, float: DType) -> Vec<Sample> {
-        let smooth = [SampleArg::uniform(float, [2, 3], 0.3, 2.0), SampleArg::uniform(float, [2, 3], -2.0, 2.0)];
+    fn samples(float: DType) -> Vec<Sample> {
         let wrapping = combine(DType::S32, &[-3.0, -1.0, 0.0, 1.0, 2.0, 7.0, 10.0], &[0.0, 1.0, 2.0, 5.0, 9.0, 31.0]);
         let inverse = combine(DType::S32, &[-3.0, -1.0, 1.0, 2.0, 5.0], &[-1.0, -2.0, -3.0, -40.0]);
         let unsigned = combine(DType::U8, &[0.0, 1.0, 2.0, 3.0, 255.0], &[0.0, 1.0, 5.0, 8.0]);
-        vec![
-            Sample::new("smooth", Power, smooth).ulps(4.0),
-            Sample::new("special", Power, real_pairs(float)).ulps(4.0),
+        let mut samples = smooth_and_special(Power, float, [(0.3, 2.0), (-2.0, 2.0)], 4.0);
+        samples.extend([
             Sample::new("wrapping", Power, wrapping),
             Sample::new("negative exponents", Power, inverse),
             Sample::new("unsigned", Power, unsigned),
-        ]
+        ]);
+        samples
     }
 }
 

@@ -4,7 +4,7 @@ use super::compare::Direction;
 use super::maximum::maximum;
 use super::minimum::minimum;
 use super::movement::{increasing, require_increasing};
-use crate::attr::AttrVisitor;
+use crate::attr::{AttrVisitor, word_attr};
 use crate::build::{Builder, present};
 use crate::dims::{FactorKind, FactorMap};
 use crate::interpret::EvalCx;
@@ -13,7 +13,6 @@ use crate::op::{Cost, Ids, InferCx, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx
 use crate::ops::class::Takes;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
-use crate::word_attr;
 use halite_hlo::{Id, ReduceKind};
 use halite_support::Result;
 use halite_tensor::{DType, Dims, HostTensor, Indices, Shape};
@@ -38,7 +37,7 @@ word_attr! {
 
 impl Reduction {
     /// The same in HLO.
-    pub fn hlo(self) -> ReduceKind {
+    pub(crate) fn hlo(self) -> ReduceKind {
         match self {
             Reduction::Sum => ReduceKind::Add,
             Reduction::Max => ReduceKind::Max,
@@ -49,7 +48,7 @@ impl Reduction {
     }
 
     /// Which element types it takes.
-    pub fn takes(self) -> Takes {
+    pub(crate) fn takes(self) -> Takes {
         match self {
             Reduction::Sum | Reduction::Max | Reduction::Min => Takes::Number,
             Reduction::And | Reduction::Or => Takes::Logic,
@@ -60,7 +59,7 @@ impl Reduction {
     ///
     /// # Panics
     /// For `and` and `or`, which take no floats.
-    pub fn combine_f64(self, x: f64, y: f64) -> f64 {
+    pub(crate) fn combine_f64(self, x: f64, y: f64) -> f64 {
         match self {
             Reduction::Sum => x + y,
             Reduction::Max => maximum(x, y),
@@ -70,7 +69,7 @@ impl Reduction {
     }
 
     /// Combines two integers, or truth values as 0 and 1.
-    pub fn combine_int(self, x: i128, y: i128) -> i128 {
+    pub(crate) fn combine_int(self, x: i128, y: i128) -> i128 {
         match self {
             Reduction::Sum => x + y,
             Reduction::Max => x.max(y),
@@ -81,7 +80,7 @@ impl Reduction {
     }
 
     /// The value that changes nothing.
-    pub fn identity(self, dtype: DType) -> HostTensor {
+    pub(crate) fn identity(self, dtype: DType) -> HostTensor {
         let (least, greatest) = dtype.int_range().unwrap_or_default();
         let int = |value| HostTensor::from_ints(dtype, Shape::scalar(), [value]);
         match self {
@@ -200,7 +199,7 @@ impl OpDef for Reduce {
                 Ok(Vjp::one(b.broadcast_missing(ct, x, &self.dims)?))
             }
             Reduction::Max | Reduction::Min => Ok(Vjp::one(self.extreme_vjp(b, x, y, ct)?)),
-            Reduction::And | Reduction::Or => Ok(Vjp::None("bits have no derivative")),
+            Reduction::And | Reduction::Or => Ok(Vjp::none("bits have no derivative")),
         }
     }
 

@@ -1,16 +1,13 @@
 //! `remainder`.
 
-use super::class::{Takes, infer_binary, zip_numbers};
-use super::special::{INTS, int_pairs, real_pairs};
-use crate::attr::AttrVisitor;
+use super::class::{Takes, zip_numbers};
+use super::elementwise::{Elementwise, Hlo};
+use super::special::{INTS, int_pairs, per_type, smooth_and_special};
 use crate::build::{Builder, present};
-use crate::dims::FactorMap;
 use crate::interpret::EvalCx;
-use crate::lower::LowerCx;
-use crate::op::{Cost, Ids, InferCx, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx};
+use crate::op::{Policy, Sample, Vjp, VjpCx};
 use crate::syntax::Value;
-use crate::ty::{TensorType, Types};
-use halite_hlo::{BinaryOp, Id};
+use halite_hlo::BinaryOp;
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 
@@ -19,23 +16,18 @@ use halite_tensor::{DType, HostTensor};
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Remainder;
 
-impl OpDef for Remainder {
-    fn name(&self) -> &str {
-        "remainder"
-    }
+impl Elementwise for Remainder {
+    const NAME: &'static str = "remainder";
+    const TAKES: Takes = Takes::Number;
+    const HLO: Hlo = Hlo::Binary(BinaryOp::Remainder);
+    const POLICY: Policy = Policy::SENSITIVE;
 
-    fn attrs(&mut self, _: &mut dyn AttrVisitor) {}
-
-    fn infer(&self, _: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
-        infer_binary("remainder", Takes::Number, args)
-    }
-
-    fn eval(&self, cx: &EvalCx<'_>, args: &[&HostTensor]) -> Result<Vec<HostTensor>> {
-        Ok(zip_numbers(cx, args, |x, y| x % y, |x, y| if y == 0 { x } else { x % y }))
+    fn eval(cx: &EvalCx<'_>, args: &[&HostTensor]) -> Vec<HostTensor> {
+        zip_numbers(cx, args, |x, y| x % y, |x, y| if y == 0 { x } else { x % y })
     }
 
     /// `ct`, and `-ct` times the truncated quotient.
-    fn vjp(&self, b: &mut Builder<'_>, cx: &VjpCx<'_>) -> Result<Vjp> {
+    fn vjp(b: &mut Builder<'_>, cx: &VjpCx<'_>) -> Result<Vjp> {
         let ct = present(cx.ct())?;
         let (x, y, z) = (cx.args[0], cx.args[1], cx.results[0]);
         let dy = cx.want(1, || {
@@ -47,33 +39,9 @@ impl OpDef for Remainder {
         Ok(Vjp::of([Some(ct), dy]))
     }
 
-    fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::SENSITIVE
-    }
-
-    fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {
-        Cost::elementwise(1, args, results)
-    }
-
-    fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {
-        FactorMap::elementwise(args, results)
-    }
-
-    fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {
-        cx.one(|hlo| hlo.binary(BinaryOp::Remainder, args[0], args[1]))
-    }
-
-    fn samples(&self, float: DType) -> Vec<Sample> {
-        let mut samples = vec![
-            Sample::new(
-                "smooth",
-                Remainder,
-                [SampleArg::uniform(float, [2, 3], 2.2, 3.8), SampleArg::uniform(float, [2, 3], 1.95, 2.1)],
-            ),
-            Sample::new("special", Remainder, real_pairs(float)),
-        ];
-        samples.extend(INTS.map(|dtype| Sample::new(dtype.name(), Remainder, int_pairs(dtype))));
-        samples
+    fn samples(float: DType) -> Vec<Sample> {
+        [smooth_and_special(Remainder, float, [(2.2, 3.8), (1.95, 2.1)], 0.0), per_type(Remainder, &INTS, int_pairs)]
+            .concat()
     }
 }
 

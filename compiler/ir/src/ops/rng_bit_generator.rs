@@ -121,7 +121,7 @@ impl OpDef for RngBitGenerator {
     }
 
     fn vjp(&self, _: &mut Builder<'_>, _: &VjpCx<'_>) -> Result<Vjp> {
-        Ok(Vjp::None("random bits do not depend smoothly on the state"))
+        Ok(Vjp::none("random bits do not depend smoothly on the state"))
     }
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {

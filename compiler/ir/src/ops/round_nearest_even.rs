@@ -1,16 +1,13 @@
 //! `round_nearest_even`.
 
-use super::class::{Takes, infer_unary, map_f64};
-use super::special::reals;
-use crate::attr::AttrVisitor;
+use super::class::{Takes, map_f64};
+use super::elementwise::{Elementwise, Hlo};
+use super::special::{smooth_and_special, ties};
 use crate::build::Builder;
-use crate::dims::FactorMap;
 use crate::interpret::EvalCx;
-use crate::lower::LowerCx;
-use crate::op::{Cost, Ids, InferCx, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx};
+use crate::op::{Policy, Sample, Vjp, VjpCx};
 use crate::syntax::Value;
-use crate::ty::{TensorType, Types};
-use halite_hlo::{Id, UnaryOp};
+use halite_hlo::UnaryOp;
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 
@@ -18,52 +15,27 @@ use halite_tensor::{DType, HostTensor};
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct RoundNearestEven;
 
-impl OpDef for RoundNearestEven {
-    fn name(&self) -> &str {
-        "round_nearest_even"
-    }
+impl Elementwise for RoundNearestEven {
+    const NAME: &'static str = "round_nearest_even";
+    const TAKES: Takes = Takes::Float;
+    const HLO: Hlo = Hlo::Unary(UnaryOp::RoundNearestEven);
+    const POLICY: Policy = Policy::EXACT;
 
-    fn attrs(&mut self, _: &mut dyn AttrVisitor) {}
-
-    fn infer(&self, _: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
-        infer_unary("round_nearest_even", Takes::Float, args)
-    }
-
-    fn eval(&self, cx: &EvalCx<'_>, args: &[&HostTensor]) -> Result<Vec<HostTensor>> {
-        Ok(map_f64(cx, args[0], f64::round_ties_even))
+    fn eval(cx: &EvalCx<'_>, args: &[&HostTensor]) -> Vec<HostTensor> {
+        map_f64(cx, args[0], f64::round_ties_even)
     }
 
     /// Locally constant almost everywhere.
-    fn vjp(&self, _: &mut Builder<'_>, _: &VjpCx<'_>) -> Result<Vjp> {
+    fn vjp(_: &mut Builder<'_>, _: &VjpCx<'_>) -> Result<Vjp> {
         Ok(Vjp::zeros(1))
     }
 
-    fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::EXACT
-    }
-
-    fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {
-        Cost::elementwise(1, args, results)
-    }
-
-    fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {
-        FactorMap::elementwise(args, results)
-    }
-
-    fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {
-        cx.one(|hlo| hlo.unary(UnaryOp::RoundNearestEven, args[0]))
-    }
-
-    fn samples(&self, float: DType) -> Vec<Sample> {
-        vec![
-            Sample::new("smooth", RoundNearestEven, [SampleArg::uniform(float, [2, 3], 0.6, 1.4)]),
-            Sample::new("special", RoundNearestEven, [reals(float)]),
-            Sample::new(
-                "ties",
-                RoundNearestEven,
-                [SampleArg::listed(float, [9], &[0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 0.498, 1.502, -0.502])],
-            ),
+    fn samples(float: DType) -> Vec<Sample> {
+        [
+            smooth_and_special(RoundNearestEven, float, [(0.6, 1.4)], 0.0),
+            vec![Sample::new("ties", RoundNearestEven, [ties(float)])],
         ]
+        .concat()
     }
 }
 

@@ -1,6 +1,7 @@
-//! Sample operands of element-wise ops at the edges of their element types.
+//! Samples of element-wise ops, and operands for them at the edges of their element types.
 
-use crate::op::SampleArg;
+use crate::op::{Sample, SampleArg};
+use crate::ops::Op;
 use halite_tensor::DType;
 
 /// Integer types of several widths, signed and not.
@@ -12,9 +13,49 @@ pub(super) const SIGNED_INTS: [DType; 3] = [DType::S8, DType::S32, DType::S64];
 /// Zeros, infinities, NaN, and ordinary numbers of both signs; no subnormals, which CPU XLA takes for zero.
 const REALS: [f64; 9] = [0.0, -0.0, 1.0, -1.0, 2.5, -3e4, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
 
+/// Two samples with floats: `smooth`, each operand between its bounds, where the gradient is checked, and `special`.
+/// XLA may be `ulps` off.
+pub(super) fn smooth_and_special<const N: usize>(
+    op: impl Into<Op>,
+    float: DType,
+    bounds: [(f64, f64); N],
+    ulps: f64,
+) -> Vec<Sample> {
+    let op = op.into();
+    let smooth = bounds.map(|(low, high)| SampleArg::uniform(float, [2, 3], low, high));
+    let special = if N == 1 { vec![reals(float)] } else { real_pairs(float).to_vec() };
+    vec![Sample::new("smooth", op.clone(), smooth).ulps(ulps), Sample::new("special", op, special).ulps(ulps)]
+}
+
+/// Three samples with floats above zero, below it and at special values, for an op with a kink or a jump at zero;
+/// bit-exact.
+pub(super) fn both_signs(op: impl Into<Op>, float: DType) -> Vec<Sample> {
+    let op = op.into();
+    vec![
+        Sample::new("positive", op.clone(), [SampleArg::uniform(float, [2, 3], 0.2, 2.0)]),
+        Sample::new("negative", op.clone(), [SampleArg::uniform(float, [2, 3], -2.0, -0.2)]),
+        Sample::new("special", op, [reals(float)]),
+    ]
+}
+
+/// A sample for each of `dtypes`, bit-exact.
+pub(super) fn per_type<const N: usize>(
+    op: impl Into<Op>,
+    dtypes: &[DType],
+    operands: impl Fn(DType) -> [SampleArg; N],
+) -> Vec<Sample> {
+    let op = op.into();
+    dtypes.iter().map(|&dtype| Sample::new(dtype.name(), op.clone(), operands(dtype))).collect()
+}
+
 /// One float operand.
 pub(super) fn reals(float: DType) -> SampleArg {
     SampleArg::listed(float, [REALS.len()], &REALS)
+}
+
+/// One float operand halfway between whole numbers, and close to that.
+pub(super) fn ties(float: DType) -> SampleArg {
+    SampleArg::listed(float, [9], &[0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 0.498, 1.502, -0.502])
 }
 
 /// Two float operands that meet in every combination.

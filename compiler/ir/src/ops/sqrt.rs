@@ -1,16 +1,13 @@
 //! `sqrt`.
 
-use super::class::{Takes, infer_unary, map_f64};
-use super::special::reals;
-use crate::attr::AttrVisitor;
+use super::class::{Takes, map_f64};
+use super::elementwise::{Elementwise, Hlo};
+use super::special::smooth_and_special;
 use crate::build::{Builder, present};
-use crate::dims::FactorMap;
 use crate::interpret::EvalCx;
-use crate::lower::LowerCx;
-use crate::op::{Cost, Ids, InferCx, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx};
+use crate::op::{Policy, Sample, Vjp, VjpCx};
 use crate::syntax::Value;
-use crate::ty::{TensorType, Types};
-use halite_hlo::{Id, UnaryOp};
+use halite_hlo::UnaryOp;
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
 
@@ -18,49 +15,25 @@ use halite_tensor::{DType, HostTensor};
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Sqrt;
 
-impl OpDef for Sqrt {
-    fn name(&self) -> &str {
-        "sqrt"
-    }
+impl Elementwise for Sqrt {
+    const NAME: &'static str = "sqrt";
+    const TAKES: Takes = Takes::Float;
+    const HLO: Hlo = Hlo::Unary(UnaryOp::Sqrt);
+    const POLICY: Policy = Policy::ELEMENTWISE;
 
-    fn attrs(&mut self, _: &mut dyn AttrVisitor) {}
-
-    fn infer(&self, _: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
-        infer_unary("sqrt", Takes::Float, args)
-    }
-
-    fn eval(&self, cx: &EvalCx<'_>, args: &[&HostTensor]) -> Result<Vec<HostTensor>> {
-        Ok(map_f64(cx, args[0], f64::sqrt))
+    fn eval(cx: &EvalCx<'_>, args: &[&HostTensor]) -> Vec<HostTensor> {
+        map_f64(cx, args[0], f64::sqrt)
     }
 
     /// `(ct / 2) / y`: needs the result only; infinite at zero.
-    fn vjp(&self, b: &mut Builder<'_>, cx: &VjpCx<'_>) -> Result<Vjp> {
+    fn vjp(b: &mut Builder<'_>, cx: &VjpCx<'_>) -> Result<Vjp> {
         let (ct, y) = (present(cx.ct())?, cx.results[0]);
         let half = b.multiply_scalar(ct, 0.5)?;
         Ok(Vjp::one(b.divide(half, y)?))
     }
 
-    fn policy(&self, _: &InferCx<'_>) -> Policy {
-        Policy::ELEMENTWISE
-    }
-
-    fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {
-        Cost::elementwise(1, args, results)
-    }
-
-    fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {
-        FactorMap::elementwise(args, results)
-    }
-
-    fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {
-        cx.one(|hlo| hlo.unary(UnaryOp::Sqrt, args[0]))
-    }
-
-    fn samples(&self, float: DType) -> Vec<Sample> {
-        vec![
-            Sample::new("smooth", Sqrt, [SampleArg::uniform(float, [2, 3], 0.2, 3.0)]),
-            Sample::new("special", Sqrt, [reals(float)]),
-        ]
+    fn samples(float: DType) -> Vec<Sample> {
+        smooth_and_special(Sqrt, float, [(0.2, 3.0)], 0.0)
     }
 }
 

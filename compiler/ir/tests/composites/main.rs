@@ -374,7 +374,7 @@ fn gradients_agree_with_central_differences() {
         let mut checked = 0;
         for sample in def.samples(DType::F64) {
             if is_smooth(&sample) && !ties(&sample) {
-                check_gradients(sample_composite(&sample), &sample_inputs(&sample, 1)[0], sample.label);
+                check_gradients(sample_composite(&sample), &sample_inputs(&sample, 1)[0], &sample.label);
                 checked += 1;
             }
         }

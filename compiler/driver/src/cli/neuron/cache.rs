@@ -1,7 +1,7 @@
 //! `halite neuron cache`.
 
 use super::{store_folder, units};
-use crate::cli::context::{Output, Result, one};
+use crate::cli::context::{Output, Result};
 use crate::cli::table::{bytes, counted, table};
 use clap::{Args, Subcommand};
 use halite::neuronx::{GcRule, Kept, State, Store};
@@ -68,7 +68,7 @@ impl Rule {
 impl Cache {
     pub(super) fn run(self) -> Result<Output> {
         let store = |place: &Place, open: fn(&Path) -> halite_support::Result<Store>| {
-            store_folder(place.cache.as_deref()).and_then(|folder| open(&folder)).map_err(one)
+            store_folder(place.cache.as_deref()).and_then(|folder| open(&folder))
         };
         match &self {
             Self::Ls(place) => list(&store(place, Store::look)?),
@@ -78,7 +78,7 @@ impl Cache {
 }
 
 fn list(store: &Store) -> Result<Output> {
-    let all = store.list().map_err(one)?;
+    let all = store.list()?;
     let head = ["key", "module", "compiler", "flags", "size", "unused for"].map(str::to_owned).to_vec();
     let rows: Vec<Vec<String>> = std::iter::once(head).chain(all.iter().map(row)).collect();
     let total = all.iter().map(|one| one.bytes).sum();
@@ -107,7 +107,7 @@ fn kept_json(kept: &Kept) -> Value {
 }
 
 fn gc(store: &Store, rule: GcRule) -> Result<Output> {
-    let removed = store.gc(rule).map_err(one)?;
+    let removed = store.gc(rule)?;
     let mut text = format!("removed {}, {}\n", counted(removed.count, "folder"), bytes(removed.bytes));
     if removed.in_use > 0 {
         text.push_str(&format!("left {} that another process uses\n", counted(removed.in_use, "folder")));

@@ -2,7 +2,7 @@
 
 use super::progress::Progress;
 use super::{store_folder, units};
-use crate::cli::context::{Context, Output, Result, one};
+use crate::cli::context::{Context, Output, Result};
 use crate::cli::table::{bytes, counted, table};
 use clap::Args;
 use halite::Bundle;
@@ -70,8 +70,8 @@ fn memory(text: &str) -> std::result::Result<NonZeroU64, String> {
 
 impl Compile {
     pub(super) fn run(self, context: &mut Context) -> Result<Output> {
-        let bundle = Bundle::read(&self.bundle).map_err(one)?;
-        let tasks = neuronx::plan(&bundle).map_err(one)?;
+        let bundle = Bundle::read(&self.bundle)?;
+        let tasks = neuronx::plan(&bundle)?;
         let output = self.output.clone().unwrap_or_else(|| self.bundle.join(halite::bundle::NEFFS));
         if self.dry_run {
             return Ok(self.describe(&tasks, &output, &bundle.manifest.environment));
@@ -81,22 +81,19 @@ impl Compile {
             return Err(refused);
         }
         let interrupt = interrupt()?;
-        let program = neuronx::find(self.neuronx_cc.as_deref()).map_err(one)?;
-        let compiler = Compiler::ask(program, &interrupt).map_err(one)?;
+        let program = neuronx::find(self.neuronx_cc.as_deref())?;
+        let compiler = Compiler::ask(program, &interrupt)?;
         let mut warnings = compiler.warnings(bundle.manifest.recipe.neuron.compiler.as_ref());
-        let store = self.store(&mut warnings).map_err(one)?;
+        let store = self.store(&mut warnings)?;
         let options = Options {
-            compiler: &compiler,
-            store: &store,
-            output: &output,
             jobs: self.jobs(),
             timeout: self.timeout,
-            interrupt: &interrupt,
+            ..Options::new(&compiler, &store, &output, &interrupt)
         };
         context.show(&warnings);
         let outcomes = neuronx::compile(&tasks, &options, &Progress::new(context));
         store.close();
-        let outcomes = outcomes.map_err(one)?;
+        let outcomes = outcomes?;
         Ok(report(&outcomes, &compiler))
     }
 
@@ -126,12 +123,12 @@ impl Compile {
         let program = self.neuronx_cc.clone().unwrap_or_else(|| PathBuf::from("neuronx-cc"));
         let task = |task: &Task| {
             json!({
-                "modules": task.modules,
-                "file": task.file,
-                "arguments": arguments(task),
-                "flags": task.flags,
-                "flag_hash": flag_hash(&task.flags),
-                "hlo": task.canonical,
+                "modules": task.modules(),
+                "file": task.file(),
+                "arguments": arguments(task.name(), task.flags()),
+                "flags": task.flags(),
+                "flag_hash": flag_hash(task.flags()),
+                "hlo": task.sha256(),
             })
         };
         let unset: Vec<&str> = forbidden().map(|variable| variable.name.as_str()).collect();
@@ -151,7 +148,7 @@ fn interrupt() -> Result<Arc<AtomicBool>> {
     let interrupt = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         let registered = signal_hook::flag::register(signal, Arc::clone(&interrupt));
-        registered.map_err(|error| one(Diagnostic::bug(format!("signal {signal} cannot be caught: {error}"))))?;
+        registered.map_err(|error| Diagnostic::bug(format!("signal {signal} cannot be caught: {error}")))?;
     }
     Ok(interrupt)
 }
@@ -172,9 +169,8 @@ fn report(outcomes: &[Outcome], compiler: &Compiler) -> Output {
     if failures > 0 {
         text.push_str(&format!("{} without a NEFF\n", counted(failures, "program")));
     }
-    let version = &compiler.version.text;
     let json = json!({
-        "compiler": {"program": compiler.program, "version": version},
+        "compiler": {"program": compiler.program(), "version": compiler.version()},
         "outcomes": outcomes.iter().map(outcome_json).collect::<Vec<_>>(),
     });
     Output { warnings, failed: failures > 0, ..Output::new(text, json) }

@@ -28,7 +28,7 @@ impl Progress {
     }
 
     fn show(&self, task: &Task, what: &str) {
-        let names = task.modules.join(", ");
+        let names = task.modules().join(", ");
         if self.shows_lines {
             terminal::err(&format!("{names}: {what}\n"));
         }

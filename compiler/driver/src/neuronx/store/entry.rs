@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 /// `entry.json`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Entry {
     /// The key under which it is stored.
     pub key: String,

@@ -11,6 +11,7 @@ use std::time::{Duration, SystemTime};
 
 /// Something that takes room in a store.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Kept {
     /// Its key.
     pub key: String,
@@ -38,6 +39,7 @@ pub enum State {
 
 /// What [`Store::gc`] removes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum GcRule {
     /// Everything.
     All,
@@ -49,6 +51,7 @@ pub enum GcRule {
 
 /// What [`Store::gc`] did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub struct Removed {
     /// How many entries and leftovers went.
     pub count: usize,

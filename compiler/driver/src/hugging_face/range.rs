@@ -1,0 +1,48 @@
+//! What values of settings are taken.
+
+use halite_spec::ConfigValue;
+use serde_json::Value;
+
+/// The values that a setting can have.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Range {
+    /// Whole numbers from 1.
+    Count,
+    /// Numbers greater than 0.
+    Positive,
+    /// Numbers from 0.
+    NotNegative,
+    /// `true` and `false`.
+    Flag,
+}
+
+impl Range {
+    /// A JSON value as one of a configuration, if it is in the range.
+    pub(super) fn read(self, value: &Value) -> Option<ConfigValue> {
+        let (value, real) = match value {
+            Value::Bool(flag) => return matches!(self, Self::Flag).then_some(ConfigValue::Bool(*flag)),
+            Value::Number(number) => {
+                let real = number.as_f64()?;
+                (number.as_i64().map_or(ConfigValue::Real(real), ConfigValue::Int), real)
+            }
+            _ => return None,
+        };
+        let contains = match self {
+            Self::Count => matches!(value, ConfigValue::Int(1..)),
+            Self::Positive => real > 0.0,
+            Self::NotNegative => real >= 0.0,
+            Self::Flag => false,
+        };
+        contains.then_some(value)
+    }
+
+    /// What is expected, for a message.
+    pub(super) fn describe(self) -> &'static str {
+        match self {
+            Self::Count => "a whole number of at least 1",
+            Self::Positive => "a number greater than 0",
+            Self::NotNegative => "a number of at least 0",
+            Self::Flag => "`true` or `false`",
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! What ops share that work element by element and give a result of the type of their operands.
+
+use super::class::{Takes, infer_binary, infer_unary};
+use crate::attr::AttrVisitor;
+use crate::build::Builder;
+use crate::dims::FactorMap;
+use crate::interpret::EvalCx;
+use crate::lower::LowerCx;
+use crate::op::sealed::Sealed;
+use crate::op::{Cost, Ids, InferCx, OpDef, Policy, Sample, Vjp, VjpCx};
+use crate::ty::{TensorType, Types};
+use halite_hlo::{BinaryOp, Id, UnaryOp};
+use halite_support::Result;
+use halite_tensor::{DType, HostTensor};
+use std::fmt;
+
+/// An op without attributes on the elements of one operand, or of two operands of one type; the result has that type
+/// too. What its file says here is what such ops differ in, and makes an [`OpDef`] of it.
+pub(super) trait Elementwise: fmt::Debug + Sealed {
+    /// See [`OpDef::name`].
+    const NAME: &'static str;
+
+    /// The element types of its operands.
+    const TAKES: Takes;
+
+    /// The HLO instruction of the same meaning, which also says how many operands there are.
+    const HLO: Hlo;
+
+    /// See [`OpDef::policy`].
+    const POLICY: Policy;
+
+    /// See [`OpDef::eval`].
+    fn eval(cx: &EvalCx<'_>, args: &[&HostTensor]) -> Vec<HostTensor>;
+
+    /// See [`OpDef::vjp`].
+    ///
+    /// # Errors
+    /// As there.
+    fn vjp(b: &mut Builder<'_>, cx: &VjpCx<'_>) -> Result<Vjp>;
+
+    /// See [`OpDef::samples`].
+    fn samples(float: DType) -> Vec<Sample>;
+}
+
+/// An element-wise HLO instruction.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Hlo {
+    /// With one operand.
+    Unary(UnaryOp),
+    /// With two.
+    Binary(BinaryOp),
+}
+
+impl<T: Elementwise> OpDef for T {
+    fn name(&self) -> &str {
+        T::NAME
+    }
+
+    fn attrs(&mut self, _: &mut dyn AttrVisitor) {}
+
+    fn infer(&self, _: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
+        match T::HLO {
+            Hlo::Unary(_) => infer_unary(T::NAME, T::TAKES, args),
+            Hlo::Binary(_) => infer_binary(T::NAME, T::TAKES, args),
+        }
+    }
+
+    fn eval(&self, cx: &EvalCx<'_>, args: &[&HostTensor]) -> Result<Vec<HostTensor>> {
+        Ok(<T as Elementwise>::eval(cx, args))
+    }
+
+    fn vjp(&self, b: &mut Builder<'_>, cx: &VjpCx<'_>) -> Result<Vjp> {
+        <T as Elementwise>::vjp(b, cx)
+    }
+
+    fn policy(&self, _: &InferCx<'_>) -> Policy {
+        T::POLICY
+    }
+
+    fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {
+        Cost::elementwise(1, args, results)
+    }
+
+    fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {
+        FactorMap::elementwise(args, results)
+    }
+
+    fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {
+        cx.one(|hlo| match T::HLO {
+            Hlo::Unary(op) => hlo.unary(op, args[0]),
+            Hlo::Binary(op) => hlo.binary(op, args[0], args[1]),
+        })
+    }
+
+    fn samples(&self, float: DType) -> Vec<Sample> {
+        <T as Elementwise>::samples(float)
+    }
+}

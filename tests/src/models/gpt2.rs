@@ -1,0 +1,103 @@
+//! GPT-2.
+
+use halite::model::{Elaborated, Init, ModelBuilder, Tensor};
+use halite_support::Diagnostics;
+use halite_tensor::DType;
+
+/// The sizes of `models/gpt2.hal`, whose configuration describes them.
+#[derive(Clone, Copy, Debug)]
+pub struct Gpt2 {
+    /// Tokens.
+    pub vocab: usize,
+    /// Width of the residual stream.
+    pub hidden: usize,
+    /// Blocks.
+    pub layers: usize,
+    /// Heads.
+    pub heads: usize,
+    /// Width between the projections of a block's second half.
+    pub ffn: usize,
+    /// Learned positions.
+    pub positions: usize,
+    /// Positions that are used.
+    pub seq: usize,
+    /// Sequences.
+    pub batch: usize,
+    /// What `layer_norm` adds to the variance.
+    pub eps: f64,
+    /// Standard deviation of initial weights.
+    pub init_std: f64,
+}
+
+impl Gpt2 {
+    /// The model.
+    ///
+    /// # Errors
+    /// Every mistake of the sizes.
+    pub fn build(&self, m: &ModelBuilder<'_>) -> Result<Elaborated, Diagnostics> {
+        m.setting("vocab", self.vocab);
+        m.setting("batch", self.batch);
+        let tokens = m.batch("tokens", DType::S32, [self.batch, self.seq + 1]);
+        let ids = tokens.slice((.., ..self.seq));
+        let (x, wte) = m.scope("transformer", || self.backbone(m, ids));
+        let logits = m.call("linear", [x, wte]).one();
+        m.output("logits", logits);
+        let [loss, count] = m.call("cross_entropy", [logits, tokens.slice((.., 1..))]).results();
+        m.finish(loss, count)
+    }
+
+    fn table<'b>(&self, m: &'b ModelBuilder<'b>, name: &str, rows: usize) -> Tensor<'b> {
+        m.scope(name, || m.param("weight", [rows, self.hidden], Init::Normal { std: self.init_std }))
+    }
+
+    fn project<'b>(&self, m: &'b ModelBuilder<'b>, name: &str, x: Tensor<'b>, width: usize, std: f64) -> Tensor<'b> {
+        m.scope(name, || {
+            let weight = m.param("weight", [x.dim(-1), width], Init::Normal { std });
+            let bias = m.param("bias", [width], Init::Zeros);
+            x.matmul(weight) + bias
+        })
+    }
+
+    fn norm<'b>(&self, m: &'b ModelBuilder<'b>, name: &str, x: Tensor<'b>) -> Tensor<'b> {
+        m.scope(name, || {
+            let weight = m.param("weight", [self.hidden], Init::Ones);
+            let bias = m.param("bias", [self.hidden], Init::Zeros);
+            m.call("layer_norm", [x, weight, bias]).attr("eps", self.eps).one()
+        })
+    }
+
+    fn residual_std(&self) -> f64 {
+        self.init_std / (2.0 * self.layers as f64).sqrt()
+    }
+
+    fn attention<'b>(&self, m: &'b ModelBuilder<'b>, x: Tensor<'b>) -> Tensor<'b> {
+        let parts = self.project(m, "c_attn", x, 3 * self.hidden, self.init_std).split::<3>(-1);
+        let heads = |x: Tensor<'b>| x.reshape([self.batch, self.seq, self.heads, self.hidden / self.heads]);
+        let o = m.call("causal_attention", parts.map(heads)).one();
+        let o = o.reshape([self.batch, self.seq, self.hidden]);
+        self.project(m, "c_proj", o, self.hidden, self.residual_std())
+    }
+
+    fn mlp<'b>(&self, m: &'b ModelBuilder<'b>, x: Tensor<'b>) -> Tensor<'b> {
+        let x = self.project(m, "c_fc", x, self.ffn, self.init_std);
+        let x = m.call("gelu", [x]).attr("tanh", true).one();
+        self.project(m, "c_proj", x, self.hidden, self.residual_std())
+    }
+
+    fn block<'b>(&self, m: &'b ModelBuilder<'b>, x: Tensor<'b>) -> Tensor<'b> {
+        let normed = self.norm(m, "ln_1", x);
+        let x = x + m.scope("attn", || self.attention(m, normed));
+        let normed = self.norm(m, "ln_2", x);
+        x + m.scope("mlp", || self.mlp(m, normed))
+    }
+
+    /// The final hidden states and the embedding table.
+    fn backbone<'b>(&self, m: &'b ModelBuilder<'b>, ids: Tensor<'b>) -> (Tensor<'b>, Tensor<'b>) {
+        let (wte, wpe) = (self.table(m, "wte", self.vocab), self.table(m, "wpe", self.positions));
+        let mut x = m.call("embedding", [ids, wte]).one() + wpe.slice((..self.seq,));
+        for layer in 0..self.layers {
+            x = m.scope(format_args!("h.{layer}"), || self.block(m, x));
+        }
+        (self.norm(m, "ln_f", x), wte)
+    }
+}

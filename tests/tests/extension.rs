@@ -1,0 +1,146 @@
+//! Passes, kernels and composites whose names and rules are only known when the program runs, as a plugin that reads them
+//! from a file would have them.
+
+use halite::Session;
+use halite::compile::CompileOptions;
+use halite::source;
+use halite_ir::{
+    Attr, AttrSpec, Attrs, Builder, CompositeDef, InferCx, Module, Policy, Real, TensorType, Types, Value, Values, Vjp,
+    VjpCx,
+};
+use halite_passes::{Changed, DialectEntry, KernelUse, Operand, Pass, PassCx, PassInfo, Relation, Remark};
+use halite_spec::{AdamW, ModelChoice, ModuleRole, Recipe, Target};
+use halite_support::{Diagnostics, Name, Result, codes};
+use std::sync::Arc;
+
+fn expect<T>(result: std::result::Result<T, Diagnostics>) -> T {
+    result.unwrap_or_else(|errors| panic!("{errors:?}"))
+}
+
+/// Says something and does nothing.
+#[derive(Debug)]
+struct Speaking {
+    name: Name,
+    rules: Vec<Name>,
+}
+
+impl Pass for Speaking {
+    fn info(&self) -> PassInfo {
+        PassInfo::new(self.name.clone(), format!("says {} things", self.rules.len()), Relation::Identical)
+    }
+
+    fn run(&self, _: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
+        self.rules.iter().for_each(|rule| cx.explain(|| Remark::taken(self.name.clone(), &**rule, "said")));
+        Ok(Changed::No)
+    }
+
+    fn rules(&self) -> Vec<Name> {
+        self.rules.clone()
+    }
+}
+
+#[test]
+fn passes_are_named_when_the_program_runs() {
+    let mut session = Session::new();
+    for number in 0..3 {
+        let rules = (0..number).map(|rule| format!("rule-{rule}").into()).collect();
+        let pass = Speaking { name: format!("own-{number}").into(), rules };
+        session.passes.register(Arc::new(pass)).expect("the name is new");
+        session.pipelines.insert_after("auto-cast", &format!("own-{number}")).expect("it is there");
+    }
+    assert_eq!(session.passes.get("own-2").expect("it is registered").info().summary, "says 2 things");
+    let again = Speaking { name: String::from("own-1").into(), rules: Vec::new() };
+    assert_eq!(session.passes.register(Arc::new(again)).unwrap_err().code(), codes::DUPLICATE);
+    let source = expect(source::load("tiny", &["layers=1".to_owned()], &mut session.sources));
+    let options = CompileOptions { roles: vec![ModuleRole::Eval], explain: true, ..CompileOptions::default() };
+    let compiled = expect(session.compile(&source, &options));
+    let reports = compiled.reports.iter().flat_map(|(_, reports)| reports);
+    assert_eq!(reports.filter(|report| report.name.starts_with("own-")).count(), 3);
+    let remarks = compiled.remarks.iter().flat_map(|(_, remarks)| remarks);
+    let said: Vec<_> = remarks.filter(|remark| remark.pass == "own-2").map(|remark| remark.rule.as_str()).collect();
+    assert_eq!(said, ["rule-0", "rule-1"]);
+}
+
+/// Kernels of a table that is read when the program runs; how they are called depends on it.
+#[test]
+fn kernels_are_described_when_the_program_runs() {
+    let mut session = Session::new();
+    let table = [("own.softmax".to_owned(), String::from("AwsNeuronSoftmax"), 3)];
+    for (name, kernel, least_rank) in table {
+        let entry = DialectEntry::new(name, "softmax", kernel, move |site| {
+            let rank = site.args.first().ok_or("it has no operand")?.rank();
+            if rank < least_rank {
+                return Err(format!("it has rank {rank}, the kernel takes {least_rank} and more"));
+            }
+            Ok(KernelUse::new((rank - 1).to_string(), [Operand::Arg(0)]))
+        });
+        session.passes.register_kernel(entry.priority(20).targets([Target::Trn1])).expect("the name is new");
+    }
+    let settings = ["layers=1", "target=trn1"].map(str::to_owned);
+    let source = expect(source::load("tiny", &settings, &mut session.sources));
+    let options = CompileOptions { roles: vec![ModuleRole::Forward], ..CompileOptions::default() };
+    let bundle = expect(session.compile(&source, &options)).bundle;
+    let twins = &bundle.manifest.modules[0].twins;
+    assert!(twins.iter().any(|twin| twin.name.starts_with("own.softmax")), "{twins:?}");
+}
+
+/// `x * factor`, which refuses to be differentiated where it is told so.
+#[derive(Debug)]
+struct Scaled {
+    name: String,
+    schema: Vec<AttrSpec>,
+    refusal: Option<String>,
+}
+
+impl CompositeDef for Scaled {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn schema(&self) -> &[AttrSpec] {
+        &self.schema
+    }
+
+    fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
+        Ok(args.iter().take(1).map(|&ty| ty.clone()).collect())
+    }
+
+    fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
+        let factor = b.splat_like(args[0], attrs.real(&self.schema[0].name))?;
+        Ok(std::iter::once(b.multiply(args[0], factor)?).collect())
+    }
+
+    fn has_vjp(&self) -> bool {
+        self.refusal.is_some()
+    }
+
+    fn vjp(&self, _: &mut Builder<'_>, _: &Attrs, _: &VjpCx<'_>) -> Result<Vjp> {
+        Ok(Vjp::none(self.refusal.clone().unwrap_or_default()))
+    }
+
+    fn policy(&self) -> Policy {
+        Policy::ELEMENTWISE
+    }
+}
+
+#[test]
+fn composites_are_described_when_the_program_runs() {
+    let compile = |refusal: Option<&str>| {
+        let mut session = Session::new();
+        let schema = vec![AttrSpec::optional(format!("by_{}", 1), Attr::Real(Real(2.0)), format!("factor {}", 1))];
+        let refusal = refusal.map(str::to_owned);
+        let scaled = Scaled { name: format!("scaled_{}", 1), schema, refusal };
+        session.registry.register(Arc::new(scaled)).expect("the name is new");
+        let text = "model m { config { batch = 2; seq = 3 }
+            fn main(tokens: s32[batch, seq + 1]) {
+                param weight: [seq + 1] = ones
+                loss = sum(scaled_1(weight * convert(tokens, float), by_1 = 0.5)) return loss, sum(full([1], 1.0)) } }";
+        let recipe = Recipe::new(ModelChoice::new("m"), 2, 3, AdamW::new(1e-3));
+        let source = expect(source::Source::new(recipe, text, &mut session.sources));
+        session.compile(&source, &CompileOptions { roles: vec![ModuleRole::TrainStep], ..CompileOptions::default() })
+    };
+    expect(compile(None));
+    let errors = compile(Some("the table of today says so")).map(|compiled| compiled.reports).unwrap_err();
+    let message = "the objective depends on a weight through `scaled_1`: the table of today says so";
+    assert_eq!(errors[0].message(), message);
+}

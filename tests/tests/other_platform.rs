@@ -1,0 +1,95 @@
+//! Training steps through the PJRT plugin of another platform than the CPU: the stand-in for one that the runtime's tests
+//! open too.
+
+use halite::compile::CompileOptions;
+use halite::session::Session;
+use halite::{Bundle, TrainStep, source};
+use halite_runtime::{ClientOptions, Executor, Pjrt};
+use halite_spec::ModuleRole;
+use halite_support::Diagnostics;
+use halite_tensor::HostTensor;
+use halite_tests::xla;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::Arc;
+
+/// The plugin, an example of the runtime. Building the workspace's tests has made it; building those of this package alone
+/// has not.
+fn stand_in() -> PathBuf {
+    let test = std::env::current_exe().expect("a process knows its program");
+    let folder = test.ancestors().nth(2).expect("tests are in a folder of the target folder");
+    let name = format!("{}other_platform{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
+    let path = folder.join("examples").join(name);
+    if !path.is_file() {
+        let profile = match folder.file_name().and_then(|name| name.to_str()) {
+            Some("debug") | None => "dev",
+            Some(profile) => profile,
+        };
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["build", "--offline", "--quiet", "-p", "halite-runtime", "--example", "other_platform"]);
+        let status = cargo.args(["--profile", profile]).status().expect("Cargo runs");
+        assert!(status.success() && path.is_file(), "Cargo makes {}", path.display());
+    }
+    path
+}
+
+fn expect<T>(result: Result<T, Diagnostics>) -> T {
+    result.unwrap_or_else(|errors| panic!("{errors:?}"))
+}
+
+/// An executor of the stand-in, as whatever platform it is to be.
+fn executor(platform: &str) -> Arc<dyn Executor> {
+    let options = ClientOptions::default().with("platform_name", platform);
+    let executor = Pjrt::open(&stand_in(), &options).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(executor.platform(), platform);
+    Arc::new(executor)
+}
+
+fn compile(target: &str) -> Bundle {
+    let mut session = Session::new();
+    let settings = [format!("target={target}"), "layers=1".to_owned(), "seq=16".to_owned()];
+    let source = expect(source::load("tiny", &settings, &mut session.sources));
+    let options = CompileOptions { roles: vec![ModuleRole::TrainStep], ..CompileOptions::default() };
+    expect(session.compile(&source, &options)).bundle
+}
+
+fn load(executor: Arc<dyn Executor>, bundle: &Bundle) -> (TrainStep, HostTensor) {
+    let mut step = expect(TrainStep::load(executor, bundle));
+    expect(step.init_state(3));
+    let tokens = step.fed().next().expect("a language model is fed tokens");
+    let count: usize = tokens.shape.iter().product();
+    let tokens =
+        HostTensor::from_ints(tokens.dtype, tokens.shape.as_slice(), (0..count as i128).map(|index| index * 7 % 250));
+    (step, tokens)
+}
+
+/// The losses of some updates.
+fn losses(executor: Arc<dyn Executor>, bundle: &Bundle) -> Vec<f64> {
+    let (mut step, tokens) = load(executor, bundle);
+    (0..4).map(|_| expect(step.step(&tokens)).loss()).collect()
+}
+
+#[test]
+fn a_step_trains_on_any_platform_as_it_does_on_the_cpu() {
+    // The second has kernels, whose twins run here.
+    for target in ["cpu", "trn2"] {
+        let bundle = compile(target);
+        let found = losses(executor("cuda"), &bundle);
+        assert_eq!(found, losses(xla::executor(), &bundle), "{target}");
+        assert!(found[3] < found[0], "{target}: {found:?}");
+    }
+}
+
+#[test]
+fn a_batch_of_another_platform_is_refused_and_the_state_stays() {
+    let bundle = compile("cpu");
+    let (mut step, tokens) = load(executor("cuda"), &bundle);
+    let foreign = expect(load(xla::executor(), &bundle).0.upload(&tokens));
+    let mut found = Vec::new();
+    for _ in 0..4 {
+        let errors = step.step(&foreign).unwrap_err();
+        assert!(errors[0].message().ends_with("is on a device of another executor"), "{errors:?}");
+        found.push(expect(step.step(&tokens)).loss());
+    }
+    assert_eq!(found, losses(executor("cuda"), &bundle));
+}

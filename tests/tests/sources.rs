@@ -1,0 +1,57 @@
+//! Texts belong to no session: what one loads, every other compiles.
+
+use halite::compile::CompileOptions;
+use halite::source;
+use halite::{Bundle, Session, recipe_file, render};
+use halite_spec::ModuleRole;
+use halite_support::{Diagnostics, FileId};
+
+fn expect<T>(result: Result<T, Diagnostics>) -> T {
+    result.unwrap_or_else(|errors| panic!("{errors:?}"))
+}
+
+fn hlo(bundle: &Bundle) -> Vec<(&str, &[u8])> {
+    bundle.manifest.modules.iter().map(|module| (module.name.as_str(), bundle.hlo(module).expect("a file"))).collect()
+}
+
+/// Texts of the one session are no texts of the other, which has texts of its own.
+#[test]
+fn a_source_compiles_alike_in_every_session() {
+    let (mut own, mut other) = (Session::new(), Session::new());
+    other.sources.add("other.hal", "model other {}");
+    let load = |setting: &str, session: &mut Session| {
+        expect(source::load("tiny", &["layers=1".to_owned(), setting.to_owned()], &mut session.sources))
+    };
+    let source = load("seq=32", &mut own);
+    let [expected, found] =
+        [&own, &other].map(|session| expect(session.compile(&source, &CompileOptions::default())).bundle);
+    assert_eq!((hlo(&expected), &expected.manifest), (hlo(&found), &found.manifest));
+    let step = found.module_with_role(ModuleRole::TrainStep).expect("a training step");
+    assert!(String::from_utf8_lossy(found.hlo(step).expect("a file")).contains("llama.hal"));
+
+    let wrong = load("head=3", &mut own);
+    let report = |session: &Session| {
+        let errors = session.elaborate(&wrong).unwrap_err();
+        errors.iter().map(|error| render::report(error, &session.sources, render::Style::default())).collect::<String>()
+    };
+    let (known, unknown) = (report(&own), report(&other));
+    let message = known.lines().next().expect("a headline");
+    assert!(known.contains("--set head=3") && unknown.contains(message), "{known}\n{unknown}");
+    assert!(unknown.contains("in a text that is not at hand"), "{unknown}");
+
+    let id = FileId::of("nowhere.ir", "");
+    let errors = [other.parse_ir(id).unwrap_err(), recipe_file::load(id, &[], &mut other.sources).unwrap_err()];
+    assert!(errors.iter().all(|errors| errors[0].message() == "the text is not among the sources at hand"));
+}
+
+/// Mistakes stand in the order of their texts: those of the recipe, of each setting, of the model.
+#[test]
+fn mistakes_in_several_texts_keep_their_order() {
+    let mut session = Session::new();
+    let settings: Vec<String> = (0..8).map(|number| format!("unknown{number}={number}")).collect();
+    let source = expect(source::load("tiny", &settings, &mut session.sources));
+    let errors = session.elaborate(&source).unwrap_err();
+    let places: Vec<_> = errors.iter().map(|error| error.primary().expect("a place").span.file).collect();
+    let registered: Vec<_> = session.sources.files().map(|file| file.id()).filter(|id| places.contains(id)).collect();
+    assert_eq!((places.len(), places), (8, registered));
+}
