@@ -94,17 +94,14 @@ impl LoadedModule {
     /// As [`check_inputs`](Self::check_inputs), before anything runs; then what the executor says.
     pub fn run(&self, executor: &dyn Executor, mut tensors: Tensors) -> std::result::Result<Tensors, Diagnostics> {
         check(&self.entry, &self.declared, &tensors)?;
-        let mut run = || -> Result<Tensors> {
-            let upload = |port: &Port| {
-                let tensor = tensors.swap_remove(&port.name).expect("the names were checked");
-                Ok(Input::Donate(executor.upload(&tensor, 0)?))
-            };
-            let inputs = self.entry.inputs.iter().map(upload).collect::<Result<Vec<_>>>()?;
-            let outputs = self.execute(inputs)?;
-            let named = self.entry.outputs.iter().zip(&outputs);
-            named.map(|(port, buffer)| Ok((port.name.clone(), buffer.download()?))).collect()
+        let upload = |port: &Port| {
+            let tensor = tensors.swap_remove(&port.name).expect("the names were checked");
+            Ok(Input::Donate(executor.upload(&tensor, 0)?))
         };
-        run().map_err(Diagnostics::from)
+        let inputs = self.entry.inputs.iter().map(upload).collect::<Result<Vec<_>>>()?;
+        let outputs = self.execute(inputs)?;
+        let named = self.entry.outputs.iter().zip(&outputs);
+        named.map(|(port, buffer)| Ok((port.name.clone(), buffer.download()?))).collect()
     }
 }
 

@@ -62,15 +62,12 @@ impl Session {
         let mut module = self.parse_ir(file)?;
         let mut dumper = Dumper::new("opt", options.dumps.as_ref());
         let findings = if options.explain { Findings::with_remarks() } else { Findings::default() };
-        let mut run = || -> Result<_, Diagnostic> {
-            let pipeline = self.passes.pipeline(&options.passes)?;
-            let recipe = options.recipe.as_ref();
-            let cx = PassCx { registry: &self.registry, recipe, findings: Some(&findings) };
-            let mut runner = Runner::new(options.runner.clone()).with_dump(&mut dumper);
-            runner.run(&pipeline, &mut module, &cx)?;
-            Ok(runner.reports().to_vec())
-        };
-        let reports = run()?;
+        let pipeline = self.passes.pipeline(&options.passes)?;
+        let recipe = options.recipe.as_ref();
+        let cx = PassCx { registry: &self.registry, recipe, findings: Some(&findings) };
+        let mut runner = Runner::new(options.runner.clone()).with_dump(&mut dumper);
+        runner.run(&pipeline, &mut module, &cx)?;
+        let reports = runner.reports().to_vec();
         let remarks = findings.remarks();
         let warnings = findings.into_audit().diagnostics();
         Ok(Optimized { module, warnings, reports, remarks, dumps: dumper.into_files() })

@@ -36,7 +36,7 @@ pub struct Elaborated {
 /// Every mistake in the text, and every override that the model does not take, in source order. A text that leaves the
 /// grammar gives one diagnostic.
 pub fn elaborate(file: FileId, text: &str, options: &Options, registry: &Registry) -> Result<Elaborated, Diagnostics> {
-    let model = parse(file, text).map_err(|diagnostic| vec![diagnostic])?;
+    let model = parse(file, text)?;
     let (program, findings) = resolve(&model, registry);
     let mut module = Module::new(model.name.name.clone());
     let mut elaborator =

@@ -130,6 +130,6 @@ impl Context {
     /// The executor: the CPU's PJRT plugin with one device.
     pub(super) fn executor(&self) -> Result<Pjrt> {
         let path = find_plugin(self.plugin.as_deref())?;
-        Pjrt::open(&path, &ClientOptions::cpu(1)).map_err(Diagnostics::from)
+        Ok(Pjrt::open(&path, &ClientOptions::cpu(1))?)
     }
 }

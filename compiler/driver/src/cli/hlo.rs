@@ -102,9 +102,9 @@ impl Check {
     fn compiler(&self) -> Result<Option<CompilerVersion>> {
         let wrong = |message: String| {
             let help = "write the numbers of a version, such as `--compiler 2.27.5334`";
-            Diagnostics::from(Diagnostic::error(codes::USAGE, message).help(help))
+            Diagnostic::error(codes::USAGE, message).help(help)
         };
-        self.compiler.clone().map(CompilerVersion::try_from).transpose().map_err(wrong)
+        Ok(self.compiler.clone().map(CompilerVersion::try_from).transpose().map_err(wrong)?)
     }
 
     fn logical_core(&self, default: u32) -> Result<u32> {
@@ -136,7 +136,7 @@ fn decode(file: &Path) -> Result<halite_hlo::proto::HloModuleProto> {
     let explain = |error: Diagnostic| {
         error.context(format!("`{}`", file.display())).help("give a serialized HloModuleProto; text is not read")
     };
-    halite_hlo::decode(&bytes).map_err(|error| Diagnostics::from(explain(error)))
+    Ok(halite_hlo::decode(&bytes).map_err(explain)?)
 }
 
 /// The rules of a target.

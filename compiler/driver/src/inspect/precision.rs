@@ -102,13 +102,10 @@ impl Session {
     /// When the recipe does not compile so far.
     pub fn precision(&self, source: &Source, role: ModuleRole) -> Result<PrecisionSummary, Diagnostics> {
         let mut module = for_role(&self.elaborate(source)?.module, role);
-        let mut run = || {
-            let pipeline = up_to_check(self.passes.pipeline(self.pipelines.of(role))?);
-            let cx = PassCx { registry: &self.registry, recipe: Some(&source.recipe), findings: None };
-            Runner::new(RunnerOptions::default()).run(&pipeline, &mut module, &cx)?;
-            summarize(&module, &self.registry)
-        };
-        run().map_err(Diagnostics::from)
+        let pipeline = up_to_check(self.passes.pipeline(self.pipelines.of(role))?);
+        let cx = PassCx { registry: &self.registry, recipe: Some(&source.recipe), findings: None };
+        Runner::new(RunnerOptions::default()).run(&pipeline, &mut module, &cx)?;
+        Ok(summarize(&module, &self.registry)?)
     }
 }
 

@@ -29,17 +29,14 @@ impl Gradients {
         executor: &dyn Executor,
     ) -> std::result::Result<Self, Diagnostics> {
         let built = session.elaborate(source)?.module;
-        let compile = || -> Result<Self> {
-            let pipeline = session.passes.pipeline(pipelines::GRADIENTS)?;
-            let (role, options) = (ModuleRole::TrainStep, CompileOptions::default());
-            let module = session.compile_role(&built, &source.recipe, role, &pipeline, &options)?;
-            let missing = || Diagnostic::bug("a compiled module without an entry");
-            let entry = module.ir.functions.into_iter().next_back().ok_or_else(missing)?;
-            let bytes = halite_hlo::encode(&module.hlo);
-            let executable = executor.compile(&Program::new(&bytes, halite_runtime::CompileOptions::default())?)?;
-            Ok(Self { entry, executable })
-        };
-        compile().map_err(Diagnostics::from)
+        let pipeline = session.passes.pipeline(pipelines::GRADIENTS)?;
+        let (role, options) = (ModuleRole::TrainStep, CompileOptions::default());
+        let module = session.compile_role(&built, &source.recipe, role, &pipeline, &options)?;
+        let missing = || Diagnostic::bug("a compiled module without an entry");
+        let entry = module.ir.functions.into_iter().next_back().ok_or_else(missing)?;
+        let bytes = halite_hlo::encode(&module.hlo);
+        let executable = executor.compile(&Program::new(&bytes, halite_runtime::CompileOptions::default())?)?;
+        Ok(Self { entry, executable })
     }
 
     /// The gradients by parameter, at the weights of a state, which are rounded to the slots of this recipe.

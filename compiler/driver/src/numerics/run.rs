@@ -184,7 +184,6 @@ impl Study<'_> {
         programs: &Programs<'_>,
         observer: &mut dyn Observer,
     ) -> Result<RunReport, Diagnostics> {
-        let fault = |error| vec![error];
         let layers = self.reference.layers();
         let mut gradient_errors = Vec::new();
         let mut diverged = None;
@@ -194,8 +193,8 @@ impl Study<'_> {
             if is_due(step - 1, self.options.every) {
                 let state = convert::to_model(manifest, run.step.state()?)?;
                 let batch = programs.batch(seed, step);
-                let at = |gradients: &Gradients| gradients.at(self.executor.as_ref(), &state, &batch).map_err(fault);
-                let by_layer = relative_errors(&at(gradients)?, &at(&self.reference)?, &layers).map_err(fault)?;
+                let at = |gradients: &Gradients| gradients.at(self.executor.as_ref(), &state, &batch);
+                let by_layer = relative_errors(&at(gradients)?, &at(&self.reference)?, &layers)?;
                 let errors = GradientErrors { step: step - 1, by_layer };
                 observer.compared(&errors);
                 gradient_errors.push(errors);

@@ -325,7 +325,7 @@ impl TrainStep {
     }
 
     fn held(&self) -> Result<&State, Diagnostics> {
-        self.state.as_ref().ok_or_else(|| Diagnostics::from(no_state()))
+        Ok(self.state.as_ref().ok_or_else(no_state)?)
     }
 }
 

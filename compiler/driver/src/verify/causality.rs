@@ -8,7 +8,7 @@ use crate::source::Source;
 use halite_ir::{Function, ParamRole, ResultRole};
 use halite_lang::ConfigValue;
 use halite_runtime::{Executor, evaluate};
-use halite_support::{Diagnostic, Diagnostics};
+use halite_support::Diagnostics;
 use halite_tensor::{DType, HostTensor, Shape};
 use serde::Serialize;
 
@@ -70,9 +70,7 @@ pub(super) fn confirm(
     };
     let inputs = program.inputs(source, seed)?;
     let executable = program.load(executor)?;
-    let run = |inputs: &[HostTensor]| {
-        evaluate(executor, executable.as_ref(), inputs).map_err(|error| Diagnostics::from(Diagnostic::from(error)))
-    };
+    let run = |inputs: &[HostTensor]| evaluate(executor, executable.as_ref(), inputs);
     let before = run(&inputs)?;
     let name = |&result: &usize| program.entry.results[result].name.to_string();
     let mut causality = Causality { results: values.iter().map(name).collect(), positions: 0, leak: None };

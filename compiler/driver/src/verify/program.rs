@@ -9,7 +9,7 @@ use crate::verify::inputs;
 use halite_ir::{FuncResult, Function, ResultRole};
 use halite_lang::ConfigValue;
 use halite_passes::{Audit, PassReport, Pipeline, RunnerOptions};
-use halite_runtime::{Executable, Executor, RuntimeError, evaluate};
+use halite_runtime::{Executable, Executor, evaluate};
 use halite_spec::ModuleRole;
 use halite_support::{Diagnostic, Diagnostics, Name, Severity};
 use halite_tensor::{DType, HostTensor};
@@ -89,10 +89,8 @@ impl Program {
             self.twins.iter().find(|(own, _)| **own == *name).map(|(_, bytes)| bytes.as_slice()).ok_or_else(missing)
         };
         let linked = twins::link(&self.hlo, "the program", twin)?;
-        let compile = || -> Result<_, RuntimeError> {
-            executor.compile(&halite_runtime::Program::new(&linked, halite_runtime::CompileOptions::default())?)
-        };
-        compile().map_err(|error| vec![Diagnostic::from(error)])
+        let program = halite_runtime::Program::new(&linked, halite_runtime::CompileOptions::default())?;
+        Ok(executor.compile(&program)?)
     }
 
     /// The inputs of the program for a seed.
@@ -100,7 +98,7 @@ impl Program {
     /// # Errors
     /// A bug when they cannot be made.
     pub(super) fn inputs(&self, source: &Source, seed: u64) -> Result<Vec<HostTensor>, Diagnostics> {
-        inputs::inputs(&self.entry, source, &self.config, seed).map_err(Diagnostics::from)
+        Ok(inputs::inputs(&self.entry, source, &self.config, seed)?)
     }
 
     /// Runs the program once; each tensor of the model by its name.
@@ -115,8 +113,7 @@ impl Program {
     ) -> Result<IndexMap<String, Output>, Diagnostics> {
         let inputs = self.inputs(source, seed)?;
         let executable = self.load(executor)?;
-        let results = evaluate(executor, executable.as_ref(), &inputs);
-        let results = results.map_err(|error| vec![Diagnostic::from(error)])?;
+        let results = evaluate(executor, executable.as_ref(), &inputs)?;
         let mut outputs = IndexMap::new();
         for (result, written) in self.entry.results.iter().zip(results) {
             outputs.extend(self.outputs(result, written, &inputs)?);
