@@ -99,7 +99,7 @@ fn switch(rewriter: &mut Rewriter<'_>, source: &Function, sites: &[Option<Site>]
 /// Whether the target can round stochastically as asked: the switch of the Neuron runtime knows no exception.
 ///
 /// # Errors
-/// When the switch would have to leave out sites.
+/// [`REALIZATION`](halite_support::codes::REALIZATION) when the switch would have to leave out sites.
 pub fn check_realizable(sr: StochasticRounding) -> Result<()> {
     if sr.by == SrBy::Dither || sr.sites == SrSites::All {
         return Ok(());

@@ -10,8 +10,8 @@ mod write;
 use crate::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::slots::SlotTypes;
 use halite_ir::{
-    FuncResult, Function, Module, ParamRole, Phase, Registry, ResultRole, Rewriter, Slot, StateInfo, TensorType, Value,
-    engine,
+    FuncResult, Function, METRICS, Module, ParamRole, Phase, Registry, ResultRole, Rewriter, Slot, StateInfo,
+    TensorType, Value, engine,
 };
 use halite_spec::{Optimizer, Precision, Recipe, Schedule};
 use halite_support::{Diagnostic, Name, Result, codes};
@@ -19,9 +19,6 @@ use halite_tensor::{DType, Packing};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
-
-/// The results of a step that are not state, in order.
-const METRICS: [&str; 4] = ["loss", "grad_norm", "learning_rate", "count"];
 
 /// Turns gradients into a training step: `(batch, state) -> (state', metrics)`.
 ///

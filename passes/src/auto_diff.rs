@@ -59,6 +59,7 @@ impl Pass for AutoDiff {
         let seed = rewriter.splat_like(objective, 1.0)?;
         rewriter.name_value(seed, "seed");
         let weights: Vec<(Name, Value)> = weights(&rewriter);
+        check_names(&entry, &weights)?;
         let wanted: Vec<Value> = weights.iter().map(|(_, value)| *value).collect();
         let cotangents =
             Reverse::new(&rewriter, &wanted).run(&mut rewriter, &[(objective, seed)], &mut Memo::default())?;
@@ -82,6 +83,14 @@ impl Pass for AutoDiff {
 fn weights(b: &Builder<'_>) -> Vec<(Name, Value)> {
     let weight = |param: &&halite_ir::Param| matches!(param.role, ParamRole::Weight(_));
     b.function().params.iter().filter(weight).map(|param| (param.name.clone(), param.value)).collect()
+}
+
+/// A gradient is named after its weight, so that no other result may be.
+fn check_names(entry: &Function, weights: &[(Name, Value)]) -> Result<()> {
+    let is_taken = |name: &Name| entry.results.iter().any(|result| result.name == *name);
+    let Some((name, _)) = weights.iter().find(|(name, _)| is_taken(name)) else { return Ok(()) };
+    let message = format!("the gradient of weight `{name}` needs its name, which a result of `@{}` has", entry.name);
+    Err(Diagnostic::error(codes::DUPLICATE, message).help("rename the result, or the weight"))
 }
 
 /// Copies the instructions of `source`, replacing composites that have no gradient of their own.

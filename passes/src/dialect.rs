@@ -10,6 +10,7 @@ use halite_spec::Target;
 use halite_spec::target::{Basis, KernelSchema};
 use halite_support::{Diagnostic, Name, Result, codes};
 use halite_target::Tables;
+use halite_tensor::DType;
 use std::fmt;
 use std::sync::Arc;
 
@@ -136,7 +137,28 @@ pub struct Site<'a> {
     pub args: &'a [TensorType],
 }
 
-impl Site<'_> {
+impl<'a> Site<'a> {
+    /// An application of `op` to operands of these types, in order. The compiler makes its own; this one is for tests of how a
+    /// kernel is called.
+    ///
+    /// ```
+    /// use halite_ir::{Op, TensorType};
+    /// use halite_passes::{DialectEntry, KernelUse, Operand, Site};
+    /// use halite_tensor::DType;
+    ///
+    /// let entry = DialectEntry::new("own.tanh", "tanh", "OwnTanh", |site| match site.args {
+    ///     [x] if x.rank() > 1 => Ok(KernelUse::new("", [Operand::Arg(0)])),
+    ///     _ => Err("it takes matrices".to_owned()),
+    /// });
+    /// let tanh = Op::primitive("tanh").unwrap();
+    /// let calls = |ty: TensorType| entry.call(&Site::new(&tanh, &[ty])).is_ok();
+    /// assert!(calls(TensorType::new(DType::F32, [2, 3])));
+    /// assert!(!calls(TensorType::scalar(DType::F32)));
+    /// ```
+    pub fn new(op: &'a Op, args: &'a [TensorType]) -> Self {
+        Self { op, args }
+    }
+
     /// The attributes of the composite.
     ///
     /// # Errors
@@ -185,11 +207,20 @@ impl KernelUse {
 
 /// An operand of a kernel.
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[non_exhaustive]
 pub enum Operand {
     /// The operand of the op at this position.
     Arg(usize),
-    /// A scalar of the element type of the op's first operand. The twin holds its value as a constant.
+    /// A scalar with this value, of the element type of the op's first operand, or `f32` where it has none. The twin does not
+    /// read it: it holds the value as a constant.
     Scalar(f64),
+}
+
+impl Operand {
+    /// The element type of a scalar for an op on operands of these types.
+    pub(crate) fn scalar_dtype<'a>(args: impl IntoIterator<Item = &'a TensorType>) -> DType {
+        args.into_iter().next().map_or(DType::F32, TensorType::dtype)
+    }
 }
 
 /// The dialects that a session knows. A value owned by the session, never global state.
@@ -204,11 +235,13 @@ impl DialectRegistry {
         Self { entries: neuron::entries() }
     }
 
-    /// Adds a kernel.
+    /// Adds a kernel. Patterns of the recipe and twins know it by its name: an ASCII letter, then ASCII letters, digits, `.`,
+    /// `-` and `_`.
     ///
     /// # Errors
-    /// When another has its name.
+    /// When its name is not of that form, or another has it.
     pub fn register(&mut self, entry: DialectEntry) -> Result<()> {
+        entry.name.check("kernel", ".-_")?;
         if self.entries.iter().any(|known| known.name == entry.name) {
             let message = format!("a kernel named `{}` is registered already", entry.name);
             return Err(Diagnostic::error(codes::DUPLICATE, message));

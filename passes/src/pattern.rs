@@ -1,6 +1,13 @@
 //! Patterns over names.
 
-/// Whether `name` matches `pattern`, in which `*` stands for any text.
+/// Whether all of `name` matches `pattern`, in which `*` stands for any text, also none and also dots.
+///
+/// ```
+/// use halite_passes::matches_pattern;
+///
+/// assert!(matches_pattern("model.*.mlp", "model.layers.0.mlp"));
+/// assert!(!matches_pattern("model.*.mlp", "model.layers.0.mlp.act"));
+/// ```
 pub fn matches_pattern(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else { return false };

@@ -53,10 +53,10 @@ impl PassRegistry {
         &self.dialects
     }
 
-    /// Adds a kernel that `dispatch-dialect` may call.
+    /// Adds a kernel that `dispatch-dialect` may call, by its priority among those for the same op.
     ///
     /// # Errors
-    /// When another has its name.
+    /// As [`DialectRegistry::register`].
     pub fn register_kernel(&mut self, entry: DialectEntry) -> Result<()> {
         self.dialects.register(entry)?;
         let pass = DispatchDialect::new(self.dialects.clone());
@@ -64,12 +64,14 @@ impl PassRegistry {
         Ok(())
     }
 
-    /// Adds a pass.
+    /// Adds a pass. Pipelines, reports and dumps know it by its name: an ASCII letter, then ASCII letters, digits, `-`, `_`
+    /// and `.`.
     ///
     /// # Errors
-    /// When another has its name.
+    /// When its name is not of that form, or another has it.
     pub fn register(&mut self, pass: Arc<dyn Pass>) -> Result<()> {
         let name = pass.info().name;
+        name.check("pass", "-_.")?;
         if self.passes.contains_key(&name) {
             return Err(Diagnostic::error(codes::DUPLICATE, format!("a pass named `{name}` exists already")));
         }

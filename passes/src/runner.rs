@@ -32,6 +32,7 @@ impl Default for RunnerOptions {
 
 /// When a module is shown to a [`Dump`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Moment {
     /// Before the pass.
     Before,
@@ -39,9 +40,20 @@ pub enum Moment {
     After,
 }
 
+impl Moment {
+    /// `before` or `after`, as in the names of dumps.
+    pub fn name(self) -> &'static str {
+        match self {
+            Moment::Before => "before",
+            Moment::After => "after",
+        }
+    }
+}
+
 /// Sees modules around passes.
 pub trait Dump {
-    /// Shows the module around run number `index` of the pipeline.
+    /// Shows the module around run number `index` of the pipeline, counted from 0 over all passes that ran, those of an
+    /// earlier runner [included](Runner::after).
     fn dump(&mut self, index: usize, pass: &str, moment: Moment, module: &Module);
 }
 
@@ -59,7 +71,7 @@ pub struct PassReport {
     pub verify_time: Duration,
     /// Whether it changed the module.
     pub changed: Changed,
-    /// Instructions afterwards.
+    /// Instructions of all functions afterwards.
     pub insts: usize,
 }
 

@@ -5,7 +5,8 @@ use halite_support::CancelToken;
 use std::fmt;
 use std::sync::Arc;
 
-/// Hears of passes. Modules of a bundle are compiled in threads of their own, so that it hears of several at a time.
+/// Hears of passes. Modules of a bundle are compiled in threads of their own, so that it hears of several at a time. A pass
+/// that fails or is cancelled is started and never finished.
 pub trait Progress: Send + Sync {
     /// A pass begins to run on the module of this name.
     fn started(&self, _module: &str, _pass: &str) {}

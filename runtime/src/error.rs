@@ -131,6 +131,7 @@ impl fmt::Display for Status {
 
 /// The kinds of PJRT errors, which are the canonical status codes of abseil.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 #[allow(missing_docs, reason = "the names are those of the public list")]
 pub enum StatusCode {
     Cancelled,

@@ -57,8 +57,19 @@ pub trait Executable: Send + Sync {
     /// # Errors
     /// As [`execute_replicas`](Self::execute_replicas).
     fn execute(&self, inputs: Vec<Input<'_>>) -> Result<Vec<Buffer>> {
-        let mut outputs = self.execute_replicas(vec![inputs])?;
-        Ok(outputs.swap_remove(0))
+        only(self.execute_replicas(vec![inputs])?)
+    }
+}
+
+/// The outputs of the one replica that there is.
+fn only<T>(mut replicas: Vec<T>) -> Result<T> {
+    match (replicas.pop(), replicas.len()) {
+        (Some(outputs), 0) => Ok(outputs),
+        (last, others) => {
+            let count = others + usize::from(last.is_some());
+            let reason = format!("the back end gives outputs of {count} replicas, the program was run for one");
+            Err(RuntimeError::Unsupported(reason))
+        }
     }
 }
 
@@ -121,7 +132,9 @@ impl Input<'_> {
 }
 
 /// Bytes that one replica of a compiled program needs, as its compiler planned them.
+/// Executors from outside start from the default and set what they know.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub struct MemoryStats {
     /// All inputs.
     pub argument: u64,
@@ -146,8 +159,7 @@ pub fn evaluate(
     executable: &dyn Executable,
     inputs: &[HostTensor],
 ) -> Result<Vec<HostTensor>> {
-    let mut outputs = evaluate_replicas(executor, executable, &[inputs])?;
-    Ok(outputs.swap_remove(0))
+    only(evaluate_replicas(executor, executable, &[inputs])?)
 }
 
 /// Runs a program once on host tensors, `inputs[r]` being those of replica r.
@@ -170,4 +182,44 @@ pub fn evaluate_replicas(
     let inputs = devices.iter().zip(inputs).map(|(device, tensors)| upload(*device, tensors));
     let outputs = executable.execute_replicas(inputs.collect::<Result<_>>()?)?;
     outputs.iter().map(|replica| replica.iter().map(|buffer| buffer.download()).collect()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A back end that gives outputs of some number of replicas, whatever it is asked.
+    #[derive(Default)]
+    struct Foreign {
+        signature: Signature,
+        replicas: usize,
+    }
+
+    impl Executable for Foreign {
+        fn signature(&self) -> &Signature {
+            &self.signature
+        }
+
+        fn devices(&self) -> &[usize] {
+            &[0]
+        }
+
+        fn memory_stats(&self) -> Result<MemoryStats> {
+            Ok(MemoryStats::default())
+        }
+
+        fn execute_replicas(&self, _: Vec<Vec<Input<'_>>>) -> Result<Vec<Vec<Buffer>>> {
+            Ok((0..self.replicas).map(|_| Vec::new()).collect())
+        }
+    }
+
+    #[test]
+    fn outputs_of_other_than_one_replica_are_an_error() {
+        let execute = |replicas| Foreign { replicas, ..Foreign::default() }.execute(Vec::new());
+        assert!(execute(1).unwrap().is_empty());
+        for count in [0, 2] {
+            let error = execute(count).unwrap_err().to_string();
+            assert_eq!(error, format!("the back end gives outputs of {count} replicas, the program was run for one"));
+        }
+    }
 }

@@ -10,7 +10,7 @@
 //! shape, device and owner. Rules inside the module (operands, shapes of instructions) are the business of the HLO
 //! checker that ran before.
 //!
-//! All `unsafe` of the project is in [`pjrt`], each block with its reason. Nothing here prints.
+//! All `unsafe` of Halite's libraries is in [`pjrt`], each block with its reason. Nothing here prints.
 
 mod error;
 mod executor;

@@ -25,9 +25,9 @@ impl TensorSpec {
         Self { dtype: tensor.dtype(), shape: tensor.shape().clone() }
     }
 
-    /// Bytes of the array in host memory.
+    /// Bytes of the array in host memory; `usize::MAX` where no memory can hold it.
     pub fn size(&self) -> usize {
-        self.shape.num_elements() * self.dtype.size()
+        self.shape.num_bytes(self.dtype).unwrap_or(usize::MAX)
     }
 }
 
@@ -145,10 +145,9 @@ impl ShapeMessage {
         let sizes = self.dimensions.iter().map(|size| usize::try_from(*size));
         let shape: Shape =
             sizes.collect::<std::result::Result<_, _>>().map_err(|_| "has a negative size".to_string())?;
-        let largest = shape.iter().try_fold(dtype.size(), |bytes, size| bytes.checked_mul((*size).max(1)));
-        match largest.map(i64::try_from) {
-            Some(Ok(_)) => Ok(TensorSpec { dtype, shape }),
-            _ => Err(format!("has the shape {shape}, which no memory can hold")),
+        match shape.num_bytes(dtype) {
+            Some(_) => Ok(TensorSpec { dtype, shape }),
+            None => Err(format!("has the shape {shape}, which no memory can hold")),
         }
     }
 }
@@ -172,6 +171,12 @@ mod tests {
         let signature = Signature::of_hlo(&bytes(array(16, &[2, 0]))).unwrap();
         assert_eq!(signature.inputs, [TensorSpec::new(DType::Bf16, [2, 0])]);
         assert!(signature.outputs.is_empty());
+    }
+
+    #[test]
+    fn sizes_do_not_wrap() {
+        assert_eq!(TensorSpec::new(DType::F32, [1 << 32, 1 << 32]).size(), usize::MAX);
+        assert_eq!(TensorSpec::new(DType::Bf16, [2, 3]).size(), 12);
     }
 
     #[test]

@@ -67,6 +67,7 @@ fn compile(mut session: Session) -> std::result::Result<(), Diagnostics> {
     for (role, reports) in &compiled.reports {
         let ran = reports.iter().filter(|report| report.name == "double-negation").count();
         println!("{}: the pass ran {ran} time(s)", role.name());
+        assert!(ran > 0, "the pipeline leaves the pass out");
     }
     Ok(())
 }

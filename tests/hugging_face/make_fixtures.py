@@ -153,9 +153,11 @@ def main():
 
     models = {path.stem: parameters(path) for path in sorted((HERE / "configs").glob("*.json"))}
     path = HERE / "parameters.json"
-    stored = json.loads(path.read_text()) if path.exists() else {"versions": {}, "models": models}
-    assert stored["models"] == models, "parameters.json differs"
-    if not checking:
+    stored = json.loads(path.read_text()) if path.exists() else {"versions": {}, "models": {}}
+    if checking:
+        assert stored["models"] == models, "parameters.json differs"
+    else:
+        stored["models"] = models
         stored["versions"][str(MAJOR)] = versions
         path.write_text(json.dumps(stored, indent=1) + "\n")
     for seed, (name, case) in enumerate(CASES.items(), start=1):

@@ -6,11 +6,13 @@ use halite::compile::CompileOptions;
 use halite::source;
 use halite_ir::{
     Attr, AttrSpec, Attrs, Builder, CompositeDef, InferCx, Module, Policy, Real, TensorType, Types, Value, Values, Vjp,
-    VjpCx,
+    VjpCx, text,
 };
-use halite_passes::{Changed, DialectEntry, KernelUse, Operand, Pass, PassCx, PassInfo, Relation, Remark};
+use halite_passes::{
+    Changed, DialectEntry, KernelUse, Operand, Pass, PassCx, PassInfo, Relation, Remark, Runner, RunnerOptions,
+};
 use halite_spec::{AdamW, ModelChoice, ModuleRole, Recipe, Target};
-use halite_support::{Diagnostics, Name, Result, codes};
+use halite_support::{Diagnostics, FileId, Name, Result, codes};
 use std::sync::Arc;
 
 fn expect<T>(result: std::result::Result<T, Diagnostics>) -> T {
@@ -59,6 +61,49 @@ fn passes_are_named_when_the_program_runs() {
     let remarks = compiled.remarks.iter().flat_map(|(_, remarks)| remarks);
     let said: Vec<_> = remarks.filter(|remark| remark.pass == "own-2").map(|remark| remark.rule.as_str()).collect();
     assert_eq!(said, ["rule-0", "rule-1"]);
+}
+
+/// What pipelines, patterns, models or files could not name, or would take for something else.
+#[test]
+fn names_that_nothing_could_call_are_refused() {
+    let mut session = Session::new();
+    let foreign = ["", "a, b", "(x)*", "x/../../../y", "1st", "-x", ".x", "_x", "x y", "x\n", "é"];
+    for name in foreign {
+        let pass = Arc::new(Speaking { name: name.into(), rules: Vec::new() });
+        let kernel = DialectEntry::new(name, "softmax", "OwnSoftmax", |_| Err("never".to_owned()));
+        let errors = [session.passes.register(pass), session.passes.register_kernel(kernel)];
+        assert_eq!(errors.map(|error| error.unwrap_err().code()), [codes::NAME; 2], "{name:?}");
+    }
+    let grammar = include_str!("../../compiler/lang/src/grammar.pest");
+    let keywords = grammar.split("keyword = _{").nth(1).and_then(|rest| rest.split('}').next()).expect("it is a rule");
+    let keywords: Vec<_> = keywords.split('"').skip(1).step_by(2).collect();
+    assert!(keywords.contains(&"else"), "{keywords:?}");
+    for name in foreign.into_iter().chain(["own-norm", "own.norm"]).chain(keywords) {
+        let scaled = Scaled { name: name.to_owned(), schema: Vec::new(), refusal: None };
+        assert_eq!(session.registry.register(Arc::new(scaled)).unwrap_err().code(), codes::NAME, "{name:?}");
+    }
+    let error = session.passes.register(Arc::new(Speaking { name: "a, b".into(), rules: Vec::new() })).unwrap_err();
+    assert_eq!(error.message(), "a pass cannot be named `a, b`");
+    assert_eq!(
+        error.notes(),
+        ["its name is an ASCII letter, followed by any of: ASCII letters, digits, `-`, `_`, `.`"]
+    );
+    assert_eq!(error.help_text(), Some("name it otherwise, e.g. `own-pass`"));
+}
+
+/// There is no operand to take the element type of the scalar from.
+#[test]
+fn a_kernel_without_operands_takes_a_scalar() {
+    let mut session = Session::new();
+    let entry = DialectEntry::new("own.iota", "iota", "OwnIota", |_| Ok(KernelUse::new("", [Operand::Scalar(1.0)])));
+    session.passes.register_kernel(entry).expect("the name is new");
+    let ir = "func @main() -> (s32[4]) {\n  %x = iota {dim = 0} : s32[4]\n  return %x\n}\n";
+    let mut module = text::parse(ir, FileId::of("main.ir", ir), &session.registry).expect("it is sound");
+    let pipeline = session.passes.pipeline("dispatch-dialect").expect("the pass exists");
+    let cx = PassCx::new(&session.registry);
+    Runner::new(RunnerOptions::default()).run(&pipeline, &mut module, &cx).expect("it calls the kernel");
+    let printed = text::print(&module);
+    assert!(printed.contains("constant 1.0 : f32[]") && printed.contains("target = OwnIota"), "{printed}");
 }
 
 /// Kernels of a table that is read when the program runs; how they are called depends on it.

@@ -72,13 +72,14 @@ impl Published {
     }
 }
 
-/// Parameters of the published checkpoints. Those in `bf16` are half the `total_size` of `model.safetensors.index.json` in the
-/// repositories `meta-llama/Llama-3.1-8B` (16,060,522,496), `mistralai/Mistral-7B-v0.1` (14,483,464,192) and
-/// `Qwen/Qwen2.5-7B` (15,231,233,024); Llama 2 is the model of table 1 of arXiv:2307.09288, GPT-2 the small one of the
-/// document `openai-community/gpt2`, "124M parameters".
+/// Parameters of the published checkpoints. Those of 2 bytes each are half the `total_size` of `model.safetensors.index.json` in
+/// the repositories `meta-llama/Llama-2-7b-hf` (13,476,835,328, with 64 rotary frequencies of each of 32 layers, which are no
+/// parameters), `meta-llama/Llama-3.1-8B` (16,060,522,496), `mistralai/Mistral-7B-v0.1` (14,483,464,192) and `Qwen/Qwen2.5-7B`
+/// (15,231,233,024). GPT-2 is the model of 124M parameters of the document `openai-community/gpt2`; it is counted from the
+/// sizes of its `config.json`: tokens and positions, 12 blocks of 12 h^2 + 13 h, and the last norm, where h is 768.
 const PUBLISHED: [(&str, u64); 5] = [
-    ("gpt2", 124_439_808),
-    ("llama-2-7b", 6_738_415_616),
+    ("gpt2", (50_257 + 1024) * 768 + 12 * (12 * 768 * 768 + 13 * 768) + 2 * 768),
+    ("llama-2-7b", 13_476_835_328 / 2 - 32 * 64),
     ("llama-3.1-8b", 16_060_522_496 / 2),
     ("mistral-7b-v0.1", 14_483_464_192 / 2),
     ("qwen2.5-7b", 15_231_233_024 / 2),
@@ -285,6 +286,29 @@ fn values_out_of_range_are_refused() {
     assert_eq!(with("mistral-7b-v0.1", "sliding_window", Value::Null), [""; 0]);
     let table = with("llama-3.1-8b", "rope_scaling", json!({"rope_type": "linear", "factor": 0}));
     assert_eq!(table, ["`factor` is 0, expected a number greater than 0"]);
+}
+
+/// What one place leaves open another may state, before it or after it.
+#[test]
+fn the_order_of_keys_does_not_matter() {
+    let theta = "\"rope_theta\": 500000.0";
+    let table = |base: &str| format!("\"rope_parameters\": {{\"rope_type\": \"default\"{base}}}");
+    for (outer, inner) in [("\"rope_theta\": null", ", \"rope_theta\": 7.0"), (theta, ", \"rope_theta\": null")] {
+        for both in [format!("{outer}, {}", table(inner)), format!("{}, {outer}", table(inner))] {
+            let text = std::fs::read_to_string(config("llama-2-7b")).expect("the file is in the repository");
+            let opened = text.replacen('{', &format!("{{{both},"), 1);
+            assert_eq!(findings(&opened, &[]), [""; 0], "{both}");
+        }
+    }
+}
+
+#[test]
+fn keys_that_are_stated_twice_are_refused() {
+    let twice = |key: &str| format!("the key `{key}` is stated twice");
+    let eps = "\"rms_norm_eps\": 1e-05";
+    assert_eq!(rewritten("llama-3.1-8b", eps, &format!("{eps}, {eps}")), [twice("rms_norm_eps")]);
+    let factor = "\"factor\": 8.0";
+    assert_eq!(rewritten("llama-3.1-8b", factor, &format!("{factor}, \"factor\": 4.0")), [twice("factor")]);
 }
 
 /// JSON that stands for no number is not taken for a key that nobody knows.

@@ -151,8 +151,11 @@ fn a_terminal_is_told_nothing_by_names_of_others() {
 fn findings_of_several_modules_are_told_once() {
     let recipe = recipe(&["target=trn1"]);
     let finding = Diagnostic::error(codes::ILLEGAL, "x");
-    let module =
-        |times| Legality { findings: vec![Repeated { finding: finding.clone(), times }], ..Legality::default() };
+    let module = |times| {
+        let mut legality = Legality::default();
+        legality.findings.push(Repeated::new(finding.clone(), times));
+        legality
+    };
     let (forward, step) = (module(1), module(3));
     let told = legality::join(&recipe, [(ModuleRole::Forward, &forward), (ModuleRole::TrainStep, &step)]);
     assert_eq!(told, [finding.note("found 3 times in one module")]);

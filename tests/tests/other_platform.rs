@@ -11,27 +11,25 @@ use halite_tensor::HostTensor;
 use halite_tests::xla;
 use std::path::PathBuf;
 use std::process::Command;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
-/// The plugin, an example of the runtime. Building the workspace's tests has made it; building those of this package alone
-/// has not.
-fn stand_in() -> PathBuf {
+/// The plugin, an example of the runtime, as its sources are now.
+static STAND_IN: LazyLock<PathBuf> = LazyLock::new(|| {
     let test = std::env::current_exe().expect("a process knows its program");
     let folder = test.ancestors().nth(2).expect("tests are in a folder of the target folder");
     let name = format!("{}other_platform{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
     let path = folder.join("examples").join(name);
-    if !path.is_file() {
-        let profile = match folder.file_name().and_then(|name| name.to_str()) {
-            Some("debug") | None => "dev",
-            Some(profile) => profile,
-        };
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--offline", "--quiet", "-p", "halite-runtime", "--example", "other_platform"]);
-        let status = cargo.args(["--profile", profile]).status().expect("Cargo runs");
-        assert!(status.success() && path.is_file(), "Cargo makes {}", path.display());
-    }
+    let profile = match folder.file_name().and_then(|name| name.to_str()) {
+        Some("debug") | None => "dev",
+        Some(profile) => profile,
+    };
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["build", "--offline", "--quiet", "-p", "halite-runtime", "--example", "other_platform"]);
+    cargo.args(["--profile", profile]).arg("--target-dir").arg(folder.parent().expect("profiles are in a folder"));
+    let status = cargo.status().expect("Cargo runs");
+    assert!(status.success() && path.is_file(), "Cargo makes {}", path.display());
     path
-}
+});
 
 fn expect<T>(result: Result<T, Diagnostics>) -> T {
     result.unwrap_or_else(|errors| panic!("{errors:?}"))
@@ -40,7 +38,7 @@ fn expect<T>(result: Result<T, Diagnostics>) -> T {
 /// An executor of the stand-in, as whatever platform it is to be.
 fn executor(platform: &str) -> Arc<dyn Executor> {
     let options = ClientOptions::default().with("platform_name", platform);
-    let executor = Pjrt::open(&stand_in(), &options).unwrap_or_else(|error| panic!("{error}"));
+    let executor = Pjrt::open(&STAND_IN, &options).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(executor.platform(), platform);
     Arc::new(executor)
 }

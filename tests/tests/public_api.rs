@@ -1,9 +1,8 @@
 //! The public surface: every `pub` item of every crate, held to the committed list `tests/public-api.txt`.
 //!
 //! Items that cannot be reached from outside do not count as `pub` here (the lint `unreachable_pub` refuses them), so that
-//! the list is the surface. Of what our macros make, it holds what they are given, e.g. `Value` below `entity!`. It does not
-//! see what `derive` makes. After a change that is meant, `HALITE_BLESS=1 cargo test -p halite-tests --test public_api` writes
-//! the list anew.
+//! the list is the surface. Of what our macros make, it holds what they are given, e.g. `Value` below `entity!`. After a change
+//! that is meant, `HALITE_BLESS=1 cargo test -p halite-tests --test public_api` writes the list anew.
 
 use quote::ToTokens;
 use std::fmt::Write;
@@ -173,10 +172,11 @@ fn is_pub(visibility: &Visibility) -> bool {
     matches!(visibility, Visibility::Public(_))
 }
 
-/// `#[non_exhaustive]` in front of what has it.
-fn growing(attributes: &[Attribute]) -> &'static str {
-    let grows = attributes.iter().any(|attribute| attribute.path().is_ident("non_exhaustive"));
-    if grows { "#[non_exhaustive] " } else { "" }
+/// Those attributes of a type that its users build on: `#[non_exhaustive]` and `#[derive(..)]`.
+fn promises(attributes: &[Attribute]) -> String {
+    let is_promise =
+        |attribute: &&Attribute| ["non_exhaustive", "derive"].iter().any(|name| attribute.path().is_ident(name));
+    attributes.iter().filter(is_promise).map(|attribute| text(attribute) + " ").collect()
 }
 
 fn is_test(attributes: &[Attribute]) -> bool {
@@ -216,11 +216,11 @@ fn add(item: &Item, names: &Names<'_>, lines: &mut Vec<String>) {
         Item::Type(item) if is_pub(&item.vis) => lines.push(format!("type {} = {}", item.ident, text(&item.ty))),
         Item::Use(item) if is_pub(&item.vis) => lines.push(format!("use {}", text(&item.tree))),
         Item::Struct(item) if is_pub(&item.vis) => {
-            lines.push(format!("{}struct {}{}", growing(&item.attrs), item.ident, text(&item.generics)));
+            lines.push(format!("{}struct {}{}", promises(&item.attrs), item.ident, text(&item.generics)));
             add_fields(&item.fields, lines);
         }
         Item::Enum(item) if is_pub(&item.vis) => {
-            lines.push(format!("{}enum {}{}", growing(&item.attrs), item.ident, text(&item.generics)));
+            lines.push(format!("{}enum {}{}", promises(&item.attrs), item.ident, text(&item.generics)));
             lines.extend(item.variants.iter().map(|variant| {
                 format!(
                     "  {}{}",
@@ -233,12 +233,19 @@ fn add(item: &Item, names: &Names<'_>, lines: &mut Vec<String>) {
             lines.push(format!("trait {}{}: {}", item.ident, text(&item.generics), text(&item.supertraits)));
             lines.extend(item.items.iter().filter_map(|item| match item {
                 TraitItem::Fn(method) => Some(format!("  {}", signature(&method.sig))),
+                TraitItem::Const(item) => Some(format!("  const {}: {}", item.ident, text(&item.ty))),
+                TraitItem::Type(item) => Some(format!("  type {}: {}", item.ident, text(&item.bounds))),
                 _ => None,
             }));
         }
         Item::Impl(item) if !is_test(&item.attrs) => match &item.trait_ {
             Some((_, path, _)) if names.show(&item.self_ty) && !names.hide(path) => {
-                lines.push(format!("impl {} for {}", text(path), text(&item.self_ty)));
+                let of = format!("{} for {}", text(path), text(&item.self_ty));
+                lines.push(
+                    format!("impl{} {of} {}", text(&item.generics), text(&item.generics.where_clause))
+                        .trim()
+                        .to_owned(),
+                );
             }
             Some(_) => {}
             None => {

@@ -44,14 +44,28 @@ fn a_source_compiles_alike_in_every_session() {
     assert!(errors.iter().all(|errors| errors[0].message() == "the text is not among the sources at hand"));
 }
 
-/// Mistakes stand in the order of their texts: those of the recipe, of each setting, of the model.
+/// Mistakes stand in the order of their texts, those of the recipe, of each setting, of the model, whatever a session read
+/// before.
 #[test]
 fn mistakes_in_several_texts_keep_their_order() {
-    let mut session = Session::new();
     let settings: Vec<String> = (0..8).map(|number| format!("unknown{number}={number}")).collect();
-    let source = expect(source::load("tiny", &settings, &mut session.sources));
-    let errors = session.elaborate(&source).unwrap_err();
-    let places: Vec<_> = errors.iter().map(|error| error.primary().expect("a place").span.file).collect();
-    let registered: Vec<_> = session.sources.files().map(|file| file.id()).filter(|id| places.contains(id)).collect();
-    assert_eq!((places.len(), places), (8, registered));
+    let model = "model wrong {\n  fn main(tokens: s32[batch, seq + 1]) {\n    return missing(tokens), 1.0\n  }\n}\n";
+    let mut session = Session::new();
+    for text in settings.iter().rev() {
+        session.sources.add(format!("--set {text}"), text);
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("wrong.hal");
+    std::fs::write(&path, model).expect("a file");
+    let source = expect(source::load(path.to_str().expect("a path"), &settings, &mut session.sources));
+    let found = [&session, &Session::new()].map(|session| {
+        let errors = session.elaborate(&source).unwrap_err();
+        let mut texts: Vec<_> = errors.iter().map(|error| error.primary().expect("a place").span.file).collect();
+        texts.dedup();
+        texts
+    });
+    let mut expected = vec![source.recipe_source];
+    expected.extend(settings.iter().map(|text| FileId::of(&format!("--set {text}"), text)));
+    expected.push(FileId::of(path.to_str().expect("a path"), model));
+    assert_eq!(found, [expected.clone(), expected]);
 }

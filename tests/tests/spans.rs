@@ -10,6 +10,7 @@ use std::thread::ThreadId;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber, info_span};
+use tracing_core::span::Current;
 
 /// Remembers every span.
 #[derive(Clone, Default)]
@@ -17,6 +18,8 @@ struct Recorder(Arc<Inner>);
 
 #[derive(Default)]
 struct Inner {
+    /// The crate whose spans it hears beside those of callers; without it all.
+    only: Option<&'static str>,
     count: AtomicU64,
     spans: Mutex<BTreeMap<u64, Recorded>>,
     /// The spans that each thread is in, innermost last.
@@ -25,7 +28,7 @@ struct Inner {
 
 #[derive(Clone, Debug)]
 struct Recorded {
-    name: &'static str,
+    metadata: &'static Metadata<'static>,
     parent: Option<u64>,
     fields: BTreeMap<&'static str, String>,
 }
@@ -41,17 +44,14 @@ impl Visit for Recorded {
 }
 
 impl Subscriber for Recorder {
-    fn enabled(&self, _: &Metadata<'_>) -> bool {
-        true
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        self.0.only.is_none_or(|only| metadata.target().starts_with(only) || metadata.name() == "caller")
     }
 
     fn new_span(&self, span: &Attributes<'_>) -> Id {
         let id = self.0.count.fetch_add(1, Ordering::Relaxed) + 1;
-        let thread = std::thread::current().id();
-        let entered = self.0.entered.lock().expect("no panic");
-        let current = entered.iter().rev().find(|(of, _)| *of == thread).map(|(_, id)| *id);
-        let parent = span.parent().map(Id::into_u64).or(current);
-        let mut recorded = Recorded { name: span.metadata().name(), parent, fields: BTreeMap::new() };
+        let parent = span.parent().map(Id::into_u64).or(self.innermost());
+        let mut recorded = Recorded { metadata: span.metadata(), parent, fields: BTreeMap::new() };
         span.record(&mut recorded);
         self.0.spans.lock().expect("no panic").insert(id, recorded);
         Id::from_u64(id)
@@ -73,9 +73,20 @@ impl Subscriber for Recorder {
         let at = entered.iter().rposition(|inside| *inside == left).expect("what is left was entered");
         entered.remove(at);
     }
+
+    fn current_span(&self) -> Current {
+        let spans = self.0.spans.lock().expect("no panic");
+        self.innermost().map_or_else(Current::none, |id| Current::new(Id::from_u64(id), spans[&id].metadata))
+    }
 }
 
 impl Recorder {
+    /// The span that this thread is in.
+    fn innermost(&self) -> Option<u64> {
+        let (thread, entered) = (std::thread::current().id(), self.0.entered.lock().expect("no panic"));
+        entered.iter().rev().find(|(of, _)| *of == thread).map(|(_, id)| *id)
+    }
+
     /// The spans that stand directly below one.
     fn below(&self, parent: Option<u64>) -> Vec<(u64, Recorded)> {
         let spans = self.0.spans.lock().expect("no panic");
@@ -84,8 +95,8 @@ impl Recorder {
 }
 
 /// Compiles `tiny` below a span of one's own, with a recorder for this thread alone. What ran, by module.
-fn record(caller: &str) -> (Recorder, BTreeMap<&'static str, Vec<String>>) {
-    let recorder = Recorder::default();
+fn record(caller: &str, only: Option<&'static str>) -> (Recorder, BTreeMap<&'static str, Vec<String>>) {
+    let recorder = Recorder(Arc::new(Inner { only, ..Inner::default() }));
     let reports = tracing::subscriber::with_default(recorder.clone(), || {
         let _span = info_span!("caller", name = caller).entered();
         let mut session = Session::new();
@@ -102,12 +113,12 @@ fn record(caller: &str) -> (Recorder, BTreeMap<&'static str, Vec<String>>) {
 fn only(recorder: &Recorder, parent: Option<u64>, name: &str, (field, value): (&str, &str)) -> u64 {
     let below = recorder.below(parent);
     let [(id, span)] = below.as_slice() else { panic!("{below:?}") };
-    assert_eq!((span.name, span.fields[field].as_str()), (name, value));
+    assert_eq!((span.metadata.name(), span.fields[field].as_str()), (name, value));
     *id
 }
 
 fn fields<'a>(spans: &'a [(u64, Recorded)], name: &str, field: &str) -> Vec<&'a str> {
-    spans.iter().filter(|(_, span)| span.name == name).map(|(_, span)| span.fields[field].as_str()).collect()
+    spans.iter().filter(|(_, span)| span.metadata.name() == name).map(|(_, span)| span.fields[field].as_str()).collect()
 }
 
 /// Everything stands below the caller's span: `compile`, in it the passes that all modules share and each `module`, in
@@ -122,7 +133,7 @@ fn check(recorder: &Recorder, caller: &str, ran: &BTreeMap<&'static str, Vec<Str
     modules.sort_unstable();
     assert_eq!(modules, ran.keys().copied().collect::<Vec<_>>());
     assert_eq!(shared.len() + modules.len(), below.len(), "{below:?}");
-    for (id, module) in below.iter().filter(|(_, span)| span.name == "module") {
+    for (id, module) in below.iter().filter(|(_, span)| span.metadata.name() == "module") {
         let role = module.fields["role"].as_str();
         let parts = recorder.below(Some(*id));
         let passes: Vec<_> = shared.iter().copied().chain(fields(&parts, "pass", "name")).collect();
@@ -136,9 +147,19 @@ fn check(recorder: &Recorder, caller: &str, ran: &BTreeMap<&'static str, Vec<Str
 
 #[test]
 fn a_subscriber_of_one_thread_sees_every_module_and_pass_below_its_span() {
-    let (recorder, ran) = record("one");
+    let (recorder, ran) = record("one", None);
     assert_eq!(ran.len(), 3);
     check(&recorder, "one", &ran);
+}
+
+#[test]
+fn spans_that_are_filtered_out_leave_the_rest_below_the_caller() {
+    let (recorder, ran) = record("one", Some("halite_passes"));
+    let own = only(&recorder, None, "caller", ("name", "one"));
+    let below = recorder.below(Some(own));
+    assert_eq!(recorder.0.spans.lock().expect("no panic").len(), below.len() + 1, "nothing else stands anywhere");
+    let heard = fields(&below, "pass", "name");
+    assert!(ran.values().flatten().all(|pass| heard.contains(&pass.as_str())), "{heard:?}");
 }
 
 #[test]
@@ -146,7 +167,7 @@ fn subscribers_of_two_threads_do_not_mix() {
     std::thread::scope(|scope| {
         for caller in ["left", "right"] {
             scope.spawn(move || {
-                let (recorder, ran) = record(caller);
+                let (recorder, ran) = record(caller, None);
                 check(&recorder, caller, &ran);
             });
         }

@@ -37,6 +37,17 @@ pub struct Bundle {
 }
 
 impl Bundle {
+    /// The bundle of a manifest and its files, kept elsewhere than in a folder. Files that the manifest does not name stay in
+    /// it as extra ones.
+    ///
+    /// # Errors
+    /// When the version is not ours, the manifest contradicts itself, a file that it names is missing or not the one that it
+    /// describes, or a name leads out of the bundle.
+    pub fn new(manifest: Manifest, files: IndexMap<String, Vec<u8>>) -> Result<Self> {
+        read::check(&manifest, &files)?;
+        Ok(Self { manifest, files })
+    }
+
     /// The manifest as it is written: stable order, two spaces of indentation, a newline at the end.
     pub fn manifest_json(&self) -> String {
         let text =

@@ -15,8 +15,9 @@ impl Caller {
         Self::in_span(Span::current())
     }
 
-    /// The subscriber of this thread, with a span that is open in it.
+    /// The subscriber of this thread, with a span that is open in it; with the one around that where it filters the span out.
     pub(crate) fn in_span(span: Span) -> Self {
+        let span = if span.is_disabled() { Span::current() } else { span };
         Self { subscriber: tracing::dispatcher::get_default(Dispatch::clone), span }
     }
 

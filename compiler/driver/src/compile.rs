@@ -177,15 +177,14 @@ impl Session {
     /// The model of a recipe in phase `built`, with what reading its definition warned of.
     ///
     /// # Errors
-    /// Every mistake found in the model.
+    /// Every mistake found in the model: those in the recipe, in each override in order, in the model.
     pub fn elaborate(&self, source: &Source) -> Result<Elaborated, Diagnostics> {
         let options = halite_lang::Options { float: float(&source.recipe.precision), overrides: overrides(source) };
         let mut elaborated = match &source.model {
             Model::Text(file) => {
                 let elaborated = halite_lang::elaborate(file.id(), file.text(), &options, &self.registry);
-                // Settings stand in other texts, whose order this session knows.
                 elaborated.map_err(|mut mistakes| {
-                    self.sources.sort(&mut mistakes);
+                    source.sort(&mut mistakes);
                     mistakes
                 })?
             }
@@ -199,7 +198,8 @@ impl Session {
     }
 
     /// Runs a pipeline on a built module and lowers it. The module is reduced to what the role returns where the pipeline
-    /// leaves the phase `built`: what comes before is the same for all roles.
+    /// leaves the phase `built`: what comes before is the same for all roles. The HLO names the lines of those texts that
+    /// are among the `sources` of this session: a module that another one elaborated has none.
     ///
     /// # Errors
     /// What a pass says, or a bug when the HLO breaks a rule of XLA.

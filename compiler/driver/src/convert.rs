@@ -10,11 +10,10 @@ mod types;
 pub(crate) use types::converted;
 pub use types::{has_own_types, to_dtype, to_own_types};
 
-use crate::execute::shorten;
+use crate::execute::{shorten, unwanted};
 use crate::packed::part_names;
 use crate::tensors::Tensors;
 use halite_spec::{Buffer, BufferSlot, Manifest};
-use halite_support::nearest::nearest;
 use halite_support::{Diagnostic, Diagnostics, codes};
 use halite_tensor::{HostTensor, Packing, Part, Shape};
 use indexmap::{IndexMap, IndexSet};
@@ -100,7 +99,7 @@ pub fn form_of(manifest: &Manifest, tensors: &Tensors) -> Result<Option<Form>, D
         (None, None) => Ok(None),
         (Some(stored), Some(part)) => {
             let message = format!("`{stored}` is what the bundle stores, `{part}` is a tensor of the model");
-            Err(vec![Diagnostic::error(codes::TENSORS, message).help("remove all tensors of one of the two forms")])
+            Err(Diagnostic::error(codes::TENSORS, message).help("remove all tensors of one of the two forms").into())
         }
     }
 }
@@ -177,7 +176,7 @@ fn check(manifest: &Manifest, form: Form, tensors: &Tensors) -> Result<(), Diagn
             Form::Model => "these are not tensors of the model, but what the bundle stores for them",
             Form::Stored => "these are tensors of the model, not what the bundle stores for them",
         };
-        return Err(vec![error(message.to_owned()).help("convert them the other way, or leave `--to` out")]);
+        return Err(error(message.to_owned()).help("convert them the other way, or leave `--to` out").into());
     }
     let wanted = wanted(manifest, form);
     let given: IndexSet<BufferSlot> =
@@ -200,11 +199,7 @@ fn check(manifest: &Manifest, form: Form, tensors: &Tensors) -> Result<(), Diagn
         }
     }
     for name in tensors.keys().filter(|name| !wanted.contains_key(*name)) {
-        let help = match nearest(name, missing.iter().copied()) {
-            Some(candidate) => format!("did you mean `{candidate}`?"),
-            None => "remove it".to_owned(),
-        };
-        mistakes.push(error(format!("the bundle has no tensor `{name}`")).help(help));
+        mistakes.push(error(format!("the bundle has no tensor `{name}`")).help(unwanted(name, &missing)));
     }
     if tensors.is_empty() {
         mistakes.push(error("there are no tensors to convert".to_owned()).help("give the weights of the bundle"));

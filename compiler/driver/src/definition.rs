@@ -40,7 +40,7 @@ impl Definition {
         let known: Vec<&str> = halite_models::models().iter().map(|(name, _)| *name).collect();
         let help = format!("{} (a path to a model ends in `.hal` or `.json`)", suggestion(name, &known));
         let error = Diagnostic::error(codes::INPUT, format!("there is no built-in model `{name}`"));
-        Err(vec![error.or_at(place, "unknown model").help(help)])
+        Err(error.or_at(place, "unknown model").help(help).into())
     }
 
     /// The definition in a model file, or the built-in one that a `config.json` stands for.
@@ -48,13 +48,13 @@ impl Definition {
     /// # Errors
     /// As [`named`](Self::named).
     pub(crate) fn read(path: &Path, place: Option<Span>, sources: &mut SourceMap) -> Result<Self, Diagnostics> {
-        let text = files::read_text(path).map_err(|error| vec![error.or_at(place, "named here")])?;
+        let text = files::read_text(path).map_err(|error| error.or_at(place, "named here"))?;
         let source = registered(path.display().to_string(), text, sources);
         if path.extension().is_some_and(|extension| extension == "hal") {
             return Ok(Self { name: files::stem(path), source, imported: None });
         }
         let imported = hugging_face::import(&source)?;
-        let missing = || vec![Diagnostic::bug(format!("there is no built-in model `{}`", imported.model))];
+        let missing = || Diagnostic::bug(format!("there is no built-in model `{}`", imported.model));
         let source = built_in(imported.model, sources).ok_or_else(missing)?;
         Ok(Self { name: imported.model.to_owned(), source, imported: Some(imported) })
     }

@@ -64,11 +64,7 @@ impl Dump for Dumper<'_> {
         if !self.filter.is_some_and(|filter| filter.takes(pass)) {
             return;
         }
-        let moment = match moment {
-            Moment::Before => "before",
-            Moment::After => "after",
-        };
-        let name = format!("{}.{index:02}-{pass}.{moment}.ir", self.module);
+        let name = format!("{}.{index:02}-{pass}.{}.ir", self.module, moment.name());
         self.files.insert(name, halite_ir::text::print(module));
     }
 }

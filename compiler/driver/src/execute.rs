@@ -1,5 +1,6 @@
 //! Running the modules of a bundle on an executor.
 
+use crate::bundle::read::{check_ports, contradiction};
 use crate::bundle::{Bundle, twins};
 use crate::content::check_content;
 use crate::tensors::Tensors;
@@ -10,15 +11,42 @@ use halite_support::{Code, Diagnostic, Diagnostics, Result, codes};
 use halite_tensor::HostTensor;
 use std::borrow::Cow;
 
-/// The platform that Neuron's PJRT plugin is taken to report. Inferred: it is the name under which JAX knows the plugin of the
-/// package `libneuronxla`, and no run was seen. Under another name, twins run in the place of kernels.
+/// The platform that Neuron's PJRT plugin is taken to report, in whatever case. Inferred: it is the name under which JAX knows
+/// the plugin of the package `libneuronxla`, and no run was seen.
 const NEURON_PLATFORM: &str = "neuron";
+
+/// What runs where a module for Neuron calls kernels. Modules for other targets call none, and all choices are one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Kernels {
+    /// The kernels when the executor says that its platform is `neuron`, twins otherwise. That plugins of Neuron give this
+    /// name is inferred; where the right choice is known, make it.
+    #[default]
+    ByPlatform,
+    /// The kernels: modules run as they were compiled.
+    Called,
+    /// The twins of the kernels, which run on any XLA.
+    Twins,
+}
+
+impl Kernels {
+    /// Whether modules of a bundle call their kernels on an executor. Which generation of Neuron's hardware there is, its
+    /// plugin finds out.
+    pub(crate) fn are_called(self, executor: &dyn Executor, bundle: &Bundle) -> bool {
+        bundle.manifest.recipe.target.is_neuron()
+            && match self {
+                Self::ByPlatform => executor.platform().eq_ignore_ascii_case(NEURON_PLATFORM),
+                Self::Called => true,
+                Self::Twins => false,
+            }
+    }
+}
 
 /// A compiled module with the names of its inputs and outputs.
 pub struct LoadedModule {
     entry: ModuleEntry,
     /// The buffers that the host must feed with what the model declares of them.
     declared: Vec<halite_spec::Buffer>,
+    calls_kernels: bool,
     executable: Box<dyn Executable>,
 }
 
@@ -30,13 +58,23 @@ impl std::fmt::Debug for LoadedModule {
 
 impl LoadedModule {
     /// Compiles a module of a bundle for one device. Kernels of the target are called on the target's own platform; on any
-    /// other, their twins stand in their place.
+    /// other, their twins stand in their place ([`Kernels::ByPlatform`]).
     ///
     /// # Errors
     /// When the module's HLO is not sound, does not have the inputs and outputs that the manifest states, or cannot be
     /// compiled. XLA ends the process on some unsound modules, so that none is handed to it.
     pub fn load(executor: &dyn Executor, bundle: &Bundle, entry: &ModuleEntry) -> Result<Self> {
-        let bytes = hlo_for(executor, bundle, entry)?;
+        Self::load_with(executor, bundle, entry, Kernels::ByPlatform)
+    }
+
+    /// As [`load`](Self::load), with the choice between kernels and twins made by the caller.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn load_with(executor: &dyn Executor, bundle: &Bundle, entry: &ModuleEntry, kernels: Kernels) -> Result<Self> {
+        check_ports(entry).map_err(|reason| contradiction(&reason))?;
+        let calls_kernels = kernels.are_called(executor, bundle);
+        let bytes = if calls_kernels { as_compiled(bundle, entry)? } else { bundle.runnable_hlo(entry)? };
         let program = Program::new(&bytes, CompileOptions::default())?;
         let signature = program.signature();
         let same = |ports: &[Port], specs: &[halite_runtime::TensorSpec]| {
@@ -48,7 +86,7 @@ impl LoadedModule {
             return Err(Diagnostic::error(codes::BUNDLE, message).help("compile the bundle again"));
         }
         let declared = bundle.manifest.buffers.iter().filter(|buffer| buffer.content.is_some()).cloned().collect();
-        Ok(Self { entry: entry.clone(), declared, executable: executor.compile(&program)? })
+        Ok(Self { entry: entry.clone(), declared, calls_kernels, executable: executor.compile(&program)? })
     }
 
     /// Compares tensors with the inputs of a module of a bundle, by name.
@@ -66,6 +104,12 @@ impl LoadedModule {
     /// What the manifest says of it.
     pub fn entry(&self) -> &ModuleEntry {
         &self.entry
+    }
+
+    /// Whether it was compiled as a module for Neuron that calls kernels; otherwise twins stand in their place, or there are
+    /// none.
+    pub fn calls_kernels(&self) -> bool {
+        self.calls_kernels
     }
 
     /// The position of the output with this name.
@@ -95,7 +139,10 @@ impl LoadedModule {
     pub fn run(&self, executor: &dyn Executor, mut tensors: Tensors) -> std::result::Result<Tensors, Diagnostics> {
         check(&self.entry, &self.declared, &tensors)?;
         let upload = |port: &Port| {
-            let tensor = tensors.swap_remove(&port.name).expect("the names were checked");
+            let tensor = tensors.swap_remove(&port.name).ok_or_else(|| {
+                Diagnostic::error(codes::TENSORS, format!("the tensor `{}` is missing", port.name))
+                    .help("compile the bundle again")
+            })?;
             Ok(Input::Donate(executor.upload(&tensor, 0)?))
         };
         let inputs = self.entry.inputs.iter().map(upload).collect::<Result<Vec<_>>>()?;
@@ -105,12 +152,8 @@ impl LoadedModule {
     }
 }
 
-/// The HLO of a module for an executor: as it was compiled, kernels included, on the platform of the bundle's target; with
-/// the twins of kernels in their place on any other. Which generation of Neuron's hardware there is, its plugin finds out.
-fn hlo_for<'b>(executor: &dyn Executor, bundle: &'b Bundle, entry: &ModuleEntry) -> Result<Cow<'b, [u8]>> {
-    if !bundle.manifest.recipe.target.is_neuron() || executor.platform() != NEURON_PLATFORM {
-        return bundle.runnable_hlo(entry);
-    }
+/// The HLO of a module, kernels included.
+fn as_compiled<'b>(bundle: &'b Bundle, entry: &ModuleEntry) -> Result<Cow<'b, [u8]>> {
     let bytes = bundle.hlo(entry)?;
     twins::sound(bytes, &entry.name)?;
     Ok(Cow::Borrowed(bytes))
@@ -181,13 +224,19 @@ pub(crate) fn check_tensors(
     }
     let missing: Vec<&str> = names.iter().copied().filter(|name| !tensors.contains_key(*name)).collect();
     for name in tensors.keys().filter(|name| !names.contains(&name.as_str())) {
-        let help = match nearest(name, missing.iter().copied()) {
-            Some(candidate) => format!("did you mean `{candidate}`?"),
-            None => "remove it".to_owned(),
-        };
-        mistakes.push(Diagnostic::error(code, format!("{who} takes no tensor `{name}`")).help(help));
+        let error = Diagnostic::error(code, format!("{who} takes no tensor `{name}`"));
+        mistakes.push(error.help(unwanted(name, &missing)));
     }
     if mistakes.is_empty() { Ok(()) } else { Err(shorten(mistakes)) }
+}
+
+/// What to do about a tensor that is not wanted, where these are missing.
+pub(crate) fn unwanted(name: &str, missing: &[&str]) -> String {
+    match nearest(name, missing.iter().copied()) {
+        Some(candidate) => format!("did you mean `{candidate}`?"),
+        None if missing.len() > 1 => "give the tensors of this model: these look like those of another".to_owned(),
+        None => "remove it".to_owned(),
+    }
 }
 
 /// The first ten, with the number of the others.
@@ -224,5 +273,13 @@ mod tests {
             "the module `train_step` takes no tensor `bb`",
         ];
         assert_eq!(texts, expected);
+    }
+
+    #[test]
+    fn tensors_of_another_model_are_not_to_be_removed() {
+        let help = "give the tensors of this model: these look like those of another";
+        assert_eq!(unwanted("h.0.attn.weight", &["embed", "w"]), help);
+        assert_eq!(unwanted("h.0.attn.weight", &["w"]), "remove it");
+        assert_eq!(unwanted("embd", &["embed", "w"]), "did you mean `embed`?");
     }
 }

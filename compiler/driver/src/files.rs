@@ -3,6 +3,7 @@
 use halite_support::{Diagnostic, Result, codes};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
 
 /// What the names of files and folders begin with until they are whole and get their own.
 pub(crate) const UNFINISHED: &str = ".halite-";
@@ -34,16 +35,71 @@ pub fn read_text(path: &Path) -> Result<String> {
 /// # Errors
 /// When it cannot be written.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
-    let folder = folder_of(path);
-    std::fs::create_dir_all(&folder).map_err(|error| cannot("make the folder", &folder, &error))?;
-    let mut file = tempfile::Builder::new()
-        .prefix(UNFINISHED)
-        .permissions(permissions())
-        .tempfile_in(&folder)
-        .map_err(|error| cannot("write", path, &error))?;
-    file.write_all(bytes).map_err(|error| cannot("write", path, &error))?;
-    file.persist(path).map_err(|error| cannot("write", path, &error.error))?;
-    Ok(())
+    Unfinished::new(path, bytes)?.finish()
+}
+
+/// A file that is whole and does not have its name yet. Dropped without it, it is gone.
+pub(crate) struct Unfinished {
+    file: NamedTempFile,
+    path: PathBuf,
+}
+
+impl Unfinished {
+    /// Writes what is to become the file at `path`; missing folders are made.
+    ///
+    /// # Errors
+    /// When it cannot be written, or a folder has that name.
+    pub(crate) fn new(path: &Path, bytes: &[u8]) -> Result<Self> {
+        let folder = folder_of(path);
+        std::fs::create_dir_all(&folder).map_err(|error| cannot("make the folder", &folder, &error))?;
+        if path.is_dir() {
+            return Err(cannot("write", path, &std::io::ErrorKind::IsADirectory.into()));
+        }
+        let mut file = tempfile::Builder::new()
+            .prefix(UNFINISHED)
+            .permissions(permissions())
+            .tempfile_in(&folder)
+            .map_err(|error| cannot("write", path, &error))?;
+        file.write_all(bytes).map_err(|error| cannot("write", path, &error))?;
+        Ok(Self { file, path: path.to_path_buf() })
+    }
+
+    /// Gives it its name, in place of the file that has it.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub(crate) fn finish(self) -> Result<()> {
+        self.file.persist(&self.path).map_err(|error| cannot("write", &self.path, &error.error))?;
+        Ok(())
+    }
+
+    /// Gives files their names in this order. Where one cannot get its own, none of them stays.
+    ///
+    /// # Errors
+    /// As [`finish`](Self::finish).
+    pub(crate) fn finish_all(files: Vec<Self>) -> Result<()> {
+        let mut finished: Vec<PathBuf> = Vec::new();
+        for file in files {
+            let path = file.path.clone();
+            if let Err(error) = file.finish() {
+                finished.iter().try_for_each(|path| remove(path))?;
+                return Err(error);
+            }
+            finished.push(path);
+        }
+        Ok(())
+    }
+}
+
+/// Removes a file, if there is one.
+///
+/// # Errors
+/// When it cannot be removed.
+pub(crate) fn remove(path: &Path) -> Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(cannot("remove", path, &error)),
+        _ => Ok(()),
+    }
 }
 
 /// The folder a path lies in; `.` for a bare name.
@@ -100,6 +156,22 @@ mod tests {
         write(&path, b"two").unwrap();
         assert_eq!(read_text(&path).unwrap(), "two");
         assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn several_files_get_their_names_or_none_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let files = || ["a", "b"].map(|name| Unfinished::new(&path(name), name.as_bytes()).unwrap()).into();
+        Unfinished::finish_all(files()).unwrap();
+        assert_eq!(read_text(&path("b")).unwrap(), "b");
+        let again = files();
+        remove(&path("b")).unwrap();
+        std::fs::create_dir(path("b")).unwrap();
+        Unfinished::finish_all(again).unwrap_err();
+        assert!(Unfinished::new(&path("b"), b"b").is_err());
+        let left = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        assert_eq!(left.collect::<Vec<_>>(), ["b"]);
     }
 
     #[test]

@@ -77,7 +77,7 @@ impl Imported {
 /// Reads a `config.json`.
 ///
 /// # Errors
-/// When it is not JSON or of a family that Halite does not have; every key that is unknown, missing, or has a value for
+/// When it is not JSON, states a key twice or is of a family that Halite does not have; every key that is unknown, missing, or has a value for
 /// which Halite has no model.
 pub(crate) fn import(file: &SourceFile) -> Result<Imported, Diagnostics> {
     read::import(file.id(), file.text())

@@ -4,7 +4,8 @@ mod weights;
 
 pub use weights::{state_from_checkpoint, state_from_weights};
 
-use crate::bundle::{Bundle, read::check_buffers};
+use crate::bundle::Bundle;
+use crate::bundle::read::{check_buffers, contradiction};
 use crate::random::Stream;
 use crate::tensors::Tensors;
 use halite_spec::{Buffer, BufferInit, BufferSlot, Manifest};
@@ -23,7 +24,7 @@ const CHUNK: usize = 1 << 16;
 /// master is the master rounded to nearest, so that the two never disagree.
 ///
 /// # Errors
-/// When the manifest contradicts itself, which one that was read or compiled does not.
+/// When the manifest contradicts itself, which one that was read or compiled does not, or there is no memory for a tensor.
 pub fn initial_state(bundle: &Bundle, seed: u64) -> std::result::Result<Tensors, Diagnostics> {
     initial_state_of(&bundle.manifest, seed)
 }
@@ -34,26 +35,28 @@ pub fn initial_state(bundle: &Bundle, seed: u64) -> std::result::Result<Tensors,
 /// As [`initial_state`].
 pub(crate) fn initial_state_of(manifest: &Manifest, seed: u64) -> std::result::Result<Tensors, Diagnostics> {
     check(manifest)?;
-    let masters = masters(manifest);
+    let (masters, threads) = (masters(manifest), threads());
     let start = |buffer: &Buffer| {
         let through = masters.get(&buffer.name).copied().unwrap_or(DType::F64);
-        Some(Filling::of(buffer, through, seed)?.fill(buffer).map(|tensor| (buffer.name.clone(), tensor)))
+        Some(Filling::of(buffer, through, seed, threads)?.fill(buffer).map(|tensor| (buffer.name.clone(), tensor)))
     };
     manifest.buffers.iter().filter_map(start).collect::<Result<Tensors>>().map_err(Diagnostics::from)
 }
 
 /// What is built on: that buffers go together.
 fn check(manifest: &Manifest) -> std::result::Result<(), Diagnostics> {
-    check_buffers(&manifest.buffers).map_err(|reason| {
-        let error = Diagnostic::error(codes::BUNDLE, format!("the manifest contradicts itself: {reason}"));
-        vec![error.help("compile the bundle again")]
-    })
+    Ok(check_buffers(&manifest.buffers).map_err(|reason| contradiction(&reason))?)
 }
 
 /// The element type of the master of each weight that has one.
 fn masters(manifest: &Manifest) -> IndexMap<&String, DType> {
     let masters = manifest.buffers.iter().filter(|buffer| buffer.slot == BufferSlot::Master);
     masters.filter_map(|buffer| Some((buffer.of.as_ref()?, buffer.dtype))).collect()
+}
+
+/// How many threads fill a tensor.
+fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZero::get)
 }
 
 /// How a buffer is filled.
@@ -69,8 +72,7 @@ struct Filling {
 
 impl Filling {
     /// How a buffer of the state is filled.
-    fn of(buffer: &Buffer, through: DType, seed: u64) -> Option<Self> {
-        let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+    fn of(buffer: &Buffer, through: DType, seed: u64, threads: usize) -> Option<Self> {
         Some(Self { init: buffer.init?, dtype: buffer.dtype, through, seed, threads })
     }
 
@@ -92,22 +94,35 @@ impl Filling {
 
     /// A tensor with the samples of the weight `key`.
     fn tensor(self, key: &str, shape: &[usize]) -> Result<HostTensor> {
+        let Self { init, dtype, through, seed, threads } = self;
         let shape = Shape::from(shape);
-        Ok(match self.init {
-            BufferInit::Zeros => HostTensor::zeros(self.dtype, shape),
+        let mut bytes = zeros(key, shape.num_elements(), dtype.size())?;
+        match init {
+            BufferInit::Zeros => {}
             BufferInit::Ones => {
-                let ones = std::iter::repeat_n(1.0, shape.num_elements());
-                HostTensor::from_f64s(self.dtype, shape, ones)
+                let one = HostTensor::scalar(dtype, 1.0);
+                bytes.chunks_mut(dtype.size()).for_each(|element| element.copy_from_slice(one.bytes()));
             }
             BufferInit::Normal(std) => {
-                let Self { dtype, through, seed, .. } = self;
                 let samples = Samples { stream: Stream::new(seed, key), std, through, dtype };
-                let mut bytes = vec![0; shape.num_elements() * dtype.size()];
-                samples.fill(&mut bytes, self.threads);
-                HostTensor::from_bytes(dtype, shape, bytes).map_err(|_| Diagnostic::bug("samples of another size"))?
+                samples.fill(&mut bytes, threads);
             }
-        })
+        }
+        HostTensor::from_bytes(dtype, shape, bytes).map_err(|_| Diagnostic::bug("a state of another size"))
     }
+}
+
+/// The bytes of the tensor `name`, unless there is no memory for them.
+fn zeros(name: &str, elements: usize, size: usize) -> Result<Vec<u8>> {
+    let (length, mut bytes) = (elements.saturating_mul(size), Vec::new());
+    bytes.try_reserve_exact(length).map_err(|_| {
+        Diagnostic::error(
+            codes::RUNTIME_EXECUTE,
+            format!("there is no memory for `{name}`, which takes {length} bytes"),
+        )
+    })?;
+    bytes.resize(length, 0);
+    Ok(bytes)
 }
 
 /// Normal samples of one buffer.
@@ -235,6 +250,15 @@ mod tests {
     }
 
     #[test]
+    fn a_tensor_that_memory_cannot_hold_is_refused() {
+        for init in [BufferInit::Zeros, BufferInit::Ones, BufferInit::Normal(1.0)] {
+            let filling = Filling { init, dtype: DType::F32, through: DType::F64, seed: 0, threads: 1 };
+            let error = filling.tensor("w", &[1 << 30, 1 << 31]).unwrap_err();
+            assert_eq!(error.message(), "there is no memory for `w`, which takes 9223372036854775808 bytes");
+        }
+    }
+
+    #[test]
     fn a_manifest_that_contradicts_itself_is_refused() {
         type Change = fn(&mut Buffer);
         let message = |change: Change| {
@@ -242,7 +266,22 @@ mod tests {
             bundle.manifest.buffers.iter_mut().filter(|buffer| buffer.packing.is_some()).for_each(change);
             initial_state(&bundle, 0).unwrap_err().remove(0).message().to_owned()
         };
-        let tampered: [(Change, &str); 5] = [
+        let tampered: [(Change, &str); 11] = [
+            (|buffer| buffer.dtype = DType::S32, "the buffer `qkv` is `s32`, which is not a type of floats"),
+            (
+                |buffer| buffer.init = Some(BufferInit::Normal(f64::NAN)),
+                "`qkv` starts from samples of the deviation NaN",
+            ),
+            (|buffer| buffer.init = Some(BufferInit::Normal(f64::INFINITY)), "samples of the deviation inf"),
+            (|buffer| buffer.init = Some(BufferInit::Normal(-0.5)), "samples of the deviation -0.5"),
+            (
+                |buffer| buffer.packing.as_mut().unwrap().ranks = 1 << 40,
+                "`qkv` is packed for 1099511627776 ranks, at most 65536 can be",
+            ),
+            (
+                |buffer| buffer.packing.as_mut().unwrap().parts[0].shape = vec![0, 8],
+                "`qkv` packs `q`, which has no elements",
+            ),
             (|buffer| buffer.shape[1] = 6, "the buffer `qkv` has another shape than its packing"),
             (|buffer| buffer.shape = vec![usize::MAX, 2], "the buffer `qkv` is too large"),
             (

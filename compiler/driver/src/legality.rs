@@ -16,6 +16,7 @@ use std::collections::BTreeSet;
 
 /// What a target says of one module.
 #[derive(Clone, PartialEq, Debug, Default)]
+#[non_exhaustive]
 pub struct Legality {
     /// Rules that are broken; equal ones of different layers as one.
     pub findings: Vec<Repeated>,
@@ -25,11 +26,19 @@ pub struct Legality {
 
 /// An error or warning, and how often a module gives cause for it.
 #[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
 pub struct Repeated {
     /// The error or warning.
     pub finding: Diagnostic,
     /// How often.
     pub times: usize,
+}
+
+impl Repeated {
+    /// An error or warning that a module gives cause for so many times.
+    pub fn new(finding: Diagnostic, times: usize) -> Self {
+        Self { finding, times }
+    }
 }
 
 /// The rules that a recipe holds its modules to, under its flags.

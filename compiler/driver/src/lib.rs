@@ -25,13 +25,15 @@
 //! # }
 //! ```
 //!
-//! Nothing is global: sessions are independent, are shared by as many threads as there are, and give the same bytes in each.
-//! No function of this library prints, ends the process or changes its environment. What there is to say comes back as
-//! [`Diagnostic`](support::Diagnostic)s, which [`render`] turns into text.
+//! Sessions are independent, can be shared by as many threads as there are, and give the same bytes in each; only a PJRT
+//! plugin, once opened, stays loaded for the process. No function of this library prints or ends the process. What there is
+//! to say comes back as [`Diagnostic`](support::Diagnostic)s, which [`render`] turns into text.
 //!
 //! # Models and recipes in Rust
 //!
-//! [`Session::model`] starts a model with the names and checks of the model language ([`model`]); recipes are values too.
+//! [`Session::model`] starts a model with the names and checks of the model language ([`model`]); recipes are values too. The
+//! HLO of a model is the same byte for byte, however it was written, but for the positions in its metadata, which name lines
+//! of Rust here and lines of text there; [`LowerOptions::without_positions`](ir::LowerOptions) leaves them out.
 //!
 //! ```
 //! use halite::compile::CompileOptions;

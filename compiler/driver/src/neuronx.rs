@@ -43,7 +43,7 @@ pub struct Options<'a> {
     pub output: &'a Path,
     /// How many compilers may run at once, at least one.
     pub jobs: usize,
-    /// How long one may run.
+    /// How long one may run before it is ended and its task fails; `None` for as long as it takes.
     pub timeout: Option<Duration>,
     /// Becomes true when everything is to stop: compilers are ended then, and nothing more is started.
     pub interrupt: &'a AtomicBool,
@@ -68,7 +68,8 @@ pub trait Observer: Sync {
 
 /// Has every task compiled that the store does not hold, and puts the NEFFs into the output folder.
 ///
-/// A task that fails does not stop the others; its [`Outcome`] says why. Outcomes are in the order of the tasks.
+/// A task that fails does not stop the others; its [`Outcome`] says why, also where the interrupt stopped it. Outcomes are
+/// in the order of the tasks.
 ///
 /// # Errors
 /// When the output folder cannot be made.

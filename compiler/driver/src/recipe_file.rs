@@ -14,27 +14,45 @@ pub(crate) use rules::check as check_rules;
 
 use crate::source::known;
 use halite_spec::Recipe;
-use halite_support::{Diagnostic, Diagnostics, FileId, SourceMap, Span};
+use halite_support::{Diagnostic, Diagnostics, FileId, SourceMap, Span, sort_by_place};
 use indexmap::IndexMap;
 
 /// Where a recipe says what: the span of each entry by its dotted path, entries of lists by their position from 0.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Places(IndexMap<String, Span>);
+pub struct Places {
+    entries: IndexMap<String, Span>,
+    /// The texts that the entries are read from, in this order.
+    texts: Vec<FileId>,
+}
 
 impl Places {
     /// Where the entry of a path stands, e.g. `optimizer.adamw.lr`; `None` when the recipe leaves it out.
     pub fn get(&self, path: &str) -> Option<Span> {
-        self.0.get(path).copied()
+        self.entries.get(path).copied()
     }
 
     /// Says where an entry stands that the recipe leaves out and another file states.
     pub(crate) fn add(&mut self, path: String, place: Span) {
-        self.0.entry(path).or_insert(place);
+        self.entries.entry(path).or_insert(place);
+        if !self.texts.contains(&place.file) {
+            self.texts.push(place.file);
+        }
     }
 
     /// Where an entry stands, or else the innermost table or list that would hold it.
     pub fn nearest(&self, path: &str) -> Option<Span> {
         self.get(path).or_else(|| self.nearest(path.rsplit_once('.')?.0))
+    }
+
+    /// The texts that say it, in this order: the recipe, one laid over it, each override, a `config.json`.
+    pub(crate) fn texts(&self) -> &[FileId] {
+        &self.texts
+    }
+
+    /// The mistakes in these texts, in their order, if there are any.
+    fn refuse(&self, mut mistakes: Diagnostics) -> Result<(), Diagnostics> {
+        sort_by_place(&mut mistakes, &self.texts);
+        if mistakes.is_empty() { Ok(()) } else { Err(mistakes) }
     }
 }
 
@@ -44,7 +62,8 @@ impl Places {
 /// configuration. Each override becomes a source text of its own, so that diagnostics can point into it.
 ///
 /// # Errors
-/// When the text is not among `sources`; every mistake that was found, in the order of the text.
+/// When the text is not among `sources`; every mistake that was found, in the order of the text and then of the
+/// overrides.
 pub fn load(file: FileId, overrides: &[String], sources: &mut SourceMap) -> Result<(Recipe, Places), Diagnostics> {
     load_over(file, None, overrides, sources)
 }
@@ -61,25 +80,23 @@ pub(crate) fn load_over(
     sources: &mut SourceMap,
 ) -> Result<(Recipe, Places), Diagnostics> {
     let mut root = tree::parse(file, known(file, sources)?.text())?;
+    let mut places = Places { texts: [file].into_iter().chain(layer).collect(), ..Places::default() };
     let mut mistakes = Vec::new();
     if let Some(layer) = layer {
         layer::lay(&mut root, tree::parse(layer, known(layer, sources)?.text())?, &mut mistakes);
     }
     for text in overrides {
-        mistakes.extend(overrides::apply(&mut root, text, sources).err());
+        let file = sources.add(format!("--set {text}"), text);
+        places.texts.push(file);
+        mistakes.extend(overrides::apply(&mut root, file, text).err());
     }
     check::check(&root, &mut mistakes);
-    if !mistakes.is_empty() {
-        return Err(mistakes);
-    }
-    let unexpected =
-        |error: toml::de::Error| vec![Diagnostic::bug(format!("the recipe's schema: {}", error.message()))];
+    places.refuse(mistakes)?;
+    let unexpected = |error: toml::de::Error| Diagnostic::bug(format!("the recipe's schema: {}", error.message()));
     let recipe = root.to_toml().try_into().map_err(unexpected)?;
-    let mut places = Places::default();
-    root.places("", &mut places.0);
-    let mut mistakes = rules::check(&recipe, &places);
-    sources.sort(&mut mistakes);
-    if mistakes.is_empty() { Ok((recipe, places)) } else { Err(mistakes) }
+    root.places("", &mut places.entries);
+    places.refuse(rules::check(&recipe, &places))?;
+    Ok((recipe, places))
 }
 
 /// The path of a key in the table at `path`.
@@ -227,13 +244,27 @@ mod tests {
         let text =
             "halite = 1\nbacth = 2\nseq = 0\nmodel.name = 'llama'\n[optimizer.adamw]\nlr = 'x'\nbetas = [0.9, 1.0]\n";
         let expected = [
+            "r.toml:1:1 the recipe lacks `batch` (add `batch = ...`: a whole number from 1 to 16777216)",
             "r.toml:2:1 unknown key `bacth` (did you mean `batch`?)",
             "r.toml:3:7 `seq` is 0, expected a whole number from 1 to 16777216 (set `seq` to such a number)",
             "r.toml:6:6 `optimizer.adamw.lr` is a string, expected a number greater than 0 (set `optimizer.adamw.lr` to such a number)",
             "r.toml:7:15 `optimizer.adamw.betas` has 1, expected a number at least 0 and less than 1 (set `optimizer.adamw.betas` to two such numbers)",
-            "r.toml:1:1 the recipe lacks `batch` (add `batch = ...`: a whole number from 1 to 16777216)",
         ];
         assert_eq!(read(text, &[]).unwrap_err(), expected);
+    }
+
+    /// Whatever the session read before.
+    #[test]
+    fn mistakes_of_the_recipe_stand_before_those_of_overrides() {
+        let mut sources = SourceMap::new();
+        let overrides = ["bad", "batch=-1"].map(str::to_owned);
+        for text in overrides.iter().rev() {
+            sources.add(format!("--set {text}"), text);
+        }
+        let file = sources.add("r.toml", MINIMAL.replace("seq = 8", "seq = 0"));
+        let mistakes = load(file, &overrides, &mut sources).unwrap_err();
+        let name = |mistake: &Diagnostic| sources.file(mistake.primary().unwrap().span.file).unwrap().name().to_owned();
+        assert_eq!(mistakes.iter().map(name).collect::<Vec<_>>(), ["r.toml", "--set bad", "--set batch=-1"]);
     }
 
     #[test]

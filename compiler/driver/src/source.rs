@@ -6,7 +6,7 @@ use crate::recipe_file::{self, Places};
 use halite_lang::Elaborated;
 use halite_spec::Recipe;
 use halite_support::nearest::suggestion;
-use halite_support::{Diagnostic, Diagnostics, FileId, SourceFile, SourceMap, Span, codes};
+use halite_support::{Diagnostic, Diagnostics, FileId, SourceFile, SourceMap, Span, codes, sort_by_place};
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
@@ -117,7 +117,7 @@ impl Source {
     pub fn new(recipe: Recipe, model: impl Into<ModelInput>, sources: &mut SourceMap) -> Result<Self, Diagnostics> {
         let text = toml::to_string(&recipe).map_err(|error| {
             let message = format!("the recipe holds a value that TOML cannot: {error}");
-            vec![Diagnostic::error(codes::RECIPE_RANGE, message).help("choose a value that TOML can hold")]
+            Diagnostic::error(codes::RECIPE_RANGE, message).help("choose a value that TOML can hold")
         })?;
         let recipe_source = sources.add("<recipe>", text);
         let (recipe, places) = recipe_file::load(recipe_source, &[], sources)?;
@@ -133,6 +133,13 @@ impl Source {
             ModelInput::Built(model) => Model::Built(Arc::new(model)),
         };
         Ok(Self { name: name.clone(), recipe, recipe_source, places, model_name: name, model, warnings: Vec::new() })
+    }
+
+    /// Puts mistakes in the order of its texts: those that say the recipe, then the model.
+    pub(crate) fn sort(&self, mistakes: &mut [Diagnostic]) {
+        let model = self.model.span().map(|span| span.file);
+        let texts: Vec<FileId> = self.places.texts().iter().copied().chain(model).collect();
+        sort_by_place(mistakes, &texts);
     }
 }
 
@@ -168,7 +175,7 @@ pub(crate) fn load_over(
                 let file = sources.add(format!("<{input}.toml>"), text);
                 from_recipe(input.to_owned(), file, Path::new("."), changes, sources)
             }
-            None => Err(vec![unknown_input(input)]),
+            None => Err(unknown_input(input).into()),
         },
     }
 }
@@ -231,7 +238,7 @@ pub(crate) fn registered(name: String, text: impl Into<String>, sources: &mut So
 pub(crate) fn known(file: FileId, sources: &SourceMap) -> Result<&SourceFile, Diagnostics> {
     let foreign = || {
         let error = Diagnostic::error(codes::INPUT, "the text is not among the sources at hand");
-        vec![error.help("add it to the `sources` of the session that reads it")]
+        error.help("add it to the `sources` of the session that reads it")
     };
     Ok(sources.file(file).ok_or_else(foreign)?)
 }

@@ -66,20 +66,22 @@ fn to_host(name: &str, view: &TensorView<'_>, path: &Path) -> Result<HostTensor>
 /// # Errors
 /// When the file cannot be written.
 pub fn write(path: &Path, tensors: &Tensors) -> Result<()> {
-    write_marked(path, tensors, None)
+    files::write(path, &to_bytes(tensors, None)?)
 }
 
-/// As [`write`], with a mark for readers of checkpoints beside the tensors: a key and its value.
+/// The bytes of a file of tensors, with a mark for readers of checkpoints beside them: a key and its value.
 ///
 /// # Errors
-/// As [`write`].
-pub(crate) fn write_marked(path: &Path, tensors: &Tensors, mark: Option<(&str, &str)>) -> Result<()> {
+/// A bug, where the tensors have no such form.
+pub(crate) fn to_bytes<'a>(
+    tensors: impl IntoIterator<Item = (&'a String, &'a HostTensor)>,
+    mark: Option<(&str, &str)>,
+) -> Result<Vec<u8>> {
     let mark = mark.map(|(key, value)| [(key.to_owned(), value.to_owned())].into());
-    let views = tensors.iter().map(|(name, tensor)| Ok((name.as_str(), to_view(name, tensor)?)));
+    let views = tensors.into_iter().map(|(name, tensor)| Ok((name.as_str(), to_view(name, tensor)?)));
     let views = views.collect::<Result<Vec<_>>>()?;
-    let bytes = safetensors::serialize(views, mark)
-        .map_err(|error| Diagnostic::bug(format!("tensors cannot be put into a file: {error}")))?;
-    files::write(path, &bytes)
+    safetensors::serialize(views, mark)
+        .map_err(|error| Diagnostic::bug(format!("tensors cannot be put into a file: {error}")))
 }
 
 fn to_view<'a>(name: &str, tensor: &'a HostTensor) -> Result<TensorView<'a>> {

@@ -3,15 +3,17 @@
 #![allow(clippy::unwrap_used, reason = "this is test code")]
 
 use halite::compile::CompileOptions;
-use halite::execute::LoadedModule;
+use halite::execute::{Kernels, LoadedModule};
 use halite::session::Session;
-use halite::{Bundle, source};
-use halite_runtime::{Buffer, DeviceBuffer, Executable, Executor, Program, Result, RuntimeError};
+use halite::{Bundle, TrainStep, source};
+use halite_runtime::{
+    Buffer, DeviceBuffer, Executable, Executor, Input, MemoryStats, Program, Result, RuntimeError, Signature,
+};
 use halite_spec::ModuleRole;
 use halite_tensor::HostTensor;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
-/// An executor of any platform that keeps the HLO it is to compile and goes no further.
+/// An executor of any platform that keeps the HLO it is to compile and runs nothing.
 struct Recorder {
     platform: &'static str,
     hlo: Mutex<Vec<u8>>,
@@ -32,7 +34,7 @@ impl Executor for Recorder {
 
     fn compile(&self, program: &Program<'_>) -> Result<Box<dyn Executable>> {
         *self.hlo.lock().unwrap() = program.hlo().to_vec();
-        Err(RuntimeError::Unsupported("recorded".to_owned()))
+        Ok(Box::new(Recorded(program.signature().clone())))
     }
 
     fn upload(&self, _tensor: &HostTensor, _device: usize) -> Result<Buffer> {
@@ -40,12 +42,37 @@ impl Executor for Recorder {
     }
 }
 
+struct Recorded(Signature);
+
+impl Executable for Recorded {
+    fn signature(&self) -> &Signature {
+        &self.0
+    }
+
+    fn devices(&self) -> &[usize] {
+        &[0]
+    }
+
+    fn memory_stats(&self) -> Result<MemoryStats> {
+        Ok(MemoryStats::default())
+    }
+
+    fn execute_replicas(&self, _inputs: Vec<Vec<Input<'_>>>) -> Result<Vec<Vec<Buffer>>> {
+        Err(RuntimeError::Unsupported("this executor runs nothing".to_owned()))
+    }
+}
+
 /// The HLO that an executor of a platform gets of the first module of a bundle.
 fn handed_to(platform: &'static str, bundle: &Bundle) -> Vec<u8> {
+    handed_with(platform, bundle, Kernels::ByPlatform)
+}
+
+fn handed_with(platform: &'static str, bundle: &Bundle, kernels: Kernels) -> Vec<u8> {
     let recorder = Recorder { platform, hlo: Mutex::default() };
-    let error = LoadedModule::load(&recorder, bundle, &bundle.manifest.modules[0]).unwrap_err();
-    assert_eq!(error.message(), "recorded");
-    recorder.hlo.into_inner().unwrap()
+    let module = LoadedModule::load_with(&recorder, bundle, &bundle.manifest.modules[0], kernels).unwrap();
+    let hlo = recorder.hlo.into_inner().unwrap();
+    assert_eq!(module.calls_kernels(), calls_kernels(&hlo), "{platform}");
+    hlo
 }
 
 fn compile(target: &str) -> Bundle {
@@ -74,6 +101,22 @@ fn kernels_run_on_the_platform_of_their_target_and_twins_elsewhere() {
     // What is compiled for the CPU has no kernels, and is the same everywhere.
     let bundle = compile("cpu");
     assert!(handed_to("neuron", &bundle) == handed_to("cpu", &bundle));
+}
+
+#[test]
+fn the_choice_of_kernels_can_be_made() {
+    let bundle = compile("trn2");
+    let module = &bundle.manifest.modules[0];
+    assert!(handed_to("Neuron", &bundle) == bundle.hlo(module).unwrap());
+    for platform in ["neuron", "axon"] {
+        assert!(handed_with(platform, &bundle, Kernels::Called) == bundle.hlo(module).unwrap());
+        assert!(handed_with(platform, &bundle, Kernels::Twins) == *bundle.runnable_hlo(module).unwrap());
+        let executor = Arc::new(Recorder { platform, hlo: Mutex::default() });
+        let step = |kernels| TrainStep::load_with(executor.clone(), &bundle, kernels).unwrap();
+        assert!(step(Kernels::Called).calls_kernels() && !step(Kernels::Twins).calls_kernels());
+    }
+    let bundle = compile("cpu");
+    assert!(handed_with("neuron", &bundle, Kernels::Called) == handed_to("cpu", &bundle));
 }
 
 #[test]

@@ -5,7 +5,7 @@
 use halite::compile::CompileOptions;
 use halite::execute::LoadedModule;
 use halite::session::Session;
-use halite::source;
+use halite::{Bundle, source};
 use halite_hlo::proto::{HloInstructionProto, HloModuleProto};
 use halite_runtime::{ClientOptions, Pjrt, find_plugin};
 use halite_spec::ModuleRole;
@@ -16,12 +16,16 @@ fn parameter(module: &mut HloModuleProto) -> &mut HloInstructionProto {
     entry.instructions.iter_mut().find(|inst| inst.opcode == "parameter").unwrap()
 }
 
-#[test]
-fn unsound_modules_do_not_reach_xla() {
+fn forward() -> Bundle {
     let mut session = Session::new();
     let source = source::load("tiny", &["layers=1".to_owned()], &mut session.sources).unwrap();
     let options = CompileOptions { roles: vec![ModuleRole::Forward], ..CompileOptions::default() };
-    let bundle = session.compile(&source, &options).unwrap().bundle;
+    session.compile(&source, &options).unwrap().bundle
+}
+
+#[test]
+fn unsound_modules_do_not_reach_xla() {
+    let bundle = forward();
     let entry = bundle.manifest.modules[0].clone();
     let executor = Pjrt::open(&find_plugin(None).unwrap(), &ClientOptions::default()).unwrap();
     assert!(LoadedModule::load(&executor, &bundle, &entry).is_ok());
@@ -38,4 +42,18 @@ fn unsound_modules_do_not_reach_xla() {
         let error = LoadedModule::load(&executor, &tampered, &entry).unwrap_err();
         assert!(error.message().starts_with("the HLO of `forward` is not sound: "), "{error}");
     }
+}
+
+#[test]
+fn an_input_that_is_listed_twice_is_refused() {
+    let bundle = forward();
+    let mut entry = bundle.manifest.modules[0].clone();
+    let name = entry.inputs[0].name.clone();
+    entry.inputs[1] = entry.inputs[0].clone();
+    let executor = Pjrt::open(&find_plugin(None).unwrap(), &ClientOptions::default()).unwrap();
+    let error = LoadedModule::load(&executor, &bundle, &entry).unwrap_err();
+    assert!(
+        error.message().ends_with(&format!("the input `{name}` of the module `forward` is listed twice")),
+        "{error}"
+    );
 }

@@ -14,8 +14,8 @@ use halite_tensor::{DType, HostTensor};
 use smallvec::SmallVec;
 use std::fmt;
 
-/// Everything the compiler knows about an op. There are no hidden defaults: an op that has no gradient, no lowering or
-/// no samples says so and why.
+/// Everything the compiler knows about an op. An op that has no gradient, no lowering or no samples says so and why; what
+/// element-wise ops have in common is written once, in `ops/elementwise.rs`.
 pub trait OpDef: fmt::Debug + sealed::Sealed {
     /// The name in IR text: the StableHLO mnemonic where there is one.
     fn name(&self) -> &str;

@@ -5,6 +5,12 @@ use halite_support::{Diagnostic, Name, Result, codes};
 use indexmap::IndexMap;
 use std::sync::Arc;
 
+/// The words of the model language, which are not read as names.
+const WORDS: [&str; 18] = [
+    "model", "config", "require", "let", "fn", "param", "for", "in", "output", "return", "as", "true", "false", "and",
+    "or", "not", "if", "else",
+];
+
 /// Composites by name. A value owned by the session, never global state.
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
@@ -21,12 +27,18 @@ impl Registry {
         registry
     }
 
-    /// Adds a composite.
+    /// Adds a composite. Models call it by its name: an ASCII letter, then ASCII letters, digits and `_`.
     ///
     /// # Errors
-    /// When a primitive or another composite has its name.
+    /// When its name is not of that form or a word of the model language, or when a primitive or another composite has it.
     pub fn register(&mut self, composite: Arc<dyn CompositeDef>) -> Result<()> {
         let name = Name::from(composite.name());
+        name.check("composite", "_")?;
+        if WORDS.contains(&&*name) {
+            return Err(Diagnostic::error(codes::NAME, format!("a composite cannot be named `{name}`"))
+                .note("that is a word of the model language, so that no model could call it")
+                .help(format!("name it otherwise, e.g. `own_{name}`")));
+        }
         if crate::ops::Op::primitive(&name).is_some() || self.composites.contains_key(&name) {
             return Err(Diagnostic::error(codes::DUPLICATE, format!("an op named `{name}` exists already")));
         }

@@ -336,6 +336,10 @@ impl Slot {
     }
 }
 
+/// The results of a training step that are not state, by name and in order: the mean loss, the norm of the gradient before
+/// clipping, the learning rate, and how many elements the loss is the mean of.
+pub const METRICS: [&str; 4] = ["loss", "grad_norm", "learning_rate", "count"];
+
 /// A result of a function.
 #[derive(Clone, Debug)]
 pub struct FuncResult {

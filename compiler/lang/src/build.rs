@@ -88,9 +88,11 @@ impl fmt::Debug for ModelBuilder<'_> {
 type Caller = &'static Location<'static>;
 
 impl<'r> ModelBuilder<'r> {
-    /// An empty model whose weights are `f32`, with the composites of a registry.
+    /// An empty model whose weights are `f32`, with the composites of a registry. What has a name, the model too, is named
+    /// as in the model language: by letters, digits and `_`, not starting with a digit, and by no word of the language.
+    #[track_caller]
     pub fn new(name: impl Into<Name>, registry: &'r Registry) -> Self {
-        Self { registry, float: DType::F32, state: RefCell::new(State::new(name.into())) }
+        Self { registry, float: DType::F32, state: RefCell::new(State::new(name.into(), Location::caller())) }
     }
 
     /// The same model with another element type for weights and for what stands for `float` in a model text. Where it is

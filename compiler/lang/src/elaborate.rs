@@ -7,7 +7,7 @@ mod function;
 mod site;
 
 use crate::ast::{Call, Expr};
-use crate::ops::{MAX_DEPTH, Ops, Place, Value, too_long};
+use crate::ops::{MAX_DEPTH, Names, Ops, Place, Value, too_long};
 use crate::options::{ConfigValue, Options};
 use crate::parse::parse;
 use crate::resolve::{Program, resolve};
@@ -33,8 +33,8 @@ pub struct Elaborated {
 /// Makes a model text into IR. `file` is what spans refer to.
 ///
 /// # Errors
-/// Every mistake in the text, and every override that the model does not take, in source order. A text that leaves the
-/// grammar gives one diagnostic.
+/// Every mistake in the text, then every override that the model does not take and that another text states, each in
+/// source order, the other texts in the order of the overrides. A text that leaves the grammar gives one diagnostic.
 pub fn elaborate(file: FileId, text: &str, options: &Options, registry: &Registry) -> Result<Elaborated, Diagnostics> {
     let model = parse(file, text)?;
     let (program, findings) = resolve(&model, registry);
@@ -45,7 +45,7 @@ pub fn elaborate(file: FileId, text: &str, options: &Options, registry: &Registr
     if !elaborator.broken_config {
         elaborator.main();
     }
-    elaborator.finish()?;
+    elaborator.finish(file)?;
     Ok(Elaborated { module, config, warnings: findings.warnings })
 }
 
@@ -75,7 +75,8 @@ struct Elaborator<'r, 'm> {
     scopes: Vec<Name>,
     /// The calls of model functions around the current statement.
     calls: Vec<Span>,
-    /// Each weight, with its declaration and the call that ran it.
+    /// The names of batches, weights and outputs.
+    names: Names<Declaration>,
     weights: IndexMap<Name, Weight>,
     outputs: IndexMap<Name, Eval<Tensor>>,
     depth: usize,
@@ -85,16 +86,23 @@ struct Elaborator<'r, 'm> {
     seen: IndexSet<(Span, &'static str)>,
 }
 
-/// Where a weight was declared.
+/// Where something was declared, and the call that ran the declaration.
+#[derive(Clone, Copy, Debug)]
+struct Declaration {
+    span: Span,
+    call: Option<Span>,
+}
+
+/// A weight.
 #[derive(Clone, Copy, Debug)]
 struct Weight {
-    declaration: Span,
-    call: Option<Span>,
+    declared: Declaration,
     value: Tensor,
 }
 
 impl<'r, 'm> Elaborator<'r, 'm> {
     fn new(program: &'r Program<'m>, options: &'r Options, b: Builder<'r>, errors: Diagnostics) -> Self {
+        let seen = errors.iter().filter_map(|error| Some((error.primary()?.span, error.code().id))).collect();
         Self {
             program,
             options,
@@ -103,12 +111,13 @@ impl<'r, 'm> Elaborator<'r, 'm> {
             broken_config: false,
             scopes: Vec::new(),
             calls: Vec::new(),
+            names: Names::new(),
             weights: IndexMap::new(),
             outputs: IndexMap::new(),
             depth: 0,
             limit_reached: false,
             errors,
-            seen: IndexSet::new(),
+            seen,
         }
     }
 

@@ -8,13 +8,15 @@ mod arithmetic;
 mod builtins;
 mod entry;
 mod infix;
+mod names;
 mod place;
 mod slice;
 mod value;
 
 pub(crate) use arithmetic::finite;
 pub(crate) use builtins::{Given, is_builtin, unknown_op};
-pub(crate) use entry::{check_output, declared_twice, is_needed, mask_role, normal, unneeded};
+pub(crate) use entry::{is_needed, mask_role, normal, unneeded};
+pub(crate) use names::{Named, Names};
 pub(crate) use place::{Part, Place, Site};
 pub use slice::Subscript;
 pub(crate) use slice::{from_end, position};

@@ -36,6 +36,11 @@ pub(crate) fn parse(file: FileId, text: &str) -> Result<Model> {
     Ok(Model { name, items })
 }
 
+/// Whether a text is a name in the model language.
+pub(crate) fn is_name(text: &str) -> bool {
+    Grammar::parse(Rule::ident, text).is_ok_and(|pairs| pairs.as_str() == text)
+}
+
 /// The parts of a pair without keywords and marks; which ones there are follows from the grammar.
 struct Parts<'t>(std::iter::Peekable<Pairs<'t, Rule>>);
 

@@ -182,13 +182,100 @@ fn every_mistake_of_a_run_comes_back_with_its_place() {
         "`NaN` is not a finite number",
         "`a b` is not a name",
         "`` is not the name of a scope",
-        "there is a result named `loss` already",
+        "the training step needs the name `loss`, which an output has",
         "`hidden` must be even",
         "batch `late` is declared after parameter `v`",
     ];
     assert_eq!(found[1..], expected[1..], "{errors:?}");
     assert_eq!(errors[0].notes().last().unwrap(), &format!("at `build.rs:{}`, in `layers.0`", line - 4));
     assert_eq!(errors[1].notes().last().unwrap(), &format!("at `build.rs:{line}`"));
+}
+
+/// What a clash of names is called in a text and in Rust. `x` is the batch; in the text, `f` scales by a weight `w` and `g` by
+/// a weight `x`.
+macro_rules! clashes {
+    ($($text:literal = |$m:ident, $x:ident| $body:expr, $message:literal;)*) => {
+        #[test]
+        fn names_stand_for_one_thing() {
+            $({
+                let model = format!(
+                    "model m {{ fn f(a) {{ param w: [6] = ones return a * w }} fn g(a) {{ param x: [6] = ones return a * x }}
+                    fn main(x: float[4, 6]) {{ {} return sum(y), sum(full([1], 1.0)) }} }}",
+                    $text
+                );
+                assert_eq!(mistakes(from_text(&model)), [$message], "{}", $text);
+                let registry = Registry::builtin();
+                let $m = &ModelBuilder::new("m", &registry);
+                let $x = $m.batch("x", DType::F32, [4, 6]);
+                let y: Tensor<'_> = $body;
+                let errors = $m.finish(y.sum_all(), $m.full([1], 1.0).sum_all()).unwrap_err();
+                assert!(errors[0].help_text().is_some());
+                assert_eq!(mistakes(Err(errors)), [$message], "{}", $text);
+            })*
+        }
+    };
+}
+
+fn weight<'b>(m: &'b ModelBuilder<'b>, name: &str) -> Tensor<'b> {
+    m.param(name, [6], Init::Ones)
+}
+
+clashes! {
+    "y = g(x)" = |m, x| x * weight(m, "x"), "E0208: parameter `x` has the name of a batch";
+    "param loss: [6] = ones y = x * loss" = |m, x| x * weight(m, "loss"),
+        "E0208: the training step needs the name `loss`, which a parameter has";
+    "param step: [6] = ones y = x * step" = |m, x| x * weight(m, "step"),
+        "E0208: the training step needs the name `step`, which a parameter has";
+    "y = x * 2 count = y output count" = |m, x| { m.output("count", x); x },
+        "E0208: the training step needs the name `count`, which an output has";
+    "param w: [6] = ones y = x * w output w" = |m, x| { let w = weight(m, "w"); m.output("w", w); x * w },
+        "E0208: output `w` has the name of a parameter";
+    "w = x output w y = f(x)" = |m, x| { m.output("w", x); x * weight(m, "w") },
+        "E0208: parameter `w` has the name of an output";
+    "y = x * 2 output x" = |m, x| { m.output("x", x); x * 2 }, "E0208: output `x` has the name of a batch";
+    "y = x * 2 output y, y" = |m, x| { m.output("y", x); m.output("y", x); x },
+        "E0208: there is a result named `y` already";
+    "y = f(f(x))" = |m, x| x * weight(m, "w") * weight(m, "w"), "E0208: parameter `w` is declared twice";
+    "y = f(f(x) as m)" = |m, x| m.scope("m", || x * weight(m, "w")) * weight(m, "w"),
+        "E0208: the optimizer's state for `w` has the name of parameter `m.w`";
+    "y = f(f(x)) as v" = |m, x| { let y = x * weight(m, "w"); m.scope("v", || y * weight(m, "w")) },
+        "E0208: the optimizer's state for `w` has the name of parameter `v.w`";
+}
+
+#[test]
+fn a_taken_name_says_where_it_was_first_taken() {
+    let registry = Registry::builtin();
+    let m = ModelBuilder::new("m", &registry);
+    let x = m.batch("x", DType::F32, [6]);
+    let line = line!() - 1;
+    let errors = m.finish((x * m.param("x", [6], Init::Ones)).sum_all(), x.sum_all()).unwrap_err();
+    let places = [format!("first at `build.rs:{line}`"), format!("at `build.rs:{}`", line + 2)];
+    assert_eq!(errors[0].notes(), places);
+}
+
+#[test]
+fn names_and_numbers_are_those_that_texts_can_say() {
+    let registry = Registry::builtin();
+    let found = |name: &str, declare: &dyn for<'b> Fn(&'b ModelBuilder<'b>)| {
+        let m = ModelBuilder::new(name, &registry);
+        let x = m.batch("x", DType::F32, [6]);
+        declare(&m);
+        mistakes(m.finish(x.sum_all(), x.sum_all()))
+    };
+    assert_eq!(found("fortune_2", &|_| ()), [""; 0]);
+    for name in ["", "a\nb", "a b", "2a", "for", "true"] {
+        let expected = format!("E0101: `{name}` is not a name");
+        assert_eq!(found(name, &|_| ()), [&*expected]);
+        assert_eq!(found("m", &|m| _ = m.batch(name, DType::F32, [6])), [&*expected]);
+        assert_eq!(found("m", &|m| m.setting(name, 1)), [&*expected]);
+    }
+    for value in [f64::NAN, f64::INFINITY] {
+        assert_eq!(found("m", &|m| m.setting("n", value)), [format!("E0308: `{value}` is not a finite number")]);
+    }
+    let m = ModelBuilder::new("for", &registry);
+    let errors = m.finish(m.scalar(1.0), m.scalar(1.0)).unwrap_err();
+    assert_eq!(errors[0].help_text(), Some("choose another name: `for` is a word of the language"));
+    assert_eq!(errors[0].notes(), [format!("at `build.rs:{}`", line!() - 3)]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use halite_ir::Registry;
 use halite_lang::{ConfigValue, Elaborated, Options, Override, elaborate};
-use halite_support::{Diagnostics, SourceMap};
+use halite_support::{Diagnostics, FileId, SourceMap, Span};
 
 fn run(text: &str, overrides: Vec<Override>) -> (SourceMap, Result<Elaborated, Diagnostics>) {
     let mut sources = SourceMap::new();
@@ -139,6 +139,42 @@ fn definitions_are_unique() {
 }
 
 #[test]
+fn batches_weights_and_outputs_have_different_names() {
+    let helper = |name: &str, main: &str| {
+        in_main(main).replace("config", &format!("fn f(a) {{\n param {name}: [k] = ones\n return a * {name} }} config"))
+    };
+    assert_eq!(errors(&helper("w", "x = f(x)")), [""; 0]);
+    assert_eq!(errors(&helper("t", "x = f(x)")), ["E0208@2"]);
+    assert_eq!(errors(&helper("t", "x = f(x) as scope")), [""; 0]);
+    assert_eq!(errors(&helper("logits", "x = f(x)\n logits = x\n output logits")), ["E0208@8"]);
+    assert_eq!(errors(&helper("logits", "logits = x\n output logits\n x = f(logits)")), ["E0208@2"]);
+    for name in ["loss", "count", "grad_norm", "learning_rate", "step"] {
+        assert_eq!(errors(&helper(name, "x = f(x)")), ["E0208@2"], "{name}");
+        assert_eq!(errors(&helper(name, "x = f(x) as scope")), [""; 0], "{name}");
+        main_reports(&format!("{name} = x\n output {name}"), &["E0208@5"]);
+        let batch = in_main("").replace("t: s32", &format!("{name}: s32")).replace("(t,", &format!("({name},"));
+        assert_eq!(errors(&batch), ["E0208@2"], "{name}");
+    }
+    main_reports("param w: [k] = ones\n x = x * w\n output w", &["E0208@6"]);
+    main_reports("output t", &["E0208@4"]);
+    assert_eq!(errors(&helper("w", "param w: [k] = ones\n x = f(x * w) as m")), ["E0208@2"]);
+    assert_eq!(errors(&helper("w", "x = f(x) as master\n param w: [k] = ones\n x = x * w")), ["E0208@7"]);
+    assert_eq!(errors(&in_main("").replace("t: s32[n, k]", "t: s32[n, k], t: s32[n]")), ["E0208@2"]);
+}
+
+#[test]
+fn a_name_that_is_taken_says_by_what() {
+    let text = in_main("x = f(x)").replace("config", "fn f(a) {\n param t: [k] = ones\n return a * t } config");
+    let (sources, result) = run(&text, Vec::new());
+    let errors = result.unwrap_err();
+    assert_eq!(errors[0].message(), "parameter `t` has the name of a batch");
+    assert_eq!(errors[0].help_text(), Some("rename the parameter, or declare it in a scope"));
+    let secondary = |label: &halite_support::Label| (sources.position(label.span).unwrap().line, label.text.clone());
+    let places: Vec<_> = errors[0].secondary().iter().map(secondary).collect();
+    assert_eq!(places, [(4, "first here".to_owned()), (6, "called from here".to_owned())]);
+}
+
+#[test]
 fn parameters() {
     main_reports("param w: [k] = ones\n x = x * w", &[]);
     main_reports("param w: [k] = ones", &["E0302@4"]);
@@ -226,6 +262,18 @@ fn defaults_follow_earlier_keys() {
     let config = |overrides| run(&text, overrides).1.unwrap().config;
     assert_eq!(config(Vec::new())["k"], ConfigValue::Int(6));
     assert_eq!(config(vec![Override::new("n", ConfigValue::Int(10))])["k"], ConfigValue::Int(12));
+}
+
+/// Ids of texts are hashes: in their own order some of these would change places.
+#[test]
+fn mistakes_stand_in_the_order_of_the_text_and_of_the_overrides() {
+    let file = |key: &str| FileId::of("--set", key);
+    let set = |key: &String| Override { span: Some(Span::new(file(key), 0, 1)), ..Override::new(key, 1.into()) };
+    let keys: Vec<String> = (0..8).map(|number| format!("unknown{number}")).collect();
+    let (sources, result) = run(&in_main("x = missing(x)"), keys.iter().map(set).collect());
+    let places = result.unwrap_err().into_iter().map(|error| error.primary().expect("a place").span.file);
+    let model = sources.files().map(|file| file.id());
+    assert_eq!(places.collect::<Vec<_>>(), model.chain(keys.iter().map(|key| file(key))).collect::<Vec<_>>());
 }
 
 #[test]

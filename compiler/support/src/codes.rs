@@ -80,6 +80,8 @@ codes! {
         => "state `rounding = rne` or `rounding = sr(\"stream\")` on instructions that round, and nowhere else";
     INEXACT_INTEGER = "E0213": "An integer operation may leave the range in which it is exact where integers are computed in `f32`."
         => "split the words into parts whose sums and products stay below 2^24, or use shifts and bitwise ops";
+    NAME = "E0214": "Something from outside has a name by which texts cannot call it."
+        => "name it with ASCII letters, digits and the marks that the message lists, a letter first";
 
     UNKNOWN_NAME = "E0301": "A model uses a name that nothing in scope defines."
         => "define it, or correct the name";

@@ -1,6 +1,6 @@
 //! What the compiler says to a person, as data.
 
-use crate::{Code, Span};
+use crate::{Code, FileId, Span};
 use std::fmt;
 
 /// The result of anything that can fail because of its input.
@@ -63,6 +63,16 @@ impl From<Diagnostic> for Diagnostics {
     fn from(diagnostic: Diagnostic) -> Self {
         vec![diagnostic]
     }
+}
+
+/// Puts diagnostics in the order of these texts and of places in them: those without a place first, those in other texts
+/// last, equals as they are.
+pub fn sort_by_place(diagnostics: &mut [Diagnostic], texts: &[FileId]) {
+    let rank = |span: Span| match texts.iter().position(|&text| text == span.file) {
+        Some(text) => (text, span.start, span.end),
+        None => (texts.len(), 0, 0),
+    };
+    diagnostics.sort_by_key(|diagnostic| diagnostic.primary().map(|label| rank(label.span)));
 }
 
 impl Diagnostic {
@@ -215,3 +225,28 @@ impl fmt::Debug for Diagnostic {
 }
 
 impl std::error::Error for Diagnostic {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codes;
+
+    /// Ids are hashes: in their own order some of these would change places.
+    #[test]
+    fn diagnostics_are_sorted_by_text_and_place() {
+        let names: Vec<String> = (0..8).map(|number| format!("{number}.hal")).collect();
+        let texts: Vec<FileId> = names.iter().map(|name| FileId::of(name, "text")).collect();
+        let at =
+            |text, start, message: &str| Diagnostic::error(codes::INPUT, message).at(Span::new(text, start, start), "");
+        let others: Vec<String> = (0..8).map(|number| format!("other {number}")).collect();
+        let mut all: Vec<_> = others.iter().map(|name| at(FileId::of(name, ""), 0, name)).collect();
+        all.push(at(texts[0], 2, "0.hal second"));
+        all.extend(names.iter().zip(&texts).rev().map(|(name, &text)| at(text, 1, name)));
+        all.push(Diagnostic::error(codes::INPUT, "nowhere"));
+        sort_by_place(&mut all, &texts);
+        let messages: Vec<&str> = all.iter().map(Diagnostic::message).collect();
+        assert_eq!(messages[..3], ["nowhere", "0.hal", "0.hal second"]);
+        assert_eq!(messages[3..10], names[1..]);
+        assert_eq!(messages[10..], others);
+    }
+}

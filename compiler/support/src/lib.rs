@@ -12,6 +12,6 @@ mod source;
 
 pub use cancel::CancelToken;
 pub use codes::Code;
-pub use diagnostic::{Diagnostic, Diagnostics, Label, Result, Severity};
+pub use diagnostic::{Diagnostic, Diagnostics, Label, Result, Severity, sort_by_place};
 pub use name::Name;
 pub use source::{FileId, Position, SourceFile, SourceMap, Span};

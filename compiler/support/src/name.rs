@@ -1,5 +1,6 @@
 //! Shared immutable names.
 
+use crate::{Diagnostic, Result, codes};
 use std::borrow::Borrow;
 use std::fmt;
 use std::ops::Deref;
@@ -19,6 +20,24 @@ impl Name {
             name = format!("{wanted}.{number}");
         }
         name.into()
+    }
+
+    /// Checks the name of something from outside, such as `"pass"`: an ASCII letter, then ASCII letters, digits and `marks`.
+    /// Pipelines, patterns, models and files name things, so that one with a comma or a slash could not be named, or would
+    /// name something else.
+    ///
+    /// # Errors
+    /// [`NAME`](codes::NAME) when it is not of that form.
+    pub fn check(&self, what: &str, marks: &str) -> Result<()> {
+        let goes_on = |c: char| c.is_ascii_alphanumeric() || marks.contains(c);
+        if self.starts_with(|c: char| c.is_ascii_alphabetic()) && self.chars().all(goes_on) {
+            return Ok(());
+        }
+        let listed: Vec<_> = marks.chars().map(|mark| format!("`{mark}`")).collect();
+        let (first, listed) = (marks.get(..1).unwrap_or_default(), listed.join(", "));
+        Err(Diagnostic::error(codes::NAME, format!("a {what} cannot be named `{}`", self.escape_debug()))
+            .note(format!("its name is an ASCII letter, followed by any of: ASCII letters, digits, {listed}"))
+            .help(format!("name it otherwise, e.g. `own{first}{what}`")))
     }
 }
 

@@ -1,30 +1,32 @@
 //! Source texts and positions in them.
 
-use crate::Diagnostic;
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-/// Which text: the same name and the same text have the same id, in every [`SourceMap`] and every process.
+/// Which text: the same name and the same text have the same id, in every [`SourceMap`], process and build, and no two
+/// others share one.
 ///
-/// It is a hash of 64 bits and stands in no output. Ids are ordered, but not as their texts were registered:
-/// [`SourceMap::sort`] knows that order.
+/// It is the first half of a SHA-256 and stands in no output. Ids are ordered, but the order says nothing:
+/// [`sort_by_place`](crate::sort_by_place) takes one that does.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FileId(u64);
+pub struct FileId([u8; 16]);
 
 impl FileId {
     /// The id of a text under a name.
     pub fn of(name: &str, text: &str) -> Self {
-        let mut hasher = DefaultHasher::new();
-        (name, text).hash(&mut hasher);
-        Self(hasher.finish())
+        // The length keeps apart where the name ends and the text begins.
+        let length = (name.len() as u64).to_le_bytes();
+        let digest: [u8; 32] =
+            Sha256::new().chain_update(length).chain_update(name).chain_update(text).finalize().into();
+        Self(std::array::from_fn(|index| digest[index]))
     }
 }
 
 impl fmt::Debug for FileId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "file{:016x}", self.0)
+        write!(f, "file{:032x}", u128::from_be_bytes(self.0))
     }
 }
 
@@ -150,19 +152,11 @@ impl SourceMap {
         let column = before[line_start..].chars().count() + 1;
         Some(Position { line: before.matches('\n').count() + 1, column })
     }
-
-    /// Puts diagnostics in the order of texts and of places in them: those without a place first, those in unknown texts
-    /// last, equals as they are.
-    pub fn sort(&self, diagnostics: &mut [Diagnostic]) {
-        let rank = |span: Span| self.index.get(&span.file).copied().unwrap_or(usize::MAX);
-        diagnostics.sort_by_key(|diagnostic| diagnostic.primary().map(|label| (rank(label.span), label.span)));
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::codes;
 
     #[test]
     fn positions_count_lines_and_characters_from_one() {
@@ -196,20 +190,10 @@ mod tests {
         assert_eq!((map.file(span.file), map.snippet(span), map.position(span)), (None, "", None));
     }
 
+    /// The ids of a build are those of every other.
     #[test]
-    fn diagnostics_are_sorted_by_registration_and_place() {
-        let mut map = SourceMap::new();
-        let names: Vec<String> = (0..8).map(|number| format!("{number}.hal")).collect();
-        let ids: Vec<FileId> = names.iter().map(|name| map.add(name, "text")).collect();
-        let at =
-            |id, start, message: &str| Diagnostic::error(codes::INPUT, message).at(Span::new(id, start, start), "");
-        let mut all = vec![at(FileId::of("x", ""), 0, "unknown"), at(ids[0], 2, "0.hal second")];
-        all.extend(names.iter().zip(&ids).rev().map(|(name, &id)| at(id, 1, name)));
-        all.push(Diagnostic::error(codes::INPUT, "nowhere"));
-        map.sort(&mut all);
-        let messages: Vec<&str> = all.iter().map(Diagnostic::message).collect();
-        assert_eq!(messages[..3], ["nowhere", "0.hal", "0.hal second"]);
-        assert_eq!(messages[3..10], names[1..]);
-        assert_eq!(messages[10], "unknown");
+    fn an_id_depends_on_nothing_but_name_and_text() {
+        assert_eq!(format!("{:?}", FileId::of("a", "b")), "filedaf8c173dba8deeb7e7971127b494fa3");
+        assert_ne!(FileId::of("ab", "c"), FileId::of("a", "bc"));
     }
 }

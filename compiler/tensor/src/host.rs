@@ -2,6 +2,7 @@
 
 use crate::{DType, Shape, rounding};
 use half::{bf16, f16};
+use halite_support::{Diagnostic, Diagnostics, codes};
 use std::fmt;
 
 /// A dense row-major tensor in host memory, stored as little-endian bytes of its element type (`pred`: 0 or 1).
@@ -17,19 +18,44 @@ pub struct HostTensor {
 /// The number of bytes given is not that of the shape and element type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SizeMismatch {
-    /// Bytes the type needs.
+    /// Bytes the type needs; `usize::MAX` where no memory can hold them.
     pub expected: usize,
     /// Bytes given.
     pub found: usize,
+}
+
+impl fmt::Display for SizeMismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self { expected: usize::MAX, .. } => f.write_str("no memory can hold a tensor of this shape"),
+            Self { expected, found } => {
+                write!(f, "the values of a tensor have {found} bytes, its shape takes {expected}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for SizeMismatch {}
+
+impl From<SizeMismatch> for Diagnostic {
+    fn from(error: SizeMismatch) -> Self {
+        Diagnostic::error(codes::SHAPE, error.to_string())
+    }
+}
+
+impl From<SizeMismatch> for Diagnostics {
+    fn from(error: SizeMismatch) -> Self {
+        vec![error.into()]
+    }
 }
 
 impl HostTensor {
     /// A tensor from its bytes.
     ///
     /// # Errors
-    /// When the length is not `shape.num_elements() * dtype.size()`.
+    /// When the length is not [`shape.num_bytes(dtype)`](Shape::num_bytes).
     pub fn from_bytes(dtype: DType, shape: Shape, bytes: Vec<u8>) -> Result<Self, SizeMismatch> {
-        let expected = shape.num_elements() * dtype.size();
+        let expected = shape.num_bytes(dtype).unwrap_or(usize::MAX);
         if bytes.len() != expected {
             return Err(SizeMismatch { expected, found: bytes.len() });
         }
@@ -37,24 +63,39 @@ impl HostTensor {
     }
 
     /// A tensor of zeros.
+    ///
+    /// # Panics
+    /// When no memory can hold it.
     pub fn zeros(dtype: DType, shape: impl Into<Shape>) -> Self {
         let shape = shape.into();
-        let bytes = vec![0; shape.num_elements() * dtype.size()];
+        let bytes = vec![0; shape.num_bytes(dtype).expect("memory can hold the shape")];
         Self { dtype, shape, bytes }
     }
 
     /// A tensor from real numbers, each rounded once to nearest even. Integer types take the truncated value and
     /// wrap, `pred` takes `value != 0`.
     ///
-    /// # Panics
+    /// ```
+    /// use halite_tensor::{DType, HostTensor};
+    /// let values: &[f32] = &[0.5, -1.0];
+    /// let tensor = HostTensor::try_from_f64s(DType::Bf16, [1, 2], values.iter().copied())?;
+    /// assert_eq!(tensor.f64s(), [0.5, -1.0]);
+    /// # Ok::<(), halite_tensor::SizeMismatch>(())
+    /// ```
+    ///
+    /// # Errors
     /// When the number of values is not that of the shape.
-    pub fn from_f64s(dtype: DType, shape: impl Into<Shape>, values: impl IntoIterator<Item = f64>) -> Self {
+    pub fn try_from_f64s(
+        dtype: DType,
+        shape: impl Into<Shape>,
+        values: impl IntoIterator<Item = impl Into<f64>>,
+    ) -> Result<Self, SizeMismatch> {
+        let values = values.into_iter().map(Into::into);
         if !dtype.is_float() {
             let whole = |value: f64| if dtype == DType::Pred { i128::from(value != 0.0) } else { value as i128 };
-            return Self::from_whole(dtype, shape.into(), values.into_iter().map(whole));
+            return Self::from_whole(dtype, shape.into(), values.map(whole));
         }
-        let shape = shape.into();
-        let mut bytes = Vec::with_capacity(shape.num_elements() * dtype.size());
+        let mut bytes = Vec::with_capacity(values.size_hint().0 * dtype.size());
         for value in values {
             match dtype {
                 DType::Bf16 => bytes.extend(rounding::to_bf16(value).to_le_bytes()),
@@ -63,29 +104,58 @@ impl HostTensor {
                 _ => bytes.extend(value.to_le_bytes()),
             }
         }
-        Self::from_bytes(dtype, shape, bytes).expect("as many values as the shape has elements")
+        Self::from_bytes(dtype, shape.into(), bytes)
     }
 
     /// A tensor from integers, wrapped to the width of the type. Float types take the rounded value, `pred` takes
     /// `value != 0`.
     ///
-    /// # Panics
+    /// ```
+    /// use halite_tensor::{DType, HostTensor};
+    /// let tokens: Vec<i32> = vec![11, 7, 5, 3];
+    /// let batch = HostTensor::try_from_ints(DType::S32, [2, 2], tokens)?;
+    /// assert!(HostTensor::try_from_ints(DType::S32, [2, 3], batch.ints()).is_err());
+    /// # Ok::<(), halite_tensor::SizeMismatch>(())
+    /// ```
+    ///
+    /// # Errors
     /// When the number of values is not that of the shape.
-    pub fn from_ints(dtype: DType, shape: impl Into<Shape>, values: impl IntoIterator<Item = i128>) -> Self {
+    pub fn try_from_ints(
+        dtype: DType,
+        shape: impl Into<Shape>,
+        values: impl IntoIterator<Item = impl Into<i128>>,
+    ) -> Result<Self, SizeMismatch> {
+        let values = values.into_iter().map(Into::into);
         if dtype.is_float() {
-            return Self::from_f64s(dtype, shape, values.into_iter().map(|value| value as f64));
+            return Self::try_from_f64s(dtype, shape, values.map(|value| value as f64));
         }
-        Self::from_whole(dtype, shape.into(), values.into_iter())
+        Self::from_whole(dtype, shape.into(), values)
     }
 
-    fn from_whole(dtype: DType, shape: Shape, values: impl Iterator<Item = i128>) -> Self {
+    fn from_whole(dtype: DType, shape: Shape, values: impl Iterator<Item = i128>) -> Result<Self, SizeMismatch> {
         let size = dtype.size();
-        let mut bytes = Vec::with_capacity(shape.num_elements() * size);
+        let mut bytes = Vec::with_capacity(values.size_hint().0 * size);
         for value in values {
             let value = if dtype == DType::Pred { i128::from(value != 0) } else { value };
             bytes.extend_from_slice(&value.to_le_bytes()[..size]);
         }
-        Self::from_bytes(dtype, shape, bytes).expect("as many values as the shape has elements")
+        Self::from_bytes(dtype, shape, bytes)
+    }
+
+    /// As [`try_from_f64s`](Self::try_from_f64s), for values whose number is known to be right.
+    ///
+    /// # Panics
+    /// When the number of values is not that of the shape.
+    pub fn from_f64s(dtype: DType, shape: impl Into<Shape>, values: impl IntoIterator<Item = f64>) -> Self {
+        Self::try_from_f64s(dtype, shape, values).expect("as many values as the shape has elements")
+    }
+
+    /// As [`try_from_ints`](Self::try_from_ints), for values whose number is known to be right.
+    ///
+    /// # Panics
+    /// When the number of values is not that of the shape.
+    pub fn from_ints(dtype: DType, shape: impl Into<Shape>, values: impl IntoIterator<Item = i128>) -> Self {
+        Self::try_from_ints(dtype, shape, values).expect("as many values as the shape has elements")
     }
 
     /// A scalar from a real number.
@@ -152,11 +222,11 @@ impl HostTensor {
     /// The same bytes under another shape.
     ///
     /// # Panics
-    /// When the number of elements differs.
+    /// When the number of elements differs, or no memory can hold the shape.
     #[must_use]
     pub fn reshaped(self, shape: impl Into<Shape>) -> Self {
         let shape = shape.into();
-        assert_eq!(self.len(), shape.num_elements(), "a reshape keeps the number of elements");
+        assert_eq!(Some(self.bytes.len()), shape.num_bytes(self.dtype), "a reshape keeps the number of elements");
         Self { shape, ..self }
     }
 
@@ -199,6 +269,14 @@ mod tests {
     fn wrong_sizes_are_refused() {
         let error = HostTensor::from_bytes(DType::F32, [2].into(), vec![0; 7]).unwrap_err();
         assert_eq!(error, SizeMismatch { expected: 8, found: 7 });
+        assert_eq!(error.to_string(), "the values of a tensor have 7 bytes, its shape takes 8");
+        for shape in [&[1 << 32, 1 << 32][..], &[0, 1 << 32, 1 << 32], &[1 << 63, 0]] {
+            let error = HostTensor::from_bytes(DType::F32, shape.into(), vec![]).unwrap_err();
+            assert_eq!(error.expected, usize::MAX, "{shape:?}");
+            HostTensor::try_from_ints(DType::S32, shape, [1, 2]).unwrap_err();
+        }
+        HostTensor::try_from_f64s(DType::F32, [3], [1.0, 2.0]).unwrap_err();
+        HostTensor::try_from_f64s(DType::S8, [1], [1.0, 2.0]).unwrap_err();
     }
 
     #[test]

@@ -117,7 +117,7 @@ impl Packing {
     /// Stores the parts, in order, as one tensor.
     ///
     /// # Errors
-    /// When a part has another shape than stated, or the parts do not fit together.
+    /// When a part has another shape than stated, the parts do not fit together, or there is no memory for the whole.
     pub fn pack(&self, parts: &[&HostTensor]) -> Result<HostTensor> {
         let shape = self.shape()?;
         let Some(&first) = parts.first().filter(|_| parts.len() == self.parts.len()) else {
@@ -134,7 +134,11 @@ impl Packing {
         }
         let row_bytes = dtype.size() * shape[2..].iter().product::<usize>();
         let rows_first: Vec<_> = self.parts.iter().zip(parts).map(|(part, tensor)| oriented(part, tensor)).collect();
-        let mut bytes = Vec::with_capacity(dtype.size() * shape.num_elements());
+        let (length, mut bytes) = (dtype.size() * shape.num_elements(), Vec::new());
+        bytes.try_reserve_exact(length).map_err(|_| {
+            let message = format!("there is no memory for a packing, which takes {length} bytes");
+            Diagnostic::error(codes::RUNTIME_EXECUTE, message)
+        })?;
         for rank in 0..self.ranks {
             for (part, rows) in self.parts.iter().zip(&rows_first) {
                 let size = part.rows_per_rank(self.ranks) * row_bytes;
@@ -256,6 +260,14 @@ mod tests {
         drifted[4] = 9.0;
         let drifted = HostTensor::from_f64s(DType::F32, packed.shape().clone(), drifted);
         assert!(packing.unpack(&drifted).unwrap_err().to_string().contains("copies of `k` on ranks 0 and 1 differ"));
+    }
+
+    #[test]
+    fn a_packing_that_memory_cannot_hold_is_refused() {
+        let ranks = 1 << 61;
+        let packing = Packing { ranks, parts: vec![Part { copies: ranks, ..part("k", &[1]) }] };
+        let error = packing.pack(&[&counted(&[1], 0)]).unwrap_err();
+        assert!(error.message().starts_with("there is no memory for a packing"), "{error}");
     }
 
     #[test]

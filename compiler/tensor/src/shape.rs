@@ -1,5 +1,6 @@
 //! Static shapes.
 
+use crate::DType;
 use smallvec::SmallVec;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -29,9 +30,17 @@ impl Shape {
         self.0.len()
     }
 
-    /// Product of all sizes; 1 for a scalar.
+    /// Product of all sizes; 1 for a scalar, `usize::MAX` where it is more than that.
     pub fn num_elements(&self) -> usize {
-        self.0.iter().product()
+        self.0.iter().fold(1, |product: usize, size| product.saturating_mul(*size))
+    }
+
+    /// Bytes of a dense array of these sizes; `None` where no memory can hold it. Sizes of 0 do not make the others
+    /// possible.
+    pub fn num_bytes(&self, dtype: DType) -> Option<usize> {
+        let largest = self.0.iter().try_fold(dtype.size(), |bytes, size| bytes.checked_mul((*size).max(1)))?;
+        let is_empty = self.0.contains(&0);
+        isize::try_from(largest).is_ok().then_some(if is_empty { 0 } else { largest })
     }
 
     /// Distance in elements between neighbours along each dimension, row-major.
@@ -104,5 +113,19 @@ impl fmt::Display for Shape {
 impl fmt::Debug for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_that_no_memory_holds_are_found() {
+        let bytes = |sizes: &[usize]| Shape::from(sizes).num_bytes(DType::F32);
+        assert_eq!((bytes(&[]), bytes(&[2, 3]), bytes(&[2, 0])), (Some(4), Some(24), Some(0)));
+        assert_eq!((bytes(&[1 << 60]), bytes(&[1 << 61])), (Some(1 << 62), None));
+        assert_eq!((bytes(&[1 << 32, 1 << 32]), bytes(&[0, 1 << 32, 1 << 32])), (None, None));
+        assert_eq!(Shape::from([1 << 32, 1 << 32]).num_elements(), usize::MAX);
     }
 }

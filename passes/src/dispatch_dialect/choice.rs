@@ -130,7 +130,7 @@ impl<'a> Dispatcher<'a> {
     #[allow(clippy::type_complexity, reason = "a kernel with its entry, and the verdicts")]
     fn choose(&self, op: &Op, args: &[TensorType]) -> Result<(Option<(&'a DialectEntry, KernelUse)>, Vec<Verdict>)> {
         let (core, args) = core_of(op, self.cx.registry, args)?;
-        let site = Site { op: &core, args: &args };
+        let site = Site::new(&core, &args);
         let mut taken: Option<(&DialectEntry, KernelUse)> = None;
         let mut verdicts = Vec::new();
         for (entry, unused) in self.entries_of(op) {
@@ -211,7 +211,10 @@ fn types(function: &Function, args: &[Value]) -> Vec<TensorType> {
 fn call(b: &mut Builder<'_>, (name, kernel): (&str, &KernelUse), twin: FuncId, args: &[Value]) -> Result<Values> {
     let operand = |b: &mut Builder<'_>, operand: &Operand| match operand {
         Operand::Arg(index) => Ok(args[*index]),
-        Operand::Scalar(value) => b.splat(b.dtype(args[0]), [], *value),
+        Operand::Scalar(value) => {
+            let dtype = Operand::scalar_dtype(args.first().map(|&arg| b.ty(arg)));
+            b.splat(dtype, [], *value)
+        }
     };
     let operands = kernel.operands.iter().map(|of| operand(b, of)).collect::<Result<Values>>()?;
     let mut results = b.kernel_call(name, &kernel.config, twin, &operands)?;

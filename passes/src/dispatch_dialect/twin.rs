@@ -110,8 +110,7 @@ fn build(
                 args[at] = Some(b.param(name, ty, ParamRole::Argument));
             }
             Operand::Scalar(_) => {
-                let dtype = types.first().map_or(DType::F32, TensorType::dtype);
-                b.param(name, TensorType::scalar(dtype), ParamRole::Argument);
+                b.param(name, TensorType::scalar(Operand::scalar_dtype(types)), ParamRole::Argument);
             }
         }
     }

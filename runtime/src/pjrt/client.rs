@@ -44,15 +44,18 @@ impl Pjrt {
     /// what differs. What a plugin logs, and whether, is up to it and its environment.
     ///
     /// # Errors
-    /// When the file is no usable plugin, an option has no name or is given twice, the plugin refuses the options, or the
-    /// devices cannot be had.
+    /// When the file is no usable plugin, an option has no name, is given twice or is a number of CPU devices that cannot be
+    /// one, the plugin refuses the options, or the devices cannot be had.
     pub fn open(path: &Path, options: &ClientOptions) -> Result<Self> {
-        let needed = options.check()?;
+        let needed = options.check()?.max(1);
         let mut client = Client::create(Plugin::open(path)?, options).map_err(RuntimeError::Client)?;
         client.devices = client.list_devices().map_err(RuntimeError::Client)?;
         let found = client.devices.len();
-        if found < needed.max(1) {
-            let text = format!("{} devices are needed, {found} are there", needed.max(1));
+        if found < needed {
+            let text = match found {
+                0 => "the plugin has no device".to_owned(),
+                _ => format!("{needed} devices are needed, the plugin has {found}"),
+            };
             return Err(RuntimeError::Client(Status::new(StatusCode::Unavailable, text)));
         }
         Ok(Self(Arc::new(client)))
@@ -113,8 +116,15 @@ impl Client {
         Ok(args.executable)
     }
 
-    /// Copies the tensor; the call returns when the host bytes are no longer needed.
-    fn upload(&self, tensor: &HostTensor, device: *mut ffi::Device) -> std::result::Result<*mut ffi::Buffer, Status> {
+    /// Starts to copy the tensor: the new buffer, and the event after which the host bytes are no longer needed.
+    ///
+    /// # Safety
+    /// The tensor stays alive until the event has been waited for.
+    unsafe fn upload(
+        &self,
+        tensor: &HostTensor,
+        device: *mut ffi::Device,
+    ) -> std::result::Result<(*mut ffi::Buffer, Event), Status> {
         let sizes: Vec<i64> = tensor.shape().iter().map(|size| *size as i64).collect();
         let mut args = ffi::ClientBufferFromHostBuffer {
             client: self.client,
@@ -126,12 +136,12 @@ impl Client {
             device,
             ..ffi::ClientBufferFromHostBuffer::new()
         };
-        // SAFETY: the tensor holds exactly the bytes of its dense row-major shape and outlives the call, as do the
-        // sizes; the device belongs to this client.
+        // SAFETY: the tensor holds exactly the bytes of its dense row-major shape and, the caller vouches, outlives the
+        // copy; the sizes outlive the call; the device belongs to this client.
         unsafe { self.plugin.call(&mut args) }?;
         // SAFETY: the event is a new one or null, and ours.
         let event = unsafe { Event::new(self.plugin, args.done_with_host_buffer) };
-        event.wait().map(|()| args.buffer)
+        Ok((args.buffer, event))
     }
 
     fn platform(&self) -> String {
@@ -174,9 +184,12 @@ impl Executor for Pjrt {
             let reason = format!("there is no device {device}, the devices are 0 to {}", self.num_devices() - 1);
             return Err(RuntimeError::InvalidInput(reason));
         };
-        let buffer = self.0.upload(tensor, *pointer).map_err(RuntimeError::Transfer)?;
+        // SAFETY: the event is waited for below, while the tensor is borrowed.
+        let (buffer, event) = unsafe { self.0.upload(tensor, *pointer) }.map_err(RuntimeError::Transfer)?;
         // SAFETY: the buffer is new, of this client, ours, and was made with this type.
-        Ok(Box::new(unsafe { PjrtBuffer::new(Arc::clone(&self.0), buffer, TensorSpec::of(tensor), device) }))
+        let buffer = unsafe { PjrtBuffer::new(Arc::clone(&self.0), buffer, TensorSpec::of(tensor), device) };
+        event.wait().map_err(RuntimeError::Transfer)?;
+        Ok(Box::new(buffer))
     }
 }
 

@@ -10,8 +10,8 @@ const CPU_DEVICE_COUNT: &str = "cpu_device_count";
 /// The create options of a client, in the order in which they are given; none unless said otherwise.
 ///
 /// Which options there are is up to the plugin: that of the CPU knows `cpu_device_count`, XLA's for CUDA `memory_fraction`,
-/// `visible_devices` and others, Neuron's is started without any and reads its environment instead. Plugins refuse
-/// options that they do not know.
+/// `visible_devices` and others, Neuron's is started without any and reads its environment instead. Options that it does not
+/// know, CUDA's plugin refuses and the CPU's ignores.
 ///
 /// ```
 /// use halite_runtime::ClientOptions;
@@ -73,7 +73,8 @@ impl ClientOptions {
     /// The number of CPU devices that is asked for, 0 if none is.
     ///
     /// # Errors
-    /// [`RuntimeError::Client`] when a name is empty or given twice, or the number of CPU devices is not 1 to 2^31 - 1.
+    /// [`RuntimeError::Client`] when a name is empty or given twice, or the number of CPU devices is not an
+    /// [`OptionValue::Int`] of 1 to 2^31 - 1: on another type, the CPU plugin ends the process.
     pub(super) fn check(&self) -> Result<usize> {
         let refuse = |text| Err(RuntimeError::Client(Status::new(StatusCode::InvalidArgument, text)));
         let (mut names, mut num_devices) = (BTreeSet::new(), 0);
@@ -84,11 +85,15 @@ impl ClientOptions {
             if !names.insert(name) {
                 return refuse(format!("the create option `{name}` is given twice"));
             }
-            if let (CPU_DEVICE_COUNT, OptionValue::Int(count)) = (name.as_str(), value) {
-                match usize::try_from(*count) {
-                    Ok(count @ 1..=0x7fff_ffff) => num_devices = count,
-                    _ => return refuse(format!("{count} devices cannot be had")),
-                }
+            if name != CPU_DEVICE_COUNT {
+                continue;
+            }
+            let OptionValue::Int(count) = value else {
+                return refuse(format!("the create option `{name}` is no integer"));
+            };
+            match usize::try_from(*count) {
+                Ok(count @ 1..=0x7fff_ffff) => num_devices = count,
+                _ => return refuse(format!("{count} devices cannot be had")),
             }
         }
         Ok(num_devices)
@@ -134,6 +139,11 @@ mod tests {
             assert!(refused(&options).contains(&format!("{count} devices cannot be had")));
         }
         assert!(refused(&ClientOptions::cpu(usize::MAX)).contains("devices cannot be had"));
+        let others: [OptionValue; 4] = ["1".into(), 1.0.into(), true.into(), [1].into()];
+        for value in others {
+            let options = ClientOptions::default().with("cpu_device_count", value);
+            assert!(refused(&options).contains("`cpu_device_count` is no integer"));
+        }
         assert!(refused(&ClientOptions::default().with("", 1)).contains("has no name"));
         assert!(refused(&ClientOptions::cpu(1).with("a", 1).with("a", true)).contains("`a` is given twice"));
     }

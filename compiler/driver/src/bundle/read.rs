@@ -4,7 +4,7 @@ use super::{Bundle, MANIFEST, sha256};
 use crate::packed::part_names;
 use crate::recipe_file::{Places, check_rules};
 use crate::{files, neuron};
-use halite_spec::{Buffer, BufferSlot, MANIFEST_VERSION, Manifest, ModuleEntry, Port, PortRole};
+use halite_spec::{Buffer, BufferInit, BufferSlot, MANIFEST_VERSION, Manifest, ModuleEntry, Port, PortRole};
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::Packing;
 use indexmap::{IndexMap, IndexSet};
@@ -13,6 +13,8 @@ use std::path::{Component, Path};
 const AGAIN: &str = "compile the bundle again";
 /// Most elements of a tensor.
 const LIMIT: usize = 1 << 40;
+/// Most ranks that a tensor is packed for.
+const RANKS: usize = 1 << 16;
 
 pub(super) fn read(folder: &Path) -> Result<Bundle> {
     let path = folder.join(MANIFEST);
@@ -21,30 +23,62 @@ pub(super) fn read(folder: &Path) -> Result<Bundle> {
         return Err(Diagnostic::error(codes::BUNDLE, message).help("make one with `halite compile ... -o DIR`"));
     }
     let manifest = parse(&path, &files::read_text(&path)?)?;
-    check_buffers(&manifest.buffers).and_then(|()| check_modules(&manifest)).map_err(|reason| wrong(&path, &reason))?;
-    check_precision(&manifest).map_err(|error| in_manifest(&path, error))?;
-    let of_module = |module: &ModuleEntry| {
-        let own = std::iter::once((module.file.clone(), module.sha256.clone()));
-        own.chain(module.twins.iter().map(|twin| (twin.file.clone(), twin.sha256.clone()))).collect::<Vec<_>>()
+    check_parts(&manifest).map_err(|reason| wrong(&path, &reason))?;
+    check_precision(&manifest)
+        .map_err(|error| error.context(format!("the manifest `{}`", path.display())).help(AGAIN))?;
+    let file = |(name, sum): (&String, &str)| {
+        let path = folder.join(name);
+        let bytes = files::read(&path).map_err(|error| error.help(AGAIN))?;
+        check_file(&path, &bytes, sum)?;
+        Ok((name.clone(), bytes))
     };
-    let stated = manifest.modules.iter().flat_map(of_module);
-    let files = stated.map(|(name, sum)| Ok((name.clone(), file(folder, &name, &sum)?)));
-    let files = files.collect::<Result<IndexMap<_, _>>>()?;
+    let files = stated(&manifest).map(file).collect::<Result<IndexMap<_, _>>>()?;
     Ok(Bundle { manifest, files })
+}
+
+/// Checks a manifest and its files that come from no folder.
+pub(super) fn check(manifest: &Manifest, files: &IndexMap<String, Vec<u8>>) -> Result<()> {
+    check_version(manifest.version.into(), "the manifest")?;
+    check_parts(manifest).map_err(|reason| contradiction(&reason))?;
+    check_precision(manifest).map_err(|error| error.context("the manifest").help(AGAIN))?;
+    for (name, sum) in stated(manifest) {
+        let bytes = files.get(name).ok_or_else(|| contradiction(&format!("its file `{name}` is missing")))?;
+        check_file(Path::new(name), bytes, sum)?;
+    }
+    check_names(files)
+}
+
+/// Checks that files lie in the folder that a bundle is written to.
+pub(super) fn check_names(files: &IndexMap<String, Vec<u8>>) -> Result<()> {
+    match files.keys().find(|name| !stays_inside(name)) {
+        Some(name) => Err(contradiction(&format!("the file `{name}` is outside the bundle"))),
+        None => Ok(()),
+    }
+}
+
+/// The files of modules and of their twins, each with its sum.
+fn stated(manifest: &Manifest) -> impl Iterator<Item = (&String, &str)> {
+    manifest.modules.iter().flat_map(|module| {
+        let twins = module.twins.iter().map(|twin| (&twin.file, twin.sha256.as_str()));
+        std::iter::once((&module.file, module.sha256.as_str())).chain(twins)
+    })
 }
 
 fn parse(path: &Path, text: &str) -> Result<Manifest> {
     let value: serde_json::Value = serde_json::from_str(text).map_err(|error| wrong(path, &error.to_string()))?;
     match value.get("version").map(|version| version.as_u64()) {
-        Some(Some(version)) if version == u64::from(MANIFEST_VERSION) => {}
-        Some(Some(version)) => {
-            let message =
-                format!("`{}` has version {version}, this build reads version {MANIFEST_VERSION}", path.display());
-            return Err(Diagnostic::error(codes::VERSION, message).help(AGAIN));
-        }
+        Some(Some(version)) => check_version(version, &format!("`{}`", path.display()))?,
         _ => return Err(wrong(path, "it states no version")),
     }
     serde_json::from_str(text).map_err(|error| wrong(path, &error.to_string()))
+}
+
+fn check_version(version: u64, what: &str) -> Result<()> {
+    if version == u64::from(MANIFEST_VERSION) {
+        return Ok(());
+    }
+    let message = format!("{what} has version {version}, this build reads version {MANIFEST_VERSION}");
+    Err(Diagnostic::error(codes::VERSION, message).help(AGAIN))
 }
 
 fn wrong(path: &Path, reason: &str) -> Diagnostic {
@@ -52,19 +86,26 @@ fn wrong(path: &Path, reason: &str) -> Diagnostic {
     Diagnostic::error(codes::BUNDLE, message).help(AGAIN)
 }
 
-fn file(folder: &Path, name: &str, sum: &str) -> Result<Vec<u8>> {
-    let path = folder.join(name);
-    let bytes = files::read(&path).map_err(|error| error.help(AGAIN))?;
-    let found = sha256(&bytes);
+/// What to say of a manifest that is no file.
+pub(crate) fn contradiction(reason: &str) -> Diagnostic {
+    Diagnostic::error(codes::BUNDLE, format!("the manifest contradicts itself: {reason}")).help(AGAIN)
+}
+
+fn check_file(path: &Path, bytes: &[u8], sum: &str) -> Result<()> {
+    let found = sha256(bytes);
     if found == sum {
-        return Ok(bytes);
+        return Ok(());
     }
     let message = format!("`{}` is not the file that the manifest describes", path.display());
     let sums = format!("its SHA-256 is {found}, the manifest says {sum}");
     Err(Diagnostic::error(codes::CHECKSUM, message).note(sums).help(AGAIN))
 }
 
-/// What serde cannot know of buffers: names are unique, references lead somewhere, sizes can be.
+fn check_parts(manifest: &Manifest) -> std::result::Result<(), String> {
+    check_buffers(&manifest.buffers).and_then(|()| check_modules(manifest))
+}
+
+/// What serde cannot know of buffers: names are unique, references lead somewhere, sizes can be, samples are of floats.
 pub(crate) fn check_buffers(buffers: &[Buffer]) -> std::result::Result<(), String> {
     let mut names = IndexSet::new();
     for buffer in buffers {
@@ -77,6 +118,7 @@ pub(crate) fn check_buffers(buffers: &[Buffer]) -> std::result::Result<(), Strin
         if (buffer.slot == BufferSlot::Batch) != buffer.init.is_none() {
             return Err(format!("the buffer `{}` must have an initial value exactly if it is state", buffer.name));
         }
+        check_floats(buffer)?;
     }
     for buffer in buffers.iter().filter(|buffer| buffer.slot == BufferSlot::Master) {
         if !buffers.iter().any(|weight| is_master(buffer, weight)) {
@@ -92,6 +134,22 @@ pub(crate) fn check_buffers(buffers: &[Buffer]) -> std::result::Result<(), Strin
         }
     }
     check_packings(buffers)
+}
+
+/// Weights are floats, and so is what starts from normal samples, whose deviation is one.
+fn check_floats(buffer: &Buffer) -> std::result::Result<(), String> {
+    let Buffer { name, dtype, slot, init, .. } = buffer;
+    let is_sampled = match init {
+        Some(BufferInit::Normal(deviation)) if !deviation.is_finite() || *deviation < 0.0 => {
+            return Err(format!("the buffer `{name}` starts from samples of the deviation {deviation}"));
+        }
+        Some(BufferInit::Normal(_)) => true,
+        Some(BufferInit::Zeros | BufferInit::Ones) | None => false,
+    };
+    if dtype.is_float() || !(is_sampled || matches!(slot, BufferSlot::Weight | BufferSlot::Master)) {
+        return Ok(());
+    }
+    Err(format!("the buffer `{name}` is `{dtype}`, which is not a type of floats"))
 }
 
 /// What serde cannot know of modules: names are unique, inputs and outputs are buffers, files stay in the folder.
@@ -115,15 +173,36 @@ fn check_modules(manifest: &Manifest) -> std::result::Result<(), String> {
         if let Some(port) = module.inputs.iter().chain(&module.outputs).find(|port| !known(port)) {
             return Err(format!("`{}` of the module `{}` is no buffer of that type", port.name, module.name));
         }
-        let beyond = |port: &&Port| port.alias.is_some_and(|input| input >= module.inputs.len());
-        if let Some(port) = module.outputs.iter().find(beyond) {
-            return Err(format!("`{}` of the module `{}` aliases an input that is not there", port.name, module.name));
-        }
+        check_ports(module)?;
     }
     match manifest.schedule.iter().find(|name| !names.contains(name.as_str())) {
         Some(name) => Err(format!("the schedule calls `{name}`, which is no module")),
         None => Ok(()),
     }
+}
+
+/// Inputs and outputs go by their names, and each alias has an input of its own.
+pub(crate) fn check_ports(module: &ModuleEntry) -> std::result::Result<(), String> {
+    let twice = |ports: &[Port]| {
+        let mut names = IndexSet::new();
+        ports.iter().find(|port| !names.insert(port.name.as_str())).map(|port| port.name.clone())
+    };
+    for (kind, ports) in [("input", &module.inputs), ("output", &module.outputs)] {
+        if let Some(name) = twice(ports) {
+            return Err(format!("the {kind} `{name}` of the module `{}` is listed twice", module.name));
+        }
+    }
+    let mut taken = IndexSet::new();
+    for port in &module.outputs {
+        let Some(input) = port.alias else { continue };
+        let Some(input) = module.inputs.get(input) else {
+            return Err(format!("`{}` of the module `{}` aliases an input that is not there", port.name, module.name));
+        };
+        if !taken.insert(input.name.as_str()) {
+            return Err(format!("two outputs of the module `{}` alias its input `{}`", module.name, input.name));
+        }
+    }
+    Ok(())
 }
 
 /// Buffers of several tensors have the shape that follows, state is stored as its weight, and each tensor once.
@@ -153,7 +232,16 @@ fn check_packings(buffers: &[Buffer]) -> std::result::Result<(), String> {
 }
 
 fn check_packing(buffer: &Buffer, packing: &Packing) -> std::result::Result<(), String> {
-    if packing.ranks > LIMIT || !packing.parts.iter().all(|part| is_possible(&part.shape, part.copies)) {
+    if packing.ranks > RANKS {
+        return Err(format!(
+            "the buffer `{}` is packed for {} ranks, at most {RANKS} can be",
+            buffer.name, packing.ranks
+        ));
+    }
+    if let Some(part) = packing.parts.iter().find(|part| part.shape.contains(&0)) {
+        return Err(format!("the buffer `{}` packs `{}`, which has no elements", buffer.name, part.name));
+    }
+    if !packing.parts.iter().all(|part| is_possible(&part.shape, part.copies)) {
         return Err(format!("the buffer `{}` packs a tensor that is too large", buffer.name));
     }
     match packing.shape() {
@@ -182,10 +270,6 @@ fn check_precision(manifest: &Manifest) -> Result<()> {
         Some(mistake) => Err(mistake),
         None => neuron::check_manifest(manifest),
     }
-}
-
-fn in_manifest(path: &Path, error: Diagnostic) -> Diagnostic {
-    error.context(format!("the manifest `{}`", path.display())).help(AGAIN)
 }
 
 fn stays_inside(file: &str) -> bool {

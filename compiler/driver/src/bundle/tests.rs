@@ -258,6 +258,67 @@ fn packings_that_do_not_fit_are_refused() {
 }
 
 #[test]
+fn ports_that_clash_are_refused() {
+    type Change = fn(&mut ModuleEntry);
+    let cases: [(Change, &str); 3] = [
+        (
+            |module| module.inputs.push(module.inputs[1].clone()),
+            "the input `b` of the module `train_step` is listed twice",
+        ),
+        (
+            |module| module.outputs.push(Port { alias: None, ..module.outputs[0].clone() }),
+            "the output `b` of the module `train_step` is listed twice",
+        ),
+        (|module| module.outputs[1].alias = Some(1), "two outputs of the module `train_step` alias its input `b`"),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    for (change, expected) in cases {
+        let mut bundle = small();
+        change(&mut bundle.manifest.modules[0]);
+        bundle.write(&folder.path().join("bundle")).unwrap();
+        let error = Bundle::read(&folder.path().join("bundle")).unwrap_err();
+        assert!(error.code() == codes::BUNDLE && error.message().ends_with(expected), "{error}");
+    }
+}
+
+#[test]
+fn a_bundle_without_a_folder_is_checked_as_one_with() {
+    let Bundle { manifest, mut files } = small();
+    files.insert("notes/why.txt".into(), Vec::new());
+    let bundle = Bundle::new(manifest, files).unwrap();
+    assert_eq!((&bundle.manifest, bundle.files.len()), (&small().manifest, 2));
+    type Change = fn(&mut Bundle);
+    let cases: [(Change, &str); 7] = [
+        (|bundle| bundle.manifest.version = 9, "the manifest has version 9, this build reads version 1"),
+        (|bundle| bundle.manifest.buffers[2].name = "w".into(), "contradicts itself: the buffer `w` is listed twice"),
+        (
+            |bundle| bundle.manifest.modules[0].inputs[1].name = "c".into(),
+            "`c` of the module `train_step` is no buffer",
+        ),
+        (|bundle| bundle.manifest.flags.push("--x".into()), "the manifest: "),
+        (|bundle| bundle.files.clear(), "its file `train_step.hlo.pb` is missing"),
+        (|bundle| bundle.files[0].push(0), "`train_step.hlo.pb` is not the file that the manifest describes"),
+        (|bundle| _ = bundle.files.insert("../x".into(), Vec::new()), "the file `../x` is outside the bundle"),
+    ];
+    for (change, expected) in cases {
+        let mut bundle = small();
+        change(&mut bundle);
+        let error = Bundle::new(bundle.manifest, bundle.files).unwrap_err();
+        assert!(error.message().contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn no_file_is_written_outside_the_bundle() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut bundle = small();
+    bundle.files.insert("../x".into(), Vec::new());
+    let error = bundle.write(&folder.path().join("made")).unwrap_err();
+    assert!(error.message().ends_with("the file `../x` is outside the bundle"), "{error}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
 fn modules_are_found_by_name_and_role() {
     let bundle = small();
     assert!(bundle.module("train_step").is_ok());

@@ -1,5 +1,6 @@
 //! Putting a bundle in its place.
 
+use super::read::check_names;
 use super::{Bundle, MANIFEST, NEFFS, TWINS};
 use crate::compile::MODEL;
 use crate::files::{UNFINISHED, cannot, folder_of};
@@ -10,6 +11,7 @@ use std::path::Path;
 /// Writes beside the target, then moves into place.
 pub(super) fn write(bundle: &Bundle, folder: &Path) -> Result<()> {
     let parent = folder_of(folder);
+    check_names(&bundle.files)?;
     check_target(folder)?;
     std::fs::create_dir_all(&parent).map_err(|error| cannot("make the folder", &parent, &error))?;
     let scratch = tempfile::Builder::new()

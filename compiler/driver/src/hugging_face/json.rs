@@ -2,8 +2,10 @@
 
 use halite_support::{Diagnostic, FileId, Result, Span, codes};
 use indexmap::IndexMap;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
+use std::fmt;
 
 /// An object: its values by key, in the order of the text and as parts of it.
 #[derive(Debug)]
@@ -26,7 +28,7 @@ impl<'t> Object<'t> {
     /// The object that a text is.
     ///
     /// # Errors
-    /// When the text is not JSON, or something else than an object.
+    /// When the text is not JSON, something else than an object, or states a key twice.
     pub(super) fn parse(file: FileId, text: &'t str) -> Result<Self> {
         let entries = serde_json::from_str(text).map_err(|error| {
             let start = offset(text, error.line(), error.column()).min(last(text));
@@ -34,7 +36,21 @@ impl<'t> Object<'t> {
                 .at(Span::new(file, start, start + text[start..].chars().next().map_or(0, char::len_utf8)), "here")
                 .help("give the `config.json` of a checkpoint")
         })?;
-        Ok(Self { file, text, part: text, entries })
+        Self { file, text, part: text, entries: IndexMap::new() }.with(entries)
+    }
+
+    /// Takes entries, each key once.
+    fn with(mut self, Entries(entries): Entries<'t>) -> Result<Self> {
+        for (key, value) in entries {
+            if let Some(first) = self.entries.get(&key) {
+                let error = Diagnostic::error(codes::HUGGING_FACE, format!("the key `{key}` is stated twice"));
+                let error =
+                    error.at(self.key_of(&key, value), "again here").also(self.key_of(&key, first), "first here");
+                return Err(error.help("remove one of the two"));
+            }
+            self.entries.insert(key, value);
+        }
+        Ok(self)
     }
 
     /// The keys, in order.
@@ -57,9 +73,13 @@ impl<'t> Object<'t> {
     }
 
     /// The object that the value of a key is.
-    pub(super) fn object(&self, key: &str) -> Option<Object<'t>> {
+    ///
+    /// # Errors
+    /// When that one states a key twice.
+    pub(super) fn object(&self, key: &str) -> Option<Result<Object<'t>>> {
         let part = self.entries.get(key)?.get();
-        Some(Self { entries: serde_json::from_str(part).ok()?, part, ..*self })
+        let entries = serde_json::from_str(part).ok()?;
+        Some(Self { part, entries: IndexMap::new(), ..*self }.with(entries))
     }
 
     /// Where it stands.
@@ -69,16 +89,43 @@ impl<'t> Object<'t> {
 
     /// Where a key stands.
     pub(super) fn key_span(&self, key: &str) -> Option<Span> {
-        let value = self.place(self.entries.get(key)?.get());
+        Some(self.key_of(key, self.entries.get(key)?))
+    }
+
+    /// Where the key of a value stands.
+    fn key_of(&self, key: &str, value: &RawValue) -> Span {
+        let value = self.place(value.get());
         let quoted = format!("\"{key}\"");
         let start = self.text[..value.start as usize].rfind(&quoted);
-        Some(start.map_or(value, |start| Span::new(self.file, start, start + quoted.len())))
+        start.map_or(value, |start| Span::new(self.file, start, start + quoted.len()))
     }
 
     /// Where a part of the text stands.
     fn place(&self, part: &str) -> Span {
         let start = part.as_ptr() as usize - self.text.as_ptr() as usize;
         Span::new(self.file, start, start + part.len())
+    }
+}
+
+/// The entries of an object in the order of the text, a key as often as it is stated.
+struct Entries<'t>(Vec<(String, &'t RawValue)>);
+
+impl<'t> Deserialize<'t> for Entries<'t> {
+    fn deserialize<D: Deserializer<'t>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct All;
+        impl<'t> Visitor<'t> for All {
+            type Value = Entries<'t>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a map")
+            }
+
+            fn visit_map<M: MapAccess<'t>>(self, mut map: M) -> std::result::Result<Self::Value, M::Error> {
+                let entries = std::iter::from_fn(|| map.next_entry().transpose());
+                entries.collect::<std::result::Result<_, _>>().map(Entries)
+            }
+        }
+        deserializer.deserialize_map(All)
     }
 }
 

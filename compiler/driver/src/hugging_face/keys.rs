@@ -28,6 +28,8 @@ pub(super) enum Meaning {
     Rope(&'static [Scaling]),
     /// How many positions the checkpoint is made for. The model takes more.
     Positions,
+    /// The classes of code that comes with the checkpoint. That of a model may compute anything.
+    Code,
     /// Nothing that changes what the model computes.
     Ignored,
 }
@@ -138,5 +140,5 @@ pub(super) static SHARED: &[Key] = &[
     ignored("problem_type"),
     ignored("attn_implementation"),
     ignored("_attn_implementation_autoset"),
-    ignored("auto_map"),
+    Key::new("auto_map", Meaning::Code),
 ];

@@ -49,6 +49,9 @@ fn family(object: &Object<'_>, file: FileId) -> Result<&'static Family, Diagnost
     })
 }
 
+/// What the names of Transformers' classes of models begin with. The others are of configurations, tokenizers and such.
+const MODEL_CLASS: &str = "AutoModel";
+
 struct Reader {
     family: &'static Family,
     settings: Settings,
@@ -60,17 +63,27 @@ struct Reader {
 }
 
 impl Reader {
-    /// Reads an object whose keys are these.
+    /// Reads an object whose keys are these. The order of its keys does not matter: what a key leaves open may be stated by
+    /// another, or by a table.
     fn object(&mut self, object: &Object<'_>, keys: &[Key], file: FileId) {
+        let mut tables = Vec::new();
         for name in object.keys() {
             match keys.iter().find(|key| key.name == name) {
-                Some(key) => self.known(key, object, file),
+                Some(Key { meaning: Meaning::Rope(forms), .. }) if let Some(table) = object.object(name) => {
+                    tables.push((*forms, table));
+                }
+                Some(key) => self.known(key, object),
                 None => self.unknown(name, keys, object, file),
             }
         }
-        for key in keys.iter().filter(|key| !object.keys().any(|name| name == key.name)) {
-            let missing = || (format!("`{}` is missing", key.name), Span::new(file, 0, 0));
-            self.default(key, key.absent, object, missing);
+        for (forms, table) in tables {
+            match table {
+                Ok(table) => self.rope(forms, &table, file),
+                Err(error) => self.mistakes.push(error),
+            }
+        }
+        for key in keys {
+            self.open(key, object, file);
         }
     }
 
@@ -93,7 +106,21 @@ impl Reader {
         format!("write the model as a `.hal` file: `models/{}.hal` is a start", self.family.model_type)
     }
 
-    /// What a key that is left out, or `null`, stands for.
+    /// A key that is left out, or `null`.
+    fn open(&mut self, key: &Key, object: &Object<'_>, file: FileId) {
+        let name = key.name;
+        match object.get(name) {
+            None => {
+                self.default(key, key.absent, object, || (format!("`{name}` is missing"), Span::new(file, 0, 0)));
+            }
+            Some(Ok(Entry { value: Value::Null, span })) => {
+                self.default(key, key.null, object, || (format!("`{name}` is `null`"), span));
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// What a key that is not stated stands for.
     fn default(&mut self, key: &Key, default: Default, object: &Object<'_>, what: impl FnOnce() -> (String, Span)) {
         if matches!(key.meaning, Meaning::Sets(config, _) if self.settings.contains_key(config)) {
             return;
@@ -117,19 +144,17 @@ impl Reader {
     }
 
     /// A key that is stated, and known.
-    fn known(&mut self, key: &Key, object: &Object<'_>, file: FileId) {
-        let name = key.name;
-        if let (Meaning::Rope(forms), Some(table)) = (key.meaning, object.object(name)) {
-            return self.rope(forms, &table, file);
+    fn known(&mut self, key: &Key, object: &Object<'_>) {
+        if let (Meaning::Code, Some(classes)) = (key.meaning, object.object(key.name)) {
+            return match classes {
+                Ok(classes) => self.code(&classes),
+                Err(error) => self.mistakes.push(error),
+            };
         }
-        match object.get(name) {
-            Some(Ok(Entry { value: Value::Null, span })) => {
-                self.default(key, key.null, object, || (format!("`{name}` is `null`"), span));
-            }
-            Some(Ok(entry)) => self.value(key, &entry.value, entry.span),
-            Some(Err(_)) if matches!(key.meaning, Meaning::Ignored) => {}
-            Some(Err(error)) => self.mistakes.push(error),
-            None => {}
+        match object.get(key.name) {
+            Some(Ok(entry)) if !entry.value.is_null() => self.value(key, &entry.value, entry.span),
+            Some(Err(error)) if !matches!(key.meaning, Meaning::Ignored) => self.mistakes.push(error),
+            _ => {}
         }
     }
 
@@ -137,7 +162,7 @@ impl Reader {
         let name = key.name;
         match key.meaning {
             Meaning::Ignored => {}
-            Meaning::Rope(_) => {
+            Meaning::Rope(_) | Meaning::Code => {
                 let message = format!("`{name}` is {value}, expected an object");
                 self.error(message, span, "not an object", "give the object that Transformers writes".into());
             }
@@ -179,6 +204,18 @@ impl Reader {
         {
             let error = Diagnostic::error(codes::HUGGING_FACE, format!("`{name}` is stated twice, with two values"));
             self.mistakes.push(error.at(span, "stated here").also(earlier, "and here").help("state it once"));
+        }
+    }
+
+    /// The classes of code that comes with the checkpoint, by what they stand for.
+    fn code(&mut self, classes: &Object<'_>) {
+        let model = classes.keys().find(|name| name.starts_with(MODEL_CLASS));
+        if let Some(name) = model {
+            let span = classes.key_span(name).unwrap_or(classes.span());
+            let message =
+                format!("`auto_map` names code of its own for `{name}`: it may change what the model computes");
+            let help = format!("remove it if it does not; else {}", self.own_model());
+            self.error(message, span, "not the code of Transformers", help);
         }
     }
 

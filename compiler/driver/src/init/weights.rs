@@ -1,14 +1,13 @@
 //! The state of a run that starts from given weights.
 
-use super::{Filling, check, masters};
+use super::{Filling, check, masters, threads};
 use crate::convert::{Form, converted, form_of, to_model, wanted};
-use crate::execute::shorten;
+use crate::execute::{shorten, unwanted};
 use crate::tensors::Tensors;
 use crate::{hugging_face, shards};
 use halite_spec::{Buffer, BufferSlot, Manifest};
-use halite_support::nearest::nearest;
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
-use halite_tensor::{DType, HostTensor, Shape};
+use halite_tensor::{DType, HostTensor, Shape, rounding};
 use indexmap::IndexMap;
 use std::path::Path;
 
@@ -21,8 +20,8 @@ use std::path::Path;
 /// keep every bit.
 ///
 /// # Errors
-/// Every weight that is missing, of the wrong shape or not of floats, and every tensor that is no weight of the model; when
-/// the manifest contradicts itself.
+/// Every weight that is missing, of the wrong shape, not of floats, not finite, or beyond the range of a type that it is
+/// rounded to, and every tensor that is no weight of the model; when the manifest contradicts itself.
 pub fn state_from_weights(manifest: &Manifest, weights: Tensors) -> std::result::Result<Tensors, Diagnostics> {
     check(manifest)?;
     let weights = match form_of(manifest, &weights)? {
@@ -30,12 +29,12 @@ pub fn state_from_weights(manifest: &Manifest, weights: Tensors) -> std::result:
         _ => weights,
     };
     check_weights(manifest, &weights)?;
-    let masters = masters(manifest);
+    let (masters, threads) = (masters(manifest), threads());
     let start = |buffer: &Buffer| {
         let tensor = match (buffer.slot, &buffer.of) {
             (BufferSlot::Weight, _) => given(buffer, &buffer.name, masters.get(&buffer.name).copied(), &weights),
             (BufferSlot::Master, Some(weight)) => given(buffer, weight, None, &weights),
-            _ => Filling::of(buffer, DType::F64, 0)?.fill(buffer),
+            _ => Filling::of(buffer, DType::F64, 0, threads)?.fill(buffer),
         };
         Some(tensor.map(|tensor| (buffer.name.clone(), tensor)))
     };
@@ -75,6 +74,7 @@ fn check_weights(manifest: &Manifest, tensors: &Tensors) -> std::result::Result<
         .filter(|(_, (slot, _))| *slot == BufferSlot::Weight)
         .map(|(name, (_, shape))| (name, shape))
         .collect();
+    let types = types(manifest);
     let mut mistakes = Diagnostics::new();
     for (&name, &shape) in &weights {
         match tensors.get(name) {
@@ -88,22 +88,53 @@ fn check_weights(manifest: &Manifest, tensors: &Tensors) -> std::result::Result<
                 let message = format!("the weight `{name}` is `{}`, which is not a type of floats", tensor.dtype());
                 mistakes.push(error(message).help("give it as `bf16`, `f16`, `f32` or `f64`"));
             }
-            Some(_) => {}
+            Some(tensor) => mistakes.extend(not_finite(name, tensor, types.get(name).map_or(&[], Vec::as_slice))),
         }
     }
     let missing: Vec<&str> =
         weights.keys().map(|name| name.as_str()).filter(|name| !tensors.contains_key(*name)).collect();
     for name in tensors.keys().filter(|name| !weights.contains_key(name)) {
-        let help = match nearest(name, missing.iter().copied()) {
-            _ if state.contains_key(name) => {
-                "leave it out, as `halite convert --weights-only` does, or continue from the whole state".to_owned()
-            }
-            Some(candidate) => format!("did you mean `{candidate}`?"),
-            None => "remove it".to_owned(),
+        let help = if state.contains_key(name) {
+            "leave it out, as `halite convert --weights-only` does, or continue from the whole state".to_owned()
+        } else {
+            unwanted(name, &missing)
         };
         mistakes.push(error(format!("the model has no weight `{name}`")).help(help));
     }
     if mistakes.is_empty() { Ok(()) } else { Err(shorten(mistakes)) }
+}
+
+/// The element types that each weight is rounded to, one after the other: that of its master, and its own.
+fn types(manifest: &Manifest) -> IndexMap<&String, Vec<DType>> {
+    let masters = masters(manifest);
+    let mut types = IndexMap::new();
+    for buffer in manifest.buffers.iter().filter(|buffer| buffer.slot == BufferSlot::Weight) {
+        let rounded: Vec<DType> = masters.get(&buffer.name).copied().into_iter().chain([buffer.dtype]).collect();
+        match &buffer.packing {
+            Some(packing) => types.extend(packing.parts.iter().map(|part| (&part.name, rounded.clone()))),
+            None => _ = types.insert(&buffer.name, rounded),
+        }
+    }
+    types
+}
+
+/// What is wrong with values that are not finite, or become infinite where they are rounded to these types in turn.
+fn not_finite(name: &str, tensor: &HostTensor, types: &[DType]) -> Option<Diagnostic> {
+    let largest = tensor.f64s().into_iter().map(f64::abs).max_by(f64::total_cmp)?;
+    let error = |message: String| Diagnostic::error(codes::TENSORS, message);
+    if !largest.is_finite() {
+        let value = if largest.is_nan() { "NaN" } else { "an infinity" };
+        return Some(error(format!("the weight `{name}` holds {value}")).help("give weights that are finite numbers"));
+    }
+    let mut rounded = largest;
+    let narrow = types.iter().find(|&&dtype| {
+        rounded = rounding::round_to(dtype, rounded);
+        !rounded.is_finite()
+    })?;
+    let message =
+        format!("the weight `{name}` holds a value of magnitude {largest:?}, which is infinite as `{narrow}`");
+    let found = tensor.dtype();
+    Some(error(message).help(format!("give smaller weights, or compile a bundle that stores them as `{found}`")))
 }
 
 #[cfg(test)]
@@ -112,7 +143,6 @@ mod tests {
     use crate::bundle::tests::{apart, packed};
     use crate::convert::{retain_weights, to_stored};
     use crate::init::initial_state;
-    use halite_tensor::rounding;
 
     /// The weights of a state of the bundle that stores each on its own.
     fn weights(seed: u64) -> Tensors {
@@ -198,6 +228,34 @@ mod tests {
         ];
         let mut found = messages(given);
         found[4..].sort_by(|a, b| b.cmp(a));
+        assert_eq!(found, expected);
+    }
+
+    /// The largest `bf16` is about 3.39e38, the largest `f32` about 3.40e38.
+    #[test]
+    fn weights_that_are_not_finite_where_they_are_stored_are_named() {
+        let mut given = weights(3);
+        for (name, dtype, value) in [
+            ("w", DType::F32, f64::NAN),
+            ("b", DType::F32, f64::NEG_INFINITY),
+            ("q", DType::F64, -1e39),
+            ("k", DType::F32, 3.4e38),
+            ("v", DType::F64, 3.38e38),
+        ] {
+            let shape = given[name].shape().clone();
+            let mut values = given[name].f64s();
+            values[1] = value;
+            given.insert(name.into(), HostTensor::from_f64s(dtype, shape, values));
+        }
+        let expected = [
+            "the weight `w` holds NaN",
+            "the weight `b` holds an infinity",
+            "the weight `q` holds a value of magnitude 1e39, which is infinite as `f32`",
+            "the weight `k` holds a value of magnitude 3.3999999521443642e38, which is infinite as `bf16`",
+        ];
+        let (mut found, mut expected) = (messages(given), expected.map(str::to_owned));
+        found.sort();
+        expected.sort();
         assert_eq!(found, expected);
     }
 

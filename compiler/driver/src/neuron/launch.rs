@@ -26,6 +26,7 @@ pub fn forbidden() -> impl Iterator<Item = &'static Variable> {
 
 /// All that surrounds the programs of a recipe for Neuron.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Surroundings {
     /// The target.
     pub target: Target,

@@ -52,7 +52,11 @@ pub fn check_environment() -> Diagnostics {
 }
 
 /// A shell script that does what [`compile`](super::compile) does, without store and checks: each task in a new folder, in
-/// an environment without the variables that are refused. The environment of the programs stands in comments.
+/// an environment without the variables that are refused. `environment`, that of the programs, stands in comments.
+///
+/// `program` is the compiler, by a name on the `PATH` or an absolute path, because it is started in those folders. `bundle`
+/// is the folder that the tasks were [planned](super::plan) from, and `output_folder` gets `<module>.neff`; relative ones hold
+/// where the script is started.
 pub fn script(
     tasks: &[Task],
     program: &Path,

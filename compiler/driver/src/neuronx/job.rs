@@ -26,13 +26,13 @@ const PRINTED: &str = "output.txt";
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// The modules.
+    /// The names of the modules that are this program, as in [`Task::modules`].
     pub modules: Vec<String>,
-    /// The key in the store.
+    /// The key in the store, a SHA-256 in hex.
     pub key: String,
     /// How it ended.
     pub end: End,
-    /// How long it took.
+    /// How long it took on the clock, waiting for other processes included.
     pub elapsed: Duration,
     /// The file with everything that the compiler wrote about it; the module has none when no compiler was started.
     pub log: Option<PathBuf>,
@@ -42,6 +42,7 @@ pub struct Outcome {
 
 /// How a task ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum End {
     /// The store had its NEFF.
     Cached(Product),
@@ -51,13 +52,40 @@ pub enum End {
     Failed(Diagnostic),
 }
 
+impl End {
+    /// `cached`, `compiled` or `failed`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            End::Cached(_) => "cached",
+            End::Compiled(_) => "compiled",
+            End::Failed(_) => "failed",
+        }
+    }
+
+    /// The NEFF; `None` where there is none.
+    pub fn product(&self) -> Option<&Product> {
+        match self {
+            End::Cached(product) | End::Compiled(product) => Some(product),
+            End::Failed(_) => None,
+        }
+    }
+
+    /// Why there is no NEFF; `None` where there is one.
+    pub fn error(&self) -> Option<&Diagnostic> {
+        match self {
+            End::Cached(_) | End::Compiled(_) => None,
+            End::Failed(error) => Some(error),
+        }
+    }
+}
+
 /// A NEFF in the output folder.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Product {
-    /// The files, one for each module.
+    /// The files `<module>.neff` in the output folder, one for each module, all of the same content.
     pub files: Vec<PathBuf>,
-    /// The size of each.
+    /// The size of each in bytes.
     pub bytes: u64,
     /// Their SHA-256, in hex.
     pub sha256: String,

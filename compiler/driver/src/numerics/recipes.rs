@@ -29,7 +29,7 @@ pub fn load_recipe(
     let known: Vec<&str> = PrecisionName::ALL.iter().map(|precision| precision.name()).collect();
     if !known.contains(&recipe) {
         let message = format!("`{recipe}` is neither a precision nor a path to a `.toml` file");
-        return Err(vec![Diagnostic::error(codes::INPUT, message).help(suggestion(recipe, &known))]);
+        return Err(Diagnostic::error(codes::INPUT, message).help(suggestion(recipe, &known)).into());
     }
     let precision = format!("precision={recipe}");
     let overrides: Vec<String> = [precision].into_iter().chain(overrides.iter().cloned()).collect();

@@ -100,7 +100,7 @@ fn check_names(recipes: &[Source], against: &Source) -> Result<(), Diagnostics> 
         if twice || differs(recipe, against) {
             let message = format!("two recipes are called `{}`", recipe.name);
             let error = Diagnostic::error(codes::USAGE, message);
-            return Err(vec![error.help("rename one of the files, or leave one out")]);
+            return Err(error.help("rename one of the files, or leave one out").into());
         }
     }
     Ok(())

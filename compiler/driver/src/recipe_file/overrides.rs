@@ -2,14 +2,13 @@
 
 use super::schema::{RECIPE, names};
 use super::tree::{self, Entry, Node, Table, Value};
-use halite_support::{Diagnostic, FileId, Result, SourceMap, Span, codes};
+use halite_support::{Diagnostic, FileId, Result, Span, codes};
 
-/// Puts one override into the tree of a recipe.
+/// Puts one override, the text of `file`, into the tree of a recipe.
 ///
 /// # Errors
 /// When it is not `key=value` or its key leads through a value that is no table.
-pub(super) fn apply(root: &mut Node, text: &str, sources: &mut SourceMap) -> Result<()> {
-    let file = sources.add(format!("--set {text}"), text);
+pub(super) fn apply(root: &mut Node, file: FileId, text: &str) -> Result<()> {
     let Some(equals) = text.find('=') else {
         return Err(malformed(file, text, "has no value"));
     };

@@ -121,7 +121,7 @@ pub(super) fn parse_value(file: FileId, text: &str, range: Range<usize>) -> Resu
         Err(_) if is_word(source) => Ok(Node { value: Value::Text(source.to_owned()), span }),
         Err(error) => {
             let message = format!("`{source}` is not a value: {}", error.message().replace('\n', ", "));
-            Err(vec![Diagnostic::error(codes::OVERRIDE, message).at(span, "write it as in TOML")])
+            Err(Diagnostic::error(codes::OVERRIDE, message).at(span, "write it as in TOML").into())
         }
     }
 }
@@ -170,11 +170,11 @@ impl Reader {
             DeValue::Boolean(value) => Value::Bool(value),
             DeValue::Integer(digits) => match i64::from_str_radix(digits.as_str(), digits.radix()) {
                 Ok(value) => Value::Whole(value),
-                Err(_) => return Err(vec![too_large(digits.as_str(), span)]),
+                Err(_) => return Err(too_large(digits.as_str(), span).into()),
             },
             DeValue::Float(digits) => match digits.as_str().parse() {
                 Ok(value) => Value::Real(value),
-                Err(_) => return Err(vec![too_large(digits.as_str(), span)]),
+                Err(_) => return Err(too_large(digits.as_str(), span).into()),
             },
             DeValue::String(text) => Value::Text(text.into_owned()),
             DeValue::Datetime(_) => Value::Time,

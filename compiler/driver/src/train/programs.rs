@@ -3,6 +3,7 @@
 use super::data::BatchShape;
 use super::{Corpus, DeviceBatch, TrainStep};
 use crate::bundle::Bundle;
+use crate::execute::Kernels;
 use halite_runtime::Executor;
 use halite_spec::{BufferSlot, ConfigValue, ModuleRole};
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
@@ -32,7 +33,7 @@ impl<'a> Programs<'a> {
     ) -> std::result::Result<Self, Diagnostics> {
         let shape = check(bundle, corpus)?;
         let count = corpus.held_out_batches(shape, eval_batches);
-        let step = TrainStep::load_parts(executor, bundle, count > 0)?;
+        let step = TrainStep::load_parts(executor, bundle, Kernels::ByPlatform, count > 0)?;
         let count = if step.has_eval() { count } else { 0 };
         let upload = |index| step.upload(&corpus.held_out_batch(shape, index, count));
         let held_out = (0..count).map(upload).collect::<std::result::Result<_, _>>()?;

@@ -88,9 +88,9 @@ impl State {
     /// outputs are returned by name.
     pub(super) fn run(&mut self, module: &LoadedModule, batch: &DeviceBatch) -> Result<IndexMap<String, Buffer>> {
         let entry = module.entry();
-        // Found before anything is given away.
-        entry.inputs.iter().try_for_each(|port| self.check_fed(port, batch))?;
         let is_given = |index| entry.outputs.iter().any(|port| port.alias == Some(index));
+        // Found before anything is given away.
+        entry.inputs.iter().enumerate().try_for_each(|(index, port)| self.check_fed(port, is_given(index), batch))?;
         // What is given away is taken out first, so that the rest can be lent.
         let given = entry.inputs.iter().enumerate().filter(|(index, _)| is_given(*index));
         let mut given: IndexMap<usize, Buffer> =
@@ -118,9 +118,12 @@ impl State {
         Ok(rest)
     }
 
-    fn check_fed(&self, port: &Port, batch: &DeviceBatch) -> Result<()> {
-        if self.held.contains_key(&port.name) || self.declared.contains_key(&port.name) {
-            return Ok(());
+    fn check_fed(&self, port: &Port, is_given: bool, batch: &DeviceBatch) -> Result<()> {
+        match self.held.get(&port.name) {
+            Some(buffer) => return held(&port.name, buffer.as_ref()).map(|_| ()),
+            None if is_given => return Err(lost(&port.name)),
+            None if self.declared.contains_key(&port.name) => return Ok(()),
+            None => {}
         }
         let buffer = batch.0.get(&port.name).ok_or_else(|| not_fed(&port.name))?;
         let spec = buffer.spec();

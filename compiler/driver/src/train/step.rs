@@ -4,7 +4,7 @@ use super::metrics::Metrics;
 use super::state::{DeviceBatch, State, check_state, completed_steps};
 use crate::bundle::Bundle;
 use crate::convert::{pack_given, to_model};
-use crate::execute::{LoadedModule, check_tensors};
+use crate::execute::{Kernels, LoadedModule, check_tensors};
 use crate::init::{initial_state_of, state_from_checkpoint, state_from_weights};
 use crate::tensors::{self, Tensors};
 use halite_runtime::Executor;
@@ -21,7 +21,8 @@ use std::sync::Arc;
 /// back takes its place. A step that fails part way may have used up buffers; load the state again then.
 ///
 /// The executor may be that of any PJRT plugin, given by its path. On the plugin of the platform that the bundle is compiled
-/// for, the modules run with the kernels of the target; on any other, with their twins.
+/// for, the modules run with the kernels of the target; on any other, with their twins; or as
+/// [`load_with`](TrainStep::load_with) is told.
 ///
 /// ```
 /// use halite::runtime::{ClientOptions, Pjrt, find_plugin};
@@ -113,13 +114,28 @@ impl TrainStep {
     /// # Errors
     /// When the bundle has no training step, or a module is not what the manifest states or cannot be compiled.
     pub fn load(executor: Arc<dyn Executor>, bundle: &Bundle) -> Result<Self, Diagnostics> {
-        Self::load_parts(executor, bundle, true).map_err(Diagnostics::from)
+        Self::load_with(executor, bundle, Kernels::ByPlatform)
     }
 
-    /// As [`load`](Self::load); without `eval`, evaluation is left out.
-    pub(super) fn load_parts(executor: Arc<dyn Executor>, bundle: &Bundle, eval: bool) -> Result<Self, Diagnostic> {
-        let _span = tracing::info_span!("load", model = bundle.manifest.model.name).entered();
-        let load = |entry| LoadedModule::load(executor.as_ref(), bundle, entry);
+    /// As [`load`](Self::load), with the choice between kernels and twins made by the caller.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn load_with(executor: Arc<dyn Executor>, bundle: &Bundle, kernels: Kernels) -> Result<Self, Diagnostics> {
+        Self::load_parts(executor, bundle, kernels, true).map_err(Diagnostics::from)
+    }
+
+    /// As [`load_with`](Self::load_with); without `eval`, evaluation is left out.
+    pub(super) fn load_parts(
+        executor: Arc<dyn Executor>,
+        bundle: &Bundle,
+        kernels: Kernels,
+        eval: bool,
+    ) -> Result<Self, Diagnostic> {
+        let taken = if kernels.are_called(executor.as_ref(), bundle) { "called" } else { "twins" };
+        let model = &bundle.manifest.model.name;
+        let _span = tracing::info_span!("load", model, platform = executor.platform(), kernels = taken).entered();
+        let load = |entry| LoadedModule::load_with(executor.as_ref(), bundle, entry, kernels);
         let train_step = load(bundle.module_with_role(ModuleRole::TrainStep)?)?;
         train_step.output("loss")?;
         let eval = match bundle.module_with_role(ModuleRole::Eval) {
@@ -148,6 +164,11 @@ impl TrainStep {
         &self.modules.manifest
     }
 
+    /// Whether the modules call kernels of Neuron; otherwise twins stand in their place, or there are none.
+    pub fn calls_kernels(&self) -> bool {
+        self.modules.train_step.calls_kernels()
+    }
+
     /// Whether the bundle has an evaluation.
     pub fn has_eval(&self) -> bool {
         self.modules.eval.is_some()
@@ -165,13 +186,14 @@ impl TrainStep {
     /// Starts from tensors, named and stored as in the model or as in the bundle.
     ///
     /// # Errors
-    /// Every tensor that is missing, not of the state, or of the wrong type; then what the executor says.
+    /// Every tensor that is missing, not of the state, or of the wrong type: the state is as it was. Then what the executor
+    /// says: there is no state any more.
     pub fn set_state(&mut self, tensors: Tensors) -> Result<(), Diagnostics> {
         let tensors = pack_given(self.manifest(), tensors)?;
         check_state(self.manifest(), &tensors)?;
         let completed = completed_steps(self.manifest(), &tensors);
         // The old state goes first: two may not fit on the device.
-        self.state = None;
+        (self.state, self.completed) = (None, 0);
         self.state = Some(State::upload(self.executor.as_ref(), self.manifest(), &tensors)?);
         self.completed = completed;
         Ok(())
@@ -259,10 +281,7 @@ impl TrainStep {
                 check_tensors(tensors, &expected, who)?;
                 DeviceBatch::upload(self.executor.as_ref(), tensors).map_err(Diagnostics::from)
             }
-            Batch::Device(batch) => {
-                let tensors = batch.download()?;
-                DeviceBatch::upload(self.executor.as_ref(), &tensors).map_err(Diagnostics::from)
-            }
+            Batch::Device(batch) => self.upload(&batch.download()?),
         }
     }
 
@@ -330,5 +349,6 @@ impl TrainStep {
 }
 
 fn no_state() -> Diagnostic {
-    Diagnostic::error(codes::TENSORS, "the training step has no state").help("call `init_state` or `load_state` first")
+    Diagnostic::error(codes::TENSORS, "the training step has no state")
+        .help("call `init_state`, `set_state` or `load_state`, or `load_weights` first")
 }

@@ -76,7 +76,11 @@ impl Executor for ByHand {
         Ok(Box::new(Hand(program.signature().clone(), *self)))
     }
 
+    /// Refuses NaN, so that a test can make it fail.
     fn upload(&self, tensor: &HostTensor, _device: usize) -> Result<Buffer> {
+        if tensor.f64s().iter().any(|value| value.is_nan()) {
+            return Err(RuntimeError::Transfer(Status::new(StatusCode::ResourceExhausted, "the device is full")));
+        }
         Ok(self.buffer(tensor.clone()))
     }
 }
@@ -290,6 +294,45 @@ fn a_batch_that_does_not_fit_leaves_the_state_alone() {
     assert_eq!(message(other.step(&batch)), "the tensor `ids` is missing");
     let ids = other.upload(&tokens()).unwrap();
     other.step(&ids).unwrap();
+}
+
+#[test]
+fn a_batch_of_another_step_is_not_uploaded_again() {
+    let step = TrainStep::load(HAND.shared(), &bundle()).unwrap();
+    let mut other = bundle();
+    for module in &mut other.manifest.modules {
+        module.inputs[0].name = "ids".into();
+    }
+    other.manifest.buffers[0].name = "ids".into();
+    let other = TrainStep::load(HAND.shared(), &other).unwrap();
+    let batch = other.upload(&tokens()).unwrap();
+    assert_eq!(message(step.upload(&batch)), "the tensor `tokens` is missing");
+}
+
+#[test]
+fn a_state_that_the_device_cannot_hold_leaves_none() {
+    let mut step = TrainStep::load(HAND.shared(), &bundle()).unwrap();
+    step.init_state(3).unwrap();
+    step.step(&tokens()).unwrap();
+    let mut state = step.state().unwrap();
+    state.insert("w".into(), HostTensor::scalar(DType::F32, f64::NAN));
+    assert!(message(step.set_state(state)).contains("the device is full"));
+    assert_eq!(step.completed(), 0);
+    let error = step.state().unwrap_err().remove(0);
+    assert_eq!(error.message(), "the training step has no state");
+    let ways = error.help_text().unwrap();
+    assert!(["`init_state`", "`set_state`", "`load_state`", "`load_weights`"].iter().all(|way| ways.contains(way)));
+}
+
+#[test]
+fn a_module_that_asks_for_the_batch_leaves_the_state_alone() {
+    let mut bundle = bundle();
+    bundle.manifest.modules[0].outputs[2].alias = Some(0);
+    let mut step = TrainStep::load(HAND.shared(), &bundle).unwrap();
+    step.init_state(3).unwrap();
+    let before = step.state().unwrap();
+    step.step(&tokens()).unwrap_err();
+    assert_eq!(step.state().unwrap(), before);
 }
 
 #[test]

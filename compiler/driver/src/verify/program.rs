@@ -54,7 +54,7 @@ impl Program {
         let options = CompileOptions { runner, ..CompileOptions::default() }.for_target(&source.recipe);
         let compiled = session.compile_role(&elaborated.module, &source.recipe, role, pipeline, &options);
         let CompiledModule { ir, hlo, twins, reports, audit, legality, .. } = compiled?;
-        let missing = || vec![Diagnostic::bug("a compiled module without an entry")];
+        let missing = || Diagnostic::bug("a compiled module without an entry");
         let entry = ir.functions.into_iter().next_back().ok_or_else(missing)?;
         let twins = twins.into_iter().map(|(name, twin)| (name, halite_hlo::encode(&twin))).collect();
         let (config, hlo) = (elaborated.config, halite_hlo::encode(&hlo));

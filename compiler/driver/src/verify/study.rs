@@ -160,7 +160,7 @@ impl<'a> Study<'a> {
             let program = self.program(pipeline, Some(number))?;
             let Some(pass) = program.optimizations().nth(number - 1) else {
                 let message = format!("the optimizations before number {number} depend on those after it");
-                return Err(vec![Diagnostic::bug(message)]);
+                return Err(Diagnostic::bug(message).into());
             };
             if pass.changed == halite_passes::Changed::No {
                 continue;

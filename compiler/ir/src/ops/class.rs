@@ -1,4 +1,4 @@
-//! What classes of ops share: element-wise with one or two operands. Helpers, never hidden defaults.
+//! What element-wise ops take and how they are evaluated: with one operand, with two.
 
 use crate::interpret::EvalCx;
 use crate::lower::LowerCx;

@@ -40,8 +40,11 @@ impl ModelBuilder<'_> {
             }
             Kind::Int(value) => Some(Value::Int(value)),
             Kind::Real(value) if !value.is_finite() => {
-                let message = format!("`{value}` is not a finite number");
-                refuse(codes::ARITHMETIC, message, "use a finite number, e.g. the largest of the element type")
+                self.report(
+                    not_finite(value).help("use a finite number, e.g. the largest of the element type"),
+                    caller,
+                );
+                None
             }
             Kind::Real(value) => Some(Value::Real(value)),
             Kind::Bool(value) => Some(Value::Bool(value)),
@@ -52,6 +55,11 @@ impl ModelBuilder<'_> {
             }
         }
     }
+}
+
+/// A number that the model language cannot say.
+pub(super) fn not_finite(value: f64) -> Diagnostic {
+    Diagnostic::error(codes::ARITHMETIC, format!("`{value}` is not a finite number"))
 }
 
 macro_rules! from {

@@ -1,7 +1,8 @@
 //! What a model declares: batches, parameters, outputs, configuration; and tensors made of nothing.
 
+use super::argument::not_finite;
 use super::{Argument, Call, Caller, Init, ModelBuilder, Tensor};
-use crate::ops::{Part, Place, Value, check_output, declared_twice, mask_role, normal};
+use crate::ops::{Named, Part, Place, Value, mask_role, normal};
 use crate::options::ConfigValue;
 use halite_ir::{ParamRole, TensorType};
 use halite_support::{Diagnostic, Result, codes};
@@ -9,14 +10,18 @@ use halite_tensor::{DType, Shape};
 use std::panic::Location;
 
 impl ModelBuilder<'_> {
-    /// Data of one step, fed by the host, of this element type and shape. Batches come before parameters.
+    /// Data of one step, fed by the host, of this element type and shape. Where weights are `f64`, `f32` means that too.
+    ///
+    /// A mistake: a batch after a parameter, a size below 1, a name that is [taken](Self::param) or is none.
     #[track_caller]
     pub fn batch<'b>(&'b self, name: &str, dtype: DType, shape: impl Into<Argument<'b>>) -> Tensor<'b> {
         self.input(name, dtype, shape.into(), |_| Ok(ParamRole::Batch), Location::caller())
     }
 
     /// A batch that is declared to be the causal mask, `pred[.., size, size]`: the host feeds that and nothing else, and
-    /// the compiler counts on it.
+    /// the compiler counts on it. Leading dimensions repeat the mask.
+    ///
+    /// A mistake: a shape whose last two sizes differ, and what is one for a [`batch`](Self::batch).
     #[track_caller]
     pub fn causal_mask<'b>(&'b self, name: &str, shape: impl Into<Argument<'b>>) -> Tensor<'b> {
         let role = |ty: &TensorType| mask_role(name, ty, Place::whole(&()));
@@ -36,8 +41,7 @@ impl ModelBuilder<'_> {
             let message = format!("batch `{name}` is declared after parameter `{weight}`");
             self.report(Diagnostic::error(codes::CONTRACT, message).help("declare batches first"), caller);
         }
-        let twice = || Diagnostic::error(codes::DUPLICATE, format!("`{name}` is defined twice"));
-        let is_new = self.state.borrow_mut().claim(name, name.into(), caller, twice);
+        let is_new = self.state.borrow_mut().claim(name, &name.into(), Named::Batch, caller);
         let shape = self.shape(shape, caller).filter(|_| is_new);
         let value = shape.and_then(|shape| {
             let ty = TensorType::new(self.stated(dtype), shape);
@@ -51,12 +55,16 @@ impl ModelBuilder<'_> {
 
     /// A parameter: its name, which the scopes around it prefix, its sizes, and how it starts. It has the element type of
     /// weights.
+    ///
+    /// A mistake: a size below 1, a standard deviation that is negative or not finite, and a name that is taken. Batches,
+    /// parameters, by their full names, and outputs have different names; `loss`, `grad_norm`, `learning_rate`, `count` and
+    /// `step` are the training step's own, and where there is a parameter `w`, the optimizer has `m.w`, `v.w` and
+    /// `master.w`.
     #[track_caller]
     pub fn param<'b>(&'b self, name: &str, shape: impl Into<Argument<'b>>, init: Init) -> Tensor<'b> {
         let caller = Location::caller();
         let full = self.state.borrow().parameter_name(name);
-        let twice = || declared_twice(&full, Place::whole(&()));
-        let is_new = self.state.borrow_mut().claim(name, full.clone(), caller, twice);
+        let is_new = self.state.borrow_mut().claim(name, &full, Named::Weight, caller);
         let shape = self.shape(shape.into(), caller);
         let init = self.check_init(init, caller);
         let declared = shape.zip(init).filter(|_| is_new);
@@ -79,62 +87,78 @@ impl ModelBuilder<'_> {
         checked
     }
 
-    /// Shows a value under a name: it becomes a result of the modules `forward` and `train_step`.
+    /// Shows a tensor of any type under a name: it becomes a result of the module `forward`.
+    ///
+    /// A mistake: a name that is [taken](Self::param) or is none.
     #[track_caller]
     pub fn output(&self, name: &str, value: Tensor<'_>) {
         let caller = Location::caller();
-        let mut state = self.state.borrow_mut();
-        state.check_name(name, caller);
-        match check_output(name, state.outputs.contains_key(name), Place::whole(&())) {
-            Ok(()) => {
-                drop(state);
-                let value = self.value(value.into(), caller);
-                let value = value.and_then(|value| if let Value::Tensor(value) = value { Some(value) } else { None });
-                self.state.borrow_mut().outputs.insert(name.into(), value);
-            }
-            Err(error) => state.report(error, caller),
+        let is_new = self.state.borrow_mut().claim(name, &name.into(), Named::Output, caller);
+        if is_new {
+            let value = self.value(value.into(), caller);
+            let value = value.and_then(|value| if let Value::Tensor(value) = value { Some(value) } else { None });
+            self.state.borrow_mut().outputs.insert(name.into(), value);
         }
     }
 
     /// Notes a setting of the model, which the manifest of a bundle then tells. Where a recipe states the setting too, as
     /// it does `batch` and `seq`, the two must agree.
+    ///
+    /// A mistake: a key that is set already or is no name, a number that is not finite.
     #[track_caller]
     pub fn setting(&self, key: &str, value: impl Into<ConfigValue>) {
-        let caller = Location::caller();
+        let (value, caller) = (value.into(), Location::caller());
         let mut state = self.state.borrow_mut();
         state.check_name(key, caller);
-        if state.config.insert(key.to_owned(), value.into()).is_some() {
+        if let ConfigValue::Real(real) = value
+            && !real.is_finite()
+        {
+            state.report(not_finite(real).help("set a finite number"), caller);
+        }
+        if state.config.insert(key.to_owned(), value).is_some() {
             let error = Diagnostic::error(codes::DUPLICATE, format!("`{key}` is defined twice"));
             state.report(error, caller);
         }
     }
 
-    /// A tensor of this shape with the same number everywhere, in the element type of weights.
+    /// A tensor of this shape with the same number everywhere, in the element type of weights. Of another element type:
+    /// `m.call("full", [Argument::from([2, 3]), 1.into()]).attr("type", DType::S32)`.
+    ///
+    /// A mistake: a size below 1, a number that is not finite.
     #[track_caller]
     pub fn full<'b>(&'b self, shape: impl Into<Argument<'b>>, value: impl Into<Argument<'b>>) -> Tensor<'b> {
         Call::new(self, "full", vec![shape.into(), value.into()], Location::caller()).one()
     }
 
-    /// A scalar in the element type of weights.
+    /// A scalar, of shape `[]`, in the element type of weights. A number that is not finite is a mistake.
     #[track_caller]
     pub fn scalar<'b>(&'b self, value: impl Into<Argument<'b>>) -> Tensor<'b> {
         Call::new(self, "full", vec![Vec::<i64>::new().into(), value.into()], Location::caller()).one()
     }
 
     /// The positions along a dimension, from 0, as `s32` of this shape. Of another element type:
-    /// `m.call("iota", [shape]).attr("dim", 0).attr("type", DType::F32)`.
+    /// `m.call("iota", [shape]).attr("dim", 0).attr("type", DType::F32)`. The dimension counts from the end when negative.
+    ///
+    /// A mistake: a size below 1, a dimension that is not there.
     #[track_caller]
     pub fn iota<'b>(&'b self, shape: impl Into<Argument<'b>>, dim: i64) -> Tensor<'b> {
         Call::new(self, "iota", vec![shape.into(), dim.into()], Location::caller()).one()
     }
 
-    /// Tensors one after the other along a dimension.
+    /// Tensors one after the other along a dimension, counted from the end when negative: its size is the sum of theirs.
+    ///
+    /// A mistake: no tensor at all, scalars, a dimension that is not there, tensors of different element types, or of shapes
+    /// that differ in another dimension.
     #[track_caller]
     pub fn concat<'b>(&'b self, parts: &[Tensor<'b>], dim: i64) -> Tensor<'b> {
         Call::new(self, "concat", vec![parts.into(), dim.into()], Location::caller()).one()
     }
 
-    /// Where `condition` holds the element of `x`, elsewhere that of `y`; one of the two may be a number.
+    /// Where `condition` holds the element of `x`, elsewhere that of `y`, whose type the result has. One of the two may be a
+    /// number; of two tensors that of lower rank is repeated along the leading dimensions of the other.
+    ///
+    /// A mistake: a condition that is not `pred`, or neither a scalar nor of the shape of the result; `x` and `y` of
+    /// different element types, or of shapes that do not align; two numbers.
     #[track_caller]
     pub fn select<'b>(
         &'b self,

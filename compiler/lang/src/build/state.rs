@@ -1,8 +1,9 @@
 //! What a builder has so far.
 
 use super::Caller;
-use crate::ops::{MAX_DEPTH, Ops, Place, too_long};
+use crate::ops::{MAX_DEPTH, Named, Names, Ops, Place, too_long};
 use crate::options::ConfigValue;
+use crate::parse::is_name;
 use halite_ir::{Draft, LocId, LocKind, Module, Registry, Value};
 use halite_support::{Diagnostic, Diagnostics, Name, Result, codes};
 use halite_tensor::DType;
@@ -18,8 +19,8 @@ pub(super) struct State {
     /// A limit on statements was reached and reported.
     limit_reached: bool,
     scopes: Vec<Name>,
-    /// The names of batches and parameters, with the places of their declarations.
-    names: IndexMap<Name, Caller>,
+    /// The names of batches, parameters and outputs.
+    names: Names<Caller>,
     pub(super) batches: IndexMap<Name, Value>,
     /// Each weight, with the place of its declaration.
     pub(super) weights: IndexMap<Name, (Value, Caller)>,
@@ -37,21 +38,23 @@ pub(super) struct Outer {
 }
 
 impl State {
-    pub(super) fn new(name: Name) -> Self {
-        Self {
-            module: Module::new(name),
+    pub(super) fn new(name: Name, caller: Caller) -> Self {
+        let mut state = Self {
+            module: Module::new(name.clone()),
             draft: Draft::new("main"),
             statements: 0,
             limit_reached: false,
             scopes: Vec::new(),
-            names: IndexMap::new(),
+            names: Names::new(),
             batches: IndexMap::new(),
             weights: IndexMap::new(),
             outputs: IndexMap::new(),
             config: IndexMap::new(),
             errors: Diagnostics::new(),
             seen: IndexSet::new(),
-        }
+        };
+        state.check_name(&name, caller);
+        state
     }
 
     /// Runs an operation on the entry; `None` when it failed.
@@ -116,17 +119,16 @@ impl State {
         self.draft.set_loc(outer.loc);
     }
 
-    /// Takes the name of a batch or a parameter, `full` with its scopes; reports `twice` when it is taken.
-    pub(super) fn claim(&mut self, name: &str, full: Name, caller: Caller, twice: impl FnOnce() -> Diagnostic) -> bool {
+    /// Takes a name, `full` with its scopes; reports why it cannot be had.
+    pub(super) fn claim(&mut self, name: &str, full: &Name, named: Named, caller: Caller) -> bool {
         self.check_name(name, caller);
-        match self.names.get(&full) {
-            Some(first) => {
-                let first = format!("first at `{}`", place(first));
-                self.report(twice().note(first), caller);
-                false
-            }
-            None => self.names.insert(full, caller).is_none(),
-        }
+        let Err((error, first)) = self.names.claim(full, named, caller, Place::whole(&())) else { return true };
+        let error = match first {
+            Some(first) => error.note(format!("first at `{}`", place(first))),
+            None => error,
+        };
+        self.report(error, caller);
+        false
     }
 
     /// The full name of a parameter.
@@ -136,14 +138,17 @@ impl State {
         parts.join(".").into()
     }
 
-    /// Reports the name of a batch, a parameter or an output that is none.
+    /// Reports a name that the model language does not take as one.
     pub(super) fn check_name(&mut self, name: &str, caller: Caller) {
-        let mut bytes = name.bytes();
-        let starts = bytes.next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
-        if !(starts && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')) {
-            let error = Diagnostic::error(codes::SYNTAX, format!("`{name}` is not a name"));
-            self.report(error.help("use letters, digits and `_`, not starting with a digit"), caller);
+        if is_name(name) {
+            return;
         }
+        let is_word = name.bytes().all(|byte| byte.is_ascii_lowercase()) && !name.is_empty();
+        let help = match is_word {
+            true => format!("choose another name: `{name}` is a word of the language"),
+            false => "use letters, digits and `_`, not starting with a digit".to_owned(),
+        };
+        self.report(Diagnostic::error(codes::SYNTAX, format!("`{name}` is not a name")).help(help), caller);
     }
 }
 

@@ -10,9 +10,18 @@ use std::panic::Location;
 
 /// A tensor of a model under way: a handle that is copied freely and borrows its builder.
 ///
-/// It has the operators `+ - * / %` with tensors and numbers on either side, `&`, `|` and `!` on truth values, and the
-/// builtins of the model language as methods. Two tensors of different rank are aligned at their last dimensions. The
-/// result of a mistake is poisoned: it can be used like any other, to no effect.
+/// It has the operators `+ - * / %` with tensors and numbers on either side, `&`, `|` and `!` on truth values and integers,
+/// and the builtins of the model language as methods.
+///
+/// **Two operands** have one element type, which the result has, too; comparisons give `pred`. A number takes the type of
+/// the tensor, which must be able to hold it. Of two tensors of different rank the lower is repeated along the leading
+/// dimensions of the other, whose last dimensions must be its own; of equal rank they have the same shape: nothing else is
+/// repeated without [`broadcast`](Self::broadcast). Arithmetic takes floats and integers.
+///
+/// **Dimensions** are counted from the end when negative. Where several are taken, one number stands for a list of one.
+///
+/// Operands that a method does not take are a mistake, recorded when it is called. The result of a mistake is poisoned: it
+/// can be used like any other, to no effect.
 #[derive(Clone, Copy)]
 pub struct Tensor<'b> {
     model: &'b ModelBuilder<'b>,
@@ -108,6 +117,8 @@ impl<'b> Tensor<'b> {
     /// Leading dimensions as the subscripts say, the others whole: a range keeps its dimension, a position drops it.
     /// Positions are counted from the end when negative.
     ///
+    /// A mistake: more subscripts than dimensions, a position that is not there, an empty range.
+    ///
     /// ```
     /// # use halite_lang::build::ModelBuilder;
     /// # let registry = halite_ir::Registry::builtin();
@@ -125,7 +136,8 @@ impl<'b> Tensor<'b> {
         Self::of(self.model, self.model.operate(Location::caller(), [self.into()], operation))
     }
 
-    /// Equal parts of a dimension, as many as are asked for: `let [q, k, v] = x.split(-1)`.
+    /// Equal parts of a dimension, as many as are asked for: `let [q, k, v] = x.split(-1)`. A size that is no multiple of
+    /// their number is a mistake.
     #[track_caller]
     pub fn split<const N: usize>(self, dim: i64) -> [Self; N] {
         super::Call::new(self.model, "split", vec![self.into(), N.into(), dim.into()], Location::caller()).results()
@@ -145,60 +157,65 @@ macro_rules! methods {
 }
 
 methods! {
-    /// The absolute value.
+    /// The absolute value of floats and signed integers.
     abs = "abs" ();
-    /// The least whole number that is not less.
+    /// The least whole number that is not less, of floats and as floats.
     ceil = "ceil" ();
-    /// The cosine.
+    /// The cosine of floats.
     cos = "cos" ();
-    /// The exponential.
+    /// The exponential of floats.
     exp = "exp" ();
-    /// The exponential less 1.
+    /// The exponential less 1, of floats.
     expm1 = "expm1" ();
-    /// The greatest whole number that is not greater.
+    /// The greatest whole number that is not greater, of floats and as floats.
     floor = "floor" ();
-    /// The natural logarithm.
+    /// The natural logarithm of floats.
     log = "log" ();
-    /// The natural logarithm of 1 more.
+    /// The natural logarithm of 1 more, of floats.
     log1p = "log1p" ();
-    /// The nearest whole number, ties to the even one.
+    /// The nearest whole number, ties to the even one, of floats and as floats.
     round = "round" ();
-    /// 1 divided by the root.
+    /// 1 divided by the square root, of floats.
     rsqrt = "rsqrt" ();
-    /// The logistic function.
+    /// The logistic function of floats.
     sigmoid = "sigmoid" ();
-    /// The sine.
+    /// The sine of floats.
     sin = "sin" ();
-    /// The square root.
+    /// The square root of floats.
     sqrt = "sqrt" ();
-    /// The hyperbolic tangent.
+    /// The hyperbolic tangent of floats.
     tanh = "tanh" ();
-    /// The greater of the two, element by element.
+    /// The greater of the two, element by element; floats or integers.
     maximum = "maximum" (other);
-    /// The lesser of the two, element by element.
+    /// The lesser of the two, element by element; floats or integers.
     minimum = "minimum" (other);
-    /// This to the power of the other, element by element.
+    /// This to the power of the other, element by element; floats or integers.
     power = "power" (other);
-    /// The greatest element along these dimensions, which are dropped.
+    /// The greatest element along these dimensions, which are dropped. To keep them with size 1, here and in the other
+    /// reductions: `m.call("max", [x]).attr("dims", dims).attr("keep", true)`. A dimension that is not there or named twice
+    /// is a mistake.
     max = "max" (dims);
     /// The least element along these dimensions, which are dropped.
     min = "min" (dims);
-    /// The sum along these dimensions, which are dropped.
+    /// The sum along these dimensions, which are dropped, in the element type of this tensor.
     sum = "sum" (dims);
-    /// The mean along these dimensions, which are dropped.
+    /// The mean along these dimensions, which are dropped, in the element type of this tensor: integers are divided as such.
     mean = "mean" (dims);
     /// The sum of all elements, a scalar.
     sum_all = "sum" ();
     /// The mean of all elements, a scalar.
     mean_all = "mean" ();
-    /// Repeated to a shape; dimensions are aligned at the last one, a size of 1 is repeated too.
+    /// Repeated to a shape; dimensions are aligned at the last one, a size of 1 is repeated too. A shape of lower rank, or
+    /// with another size where this has more than 1, is a mistake.
     broadcast = "broadcast" (shape);
-    /// In another element type.
+    /// In another element type, a [`DType`]; what a narrower float cannot hold is rounded to the nearest, ties to even.
     convert = "convert" (dtype);
-    /// In another shape with as many elements; one size may be left open as -1.
+    /// In another shape with as many elements, in row-major order; one size may be left open as -1. A shape with another
+    /// number of elements is a mistake.
     reshape = "reshape" (shape);
-    /// With its dimensions in this order.
+    /// With its dimensions in this order: dimension `i` of the result is `order[i]` of this tensor. An order that does not
+    /// name each dimension once is a mistake.
     transpose = "transpose" (order);
-    /// `x * sigmoid(x)`.
+    /// `x * sigmoid(x)` of floats.
     silu = "silu" ();
 }

@@ -2,9 +2,9 @@
 
 use super::{Elaborator, Eval, Locals, Tensor};
 use crate::ast::{Argument, Function};
-use crate::ops::{Place, Value, is_needed, mask_role, unneeded};
+use crate::ops::{Named, Place, Value, is_needed, mask_role, unneeded};
 use halite_ir::{ParamRole, TensorType};
-use halite_support::{Diagnostic, Diagnostics, codes};
+use halite_support::{Diagnostic, Diagnostics, FileId, codes, sort_by_place};
 
 impl Elaborator<'_, '_> {
     /// Runs `main`.
@@ -37,6 +37,7 @@ impl Elaborator<'_, '_> {
         };
         let ty = self.ty(ty, &Locals::new())?;
         let role = self.batch_role(argument, &ty)?;
+        self.claim(name, Named::Batch, argument.name.span)?;
         Ok(Value::Tensor(self.ops.b.param(name.clone(), ty, role)))
     }
 
@@ -68,8 +69,8 @@ impl Elaborator<'_, '_> {
         let needed = is_needed(self.ops.b.function(), loss);
         let unused: Vec<_> = self.weights.iter().filter(|(_, weight)| !needed[weight.value.index()]).collect();
         let errors = unused.into_iter().map(|(name, weight)| {
-            let error = unneeded(name, Place::whole(&weight.declaration));
-            match weight.call {
+            let error = unneeded(name, Place::whole(&weight.declared.span));
+            match weight.declared.call {
                 Some(call) => error.also(call, "run by this call"),
                 None => error,
             }
@@ -79,14 +80,15 @@ impl Elaborator<'_, '_> {
         }
     }
 
-    /// Adds the entry to the module, unless something was reported.
-    pub(super) fn finish(self) -> Result<(), Diagnostics> {
+    /// Adds the entry to the module, which comes from `file`, unless something was reported.
+    pub(super) fn finish(self, file: FileId) -> Result<(), Diagnostics> {
         let mut errors = self.errors;
         if errors.is_empty() {
             self.ops.b.finish();
             return Ok(());
         }
-        errors.sort_by_key(|error| error.primary().map(|label| label.span));
+        let overrides = self.options.overrides.iter().filter_map(|given| Some(given.span?.file));
+        sort_by_place(&mut errors, &[file].into_iter().chain(overrides).collect::<Vec<_>>());
         Err(errors)
     }
 }

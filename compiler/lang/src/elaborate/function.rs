@@ -1,8 +1,8 @@
 //! Calls of a model's functions, and statements.
 
-use super::{Elaborator, Eval, Locals, Reported, Weight};
+use super::{Declaration, Elaborator, Eval, Locals, Reported, Weight};
 use crate::ast::{Argument, Assign, Call, Expr, For, Function, Param, Statement, Type};
-use crate::ops::{Given, Place, Value, check_output, declared_twice, normal};
+use crate::ops::{Given, Named, Place, Value, normal};
 use halite_ir::{Init, TensorType};
 use halite_support::{Diagnostic, Name, Span, codes};
 
@@ -156,10 +156,9 @@ impl Elaborator<'_, '_> {
             }
             Err(reported) => Err(reported),
         };
-        if self.check(check_output(name, self.outputs.contains_key(name), Place::whole(&span))).is_err() {
-            return;
+        if self.claim(name, Named::Output, span).is_ok() {
+            self.outputs.insert(name.clone(), value);
         }
-        self.outputs.insert(name.clone(), value);
     }
 
     fn param(&mut self, param: &Param, locals: &Locals) -> Eval<Value> {
@@ -172,24 +171,25 @@ impl Elaborator<'_, '_> {
         }
         name.push_str(&param.name.name);
         let name = Name::from(name);
-        if let Some(first) = self.weights.get(&name).copied() {
-            return Err(self.declared_twice(&name, param.name.span, first));
-        }
+        let declared = self.claim(&name, Named::Weight, param.name.span)?;
         let value = self.ops.weight(name.clone(), shape, init);
-        let weight = Weight { declaration: param.name.span, call: self.calls.last().copied(), value };
-        self.weights.insert(name, weight);
+        self.weights.insert(name, Weight { declared, value });
         Ok(Value::Tensor(value))
     }
 
-    fn declared_twice(&mut self, name: &str, span: Span, first: Weight) -> Reported {
-        let mut error = declared_twice(name, Place::whole(&span));
-        if first.declaration != span {
-            error = error.also(first.declaration, "first here");
+    /// Takes a name for what is declared here.
+    pub(super) fn claim(&mut self, name: &Name, named: Named, span: Span) -> Eval<Declaration> {
+        let declared = Declaration { span, call: self.calls.last().copied() };
+        let Err((mut error, first)) = self.names.claim(name, named, declared, Place::whole(&span)) else {
+            return Ok(declared);
+        };
+        if let Some(first) = first.filter(|first| first.span != span) {
+            error = error.also(first.span, "first here");
         }
-        if let Some(call) = first.call.filter(|call| Some(call) != self.calls.last()) {
+        if let Some(call) = first.and_then(|first| first.call).filter(|&call| Some(call) != declared.call) {
             error = error.also(call, "first run by this call");
         }
-        self.report(error)
+        Err(self.report(error))
     }
 
     fn init(&mut self, param: &Param, locals: &Locals) -> Eval<Init> {

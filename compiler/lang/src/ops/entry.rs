@@ -63,23 +63,6 @@ pub(crate) fn normal(std: f64) -> Option<Init> {
     (std.is_finite() && std >= 0.0).then_some(Init::Normal { std })
 }
 
-/// A weight whose name is taken.
-pub(crate) fn declared_twice(name: &str, place: Place<'_>) -> Diagnostic {
-    let error = Diagnostic::error(codes::DUPLICATE, format!("parameter `{name}` is declared twice"));
-    place
-        .mark(error, "again here")
-        .help("run each declaration in a scope of its own: `f(x) as name`, or `as name.{i}` in a loop")
-}
-
-/// Whether a value may be shown under a name; `is_taken` tells of other outputs.
-pub(crate) fn check_output(name: &str, is_taken: bool, place: Place<'_>) -> Result<()> {
-    if !is_taken && !["loss", "count"].contains(&name) {
-        return Ok(());
-    }
-    let message = format!("there is a result named `{name}` already");
-    Err(place.mark(Diagnostic::error(codes::DUPLICATE, message), "choose another name"))
-}
-
 /// Which values of a function the value `result` depends on, by index.
 pub(crate) fn is_needed(function: &Function, result: Tensor) -> Vec<bool> {
     let mut needed = vec![false; function.values.len()];

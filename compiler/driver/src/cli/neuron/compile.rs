@@ -8,7 +8,7 @@ use clap::Args;
 use halite::Bundle;
 use halite::neuron::forbidden;
 use halite::neuronx::{
-    self, Compiler, End, MEMORY_PER_JOB, Options, Outcome, Store, Task, arguments, check_environment, default_jobs,
+    self, Compiler, MEMORY_PER_JOB, Options, Outcome, Store, Task, arguments, check_environment, default_jobs,
     flag_hash, host_memory, script,
 };
 use halite_support::{Diagnostic, Diagnostics, Severity, codes};
@@ -156,13 +156,8 @@ fn interrupt() -> Result<Arc<AtomicBool>> {
 fn report(outcomes: &[Outcome], compiler: &Compiler) -> Output {
     let head = ["module", "", "time", "NEFF", "log"].map(str::to_owned).to_vec();
     let rows: Vec<Vec<String>> = std::iter::once(head).chain(outcomes.iter().flat_map(rows)).collect();
-    let of_outcome = |outcome: &Outcome| {
-        let failure = match &outcome.end {
-            End::Failed(error) => Some(error.clone()),
-            End::Cached(_) | End::Compiled(_) => None,
-        };
-        outcome.warnings.iter().cloned().chain(failure).collect::<Diagnostics>()
-    };
+    let of_outcome =
+        |outcome: &Outcome| outcome.warnings.iter().chain(outcome.end.error()).cloned().collect::<Diagnostics>();
     let warnings: Diagnostics = outcomes.iter().flat_map(of_outcome).collect();
     let failures = warnings.iter().filter(|warning| warning.severity() >= Severity::Error).count();
     let mut text = table(&rows);
@@ -176,23 +171,12 @@ fn report(outcomes: &[Outcome], compiler: &Compiler) -> Output {
     Output { warnings, failed: failures > 0, ..Output::new(text, json) }
 }
 
-fn state(outcome: &Outcome) -> &'static str {
-    match outcome.end {
-        End::Cached(_) => "cached",
-        End::Compiled(_) => "compiled",
-        End::Failed(_) => "failed",
-    }
-}
-
 /// A row for each module.
 fn rows(outcome: &Outcome) -> Vec<Vec<String>> {
-    let size = match &outcome.end {
-        End::Cached(product) | End::Compiled(product) => bytes(product.bytes),
-        End::Failed(_) => "none".to_owned(),
-    };
+    let size = outcome.end.product().map_or_else(|| "none".to_owned(), |product| bytes(product.bytes));
     let log = outcome.log.as_ref().map_or_else(String::new, |path| path.display().to_string());
     let row = |module: &String| {
-        let cells = [state(outcome).to_owned(), units::spoken(outcome.elapsed), size.clone(), log.clone()];
+        let cells = [outcome.end.name().to_owned(), units::spoken(outcome.elapsed), size.clone(), log.clone()];
         std::iter::once(module.clone()).chain(cells).collect()
     };
     outcome.modules.iter().map(row).collect()
@@ -202,15 +186,15 @@ fn outcome_json(outcome: &Outcome) -> Value {
     let mut json = json!({
         "modules": outcome.modules,
         "key": outcome.key,
-        "state": state(outcome),
+        "state": outcome.end.name(),
         "seconds": outcome.elapsed.as_secs_f64(),
         "log": outcome.log,
     });
-    match &outcome.end {
-        End::Cached(product) | End::Compiled(product) => {
-            json["neff"] = json!({"files": product.files, "bytes": product.bytes, "sha256": product.sha256});
-        }
-        End::Failed(error) => json["error"] = json!(error.message()),
+    if let Some(product) = outcome.end.product() {
+        json["neff"] = json!({"files": product.files, "bytes": product.bytes, "sha256": product.sha256});
+    }
+    if let Some(error) = outcome.end.error() {
+        json["error"] = json!(error.message());
     }
     json
 }

@@ -61,8 +61,7 @@ impl Observer for Progress {
         if self.shows_lines {
             let end = match &outcome.end {
                 End::Cached(_) => "in the store",
-                End::Compiled(_) => "compiled",
-                End::Failed(_) => "failed",
+                end => end.name(),
             };
             terminal::err(&format!("{}: {end} after {}\n", outcome.modules.join(", "), spoken(outcome.elapsed)));
         }

@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 pub struct Entry {
     /// The key under which it is stored.
     pub key: String,
-    /// The model and the module that were compiled.
+    /// The name of the model.
     pub model: String,
-    /// The module that was compiled.
+    /// The name of the module of it that was compiled first; other modules with the same program share the NEFF.
     pub module: String,
-    /// Size of the NEFF.
+    /// Size of the NEFF in bytes.
     pub bytes: u64,
     /// SHA-256 of the NEFF, in hex.
     pub sha256: String,

@@ -43,9 +43,9 @@ pub enum State {
 pub enum GcRule {
     /// Everything.
     All,
-    /// What was not used for so long.
+    /// What was not used for this long.
     Older(Duration),
-    /// What failed compiles left, then the longest unused, until no more than so many bytes are kept.
+    /// What failed compiles left, then the longest unused, until no more than this many bytes are kept.
     Keep(u64),
 }
 
@@ -55,7 +55,7 @@ pub enum GcRule {
 pub struct Removed {
     /// How many entries and leftovers went.
     pub count: usize,
-    /// Their bytes.
+    /// The bytes of their files.
     pub bytes: u64,
     /// How many were left because another process uses them.
     pub in_use: usize,
