@@ -10,7 +10,7 @@ cargo fmt --all --check
 step "lints"
 cargo clippy --workspace --all-targets --locked -- -D warnings
 step "CPU XLA plugin"
-cargo run --locked --quiet -p halite -- plugin install
+cargo run --locked --quiet -- plugin install
 step "tests"
 cargo test --workspace --locked -- --include-ignored
 step "documentation"

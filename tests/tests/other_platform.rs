@@ -23,8 +23,9 @@ static STAND_IN: LazyLock<PathBuf> = LazyLock::new(|| {
         Some("debug") | None => "dev",
         Some(profile) => profile,
     };
+    // Of the whole workspace, as the tests are: with the features of one package alone, all below would be built again.
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["build", "--offline", "--quiet", "-p", "halite-runtime", "--example", "other_platform"]);
+    cargo.args(["build", "--offline", "--quiet", "--workspace", "--example", "other_platform"]);
     cargo.args(["--profile", profile]).arg("--target-dir").arg(folder.parent().expect("profiles are in a folder"));
     let status = cargo.status().expect("Cargo runs");
     assert!(status.success() && path.is_file(), "Cargo makes {}", path.display());
