@@ -4,12 +4,13 @@
 //!
 //! [`Kit`] finds golden files and runs them, [`suites`] says what is done with each, [`Directives`] and [`Document`] read
 //! them. The rest serves the tests of the compiler itself: the laws' [`cases`], [`random`] modules, [`mutants`],
-//! [`numeric`] checks, [`models`] in Rust.
+//! [`numeric`] checks, [`models`] in Rust, [`compiled`] bundles.
 
 mod annotation;
 pub mod cases;
 mod check;
 pub mod command_line;
+pub mod compiled;
 mod directives;
 mod document;
 mod executable;

@@ -84,7 +84,7 @@ fn training_and_verification_feed_it() {
         ..TrainOptions::default()
     };
     let files = RunFiles::new(folder.path());
-    let history = train(xla::executor(), &bundle, &corpus, None, &options, &files, &mut Silent);
+    let history = train(xla::executor(), &bundle, &corpus, &options, &files, &mut Silent);
     assert_eq!(history.unwrap_or_else(|errors| panic!("{errors:?}")).steps.len(), 3);
     let state = halite::tensors::read(&files.state()).unwrap_or_else(|error| panic!("{error}"));
     assert!(!state.contains_key("mask"), "what is declared is no state");

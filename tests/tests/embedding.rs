@@ -4,20 +4,17 @@ use halite::compile::{CompileOptions, Compiled};
 use halite::model::{Elaborated, Init};
 use halite::source::{self, ModelInput, Source};
 use halite::tensors::Tensors;
-use halite::{Bundle, Session, TrainStep};
+use halite::{Session, TrainStep};
 use halite_ir::LowerOptions;
 use halite_passes::{Progress, Watch};
 use halite_spec::{AdamW, ConfigValue, ModelChoice, ModuleRole, Recipe};
-use halite_support::{CancelToken, Diagnostics, codes};
+use halite_support::{CancelToken, codes};
 use halite_tensor::{DType, HostTensor};
+use halite_tests::compiled::{expect, hlo};
 use halite_tests::models::Llama;
 use halite_tests::scaled::Scaled;
 use halite_tests::xla;
 use std::sync::{Arc, Mutex};
-
-fn expect<T>(result: Result<T, Diagnostics>) -> T {
-    result.unwrap_or_else(|errors| panic!("{errors:?}"))
-}
 
 /// The preset `tiny`, and the same with its model built in Rust, in the same session.
 fn twins(session: &mut Session) -> [Source; 2] {
@@ -32,10 +29,6 @@ fn twins(session: &mut Session) -> [Source; 2] {
 fn without_positions() -> CompileOptions {
     let lower = LowerOptions { without_positions: true, ..LowerOptions::default() };
     CompileOptions { lower, ..CompileOptions::default() }
-}
-
-fn hlo(bundle: &Bundle) -> Vec<(&str, &[u8])> {
-    bundle.manifest.modules.iter().map(|module| (module.name.as_str(), bundle.hlo(module).expect("a file"))).collect()
 }
 
 #[test]

@@ -12,12 +12,9 @@ use halite_passes::{
     Changed, DialectEntry, KernelUse, Operand, Pass, PassCx, PassInfo, Relation, Remark, Runner, RunnerOptions,
 };
 use halite_spec::{AdamW, ModelChoice, ModuleRole, Recipe, Target};
-use halite_support::{Diagnostics, FileId, Name, Result, codes};
+use halite_support::{FileId, Name, Result, codes};
+use halite_tests::compiled::expect;
 use std::sync::Arc;
-
-fn expect<T>(result: std::result::Result<T, Diagnostics>) -> T {
-    result.unwrap_or_else(|errors| panic!("{errors:?}"))
-}
 
 /// Says something and does nothing.
 #[derive(Debug)]

@@ -1,12 +1,13 @@
 //! One model through each front door: a definition with settings, Hugging Face's `config.json`, the builder.
 
+use halite::Session;
 use halite::compile::CompileOptions;
 use halite::model::{Elaborated, ModelBuilder};
 use halite::source::{ModelInput, Source};
-use halite::{Bundle, Session};
 use halite_ir::LowerOptions;
 use halite_spec::{AdamW, ModelChoice, Recipe};
 use halite_support::Diagnostics;
+use halite_tests::compiled::{expect, hlo};
 use halite_tests::models::{Gpt2, Llama};
 use serde_json::{Map, Value, json};
 
@@ -137,10 +138,6 @@ fn models() -> Vec<Model> {
     ]
 }
 
-fn expect<T>(result: Result<T, Diagnostics>) -> T {
-    result.unwrap_or_else(|errors| panic!("{errors:?}"))
-}
-
 fn recipe(model: ModelChoice) -> Recipe {
     Recipe::new(model, BATCH, SEQ, AdamW::new(1e-3))
 }
@@ -157,10 +154,6 @@ fn configured(config: &Value, session: &mut Session) -> Result<Source, Diagnosti
     std::fs::write(&path, config.to_string()).expect("the folder can be written");
     let model = ModelChoice::new(path.to_str().expect("the path is text"));
     Source::new(recipe(model), ModelInput::Named, &mut session.sources)
-}
-
-fn hlo(bundle: &Bundle) -> Vec<(&str, &[u8])> {
-    bundle.manifest.modules.iter().map(|module| (module.name.as_str(), bundle.hlo(module).expect("a file"))).collect()
 }
 
 #[test]

@@ -6,8 +6,8 @@ use halite::session::Session;
 use halite::{Bundle, TrainStep, source};
 use halite_runtime::{ClientOptions, Executor, Pjrt};
 use halite_spec::ModuleRole;
-use halite_support::Diagnostics;
 use halite_tensor::HostTensor;
+use halite_tests::compiled::expect;
 use halite_tests::xla;
 use std::path::PathBuf;
 use std::process::Command;
@@ -31,10 +31,6 @@ static STAND_IN: LazyLock<PathBuf> = LazyLock::new(|| {
     assert!(status.success() && path.is_file(), "Cargo makes {}", path.display());
     path
 });
-
-fn expect<T>(result: Result<T, Diagnostics>) -> T {
-    result.unwrap_or_else(|errors| panic!("{errors:?}"))
-}
 
 /// An executor of the stand-in, as whatever platform it is to be.
 fn executor(platform: &str) -> Arc<dyn Executor> {

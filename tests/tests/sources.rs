@@ -2,17 +2,10 @@
 
 use halite::compile::CompileOptions;
 use halite::source;
-use halite::{Bundle, Session, recipe_file, render};
+use halite::{Session, recipe_file, render};
 use halite_spec::ModuleRole;
-use halite_support::{Diagnostics, FileId};
-
-fn expect<T>(result: Result<T, Diagnostics>) -> T {
-    result.unwrap_or_else(|errors| panic!("{errors:?}"))
-}
-
-fn hlo(bundle: &Bundle) -> Vec<(&str, &[u8])> {
-    bundle.manifest.modules.iter().map(|module| (module.name.as_str(), bundle.hlo(module).expect("a file"))).collect()
-}
+use halite_support::FileId;
+use halite_tests::compiled::{expect, hlo};
 
 /// Texts of the one session are no texts of the other, which has texts of its own.
 #[test]

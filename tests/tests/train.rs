@@ -6,7 +6,7 @@ use halite::Bundle;
 use halite::compile::CompileOptions;
 use halite::session::Session;
 use halite::source;
-use halite::train::{Corpus, History, RunFiles, Silent, TrainOptions, train};
+use halite::train::{Corpus, History, RunFiles, Silent, Start, TrainOptions, train};
 use halite_tests::xla;
 use std::path::Path;
 
@@ -49,9 +49,9 @@ fn run_seed(
     let title = "tiny".to_owned();
     let options = TrainOptions { title, steps, seed, eval_every: 4, eval_batches: 8, ..TrainOptions::default() };
     let options = if steps > 100 { TrainOptions { eval_every: 100, eval_batches: 32, ..options } } else { options };
-    let state = files.state();
-    let resume = resume.then_some(state.as_path());
-    let history = train(xla::executor(), bundle, corpus, resume, &options, &files, &mut Silent);
+    let start = if resume { Start::State(files.state()) } else { Start::Seed };
+    let options = TrainOptions { start, ..options };
+    let history = train(xla::executor(), bundle, corpus, &options, &files, &mut Silent);
     (history.unwrap_or_else(|errors| panic!("{errors:?}")), files)
 }
 

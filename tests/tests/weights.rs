@@ -4,13 +4,9 @@ use halite::compile::CompileOptions;
 use halite::train::Metrics;
 use halite::{Bundle, Session, TrainStep, shards, source};
 use halite_spec::BufferSlot;
-use halite_support::Diagnostics;
 use halite_tensor::{DType, HostTensor};
+use halite_tests::compiled::expect;
 use halite_tests::xla;
-
-fn expect<T>(result: Result<T, Diagnostics>) -> T {
-    result.unwrap_or_else(|errors| panic!("{errors:?}"))
-}
 
 /// One layer of `tiny`.
 fn compile(settings: &[&str]) -> Bundle {

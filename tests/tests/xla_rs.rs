@@ -102,7 +102,7 @@ fn train_tiny(executor: Arc<dyn Executor>, bundle: &Bundle) -> (Vec<f64>, Tensor
     let folder = tempfile::tempdir().expect("a temporary folder");
     let files = RunFiles::new(folder.path());
     let options = TrainOptions { steps: 20, eval_batches: 4, ..TrainOptions::default() };
-    let history = train(executor, bundle, &corpus, None, &options, &files, &mut Silent);
+    let history = train(executor, bundle, &corpus, &options, &files, &mut Silent);
     let history = history.unwrap_or_else(|errors| panic!("{errors:?}"));
     let state = halite::tensors::read(&files.state()).unwrap_or_else(|error| panic!("{error:?}"));
     (history.steps.iter().map(|step| step.loss()).collect(), state)

@@ -21,7 +21,7 @@ pub use plot::plot;
 pub(crate) use programs::Programs;
 pub use programs::check_corpus;
 pub(crate) use run::is_due;
-pub use run::{Observer, RunFiles, Silent, TrainOptions, train};
+pub use run::{Observer, RunFiles, Silent, Start, TrainOptions, train};
 pub use state::DeviceBatch;
 pub use step::{Batch, TrainStep};
 pub(crate) use update::Run;

@@ -6,7 +6,7 @@ use super::context::{Context, Output, Ready, Result};
 use super::table::{bytes, facts};
 use clap::Args;
 use halite::files;
-use halite::train::{Corpus, History, RunFiles, TrainOptions, check_corpus, train};
+use halite::train::{Corpus, History, RunFiles, Start, TrainOptions, check_corpus, train};
 use serde_json::json;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -77,7 +77,7 @@ impl Train {
             title: name.clone(),
             steps: self.steps.unwrap_or(defaults.steps.into()),
             seed: self.seed.unwrap_or(defaults.seed),
-            weights: self.weights.clone(),
+            start: self.start(),
             eval_every: self.eval_every,
             eval_batches: self.eval_batches,
             ..TrainOptions::default()
@@ -94,10 +94,18 @@ impl Train {
             spinner,
             bar: TrainBar::new(context, options.steps, bundle.manifest.statistics.tokens_per_step),
         };
-        let history = train(Arc::new(executor), &bundle, &corpus, self.resume.as_deref(), &options, &output, &mut bar);
+        let history = train(Arc::new(executor), &bundle, &corpus, &options, &output, &mut bar);
         bar.spinner.finish_and_clear();
         bar.bar.finish();
         Ok(summary(&history?, &output))
+    }
+
+    fn start(&self) -> Start {
+        match (&self.resume, &self.weights) {
+            (Some(state), _) => Start::State(state.clone()),
+            (None, Some(weights)) => Start::Weights(weights.clone()),
+            (None, None) => Start::Seed,
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::tensors;
 use crate::{files, init};
 use halite_runtime::Executor;
 use halite_support::{CancelToken, Diagnostic, Diagnostics, Result, codes};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// How to train.
@@ -22,15 +22,27 @@ pub struct TrainOptions {
     pub steps: u64,
     /// Seed of the initial state and of the order of data.
     pub seed: u64,
-    /// Weights to start from instead of those of the seed, as [`state_from_checkpoint`](init::state_from_checkpoint) reads
-    /// them.
-    pub weights: Option<PathBuf>,
+    /// What the run starts from.
+    pub start: Start,
     /// Updates between evaluations; 0 evaluates at the start and the end only.
     pub eval_every: u64,
     /// The most batches of one evaluation.
     pub eval_batches: usize,
     /// Stops the run between updates; metrics, plot and state are then written, so that it can be resumed.
     pub cancel: CancelToken,
+}
+
+/// What a run starts from.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub enum Start {
+    /// The initial state of the seed.
+    #[default]
+    Seed,
+    /// These weights, as [`state_from_checkpoint`](init::state_from_checkpoint) reads them, with a new optimizer.
+    Weights(PathBuf),
+    /// The state in this file, in which an earlier run ended.
+    State(PathBuf),
 }
 
 /// Hears how a run goes. Every method has a default that does nothing.
@@ -95,31 +107,25 @@ impl RunFiles {
     }
 }
 
-/// Trains a bundle on a corpus, from its initial state, from weights or from the state in the file `resume`, and leaves
-/// metrics, plot and final state in the folder. Metrics and plot are also written at each evaluation, so that an interrupted run leaves
-/// something to look at.
+/// Trains a bundle on a corpus, and leaves metrics, plot and final state in the folder. Metrics and plot are also written at
+/// each evaluation, so that an interrupted run leaves something to look at.
 ///
 /// # Errors
-/// When the bundle lacks a training step on bytes, the text is too short, state or weights do not fit or both are given, a
-/// file cannot be written, the executor fails, the loss is no longer finite, or the run is cancelled.
+/// When the bundle lacks a training step on bytes, the text is too short, state or weights do not fit, a file cannot be
+/// written, the executor fails, the loss is no longer finite, or the run is cancelled.
 pub fn train(
     executor: Arc<dyn Executor>,
     bundle: &Bundle,
     corpus: &Corpus,
-    resume: Option<&Path>,
     options: &TrainOptions,
     output: &RunFiles,
     observer: &mut dyn Observer,
 ) -> std::result::Result<History, Diagnostics> {
     check_corpus(bundle, corpus)?;
-    let tensors = match (resume, &options.weights) {
-        (Some(path), None) => pack_given(&bundle.manifest, tensors::read(path)?)?,
-        (None, Some(path)) => init::state_from_checkpoint(&bundle.manifest, path)?,
-        (None, None) => init::initial_state(bundle, options.seed)?,
-        (Some(_), Some(_)) => {
-            let error = Diagnostic::error(codes::TENSORS, "a run starts from weights or from a state, not from both");
-            return Err(error.help("leave one of the two out").into());
-        }
+    let tensors = match &options.start {
+        Start::Seed => init::initial_state(bundle, options.seed)?,
+        Start::Weights(path) => init::state_from_checkpoint(&bundle.manifest, path)?,
+        Start::State(path) => pack_given(&bundle.manifest, tensors::read(path)?)?,
     };
     // Before anything is compiled.
     check_state(&bundle.manifest, &tensors)?;

@@ -206,15 +206,16 @@ fn corpus() -> Corpus {
 fn a_run_that_is_resumed_ends_like_one_that_is_not() {
     let folder = tempfile::tempdir().unwrap();
     let (whole, parts) = (RunFiles::new(folder.path().join("whole")), RunFiles::new(folder.path().join("parts")));
-    let go = |steps, resume: Option<&std::path::Path>, files: &RunFiles| {
-        train(HAND.shared(), &bundle(), &corpus(), resume, &options(steps), files, &mut Silent).unwrap()
+    let go = |steps, start: Start, files: &RunFiles| {
+        let options = TrainOptions { start, ..options(steps) };
+        train(HAND.shared(), &bundle(), &corpus(), &options, files, &mut Silent).unwrap()
     };
-    let history = go(40, None, &whole);
+    let history = go(40, Start::Seed, &whole);
     assert_eq!((history.steps.len(), history.evals.len()), (40, 5));
     assert_eq!(history.evals[0].held_out_loss, 1.0);
     assert_eq!(history.steps[39].tokens, 40 * 2 * 3);
-    go(20, None, &parts);
-    go(40, Some(&parts.state()), &parts);
+    go(20, Start::Seed, &parts);
+    go(40, Start::State(parts.state()), &parts);
     for (a, b) in [(whole.state(), parts.state()), (whole.metrics(), parts.metrics()), (whole.plot(), parts.plot())] {
         assert!(std::fs::read(&a).unwrap() == std::fs::read(b).unwrap(), "{}", a.display());
     }
@@ -228,7 +229,8 @@ fn a_state_of_another_bundle_is_refused() {
     let state = [("w".to_owned(), HostTensor::zeros(DType::F32, [3]))].into_iter().collect();
     tensors::write(&path, &state).unwrap();
     let files = RunFiles::new(folder.path().join("run"));
-    let error = train(HAND.shared(), &bundle(), &corpus(), Some(&path), &options(1), &files, &mut Silent).unwrap_err();
+    let options = TrainOptions { start: Start::State(path), ..options(1) };
+    let error = train(HAND.shared(), &bundle(), &corpus(), &options, &files, &mut Silent).unwrap_err();
     assert_eq!(error[0].message(), "the tensor `w` is `f32[3]`, the training state takes `f32[]`");
     assert_eq!(error[1].message(), "the tensor `step` is missing");
     assert!(!folder.path().join("run").exists());
@@ -239,7 +241,7 @@ fn vocabularies_below_bytes_are_refused() {
     let mut bundle = bundle();
     bundle.manifest.model.config.insert("vocab".into(), halite_spec::ConfigValue::Int(100));
     let files = RunFiles::new("/none/never");
-    let error = train(HAND.shared(), &bundle, &corpus(), None, &options(1), &files, &mut Silent).unwrap_err();
+    let error = train(HAND.shared(), &bundle, &corpus(), &options(1), &files, &mut Silent).unwrap_err();
     assert_eq!(error[0].message(), "the model knows 100 tokens, bytes need 256");
 }
 
@@ -378,12 +380,13 @@ fn a_cancelled_run_leaves_what_it_can_be_resumed_from() {
     }
     let folder = tempfile::tempdir().unwrap();
     let (whole, parts) = (RunFiles::new(folder.path().join("whole")), RunFiles::new(folder.path().join("parts")));
-    train(HAND.shared(), &bundle(), &corpus(), None, &options(20), &whole, &mut Silent).unwrap();
+    train(HAND.shared(), &bundle(), &corpus(), &options(20), &whole, &mut Silent).unwrap();
     let options = options(20);
     let mut stop = Stop(options.cancel.clone());
-    let error = train(HAND.shared(), &bundle(), &corpus(), None, &options, &parts, &mut stop).unwrap_err();
+    let error = train(HAND.shared(), &bundle(), &corpus(), &options, &parts, &mut stop).unwrap_err();
     assert_eq!(error[0].code(), halite_support::codes::CANCELLED);
-    let options = TrainOptions { cancel: halite_support::CancelToken::default(), ..options };
-    train(HAND.shared(), &bundle(), &corpus(), Some(&parts.state()), &options, &parts, &mut Silent).unwrap();
+    let start = Start::State(parts.state());
+    let options = TrainOptions { start, cancel: halite_support::CancelToken::default(), ..options };
+    train(HAND.shared(), &bundle(), &corpus(), &options, &parts, &mut Silent).unwrap();
     assert!(std::fs::read(whole.state()).unwrap() == std::fs::read(parts.state()).unwrap());
 }
