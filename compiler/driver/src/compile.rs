@@ -20,6 +20,7 @@ use halite_support::{Diagnostic, Diagnostics, Name, Severity, SourceMap, codes};
 use halite_tensor::DType;
 use indexmap::IndexMap;
 use pack::{Packed, assemble, pack};
+use std::collections::BTreeSet;
 use std::panic::resume_unwind;
 use std::thread::ScopedJoinHandle;
 use tracing::Span;
@@ -78,6 +79,8 @@ pub struct Compiled {
     pub bundle: Bundle,
     /// What deserves a look in the model, and what the precision audit found.
     pub warnings: Diagnostics,
+    /// Opcodes of the HLO that no document lists and that the target is presumed to take.
+    pub presumed: BTreeSet<String>,
     /// The precision audit of all modules; how much it looked at is that of the first.
     pub audit: Audit,
     /// Whether outputs at a position depend on later tokens, by analysis of the model; `None` when no pass asked.

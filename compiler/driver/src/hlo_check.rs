@@ -3,7 +3,7 @@
 use crate::legality::{Origin, cite, origin};
 use crate::render::plain;
 use halite_hlo::proto::HloModuleProto;
-use halite_neuron::legality::{Finding, Profile, check};
+use halite_neuron::legality::{Finding, Presumed, Profile, check, presumed};
 use halite_spec::target::{Level, Rule};
 use halite_support::{Diagnostics, Severity};
 use indexmap::IndexMap;
@@ -31,9 +31,23 @@ pub struct Report {
     pub legal: bool,
     /// The rules that are broken, in the order of the table.
     pub broken: Vec<BrokenRule>,
+    /// Opcodes that no document lists and that the target is presumed to take, by name.
+    pub presumed: Vec<PresumedOpcode>,
     /// What XLA itself would refuse.
     #[serde(skip)]
     pub faults: Diagnostics,
+}
+
+/// An opcode that no document lists.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[non_exhaustive]
+pub struct PresumedOpcode {
+    /// The opcode as HLO names it.
+    pub opcode: String,
+    /// How many instructions have it.
+    pub count: usize,
+    /// What the presumption rests on.
+    pub source: String,
 }
 
 /// A rule that is broken.
@@ -108,8 +122,14 @@ pub fn report(module: &HloModuleProto, profile: &Profile) -> Report {
         rules: profile.rules().count(),
         legal: !broken.iter().any(refuses),
         broken,
+        presumed: presumed(module, profile.target).into_iter().map(presumed_opcode).collect(),
         faults: halite_hlo::check(module).into_iter().filter(|fault| fault.severity() >= Severity::Error).collect(),
     }
+}
+
+fn presumed_opcode(presumed: Presumed) -> PresumedOpcode {
+    let Presumed { opcode, count, provenance, .. } = presumed;
+    PresumedOpcode { opcode, count, source: cite(provenance) }
 }
 
 fn broken(rule: &Rule, findings: &[&Finding<'_>], module: &HloModuleProto) -> BrokenRule {

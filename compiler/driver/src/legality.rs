@@ -4,7 +4,7 @@ use crate::estimate::logical_core;
 use crate::neuron;
 use crate::render::plain;
 use halite_hlo::proto::{HloInstructionProto, HloModuleProto, OpMetadata, StackFrameIndexProto};
-use halite_neuron::legality::{Finding, Profile, check};
+use halite_neuron::legality::{Finding, Presumed, Profile, check, presumed};
 use halite_spec::target::{Basis, CompilerVersion, Level, Provenance, Rule};
 use halite_spec::{ModuleRole, Recipe, Target};
 use halite_support::nearest::suggestion;
@@ -22,6 +22,8 @@ pub struct Legality {
     pub findings: Vec<Repeated>,
     /// Names of the rules that are broken and that the recipe allows.
     pub allowed: BTreeSet<String>,
+    /// Opcodes that no document lists and that the target is presumed to take.
+    pub presumed: BTreeSet<String>,
 }
 
 /// An error or warning, and how often a module gives cause for it.
@@ -48,20 +50,27 @@ pub fn profile(recipe: &Recipe) -> Profile {
         target: recipe.target,
         version: neuron::version(recipe).clone(),
         logical_core: logical_core(recipe.target, &flags),
-        downcasts: downcasts(&flags),
+        downcasts: downcasts(&flags, recipe.target, neuron::version(recipe)),
         allow: recipe.neuron.allow.clone(),
     }
 }
 
-/// The flag of `neuronx-cc` that names ops whose integers it may cast down, as manifests spell it.
-const DOWNCAST: &str = "--implicit-integer-downcast=";
+/// The flag of `neuronx-cc` that names ops whose integers it may cast down.
+const DOWNCAST: &str = "--implicit-integer-downcast";
 
-/// What that flag names; its default is all.
-fn downcasts(flags: &[String]) -> Vec<String> {
-    match flags.iter().find_map(|flag| flag.strip_prefix(DOWNCAST)) {
+/// What that flag names: for its value `default`, which stands for all of them, what the version makes of it.
+fn downcasts(flags: &[String], target: Target, version: &CompilerVersion) -> Vec<String> {
+    let value = |flag: &'_ String| Some(flag.strip_prefix(DOWNCAST)?.strip_prefix('=')?.to_owned());
+    let stated = flags.iter().find_map(value);
+    let flag = Tables::builtin().flag(DOWNCAST);
+    let value = match stated.as_deref() {
+        Some("default") => flag.and_then(|flag| flag.default(target, version)),
+        stated => stated,
+    };
+    match value {
         Some("default") => vec!["all".to_owned()],
+        Some("none") | None => Vec::new(),
         Some(names) => names.split(',').map(str::to_owned).collect(),
-        None => Vec::new(),
     }
 }
 
@@ -82,7 +91,9 @@ pub(crate) fn check_module(hlo: &HloModuleProto, recipe: &Recipe, sources: &Sour
         return Legality::default();
     }
     let profile = profile(recipe);
-    let mut legality = Legality::default();
+    let of_opcode = |presumed: Presumed| presumed.opcode;
+    let presumed = presumed(hlo, recipe.target).into_iter().map(of_opcode).collect();
+    let mut legality = Legality { presumed, ..Legality::default() };
     let mut places: IndexMap<(&str, Option<Origin<'_>>, String), Vec<Finding<'_>>> = IndexMap::new();
     for finding in check(hlo, &profile) {
         if finding.allowed {

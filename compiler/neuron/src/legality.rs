@@ -14,6 +14,7 @@ mod indices;
 mod integers;
 mod kernels;
 mod loops;
+mod presumed;
 mod ranges;
 mod windows;
 
@@ -23,6 +24,7 @@ use halite_hlo::proto::{HloInstructionProto, HloModuleProto};
 use halite_spec::Target;
 use halite_spec::target::{CompilerVersion, Condition, Provenance, Rule};
 use halite_target::Tables;
+pub use presumed::{Presumed, presumed};
 use ranges::Ranges;
 use std::cell::OnceCell;
 

@@ -22,9 +22,23 @@ pub(super) const CASES: &[Case] = &[
         breaks: || drawn(RngAlgorithm::Philox),
         keeps: || drawn(RngAlgorithm::Default),
     },
+    case("rank-opcode", ranked, given_rank),
     case("unknown-opcode", || copied_as("fft"), || single(matrix(), |b, x| b.tanh(x))),
     case("arithmetic-shift", || shifted(DType::S16), || shifted(DType::S32)),
 ];
+
+/// The rank as the program asks for it.
+fn ranked() -> Result<HloModuleProto> {
+    module(&[array(DType::U32, [])], |b, params| {
+        let rank = b.replica_id()?;
+        Ok(vec![b.and(rank, params[0])?])
+    })
+}
+
+/// The rank as an input.
+fn given_rank() -> Result<HloModuleProto> {
+    module(&[array(DType::U32, [])], |b, params| Ok(vec![b.and(params[0], params[0])?]))
+}
 
 fn copied() -> Result<HloModuleProto> {
     single(matrix(), |b, x| b.copy(x))

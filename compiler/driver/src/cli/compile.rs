@@ -8,7 +8,7 @@ use super::table::{bytes, counted, facts, grouped, short};
 use super::target::TargetName;
 use clap::{Args, ValueEnum};
 use halite::Bundle;
-use halite::compile::CompileOptions;
+use halite::compile::{CompileOptions, Compiled};
 use halite::dump::DumpFilter;
 use halite_ir::LowerOptions;
 use halite_spec::ModuleRole;
@@ -105,6 +105,7 @@ impl Compile {
         let mut text = String::new();
         if context.shows_progress() {
             text = format!("{} compiled in {} ms\n{}", source.name, elapsed.as_millis(), describe(&compiled.bundle));
+            text.push_str(&describe_presumed(&compiled));
         }
         text.push_str(&format!("wrote {place}\n"));
         let names: Vec<&str> = compiled.bundle.files.keys().map(String::as_str).collect();
@@ -138,6 +139,15 @@ pub(super) fn denied(warnings: Diagnostics) -> Output {
     let count = warnings.len();
     let text = format!("denied because of {}: nothing was written\n", counted(count, "warning"));
     Output { warnings, failed: true, ..Output::new(text, json!({"denied": count})) }
+}
+
+/// What the verdict of the target rests on where no document says it.
+fn describe_presumed(compiled: &Compiled) -> String {
+    let opcodes: Vec<&str> = compiled.presumed.iter().map(String::as_str).collect();
+    if opcodes.is_empty() {
+        return String::new();
+    }
+    format!("presumed to be taken, no document lists them: {}\n", opcodes.join(", "))
 }
 
 /// The figures of a bundle.

@@ -5,7 +5,7 @@ use super::table::{counted, grouped, table};
 use super::target::TargetName;
 use clap::{Args, Subcommand};
 use halite::files;
-use halite::hlo_check::{BrokenRule, Found, Place, Report, report};
+use halite::hlo_check::{BrokenRule, Found, Place, PresumedOpcode, Report, report};
 use halite::legality::{cite, refuse_allowed, unknown_version, untested};
 use halite_neuron::legality::Profile;
 use halite_spec::target::{CompilerVersion, Rule};
@@ -170,8 +170,21 @@ fn describe(report: &Report) -> String {
     for rule in broken {
         text.push_str(&describe_rule(rule));
     }
+    text.push_str(&describe_presumed(&report.presumed));
     text.push_str(&format!("\n{}\n", verdict(report)));
     text
+}
+
+/// Opcodes that no document lists, with what they rest on.
+fn describe_presumed(presumed: &[PresumedOpcode]) -> String {
+    if presumed.is_empty() {
+        return String::new();
+    }
+    let each = presumed.iter().map(|row| format!("{} ({})", row.opcode, grouped(row.count as u64)));
+    let mut sources: Vec<&str> = presumed.iter().map(|row| row.source.as_str()).collect();
+    sources.dedup();
+    let sources: String = sources.iter().map(|source| format!("  source: {source}\n")).collect();
+    format!("\npresumed to be taken, no document lists them: {}\n{sources}", each.collect::<Vec<_>>().join(", "))
 }
 
 fn level(rule: &BrokenRule) -> String {

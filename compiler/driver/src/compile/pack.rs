@@ -12,6 +12,7 @@ use halite_passes::{Audit, PassReport, Remark, Verdict};
 use halite_spec::{Buffer, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, ModuleRole, Recipe, Statistics, Twin};
 use halite_support::{Diagnostic, Name};
 use indexmap::IndexMap;
+use std::collections::BTreeSet;
 
 /// What a bundle keeps of a module, so that the module itself can go.
 pub(super) struct Packed {
@@ -65,7 +66,9 @@ pub(super) fn assemble(
     files.extend(prepared.dumps.into_iter().map(|(file, text)| (file, text.into_bytes())));
     let mut remarks = vec![(MODEL, prepared.remarks)];
     let mut audit: Option<Audit> = None;
+    let mut presumed = BTreeSet::new();
     for module in packed {
+        presumed.extend(module.legality.presumed);
         files.extend(module.files);
         for buffer in module.buffers {
             buffers.entry(buffer.name.clone()).or_insert(buffer);
@@ -100,7 +103,7 @@ pub(super) fn assemble(
     warnings.extend(estimate::warning(&manifest));
     warnings.extend(causality.iter().filter_map(Verdict::diagnostic));
     warnings.extend(audit.diagnostics().into_iter().map(|finding| locate(source, finding)));
-    Compiled { bundle: Bundle { manifest, files }, warnings, audit, causality, reports, remarks }
+    Compiled { bundle: Bundle { manifest, files }, warnings, presumed, audit, causality, reports, remarks }
 }
 
 /// Adds the file of a twin. Modules that call a kernel on the same types share the file of its twin.

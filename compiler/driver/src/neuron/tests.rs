@@ -147,7 +147,7 @@ fn some_flags_take_several_words() {
 #[test]
 fn flags_and_rules_are_those_of_one_version() {
     for (given, known) in
-        [(Some("1.0"), "2.13.66"), (Some("2.20"), "2.20"), (Some("99.1"), "2.27.5334"), (None, "2.27.5334")]
+        [(Some("1.0"), "2.13.66"), (Some("2.20"), "2.20"), (Some("99.1"), "2.28.7631"), (None, "2.28.7631")]
     {
         let mut recipe = recipe("mixed", &[]);
         recipe.neuron.compiler = given.map(|given| CompilerVersion::try_from(given.to_owned()).unwrap());

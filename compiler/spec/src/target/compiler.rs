@@ -128,6 +128,13 @@ impl CompilerFlag {
         self.targets.contains(&target) && self.compiler.contains(version)
     }
 
+    /// What holds for a target in a version without the flag; `None` where nothing is known.
+    pub fn default(&self, target: Target, version: &CompilerVersion) -> Option<&str> {
+        let of = |row: &&FlagDefault| row.targets.is_empty() || row.targets.contains(&target);
+        let row = self.defaults.iter().filter(of).find(|row| row.compiler.contains(version));
+        row.map(|row| row.value.as_str())
+    }
+
     /// Whether it takes a value.
     pub fn has_value(&self) -> bool {
         !self.values.is_empty()
