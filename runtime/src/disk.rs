@@ -166,7 +166,8 @@ impl Disk {
     }
 
     fn sync(&self, file: &File, path: &Path) -> io::Result<()> {
-        self.call(Call::Sync, || file.sync_all(), || Ok(()))?;
+        // A test needs no device, only to know of the call.
+        self.call(Call::Sync, || if self.plan.is_none() { file.sync_all() } else { Ok(()) }, || Ok(()))?;
         if let Some(plan) = &self.plan {
             plan.unsynced().retain(|(unsynced, _)| unsynced != path);
         }
@@ -179,9 +180,12 @@ impl Disk {
     /// # Errors
     /// Those of the system.
     pub fn sync_folder(&self, path: &Path) -> io::Result<()> {
-        let sync = || match File::open(path)?.sync_all() {
-            Err(error) if is_unsupported(&error) => Ok(()),
-            result => result,
+        let sync = || match File::open(path)? {
+            folder if self.plan.is_none() => match folder.sync_all() {
+                Err(error) if is_unsupported(&error) => Ok(()),
+                result => result,
+            },
+            _ => Ok(()),
         };
         self.call(Call::SyncFolder, sync, || Ok(()))
     }
