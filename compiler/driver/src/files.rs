@@ -67,7 +67,7 @@ pub(crate) fn unfinished(disk: &Disk, place: &Path, bytes: &[u8]) -> Result<Unfi
 
 /// The name of a file without its extension.
 pub(crate) fn stem(path: &Path) -> String {
-    path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+    path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned()
 }
 
 /// "cannot `action` `path`" with the system's reason.
@@ -130,10 +130,15 @@ mod tests {
         // A reader that found no pipe in its place would not see the end.
         assert!(std::fs::metadata(path("pipe")).unwrap().file_type().is_fifo());
         assert_eq!(reader.join().unwrap(), bytes);
-        write(Path::new("/dev/null"), b"x").unwrap();
-        assert!(std::fs::metadata("/dev/null").unwrap().file_type().is_char_device());
-        let error = write(Path::new("/dev/full"), b"x").unwrap_err();
-        assert_eq!(error.message(), "cannot write `/dev/full`: no space left on device");
+        for (name, device) in [("null", "/dev/null"), ("full", "/dev/full")] {
+            symlink(device, path(name)).unwrap();
+        }
+        write(&path("null"), b"x").unwrap();
+        let error = write(&path("full"), b"x").unwrap_err();
+        assert!(error.message().ends_with("/full`: no space left on device"), "{error}");
+        for name in ["null", "full"] {
+            assert!(path(name).is_symlink() && path(name).metadata().unwrap().file_type().is_char_device());
+        }
     }
 
     #[test]

@@ -22,6 +22,7 @@ pub use command::{arguments, check_environment, script};
 pub use compiler::{Compiler, find};
 pub use flags::flag_hash;
 pub use job::{End, Outcome, Product};
+pub(crate) use key::canonical_hlo;
 pub use store::{Entry, GcRule, Kept, Removed, State, Store};
 pub use task::{Task, plan};
 pub use workers::{MEMORY_PER_JOB, default_jobs, host_memory};

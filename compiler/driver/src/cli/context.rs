@@ -1,5 +1,6 @@
 //! What commands share.
 
+use super::signals::Caught;
 use super::terminal;
 use halite::bundle::Bundle;
 use halite::compile::{CompileOptions, Compiled};
@@ -30,6 +31,8 @@ pub(super) struct Output {
     pub(super) warnings: Diagnostics,
     /// Whether a check or comparison failed.
     pub(super) failed: bool,
+    /// The signal that ended the command early, with its work kept.
+    pub(super) signal: Option<Caught>,
 }
 
 impl Output {

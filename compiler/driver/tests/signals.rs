@@ -1,0 +1,107 @@
+//! Runs that signals end, as processes. Needs the PJRT plugin: `halite plugin install`.
+
+#![allow(clippy::unwrap_used, reason = "this is test code")]
+
+use rustix::process::{Pid, Signal, kill_process};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/pride-and-prejudice.txt");
+
+/// `halite train` on a small model for so many updates.
+fn train(folder: &Path, name: &str, steps: &str, more: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_halite"));
+    let model = ["--set", "layers=1", "--set", "batch=2", "--set", "seq=16"];
+    command.args(["train", "tiny", "--text", CORPUS, "--eval-every", "0", "--eval-batches", "1"]).args(model);
+    command.args(["--steps", steps, "-o", name]).args(more).current_dir(folder);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// Waits until something holds of a process that runs.
+fn wait_until(running: &mut Child, what: &str, holds: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(running.try_wait().unwrap().is_none(), "it ended before {what}");
+        assert!(start.elapsed() < Duration::from_secs(120), "waited for {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn send(running: &Child, signal: Signal) {
+    kill_process(Pid::from_child(running), signal).unwrap();
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// Ends a run by a signal once it saves states.
+fn interrupted(folder: &Path, name: &str, signal: Signal) -> Output {
+    let mut running = train(folder, name, "1000000", &["--save-every", "2"]).spawn().unwrap();
+    let state = folder.join(name).join("state.safetensors");
+    wait_until(&mut running, "a state is saved", || state.is_file());
+    send(&running, signal);
+    running.wait_with_output().unwrap()
+}
+
+#[test]
+fn a_signal_ends_a_run_with_its_state_saved() {
+    let folder = tempfile::tempdir().unwrap();
+    for (signal, name, code) in [(Signal::INT, "SIGINT", 130), (Signal::TERM, "SIGTERM", 143)] {
+        let output = interrupted(folder.path(), name, signal);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{said}");
+        let resume = format!("--resume {name}/state.safetensors");
+        assert!(said.contains(&format!("{name} stopped the run after update ")) && said.contains(&resume), "{said}");
+        // It goes on to where a run ends that nobody stopped, bit for bit.
+        let record = halite::train::Record::read(&folder.path().join(name).join("state.safetensors")).unwrap().unwrap();
+        let steps = (record.step + 3).to_string();
+        let resumed = train(folder.path(), name, &steps, &["--resume", &format!("{name}/state.safetensors")]).output();
+        let resumed = resumed.unwrap();
+        assert!(resumed.status.success(), "{}", text(&resumed.stderr));
+        assert!(train(folder.path(), "whole", &steps, &[]).status().unwrap().success());
+        for file in ["state.safetensors", "metrics.jsonl", "loss.svg", "recipe.toml"] {
+            let read = |run: &str| std::fs::read(folder.path().join(run).join(file)).unwrap();
+            assert!(read(name) == read("whole"), "{file} after {name}");
+        }
+        std::fs::remove_dir_all(folder.path().join("whole")).unwrap();
+    }
+}
+
+/// The first signal comes while XLA compiles, so that there is no update yet after which to end.
+#[test]
+fn a_second_signal_ends_a_run_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut running = train(folder.path(), "run", "1000000", &["--set", "layers=8"]).spawn().unwrap();
+    let status = format!("/proc/{}/status", running.id());
+    let catches = || {
+        let text = std::fs::read_to_string(&status).unwrap_or_default();
+        let mask = text.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap_or("0").trim();
+        u64::from_str_radix(mask, 16).unwrap_or(0) & (1 << (15 - 1)) != 0
+    };
+    wait_until(&mut running, "it catches SIGTERM", catches);
+    send(&running, Signal::TERM);
+    send(&running, Signal::INT);
+    let output = running.wait_with_output().unwrap();
+    assert!([Some(130), Some(143)].contains(&output.status.code()), "{:?}", output.status);
+    assert!(!folder.path().join("run/state.safetensors").exists(), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_resumed_run_has_the_seed_of_its_state_and_is_held_to_the_rest() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |steps: &str, more: &[&str]| train(folder.path(), "run", steps, more).output().unwrap();
+    assert!(run("2", &["--seed", "7"]).status.success());
+    let resume = ["--resume", "run/state.safetensors"];
+    let same = run("3", &resume);
+    assert!(same.status.success() && !text(&same.stderr).contains("seed"), "{}", text(&same.stderr));
+    let other = ["--set", "optimizer.adamw.lr=0.02", "--seed", "8"];
+    let refused = run("4", &[&resume[..], &other].concat());
+    let said = text(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    assert!(said.contains("`seed` was 7, now it is 8") && said.contains("`optimizer.adamw.lr` was "), "{said}");
+    let allowed = run("4", &[&resume[..], &other, &["--allow-changes"]].concat());
+    assert!(allowed.status.success() && text(&allowed.stderr).contains("`seed` was 7, now it is 8"));
+}
