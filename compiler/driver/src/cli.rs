@@ -55,8 +55,8 @@ Exit codes:
   1    a check or comparison failed
   2    the input is wrong
   3    something that the command needs is not installed
-  130  stopped by SIGINT, 143 by SIGTERM, 129 by SIGHUP
-  101  a bug in Halite";
+  101  a bug in Halite
+  130  `train` was stopped by SIGINT (143 by SIGTERM, 129 by SIGHUP) and can be resumed";
 
 /// What every command takes.
 #[derive(clap::Args, Debug)]

@@ -202,10 +202,11 @@ fn names_that_are_no_text_are_refused_everywhere() {
     let place = folder.path().join(odd);
     let run = |more: &[&std::ffi::OsStr], home: &Path| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_halite"));
-        command.args(["compile", "tiny", "--set", "layers=1", "--set", "seq=8"]).args(more);
+        command.args(["compile", "--set", "layers=1", "--set", "seq=8"]).args(more);
         command.env("HOME", home).current_dir(folder.path()).output().unwrap()
     };
-    for (more, home) in [(&["-o".as_ref(), odd][..], folder.path()), (&[odd], folder.path()), (&[], &place)] {
+    let tiny = "tiny".as_ref();
+    for (more, home) in [(&[tiny, "-o".as_ref(), odd][..], folder.path()), (&[odd], folder.path()), (&[tiny], &place)] {
         let output = run(more, home);
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{said}");

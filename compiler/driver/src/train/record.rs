@@ -42,6 +42,8 @@ impl Record {
         let json = |value: serde_json::Result<Value>| value.map_err(|error| Diagnostic::bug(error.to_string()));
         let mut made_by = BTreeMap::new();
         flatten("model", &json(serde_json::to_value(&manifest.model))?, &mut made_by);
+        // These are in the recipe too.
+        made_by.retain(|key, _| !["model.config.batch", "model.config.seq"].contains(&key.as_str()));
         let recipe = json(serde_json::to_value(&manifest.recipe))?;
         for key in DECIDING {
             flatten(key, &recipe[key], &mut made_by);
