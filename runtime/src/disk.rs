@@ -265,7 +265,8 @@ impl Place {
         match std::fs::metadata(path) {
             Ok(meta) if meta.is_dir() => Err(ErrorKind::IsADirectory.into()),
             // What is open under `/proc` may have no name any more.
-            Ok(meta) if meta.is_file() => Ok(path.canonicalize().map_or(Self::Stream, Self::File)),
+            Ok(meta) if meta.is_file() && path.is_symlink() => Ok(path.canonicalize().map_or(Self::Stream, Self::File)),
+            Ok(meta) if meta.is_file() => Ok(Self::File(path.to_path_buf())),
             Ok(_) => Ok(Self::Stream),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(Self::File(end_of_links(path)?)),
             Err(error) => Err(error),

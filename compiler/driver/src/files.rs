@@ -94,8 +94,39 @@ fn reason(error: &std::io::Error) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+    use halite_runtime::disk::{Call, Fate};
+    use std::sync::{Arc, Mutex};
+
+    /// Checks that what `write` does is on the device in the end: content before it gets its name, names thereafter.
+    pub(crate) fn assert_durable(write: impl FnOnce(&Disk)) {
+        let calls = Arc::new(Mutex::new(Vec::new()));
+        let log = calls.clone();
+        write(&Disk::planned(move |_, call| {
+            log.lock().unwrap().push(call);
+            Fate::Done
+        }));
+        let calls = calls.lock().unwrap();
+        let last = |wanted: &[Call]| calls.iter().rposition(|call| wanted.contains(call)).unwrap();
+        assert!(last(&[Call::SyncFolder]) > last(&[Call::Rename, Call::Exchange, Call::Create]), "{calls:?}");
+        let (mut written, mut synced) = (0, 0);
+        for call in calls.iter() {
+            match call {
+                Call::Write => written += 1,
+                Call::Sync => synced += 1,
+                Call::Rename | Call::Exchange => assert_eq!(written, synced, "{calls:?}"),
+                _ => {}
+            }
+        }
+        assert!(written > 0);
+    }
+
+    #[test]
+    fn files_are_on_the_device() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_durable(|disk| write_on(disk, &folder.path().join("a/b.txt"), b"text").unwrap());
+    }
 
     #[test]
     fn files_are_replaced_whole() {

@@ -4,7 +4,7 @@
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/pride-and-prejudice.txt");
@@ -37,27 +37,22 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// Ends a run by a signal once it has saved a state.
-fn interrupted(folder: &Path, name: &str, signal: Signal, more: &[&str]) -> Output {
-    let mut running = train(folder, name, "1000000", more).spawn().unwrap();
-    let state = folder.join(name).join("state.safetensors");
-    wait_until(&mut running, "a state is saved", || state.is_file());
-    send(&running, signal);
-    running.wait_with_output().unwrap()
-}
-
 /// Its state is that after the last update, with the seed that the run had. A run that is resumed from it has that seed too,
 /// and goes on to where one ends that nobody stopped, bit for bit; with another recipe it is refused.
 #[test]
 fn a_signal_ends_a_run_that_can_be_resumed() {
     let folder = tempfile::tempdir().unwrap();
     let seed = ["--seed", "7", "--save-every", "2"];
-    let stopped = interrupted(folder.path(), "run", Signal::TERM, &seed);
+    let mut running = train(folder.path(), "run", "1000000", &seed).spawn().unwrap();
+    let state = folder.path().join("run/state.safetensors");
+    wait_until(&mut running, "a state is saved", || state.is_file());
+    send(&running, Signal::TERM);
+    let stopped = running.wait_with_output().unwrap();
     let said = text(&stopped.stderr);
     assert_eq!(stopped.status.code(), Some(143), "{said}");
     assert!(said.contains("SIGTERM stopped the run after update "), "{said}");
     assert!(said.contains("the same command and `--resume run/state.safetensors`"), "{said}");
-    let record = halite::train::Record::read(&folder.path().join("run/state.safetensors")).unwrap().unwrap();
+    let record = halite::train::Record::read(&state).unwrap().unwrap();
     let (steps, resume) = ((record.step + 3).to_string(), ["--resume", "run/state.safetensors"]);
     let run = |name: &str, more: &[&str]| train(folder.path(), name, &steps, more).output().unwrap();
 
@@ -75,10 +70,23 @@ fn a_signal_ends_a_run_that_can_be_resumed() {
     }
 }
 
+/// Signals that whoever started the run has it ignore, as `nohup` does, do not end it.
 #[test]
-fn an_interrupt_exits_as_shells_expect() {
+fn an_interrupt_exits_as_shells_expect_and_a_hangup_can_be_ignored() {
     let folder = tempfile::tempdir().unwrap();
-    let stopped = interrupted(folder.path(), "run", Signal::INT, &["--save-every", "2"]);
+    let train = train(folder.path(), "run", "1000000", &["--save-every", "2"]);
+    let mut shell = Command::new("sh");
+    shell.args(["-c", r#"trap "" HUP; exec "$0" "$@""#]).arg(train.get_program()).args(train.get_args());
+    shell.current_dir(folder.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut running = shell.spawn().unwrap();
+    let state = folder.path().join("run/state.safetensors");
+    wait_until(&mut running, "a state is saved", || state.is_file());
+    send(&running, Signal::HUP);
+    let step = || halite::train::Record::read(&state).unwrap().unwrap().step;
+    let then = step();
+    wait_until(&mut running, "it goes on", || step() > then + 10);
+    send(&running, Signal::INT);
+    let stopped = running.wait_with_output().unwrap();
     assert_eq!(stopped.status.code(), Some(130), "{}", text(&stopped.stderr));
 }
 

@@ -23,6 +23,7 @@ pub struct Unfinished {
     file: File,
     path: PathBuf,
     place: PathBuf,
+    is_synced: bool,
     is_finished: bool,
 }
 
@@ -37,7 +38,7 @@ impl Unfinished {
         remove_leftovers(disk, &folder);
         let make = || Ok(builder().permissions(permissions()).tempfile_in(&folder)?.keep()?);
         let (file, path) = claimed(|| disk.create(make))?;
-        Ok(Self { disk: disk.clone(), file, path, place: place.to_path_buf(), is_finished: false })
+        Ok(Self { disk: disk.clone(), file, path, place: place.to_path_buf(), is_synced: false, is_finished: false })
     }
 
     /// The name that it is to get, with its folder.
@@ -50,6 +51,7 @@ impl Unfinished {
     /// # Errors
     /// Those of the system.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.is_synced = false;
         self.disk.write(&self.file, bytes)
     }
 
@@ -57,8 +59,12 @@ impl Unfinished {
     ///
     /// # Errors
     /// Those of the system.
-    pub fn sync(&self) -> io::Result<()> {
-        self.disk.sync(&self.file, &self.path)
+    pub fn sync(&mut self) -> io::Result<()> {
+        if !self.is_synced {
+            self.disk.sync(&self.file, &self.path)?;
+        }
+        self.is_synced = true;
+        Ok(())
     }
 
     /// Gives it its name, in place of the file that has it. The name is on the device once the folder is synced.
@@ -75,7 +81,7 @@ impl Unfinished {
     ///
     /// # Errors
     /// Those of the system.
-    pub fn finish(self) -> io::Result<()> {
+    pub fn finish(mut self) -> io::Result<()> {
         self.sync()?;
         let (disk, folder) = (self.disk.clone(), folder_of(&self.place));
         self.rename()?;

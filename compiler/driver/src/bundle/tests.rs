@@ -1,6 +1,7 @@
 //! A small bundle, its round trip, and every way to break it.
 
 use super::*;
+use crate::files::tests::assert_durable;
 use crate::neuron;
 use halite_runtime::disk::{Call, Disk, Fate};
 use halite_spec::{
@@ -361,6 +362,14 @@ fn a_bundle_is_replaced_whole() {
             assert_eq!(Bundle::read(&target).unwrap(), old);
             assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "call {n} of {fate:?}");
         }
+    }
+}
+
+#[test]
+fn bundles_are_on_the_device() {
+    let folder = tempfile::tempdir().unwrap();
+    for bundle in [small(), packed()] {
+        assert_durable(|disk| write::write(disk, &bundle, &folder.path().join("bundle")).unwrap());
     }
 }
 

@@ -21,15 +21,24 @@ pub(super) struct Caught {
     pub(super) code: u8,
 }
 
+/// The signals that this process ignores, a bit for each, the lowest for the first; none where the system does not tell.
+fn ignored() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap_or_default();
+    u64::from_str_radix(mask.trim(), 16).unwrap_or(0)
+}
+
 /// The signals that are caught from now on.
 #[derive(Clone, Debug)]
 pub(super) struct Signals(Arc<AtomicUsize>);
 
 impl Signals {
-    /// Catches the first signal; the next one ends the process at once.
+    /// Catches the first signal; the next one ends the process at once. What this process was started to ignore, as by
+    /// `nohup`, it ignores.
     pub(super) fn catch() -> Result<Self> {
         let (number, is_caught) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
-        for (signal, name) in SIGNALS {
+        let ignored = ignored();
+        for (signal, name) in SIGNALS.into_iter().filter(|(signal, _)| ignored & (1 << (signal - 1)) == 0) {
             // In this order: the first signal does not see the flag that it sets.
             flag::register_conditional_shutdown(signal, ENDED_BY_SIGNAL + signal, Arc::clone(&is_caught))
                 .and_then(|_| flag::register(signal, Arc::clone(&is_caught)))

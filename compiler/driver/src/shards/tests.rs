@@ -1,6 +1,7 @@
 //! Checkpoints that are divided, replaced, and damaged.
 
 use super::*;
+use crate::files::tests::assert_durable;
 use halite_runtime::disk::Fate;
 use halite_tensor::DType;
 use std::io::ErrorKind;
@@ -118,6 +119,15 @@ fn a_checkpoint_is_replaced_whole() {
             let count = if after == 4 { new.len() + 1 } else { 1 };
             assert_eq!(listing(folder.path()).len(), count + 1, "{at}: {:?}", listing(folder.path()));
         }
+    }
+}
+
+#[test]
+fn checkpoints_are_on_the_device() {
+    let folder = tempfile::tempdir().unwrap();
+    for limit in [4, 4, 99] {
+        let all = tensors(&[("a", 1), ("b", 2)]);
+        assert_durable(|disk| _ = write_on(disk, &folder.path().join("model.safetensors"), &all, limit).unwrap());
     }
 }
 
