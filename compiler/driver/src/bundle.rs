@@ -7,6 +7,7 @@ pub(crate) mod read;
 pub(crate) mod twins;
 mod write;
 
+use halite_runtime::disk::Disk;
 use halite_spec::{Buffer, Manifest, ModuleEntry, ModuleRole};
 use halite_support::nearest::suggestion;
 use halite_support::{Diagnostic, Result, codes};
@@ -55,12 +56,14 @@ impl Bundle {
         text + "\n"
     }
 
-    /// Writes the bundle as the folder `folder`, whole or not at all. A bundle that is there is replaced.
+    /// Writes the bundle as the folder `folder`, whole or not at all. A bundle that is there is replaced in one step, or,
+    /// where the file system has none, so that [`read`](Self::read) finds the old one or the new one at any time. A link to a
+    /// folder stays.
     ///
     /// # Errors
     /// When something else is there, or the folder cannot be written.
     pub fn write(&self, folder: &Path) -> Result<()> {
-        write::write(self, folder)
+        write::write(&Disk::default(), self, folder)
     }
 
     /// Reads the bundle in `folder`. Of the files, only those of the modules and of their twins are read.
@@ -68,7 +71,12 @@ impl Bundle {
     /// # Errors
     /// When there is no bundle, its version or schema is not ours, or a file is not the one the manifest describes.
     pub fn read(folder: &Path) -> Result<Self> {
-        read::read(folder)
+        read::read(&write::located(folder))
+    }
+
+    /// Whether [`read`](Self::read) finds a bundle of this name, sound or not.
+    pub fn is_at(folder: &Path) -> bool {
+        write::located(folder).join(MANIFEST).is_file()
     }
 
     /// The module of this name.

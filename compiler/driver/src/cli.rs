@@ -11,6 +11,7 @@ mod explain;
 mod hlo;
 mod init;
 mod inspect;
+mod names;
 mod neuron;
 mod numerics;
 mod opt;
@@ -18,6 +19,7 @@ mod panic;
 mod plugin;
 mod precision;
 mod run;
+mod signals;
 mod streams;
 mod table;
 mod target;
@@ -53,7 +55,8 @@ Exit codes:
   1    a check or comparison failed
   2    the input is wrong
   3    something that the command needs is not installed
-  101  a bug in Halite";
+  101  a bug in Halite
+  130  `train` was stopped by SIGINT (143 by SIGTERM, 129 by SIGHUP) and can be resumed";
 
 /// What every command takes.
 #[derive(clap::Args, Debug)]
@@ -123,30 +126,36 @@ pub(crate) fn main() -> ExitCode {
         halite_runtime::silence_xla_log();
     }
     let mut context = Context::new(cli.global.json, cli.global.quiet, cli.global.plugin);
-    let result = match cli.command {
-        Command::Compile(command) => command.run(&mut context),
-        Command::Check(command) => command.run(&mut context),
-        Command::Opt(command) => command.run(&mut context),
-        Command::Verify(command) => command.run(&mut context),
-        Command::Init(command) => command.run(&mut context),
-        Command::Convert(command) => command.run(&mut context),
-        Command::Run(command) => command.run(&mut context),
-        Command::Train(command) => command.run(&mut context),
-        Command::Numerics(command) => command.run(&mut context),
-        Command::Env(command) => command.run(&mut context),
-        Command::Inspect(command) => command.run(&mut context),
-        Command::Hlo(command) => command.run(&mut context),
-        Command::Neuron(command) => command.run(&mut context),
-        Command::Plugin(command) => command.run(&mut context),
-    };
+    let result = names::check().and_then(|()| run(cli.command, &mut context));
     finish(&context, result)
+}
+
+fn run(command: Command, context: &mut Context) -> Result<Output, Diagnostics> {
+    match command {
+        Command::Compile(command) => command.run(context),
+        Command::Check(command) => command.run(context),
+        Command::Opt(command) => command.run(context),
+        Command::Verify(command) => command.run(context),
+        Command::Init(command) => command.run(context),
+        Command::Convert(command) => command.run(context),
+        Command::Run(command) => command.run(context),
+        Command::Train(command) => command.run(context),
+        Command::Numerics(command) => command.run(context),
+        Command::Env(command) => command.run(context),
+        Command::Inspect(command) => command.run(context),
+        Command::Hlo(command) => command.run(context),
+        Command::Neuron(command) => command.run(context),
+        Command::Plugin(command) => command.run(context),
+    }
 }
 
 /// Shows help and versions as they are, and a wrong command line as clap explains it or as JSON.
 fn refuse(error: &clap::Error, json: bool) -> ExitCode {
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) || !json {
-        terminal::show_usage(error);
-        return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        return match terminal::show_usage(error) {
+            Ok(()) => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2)),
+            Err(unwritten) => finish(&Context::new(json, false, None), Err(unwritten)),
+        };
     }
     let text = error.render().to_string();
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
@@ -157,17 +166,15 @@ fn refuse(error: &clap::Error, json: bool) -> ExitCode {
 }
 
 fn finish(context: &Context, result: Result<Output, Diagnostics>) -> ExitCode {
-    match result {
-        Ok(output) => {
-            context.show(&output.warnings);
-            terminal::out(&if context.json { format!("{}\n", output.json) } else { output.text });
-            ExitCode::from(u8::from(output.failed))
-        }
-        Err(diagnostics) => {
-            context.show(&diagnostics);
-            ExitCode::from(halite::render::exit_code(&diagnostics))
-        }
-    }
+    let shown = result.and_then(|output| {
+        context.show(&output.warnings);
+        terminal::out(&if context.json { format!("{}\n", output.json) } else { output.text })?;
+        Ok(output.signal.map_or(u8::from(output.failed), |signal| signal.code))
+    });
+    ExitCode::from(shown.unwrap_or_else(|diagnostics| {
+        context.show(&diagnostics);
+        halite::render::exit_code(&diagnostics)
+    }))
 }
 
 #[cfg(test)]

@@ -1,12 +1,10 @@
 //! Reading and writing files, with diagnostics.
 
+use halite_runtime::disk::{Disk, Place, Unfinished};
 use halite_support::{Diagnostic, Result, codes};
-use std::io::Write;
-use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
+use std::path::Path;
 
-/// What the names of files and folders begin with until they are whole and get their own.
-pub(crate) const UNFINISHED: &str = ".halite-";
+pub(crate) use halite_runtime::disk::{UNFINISHED, folder_of};
 
 /// The bytes of a file.
 ///
@@ -30,89 +28,46 @@ pub fn read_text(path: &Path) -> Result<String> {
     })
 }
 
-/// Writes a file whole or not at all; missing folders are made.
+/// Writes a file whole or not at all; missing folders are made. A link stays, and what it leads to is written; a device or
+/// a pipe stays too, and is written to.
 ///
 /// # Errors
-/// When it cannot be written.
+/// When it cannot be written, or a folder has that name.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
-    Unfinished::new(path, bytes)?.finish()
+    write_on(&Disk::default(), path, bytes)
 }
 
-/// A file that is whole and does not have its name yet. Dropped without it, it is gone.
-pub(crate) struct Unfinished {
-    file: NamedTempFile,
-    path: PathBuf,
-}
-
-impl Unfinished {
-    /// Writes what is to become the file at `path`; missing folders are made.
-    ///
-    /// # Errors
-    /// When it cannot be written, or a folder has that name.
-    pub(crate) fn new(path: &Path, bytes: &[u8]) -> Result<Self> {
-        let folder = folder_of(path);
-        std::fs::create_dir_all(&folder).map_err(|error| cannot("make the folder", &folder, &error))?;
-        if path.is_dir() {
-            return Err(cannot("write", path, &std::io::ErrorKind::IsADirectory.into()));
-        }
-        let mut file = tempfile::Builder::new()
-            .prefix(UNFINISHED)
-            .permissions(permissions())
-            .tempfile_in(&folder)
-            .map_err(|error| cannot("write", path, &error))?;
-        file.write_all(bytes).map_err(|error| cannot("write", path, &error))?;
-        Ok(Self { file, path: path.to_path_buf() })
-    }
-
-    /// Gives it its name, in place of the file that has it.
-    ///
-    /// # Errors
-    /// When the system refuses.
-    pub(crate) fn finish(self) -> Result<()> {
-        self.file.persist(&self.path).map_err(|error| cannot("write", &self.path, &error.error))?;
-        Ok(())
-    }
-
-    /// Gives files their names in this order. Where one cannot get its own, none of them stays.
-    ///
-    /// # Errors
-    /// As [`finish`](Self::finish).
-    pub(crate) fn finish_all(files: Vec<Self>) -> Result<()> {
-        let mut finished: Vec<PathBuf> = Vec::new();
-        for file in files {
-            let path = file.path.clone();
-            if let Err(error) = file.finish() {
-                finished.iter().try_for_each(|path| remove(path))?;
-                return Err(error);
-            }
-            finished.push(path);
-        }
-        Ok(())
-    }
-}
-
-/// Removes a file, if there is one.
+/// As [`write`], on a certain disk.
 ///
 /// # Errors
-/// When it cannot be removed.
-pub(crate) fn remove(path: &Path) -> Result<()> {
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(cannot("remove", path, &error)),
-        _ => Ok(()),
+/// As [`write`].
+pub(crate) fn write_on(disk: &Disk, path: &Path, bytes: &[u8]) -> Result<()> {
+    let fault = |error: std::io::Error| cannot("write", path, &error);
+    match Place::of(path).map_err(fault)? {
+        Place::File(place) => unfinished(disk, &place, bytes)?.finish().map_err(fault),
+        _ => disk.write_through(path, bytes).map_err(fault),
     }
 }
 
-/// The folder a path lies in; `.` for a bare name.
-pub(crate) fn folder_of(path: &Path) -> PathBuf {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
-        _ => PathBuf::from("."),
+/// What is to become the file at `place`, whole and on the device; missing folders are made.
+///
+/// # Errors
+/// When it cannot be written, or a folder has that name.
+pub(crate) fn unfinished(disk: &Disk, place: &Path, bytes: &[u8]) -> Result<Unfinished> {
+    let fault = |error: std::io::Error| cannot("write", place, &error);
+    let folder = folder_of(place);
+    disk.make_folder(&folder).map_err(|error| cannot("make the folder", &folder, &error))?;
+    if place.is_dir() {
+        return Err(fault(std::io::ErrorKind::IsADirectory.into()));
     }
+    let mut file = Unfinished::new(disk, place).map_err(fault)?;
+    file.write(bytes).and_then(|()| file.sync()).map_err(fault)?;
+    Ok(file)
 }
 
 /// The name of a file without its extension.
 pub(crate) fn stem(path: &Path) -> String {
-    path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+    path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned()
 }
 
 /// "cannot `action` `path`" with the system's reason.
@@ -138,15 +93,40 @@ fn reason(error: &std::io::Error) -> String {
     first + characters.as_str()
 }
 
-/// What a file gets that the user makes, the mask of the process applied.
-#[cfg(unix)]
-fn permissions() -> std::fs::Permissions {
-    std::os::unix::fs::PermissionsExt::from_mode(0o666)
-}
-
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+    use halite_runtime::disk::{Call, Fate};
+    use std::sync::{Arc, Mutex};
+
+    /// Checks that what `write` does is on the device in the end: content before it gets its name, names thereafter.
+    pub(crate) fn assert_durable(write: impl FnOnce(&Disk)) {
+        let calls = Arc::new(Mutex::new(Vec::new()));
+        let log = calls.clone();
+        write(&Disk::planned(move |_, call| {
+            log.lock().unwrap().push(call);
+            Fate::Done
+        }));
+        let calls = calls.lock().unwrap();
+        let last = |wanted: &[Call]| calls.iter().rposition(|call| wanted.contains(call)).unwrap();
+        assert!(last(&[Call::SyncFolder]) > last(&[Call::Rename, Call::Exchange, Call::Create]), "{calls:?}");
+        let (mut written, mut synced) = (0, 0);
+        for call in calls.iter() {
+            match call {
+                Call::Write => written += 1,
+                Call::Sync => synced += 1,
+                Call::Rename | Call::Exchange => assert_eq!(written, synced, "{calls:?}"),
+                _ => {}
+            }
+        }
+        assert!(written > 0);
+    }
+
+    #[test]
+    fn files_are_on_the_device() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_durable(|disk| write_on(disk, &folder.path().join("a/b.txt"), b"text").unwrap());
+    }
 
     #[test]
     fn files_are_replaced_whole() {
@@ -159,19 +139,37 @@ mod tests {
     }
 
     #[test]
-    fn several_files_get_their_names_or_none_does() {
+    fn links_and_pipes_stay_what_they_are() {
+        use std::os::unix::fs::{FileTypeExt, symlink};
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
-        let files = || ["a", "b"].map(|name| Unfinished::new(&path(name), name.as_bytes()).unwrap()).into();
-        Unfinished::finish_all(files()).unwrap();
-        assert_eq!(read_text(&path("b")).unwrap(), "b");
-        let again = files();
-        remove(&path("b")).unwrap();
-        std::fs::create_dir(path("b")).unwrap();
-        Unfinished::finish_all(again).unwrap_err();
-        assert!(Unfinished::new(&path("b"), b"b").is_err());
-        let left = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
-        assert_eq!(left.collect::<Vec<_>>(), ["b"]);
+        std::fs::create_dir(path("far")).unwrap();
+        symlink("far/link", path("link")).unwrap();
+        symlink("file", path("far/link")).unwrap();
+        for text in ["new", "newer"] {
+            write(&path("link"), text.as_bytes()).unwrap();
+            assert!(path("link").is_symlink() && path("far/link").is_symlink());
+            assert_eq!(read_text(&path("far/file")).unwrap(), text);
+        }
+        symlink("circle", path("circle")).unwrap();
+        write(&path("circle"), b"x").unwrap_err();
+        let made = std::process::Command::new("mkfifo").arg(path("pipe")).status().unwrap();
+        assert!(made.success());
+        let (pipe, bytes) = (path("pipe"), vec![7; 100_000]);
+        let reader = std::thread::spawn(move || std::fs::read(pipe).unwrap());
+        write(&path("pipe"), &bytes).unwrap();
+        // A reader that found no pipe in its place would not see the end.
+        assert!(std::fs::metadata(path("pipe")).unwrap().file_type().is_fifo());
+        assert_eq!(reader.join().unwrap(), bytes);
+        for (name, device) in [("null", "/dev/null"), ("full", "/dev/full")] {
+            symlink(device, path(name)).unwrap();
+        }
+        write(&path("null"), b"x").unwrap();
+        let error = write(&path("full"), b"x").unwrap_err();
+        assert!(error.message().ends_with("/full`: no space left on device"), "{error}");
+        for name in ["null", "full"] {
+            assert!(path(name).is_symlink() && path(name).metadata().unwrap().file_type().is_char_device());
+        }
     }
 
     #[test]

@@ -22,11 +22,13 @@ pub use command::{arguments, check_environment, script};
 pub use compiler::{Compiler, find};
 pub use flags::flag_hash;
 pub use job::{End, Outcome, Product};
+pub(crate) use key::canonical_hlo;
 pub use store::{Entry, GcRule, Kept, Removed, State, Store};
 pub use task::{Task, plan};
 pub use workers::{MEMORY_PER_JOB, default_jobs, host_memory};
 
 use crate::files::cannot;
+use halite_runtime::disk::Disk;
 use halite_support::Result;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -75,7 +77,7 @@ pub trait Observer: Sync {
 /// When the output folder cannot be made.
 pub fn compile(tasks: &[Task], options: &Options<'_>, observer: &dyn Observer) -> Result<Vec<Outcome>> {
     let output = options.output;
-    std::fs::create_dir_all(output).map_err(|error| cannot("make the folder", output, &error))?;
+    Disk::default().make_folder(output).map_err(|error| cannot("make the folder", output, &error))?;
     Ok(workers::run(tasks, options.jobs, |task| {
         let outcome = job::run(task, options, observer);
         observer.done(&outcome);

@@ -1,11 +1,15 @@
 //! Checkpoints in one file or in several, as Hugging Face's Transformers lays them out: `NAME-00001-of-00003.safetensors`
 //! and so on, and `NAME.safetensors.index.json`, which says what is where.
 
-use crate::files::{self, Unfinished};
+mod journal;
+
+use crate::files::{self, cannot};
 use crate::tensors::{self, Tensors};
+use halite_runtime::disk::{Disk, Unfinished};
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
 use halite_tensor::HostTensor;
 use indexmap::IndexSet;
+use journal::{Changes, Journal};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -67,63 +71,138 @@ pub fn read(path: &Path) -> std::result::Result<Tensors, Diagnostics> {
 /// Writes tensors to one file or, where they have more than `limit` bytes, to several of at most so many and an index
 /// beside them. A tensor is never split. Returns the path of what is to be read: the file, or the index.
 ///
-/// A checkpoint of that name that is there, in either form, makes way for the new one: at no time does an index name files
-/// of both.
+/// A checkpoint of that name that is there, in either form, makes way for the new one in one step: whenever the process is
+/// killed, [`read`] finds the old one or the new one whole, and what is left of the other goes with the next write. Files
+/// that are in the way are left alone: shards get names that are free, such as `NAME.2-00001-of-00003.safetensors`. Of an
+/// older checkpoint, those go that its index names and that are called as here.
 ///
 /// # Errors
-/// When a file cannot be written, or what is out of date cannot be removed. Where the new files cannot be written, nothing
-/// has changed.
+/// When a file cannot be written: nothing has changed then, or the new checkpoint is whole. When what is out of date cannot
+/// be removed, another process writes the checkpoint, or an index would have to name files whose names are no text.
 pub fn write(path: &Path, tensors: &Tensors, limit: u64) -> Result<PathBuf> {
-    let (folder, name) = (files::folder_of(path), name_of(path));
-    let index = folder.join(format!("{name}{INDEX}"));
-    let old = files_of(&index);
+    write_on(&Disk::default(), path, tensors, limit)
+}
+
+/// As [`write`], on a certain disk.
+fn write_on(disk: &Disk, path: &Path, tensors: &Tensors, limit: u64) -> Result<PathBuf> {
     let shards = divide(tensors, limit);
-    if shards.len() <= 1 {
-        files::write(path, &tensors::to_bytes(tensors, Some(MARK))?)?;
-        remove_all([index].into_iter().chain(old), &[path.to_path_buf()])?;
+    let (folder, is_whole) = (files::folder_of(path), shards.len() <= 1);
+    let Some(name) = name_of(path) else {
+        if is_whole {
+            return files::write_on(disk, path, &tensors::to_bytes(tensors, Some(MARK))?).map(|()| path.to_path_buf());
+        }
+        let message =
+            format!("the index of a checkpoint cannot name files like `{}`, which is not UTF-8", path.display());
+        return Err(Diagnostic::error(codes::FILE, message).help("choose a name in UTF-8, or write one file"));
+    };
+    Journal::settle_old(disk, &folder, name)?;
+    let index = folder.join(format!("{name}{INDEX}"));
+    let mut old = named_by(&index);
+    old.retain(|file| is_shard(name, file));
+    if is_whole {
+        let bytes = tensors::to_bytes(tensors, Some(MARK))?;
+        if !index.is_file() {
+            return files::write_on(disk, path, &bytes).map(|()| path.to_path_buf());
+        }
+        old.push(file_of(&index));
+        let changes = Changes { head: file_of(path), new: Vec::new(), old };
+        if path.exists() {
+            // Nobody can tell which of the two counts: the head is in its place before the journal says so.
+            files::write_on(disk, path, &bytes)?;
+            Journal::begin(disk, &folder, name, &changes)?.settle(disk)?;
+        } else {
+            let head = files::unfinished(disk, path, &bytes)?;
+            replace(disk, (&folder, name), Vec::new(), head, &changes)?;
+        }
         return Ok(path.to_path_buf());
     }
-    let place = |at: usize| folder.join(format!("{name}-{:05}-of-{:05}{SUFFIX}", at + 1, shards.len()));
-    let places: Vec<PathBuf> = (0..shards.len()).map(place).collect();
-    let mut written = Vec::new();
-    for (shard, place) in shards.iter().zip(&places) {
-        written.push(Unfinished::new(place, &tensors::to_bytes(shard.iter().copied(), Some(MARK))?)?);
+    let new = free_names(&folder, name, shards.len(), &named_by(&index));
+    let write = |(shard, file): (&Shard<'_>, &String)| {
+        files::unfinished(disk, &folder.join(file), &tensors::to_bytes(shard.iter().copied(), Some(MARK))?)
+    };
+    let files = shards.iter().zip(&new).map(write).collect::<Result<Vec<_>>>()?;
+    let head = files::unfinished(disk, &index, index_of(&shards, &new).as_bytes())?;
+    let whole = folder.join(format!("{name}{SUFFIX}"));
+    for single in [path, &whole] {
+        if single.is_file() && single != index {
+            old.push(file_of(single));
+        }
     }
-    written.push(Unfinished::new(&index, index_of(&shards, &places).as_bytes())?);
-    files::remove(&index)?;
-    Unfinished::finish_all(written)?;
-    remove_all([path.to_path_buf()].into_iter().chain(old), &places)?;
+    let changes = Changes { head: file_of(&index), new, old };
+    replace(disk, (&folder, name), files, head, &changes)?;
     Ok(index)
 }
 
-/// What the names of the files of a checkpoint begin with.
-fn name_of(path: &Path) -> String {
-    let name = path.file_name().map_or_else(|| NAME.to_owned(), |name| name.to_string_lossy().into_owned());
-    name.strip_suffix(SUFFIX).unwrap_or(&name).to_owned()
+/// Gives files their names, then the head its own, then removes what is old; or, where that fails before the head has its
+/// name, what is new.
+fn replace(
+    disk: &Disk,
+    (folder, name): (&Path, &str),
+    files: Vec<Unfinished>,
+    head: Unfinished,
+    changes: &Changes,
+) -> Result<()> {
+    let journal = Journal::begin(disk, folder, name, changes)?;
+    let put = || {
+        files.into_iter().try_for_each(Unfinished::rename)?;
+        disk.sync_folder(folder)?;
+        head.rename()?;
+        disk.sync_folder(folder)
+    };
+    let done = put().map_err(|error| cannot("write to", folder, &error));
+    done.and(journal.settle(disk))
 }
 
-/// The files that an index names; none where there is no index.
-fn files_of(index: &Path) -> Vec<PathBuf> {
-    let folder = files::folder_of(index);
-    let shards: IndexSet<String> =
+/// What the names of the files of a checkpoint begin with; `None` when it is no text.
+fn name_of(path: &Path) -> Option<&str> {
+    let name = path.file_name().map_or(Some(NAME), |name| name.to_str())?;
+    Some(name.strip_suffix(SUFFIX).unwrap_or(name))
+}
+
+/// The name of a file of a checkpoint, all of which are text.
+fn file_of(path: &Path) -> String {
+    path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned()
+}
+
+/// Names for shards that nothing has, and that no older index names.
+fn free_names(folder: &Path, name: &str, count: usize, taken: &[String]) -> Vec<String> {
+    let series = |start: String| -> Vec<String> {
+        (1..=count).map(|at| format!("{start}-{at:05}-of-{count:05}{SUFFIX}")).collect()
+    };
+    let is_free = |file: &String| !taken.contains(file) && folder.join(file).symlink_metadata().is_err();
+    let mut all = std::iter::once(name.to_owned()).chain((2_u64..).map(|number| format!("{name}.{number}")));
+    all.find_map(|start| Some(series(start)).filter(|names| names.iter().all(is_free))).unwrap_or_default()
+}
+
+/// Whether a file is called as the shards of a checkpoint of this name.
+fn is_shard(name: &str, file: &str) -> bool {
+    let number = |text: &str, length| text.len() >= length && text.bytes().all(|byte| byte.is_ascii_digit());
+    let rest = file.strip_prefix(name).and_then(|rest| rest.strip_suffix(SUFFIX));
+    let Some((series, (at, count))) = rest.and_then(|rest| {
+        let (rest, count) = rest.rsplit_once("-of-")?;
+        let (series, at) = rest.rsplit_once('-')?;
+        Some((series, (at, count)))
+    }) else {
+        return false;
+    };
+    let is_series = series.is_empty() || series.strip_prefix('.').is_some_and(|series| number(series, 1));
+    is_series && number(at, 5) && number(count, 5)
+}
+
+/// The names of the files that an index names; none where there is no index.
+fn named_by(index: &Path) -> Vec<String> {
+    let files: IndexSet<String> =
         read_index(index).map_or_else(|_| IndexSet::new(), |index| index.weight_map.into_values().collect());
-    shards.into_iter().filter(|shard| shard.ends_with(SUFFIX)).map(|shard| folder.join(shard)).collect()
+    files.into_iter().collect()
 }
 
-/// The text of the index of shards in these places.
-fn index_of(shards: &[Shard<'_>], places: &[PathBuf]) -> String {
-    let file = |place: &PathBuf| place.file_name().map(|name| name.to_string_lossy().into_owned());
-    let placed =
-        shards.iter().zip(places).flat_map(|(shard, place)| shard.iter().map(move |(name, _)| (*name, file(place))));
+/// The text of the index of shards in these files.
+fn index_of(shards: &[Shard<'_>], files: &[String]) -> String {
+    let placed = shards.iter().zip(files).flat_map(|(shard, file)| shard.iter().map(move |(name, _)| (*name, file)));
     let weight_map: BTreeMap<_, _> = placed.collect();
     let total_size = shards.iter().flatten().map(|(_, tensor)| size(tensor)).sum::<u64>();
     let index = serde_json::json!({"metadata": {"total_size": total_size}, "weight_map": weight_map});
     format!("{index:#}\n")
-}
-
-/// Removes files, other than those that are to stay.
-fn remove_all(files: impl Iterator<Item = PathBuf>, stay: &[PathBuf]) -> Result<()> {
-    files.filter(|file| file.is_file() && !stay.contains(file)).try_for_each(|file| files::remove(&file))
 }
 
 /// The file that a path stands for: that of a folder, in the form that it has.
@@ -136,6 +215,9 @@ fn located(path: &Path) -> Result<PathBuf> {
         (true, false) => Ok(whole),
         (false, true) => Ok(index),
         (true, true) => {
+            if let Some(head) = Journal::head(path, NAME) {
+                return Ok(head);
+            }
             let message = format!("`{}` holds both `{NAME}{SUFFIX}` and `{NAME}{INDEX}`", path.display());
             let help = format!("name the one to read: `{}` or `{}`", whole.display(), index.display());
             Err(Diagnostic::error(codes::TENSOR_FILE, message).help(help))
@@ -204,114 +286,4 @@ fn divide(tensors: &Tensors, limit: u64) -> Vec<Shard<'_>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use halite_tensor::DType;
-
-    fn tensors(sizes: &[(&str, usize)]) -> Tensors {
-        let tensor = |size: usize| HostTensor::zeros(DType::F32, [size]);
-        sizes.iter().map(|&(name, size)| (name.to_owned(), tensor(size))).collect()
-    }
-
-    #[test]
-    fn shards_are_full_and_no_tensor_is_split() {
-        let all = tensors(&[("a", 1), ("b", 1), ("c", 5), ("d", 2)]);
-        let names: Vec<Vec<&str>> = divide(&all, 8)
-            .into_iter()
-            .map(|shard| shard.into_iter().map(|(name, _)| name.as_str()).collect())
-            .collect();
-        assert_eq!(names, [vec!["a", "b"], vec!["c"], vec!["d"]]);
-        assert_eq!(divide(&all, u64::MAX).len(), 1);
-    }
-
-    #[test]
-    fn an_index_that_its_files_do_not_follow_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let all = tensors(&[("a", 1), ("b", 2)]);
-        let index = write(&folder.path().join("model.safetensors"), &all, 4).unwrap();
-        assert_eq!(read(folder.path()).unwrap(), all);
-        let text = std::fs::read_to_string(&index).unwrap();
-        let messages = |text: String| {
-            std::fs::write(&index, text).unwrap();
-            let errors = read(&index).unwrap_err();
-            errors.iter().map(|error| error.message().to_owned()).collect::<Vec<_>>()
-        };
-        let (first, second) = ("model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors");
-        let expected = [
-            format!("`{second}` holds `b`, the index does not say so"),
-            format!("`{second}` does not hold `c`, as the index says"),
-        ];
-        assert_eq!(messages(text.replace("\"b\"", "\"c\"")), expected);
-        let away = messages(text.replace(first, "../other.safetensors"));
-        assert_eq!(away, ["the index names `../other.safetensors`, which is not a file beside it"]);
-        assert!(messages("{}".to_owned())[0].contains("is not the index of a checkpoint"));
-    }
-
-    /// Names and sizes of the files of a folder, by name.
-    fn listing(folder: &Path) -> Vec<(String, u64)> {
-        let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
-        let mut files: Vec<_> = entries
-            .filter(|entry| entry.path().is_file())
-            .map(|entry| (entry.file_name().into_string().unwrap(), entry.metadata().unwrap().len()))
-            .collect();
-        files.sort();
-        files
-    }
-
-    #[test]
-    fn shards_that_cannot_all_be_written_change_nothing() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("model.safetensors");
-        let old = tensors(&[("a", 1), ("b", 2)]);
-        let new: Tensors = old
-            .iter()
-            .map(|(name, tensor)| {
-                (name.clone(), HostTensor::from_f64s(DType::F32, tensor.shape().clone(), vec![1.0; tensor.len()]))
-            })
-            .collect();
-        let last = folder.path().join("model-00002-of-00002.safetensors");
-        std::fs::create_dir(&last).unwrap();
-        let error = write(&path, &new, 4).unwrap_err();
-        assert!(error.message().ends_with("model-00002-of-00002.safetensors`: is a directory"), "{}", error.message());
-        assert_eq!(listing(folder.path()), []);
-
-        std::fs::remove_dir(&last).unwrap();
-        write(&path, &old, 4).unwrap();
-        let files = listing(folder.path());
-        let more: Tensors = new.into_iter().chain(tensors(&[("c", 1)])).collect();
-        std::fs::create_dir(folder.path().join("model-00003-of-00003.safetensors")).unwrap();
-        write(&path, &more, 4).unwrap_err();
-        assert_eq!(listing(folder.path()), files);
-        assert_eq!(read(folder.path()).unwrap(), old);
-    }
-
-    #[test]
-    fn an_older_checkpoint_of_the_same_name_makes_way() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("model.safetensors");
-        std::fs::write(folder.path().join("other-00001-of-00001.safetensors"), "").unwrap();
-        let [three, two] = [&[("a", 1), ("b", 1), ("c", 1)][..], &[("a", 2), ("b", 3)]].map(tensors);
-        for (all, limit, count) in [(&three, 4, 4), (&two, 8, 3), (&three, 99, 1), (&two, 8, 3), (&two, 99, 1)] {
-            let place = write(&path, all, limit).unwrap();
-            assert_eq!(read(folder.path()).unwrap(), *all);
-            assert_eq!(read(&place).unwrap(), *all);
-            assert_eq!(listing(folder.path()).len(), count + 1, "{:?}", listing(folder.path()));
-        }
-    }
-
-    #[test]
-    fn a_folder_with_both_forms_or_none_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let message = || read(folder.path()).unwrap_err().remove(0).to_string();
-        assert!(message().contains("holds neither `model.safetensors` nor `model.safetensors.index.json`"));
-        std::fs::write(folder.path().join("pytorch_model.bin"), "").unwrap();
-        let error = read(folder.path()).unwrap_err().remove(0);
-        assert_eq!(error.notes(), ["`pytorch_model.bin` is there, but only safetensors are read"]);
-        let path = folder.path().join("model.safetensors");
-        let all = tensors(&[("a", 1), ("b", 2)]);
-        let index = write(&path, &all, 4).unwrap();
-        tensors::write(&path, &all).unwrap();
-        assert!(message().contains("holds both `model.safetensors` and `model.safetensors.index.json`"));
-        assert_eq!((read(&path).unwrap(), read(&index).unwrap()), (all.clone(), all));
-    }
-}
+mod tests;

@@ -255,7 +255,7 @@ fn unknown_input(input: &str) -> Diagnostic {
 /// The stem of a file, or the folder's name where all files are called `config.json`.
 fn name_of(path: &Path) -> String {
     let folder = path.parent().and_then(Path::file_name).filter(|_| path.ends_with("config.json"));
-    folder.map_or_else(|| stem(path), |folder| folder.to_string_lossy().into_owned())
+    folder.and_then(|folder| folder.to_str()).map_or_else(|| stem(path), str::to_owned)
 }
 
 #[cfg(test)]

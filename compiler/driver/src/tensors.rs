@@ -4,6 +4,7 @@ use crate::files;
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::{DType, HostTensor};
 use indexmap::IndexMap;
+use safetensors::SafeTensorError;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use std::path::Path;
 
@@ -32,17 +33,28 @@ const DTYPES: [(DType, Dtype); 13] = [
 /// # Errors
 /// When the file cannot be read, is not in the format, or holds an element type that no program takes.
 pub fn read(path: &Path) -> Result<Tensors> {
+    read_marked(path, "").map(|(tensors, _)| tensors)
+}
+
+/// As [`read`], with the text under a key that a file carries beside its tensors.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn read_marked(path: &Path, key: &str) -> Result<(Tensors, Option<String>)> {
     let bytes = files::read(path)?;
-    let parsed = SafeTensors::deserialize(&bytes).map_err(|error| {
+    let fault = |error: SafeTensorError| {
         let message = format!("`{}` is not a safetensors file: {}", path.display(), error.to_string().to_lowercase());
         Diagnostic::error(codes::TENSOR_FILE, message).help("check the path, or write the file again")
-    })?;
+    };
+    let parsed = SafeTensors::deserialize(&bytes).map_err(fault)?;
+    let (_, header) = SafeTensors::read_metadata(&bytes).map_err(fault)?;
+    let text = header.metadata().as_ref().and_then(|texts| texts.get(key).cloned());
     let mut tensors = parsed
         .iter()
         .map(|(name, view)| Ok((name.to_owned(), to_host(name, &view, path)?)))
         .collect::<Result<Tensors>>()?;
     tensors.sort_keys();
-    Ok(tensors)
+    Ok((tensors, text))
 }
 
 fn to_host(name: &str, view: &TensorView<'_>, path: &Path) -> Result<HostTensor> {

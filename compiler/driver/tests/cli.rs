@@ -168,3 +168,68 @@ fn inspect_says_what_a_core_needs() {
     assert_eq!((&json["estimates"][0], &json["target"]), (estimate, &serde_json::json!("trn1")));
     assert!(estimate["memory"]["peak"]["optimizer"].as_u64() > estimate["memory"]["peak"]["weights"].as_u64());
 }
+
+/// Runs a command with standard output at a place.
+fn halite_to(place: impl Into<std::process::Stdio>, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_halite"));
+    let running = command.args(arguments).stdout(place).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    running.wait_with_output().unwrap()
+}
+
+#[test]
+fn results_that_cannot_be_written_are_reported() {
+    for arguments in
+        [&["env", "hlat-7b", "--set", "target=trn1", "--script"][..], &["inspect", "tiny", "--json"], &["--help"]]
+    {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let output = halite_to(full, arguments);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains("standard output cannot be written: no storage space"), "{said}");
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = halite_to(writer, arguments);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success() && said.is_empty(), "a closed pipe is quiet: {arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn names_that_are_no_text_are_refused_everywhere() {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = tempfile::tempdir().unwrap();
+    let odd = std::ffi::OsStr::from_bytes(b"odd\xff");
+    let place = folder.path().join(odd);
+    let run = |more: &[&std::ffi::OsStr], home: &Path| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_halite"));
+        command.args(["compile", "--set", "layers=1", "--set", "seq=8"]).args(more);
+        command.env("HOME", home).current_dir(folder.path()).output().unwrap()
+    };
+    let tiny = "tiny".as_ref();
+    for (more, home) in [(&[tiny, "-o".as_ref(), odd][..], folder.path()), (&[odd], folder.path()), (&[tiny], &place)] {
+        let output = run(more, home);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("UTF-8"), "{said}");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn a_pipe_stays_a_pipe() {
+    use std::os::unix::fs::FileTypeExt;
+    let folder = tempfile::tempdir().unwrap();
+    let go = |arguments: &[&str]| {
+        let output = halite(folder.path(), arguments);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    go(&["compile", "tiny", "-o", "bundle", "--set", "layers=1", "--set", "seq=8"]);
+    go(&["init", "bundle", "-o", "file"]);
+    let pipe = folder.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let reader = pipe.clone();
+    let reader = std::thread::spawn(move || std::fs::read(reader).unwrap());
+    go(&["init", "bundle", "-o", "pipe"]);
+    assert!(std::fs::metadata(&pipe).unwrap().file_type().is_fifo());
+    assert!(reader.join().unwrap() == std::fs::read(folder.path().join("file")).unwrap());
+}

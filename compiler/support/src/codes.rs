@@ -147,6 +147,8 @@ codes! {
         => "choose a module of the bundle, or compile it again";
     OTHER_TARGET = "E0509": "The bundle or recipe is for another target than the command needs."
         => "compile it with `--target`";
+    OTHER_RUN = "E0515": "A state is resumed by a run of another recipe, program, seed or text than the one that made it, or does not say what made it."
+        => "give the run what it had, or say `--allow-changes`";
 
     PIPELINE = "E0601": "A pipeline names an unknown pass, orders passes so that one meets a phase it does not take, or lacks what a pass needs."
         => "correct the list of passes";

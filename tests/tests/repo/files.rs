@@ -71,6 +71,31 @@ fn unsafe_code_stands_in_the_runtime_only() {
     assert_eq!(found.map(|(path, _)| path).collect::<Vec<_>>(), [""; 0]);
 }
 
+/// What changes files, wherever it stands but in the layer that tests can make fail.
+const CHANGES: [&str; 7] =
+    ["fs::write(", "fs::rename(", "fs::copy(", "fs::create_dir", "fs::remove_", "File::create", "OpenOptions"];
+
+/// What may change files beside the layer, each for a reason.
+const DIRECTLY: [(&str, &str); 2] = [
+    ("compiler/driver/src/neuronx/compiler.rs", "the output of a process"),
+    ("compiler/driver/src/neuronx/job.rs", "the output of a process"),
+];
+
+#[test]
+fn files_are_changed_through_one_layer() {
+    let is_shipped =
+        |path: &str| path.contains("/src/") && !path.contains("/tests") && !path.contains("runtime/src/disk");
+    let is_let = |path: &str| DIRECTLY.iter().any(|(own, _)| *own == path);
+    let changes = |text: &str| {
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        CHANGES.iter().any(|word| code.contains(word))
+    };
+    let shipped =
+        sources().filter(|(path, _)| is_shipped(path) && !path.starts_with("tests/") && !path.starts_with("benches/"));
+    let found = shipped.filter(|(path, text)| !is_let(path) && changes(text)).map(|(path, _)| path);
+    assert_eq!(found.collect::<Vec<_>>(), [""; 0]);
+}
+
 #[test]
 fn every_crate_takes_the_lints_of_the_workspace() {
     let manifests = CODE.into_iter().filter(|folder| root().join(folder).is_dir());

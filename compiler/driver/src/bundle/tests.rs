@@ -1,12 +1,15 @@
 //! A small bundle, its round trip, and every way to break it.
 
 use super::*;
+use crate::files::tests::assert_durable;
 use crate::neuron;
+use halite_runtime::disk::{Call, Disk, Fate};
 use halite_spec::{
     AdamW, BufferInit, BufferSlot, Check, Dialect, MANIFEST_VERSION, ModelChoice, ModelInfo, Neuron, Optimizer, Port,
     PortRole, PrecisionName, RECIPE_VERSION, Recipe, Schedule, Statistics, Target, Train,
 };
 use halite_tensor::{DType, Packing, Part};
+use std::io::ErrorKind;
 
 fn recipe() -> Recipe {
     let (betas, eps, weight_decay, no_decay, clip_norm) = ([0.9, 0.95], 1e-8, 0.0, Vec::new(), None);
@@ -326,4 +329,92 @@ fn modules_are_found_by_name_and_role() {
     assert_eq!(error.help_text(), Some("did you mean `train_step`?"));
     let error = bundle.module_with_role(ModuleRole::Eval).unwrap_err();
     assert_eq!(error.help_text(), Some("compile it with `--role eval`"));
+}
+
+/// At whatever call it fails or the power goes, the old bundle or the new one is read, and the next one that is written leaves
+/// nothing else behind: on file systems that exchange folders and on those that do not.
+#[test]
+fn a_bundle_is_replaced_whole() {
+    let (old, mut new, calm) = (small(), packed(), Disk::planned(|_, _| Fate::Done));
+    new.files.insert("notes/why.txt".into(), vec![1; 100]);
+    for (fate, exchanges) in [(Fate::Fails(ErrorKind::StorageFull), true), (Fate::Killed, true), (Fate::Killed, false)]
+    {
+        for n in 0.. {
+            let folder = tempfile::tempdir().unwrap();
+            let target = folder.path().join("bundle");
+            write::write(&calm, &old, &target).unwrap();
+            let disk = Disk::planned(move |number, call| match call {
+                _ if number == n => fate,
+                Call::Exchange if !exchanges => Fate::Fails(ErrorKind::Unsupported),
+                _ => Fate::Done,
+            });
+            let result = write::write(&disk, &new, &target);
+            // Reading compares checksums.
+            let found = Bundle::read(&target).unwrap_or_else(|error| panic!("call {n} of {fate:?}: {error}")).manifest;
+            assert!(found == new.manifest || found == old.manifest, "call {n} of {fate:?}");
+            assert!(Bundle::is_at(&target));
+            if disk.calls() <= n {
+                assert!(result.is_ok() && found == new.manifest && n > 10);
+                break;
+            }
+            std::fs::remove_dir_all(target.join("notes")).ok();
+            write::write(&calm, &old, &target).unwrap();
+            assert_eq!(Bundle::read(&target).unwrap(), old);
+            assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "call {n} of {fate:?}");
+        }
+    }
+}
+
+#[test]
+fn bundles_are_on_the_device() {
+    let folder = tempfile::tempdir().unwrap();
+    for bundle in [small(), packed()] {
+        assert_durable(|disk| write::write(disk, &bundle, &folder.path().join("bundle")).unwrap());
+    }
+}
+
+/// Where the old bundle can neither be exchanged nor put back, it is not deleted, and the message says where it is.
+#[test]
+fn a_bundle_that_cannot_be_put_back_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("bundle");
+    small().write(&target).unwrap();
+    let renames = std::sync::atomic::AtomicUsize::new(0);
+    let disk = Disk::planned(move |_, call| match call {
+        Call::Exchange => Fate::Fails(ErrorKind::Unsupported),
+        Call::Rename if renames.fetch_add(1, std::sync::atomic::Ordering::Relaxed) > 0 => {
+            Fate::Fails(ErrorKind::PermissionDenied)
+        }
+        _ => Fate::Done,
+    });
+    let error = write::write(&disk, &packed(), &target).unwrap_err();
+    let kept = folder.path().join(".halite-bundle.old");
+    assert!(kept.join(MANIFEST).is_file() && error.notes()[0].contains(kept.to_str().unwrap()), "{error}");
+    assert_eq!(Bundle::read(&target).unwrap(), small());
+    packed().write(&target).unwrap();
+    assert_eq!(Bundle::read(&target).unwrap(), packed());
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_link_to_a_bundle_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let link = folder.path().join("latest");
+    std::os::unix::fs::symlink("builds/one", &link).unwrap();
+    for bundle in [small(), packed()] {
+        bundle.write(&link).unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(Bundle::read(&folder.path().join("builds/one")).unwrap(), bundle);
+    }
+}
+
+#[test]
+fn a_name_that_is_no_text_is_not_ours() {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("bundle");
+    small().write(&target).unwrap();
+    std::fs::write(target.join(std::ffi::OsStr::from_bytes(b"train_step.\xff.ir")), "").unwrap();
+    let error = small().write(&target).unwrap_err();
+    assert!(error.message().ends_with("which is not part of the bundle there"), "{error}");
 }

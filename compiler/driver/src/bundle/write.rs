@@ -4,33 +4,78 @@ use super::read::check_names;
 use super::{Bundle, MANIFEST, NEFFS, TWINS};
 use crate::compile::MODEL;
 use crate::files::{UNFINISHED, cannot, folder_of};
+use halite_runtime::disk::{Disk, Scratch, end_of_links};
 use halite_spec::Manifest;
 use halite_support::{Diagnostic, Result, codes};
-use std::path::Path;
+use indexmap::IndexSet;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
-/// Writes beside the target, then moves into place.
-pub(super) fn write(bundle: &Bundle, folder: &Path) -> Result<()> {
+/// Writes beside the target, then moves into place. Of a link, the target is what it leads to.
+pub(super) fn write(disk: &Disk, bundle: &Bundle, folder: &Path) -> Result<()> {
+    let folder = &end_of_links(folder).map_err(|error| cannot("write", folder, &error))?;
     let parent = folder_of(folder);
     check_names(&bundle.files)?;
+    settle(disk, folder)?;
     check_target(folder)?;
-    std::fs::create_dir_all(&parent).map_err(|error| cannot("make the folder", &parent, &error))?;
-    let scratch = tempfile::Builder::new()
-        .prefix(UNFINISHED)
-        .tempdir_in(&parent)
-        .map_err(|error| cannot("write to", &parent, &error))?;
+    disk.make_folder(&parent).map_err(|error| cannot("make the folder", &parent, &error))?;
+    let scratch = Scratch::new(disk, &parent).map_err(|error| cannot("write to", &parent, &error))?;
     let fresh = scratch.path().join("new");
-    fill(bundle, &fresh)?;
-    // The old bundle leaves first: a rename does not replace a folder that is not empty.
-    let old = scratch.path().join("old");
-    let replaces = folder.exists();
-    if replaces {
-        std::fs::rename(folder, &old).map_err(|error| cannot("replace", folder, &error))?;
+    fill(disk, bundle, &fresh)?;
+    place(disk, &fresh, folder)?;
+    disk.sync_folder(&parent).map_err(|error| cannot("write", folder, &error))
+}
+
+/// The folder that is to be read for the bundle in `folder`: another one where a bundle was being replaced, without a call
+/// that exchanges folders, when its process was killed.
+pub(super) fn located(folder: &Path) -> PathBuf {
+    let set_aside = || end_of_links(folder).ok().and_then(|folder| aside(&folder));
+    match set_aside() {
+        Some(aside) if !folder.join(MANIFEST).is_file() && aside.join(MANIFEST).is_file() => aside,
+        _ => folder.to_path_buf(),
     }
-    if let Err(error) = std::fs::rename(&fresh, folder) {
-        let back = if replaces { std::fs::rename(&old, folder) } else { Ok(()) };
-        back.map_err(|error| cannot("put back", folder, &error))?;
-        return Err(cannot("write", folder, &error));
+}
+
+/// Where a bundle waits while another takes its place, if there is no call that exchanges the two.
+fn aside(folder: &Path) -> Option<PathBuf> {
+    let mut name = OsString::from(UNFINISHED);
+    name.push(folder.file_name()?);
+    name.push(".old");
+    Some(folder.with_file_name(name))
+}
+
+/// Ends what a killed process began: a bundle that was set aside is put back, or is removed if another has its place.
+fn settle(disk: &Disk, folder: &Path) -> Result<()> {
+    let Some(aside) = aside(folder).filter(|aside| aside.is_dir()) else { return Ok(()) };
+    if folder.join(MANIFEST).is_file() {
+        return disk.remove_folder(&aside).map_err(|error| cannot("remove", &aside, &error));
     }
+    disk.rename(&aside, folder).map_err(|error| cannot("put back", folder, &error))
+}
+
+/// Gives a new bundle the name of its folder. The old one ends up where the new one was, or is removed.
+fn place(disk: &Disk, fresh: &Path, folder: &Path) -> Result<()> {
+    let fault = |error: std::io::Error| cannot("write", folder, &error);
+    if !folder.exists() {
+        return disk.rename(fresh, folder).map_err(fault);
+    }
+    if disk.exchange(fresh, folder).map_err(fault)? {
+        return Ok(());
+    }
+    let Some(aside) = aside(folder) else { return Err(fault(std::io::ErrorKind::ResourceBusy.into())) };
+    disk.rename(folder, &aside).map_err(|error| cannot("replace", folder, &error))?;
+    if let Err(error) = disk.rename(fresh, folder) {
+        let error = fault(error);
+        return Err(match disk.rename(&aside, folder) {
+            Ok(()) => error,
+            Err(_) => error
+                .note(format!("the bundle that was there is in `{}`, and is read from there", aside.display()))
+                .help(format!("rename it to `{}`, or write the bundle again", folder.display())),
+        });
+    }
+    disk.sync_folder(&folder_of(folder)).map_err(fault)?;
+    // What stays of it is removed when next a bundle is written here.
+    let _ = disk.remove_folder(&aside);
     Ok(())
 }
 
@@ -49,12 +94,12 @@ fn check_target(folder: &Path) -> Result<()> {
     let own = own(folder);
     for entry in std::fs::read_dir(folder).map_err(|error| cannot("read", folder, &error))? {
         let entry = entry.map_err(|error| cannot("read", folder, &error))?;
-        let name = entry.file_name().to_string_lossy().into_owned();
         let Some(own) = &own else { return refuse("is a folder with other files, not a bundle") };
-        let foreign = match name.as_str() {
-            TWINS => foreign_in(&entry.path(), TWINS, |file| own.twins.iter().any(|twin| twin == file)),
-            NEFFS => foreign_in(&entry.path(), NEFFS, |file| own.is_neff(file)),
-            _ => own.not_a_file(name),
+        let foreign = match entry.file_name().to_str() {
+            Some(TWINS) => foreign_in(&entry.path(), TWINS, |file| own.twins.iter().any(|twin| twin == file)),
+            Some(NEFFS) => foreign_in(&entry.path(), NEFFS, |file| own.is_neff(file)),
+            Some(name) if own.is_file(name) => None,
+            _ => Some(entry.file_name().display().to_string()),
         };
         if let Some(name) = foreign {
             return refuse(&format!("holds `{name}`, which is not part of the bundle there"));
@@ -81,9 +126,9 @@ struct Own {
 }
 
 impl Own {
-    /// The name again, when it is no file of the bundle.
-    fn not_a_file(&self, name: String) -> Option<String> {
-        (name != MANIFEST && !self.modules.iter().any(|module| belongs(&name, module))).then_some(name)
+    /// Whether a file is one of the bundle.
+    fn is_file(&self, name: &str) -> bool {
+        name == MANIFEST || self.modules.iter().any(|module| belongs(name, module))
     }
 
     /// Whether a file is what `halite neuron compile` makes of a module, or was about to when it was killed.
@@ -96,11 +141,13 @@ impl Own {
 /// The first file `folder/name` of a folder that is not the bundle's; the folder itself when it cannot be read.
 fn foreign_in(path: &Path, folder: &str, is_own: impl Fn(&str) -> bool) -> Option<String> {
     let Ok(entries) = std::fs::read_dir(path) else { return Some(folder.to_owned()) };
-    let mut names = entries.map(|entry| match entry {
-        Ok(entry) => format!("{folder}/{}", entry.file_name().to_string_lossy()),
-        Err(_) => folder.to_owned(),
-    });
-    names.find(|name| !is_own(name))
+    let foreign = |entry: std::io::Result<std::fs::DirEntry>| {
+        let Ok(entry) = entry else { return Some(folder.to_owned()) };
+        let name = format!("{folder}/{}", entry.file_name().display());
+        // A name that is no text is nobody's of ours, however it is shown.
+        (entry.file_name().to_str().is_none() || !is_own(&name)).then_some(name)
+    };
+    { entries }.find_map(foreign)
 }
 
 /// Whether a file is one that compiling `module` writes: its HLO, its text forms, its dumps.
@@ -111,14 +158,17 @@ fn belongs(name: &str, module: &str) -> bool {
     })
 }
 
-fn fill(bundle: &Bundle, folder: &Path) -> Result<()> {
+/// Makes the folder of a bundle, so that all of it is on the device.
+fn fill(disk: &Disk, bundle: &Bundle, folder: &Path) -> Result<()> {
     let manifest = (MANIFEST, bundle.manifest_json().into_bytes());
     let files = bundle.files.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice()));
+    let mut folders = IndexSet::new();
     for (name, bytes) in files.chain([(manifest.0, manifest.1.as_slice())]) {
         let path = folder.join(name);
         let parent = folder_of(&path);
-        std::fs::create_dir_all(&parent).map_err(|error| cannot("make the folder", &parent, &error))?;
-        std::fs::write(&path, bytes).map_err(|error| cannot("write", &path, &error))?;
+        disk.make_folder(&parent).map_err(|error| cannot("make the folder", &parent, &error))?;
+        disk.write_new(&path, bytes).map_err(|error| cannot("write", &path, &error))?;
+        folders.extend(parent.ancestors().take_while(|parent| parent.starts_with(folder)).map(Path::to_path_buf));
     }
-    Ok(())
+    folders.iter().try_for_each(|path| disk.sync_folder(path).map_err(|error| cannot("write", path, &error)))
 }

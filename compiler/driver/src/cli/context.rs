@@ -1,7 +1,8 @@
 //! What commands share.
 
+use super::signals::Caught;
 use super::terminal;
-use halite::bundle::{Bundle, MANIFEST};
+use halite::bundle::Bundle;
 use halite::compile::{CompileOptions, Compiled};
 use halite::render;
 use halite::session::Session;
@@ -30,6 +31,8 @@ pub(super) struct Output {
     pub(super) warnings: Diagnostics,
     /// Whether a check or comparison failed.
     pub(super) failed: bool,
+    /// The signal that ended the command early, with its work kept.
+    pub(super) signal: Option<Caught>,
 }
 
 impl Output {
@@ -91,14 +94,14 @@ impl Context {
     /// A bundle that is there, or one compiled in memory with its warnings. Overrides need a recipe.
     pub(super) fn ready(&mut self, input: &str, overrides: &[String]) -> Result<(String, Ready)> {
         let folder = Path::new(input);
-        if folder.join(MANIFEST).is_file() {
+        if Bundle::is_at(folder) {
             if let Some(first) = overrides.first() {
                 let message = format!("`--set {first}` cannot change a bundle that is already compiled");
                 let error = Diagnostic::error(codes::OVERRIDE, message);
                 return Err(error.help("give the recipe instead").into());
             }
-            let name = folder.canonicalize().ok().and_then(|folder| Some(folder.file_name()?.to_owned()));
-            let name = name.map_or_else(|| "bundle".to_owned(), |name| name.to_string_lossy().into_owned());
+            let name = folder.canonicalize().ok().and_then(|folder| Some(folder.file_name()?.to_str()?.to_owned()));
+            let name = name.unwrap_or_else(|| "bundle".to_owned());
             return Ok((name, Ready { bundle: Bundle::read(folder)?, warnings: Vec::new() }));
         }
         if folder.is_dir() {
@@ -120,7 +123,7 @@ impl Context {
 
     /// Refuses to look for warnings in a bundle, which does not have the model any more.
     pub(super) fn require_recipe(&self, input: &str, flag: &str) -> Result<()> {
-        if !Path::new(input).join(MANIFEST).is_file() {
+        if !Bundle::is_at(Path::new(input)) {
             return Ok(());
         }
         let message = format!("`{flag}` says nothing of a bundle that is already compiled");

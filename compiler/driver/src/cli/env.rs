@@ -2,6 +2,7 @@
 
 use super::context::{Context, Output, Result};
 use clap::Args;
+use halite::Bundle;
 use halite::neuron::Surroundings;
 use halite_spec::Recipe;
 use serde_json::json;
@@ -45,7 +46,7 @@ impl Env {
 
     /// The recipe of a bundle, whose manifest says the same, or of what else is named.
     fn recipe(&self, context: &mut Context) -> Result<Recipe> {
-        if Path::new(&self.input).is_dir() {
+        if Path::new(&self.input).is_dir() || Bundle::is_at(Path::new(&self.input)) {
             return Ok(context.bundle(&self.input, &self.set)?.1.manifest.recipe);
         }
         Ok(context.load(&self.input, &self.set)?.recipe)

@@ -1,26 +1,43 @@
 //! The only place that writes to standard output and standard error.
 
+use super::context::Result;
+use halite_support::{Diagnostic, codes};
 use std::io::{self, IsTerminal, Write};
 
 /// Writes to standard output. A reader that went away is no error.
-pub(super) fn out(text: &str) {
-    write(&mut io::stdout().lock(), text);
+///
+/// # Errors
+/// When it cannot be written.
+pub(super) fn out(text: &str) -> Result<()> {
+    written(write(&mut io::stdout().lock(), text))
 }
 
 /// Writes to standard error.
 pub(super) fn err(text: &str) {
-    write(&mut io::stderr().lock(), text);
+    // There is nowhere left to report a failure to.
+    let _ = write(&mut io::stderr().lock(), text);
 }
 
-fn write(stream: &mut dyn Write, text: &str) {
-    // There is nowhere left to report a failure to.
-    let _ = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
+fn write(stream: &mut dyn Write, text: &str) -> io::Result<()> {
+    stream.write_all(text.as_bytes()).and_then(|()| stream.flush())
 }
 
 /// Shows help, the version, or what is wrong with the command line.
-pub(super) fn show_usage(error: &clap::Error) {
-    // As above.
-    let _ = error.print();
+///
+/// # Errors
+/// When it cannot be written.
+pub(super) fn show_usage(error: &clap::Error) -> Result<()> {
+    written(error.print().and_then(|()| io::stdout().flush()))
+}
+
+fn written(result: io::Result<()>) -> Result<()> {
+    match result {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            let error = Diagnostic::error(codes::FILE, format!("standard output cannot be written: {}", error.kind()));
+            Err(error.help("check where it leads, and the space there").into())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Whether a person reads standard error.

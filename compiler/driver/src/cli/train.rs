@@ -3,23 +3,31 @@
 use super::bars::{self, TrainBar};
 use super::compile::denied;
 use super::context::{Context, Output, Ready, Result};
+use super::signals::{Caught, Signals};
 use super::table::{bytes, facts};
 use clap::Args;
 use halite::files;
-use halite::train::{Corpus, History, RunFiles, Start, TrainOptions, check_corpus, train};
+use halite::train::{Corpus, History, Record, RunFiles, Start, TrainOptions, check_corpus, train};
+use halite_support::{CancelToken, Diagnostic, codes};
 use serde_json::json;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Train on text, with byte tokens, on the CPU.
 ///
-/// INPUT is a bundle or what `halite compile` takes. Writes metrics.jsonl, loss.svg and state.safetensors. Equal inputs and
-/// seeds give equal bits; a run that is resumed ends like one that was never interrupted.
+/// INPUT is a bundle or what `halite compile` takes. Writes recipe.toml, metrics.jsonl, loss.svg and state.safetensors. Equal
+/// inputs and seeds give equal bits; a run that is resumed ends like one that was never interrupted.
+///
+/// SIGINT (Ctrl-C), SIGTERM and SIGHUP end the run after the current update, with its state saved; a second signal ends it at
+/// once. A state says what made it: model, batch, precision, optimizer, schedule, program, seed and text. A run that is resumed
+/// with others is refused, unless --allow-changes is given. The state of `halite init` starts any run; a state that does not
+/// say what made it, such as one of `halite run` or `halite convert`, is taken with a warning.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   halite train tiny --text book.txt --steps 300
   halite train build/tiny --text a.txt b.txt --seed 7 -o runs/seed7
+  halite train tiny --text book.txt --steps 600 --save-every 100
   halite train tiny --text book.txt --steps 600 --resume runs/tiny/state.safetensors
   halite train bytes.toml --text book.txt --weights checkpoint/model.safetensors")]
 pub(super) struct Train {
@@ -31,8 +39,9 @@ pub(super) struct Train {
     /// Updates in all, those before a resumption included [default: that of the recipe].
     #[arg(long)]
     steps: Option<u64>,
-    /// Seed of the weights, unless they are given, and of the order of data [default: that of the recipe].
-    #[arg(long)]
+    /// Seed of the weights, unless they are given, and of the order of data [default: that of the state that is resumed, else
+    /// of the recipe].
+    #[arg(long, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     seed: Option<u64>,
     /// The folder of the run [default: runs/NAME].
     #[arg(short, long, value_name = "DIR")]
@@ -46,6 +55,9 @@ pub(super) struct Train {
     /// Continue from this state.
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
+    /// Continue from a state of another recipe, program, seed or text; what differs is shown.
+    #[arg(long, requires = "resume")]
+    allow_changes: bool,
     /// Start from these weights, with a new optimizer: a safetensors file, the index of a sharded checkpoint, or its folder.
     #[arg(long, value_name = "PATH", conflicts_with = "resume")]
     weights: Option<PathBuf>,
@@ -58,6 +70,9 @@ pub(super) struct Train {
     /// The most batches of one evaluation.
     #[arg(long, value_name = "COUNT", default_value_t = 16)]
     eval_batches: usize,
+    /// Updates between saves of the state; 0 saves it at the end only.
+    #[arg(long, value_name = "STEPS", default_value_t = 0)]
+    save_every: u64,
 }
 
 impl Train {
@@ -76,10 +91,12 @@ impl Train {
         let options = TrainOptions {
             title: name.clone(),
             steps: self.steps.unwrap_or(defaults.steps.into()),
-            seed: self.seed.unwrap_or(defaults.seed),
+            seed: self.seed(defaults.seed)?,
             start: self.start(),
             eval_every: self.eval_every,
             eval_batches: self.eval_batches,
+            save_every: self.save_every,
+            allow_changes: self.allow_changes,
             ..TrainOptions::default()
         };
         let output = RunFiles::new(self.output.clone().unwrap_or_else(|| PathBuf::from("runs").join(&name)));
@@ -90,14 +107,32 @@ impl Train {
             context,
             &format!("{name}: {} of text, {} held out; compiling with XLA", bytes(text as u64), bytes(held_out as u64)),
         );
-        let mut bar = WithSpinner {
+        let mut watcher = Watcher {
             spinner,
             bar: TrainBar::new(context, options.steps, bundle.manifest.statistics.tokens_per_step),
+            context,
+            signals: Signals::catch()?,
+            cancel: options.cancel.clone(),
+            completed: 0,
         };
-        let history = train(Arc::new(executor), &bundle, &corpus, &options, &output, &mut bar);
-        bar.spinner.finish_and_clear();
-        bar.bar.finish();
-        Ok(summary(&history?, &output))
+        let history = train(Arc::new(executor), &bundle, &corpus, &options, &output, &mut watcher);
+        watcher.spinner.finish_and_clear();
+        watcher.bar.finish();
+        match (history, watcher.signals.caught()) {
+            (Err(errors), Some(signal)) if errors.iter().all(|error| error.code() == codes::CANCELLED) => {
+                Ok(stopped(signal, watcher.completed, options.steps, &output))
+            }
+            (history, _) => Ok(summary(&history?, &output)),
+        }
+    }
+
+    /// The seed that is given, else that of the state to resume, else that of the recipe.
+    fn seed(&self, default: u64) -> Result<u64> {
+        let recorded = match (self.seed, &self.resume) {
+            (None, Some(state)) => Record::read(state)?.and_then(|record| record.seed()),
+            (seed, _) => seed,
+        };
+        Ok(recorded.unwrap_or(default))
     }
 
     fn start(&self) -> Start {
@@ -109,25 +144,57 @@ impl Train {
     }
 }
 
-/// A spinner while XLA compiles, then the bar.
-struct WithSpinner {
+/// A spinner while XLA compiles, then the bar; and what ends the run after an update when a signal comes.
+struct Watcher<'a> {
     spinner: indicatif::ProgressBar,
     bar: TrainBar,
+    context: &'a Context,
+    signals: Signals,
+    cancel: CancelToken,
+    completed: u64,
 }
 
-impl halite::train::Observer for WithSpinner {
+impl Watcher<'_> {
+    fn heed_signals(&self) {
+        if self.signals.caught().is_some() {
+            self.cancel.cancel();
+        }
+    }
+}
+
+impl halite::train::Observer for Watcher<'_> {
     fn started(&mut self, step: u64) {
         self.spinner.finish_and_clear();
         self.bar.started(step);
+        self.completed = step;
+        self.heed_signals();
     }
 
     fn stepped(&mut self, record: &halite::train::StepRecord) {
         self.bar.stepped(record);
+        self.completed = record.step;
+        self.heed_signals();
     }
 
     fn evaluated(&mut self, record: &halite::train::EvalRecord) {
         self.bar.evaluated(record);
+        self.heed_signals();
     }
+
+    fn warned(&mut self, warning: &Diagnostic) {
+        self.spinner.suspend(|| self.context.show(std::slice::from_ref(warning)));
+    }
+}
+
+/// What is said of a run that a signal ended.
+fn stopped(signal: Caught, completed: u64, steps: u64, output: &RunFiles) -> Output {
+    let state = output.state();
+    let message = format!("{} stopped the run after update {completed} of {steps}", signal.name);
+    let warning = Diagnostic::warning(codes::CANCELLED, message)
+        .note(format!("its state is saved in `{}`", state.display()))
+        .help(format!("go on with the same command and `--resume {}`", state.display()));
+    let json = json!({"stopped_by": signal.name, "updates": completed, "state": state});
+    Output { warnings: vec![warning], signal: Some(signal), ..Output::new("", json) }
 }
 
 fn summary(history: &History, output: &RunFiles) -> Output {
@@ -143,6 +210,7 @@ fn summary(history: &History, output: &RunFiles) -> Output {
         ("metrics", output.metrics().display().to_string()),
         ("plot", output.plot().display().to_string()),
         ("state", output.state().display().to_string()),
+        ("recipe", output.recipe().display().to_string()),
     ]);
     let json = json!({
         "updates": steps.last().map_or(0, |record| record.step),
@@ -151,6 +219,7 @@ fn summary(history: &History, output: &RunFiles) -> Output {
         "metrics": output.metrics(),
         "plot": output.plot(),
         "state": output.state(),
+        "recipe": output.recipe(),
     });
     Output::new(text, json)
 }

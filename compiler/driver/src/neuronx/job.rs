@@ -10,6 +10,7 @@ use super::work::{self, Work};
 use super::{Observer, Options, log, neff};
 use crate::bundle::sha256;
 use crate::files::{self, cannot};
+use halite_runtime::disk::Disk;
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
 use std::fs::File;
 use std::io;
@@ -149,10 +150,7 @@ impl Job<'_> {
     fn clear_output(&self) -> Result<()> {
         for module in &self.task.modules {
             let path = self.place(module, "neff");
-            match std::fs::remove_file(&path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(cannot("remove", &path, &error)),
-                _ => {}
-            }
+            Disk::default().remove(&path).map_err(|error| cannot("remove", &path, &error))?;
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ const KEY_VERSION: u32 = 1;
 /// change code. Programs that differ in nothing else share a NEFF, whose names for people are then those of the first.
 ///
 /// Bytes that do not decode and encode to themselves hold what our messages do not know; they are taken as they are.
-pub(super) fn canonical_hlo(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn canonical_hlo(bytes: &[u8]) -> Vec<u8> {
     match halite_hlo::decode(bytes) {
         Ok(module) if halite_hlo::encode(&module) == bytes => halite_hlo::encode(&without_names(module)),
         _ => bytes.to_vec(),

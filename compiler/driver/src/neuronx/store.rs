@@ -18,7 +18,8 @@ pub use gc::{GcRule, Kept, Removed, State};
 
 use super::work::Work;
 use crate::bundle::sha256;
-use crate::files::{self, cannot};
+use crate::files::{cannot, folder_of};
+use halite_runtime::disk::Disk;
 use halite_support::{Diagnostic, Result, codes};
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -76,7 +77,9 @@ impl Store {
         let root = std::path::absolute(root).map_err(|error| unusable(cannot("find", root, &error)))?;
         for folder in [ENTRIES, LOCKS, WORK, FAILED] {
             let folder = root.join(folder);
-            std::fs::create_dir_all(&folder).map_err(|error| unusable(cannot("make the folder", &folder, &error)))?;
+            Disk::default()
+                .make_folder(&folder)
+                .map_err(|error| unusable(cannot("make the folder", &folder, &error)))?;
             // An existing folder tells nothing of whether it can be written to.
             tempfile::tempfile_in(&folder).map_err(|error| unusable(cannot("write to", &folder, &error)))?;
         }
@@ -211,21 +214,25 @@ impl Store {
     /// Puts a NEFF under a key, whole or not at all.
     pub(super) fn put(&self, key: &str, finished: &Finished, work: &Work, _lock: &KeyLock) -> Result<()> {
         let fresh = work.path().join("entry");
-        std::fs::create_dir(&fresh).map_err(|error| cannot("make the folder", &fresh, &error))?;
+        let disk = Disk::default();
+        disk.make_folder(&fresh).map_err(|error| cannot("make the folder", &fresh, &error))?;
         for (name, bytes) in [(NEFF, &finished.neff), (LOG, &finished.log), (ENTRY, &finished.entry.to_json())] {
-            files::write(&fresh.join(name), bytes)?;
+            let path = fresh.join(name);
+            disk.write_new(&path, bytes).map_err(|error| cannot("write", &path, &error))?;
         }
         let place = self.entry(key);
-        std::fs::rename(&fresh, &place).map_err(|error| cannot("write", &place, &error))
+        let put = || {
+            disk.sync_folder(&fresh)?;
+            disk.rename(&fresh, &place)?;
+            disk.sync_folder(&folder_of(&place))
+        };
+        put().map_err(|error| cannot("write", &place, &error))
     }
 }
 
 /// Removes a folder that may not be there.
 fn remove(folder: &Path) -> Result<()> {
-    match std::fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(cannot("remove", folder, &error)),
-        _ => Ok(()),
-    }
+    Disk::default().remove_folder(folder).map_err(|error| cannot("remove", folder, &error))
 }
 
 #[cfg(test)]

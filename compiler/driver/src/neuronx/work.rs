@@ -6,6 +6,7 @@
 
 use super::store::{KeyLock, Store};
 use crate::files::cannot;
+use halite_runtime::disk::Disk;
 use halite_support::Result;
 use rustix::process::{Pid, Signal};
 use std::fs::{File, TryLockError};
@@ -33,7 +34,7 @@ impl Work {
         retire(store, key, lock)?;
         let path = store.work(key);
         let fault = |error: io::Error| cannot("make the folder", &path, &error);
-        std::fs::create_dir(&path).map_err(fault)?;
+        Disk::default().make_folder(&path).map_err(fault)?;
         let lock = File::options().create_new(true).append(true).read(true).open(path.join(LOCK)).map_err(fault)?;
         lock.lock().map_err(fault)?;
         Ok(Self { path, lock })
@@ -51,12 +52,12 @@ impl Work {
 
     /// Notes the process group of the compiler, for whoever finds it without master.
     pub(super) fn note_group(&self, id: u32) -> io::Result<()> {
-        std::fs::write(self.path.join(GROUP), id.to_string())
+        Disk::default().write_new(&self.path.join(GROUP), id.to_string().as_bytes())
     }
 
     /// Removes the folder.
     pub(super) fn finish(self) -> Result<()> {
-        std::fs::remove_dir_all(&self.path).map_err(|error| cannot("remove", &self.path, &error))
+        Disk::default().remove_folder(&self.path).map_err(|error| cannot("remove", &self.path, &error))
     }
 
     /// Keeps the folder for whoever wants to know why the compile failed, and says where.
@@ -85,7 +86,7 @@ pub(super) fn clear(store: &Store, key: &str, _lock: &KeyLock) -> Result<()> {
         return Ok(());
     }
     end_compiler(&path);
-    std::fs::remove_dir_all(&path).map_err(|error| cannot("remove", &path, &error))
+    Disk::default().remove_folder(&path).map_err(|error| cannot("remove", &path, &error))
 }
 
 /// Ends the compiler that still works in a folder, and waits for that.
@@ -99,11 +100,9 @@ fn end_compiler(path: &Path) {
 }
 
 fn keep(path: &Path, place: &Path) -> Result<()> {
-    match std::fs::remove_dir_all(place) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(cannot("remove", place, &error)),
-        _ => {}
-    }
-    std::fs::rename(path, place).map_err(|error| cannot("move", path, &error))
+    let disk = Disk::default();
+    disk.remove_folder(place).map_err(|error| cannot("remove", place, &error))?;
+    disk.rename(path, place).map_err(|error| cannot("move", path, &error))
 }
 
 fn is_locked(path: &Path) -> bool {

@@ -23,7 +23,7 @@ pub fn load_recipe(
         let path = Path::new(recipe);
         let text = files::read_text(path)?;
         let layer = sources.add(recipe, text);
-        let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+        let name = files::stem(path);
         return Ok(Source { name, ..source::load_over(input, Some(layer), overrides, sources)? });
     }
     let known: Vec<&str> = PrecisionName::ALL.iter().map(|precision| precision.name()).collect();

@@ -1,5 +1,6 @@
 //! Text as batches of byte tokens.
 
+use crate::bundle::sha256;
 use crate::random::Stream;
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::{DType, HostTensor};
@@ -42,6 +43,13 @@ impl Corpus {
     /// Bytes to train on and bytes held out.
     pub fn sizes(&self) -> (usize, usize) {
         (self.train.len(), self.held_out.len())
+    }
+
+    /// What tells a corpus from others, for people to compare: the whole text, and the part of it that is held out.
+    pub(super) fn fingerprint(&self) -> (String, String) {
+        let (train, held_out) = self.sizes();
+        let sum = sha256(&[&self.train[..], &self.held_out].concat());
+        (format!("{} bytes with SHA-256 {sum}", train + held_out), format!("{held_out} bytes"))
     }
 
     /// Whether both parts hold at least one window, the held-out one only if it is not empty.

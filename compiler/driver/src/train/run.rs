@@ -1,16 +1,19 @@
 //! The training loop.
 
 use super::programs::{Programs, check_corpus};
-use super::state::check_state;
+use super::record::{self, KEY, Record};
+use super::state::{check_state, completed_steps};
 use super::update::Run;
 use super::{Corpus, EvalRecord, History, StepRecord, plot};
 use crate::bundle::Bundle;
 use crate::convert::pack_given;
-use crate::tensors;
+use crate::tensors::{self, Tensors};
 use crate::{files, init};
 use halite_runtime::Executor;
+use halite_runtime::disk::Disk;
+use halite_spec::Recipe;
 use halite_support::{CancelToken, Diagnostic, Diagnostics, Result, codes};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// How to train.
@@ -28,6 +31,10 @@ pub struct TrainOptions {
     pub eval_every: u64,
     /// The most batches of one evaluation.
     pub eval_batches: usize,
+    /// Updates between saves of the state; 0 saves it at the end only.
+    pub save_every: u64,
+    /// Goes on from a state of another recipe, program, seed or text, and only tells what differs.
+    pub allow_changes: bool,
     /// Stops the run between updates; metrics, plot and state are then written, so that it can be resumed.
     pub cancel: CancelToken,
 }
@@ -55,6 +62,9 @@ pub trait Observer {
 
     /// The held-out text was evaluated.
     fn evaluated(&mut self, _record: &EvalRecord) {}
+
+    /// Something deserves a look, such as a state that comes from another run.
+    fn warned(&mut self, _warning: &Diagnostic) {}
 }
 
 /// Hears nothing.
@@ -63,16 +73,28 @@ pub struct Silent;
 
 impl Observer for Silent {}
 
-/// The folder of a run: `metrics.jsonl`, `loss.svg`, `state.safetensors`.
+/// The folder of a run: `recipe.toml`, `metrics.jsonl`, `loss.svg`, `state.safetensors`. Each is replaced whole.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RunFiles {
     folder: PathBuf,
+    disk: Disk,
 }
 
 impl RunFiles {
     /// The files in this folder, which is made when something is written.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into() }
+        Self { folder: folder.into(), disk: Disk::default() }
+    }
+
+    /// The same on another disk.
+    #[cfg(test)]
+    pub(super) fn on(self, disk: Disk) -> Self {
+        Self { disk, ..self }
+    }
+
+    /// The recipe, with every default filled in; there from the start.
+    pub fn recipe(&self) -> PathBuf {
+        self.folder.join("recipe.toml")
     }
 
     /// The metrics.
@@ -101,18 +123,37 @@ impl RunFiles {
         Ok(history)
     }
 
+    /// Writes the recipe of a run, with its seed and its number of updates in place of those that are the defaults.
+    fn begin(&self, recipe: &Recipe, options: &TrainOptions) -> Result<()> {
+        let mut recipe = recipe.clone();
+        recipe.train.seed = options.seed;
+        recipe.train.steps = u32::try_from(options.steps).unwrap_or(u32::MAX);
+        let text = toml::to_string(&recipe).map_err(|error| {
+            let message = format!("the recipe holds a value that TOML cannot: {error}");
+            Diagnostic::error(codes::RECIPE_RANGE, message).help("choose a value that TOML can hold")
+        })?;
+        files::write_on(&self.disk, &self.recipe(), text.as_bytes())
+    }
+
     fn write(&self, title: &str, history: &History) -> Result<()> {
-        files::write(&self.metrics(), history.to_json_lines().as_bytes())?;
-        files::write(&self.plot(), plot(title, history)?.as_bytes())
+        files::write_on(&self.disk, &self.metrics(), history.to_json_lines().as_bytes())?;
+        files::write_on(&self.disk, &self.plot(), plot(title, history)?.as_bytes())
+    }
+
+    /// Writes what was measured, then the state: metrics beyond a state are dropped when it is resumed, none are missing.
+    fn save(&self, run: &Run<'_>, title: &str, record: &Record) -> std::result::Result<(), Diagnostics> {
+        self.write(title, &run.history)?;
+        run.step.save_with(&self.disk, &self.state(), record)
     }
 }
 
-/// Trains a bundle on a corpus, and leaves metrics, plot and final state in the folder. Metrics and plot are also written at
-/// each evaluation, so that an interrupted run leaves something to look at.
+/// Trains a bundle on a corpus, and leaves recipe, metrics, plot and final state in the folder. Metrics and plot are also
+/// written at each evaluation, and with the state every [`save_every`](TrainOptions::save_every) updates. A state carries a
+/// [`Record`] of what made it, to which a run that is resumed from it is held.
 ///
 /// # Errors
-/// When the bundle lacks a training step on bytes, the text is too short, state or weights do not fit, a file cannot be
-/// written, the executor fails, the loss is no longer finite, or the run is cancelled.
+/// When the bundle lacks a training step on bytes, the text is too short, state or weights do not fit, the state comes from
+/// another run, a file cannot be written, the executor fails, the loss is no longer finite, or the run is cancelled.
 pub fn train(
     executor: Arc<dyn Executor>,
     bundle: &Bundle,
@@ -122,10 +163,11 @@ pub fn train(
     observer: &mut dyn Observer,
 ) -> std::result::Result<History, Diagnostics> {
     check_corpus(bundle, corpus)?;
+    let record = Record::new(bundle, corpus, options.seed)?;
     let tensors = match &options.start {
         Start::Seed => init::initial_state(bundle, options.seed)?,
         Start::Weights(path) => init::state_from_checkpoint(&bundle.manifest, path)?,
-        Start::State(path) => pack_given(&bundle.manifest, tensors::read(path)?)?,
+        Start::State(path) => resumed(bundle, path, &record, options, observer)?,
     };
     // Before anything is compiled.
     check_state(&bundle.manifest, &tensors)?;
@@ -135,37 +177,65 @@ pub fn train(
     let start = step.completed();
     let mut run = Run::new(&programs, options.seed, step);
     run.history = output.history(start)?;
+    output.begin(&bundle.manifest.recipe, options)?;
     observer.started(start);
-    let ended = go(&mut run, start, options, output, observer);
+    let ended = go(&mut run, start, &record, options, output, observer);
     // What was done up to here is kept, also when the run was stopped.
     let is_stopped = matches!(&ended, Err(errors) if errors.iter().all(|error| error.code() == codes::CANCELLED));
     if ended.is_ok() || is_stopped {
-        output.write(&options.title, &run.history)?;
-        run.step.save_state(&output.state())?;
+        output.save(&run, &options.title, &record)?;
     }
     ended.map(|()| run.history)
+}
+
+/// The tensors of a state, once it is clear that it comes from this run.
+fn resumed(
+    bundle: &Bundle,
+    path: &Path,
+    record: &Record,
+    options: &TrainOptions,
+    observer: &mut dyn Observer,
+) -> std::result::Result<Tensors, Diagnostics> {
+    let (tensors, text) = tensors::read_marked(path, KEY)?;
+    let tensors = pack_given(&bundle.manifest, tensors)?;
+    check_state(&bundle.manifest, &tensors)?;
+    let old = text.map(|text| Record::parse(&text, path)).transpose()?;
+    let step = completed_steps(&bundle.manifest, &tensors);
+    if let Some(warning) = record::hold(path, old.as_ref(), record, step, options.allow_changes)? {
+        observer.warned(&warning);
+    }
+    Ok(tensors)
 }
 
 /// All updates after `start`.
 fn go(
     run: &mut Run<'_>,
     start: u64,
+    record: &Record,
     options: &TrainOptions,
     output: &RunFiles,
     observer: &mut dyn Observer,
 ) -> std::result::Result<(), Diagnostics> {
-    if run.history.evals.last().is_none_or(|eval| eval.step < start) {
+    // Of a run that was stopped, the last evaluation may be missing; where none was due, none is made.
+    let due = start - start.checked_rem(options.eval_every).unwrap_or(start);
+    if run.history.evals.last().is_none_or(|eval| eval.step < due) {
         run.evaluate(start, observer)?;
     }
     for step in start + 1..=options.steps {
         run.step(step, observer)?;
-        if is_due(step, options.eval_every) || step == options.steps {
+        let is_last = step == options.steps;
+        let is_evaluated = is_due(step, options.eval_every) || is_last;
+        if is_evaluated {
             run.evaluate(step, observer)?;
-            output.write(&options.title, &run.history)?;
         }
         if !run.is_finite() {
             output.write(&options.title, &run.history)?;
             return Err(diverged(step).into());
+        }
+        if is_due(step, options.save_every) && !is_last {
+            output.save(run, &options.title, record)?;
+        } else if is_evaluated {
+            output.write(&options.title, &run.history)?;
         }
     }
     Ok(())

@@ -1,13 +1,16 @@
 //! A training step with its state on a device.
 
 use super::metrics::Metrics;
+use super::record::{KEY, Record};
 use super::state::{DeviceBatch, State, check_state, completed_steps};
 use crate::bundle::Bundle;
 use crate::convert::{pack_given, to_model};
 use crate::execute::{Kernels, LoadedModule, check_tensors};
+use crate::files;
 use crate::init::{initial_state_of, state_from_checkpoint, state_from_weights};
 use crate::tensors::{self, Tensors};
 use halite_runtime::Executor;
+use halite_runtime::disk::Disk;
 use halite_spec::{Buffer, BufferSlot, Manifest, ModuleRole};
 use halite_support::{CancelToken, Diagnostic, Diagnostics, codes};
 use halite_tensor::HostTensor;
@@ -242,6 +245,13 @@ impl TrainStep {
     /// When there is none, or the file cannot be written.
     pub fn save_state(&self, path: &Path) -> Result<(), Diagnostics> {
         tensors::write(path, &self.state()?).map_err(Diagnostics::from)
+    }
+
+    /// As [`save_state`](Self::save_state), with a record of what made it.
+    pub(super) fn save_with(&self, disk: &Disk, path: &Path, record: &Record) -> Result<(), Diagnostics> {
+        let text = record.at(self.completed).to_text()?;
+        let bytes = tensors::to_bytes(&self.state()?, Some((KEY, &text)))?;
+        files::write_on(disk, path, &bytes).map_err(Diagnostics::from)
     }
 
     /// Copies the weights to the host under the names of the model, whatever the bundle stores together.

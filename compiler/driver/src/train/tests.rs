@@ -1,5 +1,7 @@
 //! The loop on an executor that computes by hand.
 
+mod resume;
+
 use super::*;
 use crate::bundle::{Bundle, sha256, tests::small};
 use crate::tensors;

@@ -132,7 +132,8 @@ fn names(folder: &Path) -> Result<Vec<String>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.map_err(fault)?,
     };
-    let names = entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
+    // A name that is no text is no key.
+    let names = entries.filter_map(|entry| entry.map(|entry| entry.file_name().into_string().ok()).transpose());
     let mut names = names.collect::<io::Result<Vec<_>>>().map_err(fault)?;
     names.sort();
     Ok(names)
