@@ -5,12 +5,14 @@ mod check;
 mod compile;
 mod context;
 mod convert;
+mod diagnostics;
 mod env;
 mod estimate;
 mod explain;
 mod hlo;
 mod init;
 mod inspect;
+mod layout;
 mod neuron;
 mod numerics;
 mod opt;
@@ -160,8 +162,9 @@ fn finish(context: &Context, result: Result<Output, Diagnostics>) -> ExitCode {
     match result {
         Ok(output) => {
             context.show(&output.warnings);
-            terminal::out(&if context.json { format!("{}\n", output.json) } else { output.text });
-            ExitCode::from(u8::from(output.failed))
+            let failed = output.failed;
+            terminal::out(&output.shown(context.json));
+            ExitCode::from(u8::from(failed))
         }
         Err(diagnostics) => {
             context.show(&diagnostics);

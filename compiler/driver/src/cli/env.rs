@@ -38,9 +38,9 @@ impl Env {
         if self.script {
             let script = surroundings.script();
             json["script"] = json!(script);
-            return Ok(Output::new(script, json));
+            return Ok(Output::verbatim(script, json));
         }
-        Ok(Output::new(surroundings.shell(), json))
+        Ok(Output::verbatim(surroundings.shell(), json))
     }
 
     /// The recipe of a bundle, whose manifest says the same, or of what else is named.

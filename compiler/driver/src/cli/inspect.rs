@@ -106,7 +106,7 @@ impl Inspect {
         let module = context.session.parse_ir(file)?;
         if self.dot {
             let graph = halite_ir::graph::dot(&module);
-            return Ok(Output::new(graph.clone(), json!({"dot": [graph]})));
+            return Ok(Output::verbatim(graph.clone(), json!({"dot": [graph]})));
         }
         if self.precision {
             let summary = precision::summarize(&module, &context.session.registry)?;
@@ -144,7 +144,7 @@ impl Inspect {
     ) -> Result<Output> {
         if self.dot {
             let graphs = modules.iter().map(hlo::dot).collect::<halite_support::Result<Vec<_>>>()?;
-            return Ok(Output::new(graphs.concat(), json!({"dot": graphs})));
+            return Ok(Output::verbatim(graphs.concat(), json!({"dot": graphs})));
         }
         let summaries = modules.iter().map(|module| hlo::summarize(module, self.depth));
         let summaries = summaries.collect::<halite_support::Result<Vec<_>>>()?;

@@ -75,7 +75,7 @@ impl Opt {
             }
             None => {
                 context.aside(&times);
-                Ok(Output { warnings: optimized.warnings, ..Output::new(form, json) })
+                Ok(Output { warnings: optimized.warnings, ..Output::verbatim(form, json) })
             }
         }
     }

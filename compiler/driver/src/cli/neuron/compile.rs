@@ -139,7 +139,7 @@ impl Compile {
             "output": output,
             "tasks": tasks.iter().map(task).collect::<Vec<_>>(),
         });
-        Output::new(script(tasks, &program, &self.bundle, output, environment), json)
+        Output::verbatim(script(tasks, &program, &self.bundle, output, environment), json)
     }
 }
 
