@@ -162,9 +162,8 @@ fn finish(context: &Context, result: Result<Output, Diagnostics>) -> ExitCode {
     match result {
         Ok(output) => {
             context.show(&output.warnings);
-            let failed = output.failed;
             terminal::out(&output.shown(context.json));
-            ExitCode::from(u8::from(failed))
+            ExitCode::from(u8::from(output.failed))
         }
         Err(diagnostics) => {
             context.show(&diagnostics);

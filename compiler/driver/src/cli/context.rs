@@ -45,11 +45,11 @@ impl Output {
     }
 
     /// What standard output gets.
-    pub(super) fn shown(self, json: bool) -> String {
+    pub(super) fn shown(&self, json: bool) -> String {
         let columns = terminal::out_columns();
         match (json, self.verbatim, columns) {
             (true, ..) => visible_json(&self.json.to_string()) + "\n",
-            (false, true, None) => self.text,
+            (false, true, None) => self.text.clone(),
             (false, true, Some(_)) => self.text.split('\t').map(visible).collect::<Vec<_>>().join("\t"),
             (false, false, columns) => layout::fitted(&self.text, columns),
         }
