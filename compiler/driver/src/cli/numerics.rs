@@ -11,6 +11,7 @@ use halite::train::Corpus;
 use halite_support::{Diagnostic, codes};
 use indexmap::IndexMap;
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -119,20 +120,21 @@ const LEGEND: &str = "  deviation  of the training loss from the reference, root
 
 fn describe(report: &NumericsReport, summary: &[RecipeSummary], rates: &IndexMap<String, f64>) -> String {
     let seeds = report.recipes.first().map_or(&[][..], |recipe| &recipe.runs).iter().map(|run| run.seed);
-    let layers = report.first_and_last_layer();
+    let layers = report.first_and_last_layer().map_or_else(Vec::new, |(first, last)| vec![first, last]);
+    let layers: BTreeSet<usize> = layers.into_iter().collect();
     let name = |layer: usize| report.layers[layer].rsplit('.').next().unwrap_or_default().to_owned();
     let mut head = vec!["recipe".to_owned()];
     head.extend(seeds.map(|seed| format!("seed {seed}")));
     head.extend(["median".to_owned(), format!("vs {}", report.against)]);
     head.extend(["deviation", "max |g|"].map(str::to_owned));
-    head.extend(layers.iter().flat_map(|&(first, last)| [first, last]).map(|layer| format!("g error {}", name(layer))));
+    head.extend(layers.iter().map(|&layer| format!("g error {}", name(layer))));
     head.extend(["B/param", "tokens/s"].map(str::to_owned));
     let row = |(recipe, summary): (&halite::numerics::RecipeReport, &RecipeSummary)| {
         let mut row = vec![summary.name.clone()];
         row.extend(summary.held_out.iter().chain([&summary.median]).map(|&value| loss(value)));
         row.push(summary.percent());
         row.extend([loss(summary.loss_deviation), format!("{:.2}", summary.max_grad_norm)]);
-        let errors = layers.iter().flat_map(|&(first, last)| [first, last]).map(|layer| summary.gradient_error[layer]);
+        let errors = layers.iter().map(|&layer| summary.gradient_error[layer]);
         row.extend(errors.map(|error| if error.is_nan() { "-".to_owned() } else { format!("{error:.1e}") }));
         row.push(format!("{:.2}", recipe.state_bytes_per_parameter));
         row.push(rates.get(&summary.name).map_or_else(|| "-".to_owned(), |&rate| short(rate as u64)));
