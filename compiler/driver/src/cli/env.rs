@@ -11,7 +11,7 @@ use std::path::Path;
 ///
 /// The environment is for `eval` in any POSIX shell; it fails where a variable is set that would change the programs. With
 /// `--script`, a `bash` script that starts one process for each rank of a node, needs no framework, and is the same for all
-/// nodes. Of a recipe, the same without compiling it.
+/// nodes. A recipe gives the same without being compiled.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -17,20 +17,20 @@ use std::sync::Arc;
 
 /// Train under several precision recipes from one state on one order of data, and compare what comes of it.
 ///
-/// A RECIPE is a precision (fp32, mixed, mixed-sr, bf16-sr, bf16, fp64) or a recipe file, of which the precision and the
-/// optimizer are laid over those of the model's recipe. Gradients are compared with those of the reference at the weights
-/// of each run. Writes numerics.svg and numerics.json. A run that diverges is a result.
+/// A RECIPE is a precision (fp32, mixed, mixed-sr, bf16-sr, bf16, fp64) or a recipe file, whose precision and optimizer replace
+/// those of the model's recipe. Gradients are compared with those of the reference at the weights of each run. Writes numerics.svg and numerics.json. A run that diverges is a result.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   halite numerics fp32 mixed bf16 --text book.txt --steps 300
-  halite numerics mixed bf16-sr beta2.toml --text book.txt --seeds 0,1,2 -o runs/beta2
-  halite numerics bf16 --model hlat-7b --set layers=2 --set hidden=256 --against fp32 --text book.txt")]
+  halite numerics mixed bf16-sr beta2.toml --text book.txt --seeds 0,1,2
+  halite numerics bf16 --model hlat-7b --set layers=2 --set hidden=256 \\
+    --against fp32 --text book.txt -o runs/bf16")]
 pub(super) struct Numerics {
     /// Precisions and recipe files.
     #[arg(value_name = "RECIPE", required = true)]
     recipes: Vec<String>,
-    /// The recipe that all are held against.
+    /// The reference that all recipes are compared with.
     #[arg(long, value_name = "RECIPE", default_value = "fp64")]
     against: String,
     /// Preset, recipe or model file.

@@ -20,8 +20,9 @@ use std::sync::Arc;
 Examples:
   halite train tiny --text book.txt --steps 300
   halite train build/tiny --text a.txt b.txt --seed 7 -o runs/seed7
-  halite train tiny --text book.txt --steps 600 --resume runs/tiny/state.safetensors
-  halite train bytes.toml --text book.txt --weights checkpoint/model.safetensors")]
+  halite train tiny --text book.txt --steps 600 \\
+    --resume runs/tiny/state.safetensors
+  halite train bytes.toml --text book.txt --weights model.safetensors")]
 pub(super) struct Train {
     /// Preset, recipe, model file or bundle.
     input: String,
