@@ -125,7 +125,8 @@ impl Bundle {
     /// When a file is not in the bundle, is no sound HLO, or a kernel has no twin.
     pub fn runnable_hlo(&self, module: &ModuleEntry) -> Result<Cow<'_, [u8]>> {
         twins::link(self.hlo(module)?, &module.name, |name| {
-            let missing = || Diagnostic::error(codes::BUNDLE, format!("the bundle has no twin `{name}`"));
+            let missing =
+                || Diagnostic::error(codes::BUNDLE, format!("the bundle has no decomposition of the kernel `{name}`"));
             let twin = module.twins.iter().find(|twin| twin.name == name).ok_or_else(missing)?;
             self.file(&twin.file, name)
         })

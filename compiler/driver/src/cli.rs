@@ -5,12 +5,14 @@ mod check;
 mod compile;
 mod context;
 mod convert;
+mod diagnostics;
 mod env;
 mod estimate;
 mod explain;
 mod hlo;
 mod init;
 mod inspect;
+mod layout;
 mod names;
 mod neuron;
 mod numerics;
@@ -76,7 +78,7 @@ struct Global {
 enum Command {
     /// Compile a recipe to a bundle of HLO modules.
     Compile(compile::Compile),
-    /// Compile without writing, and say what deserves a look.
+    /// Compile without writing anything, and report what looks wrong.
     Check(check::Check),
     /// Run passes on IR text.
     Opt(opt::Opt),
@@ -84,7 +86,7 @@ enum Command {
     Verify(verify::Verify),
     /// Write the initial state of a bundle.
     Init(init::Init),
-    /// Convert weights or state between the names of the model and what a bundle stores.
+    /// Convert weights or state between the layout of the model and the layout of a bundle.
     Convert(convert::Convert),
     /// Run one module of a bundle once.
     Run(run::Run),
@@ -96,10 +98,10 @@ enum Command {
     Env(env::Env),
     /// Show what is in a recipe, a bundle, an IR or an HLO file.
     Inspect(inspect::Inspect),
-    /// Look at HLO, whoever made it.
+    /// Check HLO from any source.
     #[command(subcommand)]
     Hlo(hlo::Hlo),
-    /// Compile bundles with the Neuron compiler, and manage what it made.
+    /// Compile bundles with the Neuron compiler, and manage the store of compiled modules.
     #[command(subcommand)]
     Neuron(neuron::Neuron),
     /// Manage the PJRT plugin that runs HLO.
@@ -168,7 +170,7 @@ fn refuse(error: &clap::Error, json: bool) -> ExitCode {
 fn finish(context: &Context, result: Result<Output, Diagnostics>) -> ExitCode {
     let shown = result.and_then(|output| {
         context.show(&output.warnings);
-        terminal::out(&if context.json { format!("{}\n", output.json) } else { output.text })?;
+        terminal::out(&output.shown(context.json))?;
         Ok(output.signal.map_or(u8::from(output.failed), |signal| signal.code))
     });
     ExitCode::from(shown.unwrap_or_else(|diagnostics| {
@@ -185,6 +187,18 @@ mod tests {
     #[test]
     fn the_command_line_is_well_formed() {
         Cli::command().debug_assert();
+    }
+
+    /// Lines of examples are not to be broken where they are copied from.
+    #[test]
+    fn examples_fit_80_columns() {
+        let mut commands = vec![Cli::command()];
+        while let Some(command) = commands.pop() {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let wide: Vec<&str> = help.lines().filter(|line| line.starts_with("  ") && line.len() > 80).collect();
+            assert!(wide.is_empty(), "{}: {wide:?}", command.get_name());
+            commands.extend(command.get_subcommands().cloned());
+        }
     }
 
     #[test]

@@ -32,7 +32,7 @@ impl Form {
     pub fn name(self) -> &'static str {
         match self {
             Form::Model => "model",
-            Form::Stored => "stored",
+            Form::Stored => "bundle",
         }
     }
 }
@@ -212,7 +212,7 @@ fn all_of(slot: BufferSlot) -> &'static str {
         BufferSlot::Weight => "all weights",
         BufferSlot::M => "all first moments",
         BufferSlot::V => "all second moments",
-        BufferSlot::Master => "all masters",
+        BufferSlot::Master => "all master weights",
         BufferSlot::Batch | BufferSlot::Step => "all tensors of its kind",
     }
 }

@@ -154,13 +154,16 @@ fn inspect_says_what_a_core_needs() {
     };
     let compiled = text(&["compile", "tiny", "--target", "trn1", "-o", "bundle"]);
     assert!(compiled.contains("legal ") && compiled.contains("fits ") && compiled.contains("yes: about"), "{compiled}");
-    let bundle = text(&["inspect", "bundle", "--module", "train_step", "--memory-plot", "memory.svg"]);
+    let bundle = text(&["inspect", "bundle", "--module", "train_step", "--all", "--memory-plot", "memory.svg"]);
     for part in ["memory of one core", "aliased", "optimizer", "activations", "fits"] {
         assert!(bundle.contains(part), "{part}: {bundle}");
     }
     let svg = std::fs::read_to_string(folder.path().join("memory.svg")).unwrap();
     assert!(svg.starts_with("<svg") && svg.contains("gradients") && svg.contains("backward"));
-    let foreign = text(&["inspect", "bundle/forward.hlo.pb", "--target", "trn2"]);
+    // Without `--all` it is a page.
+    let page = text(&["inspect", "bundle"]);
+    assert!(page.lines().count() <= 40 && page.contains("others") && page.contains("`--all`"), "{page}");
+    let foreign = text(&["inspect", "bundle/forward.hlo.pb", "--target", "trn2", "--all"]);
     assert!(foreign.contains("arguments") && foreign.contains("instructions of a module"), "{foreign}");
     let json: serde_json::Value =
         serde_json::from_str(&text(&["--json", "inspect", "bundle", "--module", "train_step"])).unwrap();

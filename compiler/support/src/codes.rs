@@ -80,7 +80,7 @@ codes! {
         => "state `rounding = rne` or `rounding = sr(\"stream\")` on instructions that round, and nowhere else";
     INEXACT_INTEGER = "E0213": "An integer operation may leave the range in which it is exact where integers are computed in `f32`."
         => "split the words into parts whose sums and products stay below 2^24, or use shifts and bitwise ops";
-    NAME = "E0214": "Something from outside has a name by which texts cannot call it."
+    NAME = "E0214": "A registered pass, kernel or composite, or a part of a model made in Rust, has a name that cannot be written in texts."
         => "name it with ASCII letters, digits and the marks that the message lists, a letter first";
 
     UNKNOWN_NAME = "E0301": "A model uses a name that nothing in scope defines."
@@ -104,7 +104,7 @@ codes! {
     LIMIT = "E0310": "A model nests too deeply, unrolls too far or makes a tensor too large."
         => "make the model smaller, or split the expression into named parts";
 
-    INPUT = "E0401": "What a command was given names neither a preset, a recipe, a model file nor a bundle."
+    INPUT = "E0401": "The input of a command is neither a preset, a recipe, a model file nor a bundle."
         => "name a preset, a recipe (`.toml`), a model (`.hal`) or a bundle";
     RECIPE_SYNTAX = "E0402": "The recipe is not TOML."
         => "write the recipe in TOML: `key = value`, one on each line";
@@ -118,7 +118,7 @@ codes! {
         => "write `--set key=value`";
     USAGE = "E0407": "The command line does not follow the usage of the command."
         => "see `halite help`";
-    ENVIRONMENT = "E0408": "The recipe sets a variable or a compiler flag that is not its to set: it changes element types or rounding behind the program's back, or belongs to what starts processes."
+    ENVIRONMENT = "E0408": "The recipe sets a variable or a compiler flag that it must not set: one that changes element types or rounding without the program saying so, or one that the launcher sets."
         => "remove it, and state the precision in `[precision]`";
     RECIPE_CLASH = "E0409": "Two values of the recipe do not go together, or one has no effect beside the other."
         => "change one of the two, or remove it";
@@ -160,9 +160,9 @@ codes! {
         => "choose another `precision.sr.seed`";
     ILLEGAL = "E0605": "The target does not take the program: it breaks a rule of the target."
         => "change what the rule names; `neuron.allow` lets a recipe break rules that can be allowed";
-    DOUBTFUL = "E0606": "It is not known whether the target takes the program as it is meant, or nobody is known to have used the target."
+    DOUBTFUL = "E0606": "No document says that the target takes the program as it is meant, or no use of the target is known."
         => "compare results with those of CPU XLA before a long run";
-    CANCELLED = "E0690": "The work was stopped by whoever started it. What was written before is whole."
+    CANCELLED = "E0690": "The work was stopped by its caller. What was written before is whole."
         => "start it again, or resume from the last state";
 
     PLUGIN_MISSING = "E0701": "No PJRT plugin was found to run HLO with. `halite plugin install` fetches one."

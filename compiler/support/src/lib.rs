@@ -6,6 +6,7 @@ mod cancel;
 pub mod codes;
 mod diagnostic;
 mod entity;
+mod lines;
 mod name;
 pub mod nearest;
 mod source;

@@ -1,5 +1,6 @@
 //! Source texts and positions in them.
 
+use crate::lines::Lines;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -72,13 +73,14 @@ pub struct SourceFile {
     id: FileId,
     name: String,
     text: String,
+    lines: Lines,
 }
 
 impl SourceFile {
     /// A text under the name people will see: a path as the user gave it, or `<name>` for built-in texts.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
         let (name, text) = (name.into(), text.into());
-        Self { id: FileId::of(&name, &text), name, text }
+        Self { id: FileId::of(&name, &text), lines: Lines::of(&text), name, text }
     }
 
     /// What spans call it.
@@ -94,6 +96,16 @@ impl SourceFile {
     /// The whole text.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Line and column of a byte; those of the end for bytes beyond it. Takes the same time everywhere.
+    pub fn position(&self, byte: usize) -> Position {
+        self.lines.position(&self.text, byte)
+    }
+
+    /// The first byte of a line, counted from 1, if the text has so many. Takes the same time everywhere.
+    pub fn line_start(&self, line: usize) -> Option<usize> {
+        self.lines.start(&self.text, line)
     }
 }
 
@@ -142,15 +154,7 @@ impl SourceMap {
 
     /// Line and column of a span's first byte; `None` when its file is unknown.
     pub fn position(&self, span: Span) -> Option<Position> {
-        let text = &self.file(span.file)?.text;
-        let mut start = (span.start as usize).min(text.len());
-        while !text.is_char_boundary(start) {
-            start -= 1;
-        }
-        let before = &text[..start];
-        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        let column = before[line_start..].chars().count() + 1;
-        Some(Position { line: before.matches('\n').count() + 1, column })
+        Some(self.file(span.file)?.position(span.start as usize))
     }
 }
 

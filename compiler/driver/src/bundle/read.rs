@@ -165,7 +165,7 @@ fn check_modules(manifest: &Manifest) -> std::result::Result<(), String> {
             return Err(format!("the module `{}` has its file `{}` outside the bundle", module.name, module.file));
         }
         if let Some(twin) = module.twins.iter().find(|twin| !stays_inside(&twin.file)) {
-            return Err(format!("the twin `{}` has its file `{}` outside the bundle", twin.name, twin.file));
+            return Err(format!("the decomposition `{}` has its file `{}` outside the bundle", twin.name, twin.file));
         }
         let known = |port: &Port| {
             port.role != PortRole::Buffer || buffers.get(port.name.as_str()) == Some(&(port.dtype, &port.shape))

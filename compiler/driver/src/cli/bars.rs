@@ -3,6 +3,7 @@
 use super::context::Context;
 use super::terminal;
 use halite::numerics;
+use halite::render::plain;
 use halite::train::{EvalRecord, Observer, StepRecord};
 use indexmap::IndexMap;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -20,8 +21,8 @@ pub(super) fn bar(context: &Context, length: u64, template: &str) -> ProgressBar
 
 /// A line that turns until it is dropped, for work of unknown length.
 pub(super) fn spinner(context: &Context, message: &str) -> ProgressBar {
-    let spinner = bar(context, 0, "{spinner:.cyan} {msg}");
-    spinner.set_message(message.to_owned());
+    let spinner = bar(context, 0, "{spinner:.cyan} {wide_msg}");
+    spinner.set_message(plain(message));
     spinner.enable_steady_tick(Duration::from_millis(100));
     spinner
 }
@@ -40,7 +41,7 @@ pub(super) struct TrainBar {
 
 impl TrainBar {
     pub(super) fn new(context: &Context, steps: u64, tokens_per_step: u64) -> Self {
-        let template = "{bar:20.cyan/black.dim} {pos}/{len}  {wide_msg}";
+        let template = "{bar:10.cyan/black.dim} {percent:>3}% {eta:>4}  {pos}/{len}  {wide_msg}";
         let lines = context.shows_progress() && !terminal::is_interactive();
         Self {
             bar: bar(context, steps, template),
@@ -75,7 +76,7 @@ impl Observer for TrainBar {
         let message = format!("loss {:.4}{}  {rate} tokens/s", record.loss(), self.held_out);
         self.bar.set_position(record.step);
         if self.every.is_some_and(|every| record.step.is_multiple_of(every)) {
-            terminal::err(&format!("step {:>5}/{}  {message}\n", record.step, self.steps));
+            terminal::say(&format!("step {:>5}/{}  {message}", record.step, self.steps));
         }
         self.bar.set_message(message);
     }
@@ -83,10 +84,8 @@ impl Observer for TrainBar {
     fn evaluated(&mut self, record: &EvalRecord) {
         self.held_out = format!("  held out {:.4}", record.held_out_loss);
         if self.every.is_some() {
-            terminal::err(&format!(
-                "step {:>5}/{}  held-out loss {:.4}\n",
-                record.step, self.steps, record.held_out_loss
-            ));
+            let (step, steps, loss) = (record.step, self.steps, record.held_out_loss);
+            terminal::say(&format!("step {step:>5}/{steps}  held-out loss {loss:.4}"));
         }
     }
 }
@@ -110,7 +109,7 @@ pub(super) struct NumericsBar {
 
 impl NumericsBar {
     pub(super) fn new(context: &Context, runs: u64, steps: u64, tokens_per_step: u64) -> Self {
-        let template = "{bar:20.cyan/black.dim} {percent:>3}% {eta:>4}  {wide_msg}";
+        let template = "{bar:10.cyan/black.dim} {percent:>3}% {eta:>4}  {wide_msg}";
         Self {
             bar: bar(context, runs * steps, template),
             shows_lines: context.shows_progress() && !terminal::is_interactive(),
@@ -148,7 +147,7 @@ impl Observer for NumericsBar {
         self.bar.set_position(self.runs * self.steps + record.step);
         let Self { recipe, seed, held_out, .. } = &*self;
         let loss = record.loss();
-        self.bar.set_message(format!("{recipe}, seed {seed}: loss {loss:.4}  held out {held_out:.4}"));
+        self.bar.set_message(plain(&format!("{recipe}, seed {seed}: loss {loss:.4}  held out {held_out:.4}")));
         self.since = Instant::now();
     }
 
@@ -160,7 +159,7 @@ impl Observer for NumericsBar {
 
 impl numerics::Observer for NumericsBar {
     fn compiling(&mut self, recipe: &str) {
-        self.bar.set_message(format!("{recipe}: compiling with XLA"));
+        self.bar.set_message(plain(&format!("{recipe}: compiling with XLA")));
     }
 
     fn run_started(&mut self, recipe: &str, seed: u64) {
@@ -180,7 +179,7 @@ impl numerics::Observer for NumericsBar {
                 Some(step) => format!("diverged after update {step}"),
                 None => format!("held-out loss {held_out:.4}"),
             };
-            terminal::err(&format!("{recipe}, seed {seed}: {end}\n"));
+            terminal::say(&format!("{recipe}, seed {seed}: {end}"));
         }
     }
 }

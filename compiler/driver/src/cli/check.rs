@@ -9,11 +9,11 @@ use halite::compile::{CompileOptions, Compiled};
 use halite_passes::Checked;
 use serde_json::json;
 
-/// Compile without writing anything, and show what deserves a look with the lines of the model.
+/// Compile without writing anything, and report what looks wrong, with the lines of the model.
 ///
 /// The precision audit finds sensitive ops, sums, gradients, losses and updates in fewer bits than `f32`, moments that
 /// their element type does not resolve, and narrow weights that forget small updates. Each finding names the key of the
-/// recipe that mends it.
+/// recipe that fixes it.
 ///
 /// Causality is proven from the model alone: what the model shows at a position depends on no later token. A leak is an
 /// error, at the line from which on the future is seen, and the exit code is 1.

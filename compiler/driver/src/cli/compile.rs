@@ -52,13 +52,13 @@ pub(super) struct Compile {
     /// Write nothing and fail when there is a warning, such as a finding of the precision audit.
     #[arg(long)]
     deny: bool,
-    /// Show what passes decided and why: which patterns they took, and what stood in the way of others.
+    /// Show what passes decided and why: which patterns matched, and what kept others from matching.
     #[arg(long)]
     explain: bool,
-    /// Say of every narrowing in the HLO how it rounds, in the frontend attribute `halite.rounding`.
+    /// Record how each conversion to a narrower type rounds, in the frontend attribute `halite.rounding`.
     #[arg(long)]
     rounding_attributes: bool,
-    /// What the HLO is for [default: that of the recipe].
+    /// The target to compile for [default: that of the recipe].
     #[arg(long, value_enum)]
     target: Option<TargetName>,
 }

@@ -1,10 +1,10 @@
 //! What commands share.
 
 use super::signals::Caught;
-use super::terminal;
+use super::{diagnostics, layout, terminal};
 use halite::bundle::Bundle;
 use halite::compile::{CompileOptions, Compiled};
-use halite::render;
+use halite::render::{visible, visible_json};
 use halite::session::Session;
 use halite::source::{self, Source};
 use halite_runtime::{ClientOptions, Pjrt, find_plugin};
@@ -33,11 +33,29 @@ pub(super) struct Output {
     pub(super) failed: bool,
     /// The signal that ended the command early, with its work kept.
     pub(super) signal: Option<Caught>,
+    /// Whether the text is for programs too, such as IR or a script.
+    pub(super) verbatim: bool,
 }
 
 impl Output {
     pub(super) fn new(text: impl Into<String>, json: serde_json::Value) -> Self {
         Self { text: text.into(), json, ..Self::default() }
+    }
+
+    /// With a text that is to stay as it is.
+    pub(super) fn verbatim(text: impl Into<String>, json: serde_json::Value) -> Self {
+        Self { verbatim: true, ..Self::new(text, json) }
+    }
+
+    /// What standard output gets.
+    pub(super) fn shown(&self, json: bool) -> String {
+        let columns = terminal::out_columns();
+        match (json, self.verbatim, columns) {
+            (true, ..) => visible_json(&self.json.to_string()) + "\n",
+            (false, true, None) => self.text.clone(),
+            (false, true, Some(_)) => self.text.split('\t').map(visible).collect::<Vec<_>>().join("\t"),
+            (false, false, columns) => layout::fitted(&self.text, columns),
+        }
     }
 }
 
@@ -64,18 +82,18 @@ impl Context {
 
     /// Shows diagnostics on standard error.
     pub(super) fn show(&self, diagnostics: &[Diagnostic]) {
-        let style = render::Style { color: terminal::uses_color(), ..render::Style::default() };
-        for diagnostic in diagnostics {
-            let sources = &self.session.sources;
-            let json = || render::json(diagnostic, sources) + "\n";
-            terminal::err(&if self.json { json() } else { render::report(diagnostic, sources, style) + "\n" });
-        }
+        let sources = &self.session.sources;
+        let text = match self.json {
+            true => diagnostics::json(diagnostics, sources),
+            false => diagnostics::text(diagnostics, sources, terminal::style()),
+        };
+        terminal::err(&text);
     }
 
     /// Shows something beside the result on standard error.
     pub(super) fn aside(&self, text: &str) {
         if self.shows_progress() {
-            terminal::err(text);
+            terminal::err(&layout::fitted(text, terminal::err_columns()));
         }
     }
 

@@ -12,11 +12,11 @@ use halite_tensor::DType;
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Convert weights or state between the names of the model and what a bundle stores.
+/// Convert weights or state between the layout of the model and the layout of a bundle.
 ///
 /// A bundle may store several weights of the model as one. `model` is what other programs read and write: every weight by
-/// its own name, with moments and masters as `m.NAME`, `v.NAME` and `master.NAME`; `stored` is what `halite init`, `run` and
-/// `train` write. Which way to go is clear from the names in the file. A checkpoint of Hugging Face's Transformers is read as it
+/// its own name, with moments and master weights as `m.NAME`, `v.NAME` and `master.NAME`; `bundle` is what `halite init`, `run`
+/// and `train` write and read. The names in the file say which of the two it is. A checkpoint of Hugging Face's Transformers is read as it
 /// is, in one file or in shards; weights become the type that the bundle stores where that loses nothing. Otherwise element
 /// types and every bit stay as they are, in both directions; text that a file carries beside its tensors is left out.
 #[derive(Args, Debug)]
@@ -24,25 +24,26 @@ use std::path::PathBuf;
 Examples:
   halite convert build/tiny runs/tiny/state.safetensors -o model.safetensors
   halite convert build/tiny model.safetensors -o state.safetensors
-  halite convert build/tiny model.safetensors --to stored -o state.safetensors
-  halite convert build/tiny runs/tiny/state.safetensors --weights-only -o model.safetensors
-  halite convert build/llama Llama-2-7b/model.safetensors.index.json -o state.safetensors
-  halite convert build/llama state.safetensors --dtype bf16 --shard-size 5GB -o out/model.safetensors")]
+  halite convert build/tiny model.safetensors --to bundle -o state.safetensors
+  halite convert build/tiny state.safetensors --weights-only -o w.safetensors
+  halite convert build/llama Llama-2-7b -o state.safetensors
+  halite convert build/llama state.safetensors --dtype bf16 --shard-size 5GB \\
+    -o out/model.safetensors")]
 pub(super) struct Convert {
     /// The bundle's folder.
     bundle: PathBuf,
     /// What to convert: a file with all weights, alone or with other state, the index of a sharded checkpoint, or its folder.
     input: PathBuf,
-    /// The file to write; with several shards, what their names and that of the index are made of.
+    /// The file to write; with several shards, their names and that of the index are derived from it.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// The form to convert to [default: the one that the file does not have].
+    /// The layout to convert to [default: the one that the file does not have].
     #[arg(long, value_enum)]
     to: Option<To>,
-    /// Round weights to this type, to the nearest, ties to even [default: none is rounded].
+    /// Round weights to this type, to nearest, ties to even [default: keep their types].
     #[arg(long, value_parser = float_type)]
     dtype: Option<DType>,
-    /// Leave out moments, masters and counters.
+    /// Leave out the optimizer state: moments, master weights and counters.
     #[arg(long)]
     weights_only: bool,
     /// Write several files of at most this size, such as 5GB or 500MB, and an index beside them [default: one file].
@@ -70,15 +71,18 @@ fn bytes_of(text: &str) -> std::result::Result<u64, String> {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum To {
+    /// Every weight by its own name, as other programs have it.
     Model,
-    Stored,
+    /// As `halite init`, `run` and `train` read and write it.
+    #[value(alias = "stored")]
+    Bundle,
 }
 
 impl From<To> for Form {
     fn from(to: To) -> Self {
         match to {
             To::Model => Form::Model,
-            To::Stored => Form::Stored,
+            To::Bundle => Form::Stored,
         }
     }
 }

@@ -12,7 +12,7 @@ use std::path::Path;
 ///
 /// The environment is for `eval` in any POSIX shell; it fails where a variable is set that would change the programs. With
 /// `--script`, a `bash` script that starts one process for each rank of a node, needs no framework, and is the same for all
-/// nodes. Of a recipe, the same without compiling it.
+/// nodes. A recipe gives the same without being compiled.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -39,9 +39,9 @@ impl Env {
         if self.script {
             let script = surroundings.script();
             json["script"] = json!(script);
-            return Ok(Output::new(script, json));
+            return Ok(Output::verbatim(script, json));
         }
-        Ok(Output::new(surroundings.shell(), json))
+        Ok(Output::verbatim(surroundings.shell(), json))
     }
 
     /// The recipe of a bundle, whose manifest says the same, or of what else is named.

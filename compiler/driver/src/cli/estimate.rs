@@ -24,14 +24,19 @@ pub(super) fn fits(manifest: &Manifest) -> String {
     }
 }
 
-/// Whether a module fits, with the figures that say so.
-fn verdict(estimate: &Estimate) -> String {
-    let Some(fit) = estimate.fit else { return "unknown".to_owned() };
-    let word = match fit.verdict() {
+/// The verdict in a word or two.
+pub(super) fn word(verdict: FitVerdict) -> &'static str {
+    match verdict {
         FitVerdict::Fits => "yes",
         FitVerdict::MayNotFit => "perhaps not",
         FitVerdict::DoesNotFit => "no",
-    };
+    }
+}
+
+/// Whether a module fits, with the figures that say so.
+fn verdict(estimate: &Estimate) -> String {
+    let Some(fit) = estimate.fit else { return "unknown".to_owned() };
+    let word = word(fit.verdict());
     let memory = (bytes(estimate.memory.total()), bytes(fit.memory_limit));
     let instructions = (short(estimate.instructions.total()), short(fit.instruction_limit));
     format!(

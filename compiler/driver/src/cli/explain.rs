@@ -1,33 +1,45 @@
-//! What `--explain` shows: the decisions of passes, equal ones of different layers as one.
+//! What `--explain` shows: the decisions of passes, equal ones of different layers, modules and kernels as one.
 
 use halite_passes::{Remark, family};
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use serde_json::json;
 
-/// One entry for each different decision, in the order of the passes.
+/// Where a decision was made, and how often.
+#[derive(Default)]
+struct Made {
+    modules: IndexSet<&'static str>,
+    rules: IndexSet<String>,
+    scopes: IndexSet<String>,
+    times: usize,
+}
+
+/// One entry for each different decision, in the order of the passes. Rules that are not taken for one reason are one.
 pub(super) fn explanation(remarks: &[(&'static str, Vec<Remark>)]) -> String {
-    let mut times: IndexMap<(&str, String, String), usize> = IndexMap::new();
-    for (module, remark) in each(remarks) {
-        let Remark { pass, rule, taken, message, scope, .. } = remark;
-        let verdict = if *taken { "taken" } else { "not taken" };
-        let place = if scope.is_empty() { String::new() } else { format!(" in {}", family(scope)) };
-        let headline = format!("{pass}, {rule}: {verdict}{place}");
-        *times.entry((module, headline, family(message))).or_default() += 1;
+    let mut decisions: IndexMap<(String, Option<String>, String), Made> = IndexMap::new();
+    for (module, Remark { pass, rule, taken, message, scope, .. }) in each(remarks) {
+        let key = (pass.to_string(), taken.then(|| rule.to_string()), family(message));
+        let made = decisions.entry(key).or_default();
+        made.modules.insert(module);
+        made.rules.insert(rule.to_string());
+        made.scopes.extend((!scope.is_empty()).then(|| family(scope)));
+        made.times += 1;
     }
-    if times.is_empty() {
+    if decisions.is_empty() {
         return "nothing to explain: no pass made a choice\n".to_owned();
     }
-    let mut text = String::new();
-    let mut last = "";
-    for ((module, headline, message), count) in times {
-        if module != last {
-            text.push_str(&format!("{module}\n"));
-            last = module;
-        }
-        let count = if count > 1 { format!(", {count} times") } else { String::new() };
-        text.push_str(&format!("  {headline}{count}\n    {message}\n"));
+    let mut sections: IndexMap<String, String> = IndexMap::new();
+    for ((pass, taken, message), made) in decisions {
+        let verdict = if taken.is_some() { "taken" } else { "not taken" };
+        let place = if made.scopes.is_empty() { String::new() } else { format!(" in {}", listed(&made.scopes)) };
+        let times = if made.times > 1 { format!(", {} times", made.times) } else { String::new() };
+        let section = sections.entry(made.modules.iter().copied().collect::<Vec<_>>().join(", ")).or_default();
+        section.push_str(&format!("  {pass}, {}: {verdict}{place}{times}\n    {message}\n", listed(&made.rules)));
     }
-    text
+    sections.iter().map(|(modules, text)| format!("{modules}\n{text}")).collect()
+}
+
+fn listed(words: &IndexSet<String>) -> String {
+    words.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
 }
 
 /// Every decision as an object.
@@ -41,4 +53,32 @@ pub(super) fn json(remarks: &[(&'static str, Vec<Remark>)]) -> serde_json::Value
 
 fn each<'a>(remarks: &'a [(&'static str, Vec<Remark>)]) -> impl Iterator<Item = (&'static str, &'a Remark)> {
     remarks.iter().flat_map(|(module, remarks)| remarks.iter().map(move |remark| (*module, remark)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_reason_is_given_once() {
+        let remark = |rule: &str, scope: &str| {
+            let mut remark = Remark::missed("dispatch-dialect", rule.to_owned(), "the target is `cpu`");
+            scope.clone_into(&mut remark.scope);
+            remark
+        };
+        let all = || {
+            vec![
+                remark("neuron.rms_norm", "layers.0"),
+                remark("neuron.rms_norm", "layers.1"),
+                remark("neuron.silu", "norm"),
+            ]
+        };
+        let remarks = [("train_step", all()), ("forward", all())];
+        let expected = "train_step, forward
+  dispatch-dialect, neuron.rms_norm, neuron.silu: not taken in layers.*, norm, 6 times
+    the target is `cpu`
+";
+        assert_eq!(explanation(&remarks), expected);
+        assert_eq!(json(&remarks).as_array().map(Vec::len), Some(6));
+    }
 }

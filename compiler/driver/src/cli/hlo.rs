@@ -14,14 +14,14 @@ use halite_target::Tables;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// Look at HLO, whoever made it.
+/// Check HLO from any source.
 #[derive(Subcommand, Debug)]
 #[command(after_help = "\
 Examples:
   halite hlo check step.hlo.pb --target trn1
   halite hlo check --rules --target trn2")]
 pub(super) enum Hlo {
-    /// Hold HLO to the rules of a Neuron target.
+    /// Check HLO against the rules of a Neuron target.
     Check(Check),
 }
 
@@ -33,7 +33,8 @@ impl Hlo {
     }
 }
 
-/// Hold HLO to the rules of a Neuron target, and say what would not compile, fail at run time or compute something else.
+/// Check HLO against the rules of a Neuron target: what would not compile, would fail at run time or would compute something
+/// else.
 ///
 /// FILE is a serialized HloModuleProto: a module of a bundle, or what JAX gives with
 /// `lowered.compiler_ir("hlo").as_serialized_hlo_module_proto()`. Each rule names its source. The exit code is 1 when a
@@ -42,26 +43,26 @@ impl Hlo {
 #[command(after_help = "\
 Examples:
   halite hlo check step.hlo.pb --target trn1
-  halite hlo check build/tiny/train_step.hlo.pb --target trn2 --compiler 2.27.5334
+  halite hlo check step.hlo.pb --target trn2 --compiler 2.27.5334
   halite hlo check step.hlo.pb --target trn1 --allow wide-integer --json
   halite hlo check --rules --target trn2")]
 pub(super) struct Check {
     /// The `.pb` file.
     #[arg(required_unless_present = "rules")]
     file: Option<PathBuf>,
-    /// The target whose rules hold.
+    /// The target to check for.
     #[arg(long, value_enum)]
     target: TargetName,
     /// The version of `neuronx-cc` [default: the newest known].
     #[arg(long, value_name = "VERSION")]
     compiler: Option<String>,
-    /// How many physical cores one logical core joins [default: that of the target].
+    /// Physical cores per logical core [default: that of the target].
     #[arg(long, value_name = "N")]
     logical_core: Option<u32>,
-    /// A rule that may be broken.
+    /// Allow this rule to be broken; may be given several times.
     #[arg(long, value_name = "RULE")]
     allow: Vec<String>,
-    /// Show the rules of the target instead.
+    /// List the rules of the target instead.
     #[arg(long, conflicts_with = "file")]
     rules: bool,
 }

@@ -11,8 +11,8 @@ use std::path::PathBuf;
 /// Write the initial state of a bundle: weights, optimizer state, step counter.
 ///
 /// The values depend on the seed and the names alone, not on the machine, its number of threads or the order of parameters.
-/// With `--weights` they are those of a checkpoint in place of a seed's, and the rest starts as ever; weights of a wider type
-/// than the bundle's are rounded to the nearest.
+/// With `--weights` they come from a checkpoint instead of a seed, and the optimizer starts anew; weights of a wider type than
+/// the bundle's are rounded to nearest.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

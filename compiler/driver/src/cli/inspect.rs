@@ -13,7 +13,7 @@ use halite::inspect::{Figures, Summary, hlo, ir, precision};
 use halite::{Bundle, files};
 use halite_hlo::proto::HloModuleProto;
 use halite_passes::family;
-use halite_spec::estimate::MemoryKind;
+use halite_spec::estimate::{Estimate, MemoryKind};
 use halite_spec::{BufferSlot, ModuleRole, Target};
 use halite_support::nearest::suggestion;
 use halite_support::{Diagnostic, Severity, codes};
@@ -22,12 +22,15 @@ use indexmap::IndexMap;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// Show what is in a recipe, a bundle, an IR or an HLO file: parameters, instructions, FLOPs and bytes by op and by scope, and
-/// what a core needs to run it.
+/// Show what is in a recipe, a bundle, an IR or an HLO file: instructions, FLOPs and bytes by op and by scope, and what a core
+/// needs to run it.
+///
+/// On one page unless `--all` is given. With `--json` everything is there.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   halite inspect hlat-7b
+  halite inspect hlat-7b --all
   halite inspect build/tiny --module train_step --depth 5
   halite inspect build/tiny --module forward --dot | dot -Tsvg > forward.svg
   halite inspect build/tiny/forward.hlo.pb
@@ -44,6 +47,9 @@ pub(super) struct Inspect {
     /// Only this module of the bundle.
     #[arg(long, value_name = "NAME")]
     module: Option<String>,
+    /// Show everything: all parameters, all ops and scopes of each module, and what is in memory at its peak.
+    #[arg(long)]
+    all: bool,
     /// Levels of the scopes that are shown.
     #[arg(long, default_value_t = 4)]
     depth: usize,
@@ -85,7 +91,8 @@ impl Inspect {
         };
         let modules =
             entries.iter().map(|entry| decode(bundle.hlo(entry)?, &entry.file)).collect::<Result<Vec<_>>>()?;
-        let text = format!("{}\n{}", describe(&bundle), parameters(&bundle));
+        let parameters = if self.all { format!("\n{}", parameters(&bundle)) } else { String::new() };
+        let text = describe(&bundle) + &parameters;
         let target = self.target.map_or(manifest.recipe.target, |target| target.0);
         let flags: &[String] = if target == manifest.recipe.target { &manifest.flags } else { &[] };
         let arguments = entries.iter().map(|entry| arguments(entry, &manifest.buffers)).collect();
@@ -106,14 +113,23 @@ impl Inspect {
         let module = context.session.parse_ir(file)?;
         if self.dot {
             let graph = halite_ir::graph::dot(&module);
-            return Ok(Output::new(graph.clone(), json!({"dot": [graph]})));
+            return Ok(Output::verbatim(graph.clone(), json!({"dot": [graph]})));
         }
         if self.precision {
             let summary = precision::summarize(&module, &context.session.registry)?;
             return Ok(Output::new(describe_precision(&summary), json!(summary)));
         }
         let summary = ir::summarize(&module, &context.session.registry, self.depth)?;
-        Ok(Output::new(figures(&summary).trim_start_matches('\n'), json!({"modules": [summary]})))
+        Ok(Output::new(figures(&summary, self.rows(1)).trim_start_matches('\n'), json!({"modules": [summary]})))
+    }
+
+    /// How many ops and scopes of the first of so many modules are shown.
+    fn rows(&self, modules: usize) -> usize {
+        match (self.all, modules) {
+            (true, _) => usize::MAX,
+            (false, 1) => 8,
+            (false, _) => 5,
+        }
     }
 
     /// The element types of a recipe. A bundle tells only those of its state.
@@ -144,20 +160,30 @@ impl Inspect {
     ) -> Result<Output> {
         if self.dot {
             let graphs = modules.iter().map(hlo::dot).collect::<halite_support::Result<Vec<_>>>()?;
-            return Ok(Output::new(graphs.concat(), json!({"dot": graphs})));
+            return Ok(Output::verbatim(graphs.concat(), json!({"dot": graphs})));
         }
         let summaries = modules.iter().map(|module| hlo::summarize(module, self.depth));
         let summaries = summaries.collect::<halite_support::Result<Vec<_>>>()?;
         let analyses = modules.iter().zip(&memory.arguments);
         let analyses = analyses.map(|(hlo, arguments)| of_hlo(hlo, memory.target, memory.logical_core, arguments));
         let analyses = analyses.collect::<halite_support::Result<Vec<_>>>()?;
-        for (summary, analysis) in summaries.iter().zip(&analyses) {
-            text.push_str(&figures(summary));
-            text.push_str(&estimate::describe(&summary.name, &analysis.estimate));
+        let estimates: Vec<_> = analyses.iter().map(|analysis| &analysis.estimate).collect();
+        if self.all {
+            let modules = summaries.iter().zip(&estimates);
+            let module = |(summary, estimate): (&Summary, &&Estimate)| {
+                figures(summary, usize::MAX) + &estimate::describe(&summary.name, estimate)
+            };
+            text.push_str(&modules.map(module).collect::<String>());
+        } else {
+            text.push_str(&overview(&summaries, &estimates));
+            text.push_str(
+                &summaries.first().map_or_else(String::new, |first| figures(first, self.rows(summaries.len()))),
+            );
+            text.push_str("\n`--all` shows the rest\n");
         }
         json["modules"] = json!(summaries);
         json["target"] = json!(memory.target);
-        json["estimates"] = json!(analyses.iter().map(|analysis| &analysis.estimate).collect::<Vec<_>>());
+        json["estimates"] = json!(estimates);
         if let (Some(path), Some(summary), Some(analysis)) = (&self.memory_plot, summaries.first(), analyses.first()) {
             let svg = plot(&summary.name, analysis)?;
             files::write(path, svg.as_bytes())?;
@@ -165,6 +191,19 @@ impl Inspect {
         }
         Ok(Output::new(text.trim_start_matches('\n'), json))
     }
+}
+
+/// A row for each module.
+fn overview(summaries: &[Summary], estimates: &[&Estimate]) -> String {
+    let head = ["module", "instructions", "FLOPs", "bytes", "memory", "fits"].map(str::to_owned).to_vec();
+    let row = |(summary, estimate): (&Summary, &&Estimate)| {
+        let Figures { instructions, flops, bytes: size, .. } = summary.total;
+        let fits = estimate.fit.map_or("unknown", |fit| estimate::word(fit.verdict()));
+        let figures = [grouped(instructions), short(flops), bytes(size), bytes(estimate.memory.total())];
+        [summary.name.clone()].into_iter().chain(figures).chain([fits.to_owned()]).collect()
+    };
+    let rows = summaries.iter().zip(estimates).map(row);
+    format!("\n{}", table(&[head].into_iter().chain(rows).collect::<Vec<_>>()))
 }
 
 /// For what memory is estimated.
@@ -220,14 +259,20 @@ fn parameters(bundle: &Bundle) -> String {
     table(&rows.map(|row| row.into_iter().take(shown).collect()).collect::<Vec<_>>())
 }
 
-fn figures(summary: &Summary) -> String {
+/// The figures of a module by op and by scope, of each at most so many.
+fn figures(summary: &Summary, most: usize) -> String {
     let head = |what: &str| [what, "instructions", "FLOPs", "bytes"].map(str::to_owned).to_vec();
     let row = |name: &str, figures: &Figures| {
         vec![name.to_owned(), grouped(figures.instructions), short(figures.flops), bytes(figures.bytes)]
     };
     let rows = |what: &str, groups: &IndexMap<String, Figures>| {
-        let rows = groups.iter().map(|(name, figures)| row(name, figures));
-        table(&[head(what)].into_iter().chain(rows).chain([row("all", &summary.total)]).collect::<Vec<_>>())
+        let shown = if groups.len() <= most.saturating_add(1) { groups.len() } else { most };
+        let rows = groups.iter().take(shown).map(|(name, figures)| row(name, figures));
+        let mut others = Figures::default();
+        groups.values().skip(shown).for_each(|figures| others.add(*figures));
+        let others = (shown < groups.len()).then(|| row(&format!("{} others", groups.len() - shown), &others));
+        let sums = others.into_iter().chain([row("all", &summary.total)]);
+        table(&[head(what)].into_iter().chain(rows).chain(sums).collect::<Vec<_>>())
     };
     format!("\n{}\n{}\n{}", summary.name, rows("op", &summary.by_op), rows("scope", &summary.by_scope))
 }

@@ -11,7 +11,7 @@ use halite::neuronx::Store;
 use halite_support::{Diagnostic, codes};
 use std::path::{Path, PathBuf};
 
-/// Compile bundles with the Neuron compiler, and manage what it made.
+/// Compile bundles with the Neuron compiler, and manage the store of compiled modules.
 #[derive(Subcommand, Debug)]
 #[command(after_help = "\
 Examples:

@@ -11,25 +11,26 @@ use halite::train::Corpus;
 use halite_support::{Diagnostic, codes};
 use indexmap::IndexMap;
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Train under several precision recipes from one state on one order of data, and compare what comes of it.
 ///
-/// A RECIPE is a precision (fp32, mixed, mixed-sr, bf16-sr, bf16, fp64) or a recipe file, of which the precision and the
-/// optimizer are laid over those of the model's recipe. Gradients are compared with those of the reference at the weights
-/// of each run. Writes numerics.svg and numerics.json. A run that diverges is a result.
+/// A RECIPE is a precision (fp32, mixed, mixed-sr, bf16-sr, bf16, fp64) or a recipe file, whose precision and optimizer replace
+/// those of the model's recipe. Gradients are compared with those of the reference at the weights of each run. Writes numerics.svg and numerics.json. A run that diverges is a result.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   halite numerics fp32 mixed bf16 --text book.txt --steps 300
-  halite numerics mixed bf16-sr beta2.toml --text book.txt --seeds 0,1,2 -o runs/beta2
-  halite numerics bf16 --model hlat-7b --set layers=2 --set hidden=256 --against fp32 --text book.txt")]
+  halite numerics mixed bf16-sr beta2.toml --text book.txt --seeds 0,1,2
+  halite numerics bf16 --model hlat-7b --set layers=2 --set hidden=256 \\
+    --against fp32 --text book.txt -o runs/bf16")]
 pub(super) struct Numerics {
     /// Precisions and recipe files.
     #[arg(value_name = "RECIPE", required = true)]
     recipes: Vec<String>,
-    /// The recipe that all are held against.
+    /// The reference that all recipes are compared with.
     #[arg(long, value_name = "RECIPE", default_value = "fp64")]
     against: String,
     /// Preset, recipe or model file.
@@ -119,20 +120,21 @@ const LEGEND: &str = "  deviation  of the training loss from the reference, root
 
 fn describe(report: &NumericsReport, summary: &[RecipeSummary], rates: &IndexMap<String, f64>) -> String {
     let seeds = report.recipes.first().map_or(&[][..], |recipe| &recipe.runs).iter().map(|run| run.seed);
-    let layers = report.first_and_last_layer();
+    let layers = report.first_and_last_layer().map_or_else(Vec::new, |(first, last)| vec![first, last]);
+    let layers: BTreeSet<usize> = layers.into_iter().collect();
     let name = |layer: usize| report.layers[layer].rsplit('.').next().unwrap_or_default().to_owned();
     let mut head = vec!["recipe".to_owned()];
     head.extend(seeds.map(|seed| format!("seed {seed}")));
     head.extend(["median".to_owned(), format!("vs {}", report.against)]);
     head.extend(["deviation", "max |g|"].map(str::to_owned));
-    head.extend(layers.iter().flat_map(|&(first, last)| [first, last]).map(|layer| format!("g error {}", name(layer))));
+    head.extend(layers.iter().map(|&layer| format!("g error {}", name(layer))));
     head.extend(["B/param", "tokens/s"].map(str::to_owned));
     let row = |(recipe, summary): (&halite::numerics::RecipeReport, &RecipeSummary)| {
         let mut row = vec![summary.name.clone()];
         row.extend(summary.held_out.iter().chain([&summary.median]).map(|&value| loss(value)));
         row.push(summary.percent());
         row.extend([loss(summary.loss_deviation), format!("{:.2}", summary.max_grad_norm)]);
-        let errors = layers.iter().flat_map(|&(first, last)| [first, last]).map(|layer| summary.gradient_error[layer]);
+        let errors = layers.iter().map(|&layer| summary.gradient_error[layer]);
         row.extend(errors.map(|error| if error.is_nan() { "-".to_owned() } else { format!("{error:.1e}") }));
         row.push(format!("{:.2}", recipe.state_bytes_per_parameter));
         row.push(rates.get(&summary.name).map_or_else(|| "-".to_owned(), |&rate| short(rate as u64)));

@@ -17,7 +17,8 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "\
 Examples:
   halite opt step.ir --passes '(simplify, fold-constant, cse, dce)*'
-  halite opt built.ir --passes 'bind-recipe, auto-diff, append-optimizer' --recipe tiny -o step.ir
+  halite opt built.ir --recipe tiny \\
+    --passes 'bind-recipe, auto-diff, append-optimizer' -o step.ir
   halite opt step.ir --passes 'cse, dce' --time
   halite opt step.ir --dot | dot -Tsvg > step.svg")]
 pub(super) struct Opt {
@@ -32,7 +33,7 @@ pub(super) struct Opt {
     /// Write the module here instead of to standard output.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Run only the first so many optimizations; passes that are required always run.
+    /// Run only the first COUNT optimizations; required passes always run.
     #[arg(long, value_name = "COUNT")]
     bisect: Option<usize>,
     /// Show the time of each pass.
@@ -75,7 +76,7 @@ impl Opt {
             }
             None => {
                 context.aside(&times);
-                Ok(Output { warnings: optimized.warnings, ..Output::new(form, json) })
+                Ok(Output { warnings: optimized.warnings, ..Output::verbatim(form, json) })
             }
         }
     }

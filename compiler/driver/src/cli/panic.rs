@@ -12,8 +12,8 @@ pub(super) fn install_hook(json: bool) {
         let place = info.location().map(|place| format!("at {}:{}", place.file(), place.line())).unwrap_or_default();
         let bug = Diagnostic::bug(format!("internal error: {}", text.unwrap_or("a panic"))).note(place);
         let sources = SourceMap::new();
-        let style = render::Style { color: terminal::uses_color(), ..render::Style::default() };
-        let text = if json { render::json(&bug, &sources) + "\n" } else { render::report(&bug, &sources, style) };
+        let text =
+            if json { render::json(&bug, &sources) + "\n" } else { render::report(&bug, &sources, terminal::style()) };
         terminal::err(&text);
     }));
 }

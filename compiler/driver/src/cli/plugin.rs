@@ -52,6 +52,6 @@ impl Plugin {
                 path
             }
         };
-        Ok(Output::new(format!("{}\n", path.display()), json!({"plugin": path})))
+        Ok(Output::verbatim(format!("{}\n", path.display()), json!({"plugin": path})))
     }
 }

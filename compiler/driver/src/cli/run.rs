@@ -22,15 +22,17 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  halite run build/tiny --module forward --inputs state.safetensors --inputs batch.safetensors --outputs y.safetensors
-  halite run build/tiny --module train_step --inputs state.safetensors --inputs batch.safetensors --outputs new.safetensors")]
+  halite run build/tiny --module forward --inputs state.safetensors \\
+    --inputs batch.safetensors --outputs y.safetensors
+  halite run build/tiny --module train_step --inputs state.safetensors \\
+    --inputs batch.safetensors --outputs new.safetensors")]
 pub(super) struct Run {
     /// The bundle's folder.
     bundle: PathBuf,
     /// The module's name; needed when the bundle has more than one.
     #[arg(long, value_name = "NAME")]
     module: Option<String>,
-    /// A file with inputs; several files add up.
+    /// A file with inputs; may be given several times.
     #[arg(long, value_name = "FILE", required = true)]
     inputs: Vec<PathBuf>,
     /// The file for the outputs.

@@ -2,32 +2,28 @@
 
 pub(super) use halite::units::{bytes, short};
 
+use super::{layout, terminal};
+
 /// Rows of cells, the first row being the head; columns of numbers are aligned to the right.
 pub(super) fn table(rows: &[Vec<String>]) -> String {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
-    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
-    let starts_with_digit =
-        |cell: &String| cell.starts_with(|first: char| first.is_ascii_digit() || first == '-' || first == '+');
-    let is_number = |column: usize| rows.iter().skip(1).filter_map(|row| row.get(column)).all(starts_with_digit);
-    let line = |row: &Vec<String>| {
-        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
-            if is_number(column) { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
-        });
-        format!("  {}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
-    };
-    let rule = format!("  {}\n", widths.iter().map(|width| "─".repeat(*width)).collect::<Vec<_>>().join("  "));
-    let mut lines: Vec<String> = rows.iter().map(line).collect();
-    if lines.len() > 1 {
-        lines.insert(1, rule);
-    }
-    lines.concat()
+    layout::grid(rows, terminal::out_columns())
 }
 
 /// Names and values, one pair a line.
 pub(super) fn facts(pairs: &[(&str, String)]) -> String {
-    let width = pairs.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-    pairs.iter().map(|(name, value)| format!("  {name:<width$}  {value}\n")).collect()
+    layout::pairs(pairs, terminal::out_columns())
+}
+
+/// The most characters of a number with its unit.
+const NUMBER: usize = 24;
+
+/// Whether a column, of which the first cell is the head, holds numbers, and words for where there is none.
+pub(super) fn is_number(cells: &[String]) -> bool {
+    let starts_as_one = |first: char| first.is_ascii_digit() || first == '-' || first == '+';
+    let is_number = |cell: &String| cell.starts_with(starts_as_one) && cell.len() <= NUMBER;
+    let is_gap = |cell: &String| ["", "none", "diverged", "NaN", "inf"].contains(&cell.as_str());
+    let mut body = cells.iter().skip(1);
+    body.clone().any(is_number) && body.all(|cell| is_number(cell) || is_gap(cell))
 }
 
 /// A whole number with its digits in groups of three: `6,738,415,616`.

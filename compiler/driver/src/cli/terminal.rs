@@ -1,8 +1,11 @@
 //! The only place that writes to standard output and standard error.
 
 use super::context::Result;
+use halite::render::{Style, visible};
 use halite_support::{Diagnostic, codes};
+use rustix::termios::tcgetwinsize;
 use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
 
 /// Writes to standard output. A reader that went away is no error.
 ///
@@ -16,6 +19,11 @@ pub(super) fn out(text: &str) -> Result<()> {
 pub(super) fn err(text: &str) {
     // There is nowhere left to report a failure to.
     let _ = write(&mut io::stderr().lock(), text);
+}
+
+/// Writes a line of progress to standard error.
+pub(super) fn say(line: &str) {
+    err(&(visible(line) + "\n"));
 }
 
 fn write(stream: &mut dyn Write, text: &str) -> io::Result<()> {
@@ -48,4 +56,25 @@ pub(super) fn is_interactive() -> bool {
 /// Whether to use colors: for a person, unless `NO_COLOR` is set.
 pub(super) fn uses_color() -> bool {
     is_interactive() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// How diagnostics look there.
+pub(super) fn style() -> Style {
+    Style { color: uses_color(), width: err_columns() }
+}
+
+/// The columns of the terminal that standard output is.
+pub(super) fn out_columns() -> Option<usize> {
+    columns(&io::stdout())
+}
+
+/// The columns of the terminal that standard error is.
+pub(super) fn err_columns() -> Option<usize> {
+    columns(&io::stderr())
+}
+
+/// A terminal that does not know its size counts as one of 80 columns.
+fn columns(stream: &(impl AsFd + IsTerminal)) -> Option<usize> {
+    let size = stream.is_terminal().then(|| tcgetwinsize(stream).map_or(0, |size| size.ws_col))?;
+    Some(if size == 0 { 80 } else { usize::from(size) })
 }

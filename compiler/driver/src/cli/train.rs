@@ -28,8 +28,9 @@ Examples:
   halite train tiny --text book.txt --steps 300
   halite train build/tiny --text a.txt b.txt --seed 7 -o runs/seed7
   halite train tiny --text book.txt --steps 600 --save-every 100
-  halite train tiny --text book.txt --steps 600 --resume runs/tiny/state.safetensors
-  halite train bytes.toml --text book.txt --weights checkpoint/model.safetensors")]
+  halite train tiny --text book.txt --steps 600 \\
+    --resume runs/tiny/state.safetensors
+  halite train bytes.toml --text book.txt --weights model.safetensors")]
 pub(super) struct Train {
     /// Preset, recipe, model file or bundle.
     input: String,

@@ -1,6 +1,6 @@
 //! What is live over the steps of a module, stacked by kind.
 
-use crate::chart::{Drawn, FONT, INK, styled};
+use crate::chart::{Axis, Drawn, FONT, INK, Ticks, styled};
 use halite_neuron::estimate::Analysis;
 use halite_spec::estimate::{MemoryByKind, MemoryKind};
 use halite_support::{Diagnostic, Result};
@@ -41,6 +41,7 @@ fn draw(svg: &mut String, name: &str, analysis: &Analysis) -> Drawn {
     let limit = analysis.estimate.fit.map(|fit| fit.memory_limit).filter(|limit| *limit < most.saturating_mul(3));
     let (unit, word) = unit(most);
     let top = most.max(limit.unwrap_or(0)) as f64 / unit * 1.08;
+    let steps = 0.0..analysis.timeline.len().max(2) as f64 - 1.0;
     let root = SVGBackend::with_string(svg, SIZE).into_drawing_area();
     root.fill(&WHITE)?;
     let mut chart = ChartBuilder::on(&root)
@@ -48,12 +49,11 @@ fn draw(svg: &mut String, name: &str, analysis: &Analysis) -> Drawn {
         .margin(MARGIN)
         .x_label_area_size(44)
         .y_label_area_size(64)
-        .build_cartesian_2d(0.0..analysis.timeline.len().max(2) as f64 - 1.0, 0.0..top)?;
+        .build_cartesian_2d(Axis::new(&steps, Ticks::whole(&steps, 10)), 0.0..top)?;
     styled(&mut chart.configure_mesh(), 13)
         .disable_x_mesh()
         .x_desc("steps that store a value, in order")
         .y_desc(word)
-        .x_label_formatter(&|step| format!("{step:.0}"))
         .y_label_formatter(&|bytes| format!("{bytes:.4}").trim_end_matches('0').trim_end_matches('.').to_owned())
         .draw()?;
     let mut below: Vec<f64> = vec![0.0; points.len()];

@@ -1,7 +1,7 @@
 //! Loss, gradient norm and gradient error of all recipes, side by side.
 
 use super::{NumericsReport, RecipeReport, RecipeSummary, RunReport, median};
-use crate::chart::{Drawn, FONT, INK, Point, is_smoothed, smoothed, styled};
+use crate::chart::{Axis, Drawn, FONT, INK, Point, Ticks, is_smoothed, smoothed, styled};
 use halite_support::{Diagnostic, Result};
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
@@ -48,8 +48,10 @@ fn draw(svg: &mut String, report: &NumericsReport) -> Drawn {
     let (title, rest) = root.split_vertically(TITLE);
     let (panels, legend) = rest.split_vertically(SIZE.1 as i32 - TITLE - rows * LEGEND_ROW - MARGIN);
     let seeds = report.recipes.first().map_or(0, |recipe| recipe.runs.len());
-    let plural = if seeds == 1 { "" } else { "s" };
-    let text = format!("{}: {} updates, {seeds} seed{plural}, against {}", report.model, report.steps, report.against);
+    let plural = |count: u64| if count == 1 { "" } else { "s" };
+    let (updates, seeds) = (report.steps, seeds as u64);
+    let counts = format!("{updates} update{}, {seeds} seed{}", plural(updates), plural(seeds));
+    let text = format!("{}: {counts}, against {}", report.model, report.against);
     title.draw(&Text::new(text, (MARGIN, 18), (FONT, 22).into_font().color(&INK)))?;
     let panels = panels.split_evenly((1, 3));
     loss(&panels[0], report)?;
@@ -106,17 +108,15 @@ fn loss(area: &Area<'_>, report: &NumericsReport) -> Drawn {
         |run: &RunReport| finite(run.history.evals.iter().map(|record| (record.step as f64, record.held_out_loss)));
     let all = curves(report, evals);
     let range = late_range(&all, report.steps as f64);
-    let mut chart = panel(area, "held-out loss", steps(report), range.clone())?;
-    styled(&mut chart.configure_mesh(), 13)
-        .x_desc("update")
-        .y_desc("nats per token")
-        .x_labels(6)
-        .y_labels(8)
-        .x_label_formatter(&|step| format!("{step:.0}"))
-        .y_label_formatter(&|loss| format!("{loss:.2}"))
-        .draw()?;
-    lines(&mut chart, &all, &range)
+    let losses = Axis::new(&range, Ticks::linear(&range, 8));
+    let mut chart = panel(area, "held-out loss", updates(report), losses)?;
+    styled(&mut chart.configure_mesh(), 13).x_desc("update").y_desc("nats per token").draw()?;
+    lines(&mut chart, &all, &range)?;
+    dots(&mut chart, &all, &range)
 }
+
+/// Curves of fewer points are shown from their beginning, each point with a dot.
+const FEW: usize = 16;
 
 /// The range of the losses after the first quarter of the run, where recipes differ, without those that ran away.
 fn late_range(all: &[Curves], steps: f64) -> Range<f64> {
@@ -124,8 +124,10 @@ fn late_range(all: &[Curves], steps: f64) -> Range<f64> {
         let points = all.iter().flat_map(|curve| curve.seeds.iter().flatten());
         points.filter(move |point| point.0 >= from).map(|point| point.1)
     };
+    let is_short = all.iter().flat_map(|curve| &curve.seeds).all(|points| points.len() < FEW);
+    let from = if is_short { 0.0 } else { steps / 4.0 };
     let low = late(0.0).fold(f64::INFINITY, f64::min);
-    let high = late(steps / 4.0).fold(f64::NEG_INFINITY, f64::max).min(2.0 * median(late(steps / 4.0)));
+    let high = late(from).fold(f64::NEG_INFINITY, f64::max).min(2.0 * median(late(from)));
     if low > high {
         return 0.0..1.0;
     }
@@ -140,16 +142,12 @@ fn grad_norm(area: &Area<'_>, report: &NumericsReport) -> Drawn {
     let title = if runs.any(|run| is_smoothed(&logs(run))) { "gradient norm, smoothed" } else { "gradient norm" };
     let all = curves(report, norms);
     let range = log_range(&all);
-    let norms = range.clone().log_scale().with_key_points(key_points(&range));
-    let mut chart = panel(area, title, steps(report), norms)?;
-    styled(&mut chart.configure_mesh(), 13)
-        .x_desc("update")
-        .x_labels(6)
-        .y_labels(6)
-        .x_label_formatter(&|step| format!("{step:.0}"))
-        .y_label_formatter(&|norm| short(*norm))
-        .draw()?;
-    lines(&mut chart, &all, &range)
+    let norms = Ticks::logarithmic(&range);
+    let y = range.clone().log_scale().with_key_points(norms.at.clone());
+    let mut chart = panel(area, title, updates(report), y)?;
+    styled(&mut chart.configure_mesh(), 13).x_desc("update").y_label_formatter(&|norm| norms.label(*norm)).draw()?;
+    lines(&mut chart, &all, &range)?;
+    dots(&mut chart, &all, &range)
 }
 
 fn gradient_error(area: &Area<'_>, report: &NumericsReport) -> Drawn {
@@ -161,8 +159,8 @@ fn gradient_error(area: &Area<'_>, report: &NumericsReport) -> Drawn {
     let range = log_range(&all);
     let places = -0.4..(report.layers.len().max(1) as f64 - 0.6);
     let title = format!("relative gradient error against {}", report.against);
-    let errors = range.clone().log_scale().with_key_points(key_points(&range));
-    let mut chart = panel(area, &title, places, errors)?;
+    let errors = Ticks::logarithmic(&range);
+    let mut chart = panel(area, &title, places, range.clone().log_scale().with_key_points(errors.at.clone()))?;
     let layer = |place: &f64| {
         let is_layer = (place - place.round()).abs() < 1e-6 && *place > -0.1;
         let name = is_layer.then(|| report.layers.get(place.round() as usize)).flatten();
@@ -171,19 +169,16 @@ fn gradient_error(area: &Area<'_>, report: &NumericsReport) -> Drawn {
     styled(&mut chart.configure_mesh(), 13)
         .x_desc("layer")
         .x_labels((report.layers.len() + 1).min(12))
-        .y_labels(6)
         .x_label_formatter(&layer)
-        .y_label_formatter(&|error| short(*error))
+        .y_label_formatter(&|error| errors.label(*error))
         .draw()?;
     lines(&mut chart, &all, &range)?;
-    for curve in &all {
-        chart.draw_series(curve.median.iter().map(|point| Circle::new(*point, 4, curve.color.filled())))?;
-    }
-    Ok(())
+    dots(&mut chart, &all, &range)
 }
 
-fn steps(report: &NumericsReport) -> Range<f64> {
-    0.0..report.steps.max(1) as f64
+fn updates(report: &NumericsReport) -> Axis {
+    let range = 0.0..report.steps.max(1) as f64;
+    Axis::new(&range, Ticks::whole(&range, 6))
 }
 
 /// The range of positive values, with room.
@@ -192,14 +187,6 @@ fn log_range(all: &[Curves]) -> Range<f64> {
     let low = values().fold(f64::INFINITY, f64::min);
     let high = values().fold(f64::NEG_INFINITY, f64::max);
     if low <= high { low / 1.3..high * 1.3 } else { 0.1..1.0 }
-}
-
-/// Where a logarithmic axis has labels: at powers of ten, over less than two decades also at two and five times these.
-fn key_points(range: &Range<f64>) -> Vec<f64> {
-    let digits: &[f64] = if range.end / range.start < 100.0 { &[1.0, 2.0, 5.0] } else { &[1.0] };
-    let decades = range.start.log10().floor() as i32..=range.end.log10().ceil() as i32;
-    let all = decades.flat_map(|decade| digits.iter().map(move |digit| digit * 10f64.powi(decade)));
-    all.filter(|value| range.contains(value)).collect()
 }
 
 type Chart<'a, 'b, X, Y> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<X, Y>>;
@@ -252,6 +239,19 @@ where
     Ok(())
 }
 
+/// A dot at each point of a median of few points, so that one alone is seen too.
+fn dots<X, Y>(chart: &mut Chart<'_, '_, X, Y>, all: &[Curves], range: &Range<f64>) -> Drawn
+where
+    X: Ranged<ValueType = f64>,
+    Y: Ranged<ValueType = f64>,
+{
+    for curve in all.iter().filter(|curve| curve.median.len() < FEW) {
+        let inside = curve.median.iter().filter(|point| range.contains(&point.1));
+        chart.draw_series(inside.map(|point| Circle::new(*point, 4, curve.color.filled())))?;
+    }
+    Ok(())
+}
+
 /// The parts of a curve whose values lie in a range.
 fn clipped(points: &[Point], range: &Range<f64>) -> Vec<Vec<Point>> {
     let mut parts: Vec<Vec<Point>> = Vec::new();
@@ -299,14 +299,13 @@ fn entry(report: &NumericsReport, summary: &RecipeSummary) -> String {
     }
 }
 
-/// A number of a logarithmic axis.
-fn short(value: f64) -> String {
-    if (0.01..1000.0).contains(&value) { format!("{}", (1e4 * value).round() / 1e4) } else { format!("{value:.0e}") }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::numerics::GradientErrors;
+    use crate::train::{EvalRecord, History, StepRecord};
+    use halite_spec::Precision;
+    use std::collections::{BTreeMap, BTreeSet};
 
     #[test]
     fn curves_are_cut_where_they_leave_the_range() {
@@ -326,10 +325,75 @@ mod tests {
         assert_eq!(median_curve(&[curve(&[1.0, 2.0]), curve(&[1.0]), curve(&[3.0])]), [(0.0, 1.0)]);
     }
 
+    /// Two recipes evaluated after the given updates of a run of as many.
+    fn example(steps: u64, evals: &[u64]) -> NumericsReport {
+        let run = |shift: f64| RunReport {
+            seed: 0,
+            diverged: None,
+            history: History {
+                steps: (1..=steps)
+                    .map(|step| StepRecord {
+                        step,
+                        tokens: step,
+                        metrics: [("grad_norm".to_owned(), 2.2 + shift)].into_iter().collect(),
+                    })
+                    .collect(),
+                evals: evals
+                    .iter()
+                    .map(|&step| EvalRecord {
+                        step,
+                        held_out_loss: 5.5 - 0.02 * step as f64 + shift,
+                        held_out_tokens: 1,
+                    })
+                    .collect(),
+            },
+            gradient_errors: vec![GradientErrors { step: 1, by_layer: vec![2e-3 * (1.0 + shift), 2.2e-3] }],
+        };
+        let recipe = |name: &str, shift: f64| RecipeReport {
+            name: name.to_owned(),
+            precision: Precision::default(),
+            optimizer: halite_spec::AdamW::new(1e-3).into(),
+            state_bytes_per_parameter: 16.0,
+            runs: vec![run(shift)],
+        };
+        NumericsReport {
+            model: "tiny".to_owned(),
+            against: "fp32".to_owned(),
+            steps,
+            layers: vec!["model.layers.0".to_owned(), "model.layers.1".to_owned()],
+            recipes: vec![recipe("mixed", 1e-3), recipe("fp32", 0.0)],
+        }
+    }
+
+    /// The labels of the ticks of an SVG by axis: those below and those beside each of its panels.
+    fn axes(svg: &str) -> Vec<Vec<String>> {
+        let mut axes: BTreeMap<(bool, u32), Vec<String>> = BTreeMap::new();
+        for text in svg.split("<text ").skip(1).filter(|text| text.contains("font-size=\"10.48")) {
+            let after = |mark: &str| text.split_once(mark).unwrap().1;
+            let label = after(">\n").lines().next().unwrap().to_owned();
+            let x: u32 = after("x=\"").split('"').next().unwrap().parse().unwrap();
+            if !label.is_empty() {
+                axes.entry((text.contains("middle"), x / (SIZE.0 / 3))).or_default().push(label);
+            }
+        }
+        axes.into_values().collect()
+    }
+
     #[test]
-    fn logarithmic_axes_have_a_few_labels() {
-        assert_eq!(key_points(&(0.4..3.0)), [0.5, 1.0, 2.0]);
-        assert_eq!(key_points(&(2e-7..5e-3)).len(), 4);
-        assert_eq!((short(0.5), short(2e-7)), ("0.5".to_owned(), "2e-7".to_owned()));
+    fn runs_of_few_updates_and_evaluations_are_seen() {
+        for (steps, evals) in [(1, &[0, 1][..]), (2, &[0, 2]), (4, &[4]), (300, &[0, 300])] {
+            let svg = plot(&example(steps, evals)).unwrap();
+            if let Ok(folder) = std::env::var("HALITE_PLOTS") {
+                std::fs::write(std::path::Path::new(&folder).join(format!("numerics-{steps}.svg")), &svg).unwrap();
+            }
+            let axes = axes(&svg);
+            assert_eq!(axes.len(), 6, "{axes:?}");
+            for labels in axes {
+                let different: BTreeSet<&String> = labels.iter().collect();
+                assert!(labels.len() > 1 && labels.len() == different.len(), "{steps} updates: {labels:?}");
+            }
+            // Each evaluation has its dot.
+            assert!(svg.matches("<circle").count() >= 2 * evals.len(), "{steps} updates");
+        }
     }
 }

@@ -1,12 +1,14 @@
 //! The loss over the steps, as a picture.
 
 use super::History;
-use crate::chart::{Drawn, FAINT, FONT, INK, Point, smoothed, styled};
+use crate::chart::{Axis, Drawn, FAINT, FONT, INK, Point, Ticks, smoothed, styled};
 use halite_support::{Diagnostic, Result};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 const SIZE: (u32, u32) = (960, 540);
+/// Fewer steps have a dot each.
+const FEW: usize = 16;
 const TRAIN: RGBColor = RGBColor(42, 111, 187);
 const HELD_OUT: RGBColor = RGBColor(222, 108, 39);
 
@@ -24,6 +26,9 @@ fn draw(svg: &mut String, title: &str, history: &History) -> Drawn {
     let train = finite(history.steps.iter().map(|record| (record.step as f64, record.loss())));
     let held_out = finite(history.evals.iter().map(|record| (record.step as f64, record.held_out_loss)));
     let ((left, right), (bottom, top)) = ranges(&train, &held_out);
+    let (steps, losses) = (left..right, bottom..top);
+    let steps = Axis::new(&steps, Ticks::whole(&steps, 8));
+    let losses = Axis::new(&losses, Ticks::linear(&losses, 8));
     let root = SVGBackend::with_string(svg, SIZE).into_drawing_area();
     root.fill(&WHITE)?;
     let mut chart = ChartBuilder::on(&root)
@@ -31,15 +36,8 @@ fn draw(svg: &mut String, title: &str, history: &History) -> Drawn {
         .margin(24)
         .x_label_area_size(48)
         .y_label_area_size(60)
-        .build_cartesian_2d(left..right, bottom..top)?;
-    styled(&mut chart.configure_mesh(), 14)
-        .x_desc("step")
-        .y_desc("loss per token (nats)")
-        .x_labels(8)
-        .y_labels(8)
-        .x_label_formatter(&|step| format!("{step:.0}"))
-        .y_label_formatter(&|loss| format!("{loss:.2}"))
-        .draw()?;
+        .build_cartesian_2d(steps, losses)?;
+    styled(&mut chart.configure_mesh(), 14).x_desc("step").y_desc("loss per token (nats)").draw()?;
     chart.draw_series(LineSeries::new(train.iter().copied(), TRAIN.mix(0.28).stroke_width(1)))?;
     chart
         .draw_series(LineSeries::new(smoothed(&train), TRAIN.stroke_width(3)))?
@@ -50,6 +48,9 @@ fn draw(svg: &mut String, title: &str, history: &History) -> Drawn {
         .label("held out")
         .legend(|(x, y)| PathElement::new(vec![(x, y), (x + 26, y)], HELD_OUT.stroke_width(2)));
     chart.draw_series(held_out.iter().map(|point| Circle::new(*point, 4, HELD_OUT.filled())))?;
+    // A line of one point cannot be seen.
+    let few = train.iter().filter(|_| train.len() < FEW);
+    chart.draw_series(few.map(|point| Circle::new(*point, 3, TRAIN.filled())))?;
     if let Some(last) = held_out.last() {
         let style = (FONT, 14).into_font().color(&HELD_OUT).pos(Pos::new(HPos::Right, VPos::Bottom));
         let above = (last.0, last.1 + 0.02 * (top - bottom));

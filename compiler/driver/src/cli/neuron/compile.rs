@@ -31,7 +31,8 @@ use std::time::Duration;
 Examples:
   halite neuron compile build/hlat-7b
   halite neuron compile build/hlat-7b --jobs 2 --timeout 6h
-  halite neuron compile build/hlat-7b --neuronx-cc ~/neuron/bin/neuronx-cc --cache /scratch/neff
+  halite neuron compile build/hlat-7b --cache /scratch/neff \\
+    --neuronx-cc ~/neuron/bin/neuronx-cc
   halite neuron compile build/hlat-7b --dry-run > compile.sh
 
 Exit codes: 0 all modules have a NEFF, 1 a compile failed or was stopped, 2 the input is wrong, 3 there is no `neuronx-cc`")]
@@ -139,7 +140,7 @@ impl Compile {
             "output": output,
             "tasks": tasks.iter().map(task).collect::<Vec<_>>(),
         });
-        Output::new(script(tasks, &program, &self.bundle, output, environment), json)
+        Output::verbatim(script(tasks, &program, &self.bundle, output, environment), json)
     }
 }
 

@@ -4,6 +4,7 @@ use super::units::spoken;
 use crate::cli::context::Context;
 use crate::cli::terminal;
 use halite::neuronx::{End, Observer, Outcome, Task};
+use halite::render::plain;
 use indexmap::IndexMap;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::sync::{Mutex, PoisonError};
@@ -28,13 +29,13 @@ impl Progress {
     }
 
     fn show(&self, task: &Task, what: &str) {
-        let names = task.modules().join(", ");
+        let names = plain(&task.modules().join(", "));
         if self.shows_lines {
-            terminal::err(&format!("{names}: {what}\n"));
+            terminal::say(&format!("{names}: {what}"));
         }
         let mut bars = self.bars.lock().unwrap_or_else(PoisonError::into_inner);
         let bar = bars.entry(task.name().to_owned()).or_insert_with(|| {
-            let style = ProgressStyle::with_template("{spinner:.cyan} {msg}  {elapsed}");
+            let style = ProgressStyle::with_template("{spinner:.cyan} {elapsed:>4}  {wide_msg}");
             let bar = self.all.add(ProgressBar::new_spinner());
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
             bar.enable_steady_tick(Duration::from_millis(100));
@@ -63,7 +64,7 @@ impl Observer for Progress {
                 End::Cached(_) => "in the store",
                 end => end.name(),
             };
-            terminal::err(&format!("{}: {end} after {}\n", outcome.modules.join(", "), spoken(outcome.elapsed)));
+            terminal::say(&format!("{}: {end} after {}", outcome.modules.join(", "), spoken(outcome.elapsed)));
         }
     }
 }
