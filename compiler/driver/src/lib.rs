@@ -135,11 +135,13 @@ pub mod recipe_file;
 pub mod render;
 pub mod session;
 pub mod shards;
+mod shell;
 pub mod source;
 pub mod tensors;
 pub mod train;
 pub mod units;
 pub mod verify;
+mod visible;
 
 /// Models in the model language and in Rust.
 pub mod model {

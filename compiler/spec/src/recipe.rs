@@ -350,6 +350,8 @@ impl Waiver {
 pub struct Neuron {
     /// Variables of the environment in which the step runs.
     pub environment: IndexMap<String, String>,
+    /// Those of these variables that the tables of targets do not know, and that are meant so.
+    pub allow_environment: Vec<String>,
     /// Flags of `neuronx-cc`.
     pub flags: Vec<String>,
     /// The version of `neuronx-cc` whose rules hold; left out, the newest that the tables know.

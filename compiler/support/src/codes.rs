@@ -118,8 +118,8 @@ codes! {
         => "write `--set key=value`";
     USAGE = "E0407": "The command line does not follow the usage of the command."
         => "see `halite help`";
-    ENVIRONMENT = "E0408": "The recipe sets a variable or a compiler flag that is not its to set: it changes element types or rounding behind the program's back, or belongs to what starts processes."
-        => "remove it, and state the precision in `[precision]`";
+    ENVIRONMENT = "E0408": "The recipe sets a variable or a compiler flag that is not its to set: it changes element types or rounding behind the program's back, belongs to what starts processes, decides what code they run, or is unknown."
+        => "remove it, and state the precision in `[precision]`; a variable that is unknown and meant so goes to `neuron.allow_environment`";
     RECIPE_CLASH = "E0409": "Two values of the recipe do not go together, or one has no effect beside the other."
         => "change one of the two, or remove it";
     COMPILER_VERSION = "E0410": "The rules of this version of `neuronx-cc` are not known, so that those of the nearest known one are used."

@@ -1,5 +1,6 @@
 //! How the programs of a recipe are started on Neuron.
 
+use super::environment::unknown_names;
 use super::{environment, flags};
 use halite_spec::target::{Setter, Variable};
 use halite_spec::{Launch, Parallel, Recipe, Target};
@@ -36,6 +37,8 @@ pub struct Surroundings {
     pub planned: Option<Parallel>,
     /// Variables of all processes.
     pub environment: IndexMap<String, String>,
+    /// Those of them that nothing is known of: only who wrote the recipe vouches for them.
+    pub unknown: Vec<String>,
     /// Variables that differ from process to process, with what they are.
     pub per_process: IndexMap<String, String>,
     /// Variables that must not be set, with what says it instead.
@@ -61,11 +64,13 @@ impl Surroundings {
         let instead = |variable: &Variable| variable.instead.clone().unwrap_or_default();
         let launcher = |variable: &&Variable| variable.set_by == Setter::Launcher;
         let per_process = Tables::builtin().variables.iter().filter(launcher);
+        let environment = environment(recipe);
         Ok(Self {
             target,
             world_size: launch.world_size,
             planned: recipe.parallel,
-            environment: environment(recipe),
+            unknown: unknown_names(&environment),
+            environment,
             per_process: per_process.map(|variable| (variable.name.clone(), variable.meaning.clone())).collect(),
             forbidden: forbidden().map(|variable| (variable.name.clone(), instead(variable))).collect(),
             flags: flags(recipe),

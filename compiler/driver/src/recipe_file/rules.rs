@@ -6,12 +6,16 @@ mod precision;
 mod rounding;
 
 use super::Places;
-use crate::neuron;
+use crate::{neuron, visible};
 use halite_spec::Recipe;
 use halite_support::Diagnostics;
 
 /// Every contradiction in a recipe, each at its place where `places` knows it.
 pub(crate) fn check(recipe: &Recipe, places: &Places) -> Diagnostics {
+    if let Err(mistake) = visible::check(recipe) {
+        let place = mistake.recipe_key().and_then(|key| places.nearest(key));
+        return vec![mistake.or_at(place, "stated here")];
+    }
     let mut mistakes = Diagnostics::new();
     precision::check(&recipe.precision, places, &mut mistakes);
     overrides::check(&recipe.precision, places, &mut mistakes);

@@ -199,6 +199,7 @@ const OVERRIDE: &[Key] = &[
 
 const NEURON: &[Key] = &[
     optional("environment", Kind::Variables),
+    optional("allow_environment", Kind::Texts),
     optional("flags", Kind::Texts),
     optional("compiler", Kind::Compiler),
     optional("allow", Kind::Texts),
