@@ -91,7 +91,7 @@ fn a_recipe_in_rust_is_that_of_a_file() {
     assert_eq!(typed.recipe, file.recipe);
     let [file, typed] = [file, typed].map(|source| expect(session.compile(&source, &CompileOptions::default())).bundle);
     assert_eq!(file.files, typed.files);
-    recipe.batch = 0;
+    recipe.batch = Some(0);
     recipe.train.seed = u64::MAX;
     let errors = Source::new(recipe.clone(), ModelInput::Named, &mut session.sources).unwrap_err();
     assert_eq!(errors[0].code(), codes::RECIPE_RANGE, "{errors:?}");

@@ -19,17 +19,20 @@ pub const RECIPE_VERSION: u32 = 1;
 ///     precision: PrecisionName::Bf16Sr.precision(),
 ///     ..Recipe::new(ModelChoice::new("llama").with("layers", 2), 8, 64, AdamW { clip_norm: Some(1.0), ..AdamW::new(5e-3) })
 /// };
-/// assert_eq!((recipe.batch, recipe.seq, recipe.train.steps), (8, 64, 300));
+/// assert_eq!((recipe.batch, recipe.seq, recipe.train.steps), (Some(8), Some(64), 300));
 /// ```
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recipe {
     /// Format version.
     pub halite: u32,
-    /// Sequences in one step.
-    pub batch: usize,
-    /// Tokens of one sequence that are predicted; the batch is `s32[batch, seq + 1]`.
-    pub seq: usize,
+    /// Sequences in one step: the model's `batch`. Left out, the model says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<usize>,
+    /// Tokens of one sequence that are predicted: the model's `seq`, by which the batch of a language model is
+    /// `s32[batch, seq + 1]`. Left out, the model says it, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seq: Option<usize>,
     /// The model.
     pub model: ModelChoice,
     /// Element types and rounding.
@@ -62,12 +65,12 @@ pub struct Recipe {
 
 impl Recipe {
     /// A recipe for a model, batches of so many sequences of so many predicted tokens, and an update rule; all else has its
-    /// default.
+    /// default. A model without such sizes gets `Recipe { batch: None, seq: None, ..Recipe::new(..) }`.
     pub fn new(model: ModelChoice, batch: usize, seq: usize, optimizer: impl Into<Optimizer>) -> Self {
         Self {
             halite: RECIPE_VERSION,
-            batch,
-            seq,
+            batch: Some(batch),
+            seq: Some(seq),
             model,
             precision: Precision::default(),
             optimizer: optimizer.into(),

@@ -165,7 +165,13 @@ impl Checker<'_> {
 
     fn config(&mut self, table: &Table, path: &str) {
         for (name, entry) in table {
-            if !matches!(entry.node.value, Value::Bool(_) | Value::Whole(_) | Value::Real(_)) {
+            if ["batch", "seq"].contains(&&**name) {
+                self.mistakes.push(
+                    Diagnostic::error(codes::RECIPE_KEY, format!("`{name}` is no key of `{path}`"))
+                        .at(entry.key, "a size of the step")
+                        .help(format!("write `{name} = ...` at the top of the recipe, or `--set {name}=...`")),
+                );
+            } else if !matches!(entry.node.value, Value::Bool(_) | Value::Whole(_) | Value::Real(_)) {
                 let (path, found) = (join(path, name), entry.node.describe());
                 self.mistakes.push(
                     Diagnostic::error(codes::RECIPE_TYPE, format!("`{path}` is {found}, expected a number or boolean"))

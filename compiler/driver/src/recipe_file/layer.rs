@@ -75,7 +75,7 @@ mod tests {
     fn what_is_stated_replaces_and_the_rest_stays() {
         let recipe = laid("batch = 7\nprecision = 'fp64'\noptimizer.adamw.betas = [0.9, 0.99]\n").unwrap();
         let Optimizer::AdamW(adamw) = &recipe.optimizer else { panic!("expected AdamW") };
-        assert_eq!((recipe.batch, adamw.lr, adamw.betas), (2, 1e-3, [0.9, 0.99]));
+        assert_eq!((recipe.batch, adamw.lr, adamw.betas), (Some(2), 1e-3, [0.9, 0.99]));
         assert_eq!(recipe.precision, PrecisionName::Fp64.precision());
         let recipe = laid("optimizer.sgd.lr = 0.1\n").unwrap();
         assert!(matches!(recipe.optimizer, Optimizer::Sgd(ref sgd) if sgd.lr == 0.1));

@@ -128,8 +128,8 @@ const DEGREE: Kind = Kind::Whole(1, u32::MAX as i64);
 /// The whole recipe.
 pub(super) const RECIPE: &[Key] = &[
     required("halite", Kind::Version),
-    required("batch", SIZE),
-    required("seq", SIZE),
+    optional("batch", SIZE),
+    optional("seq", SIZE),
     required("model", Kind::Table(MODEL)),
     optional("precision", Kind::WordOrTable(PRECISIONS, PRECISION)),
     required("optimizer", Kind::OneOf(OPTIMIZERS)),
