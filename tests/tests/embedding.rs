@@ -68,7 +68,7 @@ fn settings_of_a_built_model_agree_with_the_recipe() {
         let errors = refused.unwrap_err();
         (errors[0].message().to_owned(), errors[0].primary().is_some())
     };
-    let recipe = Recipe { batch: 4, ..built.recipe.clone() };
+    let recipe = Recipe { batch: Some(4), ..built.recipe.clone() };
     let message = "the model was built with `batch = 8`, the recipe states 4".to_owned();
     assert_eq!(refused(recipe, &mut session), (message, true));
     let mut recipe = built.recipe.clone();

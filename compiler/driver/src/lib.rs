@@ -122,6 +122,7 @@ pub mod hlo_check;
 pub mod hugging_face;
 pub mod init;
 pub mod inspect;
+mod layout;
 pub mod legality;
 pub mod lint;
 pub mod neuron;

@@ -11,7 +11,6 @@ mod environment;
 mod flags;
 pub(crate) mod given;
 mod launch;
-mod layout;
 mod script;
 mod shell;
 
@@ -19,6 +18,7 @@ pub use environment::environment;
 pub use flags::flags;
 pub use launch::{Surroundings, forbidden, launch};
 
+use crate::layout;
 use halite_spec::target::CompilerVersion;
 use halite_spec::{Manifest, Precision, Recipe, RoundingChoice, RoundingMode};
 use halite_support::{Diagnostic, Diagnostics, codes};

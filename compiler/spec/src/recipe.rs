@@ -271,9 +271,9 @@ impl Default for Train {
     }
 }
 
-/// Layout over devices.
+/// Layout over devices. By default, that of one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub struct Parallel {
     /// Degree of tensor parallelism.
     pub tensor: u32,
@@ -283,8 +283,15 @@ pub struct Parallel {
     pub sequence: bool,
     /// Whether optimizer state is sharded over data-parallel ranks.
     pub zero1: bool,
-    /// Sequences in one update over all ranks and micro-batches.
-    pub global_batch: u32,
+    /// Sequences in one update over all ranks and micro-batches; left out, those of one step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub global_batch: Option<u32>,
+}
+
+impl Default for Parallel {
+    fn default() -> Self {
+        Self { tensor: 1, pipeline: 1, sequence: false, zero1: false, global_batch: None }
+    }
 }
 
 /// Which kernels of the target are used: those that are trusted, less `off`, and `on`. What both lists name is on.

@@ -128,6 +128,8 @@ codes! {
         => "remove the flag, or give it a value that it takes";
     HUGGING_FACE = "E0412": "A `config.json` is not one that a built-in model computes: an unknown key, a missing one, or a value for which there is no model."
         => "give the `config.json` of a family that Halite has, or write the model as a `.hal` file";
+    NOT_SUPPORTED = "E0413": "The recipe asks for something that is known and that Halite does not do."
+        => "remove it, or use the nearest thing that there is";
 
     FILE = "E0501": "A file or folder cannot be read or written."
         => "check the path, its permissions and the space on the disk";

@@ -2,6 +2,7 @@
 
 use super::environment::unknown_names;
 use super::{environment, flags};
+use crate::layout::{Planned, not_compiled};
 use halite_spec::target::{Setter, Variable};
 use halite_spec::{Launch, Parallel, Recipe, Target};
 use halite_support::{Diagnostic, Result, codes};
@@ -35,6 +36,8 @@ pub struct Surroundings {
     pub world_size: u32,
     /// The layout over devices that the recipe plans and that is not compiled yet.
     pub planned: Option<Parallel>,
+    /// What of that is not compiled, with what holds instead.
+    pub not_compiled: IndexMap<String, String>,
     /// Variables of all processes.
     pub environment: IndexMap<String, String>,
     /// Those of them that nothing is known of: only who wrote the recipe vouches for them.
@@ -69,6 +72,7 @@ impl Surroundings {
             target,
             world_size: launch.world_size,
             planned: recipe.parallel,
+            not_compiled: not_compiled(recipe).map(Planned::into_pair).collect(),
             unknown: unknown_names(&environment),
             environment,
             per_process: per_process.map(|variable| (variable.name.clone(), variable.meaning.clone())).collect(),
@@ -84,9 +88,10 @@ impl Surroundings {
             1 => format!("A program was compiled for one replica on `{}`: {count} runs it.", self.target),
             world => format!("A program was compiled for {world} replicas on `{}`: {count} run it.", self.target),
         }];
-        if let Some(Parallel { tensor, pipeline, .. }) = self.planned {
-            let plan = format!("tensor {tensor}, pipeline {pipeline}");
-            lines.push(format!("The recipe plans {plan}; that layout is recorded, and not compiled yet."));
+        if !self.not_compiled.is_empty() {
+            let world = self.world_size;
+            lines.push(format!("The world size is {world} because the layout of the recipe is not compiled yet:"));
+            lines.extend(self.not_compiled.iter().map(|(stated, told)| format!("  {stated} is {told}.")));
         }
         lines
     }

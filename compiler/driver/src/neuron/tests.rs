@@ -213,7 +213,7 @@ fn reserved_variables_are_refused_everywhere() {
 fn what_nothing_documents_is_warned_of() {
     let mut recipe = recipe("mixed", &["--optlevle=1", "--disable-dge", "--quite-another"]);
     recipe.parallel =
-        Some(halite_spec::Parallel { tensor: 4, pipeline: 1, sequence: false, zero1: false, global_batch: 8 });
+        Some(halite_spec::Parallel { tensor: 4, pipeline: 1, sequence: false, zero1: false, global_batch: Some(8) });
     let helps: Vec<_> = warnings(&recipe).into_iter().map(|warning| warning.help_text().unwrap().to_owned()).collect();
     assert_eq!(
         helps,

@@ -234,9 +234,9 @@ const SCHEDULE: &[Key] =
 const TRAIN: &[Key] = &[optional("seed", Kind::Whole(0, i64::MAX)), optional("steps", COUNT)];
 
 const PARALLEL: &[Key] = &[
-    required("tensor", DEGREE),
-    required("pipeline", DEGREE),
-    required("sequence", Kind::Bool),
-    required("zero1", Kind::Bool),
-    required("global_batch", DEGREE),
+    optional("tensor", DEGREE),
+    optional("pipeline", DEGREE),
+    optional("sequence", Kind::Bool),
+    optional("zero1", Kind::Bool),
+    optional("global_batch", DEGREE),
 ];
