@@ -9,6 +9,7 @@ use crate::bundle::Bundle;
 use crate::caller::Caller;
 use crate::dump::{DumpFilter, Dumper};
 use crate::legality::{self, Legality};
+use crate::recipe_file;
 use crate::session::Session;
 use crate::source::{Model, Source, size};
 use halite_hlo::proto::HloModuleProto;
@@ -312,12 +313,13 @@ fn overrides(source: &Source) -> Vec<Override> {
             key: key.clone(),
             value: convert(value),
             span: places.get(&format!("model.config.{key}")),
+            hint: recipe_file::hint(key),
         })
         .collect();
     for (key, size) in [("batch", recipe.batch), ("seq", recipe.seq)] {
         let Some(size) = size else { continue };
         let value = halite_lang::ConfigValue::Int(i64::try_from(size).unwrap_or(i64::MAX));
-        overrides.push(Override { key: key.to_owned(), value, span: places.get(key) });
+        overrides.push(Override { span: places.get(key), ..Override::new(key, value) });
     }
     overrides
 }

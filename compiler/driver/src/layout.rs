@@ -42,7 +42,7 @@ pub(crate) fn not_compiled(recipe: &Recipe) -> impl Iterator<Item = Planned> {
     let Parallel { tensor, pipeline, sequence, zero1, global_batch } = recipe.parallel.unwrap_or_default();
     let batch = recipe.batch.unwrap_or(1);
     let sequences = if batch == 1 { "1 sequence".to_owned() } else { format!("{batch} sequences") };
-    let shares = format!("one device, with stored weights in the shares of {tensor} ranks");
+    let shares = format!("one device; weights that are stored as one lie in shares for {tensor} ranks");
     let plan = [
         (tensor > 1, "parallel.tensor", tensor.to_string(), shares),
         (pipeline > 1, "parallel.pipeline", pipeline.to_string(), "one stage".to_owned()),

@@ -4,12 +4,16 @@
 //! into that tree, the tree against the schema, and the [`Recipe`] made of it against the rules on what goes together.
 
 mod check;
+mod elsewhere;
 mod layer;
 mod overrides;
 mod rules;
 mod schema;
 mod tree;
+#[cfg(test)]
+mod typos;
 
+pub(crate) use elsewhere::hint;
 pub(crate) use rules::check as check_rules;
 
 use crate::source::known;

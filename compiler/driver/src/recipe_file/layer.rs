@@ -1,8 +1,8 @@
 //! Laying one recipe over another.
 
+use super::check::unknown;
 use super::schema::{RECIPE, names};
 use super::tree::{Entry, Node, Table, Value};
-use halite_support::nearest::suggestion;
 use halite_support::{Diagnostic, Diagnostics, codes};
 
 /// Lays the precision and the optimizer of a recipe over those of another one. Its other entries are passed over, so that
@@ -24,11 +24,7 @@ pub(super) fn lay(root: &mut Node, layer: Node, mistakes: &mut Diagnostics) {
             }
             "optimizer" => lay_optimizer(root, entry),
             known if names(RECIPE).contains(&known) => {}
-            _ => mistakes.push(
-                Diagnostic::error(codes::RECIPE_KEY, format!("unknown key `{key}`"))
-                    .at(entry.key, "no such key")
-                    .help(suggestion(&key, &names(RECIPE))),
-            ),
+            _ => mistakes.push(unknown(&key, &key, entry.key, RECIPE)),
         }
     }
 }
