@@ -2,6 +2,7 @@
 
 mod built;
 mod describe;
+mod numbers;
 mod pack;
 mod target;
 
@@ -126,6 +127,7 @@ impl Session {
         let source = &source.with_sizes(&elaborated.config);
         let fault = |error| vec![locate(source, error)];
         target::check_precision(&source.recipe).map_err(fault)?;
+        numbers::check(&elaborated.module, source)?;
         let pipelines = self.role_pipelines(source, &elaborated.module, options).map_err(fault)?;
         let shared = pipelines.first().map(|(_, pipeline)| pipeline.split_at_phase().0).unwrap_or_default();
         let prepared = self.prepare(elaborated.module.clone(), &source.recipe, &shared, options).map_err(fault)?;

@@ -1,6 +1,7 @@
 //! What goes together in a recipe, whether it comes from a text or in a manifest.
 
 mod allow;
+mod numbers;
 mod overrides;
 mod precision;
 mod rounding;
@@ -20,6 +21,7 @@ pub(crate) fn check(recipe: &Recipe, places: &Places) -> Diagnostics {
     precision::check(&recipe.precision, places, &mut mistakes);
     overrides::check(&recipe.precision, places, &mut mistakes);
     rounding::check(&recipe.precision, places, &mut mistakes);
+    numbers::check(recipe, places, &mut mistakes);
     allow::check(&recipe.neuron.allow, places, &mut mistakes);
     mistakes.extend(neuron::check(recipe).into_iter().map(|mistake| {
         let span = mistake.recipe_key().and_then(|key| places.nearest(key));
