@@ -106,7 +106,7 @@ mod tests {
     fn recipes_are_dotted_lines() {
         let text = "//@ suite: opt\n//@ recipe: optimizer.adamw.lr = 0.5\n//@ recipe: batch = 3\n";
         let recipe = Directives::parse(text).unwrap().recipe().unwrap().unwrap();
-        assert_eq!((recipe.batch, recipe.seq), (3, 1));
+        assert_eq!((recipe.batch, recipe.seq), (Some(3), Some(1)));
     }
 
     #[test]

@@ -68,7 +68,7 @@ fn settings_of_a_built_model_agree_with_the_recipe() {
         let errors = refused.unwrap_err();
         (errors[0].message().to_owned(), errors[0].primary().is_some())
     };
-    let recipe = Recipe { batch: 4, ..built.recipe.clone() };
+    let recipe = Recipe { batch: Some(4), ..built.recipe.clone() };
     let message = "the model was built with `batch = 8`, the recipe states 4".to_owned();
     assert_eq!(refused(recipe, &mut session), (message, true));
     let mut recipe = built.recipe.clone();
@@ -91,7 +91,7 @@ fn a_recipe_in_rust_is_that_of_a_file() {
     assert_eq!(typed.recipe, file.recipe);
     let [file, typed] = [file, typed].map(|source| expect(session.compile(&source, &CompileOptions::default())).bundle);
     assert_eq!(file.files, typed.files);
-    recipe.batch = 0;
+    recipe.batch = Some(0);
     recipe.train.seed = u64::MAX;
     let errors = Source::new(recipe.clone(), ModelInput::Named, &mut session.sources).unwrap_err();
     assert_eq!(errors[0].code(), codes::RECIPE_RANGE, "{errors:?}");

@@ -2,6 +2,7 @@
 
 mod built;
 mod describe;
+mod numbers;
 mod pack;
 mod target;
 
@@ -9,8 +10,9 @@ use crate::bundle::Bundle;
 use crate::caller::Caller;
 use crate::dump::{DumpFilter, Dumper};
 use crate::legality::{self, Legality};
+use crate::recipe_file;
 use crate::session::Session;
-use crate::source::{Model, Source};
+use crate::source::{Model, Source, size};
 use halite_hlo::proto::HloModuleProto;
 use halite_ir::{Kernels, LowerOptions, Module, Phase, ResultRole, lower, lower_twins};
 use halite_lang::{Elaborated, Override};
@@ -125,8 +127,10 @@ impl Session {
         let span = tracing::info_span!("compile", source = source.name).entered();
         let options = &options.for_target(&source.recipe);
         let elaborated = self.elaborate(source)?;
+        let source = &source.with_sizes(&elaborated.config);
         let fault = |error| vec![locate(source, error)];
         target::check_precision(&source.recipe).map_err(fault)?;
+        numbers::check(&elaborated.module, source)?;
         let pipelines = self.role_pipelines(source, &elaborated.module, options).map_err(fault)?;
         let shared = pipelines.first().map(|(_, pipeline)| pipeline.split_at_phase().0).unwrap_or_default();
         let prepared = self.prepare(elaborated.module.clone(), &source.recipe, &shared, options).map_err(fault)?;
@@ -197,6 +201,8 @@ impl Session {
             }
         };
         elaborated.warnings.extend(source.warnings.iter().cloned());
+        let seq = size(&elaborated.config, "seq");
+        elaborated.warnings.extend(source.positions.zip(seq).and_then(|(positions, seq)| positions.warning(seq)));
         Ok(elaborated)
     }
 
@@ -298,7 +304,7 @@ pub(crate) fn float(precision: &Precision) -> DType {
     if precision.operand == DType::F64 { DType::F64 } else { DType::F32 }
 }
 
-/// The configuration that the recipe sets: its own keys, then `batch` and `seq`.
+/// The configuration that the recipe sets: its own keys, then `batch` and `seq` where it states them.
 fn overrides(source: &Source) -> Vec<Override> {
     let Source { recipe, places, .. } = source;
     let convert = |value: halite_spec::ConfigValue| match value {
@@ -312,11 +318,13 @@ fn overrides(source: &Source) -> Vec<Override> {
             key: key.clone(),
             value: convert(value),
             span: places.get(&format!("model.config.{key}")),
+            hint: recipe_file::hint(key),
         })
         .collect();
     for (key, size) in [("batch", recipe.batch), ("seq", recipe.seq)] {
+        let Some(size) = size else { continue };
         let value = halite_lang::ConfigValue::Int(i64::try_from(size).unwrap_or(i64::MAX));
-        overrides.push(Override { key: key.to_owned(), value, span: places.get(key) });
+        overrides.push(Override { span: places.get(key), ..Override::new(key, value) });
     }
     overrides
 }

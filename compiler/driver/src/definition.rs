@@ -1,7 +1,7 @@
 //! Where the definition of a model comes from: one that is built in, a model file, or a `config.json`.
 
 use crate::files;
-use crate::hugging_face::{self, Imported};
+use crate::hugging_face::{self, Imported, Positions};
 use crate::recipe_file::Places;
 use crate::source::registered;
 use halite_spec::Recipe;
@@ -60,9 +60,9 @@ impl Definition {
     }
 
     /// Puts what a `config.json` states below what the recipe states, so that the recipe says the same without that file.
-    /// Returns what deserves a look in it.
-    pub(crate) fn complete(&self, recipe: &mut Recipe, places: &mut Places) -> Diagnostics {
-        let Some(imported) = &self.imported else { return Diagnostics::new() };
+    /// Returns what deserves a look in it, and how many positions it says that the checkpoint is made for.
+    pub(crate) fn complete(&self, recipe: &mut Recipe, places: &mut Places) -> (Diagnostics, Option<Positions>) {
+        let Some(imported) = &self.imported else { return (Diagnostics::new(), None) };
         recipe.model.name.clone_from(&self.name);
         let config = &mut recipe.model.config;
         for (&key, &(value, span)) in &imported.settings {
@@ -75,7 +75,7 @@ impl Definition {
             }
         }
         config.sort_keys();
-        imported.warnings(recipe.seq)
+        (imported.warnings.clone(), imported.positions)
     }
 }
 

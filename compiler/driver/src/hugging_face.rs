@@ -49,28 +49,27 @@ pub(crate) struct Imported {
     /// Its settings.
     pub(crate) settings: Settings,
     /// How many positions the checkpoint is made for, where the model takes more.
-    positions: Option<Positions>,
+    pub(crate) positions: Option<Positions>,
     /// What is left out of the model and matters in training only.
-    warnings: Diagnostics,
+    pub(crate) warnings: Diagnostics,
 }
 
 /// A number of positions, with the place in `config.json` that states it.
 #[derive(Clone, Copy, Debug)]
-struct Positions {
+pub(crate) struct Positions {
     count: i64,
     span: Span,
 }
 
-impl Imported {
-    /// What deserves a look in the file when its model is compiled for sequences of this length.
-    pub(crate) fn warnings(&self, seq: usize) -> Diagnostics {
-        let beyond = self.positions.filter(|positions| usize::try_from(positions.count).is_ok_and(|count| count < seq));
-        let beyond = beyond.map(|Positions { count, span }| {
-            let message = format!("`seq` is {seq}, but the checkpoint is made for at most {count} positions");
-            let warning = Diagnostic::warning(codes::HUGGING_FACE, message).at(span, "stated here");
+impl Positions {
+    /// What deserves a look when the model is compiled for sequences of this length.
+    pub(crate) fn warning(self, seq: usize) -> Option<Diagnostic> {
+        let Self { count, span } = self;
+        let message = || format!("`seq` is {seq}, but the checkpoint is made for at most {count} positions");
+        usize::try_from(count).is_ok_and(|count| count < seq).then(|| {
+            let warning = Diagnostic::warning(codes::HUGGING_FACE, message()).at(span, "stated here");
             warning.help(format!("set `seq` to at most {count}, or expect to train the model on longer sequences"))
-        });
-        self.warnings.iter().cloned().chain(beyond).collect()
+        })
     }
 }
 

@@ -122,6 +122,7 @@ pub mod hlo_check;
 pub mod hugging_face;
 pub mod init;
 pub mod inspect;
+mod layout;
 pub mod legality;
 pub mod lint;
 pub mod neuron;
@@ -135,11 +136,13 @@ pub mod recipe_file;
 pub mod render;
 pub mod session;
 pub mod shards;
+mod shell;
 pub mod source;
 pub mod tensors;
 pub mod train;
 pub mod units;
 pub mod verify;
+mod visible;
 
 /// Models in the model language and in Rust.
 pub mod model {

@@ -11,14 +11,14 @@ mod environment;
 mod flags;
 pub(crate) mod given;
 mod launch;
-mod layout;
 mod script;
-pub(crate) mod shell;
+mod shell;
 
 pub use environment::environment;
 pub use flags::flags;
 pub use launch::{Surroundings, forbidden, launch};
 
+use crate::layout;
 use halite_spec::target::CompilerVersion;
 use halite_spec::{Manifest, Precision, Recipe, RoundingChoice, RoundingMode};
 use halite_support::{Diagnostic, Diagnostics, codes};
@@ -35,10 +35,10 @@ pub fn check(recipe: &Recipe) -> Diagnostics {
     environment::check(recipe).chain(check_flags::check(recipe)).collect()
 }
 
-/// What deserves a look in the settings of a recipe for Neuron, each with its key: variables and flags that nothing
-/// documents, and a layout over devices that the target does not take.
+/// What deserves a look in the settings of a recipe for Neuron, each with its key: flags that nothing documents, and a layout
+/// over devices that the target does not take.
 pub fn warnings(recipe: &Recipe) -> Diagnostics {
-    environment::warnings(recipe).chain(check_flags::warnings(recipe)).chain(layout::warning(recipe)).collect()
+    check_flags::warnings(recipe).into_iter().chain(layout::warning(recipe)).collect()
 }
 
 /// The version of `neuronx-cc` by whose flags and rules a recipe is judged: the nearest to its own that the tables know.

@@ -4,12 +4,16 @@
 //! into that tree, the tree against the schema, and the [`Recipe`] made of it against the rules on what goes together.
 
 mod check;
+mod elsewhere;
 mod layer;
 mod overrides;
 mod rules;
 mod schema;
 mod tree;
+#[cfg(test)]
+mod typos;
 
+pub(crate) use elsewhere::hint;
 pub(crate) use rules::check as check_rules;
 
 use crate::source::known;
@@ -37,6 +41,12 @@ impl Places {
         if !self.texts.contains(&place.file) {
             self.texts.push(place.file);
         }
+    }
+
+    /// Drops the entries of a text that nobody wrote, so that no diagnostic points at them.
+    pub(crate) fn forget(&mut self, text: FileId) {
+        self.entries.retain(|_, place| place.file != text);
+        self.texts.retain(|file| *file != text);
     }
 
     /// Where an entry stands, or else the innermost table or list that would hold it.
@@ -138,7 +148,7 @@ mod tests {
     #[test]
     fn defaults_are_filled_in() {
         let recipe = read(MINIMAL, &[]).unwrap();
-        assert_eq!((recipe.batch, recipe.seq, recipe.train.steps), (2, 8, 300));
+        assert_eq!((recipe.batch, recipe.seq, recipe.train.steps), (Some(2), Some(8), 300));
         assert_eq!(adamw(&recipe).betas, [0.9, 0.95]);
     }
 
@@ -147,7 +157,7 @@ mod tests {
         let all =
             ["batch=4", "optimizer.adamw.lr=1", "layers=3", "train.seed = 7", "precision=fp64", "model.name=gpt2"];
         let recipe = read(MINIMAL, &all).unwrap();
-        assert_eq!((recipe.batch, adamw(&recipe).lr, recipe.train.seed), (4, 1.0, 7));
+        assert_eq!((recipe.batch, adamw(&recipe).lr, recipe.train.seed), (Some(4), 1.0, 7));
         assert_eq!(recipe.model.config["layers"], ConfigValue::Int(3));
         assert_eq!(recipe.model.name, "gpt2");
     }
@@ -244,7 +254,6 @@ mod tests {
         let text =
             "halite = 1\nbacth = 2\nseq = 0\nmodel.name = 'llama'\n[optimizer.adamw]\nlr = 'x'\nbetas = [0.9, 1.0]\n";
         let expected = [
-            "r.toml:1:1 the recipe lacks `batch` (add `batch = ...`: a whole number from 1 to 16777216)",
             "r.toml:2:1 unknown key `bacth` (did you mean `batch`?)",
             "r.toml:3:7 `seq` is 0, expected a whole number from 1 to 16777216 (set `seq` to such a number)",
             "r.toml:6:6 `optimizer.adamw.lr` is a string, expected a number greater than 0 (set `optimizer.adamw.lr` to such a number)",

@@ -2,20 +2,20 @@
 
 use crate::definition::Definition;
 use crate::files::{self, stem};
+use crate::hugging_face::Positions;
 use crate::recipe_file::{self, Places};
-use halite_lang::Elaborated;
+use halite_lang::{ConfigValue, Elaborated};
 use halite_spec::Recipe;
 use halite_support::nearest::suggestion;
 use halite_support::{Diagnostic, Diagnostics, FileId, SourceFile, SourceMap, Span, codes, sort_by_place};
+use indexmap::IndexMap;
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The recipe of a model file that comes without one.
+/// The recipe of a model file that comes without one. It says nothing that the model says.
 const DEFAULT_RECIPE: &str = "\
 halite = 1
-batch = 8
-seq = 128
 
 [model]
 name = \"?\"
@@ -44,6 +44,8 @@ pub struct Source {
     pub model: Model,
     /// What deserves a look in a `config.json` that the model comes from.
     pub warnings: Diagnostics,
+    /// How many positions such a file says that its checkpoint is made for.
+    pub(crate) positions: Option<Positions>,
 }
 
 /// The model of a recipe.
@@ -132,7 +134,24 @@ impl Source {
             ModelInput::Text(text) => Model::Text(registered(format!("<{name}.hal>"), text, sources)),
             ModelInput::Built(model) => Model::Built(Arc::new(model)),
         };
-        Ok(Self { name: name.clone(), recipe, recipe_source, places, model_name: name, model, warnings: Vec::new() })
+        Ok(Self {
+            name: name.clone(),
+            recipe,
+            recipe_source,
+            places,
+            model_name: name,
+            model,
+            warnings: Vec::new(),
+            positions: None,
+        })
+    }
+
+    /// The same with the sizes of a step that its recipe leaves to its model, whose configuration this is.
+    pub(crate) fn with_sizes(&self, config: &IndexMap<String, ConfigValue>) -> Self {
+        let mut source = self.clone();
+        let size = |stated: Option<usize>, key: &str| stated.or_else(|| size(config, key));
+        (source.recipe.batch, source.recipe.seq) = (size(self.recipe.batch, "batch"), size(self.recipe.seq, "seq"));
+        source
     }
 
     /// Puts mistakes in the order of its texts: those that say the recipe, then the model.
@@ -208,8 +227,9 @@ fn from_recipe(
 fn from_model(path: &Path, changes: Changes<'_>, sources: &mut SourceMap) -> Result<Source, Diagnostics> {
     let definition = Definition::read(path, None, sources)?;
     let file = sources.add("<default recipe>", DEFAULT_RECIPE.replace('?', &definition.name));
-    let loaded = changes.load(file, sources)?;
-    Ok(defined(name_of(path), loaded, file, definition))
+    let (recipe, mut places) = changes.load(file, sources)?;
+    places.forget(file);
+    Ok(defined(name_of(path), (recipe, places), file, definition))
 }
 
 /// A source from a recipe and the definition that it names.
@@ -219,9 +239,17 @@ fn defined(
     recipe_source: FileId,
     definition: Definition,
 ) -> Source {
-    let warnings = definition.complete(&mut recipe, &mut places);
+    let (warnings, positions) = definition.complete(&mut recipe, &mut places);
     let (model_name, model) = (definition.name, Model::Text(definition.source));
-    Source { name, recipe, recipe_source, places, model_name, model, warnings }
+    Source { name, recipe, recipe_source, places, model_name, model, warnings, positions }
+}
+
+/// A size in the configuration of a model.
+pub(crate) fn size(config: &IndexMap<String, ConfigValue>, key: &str) -> Option<usize> {
+    match config.get(key) {
+        Some(&ConfigValue::Int(size)) => usize::try_from(size).ok(),
+        _ => None,
+    }
 }
 
 /// Registers a text, which more than the map is to hold.
@@ -261,6 +289,8 @@ fn name_of(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compile::CompileOptions;
+    use halite_spec::ModuleRole;
 
     fn message(input: &str, overrides: &[&str]) -> (String, String) {
         let overrides: Vec<String> = overrides.iter().map(|text| (*text).to_owned()).collect();
@@ -276,13 +306,60 @@ mod tests {
         let model = folder.path().join("mine.hal");
         std::fs::write(&model, "model mine {}").unwrap();
         let loaded = load(model.to_str().unwrap(), &["batch=3".to_owned()], &mut sources).unwrap();
-        assert_eq!((loaded.model_name.as_str(), loaded.recipe.batch), ("mine", 3));
+        assert_eq!((loaded.model_name.as_str(), loaded.recipe.batch), ("mine", Some(3)));
         let recipe = folder.path().join("r.toml");
         std::fs::write(&recipe, DEFAULT_RECIPE.replace('?', "mine.hal")).unwrap();
         let loaded = load(recipe.to_str().unwrap(), &[], &mut sources).unwrap();
         assert_eq!((loaded.name.as_str(), loaded.model_name.as_str()), ("r", "mine"));
         let Model::Text(file) = loaded.model else { panic!("a text was loaded") };
         assert_eq!((file.text(), sources.file(file.id())), ("model mine {}", Some(&file)));
+    }
+
+    /// Loads a model file with overrides and compiles its training step.
+    fn compiled(text: &str, overrides: &[&str]) -> Result<crate::Bundle, Diagnostics> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("mine.hal");
+        std::fs::write(&path, text).unwrap();
+        let mut session = crate::Session::new();
+        let overrides: Vec<String> = overrides.iter().map(|text| (*text).to_owned()).collect();
+        let source = load(path.to_str().unwrap(), &overrides, &mut session.sources)?;
+        for place in source.places.texts() {
+            assert_ne!(*place, source.recipe_source, "nobody wrote that text");
+        }
+        let options = CompileOptions { roles: vec![ModuleRole::TrainStep], ..CompileOptions::default() };
+        Ok(session.compile(&source, &options)?.bundle)
+    }
+
+    #[test]
+    fn the_sizes_of_a_model_hold_unless_others_are_stated() {
+        let text = "model m {\n  config { batch = 2; seq = 32; vocab = 8 }\n  fn main(tokens: s32[batch, seq + 1]) {\n    \
+                    param table: [vocab, vocab] = normal(0.02)\n    logits = embedding(tokens[:, :seq], table)\n    \
+                    loss, count = cross_entropy(logits, tokens[:, 1:])\n    return loss, count\n  }\n}\n";
+        let sizes = |overrides: &[&str]| {
+            let manifest = compiled(text, overrides).unwrap().manifest;
+            let recipe = (manifest.recipe.batch, manifest.recipe.seq);
+            (manifest.buffers[0].shape.clone(), recipe, manifest.statistics.tokens_per_step)
+        };
+        assert_eq!(sizes(&[]), (vec![2, 33], (Some(2), Some(32)), 64));
+        assert_eq!(sizes(&["seq=4"]), (vec![2, 5], (Some(2), Some(4)), 8));
+        assert_eq!(sizes(&["batch=3", "seq=4"]), (vec![3, 5], (Some(3), Some(4)), 12));
+    }
+
+    #[test]
+    fn a_model_without_sequences_needs_no_seq() {
+        let text = "model m {\n  config { batch = 2; width = 6; classes = 3 }\n  \
+                    fn main(x: f32[batch, width], labels: s32[batch]) {\n    \
+                    param weight: [classes, width] = normal(0.02)\n    logits = linear(x, weight)\n    \
+                    loss, count = cross_entropy(logits, labels)\n    return loss, count\n  }\n}\n";
+        let manifest = compiled(text, &[]).unwrap().manifest;
+        assert_eq!((manifest.recipe.batch, manifest.recipe.seq), (Some(2), None));
+        assert_eq!(manifest.statistics.tokens_per_step, 2);
+        let mistakes = compiled(text, &["seq=4"]).unwrap_err();
+        assert_eq!(mistakes.len(), 1, "{mistakes:?}");
+        assert_eq!(mistakes[0].message(), "model `m` has no config key `seq`");
+        let mistakes = compiled(text, &["widht=4"]).unwrap_err();
+        assert_eq!(mistakes.len(), 1, "{mistakes:?}");
+        assert_eq!(mistakes[0].help_text(), Some("did you mean `width`?"));
     }
 
     #[test]

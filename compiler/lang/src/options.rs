@@ -64,12 +64,14 @@ pub struct Override {
     pub value: ConfigValue,
     /// Where it was set, when that is a text with a place.
     pub span: Option<Span>,
+    /// What to do if the model has neither this key nor one that is spelled like it.
+    pub hint: Option<String>,
 }
 
 impl Override {
     /// A value without a place, as from a command line.
     pub fn new(key: impl Into<String>, value: ConfigValue) -> Self {
-        Self { key: key.into(), value, span: None }
+        Self { key: key.into(), value, span: None, hint: None }
     }
 }
 

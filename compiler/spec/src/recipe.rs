@@ -19,17 +19,20 @@ pub const RECIPE_VERSION: u32 = 1;
 ///     precision: PrecisionName::Bf16Sr.precision(),
 ///     ..Recipe::new(ModelChoice::new("llama").with("layers", 2), 8, 64, AdamW { clip_norm: Some(1.0), ..AdamW::new(5e-3) })
 /// };
-/// assert_eq!((recipe.batch, recipe.seq, recipe.train.steps), (8, 64, 300));
+/// assert_eq!((recipe.batch, recipe.seq, recipe.train.steps), (Some(8), Some(64), 300));
 /// ```
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recipe {
     /// Format version.
     pub halite: u32,
-    /// Sequences in one step.
-    pub batch: usize,
-    /// Tokens of one sequence that are predicted; the batch is `s32[batch, seq + 1]`.
-    pub seq: usize,
+    /// Sequences in one step: the model's `batch`. Left out, the model says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<usize>,
+    /// Tokens of one sequence that are predicted: the model's `seq`, by which the batch of a language model is
+    /// `s32[batch, seq + 1]`. Left out, the model says it, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seq: Option<usize>,
     /// The model.
     pub model: ModelChoice,
     /// Element types and rounding.
@@ -62,12 +65,12 @@ pub struct Recipe {
 
 impl Recipe {
     /// A recipe for a model, batches of so many sequences of so many predicted tokens, and an update rule; all else has its
-    /// default.
+    /// default. A model without such sizes gets `Recipe { batch: None, seq: None, ..Recipe::new(..) }`.
     pub fn new(model: ModelChoice, batch: usize, seq: usize, optimizer: impl Into<Optimizer>) -> Self {
         Self {
             halite: RECIPE_VERSION,
-            batch,
-            seq,
+            batch: Some(batch),
+            seq: Some(seq),
             model,
             precision: Precision::default(),
             optimizer: optimizer.into(),
@@ -268,9 +271,9 @@ impl Default for Train {
     }
 }
 
-/// Layout over devices.
+/// Layout over devices. By default, that of one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub struct Parallel {
     /// Degree of tensor parallelism.
     pub tensor: u32,
@@ -280,8 +283,15 @@ pub struct Parallel {
     pub sequence: bool,
     /// Whether optimizer state is sharded over data-parallel ranks.
     pub zero1: bool,
-    /// Sequences in one update over all ranks and micro-batches.
-    pub global_batch: u32,
+    /// Sequences in one update over all ranks and micro-batches; left out, those of one step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub global_batch: Option<u32>,
+}
+
+impl Default for Parallel {
+    fn default() -> Self {
+        Self { tensor: 1, pipeline: 1, sequence: false, zero1: false, global_batch: None }
+    }
 }
 
 /// Which kernels of the target are used: those that are trusted, less `off`, and `on`. What both lists name is on.
@@ -350,6 +360,8 @@ impl Waiver {
 pub struct Neuron {
     /// Variables of the environment in which the step runs.
     pub environment: IndexMap<String, String>,
+    /// Those of these variables that the tables of targets do not know, and that are meant so.
+    pub allow_environment: Vec<String>,
     /// Flags of `neuronx-cc`.
     pub flags: Vec<String>,
     /// The version of `neuronx-cc` whose rules hold; left out, the newest that the tables know.

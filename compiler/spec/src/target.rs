@@ -11,7 +11,7 @@ mod rule;
 
 pub use compiler::{CompilerError, CompilerFlag, CompilerVersion, FlagDefault, FlagGiver, VersionRange};
 pub use cost::InstructionCosts;
-pub use environment::{Setter, Variable, VariableValues};
+pub use environment::{ReservedVariables, Setter, Variable, VariableValues};
 pub use forms::Forms;
 pub use hardware::{CoreGroups, ElementType, ElementUse, Hardware, Limits, Peak};
 pub use kernel::{KernelConfig, KernelResult, KernelSchema};

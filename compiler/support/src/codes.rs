@@ -118,8 +118,8 @@ codes! {
         => "write `--set key=value`";
     USAGE = "E0407": "The command line does not follow the usage of the command."
         => "see `halite help`";
-    ENVIRONMENT = "E0408": "The recipe sets a variable or a compiler flag that it must not set: one that changes element types or rounding without the program saying so, or one that the launcher sets."
-        => "remove it, and state the precision in `[precision]`";
+    ENVIRONMENT = "E0408": "The recipe sets a variable or a compiler flag that it must not set: one that changes element types or rounding without the program saying so, one that the launcher sets, one that decides what code processes run, or an unknown one."
+        => "remove it, and state the precision in `[precision]`; an unknown variable that is meant so goes to `neuron.allow_environment`";
     RECIPE_CLASH = "E0409": "Two values of the recipe do not go together, or one has no effect beside the other."
         => "change one of the two, or remove it";
     COMPILER_VERSION = "E0410": "The rules of this version of `neuronx-cc` are not known, so that those of the nearest known one are used."
@@ -128,6 +128,8 @@ codes! {
         => "remove the flag, or give it a value that it takes";
     HUGGING_FACE = "E0412": "A `config.json` is not one that a built-in model computes: an unknown key, a missing one, or a value for which there is no model."
         => "give the `config.json` of a family that Halite has, or write the model as a `.hal` file";
+    NOT_SUPPORTED = "E0413": "The recipe asks for something that is known and that Halite does not do."
+        => "remove it, or use the nearest thing that there is";
 
     FILE = "E0501": "A file or folder cannot be read or written."
         => "check the path, its permissions and the space on the disk";

@@ -10,6 +10,7 @@
 //! - `kernels.toml`: kernels that HLO calls by name
 //! - `compiler.toml`: versions, flags and error codes of `neuronx-cc`
 //! - `environment.toml`: variables of the environment
+//! - `reserved.toml`: variables that only whoever runs a program sets
 //! - `forms.toml`: how what can be written in several ways is written
 
 mod tables;

@@ -3,7 +3,7 @@
 use halite_spec::Target;
 use halite_spec::target::{
     CompilerError, CompilerFlag, CompilerVersion, ElementType, Forms, Hardware, InstructionCosts, KernelSchema, Limits,
-    Rule, TakenOpcodes, Variable,
+    ReservedVariables, Rule, TakenOpcodes, Variable,
 };
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -36,6 +36,8 @@ pub struct Tables {
     pub errors: Vec<CompilerError>,
     /// Variables of the environment.
     pub variables: Vec<Variable>,
+    /// Variables that only whoever runs a program sets.
+    pub reserved: Vec<ReservedVariables>,
     /// How what can be written in several ways is written.
     pub forms: Vec<Forms>,
 }
@@ -79,6 +81,7 @@ impl Tables {
             flags: compiler.flag,
             errors: compiler.error,
             variables: rows("environment.toml", include_str!("../data/environment.toml")),
+            reserved: rows("reserved.toml", include_str!("../data/reserved.toml")),
             forms: rows("forms.toml", include_str!("../data/forms.toml")),
         }
     }
@@ -137,6 +140,11 @@ impl Tables {
     /// The variable of the environment of this name.
     pub fn variable(&self, name: &str) -> Option<&Variable> {
         self.variables.iter().find(|variable| variable.is(name))
+    }
+
+    /// The row that reserves the variable of this name for whoever runs a program.
+    pub fn reserved(&self, name: &str) -> Option<&ReservedVariables> {
+        self.reserved.iter().find(|row| row.hold(name))
     }
 
     /// The newest version of `neuronx-cc` that the tables know.

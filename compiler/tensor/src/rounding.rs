@@ -25,6 +25,29 @@ pub fn round_to(dtype: DType, value: f64) -> f64 {
     }
 }
 
+/// What a program computes with where it is given `value` as a number of `dtype`: the value [nearest](round_to) to it, and 0
+/// in place of one below the smallest normal number of the engine, which XLA's CPU backend and accelerators flush. Engines
+/// compute in `f32` what is stored in `bf16` or `f16`.
+pub fn as_computed(dtype: DType, value: f64) -> f64 {
+    let rounded = round_to(dtype, value);
+    let smallest = match dtype {
+        DType::F64 => f64::MIN_POSITIVE,
+        DType::Bf16 | DType::F16 | DType::F32 => f64::from(f32::MIN_POSITIVE),
+        _ => 0.0,
+    };
+    if rounded.abs() < smallest { 0.0 } else { rounded }
+}
+
+/// What a finite number turns into [in a program](as_computed) of this type, `0` or `infinite`, if that is not what it is.
+pub fn turns_into(dtype: DType, value: f64) -> Option<&'static str> {
+    let computed = as_computed(dtype, value);
+    match value.is_finite() {
+        true if !computed.is_finite() => Some("infinite"),
+        true if computed == 0.0 && value != 0.0 => Some("0"),
+        _ => None,
+    }
+}
+
 /// The nearest `bf16`, ties to even, with a single rounding.
 pub fn to_bf16(value: f64) -> bf16 {
     bf16::from_f32(to_odd_f32(value))
@@ -52,6 +75,27 @@ fn to_odd_f32(value: f64) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_that_a_type_cannot_hold_turn_into_others() {
+        for (dtype, value, turned) in [
+            (DType::F32, 1e-50, Some("0")),
+            (DType::F32, 1e-40, Some("0")),
+            (DType::F32, 1e-37, None),
+            (DType::F32, -1e39, Some("infinite")),
+            (DType::F64, 1e-50, None),
+            (DType::F64, 1e-310, Some("0")),
+            (DType::Bf16, 1e-37, None),
+            (DType::Bf16, 3.4e38, Some("infinite")),
+            (DType::F16, 1e-8, Some("0")),
+            (DType::F16, 1e-7, None),
+            (DType::F16, 7e4, Some("infinite")),
+            (DType::F32, 0.0, None),
+            (DType::F32, f64::INFINITY, None),
+        ] {
+            assert_eq!(turns_into(dtype, value), turned, "{value} in {dtype}");
+        }
+    }
 
     /// Neighbours of every narrow value: the midpoint goes to even, anything beside it to the nearer one.
     fn check_all(dtype: DType, count: u16, decode: fn(u16) -> f64) {

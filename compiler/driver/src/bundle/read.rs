@@ -3,7 +3,7 @@
 use super::{Bundle, MANIFEST, sha256};
 use crate::packed::part_names;
 use crate::recipe_file::{Places, check_rules};
-use crate::{files, neuron};
+use crate::{files, neuron, visible};
 use halite_spec::{Buffer, BufferInit, BufferSlot, MANIFEST_VERSION, Manifest, ModuleEntry, Port, PortRole};
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::Packing;
@@ -102,6 +102,7 @@ fn check_file(path: &Path, bytes: &[u8], sum: &str) -> Result<()> {
 }
 
 fn check_parts(manifest: &Manifest) -> std::result::Result<(), String> {
+    visible::check(manifest).map_err(|error| error.message().to_owned())?;
     check_buffers(&manifest.buffers).and_then(|()| check_modules(manifest))
 }
 

@@ -15,8 +15,8 @@ fn recipe() -> Recipe {
     let (betas, eps, weight_decay, no_decay, clip_norm) = ([0.9, 0.95], 1e-8, 0.0, Vec::new(), None);
     Recipe {
         halite: RECIPE_VERSION,
-        batch: 2,
-        seq: 3,
+        batch: Some(2),
+        seq: Some(3),
         model: ModelChoice { name: "llama".into(), config: IndexMap::new() },
         precision: PrecisionName::Fp32.precision(),
         optimizer: Optimizer::AdamW(AdamW { lr: 1e-3, betas, eps, weight_decay, no_decay, clip_norm }),

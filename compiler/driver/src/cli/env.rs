@@ -5,6 +5,7 @@ use clap::Args;
 use halite::Bundle;
 use halite::neuron::Surroundings;
 use halite_spec::Recipe;
+use halite_support::{Diagnostic, Diagnostics, codes};
 use serde_json::json;
 use std::path::Path;
 
@@ -27,6 +28,9 @@ pub(super) struct Env {
     /// Override a key of the recipe.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// Take this variable from a bundle although nothing is known of it.
+    #[arg(long, value_name = "NAME")]
+    allow_environment: Vec<String>,
     /// Print the script that starts the processes of a node.
     #[arg(long)]
     script: bool,
@@ -35,6 +39,7 @@ pub(super) struct Env {
 impl Env {
     pub(super) fn run(self, context: &mut Context) -> Result<Output> {
         let surroundings = Surroundings::of(&self.recipe(context)?)?;
+        self.check(&surroundings)?;
         let mut json = json!(surroundings);
         if self.script {
             let script = surroundings.script();
@@ -42,6 +47,26 @@ impl Env {
             return Ok(Output::verbatim(script, json));
         }
         Ok(Output::verbatim(surroundings.shell(), json))
+    }
+
+    /// Whoever made a bundle does not decide alone which variables are exported here.
+    fn check(&self, surroundings: &Surroundings) -> Result<()> {
+        let refuse = |name: &String| {
+            let message = format!("the bundle sets the variable `{name}`, of which nothing is known");
+            let error = Diagnostic::error(codes::ENVIRONMENT, message);
+            error.help(format!("add `--allow-environment {name}` if you trust whoever made the bundle"))
+        };
+        let is_bundle = Path::new(&self.input).is_dir();
+        let unknown = if is_bundle { &surroundings.unknown[..] } else { &[] };
+        let idle = |name: &String| {
+            let message = format!("`--allow-environment {name}` allows nothing");
+            let error = Diagnostic::error(codes::USAGE, message);
+            error.help("name a variable that a bundle sets and of which nothing is known; a recipe allows its own")
+        };
+        let refused = unknown.iter().filter(|name| !self.allow_environment.contains(name)).map(refuse);
+        let idle = self.allow_environment.iter().filter(|name| !unknown.contains(name)).map(idle);
+        let mistakes: Diagnostics = refused.chain(idle).collect();
+        if mistakes.is_empty() { Ok(()) } else { Err(mistakes) }
     }
 
     /// The recipe of a bundle, whose manifest says the same, or of what else is named.

@@ -73,9 +73,9 @@ impl Numerics {
         let recipes = self.recipes.iter().map(&mut load).collect::<Result<Vec<Source>>>()?;
         let against = load(&self.against)?;
         let options = self.options(&against)?;
-        let tokens = (against.recipe.batch * against.recipe.seq) as u64;
         let context = &*context;
         let comparison = context.session.compare(recipes, against, &corpus)?;
+        let tokens = comparison.tokens_per_step();
         let executor = context.executor()?;
         let runs = (comparison.num_recipes() * options.seeds.len()) as u64;
         let mut bar = NumericsBar::new(context, runs, options.steps, tokens);

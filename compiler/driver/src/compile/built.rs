@@ -34,7 +34,7 @@ pub(super) fn check(built: &Elaborated, options: &Options, registry: &Registry) 
                 let error = Diagnostic::error(codes::RECIPE_CLASH, message).or_at(setting.span, "stated here");
                 mistakes.push(error.help("state the same in both"));
             }
-            // The sizes of a step are part of every recipe.
+            // A recipe that is made in Rust states the sizes of a step.
             None if ["batch", "seq"].contains(&setting.key.as_str()) => {}
             None => {
                 let message = format!("the model `{}` has no config key `{}`", module.name, setting.key);

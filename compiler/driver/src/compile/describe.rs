@@ -97,7 +97,8 @@ pub(super) fn statistics(
     entry: &Function,
     hlo: &HloModuleProto,
 ) -> Result<Statistics, Diagnostic> {
-    let tokens = recipe.batch as u64 * recipe.seq as u64;
+    let size = |stated: Option<usize>| stated.map_or(1, |size| size as u64);
+    let tokens = size(recipe.batch) * size(recipe.seq);
     let mut statistics = Statistics { tokens_per_step: tokens, ..Statistics::default() };
     for param in &entry.params {
         let ty = entry.ty(param.value);

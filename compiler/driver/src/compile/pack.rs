@@ -4,6 +4,7 @@ use super::describe::{buffers, module_entry, statistics};
 use super::{CompileOptions, Compiled, CompiledModule, MODEL, PreparedModule, locate};
 use crate::bundle::{Bundle, TWINS, sha256};
 use crate::estimate;
+use crate::layout;
 use crate::legality::Legality;
 use crate::neuron;
 use crate::source::Source;
@@ -100,6 +101,7 @@ pub(super) fn assemble(
     let causality = prepared.causality;
     let mut warnings = elaborated.warnings;
     warnings.extend(neuron::warnings(&source.recipe).into_iter().map(|warning| locate(source, warning)));
+    warnings.extend(layout::warn_not_compiled(&source.recipe, &source.places));
     warnings.extend(estimate::warning(&manifest));
     warnings.extend(causality.iter().filter_map(Verdict::diagnostic));
     warnings.extend(audit.diagnostics().into_iter().map(|finding| locate(source, finding)));

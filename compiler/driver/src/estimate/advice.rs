@@ -101,8 +101,8 @@ impl Advice<'_> {
         }
         measures.extend(self.narrow(recipe));
         let step = memory.peak.activations + memory.peak.workspace;
-        if recipe.batch > 1 {
-            let saves = step - step / recipe.batch as u64;
+        if let Some(batch) = recipe.batch.filter(|batch| *batch > 1) {
+            let saves = step - step / batch as u64;
             measures.push(Measure { saves, text: format!("`batch = 1` saves about {}", bytes(saves)) });
         } else if step * 8 > total {
             let text = format!("half of `seq` saves at least {}", bytes(step / 2));

@@ -6,7 +6,7 @@ use super::range::Range;
 use super::rope::{DEFAULT, Scaling, TYPES};
 use super::{FAMILIES, Family, Imported, Positions, Settings};
 use halite_spec::ConfigValue;
-use halite_support::nearest::{nearest, suggestion};
+use halite_support::nearest::{list, nearest};
 use halite_support::{Diagnostic, Diagnostics, FileId, Span, codes};
 use serde_json::Value;
 
@@ -43,11 +43,32 @@ fn family(object: &Object<'_>, file: FileId) -> Result<&'static Family, Diagnost
     let entry = entry?;
     let name = entry.value.as_str().unwrap_or_default();
     FAMILIES.iter().copied().find(|family| family.model_type == name).ok_or_else(|| {
-        Diagnostic::error(codes::HUGGING_FACE, format!("there is no built-in model for `model_type` {}", entry.value))
-            .at(entry.span, "unknown family")
-            .help(format!("{} (or write the model as a `.hal` file)", suggestion(name, &known)))
+        let error = format!("there is no built-in model for `model_type` {}", entry.value);
+        let error = Diagnostic::error(codes::HUGGING_FACE, error).at(entry.span, "no built-in family");
+        // Programs write the name, so that it is hardly a misspelled one of ours.
+        match RELATIVES.iter().find(|(relative, ..)| *relative == name) {
+            Some((_, built_in, differs)) => error
+                .note(format!("it is like `{built_in}`, but {differs}"))
+                .help(format!("write the model as a `.hal` file: `models/{built_in}.hal` is a start")),
+            None => error.help(format!("write the model as a `.hal` file; built in are {}", list(&known))),
+        }
     })
 }
+
+/// Families that are not built in, each with the built-in one that is nearest and what sets them apart.
+const RELATIVES: [(&str, &str, &str); 11] = [
+    ("mixtral", "mistral", "routes each token to two of several experts"),
+    ("qwen2_moe", "qwen2", "routes tokens to experts"),
+    ("qwen3", "qwen2", "norms queries and keys and has no bias there"),
+    ("qwen3_moe", "qwen2", "routes tokens to experts, norms queries and keys and has no bias there"),
+    ("phi3", "llama", "stores the projections of attention as one matrix, and those of the gate as another"),
+    ("gemma", "llama", "scales embeddings, gates with GELU and adds 1 to the weights of norms"),
+    ("gemma2", "llama", "scales embeddings, gates with GELU, norms also behind sublayers and caps scores and logits"),
+    ("olmo2", "llama", "norms behind sublayers, and queries and keys"),
+    ("gpt_neox", "gpt2", "has rotary positions, and attention and feed-forward read one residual"),
+    ("gpt_neo", "gpt2", "has layers that see a window only"),
+    ("opt", "gpt2", "has ReLU, and positions that start at 2"),
+];
 
 /// What the names of Transformers' classes of models begin with. The others are of configurations, tokenizers and such.
 const MODEL_CLASS: &str = "AutoModel";

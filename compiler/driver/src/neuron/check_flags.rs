@@ -48,9 +48,6 @@ pub(super) fn warnings(recipe: &Recipe) -> Diagnostics {
 /// What is wrong with one flag.
 fn refuse(given: &Given<'_>, recipe: &Recipe) -> Option<Diagnostic> {
     let written = &given.written[0];
-    if written.chars().any(char::is_control) {
-        return Some(Diagnostic::error(codes::RECIPE_RANGE, format!("{written:?} holds a control character")));
-    }
     if !given.is_stray() && given.name.contains(char::is_whitespace) {
         let message = format!("`{written}` is one entry, which `neuronx-cc` takes as one word");
         let error = Diagnostic::error(codes::RECIPE_RANGE, message);

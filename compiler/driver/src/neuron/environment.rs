@@ -2,8 +2,9 @@
 
 use super::flags::{LOGICAL_CORES, flags, logical_core_sizes};
 use super::rounding;
+use crate::shell::is_name;
 use halite_spec::target::{Setter, Variable, VariableValues};
-use halite_spec::{Manifest, Recipe, SrBy};
+use halite_spec::{Manifest, Neuron, Recipe, SrBy};
 use halite_support::nearest::{list, nearest};
 use halite_support::{Diagnostic, codes};
 use halite_target::Tables;
@@ -46,43 +47,50 @@ fn pinned(variable: &Variable, recipe: &Recipe) -> Option<String> {
     }
 }
 
-/// Every variable of a recipe that has no place in it, or has a value that it does not take.
+/// Every variable of a recipe that has no place in it, has a value that it does not take, or is unknown and not allowed; and
+/// what is allowed for nothing.
 pub(super) fn check(recipe: &Recipe) -> impl Iterator<Item = Diagnostic> {
-    let mistake = |(name, value): (&String, &String)| {
-        let mistake = refuse_text(name, value).or_else(|| {
-            let variable = Tables::builtin().variable(name)?;
-            refuse(variable).or_else(|| refuse_value(name, value, variable))
+    let Neuron { environment, allow_environment: allowed, .. } = &recipe.neuron;
+    let mistake = move |(name, value): (&String, &String)| {
+        let mistake = refuse_name(name).or_else(|| match Tables::builtin().variable(name) {
+            Some(variable) => refuse(variable).or_else(|| refuse_value(name, value, variable)),
+            None => refuse_reserved(name).or_else(|| (!allowed.contains(name)).then(|| unknown(name))),
         });
         Some(mistake?.key(format!("neuron.environment.{name}")))
     };
-    recipe.neuron.environment.iter().filter_map(mistake)
-}
-
-/// Variables that look like the runtime's, and that nothing is known of.
-pub(super) fn warnings(recipe: &Recipe) -> impl Iterator<Item = Diagnostic> {
-    let warning = |name: &String| {
-        let tables = Tables::builtin();
-        if !(name.starts_with("NEURON") || name.starts_with("XLA_")) || tables.variable(name).is_some() {
-            return None;
-        }
-        let names = tables.variables.iter().map(|variable| variable.name.as_str());
-        let near = nearest(name, names.filter(|name| !name.ends_with('*')));
-        let help = near.map_or_else(|| "check its name".to_owned(), |near| format!("did you mean `{near}`?"));
-        let warning = Diagnostic::warning(codes::RECIPE_KEY, format!("nothing is known of the variable `{name}`"));
-        Some(warning.help(help).key(format!("neuron.environment.{name}")))
+    let idle = move |(index, name): (usize, &String)| {
+        let message = format!("`neuron.allow_environment` names `{name}`, which `neuron.environment` does not set");
+        let error = || Diagnostic::error(codes::RECIPE_CLASH, message).help("set it there, or remove it here");
+        (!environment.contains_key(name)).then(|| error().key(format!("neuron.allow_environment.{index}")))
     };
-    recipe.neuron.environment.keys().filter_map(warning)
+    environment.iter().filter_map(mistake).chain(allowed.iter().enumerate().filter_map(idle))
 }
 
-/// A name or value that no environment can hold.
-fn refuse_text(name: &str, value: &str) -> Option<Diagnostic> {
-    let is_word = |c: char| c == '_' || c.is_ascii_alphanumeric();
-    let error = |message: String| Diagnostic::error(codes::RECIPE_RANGE, message);
-    if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) || !name.chars().all(is_word) {
-        let help = "write letters, digits and `_`, and no digit first";
-        return Some(error(format!("`{}` is no name of a variable", name.escape_debug())).help(help));
-    }
-    value.contains('\0').then(|| error(format!("the value of `{name}` holds a zero byte")).help("remove it"))
+/// The variables of an environment that nothing is known of, so that only who wrote the recipe vouches for them.
+pub(super) fn unknown_names(environment: &IndexMap<String, String>) -> Vec<String> {
+    environment.keys().filter(|name| Tables::builtin().variable(name).is_none()).cloned().collect()
+}
+
+/// A variable that the tables do not know and the recipe does not allow.
+fn unknown(name: &str) -> Diagnostic {
+    let names = Tables::builtin().variables.iter().map(|variable| variable.name.as_str());
+    let near = nearest(name, names.filter(|name| !name.ends_with('*')));
+    let meant = near.map(|near| format!("did you mean `{near}`? else ")).unwrap_or_default();
+    Diagnostic::error(codes::ENVIRONMENT, format!("nothing is known of the variable `{name}`"))
+        .help(format!("{meant}add `{name}` to `neuron.allow_environment` if it is meant so"))
+}
+
+/// A name that no variable can have.
+fn refuse_name(name: &str) -> Option<Diagnostic> {
+    let error = || Diagnostic::error(codes::RECIPE_RANGE, format!("`{name}` is no name of a variable"));
+    (!is_name(name)).then(|| error().help("write letters, digits and `_`, and no digit first"))
+}
+
+/// A variable that only whoever runs a program sets.
+fn refuse_reserved(name: &str) -> Option<Diagnostic> {
+    let row = Tables::builtin().reserved(name)?;
+    let error = Diagnostic::error(codes::ENVIRONMENT, format!("the variable `{name}` is not for a recipe to set"));
+    Some(error.note(&*row.meaning).help("remove it, and set it on the machine where the program is started"))
 }
 
 /// A variable that is not the recipe's to set.
@@ -127,7 +135,7 @@ pub(super) fn check_manifest(manifest: &Manifest) -> Result<(), Diagnostic> {
     let differs = |name: &&String| given.get(*name) != expected.get(*name);
     let Some(name) = given.keys().chain(expected.keys()).find(differs) else { return Ok(()) };
     if !expected.contains_key(name)
-        && let Some(refusal) = Tables::builtin().variable(name).and_then(refuse)
+        && let Some(refusal) = Tables::builtin().variable(name).and_then(refuse).or_else(|| refuse_reserved(name))
     {
         return Err(refusal);
     }

@@ -1,6 +1,8 @@
 //! How the programs of a recipe are started on Neuron.
 
+use super::environment::unknown_names;
 use super::{environment, flags};
+use crate::layout::{Planned, not_compiled};
 use halite_spec::target::{Setter, Variable};
 use halite_spec::{Launch, Parallel, Recipe, Target};
 use halite_support::{Diagnostic, Result, codes};
@@ -34,8 +36,12 @@ pub struct Surroundings {
     pub world_size: u32,
     /// The layout over devices that the recipe plans and that is not compiled yet.
     pub planned: Option<Parallel>,
+    /// What of that is not compiled, with what holds instead.
+    pub not_compiled: IndexMap<String, String>,
     /// Variables of all processes.
     pub environment: IndexMap<String, String>,
+    /// Those of them that nothing is known of: only who wrote the recipe vouches for them.
+    pub unknown: Vec<String>,
     /// Variables that differ from process to process, with what they are.
     pub per_process: IndexMap<String, String>,
     /// Variables that must not be set, with what says it instead.
@@ -61,11 +67,14 @@ impl Surroundings {
         let instead = |variable: &Variable| variable.instead.clone().unwrap_or_default();
         let launcher = |variable: &&Variable| variable.set_by == Setter::Launcher;
         let per_process = Tables::builtin().variables.iter().filter(launcher);
+        let environment = environment(recipe);
         Ok(Self {
             target,
             world_size: launch.world_size,
             planned: recipe.parallel,
-            environment: environment(recipe),
+            not_compiled: not_compiled(recipe).map(Planned::into_pair).collect(),
+            unknown: unknown_names(&environment),
+            environment,
             per_process: per_process.map(|variable| (variable.name.clone(), variable.meaning.clone())).collect(),
             forbidden: forbidden().map(|variable| (variable.name.clone(), instead(variable))).collect(),
             flags: flags(recipe),
@@ -79,9 +88,10 @@ impl Surroundings {
             1 => format!("A program was compiled for one replica on `{}`: {count} runs it.", self.target),
             world => format!("A program was compiled for {world} replicas on `{}`: {count} run it.", self.target),
         }];
-        if let Some(Parallel { tensor, pipeline, .. }) = self.planned {
-            let plan = format!("tensor {tensor}, pipeline {pipeline}");
-            lines.push(format!("The recipe plans {plan}; that layout is recorded, and not compiled yet."));
+        if !self.not_compiled.is_empty() {
+            let world = self.world_size;
+            lines.push(format!("The world size is {world} because the layout of the recipe is not compiled yet:"));
+            lines.extend(self.not_compiled.iter().map(|(stated, told)| format!("  {stated} is {told}.")));
         }
         lines
     }

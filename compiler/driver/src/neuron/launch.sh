@@ -80,7 +80,6 @@ for ((i = 0; i < ${#forbidden[@]}; i += 2)); do
 done
 ((refused == 0)) || exit 2
 
-export_environment
 local_size=$((world_size / nodes))
 devices=1
 for ((i = 1; i < world_size; i++)); do
@@ -101,6 +100,7 @@ become() {
         export NEURON_PJRT_PROCESS_INDEX=$RANK
         export NEURON_PJRT_PROCESSES_NUM_DEVICES=$devices
     fi
+    export_environment
     exec "$@"
 }
 

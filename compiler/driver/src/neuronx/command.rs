@@ -2,7 +2,7 @@
 
 use super::task::Task;
 use crate::neuron::forbidden;
-use crate::neuron::shell::quoted;
+use crate::shell::{Script, word};
 use halite_spec::Target;
 use halite_spec::target::Variable;
 use halite_support::{Diagnostic, Diagnostics, codes};
@@ -64,32 +64,25 @@ pub fn script(
     output_folder: &Path,
     environment: &IndexMap<String, String>,
 ) -> String {
-    let names: Vec<&str> = forbidden().map(|variable| variable.name.as_str()).collect();
-    let mut text = format!("set -eu\nunset {}\nmkdir -p {}\n", names.join(" "), quoted_path(output_folder));
-    text.push_str("\n# What is compiled here runs under these, which `halite env` sets:\n");
-    environment.iter().for_each(|(name, value)| text.push_str(&format!("#   {name}={}\n", quoted(value))));
+    let mut script = Script::default();
+    script.code("set -eu\nunset ").words(forbidden().map(|variable| &variable.name));
+    script.code("\nmkdir -p -- ").path(output_folder);
+    script.code("\n\n# What is compiled here runs under these, which `halite env` sets:\n");
+    for (name, value) in environment {
+        script.comment(&format!("  {name}={}", word(value)));
+    }
     for task in tasks {
-        let arguments = arguments(task.name(), &task.flags);
-        let words: Vec<String> =
-            std::iter::once(quoted_path(program)).chain(arguments.iter().map(|word| quoted(word))).collect();
-        text.push_str(&format!(
-            "\n# {}: flag hash {}\nwork=$(mktemp -d)\ncp {} \"$work\"/{}\n(cd \"$work\" && {})\n",
-            task.modules.join(", "),
-            super::flag_hash(&task.flags),
-            quoted_path(&bundle.join(&task.file)),
-            quoted(&input(task.name())),
-            words.join(" "),
-        ));
+        let (input, neff) = (input(task.name()), output(task.name()));
+        script.code("\n").comment(&format!("{}: flag hash {}", task.modules.join(", "), super::flag_hash(&task.flags)));
+        script.code("work=$(mktemp -d)\ncp -- ").path(&bundle.join(&task.file)).code(" \"$work\"/").word(&input);
+        script.code("\n(cd \"$work\" && ").path(program).code(" ").words(arguments(task.name(), &task.flags));
+        script.code(")\n");
         for module in &task.modules {
-            let neff = output_folder.join(format!("{module}.neff"));
-            text.push_str(&format!("cp \"$work\"/{} {}\n", quoted(&output(task.name())), quoted_path(&neff)));
+            script.code("cp -- \"$work\"/").word(&neff).code(" ").path(&output_folder.join(format!("{module}.neff")));
+            script.code("\n");
         }
     }
-    text
-}
-
-fn quoted_path(path: &Path) -> String {
-    quoted(&path.to_string_lossy())
+    script.into_text()
 }
 
 #[cfg(test)]
@@ -127,10 +120,10 @@ mod tests {
         let expected = "\
 # step, twin: flag hash 0a4e7a5b
 work=$(mktemp -d)
-cp 'my bundle/step.hlo.pb' \"$work\"/step.hlo.pb
+cp -- 'my bundle/step.hlo.pb' \"$work\"/step.hlo.pb
 (cd \"$work\" && neuronx-cc compile step.hlo.pb --framework XLA --target=trn1 '--tensorizer-options=--a --b' --output step.neff --logfile log-neuron-cc.txt)
-cp \"$work\"/step.neff out/step.neff
-cp \"$work\"/step.neff out/twin.neff
+cp -- \"$work\"/step.neff out/step.neff
+cp -- \"$work\"/step.neff out/twin.neff
 ";
         let hash = super::super::flag_hash(&task(&["--tensorizer-options=--a --b"]).flags);
         assert!(text.ends_with(&expected.replace("0a4e7a5b", &hash)), "{text}");

@@ -92,7 +92,7 @@ fn not_for_neuron(target: Target) -> Diagnostic {
 fn check_name(name: &str) -> Result<()> {
     let mut components = Path::new(name).components();
     let plain = matches!((components.next(), components.next()), (Some(Component::Normal(_)), None));
-    if plain && !name.starts_with(['-', '.']) && !name.contains(['/', '\0', '\n']) {
+    if plain && !name.starts_with(['-', '.']) && !name.contains(|c: char| c == '/' || c.is_control()) {
         return Ok(());
     }
     Err(Diagnostic::error(codes::BUNDLE, format!("the module `{}` cannot name a file", name.escape_debug())))

@@ -112,6 +112,11 @@ impl Comparison<'_> {
         self.recipes.len()
     }
 
+    /// Tokens predicted in one update.
+    pub fn tokens_per_step(&self) -> u64 {
+        self.recipes.first().map_or(0, |(_, bundle)| bundle.manifest.statistics.tokens_per_step)
+    }
+
     /// Trains under each recipe with each seed.
     ///
     /// # Errors

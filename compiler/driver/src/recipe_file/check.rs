@@ -1,11 +1,12 @@
 //! Holding a recipe to its schema.
 
+use super::elsewhere::explain;
 use super::join;
 use super::schema::{Key, Kind, RECIPE, Range, names};
-use super::tree::{Node, Table, Value};
+use super::tree::{Entry, Node, Table, Value};
 use halite_spec::RECIPE_VERSION;
 use halite_spec::target::CompilerVersion;
-use halite_support::nearest::suggestion;
+use halite_support::nearest::{nearest, suggestion};
 use halite_support::{Code, Diagnostic, Diagnostics, Span, codes};
 
 /// Adds every mistake of a recipe to `mistakes`.
@@ -30,7 +31,11 @@ impl Checker<'_> {
                 None => self.unknown(name, &path, entry.key, keys),
             }
         }
-        for key in keys.iter().filter(|key| key.required && !table.contains_key(key.name)) {
+        let unknown = table.keys().filter(|name| !keys.iter().any(|key| key.name == **name));
+        // A key that is there under a misspelled name is not missing too.
+        let meant: Vec<&str> = unknown.filter_map(|name| nearest(name, names(keys))).collect();
+        let is_missing = |key: &&Key| key.required && !table.contains_key(key.name) && !meant.contains(&key.name);
+        for key in keys.iter().filter(is_missing) {
             let path = join(path, key.name);
             let help = match &key.kind {
                 Kind::Table(_) | Kind::OneOf(_) | Kind::Config => format!("add `[{path}]`: {}", key.kind.describe()),
@@ -46,11 +51,7 @@ impl Checker<'_> {
     }
 
     fn unknown(&mut self, name: &str, path: &str, span: Span, keys: &[Key]) {
-        self.mistakes.push(
-            Diagnostic::error(codes::RECIPE_KEY, format!("unknown key `{path}`"))
-                .at(span, "no such key")
-                .help(suggestion(name, &names(keys))),
-        );
+        self.mistakes.push(unknown(name, path, span, keys));
     }
 
     fn value(&mut self, node: &Node, kind: &Kind, path: &str, key: Span) {
@@ -145,12 +146,12 @@ impl Checker<'_> {
     fn one_of(&mut self, table: &Table, keys: &[Key], path: &str, key: Span) {
         let expected = halite_support::nearest::list(&names(keys));
         self.table(table, keys, path, key);
-        if let Some(second) = table.values().nth(1) {
-            let first = table.values().next().map_or(key, |entry| entry.key);
+        let mut chosen = table.iter().filter(|(name, _)| keys.iter().any(|key| key.name == **name));
+        if let (Some((_, Entry { key: first, .. })), Some((_, second))) = (chosen.next(), chosen.next()) {
             self.mistakes.push(
                 Diagnostic::error(codes::RECIPE_KEY, format!("the recipe has more than one {path}"))
                     .at(second.key, "the second")
-                    .also(first, "the first")
+                    .also(*first, "the first")
                     .help(format!("keep one of {expected}")),
             );
         }
@@ -165,7 +166,13 @@ impl Checker<'_> {
 
     fn config(&mut self, table: &Table, path: &str) {
         for (name, entry) in table {
-            if !matches!(entry.node.value, Value::Bool(_) | Value::Whole(_) | Value::Real(_)) {
+            if ["batch", "seq"].contains(&&**name) {
+                self.mistakes.push(
+                    Diagnostic::error(codes::RECIPE_KEY, format!("`{name}` is no key of `{path}`"))
+                        .at(entry.key, "a size of the step")
+                        .help(format!("write `{name} = ...` at the top of the recipe, or `--set {name}=...`")),
+                );
+            } else if !matches!(entry.node.value, Value::Bool(_) | Value::Whole(_) | Value::Real(_)) {
                 let (path, found) = (join(path, name), entry.node.describe());
                 self.mistakes.push(
                     Diagnostic::error(codes::RECIPE_TYPE, format!("`{path}` is {found}, expected a number or boolean"))
@@ -207,6 +214,16 @@ impl Checker<'_> {
             );
         }
     }
+}
+
+/// A key that a table of these keys does not have.
+pub(super) fn unknown(name: &str, path: &str, span: Span, keys: &[Key]) -> Diagnostic {
+    let (code, help) = explain(name, keys);
+    let message = match code {
+        codes::NOT_SUPPORTED => format!("`{path}` is not supported"),
+        _ => format!("unknown key `{path}`"),
+    };
+    Diagnostic::error(code, message).at(span, "no such key").help(help)
 }
 
 fn allows(range: Range, node: &Node) -> bool {

@@ -1,8 +1,8 @@
 //! Laying one recipe over another.
 
+use super::check::unknown;
 use super::schema::{RECIPE, names};
 use super::tree::{Entry, Node, Table, Value};
-use halite_support::nearest::suggestion;
 use halite_support::{Diagnostic, Diagnostics, codes};
 
 /// Lays the precision and the optimizer of a recipe over those of another one. Its other entries are passed over, so that
@@ -24,11 +24,7 @@ pub(super) fn lay(root: &mut Node, layer: Node, mistakes: &mut Diagnostics) {
             }
             "optimizer" => lay_optimizer(root, entry),
             known if names(RECIPE).contains(&known) => {}
-            _ => mistakes.push(
-                Diagnostic::error(codes::RECIPE_KEY, format!("unknown key `{key}`"))
-                    .at(entry.key, "no such key")
-                    .help(suggestion(&key, &names(RECIPE))),
-            ),
+            _ => mistakes.push(unknown(&key, &key, entry.key, RECIPE)),
         }
     }
 }
@@ -75,7 +71,7 @@ mod tests {
     fn what_is_stated_replaces_and_the_rest_stays() {
         let recipe = laid("batch = 7\nprecision = 'fp64'\noptimizer.adamw.betas = [0.9, 0.99]\n").unwrap();
         let Optimizer::AdamW(adamw) = &recipe.optimizer else { panic!("expected AdamW") };
-        assert_eq!((recipe.batch, adamw.lr, adamw.betas), (2, 1e-3, [0.9, 0.99]));
+        assert_eq!((recipe.batch, adamw.lr, adamw.betas), (Some(2), 1e-3, [0.9, 0.99]));
         assert_eq!(recipe.precision, PrecisionName::Fp64.precision());
         let recipe = laid("optimizer.sgd.lr = 0.1\n").unwrap();
         assert!(matches!(recipe.optimizer, Optimizer::Sgd(ref sgd) if sgd.lr == 0.1));

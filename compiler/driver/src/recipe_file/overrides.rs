@@ -16,7 +16,7 @@ pub(super) fn apply(root: &mut Node, file: FileId, text: &str) -> Result<()> {
     let value = text[equals + 1..].trim_start();
     let start = text.len() - value.len();
     let node = tree::parse_value(file, text, start..start + value.trim_end().len()).map_err(|mut all| all.remove(0))?;
-    insert(root, &place(keys), node)
+    insert(root, &place(keys, &node), node)
 }
 
 /// A key with its place in the override.
@@ -44,10 +44,13 @@ fn malformed(file: FileId, text: &str, what: &str) -> Diagnostic {
         .help("write for example `--set batch=4`, `--set optimizer.adamw.lr=1e-3` or `--set layers=2`")
 }
 
-/// A bare key that the recipe does not have is one of the model's configuration.
-fn place(keys: Vec<PlacedKey<'_>>) -> Vec<PlacedKey<'_>> {
+/// A bare key that the recipe does not have is one of the model's configuration, if its value can be one.
+fn place<'t>(keys: Vec<PlacedKey<'t>>, node: &Node) -> Vec<PlacedKey<'t>> {
+    let is_setting = matches!(node.value, Value::Bool(_) | Value::Whole(_) | Value::Real(_));
     match keys[..] {
-        [(key, span)] if !names(RECIPE).contains(&key) => vec![("model", span), ("config", span), (key, span)],
+        [(key, span)] if is_setting && !names(RECIPE).contains(&key) => {
+            vec![("model", span), ("config", span), (key, span)]
+        }
         _ => keys,
     }
 }

@@ -128,8 +128,8 @@ const DEGREE: Kind = Kind::Whole(1, u32::MAX as i64);
 /// The whole recipe.
 pub(super) const RECIPE: &[Key] = &[
     required("halite", Kind::Version),
-    required("batch", SIZE),
-    required("seq", SIZE),
+    optional("batch", SIZE),
+    optional("seq", SIZE),
     required("model", Kind::Table(MODEL)),
     optional("precision", Kind::WordOrTable(PRECISIONS, PRECISION)),
     required("optimizer", Kind::OneOf(OPTIMIZERS)),
@@ -199,6 +199,7 @@ const OVERRIDE: &[Key] = &[
 
 const NEURON: &[Key] = &[
     optional("environment", Kind::Variables),
+    optional("allow_environment", Kind::Texts),
     optional("flags", Kind::Texts),
     optional("compiler", Kind::Compiler),
     optional("allow", Kind::Texts),
@@ -233,9 +234,9 @@ const SCHEDULE: &[Key] =
 const TRAIN: &[Key] = &[optional("seed", Kind::Whole(0, i64::MAX)), optional("steps", COUNT)];
 
 const PARALLEL: &[Key] = &[
-    required("tensor", DEGREE),
-    required("pipeline", DEGREE),
-    required("sequence", Kind::Bool),
-    required("zero1", Kind::Bool),
-    required("global_batch", DEGREE),
+    optional("tensor", DEGREE),
+    optional("pipeline", DEGREE),
+    optional("sequence", Kind::Bool),
+    optional("zero1", Kind::Bool),
+    optional("global_batch", DEGREE),
 ];

@@ -59,7 +59,7 @@ pub(super) fn confirm(
     executor: &dyn Executor,
     seed: u64,
 ) -> Result<Option<Causality>, Diagnostics> {
-    let seq = source.recipe.seq;
+    let Some(seq) = source.with_sizes(&program.config).recipe.seq else { return Ok(None) };
     let (tokens, values) = (tokens(&program.entry, seq), values(&program.entry, seq));
     if tokens.is_empty() || values.is_empty() {
         return Ok(None);

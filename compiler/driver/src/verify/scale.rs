@@ -3,6 +3,7 @@
 use crate::session::Session;
 use crate::source::Source;
 use halite_lang::ConfigValue;
+use halite_spec::Recipe;
 use halite_support::Diagnostics;
 
 /// Largest sizes of a small model, by the names that the built-in models and Hugging Face use for them.
@@ -40,11 +41,12 @@ pub(super) fn scale_down(session: &Session, source: &mut Source) -> Result<Vec<(
     for (key, _, new) in &scaled {
         source.recipe.model.config.insert(key.clone(), halite_spec::ConfigValue::Int(*new));
     }
-    for (key, size, limit) in [("batch", &mut source.recipe.batch, BATCH), ("seq", &mut source.recipe.seq, SEQ)] {
-        if *size > limit {
-            scaled.push((key.to_owned(), *size as i64, limit as i64));
-            *size = limit;
-        }
+    let Recipe { batch, seq, .. } = source.with_sizes(&config).recipe;
+    for (key, size, limit) in [("batch", batch, BATCH), ("seq", seq, SEQ)] {
+        let Some(old) = size.filter(|&old| old > limit) else { continue };
+        scaled.push((key.to_owned(), old as i64, limit as i64));
+        let stated = if key == "seq" { &mut source.recipe.seq } else { &mut source.recipe.batch };
+        *stated = Some(limit);
     }
     if let Some(parallel) = source.recipe.parallel.as_mut().filter(|parallel| parallel.tensor > RANKS) {
         scaled.push(("parallel.tensor".to_owned(), parallel.tensor.into(), RANKS.into()));

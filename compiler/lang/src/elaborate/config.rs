@@ -65,6 +65,7 @@ impl Elaborator<'_, '_> {
         let error = Diagnostic::error(codes::CONFIG_VALUE, message).or_at(setting.span, "unknown key");
         let keys: Vec<_> = program.config_keys().map(|key| format!("`{key}`")).collect();
         let error = error.note(format!("its keys are {}", keys.join(", ")));
+        let error = setting.hint.iter().fold(error, |error, hint| error.help(hint.as_str()));
         self.report(suggest(error, &setting.key, program.config_keys()));
         self.broken_config = true;
     }

@@ -5,6 +5,7 @@ use crate::ast::{BinaryOp, Comparison};
 use halite_ir::ops::{Direction, DotGeneral};
 use halite_ir::{Builder, Value as Tensor};
 use halite_support::{Diagnostic, Result, codes};
+use halite_tensor::rounding::turns_into;
 use halite_tensor::{DType, Dims, Shape};
 
 /// A value and where it stands.
@@ -96,6 +97,11 @@ impl Ops<'_> {
         let Some(value) = value else {
             return Err(self.wrong_kind(&format!("a number that `{dtype}` can hold"), number, place));
         };
+        if let Some(told) = turns_into(dtype, value) {
+            let error = Diagnostic::error(codes::ARITHMETIC, format!("{value:?} is {told} in `{dtype}`"));
+            let help = "choose a number that this type holds, or compute with it before it meets a tensor";
+            return Err(place.mark(error, "rounded here").help(help));
+        }
         self.emit(place, |b| b.splat(dtype, shape, value))
     }
 }

@@ -6,12 +6,20 @@ use crate::elaborate::type_word;
 use crate::ops::{self, Place};
 use halite_ir::Registry;
 use halite_support::nearest::nearest;
-use halite_support::{Diagnostic, Span, codes};
-use indexmap::IndexMap;
+use halite_support::{Diagnostic, Name, Span, codes};
+use indexmap::{IndexMap, IndexSet};
 
 /// Resolves every name and says which are used.
 pub(super) fn walk<'m>(program: &Program<'m>, registry: &Registry, findings: &mut Findings) -> Used<'m> {
-    let mut walk = Walk { program, registry, findings, used: Used::default(), locals: IndexMap::new(), function: None };
+    let mut walk = Walk {
+        program,
+        registry,
+        findings,
+        used: Used::default(),
+        locals: IndexMap::new(),
+        function: None,
+        misspelled: IndexSet::new(),
+    };
     let mut visible = 0;
     for item in &program.model.items {
         walk.locals.clear();
@@ -41,6 +49,8 @@ struct Walk<'w, 'm> {
     locals: IndexMap<&'m str, Local>,
     /// The function being walked.
     function: Option<&'m str>,
+    /// Unknown names that globals are taken to be.
+    misspelled: IndexSet<Name>,
 }
 
 /// A local name.
@@ -209,10 +219,17 @@ impl<'m> Walk<'_, 'm> {
             let candidates = self.locals.keys().copied().chain(self.program.globals.keys().copied());
             let error = Diagnostic::error(codes::UNKNOWN_NAME, format!("no `{name}` is defined here"));
             let meant = nearest(name, candidates.clone());
-            self.findings.errors.push(suggest(error.at(span, "unknown name"), name, candidates));
+            let is_local = meant.is_none_or(|meant| self.locals.contains_key(meant));
+            // What is misspelled where the model defines it is one mistake, however often it is used.
+            if is_local || self.misspelled.insert(name.into()) {
+                self.findings.errors.push(suggest(error.at(span, "unknown name"), name, candidates));
+            }
             // What was probably meant counts as read: that it is not would only repeat the complaint.
-            if let Some(local) = meant.and_then(|meant| self.locals.get_mut(meant)) {
+            let Some(meant) = meant else { return };
+            if let Some(local) = self.locals.get_mut(meant) {
                 local.read = true;
+            } else if let Some((&global, _)) = self.program.globals.get_key_value(meant) {
+                self.used.globals.insert(global);
             }
         }
     }

@@ -62,6 +62,30 @@ pub enum VariableValues {
 impl Variable {
     /// Whether it is the variable of this name.
     pub fn is(&self, name: &str) -> bool {
-        self.name.strip_suffix('*').map_or(self.name == name, |start| name.starts_with(start))
+        stands_for(&self.name, name)
     }
+}
+
+/// Variables that decide what code processes run, which only whoever runs them sets.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReservedVariables {
+    /// Their names; a `*` at the end stands for any text.
+    pub names: Vec<String>,
+    /// What each of them does, a clause without full stop about `it`.
+    pub meaning: String,
+    /// Where that is known from.
+    pub provenance: Provenance,
+}
+
+impl ReservedVariables {
+    /// Whether the variable of this name is one of them.
+    pub fn hold(&self, name: &str) -> bool {
+        self.names.iter().any(|own| stands_for(own, name))
+    }
+}
+
+/// Whether a name of a table, in which a `*` at the end stands for any text, stands for this one.
+fn stands_for(own: &str, name: &str) -> bool {
+    own.strip_suffix('*').map_or(own == name, |start| name.starts_with(start))
 }

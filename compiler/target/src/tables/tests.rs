@@ -46,6 +46,19 @@ fn flags_and_variables_go_together() {
     }
 }
 
+/// What a recipe may set is not also reserved.
+#[test]
+fn reserved_variables_are_no_other_ones() {
+    let tables = Tables::builtin();
+    for variable in &tables.variables {
+        assert!(tables.reserved(&variable.name).is_none(), "{}", variable.name);
+    }
+    for name in ["PATH", "LD_PRELOAD", "BASH_ENV", "BASH_FUNC_x%%", "PYTHONPATH", "IFS", "HALITE_NEURONX_CC", "PS4"] {
+        assert!(tables.reserved(name).is_some(), "{name}");
+    }
+    assert!(tables.reserved("MY_OWN").is_none() && tables.reserved("PATHS").is_none());
+}
+
 /// What is only our conclusion stops nobody who knows better.
 #[test]
 fn inferred_errors_can_be_allowed() {
@@ -69,6 +82,7 @@ fn every_fact_has_a_source_and_a_month() {
         .chain(tables.flags.iter().map(|row| &row.provenance))
         .chain(tables.errors.iter().map(|row| &row.provenance))
         .chain(tables.variables.iter().map(|row| &row.provenance))
+        .chain(tables.reserved.iter().map(|row| &row.provenance))
         .chain(tables.forms.iter().map(|row| &row.provenance));
     for provenance in sources {
         let month = provenance.read.split_once('-').filter(|(year, month)| year.len() == 4 && month.len() == 2);
