@@ -8,8 +8,8 @@ use halite_support::Result;
 /// Proves that outputs at each position depend only on tokens up to that position, see [`causality`](causality()). The
 /// module stays as it is.
 ///
-/// A leak is an error. Before `legal` it is one of the model; in `legal` it is the fault of a pass, unless the findings of
-/// the run hold an earlier verdict that was not a proof. The verdict goes to the findings of the run.
+/// A leak is an error of the model. In `legal` it is the fault of a pass where the findings of the run hold an earlier proof.
+/// The verdict goes to the findings of the run.
 #[derive(Debug)]
 pub(crate) struct CheckCausality;
 
@@ -28,7 +28,7 @@ impl Pass for CheckCausality {
         }
         match (&verdict, verdict.diagnostic()) {
             (Verdict::Leaks(_), Some(leak)) => {
-                let is_ours = module.phase == Phase::Legal && matches!(earlier, None | Some(Verdict::Proven(_)));
+                let is_ours = module.phase == Phase::Legal && matches!(earlier, Some(Verdict::Proven(_)));
                 Err(if is_ours {
                     leak.into_bug("`check-causality`: a pass before it lets the future in")
                 } else {

@@ -46,4 +46,4 @@ pub use rounding::{Widened, engine, narrows, set_accumulate, widened};
 pub use sample::{sample_inputs, sample_module};
 pub use syntax::*;
 pub use ty::{Placement, TensorType, Types};
-pub use verify::{VerifyErrors, verify};
+pub use verify::{PhaseRule, VerifyErrors, broken_rules, verify};
