@@ -39,3 +39,32 @@ impl Pass for CheckCausality {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::findings::Findings;
+    use halite_ir::Registry;
+    use halite_support::{FileId, Severity};
+
+    fn run(phase: &str, op: &str, findings: &Findings) -> Result<Changed> {
+        let text = format!(
+            "halite.ir 1\nmodule @m {{phase = {phase}}}\nfunc @main(%tokens: s32[2,5] {{batch}}) -> \
+             (logits: s32[2,5] {{probe}}) {{\n  %0 = {op} : s32[2,5]\n  return %0\n}}\n"
+        );
+        let registry = Registry::builtin();
+        let mut module = halite_ir::text::parse(&text, FileId::of("m", &text), &registry).unwrap();
+        CheckCausality.run(&mut module, &PassCx { findings: Some(findings), ..PassCx::new(&registry) })
+    }
+
+    #[test]
+    fn a_leak_is_the_fault_of_a_pass_only_after_a_proof() {
+        let (causal, leaking) = ("negate %tokens", "reverse %tokens {dims = [1]}");
+        let severity = |phase, findings: &Findings| run(phase, leaking, findings).unwrap_err().severity();
+        assert_eq!(severity("built", &Findings::default()), Severity::Error);
+        assert_eq!(severity("legal", &Findings::default()), Severity::Error);
+        let findings = Findings::default();
+        run("built", causal, &findings).unwrap();
+        assert_eq!(severity("legal", &findings), Severity::Bug);
+    }
+}

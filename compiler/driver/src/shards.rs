@@ -123,6 +123,7 @@ fn index_of(shards: &[Shard<'_>], places: &[PathBuf]) -> String {
 
 /// Removes files, other than those that are to stay.
 fn remove_all(files: impl Iterator<Item = PathBuf>, stay: &[PathBuf]) -> Result<()> {
+    let stay: IndexSet<&PathBuf> = stay.iter().collect();
     files.filter(|file| file.is_file() && !stay.contains(file)).try_for_each(|file| files::remove(&file))
 }
 

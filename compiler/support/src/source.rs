@@ -72,13 +72,56 @@ pub struct SourceFile {
     id: FileId,
     name: String,
     text: String,
+    lines: LineIndex,
+}
+
+/// Where lines start, and how many characters stand before every so many bytes: a position costs a search, not a walk over
+/// the text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct LineIndex {
+    /// The first byte of each line.
+    starts: Vec<u32>,
+    /// The characters that start before byte `index * STRIDE`.
+    characters: Vec<u32>,
+}
+
+/// Bytes between two counts of characters.
+const STRIDE: usize = 256;
+
+impl LineIndex {
+    fn of(text: &str) -> Self {
+        let (mut starts, mut characters, mut count) = (vec![0], Vec::with_capacity(text.len() / STRIDE + 1), 0);
+        for (at, byte) in text.bytes().enumerate() {
+            if at % STRIDE == 0 {
+                characters.push(count);
+            }
+            count += u32::from(starts_character(byte));
+            if byte == b'\n' {
+                starts.push(u32::try_from(at + 1).unwrap_or(u32::MAX));
+            }
+        }
+        Self { starts, characters }
+    }
+
+    /// How many characters of the text start before byte `at`.
+    fn characters_before(&self, text: &str, at: usize) -> usize {
+        let Some(&counted) = self.characters.get(at / STRIDE) else { return text.chars().count() };
+        let rest = &text.as_bytes()[at / STRIDE * STRIDE..at];
+        counted as usize + rest.iter().filter(|byte| starts_character(**byte)).count()
+    }
+}
+
+/// Whether a byte of UTF-8 is the first of a character.
+fn starts_character(byte: u8) -> bool {
+    byte & 0xC0 != 0x80
 }
 
 impl SourceFile {
     /// A text under the name people will see: a path as the user gave it, or `<name>` for built-in texts.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
         let (name, text) = (name.into(), text.into());
-        Self { id: FileId::of(&name, &text), name, text }
+        let lines = LineIndex::of(&text);
+        Self { id: FileId::of(&name, &text), name, text, lines }
     }
 
     /// What spans call it.
@@ -142,15 +185,15 @@ impl SourceMap {
 
     /// Line and column of a span's first byte; `None` when its file is unknown.
     pub fn position(&self, span: Span) -> Option<Position> {
-        let text = &self.file(span.file)?.text;
+        let SourceFile { text, lines, .. } = &**self.file(span.file)?;
         let mut start = (span.start as usize).min(text.len());
         while !text.is_char_boundary(start) {
             start -= 1;
         }
-        let before = &text[..start];
-        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        let column = before[line_start..].chars().count() + 1;
-        Some(Position { line: before.matches('\n').count() + 1, column })
+        let line = lines.starts.partition_point(|&line| line as usize <= start);
+        let line_start = lines.starts[line - 1] as usize;
+        let column = lines.characters_before(text, start) - lines.characters_before(text, line_start) + 1;
+        Some(Position { line, column })
     }
 }
 
@@ -166,6 +209,20 @@ mod tests {
         assert_eq!(at(0), Some(Position { line: 1, column: 1 }));
         assert_eq!(at(9), Some(Position { line: 2, column: 5 }));
         assert_eq!(map.snippet(Span::new(file, 0, 3)), "one");
+    }
+
+    #[test]
+    fn positions_in_long_lines_are_those_of_a_count() {
+        let text = "aö€\n".to_owned() + &"xö€𝄞".repeat(300) + "\n" + &"ö".repeat(STRIDE);
+        let mut map = SourceMap::new();
+        let file = map.add("a", text.as_str());
+        for at in (0..=text.len()).filter(|&at| text.is_char_boundary(at)) {
+            let before = &text[..at];
+            let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+            let column = before[line_start..].chars().count() + 1;
+            let expected = Position { line: before.matches('\n').count() + 1, column };
+            assert_eq!(map.position(Span::new(file, at, at)), Some(expected), "{at}");
+        }
     }
 
     #[test]
