@@ -7,7 +7,7 @@ use halite_ir::{
     Values, Vjp, VjpCx,
 };
 use halite_support::{Diagnostic, Name, Result, codes};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 /// Reverse-mode differentiation of the entry's objective by every weight.
@@ -48,6 +48,7 @@ impl Pass for AutoDiff {
             let message = format!("`@{}` has no result with the role `loss` to differentiate", entry.name);
             return Err(Diagnostic::error(codes::PIPELINE, message).help("mark the objective with `{loss}`"));
         };
+        check_depth(module, &entry)?;
         let mut rewriter = Rewriter::new(module, cx.registry, &entry);
         copy_primal(&mut rewriter, &entry)?;
         let objective = rewriter.value(entry.results[loss].value)?;
@@ -79,6 +80,31 @@ impl Pass for AutoDiff {
     }
 }
 
+/// How deep calls may nest: the derivative of a call is made while that of its caller is.
+const MAX_DEPTH: usize = 64;
+
+/// The most instructions of a module with its derivatives. A function has as many of these as there are sets of parameters
+/// that somebody wants the gradient by.
+const MAX_INSTS: usize = 1 << 20;
+
+/// # Errors
+/// When calls nest deeper than [`MAX_DEPTH`].
+fn check_depth(module: &Module, entry: &Function) -> Result<()> {
+    let mut depths: Vec<usize> = Vec::with_capacity(module.functions.len() + 1);
+    for function in module.functions.iter().chain([entry]) {
+        let callees = function.insts.iter().filter_map(|inst| inst.op.callee());
+        depths.push(callees.map(|callee| depths[callee.index()] + 1).max().unwrap_or(0));
+    }
+    match depths.last() {
+        Some(&depth) if depth > MAX_DEPTH => {
+            let message =
+                format!("calls of `@{}` nest {depth} deep, at most {MAX_DEPTH} are differentiated", entry.name);
+            Err(Diagnostic::error(codes::LIMIT, message).help("run `inline` before `auto-diff`"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The weights among the parameters of the function being built.
 fn weights(b: &Builder<'_>) -> Vec<(Name, Value)> {
     let weight = |param: &&halite_ir::Param| matches!(param.role, ParamRole::Weight(_));
@@ -87,8 +113,8 @@ fn weights(b: &Builder<'_>) -> Vec<(Name, Value)> {
 
 /// A gradient is named after its weight, so that no other result may be.
 fn check_names(entry: &Function, weights: &[(Name, Value)]) -> Result<()> {
-    let is_taken = |name: &Name| entry.results.iter().any(|result| result.name == *name);
-    let Some((name, _)) = weights.iter().find(|(name, _)| is_taken(name)) else { return Ok(()) };
+    let taken: FxHashSet<&Name> = entry.results.iter().map(|result| &result.name).collect();
+    let Some((name, _)) = weights.iter().find(|(name, _)| taken.contains(name)) else { return Ok(()) };
     let message = format!("the gradient of weight `{name}` needs its name, which a result of `@{}` has", entry.name);
     Err(Diagnostic::error(codes::DUPLICATE, message).help("rename the result, or the weight"))
 }
@@ -138,7 +164,25 @@ fn result_types(function: &Function, inst: &Inst) -> Vec<TensorType> {
 
 /// Derivative functions already made.
 #[derive(Default)]
-struct Memo(FxHashMap<Derivative, FuncId>);
+struct Memo {
+    known: FxHashMap<Derivative, FuncId>,
+    /// The names of the functions of the module, once they are needed.
+    names: FxHashSet<Name>,
+    /// Instructions of the functions that derivatives were made of.
+    insts: usize,
+}
+
+impl Memo {
+    /// A name for a derivative.
+    fn name(&mut self, module: &Module, callee: &str) -> Name {
+        if self.names.is_empty() {
+            self.names.extend(module.functions.iter().map(|function| function.name.clone()));
+        }
+        let name = Name::unused(&format!("{callee}.vjp"), |name| self.names.contains(name));
+        self.names.insert(name.clone());
+        name
+    }
+}
 
 /// Which derivative of which function: of the results with a cotangent, by the wanted parameters.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -261,11 +305,11 @@ fn call_vjp(
 ) -> Result<Vjp> {
     let present = cts.iter().map(Option::is_some).collect();
     let key = Derivative { callee: call.callee, present, wanted: wanted.into() };
-    let derivative = match memo.0.get(&key) {
+    let derivative = match memo.known.get(&key) {
         Some(&known) => known,
         None => {
             let made = derivative_function(b, &key, memo)?;
-            memo.0.insert(key, made);
+            memo.known.insert(key, made);
             made
         }
     };
@@ -277,7 +321,13 @@ fn call_vjp(
 /// Makes `@f.vjp(args, cotangents) -> cotangents of the wanted args`.
 fn derivative_function(b: &mut Builder<'_>, key: &Derivative, memo: &mut Memo) -> Result<FuncId> {
     let callee = b.module().function(key.callee).clone();
-    let name = b.module().unused_name(&format!("{}.vjp", callee.name));
+    memo.insts += callee.insts.len();
+    if memo.insts > MAX_INSTS {
+        let message =
+            format!("the derivatives of `@{}` and others take more than {MAX_INSTS} instructions", callee.name);
+        return Err(Diagnostic::error(codes::LIMIT, message).help("run `inline` before `auto-diff`"));
+    }
+    let name = memo.name(b.module(), &callee.name);
     let mut b = b.nested(name);
     let mut args = Vec::with_capacity(callee.params.len());
     for param in &callee.params {

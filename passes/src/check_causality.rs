@@ -8,8 +8,8 @@ use halite_support::Result;
 /// Proves that outputs at each position depend only on tokens up to that position, see [`causality`](causality()). The
 /// module stays as it is.
 ///
-/// A leak is an error. Before `legal` it is one of the model; in `legal` it is the fault of a pass, unless the findings of
-/// the run hold an earlier verdict that was not a proof. The verdict goes to the findings of the run.
+/// A leak is an error of the model. In `legal` it is the fault of a pass where the findings of the run hold an earlier proof.
+/// The verdict goes to the findings of the run.
 #[derive(Debug)]
 pub(crate) struct CheckCausality;
 
@@ -28,7 +28,7 @@ impl Pass for CheckCausality {
         }
         match (&verdict, verdict.diagnostic()) {
             (Verdict::Leaks(_), Some(leak)) => {
-                let is_ours = module.phase == Phase::Legal && matches!(earlier, None | Some(Verdict::Proven(_)));
+                let is_ours = module.phase == Phase::Legal && matches!(earlier, Some(Verdict::Proven(_)));
                 Err(if is_ours {
                     leak.into_bug("`check-causality`: a pass before it lets the future in")
                 } else {
@@ -37,5 +37,34 @@ impl Pass for CheckCausality {
             }
             _ => Ok(Changed::No),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::findings::Findings;
+    use halite_ir::Registry;
+    use halite_support::{FileId, Severity};
+
+    fn run(phase: &str, op: &str, findings: &Findings) -> Result<Changed> {
+        let text = format!(
+            "halite.ir 1\nmodule @m {{phase = {phase}}}\nfunc @main(%tokens: s32[2,5] {{batch}}) -> \
+             (logits: s32[2,5] {{probe}}) {{\n  %0 = {op} : s32[2,5]\n  return %0\n}}\n"
+        );
+        let registry = Registry::builtin();
+        let mut module = halite_ir::text::parse(&text, FileId::of("m", &text), &registry).unwrap();
+        CheckCausality.run(&mut module, &PassCx { findings: Some(findings), ..PassCx::new(&registry) })
+    }
+
+    #[test]
+    fn a_leak_is_the_fault_of_a_pass_only_after_a_proof() {
+        let (causal, leaking) = ("negate %tokens", "reverse %tokens {dims = [1]}");
+        let severity = |phase, findings: &Findings| run(phase, leaking, findings).unwrap_err().severity();
+        assert_eq!(severity("built", &Findings::default()), Severity::Error);
+        assert_eq!(severity("legal", &Findings::default()), Severity::Error);
+        let findings = Findings::default();
+        run("built", causal, &findings).unwrap();
+        assert_eq!(severity("legal", &findings), Severity::Bug);
     }
 }

@@ -9,7 +9,7 @@ mod moments;
 mod propagate;
 
 use crate::pattern::family;
-use branches::{Branch, Projection, Stream};
+use branches::{Branch, Projection, Stream, Streams};
 use halite_ir::{Function, InferCx, Init, Module, Registry, Value};
 use halite_support::{Diagnostic, Diagnostics, Name, Result, Span, codes};
 use indexmap::IndexMap;
@@ -62,10 +62,11 @@ pub fn check_init(module: &Module, registry: &Registry) -> Result<InitReport> {
     let Some(entry) = module.entry() else { return Ok(InitReport::default()) };
     let infer = InferCx { functions: &module.functions, registry };
     let moments = propagate::moments(infer, entry)?;
-    let streams = branches::streams(entry, &moments);
+    let Streams { list: streams, given_up, .. } = Streams::of(entry, &moments);
     let lint = Lint { module, entry, moments: &moments };
     let reports: Vec<_> = streams.iter().map(|stream| lint.report(stream)).collect();
-    let findings = streams.iter().zip(&reports).flat_map(|(stream, report)| lint.findings(stream, report)).collect();
+    let found = streams.iter().zip(&reports).flat_map(|(stream, report)| lint.findings(stream, report));
+    let findings = found.chain(given_up.map(|sum| lint.given_up(sum))).collect();
     Ok(InitReport { streams: reports, findings })
 }
 
@@ -93,6 +94,14 @@ impl Lint<'_> {
             sum: branch.sum,
         };
         ResidualStream { start: self.std(stream.start), branches: stream.branches.iter().map(branch).collect() }
+    }
+
+    /// What is said where values depend on each other in so many ways that nobody could follow them all.
+    fn given_up(&self, sum: Value) -> Diagnostic {
+        let span = self.entry.def(sum).and_then(|inst| self.module.locs.span(inst.loc));
+        Diagnostic::warning(codes::RESIDUAL_INIT, "the residual streams are not looked at from here on")
+            .or_at(span, "too many sums of sums lead here")
+            .help("nothing is wrong with the model; `check.waive = [\"residual-init\"]` leaves this check out")
     }
 
     /// One finding for each line of the model that adds branches which start too large.

@@ -3,7 +3,7 @@
 use crate::pass::{Changed, Kind, Pass, PassCx};
 use crate::pipeline::{Pipeline, Stage};
 use crate::watch::Watch;
-use halite_ir::{Module, fingerprint, verify};
+use halite_ir::{Module, Phase, PhaseRule, VerifyErrors, broken_rules, fingerprint, verify};
 use halite_support::{Diagnostic, Name, Result};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -81,6 +81,8 @@ pub struct Runner<'a> {
     dump: Option<&'a mut dyn Dump>,
     reports: Vec<PassReport>,
     optimizations: usize,
+    /// The rules of later phases that the module broke when it came in.
+    given: Vec<PhaseRule>,
 }
 
 impl std::fmt::Debug for Runner<'_> {
@@ -92,7 +94,7 @@ impl std::fmt::Debug for Runner<'_> {
 impl<'a> Runner<'a> {
     /// A runner without dumps.
     pub fn new(options: RunnerOptions) -> Self {
-        Self { options, dump: None, reports: Vec::new(), optimizations: 0 }
+        Self { options, dump: None, reports: Vec::new(), optimizations: 0, given: Vec::new() }
     }
 
     /// Counts on from what another runner did with the same module.
@@ -113,13 +115,19 @@ impl<'a> Runner<'a> {
         &self.reports
     }
 
-    /// Runs a pipeline.
+    /// Runs a pipeline on a verified module.
+    ///
+    /// A module that comes from outside keeps the rules of its own phase; those of a later one that it breaks from the start
+    /// are not the fault of the pass that leads there.
     ///
     /// # Errors
-    /// What a pass says of the input, a bug diagnostic that names the pass after which the module is broken, or that the
-    /// work was cancelled.
+    /// What a pass says of the input, what keeps the input from a later phase, a bug diagnostic that names the pass after
+    /// which the module is broken, or that the work was cancelled.
     pub fn run(&mut self, pipeline: &Pipeline, module: &mut Module, cx: &PassCx<'_>) -> Result<()> {
         pipeline.check_phases(module.phase)?;
+        if self.reports.is_empty() {
+            self.given = broken_rules(module, Phase::Legal);
+        }
         for stage in &pipeline.stages {
             match stage {
                 Stage::Once(pass) => {
@@ -174,7 +182,7 @@ impl<'a> Runner<'a> {
         }
         let start = Instant::now();
         if info.gives.is_some() || (self.options.verify_each && changed == Changed::Yes) {
-            verify(module, cx.registry).map_err(|errors| errors.into_bug(format!("after pass `{}`", info.name)))?;
+            verify(module, cx.registry).map_err(|errors| self.blame(errors, &info.name, module.phase))?;
         }
         let insts = module.num_insts();
         let optimization = info.kind == Kind::Optimization;
@@ -190,6 +198,17 @@ impl<'a> Runner<'a> {
             self.options.watch.finished(&module.name, report);
         }
         Ok(changed)
+    }
+
+    /// Who broke a module that `pass` left: the pass, or whoever made the module.
+    fn blame(&self, errors: VerifyErrors, pass: &str, phase: Phase) -> Diagnostic {
+        if errors.are_only(&self.given) {
+            errors.into_input(format!(
+                "`{pass}` leads to phase `{phase}`, where this is a rule; the module broke it before the first pass"
+            ))
+        } else {
+            errors.into_bug(format!("after pass `{pass}`"))
+        }
     }
 
     fn show(&mut self, index: usize, pass: &str, moment: Moment, module: &Module) {

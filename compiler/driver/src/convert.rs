@@ -199,7 +199,11 @@ fn check(manifest: &Manifest, form: Form, tensors: &Tensors) -> Result<(), Diagn
         }
     }
     for name in tensors.keys().filter(|name| !wanted.contains_key(*name)) {
-        mistakes.push(error(format!("the bundle has no tensor `{name}`")).help(unwanted(name, &missing)));
+        mistakes.push(error(format!("the bundle has no tensor `{name}`")).help(unwanted(
+            name,
+            &missing,
+            mistakes.len(),
+        )));
     }
     if tensors.is_empty() {
         mistakes.push(error("there are no tensors to convert".to_owned()).help("give the weights of the bundle"));

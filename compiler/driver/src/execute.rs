@@ -9,6 +9,7 @@ use halite_spec::{ModuleEntry, Port};
 use halite_support::nearest::nearest;
 use halite_support::{Code, Diagnostic, Diagnostics, Result, codes};
 use halite_tensor::HostTensor;
+use indexmap::IndexSet;
 use std::borrow::Cow;
 
 /// The platform that Neuron's PJRT plugin is taken to report, in whatever case. Inferred: it is the name under which JAX knows
@@ -205,7 +206,7 @@ pub(crate) fn check_tensors(
     who: &str,
 ) -> std::result::Result<(), Diagnostics> {
     let code: Code = codes::TENSORS;
-    let names: Vec<&str> = expected.iter().map(Expected::name).collect();
+    let names: IndexSet<&str> = expected.iter().map(Expected::name).collect();
     let mut mistakes = Vec::new();
     for expected in expected {
         let (name, needed) = (expected.name(), expected.describe());
@@ -223,26 +224,29 @@ pub(crate) fn check_tensors(
         }
     }
     let missing: Vec<&str> = names.iter().copied().filter(|name| !tensors.contains_key(*name)).collect();
-    for name in tensors.keys().filter(|name| !names.contains(&name.as_str())) {
+    for name in tensors.keys().filter(|name| !names.contains(name.as_str())) {
         let error = Diagnostic::error(code, format!("{who} takes no tensor `{name}`"));
-        mistakes.push(error.help(unwanted(name, &missing)));
+        mistakes.push(error.help(unwanted(name, &missing, mistakes.len())));
     }
     if mistakes.is_empty() { Ok(()) } else { Err(shorten(mistakes)) }
 }
 
 /// What to do about a tensor that is not wanted, where these are missing.
-pub(crate) fn unwanted(name: &str, missing: &[&str]) -> String {
-    match nearest(name, missing.iter().copied()) {
+pub(crate) fn unwanted(name: &str, missing: &[&str], before: usize) -> String {
+    match nearest(name, missing.iter().copied().filter(|_| before < SHOWN)) {
         Some(candidate) => format!("did you mean `{candidate}`?"),
         None if missing.len() > 1 => "give the tensors of this model: these look like those of another".to_owned(),
         None => "remove it".to_owned(),
     }
 }
 
-/// The first ten, with the number of the others.
+/// How many mistakes are shown.
+const SHOWN: usize = 10;
+
+/// The first ones, with the number of the others.
 pub(crate) fn shorten(mut mistakes: Diagnostics) -> Diagnostics {
-    let others = mistakes.len().saturating_sub(10);
-    mistakes.truncate(10);
+    let others = mistakes.len().saturating_sub(SHOWN);
+    mistakes.truncate(SHOWN);
     if others > 0 {
         let rest = mistakes.pop().map(|last| last.note(format!("{others} more tensors do not fit")));
         mistakes.extend(rest);
@@ -278,8 +282,8 @@ mod tests {
     #[test]
     fn tensors_of_another_model_are_not_to_be_removed() {
         let help = "give the tensors of this model: these look like those of another";
-        assert_eq!(unwanted("h.0.attn.weight", &["embed", "w"]), help);
-        assert_eq!(unwanted("h.0.attn.weight", &["w"]), "remove it");
-        assert_eq!(unwanted("embd", &["embed", "w"]), "did you mean `embed`?");
+        assert_eq!(unwanted("h.0.attn.weight", &["embed", "w"], 0), help);
+        assert_eq!(unwanted("h.0.attn.weight", &["w"], 0), "remove it");
+        assert_eq!(unwanted("embd", &["embed", "w"], 0), "did you mean `embed`?");
     }
 }

@@ -22,7 +22,7 @@ pub(crate) fn matmul_flops(functions: &[Function]) -> u64 {
             }
             op => op.callee().map_or(0, |callee| flops[callee.index()]),
         };
-        flops.push(function.insts.iter().enumerate().map(of).sum());
+        flops.push(function.insts.iter().enumerate().map(of).fold(0, u64::saturating_add));
     }
     flops.last().copied().unwrap_or_default()
 }

@@ -6,7 +6,7 @@ use crate::source::known;
 use halite_ir::{Module, VerifyErrors, text, verify};
 use halite_passes::{Findings, PassCx, PassReport, Remark, Runner, RunnerOptions};
 use halite_spec::Recipe;
-use halite_support::{Diagnostic, Diagnostics, FileId, Span};
+use halite_support::{Diagnostic, Diagnostics, FileId, Span, codes};
 use indexmap::IndexMap;
 
 /// How to run passes.
@@ -66,7 +66,11 @@ impl Session {
         let recipe = options.recipe.as_ref();
         let cx = PassCx { registry: &self.registry, recipe, findings: Some(&findings) };
         let mut runner = Runner::new(options.runner.clone()).with_dump(&mut dumper);
-        runner.run(&pipeline, &mut module, &cx)?;
+        let in_module = |error: Diagnostic| match error.code() {
+            codes::PHASE => error.or_at(Some(Span::new(file, 0, 0)), "in this module"),
+            _ => error,
+        };
+        runner.run(&pipeline, &mut module, &cx).map_err(in_module)?;
         let reports = runner.reports().to_vec();
         let remarks = findings.remarks();
         let warnings = findings.into_audit().diagnostics();

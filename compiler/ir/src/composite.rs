@@ -3,6 +3,7 @@
 use crate::attr::AttrVisitor;
 use crate::attr::{Attr, Real};
 use crate::build::{Builder, Values};
+use crate::cost::body_flops;
 use crate::dims::FactorMap;
 use crate::interpret::{EvalCx, Interpreter};
 use crate::lower::LowerCx;
@@ -401,7 +402,7 @@ impl OpDef for Composite {
     }
 
     fn cost(&self, cx: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {
-        let flops = self.decompose(cx.registry, args).map_or(0, |function| function_flops(cx, &function));
+        let flops = self.decompose(cx.registry, args).map_or(0, |body| body_flops(cx, &body));
         Cost::new(flops, args, results)
     }
 
@@ -433,14 +434,4 @@ fn cast_result(name: &str, ty: &TensorType, dtype: DType) -> Result<TensorType> 
     }
     let message = format!("a result of `{name}` is `{ty}`, which cannot be given as `{dtype}`");
     Err(Diagnostic::error(codes::TYPE_MISMATCH, message))
-}
-
-/// The floating-point operations of a function's instructions.
-pub(crate) fn function_flops(cx: &InferCx<'_>, function: &Function) -> u64 {
-    let flops = |inst: &crate::syntax::Inst| {
-        let args: Vec<_> = inst.args.iter().map(|&arg| function.ty(arg)).collect();
-        let results: Vec<_> = inst.results.iter().map(|&result| function.ty(result).clone()).collect();
-        inst.op.def().cost(cx, &args, &results).flops
-    };
-    function.insts.iter().map(flops).sum()
 }

@@ -48,13 +48,16 @@ struct Link {
 #[derive(Clone, Debug)]
 pub struct LocTable {
     links: Vec<Link>,
+    /// For each link, the first scope or derivation of its chain: sites of calls nest deep and name nothing.
+    named: Vec<LocId>,
     index: FxHashMap<Link, LocId>,
 }
 
 impl Default for LocTable {
     fn default() -> Self {
         let root = LocId::new(0);
-        Self { links: vec![Link { kind: LocKind::Unknown, parent: root }], index: FxHashMap::default() }
+        let links = vec![Link { kind: LocKind::Unknown, parent: root }];
+        Self { links, named: vec![root], index: FxHashMap::default() }
     }
 }
 
@@ -71,6 +74,8 @@ impl LocTable {
             return known;
         }
         let id = LocId::new(self.links.len());
+        let is_named = matches!(link.kind, LocKind::Scope(_) | LocKind::Derived(_));
+        self.named.push(if is_named { id } else { self.named[parent.index()] });
         self.links.push(link.clone());
         self.index.insert(link, id);
         id
@@ -110,6 +115,20 @@ impl LocTable {
         })
     }
 
+    /// The scopes and derivations among the links of a chain.
+    pub fn named(&self, loc: LocId) -> impl Iterator<Item = &LocKind> {
+        let mut next = loc;
+        std::iter::from_fn(move || {
+            let named = self.named[next.index()];
+            if named == Self::unknown() {
+                return None;
+            }
+            let link = &self.links[named.index()];
+            next = link.parent;
+            Some(&link.kind)
+        })
+    }
+
     /// The innermost source position.
     pub fn span(&self, loc: LocId) -> Option<Span> {
         self.chain(loc).find_map(|kind| if let LocKind::Source(span) = kind { Some(*span) } else { None })
@@ -118,7 +137,7 @@ impl LocTable {
     /// The scopes from the outside in, joined by dots: `model.layers.3.mlp`.
     pub fn scope(&self, loc: LocId) -> String {
         let mut scopes: Vec<&str> = self
-            .chain(loc)
+            .named(loc)
             .filter_map(|kind| if let LocKind::Scope(name) = kind { Some(&**name) } else { None })
             .collect();
         scopes.reverse();
@@ -128,7 +147,7 @@ impl LocTable {
     /// The scopes from the outside in, joined by dots, inside the derivations: `vjp(model.layers.3.mlp)`.
     pub fn path(&self, loc: LocId) -> String {
         let (mut scopes, mut derivations) = (Vec::new(), Vec::new());
-        for kind in self.chain(loc) {
+        for kind in self.named(loc) {
             match kind {
                 LocKind::Scope(name) => scopes.push(&**name),
                 LocKind::Derived(derivation) => derivations.push(derivation),

@@ -165,9 +165,10 @@ impl Vjp {
 pub use crate::policy::Policy;
 
 /// What forbids removing, merging or moving an instruction, from weak to strong.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum Effect {
     /// Nothing.
+    #[default]
     Pure,
     /// It draws random bits: equal instructions with equal state are equal, but it is never folded to a constant.
     Random,

@@ -1,6 +1,7 @@
 //! The data of the IR: modules, functions, instructions. No logic beyond look-ups.
 
 use crate::loc::{LocId, LocTable};
+use crate::op::Effect;
 use crate::ops::Op;
 use crate::ty::TensorType;
 use halite_support::{Name, entity};
@@ -120,6 +121,8 @@ pub struct Function {
     pub results: Vec<FuncResult>,
     /// Its values, in the order of their definitions.
     pub values: Vec<ValueData>,
+    /// The strongest effect of its instructions, which a call of it has: kept, so that nobody follows calls to find it.
+    pub(crate) effect: Effect,
 }
 
 impl Function {

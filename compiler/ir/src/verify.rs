@@ -10,10 +10,11 @@ mod phase;
 mod report;
 mod structure;
 
+pub use phase::PhaseRule;
 pub use report::VerifyErrors;
 
 use crate::registry::Registry;
-use crate::syntax::{FuncId, Module};
+use crate::syntax::{FuncId, Module, Phase};
 use halite_support::Diagnostic;
 use report::{Located, Place};
 
@@ -22,37 +23,58 @@ use report::{Located, Place};
 /// # Errors
 /// Every broken rule, with the function it is in.
 pub fn verify(module: &Module, registry: &Registry) -> Result<(), VerifyErrors> {
-    let mut errors = Errors { module, list: Vec::new() };
+    let mut errors = Errors::new(module);
     structure::check(module, registry, &mut errors);
     // The rules of phases follow handles, which are only safe in a well-formed module.
     if errors.list.is_empty() {
-        phase::check(module, &mut errors);
+        phase::check(module, module.phase, &mut errors);
     }
     if errors.list.is_empty() { Ok(()) } else { Err(VerifyErrors::new(module, errors.list)) }
+}
+
+/// The rules of a phase that a verified module breaks, whatever phase it is in: what no pass is to blame for that only moves
+/// the module to that phase. Each is named once.
+pub fn broken_rules(module: &Module, phase: Phase) -> Vec<PhaseRule> {
+    let mut errors = Errors::new(module);
+    phase::check(module, phase, &mut errors);
+    let mut rules: Vec<PhaseRule> = errors.list.iter().filter_map(|error| error.rule).collect();
+    rules.sort_unstable();
+    rules.dedup();
+    rules
 }
 
 /// The errors found so far.
 struct Errors<'a> {
     module: &'a Module,
     list: Vec<Located>,
+    /// The rule that is looked at, where it is one of a phase.
+    rule: Option<PhaseRule>,
 }
 
-impl Errors<'_> {
+impl<'a> Errors<'a> {
+    fn new(module: &'a Module) -> Self {
+        Self { module, list: Vec::new(), rule: None }
+    }
+
+    fn push(&mut self, place: Place, diagnostic: Diagnostic) {
+        self.list.push(Located { place, rule: self.rule, diagnostic });
+    }
+
     fn at_module(&mut self, diagnostic: Diagnostic) {
-        self.list.push(Located { place: Place::Module, diagnostic });
+        self.push(Place::Module, diagnostic);
     }
 
     fn at_signature(&mut self, function: FuncId, diagnostic: Diagnostic) {
-        self.list.push(Located { place: Place::Signature(function), diagnostic });
+        self.push(Place::Signature(function), diagnostic);
     }
 
     fn at_return(&mut self, function: FuncId, diagnostic: Diagnostic) {
-        self.list.push(Located { place: Place::Return(function), diagnostic });
+        self.push(Place::Return(function), diagnostic);
     }
 
     fn at_inst(&mut self, function: FuncId, inst: usize, diagnostic: Diagnostic) {
         let loc = self.module.function(function).insts[inst].loc;
         let span = if self.module.locs.contains(loc) { self.module.locs.span(loc) } else { None };
-        self.list.push(Located { place: Place::Inst(function, inst), diagnostic: diagnostic.or_at(span, "") });
+        self.push(Place::Inst(function, inst), diagnostic.or_at(span, ""));
     }
 }

@@ -1,6 +1,7 @@
 //! The syntax tree of a model. Data only.
 
 use halite_support::{Name, Span};
+use indexmap::IndexMap;
 
 /// A name with its place.
 #[derive(Clone, Debug)]
@@ -44,10 +45,19 @@ pub(crate) struct Require {
 pub(crate) struct Function {
     pub(crate) name: Ident,
     pub(crate) arguments: Vec<Argument>,
+    /// The positions of the arguments by name, of equal names the first.
+    pub(crate) positions: IndexMap<Name, usize>,
     pub(crate) body: Vec<Statement>,
     pub(crate) results: Vec<Expr>,
     /// Of the `return`.
     pub(crate) returns: Span,
+}
+
+impl Function {
+    /// The position of the argument of this name.
+    pub(crate) fn position(&self, name: &str) -> Option<usize> {
+        self.positions.get(name).copied()
+    }
 }
 
 /// `name: type = default`; in `main`, `name: type = causal`.

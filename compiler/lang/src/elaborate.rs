@@ -7,7 +7,7 @@ mod function;
 mod site;
 
 use crate::ast::{Call, Expr};
-use crate::ops::{MAX_DEPTH, Names, Ops, Place, Value, too_long};
+use crate::ops::{MAX_DEPTH, MAX_EVALUATIONS, Names, Ops, Place, Value, too_long};
 use crate::options::{ConfigValue, Options};
 use crate::parse::parse;
 use crate::resolve::{Program, resolve};
@@ -80,6 +80,8 @@ struct Elaborator<'r, 'm> {
     weights: IndexMap<Name, Weight>,
     outputs: IndexMap<Name, Eval<Tensor>>,
     depth: usize,
+    /// Expressions evaluated so far.
+    evaluations: usize,
     /// A limit on depth or statements was reached and reported; what follows would only reach it again.
     limit_reached: bool,
     errors: Diagnostics,
@@ -115,6 +117,7 @@ impl<'r, 'm> Elaborator<'r, 'm> {
             weights: IndexMap::new(),
             outputs: IndexMap::new(),
             depth: 0,
+            evaluations: 0,
             limit_reached: false,
             errors,
             seen,
@@ -164,11 +167,13 @@ impl<'r, 'm> Elaborator<'r, 'm> {
     /// Runs `body` one level deeper.
     fn nested<T>(&mut self, span: Span, body: impl FnOnce(&mut Self) -> Eval<T>) -> Eval<T> {
         if self.depth >= MAX_DEPTH {
-            let message = format!("calls and expressions nest more than {MAX_DEPTH} deep");
-            if !std::mem::replace(&mut self.limit_reached, true) {
-                self.report(too_long(message, Place::whole(&span)));
-            }
-            return Err(Reported);
+            return Err(self.limit(format!("calls and expressions nest more than {MAX_DEPTH} deep"), span));
+        }
+        self.evaluations += 1;
+        if self.is_exhausted() {
+            let message =
+                format!("the model evaluates more than {MAX_EVALUATIONS} expressions once its loops are unrolled");
+            return Err(self.limit(message, span));
         }
         self.depth += 1;
         let result = body(self);
@@ -176,8 +181,23 @@ impl<'r, 'm> Elaborator<'r, 'm> {
         result
     }
 
+    /// Reports the first limit that is reached.
+    fn limit(&mut self, message: String, span: Span) -> Reported {
+        if std::mem::replace(&mut self.limit_reached, true) {
+            return Reported;
+        }
+        self.report(too_long(message, Place::whole(&span)))
+    }
+
+    fn is_exhausted(&self) -> bool {
+        self.evaluations > MAX_EVALUATIONS
+    }
+
     /// Counts a statement.
     fn step(&mut self, span: Span) -> Eval<()> {
+        if self.is_exhausted() {
+            return Err(Reported);
+        }
         let counted = self.ops.step(Place::whole(&span));
         self.check(counted)
     }

@@ -20,7 +20,7 @@ pub(crate) use names::{Named, Names};
 pub(crate) use place::{Part, Place, Site};
 pub use slice::Subscript;
 pub(crate) use slice::{from_end, position};
-pub(crate) use value::Value;
+pub(crate) use value::{MAX_LIST_DEPTH, Value};
 
 use halite_ir::{Builder, Value as Tensor};
 use halite_support::{Diagnostic, Result, codes};
@@ -31,6 +31,12 @@ pub(crate) const MAX_DEPTH: usize = 160;
 
 /// How many statements a model may run after unrolling.
 const MAX_STATEMENTS: usize = 200_000;
+
+/// How many expressions a model may evaluate after unrolling.
+pub(crate) const MAX_EVALUATIONS: usize = 10 * MAX_STATEMENTS;
+
+/// How many dimensions a tensor may have; NumPy has the same limit.
+const MAX_RANK: usize = 64;
 
 /// How many elements a tensor may have.
 const MAX_ELEMENTS: usize = 1 << 44;
@@ -119,7 +125,7 @@ impl<'r> Ops<'r> {
     /// A list of whole numbers; one number stands for a list of one.
     pub(crate) fn ints_of(&self, value: &Value, place: Place<'_>) -> Result<Vec<i64>> {
         let items = match value {
-            Value::List(items) => items.as_slice(),
+            Value::List(list) => list.items.as_slice(),
             one => std::slice::from_ref(one),
         };
         let int = |(index, item): (usize, &Value)| match item {
@@ -131,7 +137,11 @@ impl<'r> Ops<'r> {
 
     /// A shape: sizes of at least 1 whose product is bounded.
     pub(crate) fn shape_of(&self, value: &Value, place: Place<'_>) -> Result<Shape> {
-        let sizes: Vec<i64> = self.ints_of(value, place)?;
+        self.shape_of_sizes(&self.ints_of(value, place)?, place)
+    }
+
+    /// The same of its sizes.
+    pub(crate) fn shape_of_sizes(&self, sizes: &[i64], place: Place<'_>) -> Result<Shape> {
         let dims: Option<Vec<usize>> =
             sizes.iter().map(|&size| usize::try_from(size).ok().filter(|&size| size > 0)).collect();
         let refuse = |code, message, help| {
@@ -139,6 +149,10 @@ impl<'r> Ops<'r> {
             Err(place.blame(&self.b, error).help(help))
         };
         match dims {
+            _ if sizes.len() > MAX_RANK => {
+                let message = format!("a tensor of {} dimensions, at most {MAX_RANK} are possible", sizes.len());
+                refuse(codes::LIMIT, message, "choose a shape of fewer sizes")
+            }
             Some(dims) if elements(&dims).is_some() => Ok(Shape::from(dims.as_slice())),
             Some(_) => {
                 let message = format!("a tensor of shape {sizes:?} is too large");

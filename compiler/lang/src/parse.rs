@@ -6,6 +6,7 @@ mod nesting;
 
 use crate::ast::{Argument, Assign, Binding, For, Function, Ident, Item, Model, Param, Require, Statement, Type};
 use halite_support::{FileId, Result, Span};
+use indexmap::IndexMap;
 use pest::Parser as _;
 use pest::iterators::{Pair as PestPair, Pairs};
 
@@ -133,9 +134,11 @@ impl Cx {
     fn function(self, pair: Pair<'_>) -> Result<Function> {
         let mut parts = Parts::of(pair);
         let name = self.ident(parts.next());
-        let mut arguments = Vec::new();
+        let (mut arguments, mut positions) = (Vec::new(), IndexMap::new());
         while let Some(argument) = parts.next_if(Rule::argument) {
-            arguments.push(self.argument(argument)?);
+            let argument = self.argument(argument)?;
+            positions.entry(argument.name.name.clone()).or_insert(arguments.len());
+            arguments.push(argument);
         }
         let mut body = Vec::new();
         for part in parts.rest() {
@@ -143,7 +146,7 @@ impl Cx {
                 let start = self.span(&part);
                 let results: Vec<_> = Parts::of(part).rest().map(|result| self.expr(result)).collect::<Result<_>>()?;
                 let returns = results.last().map_or(start, |last| Span { end: last.span.end, ..start });
-                return Ok(Function { name, arguments, body, results, returns });
+                return Ok(Function { name, arguments, positions, body, results, returns });
             }
             body.push(self.statement(part)?);
         }

@@ -101,7 +101,7 @@ codes! {
         => "choose numbers for which the result is exact";
     CONTRACT = "E0309": "A model does not keep the contract of `main`: typed batch arguments, results `(loss_sum, count)`."
         => "write `fn main(tokens: s32[batch, seq + 1])` that returns `loss, count`";
-    LIMIT = "E0310": "A model nests too deeply, unrolls too far or makes a tensor too large."
+    LIMIT = "E0310": "A model or a module nests too deeply, unrolls or inlines too far, or makes a tensor too large."
         => "make the model smaller, or split the expression into named parts";
 
     INPUT = "E0401": "The input of a command is neither a preset, a recipe, a model file nor a bundle."

@@ -1,6 +1,7 @@
 //! What the compiler says to a person, as data.
 
 use crate::{Code, FileId, Span};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// The result of anything that can fail because of its input.
@@ -68,8 +69,12 @@ impl From<Diagnostic> for Diagnostics {
 /// Puts diagnostics in the order of these texts and of places in them: those without a place first, those in other texts
 /// last, equals as they are.
 pub fn sort_by_place(diagnostics: &mut [Diagnostic], texts: &[FileId]) {
-    let rank = |span: Span| match texts.iter().position(|&text| text == span.file) {
-        Some(text) => (text, span.start, span.end),
+    let mut places = BTreeMap::new();
+    for (place, text) in texts.iter().enumerate() {
+        places.entry(text).or_insert(place);
+    }
+    let rank = |span: Span| match places.get(&span.file) {
+        Some(&text) => (text, span.start, span.end),
         None => (texts.len(), 0, 0),
     };
     diagnostics.sort_by_key(|diagnostic| diagnostic.primary().map(|label| rank(label.span)));

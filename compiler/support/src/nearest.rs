@@ -5,12 +5,23 @@ use std::cmp::Reverse;
 /// What an insertion, a removal or a replacement of a letter costs; a swap of neighbors costs half.
 const EDIT: usize = 2;
 
+/// Longer words are compared with none: comparing two takes as many steps as their lengths multiplied.
+const MAX_LETTERS: usize = 100;
+
 /// The candidate most like `word`, if about a third of its letters or less is wrong. Of equals, the one with the longer
 /// common beginning, then the first.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = EDIT * (word.chars().count() / 3).max(1);
+    let letters = word.chars().take(MAX_LETTERS + 1).count();
+    if letters > MAX_LETTERS {
+        return None;
+    }
+    let limit = EDIT * (letters / 3).max(1);
+    let may_be = |candidate: &&str| {
+        let own = candidate.chars().take(2 * MAX_LETTERS).count();
+        EDIT * own.abs_diff(letters) <= limit
+    };
     let common = |candidate: &str| word.chars().zip(candidate.chars()).take_while(|(a, b)| a == b).count();
-    let close = candidates.into_iter().filter_map(|candidate| {
+    let close = candidates.into_iter().filter(may_be).filter_map(|candidate| {
         let distance = distance(word, candidate);
         (distance <= limit).then_some(((distance, Reverse(common(candidate))), candidate))
     });
@@ -20,7 +31,11 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 /// The candidates, those most like `word` first, in which `*` stands for any text; equals in their own order.
 pub fn nearest_first<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let (stem, is_open) = (word.replace('*', ""), word.contains('*'));
+    let is_long = |word: &str| word.chars().nth(MAX_LETTERS).is_some();
     let far = |candidate: &&str| {
+        if is_long(&stem) || is_long(candidate) {
+            return usize::MAX;
+        }
         let distance = distance(&stem, candidate);
         let longer = candidate.chars().count().saturating_sub(stem.chars().count());
         if is_open { distance - EDIT * longer } else { distance }

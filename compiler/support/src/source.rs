@@ -173,6 +173,20 @@ mod tests {
     }
 
     #[test]
+    fn positions_in_long_lines_are_those_of_a_count() {
+        let text = "aö€\n".to_owned() + &"xö€𝄞".repeat(300) + "\n" + &"ö".repeat(1024);
+        let mut map = SourceMap::new();
+        let file = map.add("a", text.as_str());
+        for at in (0..=text.len()).filter(|&at| text.is_char_boundary(at)) {
+            let before = &text[..at];
+            let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+            let column = before[line_start..].chars().count() + 1;
+            let expected = Position { line: before.matches('\n').count() + 1, column };
+            assert_eq!(map.position(Span::new(file, at, at)), Some(expected), "{at}");
+        }
+    }
+
+    #[test]
     fn an_id_is_one_text_in_every_map() {
         let (mut map, mut other) = (SourceMap::new(), SourceMap::new());
         let ids = [("a", "1"), ("a", "2"), ("b", "1")].map(|(name, text)| map.add(name, text));

@@ -56,7 +56,7 @@ impl<'a> Scene<'a> {
 
     /// Whether an instruction was written by `append-optimizer`.
     pub(super) fn is_of_optimizer(&self, loc: LocId) -> bool {
-        matches!(self.module.locs.chain(loc).last(), Some(LocKind::Scope(name)) if &**name == "optimizer")
+        matches!(self.module.locs.named(loc).last(), Some(LocKind::Scope(name)) if &**name == "optimizer")
     }
 
     /// Whether an instruction rounds stochastically by a helper that `annotate-rounding` made.

@@ -2,7 +2,9 @@
 
 use super::moments::Moments;
 use halite_ir::{Def, Function, Init, Inst, Op, ParamRole, Value};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::{SmallVec, smallvec};
+use std::collections::BTreeMap;
 
 /// A weight that is multiplied by an activation.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -37,88 +39,154 @@ pub(super) struct Stream {
     pub(super) branches: Vec<Branch>,
 }
 
-impl Stream {
-    /// What branches may start from: the start and the sums.
-    fn members(&self) -> Vec<Value> {
-        std::iter::once(self.start).chain(self.branches.iter().map(|branch| branch.sum)).collect()
-    }
-}
+/// The most values that are looked at, as a multiple of those of the function. Layers read what is near, so that models look
+/// at each value a few times.
+const VISITS: usize = 64;
 
 /// The residual streams of a function, in order.
-pub(super) fn streams(function: &Function, moments: &[Option<Moments>]) -> Vec<Stream> {
-    let view = View { function, moments };
-    let mut streams: Vec<Stream> = Vec::new();
-    for inst in &function.insts {
-        let (Op::Add(_), &[a, b]) = (&inst.op, inst.args.as_slice()) else { continue };
-        for (x, added) in [(a, b), (b, a)] {
-            let base = view.through(x);
-            let known = streams.iter().position(|stream| stream.branches.last().is_some_and(|last| last.sum == base));
-            let members = known.map_or_else(|| vec![base], |known| streams[known].members());
-            let Some(branch) = view.branch(&members, inst.results[0], added) else { continue };
-            match known {
-                Some(known) => streams[known].branches.push(branch),
-                None => streams.push(Stream { start: base, branches: vec![branch] }),
+#[derive(Default)]
+pub(super) struct Streams {
+    pub(super) list: Vec<Stream>,
+    /// The stream that a sum belongs to.
+    of_sum: FxHashMap<Value, usize>,
+    /// Where the search was given up.
+    pub(super) given_up: Option<Value>,
+}
+
+impl Streams {
+    pub(super) fn of(function: &Function, moments: &[Option<Moments>]) -> Self {
+        let mut view = View::new(function, moments);
+        let mut streams = Self::default();
+        for inst in &function.insts {
+            let (Op::Add(_), &[a, b]) = (&inst.op, inst.args.as_slice()) else { continue };
+            let sum = inst.results[0];
+            for (x, added) in [(a, b), (b, a)] {
+                let base = view.base[x.index()];
+                let known = streams.ends_in(base);
+                let start = known.map_or(base, |known| streams.list[known].start);
+                let is_member = |value: Value| value == start || known.is_some() && streams.stream_of(value) == known;
+                let branch = view.branch(start, is_member, sum, added);
+                if view.visits_left == 0 {
+                    streams.given_up = Some(sum);
+                    return streams;
+                }
+                if let Some(branch) = branch {
+                    streams.add(known, start, branch);
+                    break;
+                }
             }
-            break;
         }
+        streams
     }
-    streams
+
+    fn stream_of(&self, sum: Value) -> Option<usize> {
+        self.of_sum.get(&sum).copied()
+    }
+
+    /// The stream that ends in a value so far.
+    fn ends_in(&self, value: Value) -> Option<usize> {
+        self.stream_of(value).filter(|&known| self.list[known].branches.last().is_some_and(|last| last.sum == value))
+    }
+
+    fn add(&mut self, known: Option<usize>, start: Value, branch: Branch) {
+        let at = known.unwrap_or(self.list.len());
+        if known.is_none() {
+            self.list.push(Stream { start, branches: Vec::new() });
+        }
+        self.of_sum.insert(branch.sum, at);
+        self.list[at].branches.push(branch);
+    }
 }
 
 struct View<'a> {
     function: &'a Function,
     moments: &'a [Option<Moments>],
+    /// Each value before conversions and changes of shape.
+    base: Vec<Value>,
+    /// For each value, whether projections are added up to it.
+    is_projected: Vec<bool>,
+    /// Values that may still be looked at.
+    visits_left: usize,
 }
 
-impl View<'_> {
-    fn def(&self, value: Value) -> Option<&Inst> {
+impl<'a> View<'a> {
+    fn new(function: &'a Function, moments: &'a [Option<Moments>]) -> Self {
+        let count = function.values.len();
+        let (base, is_projected) = ((0..count).map(Value::new).collect(), vec![false; count]);
+        let mut view = Self { function, moments, base, is_projected, visits_left: VISITS * (count + VISITS) };
+        for inst in &function.insts {
+            if let Op::Convert(_) | Op::Reshape(_) | Op::Transpose(_) = &inst.op {
+                view.base[inst.results[0].index()] = view.base[inst.args[0].index()];
+            }
+            let is_projected = match view.step(inst) {
+                Step::Projection(_) => true,
+                Step::Terms(terms) => terms.iter().any(|(term, _)| view.is_projected[term.index()]),
+            };
+            inst.results.iter().for_each(|result| view.is_projected[result.index()] = is_projected);
+        }
+        view
+    }
+
+    fn def(&self, value: Value) -> Option<&'a Inst> {
         self.function.def(value)
     }
 
-    /// A value before conversions and changes of shape.
-    fn through(&self, mut value: Value) -> Value {
-        while let Some(Inst { op: Op::Convert(_) | Op::Reshape(_) | Op::Transpose(_), args, .. }) = self.def(value) {
-            value = args[0];
-        }
-        value
-    }
-
-    /// What makes `sum` a residual one: `added` depends on a member of the stream, and ends in projections.
-    fn branch(&self, members: &[Value], sum: Value, added: Value) -> Option<Branch> {
-        if members.iter().any(|&member| self.def(member).is_none()) {
+    /// What makes `sum` a residual one: `added` depends on a member of the stream, and ends in projections. All members
+    /// depend on the first, `start`.
+    fn branch(&mut self, start: Value, is_member: impl Fn(Value) -> bool, sum: Value, added: Value) -> Option<Branch> {
+        if self.def(start).is_none() || !self.is_projected[added.index()] {
             return None;
         }
-        let mut last = Vec::new();
-        self.last_projections(added, 1.0, &mut last);
-        let (reaches, all) = if last.is_empty() { (false, Vec::new()) } else { self.cone(members, added) };
-        let is_last = |projection: &Projection| last.iter().any(|own| own.param == projection.param);
-        let inner = all.into_iter().filter(|projection| !is_last(projection)).collect();
-        reaches.then_some(Branch { sum, added, last, inner })
+        let (reaches, all) = self.cone(start, is_member, added);
+        if !reaches {
+            return None;
+        }
+        let last = self.last_projections(added);
+        let params: FxHashSet<usize> = last.iter().map(|projection| projection.param).collect();
+        let inner = all.into_iter().filter(|projection| !params.contains(&projection.param)).collect();
+        Some(Branch { sum, added, last, inner })
     }
 
-    /// The projections whose results are added up to a value, scaled by constants at most.
-    fn last_projections(&self, value: Value, factor: f64, found: &mut Vec<Projection>) {
-        let value = self.through(value);
-        let Some(inst) = self.def(value) else { return };
-        if let Some(projection) = self.projection(inst) {
-            found.push(Projection { factor, ..projection });
-            return;
-        }
-        match (&inst.op, inst.args.as_slice()) {
-            (Op::Add(_), &[a, b]) => {
-                self.last_projections(a, factor, found);
-                self.last_projections(b, factor, found);
-            }
-            (Op::Multiply(_), &[a, b]) => {
-                for (scale, rest) in [(a, b), (b, a)] {
-                    if let Some(Moments { mean, var: 0.0 }) = self.moments[scale.index()] {
-                        self.last_projections(rest, factor * mean.abs(), found);
-                        return;
+    /// The projections whose results are added up to a value, scaled by constants at most: each once, with the largest
+    /// factor that it has on a way to the value. Later values go first, so that all ways to one are known when it is left.
+    fn last_projections(&mut self, value: Value) -> Vec<Projection> {
+        let (mut open, mut found) = (BTreeMap::from([(value, 1.0)]), Vec::new());
+        while let Some((value, factor)) = open.pop_last()
+            && self.visits_left > 0
+        {
+            self.visits_left -= 1;
+            let Some(inst) = self.def(value) else { continue };
+            match self.step(inst) {
+                Step::Projection(projection) => found.push(Projection { factor, ..projection }),
+                Step::Terms(terms) => {
+                    for (term, own) in terms.into_iter().filter(|(term, _)| self.is_projected[term.index()]) {
+                        let largest = open.entry(term).or_insert(0.0);
+                        *largest = f64::max(*largest, factor * own);
                     }
                 }
             }
-            _ => {}
         }
+        found.reverse();
+        found
+    }
+
+    /// One step from the result of an instruction towards the projections in it.
+    fn step(&self, inst: &Inst) -> Step {
+        if let Some(projection) = self.projection(inst) {
+            return Step::Projection(projection);
+        }
+        Step::Terms(match (&inst.op, inst.args.as_slice()) {
+            (Op::Convert(_) | Op::Reshape(_) | Op::Transpose(_), &[x]) => smallvec![(x, 1.0)],
+            (Op::Add(_), &[a, b]) => smallvec![(a, 1.0), (b, 1.0)],
+            (Op::Multiply(_), &[a, b]) => {
+                let scaled = [(a, b), (b, a)].into_iter().find_map(|(scale, rest)| match self.moments[scale.index()] {
+                    Some(Moments { mean, var: 0.0 }) => Some((rest, mean.abs())),
+                    _ => None,
+                });
+                scaled.into_iter().collect()
+            }
+            _ => SmallVec::new(),
+        })
     }
 
     /// The weight that an instruction multiplies an activation by.
@@ -139,7 +207,8 @@ impl View<'_> {
     }
 
     fn weight(&self, value: Value) -> Option<(usize, Init)> {
-        let Def::Param(param) = self.function.values[self.through(value).index()].def else { return None };
+        let base = self.base[value.index()];
+        let Def::Param(param) = self.function.values[base.index()].def else { return None };
         let param = param as usize;
         match &self.function.params[param].role {
             ParamRole::Weight(info) => Some((param, info.init)),
@@ -148,15 +217,16 @@ impl View<'_> {
     }
 
     /// Whether a value depends on a member of a stream, and the projections on the way. What does comes after the first.
-    fn cone(&self, members: &[Value], end: Value) -> (bool, Vec<Projection>) {
+    fn cone(&mut self, start: Value, is_member: impl Fn(Value) -> bool, end: Value) -> (bool, Vec<Projection>) {
         let (mut open, mut seen) = (vec![end], FxHashSet::default());
         let (mut reaches, mut projections) = (false, Vec::new());
-        while let Some(value) = open.pop() {
-            if members.contains(&value) {
-                reaches = true;
-            }
-            let is_before = members.first().is_some_and(|first| value.index() <= first.index());
-            if is_before || members.contains(&value) || !seen.insert(value) {
+        while let Some(value) = open.pop()
+            && self.visits_left > 0
+        {
+            self.visits_left -= 1;
+            let ends = is_member(value);
+            reaches |= ends;
+            if ends || value.index() <= start.index() || !seen.insert(value) {
                 continue;
             }
             if let Some(inst) = self.def(value) {
@@ -166,4 +236,12 @@ impl View<'_> {
         }
         (reaches, projections)
     }
+}
+
+/// What the result of an instruction is made of.
+enum Step {
+    /// A weight times an activation.
+    Projection(Projection),
+    /// Values that are added up, each times a constant; none where it is anything else.
+    Terms(SmallVec<[(Value, f64); 2]>),
 }

@@ -1,28 +1,50 @@
 //! Small tensors that do not depend on any input.
 
-use halite_ir::{Effect, EvalCx, Function, InferCx, Op, Registry, Value};
+use halite_ir::{Effect, EvalCx, Function, InferCx, Inst, Registry, Value};
 use halite_tensor::HostTensor;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The most elements that are computed.
 const MAX_ELEMENTS: usize = 64 * 1024;
 
-/// How far back instructions are followed.
-const DEPTH: usize = 16;
+/// The most instructions that a value may take.
+const MAX_INSTS: usize = 64;
 
 /// What a value is in every run, when it is small and follows from constants.
 pub(crate) fn known(registry: &Registry, function: &Function, value: Value) -> Option<HostTensor> {
-    evaluate(&InferCx { functions: &[], registry }, function, value, DEPTH)
+    let cx = InferCx { functions: &[], registry };
+    let mut known: BTreeMap<Value, HostTensor> = BTreeMap::new();
+    for needed in needed(&cx, function, value)? {
+        let inst = function.def(needed)?;
+        let args: Vec<&HostTensor> = inst.args.iter().map(|arg| known.get(arg)).collect::<Option<_>>()?;
+        let results = [function.ty(needed).clone()];
+        let eval = EvalCx { functions: cx.functions, registry, results: &results };
+        let result = inst.op.def().eval(&eval, &args).ok()?.pop()?;
+        known.insert(needed, result);
+    }
+    known.remove(&value)
 }
 
-fn evaluate(cx: &InferCx<'_>, function: &Function, value: Value, depth: usize) -> Option<HostTensor> {
-    let inst = function.def(value).filter(|inst| !matches!(inst.op, Op::Call(_)))?;
-    let small = function.ty(value).shape().num_elements() <= MAX_ELEMENTS;
-    if !small || inst.rounds_at_random() || inst.results.len() != 1 || inst.op.def().effect(cx) != Effect::Pure {
-        return None;
+/// The values that one follows from, itself included, in the order of their definitions; `None` when some are not known, or
+/// too many are needed.
+fn needed(cx: &InferCx<'_>, function: &Function, value: Value) -> Option<BTreeSet<Value>> {
+    let (mut open, mut needed) = (vec![value], BTreeSet::new());
+    while let Some(value) = open.pop() {
+        let inst = function.def(value).filter(|inst| is_known(cx, function, inst))?;
+        if needed.insert(value) {
+            open.extend(&inst.args);
+        }
+        if needed.len() > MAX_INSTS {
+            return None;
+        }
     }
-    let depth = depth.checked_sub(1)?;
-    let args: Option<Vec<_>> = inst.args.iter().map(|&arg| evaluate(cx, function, arg, depth)).collect();
-    let results = [function.ty(value).clone()];
-    let eval = EvalCx { functions: cx.functions, registry: cx.registry, results: &results };
-    inst.op.def().eval(&eval, &args?.iter().collect::<Vec<_>>()).ok()?.pop()
+    Some(needed)
+}
+
+/// Whether the result of an instruction follows from its operands, and is small.
+fn is_known(cx: &InferCx<'_>, function: &Function, inst: &Inst) -> bool {
+    let [result] = inst.results.as_slice() else { return false };
+    let is_small = function.ty(*result).shape().num_elements() <= MAX_ELEMENTS;
+    let is_pure = inst.op.callee().is_none() && !inst.rounds_at_random() && inst.op.def().effect(cx) == Effect::Pure;
+    is_small && is_pure
 }

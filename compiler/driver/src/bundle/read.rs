@@ -108,9 +108,9 @@ fn check_parts(manifest: &Manifest) -> std::result::Result<(), String> {
 
 /// What serde cannot know of buffers: names are unique, references lead somewhere, sizes can be, samples are of floats.
 pub(crate) fn check_buffers(buffers: &[Buffer]) -> std::result::Result<(), String> {
-    let mut names = IndexSet::new();
+    let mut names = IndexMap::new();
     for buffer in buffers {
-        if !names.insert(buffer.name.as_str()) {
+        if names.insert(buffer.name.as_str(), buffer).is_some() {
             return Err(format!("the buffer `{}` is listed twice", buffer.name));
         }
         if !is_possible(&buffer.shape, 1) {
@@ -122,7 +122,8 @@ pub(crate) fn check_buffers(buffers: &[Buffer]) -> std::result::Result<(), Strin
         check_floats(buffer)?;
     }
     for buffer in buffers.iter().filter(|buffer| buffer.slot == BufferSlot::Master) {
-        if !buffers.iter().any(|weight| is_master(buffer, weight)) {
+        let weight = buffer.of.as_deref().and_then(|of| names.get(of));
+        if !weight.is_some_and(|weight| is_master(buffer, weight)) {
             return Err(format!(
                 "the buffer `{}` is the master of no narrower weight that starts as it does",
                 buffer.name
@@ -130,11 +131,11 @@ pub(crate) fn check_buffers(buffers: &[Buffer]) -> std::result::Result<(), Strin
         }
     }
     for buffer in buffers {
-        if let Some(of) = buffer.of.as_ref().filter(|of| !names.contains(of.as_str())) {
+        if let Some(of) = buffer.of.as_ref().filter(|of| !names.contains_key(of.as_str())) {
             return Err(format!("the buffer `{}` belongs to `{of}`, which is no buffer", buffer.name));
         }
     }
-    check_packings(buffers)
+    check_packings(buffers, &names)
 }
 
 /// Weights are floats, and so is what starts from normal samples, whose deviation is one.
@@ -207,11 +208,11 @@ pub(crate) fn check_ports(module: &ModuleEntry) -> std::result::Result<(), Strin
 }
 
 /// Buffers of several tensors have the shape that follows, state is stored as its weight, and each tensor once.
-fn check_packings(buffers: &[Buffer]) -> std::result::Result<(), String> {
+fn check_packings(buffers: &[Buffer], named: &IndexMap<&str, &Buffer>) -> std::result::Result<(), String> {
     let mut tensors = IndexSet::new();
     for buffer in buffers {
         let (name, of) = (&buffer.name, buffer.of.as_deref());
-        let weight = of.and_then(|of| buffers.iter().find(|weight| weight.name == of));
+        let weight = of.and_then(|of| named.get(of));
         if weight.is_some_and(|weight| weight.packing != buffer.packing) {
             return Err(format!("the buffer `{name}` is stored otherwise than `{}`", of.unwrap_or_default()));
         }
@@ -257,10 +258,9 @@ fn is_possible(shape: &[usize], copies: usize) -> bool {
     shape.iter().try_fold(copies, |product, &size| product.checked_mul(size)).is_some_and(|all| all <= LIMIT)
 }
 
-/// Whether a buffer is the master of a weight.
+/// Whether a buffer may be the master of the weight that it belongs to.
 fn is_master(buffer: &Buffer, weight: &Buffer) -> bool {
     weight.slot == BufferSlot::Weight
-        && buffer.of.as_ref() == Some(&weight.name)
         && (buffer.init, &buffer.shape) == (weight.init, &weight.shape)
         && buffer.dtype.size() > weight.dtype.size()
 }

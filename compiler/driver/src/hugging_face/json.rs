@@ -44,8 +44,7 @@ impl<'t> Object<'t> {
         for (key, value) in entries {
             if let Some(first) = self.entries.get(&key) {
                 let error = Diagnostic::error(codes::HUGGING_FACE, format!("the key `{key}` is stated twice"));
-                let error =
-                    error.at(self.key_of(&key, value), "again here").also(self.key_of(&key, first), "first here");
+                let error = error.at(self.key_of(value), "again here").also(self.key_of(first), "first here");
                 return Err(error.help("remove one of the two"));
             }
             self.entries.insert(key, value);
@@ -89,15 +88,15 @@ impl<'t> Object<'t> {
 
     /// Where a key stands.
     pub(super) fn key_span(&self, key: &str) -> Option<Span> {
-        Some(self.key_of(key, self.entries.get(key)?))
+        Some(self.key_of(self.entries.get(key)?))
     }
 
     /// Where the key of a value stands.
-    fn key_of(&self, key: &str, value: &RawValue) -> Span {
+    fn key_of(&self, value: &RawValue) -> Span {
         let value = self.place(value.get());
-        let quoted = format!("\"{key}\"");
-        let start = self.text[..value.start as usize].rfind(&quoted);
-        start.map_or(value, |start| Span::new(self.file, start, start + quoted.len()))
+        let before = self.text[..value.start as usize].trim_end().trim_end_matches(':').trim_end();
+        let quoted = before.strip_suffix('"').map(|before| before.len()).and_then(|end| opening_quote(before, end));
+        quoted.map_or(value, |start| Span::new(self.file, start, before.len()))
     }
 
     /// Where a part of the text stands.
@@ -105,6 +104,12 @@ impl<'t> Object<'t> {
         let start = part.as_ptr() as usize - self.text.as_ptr() as usize;
         Span::new(self.file, start, start + part.len())
     }
+}
+
+/// Where the string starts that ends with the quote at `end`: at the next quote before it that nothing escapes.
+fn opening_quote(text: &str, end: usize) -> Option<usize> {
+    let is_escaped = |at: usize| text[..at].bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1;
+    text[..end].rmatch_indices('"').map(|(at, _)| at).find(|&at| !is_escaped(at))
 }
 
 /// The entries of an object in the order of the text, a key as often as it is stated.

@@ -97,7 +97,7 @@ fn check_weights(manifest: &Manifest, tensors: &Tensors) -> std::result::Result<
         let help = if state.contains_key(name) {
             "leave it out, as `halite convert --weights-only` does, or continue from the whole state".to_owned()
         } else {
-            unwanted(name, &missing)
+            unwanted(name, &missing, mistakes.len())
         };
         mistakes.push(error(format!("the model has no weight `{name}`")).help(help));
     }

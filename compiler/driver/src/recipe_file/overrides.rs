@@ -4,6 +4,9 @@ use super::schema::{RECIPE, names};
 use super::tree::{self, Entry, Node, Table, Value};
 use halite_support::{Diagnostic, FileId, Result, Span, codes};
 
+/// The most parts of a key; no key of a recipe has as many.
+const MAX_KEYS: usize = 16;
+
 /// Puts one override, the text of `file`, into the tree of a recipe.
 ///
 /// # Errors
@@ -13,6 +16,9 @@ pub(super) fn apply(root: &mut Node, file: FileId, text: &str) -> Result<()> {
         return Err(malformed(file, text, "has no value"));
     };
     let keys = keys(file, text, equals)?;
+    if keys.len() > MAX_KEYS {
+        return Err(malformed(file, text, "has a key of too many parts"));
+    }
     let value = text[equals + 1..].trim_start();
     let start = text.len() - value.len();
     let node = tree::parse_value(file, text, start..start + value.trim_end().len()).map_err(|mut all| all.remove(0))?;

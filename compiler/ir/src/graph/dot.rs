@@ -46,7 +46,7 @@ fn scopes(module: &Module, function: &Function) -> Vec<Scope> {
     for (at, inst) in function.insts.iter().enumerate() {
         let names = module
             .locs
-            .chain(inst.loc)
+            .named(inst.loc)
             .filter_map(|kind| if let LocKind::Scope(name) = kind { Some(name) } else { None });
         let names: Vec<&Name> = names.collect();
         let mut scope = 0;

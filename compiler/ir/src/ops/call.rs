@@ -2,13 +2,13 @@
 
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, Values};
-use crate::composite::function_flops;
+use crate::cost::callee_flops;
 use crate::dims::FactorMap;
 use crate::interpret::{EvalCx, Interpreter};
 use crate::lower::LowerCx;
 use crate::op::{Cost, Effect, Ids, InferCx, OpDef, Policy, Sample, Vjp, VjpCx};
 use crate::ops::Op;
-use crate::syntax::{FuncId, Function, Inst, Value};
+use crate::syntax::{FuncId, Function, Value};
 use crate::ty::{TensorType, Types};
 use halite_hlo::Id;
 use halite_support::{Diagnostic, Result, codes};
@@ -60,8 +60,7 @@ pub(super) fn run_ranks(callee: &Function, cx: &EvalCx<'_>, args: &[Vec<&HostTen
 
 /// The strongest effect in a function.
 pub(super) fn strongest_effect(cx: &InferCx<'_>, function: FuncId) -> Effect {
-    let insts: &[Inst] = cx.function(function).map_or(&[], |function| &function.insts);
-    insts.iter().map(|inst| inst.op.def().effect(cx)).max().unwrap_or(Effect::Pure)
+    cx.function(function).map_or(Effect::Pure, |function| function.effect)
 }
 
 /// A call in HLO: a computation returns one result as it is and several as a tuple.
@@ -122,8 +121,7 @@ impl OpDef for Call {
     }
 
     fn cost(&self, cx: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {
-        let flops = cx.function(self.callee).map_or(0, |callee| function_flops(cx, callee));
-        Cost::new(flops, args, results)
+        Cost::new(callee_flops(cx, self.callee), args, results)
     }
 
     /// None is stated: analyses that need more look at the callee.

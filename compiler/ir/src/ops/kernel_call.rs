@@ -3,7 +3,7 @@
 use super::call::{callee, lower_call, result_types, run_ranks, strongest_effect};
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, Values};
-use crate::composite::function_flops;
+use crate::cost::callee_flops;
 use crate::dims::FactorMap;
 use crate::interpret::EvalCx;
 use crate::lower::{Kernels, LowerCx};
@@ -78,8 +78,7 @@ impl OpDef for KernelCall {
     }
 
     fn cost(&self, cx: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {
-        let flops = cx.function(self.twin).map_or(0, |twin| function_flops(cx, twin));
-        Cost::new(flops, args, results)
+        Cost::new(callee_flops(cx, self.twin), args, results)
     }
 
     /// None is stated: analyses that need more look at the twin.

@@ -2,6 +2,7 @@
 
 use super::names::{parse_name, print_name, print_string};
 use super::numbers::{parse_element, parse_real, print_elements, print_real};
+use super::parse::Known;
 use super::syntax::{AttrText, Field};
 use crate::attr::{Attr, AttrSlot, AttrVisitor, Real, ResultSlot};
 use crate::syntax::{Function, Rounding};
@@ -9,6 +10,7 @@ use crate::ty::TensorType;
 use halite_support::{Diagnostic, Name, Result, Span, codes};
 use halite_tensor::{HostTensor, Shape};
 use indexmap::IndexSet;
+use rustc_hash::FxHashMap;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -132,8 +134,8 @@ pub(super) struct AttrReader<'a, 't> {
     pub(super) literal: Option<Literal<'a>>,
     /// The stated types of the results.
     pub(super) types: &'a [TensorType],
-    /// Functions that may be named, by index.
-    pub(super) functions: &'a [Function],
+    /// Functions that may be named.
+    pub(super) functions: &'a FxHashMap<Name, Known>,
     /// The names that the op asked for.
     pub(super) known: Vec<String>,
     /// What is wrong.
@@ -245,7 +247,7 @@ pub(super) fn missing_type(op: &str, span: Span) -> Diagnostic {
 ///
 /// # Errors
 /// When it has no value, names an unknown function, or is no attribute of an instruction.
-pub(super) fn to_attr(field: &Field<'_>, functions: &[Function]) -> Result<Attr> {
+pub(super) fn to_attr(field: &Field<'_>, functions: &FxHashMap<Name, Known>) -> Result<Attr> {
     let error = |code, message: String| Diagnostic::error(code, message).at(field.span, "");
     let Some(value) = &field.value else {
         let message = format!("attribute `{}` has no value", field.name);
@@ -267,9 +269,9 @@ pub(super) fn to_attr(field: &Field<'_>, functions: &[Function]) -> Result<Attr>
         AttrText::Pair(left, right) => Attr::Pair(left.as_slice().into(), right.as_slice().into()),
         AttrText::Groups(groups) => Attr::Groups(groups.clone()),
         AttrText::Func(name) => {
-            let position = functions.iter().position(|function| *function.name == **name);
+            let known = functions.get(name.as_str()).and_then(|known| known.id);
             let unknown = || error(codes::UNDEFINED_VALUE, format!("no function `@{name}` is defined before this one"));
-            Attr::Func(crate::syntax::FuncId::new(position.ok_or_else(unknown)?))
+            Attr::Func(known.ok_or_else(unknown)?)
         }
         AttrText::Applied(..) | AttrText::Parts(_) => {
             return Err(error(codes::ATTRIBUTE, format!("`{}` is no attribute of an instruction", field.text)));

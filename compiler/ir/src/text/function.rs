@@ -16,7 +16,7 @@ use halite_support::nearest::nearest;
 use halite_support::{Diagnostic, Name, Result, Span, codes};
 use halite_tensor::DType;
 use pest::iterators::Pair;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 
 /// A name of a value with its place.
@@ -184,8 +184,9 @@ fn read_inst<'t>(chunk: &Chunk<'t>) -> Result<InstText<'t>> {
             _ => {}
         }
     }
-    for (position, field) in inst.fields.iter().enumerate() {
-        if inst.fields[..position].iter().any(|other| other.name == field.name) {
+    let mut names = FxHashSet::default();
+    for field in &inst.fields {
+        if !names.insert(field.name) {
             let message = format!("attribute `{}` is given twice", field.name);
             return Err(Diagnostic::error(codes::DUPLICATE, message).at(field.span, ""));
         }
@@ -387,7 +388,7 @@ impl<'t> FunctionReader<'_, '_, '_, 't> {
         let mut given = Vec::with_capacity(inst.fields.len());
         let mut compute = None;
         for field in &inst.fields {
-            let attr = to_attr(field, &self.b.module().functions)?;
+            let attr = to_attr(field, &self.reader.functions)?;
             if field.name == "compute" { compute = Some((attr, field)) } else { given.push((field.name, attr)) }
         }
         if inst.literal.is_some() {
@@ -424,7 +425,7 @@ impl<'t> FunctionReader<'_, '_, '_, 't> {
             fields: inst.fields.clone(),
             literal,
             types: &inst.types,
-            functions: &self.b.module().functions,
+            functions: &self.reader.functions,
             known: Vec::new(),
             error: None,
         };

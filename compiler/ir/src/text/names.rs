@@ -1,7 +1,7 @@
 //! Names in IR text: bare when they can be, in quotes otherwise, and one for each value of a function.
 
 use crate::syntax::{Function, Value};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::fmt::Write;
 
@@ -69,18 +69,18 @@ pub(super) struct ValueNames {
 impl ValueNames {
     /// Names every value that is defined.
     pub(super) fn new(function: &Function) -> Self {
-        let mut taken = FxHashSet::default();
+        let mut taken = Taken::default();
         let mut names = FxHashMap::default();
         for param in &function.params {
-            let name = unique(&mut taken, &param.name);
+            let name = taken.unique(&param.name);
             names.entry(param.value).or_insert_with(|| format!("%{}", print_name(&name)));
         }
         let mut next = 0usize;
         for &value in function.insts.iter().flat_map(|inst| &inst.results) {
             let hint = function.values.get(value.index()).and_then(|data| data.hint.as_deref());
             let name = match hint {
-                Some(hint) => hinted(&unique(&mut taken, hint)),
-                None => numbered(&mut taken, &mut next),
+                Some(hint) => hinted(&taken.unique(hint)),
+                None => taken.numbered(&mut next),
             };
             names.entry(value).or_insert(name);
         }
@@ -112,22 +112,40 @@ fn hinted(name: &str) -> String {
     format!("%{name}")
 }
 
-fn numbered(taken: &mut FxHashSet<String>, next: &mut usize) -> String {
-    loop {
-        let name = next.to_string();
-        *next += 1;
-        if taken.insert(name.clone()) {
-            return format!("%{name}");
+/// The names that values have so far, and for each the number that the next value of this name tries first.
+#[derive(Default)]
+struct Taken(FxHashMap<String, usize>);
+
+impl Taken {
+    fn insert(&mut self, name: &str) -> bool {
+        let is_new = !self.0.contains_key(name);
+        if is_new {
+            self.0.insert(name.to_owned(), 1);
+        }
+        is_new
+    }
+
+    fn numbered(&mut self, next: &mut usize) -> String {
+        loop {
+            let name = next.to_string();
+            *next += 1;
+            if self.insert(&name) {
+                return format!("%{name}");
+            }
         }
     }
-}
 
-fn unique(taken: &mut FxHashSet<String>, name: &str) -> String {
-    if taken.insert(name.to_owned()) {
-        return name.to_owned();
+    fn unique(&mut self, name: &str) -> String {
+        if self.insert(name) {
+            return name.to_owned();
+        }
+        loop {
+            let next = self.0.entry(name.to_owned()).or_default();
+            let suffixed = format!("{name}.{next}");
+            *next += 1;
+            if self.insert(&suffixed) {
+                return suffixed;
+            }
+        }
     }
-    let suffixed = (1usize..).map(|suffix| format!("{name}.{suffix}")).find(|name| !taken.contains(name));
-    let suffixed = suffixed.unwrap_or_default();
-    taken.insert(suffixed.clone());
-    suffixed
 }

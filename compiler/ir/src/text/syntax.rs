@@ -252,6 +252,9 @@ fn ints(list: &str) -> Option<Vec<i64>> {
 /// Tensors with more elements than this are refused, so that no size computed from a type overflows.
 pub(super) const MAX_ELEMENTS: usize = 1 << 44;
 
+/// Tensors of more dimensions are refused: ops compare dimensions with each other. NumPy has the same limit.
+const MAX_RANK: usize = 64;
+
 /// Reads a type such as `f32[4,8]`.
 ///
 /// # Errors
@@ -271,6 +274,10 @@ pub(super) fn parse_type(chunk: &Chunk<'_>, pair: &Pair<'_, Rule>) -> Result<Ten
         elements =
             elements.checked_mul(size.max(1)).filter(|&elements| elements <= MAX_ELEMENTS).ok_or_else(too_big)?;
         shape.push(size);
+    }
+    if shape.len() > MAX_RANK {
+        let message = format!("a tensor of {} dimensions, at most {MAX_RANK} are possible", shape.len());
+        return Err(Diagnostic::error(codes::SHAPE, message).at(span, ""));
     }
     Ok(TensorType::new(dtype, Shape::from(shape.as_slice())))
 }

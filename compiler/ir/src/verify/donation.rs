@@ -13,75 +13,104 @@ use super::Errors;
 use super::phase::{broken, replacements};
 use crate::ops::Op;
 use crate::syntax::{Def, FuncId, FuncResult, Function, Inst, Module, Value};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 /// A parameter, and the result that takes its buffer.
 type Donation = (Value, Value);
 
-/// Checks the entry and what it donates to.
+/// Checks the entry and what it donates to. Callers come after callees, so that all that a function is donated is known
+/// when it is looked at, and each is looked at once.
 pub(super) fn check(module: &Module, entry: &Function, errors: &mut Errors<'_>) {
     let params: FxHashMap<&str, Value> = entry.params.iter().map(|param| (&*param.name, param.value)).collect();
     let donation = |(of, result): (&str, &FuncResult)| Some((*params.get(of)?, result.value));
-    let donated = replacements(entry).filter_map(donation).collect();
-    let mut checker = Checker { module, seen: FxHashSet::default(), errors };
-    checker.function(FuncId::new(module.functions.len() - 1), donated);
-}
-
-struct Checker<'a, 'e, 'm> {
-    module: &'a Module,
-    seen: FxHashSet<(FuncId, Vec<Donation>)>,
-    errors: &'e mut Errors<'m>,
-}
-
-impl Checker<'_, '_, '_> {
-    fn function(&mut self, id: FuncId, mut donated: Vec<Donation>) {
-        donated.retain(|(param, replacement)| param != replacement);
-        if donated.is_empty() || !self.seen.insert((id, donated.clone())) {
-            return;
-        }
-        let function = self.module.function(id);
-        let mut written = vec![None; function.values.len()];
-        for &(param, replacement) in &donated {
-            written[param.index()] = Some(computed_at(function, replacement));
-        }
-        for (at, inst) in function.insts.iter().enumerate() {
-            for &arg in &inst.args {
-                if written[arg.index()].is_some_and(|computed| computed < Some(at)) {
-                    let (op, name) = (inst.op.name(), name(function, arg));
-                    let message = format!("`{op}` reads `{name}` after its replacement is computed");
-                    self.errors.at_inst(id, at, broken(message));
-                }
-            }
-            if let Op::Call(call) = &inst.op {
-                self.function(call.callee, passed_on(inst, self.module.function(call.callee), &donated));
-            }
-        }
-        for result in function.results.iter().filter(|result| written[result.value.index()].is_some()) {
-            let message = format!("a result returns `{}`, which is replaced", name(function, result.value));
-            self.errors.at_return(id, broken(message));
+    let mut donated: Vec<Vec<Donation>> = vec![Vec::new(); module.functions.len()];
+    if let Some(last) = donated.last_mut() {
+        last.extend(replacements(entry).filter_map(donation));
+    }
+    for at in (0..module.functions.len()).rev() {
+        let mut own = std::mem::take(&mut donated[at]);
+        own.retain(|(param, replacement)| param != replacement);
+        own.sort_unstable();
+        own.dedup();
+        if !own.is_empty() {
+            check_function(module, FuncId::new(at), &own, &mut donated, errors);
         }
     }
 }
 
-/// The position of the instruction that computes a value: `None` is before the first.
-fn computed_at(function: &Function, value: Value) -> Option<usize> {
+/// Checks a function that is donated buffers, and says what its calls donate.
+fn check_function(
+    module: &Module,
+    id: FuncId,
+    own: &[Donation],
+    donated: &mut [Vec<Donation>],
+    errors: &mut Errors<'_>,
+) {
+    let function = module.function(id);
+    let written = written(function, own);
+    let mut replaced: FxHashMap<Value, Vec<Value>> = FxHashMap::default();
+    for &(param, replacement) in own {
+        replaced.entry(replacement).or_default().push(param);
+    }
+    for (at, inst) in function.insts.iter().enumerate() {
+        for &arg in &inst.args {
+            if written[arg.index()].is_some_and(|computed| computed < Some(at)) {
+                let (op, name) = (inst.op.name(), name(function, arg));
+                let message = format!("`{op}` reads `{name}` after its replacement is computed");
+                errors.at_inst(
+                    id,
+                    at,
+                    broken(message).help("compute the replacement after all that reads the old value"),
+                );
+            }
+        }
+        if let Op::Call(call) = &inst.op {
+            let passed = passed_on(inst, module.function(call.callee), &replaced);
+            donated[call.callee.index()].extend(passed);
+        }
+    }
+    for result in function.results.iter().filter(|result| written[result.value.index()].is_some()) {
+        let message = format!("a result returns `{}`, which is replaced", name(function, result.value));
+        errors.at_return(id, broken(message));
+    }
+}
+
+/// For each donated parameter the position of the first instruction that computes a replacement; `None` is before all.
+fn written(function: &Function, own: &[Donation]) -> Vec<Option<Option<usize>>> {
+    let mut written: Vec<Option<Option<usize>>> = vec![None; function.values.len()];
+    for &(param, replacement) in own {
+        let computed = match function.values[replacement.index()].def {
+            Def::Param(_) => None,
+            Def::Inst(at, _) => Some(at as usize),
+        };
+        let first = written[param.index()].map_or(computed, |known| known.min(computed));
+        written[param.index()] = Some(first);
+    }
+    written
+}
+
+fn name(function: &Function, value: Value) -> &str {
     match function.values[value.index()].def {
-        Def::Param(_) => None,
-        Def::Inst(at, _) => Some(at as usize),
+        Def::Param(at) => function.params.get(at as usize).map_or("", |param| &*param.name),
+        Def::Inst(..) => "",
     }
 }
 
-fn name(function: &Function, param: Value) -> &str {
-    function.params.iter().find(|own| own.value == param).map_or("", |own| &*own.name)
-}
-
-/// What a call donates to its callee.
-fn passed_on(call: &Inst, callee: &Function, donated: &[Donation]) -> Vec<Donation> {
-    let mut passed = Vec::new();
-    for &(param, replacement) in donated {
-        let Some(result) = call.results.iter().position(|&own| own == replacement) else { continue };
-        let taken = call.args.iter().zip(&callee.params).filter(|(arg, _)| **arg == param);
-        passed.extend(taken.map(|(_, inner)| (inner.value, callee.results[result].value)));
+/// What a call donates to its callee, where some values replace these parameters.
+fn passed_on<'a>(
+    call: &'a Inst,
+    callee: &'a Function,
+    replaced: &'a FxHashMap<Value, Vec<Value>>,
+) -> impl Iterator<Item = Donation> + 'a {
+    let mut taken: FxHashMap<Value, Vec<Value>> = FxHashMap::default();
+    for (result, inner) in call.results.iter().zip(&callee.results) {
+        for &param in replaced.get(result).into_iter().flatten() {
+            taken.entry(param).or_default().push(inner.value);
+        }
     }
-    passed
+    let args = call.args.iter().zip(&callee.params);
+    args.flat_map(move |(arg, param)| {
+        let replacements = taken.get(arg).cloned().unwrap_or_default();
+        replacements.into_iter().map(|replacement| (param.value, replacement))
+    })
 }

@@ -15,18 +15,37 @@ use crate::syntax::{FuncId, FuncResult, Function, Module, Param, ParamRole, Phas
 use halite_support::{Diagnostic, codes};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Checks the rules of the module's phase.
-pub(super) fn check(module: &Module, errors: &mut Errors<'_>) {
+/// A rule that phases have beyond structure and types.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[non_exhaustive]
+pub enum PhaseRule {
+    /// Gradients are results where there may be some, and of parameters.
+    Gradients,
+    /// Each weight and state parameter of the entry has one replacement, of its type.
+    ClosedState,
+    /// No stochastic rounding is left to be realized.
+    RealizedRounding,
+    /// No composite is left.
+    NoComposite,
+    /// Nothing reads a donated buffer after its replacement is computed.
+    Donation,
+}
+
+/// Checks the rules of a phase.
+pub(super) fn check(module: &Module, phase: Phase, errors: &mut Errors<'_>) {
+    errors.rule = Some(PhaseRule::Gradients);
     for (index, function) in module.functions.iter().enumerate() {
-        check_gradients(module.phase, FuncId::new(index), function, errors);
+        check_gradients(phase, FuncId::new(index), function, errors);
     }
     let Some(entry) = module.entry() else { return };
     let id = FuncId::new(module.functions.len() - 1);
-    if module.phase == Phase::Step || module.phase == Phase::Legal && has_state(entry) {
+    if phase == Phase::Step || phase == Phase::Legal && has_state(entry) {
+        errors.rule = Some(PhaseRule::ClosedState);
         check_closed(id, entry, errors);
     }
-    if module.phase == Phase::Legal {
+    if phase == Phase::Legal {
         check_legal(module, errors);
+        errors.rule = Some(PhaseRule::Donation);
         donation::check(module, entry, errors);
     }
 }
@@ -95,10 +114,12 @@ fn check_legal(module: &Module, errors: &mut Errors<'_>) {
         for (at, inst) in function.insts.iter().enumerate() {
             let name = inst.op.name();
             if let Some(stream) = inst.stream() {
+                errors.rule = Some(PhaseRule::RealizedRounding);
                 let message = format!("`{name}` rounds by the stream `{stream}`, which nothing has realized");
                 errors.at_inst(FuncId::new(index), at, broken(message).help("run `annotate-rounding` before"));
             }
             if matches!(inst.op, Op::Composite(_)) {
+                errors.rule = Some(PhaseRule::NoComposite);
                 errors.at_inst(
                     FuncId::new(index),
                     at,

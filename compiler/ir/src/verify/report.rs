@@ -1,5 +1,6 @@
 //! Errors of the verifier, shown inside the printed functions.
 
+use super::PhaseRule;
 use crate::syntax::{FuncId, Module};
 use crate::text::function_lines;
 use halite_support::{Diagnostic, Diagnostics};
@@ -32,6 +33,8 @@ impl Place {
 #[derive(Debug)]
 pub(super) struct Located {
     pub(super) place: Place,
+    /// The rule of a phase that is broken; `None` for structure and types.
+    pub(super) rule: Option<PhaseRule>,
     pub(super) diagnostic: Diagnostic,
 }
 
@@ -39,13 +42,15 @@ pub(super) struct Located {
 #[derive(Clone, PartialEq, Eq)]
 pub struct VerifyErrors {
     diagnostics: Diagnostics,
+    rules: Vec<Option<PhaseRule>>,
     listing: String,
 }
 
 impl VerifyErrors {
     pub(super) fn new(module: &Module, errors: Vec<Located>) -> Self {
         let listing = listing(module, &errors);
-        Self { diagnostics: errors.into_iter().map(|error| error.diagnostic).collect(), listing }
+        let rules = errors.iter().map(|error| error.rule).collect();
+        Self { diagnostics: errors.into_iter().map(|error| error.diagnostic).collect(), rules, listing }
     }
 
     /// The errors, at the positions of their instructions where those are known.
@@ -56,6 +61,21 @@ impl VerifyErrors {
     /// The same, for a module that the user wrote.
     pub fn into_diagnostics(self) -> Diagnostics {
         self.diagnostics
+    }
+
+    /// Whether nothing is broken but these rules of phases.
+    pub fn are_only(&self, rules: &[PhaseRule]) -> bool {
+        self.rules.iter().all(|broken| broken.is_some_and(|broken| rules.contains(&broken)))
+    }
+
+    /// One message for a module that came in like this; `context` says when it was found.
+    pub fn into_input(self, context: impl fmt::Display) -> Diagnostic {
+        let more = self.diagnostics.len().saturating_sub(1);
+        let Some(first) = self.diagnostics.into_iter().next() else {
+            return Diagnostic::bug("the verifier refuses a module without an error");
+        };
+        let first = if more > 0 { first.note(format!("and {more} more like this")) } else { first };
+        first.note(context.to_string())
     }
 
     /// The functions with errors, printed with each error under its line.

@@ -1,7 +1,7 @@
 //! What calls are given.
 
 use super::{Caller, ModelBuilder, Tensor};
-use crate::ops::Value;
+use crate::ops::{MAX_LIST_DEPTH, Value};
 use halite_support::{Diagnostic, Name, codes};
 use halite_tensor::DType;
 
@@ -51,7 +51,15 @@ impl ModelBuilder<'_> {
             Kind::Text(text) => Some(Value::Text(text)),
             Kind::Type(dtype) => Some(Value::Type(self.stated(dtype))),
             Kind::List(items) => {
-                items.into_iter().map(|item| self.value(item, caller)).collect::<Option<_>>().map(Value::List)
+                let items = items.into_iter().map(|item| self.value(item, caller)).collect::<Option<_>>()?;
+                let deep = || {
+                    let message = format!("lists nest more than {MAX_LIST_DEPTH} deep");
+                    self.report(Diagnostic::error(codes::LIMIT, message).help("keep the items in one list"), caller);
+                };
+                Value::list(items).or_else(|| {
+                    deep();
+                    None
+                })
             }
         }
     }

@@ -2,8 +2,8 @@
 
 use super::{Elaborator, Eval, Locals, Reported, type_word};
 use crate::ast::{BinaryOp, Call, Choice, Expr, ExprKind, ScopePart, Subscript};
-use crate::ops::{self, Part, Place, Value};
-use halite_support::{Name, codes};
+use crate::ops::{self, MAX_LIST_DEPTH, Part, Place, Value};
+use halite_support::{Diagnostic, Name, Span, codes};
 use halite_tensor::{DType, Shape};
 
 impl Elaborator<'_, '_> {
@@ -19,7 +19,7 @@ impl Elaborator<'_, '_> {
             ExprKind::Bool(value) => Ok(Value::Bool(*value)),
             ExprKind::Text(text) => Ok(Value::Text(text.clone())),
             ExprKind::Name(name) => cx.name(name, locals),
-            ExprKind::List(items) => cx.exprs(items, locals).map(Value::List),
+            ExprKind::List(items) => cx.list(items, expr.span, locals),
             ExprKind::Negate(part) => cx.negate(part, expr, locals),
             ExprKind::Not(part) => cx.not(part, expr, locals),
             ExprKind::Binary(op, left, right) => cx.binary(*op, [left, right], expr, locals),
@@ -48,6 +48,13 @@ impl Elaborator<'_, '_> {
     pub(super) fn exprs(&mut self, exprs: &[Expr], locals: &Locals) -> Eval<Vec<Value>> {
         let values: Vec<_> = exprs.iter().map(|expr| self.expr(expr, locals)).collect();
         values.into_iter().collect()
+    }
+
+    fn list(&mut self, items: &[Expr], span: Span, locals: &Locals) -> Eval<Value> {
+        let values = self.exprs(items, locals)?;
+        let deep = || Diagnostic::error(codes::LIMIT, format!("lists nest more than {MAX_LIST_DEPTH} deep"));
+        let list = Value::list(values).ok_or_else(|| deep().at(span, "this list").help("keep the items in one list"));
+        self.check(list)
     }
 
     /// The side of a choice that its condition picks.
@@ -111,13 +118,13 @@ impl Elaborator<'_, '_> {
                 let parts = parts.collect();
                 self.operate(expr.span, None, parts, |ops, site| ops.slice(tensor, &found, site))
             }
-            Value::List(items) => {
+            Value::List(list) => {
                 let [Subscript::At(at)] = subscripts else {
                     return Err(self.error(codes::KIND, "a list takes one index", expr.span, "here"));
                 };
                 let position = self.int(at, locals)?;
-                let position = ops::position(position, items.len(), Place::whole(&at.span));
-                Ok(items[self.check(position)?].clone())
+                let position = ops::position(position, list.items.len(), Place::whole(&at.span));
+                Ok(list.items[self.check(position)?].clone())
             }
             other => Err(self.wrong_kind("a tensor or a list", &other, base)),
         }

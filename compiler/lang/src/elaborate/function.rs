@@ -65,7 +65,7 @@ impl Elaborator<'_, '_> {
         for (at, (argument, value)) in call.given.iter().zip(values).enumerate() {
             let position = match &argument.name {
                 None => Some(at),
-                Some(keyword) => function.arguments.iter().position(|own| own.name.name == keyword.name),
+                Some(keyword) => function.position(&keyword.name),
             };
             if let Some(slot) = position.and_then(|at| given.get_mut(at)) {
                 *slot = Some(value);

@@ -236,9 +236,9 @@ fn to_attr(value: &Value) -> Option<Attr> {
         Value::Bool(value) => Attr::Bool(*value),
         Value::Text(text) => Attr::Word(text.clone()),
         Value::Type(dtype) => Attr::Word(Name::from(dtype.name())),
-        Value::List(items) => {
+        Value::List(list) => {
             let int = |item: &Value| if let Value::Int(value) = item { Some(*value) } else { None };
-            Attr::Ints(items.iter().map(int).collect::<Option<_>>()?)
+            Attr::Ints(list.items.iter().map(int).collect::<Option<_>>()?)
         }
         Value::Tensor(_) => return None,
     })

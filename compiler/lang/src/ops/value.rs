@@ -3,6 +3,10 @@
 use halite_ir::{Builder, Value as Tensor};
 use halite_support::Name;
 use halite_tensor::DType;
+use std::sync::Arc;
+
+/// How deep lists may nest.
+pub(crate) const MAX_LIST_DEPTH: usize = 8;
 
 /// A number, word or list known while the model runs, or a tensor of the module.
 #[derive(Clone, Debug)]
@@ -12,11 +16,27 @@ pub(crate) enum Value {
     Bool(bool),
     Text(Name),
     Type(DType),
-    List(Vec<Value>),
+    /// Names share it: a list is read far more often than it is made.
+    List(Arc<List>),
     Tensor(Tensor),
 }
 
+/// The items of a list.
+#[derive(Clone, Debug)]
+pub(crate) struct List {
+    pub(crate) items: Vec<Value>,
+    /// How deep lists nest, this one included.
+    depth: usize,
+}
+
 impl Value {
+    /// A list; `None` when lists would nest too deep.
+    pub(crate) fn list(items: Vec<Value>) -> Option<Self> {
+        let depth = |item: &Value| if let Value::List(list) = item { list.depth } else { 0 };
+        let depth = 1 + items.iter().map(depth).max().unwrap_or(0);
+        (depth <= MAX_LIST_DEPTH).then(|| Value::List(Arc::new(List { items, depth })))
+    }
+
     /// The value in words: ``the whole number `3` ``, ``a tensor `f32[4,8]` ``.
     pub(crate) fn describe(&self, b: &Builder<'_>) -> String {
         match self {
@@ -25,7 +45,7 @@ impl Value {
             Value::Bool(value) => format!("`{value}`"),
             Value::Text(text) => format!("the text \"{text}\""),
             Value::Type(dtype) => format!("the element type `{dtype}`"),
-            Value::List(items) => format!("a list of {}", items.len()),
+            Value::List(list) => format!("a list of {}", list.items.len()),
             Value::Tensor(tensor) => format!("a tensor `{}`", b.ty(*tensor)),
         }
     }

@@ -41,6 +41,9 @@ pub(super) fn walk<'m>(program: &Program<'m>, registry: &Registry, findings: &mu
     walk.used
 }
 
+/// Only so many of the first mistakes come with what was probably meant.
+const MAX_SUGGESTIONS: usize = 64;
+
 struct Walk<'w, 'm> {
     program: &'w Program<'m>,
     registry: &'w Registry,
@@ -218,11 +221,15 @@ impl<'m> Walk<'_, 'm> {
         } else if type_word(name).is_none() {
             let candidates = self.locals.keys().copied().chain(self.program.globals.keys().copied());
             let error = Diagnostic::error(codes::UNKNOWN_NAME, format!("no `{name}` is defined here"));
-            let meant = nearest(name, candidates.clone());
+            let meant = if self.suggests() { nearest(name, candidates) } else { None };
             let is_local = meant.is_none_or(|meant| self.locals.contains_key(meant));
             // What is misspelled where the model defines it is one mistake, however often it is used.
             if is_local || self.misspelled.insert(name.into()) {
-                self.findings.errors.push(suggest(error.at(span, "unknown name"), name, candidates));
+                let error = error.at(span, "unknown name");
+                self.findings.errors.push(match meant {
+                    Some(meant) => error.help(format!("did you mean `{meant}`?")),
+                    None => error,
+                });
             }
             // What was probably meant counts as read: that it is not would only repeat the complaint.
             let Some(meant) = meant else { return };
@@ -242,10 +249,16 @@ impl<'m> Walk<'_, 'm> {
             }
             self.signature(call, function);
         } else if !ops::is_builtin(&name.name) && self.registry.composite(&name.name).is_err() {
-            let own = self.program.functions.keys().copied();
+            let own = self.program.functions.keys().copied().filter(|_| self.suggests());
             self.findings.errors.push(ops::unknown_op(&name.name, own, self.registry, Place::whole(&name.span)));
             self.used.refused.insert(name.span);
         }
+    }
+
+    /// Whether what was meant is looked for: comparing each unknown name with each known one takes long where there are many
+    /// of both, and nobody reads so far.
+    fn suggests(&self) -> bool {
+        self.findings.errors.len() < MAX_SUGGESTIONS
     }
 
     /// Checks the arguments of a call of a function of the model.
@@ -256,7 +269,7 @@ impl<'m> Walk<'_, 'm> {
         for (at, argument) in call.given.iter().enumerate() {
             let found = match &argument.name {
                 None => (at < given.len()).then_some(at),
-                Some(keyword) => function.arguments.iter().position(|own| own.name.name == keyword.name),
+                Some(keyword) => function.position(&keyword.name),
             };
             let span = argument.name.as_ref().map_or(argument.value.span, |keyword| keyword.span);
             match (found, &argument.name) {
@@ -268,7 +281,8 @@ impl<'m> Walk<'_, 'm> {
                 (None, Some(keyword)) => {
                     let message = format!("`{name}` has no argument `{}`", keyword.name);
                     let error = Diagnostic::error(codes::CALL, message).at(span, "unknown argument");
-                    let known = function.arguments.iter().map(|own| &*own.name.name);
+                    let suggests = self.suggests() && errors.len() < MAX_SUGGESTIONS;
+                    let known = function.arguments.iter().map(|own| &*own.name.name).filter(|_| suggests);
                     errors.push(suggest(error, &keyword.name, known).also(function.name.span, "defined here"));
                 }
                 (None, None) => {

@@ -54,8 +54,7 @@ pub(super) fn reshape(cx: Cx<'_, '_>, bound: &Bound<'_>) -> Result<Vec<Value>> {
             }
         };
     }
-    let sizes = Value::List(sizes.into_iter().map(Value::Int).collect());
-    let shape = cx.shape_of(&sizes, place)?;
+    let shape = cx.shape_of_sizes(&sizes, place)?;
     cx.emit_tensor(bound.whole, |b| b.reshape(x, shape)).map(one)
 }
 
@@ -93,8 +92,8 @@ pub(super) fn transpose(cx: Cx<'_, '_>, bound: &Bound<'_>) -> Result<Vec<Value>>
 
 pub(super) fn concat(cx: Cx<'_, '_>, bound: &Bound<'_>) -> Result<Vec<Value>> {
     let (parts, place) = bound.required(0);
-    let Value::List(parts) = parts else { return Err(cx.wrong_kind("a list of tensors", parts, place)) };
-    let tensors = parts.iter().map(|part| cx.tensor(part, place)).collect::<Result<Vec<_>>>()?;
+    let Value::List(list) = parts else { return Err(cx.wrong_kind("a list of tensors", parts, place)) };
+    let tensors = list.items.iter().map(|part| cx.tensor(part, place)).collect::<Result<Vec<_>>>()?;
     let rank = tensors.first().map_or(0, |&tensor| cx.b.ty(tensor).rank());
     let dim = cx.one_dim(bound.optional(1), rank, bound)?;
     cx.emit_tensor(bound.whole, |b| b.concatenate(&tensors, dim)).map(one)
