@@ -4,9 +4,10 @@ use crate::auto_diff::AutoDiff;
 use crate::pass::{Pass, PassCx};
 use crate::pattern::family;
 use halite_ir::graph::{Dependencies, Node};
-use halite_ir::{Function, Inst, LocTable, Module, Op, Param, ParamRole, Registry, ResultRole};
-use halite_support::{Diagnostic, Diagnostics, Result, Span, codes};
+use halite_ir::{FuncResult, Function, Inst, LocTable, Module, Op, Param, ParamRole, Registry, ResultRole, Value};
+use halite_support::{Diagnostic, Diagnostics, Name, Result, Span, codes};
 use indexmap::IndexMap;
+use rustc_hash::FxHashMap;
 
 /// Weights without a gradient and inputs that reach no result of the entry of a module in phase `built`, as warnings with
 /// the line of the model that reads them.
@@ -22,7 +23,7 @@ pub fn check_unused(module: &Module, registry: &Registry) -> Result<Diagnostics>
         (0..entry.params.len()).map(|at| reaching[view.index(Node::Param(at)).index()]).collect::<Vec<_>>()
     };
     let (any, loss) = (reaching(&|_| true), reaching(&|role| *role == ResultRole::Loss));
-    let mut findings = Findings { module, entry, groups: IndexMap::new() };
+    let mut findings = Findings { module, entry, readers: readers(entry), groups: IndexMap::new() };
     let moving = moving(module, registry)?;
     for (at, param) in entry.params.iter().enumerate() {
         match &param.role {
@@ -44,16 +45,29 @@ fn moving(module: &Module, registry: &Registry) -> Result<Option<Vec<bool>>> {
     let mut differentiated = module.clone();
     AutoDiff.run(&mut differentiated, &PassCx { registry, recipe: None, findings: None })?;
     let Some(gradients) = differentiated.entry() else { return Ok(None) };
-    let moves = |param: &Param| {
-        let of = |role: &ResultRole| matches!(role, ResultRole::Gradient(name) if *name == param.name);
-        let gradient = gradients.results.iter().find(|result| of(&result.role));
-        gradient.is_some_and(|gradient| !gradients.def(gradient.value).is_some_and(is_zero))
+    let gradient_of = |result: &'_ FuncResult| match &result.role {
+        ResultRole::Gradient(name) => Some((name.clone(), result.value)),
+        _ => None,
     };
+    let found: FxHashMap<Name, Value> = gradients.results.iter().filter_map(gradient_of).collect();
+    let moves =
+        |param: &Param| found.get(&param.name).is_some_and(|&gradient| !gradients.def(gradient).is_some_and(is_zero));
     Ok(Some(entry.params.iter().map(moves).collect()))
 }
 
 fn is_zero(inst: &Inst) -> bool {
     matches!(&inst.op, Op::Constant(constant) if constant.value.f64s().iter().all(|x| *x == 0.0))
+}
+
+/// The first instruction that reads each value.
+fn readers(entry: &Function) -> FxHashMap<Value, usize> {
+    let mut readers = FxHashMap::default();
+    for (at, inst) in entry.insts.iter().enumerate() {
+        for &arg in &inst.args {
+            readers.entry(arg).or_insert(at);
+        }
+    }
+    readers
 }
 
 /// What is wrong with a parameter.
@@ -71,12 +85,14 @@ enum Fault {
 struct Findings<'a> {
     module: &'a Module,
     entry: &'a Function,
+    /// The first instruction that reads a value.
+    readers: FxHashMap<Value, usize>,
     groups: IndexMap<(Fault, String), (Option<Span>, usize)>,
 }
 
 impl Findings<'_> {
     fn add(&mut self, param: &Param, fault: Fault) {
-        let reader = self.entry.insts.iter().find(|inst| inst.args.contains(&param.value));
+        let reader = self.readers.get(&param.value).map(|&at| &self.entry.insts[at]);
         let locs: &LocTable = &self.module.locs;
         let span = reader.and_then(|inst| locs.span(inst.loc));
         let (_, count) = self.groups.entry((fault, family(&param.name))).or_insert((span, 0));

@@ -148,11 +148,12 @@ fn is_costly(op: &Op) -> bool {
 }
 
 fn finish<'r>(function: &Function, matches: Vec<Match<'r>>, taken: &[usize], kept: Vec<bool>) -> Selection<'r> {
+    let is_taken: FxHashSet<usize> = taken.iter().copied().collect();
     let mut covered: FxHashSet<Value> = taken.iter().flat_map(|&at| matches[at].found.insts.iter().copied()).collect();
     let mut selection = Selection { taken: Vec::new(), missed: Vec::new(), kept };
     for (at, found) in matches.into_iter().enumerate() {
         let elsewhere = !covered.contains(&function.insts[found.root].results[0]);
-        if taken.contains(&at) {
+        if is_taken.contains(&at) {
             selection.taken.push(found);
         } else if elsewhere && found.found.obstacles.len() == 1 {
             covered.extend(found.found.insts.iter().copied());

@@ -5,6 +5,9 @@ use halite_ir::{Function, Inst, Op, Registry, Value, loses};
 use halite_tensor::{DType, Dims, Shape};
 use smallvec::SmallVec;
 
+/// The most movements and conversions that are seen through, one after the other: many patterns look at each value.
+const MAX_MOVES: usize = 64;
+
 /// For each dimension of a value the dimension of the root that it is; `None` where the size is 1.
 pub(crate) type View = SmallVec<[Option<usize>; 4]>;
 
@@ -103,14 +106,15 @@ impl<'a> Scene<'a> {
     /// The tensor whose elements a value shows: through movements and conversions that lose nothing.
     pub(super) fn base(&self, seen: &Seen) -> Seen {
         let mut seen = seen.clone();
-        loop {
+        for _ in 0..MAX_MOVES {
             let exact =
                 |from: &Seen| !loses(self.function.ty(from.value).dtype(), self.function.ty(seen.value).dtype());
             match self.moved(&seen).or_else(|| self.converted(&seen).filter(exact)) {
                 Some(inner) => seen = inner,
-                None => return seen,
+                None => break,
             }
         }
+        seen
     }
 
     /// The instruction behind movements and conversions, its result as it is seen, and whether a number was rounded on the
@@ -118,7 +122,7 @@ impl<'a> Scene<'a> {
     pub(super) fn inner(&self, seen: &Seen) -> Option<Inner<'a>> {
         let dtype = |value: Value| self.function.ty(value).dtype();
         let (mut seen, mut rounded) = (seen.clone(), None);
-        loop {
+        for _ in 0..MAX_MOVES {
             let to = dtype(seen.value);
             if let Some(from) = self.converted(&seen) {
                 rounded = rounded.or_else(|| (loses(dtype(from.value), to) && loses(self.dtype(), to)).then_some(to));
@@ -131,6 +135,7 @@ impl<'a> Scene<'a> {
                 return Some(Inner { inst, rounded: rounded.or(rounds.then_some(to)), seen });
             }
         }
+        None
     }
 
     /// The operand of a reduction over `dims` whose result is seen. Reduced dimensions are those of the root at the same

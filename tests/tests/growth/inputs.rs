@@ -14,7 +14,7 @@ pub(crate) struct Kind {
     pub(crate) name: &'static str,
     /// How the command ends.
     pub(crate) exit: i32,
-    /// The largest input of a quick run in bytes: those that a whole pipeline runs on take more work for each.
+    /// The largest input of a quick run in bytes; 0 for a kind that only the long run counts.
     pub(crate) quick: usize,
     /// Makes an input of about so many bytes in a folder, and gives the arguments of the command.
     pub(crate) make: fn(&Path, usize) -> Vec<String>,
@@ -25,32 +25,32 @@ const fn kind(name: &'static str, exit: i32, quick: usize, make: fn(&Path, usize
 }
 
 pub(crate) const KINDS: &[Kind] = &[
-    kind("model-compiled", 0, 512, model_compiled),
+    kind("model-compiled", 0, 0, model_compiled),
     kind("model-residual", 0, 512, model_residual),
-    kind("model-chain", 2, 2048, model_chain),
-    kind("model-weights", 2, 2048, model_weights),
-    kind("model-nested", 2, 2048, model_nested),
+    kind("model-chain", 2, 0, model_chain),
+    kind("model-weights", 2, 0, model_weights),
+    kind("model-nested", 2, 0, model_nested),
     kind("model-functions", 2, 2048, model_functions),
-    kind("model-arguments", 2, 1024, model_arguments),
+    kind("model-arguments", 2, 0, model_arguments),
     kind("model-list", 2, 2048, model_list),
-    kind("model-long-names", 2, 8192, model_long_names),
-    kind("recipe-list", 2, 4096, recipe_list),
-    kind("recipe-overrides", 2, 4096, recipe_overrides),
-    kind("config-json", 2, 8192, config_json),
-    kind("ir-chain", 0, 4096, ir_chain),
+    kind("model-long-names", 2, 0, model_long_names),
+    kind("recipe-list", 2, 0, recipe_list),
+    kind("recipe-overrides", 2, 0, recipe_overrides),
+    kind("config-json", 2, 0, config_json),
+    kind("ir-chain", 0, 0, ir_chain),
     kind("ir-doubling", 0, 4096, ir_doubling),
     kind("ir-call-chain", 0, 4096, ir_call_chain),
     kind("ir-shared-calls", 0, 4096, ir_shared_calls),
-    kind("ir-gradient-of-calls", 0, 2048, ir_gradient_of_calls),
+    kind("ir-gradient-of-calls", 0, 4096, ir_gradient_of_calls),
     kind("ir-donated-calls", 0, 4096, ir_donated_calls),
     kind("ir-parameters", 0, 4096, ir_parameters),
     kind("ir-equal-names", 0, 4096, ir_equal_names),
-    kind("ir-attributes", 2, 8192, ir_attributes),
-    kind("hlo-chain", 0, 8192, hlo_chain),
-    kind("hlo-computations", 0, 8192, hlo_computations),
+    kind("ir-attributes", 2, 0, ir_attributes),
+    kind("hlo-chain", 0, 4096, hlo_chain),
+    kind("hlo-computations", 0, 0, hlo_computations),
     kind("manifest-buffers", 2, 16384, manifest_buffers),
-    kind("shard-index", 2, 16384, shard_index),
-    kind("safetensors-header", 2, 16384, safetensors_header),
+    kind("shard-index", 2, 0, shard_index),
+    kind("safetensors-header", 2, 0, safetensors_header),
 ];
 
 fn args(arguments: &[&str]) -> Vec<String> {
@@ -217,16 +217,17 @@ fn ir_doubling(folder: &Path, bytes: usize) -> Vec<String> {
     ir(folder, &format!("{text}{end}"), "simplify, fold-causal-mask, fuse-softmax, fuse-norm, cse, dce")
 }
 
-/// Functions that each call the one before so many times.
+/// Functions that each call the one before so many times. Their names are of equal length, so that twice the bytes are twice
+/// the functions.
 fn calls(bytes: usize, times: usize) -> String {
-    let mut text = "func @f0(%x: f32[4]) -> (f32[4]) {\n  %y = tanh %x : f32[4]\n  return %y\n}\n".to_owned();
+    let mut text = "func @f00000(%x: f32[4]) -> (f32[4]) {\n  %y = tanh %x : f32[4]\n  return %y\n}\n".to_owned();
     fill(&mut text, bytes, |at| {
         let call = |time: usize| {
             let (from, to) = if time == 0 { ("x".to_owned(), "0") } else { ((time - 1).to_string(), "1") };
-            format!("  %{to} = call %{from} {{callee = @f{at}}} : f32[4]\n")
+            format!("  %{to} = call %{from} {{callee = @f{at:05}}} : f32[4]\n")
         };
         let calls: String = (0..times).map(call).collect();
-        format!("func @f{}(%x: f32[4]) -> (f32[4]) {{\n{calls}  return %{}\n}}\n", at + 1, times - 1)
+        format!("func @f{:05}(%x: f32[4]) -> (f32[4]) {{\n{calls}  return %{}\n}}\n", at + 1, times - 1)
     });
     text
 }
@@ -268,7 +269,7 @@ fn ir_donated_calls(folder: &Path, bytes: usize) -> Vec<String> {
     write!(
         text,
         "func @main(%w: f32[4] {{weight, init = zeros}}) -> (w: f32[4] {{state = \"w\"}}) {{\n  \
-         %0 = call %w {{callee = @f{last}}} : f32[4]\n  return %0\n}}\n"
+         %0 = call %w {{callee = @f{last:05}}} : f32[4]\n  return %0\n}}\n"
     )
     .expect("a string takes any text");
     ir(folder, &text, "legalize")

@@ -28,8 +28,8 @@ const MEMORY: usize = 2 << 30;
 const DEADLINE: Duration = Duration::from_secs(600);
 
 /// The largest input in bytes.
-fn largest(kind: &Kind) -> usize {
-    std::env::var("HALITE_GROWTH_BYTES").map_or(kind.quick, |bytes| bytes.parse().expect("a number of bytes"))
+fn largest(quick: usize) -> usize {
+    std::env::var("HALITE_GROWTH_BYTES").map_or(quick, |bytes| bytes.parse().expect("a number of bytes"))
 }
 
 /// Runs a command to its end, and gives its output, or nothing when it did not end in time.
@@ -121,7 +121,10 @@ fn for_each_kind(check: impl Fn(&Kind) -> Result<String, String> + Sync) {
 #[test]
 fn work_grows_as_the_input_does() {
     for_each_kind(|kind| {
-        let largest = largest(kind);
+        let largest = largest(kind.quick);
+        if largest == 0 {
+            return Ok(format!("{:<24} in the long run only", kind.name));
+        }
         let sizes = [largest / 4, largest / 2, largest];
         let counts = sizes.map(|bytes| instructions(kind, bytes));
         let counts = counts.into_iter().collect::<Result<Vec<u64>, String>>()?;
@@ -135,7 +138,7 @@ fn work_grows_as_the_input_does() {
 #[test]
 fn a_megabyte_of_input_needs_less_than_two_gigabytes() {
     for_each_kind(|kind| {
-        let bytes = largest(kind);
+        let bytes = largest(16 << 10);
         let (folder, arguments) = make(kind, bytes);
         let mut command = Command::new("bash");
         let limit = format!("ulimit -v {} && exec \"$0\" \"$@\"", MEMORY >> 10);

@@ -29,7 +29,7 @@ impl Checker<'_> {
         Err(Diagnostic::error(codes::ARITY, format!("{expected} called computations needed, found {found}")))
     }
 
-    fn callee(&self, inst: &HloInstructionProto) -> Option<&Checked<'_>> {
+    fn callee(&self, inst: &HloInstructionProto) -> Option<&Checked> {
         inst.called_computation_ids.first().and_then(|id| self.computations.get(id))
     }
 
@@ -64,9 +64,8 @@ impl Checker<'_> {
             let message = format!("the callee must combine two `{scalar}` into one");
             return Err(Diagnostic::error(codes::TYPE_MISMATCH, message));
         }
-        let single = callee.instructions.iter().filter(|inst| inst.opcode != Opcode::Parameter.name()).count() == 1;
         let collective = matches!(Opcode::parse(&inst.opcode), Some(Opcode::AllReduce | Opcode::ReduceScatter));
-        if collective && !single {
+        if collective && callee.ops != 1 {
             return Err(Diagnostic::error(
                 codes::ATTRIBUTE,
                 "the callee of a collective must be a single op on its parameters",

@@ -29,10 +29,11 @@ pub fn check(module: &HloModuleProto) -> Diagnostics {
 }
 
 /// Types of a checked computation; `None` where they are wrong or outside our set.
-struct Checked<'a> {
+struct Checked {
     parameters: Vec<Option<Type>>,
     result: Option<Type>,
-    instructions: &'a [HloInstructionProto],
+    /// Instructions other than parameters.
+    ops: usize,
 }
 
 /// The type of an instruction: inside our set, or XLA's but not ours.
@@ -44,7 +45,7 @@ type Defined = FxHashMap<i64, Stated>;
 #[derive(Default)]
 struct Checker<'a> {
     findings: Diagnostics,
-    computations: FxHashMap<i64, Checked<'a>>,
+    computations: FxHashMap<i64, Checked>,
     computation_names: FxHashSet<&'a str>,
     instruction_ids: FxHashSet<i64>,
     instruction_names: FxHashSet<&'a str>,
@@ -81,7 +82,8 @@ impl<'a> Checker<'a> {
         let result = result.flatten();
         let program = computation.program_shape.as_ref();
         self.keep(context, program_matches(program, &parameters, result.as_ref()));
-        let checked = Checked { parameters, result, instructions: &computation.instructions };
+        let ops = computation.instructions.iter().filter(|inst| inst.opcode != Opcode::Parameter.name()).count();
+        let checked = Checked { parameters, result, ops };
         if self.computations.insert(computation.id, checked).is_some() {
             let message = format!("another computation has the id {}", computation.id);
             self.findings.push(Diagnostic::error(codes::DUPLICATE, message).context(context()));
