@@ -44,7 +44,7 @@ pub struct Source {
     pub model: Model,
     /// What deserves a look in a `config.json` that the model comes from.
     pub warnings: Diagnostics,
-    /// How many positions such a file says that its checkpoint is made for.
+    /// How many positions such a file says that its checkpoint is made for, where the model says the length of sequences.
     pub(crate) positions: Option<Positions>,
 }
 
@@ -239,7 +239,10 @@ fn defined(
     recipe_source: FileId,
     definition: Definition,
 ) -> Source {
-    let (warnings, positions) = definition.complete(&mut recipe, &mut places);
+    let (mut warnings, mut positions) = definition.complete(&mut recipe, &mut places);
+    if let Some(seq) = recipe.seq {
+        warnings.extend(positions.take().and_then(|positions| positions.warning(seq)));
+    }
     let (model_name, model) = (definition.name, Model::Text(definition.source));
     Source { name, recipe, recipe_source, places, model_name, model, warnings, positions }
 }

@@ -361,6 +361,7 @@ pub struct Neuron {
     /// Variables of the environment in which the step runs.
     pub environment: IndexMap<String, String>,
     /// Those of these variables that the tables of targets do not know, and that are meant so.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allow_environment: Vec<String>,
     /// Flags of `neuronx-cc`.
     pub flags: Vec<String>,
