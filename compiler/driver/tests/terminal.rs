@@ -24,29 +24,34 @@ enum Stream {
 
 /// What a command writes to a stream that is a terminal of so many columns; the other stream leads nowhere.
 fn on_terminal(mut command: Command, stream: Stream, columns: u16) -> String {
-    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-    grantpt(&ours).unwrap();
-    unlockpt(&ours).unwrap();
-    let name = ptsname(&ours, Vec::new()).unwrap();
-    let theirs = OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap();
-    tcsetwinsize(&ours, Winsize { ws_row: 40, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("this system has terminals");
+    grantpt(&ours).expect("this system has terminals");
+    unlockpt(&ours).expect("this system has terminals");
+    let name = ptsname(&ours, Vec::new()).expect("this system has terminals");
+    let theirs = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(name.to_str().expect("this system has terminals"))
+        .expect("this system has terminals");
+    tcsetwinsize(&ours, Winsize { ws_row: 40, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 })
+        .expect("this system has terminals");
     match stream {
         Stream::Out => command.stdout(theirs).stderr(Stdio::null()),
         Stream::Err => command.stdout(Stdio::null()).stderr(theirs),
     };
-    let mut child = command.spawn().unwrap();
+    let mut child = command.spawn().expect("this system has terminals");
     // Our own copy of their end would keep the terminal open.
     drop(command);
     let (mut bytes, mut ours) = (Vec::new(), File::from(ours));
     // The end of a terminal is an error.
     let _ = ours.read_to_end(&mut bytes);
-    child.wait().unwrap();
-    String::from_utf8(bytes).unwrap().replace("\r\n", "\n")
+    child.wait().expect("this system has terminals");
+    String::from_utf8(bytes).expect("UTF-8").replace("\r\n", "\n")
 }
 
 fn through_pipe(mut command: Command, stream: Stream) -> String {
-    let output = command.output().unwrap();
-    String::from_utf8(if stream == Stream::Out { output.stdout } else { output.stderr }).unwrap()
+    let output = command.output().expect("the program runs");
+    String::from_utf8(if stream == Stream::Out { output.stdout } else { output.stderr }).expect("UTF-8")
 }
 
 fn words(text: &str) -> BTreeSet<&str> {
