@@ -50,7 +50,7 @@ impl Default for VerifyOptions {
 #[derive(Clone, PartialEq, Debug, serde::Serialize)]
 #[non_exhaustive]
 pub struct VerifyReport {
-    /// Sizes that were changed to make the model small: key, from, to.
+    /// Sizes that a small model has smaller: key, from, to. The latter are equal where the model takes no smaller one.
     pub scaled: Vec<(String, i64, i64)>,
     /// One row for each result.
     pub rows: Vec<VerifyRow>,

@@ -92,10 +92,7 @@ fn describe(report: &VerifyReport, culprit: Option<&Culprit>) -> String {
         vec![row.name.clone(), error, unoptimized, allowed, if row.passed() { "ok" } else { "WRONG" }.to_owned()]
     });
     let mut text = table(&[head].into_iter().chain(rows).collect::<Vec<_>>());
-    if !report.scaled.is_empty() {
-        let changes = report.scaled.iter().map(|(key, from, to)| format!("{key} {from} → {to}"));
-        text.push_str(&format!("scaled down: {}\n", changes.collect::<Vec<_>>().join(", ")));
-    }
+    text.push_str(&explain_sizes(&report.scaled));
     let wrong = report.rows.iter().filter(|row| !row.passed()).count();
     if let Some(causality) = &report.causality {
         text.push_str(&explain_causality(causality));
@@ -108,6 +105,18 @@ fn describe(report: &VerifyReport, culprit: Option<&Culprit>) -> String {
         text.push_str(&name_culprit(culprit));
     }
     text
+}
+
+/// The sizes that were used where a small model has smaller ones than the recipe.
+pub(super) fn explain_sizes(scaled: &[(String, i64, i64)]) -> String {
+    let (kept, changed): (Vec<_>, Vec<_>) = scaled.iter().partition(|(_, from, to)| from == to);
+    let list = |what: &str, sizes: Vec<String>, why: &str| match sizes.as_slice() {
+        [] => String::new(),
+        sizes => format!("{what}: {}{why}\n", sizes.join(", ")),
+    };
+    let changed = changed.iter().map(|(key, from, to)| format!("{key} {from} → {to}")).collect();
+    let kept = kept.iter().map(|(key, size, _)| format!("{key} {size}")).collect();
+    list("scaled down", changed, "") + &list("kept", kept, " (the model takes no smaller ones)")
 }
 
 /// What is known of the optimization at fault.
