@@ -339,9 +339,10 @@ pub(crate) fn for_role(built: &Module, role: ModuleRole) -> Module {
     module
 }
 
-/// Whether a module of a role returns a result of the model.
+/// Whether a module of a role returns a result of the model. Results without a role of their own are returned by all.
 fn is_returned(role: ModuleRole, result: &FuncResult) -> bool {
     match role {
+        _ if result.role == ResultRole::Value => true,
         ModuleRole::TrainStep => true,
         ModuleRole::Forward => result.role == ResultRole::Probe,
         ModuleRole::Eval => matches!(result.role, ResultRole::Loss | ResultRole::Count),

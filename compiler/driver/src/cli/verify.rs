@@ -7,7 +7,7 @@ use super::context::{Context, Output, Result};
 use super::table::{counted, table};
 use super::target::TargetName;
 use clap::Args;
-use halite::verify::{Causality, Culprit, Leak, VerifyOptions, VerifyReport};
+use halite::verify::{Causality, ChoiceCounts, Culprit, Leak, VerifyOptions, VerifyReport};
 use halite_spec::ModuleRole;
 use serde_json::json;
 
@@ -101,6 +101,14 @@ fn describe(report: &VerifyReport, culprit: Option<&Culprit>) -> String {
         0 => format!("all {} results agree\n", report.rows.len()),
         wrong => format!("{wrong} of {} results are wrong\n", report.rows.len()),
     });
+    if let Some(ChoiceCounts { all, differ, wrong, .. }) = report.choices {
+        text.push_str(&match wrong {
+            0 => format!("choices: {differ} of {all} differ by rounding, compared on the same choices\n"),
+            wrong => format!(
+                "choices: {differ} of {all} differ, {wrong} by more than rounding, compared on the same choices\n"
+            ),
+        });
+    }
     if let Some(culprit) = culprit {
         text.push_str(&name_culprit(culprit));
     }
