@@ -151,7 +151,7 @@ impl Choices {
             let (own, unoptimized) = (distances(outputs)?, distances(plain)?);
             counts.all += right.written.len();
             counts.differ += own.len();
-            counts.wrong += own.iter().filter(|&&distance| !(distance <= allowed)).count();
+            counts.wrong += own.iter().filter(|distance| distance.is_nan() || **distance > allowed).count();
             let values = &output(truth, &site.operand(0))?.written;
             let scale = difference(values, values).scale;
             let relative = |value: f64| if scale > 0.0 { value / scale } else { value };

@@ -117,7 +117,7 @@ impl<'a> Study<'a> {
         let (rows, choices) = self.judge(&program)?;
         let agrees = rows.iter().all(VerifyRow::passed);
         if self.chooses() && !(agrees && self.choices.agree(&self.truth, &self.unoptimized)?) {
-            return self.on_same_choices()?.verify(pipeline);
+            return Ok(VerifyReport { warnings, ..self.on_same_choices()?.verify(pipeline)? });
         }
         Ok(VerifyReport { scaled: self.scaled.clone(), rows, choices, causality: None, warnings })
     }
@@ -280,7 +280,8 @@ impl<'a> Study<'a> {
 
     /// How far a result may be from the truth, from the unoptimized one and its difference.
     fn allowed(&self, plain: &Output, unoptimized: Difference) -> f64 {
-        let size = plain.written.f64s().iter().fold(0.0, |size: f64, value| size.max(value.abs()));
+        let values = plain.written.f64s().into_iter().filter(|value| value.is_finite());
+        let size = values.fold(0.0, |size: f64, value| size.max(value.abs()));
         let noise = self.rounding_noise() * unoptimized.scale;
         let roundoff = plain.written.dtype().unit_roundoff();
         ERROR_RATIO * unoptimized.max_abs + ROUNDOFFS * (roundoff * size + noise)

@@ -71,18 +71,12 @@ impl Pass for OtherRouter {
 fn a_choice_that_rounding_flips_is_no_error() {
     let mut session = Session::new();
     let (source, executor) = (source(&mut session, 4, 16), executor());
-    let mut flipped = 0;
-    for seed in 0..3 {
-        let options = options(ModuleRole::Forward, seed, FORWARD);
-        let study = Study::new(&session, &source, &options, &executor).unwrap();
-        let report = study.verify(study.pipeline()).unwrap();
-        assert!(report.passed(), "seed {seed}: {:?} are wrong, choices {:?}", wrong(&report), report.choices);
-        if let Some(choices) = report.choices {
-            assert!(choices.all == 16 * 32 * 2 && choices.differ < 32 && choices.wrong == 0, "{choices:?}");
-            flipped += usize::from(choices.differ > 0);
-        }
-    }
-    assert!(flipped > 0, "no choice lies so close that rounding decides");
+    let options = options(ModuleRole::Forward, 1, FORWARD);
+    let study = Study::new(&session, &source, &options, &executor).unwrap();
+    let report = study.verify(study.pipeline()).unwrap();
+    let choices = report.choices.expect("some choices lie so close that rounding decides");
+    assert!(report.passed(), "{:?} are wrong, {choices:?}", wrong(&report));
+    assert!(choices.all == 16 * 32 * 2 && (1..32).contains(&choices.differ) && choices.wrong == 0, "{choices:?}");
 }
 
 #[test]
