@@ -26,7 +26,7 @@ use std::sync::Arc;
 /// completed updates. Update t + 1 uses the learning rate and bias corrections of t + 1, which the step computes itself:
 /// no input comes from the host but the batch. The objective is a sum; gradients are divided by the count here, once,
 /// together with clipping by global norm, `min(1, c / (norm + 1e-6))`; a count of 0 divides as 1. The norm counts each
-/// element of the model once, however often it is stored. Probes are dropped. The metrics are the mean
+/// element of the model once, however often it is stored. Probes are dropped, results without a role stay. The metrics are the mean
 /// loss, the gradient norm before clipping, the learning rate and the count.
 #[derive(Debug)]
 pub(crate) struct AppendOptimizer;
@@ -84,6 +84,10 @@ fn append(module: &mut Module, registry: &Registry, recipe: &Recipe, entry: &Fun
     }
     for (name, value) in METRICS.into_iter().zip([loss, clipped.norm, rate, objective.count]) {
         b.named_result(value, name, ResultRole::Metric);
+    }
+    for result in entry.results.iter().filter(|result| result.role == ResultRole::Value) {
+        let value = b.value(result.value)?;
+        b.named_result(value, result.name.clone(), ResultRole::Value);
     }
     b.into_builder().finish();
     Ok(())

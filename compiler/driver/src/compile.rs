@@ -4,6 +4,7 @@ mod built;
 mod describe;
 mod numbers;
 mod pack;
+mod ranges;
 mod target;
 
 use crate::bundle::Bundle;
@@ -14,7 +15,7 @@ use crate::recipe_file;
 use crate::session::Session;
 use crate::source::{Model, Source, size};
 use halite_hlo::proto::HloModuleProto;
-use halite_ir::{Kernels, LowerOptions, Module, Phase, ResultRole, lower, lower_twins};
+use halite_ir::{FuncResult, Kernels, LowerOptions, Module, Phase, ResultRole, lower, lower_twins};
 use halite_lang::{Elaborated, Override};
 use halite_passes::{Audit, Findings, PassCx, PassReport, Pipeline, Remark, Runner, RunnerOptions, Verdict};
 use halite_spec::{ModuleRole, Precision, Recipe};
@@ -135,6 +136,7 @@ impl Session {
         let shared = pipelines.first().map(|(_, pipeline)| pipeline.split_at_phase().0).unwrap_or_default();
         let prepared = self.prepare(elaborated.module.clone(), &source.recipe, &shared, options).map_err(fault)?;
         let (shared, sources) = (&prepared, &*source.model.sources(&self.sources));
+        let built = &elaborated.module;
         let caller = &Caller::in_span(Span::clone(&span));
         // Modules do not depend on each other; they are joined in the order of roles.
         let packed = std::thread::scope(|scope| {
@@ -142,7 +144,7 @@ impl Session {
                 let (role, pipeline) = (*role, pipeline.split_at_phase().1);
                 let work = move || {
                     let compiled = self.finish_role(shared, &source.recipe, (role, &pipeline), sources, options)?;
-                    pack(compiled, &source.recipe, options)
+                    pack(compiled, ranges::ranges(built, role, &self.registry)?, &source.recipe, options)
                 };
                 scope.spawn(move || caller.within(work))
             };
@@ -343,13 +345,19 @@ pub(crate) fn for_role(built: &Module, role: ModuleRole) -> Module {
     let mut module = built.clone();
     module.name = format!("{}_{}", built.name, role.name()).into();
     if let Some(entry) = module.functions.last_mut() {
-        entry.results.retain(|result| match role {
-            ModuleRole::TrainStep => true,
-            ModuleRole::Forward => result.role == ResultRole::Probe,
-            ModuleRole::Eval => matches!(result.role, ResultRole::Loss | ResultRole::Count),
-        });
+        entry.results.retain(|result| is_returned(role, result));
     }
     module
+}
+
+/// Whether a module of a role returns a result of the model. Results without a role of their own are returned by all.
+fn is_returned(role: ModuleRole, result: &FuncResult) -> bool {
+    match role {
+        _ if result.role == ResultRole::Value => true,
+        ModuleRole::TrainStep => true,
+        ModuleRole::Forward => result.role == ResultRole::Probe,
+        ModuleRole::Eval => matches!(result.role, ResultRole::Loss | ResultRole::Count),
+    }
 }
 
 /// What comes before the first change of phase is run once for all roles.

@@ -3,6 +3,7 @@
 use crate::bundle::read::{check_ports, contradiction};
 use crate::bundle::{Bundle, twins};
 use crate::content::check_content;
+use crate::in_range::check_ranges;
 use crate::tensors::Tensors;
 use halite_runtime::{Buffer, CompileOptions, Executable, Executor, Input, Program};
 use halite_spec::{ModuleEntry, Port};
@@ -93,7 +94,8 @@ impl LoadedModule {
     /// Compares tensors with the inputs of a module of a bundle, by name.
     ///
     /// # Errors
-    /// Every tensor that is missing, not wanted, or of the wrong type; then every one that is not what the model declares.
+    /// Every tensor that is missing, not wanted, or of the wrong type; then every one that is not what the model declares;
+    /// then every one with token ids, labels or other positions out of range.
     pub fn check_inputs(
         bundle: &Bundle,
         entry: &ModuleEntry,
@@ -166,7 +168,8 @@ fn check(
     tensors: &Tensors,
 ) -> std::result::Result<(), Diagnostics> {
     check_tensors(tensors, &entry.inputs, &format!("the module `{}`", entry.name))?;
-    check_content(buffers, tensors)
+    check_content(buffers, tensors)?;
+    check_ranges(&entry.inputs, tensors)
 }
 
 /// What a tensor is expected to be; ports and buffers of a manifest are expectations.

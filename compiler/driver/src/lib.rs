@@ -120,6 +120,7 @@ pub mod files;
 mod flops;
 pub mod hlo_check;
 pub mod hugging_face;
+mod in_range;
 pub mod init;
 pub mod inspect;
 mod layout;

@@ -4,9 +4,11 @@
 //! unoptimized one, plus two units of roundoff at scale, norm-wise. Replaced state is compared by what the step added to
 //! it, so that a lost term that is small beside the state is seen. A program for another target than CPU XLA is read back
 //! from the bytes that its bundle would hold, with the twins of its kernels in the place of their calls. Where the optimized program stores several tensors of
-//! the model as one, these are compared, each by its name.
+//! the model as one, these are compared, each by its name. Where the
+//! model chooses among values, programs are compared on the same choices (`choices.rs`).
 
 mod causality;
+mod choices;
 mod each_pass;
 mod inputs;
 mod program;
@@ -50,15 +52,31 @@ impl Default for VerifyOptions {
 #[derive(Clone, PartialEq, Debug, serde::Serialize)]
 #[non_exhaustive]
 pub struct VerifyReport {
-    /// Sizes that were changed to make the model small: key, from, to.
+    /// Sizes that a small model has smaller: key, from, to. The latter are equal where the model takes no smaller one.
     pub scaled: Vec<(String, i64, i64)>,
     /// One row for each result.
     pub rows: Vec<VerifyRow>,
+    /// What the program chose otherwise, where programs were compared on the same choices: those of the one in `f64`. That
+    /// is done where the model chooses, and the program as it is does not agree or the unoptimized one chose otherwise too.
+    pub choices: Option<ChoiceCounts>,
     /// Whether tokens change what stands before them; `None` where the model shows no values by position.
     pub causality: Option<Causality>,
     /// What the precision audit found.
     #[serde(skip)]
     pub warnings: Diagnostics,
+}
+
+/// Choices of a program that was given those of the program in `f64`, and compared with these: elements of the results of
+/// `top_k`, `arg_max` and comparisons of floats.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize)]
+#[non_exhaustive]
+pub struct ChoiceCounts {
+    /// All choices.
+    pub all: usize,
+    /// Those that the program would have made otherwise.
+    pub differ: usize,
+    /// Those of the latter that rounding does not explain: in `f64`, what was chosen lies too far from what should have been.
+    pub wrong: usize,
 }
 
 impl VerifyReport {

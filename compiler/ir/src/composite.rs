@@ -5,6 +5,7 @@ use crate::attr::{Attr, Real};
 use crate::build::{Builder, Values};
 use crate::cost::body_flops;
 use crate::dims::FactorMap;
+use crate::domain::Domain;
 use crate::interpret::{EvalCx, Interpreter};
 use crate::lower::LowerCx;
 use crate::op::{Cost, Ids, InferCx, OpDef, Policy, Sample, Vjp, VjpCx};
@@ -297,6 +298,12 @@ pub trait CompositeDef: fmt::Debug + Send + Sync {
         Err(Diagnostic::bug(format!("`{}` has no gradient of its own", self.name())))
     }
 
+    /// Which whole numbers its operands have to hold, where others have no meaning.
+    fn domains(&self, attrs: &Attrs, args: &[&TensorType]) -> Vec<Domain> {
+        let _ = (attrs, args);
+        Vec::new()
+    }
+
     /// How mixed precision treats it as a whole.
     fn policy(&self) -> Policy;
 
@@ -331,6 +338,14 @@ impl Composite {
             }
             _ => Ok((self.clone(), args.iter().map(|&ty| ty.clone()).collect())),
         }
+    }
+
+    /// Which whole numbers its operands, of these types, have to hold, where others have no meaning.
+    ///
+    /// # Errors
+    /// When the name is unknown.
+    pub fn domains(&self, registry: &Registry, args: &[&TensorType]) -> Result<Vec<Domain>> {
+        Ok(registry.composite(&self.name)?.domains(&self.attrs, args))
     }
 
     /// The decomposition as a function of operands of these types.

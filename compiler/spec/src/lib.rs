@@ -8,8 +8,8 @@ mod recipe;
 pub mod target;
 
 pub use manifest::{
-    Buffer, BufferContent, BufferInit, BufferSlot, Launch, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry,
-    ModuleRole, Port, PortRole, RoundingChoice, Statistics, Twin,
+    Buffer, BufferContent, BufferInit, BufferSlot, IndexRange, Launch, MANIFEST_VERSION, Manifest, ModelInfo,
+    ModuleEntry, ModuleRole, Port, PortRole, RoundingChoice, Statistics, Twin,
 };
 pub use precision::{
     Master, Precision, PrecisionName, PrecisionOverride, RoundingMode, SrBy, SrSites, StochasticRounding,

@@ -218,6 +218,23 @@ pub struct Port {
     /// For a result: the position of the input whose memory it takes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alias: Option<usize>,
+    /// For an input of whole numbers: those that parts of it have to hold, as far as the model tells.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ranges: Vec<IndexRange>,
+}
+
+/// The whole numbers that a part of an input has to hold, such as the ids of an embedding or labels: others have no meaning,
+/// and modules take them for ids or labels that they are not.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IndexRange {
+    /// The part: the first position along each dimension, and the one after the last.
+    pub part: Vec<[usize; 2]>,
+    /// The numbers are at least 0 and less than this.
+    pub below: u64,
+    /// A number that may stand there too: the label that a loss leaves out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub except: Option<i64>,
 }
 
 /// What a port is.

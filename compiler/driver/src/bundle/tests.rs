@@ -31,7 +31,7 @@ fn recipe() -> Recipe {
 }
 
 fn port(name: &str, dtype: DType, shape: &[usize], role: PortRole) -> Port {
-    Port { name: name.into(), dtype, shape: shape.into(), role, alias: None }
+    Port { name: name.into(), dtype, shape: shape.into(), role, alias: None, ranges: Vec::new() }
 }
 
 /// A bundle with the weights `w` and `b`, the moment `m.w`, the counter `step` and one module of 3 bytes.

@@ -16,7 +16,8 @@ use std::path::PathBuf;
 
 /// Run one module of a bundle once, on tensors by the names of the manifest.
 ///
-/// Every name, element type and shape is checked before anything runs. State that this module does not read, such as
+/// Every name, element type and shape is checked before anything runs, and that token ids and labels are those of the
+/// model. State that this module does not read, such as
 /// moments for `forward`, may be there and is left out. Weights may have the names of the model
 /// where the bundle stores several as one.
 #[derive(Args, Debug)]

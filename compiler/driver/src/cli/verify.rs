@@ -7,7 +7,7 @@ use super::context::{Context, Output, Result};
 use super::table::{counted, table};
 use super::target::TargetName;
 use clap::Args;
-use halite::verify::{Causality, Culprit, Leak, VerifyOptions, VerifyReport};
+use halite::verify::{Causality, ChoiceCounts, Culprit, Leak, VerifyOptions, VerifyReport};
 use halite_spec::ModuleRole;
 use serde_json::json;
 
@@ -92,10 +92,7 @@ fn describe(report: &VerifyReport, culprit: Option<&Culprit>) -> String {
         vec![row.name.clone(), error, unoptimized, allowed, if row.passed() { "ok" } else { "WRONG" }.to_owned()]
     });
     let mut text = table(&[head].into_iter().chain(rows).collect::<Vec<_>>());
-    if !report.scaled.is_empty() {
-        let changes = report.scaled.iter().map(|(key, from, to)| format!("{key} {from} → {to}"));
-        text.push_str(&format!("scaled down: {}\n", changes.collect::<Vec<_>>().join(", ")));
-    }
+    text.push_str(&explain_sizes(&report.scaled));
     let wrong = report.rows.iter().filter(|row| !row.passed()).count();
     if let Some(causality) = &report.causality {
         text.push_str(&explain_causality(causality));
@@ -104,10 +101,30 @@ fn describe(report: &VerifyReport, culprit: Option<&Culprit>) -> String {
         0 => format!("all {} results agree\n", report.rows.len()),
         wrong => format!("{wrong} of {} results are wrong\n", report.rows.len()),
     });
+    if let Some(ChoiceCounts { all, differ, wrong, .. }) = report.choices {
+        text.push_str(&match wrong {
+            0 => format!("choices: {differ} of {all} differ by rounding, compared on the same choices\n"),
+            wrong => format!(
+                "choices: {differ} of {all} differ, {wrong} by more than rounding, compared on the same choices\n"
+            ),
+        });
+    }
     if let Some(culprit) = culprit {
         text.push_str(&name_culprit(culprit));
     }
     text
+}
+
+/// The sizes that were used where a small model has smaller ones than the recipe.
+pub(super) fn explain_sizes(scaled: &[(String, i64, i64)]) -> String {
+    let (kept, changed): (Vec<_>, Vec<_>) = scaled.iter().partition(|(_, from, to)| from == to);
+    let list = |what: &str, sizes: Vec<String>, why: &str| match sizes.as_slice() {
+        [] => String::new(),
+        sizes => format!("{what}: {}{why}\n", sizes.join(", ")),
+    };
+    let changed = changed.iter().map(|(key, from, to)| format!("{key} {from} → {to}")).collect();
+    let kept = kept.iter().map(|(key, size, _)| format!("{key} {size}")).collect();
+    list("scaled down", changed, "") + &list("kept", kept, " (the model takes no smaller ones)")
 }
 
 /// What is known of the optimization at fault.

@@ -1,5 +1,6 @@
 //! What the manifest says of a module.
 
+use super::ranges::Ranges;
 use crate::bundle::sha256;
 use crate::{flops, inspect, packed};
 use halite_hlo::proto::HloModuleProto;
@@ -10,15 +11,19 @@ use halite_spec::{
 use halite_support::Diagnostic;
 
 fn port(name: &str, ty: &TensorType, role: PortRole, alias: Option<usize>) -> Port {
-    Port { name: name.to_owned(), dtype: ty.dtype(), shape: ty.shape().to_vec(), role, alias }
+    let shape = ty.shape().to_vec();
+    Port { name: name.to_owned(), dtype: ty.dtype(), shape, role, alias, ranges: Vec::new() }
 }
 
-pub(super) fn module_entry(role: ModuleRole, entry: &Function, bytes: &[u8]) -> ModuleEntry {
+pub(super) fn module_entry(role: ModuleRole, entry: &Function, mut ranges: Ranges, bytes: &[u8]) -> ModuleEntry {
     let mut replaced = vec![None; entry.results.len()];
     for (parameter, output) in aliases(entry) {
         replaced[output] = Some(parameter);
     }
-    let input = |param: &halite_ir::Param| port(&param.name, entry.ty(param.value), PortRole::Buffer, None);
+    let input = |param: &Param| Port {
+        ranges: ranges.swap_remove(&*param.name).unwrap_or_default(),
+        ..port(&param.name, entry.ty(param.value), PortRole::Buffer, None)
+    };
     let output = |(index, result): (usize, &halite_ir::FuncResult)| {
         let role = match result.role {
             ResultRole::State(_) => PortRole::Buffer,

@@ -1,6 +1,7 @@
 //! What stays of compiled modules, put together.
 
 use super::describe::{buffers, module_entry, statistics};
+use super::ranges::Ranges;
 use super::{CompileOptions, Compiled, CompiledModule, MODEL, PreparedModule, locate};
 use crate::bundle::{Bundle, TWINS, sha256};
 use crate::estimate;
@@ -30,12 +31,17 @@ pub(super) struct Packed {
     pub(super) legality: Legality,
 }
 
-pub(super) fn pack(module: CompiledModule, recipe: &Recipe, options: &CompileOptions) -> Result<Packed, Diagnostic> {
+pub(super) fn pack(
+    module: CompiledModule,
+    ranges: Ranges,
+    recipe: &Recipe,
+    options: &CompileOptions,
+) -> Result<Packed, Diagnostic> {
     let name = module.role.name();
     let entry = module.ir.entry().ok_or_else(|| Diagnostic::bug("a compiled module without an entry"))?;
     let bytes = halite_hlo::encode(&module.hlo);
     let statistics = statistics(recipe, &module.ir, entry, &module.hlo)?;
-    let (mut described, buffers) = (module_entry(module.role, entry, &bytes), buffers(entry));
+    let (mut described, buffers) = (module_entry(module.role, entry, ranges, &bytes), buffers(entry));
     described.estimate = estimate::of_module(&module.hlo, &described, &buffers, recipe)?;
     let mut files = IndexMap::new();
     if options.emit_hlo_text {

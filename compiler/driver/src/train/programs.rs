@@ -79,11 +79,23 @@ fn batch_shape(bundle: &Bundle) -> Result<BatchShape> {
         let message = format!("the batch `{}` is not `s32[batch, seq + 1]`", batch.name);
         return Err(Diagnostic::error(codes::MODULE, message).help("run its modules with `halite run`"));
     };
-    match bundle.manifest.model.config.get("vocab") {
-        Some(ConfigValue::Int(vocab)) if *vocab < 256 => {
-            let message = format!("the model knows {vocab} tokens, bytes need 256");
+    match known_tokens(bundle, &batch.name) {
+        Some(known) if known < 256 => {
+            let message = format!("the model knows {known} tokens, bytes need 256");
             Err(Diagnostic::error(codes::TEXT, message).help("compile with `--set vocab=256`"))
         }
         _ => Ok(BatchShape { rows: *rows, width: *width }),
     }
+}
+
+/// How many tokens all modules know. Where the model does not tell, its configuration may.
+fn known_tokens(bundle: &Bundle, batch: &str) -> Option<u64> {
+    let manifest = &bundle.manifest;
+    let ports = manifest.modules.iter().flat_map(|module| &module.inputs).filter(|port| port.name == batch);
+    let ranges = ports.flat_map(|port| &port.ranges).map(|range| range.below);
+    let stated = match manifest.model.config.get("vocab") {
+        Some(ConfigValue::Int(vocab)) => u64::try_from(*vocab).ok(),
+        _ => None,
+    };
+    ranges.min().or(stated)
 }

@@ -7,6 +7,7 @@ use crate::bundle::Bundle;
 use crate::convert::{pack_given, to_model};
 use crate::execute::{Kernels, LoadedModule, check_tensors};
 use crate::files;
+use crate::in_range::check_ranges;
 use crate::init::{initial_state_of, state_from_checkpoint, state_from_weights};
 use crate::tensors::{self, Tensors};
 use halite_runtime::Executor;
@@ -61,6 +62,7 @@ pub struct TrainStep {
     modules: Arc<Modules>,
     completed: u64,
     cancel: CancelToken,
+    checks_ranges: bool,
     /// Dropped after what is on its devices.
     executor: Arc<dyn Executor>,
 }
@@ -146,20 +148,29 @@ impl TrainStep {
             _ => None,
         };
         let modules = Arc::new(Modules { manifest: bundle.manifest.clone(), train_step, eval });
-        Ok(Self { executor, modules, state: None, completed: 0, cancel: CancelToken::default() })
+        Ok(Self { executor, modules, state: None, completed: 0, cancel: CancelToken::default(), checks_ranges: false })
     }
 
     /// The same step without state: another run of what is compiled already.
     #[must_use]
     pub fn fork(&self) -> Self {
         let (executor, modules) = (self.executor.clone(), self.modules.clone());
-        Self { executor, modules, state: None, completed: 0, cancel: self.cancel.clone() }
+        Self { executor, modules, state: None, completed: 0, cancel: self.cancel.clone(), ..*self }
     }
 
     /// The same step, which refuses to run once the token is cancelled.
     #[must_use]
     pub fn with_cancel(self, cancel: CancelToken) -> Self {
         Self { cancel, ..self }
+    }
+
+    /// The same step, which looks at the numbers of each batch before it is copied to the device: token ids, labels and
+    /// other positions out of range are refused, as far as the manifest states ranges
+    /// ([`Port::ranges`](halite_spec::Port)). A module does not look: it takes such a number for another one. Off unless it
+    /// is asked for, because it costs a pass over the batch on the host.
+    #[must_use]
+    pub fn with_range_checks(self) -> Self {
+        Self { checks_ranges: true, ..self }
     }
 
     /// What is known of the step: inputs, outputs, the recipe.
@@ -273,7 +284,8 @@ impl TrainStep {
     /// Copies a batch to the device, to use it more than once.
     ///
     /// # Errors
-    /// Every tensor that is missing, not an input, or of the wrong type; then what the executor says.
+    /// Every tensor that is missing, not an input, or of the wrong type; with [`with_range_checks`](Self::with_range_checks),
+    /// every one with numbers out of range; then what the executor says.
     pub fn upload<'a>(&self, batch: impl Into<Batch<'a>>) -> Result<DeviceBatch, Diagnostics> {
         let expected: Vec<&Buffer> = self.fed().collect();
         let who = "the training step";
@@ -285,14 +297,22 @@ impl TrainStep {
                 };
                 let tensors = Tensors::from_iter([(only.name.clone(), tensor.clone())]);
                 check_tensors(&tensors, &expected, who)?;
-                DeviceBatch::upload(self.executor.as_ref(), &tensors).map_err(Diagnostics::from)
+                self.upload_checked(&tensors)
             }
             Batch::Named(tensors) => {
                 check_tensors(tensors, &expected, who)?;
-                DeviceBatch::upload(self.executor.as_ref(), tensors).map_err(Diagnostics::from)
+                self.upload_checked(tensors)
             }
             Batch::Device(batch) => self.upload(&batch.download()?),
         }
+    }
+
+    /// Copies a batch of the right types.
+    fn upload_checked(&self, tensors: &Tensors) -> Result<DeviceBatch, Diagnostics> {
+        if self.checks_ranges {
+            check_ranges(&self.modules.train_step.entry().inputs, tensors)?;
+        }
+        DeviceBatch::upload(self.executor.as_ref(), tensors).map_err(Diagnostics::from)
     }
 
     /// The inputs that the host feeds and that the model does not determine, in the order of the manifest.

@@ -10,7 +10,7 @@ use halite_runtime::{
     Buffer, DeviceBuffer, Executable, Executor, Input, MemoryStats, Program, Result, RuntimeError, Signature, Status,
     StatusCode, TensorSpec,
 };
-use halite_spec::{BufferInit, BufferSlot, ModuleEntry, ModuleRole, Port, PortRole};
+use halite_spec::{BufferInit, BufferSlot, IndexRange, ModuleEntry, ModuleRole, Port, PortRole};
 use halite_tensor::{DType, HostTensor};
 use std::any::Any;
 use std::sync::Arc;
@@ -149,6 +149,7 @@ fn bundle() -> Bundle {
         shape: shape.into(),
         role,
         alias,
+        ranges: Vec::new(),
     };
     let inputs = shapes.map(|(name, dtype, shape)| port(name, dtype, shape, PortRole::Buffer, None)).to_vec();
     let scalar = |name: &str, dtype, role, alias| port(name, dtype, &[], role, alias);
@@ -245,6 +246,22 @@ fn vocabularies_below_bytes_are_refused() {
     let files = RunFiles::new("/none/never");
     let error = train(HAND.shared(), &bundle, &corpus(), &options(1), &files, &mut Silent).unwrap_err();
     assert_eq!(error[0].message(), "the model knows 100 tokens, bytes need 256");
+}
+
+#[test]
+fn numbers_out_of_range_are_refused_where_that_is_asked_for() {
+    let mut bundle = bundle();
+    let range = IndexRange { part: vec![[0, 2], [0, 3]], below: 5, except: None };
+    bundle.manifest.modules.iter_mut().for_each(|module| module.inputs[0].ranges = vec![range.clone()]);
+    let mut step = TrainStep::load(HAND.shared(), &bundle).unwrap();
+    step.init_state(1).unwrap();
+    assert!(step.step(&tokens()).is_ok());
+    let mut step = step.with_range_checks();
+    assert_eq!(message(step.step(&tokens())), "`tokens` holds 5 at [1, 1], the model takes 0 to 4 there");
+    assert_eq!(step.completed(), 1);
+    let files = RunFiles::new("/none/never");
+    let error = train(HAND.shared(), &bundle, &corpus(), &options(1), &files, &mut Silent).unwrap_err();
+    assert_eq!(error[0].message(), "the model knows 5 tokens, bytes need 256");
 }
 
 fn tokens() -> HostTensor {

@@ -11,7 +11,7 @@ use serde::Serialize;
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct EachPassReport {
-    /// Sizes that were changed to make the model small: key, from, to.
+    /// Sizes that a small model has smaller: key, from, to. The latter are equal where the model takes no smaller one.
     pub scaled: Vec<(String, i64, i64)>,
     /// How many optimizations the pipeline runs.
     pub optimizations: usize,

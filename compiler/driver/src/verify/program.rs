@@ -5,6 +5,7 @@ use crate::compile::{CompileOptions, CompiledModule, locate};
 use crate::packed::part_names;
 use crate::session::Session;
 use crate::source::Source;
+use crate::verify::choices::{Form, with_choices};
 use crate::verify::inputs;
 use halite_ir::{FuncResult, Function, ResultRole};
 use halite_lang::ConfigValue;
@@ -38,7 +39,8 @@ pub(super) struct Output {
 }
 
 impl Program {
-    /// Compiles a role of a recipe with a pipeline, of which at most `limit` optimizations are run.
+    /// Compiles a role of a recipe with a pipeline, of which at most `limit` optimizations are run, and its choices in some
+    /// form.
     ///
     /// # Errors
     /// When the recipe does not compile.
@@ -48,11 +50,13 @@ impl Program {
         role: ModuleRole,
         pipeline: &Pipeline,
         limit: Option<usize>,
+        form: Form,
     ) -> Result<Self, Diagnostics> {
         let elaborated = session.elaborate(source)?;
+        let built = with_choices(&elaborated.module, &session.registry, form)?;
         let runner = RunnerOptions { limit, ..RunnerOptions::default() };
         let options = CompileOptions { runner, ..CompileOptions::default() }.for_target(&source.recipe);
-        let compiled = session.compile_role(&elaborated.module, &source.recipe, role, pipeline, &options);
+        let compiled = session.compile_role(&built, &source.recipe, role, pipeline, &options);
         let CompiledModule { ir, hlo, twins, reports, audit, legality, .. } = compiled?;
         let missing = || Diagnostic::bug("a compiled module without an entry");
         let entry = ir.functions.into_iter().next_back().ok_or_else(missing)?;
@@ -101,7 +105,7 @@ impl Program {
         Ok(inputs::inputs(&self.entry, source, &self.config, seed)?)
     }
 
-    /// Runs the program once; each tensor of the model by its name.
+    /// Runs the program once; each tensor of the model by its name. It chooses what it is given, where it is given choices.
     ///
     /// # Errors
     /// When XLA fails; a bug when copies of a tensor differ afterwards.
@@ -110,8 +114,14 @@ impl Program {
         executor: &dyn Executor,
         source: &Source,
         seed: u64,
+        choices: &IndexMap<String, HostTensor>,
     ) -> Result<IndexMap<String, Output>, Diagnostics> {
-        let inputs = self.inputs(source, seed)?;
+        let mut inputs = self.inputs(source, seed)?;
+        for (param, input) in self.entry.params.iter().zip(&mut inputs) {
+            if let Some(choice) = choices.get(&*param.name) {
+                *input = choice.clone();
+            }
+        }
         let executable = self.load(executor)?;
         let results = evaluate(executor, executable.as_ref(), &inputs)?;
         let mut outputs = IndexMap::new();

@@ -1,56 +1,66 @@
 //! Making a model small without changing its structure.
+//!
+//! What a model requires of its sizes is known to the model alone, so that a choice of small sizes is judged by elaborating
+//! it: the first of a short list of choices that elaborates is taken, and the last of them changes nothing.
+
+mod candidates;
+#[cfg(test)]
+mod tests;
 
 use crate::session::Session;
 use crate::source::Source;
 use halite_lang::ConfigValue;
-use halite_spec::Recipe;
 use halite_support::Diagnostics;
 
-/// Largest sizes of a small model, by the names that the built-in models and Hugging Face use for them.
-const LIMITS: [(&str, i64); 6] =
-    [("vocab", 96), ("hidden", 64), ("layers", 2), ("heads", 4), ("ffn", 112), ("positions", 32)];
-/// Largest degree of tensor parallelism: that of the most heads.
-const RANKS: u32 = 4;
-/// Largest batch and sequence.
-const BATCH: usize = 2;
-const SEQ: usize = 32;
+/// A key, its value, and the value that it gets.
+pub(super) type Change = (String, i64, i64);
 
-/// Shrinks the sizes it knows, keeping the ratio of heads to key-value heads, and returns key, old and new value of each
-/// that changed. Keys it does not know stay.
+/// Shrinks the sizes it knows and returns key, old and new value of each that is larger than a small model has it. The two
+/// are equal where the model takes no smaller one. Keys it does not know stay.
 ///
 /// # Errors
 /// When the recipe's own configuration is wrong.
-pub(super) fn scale_down(session: &Session, source: &mut Source) -> Result<Vec<(String, i64, i64)>, Diagnostics> {
+pub(super) fn scale_down(session: &Session, source: &mut Source) -> Result<Vec<Change>, Diagnostics> {
     let config = session.elaborate(source)?.config;
     let size = |key: &str| match config.get(key) {
         Some(&ConfigValue::Int(value)) => Some(value),
         _ => None,
     };
-    let mut scaled = Vec::new();
-    for (key, limit) in LIMITS {
-        if let Some(old) = size(key).filter(|&old| old > limit) {
-            scaled.push((key.to_owned(), old, limit));
+    let wanted = candidates::sizes(&size, &source.with_sizes(&config).recipe);
+    let taken = candidates::candidates(&size, &wanted).find_map(|changes| {
+        let mut scaled = source.clone();
+        changes.iter().for_each(|change| set(&mut scaled, change));
+        session.elaborate(&scaled).is_ok().then_some((scaled, changes))
+    });
+    let changes = taken.map_or_else(Vec::new, |(scaled, changes)| {
+        *source = scaled;
+        changes
+    });
+    Ok(with_kept(changes, wanted))
+}
+
+/// The changes made, then the sizes that were to change and did not.
+fn with_kept(mut changes: Vec<Change>, wanted: Vec<Change>) -> Vec<Change> {
+    changes.retain(|(_, from, to)| from != to);
+    for (key, from, _) in wanted {
+        if !changes.iter().any(|(changed, ..)| *changed == key) {
+            changes.push((key, from, from));
         }
     }
-    if let (Some(heads), Some(kv_heads)) = (size("heads"), size("kv_heads")) {
-        let new = (heads.min(4) * kv_heads / heads.max(1)).max(1);
-        if new != kv_heads {
-            scaled.push(("kv_heads".to_owned(), kv_heads, new));
+    changes
+}
+
+/// Sets a size in a recipe.
+fn set(source: &mut Source, (key, _, new): &Change) {
+    let recipe = &mut source.recipe;
+    match key.as_str() {
+        "batch" => recipe.batch = usize::try_from(*new).ok(),
+        "seq" => recipe.seq = usize::try_from(*new).ok(),
+        candidates::TENSOR => {
+            if let Some(parallel) = recipe.parallel.as_mut() {
+                parallel.tensor = u32::try_from(*new).unwrap_or(parallel.tensor);
+            }
         }
+        _ => drop(recipe.model.config.insert(key.clone(), halite_spec::ConfigValue::Int(*new))),
     }
-    for (key, _, new) in &scaled {
-        source.recipe.model.config.insert(key.clone(), halite_spec::ConfigValue::Int(*new));
-    }
-    let Recipe { batch, seq, .. } = source.with_sizes(&config).recipe;
-    for (key, size, limit) in [("batch", batch, BATCH), ("seq", seq, SEQ)] {
-        let Some(old) = size.filter(|&old| old > limit) else { continue };
-        scaled.push((key.to_owned(), old as i64, limit as i64));
-        let stated = if key == "seq" { &mut source.recipe.seq } else { &mut source.recipe.batch };
-        *stated = Some(limit);
-    }
-    if let Some(parallel) = source.recipe.parallel.as_mut().filter(|parallel| parallel.tensor > RANKS) {
-        scaled.push(("parallel.tensor".to_owned(), parallel.tensor.into(), RANKS.into()));
-        parallel.tensor = RANKS;
-    }
-    Ok(scaled)
 }

@@ -1,9 +1,10 @@
 //! A recipe under study: the programs that optimized ones are compared with.
 
 use super::causality::{self, Causality};
+use super::choices::{Choices, Form};
 use super::each_pass::{self, EachPassReport, PassRow};
 use super::program::{Output, Program};
-use super::{Culprit, VerifyOptions, VerifyReport, VerifyRow, rules, scale};
+use super::{ChoiceCounts, Culprit, VerifyOptions, VerifyReport, VerifyRow, rules, scale};
 use crate::compile::locate;
 use crate::session::Session;
 use crate::source::Source;
@@ -11,9 +12,10 @@ use halite_passes::Pipeline;
 use halite_runtime::Executor;
 use halite_spec::{ModuleRole, PrecisionName, Target};
 use halite_support::{Diagnostic, Diagnostics};
-use halite_tensor::DType;
-use halite_tensor::compare::difference;
+use halite_tensor::compare::{Difference, difference};
+use halite_tensor::{DType, HostTensor};
 use indexmap::IndexMap;
+use std::sync::Arc;
 
 /// How far an optimized result may be from the truth, as a multiple of how far the unoptimized one is.
 const ERROR_RATIO: f64 = 1.5;
@@ -36,7 +38,10 @@ pub struct Study<'a> {
     source: Source,
     scaled: Vec<(String, i64, i64)>,
     optimized: Pipeline,
-    truth: Outputs,
+    choices: Arc<Choices>,
+    /// What programs are given to choose; `None` where they choose themselves.
+    given: Option<IndexMap<String, HostTensor>>,
+    truth: Arc<Outputs>,
     unoptimized: Outputs,
 }
 
@@ -62,11 +67,39 @@ impl<'a> Study<'a> {
         reference.recipe.target = Target::Cpu;
         let mut wide = reference.clone();
         wide.recipe.precision = PrecisionName::Fp64.precision();
+        let choices = Choices::of(&session.elaborate(&wide)?.module);
+        let form = if choices.is_empty() { Form::AsWritten } else { Form::Showing };
         let run = |source: &Source| {
-            Program::compile(session, source, options.role, &plain, None)?.run(executor, source, options.seed)
+            let program = Program::compile(session, source, options.role, &plain, None, form)?;
+            program.run(executor, source, options.seed, &IndexMap::new())
         };
-        let (truth, unoptimized) = (run(&wide)?, run(&reference)?);
-        Ok(Self { session, options, executor, source, scaled, optimized, truth, unoptimized })
+        let (truth, unoptimized) = (Arc::new(run(&wide)?), run(&reference)?);
+        let (choices, given) = (Arc::new(choices), None);
+        Ok(Self { session, options, executor, source, scaled, optimized, choices, given, truth, unoptimized })
+    }
+
+    /// The same study of programs that all choose as the one in `f64` does.
+    fn on_same_choices(&self) -> Result<Self, Diagnostics> {
+        let given = self.choices.given(&self.truth)?;
+        let mut source = self.source.clone();
+        source.recipe.target = Target::Cpu;
+        let (plain, form) = (self.optimized.required_only(), Form::GivenShowing);
+        let program = Program::compile(self.session, &source, self.options.role, &plain, None, form)?;
+        Ok(Self {
+            source: self.source.clone(),
+            scaled: self.scaled.clone(),
+            optimized: self.optimized.clone(),
+            choices: self.choices.clone(),
+            truth: self.truth.clone(),
+            unoptimized: program.run(self.executor, &source, self.options.seed, &given)?,
+            given: Some(given),
+            ..*self
+        })
+    }
+
+    /// Whether the programs choose, each for itself.
+    fn chooses(&self) -> bool {
+        self.given.is_none() && !self.choices.is_empty()
     }
 
     /// The pipeline of the options.
@@ -81,8 +114,12 @@ impl<'a> Study<'a> {
     pub fn verify(&self, pipeline: &Pipeline) -> Result<VerifyReport, Diagnostics> {
         let program = self.whole(pipeline)?;
         let warnings = program.audit.diagnostics().into_iter().map(|finding| locate(&self.source, finding)).collect();
-        let rows = self.rows(&program)?;
-        Ok(VerifyReport { scaled: self.scaled.clone(), rows, causality: None, warnings })
+        let (rows, choices) = self.judge(&program)?;
+        let agrees = rows.iter().all(VerifyRow::passed);
+        if self.chooses() && !(agrees && self.choices.agree(&self.truth, &self.unoptimized)?) {
+            return Ok(VerifyReport { warnings, ..self.on_same_choices()?.verify(pipeline)? });
+        }
+        Ok(VerifyReport { scaled: self.scaled.clone(), rows, choices, causality: None, warnings })
     }
 
     /// Whether tokens change what stands before them in the forward module; its pipeline is that of the options when these
@@ -98,7 +135,8 @@ impl<'a> Study<'a> {
                 self.session.passes.pipeline(text)?
             }
         };
-        let program = Program::compile(self.session, &self.source, ModuleRole::Forward, &forward, None)?;
+        let program =
+            Program::compile(self.session, &self.source, ModuleRole::Forward, &forward, None, Form::AsWritten)?;
         let program = program.legal(&self.source)?;
         causality::confirm(&program, &self.source, self.executor, self.options.seed)
     }
@@ -109,6 +147,9 @@ impl<'a> Study<'a> {
     /// # Errors
     /// As [`Session::verify`].
     pub fn bisect(&self, pipeline: &Pipeline) -> Result<Option<Culprit>, Diagnostics> {
+        if self.chooses() {
+            return self.on_same_choices()?.bisect(pipeline);
+        }
         let whole = self.whole(pipeline)?;
         if self.rows(&whole)?.iter().all(VerifyRow::passed) {
             return Ok(None);
@@ -130,6 +171,9 @@ impl<'a> Study<'a> {
     /// # Errors
     /// As [`Session::verify`].
     pub fn rule(&self, pipeline: &Pipeline, culprit: &Culprit) -> Result<Option<String>, Diagnostics> {
+        if self.chooses() {
+            return self.on_same_choices()?.rule(pipeline, culprit);
+        }
         let Some(rules) = rules::of(pipeline, &culprit.pass) else { return Ok(None) };
         let (mut good, mut bad) = (0, rules.len());
         while bad - good > 1 {
@@ -152,6 +196,9 @@ impl<'a> Study<'a> {
         pipeline: &Pipeline,
         progress: &mut dyn FnMut(usize, usize),
     ) -> Result<EachPassReport, Diagnostics> {
+        if self.chooses() {
+            return self.on_same_choices()?.each_pass(pipeline, progress);
+        }
         let whole = self.whole(pipeline)?;
         let names: Vec<&str> = whole.optimizations().map(|report| &*report.name).collect();
         let mut report = EachPassReport { scaled: self.scaled.clone(), optimizations: names.len(), ..<_>::default() };
@@ -177,13 +224,15 @@ impl<'a> Study<'a> {
         Ok(report)
     }
 
-    /// The program that a bundle would hold, which the target must take.
+    /// The program that a bundle would hold, which the target must take; one that is given its choices stays here.
     fn whole(&self, pipeline: &Pipeline) -> Result<Program, Diagnostics> {
-        self.program(pipeline, None)?.legal(&self.source)
+        let program = self.program(pipeline, None)?;
+        if self.given.is_some() { Ok(program) } else { program.legal(&self.source) }
     }
 
     pub(super) fn program(&self, pipeline: &Pipeline, limit: Option<usize>) -> Result<Program, Diagnostics> {
-        Program::compile(self.session, &self.source, self.options.role, pipeline, limit)
+        let form = if self.given.is_some() { Form::Given } else { Form::AsWritten };
+        Program::compile(self.session, &self.source, self.options.role, pipeline, limit, form)
     }
 
     /// Whether a program was compiled, runs and gives right results.
@@ -193,9 +242,23 @@ impl<'a> Study<'a> {
 
     /// Runs a program and compares each of its results.
     pub(super) fn rows(&self, program: &Program) -> Result<Vec<VerifyRow>, Diagnostics> {
-        let outputs = program.run(self.executor, &self.source, self.options.seed)?;
-        let row = |(name, output): (&String, &Output)| self.compare(name, output).map_err(Diagnostics::from);
-        outputs.iter().map(row).collect()
+        Ok(self.judge(program)?.0)
+    }
+
+    /// As [`rows`](Self::rows); with a row for each place that chooses, and the numbers of choices, where programs are given
+    /// them.
+    fn judge(&self, program: &Program) -> Result<(Vec<VerifyRow>, Option<ChoiceCounts>), Diagnostics> {
+        let none = IndexMap::new();
+        let given = self.given.as_ref().unwrap_or(&none);
+        let outputs = program.run(self.executor, &self.source, self.options.seed, given)?;
+        let of_model = outputs.iter().filter(|(name, _)| !self.choices.own(name));
+        let rows = of_model.map(|(name, output)| self.compare(name, output)).collect::<Result<Vec<_>, _>>()?;
+        if self.given.is_none() {
+            return Ok((rows, None));
+        }
+        let noise = |plain: &Output, truth: &Output| self.noise(plain, truth);
+        let (of_choices, counts) = self.choices.judge([&self.truth, &self.unoptimized, &outputs], noise)?;
+        Ok((rows.into_iter().chain(of_choices).collect(), Some(counts)))
     }
 
     fn compare(&self, name: &str, output: &Output) -> Result<VerifyRow, Diagnostic> {
@@ -204,10 +267,7 @@ impl<'a> Study<'a> {
         let truth = &self.truth_of(name).ok_or_else(missing)?.change;
         let error = difference(&output.change, truth);
         let unoptimized = difference(&plain.change, truth);
-        let size = plain.written.f64s().iter().fold(0.0, |size: f64, value| size.max(value.abs()));
-        let noise = self.rounding_noise() * error.scale;
-        let roundoff = plain.written.dtype().unit_roundoff();
-        let allowed = ERROR_RATIO * unoptimized.max_abs + ROUNDOFFS * (roundoff * size + noise);
+        let allowed = self.allowed(plain, unoptimized);
         let judged = truth.f64s().iter().chain(&plain.change.f64s()).all(|value| value.is_finite());
         let relative = |value: f64| if error.scale > 0.0 { value / error.scale } else { value };
         Ok(VerifyRow {
@@ -216,6 +276,20 @@ impl<'a> Study<'a> {
             unoptimized: relative(unoptimized.max_abs),
             allowed: if judged { relative(allowed) } else { f64::NAN },
         })
+    }
+
+    /// How far a result may be from the truth, from the unoptimized one and its difference.
+    fn allowed(&self, plain: &Output, unoptimized: Difference) -> f64 {
+        let values = plain.written.f64s().into_iter().filter(|value| value.is_finite());
+        let size = values.fold(0.0, |size: f64, value| size.max(value.abs()));
+        let noise = self.rounding_noise() * unoptimized.scale;
+        let roundoff = plain.written.dtype().unit_roundoff();
+        ERROR_RATIO * unoptimized.max_abs + ROUNDOFFS * (roundoff * size + noise)
+    }
+
+    /// How far rounding may move what is chosen among.
+    fn noise(&self, plain: &Output, truth: &Output) -> f64 {
+        self.allowed(plain, difference(&plain.change, &truth.change))
     }
 
     /// The result in `f64` to compare a result with: that of its name, or, for a wider copy of a weight, the weight's.

@@ -9,7 +9,7 @@
 //! | `truncate FILE N` | keeps the first N bytes |
 //! | `remove FILE` | removes a file |
 //! | `seal BUNDLE MODULE` | makes the manifest state the checksum that the module's file has |
-//! | `tensors FILE NAME:TYPE..` | writes tensors of zeros, e.g. `x:f32[2,3]` |
+//! | `tensors FILE NAME:TYPE..` | writes tensors of zeros, e.g. `x:f32[2,3]`, or of a whole number: `x:s32[2,3]=7` |
 
 use crate::case::{Case, words};
 use halite::tensors::{self, Tensors};
@@ -55,7 +55,7 @@ fn follow(line: &str, folder: &Path) -> Result<(), String> {
         ["remove", file] => std::fs::remove_file(folder.join(file)).map_err(|error| error.to_string()),
         ["seal", bundle, module] => seal(&folder.join(bundle), module),
         ["tensors", file, ref names @ ..] => {
-            let tensors = names.iter().map(|name| zeros(name)).collect::<Result<Tensors, _>>()?;
+            let tensors = names.iter().map(|name| filled(name)).collect::<Result<Tensors, _>>()?;
             tensors::write(&folder.join(file), &tensors).map_err(|error| error.to_string())
         }
         _ => Err("no such directive".to_owned()),
@@ -83,13 +83,20 @@ fn seal(bundle: &Path, module: &str) -> Result<(), String> {
     })
 }
 
-/// `name:f32[2,3]` as a tensor.
-fn zeros(text: &str) -> Result<(String, HostTensor), String> {
-    let wrong = || format!("`{text}` is not `name:dtype[sizes]`");
-    let (name, ty) = text.split_once(':').ok_or_else(wrong)?;
+/// `name:f32[2,3]` or `name:s32[2,3]=7` as a tensor.
+fn filled(text: &str) -> Result<(String, HostTensor), String> {
+    let wrong = || format!("`{text}` is not `name:dtype[sizes]`, nor that with `=number`");
+    let (typed, value) = text.split_once('=').unwrap_or((text, "0"));
+    let value = value.parse::<i128>().map_err(|_| wrong())?;
+    let (name, ty) = typed.split_once(':').ok_or_else(wrong)?;
     let (dtype, sizes) = ty.strip_suffix(']').and_then(|ty| ty.split_once('[')).ok_or_else(wrong)?;
     let dtype = DType::ALL.iter().find(|candidate| candidate.to_string() == dtype).ok_or_else(wrong)?;
     let sizes = sizes.split(',').filter(|size| !size.is_empty()).map(|size| size.parse().map_err(|_| wrong()));
     let sizes = sizes.collect::<Result<Vec<usize>, _>>()?;
-    Ok((name.to_owned(), HostTensor::zeros(*dtype, sizes.as_slice())))
+    if value == 0 {
+        return Ok((name.to_owned(), HostTensor::zeros(*dtype, sizes.as_slice())));
+    }
+    let values = vec![value; sizes.iter().product()];
+    let tensor = HostTensor::try_from_ints(*dtype, sizes.as_slice(), values).map_err(|error| error.to_string())?;
+    Ok((name.to_owned(), tensor))
 }

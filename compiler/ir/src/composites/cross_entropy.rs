@@ -5,6 +5,7 @@ use super::parts::{last_size, sibling, spread_last};
 use crate::attr::Attr;
 use crate::build::{Builder, Values};
 use crate::composite::{AttrSpec, Attrs, CompositeDef};
+use crate::domain::Domain;
 use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, VjpCx, arity, dtype_error, shape_error};
 use crate::ops::Direction;
 use crate::ops::class::Takes;
@@ -109,6 +110,12 @@ impl CompositeDef for CrossEntropy {
         let Some(ct) = cx.cts[0] else { return Ok(Vjp::zeros(2)) };
         let logits_ct = b.emit(sibling("cross_entropy_grad", attrs), &[cx.args[0], cx.args[1], ct])?;
         Ok(Vjp::of([Some(logits_ct), None]))
+    }
+
+    /// Labels name classes, or are the ignored one.
+    fn domains(&self, attrs: &Attrs, args: &[&TensorType]) -> Vec<Domain> {
+        let size = args[0].shape().last().copied().unwrap_or(0);
+        vec![Domain { operand: 1, size, except: Some(attrs.int("ignore_index")) }]
     }
 
     fn policy(&self) -> Policy {

@@ -2,6 +2,7 @@
 
 use crate::build::{Builder, Values};
 use crate::composite::{Attrs, CompositeDef};
+use crate::domain::Domain;
 use crate::op::{InferCx, Policy, Sample, SampleArg, arity, dtype_error, shape_error};
 use crate::ops::class::Takes;
 use crate::syntax::Value;
@@ -34,6 +35,11 @@ impl CompositeDef for Embedding {
 
     fn expand(&self, b: &mut Builder<'_>, _: &Attrs, args: &[Value]) -> Result<Values> {
         Ok(smallvec![b.take(args[1], args[0], 0)?])
+    }
+
+    /// Ids name rows of the table.
+    fn domains(&self, _: &Attrs, args: &[&TensorType]) -> Vec<Domain> {
+        vec![Domain { operand: 0, size: args[1].shape()[0], except: None }]
     }
 
     fn policy(&self) -> Policy {

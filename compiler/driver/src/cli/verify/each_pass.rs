@@ -1,6 +1,6 @@
 //! `halite verify --each-pass`.
 
-use super::name_culprit;
+use super::{explain_sizes, name_culprit};
 use crate::cli::bars;
 use crate::cli::context::{Context, Output, Result};
 use crate::cli::table::{counted, grouped, table};
@@ -55,6 +55,7 @@ fn describe(report: &EachPassReport) -> String {
         ]
     });
     let mut text = table(&[head.map(str::to_owned).to_vec()].into_iter().chain(rows).collect::<Vec<_>>());
+    text.push_str(&explain_sizes(&report.scaled));
     if let Some(failure) = report.rows.iter().find_map(|row| row.failure.as_ref()) {
         text.push_str(&format!("{failure}\n"));
     }

@@ -1,0 +1,121 @@
+//! Which whole numbers the batch inputs of a module have to hold, as far as the model tells.
+
+use super::is_returned;
+use halite_ir::{Function, Inst, Module, Op, Param, ParamRole, Registry};
+use halite_spec::{IndexRange, ModuleRole};
+use halite_support::Result;
+use indexmap::IndexMap;
+use std::rc::Rc;
+
+/// Ranges by the name of an input.
+pub(super) type Ranges = IndexMap<String, Vec<IndexRange>>;
+
+/// What the composites that a role needs say of their operands, carried back to the batch inputs that these are moved from.
+/// An operand that is computed from an input says nothing of it.
+///
+/// # Errors
+/// A bug when a composite is unknown.
+pub(super) fn ranges(built: &Module, role: ModuleRole, registry: &Registry) -> Result<Ranges> {
+    let mut ranges = Ranges::new();
+    let Some(entry) = built.entry() else { return Ok(ranges) };
+    let mut parts: Vec<Option<Part>> = vec![None; entry.values.len()];
+    for (position, param) in entry.params.iter().enumerate().filter(|(_, param)| is_whole_batch(entry, param)) {
+        parts[param.value.index()] = Some(Part::whole(position, entry.ty(param.value).shape()));
+    }
+    let needed = needed(entry, role);
+    for (inst, _) in entry.insts.iter().zip(needed).filter(|(_, needed)| *needed) {
+        if let Op::Composite(composite) = &inst.op {
+            let types: Vec<_> = inst.args.iter().map(|&arg| entry.ty(arg)).collect();
+            for domain in composite.domains(registry, &types)? {
+                let Some(part) = &parts[inst.args[domain.operand].index()] else { continue };
+                let of = ranges.entry(entry.params[part.param].name.to_string()).or_default();
+                let range = IndexRange { part: part.bounds.to_vec(), below: domain.size as u64, except: domain.except };
+                if !of.contains(&range) {
+                    of.push(range);
+                }
+            }
+        }
+        if let ([arg], [result]) = (&inst.args[..], &inst.results[..]) {
+            parts[result.index()] = parts[arg.index()].as_ref().and_then(|part| part.moved(entry, inst));
+        }
+    }
+    Ok(ranges)
+}
+
+fn is_whole_batch(entry: &Function, param: &Param) -> bool {
+    param.role == ParamRole::Batch && entry.ty(param.value).dtype().is_int()
+}
+
+/// Which instructions the results of a role depend on.
+fn needed(entry: &Function, role: ModuleRole) -> Vec<bool> {
+    let mut values = vec![false; entry.values.len()];
+    for result in entry.results.iter().filter(|result| is_returned(role, result)) {
+        values[result.value.index()] = true;
+    }
+    let mut needed = vec![false; entry.insts.len()];
+    for (needed, inst) in needed.iter_mut().zip(&entry.insts).rev() {
+        *needed = inst.results.iter().any(|result| values[result.index()]);
+        if *needed {
+            inst.args.iter().for_each(|arg| values[arg.index()] = true);
+        }
+    }
+    needed
+}
+
+/// The part of an input that a value holds, each element of it at least once and nothing else.
+#[derive(Clone)]
+struct Part {
+    /// The position of the input.
+    param: usize,
+    /// The part: the first position along each dimension of the input, and the one after the last.
+    bounds: Rc<[[usize; 2]]>,
+    /// Whether the value has the dimensions of the input.
+    is_in_place: bool,
+}
+
+impl Part {
+    fn whole(param: usize, shape: &[usize]) -> Self {
+        Self { param, bounds: shape.iter().map(|&size| [0, size]).collect(), is_in_place: true }
+    }
+
+    /// What the result of an instruction holds whose operand holds this; `None` where it is computed.
+    fn moved(&self, entry: &Function, inst: &Inst) -> Option<Self> {
+        match &inst.op {
+            Op::Slice(slice) if self.is_in_place && slice.stride.iter().all(|&stride| stride == 1) => {
+                let taken = slice.start.iter().zip(&slice.limit);
+                let within = |([first, _], (start, limit)): (&[usize; 2], _)| [first + start, first + limit];
+                Some(Self { bounds: self.bounds.iter().zip(taken).map(within).collect(), ..self.clone() })
+            }
+            Op::Reshape(_) | Op::Transpose(_) | Op::BroadcastInDim(_) | Op::Reverse(_) => {
+                Some(Self { is_in_place: false, ..self.clone() })
+            }
+            Op::Convert(_) if entry.ty(inst.results[0]).dtype().is_int() => Some(self.clone()),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::Session;
+    use crate::source;
+
+    fn ranges_of(role: ModuleRole) -> Vec<IndexRange> {
+        let mut session = Session::new();
+        let source = source::load("tiny", &[], &mut session.sources).unwrap();
+        let built = session.elaborate(&source).unwrap().module;
+        let mut ranges = ranges(&built, role, &session.registry).unwrap();
+        assert_eq!(ranges.len(), 1);
+        ranges.swap_remove("tokens").unwrap()
+    }
+
+    /// `tokens s32[8, 65]`: all but the last are looked up, all but the first are labels.
+    #[test]
+    fn ids_and_labels_have_ranges_of_their_own() {
+        let range = |part, except| IndexRange { part: vec![[0, 8], part], below: 256, except };
+        let (ids, labels) = (range([0, 64], None), range([1, 65], Some(-100)));
+        assert_eq!(ranges_of(ModuleRole::TrainStep), [ids.clone(), labels]);
+        assert_eq!(ranges_of(ModuleRole::Forward), [ids]);
+    }
+}
