@@ -10,7 +10,7 @@ fn keys(text: &str) -> Vec<(Vec<String>, Span)> {
     fn walk(node: &Node, path: &[String], found: &mut Vec<(Vec<String>, Span)>) {
         let Value::Table(table) = &node.value else { return };
         for (key, entry) in table {
-            let path = [path, &[key.clone()]].concat();
+            let path = [path, std::slice::from_ref(key)].concat();
             walk(&entry.node, &path, found);
             found.push((path, entry.key));
         }
@@ -97,7 +97,7 @@ fn a_misspelled_key_of_an_override_is_one_mistake() {
                 let mut keys = keys.clone();
                 keys[index] = &typo;
                 let text = format!("{}={value}", keys.join("."));
-                assert_one(&mistakes(tiny, &[text.clone()]), key, &text);
+                assert_one(&mistakes(tiny, std::slice::from_ref(&text)), key, &text);
             }
         }
     }
