@@ -96,6 +96,7 @@ fn slope(counts: &[u64]) -> f64 {
 }
 
 /// One line for each kind, by two threads.
+#[allow(clippy::print_stdout, reason = "whoever runs it with `--nocapture` sees the counts as they come")]
 fn for_each_kind(check: impl Fn(&Kind) -> Result<String, String> + Sync) {
     halite();
     let wanted = std::env::var("HALITE_GROWTH_KIND").ok();
