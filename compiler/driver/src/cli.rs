@@ -58,7 +58,7 @@ Exit codes:
   2    the input is wrong
   3    something that the command needs is not installed
   101  a bug in Halite
-  130  `train` was stopped by SIGINT (143 by SIGTERM, 129 by SIGHUP) and can be resumed";
+  130  `train` was stopped by SIGINT (143: SIGTERM, 129: SIGHUP); resume it";
 
 /// What every command takes.
 #[derive(clap::Args, Debug)]
