@@ -18,6 +18,8 @@ mod mask;
 mod region;
 mod space;
 mod state;
+mod structure;
+mod table;
 mod transfer;
 mod verdict;
 

@@ -96,7 +96,7 @@ impl<'a> Analysis<'a> {
         let x = &args[0];
         let held = |level: &Level| level.rounded(to) == *level;
         let (levels, lost) = x.map_levels(|level| Some(level).filter(held));
-        let mut state = convert(&State { levels, number: None, ..(**x).clone() }, from, to);
+        let mut state = convert(&State { levels, number: None, table: None, ..(**x).clone() }, from, to);
         if lost {
             state.forget_fills();
         }

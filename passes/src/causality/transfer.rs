@@ -9,9 +9,11 @@ mod rows;
 
 use super::affine::{Affine, Digit};
 use super::assumption::{Assumption, Assumptions};
+use super::levels::round;
 use super::literal::literal;
 use super::space::Space;
 use super::state::State;
+use super::table::{Kind, Table};
 pub(super) use elementwise::convert;
 use halite_ir::{Inst, Op, TensorType};
 use halite_tensor::DType;
@@ -79,6 +81,18 @@ pub(super) fn transfer(site: &mut Site<'_>) -> States {
         _ => return (0..site.results.len()).map(|result| generic(site, result)).collect(),
     };
     smallvec![state]
+}
+
+/// A result of an element-wise function: by value, where positions and constants decide all operands and nothing closer is
+/// known of it; not known, where it has too many values.
+fn counted(args: &[&State], dtype: DType, state: State, kind: Kind, function: impl Fn(&[f64]) -> Option<f64>) -> State {
+    if state.number.is_some() || !args.iter().all(|arg| arg.is_counted()) || state.levels.constants().covers_all() {
+        return state;
+    }
+    match Table::of(args, kind, |values| function(values).map(|value| round(dtype, value))) {
+        Some(table) => State { magnitude: state.magnitude, ..State::tabulated(table) },
+        None => State { unsure: true, ..state },
+    }
 }
 
 /// An operand whose elements stand elsewhere in the result, each at least once.

@@ -20,8 +20,9 @@ pub(super) fn reduce(site: &mut Site<'_>, kind: Reduction) -> State {
     let count: usize = space.contracted().map(|digit| digit.size).product();
     let all = x.levels.map(|level| combined(kind, level, count).map(|level| level.rounded(site.dtype())));
     let (unbounded, unsure) = (x.unbounded, x.unsure && (x.unbounded || !site.dtype().is_float()));
+    let unsure = unsure || x.is_counted() && !all.cover_all();
     let flow = x.flow.eliminated(&gone, false);
-    let state = State { levels: all, number: None, magnitude: None, flow, unbounded, unsure, mixed: false };
+    let state = State { levels: all, flow, unbounded, unsure, ..State::default() };
     lowered(&state, &space)
 }
 
@@ -95,5 +96,6 @@ pub(super) fn dot(site: &Site<'_>) -> State {
     let mut levels = Levels::default();
     levels.add(Level::constant(0.0), &zeros);
     let flow = flow.eliminated(&|digit| space.lacks(0, digit), false);
-    lowered(&State { levels, flow, ..State::default() }, &space)
+    let unsure = x.is_counted() && y.is_counted();
+    lowered(&State { levels, flow, unsure, ..State::default() }, &space)
 }
