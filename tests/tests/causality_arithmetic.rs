@@ -91,7 +91,7 @@ fn outcomes_of(seed: u64, registry: &Registry) -> [Outcome; 2] {
     let shown = models.each_ref().map(|model| seen(model, registry));
     let [exact, _] = shown;
     let outcome = |float: DType, model: &ArithmeticModel, seen: Seen| {
-        let verdict = causality(&model.module, registry).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let verdict = causality(&model.module, registry).unwrap_or_else(|error| panic!("seed {seed}: {error}")).outputs;
         let story = model.story.join(", ");
         Outcome { seed, float, verdict, seen, exact, is_arithmetic: model.is_arithmetic, story }
     };

@@ -3,7 +3,7 @@
 use super::assumption::Assumptions;
 use super::levels::Level;
 use super::state::State;
-use super::transfer::{Site, States, convert, transfer};
+use super::transfer::{Site, States, convert, is_capped, transfer};
 use crate::annotate_rounding::DITHER;
 use halite_ir::{Composite, FuncId, Function, Inst, Module, Op, Registry, TensorType, Value};
 use halite_support::Result;
@@ -110,6 +110,7 @@ impl<'a> Analysis<'a> {
             args: args.iter().map(|arg| &**arg).collect(),
             types: inst.args.iter().map(|&arg| function.ty(arg)).collect(),
             results: inst.results.iter().map(|&result| function.ty(result)).collect(),
+            capped: matches!(inst.op, Op::Exponential(_)) && is_capped(function, inst),
             assumptions: &mut self.assumptions,
         })
     }
@@ -139,9 +140,14 @@ impl<'a> Analysis<'a> {
 
 /// For each value, whether some of the results that `which` picks, by position, depend on it.
 pub(super) fn needed(function: &Function, which: impl Fn(usize) -> bool) -> Vec<bool> {
-    let mut needed = vec![false; function.values.len()];
     let picked = function.results.iter().enumerate().filter(|(at, _)| which(*at));
-    picked.for_each(|(_, result)| needed[result.value.index()] = true);
+    needed_values(function, picked.map(|(_, result)| result.value))
+}
+
+/// For each value, whether some of these depend on it.
+pub(super) fn needed_values(function: &Function, values: impl Iterator<Item = Value>) -> Vec<bool> {
+    let mut needed = vec![false; function.values.len()];
+    values.for_each(|value| needed[value.index()] = true);
     for inst in function.insts.iter().rev() {
         if inst.results.iter().any(|result: &Value| needed[result.index()]) {
             inst.args.iter().for_each(|arg| needed[arg.index()] = true);

@@ -27,6 +27,8 @@ pub enum Assumption {
         /// The largest score for which the proof holds.
         bound: f64,
     },
+    /// What a mask makes 0 by a product is finite: exponentials of large scores are not, and infinity times 0 is NaN.
+    Finite,
     /// A mask that tokens decide leaves each row at least one element. A row without any is NaN, or with a finite fill the
     /// mean over everything.
     RowsSeen,
@@ -49,6 +51,7 @@ impl fmt::Display for Assumption {
                     "scores are at most {bound} in magnitude, so that those filled with {fill} do not reach {limit}"
                 )
             }
+            Assumption::Finite => f.write_str("what is multiplied by the zeros of a mask is finite"),
             Assumption::RowsSeen => f.write_str("each position sees at least itself"),
             Assumption::EmptyRows => f.write_str("positions that a mask leaves nothing, which are NaN, do not count"),
         }

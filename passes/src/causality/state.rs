@@ -25,6 +25,8 @@ pub(crate) struct State {
     pub(crate) unbounded: bool,
     /// Whether elements without a level may be 0, false or fills by a mask that depends on no token and is not followed.
     pub(crate) unsure: bool,
+    /// Whether elements may be infinite although no input is large: exponentials grow so.
+    pub(crate) grows: bool,
     /// What elements depend on; those that are constants on nothing.
     pub(crate) flow: Flow,
 }
@@ -114,6 +116,7 @@ impl State {
             mixed: self.mixed || lost,
             unbounded: self.unbounded,
             unsure: self.unsure || !complete,
+            grows: self.grows,
             flow: self.flow.carried(place, number),
         }
     }
@@ -146,6 +149,7 @@ impl State {
     pub(super) fn absorb(&mut self, other: &State) {
         self.mixed |= other.mixed;
         self.unbounded |= other.unbounded;
+        self.grows |= other.grows;
         self.unsure |= other.unsure || self.is_uncovered() || other.is_uncovered();
         (self.number, self.magnitude, self.table) = (None, None, None);
         self.add_levels(&other.levels, true);

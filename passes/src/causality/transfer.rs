@@ -3,6 +3,7 @@
 mod choice;
 mod contraction;
 mod elementwise;
+mod growth;
 mod indexing;
 mod movement;
 mod rows;
@@ -15,6 +16,7 @@ use super::space::Space;
 use super::state::State;
 use super::table::{Kind, Table};
 pub(super) use elementwise::convert;
+pub(super) use growth::is_capped;
 use halite_ir::{Inst, Op, TensorType};
 use halite_tensor::DType;
 use smallvec::{SmallVec, smallvec};
@@ -28,6 +30,8 @@ pub(super) struct Site<'a> {
     pub(super) args: SmallVec<[&'a State; 4]>,
     pub(super) types: SmallVec<[&'a TensorType; 4]>,
     pub(super) results: SmallVec<[&'a TensorType; 1]>,
+    /// Whether the operand is at most 0, as what its maximum was subtracted from is.
+    pub(super) capped: bool,
     pub(super) assumptions: &'a mut Assumptions,
 }
 
@@ -80,7 +84,8 @@ pub(super) fn transfer(site: &mut Site<'_>) -> States {
         op if site.args.len() == 2 && elementwise::is_binary(op) => elementwise::binary(site),
         _ => return (0..site.results.len()).map(|result| generic(site, result)).collect(),
     };
-    smallvec![state]
+    let grows = growth::grows(site);
+    smallvec![State { grows, ..state }]
 }
 
 /// A result of an element-wise function: by value, where positions and constants decide all operands and nothing closer is
@@ -120,5 +125,6 @@ fn generic(site: &Site<'_>, result: usize) -> State {
         state.flow.join(&flow.carried(&lower, &lower));
     }
     state.unsure = site.args.iter().any(|arg| arg.unsure);
+    state.grows = growth::grows(site);
     state
 }

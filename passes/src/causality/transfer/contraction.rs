@@ -75,13 +75,17 @@ fn assume_bounded(site: &mut Site<'_>, levels: &Levels) {
 }
 
 /// A contraction of two operands: a product that is exactly 0 reads neither.
-pub(super) fn dot(site: &Site<'_>) -> State {
+pub(super) fn dot(site: &mut Site<'_>) -> State {
     let space = site.space();
     let x = site.args[0].carried(&|digit| space.lift(0, digit)).settled();
     let y = site.args[1].carried(&|digit| space.lift(1, digit)).settled();
     let mut zeros = x.levels.area_of(0.0).cloned().unwrap_or_default();
     if let Some(others) = y.levels.area_of(0.0) {
         zeros.add_all(others);
+    }
+    let hides = |own: &State, other: &State| own.levels.area_of(0.0).is_some() && other.grows;
+    if hides(&x, &y) || hides(&y, &x) {
+        site.assume(Assumption::Finite);
     }
     let vague = |own: &State, other: &State| {
         if other.hides_zeros() { own.flow.clone().made_vague() } else { own.flow.clone() }

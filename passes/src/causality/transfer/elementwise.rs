@@ -285,6 +285,9 @@ fn levels(op: &Op, x: &State, y: &State, dtype: DType, state: &mut State, assump
         let is_shared = own.levels.everywhere().is_some();
         for (level, area) in own.levels.iter() {
             if let Some(result) = absorbed(op, level, swapped, dtype) {
+                if other.grows && !matches!(op, Op::Divide(_) | Op::Maximum(_) | Op::Minimum(_)) {
+                    assumptions.add(Assumption::Finite);
+                }
                 state.add_levels(&one(result.rounded(dtype), area), true);
             } else if level.is_fill() && !is_neutral(op, level) && !keeps_scores(op, level, is_shared, swapped) {
                 meet_scores(filled(op, level, swapped), area, other, dtype, state);
