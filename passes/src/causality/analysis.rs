@@ -75,7 +75,7 @@ impl<'a> Analysis<'a> {
     /// When a composite cannot be decomposed.
     pub(super) fn apply(&mut self, function: &Function, inst: &Inst, args: &[Rc<State>]) -> Result<Vec<Rc<State>>> {
         let callee = match &inst.op {
-            Op::Call(call) if self.function(call.callee).name.starts_with(DITHER) => {
+            Op::Call(_) if self.rounds(inst) => {
                 return Ok(vec![Rc::new(self.rounded(function, inst, args))]);
             }
             Op::Call(call) => Callee::Function(call.callee.index()),
@@ -88,6 +88,11 @@ impl<'a> Analysis<'a> {
         let summary = self.summary(callee, args)?;
         self.assumptions.add_all(&summary.assumptions);
         Ok(summary.results.clone())
+    }
+
+    /// Whether an instruction calls a helper that rounds at random.
+    fn rounds(&self, inst: &Inst) -> bool {
+        matches!(&inst.op, Op::Call(call) if self.function(call.callee).name.starts_with(DITHER))
     }
 
     /// What a helper that rounds at random makes of its first operand: what the narrow type holds stays as it is.
@@ -110,7 +115,7 @@ impl<'a> Analysis<'a> {
             args: args.iter().map(|arg| &**arg).collect(),
             types: inst.args.iter().map(|&arg| function.ty(arg)).collect(),
             results: inst.results.iter().map(|&result| function.ty(result)).collect(),
-            capped: matches!(inst.op, Op::Exponential(_)) && is_capped(function, inst),
+            capped: matches!(inst.op, Op::Exponential(_)) && is_capped(function, inst, &|inst| self.rounds(inst)),
             assumptions: &mut self.assumptions,
         })
     }

@@ -21,7 +21,9 @@ pub(super) fn reduce(site: &mut Site<'_>, kind: Reduction) -> State {
     let all = x.levels.map(|level| combined(kind, level, count).map(|level| level.rounded(site.dtype())));
     let (unbounded, unsure) = (x.unbounded, x.unsure && (x.unbounded || !site.dtype().is_float()));
     let unsure = unsure || x.is_counted() && !all.cover_all();
+    let hides = x.hides_zeros() && matches!(kind, Reduction::Max | Reduction::Min);
     let flow = x.flow.eliminated(&gone, false);
+    let flow = if hides { flow.made_vague() } else { flow };
     let state = State { levels: all, flow, unbounded, unsure, ..State::default() };
     lowered(&state, &space)
 }

@@ -55,7 +55,8 @@ fn is_coarse(op: &Op) -> bool {
 pub(super) fn unary(site: &mut Site<'_>) -> State {
     let mut state = mapped(site);
     let op = &site.inst.op;
-    if is_coarse(op) {
+    let fills_vanish = matches!(op, Op::Exponential(_) | Op::Logistic(_)) && site.args[0].hides_zeros();
+    if is_coarse(op) || fills_vanish {
         state.flow = state.flow.made_vague();
     }
     let bitwise = matches!(op, Op::Not(_)) && site.dtype() != DType::Pred;
@@ -223,9 +224,10 @@ fn combined(site: &mut Site<'_>) -> State {
     state.settled()
 }
 
-/// Whether a zero of one operand hides the other.
+/// Whether a zero or a fill of one operand hides the other.
 fn may_hide(op: &Op, dtype: DType) -> bool {
-    matches!(op, Op::Multiply(_)) || (dtype == DType::Pred && matches!(op, Op::And(_) | Op::Or(_)))
+    matches!(op, Op::Multiply(_) | Op::Maximum(_) | Op::Minimum(_))
+        || (dtype == DType::Pred && matches!(op, Op::And(_) | Op::Or(_)))
 }
 
 /// The result as a function of the index.

@@ -20,15 +20,19 @@ pub(super) fn grows(site: &Site<'_>) -> bool {
     }
 }
 
-/// Whether an exponential is one of numbers from which their maximum was subtracted.
-pub(in crate::causality) fn is_capped(function: &Function, inst: &Inst) -> bool {
+/// Whether an exponential is one of numbers from which their maximum was subtracted; `is_rounding` names the instructions
+/// that only round their first operand.
+pub(in crate::causality) fn is_capped(function: &Function, inst: &Inst, is_rounding: &dyn Fn(&Inst) -> bool) -> bool {
     let def = |value: Value| match function.values[value.index()].def {
         Def::Inst(index, _) => Some(&function.insts[index as usize]),
         _ => None,
     };
     let before = |mut value: Value| {
-        while let Some(inst) = def(value).filter(|inst| matches!(inst.op, Op::Convert(_) | Op::OptimizationBarrier(_)))
-        {
+        let keeps = |inst: &&Inst| {
+            let is_barrier = matches!(inst.op, Op::OptimizationBarrier(_)) && inst.args.len() == 1;
+            is_barrier || matches!(inst.op, Op::Convert(_)) || is_rounding(inst)
+        };
+        while let Some(inst) = def(value).filter(keeps) {
             value = inst.args[0];
         }
         value
