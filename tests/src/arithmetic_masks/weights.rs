@@ -38,7 +38,7 @@ const PLAIN: &[(&str, Spelling)] = &[
         draft.b.add(next, size)
     }),
     ("query squared >= key squared", |draft, at| {
-        let [query, key] = [draft.from_zero(at.query)?, draft.from_zero(at.key)?];
+        let [query, key] = [draft.not_negative(at.query)?, draft.not_negative(at.key)?];
         let [query, key] = [draft.b.multiply(query, query)?, draft.b.multiply(key, key)?];
         draft.flag(query, key, Direction::Ge)
     }),
@@ -102,7 +102,7 @@ const ARITHMETIC: &[(&str, Spelling)] = &[
     }),
     ("every other one of the past, by row", |draft, at| {
         let two = draft.b.splat_like(at.query, 2.0)?;
-        let query = draft.from_zero(at.query)?;
+        let query = draft.not_negative(at.query)?;
         let parity = draft.b.remainder(query, two)?;
         let parity = draft.b.convert(parity, draft.float)?;
         let factor = draft.b.add_scalar(parity, 1.0)?;
@@ -237,7 +237,7 @@ impl Draft<'_, '_> {
     }
 
     /// Positions that are not negative.
-    fn from_zero(&mut self, x: Value) -> Result<Value> {
+    fn not_negative(&mut self, x: Value) -> Result<Value> {
         self.at_least(x, 0.0)
     }
 

@@ -25,7 +25,7 @@ pub(super) fn grows(site: &Site<'_>) -> bool {
 pub(in crate::causality) fn is_capped(function: &Function, inst: &Inst, is_rounding: &dyn Fn(&Inst) -> bool) -> bool {
     let def = |value: Value| match function.values[value.index()].def {
         Def::Inst(index, _) => Some(&function.insts[index as usize]),
-        _ => None,
+        Def::Param(_) => None,
     };
     let before = |mut value: Value| {
         let keeps = |inst: &&Inst| {
