@@ -3,13 +3,13 @@
 use crate::causality::{Verdict, causality};
 use crate::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use halite_ir::{Module, Phase};
-use halite_support::Result;
+use halite_support::{Result, Severity};
 
-/// Proves that outputs at each position depend only on tokens up to that position, see [`causality`](causality()). The
-/// module stays as it is.
+/// Proves that outputs at each position depend only on tokens up to that position, and that the loss compares labels with
+/// predictions that have not read them, see [`causality`](causality()). The module stays as it is.
 ///
-/// A leak is an error of the model. In `legal` it is the fault of a pass where the findings of the run hold an earlier proof.
-/// The verdict goes to the findings of the run.
+/// A leak is an error; what cannot be followed is not. Before `legal` it is one of the model; in `legal` it is the fault of a
+/// pass, where the findings of the run hold an earlier proof. The report goes to the findings of the run.
 #[derive(Debug)]
 pub(crate) struct CheckCausality;
 
@@ -21,21 +21,18 @@ impl Pass for CheckCausality {
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
-        let verdict = causality(module, cx.registry)?;
+        let report = causality(module, cx.registry)?;
         let earlier = cx.findings.and_then(|findings| findings.causality());
         if let Some(findings) = cx.findings {
-            findings.add_causality(verdict.clone());
+            findings.add_causality(report.clone());
         }
-        match (&verdict, verdict.diagnostic()) {
-            (Verdict::Leaks(_), Some(leak)) => {
-                let is_ours = module.phase == Phase::Legal && matches!(earlier, Some(Verdict::Proven(_)));
-                Err(if is_ours {
-                    leak.into_bug("`check-causality`: a pass before it lets the future in")
-                } else {
-                    leak
-                })
+        let was_proven = earlier.is_some_and(|earlier| matches!(earlier.outputs, Verdict::Proven(_)));
+        match report.diagnostics().into_iter().find(|finding| finding.severity() >= Severity::Error) {
+            Some(leak) if module.phase == Phase::Legal && was_proven => {
+                Err(leak.into_bug("`check-causality`: a pass before it lets the future in"))
             }
-            _ => Ok(Changed::No),
+            Some(leak) => Err(leak),
+            None => Ok(Changed::No),
         }
     }
 }

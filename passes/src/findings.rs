@@ -1,7 +1,7 @@
 //! What passes find without stopping.
 
 use crate::audit::Audit;
-use crate::causality::Verdict;
+use crate::causality::CausalityReport;
 use crate::remark::Remark;
 use halite_support::Result;
 use std::cell::RefCell;
@@ -10,7 +10,7 @@ use std::cell::RefCell;
 #[derive(Debug, Default)]
 pub struct Findings {
     audit: RefCell<Option<Audit>>,
-    causality: RefCell<Option<Verdict>>,
+    causality: RefCell<Option<CausalityReport>>,
     remarks: Option<RefCell<Vec<Remark>>>,
 }
 
@@ -35,17 +35,17 @@ impl Findings {
         }
     }
 
-    /// Keeps the first verdict on causality that is one. Given before a run, it tells `check-causality` what was proven of
+    /// Keeps the first report on causality that says something. Given before a run, it tells `check-causality` what was proven of
     /// the module that the run starts from.
-    pub fn add_causality(&self, verdict: Verdict) {
+    pub fn add_causality(&self, report: CausalityReport) {
         let mut first = self.causality.borrow_mut();
-        if matches!(*first, None | Some(Verdict::NotApplicable(_))) {
-            *first = Some(verdict);
+        if first.as_ref().is_none_or(CausalityReport::is_empty) {
+            *first = Some(report);
         }
     }
 
-    /// The verdict on causality; `None` where none was asked for.
-    pub fn causality(&self) -> Option<Verdict> {
+    /// The report on causality; `None` where none was asked for.
+    pub fn causality(&self) -> Option<CausalityReport> {
         self.causality.borrow().clone()
     }
 

@@ -43,7 +43,7 @@ mod simplify;
 pub use annotate_rounding::check_realizable;
 pub use audit::{Audit, Checked, PrecisionUse, audit, precision_uses};
 pub use auto_cast::resolve;
-pub use causality::{Assumption, Finding, Reads, Verdict, causality};
+pub use causality::{Assumption, CausalityReport, Finding, Reads, Verdict, Witness, causality};
 pub use dialect::{DialectEntry, DialectRegistry, KernelUse, Operand, Site};
 pub use findings::Findings;
 pub use init_lint::{InitReport, ResidualBranch, ResidualStream, check_init};

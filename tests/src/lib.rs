@@ -3,10 +3,11 @@
 //! # In this crate
 //!
 //! [`Kit`] finds golden files and runs them, [`suites`] says what is done with each, [`Directives`] and [`Document`] read
-//! them. The rest serves the tests of the compiler itself: the laws' [`cases`], [`random`] modules, [`mutants`],
+//! them. The rest serves the tests of the compiler itself: the laws' [`cases`], [`random`] modules, [`mutants`], [`arithmetic_masks`],
 //! [`numeric`] checks, [`models`] in Rust, [`compiled`] bundles.
 
 mod annotation;
+pub mod arithmetic_masks;
 pub mod cases;
 mod check;
 pub mod command_line;

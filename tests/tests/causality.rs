@@ -20,7 +20,7 @@ fn load(name: &str, settings: &[&str]) -> (Session, Source) {
 /// Proves a module without any assumption, and says how long it took.
 fn prove(session: &Session, module: &Module) -> String {
     let start = Instant::now();
-    let verdict = causality(module, &session.registry).unwrap_or_else(|error| panic!("{error}"));
+    let verdict = causality(module, &session.registry).unwrap_or_else(|error| panic!("{error}")).outputs;
     let time = start.elapsed();
     assert_eq!(verdict, Verdict::Proven(Vec::new()), "{} in `{}`", module.name, module.phase);
     format!("{} in `{}`: {verdict} in {time:?}", module.name, module.phase)

@@ -83,7 +83,7 @@ struct Outcome {
 fn outcome(seed: u64, registry: &Registry) -> Outcome {
     let mutant = mutant(seed, registry);
     let fail = |error: halite_support::Diagnostic| -> ! { panic!("seed {seed}: {error}") };
-    let verdict = causality(&mutant.module, registry).unwrap_or_else(|error| fail(error));
+    let verdict = causality(&mutant.module, registry).unwrap_or_else(|error| fail(error)).outputs;
     let hlo = xla::hlo(&mutant.module, registry, LowerOptions::default()).unwrap_or_else(|error| fail(error));
     let executable = compile(&hlo).unwrap_or_else(|error| fail(error));
     let looks_ahead = looks_ahead(&mutant, executable.as_ref());

@@ -17,7 +17,7 @@ use crate::source::{Model, Source, size};
 use halite_hlo::proto::HloModuleProto;
 use halite_ir::{FuncResult, Kernels, LowerOptions, Module, Phase, ResultRole, lower, lower_twins};
 use halite_lang::{Elaborated, Override};
-use halite_passes::{Audit, Findings, PassCx, PassReport, Pipeline, Remark, Runner, RunnerOptions, Verdict};
+use halite_passes::{Audit, CausalityReport, Findings, PassCx, PassReport, Pipeline, Remark, Runner, RunnerOptions};
 use halite_spec::{ModuleRole, Precision, Recipe};
 use halite_support::{Diagnostic, Diagnostics, Name, Severity, SourceMap, codes};
 use halite_tensor::DType;
@@ -70,7 +70,7 @@ struct PreparedModule {
     module: Module,
     reports: Vec<PassReport>,
     remarks: Vec<Remark>,
-    causality: Option<Verdict>,
+    causality: Option<CausalityReport>,
     dumps: IndexMap<String, String>,
 }
 
@@ -86,8 +86,9 @@ pub struct Compiled {
     pub presumed: BTreeSet<String>,
     /// The precision audit of all modules; how much it looked at is that of the first.
     pub audit: Audit,
-    /// Whether outputs at a position depend on later tokens, by analysis of the model; `None` when no pass asked.
-    pub causality: Option<Verdict>,
+    /// Whether outputs at a position depend on later tokens and the loss on what it is to predict, by analysis of the model;
+    /// `None` when no pass asked.
+    pub causality: Option<CausalityReport>,
     /// Each pass that ran, by module.
     pub reports: Vec<(ModuleRole, Vec<PassReport>)>,
     /// What passes said of their decisions: those of the passes that all modules share, then by module.
@@ -257,8 +258,8 @@ impl Session {
         let _span = tracing::debug_span!("module", role = role.name()).entered();
         let mut module = for_role(&prepared.module, role);
         let findings = findings(options);
-        if let Some(verdict) = &prepared.causality {
-            findings.add_causality(verdict.clone());
+        if let Some(report) = &prepared.causality {
+            findings.add_causality(report.clone());
         }
         let cx = PassCx { registry: &self.registry, recipe: Some(recipe), findings: Some(&findings) };
         let mut dumper = Dumper::new(role.name(), options.dumps.as_ref());
@@ -384,7 +385,8 @@ fn check_role(source: &Source, built: &Module, role: ModuleRole) -> Result<(), D
         return Ok(());
     }
     let message = format!("the model `{}` shows no value for the module `forward` to return", built.name);
-    Err(Diagnostic::error(codes::CONTRACT, message)
-        .or_at(source.model.span(), "no `output` in this model")
-        .help("add e.g. `output logits` to `main`, or choose other modules with `--role`"))
+    Err(Diagnostic::error(codes::CONTRACT, message).or_at(source.model.span(), "no `output` in this model").help(
+        "add e.g. `output logits` to `main`, or choose other modules with `--role`; a model that reads in both \
+             directions, as an encoder does, says `causal = false` and may show what it likes",
+    ))
 }

@@ -43,5 +43,6 @@ fn code(waiver: Waiver) -> halite_support::Code {
         Waiver::ResidualInit => codes::RESIDUAL_INIT,
         Waiver::Frozen => codes::FROZEN,
         Waiver::Unread => codes::UNREAD,
+        Waiver::Causality => codes::CAUSALITY,
     }
 }

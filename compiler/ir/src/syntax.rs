@@ -70,6 +70,8 @@ pub struct Module {
     pub name: Name,
     /// How far it has come.
     pub phase: Phase,
+    /// Whether the model says that positions read later ones, as those of an encoder do: it is not held to causality.
+    pub bidirectional: bool,
     /// Its functions, callees first, the entry last.
     pub functions: Vec<Function>,
     /// Where its instructions come from.

@@ -24,6 +24,14 @@ pub(crate) enum Item {
     Require(Require),
     Let(Binding),
     Function(Function),
+    Causal(Causal),
+}
+
+/// `causal = true` or `false`
+#[derive(Debug)]
+pub(crate) struct Causal {
+    pub(crate) holds: bool,
+    pub(crate) span: Span,
 }
 
 /// `name = value`: a config key with its default, or a `let`.

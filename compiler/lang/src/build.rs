@@ -124,6 +124,12 @@ impl<'r> ModelBuilder<'r> {
         Call::new(self, name, args.into_iter().map(Into::into).collect(), Location::caller())
     }
 
+    /// Says that positions read later ones, as those of an encoder do, so that the model is not held to causality: `causal =
+    /// false` in a text.
+    pub fn bidirectional(&self) {
+        self.state.borrow_mut().module.bidirectional = true;
+    }
+
     /// Records a requirement that does not hold; `message` says what is required.
     #[track_caller]
     pub fn require(&self, holds: bool, message: &str) {

@@ -6,7 +6,7 @@ mod expr;
 mod function;
 mod site;
 
-use crate::ast::{Call, Expr};
+use crate::ast::{Call, Causal, Expr, Item};
 use crate::ops::{MAX_DEPTH, MAX_EVALUATIONS, Names, Ops, Place, Value, too_long};
 use crate::options::{ConfigValue, Options};
 use crate::parse::parse;
@@ -39,6 +39,7 @@ pub fn elaborate(file: FileId, text: &str, options: &Options, registry: &Registr
     let model = parse(file, text)?;
     let (program, findings) = resolve(&model, registry);
     let mut module = Module::new(model.name.name.clone());
+    module.bidirectional = model.items.iter().any(|item| matches!(item, Item::Causal(Causal { holds: false, .. })));
     let mut elaborator =
         Elaborator::new(&program, options, Builder::new(&mut module, registry, "main"), findings.errors);
     let config = elaborator.config();

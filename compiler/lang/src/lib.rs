@@ -26,6 +26,17 @@
 //! What one configuration has and another lacks is chosen by `if condition { value } else { value }`. The condition is known
 //! while the model runs; the side that is not chosen does not run, so that its parameters do not exist.
 //!
+//! A model is held to causality: what it shows at a position, and the loss there, depend on no later token. One that reads in
+//! both directions, as an encoder does, says `causal = false` beside its functions:
+//!
+//! ```text
+//! model bert {
+//!   causal = false
+//!   config { .. }
+//!   ..
+//! }
+//! ```
+//!
 //! The arguments of `main` are what the host feeds at each step. One of them may be declared to be the causal mask:
 //! `fn main(tokens: s32[batch, seq + 1], mask: pred[seq, seq] = causal)`. Leading dimensions repeat the mask. The
 //! compiler then counts on it, and running the program on any other mask is refused.

@@ -4,7 +4,9 @@ mod error;
 mod expr;
 mod nesting;
 
-use crate::ast::{Argument, Assign, Binding, For, Function, Ident, Item, Model, Param, Require, Statement, Type};
+use crate::ast::{
+    Argument, Assign, Binding, Causal, For, Function, Ident, Item, Model, Param, Require, Statement, Type,
+};
 use halite_support::{FileId, Result, Span};
 use indexmap::IndexMap;
 use pest::Parser as _;
@@ -76,6 +78,7 @@ fn is_mark(rule: Rule) -> bool {
             | Rule::word_config
             | Rule::word_require
             | Rule::word_let
+            | Rule::word_causal
             | Rule::word_fn
             | Rule::word_param
             | Rule::word_for
@@ -123,6 +126,7 @@ impl Cx {
                 Item::Require(Require { condition, message: expr::quoted(parts.next()) })
             }
             Rule::let_item => Item::Let(self.binding(parts)?),
+            Rule::causal => Item::Causal(Causal { holds: parts.next().as_str() == "true", span: self.span(&pair) }),
             _ => Item::Function(self.function(pair)?),
         })
     }

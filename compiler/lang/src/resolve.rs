@@ -64,6 +64,11 @@ impl Findings {
             .push(Diagnostic::error(codes::DUPLICATE, message).at(name.span, "again here").also(first, "first here"));
     }
 
+    fn said_twice(&mut self, again: Span, first: Span) {
+        let error = Diagnostic::error(codes::DUPLICATE, "`causal` is said twice").at(again, "again here");
+        self.errors.push(error.also(first, "first here").help("keep one of them"));
+    }
+
     fn unused(&mut self, what: &str, name: &Ident, help: &str) {
         let message = format!("{what} `{}` is never used", name.name);
         self.warnings.push(Diagnostic::warning(codes::UNUSED, message).at(name.span, "defined here").help(help));
@@ -72,11 +77,16 @@ impl Findings {
 
 fn collect<'m>(model: &'m Model, registry: &Registry, findings: &mut Findings) -> Program<'m> {
     let mut program = Program { model, globals: IndexMap::new(), functions: IndexMap::new(), refused: IndexSet::new() };
+    let mut said = None;
     for item in &model.items {
         match item {
             Item::Config(keys) => keys.iter().for_each(|key| add_global(&mut program, key, true, findings)),
             Item::Let(binding) => add_global(&mut program, binding, false, findings),
             Item::Function(function) => add_function(&mut program, function, registry, findings),
+            Item::Causal(causal) => match said {
+                Some(first) => findings.said_twice(causal.span, first),
+                None => said = Some(causal.span),
+            },
             Item::Require(_) => {}
         }
     }

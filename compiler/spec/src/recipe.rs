@@ -338,11 +338,13 @@ pub enum Waiver {
     Frozen,
     /// Inputs that reach nothing.
     Unread,
+    /// Outputs and losses of which the analysis of causality cannot tell. A leak that it shows is an error all the same.
+    Causality,
 }
 
 impl Waiver {
     /// All kinds.
-    pub const ALL: [Waiver; 3] = [Waiver::ResidualInit, Waiver::Frozen, Waiver::Unread];
+    pub const ALL: [Waiver; 4] = [Waiver::ResidualInit, Waiver::Frozen, Waiver::Unread, Waiver::Causality];
 
     /// The word in recipes.
     pub fn name(self) -> &'static str {
@@ -350,6 +352,7 @@ impl Waiver {
             Waiver::ResidualInit => "residual-init",
             Waiver::Frozen => "frozen",
             Waiver::Unread => "unread",
+            Waiver::Causality => "causality",
         }
     }
 }

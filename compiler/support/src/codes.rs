@@ -207,8 +207,8 @@ codes! {
         => "set `precision.sensitive = \"f32\"`";
     UPDATE_NARROW = "E0807": "The update of a weight is computed in fewer bits than `f32`."
         => "set `precision.update = \"f32\"`";
-    CAUSALITY = "E0808": "An output at a position is computed from tokens after it, so that the model sees what it is to predict."
-        => "mask what lies after each position, e.g. with `causal_attention`, and shift nothing to the left";
+    CAUSALITY = "E0808": "An output at a position is computed from tokens after it, or a prediction from its label, so that the model sees what it is to predict."
+        => "mask what lies after each position, e.g. with `causal_attention`, shift nothing to the left, and compare logits with the next token; a model that reads in both directions, as an encoder does, says `causal = false`";
     RESIDUAL_INIT = "E0811": "The weights that residual branches end in start so large that the residual stream grows with depth."
         => "divide their standard deviation by the root of the number of branches, or waive it with `check.waive = [\"residual-init\"]`";
     FROZEN = "E0812": "A weight has no gradient, so that training never changes it."

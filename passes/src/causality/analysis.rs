@@ -3,7 +3,7 @@
 use super::assumption::Assumptions;
 use super::levels::Level;
 use super::state::State;
-use super::transfer::{Site, States, convert, transfer};
+use super::transfer::{Site, States, convert, is_capped, transfer};
 use crate::annotate_rounding::DITHER;
 use halite_ir::{Composite, FuncId, Function, Inst, Module, Op, Registry, TensorType, Value};
 use halite_support::Result;
@@ -75,7 +75,7 @@ impl<'a> Analysis<'a> {
     /// When a composite cannot be decomposed.
     pub(super) fn apply(&mut self, function: &Function, inst: &Inst, args: &[Rc<State>]) -> Result<Vec<Rc<State>>> {
         let callee = match &inst.op {
-            Op::Call(call) if self.function(call.callee).name.starts_with(DITHER) => {
+            Op::Call(_) if self.rounds(inst) => {
                 return Ok(vec![Rc::new(self.rounded(function, inst, args))]);
             }
             Op::Call(call) => Callee::Function(call.callee.index()),
@@ -90,13 +90,18 @@ impl<'a> Analysis<'a> {
         Ok(summary.results.clone())
     }
 
+    /// Whether an instruction calls a helper that rounds at random.
+    fn rounds(&self, inst: &Inst) -> bool {
+        matches!(&inst.op, Op::Call(call) if self.function(call.callee).name.starts_with(DITHER))
+    }
+
     /// What a helper that rounds at random makes of its first operand: what the narrow type holds stays as it is.
     fn rounded(&self, function: &Function, inst: &Inst, args: &[Rc<State>]) -> State {
         let (from, to) = (function.ty(inst.args[0]).dtype(), function.ty(inst.results[0]).dtype());
         let x = &args[0];
         let held = |level: &Level| level.rounded(to) == *level;
         let (levels, lost) = x.map_levels(|level| Some(level).filter(held));
-        let mut state = convert(&State { levels, number: None, ..(**x).clone() }, from, to);
+        let mut state = convert(&State { levels, number: None, table: None, ..(**x).clone() }, from, to);
         if lost {
             state.forget_fills();
         }
@@ -110,6 +115,7 @@ impl<'a> Analysis<'a> {
             args: args.iter().map(|arg| &**arg).collect(),
             types: inst.args.iter().map(|&arg| function.ty(arg)).collect(),
             results: inst.results.iter().map(|&result| function.ty(result)).collect(),
+            capped: matches!(inst.op, Op::Exponential(_)) && is_capped(function, inst, &|inst| self.rounds(inst)),
             assumptions: &mut self.assumptions,
         })
     }
@@ -139,9 +145,14 @@ impl<'a> Analysis<'a> {
 
 /// For each value, whether some of the results that `which` picks, by position, depend on it.
 pub(super) fn needed(function: &Function, which: impl Fn(usize) -> bool) -> Vec<bool> {
-    let mut needed = vec![false; function.values.len()];
     let picked = function.results.iter().enumerate().filter(|(at, _)| which(*at));
-    picked.for_each(|(_, result)| needed[result.value.index()] = true);
+    needed_values(function, picked.map(|(_, result)| result.value))
+}
+
+/// For each value, whether some of these depend on it.
+pub(super) fn needed_values(function: &Function, values: impl Iterator<Item = Value>) -> Vec<bool> {
+    let mut needed = vec![false; function.values.len()];
+    values.for_each(|value| needed[value.index()] = true);
     for inst in function.insts.iter().rev() {
         if inst.results.iter().any(|result: &Value| needed[result.index()]) {
             inst.args.iter().for_each(|arg| needed[arg.index()] = true);

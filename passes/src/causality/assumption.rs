@@ -17,6 +17,18 @@ pub enum Assumption {
         /// The largest score for which the proof holds.
         bound: f64,
     },
+    /// A fill that scores are added to, or that lies beyond it, loses against a constant while no score is larger than
+    /// `bound` in magnitude: `maximum(scores - 1e9, 0)` is 0.
+    Outweighed {
+        /// What masked scores are, or what is added to them.
+        fill: f64,
+        /// The constant.
+        limit: f64,
+        /// The largest score for which the proof holds.
+        bound: f64,
+    },
+    /// What a mask makes 0 by a product is finite: exponentials of large scores are not, and infinity times 0 is NaN.
+    Finite,
     /// A mask that tokens decide leaves each row at least one element. A row without any is NaN, or with a finite fill the
     /// mean over everything.
     RowsSeen,
@@ -32,6 +44,14 @@ impl fmt::Display for Assumption {
                 write!(f, "scores are at most {bound} in magnitude, so that `exp` of those filled with {fill} is 0")?;
                 write!(f, " in `{dtype}`")
             }
+            Assumption::Outweighed { fill, limit, bound } => {
+                let (bound, fill, limit) = (Rounded(*bound), Rounded(*fill), Rounded(*limit));
+                write!(
+                    f,
+                    "scores are at most {bound} in magnitude, so that those filled with {fill} do not reach {limit}"
+                )
+            }
+            Assumption::Finite => f.write_str("what is multiplied by the zeros of a mask is finite"),
             Assumption::RowsSeen => f.write_str("each position sees at least itself"),
             Assumption::EmptyRows => f.write_str("positions that a mask leaves nothing, which are NaN, do not count"),
         }
@@ -74,10 +94,14 @@ impl Assumptions {
             (Assumption::Underflow { fill, dtype, .. }, Assumption::Underflow { fill: other, dtype: same, .. }) => {
                 *fill == other && *dtype == same
             }
+            (Assumption::Outweighed { fill, limit, .. }, Assumption::Outweighed { fill: other, limit: same, .. }) => {
+                *fill == other && *limit == same
+            }
             (own, _) => **own == new,
         };
         match (self.0.iter_mut().find(alike), new) {
-            (Some(Assumption::Underflow { bound, .. }), Assumption::Underflow { bound: other, .. }) => {
+            (Some(Assumption::Underflow { bound, .. }), Assumption::Underflow { bound: other, .. })
+            | (Some(Assumption::Outweighed { bound, .. }), Assumption::Outweighed { bound: other, .. }) => {
                 *bound = bound.min(other);
             }
             (Some(_), _) => {}

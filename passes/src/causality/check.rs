@@ -1,58 +1,71 @@
 //! From a module to a verdict.
 
 use super::affine::{Affine, Digit};
-use super::analysis::{Analysis, Known, needed};
-use super::assumption::Assumption;
+use super::analysis::{Analysis, Known, needed, needed_values};
+use super::assumption::{Assumption, Assumptions};
 use super::flow::{Flow, Term};
-use super::leak::{Trail, culprit, exceeds, is_certain, position, reads};
+use super::leak::{Culprit, Trail, blame, culprit, exceeds, is_tokens, position, reads, witness};
 use super::levels::{Level, Levels};
+use super::loss::{Comparison, comparisons, pairs};
 use super::region::Region;
 use super::state::State;
-use super::verdict::{Finding, Verdict};
-use halite_ir::{FuncResult, Function, Module, Param, ParamRole, Registry, ResultRole};
-use halite_support::Result;
+use super::verdict::{CausalityReport, Finding, Reads, Verdict, Witness};
+use halite_ir::{FuncResult, Function, Module, Param, ParamRole, Registry, ResultRole, Value};
+use halite_support::{Name, Result};
 use std::rc::Rc;
 
-/// Whether the probes of a module, each `[batch, seq, ..]`, depend at each position only on tokens up to that position.
-/// Tokens are the batch inputs `s32[batch, seq]` or `s32[batch, seq + 1]`. Works in every phase; nothing is run.
+/// What a module says of causality: whether its probes, each `[batch, seq, ..]`, depend at each position only on tokens up to
+/// that position, and whether each label that the loss looks up in a prediction, by `cross_entropy`, a look-up or a one-hot
+/// product, is a token that the prediction has not read. Tokens are the batch inputs `s32[batch, seq]` or `s32[batch, seq +
+/// 1]`. Works in every phase; nothing is run.
 ///
 /// # Errors
 /// When a composite cannot be decomposed.
-pub fn causality(module: &Module, registry: &Registry) -> Result<Verdict> {
-    let Some(entry) = module.entry() else { return Ok(Verdict::NotApplicable("the module is empty")) };
+pub fn causality(module: &Module, registry: &Registry) -> Result<CausalityReport> {
+    let Some(entry) = module.entry() else { return Ok(CausalityReport::none("the module is empty")) };
+    if module.bidirectional {
+        return Ok(CausalityReport::none("the model says `causal = false`"));
+    }
     let Some(tokens) = entry.params.iter().find(|param| is_tokens(entry, param)) else {
-        return Ok(Verdict::NotApplicable("no input is `s32[batch, seq]`"));
+        return Ok(CausalityReport::none("no input is `s32[batch, seq]`"));
     };
-    let [batch, length] = entry.ty(tokens.value).shape()[..] else { return Ok(Verdict::Proven(Vec::new())) };
-    let outputs: Vec<(usize, &FuncResult)> = entry
-        .results
-        .iter()
-        .enumerate()
+    let [batch, length] = entry.ty(tokens.value).shape()[..] else { return Ok(CausalityReport::none("no tokens")) };
+    let results = || entry.results.iter().enumerate();
+    let outputs: Vec<(usize, &FuncResult)> = results()
         .filter(|(_, result)| result.role == ResultRole::Probe && is_sequence(entry, result, batch, length))
         .collect();
-    if outputs.is_empty() {
-        return Ok(Verdict::NotApplicable("no output is `[batch, seq, ..]`"));
-    }
+    let loss = results().find(|(_, result)| result.role == ResultRole::Loss).map(|(at, _)| at);
+    let compared = loss.map(|loss| comparisons(entry, &needed(entry, |at| at == loss)));
+    let predictions = compared.iter().flatten().flat_map(|compared| [compared.prediction, compared.label]);
+    let wanted = needed_values(entry, outputs.iter().map(|(_, output)| output.value).chain(predictions));
     let params: Vec<_> = entry.params.iter().map(|param| Rc::new(param_state(entry, param))).collect();
-    let wanted = needed(entry, |at| outputs.iter().any(|(own, _)| *own == at));
     let mut analysis = Analysis::new(module, registry);
     let known = analysis.run(entry, &params, &wanted)?;
     let assumptions = analysis.assumptions.clone();
     let mut check = Check { module, entry, known, analysis };
-    let mut doubt = None;
-    for (_, output) in outputs {
-        match check.output(output)? {
-            Some(Verdict::Unknown(finding)) => doubt = doubt.or(Some(finding)),
-            Some(verdict) => return Ok(verdict),
-            None => {}
+    let loss = match compared.as_deref() {
+        None => Verdict::NotApplicable("there is none"),
+        Some([]) => Verdict::NotApplicable("it compares no prediction with a token"),
+        Some(compared) => {
+            let verdicts = compared.iter().map(|compared| check.comparison(compared));
+            worst(verdicts.collect::<Result<_>>()?, &assumptions)
         }
-    }
-    Ok(doubt.map_or_else(|| Verdict::Proven(assumptions.into_vec()), Verdict::Unknown))
+    };
+    let names = outputs.iter().map(|(_, output)| output.name.clone()).collect();
+    let outputs = if outputs.is_empty() {
+        Verdict::NotApplicable("no output is `[batch, seq, ..]`")
+    } else {
+        let verdicts = outputs.iter().map(|(_, output)| check.output(output));
+        worst(verdicts.collect::<Result<_>>()?, &assumptions)
+    };
+    Ok(CausalityReport { names, outputs, loss })
 }
 
-fn is_tokens(entry: &Function, param: &Param) -> bool {
-    let ty = entry.ty(param.value);
-    param.role == ParamRole::Batch && ty.dtype().is_int() && ty.rank() == 2
+/// The first leak, or the first doubt, or the proof.
+fn worst(findings: Vec<Option<Verdict>>, assumptions: &Assumptions) -> Verdict {
+    let mut findings: Vec<Verdict> = findings.into_iter().flatten().collect();
+    findings.sort_by_key(|verdict| !matches!(verdict, Verdict::Leaks(_)));
+    findings.into_iter().next().unwrap_or_else(|| Verdict::Proven(assumptions.clone().into_vec()))
 }
 
 fn is_sequence(entry: &Function, result: &FuncResult, batch: usize, length: usize) -> bool {
@@ -100,18 +113,51 @@ impl Check<'_> {
         let seq = self.entry.ty(output.value).shape()[1];
         let (position, state) = (position(seq), self.known[output.value.index()].clone());
         let settled = (*state).clone().settled();
-        let mut beyond: Vec<&Term> = settled.flow.terms.iter().filter(|term| exceeds(term, &position)).collect();
-        beyond.sort_by_key(|term| !is_certain(term, &position));
-        let Some(&term) = beyond.first() else { return Ok(None) };
+        let read = settled.flow.terms.iter().map(|term| (term.clone(), position.clone())).collect();
+        let Some((term, witness)) = beyond(read) else { return Ok(None) };
+        let trail = if term.vague { Trail::Doubt } else { Trail::Future };
+        let found = culprit(&mut self.analysis, self.entry, &self.known, output.value, &term, trail)?;
+        let reads = reads(&term, &position, seq as i64 - 1);
+        Ok(Some(self.verdict((output.name.clone(), reads), output.value, found, witness)))
+    }
+
+    /// What is wrong with a comparison of a prediction with a label, if anything.
+    fn comparison(&mut self, compared: &Comparison) -> Result<Option<Verdict>> {
+        let (value, inst) = (compared.prediction, &self.entry.insts[compared.inst]);
+        let Some(pairs) = pairs(compared, self.entry, &self.known) else {
+            let why = "compares a prediction with a label that is not followed";
+            let found = Culprit { why, ..blame(inst) };
+            return Ok(Some(self.verdict(("loss".into(), Reads::Label), value, Some(found), None)));
+        };
+        let Some((term, witness)) = beyond(pairs) else { return Ok(None) };
+        let trail = if term.vague { Trail::Doubt } else { Trail::Future };
+        let times = &self.known[value.index()].flow.times;
+        let is_causal = !term.vague && times.iter().any(|time| !exceeds(&term, time));
+        let found = if is_causal {
+            Some(blame(inst))
+        } else {
+            culprit(&mut self.analysis, self.entry, &self.known, value, &term, trail)?
+        };
+        Ok(Some(self.verdict(("loss".into(), Reads::Label), value, found, witness)))
+    }
+
+    /// The verdict on a value that reads too much at a witness, or may.
+    fn verdict(
+        &self,
+        (output, reads): (Name, Reads),
+        value: Value,
+        found: Option<Culprit>,
+        witness: Option<Witness>,
+    ) -> Verdict {
         // What is NaN shows no leak.
         let is_nan = self.analysis.assumptions.contains(Assumption::EmptyRows);
-        let leaks = is_certain(term, &position) && !is_nan;
-        let trail = if term.vague { Trail::Doubt } else { Trail::Future };
-        let found = culprit(&mut self.analysis, self.entry, &self.known, output.value, term, trail)?;
+        let witness = witness.filter(|_| !is_nan);
+        let leaks = witness.is_some();
         let locs = &self.module.locs;
         let finding = Finding {
-            output: output.name.clone(),
-            reads: reads(term, &position, seq as i64 - 1),
+            output,
+            reads,
+            witness,
             op: found.as_ref().map_or("tokens".to_owned(), |found| found.op.clone()),
             why: match &found {
                 _ if leaks => "",
@@ -121,8 +167,18 @@ impl Check<'_> {
             },
             scope: found.as_ref().map(|found| locs.scope(found.loc)).unwrap_or_default(),
             span: found.as_ref().and_then(|found| locs.span(found.loc)),
-            output_span: self.entry.def(output.value).and_then(|inst| locs.span(inst.loc)),
+            output_span: self.entry.def(value).and_then(|inst| locs.span(inst.loc)),
         };
-        Ok(Some(if leaks { Verdict::Leaks(finding) } else { Verdict::Unknown(finding) }))
+        if leaks { Verdict::Leaks(finding) } else { Verdict::Unknown(finding) }
     }
+}
+
+/// Of terms with what each may read, one that reads more, with a witness if there is any.
+fn beyond(read: Vec<(Term, Affine)>) -> Option<(Term, Option<Witness>)> {
+    let beyond = read.into_iter().filter(|(term, limit)| exceeds(term, limit));
+    let found = beyond.map(|(term, limit)| {
+        let witness = witness(&term, &limit);
+        (term, witness)
+    });
+    found.min_by_key(|(_, witness)| witness.is_none())
 }

@@ -4,8 +4,8 @@ use super::affine::{Affine, Digit};
 use super::analysis::{Analysis, Known, needed};
 use super::flow::{Flow, Term};
 use super::state::State;
-use super::verdict::Reads;
-use halite_ir::{Def, Function, Inst, LocId, Op, Value};
+use super::verdict::{Reads, Witness};
+use halite_ir::{Def, Function, Inst, LocId, Op, Param, ParamRole, Value};
 use halite_support::Result;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -18,10 +18,16 @@ pub(super) fn position(seq: usize) -> Affine {
     Digit::whole(1, seq).into()
 }
 
-/// Whether a term reads beyond the position of its element, for some element that is found.
-pub(super) fn is_certain(term: &Term, position: &Affine) -> bool {
+/// Whether a parameter holds tokens.
+pub(super) fn is_tokens(function: &Function, param: &Param) -> bool {
+    let ty = function.ty(param.value);
+    param.role == ParamRole::Batch && ty.dtype().is_int() && ty.rank() == 2
+}
+
+/// An element at which a term reads beyond the position of its element, if one is found: its position, and the token.
+pub(super) fn witness(term: &Term, position: &Affine) -> Option<Witness> {
     if term.vague {
-        return false;
+        return None;
     }
     let beyond = term.form.minus(position).plus_constant(-1);
     let forms: Vec<&Affine> = term.guard.spaces().iter().chain([&beyond]).collect();
@@ -31,7 +37,7 @@ pub(super) fn is_certain(term: &Term, position: &Affine) -> bool {
     dims.dedup();
     let tried: Vec<Vec<usize>> = dims.iter().map(|&dim| witnesses(&digits, dim)).collect();
     let combinations = tried.iter().try_fold(1usize, |product, tried| product.checked_mul(tried.len()));
-    (0..combinations.unwrap_or(0).min(MAX_TRIED)).any(|mut choice| {
+    (0..combinations.unwrap_or(0).min(MAX_TRIED)).find_map(|mut choice| {
         let mut index = Vec::with_capacity(dims.len());
         for tried in &tried {
             index.push(tried[choice % tried.len()]);
@@ -41,7 +47,8 @@ pub(super) fn is_certain(term: &Term, position: &Affine) -> bool {
             let along = dims.iter().position(|&dim| dim == digit.dim).map_or(0, |dim| index[dim]);
             (along / digit.stride % digit.size) as i64
         };
-        forms.iter().all(|form| form.value(&at) >= 0)
+        let found = forms.iter().all(|form| form.value(&at) >= 0);
+        found.then(|| Witness { position: position.value(&at), token: term.form.value(&at) })
     })
 }
 
@@ -168,7 +175,7 @@ fn inside(
     culprit(analysis, callee, &known, callee.results[result].value, term, trail)
 }
 
-fn blame(inst: &Inst) -> Culprit {
+pub(super) fn blame(inst: &Inst) -> Culprit {
     let why = match inst.op {
         Op::Take(_) | Op::TakeAlongAxis(_) | Op::DynamicSlice(_) | Op::DynamicUpdateSlice(_) => {
             "reads positions that are known only when it runs"

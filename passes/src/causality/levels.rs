@@ -8,7 +8,7 @@ use halite_tensor::{DType, HostTensor};
 pub(super) type Place<'a> = dyn Fn(Digit) -> Option<Affine> + 'a;
 
 /// A value at least this far from 0 may be what a mask is filled with; its exponential is below the roundoff of `f32`.
-const FILL: f64 = 16.0;
+pub(super) const FILL: f64 = 16.0;
 
 /// What elements are: `base`, up to `spread` times the bound on scores that the analysis assumes.
 #[derive(Clone, Copy, Debug)]
@@ -17,11 +17,14 @@ pub(crate) struct Level {
     pub(crate) base: f64,
     /// How many scores may be added to it; 0 for a constant.
     pub(crate) spread: f64,
+    /// Whether elements may also be further from 0 than that.
+    pub(crate) open: bool,
 }
 
 impl PartialEq for Level {
     fn eq(&self, other: &Self) -> bool {
-        (self.base.to_bits(), self.spread.to_bits()) == (other.base.to_bits(), other.spread.to_bits())
+        (self.base.to_bits(), self.spread.to_bits(), self.open)
+            == (other.base.to_bits(), other.spread.to_bits(), other.open)
     }
 }
 
@@ -29,19 +32,28 @@ impl Eq for Level {}
 
 impl std::hash::Hash for Level {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        (self.base.to_bits(), self.spread.to_bits()).hash(state);
+        (self.base.to_bits(), self.spread.to_bits(), self.open).hash(state);
     }
 }
 
 impl Level {
     /// A number; zeros of both signs are one.
     pub(super) fn constant(value: f64) -> Self {
-        Self { base: value + 0.0, spread: 0.0 }
+        Self { base: value + 0.0, spread: 0.0, open: false }
+    }
+
+    /// Numbers that are this or further from 0.
+    pub(super) fn beyond(value: f64) -> Self {
+        Self { base: value, spread: 0.0, open: true }
     }
 
     /// Its number, when no score is added.
     pub(super) fn as_constant(self) -> Option<f64> {
-        (self.spread == 0.0).then_some(self.base)
+        self.is_constant().then_some(self.base)
+    }
+
+    fn is_constant(self) -> bool {
+        self.spread == 0.0 && !self.open
     }
 
     /// Whether it is below every score: what a mask is filled with.
@@ -112,7 +124,7 @@ impl Levels {
 
     /// Where elements are constants, whichever.
     pub(super) fn constants(&self) -> Area {
-        self.area(|level| level.spread == 0.0)
+        self.area(Level::is_constant)
     }
 
     /// Whether every element has a level.
@@ -129,7 +141,9 @@ impl Levels {
             return own.add_all(area);
         }
         self.0.push((level, area.clone()));
-        self.0.sort_by(|(a, _), (b, _)| a.base.total_cmp(&b.base).then(a.spread.total_cmp(&b.spread)));
+        self.0.sort_by(|(a, _), (b, _)| {
+            a.base.total_cmp(&b.base).then(a.spread.total_cmp(&b.spread)).then(a.open.cmp(&b.open))
+        });
         true
     }
 

@@ -65,7 +65,7 @@ fn progression(values: &[f64]) -> Option<(i64, i64)> {
 }
 
 /// A few runs of equal values, where `at` counts from `first`.
-fn runs(values: &[f64], at: &Affine, first: i64) -> Option<Levels> {
+pub(super) fn runs(values: &[f64], at: &Affine, first: i64) -> Option<Levels> {
     let mut levels = Levels::default();
     let mut start = first;
     for (count, run) in values.chunk_by(|a, b| a == b).enumerate() {

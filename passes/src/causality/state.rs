@@ -4,7 +4,9 @@ use super::affine::Affine;
 use super::flow::Flow;
 use super::levels::{Level, Levels, Place};
 use super::region::{Area, Region};
+use super::table::Table;
 use halite_tensor::DType;
+use std::rc::Rc;
 
 /// What the analysis knows of one value.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
@@ -13,6 +15,8 @@ pub(crate) struct State {
     pub(crate) number: Option<Affine>,
     /// A function of the index of which the elements are the magnitudes; exact.
     pub(crate) magnitude: Option<Affine>,
+    /// The elements by value, where they are no such function, but of one or two of them.
+    pub(crate) table: Option<Rc<Table>>,
     /// Elements that are constants or fills. Others are scores: bounded by the number that the verdict states.
     pub(crate) levels: Levels,
     /// Whether elements without a level may be fills all the same.
@@ -21,6 +25,8 @@ pub(crate) struct State {
     pub(crate) unbounded: bool,
     /// Whether elements without a level may be 0, false or fills by a mask that depends on no token and is not followed.
     pub(crate) unsure: bool,
+    /// Whether elements may be infinite although no input is large: exponentials grow so.
+    pub(crate) grows: bool,
     /// What elements depend on; those that are constants on nothing.
     pub(crate) flow: Flow,
 }
@@ -30,6 +36,12 @@ impl State {
     pub(super) fn splat(value: f64) -> Self {
         let whole = (value.fract() == 0.0 && value.abs() <= WHOLE).then_some(value as i64);
         Self { number: whole.map(Affine::from), levels: Levels::splat(value), ..Self::default() }
+    }
+
+    /// Elements that a table has.
+    pub(super) fn tabulated(table: Table) -> Self {
+        let (levels, complete) = table.levels();
+        Self { levels, table: Some(Rc::new(table)), unsure: !complete, ..Self::default() }
     }
 
     /// A value of which only the dependencies are known.
@@ -52,9 +64,19 @@ impl State {
         self.flow.is_static()
     }
 
+    /// Whether positions and constants decide its elements, and no input.
+    pub(super) fn is_counted(&self) -> bool {
+        self.is_static() && (self.number.is_some() || self.table.is_some() || self.unsure || !self.levels.is_empty())
+    }
+
     /// Whether some elements are not known and may be 0 or false all the same.
     pub(super) fn hides_zeros(&self) -> bool {
         self.unsure && !self.levels.cover_all()
+    }
+
+    /// Whether its zeros are known by its number alone.
+    fn is_uncovered(&self) -> bool {
+        self.number.is_some() && !self.levels.cover_all()
     }
 
     /// Notes that fills were forgotten.
@@ -89,10 +111,12 @@ impl State {
         State {
             number: self.number.as_ref().and_then(|number| number.replaced(place)),
             magnitude: self.magnitude.as_ref().and_then(|number| number.replaced(place)),
+            table: self.table.as_ref().and_then(|table| table.carried(place)).map(Rc::new),
             levels,
             mixed: self.mixed || lost,
             unbounded: self.unbounded,
             unsure: self.unsure || !complete,
+            grows: self.grows,
             flow: self.flow.carried(place, number),
         }
     }
@@ -112,9 +136,10 @@ impl State {
         State {
             number: None,
             magnitude: None,
+            table: None,
             levels,
             mixed: self.mixed || lost,
-            unsure: self.unsure || !complete,
+            unsure: self.unsure || !complete || self.is_uncovered(),
             flow: self.flow.within(std::slice::from_ref(region)),
             ..self.clone()
         }
@@ -122,10 +147,11 @@ impl State {
 
     /// Adds the elements of another part of the value.
     pub(super) fn absorb(&mut self, other: &State) {
-        (self.number, self.magnitude) = (None, None);
         self.mixed |= other.mixed;
         self.unbounded |= other.unbounded;
-        self.unsure |= other.unsure;
+        self.grows |= other.grows;
+        self.unsure |= other.unsure || self.is_uncovered() || other.is_uncovered();
+        (self.number, self.magnitude, self.table) = (None, None, None);
         self.add_levels(&other.levels, true);
         self.flow.join(&other.flow);
     }

@@ -3,16 +3,20 @@
 mod choice;
 mod contraction;
 mod elementwise;
+mod growth;
 mod indexing;
 mod movement;
 mod rows;
 
 use super::affine::{Affine, Digit};
 use super::assumption::{Assumption, Assumptions};
+use super::levels::round;
 use super::literal::literal;
 use super::space::Space;
 use super::state::State;
+use super::table::{Kind, Table};
 pub(super) use elementwise::convert;
+pub(super) use growth::is_capped;
 use halite_ir::{Inst, Op, TensorType};
 use halite_tensor::DType;
 use smallvec::{SmallVec, smallvec};
@@ -26,6 +30,8 @@ pub(super) struct Site<'a> {
     pub(super) args: SmallVec<[&'a State; 4]>,
     pub(super) types: SmallVec<[&'a TensorType; 4]>,
     pub(super) results: SmallVec<[&'a TensorType; 1]>,
+    /// Whether the operand is at most 0, as what its maximum was subtracted from is.
+    pub(super) capped: bool,
     pub(super) assumptions: &'a mut Assumptions,
 }
 
@@ -78,7 +84,20 @@ pub(super) fn transfer(site: &mut Site<'_>) -> States {
         op if site.args.len() == 2 && elementwise::is_binary(op) => elementwise::binary(site),
         _ => return (0..site.results.len()).map(|result| generic(site, result)).collect(),
     };
-    smallvec![state]
+    let grows = growth::grows(site);
+    smallvec![State { grows, ..state }]
+}
+
+/// A result of an element-wise function: by value, where positions and constants decide all operands and nothing closer is
+/// known of it; not known, where it has too many values.
+fn counted(args: &[&State], dtype: DType, state: State, kind: Kind, function: impl Fn(&[f64]) -> Option<f64>) -> State {
+    if state.number.is_some() || !args.iter().all(|arg| arg.is_counted()) || state.levels.constants().covers_all() {
+        return state;
+    }
+    match Table::of(args, kind, |values| function(values).map(|value| round(dtype, value))) {
+        Some(table) => State { magnitude: state.magnitude, ..State::tabulated(table) },
+        None => State { unsure: true, ..state },
+    }
 }
 
 /// An operand whose elements stand elsewhere in the result, each at least once.
@@ -106,5 +125,6 @@ fn generic(site: &Site<'_>, result: usize) -> State {
         state.flow.join(&flow.carried(&lower, &lower));
     }
     state.unsure = site.args.iter().any(|arg| arg.unsure);
+    state.grows = growth::grows(site);
     state
 }

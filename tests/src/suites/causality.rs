@@ -13,8 +13,8 @@ use halite_tensor::{DType, HostTensor};
 /// How many inputs a proof is tried on, and how many at most until a leak shows: where it is one of rounding, rarely.
 const TRIES: (u64, u64) = (4, 64);
 
-/// The verdict of the causality analysis on each function with a probe, as the entry of a module, with the line of a
-/// finding. The interpreter confirms it: where causality is proven, changing later tokens changes no bit before them; where
+/// The verdict of the causality analysis on each function with a probe or a loss, as the entry of a module, with the line of a
+/// finding. The interpreter confirms that on probes: where causality is proven, changing later tokens changes no bit before them; where
 /// it is not kept, some change shows.
 #[derive(Debug)]
 pub(super) struct Causality;
@@ -29,19 +29,26 @@ impl Suite for Causality {
         case.execute(&module, session)?;
         let mut blocks = Vec::new();
         for (index, function) in module.functions.iter().enumerate() {
-            if !function.results.iter().any(|result| result.role == ResultRole::Probe) {
+            let has = |role: &ResultRole| function.results.iter().any(|result| result.role == *role);
+            if !has(&ResultRole::Probe) && !has(&ResultRole::Loss) {
                 continue;
             }
             let part = Module { functions: module.functions[..=index].to_vec(), ..module.clone() };
-            let verdict = causality(&part, &session.registry).map_err(|error| case.show(&error))?;
+            let report = causality(&part, &session.registry).map_err(|error| case.show(&error))?;
+            if has(&ResultRole::Loss) {
+                let told = format!("output {}\nloss {}", told(case, &report.outputs), told(case, &report.loss));
+                blocks.push((Anchor::Function(function.name.to_string()), told));
+                continue;
+            }
+            let verdict = &report.outputs;
             let tries = if matches!(verdict, Verdict::Leaks(_)) { TRIES.1 } else { TRIES.0 };
             let shows = |shown, seed| Ok::<_, String>(shown || changes_show(case, session, &part, function, seed)?);
-            match (&verdict, (0..tries).try_fold(false, shows)?) {
+            match (verdict, (0..tries).try_fold(false, shows)?) {
                 (Verdict::Proven(_), true) => return Err(format!("`@{}` is proven, but leaks", function.name)),
                 (Verdict::Leaks(_), false) => return Err(format!("`@{}` leaks, but no change shows", function.name)),
                 _ => {}
             }
-            blocks.push((Anchor::Function(function.name.to_string()), told(case, &verdict)));
+            blocks.push((Anchor::Function(function.name.to_string()), told(case, verdict)));
         }
         Ok(Outcome::new(blocks))
     }

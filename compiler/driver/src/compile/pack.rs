@@ -10,8 +10,10 @@ use crate::legality::Legality;
 use crate::neuron;
 use crate::source::Source;
 use halite_lang::Elaborated;
-use halite_passes::{Audit, PassReport, Remark, Verdict};
-use halite_spec::{Buffer, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, ModuleRole, Recipe, Statistics, Twin};
+use halite_passes::{Audit, CausalityReport, PassReport, Remark};
+use halite_spec::{
+    Buffer, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, ModuleRole, Recipe, Statistics, Twin, Waiver,
+};
 use halite_support::{Diagnostic, Name};
 use indexmap::IndexMap;
 use std::collections::BTreeSet;
@@ -109,7 +111,9 @@ pub(super) fn assemble(
     warnings.extend(neuron::warnings(&source.recipe).into_iter().map(|warning| locate(source, warning)));
     warnings.extend(layout::warn_not_compiled(&source.recipe, &source.places));
     warnings.extend(estimate::warning(&manifest));
-    warnings.extend(causality.iter().filter_map(Verdict::diagnostic));
+    if !source.recipe.check.waive.contains(&Waiver::Causality) {
+        warnings.extend(causality.iter().flat_map(CausalityReport::diagnostics));
+    }
     warnings.extend(audit.diagnostics().into_iter().map(|finding| locate(source, finding)));
     Compiled { bundle: Bundle { manifest, files }, warnings, presumed, audit, causality, reports, remarks }
 }

@@ -148,7 +148,7 @@ pub(super) const TARGETS: &[&str] = &["cpu", "trn1", "trn1n", "trn2", "trn3", "i
 const DIALECT: &[Key] = &[optional("off", Kind::Texts), optional("on", Kind::Texts)];
 
 /// The names of [`Waiver`](halite_spec::Waiver).
-pub(super) const WAIVERS: &[&str] = &["residual-init", "frozen", "unread"];
+pub(super) const WAIVERS: &[&str] = &["residual-init", "frozen", "unread", "causality"];
 
 const CHECK: &[Key] = &[optional("waive", Kind::Words(WAIVERS))];
 

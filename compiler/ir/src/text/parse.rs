@@ -178,7 +178,11 @@ impl<'r, 't> Reader<'r, 't> {
                 Rule::global => self.module.name = Name::from(&*sigil_name(&pair)),
                 Rule::attrs => {
                     for field in fields(chunk, pair)? {
-                        self.module.phase = read_phase(&field)?;
+                        match (field.name, &field.value) {
+                            ("causal", Some(AttrText::Element("true"))) => self.module.bidirectional = false,
+                            ("causal", Some(AttrText::Element("false"))) => self.module.bidirectional = true,
+                            _ => self.module.phase = read_phase(&field)?,
+                        }
                     }
                 }
                 _ => {}

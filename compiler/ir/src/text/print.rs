@@ -32,7 +32,8 @@ pub fn print(module: &Module) -> String {
 /// Prints a module.
 pub fn print_with(module: &Module, options: PrintOptions) -> String {
     let (version, name, phase) = (super::VERSION, print_name(&module.name), module.phase);
-    let mut out = format!("halite.ir {version}\nmodule @{name} {{phase = {phase}}}\n");
+    let causal = if module.bidirectional { ", causal = false" } else { "" };
+    let mut out = format!("halite.ir {version}\nmodule @{name} {{phase = {phase}{causal}}}\n");
     let mut resources = Resources::default();
     for function in &module.functions {
         out.push('\n');

@@ -34,7 +34,7 @@ impl Elaborator<'_, '_> {
                     self.define(binding, value);
                 }
                 Item::Require(require) => _ = self.quiet_if_broken(|cx| cx.require(require)),
-                Item::Function(_) => {}
+                Item::Function(_) | Item::Causal(_) => {}
             }
         }
         config

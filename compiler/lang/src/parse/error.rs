@@ -86,6 +86,7 @@ fn describe(rule: Rule) -> &'static str {
         Rule::require | Rule::word_require => "`require`",
         Rule::let_item | Rule::word_let => "`let`",
         Rule::function | Rule::word_fn => "`fn`",
+        Rule::causal | Rule::word_causal => "`causal`",
         Rule::param | Rule::word_param => "`param`",
         Rule::for_loop | Rule::word_for => "`for`",
         Rule::output | Rule::word_output => "`output`",

@@ -36,6 +36,7 @@ pub(super) fn walk<'m>(program: &Program<'m>, registry: &Registry, findings: &mu
             }
             Item::Require(require) => walk.global_expr(&require.condition, visible),
             Item::Function(function) => walk.function(function),
+            Item::Causal(_) => {}
         }
     }
     walk.used

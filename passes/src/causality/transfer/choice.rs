@@ -1,18 +1,29 @@
 //! Comparisons and choices.
 
-use super::Site;
+use super::elementwise::loses;
+use super::{Site, counted};
 use crate::causality::affine::Affine;
+use crate::causality::assumption::Assumptions;
 use crate::causality::levels::{Level, Levels};
 use crate::causality::region::{Area, Region};
 use crate::causality::state::State;
+use crate::causality::table::Kind;
 use halite_ir::ops::Direction;
+use halite_tensor::DType;
 
 /// Which elements stand in a relation: by their numbers, or where both are constants.
 pub(super) fn compare(site: &Site<'_>, direction: Direction) -> State {
+    let compared = |values: &[f64]| Some(f64::from(u8::from(holds(direction, values[0], values[1]))));
+    counted(&site.args, DType::Pred, related(site, direction), Kind::Jump, compared)
+}
+
+/// The same, where numbers or constants decide.
+fn related(site: &Site<'_>, direction: Direction) -> State {
     let (x, y) = (site.args[0], site.args[1]);
     let mut flow = x.flow.clone();
     flow.join(&y.flow);
-    let mut state = State::flowing(flow);
+    // Numbers that differ little compare alike.
+    let mut state = State::flowing(if site.types[0].dtype().is_float() { flow.made_vague() } else { flow });
     if let (Some(a), Some(b)) = (&x.number, &y.number) {
         state.levels = relation(direction, &a.minus(b));
     } else if let (Some(a), Some(limit)) = (&x.magnitude, y.number.as_ref().and_then(Affine::as_constant)) {
@@ -102,6 +113,12 @@ fn magnitude(direction: Direction, number: &Affine, limit: i64) -> Levels {
 
 /// Elements of one operand where a predicate holds, of another elsewhere.
 pub(super) fn select(site: &Site<'_>) -> State {
+    let chosen = |values: &[f64]| Some(if values[0] != 0.0 { values[1] } else { values[2] });
+    counted(&site.args, site.dtype(), one_or_other(site), Kind::Smooth, chosen)
+}
+
+/// The same, where inputs decide something.
+fn one_or_other(site: &Site<'_>) -> State {
     let (p, x, y) = (site.args[0], site.args[1], site.args[2]);
     match p.levels.everywhere() {
         Some(0.0) => return y.clone(),
@@ -132,7 +149,13 @@ pub(super) fn select(site: &Site<'_>) -> State {
 }
 
 /// `min(max(x, low), high)`.
-pub(super) fn clamp(site: &Site<'_>) -> State {
+pub(super) fn clamp(site: &mut Site<'_>) -> State {
+    let state = clamped(site);
+    counted(&site.args, site.dtype(), state, Kind::Smooth, |values| Some(values[1].max(values[0]).min(values[2])))
+}
+
+/// The same, where inputs decide something.
+fn clamped(site: &mut Site<'_>) -> State {
     let [low, x, high] = site.args[..] else { return State::default() };
     let mut state = x.clone();
     state.flow.join(&low.flow);
@@ -141,16 +164,31 @@ pub(super) fn clamp(site: &Site<'_>) -> State {
         if x.levels.iter().any(|(level, _)| level.is_fill()) {
             state.forget_fills();
         }
-        return State { number: None, levels: Levels::default(), ..state };
+        return State { number: None, table: None, levels: Levels::default(), ..state };
     };
     let inside = |number: &Affine| number.low() as f64 >= least && number.high() as f64 <= most;
     state.number = x.number.clone().filter(inside);
+    let mut assumptions = Assumptions::default();
+    let outweighed: Vec<(Level, Level)> = x
+        .levels
+        .iter()
+        .filter(|(level, _)| level.as_constant().is_none())
+        .filter_map(|(level, _)| {
+            let limit = if level.is_low() { least } else { most };
+            Some((level, loses(level, limit, &mut assumptions)?))
+        })
+        .collect();
+    site.assumptions.add_all(&assumptions);
     let (levels, lost) = x.map_levels(|level| match level.as_constant() {
         Some(value) => Some(Level::constant(value.max(least).min(most))),
-        None => Some(level).filter(|level| level.base - 1.0 >= least && level.base < most),
+        None => outweighed
+            .iter()
+            .find(|(own, _)| *own == level)
+            .map(|(_, limit)| *limit)
+            .or_else(|| Some(level).filter(|level| !level.open && level.base - 1.0 >= least && level.base < most)),
     });
     if lost {
         state.forget_fills();
     }
-    State { levels, ..state }
+    State { table: None, levels, ..state }
 }

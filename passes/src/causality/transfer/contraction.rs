@@ -20,8 +20,11 @@ pub(super) fn reduce(site: &mut Site<'_>, kind: Reduction) -> State {
     let count: usize = space.contracted().map(|digit| digit.size).product();
     let all = x.levels.map(|level| combined(kind, level, count).map(|level| level.rounded(site.dtype())));
     let (unbounded, unsure) = (x.unbounded, x.unsure && (x.unbounded || !site.dtype().is_float()));
+    let unsure = unsure || x.is_counted() && !all.cover_all();
+    let hides = x.hides_zeros() && matches!(kind, Reduction::Max | Reduction::Min);
     let flow = x.flow.eliminated(&gone, false);
-    let state = State { levels: all, number: None, magnitude: None, flow, unbounded, unsure, mixed: false };
+    let flow = if hides { flow.made_vague() } else { flow };
+    let state = State { levels: all, flow, unbounded, unsure, ..State::default() };
     lowered(&state, &space)
 }
 
@@ -74,13 +77,17 @@ fn assume_bounded(site: &mut Site<'_>, levels: &Levels) {
 }
 
 /// A contraction of two operands: a product that is exactly 0 reads neither.
-pub(super) fn dot(site: &Site<'_>) -> State {
+pub(super) fn dot(site: &mut Site<'_>) -> State {
     let space = site.space();
     let x = site.args[0].carried(&|digit| space.lift(0, digit)).settled();
     let y = site.args[1].carried(&|digit| space.lift(1, digit)).settled();
     let mut zeros = x.levels.area_of(0.0).cloned().unwrap_or_default();
     if let Some(others) = y.levels.area_of(0.0) {
         zeros.add_all(others);
+    }
+    let hides = |own: &State, other: &State| own.levels.area_of(0.0).is_some() && other.grows;
+    if hides(&x, &y) || hides(&y, &x) {
+        site.assume(Assumption::Finite);
     }
     let vague = |own: &State, other: &State| {
         if other.hides_zeros() { own.flow.clone().made_vague() } else { own.flow.clone() }
@@ -95,5 +102,6 @@ pub(super) fn dot(site: &Site<'_>) -> State {
     let mut levels = Levels::default();
     levels.add(Level::constant(0.0), &zeros);
     let flow = flow.eliminated(&|digit| space.lacks(0, digit), false);
-    lowered(&State { levels, flow, ..State::default() }, &space)
+    let unsure = x.is_counted() && y.is_counted();
+    lowered(&State { levels, flow, unsure, ..State::default() }, &space)
 }

@@ -1,11 +1,12 @@
 //! Element-wise functions of one and two operands.
 
-use super::Site;
+use super::{Site, counted};
 use crate::causality::affine::{Affine, Digit};
-use crate::causality::assumption::{Assumption, underflow};
-use crate::causality::levels::{Level, Levels};
-use crate::causality::region::Area;
+use crate::causality::assumption::{Assumption, Assumptions, underflow};
+use crate::causality::levels::{FILL, Level, Levels};
+use crate::causality::region::{Area, Region};
 use crate::causality::state::{State, is_exact};
+use crate::causality::table::Kind;
 use halite_ir::Op;
 use halite_tensor::DType;
 
@@ -42,8 +43,34 @@ fn scalar(op: &Op) -> Option<fn(f64) -> f64> {
     })
 }
 
+/// Whether an op makes one number of many that differ little, so that what changes an operand need not change the result.
+fn is_coarse(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Ceil(_) | Op::Floor(_) | Op::IsFinite(_) | Op::RoundNearestAfz(_) | Op::RoundNearestEven(_) | Op::Sign(_)
+    )
+}
+
 /// An element-wise function of one operand.
 pub(super) fn unary(site: &mut Site<'_>) -> State {
+    let mut state = mapped(site);
+    let op = &site.inst.op;
+    let fills_vanish = matches!(op, Op::Exponential(_) | Op::Logistic(_)) && site.args[0].hides_zeros();
+    if is_coarse(op) || fills_vanish {
+        state.flow = state.flow.made_vague();
+    }
+    let bitwise = matches!(op, Op::Not(_)) && site.dtype() != DType::Pred;
+    let function = scalar(op).filter(|_| !bitwise);
+    let kind = match op {
+        _ if is_coarse(op) => Kind::Jump,
+        Op::Abs(_) | Op::Negate(_) | Op::Not(_) | Op::Sqrt(_) => Kind::Smooth,
+        _ => Kind::Approximate,
+    };
+    counted(&site.args, site.dtype(), state, kind, |values| Some(function?(values[0])))
+}
+
+/// The same, of operands that inputs decide.
+fn mapped(site: &mut Site<'_>) -> State {
     let (x, dtype, op) = (site.args[0], site.dtype(), &site.inst.op);
     let is_linear = matches!(op, Op::Negate(_));
     let mut state = State {
@@ -105,7 +132,19 @@ pub(in crate::causality) fn convert(x: &State, from: DType, to: DType) -> State 
     let whole = |level: &Level| !cut || level.base.fract() == 0.0;
     let number = x.number.clone().filter(|number| to != DType::Pred && is_exact(number, to));
     let magnitude = x.magnitude.clone().filter(|number| is_exact(number, to));
-    State { number, magnitude, levels: x.levels.map(|own| level(own).filter(whole)), ..x.clone() }
+    let levels = x.levels.map(|own| level(own).filter(whole));
+    let mut state = State { number, magnitude, table: None, levels, ..x.clone() };
+    if cut {
+        state.flow = state.flow.made_vague();
+    }
+    let truth = |value: f64| f64::from(u8::from(value != 0.0));
+    let converted = |values: &[f64]| Some(if to == DType::Pred { truth(values[0]) } else { cut_off(values[0], cut) });
+    let kind = if cut || to == DType::Pred { Kind::Jump } else { Kind::Smooth };
+    counted(&[x], to, state, kind, converted)
+}
+
+fn cut_off(value: f64, cut: bool) -> f64 {
+    if cut { value.trunc() } else { value }
 }
 
 /// Whether an op is an element-wise function of two operands.
@@ -132,7 +171,31 @@ pub(super) fn is_binary(op: &Op) -> bool {
 
 /// An element-wise function of two operands.
 pub(super) fn binary(site: &mut Site<'_>) -> State {
+    let state = combined(site);
+    let (dtype, op) = (site.dtype(), &site.inst.op);
+    let kind = match op {
+        Op::Power(_) | Op::Atan2(_) => Kind::Approximate,
+        Op::Remainder(_) => Kind::Jump,
+        Op::Divide(_) if dtype.is_int() => Kind::Jump,
+        _ => Kind::Smooth,
+    };
+    counted(&site.args, dtype, state, kind, |values| of_numbers(op, values[0], values[1], dtype))
+}
+
+/// What a whole number is 0 at, where nothing else is known of it.
+fn with_zeros(x: &State) -> Option<State> {
+    let number = x.number.as_ref().filter(|_| x.levels.is_empty())?;
+    let mut levels = Levels::default();
+    levels.add(Level::constant(0.0), &Region::new([number.clone(), number.negated()])?.into());
+    Some(State { levels, ..x.clone() })
+}
+
+/// The same, of operands of which inputs decide at least one.
+fn combined(site: &mut Site<'_>) -> State {
     let (x, y, dtype, op) = (site.args[0], site.args[1], site.dtype(), &site.inst.op);
+    let hides = matches!(op, Op::Multiply(_)) && !(x.is_static() && y.is_static());
+    let zeros = [x, y].map(|own| with_zeros(own).filter(|_| hides));
+    let (x, y) = (zeros[0].as_ref().unwrap_or(x), zeros[1].as_ref().unwrap_or(y));
     let is_linear =
         matches!(op, Op::Add(_) | Op::Subtract(_) | Op::Multiply(_) | Op::Divide(_) | Op::Maximum(_) | Op::Minimum(_));
     let mut state = State {
@@ -156,14 +219,15 @@ pub(super) fn binary(site: &mut Site<'_>) -> State {
         site.assume(Assumption::EmptyRows);
     }
     if !x.levels.is_empty() || !y.levels.is_empty() {
-        levels(op, x, y, dtype, &mut state);
+        levels(op, x, y, dtype, &mut state, site.assumptions);
     }
     state.settled()
 }
 
-/// Whether a zero of one operand hides the other.
+/// Whether a zero or a fill of one operand hides the other.
 fn may_hide(op: &Op, dtype: DType) -> bool {
-    matches!(op, Op::Multiply(_)) || (dtype == DType::Pred && matches!(op, Op::And(_) | Op::Or(_)))
+    matches!(op, Op::Multiply(_) | Op::Maximum(_) | Op::Minimum(_))
+        || (dtype == DType::Pred && matches!(op, Op::And(_) | Op::Or(_)))
 }
 
 /// The result as a function of the index.
@@ -218,11 +282,14 @@ fn keeps_scores(op: &Op, level: Level, is_shared: bool, is_right: bool) -> bool 
 }
 
 /// The levels of the result: where one operand decides alone, where a fill meets a score, and where both have a level.
-fn levels(op: &Op, x: &State, y: &State, dtype: DType, state: &mut State) {
+fn levels(op: &Op, x: &State, y: &State, dtype: DType, state: &mut State, assumptions: &mut Assumptions) {
     for (own, other, swapped) in [(x, y, false), (y, x, true)] {
         let is_shared = own.levels.everywhere().is_some();
         for (level, area) in own.levels.iter() {
             if let Some(result) = absorbed(op, level, swapped, dtype) {
+                if other.grows && !matches!(op, Op::Divide(_) | Op::Maximum(_) | Op::Minimum(_)) {
+                    assumptions.add(Assumption::Finite);
+                }
                 state.add_levels(&one(result.rounded(dtype), area), true);
             } else if level.is_fill() && !is_neutral(op, level) && !keeps_scores(op, level, is_shared, swapped) {
                 meet_scores(filled(op, level, swapped), area, other, dtype, state);
@@ -232,9 +299,12 @@ fn levels(op: &Op, x: &State, y: &State, dtype: DType, state: &mut State) {
     for (a, first) in x.levels.iter().filter(|(level, _)| absorbed(op, *level, false, dtype).is_none()) {
         for (b, second) in y.levels.iter().filter(|(level, _)| absorbed(op, *level, true, dtype).is_none()) {
             let (both, complete) = first.and(second);
-            match together(op, a, b, dtype) {
+            if both.is_empty() {
+                continue;
+            }
+            match together(op, a, b, dtype).or_else(|| outweighed(op, a, b, assumptions)) {
                 Some(level) => state.add_levels(&one(level.rounded(dtype), &both), complete),
-                None if !both.is_empty() && (a.is_fill() || b.is_fill()) => state.forget_fills(),
+                None if a.is_fill() || b.is_fill() => state.forget_fills(),
                 None => {}
             }
         }
@@ -300,7 +370,7 @@ fn filled(op: &Op, level: Level, is_right: bool) -> Option<Level> {
     let spread = level.spread + 1.0;
     match op {
         Op::Add(_) => Some(Level { spread, ..level }),
-        Op::Subtract(_) if is_right => Some(Level { base: -level.base, spread }),
+        Op::Subtract(_) if is_right => Some(Level { base: -level.base, spread, ..level }),
         Op::Subtract(_) => Some(Level { spread, ..level }),
         Op::Minimum(_) if level.is_low() => Some(Level { spread, ..level }),
         Op::Maximum(_) if !level.is_low() => Some(Level { spread, ..level }),
@@ -308,22 +378,75 @@ fn filled(op: &Op, level: Level, is_right: bool) -> Option<Level> {
     }
 }
 
+/// The constant, where the other operand is a fill that loses against it.
+fn outweighed(op: &Op, a: Level, b: Level, assumptions: &mut Assumptions) -> Option<Level> {
+    let (fill, limit) = match (a.as_constant(), b.as_constant()) {
+        (None, Some(limit)) => (a, limit),
+        (Some(limit), None) => (b, limit),
+        _ => return None,
+    };
+    match op {
+        Op::Maximum(_) if fill.is_low() => loses(fill, limit, assumptions),
+        Op::Minimum(_) if !fill.is_low() => loses(fill, limit, assumptions),
+        _ => None,
+    }
+}
+
+/// The limit, where a fill stays on the other side of it.
+pub(super) fn loses(fill: Level, limit: f64, assumptions: &mut Assumptions) -> Option<Level> {
+    let distance = if fill.is_low() { limit - fill.base } else { fill.base - limit };
+    if !fill.is_fill() || distance < FILL {
+        return None;
+    }
+    if fill.spread > 0.0 {
+        let bound = distance / fill.spread;
+        assumptions.add(Assumption::Outweighed { fill: fill.base, limit, bound });
+    }
+    Some(Level::constant(limit))
+}
+
 /// The result where both operands have a level.
 fn together(op: &Op, a: Level, b: Level, dtype: DType) -> Option<Level> {
-    let (x, y) = (a.base, b.base);
-    match op {
-        Op::Add(_) => return Some(Level { base: x + y, spread: a.spread + b.spread }),
-        Op::Subtract(_) => return Some(Level { base: x - y, spread: a.spread + b.spread }),
-        Op::Multiply(_) if b.spread == 0.0 => return Some(Level { base: x * y, spread: a.spread * y.abs() }),
-        Op::Multiply(_) if a.spread == 0.0 => return Some(Level { base: x * y, spread: b.spread * x.abs() }),
-        Op::Divide(_) if dtype.is_float() && b.spread == 0.0 && y != 0.0 => {
-            return Some(Level { base: x / y, spread: a.spread / y.abs() });
-        }
-        _ => {}
+    if let Some((x, y)) = a.as_constant().zip(b.as_constant()) {
+        return of_numbers(op, x, y, dtype).map(Level::constant);
     }
-    let (x, y) = (a.as_constant()?, b.as_constant()?);
+    let (base, spread) = match op {
+        Op::Add(_) => (a.base + b.base, a.spread + b.spread),
+        Op::Subtract(_) => (a.base - b.base, a.spread + b.spread),
+        Op::Multiply(_) if b.spread == 0.0 => (a.base * b.base, a.spread * b.base.abs()),
+        Op::Multiply(_) if a.spread == 0.0 => (a.base * b.base, b.spread * a.base.abs()),
+        Op::Divide(_) if dtype.is_float() && b.spread == 0.0 && b.base != 0.0 => {
+            (a.base / b.base, a.spread / b.base.abs())
+        }
+        _ => return None,
+    };
+    let open = a.open || b.open;
+    (!open || stays_beyond(op, a, b, base)).then_some(Level { base, spread, open })
+}
+
+/// Whether what lies beyond one level, combined with another, lies beyond what the two combine to.
+fn stays_beyond(op: &Op, a: Level, b: Level, base: f64) -> bool {
+    let same_side = |own: Level| own.base.signum() == base.signum() && base.abs() >= FILL;
+    match op {
+        Op::Add(_) => [a, b].iter().all(|own| !own.open || same_side(*own)),
+        Op::Subtract(_) => (!a.open || same_side(a)) && (!b.open || same_side(Level { base: -b.base, ..b })),
+        Op::Multiply(_) => true,
+        Op::Divide(_) => !b.open,
+        _ => false,
+    }
+}
+
+/// The number that an op makes of two.
+fn of_numbers(op: &Op, x: f64, y: f64, dtype: DType) -> Option<f64> {
     let flag = |truth: bool| f64::from(u8::from(truth));
-    Some(Level::constant(match op {
+    let is_int = dtype.is_int();
+    let number = match op {
+        Op::Add(_) => x + y,
+        Op::Subtract(_) => x - y,
+        Op::Multiply(_) => x * y,
+        Op::Divide(_) if !is_int => x / y,
+        Op::Divide(_) if y != 0.0 => (x / y).trunc(),
+        Op::Remainder(_) if !is_int || y != 0.0 => x % y,
         Op::Maximum(_) => x.max(y),
         Op::Minimum(_) => x.min(y),
         Op::Power(_) => x.powf(y),
@@ -333,5 +456,8 @@ fn together(op: &Op, a: Level, b: Level, dtype: DType) -> Option<Level> {
         Op::Or(_) | Op::Xor(_) if x == 0.0 => y,
         Op::Or(_) | Op::Xor(_) if y == 0.0 => x,
         _ => return None,
-    }))
+    };
+    let (low, high) =
+        dtype.int_range().map_or((f64::NEG_INFINITY, f64::INFINITY), |(low, high)| (low as f64, high as f64));
+    (number.is_nan() || (low..=high).contains(&number)).then_some(number)
 }

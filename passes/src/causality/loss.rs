@@ -1,0 +1,133 @@
+//! What the loss compares: predictions, and the labels that these must not have read.
+
+use super::affine::{Affine, Digit};
+use super::analysis::Known;
+use super::flow::{Flow, Term};
+use super::leak::is_tokens;
+use super::space::Space;
+use halite_ir::ops::Direction;
+use halite_ir::{Function, Inst, Op, ParamRole, TensorType, Value};
+
+/// Where the loss compares a prediction with a label.
+pub(super) struct Comparison {
+    /// The index of the instruction.
+    pub(super) inst: usize,
+    pub(super) prediction: Value,
+    pub(super) label: Value,
+    shape: Shape,
+    /// Whether the label comes from an input that the prediction reads too. A label of its own input is read in its place;
+    /// one among the tokens is read only where it is later than all that the prediction reads.
+    among_tokens: bool,
+}
+
+/// How a label stands to a prediction.
+#[derive(Clone, Copy)]
+enum Shape {
+    /// It picks one of the elements along this dimension.
+    Picks(usize),
+    /// It weighs elements one by one.
+    Weighs,
+    /// Its products with the prediction are summed; it is the operand of this number.
+    Contracts(usize),
+}
+
+/// What is known of where a value of a function comes from.
+#[derive(Clone, Copy, Default)]
+struct Origin {
+    /// The inputs of tokens that it depends on, by position; those from 63 on are one.
+    inputs: u64,
+    /// Whether weights have no part in it.
+    raw: bool,
+    /// Whether it tells classes apart by a label: a comparison with numbers that count.
+    one_hot: bool,
+}
+
+/// The comparisons of predictions and labels among the instructions that `needed` names.
+pub(super) fn comparisons(function: &Function, needed: &[bool]) -> Vec<Comparison> {
+    let mut origins = vec![Origin::default(); function.values.len()];
+    for (at, param) in function.params.iter().enumerate() {
+        let inputs = if is_tokens(function, param) { 1 << at.min(63) } else { 0 };
+        let raw = matches!(param.role, ParamRole::Batch);
+        origins[param.value.index()] = Origin { inputs, raw, one_hot: false };
+    }
+    let mut found = Vec::new();
+    for (index, inst) in function.insts.iter().enumerate() {
+        let args: Vec<Origin> = inst.args.iter().map(|arg| origins[arg.index()]).collect();
+        let raw = args.iter().all(|arg| arg.raw);
+        let inputs = args.iter().fold(0, |all, arg| all | arg.inputs);
+        let one_hot = raw && inputs != 0 && (is_one_hot(inst, &args) || args.iter().any(|arg| arg.one_hot));
+        inst.results.iter().for_each(|result| origins[result.index()] = Origin { inputs, raw, one_hot });
+        if inst.results.iter().any(|result| needed[result.index()])
+            && let Some((prediction, label, shape)) = roles(inst, &args)
+        {
+            let among_tokens = args[prediction].inputs & args[label].inputs != 0;
+            let (prediction, label) = (inst.args[prediction], inst.args[label]);
+            found.push(Comparison { inst: index, prediction, label, shape, among_tokens });
+        }
+    }
+    found
+}
+
+/// Whether labels are compared with the numbers of classes.
+fn is_one_hot(inst: &Inst, args: &[Origin]) -> bool {
+    let Op::Compare(compare) = &inst.op else { return false };
+    compare.direction == Direction::Eq && args.iter().any(|arg| arg.inputs == 0)
+}
+
+/// The operands of an instruction that are a prediction and a label, by position.
+fn roles(inst: &Inst, args: &[Origin]) -> Option<(usize, usize, Shape)> {
+    let is_prediction = |at: usize| args[at].inputs != 0 && !args[at].raw;
+    let pair = |label: &dyn Fn(&Origin) -> bool| {
+        [(0, 1), (1, 0)].into_iter().find(|&(x, y)| is_prediction(x) && label(&args[y]))
+    };
+    let one_hot = |origin: &Origin| origin.one_hot;
+    match &inst.op {
+        Op::Composite(composite) if &*composite.name == "cross_entropy" => {
+            (is_prediction(0) && args[1].raw && args[1].inputs != 0).then_some((0, 1, Shape::Picks(usize::MAX)))
+        }
+        Op::TakeAlongAxis(op) => {
+            (is_prediction(0) && args[1].raw && args[1].inputs != 0).then_some((0, 1, Shape::Picks(op.dim)))
+        }
+        Op::Multiply(_) | Op::Subtract(_) => pair(&one_hot).map(|(x, y)| (x, y, Shape::Weighs)),
+        Op::Select(_) if args[0].one_hot => (1..3).find(|&at| is_prediction(at)).map(|at| (at, 0, Shape::Weighs)),
+        Op::DotGeneral(_) => pair(&one_hot).map(|(x, y)| (x, y, Shape::Contracts(x))),
+        _ => None,
+    }
+}
+
+/// What the prediction reads, each with the latest token that it may read for the label there, over the digits of the
+/// prediction or of the instruction. `None` when the label is not followed.
+pub(super) fn pairs(comparison: &Comparison, function: &Function, known: &Known) -> Option<Vec<(Term, Affine)>> {
+    let flow = |value: Value| known[value.index()].as_ref().clone().settled().flow;
+    let (prediction, label) = (flow(comparison.prediction), flow(comparison.label));
+    let (prediction, label) = match comparison.shape {
+        Shape::Weighs => (prediction, label),
+        Shape::Picks(dim) => {
+            let last = function.ty(comparison.prediction).rank() - 1;
+            let gone = |digit: Digit| digit.dim == dim.min(last);
+            (prediction.eliminated(&gone, false), label.eliminated(&gone, false))
+        }
+        Shape::Contracts(operand) => {
+            let inst = &function.insts[comparison.inst];
+            let types =
+                |values: &[Value]| values.iter().map(|&value| function.ty(value).clone()).collect::<Vec<TensorType>>();
+            let (args, results) = (types(&inst.args), types(&inst.results));
+            let space = Space::new(inst.op.def().dims(&args.iter().collect::<Vec<_>>(), &results));
+            let carried = |flow: &Flow, operand: usize| {
+                let place = |digit: Digit| space.lift(operand, digit);
+                flow.carried(&place, &place)
+            };
+            (carried(&prediction, operand), carried(&label, 1 - operand))
+        }
+    };
+    if label.terms.iter().any(|term| term.vague) {
+        return None;
+    }
+    let together = |(read, label): (&Term, &Term)| {
+        let guard = read.guard.and(&label.guard)?;
+        let form = label.form.clone().plus_constant(if comparison.among_tokens { -1 } else { 0 });
+        Some((Term { guard, ..read.clone() }, form))
+    };
+    let pairs = prediction.terms.iter().flat_map(|read| label.terms.iter().map(move |label| (read, label)));
+    Some(pairs.filter_map(together).collect())
+}

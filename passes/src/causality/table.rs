@@ -1,0 +1,285 @@
+//! Elements by value, where they depend on the index through one or two affine functions of it and on nothing else: what
+//! arithmetic on positions makes, whatever it is.
+
+use super::affine::{Affine, Digit};
+use super::levels::{Level, Levels, Place};
+use super::literal::runs;
+use super::region::Region;
+use super::state::State;
+use super::structure::{corners, strips};
+use smallvec::{SmallVec, smallvec};
+
+/// How far implementations of functions that are not rounded correctly may be apart, as a part of the value, also in narrow
+/// types.
+const MARGIN: f64 = 0.01;
+
+/// What a function does to numbers that differ little.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    /// Its results differ little, and every implementation rounds them alike.
+    Smooth,
+    /// Its results differ little; implementations round as they like.
+    Approximate,
+    /// It tells some of them apart.
+    Jump,
+}
+
+/// How many values a table has at most.
+const MAX_VALUES: usize = 1 << 16;
+
+/// A function of the index without a constant, its first coefficient positive and all of them without a common divisor, and
+/// how many values it has from `low` on.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Axis {
+    form: Affine,
+    low: i64,
+    size: usize,
+}
+
+impl Axis {
+    fn new(form: Affine) -> Option<Self> {
+        let (low, high) = (form.low(), form.high());
+        let size = usize::try_from(high - low + 1).ok().filter(|size| *size <= MAX_VALUES)?;
+        Some(Self { form, low, size })
+    }
+}
+
+/// An affine function as `offset + scale * form`, where `form` is what axes are made of.
+struct Linear {
+    offset: i64,
+    scale: i64,
+    form: Affine,
+}
+
+impl Linear {
+    fn new(function: &Affine) -> Self {
+        let offset = function.offset();
+        let form = function.clone().plus_constant(-offset).reduced();
+        let sign = |form: &Affine| form.terms().first().map_or(1, |(_, by)| by.signum());
+        let form = if sign(&form) < 0 { form.negated() } else { form };
+        let scale = match (function.terms().first(), form.terms().first()) {
+            (Some((_, whole)), Some((_, part))) => whole / part,
+            _ => 0,
+        };
+        Self { offset, scale, form }
+    }
+
+    /// Its value where the axes have these values; `None` when they do not say.
+    fn value(&self, axes: &[Axis], at: &[i64]) -> Option<i64> {
+        Some(self.offset + self.scale * along(&self.form, axes, at)?)
+    }
+}
+
+/// The value of a form where the axes have these values.
+fn along(form: &Affine, axes: &[Axis], at: &[i64]) -> Option<i64> {
+    if form.terms().is_empty() {
+        return Some(0);
+    }
+    if let Some(axis) = axes.iter().position(|axis| axis.form == *form) {
+        return Some(at[axis]);
+    }
+    let mut sum = 0;
+    for &(digit, by) in form.terms() {
+        sum += by * at[axes.iter().position(|axis| axis.form == Affine::from(digit))?];
+    }
+    Some(sum)
+}
+
+/// Elements by the values of one or two axes, the last one counting fastest.
+#[derive(Clone, Debug)]
+pub(crate) struct Table {
+    axes: SmallVec<[Axis; 2]>,
+    values: Vec<f64>,
+    /// Whether every implementation makes these bits. Otherwise zeros and infinities are the same everywhere, and other
+    /// values differ by rounding.
+    exact: bool,
+}
+
+impl PartialEq for Table {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.axes, self.exact) == (&other.axes, other.exact)
+            && self.values.iter().map(|x| x.to_bits()).eq(other.values.iter().map(|x| x.to_bits()))
+    }
+}
+
+impl Eq for Table {}
+
+impl std::hash::Hash for Table {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        (&self.axes, self.exact).hash(state);
+        self.values.iter().for_each(|value| value.to_bits().hash(state));
+    }
+}
+
+/// What is known of elements that no input decides.
+enum Source<'a> {
+    Number(Linear),
+    Table(&'a Table),
+    /// Constants, with their half-spaces.
+    Levels(Vec<(f64, Vec<Vec<Linear>>)>),
+}
+
+impl<'a> Source<'a> {
+    fn of(state: &'a State) -> Option<Self> {
+        if !state.is_static() {
+            return None;
+        }
+        if let Some(number) = &state.number {
+            return Some(Source::Number(Linear::new(number)));
+        }
+        if let Some(table) = &state.table {
+            return Some(Source::Table(table));
+        }
+        if !state.levels.cover_all() {
+            return None;
+        }
+        let region = |region: &Region| region.spaces().iter().map(Linear::new).collect();
+        let level = |(level, area): (Level, &super::region::Area)| {
+            Some((level.as_constant()?, area.regions().iter().map(region).collect()))
+        };
+        state.levels.iter().map(level).collect::<Option<_>>().map(Source::Levels)
+    }
+
+    /// The functions of the index that it depends on.
+    fn forms(&self) -> Vec<&Affine> {
+        match self {
+            Source::Number(number) => vec![&number.form],
+            Source::Table(table) => table.axes.iter().map(|axis| &axis.form).collect(),
+            Source::Levels(levels) => {
+                let spaces = levels.iter().flat_map(|(_, regions)| regions.iter().flatten());
+                spaces.map(|space| &space.form).collect()
+            }
+        }
+    }
+
+    fn value(&self, axes: &[Axis], at: &[i64]) -> Option<f64> {
+        match self {
+            Source::Number(number) => number.value(axes, at).map(|value| value as f64),
+            Source::Table(table) => table.value(axes, at),
+            Source::Levels(levels) => {
+                let inside = |space: &Linear| space.value(axes, at).is_some_and(|value| value >= 0);
+                let has = |regions: &Vec<Vec<Linear>>| regions.iter().any(|spaces| spaces.iter().all(inside));
+                levels.iter().find(|(_, regions)| has(regions)).map(|(value, _)| *value)
+            }
+        }
+    }
+}
+
+/// Axes on which all of some forms have values: the form itself, when there is one, or the digits that they are made of.
+fn axes(forms: &[&Affine]) -> Option<SmallVec<[Axis; 2]>> {
+    let mut distinct: SmallVec<[&Affine; 2]> = smallvec![];
+    for form in forms.iter().filter(|form| !form.terms().is_empty()) {
+        if !distinct.contains(form) {
+            distinct.push(form);
+        }
+    }
+    let mut digits: Vec<Digit> = distinct.iter().flat_map(|form| form.terms()).map(|(digit, _)| *digit).collect();
+    digits.sort_unstable();
+    digits.dedup();
+    let axes: SmallVec<[Axis; 2]> = match (distinct.as_slice(), digits.len()) {
+        ([], _) => SmallVec::new(),
+        (&[one], _) => smallvec![Axis::new(one.clone())?],
+        (_, 2) => digits.iter().map(|&digit| Axis::new(digit.into())).collect::<Option<_>>()?,
+        _ => return None,
+    };
+    (axes.iter().map(|axis| axis.size).product::<usize>() <= MAX_VALUES).then_some(axes)
+}
+
+/// A function of the values of axes at each of them.
+fn tabulated(axes: &[Axis], value: impl Fn(&[i64]) -> Option<f64>) -> Option<Vec<f64>> {
+    let count: usize = axes.iter().map(|axis| axis.size).product();
+    let at = |mut index: usize| {
+        let mut at: SmallVec<[i64; 2]> = smallvec![0; axes.len()];
+        for (axis, at) in axes.iter().zip(&mut at).rev() {
+            *at = axis.low + (index % axis.size) as i64;
+            index /= axis.size;
+        }
+        value(&at)
+    };
+    (0..count).map(at).collect()
+}
+
+impl Table {
+    /// The values of a function of elements, each known of themselves; `None` when they are not known, the function has none
+    /// or there are too many.
+    pub(super) fn of(states: &[&State], kind: Kind, function: impl Fn(&[f64]) -> Option<f64>) -> Option<Table> {
+        let sources: Vec<Source<'_>> = states.iter().map(|state| Source::of(state)).collect::<Option<_>>()?;
+        let forms: Vec<&Affine> = sources.iter().flat_map(Source::forms).collect();
+        let axes = axes(&forms)?;
+        let exact = sources.iter().all(|source| !matches!(source, Source::Table(Table { exact: false, .. })));
+        let value = |at: &[i64]| {
+            let values = sources.iter().map(|source| source.value(&axes, at));
+            let mut values: SmallVec<[f64; 3]> = values.collect::<Option<_>>()?;
+            let result = function(&values)?;
+            // A difference of numbers that are not exact may be 0 for one implementation alone.
+            let mut robust = exact || result != 0.0 || kind == Kind::Jump || values.contains(&0.0);
+            for by in [1.0 - MARGIN, 1.0 + MARGIN].into_iter().filter(|_| !exact && kind == Kind::Jump) {
+                values[0] *= by;
+                robust &= function(&values)? == result;
+                values[0] /= by;
+            }
+            robust.then_some(result)
+        };
+        let exact = kind == Kind::Jump || (exact && kind == Kind::Smooth);
+        Some(Table { values: tabulated(&axes, value)?, axes, exact })
+    }
+
+    /// The element where other axes have these values.
+    fn value(&self, axes: &[Axis], at: &[i64]) -> Option<f64> {
+        self.at(self.axes.iter().map(|axis| along(&axis.form, axes, at)))
+    }
+
+    /// The element where its own axes have these values. Digits that overlap have values together that no index has.
+    fn at(&self, values: impl Iterator<Item = Option<i64>>) -> Option<f64> {
+        let mut index = 0;
+        for (axis, value) in self.axes.iter().zip(values) {
+            index = index * axis.size + (value? - axis.low).clamp(0, axis.size as i64 - 1) as usize;
+        }
+        self.values.get(index).copied()
+    }
+
+    /// The table of the elements elsewhere.
+    pub(super) fn carried(&self, place: &Place<'_>) -> Option<Table> {
+        let forms = self.axes.iter().map(|axis| axis.form.replaced(place)).collect::<Option<Vec<_>>>()?;
+        let linear: Vec<Linear> = forms.iter().map(Linear::new).collect();
+        let axes = axes(&linear.iter().map(|linear| &linear.form).collect::<Vec<_>>())?;
+        let value = |at: &[i64]| self.at(linear.iter().map(|linear| linear.value(&axes, at)));
+        Some(Table { values: tabulated(&axes, value)?, axes, exact: self.exact })
+    }
+
+    /// Where elements are 0, infinite or fills, and whether that is known of all of them.
+    pub(super) fn levels(&self) -> (Levels, bool) {
+        match self.axes.as_slice() {
+            [] => (self.values.first().map(|value| Levels::splat(*value)).unwrap_or_default(), true),
+            [axis] => match runs(&self.values, &axis.form, axis.low) {
+                Some(levels) => (levels, true),
+                None => strips(&self.values, &axis.form, axis.low),
+            },
+            [row, column] => self.plane(row, column),
+            _ => (Levels::default(), false),
+        }
+    }
+
+    /// The same over two digits; those of functions of one of them, or of their difference, exactly.
+    fn plane(&self, row: &Axis, column: &Axis) -> (Levels, bool) {
+        let rows = || self.values.chunks(column.size);
+        let line = |values: Vec<f64>, form: &Affine, low: i64| {
+            let axes = smallvec![Axis { form: form.clone(), low, size: values.len() }];
+            Table { axes, values, exact: self.exact }.levels()
+        };
+        let equal = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| a == b);
+        if rows().all(|row| equal(row, &self.values[..column.size])) {
+            return line(self.values[..column.size].to_vec(), &column.form, column.low);
+        }
+        if rows().all(|row| row.iter().all(|value| *value == row[0])) {
+            return line(rows().map(|row| row[0]).collect(), &row.form, row.low);
+        }
+        let offset = column.form.minus(&row.form);
+        if row.low == 0 && column.low == 0 && rows().zip(rows().skip(1)).all(|(a, b)| equal(a, &b[1..])) {
+            let left = rows().rev().map(|row| row[0]);
+            let values = left.chain(self.values[1..column.size].iter().copied()).collect();
+            return line(values, &offset, 1 - row.size as i64);
+        }
+        corners(&self.values, column.size, &offset)
+    }
+}
