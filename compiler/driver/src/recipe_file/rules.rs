@@ -19,9 +19,12 @@ pub(crate) fn check(recipe: &Recipe, places: &Places) -> Diagnostics {
     }
     let mut mistakes = Diagnostics::new();
     precision::check(&recipe.precision, places, &mut mistakes);
+    // A type that no update is computed in would only be complained of again.
+    if mistakes.is_empty() {
+        numbers::check(recipe, places, &mut mistakes);
+    }
     overrides::check(&recipe.precision, places, &mut mistakes);
     rounding::check(&recipe.precision, places, &mut mistakes);
-    numbers::check(recipe, places, &mut mistakes);
     allow::check(&recipe.neuron.allow, places, &mut mistakes);
     mistakes.extend(neuron::check(recipe).into_iter().map(|mistake| {
         let span = mistake.recipe_key().and_then(|key| places.nearest(key));
