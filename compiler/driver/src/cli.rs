@@ -29,6 +29,7 @@ use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 use context::{Context, Output};
 use halite_support::{Diagnostic, Diagnostics, codes};
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -113,9 +114,15 @@ impl Command {
 
 /// Runs the command line of this process.
 pub(crate) fn main() -> ExitCode {
-    let json = std::env::args_os().any(|argument| argument == "--json");
-    panic::install_hook(json);
-    let cli = match Cli::try_parse() {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    panic::install_hook(wants_json(&arguments));
+    run(&arguments)
+}
+
+/// Runs a command line, the name of the program first.
+pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
+    let json = wants_json(arguments);
+    let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => return refuse(&error, json),
     };
@@ -140,6 +147,11 @@ pub(crate) fn main() -> ExitCode {
         Command::Plugin(command) => command.run(&mut context),
     };
     finish(&context, result)
+}
+
+/// Whether a command line asks for JSON, right or wrong.
+fn wants_json(arguments: &[OsString]) -> bool {
+    arguments.iter().any(|argument| argument == "--json")
 }
 
 /// Shows help and versions as they are, and a wrong command line as clap explains it or as JSON.
