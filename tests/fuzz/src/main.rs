@@ -73,7 +73,7 @@ struct Options {
 }
 
 /// How many executions one process does.
-const BATCH: u64 = 10_000;
+const BATCH: u64 = 20_000;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().collect();
@@ -118,11 +118,18 @@ fn fuzz(targets: &[Target], options: &Options) -> ExitCode {
     let shares: u64 = targets.iter().map(|target| target.share).sum();
     let count = |target: &Target| (options.executions * target.share).div_ceil(shares);
     let batches = targets.iter().enumerate().flat_map(|(index, target)| {
-        let end = options.from + count(target);
-        let batch = move |from| (index, Job::Numbers { seed: options.seed, from, to: end.min(from + BATCH) });
+        let (count, end) = (count(target), options.from + count(target));
+        let batch = move |from| {
+            let job = Job::Numbers { seed: options.seed, from, to: end.min(from + BATCH) };
+            ((from - options.from) * 1000 / count, index, job)
+        };
         (options.from..end).step_by(BATCH as usize).map(batch)
     });
-    let queue: Mutex<VecDeque<(usize, Job)>> = Mutex::new(batches.collect());
+    // All targets are at about the same part of their work.
+    let mut batches: Vec<_> = batches.collect();
+    batches.sort_by_key(|(part, ..)| *part);
+    let queue: Mutex<VecDeque<(usize, Job)>> =
+        Mutex::new(batches.into_iter().map(|(_, index, job)| (index, job)).collect());
     let tallies = Mutex::new(vec![Tally::default(); targets.len()]);
     let start = Instant::now();
     std::thread::scope(|scope| {

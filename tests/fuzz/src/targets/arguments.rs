@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 pub(crate) const TARGET: Target = Target {
     name: "arguments",
-    share: 2,
+    share: 5,
     seeds,
     prepare: |folder| {
         let folder = folder.join("inputs");

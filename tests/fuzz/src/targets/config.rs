@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 pub(crate) const TARGET: Target = Target {
     name: "config",
-    share: 170,
+    share: 250,
     seeds,
     prepare: |folder| {
         let path = folder.join("config.json");

@@ -17,7 +17,7 @@ use halite_tests::random::{RandomOptions, random_module};
 
 pub(crate) const TARGET: Target = Target {
     name: "ir",
-    share: 50,
+    share: 30,
     seeds,
     mutate,
     prepare: |_| {

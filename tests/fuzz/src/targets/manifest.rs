@@ -12,7 +12,7 @@ use std::path::Path;
 
 pub(crate) const TARGET: Target = Target {
     name: "manifest",
-    share: 120,
+    share: 60,
     seeds: || bundles().iter().map(|bundle| bundle.manifest_json().into_bytes()).collect(),
     prepare: |folder| {
         // A manifest without its files is soon refused, so those of all seeds are there.

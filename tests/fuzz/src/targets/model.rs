@@ -10,7 +10,7 @@ use halite_support::SourceMap;
 
 pub(crate) const TARGET: Target = Target {
     name: "model",
-    share: 90,
+    share: 50,
     seeds,
     prepare: |_| {
         let registry = Registry::builtin();

@@ -9,7 +9,7 @@ use halite_spec::Recipe;
 use halite_support::SourceMap;
 
 pub(crate) const TARGET: Target =
-    Target { name: "recipe", share: 150, seeds, prepare: |_| Box::new(|input| run(input)), ..TEXT };
+    Target { name: "recipe", share: 80, seeds, prepare: |_| Box::new(|input| run(input)), ..TEXT };
 
 /// What stands before an override, which is as good as a line of the recipe.
 const OVERRIDE: &str = "#--set ";

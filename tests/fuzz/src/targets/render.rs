@@ -8,7 +8,7 @@ use halite::render::{Style, exit_code};
 use halite_support::{Diagnostic, FileId, SourceMap, Span, codes};
 
 pub(crate) const TARGET: Target =
-    Target { name: "render", share: 147, seeds, prepare: |_| Box::new(|input| run(input)), ..TEXT };
+    Target { name: "render", share: 125, seeds, prepare: |_| Box::new(|input| run(input)), ..TEXT };
 
 fn seeds() -> Vec<Vec<u8>> {
     let models = repository::contents(&repository::files("models", ".hal"));

@@ -14,7 +14,7 @@ const INDEX: &str = "model.safetensors.index.json";
 
 pub(crate) const TARGET: Target = Target {
     name: "shards",
-    share: 60,
+    share: 99,
     seeds,
     prepare: |folder| {
         for path in repository::files(FOLDER, ".safetensors") {
