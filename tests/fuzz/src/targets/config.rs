@@ -28,7 +28,7 @@ fn seeds() -> Vec<Vec<u8>> {
 fn run(input: &[u8], path: &Path) -> Verdict {
     put(path, input);
     let mut sources = SourceMap::new();
-    match source::load("config.json", &[], &mut sources) {
+    match source::load(&path.to_string_lossy(), &[], &mut sources) {
         Err(mistakes) => refused(&mistakes, &sources),
         Ok(source) => said(&source.warnings, &sources).map(|()| true),
     }

@@ -31,7 +31,7 @@ pub(crate) const TARGET: Target = Target {
 const PASSES: &str = "//@ passes: ";
 
 /// The recipes that passes may be given.
-const RECIPES: [&[&str]; 3] = [&[], &["precision=\"mixed-fp32-master\""], &["target=trn1"]];
+const RECIPES: [&[&str]; 3] = [&[], &["precision=\"bf16-sr\""], &["target=trn1"]];
 
 /// How many random modules there are among the seeds.
 const RANDOM: u64 = 60;

@@ -2,15 +2,17 @@
 
 use super::{put, put_below};
 use crate::judge::{Verdict, refused};
-use crate::target::{TEXT, Target};
+use crate::target::{self, TEXT};
 use crate::targets::recipe::surrounded;
+use halite::Session;
 use halite::bundle::{Bundle, MANIFEST};
 use halite::compile::CompileOptions;
-use halite::{Session, source};
+use halite::source::{ModelInput, Source};
+use halite_spec::{AdamW, ModelChoice, ModuleRole, PrecisionName, Recipe, Target};
 use halite_support::SourceMap;
 use std::path::Path;
 
-pub(crate) const TARGET: Target = Target {
+pub(crate) const TARGET: target::Target = target::Target {
     name: "manifest",
     share: 60,
     seeds: || bundles().iter().map(|bundle| bundle.manifest_json().into_bytes()).collect(),
@@ -25,31 +27,38 @@ pub(crate) const TARGET: Target = Target {
     ..TEXT
 };
 
-/// Small bundles for several targets, recipes and models, each with files of its own.
+/// Small bundles for several targets, recipes and models, whole and with one module, each with files of its own.
+///
+/// # Panics
+/// When one cannot be compiled.
 pub(super) fn bundles() -> Vec<Bundle> {
-    let common = ["layers=1", "batch=1", "seq=4"];
-    let own: [&[&str]; 4] = [
-        &["hidden=8", "ffn=8", "heads=2", "vocab=16"],
-        &["hidden=8", "ffn=8", "heads=2", "vocab=16", "target=trn1", "dialect.on=[\"*\"]"],
-        &["hidden=8", "ffn=8", "heads=2", "vocab=16", "precision=\"fp32\""],
-        &["hidden=8", "heads=2", "vocab=16", "model.name=\"gpt2\"", "model.config={}", "target=trn2"],
-    ];
+    let small =
+        |name: &str| ModelChoice::new(name).with("layers", 1).with("hidden", 8).with("heads", 2).with("vocab", 16);
+    let recipe = |model| Recipe::new(model, 1, 4, AdamW::new(1e-3));
+    let [mut neuron, mut narrow, mut gpt2] = ["llama", "llama", "gpt2"].map(small).map(recipe);
+    (neuron.target, neuron.dialect.on) = (Target::Trn1, vec!["*".to_owned()]);
+    narrow.precision = PrecisionName::Bf16Sr.precision();
+    gpt2.target = Target::Trn2;
+    let recipes = [recipe(small("llama")), neuron, narrow, gpt2];
+    let roles = [ModuleRole::ALL.to_vec(), vec![ModuleRole::Forward]];
+    let all = recipes.into_iter().flat_map(|recipe| roles.clone().map(|roles| (recipe.clone(), roles)));
+    all.enumerate().map(|(index, (recipe, roles))| bundle(index, recipe, roles)).collect()
+}
+
+/// A bundle whose files lie in a folder of this number.
+fn bundle(index: usize, recipe: Recipe, roles: Vec<ModuleRole>) -> Bundle {
     let mut session = Session::new();
-    let bundle = |(index, own): (usize, &&[&str])| {
-        let overrides: Vec<String> = own.iter().chain(&common).map(|text| (*text).to_owned()).collect();
-        let source = source::load("tiny", &overrides, &mut session.sources).ok()?;
-        let mut bundle = session.compile(&source, &CompileOptions::default()).ok()?.bundle;
-        for module in &mut bundle.manifest.modules {
-            let files = std::iter::once(&mut module.file).chain(module.twins.iter_mut().map(|twin| &mut twin.file));
-            for file in files {
-                let bytes = bundle.files.shift_remove(file)?;
-                *file = format!("{index}/{file}");
-                bundle.files.insert(file.clone(), bytes);
-            }
-        }
-        Some(bundle)
-    };
-    own.iter().enumerate().filter_map(bundle).collect()
+    let options = CompileOptions { roles, ..CompileOptions::default() };
+    let source = Source::new(recipe, ModelInput::Named, &mut session.sources);
+    let compiled = source.and_then(|source| session.compile(&source, &options));
+    let mut bundle = compiled.unwrap_or_else(|mistakes| panic!("bundle {index}: {mistakes:?}")).bundle;
+    let moved = |name: &str| format!("{index}/{name}");
+    bundle.files = bundle.files.iter().map(|(name, bytes)| (moved(name), bytes.clone())).collect();
+    for module in &mut bundle.manifest.modules {
+        module.file = moved(&module.file);
+        module.twins.iter_mut().for_each(|twin| twin.file = moved(&twin.file));
+    }
+    bundle
 }
 
 fn run(input: &[u8], folder: &Path) -> Verdict {
