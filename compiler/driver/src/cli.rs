@@ -165,7 +165,7 @@ fn refuse(error: &clap::Error, json: bool) -> ExitCode {
     let headline = lines.next().unwrap_or_default().trim_start_matches("error: ");
     let diagnostic = Diagnostic::error(codes::USAGE, headline).help("see `halite help`");
     let diagnostic = lines.fold(diagnostic, |diagnostic, line| diagnostic.note(line.trim()));
-    finish(&Context::new(true, false, None), Err(vec![diagnostic]))
+    finish(&Context::new(true, false, None), Err(diagnostic.into()))
 }
 
 fn finish(context: &Context, result: Result<Output, Diagnostics>) -> ExitCode {

@@ -122,7 +122,7 @@ impl Session {
         let span = tracing::info_span!("compile", source = source.name).entered();
         let options = &options.for_target(&source.recipe);
         let elaborated = self.elaborate(source)?;
-        let fault = |error| vec![locate(source, error)];
+        let fault = |error| Diagnostics::from(locate(source, error));
         target::check_precision(&source.recipe).map_err(fault)?;
         let pipelines = self.role_pipelines(source, &elaborated.module, options).map_err(fault)?;
         let shared = pipelines.first().map(|(_, pipeline)| pipeline.split_at_phase().0).unwrap_or_default();

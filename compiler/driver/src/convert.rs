@@ -51,7 +51,7 @@ pub fn to_model(manifest: &Manifest, mut stored: Tensors) -> Result<Tensors, Dia
         match &buffer.packing {
             None => _ = tensors.insert(buffer.name.clone(), tensor),
             Some(packing) => {
-                let parts = packing.unpack(&tensor).map_err(|error| vec![in_buffer(buffer, error)])?;
+                let parts = packing.unpack(&tensor).map_err(|error| in_buffer(buffer, error))?;
                 tensors.extend(names(buffer, packing).into_iter().zip(parts));
             }
         }
@@ -161,7 +161,7 @@ fn pack(buffer: &Buffer, packing: &Packing, tensors: &mut Tensors) -> Result<Opt
         return Err(wrong);
     }
     let packed = packing.pack(&parts.iter().collect::<Vec<_>>());
-    packed.map(Some).map_err(|error| vec![in_buffer(buffer, error)])
+    packed.map(Some).map_err(|error| in_buffer(buffer, error).into())
 }
 
 fn in_buffer(buffer: &Buffer, error: Diagnostic) -> Diagnostic {

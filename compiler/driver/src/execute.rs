@@ -206,7 +206,7 @@ pub(crate) fn check_tensors(
 ) -> std::result::Result<(), Diagnostics> {
     let code: Code = codes::TENSORS;
     let names: Vec<&str> = expected.iter().map(Expected::name).collect();
-    let mut mistakes = Vec::new();
+    let mut mistakes = Diagnostics::new();
     for expected in expected {
         let (name, needed) = (expected.name(), expected.describe());
         match tensors.get(name) {

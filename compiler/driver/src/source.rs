@@ -132,7 +132,15 @@ impl Source {
             ModelInput::Text(text) => Model::Text(registered(format!("<{name}.hal>"), text, sources)),
             ModelInput::Built(model) => Model::Built(Arc::new(model)),
         };
-        Ok(Self { name: name.clone(), recipe, recipe_source, places, model_name: name, model, warnings: Vec::new() })
+        Ok(Self {
+            name: name.clone(),
+            recipe,
+            recipe_source,
+            places,
+            model_name: name,
+            model,
+            warnings: Diagnostics::new(),
+        })
     }
 
     /// Puts mistakes in the order of its texts: those that say the recipe, then the model.
