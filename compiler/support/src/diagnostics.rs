@@ -19,7 +19,7 @@ use std::ops::{Deref, DerefMut};
 /// }
 ///
 /// let error = main_of_another_program().unwrap_err();
-/// assert_eq!(error.to_string(), "error[E0501]: there is no `a.hal`\nerror[E0501]: nor `b.hal`");
+/// assert_eq!(error.to_string(), "error[E0401]: there is no `a.hal`\nerror[E0401]: nor `b.hal`");
 /// assert_eq!(error.downcast::<Diagnostics>().unwrap().len(), 2);
 /// ```
 #[derive(Clone, PartialEq, Eq, Default)]

@@ -15,10 +15,9 @@ const LEVEL: &str = "TF_CPP_MIN_LOG_LEVEL";
 /// anything else, or is started with `TF_CPP_MIN_LOG_LEVEL=3`, or has the lines.
 ///
 /// ```no_run
-/// fn main() {
-///     halite_runtime::silence_xla_log();
-///     // The rest of the program, which may start threads and open plugins.
-/// }
+/// // First of all in `main`; after it, threads may start and plugins be opened.
+/// let is_quiet = halite_runtime::silence_xla_log();
+/// # _ = is_quiet;
 /// ```
 ///
 /// This is for the first lines of `main`, because it sets `TF_CPP_MIN_LOG_LEVEL`. That is sound only while no other thread

@@ -74,7 +74,9 @@ pub(crate) fn work(target: Target, job: Job, folder: &Path, seconds: u64) {
     std::env::set_current_dir(&place).unwrap_or_else(|error| panic!("{}: {error}", place.display()));
     std::panic::set_hook(Box::new(|info| {
         let place = info.location().map_or_else(String::new, ToString::to_string);
-        let text = info.payload_as_str().unwrap_or("a panic").to_owned();
+        let payload = info.payload();
+        let text = payload.downcast_ref::<&str>().copied().or(payload.downcast_ref::<String>().map(String::as_str));
+        let text = text.unwrap_or("a panic").to_owned();
         PANIC.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert((place, text));
     }));
     guard::limit_memory(target.memory);

@@ -4,7 +4,7 @@ use std::process::Command;
 
 #[test]
 fn nothing_is_wrong_in_a_few_inputs() {
-    let executions = std::env::var("HALITE_FUZZ_EXECUTIONS").unwrap_or_else(|_| "4000".to_owned());
+    let executions = std::env::var("HALITE_FUZZ_EXECUTIONS").unwrap_or_else(|_| "3000".to_owned());
     let mut fuzz = Command::new(env!("CARGO_BIN_EXE_halite-fuzz"));
     // Without optimization everything takes longer.
     fuzz.args(["all", "--executions", &executions, "--seconds", "60"]);

@@ -88,7 +88,7 @@ fn stays_here(argument: &[u8]) -> bool {
     let is_short = argument.starts_with(b"-") && !argument.starts_with(b"--");
     let slashes: Vec<usize> = (0..argument.len()).filter(|&at| argument[at] == b'/').collect();
     slashes.iter().all(|&at| slash(at))
-        && !(is_short && !slashes.is_empty())
+        && (!is_short || slashes.is_empty())
         && !argument.windows(2).any(|pair| pair == b"..")
         && !argument.contains(&0)
 }

@@ -14,8 +14,7 @@ use halite_spec::Target as Device;
 use halite_support::{Diagnostics, FileId, Severity, SourceMap};
 use halite_tests::{legality, xla};
 
-pub(crate) const TARGET: Target =
-    Target { name: "hlo", share: 80, seeds, prepare: |_| Box::new(|input| run(input)), ..WIRE };
+pub(crate) const TARGET: Target = Target { name: "hlo", share: 80, seeds, prepare: |_| Box::new(run), ..WIRE };
 
 /// The modules of goldens, of the rules of targets, of JAX and of a small recipe for the CPU and for Trainium.
 pub(crate) fn seeds() -> Vec<Vec<u8>> {

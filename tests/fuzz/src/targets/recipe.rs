@@ -8,8 +8,7 @@ use halite::recipe_file;
 use halite_spec::Recipe;
 use halite_support::SourceMap;
 
-pub(crate) const TARGET: Target =
-    Target { name: "recipe", share: 80, seeds, prepare: |_| Box::new(|input| run(input)), ..TEXT };
+pub(crate) const TARGET: Target = Target { name: "recipe", share: 80, seeds, prepare: |_| Box::new(run), ..TEXT };
 
 /// What stands before an override, which is as good as a line of the recipe.
 const OVERRIDE: &str = "#--set ";

@@ -7,8 +7,7 @@ use crate::target::{TEXT, Target};
 use halite::render::{Style, exit_code};
 use halite_support::{Diagnostic, FileId, SourceMap, Span, codes};
 
-pub(crate) const TARGET: Target =
-    Target { name: "render", share: 125, seeds, prepare: |_| Box::new(|input| run(input)), ..TEXT };
+pub(crate) const TARGET: Target = Target { name: "render", share: 125, seeds, prepare: |_| Box::new(run), ..TEXT };
 
 fn seeds() -> Vec<Vec<u8>> {
     let models = repository::contents(&repository::files("models", ".hal"));
