@@ -2,7 +2,7 @@
 
 use crate::dialect::{DialectEntry, DialectRegistry};
 use crate::dispatch_dialect::DispatchDialect;
-use crate::pass::{Kind, Pass};
+use crate::pass::{Kind, Pass, PassInfo};
 use halite_ir::Phase;
 use halite_support::nearest::nearest;
 use halite_support::{Diagnostic, Name, Result, codes};
@@ -183,11 +183,29 @@ impl Pipeline {
         (Pipeline { stages: before.to_vec() }, Pipeline { stages: after.to_vec() })
     }
 
-    /// Checks that each pass finds a phase it accepts, starting from `phase`.
+    /// Checks that nothing in a group moves a module to another phase, which it does once.
+    fn check_groups(&self) -> Result<()> {
+        let groups = self.stages.iter().filter_map(|stage| match stage {
+            Stage::Once(_) => None,
+            Stage::Fixpoint(passes) => Some(passes),
+        });
+        let moves = |info: PassInfo| Some((info.gives?, info.name));
+        match groups.flatten().find_map(|pass| moves(pass.info())) {
+            None => Ok(()),
+            Some((phase, name)) => {
+                let message = format!("`{name}` cannot be repeated, because it leads to phase `{phase}`");
+                Err(Diagnostic::error(codes::PIPELINE, message)
+                    .help(format!("take `{name}` out of the group `(...)*`")))
+            }
+        }
+    }
+
+    /// Checks that each pass finds a phase it accepts, starting from `phase`, however often groups are repeated.
     ///
     /// # Errors
     /// Naming the first pass that does not.
     pub fn check_phases(&self, mut phase: Phase) -> Result<()> {
+        self.check_groups()?;
         for pass in self.passes() {
             let info = pass.info();
             if !info.needs.contains(&phase) {

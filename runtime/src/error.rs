@@ -102,7 +102,7 @@ impl From<RuntimeError> for Diagnostic {
 
 impl From<RuntimeError> for Diagnostics {
     fn from(error: RuntimeError) -> Self {
-        vec![error.into()]
+        Diagnostic::from(error).into()
     }
 }
 

@@ -4,7 +4,7 @@ use halite::session::Session;
 use halite::source::{self, Source};
 use halite_ir::{FuncResult, Init, LowerOptions, Module, ParamRole, Phase, ResultRole};
 use halite_passes::{ResidualStream, check_init, check_unused};
-use halite_support::{Diagnostic, codes};
+use halite_support::{Diagnostic, Diagnostics, codes};
 use halite_tensor::{DType, HostTensor};
 use halite_tests::xla;
 
@@ -22,7 +22,7 @@ fn built(session: &Session, source: &Source) -> Module {
     session.elaborate(source).unwrap_or_else(|errors| panic!("{errors:?}")).module
 }
 
-fn streams(session: &Session, module: &Module) -> (Vec<ResidualStream>, Vec<Diagnostic>) {
+fn streams(session: &Session, module: &Module) -> (Vec<ResidualStream>, Diagnostics) {
     let report = check_init(module, &session.registry).unwrap_or_else(|error| panic!("{error}"));
     (report.streams, report.findings)
 }
@@ -138,7 +138,7 @@ fn models_have_nothing_for_nothing() {
     for settings in [&["vocab=64"][..], &["model.name=gpt2", "model.config={vocab = 64, hidden = 32, heads = 2}"]] {
         let (session, source) = load(settings);
         let findings = check_unused(&built(&session, &source), &session.registry);
-        assert_eq!(findings, Ok(Vec::new()), "{settings:?}");
+        assert_eq!(findings, Ok(Diagnostics::new()), "{settings:?}");
     }
 }
 

@@ -10,7 +10,7 @@ use halite_ir::ops::{AllReduce, Reduction};
 use halite_ir::{Cast, Function, Inst, Module, Op, Rewriter, Value, set_accumulate};
 use halite_passes::{Changed, Pass, PassCx, PassInfo, Relation};
 use halite_spec::{Master, ModuleRole, Precision, PrecisionName, Recipe, RoundingMode, SrSites};
-use halite_support::{Code, Diagnostic, Result, Severity, codes};
+use halite_support::{Code, Diagnostic, Diagnostics, Result, Severity, codes};
 use halite_tensor::DType;
 use std::sync::Arc;
 
@@ -297,12 +297,12 @@ fn compile(session: &Session, source: &Source, recipe: &Recipe, before: &str, ex
     session.compile_role(&module, recipe, ModuleRole::TrainStep, &pipeline, &CompileOptions::default())
 }
 
-fn findings(session: &Session, source: &Source, recipe: &Recipe) -> Vec<Diagnostic> {
+fn findings(session: &Session, source: &Source, recipe: &Recipe) -> Diagnostics {
     compile(session, source, recipe, "legalize", "").unwrap().audit.diagnostics()
 }
 
 /// Loads a recipe, which checks it, and audits it.
-fn audited(session: &mut Session, base: PrecisionName, settings: &[&str]) -> Vec<Diagnostic> {
+fn audited(session: &mut Session, base: PrecisionName, settings: &[&str]) -> Diagnostics {
     let base = format!("precision.recipe=\"{}\"", base.name());
     let settings = SETTINGS.iter().copied().chain([base.as_str()]).chain(settings.iter().copied());
     let settings: Vec<String> = settings.map(str::to_owned).collect();

@@ -15,6 +15,8 @@ use std::sync::Arc;
 const UPDATES: [u64; 2] = [20, 20];
 
 fn main() -> ExitCode {
+    // XLA writes lines to the standard error of its host unless it is told not to, before anything else runs.
+    halite::runtime::silence_xla_log();
     match train() {
         Ok(losses) => {
             let (first, last) = (losses[0], losses[losses.len() - 1]);
@@ -45,7 +47,7 @@ fn train() -> Result<Vec<f64>, Diagnostics> {
     }
 
     // The state stays on the device until it is asked for.
-    let folder = tempfile::tempdir().map_err(|error| vec![Diagnostic::error(codes::FILE, error.to_string())])?;
+    let folder = tempfile::tempdir().map_err(|error| Diagnostic::error(codes::FILE, error.to_string()))?;
     let path = folder.path().join("state.safetensors");
     step.save_state(&path)?;
 

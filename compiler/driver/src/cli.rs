@@ -33,6 +33,7 @@ use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 use context::{Context, Output};
 use halite_support::{Diagnostic, Diagnostics, codes};
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -118,9 +119,15 @@ impl Command {
 
 /// Runs the command line of this process.
 pub(crate) fn main() -> ExitCode {
-    let json = std::env::args_os().any(|argument| argument == "--json");
-    panic::install_hook(json);
-    let cli = match Cli::try_parse() {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    panic::install_hook(wants_json(&arguments));
+    run(&arguments)
+}
+
+/// Runs a command line, the name of the program first.
+pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
+    let json = wants_json(arguments);
+    let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => return refuse(&error, json),
     };
@@ -128,11 +135,11 @@ pub(crate) fn main() -> ExitCode {
         halite_runtime::silence_xla_log();
     }
     let mut context = Context::new(cli.global.json, cli.global.quiet, cli.global.plugin);
-    let result = names::check().and_then(|()| run(cli.command, &mut context));
+    let result = names::check().and_then(|()| dispatch(cli.command, &mut context));
     finish(&context, result)
 }
 
-fn run(command: Command, context: &mut Context) -> Result<Output, Diagnostics> {
+fn dispatch(command: Command, context: &mut Context) -> Result<Output, Diagnostics> {
     match command {
         Command::Compile(command) => command.run(context),
         Command::Check(command) => command.run(context),
@@ -151,6 +158,11 @@ fn run(command: Command, context: &mut Context) -> Result<Output, Diagnostics> {
     }
 }
 
+/// Whether a command line asks for JSON, right or wrong.
+fn wants_json(arguments: &[OsString]) -> bool {
+    arguments.iter().any(|argument| argument == "--json")
+}
+
 /// Shows help and versions as they are, and a wrong command line as clap explains it or as JSON.
 fn refuse(error: &clap::Error, json: bool) -> ExitCode {
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) || !json {
@@ -164,7 +176,7 @@ fn refuse(error: &clap::Error, json: bool) -> ExitCode {
     let headline = lines.next().unwrap_or_default().trim_start_matches("error: ");
     let diagnostic = Diagnostic::error(codes::USAGE, headline).help("see `halite help`");
     let diagnostic = lines.fold(diagnostic, |diagnostic, line| diagnostic.note(line.trim()));
-    finish(&Context::new(true, false, None), Err(vec![diagnostic]))
+    finish(&Context::new(true, false, None), Err(diagnostic.into()))
 }
 
 fn finish(context: &Context, result: Result<Output, Diagnostics>) -> ExitCode {

@@ -130,7 +130,7 @@ impl Session {
         let options = &options.for_target(&source.recipe);
         let elaborated = self.elaborate(source)?;
         let source = &source.with_sizes(&elaborated.config);
-        let fault = |error| vec![locate(source, error)];
+        let fault = |error| Diagnostics::from(locate(source, error));
         target::check_precision(&source.recipe).map_err(fault)?;
         numbers::check(&elaborated.module, source)?;
         let pipelines = self.role_pipelines(source, &elaborated.module, options).map_err(fault)?;

@@ -51,7 +51,7 @@ pub fn to_model(manifest: &Manifest, mut stored: Tensors) -> Result<Tensors, Dia
         match &buffer.packing {
             None => _ = tensors.insert(buffer.name.clone(), tensor),
             Some(packing) => {
-                let parts = packing.unpack(&tensor).map_err(|error| vec![in_buffer(buffer, error)])?;
+                let parts = packing.unpack(&tensor).map_err(|error| in_buffer(buffer, error))?;
                 tensors.extend(names(buffer, packing).into_iter().zip(parts));
             }
         }
@@ -161,7 +161,7 @@ fn pack(buffer: &Buffer, packing: &Packing, tensors: &mut Tensors) -> Result<Opt
         return Err(wrong);
     }
     let packed = packing.pack(&parts.iter().collect::<Vec<_>>());
-    packed.map(Some).map_err(|error| vec![in_buffer(buffer, error)])
+    packed.map(Some).map_err(|error| in_buffer(buffer, error).into())
 }
 
 fn in_buffer(buffer: &Buffer, error: Diagnostic) -> Diagnostic {
@@ -199,11 +199,8 @@ fn check(manifest: &Manifest, form: Form, tensors: &Tensors) -> Result<(), Diagn
         }
     }
     for name in tensors.keys().filter(|name| !wanted.contains_key(*name)) {
-        mistakes.push(error(format!("the bundle has no tensor `{name}`")).help(unwanted(
-            name,
-            &missing,
-            mistakes.len(),
-        )));
+        let help = unwanted(name, &missing, mistakes.len());
+        mistakes.push(error(format!("the bundle has no tensor `{name}`")).help(help));
     }
     if tensors.is_empty() {
         mistakes.push(error("there are no tensors to convert".to_owned()).help("give the weights of the bundle"));

@@ -210,7 +210,7 @@ pub(crate) fn check_tensors(
 ) -> std::result::Result<(), Diagnostics> {
     let code: Code = codes::TENSORS;
     let names: IndexSet<&str> = expected.iter().map(Expected::name).collect();
-    let mut mistakes = Vec::new();
+    let mut mistakes = Diagnostics::new();
     for expected in expected {
         let (name, needed) = (expected.name(), expected.describe());
         match tensors.get(name) {
@@ -228,8 +228,8 @@ pub(crate) fn check_tensors(
     }
     let missing: Vec<&str> = names.iter().copied().filter(|name| !tensors.contains_key(*name)).collect();
     for name in tensors.keys().filter(|name| !names.contains(name.as_str())) {
-        let error = Diagnostic::error(code, format!("{who} takes no tensor `{name}`"));
-        mistakes.push(error.help(unwanted(name, &missing, mistakes.len())));
+        let help = unwanted(name, &missing, mistakes.len());
+        mistakes.push(Diagnostic::error(code, format!("{who} takes no tensor `{name}`")).help(help));
     }
     if mistakes.is_empty() { Ok(()) } else { Err(shorten(mistakes)) }
 }

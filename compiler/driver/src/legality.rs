@@ -227,7 +227,7 @@ pub fn refuse_allowed(id: &str) -> Option<Diagnostic> {
 /// nothing breaks, as errors if the training step is among the modules, and a word on targets that nobody used.
 pub fn join<'a>(recipe: &Recipe, modules: impl IntoIterator<Item = (ModuleRole, &'a Legality)>) -> Diagnostics {
     if !recipe.target.is_neuron() {
-        return Vec::new();
+        return Diagnostics::new();
     }
     let (mut found, mut allowed, mut has_step) = (Vec::<Repeated>::new(), BTreeSet::new(), false);
     for (role, module) in modules {

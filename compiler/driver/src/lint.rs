@@ -30,7 +30,7 @@ impl Session {
             findings.extend(check_unused(&built, &self.registry)?);
             Ok(Lints { streams: init.streams, findings })
         };
-        let mut lints: Lints = check().map_err(|error| vec![locate(source, error)])?;
+        let mut lints: Lints = check().map_err(|error| locate(source, error))?;
         let waived: Vec<_> = source.recipe.check.waive.iter().map(|waiver| code(*waiver)).collect();
         lints.findings.retain(|finding| !waived.contains(&finding.code()));
         Ok(lints)

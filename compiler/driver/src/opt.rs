@@ -49,7 +49,7 @@ impl Session {
         let module = text::parse(known(file, &self.sources)?.text(), file, &self.registry)?;
         let located = |error: Diagnostic| error.or_at(Some(Span::new(file, 0, 0)), "in this module");
         let into_located =
-            |errors: VerifyErrors| errors.into_diagnostics().into_iter().map(located).collect::<Vec<_>>();
+            |errors: VerifyErrors| errors.into_diagnostics().into_iter().map(located).collect::<Diagnostics>();
         verify(&module, &self.registry).map_err(into_located)?;
         Ok(module)
     }

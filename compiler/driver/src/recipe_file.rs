@@ -91,7 +91,7 @@ pub(crate) fn load_over(
 ) -> Result<(Recipe, Places), Diagnostics> {
     let mut root = tree::parse(file, known(file, sources)?.text())?;
     let mut places = Places { texts: [file].into_iter().chain(layer).collect(), ..Places::default() };
-    let mut mistakes = Vec::new();
+    let mut mistakes = Diagnostics::new();
     if let Some(layer) = layer {
         layer::lay(&mut root, tree::parse(layer, known(layer, sources)?.text())?, &mut mistakes);
     }

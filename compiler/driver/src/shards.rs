@@ -53,7 +53,7 @@ pub fn read(path: &Path) -> std::result::Result<Tensors, Diagnostics> {
     let folder = files::folder_of(path);
     let (mut all, mut mistakes) = (Tensors::new(), Diagnostics::new());
     for shard in index.weight_map.values().collect::<IndexSet<_>>() {
-        let tensors = tensors::read(&folder.join(shard)).map_err(|error| vec![named_in(path, error)])?;
+        let tensors = tensors::read(&folder.join(shard)).map_err(|error| named_in(path, error))?;
         for (name, tensor) in tensors {
             match index.weight_map.get(&name) {
                 Some(file) if file == shard => _ = all.insert(name, tensor),

@@ -141,7 +141,7 @@ impl Source {
             places,
             model_name: name,
             model,
-            warnings: Vec::new(),
+            warnings: Diagnostics::new(),
             positions: None,
         })
     }

@@ -57,7 +57,7 @@ fn twins_are_linked_once_each() {
         _ => Err(missing(name)),
     });
     let linked = linked.unwrap();
-    assert_eq!(check(&linked), Vec::new());
+    assert_eq!(check(&linked), []);
     let names: Vec<_> = linked.computations.iter().map(|computation| &*computation.name).collect();
     assert_eq!(names, ["a_2.main.helper", "a_2", "main.main.helper", "main", "main.1"]);
     assert_eq!(linked.computations.last().map(|entry| entry.id), Some(linked.entry_computation_id));

@@ -56,16 +56,6 @@ struct Data {
     key: Option<String>,
 }
 
-/// Several diagnostics of one run, in source order.
-pub type Diagnostics = Vec<Diagnostic>;
-
-/// So that `?` carries one diagnostic to where several are returned.
-impl From<Diagnostic> for Diagnostics {
-    fn from(diagnostic: Diagnostic) -> Self {
-        vec![diagnostic]
-    }
-}
-
 /// Puts diagnostics in the order of these texts and of places in them: those without a place first, those in other texts
 /// last, equals as they are.
 pub fn sort_by_place(diagnostics: &mut [Diagnostic], texts: &[FileId]) {

@@ -5,6 +5,7 @@
 mod cancel;
 pub mod codes;
 mod diagnostic;
+mod diagnostics;
 mod entity;
 mod lines;
 mod name;
@@ -13,6 +14,7 @@ mod source;
 
 pub use cancel::CancelToken;
 pub use codes::Code;
-pub use diagnostic::{Diagnostic, Diagnostics, Label, Result, Severity, sort_by_place};
+pub use diagnostic::{Diagnostic, Label, Result, Severity, sort_by_place};
+pub use diagnostics::Diagnostics;
 pub use name::Name;
 pub use source::{FileId, Position, SourceFile, SourceMap, Span};

@@ -45,7 +45,7 @@ impl From<SizeMismatch> for Diagnostic {
 
 impl From<SizeMismatch> for Diagnostics {
     fn from(error: SizeMismatch) -> Self {
-        vec![error.into()]
+        Diagnostic::from(error).into()
     }
 }
 

@@ -22,7 +22,7 @@ impl Suite for Verify {
             Ok(module) => match verify(&module, &session.registry) {
                 Ok(()) => {
                     case.execute(&module, session)?;
-                    Vec::new()
+                    Diagnostics::new()
                 }
                 Err(errors) => errors.into_diagnostics(),
             },

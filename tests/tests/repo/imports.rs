@@ -21,7 +21,7 @@ const TABLE: &[(&str, &[&str])] = &[
 ];
 
 /// Crates that nothing ships.
-const FREE: [&str; 2] = ["halite-tests", "halite-benches"];
+const FREE: [&str; 3] = ["halite-tests", "halite-benches", "halite-fuzz"];
 
 /// The crates of the workspace with what they need of ours when they are built.
 fn edges() -> BTreeMap<String, Vec<String>> {

@@ -120,7 +120,7 @@ impl Context {
             }
             let name = folder.canonicalize().ok().and_then(|folder| Some(folder.file_name()?.to_str()?.to_owned()));
             let name = name.unwrap_or_else(|| "bundle".to_owned());
-            return Ok((name, Ready { bundle: Bundle::read(folder)?, warnings: Vec::new() }));
+            return Ok((name, Ready { bundle: Bundle::read(folder)?, warnings: Diagnostics::new() }));
         }
         if folder.is_dir() {
             return Err(Bundle::read(folder)

@@ -78,7 +78,7 @@ impl Check {
         let module = decode(file)?;
         let mut report = report(&module, &profile);
         let explain = |fault: Diagnostic| fault.context(format!("`{}`", file.display()));
-        let faults: Vec<_> = std::mem::take(&mut report.faults).into_iter().map(explain).collect();
+        let faults: Diagnostics = std::mem::take(&mut report.faults).into_iter().map(explain).collect();
         if report.legal && !faults.is_empty() {
             return Err(faults);
         }
@@ -96,7 +96,7 @@ impl Check {
         let version = Tables::builtin().nearest(self.compiler()?.as_ref()).clone();
         let mut profile = Profile { version, allow: self.allow.clone(), ..Profile::new(target) };
         profile.logical_core = self.logical_core(profile.logical_core)?;
-        let mistakes: Vec<_> = self.allow.iter().filter_map(|id| refuse_allowed(id)).collect();
+        let mistakes: Diagnostics = self.allow.iter().filter_map(|id| refuse_allowed(id)).collect();
         if mistakes.is_empty() { Ok(profile) } else { Err(mistakes) }
     }
 

@@ -16,7 +16,7 @@ use halite_passes::family;
 use halite_spec::estimate::{Estimate, MemoryKind};
 use halite_spec::{BufferSlot, ModuleRole, Target};
 use halite_support::nearest::suggestion;
-use halite_support::{Diagnostic, Severity, codes};
+use halite_support::{Diagnostic, Diagnostics, Severity, codes};
 use halite_tensor::{DType, Shape};
 use indexmap::IndexMap;
 use serde_json::json;
@@ -225,7 +225,7 @@ fn decode(bytes: &[u8], place: &str) -> Result<HloModuleProto> {
     let module = halite_hlo::decode(bytes);
     let module = module.map_err(|error| explain(error).help("give the `.hlo.pb` file of a bundle"))?;
     let faults = halite_hlo::check(&module).into_iter().filter(|fault| fault.severity() >= Severity::Error);
-    let faults: Vec<_> = faults.map(explain).collect();
+    let faults: Diagnostics = faults.map(explain).collect();
     if faults.is_empty() { Ok(module) } else { Err(faults) }
 }
 

@@ -195,7 +195,7 @@ fn stopped(signal: Caught, completed: u64, steps: u64, output: &RunFiles) -> Out
         .note(format!("its state is saved in `{}`", state.display()))
         .help(format!("go on with the same command and `--resume {}`", state.display()));
     let json = json!({"stopped_by": signal.name, "updates": completed, "state": state});
-    Output { warnings: vec![warning], signal: Some(signal), ..Output::new("", json) }
+    Output { warnings: warning.into(), signal: Some(signal), ..Output::new("", json) }
 }
 
 fn summary(history: &History, output: &RunFiles) -> Output {

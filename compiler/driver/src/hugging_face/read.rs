@@ -18,8 +18,8 @@ pub(super) fn import(file: FileId, text: &str) -> Result<Imported, Diagnostics> 
         family,
         settings: Settings::new(),
         positions: None,
-        mistakes: Vec::new(),
-        warnings: Vec::new(),
+        mistakes: Diagnostics::new(),
+        warnings: Diagnostics::new(),
         table: None,
     };
     let keys: Vec<Key> = family.keys.iter().chain(SHARED).copied().collect();

@@ -93,7 +93,7 @@ impl Compiler {
         let warning = |message: String| Diagnostic::warning(codes::COMPILER_VERSION, message);
         let known = tables.versions.first().is_none_or(|oldest| oldest <= found)
             && (found < tables.newest() || begins_with(found, tables.newest()));
-        let mut warnings = Vec::new();
+        let mut warnings = Diagnostics::new();
         if !known {
             let newest = tables.newest();
             let message = format!("`neuronx-cc` {} is not among the versions that the tables know", self.version.text);

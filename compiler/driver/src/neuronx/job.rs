@@ -105,7 +105,7 @@ struct Job<'a> {
 pub(super) fn run(task: &Task, options: &Options<'_>, observer: &dyn Observer) -> Outcome {
     let start = Instant::now();
     let key = key(&task.canonical, &options.compiler.version, &task.flags);
-    let mut job = Job { task, options, observer, key, log: None, warnings: Vec::new() };
+    let mut job = Job { task, options, observer, key, log: None, warnings: Diagnostics::new() };
     let end = job.run().unwrap_or_else(End::Failed);
     let Job { key, log, warnings, .. } = job;
     Outcome { modules: task.modules.clone(), key, end, elapsed: start.elapsed(), log, warnings }

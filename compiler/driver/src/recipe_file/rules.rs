@@ -15,7 +15,7 @@ use halite_support::Diagnostics;
 pub(crate) fn check(recipe: &Recipe, places: &Places) -> Diagnostics {
     if let Err(mistake) = visible::check(recipe) {
         let place = mistake.recipe_key().and_then(|key| places.nearest(key));
-        return vec![mistake.or_at(place, "stated here")];
+        return mistake.or_at(place, "stated here").into();
     }
     let mut mistakes = Diagnostics::new();
     precision::check(&recipe.precision, places, &mut mistakes);

@@ -67,7 +67,7 @@ impl<'r, 't> Reader<'r, 't> {
             registry,
             functions: FxHashMap::default(),
             resources: FxHashMap::default(),
-            diagnostics: Vec::new(),
+            diagnostics: Diagnostics::new(),
         }
     }
 

@@ -29,8 +29,8 @@ impl ModelBuilder<'_> {
         let mut ops = Ops::new(draft.resume(&mut state.module, self.registry), self.float);
         let results: Option<Vec<Value>> = results.into_iter().collect();
         let results = results.and_then(|results| ops.loss_and_count(&results, place).ok());
-        let mut errors: Diagnostics = Vec::new();
-        let mut warnings = Vec::new();
+        let mut errors = Diagnostics::new();
+        let mut warnings = Diagnostics::new();
         if let Some(results) = results {
             errors = ops.check_results(results, place);
             let outputs = state.outputs.iter().filter_map(|(name, value)| Some((name.clone(), (*value)?)));

@@ -2,7 +2,7 @@
 
 use super::{Ops, Place, Value};
 use halite_ir::{Function, Init, ParamRole, ResultRole, TensorType, Value as Tensor, WeightInfo};
-use halite_support::{Diagnostic, Name, Result, codes};
+use halite_support::{Diagnostic, Diagnostics, Name, Result, codes};
 use halite_tensor::Shape;
 use indexmap::IndexMap;
 
@@ -27,7 +27,7 @@ impl Ops<'_> {
     }
 
     /// What keeps the two from being the results of a model.
-    pub(crate) fn check_results(&self, [loss, count]: [Tensor; 2], place: Place<'_>) -> Vec<Diagnostic> {
+    pub(crate) fn check_results(&self, [loss, count]: [Tensor; 2], place: Place<'_>) -> Diagnostics {
         let is_scalar = |value| self.b.ty(value).rank() == 0 && self.b.dtype(value) != halite_tensor::DType::Pred;
         let fits =
             [(loss, "loss sum", is_scalar(loss) && self.b.dtype(loss).is_float()), (count, "count", is_scalar(count))];

@@ -250,8 +250,10 @@ impl<'m> Walk<'_, 'm> {
             }
             self.signature(call, function);
         } else if !ops::is_builtin(&name.name) && self.registry.composite(&name.name).is_err() {
-            let own = self.program.functions.keys().copied().filter(|_| self.suggests());
-            self.findings.errors.push(ops::unknown_op(&name.name, own, self.registry, Place::whole(&name.span)));
+            let suggests = self.suggests();
+            let own = self.program.functions.keys().copied().filter(|_| suggests);
+            let error = ops::unknown_op(&name.name, own, self.registry, Place::whole(&name.span));
+            self.findings.errors.push(error);
             self.used.refused.insert(name.span);
         }
     }

@@ -16,7 +16,7 @@ Examples:
   halite neuron cache ls
   halite neuron cache gc --keep 50GiB
   halite neuron cache gc --older 30d")]
-pub(in crate::cli) enum Cache {
+pub(crate) enum Cache {
     /// Show what is in the store, and what failed compiles left; of each the longest unused first.
     #[command(
         after_help = "Examples:\n  halite neuron cache ls\n  halite neuron cache ls --cache /scratch/neff --json"
@@ -34,7 +34,7 @@ pub(in crate::cli) enum Cache {
 
 /// Which store.
 #[derive(Args, Debug)]
-pub(in crate::cli) struct Place {
+pub(crate) struct Place {
     /// The folder of the store [default: halite/neff in the cache folder of the user].
     #[arg(long, value_name = "DIR")]
     cache: Option<PathBuf>,
@@ -43,7 +43,7 @@ pub(in crate::cli) struct Place {
 /// What goes.
 #[derive(Args, Debug)]
 #[group(required = true, multiple = false)]
-pub(in crate::cli) struct Rule {
+pub(crate) struct Rule {
     /// Remove what failed compiles left, then the longest unused, until no more than this is kept.
     #[arg(long, value_name = "SIZE", value_parser = units::bytes)]
     keep: Option<u64>,

@@ -36,7 +36,7 @@ Examples:
   halite neuron compile build/hlat-7b --dry-run > compile.sh
 
 Exit codes: 0 all modules have a NEFF, 1 a compile failed or was stopped, 2 the input is wrong, 3 there is no `neuronx-cc`")]
-pub(in crate::cli) struct Compile {
+pub(crate) struct Compile {
     /// The folder of the bundle.
     bundle: PathBuf,
     /// Where NEFFs and logs go [default: BUNDLE/neff].

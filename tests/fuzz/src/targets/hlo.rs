@@ -1,0 +1,76 @@
+//! HLO: decoded, checked, held to the rules of targets, printed and estimated.
+
+use crate::judge::{Verdict, refused, said};
+use crate::random::Random;
+use crate::repository;
+use crate::target::{Target, WIRE};
+use halite::compile::CompileOptions;
+use halite::{Session, estimate, hlo_check, source};
+use halite_hlo::proto::HloModuleProto;
+use halite_ir::text::parse;
+use halite_ir::{LowerOptions, Registry};
+use halite_neuron::legality::Profile;
+use halite_spec::Target as Device;
+use halite_support::{Diagnostics, FileId, Severity, SourceMap};
+use halite_tests::{legality, xla};
+
+pub(crate) const TARGET: Target = Target { name: "hlo", share: 80, seeds, prepare: |_| Box::new(run), ..WIRE };
+
+/// The modules of goldens, of the rules of targets, of JAX and of a small recipe for the CPU and for Trainium.
+pub(crate) fn seeds() -> Vec<Vec<u8>> {
+    let registry = Registry::builtin();
+    let goldens =
+        repository::contents(&repository::files("tests/golden/lower", ".ir")).into_iter().filter_map(|text| {
+            let text = String::from_utf8(text).ok()?;
+            let module = parse(&text, FileId::of("m.ir", &text), &registry).ok()?;
+            xla::hlo(&module, &registry, LowerOptions::default()).ok()
+        });
+    let rules = legality::cases().flat_map(|case| [(case.breaks)(), (case.keeps)()]);
+    let rules = rules.filter_map(Result::ok).map(|module| halite_hlo::encode(&module));
+    let jax = repository::contents(&repository::files("tests/jax/fixtures", ".hlo.pb"));
+    goldens.chain(rules).chain(jax).chain(compiled()).collect()
+}
+
+fn compiled() -> Vec<Vec<u8>> {
+    let mut session = Session::new();
+    let mut modules = Vec::new();
+    for target in ["cpu", "trn1"] {
+        let overrides = ["layers=1", "hidden=8", "ffn=8", "heads=2", "vocab=16", "batch=1", "seq=4"].map(str::to_owned);
+        let overrides = [overrides.to_vec(), vec![format!("target={target}")]].concat();
+        let Ok(source) = source::load("tiny", &overrides, &mut session.sources) else { continue };
+        let Ok(compiled) = session.compile(&source, &CompileOptions::default()) else { continue };
+        modules.extend(compiled.bundle.files.into_values());
+    }
+    modules
+}
+
+/// A sound module, or what is wrong with it.
+pub(crate) fn sound(input: &[u8]) -> Result<HloModuleProto, Diagnostics> {
+    let module = halite_hlo::decode(input)?;
+    let faults: Diagnostics =
+        halite_hlo::check(&module).into_iter().filter(|fault| fault.severity() >= Severity::Error).collect();
+    if faults.is_empty() { Ok(module) } else { Err(faults) }
+}
+
+fn run(input: &[u8]) -> Verdict {
+    let sources = SourceMap::new();
+    let mut random = Random::of_content(input);
+    let Ok(module) = halite_hlo::decode(input) else {
+        return sound(input).err().map_or(Ok(false), |found| refused(&found, &sources));
+    };
+    let encoded = halite_hlo::encode(&module);
+    // Bytes are compared, because a NaN is not equal to itself.
+    if halite_hlo::decode(&encoded).map(|again| halite_hlo::encode(&again)).as_ref() != Ok(&encoded) {
+        return Err("another module is decoded than was encoded".to_owned());
+    }
+    // What is not sound is looked at too: `hlo check` shows both.
+    let device = *random.pick(&[Device::Trn1, Device::Trn2]);
+    let report = hlo_check::report(&module, &Profile::new(device));
+    said(&report.faults, &sources)?;
+    halite_hlo::text::print(&module);
+    let device = if random.once_in(3) { Device::Cpu } else { device };
+    match estimate::of_hlo(&module, device, 1, &[]) {
+        Err(error) => refused(&[error], &sources),
+        Ok(_) => Ok(report.faults.is_empty()),
+    }
+}
