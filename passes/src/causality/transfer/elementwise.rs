@@ -55,8 +55,7 @@ fn is_coarse(op: &Op) -> bool {
 pub(super) fn unary(site: &mut Site<'_>) -> State {
     let mut state = mapped(site);
     let op = &site.inst.op;
-    let fills_vanish = matches!(op, Op::Exponential(_) | Op::Logistic(_)) && site.args[0].hides_zeros();
-    if is_coarse(op) || fills_vanish {
+    if is_coarse(op) {
         state.flow = state.flow.made_vague();
     }
     let bitwise = matches!(op, Op::Not(_)) && site.dtype() != DType::Pred;
