@@ -1,7 +1,7 @@
 //! From errors to verdicts.
 //!
 //! One error of a result is one draw of a random number: the largest of many roundings, and of an optimized and an
-//! unoptimized program, both right, either may be the lucky one. Over 960 recorded draws of right programs
+//! unoptimized program, both right, either may be the lucky one. Over the recorded draws of right programs
 //! (`benches/studies/verify-verdict`), where the two differ at all, the logarithm of one error over the other has a mean of
 //! 0 and a standard deviation of 0.4 (0.35 in `fp32`, 0.39 in `mixed`, 0.5 in `bf16-sr`): in one of 13 draws the optimized
 //! program errs more than 1.5 times the other, and as often less than 1 / 1.5 times. So one draw may accept, and only many
