@@ -1,5 +1,5 @@
 //! Every tolerance of the tests that is not an op's own (`Sample::ulps`) or a directive of a golden file.
-//! `halite verify` has its rule in `compiler/driver/src/verify.rs`, because users see it.
+//! `halite verify` has its rule in `compiler/driver/src/verify/verdict.rs`, because users see it.
 
 /// How far a gradient may be from the central difference in `f64`, relative to the largest element (in `grad` goldens: to the
 /// derivative along a direction, or 1).

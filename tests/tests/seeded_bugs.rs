@@ -5,7 +5,7 @@
 
 use halite::session::Session;
 use halite::source::{self, Source};
-use halite::verify::{PassRow, VerifyOptions};
+use halite::verify::{PassRow, VerifyOptions, VerifyRow};
 use halite_ir::ops::{Compare, Constant, Direction, DotGeneral, Iota, Reduce, Slice};
 use halite_ir::{Function, Module, Op, Rewriter, Value};
 use halite_passes::{Changed, Pass, PassCx, PassInfo, Pipeline, Relation};
@@ -14,6 +14,9 @@ use halite_support::{Diagnostic, Name, Result, Severity};
 use halite_tensor::DType;
 use halite_tests::xla;
 use std::sync::Arc;
+
+#[path = "seeded_bugs/subtle.rs"]
+mod subtle;
 
 /// The pipeline of a training step with a place for a bug in each phase.
 const PIPELINE: &str = "bind-recipe, cse, dce, <built>, auto-diff, <differentiated>, auto-cast, append-optimizer, <step>, \
@@ -321,19 +324,38 @@ impl Pass for Bug {
 fn find(module: &Module, entry: &Function, op: &str, scope: &str, nth: usize) -> Result<usize> {
     let alike = entry.insts.iter().enumerate().filter(|(_, inst)| inst.op.name() == op);
     let mut alike = alike.filter(|(_, inst)| module.locs.path(inst.loc) == scope).map(|(position, _)| position);
-    alike.nth(nth).ok_or_else(|| Diagnostic::bug(format!("there is no `{op}` number {nth} in `{scope}`")))
+    let paths = || entry.insts.iter().filter(|inst| inst.op.name() == op).map(|inst| module.locs.path(inst.loc));
+    alike.nth(nth).ok_or_else(|| {
+        let paths: Vec<_> = paths().map(|path| format!("`{path}`")).collect();
+        Diagnostic::bug(format!("there is no `{op}` number {nth} in `{scope}`, but in {}", paths.join(", ")))
+    })
 }
 
 /// A session that knows all bugs, with a small recipe.
 fn session() -> (Session, Source) {
+    session_with("tiny", &SETTINGS)
+}
+
+/// The same with the model of the subtle bugs.
+fn subtle_session() -> (Session, Source) {
+    session_with(concat!(env!("CARGO_MANIFEST_DIR"), "/../models/gpt2.hal"), &subtle::SETTINGS)
+}
+
+fn session_with(input: &str, settings: &[&str]) -> (Session, Source) {
     let mut session = Session::new();
-    for bug in BUGS.iter().chain(HAZARDS).chain([&PACKED]) {
+    for bug in BUGS.iter().chain(HAZARDS).chain(subtle::BUGS).chain([&PACKED]) {
         session.passes.register(Arc::new(*bug)).unwrap();
     }
     session.passes.register(Arc::new(SeveralRules { count: SeveralRules::RULES.len() })).unwrap();
-    let settings: Vec<String> = SETTINGS.iter().map(|setting| (*setting).to_owned()).collect();
-    let source = source::load("tiny", &settings, &mut session.sources).unwrap();
+    let settings: Vec<String> = settings.iter().map(|setting| (*setting).to_owned()).collect();
+    let source = source::load(input, &settings, &mut session.sources).unwrap();
     (session, source)
+}
+
+/// With how many seeds each bug must be found: one, or as many as `HALITE_BUG_SEEDS` says.
+fn seeds() -> std::ops::Range<u64> {
+    let variable = std::env::var("HALITE_BUG_SEEDS").ok();
+    0..variable.map_or(1, |text| text.parse().expect("`HALITE_BUG_SEEDS` is a whole number"))
 }
 
 /// The pipeline with one bug or none.
@@ -351,21 +373,45 @@ fn pipeline(session: &Session, bug: &Bug) -> Pipeline {
     session.passes.pipeline(&options(Some(bug)).pipeline.unwrap()).unwrap()
 }
 
+/// The bugs of which verification says nothing, each with the seed, where the pipeline without bugs passes.
+///
 /// The runner checks that a pass that reports a change made one.
+fn unseen((session, source): &(Session, Source), bugs: &[Bug]) -> Vec<String> {
+    let options = options(None);
+    let study = session.study(source, &options, xla::client()).unwrap();
+    for rows in study.verify_seeds(study.pipeline(), seeds()).unwrap() {
+        assert!(rows.iter().all(VerifyRow::passed), "{rows:#?}");
+    }
+    let unseen = bugs.iter().flat_map(|bug| match study.verify_seeds(&pipeline(session, bug), seeds()) {
+        Ok(reports) => {
+            let passed = reports.iter().zip(seeds()).filter(|(rows, _)| !rows.iter().any(VerifyRow::is_wrong));
+            passed.map(|(_, seed)| format!("{}, seed {seed}", bug.name)).collect()
+        }
+        Err(errors) => vec![format!("{}: {}", bug.name, errors[0])],
+    });
+    unseen.collect()
+}
+
 #[test]
 fn verification_fails_on_every_bug_and_passes_without() {
-    assert!(BUGS.len() >= 20);
+    assert!(BUGS.len() + HAZARDS.len() >= 33);
+    let unseen = unseen(&session(), BUGS);
+    assert!(unseen.is_empty(), "verification does not see {unseen:#?}");
+}
+
+#[test]
+fn verification_fails_on_every_subtle_bug_and_passes_without() {
+    assert!(subtle::BUGS.len() >= 20);
+    let unseen = unseen(&subtle_session(), subtle::BUGS);
+    assert!(unseen.is_empty(), "verification does not see {unseen:#?}");
+}
+
+/// The verifier of the IR sees these, so that nothing runs.
+#[test]
+fn hazards_are_seen_before_anything_runs() {
     let (session, source) = session();
     let options = options(None);
     let study = session.study(&source, &options, xla::client()).unwrap();
-    let report = study.verify(&session.passes.pipeline(options.pipeline.as_ref().unwrap()).unwrap()).unwrap();
-    assert!(report.passed(), "{report:#?}");
-    let unseen = BUGS.iter().filter_map(|bug| match study.verify(&pipeline(&session, bug)) {
-        Ok(report) => report.passed().then(|| bug.name.to_owned()),
-        Err(errors) => Some(format!("{}: {}", bug.name, errors[0])),
-    });
-    let unseen: Vec<String> = unseen.collect();
-    assert!(unseen.is_empty(), "verification does not see {unseen:#?}");
     for hazard in HAZARDS {
         let error = study.verify(&pipeline(&session, hazard)).unwrap_err().remove(0);
         assert_eq!(error.severity(), Severity::Bug);

@@ -1,7 +1,8 @@
 //! Comparing the optimized program with the unoptimized one on CPU XLA.
 //!
 //! Both are also compared with the unoptimized program in `f64`: an optimized result may err at most 1.5 times the
-//! unoptimized one, plus two units of roundoff at scale, norm-wise. Replaced state is compared by what the step added to
+//! unoptimized one, plus two units of roundoff at scale, norm-wise. What does not is run on further inputs: [`verdict`]
+//! says how many it takes to call a result wrong. Replaced state is compared by what the step added to
 //! it, so that a lost term that is small beside the state is seen. A program for another target than CPU XLA is read back
 //! from the bytes that its bundle would hold, with the twins of its kernels in the place of their calls. Where the optimized program stores several tensors of
 //! the model as one, these are compared, each by its name. Where the
@@ -17,16 +18,19 @@ mod scale;
 mod study;
 #[cfg(test)]
 mod tests;
+pub mod verdict;
 
 pub use causality::{Causality, Leak};
 pub use each_pass::{EachPassReport, PassRow};
 pub use study::Study;
+pub use verdict::Outcome;
 
 use crate::session::Session;
 use crate::source::Source;
 use halite_runtime::Executor;
 use halite_spec::ModuleRole;
 use halite_support::Diagnostics;
+use verdict::{Judged, Residual};
 
 /// What to verify.
 #[derive(Clone, Debug)]
@@ -80,31 +84,62 @@ pub struct ChoiceCounts {
 }
 
 impl VerifyReport {
-    /// Whether every result is within its tolerance and no token changes what stands before it.
+    /// Whether every result is right and no token changes what stands before it.
     pub fn passed(&self) -> bool {
         self.rows.iter().all(VerifyRow::passed) && self.causality.as_ref().is_none_or(Causality::holds)
     }
+
+    /// The results that cannot be judged because the program gives infinities or NaN without optimizations too.
+    pub fn not_finite(&self) -> impl Iterator<Item = &str> {
+        self.rows.iter().filter(|row| row.outcome == Outcome::NotFinite).map(|row| row.name.as_str())
+    }
 }
 
-/// The errors of one result against the `f64` program: largest difference over largest magnitude.
+/// What was found of one result. Errors are against the `f64` program, largest difference over largest magnitude.
 #[derive(Clone, PartialEq, Debug, serde::Serialize)]
 #[non_exhaustive]
 pub struct VerifyRow {
     /// The result.
     pub name: String,
-    /// Error of the optimized program.
+    /// Error of the optimized program in the first draw.
     pub error: f64,
-    /// Error of the unoptimized program.
+    /// Error of the unoptimized program in the first draw; not a number when that, or `f64`, is not finite.
     pub unoptimized: f64,
-    /// Largest error that passes.
+    /// Bound of the error in the first draw.
     pub allowed: f64,
+    /// How many draws decided: the first, or those that followed when it was above its bound.
+    pub draws: u64,
+    /// In how many of these the error was above its bound.
+    pub above: u64,
+    /// The mean error over the mean bound in these.
+    pub ratio: f64,
+    /// What came of it.
+    pub outcome: Outcome,
 }
 
 impl VerifyRow {
-    /// Whether the result is within its tolerance. A result that is not finite where it is computed without
-    /// optimizations cannot be judged and does not pass.
+    fn new(name: String, judged: &Judged) -> Self {
+        let Judged { first, draws, above, ratio, outcome } = *judged;
+        let Residual { optimized: error, unoptimized, .. } = first;
+        Self { name, error, unoptimized, allowed: first.allowed(), draws, above, ratio, outcome }
+    }
+
+    /// A row of what one draw decides, because its bound leaves nothing to chance.
+    fn within(name: String, error: f64, unoptimized: f64, allowed: f64) -> Self {
+        let is_within = error <= allowed;
+        let (above, ratio) = (u64::from(!is_within), if error == 0.0 { 0.0 } else { error / allowed });
+        let outcome = if is_within { Outcome::Within } else { Outcome::FarAbove };
+        Self { name, error, unoptimized, allowed, draws: 1, above, ratio, outcome }
+    }
+
+    /// Whether the result is right. One that cannot be judged is not.
     pub fn passed(&self) -> bool {
-        self.error.is_finite() && self.error <= self.allowed
+        self.outcome.is_right()
+    }
+
+    /// Whether the result is wrong. One that cannot be judged is not.
+    pub fn is_wrong(&self) -> bool {
+        self.outcome.is_wrong()
     }
 }
 
@@ -151,7 +186,8 @@ impl Session {
         Study::new(self, source, options, executor)
     }
 
-    /// The first optimization after which the results are wrong, and its rule; `None` when they never are.
+    /// The first optimization after which the results are wrong, and its rule; `None` when they never are, or a reference is
+    /// not finite.
     ///
     /// # Errors
     /// As [`verify`](Self::verify).

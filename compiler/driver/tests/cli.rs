@@ -236,3 +236,35 @@ fn a_pipe_stays_a_pipe() {
     assert!(std::fs::metadata(&pipe).unwrap().file_type().is_fifo());
     assert!(reader.join().unwrap() == std::fs::read(folder.path().join("file")).unwrap());
 }
+/// A model that overflows in `f32`.
+const OVERFLOW: &str = "\
+model overflow {
+  config {
+    vocab = 8
+    hidden = 4
+    batch = 2
+    seq = 4
+  }
+  fn main(tokens: s32[batch, seq + 1]) {
+    param table: [vocab, hidden] = normal(0.02)
+    x = embedding(tokens[:, :seq], table) * 1e30
+    loss, count = cross_entropy(linear(x * 1e30, table), tokens[:, 1:])
+    return loss, count
+  }
+}
+";
+
+/// What is not finite without optimizations either is no verdict on them.
+#[test]
+fn verify_says_when_it_cannot_judge() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("overflow.hal"), OVERFLOW).unwrap();
+    let settings = ["verify", "overflow.hal", "--set", "batch=2", "--set", "seq=4", "--set", "precision=fp32"];
+    for more in [&[][..], &["--each-pass"], &["--bisect"]] {
+        let output = halite(folder.path(), &[&settings[..], more].concat());
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{text}");
+        assert!(text.contains("CANNOT BE JUDGED") && text.contains("`table`"), "{text}");
+        assert!(!text.contains("WRONG") && !text.contains("first wrong"), "{text}");
+    }
+}

@@ -7,15 +7,17 @@ use super::context::{Context, Output, Result};
 use super::table::{counted, table};
 use super::target::TargetName;
 use clap::Args;
-use halite::verify::{Causality, ChoiceCounts, Culprit, Leak, VerifyOptions, VerifyReport};
+use halite::verify::{Causality, ChoiceCounts, Culprit, Leak, Outcome, VerifyOptions, VerifyReport, VerifyRow};
 use halite_spec::ModuleRole;
 use serde_json::json;
 
 /// Compare the optimized program with the unoptimized one, both on CPU XLA, and both with the unoptimized one in f64.
 ///
 /// Exits with 1 when a result of the optimized program errs more than it may: 1.5 times the error of the unoptimized one
-/// plus two units of roundoff; or when a value of the forward module changes with a later token. The model is scaled down
-/// first unless `--full` is given.
+/// plus two units of roundoff, in more draws of inputs than chance explains, or 8 times that in one; when a value of the
+/// forward module changes with a later token; or when the unoptimized program gives infinities or NaN, so that nothing can
+/// be said. A right program is called wrong in at most one run of 10,000. The model is scaled down first unless `--full`
+/// is given.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -39,7 +41,7 @@ pub(super) struct Verify {
     /// Keep the model at its full size.
     #[arg(long)]
     full: bool,
-    /// Seed of the inputs.
+    /// Seed of the inputs, of further draws too.
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// Another pipeline than that of the role, as for `halite opt`.
@@ -85,21 +87,27 @@ impl Verify {
 }
 
 fn describe(report: &VerifyReport, culprit: Option<&Culprit>) -> String {
-    let head = ["result", "error", "unoptimized", "allowed", "verdict"].map(str::to_owned).to_vec();
+    let head = ["result", "error", "unoptimized", "allowed", "draws", "error/allowed", "verdict"];
     let rows = report.rows.iter().map(|row| {
         let [error, unoptimized, allowed] =
             [row.error, row.unoptimized, row.allowed].map(|value| format!("{value:.2e}"));
-        vec![row.name.clone(), error, unoptimized, allowed, if row.passed() { "ok" } else { "WRONG" }.to_owned()]
+        let (draws, ratio) = (row.draws.to_string(), format!("{:.2}", row.ratio));
+        vec![row.name.clone(), error, unoptimized, allowed, draws, ratio, verdict(row)]
     });
-    let mut text = table(&[head].into_iter().chain(rows).collect::<Vec<_>>());
+    let mut text = table(&[head.map(str::to_owned).to_vec()].into_iter().chain(rows).collect::<Vec<_>>());
     text.push_str(&explain_sizes(&report.scaled));
-    let wrong = report.rows.iter().filter(|row| !row.passed()).count();
     if let Some(causality) = &report.causality {
         text.push_str(&explain_causality(causality));
     }
-    text.push_str(&match wrong {
-        0 => format!("all {} results agree\n", report.rows.len()),
-        wrong => format!("{wrong} of {} results are wrong\n", report.rows.len()),
+    let number = |outcome: fn(&VerifyRow) -> bool| report.rows.iter().filter(|row| outcome(row)).count();
+    let not_finite: Vec<_> = report.not_finite().collect();
+    if !not_finite.is_empty() {
+        text.push_str(&refuse_to_judge(&not_finite));
+    }
+    text.push_str(&match (number(VerifyRow::is_wrong), number(VerifyRow::passed), report.rows.len()) {
+        (0, right, all) if right == all => format!("all {all} results agree\n"),
+        (0, right, _) => format!("the other {} agree\n", counted(right, "result")),
+        (wrong, _, all) => format!("{wrong} of {all} results are wrong\n"),
     });
     if let Some(ChoiceCounts { all, differ, wrong, .. }) = report.choices {
         text.push_str(&match wrong {
@@ -125,6 +133,35 @@ pub(super) fn explain_sizes(scaled: &[(String, i64, i64)]) -> String {
     let changed = changed.iter().map(|(key, from, to)| format!("{key} {from} → {to}")).collect();
     let kept = kept.iter().map(|(key, size, _)| format!("{key} {size}")).collect();
     list("scaled down", changed, "") + &list("kept", kept, " (the model takes no smaller ones)")
+}
+
+/// What was found of a result, and what decided.
+fn verdict(row: &VerifyRow) -> String {
+    let VerifyRow { draws, above, .. } = row;
+    match row.outcome {
+        Outcome::Within => "ok".to_owned(),
+        Outcome::Cleared => format!("ok, {above} of {draws} above"),
+        Outcome::InDoubt => "in doubt".to_owned(),
+        Outcome::FarAbove => "WRONG, far above".to_owned(),
+        Outcome::OftenAbove => format!("WRONG, {above} of {draws} above"),
+        Outcome::NotFinite => "reference not finite".to_owned(),
+        _ => String::new(),
+    }
+}
+
+/// Says that there is nothing to compare some results with.
+pub(super) fn refuse_to_judge(names: &[&str]) -> String {
+    let shown: Vec<_> = names.iter().take(3).map(|name| format!("`{name}`")).collect();
+    let more = match names.len() - shown.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!(
+        "CANNOT BE JUDGED: without optimizations too, in the recipe's precision or in f64, {}{more} {} infinities or NaN; \
+         no optimization is blamed\n",
+        shown.join(", "),
+        if names.len() == 1 { "has" } else { "have" }
+    )
 }
 
 /// What is known of the optimization at fault.

@@ -9,16 +9,13 @@
 #[cfg(test)]
 mod tests;
 
-use super::program::Output;
+use super::program::{Output, Outputs};
 use super::{ChoiceCounts, VerifyRow};
 use halite_ir::{Function, Inst, Module, Op, ParamRole, Registry, ResultRole, Rewriter, Value, Values};
 use halite_support::{Diagnostic, Name, Result};
 use halite_tensor::HostTensor;
 use halite_tensor::compare::difference;
 use indexmap::IndexMap;
-
-/// Results by the names of the model.
-type Outputs = IndexMap<String, Output>;
 
 /// What becomes of the choices of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -157,7 +154,7 @@ impl Choices {
             let relative = |value: f64| if scale > 0.0 { value / scale } else { value };
             let worst = |distances: &[f64]| relative(distances.iter().copied().fold(0.0, largest));
             let (error, unoptimized, allowed) = (worst(&own), worst(&unoptimized), relative(allowed));
-            rows.push(VerifyRow { name: site.title.clone(), error, unoptimized, allowed });
+            rows.push(VerifyRow::within(site.title.clone(), error, unoptimized, allowed));
         }
         Ok((rows, counts))
     }

@@ -1,7 +1,7 @@
 //! What verification of each prefix of a pipeline found.
 
 use super::{Culprit, VerifyRow};
-use halite_support::Diagnostics;
+use halite_support::{Diagnostics, Name};
 use serde::Serialize;
 
 /// What verification of each prefix of a pipeline found.
@@ -13,6 +13,8 @@ use serde::Serialize;
 pub struct EachPassReport {
     /// Sizes that a small model has smaller: key, from, to. The latter are equal where the model takes no smaller one.
     pub scaled: Vec<(String, i64, i64)>,
+    /// The results whose reference is not finite. Where there are any nothing is verified and nothing blamed.
+    pub not_finite: Vec<String>,
     /// How many optimizations the pipeline runs.
     pub optimizations: usize,
     /// One row for each optimization that changed the module, as far as the first after which a result is wrong.
@@ -33,7 +35,7 @@ pub struct PassRow {
     pub application: usize,
     /// Instructions after it.
     pub instructions: usize,
-    /// The result that errs most, measured by what it may.
+    /// The result that is wrong, or else errs most in the first draw, measured by what it may.
     pub worst: Option<VerifyRow>,
     /// Why there are no results.
     pub failure: Option<String>,
@@ -42,7 +44,7 @@ pub struct PassRow {
 impl EachPassReport {
     /// Whether results are right after each optimization.
     pub fn passed(&self) -> bool {
-        self.culprit.is_none()
+        self.culprit.is_none() && self.not_finite.is_empty() && self.rows.iter().all(PassRow::passed)
     }
 }
 
@@ -54,23 +56,27 @@ impl PassRow {
         instructions: usize,
         rows: Result<Vec<VerifyRow>, Diagnostics>,
     ) -> Self {
-        let share =
-            |row: &VerifyRow| if row.passed() { row.error / row.allowed.max(f64::MIN_POSITIVE) } else { f64::MAX };
+        let rank = |row: &VerifyRow| (row.is_wrong(), !row.passed(), row.error / row.allowed.max(f64::MIN_POSITIVE));
         let (worst, failure) = match rows {
-            Ok(rows) => (rows.into_iter().reduce(|a, b| if share(&b) > share(&a) { b } else { a }), None),
+            Ok(rows) => (rows.into_iter().reduce(|a, b| if rank(&b) > rank(&a) { b } else { a }), None),
             Err(errors) => (None, errors.first().map(ToString::to_string)),
         };
         Self { number, pass, application, instructions, worst, failure }
     }
 
-    /// Whether every result is within its tolerance.
+    /// Whether every result is right.
     pub fn passed(&self) -> bool {
         self.failure.is_none() && self.worst.as_ref().is_none_or(VerifyRow::passed)
+    }
+
+    /// Whether a result is wrong, or there are none.
+    pub fn is_wrong(&self) -> bool {
+        self.failure.is_some() || self.worst.as_ref().is_some_and(VerifyRow::is_wrong)
     }
 }
 
 /// Which application of its pass optimization `number` is, both counted from 1.
-pub(super) fn application(names: &[&str], number: usize) -> usize {
+pub(super) fn application(names: &[Name], number: usize) -> usize {
     let before = &names[..number];
     before.iter().filter(|name| before.last() == Some(name)).count()
 }

@@ -30,6 +30,15 @@ pub(super) struct Program {
     legality: Diagnostics,
 }
 
+/// A program that XLA compiled, to be run on any inputs.
+pub(super) struct Loaded {
+    program: Program,
+    executable: Box<dyn Executable>,
+}
+
+/// Results by the names of the model.
+pub(super) type Outputs = IndexMap<String, Output>;
+
 /// One result of a program.
 pub(super) struct Output {
     /// What the program returned.
@@ -83,6 +92,11 @@ impl Program {
         self.reports.iter().filter(|report| report.optimization)
     }
 
+    /// The names of these.
+    pub(super) fn names(&self) -> Vec<Name> {
+        self.optimizations().map(|report| report.name.clone()).collect()
+    }
+
     /// The program as XLA runs it: read back from its bytes, with the twins of its kernels in their place.
     ///
     /// # Errors
@@ -103,32 +117,6 @@ impl Program {
     /// A bug when they cannot be made.
     pub(super) fn inputs(&self, source: &Source, seed: u64) -> Result<Vec<HostTensor>, Diagnostics> {
         Ok(inputs::inputs(&self.entry, source, &self.config, seed)?)
-    }
-
-    /// Runs the program once; each tensor of the model by its name. It chooses what it is given, where it is given choices.
-    ///
-    /// # Errors
-    /// When XLA fails; a bug when copies of a tensor differ afterwards.
-    pub(super) fn run(
-        &self,
-        executor: &dyn Executor,
-        source: &Source,
-        seed: u64,
-        choices: &IndexMap<String, HostTensor>,
-    ) -> Result<IndexMap<String, Output>, Diagnostics> {
-        let mut inputs = self.inputs(source, seed)?;
-        for (param, input) in self.entry.params.iter().zip(&mut inputs) {
-            if let Some(choice) = choices.get(&*param.name) {
-                *input = choice.clone();
-            }
-        }
-        let executable = self.load(executor)?;
-        let results = evaluate(executor, executable.as_ref(), &inputs)?;
-        let mut outputs = IndexMap::new();
-        for (result, written) in self.entry.results.iter().zip(results) {
-            outputs.extend(self.outputs(result, written, &inputs)?);
-        }
-        Ok(outputs)
     }
 
     /// What a result holds: itself, or the tensors of the model that it stores.
@@ -153,6 +141,39 @@ impl Program {
         let outputs = unpack(&written)?.into_iter().zip(unpack(old)?);
         let outputs = outputs.map(|(written, old)| Output::new(written, Some(&old)));
         Ok(part_names(packing, &param.name, param.role.weight_of()).into_iter().zip(outputs).collect())
+    }
+}
+
+impl Loaded {
+    /// # Errors
+    /// As [`Program::load`].
+    pub(super) fn new(program: Program, executor: &dyn Executor) -> Result<Self, Diagnostics> {
+        Ok(Self { executable: program.load(executor)?, program })
+    }
+
+    /// Runs the program once; each tensor of the model by its name. It chooses what it is given, where it is given choices.
+    ///
+    /// # Errors
+    /// When XLA fails; a bug when copies of a tensor differ afterwards.
+    pub(super) fn run(
+        &self,
+        executor: &dyn Executor,
+        source: &Source,
+        seed: u64,
+        choices: &IndexMap<String, HostTensor>,
+    ) -> Result<Outputs, Diagnostics> {
+        let mut inputs = self.program.inputs(source, seed)?;
+        for (param, input) in self.program.entry.params.iter().zip(&mut inputs) {
+            if let Some(choice) = choices.get(&*param.name) {
+                *input = choice.clone();
+            }
+        }
+        let results = evaluate(executor, self.executable.as_ref(), &inputs)?;
+        let mut outputs = IndexMap::new();
+        for (result, written) in self.program.entry.results.iter().zip(results) {
+            outputs.extend(self.program.outputs(result, written, &inputs)?);
+        }
+        Ok(outputs)
     }
 }
 

@@ -39,7 +39,10 @@ fn run(input: &[u8]) -> Verdict {
     if random.once_in(2) {
         diagnostic = diagnostic.note(words(&mut random, &text)).help(words(&mut random, &text));
     }
-    let style = Style { color: random.once_in(2), width: *random.pick(&[None, Some(0), Some(1), Some(20), Some(80), Some(100_000)]) };
+    let style = Style {
+        color: random.once_in(2),
+        width: *random.pick(&[None, Some(0), Some(1), Some(20), Some(80), Some(100_000)]),
+    };
     exit_code(std::slice::from_ref(&diagnostic));
     rendered(&diagnostic, &sources, style).map(|()| true)
 }

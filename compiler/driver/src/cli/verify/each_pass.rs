@@ -1,6 +1,6 @@
 //! `halite verify --each-pass`.
 
-use super::{explain_sizes, name_culprit};
+use super::{explain_sizes, name_culprit, refuse_to_judge, verdict};
 use crate::cli::bars;
 use crate::cli::context::{Context, Output, Result};
 use crate::cli::table::{counted, grouped, table};
@@ -43,7 +43,6 @@ fn describe(report: &EachPassReport) -> String {
         let PassRow { number, pass, application, instructions, worst, .. } = row;
         let number_of =
             |of: fn(&VerifyRow) -> f64| worst.as_ref().map_or("none".to_owned(), |row| format!("{:.2e}", of(row)));
-        let verdict = if row.passed() { "ok" } else { "WRONG" };
         vec![
             number.to_string(),
             if *application > 1 { format!("{pass} ({application})") } else { pass.clone() },
@@ -51,9 +50,12 @@ fn describe(report: &EachPassReport) -> String {
             worst.as_ref().map_or("none", |row| row.name.as_str()).to_owned(),
             number_of(|row| row.error),
             number_of(|row| row.allowed),
-            verdict.to_owned(),
+            worst.as_ref().map_or("WRONG".to_owned(), verdict),
         ]
     });
+    if !report.not_finite.is_empty() {
+        return refuse_to_judge(&report.not_finite.iter().map(String::as_str).collect::<Vec<_>>());
+    }
     let mut text = table(&[head.map(str::to_owned).to_vec()].into_iter().chain(rows).collect::<Vec<_>>());
     text.push_str(&explain_sizes(&report.scaled));
     if let Some(failure) = report.rows.iter().find_map(|row| row.failure.as_ref()) {
