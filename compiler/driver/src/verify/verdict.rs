@@ -55,7 +55,7 @@ pub const MISS: f64 = 1e-3;
 /// How often a result is above its bound whose error is 2.5 times the unoptimized one.
 pub const OFTEN: f64 = 0.9;
 /// The most draws of one verdict after the first: with `OFTEN`, all but one game in 10,000 is over by then.
-pub const MOST_DRAWS: u64 = 128;
+pub const MOST_DRAWS: u64 = 160;
 
 /// The errors of one result in one draw, as parts of the largest magnitude of the result in `f64`.
 #[derive(Clone, Copy, PartialEq, Debug)]
