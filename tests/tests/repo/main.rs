@@ -7,6 +7,7 @@ mod goldens;
 mod imports;
 mod neuron_document;
 mod ops;
+mod precision_document;
 
 use std::path::{Path, PathBuf};
 
