@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# The laws of `tests/run.sh` with bigger budgets. Run it when you touch what they guard; it takes hours on two cores.
+#
+#   long.sh             everything
+#   long.sh NAME ...    some of it: verdicts bugs causality random shells scaling hashes growth fuzz
+#
+# `growth` needs valgrind.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+step() { printf '\n== %s\n' "$*"; }
+
+run() {
+    step "$1"
+    case $1 in
+        verdicts)
+            HALITE_VERDICTS=1000000 HALITE_VERDICT_SEEDS=20 cargo test --locked -p halite-tests --test verdicts ;;
+        bugs)
+            HALITE_BUG_SEEDS=5 cargo test --locked -p halite-tests --test seeded_bugs ;;
+        causality)
+            HALITE_ARITHMETIC_MASKS=2000 cargo test --locked -p halite-tests --test causality_arithmetic ;;
+        random)
+            HALITE_RANDOM_MODULES=20000 cargo test --locked -p halite-tests --test random_modules ;;
+        shells)
+            HALITE_SHELL_CASES=2000 cargo test --locked -p halite --lib -- shell:: ;;
+        scaling)
+            HALITE_SCALED_RECIPES=2000 cargo test --locked -p halite --lib -- verify::scale ;;
+        hashes)
+            HALITE_HASHES=all cargo test --locked --release -p halite-tests --test hlo_hashes ;;
+        growth)
+            HALITE_GROWTH_BYTES=1048576 cargo test --locked --release -p halite-tests --test growth -- --nocapture ;;
+        fuzz)
+            cargo run --locked --profile fuzz -p halite-fuzz -- all --executions 2000000 ;;
+        *)
+            echo "there is no part \`$1\`" >&2
+            exit 2 ;;
+    esac
+}
+
+[ $# -gt 0 ] || set -- verdicts bugs causality random shells scaling hashes growth fuzz
+for part; do
+    run "$part"
+done
