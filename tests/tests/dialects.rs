@@ -157,7 +157,7 @@ fn kernels_without_a_twin_are_refused() {
     let mut nameless = whole.clone();
     nameless.manifest.modules.iter_mut().for_each(|module| module.twins.clear());
     let message = load(&nameless).unwrap_err();
-    assert!(message.contains("has no twin `neuron."), "{message}");
+    assert!(message.contains("has no decomposition of the kernel `neuron."), "{message}");
     let mut swapped = whole.clone();
     let twins =
         &mut swapped.manifest.modules.iter_mut().find(|module| module.role == ModuleRole::Forward).unwrap().twins;

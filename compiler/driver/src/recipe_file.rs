@@ -11,6 +11,7 @@ mod rules;
 mod schema;
 mod tree;
 #[cfg(test)]
+#[path = "recipe_file/tests/typos.rs"]
 mod typos;
 
 pub(crate) use elsewhere::hint;

@@ -1,6 +1,6 @@
 //! A misspelled key is one mistake: each key of each preset, in its text and in overrides.
 
-use super::tree::{self, Node, Value};
+use crate::recipe_file::tree::{self, Node, Value};
 use crate::Session;
 use crate::source;
 use halite_support::{Diagnostics, SourceMap, Span};
