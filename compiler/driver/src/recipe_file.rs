@@ -6,6 +6,7 @@
 mod check;
 mod elsewhere;
 mod layer;
+mod nesting;
 mod overrides;
 mod rules;
 mod schema;

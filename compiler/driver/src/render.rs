@@ -296,6 +296,7 @@ mod tests {
 ";
         assert_eq!(shown, expected, "\n{shown}");
         assert!(error_at(&text, "-4", None).contains("\"late\": -4"));
+        assert!(error_at(&text, "-4", Some(usize::MAX)).contains("\"late\": -4"));
     }
 
     #[test]

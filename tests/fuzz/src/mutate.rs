@@ -6,8 +6,8 @@ pub(crate) mod wire;
 use crate::random::Random;
 use std::collections::BTreeSet;
 
-/// The most bytes of an input.
-pub(crate) const MOST: usize = 60_000;
+/// The most bytes of an input: more than the columns that 16 bits count.
+pub(crate) const MOST: usize = 80_000;
 
 /// Whole numbers at which programs break.
 pub(crate) const NUMBERS: [i64; 22] = [

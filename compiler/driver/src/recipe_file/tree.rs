@@ -1,5 +1,6 @@
 //! TOML as a tree of values that know where they stand.
 
+use super::nesting;
 use halite_support::{Diagnostic, Diagnostics, FileId, Span, codes};
 use indexmap::IndexMap;
 use std::ops::Range;
@@ -96,8 +97,9 @@ impl Node {
 /// The tree of a whole text.
 ///
 /// # Errors
-/// Every error of syntax.
+/// Every error of syntax, or that it nests too deeply.
 pub(super) fn parse(file: FileId, text: &str) -> Result<Node, Diagnostics> {
+    nesting::check(file, 0, text)?;
     let (root, errors) = DeTable::parse_recoverable(text);
     if !errors.is_empty() {
         let mut errors: Diagnostics = errors.iter().map(|error| syntax_error(file, text, error)).collect();
@@ -111,11 +113,12 @@ pub(super) fn parse(file: FileId, text: &str) -> Result<Node, Diagnostics> {
 /// The value that `text[range]` spells; a plain word is a string.
 ///
 /// # Errors
-/// When it is neither.
+/// When it is neither, or nests too deeply.
 pub(super) fn parse_value(file: FileId, text: &str, range: Range<usize>) -> Result<Node, Diagnostics> {
     let span = Span::new(file, range.start, range.end);
     let reader = Reader { file, start: range.start };
     let source = &text[range];
+    nesting::check(file, reader.start, source)?;
     match DeValue::parse(source) {
         Ok(value) => Ok(Node { span, ..reader.node(value)? }),
         Err(_) if is_word(source) => Ok(Node { value: Value::Text(source.to_owned()), span }),

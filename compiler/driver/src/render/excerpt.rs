@@ -9,6 +9,8 @@ use std::ops::Range;
 
 /// Columns between tab stops.
 const TAB: usize = 4;
+/// The most columns of a row, however wide the terminal says it is; miette's paddings end with 16 bits.
+const WIDEST: usize = 1000;
 /// Columns that the text of a label gets at least, where it has as many.
 const LABEL: usize = 24;
 /// What stands in place of what is left out of a line.
@@ -53,7 +55,7 @@ impl Excerpt {
     pub(super) fn of(file: &SourceFile, name: String, labels: &[&Label], width: usize) -> Self {
         let last = labels.iter().map(|label| file.position(label.span.start as usize).line).max().unwrap_or(1);
         // A number, a line and three spaces stand before a row.
-        let room = width.saturating_sub((last + 1).to_string().len() + 4).max(2 * LABEL);
+        let room = width.min(WIDEST).saturating_sub((last + 1).to_string().len() + 4).max(2 * LABEL);
         let spots = labels.iter().enumerate().map(|(index, label)| Spot::new(file, label, index == 0, room));
         let mut spots: Vec<_> = spots.collect();
         spots.sort_by_key(|spot| spot.range.start);
