@@ -25,6 +25,8 @@ pub(crate) struct State {
     pub(crate) unbounded: bool,
     /// Whether elements without a level may be 0, false or fills by a mask that depends on no token and is not followed.
     pub(crate) unsure: bool,
+    /// Whether no element is 0 or a fill, although they are not known.
+    pub(crate) nonzero: bool,
     /// Whether elements may be infinite although no input is large: exponentials grow so.
     pub(crate) grows: bool,
     /// What elements depend on; those that are constants on nothing.
@@ -41,7 +43,8 @@ impl State {
     /// Elements that a table has.
     pub(super) fn tabulated(table: Table) -> Self {
         let (levels, complete) = table.levels();
-        Self { levels, table: Some(Rc::new(table)), unsure: !complete, ..Self::default() }
+        let mixed = !complete && table.has_fills();
+        Self { levels, table: Some(Rc::new(table)), mixed, unsure: !complete, ..Self::default() }
     }
 
     /// A value of which only the dependencies are known.
@@ -71,7 +74,12 @@ impl State {
 
     /// Whether some elements are not known and may be 0 or false all the same.
     pub(super) fn hides_zeros(&self) -> bool {
-        self.unsure && !self.levels.cover_all()
+        self.unsure && !self.nonzero && !self.levels.cover_all()
+    }
+
+    /// Whether positions alone decide which elements are fills, and some of these are not known.
+    pub(super) fn hides_fills(&self) -> bool {
+        self.mixed && self.is_static() && self.hides_zeros()
     }
 
     /// Whether its zeros are known by its number alone.
@@ -116,6 +124,7 @@ impl State {
             mixed: self.mixed || lost,
             unbounded: self.unbounded,
             unsure: self.unsure || !complete,
+            nonzero: self.nonzero,
             grows: self.grows,
             flow: self.flow.carried(place, number),
         }
@@ -150,6 +159,7 @@ impl State {
         self.mixed |= other.mixed;
         self.unbounded |= other.unbounded;
         self.grows |= other.grows;
+        self.nonzero &= other.nonzero;
         self.unsure |= other.unsure || self.is_uncovered() || other.is_uncovered();
         (self.number, self.magnitude, self.table) = (None, None, None);
         self.add_levels(&other.levels, true);

@@ -2,7 +2,7 @@
 //! arithmetic on positions makes, whatever it is.
 
 use super::affine::{Affine, Digit};
-use super::levels::{Level, Levels, Place};
+use super::levels::{FILL, Level, Levels, Place};
 use super::literal::runs;
 use super::region::Region;
 use super::state::State;
@@ -258,6 +258,11 @@ impl Table {
             [row, column] => self.plane(row, column),
             _ => (Levels::default(), false),
         }
+    }
+
+    /// Whether some elements are fills.
+    pub(super) fn has_fills(&self) -> bool {
+        self.values.iter().any(|value| value.abs() >= FILL)
     }
 
     /// The same over two digits; those of functions of one of them, or of their difference, exactly.

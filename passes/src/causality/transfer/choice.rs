@@ -157,7 +157,7 @@ pub(super) fn clamp(site: &mut Site<'_>) -> State {
 /// The same, where inputs decide something.
 fn clamped(site: &mut Site<'_>) -> State {
     let [low, x, high] = site.args[..] else { return State::default() };
-    let mut state = x.clone();
+    let mut state = State { nonzero: false, ..x.clone() };
     state.flow.join(&low.flow);
     state.flow.join(&high.flow);
     let (Some(least), Some(most)) = (low.levels.everywhere(), high.levels.everywhere()) else {

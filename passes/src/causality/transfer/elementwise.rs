@@ -58,6 +58,8 @@ pub(super) fn unary(site: &mut Site<'_>) -> State {
     if is_coarse(op) {
         state.flow = state.flow.made_vague();
     }
+    // No number of an element type lies close enough to an odd multiple of a right angle.
+    state.nonzero = matches!(op, Op::Cosine(_));
     let bitwise = matches!(op, Op::Not(_)) && site.dtype() != DType::Pred;
     let function = scalar(op).filter(|_| !bitwise);
     let kind = match op {
@@ -73,7 +75,7 @@ fn mapped(site: &mut Site<'_>) -> State {
     let (x, dtype, op) = (site.args[0], site.dtype(), &site.inst.op);
     let is_linear = matches!(op, Op::Negate(_));
     let mut state = State {
-        mixed: x.mixed && is_linear,
+        mixed: (x.mixed && is_linear) || (x.hides_zeros() && matches!(op, Op::Log(_))),
         unbounded: x.unbounded && is_linear,
         unsure: x.unsure,
         flow: x.flow.clone(),
@@ -132,7 +134,8 @@ pub(in crate::causality) fn convert(x: &State, from: DType, to: DType) -> State 
     let number = x.number.clone().filter(|number| to != DType::Pred && is_exact(number, to));
     let magnitude = x.magnitude.clone().filter(|number| is_exact(number, to));
     let levels = x.levels.map(|own| level(own).filter(whole));
-    let mut state = State { number, magnitude, table: None, levels, ..x.clone() };
+    let nonzero = x.nonzero && !cut;
+    let mut state = State { number, magnitude, table: None, levels, nonzero, ..x.clone() };
     if cut {
         state.flow = state.flow.made_vague();
     }
@@ -201,14 +204,13 @@ fn combined(site: &mut Site<'_>) -> State {
         number: number(op, x, y, dtype).filter(|number| is_exact(number, dtype)),
         mixed: is_linear && (x.mixed || y.mixed),
         unbounded: is_linear && (x.unbounded || y.unbounded),
-        unsure: x.unsure || y.unsure,
+        unsure: hides_some(op, x, y),
         ..State::default()
     };
     let (mut left, mut right) = (x.flow.clone(), y.flow.clone());
-    if may_hide(op, dtype) {
-        left = if y.hides_zeros() { left.made_vague() } else { left };
-        right = if x.hides_zeros() { right.made_vague() } else { right };
-    }
+    let hides = |own: &State| (may_hide(op, dtype) && own.hides_zeros()) || (shifts(op) && own.hides_fills());
+    left = if hides(y) { left.made_vague() } else { left };
+    right = if hides(x) { right.made_vague() } else { right };
     left.join(&right);
     state.flow = left;
     if let (Op::Divide(_), Some(zeros), Some(others)) = (op, x.levels.area_of(0.0), y.levels.area_of(0.0))
@@ -227,6 +229,22 @@ fn combined(site: &mut Site<'_>) -> State {
 fn may_hide(op: &Op, dtype: DType) -> bool {
     matches!(op, Op::Multiply(_) | Op::Maximum(_) | Op::Minimum(_))
         || (dtype == DType::Pred && matches!(op, Op::And(_) | Op::Or(_)))
+}
+
+/// Whether some elements of the result may be 0 or fills by a mask that is not followed.
+fn hides_some(op: &Op, x: &State, y: &State) -> bool {
+    let unsure = |own: &State| own.unsure && !own.nonzero;
+    match op {
+        Op::Multiply(_) => unsure(x) || unsure(y),
+        // A sum of what tokens decide is 0 where both are.
+        Op::Add(_) if !x.is_static() && !y.is_static() && !x.mixed && !y.mixed => unsure(x) && unsure(y),
+        _ => x.unsure || y.unsure,
+    }
+}
+
+/// Whether a fill of one operand makes one of the other.
+fn shifts(op: &Op) -> bool {
+    matches!(op, Op::Add(_) | Op::Subtract(_))
 }
 
 /// The result as a function of the index.
@@ -318,6 +336,8 @@ fn meet_scores(result: Option<Level>, area: &Area, other: &State, dtype: DType, 
         match result.filter(|_| exact) {
             // What is not bounded may cancel the fill.
             Some(_) if other.unbounded => state.mixed = true,
+            // So may other fills.
+            Some(_) if other.mixed && other.is_static() => state.forget_fills(),
             Some(result) => state.add_levels(&one(result.rounded(dtype), &inside), complete),
             None => state.forget_fills(),
         }
