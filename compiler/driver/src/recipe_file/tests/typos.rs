@@ -1,7 +1,7 @@
 //! A misspelled key is one mistake: each key of each preset, in its text and in overrides.
 
-use crate::recipe_file::tree::{self, Node, Value};
 use crate::Session;
+use crate::recipe_file::tree::{self, Node, Value};
 use crate::source;
 use halite_support::{Diagnostics, SourceMap, Span};
 
