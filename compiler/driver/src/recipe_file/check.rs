@@ -179,6 +179,13 @@ impl Checker<'_> {
                         .at(entry.node.span, "not allowed here")
                         .help("the configuration of a model holds numbers and booleans"),
                 );
+            } else if matches!(entry.node.value, Value::Real(value) if !value.is_finite()) {
+                let (path, found) = (join(path, name), entry.node.describe());
+                self.mistakes.push(
+                    Diagnostic::error(codes::RECIPE_RANGE, format!("`{path}` is {found}, expected a finite number"))
+                        .at(entry.node.span, "not finite")
+                        .help("write the number that is meant"),
+                );
             }
         }
     }
