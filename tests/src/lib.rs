@@ -29,6 +29,7 @@ mod packed;
 pub mod random;
 mod relation;
 pub mod scaled;
+pub mod seeds;
 pub mod suites;
 pub mod tolerances;
 mod within_recipe;

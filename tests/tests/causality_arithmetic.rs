@@ -6,8 +6,7 @@ use halite_passes::{Verdict, Witness, causality};
 use halite_tensor::{DType, HostTensor};
 use halite_tests::arithmetic_masks::{ArithmeticModel, arithmetic_model};
 use halite_tests::numeric::{drawn, uniform};
-use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicU64, Ordering};
+use halite_tests::seeds::for_each_seed;
 
 /// How many weights and tokens every model is tried on.
 const TRIALS: u64 = 3;
@@ -125,20 +124,9 @@ fn outcomes_of(seed: u64, registry: &Registry) -> [Outcome; 2] {
     [outcome(DType::F64, &models[0], shown[0]), outcome(DType::F32, &models[1], shown[1])]
 }
 
-/// All models, by as many threads as there are processors.
+/// All models, in the order of their seeds.
 fn outcomes(count: u64, registry: &Registry) -> Vec<Outcome> {
-    let next = AtomicU64::new(0);
-    let worker = || {
-        let seeds = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed)).take_while(|seed| *seed < count);
-        seeds.flat_map(|seed| outcomes_of(seed, registry)).collect::<Vec<_>>()
-    };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut all: Vec<Outcome> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
-        workers.into_iter().flat_map(|worker| worker.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
-    });
-    all.sort_by_key(|outcome| outcome.seed);
-    all
+    for_each_seed(count, |seed| outcomes_of(seed, registry)).into_iter().flatten().collect()
 }
 
 impl Outcome {

@@ -7,9 +7,8 @@ use halite_runtime::{CompileOptions, Executable, Executor, Program, evaluate};
 use halite_tensor::{DType, HostTensor};
 use halite_tests::mutants::{Mutant, mutant};
 use halite_tests::numeric::{drawn, uniform};
+use halite_tests::seeds::for_each_seed;
 use halite_tests::xla;
-use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 const COUNT: u64 = 500;
 
@@ -90,20 +89,9 @@ fn outcome(seed: u64, registry: &Registry) -> Outcome {
     Outcome { seed, verdict, looks_ahead, story: mutant.story.join(", ") }
 }
 
-/// All models, by as many threads as there are processors.
+/// All models, in the order of their seeds.
 fn outcomes(registry: &Registry) -> Vec<Outcome> {
-    let next = AtomicU64::new(0);
-    let worker = || {
-        let seeds = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed)).take_while(|seed| *seed < COUNT);
-        seeds.map(|seed| outcome(seed, registry)).collect::<Vec<_>>()
-    };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut all: Vec<Outcome> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
-        workers.into_iter().flat_map(|worker| worker.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
-    });
-    all.sort_by_key(|outcome| outcome.seed);
-    all
+    for_each_seed(COUNT, |seed| outcome(seed, registry))
 }
 
 #[test]
