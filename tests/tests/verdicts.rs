@@ -109,6 +109,7 @@ fn right_programs_are_called_wrong_as_seldom_as_stated() {
     let variable = std::env::var("HALITE_VERDICTS").ok();
     let count: usize = variable.map_or(20_000, |text| text.parse().expect("`HALITE_VERDICTS` is a whole number"));
     let programs = recorded();
+    assert_eq!(programs.len(), 48, "12 models in 4 precisions");
     assert!(programs.iter().all(|draws| draws.len() == 20), "each program has 20 draws");
     let mut random = Random::new(1);
     let (mut false_alarms, mut doubtful, mut draws) = (0, 0, 0);

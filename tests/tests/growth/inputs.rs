@@ -34,6 +34,7 @@ pub(crate) const KINDS: &[Kind] = &[
     kind("model-arguments", 2, 0, model_arguments),
     kind("model-list", 2, 2048, model_list),
     kind("model-long-names", 2, 0, model_long_names),
+    kind("model-mistakes", 2, 0, model_mistakes),
     kind("recipe-list", 2, 0, recipe_list),
     kind("recipe-overrides", 2, 0, recipe_overrides),
     kind("config-json", 2, 0, config_json),
@@ -159,6 +160,13 @@ fn model_list(folder: &Path, bytes: usize) -> Vec<String> {
 fn model_long_names(folder: &Path, bytes: usize) -> Vec<String> {
     let name = "n".repeat(bytes / 2);
     model(folder, &format!("  let {name} = 1\n"), &format!("    x = x * {name}n\n"))
+}
+
+/// Every line has a mistake of its own.
+fn model_mistakes(folder: &Path, bytes: usize) -> Vec<String> {
+    let mut text = String::new();
+    fill(&mut text, bytes, |at| format!("    x = x * missing{at}\n"));
+    model(folder, "", &text)
 }
 
 fn recipe(folder: &Path, more: &str) -> Vec<String> {
