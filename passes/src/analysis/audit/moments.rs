@@ -1,0 +1,78 @@
+//! Moments of the optimizer: does their element type resolve what one update does to them?
+
+use super::mend::{Mend, RecipeKey, mend};
+use super::report::Report;
+use super::scene::Scene;
+use super::words::{families, power_of_two, significant};
+use crate::framework::exception::Subject;
+use halite_ir::Slot;
+use halite_spec::{Optimizer, RoundingMode};
+use halite_support::{Diagnostic, codes};
+use halite_tensor::DType;
+use indexmap::IndexMap;
+
+/// Reports moments that one update moves by less than their element type resolves.
+///
+/// An update takes `1 - beta` of a moment away. The distance of neighbours in a type with p bits of significand is up to
+/// `2^(1-p)` of the number: `2^-7` in `bf16`. Below that, a moment that is rounded to nearest moves in jumps or not at
+/// all: 0.999 itself is 1 in `bf16`. Rounded stochastically it is right on average, but every write adds noise that is
+/// larger than the update; so that is reported too.
+pub(super) fn check(scene: &Scene<'_>, report: &mut Report<'_>) {
+    for slot in [Slot::M, Slot::V] {
+        let mut coarse: IndexMap<(DType, Option<Mend>), Vec<&str>> = IndexMap::new();
+        let decay = decay(scene, slot);
+        let slots = scene.slots(slot).flat_map(|(weight, dtype)| weight.originals().map(move |name| (name, dtype)));
+        for (name, dtype) in slots {
+            report.checked().moments += 1;
+            if decay.is_some_and(|(_, beta)| 1.0 - beta < resolution(dtype)) {
+                let subject = Subject::Parameter(name);
+                let mend = scene.precision().map(|precision| mend(precision, RecipeKey::MOMENTS, subject));
+                coarse.entry((dtype, mend)).or_default().push(name);
+            }
+        }
+        for ((dtype, mend), names) in coarse {
+            if let Some(decay) = decay {
+                let finding = finding(scene, slot, decay, dtype).note(listed(&names));
+                report.add_finding(slot.name(), dtype, &names, with_remedy(finding, mend, decay.0));
+            }
+        }
+    }
+}
+
+/// The distance of neighbours relative to their size, at most: `2^(1-p)`.
+fn resolution(dtype: DType) -> f64 {
+    2.0 * dtype.unit_roundoff()
+}
+
+/// The decay rate of a moment and its name in formulas.
+fn decay(scene: &Scene<'_>, slot: Slot) -> Option<(&'static str, f64)> {
+    match (&scene.recipe?.optimizer, slot) {
+        (Optimizer::AdamW(adamw), Slot::M) => Some(("beta1", adamw.betas[0])),
+        (Optimizer::AdamW(adamw), Slot::V) => Some(("beta2", adamw.betas[1])),
+        (Optimizer::Sgd(sgd), Slot::M) => Some(("momentum", sgd.momentum)),
+        _ => None,
+    }
+}
+
+fn finding(scene: &Scene<'_>, slot: Slot, (word, beta): (&str, f64), dtype: DType) -> Diagnostic {
+    let (slot, step, resolution) = (slot.name(), significant(1.0 - beta), resolution(dtype));
+    let message =
+        format!("the moments `{slot}` are kept in `{dtype}`, which does not resolve their step 1 - {word} = {step}");
+    let apart = power_of_two(resolution);
+    let why =
+        format!("numbers of `{dtype}` are up to {apart} of themselves apart: a smaller step is lost or grows to that");
+    let mut finding = Diagnostic::warning(codes::MOMENT_NARROW, message).note(why);
+    if scene.precision().is_some_and(|precision| precision.rounding == RoundingMode::Sr) {
+        finding = finding.note("rounded stochastically they are right on average, with more noise than signal");
+    }
+    finding
+}
+
+fn listed(names: &[&str]) -> String {
+    format!("{} of them: {}", names.len(), families(names))
+}
+
+fn with_remedy(finding: Diagnostic, mend: Option<Mend>, word: &str) -> Diagnostic {
+    let Some(Mend { path, help }) = mend else { return finding };
+    finding.key(path).help(format!("{help}, or choose a smaller {word}"))
+}

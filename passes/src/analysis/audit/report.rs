@@ -1,0 +1,224 @@
+//! Gathering evidence into findings.
+
+use super::ENOUGH;
+use super::mend::{Mend, RecipeKey, mend};
+use super::ops::Demand;
+use crate::framework::exception::Subject;
+use crate::framework::pattern::family;
+use halite_ir::{LocId, LocTable};
+use halite_spec::Precision;
+use halite_support::{Code, Diagnostic, Diagnostics, Span, codes};
+use halite_tensor::DType;
+use indexmap::{IndexMap, IndexSet};
+
+/// How many scopes a finding names.
+const MAX_SCOPES: usize = 4;
+
+/// What an audit found, and how much it looked at.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Audit {
+    findings: IndexMap<Place, Finding>,
+    /// How much it looked at.
+    pub checked: Checked,
+}
+
+/// How much an audit looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub struct Checked {
+    /// Sensitive ops.
+    pub sensitive: usize,
+    /// Sums of many elements.
+    pub sums: usize,
+    /// Sums of gradients.
+    pub gradients: usize,
+    /// Weights.
+    pub weights: usize,
+    /// Moments of the optimizer.
+    pub moments: usize,
+}
+
+/// What two pieces of evidence share that make one finding.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+struct Place {
+    code: &'static str,
+    /// The line of the model.
+    span: Option<Span>,
+    /// What it is about, where that is not an instruction.
+    what: Option<String>,
+    dtype: &'static str,
+    /// The entry of the recipe that mends it.
+    entry: Option<String>,
+}
+
+impl Place {
+    /// Whether another one is about the same, in whatever type and however it is mended.
+    fn is_alike(&self, other: &Place) -> bool {
+        (self.code, self.span, &self.what) == (other.code, other.span, &other.what)
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Finding {
+    diagnostic: Diagnostic,
+    /// The primitives or the parameters that are too narrow, as far as later modules still show them.
+    narrow: IndexSet<String>,
+}
+
+impl Audit {
+    /// The findings, as warnings, in the order of codes and then of the model.
+    pub fn diagnostics(&self) -> Diagnostics {
+        self.findings.values().map(|finding| finding.diagnostic.clone()).collect()
+    }
+
+    /// The first finding that `earlier` does not have, or has of other primitives or parameters.
+    pub fn beyond(&self, earlier: &Audit) -> Option<&Diagnostic> {
+        let new = self.findings.iter().find(|(place, finding)| !earlier.covers(place, finding));
+        new.map(|(_, finding)| &finding.diagnostic)
+    }
+
+    fn covers(&self, place: &Place, finding: &Finding) -> bool {
+        let alike: Vec<_> = self.findings.iter().filter(|(known, _)| known.is_alike(place)).collect();
+        let is_known = |narrow: &String| alike.iter().any(|(_, known)| known.narrow.contains(narrow));
+        !alike.is_empty() && finding.narrow.iter().all(is_known)
+    }
+
+    /// Adds the findings of another module of the same recipe that this one does not have.
+    pub fn merge(&mut self, other: Audit) {
+        for (place, finding) in other.findings {
+            self.findings.entry(place).or_insert(finding);
+        }
+    }
+}
+
+/// An instruction that does something in too narrow a type.
+#[derive(Clone, Copy)]
+pub(super) struct Evidence<'a> {
+    pub(super) code: Code,
+    pub(super) loc: LocId,
+    /// The op, or what of the training step it is about.
+    pub(super) what: &'a str,
+    pub(super) op: &'a str,
+    pub(super) dtype: DType,
+}
+
+/// What is known of one finding so far.
+struct Draft {
+    code: Code,
+    what: IndexSet<String>,
+    dtype: DType,
+    /// Families of scopes; one that has a single member so far, with that.
+    scopes: IndexMap<String, Option<String>>,
+    places: usize,
+    mend: Option<Mend>,
+    narrow: IndexSet<String>,
+}
+
+/// Findings in the making.
+pub(super) struct Report<'a> {
+    locs: &'a LocTable,
+    precision: Option<&'a Precision>,
+    drafts: IndexMap<Place, Draft>,
+    audit: Audit,
+}
+
+impl<'a> Report<'a> {
+    pub(super) fn new(locs: &'a LocTable, precision: Option<&'a Precision>) -> Self {
+        Self { locs, precision, drafts: IndexMap::new(), audit: Audit::default() }
+    }
+
+    pub(super) fn checked(&mut self) -> &mut Checked {
+        &mut self.audit.checked
+    }
+
+    pub(super) fn count(&mut self, demand: Demand) {
+        let checked = self.checked();
+        match demand {
+            Demand::Sensitive => checked.sensitive += 1,
+            Demand::Sum => checked.sums += 1,
+            Demand::Gradient | Demand::Reduce => checked.gradients += 1,
+        }
+    }
+
+    /// Adds evidence that an entry of the recipe could mend; `narrow` are the primitives that later modules show.
+    pub(super) fn add(&mut self, evidence: Evidence<'_>, key: RecipeKey, narrow: impl IntoIterator<Item = String>) {
+        let Evidence { code, loc, what, op, dtype } = evidence;
+        let (span, scope) = (self.locs.span(loc), self.locs.scope(loc));
+        let mend = self.precision.map(|precision| mend(precision, key, Subject::Inst(op, &scope)));
+        let entry = mend.as_ref().map(|mend| mend.path.clone());
+        let place = Place { code: code.id, span, what: None, dtype: dtype.name(), entry };
+        let draft = self.drafts.entry(place).or_insert_with(|| Draft {
+            code,
+            what: IndexSet::new(),
+            dtype,
+            scopes: IndexMap::new(),
+            places: 0,
+            mend,
+            narrow: IndexSet::new(),
+        });
+        draft.narrow.extend(narrow);
+        draft.what.insert(what.to_owned());
+        draft.places += 1;
+        if !scope.is_empty() {
+            let only = draft.scopes.entry(family(&scope)).or_insert_with(|| Some(scope.clone()));
+            *only = only.take().filter(|only| *only == scope);
+        }
+    }
+
+    /// Adds a finding that is about `what` of some parameters and not about an instruction.
+    pub(super) fn add_finding(&mut self, what: &str, dtype: DType, parameters: &[&str], diagnostic: Diagnostic) {
+        let (code, entry) = (diagnostic.code().id, diagnostic.recipe_key().map(str::to_owned));
+        let place = Place { code, span: None, what: Some(what.to_owned()), dtype: dtype.name(), entry };
+        let narrow = parameters.iter().map(|&name| name.to_owned()).collect();
+        self.audit.findings.insert(place, Finding { diagnostic, narrow });
+    }
+
+    pub(super) fn finish(mut self) -> Audit {
+        for (place, draft) in self.drafts {
+            let span = place.span;
+            self.audit.findings.insert(place, draft.finding(span));
+        }
+        self.audit.findings.sort_keys();
+        self.audit
+    }
+}
+
+impl Draft {
+    fn finding(self, span: Option<Span>) -> Finding {
+        let places =
+            if self.places == 1 { "1 instruction".to_owned() } else { format!("{} instructions", self.places) };
+        let mut finding =
+            Diagnostic::warning(self.code, format!("{} in `{}` instead of `{ENOUGH}`", self.claim(), self.dtype));
+        finding = finding.or_at(span, &places);
+        let counted = if span.is_some() { String::new() } else { format!("{places} ") };
+        let shown: Vec<_> = self
+            .scopes
+            .iter()
+            .take(MAX_SCOPES)
+            .map(|(family, only)| format!("`{}`", only.as_ref().unwrap_or(family)))
+            .collect();
+        if !shown.is_empty() {
+            let more = self.scopes.len() - shown.len();
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            finding = finding.note(format!("{counted}in {}{more}", shown.join(", ")));
+        }
+        if let Some(Mend { path, help }) = self.mend {
+            finding = finding.key(path).help(help);
+        }
+        Finding { diagnostic: finding, narrow: self.narrow }
+    }
+
+    /// What is done by whom.
+    fn claim(&self) -> String {
+        let names: Vec<_> = self.what.iter().map(|what| format!("`{what}`")).collect();
+        let (names, many) = (names.join(", "), self.what.len() > 1);
+        let verb = |one: &'static str, several: &'static str| if many { several } else { one };
+        match self.code {
+            codes::ACCUMULATE_NARROW => format!("{names} {}", verb("accumulates", "accumulate")),
+            codes::GRADIENT_NARROW => format!("{names} {} gradients", verb("gives", "give")),
+            codes::LOSS_NARROW => format!("{names} {} computed", verb("is", "are")),
+            _ => format!("{names} {}", verb("computes", "compute")),
+        }
+    }
+}

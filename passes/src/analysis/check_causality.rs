@@ -1,0 +1,67 @@
+//! `check-causality`.
+
+use crate::analysis::causality::{Verdict, causality};
+use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
+use halite_ir::{Module, Phase};
+use halite_support::{Result, Severity};
+
+/// Proves that outputs at each position depend only on tokens up to that position, and that the loss compares labels with
+/// predictions that have not read them, see [`causality`](causality()). The module stays as it is.
+///
+/// A leak is an error; what cannot be followed is not. Before `legal` it is one of the model; in `legal` it is the fault of a
+/// pass, where the findings of the run hold an earlier proof. The report goes to the findings of the run.
+#[derive(Debug)]
+pub(crate) struct CheckCausality;
+
+impl Pass for CheckCausality {
+    fn info(&self) -> PassInfo {
+        PassInfo::new("check-causality", "prove that outputs depend on no later token", Relation::Identical)
+            .required()
+            .needs(Phase::Built..=Phase::Legal)
+    }
+
+    fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
+        let report = causality(module, cx.registry)?;
+        let earlier = cx.findings.and_then(|findings| findings.causality());
+        if let Some(findings) = cx.findings {
+            findings.add_causality(report.clone());
+        }
+        let was_proven = earlier.is_some_and(|earlier| matches!(earlier.outputs, Verdict::Proven(_)));
+        match report.diagnostics().into_iter().find(|finding| finding.severity() >= Severity::Error) {
+            Some(leak) if module.phase == Phase::Legal && was_proven => {
+                Err(leak.into_bug("`check-causality`: a pass before it lets the future in"))
+            }
+            Some(leak) => Err(leak),
+            None => Ok(Changed::No),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::framework::findings::Findings;
+    use halite_ir::Registry;
+    use halite_support::{FileId, Severity};
+
+    fn run(phase: &str, op: &str, findings: &Findings) -> Result<Changed> {
+        let text = format!(
+            "halite.ir 1\nmodule @m {{phase = {phase}}}\nfunc @main(%tokens: s32[2,5] {{batch}}) -> \
+             (logits: s32[2,5] {{probe}}) {{\n  %0 = {op} : s32[2,5]\n  return %0\n}}\n"
+        );
+        let registry = Registry::builtin();
+        let mut module = halite_ir::text::parse(&text, FileId::of("m", &text), &registry).unwrap();
+        CheckCausality.run(&mut module, &PassCx { findings: Some(findings), ..PassCx::new(&registry) })
+    }
+
+    #[test]
+    fn a_leak_is_the_fault_of_a_pass_only_after_a_proof() {
+        let (causal, leaking) = ("negate %tokens", "reverse %tokens {dims = [1]}");
+        let severity = |phase, findings: &Findings| run(phase, leaking, findings).unwrap_err().severity();
+        assert_eq!(severity("built", &Findings::default()), Severity::Error);
+        assert_eq!(severity("legal", &Findings::default()), Severity::Error);
+        let findings = Findings::default();
+        run("built", causal, &findings).unwrap();
+        assert_eq!(severity("legal", &findings), Severity::Bug);
+    }
+}

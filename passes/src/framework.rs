@@ -1,0 +1,11 @@
+//! What passes are made of and run by: the trait, what passes may look at, names, pipelines, reports, kernels by entry.
+
+pub(crate) mod dialect;
+pub(crate) mod exception;
+pub(crate) mod findings;
+pub(crate) mod pass;
+pub(crate) mod pattern;
+pub(crate) mod pipeline;
+pub(crate) mod remark;
+pub(crate) mod runner;
+pub(crate) mod watch;

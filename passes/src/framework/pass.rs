@@ -1,0 +1,193 @@
+//! What a pass is.
+
+use crate::framework::findings::Findings;
+use crate::framework::remark::Remark;
+use halite_ir::{Module, Phase, Registry};
+use halite_spec::Recipe;
+use halite_support::{Name, Result};
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+/// A transformation of modules.
+///
+/// A pass from outside is registered with a session's passes and named in a pipeline:
+///
+/// ```
+/// use halite_ir::{Module, Registry, text};
+/// use halite_passes::{Changed, Pass, PassCx, PassInfo, PassRegistry, Relation, Runner, RunnerOptions};
+/// use halite_support::{FileId, Result};
+/// use std::sync::Arc;
+///
+/// /// Gives the module another name.
+/// #[derive(Debug)]
+/// struct Rename;
+///
+/// impl Pass for Rename {
+///     fn info(&self) -> PassInfo {
+///         PassInfo::new("rename", "give the module another name", Relation::Identical)
+///     }
+///
+///     fn run(&self, module: &mut Module, _: &PassCx<'_>) -> Result<Changed> {
+///         module.name = "renamed".into();
+///         Ok(Changed::No) // Names are no part of the structure.
+///     }
+/// }
+///
+/// let (registry, mut passes) = (Registry::builtin(), PassRegistry::builtin());
+/// passes.register(Arc::new(Rename)).unwrap();
+/// let ir = "func @main(%x: f32[4]) -> (f32[4]) {\n  %y = tanh %x : f32[4]\n  return %y\n}\n";
+/// let mut module = text::parse(ir, FileId::of("main.ir", ir), &registry).unwrap();
+/// let pipeline = passes.pipeline("cse, rename, dce").unwrap();
+/// Runner::new(RunnerOptions::default()).run(&pipeline, &mut module, &PassCx::new(&registry)).unwrap();
+/// assert_eq!(module.name, "renamed");
+/// ```
+pub trait Pass: fmt::Debug + Send + Sync {
+    /// What people and the runner need to know of it.
+    fn info(&self) -> PassInfo;
+
+    /// Transforms a module. On an error the module may be left in any state; the runner drops it.
+    ///
+    /// # Errors
+    /// On a fault of the user's input, with a position. Broken invariants are found by the runner.
+    fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed>;
+
+    /// The names of its rules, where it is made of rules that can be left out.
+    fn rules(&self) -> Vec<Name> {
+        Vec::new()
+    }
+
+    /// The pass with only the first so many of its rules, so that bisection can go on inside of it; `None` for a pass that
+    /// cannot be taken apart.
+    fn with_rules(&self, _count: usize) -> Option<Arc<dyn Pass>> {
+        None
+    }
+}
+
+/// What people and the runner need to know of a pass.
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct PassInfo {
+    /// Its name, e.g. `fold-constant`, by which pipelines, reports and dumps know it.
+    pub name: Name,
+    /// One line for people.
+    pub summary: String,
+    /// Whether a pipeline can do without it.
+    pub kind: Kind,
+    /// The phases it accepts.
+    pub needs: RangeInclusive<Phase>,
+    /// The phase it moves the module to.
+    pub gives: Option<Phase>,
+    /// How results relate to those before.
+    pub relation: Relation,
+}
+
+impl PassInfo {
+    /// An optimization that takes modules before lowering in any phase and leaves them there.
+    pub fn new(name: impl Into<Name>, summary: impl Into<String>, relation: Relation) -> Self {
+        let (name, summary) = (name.into(), summary.into());
+        Self { name, summary, kind: Kind::Optimization, needs: Phase::Built..=Phase::Step, gives: None, relation }
+    }
+
+    /// A pass that later ones depend on; bisection never leaves it out.
+    #[must_use]
+    pub fn required(self) -> Self {
+        Self { kind: Kind::Required, ..self }
+    }
+
+    /// A pass that accepts modules in these phases.
+    #[must_use]
+    pub fn needs(self, phases: RangeInclusive<Phase>) -> Self {
+        Self { needs: phases, ..self }
+    }
+
+    /// A pass that moves modules to this phase.
+    #[must_use]
+    pub fn gives(self, phase: Phase) -> Self {
+        Self { gives: Some(phase), ..self }
+    }
+}
+
+/// Whether a pipeline can do without a pass.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Later passes depend on it.
+    Required,
+    /// It only makes the module better; `--bisect` may leave it out.
+    Optimization,
+}
+
+/// How the results of a module relate to those before a pass, on equal inputs, under the reference interpreter. The
+/// harness tests exactly this.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Relation {
+    /// Bit for bit the same.
+    Identical,
+    /// Within this many units of roundoff, norm-wise.
+    Ulp(u32),
+    /// The old results bit for bit, followed by new ones.
+    Extends,
+    /// The same up to the element types and roundings that the precision recipe asks for.
+    WithinRecipe,
+    /// As `Ulp`, on inputs and results some of which are stored otherwise: each weight says how by its packing.
+    Mapped(u32),
+    /// New inputs and results; the pass is compared with an independent model of what it defines.
+    Defines,
+}
+
+/// Whether a pass did anything.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Changed {
+    /// The module is another one.
+    Yes,
+    /// The module is structurally the same.
+    No,
+}
+
+impl Changed {
+    /// `Yes` when `changed`.
+    pub fn when(changed: bool) -> Self {
+        if changed { Changed::Yes } else { Changed::No }
+    }
+}
+
+/// What a pass may look at besides the module.
+#[derive(Clone, Copy, Debug)]
+pub struct PassCx<'a> {
+    /// Known composites.
+    pub registry: &'a Registry,
+    /// The recipe; passes that do not depend on training run without one.
+    pub recipe: Option<&'a Recipe>,
+    /// Where to leave findings; without it they are lost.
+    pub findings: Option<&'a Findings>,
+}
+
+impl<'a> PassCx<'a> {
+    /// Composites alone: no recipe, and nobody to tell findings to.
+    pub fn new(registry: &'a Registry) -> Self {
+        Self { registry, recipe: None, findings: None }
+    }
+
+    /// The recipe.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn recipe(&self, pass: &str) -> Result<&'a Recipe> {
+        self.recipe.ok_or_else(|| {
+            let message = format!("`{pass}` needs a recipe");
+            halite_support::Diagnostic::error(halite_support::codes::PIPELINE, message).help("name one with `--recipe`")
+        })
+    }
+
+    /// Whether someone wants to read remarks, for passes that have to look for what to say.
+    pub fn explains(&self) -> bool {
+        self.findings.is_some_and(Findings::keeps_remarks)
+    }
+
+    /// Leaves a remark for `--explain`; it is made only when someone wants to read it.
+    pub fn explain(&self, remark: impl FnOnce() -> Remark) {
+        if let Some(findings) = self.findings {
+            findings.remark(remark);
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Who may stop the work, and who hears of it.
+
+use crate::framework::runner::PassReport;
+use halite_support::CancelToken;
+use std::fmt;
+use std::sync::Arc;
+
+/// Hears of passes. Modules of a bundle are compiled in threads of their own, so that it hears of several at a time. A pass
+/// that fails or is cancelled is started and never finished.
+pub trait Progress: Send + Sync {
+    /// A pass begins to run on the module of this name.
+    fn started(&self, _module: &str, _pass: &str) {}
+
+    /// A pass has run on it, and the module was verified.
+    fn finished(&self, _module: &str, _report: &PassReport) {}
+}
+
+/// Who may stop the work between passes, and who hears of them. By default nobody.
+#[derive(Clone, Default)]
+pub struct Watch {
+    /// Stops the work before the next pass.
+    pub cancel: CancelToken,
+    /// Hears of each pass.
+    pub progress: Option<Arc<dyn Progress>>,
+}
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_heard = self.progress.is_some();
+        f.debug_struct("Watch").field("cancel", &self.cancel).field("is_heard", &is_heard).finish()
+    }
+}
+
+impl Watch {
+    pub(crate) fn started(&self, module: &str, pass: &str) {
+        if let Some(progress) = &self.progress {
+            progress.started(module, pass);
+        }
+    }
+
+    pub(crate) fn finished(&self, module: &str, report: &PassReport) {
+        if let Some(progress) = &self.progress {
+            progress.finished(module, report);
+        }
+    }
+}

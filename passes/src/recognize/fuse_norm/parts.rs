@@ -1,0 +1,49 @@
+//! What the spellings of norms are made of.
+
+use crate::recognize::rewrite::{
+    Found, Pattern, Scene, Verdict, add, divide, either, is, multiply, near, number, one_over_size, power, reduce,
+    rsqrt, size, sqrt,
+};
+use halite_ir::ops::Reduction;
+use halite_ir::{Attr, Real};
+use halite_tensor::DType;
+
+const COUNT: &str = "the sum is not divided by the number of its terms";
+
+/// The mean of `x`; `dims` names the dimensions.
+pub(super) fn mean(dims: &'static str, x: impl Fn() -> Pattern) -> Pattern {
+    let sum = || reduce(Reduction::Sum, dims, x());
+    either([multiply(sum(), near(one_over_size(dims), COUNT)), divide(sum(), near(size(dims), COUNT))])
+}
+
+/// `x^2`.
+pub(super) fn square(x: impl Fn() -> Pattern) -> Pattern {
+    either([multiply(x(), x()), power(x(), is(2.0))])
+}
+
+/// `x / sqrt(mean_square + eps)`.
+pub(super) fn scaled(x: impl Fn() -> Pattern, mean_square: impl Fn() -> Pattern) -> Pattern {
+    let guarded = || add(mean_square(), near(number("eps"), "what is added to the mean square is not one number"));
+    let inverse = either([rsqrt(guarded()), divide(is(1.0), sqrt(guarded())), power(guarded(), is(-0.5))]);
+    either([multiply(x(), inverse), divide(x(), sqrt(guarded()))])
+}
+
+/// The means are over the last dimension.
+pub(super) fn over_last(found: &Found, scene: &Scene<'_>) -> Verdict {
+    for (name, what) in [("mean", "the mean"), ("square", "the mean square")] {
+        let dims = found.dims(name);
+        if dims.is_some_and(|dims| Some(dims) != scene.last().as_ref().map(std::slice::from_ref)) {
+            return Err(format!("{what} is not over the last dimension alone"));
+        }
+    }
+    Ok(())
+}
+
+/// `eps`, as the shortest number that its element type rounds to what was matched.
+pub(super) fn eps(found: &Found, scene: &Scene<'_>) -> Vec<(&'static str, Attr)> {
+    let shortest = |eps: f64| match scene.dtype() {
+        DType::F64 => eps,
+        _ => (eps as f32).to_string().parse().unwrap_or(eps),
+    };
+    found.number("eps").map(|eps| ("eps", Attr::Real(Real(shortest(eps))))).into_iter().collect()
+}

@@ -1,0 +1,147 @@
+//! What the spellings of rope are made of.
+
+use crate::recognize::rewrite::{
+    Found, Pattern, Rule, Scene, Side, Verdict, Writer, concatenate, cosine, divide, either, half, known, multiply,
+    sine, tensor,
+};
+use halite_ir::{Attr, Real, Value};
+use halite_support::Result;
+
+/// The base that is named where there is one pair only, whose frequency is 1 for any.
+const DEFAULT_THETA: f64 = 10_000.0;
+
+/// Where the positions are, and the base of the frequencies.
+struct Geometry {
+    /// The dimension of the positions.
+    positions: usize,
+    theta: f64,
+}
+
+/// The angle of each position and pair.
+pub(super) fn angle() -> Pattern {
+    either([multiply(tensor("position"), tensor("frequency")), divide(tensor("position"), tensor("period"))])
+}
+
+/// Cosine or sine for each position and pair.
+fn of_pairs(function: fn(Pattern) -> Pattern) -> Pattern {
+    let table = || function(concatenate([angle(), angle()]));
+    either([function(angle()), half(Side::First, table()), half(Side::Second, table())])
+}
+
+/// Cosine or sine for each position and element, the same in both halves.
+fn of_elements(function: fn(Pattern) -> Pattern) -> Pattern {
+    let angles = concatenate([angle(), angle()]);
+    either([function(angles), concatenate([function(angle()), function(angle())])])
+}
+
+/// The cosines of pairs.
+pub(super) fn pair_cosine() -> Pattern {
+    of_pairs(cosine)
+}
+
+/// The sines of pairs.
+pub(super) fn pair_sine() -> Pattern {
+    of_pairs(sine)
+}
+
+/// The cosines of elements.
+pub(super) fn element_cosine() -> Pattern {
+    of_elements(cosine)
+}
+
+/// The sines of elements.
+pub(super) fn element_sine() -> Pattern {
+    of_elements(sine)
+}
+
+/// A rule for rope in one direction.
+pub(super) fn rope(name: &'static str, inverse: bool, pattern: Pattern) -> Rule {
+    let rule = Rule::new(name, "rope", pattern).operand("x").when(is_rope).write(write);
+    if inverse { rule.attributes(backward) } else { rule.attributes(theta) }
+}
+
+fn is_rope(found: &Found, scene: &Scene<'_>) -> Verdict {
+    geometry(found, scene).map(drop)
+}
+
+fn theta(found: &Found, scene: &Scene<'_>) -> Vec<(&'static str, Attr)> {
+    geometry(found, scene).map(|own| vec![("theta", Attr::Real(Real(own.theta)))]).unwrap_or_default()
+}
+
+fn backward(found: &Found, scene: &Scene<'_>) -> Vec<(&'static str, Attr)> {
+    let mut attributes = theta(found, scene);
+    attributes.push(("inverse", Attr::Bool(true)));
+    attributes
+}
+
+/// Rope between transposes that bring the positions to dimension 1, where they are elsewhere.
+fn write(writer: &mut Writer<'_, '_>) -> Result<Value> {
+    let x = writer.operand("x")?;
+    if geometry(writer.found, &writer.scene).is_ok_and(|own| own.positions == 1) {
+        return writer.composite(&[x]);
+    }
+    let swap = [0, 2, 1, 3];
+    let x = writer.b.transpose(x, &swap)?;
+    let y = writer.composite(&[x])?;
+    writer.b.transpose(y, &swap)
+}
+
+/// What the tables say, or why they are not those of rope.
+fn geometry(found: &Found, scene: &Scene<'_>) -> std::result::Result<Geometry, String> {
+    let error = |message: &str| Err(message.to_owned());
+    if scene.shape().rank() != 4 {
+        return error("`rope` takes four dimensions");
+    }
+    let (Some((places, positions)), Some(theta)) = (vector(found, scene, "position"), base(found, scene)?) else {
+        return error("positions or frequencies are not known before the program runs");
+    };
+    if !positions.iter().enumerate().all(|(at, &position)| position == at as f64) {
+        return error("the positions are not 0, 1, 2, and so on");
+    }
+    match places {
+        Some(positions @ (1 | 2)) => Ok(Geometry { positions, theta }),
+        _ => error("the positions are neither dimension 1 nor dimension 2"),
+    }
+}
+
+/// The base of the frequencies; `None` when these are not known.
+fn base(found: &Found, scene: &Scene<'_>) -> std::result::Result<Option<f64>, String> {
+    let frequencies = vector(found, scene, "frequency");
+    let periods =
+        || vector(found, scene, "period").map(|(at, periods)| (at, periods.into_iter().map(f64::recip).collect()));
+    let Some((place, frequencies)) = frequencies.or_else(periods) else { return Ok(None) };
+    let frequencies: Vec<f64> = frequencies;
+    let pairs = frequencies.len();
+    if pairs > 1 && place != scene.last() {
+        return Err("the frequencies are not those of the last dimension".to_owned());
+    }
+    let Some(&least) = frequencies.last() else { return Ok(None) };
+    let tolerance = 32.0 * scene.dtype().unit_roundoff().min(f64::from(f32::EPSILON));
+    let theta = match pairs {
+        1 => DEFAULT_THETA,
+        _ => snapped(least.powf(-(pairs as f64) / (pairs - 1) as f64), tolerance),
+    };
+    let near = |(pair, frequency): (usize, &f64)| {
+        let wanted = theta.powf(-(pair as f64) / pairs as f64);
+        (frequency - wanted).abs() <= tolerance * wanted
+    };
+    if frequencies.iter().enumerate().all(near) {
+        return Ok(Some(theta));
+    }
+    Err("the frequencies are not the powers of one base".to_owned())
+}
+
+/// The whole number that `number` may be, up to a relative tolerance; else itself.
+fn snapped(number: f64, tolerance: f64) -> f64 {
+    let whole = number.round();
+    if (number - whole).abs() <= tolerance * whole { whole } else { number }
+}
+
+/// A vector that is known, and the dimension of the root along which it lies.
+fn vector(found: &Found, scene: &Scene<'_>, name: &str) -> Option<(Option<usize>, Vec<f64>)> {
+    let base = &found.tensor(name)?.base;
+    let mut places = base.view.iter().copied().flatten();
+    let place = places.next();
+    let values = places.next().is_none().then(|| known(scene.registry, scene.function, base.value))??;
+    values.dtype().is_float().then(|| (place, values.f64s()))
+}

@@ -1,0 +1,97 @@
+//! What the spellings of softmax are made of.
+
+use crate::recognize::rewrite::{
+    Found, Pattern, Scene, Verdict, add, divide, either, exponential, is, log, maximum, multiply, near, negate, power,
+    range, reduce, subtract, tensor,
+};
+use halite_ir::Attr;
+use halite_ir::ops::Reduction;
+use halite_tensor::DType;
+
+/// `max(x)`.
+pub(super) fn peak() -> Pattern {
+    let x = || near(tensor("x"), "the maximum is that of another tensor, or is repeated along another dimension");
+    let max = || reduce(Reduction::Max, "peak", x());
+    let spelled =
+        either([max(), maximum(max(), is(f64::NEG_INFINITY)), negate(reduce(Reduction::Min, "peak", negate(x())))]);
+    near(spelled, "what is subtracted is not the maximum")
+}
+
+/// `x - max(x)`.
+pub(super) fn shifted() -> Pattern {
+    let x = || tensor("x");
+    either([subtract(x(), peak()), add(x(), negate(peak())), negate(subtract(peak(), x()))])
+}
+
+/// `sum(powers)`.
+pub(super) fn total(powers: Pattern) -> Pattern {
+    reduce(Reduction::Sum, "sum", near(powers, "the sum is not one of the same exponentials"))
+}
+
+/// `log(sum(exp(x - max(x))))`.
+pub(super) fn log_total() -> Pattern {
+    log(near(total(exponential(shifted())), "the logarithm is not that of the sum of the exponentials"))
+}
+
+/// `powers / sum(powers)`.
+pub(super) fn normalized(powers: impl Fn() -> Pattern) -> Pattern {
+    let total = || total(powers());
+    let inverse = either([divide(is(1.0), total()), power(total(), is(-1.0))]);
+    either([
+        divide(powers(), near(total(), "the denominator is not the sum of the exponentials")),
+        multiply(powers(), inverse),
+    ])
+}
+
+/// The maximum and the sum are over the same single dimension.
+pub(super) fn one_dim(found: &Found, _: &Scene<'_>) -> Verdict {
+    let sum = found.dims("sum").unwrap_or_default();
+    match found.dims("peak") {
+        Some(peak) if peak != sum => {
+            Err(format!("the maximum is taken over {}, the sum over {}", name_dims(peak), name_dims(sum)))
+        }
+        _ if sum.len() != 1 => Err(format!("the sum is over {}; the composite takes one", name_dims(sum))),
+        _ => Ok(()),
+    }
+}
+
+/// Every power of `x`, and any sum of them, is a normal number of the element type.
+pub(super) fn bounded(found: &Found, scene: &Scene<'_>) -> Verdict {
+    const UNKNOWN: &str =
+        "no maximum is subtracted, and the operand is not known to lie where powers neither overflow nor vanish";
+    let bounds = found.tensor("x").and_then(|bound| range(scene.function, bound.seen.value)).ok_or(UNKNOWN)?;
+    let terms: usize = found.dims("sum").unwrap_or_default().iter().map(|&dim| scene.shape()[dim]).product();
+    let (lowest, highest) = exponents(scene.dtype()).ok_or(UNKNOWN)?;
+    let fits = bounds.low >= lowest && bounds.high + (terms.max(1) as f64).ln() <= highest;
+    if fits {
+        return Ok(());
+    }
+    let (low, high) = (bounds.low, bounds.high);
+    Err(format!("no maximum is subtracted, and elements from {low} to {high} have powers beyond `{}`", scene.dtype()))
+}
+
+/// Between which exponents, with one to spare, powers of e are normal numbers of a float type.
+fn exponents(dtype: DType) -> Option<(f64, f64)> {
+    let least_normal = match dtype {
+        DType::F16 => 2f64.powi(-14),
+        DType::Bf16 | DType::F32 => f64::from(f32::MIN_POSITIVE),
+        DType::F64 => f64::MIN_POSITIVE,
+        _ => return None,
+    };
+    Some((least_normal.ln() + 1.0, dtype.max_finite()?.ln() - 1.0))
+}
+
+/// `dim`.
+pub(super) fn dim(found: &Found, _: &Scene<'_>) -> Vec<(&'static str, Attr)> {
+    let dim = found.dims("sum").and_then(|dims| dims.first().copied()).and_then(|dim| i64::try_from(dim).ok());
+    dim.map(|dim| ("dim", Attr::Int(dim))).into_iter().collect()
+}
+
+fn name_dims(dims: &[usize]) -> String {
+    let names: Vec<_> = dims.iter().map(usize::to_string).collect();
+    match names.as_slice() {
+        [] => "no dimension".to_owned(),
+        [only] => format!("dimension {only}"),
+        [first @ .., last] => format!("dimensions {} and {last}", first.join(", ")),
+    }
+}

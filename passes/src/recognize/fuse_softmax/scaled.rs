@@ -1,0 +1,34 @@
+//! `exp(s * (x - max(x))) / sum(exp(s * (x - max(x))))`, the softmax of `s * x`.
+
+use super::parts::{dim, normalized, one_dim, shifted};
+use crate::recognize::rewrite::{Found, Rule, Scene, Verdict, Writer, divide, either, exponential, multiply, number};
+use halite_ir::Value;
+use halite_support::Result;
+
+/// Scaled after the maximum is subtracted, by a number above 0 and not above 1: the maximum of `s * x` is then that of `x`
+/// times `s`, and no product overflows.
+pub(super) fn rule() -> Rule {
+    let scaled = || either([multiply(shifted(), number("scale")), divide(shifted(), number("divisor"))]);
+    let pattern = normalized(|| exponential(scaled()));
+    let rule = Rule::new("scaled-softmax", "softmax", pattern).operand("x").when(one_dim).when(shrinks);
+    rule.attributes(dim).write(write)
+}
+
+fn shrinks(found: &Found, _: &Scene<'_>) -> Verdict {
+    let (scale, divisor) = (found.number("scale"), found.number("divisor"));
+    let shrinks = scale.is_none_or(|scale| scale > 0.0 && scale <= 1.0) && divisor.is_none_or(|divisor| divisor >= 1.0);
+    if shrinks { Ok(()) } else { Err("scaling the operand itself by this number could overflow".to_owned()) }
+}
+
+fn write(writer: &mut Writer<'_, '_>) -> Result<Value> {
+    let x = writer.operand("x")?;
+    let x = match (writer.found.number("scale"), writer.found.number("divisor")) {
+        (Some(scale), _) => writer.b.multiply_scalar(x, scale)?,
+        (None, Some(divisor)) => {
+            let divisor = writer.b.splat_like(x, divisor)?;
+            writer.b.divide(x, divisor)?
+        }
+        (None, None) => x,
+    };
+    writer.composite(&[x])
+}

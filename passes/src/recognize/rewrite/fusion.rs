@@ -1,0 +1,111 @@
+//! A pass made of rules.
+
+use super::rule::Rule;
+use super::select::{Match, Selection, select};
+use super::view::Scene;
+use super::writer::Writer;
+use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
+use crate::framework::remark::Remark;
+use halite_ir::{Function, LocId, Module, Phase, Rewriter, rewrite_planned};
+use halite_support::{Name, Result};
+use std::sync::Arc;
+
+/// A pass that replaces what its rules match by composites, and drops what nothing reads any longer.
+#[derive(Clone, Debug)]
+pub struct Fusion {
+    name: &'static str,
+    summary: &'static str,
+    ulps: u32,
+    rules: Vec<Rule>,
+}
+
+impl Fusion {
+    /// A pass of these rules, which keeps results within `ulps` units of roundoff.
+    pub(crate) fn new(name: &'static str, summary: &'static str, ulps: u32, rules: Vec<Rule>) -> Self {
+        Self { name, summary, ulps, rules }
+    }
+
+    /// The names of the rules.
+    pub fn rules(&self) -> impl ExactSizeIterator<Item = &'static str> {
+        self.rules.iter().map(|rule| rule.name)
+    }
+
+    /// The same with the rules in another order, which makes no difference to what it does.
+    ///
+    /// # Panics
+    /// When `order` names a position that there is not.
+    #[must_use]
+    pub fn reordered(&self, order: &[usize]) -> Self {
+        Self { rules: order.iter().map(|&at| self.rules[at].clone()).collect(), ..self.clone() }
+    }
+}
+
+impl Pass for Fusion {
+    fn info(&self) -> PassInfo {
+        PassInfo::new(self.name, self.summary, Relation::Ulp(self.ulps)).needs(Phase::Built..=Phase::Built)
+    }
+
+    fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
+        let mut notes = Vec::new();
+        let fused = rewrite_planned(
+            module,
+            cx.registry,
+            |infer, function| {
+                let selection = select(&infer, function, &self.rules)?;
+                if cx.explains() {
+                    self.note(function, &selection, &mut notes);
+                }
+                (!selection.taken.is_empty()).then_some(selection)
+            },
+            rewrite,
+        )?;
+        for (remark, loc) in notes {
+            cx.explain(|| remark.at(&module.locs, loc));
+        }
+        Ok(Changed::when(fused))
+    }
+
+    fn rules(&self) -> Vec<Name> {
+        self.rules.iter().map(|rule| rule.name.into()).collect()
+    }
+
+    fn with_rules(&self, count: usize) -> Option<Arc<dyn Pass>> {
+        let rules = self.rules.iter().take(count).cloned().collect();
+        Some(Arc::new(Self { rules, ..self.clone() }))
+    }
+}
+
+impl Fusion {
+    /// Says what was done and what almost was, in the order of the instructions.
+    fn note(&self, function: &Function, selection: &Selection<'_>, notes: &mut Vec<(Remark, LocId)>) {
+        let taken = |found: &Match<'_>| {
+            (found.root, Remark::taken(self.name, found.rule.name, format!("becomes `{}`", found.rule.composite)))
+        };
+        let missed = |found: &Match<'_>| {
+            (found.root, Remark::missed(self.name, found.rule.name, found.found.obstacles.concat()))
+        };
+        let mut all: Vec<_> = selection.taken.iter().map(taken).chain(selection.missed.iter().map(missed)).collect();
+        all.sort_by_key(|(root, _)| *root);
+        notes.extend(all.into_iter().map(|(root, remark)| (remark, function.insts[root].loc)));
+    }
+}
+
+fn rewrite(b: &mut Rewriter<'_>, source: &Function, selection: Selection<'_>) -> Result<()> {
+    let mut taken = selection.taken.iter().peekable();
+    for (at, inst) in source.insts.iter().enumerate() {
+        let replaced = taken.next_if(|found| found.root == at);
+        match replaced {
+            _ if !selection.kept[at] => {}
+            None => b.copy(source, inst)?,
+            Some(found) => {
+                let outer = b.set_loc(inst.loc);
+                let scene = Scene { registry: b.registry(), function: source, root: inst.results[0] };
+                let value = Writer::write(b, found.rule, &found.found, scene)?;
+                b.set_loc(outer);
+                b.keep_names(source, inst, &[value]);
+                b.replace_all(inst, &[value]);
+            }
+        }
+    }
+    Ok(())
+}

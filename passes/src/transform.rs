@@ -1,0 +1,18 @@
+//! Passes that change modules, and what they share.
+
+pub(crate) mod annotate_rounding;
+pub(crate) mod append_optimizer;
+pub(crate) mod auto_cast;
+pub(crate) mod auto_diff;
+pub(crate) mod bind_recipe;
+pub(crate) mod coalesce_layers;
+pub(crate) mod cse;
+pub(crate) mod dce;
+pub(crate) mod dispatch_dialect;
+pub(crate) mod expand_composites;
+pub(crate) mod fold_constant;
+pub(crate) mod inline;
+pub(crate) mod legalize;
+pub(crate) mod packed;
+pub(crate) mod simplify;
+pub(crate) mod slots;

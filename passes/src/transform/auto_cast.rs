@@ -1,0 +1,75 @@
+//! `auto-cast`.
+
+mod caster;
+mod missed;
+mod overrides;
+mod types;
+mod wants;
+
+use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
+use caster::Caster;
+use halite_ir::{Module, Phase, rewrite_functions};
+use halite_spec::Precision;
+use halite_support::Result;
+use overrides::Overrides;
+pub use types::resolve;
+
+/// Mixed precision on the joint forward and backward.
+///
+/// Each op says in its policy which of the recipe's element types its operands, its computation, its sums and its results
+/// follow. Weights arrive in the type of their slot, gradients leave in the type of gradients. A value keeps the precision
+/// it was made in for readers that need it, and is narrowed once for all others; a convert is shared by all its readers.
+/// Movements of data are done before a narrowing when that moves less. What computes wide takes a value as it was made,
+/// unless others have it kept narrow anyway.
+///
+/// Composites keep narrow operands and results and are told what to compute in; `expand-composites` writes the converts.
+///
+/// ```text
+/// func @main(%x: f32[2,4], %w: f32[3,4] {weight, init = zeros})   =>   ... (%x: f32[2,4], %w: f32[3,4] {weight, ..})
+///   %y = dot_general %x, %w {..} : f32[2,3]                              %0 = convert %x {rounding = rne} : bf16[2,4]
+///                                                                        %1 = convert %w {rounding = rne} : bf16[3,4]
+///                                                                        %y = dot_general %0, %1 {.., accumulate = f32} : f32[2,3]
+/// ```
+#[derive(Debug)]
+pub(crate) struct AutoCast;
+
+impl Pass for AutoCast {
+    fn info(&self) -> PassInfo {
+        PassInfo::new(
+            "auto-cast",
+            "give every instruction the element types of the precision recipe",
+            Relation::WithinRecipe,
+        )
+        .required()
+        .needs(Phase::Built..=Phase::Differentiated)
+        .gives(Phase::Cast)
+    }
+
+    fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
+        let precision = &cx.recipe("auto-cast")?.precision;
+        // A recipe that narrows nothing leaves the module as it is.
+        if !is_uniform(precision) {
+            let overrides = Overrides::new(precision);
+            let training = module.phase == Phase::Differentiated;
+            let last = module.functions.len().saturating_sub(1);
+            let mut index = 0;
+            rewrite_functions(module, cx.registry, |rewriter, source| {
+                let is_entry = index == last;
+                index += 1;
+                Caster::new(rewriter, source, precision, &overrides, is_entry).run()
+            })?;
+            // A pattern may well miss the part of the model that an inference module keeps.
+            if training {
+                overrides.check(module, cx.registry)?;
+            }
+        }
+        Ok(Changed::Yes)
+    }
+}
+
+/// Whether everything has the type that models are elaborated in.
+fn is_uniform(precision: &Precision) -> bool {
+    let Precision { weight, operand, accumulate, sensitive, gradient, reduce, .. } = precision;
+    let types = [operand, accumulate, sensitive, gradient, reduce];
+    precision.overrides.is_empty() && types.into_iter().all(|dtype| dtype == weight) && weight.size() >= 4
+}

@@ -1,0 +1,64 @@
+//! `coalesce-layers`.
+
+mod apply;
+mod name;
+mod plan;
+mod projection;
+mod shares;
+
+use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
+use crate::framework::remark::Remark;
+use halite_ir::{Module, Phase};
+use halite_spec::Optimizer;
+use halite_support::Result;
+
+/// The name of the pass.
+const PASS: &str = "coalesce-layers";
+
+/// What its remarks are about.
+const RULE: &str = "shared-input";
+
+/// Projections of one value become one, and so do their weights: those of queries, keys and values, or of gate and up.
+/// Run before `auto-diff`, forward, backward and optimizer then work on what is merged.
+///
+/// A projection is a `linear`, or a `dot_general` over the last dimension of a value, with a weight of the entry that
+/// nothing else reads; a bias is merged too where every one of them has one. What is merged agrees in element type,
+/// initializer, weight decay and precision exceptions, as the update of each element depends on nothing else. The merged
+/// weight is `[ranks, rows, in]`, one share for each rank of tensor parallelism, and says what it packs. Where a value has
+/// fewer heads than ranks, each rank that reads a head holds it: the first copy is read here, and `tied_copies` gives all
+/// copies the same gradient.
+///
+/// ```text
+/// %q = linear %x, %q.w : f32[4,8]      =>    %0 = dot_general %x, %q_k.w {contract = [1] x [2], ..} : f32[4,1,12]
+/// %k = linear %x, %k.w : f32[4,4]            %q, %k = unpack %0 {dim = -2, rows = [8, 4], copies = [1, 1]} : f32[4,8], f32[4,4]
+/// ```
+#[derive(Debug)]
+pub(crate) struct CoalesceLayers;
+
+impl Pass for CoalesceLayers {
+    fn info(&self) -> PassInfo {
+        PassInfo::new(PASS, "merge projections of one value, weights included", Relation::Mapped(0))
+            .needs(Phase::Built..=Phase::Built)
+    }
+
+    fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
+        if !cx.recipe.is_none_or(|recipe| is_elementwise(&recipe.optimizer)) {
+            let why = "the optimizer looks at a weight as a whole";
+            cx.explain(|| Remark::missed(PASS, RULE, why));
+            return Ok(Changed::No);
+        }
+        let merges = plan::merges(module, cx)?;
+        if merges.is_empty() {
+            return Ok(Changed::No);
+        }
+        apply::apply(module, cx.registry, &merges)?;
+        Ok(Changed::Yes)
+    }
+}
+
+/// Whether the update of each element depends on that element alone, besides the global norm.
+fn is_elementwise(optimizer: &Optimizer) -> bool {
+    match optimizer {
+        Optimizer::AdamW(_) | Optimizer::Sgd(_) => true,
+    }
+}

@@ -1,0 +1,129 @@
+//! Writing the merged projections.
+
+use super::plan::{Merge, Packed};
+use crate::transform::packed::layout;
+use halite_ir::{Attr, Function, Inst, Module, ParamRole, Registry, Rewriter, Value, Values};
+use halite_support::{Diagnostic, Result};
+use halite_tensor::Dims;
+
+/// What becomes of an instruction.
+#[derive(Clone, Copy)]
+enum Fate {
+    Copied,
+    /// Nothing stands for it.
+    Dropped,
+    /// The output of a member of a merge.
+    Output {
+        merge: usize,
+        member: usize,
+    },
+}
+
+/// Rewrites the entry.
+pub(super) fn apply(module: &mut Module, registry: &Registry, merges: &[Merge]) -> Result<()> {
+    let entry = module.functions.pop().ok_or_else(|| Diagnostic::bug("a plan for a module without functions"))?;
+    let (fates, starts) = fates(&entry, merges);
+    let mut rewriter = Rewriter::without_params(module, registry, &entry);
+    add_params(&mut rewriter, &entry, merges);
+    let mut outputs: Vec<Values> = vec![Values::new(); merges.len()];
+    for (at, inst) in entry.insts.iter().enumerate() {
+        let outer = rewriter.set_loc(inst.loc);
+        if let Some(merge) = starts[at] {
+            outputs[merge] = product(&mut rewriter, &entry, &merges[merge])?;
+        }
+        match fates[at] {
+            Fate::Copied => rewriter.copy(&entry, inst)?,
+            Fate::Dropped => {}
+            Fate::Output { merge, member } => {
+                let part = outputs[merge][member];
+                let value = output(&mut rewriter, inst, &merges[merge], member, part)?;
+                rewriter.keep_names(&entry, inst, &[value]);
+                rewriter.replace_all(inst, &[value]);
+            }
+        }
+        rewriter.set_loc(outer);
+    }
+    rewriter.finish(&entry)?;
+    Ok(())
+}
+
+/// For each instruction its fate, and the merge whose product stands before it.
+fn fates(entry: &Function, merges: &[Merge]) -> (Vec<Fate>, Vec<Option<usize>>) {
+    let (mut fates, mut starts) = (vec![Fate::Copied; entry.insts.len()], vec![None; entry.insts.len()]);
+    for (merge, planned) in merges.iter().enumerate() {
+        starts[planned.members[0].0.at] = Some(merge);
+        for (member, (own, _)) in planned.members.iter().enumerate() {
+            let mut output = own.at;
+            if let Some([spread, add]) =
+                own.bias.as_ref().and_then(|bias| bias.added).filter(|_| planned.bias.is_some())
+            {
+                fates[own.at] = Fate::Dropped;
+                fates[spread] = Fate::Dropped;
+                output = add;
+            }
+            fates[output] = Fate::Output { merge, member };
+        }
+    }
+    (fates, starts)
+}
+
+/// Adds the parameters, those that are merged where the first of them was.
+fn add_params(b: &mut Rewriter<'_>, entry: &Function, merges: &[Merge]) {
+    let mut packed: Vec<Option<&Packed>> = vec![None; entry.params.len()];
+    for own in merges.iter().flat_map(|merge| std::iter::once(&merge.weight).chain(&merge.bias)) {
+        own.params.iter().for_each(|&at| packed[at] = Some(own));
+    }
+    for (at, param) in entry.params.iter().enumerate() {
+        match packed[at] {
+            None => b.copy_param(entry, param),
+            Some(own) if own.params[0] == at => {
+                let value = b.param(own.name.clone(), own.ty.clone(), ParamRole::Weight(own.info.clone()));
+                b.replace(param.value, value);
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+/// The outputs of all members of a merge, `[.., out]`.
+fn product(b: &mut Rewriter<'_>, entry: &Function, merge: &Merge) -> Result<Values> {
+    let (x, weight) = (b.value(merge.input)?, operand(b, entry, &merge.weight)?);
+    let last = b.shape(x).rank() - 1;
+    let mut y = b.dot_general(x, weight, (&[], &[]), (&[last], &[2]))?;
+    if let Some(bias) = &merge.bias {
+        let bias = operand(b, entry, bias)?;
+        let shape = b.shape(y).clone();
+        let bias = b.broadcast_in_dim(bias, &[last, last + 1], shape)?;
+        y = b.add(y, bias)?;
+    }
+    let [rows, copies] = layout(&merge.weight.packing);
+    b.composite("unpack", &[("dim", Attr::Int(-2)), rows, copies], &[y])
+}
+
+/// A merged parameter, which stands for the first of those that it is made of.
+fn operand(b: &mut Rewriter<'_>, entry: &Function, packed: &Packed) -> Result<Value> {
+    let value = b.value(entry.params[packed.params[0]].value)?;
+    if packed.packing.has_copies() {
+        Ok(b.composite("tied_copies", &layout(&packed.packing), &[value])?[0])
+    } else {
+        Ok(value)
+    }
+}
+
+/// What stands for the output of a member: `part`, as the member gives it.
+fn output(b: &mut Rewriter<'_>, inst: &Inst, merge: &Merge, member: usize, part: Value) -> Result<Value> {
+    let last = b.shape(part).rank() - 1;
+    let mut value = part;
+    // The bias of a `linear` that is not merged.
+    if let (Some(&bias), None) = (inst.args.get(2), &merge.bias) {
+        let bias = b.value(bias)?;
+        let shape = b.shape(value).clone();
+        let bias = b.broadcast_in_dim(bias, &[last], shape)?;
+        value = b.add(value, bias)?;
+    }
+    if !merge.members[member].0.mirrored {
+        return Ok(value);
+    }
+    let order: Dims = std::iter::once(last).chain(0..last).collect();
+    b.transpose(value, &order)
+}

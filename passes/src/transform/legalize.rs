@@ -1,0 +1,46 @@
+//! `legalize`.
+
+mod unread;
+
+use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
+use halite_ir::{Module, Op, Phase};
+use halite_support::{Diagnostic, Result, codes};
+
+/// Moves a module to phase `legal`.
+///
+/// CPU XLA takes every primitive and element type of the IR, and calls. For Neuron, parameters of the entry that nothing
+/// reads are dropped: its compiler may drop them, and then inputs get other numbers. What the target takes of the rest is
+/// judged on the HLO that is made of it, by the same rules as HLO that others made. Composites are refused here; reads of a
+/// donated buffer after its replacement by the verification that follows.
+///
+/// ```text
+/// func @main(%x: f32[4], %mask: f32[4]) -> (f32[4]) {      =>    func @main(%x: f32[4]) -> (f32[4]) {
+///   %y = negate %x : f32[4]                                        %y = negate %x : f32[4]
+///   return %y                                                      return %y
+/// }                                                              }
+/// ```
+#[derive(Debug)]
+pub(crate) struct Legalize;
+
+impl Pass for Legalize {
+    fn info(&self) -> PassInfo {
+        PassInfo::new("legalize", "leave only what the target takes", Relation::Identical)
+            .required()
+            .gives(Phase::Legal)
+    }
+
+    fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
+        let mut insts = module.functions.iter().flat_map(|function| &function.insts);
+        if let Some(left) = insts.find(|inst| matches!(inst.op, Op::Composite(_))) {
+            let message = format!("`legalize` meets `{}`, which has no HLO form", left.op.name());
+            return Err(Diagnostic::error(codes::PIPELINE, message)
+                .or_at(module.locs.span(left.loc), "still here")
+                .help("run `expand-composites` before `legalize`"));
+        }
+        if cx.recipe.is_some_and(|recipe| recipe.target.is_neuron()) {
+            unread::drop_unread_inputs(module, cx.registry)?;
+        }
+        module.phase = Phase::Legal;
+        Ok(Changed::Yes)
+    }
+}
