@@ -15,13 +15,13 @@
 //! | `whole` | the recipe | the bundle, all modules, verified after each pass |
 
 use criterion::{BatchSize, Criterion};
+use halite::Session;
 use halite::compile::CompileOptions;
 use halite::pipelines::pipeline;
-use halite::session::Session;
-use halite::source::{self, Source};
+use halite::source::Source;
+use halite_bundle::ModuleRole;
 use halite_ir::{LowerOptions, Module, lower, text, verify};
-use halite_passes::{PassCx, Pipeline, Runner, RunnerOptions, Stage};
-use halite_spec::ModuleRole;
+use halite_passes::{Pipeline, Runner, RunnerOptions, Stage};
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::hint::black_box;
@@ -35,7 +35,7 @@ fn main() {
     for (preset, precision) in CASES {
         let mut session = Session::new();
         let overrides: Vec<_> = precision.iter().map(|precision| format!("precision={precision}")).collect();
-        let mut source = sound(source::load(preset, &overrides, &mut session.sources));
+        let mut source = sound(session.load(preset, &overrides));
         source.name.extend(precision.iter().flat_map(|precision| ["-", precision]));
         bench_elaborate(&mut criterion, &session, &source);
         let step = bench_passes(&mut criterion, &session, &source);
@@ -57,7 +57,7 @@ fn bench_elaborate(criterion: &mut Criterion, session: &Session, source: &Source
 
 /// Measures each pass where the pipeline of the training step runs it first; returns the final module.
 fn bench_passes(criterion: &mut Criterion, session: &Session, source: &Source) -> Module {
-    let cx = PassCx { registry: &session.registry, recipe: Some(&source.recipe), findings: None };
+    let cx = session.pass_cx(Some(&source.recipe), None).expect("the target is known");
     let mut module = sound(session.elaborate(source)).module;
     let mut seen = BTreeSet::new();
     for stage in sound(session.passes.pipeline(pipeline(ModuleRole::TrainStep))).stages {

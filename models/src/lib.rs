@@ -1,5 +1,9 @@
 //! The built-in model definitions and recipe presets as text, by name. No logic and no compiler types.
 
+mod checkpoint_names;
+
+pub use checkpoint_names::{CheckpointNames, checkpoint_names};
+
 /// An embedded text: its name without extension and its content.
 pub type Entry = (&'static str, &'static str);
 

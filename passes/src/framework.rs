@@ -8,4 +8,5 @@ pub(crate) mod pattern;
 pub(crate) mod pipeline;
 pub(crate) mod remark;
 pub(crate) mod runner;
+pub(crate) mod target;
 pub(crate) mod watch;

@@ -17,9 +17,9 @@ pub use framework::pattern::{family, matches_pattern};
 pub use framework::pipeline::{PassRegistry, Pipeline, Stage};
 pub use framework::remark::Remark;
 pub use framework::runner::{Dump, Moment, PassReport, Runner, RunnerOptions};
+pub use framework::target::TargetView;
 pub use framework::watch::{Progress, Watch};
 pub use recognize::rewrite::Fusion;
-pub use transform::annotate_rounding::check_realizable;
 pub use transform::auto_cast::resolve;
 pub use transform::simplify::simplify_rules;
 

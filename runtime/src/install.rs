@@ -1,7 +1,8 @@
 //! Fetching the CPU plugin: the OpenXLA authors' package `xla-cpu-pjrt` from the Python package index, through `pip`.
 
-use crate::disk::{Disk, Scratch, Unfinished, end_of_links, folder_of};
 use crate::{Result, RuntimeError, find::plugin_path};
+use halite_disk::{Disk, Scratch, Unfinished};
+use halite_support::files::{end_of_links, folder_of};
 use sha2::{Digest, Sha256};
 use std::ffi::OsString;
 use std::fmt::Write as _;

@@ -1,8 +1,9 @@
 //! Running HLO.
 //!
 //! An [`Executor`] compiles the bytes of a serialized `HloModuleProto` into an [`Executable`] and holds arrays on its
-//! devices as [`Buffer`]s. [`Pjrt`] implements it by a PJRT plugin that is opened at run time, so that building this crate
-//! needs no XLA; [`find_plugin`] says where the plugin is, [`install`] puts it there. The feature `xla-rs` adds the module
+//! devices as [`Buffer`]s. `Pjrt` implements it by a PJRT plugin that is opened at run time, so that building this crate
+//! needs no XLA; `find_plugin` says where the plugin is, `install` puts it there. Both come with the feature
+//! `pjrt`, which is on by default; without it there are the traits. The feature `xla-rs` adds the module
 //! `xla_rs` with an implementation on the crate `xla`, for programs that use that crate already.
 //!
 //! XLA aborts the process on some inputs. What can be checked is therefore checked here, before each call: the bytes
@@ -10,14 +11,16 @@
 //! shape, device and owner. Rules inside the module (operands, shapes of instructions) are the business of the HLO
 //! checker that ran before.
 //!
-//! All `unsafe` of Halite's libraries is in [`pjrt`], each block with its reason. Nothing here prints.
+//! All `unsafe` of Halite's libraries is in `pjrt`, each block with its reason. Nothing here prints.
 
-pub mod disk;
 mod error;
 mod executor;
+#[cfg(feature = "pjrt")]
 mod find;
 mod input;
+#[cfg(feature = "pjrt")]
 pub mod install;
+#[cfg(feature = "pjrt")]
 pub mod pjrt;
 mod program;
 mod signature;
@@ -26,7 +29,9 @@ pub mod xla_rs;
 
 pub use error::{Result, RuntimeError, Status, StatusCode};
 pub use executor::{Buffer, DeviceBuffer, Executable, Executor, Input, MemoryStats, evaluate, evaluate_replicas};
+#[cfg(feature = "pjrt")]
 pub use find::{PLUGIN_VARIABLE, find_plugin, plugin_path};
+#[cfg(feature = "pjrt")]
 pub use pjrt::{ClientOptions, OptionValue, Pjrt, silence_xla_log};
 pub use program::{CompileOptions, Program};
 pub use signature::{Signature, TensorSpec};

@@ -4,8 +4,8 @@
 //! with the pass; with `HALITE_BLESS=1` it rewrites what the golden expects. `README.md` explains it.
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
+use halite::Session;
 use halite::compile::CompileOptions;
-use halite::{Session, source};
 use halite_ir::{Module, Op, rewrite_functions};
 use halite_passes::{Changed, Pass, PassCx, PassInfo, Relation};
 use halite_support::{Diagnostics, Result};
@@ -62,7 +62,7 @@ fn session() -> std::result::Result<Session, Diagnostics> {
 
 /// Compiles `tiny` with the pass at work.
 fn compile(mut session: Session) -> std::result::Result<(), Diagnostics> {
-    let source = source::load("tiny", &[], &mut session.sources)?;
+    let source = session.load("tiny", &[])?;
     let compiled = session.compile(&source, &CompileOptions::default())?;
     for (role, reports) in &compiled.reports {
         let ran = reports.iter().filter(|report| report.name == "double-negation").count();

@@ -1,7 +1,7 @@
 //! `//@ key: value` lines.
 
 use halite_ir::Kernels;
-use halite_spec::Recipe;
+use halite_recipe::Recipe;
 
 /// The directives of a golden file. `README.md` has a table of them.
 #[derive(Clone, PartialEq, Debug, Default)]

@@ -12,8 +12,8 @@ mod windows;
 
 use halite_hlo::proto::{HloInstructionProto, HloModuleProto, ShapeProto};
 use halite_hlo::{ArrayType, ComputationBuilder, Id, ModuleBuilder};
+use halite_neuron::Generation;
 use halite_neuron::legality::{Finding, Profile, check};
-use halite_spec::Target;
 use halite_support::Result;
 use halite_tensor::DType;
 use std::fmt::Write;
@@ -24,7 +24,7 @@ pub struct Case {
     /// The name of the rule.
     pub rule: &'static str,
     /// The target.
-    pub target: Target,
+    pub target: Generation,
     /// Other rules that both modules may break.
     pub allow: &'static [&'static str],
     /// Ops whose integers the compiler may cast down.
@@ -41,7 +41,7 @@ const fn case(
     breaks: fn() -> Result<HloModuleProto>,
     keeps: fn() -> Result<HloModuleProto>,
 ) -> Case {
-    Case { rule, target: Target::Trn1, allow: &[], downcasts: &[], breaks, keeps }
+    Case { rule, target: Generation::Trn1, allow: &[], downcasts: &[], breaks, keeps }
 }
 
 /// All cases, by family of rules.

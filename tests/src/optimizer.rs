@@ -4,7 +4,7 @@ use crate::inputs::{InputKind, seeded_inputs};
 use crate::relation::{Tolerance, agree};
 use halite_ir::{Function, Interpreter, Module, Param, ParamRole, Registry, ResultRole, Slot};
 use halite_passes::matches_pattern;
-use halite_spec::{AdamW, Optimizer, Recipe, Schedule, Sgd};
+use halite_recipe::{AdamW, Optimizer, Recipe, Schedule, Sgd};
 use halite_tensor::HostTensor;
 use std::collections::BTreeMap;
 

@@ -45,7 +45,7 @@ pub fn executor() -> Arc<dyn Executor> {
 /// As [`Runner::run`].
 pub fn run_passes(passes: &str, module: &mut Module, registry: &Registry) -> Result<()> {
     let pipeline = PassRegistry::builtin().pipeline(passes)?;
-    Runner::new(RunnerOptions::default()).run(&pipeline, module, &PassCx { registry, recipe: None, findings: None })
+    Runner::new(RunnerOptions::default()).run(&pipeline, module, &PassCx::new(registry))
 }
 
 /// The HLO of a module in any phase that needs no optimizer.
@@ -74,7 +74,7 @@ fn realize(module: &mut Module, registry: &Registry) -> Result<()> {
     let recipe = recipe.map_err(Diagnostic::bug)?;
     let phase = std::mem::replace(&mut module.phase, Phase::Cast);
     let pipeline = PassRegistry::builtin().pipeline("inline, annotate-rounding")?;
-    let cx = PassCx { registry, recipe: recipe.as_ref(), findings: None };
+    let cx = PassCx { recipe: recipe.as_ref(), findings: None, ..PassCx::new(registry) };
     Runner::new(RunnerOptions::default()).run(&pipeline, module, &cx)?;
     module.phase = phase;
     Ok(())

@@ -1,28 +1,28 @@
 //! A mask that a model takes as an input and declares causal: the compiler counts on it, and no run takes another.
 
 use halite::Bundle;
+use halite::Session;
 use halite::compile::CompileOptions;
-use halite::execute::LoadedModule;
-use halite::init::initial_state;
-use halite::session::Session;
-use halite::source::{self, Source};
-use halite::tensors::Tensors;
-use halite::train::{Corpus, RunFiles, Silent, TrainOptions, train};
+use halite::source::Source;
 use halite::verify::VerifyOptions;
+use halite_bundle::ModuleRole;
+use halite_bundle::init::initial_state;
+use halite_bundle::tensors::Tensors;
 use halite_ir::text::print;
 use halite_ir::{FuncId, Registry};
 use halite_passes::{PassCx, PassRegistry, Runner, RunnerOptions};
-use halite_spec::ModuleRole;
 use halite_support::Diagnostics;
 use halite_tensor::{DType, HostTensor, Shape, causal_mask};
 use halite_tests::xla;
+use halite_train::LoadedModule;
+use halite_train::{Corpus, RunFiles, Silent, TrainOptions, train};
 use std::path::Path;
 
 fn load(session: &mut Session) -> Source {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/masked.hal");
     let path = path.to_str().expect("the path is text");
     let settings = ["precision=fp32", "batch=2", "seq=8"].map(str::to_owned);
-    source::load(path, &settings, &mut session.sources).unwrap_or_else(|errors| panic!("{errors:?}"))
+    session.load(path, &settings).unwrap_or_else(|errors| panic!("{errors:?}"))
 }
 
 fn bundle() -> Bundle {
@@ -49,7 +49,7 @@ fn the_mask_is_not_read() {
     let source = load(&mut session);
     let mut module = session.elaborate(&source).unwrap_or_else(|errors| panic!("{errors:?}")).module;
     let pipeline = PassRegistry::builtin().pipeline("fold-causal-mask, dce").unwrap_or_else(|error| panic!("{error}"));
-    let cx = PassCx { registry: &registry, recipe: None, findings: None };
+    let cx = PassCx::new(&registry);
     Runner::new(RunnerOptions::default()).run(&pipeline, &mut module, &cx).unwrap_or_else(|error| panic!("{error}"));
     let main = module.function(FuncId::new(0));
     let mask = main.params[1].value;
@@ -86,7 +86,7 @@ fn training_and_verification_feed_it() {
     let files = RunFiles::new(folder.path());
     let history = train(xla::executor(), &bundle, &corpus, &options, &files, &mut Silent);
     assert_eq!(history.unwrap_or_else(|errors| panic!("{errors:?}")).steps.len(), 3);
-    let state = halite::tensors::read(&files.state()).unwrap_or_else(|error| panic!("{error}"));
+    let state = halite_bundle::tensors::read(&files.state()).unwrap_or_else(|error| panic!("{error}"));
     assert!(!state.contains_key("mask"), "what is declared is no state");
     let mut session = Session::new();
     let source = load(&mut session);

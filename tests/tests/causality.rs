@@ -1,19 +1,19 @@
 //! Every built-in model is causal, and stays so through the pipeline.
 
+use halite::Session;
 use halite::compile::CompileOptions;
 use halite::pipelines;
-use halite::session::Session;
-use halite::source::{self, Source};
+use halite::source::Source;
+use halite_bundle::ModuleRole;
 use halite_ir::Module;
 use halite_passes::{Verdict, causality};
-use halite_spec::ModuleRole;
 use std::collections::BTreeSet;
 use std::time::Instant;
 
 fn load(name: &str, settings: &[&str]) -> (Session, Source) {
     let mut session = Session::new();
     let settings: Vec<String> = settings.iter().map(|setting| (*setting).to_owned()).collect();
-    let source = source::load(name, &settings, &mut session.sources).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let source = session.load(name, &settings).unwrap_or_else(|errors| panic!("{errors:?}"));
     (session, source)
 }
 

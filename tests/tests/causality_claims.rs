@@ -1,11 +1,10 @@
 //! What a compile says of causality: what was proven for what, what it refuses, and how a model or a recipe says otherwise.
 
+use halite::Session;
 use halite::compile::{CompileOptions, Compiled};
 use halite::model::{Init, ModelBuilder};
-use halite::session::Session;
-use halite::source;
+use halite_bundle::ModuleRole;
 use halite_passes::{Verdict, causality};
-use halite_spec::ModuleRole;
 use halite_support::{Diagnostics, Severity};
 use halite_tensor::DType;
 
@@ -43,7 +42,7 @@ fn compile(text: &str, settings: &[&str], roles: &[ModuleRole]) -> Result<Compil
     let mut session = Session::new();
     let fixed = ["precision=fp32", "batch=1", "seq=6"].iter().chain(settings);
     let settings: Vec<String> = fixed.map(|setting| (*setting).to_owned()).collect();
-    let source = source::load(path.to_str().expect("the path is text"), &settings, &mut session.sources)?;
+    let source = session.load(path.to_str().expect("the path is text"), &settings)?;
     session.compile(&source, &CompileOptions { roles: roles.to_vec(), ..CompileOptions::default() })
 }
 

@@ -2,15 +2,16 @@
 
 #![allow(clippy::print_stdout, reason = "what was measured is part of the output of a test")]
 
+use halite::Session;
 use halite::compile::{CompileOptions, CompiledModule};
 use halite::pipelines::pipeline;
-use halite::session::Session;
-use halite::source::{self, Source};
+use halite::source::Source;
+use halite_bundle::ModuleRole;
 use halite_ir::text::parse;
 use halite_ir::{Init, Interpreter, LowerOptions, Module, ParamRole, Registry, ResultRole};
 use halite_passes::{Changed, Findings, PassCx, PassReport, Pipeline, Runner, RunnerOptions, Stage};
+use halite_recipe::Recipe;
 use halite_runtime::{Executable, evaluate};
-use halite_spec::{ModuleRole, Recipe};
 use halite_support::{FileId, Result};
 use halite_tensor::compare::difference;
 use halite_tensor::{DType, HostTensor};
@@ -83,7 +84,7 @@ impl Model {
         std::fs::write(&path, &text).expect("the folder can be written");
         let mut session = Session::new();
         let path = path.to_str().expect("the path is text");
-        let source = source::load(path, &[], &mut session.sources);
+        let source = session.load(path, &[]);
         Self { source: source.unwrap_or_else(|errors| panic!("{errors:?}\n{text}")), session }
     }
 
@@ -341,7 +342,7 @@ fn patterns_match_what_is_merged() {
         let mut module = model.session.elaborate(&model.source).unwrap_or_else(|errors| panic!("{errors:?}")).module;
         let findings = Findings::with_remarks();
         let (registry, recipe) = (&model.session.registry, Some(&model.source.recipe));
-        let cx = PassCx { registry, recipe, findings: Some(&findings) };
+        let cx = PassCx { recipe, findings: Some(&findings), ..PassCx::new(registry) };
         let step = model.pipeline(ModuleRole::TrainStep);
         Runner::new(RunnerOptions::default()).run(&step, &mut module, &cx)?;
         let mut remarks = findings.remarks();
@@ -431,7 +432,7 @@ fn packed_weights_round_as_separate_ones() {
         let mut module =
             parse(text, FileId::of("test.ir", text), &registry).unwrap_or_else(|errors| panic!("{errors:?}"));
         let pipeline = halite_passes::PassRegistry::builtin().pipeline("annotate-rounding, cse").unwrap();
-        let cx = PassCx { registry: &registry, recipe: Some(&recipe), findings: None };
+        let cx = PassCx { recipe: Some(&recipe), findings: None, ..PassCx::new(&registry) };
         Runner::new(RunnerOptions::default()).run(&pipeline, &mut module, &cx).unwrap();
         module
     };

@@ -1,16 +1,15 @@
 //! The training step of `hlat-7b` through XLA's compiler. This takes about a minute and is alone in its binary, so that
 //! the time can be seen.
 
+use halite::Session;
 use halite::compile::CompileOptions;
-use halite::session::Session;
-use halite::source;
-use halite_spec::ModuleRole;
+use halite_bundle::ModuleRole;
 use halite_tests::xla;
 
 #[test]
 fn the_plugin_compiles_hlat_7b() {
     let mut session = Session::new();
-    let source = source::load("hlat-7b", &[], &mut session.sources).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let source = session.load("hlat-7b", &[]).unwrap_or_else(|errors| panic!("{errors:?}"));
     let options = CompileOptions { roles: vec![ModuleRole::TrainStep], ..CompileOptions::default() };
     let bundle = session.compile(&source, &options).unwrap_or_else(|errors| panic!("{errors:?}")).bundle;
     let step = bundle.module_with_role(ModuleRole::TrainStep).expect("the training step is compiled");

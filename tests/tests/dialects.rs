@@ -1,19 +1,19 @@
 //! Kernels of a target: whichever are used, the program stays valid and, run by their twins, computes the same bits.
 
 use halite::Bundle;
+use halite::Session;
 use halite::compile::{CompileOptions, Compiled};
-use halite::execute::LoadedModule;
-use halite::init::initial_state;
 use halite::pipelines;
-use halite::session::Session;
-use halite::source::{self, Source};
-use halite::tensors::Tensors;
+use halite::source::Source;
+use halite_bundle::init::initial_state;
+use halite_bundle::tensors::Tensors;
+use halite_bundle::{BufferSlot, ModuleRole};
 use halite_ir::{Kernels, LowerOptions};
-use halite_passes::{DialectEntry, DialectRegistry, KernelUse, Operand, Site};
+use halite_passes::{DialectEntry, KernelUse, Operand, Site};
 use halite_runtime::evaluate;
-use halite_spec::{BufferSlot, ModuleRole, Target};
 use halite_tensor::{HostTensor, Shape};
 use halite_tests::xla;
+use halite_train::LoadedModule;
 use std::collections::BTreeMap;
 
 const LLAMA: &[&str] = &["batch=2", "seq=16", "vocab=64"];
@@ -22,7 +22,7 @@ const GPT2: &[&str] =
 
 fn load(session: &mut Session, model: &[&str], settings: &[&str]) -> Source {
     let settings: Vec<String> = model.iter().chain(settings).map(|text| (*text).to_owned()).collect();
-    source::load("tiny", &settings, &mut session.sources).unwrap_or_else(|errors| panic!("{errors:?}"))
+    session.load("tiny", &settings).unwrap_or_else(|errors| panic!("{errors:?}"))
 }
 
 fn compile(model: &[&str], settings: &[&str]) -> Compiled {
@@ -71,7 +71,7 @@ fn off(name: &str) -> Vec<String> {
 
 /// Each kernel off, all off, all on, and as they are.
 fn choices() -> Vec<Vec<String>> {
-    let mut choices: Vec<_> = DialectRegistry::builtin().entries().iter().map(|entry| off(&entry.name)).collect();
+    let mut choices: Vec<_> = Session::new().kernels.entries().iter().map(|entry| off(&entry.name)).collect();
     choices.push(off("neuron.*"));
     choices.push(vec!["target=trn2".to_owned(), "dialect.on=['*']".to_owned()]);
     choices.push(vec!["target=trn1".to_owned()]);
@@ -170,14 +170,14 @@ fn kernels_without_a_twin_are_refused() {
 #[test]
 fn the_highest_priority_that_fits_is_taken() {
     let entry = |name: &str, priority, call: fn(&Site<'_>) -> Result<KernelUse, String>| {
-        DialectEntry::new(name, "softmax", "AwsNeuronSoftmax", call).priority(priority).targets([Target::Trn1])
+        DialectEntry::new(name, "softmax", "AwsNeuronSoftmax", call).priority(priority).targets(["trn1"])
     };
     let call = |site: &Site<'_>| Ok(KernelUse::new((site.args[0].rank() - 1).to_string(), [Operand::Arg(0)]));
     let never = |_: &Site<'_>| Err("never".to_owned());
     let mut session = Session::new();
-    session.passes.register_kernel(entry("own.never", 30, never)).expect("the name is new");
-    session.passes.register_kernel(entry("own.softmax", 20, call)).expect("the name is new");
-    assert!(session.passes.register_kernel(entry("own.softmax", 20, call)).is_err());
+    session.kernels.register(entry("own.never", 30, never)).expect("the name is new");
+    session.kernels.register(entry("own.softmax", 20, call)).expect("the name is new");
+    assert!(session.kernels.register(entry("own.softmax", 20, call)).is_err());
     let source = load(&mut session, LLAMA, &["target=trn1"]);
     let options = CompileOptions { explain: true, ..CompileOptions::default() };
     let compiled = session.compile(&source, &options).unwrap_or_else(|errors| panic!("{errors:?}"));

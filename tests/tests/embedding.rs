@@ -1,28 +1,30 @@
 //! The compiler inside another program: models built in Rust, typed recipes, extension from outside, many compiles.
 
+use halite::Session;
 use halite::compile::{CompileOptions, Compiled};
 use halite::model::{Elaborated, Init};
 use halite::source::{self, ModelInput, Source};
-use halite::tensors::Tensors;
-use halite::{Session, TrainStep};
+use halite_bundle::ModuleRole;
+use halite_bundle::tensors::Tensors;
 use halite_ir::LowerOptions;
 use halite_passes::{Progress, Watch};
-use halite_spec::{AdamW, ConfigValue, ModelChoice, ModuleRole, Recipe};
+use halite_recipe::{AdamW, ConfigValue, ModelChoice, Recipe};
 use halite_support::{CancelToken, codes};
 use halite_tensor::{DType, HostTensor};
 use halite_tests::compiled::{expect, hlo};
 use halite_tests::models::Llama;
 use halite_tests::scaled::Scaled;
 use halite_tests::xla;
+use halite_train::TrainStep;
 use std::sync::{Arc, Mutex};
 
 /// The preset `tiny`, and the same with its model built in Rust, in the same session.
 fn twins(session: &mut Session) -> [Source; 2] {
-    let text = expect(source::load("tiny", &[], &mut session.sources));
+    let text = expect(session.load("tiny", &[]));
     let built = expect(Llama::TINY.build(&session.model("llama", &text.recipe)));
     let mut recipe = text.recipe.clone();
     recipe.model.config.clear();
-    let built = expect(Source::new(recipe, built, &mut session.sources));
+    let built = expect(session.source(recipe, built));
     [text, built]
 }
 
@@ -63,7 +65,7 @@ fn settings_of_a_built_model_agree_with_the_recipe() {
             source::Model::Built(model) => Elaborated::clone(model),
             _ => unreachable!("it was built"),
         };
-        let source = expect(Source::new(recipe, model, &mut session.sources));
+        let source = expect(session.source(recipe, model));
         let refused = session.compile(&source, &CompileOptions::default()).map(|compiled| compiled.reports);
         let errors = refused.unwrap_err();
         (errors[0].message().to_owned(), errors[0].primary().is_some())
@@ -74,7 +76,7 @@ fn settings_of_a_built_model_agree_with_the_recipe() {
     let mut recipe = built.recipe.clone();
     recipe.model.config.insert("layers".into(), ConfigValue::Int(3));
     assert_eq!(refused(recipe, &mut session), ("the model `llama` has no config key `layers`".to_owned(), true));
-    let recipe = Recipe { precision: halite_spec::PrecisionName::Fp64.precision(), ..text.recipe.clone() };
+    let recipe = Recipe { precision: halite_recipe::PrecisionName::Fp64.precision(), ..text.recipe.clone() };
     let (message, _) = refused(Recipe { model: built.recipe.model.clone(), ..recipe }, &mut session);
     assert_eq!(message, "the weight `model.embed_tokens.weight` is `f32[256,64]`, models of this recipe are in `f64`");
 }
@@ -82,22 +84,22 @@ fn settings_of_a_built_model_agree_with_the_recipe() {
 #[test]
 fn a_recipe_in_rust_is_that_of_a_file() {
     let mut session = Session::new();
-    let file = expect(source::load("tiny", &[], &mut session.sources));
+    let file = expect(session.load("tiny", &[]));
     let model = ModelChoice::new("llama").with("vocab", 256).with("hidden", 64).with("layers", 2).with("heads", 4);
     let rule = AdamW { weight_decay: 0.1, clip_norm: Some(1.0), ..AdamW::new(5e-3) };
     let mut recipe = Recipe::new(model.with("kv_heads", 2).with("ffn", 176), 8, 64, rule);
-    recipe.schedule = halite_spec::Schedule { warmup: 20, steps: 300, floor: 0.1 };
-    let typed = expect(Source::new(recipe.clone(), ModelInput::Named, &mut session.sources));
+    recipe.schedule = halite_recipe::Schedule { warmup: 20, steps: 300, floor: 0.1 };
+    let typed = expect(session.source(recipe.clone(), ModelInput::Named));
     assert_eq!(typed.recipe, file.recipe);
     let [file, typed] = [file, typed].map(|source| expect(session.compile(&source, &CompileOptions::default())).bundle);
     assert_eq!(file.files, typed.files);
     recipe.batch = Some(0);
     recipe.train.seed = u64::MAX;
-    let errors = Source::new(recipe.clone(), ModelInput::Named, &mut session.sources).unwrap_err();
+    let errors = session.source(recipe.clone(), ModelInput::Named).unwrap_err();
     assert_eq!(errors[0].code(), codes::RECIPE_RANGE, "{errors:?}");
     recipe.train.seed = 0;
     recipe.schedule.floor = f64::NAN;
-    let errors = Source::new(recipe, ModelInput::Named, &mut session.sources).unwrap_err();
+    let errors = session.source(recipe, ModelInput::Named).unwrap_err();
     let texts: Vec<_> = errors.iter().map(|error| error.message()).collect();
     assert!(texts[0].starts_with("`batch` is 0, expected"), "{texts:?}");
     assert!(texts[1].starts_with("`schedule.floor` is NaN, expected"), "{texts:?}");
@@ -112,13 +114,13 @@ fn composites_from_outside_are_called_from_texts_and_from_rust() {
             param weight: [seq + 1] = ones
             loss = sum(scaled(weight * convert(tokens, float), by = 0.5)) return loss, sum(full([1], 1.0)) } }";
     let recipe = Recipe::new(ModelChoice::new("m"), 2, 3, AdamW::new(1e-3));
-    let of_text = expect(Source::new(recipe.clone(), text, &mut session.sources));
+    let of_text = expect(session.source(recipe.clone(), text));
     let m = session.model("m", &recipe);
     let tokens = m.batch("tokens", DType::S32, [2, 4]);
     let weight = m.param("weight", [4], Init::Ones);
     let scaled = m.call("scaled", [weight * tokens.convert(m.float())]).attr("by", 0.5).one();
     let built = expect(m.finish(scaled.sum_all(), m.full([1], 1.0).sum_all()));
-    let built = expect(Source::new(recipe, built, &mut session.sources));
+    let built = expect(session.source(recipe, built));
     let options = CompileOptions { roles: vec![ModuleRole::TrainStep, ModuleRole::Eval], ..without_positions() };
     let [a, b] = [of_text, built].map(|source| expect(session.compile(&source, &options)).bundle);
     assert_eq!(hlo(&a), hlo(&b));
@@ -142,7 +144,7 @@ fn compiling_is_watched_and_can_be_stopped() {
         }
     }
     let mut session = Session::new();
-    let source = expect(source::load("tiny", &[], &mut session.sources));
+    let source = expect(session.load("tiny", &[]));
     let compile = |heard: &Arc<Heard>, cancel: &CancelToken| {
         let mut options = CompileOptions::default();
         options.runner.watch = Watch { cancel: cancel.clone(), progress: Some(heard.clone()) };
@@ -166,7 +168,7 @@ fn compiling_is_watched_and_can_be_stopped() {
 fn pipelines_of_roles_begin_alike() {
     let mut session = Session::new();
     session.pipelines.insert_before("auto-diff", "cse").expect("it is there");
-    let source = expect(source::load("tiny", &[], &mut session.sources));
+    let source = expect(session.load("tiny", &[]));
     let refused = session.compile(&source, &CompileOptions::default()).map(|compiled| compiled.reports);
     assert_eq!(refused.unwrap_err()[0].code(), codes::PIPELINE);
     // The other pipeline leaves the model with `auto-cast`.
@@ -187,7 +189,7 @@ fn a_step_takes_several_inputs() {
         let error = x.matmul(m.select(mask, weight, 0)) - y;
         expect(m.finish((error * error).sum_all(), m.scalar(8.0)))
     };
-    let source = expect(Source::new(recipe, built, &mut session.sources));
+    let source = expect(session.source(recipe, built));
     let options = CompileOptions { roles: vec![ModuleRole::TrainStep, ModuleRole::Eval], ..CompileOptions::default() };
     let bundle = expect(session.compile(&source, &options)).bundle;
     let mut step = expect(TrainStep::load(xla::executor(), &bundle));
@@ -212,7 +214,7 @@ fn resident_bytes() -> usize {
 fn two_threads_and_a_thousand_compiles_give_the_same_bytes_in_the_same_memory() {
     let compile = |times: usize| {
         let mut session = Session::new();
-        let source = expect(source::load("tiny", &["layers=1".to_owned()], &mut session.sources));
+        let source = expect(session.load("tiny", &["layers=1".to_owned()]));
         let first = expect(session.compile(&source, &CompileOptions::default())).bundle;
         for _ in 1..times {
             assert!(expect(session.compile(&source, &CompileOptions::default())).bundle == first);

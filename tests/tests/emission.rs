@@ -1,12 +1,11 @@
 //! The bytes of HLO for Neuron: what its compiler is known to take of a module beside the rules about instructions.
 
 use halite::Bundle;
+use halite::Session;
 use halite::compile::CompileOptions;
-use halite::session::Session;
-use halite::source;
+use halite_bundle::{ModuleEntry, PortRole};
 use halite_hlo::proto::{HloComputationProto, HloInstructionProto, HloModuleProto, ShapeProto};
 use halite_hlo::types::{TUPLE, element_name};
-use halite_spec::{ModuleEntry, PortRole};
 use std::collections::BTreeSet;
 
 /// Element types that every Neuron core takes.
@@ -28,7 +27,7 @@ const MODELS: [(&str, &[&str]); 6] = [
 fn compile(preset: &str, settings: &[&str]) -> Bundle {
     let mut session = Session::new();
     let settings: Vec<String> = settings.iter().chain(&["target=trn1"]).map(|text| (*text).to_owned()).collect();
-    let source = source::load(preset, &settings, &mut session.sources).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let source = session.load(preset, &settings).unwrap_or_else(|errors| panic!("{errors:?}"));
     session.compile(&source, &CompileOptions::default()).unwrap_or_else(|errors| panic!("{errors:?}")).bundle
 }
 

@@ -1,14 +1,16 @@
 //! What is estimated of modules against what CPU XLA reports: arguments, outputs and aliases exactly, temporaries within a
 //! margin.
 
+use halite::Bundle;
+use halite::Session;
 use halite::compile::CompileOptions;
-use halite::estimate::{arguments, of_hlo};
-use halite::session::Session;
-use halite::{Bundle, source};
-use halite_neuron::estimate::MEMORY_MARGIN;
+use halite_bundle::ModuleRole;
+use halite_bundle::estimate::arguments;
+use halite_bundle::estimate::{Estimate, MemoryKind};
+use halite_cpu::CPU_XLA;
+use halite_neuron::MEMORY_MARGIN;
 use halite_runtime::MemoryStats;
-use halite_spec::estimate::{Estimate, MemoryKind};
-use halite_spec::{ModuleRole, Target};
+use halite_target::estimate::{Question, analyze};
 use halite_tests::xla;
 
 /// A module of a recipe: a name for people, the preset or model, overrides, the role.
@@ -110,7 +112,7 @@ fn arguments_outputs_and_aliases_are_those_of_cpu_xla() {
 fn the_7b_step_needs_several_cores_and_the_bundle_says_so() {
     let mut session = Session::new();
     let sets = ["target=trn1".to_owned(), "precision=mixed".to_owned()];
-    let source = source::load("hlat-7b", &sets, &mut session.sources).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let source = session.load("hlat-7b", &sets).unwrap_or_else(|errors| panic!("{errors:?}"));
     let options = CompileOptions { roles: vec![TrainStep], ..CompileOptions::default() };
     let compiled = session.compile(&source, &options).unwrap_or_else(|errors| panic!("{errors:?}"));
     let state = compiled.bundle.manifest.statistics.state_bytes;
@@ -134,7 +136,8 @@ fn measured(case: &Case) -> (Estimate, MemoryStats) {
     let bytes = bundle.hlo(entry).expect("the bundle has the file");
     let hlo = halite_hlo::decode(bytes).expect("a bundle holds HLO");
     let kinds = arguments(entry, &bundle.manifest.buffers);
-    let analysis = of_hlo(&hlo, Target::Cpu, 1, &kinds).unwrap_or_else(|error| panic!("{}: {error}", case.0));
+    let analysis = analyze(&hlo, Question { backend: CPU_XLA, arguments: &kinds, costs: None })
+        .unwrap_or_else(|error| panic!("{}: {error}", case.0));
     let executable = xla::compile(bytes, 1).unwrap_or_else(|error| panic!("{}: {error}", case.0));
     (analysis.estimate, executable.memory_stats().unwrap_or_else(|error| panic!("{}: {error}", case.0)))
 }
@@ -150,8 +153,7 @@ fn compile((name, input, sets, role): &Case) -> Bundle {
         None => (*input).to_owned(),
     };
     let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
-    let source =
-        source::load(&input, &sets, &mut session.sources).unwrap_or_else(|errors| panic!("{name}: {errors:?}"));
+    let source = session.load(&input, &sets).unwrap_or_else(|errors| panic!("{name}: {errors:?}"));
     let options = CompileOptions { roles: vec![*role], ..CompileOptions::default() };
     session.compile(&source, &options).unwrap_or_else(|errors| panic!("{name}: {errors:?}")).bundle
 }

@@ -3,7 +3,7 @@
 
 use halite::Session;
 use halite::compile::CompileOptions;
-use halite::source;
+use halite_bundle::ModuleRole;
 use halite_ir::{
     Attr, AttrSpec, Attrs, Builder, CompositeDef, InferCx, Module, Policy, Real, TensorType, Types, Value, Values, Vjp,
     VjpCx, text,
@@ -11,7 +11,7 @@ use halite_ir::{
 use halite_passes::{
     Changed, DialectEntry, KernelUse, Operand, Pass, PassCx, PassInfo, Relation, Remark, Runner, RunnerOptions,
 };
-use halite_spec::{AdamW, ModelChoice, ModuleRole, Recipe, Target};
+use halite_recipe::{AdamW, ModelChoice, Recipe};
 use halite_support::{FileId, Name, Result, codes};
 use halite_tests::compiled::expect;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ fn passes_are_named_when_the_program_runs() {
     assert_eq!(session.passes.get("own-2").expect("it is registered").info().summary, "says 2 things");
     let again = Speaking { name: String::from("own-1").into(), rules: Vec::new() };
     assert_eq!(session.passes.register(Arc::new(again)).unwrap_err().code(), codes::DUPLICATE);
-    let source = expect(source::load("tiny", &["layers=1".to_owned()], &mut session.sources));
+    let source = expect(session.load("tiny", &["layers=1".to_owned()]));
     let options = CompileOptions { roles: vec![ModuleRole::Eval], explain: true, ..CompileOptions::default() };
     let compiled = expect(session.compile(&source, &options));
     let reports = compiled.reports.iter().flat_map(|(_, reports)| reports);
@@ -68,7 +68,7 @@ fn names_that_nothing_could_call_are_refused() {
     for name in foreign {
         let pass = Arc::new(Speaking { name: name.into(), rules: Vec::new() });
         let kernel = DialectEntry::new(name, "softmax", "OwnSoftmax", |_| Err("never".to_owned()));
-        let errors = [session.passes.register(pass), session.passes.register_kernel(kernel)];
+        let errors = [session.passes.register(pass), session.kernels.register(kernel)];
         assert_eq!(errors.map(|error| error.unwrap_err().code()), [codes::NAME; 2], "{name:?}");
     }
     let grammar = include_str!("../../compiler/lang/src/grammar.pest");
@@ -93,7 +93,7 @@ fn names_that_nothing_could_call_are_refused() {
 fn a_kernel_without_operands_takes_a_scalar() {
     let mut session = Session::new();
     let entry = DialectEntry::new("own.iota", "iota", "OwnIota", |_| Ok(KernelUse::new("", [Operand::Scalar(1.0)])));
-    session.passes.register_kernel(entry).expect("the name is new");
+    session.kernels.register(entry).expect("the name is new");
     let ir = "func @main() -> (s32[4]) {\n  %x = iota {dim = 0} : s32[4]\n  return %x\n}\n";
     let mut module = text::parse(ir, FileId::of("main.ir", ir), &session.registry).expect("it is sound");
     let pipeline = session.passes.pipeline("dispatch-dialect").expect("the pass exists");
@@ -116,10 +116,10 @@ fn kernels_are_described_when_the_program_runs() {
             }
             Ok(KernelUse::new((rank - 1).to_string(), [Operand::Arg(0)]))
         });
-        session.passes.register_kernel(entry.priority(20).targets([Target::Trn1])).expect("the name is new");
+        session.kernels.register(entry.priority(20).targets(["trn1"])).expect("the name is new");
     }
     let settings = ["layers=1", "target=trn1"].map(str::to_owned);
-    let source = expect(source::load("tiny", &settings, &mut session.sources));
+    let source = expect(session.load("tiny", &settings));
     let options = CompileOptions { roles: vec![ModuleRole::Forward], ..CompileOptions::default() };
     let bundle = expect(session.compile(&source, &options)).bundle;
     let twins = &bundle.manifest.modules[0].twins;
@@ -178,7 +178,7 @@ fn composites_are_described_when_the_program_runs() {
                 param weight: [seq + 1] = ones
                 loss = sum(scaled_1(weight * convert(tokens, float), by_1 = 0.5)) return loss, sum(full([1], 1.0)) } }";
         let recipe = Recipe::new(ModelChoice::new("m"), 2, 3, AdamW::new(1e-3));
-        let source = expect(source::Source::new(recipe, text, &mut session.sources));
+        let source = expect(session.source(recipe, text));
         session.compile(&source, &CompileOptions { roles: vec![ModuleRole::TrainStep], ..CompileOptions::default() })
     };
     expect(compile(None));

@@ -5,7 +5,7 @@ use halite::compile::CompileOptions;
 use halite::model::{Elaborated, ModelBuilder};
 use halite::source::{ModelInput, Source};
 use halite_ir::LowerOptions;
-use halite_spec::{AdamW, ModelChoice, Recipe};
+use halite_recipe::{AdamW, ModelChoice, Recipe};
 use halite_support::Diagnostics;
 use halite_tests::compiled::{expect, hlo};
 use halite_tests::models::{Gpt2, Llama};
@@ -144,7 +144,7 @@ fn recipe(model: ModelChoice) -> Recipe {
 
 /// A model by name.
 fn named(settings: &ModelChoice, session: &mut Session) -> Source {
-    expect(Source::new(recipe(settings.clone()), ModelInput::Named, &mut session.sources))
+    expect(session.source(recipe(settings.clone()), ModelInput::Named))
 }
 
 /// A model by `config.json`.
@@ -153,7 +153,7 @@ fn configured(config: &Value, session: &mut Session) -> Result<Source, Diagnosti
     let path = folder.path().join("config.json");
     std::fs::write(&path, config.to_string()).expect("the folder can be written");
     let model = ModelChoice::new(path.to_str().expect("the path is text"));
-    Source::new(recipe(model), ModelInput::Named, &mut session.sources)
+    session.source(recipe(model), ModelInput::Named)
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn every_door_gives_the_same_bytes() {
         assert!(by_name.files == by_config.files, "{settings:?}");
         let Some(build) = built else { continue };
         let built = expect(build(&session.model(settings.name.as_str(), &named.recipe)));
-        let built = expect(Source::new(recipe(ModelChoice::new(&settings.name)), built, &mut session.sources));
+        let built = expect(session.source(recipe(ModelChoice::new(&settings.name)), built));
         let built = expect(session.compile(&built, &options)).bundle;
         for (((name, by_name), (_, by_config)), (_, built)) in
             hlo(&by_name).into_iter().zip(hlo(&by_config)).zip(hlo(&built))

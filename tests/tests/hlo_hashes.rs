@@ -6,7 +6,6 @@
 
 use halite::Session;
 use halite::compile::CompileOptions;
-use halite::source;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -65,7 +64,7 @@ fn fixtures() -> Vec<String> {
 /// A line for each module of a program.
 fn hashes(input: &Input) -> String {
     let mut session = Session::new();
-    let source = source::load(&input.input, &input.settings, &mut session.sources);
+    let source = session.load(&input.input, &input.settings);
     let source = source.unwrap_or_else(|errors| panic!("{}: {errors:?}", input.name));
     let compiled = session.compile(&source, &CompileOptions::default());
     let bundle = compiled.unwrap_or_else(|errors| panic!("{}: {errors:?}", input.name)).bundle;

@@ -2,21 +2,23 @@
 
 #![allow(clippy::print_stdout, reason = "what was measured is part of the output of a test")]
 
+use halite::Session;
 use halite::compile::{CompileOptions, Compiled};
-use halite::convert::{has_own_types, to_dtype, to_model, to_own_types, to_stored};
-use halite::execute::LoadedModule;
-use halite::hugging_face::adopt;
-use halite::session::Session;
-use halite::source::{self, ModelInput, Source};
-use halite::tensors::{self, Tensors};
-use halite::{render, shards};
+use halite::source::{ModelInput, Source};
+use halite_bundle::adopt;
+use halite_bundle::convert::{has_own_types, to_dtype, to_model, to_own_types, to_stored};
+use halite_bundle::shards;
+use halite_bundle::tensors::{self, Tensors};
+use halite_bundle::{Manifest, ModuleRole};
+use halite_cli::render;
 use halite_ir::ParamRole;
-use halite_spec::{AdamW, Manifest, ModelChoice, ModuleRole, Recipe};
+use halite_recipe::{AdamW, ModelChoice, Recipe};
 use halite_support::Diagnostics;
 use halite_tensor::compare::difference;
 use halite_tensor::{DType, HostTensor};
 use halite_tests::tolerances::HUGGING_FACE_LOGITS;
 use halite_tests::xla;
+use halite_train::LoadedModule;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -36,7 +38,7 @@ fn fixture(case: &str) -> PathBuf {
 
 fn load(input: &str, overrides: &[&str], session: &mut Session) -> Source {
     let overrides: Vec<String> = overrides.iter().map(|text| (*text).to_owned()).collect();
-    let loaded = source::load(input, &overrides, &mut session.sources);
+    let loaded = session.load(input, &overrides);
     loaded.unwrap_or_else(|errors| panic!("{input}: {errors:?}"))
 }
 
@@ -181,7 +183,7 @@ fn definitions_are_the_published_models() {
         let resolved = |choice: ModelChoice| {
             let mut session = Session::new();
             let recipe = Recipe::new(choice.with("layers", 1), 1, 64, AdamW::new(1e-3));
-            let source = Source::new(recipe, ModelInput::Named, &mut session.sources);
+            let source = session.source(recipe, ModelInput::Named);
             let found = source.and_then(|source| Ok((session.elaborate(&source)?.config, source.model_name)));
             found.unwrap_or_else(|errors| panic!("{model}: {errors:?}"))
         };
@@ -197,7 +199,7 @@ fn findings(text: &str, overrides: &[&str]) -> Vec<String> {
     std::fs::write(&path, text).expect("it can be written");
     let mut session = Session::new();
     let overrides: Vec<String> = overrides.iter().map(|text| (*text).to_owned()).collect();
-    let loaded = source::load(path.to_str().expect("the path is text"), &overrides, &mut session.sources);
+    let loaded = session.load(path.to_str().expect("the path is text"), &overrides);
     let found: Diagnostics = loaded.map_or_else(|errors| errors, |source| source.warnings);
     assert!(found.iter().all(|found| found.primary().is_some() && found.help_text().is_some()), "{found:?}");
     assert!(found.iter().all(|found| !render::report(found, &session.sources, render::Style::default()).is_empty()));

@@ -1,7 +1,7 @@
 //! How models start: the scale of the residual stream as it is computed is that of one step on CPU XLA.
 
-use halite::session::Session;
-use halite::source::{self, Source};
+use halite::Session;
+use halite::source::Source;
 use halite_ir::{FuncResult, Init, LowerOptions, Module, ParamRole, Phase, ResultRole};
 use halite_passes::{ResidualStream, check_init, check_unused};
 use halite_support::{Diagnostic, Diagnostics, codes};
@@ -14,7 +14,7 @@ const FACTOR: f64 = 1.15;
 fn load(settings: &[&str]) -> (Session, Source) {
     let mut session = Session::new();
     let settings: Vec<String> = settings.iter().map(|text| (*text).to_owned()).collect();
-    let source = source::load("tiny", &settings, &mut session.sources).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let source = session.load("tiny", &settings).unwrap_or_else(|errors| panic!("{errors:?}"));
     (session, source)
 }
 

@@ -3,7 +3,6 @@
 use halite::Session;
 use halite_ir::{Inst, Module, Op, Phase, rewrite_functions};
 use halite_passes::{Changed, DialectEntry, KernelUse, Operand, Pass, PassCx, PassInfo, Relation};
-use halite_spec::Target;
 use halite_support::{Diagnostic, Result, codes};
 use halite_tests::scaled::Scaled;
 use halite_tests::{Anchor, Case, Directives, Kit, Mode, Outcome, Suite};
@@ -96,7 +95,7 @@ fn session() -> Session {
         let config = site.attrs()?.real("by").to_string();
         Ok(KernelUse::new(config, [Operand::Arg(0)]))
     });
-    session.passes.register_kernel(entry.priority(1).targets([Target::Trn1])).expect("the name is new");
+    session.kernels.register(entry.priority(1).targets(["trn1"])).expect("the name is new");
     session
 }
 

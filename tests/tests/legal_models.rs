@@ -1,10 +1,10 @@
 //! Models that a target takes in one form and not in another: compilation and verification say the same.
 
+use halite::Session;
 use halite::compile::CompileOptions;
-use halite::session::Session;
 use halite::source::Source;
 use halite::verify::VerifyOptions;
-use halite_spec::{AdamW, ModelChoice, Recipe, Target};
+use halite_recipe::{AdamW, ModelChoice, Recipe};
 use halite_support::codes;
 use halite_tests::xla;
 
@@ -31,9 +31,9 @@ fn model_with(more: &str, session: &mut Session) -> Source {
         }}"
     );
     let mut recipe = Recipe::new(ModelChoice::new("own"), 2, 8, AdamW::new(1e-3));
-    recipe.target = Target::Trn1;
+    recipe.target = "trn1".into();
     recipe.dialect.off = vec!["neuron.top_k".to_owned()];
-    Source::new(recipe, text.as_str(), &mut session.sources).unwrap_or_else(|errors| panic!("{errors:?}"))
+    session.source(recipe, text.as_str()).unwrap_or_else(|errors| panic!("{errors:?}"))
 }
 
 #[test]

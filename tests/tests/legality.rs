@@ -1,21 +1,21 @@
 //! What `halite hlo check` finds in HLO of others, and that what Halite makes for a target breaks none of its rules.
 
+use halite::Session;
 use halite::compile::CompileOptions;
-use halite::hlo_check::{Report, report};
-use halite::legality::{self, Legality, Repeated};
-use halite::render::{self, Style};
-use halite::session::Session;
-use halite::source;
+use halite_cli::render::{self, Style};
 use halite_hlo::proto::HloModuleProto;
 use halite_hlo::{ArrayType, ModuleBuilder, ReduceKind};
+use halite_neuron::Generation;
 use halite_neuron::legality::Profile;
-use halite_spec::{ModuleRole, Recipe, Target};
+use halite_neuron::report::{Report, report};
+use halite_recipe::Recipe;
 use halite_support::{Diagnostic, SourceMap, codes};
+use halite_target::{ModuleCheck, Repeated, join};
 use halite_tensor::DType;
 use std::path::Path;
 
 /// The verdict on a module that JAX made (`tests/jax/make_hlo.py`).
-fn check_jax(file: &str, target: Target) -> Report {
+fn check_jax(file: &str, target: Generation) -> Report {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("jax/fixtures").join(file);
     let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let module = halite_hlo::decode(&bytes).unwrap_or_else(|error| panic!("{file}: {error}"));
@@ -30,7 +30,7 @@ fn broken(report: &Report) -> Vec<(&str, usize)> {
 
 #[test]
 fn the_step_of_a_jax_user_breaks_the_rules_that_it_should() {
-    let report = check_jax("llama_step.hlo.pb", Target::Trn1);
+    let report = check_jax("llama_step.hlo.pb", Generation::Trn1);
     let expected = [
         ("element-type", 601),
         ("wide-integer", 33),
@@ -54,9 +54,9 @@ fn the_step_of_a_jax_user_breaks_the_rules_that_it_should() {
 
 #[test]
 fn loops_that_count_are_taken_and_others_are_not() {
-    let scan = check_jax("scan.hlo.pb", Target::Trn1);
+    let scan = check_jax("scan.hlo.pb", Generation::Trn1);
     assert_eq!(broken(&scan), [], "its trips are known, and so are the positions that it reads");
-    assert_eq!(broken(&check_jax("while.hlo.pb", Target::Trn1)), [("loop-trips", 1)]);
+    assert_eq!(broken(&check_jax("while.hlo.pb", Generation::Trn1)), [("loop-trips", 1)]);
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn what_halite_makes_breaks_no_rule() {
             let settings = settings.iter().copied().map(str::to_owned).chain([format!("target={target}")]);
             let settings: Vec<String> = settings.collect();
             let mut session = Session::new();
-            let source = source::load(recipe, &settings, &mut session.sources).unwrap_or_else(|e| panic!("{e:?}"));
+            let source = session.load(recipe, &settings).unwrap_or_else(|e| panic!("{e:?}"));
             let compiled = session.compile(&source, &CompileOptions::default()).unwrap_or_else(|e| panic!("{e:?}"));
             let mut doubts = compiled.warnings.iter().filter(|warning| warning.code() == codes::DOUBTFUL);
             assert_eq!(doubts.next(), None, "{recipe} {settings:?}");
@@ -88,11 +88,11 @@ fn what_halite_makes_breaks_no_rule() {
 fn what_no_document_lists_is_told() {
     let mut session = Session::new();
     let settings = ["target=trn1", "precision=bf16-sr"].map(str::to_owned);
-    let source = source::load("tiny", &settings, &mut session.sources).unwrap_or_else(|e| panic!("{e:?}"));
+    let source = session.load("tiny", &settings).unwrap_or_else(|e| panic!("{e:?}"));
     let compiled = session.compile(&source, &CompileOptions::default()).unwrap_or_else(|e| panic!("{e:?}"));
     assert!(compiled.presumed.contains("call"), "the helpers that round are called: {:?}", compiled.presumed);
     assert!(!compiled.presumed.contains("add"), "the vendor's list has it");
-    let scan = check_jax("scan.hlo.pb", Target::Trn1);
+    let scan = check_jax("scan.hlo.pb", Generation::Trn1);
     let presumed: Vec<(&str, usize)> = scan.presumed.iter().map(|row| (row.opcode.as_str(), row.count)).collect();
     assert_eq!(presumed, [("call", 3), ("dynamic-slice", 1)]);
 }
@@ -101,7 +101,7 @@ fn what_no_document_lists_is_told() {
 fn targets_that_nobody_used_are_told() {
     let mut session = Session::new();
     let settings = ["target=trn3".to_owned()];
-    let source = source::load("tiny", &settings, &mut session.sources).unwrap_or_else(|e| panic!("{e:?}"));
+    let source = session.load("tiny", &settings).unwrap_or_else(|e| panic!("{e:?}"));
     let compiled = session.compile(&source, &CompileOptions::default()).unwrap_or_else(|e| panic!("{e:?}"));
     let untested = compiled.warnings.iter().filter(|warning| warning.message().contains("untested"));
     assert_eq!(untested.count(), 1);
@@ -109,7 +109,7 @@ fn targets_that_nobody_used_are_told() {
 
 fn recipe(settings: &[&str]) -> Recipe {
     let settings: Vec<String> = settings.iter().map(|&setting| setting.to_owned()).collect();
-    let source = source::load("tiny", &settings, &mut Session::new().sources);
+    let source = Session::new().load("tiny", &settings);
     source.unwrap_or_else(|e| panic!("{e:?}")).recipe
 }
 
@@ -129,14 +129,14 @@ fn summed(name: &str, groups: &[Vec<usize>]) -> HloModuleProto {
 fn ranks_of_an_instance_follow_from_its_logical_cores() {
     let groups: Vec<Vec<usize>> = (0..64).map(|rank| vec![rank, 64 + (rank + 1) % 64]).collect();
     let module = summed("across", &groups);
-    let of_size = |logical_core| report(&module, &Profile { logical_core, ..Profile::new(Target::Trn2) });
+    let of_size = |logical_core| report(&module, &Profile { logical_core, ..Profile::new(Generation::Trn2) });
     assert_eq!(broken(&of_size(2)), [("group-placement", 1)], "instances of 64 ranks");
     assert_eq!(broken(&of_size(1)), [], "one instance of 128 ranks");
 }
 
 #[test]
 fn the_flags_of_a_recipe_hold_for_its_rules() {
-    let profile = |settings: &[&str]| legality::profile(&recipe(settings));
+    let profile = |settings: &[&str]| halite_neuron::profile(&recipe(settings), Generation::Trn2);
     let pinned = profile(&["target=trn2"]);
     assert_eq!((pinned.logical_core, pinned.downcasts), (2, vec![]));
     let stated = profile(&["target=trn2", "neuron.flags=[\"-lnc=1\", \"--implicit-integer-downcast=dot,all_reduce\"]"]);
@@ -158,7 +158,7 @@ fn a_terminal_is_told_nothing_by_names_of_others() {
             inst.opcode = "all\u{1b}[31m".to_owned();
         }
     }
-    let report = report(&module, &Profile::new(Target::Trn1));
+    let report = report(&module, &Profile::new(Generation::Trn1));
     let found = report.broken.iter().flat_map(|rule| &rule.found);
     let places = found.clone().flat_map(|found| &found.instructions).map(|place| place.name.clone());
     let texts: Vec<String> = found.map(|found| found.what.clone()).chain(places).collect();
@@ -170,14 +170,12 @@ fn a_terminal_is_told_nothing_by_names_of_others() {
 
 #[test]
 fn findings_of_several_modules_are_told_once() {
-    let recipe = recipe(&["target=trn1"]);
     let finding = Diagnostic::error(codes::ILLEGAL, "x");
     let module = |times| {
-        let mut legality = Legality::default();
-        legality.findings.push(Repeated::new(finding.clone(), times));
-        legality
+        let findings = vec![Repeated::new(finding.clone(), times)];
+        ModuleCheck { findings, ..ModuleCheck::default() }
     };
     let (forward, step) = (module(1), module(3));
-    let told = legality::join(&recipe, [(ModuleRole::Forward, &forward), (ModuleRole::TrainStep, &step)]);
+    let told = join([&forward, &step]);
     assert_eq!(told, [finding.note("found 3 times in one module")]);
 }

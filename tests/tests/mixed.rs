@@ -1,15 +1,16 @@
 //! The training step of the tiny Llama under `mixed`: what is narrow and what is not, in the IR and in the HLO.
 
+use halite::Session;
 use halite::compile::{CompileOptions, CompiledModule};
 use halite::pipelines;
-use halite::session::Session;
-use halite::source::{self, Source};
+use halite::source::Source;
+use halite_bundle::ModuleRole;
 use halite_hlo::Type;
 use halite_hlo::proto::{HloInstructionProto, HloModuleProto};
 use halite_ir::attr::{AttrSlot, AttrVisitor, ResultSlot};
 use halite_ir::{Attr, Function, InferCx, Inst, Module, Op, OpClass, ResultRole, Value};
-use halite_passes::{PassCx, Runner, RunnerOptions};
-use halite_spec::{ModuleRole, PrecisionOverride};
+use halite_passes::{Runner, RunnerOptions};
+use halite_recipe::PrecisionOverride;
 use halite_tensor::DType;
 use std::collections::BTreeMap;
 
@@ -17,7 +18,7 @@ use std::collections::BTreeMap;
 fn load(settings: &[&str]) -> (Session, Source) {
     let mut session = Session::new();
     let settings: Vec<String> = settings.iter().map(|setting| (*setting).to_owned()).collect();
-    let source = source::load("tiny", &settings, &mut session.sources).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let source = session.load("tiny", &settings).unwrap_or_else(|errors| panic!("{errors:?}"));
     (session, source)
 }
 
@@ -34,7 +35,7 @@ fn step(session: &Session, source: &Source) -> CompiledModule {
 fn cast(session: &Session, source: &Source) -> Module {
     let mut module = session.elaborate(source).unwrap_or_else(|errors| panic!("{errors:?}")).module;
     let pipeline = session.passes.pipeline("bind-recipe, cse, dce, auto-diff, auto-cast").expect("the passes exist");
-    let cx = PassCx { registry: &session.registry, recipe: Some(&source.recipe), findings: None };
+    let cx = session.pass_cx(Some(&source.recipe), None).expect("the target is known");
     let ran = Runner::new(RunnerOptions::default()).run(&pipeline, &mut module, &cx);
     ran.unwrap_or_else(|error| panic!("{error}"));
     module

@@ -1,14 +1,15 @@
 //! Training steps through the PJRT plugin of another platform than the CPU: the stand-in for one that the runtime's tests
 //! open too.
 
+use halite::Bundle;
+use halite::Session;
 use halite::compile::CompileOptions;
-use halite::session::Session;
-use halite::{Bundle, TrainStep, source};
+use halite_bundle::ModuleRole;
 use halite_runtime::{ClientOptions, Executor, Pjrt};
-use halite_spec::ModuleRole;
 use halite_tensor::HostTensor;
 use halite_tests::compiled::expect;
 use halite_tests::xla;
+use halite_train::TrainStep;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::{Arc, LazyLock};
@@ -43,7 +44,7 @@ fn executor(platform: &str) -> Arc<dyn Executor> {
 fn compile(target: &str) -> Bundle {
     let mut session = Session::new();
     let settings = [format!("target={target}"), "layers=1".to_owned(), "seq=16".to_owned()];
-    let source = expect(source::load("tiny", &settings, &mut session.sources));
+    let source = expect(session.load("tiny", &settings));
     let options = CompileOptions { roles: vec![ModuleRole::TrainStep], ..CompileOptions::default() };
     expect(session.compile(&source, &options)).bundle
 }

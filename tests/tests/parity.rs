@@ -2,20 +2,20 @@
 
 #![allow(clippy::print_stdout, reason = "what was measured is part of the output of a test")]
 
+use halite::Session;
 use halite::compile::CompileOptions;
-use halite::convert::{pack_given, to_model};
-use halite::execute::LoadedModule;
-use halite::session::Session;
-use halite::source::{self, Source};
-use halite::tensors::{self, Tensors};
+use halite::source::Source;
+use halite_bundle::convert::{pack_given, to_model};
+use halite_bundle::tensors::{self, Tensors};
+use halite_bundle::{Manifest, ModuleRole};
 use halite_ir::{LowerOptions, Module, ResultRole, lower};
-use halite_passes::{PassCx, Runner, RunnerOptions};
+use halite_passes::{Runner, RunnerOptions};
 use halite_runtime::evaluate;
-use halite_spec::{Manifest, ModuleRole};
 use halite_tensor::compare::difference;
 use halite_tensor::{DType, HostTensor};
 use halite_tests::tolerances::{GRADIENT_FLOOR, JAX_F32, JAX_F64, Parity};
 use halite_tests::xla;
+use halite_train::LoadedModule;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -108,7 +108,7 @@ impl Case {
         let mut module = elaborated.module;
         let passes = "bind-recipe, cse, dce, auto-diff, expand-composites, inline, legalize";
         let pipeline = self.session.passes.pipeline(passes).expect("these passes exist");
-        let cx = PassCx { registry: &self.session.registry, recipe: Some(&self.source.recipe), findings: None };
+        let cx = self.session.pass_cx(Some(&self.source.recipe), None).expect("the target is known");
         let ran = Runner::new(RunnerOptions::default()).run(&pipeline, &mut module, &cx);
         ran.unwrap_or_else(|error| panic!("{error:?}"));
         let results = self.run(&module);
@@ -181,7 +181,7 @@ fn load_recipe(session: &mut Session, text: &str) -> Source {
     let path = folder.path().join("recipe.toml");
     std::fs::write(&path, text).expect("the folder can be written");
     let path = path.to_str().expect("the path is text");
-    source::load(path, &[], &mut session.sources).unwrap_or_else(|errors| panic!("{errors:?}\n{text}"))
+    session.load(path, &[]).unwrap_or_else(|errors| panic!("{errors:?}\n{text}"))
 }
 
 fn largest(tensor: &HostTensor) -> f64 {

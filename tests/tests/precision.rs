@@ -1,12 +1,13 @@
 //! Every named precision recipe on random models.
 
+use halite::Session;
 use halite::compile::CompileOptions;
-use halite::session::Session;
-use halite::source::{self, Source};
+use halite::source::Source;
 use halite::verify::VerifyOptions;
+use halite_bundle::ModuleRole;
 use halite_ir::{Function, Interpreter, TensorType};
+use halite_recipe::{PrecisionName, RoundingMode, SrSites};
 use halite_runtime::evaluate;
-use halite_spec::{ModuleRole, PrecisionName, RoundingMode, SrSites};
 use halite_tensor::HostTensor;
 use halite_tensor::compare::difference;
 use halite_tests::numeric::{Random, uniform};
@@ -40,7 +41,7 @@ fn block(seed: u64, recipe: PrecisionName) -> (Session, Source) {
     let mut settings: Vec<_> = sizes.iter().map(|(key, size)| format!("{key}={size}")).collect();
     settings.push(format!("precision={}", recipe.name()));
     let mut session = Session::new();
-    let source = source::load("tiny", &settings, &mut session.sources);
+    let source = session.load("tiny", &settings);
     let source = source.unwrap_or_else(|errors| panic!("{settings:?}: {errors:?}"));
     (session, source)
 }

@@ -3,13 +3,14 @@
 
 #![allow(clippy::unwrap_used, reason = "this is test code")]
 
+use halite::Session;
 use halite::compile::{CompileOptions, CompiledModule};
-use halite::session::Session;
-use halite::source::{self, Source};
+use halite::source::Source;
+use halite_bundle::ModuleRole;
 use halite_ir::ops::{AllReduce, Reduction};
 use halite_ir::{Cast, Function, Inst, Module, Op, Rewriter, Value, set_accumulate};
 use halite_passes::{Changed, Pass, PassCx, PassInfo, Relation};
-use halite_spec::{Master, ModuleRole, Precision, PrecisionName, Recipe, RoundingMode, SrSites};
+use halite_recipe::{Master, Precision, PrecisionName, Recipe, RoundingMode, SrSites};
 use halite_support::{Code, Diagnostic, Diagnostics, Result, Severity, codes};
 use halite_tensor::DType;
 use std::sync::Arc;
@@ -284,7 +285,7 @@ fn session() -> (Session, Source) {
         session.passes.register(Arc::new(*fault)).unwrap();
     }
     let settings: Vec<String> = SETTINGS.iter().map(|setting| (*setting).to_owned()).collect();
-    let source = source::load("tiny", &settings, &mut session.sources).unwrap();
+    let source = session.load("tiny", &settings).unwrap();
     (session, source)
 }
 
@@ -306,7 +307,7 @@ fn audited(session: &mut Session, base: PrecisionName, settings: &[&str]) -> Dia
     let base = format!("precision.recipe=\"{}\"", base.name());
     let settings = SETTINGS.iter().copied().chain([base.as_str()]).chain(settings.iter().copied());
     let settings: Vec<String> = settings.map(str::to_owned).collect();
-    let source = source::load("tiny", &settings, &mut session.sources);
+    let source = session.load("tiny", &settings);
     let source = source.unwrap_or_else(|mistakes| panic!("{settings:?}: {mistakes:#?}"));
     findings(session, &source, &source.recipe)
 }
@@ -406,7 +407,7 @@ fn stochastic_rounding_that_is_promised_and_not_done_is_a_bug() {
 /// What rewrites element types behind the program's back cannot be asked for.
 #[test]
 fn recipes_cannot_hand_precision_over() {
-    let load = |setting: &str| source::load("tiny", &[setting.to_owned()], &mut Session::new().sources);
+    let load = |setting: &str| Session::new().load("tiny", &[setting.to_owned()]);
     assert!(load("neuron.environment.NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS=\"3\"").is_ok());
     for setting in [
         "neuron.environment.XLA_USE_BF16=\"1\"",
@@ -426,7 +427,7 @@ fn recipes_cannot_hand_precision_over() {
 fn presets_have_no_findings_but_the_published_run() {
     let mut session = Session::new();
     let mut codes_of = |preset: &str| {
-        let source = source::load(preset, &[], &mut session.sources).unwrap();
+        let source = session.load(preset, &[]).unwrap();
         let compiled = session.compile(&source, &CompileOptions::default()).unwrap();
         assert!(compiled.audit.checked.sensitive > 0 && compiled.audit.checked.sums > 0);
         compiled.warnings.iter().map(|finding| finding.code().id).collect::<Vec<_>>()
@@ -459,9 +460,9 @@ fn no_recipe_makes_the_last_audit_find_more() {
     let mut session = Session::new();
     let gpt2 = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/gpt2.hal");
     let small = |settings: &[&str]| settings.iter().map(|setting| (*setting).to_owned()).collect::<Vec<_>>();
-    let llama = source::load("tiny", &small(&SETTINGS), &mut session.sources).unwrap();
+    let llama = session.load("tiny", &small(&SETTINGS)).unwrap();
     let gpt2_settings = ["layers=1", "hidden=16", "heads=2", "vocab=32", "batch=2", "seq=8"];
-    let gpt2 = source::load(gpt2, &small(&gpt2_settings), &mut session.sources).unwrap();
+    let gpt2 = session.load(gpt2, &small(&gpt2_settings)).unwrap();
     for source in [llama, gpt2] {
         for (first, second) in
             (0..narrow.len()).flat_map(|first| (first..narrow.len()).map(move |second| (first, second)))

@@ -104,7 +104,7 @@ fn passes_keep_their_relation() {
             }
             // Only a target that is not CPU XLA has kernels.
             let recipe = trainium.as_ref().filter(|_| info.name == "dispatch-dialect");
-            let cx = PassCx { registry: &registry, recipe, findings: None };
+            let cx = PassCx { recipe, findings: None, ..PassCx::new(&registry) };
             let mut after = module.clone();
             let changed = pass
                 .run(&mut after, &cx)

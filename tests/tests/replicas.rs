@@ -1,10 +1,11 @@
 //! Replicas of a training step on virtual devices: what they all hold stays equal, bit for bit.
 
+use halite::Bundle;
+use halite::Session;
 use halite::compile::CompileOptions;
-use halite::session::Session;
-use halite::{Bundle, init, source};
+use halite_bundle::init;
+use halite_bundle::{BufferSlot, ModuleRole, Port, PortRole};
 use halite_runtime::evaluate_replicas;
-use halite_spec::{BufferSlot, ModuleRole, Port, PortRole};
 use halite_tensor::{HostTensor, Shape};
 use halite_tests::xla;
 
@@ -13,7 +14,7 @@ const UPDATES: usize = 3;
 fn compile(more: &[&str]) -> Bundle {
     let mut session = Session::new();
     let settings: Vec<String> = ["batch=2", "seq=16"].iter().chain(more).map(ToString::to_string).collect();
-    let source = source::load("tiny", &settings, &mut session.sources).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let source = session.load("tiny", &settings).unwrap_or_else(|errors| panic!("{errors:?}"));
     let options = CompileOptions { roles: vec![ModuleRole::TrainStep], ..CompileOptions::default() };
     session.compile(&source, &options).unwrap_or_else(|errors| panic!("{errors:?}")).bundle
 }

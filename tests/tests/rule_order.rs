@@ -28,7 +28,7 @@ fn module(file: &Path, registry: &Registry) -> Module {
 /// What a pass makes of a module, and what it says of it.
 fn outcome(pass: &Fusion, module: &Module, registry: &Registry) -> String {
     let (mut module, findings) = (module.clone(), Findings::with_remarks());
-    let cx = PassCx { registry, recipe: None, findings: Some(&findings) };
+    let cx = PassCx { findings: Some(&findings), ..PassCx::new(registry) };
     let changed = pass.run(&mut module, &cx).expect("the pass takes its goldens");
     let remarks: Vec<_> = findings.remarks().iter().map(ToString::to_string).collect();
     format!("{changed:?}\n{}\n{}", print_with(&module, PrintOptions { locations: true }), remarks.join("\n"))
@@ -69,7 +69,7 @@ fn goldens_have_every_rule() {
     let registry = Registry::builtin();
     for pass in fusions() {
         let findings = Findings::with_remarks();
-        let cx = PassCx { registry: &registry, recipe: None, findings: Some(&findings) };
+        let cx = PassCx { findings: Some(&findings), ..PassCx::new(&registry) };
         for file in goldens(&pass) {
             pass.run(&mut module(&file, &registry), &cx).expect("the pass takes its goldens");
         }

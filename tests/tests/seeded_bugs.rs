@@ -2,13 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "this is test code")]
 
-use halite::session::Session;
-use halite::source::{self, Source};
+use halite::Session;
+use halite::source::Source;
 use halite::verify::{PassRow, VerifyOptions, VerifyRow};
+use halite_bundle::ModuleRole;
 use halite_ir::ops::{Compare, Constant, Direction, DotGeneral, Iota, Reduce, Slice};
 use halite_ir::{Function, Module, Op, Rewriter, Value};
 use halite_passes::{Changed, Pass, PassCx, PassInfo, Pipeline, Relation};
-use halite_spec::ModuleRole;
 use halite_support::{Diagnostic, Name, Result, Severity};
 use halite_tensor::DType;
 use halite_tests::xla;
@@ -347,7 +347,7 @@ fn session_with(input: &str, settings: &[&str]) -> (Session, Source) {
     }
     session.passes.register(Arc::new(SeveralRules { count: SeveralRules::RULES.len() })).unwrap();
     let settings: Vec<String> = settings.iter().map(|setting| (*setting).to_owned()).collect();
-    let source = source::load(input, &settings, &mut session.sources).unwrap();
+    let source = session.load(input, &settings).unwrap();
     (session, source)
 }
 

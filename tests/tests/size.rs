@@ -1,14 +1,13 @@
 //! The presets at full size: counts, and HLO that XLA would take.
 
+use halite::Session;
 use halite::compile::{CompileOptions, Compiled};
-use halite::session::Session;
-use halite::source;
+use halite_bundle::{BufferSlot, ModuleRole, PortRole};
 use halite_hlo::{check, decode, text};
-use halite_spec::{BufferSlot, ModuleRole, PortRole};
 
 fn compile(preset: &str) -> Compiled {
     let mut session = Session::new();
-    let source = source::load(preset, &[], &mut session.sources).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let source = session.load(preset, &[]).unwrap_or_else(|errors| panic!("{errors:?}"));
     session.compile(&source, &CompileOptions::default()).unwrap_or_else(|errors| panic!("{errors:?}"))
 }
 

@@ -1,9 +1,9 @@
 //! Texts belong to no session: what one loads, every other compiles.
 
+use halite::Session;
 use halite::compile::CompileOptions;
-use halite::source;
-use halite::{Session, recipe_file, render};
-use halite_spec::ModuleRole;
+use halite_bundle::ModuleRole;
+use halite_cli::render;
 use halite_support::FileId;
 use halite_tests::compiled::{expect, hlo};
 
@@ -13,7 +13,7 @@ fn a_source_compiles_alike_in_every_session() {
     let (mut own, mut other) = (Session::new(), Session::new());
     other.sources.add("other.hal", "model other {}");
     let load = |setting: &str, session: &mut Session| {
-        expect(source::load("tiny", &["layers=1".to_owned(), setting.to_owned()], &mut session.sources))
+        expect(session.load("tiny", &["layers=1".to_owned(), setting.to_owned()]))
     };
     let source = load("seq=32", &mut own);
     let [expected, found] =
@@ -33,7 +33,10 @@ fn a_source_compiles_alike_in_every_session() {
     assert!(unknown.contains("in a text that is not at hand"), "{unknown}");
 
     let id = FileId::of("nowhere.ir", "");
-    let errors = [other.parse_ir(id).unwrap_err(), recipe_file::load(id, &[], &mut other.sources).unwrap_err()];
+    let errors = [
+        other.parse_ir(id).unwrap_err(),
+        halite_recipe::load(id, &[], &other.targets, &mut other.sources).unwrap_err(),
+    ];
     assert!(errors.iter().all(|errors| errors[0].message() == "the text is not among the sources at hand"));
 }
 
@@ -50,7 +53,7 @@ fn mistakes_in_several_texts_keep_their_order() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("wrong.hal");
     std::fs::write(&path, model).expect("a file");
-    let source = expect(source::load(path.to_str().expect("a path"), &settings, &mut session.sources));
+    let source = expect(session.load(path.to_str().expect("a path"), &settings));
     let found = [&session, &Session::new()].map(|session| {
         let errors = session.elaborate(&source).unwrap_err();
         let mut texts: Vec<_> = errors.iter().map(|error| error.primary().expect("a place").span.file).collect();

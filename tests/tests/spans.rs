@@ -1,7 +1,7 @@
 //! What a compile tells whoever runs a subscriber of `tracing`: its spans, as a tree, with their fields.
 
+use halite::Session;
 use halite::compile::CompileOptions;
-use halite::{Session, source};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -100,10 +100,10 @@ fn record(caller: &str, only: Option<&'static str>) -> (Recorder, BTreeMap<&'sta
     let reports = tracing::subscriber::with_default(recorder.clone(), || {
         let _span = info_span!("caller", name = caller).entered();
         let mut session = Session::new();
-        let source = source::load("tiny", &["layers=1".to_owned()], &mut session.sources).expect("it is a preset");
+        let source = session.load("tiny", &["layers=1".to_owned()]).expect("it is a preset");
         session.compile(&source, &CompileOptions::default()).expect("it compiles").reports
     });
-    let names = |(role, reports): (halite_spec::ModuleRole, Vec<halite_passes::PassReport>)| {
+    let names = |(role, reports): (halite_bundle::ModuleRole, Vec<halite_passes::PassReport>)| {
         (role.name(), reports.iter().map(|report| report.name.to_string()).collect())
     };
     (recorder, reports.into_iter().map(names).collect())

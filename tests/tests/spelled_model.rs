@@ -1,10 +1,10 @@
 //! A model that spells composites out becomes the one that names them.
 
-use halite::session::Session;
-use halite::source::{self, Source};
+use halite::Session;
+use halite::source::Source;
 use halite::verify::VerifyOptions;
 use halite_ir::{Module, fingerprint};
-use halite_passes::{PassCx, Runner, RunnerOptions};
+use halite_passes::{Runner, RunnerOptions};
 use halite_tests::xla;
 use std::path::Path;
 
@@ -17,7 +17,7 @@ fn load(model: &str, session: &mut Session) -> Source {
         "halite = 1\nbatch = 2\nseq = 8\nmodel.name = \"{model}\"\nmodel.config = {config}\noptimizer.sgd.lr = 0.1\n"
     );
     std::fs::write(&path, &text).expect("the folder can be written");
-    let source = source::load(path.to_str().expect("the path is text"), &[], &mut session.sources);
+    let source = session.load(path.to_str().expect("the path is text"), &[]);
     source.unwrap_or_else(|errors| panic!("{errors:?}\n{text}"))
 }
 
@@ -33,7 +33,7 @@ fn recognized(model: &str) -> Module {
     let source = load(model, &mut session);
     let mut module = session.elaborate(&source).unwrap_or_else(|errors| panic!("{errors:?}")).module;
     let pipeline = session.passes.pipeline(halite::pipelines::PREPARE).expect("the passes exist");
-    let cx = PassCx { registry: &session.registry, recipe: Some(&source.recipe), findings: None };
+    let cx = session.pass_cx(Some(&source.recipe), None).expect("the target is known");
     let ran = Runner::new(RunnerOptions::default()).run(&pipeline, &mut module, &cx);
     ran.unwrap_or_else(|error| panic!("{error:?}"));
     module

@@ -3,11 +3,10 @@
 #![allow(clippy::print_stdout, reason = "what was measured is part of the output of a test")]
 
 use halite::Bundle;
+use halite::Session;
 use halite::compile::CompileOptions;
-use halite::session::Session;
-use halite::source;
-use halite::train::{Corpus, History, RunFiles, Silent, Start, TrainOptions, train};
 use halite_tests::xla;
+use halite_train::{Corpus, History, RunFiles, Silent, Start, TrainOptions, train};
 use std::path::Path;
 
 const SEED: u64 = 0;
@@ -21,7 +20,7 @@ fn compile(precision: &str) -> Bundle {
 
 fn compile_with(settings: &[String]) -> Bundle {
     let mut session = Session::new();
-    let source = source::load("tiny", settings, &mut session.sources).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let source = session.load("tiny", settings).unwrap_or_else(|errors| panic!("{errors:?}"));
     session.compile(&source, &CompileOptions::default()).unwrap_or_else(|errors| panic!("{errors:?}")).bundle
 }
 

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "this is test code")]
 #![allow(clippy::print_stdout, reason = "what was measured is part of the output of a test")]
 
-use halite::session::Session;
-use halite::source::{self, Source};
+use halite::Session;
+use halite::source::Source;
 use halite::verify::verdict::{FALSE_ALARM, Judged, Residual, judge};
 use halite::verify::{Outcome, VerifyOptions, VerifyRow};
 use halite_tests::numeric::Random;
@@ -28,7 +28,7 @@ fn load((model, config): (&str, &str), precision: &str, session: &mut Session) -
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("recipe.toml");
     std::fs::write(&path, text).unwrap();
-    source::load(path.to_str().unwrap(), &[], &mut session.sources).unwrap()
+    session.load(path.to_str().unwrap(), &[]).unwrap()
 }
 
 /// How many seeds: two, or as many as `HALITE_VERDICT_SEEDS` says.
@@ -158,7 +158,7 @@ fn what_has_no_finite_reference_is_not_judged() {
     std::fs::write(&path, OVERFLOW).unwrap();
     let mut session = Session::new();
     let settings = ["batch=2", "seq=4", "precision=fp32"].map(str::to_owned);
-    let source = source::load(path.to_str().unwrap(), &settings, &mut session.sources).unwrap();
+    let source = session.load(path.to_str().unwrap(), &settings).unwrap();
     let options = VerifyOptions::default();
     let study = session.study(&source, &options, xla::client()).unwrap();
     let report = study.verify(study.pipeline()).unwrap();

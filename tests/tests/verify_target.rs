@@ -1,15 +1,14 @@
 //! Programs for Neuron, read back from their bytes and run by their twins, against the unoptimized ones.
 
-use halite::session::Session;
-use halite::source;
+use halite::Session;
 use halite::verify::VerifyOptions;
-use halite_spec::{ModuleRole, Target};
+use halite_bundle::ModuleRole;
 use halite_tests::xla;
 
 fn verify(preset: &str, role: ModuleRole) {
     let mut session = Session::new();
-    let mut source = source::load(preset, &[], &mut session.sources).unwrap_or_else(|errors| panic!("{errors:?}"));
-    source.recipe.target = Target::Trn1;
+    let mut source = session.load(preset, &[]).unwrap_or_else(|errors| panic!("{errors:?}"));
+    source.recipe.target = "trn1".into();
     let options = VerifyOptions { role, ..VerifyOptions::default() };
     let report = session.verify(&source, &options, xla::client()).unwrap_or_else(|errors| panic!("{errors:?}"));
     let wrong: Vec<_> = report.rows.iter().filter(|row| !row.passed()).collect();

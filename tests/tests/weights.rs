@@ -1,18 +1,20 @@
 //! Runs that start from weights alone, on CPU XLA.
 
 use halite::compile::CompileOptions;
-use halite::train::Metrics;
-use halite::{Bundle, Session, TrainStep, shards, source};
-use halite_spec::BufferSlot;
+use halite::{Bundle, Session};
+use halite_bundle::BufferSlot;
+use halite_bundle::shards;
 use halite_tensor::{DType, HostTensor};
 use halite_tests::compiled::expect;
 use halite_tests::xla;
+use halite_train::Metrics;
+use halite_train::TrainStep;
 
 /// One layer of `tiny`.
 fn compile(settings: &[&str]) -> Bundle {
     let mut session = Session::new();
     let all = ["layers=1", "batch=2", "seq=16"].iter().chain(settings).map(|&setting| setting.to_owned());
-    let source = expect(source::load("tiny", &all.collect::<Vec<_>>(), &mut session.sources));
+    let source = expect(session.load("tiny", &all.collect::<Vec<_>>()));
     expect(session.compile(&source, &CompileOptions::default())).bundle
 }
 

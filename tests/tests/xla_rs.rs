@@ -3,11 +3,10 @@
 #![allow(clippy::print_stdout, reason = "what was measured is part of the output of a test")]
 
 use halite::Bundle;
+use halite::Session;
 use halite::compile::CompileOptions;
-use halite::session::Session;
 use halite::source;
-use halite::tensors::Tensors;
-use halite::train::{Corpus, RunFiles, Silent, TrainOptions, train};
+use halite_bundle::tensors::Tensors;
 use halite_ir::{LowerOptions, Registry, Sample, sample_inputs, sample_module};
 use halite_runtime::xla_rs::XlaRs;
 use halite_runtime::{Executor, Program, evaluate_replicas};
@@ -17,6 +16,7 @@ use halite_tensor::compare::difference;
 use halite_tests::cases::{FLOATS, describe, distinct_samples};
 use halite_tests::joint::{apart, joint_module};
 use halite_tests::xla;
+use halite_train::{Corpus, RunFiles, Silent, TrainOptions, train};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -90,7 +90,7 @@ fn samples_give_what_the_plugin_gives() {
 fn compile(precision: &str) -> Bundle {
     let mut session = Session::new();
     let settings = [format!("precision={precision}")];
-    let source = source::load("tiny", &settings, &mut session.sources).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let source = session.load("tiny", &settings).unwrap_or_else(|errors| panic!("{errors:?}"));
     session.compile(&source, &CompileOptions::default()).unwrap_or_else(|errors| panic!("{errors:?}")).bundle
 }
 
@@ -104,7 +104,7 @@ fn train_tiny(executor: Arc<dyn Executor>, bundle: &Bundle) -> (Vec<f64>, Tensor
     let options = TrainOptions { steps: 20, eval_batches: 4, ..TrainOptions::default() };
     let history = train(executor, bundle, &corpus, &options, &files, &mut Silent);
     let history = history.unwrap_or_else(|errors| panic!("{errors:?}"));
-    let state = halite::tensors::read(&files.state()).unwrap_or_else(|error| panic!("{error:?}"));
+    let state = halite_bundle::tensors::read(&files.state()).unwrap_or_else(|error| panic!("{error:?}"));
     (history.steps.iter().map(|step| step.loss()).collect(), state)
 }
 

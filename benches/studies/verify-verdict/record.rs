@@ -5,8 +5,7 @@
 //! A line is one result of one model and precision: their names, and for each draw the error of the optimized program and
 //! that of the unoptimized one, in units of roundoff (as `halite::verify::verdict::Residual` defines them).
 
-use halite::session::Session;
-use halite::source;
+use halite::Session;
 use halite::verify::VerifyOptions;
 use halite::verify::verdict::Residual;
 use halite_runtime::{ClientOptions, Pjrt, find_plugin};
@@ -69,7 +68,7 @@ fn record(
     let common = ["seq=1024", "batch=1", "optimizer.adamw.lr=1e-4"].map(str::to_owned);
     let mut settings: Vec<String> = common.into_iter().chain(settings.split_whitespace().map(str::to_owned)).collect();
     settings.push(format!("precision={precision}"));
-    let source = source::load(&path.to_string_lossy(), &settings, &mut session.sources)?;
+    let source = session.load(&path.to_string_lossy(), &settings)?;
     let options = VerifyOptions::default();
     let study = session.study(&source, &options, executor)?;
     let mut recorded: BTreeMap<_, Vec<_>> = BTreeMap::new();

@@ -5,21 +5,20 @@ mod describe;
 mod numbers;
 mod pack;
 mod ranges;
-mod target;
 
-use crate::bundle::Bundle;
-use crate::caller::Caller;
 use crate::dump::{DumpFilter, Dumper};
-use crate::legality::{self, Legality};
-use crate::recipe_file;
 use crate::session::Session;
 use crate::source::{Model, Source, size};
+use halite_bundle::Bundle;
+use halite_bundle::ModuleRole;
 use halite_hlo::proto::HloModuleProto;
 use halite_ir::{FuncResult, Kernels, LowerOptions, Module, Phase, ResultRole, lower, lower_twins};
 use halite_lang::{Elaborated, Override};
-use halite_passes::{Audit, CausalityReport, Findings, PassCx, PassReport, Pipeline, Remark, Runner, RunnerOptions};
-use halite_spec::{ModuleRole, Precision, Recipe};
+use halite_passes::{Audit, CausalityReport, Findings, PassReport, Pipeline, Remark, Runner, RunnerOptions};
+use halite_recipe::{Precision, Recipe};
+use halite_support::Caller;
 use halite_support::{Diagnostic, Diagnostics, Name, Severity, SourceMap, codes};
+use halite_target::{ModuleCheck, Target, Targets};
 use halite_tensor::DType;
 use indexmap::IndexMap;
 use pack::{Packed, assemble, pack};
@@ -47,6 +46,16 @@ pub struct CompileOptions {
     pub explain: bool,
 }
 
+impl CompileOptions {
+    /// The same options with HLO in the form that a recipe's target takes.
+    #[must_use]
+    pub fn for_target(&self, target: &dyn Target, recipe: &Recipe) -> Self {
+        let LowerOptions { rounding, without_positions, .. } = self.lower;
+        let lower = LowerOptions { rounding, without_positions, ..LowerOptions::default() };
+        Self { lower: target.forms(recipe, lower), ..self.clone() }
+    }
+}
+
 impl Default for CompileOptions {
     /// All roles, verified after each pass, HLO only.
     fn default() -> Self {
@@ -63,7 +72,7 @@ impl Default for CompileOptions {
 }
 
 /// What the passes that all modules share are called in dumps and remarks.
-pub(crate) const MODEL: &str = "model";
+pub(crate) const MODEL: &str = halite_bundle::MODEL_DUMPS;
 
 /// A model after the passes that all roles share.
 struct PreparedModule {
@@ -114,7 +123,7 @@ pub struct CompiledModule {
     /// The precision audit.
     pub audit: Audit,
     /// What the target says of the HLO.
-    pub legality: Legality,
+    pub check: ModuleCheck,
     /// Intermediate modules as text, by file name.
     pub dumps: IndexMap<String, String>,
 }
@@ -127,11 +136,12 @@ impl Session {
     /// [`Bug`](halite_support::Severity::Bug) is ours.
     pub fn compile(&self, source: &Source, options: &CompileOptions) -> Result<Compiled, Diagnostics> {
         let span = tracing::info_span!("compile", source = source.name).entered();
-        let options = &options.for_target(&source.recipe);
+        let target = self.targets.get(&source.recipe.target).map_err(|error| locate(source, error))?;
+        let options = &options.for_target(target, &source.recipe);
         let elaborated = self.elaborate(source)?;
         let source = &source.with_sizes(&elaborated.config);
         let fault = |error| Diagnostics::from(locate(source, error));
-        target::check_precision(&source.recipe).map_err(fault)?;
+        target.check_recipe(&source.recipe).map_err(fault)?;
         numbers::check(&elaborated.module, source)?;
         let pipelines = self.role_pipelines(source, &elaborated.module, options).map_err(fault)?;
         let shared = pipelines.first().map(|(_, pipeline)| pipeline.split_at_phase().0).unwrap_or_default();
@@ -145,7 +155,8 @@ impl Session {
                 let (role, pipeline) = (*role, pipeline.split_at_phase().1);
                 let work = move || {
                     let compiled = self.finish_role(shared, &source.recipe, (role, &pipeline), sources, options)?;
-                    pack(compiled, ranges::ranges(built, role, &self.registry)?, &source.recipe, options)
+                    let ranges = ranges::ranges(built, role, &self.registry)?;
+                    pack(compiled, ranges, (target, &source.recipe), options)
                 };
                 scope.spawn(move || caller.within(work))
             };
@@ -154,14 +165,15 @@ impl Session {
             workers.into_iter().map(join).collect::<Result<Vec<Packed>, Diagnostic>>()
         });
         let packed = packed.map_err(fault)?;
-        let legality = legality::join(&source.recipe, packed.iter().map(|module| (module.role, &module.legality)));
-        let legality: Diagnostics = legality.into_iter().map(|finding| locate(source, finding)).collect();
-        if legality.iter().any(|finding| finding.severity() >= Severity::Error) {
-            return Err(legality);
+        let checks: Vec<_> = packed.iter().map(|module| (module.role, &module.check)).collect();
+        let mut found = halite_target::join(checks.iter().map(|(_, check)| *check));
+        found.extend(target.check_bundle(&source.recipe, &checks));
+        let found: Diagnostics = found.into_iter().map(|finding| locate(source, finding)).collect();
+        if found.iter().any(|finding| finding.severity() >= Severity::Error) {
+            return Err(found);
         }
-        let mut compiled = assemble(elaborated, source, prepared, packed);
-        compiled.warnings.extend(legality);
-        compiled.warnings.extend(target::check_compiler_version(&source.recipe).map(|warning| locate(source, warning)));
+        let mut compiled = assemble(elaborated, source, target, prepared, packed);
+        compiled.warnings.extend(found);
         if let Some(filter) = &options.dumps {
             filter.check(&compiled.reports)?;
         }
@@ -189,7 +201,10 @@ impl Session {
     /// # Errors
     /// Every mistake found in the model: those in the recipe, in each override in order, in the model.
     pub fn elaborate(&self, source: &Source) -> Result<Elaborated, Diagnostics> {
-        let options = halite_lang::Options { float: float(&source.recipe.precision), overrides: overrides(source) };
+        let options = halite_lang::Options {
+            float: float(&source.recipe.precision),
+            overrides: overrides(source, &self.targets),
+        };
         let mut elaborated = match &source.model {
             Model::Text(file) => {
                 let elaborated = halite_lang::elaborate(file.id(), file.text(), &options, &self.registry);
@@ -237,7 +252,7 @@ impl Session {
         options: &CompileOptions,
     ) -> Result<PreparedModule, Diagnostic> {
         let findings = findings(options);
-        let cx = PassCx { registry: &self.registry, recipe: Some(recipe), findings: Some(&findings) };
+        let cx = self.pass_cx(Some(recipe), Some(&findings))?;
         let mut dumper = Dumper::new(MODEL, options.dumps.as_ref());
         let mut runner = Runner::new(options.runner.clone()).with_dump(&mut dumper);
         runner.run(pipeline, &mut module, &cx)?;
@@ -261,7 +276,7 @@ impl Session {
         if let Some(report) = &prepared.causality {
             findings.add_causality(report.clone());
         }
-        let cx = PassCx { registry: &self.registry, recipe: Some(recipe), findings: Some(&findings) };
+        let cx = self.pass_cx(Some(recipe), Some(&findings))?;
         let mut dumper = Dumper::new(role.name(), options.dumps.as_ref());
         let mut runner = Runner::new(options.runner.clone()).after(&prepared.reports).with_dump(&mut dumper);
         runner.run(pipeline, &mut module, &cx)?;
@@ -282,7 +297,7 @@ impl Session {
         if let Some(finding) = checked.find(serious) {
             return Err(finding.into_bug("lowering"));
         }
-        let legality = legality::check_module(&hlo, recipe, sources);
+        let check = self.targets.get(&recipe.target)?.check_module(&hlo, recipe, sources);
         let remarks = findings.remarks();
         Ok(CompiledModule {
             role,
@@ -292,7 +307,7 @@ impl Session {
             reports,
             remarks,
             audit: findings.into_audit(),
-            legality,
+            check,
             dumps: dumper.into_files(),
         })
     }
@@ -308,12 +323,12 @@ pub(crate) fn float(precision: &Precision) -> DType {
 }
 
 /// The configuration that the recipe sets: its own keys, then `batch` and `seq` where it states them.
-fn overrides(source: &Source) -> Vec<Override> {
+fn overrides(source: &Source, targets: &Targets) -> Vec<Override> {
     let Source { recipe, places, .. } = source;
-    let convert = |value: halite_spec::ConfigValue| match value {
-        halite_spec::ConfigValue::Bool(value) => halite_lang::ConfigValue::Bool(value),
-        halite_spec::ConfigValue::Int(value) => halite_lang::ConfigValue::Int(value),
-        halite_spec::ConfigValue::Real(value) => halite_lang::ConfigValue::Real(value),
+    let convert = |value: halite_recipe::ConfigValue| match value {
+        halite_recipe::ConfigValue::Bool(value) => halite_lang::ConfigValue::Bool(value),
+        halite_recipe::ConfigValue::Int(value) => halite_lang::ConfigValue::Int(value),
+        halite_recipe::ConfigValue::Real(value) => halite_lang::ConfigValue::Real(value),
     };
     let config = recipe.model.config.iter();
     let mut overrides: Vec<_> = config
@@ -321,7 +336,7 @@ fn overrides(source: &Source) -> Vec<Override> {
             key: key.clone(),
             value: convert(value),
             span: places.get(&format!("model.config.{key}")),
-            hint: recipe_file::hint(key),
+            hint: halite_recipe::hint(key, targets),
         })
         .collect();
     for (key, size) in [("batch", recipe.batch), ("seq", recipe.seq)] {

@@ -1,10 +1,10 @@
 //! Where the definition of a model comes from: one that is built in, a model file, or a `config.json`.
 
-use crate::files;
 use crate::hugging_face::{self, Imported, Positions};
-use crate::recipe_file::Places;
 use crate::source::registered;
-use halite_spec::Recipe;
+use halite_recipe::Places;
+use halite_recipe::Recipe;
+use halite_support::files;
 use halite_support::nearest::suggestion;
 use halite_support::{Diagnostic, Diagnostics, SourceFile, SourceMap, Span, codes};
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! Intermediate modules as text files.
 
+use halite_bundle::ModuleRole;
 use halite_ir::Module;
 use halite_passes::{Dump, Moment, PassReport};
-use halite_spec::ModuleRole;
 use halite_support::{Diagnostic, Result, codes, nearest};
 use indexmap::IndexMap;
 

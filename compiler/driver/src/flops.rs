@@ -1,6 +1,5 @@
 //! The floating-point operations that a model asks for.
 
-use crate::packed;
 use halite_ir::{Def, Function, InferCx, Inst, Op, Param, Registry, ResultRole, Value};
 use halite_tensor::Packing;
 use indexmap::{IndexMap, IndexSet};
@@ -46,7 +45,11 @@ impl Share {
         let is_matrix = packing.parts.iter().all(|part| part.shape.len() > 1);
         let stored = packing.shape().ok()?.num_elements() as u64;
         let smallest = packing.parts.iter().map(|part| part.num_elements() as u64).min()?;
-        (packing.has_copies() && is_matrix).then(|| Self { model: packed::model_elements(packing), stored, smallest })
+        (packing.has_copies() && is_matrix).then(|| Self {
+            model: halite_bundle::model_elements(packing),
+            stored,
+            smallest,
+        })
     }
 }
 

@@ -13,11 +13,8 @@ mod qwen2;
 mod range;
 mod read;
 mod rope;
-mod weights;
 
-pub use weights::adopt;
-
-use halite_spec::ConfigValue;
+use halite_recipe::ConfigValue;
 use halite_support::{Diagnostic, Diagnostics, SourceFile, Span, codes};
 use indexmap::IndexMap;
 use keys::Key;
@@ -28,12 +25,8 @@ struct Family {
     model_type: &'static str,
     /// What each key of its `config.json` is, beside those that all families share.
     keys: &'static [Key],
-    /// The built-in models that compute what it can say.
-    models: &'static [&'static str],
     /// Which of them computes the same as these settings; settings that it does without are taken away.
     model: fn(&mut Settings) -> &'static str,
-    /// How its checkpoints name tensors.
-    names: weights::Names,
 }
 
 static FAMILIES: &[&Family] = &[&gpt2::FAMILY, &llama::FAMILY, &mistral::FAMILY, &qwen2::FAMILY];

@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use halite::compile::CompileOptions;
-//! use halite::spec::ModuleRole;
+//! use halite_bundle::ModuleRole;
 //! use halite::{Session, init, source};
 //!
 //! # fn main() -> Result<(), halite::support::Diagnostics> {
@@ -39,7 +39,7 @@
 //! use halite::compile::CompileOptions;
 //! use halite::model::Init;
 //! use halite::source::Source;
-//! use halite::spec::{AdamW, ModelChoice, Recipe};
+//! use halite_recipe::{AdamW, ModelChoice, Recipe};
 //! use halite::tensor::DType;
 //!
 //! # fn main() -> Result<(), halite::support::Diagnostics> {
@@ -106,44 +106,19 @@
 //! Composites, passes, kernels and pipelines of your own are registered in the [`Session`]; `halite-tests` holds them to golden
 //! files as Halite's own. The crates that the traits come from are [`ir`] and [`passes`].
 
-pub mod bundle;
-mod caller;
-mod chart;
 pub mod compile;
-mod content;
-pub mod convert;
 mod definition;
 pub mod dump;
-pub mod estimate;
-pub mod execute;
-pub mod files;
 mod flops;
-pub mod hlo_check;
-pub mod hugging_face;
-mod in_range;
-pub mod init;
+mod hugging_face;
 pub mod inspect;
-mod layout;
-pub mod legality;
 pub mod lint;
-pub mod neuron;
-pub mod neuronx;
-pub mod numerics;
 pub mod opt;
 mod packed;
 pub mod pipelines;
-mod random;
-pub mod recipe_file;
-pub mod render;
-pub mod session;
-pub mod shards;
-mod shell;
+mod session;
 pub mod source;
-pub mod tensors;
-pub mod train;
-pub mod units;
 pub mod verify;
-mod visible;
 
 /// Models in the model language and in Rust.
 pub mod model {
@@ -151,11 +126,10 @@ pub mod model {
     pub use halite_lang::{ConfigValue, Elaborated, Options, Override, elaborate};
 }
 
-pub use bundle::Bundle;
+pub use halite_bundle::Bundle;
 pub use session::Session;
-pub use train::TrainStep;
 
 pub use {
-    halite_ir as ir, halite_passes as passes, halite_runtime as runtime, halite_spec as spec,
-    halite_support as support, halite_tensor as tensor,
+    halite_bundle as bundle, halite_hlo as hlo, halite_ir as ir, halite_passes as passes, halite_recipe as recipe,
+    halite_runtime as runtime, halite_support as support, halite_target as target, halite_tensor as tensor,
 };

@@ -4,7 +4,7 @@ use crate::compile::locate;
 use crate::session::Session;
 use crate::source::Source;
 use halite_passes::{ResidualStream, check_init, check_unused};
-use halite_spec::Waiver;
+use halite_recipe::Waiver;
 use halite_support::{Diagnostics, codes};
 
 /// What was found in a model.

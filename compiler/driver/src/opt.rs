@@ -2,10 +2,9 @@
 
 use crate::dump::{DumpFilter, Dumper};
 use crate::session::Session;
-use crate::source::known;
 use halite_ir::{Module, VerifyErrors, text, verify};
-use halite_passes::{Findings, PassCx, PassReport, Remark, Runner, RunnerOptions};
-use halite_spec::Recipe;
+use halite_passes::{Findings, PassReport, Remark, Runner, RunnerOptions};
+use halite_recipe::Recipe;
 use halite_support::{Diagnostic, Diagnostics, FileId, Span, codes};
 use indexmap::IndexMap;
 
@@ -46,7 +45,7 @@ impl Session {
     /// # Errors
     /// When the text is not among the `sources` of this session; every mistake of it, or every broken rule of the module.
     pub fn parse_ir(&self, file: FileId) -> Result<Module, Diagnostics> {
-        let module = text::parse(known(file, &self.sources)?.text(), file, &self.registry)?;
+        let module = text::parse(self.sources.known(file)?.text(), file, &self.registry)?;
         let located = |error: Diagnostic| error.or_at(Some(Span::new(file, 0, 0)), "in this module");
         let into_located =
             |errors: VerifyErrors| errors.into_diagnostics().into_iter().map(located).collect::<Diagnostics>();
@@ -64,7 +63,7 @@ impl Session {
         let findings = if options.explain { Findings::with_remarks() } else { Findings::default() };
         let pipeline = self.passes.pipeline(&options.passes)?;
         let recipe = options.recipe.as_ref();
-        let cx = PassCx { registry: &self.registry, recipe, findings: Some(&findings) };
+        let cx = self.pass_cx(recipe, Some(&findings))?;
         let mut runner = Runner::new(options.runner.clone()).with_dump(&mut dumper);
         let in_module = |error: Diagnostic| match error.code() {
             codes::PHASE => error.or_at(Some(Span::new(file, 0, 0)), "in this module"),

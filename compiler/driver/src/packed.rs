@@ -1,19 +1,7 @@
-//! Parameters that store several tensors of the model, and what the model calls these.
+//! Parameters that store several tensors of the model.
 
+use halite_bundle::model_elements;
 use halite_ir::{Function, Param};
-use halite_tensor::Packing;
-
-/// What the model calls the tensors in `name`: as their packing does for a weight, and with the name of the slot before
-/// that for state of the weight `of`.
-pub(crate) fn part_names(packing: &Packing, name: &str, of: Option<&str>) -> Vec<String> {
-    let slot = of.and_then(|weight| name.strip_suffix(weight)).unwrap_or_default();
-    packing.parts.iter().map(|part| format!("{slot}{}", part.name)).collect()
-}
-
-/// Elements of the tensors of the model in a packing, copies not counted.
-pub(crate) fn model_elements(packing: &Packing) -> u64 {
-    packing.parts.iter().map(|part| part.num_elements() as u64).sum()
-}
 
 /// Elements of the tensors of the model that a parameter stores, copies not counted.
 pub(crate) fn elements(entry: &Function, param: &Param) -> u64 {

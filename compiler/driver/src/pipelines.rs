@@ -1,6 +1,6 @@
 //! The pipelines: which passes make what, in which order.
 
-use halite_spec::ModuleRole;
+use halite_bundle::ModuleRole;
 use halite_support::nearest::suggestion;
 use halite_support::{Diagnostic, Result, codes};
 
@@ -46,7 +46,7 @@ const TRAIN_STEP: &str = concat!(
 
 /// The gradients by the parameters of the model, without the update: what `halite numerics` compares. The passes of
 /// [`TRAIN_STEP`] that store parameters otherwise or replace what is written are left out.
-pub(crate) const GRADIENTS: &str = concat!(
+pub const GRADIENTS: &str = concat!(
     "bind-recipe, cse, dce, auto-diff, auto-cast, ",
     simplify!(),
     ", dispatch-dialect, expand-composites, inline, ",
@@ -77,7 +77,7 @@ pub fn pipeline(role: ModuleRole) -> &'static str {
 ///
 /// ```
 /// use halite::{Session, pipelines::Pipelines};
-/// use halite_spec::ModuleRole;
+/// use halite_bundle::ModuleRole;
 ///
 /// let mut pipelines = Pipelines::builtin();
 /// pipelines.insert_after("auto-cast", "my-pass")?;

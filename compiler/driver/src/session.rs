@@ -1,24 +1,36 @@
 //! A compiler session: what one embedder, or one run of the command line, knows.
 
+use crate::Bundle;
 use crate::model::ModelBuilder;
 use crate::pipelines::Pipelines;
+use crate::source::{self, ModelInput, Source};
 use halite_ir::Registry;
-use halite_passes::PassRegistry;
-use halite_spec::Recipe;
-use halite_support::{Name, SourceMap};
+use halite_passes::{DialectRegistry, Findings, PassCx, PassRegistry, TargetView};
+use halite_recipe::Recipe;
+use halite_support::{Diagnostic, Diagnostics, FileId, Name, SourceMap};
+use halite_target::{Target, Targets};
+use std::path::Path;
+use std::sync::Arc;
+
+type Result<T, E = Diagnostic> = std::result::Result<T, E>;
 
 /// The composites, passes, kernels, pipelines and source texts that compilations share. Sessions are independent of each
 /// other; there is no global state. A session is compiled with through a shared reference, by as many threads as there are.
 ///
 /// What it knows can be added to from outside: [`Registry::register`] takes a composite, [`PassRegistry::register`] a pass,
-/// [`Pipelines::insert_after`] puts it to work, [`PassRegistry::register_kernel`] takes a kernel of a target.
+/// [`Pipelines::insert_after`] puts it to work, [`DialectRegistry::register`] takes a kernel,
+/// and [`register_target`](Self::register_target) a target.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Session {
     /// Known composites.
     pub registry: Registry,
-    /// Known passes, and the kernels of targets.
+    /// Known passes.
     pub passes: PassRegistry,
+    /// Known targets: see [`register_target`](Self::register_target).
+    pub targets: Targets,
+    /// Known kernels: those of the targets, and others.
+    pub kernels: DialectRegistry,
     /// Which passes make the modules of a bundle.
     pub pipelines: Pipelines,
     /// Texts that diagnostics point into.
@@ -26,14 +38,90 @@ pub struct Session {
 }
 
 impl Session {
-    /// A session with the built-in composites, passes and kernels.
+    /// A session with the built-in composites, passes and targets.
     pub fn new() -> Self {
-        Self {
+        let mut session = Self {
             registry: Registry::builtin(),
             passes: PassRegistry::builtin(),
+            targets: Targets::default(),
+            kernels: DialectRegistry::default(),
             pipelines: Pipelines::builtin(),
             sources: SourceMap::new(),
+        };
+        for target in halite_targets::builtin().iter() {
+            session.register_target(target.clone()).expect("a test makes a session");
         }
+        session
+    }
+
+    /// Adds a target with its kernels. Recipes name its variants, and may hold its table.
+    ///
+    /// # Errors
+    /// When a target or a kernel has one of its names already.
+    pub fn register_target(&mut self, target: Arc<dyn Target>) -> Result<()> {
+        let kernels = target.kernels();
+        self.targets.register(target)?;
+        kernels.into_iter().try_for_each(|kernel| self.kernels.register(kernel))
+    }
+
+    /// What passes may look at beside a module: what this session knows, a recipe and its target, and where to leave findings.
+    ///
+    /// # Errors
+    /// When the session does not know the target.
+    pub fn pass_cx<'a>(&'a self, recipe: Option<&'a Recipe>, findings: Option<&'a Findings>) -> Result<PassCx<'a>> {
+        let target = recipe.map(|recipe| self.targets.get(&recipe.target)).transpose()?;
+        let target = TargetView {
+            kernels: self.kernels.entries(),
+            rounds_by_switch: target.is_some_and(Target::rounds_by_switch),
+            drops_unread_inputs: target.is_some_and(Target::drops_unread_inputs),
+        };
+        Ok(PassCx { registry: &self.registry, recipe, findings, target })
+    }
+
+    /// Loads a preset (`tiny`), a recipe (`path/to/recipe.toml`) or a model (`path/to/model.hal`, or `path/to/config.json` of
+    /// Hugging Face's Transformers, with default settings), with overrides `key=value`. Its texts join the sources.
+    ///
+    /// # Errors
+    /// When there is nothing of that name, a file cannot be read, or the recipe is wrong: every mistake of it.
+    pub fn load(&mut self, input: &str, overrides: &[String]) -> Result<Source, Diagnostics> {
+        source::load(input, overrides, &self.targets, &mut self.sources)
+    }
+
+    /// As [`load`](Self::load), with the precision and the optimizer of another recipe, a text of this session, laid over.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn load_over(&mut self, input: &str, layer: FileId, overrides: &[String]) -> Result<Source, Diagnostics> {
+        source::load_over(input, Some(layer), overrides, &self.targets, &mut self.sources)
+    }
+
+    /// A recipe made in Rust with its model. It is held to the same rules as a recipe in a file: it is written as TOML, which
+    /// joins the sources under the name `<recipe>`, so that diagnostics point at its keys. A path to a model is relative to
+    /// the current folder.
+    ///
+    /// ```
+    /// use halite::recipe::{AdamW, ModelChoice, Recipe};
+    /// use halite::source::ModelInput;
+    ///
+    /// let mut session = halite::Session::new();
+    /// let model = ModelChoice::new("llama").with("vocab", 256).with("layers", 1);
+    /// let recipe = Recipe::new(model, 2, 16, AdamW::new(-1.0));
+    /// let mistakes = session.source(recipe, ModelInput::Named).unwrap_err();
+    /// assert_eq!(mistakes[0].message(), "`optimizer.adamw.lr` is -1, expected a number greater than 0");
+    /// ```
+    ///
+    /// # Errors
+    /// Every mistake of the recipe, or that there is no such model.
+    pub fn source(&mut self, recipe: Recipe, model: impl Into<ModelInput>) -> Result<Source, Diagnostics> {
+        Source::new(recipe, model, &self.targets, &mut self.sources)
+    }
+
+    /// Reads the bundle in a folder, and holds it to what its own recipe makes of it.
+    ///
+    /// # Errors
+    /// As [`Bundle::read`].
+    pub fn read_bundle(&self, folder: &Path) -> Result<Bundle> {
+        Bundle::read(folder, &self.targets)
     }
 
     /// A builder of a model that is compiled by a recipe: it has the composites of this session, and the element type that
@@ -59,7 +147,6 @@ mod tests {
         fn shared<T: Send + Sync>() {}
         shared::<Session>();
         shared::<crate::Bundle>();
-        shared::<crate::TrainStep>();
         shared::<crate::source::Source>();
     }
 }

@@ -1,13 +1,14 @@
 //! What is compiled: a recipe and a model, from a preset, from files, or made in Rust.
 
 use crate::definition::Definition;
-use crate::files::{self, stem};
 use crate::hugging_face::Positions;
-use crate::recipe_file::{self, Places};
 use halite_lang::{ConfigValue, Elaborated};
-use halite_spec::Recipe;
+use halite_recipe::Places;
+use halite_recipe::Recipe;
+use halite_support::files::{self, stem};
 use halite_support::nearest::suggestion;
 use halite_support::{Diagnostic, Diagnostics, FileId, SourceFile, SourceMap, Span, codes, sort_by_place};
+use halite_target::Targets;
 use indexmap::IndexMap;
 use std::borrow::Cow;
 use std::path::Path;
@@ -74,7 +75,7 @@ impl Model {
     }
 }
 
-/// A model for [`Source::new`].
+/// A model for [`Session::source`](crate::Session::source).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ModelInput {
@@ -99,30 +100,19 @@ impl From<Elaborated> for ModelInput {
 }
 
 impl Source {
-    /// A recipe made in Rust with its model. It is held to the same rules as a recipe in a file: it is written as TOML, which
-    /// joins `sources` under the name `<recipe>`, so that diagnostics point at its keys. A path to a model is relative to the
-    /// current folder.
-    ///
-    /// ```
-    /// use halite::source::{ModelInput, Source};
-    /// use halite_spec::{AdamW, ModelChoice, Recipe};
-    ///
-    /// let mut session = halite::Session::new();
-    /// let model = ModelChoice::new("llama").with("vocab", 256).with("layers", 1);
-    /// let recipe = Recipe::new(model, 2, 16, AdamW::new(-1.0));
-    /// let mistakes = Source::new(recipe, ModelInput::Named, &mut session.sources).unwrap_err();
-    /// assert_eq!(mistakes[0].message(), "`optimizer.adamw.lr` is -1, expected a number greater than 0");
-    /// ```
-    ///
-    /// # Errors
-    /// Every mistake of the recipe, or that there is no such model.
-    pub fn new(recipe: Recipe, model: impl Into<ModelInput>, sources: &mut SourceMap) -> Result<Self, Diagnostics> {
+    /// See [`Session::source`](crate::Session::source).
+    pub(crate) fn new(
+        recipe: Recipe,
+        model: impl Into<ModelInput>,
+        targets: &Targets,
+        sources: &mut SourceMap,
+    ) -> Result<Self, Diagnostics> {
         let text = toml::to_string(&recipe).map_err(|error| {
             let message = format!("the recipe holds a value that TOML cannot: {error}");
             Diagnostic::error(codes::RECIPE_RANGE, message).help("choose a value that TOML can hold")
         })?;
         let recipe_source = sources.add("<recipe>", text);
-        let (recipe, places) = recipe_file::load(recipe_source, &[], sources)?;
+        let (recipe, places) = halite_recipe::load(recipe_source, &[], targets, sources)?;
         let name = stem(Path::new(&recipe.model.name));
         let model = match model.into() {
             ModelInput::Named => {
@@ -162,16 +152,17 @@ impl Source {
     }
 }
 
-/// Loads a preset (`tiny`), a recipe (`path/to/recipe.toml`) or a model (`path/to/model.hal`, or `path/to/config.json` of
-/// Hugging Face's Transformers, with default settings), with overrides `key=value` as [`recipe_file::load`] takes them.
-///
-/// # Errors
-/// When there is nothing of that name, a file cannot be read, or the recipe is wrong: every mistake of it.
-pub fn load(input: &str, overrides: &[String], sources: &mut SourceMap) -> Result<Source, Diagnostics> {
-    load_over(input, None, overrides, sources)
+/// See [`Session::load`](crate::Session::load).
+pub(crate) fn load(
+    input: &str,
+    overrides: &[String],
+    targets: &Targets,
+    sources: &mut SourceMap,
+) -> Result<Source, Diagnostics> {
+    load_over(input, None, overrides, targets, sources)
 }
 
-/// As [`load`], with the precision and the optimizer of another recipe laid over, as [`recipe_file::load_over`] does.
+/// As [`load`], with the precision and the optimizer of another recipe laid over, as [`halite_recipe::load_over`] does.
 ///
 /// # Errors
 /// As [`load`].
@@ -179,10 +170,11 @@ pub(crate) fn load_over(
     input: &str,
     layer: Option<FileId>,
     overrides: &[String],
+    targets: &Targets,
     sources: &mut SourceMap,
 ) -> Result<Source, Diagnostics> {
     let path = Path::new(input);
-    let changes = Changes { layer, overrides };
+    let changes = Changes { layer, overrides, targets };
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("toml") => {
             let text = files::read_text(path)?;
@@ -202,13 +194,14 @@ pub(crate) fn load_over(
 /// What is changed of a recipe as it is read.
 #[derive(Clone, Copy)]
 struct Changes<'a> {
+    targets: &'a Targets,
     layer: Option<FileId>,
     overrides: &'a [String],
 }
 
 impl Changes<'_> {
     fn load(self, file: FileId, sources: &mut SourceMap) -> Result<(Recipe, Places), Diagnostics> {
-        recipe_file::load_over(file, self.layer, self.overrides, sources)
+        halite_recipe::load_over(file, self.layer, self.overrides, self.targets, sources)
     }
 }
 
@@ -262,18 +255,6 @@ pub(crate) fn registered(name: String, text: impl Into<String>, sources: &mut So
     file
 }
 
-/// The text of an id.
-///
-/// # Errors
-/// When it is not among `sources`.
-pub(crate) fn known(file: FileId, sources: &SourceMap) -> Result<&SourceFile, Diagnostics> {
-    let foreign = || {
-        let error = Diagnostic::error(codes::INPUT, "the text is not among the sources at hand");
-        error.help("add it to the `sources` of the session that reads it")
-    };
-    Ok(sources.file(file).ok_or_else(foreign)?)
-}
-
 fn unknown_input(input: &str) -> Diagnostic {
     let known: Vec<&str> = halite_models::presets().iter().map(|(name, _)| *name).collect();
     Diagnostic::error(
@@ -293,29 +274,29 @@ fn name_of(path: &Path) -> String {
 mod tests {
     use super::*;
     use crate::compile::CompileOptions;
-    use halite_spec::ModuleRole;
+    use halite_bundle::ModuleRole;
 
     fn message(input: &str, overrides: &[&str]) -> (String, String) {
         let overrides: Vec<String> = overrides.iter().map(|text| (*text).to_owned()).collect();
-        let error = load(input, &overrides, &mut SourceMap::new()).unwrap_err().remove(0);
+        let error = crate::Session::new().load(input, &overrides).unwrap_err().remove(0);
         (error.to_string(), error.help_text().unwrap_or_default().to_owned())
     }
 
     #[test]
     fn presets_models_and_recipes_are_found() {
-        let mut sources = SourceMap::new();
-        assert_eq!(load("tiny", &[], &mut sources).unwrap().name, "tiny");
+        let mut session = crate::Session::new();
+        assert_eq!(session.load("tiny", &[]).unwrap().name, "tiny");
         let folder = tempfile::tempdir().unwrap();
         let model = folder.path().join("mine.hal");
         std::fs::write(&model, "model mine {}").unwrap();
-        let loaded = load(model.to_str().unwrap(), &["batch=3".to_owned()], &mut sources).unwrap();
+        let loaded = session.load(model.to_str().unwrap(), &["batch=3".to_owned()]).unwrap();
         assert_eq!((loaded.model_name.as_str(), loaded.recipe.batch), ("mine", Some(3)));
         let recipe = folder.path().join("r.toml");
         std::fs::write(&recipe, DEFAULT_RECIPE.replace('?', "mine.hal")).unwrap();
-        let loaded = load(recipe.to_str().unwrap(), &[], &mut sources).unwrap();
+        let loaded = session.load(recipe.to_str().unwrap(), &[]).unwrap();
         assert_eq!((loaded.name.as_str(), loaded.model_name.as_str()), ("r", "mine"));
         let Model::Text(file) = loaded.model else { panic!("a text was loaded") };
-        assert_eq!((file.text(), sources.file(file.id())), ("model mine {}", Some(&file)));
+        assert_eq!((file.text(), session.sources.file(file.id())), ("model mine {}", Some(&file)));
     }
 
     /// Loads a model file with overrides and compiles its training step.
@@ -325,7 +306,7 @@ mod tests {
         std::fs::write(&path, text).unwrap();
         let mut session = crate::Session::new();
         let overrides: Vec<String> = overrides.iter().map(|text| (*text).to_owned()).collect();
-        let source = load(path.to_str().unwrap(), &overrides, &mut session.sources)?;
+        let source = session.load(path.to_str().unwrap(), &overrides)?;
         for place in source.places.texts() {
             assert_ne!(*place, source.recipe_source, "nobody wrote that text");
         }

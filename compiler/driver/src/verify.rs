@@ -27,8 +27,8 @@ pub use verdict::Outcome;
 
 use crate::session::Session;
 use crate::source::Source;
+use halite_bundle::ModuleRole;
 use halite_runtime::Executor;
-use halite_spec::ModuleRole;
 use halite_support::Diagnostics;
 use verdict::{Judged, Residual};
 

@@ -10,6 +10,7 @@
 
 mod attributes;
 pub mod builder;
+mod canonical;
 mod check;
 mod codec;
 pub mod infer;
@@ -24,6 +25,7 @@ pub use attributes::{DotDims, GatherDims, PadDim, ReplicaGroups, ScatterDims, Sl
 pub use builder::{
     CollectiveForm, ComputationBuilder, ComputationId, CustomCall, GroupField, Id, IndexFacts, ModuleBuilder, Signature,
 };
+pub use canonical::canonical;
 pub use check::check;
 pub use codec::{decode, encode};
 pub use link::{TWIN, is_custom_call, link_twins};

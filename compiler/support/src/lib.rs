@@ -2,16 +2,21 @@
 //!
 //! This crate holds data. It renders nothing and prints nothing; the driver decides how a [`Diagnostic`] looks.
 
+mod caller;
 mod cancel;
 pub mod codes;
 mod diagnostic;
 mod diagnostics;
 mod entity;
+pub mod files;
 mod lines;
 mod name;
 pub mod nearest;
 mod source;
+pub mod text;
+pub mod units;
 
+pub use caller::Caller;
 pub use cancel::CancelToken;
 pub use codes::Code;
 pub use diagnostic::{Diagnostic, Label, Result, Severity, sort_by_place};

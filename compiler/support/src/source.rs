@@ -1,6 +1,7 @@
 //! Source texts and positions in them.
 
 use crate::lines::Lines;
+use crate::{Diagnostic, Result, codes};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -140,6 +141,17 @@ impl SourceMap {
     /// The text of an id, if the map holds it.
     pub fn file(&self, id: FileId) -> Option<&Arc<SourceFile>> {
         self.files.get(*self.index.get(&id)?)
+    }
+
+    /// The file of this id, which whoever asks needs.
+    ///
+    /// # Errors
+    /// When it is not among these.
+    pub fn known(&self, id: FileId) -> Result<&SourceFile> {
+        self.file(id).map(|file| &**file).ok_or_else(|| {
+            Diagnostic::error(codes::INPUT, "the text is not among the sources at hand")
+                .help("add it to the `sources` of the session that reads it")
+        })
     }
 
     /// All texts in the order of their registration.

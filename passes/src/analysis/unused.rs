@@ -43,7 +43,7 @@ fn moving(module: &Module, registry: &Registry) -> Result<Option<Vec<bool>>> {
     let entry = module.entry().filter(|entry| entry.results.iter().any(|result| result.role == ResultRole::Loss));
     let Some(entry) = entry else { return Ok(None) };
     let mut differentiated = module.clone();
-    AutoDiff.run(&mut differentiated, &PassCx { registry, recipe: None, findings: None })?;
+    AutoDiff.run(&mut differentiated, &PassCx::new(registry))?;
     let Some(gradients) = differentiated.entry() else { return Ok(None) };
     let gradient_of = |result: &'_ FuncResult| match &result.role {
         ResultRole::Gradient(name) => Some((name.clone(), result.value)),

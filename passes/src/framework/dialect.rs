@@ -3,13 +3,9 @@
 //! An entry says which op a kernel computes, most often a composite, for which targets, on which operands, and how it is
 //! called. What the op means stays with the program as the twin of the kernel. Declining an entry is always right.
 
-mod neuron;
-
 use halite_ir::{Attrs, Op, TensorType};
-use halite_spec::Target;
-use halite_spec::target::{Basis, KernelSchema};
+use halite_recipe::TargetName;
 use halite_support::{Diagnostic, Name, Result, codes};
-use halite_target::Tables;
 use halite_tensor::DType;
 use std::fmt;
 use std::sync::Arc;
@@ -21,7 +17,7 @@ type Call = dyn Fn(&Site<'_>) -> std::result::Result<KernelUse, String> + Send +
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct DialectEntry {
-    /// Its name: the dialect, a dot, the kernel, e.g. `neuron.softmax`.
+    /// Its name: the dialect, a dot, the kernel, e.g. `own.softmax`.
     pub name: Name,
     /// The name of the op that it computes.
     pub op: Name,
@@ -29,16 +25,18 @@ pub struct DialectEntry {
     pub kernel: Name,
     /// Of several kernels that fit, the one with the highest priority is taken; of equal ones, the first registered.
     pub priority: i32,
-    /// The targets that have it.
-    pub targets: Vec<Target>,
+    /// The targets that have it; empty for all.
+    pub targets: Vec<TargetName>,
     /// Whether it is used without being asked for.
     pub enabled: bool,
+    /// How well its interface is known, a clause without capital and full stop.
+    pub known: String,
     call: Arc<Call>,
 }
 
 impl fmt::Debug for DialectEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, op, kernel, priority, targets, enabled, call: _ } = self;
+        let Self { name, op, kernel, priority, targets, enabled, known, call: _ } = self;
         f.debug_struct("DialectEntry")
             .field("name", name)
             .field("op", op)
@@ -46,6 +44,7 @@ impl fmt::Debug for DialectEntry {
             .field("priority", priority)
             .field("targets", targets)
             .field("enabled", enabled)
+            .field("known", known)
             .finish_non_exhaustive()
     }
 }
@@ -55,10 +54,9 @@ impl DialectEntry {
     /// name by which targets know it, and how it is called at a place or why it cannot be.
     ///
     /// ```
-    /// use halite_passes::{DialectEntry, KernelUse, Operand, PassRegistry};
-    /// use halite_spec::Target;
+    /// use halite_passes::{DialectEntry, DialectRegistry, KernelUse, Operand};
     ///
-    /// let mut passes = PassRegistry::builtin();
+    /// let mut kernels = DialectRegistry::default();
     /// let entry = DialectEntry::new("own.relu", "relu", "OwnRelu", |site| {
     ///     let x = site.args.first().ok_or("it has no operand")?;
     ///     if x.rank() < 2 {
@@ -66,8 +64,8 @@ impl DialectEntry {
     ///     }
     ///     Ok(KernelUse::new("", [Operand::Arg(0)]))
     /// });
-    /// passes.register_kernel(entry.priority(20).targets([Target::Trn2])).unwrap();
-    /// assert!(passes.dialects().entries().iter().any(|entry| entry.name == "own.relu"));
+    /// kernels.register(entry.priority(20).targets(["cpu"])).unwrap();
+    /// assert!(kernels.entries().iter().any(|entry| entry.name == "own.relu"));
     /// ```
     pub fn new(
         name: impl Into<Name>,
@@ -80,8 +78,9 @@ impl DialectEntry {
             op: op.into(),
             kernel: kernel.into(),
             priority: 0,
-            targets: Target::ALL.to_vec(),
+            targets: Vec::new(),
             enabled: true,
+            known: "no source of it is known".to_owned(),
             call: Arc::new(call),
         }
     }
@@ -94,8 +93,8 @@ impl DialectEntry {
 
     /// The same for these targets only.
     #[must_use]
-    pub fn targets(self, targets: impl IntoIterator<Item = Target>) -> Self {
-        Self { targets: targets.into_iter().collect(), ..self }
+    pub fn targets<T: Into<TargetName>>(self, targets: impl IntoIterator<Item = T>) -> Self {
+        Self { targets: targets.into_iter().map(Into::into).collect(), ..self }
     }
 
     /// The same, used only where the recipe asks for it (`dialect.on`).
@@ -112,18 +111,15 @@ impl DialectEntry {
         (self.call)(site)
     }
 
-    /// How well the interface of the kernel is known, from the tables of targets.
-    pub(crate) fn trust(&self) -> &'static str {
-        match Tables::builtin().kernel(&self.kernel) {
-            None => "no source of it is known",
-            Some(KernelSchema { listed: false, .. }) => "the documentation does not list it",
-            Some(KernelSchema { provenance, .. }) => match provenance.basis {
-                Basis::Inferred => "its operands are presumed",
-                Basis::SingleSource => "its operands are known from a single source",
-                Basis::Observed => "its operands are known from the code of public projects",
-                Basis::Documented => "it is documented",
-            },
-        }
+    /// The same with a word on how well its interface is known, a clause without capital and full stop.
+    #[must_use]
+    pub fn known(self, known: impl Into<String>) -> Self {
+        Self { known: known.into(), ..self }
+    }
+
+    /// Whether a target has it.
+    pub fn is_for(&self, target: &TargetName) -> bool {
+        self.targets.is_empty() || self.targets.contains(target)
     }
 }
 
@@ -230,11 +226,6 @@ pub struct DialectRegistry {
 }
 
 impl DialectRegistry {
-    /// The built-in dialects: `neuron`.
-    pub fn builtin() -> Self {
-        Self { entries: neuron::entries() }
-    }
-
     /// Adds a kernel. Patterns of the recipe and twins know it by its name: an ASCII letter, then ASCII letters, digits, `.`,
     /// `-` and `_`.
     ///

@@ -1,7 +1,7 @@
 //! Whom an exception of a precision recipe is for.
 
 use crate::framework::pattern::matches_pattern;
-use halite_spec::PrecisionOverride;
+use halite_recipe::PrecisionOverride;
 
 /// What an exception is matched against.
 #[derive(Clone, Copy)]

@@ -2,8 +2,9 @@
 
 use crate::framework::findings::Findings;
 use crate::framework::remark::Remark;
+use crate::framework::target::TargetView;
 use halite_ir::{Module, Phase, Registry};
-use halite_spec::Recipe;
+use halite_recipe::Recipe;
 use halite_support::{Name, Result};
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -160,12 +161,14 @@ pub struct PassCx<'a> {
     pub recipe: Option<&'a Recipe>,
     /// Where to leave findings; without it they are lost.
     pub findings: Option<&'a Findings>,
+    /// What the target of the program wants.
+    pub target: TargetView<'a>,
 }
 
 impl<'a> PassCx<'a> {
-    /// Composites alone: no recipe, and nobody to tell findings to.
+    /// Composites alone: no recipe, nobody to tell findings to, and a target without wishes.
     pub fn new(registry: &'a Registry) -> Self {
-        Self { registry, recipe: None, findings: None }
+        Self { registry, recipe: None, findings: None, target: TargetView::default() }
     }
 
     /// The recipe.

@@ -1,6 +1,5 @@
 //! Passes by name, and pipelines of them.
 
-use crate::framework::dialect::{DialectEntry, DialectRegistry};
 use crate::framework::pass::{Kind, Pass, PassInfo};
 use crate::transform::dispatch_dialect::DispatchDialect;
 use halite_ir::Phase;
@@ -9,22 +8,15 @@ use halite_support::{Diagnostic, Name, Result, codes};
 use indexmap::IndexMap;
 use std::sync::Arc;
 
-/// The passes a session knows, and the kernels that one of them, `dispatch-dialect`, calls. A value owned by the session,
-/// never global state.
+/// The passes a session knows. A value owned by the session, never global state.
 #[derive(Clone, Debug)]
 pub struct PassRegistry {
     passes: IndexMap<Name, Arc<dyn Pass>>,
-    dialects: DialectRegistry,
 }
 
 impl PassRegistry {
-    /// The built-in passes, with the built-in dialects.
+    /// The built-in passes.
     pub fn builtin() -> Self {
-        Self::with_dialects(DialectRegistry::builtin())
-    }
-
-    /// The built-in passes, with these dialects.
-    pub fn with_dialects(dialects: DialectRegistry) -> Self {
         let passes: [Arc<dyn Pass>; 17] = [
             Arc::new(crate::transform::bind_recipe::BindRecipe),
             Arc::new(crate::analysis::check_causality::CheckCausality),
@@ -37,7 +29,7 @@ impl PassRegistry {
             Arc::new(crate::transform::append_optimizer::AppendOptimizer),
             Arc::new(crate::transform::simplify::Simplify::default()),
             Arc::new(crate::transform::fold_constant::FoldConstant),
-            Arc::new(DispatchDialect::new(dialects.clone())),
+            Arc::new(DispatchDialect),
             Arc::new(crate::transform::expand_composites::ExpandComposites),
             Arc::new(crate::transform::inline::Inline),
             Arc::new(crate::transform::annotate_rounding::AnnotateRounding),
@@ -45,23 +37,7 @@ impl PassRegistry {
             Arc::new(crate::analysis::check_precision::CheckPrecision),
         ];
         let fusions = crate::fusions().map(|pass| Arc::new(pass) as Arc<dyn Pass>);
-        Self { passes: passes.into_iter().chain(fusions).map(|pass| (pass.info().name, pass)).collect(), dialects }
-    }
-
-    /// The kernels that `dispatch-dialect` may call.
-    pub fn dialects(&self) -> &DialectRegistry {
-        &self.dialects
-    }
-
-    /// Adds a kernel that `dispatch-dialect` may call, by its priority among those for the same op.
-    ///
-    /// # Errors
-    /// As [`DialectRegistry::register`].
-    pub fn register_kernel(&mut self, entry: DialectEntry) -> Result<()> {
-        self.dialects.register(entry)?;
-        let pass = DispatchDialect::new(self.dialects.clone());
-        self.passes.insert(pass.info().name, Arc::new(pass));
-        Ok(())
+        Self { passes: passes.into_iter().chain(fusions).map(|pass| (pass.info().name, pass)).collect() }
     }
 
     /// Adds a pass. Pipelines, reports and dumps know it by its name: an ASCII letter, then ASCII letters, digits, `-`, `_`

@@ -8,7 +8,7 @@ mod words;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use dither::Dither;
 use halite_ir::{Function, InferCx, Module, Phase, Rewriter, Rounding, rewrite_planned};
-use halite_spec::{RoundingMode, SrBy, SrSites, StochasticRounding};
+use halite_recipe::{RoundingMode, SrBy, StochasticRounding};
 use halite_support::{Diagnostic, Result, codes};
 use sites::{Site, sites};
 use std::collections::VecDeque;
@@ -29,7 +29,7 @@ pub(crate) const DITHER: &str = "stochastic_";
 /// The stream of a weight that packs several tensors, or of a slot of it, stands for the streams of these: each is rounded
 /// with the bits that it would have if it were stored alone, by its own name and coordinates, and so are its copies.
 ///
-/// Neuron's own switch rounds every narrowing of a process and knows no streams. A program for a Neuron target that relies on
+/// The switch of a target rounds every narrowing of a process and knows no streams. A program for such a target that relies on
 /// it says which narrowings that are, and computes no bits; on CPU XLA the switch is emulated by dither.
 ///
 /// ```text
@@ -60,11 +60,11 @@ impl Pass for AnnotateRounding {
         let recipe = cx.recipe("annotate-rounding")?;
         let precision = &recipe.precision;
         let sr = (precision.rounding == RoundingMode::Sr).then_some(precision.sr);
-        sr.map_or(Ok(()), check_realizable)?;
+        sr.map_or(Ok(()), halite_recipe::check_realizable)?;
         let mut plans: VecDeque<_> =
             module.functions.iter().map(|function| sites(function, &module.locs, sr)).collect();
         check_in_entry(module, &plans)?;
-        let by_switch = recipe.target.is_neuron() && sr.is_some_and(|sr| sr.by == SrBy::Switch);
+        let by_switch = cx.target.rounds_by_switch && sr.is_some_and(|sr| sr.by == SrBy::Switch);
         let seed = sr.map_or(StochasticRounding::default().seed, |sr| sr.seed);
         let plan = |_: InferCx<'_>, _: &Function| plans.pop_front().filter(|plan| plan.iter().any(Option::is_some));
         let changed = rewrite_planned(module, cx.registry, plan, |rewriter, source, sites| {
@@ -94,21 +94,6 @@ fn switch(rewriter: &mut Rewriter<'_>, source: &Function, sites: &[Option<Site>]
         }
     }
     Ok(())
-}
-
-/// Whether the target can round stochastically as asked: the switch of the Neuron runtime knows no exception.
-///
-/// # Errors
-/// [`REALIZATION`](halite_support::codes::REALIZATION) when the switch would have to leave out sites.
-pub fn check_realizable(sr: StochasticRounding) -> Result<()> {
-    if sr.by == SrBy::Dither || sr.sites == SrSites::All {
-        return Ok(());
-    }
-    let message = "the switch of Neuron rounds every narrowing of the process stochastically, not only `weight_write`";
-    Err(Diagnostic::error(codes::REALIZATION, message).help(
-        "set `precision.sr.by = \"dither\"`, which rounds weights alone; or keep every other site in `f32` \
-         (`operand`, `moments`, ...) and set `precision.sr.sites = \"all\"`",
-    ))
 }
 
 /// Only the entry knows the number of the update, by which bits differ from step to step.

@@ -13,7 +13,7 @@ use halite_ir::{
     FuncResult, Function, METRICS, Module, ParamRole, Phase, Registry, ResultRole, Rewriter, Slot, StateInfo,
     TensorType, Value, engine,
 };
-use halite_spec::{Optimizer, Precision, Recipe, Schedule};
+use halite_recipe::{Optimizer, Precision, Recipe, Schedule};
 use halite_support::{Diagnostic, Name, Result, codes};
 use halite_tensor::{DType, Packing};
 use rustc_hash::{FxHashMap, FxHashSet};

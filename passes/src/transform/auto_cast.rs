@@ -9,7 +9,7 @@ mod wants;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use caster::Caster;
 use halite_ir::{Module, Phase, rewrite_functions};
-use halite_spec::Precision;
+use halite_recipe::Precision;
 use halite_support::Result;
 use overrides::Overrides;
 pub use types::resolve;

@@ -3,7 +3,7 @@
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::framework::pattern::matches_pattern;
 use halite_ir::{Module, Param, ParamRole, Phase};
-use halite_spec::Optimizer;
+use halite_recipe::Optimizer;
 use halite_support::{Diagnostic, Result, codes};
 
 /// Stamps each weight with its weight decay. A pattern of `no_decay` that matches no weight is an error: HLAT's

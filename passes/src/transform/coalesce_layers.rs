@@ -9,7 +9,7 @@ mod shares;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::framework::remark::Remark;
 use halite_ir::{Module, Phase};
-use halite_spec::Optimizer;
+use halite_recipe::Optimizer;
 use halite_support::Result;
 
 /// The name of the pass.

@@ -3,7 +3,6 @@
 mod choice;
 mod twin;
 
-use crate::framework::dialect::DialectRegistry;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use choice::{Action, Dispatcher};
 use halite_ir::{FuncId, Function, InferCx, Inst, Module, Op, Registry, TensorType, Types, rewrite_planned};
@@ -21,19 +20,10 @@ use std::collections::VecDeque;
 /// ```text
 /// %y = softmax %x {dim = -1} : f32[4,8]
 /// =>
-/// %y = kernel_call %x {target = AwsNeuronSoftmax, config = "1", twin = @neuron.softmax_1_f32_4x8} : f32[4,8]
+/// %y = kernel_call %x {target = OwnSoftmax, config = "1", twin = @own.softmax_1_f32_4x8} : f32[4,8]
 /// ```
 #[derive(Debug)]
-pub(crate) struct DispatchDialect {
-    dialects: DialectRegistry,
-}
-
-impl DispatchDialect {
-    /// The pass for these dialects.
-    pub(crate) fn new(dialects: DialectRegistry) -> Self {
-        Self { dialects }
-    }
-}
+pub(crate) struct DispatchDialect;
 
 /// The name of the pass.
 const NAME: &str = "dispatch-dialect";
@@ -44,7 +34,7 @@ impl Pass for DispatchDialect {
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
-        let mut dispatcher = Dispatcher::new(&self.dialects, cx)?;
+        let mut dispatcher = Dispatcher::new(cx)?;
         let twins = twins(module);
         let mut plans = VecDeque::with_capacity(module.functions.len());
         for (index, function) in module.functions.iter().enumerate() {

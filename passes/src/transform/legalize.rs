@@ -8,8 +8,8 @@ use halite_support::{Diagnostic, Result, codes};
 
 /// Moves a module to phase `legal`.
 ///
-/// CPU XLA takes every primitive and element type of the IR, and calls. For Neuron, parameters of the entry that nothing
-/// reads are dropped: its compiler may drop them, and then inputs get other numbers. What the target takes of the rest is
+/// CPU XLA takes every primitive and element type of the IR, and calls. Where the target asks for it, parameters of the entry
+/// that nothing reads are dropped: a compiler that drops them itself gives inputs other numbers. What the target takes of the rest is
 /// judged on the HLO that is made of it, by the same rules as HLO that others made. Composites are refused here; reads of a
 /// donated buffer after its replacement by the verification that follows.
 ///
@@ -37,7 +37,7 @@ impl Pass for Legalize {
                 .or_at(module.locs.span(left.loc), "still here")
                 .help("run `expand-composites` before `legalize`"));
         }
-        if cx.recipe.is_some_and(|recipe| recipe.target.is_neuron()) {
+        if cx.target.drops_unread_inputs {
             unread::drop_unread_inputs(module, cx.registry)?;
         }
         module.phase = Phase::Legal;

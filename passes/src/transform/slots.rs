@@ -2,7 +2,7 @@
 
 use crate::framework::exception::Subject;
 use halite_ir::Param;
-use halite_spec::{Master, Precision};
+use halite_recipe::{Master, Precision};
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::DType;
 
@@ -54,7 +54,7 @@ impl SlotTypes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use halite_spec::{PrecisionName, PrecisionOverride};
+    use halite_recipe::{PrecisionName, PrecisionOverride};
 
     #[test]
     fn a_weight_as_wide_as_its_master_has_none() {

@@ -1,7 +1,7 @@
 //! Wheels that are swapped, and disks that fail.
 
 use super::*;
-use crate::disk::{Call, Fate};
+use halite_disk::{Call, Fate};
 use std::io::ErrorKind;
 
 #[test]

@@ -1,6 +1,6 @@
 //! What must hold of everything that is said about an input.
 
-use halite::render::{self, Style};
+use halite_cli::render::{self, Style};
 use halite_support::{Diagnostic, Severity, SourceMap, Span};
 
 /// What came of an input: whether it was taken, or what is wrong with Halite.

@@ -11,13 +11,6 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for developers speaks on its streams")]
 
-/// The command line of Halite, which is part of no library.
-#[path = "../../../compiler/driver/src"]
-mod driver {
-    #[allow(dead_code, reason = "its `main` is that of another program")]
-    pub(crate) mod cli;
-}
-
 mod campaign;
 mod guard;
 mod judge;
@@ -31,7 +24,6 @@ mod worker;
 
 use campaign::Tally;
 use clap::Parser;
-use driver::cli;
 use mutate::Seeds;
 use random::Random;
 use std::collections::VecDeque;

@@ -15,11 +15,11 @@
 
 #![allow(clippy::print_stdout, reason = "this program is a command line")]
 
-use halite::bundle::sha256;
+use halite_bundle::sha256;
 use halite_hlo::proto::{HloInstructionProto, HloModuleProto};
-use halite_spec::target::FlagGiver;
+use halite_neuron::Tables;
+use halite_neuron::tables::FlagGiver;
 use halite_support::Severity;
-use halite_target::Tables;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -3,7 +3,7 @@
 use super::{Case, array, case, edit, matrix, single};
 use halite_hlo::ReduceKind;
 use halite_hlo::proto::{CollectiveDeviceListProto, HloModuleProto, IotaReplicaGroupListProto, ReplicaGroup};
-use halite_spec::Target;
+use halite_neuron::Generation;
 use halite_support::Result;
 use halite_tensor::DType;
 
@@ -14,7 +14,10 @@ pub(super) const CASES: &[Case] = &[
     case("group-ranks", || regrouped(&[&[0, 1], &[2]]), || summed(&consecutive(1, 4))),
     case("group-size", || summed(&consecutive(4, 8)), || summed(&consecutive(8, 4))),
     case("group-size", || summed(&consecutive(48, 1)), || summed(&consecutive(64, 1))),
-    Case { target: Target::Trn2, ..case("group-size", || summed(&consecutive(24, 4)), || summed(&consecutive(4, 24))) },
+    Case {
+        target: Generation::Trn2,
+        ..case("group-size", || summed(&consecutive(24, 4)), || summed(&consecutive(4, 24)))
+    },
     case("group-placement", || summed(&across(1)), || summed(&across(0))),
     case("collective-combiner", || combined(ReduceKind::And), || combined(ReduceKind::Max)),
     case("gathered-bytes", || gathered(8 << 20), || gathered(1 << 10)),

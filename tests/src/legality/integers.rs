@@ -3,7 +3,7 @@
 use super::{Case, array, case, clamped, module, single};
 use halite_hlo::proto::HloModuleProto;
 use halite_hlo::{DotDims, ReduceKind};
-use halite_spec::Target;
+use halite_neuron::Generation;
 use halite_support::Result;
 use halite_tensor::{DType, Shape};
 
@@ -18,7 +18,10 @@ pub(super) const CASES: &[Case] = &[
         downcasts: &["all"],
         ..case("integer-reduce-scatter", || reduce_scatter(DType::S32, 8388608.0), || reduce_scatter(DType::S32, 255.0))
     },
-    Case { target: Target::Trn2, ..case("integer-dot-downcast", || dot(DType::S32, 255.0), || dot(DType::F32, 255.0)) },
+    Case {
+        target: Generation::Trn2,
+        ..case("integer-dot-downcast", || dot(DType::S32, 255.0), || dot(DType::F32, 255.0))
+    },
     Case {
         allow: &["wide-integer"],
         ..case("wide-dot-downcast", || dot(DType::S64, 255.0), || dot(DType::S32, 255.0))

@@ -3,13 +3,13 @@
 use super::{Case, array, case, edit, matrix, module, single};
 use halite_hlo::proto::HloModuleProto;
 use halite_hlo::{ArrayType, CustomCall, Type};
-use halite_spec::Target;
+use halite_neuron::Generation;
 use halite_support::Result;
 use halite_tensor::DType;
 
 pub(super) const CASES: &[Case] = &[
     case("unknown-kernel", || softmax("AwsNeuronSoftMax", "1"), || softmax("AwsNeuronSoftmax", "1")),
-    Case { target: Target::Trn2, ..case("unknown-kernel", quantized, || top("16")) },
+    Case { target: Generation::Trn2, ..case("unknown-kernel", quantized, || top("16")) },
     case("unlisted-kernel", rms_norm_backward, rms_norm),
     case("kernel-schema", || softmax("AwsNeuronSoftmax", "2"), || softmax("AwsNeuronSoftmax", "0")),
     case("kernel-schema", || softmax("AwsNeuronSilu", "1"), || softmax("AwsNeuronSilu", "")),

@@ -3,7 +3,7 @@
 use super::{Case, array, case, edit, matrix, module, renamed, single};
 use halite_hlo::RngAlgorithm;
 use halite_hlo::proto::HloModuleProto;
-use halite_spec::Target;
+use halite_neuron::Generation;
 use halite_support::Result;
 use halite_tensor::DType;
 
@@ -16,7 +16,7 @@ pub(super) const CASES: &[Case] = &[
     case("random-number", || drawn(RngAlgorithm::Default), copied),
     Case {
         rule: "random-algorithm",
-        target: Target::Trn2,
+        target: Generation::Trn2,
         allow: &["random-number", "wide-integer"],
         downcasts: &[],
         breaks: || drawn(RngAlgorithm::Philox),

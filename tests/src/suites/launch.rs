@@ -4,13 +4,11 @@ use super::Suite;
 use crate::document::Anchor;
 use crate::kit::{Case, Outcome};
 use halite::Session;
-use halite::neuron::Surroundings;
-use halite::neuronx;
-use halite::source;
-use halite_spec::ModuleRole;
-use halite_spec::target::{Setter, Variable};
-use halite_support::SourceMap;
-use halite_target::Tables;
+use halite_bundle::ModuleRole;
+use halite_neuron::Tables;
+use halite_neuron::neuronx;
+use halite_neuron::settings::Surroundings;
+use halite_neuron::tables::{Setter, Variable};
 use std::collections::BTreeSet;
 
 /// What becomes of the environment that the launch script of a published run exports.
@@ -31,7 +29,7 @@ impl Suite for Launch {
 
     fn run(&self, case: &Case, _: &Session) -> Result<Outcome, String> {
         let preset = case.directives.model.as_deref().ok_or("the suite needs `//@ model: ..`")?;
-        let source = source::load(preset, &case.directives.set, &mut SourceMap::new());
+        let source = Session::new().load(preset, &case.directives.set);
         let recipe = source.map_err(|errors| case.show_all(&errors))?.recipe;
         let ours = Surroundings::of(&recipe).map_err(|error| case.show(&error))?;
         let lines = case.text.lines().filter(|line| !line.starts_with("//"));

@@ -8,8 +8,8 @@ use crate::kit::{Case, Outcome};
 use count::Counts;
 use halite::Session;
 use halite::compile::CompileOptions;
-use halite::source::{self, Source};
-use halite_spec::ModuleRole;
+use halite::source::Source;
+use halite_bundle::ModuleRole;
 use halite_support::Diagnostics;
 
 /// What each module of a model consists of once it is compiled: products, softmaxes, masks, instructions.
@@ -35,7 +35,7 @@ impl Suite for Metrics {
             None => input.to_owned(),
         };
         let mut session = session.clone();
-        let source = source::load(&input, &case.directives.set, &mut session.sources);
+        let source = session.load(&input, &case.directives.set);
         let text = source.and_then(|source| table(&session, &source)).map_err(|errors| case.show_all(&errors))?;
         Ok(Outcome::new([(Anchor::End, text)]))
     }

@@ -13,8 +13,8 @@ use crate::xla;
 use halite::Session;
 use halite_ir::text::{PrintOptions, print_function, print_with};
 use halite_ir::{Function, Interpreter, Module, TensorType};
-use halite_passes::{Changed, Dump, Findings, Kind, Moment, Pass, PassCx, Relation, Remark, Runner, RunnerOptions};
-use halite_spec::Recipe;
+use halite_passes::{Changed, Dump, Findings, Kind, Moment, Pass, Relation, Remark, Runner, RunnerOptions};
+use halite_recipe::Recipe;
 use halite_support::{Diagnostic, Diagnostics};
 use halite_tensor::HostTensor;
 
@@ -82,7 +82,7 @@ pub(super) fn transform(case: &Case, session: &Session, passes: &str, before: &M
     let mut after = before.clone();
     let options = RunnerOptions { check_changed: true, ..RunnerOptions::default() };
     let findings = Findings::with_remarks();
-    let cx = PassCx { registry: &session.registry, recipe: recipe.as_ref(), findings: Some(&findings) };
+    let cx = session.pass_cx(recipe.as_ref(), Some(&findings)).expect("the target is known");
     Runner::new(options).with_dump(&mut watch).run(&pipeline, &mut after, &cx).map_err(Failure::Refused)?;
     let Watch { recast, problem, .. } = watch;
     match problem {
@@ -132,7 +132,7 @@ impl Watch<'_> {
         if pass.info().kind == Kind::Required {
             return Ok(());
         }
-        let cx = PassCx { registry: &self.session.registry, recipe: self.recipe, findings: None };
+        let cx = self.session.pass_cx(self.recipe, None).expect("the target is known");
         let changed = pass.run(&mut again, &cx).map_err(|error| format!("`{name}` on its own result: {error}"))?;
         let same = compare_texts(&print_with(module, PRINTED), &print_with(&again, PRINTED));
         same.map_err(|diff| format!("`{name}` is not idempotent: on its own result\n{diff}"))?;

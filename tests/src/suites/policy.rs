@@ -7,7 +7,7 @@ use crate::kit::{Case, Outcome};
 use halite::Session;
 use halite_ir::{Follows, InferCx, Op, Policy, Registry};
 use halite_passes::resolve;
-use halite_spec::{Precision, PrecisionName};
+use halite_recipe::{Precision, PrecisionName};
 use halite_tensor::DType;
 use std::fmt::Write;
 

@@ -1,11 +1,9 @@
 //! A bundle, a store and the stand-in in a folder of their own.
 
-use halite::bundle::{Bundle, sha256};
+use halite::Session;
 use halite::compile::CompileOptions;
-use halite::neuron::forbidden;
-use halite::session::Session;
-use halite::source;
-use halite_spec::Target;
+use halite_bundle::{Bundle, sha256};
+use halite_neuron::settings::forbidden;
 use halite_tests::command_line;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -38,8 +36,8 @@ fn bundle() -> &'static Bundle {
     static BUNDLE: OnceLock<Bundle> = OnceLock::new();
     BUNDLE.get_or_init(|| {
         let mut session = Session::new();
-        let mut source = source::load("tiny", &["layers=1".to_owned()], &mut session.sources).unwrap();
-        source.recipe.target = Target::Trn1;
+        let mut source = session.load("tiny", &["layers=1".to_owned()]).unwrap();
+        source.recipe.target = "trn1".into();
         session.compile(&source, &CompileOptions::default()).unwrap().bundle
     })
 }

@@ -129,7 +129,7 @@ fn every_code_is_explained_and_used() {
 #[test]
 fn the_corpus_is_the_one_its_readme_describes() {
     let folder = root().join("tests/data");
-    let found = halite::bundle::sha256(&std::fs::read(folder.join("pride-and-prejudice.txt")).unwrap());
+    let found = halite_bundle::sha256(&std::fs::read(folder.join("pride-and-prejudice.txt")).unwrap());
     let readme = std::fs::read_to_string(folder.join("README.md")).unwrap();
     assert!(readme.contains(&found), "{found} is not the checksum in the README");
 }

@@ -1,8 +1,8 @@
 //! Which golden files there must be.
 
 use crate::files_below;
+use halite_neuron::Tables;
 use halite_passes::{PassRegistry, simplify_rules};
-use halite_target::Tables;
 use std::collections::BTreeSet;
 
 /// Golden files of a folder below `tests/golden`, joined.

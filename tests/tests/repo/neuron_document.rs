@@ -1,9 +1,8 @@
 //! `NEURON.md` says what the tables say.
 
 use crate::read;
-use halite_spec::Target;
-use halite_spec::target::{CompilerFlag, FlagDefault, FlagGiver, Setter, Variable, VersionRange};
-use halite_target::Tables;
+use halite_neuron::Tables;
+use halite_neuron::tables::{CompilerFlag, FlagDefault, FlagGiver, Setter, Variable, VersionRange};
 
 /// The document.
 const DOCUMENT: &str = "NEURON.md";
@@ -68,7 +67,7 @@ fn flag_row(flag: &CompilerFlag) -> String {
 
 /// Which targets take a flag, and since when, where that is not all and always.
 fn taken_by(flag: &CompilerFlag) -> String {
-    let neuron = Target::ALL.iter().filter(|target| target.is_neuron()).count();
+    let neuron = halite_neuron::Generation::ALL.len();
     let targets: Vec<&str> = flag.targets.iter().map(|target| target.name()).collect();
     let targets = if targets.len() < neuron { format!(" {}", targets.join(", ")) } else { String::new() };
     let all = targets + &versions(&flag.compiler);

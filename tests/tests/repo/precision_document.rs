@@ -1,7 +1,7 @@
 //! `PRECISION.md` says what the named recipes are.
 
 use crate::read;
-use halite_spec::{Precision, PrecisionName, RoundingMode, SrBy, SrSites};
+use halite_recipe::{Precision, PrecisionName, RoundingMode, SrBy, SrSites};
 
 /// A row of the table: its first cell, and what it says of a recipe.
 type Row = (&'static str, fn(&Precision) -> String);

@@ -1,13 +1,14 @@
 //! What the manifest says of a module.
 
 use super::ranges::Ranges;
-use crate::bundle::sha256;
 use crate::{flops, inspect, packed};
+use halite_bundle::sha256;
+use halite_bundle::{
+    Buffer, BufferContent, BufferInit, BufferSlot, ModuleEntry, ModuleRole, Port, PortRole, Statistics,
+};
 use halite_hlo::proto::HloModuleProto;
 use halite_ir::{Function, Init, Module, Param, ParamRole, ResultRole, Slot, StateInfo, TensorType, aliases};
-use halite_spec::{
-    Buffer, BufferContent, BufferInit, BufferSlot, ModuleEntry, ModuleRole, Port, PortRole, Recipe, Statistics,
-};
+use halite_recipe::Recipe;
 use halite_support::Diagnostic;
 
 fn port(name: &str, ty: &TensorType, role: PortRole, alias: Option<usize>) -> Port {

@@ -1,9 +1,9 @@
 //! Numbers of a model, judged in the types that they are computed in.
 
-use crate::recipe_file::Places;
 use crate::source::Source;
 use halite_ir::{Attr, Function, Init, Inst, LocTable, Module, Op, Param, ParamRole};
-use halite_spec::Precision;
+use halite_recipe::Places;
+use halite_recipe::Precision;
 use halite_support::{Diagnostic, Diagnostics, codes};
 use halite_tensor::DType;
 use halite_tensor::rounding::turns_into;

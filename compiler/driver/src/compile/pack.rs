@@ -3,18 +3,16 @@
 use super::describe::{buffers, module_entry, statistics};
 use super::ranges::Ranges;
 use super::{CompileOptions, Compiled, CompiledModule, MODEL, PreparedModule, locate};
-use crate::bundle::{Bundle, TWINS, sha256};
-use crate::estimate;
-use crate::layout;
-use crate::legality::Legality;
-use crate::neuron;
 use crate::source::Source;
+use halite_bundle::RoundingChoice;
+use halite_bundle::estimate::arguments;
+use halite_bundle::{Buffer, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, ModuleRole, Statistics, Twin};
+use halite_bundle::{Bundle, TWINS, sha256};
 use halite_lang::Elaborated;
 use halite_passes::{Audit, CausalityReport, PassReport, Remark};
-use halite_spec::{
-    Buffer, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, ModuleRole, Recipe, Statistics, Twin, Waiver,
-};
+use halite_recipe::{Recipe, Waiver};
 use halite_support::{Diagnostic, Name};
+use halite_target::{ModuleCheck, RunSettings, Target};
 use indexmap::IndexMap;
 use std::collections::BTreeSet;
 
@@ -30,13 +28,13 @@ pub(super) struct Packed {
     reports: Vec<PassReport>,
     remarks: Vec<Remark>,
     audit: Audit,
-    pub(super) legality: Legality,
+    pub(super) check: ModuleCheck,
 }
 
 pub(super) fn pack(
     module: CompiledModule,
     ranges: Ranges,
-    recipe: &Recipe,
+    (target, recipe): (&dyn Target, &Recipe),
     options: &CompileOptions,
 ) -> Result<Packed, Diagnostic> {
     let name = module.role.name();
@@ -44,7 +42,11 @@ pub(super) fn pack(
     let bytes = halite_hlo::encode(&module.hlo);
     let statistics = statistics(recipe, &module.ir, entry, &module.hlo)?;
     let (mut described, buffers) = (module_entry(module.role, entry, ranges, &bytes), buffers(entry));
-    described.estimate = estimate::of_module(&module.hlo, &described, &buffers, recipe)?;
+    if target.has_estimates() {
+        let arguments = arguments(&described, &buffers);
+        let flags = target.settings(recipe).flags;
+        described.estimate = Some(target.analyze(&module.hlo, &recipe.target, &flags, &arguments)?.estimate);
+    }
     let mut files = IndexMap::new();
     if options.emit_hlo_text {
         files.insert(format!("{name}.hlo.txt"), halite_hlo::text::print(&module.hlo).into_bytes());
@@ -55,8 +57,8 @@ pub(super) fn pack(
     files.extend(module.dumps.into_iter().map(|(file, text)| (file, text.into_bytes())));
     files.insert(format!("{name}.hlo.pb"), bytes);
     let twins = module.twins.iter().map(|(name, twin)| (name.clone(), halite_hlo::encode(twin))).collect();
-    let CompiledModule { role, reports, remarks, audit, legality, .. } = module;
-    Ok(Packed { role, entry: described, buffers, statistics, files, twins, reports, remarks, audit, legality })
+    let CompiledModule { role, reports, remarks, audit, check, .. } = module;
+    Ok(Packed { role, entry: described, buffers, statistics, files, twins, reports, remarks, audit, check })
 }
 
 /// Joins the modules of a bundle. Each buffer stands once, in the order of first use; the figures are those of the
@@ -64,6 +66,7 @@ pub(super) fn pack(
 pub(super) fn assemble(
     elaborated: Elaborated,
     source: &Source,
+    target: &dyn Target,
     prepared: PreparedModule,
     packed: Vec<Packed>,
 ) -> Compiled {
@@ -77,7 +80,7 @@ pub(super) fn assemble(
     let mut audit: Option<Audit> = None;
     let mut presumed = BTreeSet::new();
     for module in packed {
-        presumed.extend(module.legality.presumed);
+        presumed.extend(module.check.presumed);
         files.extend(module.files);
         for buffer in module.buffers {
             buffers.entry(buffer.name.clone()).or_insert(buffer);
@@ -92,6 +95,7 @@ pub(super) fn assemble(
         }
     }
     let config = elaborated.config.iter().map(|(key, &value)| (key.clone(), spec_value(value))).collect();
+    let RunSettings { environment, flags, launch, platform } = target.settings(&source.recipe);
     let manifest = Manifest {
         version: MANIFEST_VERSION,
         model: ModelInfo { name: elaborated.module.name.to_string(), config },
@@ -99,23 +103,24 @@ pub(super) fn assemble(
         buffers: buffers.into_values().collect(),
         modules,
         schedule,
-        rounding: neuron::rounding(&source.recipe.precision),
-        environment: neuron::environment(&source.recipe),
-        flags: neuron::flags(&source.recipe),
-        launch: neuron::launch(&source.recipe),
+        rounding: RoundingChoice::of(&source.recipe.precision),
+        environment,
+        flags,
+        launch,
+        platform,
         statistics,
     };
     let audit = audit.unwrap_or_default();
     let causality = prepared.causality;
     let mut warnings = elaborated.warnings;
-    warnings.extend(neuron::warnings(&source.recipe).into_iter().map(|warning| locate(source, warning)));
-    warnings.extend(layout::warn_not_compiled(&source.recipe, &source.places));
-    warnings.extend(estimate::warning(&manifest));
+    warnings.extend(target.warnings(&source.recipe).into_iter().map(|warning| locate(source, warning)));
+    warnings.extend(halite_recipe::warn_not_compiled(&source.recipe, &source.places));
+    warnings.extend(target.advice(&manifest));
     if !source.recipe.check.waive.contains(&Waiver::Causality) {
         warnings.extend(causality.iter().flat_map(CausalityReport::diagnostics));
     }
     warnings.extend(audit.diagnostics().into_iter().map(|finding| locate(source, finding)));
-    Compiled { bundle: Bundle { manifest, files }, warnings, presumed, audit, causality, reports, remarks }
+    Compiled { bundle: Bundle::assembled(manifest, files), warnings, presumed, audit, causality, reports, remarks }
 }
 
 /// Adds the file of a twin. Modules that call a kernel on the same types share the file of its twin.
@@ -130,10 +135,10 @@ fn add_twin(files: &mut IndexMap<String, Vec<u8>>, role: ModuleRole, name: &str,
     twin
 }
 
-fn spec_value(value: halite_lang::ConfigValue) -> halite_spec::ConfigValue {
+fn spec_value(value: halite_lang::ConfigValue) -> halite_recipe::ConfigValue {
     match value {
-        halite_lang::ConfigValue::Bool(value) => halite_spec::ConfigValue::Bool(value),
-        halite_lang::ConfigValue::Int(value) => halite_spec::ConfigValue::Int(value),
-        halite_lang::ConfigValue::Real(value) => halite_spec::ConfigValue::Real(value),
+        halite_lang::ConfigValue::Bool(value) => halite_recipe::ConfigValue::Bool(value),
+        halite_lang::ConfigValue::Int(value) => halite_recipe::ConfigValue::Int(value),
+        halite_lang::ConfigValue::Real(value) => halite_recipe::ConfigValue::Real(value),
     }
 }

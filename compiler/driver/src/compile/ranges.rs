@@ -1,8 +1,8 @@
 //! Which whole numbers the batch inputs of a module have to hold, as far as the model tells.
 
 use super::is_returned;
+use halite_bundle::{IndexRange, ModuleRole};
 use halite_ir::{Function, Inst, Module, Op, Param, ParamRole, Registry};
-use halite_spec::{IndexRange, ModuleRole};
 use halite_support::Result;
 use indexmap::IndexMap;
 use std::rc::Rc;
@@ -99,11 +99,10 @@ impl Part {
 mod tests {
     use super::*;
     use crate::session::Session;
-    use crate::source;
 
     fn ranges_of(role: ModuleRole) -> Vec<IndexRange> {
         let mut session = Session::new();
-        let source = source::load("tiny", &[], &mut session.sources).unwrap();
+        let source = session.load("tiny", &[]).unwrap();
         let built = session.elaborate(&source).unwrap().module;
         let mut ranges = ranges(&built, role, &session.registry).unwrap();
         assert_eq!(ranges.len(), 1);

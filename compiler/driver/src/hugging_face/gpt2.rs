@@ -3,8 +3,7 @@
 use super::Family;
 use super::keys::Default::{Model, Value};
 use super::keys::{Key, class, count, dropout, ignored, not_negative, only, positive};
-use super::weights::Names;
-use halite_spec::ConfigValue::Real;
+use halite_recipe::ConfigValue::Real;
 
 static KEYS: &[Key] = &[
     class(&[r#"["GPT2LMHeadModel"]"#]),
@@ -36,15 +35,4 @@ static KEYS: &[Key] = &[
     ignored("summary_use_proj"),
 ];
 
-pub(super) static FAMILY: Family = Family {
-    model_type: "gpt2",
-    keys: KEYS,
-    models: &["gpt2"],
-    model: |_| "gpt2",
-    names: Names {
-        base: "transformer.",
-        buffers: &[".attn.bias", ".attn.masked_bias"],
-        output: "lm_head.weight",
-        table: "transformer.wte.weight",
-    },
-};
+pub(super) static FAMILY: Family = Family { model_type: "gpt2", keys: KEYS, model: |_| "gpt2" };

@@ -2,7 +2,7 @@
 
 use super::range::Range;
 use super::rope::Scaling;
-use halite_spec::ConfigValue;
+use halite_recipe::ConfigValue;
 
 /// A key and what it is.
 #[derive(Clone, Copy, Debug)]

@@ -3,9 +3,8 @@
 use super::keys::Default::{Key as Of, Model, Value};
 use super::keys::{Key, class, count, dropout, flag, ignored, not_negative, only, positions, positive, rope};
 use super::rope::SCALED;
-use super::weights::LLAMA_NAMES;
 use super::{Family, Settings};
-use halite_spec::ConfigValue::{self, Bool, Int, Real};
+use halite_recipe::ConfigValue::{self, Bool, Int, Real};
 
 static KEYS: &[Key] = &[
     class(&[r#"["LlamaForCausalLM"]"#, r#"["LLaMAForCausalLM"]"#]),
@@ -46,5 +45,4 @@ fn model(settings: &mut Settings) -> &'static str {
     "llama"
 }
 
-pub(super) static FAMILY: Family =
-    Family { model_type: "llama", keys: KEYS, models: &["llama", "llama3"], model, names: LLAMA_NAMES };
+pub(super) static FAMILY: Family = Family { model_type: "llama", keys: KEYS, model };

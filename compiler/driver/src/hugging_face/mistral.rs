@@ -4,8 +4,7 @@ use super::Family;
 use super::keys::Default::{Key as Of, Model, Value};
 use super::keys::{Key, class, count, dropout, flag, not_negative, only, positions, positive, rope};
 use super::rope::UNSCALED;
-use super::weights::LLAMA_NAMES;
-use halite_spec::ConfigValue::{Bool, Int, Real};
+use halite_recipe::ConfigValue::{Bool, Int, Real};
 
 static KEYS: &[Key] = &[
     class(&[r#"["MistralForCausalLM"]"#]),
@@ -28,5 +27,4 @@ static KEYS: &[Key] = &[
     positions("max_position_embeddings"),
 ];
 
-pub(super) static FAMILY: Family =
-    Family { model_type: "mistral", keys: KEYS, models: &["mistral"], model: |_| "mistral", names: LLAMA_NAMES };
+pub(super) static FAMILY: Family = Family { model_type: "mistral", keys: KEYS, model: |_| "mistral" };

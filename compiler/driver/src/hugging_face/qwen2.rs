@@ -4,8 +4,7 @@ use super::Family;
 use super::keys::Default::{Key as Of, Model, Value};
 use super::keys::{Key, class, count, dropout, flag, ignored, not_negative, only, positions, positive, rope};
 use super::rope::UNSCALED;
-use super::weights::LLAMA_NAMES;
-use halite_spec::ConfigValue::{Bool, Int, Real};
+use halite_recipe::ConfigValue::{Bool, Int, Real};
 
 static KEYS: &[Key] = &[
     class(&[r#"["Qwen2ForCausalLM"]"#]),
@@ -33,5 +32,4 @@ static KEYS: &[Key] = &[
     ignored("layer_types"),
 ];
 
-pub(super) static FAMILY: Family =
-    Family { model_type: "qwen2", keys: KEYS, models: &["qwen2"], model: |_| "qwen2", names: LLAMA_NAMES };
+pub(super) static FAMILY: Family = Family { model_type: "qwen2", keys: KEYS, model: |_| "qwen2" };

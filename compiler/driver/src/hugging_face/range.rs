@@ -1,6 +1,6 @@
 //! What values of settings are taken.
 
-use halite_spec::ConfigValue;
+use halite_recipe::ConfigValue;
 use serde_json::Value;
 
 /// The values that a setting can have.

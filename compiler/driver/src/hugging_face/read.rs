@@ -5,7 +5,7 @@ use super::keys::{Default, Key, Meaning, SHARED};
 use super::range::Range;
 use super::rope::{DEFAULT, Scaling, TYPES};
 use super::{FAMILIES, Family, Imported, Positions, Settings};
-use halite_spec::ConfigValue;
+use halite_recipe::ConfigValue;
 use halite_support::nearest::{list, nearest};
 use halite_support::{Diagnostic, Diagnostics, FileId, Span, codes};
 use serde_json::Value;

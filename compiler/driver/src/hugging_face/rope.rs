@@ -2,7 +2,7 @@
 
 use super::keys::Default::Model;
 use super::keys::{Key, count, ignored, positive};
-use halite_spec::ConfigValue;
+use halite_recipe::ConfigValue;
 
 /// One form of the table.
 #[derive(Clone, Copy, Debug)]

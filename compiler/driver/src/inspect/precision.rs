@@ -3,9 +3,9 @@
 use crate::compile::for_role;
 use crate::session::Session;
 use crate::source::Source;
+use halite_bundle::{BufferSlot, Manifest, ModuleRole};
 use halite_ir::{Function, Inst, Module, Op, OpClass, ParamRole, Registry};
-use halite_passes::{PassCx, Pipeline, PrecisionUse, Runner, RunnerOptions, Stage, family, precision_uses};
-use halite_spec::{BufferSlot, Manifest, ModuleRole};
+use halite_passes::{Pipeline, PrecisionUse, Runner, RunnerOptions, Stage, family, precision_uses};
 use halite_support::{Diagnostic, Diagnostics};
 use halite_tensor::{DType, Packing, Part};
 use indexmap::IndexMap;
@@ -103,7 +103,7 @@ impl Session {
     pub fn precision(&self, source: &Source, role: ModuleRole) -> Result<PrecisionSummary, Diagnostics> {
         let mut module = for_role(&self.elaborate(source)?.module, role);
         let pipeline = up_to_check(self.passes.pipeline(self.pipelines.of(role))?);
-        let cx = PassCx { registry: &self.registry, recipe: Some(&source.recipe), findings: None };
+        let cx = self.pass_cx(Some(&source.recipe), None)?;
         Runner::new(RunnerOptions::default()).run(&pipeline, &mut module, &cx)?;
         Ok(summarize(&module, &self.registry)?)
     }

@@ -3,8 +3,8 @@
 //! This asks the program that runs and nothing else: no part of the static analysis is used.
 
 use super::program::Program;
-use crate::random::Stream;
 use crate::source::Source;
+use halite_bundle::Stream;
 use halite_ir::{Function, ParamRole, ResultRole};
 use halite_lang::ConfigValue;
 use halite_runtime::{Executor, evaluate};

@@ -1,8 +1,8 @@
 //! Inputs that make every part of a step matter.
 
-use crate::packed::part_names;
-use crate::random::Stream;
 use crate::source::Source;
+use halite_bundle::Stream;
+use halite_bundle::part_names;
 use halite_ir::{Function, Init, Param, ParamRole, Slot};
 use halite_lang::ConfigValue;
 use halite_support::Result;

@@ -1,17 +1,17 @@
 //! Programs that are compared, and what comes out of them by the names of the model.
 
-use crate::bundle::twins;
 use crate::compile::{CompileOptions, CompiledModule, locate};
-use crate::packed::part_names;
 use crate::session::Session;
 use crate::source::Source;
 use crate::verify::choices::{Form, with_choices};
 use crate::verify::inputs;
+use halite_bundle::ModuleRole;
+use halite_bundle::link_twins;
+use halite_bundle::part_names;
 use halite_ir::{FuncResult, Function, ResultRole};
 use halite_lang::ConfigValue;
 use halite_passes::{Audit, PassReport, Pipeline, RunnerOptions};
 use halite_runtime::{Executable, Executor, evaluate};
-use halite_spec::ModuleRole;
 use halite_support::{Diagnostic, Diagnostics, Name, Severity};
 use halite_tensor::{DType, HostTensor};
 use indexmap::IndexMap;
@@ -27,7 +27,7 @@ pub(super) struct Program {
     pub(super) twins: Vec<(Name, Vec<u8>)>,
     reports: Vec<PassReport>,
     /// What its target says of it.
-    legality: Diagnostics,
+    check: Diagnostics,
 }
 
 /// A program that XLA compiled, to be run on any inputs.
@@ -64,15 +64,17 @@ impl Program {
         let elaborated = session.elaborate(source)?;
         let built = with_choices(&elaborated.module, &session.registry, form)?;
         let runner = RunnerOptions { limit, ..RunnerOptions::default() };
-        let options = CompileOptions { runner, ..CompileOptions::default() }.for_target(&source.recipe);
+        let options = CompileOptions { runner, ..CompileOptions::default() };
+        let target = session.targets.get(&source.recipe.target)?;
+        let options = options.for_target(target, &source.recipe);
         let compiled = session.compile_role(&built, &source.recipe, role, pipeline, &options);
-        let CompiledModule { ir, hlo, twins, reports, audit, legality, .. } = compiled?;
+        let CompiledModule { ir, hlo, twins, reports, audit, check, .. } = compiled?;
         let missing = || Diagnostic::bug("a compiled module without an entry");
         let entry = ir.functions.into_iter().next_back().ok_or_else(missing)?;
         let twins = twins.into_iter().map(|(name, twin)| (name, halite_hlo::encode(&twin))).collect();
         let (config, hlo) = (elaborated.config, halite_hlo::encode(&hlo));
-        let legality = legality.findings.into_iter().map(|repeated| repeated.finding).collect();
-        Ok(Self { entry, config, hlo, twins, reports, audit, legality })
+        let check = check.findings.into_iter().map(|repeated| repeated.finding).collect();
+        Ok(Self { entry, config, hlo, twins, reports, audit, check })
     }
 
     /// The same program, if its target takes it. What an optimization leaves to those after it need not be taken.
@@ -80,11 +82,11 @@ impl Program {
     /// # Errors
     /// The rules that it breaks.
     pub(super) fn legal(mut self, source: &Source) -> Result<Self, Diagnostics> {
-        self.legality.retain(|finding| finding.severity() >= Severity::Error);
-        if self.legality.is_empty() {
+        self.check.retain(|finding| finding.severity() >= Severity::Error);
+        if self.check.is_empty() {
             return Ok(self);
         }
-        Err(self.legality.into_iter().map(|finding| locate(source, finding)).collect())
+        Err(self.check.into_iter().map(|finding| locate(source, finding)).collect())
     }
 
     /// The optimizations that were run, in order.
@@ -106,7 +108,7 @@ impl Program {
             let missing = || Diagnostic::bug(format!("the program has no twin `{name}`"));
             self.twins.iter().find(|(own, _)| **own == *name).map(|(_, bytes)| bytes.as_slice()).ok_or_else(missing)
         };
-        let linked = twins::link(&self.hlo, "the program", twin)?;
+        let linked = link_twins(&self.hlo, "the program", twin)?;
         let program = halite_runtime::Program::new(&linked, halite_runtime::CompileOptions::default())?;
         Ok(executor.compile(&program)?)
     }

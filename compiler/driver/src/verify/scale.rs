@@ -61,6 +61,6 @@ fn set(source: &mut Source, (key, _, new): &Change) {
                 parallel.tensor = u32::try_from(*new).unwrap_or(parallel.tensor);
             }
         }
-        _ => drop(recipe.model.config.insert(key.clone(), halite_spec::ConfigValue::Int(*new))),
+        _ => drop(recipe.model.config.insert(key.clone(), halite_recipe::ConfigValue::Int(*new))),
     }
 }

@@ -7,12 +7,13 @@ use super::program::{Loaded, Output, Outputs, Program};
 use super::verdict::{self, Residual};
 use super::{ChoiceCounts, Culprit, VerifyOptions, VerifyReport, VerifyRow, rules, scale};
 use crate::compile::locate;
-use crate::random::Stream;
 use crate::session::Session;
 use crate::source::Source;
+use halite_bundle::ModuleRole;
+use halite_bundle::Stream;
 use halite_passes::Pipeline;
+use halite_recipe::{PrecisionName, TargetName};
 use halite_runtime::Executor;
-use halite_spec::{ModuleRole, PrecisionName, Target};
 use halite_support::{Diagnostic, Diagnostics, Name};
 use halite_tensor::compare::difference;
 use halite_tensor::{DType, HostTensor};
@@ -68,7 +69,7 @@ impl<'a> Study<'a> {
         let optimized = session.passes.pipeline(text)?;
         let plain = optimized.required_only();
         let mut reference = source.clone();
-        reference.recipe.target = Target::Cpu;
+        reference.recipe.target = TargetName::default();
         let mut wide = reference.clone();
         wide.recipe.precision = PrecisionName::Fp64.precision();
         let choices = Arc::new(Choices::of(&session.elaborate(&wide)?.module));
@@ -98,7 +99,7 @@ impl<'a> Study<'a> {
     fn on_same_choices(&self) -> Result<Self, Diagnostics> {
         let Self { session, options, executor, .. } = *self;
         let mut source = self.source.clone();
-        source.recipe.target = Target::Cpu;
+        source.recipe.target = TargetName::default();
         let plain = self.optimized.required_only();
         let program = Program::compile(session, &source, options.role, &plain, None, Form::GivenShowing)?;
         let (truth, unoptimized) = (self.truth.clone(), Loaded::new(program, executor)?);

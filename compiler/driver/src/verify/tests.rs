@@ -3,10 +3,9 @@
 use super::program::Program;
 use super::{Study, VerifyOptions, VerifyRow};
 use crate::session::Session;
-use crate::source;
+use halite_bundle::ModuleRole;
 use halite_hlo::proto::{HloInstructionProto, HloModuleProto};
 use halite_runtime::{ClientOptions, Pjrt, find_plugin};
-use halite_spec::ModuleRole;
 
 /// Changes an instruction in the first module where `change` finds something to change.
 fn tamper(bytes: &mut Vec<u8>, mut change: impl FnMut(&mut HloInstructionProto) -> bool) -> bool {
@@ -46,7 +45,7 @@ fn other_operand(program: &mut Program) -> bool {
 #[test]
 fn a_wrong_twin_or_call_of_a_kernel_is_seen() {
     let mut session = Session::new();
-    let source = source::load("tiny", &["target=trn1".to_owned()], &mut session.sources).unwrap();
+    let source = session.load("tiny", &["target=trn1".to_owned()]).unwrap();
     let executor = Pjrt::open(&find_plugin(None).unwrap(), &ClientOptions::default()).unwrap();
     let options = VerifyOptions { role: ModuleRole::TrainStep, ..VerifyOptions::default() };
     let study = Study::new(&session, &source, &options, &executor).unwrap();

@@ -8,6 +8,7 @@ use crate::proto::{CollectiveDeviceListProto, HloInstructionProto, SourceTarget}
 use crate::types::ArrayType;
 use halite_support::Result;
 use halite_tensor::DType;
+use serde::{Deserialize, Serialize};
 
 /// The form of collectives where the schema leaves a choice. All forms mean the same.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -20,7 +21,8 @@ pub struct CollectiveForm {
 }
 
 /// The field in which an instruction holds its groups.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum GroupField {
     /// `replica_groups`, number 49.
     #[default]

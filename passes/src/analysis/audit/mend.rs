@@ -2,7 +2,7 @@
 
 use super::ENOUGH;
 use crate::framework::exception::Subject;
-use halite_spec::{Master, Precision, PrecisionOverride};
+use halite_recipe::{Master, Precision, PrecisionOverride};
 use halite_tensor::DType;
 
 /// An element type that a recipe states, and that exceptions may state otherwise.

@@ -6,7 +6,7 @@ use super::scene::Scene;
 use super::words::{families, power_of_two, significant};
 use crate::framework::exception::Subject;
 use halite_ir::Slot;
-use halite_spec::{Optimizer, RoundingMode};
+use halite_recipe::{Optimizer, RoundingMode};
 use halite_support::{Diagnostic, codes};
 use halite_tensor::DType;
 use indexmap::IndexMap;

@@ -6,7 +6,7 @@ use super::ops::Demand;
 use crate::framework::exception::Subject;
 use crate::framework::pattern::family;
 use halite_ir::{LocId, LocTable};
-use halite_spec::Precision;
+use halite_recipe::Precision;
 use halite_support::{Code, Diagnostic, Diagnostics, Span, codes};
 use halite_tensor::DType;
 use indexmap::{IndexMap, IndexSet};

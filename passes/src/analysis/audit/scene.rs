@@ -3,7 +3,7 @@
 use crate::framework::pass::PassCx;
 use crate::transform::annotate_rounding::DITHER;
 use halite_ir::{Function, InferCx, Inst, LocId, LocKind, Module, Op, Param, ParamRole, ResultRole, Slot, Value};
-use halite_spec::{Precision, Recipe};
+use halite_recipe::{Precision, Recipe};
 use halite_support::Name;
 use halite_tensor::DType;
 use rustc_hash::FxHashMap;

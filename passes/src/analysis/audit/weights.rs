@@ -5,7 +5,7 @@ use super::report::Report;
 use super::scene::Scene;
 use super::words::{families, power_of_two};
 use halite_ir::{Inst, Phase, Slot};
-use halite_spec::RoundingMode;
+use halite_recipe::RoundingMode;
 use halite_support::{Diagnostic, Name, codes};
 use halite_tensor::DType;
 use indexmap::IndexMap;

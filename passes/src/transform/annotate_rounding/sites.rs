@@ -1,7 +1,7 @@
 //! Which narrowings round stochastically, and by which streams.
 
 use halite_ir::{FuncResult, Function, Inst, LocTable, Param, ParamRole, ResultRole, Value};
-use halite_spec::{SrSites, StochasticRounding};
+use halite_recipe::{SrSites, StochasticRounding};
 use halite_support::Name;
 use halite_tensor::{Packing, Shape};
 use rustc_hash::{FxHashMap, FxHashSet};

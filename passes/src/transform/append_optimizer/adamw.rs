@@ -3,7 +3,7 @@
 use super::write::{Replacements, scaled, spread};
 use super::{Terms, Time, Weight};
 use halite_ir::{Builder, Slot, Value, present};
-use halite_spec::AdamW;
+use halite_recipe::AdamW;
 use halite_support::{Name, Result};
 use halite_tensor::DType;
 

@@ -3,7 +3,7 @@
 use super::Time;
 use halite_ir::ops::Direction;
 use halite_ir::{Builder, Value};
-use halite_spec::Schedule;
+use halite_recipe::Schedule;
 use halite_support::Result;
 use std::f64::consts::PI;
 

@@ -3,7 +3,7 @@
 use super::write::{Replacements, scaled};
 use super::{Terms, Weight};
 use halite_ir::{Builder, Slot, Value};
-use halite_spec::Sgd;
+use halite_recipe::Sgd;
 use halite_support::{Name, Result};
 
 /// `m' = momentum * m + g`, `w' = w - (rate * m' + rate * decay * w)`; without momentum `g` takes the place of `m'`.

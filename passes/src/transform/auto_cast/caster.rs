@@ -7,7 +7,7 @@ use halite_ir::{
     Cast, Composite, Derivation, Follows, Function, Inst, Op, OpClass, ParamRole, Policy, ResultRole, Rewriter, Value,
     Values, engine, loses, set_accumulate,
 };
-use halite_spec::Precision;
+use halite_recipe::Precision;
 use halite_support::Result;
 use halite_tensor::DType;
 use rustc_hash::FxHashMap;

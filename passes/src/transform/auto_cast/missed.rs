@@ -2,7 +2,7 @@
 
 use crate::framework::pattern::{family, matches_pattern};
 use halite_ir::{Function, Inst, Module, Op, ParamRole, Registry};
-use halite_spec::PrecisionOverride;
+use halite_recipe::PrecisionOverride;
 use halite_support::nearest::{list, nearest_first};
 use std::collections::BTreeSet;
 

@@ -5,7 +5,7 @@ use super::types::Types;
 use crate::framework::exception::Subject;
 use crate::transform::slots::SlotTypes;
 use halite_ir::{Follows, Inst, LocTable, Module, Param, Policy, Registry, engine, loses};
-use halite_spec::{Master, Precision, PrecisionOverride};
+use halite_recipe::{Master, Precision, PrecisionOverride};
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::DType;
 use std::cell::RefCell;

@@ -1,7 +1,7 @@
 //! The element types of one instruction.
 
 use halite_ir::{Follows, engine};
-use halite_spec::{Precision, PrecisionOverride};
+use halite_recipe::{Precision, PrecisionOverride};
 use halite_tensor::DType;
 
 /// What a precision recipe says of one instruction.

@@ -8,7 +8,7 @@ use crate::framework::exception::Subject;
 use crate::framework::pass::PassCx;
 use crate::framework::remark::Remark;
 use halite_ir::{Function, Init, LocTable, Module, Param, ParamRole, TensorType, Value, WeightInfo};
-use halite_spec::Precision;
+use halite_recipe::Precision;
 use halite_support::{Name, Result};
 use halite_tensor::{DType, Packing, Part};
 use indexmap::IndexMap;

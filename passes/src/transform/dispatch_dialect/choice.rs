@@ -2,12 +2,12 @@
 
 use super::twin::Twins;
 use super::{NAME, core_of};
-use crate::framework::dialect::{DialectEntry, DialectRegistry, KernelUse, Operand, Site};
+use crate::framework::dialect::{DialectEntry, KernelUse, Operand, Site};
 use crate::framework::pass::PassCx;
 use crate::framework::pattern::matches_pattern;
 use crate::framework::remark::Remark;
 use halite_ir::{Builder, FuncId, Function, Inst, LocId, Module, Op, TensorType, Value, Values};
-use halite_spec::{Dialect, Target};
+use halite_recipe::{Dialect, TargetName};
 use halite_support::nearest::suggestion;
 use halite_support::{Diagnostic, Name, Result, codes};
 use halite_tensor::DType;
@@ -51,12 +51,13 @@ impl<'a> Dispatcher<'a> {
     ///
     /// # Errors
     /// When a pattern of the recipe matches no entry.
-    pub(super) fn new(dialects: &'a DialectRegistry, cx: &PassCx<'a>) -> Result<Self> {
+    pub(super) fn new(cx: &PassCx<'a>) -> Result<Self> {
         let choice = cx.recipe.map(|recipe| &recipe.dialect).cloned().unwrap_or_default();
-        check_patterns(dialects, &choice)?;
-        let target = cx.recipe.map_or(Target::default(), |recipe| recipe.target);
-        let entries = dialects.entries().iter();
-        let mut entries: Vec<_> = entries.map(|entry| (entry, unused(entry, target, &choice))).collect();
+        let kernels = cx.target.kernels;
+        check_patterns(kernels, &choice)?;
+        let target = cx.recipe.map(|recipe| recipe.target.clone()).unwrap_or_default();
+        let entries = kernels.iter();
+        let mut entries: Vec<_> = entries.map(|entry| (entry, unused(entry, &target, &choice))).collect();
         entries.sort_by_key(|(entry, _)| std::cmp::Reverse(entry.priority));
         Ok(Self { entries, cx: *cx, decisions: FxHashMap::default(), twins: Twins::default() })
     }
@@ -232,24 +233,24 @@ fn call(b: &mut Builder<'_>, (name, kernel): (&str, &KernelUse), twin: FuncId, a
 }
 
 /// Why an entry takes nothing under a recipe.
-fn unused(entry: &DialectEntry, target: Target, choice: &Dialect) -> Option<String> {
+fn unused(entry: &DialectEntry, target: &TargetName, choice: &Dialect) -> Option<String> {
     let named = |patterns: &[String]| patterns.iter().any(|pattern| matches_pattern(pattern, &entry.name));
-    if !entry.targets.contains(&target) {
+    if !entry.is_for(target) {
         Some(format!("the target is `{target}`"))
     } else if named(&choice.on) {
         None
     } else if named(&choice.off) {
         Some("the recipe turns it off".to_owned())
     } else if !entry.enabled {
-        Some(format!("it is off unless the recipe turns it on: {}", entry.trust()))
+        Some(format!("it is off unless the recipe turns it on: {}", entry.known))
     } else {
         None
     }
 }
 
 /// A pattern that matches nothing would silently do nothing.
-fn check_patterns(dialects: &DialectRegistry, choice: &Dialect) -> Result<()> {
-    let names: Vec<&str> = dialects.entries().iter().map(|entry| &*entry.name).collect();
+fn check_patterns(kernels: &[DialectEntry], choice: &Dialect) -> Result<()> {
+    let names: Vec<&str> = kernels.iter().map(|entry| &*entry.name).collect();
     for (key, patterns) in [("off", &choice.off), ("on", &choice.on)] {
         let matches = |pattern: &String| names.iter().any(|name| matches_pattern(pattern, name));
         if let Some((index, pattern)) = patterns.iter().enumerate().find(|(_, pattern)| !matches(pattern)) {

@@ -1,11 +1,11 @@
 //! Arguments of the command line, run as `main` does, in a folder with one of each input. One argument is one line.
 
 use super::{manifest, put_below};
-use crate::driver::cli;
 use crate::judge::Verdict;
 use crate::repository;
 use crate::target::{TEXT, Target};
 use crate::targets::hlo;
+use halite::Session;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
@@ -68,7 +68,7 @@ fn run(input: &[u8], folder: &Path, files: &[(PathBuf, Vec<u8>)]) -> Verdict {
     let before = snapshot(folder);
     let arguments: Vec<OsString> =
         [&b"halite"[..]].into_iter().chain(arguments).map(|word| OsString::from_vec(word.to_vec())).collect();
-    let code = cli::run(&arguments);
+    let code = halite_cli::run(Session::new(), &arguments);
     if code == ExitCode::SUCCESS || code == ExitCode::from(1) {
         return Ok(true);
     }

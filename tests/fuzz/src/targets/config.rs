@@ -4,8 +4,7 @@ use super::put;
 use crate::judge::{Verdict, refused, said};
 use crate::repository;
 use crate::target::{TEXT, Target};
-use halite::source;
-use halite_support::SourceMap;
+use halite::Session;
 use std::path::{Path, PathBuf};
 
 pub(crate) const TARGET: Target = Target {
@@ -27,9 +26,9 @@ fn seeds() -> Vec<Vec<u8>> {
 
 fn run(input: &[u8], path: &Path) -> Verdict {
     put(path, input);
-    let mut sources = SourceMap::new();
-    match source::load(&path.to_string_lossy(), &[], &mut sources) {
-        Err(mistakes) => refused(&mistakes, &sources),
-        Ok(source) => said(&source.warnings, &sources).map(|()| true),
+    let mut session = Session::new();
+    match session.load(&path.to_string_lossy(), &[]) {
+        Err(mistakes) => refused(&mistakes, &session.sources),
+        Ok(source) => said(&source.warnings, &session.sources).map(|()| true),
     }
 }

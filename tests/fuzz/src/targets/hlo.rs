@@ -4,13 +4,15 @@ use crate::judge::{Verdict, refused, said};
 use crate::random::Random;
 use crate::repository;
 use crate::target::{Target, WIRE};
+use halite::Session;
 use halite::compile::CompileOptions;
-use halite::{Session, estimate, hlo_check, source};
 use halite_hlo::proto::HloModuleProto;
 use halite_ir::text::parse;
 use halite_ir::{LowerOptions, Registry};
+use halite_neuron::Generation;
 use halite_neuron::legality::Profile;
-use halite_spec::Target as Device;
+use halite_neuron::report;
+use halite_recipe::TargetName;
 use halite_support::{Diagnostics, FileId, Severity, SourceMap};
 use halite_tests::{legality, xla};
 
@@ -37,7 +39,7 @@ fn compiled() -> Vec<Vec<u8>> {
     for target in ["cpu", "trn1"] {
         let overrides = ["layers=1", "hidden=8", "ffn=8", "heads=2", "vocab=16", "batch=1", "seq=4"].map(str::to_owned);
         let overrides = [overrides.to_vec(), vec![format!("target={target}")]].concat();
-        let Ok(source) = source::load("tiny", &overrides, &mut session.sources) else { continue };
+        let Ok(source) = session.load("tiny", &overrides) else { continue };
         let Ok(compiled) = session.compile(&source, &CompileOptions::default()) else { continue };
         modules.extend(compiled.bundle.files.into_values());
     }
@@ -64,12 +66,13 @@ fn run(input: &[u8]) -> Verdict {
         return Err("another module is decoded than was encoded".to_owned());
     }
     // What is not sound is looked at too: `hlo check` shows both.
-    let device = *random.pick(&[Device::Trn1, Device::Trn2]);
-    let report = hlo_check::report(&module, &Profile::new(device));
+    let generation = *random.pick(&[Generation::Trn1, Generation::Trn2]);
+    let report = report::report(&module, &Profile::new(generation));
     said(&report.faults, &sources)?;
     halite_hlo::text::print(&module);
-    let device = if random.once_in(3) { Device::Cpu } else { device };
-    match estimate::of_hlo(&module, device, 1, &[]) {
+    let target = if random.once_in(3) { TargetName::default() } else { generation.into() };
+    let targets = halite_targets::builtin();
+    match targets.get(&target).and_then(|known| known.analyze(&module, &target, &[], &[])) {
         Err(error) => refused(&[error], &sources),
         Ok(_) => Ok(report.faults.is_empty()),
     }

@@ -5,12 +5,12 @@ use crate::mutate::{Seeds, text};
 use crate::random::Random;
 use crate::repository;
 use crate::target::{TEXT, Target};
+use halite::Session;
 use halite::opt::OptOptions;
-use halite::{Session, source};
 use halite_ir::text::{PrintOptions, parse, print, print_with};
 use halite_ir::{Module, Registry, fingerprint};
 use halite_passes::PassRegistry;
-use halite_spec::Recipe;
+use halite_recipe::Recipe;
 use halite_support::FileId;
 use halite_tensor::DType;
 use halite_tests::random::{RandomOptions, random_module};
@@ -102,7 +102,7 @@ fn run(input: &[u8], session: &Session) -> Verdict {
 fn recipe(random: &mut Random, session: &mut Session) -> Option<Recipe> {
     let overrides: Vec<String> = random.pick(&RECIPES).iter().map(|text| (*text).to_owned()).collect();
     let wanted = !random.once_in(3);
-    wanted.then(|| source::load("tiny", &overrides, &mut session.sources).ok()).flatten().map(|source| source.recipe)
+    wanted.then(|| session.load("tiny", &overrides).ok()).flatten().map(|source| source.recipe)
 }
 
 /// The most bytes of a text that is read again. Loops and calls make long modules of short models, and what takes long

@@ -5,10 +5,11 @@ use crate::judge::{Verdict, refused};
 use crate::target::{self, TEXT};
 use crate::targets::recipe::surrounded;
 use halite::Session;
-use halite::bundle::{Bundle, MANIFEST};
 use halite::compile::CompileOptions;
-use halite::source::{ModelInput, Source};
-use halite_spec::{AdamW, ModelChoice, ModuleRole, PrecisionName, Recipe, Target};
+use halite::source::ModelInput;
+use halite_bundle::ModuleRole;
+use halite_bundle::{Bundle, MANIFEST};
+use halite_recipe::{AdamW, ModelChoice, PrecisionName, Recipe};
 use halite_support::SourceMap;
 use std::path::Path;
 
@@ -36,9 +37,9 @@ pub(super) fn bundles() -> Vec<Bundle> {
         |name: &str| ModelChoice::new(name).with("layers", 1).with("hidden", 8).with("heads", 2).with("vocab", 16);
     let recipe = |model| Recipe::new(model, 1, 4, AdamW::new(1e-3));
     let [mut neuron, mut narrow, mut gpt2] = ["llama", "llama", "gpt2"].map(small).map(recipe);
-    (neuron.target, neuron.dialect.on) = (Target::Trn1, vec!["*".to_owned()]);
+    (neuron.target, neuron.dialect.on) = ("trn1".into(), vec!["*".to_owned()]);
     narrow.precision = PrecisionName::Bf16Sr.precision();
-    gpt2.target = Target::Trn2;
+    gpt2.target = "trn2".into();
     let recipes = [recipe(small("llama")), neuron, narrow, gpt2];
     let roles = [ModuleRole::ALL.to_vec(), vec![ModuleRole::Forward]];
     let all = recipes.into_iter().flat_map(|recipe| roles.clone().map(|roles| (recipe.clone(), roles)));
@@ -49,7 +50,7 @@ pub(super) fn bundles() -> Vec<Bundle> {
 fn bundle(index: usize, recipe: Recipe, roles: Vec<ModuleRole>) -> Bundle {
     let mut session = Session::new();
     let options = CompileOptions { roles, ..CompileOptions::default() };
-    let source = Source::new(recipe, ModelInput::Named, &mut session.sources);
+    let source = session.source(recipe, ModelInput::Named);
     let compiled = source.and_then(|source| session.compile(&source, &options));
     let mut bundle = compiled.unwrap_or_else(|mistakes| panic!("bundle {index}: {mistakes:?}")).bundle;
     let moved = |name: &str| format!("{index}/{name}");
@@ -64,13 +65,13 @@ fn bundle(index: usize, recipe: Recipe, roles: Vec<ModuleRole>) -> Bundle {
 fn run(input: &[u8], folder: &Path) -> Verdict {
     put(&folder.join(MANIFEST), input);
     let sources = SourceMap::new();
-    let bundle = match Bundle::read(folder) {
+    let bundle = match Bundle::read(folder, &halite_targets::builtin()) {
         Err(error) => return refused(&[error], &sources),
         Ok(bundle) => bundle,
     };
     let written = bundle.manifest_json();
     put(&folder.join(MANIFEST), written.as_bytes());
-    if Bundle::read(folder).as_ref() != Ok(&bundle) {
+    if Bundle::read(folder, &halite_targets::builtin()).as_ref() != Ok(&bundle) {
         return Err(format!("another bundle is read than was written\n{written}"));
     }
     for module in &bundle.manifest.modules {

@@ -6,7 +6,7 @@ use crate::mutate::{Seeds, text};
 use crate::random::Random;
 use crate::repository;
 use crate::target::{TEXT, Target};
-use halite::tensors;
+use halite_bundle::tensors;
 use halite_support::SourceMap;
 use std::path::Path;
 

@@ -4,7 +4,7 @@ use super::put;
 use crate::judge::{Verdict, refused};
 use crate::repository;
 use crate::target::{TEXT, Target};
-use halite::shards;
+use halite_bundle::shards;
 use halite_support::SourceMap;
 use std::path::Path;
 

@@ -4,9 +4,10 @@ use super::*;
 use crate::session::Session;
 use crate::source::{ModelInput, Source};
 use crate::verify::{Study, VerifyOptions, VerifyReport};
+use halite_bundle::ModuleRole;
 use halite_passes::{Changed, Pass, PassCx, PassInfo, Relation};
+use halite_recipe::{AdamW, ModelChoice, Recipe};
 use halite_runtime::{ClientOptions, Pjrt, find_plugin};
-use halite_spec::{AdamW, ModelChoice, ModuleRole, Recipe};
 use halite_support::SourceMap;
 use halite_tensor::DType;
 use std::sync::Arc;
@@ -25,7 +26,7 @@ fn source(session: &mut Session, experts: i64, batch: usize) -> Source {
         [("vocab", 96), ("hidden", 8), ("layers", 1), ("heads", 2), ("kv_heads", 1), ("ffn", 8), ("experts", experts)];
     let model = sizes.into_iter().fold(ModelChoice::new("mixtral.hal"), |model, (key, size)| model.with(key, size));
     let recipe = Recipe::new(model, batch, 32, AdamW::new(1e-3));
-    Source::new(recipe, ModelInput::from(MIXTRAL), &mut session.sources).unwrap()
+    session.source(recipe, ModelInput::from(MIXTRAL)).unwrap()
 }
 
 fn executor() -> Pjrt {

@@ -1,7 +1,7 @@
 //! The small sizes to try, in order of preference.
 
 use super::Change;
-use halite_spec::Recipe;
+use halite_recipe::Recipe;
 
 /// Largest sizes of a small model, by the names that the built-in models and Hugging Face use for them.
 const LIMITS: [(&str, i64); 4] = [("vocab", 96), ("layers", 2), ("ffn", 112), ("positions", 32)];

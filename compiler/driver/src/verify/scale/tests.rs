@@ -2,10 +2,11 @@
 
 use super::scale_down;
 use crate::compile::CompileOptions;
-use crate::random::Stream;
 use crate::session::Session;
 use crate::source::{ModelInput, Source};
-use halite_spec::{AdamW, ModelChoice, ModuleRole, Recipe};
+use halite_bundle::ModuleRole;
+use halite_bundle::Stream;
+use halite_recipe::{AdamW, ModelChoice, Recipe};
 use halite_support::Diagnostics;
 
 /// A model with these sizes, named or as a text.
@@ -18,7 +19,7 @@ fn recipe(session: &mut Session, model: &str, sizes: &[(&str, i64)]) -> Source {
         false => (model, ModelInput::Named),
     };
     let recipe = Recipe::new(choice(name), size("batch"), size("seq"), AdamW::new(1e-3));
-    Source::new(recipe, input, &mut session.sources).unwrap()
+    session.source(recipe, input).unwrap()
 }
 
 /// Scales a recipe that elaborates and says what changed; the result must elaborate, and compile where that is asked for.

@@ -1,0 +1,174 @@
+//! `halite compile`.
+
+use crate::bars;
+use crate::context::{Context, Output, Result};
+use crate::estimate;
+use crate::explain;
+use crate::table::{bytes, counted, facts, grouped, short};
+use clap::{Args, ValueEnum};
+use halite::Bundle;
+use halite::compile::{CompileOptions, Compiled};
+use halite::dump::DumpFilter;
+use halite_bundle::ModuleRole;
+use halite_ir::LowerOptions;
+use halite_neuron::Generation;
+use halite_support::Diagnostics;
+use serde_json::json;
+use std::path::PathBuf;
+
+/// Compile a recipe to a bundle of HLO modules.
+///
+/// INPUT is a preset (hlat-7b, hlat-7b-paper, hlat-70b, tiny), a recipe (.toml) or a model: a definition (.hal) or the
+/// config.json of a checkpoint of Hugging Face's Transformers, with default settings.
+/// The bundle is written whole or not at all; the same input gives the same bytes. Needs no accelerator, no XLA and no
+/// Python.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  halite compile hlat-7b -o build/hlat-7b
+  halite compile tiny --set layers=4 --set optimizer.adamw.lr=1e-3
+  halite compile recipe.toml --role forward --emit hlo-text
+  halite compile model.hal --dump-ir 'auto-*'
+  halite compile Llama-3.1-8B/config.json --set batch=1 --set seq=4096
+  halite compile hlat-7b --explain")]
+pub(super) struct Compile {
+    /// Preset, recipe or model file.
+    input: String,
+    /// The bundle's folder [default: build/NAME].
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Override a key of the recipe (`batch=4`, `optimizer.adamw.lr=1e-3`) or of the model (`layers=2`).
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Compile only these modules [default: all].
+    #[arg(long, value_enum, value_delimiter = ',')]
+    role: Vec<Role>,
+    /// Also write these forms of each module.
+    #[arg(long, value_enum, value_delimiter = ',')]
+    emit: Vec<Emit>,
+    /// Also write the IR before and after passes whose name matches (`*` matches any text).
+    #[arg(long, value_name = "PASS")]
+    dump_ir: Option<String>,
+    /// Write nothing and fail when there is a warning, such as a finding of the precision audit.
+    #[arg(long)]
+    deny: bool,
+    /// Show what passes decided and why: which patterns matched, and what kept others from matching.
+    #[arg(long)]
+    explain: bool,
+    /// Record how each conversion to a narrower type rounds, in the frontend attribute `halite.rounding`.
+    #[arg(long)]
+    rounding_attributes: bool,
+    /// The target to compile for [default: that of the recipe].
+    #[arg(long)]
+    target: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(super) enum Role {
+    TrainStep,
+    Forward,
+    Eval,
+}
+
+impl From<Role> for ModuleRole {
+    fn from(role: Role) -> Self {
+        match role {
+            Role::TrainStep => ModuleRole::TrainStep,
+            Role::Forward => ModuleRole::Forward,
+            Role::Eval => ModuleRole::Eval,
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Emit {
+    HloText,
+    Ir,
+}
+
+impl Compile {
+    pub(super) fn run(self, context: &mut Context) -> Result<Output> {
+        let target = self.target.as_ref().map(|target| format!("target={target}"));
+        let source = context.load(&self.input, &[self.set.clone(), target.into_iter().collect()].concat())?;
+        let folder = self.output.clone().unwrap_or_else(|| PathBuf::from("build").join(&source.name));
+        let spinner = bars::spinner(context, &format!("compiling {}", source.name));
+        let start = std::time::Instant::now();
+        let compiled = context.session.compile(&source, &self.options())?;
+        let elapsed = start.elapsed();
+        spinner.finish_and_clear();
+        if self.deny && !compiled.warnings.is_empty() {
+            return Ok(denied(compiled.warnings));
+        }
+        compiled.bundle.write(&folder)?;
+        let place = folder.display().to_string();
+        let mut text = String::new();
+        if context.shows_progress() {
+            text = format!("{} compiled in {} ms\n{}", source.name, elapsed.as_millis(), describe(&compiled.bundle));
+            text.push_str(&describe_presumed(&compiled));
+        }
+        text.push_str(&format!("wrote {place}\n"));
+        let names: Vec<&str> = compiled.bundle.files.keys().map(String::as_str).collect();
+        let mut json = json!({"bundle": place, "files": names, "statistics": compiled.bundle.manifest.statistics});
+        if self.explain {
+            text.insert_str(0, &explain::explanation(&compiled.remarks));
+            json["remarks"] = explain::json(&compiled.remarks);
+        }
+        Ok(Output { warnings: compiled.warnings, ..Output::new(text, json) })
+    }
+
+    fn options(&self) -> CompileOptions {
+        let mut options = CompileOptions {
+            emit_hlo_text: self.emit.contains(&Emit::HloText),
+            emit_ir: self.emit.contains(&Emit::Ir),
+            lower: LowerOptions { rounding: self.rounding_attributes, ..LowerOptions::default() },
+            dumps: self.dump_ir.clone().map(DumpFilter::new),
+            explain: self.explain,
+            ..CompileOptions::default()
+        };
+        if !self.role.is_empty() {
+            let wanted = |role: &ModuleRole| self.role.iter().any(|wanted| ModuleRole::from(*wanted) == *role);
+            options.roles = ModuleRole::ALL.into_iter().filter(wanted).collect();
+        }
+        options
+    }
+}
+
+/// The failure of a command because of warnings.
+pub(super) fn denied(warnings: Diagnostics) -> Output {
+    let count = warnings.len();
+    let text = format!("denied because of {}: nothing was written\n", counted(count, "warning"));
+    Output { warnings, failed: true, ..Output::new(text, json!({"denied": count})) }
+}
+
+/// What the verdict of the target rests on where no document says it.
+fn describe_presumed(compiled: &Compiled) -> String {
+    let opcodes: Vec<&str> = compiled.presumed.iter().map(String::as_str).collect();
+    if opcodes.is_empty() {
+        return String::new();
+    }
+    format!("presumed to be taken, no document lists them: {}\n", opcodes.join(", "))
+}
+
+/// The figures of a bundle.
+pub(super) fn describe(bundle: &Bundle) -> String {
+    let manifest = &bundle.manifest;
+    let statistics = &manifest.statistics;
+    let modules: Vec<&str> = manifest.modules.iter().map(|module| module.name.as_str()).collect();
+    let mut pairs = vec![
+        ("model", manifest.model.name.clone()),
+        ("parameters", grouped(statistics.parameters)),
+        ("state", bytes(statistics.state_bytes)),
+        ("tokens per step", grouped(statistics.tokens_per_step)),
+        ("matmul FLOPs per token", short(statistics.matmul_flops_per_token)),
+        ("HLO instructions", grouped(statistics.hlo_instructions)),
+        ("modules", modules.join(", ")),
+    ];
+    if let Some(generation) = Generation::of(&manifest.recipe) {
+        pairs.push(("legal", estimate::legal(&manifest.recipe, generation)));
+    }
+    if manifest.modules.iter().any(|module| module.estimate.is_some()) {
+        pairs.push(("fits", estimate::fits(manifest)));
+    }
+    facts(&pairs)
+}

@@ -1,0 +1,158 @@
+//! What commands share.
+
+use crate::render::{visible, visible_json};
+use crate::signals::Caught;
+use crate::{diagnostics, layout, terminal};
+use halite::Session;
+use halite::compile::{CompileOptions, Compiled};
+use halite::source::Source;
+use halite_bundle::Bundle;
+use halite_runtime::{ClientOptions, Pjrt, find_plugin};
+use halite_support::{Diagnostic, Diagnostics, codes};
+use std::path::{Path, PathBuf};
+
+/// The session and the global options.
+#[derive(Debug)]
+pub(super) struct Context {
+    pub(super) session: Session,
+    pub(super) json: bool,
+    pub(super) quiet: bool,
+    pub(super) plugin: Option<PathBuf>,
+}
+
+/// What a command has to say in the end.
+#[derive(Debug, Default)]
+pub(super) struct Output {
+    /// For people.
+    pub(super) text: String,
+    /// For programs.
+    pub(super) json: serde_json::Value,
+    /// What deserves a look.
+    pub(super) warnings: Diagnostics,
+    /// Whether a check or comparison failed.
+    pub(super) failed: bool,
+    /// The signal that ended the command early, with its work kept.
+    pub(super) signal: Option<Caught>,
+    /// Whether the text is for programs too, such as IR or a script.
+    pub(super) verbatim: bool,
+}
+
+impl Output {
+    pub(super) fn new(text: impl Into<String>, json: serde_json::Value) -> Self {
+        Self { text: text.into(), json, ..Self::default() }
+    }
+
+    /// With a text that is to stay as it is.
+    pub(super) fn verbatim(text: impl Into<String>, json: serde_json::Value) -> Self {
+        Self { verbatim: true, ..Self::new(text, json) }
+    }
+
+    /// What standard output gets.
+    pub(super) fn shown(&self, json: bool) -> String {
+        let columns = terminal::out_columns();
+        match (json, self.verbatim, columns) {
+            (true, ..) => visible_json(&self.json.to_string()) + "\n",
+            (false, true, None) => self.text.clone(),
+            (false, true, Some(_)) => self.text.split('\t').map(visible).collect::<Vec<_>>().join("\t"),
+            (false, false, columns) => layout::fitted(&self.text, columns),
+        }
+    }
+}
+
+/// A bundle to work with.
+#[derive(Debug)]
+pub(super) struct Ready {
+    pub(super) bundle: Bundle,
+    /// What compiling it warned of; nothing for one that was there.
+    pub(super) warnings: Diagnostics,
+}
+
+/// The result of a command.
+pub(super) type Result<T> = std::result::Result<T, Diagnostics>;
+
+impl Context {
+    pub(super) fn new(session: Session, json: bool, quiet: bool, plugin: Option<PathBuf>) -> Self {
+        Self { session, json, quiet, plugin }
+    }
+
+    /// Whether to show how far work is.
+    pub(super) fn shows_progress(&self) -> bool {
+        !self.quiet && !self.json
+    }
+
+    /// Shows diagnostics on standard error.
+    pub(super) fn show(&self, diagnostics: &[Diagnostic]) {
+        let sources = &self.session.sources;
+        let text = match self.json {
+            true => diagnostics::json(diagnostics, sources),
+            false => diagnostics::text(diagnostics, sources, terminal::style()),
+        };
+        terminal::err(&text);
+    }
+
+    /// Shows something beside the result on standard error.
+    pub(super) fn aside(&self, text: &str) {
+        if self.shows_progress() {
+            terminal::err(&layout::fitted(text, terminal::err_columns()));
+        }
+    }
+
+    /// Loads a preset, recipe or model.
+    pub(super) fn load(&mut self, input: &str, overrides: &[String]) -> Result<Source> {
+        self.session.load(input, overrides)
+    }
+
+    /// A bundle that is there, or one compiled in memory whose warnings are shown. Overrides need a recipe.
+    pub(super) fn bundle(&mut self, input: &str, overrides: &[String]) -> Result<(String, Bundle)> {
+        let (name, ready) = self.ready(input, overrides)?;
+        self.show(&ready.warnings);
+        Ok((name, ready.bundle))
+    }
+
+    /// A bundle that is there, or one compiled in memory with its warnings. Overrides need a recipe.
+    pub(super) fn ready(&mut self, input: &str, overrides: &[String]) -> Result<(String, Ready)> {
+        let folder = Path::new(input);
+        if Bundle::is_at(folder) {
+            if let Some(first) = overrides.first() {
+                let message = format!("`--set {first}` cannot change a bundle that is already compiled");
+                let error = Diagnostic::error(codes::OVERRIDE, message);
+                return Err(error.help("give the recipe instead").into());
+            }
+            let name = folder.canonicalize().ok().and_then(|folder| Some(folder.file_name()?.to_str()?.to_owned()));
+            let name = name.unwrap_or_else(|| "bundle".to_owned());
+            return Ok((name, Ready { bundle: self.session.read_bundle(folder)?, warnings: Diagnostics::new() }));
+        }
+        if folder.is_dir() {
+            return Err(self
+                .session
+                .read_bundle(folder)
+                .err()
+                .unwrap_or_else(|| Diagnostic::bug("a folder without manifest"))
+                .into());
+        }
+        let source = self.load(input, overrides).map_err(|mistakes| {
+            let takes_more = |mistake: Diagnostic| match mistake.code() {
+                codes::INPUT => mistake.note("the folder of a bundle is taken too"),
+                _ => mistake,
+            };
+            mistakes.into_iter().map(takes_more).collect::<Diagnostics>()
+        })?;
+        let Compiled { bundle, warnings, .. } = self.session.compile(&source, &CompileOptions::default())?;
+        Ok((source.name, Ready { bundle, warnings }))
+    }
+
+    /// Refuses to look for warnings in a bundle, which does not have the model any more.
+    pub(super) fn require_recipe(&self, input: &str, flag: &str) -> Result<()> {
+        if !Bundle::is_at(Path::new(input)) {
+            return Ok(());
+        }
+        let message = format!("`{flag}` says nothing of a bundle that is already compiled");
+        Err(Diagnostic::error(codes::USAGE, message).help("give the recipe instead").into())
+    }
+
+    /// The executor: the CPU's PJRT plugin with one device.
+    pub(super) fn executor(&self) -> Result<Pjrt> {
+        let path = find_plugin(self.plugin.as_deref())?;
+        Ok(Pjrt::open(&path, &ClientOptions::cpu(1))?)
+    }
+}

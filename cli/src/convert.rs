@@ -1,0 +1,154 @@
+//! `halite convert`.
+
+use crate::bars;
+use crate::context::{Context, Output, Result};
+use crate::table::{bytes, counted};
+use clap::{Args, ValueEnum};
+use halite_bundle::convert::{
+    Form, form_of, has_own_types, retain_weights, to_dtype, to_model, to_own_types, to_stored,
+};
+use halite_bundle::tensors::Tensors;
+use halite_bundle::{Bundle, adopt, shards, tensors};
+use halite_support::{Diagnostic, codes};
+use halite_tensor::DType;
+use serde_json::json;
+use std::path::PathBuf;
+
+/// Convert weights or state between the layout of the model and the layout of a bundle.
+///
+/// A bundle may store several weights of the model as one. `model` is what other programs read and write: every weight by
+/// its own name, with moments and master weights as `m.NAME`, `v.NAME` and `master.NAME`; `bundle` is what `halite init`, `run`
+/// and `train` write and read. The names in the file say which of the two it is. A checkpoint of Hugging Face's Transformers is read as it
+/// is, in one file or in shards; weights become the type that the bundle stores where that loses nothing. Otherwise element
+/// types and every bit stay as they are, in both directions; text that a file carries beside its tensors is left out.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  halite convert build/tiny runs/tiny/state.safetensors -o model.safetensors
+  halite convert build/tiny model.safetensors -o state.safetensors
+  halite convert build/tiny model.safetensors --to bundle -o state.safetensors
+  halite convert build/tiny state.safetensors --weights-only -o w.safetensors
+  halite convert build/llama Llama-2-7b -o state.safetensors
+  halite convert build/llama state.safetensors --dtype bf16 --shard-size 5GB \\
+    -o out/model.safetensors")]
+pub(super) struct Convert {
+    /// The bundle's folder.
+    bundle: PathBuf,
+    /// What to convert: a file with all weights, alone or with other state, the index of a sharded checkpoint, or its folder.
+    input: PathBuf,
+    /// The file to write; with several shards, their names and that of the index are derived from it.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// The layout to convert to [default: the one that the file does not have].
+    #[arg(long, value_enum)]
+    to: Option<To>,
+    /// Round weights to this type, to nearest, ties to even [default: keep their types].
+    #[arg(long, value_parser = float_type)]
+    dtype: Option<DType>,
+    /// Leave out the optimizer state: moments, master weights and counters.
+    #[arg(long)]
+    weights_only: bool,
+    /// Write several files of at most this size, such as 5GB or 500MB, and an index beside them [default: one file].
+    #[arg(long, value_name = "SIZE", value_parser = bytes_of)]
+    shard_size: Option<u64>,
+}
+
+fn float_type(text: &str) -> std::result::Result<DType, String> {
+    DType::parse(text).filter(|dtype| dtype.is_float()).ok_or_else(|| "expected bf16, f16, f32 or f64".to_owned())
+}
+
+/// A number of bytes with a decimal unit.
+fn bytes_of(text: &str) -> std::result::Result<u64, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match text[digits.len()..].to_ascii_uppercase().as_str() {
+        "" | "B" => 1,
+        "KB" => 1_000,
+        "MB" => 1_000_000,
+        "GB" => 1_000_000_000,
+        _ => return Err("expected a unit of B, KB, MB or GB".to_owned()),
+    };
+    let size = digits.parse::<u64>().ok().and_then(|count| count.checked_mul(unit)).filter(|size| *size > 0);
+    size.ok_or_else(|| "expected a size like 5GB".to_owned())
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum To {
+    /// Every weight by its own name, as other programs have it.
+    Model,
+    /// As `halite init`, `run` and `train` read and write it.
+    #[value(alias = "stored")]
+    Bundle,
+}
+
+impl From<To> for Form {
+    fn from(to: To) -> Self {
+        match to {
+            To::Model => Form::Model,
+            To::Bundle => Form::Stored,
+        }
+    }
+}
+
+impl Convert {
+    pub(super) fn run(self, context: &mut Context) -> Result<Output> {
+        let bundle = context.session.read_bundle(&self.bundle)?;
+        let spinner = bars::spinner(context, &format!("converting {}", self.input.display()));
+        let tensors = shards::read(&self.input)?;
+        let given = tensors.len();
+        let tensors = adopt(&bundle.manifest, tensors)?;
+        let to = match (self.to, form_of(&bundle.manifest, &tensors)?) {
+            (Some(to), _) => to.into(),
+            (None, Some(Form::Model)) => Form::Stored,
+            (None, Some(Form::Stored)) => Form::Model,
+            // Where names tell nothing, weights of other types than the bundle's come from elsewhere.
+            (None, None) if has_own_types(&bundle.manifest, &tensors) => Form::Model,
+            (None, None) => Form::Stored,
+        };
+        let (converted, place) = match to {
+            Form::Model => self.to_model(&bundle, tensors)?,
+            Form::Stored => self.to_stored(&bundle, tensors)?,
+        };
+        spinner.finish_and_clear();
+        let (place, count) = (place.display().to_string(), converted.len());
+        let size: usize = converted.values().map(|tensor| tensor.bytes().len()).sum();
+        let how = match to {
+            Form::Model => "as the model names them",
+            Form::Stored => "as the bundle stores them",
+        };
+        let text = format!("wrote {place}: {} {how}, {}, from {given}\n", counted(count, "tensor"), bytes(size as u64));
+        Ok(Output::new(text, json!({"output": place, "to": to.name(), "tensors": count, "from": given, "bytes": size})))
+    }
+
+    fn to_model(&self, bundle: &Bundle, tensors: Tensors) -> Result<(Tensors, PathBuf)> {
+        let mut converted = to_model(&bundle.manifest, tensors)?;
+        self.retain(bundle, &mut converted);
+        if let Some(dtype) = self.dtype {
+            to_dtype(&bundle.manifest, &mut converted, dtype);
+        }
+        let limit = self.shard_size.unwrap_or(u64::MAX);
+        let place = shards::write(&self.output, &converted, limit)?;
+        Ok((converted, place))
+    }
+
+    /// Leaves of the tensors of the model those that are wanted.
+    fn retain(&self, bundle: &Bundle, tensors: &mut Tensors) {
+        if self.weights_only {
+            retain_weights(&bundle.manifest, tensors);
+        }
+    }
+
+    fn to_stored(&self, bundle: &Bundle, mut tensors: Tensors) -> Result<(Tensors, PathBuf)> {
+        if self.shard_size.is_some() {
+            let error = Diagnostic::error(codes::USAGE, "what a bundle stores is read from one file");
+            return Err(error.help("leave `--shard-size` out, or convert to `model`").into());
+        }
+        if let Some(dtype) = self.dtype {
+            to_dtype(&bundle.manifest, &mut tensors, dtype);
+        }
+        to_own_types(&bundle.manifest, &mut tensors)?;
+        self.retain(bundle, &mut tensors);
+        let converted = to_stored(&bundle.manifest, tensors)?;
+        tensors::write(&self.output, &converted)?;
+        Ok((converted, self.output.clone()))
+    }
+}

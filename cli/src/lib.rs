@@ -1,0 +1,231 @@
+//! The command line of Halite: parsing it, running one command, showing what came of it. With it come what people look at:
+//! [`render`]ed diagnostics, plots, and studies of training.
+//!
+//! A program that adds composites, passes or targets hands its own [`Session`] to [`run`] and has the same commands.
+
+mod bars;
+mod check;
+mod compile;
+mod context;
+mod convert;
+mod diagnostics;
+mod env;
+mod estimate;
+mod explain;
+mod hlo;
+mod init;
+mod inspect;
+mod layout;
+mod names;
+mod neuron;
+mod numerics;
+mod opt;
+mod panic;
+pub mod plot;
+mod plugin;
+mod precision;
+pub mod render;
+mod run;
+mod signals;
+mod streams;
+pub mod study;
+mod table;
+mod target;
+mod terminal;
+mod train;
+mod verify;
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use context::{Context, Output};
+use halite::Session;
+use halite_support::{Diagnostic, Diagnostics, codes};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Compiles LLM training steps to HLO, ahead of time and verified, and runs them on CPU XLA.
+#[derive(Parser, Debug)]
+#[command(name = "halite", version, propagate_version = true, max_term_width = 100, after_help = EXAMPLES)]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  halite compile hlat-7b -o build/hlat-7b
+  halite train tiny --text book.txt --steps 300
+  halite inspect build/hlat-7b
+
+Exit codes:
+  0    done
+  1    a check or comparison failed
+  2    the input is wrong
+  3    something that the command needs is not installed
+  101  a bug in Halite
+  130  `train` was stopped by SIGINT (143: SIGTERM, 129: SIGHUP); resume it";
+
+/// What every command takes.
+#[derive(clap::Args, Debug)]
+struct Global {
+    /// Write results and diagnostics as JSON, for programs.
+    #[arg(long, global = true)]
+    json: bool,
+    /// Show errors and results only.
+    #[arg(short, long, global = true)]
+    quiet: bool,
+    /// The PJRT plugin to run HLO with [default: $HALITE_PJRT_PLUGIN, else what `halite plugin install` put in place].
+    #[arg(long, global = true, value_name = "PATH")]
+    plugin: Option<PathBuf>,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// Compile a recipe to a bundle of HLO modules.
+    Compile(compile::Compile),
+    /// Compile without writing anything, and report what looks wrong.
+    Check(check::Check),
+    /// Run passes on IR text.
+    Opt(opt::Opt),
+    /// Compare the optimized program with the unoptimized one on CPU XLA.
+    Verify(verify::Verify),
+    /// Write the initial state of a bundle.
+    Init(init::Init),
+    /// Convert weights or state between the layout of the model and the layout of a bundle.
+    Convert(convert::Convert),
+    /// Run one module of a bundle once.
+    Run(run::Run),
+    /// Train on text, with byte tokens, on the CPU.
+    Train(train::Train),
+    /// Compare precision recipes by training under each.
+    Numerics(numerics::Numerics),
+    /// Print the environment of a bundle for Neuron, or a script that starts its programs.
+    Env(env::Env),
+    /// Show what is in a recipe, a bundle, an IR or an HLO file.
+    Inspect(inspect::Inspect),
+    /// Check HLO from any source.
+    #[command(subcommand)]
+    Hlo(hlo::Hlo),
+    /// Compile bundles with the Neuron compiler, and manage the store of compiled modules.
+    #[command(subcommand)]
+    Neuron(neuron::Neuron),
+    /// Manage the PJRT plugin that runs HLO.
+    #[command(subcommand)]
+    Plugin(plugin::Plugin),
+}
+
+impl Command {
+    /// Whether the command runs HLO.
+    fn uses_xla(&self) -> bool {
+        matches!(self, Self::Verify(_) | Self::Run(_) | Self::Train(_) | Self::Numerics(_))
+    }
+}
+
+/// Runs the command line of this process in a session. It is for `main`: what a bug in Halite prints is set for the process.
+pub fn main(session: Session) -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    panic::install_hook(wants_json(&arguments));
+    run(session, &arguments)
+}
+
+/// Runs a command line, the name of the program first, in a session, whose targets its help lists.
+pub fn run(session: Session, arguments: &[OsString]) -> ExitCode {
+    let json = wants_json(arguments);
+    let command = target::listed(Cli::command(), &session.targets);
+    let parsed = command.try_get_matches_from(arguments).and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
+        Ok(cli) => cli,
+        Err(error) => return refuse(session, &error, json),
+    };
+    if cli.command.uses_xla() {
+        halite_runtime::silence_xla_log();
+    }
+    let mut context = Context::new(session, cli.global.json, cli.global.quiet, cli.global.plugin);
+    let result = names::check().and_then(|()| dispatch(cli.command, &mut context));
+    finish(&context, result)
+}
+
+fn dispatch(command: Command, context: &mut Context) -> Result<Output, Diagnostics> {
+    match command {
+        Command::Compile(command) => command.run(context),
+        Command::Check(command) => command.run(context),
+        Command::Opt(command) => command.run(context),
+        Command::Verify(command) => command.run(context),
+        Command::Init(command) => command.run(context),
+        Command::Convert(command) => command.run(context),
+        Command::Run(command) => command.run(context),
+        Command::Train(command) => command.run(context),
+        Command::Numerics(command) => command.run(context),
+        Command::Env(command) => command.run(context),
+        Command::Inspect(command) => command.run(context),
+        Command::Hlo(command) => command.run(context),
+        Command::Neuron(command) => command.run(context),
+        Command::Plugin(command) => command.run(context),
+    }
+}
+
+/// Whether a command line asks for JSON, right or wrong.
+fn wants_json(arguments: &[OsString]) -> bool {
+    arguments.iter().any(|argument| argument == "--json")
+}
+
+/// Shows help and versions as they are, and a wrong command line as clap explains it or as JSON.
+fn refuse(session: Session, error: &clap::Error, json: bool) -> ExitCode {
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) || !json {
+        return match terminal::show_usage(error) {
+            Ok(()) => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2)),
+            Err(unwritten) => finish(&Context::new(session, json, false, None), Err(unwritten)),
+        };
+    }
+    let text = error.render().to_string();
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let headline = lines.next().unwrap_or_default().trim_start_matches("error: ");
+    let diagnostic = Diagnostic::error(codes::USAGE, headline).help("see `halite help`");
+    let diagnostic = lines.fold(diagnostic, |diagnostic, line| diagnostic.note(line.trim()));
+    finish(&Context::new(session, true, false, None), Err(diagnostic.into()))
+}
+
+fn finish(context: &Context, result: Result<Output, Diagnostics>) -> ExitCode {
+    let shown = result.and_then(|output| {
+        context.show(&output.warnings);
+        terminal::out(&output.shown(context.json))?;
+        Ok(output.signal.map_or(u8::from(output.failed), |signal| signal.code))
+    });
+    ExitCode::from(shown.unwrap_or_else(|diagnostics| {
+        context.show(&diagnostics);
+        render::exit_code(&diagnostics)
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+
+    /// Lines of examples are not to be broken where they are copied from.
+    #[test]
+    fn examples_fit_80_columns() {
+        let mut commands = vec![Cli::command()];
+        while let Some(command) = commands.pop() {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let wide: Vec<&str> = help.lines().filter(|line| line.starts_with("  ") && line.len() > 80).collect();
+            assert!(wide.is_empty(), "{}: {wide:?}", command.get_name());
+            commands.extend(command.get_subcommands().cloned());
+        }
+    }
+
+    #[test]
+    fn every_command_has_an_example() {
+        for command in Cli::command().get_subcommands() {
+            let help = command.clone().render_long_help().to_string();
+            assert!(help.contains(&format!("halite {}", command.get_name())), "{help}");
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! `halite neuron`.
+
+mod cache;
+mod compile;
+mod progress;
+mod units;
+
+use crate::context::{Context, Output, Result};
+use clap::Subcommand;
+use halite_neuron::neuronx::Store;
+use halite_support::{Diagnostic, codes};
+use std::path::{Path, PathBuf};
+
+/// Compile bundles with the Neuron compiler, and manage the store of compiled modules.
+#[derive(Subcommand, Debug)]
+#[command(after_help = "\
+Examples:
+  halite neuron compile build/hlat-7b
+  halite neuron cache ls")]
+pub(super) enum Neuron {
+    /// Compile the modules of a bundle to NEFFs with `neuronx-cc`.
+    Compile(compile::Compile),
+    /// Show or clear the store of NEFFs.
+    #[command(subcommand)]
+    Cache(cache::Cache),
+}
+
+impl Neuron {
+    pub(super) fn run(self, context: &mut Context) -> Result<Output> {
+        match self {
+            Self::Compile(command) => command.run(context),
+            Self::Cache(command) => command.run(),
+        }
+    }
+}
+
+/// The folder of the store: the one that is named, else the user's.
+fn store_folder(named: Option<&Path>) -> halite_support::Result<PathBuf> {
+    let folder = named.map(Path::to_owned).or_else(Store::default_folder);
+    folder.ok_or_else(|| {
+        Diagnostic::error(
+            codes::NEFF_STORE,
+            "there is no place for the store: neither `XDG_CACHE_HOME` nor `HOME` is set",
+        )
+        .help("name a folder with `--cache`")
+    })
+}

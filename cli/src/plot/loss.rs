@@ -1,0 +1,124 @@
+//! The loss over the steps, as a picture.
+
+use crate::plot::{Axis, Drawn, FAINT, FONT, INK, Point, Ticks, smoothed, styled};
+use halite_support::{Diagnostic, Result};
+use halite_train::History;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+const SIZE: (u32, u32) = (960, 540);
+/// Fewer steps have a dot each.
+const FEW: usize = 16;
+const TRAIN: RGBColor = RGBColor(42, 111, 187);
+const HELD_OUT: RGBColor = RGBColor(222, 108, 39);
+
+/// An SVG with the training loss (each step faintly, smoothed on top) and the held-out loss.
+///
+/// # Errors
+/// A bug diagnostic when drawing fails, which no history should make happen.
+pub fn plot(title: &str, history: &History) -> Result<String> {
+    let mut svg = String::new();
+    draw(&mut svg, title, history).map_err(|error| Diagnostic::bug(format!("the loss plot: {error}")))?;
+    Ok(svg)
+}
+
+fn draw(svg: &mut String, title: &str, history: &History) -> Drawn {
+    let train = finite(history.steps.iter().map(|record| (record.step as f64, record.loss())));
+    let held_out = finite(history.evals.iter().map(|record| (record.step as f64, record.held_out_loss)));
+    let ((left, right), (bottom, top)) = ranges(&train, &held_out);
+    let (steps, losses) = (left..right, bottom..top);
+    let steps = Axis::new(&steps, Ticks::whole(&steps, 8));
+    let losses = Axis::new(&losses, Ticks::linear(&losses, 8));
+    let root = SVGBackend::with_string(svg, SIZE).into_drawing_area();
+    root.fill(&WHITE)?;
+    let mut chart = ChartBuilder::on(&root)
+        .caption(format!("{title}: loss by step"), (FONT, 22).into_font().color(&INK))
+        .margin(24)
+        .x_label_area_size(48)
+        .y_label_area_size(60)
+        .build_cartesian_2d(steps, losses)?;
+    styled(&mut chart.configure_mesh(), 14).x_desc("step").y_desc("loss per token (nats)").draw()?;
+    chart.draw_series(LineSeries::new(train.iter().copied(), TRAIN.mix(0.28).stroke_width(1)))?;
+    chart
+        .draw_series(LineSeries::new(smoothed(&train), TRAIN.stroke_width(3)))?
+        .label("training, smoothed")
+        .legend(|(x, y)| PathElement::new(vec![(x, y), (x + 26, y)], TRAIN.stroke_width(3)));
+    chart
+        .draw_series(LineSeries::new(held_out.iter().copied(), HELD_OUT.stroke_width(2)))?
+        .label("held out")
+        .legend(|(x, y)| PathElement::new(vec![(x, y), (x + 26, y)], HELD_OUT.stroke_width(2)));
+    chart.draw_series(held_out.iter().map(|point| Circle::new(*point, 4, HELD_OUT.filled())))?;
+    // A line of one point cannot be seen.
+    let few = train.iter().filter(|_| train.len() < FEW);
+    chart.draw_series(few.map(|point| Circle::new(*point, 3, TRAIN.filled())))?;
+    if let Some(last) = held_out.last() {
+        let style = (FONT, 14).into_font().color(&HELD_OUT).pos(Pos::new(HPos::Right, VPos::Bottom));
+        let above = (last.0, last.1 + 0.02 * (top - bottom));
+        chart.draw_series([Text::new(format!("{:.3}", last.1), above, style)])?;
+    }
+    chart
+        .configure_series_labels()
+        .position(SeriesLabelPosition::UpperRight)
+        .margin(12)
+        .legend_area_size(34)
+        .label_font((FONT, 15).into_font().color(&INK))
+        .background_style(WHITE.mix(0.9))
+        .border_style(FAINT)
+        .draw()?;
+    root.present()?;
+    Ok(())
+}
+
+fn finite(points: impl Iterator<Item = Point>) -> Vec<Point> {
+    points.filter(|(_, loss)| loss.is_finite()).collect()
+}
+
+/// The ranges of steps and losses, never empty.
+fn ranges(train: &[Point], held_out: &[Point]) -> (Point, Point) {
+    let all = || train.iter().chain(held_out);
+    let right = all().map(|point| point.0).fold(1.0, f64::max);
+    let low = all().map(|point| point.1).fold(f64::INFINITY, f64::min);
+    let high = all().map(|point| point.1).fold(f64::NEG_INFINITY, f64::max);
+    let (low, high) = if low <= high { (low, high) } else { (0.0, 1.0) };
+    let room = 0.05 * (high - low).max(0.1);
+    ((0.0, right), (low - room, high + room))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use halite_train::{EvalRecord, StepRecord};
+
+    fn example() -> History {
+        let noise = |step: u64| halite_bundle::Stream::new(1, "noise").normal_pair(step)[0] * 0.08;
+        let curve = |step: u64| 1.9 + 3.6 * (-(step as f64) / 60.0).exp();
+        let step = |step| StepRecord {
+            step,
+            tokens: step * 512,
+            metrics: [("loss".to_owned(), curve(step) + noise(step))].into_iter().collect(),
+        };
+        let eval = |step| EvalRecord { step, held_out_loss: curve(step) + 0.15, held_out_tokens: 1 };
+        History { steps: (1..=300).map(step).collect(), evals: (0..=6).map(|index| eval(index * 50)).collect() }
+    }
+
+    #[test]
+    fn a_plot_has_axes_legend_and_equal_bytes() {
+        let svg = plot("tiny", &example()).unwrap();
+        for part in ["<svg", "tiny: loss by step", "loss per token (nats)", "held out", "training, smoothed"] {
+            assert!(svg.contains(part), "{part}");
+        }
+        assert_eq!(plot("tiny", &example()).unwrap(), svg);
+        if let Ok(path) = std::env::var("HALITE_PLOT") {
+            std::fs::write(path, &svg).unwrap();
+        }
+    }
+
+    #[test]
+    fn short_runs_have_plots_too() {
+        assert!(plot("none", &History::default()).is_ok());
+        let mut history = example();
+        history.steps.truncate(1);
+        history.evals.clear();
+        assert!(plot("one", &history).is_ok());
+    }
+}

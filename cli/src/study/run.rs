@@ -1,0 +1,219 @@
+//! Training a model under several recipes.
+
+use super::gradients::{Gradients, relative_errors};
+use super::{GradientErrors, NumericsReport, RecipeReport, RunReport};
+use halite::Session;
+use halite::compile::{CompileOptions, Compiled};
+use halite::source::Source;
+use halite_bundle::Bundle;
+use halite_bundle::convert;
+use halite_bundle::{Manifest, ModuleRole};
+use halite_recipe::TargetName;
+use halite_runtime::Executor;
+use halite_support::{Diagnostic, Diagnostics, codes};
+use halite_train::{Corpus, Programs, Run, check_corpus, is_due};
+use std::sync::Arc;
+
+/// How to compare recipes: `NumericsOptions { every: 5, ..NumericsOptions::new(300) }`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct NumericsOptions {
+    /// Updates of each run.
+    pub steps: u64,
+    /// Seeds of the state and of the order of data, one run each.
+    pub seeds: Vec<u64>,
+    /// Updates between measurements of the gradient error; 0 measures none.
+    pub every: u64,
+    /// Updates between evaluations; 0 evaluates at the start and the end only.
+    pub eval_every: u64,
+    /// The most batches of one evaluation.
+    pub eval_batches: usize,
+}
+
+impl NumericsOptions {
+    /// One run of each recipe for so many updates, from seed 0, measured and evaluated every 25 updates, on 16 batches at
+    /// most.
+    pub fn new(steps: u64) -> Self {
+        Self { steps, seeds: vec![0], every: 25, eval_every: 25, eval_batches: 16 }
+    }
+}
+
+/// Hears how a study goes, beside how each run goes.
+pub trait Observer: halite_train::Observer {
+    /// A recipe is being compiled.
+    fn compiling(&mut self, _recipe: &str) {}
+
+    /// A run begins. The observer then hears of it as of any training run.
+    fn run_started(&mut self, _recipe: &str, _seed: u64) {}
+
+    /// A gradient error was measured after so many updates.
+    fn compared(&mut self, _errors: &GradientErrors) {}
+
+    /// A run ended; with the number of the update after which the loss was not finite, if it was not.
+    fn run_ended(&mut self, _diverged: Option<u64>) {}
+}
+
+impl Observer for halite_train::Silent {}
+
+/// Recipes that are compiled and ready to be compared on a corpus.
+#[derive(Debug)]
+pub struct Comparison<'a> {
+    session: &'a Session,
+    corpus: &'a Corpus,
+    against: Source,
+    recipes: Vec<(Source, Bundle)>,
+}
+
+impl<'a> Comparison<'a> {
+    /// Compiles recipes of one model that differ in precision and optimizer only, and a reference to hold them against.
+    /// [`Source::name`] tells them apart; the reference is trained too, once, also when it is one of the recipes.
+    ///
+    /// # Errors
+    /// When two recipes share a name, one does not compile, or its bundle cannot be trained on the corpus.
+    pub fn new(
+        session: &'a Session,
+        mut recipes: Vec<Source>,
+        against: Source,
+        corpus: &'a Corpus,
+    ) -> Result<Self, Diagnostics> {
+        check_names(&recipes, &against)?;
+        if !recipes.iter().any(|recipe| recipe.name == against.name) {
+            recipes.push(against.clone());
+        }
+        let options =
+            CompileOptions { roles: vec![ModuleRole::TrainStep, ModuleRole::Eval], ..CompileOptions::default() };
+        let compile = |mut source: Source| {
+            // Of the targets, only CPU XLA takes every precision.
+            source.recipe.target = TargetName::default();
+            let Compiled { bundle, .. } = session.compile(&source, &options)?;
+            check_corpus(&bundle, corpus)?;
+            Ok((source, bundle))
+        };
+        let recipes = recipes.into_iter().map(compile).collect::<Result<Vec<_>, Diagnostics>>()?;
+        Ok(Self { session, corpus, against, recipes })
+    }
+}
+
+/// One name stands for one recipe.
+fn check_names(recipes: &[Source], against: &Source) -> Result<(), Diagnostics> {
+    let differs = |a: &Source, b: &Source| a.name == b.name && a.recipe != b.recipe;
+    for (index, recipe) in recipes.iter().enumerate() {
+        let twice = recipes[..index].iter().any(|earlier| earlier.name == recipe.name);
+        if twice || differs(recipe, against) {
+            let message = format!("two recipes are called `{}`", recipe.name);
+            let error = Diagnostic::error(codes::USAGE, message);
+            return Err(error.help("rename one of the files, or leave one out").into());
+        }
+    }
+    Ok(())
+}
+
+impl Comparison<'_> {
+    /// How many recipes will be trained, the reference included.
+    pub fn num_recipes(&self) -> usize {
+        self.recipes.len()
+    }
+
+    /// Tokens predicted in one update.
+    pub fn tokens_per_step(&self) -> u64 {
+        self.recipes.first().map_or(0, |(_, bundle)| bundle.manifest.statistics.tokens_per_step)
+    }
+
+    /// Trains under each recipe with each seed.
+    ///
+    /// # Errors
+    /// When the executor fails. A run that diverges is no error.
+    pub fn run(
+        &self,
+        executor: Arc<dyn Executor>,
+        options: &NumericsOptions,
+        observer: &mut dyn Observer,
+    ) -> Result<NumericsReport, Diagnostics> {
+        observer.compiling(&self.against.name);
+        let reference = Gradients::compile(self.session, &self.against, executor.as_ref())?;
+        let study = Study { session: self.session, reference, corpus: self.corpus, options, executor };
+        let recipes = self.recipes.iter().map(|(source, bundle)| study.recipe(source, bundle, observer));
+        Ok(NumericsReport {
+            recipes: recipes.collect::<Result<_, _>>()?,
+            model: self.against.model_name.clone(),
+            against: self.against.name.clone(),
+            steps: options.steps,
+            layers: study.reference.layers(),
+        })
+    }
+}
+
+/// What all runs share.
+struct Study<'a> {
+    session: &'a Session,
+    reference: Gradients,
+    corpus: &'a Corpus,
+    options: &'a NumericsOptions,
+    executor: Arc<dyn Executor>,
+}
+
+impl Study<'_> {
+    fn recipe(
+        &self,
+        source: &Source,
+        bundle: &Bundle,
+        observer: &mut dyn Observer,
+    ) -> Result<RecipeReport, Diagnostics> {
+        observer.compiling(&source.name);
+        let gradients = Gradients::compile(self.session, source, self.executor.as_ref())?;
+        let programs = Programs::load(self.executor.clone(), bundle, self.corpus, self.options.eval_batches)?;
+        let mut runs = Vec::new();
+        for &seed in &self.options.seeds {
+            observer.run_started(&source.name, seed);
+            let mut step = programs.step();
+            step.init_state(seed)?;
+            let run = Run::new(&programs, seed, step);
+            let run = self.run(run, seed, &bundle.manifest, &gradients, &programs, observer)?;
+            observer.run_ended(run.diverged);
+            runs.push(run);
+        }
+        let statistics = bundle.manifest.statistics;
+        Ok(RecipeReport {
+            name: source.name.clone(),
+            precision: source.recipe.precision.clone(),
+            optimizer: source.recipe.optimizer.clone(),
+            state_bytes_per_parameter: statistics.state_bytes as f64 / statistics.parameters.max(1) as f64,
+            runs,
+        })
+    }
+
+    fn run(
+        &self,
+        mut run: Run<'_>,
+        seed: u64,
+        manifest: &Manifest,
+        gradients: &Gradients,
+        programs: &Programs<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<RunReport, Diagnostics> {
+        let layers = self.reference.layers();
+        let mut gradient_errors = Vec::new();
+        let mut diverged = None;
+        halite_train::Observer::started(observer, 0);
+        run.evaluate(0, observer)?;
+        for step in 1..=self.options.steps {
+            if is_due(step - 1, self.options.every) {
+                let state = convert::to_model(manifest, run.step.state()?)?;
+                let batch = programs.batch(seed, step);
+                let at = |gradients: &Gradients| gradients.at(self.executor.as_ref(), &state, &batch);
+                let by_layer = relative_errors(&at(gradients)?, &at(&self.reference)?, &layers)?;
+                let errors = GradientErrors { step: step - 1, by_layer };
+                observer.compared(&errors);
+                gradient_errors.push(errors);
+            }
+            run.step(step, observer)?;
+            if run.is_finite() && (is_due(step, self.options.eval_every) || step == self.options.steps) {
+                run.evaluate(step, observer)?;
+            }
+            if !run.is_finite() {
+                diverged = Some(step);
+                break;
+            }
+        }
+        Ok(RunReport { seed, diverged, history: run.history, gradient_errors })
+    }
+}

@@ -1,0 +1,226 @@
+//! `halite train`.
+
+use crate::bars::{self, TrainBar};
+use crate::compile::denied;
+use crate::context::{Context, Output, Ready, Result};
+use crate::signals::{Caught, Signals};
+use crate::table::{bytes, facts};
+use clap::Args;
+use halite_support::files;
+use halite_support::{CancelToken, Diagnostic, codes};
+use halite_train::{Corpus, History, Record, RunFiles, Start, TrainOptions, check_corpus, train};
+use serde_json::json;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Train on text, with byte tokens, on the CPU.
+///
+/// INPUT is a bundle or what `halite compile` takes. Writes recipe.toml, metrics.jsonl, loss.svg and state.safetensors. Equal
+/// inputs and seeds give equal bits; a run that is resumed ends like one that was never interrupted.
+///
+/// SIGINT (Ctrl-C), SIGTERM and SIGHUP end the run after the current update, with its state saved; a second signal ends it at
+/// once. A state says what made it: model, batch, precision, optimizer, schedule, program, seed and text. A run that is resumed
+/// with others is refused, unless --allow-changes is given. The state of `halite init` starts any run; a state that does not
+/// say what made it, such as one of `halite run` or `halite convert`, is taken with a warning.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  halite train tiny --text book.txt --steps 300
+  halite train build/tiny --text a.txt b.txt --seed 7 -o runs/seed7
+  halite train tiny --text book.txt --steps 600 --save-every 100
+  halite train tiny --text book.txt --steps 600 \\
+    --resume runs/tiny/state.safetensors
+  halite train bytes.toml --text book.txt --weights model.safetensors")]
+pub(super) struct Train {
+    /// Preset, recipe, model file or bundle.
+    input: String,
+    /// Text files, in order.
+    #[arg(long, value_name = "PATH", num_args = 1.., required = true)]
+    text: Vec<PathBuf>,
+    /// Updates in all, those before a resumption included [default: that of the recipe].
+    #[arg(long)]
+    steps: Option<u64>,
+    /// Seed of the weights, unless they are given, and of the order of data [default: that of the state that is resumed, else
+    /// of the recipe].
+    #[arg(long, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    seed: Option<u64>,
+    /// The folder of the run [default: runs/NAME].
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Override a key of the recipe or of the model.
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Do not train, and fail, when compiling gives a warning, such as a finding of the precision audit.
+    #[arg(long)]
+    deny: bool,
+    /// Continue from this state.
+    #[arg(long, value_name = "FILE")]
+    resume: Option<PathBuf>,
+    /// Continue from a state of another recipe, program, seed or text; what differs is shown.
+    #[arg(long, requires = "resume")]
+    allow_changes: bool,
+    /// Start from these weights, with a new optimizer: a safetensors file, the index of a sharded checkpoint, or its folder.
+    #[arg(long, value_name = "PATH", conflicts_with = "resume")]
+    weights: Option<PathBuf>,
+    /// Share of the text, at its end, that is held out for evaluation.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
+    held_out: f64,
+    /// Updates between evaluations; 0 evaluates at the start and the end only.
+    #[arg(long, value_name = "STEPS", default_value_t = 50)]
+    eval_every: u64,
+    /// The most batches of one evaluation.
+    #[arg(long, value_name = "COUNT", default_value_t = 16)]
+    eval_batches: usize,
+    /// Updates between saves of the state; 0 saves it at the end only.
+    #[arg(long, value_name = "STEPS", default_value_t = 0)]
+    save_every: u64,
+}
+
+impl Train {
+    pub(super) fn run(self, context: &mut Context) -> Result<Output> {
+        if self.deny {
+            context.require_recipe(&self.input, "--deny")?;
+        }
+        let texts = self.text.iter().map(|path| files::read(path)).collect::<halite_support::Result<Vec<_>>>();
+        let corpus = Corpus::new(&texts?, self.held_out)?;
+        let (name, Ready { bundle, warnings }) = context.ready(&self.input, &self.set)?;
+        if self.deny && !warnings.is_empty() {
+            return Ok(denied(warnings));
+        }
+        context.show(&warnings);
+        let defaults = bundle.manifest.recipe.train;
+        let options = TrainOptions {
+            title: name.clone(),
+            steps: self.steps.unwrap_or(defaults.steps.into()),
+            seed: self.seed(defaults.seed)?,
+            start: self.start(),
+            eval_every: self.eval_every,
+            eval_batches: self.eval_batches,
+            save_every: self.save_every,
+            allow_changes: self.allow_changes,
+            ..TrainOptions::default()
+        };
+        let output = RunFiles::new(self.output.clone().unwrap_or_else(|| PathBuf::from("runs").join(&name)));
+        check_corpus(&bundle, &corpus)?;
+        let executor = context.executor()?;
+        let (text, held_out) = corpus.sizes();
+        let spinner = bars::spinner(
+            context,
+            &format!("{name}: {} of text, {} held out; compiling with XLA", bytes(text as u64), bytes(held_out as u64)),
+        );
+        let mut watcher = Watcher {
+            spinner,
+            bar: TrainBar::new(context, options.steps, bundle.manifest.statistics.tokens_per_step),
+            context,
+            signals: Signals::catch()?,
+            cancel: options.cancel.clone(),
+            completed: 0,
+        };
+        let history = train(Arc::new(executor), &bundle, &corpus, &options, &output, &mut watcher);
+        watcher.spinner.finish_and_clear();
+        watcher.bar.finish();
+        match (history, watcher.signals.caught()) {
+            (Err(errors), Some(signal)) if errors.iter().all(|error| error.code() == codes::CANCELLED) => {
+                Ok(stopped(signal, watcher.completed, options.steps, &output))
+            }
+            (history, _) => Ok(summary(&history?, &output)),
+        }
+    }
+
+    /// The seed that is given, else that of the state to resume, else that of the recipe.
+    fn seed(&self, default: u64) -> Result<u64> {
+        let recorded = match (self.seed, &self.resume) {
+            (None, Some(state)) => Record::read(state)?.and_then(|record| record.seed()),
+            (seed, _) => seed,
+        };
+        Ok(recorded.unwrap_or(default))
+    }
+
+    fn start(&self) -> Start {
+        match (&self.resume, &self.weights) {
+            (Some(state), _) => Start::State(state.clone()),
+            (None, Some(weights)) => Start::Weights(weights.clone()),
+            (None, None) => Start::Seed,
+        }
+    }
+}
+
+/// A spinner while XLA compiles, then the bar; and what ends the run after an update when a signal comes.
+struct Watcher<'a> {
+    spinner: indicatif::ProgressBar,
+    bar: TrainBar,
+    context: &'a Context,
+    signals: Signals,
+    cancel: CancelToken,
+    completed: u64,
+}
+
+impl Watcher<'_> {
+    fn heed_signals(&self) {
+        if self.signals.caught().is_some() {
+            self.cancel.cancel();
+        }
+    }
+}
+
+impl halite_train::Observer for Watcher<'_> {
+    fn started(&mut self, step: u64) {
+        self.spinner.finish_and_clear();
+        self.bar.started(step);
+        self.completed = step;
+        self.heed_signals();
+    }
+
+    fn stepped(&mut self, record: &halite_train::StepRecord) {
+        self.bar.stepped(record);
+        self.completed = record.step;
+        self.heed_signals();
+    }
+
+    fn evaluated(&mut self, record: &halite_train::EvalRecord) {
+        self.bar.evaluated(record);
+        self.heed_signals();
+    }
+
+    fn warned(&mut self, warning: &Diagnostic) {
+        self.spinner.suspend(|| self.context.show(std::slice::from_ref(warning)));
+    }
+}
+
+/// What is said of a run that a signal ended.
+fn stopped(signal: Caught, completed: u64, steps: u64, output: &RunFiles) -> Output {
+    let state = output.state();
+    let message = format!("{} stopped the run after update {completed} of {steps}", signal.name);
+    let warning = Diagnostic::warning(codes::CANCELLED, message)
+        .note(format!("its state is saved in `{}`", state.display()))
+        .help(format!("go on with the same command and `--resume {}`", state.display()));
+    let json = json!({"stopped_by": signal.name, "updates": completed, "state": state});
+    Output { warnings: warning.into(), signal: Some(signal), ..Output::new("", json) }
+}
+
+fn summary(history: &History, output: &RunFiles) -> Output {
+    let loss = |value: Option<f64>| value.map_or_else(|| "none".to_owned(), |loss| format!("{loss:.4}"));
+    let ends = |first: Option<f64>, last: Option<f64>| format!("{} → {}", loss(first), loss(last));
+    let (steps, evals) = (&history.steps, &history.evals);
+    let train = (steps.first().map(|record| record.loss()), steps.last().map(|record| record.loss()));
+    let held_out = (evals.first().map(|eval| eval.held_out_loss), evals.last().map(|eval| eval.held_out_loss));
+    let text = facts(&[
+        ("updates", steps.last().map_or(0, |record| record.step).to_string()),
+        ("training loss", ends(train.0, train.1)),
+        ("held-out loss", ends(held_out.0, held_out.1)),
+        ("metrics", output.metrics().display().to_string()),
+        ("plot", output.plot().display().to_string()),
+        ("state", output.state().display().to_string()),
+        ("recipe", output.recipe().display().to_string()),
+    ]);
+    let json = json!({
+        "updates": steps.last().map_or(0, |record| record.step),
+        "loss": train.1,
+        "held_out_loss": held_out.1,
+        "metrics": output.metrics(),
+        "plot": output.plot(),
+        "state": output.state(),
+        "recipe": output.recipe(),
+    });
+    Output::new(text, json)
+}

@@ -1,0 +1,196 @@
+//! `halite env` and the launch script, run by real shells on small programs.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "this is test code")]
+
+use halite_neuron::settings::Surroundings;
+use std::path::Path;
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+fn halite(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_halite")).args(arguments).current_dir(folder).output().expect("the binary runs")
+}
+
+/// What surrounds a preset for trn1.
+fn surroundings(preset: &str, settings: &[&str]) -> Surroundings {
+    let settings: Vec<String> = settings.iter().chain(&["target=trn1"]).map(|setting| (*setting).to_owned()).collect();
+    let source = halite::Session::new().load(preset, &settings).unwrap();
+    Surroundings::of(&source.recipe).unwrap()
+}
+
+/// Runs a shell with nothing in its environment but the path and these variables.
+fn shell(shell: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Output {
+    let path = std::env::var("PATH").unwrap_or_default();
+    let variables = variables.iter().copied();
+    Command::new(shell).args(arguments).env_clear().env("PATH", path).envs(variables).output().unwrap()
+}
+
+/// A script for two processes in a folder, and the folder.
+fn two_processes() -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut surroundings = surroundings("hlat-7b", &[]);
+    surroundings.world_size = 2;
+    let script = folder.path().join("launch.sh");
+    std::fs::write(&script, surroundings.script()).unwrap();
+    (folder, script.to_str().unwrap().to_owned())
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+#[test]
+fn shells_take_the_environment_or_refuse_it() {
+    let mut surroundings = surroundings("hlat-7b", &[]);
+    let odd = "it's $(here)\n`and` \"there\"";
+    surroundings.environment.insert("ODD".to_owned(), odd.to_owned());
+    let program = r#"eval "$1" && printf '%s|%s' "$NEURON_RT_EXEC_TIMEOUT" "$ODD""#;
+    for name in ["sh", "bash"] {
+        let arguments = ["-c", program, name, &surroundings.shell()];
+        let taken = shell(name, &arguments, &[]);
+        assert_eq!(text(&taken.stdout), format!("4000|{odd}"), "{}", text(&taken.stderr));
+        let refused = shell(name, &arguments, &[("XLA_USE_BF16", ""), ("NEURON_CC_FLAGS", "-O3")]);
+        assert!(!refused.status.success() && refused.stdout.is_empty());
+        let said = text(&refused.stderr);
+        assert!(said.contains("XLA_USE_BF16 is set") && said.contains("replaced by `neuron.flags`"), "{said}");
+    }
+}
+
+#[test]
+fn each_process_has_its_rank_and_its_core() {
+    let (folder, script) = two_processes();
+    let checked = shell("bash", &["-n", &script], &[]);
+    assert!(checked.status.success(), "{}", text(&checked.stderr));
+    let stub = r#"set -u
+        printf '%s %s %s %s %s %s %s %s %s\n' "$RANK" "$LOCAL_RANK" "$WORLD_SIZE" "$NEURON_RT_VISIBLE_CORES" \
+            "$NEURON_RT_ROOT_COMM_ID" "$NEURON_PJRT_PROCESS_INDEX" "$NEURON_PJRT_PROCESSES_NUM_DEVICES" \
+            "$NEURON_RT_EXEC_TIMEOUT" "$2" >"$1/$RANK""#;
+    let place = folder.path().to_str().unwrap();
+    let run = |options: &[&str]| {
+        let rest = ["--", "bash", "-c", stub, "stub", place, "a b"];
+        shell("bash", &[&[script.as_str()], options, &rest].concat(), &[("NEURON_RT_NUM_CORES", "9")])
+    };
+    let read = |rank: &str| std::fs::read_to_string(folder.path().join(rank)).unwrap();
+    let one_node = run(&[]);
+    assert!(one_node.status.success(), "{}", text(&one_node.stderr));
+    assert_eq!(read("0"), "0 0 2 0 127.0.0.1:48620 0 1,1 4000 a b\n");
+    assert_eq!(read("1"), "1 1 2 1 127.0.0.1:48620 1 1,1 4000 a b\n");
+    let second_of_two = run(&["--nodes", "2", "--node-rank", "1", "--root", "10.0.0.1:46820"]);
+    assert!(second_of_two.status.success(), "{}", text(&second_of_two.stderr));
+    assert_eq!(read("1"), "1 0 2 0 10.0.0.1:46820 1 1,1 4000 a b\n");
+}
+
+/// The other process, and what it started, are gone when the script ends.
+#[test]
+fn one_that_fails_ends_the_others_and_gives_its_exit_code() {
+    let (folder, script) = two_processes();
+    let place = folder.path().to_str().unwrap();
+    let stub = r#"
+        if [ "$RANK" = 1 ]; then
+            while [ ! -s "$1/child" ]; do sleep 0.05; done
+            exit 7
+        fi
+        sleep 300 & echo $! >"$1/child"
+        wait"#;
+    let start = Instant::now();
+    let failed = shell("bash", &[&script, "bash", "-c", stub, "stub", place], &[]);
+    assert_eq!(failed.status.code(), Some(7), "{}", text(&failed.stderr));
+    assert_eq!(text(&failed.stderr), "launch: rank 1 ended with exit code 7; the others are ended\n");
+    assert!(start.elapsed() < Duration::from_secs(60));
+    let child = std::fs::read_to_string(folder.path().join("child")).unwrap();
+    assert!(!shell("bash", &["-c", &format!("kill -0 {}", child.trim())], &[]).status.success());
+}
+
+#[test]
+fn one_that_does_not_end_is_killed() {
+    let (folder, script) = two_processes();
+    let place = folder.path().to_str().unwrap();
+    let stub = r#"
+        if [ "$RANK" = 0 ]; then
+            while [ ! -e "$1/ready" ]; do sleep 0.05; done
+            kill -KILL $$
+        fi
+        trap '' TERM; : >"$1/ready"
+        while :; do sleep 1; done"#;
+    let failed = shell("bash", &[&script, "--grace", "1", "bash", "-c", stub, "stub", place], &[]);
+    assert_eq!(failed.status.code(), Some(128 + 9));
+    assert!(text(&failed.stderr).ends_with("rank 0 ended with exit code 137; the others are ended\n"));
+}
+
+#[test]
+fn an_interrupted_script_leaves_nothing() {
+    let (folder, script) = two_processes();
+    let place = folder.path().to_str().unwrap();
+    let stub = r#"echo $$ >"$1/$RANK"; sleep 300"#;
+    let mut running = Command::new("bash").args([&script, "bash", "-c", stub, "stub", place]).spawn().unwrap();
+    let rank = |rank: &str| std::fs::read_to_string(folder.path().join(rank)).unwrap_or_default().trim().to_owned();
+    let start = Instant::now();
+    while rank("0").is_empty() || rank("1").is_empty() {
+        assert!(start.elapsed() < Duration::from_secs(60), "the processes start");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    shell("bash", &["-c", &format!("kill -TERM {}", running.id())], &[]);
+    assert_eq!(running.wait().unwrap().code(), Some(143));
+    for rank in [rank("0"), rank("1")] {
+        assert!(!shell("bash", &["-c", &format!("kill -0 {rank}")], &[]).status.success());
+    }
+}
+
+#[test]
+fn the_script_refuses_what_it_cannot_start() {
+    let (_folder, script) = two_processes();
+    for (arguments, variables, part) in [
+        (&[][..], &[][..], "no program to run"),
+        (&["--nodes", "3", "true"], &[], "2 ranks cannot be divided among 3 nodes"),
+        (&["--nodes", "2", "true"], &[], "several nodes need --root"),
+        (&["--nodes", "2", "--node-rank", "2", "true"], &[], "of 2 nodes from 0"),
+        (&["--nodes", "08", "true"], &[], "not a whole number"),
+        (&["--nodes"], &[], "has no value"),
+        (&["--root", "here", "true"], &[], "not HOST:PORT"),
+        (&["--rank", "1", "true"], &[], "no option --rank"),
+        (&["true"], &[("XLA_DOWNCAST_BF16", "0")], "XLA_DOWNCAST_BF16 is set"),
+    ] {
+        let output = shell("bash", &[&[script.as_str()], arguments].concat(), variables);
+        let said = text(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains(part), "{arguments:?}: {said}");
+    }
+    let missing = shell("bash", &[&script, "/nowhere/program"], &[]);
+    assert_eq!(missing.status.code(), Some(127), "{}", text(&missing.stderr));
+    assert!(text(&shell("bash", &[&script, "--help"], &[]).stdout).contains("usage: bash launch.sh"));
+}
+
+#[test]
+fn the_command_prints_it_in_three_forms() {
+    let folder = tempfile::tempdir().unwrap();
+    let recipe = ["env", "hlat-7b", "--set", "target=trn1"];
+    let run = |more: &[&str]| {
+        let output = halite(folder.path(), &[&recipe, more].concat());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let ours = surroundings("hlat-7b", &[]);
+    assert_eq!(run(&[]), ours.shell());
+    assert_eq!(run(&["--script"]), ours.script());
+    let json: serde_json::Value = serde_json::from_str(&run(&["--json"])).unwrap();
+    assert_eq!((&json["world_size"], &json["planned"]["tensor"]), (&1.into(), &8.into()));
+    assert_eq!(json["not_compiled"]["parallel.global_batch = 1024"], "1 sequence in an update");
+    let reason =
+        "# The world size is 1 because the layout of the recipe is not compiled yet:\n#   parallel.tensor = 8 is ";
+    assert!(ours.shell().contains(reason) && ours.script().contains(reason), "{}", ours.shell());
+    assert_eq!(json["environment"]["NEURON_RT_EXEC_TIMEOUT"], "4000");
+    assert!(json["forbidden"]["XLA_USE_BF16"].as_str().unwrap().contains("precision"));
+}
+
+#[test]
+fn a_bundle_says_the_same_as_its_recipe() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str]| halite(folder.path(), arguments);
+    let small = ["--set", "layers=1", "--role", "forward"];
+    assert!(run(&[&["compile", "tiny", "-o", "b", "--target", "trn1"][..], &small].concat()).status.success());
+    assert_eq!(text(&run(&["env", "b"]).stdout), surroundings("tiny", &[]).shell());
+    assert!(run(&[&["compile", "tiny", "-o", "c"][..], &small].concat()).status.success());
+    let refused = run(&["env", "c"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("a program for `cpu` has no environment"), "{}", text(&refused.stderr));
+}

@@ -1,0 +1,116 @@
+//! From a preset to trained weights through the binary, on CPU XLA. Needs the PJRT plugin: `halite plugin install`.
+
+#![allow(clippy::unwrap_used, reason = "this is test code")]
+
+use halite_bundle::shards;
+use halite_bundle::tensors::{self, Tensors};
+use halite_tensor::{DType, HostTensor};
+use std::path::Path;
+use std::process::Command;
+
+const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/pride-and-prejudice.txt");
+
+/// Runs a command that must succeed and returns what it prints as JSON. XLA's log is no part of that, nor is anything else.
+fn halite(folder: &Path, arguments: &[&str]) -> serde_json::Value {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_halite"));
+    command.args(arguments).arg("--json").current_dir(folder).env_remove("TF_CPP_MIN_LOG_LEVEL");
+    let output = command.output().unwrap();
+    let written = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && written.is_empty(), "{arguments:?}: {written}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// What a command that must fail writes on standard error.
+fn fails(folder: &Path, arguments: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_halite")).args(arguments).current_dir(folder).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn runs_repeat_and_resume_bit_for_bit() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |name: &str, steps: &str, more: &[&str]| {
+        let all = ["train", "tiny", "--text", CORPUS, "--set", "seq=32", "--eval-every", "8", "--eval-batches", "2"];
+        halite(folder.path(), &[&all, &["--steps", steps, "-o", name][..], more].concat())
+    };
+    let first = run("first", "24", &[]);
+    run("second", "24", &[]);
+    run("third", "16", &[]);
+    run("third", "24", &["--resume", "third/state.safetensors"]);
+    let read = |run: &str, file: &str| std::fs::read(folder.path().join(run).join(file)).unwrap();
+    for file in ["state.safetensors", "metrics.jsonl", "loss.svg"] {
+        assert!(read("first", file) == read("second", file), "{file} of two equal runs");
+        assert!(read("first", file) == read("third", file), "{file} of a run that was resumed");
+    }
+    let metrics = String::from_utf8(read("first", "metrics.jsonl")).unwrap();
+    let start: serde_json::Value = serde_json::from_str(metrics.lines().next().unwrap()).unwrap();
+    assert!((start["held_out_loss"].as_f64().unwrap() - 256f64.ln()).abs() < 0.1, "{start}");
+    assert!(first["held_out_loss"].as_f64().unwrap() < 4.5, "{first}");
+}
+
+#[test]
+fn modules_run_by_the_names_of_the_manifest() {
+    let folder = tempfile::tempdir().unwrap();
+    let go = |arguments: &[&str]| halite(folder.path(), arguments);
+    go(&["compile", "tiny", "-o", "bundle", "--set", "batch=1", "--set", "seq=8", "--role", "eval,forward"]);
+    go(&["init", "bundle", "-o", "state.safetensors", "--seed", "3"]);
+    let tokens = HostTensor::from_ints(DType::S32, [1, 9], [72, 97, 108, 105, 116, 101, 33, 10, 72]);
+    let batch = [("tokens".to_owned(), tokens)].into_iter().collect();
+    tensors::write(&folder.path().join("batch.safetensors"), &batch).unwrap();
+    let files = ["--inputs", "state.safetensors", "--inputs", "batch.safetensors", "--outputs", "out.safetensors"];
+    go(&[&["run", "bundle", "--module", "eval"][..], &files].concat());
+    let outputs = tensors::read(&folder.path().join("out.safetensors")).unwrap();
+    assert_eq!(outputs["count"].f64s(), [8.0]);
+    assert!((outputs["loss"].f64s()[0] / 8.0 - 256f64.ln()).abs() < 0.5);
+    go(&[&["run", "bundle", "--module", "forward"][..], &files].concat());
+    let outputs = tensors::read(&folder.path().join("out.safetensors")).unwrap();
+    assert_eq!(outputs["logits"].shape().to_vec(), [1, 8, 256]);
+}
+
+/// Weights of a checkpoint of others, in `bf16` and without the name of the outer module, start a run with a new optimizer.
+#[test]
+fn weights_alone_start_a_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let go = |arguments: &[&str]| halite(folder.path(), arguments);
+    let path = |name: &str| folder.path().join(name);
+    go(&["compile", "tiny", "-o", "bundle", "--set", "layers=1", "--set", "batch=2", "--set", "seq=32"]);
+    let run = |name: &str, steps: &str, more: &[&str]| {
+        let all = ["train", "bundle", "--text", CORPUS, "--eval-every", "4", "--eval-batches", "1"];
+        go(&[&all, &["--steps", steps, "-o", name][..], more].concat())
+    };
+    run("first", "4", &[]);
+    let export = ["convert", "bundle", "first/state.safetensors", "-o", "model.safetensors"];
+    go(&[&export[..], &["--weights-only", "--dtype", "bf16"]].concat());
+    let checkpoint = tensors::read(&path("model.safetensors")).unwrap();
+    assert!(checkpoint.values().all(|tensor| tensor.dtype() == DType::Bf16));
+    let checkpoint: Tensors = checkpoint
+        .into_iter()
+        .map(|(name, tensor)| (name.strip_prefix("model.").unwrap_or(&name).to_owned(), tensor))
+        .collect();
+    std::fs::create_dir(path("checkpoint")).unwrap();
+    shards::write(&path("checkpoint/model.safetensors"), &checkpoint, 100_000).unwrap();
+    assert!(path("checkpoint/model.safetensors.index.json").is_file());
+
+    let written = go(&["init", "bundle", "--weights", "checkpoint", "-o", "state.safetensors"]);
+    assert_eq!((&written["weights"], written.get("seed")), (&serde_json::json!("checkpoint"), None));
+    let state = tensors::read(&path("state.safetensors")).unwrap();
+    assert!(state.iter().any(|(name, tensor)| name.starts_with("m.") && tensor.f64s().iter().all(|&m| m == 0.0)));
+    let whole = ["init", "bundle", "--weights", "first/state.safetensors"];
+    assert!(fails(folder.path(), &whole).contains("the model has no weight `m.model.embed_tokens.weight`"));
+    // Both ways in are one: a run from the weights is the run from the state that they make.
+    run("weights", "4", &["--weights", "checkpoint"]);
+    run("state", "4", &["--resume", "state.safetensors"]);
+    let read = |run: &str, file: &str| std::fs::read(path(run).join(file)).unwrap();
+    for file in ["state.safetensors", "metrics.jsonl"] {
+        assert!(read("weights", file) == read("state", file), "{file}");
+    }
+    let evals = |run: &str| {
+        let text = String::from_utf8(read(run, "metrics.jsonl")).unwrap();
+        let records = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        records.filter_map(|record| record["held_out_loss"].as_f64()).collect::<Vec<_>>()
+    };
+    // It starts where the other run ended, but for the bits that `bf16` lacks.
+    let (ended, started) = (evals("first")[1], evals("weights")[0]);
+    assert!((ended - started).abs() < 0.01 && evals("first")[0] - started > 0.1, "{ended} {started}");
+}

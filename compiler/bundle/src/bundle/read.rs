@@ -1,0 +1,282 @@
+//! Reading a bundle without trusting it.
+
+use super::{Bundle, MANIFEST, sha256};
+use crate::packed::part_names;
+use crate::{
+    Buffer, BufferInit, BufferSlot, MANIFEST_VERSION, Manifest, ManifestRules, ModuleEntry, Port, PortRole,
+    RoundingChoice,
+};
+use halite_recipe::check_visible;
+use halite_support::files;
+use halite_support::{Diagnostic, Result, codes};
+use halite_tensor::Packing;
+use indexmap::{IndexMap, IndexSet};
+use std::path::{Component, Path};
+
+const AGAIN: &str = "compile the bundle again";
+/// Most elements of a tensor.
+const LIMIT: usize = 1 << 40;
+/// Most ranks that a tensor is packed for.
+const RANKS: usize = 1 << 16;
+
+pub(super) fn read(folder: &Path, rules: &dyn ManifestRules) -> Result<Bundle> {
+    let path = folder.join(MANIFEST);
+    if !path.is_file() {
+        let message = format!("`{}` is not a bundle: it has no `{MANIFEST}`", folder.display());
+        return Err(Diagnostic::error(codes::BUNDLE, message).help("make one with `halite compile ... -o DIR`"));
+    }
+    let manifest = parse(&path, &files::read_text(&path)?)?;
+    check_parts(&manifest).map_err(|reason| wrong(&path, &reason))?;
+    check_recipe(&manifest, rules)
+        .map_err(|error| error.context(format!("the manifest `{}`", path.display())).help(AGAIN))?;
+    let file = |(name, sum): (&String, &str)| {
+        let path = folder.join(name);
+        let bytes = files::read(&path).map_err(|error| error.help(AGAIN))?;
+        check_file(&path, &bytes, sum)?;
+        Ok((name.clone(), bytes))
+    };
+    let files = stated(&manifest).map(file).collect::<Result<IndexMap<_, _>>>()?;
+    Ok(Bundle { manifest, files })
+}
+
+/// Checks a manifest and its files that come from no folder.
+pub(super) fn check(manifest: &Manifest, files: &IndexMap<String, Vec<u8>>, rules: &dyn ManifestRules) -> Result<()> {
+    check_version(manifest.version.into(), "the manifest")?;
+    check_parts(manifest).map_err(|reason| contradiction(&reason))?;
+    check_recipe(manifest, rules).map_err(|error| error.context("the manifest").help(AGAIN))?;
+    for (name, sum) in stated(manifest) {
+        let bytes = files.get(name).ok_or_else(|| contradiction(&format!("its file `{name}` is missing")))?;
+        check_file(Path::new(name), bytes, sum)?;
+    }
+    check_names(files)
+}
+
+/// Checks that files lie in the folder that a bundle is written to.
+pub(super) fn check_names(files: &IndexMap<String, Vec<u8>>) -> Result<()> {
+    match files.keys().find(|name| !stays_inside(name)) {
+        Some(name) => Err(contradiction(&format!("the file `{name}` is outside the bundle"))),
+        None => Ok(()),
+    }
+}
+
+/// The files of modules and of their twins, each with its sum.
+fn stated(manifest: &Manifest) -> impl Iterator<Item = (&String, &str)> {
+    manifest.modules.iter().flat_map(|module| {
+        let twins = module.twins.iter().map(|twin| (&twin.file, twin.sha256.as_str()));
+        std::iter::once((&module.file, module.sha256.as_str())).chain(twins)
+    })
+}
+
+fn parse(path: &Path, text: &str) -> Result<Manifest> {
+    let value: serde_json::Value = serde_json::from_str(text).map_err(|error| wrong(path, &error.to_string()))?;
+    match value.get("version").map(|version| version.as_u64()) {
+        Some(Some(version)) => check_version(version, &format!("`{}`", path.display()))?,
+        _ => return Err(wrong(path, "it states no version")),
+    }
+    serde_json::from_str(text).map_err(|error| wrong(path, &error.to_string()))
+}
+
+fn check_version(version: u64, what: &str) -> Result<()> {
+    if version == u64::from(MANIFEST_VERSION) {
+        return Ok(());
+    }
+    let message = format!("{what} has version {version}, this build reads version {MANIFEST_VERSION}");
+    Err(Diagnostic::error(codes::VERSION, message).help(AGAIN))
+}
+
+fn wrong(path: &Path, reason: &str) -> Diagnostic {
+    let message = format!("`{}` is not a manifest of version {MANIFEST_VERSION}: {reason}", path.display());
+    Diagnostic::error(codes::BUNDLE, message).help(AGAIN)
+}
+
+/// What to say of a manifest that is no file.
+pub fn contradiction(reason: &str) -> Diagnostic {
+    Diagnostic::error(codes::BUNDLE, format!("the manifest contradicts itself: {reason}")).help(AGAIN)
+}
+
+fn check_file(path: &Path, bytes: &[u8], sum: &str) -> Result<()> {
+    let found = sha256(bytes);
+    if found == sum {
+        return Ok(());
+    }
+    let message = format!("`{}` is not the file that the manifest describes", path.display());
+    let sums = format!("its SHA-256 is {found}, the manifest says {sum}");
+    Err(Diagnostic::error(codes::CHECKSUM, message).note(sums).help(AGAIN))
+}
+
+fn check_parts(manifest: &Manifest) -> std::result::Result<(), String> {
+    check_visible(manifest).map_err(|error| error.message().to_owned())?;
+    check_buffers(&manifest.buffers).and_then(|()| check_modules(manifest))
+}
+
+/// What serde cannot know of buffers: names are unique, references lead somewhere, sizes can be, samples are of floats.
+pub(crate) fn check_buffers(buffers: &[Buffer]) -> std::result::Result<(), String> {
+    let mut names = IndexMap::new();
+    for buffer in buffers {
+        if names.insert(buffer.name.as_str(), buffer).is_some() {
+            return Err(format!("the buffer `{}` is listed twice", buffer.name));
+        }
+        if !is_possible(&buffer.shape, 1) {
+            return Err(format!("the buffer `{}` is too large", buffer.name));
+        }
+        if (buffer.slot == BufferSlot::Batch) != buffer.init.is_none() {
+            return Err(format!("the buffer `{}` must have an initial value exactly if it is state", buffer.name));
+        }
+        check_floats(buffer)?;
+    }
+    for buffer in buffers.iter().filter(|buffer| buffer.slot == BufferSlot::Master) {
+        let weight = buffer.of.as_deref().and_then(|of| names.get(of));
+        if !weight.is_some_and(|weight| is_master(buffer, weight)) {
+            return Err(format!(
+                "the buffer `{}` is the master of no narrower weight that starts as it does",
+                buffer.name
+            ));
+        }
+    }
+    for buffer in buffers {
+        if let Some(of) = buffer.of.as_ref().filter(|of| !names.contains_key(of.as_str())) {
+            return Err(format!("the buffer `{}` belongs to `{of}`, which is no buffer", buffer.name));
+        }
+    }
+    check_packings(buffers, &names)
+}
+
+/// Weights are floats, and so is what starts from normal samples, whose deviation is one.
+fn check_floats(buffer: &Buffer) -> std::result::Result<(), String> {
+    let Buffer { name, dtype, slot, init, .. } = buffer;
+    let is_sampled = match init {
+        Some(BufferInit::Normal(deviation)) if !deviation.is_finite() || *deviation < 0.0 => {
+            return Err(format!("the buffer `{name}` starts from samples of the deviation {deviation}"));
+        }
+        Some(BufferInit::Normal(_)) => true,
+        Some(BufferInit::Zeros | BufferInit::Ones) | None => false,
+    };
+    if dtype.is_float() || !(is_sampled || matches!(slot, BufferSlot::Weight | BufferSlot::Master)) {
+        return Ok(());
+    }
+    Err(format!("the buffer `{name}` is `{dtype}`, which is not a type of floats"))
+}
+
+/// What serde cannot know of modules: names are unique, inputs and outputs are buffers, files stay in the folder.
+fn check_modules(manifest: &Manifest) -> std::result::Result<(), String> {
+    let buffers = manifest.buffers.iter().map(|buffer| (buffer.name.as_str(), (buffer.dtype, &buffer.shape)));
+    let buffers: IndexMap<_, _> = buffers.collect();
+    let mut names = IndexSet::new();
+    for module in &manifest.modules {
+        if !names.insert(module.name.as_str()) {
+            return Err(format!("the module `{}` is listed twice", module.name));
+        }
+        if !stays_inside(&module.file) {
+            return Err(format!("the module `{}` has its file `{}` outside the bundle", module.name, module.file));
+        }
+        if let Some(twin) = module.twins.iter().find(|twin| !stays_inside(&twin.file)) {
+            return Err(format!("the decomposition `{}` has its file `{}` outside the bundle", twin.name, twin.file));
+        }
+        let known = |port: &Port| {
+            port.role != PortRole::Buffer || buffers.get(port.name.as_str()) == Some(&(port.dtype, &port.shape))
+        };
+        if let Some(port) = module.inputs.iter().chain(&module.outputs).find(|port| !known(port)) {
+            return Err(format!("`{}` of the module `{}` is no buffer of that type", port.name, module.name));
+        }
+        check_ports(module)?;
+    }
+    match manifest.schedule.iter().find(|name| !names.contains(name.as_str())) {
+        Some(name) => Err(format!("the schedule calls `{name}`, which is no module")),
+        None => Ok(()),
+    }
+}
+
+/// Inputs and outputs go by their names, and each alias has an input of its own.
+pub fn check_ports(module: &ModuleEntry) -> std::result::Result<(), String> {
+    let twice = |ports: &[Port]| {
+        let mut names = IndexSet::new();
+        ports.iter().find(|port| !names.insert(port.name.as_str())).map(|port| port.name.clone())
+    };
+    for (kind, ports) in [("input", &module.inputs), ("output", &module.outputs)] {
+        if let Some(name) = twice(ports) {
+            return Err(format!("the {kind} `{name}` of the module `{}` is listed twice", module.name));
+        }
+    }
+    let mut taken = IndexSet::new();
+    for port in &module.outputs {
+        let Some(input) = port.alias else { continue };
+        let Some(input) = module.inputs.get(input) else {
+            return Err(format!("`{}` of the module `{}` aliases an input that is not there", port.name, module.name));
+        };
+        if !taken.insert(input.name.as_str()) {
+            return Err(format!("two outputs of the module `{}` alias its input `{}`", module.name, input.name));
+        }
+    }
+    Ok(())
+}
+
+/// Buffers of several tensors have the shape that follows, state is stored as its weight, and each tensor once.
+fn check_packings(buffers: &[Buffer], named: &IndexMap<&str, &Buffer>) -> std::result::Result<(), String> {
+    let mut tensors = IndexSet::new();
+    for buffer in buffers {
+        let (name, of) = (&buffer.name, buffer.of.as_deref());
+        let weight = of.and_then(|of| named.get(of));
+        if weight.is_some_and(|weight| weight.packing != buffer.packing) {
+            return Err(format!("the buffer `{name}` is stored otherwise than `{}`", of.unwrap_or_default()));
+        }
+        let names = match &buffer.packing {
+            None => vec![name.clone()],
+            Some(_) if buffer.slot != BufferSlot::Weight && !of.is_some_and(|of| name.ends_with(of)) => {
+                return Err(format!("the buffer `{name}` stores several tensors without being a weight's"));
+            }
+            Some(packing) => {
+                check_packing(buffer, packing)?;
+                part_names(packing, name, of)
+            }
+        };
+        if let Some(twice) = names.into_iter().find(|name| !tensors.insert(name.clone())) {
+            return Err(format!("the tensor `{twice}` is stored twice"));
+        }
+    }
+    Ok(())
+}
+
+fn check_packing(buffer: &Buffer, packing: &Packing) -> std::result::Result<(), String> {
+    if packing.ranks > RANKS {
+        return Err(format!(
+            "the buffer `{}` is packed for {} ranks, at most {RANKS} can be",
+            buffer.name, packing.ranks
+        ));
+    }
+    if let Some(part) = packing.parts.iter().find(|part| part.shape.contains(&0)) {
+        return Err(format!("the buffer `{}` packs `{}`, which has no elements", buffer.name, part.name));
+    }
+    if !packing.parts.iter().all(|part| is_possible(&part.shape, part.copies)) {
+        return Err(format!("the buffer `{}` packs a tensor that is too large", buffer.name));
+    }
+    match packing.shape() {
+        Ok(shape) if buffer.shape == shape[..] => Ok(()),
+        Ok(_) => Err(format!("the buffer `{}` has another shape than its packing", buffer.name)),
+        Err(error) => Err(format!("the buffer `{}`: {}", buffer.name, error.message())),
+    }
+}
+
+/// Whether there may be a tensor of this shape, this many times.
+fn is_possible(shape: &[usize], copies: usize) -> bool {
+    shape.iter().try_fold(copies, |product, &size| product.checked_mul(size)).is_some_and(|all| all <= LIMIT)
+}
+
+/// Whether a buffer may be the master of the weight that it belongs to.
+fn is_master(buffer: &Buffer, weight: &Buffer) -> bool {
+    weight.slot == BufferSlot::Weight
+        && (buffer.init, &buffer.shape) == (weight.init, &weight.shape)
+        && buffer.dtype.size() > weight.dtype.size()
+}
+
+/// The recipe goes together, and rounding and all that its target derives are what follows from it.
+fn check_recipe(manifest: &Manifest, rules: &dyn ManifestRules) -> Result<()> {
+    rules.check(manifest)?;
+    if manifest.rounding == RoundingChoice::of(&manifest.recipe.precision) {
+        return Ok(());
+    }
+    Err(Diagnostic::error(codes::ENVIRONMENT, "the rounding is not that of its recipe"))
+}
+
+fn stays_inside(file: &str) -> bool {
+    !file.is_empty() && Path::new(file).components().all(|component| matches!(component, Component::Normal(_)))
+}

@@ -1,0 +1,44 @@
+//! Running without the kernels of a target.
+
+use halite_hlo::proto::HloModuleProto;
+use halite_support::{Diagnostic, Result, Severity, codes};
+use std::borrow::Cow;
+
+const AGAIN: &str = "compile the bundle again";
+
+/// The module `name` with the twins of its kernels in their place. `twin` gives the file of a twin by its name.
+///
+/// # Errors
+/// When a file is no sound HLO, a kernel names no twin, and what `twin` says.
+pub fn link<'b>(bytes: &'b [u8], name: &str, twin: impl Fn(&str) -> Result<&'b [u8]>) -> Result<Cow<'b, [u8]>> {
+    let hlo = sound(bytes, name)?;
+    if !hlo.computations.iter().flat_map(|computation| &computation.instructions).any(halite_hlo::is_custom_call) {
+        return Ok(Cow::Borrowed(bytes));
+    }
+    let linked = halite_hlo::link_twins(&hlo, |twin_name| sound(twin(twin_name)?, twin_name));
+    let linked = linked.map_err(|error| unsound(name, &error))?;
+    check(&linked, name)?;
+    Ok(Cow::Owned(halite_hlo::encode(&linked)))
+}
+
+/// The module in a file, unless it breaks a rule of XLA, which ends the process on some such modules.
+///
+/// # Errors
+/// When the file is no sound HLO.
+pub fn sound(bytes: &[u8], name: &str) -> Result<HloModuleProto> {
+    let hlo = halite_hlo::decode(bytes)?;
+    check(&hlo, name)?;
+    Ok(hlo)
+}
+
+fn check(hlo: &HloModuleProto, name: &str) -> Result<()> {
+    let findings = halite_hlo::check(hlo);
+    match findings.into_iter().find(|finding| finding.severity() >= Severity::Error) {
+        None => Ok(()),
+        Some(finding) => Err(unsound(name, &finding)),
+    }
+}
+
+fn unsound(name: &str, finding: &Diagnostic) -> Diagnostic {
+    Diagnostic::error(codes::BUNDLE, format!("the HLO of `{name}` is not sound: {}", finding.message())).help(AGAIN)
+}

@@ -1,0 +1,74 @@
+//! What a model declares of the data that the host feeds.
+
+use crate::tensors::Tensors;
+use crate::{Buffer, BufferContent};
+use halite_support::{Diagnostic, Diagnostics, codes};
+use halite_tensor::{HostTensor, Indices, Shape, causal_mask};
+
+/// The only value of a buffer whose content is declared.
+pub fn declared(buffer: &Buffer) -> Option<HostTensor> {
+    let BufferContent::Causal = buffer.content?;
+    Some(causal_mask(&Shape::from(buffer.shape.as_slice())))
+}
+
+/// Checks tensors, by name, against what is declared of the buffers that they are for. Types are not looked at.
+///
+/// # Errors
+/// For each tensor that holds something else, with the first wrong element.
+pub fn check_content<'b>(
+    buffers: impl IntoIterator<Item = &'b Buffer>,
+    tensors: &Tensors,
+) -> std::result::Result<(), Diagnostics> {
+    let mistake = |buffer: &Buffer| wrong(&buffer.name, tensors.get(&buffer.name)?, &declared(buffer)?);
+    let mistakes: Diagnostics = buffers.into_iter().filter_map(mistake).collect();
+    if mistakes.is_empty() { Ok(()) } else { Err(mistakes) }
+}
+
+/// The first element of a mask that is not the expected one.
+fn wrong(name: &str, found: &HostTensor, expected: &HostTensor) -> Option<Diagnostic> {
+    let elements = found.ints().into_iter().zip(expected.ints());
+    let (index, (found, expected)) =
+        Indices::new(found.shape()).zip(elements).find(|(_, (found, expected))| found != expected)?;
+    let truth = |value: i128| if value == 0 { "false" } else { "true" };
+    let (found, expected) = (truth(found), truth(expected));
+    let message = format!("the mask `{name}` is not causal: its element {index:?} is {found}, expected {expected}");
+    let error = Diagnostic::error(codes::TENSORS, message);
+    Some(error.note("the model declares it causal, and the program was compiled for that mask").help(
+        "feed true where the last index is at most the one before, or remove `= causal` from the model and compile again",
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::BufferSlot;
+    use halite_tensor::DType;
+
+    fn mask() -> Buffer {
+        let content = Some(BufferContent::Causal);
+        let shape = vec![1, 3, 3];
+        Buffer {
+            name: "mask".into(),
+            dtype: DType::Pred,
+            shape,
+            slot: BufferSlot::Batch,
+            content,
+            of: None,
+            init: None,
+            packing: None,
+        }
+    }
+
+    #[test]
+    fn another_mask_is_refused_at_its_first_wrong_element() {
+        let check = |elements: [i128; 9]| {
+            let tensor = HostTensor::from_ints(DType::Pred, [1, 3, 3], elements);
+            check_content([&mask()], &Tensors::from_iter([("mask".to_owned(), tensor)]))
+        };
+        assert_eq!(check([1, 0, 0, 1, 1, 0, 1, 1, 1]), Ok(()));
+        let message = |elements| check(elements).unwrap_err()[0].message().to_owned();
+        let text = "the mask `mask` is not causal: its element";
+        assert_eq!(message([1, 0, 0, 1, 1, 1, 1, 1, 1]), format!("{text} [0, 1, 2] is true, expected false"));
+        assert_eq!(message([1, 0, 0, 0, 1, 0, 1, 1, 1]), format!("{text} [0, 1, 0] is false, expected true"));
+    }
+}

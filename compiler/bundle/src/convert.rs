@@ -1,0 +1,237 @@
+//! Between the tensors of a model and the buffers that store them.
+//!
+//! Compiling may store several weights of the model as one, and all state of these likewise; the manifest says how
+//! ([`Buffer::packing`](crate::Buffer)). Files come in two forms, then: as the model names its tensors, which is what
+//! other programs know, and as the bundle stores them, which is what its modules take. Going from one to the other and
+//! back changes no bit.
+
+mod types;
+
+pub use types::converted;
+pub use types::{has_own_types, to_dtype, to_own_types};
+
+use crate::expected::{shorten, unwanted};
+use crate::packed::part_names;
+use crate::tensors::Tensors;
+use crate::{Buffer, BufferSlot, Manifest};
+use halite_support::{Diagnostic, Diagnostics, codes};
+use halite_tensor::{HostTensor, Packing, Part, Shape};
+use indexmap::{IndexMap, IndexSet};
+
+/// What tensors are called and how they lie.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// As the model has them.
+    Model,
+    /// As the bundle stores them.
+    Stored,
+}
+
+impl Form {
+    /// The word on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Form::Model => "model",
+            Form::Stored => "bundle",
+        }
+    }
+}
+
+/// The tensors of a model from those that a bundle stores: weights alone, or with other state. Element types stay as they
+/// are.
+///
+/// # Errors
+/// When the tensors have the other form; every tensor that is missing, not of the bundle or of the wrong shape; copies of a
+/// tensor that differ.
+pub fn to_model(manifest: &Manifest, mut stored: Tensors) -> Result<Tensors, Diagnostics> {
+    check(manifest, Form::Stored, &stored)?;
+    let mut tensors = Tensors::new();
+    for buffer in state(manifest) {
+        let Some(tensor) = stored.swap_remove(&buffer.name) else { continue };
+        match &buffer.packing {
+            None => _ = tensors.insert(buffer.name.clone(), tensor),
+            Some(packing) => {
+                let parts = packing.unpack(&tensor).map_err(|error| in_buffer(buffer, error))?;
+                tensors.extend(names(buffer, packing).into_iter().zip(parts));
+            }
+        }
+    }
+    Ok(tensors)
+}
+
+/// What a bundle stores for the tensors of a model: weights alone, or with other state. Element types stay as they are.
+///
+/// # Errors
+/// When the tensors have the other form; every tensor that is missing, not of the model or of the wrong shape; tensors
+/// stored as one whose element types differ.
+pub fn to_stored(manifest: &Manifest, mut tensors: Tensors) -> Result<Tensors, Diagnostics> {
+    check(manifest, Form::Model, &tensors)?;
+    let mut stored = Tensors::new();
+    for buffer in state(manifest) {
+        let tensor = match &buffer.packing {
+            None => tensors.swap_remove(&buffer.name),
+            Some(packing) => pack(buffer, packing, &mut tensors)?,
+        };
+        stored.extend(tensor.map(|tensor| (buffer.name.clone(), tensor)));
+    }
+    Ok(stored)
+}
+
+/// Leaves out of the tensors of a model the moments, masters and counters of its training. What is no tensor of the model
+/// stays.
+pub fn retain_weights(manifest: &Manifest, tensors: &mut Tensors) {
+    let wanted = wanted(manifest, Form::Model);
+    tensors.retain(|name, _| wanted.get(name).is_none_or(|(slot, _)| *slot == BufferSlot::Weight));
+}
+
+/// The form that tensors have; `None` when they are the same in both.
+///
+/// # Errors
+/// When some are of one form and some of the other.
+pub fn form_of(manifest: &Manifest, tensors: &Tensors) -> Result<Option<Form>, Diagnostics> {
+    let packed = || state(manifest).filter_map(|buffer| Some((buffer, buffer.packing.as_ref()?)));
+    let given = |name: &String| tensors.contains_key(name);
+    let stored = packed().map(|(buffer, _)| &buffer.name).find(|name| given(name));
+    let part = packed().flat_map(|(buffer, packing)| names(buffer, packing)).find(given);
+    match (stored, part) {
+        (Some(_), None) => Ok(Some(Form::Stored)),
+        (None, Some(_)) => Ok(Some(Form::Model)),
+        (None, None) => Ok(None),
+        (Some(stored), Some(part)) => {
+            let message = format!("`{stored}` is what the bundle stores, `{part}` is a tensor of the model");
+            Err(Diagnostic::error(codes::TENSORS, message).help("remove all tensors of one of the two forms").into())
+        }
+    }
+}
+
+/// Packs what is given under the names of the model, whatever else there is; nothing is checked beyond that.
+///
+/// # Errors
+/// When a tensor is given in both forms, or some of those that are stored as one are missing or do not fit together.
+pub fn pack_given(manifest: &Manifest, mut tensors: Tensors) -> Result<Tensors, Diagnostics> {
+    let mut mistakes = Diagnostics::new();
+    for buffer in state(manifest) {
+        let Some(packing) = &buffer.packing else { continue };
+        let names = names(buffer, packing);
+        let (given, missing): (Vec<&String>, Vec<&String>) = names.iter().partition(|name| tensors.contains_key(*name));
+        match (given.first(), missing.first()) {
+            (None, _) => {}
+            (Some(part), _) if tensors.contains_key(&buffer.name) => {
+                let message = format!("`{part}` is also in `{}`", buffer.name);
+                mistakes.push(Diagnostic::error(codes::TENSORS, message).help("remove one of the two"));
+            }
+            (Some(part), Some(missing)) => {
+                let message = format!("the tensor `{missing}` is missing");
+                let whole = format!("the bundle stores it together with `{part}`");
+                mistakes.push(Diagnostic::error(codes::TENSORS, message).note(whole).help("add it"));
+            }
+            (Some(_), None) => {
+                if let Some(tensor) = pack(buffer, packing, &mut tensors)? {
+                    tensors.insert(buffer.name.clone(), tensor);
+                }
+            }
+        }
+    }
+    if mistakes.is_empty() { Ok(tensors) } else { Err(shorten(mistakes)) }
+}
+
+fn state(manifest: &Manifest) -> impl Iterator<Item = &Buffer> {
+    manifest.buffers.iter().filter(|buffer| buffer.slot != BufferSlot::Batch)
+}
+
+fn names(buffer: &Buffer, packing: &Packing) -> Vec<String> {
+    part_names(packing, &buffer.name, buffer.of.as_deref())
+}
+
+/// The tensor of a buffer from its parts, which are taken out; `None` when the first is not there.
+fn pack(buffer: &Buffer, packing: &Packing, tensors: &mut Tensors) -> Result<Option<HostTensor>, Diagnostics> {
+    let names = names(buffer, packing);
+    let parts = names.iter().map(|name| tensors.swap_remove(name)).collect::<Option<Vec<_>>>();
+    let Some(parts) = parts else { return Ok(None) };
+    let dtype = parts.first().map_or(buffer.dtype, HostTensor::dtype);
+    let fits = |part: &Part, tensor: &HostTensor| tensor.dtype() == dtype && part.shape == tensor.shape()[..];
+    let given = names.iter().zip(&packing.parts).zip(&parts);
+    let wrong = given.filter(|((_, part), tensor)| !fits(part, tensor)).map(|((name, part), tensor)| {
+        let (found, shape) = (format!("{}{}", tensor.dtype(), tensor.shape()), Shape::from(part.shape.as_slice()));
+        let message = format!("the tensor `{name}` is `{found}`, `{}` stores it as `{dtype}{shape}`", buffer.name);
+        Diagnostic::error(codes::TENSORS, message).help("convert or reshape it")
+    });
+    let wrong: Diagnostics = wrong.collect();
+    if !wrong.is_empty() {
+        return Err(wrong);
+    }
+    let packed = packing.pack(&parts.iter().collect::<Vec<_>>());
+    packed.map(Some).map_err(|error| in_buffer(buffer, error).into())
+}
+
+fn in_buffer(buffer: &Buffer, error: Diagnostic) -> Diagnostic {
+    error.note(format!("stored in `{}`", buffer.name))
+}
+
+/// Compares names and shapes with those of a form. Of the weights, and of each slot, all or none must be there.
+fn check(manifest: &Manifest, form: Form, tensors: &Tensors) -> Result<(), Diagnostics> {
+    let error = |message: String| Diagnostic::error(codes::TENSORS, message);
+    if form_of(manifest, tensors)?.is_some_and(|found| found != form) {
+        let message = match form {
+            Form::Model => "these are not tensors of the model, but what the bundle stores for them",
+            Form::Stored => "these are tensors of the model, not what the bundle stores for them",
+        };
+        return Err(error(message.to_owned()).help("convert them the other way, or leave `--to` out").into());
+    }
+    let wanted = wanted(manifest, form);
+    let given: IndexSet<BufferSlot> =
+        wanted.iter().filter(|(name, _)| tensors.contains_key(*name)).map(|(_, (slot, _))| *slot).collect();
+    let mut mistakes = Diagnostics::new();
+    let mut missing = Vec::new();
+    for (name, (slot, shape)) in wanted.iter().filter(|(_, (slot, _))| given.contains(slot)) {
+        match tensors.get(name) {
+            None => {
+                missing.push(name.as_str());
+                let help = format!("add it with shape {shape}: {} are converted together", all_of(*slot));
+                mistakes.push(error(format!("the tensor `{name}` is missing")).help(help));
+            }
+            Some(tensor) if tensor.shape() != shape => {
+                let found = tensor.shape();
+                let message = format!("the tensor `{name}` has the shape {found}, the bundle has {shape}");
+                mistakes.push(error(message).help("reshape it, or compile a bundle of that size"));
+            }
+            Some(_) => {}
+        }
+    }
+    for name in tensors.keys().filter(|name| !wanted.contains_key(*name)) {
+        let help = unwanted(name, &missing, mistakes.len());
+        mistakes.push(error(format!("the bundle has no tensor `{name}`")).help(help));
+    }
+    if tensors.is_empty() {
+        mistakes.push(error("there are no tensors to convert".to_owned()).help("give the weights of the bundle"));
+    }
+    if mistakes.is_empty() { Ok(()) } else { Err(shorten(mistakes)) }
+}
+
+fn all_of(slot: BufferSlot) -> &'static str {
+    match slot {
+        BufferSlot::Weight => "all weights",
+        BufferSlot::M => "all first moments",
+        BufferSlot::V => "all second moments",
+        BufferSlot::Master => "all master weights",
+        BufferSlot::Batch | BufferSlot::Step => "all tensors of its kind",
+    }
+}
+
+/// Slot and shape of every tensor of a form, by name.
+pub fn wanted(manifest: &Manifest, form: Form) -> IndexMap<String, (BufferSlot, Shape)> {
+    let mut wanted = IndexMap::new();
+    for buffer in state(manifest) {
+        match &buffer.packing {
+            Some(packing) if form == Form::Model => {
+                let shapes = packing.parts.iter().map(|part| (buffer.slot, Shape::from(part.shape.as_slice())));
+                wanted.extend(names(buffer, packing).into_iter().zip(shapes));
+            }
+            _ => _ = wanted.insert(buffer.name.clone(), (buffer.slot, Shape::from(buffer.shape.as_slice()))),
+        }
+    }
+    wanted
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,300 @@
+//! The state that training starts from: that of a seed, or that of given weights.
+
+mod weights;
+
+#[cfg(feature = "files")]
+pub use weights::state_from_checkpoint;
+pub use weights::state_from_weights;
+
+use crate::bundle::{Bundle, check_buffers, contradiction};
+use crate::random::Stream;
+use crate::tensors::Tensors;
+use crate::{Buffer, BufferInit, BufferSlot, Manifest};
+use halite_support::{Diagnostic, Diagnostics, Result, codes};
+use halite_tensor::{DType, HostTensor, Shape, rounding};
+use indexmap::IndexMap;
+use std::num::NonZero;
+
+/// Elements that one thread fills at a time; even, because normal samples come in pairs.
+const CHUNK: usize = 1 << 16;
+
+/// The initial state of a bundle: every buffer that is not fed by the host, in the order of the manifest.
+///
+/// Normal samples are a function of the seed, the weight's name and the element's position alone, so neither the number
+/// of threads nor the order of the buffers changes a bit. They are computed in f64 and rounded once; a weight with a
+/// master is the master rounded to nearest, so that the two never disagree.
+///
+/// # Errors
+/// When the manifest contradicts itself, which one that was read or compiled does not, or there is no memory for a tensor.
+pub fn initial_state(bundle: &Bundle, seed: u64) -> std::result::Result<Tensors, Diagnostics> {
+    initial_state_of(&bundle.manifest, seed)
+}
+
+/// As [`initial_state`], for what a manifest describes.
+///
+/// # Errors
+/// As [`initial_state`].
+pub fn initial_state_of(manifest: &Manifest, seed: u64) -> std::result::Result<Tensors, Diagnostics> {
+    check(manifest)?;
+    let (masters, threads) = (masters(manifest), threads());
+    let start = |buffer: &Buffer| {
+        let through = masters.get(&buffer.name).copied().unwrap_or(DType::F64);
+        Some(Filling::of(buffer, through, seed, threads)?.fill(buffer).map(|tensor| (buffer.name.clone(), tensor)))
+    };
+    manifest.buffers.iter().filter_map(start).collect::<Result<Tensors>>().map_err(Diagnostics::from)
+}
+
+/// What is built on: that buffers go together.
+fn check(manifest: &Manifest) -> std::result::Result<(), Diagnostics> {
+    Ok(check_buffers(&manifest.buffers).map_err(|reason| contradiction(&reason))?)
+}
+
+/// The element type of the master of each weight that has one.
+fn masters(manifest: &Manifest) -> IndexMap<&String, DType> {
+    let masters = manifest.buffers.iter().filter(|buffer| buffer.slot == BufferSlot::Master);
+    masters.filter_map(|buffer| Some((buffer.of.as_ref()?, buffer.dtype))).collect()
+}
+
+/// How many threads fill a tensor.
+fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+/// How a buffer is filled.
+#[derive(Clone, Copy)]
+struct Filling {
+    init: BufferInit,
+    dtype: DType,
+    /// The type that samples are rounded to before `dtype`.
+    through: DType,
+    seed: u64,
+    threads: usize,
+}
+
+impl Filling {
+    /// How a buffer of the state is filled.
+    fn of(buffer: &Buffer, through: DType, seed: u64, threads: usize) -> Option<Self> {
+        Some(Self { init: buffer.init?, dtype: buffer.dtype, through, seed, threads })
+    }
+
+    /// The tensor of a buffer. One of several tensors of the model is these, each as it would start on its own.
+    fn fill(self, buffer: &Buffer) -> Result<HostTensor> {
+        let weight = match buffer.slot {
+            BufferSlot::Master => buffer.of.as_ref(),
+            _ => None,
+        };
+        match (&buffer.packing, self.init) {
+            (Some(packing), BufferInit::Normal(_)) => {
+                let parts = packing.parts.iter().map(|part| self.tensor(&part.name, &part.shape));
+                let parts = parts.collect::<Result<Vec<HostTensor>>>()?;
+                packing.pack(&parts.iter().collect::<Vec<_>>())
+            }
+            _ => self.tensor(weight.unwrap_or(&buffer.name), &buffer.shape),
+        }
+    }
+
+    /// A tensor with the samples of the weight `key`.
+    fn tensor(self, key: &str, shape: &[usize]) -> Result<HostTensor> {
+        let Self { init, dtype, through, seed, threads } = self;
+        let shape = Shape::from(shape);
+        let mut bytes = zeros(key, shape.num_elements(), dtype.size())?;
+        match init {
+            BufferInit::Zeros => {}
+            BufferInit::Ones => {
+                let one = HostTensor::scalar(dtype, 1.0);
+                bytes.chunks_mut(dtype.size()).for_each(|element| element.copy_from_slice(one.bytes()));
+            }
+            BufferInit::Normal(std) => {
+                let samples = Samples { stream: Stream::new(seed, key), std, through, dtype };
+                samples.fill(&mut bytes, threads);
+            }
+        }
+        HostTensor::from_bytes(dtype, shape, bytes).map_err(|_| Diagnostic::bug("a state of another size"))
+    }
+}
+
+/// The bytes of the tensor `name`, unless there is no memory for them.
+fn zeros(name: &str, elements: usize, size: usize) -> Result<Vec<u8>> {
+    let (length, mut bytes) = (elements.saturating_mul(size), Vec::new());
+    bytes.try_reserve_exact(length).map_err(|_| {
+        Diagnostic::error(
+            codes::RUNTIME_EXECUTE,
+            format!("there is no memory for `{name}`, which takes {length} bytes"),
+        )
+    })?;
+    bytes.resize(length, 0);
+    Ok(bytes)
+}
+
+/// Normal samples of one buffer.
+#[derive(Clone, Copy)]
+struct Samples {
+    stream: Stream,
+    std: f64,
+    /// The type that samples are rounded to before `dtype`.
+    through: DType,
+    dtype: DType,
+}
+
+impl Samples {
+    /// Thread t takes chunks t, t + threads, and so on.
+    fn fill(self, bytes: &mut [u8], threads: usize) {
+        let mut shares: Vec<Vec<(usize, &mut [u8])>> = (0..threads.max(1)).map(|_| Vec::new()).collect();
+        for (index, chunk) in bytes.chunks_mut(CHUNK * self.dtype.size()).enumerate() {
+            shares[index % threads.max(1)].push((index, chunk));
+        }
+        std::thread::scope(|scope| {
+            for share in shares.into_iter().filter(|share| !share.is_empty()) {
+                scope.spawn(move || {
+                    for (index, chunk) in share {
+                        self.fill_chunk(index * CHUNK, chunk);
+                    }
+                });
+            }
+        });
+    }
+
+    fn fill_chunk(self, start: usize, bytes: &mut [u8]) {
+        for (pair, elements) in bytes.chunks_mut(2 * self.dtype.size()).enumerate() {
+            let samples = self.stream.normal_pair((start / 2 + pair) as u64);
+            for (element, sample) in elements.chunks_mut(self.dtype.size()).zip(samples) {
+                self.write(element, rounding::round_to(self.through, self.std * sample));
+            }
+        }
+    }
+
+    fn write(self, element: &mut [u8], value: f64) {
+        match self.dtype {
+            DType::Bf16 => element.copy_from_slice(&rounding::to_bf16(value).to_le_bytes()),
+            DType::F16 => element.copy_from_slice(&rounding::to_f16(value).to_le_bytes()),
+            DType::F32 => element.copy_from_slice(&(value as f32).to_le_bytes()),
+            DType::F64 => element.copy_from_slice(&value.to_le_bytes()),
+            _ => element.copy_from_slice(&(value as i64).to_le_bytes()[..element.len()]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::BufferSlot;
+    use crate::convert::to_model;
+    use crate::fixtures::{apart, packed, small};
+
+    fn samples(dtype: DType, std: f64, seed: u64, count: usize, threads: usize) -> HostTensor {
+        Filling { init: BufferInit::Normal(std), dtype, through: DType::F64, seed, threads }
+            .tensor("w", &[count])
+            .unwrap()
+    }
+
+    #[test]
+    fn samples_are_normal() {
+        let count = 300_001;
+        let values = samples(DType::F64, 0.5, 7, count, 2).f64s();
+        let moment = |power: i32| values.iter().map(|value| (value / 0.5).powi(power)).sum::<f64>() / count as f64;
+        let neighbors = values.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>() / count as f64 / 0.25;
+        for (found, expected) in [(moment(1), 0.0), (moment(2), 1.0), (moment(3), 0.0), (neighbors, 0.0)] {
+            assert!((found - expected).abs() < 0.01, "{found} is not {expected}");
+        }
+        assert!((moment(4) - 3.0).abs() < 0.05, "{}", moment(4));
+    }
+
+    #[test]
+    fn threads_and_order_change_nothing() {
+        for dtype in [DType::F32, DType::Bf16] {
+            assert_eq!(samples(dtype, 1.0, 3, 200_003, 5), samples(dtype, 1.0, 3, 200_003, 1));
+        }
+        let mut bundle = small();
+        let state = initial_state(&bundle, 3).unwrap();
+        bundle.manifest.buffers.reverse();
+        let reversed = initial_state(&bundle, 3).unwrap();
+        assert!(state.iter().all(|(name, tensor)| reversed[name] == *tensor));
+        assert_ne!(initial_state(&bundle, 4).unwrap()["w"], state["w"]);
+    }
+
+    /// About one sample in 2^17 lies so near the middle of two `bf16` values that rounding it at once gives another weight.
+    #[test]
+    fn a_weight_is_its_master_rounded() {
+        let mut bundle = small();
+        let weight = &mut bundle.manifest.buffers[1];
+        (weight.dtype, weight.shape) = (DType::Bf16, vec![1 << 20]);
+        let master = Buffer {
+            name: "master.w".into(),
+            dtype: DType::F32,
+            slot: BufferSlot::Master,
+            of: Some("w".into()),
+            ..weight.clone()
+        };
+        bundle.manifest.buffers.push(master);
+        let state = initial_state(&bundle, 5).unwrap();
+        let rounded = state["master.w"].f64s().into_iter().map(|value| rounding::round_to(DType::Bf16, value));
+        assert_eq!(state["w"].f64s(), rounded.collect::<Vec<_>>());
+    }
+
+    /// Weight, master and moment of two tensors stored as one start as those of a bundle that stores each on its own.
+    #[test]
+    fn packed_state_is_that_of_its_parts() {
+        let (apart, together) = (apart(), packed());
+        let state = initial_state(&apart, 7).unwrap();
+        assert_ne!(state["q"].f64s(), vec![0.0; 32]);
+        let unpacked = to_model(&together.manifest, initial_state(&together, 7).unwrap()).unwrap();
+        assert_eq!(unpacked.len(), state.len());
+        assert!(state.iter().all(|(name, tensor)| unpacked[name] == *tensor));
+    }
+
+    #[test]
+    fn state_is_everything_but_the_batch() {
+        let state = initial_state(&small(), 0).unwrap();
+        assert_eq!(state.keys().collect::<Vec<_>>(), ["w", "b", "m.w", "step"]);
+        assert_eq!(state["b"].f64s(), [1.0; 5]);
+        assert!(state["m.w"].f64s().iter().all(|value| *value == 0.0));
+    }
+
+    #[test]
+    fn a_tensor_that_memory_cannot_hold_is_refused() {
+        for init in [BufferInit::Zeros, BufferInit::Ones, BufferInit::Normal(1.0)] {
+            let filling = Filling { init, dtype: DType::F32, through: DType::F64, seed: 0, threads: 1 };
+            let error = filling.tensor("w", &[1 << 30, 1 << 31]).unwrap_err();
+            assert_eq!(error.message(), "there is no memory for `w`, which takes 9223372036854775808 bytes");
+        }
+    }
+
+    #[test]
+    fn a_manifest_that_contradicts_itself_is_refused() {
+        type Change = fn(&mut Buffer);
+        let message = |change: Change| {
+            let mut bundle = packed();
+            bundle.manifest.buffers.iter_mut().filter(|buffer| buffer.packing.is_some()).for_each(change);
+            initial_state(&bundle, 0).unwrap_err().remove(0).message().to_owned()
+        };
+        let tampered: [(Change, &str); 11] = [
+            (|buffer| buffer.dtype = DType::S32, "the buffer `qkv` is `s32`, which is not a type of floats"),
+            (
+                |buffer| buffer.init = Some(BufferInit::Normal(f64::NAN)),
+                "`qkv` starts from samples of the deviation NaN",
+            ),
+            (|buffer| buffer.init = Some(BufferInit::Normal(f64::INFINITY)), "samples of the deviation inf"),
+            (|buffer| buffer.init = Some(BufferInit::Normal(-0.5)), "samples of the deviation -0.5"),
+            (
+                |buffer| buffer.packing.as_mut().unwrap().ranks = 1 << 40,
+                "`qkv` is packed for 1099511627776 ranks, at most 65536 can be",
+            ),
+            (
+                |buffer| buffer.packing.as_mut().unwrap().parts[0].shape = vec![0, 8],
+                "`qkv` packs `q`, which has no elements",
+            ),
+            (|buffer| buffer.shape[1] = 6, "the buffer `qkv` has another shape than its packing"),
+            (|buffer| buffer.shape = vec![usize::MAX, 2], "the buffer `qkv` is too large"),
+            (
+                |buffer| buffer.packing.as_mut().unwrap().parts[0].shape.clear(),
+                "part `q` of shape [] has no rows to pack",
+            ),
+            (|buffer| buffer.init = None, "the buffer `qkv` must have an initial value"),
+            (|buffer| buffer.name = "w".into(), "the buffer `w` is listed twice"),
+        ];
+        for (change, expected) in tampered {
+            let found = message(change);
+            assert!(found.starts_with("the manifest contradicts itself: ") && found.contains(expected), "{found}");
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! The state of a run that starts from given weights.
+
+use super::{Filling, check, masters, threads};
+use crate::convert::{Form, converted, form_of, to_model, wanted};
+use crate::expected::{shorten, unwanted};
+use crate::tensors::Tensors;
+use crate::{Buffer, BufferSlot, Manifest};
+#[cfg(feature = "files")]
+use crate::{adopt, shards};
+use halite_support::{Diagnostic, Diagnostics, Result, codes};
+use halite_tensor::{DType, HostTensor, Shape, rounding};
+use indexmap::IndexMap;
+#[cfg(feature = "files")]
+use std::path::Path;
+
+/// The state that training starts from at these weights: every buffer that is not fed by the host, in the order of the
+/// manifest. Moments and counters are those of [`initial_state`](super::initial_state).
+///
+/// Weights are named and stored as in the model or as in the bundle, all of them, in any float types. Each is rounded once
+/// to the type of its master, if need be, and the weight is the master rounded to nearest; without a master it is rounded
+/// once to its own type. So weights that [`TrainStep::weights`](crate::TrainStep::weights) gives, or a checkpoint in `bf16`,
+/// keep every bit.
+///
+/// # Errors
+/// Every weight that is missing, of the wrong shape, not of floats, not finite, or beyond the range of a type that it is
+/// rounded to, and every tensor that is no weight of the model; when the manifest contradicts itself.
+pub fn state_from_weights(manifest: &Manifest, weights: Tensors) -> std::result::Result<Tensors, Diagnostics> {
+    check(manifest)?;
+    let weights = match form_of(manifest, &weights)? {
+        Some(Form::Stored) => to_model(manifest, weights)?,
+        _ => weights,
+    };
+    check_weights(manifest, &weights)?;
+    let (masters, threads) = (masters(manifest), threads());
+    let start = |buffer: &Buffer| {
+        let tensor = match (buffer.slot, &buffer.of) {
+            (BufferSlot::Weight, _) => given(buffer, &buffer.name, masters.get(&buffer.name).copied(), &weights),
+            (BufferSlot::Master, Some(weight)) => given(buffer, weight, None, &weights),
+            _ => Filling::of(buffer, DType::F64, 0, threads)?.fill(buffer),
+        };
+        Some(tensor.map(|tensor| (buffer.name.clone(), tensor)))
+    };
+    manifest.buffers.iter().filter_map(start).collect::<Result<Tensors>>().map_err(Diagnostics::from)
+}
+
+/// As [`state_from_weights`], with the weights in a safetensors file, in the shards that an index names, or in a folder with
+/// one of the two. They may have the names of Hugging Face's Transformers ([`adopt`](crate::adopt)).
+///
+/// # Errors
+/// When a file cannot be read; as [`state_from_weights`].
+#[cfg(feature = "files")]
+pub fn state_from_checkpoint(manifest: &Manifest, path: &Path) -> std::result::Result<Tensors, Diagnostics> {
+    let weights = adopt(manifest, shards::read(path)?)?;
+    state_from_weights(manifest, weights)
+}
+
+/// The tensor of a buffer that stores the weight `weight`, its values rounded to `through` before its own type.
+fn given(buffer: &Buffer, weight: &str, through: Option<DType>, weights: &Tensors) -> Result<HostTensor> {
+    let tensor = |name: &str| {
+        let tensor = weights.get(name).ok_or_else(|| Diagnostic::bug(format!("no weight `{name}`")))?;
+        Ok(match through {
+            Some(master) => converted(&converted(tensor, master), buffer.dtype),
+            None => converted(tensor, buffer.dtype),
+        })
+    };
+    let Some(packing) = &buffer.packing else { return tensor(weight) };
+    let parts = packing.parts.iter().map(|part| tensor(&part.name)).collect::<Result<Vec<_>>>()?;
+    packing.pack(&parts.iter().collect::<Vec<_>>())
+}
+
+/// Compares tensors with the weights of the model.
+fn check_weights(manifest: &Manifest, tensors: &Tensors) -> std::result::Result<(), Diagnostics> {
+    let error = |message: String| Diagnostic::error(codes::TENSORS, message);
+    let state = wanted(manifest, Form::Model);
+    let weights: IndexMap<&String, &Shape> = state
+        .iter()
+        .filter(|(_, (slot, _))| *slot == BufferSlot::Weight)
+        .map(|(name, (_, shape))| (name, shape))
+        .collect();
+    let types = types(manifest);
+    let mut mistakes = Diagnostics::new();
+    for (&name, &shape) in &weights {
+        match tensors.get(name) {
+            None => mistakes
+                .push(error(format!("the weight `{name}` is missing")).help(format!("add it with shape {shape}"))),
+            Some(tensor) if tensor.shape() != shape => {
+                let message = format!("the weight `{name}` has the shape {}, the model has {shape}", tensor.shape());
+                mistakes.push(error(message).help("give weights of this model, or compile a bundle of that size"));
+            }
+            Some(tensor) if !tensor.dtype().is_float() => {
+                let message = format!("the weight `{name}` is `{}`, which is not a type of floats", tensor.dtype());
+                mistakes.push(error(message).help("give it as `bf16`, `f16`, `f32` or `f64`"));
+            }
+            Some(tensor) => mistakes.extend(not_finite(name, tensor, types.get(name).map_or(&[], Vec::as_slice))),
+        }
+    }
+    let missing: Vec<&str> =
+        weights.keys().map(|name| name.as_str()).filter(|name| !tensors.contains_key(*name)).collect();
+    for name in tensors.keys().filter(|name| !weights.contains_key(name)) {
+        let help = if state.contains_key(name) {
+            "leave it out, as `halite convert --weights-only` does, or continue from the whole state".to_owned()
+        } else {
+            unwanted(name, &missing, mistakes.len())
+        };
+        mistakes.push(error(format!("the model has no weight `{name}`")).help(help));
+    }
+    if mistakes.is_empty() { Ok(()) } else { Err(shorten(mistakes)) }
+}
+
+/// The element types that each weight is rounded to, one after the other: that of its master, and its own.
+fn types(manifest: &Manifest) -> IndexMap<&String, Vec<DType>> {
+    let masters = masters(manifest);
+    let mut types = IndexMap::new();
+    for buffer in manifest.buffers.iter().filter(|buffer| buffer.slot == BufferSlot::Weight) {
+        let rounded: Vec<DType> = masters.get(&buffer.name).copied().into_iter().chain([buffer.dtype]).collect();
+        match &buffer.packing {
+            Some(packing) => types.extend(packing.parts.iter().map(|part| (&part.name, rounded.clone()))),
+            None => _ = types.insert(&buffer.name, rounded),
+        }
+    }
+    types
+}
+
+/// What is wrong with values that are not finite, or become infinite where they are rounded to these types in turn.
+fn not_finite(name: &str, tensor: &HostTensor, types: &[DType]) -> Option<Diagnostic> {
+    let largest = tensor.f64s().into_iter().map(f64::abs).max_by(f64::total_cmp)?;
+    let error = |message: String| Diagnostic::error(codes::TENSORS, message);
+    if !largest.is_finite() {
+        let value = if largest.is_nan() { "NaN" } else { "an infinity" };
+        return Some(error(format!("the weight `{name}` holds {value}")).help("give weights that are finite numbers"));
+    }
+    let mut rounded = largest;
+    let narrow = types.iter().find(|&&dtype| {
+        rounded = rounding::round_to(dtype, rounded);
+        !rounded.is_finite()
+    })?;
+    let message =
+        format!("the weight `{name}` holds a value of magnitude {largest:?}, which is infinite as `{narrow}`");
+    let found = tensor.dtype();
+    Some(error(message).help(format!("give smaller weights, or compile a bundle that stores them as `{found}`")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::convert::{retain_weights, to_stored};
+    use crate::fixtures::{apart, packed};
+    use crate::init::initial_state;
+
+    /// The weights of a state of the bundle that stores each on its own.
+    fn weights(seed: u64) -> Tensors {
+        let bundle = apart();
+        let mut state = initial_state(&bundle, seed).unwrap();
+        retain_weights(&bundle.manifest, &mut state);
+        state
+    }
+
+    fn messages(weights: Tensors) -> Vec<String> {
+        let errors = state_from_weights(&packed().manifest, weights).unwrap_err();
+        errors.iter().map(|error| error.message().to_owned()).collect()
+    }
+
+    /// The weights of `packed` are `f32`, and `bf16` with a master of `f32`.
+    #[test]
+    fn weights_keep_their_bits_and_all_else_starts_anew() {
+        for bundle in [apart(), packed()] {
+            let given = weights(3);
+            let state = state_from_weights(&bundle.manifest, given.clone()).unwrap();
+            let fresh = initial_state(&bundle, 4).unwrap();
+            assert_eq!(state.keys().collect::<Vec<_>>(), fresh.keys().collect::<Vec<_>>());
+            for buffer in bundle.manifest.buffers.iter().filter(|buffer| buffer.init.is_some()) {
+                let is_moved = matches!(buffer.slot, BufferSlot::Weight | BufferSlot::Master);
+                let is_sampled = matches!(buffer.init, Some(crate::BufferInit::Normal(_)));
+                assert_eq!(state[&buffer.name] != fresh[&buffer.name], is_moved && is_sampled, "{}", buffer.name);
+            }
+            let model = to_model(&bundle.manifest, state).unwrap();
+            for (name, weight) in &given {
+                assert_eq!(model[name], *weight, "{name}");
+                let master = model.get(&format!("master.{name}"));
+                assert!(master.is_none_or(|master| master.f64s() == weight.f64s()), "{name}");
+            }
+        }
+    }
+
+    /// As [`initial_state`](super::super::initial_state) rounds: to the master, and the master to the weight.
+    #[test]
+    fn wider_weights_round_by_way_of_the_master() {
+        let (manifest, mut given) = (packed().manifest, weights(3));
+        for tensor in given.values_mut() {
+            let values = tensor.f64s().into_iter().enumerate().map(|(at, value)| value * (1.0 + at as f64 * 1e-9));
+            *tensor = HostTensor::from_f64s(DType::F64, tensor.shape().clone(), values.collect::<Vec<_>>());
+        }
+        // Just above the middle of two `bf16` values, and on it in `f32`.
+        let shape = given["k"].shape().clone();
+        let high = 1.0 + 2f64.powi(-8) + 2f64.powi(-40);
+        given.insert("k".into(), HostTensor::from_f64s(DType::F64, shape, vec![high; 16]));
+        let model = to_model(&manifest, state_from_weights(&manifest, given.clone()).unwrap()).unwrap();
+        for name in ["q", "k", "v"] {
+            let master: Vec<f64> =
+                given[name].f64s().iter().map(|&value| rounding::round_to(DType::F32, value)).collect();
+            let weight: Vec<f64> = master.iter().map(|&value| rounding::round_to(DType::Bf16, value)).collect();
+            assert_eq!((model[&format!("master.{name}")].f64s(), model[name].f64s()), (master, weight), "{name}");
+        }
+        assert_eq!(model["k"].f64s(), [1.0; 16]);
+    }
+
+    #[test]
+    fn weights_as_the_bundle_stores_them_are_taken() {
+        let manifest = packed().manifest;
+        let stored = to_stored(&manifest, weights(3)).unwrap();
+        assert!(stored.contains_key("qkv"));
+        assert_eq!(state_from_weights(&manifest, stored).unwrap(), state_from_weights(&manifest, weights(3)).unwrap());
+    }
+
+    #[test]
+    fn every_weight_that_does_not_fit_is_named() {
+        let mut given = weights(3);
+        let q = given.swap_remove("q").unwrap();
+        given.swap_remove("w");
+        given.insert("ww".into(), q);
+        given.insert("b".into(), HostTensor::zeros(DType::F32, [4]));
+        given.insert("k".into(), HostTensor::zeros(DType::S32, [2, 8]));
+        given.insert("m.w".into(), HostTensor::zeros(DType::F32, [300, 50]));
+        let expected = [
+            "the weight `w` is missing",
+            "the weight `b` has the shape [4], the model has [5]",
+            "the weight `q` is missing",
+            "the weight `k` is `s32`, which is not a type of floats",
+            "the model has no weight `ww`",
+            "the model has no weight `m.w`",
+        ];
+        let mut found = messages(given);
+        found[4..].sort_by(|a, b| b.cmp(a));
+        assert_eq!(found, expected);
+    }
+
+    /// The largest `bf16` is about 3.39e38, the largest `f32` about 3.40e38.
+    #[test]
+    fn weights_that_are_not_finite_where_they_are_stored_are_named() {
+        let mut given = weights(3);
+        for (name, dtype, value) in [
+            ("w", DType::F32, f64::NAN),
+            ("b", DType::F32, f64::NEG_INFINITY),
+            ("q", DType::F64, -1e39),
+            ("k", DType::F32, 3.4e38),
+            ("v", DType::F64, 3.38e38),
+        ] {
+            let shape = given[name].shape().clone();
+            let mut values = given[name].f64s();
+            values[1] = value;
+            given.insert(name.into(), HostTensor::from_f64s(dtype, shape, values));
+        }
+        let expected = [
+            "the weight `w` holds NaN",
+            "the weight `b` holds an infinity",
+            "the weight `q` holds a value of magnitude 1e39, which is infinite as `f32`",
+            "the weight `k` holds a value of magnitude 3.3999999521443642e38, which is infinite as `bf16`",
+        ];
+        let (mut found, mut expected) = (messages(given), expected.map(str::to_owned));
+        found.sort();
+        expected.sort();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_sharded_folder_is_read() {
+        let (folder, manifest) = (tempfile::tempdir().unwrap(), packed().manifest);
+        shards::write(&folder.path().join("model.safetensors"), &weights(3), 64).unwrap();
+        assert!(folder.path().join("model.safetensors.index.json").is_file());
+        let state = state_from_checkpoint(&manifest, folder.path()).unwrap();
+        assert_eq!(state, state_from_weights(&manifest, weights(3)).unwrap());
+    }
+}

@@ -1,0 +1,41 @@
+//! Bundles: what compiling makes and everything else takes.
+//!
+//! - [`Bundle`] is a folder with a [`Manifest`] and the files that it names, read without trusting it;
+//! - [`tensors`] and [`shards`] are tensors in files; [`init`] makes the state that training starts from;
+//! - [`convert`] goes between the tensors of a model and the buffers that store them.
+//!
+//! What follows from a recipe for a target (flags, environment, launch) is for [`ManifestRules`] to check; this crate knows
+//! no target. The feature `files`, on by default, writes to disk and reads
+//! checkpoints in several files; without it a bundle is read from a folder or made of values.
+
+mod adopt;
+mod bundle;
+pub mod content;
+pub mod convert;
+pub mod estimate;
+mod expected;
+#[cfg(any(test, feature = "fixtures"))]
+pub mod fixtures;
+mod in_range;
+pub mod init;
+mod manifest;
+mod packed;
+mod random;
+mod rules;
+#[cfg(feature = "files")]
+pub mod shards;
+pub mod tensors;
+
+pub use adopt::adopt;
+pub use bundle::{
+    Bundle, MANIFEST, MODEL_DUMPS, NEFFS, TWINS, check_ports, contradiction, link_twins, sha256, sound_hlo,
+};
+pub use expected::{Expected, check_tensors};
+pub use in_range::check_ranges;
+pub use manifest::{
+    Buffer, BufferContent, BufferInit, BufferSlot, IndexRange, Launch, MANIFEST_VERSION, Manifest, ModelInfo,
+    ModuleEntry, ModuleRole, Port, PortRole, RoundingChoice, Statistics, Twin,
+};
+pub use packed::{model_elements, part_names};
+pub use random::Stream;
+pub use rules::ManifestRules;

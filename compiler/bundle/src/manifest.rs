@@ -1,0 +1,276 @@
+//! The manifest: what is in a bundle and how to run it.
+
+use crate::estimate::Estimate;
+use halite_recipe::{ConfigValue, Precision, Recipe, RoundingMode, StochasticRounding};
+use halite_tensor::{DType, Packing};
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+/// The manifest format this build reads and writes.
+pub const MANIFEST_VERSION: u32 = 1;
+
+/// The description of a bundle, `manifest.json`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// Format version.
+    pub version: u32,
+    /// The model and its resolved configuration.
+    pub model: ModelInfo,
+    /// The recipe with every default filled in.
+    pub recipe: Recipe,
+    /// Everything that lives between steps or is fed to one, once each.
+    pub buffers: Vec<Buffer>,
+    /// The compiled modules.
+    pub modules: Vec<ModuleEntry>,
+    /// The modules that one training step calls, by name, in order.
+    pub schedule: Vec<String>,
+    /// How narrowing rounds in all modules.
+    pub rounding: RoundingChoice,
+    /// Variables of the environment in which the modules run: those that the target pins, then the others of the recipe.
+    pub environment: IndexMap<String, String>,
+    /// Flags of the target's compiler as `--name=value`: those that are known in a stable order, then the others.
+    pub flags: Vec<String>,
+    /// How the modules are started; `None` for targets whose programs Halite or an embedder starts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub launch: Option<Launch>,
+    /// The platform that a PJRT plugin reports, in whatever case, on which the modules run as they were compiled, kernels
+    /// included; `None` where they call no kernels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub platform: Option<String>,
+    /// Figures that a reader wants before running anything.
+    pub statistics: Statistics,
+}
+
+/// How the modules of a bundle are started.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Launch {
+    /// Processes that run a module together, each on a logical core of its own: the replicas that it was compiled for.
+    pub world_size: u32,
+    /// Variables that must not be set around them.
+    pub forbidden: Vec<String>,
+}
+
+/// How narrowing rounds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RoundingChoice {
+    /// To nearest or stochastically.
+    pub mode: RoundingMode,
+    /// Where, by what means and from which seed it is done stochastically; `None` when all rounds to nearest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sr: Option<StochasticRounding>,
+}
+
+impl RoundingChoice {
+    /// How narrowing rounds under a precision.
+    pub fn of(precision: &Precision) -> Self {
+        let mode = precision.rounding;
+        Self { mode, sr: (mode == RoundingMode::Sr).then_some(precision.sr) }
+    }
+}
+
+/// The model of a bundle.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelInfo {
+    /// Its name.
+    pub name: String,
+    /// Every configuration value.
+    pub config: IndexMap<String, ConfigValue>,
+}
+
+/// One buffer.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Buffer {
+    /// Unique name; a weight has that of the model, or one of its own when it stores several; other state is called
+    /// `<slot>.<weight>` or `<slot>`.
+    pub name: String,
+    /// Element type.
+    pub dtype: DType,
+    /// Sizes.
+    pub shape: Vec<usize>,
+    /// What it holds.
+    pub slot: BufferSlot,
+    /// What the model declares of data of a step; the host may feed nothing else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<BufferContent>,
+    /// The weight it belongs to, for optimizer state.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of: Option<String>,
+    /// How it starts; `None` for what the host feeds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub init: Option<BufferInit>,
+    /// How it stores several tensors of the model, on a weight and on all that belongs to it; `None` for one as the model
+    /// has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packing: Option<Packing>,
+}
+
+/// What a buffer holds.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BufferSlot {
+    /// Data of one step.
+    Batch,
+    /// A parameter of the model.
+    Weight,
+    /// First moment or momentum.
+    M,
+    /// Second moment.
+    V,
+    /// The weight at the precision of the update. It starts as the weight does, with samples keyed by the name of the
+    /// weight; the weight itself starts as this value rounded to nearest.
+    Master,
+    /// Number of completed updates.
+    Step,
+}
+
+/// What a model declares of data that the host feeds.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BufferContent {
+    /// The causal mask: `pred[.., size, size]`, true where the last index is at most the one before.
+    Causal,
+}
+
+/// How a buffer starts.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BufferInit {
+    /// All zeros.
+    Zeros,
+    /// All ones.
+    Ones,
+    /// Normal samples of mean 0 and this standard deviation, keyed by seed, name of the weight and element.
+    Normal(f64),
+}
+
+/// One compiled module.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModuleEntry {
+    /// Its name, unique in the bundle.
+    pub name: String,
+    /// What it computes.
+    pub role: ModuleRole,
+    /// The file with its HLO, relative to the manifest.
+    pub file: String,
+    /// SHA-256 of the file, in hex.
+    pub sha256: String,
+    /// Entry parameters in order.
+    pub inputs: Vec<Port>,
+    /// Entry results in order.
+    pub outputs: Vec<Port>,
+    /// What it is expected to need on one core; `None` for a target without limits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub estimate: Option<Estimate>,
+    /// What the kernels mean that its HLO calls, each once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub twins: Vec<Twin>,
+}
+
+/// A module that means the same as a kernel of the target; custom calls of the kernel name it in the frontend attribute
+/// `halite.twin`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Twin {
+    /// Its name, unique in the module that calls the kernel.
+    pub name: String,
+    /// The file with its HLO, relative to the manifest. Its entry takes the operands of the kernel and returns the tuple of
+    /// its results.
+    pub file: String,
+    /// SHA-256 of the file, in hex.
+    pub sha256: String,
+}
+
+/// What a module computes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ModuleRole {
+    /// One update: state and batch to state and metrics.
+    TrainStep,
+    /// Batch and weights to probes.
+    Forward,
+    /// Batch and weights to loss sum and count.
+    Eval,
+}
+
+impl ModuleRole {
+    /// All roles.
+    pub const ALL: [ModuleRole; 3] = [ModuleRole::TrainStep, ModuleRole::Forward, ModuleRole::Eval];
+
+    /// The name in manifests, files and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            ModuleRole::TrainStep => "train_step",
+            ModuleRole::Forward => "forward",
+            ModuleRole::Eval => "eval",
+        }
+    }
+}
+
+/// One entry parameter or result of a module.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Port {
+    /// The buffer it reads or replaces, or the name of a value that is only returned.
+    pub name: String,
+    /// Element type.
+    pub dtype: DType,
+    /// Sizes.
+    pub shape: Vec<usize>,
+    /// What it is.
+    pub role: PortRole,
+    /// For a result: the position of the input whose memory it takes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alias: Option<usize>,
+    /// For an input of whole numbers: those that parts of it have to hold, as far as the model tells.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ranges: Vec<IndexRange>,
+}
+
+/// The whole numbers that a part of an input has to hold, such as the ids of an embedding or labels: others have no meaning,
+/// and modules take them for ids or labels that they are not.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IndexRange {
+    /// The part: the first position along each dimension, and the one after the last.
+    pub part: Vec<[usize; 2]>,
+    /// The numbers are at least 0 and less than this.
+    pub below: u64,
+    /// A number that may stand there too: the label that a loss leaves out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub except: Option<i64>,
+}
+
+/// What a port is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PortRole {
+    /// A buffer of the bundle.
+    Buffer,
+    /// A scalar for people.
+    Metric,
+    /// A value that the model shows.
+    Probe,
+}
+
+/// Figures of a bundle.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Statistics {
+    /// Elements of all weights of the model.
+    pub parameters: u64,
+    /// Bytes that all state takes: weights, moments, counters, and the copies that some weights are stored in.
+    pub state_bytes: u64,
+    /// Tokens predicted in one step.
+    pub tokens_per_step: u64,
+    /// Floating-point operations of all matrix products of the training step, for one token, those of copies of weights
+    /// not counted.
+    pub matmul_flops_per_token: u64,
+    /// HLO instructions of the training step, those of a callee at each call, reducers not counted.
+    pub hlo_instructions: u64,
+}

@@ -1,0 +1,56 @@
+//! The layout over devices that a recipe plans and that is not compiled yet.
+
+use crate::{Parallel, Places, Recipe};
+use halite_support::{Diagnostic, codes};
+
+/// A key of the layout that asks for more than one device, or one step, does.
+pub struct Planned {
+    key: &'static str,
+    value: String,
+    /// What holds instead.
+    told: String,
+}
+
+impl Planned {
+    /// The entry as a recipe states it, and what holds instead.
+    pub fn into_pair(self) -> (String, String) {
+        (format!("{} = {}", self.key, self.value), self.told)
+    }
+}
+
+/// What of a layout is not compiled. Of a layout, only the ranks of tensor parallelism reach the program: the weights that
+/// are stored as one lie there in the shares of these ranks.
+pub fn not_compiled(recipe: &Recipe) -> impl Iterator<Item = Planned> {
+    let Parallel { tensor, pipeline, sequence, zero1, global_batch } = recipe.parallel.unwrap_or_default();
+    let batch = recipe.batch.unwrap_or(1);
+    let sequences = if batch == 1 { "1 sequence".to_owned() } else { format!("{batch} sequences") };
+    let shares = format!("one device; weights that are stored as one lie in shares for {tensor} ranks");
+    let plan = [
+        (tensor > 1, "parallel.tensor", tensor.to_string(), shares),
+        (pipeline > 1, "parallel.pipeline", pipeline.to_string(), "one stage".to_owned()),
+        (sequence && tensor > 1, "parallel.sequence", sequence.to_string(), "whole activations".to_owned()),
+        (zero1, "parallel.zero1", zero1.to_string(), "the whole state of the optimizer".to_owned()),
+        (
+            global_batch.is_some_and(|all| usize::try_from(all) != Ok(batch)),
+            "parallel.global_batch",
+            global_batch.unwrap_or_default().to_string(),
+            format!("{sequences} in an update"),
+        ),
+    ];
+    plan.into_iter().filter(|entry| entry.0).map(|(_, key, value, told)| Planned { key, value, told })
+}
+
+/// A layout that is not compiled, at each of its keys.
+pub fn warn_not_compiled(recipe: &Recipe, places: &Places) -> Option<Diagnostic> {
+    let mut plan = not_compiled(recipe).peekable();
+    plan.peek()?;
+    let message = "the layout over devices is not compiled: this is the step of one device";
+    let warning = Diagnostic::warning(codes::NOT_SUPPORTED, message)
+        .note("sizes, costs and the launch are those of one device that does all of it")
+        .help("keep `[parallel]` as a plan for later, or remove it");
+    Some(plan.fold(warning, |warning, Planned { key, value, told }| match (places.get(key), warning.primary()) {
+        (Some(place), None) => warning.at(place, told),
+        (Some(place), Some(_)) => warning.also(place, told),
+        (None, _) => warning.note(format!("`{key} = {value}`: {told}")),
+    }))
+}

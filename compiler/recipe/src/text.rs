@@ -1,0 +1,280 @@
+//! Recipes as text: TOML in, a checked [`Recipe`] out, every mistake a diagnostic at its place.
+//!
+//! A recipe is read in four steps: its syntax into a tree of values with positions, the overrides of the command line
+//! into that tree, the tree against the schema, and the [`Recipe`] made of it against the rules on what goes together.
+
+mod check;
+mod elsewhere;
+mod layer;
+mod nesting;
+mod overrides;
+mod tree;
+
+pub use elsewhere::hint;
+
+use crate::{Extension, Recipe, rules, schema};
+use halite_support::{Diagnostic, Diagnostics, FileId, SourceMap, Span, sort_by_place};
+use indexmap::IndexMap;
+
+/// Where a recipe says what: the span of each entry by its dotted path, entries of lists by their position from 0.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Places {
+    entries: IndexMap<String, Span>,
+    /// The texts that the entries are read from, in this order.
+    texts: Vec<FileId>,
+}
+
+impl Places {
+    /// Where the entry of a path stands, e.g. `optimizer.adamw.lr`; `None` when the recipe leaves it out.
+    pub fn get(&self, path: &str) -> Option<Span> {
+        self.entries.get(path).copied()
+    }
+
+    /// Says where an entry stands that the recipe leaves out and another file states.
+    pub fn add(&mut self, path: String, place: Span) {
+        self.entries.entry(path).or_insert(place);
+        if !self.texts.contains(&place.file) {
+            self.texts.push(place.file);
+        }
+    }
+
+    /// Drops the entries of a text that nobody wrote, so that no diagnostic points at them.
+    pub fn forget(&mut self, text: FileId) {
+        self.entries.retain(|_, place| place.file != text);
+        self.texts.retain(|file| *file != text);
+    }
+
+    /// Where an entry stands, or else the innermost table or list that would hold it.
+    pub fn nearest(&self, path: &str) -> Option<Span> {
+        self.get(path).or_else(|| self.nearest(path.rsplit_once('.')?.0))
+    }
+
+    /// The texts that say it, in this order: the recipe, one laid over it, each override, a `config.json`.
+    pub fn texts(&self) -> &[FileId] {
+        &self.texts
+    }
+
+    /// The mistakes in these texts, in their order, if there are any.
+    fn refuse(&self, mut mistakes: Diagnostics) -> Result<(), Diagnostics> {
+        sort_by_place(&mut mistakes, &self.texts);
+        if mistakes.is_empty() { Ok(()) } else { Err(mistakes) }
+    }
+}
+
+/// The recipe in `file` with overrides `key=value` applied.
+///
+/// A key is a dotted path of the recipe such as `optimizer.adamw.lr`; any other bare key belongs to the model's
+/// configuration. Each override becomes a source text of its own, so that diagnostics can point into it.
+///
+/// # Errors
+/// When the text is not among `sources`; every mistake that was found, in the order of the text and then of the
+/// overrides.
+pub fn load(
+    file: FileId,
+    overrides: &[String],
+    extension: &dyn Extension,
+    sources: &mut SourceMap,
+) -> Result<(Recipe, Places), Diagnostics> {
+    load_over(file, None, overrides, extension, sources)
+}
+
+/// As [`load`], with the precision and the optimizer of a recipe in another file laid over those of the first before the
+/// overrides: its precision replaces the other one, its settings of the same optimizer replace others one by one.
+///
+/// # Errors
+/// As [`load`]; when the second file says nothing of either.
+pub fn load_over(
+    file: FileId,
+    layer: Option<FileId>,
+    overrides: &[String],
+    extension: &dyn Extension,
+    sources: &mut SourceMap,
+) -> Result<(Recipe, Places), Diagnostics> {
+    let keys = schema::root(extension);
+    let mut root = tree::parse(file, sources.known(file)?.text())?;
+    let mut places = Places { texts: [file].into_iter().chain(layer).collect(), ..Places::default() };
+    let mut mistakes = Diagnostics::new();
+    if let Some(layer) = layer {
+        layer::lay(&mut root, tree::parse(layer, sources.known(layer)?.text())?, &keys, &mut mistakes);
+    }
+    for text in overrides {
+        let file = sources.add(format!("--set {text}"), text);
+        places.texts.push(file);
+        mistakes.extend(overrides::apply(&mut root, file, text, &keys).err());
+    }
+    check::check(&root, &keys, &extension.targets(), &mut mistakes);
+    places.refuse(mistakes)?;
+    let unexpected = |error: toml::de::Error| Diagnostic::bug(format!("the recipe's schema: {}", error.message()));
+    let recipe = root.to_toml().try_into().map_err(unexpected)?;
+    root.places("", &mut places.entries);
+    places.refuse(rules::check(&recipe, &places, extension))?;
+    Ok((recipe, places))
+}
+
+/// The path of a key in the table at `path`.
+fn join(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AdamW, ConfigValue, NoExtension, Optimizer, PrecisionName, RoundingMode, SrBy, SrSites, Waiver};
+    use halite_tensor::DType;
+
+    const MINIMAL: &str = "halite = 1\nbatch = 2\nseq = 8\nmodel.name = 'llama'\n[optimizer.adamw]\nlr = 1e-3\n";
+
+    fn read(text: &str, overrides: &[&str]) -> Result<Recipe, Vec<String>> {
+        let mut sources = SourceMap::new();
+        let file = sources.add("r.toml", text);
+        let overrides: Vec<String> = overrides.iter().map(|text| (*text).to_owned()).collect();
+        load(file, &overrides, &NoExtension, &mut sources).map(|(recipe, _)| recipe).map_err(|mistakes| {
+            let line = |d: &Diagnostic| {
+                let label = d.primary().expect("every mistake has a place");
+                let at = sources.position(label.span).expect("a text of the map");
+                let file = sources.file(label.span.file).expect("a text of the map").name();
+                format!("{file}:{}:{} {} ({})", at.line, at.column, d.message(), d.help_text().unwrap_or("-"))
+            };
+            mistakes.iter().map(line).collect()
+        })
+    }
+
+    fn adamw(recipe: &Recipe) -> &AdamW {
+        match &recipe.optimizer {
+            Optimizer::AdamW(adamw) => adamw,
+            Optimizer::Sgd(_) => panic!("expected AdamW"),
+        }
+    }
+
+    #[test]
+    fn defaults_are_filled_in() {
+        let recipe = read(MINIMAL, &[]).unwrap();
+        assert_eq!((recipe.batch, recipe.seq, recipe.train.steps), (Some(2), Some(8), 300));
+        assert_eq!(adamw(&recipe).betas, [0.9, 0.95]);
+    }
+
+    #[test]
+    fn overrides_reach_the_recipe_and_the_configuration() {
+        let all =
+            ["batch=4", "optimizer.adamw.lr=1", "layers=3", "train.seed = 7", "precision=fp64", "model.name=gpt2"];
+        let recipe = read(MINIMAL, &all).unwrap();
+        assert_eq!((recipe.batch, adamw(&recipe).lr, recipe.train.seed), (Some(4), 1.0, 7));
+        assert_eq!(recipe.model.config["layers"], ConfigValue::Int(3));
+        assert_eq!(recipe.model.name, "gpt2");
+    }
+
+    #[test]
+    fn places_are_those_of_the_entries() {
+        let mut sources = SourceMap::new();
+        let file = sources.add("r.toml", MINIMAL);
+        let (_, places) = load(file, &["layers=3".to_owned()], &NoExtension, &mut sources).unwrap();
+        let text = |path| places.get(path).map(|span| sources.snippet(span));
+        assert_eq!(text("optimizer.adamw.lr"), Some("lr = 1e-3"));
+        assert_eq!(text("model.config.layers"), Some("layers=3"));
+        assert_eq!(text("train.seed"), None);
+    }
+
+    #[test]
+    fn entries_of_lists_have_places() {
+        let text = format!(
+            "{MINIMAL}no_decay = ['*norm*', '*bias']\n[[precision.override]]\nop = 'dot_general'\noperand = 'f32'\n"
+        );
+        let mut sources = SourceMap::new();
+        let file = sources.add("r.toml", text);
+        let (_, places) = load(file, &[], &NoExtension, &mut sources).unwrap();
+        let text = |path| places.nearest(path).map(|span| sources.snippet(span));
+        assert_eq!(text("optimizer.adamw.no_decay.1"), Some("'*bias'"));
+        assert_eq!(text("precision.override.0.op"), Some("op = 'dot_general'"));
+        assert_eq!(text("precision.override.0.scope"), Some("[[precision.override]]"));
+        assert_eq!(text("schedule.steps"), None);
+    }
+
+    #[test]
+    fn a_precision_is_a_name_or_a_table_that_starts_from_one() {
+        assert_eq!(read(MINIMAL, &[]).unwrap().precision, PrecisionName::Mixed.precision());
+        for name in PrecisionName::ALL {
+            let named = format!("precision={}", name.name());
+            assert_eq!(read(MINIMAL, &[&named]).unwrap().precision, name.precision());
+        }
+        let precision = |text, overrides: &[&str]| read(&format!("{text}{MINIMAL}"), overrides).unwrap().precision;
+        let seeded = precision("precision = 'bf16-sr'\n", &["precision.sr.seed=3"]);
+        assert_eq!((seeded.recipe, seeded.sr.seed, seeded.sr.by), (PrecisionName::Bf16Sr, 3, SrBy::Dither));
+        let twice = precision("", &["precision=mixed-sr", "precision.sr.seed=4", "precision.operand=f16"]);
+        assert_eq!((twice.sr.seed, twice.sr.sites, twice.operand), (4, SrSites::All, DType::F16));
+        let replaced = precision("precision = { weight = 'bf16', master = 'f32' }\n", &["precision=fp32"]);
+        assert_eq!(replaced, PrecisionName::Fp32.precision());
+        let table = precision("precision = { recipe = 'bf16', rounding = 'sr', sr.seed = 9 }\n", &[]);
+        assert_eq!((table.rounding, table.sr.seed, table.moments), (RoundingMode::Sr, 9, DType::Bf16));
+    }
+
+    #[test]
+    fn the_schema_knows_every_named_precision() {
+        assert_eq!(schema::PRECISIONS, PrecisionName::ALL.map(PrecisionName::name));
+    }
+
+    #[test]
+    fn the_schema_knows_every_waiver() {
+        assert_eq!(schema::WAIVERS, Waiver::ALL.map(Waiver::name));
+        for waiver in Waiver::ALL {
+            let recipe = read(MINIMAL, &[&format!("check.waive=['{}']", waiver.name())]).unwrap();
+            assert_eq!(recipe.check.waive, [waiver]);
+        }
+        assert!(read(MINIMAL, &["check.waive=['frosen']"]).unwrap_err()[0].contains("(did you mean `frozen`?)"));
+    }
+
+    #[test]
+    fn another_optimizer_replaces_the_first() {
+        let recipe = read(MINIMAL, &["optimizer.sgd.lr=0.1", "optimizer.sgd.momentum=0.9"]).unwrap();
+        assert!(matches!(recipe.optimizer, Optimizer::Sgd(ref sgd) if sgd.momentum == 0.9));
+    }
+
+    #[test]
+    fn every_mistake_is_found_at_its_place() {
+        let text =
+            "halite = 1\nbacth = 2\nseq = 0\nmodel.name = 'llama'\n[optimizer.adamw]\nlr = 'x'\nbetas = [0.9, 1.0]\n";
+        let expected = [
+            "r.toml:2:1 unknown key `bacth` (did you mean `batch`?)",
+            "r.toml:3:7 `seq` is 0, expected a whole number from 1 to 16777216 (set `seq` to such a number)",
+            "r.toml:6:6 `optimizer.adamw.lr` is a string, expected a number greater than 0 (set `optimizer.adamw.lr` to such a number)",
+            "r.toml:7:15 `optimizer.adamw.betas` has 1, expected a number at least 0 and less than 1 (set `optimizer.adamw.betas` to two such numbers)",
+        ];
+        assert_eq!(read(text, &[]).unwrap_err(), expected);
+    }
+
+    /// Whatever the session read before.
+    #[test]
+    fn mistakes_of_the_recipe_stand_before_those_of_overrides() {
+        let mut sources = SourceMap::new();
+        let overrides = ["bad", "batch=-1"].map(str::to_owned);
+        for text in overrides.iter().rev() {
+            sources.add(format!("--set {text}"), text);
+        }
+        let file = sources.add("r.toml", MINIMAL.replace("seq = 8", "seq = 0"));
+        let mistakes = load(file, &overrides, &NoExtension, &mut sources).unwrap_err();
+        let name = |mistake: &Diagnostic| sources.file(mistake.primary().unwrap().span.file).unwrap().name().to_owned();
+        assert_eq!(mistakes.iter().map(name).collect::<Vec<_>>(), ["r.toml", "--set bad", "--set batch=-1"]);
+    }
+
+    #[test]
+    fn mistakes_in_overrides_point_into_them() {
+        let errors = |text| read(MINIMAL, &[text]).unwrap_err().remove(0);
+        assert!(errors("batch").starts_with("--set batch:1:1 the override `batch` has no value"));
+        assert!(errors("batch=0").starts_with("--set batch=0:1:7 `batch` is 0"));
+        assert!(errors("optimizer.adamw.lrr=1").starts_with("--set optimizer.adamw.lrr=1:1:17 unknown key"));
+        assert!(errors("optimizer.lr=1").contains("unknown key `optimizer.lr`"));
+        assert!(errors("batch.x=1").contains("`batch` has no keys of its own"));
+        assert!(errors("a..b=1").contains("empty"));
+    }
+
+    #[test]
+    fn other_versions_and_syntax_errors_are_refused() {
+        let other = read(&MINIMAL.replace("halite = 1", "halite = 2"), &[]).unwrap_err();
+        assert!(other[0].starts_with("r.toml:1:10 the recipe has version 2, this build reads version 1"), "{other:?}");
+        let broken = read("halite = \nbatch = [1", &[]).unwrap_err();
+        assert!(broken[0].starts_with("r.toml:1:1"), "{broken:?}");
+        let cross = read(&format!("{MINIMAL}[schedule]\nwarmup = 10\nsteps = 5\n"), &[]).unwrap_err();
+        assert!(cross[0].starts_with("r.toml:8:10 `schedule.warmup` is 10, more than `schedule.steps`"), "{cross:?}");
+        let both = read(&format!("{MINIMAL}[optimizer.sgd]\nlr = 1\n"), &[]).unwrap_err();
+        assert!(both[0].contains("more than one optimizer"), "{both:?}");
+    }
+}

@@ -1,0 +1,245 @@
+//! Holding a recipe to its schema.
+
+use super::elsewhere::explain;
+use super::join;
+use super::tree::{Entry, Node, Table, Value};
+use crate::RECIPE_VERSION;
+use crate::schema::{Key, Kind, Range, names};
+use halite_support::nearest::{nearest, suggestion};
+use halite_support::{Code, Diagnostic, Diagnostics, Span, codes};
+
+/// Adds every mistake of a recipe to `mistakes`.
+pub(super) fn check(root: &Node, keys: &[Key], targets: &[&str], mistakes: &mut Diagnostics) {
+    let mut checker = Checker { root: keys, targets, mistakes };
+    if let Value::Table(table) = &root.value {
+        checker.table(table, keys, "", root.span);
+        checker.schedule(table);
+    }
+}
+
+struct Checker<'a> {
+    /// The keys of the recipe.
+    root: &'a [Key],
+    targets: &'a [&'a str],
+    mistakes: &'a mut Diagnostics,
+}
+
+impl Checker<'_> {
+    fn table(&mut self, table: &Table, keys: &[Key], path: &str, span: Span) {
+        for (name, entry) in table {
+            let path = join(path, name);
+            match keys.iter().find(|key| key.name == name) {
+                Some(key) => self.value(&entry.node, &key.kind, &path, entry.key),
+                None => self.unknown(name, &path, entry.key, keys),
+            }
+        }
+        let unknown = table.keys().filter(|name| !keys.iter().any(|key| key.name == **name));
+        // A key that is there under a misspelled name is not missing too.
+        let meant: Vec<&str> = unknown.filter_map(|name| nearest(name, names(keys))).collect();
+        let is_missing = |key: &&Key| key.required && !table.contains_key(key.name) && !meant.contains(&key.name);
+        for key in keys.iter().filter(is_missing) {
+            let path = join(path, key.name);
+            let help = match &key.kind {
+                Kind::Table(_) | Kind::OneOf(_) | Kind::Config => format!("add `[{path}]`: {}", key.kind.describe()),
+                Kind::Version => format!("add `{} = {RECIPE_VERSION}`", key.name),
+                _ => format!("add `{} = ...`: {}", key.name, key.kind.describe()),
+            };
+            self.mistakes.push(
+                Diagnostic::error(codes::RECIPE_KEY, format!("the recipe lacks `{path}`"))
+                    .at(span, "expected in this table")
+                    .help(help),
+            );
+        }
+    }
+
+    fn unknown(&mut self, name: &str, path: &str, span: Span, keys: &[Key]) {
+        self.mistakes.push(unknown(name, path, span, keys, self.root));
+    }
+
+    fn value(&mut self, node: &Node, kind: &Kind, path: &str, key: Span) {
+        match (kind, &node.value) {
+            (Kind::Version, Value::Whole(version)) => self.version(*version, node.span),
+            (Kind::Bool, Value::Bool(_)) => {}
+            (Kind::Whole(least, most), Value::Whole(value)) if (least..=most).contains(&value) => {}
+            (Kind::Whole(..), Value::Whole(_)) => self.wrong(codes::RECIPE_RANGE, node, kind, path),
+            (Kind::Real(range), Value::Whole(_) | Value::Real(_)) if allows(*range, node) => {}
+            (Kind::Real(_), Value::Whole(_) | Value::Real(_)) => self.wrong(codes::RECIPE_RANGE, node, kind, path),
+            (Kind::Pair(range), Value::List(items)) if items.len() == 2 => self.pair(items, *range, path),
+            (Kind::Text, Value::Text(text)) if !text.is_empty() => {}
+            (Kind::Texts, Value::List(items)) => {
+                for item in items.iter().filter(|item| !matches!(item.value, Value::Text(_))) {
+                    self.wrong(codes::RECIPE_TYPE, item, kind, path);
+                }
+            }
+            (Kind::Words(words), Value::List(items)) => {
+                for item in items {
+                    match &item.value {
+                        Value::Text(text) => self.word(text, words, path, item.span),
+                        _ => self.wrong(codes::RECIPE_TYPE, item, kind, path),
+                    }
+                }
+            }
+            (Kind::Word(words), Value::Text(text)) => self.word(text, words, path, node.span),
+            (Kind::WordOrTable(words, _), Value::Text(text)) => self.word(text, words, path, node.span),
+            (Kind::Table(keys) | Kind::WordOrTable(_, keys), Value::Table(table)) => self.table(table, keys, path, key),
+            (Kind::Tables(keys), Value::List(items)) => self.tables(items, keys, kind, path),
+            (Kind::OneOf(keys), Value::Table(table)) => self.one_of(table, keys, path, key),
+            (Kind::Target, Value::Text(text)) => self.word(text, self.targets, path, node.span),
+            (Kind::Form(form), Value::Text(text)) if (form.is_one)(text) => {}
+            (Kind::Form(_), Value::Text(_)) => self.wrong(codes::RECIPE_RANGE, node, kind, path),
+            (Kind::Config, Value::Table(table)) => self.config(table, path),
+            (Kind::Variables, Value::Table(table)) => self.variables(table, path),
+            _ => self.wrong(codes::RECIPE_TYPE, node, kind, path),
+        }
+    }
+
+    fn tables(&mut self, items: &[Node], keys: &[Key], kind: &Kind, path: &str) {
+        for (index, item) in items.iter().enumerate() {
+            match &item.value {
+                Value::Table(table) => self.table(table, keys, &join(path, &index.to_string()), item.span),
+                _ => self.wrong(codes::RECIPE_TYPE, item, kind, path),
+            }
+        }
+    }
+
+    fn version(&mut self, version: i64, span: Span) {
+        if version != i64::from(RECIPE_VERSION) {
+            let message = format!("the recipe has version {version}, this build reads version {RECIPE_VERSION}");
+            self.mistakes.push(
+                Diagnostic::error(codes::VERSION, message)
+                    .at(span, "not read by this build")
+                    .help(format!("rewrite the recipe for `halite = {RECIPE_VERSION}`")),
+            );
+        }
+    }
+
+    fn wrong(&mut self, code: Code, node: &Node, kind: &Kind, path: &str) {
+        let (found, expected) = (node.describe(), kind.describe());
+        let what = match kind {
+            Kind::Whole(..) | Kind::Real(_) => "such a number",
+            _ => &expected,
+        };
+        self.mistakes.push(
+            Diagnostic::error(code, format!("`{path}` is {found}, expected {expected}"))
+                .at(node.span, "not allowed here")
+                .help(format!("set `{path}` to {what}")),
+        );
+    }
+
+    fn pair(&mut self, items: &[Node], range: Range, path: &str) {
+        for item in items.iter().filter(|item| !allows(range, item)) {
+            let message = format!("`{path}` has {}, expected {}", item.describe(), range.describe());
+            self.mistakes.push(
+                Diagnostic::error(codes::RECIPE_RANGE, message)
+                    .at(item.span, "not allowed here")
+                    .help(format!("set `{path}` to two such numbers")),
+            );
+        }
+    }
+
+    fn word(&mut self, text: &str, words: &[&str], path: &str, span: Span) {
+        if !words.contains(&text) {
+            let message = format!("`{path}` is `{text}`, expected one of {}", halite_support::nearest::list(words));
+            self.mistakes.push(
+                Diagnostic::error(codes::RECIPE_RANGE, message).at(span, "unknown").help(suggestion(text, words)),
+            );
+        }
+    }
+
+    fn one_of(&mut self, table: &Table, keys: &[Key], path: &str, key: Span) {
+        let expected = halite_support::nearest::list(&names(keys));
+        self.table(table, keys, path, key);
+        let mut chosen = table.iter().filter(|(name, _)| keys.iter().any(|key| key.name == **name));
+        if let (Some((_, Entry { key: first, .. })), Some((_, second))) = (chosen.next(), chosen.next()) {
+            self.mistakes.push(
+                Diagnostic::error(codes::RECIPE_KEY, format!("the recipe has more than one {path}"))
+                    .at(second.key, "the second")
+                    .also(*first, "the first")
+                    .help(format!("keep one of {expected}")),
+            );
+        }
+        if table.is_empty() {
+            self.mistakes.push(
+                Diagnostic::error(codes::RECIPE_KEY, format!("the recipe names no {path}"))
+                    .at(key, "empty")
+                    .help(format!("add one of {expected}")),
+            );
+        }
+    }
+
+    fn config(&mut self, table: &Table, path: &str) {
+        for (name, entry) in table {
+            if ["batch", "seq"].contains(&&**name) {
+                self.mistakes.push(
+                    Diagnostic::error(codes::RECIPE_KEY, format!("`{name}` is no key of `{path}`"))
+                        .at(entry.key, "a size of the step")
+                        .help(format!("write `{name} = ...` at the top of the recipe, or `--set {name}=...`")),
+                );
+            } else if !matches!(entry.node.value, Value::Bool(_) | Value::Whole(_) | Value::Real(_)) {
+                let (path, found) = (join(path, name), entry.node.describe());
+                self.mistakes.push(
+                    Diagnostic::error(codes::RECIPE_TYPE, format!("`{path}` is {found}, expected a number or boolean"))
+                        .at(entry.node.span, "not allowed here")
+                        .help("the configuration of a model holds numbers and booleans"),
+                );
+            } else if matches!(entry.node.value, Value::Real(value) if !value.is_finite()) {
+                let (path, found) = (join(path, name), entry.node.describe());
+                self.mistakes.push(
+                    Diagnostic::error(codes::RECIPE_RANGE, format!("`{path}` is {found}, expected a finite number"))
+                        .at(entry.node.span, "not finite")
+                        .help("write the number that is meant"),
+                );
+            }
+        }
+    }
+
+    fn variables(&mut self, table: &Table, path: &str) {
+        for (name, entry) in table {
+            if !matches!(entry.node.value, Value::Text(_)) {
+                let (path, found) = (join(path, name), entry.node.describe());
+                self.mistakes.push(
+                    Diagnostic::error(codes::RECIPE_TYPE, format!("`{path}` is {found}, expected a string"))
+                        .at(entry.node.span, "not allowed here")
+                        .help("put the value in quotes: variables of the environment are texts"),
+                );
+            }
+        }
+    }
+
+    /// The peak lies before the floor.
+    fn schedule(&mut self, root: &Table) {
+        let Some(Value::Table(schedule)) = root.get("schedule").map(|entry| &entry.node.value) else { return };
+        let number = |key| schedule.get(key).map(|entry| (&entry.node.value, entry.node.span));
+        let (Some((Value::Whole(warmup), at)), Some((Value::Whole(steps), end))) = (number("warmup"), number("steps"))
+        else {
+            return;
+        };
+        if *steps > 0 && warmup > steps {
+            let message = format!("`schedule.warmup` is {warmup}, more than `schedule.steps`, which is {steps}");
+            self.mistakes.push(
+                Diagnostic::error(codes::RECIPE_RANGE, message)
+                    .at(at, "the peak would come after the floor")
+                    .also(end, "the floor is reached here")
+                    .help("shorten the warm-up or lengthen the schedule"),
+            );
+        }
+    }
+}
+
+/// A key that a table of these keys does not have.
+pub(super) fn unknown(name: &str, path: &str, span: Span, keys: &[Key], recipe: &[Key]) -> Diagnostic {
+    let (code, help) = explain(name, keys, recipe);
+    let message = match code {
+        codes::NOT_SUPPORTED => format!("`{path}` is not supported"),
+        _ => format!("unknown key `{path}`"),
+    };
+    Diagnostic::error(code, message).at(span, "no such key").help(help)
+}
+
+fn allows(range: Range, node: &Node) -> bool {
+    match node.value {
+        Value::Whole(value) => range.contains(value as f64),
+        Value::Real(value) => range.contains(value),
+        _ => false,
+    }
+}

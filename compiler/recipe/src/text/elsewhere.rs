@@ -1,0 +1,260 @@
+//! Words that other trainers have for what a recipe says otherwise, and for what Halite does not do.
+
+use super::join;
+use crate::Extension;
+use crate::schema::{Key, Kind, names, root};
+use halite_support::nearest::{list, nearest};
+use halite_support::{Code, codes};
+
+/// What a word of other trainers is here.
+enum Meant {
+    /// Another key.
+    Key(&'static str),
+    /// Nothing: what Halite does instead, and the nearest thing that there is.
+    Nothing { instead: &'static str, nearest: &'static str },
+}
+
+use Meant::{Key as Other, Nothing};
+
+/// The words, in the spellings of the common trainers.
+static WORDS: &[(&[&str], Meant)] = &[
+    (
+        &["batch_size", "per_device_train_batch_size", "micro_batch", "micro_batch_size", "train_batch_size"],
+        Other("batch"),
+    ),
+    (
+        &["seq_len", "seq_length", "sequence_length", "max_seq_len", "max_seq_length", "block_size", "context_length"],
+        Other("seq"),
+    ),
+    (&["learning_rate", "max_lr", "peak_lr"], Other("optimizer.adamw.lr")),
+    (&["beta1", "beta2", "beta_1", "beta_2", "adam_beta1", "adam_beta2"], Other("optimizer.adamw.betas")),
+    (&["epsilon", "adam_epsilon"], Other("optimizer.adamw.eps")),
+    (&["decay", "wd"], Other("optimizer.adamw.weight_decay")),
+    (
+        &[
+            "clip",
+            "clip_grad",
+            "grad_clip",
+            "gradient_clip",
+            "gradient_clipping",
+            "gradient_clip_val",
+            "max_grad_norm",
+            "max_norm",
+        ],
+        Other("optimizer.adamw.clip_norm"),
+    ),
+    (&["warmup_steps", "num_warmup_steps", "lr_warmup_iters"], Other("schedule.warmup")),
+    (&["lr_decay_iters", "lr_decay_steps"], Other("schedule.steps")),
+    (&["min_lr", "lr_floor"], Other("schedule.floor")),
+    (&["max_steps", "num_steps", "train_iters", "max_iters"], Other("train.steps")),
+    (&["dtype", "torch_dtype", "amp", "mixed_precision"], Other("precision")),
+    (&["tensor_parallel", "tensor_parallel_size", "tensor_model_parallel_size", "tp"], Other("parallel.tensor")),
+    (
+        &["pipeline_parallel", "pipeline_parallel_size", "pipeline_model_parallel_size", "pp"],
+        Other("parallel.pipeline"),
+    ),
+    (&["sequence_parallel", "sequence_parallel_enabled"], Other("parallel.sequence")),
+    (&["global_batch_size"], Other("parallel.global_batch")),
+    (
+        &[
+            "dropout",
+            "attention_dropout",
+            "hidden_dropout",
+            "embd_pdrop",
+            "attn_pdrop",
+            "resid_pdrop",
+            "drop_path",
+            "dropout_rate",
+        ],
+        Nothing { instead: "training has no dropout", nearest: "`optimizer.adamw.weight_decay` regularizes too" },
+    ),
+    (
+        &["lora", "lora_r", "lora_rank", "lora_alpha", "qlora", "peft", "adapter", "freeze"],
+        Nothing {
+            instead: "every weight is trained",
+            nearest: "a model text can declare factors of low rank as its parameters",
+        },
+    ),
+    (
+        &[
+            "accumulate_grad_batches",
+            "accumulation",
+            "accumulation_steps",
+            "grad_accum",
+            "gradient_accumulation",
+            "gradient_accumulation_steps",
+            "num_microbatches",
+            "microbatches",
+        ],
+        Nothing { instead: "one step is one update", nearest: "`batch` sets how many sequences that takes" },
+    ),
+    (
+        &["accumulate"],
+        Nothing {
+            instead: "one step is one update",
+            nearest: "`batch` sets how many sequences that takes, `precision.accumulate` the type of sums",
+        },
+    ),
+    (
+        &["z_loss", "zloss", "z_loss_weight", "label_smoothing", "aux_loss", "loss_fn", "loss"],
+        Nothing { instead: "the loss is that of the model text", nearest: "add the term to what `main` returns" },
+    ),
+    (
+        &["loss_scale", "loss_scaling", "grad_scaler", "dynamic_loss_scale"],
+        Nothing {
+            instead: "no step scales its loss",
+            nearest: "`bf16`, the narrow type of `precision = \"mixed\"`, has the range of `f32`",
+        },
+    ),
+    (
+        &["gradient_checkpointing", "activation_checkpointing", "remat", "recompute", "checkpointing"],
+        Nothing { instead: "no activation is computed twice", nearest: "a smaller `batch` or `seq` takes less memory" },
+    ),
+    (
+        &["scheduler", "lr_scheduler", "lr_scheduler_type", "cosine", "linear", "wsd"],
+        Nothing {
+            instead: "the rate has one form: a linear rise, then a cosine",
+            nearest: "`[schedule]` with `warmup`, `steps` and `floor` sets it",
+        },
+    ),
+    (
+        &["epochs", "num_epochs", "num_train_epochs"],
+        Nothing { instead: "training is counted in updates", nearest: "`train.steps` sets how many" },
+    ),
+    (
+        &["groups", "param_groups", "parameter_groups", "no_weight_decay", "lr_mult", "layer_decay"],
+        Nothing {
+            instead: "all weights share one update rule",
+            nearest: "`no_decay` names those without weight decay",
+        },
+    ),
+    (
+        &["adam", "adagrad", "adafactor", "lion", "lamb", "lars", "muon", "rmsprop", "shampoo", "soap", "sophia"],
+        Nothing {
+            instead: "the update rules are AdamW and SGD with momentum",
+            nearest: "choose `[optimizer.adamw]` or `[optimizer.sgd]`",
+        },
+    ),
+    (
+        &["nesterov", "amsgrad", "dampening", "ema", "ema_decay", "swa", "lookahead"],
+        Nothing {
+            instead: "the update rules have no such variant",
+            nearest: "`[optimizer.adamw]` and `[optimizer.sgd]` have what there is",
+        },
+    ),
+    (
+        &[
+            "data_parallel",
+            "dp",
+            "ddp",
+            "fsdp",
+            "zero",
+            "zero2",
+            "zero3",
+            "zero_stage",
+            "expert_parallel",
+            "context_parallel",
+        ],
+        Nothing { instead: "the step of one device is compiled", nearest: "`[parallel]` records a layout for later" },
+    ),
+    (
+        &["save_every", "save_steps", "checkpoint_every", "eval_every", "eval_steps", "log_every", "logging_steps"],
+        Nothing {
+            instead: "a recipe says what a step computes",
+            nearest: "`halite train --help` has what a run does beside",
+        },
+    ),
+];
+
+/// What to say of an unknown key in a table of these keys, of a recipe of those: a code, and what was probably meant or what there is.
+pub(super) fn explain(name: &str, keys: &[Key], recipe: &[Key]) -> (Code, String) {
+    let names = names(keys);
+    let near = nearest(name, names.iter().copied()).map(did_you_mean);
+    match (outside(name, recipe), near) {
+        (Some((codes::NOT_SUPPORTED, _)), Some(near)) => (codes::RECIPE_KEY, near),
+        (Some(outside), _) => outside,
+        (None, Some(near)) => (codes::RECIPE_KEY, near),
+        (None, None) if names.len() == 1 => (codes::RECIPE_KEY, format!("choose {}", list(&names))),
+        (None, None) => (codes::RECIPE_KEY, format!("choose one of {}", list(&names))),
+    }
+}
+
+/// The same for a key that the table of a model's configuration was given, and that may be one of the recipe.
+pub fn hint(name: &str, extension: &dyn Extension) -> Option<String> {
+    let keys = root(extension);
+    let near = || nearest(name, names(&keys)).map(did_you_mean);
+    outside(name, &keys).map(|(_, help)| help).or_else(near)
+}
+
+/// What a key is outside the table that it stands in.
+fn outside(name: &str, recipe: &[Key]) -> Option<(Code, String)> {
+    if let Some((_, meant)) = WORDS.iter().find(|(names, _)| names.contains(&name)) {
+        return Some(match meant {
+            Other(key) => (codes::RECIPE_KEY, did_you_mean(key)),
+            Nothing { instead, nearest } => (codes::NOT_SUPPORTED, format!("remove it: {instead}; {nearest}")),
+        });
+    }
+    let paths = paths(name, recipe);
+    let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+    match paths[..] {
+        [] => None,
+        [path] => Some((codes::RECIPE_KEY, did_you_mean(path))),
+        ref paths => Some((codes::RECIPE_KEY, format!("did you mean one of {}?", list(paths)))),
+    }
+}
+
+fn did_you_mean(key: &str) -> String {
+    format!("did you mean `{key}`?")
+}
+
+/// The paths of all keys of this name that a recipe can state, those in lists aside.
+fn paths(name: &str, recipe: &[Key]) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut open = vec![(String::new(), recipe)];
+    while let Some((path, keys)) = open.pop() {
+        for key in keys {
+            let path = join(&path, key.name);
+            match key.kind {
+                Kind::Table(keys) | Kind::WordOrTable(_, keys) | Kind::OneOf(keys) => open.push((path.clone(), keys)),
+                _ => {}
+            }
+            if key.name == name {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_keys_are_keys_of_recipes_and_words_stand_once() {
+        let mut seen = Vec::new();
+        for (words, meant) in WORDS {
+            if let Other(path) = meant {
+                let name = path.rsplit('.').next().unwrap_or(path);
+                assert!(paths(name, &root(&crate::NoExtension)).contains(&(*path).to_owned()), "{path}");
+            }
+            for word in *words {
+                assert!(!seen.contains(word), "{word}");
+                assert!(names(&root(&crate::NoExtension)).iter().all(|key| key != word), "{word} is a key");
+                seen.push(word);
+            }
+        }
+    }
+
+    #[test]
+    fn words_of_other_trainers_are_explained() {
+        let help = |name: &str| hint(name, &crate::NoExtension).unwrap_or_default();
+        assert_eq!(help("batch_size"), "did you mean `batch`?");
+        assert_eq!(help("seed"), "did you mean one of `precision.sr.seed` and `train.seed`?");
+        assert_eq!(help("lr"), "did you mean one of `optimizer.adamw.lr` and `optimizer.sgd.lr`?");
+        assert_eq!(help("precison"), "did you mean `precision`?");
+        assert!(help("dropout").contains("no dropout") && help("gradient_accumulation_steps").contains("`batch`"));
+        assert_eq!(hint("wobble", &crate::NoExtension), None);
+    }
+}

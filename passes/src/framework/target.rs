@@ -1,0 +1,14 @@
+//! What passes ask of the target of a program.
+
+use crate::framework::dialect::DialectEntry;
+
+/// What passes ask of the target of a program. By default, that of a target without kernels that takes whatever is sound.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TargetView<'a> {
+    /// The kernels that `dispatch-dialect` may call, of this target and of others.
+    pub kernels: &'a [DialectEntry],
+    /// Whether `precision.sr.by = "switch"` is done by a switch of its runtime; otherwise dither emulates it.
+    pub rounds_by_switch: bool,
+    /// Whether parameters of the entry that nothing reads are dropped.
+    pub drops_unread_inputs: bool,
+}

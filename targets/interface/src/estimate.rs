@@ -1,0 +1,132 @@
+//! What a module needs on a core: device memory and instructions of the machine.
+//!
+//! Memory of arguments, outputs and aliases is exact. Temporaries are estimated by following what a compiler does:
+//!
+//! 1. Calls are entered; what only renames a value is gone (`graph`).
+//! 2. Arithmetic and movements of elements run where they are read and store nothing, unless several readers share something
+//!    that is costly to compute again. Products, reductions, gathers, scatters, concatenations, collectives and kernels read
+//!    what is stored and store their result (`storage`).
+//! 3. What stores runs in some order (`schedule`); its result lives until its last reader ran, and a reader of the same size
+//!    that ends it takes its place (`liveness`).
+//!
+//! Steps 2 and 3 differ between compilers in the few ways that a [`Backend`] lists. CPU XLA is the only one that can be asked,
+//! so the model is held to what it reports; for Neuron the same model is used with other settings, and cannot be checked here.
+
+mod backend;
+mod budget;
+mod cost;
+mod graph;
+mod instructions;
+mod kind;
+mod liveness;
+mod schedule;
+mod storage;
+
+pub use backend::{Backend, Order};
+pub use cost::InstructionCosts;
+use graph::Graph;
+use halite_bundle::estimate::{Estimate, MemoryByKind, MemoryEstimate, MemoryKind};
+use halite_hlo::proto::HloModuleProto;
+use halite_support::Result;
+use kind::Kinds;
+use liveness::{Change, Liveness};
+use rustc_hash::FxHashSet;
+use storage::Steps;
+
+/// What is asked of a module.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// What its compiler does.
+    pub backend: Backend,
+    /// What its parameters hold, in order; [`MemoryKind::Arguments`] for those beyond.
+    pub arguments: &'a [MemoryKind],
+    /// What work costs in instructions; `None` counts none.
+    pub costs: Option<&'a InstructionCosts>,
+}
+
+/// An estimate and the way to it.
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct Analysis {
+    /// The estimate, without a comparison.
+    pub estimate: Estimate,
+    /// What is live while each step runs, in the order of execution.
+    pub timeline: Vec<MemoryByKind>,
+    /// The step with which the backward begins.
+    pub backward_at: Option<usize>,
+}
+
+/// Estimates what a sound module needs ([`halite_hlo::check`]). Takes time in proportion to the module with its calls
+/// entered, up to a bound.
+///
+/// # Errors
+/// When the module has no entry, calls itself, has a type of unknown size, or is too large with its calls entered.
+pub fn analyze(module: &HloModuleProto, question: Question<'_>) -> Result<Analysis> {
+    let graph = Graph::new(module)?;
+    let steps = storage::steps(&graph, question.backend)?;
+    let order = schedule::schedule(&steps, question.backend.order);
+    let aliases = Aliases::of(module);
+    let mut liveness = Liveness::new(&steps, &order);
+    if question.backend.borrows_results {
+        liveness.borrow_results(&graph, &aliases.results);
+    }
+    let kinds = Kinds::new(&graph, &steps, &order, &liveness, question.arguments);
+    let (resident, mut memory) = resident(&graph, &aliases, &kinds);
+    let timeline = timeline(&steps, &liveness, &kinds, resident);
+    let temporaries = |live: &MemoryByKind| live.total().saturating_sub(resident.total());
+    memory.peak = resident;
+    for live in &timeline {
+        if temporaries(live) > memory.temporaries {
+            (memory.temporaries, memory.peak) = (temporaries(live), *live);
+        }
+    }
+    let instructions = question.costs.map(|costs| instructions::count(&graph, &steps, costs)).unwrap_or_default();
+    let unknown = graph.unknown.iter().map(|opcode| (*opcode).to_owned()).collect();
+    let estimate = Estimate { memory, instructions, unknown, fit: None };
+    Ok(Analysis { estimate, timeline, backward_at: kinds.backward_at })
+}
+
+/// Which results take the memory of which parameters.
+struct Aliases {
+    results: FxHashSet<u32>,
+}
+
+impl Aliases {
+    fn of(module: &HloModuleProto) -> Self {
+        let entries = module.input_output_alias.iter().flat_map(|aliases| &aliases.entries);
+        let index = |path: &[i64]| path.first().map_or(0, |index| *index as u32);
+        Self { results: entries.map(|entry| index(&entry.output_shape_index)).collect() }
+    }
+}
+
+/// What is live throughout: parameters, and results beside them.
+fn resident(graph: &Graph<'_>, aliases: &Aliases, kinds: &Kinds<'_>) -> (MemoryByKind, MemoryEstimate) {
+    let (mut resident, mut memory) = (MemoryByKind::default(), MemoryEstimate::default());
+    for (index, &parameter) in graph.parameters.iter().enumerate() {
+        let bytes = graph.value(parameter).bytes();
+        memory.arguments += bytes;
+        *resident.of_mut(kinds.argument(index)) += bytes;
+    }
+    for (index, &result) in graph.results.iter().enumerate() {
+        let bytes = graph.value(result).bytes();
+        memory.outputs += bytes;
+        if aliases.results.contains(&(index as u32)) {
+            memory.aliased += bytes;
+        } else {
+            resident.results += bytes;
+        }
+    }
+    (resident, memory)
+}
+
+/// What is live while each step runs.
+fn timeline(steps: &Steps, liveness: &Liveness<'_>, kinds: &Kinds<'_>, resident: MemoryByKind) -> Vec<MemoryByKind> {
+    let mut live = resident;
+    let mut timeline = Vec::with_capacity(steps.steps.len());
+    liveness.walk(|change| match change {
+        Change::Begins(step) => *live.of_mut(kinds.step(step)) += steps.steps[step as usize].bytes,
+        Change::Ends(step) => *live.of_mut(kinds.step(step)) -= steps.steps[step as usize].bytes,
+        Change::Runs(_) => timeline.push(live),
+    });
+    timeline
+}

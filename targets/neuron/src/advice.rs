@@ -1,0 +1,167 @@
+//! What to change when a module does not fit.
+
+use crate::tables::{CoreGroups, Hardware};
+use crate::{Generation, Tables};
+use halite_bundle::estimate::{Estimate, FitVerdict, MemoryByKind};
+use halite_bundle::{BufferSlot, Manifest};
+use halite_recipe::Recipe;
+use halite_support::units::bytes;
+use halite_support::{Diagnostic, codes};
+use halite_tensor::DType;
+
+/// A warning about the module of a bundle that is furthest from fitting; `None` when all fit or nothing was estimated.
+pub(crate) fn warning(manifest: &Manifest) -> Option<Diagnostic> {
+    let hardware = Tables::builtin().hardware(Generation::of(&manifest.recipe)?)?;
+    let misses = manifest.modules.iter().filter_map(|module| {
+        let estimate = module.estimate.as_ref()?;
+        let verdict = estimate.fit?.verdict();
+        (verdict != FitVerdict::Fits).then_some((verdict, estimate.memory.total(), module.name.as_str(), estimate))
+    });
+    // The first of equals: the training step comes first.
+    let (_, _, name, estimate) =
+        misses.reduce(|worst, next| if (next.0, next.1) > (worst.0, worst.1) { next } else { worst })?;
+    Some(Advice { manifest, hardware, name, estimate }.diagnose())
+}
+
+struct Advice<'a> {
+    manifest: &'a Manifest,
+    hardware: &'a Hardware,
+    name: &'a str,
+    estimate: &'a Estimate,
+}
+
+/// Something to change, and how many bytes less a core then needs.
+struct Measure {
+    saves: u64,
+    text: String,
+}
+
+impl Advice<'_> {
+    fn diagnose(&self) -> Diagnostic {
+        let Some(fit) = self.estimate.fit else { return Diagnostic::bug("advice on a module that was not compared") };
+        let memory = &self.estimate.memory;
+        let target = &self.manifest.recipe.target;
+        let verdict = fit.verdict().name();
+        let headline = if fit.memory == FitVerdict::Fits {
+            let instructions = (short(self.estimate.instructions.total()), short(fit.instruction_limit));
+            let (needs, takes) = instructions;
+            format!("`{}` {verdict} in one module: about {needs} instructions, neuronx-cc takes {takes}", self.name)
+        } else {
+            let (needs, has) = (bytes(memory.total()), bytes(fit.memory_limit));
+            format!("`{}` {verdict} on one core of {target}: about {needs}, a core has {has}", self.name)
+        };
+        let mut warning = Diagnostic::warning(codes::DOES_NOT_FIT, headline).note(parts(&memory.peak));
+        if let Some(state) = self.state(fit.memory_limit) {
+            warning = warning.note(state);
+        }
+        if fit.memory != FitVerdict::Fits && fit.instructions != FitVerdict::Fits {
+            let (needs, takes) = (short(self.estimate.instructions.total()), short(fit.instruction_limit));
+            warning =
+                warning.note(format!("it makes about {needs} instructions of the machine; neuronx-cc takes {takes}"));
+        }
+        warning = warning
+            .note("this version compiles the step of one core whole; what `parallel` says is recorded for the cluster");
+        let mut measures = self.measures(fit.memory_limit);
+        measures.sort_by_key(|measure| std::cmp::Reverse(measure.saves));
+        let texts: Vec<String> = measures.into_iter().map(|measure| measure.text).collect();
+        warning.help(texts.join("; "))
+    }
+
+    /// What the state takes and how many cores hold it, where one does not.
+    fn state(&self, limit: u64) -> Option<String> {
+        let state = self.manifest.buffers.iter().filter(|buffer| buffer.slot != BufferSlot::Batch);
+        let (mut taken, mut wide, mut is_narrow) = (0u64, 0u64, false);
+        for buffer in state {
+            let elements = buffer.shape.iter().product::<usize>() as u64;
+            taken += elements * buffer.dtype.size() as u64;
+            wide += elements * DType::F32.size() as u64;
+            is_narrow |= buffer.dtype.is_narrow();
+        }
+        if taken <= limit {
+            return None;
+        }
+        let cores = taken.div_ceil(limit.max(1));
+        let in_f32 = if is_narrow { format!(" ({} in `f32`)", bytes(wide)) } else { String::new() };
+        Some(format!("the state alone takes {}{in_f32}: at least {cores} cores", bytes(taken)))
+    }
+
+    /// Everything that would help.
+    fn measures(&self, limit: u64) -> Vec<Measure> {
+        let recipe = &self.manifest.recipe;
+        let memory = &self.estimate.memory;
+        let total = memory.total();
+        let mut measures = vec![self.split(limit)];
+        let is_sharded = recipe.parallel.as_ref().is_some_and(|parallel| parallel.zero1);
+        if !is_sharded && memory.peak.optimizer * 8 > total {
+            let saves = memory.peak.optimizer / 2;
+            let text = format!(
+                "shard the optimizer's {} over data-parallel cores (`parallel.zero1 = true`)",
+                bytes(memory.peak.optimizer)
+            );
+            measures.push(Measure { saves, text });
+        }
+        measures.extend(self.narrow(recipe));
+        let step = memory.peak.activations + memory.peak.workspace;
+        if let Some(batch) = recipe.batch.filter(|batch| *batch > 1) {
+            let saves = step - step / batch as u64;
+            measures.push(Measure { saves, text: format!("`batch = 1` saves about {}", bytes(saves)) });
+        } else if step * 8 > total {
+            let text = format!("half of `seq` saves at least {}", bytes(step / 2));
+            measures.push(Measure { saves: step / 2, text });
+        }
+        measures
+    }
+
+    /// Tensor and pipeline parallelism divide everything.
+    fn split(&self, limit: u64) -> Measure {
+        let total = self.estimate.memory.total();
+        let by_memory = total.div_ceil(limit.max(1));
+        let by_instructions = self
+            .estimate
+            .fit
+            .map_or(1, |fit| self.estimate.instructions.total().div_ceil(fit.instruction_limit.max(1)));
+        let cores = group(&self.hardware.groups, by_memory.max(by_instructions));
+        let parallel = self.manifest.recipe.parallel.as_ref();
+        let recorded = parallel.map_or(1, |parallel| u64::from(parallel.tensor) * u64::from(parallel.pipeline));
+        let mut text = format!("split the model over {cores} cores or more (`parallel.tensor`, `parallel.pipeline`)");
+        if recorded > 1 {
+            text.push_str(&format!(": the recipe's {recorded} hold about {} each", bytes(total / recorded)));
+        }
+        Measure { saves: total - total / cores.max(1), text }
+    }
+
+    /// Weights and moments in 16 bits instead of 32.
+    fn narrow(&self, recipe: &Recipe) -> Option<Measure> {
+        let wide = self
+            .manifest
+            .buffers
+            .iter()
+            .filter(|buffer| buffer.slot != BufferSlot::Batch && buffer.dtype == DType::F32);
+        let stored: u64 = wide.map(|buffer| buffer.shape.iter().product::<usize>() as u64 * 4).sum();
+        let is_open = recipe.precision.weight == DType::F32 && stored > 0;
+        is_open.then(|| Measure {
+            saves: stored / 2,
+            text: format!("`precision = \"bf16-sr\"` stores the state in half: {} less", bytes(stored / 2)),
+        })
+    }
+}
+
+/// The smallest number of cores that work together and are at least so many.
+fn group(groups: &CoreGroups, least: u64) -> u64 {
+    let inside = groups.sizes.iter().map(|size| u64::from(*size)).filter(|size| *size >= least).min();
+    inside.unwrap_or_else(|| least.next_multiple_of(u64::from(groups.multiple).max(1)))
+}
+
+/// The parts of the peak, the largest first.
+fn parts(peak: &MemoryByKind) -> String {
+    let mut kinds: Vec<_> = halite_bundle::estimate::MemoryKind::ALL.map(|kind| (peak.of(kind), kind.name())).into();
+    kinds.retain(|(size, _)| *size * 100 > peak.total());
+    kinds.sort_by_key(|(size, _)| std::cmp::Reverse(*size));
+    let kinds: Vec<String> = kinds.into_iter().map(|(size, name)| format!("{name} {}", bytes(size))).collect();
+    format!("at the peak: {}", kinds.join(", "))
+}
+
+/// Millions with one decimal.
+fn short(number: u64) -> String {
+    format!("{:.1} million", number as f64 / 1e6)
+}

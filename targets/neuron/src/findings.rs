@@ -1,0 +1,135 @@
+//! What the rules say of the HLO of a bundle, as diagnostics with lines of the model.
+
+use crate::legality::{Finding, Presumed, Profile, check, presumed};
+use crate::memory::logical_core;
+use crate::tables::{CompilerVersion, Level, Rule};
+use crate::{Generation, Neuron, Tables, settings};
+use halite_bundle::ModuleRole;
+use halite_hlo::proto::HloModuleProto;
+use halite_recipe::Recipe;
+use halite_support::nearest::suggestion;
+use halite_support::text::plain;
+use halite_support::{Diagnostic, Diagnostics, SourceMap, codes};
+use halite_target::{ModuleCheck, Origin, Repeated, origin};
+use indexmap::IndexMap;
+use std::collections::BTreeSet;
+
+/// The rules that a recipe holds its modules to, under its flags.
+pub fn profile(recipe: &Recipe, generation: Generation) -> Profile {
+    let (flags, table) = (settings::flags(recipe), Neuron::of(recipe));
+    let version = settings::version(&table);
+    Profile {
+        target: generation,
+        logical_core: logical_core(generation, &flags),
+        downcasts: downcasts(&flags, generation, &version),
+        version,
+        allow: table.allow,
+    }
+}
+
+/// The flag of `neuronx-cc` that names ops whose integers it may cast down.
+const DOWNCAST: &str = "--implicit-integer-downcast";
+
+/// What that flag names: for its value `default`, which stands for all of them, what the version makes of it.
+fn downcasts(flags: &[String], target: Generation, version: &CompilerVersion) -> Vec<String> {
+    let value = |flag: &'_ String| Some(flag.strip_prefix(DOWNCAST)?.strip_prefix('=')?.to_owned());
+    let stated = flags.iter().find_map(value);
+    let flag = Tables::builtin().flag(DOWNCAST);
+    let value = match stated.as_deref() {
+        Some("default") => flag.and_then(|flag| flag.default(target, version)),
+        stated => stated,
+    };
+    match value {
+        Some("default") => vec!["all".to_owned()],
+        Some("none") | None => Vec::new(),
+        Some(names) => names.split(',').map(str::to_owned).collect(),
+    }
+}
+
+/// Holds a module to the rules of a recipe.
+pub(crate) fn of_module(hlo: &HloModuleProto, profile: &Profile, sources: &SourceMap) -> ModuleCheck {
+    let of_opcode = |presumed: Presumed| presumed.opcode;
+    let presumed = presumed(hlo, profile.target).into_iter().map(of_opcode).collect();
+    let mut checked = ModuleCheck { presumed, ..ModuleCheck::default() };
+    let mut places: IndexMap<(&str, Option<Origin<'_>>, String), Vec<Finding<'_>>> = IndexMap::new();
+    for finding in check(hlo, profile) {
+        if finding.allowed {
+            checked.allowed.insert(finding.rule.id.clone());
+            continue;
+        }
+        let origin = finding.instruction.and_then(|inst| origin(inst, hlo));
+        let place = origin.map(|origin| Origin { scope: "", ..origin });
+        places.entry((&finding.rule.id, place, finding.found.clone())).or_default().push(finding);
+    }
+    let repeated = places.into_iter().map(|((_, origin, _), findings)| {
+        Repeated::new(diagnose(&findings[0], origin, profile, sources), findings.len())
+    });
+    checked.findings = repeated.collect();
+    checked
+}
+
+/// The first of the findings that say the same of one line of the model.
+fn diagnose(finding: &Finding<'_>, origin: Option<Origin<'_>>, profile: &Profile, sources: &SourceMap) -> Diagnostic {
+    let Finding { rule, found, code, provenance, instruction, .. } = finding;
+    let message = plain(found);
+    let diagnostic = match rule.level {
+        Level::Error => Diagnostic::error(codes::ILLEGAL, format!("{} does not take this: {message}", profile.target)),
+        Level::Warning => {
+            Diagnostic::warning(codes::DOUBTFUL, format!("{} may not take this: {message}", profile.target))
+        }
+    };
+    let scope = instruction.and_then(|inst| inst.metadata.as_ref()).map_or("", |metadata| metadata.op_name.as_str());
+    let scope = plain(scope);
+    let label = if scope.is_empty() { "from here".to_owned() } else { format!("from here, in `{scope}`") };
+    let code = code.map_or_else(String::new, |code| format!(" (NCC_{code})"));
+    diagnostic
+        .or_at(origin.and_then(|origin| origin.span(sources)), label)
+        .note(format!("rule `{}`: {}{code}", rule.id, rule.consequence))
+        .note(format!("source: {}", provenance.cite()))
+        .help(way_out(rule))
+}
+
+fn way_out(rule: &Rule) -> String {
+    match rule.waivable {
+        true => format!("{}; `neuron.allow = [\"{}\"]` lets it through", rule.remedy, rule.id),
+        false => rule.remedy.clone(),
+    }
+}
+
+/// What is wrong with allowing a rule of this name: it is unknown, or cannot be allowed.
+pub fn refuse_allowed(id: &str) -> Option<Diagnostic> {
+    let tables = Tables::builtin();
+    match tables.rule(id) {
+        Some(rule) if rule.waivable => None,
+        Some(rule) => {
+            let error = Diagnostic::error(codes::RECIPE_RANGE, format!("the rule `{id}` cannot be allowed"));
+            Some(error.note(format!("where it is broken, {}", rule.consequence)).help(rule.remedy.clone()))
+        }
+        None => {
+            let waivable = tables.rules.iter().filter(|rule| rule.waivable).map(|rule| rule.id.as_str());
+            let error = Diagnostic::error(codes::RECIPE_RANGE, format!("no target has a rule `{id}`"));
+            Some(error.help(suggestion(id, &waivable.collect::<Vec<_>>())))
+        }
+    }
+}
+
+/// What the target says of all modules of a bundle beside what it finds in each: allowed rules that nothing breaks, as
+/// errors if the training step is among the modules, and a word on generations that nobody used.
+pub(crate) fn of_bundle(recipe: &Recipe, generation: Generation, checks: &[(ModuleRole, &ModuleCheck)]) -> Diagnostics {
+    let has_step = checks.iter().any(|(role, _)| *role == ModuleRole::TrainStep);
+    let allowed: BTreeSet<&String> = checks.iter().flat_map(|(_, check)| &check.allowed).collect();
+    let settings = Neuron::of(recipe);
+    let idle = settings.allow.iter().enumerate().filter(|(_, id)| has_step && !allowed.contains(id));
+    let idle = idle.map(|(index, id)| {
+        let error = Diagnostic::error(codes::PATTERN, format!("nothing breaks the rule `{id}`, which is allowed"));
+        error.key(format!("neuron.allow.{index}")).help("remove it")
+    });
+    idle.chain(untested(generation)).collect()
+}
+
+/// A warning for targets that are known from documents alone.
+pub fn untested(target: Generation) -> Option<Diagnostic> {
+    let row = Tables::builtin().hardware(target).filter(|row| row.untested)?;
+    let message = format!("the rules of {target} are untested: no public training is known to have used it with HLO");
+    Some(Diagnostic::warning(codes::DOUBTFUL, message).note(format!("source: {}", row.provenance.cite())))
+}

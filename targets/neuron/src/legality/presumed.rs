@@ -1,0 +1,36 @@
+//! Opcodes that no document lists and that a target is presumed to take.
+
+use crate::Generation;
+use crate::Tables;
+use crate::tables::TakenOpcodes;
+use halite_hlo::proto::HloModuleProto;
+use halite_target::{Basis, Provenance};
+use std::collections::BTreeMap;
+
+/// An opcode of a module that the target is presumed to take.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Presumed {
+    /// The opcode as HLO names it.
+    pub opcode: String,
+    /// How many instructions have it.
+    pub count: usize,
+    /// What the presumption rests on.
+    pub provenance: &'static Provenance,
+}
+
+/// The opcodes of a module of which it is our conclusion alone that a target takes them, by name.
+pub fn presumed(module: &HloModuleProto, target: Generation) -> Vec<Presumed> {
+    let rests = |row: &&TakenOpcodes| row.targets.contains(&target) && row.provenance.basis == Basis::Inferred;
+    let rows = Tables::builtin().opcodes.iter().filter(rests);
+    let known: BTreeMap<&str, &Provenance> =
+        rows.flat_map(|row| row.opcodes.iter().map(|opcode| (opcode.as_str(), &row.provenance))).collect();
+    let mut counts = BTreeMap::<&str, usize>::new();
+    for inst in module.computations.iter().flat_map(|computation| &computation.instructions) {
+        if known.contains_key(inst.opcode.as_str()) {
+            *counts.entry(&inst.opcode).or_default() += 1;
+        }
+    }
+    let of = |(opcode, count): (&str, usize)| Presumed { opcode: opcode.to_owned(), count, provenance: known[opcode] };
+    counts.into_iter().map(of).collect()
+}

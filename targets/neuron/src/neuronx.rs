@@ -1,0 +1,85 @@
+//! From the modules of a bundle to NEFFs: `neuronx-cc` driven in parallel, with a store of what it made before.
+//!
+//! [`plan`] says what there is to compile, [`Compiler`] is the `neuronx-cc` that was found, [`Store`] keeps NEFFs by what
+//! they were made from, and [`compile`] brings them together. A compile writes in a folder of its own below the store;
+//! nothing but a finished and checked NEFF is ever moved into the store, so that neither a failed compile nor a killed
+//! process leaves anything there.
+
+mod command;
+mod compiler;
+mod flags;
+mod job;
+mod key;
+mod log;
+mod neff;
+mod process;
+mod store;
+mod task;
+mod work;
+mod workers;
+
+pub use command::{arguments, check_environment, script};
+pub use compiler::{Compiler, find};
+pub use flags::flag_hash;
+pub use job::{End, Outcome, Product};
+pub use store::{Entry, GcRule, Kept, Removed, State, Store};
+pub use task::{Task, plan};
+pub use workers::{MEMORY_PER_JOB, default_jobs, host_memory};
+
+use halite_disk::Disk;
+use halite_support::Result;
+use halite_support::files::cannot;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// What [`compile`] needs beside the tasks: `Options { jobs: 2, ..Options::new(compiler, store, output, interrupt) }`.
+#[derive(Clone, Copy, Debug)]
+pub struct Options<'a> {
+    /// The compiler.
+    pub compiler: &'a Compiler,
+    /// Where NEFFs are kept and compilers work.
+    pub store: &'a Store,
+    /// The folder that gets `<module>.neff` and `<module>.log`.
+    pub output: &'a Path,
+    /// How many compilers may run at once, at least one.
+    pub jobs: usize,
+    /// How long one may run before it is ended and its task fails; `None` for as long as it takes.
+    pub timeout: Option<Duration>,
+    /// Becomes true when everything is to stop: compilers are ended then, and nothing more is started.
+    pub interrupt: &'a AtomicBool,
+}
+
+impl<'a> Options<'a> {
+    /// One compiler at a time, for as long as it takes.
+    pub fn new(compiler: &'a Compiler, store: &'a Store, output: &'a Path, interrupt: &'a AtomicBool) -> Self {
+        Self { compiler, store, output, jobs: 1, timeout: None, interrupt }
+    }
+}
+
+/// What is told while compilers run. Calls come from several threads.
+pub trait Observer: Sync {
+    /// A task waits for another process that compiles the same.
+    fn waiting(&self, _task: &Task) {}
+    /// The compiler was started on a task.
+    fn compiling(&self, _task: &Task) {}
+    /// A task is done, one way or the other.
+    fn done(&self, _outcome: &Outcome) {}
+}
+
+/// Has every task compiled that the store does not hold, and puts the NEFFs into the output folder.
+///
+/// A task that fails does not stop the others; its [`Outcome`] says why, also where the interrupt stopped it. Outcomes are
+/// in the order of the tasks.
+///
+/// # Errors
+/// When the output folder cannot be made.
+pub fn compile(tasks: &[Task], options: &Options<'_>, observer: &dyn Observer) -> Result<Vec<Outcome>> {
+    let output = options.output;
+    Disk::default().make_folder(output).map_err(|error| cannot("make the folder", output, &error))?;
+    Ok(workers::run(tasks, options.jobs, |task| {
+        let outcome = job::run(task, options, observer);
+        observer.done(&outcome);
+        outcome
+    }))
+}

@@ -1,0 +1,83 @@
+//! What surrounds a program on Neuron: the flags of `neuronx-cc`, the rounding and the environment of its processes, and how
+//! they are started.
+//!
+//! Everything that could change element types or rounding is pinned here from the recipe's precision, and everything that has
+//! a default is written out, since defaults move between versions. All of it goes to the manifest. A recipe or a manifest
+//! that says otherwise is refused, since the program would no longer mean what it says. What is known of flags and variables
+//! stands in the [tables](crate::tables).
+
+mod check_allow;
+mod check_flags;
+mod environment;
+mod flags;
+pub(crate) mod given;
+mod launch;
+mod script;
+mod shell;
+
+pub use environment::environment;
+pub use flags::flags;
+pub use launch::{Surroundings, forbidden, launch};
+
+use crate::tables::CompilerVersion;
+use crate::{Generation, Neuron, Tables};
+use halite_bundle::Manifest;
+use halite_recipe::Recipe;
+use halite_support::{Diagnostic, Diagnostics, Result, codes};
+use halite_target::RunSettings;
+
+/// The platform that Neuron's PJRT plugin is taken to report, in whatever case. Inferred: it is the name under which JAX knows
+/// the plugin of the package `libneuronxla`, and no run was seen.
+const PLATFORM: &str = "neuron";
+
+/// Every variable, flag and rule in the table of a recipe that would change what its program means, that nothing takes or that
+/// cannot be allowed, each with its key.
+pub fn check(recipe: &Recipe) -> Diagnostics {
+    let table = &Neuron::of(recipe);
+    let errors = check_allow::check(&table.allow).chain(environment::check(table));
+    errors.chain(check_flags::check(recipe, table)).collect()
+}
+
+/// What deserves a look in the settings of a recipe for Neuron, each with its key: a version of the compiler that the tables do
+/// not know, flags that nothing documents, and a layout over devices that the generation does not take.
+pub fn warnings(recipe: &Recipe) -> Diagnostics {
+    check_flags::warnings(&Neuron::of(recipe)).into_iter().chain(group_size(recipe)).collect()
+}
+
+/// The version of `neuronx-cc` by whose flags and rules a recipe is judged: the nearest to its own that the tables know.
+pub(crate) fn version(table: &Neuron) -> CompilerVersion {
+    Tables::builtin().nearest(table.compiler.as_ref()).clone()
+}
+
+/// What surrounds the processes of a program.
+pub fn of(recipe: &Recipe) -> RunSettings {
+    let platform = Generation::of(recipe).map(|_| PLATFORM.to_owned());
+    RunSettings { environment: environment(recipe), flags: flags(recipe), launch: launch(recipe), platform }
+}
+
+/// Whether a manifest pins what its own recipe says.
+///
+/// # Errors
+/// When its environment, flags or launch are others; the first that differs.
+pub(crate) fn check_manifest(manifest: &Manifest) -> Result<()> {
+    environment::check_manifest(manifest)?;
+    of(&manifest.recipe).check(manifest)
+}
+
+/// A degree of tensor parallelism that no group of cores has. Nothing of the layout is compiled yet, so this is a warning.
+fn group_size(recipe: &Recipe) -> Option<Diagnostic> {
+    let tensor = recipe.parallel?.tensor;
+    let groups = &Tables::builtin().hardware(Generation::of(recipe)?)?.groups;
+    if groups.sizes.contains(&tensor) || tensor % groups.multiple == 0 {
+        return None;
+    }
+    let sizes: Vec<String> = groups.sizes.iter().map(u32::to_string).collect();
+    let message = format!("collectives on `{}` take no group of {tensor} cores", recipe.target);
+    let warning = Diagnostic::warning(codes::RECIPE_CLASH, message)
+        .note(format!("known from {}", groups.provenance.source))
+        .help(format!("choose {}, or a multiple of {}", sizes.join(", "), groups.multiple));
+    Some(warning.key("parallel.tensor"))
+}
+
+#[cfg(test)]
+mod tests;

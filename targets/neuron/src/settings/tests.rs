@@ -1,0 +1,280 @@
+use super::*;
+use crate::Generation;
+use halite_bundle::fixtures::small;
+use halite_recipe::PrecisionOverride;
+use halite_tensor::DType;
+
+fn recipe(precision: &str, flags: &[&str]) -> Recipe {
+    let mut recipe = crate::testing::tiny(&[&format!("precision={precision}")]);
+    Neuron::change(&mut recipe, |table| table.flags = flags.iter().map(|flag| (*flag).to_owned()).collect()).unwrap();
+    Neuron::change(&mut recipe, |table| {
+        table.environment.insert("NEURON_RT_LOG_LEVEL".to_owned(), "INFO".to_owned());
+    })
+    .unwrap();
+    recipe
+}
+
+const PINNED: [&str; 7] = [
+    "--target=trn1",
+    "--model-type=transformer",
+    "--auto-cast=none",
+    "--implicit-integer-downcast=none",
+    "--logical-nc-config=1",
+    "--optlevel=2",
+    "--enable-mixed-precision-accumulation",
+];
+
+#[test]
+fn the_environment_follows_from_the_precision() {
+    let variables = |precision, seed| {
+        let mut recipe = recipe(precision, &[]);
+        recipe.precision.sr.seed = seed;
+        environment(&recipe).into_values().collect::<Vec<_>>()
+    };
+    assert_eq!(variables("mixed", 7), ["0", "0", "3", "600", "INFO"]);
+    assert_eq!(variables("bf16-sr", 7), ["0", "0", "3", "600", "INFO"], "dither works with the switch off");
+    assert_eq!(variables("mixed-sr", 7), ["1", "7", "3", "600", "INFO"]);
+}
+
+#[test]
+fn everything_that_has_a_default_is_pinned() {
+    assert_eq!(flags(&recipe("mixed", &[])), PINNED);
+    let of = |target: Generation, compiler: &str| {
+        let mut recipe = recipe("mixed", &[]);
+        recipe.target = target.into();
+        Neuron::change(&mut recipe, |table| {
+            table.compiler = Some(CompilerVersion::try_from(compiler.to_owned()).unwrap())
+        })
+        .unwrap();
+        flags(&recipe)
+    };
+    let trn2 = of(Generation::Trn2, "2.27.5334");
+    assert!(trn2.contains(&"--native-int64=disabled".to_owned()), "{trn2:?}");
+    assert!(trn2.contains(&"--logical-nc-config=2".to_owned()), "{trn2:?}");
+    let early = of(Generation::Trn1, "2.15.128");
+    assert!(!early.iter().any(|flag| flag.starts_with("--logical") || flag.starts_with("--implicit")), "{early:?}");
+}
+
+#[test]
+fn flags_have_one_order_and_form() {
+    let own = ["--auto-cast", "none", "--enable-mixed-precision-accumulation", "-O1", "--auto-cast=none"];
+    let mut expected = PINNED;
+    expected[5] = "--optlevel=1";
+    assert_eq!(flags(&recipe("mixed", &own)), expected);
+    assert!(check(&recipe("mixed", &own)).is_empty());
+    for spelling in [&["--optlevel", "1"][..], &["--optlevel=1"], &["-O", "1"], &["-O=1"]] {
+        assert_eq!(flags(&recipe("mixed", spelling)), expected, "{spelling:?}");
+    }
+    let undocumented = recipe("mixed", &["--new", "a b", "-lnc", "1", "--tensorizer-options=--x --y"]);
+    assert_eq!(flags(&undocumented)[PINNED.len()..], ["--tensorizer-options=--x --y", "--new", "a b"]);
+    assert!(check(&undocumented).is_empty());
+}
+
+#[test]
+fn sums_decide_how_the_compiler_adds_up() {
+    let mut narrow = recipe("bf16", &[]);
+    narrow.precision.accumulate = DType::Bf16;
+    assert_eq!(flags(&narrow).last().unwrap(), "--disable-mixed-precision-accumulation");
+    let mut partly = recipe("mixed", &["--disable-mixed-precision-accumulation"]);
+    assert_eq!(check(&partly).len(), 1);
+    partly.precision.overrides =
+        vec![PrecisionOverride { accumulate: Some(DType::F16), ..PrecisionOverride::default() }];
+    assert_eq!(flags(&partly).last().unwrap(), "--disable-mixed-precision-accumulation");
+    assert!(check(&partly).is_empty());
+}
+
+#[test]
+fn whatever_changes_the_meaning_of_a_program_is_refused() {
+    let flags = [
+        "--auto-cast=all",
+        "--auto-cast",
+        "matmult",
+        "--auto-cast-type=bf16",
+        "--auto-cast none",
+        "--disable-mixed-precision-accumulation",
+        "--enable-mixed-precision-accumulation=false",
+        "--enable-mixed-precision-accumulation=true",
+        "--auto-cast",
+    ];
+    let mut recipe = recipe("mixed", &flags);
+    let refused = Tables::builtin().variables.iter().filter(|variable| variable.instead.is_some());
+    let names: Vec<_> = refused.map(|variable| variable.name.clone()).collect();
+    for name in &names {
+        Neuron::change(&mut recipe, |table| {
+            table.environment.insert(name.clone(), "0".to_owned());
+        })
+        .unwrap();
+    }
+    let mistakes = check(&recipe);
+    assert_eq!(mistakes.len(), names.len() + 8, "{mistakes:?}");
+    let keys: Vec<_> = mistakes.iter().rev().filter_map(Diagnostic::recipe_key).take(3).collect();
+    assert_eq!(keys, ["neuron.flags.8", "neuron.flags.7", "neuron.flags.6"]);
+}
+
+#[test]
+fn what_nothing_takes_is_refused() {
+    for (flags, part) in [
+        (&["--model-type=bert"][..], "does not take `bert`"),
+        (&["--model-type"], "has no value"),
+        (&["--enable-saturate-infinity=1"], "takes no value"),
+        (&["--target=trn2"], "`target` is `trn1`"),
+        (&["--native-int64=disabled"], "no flag for `trn1`"),
+        (&["-lnc=2"], "`trn1` does not take"),
+        (&["--optlevel=1", "-O3"], "given twice"),
+        (&["transformer"], "is no flag"),
+        (&["--enable-saturate-infinity", "yes"], "is no flag"),
+        (&["--implicit-integer-downcast=dot,sum"], "does not take `dot,sum`"),
+        (&["--cache_dir=/tmp"], "flag of wrappers"),
+        (&["--no_cache"], "flag of wrappers"),
+        (&["--log_level=INFO"], "flag of wrappers"),
+        (&["--retry_failed_compilation"], "flag of wrappers"),
+        (&["--output=x.neff"], "for `halite neuron compile` to give"),
+    ] {
+        let mistakes = check(&recipe("mixed", flags));
+        assert!(mistakes.len() == 1 && mistakes[0].message().contains(part), "{flags:?}: {mistakes:?}");
+    }
+    assert!(check(&recipe("mixed", &["--implicit-integer-downcast=dot,pow"])).is_empty());
+    let mut early = recipe("mixed", &["--implicit-integer-downcast=none"]);
+    Neuron::change(&mut early, |table| table.compiler = Some(CompilerVersion(vec![2, 16]))).unwrap();
+    assert!(check(&early)[0].message().contains("no flag of `neuronx-cc` 2.16"));
+}
+
+#[test]
+fn some_flags_take_several_words() {
+    let written = ["--pipeline", "compile", "SaveTemps", "--disable-dge", "--internal-enable-dge-levels", "io", "dst"];
+    let recipe = recipe("mixed", &written);
+    assert!(check(&recipe).is_empty(), "{:?}", check(&recipe));
+    let own = &flags(&recipe)[PINNED.len()..];
+    assert_eq!(
+        own,
+        ["--pipeline", "compile", "SaveTemps", "--internal-enable-dge-levels", "io", "dst", "--disable-dge"]
+    );
+}
+
+#[test]
+fn flags_and_rules_are_those_of_one_version() {
+    for (given, known) in
+        [(Some("1.0"), "2.13.66"), (Some("2.20"), "2.20"), (Some("99.1"), "2.28.7631"), (None, "2.28.7631")]
+    {
+        let mut recipe = recipe("mixed", &[]);
+        Neuron::change(&mut recipe, |table| {
+            table.compiler = given.map(|given| CompilerVersion::try_from(given.to_owned()).unwrap())
+        })
+        .unwrap();
+        assert_eq!(version(&Neuron::of(&recipe)).to_string(), known);
+        assert_eq!(crate::profile(&recipe, Generation::Trn1).version, version(&Neuron::of(&recipe)));
+    }
+    let mut ancient = recipe("mixed", &["--auto-cast=none"]);
+    Neuron::change(&mut ancient, |table| table.compiler = Some(CompilerVersion(vec![1, 0]))).unwrap();
+    let flags = flags(&ancient);
+    assert!(flags.contains(&"--enable-mixed-precision-accumulation".to_owned()), "{flags:?}");
+}
+
+#[test]
+fn variables_are_held_to_what_they_take() {
+    for (name, value, part) in [
+        ("NEURON_RT_EXEC_TIMEOUT", "soon", "does not take `soon`"),
+        ("NEURON_RT_EXEC_TIMEOUT", "-1", "does not take"),
+        ("NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS", "3000000000", "does not take"),
+        ("NEURON_RT_LOG_LEVEL_TDRV", "LOUD", "does not take"),
+        ("NEURON_RT_VISIBLE_CORES", "0-3", "differs from process to process"),
+        ("A B", "1", "no name of a variable"),
+        ("1A", "1", "no name of a variable"),
+        ("PATH", "/tmp", "not for a recipe to set"),
+        ("LD_PRELOAD", "x.so", "not for a recipe to set"),
+        ("BASH_ENV", "x", "not for a recipe to set"),
+        ("PYTHONPATH", "x", "not for a recipe to set"),
+        ("IFS", "x", "not for a recipe to set"),
+        ("HALITE_NEURONX_CC", "x", "not for a recipe to set"),
+        ("MY_OWN", "1", "nothing is known of"),
+        ("NEURON_RT_EXEC_TIMEOT", "1", "nothing is known of"),
+    ] {
+        let mut recipe = recipe("mixed", &[]);
+        Neuron::change(&mut recipe, |table| {
+            table.environment.insert(name.to_owned(), value.to_owned());
+        })
+        .unwrap();
+        let mistakes = check(&recipe);
+        assert!(mistakes.len() == 1 && mistakes[0].message().contains(part), "{name}: {mistakes:?}");
+        // A word of consent is for what is unknown only.
+        Neuron::change(&mut recipe, |table| table.allow_environment.push(name.to_owned())).unwrap();
+        assert_eq!(check(&recipe).is_empty(), part == "nothing is known of", "{name}");
+    }
+    let mut idle = recipe("mixed", &[]);
+    Neuron::change(&mut idle, |table| table.allow_environment.push("MY_OWN".to_owned())).unwrap();
+    assert!(check(&idle)[0].message().contains("which `neuron.environment` does not set"));
+}
+
+/// Each name of the table, in a recipe and in a manifest, with and without consent.
+#[test]
+fn reserved_variables_are_refused_everywhere() {
+    let rows = &Tables::builtin().reserved;
+    for name in rows.iter().flat_map(|row| &row.names).map(|name| name.replace('*', "X")) {
+        let mut recipe = recipe("mixed", &[]);
+        Neuron::change(&mut recipe, |table| {
+            table.environment.insert(name.clone(), "1".to_owned());
+        })
+        .unwrap();
+        Neuron::change(&mut recipe, |table| table.allow_environment.push(name.clone())).unwrap();
+        let mistakes = check(&recipe);
+        assert!(mistakes.len() == 1 && mistakes[0].code() == codes::ENVIRONMENT, "{name}: {mistakes:?}");
+        let mut manifest = small().manifest;
+        manifest.recipe.target = Generation::Trn1.into();
+        manifest.environment = environment(&manifest.recipe);
+        manifest.environment.insert(name.clone(), "1".to_owned());
+        assert!(check_manifest(&manifest).unwrap_err().message().contains("not for a recipe"), "{name}");
+    }
+}
+
+#[test]
+fn what_nothing_documents_is_warned_of() {
+    let mut recipe = recipe("mixed", &["--optlevle=1", "--disable-dge", "--quite-another"]);
+    recipe.parallel =
+        Some(halite_recipe::Parallel { tensor: 4, pipeline: 1, sequence: false, zero1: false, global_batch: Some(8) });
+    let helps: Vec<_> = warnings(&recipe).into_iter().map(|warning| warning.help_text().unwrap().to_owned()).collect();
+    assert_eq!(
+        helps,
+        [
+            "did you mean `--optlevel`?",
+            "expect it to change or go with any version",
+            "check its name",
+            "choose 1, 2, 8, 16, 32, or a multiple of 32"
+        ]
+    );
+}
+
+#[test]
+fn other_targets_have_no_surroundings() {
+    let mut recipe = recipe("mixed", &["--optlevel=1"]);
+    recipe.target = halite_recipe::TargetName::default();
+    assert!(environment(&recipe).is_empty() && flags(&recipe).is_empty() && launch(&recipe).is_none());
+    assert!(Surroundings::of(&recipe).unwrap_err().message().contains("`cpu`"));
+}
+
+#[test]
+fn a_manifest_pins_what_its_recipe_says() {
+    let mut manifest = small().manifest;
+    assert!(check_manifest(&manifest).is_ok());
+    manifest.recipe.target = Generation::Trn1.into();
+    manifest.environment = environment(&manifest.recipe);
+    manifest.flags = flags(&manifest.recipe);
+    manifest.launch = launch(&manifest.recipe);
+    manifest.platform = of(&manifest.recipe).platform;
+    assert!(check_manifest(&manifest).is_ok());
+    let refused = |change: fn(&mut Manifest)| {
+        let mut manifest = manifest.clone();
+        change(&mut manifest);
+        check_manifest(&manifest).unwrap_err().to_string()
+    };
+    let refusals = [
+        refused(|manifest| _ = manifest.environment.insert("XLA_DOWNCAST_BF16".to_owned(), "1".to_owned())),
+        refused(|manifest| _ = manifest.environment.insert("OTHER".to_owned(), "1".to_owned())),
+        refused(|manifest| _ = manifest.environment.shift_remove(environment::STOCHASTIC_ROUNDING_EN)),
+        refused(|manifest| _ = manifest.flags.pop()),
+        refused(|manifest| manifest.platform = None),
+        refused(|manifest| manifest.launch = None),
+        refused(|manifest| manifest.launch.as_mut().unwrap().world_size = 8),
+    ];
+    assert!(refusals.iter().all(|refusal| refusal.contains("E0408")), "{refusals:?}");
+    assert!(refusals[0].contains("has no place") && refusals[2].contains("is nothing"), "{refusals:?}");
+}

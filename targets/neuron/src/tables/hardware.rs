@@ -1,0 +1,114 @@
+//! The hardware of a target and what fits on it.
+
+use super::VersionRange;
+use crate::Generation;
+use halite_target::Provenance;
+use serde::{Deserialize, Serialize};
+
+/// An instance type and its cores.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Hardware {
+    /// The target.
+    pub target: Generation,
+    /// The largest instance type.
+    pub instance: String,
+    /// Whether the rows of this target were never used by a training that is public.
+    pub untested: bool,
+    /// Chips of the instance.
+    pub chips: u32,
+    /// Physical cores of the instance.
+    pub cores: u32,
+    /// How many physical cores one logical core may join (`--logical-nc-config`); the first is the default.
+    pub logical_core_sizes: Vec<u32>,
+    /// Device memory of one physical core, in bytes.
+    pub core_memory: u64,
+    /// Memory of the host, in bytes; left out where unknown.
+    #[serde(default)]
+    pub host_memory: Option<u64>,
+    /// Bandwidth of device memory for one physical core, in bytes per second.
+    pub core_bandwidth: f64,
+    /// On-chip memory of one physical core, in bytes: state buffer (SBUF), then accumulators (PSUM).
+    pub on_chip: [u64; 2],
+    /// Peak rates of one physical core.
+    pub peaks: Vec<Peak>,
+    /// Sizes of groups that collectives take.
+    pub groups: CoreGroups,
+    /// Where these figures are known from.
+    pub provenance: Provenance,
+}
+
+/// The peak rate of matrix products of one physical core.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Peak {
+    /// The element type of the operands, as HLO names it.
+    pub dtype: String,
+    /// Operations per second.
+    pub flops: f64,
+}
+
+/// Sizes of groups of logical cores that collectives take.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CoreGroups {
+    /// Sizes within an instance.
+    pub sizes: Vec<u32>,
+    /// Sizes over instances are multiples of this.
+    pub multiple: u32,
+    /// Where that is known from.
+    pub provenance: Provenance,
+}
+
+/// How a target takes an element type.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ElementType {
+    /// The name in HLO.
+    pub dtype: String,
+    /// The targets of which this is said.
+    pub targets: Vec<Generation>,
+    /// The versions of the compiler of which this is said.
+    #[serde(default)]
+    pub compiler: VersionRange,
+    /// How they take it.
+    pub taken: ElementUse,
+    /// What happens otherwise, or what to mind; a sentence without a capital.
+    #[serde(default)]
+    pub note: String,
+    /// The compiler's code where it is not taken, without `NCC_`.
+    #[serde(default)]
+    pub code: Option<String>,
+    /// Where that is known from.
+    pub provenance: Provenance,
+}
+
+/// How a target takes an element type.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ElementUse {
+    /// As it is.
+    Native,
+    /// By some operations only.
+    Partial,
+    /// Cut to its lower 32 bits.
+    Truncated,
+    /// Not at all.
+    Refused,
+}
+
+/// Limits of one compiled module.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limits {
+    /// The targets of which this is said.
+    pub targets: Vec<Generation>,
+    /// Instructions of the machine that the compiler accepts in one module.
+    pub instructions: u64,
+    /// Bytes of the result of one all-gather or operand of one reduce-scatter that are known to work.
+    pub gathered_bytes: u64,
+    /// Bytes of device memory that a loaded model takes on each core beside its buffers.
+    pub model_overhead: u64,
+    /// Where these are known from.
+    pub provenance: Provenance,
+}

@@ -1,0 +1,74 @@
+//! Kernels of the Neuron compiler that HLO calls by name.
+
+use super::VersionRange;
+use crate::Generation;
+use halite_target::Provenance;
+use serde::{Deserialize, Serialize};
+
+/// How a kernel is called. What is left out is not known.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KernelSchema {
+    /// The target of the custom call.
+    pub name: String,
+    /// Whether the documentation lists the name among those that the compiler knows.
+    pub listed: bool,
+    /// The targets that have it.
+    pub targets: Vec<Generation>,
+    /// The versions of the compiler that have it.
+    #[serde(default)]
+    pub compiler: VersionRange,
+    /// What its operands are, in order, in words; with `...` behind the last, it may repeat.
+    #[serde(default)]
+    pub operands: Option<Vec<String>>,
+    /// The element types that its first operand may have.
+    #[serde(default)]
+    pub element_types: Option<Vec<String>>,
+    /// What it gives.
+    #[serde(default)]
+    pub result: Option<KernelResult>,
+    /// What its configuration holds.
+    #[serde(default)]
+    pub config: Option<KernelConfig>,
+    /// What to mind, in words; a sentence without capital and full stop.
+    #[serde(default)]
+    pub note: String,
+    /// Where that is known from.
+    pub provenance: Provenance,
+}
+
+/// The type that a kernel gives.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum KernelResult {
+    /// That of its first operand.
+    LikeFirst,
+    /// The types of all operands: one as it is, several as a tuple.
+    LikeOperands,
+    /// `u32`, `s32` or `s64` positions, of the shape of its first operand without the dimension of the configuration.
+    Positions,
+    /// Values like its first operand with as many as the configuration says along the last dimension, and their
+    /// positions.
+    Top,
+    /// A pair like its first and its third operand.
+    GradientPair,
+}
+
+/// What the configuration of a kernel holds, in ASCII.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case")]
+pub enum KernelConfig {
+    /// Nothing.
+    Empty,
+    /// A dimension of the first operand, in decimal.
+    Dimension,
+    /// A count in decimal.
+    Count {
+        /// The largest.
+        at_most: u64,
+    },
+    /// `key=value` pairs between commas or semicolons.
+    Pairs,
+    /// JSON, or JSON in base 64.
+    Json,
+}

@@ -1,0 +1,191 @@
+//! Running the modules of a bundle on an executor.
+
+use halite_bundle::check_ranges;
+use halite_bundle::content::check_content;
+use halite_bundle::tensors::Tensors;
+use halite_bundle::{Bundle, check_ports, check_tensors, contradiction, sound_hlo};
+use halite_bundle::{ModuleEntry, Port};
+use halite_runtime::{Buffer, CompileOptions, Executable, Executor, Input, Program};
+use halite_support::{Diagnostic, Diagnostics, Result, codes};
+use std::borrow::Cow;
+
+/// What runs where a module calls kernels of its target. Modules that call none have no choice.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Kernels {
+    /// The kernels when the executor says that its platform is the one of the manifest, twins otherwise. What a plugin calls
+    /// itself may be inferred; where the right choice is known, make it.
+    #[default]
+    ByPlatform,
+    /// The kernels: modules run as they were compiled.
+    Called,
+    /// The twins of the kernels, which run on any XLA.
+    Twins,
+}
+
+impl Kernels {
+    /// Whether modules of a bundle call their kernels on an executor. Which generation of the hardware there is, its
+    /// plugin finds out.
+    pub(crate) fn are_called(self, executor: &dyn Executor, bundle: &Bundle) -> bool {
+        bundle.manifest.platform.as_ref().is_some_and(|platform| match self {
+            Self::ByPlatform => executor.platform().eq_ignore_ascii_case(platform),
+            Self::Called => true,
+            Self::Twins => false,
+        })
+    }
+}
+
+/// A compiled module with the names of its inputs and outputs.
+pub struct LoadedModule {
+    entry: ModuleEntry,
+    /// The buffers that the host must feed with what the model declares of them.
+    declared: Vec<halite_bundle::Buffer>,
+    calls_kernels: bool,
+    executable: Box<dyn Executable>,
+}
+
+impl std::fmt::Debug for LoadedModule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LoadedModule").field("entry", &self.entry).finish_non_exhaustive()
+    }
+}
+
+impl LoadedModule {
+    /// Compiles a module of a bundle for one device. Kernels of the target are called on the target's own platform; on any
+    /// other, their twins stand in their place ([`Kernels::ByPlatform`]).
+    ///
+    /// # Errors
+    /// When the module's HLO is not sound, does not have the inputs and outputs that the manifest states, or cannot be
+    /// compiled. XLA ends the process on some unsound modules, so that none is handed to it.
+    pub fn load(executor: &dyn Executor, bundle: &Bundle, entry: &ModuleEntry) -> Result<Self> {
+        Self::load_with(executor, bundle, entry, Kernels::ByPlatform)
+    }
+
+    /// As [`load`](Self::load), with the choice between kernels and twins made by the caller.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn load_with(executor: &dyn Executor, bundle: &Bundle, entry: &ModuleEntry, kernels: Kernels) -> Result<Self> {
+        check_ports(entry).map_err(|reason| contradiction(&reason))?;
+        let calls_kernels = kernels.are_called(executor, bundle);
+        let bytes = if calls_kernels { as_compiled(bundle, entry)? } else { bundle.runnable_hlo(entry)? };
+        let program = Program::new(&bytes, CompileOptions::default())?;
+        let signature = program.signature();
+        let same = |ports: &[Port], specs: &[halite_runtime::TensorSpec]| {
+            ports.len() == specs.len()
+                && ports.iter().zip(specs).all(|(port, spec)| port.dtype == spec.dtype && port.shape == *spec.shape)
+        };
+        if !same(&entry.inputs, &signature.inputs) || !same(&entry.outputs, &signature.outputs) {
+            let message = format!("the HLO of `{}` has other inputs or outputs than the manifest states", entry.name);
+            return Err(Diagnostic::error(codes::BUNDLE, message).help("compile the bundle again"));
+        }
+        let declared = bundle.manifest.buffers.iter().filter(|buffer| buffer.content.is_some()).cloned().collect();
+        Ok(Self { entry: entry.clone(), declared, calls_kernels, executable: executor.compile(&program)? })
+    }
+
+    /// Compares tensors with the inputs of a module of a bundle, by name.
+    ///
+    /// # Errors
+    /// Every tensor that is missing, not wanted, or of the wrong type; then every one that is not what the model declares;
+    /// then every one with token ids, labels or other positions out of range.
+    pub fn check_inputs(
+        bundle: &Bundle,
+        entry: &ModuleEntry,
+        tensors: &Tensors,
+    ) -> std::result::Result<(), Diagnostics> {
+        check(entry, &bundle.manifest.buffers, tensors)
+    }
+
+    /// What the manifest says of it.
+    pub fn entry(&self) -> &ModuleEntry {
+        &self.entry
+    }
+
+    /// Whether it was compiled as a module that calls kernels of its target; otherwise twins stand in their place, or there are
+    /// none.
+    pub fn calls_kernels(&self) -> bool {
+        self.calls_kernels
+    }
+
+    /// The position of the output with this name.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn output(&self, name: &str) -> Result<usize> {
+        let found = self.entry.outputs.iter().position(|port| port.name == name);
+        found.ok_or_else(|| {
+            let message = format!("the module `{}` has no output `{name}`", self.entry.name);
+            Diagnostic::error(codes::MODULE, message).help("compile the bundle again")
+        })
+    }
+
+    /// Runs the module on device buffers in the order of its inputs.
+    ///
+    /// # Errors
+    /// As [`Executable::execute`].
+    pub fn execute(&self, inputs: Vec<Input<'_>>) -> Result<Vec<Buffer>> {
+        Ok(self.executable.execute(inputs)?)
+    }
+
+    /// Runs the module once on tensors by name and returns its outputs by name.
+    ///
+    /// # Errors
+    /// As [`check_inputs`](Self::check_inputs), before anything runs; then what the executor says.
+    pub fn run(&self, executor: &dyn Executor, mut tensors: Tensors) -> std::result::Result<Tensors, Diagnostics> {
+        check(&self.entry, &self.declared, &tensors)?;
+        let upload = |port: &Port| {
+            let tensor = tensors.swap_remove(&port.name).ok_or_else(|| {
+                Diagnostic::error(codes::TENSORS, format!("the tensor `{}` is missing", port.name))
+                    .help("compile the bundle again")
+            })?;
+            Ok(Input::Donate(executor.upload(&tensor, 0)?))
+        };
+        let inputs = self.entry.inputs.iter().map(upload).collect::<Result<Vec<_>>>()?;
+        let outputs = self.execute(inputs)?;
+        let named = self.entry.outputs.iter().zip(&outputs);
+        named.map(|(port, buffer)| Ok((port.name.clone(), buffer.download()?))).collect()
+    }
+}
+
+/// The HLO of a module, kernels included.
+fn as_compiled<'b>(bundle: &'b Bundle, entry: &ModuleEntry) -> Result<Cow<'b, [u8]>> {
+    let bytes = bundle.hlo(entry)?;
+    sound_hlo(bytes, &entry.name)?;
+    Ok(Cow::Borrowed(bytes))
+}
+
+fn check(
+    entry: &ModuleEntry,
+    buffers: &[halite_bundle::Buffer],
+    tensors: &Tensors,
+) -> std::result::Result<(), Diagnostics> {
+    check_tensors(tensors, &entry.inputs, &format!("the module `{}`", entry.name))?;
+    check_content(buffers, tensors)?;
+    check_ranges(&entry.inputs, tensors)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use halite_bundle::fixtures::small;
+    use halite_tensor::DType;
+    use halite_tensor::HostTensor;
+
+    #[test]
+    fn tensors_that_do_not_fit_are_all_named() {
+        let module = &small().manifest.modules[0];
+        let tensors: Tensors = [
+            ("tokens".to_owned(), HostTensor::zeros(DType::S32, [2, 5])),
+            ("bb".to_owned(), HostTensor::zeros(DType::F32, [5])),
+        ]
+        .into_iter()
+        .collect();
+        let mistakes = check_tensors(&tensors, &module.inputs, "the module `train_step`").unwrap_err();
+        let texts: Vec<_> = mistakes.iter().map(|mistake| mistake.message()).collect();
+        let expected = [
+            "the tensor `tokens` is `s32[2,5]`, the module `train_step` takes `s32[2,4]`",
+            "the tensor `b` is missing",
+            "the module `train_step` takes no tensor `bb`",
+        ];
+        assert_eq!(texts, expected);
+    }
+}

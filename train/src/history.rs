@@ -1,0 +1,106 @@
+//! What was measured, step by step.
+
+use halite_support::{Diagnostic, Result, codes};
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// The metrics of one update.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct StepRecord {
+    /// Number of completed updates, this one included.
+    pub step: u64,
+    /// Tokens seen so far.
+    pub tokens: u64,
+    /// What the training step reports, by name; `loss` is among it.
+    #[serde(flatten)]
+    pub metrics: IndexMap<String, f64>,
+}
+
+impl StepRecord {
+    /// The mean loss of the batch; NaN when the step does not report it.
+    pub fn loss(&self) -> f64 {
+        self.metrics.get("loss").copied().unwrap_or(f64::NAN)
+    }
+}
+
+/// The loss on held-out text.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct EvalRecord {
+    /// Number of completed updates.
+    pub step: u64,
+    /// Mean loss.
+    pub held_out_loss: f64,
+    /// Tokens that it is the mean over.
+    pub held_out_tokens: u64,
+}
+
+/// Everything that a run measured. It holds nothing that depends on time, so equal runs have equal histories.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct History {
+    /// Updates in order.
+    pub steps: Vec<StepRecord>,
+    /// Evaluations in order.
+    pub evals: Vec<EvalRecord>,
+}
+
+impl History {
+    /// As JSON lines, sorted by step, evaluations after the update of their step.
+    pub fn to_json_lines(&self) -> String {
+        let line = |value: serde_json::Result<String>| value.expect("records are numbers under text keys") + "\n";
+        let steps = self.steps.iter().map(|record| ((record.step, 0), line(serde_json::to_string(record))));
+        let evals = self.evals.iter().map(|record| ((record.step, 1), line(serde_json::to_string(record))));
+        let mut lines: Vec<_> = steps.chain(evals).collect();
+        lines.sort_by_key(|(order, _)| *order);
+        lines.into_iter().map(|(_, line)| line).collect()
+    }
+
+    /// Reads JSON lines back, `path` being where they come from.
+    ///
+    /// # Errors
+    /// When a line is neither record.
+    pub fn parse(text: &str, path: &Path) -> Result<Self> {
+        let mut history = Self::default();
+        for (number, line) in text.lines().enumerate() {
+            if let Ok(record) = serde_json::from_str(line) {
+                history.evals.push(record);
+                continue;
+            }
+            let record = serde_json::from_str(line).map_err(|error| {
+                let message = format!("line {} of `{}` is no record of a run: {error}", number + 1, path.display());
+                Diagnostic::error(codes::FILE, message).help("choose another folder with `-o`")
+            })?;
+            history.steps.push(record);
+        }
+        Ok(history)
+    }
+
+    /// Drops what was measured after a step.
+    pub fn truncate(&mut self, step: u64) {
+        self.steps.retain(|record| record.step <= step);
+        self.evals.retain(|record| record.step <= step);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn histories_read_back() {
+        let step = |step| StepRecord {
+            step,
+            tokens: step * 8,
+            metrics: [("loss".to_owned(), 0.1f32.into()), ("grad_norm".to_owned(), 2.0)].into_iter().collect(),
+        };
+        let eval = |step| EvalRecord { step, held_out_loss: 5.5, held_out_tokens: 64 };
+        let mut history = History { steps: vec![step(1), step(2)], evals: vec![eval(0), eval(2)] };
+        let text = history.to_json_lines();
+        assert_eq!(text.lines().count(), 4);
+        assert!(text.starts_with("{\"step\":0,\"held_out_loss\":5.5"));
+        assert_eq!(History::parse(&text, Path::new("m")).unwrap(), history);
+        assert!(History::parse("{}", Path::new("m")).is_err());
+        history.truncate(1);
+        assert_eq!((history.steps.len(), history.evals.len()), (1, 1));
+    }
+}

@@ -1,0 +1,34 @@
+//! Training with the modules of a bundle on any executor.
+//!
+//! [`TrainStep`] is a compiled step with its state on a device, which training stacks call; [`LoadedModule`] any module.
+//! [`train`] is a loop around it on bytes of text: data, evaluation, what a run leaves behind. This crate needs bundles
+//! and an executor, and no compiler.
+//!
+//! A run is a function of the bundle, the text, the seed and the state it starts from; no clock and no thread count
+//! enters it. Which windows of text a step sees depends on the seed and the number of the step alone, so a run that is
+//! interrupted and resumed sees what an uninterrupted one does.
+
+mod data;
+mod execute;
+mod history;
+mod metrics;
+mod programs;
+mod record;
+mod run;
+mod state;
+mod step;
+mod update;
+
+pub use data::Corpus;
+pub use execute::{Kernels, LoadedModule};
+pub use history::{EvalRecord, History, StepRecord};
+pub use metrics::Metrics;
+pub use programs::{Programs, check_corpus};
+pub use record::Record;
+pub use run::{Draw, Observer, RunFiles, Silent, Start, TrainOptions, is_due, train};
+pub use state::DeviceBatch;
+pub use step::{Batch, TrainStep};
+pub use update::Run;
+
+#[cfg(test)]
+mod tests;

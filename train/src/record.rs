@@ -1,0 +1,154 @@
+//! What made a state: kept in its file, so that a run that is resumed can be held to it.
+
+use super::Corpus;
+use halite_bundle::ModuleRole;
+use halite_bundle::tensors;
+use halite_bundle::{Bundle, sha256};
+use halite_support::{Diagnostic, Result, codes};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The key under which the text of a record stands in a file of tensors.
+pub(super) const KEY: &str = "halite.run";
+
+/// The parts of a recipe that decide what an update computes; the model comes from the manifest, with all its values.
+const DECIDING: [&str; 5] = ["batch", "seq", "precision", "optimizer", "schedule"];
+
+/// The key of the seed among what made a state.
+const SEED: &str = "seed";
+
+/// What made a state, and how far it is in the data: the windows of update `k` follow from the seed, the text and `k` alone.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Record {
+    /// Completed updates.
+    pub step: u64,
+    /// SHA-256 of the HLO of the training step, without names and places in texts.
+    pub program: String,
+    /// Keys of the model, the recipe and the data with their values, such as `optimizer.adamw.lr` with `0.001`.
+    pub made_by: BTreeMap<String, String>,
+}
+
+impl Record {
+    /// The record of a run of a bundle at its start.
+    ///
+    /// # Errors
+    /// When the bundle has no training step.
+    pub(super) fn new(bundle: &Bundle, corpus: &Corpus, seed: u64) -> Result<Self> {
+        let manifest = &bundle.manifest;
+        let json = |value: serde_json::Result<Value>| value.map_err(|error| Diagnostic::bug(error.to_string()));
+        let mut made_by = BTreeMap::new();
+        flatten("model", &json(serde_json::to_value(&manifest.model))?, &mut made_by);
+        // These are in the recipe too.
+        made_by.retain(|key, _| !["model.config.batch", "model.config.seq"].contains(&key.as_str()));
+        let recipe = json(serde_json::to_value(&manifest.recipe))?;
+        for key in DECIDING {
+            flatten(key, &recipe[key], &mut made_by);
+        }
+        let (text, held_out) = corpus.fingerprint();
+        let data = [(SEED, seed.to_string()), ("text", text), ("held_out", held_out)];
+        made_by.extend(data.map(|(key, value)| (key.to_owned(), value)));
+        let hlo = bundle.hlo(bundle.module_with_role(ModuleRole::TrainStep)?)?;
+        Ok(Self { step: 0, program: sha256(&halite_hlo::canonical(hlo)), made_by })
+    }
+
+    /// The record in a file of tensors; `None` where another program wrote it, or `halite init`, `run` or `convert`.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or what stands there is no record.
+    pub fn read(path: &Path) -> Result<Option<Self>> {
+        let (_, text) = tensors::read_marked(path, KEY)?;
+        text.map(|text| Self::parse(&text, path)).transpose()
+    }
+
+    /// Reads a record that a file holds.
+    pub(super) fn parse(text: &str, path: &Path) -> Result<Self> {
+        serde_json::from_str(text).map_err(|error| {
+            let message = format!("what `{}` says of its run is no record: {error}", path.display());
+            Diagnostic::error(codes::TENSOR_FILE, message)
+                .help("resume from another state, or start from the weights with `--weights`")
+        })
+    }
+
+    /// The seed of the run.
+    pub fn seed(&self) -> Option<u64> {
+        self.made_by.get(SEED)?.parse().ok()
+    }
+
+    /// The same after so many updates.
+    pub(super) fn at(&self, step: u64) -> Self {
+        Self { step, ..self.clone() }
+    }
+
+    /// As it stands in a file.
+    pub(super) fn to_text(&self) -> Result<String> {
+        serde_json::to_string(self).map_err(|error| Diagnostic::bug(error.to_string()))
+    }
+
+    /// What another run does otherwise, one sentence for each key.
+    pub(super) fn differences(&self, new: &Self) -> Vec<String> {
+        let keys: std::collections::BTreeSet<&String> = self.made_by.keys().chain(new.made_by.keys()).collect();
+        let differ = keys.into_iter().filter_map(|key| match (self.made_by.get(key), new.made_by.get(key)) {
+            (Some(old), Some(new)) if old != new => Some(format!("`{key}` was {old}, now it is {new}")),
+            (Some(old), None) => Some(format!("`{key}` was {old}, now it is not set")),
+            (None, Some(new)) => Some(format!("`{key}` was not set, now it is {new}")),
+            _ => None,
+        });
+        let mut differences: Vec<String> = differ.collect();
+        if differences.is_empty() && self.program != new.program {
+            let short = |sum: &str| sum.chars().take(12).collect::<String>();
+            differences.push(format!(
+                "the program was {}, now it is {}: the text of the model, the target or Halite is another",
+                short(&self.program),
+                short(&new.program)
+            ));
+        }
+        differences
+    }
+}
+
+/// Adds the values below a key, each under its whole name.
+fn flatten(key: &str, value: &Value, into: &mut BTreeMap<String, String>) {
+    match value {
+        Value::Object(values) => values.iter().for_each(|(name, value)| flatten(&format!("{key}.{name}"), value, into)),
+        Value::Null => {}
+        value => _ = into.insert(key.to_owned(), value.to_string()),
+    }
+}
+
+/// Holds a run that is resumed to the record of its state: what differs is refused, or only told where that is allowed, and
+/// so is that nothing is known.
+///
+/// # Errors
+/// When something differs and `allow` is not set.
+pub(super) fn hold(
+    state: &Path,
+    record: Option<&Record>,
+    new: &Record,
+    step: u64,
+    allow: bool,
+) -> Result<Option<Diagnostic>> {
+    let Some(record) = record else {
+        // Where no update was made, there is nothing to go on with.
+        return Ok((step > 0).then(|| unknown(state, step)));
+    };
+    let differences = record.differences(new);
+    if differences.is_empty() {
+        return Ok(None);
+    }
+    let message = format!("the state `{}` comes from another run", state.display());
+    let told = |diagnostic: Diagnostic| differences.iter().fold(diagnostic, |told, difference| told.note(difference));
+    if allow {
+        return Ok(Some(told(Diagnostic::warning(codes::OTHER_RUN, message))));
+    }
+    let help = "give the run what it had, or say `--allow-changes` to go on with what is now";
+    Err(told(Diagnostic::error(codes::OTHER_RUN, message)).help(help))
+}
+
+fn unknown(state: &Path, step: u64) -> Diagnostic {
+    let message = format!("the state `{}` does not say what made it", state.display());
+    Diagnostic::warning(codes::OTHER_RUN, message)
+        .note(format!("its recipe, seed and text are not compared; the data goes on after update {step}"))
+}

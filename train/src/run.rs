@@ -1,0 +1,259 @@
+//! The training loop.
+
+use super::programs::{Programs, check_corpus};
+use super::record::{self, KEY, Record};
+use super::state::{check_state, completed_steps};
+use super::update::Run;
+use super::{Corpus, EvalRecord, History, StepRecord};
+use halite_bundle::Bundle;
+use halite_bundle::convert::pack_given;
+use halite_bundle::tensors::{self, Tensors};
+use halite_disk::Disk;
+use halite_recipe::Recipe;
+use halite_runtime::Executor;
+use halite_support::{CancelToken, Diagnostic, Diagnostics, Result, codes};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Draws the loss of a run under a title, as SVG.
+pub type Draw = fn(&str, &History) -> Result<String>;
+
+/// How to train.
+#[derive(Clone, Debug, Default)]
+pub struct TrainOptions {
+    /// What the plot is called.
+    pub title: String,
+    /// Draws the plot; without it there is none.
+    pub draw: Option<Draw>,
+    /// Completed updates at the end, those before a resumption included.
+    pub steps: u64,
+    /// Seed of the initial state and of the order of data.
+    pub seed: u64,
+    /// What the run starts from.
+    pub start: Start,
+    /// Updates between evaluations; 0 evaluates at the start and the end only.
+    pub eval_every: u64,
+    /// The most batches of one evaluation.
+    pub eval_batches: usize,
+    /// Updates between saves of the state; 0 saves it at the end only.
+    pub save_every: u64,
+    /// Goes on from a state of another recipe, program, seed or text, and only tells what differs.
+    pub allow_changes: bool,
+    /// Stops the run between updates; metrics, plot and state are then written, so that it can be resumed.
+    pub cancel: CancelToken,
+}
+
+/// What a run starts from.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub enum Start {
+    /// The initial state of the seed.
+    #[default]
+    Seed,
+    /// These weights, as [`state_from_checkpoint`](halite_bundle::init::state_from_checkpoint) reads them, with a new optimizer.
+    Weights(PathBuf),
+    /// The state in this file, in which an earlier run ended.
+    State(PathBuf),
+}
+
+/// Hears how a run goes. Every method has a default that does nothing.
+pub trait Observer {
+    /// The modules are compiled and the state is on the device; the run starts after this update.
+    fn started(&mut self, _step: u64) {}
+
+    /// An update was made.
+    fn stepped(&mut self, _record: &StepRecord) {}
+
+    /// The held-out text was evaluated.
+    fn evaluated(&mut self, _record: &EvalRecord) {}
+
+    /// Something deserves a look, such as a state that comes from another run.
+    fn warned(&mut self, _warning: &Diagnostic) {}
+}
+
+/// Hears nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl Observer for Silent {}
+
+/// The folder of a run: `recipe.toml`, `metrics.jsonl`, `loss.svg`, `state.safetensors`. Each is replaced whole.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RunFiles {
+    folder: PathBuf,
+    disk: Disk,
+}
+
+impl RunFiles {
+    /// The files in this folder, which is made when something is written.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into(), disk: Disk::default() }
+    }
+
+    /// The same on another disk.
+    #[cfg(test)]
+    pub(super) fn on(self, disk: Disk) -> Self {
+        Self { disk, ..self }
+    }
+
+    /// The recipe, with every default filled in; there from the start.
+    pub fn recipe(&self) -> PathBuf {
+        self.folder.join("recipe.toml")
+    }
+
+    /// The metrics.
+    pub fn metrics(&self) -> PathBuf {
+        self.folder.join("metrics.jsonl")
+    }
+
+    /// The plot of the loss.
+    pub fn plot(&self) -> PathBuf {
+        self.folder.join("loss.svg")
+    }
+
+    /// The last state.
+    pub fn state(&self) -> PathBuf {
+        self.folder.join("state.safetensors")
+    }
+
+    /// What the folder holds of a run up to `step`; nothing at step 0 or when there is no file.
+    fn history(&self, step: u64) -> Result<History> {
+        let path = self.metrics();
+        if step == 0 || !path.is_file() {
+            return Ok(History::default());
+        }
+        let mut history = History::parse(&halite_support::files::read_text(&path)?, &path)?;
+        history.truncate(step);
+        Ok(history)
+    }
+
+    /// Writes the recipe of a run, with its seed and its number of updates in place of those that are the defaults.
+    fn begin(&self, recipe: &Recipe, options: &TrainOptions) -> Result<()> {
+        let mut recipe = recipe.clone();
+        recipe.train.seed = options.seed;
+        recipe.train.steps = u32::try_from(options.steps).unwrap_or(u32::MAX);
+        let text = toml::to_string(&recipe).map_err(|error| {
+            let message = format!("the recipe holds a value that TOML cannot: {error}");
+            Diagnostic::error(codes::RECIPE_RANGE, message).help("choose a value that TOML can hold")
+        })?;
+        halite_disk::write_on(&self.disk, &self.recipe(), text.as_bytes())
+    }
+
+    fn write(&self, options: &TrainOptions, history: &History) -> Result<()> {
+        halite_disk::write_on(&self.disk, &self.metrics(), history.to_json_lines().as_bytes())?;
+        let Some(draw) = options.draw else { return Ok(()) };
+        halite_disk::write_on(&self.disk, &self.plot(), draw(&options.title, history)?.as_bytes())
+    }
+
+    /// Writes what was measured, then the state: metrics beyond a state are dropped when it is resumed, none are missing.
+    fn save(&self, run: &Run<'_>, options: &TrainOptions, record: &Record) -> std::result::Result<(), Diagnostics> {
+        self.write(options, &run.history)?;
+        run.step.save_with(&self.disk, &self.state(), record)
+    }
+}
+
+/// Trains a bundle on a corpus, and leaves recipe, metrics, plot and final state in the folder. Metrics and plot are also
+/// written at each evaluation, and with the state every [`save_every`](TrainOptions::save_every) updates. A state carries a
+/// [`Record`] of what made it, to which a run that is resumed from it is held.
+///
+/// # Errors
+/// When the bundle lacks a training step on bytes, the text is too short, state or weights do not fit, the state comes from
+/// another run, a file cannot be written, the executor fails, the loss is no longer finite, or the run is cancelled.
+pub fn train(
+    executor: Arc<dyn Executor>,
+    bundle: &Bundle,
+    corpus: &Corpus,
+    options: &TrainOptions,
+    output: &RunFiles,
+    observer: &mut dyn Observer,
+) -> std::result::Result<History, Diagnostics> {
+    check_corpus(bundle, corpus)?;
+    let record = Record::new(bundle, corpus, options.seed)?;
+    let tensors = match &options.start {
+        Start::Seed => halite_bundle::init::initial_state(bundle, options.seed)?,
+        Start::Weights(path) => halite_bundle::init::state_from_checkpoint(&bundle.manifest, path)?,
+        Start::State(path) => resumed(bundle, path, &record, options, observer)?,
+    };
+    // Before anything is compiled.
+    check_state(&bundle.manifest, &tensors)?;
+    let programs = Programs::load(executor, bundle, corpus, options.eval_batches)?;
+    let mut step = programs.step().with_cancel(options.cancel.clone());
+    step.set_state(tensors)?;
+    let start = step.completed();
+    let mut run = Run::new(&programs, options.seed, step);
+    run.history = output.history(start)?;
+    output.begin(&bundle.manifest.recipe, options)?;
+    observer.started(start);
+    let ended = go(&mut run, start, &record, options, output, observer);
+    // What was done up to here is kept, also when the run was stopped.
+    let is_stopped = matches!(&ended, Err(errors) if errors.iter().all(|error| error.code() == codes::CANCELLED));
+    if ended.is_ok() || is_stopped {
+        output.save(&run, options, &record)?;
+    }
+    ended.map(|()| run.history)
+}
+
+/// The tensors of a state, once it is clear that it comes from this run.
+fn resumed(
+    bundle: &Bundle,
+    path: &Path,
+    record: &Record,
+    options: &TrainOptions,
+    observer: &mut dyn Observer,
+) -> std::result::Result<Tensors, Diagnostics> {
+    let (tensors, text) = tensors::read_marked(path, KEY)?;
+    let tensors = pack_given(&bundle.manifest, tensors)?;
+    check_state(&bundle.manifest, &tensors)?;
+    let old = text.map(|text| Record::parse(&text, path)).transpose()?;
+    let step = completed_steps(&bundle.manifest, &tensors);
+    if let Some(warning) = record::hold(path, old.as_ref(), record, step, options.allow_changes)? {
+        observer.warned(&warning);
+    }
+    Ok(tensors)
+}
+
+/// All updates after `start`.
+fn go(
+    run: &mut Run<'_>,
+    start: u64,
+    record: &Record,
+    options: &TrainOptions,
+    output: &RunFiles,
+    observer: &mut dyn Observer,
+) -> std::result::Result<(), Diagnostics> {
+    // Of a run that was stopped, the last evaluation may be missing; where none was due, none is made.
+    let due = start - start.checked_rem(options.eval_every).unwrap_or(start);
+    if run.history.evals.last().is_none_or(|eval| eval.step < due) {
+        run.evaluate(start, observer)?;
+    }
+    for step in start + 1..=options.steps {
+        run.step(step, observer)?;
+        let is_last = step == options.steps;
+        let is_evaluated = is_due(step, options.eval_every) || is_last;
+        if is_evaluated {
+            run.evaluate(step, observer)?;
+        }
+        if !run.is_finite() {
+            output.write(options, &run.history)?;
+            return Err(diverged(step).into());
+        }
+        if is_due(step, options.save_every) && !is_last {
+            output.save(run, options, record)?;
+        } else if is_evaluated {
+            output.write(options, &run.history)?;
+        }
+    }
+    Ok(())
+}
+
+fn diverged(step: u64) -> Diagnostic {
+    Diagnostic::error(codes::DIVERGED, format!("the loss is not finite after update {step}")).help(
+        "lower the learning rate, lengthen the warm-up, or set `clip_norm`; where a narrow type may be the cause, \
+         `halite check` names it",
+    )
+}
+
+/// Whether something that happens every so many updates happens after this one; 0 is never.
+pub fn is_due(step: u64, every: u64) -> bool {
+    every > 0 && step.is_multiple_of(every)
+}

@@ -1,0 +1,385 @@
+//! A training step with its state on a device.
+
+use super::metrics::Metrics;
+use super::record::{KEY, Record};
+use super::state::{DeviceBatch, State, check_state, completed_steps};
+use crate::execute::{Kernels, LoadedModule};
+use halite_bundle::Bundle;
+use halite_bundle::check_ranges;
+use halite_bundle::check_tensors;
+use halite_bundle::convert::{pack_given, to_model};
+use halite_bundle::init::{initial_state_of, state_from_checkpoint, state_from_weights};
+use halite_bundle::tensors::{self, Tensors};
+use halite_bundle::{Buffer, BufferSlot, Manifest, ModuleRole};
+use halite_disk::Disk;
+use halite_runtime::Executor;
+use halite_support::{CancelToken, Diagnostic, Diagnostics, codes};
+use halite_tensor::HostTensor;
+use indexmap::IndexMap;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The training step of a bundle on the first device of an executor, and the state that it works on.
+///
+/// The state stays on the device from step to step: every buffer that a step replaces is given to it, and what it gives
+/// back takes its place. A step that fails part way may have used up buffers; load the state again then.
+///
+/// The executor may be that of any PJRT plugin, given by its path. On the plugin of the platform that the bundle is compiled
+/// for, the modules run with the kernels of the target; on any other, with their twins; or as
+/// [`load_with`](TrainStep::load_with) is told.
+///
+/// ```
+/// use halite::runtime::{ClientOptions, Pjrt, find_plugin};
+/// use halite::tensor::{DType, HostTensor};
+/// use halite::{Session, compile::CompileOptions};
+/// use halite_train::TrainStep;
+/// use std::sync::Arc;
+///
+/// # fn main() -> Result<(), halite::support::Diagnostics> {
+/// # let folder = tempfile::tempdir().expect("a folder");
+/// let mut session = Session::new();
+/// let source = source::load("tiny", &["layers=1".to_owned()], &mut session.sources)?;
+/// let bundle = session.compile(&source, &CompileOptions::default())?.bundle;
+///
+/// let plugin = find_plugin(None)?;
+/// let executor = Pjrt::open(&plugin, &ClientOptions::cpu(1))?;
+/// let mut step = TrainStep::load(Arc::new(executor), &bundle)?;
+/// step.init_state(7)?;
+/// let tokens = HostTensor::zeros(DType::S32, [8, 65]);
+/// let first = step.step(&tokens)?.loss();
+/// let second = step.step(&tokens)?.loss();
+/// assert!(second < first);
+///
+/// # let path = folder.path().join("state.safetensors");
+/// step.save_state(&path)?;
+/// let mut resumed = step.fork();
+/// resumed.load_state(&path)?;
+/// assert_eq!(resumed.completed(), 2);
+/// # Ok(())
+/// # }
+/// ```
+pub struct TrainStep {
+    state: Option<State>,
+    modules: Arc<Modules>,
+    completed: u64,
+    cancel: CancelToken,
+    checks_ranges: bool,
+    /// Dropped after what is on its devices.
+    executor: Arc<dyn Executor>,
+}
+
+/// What steps on different states share.
+struct Modules {
+    manifest: Manifest,
+    train_step: LoadedModule,
+    eval: Option<LoadedModule>,
+}
+
+impl std::fmt::Debug for TrainStep {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TrainStep")
+            .field("completed", &self.completed)
+            .field("state", &self.state)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The data of one step. Inputs whose content the model declares, such as a causal mask, need not be given.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Batch<'a> {
+    /// The tensor of a model that is fed one, e.g. tokens `s32[batch, seq + 1]`.
+    One(&'a HostTensor),
+    /// Tensors by name.
+    Named(&'a Tensors),
+    /// What is on the device already.
+    Device(&'a DeviceBatch),
+}
+
+impl<'a> From<&'a HostTensor> for Batch<'a> {
+    fn from(tensor: &'a HostTensor) -> Self {
+        Self::One(tensor)
+    }
+}
+
+impl<'a> From<&'a Tensors> for Batch<'a> {
+    fn from(tensors: &'a Tensors) -> Self {
+        Self::Named(tensors)
+    }
+}
+
+impl<'a> From<&'a DeviceBatch> for Batch<'a> {
+    fn from(batch: &'a DeviceBatch) -> Self {
+        Self::Device(batch)
+    }
+}
+
+impl TrainStep {
+    /// Compiles the training step of a bundle, and its evaluation where it has one. There is no state yet.
+    ///
+    /// # Errors
+    /// When the bundle has no training step, or a module is not what the manifest states or cannot be compiled.
+    pub fn load(executor: Arc<dyn Executor>, bundle: &Bundle) -> Result<Self, Diagnostics> {
+        Self::load_with(executor, bundle, Kernels::ByPlatform)
+    }
+
+    /// As [`load`](Self::load), with the choice between kernels and twins made by the caller.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn load_with(executor: Arc<dyn Executor>, bundle: &Bundle, kernels: Kernels) -> Result<Self, Diagnostics> {
+        Self::load_parts(executor, bundle, kernels, true).map_err(Diagnostics::from)
+    }
+
+    /// As [`load_with`](Self::load_with); without `eval`, evaluation is left out.
+    pub(super) fn load_parts(
+        executor: Arc<dyn Executor>,
+        bundle: &Bundle,
+        kernels: Kernels,
+        eval: bool,
+    ) -> Result<Self, Diagnostic> {
+        let taken = if kernels.are_called(executor.as_ref(), bundle) { "called" } else { "twins" };
+        let model = &bundle.manifest.model.name;
+        let _span = tracing::info_span!("load", model, platform = executor.platform(), kernels = taken).entered();
+        let load = |entry| LoadedModule::load_with(executor.as_ref(), bundle, entry, kernels);
+        let train_step = load(bundle.module_with_role(ModuleRole::TrainStep)?)?;
+        train_step.output("loss")?;
+        let eval = match bundle.module_with_role(ModuleRole::Eval) {
+            Ok(entry) if eval => Some(load(entry)?),
+            _ => None,
+        };
+        let modules = Arc::new(Modules { manifest: bundle.manifest.clone(), train_step, eval });
+        Ok(Self { executor, modules, state: None, completed: 0, cancel: CancelToken::default(), checks_ranges: false })
+    }
+
+    /// The same step without state: another run of what is compiled already.
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        let (executor, modules) = (self.executor.clone(), self.modules.clone());
+        Self { executor, modules, state: None, completed: 0, cancel: self.cancel.clone(), ..*self }
+    }
+
+    /// The same step, which refuses to run once the token is cancelled.
+    #[must_use]
+    pub fn with_cancel(self, cancel: CancelToken) -> Self {
+        Self { cancel, ..self }
+    }
+
+    /// The same step, which looks at the numbers of each batch before it is copied to the device: token ids, labels and
+    /// other positions out of range are refused, as far as the manifest states ranges
+    /// ([`Port::ranges`](halite_bundle::Port)). A module does not look: it takes such a number for another one. Off unless it
+    /// is asked for, because it costs a pass over the batch on the host.
+    #[must_use]
+    pub fn with_range_checks(self) -> Self {
+        Self { checks_ranges: true, ..self }
+    }
+
+    /// What is known of the step: inputs, outputs, the recipe.
+    pub fn manifest(&self) -> &Manifest {
+        &self.modules.manifest
+    }
+
+    /// Whether the modules call kernels of Neuron; otherwise twins stand in their place, or there are none.
+    pub fn calls_kernels(&self) -> bool {
+        self.modules.train_step.calls_kernels()
+    }
+
+    /// Whether the bundle has an evaluation.
+    pub fn has_eval(&self) -> bool {
+        self.modules.eval.is_some()
+    }
+
+    /// Starts from the initial state of a seed, as [`initial_state`](halite_bundle::init::initial_state) makes it.
+    ///
+    /// # Errors
+    /// When the manifest contradicts itself, or the executor cannot hold it.
+    pub fn init_state(&mut self, seed: u64) -> Result<(), Diagnostics> {
+        let tensors = initial_state_of(self.manifest(), seed)?;
+        self.set_state(tensors)
+    }
+
+    /// Starts from tensors, named and stored as in the model or as in the bundle.
+    ///
+    /// # Errors
+    /// Every tensor that is missing, not of the state, or of the wrong type: the state is as it was. Then what the executor
+    /// says: there is no state any more.
+    pub fn set_state(&mut self, tensors: Tensors) -> Result<(), Diagnostics> {
+        let tensors = pack_given(self.manifest(), tensors)?;
+        check_state(self.manifest(), &tensors)?;
+        let completed = completed_steps(self.manifest(), &tensors);
+        // The old state goes first: two may not fit on the device.
+        (self.state, self.completed) = (None, 0);
+        self.state = Some(State::upload(self.executor.as_ref(), self.manifest(), &tensors)?);
+        self.completed = completed;
+        Ok(())
+    }
+
+    /// Starts from the tensors of a safetensors file.
+    ///
+    /// # Errors
+    /// When the file cannot be read; as [`set_state`](Self::set_state).
+    pub fn load_state(&mut self, path: &Path) -> Result<(), Diagnostics> {
+        self.set_state(tensors::read(path)?)
+    }
+
+    /// Starts from weights alone, named and stored as in the model or as in the bundle, in any float types: moments and
+    /// counters are those of the initial state, weights and masters what [`state_from_weights`] makes of them.
+    ///
+    /// # Errors
+    /// Every weight that is missing, not of the model, or of the wrong shape; then what the executor says.
+    pub fn set_weights(&mut self, weights: Tensors) -> Result<(), Diagnostics> {
+        let tensors = state_from_weights(self.manifest(), weights)?;
+        self.set_state(tensors)
+    }
+
+    /// Starts from the weights of a safetensors file, of the shards that an index names, or of a folder with one of the two;
+    /// a checkpoint of Hugging Face's Transformers is taken as it is.
+    ///
+    /// # Errors
+    /// When a file cannot be read; as [`set_weights`](Self::set_weights).
+    pub fn load_weights(&mut self, path: &Path) -> Result<(), Diagnostics> {
+        let tensors = state_from_checkpoint(self.manifest(), path)?;
+        self.set_state(tensors)
+    }
+
+    /// Copies the state to the host, stored as in the bundle.
+    ///
+    /// # Errors
+    /// When there is none, or the copy fails.
+    pub fn state(&self) -> Result<Tensors, Diagnostics> {
+        self.held()?.download(|_| true).map_err(Diagnostics::from)
+    }
+
+    /// Writes the state to a safetensors file, stored as in the bundle: [`load_state`](Self::load_state) reads it back
+    /// bit for bit.
+    ///
+    /// # Errors
+    /// When there is none, or the file cannot be written.
+    pub fn save_state(&self, path: &Path) -> Result<(), Diagnostics> {
+        tensors::write(path, &self.state()?).map_err(Diagnostics::from)
+    }
+
+    /// As [`save_state`](Self::save_state), with a record of what made it.
+    pub(super) fn save_with(&self, disk: &Disk, path: &Path, record: &Record) -> Result<(), Diagnostics> {
+        let text = record.at(self.completed).to_text()?;
+        let bytes = tensors::to_bytes(&self.state()?, Some((KEY, &text)))?;
+        halite_disk::write_on(disk, path, &bytes).map_err(Diagnostics::from)
+    }
+
+    /// Copies the weights to the host under the names of the model, whatever the bundle stores together.
+    ///
+    /// # Errors
+    /// When there is no state, or the copy fails.
+    pub fn weights(&self) -> Result<Tensors, Diagnostics> {
+        let is_weight = |name: &str| {
+            self.manifest().buffers.iter().any(|buffer| buffer.name == name && buffer.slot == BufferSlot::Weight)
+        };
+        to_model(self.manifest(), self.held()?.download(is_weight)?)
+    }
+
+    /// Completed updates: those of the state that was loaded, and those made since.
+    pub fn completed(&self) -> u64 {
+        self.completed
+    }
+
+    /// Copies a batch to the device, to use it more than once.
+    ///
+    /// # Errors
+    /// Every tensor that is missing, not an input, or of the wrong type; with [`with_range_checks`](Self::with_range_checks),
+    /// every one with numbers out of range; then what the executor says.
+    pub fn upload<'a>(&self, batch: impl Into<Batch<'a>>) -> Result<DeviceBatch, Diagnostics> {
+        let expected: Vec<&Buffer> = self.fed().collect();
+        let who = "the training step";
+        match batch.into() {
+            Batch::One(tensor) => {
+                let [only] = expected[..] else {
+                    let message = format!("{who} takes {} inputs, one tensor without a name is given", expected.len());
+                    return Err(Diagnostic::error(codes::TENSORS, message).help("give tensors by name").into());
+                };
+                let tensors = Tensors::from_iter([(only.name.clone(), tensor.clone())]);
+                check_tensors(&tensors, &expected, who)?;
+                self.upload_checked(&tensors)
+            }
+            Batch::Named(tensors) => {
+                check_tensors(tensors, &expected, who)?;
+                self.upload_checked(tensors)
+            }
+            Batch::Device(batch) => self.upload(&batch.download()?),
+        }
+    }
+
+    /// Copies a batch of the right types.
+    fn upload_checked(&self, tensors: &Tensors) -> Result<DeviceBatch, Diagnostics> {
+        if self.checks_ranges {
+            check_ranges(&self.modules.train_step.entry().inputs, tensors)?;
+        }
+        DeviceBatch::upload(self.executor.as_ref(), tensors).map_err(Diagnostics::from)
+    }
+
+    /// The inputs that the host feeds and that the model does not determine, in the order of the manifest.
+    pub fn fed(&self) -> impl Iterator<Item = &Buffer> {
+        let buffers = self.manifest().buffers.iter();
+        buffers.filter(|buffer| buffer.slot == BufferSlot::Batch && buffer.content.is_none())
+    }
+
+    /// Makes one update and returns its metrics: `loss`, the mean over the batch, and what else the step reports.
+    ///
+    /// # Errors
+    /// When there is no state, the token is cancelled, or the batch does not fit or was uploaded through another executor:
+    /// all of these before anything runs, so that the state is as it was. Then when the executor fails; if it does so when
+    /// only the metrics are left to copy, the update is made and counts as [`completed`](Self::completed).
+    pub fn step<'a>(&mut self, batch: impl Into<Batch<'a>>) -> Result<Metrics, Diagnostics> {
+        let outputs = self.run(batch.into(), |modules| Ok(&modules.train_step))?;
+        self.completed += 1;
+        Metrics::download(&outputs).map_err(Diagnostics::from)
+    }
+
+    /// Measures a batch without an update: `loss`, the sum over its elements, and `count`, how many these are. Their
+    /// quotient is [`Metrics::mean_loss`].
+    ///
+    /// # Errors
+    /// When the bundle has no evaluation; as [`step`](Self::step).
+    pub fn eval<'a>(&mut self, batch: impl Into<Batch<'a>>) -> Result<Metrics, Diagnostics> {
+        let outputs = self.run(batch.into(), |modules| {
+            modules.eval.as_ref().ok_or_else(|| {
+                let message = "the bundle has no module with the role `eval`";
+                Diagnostic::error(codes::MODULE, message).help("compile it with that role")
+            })
+        })?;
+        Metrics::download(&outputs).map_err(Diagnostics::from)
+    }
+
+    /// Runs a module; the outputs that are not part of the state, by name.
+    fn run(
+        &mut self,
+        batch: Batch<'_>,
+        module: impl FnOnce(&Modules) -> Result<&LoadedModule, Diagnostic>,
+    ) -> Result<IndexMap<String, halite_runtime::Buffer>, Diagnostics> {
+        self.cancel.check()?;
+        self.held()?;
+        let module = module(&self.modules)?;
+        let _span = tracing::debug_span!("execute", module = module.entry().name, step = self.completed).entered();
+        let uploaded;
+        let batch = match batch {
+            Batch::Device(batch) => {
+                batch.check_owner(self.executor.as_ref())?;
+                batch
+            }
+            batch => {
+                uploaded = self.upload(batch)?;
+                &uploaded
+            }
+        };
+        let state = self.state.as_mut().ok_or_else(no_state)?;
+        state.run(module, batch).map_err(Diagnostics::from)
+    }
+
+    fn held(&self) -> Result<&State, Diagnostics> {
+        Ok(self.state.as_ref().ok_or_else(no_state)?)
+    }
+}
+
+fn no_state() -> Diagnostic {
+    Diagnostic::error(codes::TENSORS, "the training step has no state")
+        .help("call `init_state`, `set_state` or `load_state`, or `load_weights` first")
+}

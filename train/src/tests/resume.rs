@@ -1,0 +1,178 @@
+//! Runs that are killed, and states that come from other runs.
+
+use super::*;
+use halite_disk::{Disk, Fate};
+use halite_recipe::Optimizer;
+use halite_support::{Diagnostic, Diagnostics, codes};
+use std::io::ErrorKind;
+use std::path::Path;
+
+fn saving(steps: u64) -> TrainOptions {
+    TrainOptions { save_every: 3, eval_every: 4, ..options(steps) }
+}
+
+fn run(options: &TrainOptions, files: &RunFiles) -> std::result::Result<History, Diagnostics> {
+    train(HAND.shared(), &bundle(), &corpus(), options, files, &mut Silent)
+}
+
+fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    let mut files: Vec<_> =
+        entries.map(|entry| (entry.file_name().into_string().unwrap(), std::fs::read(entry.path()).unwrap())).collect();
+    files.sort();
+    files
+}
+
+/// At whatever call the disk fails or the power goes, what is there is whole, and the run that is resumed from it, or started
+/// again where no state was saved yet, ends in the bytes of one that nothing happened to.
+#[test]
+fn a_run_that_is_killed_anywhere_can_be_resumed() {
+    let whole = tempfile::tempdir().unwrap();
+    let calm = Disk::planned(|_, _| Fate::Done);
+    run(&saving(10), &RunFiles::new(whole.path()).on(calm.clone())).unwrap();
+    let mut resumed = 0;
+    for fate in [Fate::Fails(ErrorKind::StorageFull), Fate::Killed] {
+        for n in 0.. {
+            let folder = tempfile::tempdir().unwrap();
+            let disk = Disk::planned(move |number, _| if number == n { fate } else { Fate::Done });
+            let output = RunFiles::new(folder.path());
+            let ended = run(&saving(10), &output.clone().on(disk.clone()));
+            if disk.calls() <= n {
+                assert!(ended.is_ok() && n > 50);
+                break;
+            }
+            assert!(ended.is_err(), "call {n} failed and nobody says so");
+            let start = if output.state().exists() { Start::State(output.state()) } else { Start::Seed };
+            resumed += u64::from(start != Start::Seed);
+            run(&TrainOptions { start, ..saving(10) }, &output.on(calm.clone())).unwrap();
+            assert!(files(folder.path()) == files(whole.path()), "call {n} of {fate:?}");
+        }
+    }
+    assert!(resumed > 50, "{resumed} runs had a state to resume from");
+}
+
+#[test]
+fn a_run_that_is_stopped_between_evaluations_measures_what_it_would_have() {
+    struct Stop(halite_support::CancelToken);
+    impl Observer for Stop {
+        fn stepped(&mut self, record: &StepRecord) {
+            if record.step == 7 {
+                self.0.cancel();
+            }
+        }
+    }
+    let (whole, parts) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    run(&saving(10), &RunFiles::new(whole.path())).unwrap();
+    let (options, output) = (saving(10), RunFiles::new(parts.path()));
+    let mut stop = Stop(options.cancel.clone());
+    train(HAND.shared(), &bundle(), &corpus(), &options, &output, &mut stop).unwrap_err();
+    run(&TrainOptions { start: Start::State(output.state()), ..saving(10) }, &output).unwrap();
+    assert!(files(whole.path()) == files(parts.path()));
+}
+
+/// What an observer is warned of.
+#[derive(Default)]
+struct Warnings(Vec<Diagnostic>);
+
+impl Observer for Warnings {
+    fn warned(&mut self, warning: &Diagnostic) {
+        self.0.push(warning.clone());
+    }
+}
+
+/// A folder with the state of ten updates.
+fn ten() -> (tempfile::TempDir, RunFiles) {
+    let folder = tempfile::tempdir().unwrap();
+    let output = RunFiles::new(folder.path().join("run"));
+    run(&options(10), &output).unwrap();
+    (folder, output)
+}
+
+#[test]
+fn a_state_of_another_run_is_refused_and_each_difference_named() {
+    let (folder, output) = ten();
+    let mut other = bundle();
+    let Optimizer::AdamW(adamw) = &mut other.manifest.recipe.optimizer else { panic!("the small bundle has AdamW") };
+    adamw.lr = 0.02;
+    adamw.clip_norm = Some(1.0);
+    other.manifest.recipe.train.steps = 7;
+    let text = Corpus::new(&[(1..201).collect()], 0.2).unwrap();
+    let start = Start::State(output.state());
+    let options = TrainOptions { start, seed: 6, ..options(20) };
+    let files = RunFiles::new(folder.path().join("other"));
+    let mut warnings = Warnings::default();
+    let error = train(HAND.shared(), &other, &text, &options, &files, &mut warnings).unwrap_err().remove(0);
+    assert_eq!(error.code(), codes::OTHER_RUN);
+    let notes = error.notes();
+    assert_eq!(notes[0], "`held_out` was 20 bytes, now it is 40 bytes");
+    assert_eq!(notes[1], "`optimizer.adamw.clip_norm` was not set, now it is 1.0");
+    assert_eq!(notes[2], "`optimizer.adamw.lr` was 0.001, now it is 0.02");
+    assert_eq!(notes[3], "`seed` was 5, now it is 6");
+    assert!(notes[4].starts_with("`text` was 200 bytes with SHA-256 ") && notes.len() == 5, "{notes:?}");
+    assert!(error.help_text().unwrap().contains("--allow-changes"));
+    assert!(!folder.path().join("other").exists() && warnings.0.is_empty());
+    let options = TrainOptions { allow_changes: true, ..options };
+    train(HAND.shared(), &other, &text, &options, &files, &mut warnings).unwrap();
+    assert_eq!((warnings.0[0].notes(), warnings.0.len()), (notes, 1));
+    assert_eq!(tensors::read(&files.state()).unwrap()["step"].ints(), [20]);
+}
+
+#[test]
+fn a_state_of_another_program_is_refused() {
+    let (_folder, output) = ten();
+    let mut other = bundle();
+    let hlo = other.files.get("eval.hlo.pb").unwrap().clone();
+    other.files.insert("train_step.hlo.pb".into(), hlo);
+    let options = TrainOptions { start: Start::State(output.state()), ..options(20) };
+    let error = train(HAND.shared(), &other, &corpus(), &options, &output, &mut Silent).unwrap_err().remove(0);
+    assert!(error.code() == codes::OTHER_RUN && error.notes()[0].starts_with("the program was "), "{error}");
+}
+
+#[test]
+fn a_state_without_a_record_is_taken_with_a_warning() {
+    let (folder, output) = ten();
+    let mut states =
+        vec![tensors::read(&output.state()).unwrap(), halite_bundle::init::initial_state(&bundle(), 9).unwrap()];
+    for (count, state) in [1, 0].into_iter().zip(states.drain(..)) {
+        let path = folder.path().join("bare.safetensors");
+        tensors::write(&path, &state).unwrap();
+        assert_eq!(Record::read(&path).unwrap(), None);
+        let mut warnings = Warnings::default();
+        let options = TrainOptions { start: Start::State(path), ..options(20) };
+        train(HAND.shared(), &bundle(), &corpus(), &options, &output, &mut warnings).unwrap();
+        assert_eq!(warnings.0.len(), count, "one of the initial state starts any run");
+        assert!(warnings.0.iter().all(|warning| warning.message().ends_with("does not say what made it")));
+    }
+}
+
+#[test]
+fn a_record_says_how_far_it_is_and_one_that_is_none_is_refused() {
+    let (_folder, output) = ten();
+    let record = Record::read(&output.state()).unwrap().unwrap();
+    assert_eq!((record.step, record.seed()), (10, Some(5)));
+    assert_eq!(record.made_by["model.name"], "\"llama\"");
+    let state = tensors::read(&output.state()).unwrap();
+    let bytes = tensors::to_bytes(&state, Some((record::KEY, "[[["))).unwrap();
+    std::fs::write(output.state(), bytes).unwrap();
+    let options = TrainOptions { start: Start::State(output.state()), ..options(20) };
+    let error = run(&options, &output).unwrap_err().remove(0);
+    assert_eq!(error.code(), codes::TENSOR_FILE);
+}
+
+/// It is there before the first update, and a run of it is this run.
+#[test]
+fn a_run_folder_holds_its_recipe_from_the_start() {
+    struct Looks(RunFiles, Option<String>);
+    impl Observer for Looks {
+        fn started(&mut self, _: u64) {
+            self.1 = std::fs::read_to_string(self.0.recipe()).ok();
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let output = RunFiles::new(folder.path());
+    let mut looks = Looks(output.clone(), None);
+    train(HAND.shared(), &bundle(), &corpus(), &options(3), &output, &mut looks).unwrap();
+    let recipe: halite_recipe::Recipe = toml::from_str(&looks.1.expect("it is there")).unwrap();
+    let expected = halite_recipe::Train { seed: 5, steps: 3 };
+    assert_eq!(recipe, halite_recipe::Recipe { train: expected, ..bundle().manifest.recipe });
+}

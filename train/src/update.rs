@@ -1,0 +1,58 @@
+//! One run under way: its step and what it measured.
+
+use super::programs::Programs;
+use super::run::Observer;
+use super::{EvalRecord, History, StepRecord, TrainStep};
+use halite_support::Diagnostics;
+
+/// A run under way.
+pub struct Run<'a> {
+    programs: &'a Programs<'a>,
+    seed: u64,
+    /// The step with the state of this run.
+    pub step: TrainStep,
+    /// What was measured so far.
+    pub history: History,
+}
+
+impl<'a> Run<'a> {
+    /// A run of a step that has its state; the seed is that of the order of data.
+    pub fn new(programs: &'a Programs<'a>, seed: u64, step: TrainStep) -> Self {
+        Self { programs, seed, step, history: History::default() }
+    }
+
+    /// Makes one update; `step` is its number from 1.
+    pub fn step(&mut self, step: u64, observer: &mut dyn Observer) -> Result<(), Diagnostics> {
+        let shape = self.programs.shape;
+        let metrics = self.step.step(&self.programs.batch(self.seed, step))?.into_map();
+        let tokens = step * (shape.rows * (shape.width - 1)) as u64;
+        let record = StepRecord { step, tokens, metrics };
+        observer.stepped(&record);
+        self.history.steps.push(record);
+        Ok(())
+    }
+
+    /// Measures the loss on held-out text after `step` updates, when something is held out.
+    pub fn evaluate(&mut self, step: u64, observer: &mut dyn Observer) -> Result<(), Diagnostics> {
+        if self.programs.held_out.is_empty() {
+            return Ok(());
+        }
+        let (mut loss, mut count) = (0.0, 0.0);
+        for batch in &self.programs.held_out {
+            let metrics = self.step.eval(batch)?;
+            loss += metrics.loss();
+            count += metrics.get("count").unwrap_or(f64::NAN);
+        }
+        let record = EvalRecord { step, held_out_loss: loss / count, held_out_tokens: count as u64 };
+        observer.evaluated(&record);
+        self.history.evals.push(record);
+        Ok(())
+    }
+
+    /// Whether the last update and the last evaluation gave numbers.
+    pub fn is_finite(&self) -> bool {
+        let History { steps, evals } = &self.history;
+        steps.last().is_none_or(|record| record.loss().is_finite())
+            && evals.last().is_none_or(|record| record.held_out_loss.is_finite())
+    }
+}
