@@ -6,6 +6,7 @@ pub(crate) mod findings;
 pub(crate) mod pass;
 pub(crate) mod pattern;
 pub(crate) mod pipeline;
+pub(crate) mod registry;
 pub(crate) mod remark;
 pub(crate) mod runner;
 pub(crate) mod watch;

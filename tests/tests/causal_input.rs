@@ -48,7 +48,7 @@ fn the_mask_is_not_read() {
     let (mut session, registry) = (Session::new(), Registry::builtin());
     let source = load(&mut session);
     let mut module = session.elaborate(&source).unwrap_or_else(|errors| panic!("{errors:?}")).module;
-    let pipeline = PassRegistry::builtin().pipeline("fold-causal-mask, dce").unwrap_or_else(|error| panic!("{error}"));
+    let pipeline = PassRegistry::builtin().parse("fold-causal-mask, dce").unwrap_or_else(|error| panic!("{error}"));
     let cx = PassCx { registry: &registry, recipe: None, findings: None };
     Runner::new(RunnerOptions::default()).run(&pipeline, &mut module, &cx).unwrap_or_else(|error| panic!("{error}"));
     let main = module.function(FuncId::new(0));

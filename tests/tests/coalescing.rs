@@ -3,7 +3,6 @@
 #![allow(clippy::print_stdout, reason = "what was measured is part of the output of a test")]
 
 use halite::compile::{CompileOptions, CompiledModule};
-use halite::pipelines::pipeline;
 use halite::session::Session;
 use halite::source::{self, Source};
 use halite_ir::text::parse;
@@ -89,13 +88,13 @@ impl Model {
 
     /// The pipeline of a role.
     fn pipeline(&self, role: ModuleRole) -> Pipeline {
-        self.session.passes.pipeline(pipeline(role)).unwrap_or_else(|error| panic!("{error}"))
+        self.session.passes.pipeline(self.session.pipelines.of(role)).unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// The pipeline of a training step, with the gradients as results in the place of the update.
     fn gradients(&self) -> Pipeline {
         let (shared, _) = self.pipeline(ModuleRole::TrainStep).split_at_phase();
-        let own = self.session.passes.pipeline(GRADIENTS).unwrap_or_else(|error| panic!("{error}"));
+        let own = self.session.passes.parse(GRADIENTS).unwrap_or_else(|error| panic!("{error}"));
         Pipeline { stages: [shared.stages, own.stages].concat() }
     }
 
@@ -430,7 +429,7 @@ fn packed_weights_round_as_separate_ones() {
     let rounded = |text: &str| {
         let mut module =
             parse(text, FileId::of("test.ir", text), &registry).unwrap_or_else(|errors| panic!("{errors:?}"));
-        let pipeline = halite_passes::PassRegistry::builtin().pipeline("annotate-rounding, cse").unwrap();
+        let pipeline = halite_passes::PassRegistry::builtin().parse("annotate-rounding, cse").unwrap();
         let cx = PassCx { registry: &registry, recipe: Some(&recipe), findings: None };
         Runner::new(RunnerOptions::default()).run(&pipeline, &mut module, &cx).unwrap();
         module

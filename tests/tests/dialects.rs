@@ -4,7 +4,6 @@ use halite::Bundle;
 use halite::compile::{CompileOptions, Compiled};
 use halite::execute::LoadedModule;
 use halite::init::initial_state;
-use halite::pipelines;
 use halite::session::Session;
 use halite::source::{self, Source};
 use halite::tensors::Tensors;
@@ -117,7 +116,7 @@ fn twins_lowered_in_place_compute_the_same_bits() {
     let source = load(&mut session, LLAMA, &["target=trn1"]);
     let expected = run(&compile(LLAMA, &["target=cpu"]).bundle, ModuleRole::Forward);
     let built = session.elaborate(&source).expect("the model elaborates").module;
-    let pipeline = session.passes.pipeline(pipelines::pipeline(ModuleRole::Forward)).expect("the pipeline is one");
+    let pipeline = session.passes.pipeline(session.pipelines.of(ModuleRole::Forward)).expect("the pipeline is one");
     let lower = LowerOptions { kernels: Kernels::Twins, ..LowerOptions::default() };
     let options = CompileOptions { lower, ..CompileOptions::default() };
     let compiled = session.compile_role(&built, &source.recipe, ModuleRole::Forward, &pipeline, &options);

@@ -7,6 +7,7 @@
 use halite::Session;
 use halite::compile::CompileOptions;
 use halite::source;
+use halite_support::codes;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -68,8 +69,10 @@ fn hashes(input: &Input) -> String {
     let source = source::load(&input.input, &input.settings, &mut session.sources);
     let source = source.unwrap_or_else(|errors| panic!("{}: {errors:?}", input.name));
     let compiled = session.compile(&source, &CompileOptions::default());
-    let bundle = compiled.unwrap_or_else(|errors| panic!("{}: {errors:?}", input.name)).bundle;
-    bundle.manifest.modules.iter().fold(String::new(), |mut lines, module| {
+    let compiled = compiled.unwrap_or_else(|errors| panic!("{}: {errors:?}", input.name));
+    let unsettled = compiled.warnings.iter().find(|warning| warning.code() == codes::UNSETTLED);
+    assert_eq!(unsettled, None, "{}: the bound decides what is compiled", input.name);
+    compiled.bundle.manifest.modules.iter().fold(String::new(), |mut lines, module| {
         let _ = writeln!(lines, "{}  {} {}", module.sha256, input.name, module.name);
         lines
     })

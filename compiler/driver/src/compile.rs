@@ -71,6 +71,7 @@ struct PreparedModule {
     reports: Vec<PassReport>,
     remarks: Vec<Remark>,
     causality: Option<CausalityReport>,
+    warnings: Vec<Diagnostic>,
     dumps: IndexMap<String, String>,
 }
 
@@ -80,7 +81,7 @@ struct PreparedModule {
 pub struct Compiled {
     /// What is written to disk.
     pub bundle: Bundle,
-    /// What deserves a look in the model, and what the precision audit found.
+    /// What deserves a look in the model, what the precision audit found, and groups of passes that reached their bound.
     pub warnings: Diagnostics,
     /// Opcodes of the HLO that no document lists and that the target is presumed to take.
     pub presumed: BTreeSet<String>,
@@ -113,6 +114,8 @@ pub struct CompiledModule {
     pub remarks: Vec<Remark>,
     /// The precision audit.
     pub audit: Audit,
+    /// Groups of passes of this role that reached their bound.
+    pub warnings: Vec<Diagnostic>,
     /// What the target says of the HLO.
     pub legality: Legality,
     /// Intermediate modules as text, by file name.
@@ -242,8 +245,8 @@ impl Session {
         let mut runner = Runner::new(options.runner.clone()).with_dump(&mut dumper);
         runner.run(pipeline, &mut module, &cx)?;
         let reports = runner.reports().to_vec();
-        let (remarks, causality) = (findings.remarks(), findings.causality());
-        Ok(PreparedModule { module, reports, remarks, causality, dumps: dumper.into_files() })
+        let (remarks, causality, warnings) = (findings.remarks(), findings.causality(), findings.warnings());
+        Ok(PreparedModule { module, reports, remarks, causality, warnings, dumps: dumper.into_files() })
     }
 
     /// Runs the passes of one role and lowers the module, which comes from `sources`.
@@ -283,7 +286,7 @@ impl Session {
             return Err(finding.into_bug("lowering"));
         }
         let legality = legality::check_module(&hlo, recipe, sources);
-        let remarks = findings.remarks();
+        let (remarks, warnings) = (findings.remarks(), findings.warnings());
         Ok(CompiledModule {
             role,
             ir: module,
@@ -292,6 +295,7 @@ impl Session {
             reports,
             remarks,
             audit: findings.into_audit(),
+            warnings,
             legality,
             dumps: dumper.into_files(),
         })

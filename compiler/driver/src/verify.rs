@@ -27,6 +27,7 @@ pub use verdict::Outcome;
 
 use crate::session::Session;
 use crate::source::Source;
+use halite_passes::PipelineSpec;
 use halite_runtime::Executor;
 use halite_spec::ModuleRole;
 use halite_support::Diagnostics;
@@ -41,8 +42,8 @@ pub struct VerifyOptions {
     pub full: bool,
     /// Seed of the inputs.
     pub seed: u64,
-    /// The pipeline, in the syntax of `halite opt --passes`; left out, that of the role.
-    pub pipeline: Option<String>,
+    /// The pipeline; left out, that of the role.
+    pub pipeline: Option<PipelineSpec>,
 }
 
 impl Default for VerifyOptions {

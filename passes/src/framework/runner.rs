@@ -1,15 +1,13 @@
 //! Running pipelines: in order, timed, verified after each pass, with dumps and a limit for bisection.
 
 use crate::framework::pass::{Changed, Kind, Pass, PassCx};
-use crate::framework::pipeline::{Pipeline, Stage};
+use crate::framework::pipeline::{Group, Pipeline, Stage};
 use crate::framework::watch::Watch;
 use halite_ir::{Module, Phase, PhaseRule, VerifyErrors, broken_rules, fingerprint, verify};
-use halite_support::{Diagnostic, Name, Result};
+use halite_support::{Diagnostic, Name, Result, codes};
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// How often a group is repeated at most.
-const MAX_ROUNDS: usize = 8;
 
 /// How a runner works.
 #[derive(Clone, Debug)]
@@ -133,21 +131,26 @@ impl<'a> Runner<'a> {
                 Stage::Once(pass) => {
                     self.run_pass(pass, module, cx)?;
                 }
-                Stage::Fixpoint(passes) => self.run_fixpoint(passes, module, cx)?,
+                Stage::Fixpoint(group) => self.run_group(group, module, cx)?,
             }
         }
         Ok(())
     }
 
     /// Repeats a group until every pass of it has seen the module without changing it, or the bound is reached: each round
-    /// leaves a valid module, so stopping early is only a missed optimization.
-    fn run_fixpoint(&mut self, passes: &[Arc<dyn Pass>], module: &mut Module, cx: &PassCx<'_>) -> Result<()> {
+    /// leaves a valid module, so stopping early is only a missed optimization, which is warned of.
+    fn run_group(&mut self, group: &Group, module: &mut Module, cx: &PassCx<'_>) -> Result<()> {
         let mut quiet = 0;
-        for pass in passes.iter().cycle().take(MAX_ROUNDS * passes.len()) {
-            quiet = if self.run_pass(pass, module, cx)? == Changed::Yes { 0 } else { quiet + 1 };
-            if quiet == passes.len() {
-                return Ok(());
+        for _ in 0..group.rounds.get() {
+            for pass in &group.passes {
+                quiet = if self.run_pass(pass, module, cx)? == Changed::Yes { 0 } else { quiet + 1 };
+                if quiet == group.passes.len() {
+                    return Ok(());
+                }
             }
+        }
+        if quiet < group.passes.len() {
+            cx.warn(|| unsettled(group, module));
         }
         Ok(())
     }
@@ -216,4 +219,16 @@ impl<'a> Runner<'a> {
             dump.dump(index, pass, moment, module);
         }
     }
+}
+
+/// A group reached its bound.
+fn unsettled(group: &Group, module: &Module) -> Diagnostic {
+    let (rounds, twice) = (group.rounds, group.rounds.saturating_mul(NonZeroU32::MIN.saturating_add(1)));
+    let times = if rounds == NonZeroU32::MIN { "once".to_owned() } else { format!("{rounds} times") };
+    let names = group.names();
+    let module = if module.name.is_empty() { "the module".to_owned() } else { format!("`@{}`", module.name) };
+    let message = format!("`{names}` ran {times} and still changed {module}");
+    Diagnostic::warning(codes::UNSETTLED, message)
+        .note("what it gives is right, but may be larger than it need be")
+        .help(format!("repeat the group more often: `{}`", names.rounds(twice)))
 }

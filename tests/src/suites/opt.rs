@@ -77,7 +77,7 @@ fn refused(case: &Case, failure: Failure) -> Result<Outcome, String> {
 /// Runs a pipeline and checks what it promises.
 pub(super) fn transform(case: &Case, session: &Session, passes: &str, before: &Module) -> Result<Transformed, Failure> {
     let recipe = case.directives.recipe().map_err(Failure::Wrong)?;
-    let pipeline = session.passes.pipeline(passes).map_err(Failure::Refused)?;
+    let pipeline = session.passes.parse(passes).map_err(Failure::Refused)?;
     let mut watch = Watch { session, recipe: recipe.as_ref(), before: None, recast: false, problem: None };
     let mut after = before.clone();
     let options = RunnerOptions { check_changed: true, ..RunnerOptions::default() };

@@ -30,6 +30,7 @@ pub(super) struct Packed {
     reports: Vec<PassReport>,
     remarks: Vec<Remark>,
     audit: Audit,
+    warnings: Vec<Diagnostic>,
     pub(super) legality: Legality,
 }
 
@@ -55,8 +56,20 @@ pub(super) fn pack(
     files.extend(module.dumps.into_iter().map(|(file, text)| (file, text.into_bytes())));
     files.insert(format!("{name}.hlo.pb"), bytes);
     let twins = module.twins.iter().map(|(name, twin)| (name.clone(), halite_hlo::encode(twin))).collect();
-    let CompiledModule { role, reports, remarks, audit, legality, .. } = module;
-    Ok(Packed { role, entry: described, buffers, statistics, files, twins, reports, remarks, audit, legality })
+    let CompiledModule { role, reports, remarks, audit, warnings, legality, .. } = module;
+    Ok(Packed {
+        role,
+        entry: described,
+        buffers,
+        statistics,
+        files,
+        twins,
+        reports,
+        remarks,
+        audit,
+        warnings,
+        legality,
+    })
 }
 
 /// Joins the modules of a bundle. Each buffer stands once, in the order of first use; the figures are those of the
@@ -74,6 +87,7 @@ pub(super) fn assemble(
     let (mut modules, mut reports) = (Vec::new(), Vec::new());
     files.extend(prepared.dumps.into_iter().map(|(file, text)| (file, text.into_bytes())));
     let mut remarks = vec![(MODEL, prepared.remarks)];
+    let mut unsettled = prepared.warnings;
     let mut audit: Option<Audit> = None;
     let mut presumed = BTreeSet::new();
     for module in packed {
@@ -86,6 +100,7 @@ pub(super) fn assemble(
         modules.push(ModuleEntry { twins: twins.collect(), ..module.entry });
         reports.push((module.role, module.reports));
         remarks.push((module.role.name(), module.remarks));
+        unsettled.extend(module.warnings);
         match &mut audit {
             Some(audit) => audit.merge(module.audit),
             None => audit = Some(module.audit),
@@ -115,6 +130,7 @@ pub(super) fn assemble(
         warnings.extend(causality.iter().flat_map(CausalityReport::diagnostics));
     }
     warnings.extend(audit.diagnostics().into_iter().map(|finding| locate(source, finding)));
+    warnings.extend(unsettled);
     Compiled { bundle: Bundle { manifest, files }, warnings, presumed, audit, causality, reports, remarks }
 }
 
