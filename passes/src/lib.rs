@@ -19,7 +19,7 @@ pub use framework::pattern::{family, matches_pattern};
 pub use framework::pipeline::{Group, Pipeline, PipelineSpec, Stage};
 pub use framework::registry::PassRegistry;
 pub use framework::remark::Remark;
-pub use framework::runner::{Dump, Moment, PassReport, Runner, RunnerOptions};
+pub use framework::runner::{Dump, DumpPoint, PassReport, Runner, RunnerOptions};
 pub use framework::watch::{Progress, Watch};
 pub use recognize::rewrite::Fusion;
 pub use transform::annotate_rounding::check_realizable;

@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// Passes in order: the passes themselves, ready to run, or their names, which is a [`PipelineSpec`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Pipeline<P = Arc<dyn Pass>> {
-    /// The steps.
+    /// Passes and groups, in the order in which they run.
     pub stages: Vec<Stage<P>>,
 }
 

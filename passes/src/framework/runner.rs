@@ -31,19 +31,19 @@ impl Default for RunnerOptions {
 /// When a module is shown to a [`Dump`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub enum Moment {
+pub enum DumpPoint {
     /// Before the pass.
     Before,
     /// After it.
     After,
 }
 
-impl Moment {
+impl DumpPoint {
     /// `before` or `after`, as in the names of dumps.
     pub fn name(self) -> &'static str {
         match self {
-            Moment::Before => "before",
-            Moment::After => "after",
+            DumpPoint::Before => "before",
+            DumpPoint::After => "after",
         }
     }
 }
@@ -52,14 +52,14 @@ impl Moment {
 pub trait Dump {
     /// Shows the module around run number `index` of the pipeline, counted from 0 over all passes that ran, those of an
     /// earlier runner [included](Runner::after).
-    fn dump(&mut self, index: usize, pass: &str, moment: Moment, module: &Module);
+    fn dump(&mut self, index: usize, pass: &str, point: DumpPoint, module: &Module);
 }
 
 /// What one run of one pass did.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PassReport {
-    /// Its name.
+    /// The name of the pass.
     pub name: Name,
     /// Whether it counts for the limit.
     pub optimization: bool,
@@ -80,7 +80,7 @@ pub struct Runner<'a> {
     reports: Vec<PassReport>,
     optimizations: usize,
     /// The rules of later phases that the module broke when it came in.
-    given: Vec<PhaseRule>,
+    broken_before: Vec<PhaseRule>,
 }
 
 impl std::fmt::Debug for Runner<'_> {
@@ -92,7 +92,7 @@ impl std::fmt::Debug for Runner<'_> {
 impl<'a> Runner<'a> {
     /// A runner without dumps.
     pub fn new(options: RunnerOptions) -> Self {
-        Self { options, dump: None, reports: Vec::new(), optimizations: 0, given: Vec::new() }
+        Self { options, dump: None, reports: Vec::new(), optimizations: 0, broken_before: Vec::new() }
     }
 
     /// Counts on from what another runner did with the same module.
@@ -124,7 +124,7 @@ impl<'a> Runner<'a> {
     pub fn run(&mut self, pipeline: &Pipeline, module: &mut Module, cx: &PassCx<'_>) -> Result<()> {
         pipeline.check_phases(module.phase)?;
         if self.reports.is_empty() {
-            self.given = broken_rules(module, Phase::Legal);
+            self.broken_before = broken_rules(module, Phase::Legal);
         }
         for stage in &pipeline.stages {
             match stage {
@@ -167,7 +167,7 @@ impl<'a> Runner<'a> {
         let _span = tracing::debug_span!("pass", name = &*info.name, module = &*module.name).entered();
         self.options.watch.started(&module.name, &info.name);
         let index = self.reports.len();
-        self.show(index, &info.name, Moment::Before, module);
+        self.show(index, &info.name, DumpPoint::Before, module);
         let before = self.options.check_changed.then(|| fingerprint(module));
         let start = Instant::now();
         let changed = pass.run(module, cx)?;
@@ -175,7 +175,7 @@ impl<'a> Runner<'a> {
         if let Some(phase) = info.gives {
             module.phase = phase;
         }
-        self.show(index, &info.name, Moment::After, module);
+        self.show(index, &info.name, DumpPoint::After, module);
         if let Some(before) = before
             && (fingerprint(module) != before) != (changed == Changed::Yes)
         {
@@ -205,7 +205,7 @@ impl<'a> Runner<'a> {
 
     /// Who broke a module that `pass` left: the pass, or whoever made the module.
     fn blame(&self, errors: VerifyErrors, pass: &str, phase: Phase) -> Diagnostic {
-        if errors.are_only(&self.given) {
+        if errors.are_only(&self.broken_before) {
             errors.into_input(format!(
                 "`{pass}` leads to phase `{phase}`, where this is a rule; the module broke it before the first pass"
             ))
@@ -214,9 +214,9 @@ impl<'a> Runner<'a> {
         }
     }
 
-    fn show(&mut self, index: usize, pass: &str, moment: Moment, module: &Module) {
+    fn show(&mut self, index: usize, pass: &str, point: DumpPoint, module: &Module) {
         if let Some(dump) = &mut self.dump {
-            dump.dump(index, pass, moment, module);
+            dump.dump(index, pass, point, module);
         }
     }
 }

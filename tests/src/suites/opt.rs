@@ -13,7 +13,7 @@ use crate::xla;
 use halite::Session;
 use halite_ir::text::{PrintOptions, print_function, print_with};
 use halite_ir::{Function, Interpreter, Module, TensorType};
-use halite_passes::{Changed, Dump, Findings, Kind, Moment, Pass, PassCx, Relation, Remark, Runner, RunnerOptions};
+use halite_passes::{Changed, Dump, DumpPoint, Findings, Kind, Pass, PassCx, Relation, Remark, Runner, RunnerOptions};
 use halite_spec::Recipe;
 use halite_support::{Diagnostic, Diagnostics};
 use halite_tensor::HostTensor;
@@ -106,8 +106,8 @@ struct Watch<'a> {
 }
 
 impl Dump for Watch<'_> {
-    fn dump(&mut self, _: usize, pass: &str, moment: Moment, module: &Module) {
-        if moment == Moment::Before {
+    fn dump(&mut self, _: usize, pass: &str, point: DumpPoint, module: &Module) {
+        if point == DumpPoint::Before {
             self.before = Some(module.clone());
             return;
         }

@@ -2,7 +2,7 @@
 //! arithmetic on positions makes, whatever it is.
 
 use super::affine::{Affine, Digit};
-use super::levels::{FILL, Level, Levels, Place};
+use super::levels::{FILL, Level, Levels, Substitution};
 use super::literal::runs;
 use super::region::Region;
 use super::state::State;
@@ -239,8 +239,8 @@ impl Table {
     }
 
     /// The table of the elements elsewhere.
-    pub(super) fn carried(&self, place: &Place<'_>) -> Option<Table> {
-        let forms = self.axes.iter().map(|axis| axis.form.replaced(place)).collect::<Option<Vec<_>>>()?;
+    pub(super) fn carried(&self, substitution: &Substitution<'_>) -> Option<Table> {
+        let forms = self.axes.iter().map(|axis| axis.form.replaced(substitution)).collect::<Option<Vec<_>>>()?;
         let linear: Vec<Linear> = forms.iter().map(Linear::new).collect();
         let axes = axes(&linear.iter().map(|linear| &linear.form).collect::<Vec<_>>())?;
         let value = |at: &[i64]| self.at(linear.iter().map(|linear| linear.value(&axes, at)));

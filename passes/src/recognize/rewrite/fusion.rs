@@ -2,7 +2,7 @@
 
 use super::rule::Rule;
 use super::select::{Match, Selection, select};
-use super::view::Scene;
+use super::view::MatchCx;
 use super::writer::Writer;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::framework::remark::Remark;
@@ -78,11 +78,11 @@ impl Pass for Fusion {
 impl Fusion {
     /// Says what was done and what almost was, in the order of the instructions.
     fn note(&self, function: &Function, selection: &Selection<'_>, notes: &mut Vec<(Remark, LocId)>) {
-        let taken = |found: &Match<'_>| {
-            (found.root, Remark::taken(self.name, found.rule.name, format!("becomes `{}`", found.rule.composite)))
+        let taken = |matched: &Match<'_>| {
+            (matched.root, Remark::taken(self.name, matched.rule.name, format!("becomes `{}`", matched.rule.composite)))
         };
-        let missed = |found: &Match<'_>| {
-            (found.root, Remark::missed(self.name, found.rule.name, found.found.obstacles.concat()))
+        let missed = |matched: &Match<'_>| {
+            (matched.root, Remark::missed(self.name, matched.rule.name, matched.bindings.obstacles.concat()))
         };
         let mut all: Vec<_> = selection.taken.iter().map(taken).chain(selection.missed.iter().map(missed)).collect();
         all.sort_by_key(|(root, _)| *root);
@@ -93,14 +93,14 @@ impl Fusion {
 fn rewrite(b: &mut Rewriter<'_>, source: &Function, selection: Selection<'_>) -> Result<()> {
     let mut taken = selection.taken.iter().peekable();
     for (at, inst) in source.insts.iter().enumerate() {
-        let replaced = taken.next_if(|found| found.root == at);
+        let replaced = taken.next_if(|matched| matched.root == at);
         match replaced {
             _ if !selection.kept[at] => {}
             None => b.copy(source, inst)?,
-            Some(found) => {
+            Some(matched) => {
                 let outer = b.set_loc(inst.loc);
-                let scene = Scene { registry: b.registry(), function: source, root: inst.results[0] };
-                let value = Writer::write(b, found.rule, &found.found, scene)?;
+                let cx = MatchCx { registry: b.registry(), function: source, root: inst.results[0] };
+                let value = Writer::write(b, matched.rule, &matched.bindings, cx)?;
                 b.set_loc(outer);
                 b.keep_names(source, inst, &[value]);
                 b.replace_all(inst, &[value]);

@@ -1,9 +1,9 @@
 //! A pattern, the conditions under which it means a composite, and that composite.
 
-use super::found::Found;
+use super::bindings::Bindings;
 use super::matcher::solve;
 use super::pattern::Pattern;
-use super::view::{Scene, View};
+use super::view::{DimMap, MatchCx};
 use super::writer::Writer;
 use halite_ir::{Attr, Op, Value};
 use halite_support::Result;
@@ -11,13 +11,13 @@ use std::cmp::Reverse;
 use std::mem::{Discriminant, discriminant};
 
 /// Whether a rule applies; the error says what stands in the way.
-pub(crate) type Verdict = std::result::Result<(), String>;
+pub(crate) type MatchResult = std::result::Result<(), String>;
 
 /// What must hold besides the pattern.
-pub(crate) type Condition = fn(&Found, &Scene<'_>) -> Verdict;
+pub(crate) type Condition = fn(&Bindings, &MatchCx<'_>) -> MatchResult;
 
 /// The attributes of the composite.
-pub(crate) type Attributes = fn(&Found, &Scene<'_>) -> Vec<(&'static str, Attr)>;
+pub(crate) type Attributes = fn(&Bindings, &MatchCx<'_>) -> Vec<(&'static str, Attr)>;
 
 /// Writes what stands for a match, where that is more than one composite.
 pub(crate) type Write = fn(&mut Writer<'_, '_>) -> Result<Value>;
@@ -27,7 +27,6 @@ pub(crate) type Write = fn(&mut Writer<'_, '_>) -> Result<Value>;
 pub(crate) struct Rule {
     /// Its name, in kebab case; unique in its pass.
     pub(super) name: &'static str,
-    /// The composite.
     pub(super) composite: &'static str,
     /// What the composite reads, in its order.
     pub(super) operands: Vec<Operand>,
@@ -109,47 +108,47 @@ impl Rule {
     }
 
     /// The best way in which the rule fits: the least in its way, then the most instructions, then the first.
-    pub(super) fn fit(&self, scene: &Scene<'_>) -> Option<Found> {
-        let mut ways = solve(*scene, &self.pattern);
-        for found in &mut ways {
-            if found.obstacles.is_empty()
-                && let Err(obstacle) = self.check(found, scene)
+    pub(super) fn fit(&self, cx: &MatchCx<'_>) -> Option<Bindings> {
+        let mut ways = solve(*cx, &self.pattern);
+        for bindings in &mut ways {
+            if bindings.obstacles.is_empty()
+                && let Err(obstacle) = self.check(bindings, cx)
             {
-                found.block(obstacle);
+                bindings.block(obstacle);
             }
         }
-        ways.into_iter().min_by_key(|found| (found.obstacles.len(), Reverse(found.insts.len())))
+        ways.into_iter().min_by_key(|bindings| (bindings.obstacles.len(), Reverse(bindings.insts.len())))
     }
 
-    fn check(&self, found: &Found, scene: &Scene<'_>) -> Verdict {
-        self.conditions.iter().try_for_each(|condition| condition(found, scene))?;
-        self.operands.iter().try_for_each(|operand| operand.check(found, scene))?;
+    fn check(&self, bindings: &Bindings, cx: &MatchCx<'_>) -> MatchResult {
+        self.conditions.iter().try_for_each(|condition| condition(bindings, cx))?;
+        self.operands.iter().try_for_each(|operand| operand.check(bindings, cx))?;
         self.never.map_or(Ok(()), |why| Err(why.to_owned()))
     }
 
     /// The values that the composite reads.
-    pub(super) fn reads(&self, found: &Found) -> impl Iterator<Item = Value> {
-        self.operands.iter().filter_map(|operand| operand.value(found))
+    pub(super) fn reads(&self, bindings: &Bindings) -> impl Iterator<Item = Value> {
+        self.operands.iter().filter_map(|operand| operand.value(bindings))
     }
 }
 
 impl Operand {
     /// The value that is read.
-    pub(super) fn value(&self, found: &Found) -> Option<Value> {
-        let bound = found.tensor(self.name)?;
-        Some(if self.vector { bound.base.value } else { bound.seen.value })
+    pub(super) fn value(&self, bindings: &Bindings) -> Option<Value> {
+        let bound = bindings.tensor(self.name)?;
+        Some(if self.vector { bound.base.value } else { bound.view.value })
     }
 
-    fn check(&self, found: &Found, scene: &Scene<'_>) -> Verdict {
+    fn check(&self, bindings: &Bindings, cx: &MatchCx<'_>) -> MatchResult {
         let name = self.name;
-        let bound = found.tensor(name).ok_or_else(|| format!("nothing is `{name}`"))?;
+        let bound = bindings.tensor(name).ok_or_else(|| format!("nothing is `{name}`"))?;
         if !self.vector {
-            let shape = scene.function.ty(bound.seen.value).shape();
-            let fits = bound.seen.view == scene.aligned() && shape == scene.shape();
+            let shape = cx.function.ty(bound.view.value).shape();
+            let fits = bound.view.dim_map == cx.aligned() && shape == cx.shape();
             return if fits { Ok(()) } else { Err(format!("`{name}` has not the shape of the result")) };
         }
-        let last = scene.last().filter(|&last| scene.shape()[last] != 1);
-        let places: View = bound.base.view.iter().copied().filter(Option::is_some).collect();
+        let last = cx.last().filter(|&last| cx.shape()[last] != 1);
+        let places: DimMap = bound.base.dim_map.iter().copied().filter(Option::is_some).collect();
         let fits = places.iter().copied().eq(last.map(Some));
         if fits { Ok(()) } else { Err(format!("the {name} is not one vector along the last dimension")) }
     }

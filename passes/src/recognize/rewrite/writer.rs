@@ -1,8 +1,8 @@
 //! Writing what stands for a match.
 
-use super::found::Found;
+use super::bindings::Bindings;
 use super::rule::Rule;
-use super::view::Scene;
+use super::view::MatchCx;
 use halite_ir::{Rewriter, Value, loses};
 use halite_support::{Diagnostic, Result};
 use halite_tensor::DType;
@@ -13,17 +13,17 @@ pub(crate) struct Writer<'w, 'm> {
     /// The function that is made.
     pub(crate) b: &'w mut Rewriter<'m>,
     /// What was matched.
-    pub(crate) found: &'w Found,
+    pub(crate) bindings: &'w Bindings,
     /// Where.
-    pub(crate) scene: Scene<'w>,
+    pub(crate) cx: MatchCx<'w>,
     rule: &'w Rule,
 }
 
 impl<'w, 'm> Writer<'w, 'm> {
     /// Writes what stands for the root of a match, in its element type.
-    pub(super) fn write(b: &mut Rewriter<'_>, rule: &Rule, found: &Found, scene: Scene<'_>) -> Result<Value> {
-        let value = (rule.write)(&mut Writer { b, found, scene, rule })?;
-        b.convert(value, scene.dtype())
+    pub(super) fn write(b: &mut Rewriter<'_>, rule: &Rule, bindings: &Bindings, cx: MatchCx<'_>) -> Result<Value> {
+        let value = (rule.write)(&mut Writer { b, bindings, cx, rule })?;
+        b.convert(value, cx.dtype())
     }
 
     /// The composite of the operands that the rule names.
@@ -35,7 +35,7 @@ impl<'w, 'm> Writer<'w, 'm> {
 
     /// The composite of these operands.
     pub(crate) fn composite(&mut self, operands: &[Value]) -> Result<Value> {
-        let attributes = (self.rule.attributes)(self.found, &self.scene);
+        let attributes = (self.rule.attributes)(self.bindings, &self.cx);
         Ok(self.b.composite(self.rule.composite, &attributes, operands)?[0])
     }
 
@@ -43,17 +43,17 @@ impl<'w, 'm> Writer<'w, 'm> {
     pub(crate) fn operand(&mut self, name: &str) -> Result<Value> {
         let missing = || Diagnostic::bug(format!("`{}` has no operand `{name}`", self.rule.name));
         let operand = self.rule.operands.iter().find(|operand| operand.name == name).ok_or_else(missing)?;
-        let old = operand.value(self.found).ok_or_else(missing)?;
+        let old = operand.value(self.bindings).ok_or_else(missing)?;
         let dtype = self.widest();
         let mut value = self.b.value(old)?;
         if operand.vector && self.b.shape(value).rank() != 1 {
-            value = self.b.reshape(value, [self.scene.shape().last().copied().unwrap_or(1)])?;
+            value = self.b.reshape(value, [self.cx.shape().last().copied().unwrap_or(1)])?;
         }
         self.b.convert(value, dtype)
     }
 
     fn widest(&self) -> DType {
-        let dtypes = self.rule.reads(self.found).map(|value| self.scene.function.ty(value).dtype());
-        dtypes.fold(self.scene.dtype(), |widest, dtype| if loses(dtype, widest) { dtype } else { widest })
+        let dtypes = self.rule.reads(self.bindings).map(|value| self.cx.function.ty(value).dtype());
+        dtypes.fold(self.cx.dtype(), |widest, dtype| if loses(dtype, widest) { dtype } else { widest })
     }
 }
