@@ -8,5 +8,6 @@ pub(crate) mod pattern;
 pub(crate) mod pipeline;
 pub(crate) mod registry;
 pub(crate) mod remark;
+pub(crate) mod report;
 pub(crate) mod runner;
 pub(crate) mod watch;

@@ -3,18 +3,20 @@
 //! Each kind of finding has its file. An audit reads the module alone; the recipe only says how findings are fixed.
 
 mod context;
+mod demand;
 mod fix;
 mod gradients;
 mod loss;
 mod moments;
 mod ops;
 mod report;
+pub(crate) mod result;
 mod update;
 mod weights;
 mod words;
 
 pub use ops::{PrecisionUse, precision_uses};
-pub use report::{Audit, Checked};
+pub use result::{Audit, Checked};
 
 use crate::framework::pass::PassCx;
 use context::AuditCx;

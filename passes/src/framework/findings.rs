@@ -1,7 +1,7 @@
 //! What passes find without stopping.
 
-use crate::analysis::audit::Audit;
-use crate::analysis::causality::CausalityReport;
+use crate::analysis::audit::result::Audit;
+use crate::analysis::causality::verdict::CausalityReport;
 use crate::framework::remark::Remark;
 use halite_support::{Diagnostic, Result};
 use std::cell::RefCell;

@@ -2,12 +2,13 @@
 
 use crate::framework::pass::{Changed, Kind, Pass, PassCx};
 use crate::framework::pipeline::{Group, Pipeline, Stage};
+use crate::framework::report::PassReport;
 use crate::framework::watch::Watch;
 use halite_ir::{Module, Phase, PhaseRule, VerifyErrors, broken_rules, fingerprint, verify};
-use halite_support::{Diagnostic, Name, Result, codes};
+use halite_support::{Diagnostic, Result, codes};
 use std::num::NonZeroU32;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// How a runner works.
 #[derive(Clone, Debug)]
@@ -53,24 +54,6 @@ pub trait Dump {
     /// Shows the module around run number `index` of the pipeline, counted from 0 over all passes that ran, those of an
     /// earlier runner [included](Runner::after).
     fn dump(&mut self, index: usize, pass: &str, point: DumpPoint, module: &Module);
-}
-
-/// What one run of one pass did.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct PassReport {
-    /// The name of the pass.
-    pub name: Name,
-    /// Whether it counts for the limit.
-    pub optimization: bool,
-    /// Time in the pass itself.
-    pub time: Duration,
-    /// Time of the verification after it.
-    pub verify_time: Duration,
-    /// Whether it changed the module.
-    pub changed: Changed,
-    /// Instructions of all functions afterwards.
-    pub insts: usize,
 }
 
 /// Runs pipelines.

@@ -21,12 +21,13 @@ mod fusion;
 mod matcher;
 mod pattern;
 mod range;
+mod replacement;
 mod rule;
 mod select;
 mod view;
 mod writer;
 
-pub(crate) use bindings::Bindings;
+pub(crate) use bindings::{Bindings, MatchResult};
 pub(crate) use constant::constant_value;
 pub use fusion::Fusion;
 pub(crate) use pattern::{
@@ -35,6 +36,6 @@ pub(crate) use pattern::{
     tensor,
 };
 pub(crate) use range::range;
-pub(crate) use rule::{MatchResult, Rule};
+pub(crate) use rule::Rule;
 pub(crate) use view::MatchCx;
 pub(crate) use writer::Writer;

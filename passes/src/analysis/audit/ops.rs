@@ -1,46 +1,14 @@
 //! Sensitive ops and sums, instruction by instruction, in every function.
 
 use super::context::AuditCx;
-use super::fix::RecipeKey;
+use super::demand::Demand;
 use super::narrower;
 use super::report::{Evidence, Report};
 use crate::transform::expand_composites::Bodies;
 use halite_ir::{Follows, Function, InferCx, Inst, Module, Op, OpClass, Registry, TensorType};
-use halite_support::{Code, Result, codes};
+use halite_support::Result;
 use halite_tensor::DType;
 use smallvec::SmallVec;
-
-/// What an op does that needs precision.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Demand {
-    /// Loses its meaning at low precision.
-    Sensitive,
-    /// Sums many elements.
-    Sum,
-    /// Adds gradients.
-    Gradient,
-    /// Sums over ranks.
-    Reduce,
-}
-
-impl Demand {
-    fn code(self) -> Code {
-        match self {
-            Demand::Sensitive => codes::SENSITIVE_NARROW,
-            Demand::Sum => codes::ACCUMULATE_NARROW,
-            Demand::Gradient | Demand::Reduce => codes::GRADIENT_NARROW,
-        }
-    }
-
-    fn key(self) -> RecipeKey {
-        match self {
-            Demand::Sensitive => RecipeKey::SENSITIVE,
-            Demand::Sum => RecipeKey::ACCUMULATE,
-            Demand::Gradient => RecipeKey::GRADIENT,
-            Demand::Reduce => RecipeKey::REDUCE,
-        }
-    }
-}
 
 /// What an instruction does that needs precision.
 struct Need {

@@ -14,7 +14,7 @@ use super::levels::round;
 use super::literal::literal;
 use super::space::Space;
 use super::state::State;
-use super::table::{Kind, Table};
+use super::tabulate::{Kind, tabulate};
 pub(super) use elementwise::convert;
 pub(super) use growth::is_capped;
 use halite_ir::{Inst, Op, TensorType};
@@ -94,7 +94,7 @@ fn counted(args: &[&State], dtype: DType, state: State, kind: Kind, function: im
     if state.number.is_some() || !args.iter().all(|arg| arg.is_counted()) || state.levels.constants().covers_all() {
         return state;
     }
-    match Table::of(args, kind, |values| function(values).map(|value| round(dtype, value))) {
+    match tabulate(args, kind, |values| function(values).map(|value| round(dtype, value))) {
         Some(table) => State { magnitude: state.magnitude, ..State::tabulated(table) },
         None => State { unsure: true, ..state },
     }

@@ -18,6 +18,9 @@ pub(crate) struct Bindings {
     pub(super) obstacles: SmallVec<[Cow<'static, str>; 1]>,
 }
 
+/// Whether a rule applies; the error says what stands in the way.
+pub(crate) type MatchResult = std::result::Result<(), String>;
+
 /// A tensor that a name stands for.
 #[derive(Clone, Debug)]
 pub(crate) struct Bound {

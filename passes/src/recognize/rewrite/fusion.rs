@@ -3,7 +3,6 @@
 use super::rule::Rule;
 use super::select::{Match, Selection, select};
 use super::view::MatchCx;
-use super::writer::Writer;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::framework::remark::Remark;
 use halite_ir::{Function, LocId, Module, Phase, Rewriter, rewrite_planned};
@@ -27,7 +26,7 @@ impl Fusion {
 
     /// The names of the rules.
     pub fn rules(&self) -> impl ExactSizeIterator<Item = &'static str> {
-        self.rules.iter().map(|rule| rule.name)
+        self.rules.iter().map(|rule| rule.replacement.rule)
     }
 
     /// The same with the rules in another order, which makes no difference to what it does.
@@ -66,7 +65,7 @@ impl Pass for Fusion {
     }
 
     fn rules(&self) -> Vec<Name> {
-        self.rules.iter().map(|rule| rule.name.into()).collect()
+        self.rules.iter().map(|rule| rule.replacement.rule.into()).collect()
     }
 
     fn with_rules(&self, count: usize) -> Option<Arc<dyn Pass>> {
@@ -79,10 +78,20 @@ impl Fusion {
     /// Says what was done and what almost was, in the order of the instructions.
     fn note(&self, function: &Function, selection: &Selection<'_>, notes: &mut Vec<(Remark, LocId)>) {
         let taken = |matched: &Match<'_>| {
-            (matched.root, Remark::taken(self.name, matched.rule.name, format!("becomes `{}`", matched.rule.composite)))
+            (
+                matched.root,
+                Remark::taken(
+                    self.name,
+                    matched.rule.replacement.rule,
+                    format!("becomes `{}`", matched.rule.replacement.composite),
+                ),
+            )
         };
         let missed = |matched: &Match<'_>| {
-            (matched.root, Remark::missed(self.name, matched.rule.name, matched.bindings.obstacles.concat()))
+            (
+                matched.root,
+                Remark::missed(self.name, matched.rule.replacement.rule, matched.bindings.obstacles.concat()),
+            )
         };
         let mut all: Vec<_> = selection.taken.iter().map(taken).chain(selection.missed.iter().map(missed)).collect();
         all.sort_by_key(|(root, _)| *root);
@@ -100,7 +109,7 @@ fn rewrite(b: &mut Rewriter<'_>, source: &Function, selection: Selection<'_>) ->
             Some(matched) => {
                 let outer = b.set_loc(inst.loc);
                 let cx = MatchCx { registry: b.registry(), function: source, root: inst.results[0] };
-                let value = Writer::write(b, matched.rule, &matched.bindings, cx)?;
+                let value = matched.rule.emit(b, &matched.bindings, cx)?;
                 b.set_loc(outer);
                 b.keep_names(source, inst, &[value]);
                 b.replace_all(inst, &[value]);

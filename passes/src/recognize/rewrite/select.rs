@@ -73,7 +73,7 @@ fn matches<'r>(registry: &Registry, function: &Function, rules: &'r [Rule]) -> V
         matches.extend(fitting.filter_map(|rule| Some(Match { root, rule, bindings: rule.fit(&at_root)? })));
     }
     let rank = |matched: &Match<'r>| (matched.root, matched.bindings.insts.len());
-    matches.sort_by(|a, b| rank(b).cmp(&rank(a)).then_with(|| a.rule.name.cmp(b.rule.name)));
+    matches.sort_by(|a, b| rank(b).cmp(&rank(a)).then_with(|| a.rule.replacement.rule.cmp(b.rule.replacement.rule)));
     matches
 }
 
@@ -107,7 +107,9 @@ fn reached(
         reached[at] = effect || stays(at) || inst.results.iter().any(|result| read[result.index()]);
         match replaced {
             _ if !reached[at] => {}
-            Some(matched) => matched.rule.reads(&matched.bindings).for_each(|value| read[value.index()] = true),
+            Some(matched) => {
+                matched.rule.replacement.reads(&matched.bindings).for_each(|value| read[value.index()] = true)
+            }
             None => inst.args.iter().for_each(|arg| read[arg.index()] = true),
         }
     }

@@ -1,7 +1,7 @@
 //! Writing what stands for a match.
 
 use super::bindings::Bindings;
-use super::rule::Rule;
+use super::replacement::Replacement;
 use super::view::MatchCx;
 use halite_ir::{Rewriter, Value, loses};
 use halite_support::{Diagnostic, Result};
@@ -16,33 +16,27 @@ pub(crate) struct Writer<'w, 'm> {
     pub(crate) bindings: &'w Bindings,
     /// Where.
     pub(crate) cx: MatchCx<'w>,
-    rule: &'w Rule,
+    pub(super) replacement: &'w Replacement,
 }
 
-impl<'w, 'm> Writer<'w, 'm> {
-    /// Writes what stands for the root of a match, in its element type.
-    pub(super) fn write(b: &mut Rewriter<'_>, rule: &Rule, bindings: &Bindings, cx: MatchCx<'_>) -> Result<Value> {
-        let value = (rule.write)(&mut Writer { b, bindings, cx, rule })?;
-        b.convert(value, cx.dtype())
-    }
-
+impl Writer<'_, '_> {
     /// The composite of the operands that the rule names.
     pub(super) fn whole(&mut self) -> Result<Value> {
-        let rule = self.rule;
-        let operands: Result<Vec<_>> = rule.operands.iter().map(|operand| self.operand(operand.name)).collect();
+        let replacement = self.replacement;
+        let operands: Result<Vec<_>> = replacement.operands.iter().map(|operand| self.operand(operand.name)).collect();
         self.composite(&operands?)
     }
 
     /// The composite of these operands.
     pub(crate) fn composite(&mut self, operands: &[Value]) -> Result<Value> {
-        let attributes = (self.rule.attributes)(self.bindings, &self.cx);
-        Ok(self.b.composite(self.rule.composite, &attributes, operands)?[0])
+        let attributes = (self.replacement.attributes)(self.bindings, &self.cx);
+        Ok(self.b.composite(self.replacement.composite, &attributes, operands)?[0])
     }
 
     /// An operand, in the widest of the element types that the operands have.
     pub(crate) fn operand(&mut self, name: &str) -> Result<Value> {
-        let missing = || Diagnostic::bug(format!("`{}` has no operand `{name}`", self.rule.name));
-        let operand = self.rule.operands.iter().find(|operand| operand.name == name).ok_or_else(missing)?;
+        let missing = || Diagnostic::bug(format!("`{}` has no operand `{name}`", self.replacement.rule));
+        let operand = self.replacement.operands.iter().find(|operand| operand.name == name).ok_or_else(missing)?;
         let old = operand.value(self.bindings).ok_or_else(missing)?;
         let dtype = self.widest();
         let mut value = self.b.value(old)?;
@@ -53,7 +47,7 @@ impl<'w, 'm> Writer<'w, 'm> {
     }
 
     fn widest(&self) -> DType {
-        let dtypes = self.rule.reads(self.bindings).map(|value| self.cx.function.ty(value).dtype());
+        let dtypes = self.replacement.reads(self.bindings).map(|value| self.cx.function.ty(value).dtype());
         dtypes.fold(self.cx.dtype(), |widest, dtype| if loses(dtype, widest) { dtype } else { widest })
     }
 }

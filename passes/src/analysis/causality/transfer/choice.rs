@@ -7,7 +7,7 @@ use crate::analysis::causality::assumption::Assumptions;
 use crate::analysis::causality::levels::{Level, Levels};
 use crate::analysis::causality::region::{Area, Region};
 use crate::analysis::causality::state::State;
-use crate::analysis::causality::table::Kind;
+use crate::analysis::causality::tabulate::Kind;
 use halite_ir::ops::Direction;
 use halite_tensor::DType;
 

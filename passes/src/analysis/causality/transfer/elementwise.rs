@@ -6,7 +6,7 @@ use crate::analysis::causality::assumption::{Assumption, Assumptions, underflow}
 use crate::analysis::causality::levels::{FILL, Level, Levels};
 use crate::analysis::causality::region::{Area, Region};
 use crate::analysis::causality::state::{State, is_exact};
-use crate::analysis::causality::table::Kind;
+use crate::analysis::causality::tabulate::Kind;
 use halite_ir::Op;
 use halite_tensor::DType;
 
