@@ -17,11 +17,10 @@
 use criterion::{BatchSize, Criterion};
 use halite::Session;
 use halite::compile::CompileOptions;
-use halite::pipelines::pipeline;
-use halite::source::Source;
+use halite::source::{self, Source};
 use halite_bundle::ModuleRole;
 use halite_ir::{LowerOptions, Module, lower, text, verify};
-use halite_passes::{Pipeline, Runner, RunnerOptions, Stage};
+use halite_passes::{PassCx, Pipeline, Runner, RunnerOptions, Stage};
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::hint::black_box;
@@ -60,12 +59,8 @@ fn bench_passes(criterion: &mut Criterion, session: &Session, source: &Source) -
     let cx = session.pass_cx(Some(&source.recipe), None).expect("the target is known");
     let mut module = sound(session.elaborate(source)).module;
     let mut seen = BTreeSet::new();
-    for stage in sound(session.passes.pipeline(pipeline(ModuleRole::TrainStep))).stages {
-        let passes = match &stage {
-            Stage::Once(pass) => std::slice::from_ref(pass),
-            Stage::Fixpoint(passes) => passes,
-        };
-        for pass in passes.iter().filter(|pass| seen.insert(pass.info().name)) {
+    for stage in sound(session.passes.pipeline(session.pipelines.of(ModuleRole::TrainStep))).stages {
+        for pass in stage.passes().iter().filter(|pass| seen.insert(pass.info().name)) {
             let id = format!("pass/{}/{}", pass.info().name, source.name);
             criterion.bench_function(&id, |bencher| {
                 let run = |module: &mut Module| sound(pass.run(module, &cx));

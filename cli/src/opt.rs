@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 
 /// Run passes on a module in IR text and print what becomes of it.
 ///
-/// The module is verified before, between and after the passes. `(a, b)*` repeats passes until nothing changes.
+/// The module is verified before, between and after the passes. `(a, b)*` repeats passes until nothing changes, `(a, b)*3` at
+/// most 3 times instead of 8.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -56,7 +57,7 @@ impl Opt {
         let text = files::read_text(Path::new(&self.file))?;
         let file = context.session.sources.add(&self.file, text);
         let runner = RunnerOptions { limit: self.bisect, ..RunnerOptions::default() };
-        let (pipeline, explain) = (self.passes.clone(), self.explain);
+        let (pipeline, explain) = (self.passes.parse()?, self.explain);
         let options = OptOptions { passes: pipeline, recipe, runner, explain, ..OptOptions::default() };
         let optimized = context.session.optimize(file, &options)?;
         let form =

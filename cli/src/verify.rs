@@ -8,6 +8,7 @@ use crate::table::{counted, table};
 use clap::Args;
 use halite::verify::{Causality, ChoiceCounts, Culprit, Leak, Outcome, VerifyOptions, VerifyReport, VerifyRow};
 use halite_bundle::ModuleRole;
+use halite_passes::PipelineSpec;
 use halite_recipe::TargetName;
 use serde_json::json;
 
@@ -62,10 +63,11 @@ impl Verify {
             source.recipe.target = TargetName::new(target);
         }
         let role = ModuleRole::from(self.role);
-        let options = VerifyOptions { role, full: self.full, seed: self.seed, pipeline: self.passes.clone() };
-        if let Some(passes) = &self.passes {
-            context.session.passes.pipeline(passes)?;
+        let pipeline = self.passes.as_deref().map(str::parse::<PipelineSpec>).transpose()?;
+        if let Some(pipeline) = &pipeline {
+            context.session.passes.pipeline(pipeline)?;
         }
+        let options = VerifyOptions { role, full: self.full, seed: self.seed, pipeline };
         context.session.elaborate(&source)?;
         let executor = context.executor()?;
         if self.each_pass {

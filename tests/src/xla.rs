@@ -44,7 +44,7 @@ pub fn executor() -> Arc<dyn Executor> {
 /// # Errors
 /// As [`Runner::run`].
 pub fn run_passes(passes: &str, module: &mut Module, registry: &Registry) -> Result<()> {
-    let pipeline = PassRegistry::builtin().pipeline(passes)?;
+    let pipeline = PassRegistry::builtin().parse(passes)?;
     Runner::new(RunnerOptions::default()).run(&pipeline, module, &PassCx::new(registry))
 }
 
@@ -73,7 +73,7 @@ fn realize(module: &mut Module, registry: &Registry) -> Result<()> {
     let recipe = Directives { recipe: vec!["precision = \"fp32\"".to_owned()], ..Directives::default() }.recipe();
     let recipe = recipe.map_err(Diagnostic::bug)?;
     let phase = std::mem::replace(&mut module.phase, Phase::Cast);
-    let pipeline = PassRegistry::builtin().pipeline("inline, annotate-rounding")?;
+    let pipeline = PassRegistry::builtin().parse("inline, annotate-rounding")?;
     let cx = PassCx { recipe: recipe.as_ref(), findings: None, ..PassCx::new(registry) };
     Runner::new(RunnerOptions::default()).run(&pipeline, module, &cx)?;
     module.phase = phase;

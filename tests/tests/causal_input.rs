@@ -1,10 +1,9 @@
 //! A mask that a model takes as an input and declares causal: the compiler counts on it, and no run takes another.
 
-use halite::Bundle;
-use halite::Session;
 use halite::compile::CompileOptions;
 use halite::source::Source;
 use halite::verify::VerifyOptions;
+use halite::{Bundle, Session};
 use halite_bundle::ModuleRole;
 use halite_bundle::init::initial_state;
 use halite_bundle::tensors::Tensors;
@@ -14,8 +13,7 @@ use halite_passes::{PassCx, PassRegistry, Runner, RunnerOptions};
 use halite_support::Diagnostics;
 use halite_tensor::{DType, HostTensor, Shape, causal_mask};
 use halite_tests::xla;
-use halite_train::LoadedModule;
-use halite_train::{Corpus, RunFiles, Silent, TrainOptions, train};
+use halite_train::{Corpus, LoadedModule, RunFiles, Silent, TrainOptions, train};
 use std::path::Path;
 
 fn load(session: &mut Session) -> Source {
@@ -48,7 +46,7 @@ fn the_mask_is_not_read() {
     let (mut session, registry) = (Session::new(), Registry::builtin());
     let source = load(&mut session);
     let mut module = session.elaborate(&source).unwrap_or_else(|errors| panic!("{errors:?}")).module;
-    let pipeline = PassRegistry::builtin().pipeline("fold-causal-mask, dce").unwrap_or_else(|error| panic!("{error}"));
+    let pipeline = PassRegistry::builtin().parse("fold-causal-mask, dce").unwrap_or_else(|error| panic!("{error}"));
     let cx = PassCx::new(&registry);
     Runner::new(RunnerOptions::default()).run(&pipeline, &mut module, &cx).unwrap_or_else(|error| panic!("{error}"));
     let main = module.function(FuncId::new(0));

@@ -1,9 +1,8 @@
 //! Every built-in model is causal, and stays so through the pipeline.
 
-use halite::Session;
 use halite::compile::CompileOptions;
-use halite::pipelines;
-use halite::source::Source;
+use halite::source::{self, Source};
+use halite::{Session, pipelines};
 use halite_bundle::ModuleRole;
 use halite_ir::Module;
 use halite_passes::{Verdict, causality};
@@ -30,7 +29,7 @@ fn prove(session: &Session, module: &Module) -> String {
 fn modules(session: &Session, source: &Source) -> [Module; 2] {
     let built = session.elaborate(source).unwrap_or_else(|errors| panic!("{errors:?}")).module;
     let role = ModuleRole::Forward;
-    let pipeline = session.passes.pipeline(pipelines::pipeline(role)).unwrap_or_else(|error| panic!("{error}"));
+    let pipeline = session.passes.pipeline(session.pipelines.of(role)).unwrap_or_else(|error| panic!("{error}"));
     let legal = session.compile_role(&built, &source.recipe, role, &pipeline, &CompileOptions::default());
     [built, legal.unwrap_or_else(|error| panic!("{error}")).ir]
 }

@@ -5,7 +5,7 @@
 use halite::Session;
 use halite::compile::{CompileOptions, CompiledModule};
 use halite::pipelines::pipeline;
-use halite::source::Source;
+use halite::source::{self, Source};
 use halite_bundle::ModuleRole;
 use halite_ir::text::parse;
 use halite_ir::{Init, Interpreter, LowerOptions, Module, ParamRole, Registry, ResultRole};
@@ -90,13 +90,13 @@ impl Model {
 
     /// The pipeline of a role.
     fn pipeline(&self, role: ModuleRole) -> Pipeline {
-        self.session.passes.pipeline(pipeline(role)).unwrap_or_else(|error| panic!("{error}"))
+        self.session.passes.pipeline(self.session.pipelines.of(role)).unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// The pipeline of a training step, with the gradients as results in the place of the update.
     fn gradients(&self) -> Pipeline {
         let (shared, _) = self.pipeline(ModuleRole::TrainStep).split_at_phase();
-        let own = self.session.passes.pipeline(GRADIENTS).unwrap_or_else(|error| panic!("{error}"));
+        let own = self.session.passes.parse(GRADIENTS).unwrap_or_else(|error| panic!("{error}"));
         Pipeline { stages: [shared.stages, own.stages].concat() }
     }
 
@@ -431,7 +431,7 @@ fn packed_weights_round_as_separate_ones() {
     let rounded = |text: &str| {
         let mut module =
             parse(text, FileId::of("test.ir", text), &registry).unwrap_or_else(|errors| panic!("{errors:?}"));
-        let pipeline = halite_passes::PassRegistry::builtin().pipeline("annotate-rounding, cse").unwrap();
+        let pipeline = halite_passes::PassRegistry::builtin().parse("annotate-rounding, cse").unwrap();
         let cx = PassCx { recipe: Some(&recipe), findings: None, ..PassCx::new(&registry) };
         Runner::new(RunnerOptions::default()).run(&pipeline, &mut module, &cx).unwrap();
         module

@@ -1,10 +1,8 @@
 //! Kernels of a target: whichever are used, the program stays valid and, run by their twins, computes the same bits.
 
-use halite::Bundle;
-use halite::Session;
 use halite::compile::{CompileOptions, Compiled};
-use halite::pipelines;
-use halite::source::Source;
+use halite::source::{self, Source};
+use halite::{Bundle, Session, pipelines};
 use halite_bundle::init::initial_state;
 use halite_bundle::tensors::Tensors;
 use halite_bundle::{BufferSlot, ModuleRole};
@@ -117,7 +115,7 @@ fn twins_lowered_in_place_compute_the_same_bits() {
     let source = load(&mut session, LLAMA, &["target=trn1"]);
     let expected = run(&compile(LLAMA, &["target=cpu"]).bundle, ModuleRole::Forward);
     let built = session.elaborate(&source).expect("the model elaborates").module;
-    let pipeline = session.passes.pipeline(pipelines::pipeline(ModuleRole::Forward)).expect("the pipeline is one");
+    let pipeline = session.passes.pipeline(session.pipelines.of(ModuleRole::Forward)).expect("the pipeline is one");
     let lower = LowerOptions { kernels: Kernels::Twins, ..LowerOptions::default() };
     let options = CompileOptions { lower, ..CompileOptions::default() };
     let compiled = session.compile_role(&built, &source.recipe, ModuleRole::Forward, &pipeline, &options);

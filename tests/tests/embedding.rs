@@ -7,7 +7,7 @@ use halite::source::{self, ModelInput, Source};
 use halite_bundle::ModuleRole;
 use halite_bundle::tensors::Tensors;
 use halite_ir::LowerOptions;
-use halite_passes::{Progress, Watch};
+use halite_passes::{Progress, Stage, Watch};
 use halite_recipe::{AdamW, ConfigValue, ModelChoice, Recipe};
 use halite_support::{CancelToken, codes};
 use halite_tensor::{DType, HostTensor};
@@ -16,6 +16,7 @@ use halite_tests::models::Llama;
 use halite_tests::scaled::Scaled;
 use halite_tests::xla;
 use halite_train::TrainStep;
+use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex};
 
 /// The preset `tiny`, and the same with its model built in Rust, in the same session.
@@ -174,6 +175,30 @@ fn pipelines_of_roles_begin_alike() {
     // The other pipeline leaves the model with `auto-cast`.
     session.pipelines.insert_before("auto-cast", "cse").expect("it is there");
     assert!(session.compile(&source, &CompileOptions::default()).is_ok());
+}
+
+/// With one round for each group, which is too few to see that nothing changes any more. The model has nothing to clean up.
+#[test]
+fn a_group_that_reaches_its_bound_is_warned_of() {
+    let mut session = Session::new();
+    for role in [ModuleRole::TrainStep, ModuleRole::Forward] {
+        let mut pipeline = session.pipelines.of(role).clone();
+        for stage in &mut pipeline.stages {
+            if let Stage::Fixpoint(group) = stage {
+                group.rounds = NonZeroU32::MIN;
+            }
+        }
+        session.pipelines.set(role, pipeline);
+    }
+    let source = expect(session.load("tiny", &[]));
+    let compiled = expect(session.compile(&source, &CompileOptions::default()));
+    let unsettled: Vec<_> = compiled.warnings.iter().filter(|warning| warning.code() == codes::UNSETTLED).collect();
+    let of = |module: &str| {
+        let group = "`clean-up(cse, simplify, fold-constant, dce)*1` ran once and still changed";
+        format!("{group} `@{module}`")
+    };
+    let expected = ["llama_train_step", "llama_forward", "llama_eval"].map(of);
+    assert_eq!(unsettled.iter().map(|warning| warning.message()).collect::<Vec<_>>(), expected);
 }
 
 /// The model takes two batches, one of them a mask that it declares.

@@ -96,7 +96,7 @@ fn a_kernel_without_operands_takes_a_scalar() {
     session.kernels.register(entry).expect("the name is new");
     let ir = "func @main() -> (s32[4]) {\n  %x = iota {dim = 0} : s32[4]\n  return %x\n}\n";
     let mut module = text::parse(ir, FileId::of("main.ir", ir), &session.registry).expect("it is sound");
-    let pipeline = session.passes.pipeline("dispatch-dialect").expect("the pass exists");
+    let pipeline = session.passes.parse("dispatch-dialect").expect("the pass exists");
     let cx = PassCx::new(&session.registry);
     Runner::new(RunnerOptions::default()).run(&pipeline, &mut module, &cx).expect("it calls the kernel");
     let printed = text::print(&module);

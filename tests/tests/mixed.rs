@@ -1,9 +1,8 @@
 //! The training step of the tiny Llama under `mixed`: what is narrow and what is not, in the IR and in the HLO.
 
-use halite::Session;
 use halite::compile::{CompileOptions, CompiledModule};
-use halite::pipelines;
-use halite::source::Source;
+use halite::source::{self, Source};
+use halite::{Session, pipelines};
 use halite_bundle::ModuleRole;
 use halite_hlo::Type;
 use halite_hlo::proto::{HloInstructionProto, HloModuleProto};
@@ -26,7 +25,7 @@ fn load(settings: &[&str]) -> (Session, Source) {
 fn step(session: &Session, source: &Source) -> CompiledModule {
     let built = session.elaborate(source).unwrap_or_else(|errors| panic!("{errors:?}")).module;
     let role = ModuleRole::TrainStep;
-    let pipeline = session.passes.pipeline(pipelines::pipeline(role)).expect("the passes exist");
+    let pipeline = session.passes.pipeline(session.pipelines.of(role)).expect("the passes exist");
     let compiled = session.compile_role(&built, &source.recipe, role, &pipeline, &CompileOptions::default());
     compiled.unwrap_or_else(|error| panic!("{error}"))
 }
@@ -34,7 +33,7 @@ fn step(session: &Session, source: &Source) -> CompiledModule {
 /// Forward and backward just after `auto-cast`.
 fn cast(session: &Session, source: &Source) -> Module {
     let mut module = session.elaborate(source).unwrap_or_else(|errors| panic!("{errors:?}")).module;
-    let pipeline = session.passes.pipeline("bind-recipe, cse, dce, auto-diff, auto-cast").expect("the passes exist");
+    let pipeline = session.passes.parse("bind-recipe, cse, dce, auto-diff, auto-cast").expect("the passes exist");
     let cx = session.pass_cx(Some(&source.recipe), None).expect("the target is known");
     let ran = Runner::new(RunnerOptions::default()).run(&pipeline, &mut module, &cx);
     ran.unwrap_or_else(|error| panic!("{error}"));

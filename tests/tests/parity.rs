@@ -107,7 +107,7 @@ impl Case {
         let elaborated = self.session.elaborate(&self.source).unwrap_or_else(|errors| panic!("{errors:?}"));
         let mut module = elaborated.module;
         let passes = "bind-recipe, cse, dce, auto-diff, expand-composites, inline, legalize";
-        let pipeline = self.session.passes.pipeline(passes).expect("these passes exist");
+        let pipeline = self.session.passes.parse(passes).expect("these passes exist");
         let cx = self.session.pass_cx(Some(&self.source.recipe), None).expect("the target is known");
         let ran = Runner::new(RunnerOptions::default()).run(&pipeline, &mut module, &cx);
         ran.unwrap_or_else(|error| panic!("{error:?}"));

@@ -56,8 +56,12 @@ fn gradients_keep_the_tolerance_rule() {
         let slack = if random { 2.0 * precision.operand.unit_roundoff() } else { 0.0 };
         for seed in 0..BLOCKS {
             let (session, source) = block(seed, recipe);
-            let options =
-                VerifyOptions { full: true, seed, pipeline: Some(GRADIENTS.to_owned()), ..VerifyOptions::default() };
+            let options = VerifyOptions {
+                full: true,
+                seed,
+                pipeline: Some(GRADIENTS.parse().unwrap()),
+                ..VerifyOptions::default()
+            };
             let report = session.verify(&source, &options, xla::client());
             let report = report.unwrap_or_else(|errors| panic!("{} {seed}: {errors:?}", recipe.name()));
             let failed = report.rows.iter().filter(|row| !row.passed() && row.error > row.allowed + slack);
@@ -76,7 +80,7 @@ fn xla_rounds_as_the_interpreter() {
         for seed in 0..BLOCKS {
             let (session, source) = block(seed, recipe);
             let built = session.elaborate(&source).unwrap_or_else(|errors| panic!("{errors:?}")).module;
-            let pipeline = session.passes.pipeline(GRADIENTS).expect("the passes exist");
+            let pipeline = session.passes.parse(GRADIENTS).expect("the passes exist");
             let options = CompileOptions::default();
             let compiled = session.compile_role(&built, &source.recipe, ModuleRole::TrainStep, &pipeline, &options);
             let compiled = compiled.unwrap_or_else(|error| panic!("{error}"));

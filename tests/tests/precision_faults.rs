@@ -291,9 +291,9 @@ fn session() -> (Session, Source) {
 
 /// The training step of a recipe with one more pass.
 fn compile(session: &Session, source: &Source, recipe: &Recipe, before: &str, extra: &str) -> Result<CompiledModule> {
-    let pipeline = halite::pipelines::pipeline(ModuleRole::TrainStep);
+    let pipeline = halite::pipelines::train_step().to_string();
     assert!(pipeline.contains(before));
-    let pipeline = session.passes.pipeline(&pipeline.replacen(before, &format!("{extra}{before}"), 1)).unwrap();
+    let pipeline = session.passes.parse(&pipeline.replacen(before, &format!("{extra}{before}"), 1)).unwrap();
     let module = session.elaborate(source).unwrap().module;
     session.compile_role(&module, recipe, ModuleRole::TrainStep, &pipeline, &CompileOptions::default())
 }
@@ -377,9 +377,9 @@ fn a_finding_hides_no_other_op_of_its_line() {
     let (session, source) = session();
     let module = session.elaborate(&source).unwrap().module;
     let compile = |after: &str| {
-        let pipeline = halite::pipelines::pipeline(ModuleRole::TrainStep).replacen("check-precision, ", "", 1);
+        let pipeline = halite::pipelines::train_step().to_string().replacen("check-precision, ", "", 1);
         let extra = format!("exponential-of-loss-narrow, check-precision, {after}annotate-rounding");
-        let pipeline = session.passes.pipeline(&pipeline.replacen("annotate-rounding", &extra, 1)).unwrap();
+        let pipeline = session.passes.parse(&pipeline.replacen("annotate-rounding", &extra, 1)).unwrap();
         let options = CompileOptions::default();
         let compiled = session.compile_role(&module, &source.recipe, ModuleRole::TrainStep, &pipeline, &options);
         compiled.map(|compiled| compiled.audit.diagnostics())
@@ -396,8 +396,8 @@ fn stochastic_rounding_that_is_promised_and_not_done_is_a_bug() {
     let (session, source) = session();
     let mut recipe = source.recipe.clone();
     recipe.precision = PrecisionName::Bf16Sr.precision();
-    let pipeline = halite::pipelines::pipeline(ModuleRole::TrainStep).replace("annotate-rounding, ", "");
-    let pipeline = session.passes.pipeline(&pipeline).unwrap();
+    let pipeline = halite::pipelines::train_step().to_string().replace("annotate-rounding, ", "");
+    let pipeline = session.passes.parse(&pipeline).unwrap();
     let module = session.elaborate(&source).unwrap().module;
     let options = CompileOptions::default();
     let error = session.compile_role(&module, &recipe, ModuleRole::TrainStep, &pipeline, &options).unwrap_err();

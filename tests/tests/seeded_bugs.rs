@@ -8,7 +8,7 @@ use halite::verify::{PassRow, VerifyOptions, VerifyRow};
 use halite_bundle::ModuleRole;
 use halite_ir::ops::{Compare, Constant, Direction, DotGeneral, Iota, Reduce, Slice};
 use halite_ir::{Function, Module, Op, Rewriter, Value};
-use halite_passes::{Changed, Pass, PassCx, PassInfo, Pipeline, Relation};
+use halite_passes::{Changed, Pass, PassCx, PassInfo, Pipeline, PipelineSpec, Relation};
 use halite_support::{Diagnostic, Name, Result, Severity};
 use halite_tensor::DType;
 use halite_tests::xla;
@@ -363,9 +363,9 @@ fn options(bug: Option<&Bug>) -> VerifyOptions {
     VerifyOptions { full: true, pipeline: Some(without_places(&pipeline)), ..VerifyOptions::default() }
 }
 
-fn without_places(pipeline: &str) -> String {
+fn without_places(pipeline: &str) -> PipelineSpec {
     let places = ["<built>, ", "<differentiated>, ", "<step>, ", "<expanded>, "];
-    places.iter().fold(pipeline.to_owned(), |pipeline, place| pipeline.replace(place, ""))
+    places.iter().fold(pipeline.to_owned(), |pipeline, place| pipeline.replace(place, "")).parse().unwrap()
 }
 
 fn pipeline(session: &Session, bug: &Bug) -> Pipeline {

@@ -32,7 +32,7 @@ fn recognized(model: &str) -> Module {
     let mut session = Session::new();
     let source = load(model, &mut session);
     let mut module = session.elaborate(&source).unwrap_or_else(|errors| panic!("{errors:?}")).module;
-    let pipeline = session.passes.pipeline(halite::pipelines::PREPARE).expect("the passes exist");
+    let pipeline = session.passes.pipeline(&halite::pipelines::prepare()).expect("the passes exist");
     let cx = session.pass_cx(Some(&source.recipe), None).expect("the target is known");
     let ran = Runner::new(RunnerOptions::default()).run(&pipeline, &mut module, &cx);
     ran.unwrap_or_else(|error| panic!("{error:?}"));

@@ -29,7 +29,7 @@ impl Gradients {
         executor: &dyn Executor,
     ) -> std::result::Result<Self, Diagnostics> {
         let built = session.elaborate(source)?.module;
-        let pipeline = session.passes.pipeline(pipelines::GRADIENTS)?;
+        let pipeline = session.passes.pipeline(&pipelines::gradients())?;
         let (role, options) = (ModuleRole::TrainStep, CompileOptions::default());
         let module = session.compile_role(&built, &source.recipe, role, &pipeline, &options)?;
         let missing = || Diagnostic::bug("a compiled module without an entry");

@@ -9,15 +9,13 @@ mod ranges;
 use crate::dump::{DumpFilter, Dumper};
 use crate::session::Session;
 use crate::source::{Model, Source, size};
-use halite_bundle::Bundle;
-use halite_bundle::ModuleRole;
+use halite_bundle::{Bundle, ModuleRole};
 use halite_hlo::proto::HloModuleProto;
 use halite_ir::{FuncResult, Kernels, LowerOptions, Module, Phase, ResultRole, lower, lower_twins};
 use halite_lang::{Elaborated, Override};
 use halite_passes::{Audit, CausalityReport, Findings, PassReport, Pipeline, Remark, Runner, RunnerOptions};
 use halite_recipe::{Precision, Recipe};
-use halite_support::Caller;
-use halite_support::{Diagnostic, Diagnostics, Name, Severity, SourceMap, codes};
+use halite_support::{Caller, Diagnostic, Diagnostics, Name, Severity, SourceMap, codes};
 use halite_target::{ModuleCheck, Target, Targets};
 use halite_tensor::DType;
 use indexmap::IndexMap;
@@ -80,6 +78,7 @@ struct PreparedModule {
     reports: Vec<PassReport>,
     remarks: Vec<Remark>,
     causality: Option<CausalityReport>,
+    warnings: Vec<Diagnostic>,
     dumps: IndexMap<String, String>,
 }
 
@@ -89,7 +88,7 @@ struct PreparedModule {
 pub struct Compiled {
     /// What is written to disk.
     pub bundle: Bundle,
-    /// What deserves a look in the model, and what the precision audit found.
+    /// What deserves a look in the model, what the precision audit found, and groups of passes that reached their bound.
     pub warnings: Diagnostics,
     /// Opcodes of the HLO that no document lists and that the target is presumed to take.
     pub presumed: BTreeSet<String>,
@@ -122,6 +121,8 @@ pub struct CompiledModule {
     pub remarks: Vec<Remark>,
     /// The precision audit.
     pub audit: Audit,
+    /// Groups of passes of this role that reached their bound.
+    pub warnings: Vec<Diagnostic>,
     /// What the target says of the HLO.
     pub check: ModuleCheck,
     /// Intermediate modules as text, by file name.
@@ -257,8 +258,8 @@ impl Session {
         let mut runner = Runner::new(options.runner.clone()).with_dump(&mut dumper);
         runner.run(pipeline, &mut module, &cx)?;
         let reports = runner.reports().to_vec();
-        let (remarks, causality) = (findings.remarks(), findings.causality());
-        Ok(PreparedModule { module, reports, remarks, causality, dumps: dumper.into_files() })
+        let (remarks, causality, warnings) = (findings.remarks(), findings.causality(), findings.warnings());
+        Ok(PreparedModule { module, reports, remarks, causality, warnings, dumps: dumper.into_files() })
     }
 
     /// Runs the passes of one role and lowers the module, which comes from `sources`.
@@ -298,7 +299,7 @@ impl Session {
             return Err(finding.into_bug("lowering"));
         }
         let check = self.targets.get(&recipe.target)?.check_module(&hlo, recipe, sources);
-        let remarks = findings.remarks();
+        let (remarks, warnings) = (findings.remarks(), findings.warnings());
         Ok(CompiledModule {
             role,
             ir: module,
@@ -307,6 +308,7 @@ impl Session {
             reports,
             remarks,
             audit: findings.into_audit(),
+            warnings,
             check,
             dumps: dumper.into_files(),
         })

@@ -2,7 +2,7 @@
 
 use halite_bundle::ModuleRole;
 use halite_ir::Module;
-use halite_passes::{Dump, Moment, PassReport};
+use halite_passes::{Dump, DumpPoint, PassReport};
 use halite_support::{Diagnostic, Result, codes, nearest};
 use indexmap::IndexMap;
 
@@ -60,11 +60,11 @@ impl<'a> Dumper<'a> {
 }
 
 impl Dump for Dumper<'_> {
-    fn dump(&mut self, index: usize, pass: &str, moment: Moment, module: &Module) {
+    fn dump(&mut self, index: usize, pass: &str, point: DumpPoint, module: &Module) {
         if !self.filter.is_some_and(|filter| filter.takes(pass)) {
             return;
         }
-        let name = format!("{}.{index:02}-{pass}.{}.ir", self.module, moment.name());
+        let name = format!("{}.{index:02}-{pass}.{}.ir", self.module, point.name());
         self.files.insert(name, halite_ir::text::print(module));
     }
 }

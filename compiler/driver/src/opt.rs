@@ -3,7 +3,7 @@
 use crate::dump::{DumpFilter, Dumper};
 use crate::session::Session;
 use halite_ir::{Module, VerifyErrors, text, verify};
-use halite_passes::{Findings, PassReport, Remark, Runner, RunnerOptions};
+use halite_passes::{Findings, PassReport, PipelineSpec, Remark, Runner, RunnerOptions};
 use halite_recipe::Recipe;
 use halite_support::{Diagnostic, Diagnostics, FileId, Span, codes};
 use indexmap::IndexMap;
@@ -11,8 +11,8 @@ use indexmap::IndexMap;
 /// How to run passes.
 #[derive(Clone, Debug, Default)]
 pub struct OptOptions {
-    /// The pipeline, e.g. `bind-recipe, (simplify, cse, dce)*`; empty runs nothing.
-    pub passes: String,
+    /// The passes; none by default.
+    pub passes: PipelineSpec,
     /// The recipe, for passes that need one.
     pub recipe: Option<Recipe>,
     /// Which intermediate modules to keep.
@@ -72,7 +72,8 @@ impl Session {
         runner.run(&pipeline, &mut module, &cx).map_err(in_module)?;
         let reports = runner.reports().to_vec();
         let remarks = findings.remarks();
-        let warnings = findings.into_audit().diagnostics();
+        let mut warnings = Diagnostics::from(findings.warnings());
+        warnings.extend(findings.into_audit().diagnostics());
         Ok(Optimized { module, warnings, reports, remarks, dumps: dumper.into_files() })
     }
 }
@@ -87,7 +88,7 @@ mod tests {
     fn optimize(ir: &str, passes: &str) -> Result<Optimized, Diagnostics> {
         let mut session = Session::new();
         let file = session.sources.add("a.ir", ir);
-        session.optimize(file, &OptOptions { passes: passes.into(), ..OptOptions::default() })
+        session.optimize(file, &OptOptions { passes: passes.parse()?, ..OptOptions::default() })
     }
 
     #[test]
@@ -95,6 +96,14 @@ mod tests {
         let optimized = optimize(IR, "cse, dce").unwrap();
         assert_eq!(optimized.module.num_insts(), 2);
         assert_eq!(optimized.reports.iter().map(|report| &*report.name).collect::<Vec<_>>(), ["cse", "dce"]);
+    }
+
+    #[test]
+    fn a_group_that_reaches_its_bound_is_warned_of() {
+        let unsettled = optimize(IR, "tidy(cse, dce)*1").unwrap().warnings;
+        assert_eq!((unsettled.len(), unsettled[0].code()), (1, codes::UNSETTLED));
+        assert_eq!(unsettled[0].message(), "`tidy(cse, dce)*1` ran once and still changed the module");
+        assert!(optimize(IR, "(cse, dce)*2").unwrap().warnings.is_empty());
     }
 
     #[test]

@@ -1,14 +1,13 @@
 //! The pipelines: which passes make what, in which order.
 
 use halite_bundle::ModuleRole;
+use halite_passes::{Group, PipelineSpec};
 use halite_support::nearest::suggestion;
-use halite_support::{Diagnostic, Result, codes};
+use halite_support::{Diagnostic, Name, Result, codes};
 
 /// Repeated until nothing changes. `cse` comes first: what is merged need not be simplified twice.
-macro_rules! simplify {
-    () => {
-        "(cse, simplify, fold-constant, dce)*"
-    };
+fn clean_up() -> Group<Name> {
+    Group::new(["cse", "simplify", "fold-constant", "dce"]).named("clean-up")
 }
 
 /// What all modules of a model share: the model itself, as later passes want it. Nothing here moves the module to another
@@ -17,60 +16,51 @@ macro_rules! simplify {
 /// Causality is checked first, where every line is still the user's. Composites that are spelled out are recognized before
 /// `auto-diff`, so that their gradients are those of the composites. Projections become one before it too, so that the
 /// backward and the optimizer work on what is merged.
-macro_rules! prepare {
-    () => {
-        concat!(
-            "bind-recipe, check-causality, ",
-            simplify!(),
-            ", fold-causal-mask, fuse-rope, fuse-norm, fuse-activation, fuse-softmax, coalesce-layers, cse, dce"
-        )
-    };
+pub fn prepare() -> PipelineSpec {
+    let recognize = ["fold-causal-mask", "fuse-rope", "fuse-norm", "fuse-activation", "fuse-softmax"];
+    PipelineSpec::from(["bind-recipe", "check-causality"]).then(clean_up()).then(recognize).then([
+        "coalesce-layers",
+        "cse",
+        "dce",
+    ])
 }
 
-/// The passes that all modules share, in the syntax of `halite opt --passes`.
-pub const PREPARE: &str = prepare!();
+/// Kernels of the target in the place of ops, what is left of composites and calls written out, and cleaned up.
+fn dispatch() -> PipelineSpec {
+    PipelineSpec::from(["dispatch-dialect", "expand-composites", "inline"]).then(clean_up())
+}
+
+/// From there to HLO. `annotate-rounding` comes last of what adds anything: the helpers that it adds are shared by calls, which
+/// `inline` would dissolve; `cse` merges the constants in them.
+fn finish() -> PipelineSpec {
+    PipelineSpec::from(["annotate-rounding", "cse", "legalize"])
+}
 
 /// Forward, loss, backward, clipping and update in one module.
 ///
 /// `cse` runs before `auto-diff` so that what layers share (masks, rotary tables) is differentiated once. Composites are
 /// expanded after it: their gradients are composites too, in whose place `dispatch-dialect` calls kernels of the target;
 /// what is left of them is expanded right after. `inline` comes before the last clean-up because a derivative function
-/// repeats the primal part of its callee. `annotate-rounding` comes last: the helpers that it adds are shared by calls,
-/// which `inline` would dissolve; `cse` merges the constants in them.
-const TRAIN_STEP: &str = concat!(
-    prepare!(),
-    ", auto-diff, auto-cast, append-optimizer, check-precision, cse, dce, dispatch-dialect, expand-composites, inline, ",
-    simplify!(),
-    ", annotate-rounding, cse, legalize, check-precision"
-);
-
-/// The gradients by the parameters of the model, without the update: what `halite numerics` compares. The passes of
-/// [`TRAIN_STEP`] that store parameters otherwise or replace what is written are left out.
-pub const GRADIENTS: &str = concat!(
-    "bind-recipe, cse, dce, auto-diff, auto-cast, ",
-    simplify!(),
-    ", dispatch-dialect, expand-composites, inline, ",
-    simplify!(),
-    ", annotate-rounding, cse, legalize"
-);
-
-/// The forward part alone. `dce` drops what the role does not return.
-const INFERENCE: &str = concat!(
-    prepare!(),
-    ", auto-cast, dce, check-precision, dispatch-dialect, expand-composites, inline, ",
-    simplify!(),
-    ", annotate-rounding, cse, legalize, check-precision, check-causality"
-);
-
-/// The pipeline for a role, in the syntax of `halite opt --passes`.
-pub fn pipeline(role: ModuleRole) -> &'static str {
-    match role {
-        ModuleRole::TrainStep => TRAIN_STEP,
-        ModuleRole::Forward | ModuleRole::Eval => INFERENCE,
-    }
+/// repeats the primal part of its callee.
+pub fn train_step() -> PipelineSpec {
+    let step = ["auto-diff", "auto-cast", "append-optimizer", "check-precision", "cse", "dce"];
+    prepare().then(step).then(dispatch()).then(finish()).then(["check-precision"])
 }
 
-/// Which passes make the modules of a bundle, in the syntax of `halite opt --passes`. A value owned by the session.
+/// The forward part alone. `dce` drops what the role does not return.
+pub fn inference() -> PipelineSpec {
+    let cast = ["auto-cast", "dce", "check-precision"];
+    prepare().then(cast).then(dispatch()).then(finish()).then(["check-precision", "check-causality"])
+}
+
+/// The gradients by the parameters of the model, without the update: what `halite numerics` compares. The passes of
+/// [`train_step`] that store parameters otherwise or replace what is written are left out.
+pub fn gradients() -> PipelineSpec {
+    let cast = ["bind-recipe", "cse", "dce", "auto-diff", "auto-cast"];
+    PipelineSpec::from(cast).then(clean_up()).then(dispatch()).then(finish())
+}
+
+/// Which passes make the modules of a bundle. A value owned by the session.
 ///
 /// What stands before the first pass that moves a module to another phase is run once for all modules; the pipelines of all
 /// roles must begin with it alike.
@@ -81,25 +71,29 @@ pub fn pipeline(role: ModuleRole) -> &'static str {
 ///
 /// let mut pipelines = Pipelines::builtin();
 /// pipelines.insert_after("auto-cast", "my-pass")?;
-/// assert!(pipelines.of(ModuleRole::TrainStep).contains("auto-cast, my-pass, append-optimizer"));
-/// assert!(pipelines.of(ModuleRole::Forward).contains("auto-cast, my-pass, "));
+/// assert!(pipelines.of(ModuleRole::TrainStep).to_string().contains("auto-cast, my-pass, append-optimizer"));
+/// assert!(pipelines.of(ModuleRole::Forward).to_string().contains("auto-cast, my-pass, "));
 /// assert!(pipelines.insert_after("auto-casts", "my-pass").is_err());
+///
+/// let mut forward = pipelines.of(ModuleRole::Forward).clone();
+/// forward.insert_after("dispatch-dialect", "my-pass")?;
+/// pipelines.set(ModuleRole::Forward, forward);
 /// # Ok::<(), halite_support::Diagnostic>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Pipelines {
-    train_step: String,
-    inference: String,
+    train_step: PipelineSpec,
+    inference: PipelineSpec,
 }
 
 impl Pipelines {
     /// The built-in pipelines.
     pub fn builtin() -> Self {
-        Self { train_step: TRAIN_STEP.to_owned(), inference: INFERENCE.to_owned() }
+        Self { train_step: train_step(), inference: inference() }
     }
 
     /// The pipeline of a role.
-    pub fn of(&self, role: ModuleRole) -> &str {
+    pub fn of(&self, role: ModuleRole) -> &PipelineSpec {
         match role {
             ModuleRole::TrainStep => &self.train_step,
             ModuleRole::Forward | ModuleRole::Eval => &self.inference,
@@ -107,45 +101,41 @@ impl Pipelines {
     }
 
     /// Replaces the pipeline of a role; the roles `forward` and `eval` share theirs.
-    pub fn set(&mut self, role: ModuleRole, pipeline: impl Into<String>) {
+    pub fn set(&mut self, role: ModuleRole, pipeline: impl Into<PipelineSpec>) {
         match role {
             ModuleRole::TrainStep => self.train_step = pipeline.into(),
             ModuleRole::Forward | ModuleRole::Eval => self.inference = pipeline.into(),
         }
     }
 
-    /// Inserts a pass before the first place of another, in each pipeline that has it. In a group, it is repeated with the
-    /// group.
+    /// Inserts a pass before the first of the name `anchor`, in each pipeline that has it, as
+    /// [`PipelineSpec::insert_before`] does.
     ///
     /// # Errors
-    /// When no pipeline has the other pass.
+    /// When no pipeline has the other pass, or `pass` cannot be the name of a pass.
     pub fn insert_before(&mut self, anchor: &str, pass: &str) -> Result<()> {
-        self.insert(anchor, &format!("{pass}, {anchor}"))
+        self.having(anchor)?.into_iter().try_for_each(|pipeline| pipeline.insert_before(anchor, pass))
     }
 
-    /// Inserts a pass after the first place of another, in each pipeline that has it. In a group, it is repeated with the
-    /// group.
+    /// Inserts a pass after the first of the name `anchor`, in each pipeline that has it, as
+    /// [`PipelineSpec::insert_after`] does.
     ///
     /// # Errors
-    /// When no pipeline has the other pass.
+    /// When no pipeline has the other pass, or `pass` cannot be the name of a pass.
     pub fn insert_after(&mut self, anchor: &str, pass: &str) -> Result<()> {
-        self.insert(anchor, &format!("{anchor}, {pass}"))
+        self.having(anchor)?.into_iter().try_for_each(|pipeline| pipeline.insert_after(anchor, pass))
     }
 
-    fn insert(&mut self, anchor: &str, with: &str) -> Result<()> {
-        let mut found = false;
-        for pipeline in [&mut self.train_step, &mut self.inference] {
-            if let Some(at) = position(pipeline, anchor) {
-                pipeline.replace_range(at..at + anchor.len(), with);
-                found = true;
-            }
+    /// The pipelines that have a pass, or a group, of this name; there must be one.
+    fn having(&mut self, anchor: &str) -> Result<Vec<&mut PipelineSpec>> {
+        let all = [&self.train_step, &self.inference];
+        if !all.iter().any(|pipeline| pipeline.contains(anchor)) {
+            let names: Vec<&str> = all.into_iter().flat_map(PipelineSpec::names).map(|name| &**name).collect();
+            let error = Diagnostic::error(codes::PIPELINE, format!("no pipeline has the pass `{anchor}`"));
+            return Err(error.help(suggestion(anchor, &names)));
         }
-        if found {
-            return Ok(());
-        }
-        let names: Vec<&str> = names(&self.train_step).chain(names(&self.inference)).map(|(_, name)| name).collect();
-        let error = Diagnostic::error(codes::PIPELINE, format!("no pipeline has the pass `{anchor}`"));
-        Err(error.help(suggestion(anchor, &names)))
+        let all = [&mut self.train_step, &mut self.inference];
+        Ok(all.into_iter().filter(|pipeline| pipeline.contains(anchor)).collect())
     }
 }
 
@@ -155,14 +145,42 @@ impl Default for Pipelines {
     }
 }
 
-/// Where a pass stands for the first time.
-fn position(pipeline: &str, pass: &str) -> Option<usize> {
-    names(pipeline).find(|(_, name)| *name == pass).map(|(at, _)| at)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// The passes of a pipeline with their places.
-fn names(pipeline: &str) -> impl Iterator<Item = (usize, &str)> {
-    let mark = |c: char| matches!(c, ',' | '(' | ')' | '*') || c.is_whitespace();
-    let start = pipeline.as_ptr().addr();
-    pipeline.split(mark).filter(|name| !name.is_empty()).map(move |name| (name.as_ptr().addr() - start, name))
+    /// What is compiled depends on it to the byte.
+    #[test]
+    fn the_built_in_pipelines_are_these() {
+        let prepare = "bind-recipe, check-causality, clean-up(cse, simplify, fold-constant, dce)*, fold-causal-mask, \
+                       fuse-rope, fuse-norm, fuse-activation, fuse-softmax, coalesce-layers, cse, dce";
+        let finish = "dispatch-dialect, expand-composites, inline, clean-up(cse, simplify, fold-constant, dce)*, \
+                      annotate-rounding, cse, legalize";
+        let step = "auto-diff, auto-cast, append-optimizer, check-precision, cse, dce";
+        let pipelines = Pipelines::builtin();
+        let of = |role| pipelines.of(role).to_string();
+        assert_eq!(of(ModuleRole::TrainStep), format!("{prepare}, {step}, {finish}, check-precision"));
+        let cast = "auto-cast, dce, check-precision";
+        assert_eq!(of(ModuleRole::Eval), format!("{prepare}, {cast}, {finish}, check-precision, check-causality"));
+        let cast = "bind-recipe, cse, dce, auto-diff, auto-cast, clean-up(cse, simplify, fold-constant, dce)*";
+        assert_eq!(gradients().to_string(), format!("{cast}, {finish}"));
+    }
+
+    #[test]
+    fn passes_go_to_each_pipeline_that_has_the_anchor() {
+        let mut pipelines = Pipelines::builtin();
+        pipelines.insert_before("append-optimizer", "own").unwrap();
+        assert!(!pipelines.of(ModuleRole::Forward).contains("own"));
+        pipelines.insert_after("clean-up", "after-group").unwrap();
+        pipelines.insert_before("simplify", "in-group").unwrap();
+        for role in [ModuleRole::TrainStep, ModuleRole::Forward] {
+            let text = pipelines.of(role).to_string();
+            assert!(text.contains("clean-up(cse, in-group, simplify, fold-constant, dce)*, after-group, "), "{text}");
+        }
+        let error = pipelines.insert_after("auto-casts", "own").unwrap_err();
+        assert!(error.to_string().contains("no pipeline has the pass `auto-casts`"), "{error}");
+        let before = pipelines.clone();
+        assert_eq!(pipelines.insert_after("auto-cast", "own, dce").unwrap_err().code(), codes::NAME);
+        assert_eq!(pipelines, before);
+    }
 }

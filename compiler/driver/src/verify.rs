@@ -20,16 +20,16 @@ mod study;
 mod tests;
 pub mod verdict;
 
-pub use causality::{Causality, Leak};
-pub use each_pass::{EachPassReport, PassRow};
-pub use study::Study;
-pub use verdict::Outcome;
-
 use crate::session::Session;
 use crate::source::Source;
+pub use causality::{Causality, Leak};
+pub use each_pass::{EachPassReport, PassRow};
 use halite_bundle::ModuleRole;
+use halite_passes::PipelineSpec;
 use halite_runtime::Executor;
 use halite_support::Diagnostics;
+pub use study::Study;
+pub use verdict::Outcome;
 use verdict::{Judged, Residual};
 
 /// What to verify.
@@ -41,8 +41,8 @@ pub struct VerifyOptions {
     pub full: bool,
     /// Seed of the inputs.
     pub seed: u64,
-    /// The pipeline, in the syntax of `halite opt --passes`; left out, that of the role.
-    pub pipeline: Option<String>,
+    /// The pipeline; left out, that of the role.
+    pub pipeline: Option<PipelineSpec>,
 }
 
 impl Default for VerifyOptions {

@@ -164,6 +164,8 @@ codes! {
         => "change what the rule names; `neuron.allow` lets a recipe break rules that can be allowed";
     DOUBTFUL = "E0606": "No document says that the target takes the program as it is meant, or no use of the target is known."
         => "compare results with those of CPU XLA before a long run";
+    UNSETTLED = "E0607": "A group of passes ran as often as it may and still changed the module, which is right but may be larger than it need be."
+        => "repeat the group more often, e.g. `(cse, dce)*16`, or take out one of two passes that undo each other";
     CANCELLED = "E0690": "The work was stopped by its caller. What was written before is whole."
         => "start it again, or resume from the last state";
 

@@ -1,27 +1,29 @@
 //! The precision audit: where a module computes, sums or keeps numbers in fewer bits than training can bear.
 //!
-//! Each kind of finding has its file. An audit reads the module alone; the recipe only says how findings are mended.
+//! Each kind of finding has its file. An audit reads the module alone; the recipe only says how findings are fixed.
 
+mod context;
+mod demand;
+mod fix;
 mod gradients;
 mod loss;
-mod mend;
 mod moments;
 mod ops;
 mod report;
-mod scene;
+pub(crate) mod result;
 mod update;
 mod weights;
 mod words;
 
 pub use ops::{PrecisionUse, precision_uses};
-pub use report::{Audit, Checked};
+pub use result::{Audit, Checked};
 
 use crate::framework::pass::PassCx;
+use context::AuditCx;
 use halite_ir::Module;
 use halite_support::Result;
 use halite_tensor::DType;
 use report::Report;
-use scene::Scene;
 
 /// Audits a module in any phase. Composites are read through what mixed precision says of them and through their
 /// decompositions, so that a module has the same findings before and after they are expanded.
@@ -30,13 +32,13 @@ use scene::Scene;
 /// When a composite cannot be decomposed.
 pub fn audit(module: &Module, cx: &PassCx<'_>) -> Result<Audit> {
     let mut report = Report::new(&module.locs, cx.recipe.map(|recipe| &recipe.precision));
-    if let Some(scene) = Scene::new(module, cx) {
-        ops::check(&scene, &mut report)?;
-        gradients::check(&scene, &mut report);
-        loss::check(&scene, &mut report);
-        update::check(&scene, &mut report);
-        weights::check(&scene, &mut report);
-        moments::check(&scene, &mut report);
+    if let Some(cx) = AuditCx::new(module, cx) {
+        ops::check(&cx, &mut report)?;
+        gradients::check(&cx, &mut report);
+        loss::check(&cx, &mut report);
+        update::check(&cx, &mut report);
+        weights::check(&cx, &mut report);
+        moments::check(&cx, &mut report);
     }
     Ok(report.finish())
 }

@@ -21,8 +21,9 @@ mod space;
 mod state;
 mod structure;
 mod table;
+mod tabulate;
 mod transfer;
-mod verdict;
+pub(crate) mod verdict;
 
 pub(crate) use affine::Digit;
 pub use assumption::Assumption;

@@ -23,19 +23,19 @@ pub fn check_unused(module: &Module, registry: &Registry) -> Result<Diagnostics>
         (0..entry.params.len()).map(|at| reaching[view.index(Node::Param(at)).index()]).collect::<Vec<_>>()
     };
     let (any, loss) = (reaching(&|_| true), reaching(&|role| *role == ResultRole::Loss));
-    let mut findings = Findings { module, entry, readers: readers(entry), groups: IndexMap::new() };
+    let mut unused = UnusedParams { module, entry, readers: readers(entry), groups: IndexMap::new() };
     let moving = moving(module, registry)?;
     for (at, param) in entry.params.iter().enumerate() {
         match &param.role {
             ParamRole::Weight(_) if moving.as_ref().is_some_and(|moving| !moving[at]) => {
-                findings.add(param, if loss[at] { Fault::Blocked } else { Fault::Frozen });
+                unused.add(param, if loss[at] { Fault::Blocked } else { Fault::Frozen });
             }
             ParamRole::Weight(_) | ParamRole::State(_) => {}
             ParamRole::Argument | ParamRole::Batch | ParamRole::CausalMask if any[at] => {}
-            ParamRole::Argument | ParamRole::Batch | ParamRole::CausalMask => findings.add(param, Fault::Unread),
+            ParamRole::Argument | ParamRole::Batch | ParamRole::CausalMask => unused.add(param, Fault::Unread),
         }
     }
-    Ok(findings.finish())
+    Ok(unused.finish())
 }
 
 /// For each parameter of the entry, whether it has a gradient that is not simply zero; `None` without an objective.
@@ -81,8 +81,8 @@ enum Fault {
     Unread,
 }
 
-/// Findings in the making: layers fall together.
-struct Findings<'a> {
+/// What is wrong with which parameters so far; layers fall together.
+struct UnusedParams<'a> {
     module: &'a Module,
     entry: &'a Function,
     /// The first instruction that reads a value.
@@ -90,7 +90,7 @@ struct Findings<'a> {
     groups: IndexMap<(Fault, String), (Option<Span>, usize)>,
 }
 
-impl Findings<'_> {
+impl UnusedParams<'_> {
     fn add(&mut self, param: &Param, fault: Fault) {
         let reader = self.readers.get(&param.value).map(|&at| &self.entry.insts[at]);
         let locs: &LocTable = &self.module.locs;

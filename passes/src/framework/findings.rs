@@ -1,9 +1,9 @@
 //! What passes find without stopping.
 
-use crate::analysis::audit::Audit;
-use crate::analysis::causality::CausalityReport;
+use crate::analysis::audit::result::Audit;
+use crate::analysis::causality::verdict::CausalityReport;
 use crate::framework::remark::Remark;
-use halite_support::Result;
+use halite_support::{Diagnostic, Result};
 use std::cell::RefCell;
 
 /// Where the passes of one run of a pipeline leave what they find without stopping.
@@ -12,6 +12,7 @@ pub struct Findings {
     audit: RefCell<Option<Audit>>,
     causality: RefCell<Option<CausalityReport>>,
     remarks: Option<RefCell<Vec<Remark>>>,
+    warnings: RefCell<Vec<Diagnostic>>,
 }
 
 impl Findings {
@@ -64,6 +65,16 @@ impl Findings {
     /// The remarks so far, in order.
     pub fn remarks(&self) -> Vec<Remark> {
         self.remarks.as_ref().map(|remarks| remarks.borrow().clone()).unwrap_or_default()
+    }
+
+    /// Keeps a warning about how passes ran.
+    pub(crate) fn warn(&self, warning: Diagnostic) {
+        self.warnings.borrow_mut().push(warning);
+    }
+
+    /// The warnings about how passes ran, in order: those of the audit and of causality stand in their reports.
+    pub fn warnings(&self) -> Vec<Diagnostic> {
+        self.warnings.borrow().clone()
     }
 
     /// What the precision audit found; nothing where none was made.

@@ -5,7 +5,7 @@ use crate::framework::remark::Remark;
 use crate::framework::target::TargetView;
 use halite_ir::{Module, Phase, Registry};
 use halite_recipe::Recipe;
-use halite_support::{Name, Result};
+use halite_support::{Diagnostic, Name, Result};
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ use std::sync::Arc;
 /// passes.register(Arc::new(Rename)).unwrap();
 /// let ir = "func @main(%x: f32[4]) -> (f32[4]) {\n  %y = tanh %x : f32[4]\n  return %y\n}\n";
 /// let mut module = text::parse(ir, FileId::of("main.ir", ir), &registry).unwrap();
-/// let pipeline = passes.pipeline("cse, rename, dce").unwrap();
+/// let pipeline = passes.parse("cse, rename, dce").unwrap();
 /// Runner::new(RunnerOptions::default()).run(&pipeline, &mut module, &PassCx::new(&registry)).unwrap();
 /// assert_eq!(module.name, "renamed");
 /// ```
@@ -178,7 +178,7 @@ impl<'a> PassCx<'a> {
     pub fn recipe(&self, pass: &str) -> Result<&'a Recipe> {
         self.recipe.ok_or_else(|| {
             let message = format!("`{pass}` needs a recipe");
-            halite_support::Diagnostic::error(halite_support::codes::PIPELINE, message).help("name one with `--recipe`")
+            Diagnostic::error(halite_support::codes::PIPELINE, message).help("name one with `--recipe`")
         })
     }
 
@@ -191,6 +191,13 @@ impl<'a> PassCx<'a> {
     pub fn explain(&self, remark: impl FnOnce() -> Remark) {
         if let Some(findings) = self.findings {
             findings.remark(remark);
+        }
+    }
+
+    /// Leaves a warning; without anyone to tell, it is not made.
+    pub(crate) fn warn(&self, warning: impl FnOnce() -> Diagnostic) {
+        if let Some(findings) = self.findings {
+            findings.warn(warning());
         }
     }
 }

@@ -1,159 +1,130 @@
-//! Passes by name, and pipelines of them.
+//! Which passes run, in which order.
+
+mod spec;
+mod text;
+
+pub use spec::PipelineSpec;
 
 use crate::framework::pass::{Kind, Pass, PassInfo};
-use crate::transform::dispatch_dialect::DispatchDialect;
 use halite_ir::Phase;
-use halite_support::nearest::nearest;
 use halite_support::{Diagnostic, Name, Result, codes};
-use indexmap::IndexMap;
+use std::convert::Infallible;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
-/// The passes a session knows. A value owned by the session, never global state.
-#[derive(Clone, Debug)]
-pub struct PassRegistry {
-    passes: IndexMap<Name, Arc<dyn Pass>>,
-}
-
-impl PassRegistry {
-    /// The built-in passes.
-    pub fn builtin() -> Self {
-        let passes: [Arc<dyn Pass>; 17] = [
-            Arc::new(crate::transform::bind_recipe::BindRecipe),
-            Arc::new(crate::analysis::check_causality::CheckCausality),
-            Arc::new(crate::transform::cse::Cse),
-            Arc::new(crate::transform::dce::Dce),
-            Arc::new(crate::recognize::fold_causal_mask::FoldCausalMask),
-            Arc::new(crate::transform::coalesce_layers::CoalesceLayers),
-            Arc::new(crate::transform::auto_diff::AutoDiff),
-            Arc::new(crate::transform::auto_cast::AutoCast),
-            Arc::new(crate::transform::append_optimizer::AppendOptimizer),
-            Arc::new(crate::transform::simplify::Simplify::default()),
-            Arc::new(crate::transform::fold_constant::FoldConstant),
-            Arc::new(DispatchDialect),
-            Arc::new(crate::transform::expand_composites::ExpandComposites),
-            Arc::new(crate::transform::inline::Inline),
-            Arc::new(crate::transform::annotate_rounding::AnnotateRounding),
-            Arc::new(crate::transform::legalize::Legalize),
-            Arc::new(crate::analysis::check_precision::CheckPrecision),
-        ];
-        let fusions = crate::fusions().map(|pass| Arc::new(pass) as Arc<dyn Pass>);
-        Self { passes: passes.into_iter().chain(fusions).map(|pass| (pass.info().name, pass)).collect() }
-    }
-
-    /// Adds a pass. Pipelines, reports and dumps know it by its name: an ASCII letter, then ASCII letters, digits, `-`, `_`
-    /// and `.`.
-    ///
-    /// # Errors
-    /// When its name is not of that form, or another has it.
-    pub fn register(&mut self, pass: Arc<dyn Pass>) -> Result<()> {
-        let name = pass.info().name;
-        name.check("pass", "-_.")?;
-        if self.passes.contains_key(&name) {
-            return Err(Diagnostic::error(codes::DUPLICATE, format!("a pass named `{name}` exists already")));
-        }
-        self.passes.insert(name, pass);
-        Ok(())
-    }
-
-    /// All passes in order of registration.
-    pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn Pass>> {
-        self.passes.values()
-    }
-
-    /// The pass of this name.
-    ///
-    /// # Errors
-    /// When there is none.
-    pub fn get(&self, name: &str) -> Result<&Arc<dyn Pass>> {
-        self.passes.get(name).ok_or_else(|| {
-            let known: Vec<_> = self.passes.keys().map(|name| format!("`{name}`")).collect();
-            Diagnostic::error(codes::PIPELINE, format!("no pass is named `{name}`")).help(
-                match nearest(name, self.passes.keys().map(|name| &**name)) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("the passes are {}", known.join(", ")),
-                },
-            )
-        })
-    }
-
-    /// The pipeline written as pass names separated by commas; `(a, b)*` repeats a group until nothing changes.
-    ///
-    /// # Errors
-    /// On an unknown name or an unbalanced group.
-    pub fn pipeline(&self, text: &str) -> Result<Pipeline> {
-        let mut stages = Vec::new();
-        let mut rest = text.trim();
-        while !rest.is_empty() {
-            let (item, after) = split_item(rest)?;
-            match item.strip_prefix('(').and_then(|inner| inner.strip_suffix(")*")) {
-                Some(inner) => {
-                    let names = inner.split(',').map(str::trim);
-                    stages.push(Stage::Fixpoint(names.map(|name| self.get(name).cloned()).collect::<Result<_>>()?));
-                }
-                None => stages.push(Stage::Once(self.get(item)?.clone())),
-            }
-            rest = after;
-        }
-        Ok(Pipeline { stages })
-    }
-}
-
-/// The first item of a pipeline text and what follows its comma.
-fn split_item(text: &str) -> Result<(&str, &str)> {
-    let end = if text.starts_with('(') {
-        text.find(")*").map(|at| at + 2).ok_or_else(|| {
-            Diagnostic::error(codes::PIPELINE, format!("`{text}` opens a group that does not end in `)*`"))
-                .help("end the group with `)*`")
-        })?
-    } else {
-        text.find(',').unwrap_or(text.len())
-    };
-    let (item, after) = text.split_at(end);
-    Ok((item.trim(), after.trim_start().trim_start_matches(',').trim_start()))
+/// Passes in order: the passes themselves, ready to run, or their names, which is a [`PipelineSpec`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Pipeline<P = Arc<dyn Pass>> {
+    /// Passes and groups, in the order in which they run.
+    pub stages: Vec<Stage<P>>,
 }
 
 /// One step of a pipeline.
-#[derive(Clone, Debug)]
-pub enum Stage {
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Stage<P = Arc<dyn Pass>> {
     /// A pass.
-    Once(Arc<dyn Pass>),
-    /// Passes repeated until a round changes nothing.
-    Fixpoint(Vec<Arc<dyn Pass>>),
+    Once(P),
+    /// Passes repeated until none of them changes the module.
+    Fixpoint(Group<P>),
 }
 
-/// Passes in order.
-#[derive(Clone, Debug, Default)]
-pub struct Pipeline {
-    /// The steps.
-    pub stages: Vec<Stage>,
+/// Passes repeated until none of them changes the module.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Group<P = Arc<dyn Pass>> {
+    /// The name of the group, where it has one: for people, and as a place to insert passes at.
+    pub name: Option<Name>,
+    /// Its passes in order.
+    pub passes: Vec<P>,
+    /// How often they run at most. A group that still changes the module then is warned of.
+    pub rounds: NonZeroU32,
+}
+
+impl<P> Default for Pipeline<P> {
+    fn default() -> Self {
+        Self { stages: Vec::new() }
+    }
+}
+
+impl<P> Stage<P> {
+    /// The passes of this step in order, those of a group once.
+    pub fn passes(&self) -> &[P] {
+        match self {
+            Stage::Once(pass) => std::slice::from_ref(pass),
+            Stage::Fixpoint(group) => &group.passes,
+        }
+    }
+}
+
+impl<P> Group<P> {
+    /// How often a group is repeated at most where nothing else is said: 8 times.
+    pub const ROUNDS: NonZeroU32 = NonZeroU32::MIN.saturating_add(7);
+
+    /// The group with a name.
+    #[must_use]
+    pub fn named(self, name: impl Into<Name>) -> Self {
+        Self { name: Some(name.into()), ..self }
+    }
+
+    /// The group with another bound.
+    #[must_use]
+    pub fn rounds(self, rounds: NonZeroU32) -> Self {
+        Self { rounds, ..self }
+    }
+}
+
+impl<P> Pipeline<P> {
+    /// Every pass in order, groups once.
+    pub fn passes(&self) -> impl Iterator<Item = &P> {
+        self.stages.iter().flat_map(Stage::passes)
+    }
+
+    /// The pipeline with something else in the place of each pass.
+    pub fn map<Q>(&self, mut pass: impl FnMut(&P) -> Q) -> Pipeline<Q> {
+        let Ok(mapped) = self.try_map(|one| Ok::<Q, Infallible>(pass(one)));
+        mapped
+    }
+
+    /// The pipeline with what `pass` makes of each pass in its place.
+    ///
+    /// # Errors
+    /// The first that `pass` gives.
+    pub fn try_map<Q, E>(
+        &self,
+        mut pass: impl FnMut(&P) -> std::result::Result<Q, E>,
+    ) -> std::result::Result<Pipeline<Q>, E> {
+        let stage = |stage: &Stage<P>| {
+            Ok(match stage {
+                Stage::Once(one) => Stage::Once(pass(one)?),
+                Stage::Fixpoint(Group { name, passes, rounds }) => {
+                    let passes = passes.iter().map(&mut pass).collect::<std::result::Result<_, E>>()?;
+                    Stage::Fixpoint(Group { name: name.clone(), passes, rounds: *rounds })
+                }
+            })
+        };
+        Ok(Pipeline { stages: self.stages.iter().map(stage).collect::<std::result::Result<_, E>>()? })
+    }
+}
+
+impl Group {
+    /// The names of its passes.
+    pub fn names(&self) -> Group<Name> {
+        let passes = self.passes.iter().map(|pass| pass.info().name).collect();
+        Group { name: self.name.clone(), passes, rounds: self.rounds }
+    }
 }
 
 impl Pipeline {
-    /// Every pass in order, groups once.
-    pub fn passes(&self) -> impl Iterator<Item = &Arc<dyn Pass>> {
-        self.stages.iter().flat_map(|stage| match stage {
-            Stage::Once(pass) => std::slice::from_ref(pass),
-            Stage::Fixpoint(passes) => passes.as_slice(),
-        })
-    }
-
     /// The pipeline without its optimizations: what verification compares against.
     #[must_use]
     pub fn required_only(&self) -> Pipeline {
-        let required = |stage: &&Stage| match stage {
-            Stage::Once(pass) => pass.info().kind == Kind::Required,
-            Stage::Fixpoint(_) => false,
-        };
+        let required = |stage: &&Stage| matches!(stage, Stage::Once(pass) if pass.info().kind == Kind::Required);
         Pipeline { stages: self.stages.iter().filter(required).cloned().collect() }
     }
 
     /// The pipeline in two: what comes before the first pass that moves a module on, and that pass with the rest.
     #[must_use]
     pub fn split_at_phase(&self) -> (Pipeline, Pipeline) {
-        let moves = |stage: &Stage| match stage {
-            Stage::Once(pass) => pass.info().gives.is_some(),
-            Stage::Fixpoint(passes) => passes.iter().any(|pass| pass.info().gives.is_some()),
-        };
+        let moves = |stage: &Stage| stage.passes().iter().any(|pass| pass.info().gives.is_some());
         let at = self.stages.iter().position(moves).unwrap_or(self.stages.len());
         let (before, after) = self.stages.split_at(at);
         (Pipeline { stages: before.to_vec() }, Pipeline { stages: after.to_vec() })
@@ -163,7 +134,7 @@ impl Pipeline {
     fn check_groups(&self) -> Result<()> {
         let groups = self.stages.iter().filter_map(|stage| match stage {
             Stage::Once(_) => None,
-            Stage::Fixpoint(passes) => Some(passes),
+            Stage::Fixpoint(group) => Some(&group.passes),
         });
         let moves = |info: PassInfo| Some((info.gives?, info.name));
         match groups.flatten().find_map(|pass| moves(pass.info())) {

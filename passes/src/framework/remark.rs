@@ -8,9 +8,9 @@ use std::fmt;
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Remark {
-    /// The pass.
+    /// The name of the pass that decided.
     pub pass: Name,
-    /// The rule or pattern of the pass.
+    /// The rule or pattern of that pass, by name.
     pub rule: String,
     /// Whether it was applied.
     pub taken: bool,

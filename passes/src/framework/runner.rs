@@ -1,15 +1,14 @@
 //! Running pipelines: in order, timed, verified after each pass, with dumps and a limit for bisection.
 
 use crate::framework::pass::{Changed, Kind, Pass, PassCx};
-use crate::framework::pipeline::{Pipeline, Stage};
+use crate::framework::pipeline::{Group, Pipeline, Stage};
+use crate::framework::report::PassReport;
 use crate::framework::watch::Watch;
 use halite_ir::{Module, Phase, PhaseRule, VerifyErrors, broken_rules, fingerprint, verify};
-use halite_support::{Diagnostic, Name, Result};
+use halite_support::{Diagnostic, Result, codes};
+use std::num::NonZeroU32;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-/// How often a group is repeated at most.
-const MAX_ROUNDS: usize = 8;
+use std::time::Instant;
 
 /// How a runner works.
 #[derive(Clone, Debug)]
@@ -33,19 +32,19 @@ impl Default for RunnerOptions {
 /// When a module is shown to a [`Dump`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub enum Moment {
+pub enum DumpPoint {
     /// Before the pass.
     Before,
     /// After it.
     After,
 }
 
-impl Moment {
+impl DumpPoint {
     /// `before` or `after`, as in the names of dumps.
     pub fn name(self) -> &'static str {
         match self {
-            Moment::Before => "before",
-            Moment::After => "after",
+            DumpPoint::Before => "before",
+            DumpPoint::After => "after",
         }
     }
 }
@@ -54,25 +53,7 @@ impl Moment {
 pub trait Dump {
     /// Shows the module around run number `index` of the pipeline, counted from 0 over all passes that ran, those of an
     /// earlier runner [included](Runner::after).
-    fn dump(&mut self, index: usize, pass: &str, moment: Moment, module: &Module);
-}
-
-/// What one run of one pass did.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct PassReport {
-    /// Its name.
-    pub name: Name,
-    /// Whether it counts for the limit.
-    pub optimization: bool,
-    /// Time in the pass itself.
-    pub time: Duration,
-    /// Time of the verification after it.
-    pub verify_time: Duration,
-    /// Whether it changed the module.
-    pub changed: Changed,
-    /// Instructions of all functions afterwards.
-    pub insts: usize,
+    fn dump(&mut self, index: usize, pass: &str, point: DumpPoint, module: &Module);
 }
 
 /// Runs pipelines.
@@ -82,7 +63,7 @@ pub struct Runner<'a> {
     reports: Vec<PassReport>,
     optimizations: usize,
     /// The rules of later phases that the module broke when it came in.
-    given: Vec<PhaseRule>,
+    broken_before: Vec<PhaseRule>,
 }
 
 impl std::fmt::Debug for Runner<'_> {
@@ -94,7 +75,7 @@ impl std::fmt::Debug for Runner<'_> {
 impl<'a> Runner<'a> {
     /// A runner without dumps.
     pub fn new(options: RunnerOptions) -> Self {
-        Self { options, dump: None, reports: Vec::new(), optimizations: 0, given: Vec::new() }
+        Self { options, dump: None, reports: Vec::new(), optimizations: 0, broken_before: Vec::new() }
     }
 
     /// Counts on from what another runner did with the same module.
@@ -126,28 +107,33 @@ impl<'a> Runner<'a> {
     pub fn run(&mut self, pipeline: &Pipeline, module: &mut Module, cx: &PassCx<'_>) -> Result<()> {
         pipeline.check_phases(module.phase)?;
         if self.reports.is_empty() {
-            self.given = broken_rules(module, Phase::Legal);
+            self.broken_before = broken_rules(module, Phase::Legal);
         }
         for stage in &pipeline.stages {
             match stage {
                 Stage::Once(pass) => {
                     self.run_pass(pass, module, cx)?;
                 }
-                Stage::Fixpoint(passes) => self.run_fixpoint(passes, module, cx)?,
+                Stage::Fixpoint(group) => self.run_group(group, module, cx)?,
             }
         }
         Ok(())
     }
 
     /// Repeats a group until every pass of it has seen the module without changing it, or the bound is reached: each round
-    /// leaves a valid module, so stopping early is only a missed optimization.
-    fn run_fixpoint(&mut self, passes: &[Arc<dyn Pass>], module: &mut Module, cx: &PassCx<'_>) -> Result<()> {
+    /// leaves a valid module, so stopping early is only a missed optimization, which is warned of.
+    fn run_group(&mut self, group: &Group, module: &mut Module, cx: &PassCx<'_>) -> Result<()> {
         let mut quiet = 0;
-        for pass in passes.iter().cycle().take(MAX_ROUNDS * passes.len()) {
-            quiet = if self.run_pass(pass, module, cx)? == Changed::Yes { 0 } else { quiet + 1 };
-            if quiet == passes.len() {
-                return Ok(());
+        for _ in 0..group.rounds.get() {
+            for pass in &group.passes {
+                quiet = if self.run_pass(pass, module, cx)? == Changed::Yes { 0 } else { quiet + 1 };
+                if quiet == group.passes.len() {
+                    return Ok(());
+                }
             }
+        }
+        if quiet < group.passes.len() {
+            cx.warn(|| unsettled(group, module));
         }
         Ok(())
     }
@@ -164,7 +150,7 @@ impl<'a> Runner<'a> {
         let _span = tracing::debug_span!("pass", name = &*info.name, module = &*module.name).entered();
         self.options.watch.started(&module.name, &info.name);
         let index = self.reports.len();
-        self.show(index, &info.name, Moment::Before, module);
+        self.show(index, &info.name, DumpPoint::Before, module);
         let before = self.options.check_changed.then(|| fingerprint(module));
         let start = Instant::now();
         let changed = pass.run(module, cx)?;
@@ -172,7 +158,7 @@ impl<'a> Runner<'a> {
         if let Some(phase) = info.gives {
             module.phase = phase;
         }
-        self.show(index, &info.name, Moment::After, module);
+        self.show(index, &info.name, DumpPoint::After, module);
         if let Some(before) = before
             && (fingerprint(module) != before) != (changed == Changed::Yes)
         {
@@ -202,7 +188,7 @@ impl<'a> Runner<'a> {
 
     /// Who broke a module that `pass` left: the pass, or whoever made the module.
     fn blame(&self, errors: VerifyErrors, pass: &str, phase: Phase) -> Diagnostic {
-        if errors.are_only(&self.given) {
+        if errors.are_only(&self.broken_before) {
             errors.into_input(format!(
                 "`{pass}` leads to phase `{phase}`, where this is a rule; the module broke it before the first pass"
             ))
@@ -211,9 +197,21 @@ impl<'a> Runner<'a> {
         }
     }
 
-    fn show(&mut self, index: usize, pass: &str, moment: Moment, module: &Module) {
+    fn show(&mut self, index: usize, pass: &str, point: DumpPoint, module: &Module) {
         if let Some(dump) = &mut self.dump {
-            dump.dump(index, pass, moment, module);
+            dump.dump(index, pass, point, module);
         }
     }
+}
+
+/// A group reached its bound.
+fn unsettled(group: &Group, module: &Module) -> Diagnostic {
+    let (rounds, twice) = (group.rounds, group.rounds.saturating_mul(NonZeroU32::MIN.saturating_add(1)));
+    let times = if rounds == NonZeroU32::MIN { "once".to_owned() } else { format!("{rounds} times") };
+    let names = group.names();
+    let module = if module.name.is_empty() { "the module".to_owned() } else { format!("`@{}`", module.name) };
+    let message = format!("`{names}` ran {times} and still changed {module}");
+    Diagnostic::warning(codes::UNSETTLED, message)
+        .note("what it gives is right, but may be larger than it need be")
+        .help(format!("repeat the group more often: `{}`", names.rounds(twice)))
 }

@@ -1,6 +1,6 @@
 //! Who may stop the work, and who hears of it.
 
-use crate::framework::runner::PassReport;
+use crate::framework::report::PassReport;
 use halite_support::CancelToken;
 use std::fmt;
 use std::sync::Arc;

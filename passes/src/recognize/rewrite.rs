@@ -3,7 +3,7 @@
 //!
 //! A pattern is data. It is matched from the instruction that gives the result, its root, towards the operands, and it
 //! speaks about *elements*: what only moves them (broadcasts, transposes, reshapes that add or drop dimensions of
-//! size 1) and conversions of floats are looked through, while a `View` keeps track of which dimension of
+//! size 1) and conversions of floats are looked through, while a `DimMap` keeps track of which dimension of
 //! the root each dimension is. So `x - max(x)` is one pattern for every way to bring the maximum back to the shape
 //! of `x`.
 //!
@@ -15,26 +15,27 @@
 //!
 //! The outcome does not depend on the order of the rules; see `select`.
 
-mod found;
+mod bindings;
+mod constant;
 mod fusion;
-mod known;
 mod matcher;
 mod pattern;
 mod range;
+mod replacement;
 mod rule;
 mod select;
 mod view;
 mod writer;
 
-pub(crate) use found::Found;
+pub(crate) use bindings::{Bindings, MatchResult};
+pub(crate) use constant::constant_value;
 pub use fusion::Fusion;
-pub(crate) use known::known;
 pub(crate) use pattern::{
     Pattern, Side, add, composite, concatenate, cosine, divide, either, erf, exponential, half, is, log, logistic,
     maximum, multiply, near, negate, number, one_over_size, power, reduce, rsqrt, sine, size, sqrt, subtract, tanh,
     tensor,
 };
 pub(crate) use range::range;
-pub(crate) use rule::{Rule, Verdict};
-pub(crate) use view::Scene;
+pub(crate) use rule::Rule;
+pub(crate) use view::MatchCx;
 pub(crate) use writer::Writer;

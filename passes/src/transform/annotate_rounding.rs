@@ -10,7 +10,7 @@ use dither::Dither;
 use halite_ir::{Function, InferCx, Module, Phase, Rewriter, Rounding, rewrite_planned};
 use halite_recipe::{RoundingMode, SrBy, StochasticRounding};
 use halite_support::{Diagnostic, Result, codes};
-use sites::{Site, sites};
+use sites::{RoundingSite, sites};
 use std::collections::VecDeque;
 use words::Words;
 
@@ -86,7 +86,7 @@ impl Pass for AnnotateRounding {
 }
 
 /// Has the instructions of sites say that the switch rounds them.
-fn switch(rewriter: &mut Rewriter<'_>, source: &Function, sites: &[Option<Site>]) -> Result<()> {
+fn switch(rewriter: &mut Rewriter<'_>, source: &Function, sites: &[Option<RoundingSite>]) -> Result<()> {
     for (inst, site) in source.insts.iter().zip(sites) {
         rewriter.copy(source, inst)?;
         if site.is_some() {
@@ -97,7 +97,7 @@ fn switch(rewriter: &mut Rewriter<'_>, source: &Function, sites: &[Option<Site>]
 }
 
 /// Only the entry knows the number of the update, by which bits differ from step to step.
-fn check_in_entry(module: &Module, plans: &VecDeque<Vec<Option<Site>>>) -> Result<()> {
+fn check_in_entry(module: &Module, plans: &VecDeque<Vec<Option<RoundingSite>>>) -> Result<()> {
     let mut callees = module.functions.iter().zip(plans).rev().skip(1);
     let Some((function, _)) = callees.find(|(_, plan)| plan.iter().any(Option::is_some)) else { return Ok(()) };
     let message =

@@ -19,6 +19,7 @@ use halite_tensor::{DType, Packing};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
+use write::updates;
 
 /// Turns gradients into a training step: `(batch, state) -> (state', metrics)`.
 ///
@@ -74,8 +75,15 @@ fn append(module: &mut Module, registry: &Registry, recipe: &Recipe, entry: &Fun
     let clipped = clip::scale(&mut b, &weights, divisor, clip)?;
     let terms = Terms { dtype: update, rate, factor: clipped.factor };
     let updated = match &recipe.optimizer {
-        Optimizer::AdamW(settings) => adamw::updates(&mut b, settings, time, &terms, &weights)?,
-        Optimizer::Sgd(settings) => sgd::updates(&mut b, settings, &terms, &weights)?,
+        Optimizer::AdamW(settings) => {
+            let shared = adamw::shared(&mut b, settings, time, &terms)?;
+            updates(&mut b, &terms, &weights, |b, weight, gradient, all| {
+                adamw::step(b, settings, &shared, weight, gradient, all)
+            })?
+        }
+        Optimizer::Sgd(settings) => updates(&mut b, &terms, &weights, |b, weight, gradient, all| {
+            sgd::step(b, settings, &terms, weight, gradient, all)
+        })?,
     };
     let loss = b.divide(objective.sum, divisor)?;
     b.set_loc(outer);

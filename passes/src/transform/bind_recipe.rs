@@ -76,5 +76,5 @@ fn unmatched<'a>(pattern: &str, names: impl Iterator<Item = &'a str>) -> Diagnos
     let some: Vec<_> = names.filter(|name| name.contains('.')).take(4).map(|name| format!("`{name}`")).collect();
     Diagnostic::error(codes::PATTERN, format!("`no_decay` pattern `{pattern}` matches no parameter"))
         .note(format!("parameters are named like {}", some.join(", ")))
-        .help("mend the pattern (`*` matches any text) or remove it")
+        .help("correct the pattern (`*` matches any text) or remove it")
 }

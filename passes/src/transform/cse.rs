@@ -42,13 +42,13 @@ impl Pass for Cse {
 
 /// For each instruction, the earlier one that stands for it; `None` when nothing merges.
 fn plan(cx: InferCx<'_>, function: &Function) -> Option<Vec<Option<usize>>> {
-    let mut known = Known::new(function);
-    let merged: Vec<_> = (0..function.insts.len()).map(|at| known.merge(&cx, at)).collect();
+    let mut available = AvailableInsts::new(function);
+    let merged: Vec<_> = (0..function.insts.len()).map(|at| available.merge(&cx, at)).collect();
     merged.iter().any(Option::is_some).then_some(merged)
 }
 
 /// The instructions of a function that stand for themselves.
-struct Known<'f> {
+struct AvailableInsts<'f> {
     function: &'f Function,
     /// What stands for each value so far.
     stands: Vec<Value>,
@@ -56,7 +56,7 @@ struct Known<'f> {
     positions: FxHashMap<u64, SmallVec<[u32; 2]>>,
 }
 
-impl<'f> Known<'f> {
+impl<'f> AvailableInsts<'f> {
     fn new(function: &'f Function) -> Self {
         let stands = (0..function.values.len()).map(Value::new).collect();
         let mut positions = FxHashMap::default();

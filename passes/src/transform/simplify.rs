@@ -1,16 +1,16 @@
 //! `simplify`.
 
 mod arithmetic;
+mod candidate;
 mod choice;
 mod convert;
 mod dot;
 mod movement;
-mod site;
 
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
+use candidate::{Candidate, Rewrite, Uses};
 use halite_ir::{Function, InferCx, Inst, Module, Op, Rewriter, Value, rewrite_planned};
 use halite_support::{Name, Result};
-use site::{Rewrite, Site, Uses};
 use std::sync::Arc;
 
 /// Local rewrites by named rules, each exact bit for bit: no rule changes a rounding, a random bit, a NaN or the sign
@@ -75,10 +75,10 @@ pub(crate) struct Rule {
     /// Its name, in kebab case.
     name: &'static str,
     /// What may stand for the instruction, if the rule applies to it.
-    apply: fn(&Site<'_>) -> Option<Rewrite>,
+    apply: fn(&Candidate<'_>) -> Option<Rewrite>,
 }
 
-const fn rule(name: &'static str, apply: fn(&Site<'_>) -> Option<Rewrite>) -> Rule {
+const fn rule(name: &'static str, apply: fn(&Candidate<'_>) -> Option<Rewrite>) -> Rule {
     Rule { name, apply }
 }
 
@@ -144,7 +144,7 @@ pub fn simplify_rules() -> impl Iterator<Item = &'static str> {
 /// Whether a rule applies to some instruction.
 fn any_fires(function: &Function, cx: InferCx<'_>, rules: &'static [Rule]) -> bool {
     let uses = &Uses::of(function);
-    let fires = |inst: &Inst| first(&Site { rules, function, cx, uses, op: &inst.op, args: &inst.args }).is_some();
+    let fires = |inst: &Inst| first(&Candidate { rules, function, cx, uses, op: &inst.op, args: &inst.args }).is_some();
     function.insts.iter().any(|inst| !inst.rounds_at_random() && fires(inst))
 }
 
@@ -159,7 +159,7 @@ fn rewrite_or_copy(
         return b.copy(source, inst);
     }
     let args = b.values(&inst.args)?;
-    match rewritten(&Site { rules, function: b.function(), cx: b.infer_cx(), uses, op: &inst.op, args: &args }) {
+    match rewritten(&Candidate { rules, function: b.function(), cx: b.infer_cx(), uses, op: &inst.op, args: &args }) {
         None => b.copy(source, inst)?,
         Some(Rewrite::To(value)) => b.replace_all(inst, &[value]),
         Some(Rewrite::As(op, args)) => write(b, source, inst, *op, &args)?,
@@ -184,15 +184,15 @@ fn write(b: &mut Rewriter<'_>, source: &Function, inst: &Inst, op: Op, args: &[V
 }
 
 /// What the first rule that applies says.
-fn first(site: &Site<'_>) -> Option<Rewrite> {
-    site.rules.iter().find_map(|rule| (rule.apply)(site))
+fn first(candidate: &Candidate<'_>) -> Option<Rewrite> {
+    candidate.rules.iter().find_map(|rule| (rule.apply)(candidate))
 }
 
 /// What stands for an instruction after as many rules as apply.
-fn rewritten(site: &Site<'_>) -> Option<Rewrite> {
-    let mut last = first(site)?;
+fn rewritten(candidate: &Candidate<'_>) -> Option<Rewrite> {
+    let mut last = first(candidate)?;
     while let Rewrite::As(op, args) = &last {
-        match first(&Site { op, args, ..*site }) {
+        match first(&Candidate { op, args, ..*candidate }) {
             Some(rewrite) => last = rewrite,
             None => break,
         }

@@ -13,7 +13,9 @@ use crate::xla;
 use halite::Session;
 use halite_ir::text::{PrintOptions, print_function, print_with};
 use halite_ir::{Function, Interpreter, Module, TensorType};
-use halite_passes::{Changed, Dump, Findings, Kind, Moment, Pass, Relation, Remark, Runner, RunnerOptions};
+use halite_passes::{
+    Changed, Dump, DumpPoint, Findings, Kind, Moment, Pass, PassCx, Relation, Remark, Runner, RunnerOptions,
+};
 use halite_recipe::Recipe;
 use halite_support::{Diagnostic, Diagnostics};
 use halite_tensor::HostTensor;
@@ -77,7 +79,7 @@ fn refused(case: &Case, failure: Failure) -> Result<Outcome, String> {
 /// Runs a pipeline and checks what it promises.
 pub(super) fn transform(case: &Case, session: &Session, passes: &str, before: &Module) -> Result<Transformed, Failure> {
     let recipe = case.directives.recipe().map_err(Failure::Wrong)?;
-    let pipeline = session.passes.pipeline(passes).map_err(Failure::Refused)?;
+    let pipeline = session.passes.parse(passes).map_err(Failure::Refused)?;
     let mut watch = Watch { session, recipe: recipe.as_ref(), before: None, recast: false, problem: None };
     let mut after = before.clone();
     let options = RunnerOptions { check_changed: true, ..RunnerOptions::default() };
@@ -106,8 +108,8 @@ struct Watch<'a> {
 }
 
 impl Dump for Watch<'_> {
-    fn dump(&mut self, _: usize, pass: &str, moment: Moment, module: &Module) {
-        if moment == Moment::Before {
+    fn dump(&mut self, _: usize, pass: &str, point: DumpPoint, module: &Module) {
+        if point == DumpPoint::Before {
             self.before = Some(module.clone());
             return;
         }

@@ -4,10 +4,11 @@ use super::describe::{buffers, module_entry, statistics};
 use super::ranges::Ranges;
 use super::{CompileOptions, Compiled, CompiledModule, MODEL, PreparedModule, locate};
 use crate::source::Source;
-use halite_bundle::RoundingChoice;
 use halite_bundle::estimate::arguments;
-use halite_bundle::{Buffer, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, ModuleRole, Statistics, Twin};
-use halite_bundle::{Bundle, TWINS, sha256};
+use halite_bundle::{
+    Buffer, Bundle, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, ModuleRole, RoundingChoice, Statistics, TWINS,
+    Twin, sha256,
+};
 use halite_lang::Elaborated;
 use halite_passes::{Audit, CausalityReport, PassReport, Remark};
 use halite_recipe::{Recipe, Waiver};
@@ -28,6 +29,7 @@ pub(super) struct Packed {
     reports: Vec<PassReport>,
     remarks: Vec<Remark>,
     audit: Audit,
+    warnings: Vec<Diagnostic>,
     pub(super) check: ModuleCheck,
 }
 
@@ -57,8 +59,8 @@ pub(super) fn pack(
     files.extend(module.dumps.into_iter().map(|(file, text)| (file, text.into_bytes())));
     files.insert(format!("{name}.hlo.pb"), bytes);
     let twins = module.twins.iter().map(|(name, twin)| (name.clone(), halite_hlo::encode(twin))).collect();
-    let CompiledModule { role, reports, remarks, audit, check, .. } = module;
-    Ok(Packed { role, entry: described, buffers, statistics, files, twins, reports, remarks, audit, check })
+    let CompiledModule { role, reports, remarks, audit, warnings, check, .. } = module;
+    Ok(Packed { role, entry: described, buffers, statistics, files, twins, reports, remarks, audit, warnings, check })
 }
 
 /// Joins the modules of a bundle. Each buffer stands once, in the order of first use; the figures are those of the
@@ -77,6 +79,7 @@ pub(super) fn assemble(
     let (mut modules, mut reports) = (Vec::new(), Vec::new());
     files.extend(prepared.dumps.into_iter().map(|(file, text)| (file, text.into_bytes())));
     let mut remarks = vec![(MODEL, prepared.remarks)];
+    let mut unsettled = prepared.warnings;
     let mut audit: Option<Audit> = None;
     let mut presumed = BTreeSet::new();
     for module in packed {
@@ -89,6 +92,7 @@ pub(super) fn assemble(
         modules.push(ModuleEntry { twins: twins.collect(), ..module.entry });
         reports.push((module.role, module.reports));
         remarks.push((module.role.name(), module.remarks));
+        unsettled.extend(module.warnings);
         match &mut audit {
             Some(audit) => audit.merge(module.audit),
             None => audit = Some(module.audit),
@@ -120,6 +124,7 @@ pub(super) fn assemble(
         warnings.extend(causality.iter().flat_map(CausalityReport::diagnostics));
     }
     warnings.extend(audit.diagnostics().into_iter().map(|finding| locate(source, finding)));
+    warnings.extend(unsettled);
     Compiled { bundle: Bundle::assembled(manifest, files), warnings, presumed, audit, causality, reports, remarks }
 }
 

@@ -2,7 +2,7 @@
 
 use super::Culprit;
 use halite_ir::Module;
-use halite_passes::{Changed, Pass, PassCx, PassInfo, Pipeline, Stage};
+use halite_passes::{Changed, Pass, PassCx, PassInfo, Pipeline};
 use halite_support::{Name, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,11 +22,7 @@ pub(super) fn limited(pipeline: &Pipeline, culprit: &Culprit, count: usize) -> P
     let limited: Arc<dyn Pass> =
         Arc::new(Limited { whole, part, application: culprit.application, runs: AtomicUsize::new(0) });
     let replace = |pass: &Arc<dyn Pass>| if is_culprit(&pass) { limited.clone() } else { pass.clone() };
-    let stage = |stage: &Stage| match stage {
-        Stage::Once(pass) => Stage::Once(replace(pass)),
-        Stage::Fixpoint(passes) => Stage::Fixpoint(passes.iter().map(replace).collect()),
-    };
-    Pipeline { stages: pipeline.stages.iter().map(stage).collect() }
+    pipeline.map(replace)
 }
 
 /// A pass of which one application has fewer rules.

@@ -65,8 +65,8 @@ impl<'a> Study<'a> {
     ) -> Result<Self, Diagnostics> {
         let mut source = source.clone();
         let scaled = if options.full { Vec::new() } else { scale::scale_down(session, &mut source)? };
-        let text = options.pipeline.as_deref().unwrap_or_else(|| session.pipelines.of(options.role));
-        let optimized = session.passes.pipeline(text)?;
+        let spec = options.pipeline.as_ref().unwrap_or_else(|| session.pipelines.of(options.role));
+        let optimized = session.passes.pipeline(spec)?;
         let plain = optimized.required_only();
         let mut reference = source.clone();
         reference.recipe.target = TargetName::default();
@@ -164,10 +164,7 @@ impl<'a> Study<'a> {
     pub fn causality(&self) -> Result<Option<Causality>, Diagnostics> {
         let forward = match self.options.role {
             ModuleRole::Forward => self.optimized.clone(),
-            _ => {
-                let text = self.session.pipelines.of(ModuleRole::Forward);
-                self.session.passes.pipeline(text)?
-            }
+            _ => self.session.passes.pipeline(self.session.pipelines.of(ModuleRole::Forward))?,
         };
         let program =
             Program::compile(self.session, &self.source, ModuleRole::Forward, &forward, None, Form::AsWritten)?;

@@ -1,38 +1,38 @@
 //! The gradients that the backward part hands over.
 
-use super::mend::RecipeKey;
+use super::context::AuditCx;
+use super::fix::RecipeKey;
 use super::report::{Evidence, Report};
-use super::scene::Scene;
 use halite_ir::{Follows, Inst, Op, Phase, ResultRole, Value};
 use halite_support::codes;
 
 /// Reports narrow gradients where they leave: results with that role or, in a training step, what instructions of the
 /// optimizer read of those of the model. The objective is another finding. In `legal` the boundary is gone: what the
 /// optimizer and the model convert alike is shared, and a widening before a narrowing is removed.
-pub(super) fn check(scene: &Scene<'_>, report: &mut Report<'_>) {
-    for result in &scene.entry.results {
+pub(super) fn check(cx: &AuditCx<'_>, report: &mut Report<'_>) {
+    for result in &cx.entry.results {
         if matches!(result.role, ResultRole::Gradient(_)) {
-            check_value(scene, result.value, report);
+            check_value(cx, result.value, report);
         }
     }
-    if scene.module.phase == Phase::Legal {
+    if cx.module.phase == Phase::Legal {
         return;
     }
-    let mut seen = vec![false; scene.entry.values.len()];
-    for inst in scene.entry.insts.iter().filter(|inst| scene.is_of_optimizer(inst.loc)) {
+    let mut seen = vec![false; cx.entry.values.len()];
+    for inst in cx.entry.insts.iter().filter(|inst| cx.is_of_optimizer(inst.loc)) {
         for &arg in &inst.args {
             let known = std::mem::replace(&mut seen[arg.index()], true);
-            if !known && is_gradient(scene, arg) {
-                check_value(scene, arg, report);
+            if !known && is_gradient(cx, arg) {
+                check_value(cx, arg, report);
             }
         }
     }
 }
 
-fn check_value(scene: &Scene<'_>, value: Value, report: &mut Report<'_>) {
-    let (Some(maker), dtype) = (maker(scene, value), scene.dtype(value)) else { return };
+fn check_value(cx: &AuditCx<'_>, value: Value, report: &mut Report<'_>) {
+    let (Some(maker), dtype) = (maker(cx, value), cx.dtype(value)) else { return };
     // Sums of gradients are reported as such.
-    let is_sum = maker.op.def().policy(&scene.infer).accumulate == Some(Follows::Gradient);
+    let is_sum = maker.op.def().policy(&cx.infer).accumulate == Some(Follows::Gradient);
     if dtype.is_narrow() && !is_sum {
         let evidence = Evidence {
             code: codes::GRADIENT_NARROW,
@@ -46,12 +46,12 @@ fn check_value(scene: &Scene<'_>, value: Value, report: &mut Report<'_>) {
 }
 
 /// The instruction that made a value, before it was rounded to its type; none for a parameter.
-fn maker<'a>(scene: &Scene<'a>, value: Value) -> Option<&'a Inst> {
-    let def = scene.entry.def(value)?;
-    if matches!(def.op, Op::Convert(_)) { maker(scene, def.args[0]) } else { Some(def) }
+fn maker<'a>(cx: &AuditCx<'a>, value: Value) -> Option<&'a Inst> {
+    let def = cx.entry.def(value)?;
+    if matches!(def.op, Op::Convert(_)) { maker(cx, def.args[0]) } else { Some(def) }
 }
 
 /// Whether a value that the optimizer reads is made by the model from its parameters.
-fn is_gradient(scene: &Scene<'_>, value: Value) -> bool {
-    scene.objective(value).is_none() && scene.entry.def(value).is_some_and(|def| !scene.is_of_optimizer(def.loc))
+fn is_gradient(cx: &AuditCx<'_>, value: Value) -> bool {
+    cx.objective(value).is_none() && cx.entry.def(value).is_some_and(|def| !cx.is_of_optimizer(def.loc))
 }

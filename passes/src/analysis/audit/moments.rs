@@ -1,8 +1,8 @@
 //! Moments of the optimizer: does their element type resolve what one update does to them?
 
-use super::mend::{Mend, RecipeKey, mend};
+use super::context::AuditCx;
+use super::fix::{Fix, RecipeKey, fix};
 use super::report::Report;
-use super::scene::Scene;
 use super::words::{families, power_of_two, significant};
 use crate::framework::exception::Subject;
 use halite_ir::Slot;
@@ -17,23 +17,23 @@ use indexmap::IndexMap;
 /// `2^(1-p)` of the number: `2^-7` in `bf16`. Below that, a moment that is rounded to nearest moves in jumps or not at
 /// all: 0.999 itself is 1 in `bf16`. Rounded stochastically it is right on average, but every write adds noise that is
 /// larger than the update; so that is reported too.
-pub(super) fn check(scene: &Scene<'_>, report: &mut Report<'_>) {
+pub(super) fn check(cx: &AuditCx<'_>, report: &mut Report<'_>) {
     for slot in [Slot::M, Slot::V] {
-        let mut coarse: IndexMap<(DType, Option<Mend>), Vec<&str>> = IndexMap::new();
-        let decay = decay(scene, slot);
-        let slots = scene.slots(slot).flat_map(|(weight, dtype)| weight.originals().map(move |name| (name, dtype)));
+        let mut coarse: IndexMap<(DType, Option<Fix>), Vec<&str>> = IndexMap::new();
+        let decay = decay(cx, slot);
+        let slots = cx.slots(slot).flat_map(|(weight, dtype)| weight.originals().map(move |name| (name, dtype)));
         for (name, dtype) in slots {
             report.checked().moments += 1;
             if decay.is_some_and(|(_, beta)| 1.0 - beta < resolution(dtype)) {
                 let subject = Subject::Parameter(name);
-                let mend = scene.precision().map(|precision| mend(precision, RecipeKey::MOMENTS, subject));
-                coarse.entry((dtype, mend)).or_default().push(name);
+                let fix = cx.precision().map(|precision| fix(precision, RecipeKey::MOMENTS, subject));
+                coarse.entry((dtype, fix)).or_default().push(name);
             }
         }
-        for ((dtype, mend), names) in coarse {
+        for ((dtype, fix), names) in coarse {
             if let Some(decay) = decay {
-                let finding = finding(scene, slot, decay, dtype).note(listed(&names));
-                report.add_finding(slot.name(), dtype, &names, with_remedy(finding, mend, decay.0));
+                let finding = finding(cx, slot, decay, dtype).note(listed(&names));
+                report.add_finding(slot.name(), dtype, &names, with_remedy(finding, fix, decay.0));
             }
         }
     }
@@ -45,8 +45,8 @@ fn resolution(dtype: DType) -> f64 {
 }
 
 /// The decay rate of a moment and its name in formulas.
-fn decay(scene: &Scene<'_>, slot: Slot) -> Option<(&'static str, f64)> {
-    match (&scene.recipe?.optimizer, slot) {
+fn decay(cx: &AuditCx<'_>, slot: Slot) -> Option<(&'static str, f64)> {
+    match (&cx.recipe?.optimizer, slot) {
         (Optimizer::AdamW(adamw), Slot::M) => Some(("beta1", adamw.betas[0])),
         (Optimizer::AdamW(adamw), Slot::V) => Some(("beta2", adamw.betas[1])),
         (Optimizer::Sgd(sgd), Slot::M) => Some(("momentum", sgd.momentum)),
@@ -54,7 +54,7 @@ fn decay(scene: &Scene<'_>, slot: Slot) -> Option<(&'static str, f64)> {
     }
 }
 
-fn finding(scene: &Scene<'_>, slot: Slot, (word, beta): (&str, f64), dtype: DType) -> Diagnostic {
+fn finding(cx: &AuditCx<'_>, slot: Slot, (word, beta): (&str, f64), dtype: DType) -> Diagnostic {
     let (slot, step, resolution) = (slot.name(), significant(1.0 - beta), resolution(dtype));
     let message =
         format!("the moments `{slot}` are kept in `{dtype}`, which does not resolve their step 1 - {word} = {step}");
@@ -62,7 +62,7 @@ fn finding(scene: &Scene<'_>, slot: Slot, (word, beta): (&str, f64), dtype: DTyp
     let why =
         format!("numbers of `{dtype}` are up to {apart} of themselves apart: a smaller step is lost or grows to that");
     let mut finding = Diagnostic::warning(codes::MOMENT_NARROW, message).note(why);
-    if scene.precision().is_some_and(|precision| precision.rounding == RoundingMode::Sr) {
+    if cx.precision().is_some_and(|precision| precision.rounding == RoundingMode::Sr) {
         finding = finding.note("rounded stochastically they are right on average, with more noise than signal");
     }
     finding
@@ -72,7 +72,7 @@ fn listed(names: &[&str]) -> String {
     format!("{} of them: {}", names.len(), families(names))
 }
 
-fn with_remedy(finding: Diagnostic, mend: Option<Mend>, word: &str) -> Diagnostic {
-    let Some(Mend { path, help }) = mend else { return finding };
+fn with_remedy(finding: Diagnostic, fix: Option<Fix>, word: &str) -> Diagnostic {
+    let Some(Fix { path, help }) = fix else { return finding };
     finding.key(path).help(format!("{help}, or choose a smaller {word}"))
 }

@@ -1,46 +1,14 @@
 //! Sensitive ops and sums, instruction by instruction, in every function.
 
-use super::mend::RecipeKey;
+use super::context::AuditCx;
+use super::demand::Demand;
 use super::narrower;
 use super::report::{Evidence, Report};
-use super::scene::Scene;
 use crate::transform::expand_composites::Bodies;
 use halite_ir::{Follows, Function, InferCx, Inst, Module, Op, OpClass, Registry, TensorType};
-use halite_support::{Code, Result, codes};
+use halite_support::Result;
 use halite_tensor::DType;
 use smallvec::SmallVec;
-
-/// What an op does that needs precision.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Demand {
-    /// Loses its meaning at low precision.
-    Sensitive,
-    /// Sums many elements.
-    Sum,
-    /// Adds gradients.
-    Gradient,
-    /// Sums over ranks.
-    Reduce,
-}
-
-impl Demand {
-    fn code(self) -> Code {
-        match self {
-            Demand::Sensitive => codes::SENSITIVE_NARROW,
-            Demand::Sum => codes::ACCUMULATE_NARROW,
-            Demand::Gradient | Demand::Reduce => codes::GRADIENT_NARROW,
-        }
-    }
-
-    fn key(self) -> RecipeKey {
-        match self {
-            Demand::Sensitive => RecipeKey::SENSITIVE,
-            Demand::Sum => RecipeKey::ACCUMULATE,
-            Demand::Gradient => RecipeKey::GRADIENT,
-            Demand::Reduce => RecipeKey::REDUCE,
-        }
-    }
-}
 
 /// What an instruction does that needs precision.
 struct Need {
@@ -71,12 +39,12 @@ impl Need {
 type Needs = SmallVec<[Need; 2]>;
 
 /// Reports sensitive ops that compute, and sums that are made, in narrow types. What updates compute is another finding.
-pub(super) fn check(scene: &Scene<'_>, report: &mut Report<'_>) -> Result<()> {
-    let mut reader = Reader { infer: scene.infer, bodies: Bodies::default() };
-    for function in &scene.module.functions {
-        let is_entry = std::ptr::eq(function, scene.entry);
+pub(super) fn check(cx: &AuditCx<'_>, report: &mut Report<'_>) -> Result<()> {
+    let mut reader = Reader { infer: cx.infer, bodies: Bodies::default() };
+    for function in &cx.module.functions {
+        let is_entry = std::ptr::eq(function, cx.entry);
         for inst in &function.insts {
-            if is_entry && scene.is_update(inst) {
+            if is_entry && cx.is_update(inst) {
                 continue;
             }
             for need in reader.needs(function, inst)? {
@@ -163,7 +131,7 @@ fn widest<'t>(types: impl Iterator<Item = &'t TensorType>) -> Option<DType> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct PrecisionUse {
-    /// Its position.
+    /// The position of the instruction in the entry.
     pub inst: usize,
     /// The type it computes in, when it is sensitive.
     pub sensitive: Option<DType>,

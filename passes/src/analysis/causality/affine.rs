@@ -9,7 +9,6 @@ use smallvec::{SmallVec, smallvec};
 /// `Digit { dim: 0, stride: 1, size: seq }`. A dimension as a whole is a digit of stride 1 and its size.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct Digit {
-    /// The dimension.
     pub(crate) dim: usize,
     /// Positions of the dimension for each step of the digit.
     pub(crate) stride: usize,

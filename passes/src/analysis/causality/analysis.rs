@@ -3,7 +3,7 @@
 use super::assumption::Assumptions;
 use super::levels::Level;
 use super::state::State;
-use super::transfer::{Site, States, convert, is_capped, transfer};
+use super::transfer::{States, TransferCx, convert, is_capped, transfer};
 use crate::transform::annotate_rounding::DITHER;
 use halite_ir::{Composite, FuncId, Function, Inst, Module, Op, Registry, TensorType, Value};
 use halite_support::Result;
@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 use std::rc::Rc;
 
 /// What is known of every value of a function.
-pub(super) type Known = Vec<Rc<State>>;
+pub(super) type ValueStates = Vec<Rc<State>>;
 
 /// What is known of the results of a function, given what is known of its parameters.
 #[derive(Debug)]
@@ -51,9 +51,9 @@ impl<'a> Analysis<'a> {
     ///
     /// # Errors
     /// When a composite cannot be decomposed.
-    pub(super) fn run(&mut self, function: &Function, params: &[Rc<State>], wanted: &[bool]) -> Result<Known> {
+    pub(super) fn run(&mut self, function: &Function, params: &[Rc<State>], wanted: &[bool]) -> Result<ValueStates> {
         let unknown = Rc::new(State::default());
-        let mut known: Known = vec![unknown; function.values.len()];
+        let mut known: ValueStates = vec![unknown; function.values.len()];
         for (param, state) in function.params.iter().zip(params) {
             known[param.value.index()] = state.clone();
         }
@@ -110,7 +110,7 @@ impl<'a> Analysis<'a> {
     }
 
     fn primitive(&mut self, function: &Function, inst: &Inst, args: &[Rc<State>]) -> States {
-        transfer(&mut Site {
+        transfer(&mut TransferCx {
             inst,
             args: args.iter().map(|arg| &**arg).collect(),
             types: inst.args.iter().map(|&arg| function.ty(arg)).collect(),

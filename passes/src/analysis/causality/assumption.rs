@@ -22,7 +22,7 @@ pub enum Assumption {
     Outweighed {
         /// What masked scores are, or what is added to them.
         fill: f64,
-        /// The constant.
+        /// The constant that it loses against.
         limit: f64,
         /// The largest score for which the proof holds.
         bound: f64,

@@ -1,7 +1,7 @@
 //! From a module to a verdict.
 
 use super::affine::{Affine, Digit};
-use super::analysis::{Analysis, Known, needed, needed_values};
+use super::analysis::{Analysis, ValueStates, needed, needed_values};
 use super::assumption::{Assumption, Assumptions};
 use super::flow::{Flow, Term};
 use super::leak::{Culprit, Trail, blame, culprit, exceeds, is_tokens, position, reads, witness};
@@ -103,7 +103,7 @@ pub(super) fn param_state(function: &Function, param: &Param) -> State {
 struct Check<'a> {
     module: &'a Module,
     entry: &'a Function,
-    known: Known,
+    known: ValueStates,
     analysis: Analysis<'a>,
 }
 

@@ -1,7 +1,7 @@
 //! Which tokens elements depend on: bounds on the latest position, with where they apply.
 
 use super::affine::{Affine, Digit, boundaries};
-use super::levels::Place;
+use super::levels::Substitution;
 use super::region::Region;
 
 /// How many terms a value keeps.
@@ -226,12 +226,12 @@ impl Flow {
 
     /// The flow elsewhere. Digits without a place stand for all of their values, which makes a term vague. `number` says
     /// how the dimensions of the new value number its elements.
-    pub(super) fn carried(&self, place: &Place<'_>, number: &Place<'_>) -> Flow {
+    pub(super) fn carried(&self, substitution: &Substitution<'_>, number: &Substitution<'_>) -> Flow {
         let mut flow = Flow::default();
-        let gone = |digit: Digit| place(digit).is_none();
+        let gone = |digit: Digit| substitution(digit).is_none();
         for term in self.terms.iter().flat_map(|term| term.clone().eliminated(&gone, true)) {
-            let form = term.form.replaced(place);
-            let guard: Option<Vec<_>> = term.guard.spaces().iter().map(|space| space.replaced(place)).collect();
+            let form = term.form.replaced(substitution);
+            let guard: Option<Vec<_>> = term.guard.spaces().iter().map(|space| space.replaced(substitution)).collect();
             match form.zip(guard) {
                 Some((form, guard)) => {
                     if let Some(guard) = Region::new(guard) {

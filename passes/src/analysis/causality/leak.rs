@@ -1,7 +1,7 @@
 //! Where the future enters.
 
 use super::affine::{Affine, Digit};
-use super::analysis::{Analysis, Known, needed};
+use super::analysis::{Analysis, ValueStates, needed};
 use super::flow::{Flow, Term};
 use super::state::State;
 use super::verdict::{Reads, Witness};
@@ -111,7 +111,7 @@ impl Trail {
 pub(super) fn culprit(
     analysis: &mut Analysis<'_>,
     function: &Function,
-    known: &Known,
+    known: &ValueStates,
     value: Value,
     term: &Term,
     trail: Trail,
@@ -136,7 +136,7 @@ pub(super) fn culprit(
 fn origins(
     analysis: &mut Analysis<'_>,
     function: &Function,
-    known: &Known,
+    known: &ValueStates,
     inst: &Inst,
     result: usize,
     term: &Term,
@@ -163,7 +163,7 @@ fn origins(
 fn inside(
     analysis: &mut Analysis<'_>,
     inst: &Inst,
-    known: &Known,
+    known: &ValueStates,
     result: usize,
     term: &Term,
     trail: Trail,

@@ -5,7 +5,7 @@ use super::region::{Area, Region};
 use halite_tensor::{DType, HostTensor};
 
 /// Where the digits of one value go in another; `None` for those that have no place there.
-pub(super) type Place<'a> = dyn Fn(Digit) -> Option<Affine> + 'a;
+pub(super) type Substitution<'a> = dyn Fn(Digit) -> Option<Affine> + 'a;
 
 /// A value at least this far from 0 may be what a mask is filled with; its exponential is below the roundoff of `f32`.
 pub(super) const FILL: f64 = 16.0;
@@ -179,12 +179,12 @@ impl Levels {
 
     /// The levels elsewhere; where a digit has no place, those that hold for all of its values. False when parts were
     /// left out.
-    pub(super) fn carried(&self, place: &Place<'_>) -> (Levels, bool) {
+    pub(super) fn carried(&self, substitution: &Substitution<'_>) -> (Levels, bool) {
         let (mut carried, mut complete) = (Levels::default(), true);
         for (level, area) in &self.0 {
             let mut there = Area::default();
             for region in area.regions() {
-                let (region, exact) = carried_region(region, place);
+                let (region, exact) = carried_region(region, substitution);
                 complete &= region.is_none_or(|region| there.add(region)) && exact;
             }
             complete &= carried.add(*level, &there);
@@ -195,15 +195,15 @@ impl Levels {
 
 /// The part of a region for which all values of the digits without a place agree, in terms of the others; whether that is
 /// all of it.
-fn carried_region(region: &Region, place: &Place<'_>) -> (Option<Region>, bool) {
+fn carried_region(region: &Region, substitution: &Substitution<'_>) -> (Option<Region>, bool) {
     let mut exact = true;
     let spaces: Vec<_> = region
         .spaces()
         .iter()
         .map(|space| {
-            space.replaced(place).unwrap_or_else(|| {
+            space.replaced(substitution).unwrap_or_else(|| {
                 exact = false;
-                least(space, place)
+                least(space, substitution)
             })
         })
         .collect();
@@ -211,10 +211,10 @@ fn carried_region(region: &Region, place: &Place<'_>) -> (Option<Region>, bool) 
 }
 
 /// What a function is at least, whatever the digits without a place are.
-fn least(form: &Affine, place: &Place<'_>) -> Affine {
+fn least(form: &Affine, substitution: &Substitution<'_>) -> Affine {
     let mut all = Affine::from(form.offset());
     for &(digit, by) in form.terms() {
-        let part = place(digit).and_then(|new| new.scaled(by));
+        let part = substitution(digit).and_then(|new| new.scaled(by));
         all = all.plus(&part.unwrap_or_else(|| (by.min(0) * (digit.size as i64 - 1)).into()));
     }
     all

@@ -2,12 +2,10 @@
 
 use super::affine::{Affine, Digit};
 use super::levels::{Level, Levels};
-use super::region::{Area, Region};
+use super::region::Region;
 use super::state::State;
+use super::structure::runs;
 use halite_tensor::HostTensor;
-
-/// How many runs of equal elements are taken for structure.
-const MAX_RUNS: usize = 5;
 
 /// What the elements of a literal say of themselves.
 pub(super) fn literal(tensor: &HostTensor) -> State {
@@ -62,22 +60,6 @@ fn progression(values: &[f64]) -> Option<(i64, i64)> {
     let whole = |value: f64| value.fract() == 0.0 && value.abs() < (1u64 << 40) as f64;
     let even = values.windows(2).all(|pair| pair[1] - pair[0] == step);
     (whole(first) && whole(step) && even).then_some((first as i64, step as i64))
-}
-
-/// A few runs of equal values, where `at` counts from `first`.
-pub(super) fn runs(values: &[f64], at: &Affine, first: i64) -> Option<Levels> {
-    let mut levels = Levels::default();
-    let mut start = first;
-    for (count, run) in values.chunk_by(|a, b| a == b).enumerate() {
-        let end = start + run.len() as i64;
-        let spaces = [at.clone().plus_constant(-start), at.negated().plus_constant(end - 1)];
-        let region = Region::new(spaces)?;
-        if count == MAX_RUNS || !levels.add(Level::constant(run[0]), &Area::from(region)) {
-            return None;
-        }
-        start = end;
-    }
-    Some(levels)
 }
 
 /// The elements of a literal that differ along two dimensions only.
@@ -177,6 +159,7 @@ fn corners(matrix: &Matrix, offset: &Affine) -> Levels {
 
 #[cfg(test)]
 mod tests {
+    use super::super::region::Area;
     use super::*;
     use halite_tensor::DType;
 

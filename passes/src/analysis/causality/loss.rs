@@ -1,7 +1,7 @@
 //! What the loss compares: predictions, and the labels that these must not have read.
 
 use super::affine::{Affine, Digit};
-use super::analysis::Known;
+use super::analysis::ValueStates;
 use super::flow::{Flow, Term};
 use super::leak::is_tokens;
 use super::space::Space;
@@ -97,7 +97,7 @@ fn roles(inst: &Inst, args: &[Origin]) -> Option<(usize, usize, Shape)> {
 
 /// What the prediction reads, each with the latest token that it may read for the label there, over the digits of the
 /// prediction or of the instruction. `None` when the label is not followed.
-pub(super) fn pairs(comparison: &Comparison, function: &Function, known: &Known) -> Option<Vec<(Term, Affine)>> {
+pub(super) fn pairs(comparison: &Comparison, function: &Function, known: &ValueStates) -> Option<Vec<(Term, Affine)>> {
     let flow = |value: Value| known[value.index()].as_ref().clone().settled().flow;
     let (prediction, label) = (flow(comparison.prediction), flow(comparison.label));
     let (prediction, label) = match comparison.shape {

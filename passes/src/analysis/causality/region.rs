@@ -98,7 +98,6 @@ impl Area {
         Region::default().into()
     }
 
-    /// The parts.
     pub(super) fn regions(&self) -> &[Region] {
         &self.0
     }

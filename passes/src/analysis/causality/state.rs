@@ -2,7 +2,7 @@
 
 use super::affine::Affine;
 use super::flow::Flow;
-use super::levels::{Level, Levels, Place};
+use super::levels::{Level, Levels, Substitution};
 use super::region::{Area, Region};
 use super::table::Table;
 use halite_tensor::DType;
@@ -113,26 +113,26 @@ impl State {
     }
 
     /// The value elsewhere; `number` says how the dimensions there number its elements.
-    pub(super) fn renumbered(&self, place: &Place<'_>, number: &Place<'_>) -> State {
-        let (levels, complete) = self.levels.carried(place);
+    pub(super) fn renumbered(&self, substitution: &Substitution<'_>, number: &Substitution<'_>) -> State {
+        let (levels, complete) = self.levels.carried(substitution);
         let lost = !complete && self.levels.iter().any(|(level, _)| level.is_fill());
         State {
-            number: self.number.as_ref().and_then(|number| number.replaced(place)),
-            magnitude: self.magnitude.as_ref().and_then(|number| number.replaced(place)),
-            table: self.table.as_ref().and_then(|table| table.carried(place)).map(Rc::new),
+            number: self.number.as_ref().and_then(|number| number.replaced(substitution)),
+            magnitude: self.magnitude.as_ref().and_then(|number| number.replaced(substitution)),
+            table: self.table.as_ref().and_then(|table| table.carried(substitution)).map(Rc::new),
             levels,
             mixed: self.mixed || lost,
             unbounded: self.unbounded,
             unsure: self.unsure || !complete,
             nonzero: self.nonzero,
             grows: self.grows,
-            flow: self.flow.carried(place, number),
+            flow: self.flow.carried(substitution, number),
         }
     }
 
     /// The value elsewhere.
-    pub(super) fn carried(&self, place: &Place<'_>) -> State {
-        self.renumbered(place, place)
+    pub(super) fn carried(&self, substitution: &Substitution<'_>) -> State {
+        self.renumbered(substitution, substitution)
     }
 
     /// Only the elements in a region; nothing is known of the others, and they are not read.

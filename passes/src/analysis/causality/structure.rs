@@ -1,11 +1,14 @@
-//! Where many different values are 0, infinite or fills.
+//! The structure of values in order: runs of equal ones, and where many different ones are 0, infinite or fills.
 
 use super::affine::Affine;
 use super::levels::{FILL, Level, Levels};
-use super::region::Region;
+use super::region::{Area, Region};
 
 /// How many strips of zeros and fills are kept.
 const MAX_STRIPS: usize = 5;
+
+/// How many runs of equal elements are taken for structure.
+const MAX_RUNS: usize = 5;
 
 /// What matters of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -105,4 +108,20 @@ pub(super) fn corners(values: &[f64], width: usize, offset: &Affine) -> (Levels,
         |(at, value): (usize, f64)| Kind::of(value) == Kind::Score || covered.iter().any(|inside| inside(diagonal(at)));
     let complete = indexed().all(is_known);
     (levels, complete)
+}
+
+/// A few runs of equal values, where `at` counts from `first`.
+pub(super) fn runs(values: &[f64], at: &Affine, first: i64) -> Option<Levels> {
+    let mut levels = Levels::default();
+    let mut start = first;
+    for (count, run) in values.chunk_by(|a, b| a == b).enumerate() {
+        let end = start + run.len() as i64;
+        let spaces = [at.clone().plus_constant(-start), at.negated().plus_constant(end - 1)];
+        let region = Region::new(spaces)?;
+        if count == MAX_RUNS || !levels.add(Level::constant(run[0]), &Area::from(region)) {
+            return None;
+        }
+        start = end;
+    }
+    Some(levels)
 }

@@ -2,27 +2,9 @@
 //! arithmetic on positions makes, whatever it is.
 
 use super::affine::{Affine, Digit};
-use super::levels::{FILL, Level, Levels, Place};
-use super::literal::runs;
-use super::region::Region;
-use super::state::State;
-use super::structure::{corners, strips};
+use super::levels::{FILL, Levels, Substitution};
+use super::structure::{corners, runs, strips};
 use smallvec::{SmallVec, smallvec};
-
-/// How far implementations of functions that are not rounded correctly may be apart, as a part of the value, also in narrow
-/// types.
-const MARGIN: f64 = 0.01;
-
-/// What a function does to numbers that differ little.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
-    /// Its results differ little, and every implementation rounds them alike.
-    Smooth,
-    /// Its results differ little; implementations round as they like.
-    Approximate,
-    /// It tells some of them apart.
-    Jump,
-}
 
 /// How many values a table has at most.
 const MAX_VALUES: usize = 1 << 16;
@@ -30,8 +12,8 @@ const MAX_VALUES: usize = 1 << 16;
 /// A function of the index without a constant, its first coefficient positive and all of them without a common divisor, and
 /// how many values it has from `low` on.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Axis {
-    form: Affine,
+pub(super) struct Axis {
+    pub(super) form: Affine,
     low: i64,
     size: usize,
 }
@@ -45,14 +27,14 @@ impl Axis {
 }
 
 /// An affine function as `offset + scale * form`, where `form` is what axes are made of.
-struct Linear {
+pub(super) struct Linear {
     offset: i64,
     scale: i64,
-    form: Affine,
+    pub(super) form: Affine,
 }
 
 impl Linear {
-    fn new(function: &Affine) -> Self {
+    pub(super) fn new(function: &Affine) -> Self {
         let offset = function.offset();
         let form = function.clone().plus_constant(-offset).reduced();
         let sign = |form: &Affine| form.terms().first().map_or(1, |(_, by)| by.signum());
@@ -65,7 +47,7 @@ impl Linear {
     }
 
     /// Its value where the axes have these values; `None` when they do not say.
-    fn value(&self, axes: &[Axis], at: &[i64]) -> Option<i64> {
+    pub(super) fn value(&self, axes: &[Axis], at: &[i64]) -> Option<i64> {
         Some(self.offset + self.scale * along(&self.form, axes, at)?)
     }
 }
@@ -88,11 +70,11 @@ fn along(form: &Affine, axes: &[Axis], at: &[i64]) -> Option<i64> {
 /// Elements by the values of one or two axes, the last one counting fastest.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
-    axes: SmallVec<[Axis; 2]>,
-    values: Vec<f64>,
+    pub(super) axes: SmallVec<[Axis; 2]>,
+    pub(super) values: Vec<f64>,
     /// Whether every implementation makes these bits. Otherwise zeros and infinities are the same everywhere, and other
     /// values differ by rounding.
-    exact: bool,
+    pub(super) exact: bool,
 }
 
 impl PartialEq for Table {
@@ -111,62 +93,8 @@ impl std::hash::Hash for Table {
     }
 }
 
-/// What is known of elements that no input decides.
-enum Source<'a> {
-    Number(Linear),
-    Table(&'a Table),
-    /// Constants, with their half-spaces.
-    Levels(Vec<(f64, Vec<Vec<Linear>>)>),
-}
-
-impl<'a> Source<'a> {
-    fn of(state: &'a State) -> Option<Self> {
-        if !state.is_static() {
-            return None;
-        }
-        if let Some(number) = &state.number {
-            return Some(Source::Number(Linear::new(number)));
-        }
-        if let Some(table) = &state.table {
-            return Some(Source::Table(table));
-        }
-        if !state.levels.cover_all() {
-            return None;
-        }
-        let region = |region: &Region| region.spaces().iter().map(Linear::new).collect();
-        let level = |(level, area): (Level, &super::region::Area)| {
-            Some((level.as_constant()?, area.regions().iter().map(region).collect()))
-        };
-        state.levels.iter().map(level).collect::<Option<_>>().map(Source::Levels)
-    }
-
-    /// The functions of the index that it depends on.
-    fn forms(&self) -> Vec<&Affine> {
-        match self {
-            Source::Number(number) => vec![&number.form],
-            Source::Table(table) => table.axes.iter().map(|axis| &axis.form).collect(),
-            Source::Levels(levels) => {
-                let spaces = levels.iter().flat_map(|(_, regions)| regions.iter().flatten());
-                spaces.map(|space| &space.form).collect()
-            }
-        }
-    }
-
-    fn value(&self, axes: &[Axis], at: &[i64]) -> Option<f64> {
-        match self {
-            Source::Number(number) => number.value(axes, at).map(|value| value as f64),
-            Source::Table(table) => table.value(axes, at),
-            Source::Levels(levels) => {
-                let inside = |space: &Linear| space.value(axes, at).is_some_and(|value| value >= 0);
-                let has = |regions: &Vec<Vec<Linear>>| regions.iter().any(|spaces| spaces.iter().all(inside));
-                levels.iter().find(|(_, regions)| has(regions)).map(|(value, _)| *value)
-            }
-        }
-    }
-}
-
 /// Axes on which all of some forms have values: the form itself, when there is one, or the digits that they are made of.
-fn axes(forms: &[&Affine]) -> Option<SmallVec<[Axis; 2]>> {
+pub(super) fn axes(forms: &[&Affine]) -> Option<SmallVec<[Axis; 2]>> {
     let mut distinct: SmallVec<[&Affine; 2]> = smallvec![];
     for form in forms.iter().filter(|form| !form.terms().is_empty()) {
         if !distinct.contains(form) {
@@ -186,7 +114,7 @@ fn axes(forms: &[&Affine]) -> Option<SmallVec<[Axis; 2]>> {
 }
 
 /// A function of the values of axes at each of them.
-fn tabulated(axes: &[Axis], value: impl Fn(&[i64]) -> Option<f64>) -> Option<Vec<f64>> {
+pub(super) fn tabulated(axes: &[Axis], value: impl Fn(&[i64]) -> Option<f64>) -> Option<Vec<f64>> {
     let count: usize = axes.iter().map(|axis| axis.size).product();
     let at = |mut index: usize| {
         let mut at: SmallVec<[i64; 2]> = smallvec![0; axes.len()];
@@ -200,32 +128,8 @@ fn tabulated(axes: &[Axis], value: impl Fn(&[i64]) -> Option<f64>) -> Option<Vec
 }
 
 impl Table {
-    /// The values of a function of elements, each known of themselves; `None` when they are not known, the function has none
-    /// or there are too many.
-    pub(super) fn of(states: &[&State], kind: Kind, function: impl Fn(&[f64]) -> Option<f64>) -> Option<Table> {
-        let sources: Vec<Source<'_>> = states.iter().map(|state| Source::of(state)).collect::<Option<_>>()?;
-        let forms: Vec<&Affine> = sources.iter().flat_map(Source::forms).collect();
-        let axes = axes(&forms)?;
-        let exact = sources.iter().all(|source| !matches!(source, Source::Table(Table { exact: false, .. })));
-        let value = |at: &[i64]| {
-            let values = sources.iter().map(|source| source.value(&axes, at));
-            let mut values: SmallVec<[f64; 3]> = values.collect::<Option<_>>()?;
-            let result = function(&values)?;
-            // A difference of numbers that are not exact may be 0 for one implementation alone.
-            let mut robust = exact || result != 0.0 || kind == Kind::Jump || values.contains(&0.0);
-            for by in [1.0 - MARGIN, 1.0 + MARGIN].into_iter().filter(|_| !exact && kind == Kind::Jump) {
-                values[0] *= by;
-                robust &= function(&values)? == result;
-                values[0] /= by;
-            }
-            robust.then_some(result)
-        };
-        let exact = kind == Kind::Jump || (exact && kind == Kind::Smooth);
-        Some(Table { values: tabulated(&axes, value)?, axes, exact })
-    }
-
     /// The element where other axes have these values.
-    fn value(&self, axes: &[Axis], at: &[i64]) -> Option<f64> {
+    pub(super) fn value(&self, axes: &[Axis], at: &[i64]) -> Option<f64> {
         self.at(self.axes.iter().map(|axis| along(&axis.form, axes, at)))
     }
 
@@ -239,8 +143,8 @@ impl Table {
     }
 
     /// The table of the elements elsewhere.
-    pub(super) fn carried(&self, place: &Place<'_>) -> Option<Table> {
-        let forms = self.axes.iter().map(|axis| axis.form.replaced(place)).collect::<Option<Vec<_>>>()?;
+    pub(super) fn carried(&self, substitution: &Substitution<'_>) -> Option<Table> {
+        let forms = self.axes.iter().map(|axis| axis.form.replaced(substitution)).collect::<Option<Vec<_>>>()?;
         let linear: Vec<Linear> = forms.iter().map(Linear::new).collect();
         let axes = axes(&linear.iter().map(|linear| &linear.form).collect::<Vec<_>>())?;
         let value = |at: &[i64]| self.at(linear.iter().map(|linear| linear.value(&axes, at)));

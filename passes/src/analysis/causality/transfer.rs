@@ -14,7 +14,7 @@ use super::levels::round;
 use super::literal::literal;
 use super::space::Space;
 use super::state::State;
-use super::table::{Kind, Table};
+use super::tabulate::{Kind, tabulate};
 pub(super) use elementwise::convert;
 pub(super) use growth::is_capped;
 use halite_ir::{Inst, Op, TensorType};
@@ -25,7 +25,7 @@ use smallvec::{SmallVec, smallvec};
 pub(super) type States = SmallVec<[State; 1]>;
 
 /// An instruction and what is known of its operands.
-pub(super) struct Site<'a> {
+pub(super) struct TransferCx<'a> {
     pub(super) inst: &'a Inst,
     pub(super) args: SmallVec<[&'a State; 4]>,
     pub(super) types: SmallVec<[&'a TensorType; 4]>,
@@ -35,7 +35,7 @@ pub(super) struct Site<'a> {
     pub(super) assumptions: &'a mut Assumptions,
 }
 
-impl Site<'_> {
+impl TransferCx<'_> {
     /// The element type of the result.
     fn dtype(&self) -> DType {
         self.results[0].dtype()
@@ -57,34 +57,34 @@ impl Site<'_> {
 }
 
 /// What is known of the results. Calls and composites are for the caller.
-pub(super) fn transfer(site: &mut Site<'_>) -> States {
-    let state = match &site.inst.op {
+pub(super) fn transfer(cx: &mut TransferCx<'_>) -> States {
+    let state = match &cx.inst.op {
         Op::Constant(constant) => match constant.splat_value() {
             Some(value) => State::splat(value),
             None => literal(&constant.value),
         },
-        Op::Iota(iota) => State::counting(Digit::whole(iota.dim, iota.ty.shape()[iota.dim]).into(), site.dtype()),
-        Op::Convert(_) => elementwise::convert(site.args[0], site.types[0].dtype(), site.dtype()),
-        Op::Compare(op) => choice::compare(site, op.direction),
-        Op::Select(_) => choice::select(site),
-        Op::Clamp(_) => choice::clamp(site),
-        Op::Reduce(op) => contraction::reduce(site, op.kind),
-        Op::DotGeneral(_) => contraction::dot(site),
-        Op::BroadcastInDim(_) | Op::Reshape(_) | Op::Transpose(_) => placed(site, 0, 0),
-        Op::OptimizationBarrier(_) => return site.args.iter().map(|&arg| arg.clone()).collect(),
-        Op::Slice(op) => movement::slice(site, &op.start, &op.stride),
-        Op::Pad(op) => movement::pad(site, op),
-        Op::Reverse(op) => movement::reverse(site, &op.dims),
-        Op::Concatenate(op) => movement::concatenate(site, op.dim),
-        Op::DynamicSlice(_) => movement::dynamic_slice(site),
-        Op::DynamicUpdateSlice(_) => movement::dynamic_update_slice(site),
-        Op::Take(op) => indexing::take(site, op.dim),
-        Op::TakeAlongAxis(op) => indexing::take(site, op.dim),
-        op if site.args.len() == 1 && elementwise::is_unary(op) => elementwise::unary(site),
-        op if site.args.len() == 2 && elementwise::is_binary(op) => elementwise::binary(site),
-        _ => return (0..site.results.len()).map(|result| generic(site, result)).collect(),
+        Op::Iota(iota) => State::counting(Digit::whole(iota.dim, iota.ty.shape()[iota.dim]).into(), cx.dtype()),
+        Op::Convert(_) => elementwise::convert(cx.args[0], cx.types[0].dtype(), cx.dtype()),
+        Op::Compare(op) => choice::compare(cx, op.direction),
+        Op::Select(_) => choice::select(cx),
+        Op::Clamp(_) => choice::clamp(cx),
+        Op::Reduce(op) => contraction::reduce(cx, op.kind),
+        Op::DotGeneral(_) => contraction::dot(cx),
+        Op::BroadcastInDim(_) | Op::Reshape(_) | Op::Transpose(_) => placed(cx, 0, 0),
+        Op::OptimizationBarrier(_) => return cx.args.iter().map(|&arg| arg.clone()).collect(),
+        Op::Slice(op) => movement::slice(cx, &op.start, &op.stride),
+        Op::Pad(op) => movement::pad(cx, op),
+        Op::Reverse(op) => movement::reverse(cx, &op.dims),
+        Op::Concatenate(op) => movement::concatenate(cx, op.dim),
+        Op::DynamicSlice(_) => movement::dynamic_slice(cx),
+        Op::DynamicUpdateSlice(_) => movement::dynamic_update_slice(cx),
+        Op::Take(op) => indexing::take(cx, op.dim),
+        Op::TakeAlongAxis(op) => indexing::take(cx, op.dim),
+        op if cx.args.len() == 1 && elementwise::is_unary(op) => elementwise::unary(cx),
+        op if cx.args.len() == 2 && elementwise::is_binary(op) => elementwise::binary(cx),
+        _ => return (0..cx.results.len()).map(|result| generic(cx, result)).collect(),
     };
-    let grows = growth::grows(site);
+    let grows = growth::grows(cx);
     smallvec![State { grows, ..state }]
 }
 
@@ -94,25 +94,25 @@ fn counted(args: &[&State], dtype: DType, state: State, kind: Kind, function: im
     if state.number.is_some() || !args.iter().all(|arg| arg.is_counted()) || state.levels.constants().covers_all() {
         return state;
     }
-    match Table::of(args, kind, |values| function(values).map(|value| round(dtype, value))) {
+    match tabulate(args, kind, |values| function(values).map(|value| round(dtype, value))) {
         Some(table) => State { magnitude: state.magnitude, ..State::tabulated(table) },
         None => State { unsure: true, ..state },
     }
 }
 
 /// An operand whose elements stand elsewhere in the result, each at least once.
-fn placed(site: &Site<'_>, operand: usize, result: usize) -> State {
-    let space = site.space();
+fn placed(cx: &TransferCx<'_>, operand: usize, result: usize) -> State {
+    let space = cx.space();
     let place = |digit: Digit| space.lift(operand, digit)?.replaced(&|digit| space.lower(result, digit));
-    site.args[operand].carried(&place)
+    cx.args[operand].carried(&place)
 }
 
 /// Any op, by its dimension map alone: elements depend on those of the operands that share its factors, and on all
 /// positions of the others.
-fn generic(site: &Site<'_>, result: usize) -> State {
-    let space = site.space();
+fn generic(cx: &TransferCx<'_>, result: usize) -> State {
+    let space = cx.space();
     let mut state = State::default();
-    for (operand, arg) in site.args.iter().enumerate() {
+    for (operand, arg) in cx.args.iter().enumerate() {
         if arg.is_static() {
             continue;
         }
@@ -124,7 +124,7 @@ fn generic(site: &Site<'_>, result: usize) -> State {
         let lower = |digit: Digit| -> Option<Affine> { space.lower(result, digit) };
         state.flow.join(&flow.carried(&lower, &lower));
     }
-    state.unsure = site.args.iter().any(|arg| arg.unsure);
-    state.grows = growth::grows(site);
+    state.unsure = cx.args.iter().any(|arg| arg.unsure);
+    state.grows = growth::grows(cx);
     state
 }

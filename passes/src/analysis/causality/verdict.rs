@@ -21,7 +21,7 @@ pub enum Verdict {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Finding {
-    /// The output.
+    /// The name of the output.
     pub output: Name,
     /// What it reads, or may read.
     pub reads: Reads,
@@ -44,7 +44,7 @@ pub struct Finding {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Witness {
-    /// The position.
+    /// The position in the output.
     pub position: i64,
     /// The token, counted as positions are: that of position 0 is token 0.
     pub token: i64,

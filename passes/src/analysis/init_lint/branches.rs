@@ -22,7 +22,6 @@ pub(super) struct Projection {
 /// One `x + f(x)`.
 #[derive(Clone, Debug)]
 pub(super) struct Branch {
-    /// The sum.
     pub(super) sum: Value,
     /// `f(x)`.
     pub(super) added: Value,

@@ -1,8 +1,8 @@
 //! What the spellings of norms are made of.
 
 use crate::recognize::rewrite::{
-    Found, Pattern, Scene, Verdict, add, divide, either, is, multiply, near, number, one_over_size, power, reduce,
-    rsqrt, size, sqrt,
+    Bindings, MatchCx, MatchResult, Pattern, add, divide, either, is, multiply, near, number, one_over_size, power,
+    reduce, rsqrt, size, sqrt,
 };
 use halite_ir::ops::Reduction;
 use halite_ir::{Attr, Real};
@@ -29,10 +29,10 @@ pub(super) fn scaled(x: impl Fn() -> Pattern, mean_square: impl Fn() -> Pattern)
 }
 
 /// The means are over the last dimension.
-pub(super) fn over_last(found: &Found, scene: &Scene<'_>) -> Verdict {
+pub(super) fn over_last(bindings: &Bindings, cx: &MatchCx<'_>) -> MatchResult {
     for (name, what) in [("mean", "the mean"), ("square", "the mean square")] {
-        let dims = found.dims(name);
-        if dims.is_some_and(|dims| Some(dims) != scene.last().as_ref().map(std::slice::from_ref)) {
+        let dims = bindings.dims(name);
+        if dims.is_some_and(|dims| Some(dims) != cx.last().as_ref().map(std::slice::from_ref)) {
             return Err(format!("{what} is not over the last dimension alone"));
         }
     }
@@ -40,10 +40,10 @@ pub(super) fn over_last(found: &Found, scene: &Scene<'_>) -> Verdict {
 }
 
 /// `eps`, as the shortest number that its element type rounds to what was matched.
-pub(super) fn eps(found: &Found, scene: &Scene<'_>) -> Vec<(&'static str, Attr)> {
-    let shortest = |eps: f64| match scene.dtype() {
+pub(super) fn eps(bindings: &Bindings, cx: &MatchCx<'_>) -> Vec<(&'static str, Attr)> {
+    let shortest = |eps: f64| match cx.dtype() {
         DType::F64 => eps,
         _ => (eps as f32).to_string().parse().unwrap_or(eps),
     };
-    found.number("eps").map(|eps| ("eps", Attr::Real(Real(shortest(eps))))).into_iter().collect()
+    bindings.number("eps").map(|eps| ("eps", Attr::Real(Real(shortest(eps))))).into_iter().collect()
 }

@@ -1,8 +1,8 @@
 //! What the spellings of rope are made of.
 
 use crate::recognize::rewrite::{
-    Found, Pattern, Rule, Scene, Side, Verdict, Writer, concatenate, cosine, divide, either, half, known, multiply,
-    sine, tensor,
+    Bindings, MatchCx, MatchResult, Pattern, Rule, Side, Writer, concatenate, constant_value, cosine, divide, either,
+    half, multiply, sine, tensor,
 };
 use halite_ir::{Attr, Real, Value};
 use halite_support::Result;
@@ -60,16 +60,16 @@ pub(super) fn rope(name: &'static str, inverse: bool, pattern: Pattern) -> Rule 
     if inverse { rule.attributes(backward) } else { rule.attributes(theta) }
 }
 
-fn is_rope(found: &Found, scene: &Scene<'_>) -> Verdict {
-    geometry(found, scene).map(drop)
+fn is_rope(bindings: &Bindings, cx: &MatchCx<'_>) -> MatchResult {
+    geometry(bindings, cx).map(drop)
 }
 
-fn theta(found: &Found, scene: &Scene<'_>) -> Vec<(&'static str, Attr)> {
-    geometry(found, scene).map(|own| vec![("theta", Attr::Real(Real(own.theta)))]).unwrap_or_default()
+fn theta(bindings: &Bindings, cx: &MatchCx<'_>) -> Vec<(&'static str, Attr)> {
+    geometry(bindings, cx).map(|own| vec![("theta", Attr::Real(Real(own.theta)))]).unwrap_or_default()
 }
 
-fn backward(found: &Found, scene: &Scene<'_>) -> Vec<(&'static str, Attr)> {
-    let mut attributes = theta(found, scene);
+fn backward(bindings: &Bindings, cx: &MatchCx<'_>) -> Vec<(&'static str, Attr)> {
+    let mut attributes = theta(bindings, cx);
     attributes.push(("inverse", Attr::Bool(true)));
     attributes
 }
@@ -77,7 +77,7 @@ fn backward(found: &Found, scene: &Scene<'_>) -> Vec<(&'static str, Attr)> {
 /// Rope between transposes that bring the positions to dimension 1, where they are elsewhere.
 fn write(writer: &mut Writer<'_, '_>) -> Result<Value> {
     let x = writer.operand("x")?;
-    if geometry(writer.found, &writer.scene).is_ok_and(|own| own.positions == 1) {
+    if geometry(writer.bindings, &writer.cx).is_ok_and(|own| own.positions == 1) {
         return writer.composite(&[x]);
     }
     let swap = [0, 2, 1, 3];
@@ -87,12 +87,12 @@ fn write(writer: &mut Writer<'_, '_>) -> Result<Value> {
 }
 
 /// What the tables say, or why they are not those of rope.
-fn geometry(found: &Found, scene: &Scene<'_>) -> std::result::Result<Geometry, String> {
+fn geometry(bindings: &Bindings, cx: &MatchCx<'_>) -> std::result::Result<Geometry, String> {
     let error = |message: &str| Err(message.to_owned());
-    if scene.shape().rank() != 4 {
+    if cx.shape().rank() != 4 {
         return error("`rope` takes four dimensions");
     }
-    let (Some((places, positions)), Some(theta)) = (vector(found, scene, "position"), base(found, scene)?) else {
+    let (Some((places, positions)), Some(theta)) = (vector(bindings, cx, "position"), base(bindings, cx)?) else {
         return error("positions or frequencies are not known before the program runs");
     };
     if !positions.iter().enumerate().all(|(at, &position)| position == at as f64) {
@@ -105,18 +105,18 @@ fn geometry(found: &Found, scene: &Scene<'_>) -> std::result::Result<Geometry, S
 }
 
 /// The base of the frequencies; `None` when these are not known.
-fn base(found: &Found, scene: &Scene<'_>) -> std::result::Result<Option<f64>, String> {
-    let frequencies = vector(found, scene, "frequency");
+fn base(bindings: &Bindings, cx: &MatchCx<'_>) -> std::result::Result<Option<f64>, String> {
+    let frequencies = vector(bindings, cx, "frequency");
     let periods =
-        || vector(found, scene, "period").map(|(at, periods)| (at, periods.into_iter().map(f64::recip).collect()));
+        || vector(bindings, cx, "period").map(|(at, periods)| (at, periods.into_iter().map(f64::recip).collect()));
     let Some((place, frequencies)) = frequencies.or_else(periods) else { return Ok(None) };
     let frequencies: Vec<f64> = frequencies;
     let pairs = frequencies.len();
-    if pairs > 1 && place != scene.last() {
+    if pairs > 1 && place != cx.last() {
         return Err("the frequencies are not those of the last dimension".to_owned());
     }
     let Some(&least) = frequencies.last() else { return Ok(None) };
-    let tolerance = 32.0 * scene.dtype().unit_roundoff().min(f64::from(f32::EPSILON));
+    let tolerance = 32.0 * cx.dtype().unit_roundoff().min(f64::from(f32::EPSILON));
     let theta = match pairs {
         1 => DEFAULT_THETA,
         _ => snapped(least.powf(-(pairs as f64) / (pairs - 1) as f64), tolerance),
@@ -138,10 +138,10 @@ fn snapped(number: f64, tolerance: f64) -> f64 {
 }
 
 /// A vector that is known, and the dimension of the root along which it lies.
-fn vector(found: &Found, scene: &Scene<'_>, name: &str) -> Option<(Option<usize>, Vec<f64>)> {
-    let base = &found.tensor(name)?.base;
-    let mut places = base.view.iter().copied().flatten();
+fn vector(bindings: &Bindings, cx: &MatchCx<'_>, name: &str) -> Option<(Option<usize>, Vec<f64>)> {
+    let base = &bindings.tensor(name)?.base;
+    let mut places = base.dim_map.iter().copied().flatten();
     let place = places.next();
-    let values = places.next().is_none().then(|| known(scene.registry, scene.function, base.value))??;
+    let values = places.next().is_none().then(|| constant_value(cx.registry, cx.function, base.value))??;
     values.dtype().is_float().then(|| (place, values.f64s()))
 }

@@ -1,8 +1,8 @@
 //! What the spellings of softmax are made of.
 
 use crate::recognize::rewrite::{
-    Found, Pattern, Scene, Verdict, add, divide, either, exponential, is, log, maximum, multiply, near, negate, power,
-    range, reduce, subtract, tensor,
+    Bindings, MatchCx, MatchResult, Pattern, add, divide, either, exponential, is, log, maximum, multiply, near,
+    negate, power, range, reduce, subtract, tensor,
 };
 use halite_ir::Attr;
 use halite_ir::ops::Reduction;
@@ -44,9 +44,9 @@ pub(super) fn normalized(powers: impl Fn() -> Pattern) -> Pattern {
 }
 
 /// The maximum and the sum are over the same single dimension.
-pub(super) fn one_dim(found: &Found, _: &Scene<'_>) -> Verdict {
-    let sum = found.dims("sum").unwrap_or_default();
-    match found.dims("peak") {
+pub(super) fn one_dim(bindings: &Bindings, _: &MatchCx<'_>) -> MatchResult {
+    let sum = bindings.dims("sum").unwrap_or_default();
+    match bindings.dims("peak") {
         Some(peak) if peak != sum => {
             Err(format!("the maximum is taken over {}, the sum over {}", name_dims(peak), name_dims(sum)))
         }
@@ -56,18 +56,18 @@ pub(super) fn one_dim(found: &Found, _: &Scene<'_>) -> Verdict {
 }
 
 /// Every power of `x`, and any sum of them, is a normal number of the element type.
-pub(super) fn bounded(found: &Found, scene: &Scene<'_>) -> Verdict {
+pub(super) fn bounded(bindings: &Bindings, cx: &MatchCx<'_>) -> MatchResult {
     const UNKNOWN: &str =
         "no maximum is subtracted, and the operand is not known to lie where powers neither overflow nor vanish";
-    let bounds = found.tensor("x").and_then(|bound| range(scene.function, bound.seen.value)).ok_or(UNKNOWN)?;
-    let terms: usize = found.dims("sum").unwrap_or_default().iter().map(|&dim| scene.shape()[dim]).product();
-    let (lowest, highest) = exponents(scene.dtype()).ok_or(UNKNOWN)?;
+    let bounds = bindings.tensor("x").and_then(|bound| range(cx.function, bound.view.value)).ok_or(UNKNOWN)?;
+    let terms: usize = bindings.dims("sum").unwrap_or_default().iter().map(|&dim| cx.shape()[dim]).product();
+    let (lowest, highest) = exponents(cx.dtype()).ok_or(UNKNOWN)?;
     let fits = bounds.low >= lowest && bounds.high + (terms.max(1) as f64).ln() <= highest;
     if fits {
         return Ok(());
     }
     let (low, high) = (bounds.low, bounds.high);
-    Err(format!("no maximum is subtracted, and elements from {low} to {high} have powers beyond `{}`", scene.dtype()))
+    Err(format!("no maximum is subtracted, and elements from {low} to {high} have powers beyond `{}`", cx.dtype()))
 }
 
 /// Between which exponents, with one to spare, powers of e are normal numbers of a float type.
@@ -82,8 +82,8 @@ fn exponents(dtype: DType) -> Option<(f64, f64)> {
 }
 
 /// `dim`.
-pub(super) fn dim(found: &Found, _: &Scene<'_>) -> Vec<(&'static str, Attr)> {
-    let dim = found.dims("sum").and_then(|dims| dims.first().copied()).and_then(|dim| i64::try_from(dim).ok());
+pub(super) fn dim(bindings: &Bindings, _: &MatchCx<'_>) -> Vec<(&'static str, Attr)> {
+    let dim = bindings.dims("sum").and_then(|dims| dims.first().copied()).and_then(|dim| i64::try_from(dim).ok());
     dim.map(|dim| ("dim", Attr::Int(dim))).into_iter().collect()
 }
 

@@ -1,7 +1,9 @@
 //! `exp(s * (x - max(x))) / sum(exp(s * (x - max(x))))`, the softmax of `s * x`.
 
 use super::parts::{dim, normalized, one_dim, shifted};
-use crate::recognize::rewrite::{Found, Rule, Scene, Verdict, Writer, divide, either, exponential, multiply, number};
+use crate::recognize::rewrite::{
+    Bindings, MatchCx, MatchResult, Rule, Writer, divide, either, exponential, multiply, number,
+};
 use halite_ir::Value;
 use halite_support::Result;
 
@@ -14,15 +16,15 @@ pub(super) fn rule() -> Rule {
     rule.attributes(dim).write(write)
 }
 
-fn shrinks(found: &Found, _: &Scene<'_>) -> Verdict {
-    let (scale, divisor) = (found.number("scale"), found.number("divisor"));
+fn shrinks(bindings: &Bindings, _: &MatchCx<'_>) -> MatchResult {
+    let (scale, divisor) = (bindings.number("scale"), bindings.number("divisor"));
     let shrinks = scale.is_none_or(|scale| scale > 0.0 && scale <= 1.0) && divisor.is_none_or(|divisor| divisor >= 1.0);
     if shrinks { Ok(()) } else { Err("scaling the operand itself by this number could overflow".to_owned()) }
 }
 
 fn write(writer: &mut Writer<'_, '_>) -> Result<Value> {
     let x = writer.operand("x")?;
-    let x = match (writer.found.number("scale"), writer.found.number("divisor")) {
+    let x = match (writer.bindings.number("scale"), writer.bindings.number("divisor")) {
         (Some(scale), _) => writer.b.multiply_scalar(x, scale)?,
         (None, Some(divisor)) => {
             let divisor = writer.b.splat_like(x, divisor)?;

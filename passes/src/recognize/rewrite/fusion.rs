@@ -2,8 +2,7 @@
 
 use super::rule::Rule;
 use super::select::{Match, Selection, select};
-use super::view::Scene;
-use super::writer::Writer;
+use super::view::MatchCx;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::framework::remark::Remark;
 use halite_ir::{Function, LocId, Module, Phase, Rewriter, rewrite_planned};
@@ -27,7 +26,7 @@ impl Fusion {
 
     /// The names of the rules.
     pub fn rules(&self) -> impl ExactSizeIterator<Item = &'static str> {
-        self.rules.iter().map(|rule| rule.name)
+        self.rules.iter().map(|rule| rule.replacement.rule)
     }
 
     /// The same with the rules in another order, which makes no difference to what it does.
@@ -66,7 +65,7 @@ impl Pass for Fusion {
     }
 
     fn rules(&self) -> Vec<Name> {
-        self.rules.iter().map(|rule| rule.name.into()).collect()
+        self.rules.iter().map(|rule| rule.replacement.rule.into()).collect()
     }
 
     fn with_rules(&self, count: usize) -> Option<Arc<dyn Pass>> {
@@ -78,11 +77,21 @@ impl Pass for Fusion {
 impl Fusion {
     /// Says what was done and what almost was, in the order of the instructions.
     fn note(&self, function: &Function, selection: &Selection<'_>, notes: &mut Vec<(Remark, LocId)>) {
-        let taken = |found: &Match<'_>| {
-            (found.root, Remark::taken(self.name, found.rule.name, format!("becomes `{}`", found.rule.composite)))
+        let taken = |matched: &Match<'_>| {
+            (
+                matched.root,
+                Remark::taken(
+                    self.name,
+                    matched.rule.replacement.rule,
+                    format!("becomes `{}`", matched.rule.replacement.composite),
+                ),
+            )
         };
-        let missed = |found: &Match<'_>| {
-            (found.root, Remark::missed(self.name, found.rule.name, found.found.obstacles.concat()))
+        let missed = |matched: &Match<'_>| {
+            (
+                matched.root,
+                Remark::missed(self.name, matched.rule.replacement.rule, matched.bindings.obstacles.concat()),
+            )
         };
         let mut all: Vec<_> = selection.taken.iter().map(taken).chain(selection.missed.iter().map(missed)).collect();
         all.sort_by_key(|(root, _)| *root);
@@ -93,14 +102,14 @@ impl Fusion {
 fn rewrite(b: &mut Rewriter<'_>, source: &Function, selection: Selection<'_>) -> Result<()> {
     let mut taken = selection.taken.iter().peekable();
     for (at, inst) in source.insts.iter().enumerate() {
-        let replaced = taken.next_if(|found| found.root == at);
+        let replaced = taken.next_if(|matched| matched.root == at);
         match replaced {
             _ if !selection.kept[at] => {}
             None => b.copy(source, inst)?,
-            Some(found) => {
+            Some(matched) => {
                 let outer = b.set_loc(inst.loc);
-                let scene = Scene { registry: b.registry(), function: source, root: inst.results[0] };
-                let value = Writer::write(b, found.rule, &found.found, scene)?;
+                let cx = MatchCx { registry: b.registry(), function: source, root: inst.results[0] };
+                let value = matched.rule.emit(b, &matched.bindings, cx)?;
                 b.set_loc(outer);
                 b.keep_names(source, inst, &[value]);
                 b.replace_all(inst, &[value]);

@@ -1,23 +1,18 @@
 //! A pattern, the conditions under which it means a composite, and that composite.
 
-use super::found::Found;
+use super::bindings::{Bindings, MatchResult};
 use super::matcher::solve;
 use super::pattern::Pattern;
-use super::view::{Scene, View};
+use super::replacement::{Attributes, Operand, Replacement};
+use super::view::MatchCx;
 use super::writer::Writer;
-use halite_ir::{Attr, Op, Value};
+use halite_ir::{Op, Rewriter, Value};
 use halite_support::Result;
 use std::cmp::Reverse;
 use std::mem::{Discriminant, discriminant};
 
-/// Whether a rule applies; the error says what stands in the way.
-pub(crate) type Verdict = std::result::Result<(), String>;
-
 /// What must hold besides the pattern.
-pub(crate) type Condition = fn(&Found, &Scene<'_>) -> Verdict;
-
-/// The attributes of the composite.
-pub(crate) type Attributes = fn(&Found, &Scene<'_>) -> Vec<(&'static str, Attr)>;
+pub(crate) type Condition = fn(&Bindings, &MatchCx<'_>) -> MatchResult;
 
 /// Writes what stands for a match, where that is more than one composite.
 pub(crate) type Write = fn(&mut Writer<'_, '_>) -> Result<Value>;
@@ -25,26 +20,12 @@ pub(crate) type Write = fn(&mut Writer<'_, '_>) -> Result<Value>;
 /// A way to spell a composite.
 #[derive(Clone, Debug)]
 pub(crate) struct Rule {
-    /// Its name, in kebab case; unique in its pass.
-    pub(super) name: &'static str,
-    /// The composite.
-    pub(super) composite: &'static str,
-    /// What the composite reads, in its order.
-    pub(super) operands: Vec<Operand>,
-    pub(super) attributes: Attributes,
-    pub(super) write: Write,
+    pub(super) replacement: Replacement,
+    write: Write,
     pattern: Pattern,
     roots: Vec<Discriminant<Op>>,
     conditions: Vec<Condition>,
     never: Option<&'static str>,
-}
-
-/// A tensor of a pattern that the composite reads.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Operand {
-    pub(super) name: &'static str,
-    /// Whether it has one element for each position of the root's last dimension, instead of the root's shape.
-    pub(super) vector: bool,
 }
 
 impl Rule {
@@ -52,10 +33,7 @@ impl Rule {
     pub(crate) fn new(name: &'static str, composite: &'static str, pattern: Pattern) -> Self {
         let roots = pattern.roots();
         Self {
-            name,
-            composite,
-            operands: Vec::new(),
-            attributes: |_, _| Vec::new(),
+            replacement: Replacement { rule: name, composite, operands: Vec::new(), attributes: |_, _| Vec::new() },
             write: |writer| writer.whole(),
             pattern,
             roots,
@@ -67,21 +45,22 @@ impl Rule {
     /// The next operand of the composite, of the root's shape.
     #[must_use]
     pub(crate) fn operand(mut self, name: &'static str) -> Self {
-        self.operands.push(Operand { name, vector: false });
+        self.replacement.operands.push(Operand { name, vector: false });
         self
     }
 
     /// The next operand of the composite, a vector along the root's last dimension.
     #[must_use]
     pub(crate) fn vector(mut self, name: &'static str) -> Self {
-        self.operands.push(Operand { name, vector: true });
+        self.replacement.operands.push(Operand { name, vector: true });
         self
     }
 
     /// The attributes of the composite; those left out take their defaults.
     #[must_use]
-    pub(crate) fn attributes(self, attributes: Attributes) -> Self {
-        Self { attributes, ..self }
+    pub(crate) fn attributes(mut self, attributes: Attributes) -> Self {
+        self.replacement.attributes = attributes;
+        self
     }
 
     /// What must hold besides.
@@ -109,48 +88,27 @@ impl Rule {
     }
 
     /// The best way in which the rule fits: the least in its way, then the most instructions, then the first.
-    pub(super) fn fit(&self, scene: &Scene<'_>) -> Option<Found> {
-        let mut ways = solve(*scene, &self.pattern);
-        for found in &mut ways {
-            if found.obstacles.is_empty()
-                && let Err(obstacle) = self.check(found, scene)
+    pub(super) fn fit(&self, cx: &MatchCx<'_>) -> Option<Bindings> {
+        let mut ways = solve(*cx, &self.pattern);
+        for bindings in &mut ways {
+            if bindings.obstacles.is_empty()
+                && let Err(obstacle) = self.check(bindings, cx)
             {
-                found.block(obstacle);
+                bindings.block(obstacle);
             }
         }
-        ways.into_iter().min_by_key(|found| (found.obstacles.len(), Reverse(found.insts.len())))
+        ways.into_iter().min_by_key(|bindings| (bindings.obstacles.len(), Reverse(bindings.insts.len())))
     }
 
-    fn check(&self, found: &Found, scene: &Scene<'_>) -> Verdict {
-        self.conditions.iter().try_for_each(|condition| condition(found, scene))?;
-        self.operands.iter().try_for_each(|operand| operand.check(found, scene))?;
+    fn check(&self, bindings: &Bindings, cx: &MatchCx<'_>) -> MatchResult {
+        self.conditions.iter().try_for_each(|condition| condition(bindings, cx))?;
+        self.replacement.operands.iter().try_for_each(|operand| operand.check(bindings, cx))?;
         self.never.map_or(Ok(()), |why| Err(why.to_owned()))
     }
 
-    /// The values that the composite reads.
-    pub(super) fn reads(&self, found: &Found) -> impl Iterator<Item = Value> {
-        self.operands.iter().filter_map(|operand| operand.value(found))
-    }
-}
-
-impl Operand {
-    /// The value that is read.
-    pub(super) fn value(&self, found: &Found) -> Option<Value> {
-        let bound = found.tensor(self.name)?;
-        Some(if self.vector { bound.base.value } else { bound.seen.value })
-    }
-
-    fn check(&self, found: &Found, scene: &Scene<'_>) -> Verdict {
-        let name = self.name;
-        let bound = found.tensor(name).ok_or_else(|| format!("nothing is `{name}`"))?;
-        if !self.vector {
-            let shape = scene.function.ty(bound.seen.value).shape();
-            let fits = bound.seen.view == scene.aligned() && shape == scene.shape();
-            return if fits { Ok(()) } else { Err(format!("`{name}` has not the shape of the result")) };
-        }
-        let last = scene.last().filter(|&last| scene.shape()[last] != 1);
-        let places: View = bound.base.view.iter().copied().filter(Option::is_some).collect();
-        let fits = places.iter().copied().eq(last.map(Some));
-        if fits { Ok(()) } else { Err(format!("the {name} is not one vector along the last dimension")) }
+    /// Writes what stands for the root of a match, in its element type.
+    pub(super) fn emit(&self, b: &mut Rewriter<'_>, bindings: &Bindings, cx: MatchCx<'_>) -> Result<Value> {
+        let value = (self.write)(&mut Writer { b, bindings, cx, replacement: &self.replacement })?;
+        b.convert(value, cx.dtype())
     }
 }

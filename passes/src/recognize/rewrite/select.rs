@@ -10,9 +10,9 @@
 //!    up, and the choice is made anew. What only other matches read does not stay.
 //! 5. Of what almost matches, only what lies in none of these and in no larger near miss is told.
 
-use super::found::Found;
+use super::bindings::Bindings;
 use super::rule::Rule;
-use super::view::Scene;
+use super::view::MatchCx;
 use halite_ir::{Def, Effect, Function, InferCx, Op, Registry, Value, graph};
 use rustc_hash::FxHashSet;
 
@@ -21,10 +21,9 @@ use rustc_hash::FxHashSet;
 pub(super) struct Match<'r> {
     /// The position of the root.
     pub(super) root: usize,
-    /// The rule.
     pub(super) rule: &'r Rule,
     /// How it fits.
-    pub(super) found: Found,
+    pub(super) bindings: Bindings,
 }
 
 /// What is to be done with a function.
@@ -45,7 +44,7 @@ pub(super) fn select<'r>(cx: &InferCx<'_>, function: &Function, rules: &'r [Rule
         return None;
     }
     let needed = graph::live_insts(cx, function);
-    matches.retain(|found| needed[found.root]);
+    matches.retain(|matched| needed[matched.root]);
     loop {
         let taken = choose(function, &matches);
         let live = reached(cx, function, &matches, &taken, |_| false);
@@ -56,7 +55,7 @@ pub(super) fn select<'r>(cx: &InferCx<'_>, function: &Function, rules: &'r [Rule
         }
         for (at, value) in repeated {
             let name = name(function, value);
-            matches[at].found.block(format!("{name} is read elsewhere too and would be computed twice"));
+            matches[at].bindings.block(format!("{name} is read elsewhere too and would be computed twice"));
         }
     }
 }
@@ -69,22 +68,22 @@ fn matches<'r>(registry: &Registry, function: &Function, rules: &'r [Rule]) -> V
         if inst.rounds_at_random() || !function.ty(result).dtype().is_float() {
             continue;
         }
-        let scene = Scene { registry, function, root: result };
+        let at_root = MatchCx { registry, function, root: result };
         let fitting = rules.iter().filter(|rule| rule.may_begin_at(&inst.op));
-        matches.extend(fitting.filter_map(|rule| Some(Match { root, rule, found: rule.fit(&scene)? })));
+        matches.extend(fitting.filter_map(|rule| Some(Match { root, rule, bindings: rule.fit(&at_root)? })));
     }
-    let rank = |found: &Match<'r>| (found.root, found.found.insts.len());
-    matches.sort_by(|a, b| rank(b).cmp(&rank(a)).then_with(|| a.rule.name.cmp(b.rule.name)));
+    let rank = |matched: &Match<'r>| (matched.root, matched.bindings.insts.len());
+    matches.sort_by(|a, b| rank(b).cmp(&rank(a)).then_with(|| a.rule.replacement.rule.cmp(b.rule.replacement.rule)));
     matches
 }
 
 /// The positions of the matches to take.
 fn choose(function: &Function, matches: &[Match<'_>]) -> Vec<usize> {
     let (mut taken, mut covered) = (Vec::new(), FxHashSet::default());
-    for (at, found) in matches.iter().enumerate().filter(|(_, found)| found.found.obstacles.is_empty()) {
-        if !covered.contains(&function.insts[found.root].results[0]) {
+    for (at, matched) in matches.iter().enumerate().filter(|(_, matched)| matched.bindings.obstacles.is_empty()) {
+        if !covered.contains(&function.insts[matched.root].results[0]) {
             taken.push(at);
-            covered.extend(found.found.insts.iter().copied());
+            covered.extend(matched.bindings.insts.iter().copied());
         }
     }
     taken
@@ -103,12 +102,14 @@ fn reached(
     let mut reached = vec![false; function.insts.len()];
     let mut roots = taken.iter().map(|&at| &matches[at]).peekable();
     for (at, inst) in function.insts.iter().enumerate().rev() {
-        let replaced = roots.next_if(|found| found.root == at);
+        let replaced = roots.next_if(|matched| matched.root == at);
         let effect = inst.op.def().effect(cx) >= Effect::Collective;
         reached[at] = effect || stays(at) || inst.results.iter().any(|result| read[result.index()]);
         match replaced {
             _ if !reached[at] => {}
-            Some(found) => found.rule.reads(&found.found).for_each(|value| read[value.index()] = true),
+            Some(matched) => {
+                matched.rule.replacement.reads(&matched.bindings).for_each(|value| read[value.index()] = true)
+            }
             None => inst.args.iter().for_each(|arg| read[arg.index()] = true),
         }
     }
@@ -124,10 +125,10 @@ fn repeated(function: &Function, matches: &[Match<'_>], taken: &[usize], live: &
         at != root && live[at] && is_costly(&function.insts[at].op)
     };
     let of_match = |&at: &usize| {
-        let Match { root, found, .. } = &matches[at];
+        let Match { root, bindings, .. } = &matches[at];
         let result = function.insts[*root].results[0];
         let large = |value: &&Value| size(**value) >= size(result);
-        found.insts.iter().filter(large).find(|value| stays(*root, **value)).map(|&value| (at, value))
+        bindings.insts.iter().filter(large).find(|value| stays(*root, **value)).map(|&value| (at, value))
     };
     taken.iter().filter_map(of_match).collect()
 }
@@ -149,15 +150,16 @@ fn is_costly(op: &Op) -> bool {
 
 fn finish<'r>(function: &Function, matches: Vec<Match<'r>>, taken: &[usize], kept: Vec<bool>) -> Selection<'r> {
     let is_taken: FxHashSet<usize> = taken.iter().copied().collect();
-    let mut covered: FxHashSet<Value> = taken.iter().flat_map(|&at| matches[at].found.insts.iter().copied()).collect();
+    let mut covered: FxHashSet<Value> =
+        taken.iter().flat_map(|&at| matches[at].bindings.insts.iter().copied()).collect();
     let mut selection = Selection { taken: Vec::new(), missed: Vec::new(), kept };
-    for (at, found) in matches.into_iter().enumerate() {
-        let elsewhere = !covered.contains(&function.insts[found.root].results[0]);
+    for (at, matched) in matches.into_iter().enumerate() {
+        let elsewhere = !covered.contains(&function.insts[matched.root].results[0]);
         if is_taken.contains(&at) {
-            selection.taken.push(found);
-        } else if elsewhere && found.found.obstacles.len() == 1 {
-            covered.extend(found.found.insts.iter().copied());
-            selection.missed.push(found);
+            selection.taken.push(matched);
+        } else if elsewhere && matched.bindings.obstacles.len() == 1 {
+            covered.extend(matched.bindings.insts.iter().copied());
+            selection.missed.push(matched);
         }
     }
     selection.taken.reverse();

@@ -1,4 +1,4 @@
-//! Which dimension of the root of a match each dimension of an inner value is.
+//! Values inside a match, each with the dimension of the root that each of its dimensions is.
 
 use halite_ir::ops::{DotGeneral, Reduction};
 use halite_ir::{Function, Inst, Op, Registry, Value, loses};
@@ -9,32 +9,29 @@ use smallvec::SmallVec;
 const MAX_MOVES: usize = 64;
 
 /// For each dimension of a value the dimension of the root that it is; `None` where the size is 1.
-pub(crate) type View = SmallVec<[Option<usize>; 4]>;
+pub(crate) type DimMap = SmallVec<[Option<usize>; 4]>;
 
 /// Stands for no dimension of the root.
 const NOWHERE: usize = usize::MAX;
 
 /// A value as it is seen from the root.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Seen {
-    /// The value.
+pub(crate) struct View {
     pub(crate) value: Value,
     /// Where its dimensions are in the root.
-    pub(crate) view: View,
+    pub(crate) dim_map: DimMap,
 }
 
 /// The function in which a pattern is matched, seen from one instruction.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Scene<'a> {
-    /// The composites.
+pub(crate) struct MatchCx<'a> {
     pub(crate) registry: &'a Registry,
-    /// The function.
     pub(crate) function: &'a Function,
     /// What the instruction gives.
     pub(crate) root: Value,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> MatchCx<'a> {
     /// The shape of the root.
     pub(crate) fn shape(&self) -> &'a Shape {
         self.function.ty(self.root).shape()
@@ -51,7 +48,7 @@ impl<'a> Scene<'a> {
     }
 
     /// A tensor of the root's shape as it lies.
-    pub(crate) fn aligned(&self) -> View {
+    pub(crate) fn aligned(&self) -> DimMap {
         self.shape().iter().enumerate().map(|(dim, &size)| (size != 1).then_some(dim)).collect()
     }
 
@@ -65,74 +62,74 @@ impl<'a> Scene<'a> {
     }
 
     /// The operand of an instruction that only moves or repeats elements.
-    fn moved(&self, seen: &Seen) -> Option<Seen> {
-        let inst = self.def(seen.value)?;
+    fn moved(&self, view: &View) -> Option<View> {
+        let inst = self.def(view.value)?;
         let from = *inst.args.first()?;
         let shape = self.sizes(from);
-        let at = |index: usize, dim: usize| if shape[index] == 1 { None } else { seen.view[dim] };
-        let view = match &inst.op {
+        let at = |index: usize, dim: usize| if shape[index] == 1 { None } else { view.dim_map[dim] };
+        let dim_map = match &inst.op {
             Op::BroadcastInDim(op) => op.dims.iter().enumerate().map(|(index, &dim)| at(index, dim)).collect(),
             Op::Transpose(op) => {
-                let mut view: View = SmallVec::from_elem(None, shape.rank());
+                let mut dim_map: DimMap = SmallVec::from_elem(None, shape.rank());
                 for (dim, &index) in op.permutation.iter().enumerate() {
-                    view[index] = seen.view[dim];
+                    dim_map[index] = view.dim_map[dim];
                 }
-                view
+                dim_map
             }
-            Op::Reshape(op) => self.unit_reshape(shape, &op.shape, &seen.view)?,
+            Op::Reshape(op) => self.unit_reshape(shape, &op.shape, &view.dim_map)?,
             _ => return None,
         };
-        Some(Seen { value: from, view })
+        Some(View { value: from, dim_map })
     }
 
     /// The view of the operand of a reshape that adds and drops dimensions of size 1 only.
-    fn unit_reshape(&self, from: &Shape, to: &Shape, view: &View) -> Option<View> {
+    fn unit_reshape(&self, from: &Shape, to: &Shape, dim_map: &DimMap) -> Option<DimMap> {
         let large = |shape: &Shape| -> Dims { shape.iter().copied().filter(|&size| size != 1).collect() };
         if large(from) != large(to) {
             return None;
         }
-        let mut places = to.iter().zip(view).filter(|(size, _)| **size != 1).map(|(_, place)| *place);
+        let mut places = to.iter().zip(dim_map).filter(|(size, _)| **size != 1).map(|(_, place)| *place);
         Some(from.iter().map(|&size| if size == 1 { None } else { places.next().flatten() }).collect())
     }
 
     /// The operand of a conversion between floats.
-    fn converted(&self, seen: &Seen) -> Option<Seen> {
-        let inst = self.def(seen.value)?;
+    fn converted(&self, view: &View) -> Option<View> {
+        let inst = self.def(view.value)?;
         let (Op::Convert(op), &[from]) = (&inst.op, inst.args.as_slice()) else { return None };
         let floats = op.dtype.is_float() && self.function.ty(from).dtype().is_float();
-        floats.then(|| Seen { value: from, view: seen.view.clone() })
+        floats.then(|| View { value: from, dim_map: view.dim_map.clone() })
     }
 
     /// The tensor whose elements a value shows: through movements and conversions that lose nothing.
-    pub(super) fn base(&self, seen: &Seen) -> Seen {
-        let mut seen = seen.clone();
+    pub(super) fn base(&self, view: &View) -> View {
+        let mut view = view.clone();
         for _ in 0..MAX_MOVES {
             let exact =
-                |from: &Seen| !loses(self.function.ty(from.value).dtype(), self.function.ty(seen.value).dtype());
-            match self.moved(&seen).or_else(|| self.converted(&seen).filter(exact)) {
-                Some(inner) => seen = inner,
+                |from: &View| !loses(self.function.ty(from.value).dtype(), self.function.ty(view.value).dtype());
+            match self.moved(&view).or_else(|| self.converted(&view).filter(exact)) {
+                Some(inner) => view = inner,
                 None => break,
             }
         }
-        seen
+        view
     }
 
     /// The instruction behind movements and conversions, its result as it is seen, and whether a number was rounded on the
     /// way that the root could hold.
-    pub(super) fn inner(&self, seen: &Seen) -> Option<Inner<'a>> {
+    pub(super) fn inner(&self, view: &View) -> Option<Inner<'a>> {
         let dtype = |value: Value| self.function.ty(value).dtype();
-        let (mut seen, mut rounded) = (seen.clone(), None);
+        let (mut view, mut rounded) = (view.clone(), None);
         for _ in 0..MAX_MOVES {
-            let to = dtype(seen.value);
-            if let Some(from) = self.converted(&seen) {
+            let to = dtype(view.value);
+            if let Some(from) = self.converted(&view) {
                 rounded = rounded.or_else(|| (loses(dtype(from.value), to) && loses(self.dtype(), to)).then_some(to));
-                seen = from;
-            } else if let Some(from) = self.moved(&seen) {
-                seen = from;
+                view = from;
+            } else if let Some(from) = self.moved(&view) {
+                view = from;
             } else {
-                let inst = self.def(seen.value)?;
+                let inst = self.def(view.value)?;
                 let rounds = !is_exact(&inst.op) && loses(self.dtype(), to);
-                return Some(Inner { inst, rounded: rounded.or(rounds.then_some(to)), seen });
+                return Some(Inner { inst, rounded: rounded.or(rounds.then_some(to)), view });
             }
         }
         None
@@ -140,44 +137,44 @@ impl<'a> Scene<'a> {
 
     /// The operand of a reduction over `dims` whose result is seen. Reduced dimensions are those of the root at the same
     /// place where that is free, else the first free ones of their size.
-    pub(super) fn reduced(&self, operand: Value, dims: &[usize], result: &View) -> Seen {
+    pub(super) fn reduced(&self, operand: Value, dims: &[usize], result: &DimMap) -> View {
         let (shape, root) = (self.sizes(operand), self.shape());
         let mut kept = result.iter().copied();
-        let mut view: View =
+        let mut dim_map: DimMap =
             (0..shape.rank()).map(|dim| if dims.contains(&dim) { None } else { kept.next().flatten() }).collect();
         for &dim in dims.iter().filter(|&&dim| shape[dim] != 1) {
-            let fits = |place: usize| root.get(place) == Some(&shape[dim]) && !view.contains(&Some(place));
+            let fits = |place: usize| root.get(place) == Some(&shape[dim]) && !dim_map.contains(&Some(place));
             let place = std::iter::once(dim).chain(0..root.rank()).find(|&place| fits(place));
-            view[dim] = Some(place.unwrap_or(NOWHERE));
+            dim_map[dim] = Some(place.unwrap_or(NOWHERE));
         }
-        Seen { value: operand, view }
+        View { value: operand, dim_map }
     }
 
     /// The dimensions of the root that a reduction over `dims` of an operand is over; one of size 1 counts only where
     /// there is no other.
-    pub(super) fn reduced_dims(&self, operand: &Seen, dims: &[usize]) -> Dims {
-        let large: Dims = dims.iter().filter_map(|&dim| operand.view[dim]).collect();
+    pub(super) fn reduced_dims(&self, operand: &View, dims: &[usize]) -> Dims {
+        let large: Dims = dims.iter().filter_map(|&dim| operand.dim_map[dim]).collect();
         if large.is_empty() { dims.last().copied().into_iter().collect() } else { large }
     }
 
     /// The operands of a product without sums, each as it is seen: `lhs[i] * rhs[j]` at `[i, j]`.
-    pub(super) fn outer(&self, op: &DotGeneral, args: &[Value], result: &View) -> Option<[Seen; 2]> {
+    pub(super) fn outer(&self, op: &DotGeneral, args: &[Value], result: &DimMap) -> Option<[View; 2]> {
         let &[lhs, rhs] = args else { return None };
         let summed = |(dims, value): (&Dims, Value)| dims.iter().any(|&dim| self.sizes(value)[dim] != 1);
         if summed((&op.contract.0, lhs)) {
             return None;
         }
         let mut places = result.iter().copied();
-        let batch: View = places.by_ref().take(op.batch.0.len()).collect();
+        let batch: DimMap = places.by_ref().take(op.batch.0.len()).collect();
         let mut side = |value: Value, batched: &Dims, contracted: &Dims| {
-            let view = (0..self.sizes(value).rank())
+            let dim_map = (0..self.sizes(value).rank())
                 .map(|dim| match batched.iter().position(|&own| own == dim) {
                     Some(index) => batch[index],
                     None if contracted.contains(&dim) => None,
                     None => places.next().flatten(),
                 })
                 .collect();
-            Seen { value, view }
+            View { value, dim_map }
         };
         Some([side(lhs, &op.batch.0, &op.contract.0), side(rhs, &op.batch.1, &op.contract.1)])
     }
@@ -185,10 +182,9 @@ impl<'a> Scene<'a> {
 
 /// An instruction inside a match.
 pub(super) struct Inner<'a> {
-    /// The instruction.
     pub(super) inst: &'a Inst,
     /// Its result as it is seen.
-    pub(super) seen: Seen,
+    pub(super) view: View,
     /// The float type to which something was rounded that the root could hold.
     pub(super) rounded: Option<DType>,
 }

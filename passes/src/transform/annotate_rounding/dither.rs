@@ -2,7 +2,7 @@
 
 use super::DITHER;
 use super::helper::{add_helper, expanded};
-use super::sites::Site;
+use super::sites::RoundingSite;
 use super::words::{Words, line};
 use halite_ir::ops::Call;
 use halite_ir::{Attr, Builder, FuncId, Function, Inst, Rewriter, TensorType, Value};
@@ -23,7 +23,13 @@ impl Dither {
     }
 
     /// Emits an instruction computing wide, then rounds its result.
-    pub(super) fn realize(&mut self, b: &mut Rewriter<'_>, source: &Function, inst: &Inst, site: &Site) -> Result<()> {
+    pub(super) fn realize(
+        &mut self,
+        b: &mut Rewriter<'_>,
+        source: &Function,
+        inst: &Inst,
+        site: &RoundingSite,
+    ) -> Result<()> {
         let &[result] = inst.results.as_slice() else {
             let message = format!("`annotate-rounding` meets `{}`, which rounds several results", inst.op.name());
             return Err(Diagnostic::error(codes::PIPELINE, message).help("run `expand-composites` before"));
@@ -42,10 +48,10 @@ impl Dither {
     }
 
     /// `@stochastic_bf16_4096x4096(x, word, rows, columns)`.
-    fn helper(&mut self, b: &mut Rewriter<'_>, ty: &TensorType, site: &Site) -> Result<FuncId> {
+    fn helper(&mut self, b: &mut Rewriter<'_>, ty: &TensorType, site: &RoundingSite) -> Result<FuncId> {
         let layout = match site {
-            Site::Whole(_) => None,
-            Site::Packed(packing, _) => Some(unnamed(packing)),
+            RoundingSite::Whole(_) => None,
+            RoundingSite::Packed(packing, _) => Some(unnamed(packing)),
         };
         let key = (ty.clone(), layout);
         if let Some(&known) = self.helpers.get(&key) {

@@ -9,34 +9,34 @@ use std::sync::Arc;
 
 /// What bits an instruction rounds by.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Site {
+pub(super) enum RoundingSite {
     /// Those of one stream, by the coordinates in the result.
     Whole(Name),
     /// For each of the tensors that the result stores those of a stream of its own, by the coordinates in that tensor.
     Packed(Arc<Packing>, Vec<Name>),
 }
 
-impl Site {
+impl RoundingSite {
     /// Its streams, in order.
     pub(super) fn streams(&self) -> &[Name] {
         match self {
-            Site::Whole(stream) => std::slice::from_ref(stream),
-            Site::Packed(_, streams) => streams,
+            RoundingSite::Whole(stream) => std::slice::from_ref(stream),
+            RoundingSite::Packed(_, streams) => streams,
         }
     }
 
     /// The sizes of the tensors whose coordinates count, one for each stream, given those of the result.
     pub(super) fn sizes<'a>(&'a self, result: &'a Shape) -> Vec<&'a [usize]> {
         match self {
-            Site::Whole(_) => vec![result],
-            Site::Packed(packing, _) => packing.parts.iter().map(|part| &*part.shape).collect(),
+            RoundingSite::Whole(_) => vec![result],
+            RoundingSite::Packed(packing, _) => packing.parts.iter().map(|part| &*part.shape).collect(),
         }
     }
 }
 
 /// For each instruction the bits that it rounds by; `None` when it rounds to nearest or not at all. What an instruction
 /// states itself stands.
-pub(super) fn sites(function: &Function, locs: &LocTable, sr: Option<StochasticRounding>) -> Vec<Option<Site>> {
+pub(super) fn sites(function: &Function, locs: &LocTable, sr: Option<StochasticRounding>) -> Vec<Option<RoundingSite>> {
     let (written, packed) = (written(function), packed(function));
     let mut counts: FxHashMap<String, usize> = FxHashMap::default();
     let mut stream = |inst: &Inst| {
@@ -61,8 +61,8 @@ pub(super) fn sites(function: &Function, locs: &LocTable, sr: Option<StochasticR
             inst.results.iter().all(|&result| packing.shape().is_ok_and(|shape| shape == *function.ty(result).shape()))
         };
         Some(match packed.get(&stream) {
-            Some((packing, streams)) if fits(packing) => Site::Packed(packing.clone(), streams.clone()),
-            _ => Site::Whole(stream),
+            Some((packing, streams)) if fits(packing) => RoundingSite::Packed(packing.clone(), streams.clone()),
+            _ => RoundingSite::Whole(stream),
         })
     };
     function.insts.iter().map(site).collect()

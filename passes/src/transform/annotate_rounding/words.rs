@@ -1,7 +1,7 @@
 //! What the random bits of all sites are made of, computed once.
 
 use super::helper::{call_helper, expanded};
-use super::sites::Site;
+use super::sites::RoundingSite;
 use halite_ir::{Attr, Builder, Function, ParamRole, Rewriter, Slot, Value, Values};
 use halite_support::{Diagnostic, Name, Result, codes};
 use halite_tensor::rounding::stream_key;
@@ -25,9 +25,15 @@ impl Words {
     ///
     /// # Errors
     /// When two streams have one key.
-    pub(super) fn emit(b: &mut Rewriter<'_>, source: &Function, sites: &[Option<Site>], seed: u32) -> Result<Self> {
+    pub(super) fn emit(
+        b: &mut Rewriter<'_>,
+        source: &Function,
+        sites: &[Option<RoundingSite>],
+        seed: u32,
+    ) -> Result<Self> {
         let update = update_number(b, source)?;
-        let streams: IndexSet<Name, FxBuildHasher> = sites.iter().flatten().flat_map(Site::streams).cloned().collect();
+        let streams: IndexSet<Name, FxBuildHasher> =
+            sites.iter().flatten().flat_map(RoundingSite::streams).cloned().collect();
         let keys = keys(&streams, seed)?;
         let keys = b.constant(HostTensor::from_ints(DType::U32, [streams.len()], keys))?;
         b.name_value(update, "update");
@@ -62,7 +68,7 @@ impl Words {
     }
 
     /// For each stream of a site its word and those of the coordinates, given the shape of the result.
-    pub(super) fn of(&self, b: &mut Rewriter<'_>, site: &Site, shape: &Shape) -> Result<Vec<Values>> {
+    pub(super) fn of(&self, b: &mut Rewriter<'_>, site: &RoundingSite, shape: &Shape) -> Result<Vec<Values>> {
         site.streams().iter().zip(site.sizes(shape)).map(|(stream, sizes)| self.of_stream(b, stream, sizes)).collect()
     }
 

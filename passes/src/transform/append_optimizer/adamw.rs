@@ -8,11 +8,9 @@ use halite_support::{Name, Result};
 use halite_tensor::DType;
 
 /// The scalars that all weights share in one update.
-struct Shared {
+pub(super) struct Shared {
     /// The type of arithmetic on tensors.
     dtype: DType,
-    /// The learning rate.
-    rate: Value,
     /// `(1 - beta1) * factor`: what a gradient adds to the first moment, mean and clipping included.
     gain: Value,
     /// `rate * sqrt(1 - beta2^t) / (1 - beta1^t)`: the learning rate with both corrections.
@@ -21,25 +19,8 @@ struct Shared {
     corrected_eps: Value,
 }
 
-/// Replacements of weights, then first moments, second ones and masters, each with the name of its parameter.
-pub(super) fn updates(
-    b: &mut Builder<'_>,
-    settings: &AdamW,
-    time: Time,
-    terms: &Terms,
-    weights: &[Weight],
-) -> Result<Vec<(Name, Value)>> {
-    let shared = shared(b, settings, time, terms)?;
-    let mut all = Replacements::default();
-    for weight in weights {
-        let outer = b.enter_scope(weight.scope.clone());
-        update(b, settings, &shared, weight, &mut all)?;
-        b.set_loc(outer);
-    }
-    Ok(all.in_order())
-}
-
-fn shared(b: &mut Builder<'_>, settings: &AdamW, time: Time, terms: &Terms) -> Result<Shared> {
+/// What is computed once for all weights.
+pub(super) fn shared(b: &mut Builder<'_>, settings: &AdamW, time: Time, terms: &Terms) -> Result<Shared> {
     let [beta1, beta2] = settings.betas;
     let &Terms { dtype, rate, factor } = terms;
     let gain = b.multiply_scalar(factor, 1.0 - beta1)?;
@@ -49,7 +30,7 @@ fn shared(b: &mut Builder<'_>, settings: &AdamW, time: Time, terms: &Terms) -> R
     let corrected_rate = b.multiply(rate, root)?;
     let corrected_rate = b.divide(corrected_rate, first)?;
     let corrected_eps = b.multiply_scalar(root, settings.eps)?;
-    Ok(Shared { dtype, rate, gain, corrected_rate, corrected_eps })
+    Ok(Shared { dtype, gain, corrected_rate, corrected_eps })
 }
 
 /// `1 - beta^t` as `-expm1(t ln beta)`, which stays exact where `beta^t` is near one.
@@ -60,17 +41,16 @@ fn correction(b: &mut Builder<'_>, time: Time, beta: f64) -> Result<Value> {
 }
 
 /// `m' = beta1 * m + added`, `v' = beta2 * v + (1 - beta2) / (1 - beta1)^2 * added^2` with `added = gain * gradient`, and
-/// `w' = w - (corrected_rate * m' / (sqrt(v') + corrected_eps) + rate * decay * w)`: what does not depend on the element is
-/// computed once for all weights.
-fn update(
+/// `w' = w - (corrected_rate * m' / (sqrt(v') + corrected_eps) + rate * decay * w)`.
+pub(super) fn step(
     b: &mut Builder<'_>,
     settings: &AdamW,
     shared: &Shared,
     weight: &Weight,
+    gradient: Value,
     all: &mut Replacements,
-) -> Result<()> {
+) -> Result<Value> {
     let [beta1, beta2] = settings.betas;
-    let gradient = b.convert(weight.gradient, shared.dtype)?;
     let (old_m, old_v) = (present(weight.m)?, present(weight.v)?);
     let m = b.convert(old_m, shared.dtype)?;
     let kept = b.multiply_scalar(m, beta1)?;
@@ -88,5 +68,5 @@ fn update(
     let step = b.divide(numerator, denominator)?;
     all.put(b, Some(Slot::M), weight, old_m, m)?;
     all.put(b, Some(Slot::V), weight, old_v, v)?;
-    all.weight(b, weight, step, shared.rate)
+    Ok(step)
 }

@@ -7,28 +7,20 @@ use halite_recipe::Sgd;
 use halite_support::{Name, Result};
 
 /// `m' = momentum * m + g`, `w' = w - (rate * m' + rate * decay * w)`; without momentum `g` takes the place of `m'`.
-/// Replacements of weights, then of momenta and masters, each with the name of its parameter.
-pub(super) fn updates(
+pub(super) fn step(
     b: &mut Builder<'_>,
     settings: &Sgd,
     terms: &Terms,
-    weights: &[Weight],
-) -> Result<Vec<(Name, Value)>> {
-    let &Terms { dtype, rate, factor } = terms;
-    let mut all = Replacements::default();
-    for weight in weights {
-        let outer = b.enter_scope(weight.scope.clone());
-        let gradient = b.convert(weight.gradient, dtype)?;
-        let mut direction = scaled(b, gradient, factor)?;
-        if let Some(old) = weight.m {
-            let m = b.convert(old, dtype)?;
-            let kept = b.multiply_scalar(m, settings.momentum)?;
-            direction = b.add(kept, direction)?;
-            all.put(b, Some(Slot::M), weight, old, direction)?;
-        }
-        let step = scaled(b, direction, rate)?;
-        all.weight(b, weight, step, rate)?;
-        b.set_loc(outer);
+    weight: &Weight,
+    gradient: Value,
+    all: &mut Replacements,
+) -> Result<Value> {
+    let mut direction = scaled(b, gradient, terms.factor)?;
+    if let Some(old) = weight.m {
+        let m = b.convert(old, terms.dtype)?;
+        let kept = b.multiply_scalar(m, settings.momentum)?;
+        direction = b.add(kept, direction)?;
+        all.put(b, Some(Slot::M), weight, old, direction)?;
     }
-    Ok(all.in_order())
+    scaled(b, direction, terms.rate)
 }

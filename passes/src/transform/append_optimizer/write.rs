@@ -1,6 +1,6 @@
 //! What every update rule shares: scaling by a scalar of the graph, and writing a weight.
 
-use super::{Weight, slot_name};
+use super::{Terms, Weight, slot_name};
 use halite_ir::{Builder, Slot, Value};
 use halite_support::{Name, Result};
 
@@ -17,6 +17,25 @@ pub(super) fn scaled(b: &mut Builder<'_>, x: Value, scalar: Value) -> Result<Val
     b.multiply(x, factor)
 }
 
+/// Updates each weight by what `step` says is to be subtracted from it, decay aside, given its gradient in the type of
+/// arithmetic; `step` replaces the moments. Replacements of weights, then slot by slot, each with the name of its parameter.
+pub(super) fn updates(
+    b: &mut Builder<'_>,
+    terms: &Terms,
+    weights: &[Weight],
+    step: impl Fn(&mut Builder<'_>, &Weight, Value, &mut Replacements) -> Result<Value>,
+) -> Result<Vec<(Name, Value)>> {
+    let mut all = Replacements::default();
+    for weight in weights {
+        let outer = b.enter_scope(weight.scope.clone());
+        let gradient = b.convert(weight.gradient, terms.dtype)?;
+        let step = step(b, weight, gradient, &mut all)?;
+        all.weight(b, weight, step, terms.rate)?;
+        b.set_loc(outer);
+    }
+    Ok(all.in_order())
+}
+
 /// What replaces the state, kind by kind.
 #[derive(Default)]
 pub(super) struct Replacements {
@@ -30,7 +49,7 @@ impl Replacements {
     ///
     /// The decay is added to the step before it is subtracted: `w * (1 - rate * decay)` would round to `w` at warm-up
     /// rates.
-    pub(super) fn weight(&mut self, b: &mut Builder<'_>, weight: &Weight, mut step: Value, rate: Value) -> Result<()> {
+    fn weight(&mut self, b: &mut Builder<'_>, weight: &Weight, mut step: Value, rate: Value) -> Result<()> {
         let old = b.convert(weight.master.unwrap_or(weight.value), b.dtype(step))?;
         if weight.decay != 0.0 {
             let rate = b.multiply_scalar(rate, weight.decay)?;
@@ -67,7 +86,7 @@ impl Replacements {
     }
 
     /// Weights first, then slot by slot, each with the name of its parameter.
-    pub(super) fn in_order(mut self) -> Vec<(Name, Value)> {
+    fn in_order(mut self) -> Vec<(Name, Value)> {
         let place =
             |slot: Option<Slot>| slot.map_or(0, |slot| 1 + Slot::ALL.iter().take_while(|own| **own != slot).count());
         self.all.sort_by_key(|&(slot, order, ..)| (place(slot), order));

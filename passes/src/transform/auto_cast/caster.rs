@@ -15,20 +15,20 @@ use smallvec::SmallVec;
 
 /// What readers without a demand of their own see of a float value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Seen {
+enum ReadAs {
     /// This type.
-    As(DType),
+    Type(DType),
     /// The type of whatever it meets: a literal. `exact` when the recipe's operand type represents it.
     Literal { exact: bool },
 }
 
 /// The float operands of an instruction.
-struct Read {
+struct FloatOperands {
     floats: Values,
     /// The widest type that one was made in.
     made: DType,
     /// The widest type as which one is seen.
-    seen: Seen,
+    read_as: ReadAs,
     /// What the widest operand comes to.
     widest: DType,
 }
@@ -42,7 +42,7 @@ pub(super) struct Caster<'a, 'b> {
     is_entry: bool,
     readers: Readers,
     /// For each old value, how readers see it.
-    seen: Vec<Seen>,
+    read_as: Vec<ReadAs>,
     /// Converts made so far.
     casts: FxHashMap<(Value, DType), Value>,
 }
@@ -56,9 +56,9 @@ impl<'a, 'b> Caster<'a, 'b> {
         is_entry: bool,
     ) -> Self {
         let readers = Readers::of(source, &b.infer_cx(), is_entry);
-        let seen = source.values.iter().map(|value| Seen::As(value.ty.dtype())).collect();
+        let read_as = source.values.iter().map(|value| ReadAs::Type(value.ty.dtype())).collect();
         let recipe = Types::of(precision);
-        Self { b, source, overrides, recipe, is_entry, readers, seen, casts: FxHashMap::default() }
+        Self { b, source, overrides, recipe, is_entry, readers, read_as, casts: FxHashMap::default() }
     }
 
     pub(super) fn run(mut self) -> Result<()> {
@@ -81,7 +81,7 @@ impl<'a, 'b> Caster<'a, 'b> {
                 let (value, dtype) = (self.b.value(param.value)?, self.overrides.weight(param)?);
                 self.b.retype_param(value, dtype);
             }
-            self.seen[param.value.index()] = Seen::As(self.recipe.operand);
+            self.read_as[param.value.index()] = ReadAs::Type(self.recipe.operand);
         }
         Ok(())
     }
@@ -131,7 +131,7 @@ impl<'a, 'b> Caster<'a, 'b> {
     /// A literal has no type of its own.
     fn literal(&mut self, inst: &Inst, exact: bool) -> Result<()> {
         self.b.copy(self.source, inst)?;
-        self.see(inst, |_| Seen::Literal { exact });
+        self.set_read_as(inst, |_| ReadAs::Literal { exact });
         Ok(())
     }
 
@@ -161,7 +161,7 @@ impl<'a, 'b> Caster<'a, 'b> {
         let args =
             inst.args.iter().map(|&arg| self.cast(arg, self.source.ty(arg).dtype())).collect::<Result<Values>>()?;
         self.emit(inst, inst.op.clone(), &args)?;
-        self.see(inst, |caster| Seen::As(caster.recipe.operand));
+        self.set_read_as(inst, |caster| ReadAs::Type(caster.recipe.operand));
         Ok(())
     }
 
@@ -169,30 +169,30 @@ impl<'a, 'b> Caster<'a, 'b> {
         let args = self.as_they_come(inst)?;
         self.emit(inst, inst.op.clone(), &args)?;
         for (result, arg) in inst.results.iter().zip(&inst.args) {
-            self.seen[result.index()] = self.seen[arg.index()];
+            self.read_as[result.index()] = self.read_as[arg.index()];
         }
         Ok(())
     }
 
     /// Data is moved in the narrow type unless a reader wants it wide, or moving it first moves less.
     fn movement(&mut self, inst: &Inst) -> Result<()> {
-        let seen = self.widest(&inst.args);
+        let read_as = self.widest(&inst.args);
         let size = |value: Value| self.source.ty(value).shape().num_elements();
         let (result, floats) = (inst.results[0], self.floats(&inst.args));
         let shrinks = floats.len() == 1 && size(result) < size(floats[0]);
-        let dtype = match seen {
-            Seen::Literal { .. } => self.made(&floats)?,
-            Seen::As(_) if self.readers.some_wide(result) || shrinks => self.made(&floats)?,
-            Seen::As(narrow) => self.room_for_literals(&floats, narrow)?,
+        let dtype = match read_as {
+            ReadAs::Literal { .. } => self.made(&floats)?,
+            ReadAs::Type(_) if self.readers.some_wide(result) || shrinks => self.made(&floats)?,
+            ReadAs::Type(narrow) => self.room_for_literals(&floats, narrow)?,
         };
         let args = self.cast_floats(&inst.args, |_| dtype)?;
         self.emit(inst, inst.op.clone(), &args)?;
-        self.see(inst, |_| seen);
+        self.set_read_as(inst, |_| read_as);
         Ok(())
     }
 
     fn primitive(&mut self, inst: &Inst, policy: &Policy, types: &Types) -> Result<()> {
-        let Read { floats, made, seen, widest } = self.read(inst, types)?;
+        let FloatOperands { floats, made, read_as, widest } = self.read(inst, types)?;
         let args = match policy.operand {
             Follows::Own => self.as_they_come(inst)?,
             Follows::Widest if self.readers.on_the_way(&inst.results) && !types.forced => {
@@ -214,27 +214,27 @@ impl<'a, 'b> Caster<'a, 'b> {
         let sums = policy.accumulate.map_or(given, |follows| types.resolve(follows, given));
         set_accumulate(&mut op, if loses(given, sums) { given } else { sums });
         self.emit(inst, op, &args)?;
-        self.see(inst, |_| match policy.result(0) {
-            Follows::Widest if matches!(seen, Seen::Literal { .. }) => seen,
-            follows => Seen::As(types.resolve(follows, widest)),
+        self.set_read_as(inst, |_| match policy.result(0) {
+            Follows::Widest if matches!(read_as, ReadAs::Literal { .. }) => read_as,
+            follows => ReadAs::Type(types.resolve(follows, widest)),
         });
         Ok(())
     }
 
     /// Operands as narrow as readers see them; sensitive ones as precise as there are.
     fn composite(&mut self, inst: &Inst, composite: &Composite, policy: &Policy, types: &Types) -> Result<()> {
-        let Read { widest, .. } = self.read(inst, types)?;
+        let FloatOperands { widest, .. } = self.read(inst, types)?;
         let args = self.composite_operands(inst, policy, types, widest)?;
         let compute = types.resolve(policy.compute, widest);
-        let seen = |index: usize| types.resolve(policy.result(index), widest);
+        let read_as = |index: usize| types.resolve(policy.result(index), widest);
         let wide = if policy.class == OpClass::Matmul { types.accumulate } else { compute };
         let given = |(index, &result): (usize, &Value)| {
             let dtype = self.source.ty(result).dtype();
             match dtype.is_float() {
                 false => dtype,
-                true if self.readers.some_wide(result) && !loses(wide, seen(index)) => seen(index),
+                true if self.readers.some_wide(result) && !loses(wide, read_as(index)) => read_as(index),
                 true if self.readers.some_wide(result) => wide,
-                true => seen(index),
+                true => read_as(index),
             }
         };
         let results: SmallVec<[DType; 4]> = inst.results.iter().enumerate().map(given).collect();
@@ -249,7 +249,7 @@ impl<'a, 'b> Caster<'a, 'b> {
         self.emit(inst, composite.into(), &args)?;
         for (index, result) in inst.results.iter().enumerate() {
             if self.source.ty(*result).dtype().is_float() {
-                self.seen[result.index()] = Seen::As(seen(index));
+                self.read_as[result.index()] = ReadAs::Type(read_as(index));
             }
         }
         Ok(())
@@ -261,9 +261,9 @@ impl<'a, 'b> Caster<'a, 'b> {
             Follows::Sensitive | Follows::Own => self.as_they_come(inst),
             Follows::Widest if self.readers.on_the_way(&inst.results) => self.as_they_come(inst),
             Follows::Widest => {
-                let taken = |&arg: &Value| match self.seen[arg.index()] {
+                let taken = |&arg: &Value| match self.read_as[arg.index()] {
                     _ if self.readers.alone(arg) && !types.forced => Ok(self.b.dtype(self.b.value(arg)?)),
-                    Seen::As(dtype) if !loses(dtype, widest) => Ok(dtype),
+                    ReadAs::Type(dtype) if !loses(dtype, widest) => Ok(dtype),
                     _ => Ok(widest),
                 };
                 let taken = inst.args.iter().map(taken).collect::<Result<SmallVec<[DType; 4]>>>()?;
@@ -277,14 +277,14 @@ impl<'a, 'b> Caster<'a, 'b> {
     }
 
     /// What is known of the float operands of an instruction.
-    fn read(&self, inst: &Inst, types: &Types) -> Result<Read> {
+    fn read(&self, inst: &Inst, types: &Types) -> Result<FloatOperands> {
         let floats = self.floats(&inst.args);
-        let (made, seen) = (self.made(&floats)?, self.widest(&inst.args));
-        let widest = match seen {
-            Seen::As(dtype) => types.resolve(Follows::Widest, dtype),
-            Seen::Literal { .. } => made,
+        let (made, read_as) = (self.made(&floats)?, self.widest(&inst.args));
+        let widest = match read_as {
+            ReadAs::Type(dtype) => types.resolve(Follows::Widest, dtype),
+            ReadAs::Literal { .. } => made,
         };
-        Ok(Read { floats, made, seen, widest })
+        Ok(FloatOperands { floats, made, read_as, widest })
     }
 
     fn emit(&mut self, inst: &Inst, op: Op, args: &[Value]) -> Result<()> {
@@ -295,17 +295,17 @@ impl<'a, 'b> Caster<'a, 'b> {
         Ok(())
     }
 
-    fn see(&mut self, inst: &Inst, seen: impl Fn(&Self) -> Seen) {
+    fn set_read_as(&mut self, inst: &Inst, read_as: impl Fn(&Self) -> ReadAs) {
         for result in &inst.results {
             if self.source.ty(*result).dtype().is_float() {
-                self.seen[result.index()] = seen(self);
+                self.read_as[result.index()] = read_as(self);
             }
         }
     }
 
     fn see_as_made(&mut self, inst: &Inst) -> Result<()> {
         for &result in &inst.results {
-            self.seen[result.index()] = Seen::As(self.b.dtype(self.b.value(result)?));
+            self.read_as[result.index()] = ReadAs::Type(self.b.dtype(self.b.value(result)?));
         }
         Ok(())
     }
@@ -315,23 +315,23 @@ impl<'a, 'b> Caster<'a, 'b> {
     }
 
     /// The widest of the types as which the float operands are seen; literals count only among themselves.
-    fn widest(&self, values: &[Value]) -> Seen {
+    fn widest(&self, values: &[Value]) -> ReadAs {
         let mut all_exact = true;
         let mut widest: Option<DType> = None;
         for value in self.floats(values) {
-            match self.seen[value.index()] {
-                Seen::As(dtype) => widest = Some(widest.map_or(dtype, |own| wider(own, dtype))),
-                Seen::Literal { exact } => all_exact &= exact,
+            match self.read_as[value.index()] {
+                ReadAs::Type(dtype) => widest = Some(widest.map_or(dtype, |own| wider(own, dtype))),
+                ReadAs::Literal { exact } => all_exact &= exact,
             }
         }
-        widest.map_or(Seen::Literal { exact: all_exact }, Seen::As)
+        widest.map_or(ReadAs::Literal { exact: all_exact }, ReadAs::Type)
     }
 
     /// `narrow`, or the type that literals were written in when one of them would be rounded.
     fn room_for_literals(&self, floats: &[Value], narrow: DType) -> Result<DType> {
         let mut dtype = narrow;
         for &value in floats {
-            if self.seen[value.index()] == (Seen::Literal { exact: false }) {
+            if self.read_as[value.index()] == (ReadAs::Literal { exact: false }) {
                 dtype = wider(dtype, self.b.dtype(self.b.value(value)?));
             }
         }

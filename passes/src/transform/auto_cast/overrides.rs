@@ -12,7 +12,7 @@ use std::cell::RefCell;
 
 /// What became of an exception, at best.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Fate {
+enum OverrideEffect {
     /// Its patterns match nothing.
     Missed,
     /// What they match follows none of the types it states.
@@ -26,12 +26,12 @@ enum Fate {
 /// The exceptions, with what has become of each so far.
 pub(super) struct Overrides<'a> {
     precision: &'a Precision,
-    fates: RefCell<Vec<Fate>>,
+    fates: RefCell<Vec<OverrideEffect>>,
 }
 
 impl<'a> Overrides<'a> {
     pub(super) fn new(precision: &'a Precision) -> Self {
-        Self { precision, fates: RefCell::new(vec![Fate::Missed; precision.overrides.len()]) }
+        Self { precision, fates: RefCell::new(vec![OverrideEffect::Missed; precision.overrides.len()]) }
     }
 
     /// The types of an instruction.
@@ -81,20 +81,20 @@ impl<'a> Overrides<'a> {
     /// When there is such an exception; further ones are notes of the first.
     pub(super) fn check(&self, module: &Module, registry: &Registry) -> Result<()> {
         let fates = self.fates.borrow();
-        let mut useless = fates.iter().copied().enumerate().filter(|(_, fate)| *fate != Fate::Used);
+        let mut useless = fates.iter().copied().enumerate().filter(|(_, fate)| *fate != OverrideEffect::Used);
         let Some((index, fate)) = useless.next() else { return Ok(()) };
         let exception = &self.precision.overrides[index];
         let error = Diagnostic::error(codes::PATTERN, self.complaint(index, fate));
         let mut error = error.key(format!("precision.override.{index}"));
-        if fate == Fate::Missed {
+        if fate == OverrideEffect::Missed {
             error = missed::notes(exception, module, registry).into_iter().fold(error, Diagnostic::note);
         }
         for (index, fate) in useless {
             error = error.note(self.complaint(index, fate));
         }
         Err(error.help(match fate {
-            Fate::Missed => "mend the pattern (`*` matches any text) or remove the override",
-            Fate::Overruled => "put it behind those that state the same, the last one counts, or remove it",
+            OverrideEffect::Missed => "correct the pattern (`*` matches any text) or remove the override",
+            OverrideEffect::Overruled => "put it behind those that state the same, the last one counts, or remove it",
             _ if exception.parameter.is_some() => "narrow `weight` for these parameters, or remove the override",
             _ => "state a type that they follow, match other instructions, or remove the override",
         }))
@@ -112,25 +112,25 @@ impl<'a> Overrides<'a> {
         for &index in fitting.iter().rev() {
             let keys = keys(&self.precision.overrides[index]);
             let fate = match keys.as_slice() {
-                [] => Fate::Idle,
-                keys if keys.iter().all(|key| settled.contains(key)) => Fate::Overruled,
-                _ => Fate::Used,
+                [] => OverrideEffect::Idle,
+                keys if keys.iter().all(|key| settled.contains(key)) => OverrideEffect::Overruled,
+                _ => OverrideEffect::Used,
             };
             fates[index] = fates[index].max(fate);
             settled.extend(keys);
         }
     }
 
-    fn complaint(&self, index: usize, fate: Fate) -> String {
+    fn complaint(&self, index: usize, fate: OverrideEffect) -> String {
         let exception = &self.precision.overrides[index];
         let patterns = [("op", &exception.op), ("scope", &exception.scope), ("parameter", &exception.parameter)];
         let text = |(key, pattern): (_, &Option<String>)| Some(format!("{key} = \"{}\"", pattern.as_ref()?));
         let patterns: Vec<_> = patterns.into_iter().filter_map(text).collect();
         let of_parameters = exception.parameter.is_some();
         let what = match fate {
-            Fate::Missed if of_parameters => "matches no parameter",
-            Fate::Missed => "matches no instruction",
-            Fate::Overruled => "has no effect: later ones state the same types for all it matches",
+            OverrideEffect::Missed if of_parameters => "matches no parameter",
+            OverrideEffect::Missed => "matches no instruction",
+            OverrideEffect::Overruled => "has no effect: later ones state the same types for all it matches",
             _ if of_parameters => "has no effect: no weight it matches is narrower than its master",
             _ => "has no effect: no instruction it matches follows a type it states",
         };

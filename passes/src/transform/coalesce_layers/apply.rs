@@ -8,7 +8,7 @@ use halite_tensor::Dims;
 
 /// What becomes of an instruction.
 #[derive(Clone, Copy)]
-enum Fate {
+enum InstAction {
     Copied,
     /// Nothing stands for it.
     Dropped,
@@ -32,9 +32,9 @@ pub(super) fn apply(module: &mut Module, registry: &Registry, merges: &[Merge]) 
             outputs[merge] = product(&mut rewriter, &entry, &merges[merge])?;
         }
         match fates[at] {
-            Fate::Copied => rewriter.copy(&entry, inst)?,
-            Fate::Dropped => {}
-            Fate::Output { merge, member } => {
+            InstAction::Copied => rewriter.copy(&entry, inst)?,
+            InstAction::Dropped => {}
+            InstAction::Output { merge, member } => {
                 let part = outputs[merge][member];
                 let value = output(&mut rewriter, inst, &merges[merge], member, part)?;
                 rewriter.keep_names(&entry, inst, &[value]);
@@ -48,8 +48,8 @@ pub(super) fn apply(module: &mut Module, registry: &Registry, merges: &[Merge]) 
 }
 
 /// For each instruction its fate, and the merge whose product stands before it.
-fn fates(entry: &Function, merges: &[Merge]) -> (Vec<Fate>, Vec<Option<usize>>) {
-    let (mut fates, mut starts) = (vec![Fate::Copied; entry.insts.len()], vec![None; entry.insts.len()]);
+fn fates(entry: &Function, merges: &[Merge]) -> (Vec<InstAction>, Vec<Option<usize>>) {
+    let (mut fates, mut starts) = (vec![InstAction::Copied; entry.insts.len()], vec![None; entry.insts.len()]);
     for (merge, planned) in merges.iter().enumerate() {
         starts[planned.members[0].0.at] = Some(merge);
         for (member, (own, _)) in planned.members.iter().enumerate() {
@@ -57,11 +57,11 @@ fn fates(entry: &Function, merges: &[Merge]) -> (Vec<Fate>, Vec<Option<usize>>) 
             if let Some([spread, add]) =
                 own.bias.as_ref().and_then(|bias| bias.added).filter(|_| planned.bias.is_some())
             {
-                fates[own.at] = Fate::Dropped;
-                fates[spread] = Fate::Dropped;
+                fates[own.at] = InstAction::Dropped;
+                fates[spread] = InstAction::Dropped;
                 output = add;
             }
-            fates[output] = Fate::Output { merge, member };
+            fates[output] = InstAction::Output { merge, member };
         }
     }
     (fates, starts)

@@ -1,7 +1,7 @@
 //! Which projections are merged, and into what.
 
 use super::name::merged;
-use super::projection::{Found, Projection, products};
+use super::projection::{Product, Projection, products};
 use super::shares::Sharing;
 use super::{PASS, RULE};
 use crate::framework::exception::Subject;
@@ -72,15 +72,15 @@ struct Planner<'a> {
 
 impl Planner<'_> {
     /// Plans for what reads one value.
-    fn plan(&mut self, input: Value, found: Vec<Found>, merges: &mut Vec<Merge>) -> Result<()> {
+    fn plan(&mut self, input: Value, found: Vec<Product>, merges: &mut Vec<Merge>) -> Result<()> {
         if found.len() < 2 {
             return Ok(());
         }
         let mut groups: IndexMap<Key, Vec<(Projection, usize)>, FxBuildHasher> = IndexMap::default();
         for found in found {
             match found {
-                Found::Other(at, reason) => self.missed(at, reason),
-                Found::Projection(projection) => match self.sharing.copies(&projection) {
+                Product::Other(at, reason) => self.missed(at, reason),
+                Product::Projection(projection) => match self.sharing.copies(&projection) {
                     Err(reason) => self.missed(projection.at, &reason),
                     Ok(copies) => groups.entry(self.key(&projection)).or_default().push((projection, copies)),
                 },

@@ -29,7 +29,7 @@ pub(super) struct Bias {
 }
 
 /// What reads a value as the input of a product.
-pub(super) enum Found {
+pub(super) enum Product {
     /// A projection.
     Projection(Projection),
     /// The product at this position is none, for this reason.
@@ -37,14 +37,14 @@ pub(super) enum Found {
 }
 
 /// For each value in the order of the first product with it, the products.
-pub(super) fn products(entry: &Function) -> IndexMap<Value, Vec<Found>, FxBuildHasher> {
+pub(super) fn products(entry: &Function) -> IndexMap<Value, Vec<Product>, FxBuildHasher> {
     let finder = Finder { entry, uses: Uses::of(entry) };
-    let mut products: IndexMap<Value, Vec<Found>, FxBuildHasher> = IndexMap::default();
+    let mut products: IndexMap<Value, Vec<Product>, FxBuildHasher> = IndexMap::default();
     for (at, inst) in entry.insts.iter().enumerate() {
         let Some(sides) = finder.sides(inst) else { continue };
         let found = match finder.projection(at, inst, sides) {
-            Ok(projection) => Found::Projection(projection),
-            Err(reason) => Found::Other(at, reason),
+            Ok(projection) => Product::Projection(projection),
+            Err(reason) => Product::Other(at, reason),
         };
         products.entry(sides.input).or_default().push(found);
     }

@@ -1,29 +1,29 @@
 //! Rules for changes of element type.
 
-use super::site::{Rewrite, Site};
+use super::candidate::{Candidate, Rewrite};
 use halite_ir::{Op, loses};
 use halite_tensor::DType;
 
 /// `convert(x) => x` to the type that x has.
-pub(super) fn identity(site: &Site<'_>) -> Option<Rewrite> {
-    let Op::Convert(convert) = site.op else { return None };
-    (convert.dtype == site.ty(0).dtype()).then(|| Rewrite::To(site.args[0]))
+pub(super) fn identity(candidate: &Candidate<'_>) -> Option<Rewrite> {
+    let Op::Convert(convert) = candidate.op else { return None };
+    (convert.dtype == candidate.ty(0).dtype()).then(|| Rewrite::To(candidate.args[0]))
 }
 
 /// `convert<V>(convert<U>(x)) => convert<V>(x)` when U represents every value of the type of x, for any V. A first
 /// convert that rounds stays.
-pub(super) fn widening_pair(site: &Site<'_>) -> Option<Rewrite> {
-    let Op::Convert(outer) = site.op else { return None };
-    let (Op::Convert(inner), args) = site.def(0)? else { return None };
-    let exact = represents(inner.dtype, site.function.ty(args[0]).dtype());
+pub(super) fn widening_pair(candidate: &Candidate<'_>) -> Option<Rewrite> {
+    let Op::Convert(outer) = candidate.op else { return None };
+    let (Op::Convert(inner), args) = candidate.def(0)? else { return None };
+    let exact = represents(inner.dtype, candidate.function.ty(args[0]).dtype());
     exact.then(|| Rewrite::apply(outer.clone(), &[args[0]]))
 }
 
 /// `convert(reshape(x)) => reshape(convert(x))` when nothing else reads the reshape: reshapes meet and become one.
-pub(super) fn of_reshape(site: &Site<'_>) -> Option<Rewrite> {
-    let Op::Convert(convert) = site.op else { return None };
-    let (Op::Reshape(reshape), args) = site.def(0)? else { return None };
-    site.uses.at_most_one(site.args[0]).then(|| Rewrite::chain(convert.clone(), args, reshape.clone()))
+pub(super) fn of_reshape(candidate: &Candidate<'_>) -> Option<Rewrite> {
+    let Op::Convert(convert) = candidate.op else { return None };
+    let (Op::Reshape(reshape), args) = candidate.def(0)? else { return None };
+    candidate.uses.at_most_one(candidate.args[0]).then(|| Rewrite::chain(convert.clone(), args, reshape.clone()))
 }
 
 /// Whether every value of `narrow` is one of `wide`.

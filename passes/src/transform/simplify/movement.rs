@@ -1,75 +1,77 @@
 //! Rules for ops that move elements.
 
-use super::site::{Rewrite, Site};
+use super::candidate::{Candidate, Rewrite};
 use halite_ir::Op;
 use halite_ir::ops::{BroadcastInDim, Concatenate, Constant, Reduce, Reduction, Reshape, Slice, Transpose};
 use halite_tensor::{Dims, Shape};
 
 /// One number everywhere is moved by giving it the shape of the result.
-pub(super) fn splat(site: &Site<'_>) -> Option<Rewrite> {
-    let moves =
-        matches!(site.op, Op::Reshape(_) | Op::Transpose(_) | Op::BroadcastInDim(_) | Op::Slice(_) | Op::Reverse(_));
-    let constant = if moves { site.constant(0).filter(|constant| constant.is_splat())? } else { return None };
-    let types = site.op.def().infer(&site.cx, &[site.ty(0)]).ok()?;
+pub(super) fn splat(candidate: &Candidate<'_>) -> Option<Rewrite> {
+    let moves = matches!(
+        candidate.op,
+        Op::Reshape(_) | Op::Transpose(_) | Op::BroadcastInDim(_) | Op::Slice(_) | Op::Reverse(_)
+    );
+    let constant = if moves { candidate.constant(0).filter(|constant| constant.is_splat())? } else { return None };
+    let types = candidate.op.def().infer(&candidate.cx, &[candidate.ty(0)]).ok()?;
     Some(Rewrite::apply(Constant { value: constant.value.clone(), shape: types[0].shape().clone() }, &[]))
 }
 
 /// A reshape to the shape that x has.
-pub(super) fn reshape_identity(site: &Site<'_>) -> Option<Rewrite> {
-    let Op::Reshape(Reshape { shape }) = site.op else { return None };
-    (shape == site.ty(0).shape()).then(|| Rewrite::To(site.args[0]))
+pub(super) fn reshape_identity(candidate: &Candidate<'_>) -> Option<Rewrite> {
+    let Op::Reshape(Reshape { shape }) = candidate.op else { return None };
+    (shape == candidate.ty(0).shape()).then(|| Rewrite::To(candidate.args[0]))
 }
 
 /// Of two reshapes the last one counts.
-pub(super) fn reshape_reshape(site: &Site<'_>) -> Option<Rewrite> {
-    let Op::Reshape(outer) = site.op else { return None };
-    let (Op::Reshape(_), args) = site.def(0)? else { return None };
+pub(super) fn reshape_reshape(candidate: &Candidate<'_>) -> Option<Rewrite> {
+    let Op::Reshape(outer) = candidate.op else { return None };
+    let (Op::Reshape(_), args) = candidate.def(0)? else { return None };
     Some(Rewrite::apply(outer.clone(), &[args[0]]))
 }
 
 /// A transpose that leaves every dimension where it is.
-pub(super) fn transpose_identity(site: &Site<'_>) -> Option<Rewrite> {
-    let Op::Transpose(Transpose { permutation }) = site.op else { return None };
-    permutation.is_sorted().then(|| Rewrite::To(site.args[0]))
+pub(super) fn transpose_identity(candidate: &Candidate<'_>) -> Option<Rewrite> {
+    let Op::Transpose(Transpose { permutation }) = candidate.op else { return None };
+    permutation.is_sorted().then(|| Rewrite::To(candidate.args[0]))
 }
 
 /// A transpose that leaves dimensions larger than 1 in their order is a reshape.
-pub(super) fn transpose_of_ones(site: &Site<'_>) -> Option<Rewrite> {
-    let Op::Transpose(Transpose { permutation }) = site.op else { return None };
-    let shape = site.ty(0).shape();
+pub(super) fn transpose_of_ones(candidate: &Candidate<'_>) -> Option<Rewrite> {
+    let Op::Transpose(Transpose { permutation }) = candidate.op else { return None };
+    let shape = candidate.ty(0).shape();
     let large: Dims = permutation.iter().copied().filter(|&dim| shape[dim] != 1).collect();
     let moved = permutation.iter().map(|&dim| shape[dim]).collect();
-    large.is_sorted().then(|| Rewrite::apply(Reshape { shape: moved }, site.args))
+    large.is_sorted().then(|| Rewrite::apply(Reshape { shape: moved }, candidate.args))
 }
 
 /// Two transposes are one.
-pub(super) fn transpose_transpose(site: &Site<'_>) -> Option<Rewrite> {
-    let Op::Transpose(outer) = site.op else { return None };
-    let (Op::Transpose(inner), args) = site.def(0)? else { return None };
+pub(super) fn transpose_transpose(candidate: &Candidate<'_>) -> Option<Rewrite> {
+    let Op::Transpose(outer) = candidate.op else { return None };
+    let (Op::Transpose(inner), args) = candidate.def(0)? else { return None };
     let permutation: Dims = outer.permutation.iter().map(|&dim| inner.permutation[dim]).collect();
     Some(Rewrite::apply(Transpose { permutation }, &[args[0]]))
 }
 
 /// A broadcast to the shape that x has.
-pub(super) fn broadcast_identity(site: &Site<'_>) -> Option<Rewrite> {
-    let Op::BroadcastInDim(BroadcastInDim { shape, .. }) = site.op else { return None };
-    (shape == site.ty(0).shape()).then(|| Rewrite::To(site.args[0]))
+pub(super) fn broadcast_identity(candidate: &Candidate<'_>) -> Option<Rewrite> {
+    let Op::BroadcastInDim(BroadcastInDim { shape, .. }) = candidate.op else { return None };
+    (shape == candidate.ty(0).shape()).then(|| Rewrite::To(candidate.args[0]))
 }
 
 /// Two broadcasts are one.
-pub(super) fn broadcast_broadcast(site: &Site<'_>) -> Option<Rewrite> {
-    let Op::BroadcastInDim(outer) = site.op else { return None };
-    let (Op::BroadcastInDim(inner), args) = site.def(0)? else { return None };
+pub(super) fn broadcast_broadcast(candidate: &Candidate<'_>) -> Option<Rewrite> {
+    let Op::BroadcastInDim(outer) = candidate.op else { return None };
+    let (Op::BroadcastInDim(inner), args) = candidate.def(0)? else { return None };
     let dims = inner.dims.iter().map(|&dim| outer.dims[dim]).collect();
     Some(Rewrite::apply(BroadcastInDim { dims, shape: outer.shape.clone() }, &[args[0]]))
 }
 
 /// A broadcast need not be of a reshape that adds dimensions of size 1.
-pub(super) fn broadcast_of_reshape(site: &Site<'_>) -> Option<Rewrite> {
-    let Op::BroadcastInDim(outer) = site.op else { return None };
-    let (Op::Reshape(inner), args) = site.def(0)? else { return None };
+pub(super) fn broadcast_of_reshape(candidate: &Candidate<'_>) -> Option<Rewrite> {
+    let Op::BroadcastInDim(outer) = candidate.op else { return None };
+    let (Op::Reshape(inner), args) = candidate.def(0)? else { return None };
     let places = without_ones(&inner.shape);
-    if site.function.ty(args[0]).shape().iter().copied().ne(places.iter().map(|&dim| inner.shape[dim])) {
+    if candidate.function.ty(args[0]).shape().iter().copied().ne(places.iter().map(|&dim| inner.shape[dim])) {
         return None;
     }
     let dims = places.iter().map(|&dim| outer.dims[dim]).collect();
@@ -77,9 +79,9 @@ pub(super) fn broadcast_of_reshape(site: &Site<'_>) -> Option<Rewrite> {
 }
 
 /// A reshape of a broadcast that adds or removes new dimensions of size 1 is a broadcast.
-pub(super) fn reshape_of_broadcast(site: &Site<'_>) -> Option<Rewrite> {
-    let Op::Reshape(outer) = site.op else { return None };
-    let (Op::BroadcastInDim(inner), args) = site.def(0)? else { return None };
+pub(super) fn reshape_of_broadcast(candidate: &Candidate<'_>) -> Option<Rewrite> {
+    let Op::Reshape(outer) = candidate.op else { return None };
+    let (Op::BroadcastInDim(inner), args) = candidate.def(0)? else { return None };
     let (from, to) = (without_ones(&inner.shape), without_ones(&outer.shape));
     if from.iter().map(|&dim| inner.shape[dim]).ne(to.iter().map(|&dim| outer.shape[dim])) {
         return None;
@@ -95,9 +97,9 @@ fn without_ones(shape: &Shape) -> Dims {
 }
 
 /// The largest or smallest of repeated elements is the element.
-pub(super) fn reduce_of_broadcast(site: &Site<'_>) -> Option<Rewrite> {
-    let Op::Reduce(Reduce { kind, dims, .. }) = site.op else { return None };
-    let (Op::BroadcastInDim(inner), args) = site.def(0)? else { return None };
+pub(super) fn reduce_of_broadcast(candidate: &Candidate<'_>) -> Option<Rewrite> {
+    let Op::Reduce(Reduce { kind, dims, .. }) = candidate.op else { return None };
+    let (Op::BroadcastInDim(inner), args) = candidate.def(0)? else { return None };
     let repeats = |&dim: &usize| inner.shape[dim] > 0 && !inner.dims.contains(&dim);
     let idempotent = matches!(kind, Reduction::Max | Reduction::Min | Reduction::And | Reduction::Or);
     if !idempotent || !dims.iter().all(repeats) {
@@ -111,25 +113,25 @@ pub(super) fn reduce_of_broadcast(site: &Site<'_>) -> Option<Rewrite> {
 }
 
 /// Backwards twice along the same dimensions is forwards.
-pub(super) fn reverse_reverse(site: &Site<'_>) -> Option<Rewrite> {
-    let Op::Reverse(outer) = site.op else { return None };
-    let (Op::Reverse(inner), args) = site.def(0)? else { return None };
+pub(super) fn reverse_reverse(candidate: &Candidate<'_>) -> Option<Rewrite> {
+    let Op::Reverse(outer) = candidate.op else { return None };
+    let (Op::Reverse(inner), args) = candidate.def(0)? else { return None };
     (outer.dims == inner.dims).then(|| Rewrite::To(args[0]))
 }
 
 /// A slice that takes everything.
-pub(super) fn slice_identity(site: &Site<'_>) -> Option<Rewrite> {
-    let Op::Slice(slice) = site.op else { return None };
-    let x = site.ty(0);
+pub(super) fn slice_identity(candidate: &Candidate<'_>) -> Option<Rewrite> {
+    let Op::Slice(slice) = candidate.op else { return None };
+    let x = candidate.ty(0);
     let takes_all =
         |(dim, &size): (usize, &usize)| (slice.start[dim], slice.limit[dim], slice.stride[dim]) == (0, size, 1);
-    x.shape().iter().enumerate().all(takes_all).then(|| Rewrite::To(site.args[0]))
+    x.shape().iter().enumerate().all(takes_all).then(|| Rewrite::To(candidate.args[0]))
 }
 
 /// A slice of a slice is one slice.
-pub(super) fn slice_slice(site: &Site<'_>) -> Option<Rewrite> {
-    let Op::Slice(outer) = site.op else { return None };
-    let (Op::Slice(inner), args) = site.def(0)? else { return None };
+pub(super) fn slice_slice(candidate: &Candidate<'_>) -> Option<Rewrite> {
+    let Op::Slice(outer) = candidate.op else { return None };
+    let (Op::Slice(inner), args) = candidate.def(0)? else { return None };
     let dims = 0..outer.start.len();
     let start = dims.clone().map(|dim| inner.start[dim] + outer.start[dim] * inner.stride[dim]).collect();
     let limit = dims.clone().map(|dim| {
@@ -142,22 +144,22 @@ pub(super) fn slice_slice(site: &Site<'_>) -> Option<Rewrite> {
 }
 
 /// A slice along dimensions that a broadcast repeats is a smaller broadcast.
-pub(super) fn slice_of_broadcast(site: &Site<'_>) -> Option<Rewrite> {
-    let Op::Slice(slice) = site.op else { return None };
-    let (Op::BroadcastInDim(inner), args) = site.def(0)? else { return None };
-    let types = site.op.def().infer(&site.cx, &[site.ty(0)]).ok()?;
+pub(super) fn slice_of_broadcast(candidate: &Candidate<'_>) -> Option<Rewrite> {
+    let Op::Slice(slice) = candidate.op else { return None };
+    let (Op::BroadcastInDim(inner), args) = candidate.def(0)? else { return None };
+    let types = candidate.op.def().infer(&candidate.cx, &[candidate.ty(0)]).ok()?;
     let is_whole = |&dim: &usize| (slice.start[dim], slice.limit[dim], slice.stride[dim]) == (0, inner.shape[dim], 1);
     let shape = types[0].shape().clone();
     inner.dims.iter().all(is_whole).then(|| Rewrite::apply(BroadcastInDim { dims: inner.dims.clone(), shape }, args))
 }
 
 /// A slice that takes exactly one operand of a concatenation.
-pub(super) fn slice_of_concatenate(site: &Site<'_>) -> Option<Rewrite> {
-    let Op::Slice(slice) = site.op else { return None };
-    let (Op::Concatenate(Concatenate { dim: along }), args) = site.def(0)? else { return None };
+pub(super) fn slice_of_concatenate(candidate: &Candidate<'_>) -> Option<Rewrite> {
+    let Op::Slice(slice) = candidate.op else { return None };
+    let (Op::Concatenate(Concatenate { dim: along }), args) = candidate.def(0)? else { return None };
     let mut start = 0;
     for &arg in args {
-        let shape = site.function.ty(arg).shape();
+        let shape = candidate.function.ty(arg).shape();
         let part = Slice {
             start: (0..shape.rank()).map(|dim| if dim == *along { start } else { 0 }).collect(),
             limit: (0..shape.rank()).map(|dim| if dim == *along { start + shape[dim] } else { shape[dim] }).collect(),
@@ -172,35 +174,37 @@ pub(super) fn slice_of_concatenate(site: &Site<'_>) -> Option<Rewrite> {
 }
 
 /// A concatenation of one operand.
-pub(super) fn concatenate_one(site: &Site<'_>) -> Option<Rewrite> {
-    let (Op::Concatenate(_), [only]) = (site.op, site.args) else { return None };
+pub(super) fn concatenate_one(candidate: &Candidate<'_>) -> Option<Rewrite> {
+    let (Op::Concatenate(_), [only]) = (candidate.op, candidate.args) else { return None };
     Some(Rewrite::To(*only))
 }
 
 /// A concatenation inside of one along the same dimension is a part of it, when nothing else reads it.
-pub(super) fn concatenate_concatenate(site: &Site<'_>) -> Option<Rewrite> {
-    let Op::Concatenate(outer) = site.op else { return None };
-    let inner = |position: usize| match site.def(position) {
-        Some((Op::Concatenate(inner), args)) if inner == outer && site.uses.at_most_one(site.args[position]) => {
+pub(super) fn concatenate_concatenate(candidate: &Candidate<'_>) -> Option<Rewrite> {
+    let Op::Concatenate(outer) = candidate.op else { return None };
+    let inner = |position: usize| match candidate.def(position) {
+        Some((Op::Concatenate(inner), args))
+            if inner == outer && candidate.uses.at_most_one(candidate.args[position]) =>
+        {
             Some(args)
         }
         _ => None,
     };
-    let position = (0..site.args.len()).find(|&position| inner(position).is_some())?;
-    let args = [&site.args[..position], inner(position)?, &site.args[position + 1..]].concat();
+    let position = (0..candidate.args.len()).find(|&position| inner(position).is_some())?;
+    let args = [&candidate.args[..position], inner(position)?, &candidate.args[position + 1..]].concat();
     Some(Rewrite::apply(outer.clone(), &args))
 }
 
 /// A concatenation of the neighbouring slices of a tensor is a slice of it.
-pub(super) fn concatenate_of_slices(site: &Site<'_>) -> Option<Rewrite> {
-    let Op::Concatenate(Concatenate { dim: along }) = site.op else { return None };
-    let slice = |position: usize| match site.def(position) {
+pub(super) fn concatenate_of_slices(candidate: &Candidate<'_>) -> Option<Rewrite> {
+    let Op::Concatenate(Concatenate { dim: along }) = candidate.op else { return None };
+    let slice = |position: usize| match candidate.def(position) {
         Some((Op::Slice(slice), args)) if slice.stride.iter().all(|&stride| stride == 1) => Some((slice, args)),
         _ => None,
     };
     let (first, x) = slice(0)?;
     let mut whole = first.clone();
-    for position in 1..site.args.len() {
+    for position in 1..candidate.args.len() {
         let (next, _) = slice(position).filter(|(_, args)| *args == x)?;
         let continues = |dim: usize| {
             if dim == *along {
@@ -214,12 +218,12 @@ pub(super) fn concatenate_of_slices(site: &Site<'_>) -> Option<Rewrite> {
         }
         whole.limit[*along] = next.limit[*along];
     }
-    (site.args.len() > 1).then(|| Rewrite::apply(whole, x))
+    (candidate.args.len() > 1).then(|| Rewrite::apply(whole, x))
 }
 
 /// A padding that adds and removes nothing.
-pub(super) fn pad_nothing(site: &Site<'_>) -> Option<Rewrite> {
-    let Op::Pad(pad) = site.op else { return None };
+pub(super) fn pad_nothing(candidate: &Candidate<'_>) -> Option<Rewrite> {
+    let Op::Pad(pad) = candidate.op else { return None };
     let nothing = pad.low.iter().chain(&pad.high).all(|&edge| edge == 0) && pad.interior.iter().all(|&gap| gap == 0);
-    nothing.then(|| Rewrite::To(site.args[0]))
+    nothing.then(|| Rewrite::To(candidate.args[0]))
 }

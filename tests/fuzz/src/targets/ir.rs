@@ -81,7 +81,7 @@ fn pipeline(random: &mut Random) -> String {
 fn run(input: &[u8], session: &Session) -> Verdict {
     let Ok(text) = std::str::from_utf8(input) else { return Ok(false) };
     let mut session = session.clone();
-    let passes = text.lines().find_map(|line| line.strip_prefix(PASSES)).unwrap_or_default().to_owned();
+    let passes = text.lines().find_map(|line| line.strip_prefix(PASSES)).unwrap_or_default();
     let recipe = recipe(&mut Random::of_content(input), &mut session);
     let file = session.sources.add("m.ir", text);
     let module = match session.parse_ir(file) {
@@ -89,6 +89,10 @@ fn run(input: &[u8], session: &Session) -> Verdict {
         Ok(module) => module,
     };
     reads_back(&module, &session.registry)?;
+    let passes = match passes.parse() {
+        Err(mistake) => return refused(&[mistake], &session.sources),
+        Ok(passes) => passes,
+    };
     match session.optimize(file, &OptOptions { passes, recipe, explain: true, ..OptOptions::default() }) {
         Err(mistakes) => refused(&mistakes, &session.sources),
         Ok(optimized) => {

@@ -34,7 +34,7 @@ fn executor() -> Pjrt {
 }
 
 fn options(role: ModuleRole, seed: u64, pipeline: &str) -> VerifyOptions {
-    VerifyOptions { role, seed, full: true, pipeline: Some(pipeline.to_owned()) }
+    VerifyOptions { role, seed, full: true, pipeline: Some(pipeline.parse().unwrap()) }
 }
 
 fn wrong(report: &VerifyReport) -> Vec<&str> {

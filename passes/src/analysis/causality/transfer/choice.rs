@@ -1,29 +1,29 @@
 //! Comparisons and choices.
 
 use super::elementwise::loses;
-use super::{Site, counted};
+use super::{TransferCx, counted};
 use crate::analysis::causality::affine::Affine;
 use crate::analysis::causality::assumption::Assumptions;
 use crate::analysis::causality::levels::{Level, Levels};
 use crate::analysis::causality::region::{Area, Region};
 use crate::analysis::causality::state::State;
-use crate::analysis::causality::table::Kind;
+use crate::analysis::causality::tabulate::Kind;
 use halite_ir::ops::Direction;
 use halite_tensor::DType;
 
 /// Which elements stand in a relation: by their numbers, or where both are constants.
-pub(super) fn compare(site: &Site<'_>, direction: Direction) -> State {
+pub(super) fn compare(cx: &TransferCx<'_>, direction: Direction) -> State {
     let compared = |values: &[f64]| Some(f64::from(u8::from(holds(direction, values[0], values[1]))));
-    counted(&site.args, DType::Pred, related(site, direction), Kind::Jump, compared)
+    counted(&cx.args, DType::Pred, related(cx, direction), Kind::Jump, compared)
 }
 
 /// The same, where numbers or constants decide.
-fn related(site: &Site<'_>, direction: Direction) -> State {
-    let (x, y) = (site.args[0], site.args[1]);
+fn related(cx: &TransferCx<'_>, direction: Direction) -> State {
+    let (x, y) = (cx.args[0], cx.args[1]);
     let mut flow = x.flow.clone();
     flow.join(&y.flow);
     // Numbers that differ little compare alike.
-    let mut state = State::flowing(if site.types[0].dtype().is_float() { flow.made_vague() } else { flow });
+    let mut state = State::flowing(if cx.types[0].dtype().is_float() { flow.made_vague() } else { flow });
     if let (Some(a), Some(b)) = (&x.number, &y.number) {
         state.levels = relation(direction, &a.minus(b));
     } else if let (Some(a), Some(limit)) = (&x.magnitude, y.number.as_ref().and_then(Affine::as_constant)) {
@@ -112,14 +112,14 @@ fn magnitude(direction: Direction, number: &Affine, limit: i64) -> Levels {
 }
 
 /// Elements of one operand where a predicate holds, of another elsewhere.
-pub(super) fn select(site: &Site<'_>) -> State {
+pub(super) fn select(cx: &TransferCx<'_>) -> State {
     let chosen = |values: &[f64]| Some(if values[0] != 0.0 { values[1] } else { values[2] });
-    counted(&site.args, site.dtype(), one_or_other(site), Kind::Smooth, chosen)
+    counted(&cx.args, cx.dtype(), one_or_other(cx), Kind::Smooth, chosen)
 }
 
 /// The same, where inputs decide something.
-fn one_or_other(site: &Site<'_>) -> State {
-    let (p, x, y) = (site.args[0], site.args[1], site.args[2]);
+fn one_or_other(cx: &TransferCx<'_>) -> State {
+    let (p, x, y) = (cx.args[0], cx.args[1], cx.args[2]);
     match p.levels.everywhere() {
         Some(0.0) => return y.clone(),
         Some(_) => return x.clone(),
@@ -149,14 +149,14 @@ fn one_or_other(site: &Site<'_>) -> State {
 }
 
 /// `min(max(x, low), high)`.
-pub(super) fn clamp(site: &mut Site<'_>) -> State {
-    let state = clamped(site);
-    counted(&site.args, site.dtype(), state, Kind::Smooth, |values| Some(values[1].max(values[0]).min(values[2])))
+pub(super) fn clamp(cx: &mut TransferCx<'_>) -> State {
+    let state = clamped(cx);
+    counted(&cx.args, cx.dtype(), state, Kind::Smooth, |values| Some(values[1].max(values[0]).min(values[2])))
 }
 
 /// The same, where inputs decide something.
-fn clamped(site: &mut Site<'_>) -> State {
-    let [low, x, high] = site.args[..] else { return State::default() };
+fn clamped(cx: &mut TransferCx<'_>) -> State {
+    let [low, x, high] = cx.args[..] else { return State::default() };
     let mut state = State { nonzero: false, ..x.clone() };
     state.flow.join(&low.flow);
     state.flow.join(&high.flow);
@@ -178,7 +178,7 @@ fn clamped(site: &mut Site<'_>) -> State {
             Some((level, loses(level, limit, &mut assumptions)?))
         })
         .collect();
-    site.assumptions.add_all(&assumptions);
+    cx.assumptions.add_all(&assumptions);
     let (levels, lost) = x.map_levels(|level| match level.as_constant() {
         Some(value) => Some(Level::constant(value.max(least).min(most))),
         None => outweighed

@@ -1,6 +1,6 @@
 //! Sums, maxima and products over dimensions.
 
-use super::Site;
+use super::TransferCx;
 use super::rows::every_row_is_seen;
 use crate::analysis::causality::affine::Digit;
 use crate::analysis::causality::assumption::Assumption;
@@ -10,16 +10,16 @@ use crate::analysis::causality::state::State;
 use halite_ir::ops::Reduction;
 
 /// All elements along some dimensions, combined. A maximum does not read fills where something else is there.
-pub(super) fn reduce(site: &mut Site<'_>, kind: Reduction) -> State {
-    let space = site.space();
-    let mut x = site.args[0].carried(&|digit| space.lift(0, digit)).settled();
+pub(super) fn reduce(cx: &mut TransferCx<'_>, kind: Reduction) -> State {
+    let space = cx.space();
+    let mut x = cx.args[0].carried(&|digit| space.lift(0, digit)).settled();
     if matches!(kind, Reduction::Max) {
-        forget_low(site, &space, &mut x);
+        forget_low(cx, &space, &mut x);
     }
     let gone = |digit: Digit| space.lacks(0, digit);
     let count: usize = space.contracted().map(|digit| digit.size).product();
-    let all = x.levels.map(|level| combined(kind, level, count).map(|level| level.rounded(site.dtype())));
-    let (unbounded, unsure) = (x.unbounded, x.unsure && (x.unbounded || !site.dtype().is_float()));
+    let all = x.levels.map(|level| combined(kind, level, count).map(|level| level.rounded(cx.dtype())));
+    let (unbounded, unsure) = (x.unbounded, x.unsure && (x.unbounded || !cx.dtype().is_float()));
     let unsure = unsure || x.is_counted() && !all.cover_all();
     let hides = x.hides_zeros() && matches!(kind, Reduction::Max | Reduction::Min);
     let flow = x.flow.eliminated(&gone, false);
@@ -46,7 +46,7 @@ fn combined(kind: Reduction, level: Level, count: usize) -> Option<Level> {
 }
 
 /// A maximum does not read fills in rows where something else is there.
-fn forget_low(site: &mut Site<'_>, space: &Space, x: &mut State) {
+fn forget_low(cx: &mut TransferCx<'_>, space: &Space, x: &mut State) {
     let low = x.levels.area(Level::is_low);
     if low.is_empty() && !x.mixed {
         return;
@@ -55,12 +55,12 @@ fn forget_low(site: &mut Site<'_>, space: &Space, x: &mut State) {
     let infinite = x.levels.iter().all(|(level, _)| !level.is_low() || level.base.is_infinite());
     match seen {
         Some(true) if !x.mixed => {}
-        Some(false) if infinite => site.assume(Assumption::EmptyRows),
-        _ => site.assume(Assumption::RowsSeen),
+        Some(false) if infinite => cx.assume(Assumption::EmptyRows),
+        _ => cx.assume(Assumption::RowsSeen),
     }
     let (rest, exact) = low.complement();
     if exact && (infinite || (seen == Some(true) && !x.unbounded)) {
-        assume_bounded(site, &x.levels);
+        assume_bounded(cx, &x.levels);
         x.flow = x.flow.within(&rest);
     }
     x.unbounded |= seen != Some(true) && !infinite;
@@ -68,26 +68,26 @@ fn forget_low(site: &mut Site<'_>, space: &Space, x: &mut State) {
 }
 
 /// A finite fill loses against a score while that is not lower still.
-fn assume_bounded(site: &mut Site<'_>, levels: &Levels) {
-    let dtype = site.dtype();
+fn assume_bounded(cx: &mut TransferCx<'_>, levels: &Levels) {
+    let dtype = cx.dtype();
     for (level, _) in levels.iter().filter(|(level, _)| level.is_low() && level.base.is_finite()) {
         let bound = -level.base / (1.0 + level.spread);
-        site.assume(Assumption::Underflow { fill: level.base, dtype, bound });
+        cx.assume(Assumption::Underflow { fill: level.base, dtype, bound });
     }
 }
 
 /// A contraction of two operands: a product that is exactly 0 reads neither.
-pub(super) fn dot(site: &mut Site<'_>) -> State {
-    let space = site.space();
-    let x = site.args[0].carried(&|digit| space.lift(0, digit)).settled();
-    let y = site.args[1].carried(&|digit| space.lift(1, digit)).settled();
+pub(super) fn dot(cx: &mut TransferCx<'_>) -> State {
+    let space = cx.space();
+    let x = cx.args[0].carried(&|digit| space.lift(0, digit)).settled();
+    let y = cx.args[1].carried(&|digit| space.lift(1, digit)).settled();
     let mut zeros = x.levels.area_of(0.0).cloned().unwrap_or_default();
     if let Some(others) = y.levels.area_of(0.0) {
         zeros.add_all(others);
     }
     let hides = |own: &State, other: &State| own.levels.area_of(0.0).is_some() && other.grows;
     if hides(&x, &y) || hides(&y, &x) {
-        site.assume(Assumption::Finite);
+        cx.assume(Assumption::Finite);
     }
     let vague = |own: &State, other: &State| {
         if other.hides_zeros() { own.flow.clone().made_vague() } else { own.flow.clone() }

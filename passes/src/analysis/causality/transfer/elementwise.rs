@@ -1,12 +1,12 @@
 //! Element-wise functions of one and two operands.
 
-use super::{Site, counted};
+use super::{TransferCx, counted};
 use crate::analysis::causality::affine::{Affine, Digit};
 use crate::analysis::causality::assumption::{Assumption, Assumptions, underflow};
 use crate::analysis::causality::levels::{FILL, Level, Levels};
 use crate::analysis::causality::region::{Area, Region};
 use crate::analysis::causality::state::{State, is_exact};
-use crate::analysis::causality::table::Kind;
+use crate::analysis::causality::tabulate::Kind;
 use halite_ir::Op;
 use halite_tensor::DType;
 
@@ -52,27 +52,27 @@ fn is_coarse(op: &Op) -> bool {
 }
 
 /// An element-wise function of one operand.
-pub(super) fn unary(site: &mut Site<'_>) -> State {
-    let mut state = mapped(site);
-    let op = &site.inst.op;
+pub(super) fn unary(cx: &mut TransferCx<'_>) -> State {
+    let mut state = mapped(cx);
+    let op = &cx.inst.op;
     if is_coarse(op) {
         state.flow = state.flow.made_vague();
     }
     // No number of an element type lies close enough to an odd multiple of a right angle.
     state.nonzero = matches!(op, Op::Cosine(_));
-    let bitwise = matches!(op, Op::Not(_)) && site.dtype() != DType::Pred;
+    let bitwise = matches!(op, Op::Not(_)) && cx.dtype() != DType::Pred;
     let function = scalar(op).filter(|_| !bitwise);
     let kind = match op {
         _ if is_coarse(op) => Kind::Jump,
         Op::Abs(_) | Op::Negate(_) | Op::Not(_) | Op::Sqrt(_) => Kind::Smooth,
         _ => Kind::Approximate,
     };
-    counted(&site.args, site.dtype(), state, kind, |values| Some(function?(values[0])))
+    counted(&cx.args, cx.dtype(), state, kind, |values| Some(function?(values[0])))
 }
 
 /// The same, of operands that inputs decide.
-fn mapped(site: &mut Site<'_>) -> State {
-    let (x, dtype, op) = (site.args[0], site.dtype(), &site.inst.op);
+fn mapped(cx: &mut TransferCx<'_>) -> State {
+    let (x, dtype, op) = (cx.args[0], cx.dtype(), &cx.inst.op);
     let is_linear = matches!(op, Op::Negate(_));
     let mut state = State {
         mixed: (x.mixed && is_linear) || (x.hides_zeros() && matches!(op, Op::Log(_))),
@@ -98,7 +98,7 @@ fn mapped(site: &mut Site<'_>) -> State {
         Op::Exponential(_) | Op::Logistic(_) => {
             for (level, _) in x.levels.iter().filter(|(level, _)| level.spread > 0.0 && vanishes(*level, dtype)) {
                 let bound = (underflow(dtype) - level.base) / level.spread;
-                site.assume(Assumption::Underflow { fill: level.base, dtype, bound });
+                cx.assume(Assumption::Underflow { fill: level.base, dtype, bound });
             }
             let vanishing = |level: Level| vanishes(level, dtype).then_some(Level::constant(0.0));
             let result = |level: Level| constant(level).or_else(|| vanishing(level));
@@ -172,16 +172,16 @@ pub(super) fn is_binary(op: &Op) -> bool {
 }
 
 /// An element-wise function of two operands.
-pub(super) fn binary(site: &mut Site<'_>) -> State {
-    let state = combined(site);
-    let (dtype, op) = (site.dtype(), &site.inst.op);
+pub(super) fn binary(cx: &mut TransferCx<'_>) -> State {
+    let state = combined(cx);
+    let (dtype, op) = (cx.dtype(), &cx.inst.op);
     let kind = match op {
         Op::Power(_) | Op::Atan2(_) => Kind::Approximate,
         Op::Remainder(_) => Kind::Jump,
         Op::Divide(_) if dtype.is_int() => Kind::Jump,
         _ => Kind::Smooth,
     };
-    counted(&site.args, dtype, state, kind, |values| of_numbers(op, values[0], values[1], dtype))
+    counted(&cx.args, dtype, state, kind, |values| of_numbers(op, values[0], values[1], dtype))
 }
 
 /// What a whole number is 0 at, where nothing else is known of it.
@@ -193,8 +193,8 @@ fn with_zeros(x: &State) -> Option<State> {
 }
 
 /// The same, of operands of which inputs decide at least one.
-fn combined(site: &mut Site<'_>) -> State {
-    let (x, y, dtype, op) = (site.args[0], site.args[1], site.dtype(), &site.inst.op);
+fn combined(cx: &mut TransferCx<'_>) -> State {
+    let (x, y, dtype, op) = (cx.args[0], cx.args[1], cx.dtype(), &cx.inst.op);
     let hides = matches!(op, Op::Multiply(_)) && !(x.is_static() && y.is_static());
     let zeros = [x, y].map(|own| with_zeros(own).filter(|_| hides));
     let (x, y) = (zeros[0].as_ref().unwrap_or(x), zeros[1].as_ref().unwrap_or(y));
@@ -217,10 +217,10 @@ fn combined(site: &mut Site<'_>) -> State {
         && dtype.is_float()
         && !zeros.and(others).0.is_empty()
     {
-        site.assume(Assumption::EmptyRows);
+        cx.assume(Assumption::EmptyRows);
     }
     if !x.levels.is_empty() || !y.levels.is_empty() {
-        levels(op, x, y, dtype, &mut state, site.assumptions);
+        levels(op, x, y, dtype, &mut state, cx.assumptions);
     }
     state.settled()
 }

@@ -1,6 +1,6 @@
 //! What may be infinite although no input is large.
 
-use super::Site;
+use super::TransferCx;
 use halite_ir::ops::Reduction;
 use halite_ir::{Def, Function, Inst, Op, Value};
 
@@ -9,13 +9,13 @@ const MAX_STEPS: usize = 16;
 
 /// Whether the result of an instruction may be infinite although no input is large: exponentials grow so, unless the largest
 /// number was subtracted before, and so does what is made of them, except where it saturates.
-pub(super) fn grows(site: &Site<'_>) -> bool {
-    let any = || site.args.iter().any(|arg| arg.grows);
-    match &site.inst.op {
-        Op::Exponential(_) | Op::ExponentialMinusOne(_) => !site.capped && !site.args[0].is_static(),
-        Op::Power(_) => any() || !site.args[1].is_static(),
+pub(super) fn grows(cx: &TransferCx<'_>) -> bool {
+    let any = || cx.args.iter().any(|arg| arg.grows);
+    match &cx.inst.op {
+        Op::Exponential(_) | Op::ExponentialMinusOne(_) => !cx.capped && !cx.args[0].is_static(),
+        Op::Power(_) => any() || !cx.args[1].is_static(),
         Op::Logistic(_) | Op::Tanh(_) | Op::Erf(_) | Op::Sign(_) | Op::IsFinite(_) | Op::Compare(_) => false,
-        Op::Divide(_) => site.args[0].grows,
+        Op::Divide(_) => cx.args[0].grows,
         _ => any(),
     }
 }

@@ -1,6 +1,6 @@
 //! Elements at positions that another operand names.
 
-use super::Site;
+use super::TransferCx;
 use crate::analysis::causality::affine::{Affine, Digit};
 use crate::analysis::causality::levels::Level;
 use crate::analysis::causality::region::Region;
@@ -9,14 +9,14 @@ use crate::analysis::causality::state::State;
 
 /// Elements of the first operand at the positions along `dim` that the second names: exactly those where positions are a
 /// function of the index, or constants by region; any otherwise. Positions out of range are clamped.
-pub(super) fn take(site: &Site<'_>, dim: usize) -> State {
-    let space = site.space();
-    let indices = site.args[1].carried(&|digit| space.lift(1, digit));
-    let last = site.types[0].shape()[dim] as i64 - 1;
+pub(super) fn take(cx: &TransferCx<'_>, dim: usize) -> State {
+    let space = cx.space();
+    let indices = cx.args[1].carried(&|digit| space.lift(1, digit));
+    let last = cx.types[0].shape()[dim] as i64 - 1;
     let lower = |digit: Digit| space.lower(0, digit);
     let mut state: Option<State> = None;
     for (region, position) in positions(&indices, last) {
-        let part = taken(site.args[0], &space, space.factor(0, dim), position.as_ref()).within(&region);
+        let part = taken(cx.args[0], &space, space.factor(0, dim), position.as_ref()).within(&region);
         match &mut state {
             Some(state) => state.absorb(&part),
             None => state = Some(part),

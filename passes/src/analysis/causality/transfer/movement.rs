@@ -1,6 +1,6 @@
 //! Ops that move elements along dimensions.
 
-use super::{Site, placed};
+use super::{TransferCx, placed};
 use crate::analysis::causality::affine::{Affine, Digit};
 use crate::analysis::causality::region::{Area, Region};
 use crate::analysis::causality::state::State;
@@ -86,26 +86,26 @@ fn windowed(x: &State, windows: &[Window]) -> Option<State> {
 }
 
 /// Windows that start at `starts`, for the dimensions of operand and result.
-fn windows(site: &Site<'_>, operand: usize, starts: impl IntoIterator<Item = i64>) -> Vec<Window> {
-    let (old, new) = (site.types[operand].shape(), site.shape());
+fn windows(cx: &TransferCx<'_>, operand: usize, starts: impl IntoIterator<Item = i64>) -> Vec<Window> {
+    let (old, new) = (cx.types[operand].shape(), cx.shape());
     let window = |(dim, start): (usize, i64)| Window { dim, start, step: 1, old: old[dim], new: new[dim] };
     starts.into_iter().enumerate().map(window).collect()
 }
 
-pub(super) fn slice(site: &Site<'_>, start: &[usize], stride: &[usize]) -> State {
-    let mut windows = windows(site, 0, start.iter().map(|&start| start as i64));
+pub(super) fn slice(cx: &TransferCx<'_>, start: &[usize], stride: &[usize]) -> State {
+    let mut windows = windows(cx, 0, start.iter().map(|&start| start as i64));
     windows.iter_mut().zip(stride).for_each(|(window, &step)| window.step = step);
-    windowed(site.args[0], &windows).unwrap_or_default()
+    windowed(cx.args[0], &windows).unwrap_or_default()
 }
 
 /// The operand in the middle, and the scalar wherever it has no element.
-pub(super) fn pad(site: &Site<'_>, op: &Pad) -> State {
+pub(super) fn pad(cx: &TransferCx<'_>, op: &Pad) -> State {
     if op.interior.iter().any(|&interior| interior > 0) {
-        return super::generic(site, 0);
+        return super::generic(cx, 0);
     }
-    let windows = windows(site, 0, op.low.iter().map(|&low| -low));
-    let mut state = windowed(site.args[0], &windows).unwrap_or_default();
-    outside(&windows, site.args[1], &mut state);
+    let windows = windows(cx, 0, op.low.iter().map(|&low| -low));
+    let mut state = windowed(cx.args[0], &windows).unwrap_or_default();
+    outside(&windows, cx.args[1], &mut state);
     state
 }
 
@@ -121,8 +121,8 @@ fn outside(windows: &[Window], other: &State, state: &mut State) {
     }
 }
 
-pub(super) fn reverse(site: &Site<'_>, dims: &[usize]) -> State {
-    let sizes = site.shape();
+pub(super) fn reverse(cx: &TransferCx<'_>, dims: &[usize]) -> State {
+    let sizes = cx.shape();
     let place = |digit: Digit| {
         if !dims.contains(&digit.dim) {
             return Some(digit.into());
@@ -130,15 +130,15 @@ pub(super) fn reverse(site: &Site<'_>, dims: &[usize]) -> State {
         let fits = sizes[digit.dim].is_multiple_of(digit.end());
         fits.then(|| Affine::from(digit).negated().plus_constant(digit.size as i64 - 1))
     };
-    site.args[0].renumbered(&place, &|digit| Some(digit.into()))
+    cx.args[0].renumbered(&place, &|digit| Some(digit.into()))
 }
 
-pub(super) fn concatenate(site: &Site<'_>, dim: usize) -> State {
+pub(super) fn concatenate(cx: &TransferCx<'_>, dim: usize) -> State {
     let mut whole: Option<State> = None;
     let mut start = 0;
-    for (operand, arg) in site.args.iter().enumerate() {
-        let old = site.types[operand].shape()[dim];
-        let window = Window { dim, start: -start, step: 1, old, new: site.shape()[dim] };
+    for (operand, arg) in cx.args.iter().enumerate() {
+        let old = cx.types[operand].shape()[dim];
+        let window = Window { dim, start: -start, step: 1, old, new: cx.shape()[dim] };
         start += old as i64;
         let Some(part) = windowed(arg, &[window]) else { continue };
         match &mut whole {
@@ -150,31 +150,31 @@ pub(super) fn concatenate(site: &Site<'_>, dim: usize) -> State {
 }
 
 /// A part that starts at known positions, or anywhere.
-pub(super) fn dynamic_slice(site: &Site<'_>) -> State {
-    let mut state = match starts(site, 1, 0) {
-        Some(starts) => windowed(site.args[0], &windows(site, 0, starts)).unwrap_or_default(),
-        None => placed(site, 0, 0),
+pub(super) fn dynamic_slice(cx: &TransferCx<'_>) -> State {
+    let mut state = match starts(cx, 1, 0) {
+        Some(starts) => windowed(cx.args[0], &windows(cx, 0, starts)).unwrap_or_default(),
+        None => placed(cx, 0, 0),
     };
-    site.args[1..].iter().for_each(|start| state.flow.join(&start.flow));
+    cx.args[1..].iter().for_each(|start| state.flow.join(&start.flow));
     state
 }
 
 /// The first operand with the second written over a part that starts at known positions, or anywhere.
-pub(super) fn dynamic_update_slice(site: &Site<'_>) -> State {
-    let Some(starts) = starts(site, 2, 0) else { return super::generic(site, 0) };
-    let windows = windows(site, 1, starts.iter().map(|start| -start));
-    let mut state = windowed(site.args[1], &windows).unwrap_or_default();
-    outside(&windows, site.args[0], &mut state);
+pub(super) fn dynamic_update_slice(cx: &TransferCx<'_>) -> State {
+    let Some(starts) = starts(cx, 2, 0) else { return super::generic(cx, 0) };
+    let windows = windows(cx, 1, starts.iter().map(|start| -start));
+    let mut state = windowed(cx.args[1], &windows).unwrap_or_default();
+    outside(&windows, cx.args[0], &mut state);
     state
 }
 
 /// The starts that operands from `first` on say, clamped so that the part lies inside operand `of`.
-fn starts(site: &Site<'_>, first: usize, of: usize) -> Option<Vec<i64>> {
-    let part = if first == 1 { site.shape() } else { site.types[1].shape() };
-    let whole = site.types[of].shape();
+fn starts(cx: &TransferCx<'_>, first: usize, of: usize) -> Option<Vec<i64>> {
+    let part = if first == 1 { cx.shape() } else { cx.types[1].shape() };
+    let whole = cx.types[of].shape();
     let start = |(dim, arg): (usize, &&State)| {
         let start = arg.number.as_ref()?.as_constant()?;
         Some(start.clamp(0, whole[dim] as i64 - part[dim] as i64))
     };
-    site.args[first..].iter().enumerate().map(start).collect()
+    cx.args[first..].iter().enumerate().map(start).collect()
 }

@@ -9,7 +9,7 @@ use halite_tensor::DType;
 use rustc_hash::FxHashMap;
 
 /// The entry of a module and what flows where in it.
-pub(super) struct Scene<'a> {
+pub(super) struct AuditCx<'a> {
     pub(super) module: &'a Module,
     pub(super) entry: &'a Function,
     pub(super) recipe: Option<&'a Recipe>,
@@ -22,7 +22,7 @@ pub(super) struct Scene<'a> {
     replacements: FxHashMap<&'a Name, Value>,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> AuditCx<'a> {
     pub(super) fn new(module: &'a Module, cx: &PassCx<'a>) -> Option<Self> {
         let entry = module.entry()?;
         Some(Self {

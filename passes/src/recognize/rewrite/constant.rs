@@ -11,7 +11,7 @@ const MAX_ELEMENTS: usize = 64 * 1024;
 const MAX_INSTS: usize = 64;
 
 /// What a value is in every run, when it is small and follows from constants.
-pub(crate) fn known(registry: &Registry, function: &Function, value: Value) -> Option<HostTensor> {
+pub(crate) fn constant_value(registry: &Registry, function: &Function, value: Value) -> Option<HostTensor> {
     let cx = InferCx { functions: &[], registry };
     let mut known: BTreeMap<Value, HostTensor> = BTreeMap::new();
     for needed in needed(&cx, function, value)? {
@@ -30,7 +30,7 @@ pub(crate) fn known(registry: &Registry, function: &Function, value: Value) -> O
 fn needed(cx: &InferCx<'_>, function: &Function, value: Value) -> Option<BTreeSet<Value>> {
     let (mut open, mut needed) = (vec![value], BTreeSet::new());
     while let Some(value) = open.pop() {
-        let inst = function.def(value).filter(|inst| is_known(cx, function, inst))?;
+        let inst = function.def(value).filter(|inst| is_constant(cx, function, inst))?;
         if needed.insert(value) {
             open.extend(&inst.args);
         }
@@ -42,7 +42,7 @@ fn needed(cx: &InferCx<'_>, function: &Function, value: Value) -> Option<BTreeSe
 }
 
 /// Whether the result of an instruction follows from its operands, and is small.
-fn is_known(cx: &InferCx<'_>, function: &Function, inst: &Inst) -> bool {
+fn is_constant(cx: &InferCx<'_>, function: &Function, inst: &Inst) -> bool {
     let [result] = inst.results.as_slice() else { return false };
     let is_small = function.ty(*result).shape().num_elements() <= MAX_ELEMENTS;
     let is_pure = inst.op.callee().is_none() && !inst.rounds_at_random() && inst.op.def().effect(cx) == Effect::Pure;

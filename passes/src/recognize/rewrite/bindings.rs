@@ -1,6 +1,6 @@
-//! What a match has found.
+//! What the names of a pattern stand for in a match.
 
-use super::view::{Scene, Seen};
+use super::view::{MatchCx, View};
 use halite_ir::Value;
 use halite_tensor::{Dims, Shape};
 use smallvec::SmallVec;
@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 /// One way in which a pattern fits.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct Bindings {
     tensors: SmallVec<[(&'static str, Bound); 4]>,
     numbers: SmallVec<[(&'static str, f64); 2]>,
     dims: SmallVec<[(&'static str, Dims); 2]>,
@@ -18,23 +18,26 @@ pub(crate) struct Found {
     pub(super) obstacles: SmallVec<[Cow<'static, str>; 1]>,
 }
 
+/// Whether a rule applies; the error says what stands in the way.
+pub(crate) type MatchResult = std::result::Result<(), String>;
+
 /// A tensor that a name stands for.
 #[derive(Clone, Debug)]
 pub(crate) struct Bound {
     /// The value that was met first.
-    pub(crate) seen: Seen,
+    pub(crate) view: View,
     /// The tensor whose elements it shows.
-    pub(crate) base: Seen,
+    pub(crate) base: View,
 }
 
-impl Found {
+impl Bindings {
     /// Binds a name, or compares with what it stands for already.
-    pub(super) fn bind_tensor(&mut self, name: &'static str, seen: &Seen, scene: &Scene<'_>) -> bool {
-        let base = scene.base(seen);
+    pub(super) fn bind_tensor(&mut self, name: &'static str, view: &View, cx: &MatchCx<'_>) -> bool {
+        let base = cx.base(view);
         match self.tensor(name) {
             Some(bound) => bound.base == base,
             None => {
-                self.tensors.push((name, Bound { seen: seen.clone(), base }));
+                self.tensors.push((name, Bound { view: view.clone(), base }));
                 true
             }
         }

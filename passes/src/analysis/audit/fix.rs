@@ -1,4 +1,4 @@
-//! Which entry of the recipe mends a finding.
+//! Which entry of the recipe fixes a finding.
 
 use super::ENOUGH;
 use crate::framework::exception::Subject;
@@ -25,7 +25,7 @@ impl RecipeKey {
 
 /// What to change.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Mend {
+pub(super) struct Fix {
     /// The entry of the recipe, by its dotted path.
     pub(super) path: String,
     /// What to write.
@@ -33,34 +33,34 @@ pub(super) struct Mend {
 }
 
 /// The exception in force, or the key itself, or that neither is at fault.
-pub(super) fn mend(precision: &Precision, key: RecipeKey, subject: Subject<'_>) -> Mend {
+pub(super) fn fix(precision: &Precision, key: RecipeKey, subject: Subject<'_>) -> Fix {
     let RecipeKey { name, stated, excepted } = key;
     let fitting = precision.overrides.iter().enumerate().rev().filter(|(_, exception)| subject.fits(exception));
     let mut exceptions = fitting.filter_map(|(index, exception)| Some((index, excepted(exception)?)));
     let Some((index, dtype)) = exceptions.next() else {
         let path = format!("precision.{name}");
         let dtype = stated(precision);
-        let help = if dtype.is_narrow() { format!("set `{path} = \"{ENOUGH}\"`") } else { innocent(&path, dtype) };
-        return Mend { path, help };
+        let help = if dtype.is_narrow() { format!("set `{path} = \"{ENOUGH}\"`") } else { wide_already(&path, dtype) };
+        return Fix { path, help };
     };
     let beneath = exceptions.next().map_or_else(|| stated(precision), |(_, dtype)| dtype);
     let path = format!("precision.override.{index}.{name}");
     let help = format!("set `{name} = \"{ENOUGH}\"` in {}", entry(index));
     let help = match (dtype.is_narrow(), beneath.is_narrow()) {
-        (false, _) => innocent(&path, dtype),
+        (false, _) => wide_already(&path, dtype),
         (true, true) => help,
         (true, false) => format!("{help}, or remove it"),
     };
-    Mend { path, help }
+    Fix { path, help }
 }
 
-fn innocent(path: &str, dtype: DType) -> String {
+fn wide_already(path: &str, dtype: DType) -> String {
     format!("`{path}` is `{dtype}` already: the model, or a pass of yours, narrows it here")
 }
 
-/// What mends the weight of a parameter that is narrow, has no master weight and is rounded to nearest. A master weight
+/// What fixes the weight of a parameter that is narrow, has no master weight and is rounded to nearest. A master weight
 /// must be wider than the weight, in every table that states one of the two.
-pub(super) fn mend_weight(precision: &Precision, parameter: &str) -> Mend {
+pub(super) fn fix_weight(precision: &Precision, parameter: &str) -> Fix {
     let overrides = &precision.overrides;
     let last = |states: fn(&PrecisionOverride) -> bool| {
         overrides.iter().rposition(|exception| states(exception) && Subject::Parameter(parameter).fits(exception))
@@ -85,7 +85,7 @@ pub(super) fn mend_weight(precision: &Precision, parameter: &str) -> Mend {
             (format!("precision.override.{index}.weight"), help)
         }
     };
-    Mend { path, help: format!("{help}, or round stochastically with `precision.rounding = \"sr\"`") }
+    Fix { path, help: format!("{help}, or round stochastically with `precision.rounding = \"sr\"`") }
 }
 
 /// What else must change where weights get master weights: exceptions whose weights are as wide as those.

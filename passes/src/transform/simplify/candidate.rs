@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 /// The instruction that a rule is offered.
 #[derive(Clone, Copy)]
-pub(super) struct Site<'a> {
+pub(super) struct Candidate<'a> {
     /// The rules that are tried on it.
     pub(super) rules: &'static [Rule],
     /// The function, at least as far as the arguments.
@@ -16,9 +16,7 @@ pub(super) struct Site<'a> {
     pub(super) cx: InferCx<'a>,
     /// How often values are read.
     pub(super) uses: &'a Uses,
-    /// The op.
     pub(super) op: &'a Op,
-    /// Its arguments.
     pub(super) args: &'a [Value],
 }
 
@@ -44,7 +42,7 @@ impl Rewrite {
     }
 }
 
-impl<'a> Site<'a> {
+impl<'a> Candidate<'a> {
     /// The type of an argument.
     pub(super) fn ty(&self, position: usize) -> &'a TensorType {
         self.function.ty(self.args[position])

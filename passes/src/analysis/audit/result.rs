@@ -1,0 +1,82 @@
+//! What an audit found.
+
+use halite_support::{Diagnostic, Diagnostics, Span};
+use indexmap::{IndexMap, IndexSet};
+
+/// What an audit found, and how much it looked at.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Audit {
+    pub(super) findings: IndexMap<FindingKey, Finding>,
+    /// How much it looked at.
+    pub checked: Checked,
+}
+
+/// How much an audit looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub struct Checked {
+    /// Sensitive ops.
+    pub sensitive: usize,
+    /// Sums of many elements.
+    pub sums: usize,
+    /// Sums of gradients.
+    pub gradients: usize,
+    /// Weights.
+    pub weights: usize,
+    /// Moments of the optimizer.
+    pub moments: usize,
+}
+
+/// What two pieces of evidence share that make one finding.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub(super) struct FindingKey {
+    pub(super) code: &'static str,
+    /// The line of the model.
+    pub(super) span: Option<Span>,
+    /// What it is about, where that is not an instruction.
+    pub(super) what: Option<String>,
+    pub(super) dtype: &'static str,
+    /// The entry of the recipe that fixes it.
+    pub(super) entry: Option<String>,
+}
+
+impl FindingKey {
+    /// Whether another one is about the same, in whatever type and however it is fixed.
+    fn is_alike(&self, other: &FindingKey) -> bool {
+        (self.code, self.span, &self.what) == (other.code, other.span, &other.what)
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Finding {
+    pub(super) diagnostic: Diagnostic,
+    /// The primitives or the parameters that are too narrow, as far as later modules still show them.
+    pub(super) narrow: IndexSet<String>,
+}
+
+impl Audit {
+    /// The findings, as warnings, in the order of codes and then of the model.
+    pub fn diagnostics(&self) -> Diagnostics {
+        self.findings.values().map(|finding| finding.diagnostic.clone()).collect()
+    }
+
+    /// The first finding that `earlier` does not have, or has of other primitives or parameters.
+    pub fn beyond(&self, earlier: &Audit) -> Option<&Diagnostic> {
+        let new = self.findings.iter().find(|(finding_key, finding)| !earlier.covers(finding_key, finding));
+        new.map(|(_, finding)| &finding.diagnostic)
+    }
+
+    fn covers(&self, finding_key: &FindingKey, finding: &Finding) -> bool {
+        let alike: Vec<_> = self.findings.iter().filter(|(known, _)| known.is_alike(finding_key)).collect();
+        let is_known = |narrow: &String| alike.iter().any(|(_, known)| known.narrow.contains(narrow));
+        !alike.is_empty() && finding.narrow.iter().all(is_known)
+    }
+
+    /// Adds the findings of another module of the same recipe that this one does not have.
+    pub fn merge(&mut self, other: Audit) {
+        for (finding_key, finding) in other.findings {
+            self.findings.entry(finding_key).or_insert(finding);
+        }
+    }
+}
