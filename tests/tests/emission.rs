@@ -5,7 +5,7 @@ use halite::compile::CompileOptions;
 use halite::session::Session;
 use halite::source;
 use halite_hlo::proto::{HloComputationProto, HloInstructionProto, HloModuleProto, ShapeProto};
-use halite_hlo::types::{TUPLE, element_name};
+use halite_tensor::element_type::{self, TUPLE};
 use halite_spec::{ModuleEntry, PortRole};
 use std::collections::BTreeSet;
 
@@ -101,7 +101,7 @@ impl Module<'_> {
             return shape.tuple_shapes.iter().for_each(|part| self.shape(part));
         }
         let rank = shape.dimensions.len();
-        let element = element_name(shape.element_type).unwrap_or_default();
+        let element = element_type::name(shape.element_type).unwrap_or_default();
         assert!(ELEMENTS.contains(&element), "{}: {element}", self.name);
         assert_eq!(shape.is_dynamic_dimension, vec![false; rank], "{}", self.name);
         let layout = shape.layout.as_ref().expect("an array has a layout");

@@ -6,9 +6,9 @@
 
 mod collectives;
 mod combiners;
+mod describe;
 mod elements;
 mod entry;
-mod graph;
 mod groups;
 mod indices;
 mod integers;
@@ -19,7 +19,7 @@ mod ranges;
 mod windows;
 
 use elements::Elements;
-use graph::Graph;
+use halite_hlo::graph::Graph;
 use halite_hlo::proto::{HloInstructionProto, HloModuleProto};
 use halite_spec::Target;
 use halite_spec::target::{CompilerVersion, Condition, Provenance, Rule};

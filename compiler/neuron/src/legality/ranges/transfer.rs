@@ -1,8 +1,9 @@
 //! The range of one result from those of its operands.
 
 use super::literal;
-use crate::legality::graph::{Graph, dtype};
-use halite_tensor::IntRange;
+use halite_hlo::graph::Graph;
+use halite_hlo::proto::ShapeProto;
+use halite_tensor::{DType, IntRange};
 
 /// The range of an integer result before any wrapping; `None` when nothing is known.
 pub(super) fn result(graph: &Graph<'_>, at: usize, operand: impl Fn(usize) -> IntRange) -> Option<IntRange> {
@@ -76,8 +77,12 @@ fn binary(opcode: &str, x: IntRange, y: IntRange) -> Option<IntRange> {
     })
 }
 
+fn dtype(shape: Option<&ShapeProto>) -> Option<DType> {
+    shape.and_then(ShapeProto::dtype)
+}
+
 fn is_pred(graph: &Graph<'_>, at: usize) -> bool {
-    dtype(graph.inst(at).shape.as_ref()) == Some(halite_tensor::DType::Pred)
+    dtype(graph.shape(at)) == Some(DType::Pred)
 }
 
 /// The size of the dimension that an instruction names.
@@ -107,7 +112,7 @@ fn converted(graph: &Graph<'_>, at: usize, x: IntRange) -> Option<IntRange> {
 
 /// Decides a comparison of integers where ranges do.
 fn compared(graph: &Graph<'_>, at: usize, x: IntRange, y: IntRange) -> Option<IntRange> {
-    if dtype(graph.operand_shape(at, 0)).is_none_or(halite_tensor::DType::is_float) {
+    if dtype(graph.operand_shape(at, 0)).is_none_or(DType::is_float) {
         return None;
     }
     let below = |x: IntRange, y: IntRange, or_equal: bool| {
