@@ -5,8 +5,8 @@ use halite::compile::CompileOptions;
 use halite::session::Session;
 use halite::source;
 use halite_hlo::proto::{HloComputationProto, HloInstructionProto, HloModuleProto, ShapeProto};
-use halite_tensor::element_type::{self, TUPLE};
 use halite_spec::{ModuleEntry, PortRole};
+use halite_tensor::element_type::{self, TUPLE};
 use std::collections::BTreeSet;
 
 /// Element types that every Neuron core takes.

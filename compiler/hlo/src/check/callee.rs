@@ -65,7 +65,8 @@ impl Checker<'_> {
             let message = format!("the callee must combine two `{scalar}` into one");
             return Err(Diagnostic::error(codes::TYPE_MISMATCH, message));
         }
-        let collective = matches!(Opcode::parse(self.graph.opcode(at)), Some(Opcode::AllReduce | Opcode::ReduceScatter));
+        let collective =
+            matches!(Opcode::parse(self.graph.opcode(at)), Some(Opcode::AllReduce | Opcode::ReduceScatter));
         if collective && callee.ops != 1 {
             return Err(Diagnostic::error(
                 codes::ATTRIBUTE,

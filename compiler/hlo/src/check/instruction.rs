@@ -10,12 +10,7 @@ use halite_support::{Diagnostic, Result, codes};
 
 impl Checker<'_> {
     /// The inferred type; `None` for what our set lacks, which is checked no further.
-    pub(super) fn infer(
-        &self,
-        at: usize,
-        stated: Option<&Type>,
-        operands: &[Option<&Type>],
-    ) -> Result<Option<Type>> {
+    pub(super) fn infer(&self, at: usize, stated: Option<&Type>, operands: &[Option<&Type>]) -> Result<Option<Type>> {
         self.require_callees(at)?;
         let inst = self.graph.inst(at);
         let operands = operands.iter().copied().collect::<Option<Vec<&Type>>>();
@@ -33,13 +28,7 @@ impl Checker<'_> {
         self.infer_opcode(opcode, at, stated, &operands)
     }
 
-    fn infer_opcode(
-        &self,
-        opcode: Opcode,
-        at: usize,
-        stated: &Type,
-        operands: &[&Type],
-    ) -> Result<Option<Type>> {
+    fn infer_opcode(&self, opcode: Opcode, at: usize, stated: &Type, operands: &[&Type]) -> Result<Option<Type>> {
         let inst = self.graph.inst(at);
         match opcode {
             Opcode::Parameter | Opcode::Constant | Opcode::Iota | Opcode::ReplicaId => {

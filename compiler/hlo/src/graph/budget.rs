@@ -29,7 +29,11 @@ impl Budget {
     /// When the budget is used up.
     pub fn take_visits(&mut self, count: u64) -> Result<()> {
         self.work = self.work.saturating_add(count);
-        if self.work <= MAX_WORK { Ok(()) } else { Err(Self::exceeded("too many instructions to estimate what it needs")) }
+        if self.work <= MAX_WORK {
+            Ok(())
+        } else {
+            Err(Self::exceeded("too many instructions to estimate what it needs"))
+        }
     }
 
     /// Says that the module has too much of something.

@@ -37,9 +37,12 @@ impl Checker<'_, '_> {
     }
 
     fn layout(&self, entry: &Computation<'_>) -> Vec<Found> {
-        let of = |at: usize| self.graph.shape(at).into_iter().flat_map(ShapeProto::arrays).find(|shape| !is_row_major(shape));
+        let of = |at: usize| {
+            self.graph.shape(at).into_iter().flat_map(ShapeProto::arrays).find(|shape| !is_row_major(shape))
+        };
         let stated = self.graph.module().host_program_shape.iter();
-        let stated = stated.flat_map(|program| program.parameters.iter().chain(&program.result)).flat_map(ShapeProto::arrays);
+        let stated =
+            stated.flat_map(|program| program.parameters.iter().chain(&program.result)).flat_map(ShapeProto::arrays);
         let ports = entry.parameters.iter().copied().chain(self.results(entry));
         let mut found: Vec<Found> = ports.filter_map(|at| of(at).map(|shape| (Some(at), laid_out(shape)))).collect();
         if found.is_empty() {
@@ -69,7 +72,8 @@ impl Checker<'_, '_> {
 
     fn unused_parameters(&self, entry: &Computation<'_>) -> Vec<Found> {
         let lives = self.lives(entry, true);
-        let is_read = |at: usize| Some(at) == entry.root || lives.last(at - entry.first) > lives.begin(at - entry.first);
+        let is_read =
+            |at: usize| Some(at) == entry.root || lives.last(at - entry.first) > lives.begin(at - entry.first);
         let say =
             |at: usize| (Some(at), format!("parameter {} is read by nothing", self.graph.inst(at).parameter_number));
         entry.parameters.iter().filter(|&&at| !is_read(at)).map(|&at| say(at)).collect()

@@ -23,16 +23,15 @@ impl Checker<'_, '_> {
         let operand = |number: usize| ranges.operand(&self.graph, at, number);
         let (x, y) = (operand(0), operand(1));
         let result = match inst.opcode.as_str() {
-            "dot" => Product::of(&self.graph, at)
-                .map(|product| x.corners(y, i128::saturating_mul).sum_of(i128::from(product.inner))),
+            "dot" => Product::of(&self.graph, at).map(|product| (x * y).sum_of(i128::from(product.inner))),
             "reduce" if starts_beyond(&self.graph, at, x, y) => Some(x),
             "reduce" => self.folded(at, x, reduced_elements(&self.graph, at)).map(|sums| sums.union(y)),
             "all-reduce" | "reduce-scatter" => {
                 self.folded(at, x, Groups::of(inst).map(|groups| groups.largest() as i128))
             }
-            "add" => Some(x.corners(y, i128::saturating_add).union(y)),
-            "subtract" => Some(x.corners(y, i128::saturating_sub).union(y)),
-            "multiply" => Some(x.corners(y, i128::saturating_mul).union(y)),
+            "add" => Some((x + y).union(y)),
+            "subtract" => Some((x - y).union(y)),
+            "multiply" => Some((x * y).union(y)),
             _ => None,
         };
         // What leaves the type wraps, which floats do not.

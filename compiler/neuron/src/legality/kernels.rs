@@ -51,8 +51,7 @@ impl Checker<'_, '_> {
     /// An operand of the kernel is a tuple.
     pub(super) fn tuple_operand(&self, at: usize) -> Option<String> {
         let inst = self.graph.inst(at);
-        let is_tuple =
-            |number: &usize| self.graph.operand_shape(at, *number).is_some_and(ShapeProto::is_tuple);
+        let is_tuple = |number: &usize| self.graph.operand_shape(at, *number).is_some_and(ShapeProto::is_tuple);
         let number = (0..inst.operand_ids.len()).find(is_tuple)?;
         Some(format!("operand {number} of `{}` is a tuple", inst.custom_call_target))
     }

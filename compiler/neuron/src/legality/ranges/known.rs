@@ -29,9 +29,7 @@ impl Known {
     /// Every value of a shape.
     pub(in crate::legality) fn of(shape: Option<&ShapeProto>) -> Self {
         match shape {
-            Some(shape) if shape.is_tuple() => {
-                shape.tuple_shapes.iter().map(|shape| all(Some(shape))).collect()
-            }
+            Some(shape) if shape.is_tuple() => shape.tuple_shapes.iter().map(|shape| all(Some(shape))).collect(),
             shape => Known::One(all(shape)),
         }
     }

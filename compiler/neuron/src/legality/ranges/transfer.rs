@@ -23,16 +23,15 @@ pub(super) fn result(graph: &Graph<'_>, at: usize, operand: impl Fn(usize) -> In
             IntRange { high: 0, .. } => operand(2),
             _ => y().union(operand(2)),
         },
-        "clamp" => y().corners(x(), i128::max).corners(operand(2), i128::min),
+        "clamp" => y().maximum(x()).minimum(operand(2)),
         "compare" => return compared(graph, at, x(), y()),
-        "not" if is_pred(graph, at) => IntRange::new(1, 1).corners(x(), i128::saturating_sub),
+        "not" if is_pred(graph, at) => IntRange::new(1, 1) - x(),
         "reduce" => return reduced(graph, at, x(), y()),
         "all-reduce" if matches!(combiner(graph, at), Some("maximum" | "minimum" | "and" | "or")) => x(),
         "scatter" if combiner(graph, at) == Some(ASSIGN) => x().union(operand(2)),
         "popcnt" | "count-leading-zeros" => IntRange::new(0, 64),
-        "negate" => IntRange::ZERO.corners(x(), i128::saturating_sub),
-        "abs" if x().low >= 0 => x(),
-        "abs" => IntRange::new(0, x().high.max(x().low.saturating_neg())),
+        "negate" => -x(),
+        "abs" => x().abs(),
         "sign" => IntRange::new(-1, 1),
         opcode => return binary(opcode, x(), y()),
     })
@@ -58,21 +57,18 @@ pub(in crate::legality) fn combiner<'a>(graph: &Graph<'a>, at: usize) -> Option<
 
 fn binary(opcode: &str, x: IntRange, y: IntRange) -> Option<IntRange> {
     Some(match opcode {
-        "add" => x.corners(y, i128::saturating_add),
-        "subtract" => x.corners(y, i128::saturating_sub),
-        "multiply" => x.corners(y, i128::saturating_mul),
-        "maximum" => x.corners(y, i128::max),
-        "minimum" => x.corners(y, i128::min),
-        "divide" if y.low > 0 => x.corners(y, |x, y| x / y),
-        "remainder" if y.low > 0 => {
-            let largest = y.high - 1;
-            IntRange::new(if x.low < 0 { x.low.max(-largest) } else { 0 }, x.high.clamp(0, largest))
-        }
+        "add" => x + y,
+        "subtract" => x - y,
+        "multiply" => x * y,
+        "maximum" => x.maximum(y),
+        "minimum" => x.minimum(y),
+        "divide" => x.divide(y),
+        "remainder" => x.remainder(y),
         "and" => x.and(y),
         "or" | "xor" => x.or(y),
-        "shift-left" => x.shift(y, |x, y| x << y),
-        "shift-right-logical" => x.shift(y, |x, y| x >> y),
-        "shift-right-arithmetic" if y.within(IntRange::new(0, 31)) => x.corners(y, |x, y| x >> y),
+        "shift-left" => x.shift_left(y),
+        "shift-right-logical" => x.shift_right_logical(y),
+        "shift-right-arithmetic" => x.shift_right_arithmetic(y),
         _ => return None,
     })
 }
@@ -140,7 +136,7 @@ fn reduced(graph: &Graph<'_>, at: usize, x: IntRange, init: IntRange) -> Option<
         return None;
     }
     match combiner(graph, at)? {
-        "add" => Some(x.sum_of(reduced_elements(graph, at)?).corners(init, i128::saturating_add)),
+        "add" => Some(x.sum_of(reduced_elements(graph, at)?) + init),
         _ if starts_beyond(graph, at, x, init) => Some(x),
         "maximum" | "minimum" => Some(x.union(init)),
         _ => None,
