@@ -86,6 +86,8 @@ pub(super) struct Graph<'m> {
     /// What making it took of the estimate's budget.
     pub(super) budget: Budget,
     inlined: Inlined<'m>,
+    /// The classes of the different opcodes, by their numbers.
+    by_opcode: Vec<Option<Class>>,
 }
 
 impl<'m> Graph<'m> {
@@ -97,7 +99,8 @@ impl<'m> Graph<'m> {
         let (hlo, mut budget) = (Hlo::new(module), Budget::default());
         let inlined = Inlined::new(&hlo, &mut budget)?;
         let values = Vec::with_capacity(inlined.len());
-        let mut graph = Self { hlo, values, unknown: BTreeSet::new(), budget, inlined };
+        let by_opcode = hlo.opcodes().iter().map(|opcode| of_opcode(opcode)).collect();
+        let mut graph = Self { hlo, values, unknown: BTreeSet::new(), budget, inlined, by_opcode };
         for id in 0..graph.inlined.len() as ValueId {
             let value = graph.classified(id)?;
             graph.values.push(value);
@@ -144,29 +147,38 @@ impl<'m> Graph<'m> {
     }
 
     fn class(&mut self, id: ValueId, at: usize) -> Class {
-        let opcode = self.hlo.opcode(at);
-        match opcode {
-            "parameter" => Class::Parameter,
+        if let Some(class) = self.by_opcode[self.hlo.opcode_number(at)] {
+            return class;
+        }
+        match self.hlo.opcode(at) {
             "dot" => Class::Dot(accesses(&self.hlo, at)),
             "reduce" => {
                 let source = self.operands(id).first().map_or(1, |source| self.value(*source).elements);
                 let result = self.hlo.shape(at).map(|shape| shape.tuple_shapes.first().unwrap_or(shape));
                 Class::Reduce { extent: source / result.map_or(1, ShapeProto::num_elements).max(1) }
             }
-            "gather" => Class::Gather,
-            "scatter" | "dynamic-update-slice" => Class::Update,
-            "concatenate" => Class::Concatenate,
-            "custom-call" | "rng-bit-generator" => Class::Kernel,
-            "all-gather" | "all-reduce" | "all-to-all" | "collective-permute" | "reduce-scatter" => Class::Collective,
-            _ if is_costly(opcode) => Class::Fused { costly: true },
-            // Arithmetic of single cycles, and movements of elements.
-            _ if is_elementwise(opcode) || MOVES.contains(&opcode) => Class::Fused { costly: false },
-            _ => {
+            opcode => {
                 self.unknown.insert(opcode);
                 Class::Kernel
             }
         }
     }
+}
+
+/// The class that all values of an opcode have; `None` where it depends on more, or the opcode is not known here.
+fn of_opcode(opcode: &str) -> Option<Class> {
+    Some(match opcode {
+        "parameter" => Class::Parameter,
+        "gather" => Class::Gather,
+        "scatter" | "dynamic-update-slice" => Class::Update,
+        "concatenate" => Class::Concatenate,
+        "custom-call" | "rng-bit-generator" => Class::Kernel,
+        "all-gather" | "all-reduce" | "all-to-all" | "collective-permute" | "reduce-scatter" => Class::Collective,
+        _ if is_costly(opcode) => Class::Fused { costly: true },
+        // Arithmetic of single cycles, and movements of elements.
+        _ if is_elementwise(opcode) || MOVES.contains(&opcode) => Class::Fused { costly: false },
+        _ => return None,
+    })
 }
 
 /// Divisions and functions: not computed again for each reader.
