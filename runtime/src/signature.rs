@@ -1,6 +1,7 @@
 //! The types that a program takes and gives, read from its bytes.
 
 use crate::{Result, RuntimeError};
+use halite_tensor::element_type::{self, TUPLE};
 use halite_tensor::{DType, HostTensor, Shape};
 use prost::Message;
 use std::fmt;
@@ -82,28 +83,6 @@ fn arrays(shapes: &[ShapeMessage], what: &str) -> Result<Vec<TensorSpec>> {
     shapes.iter().enumerate().map(array).collect()
 }
 
-/// The element type number of a tuple in XLA's schema.
-const TUPLE: i32 = 13;
-
-/// The number of an element type in XLA's schema; PJRT's own numbers differ.
-fn element_type(dtype: DType) -> i32 {
-    match dtype {
-        DType::Pred => 1,
-        DType::S8 => 2,
-        DType::S16 => 3,
-        DType::S32 => 4,
-        DType::S64 => 5,
-        DType::U8 => 6,
-        DType::U16 => 7,
-        DType::U32 => 8,
-        DType::U64 => 9,
-        DType::F16 => 10,
-        DType::F32 => 11,
-        DType::F64 => 12,
-        DType::Bf16 => 16,
-    }
-}
-
 /// The part of `HloModuleProto` that a signature needs.
 #[derive(Clone, PartialEq, Message)]
 struct Module {
@@ -135,9 +114,7 @@ struct ShapeMessage {
 
 impl ShapeMessage {
     fn to_spec(&self) -> std::result::Result<TensorSpec, String> {
-        let dtype = DType::ALL
-            .into_iter()
-            .find(|dtype| element_type(*dtype) == self.element_type)
+        let dtype = element_type::dtype(self.element_type)
             .ok_or_else(|| format!("has element type number {}, which cannot be passed", self.element_type))?;
         if self.is_dynamic_dimension.contains(&true) {
             return Err("has a dynamic dimension".into());

@@ -1,11 +1,11 @@
 //! The bytes of HLO for Neuron: what its compiler is known to take of a module beside the rules about instructions.
 
-use halite::Bundle;
-use halite::Session;
 use halite::compile::CompileOptions;
+use halite::{Bundle, Session};
 use halite_bundle::{ModuleEntry, PortRole};
 use halite_hlo::proto::{HloComputationProto, HloInstructionProto, HloModuleProto, ShapeProto};
-use halite_hlo::types::{TUPLE, element_name};
+use halite_hlo::types::element_name;
+use halite_tensor::element_type::{self, TUPLE};
 use std::collections::BTreeSet;
 
 /// Element types that every Neuron core takes.
@@ -100,7 +100,7 @@ impl Module<'_> {
             return shape.tuple_shapes.iter().for_each(|part| self.shape(part));
         }
         let rank = shape.dimensions.len();
-        let element = element_name(shape.element_type).unwrap_or_default();
+        let element = element_type::name(shape.element_type).unwrap_or_default();
         assert!(ELEMENTS.contains(&element), "{}: {element}", self.name);
         assert_eq!(shape.is_dynamic_dimension, vec![false; rank], "{}", self.name);
         let layout = shape.layout.as_ref().expect("an array has a layout");

@@ -1,8 +1,8 @@
 //! The training step of the tiny Llama under `mixed`: what is narrow and what is not, in the IR and in the HLO.
 
+use halite::Session;
 use halite::compile::{CompileOptions, CompiledModule};
-use halite::source::{self, Source};
-use halite::{Session, pipelines};
+use halite::source::Source;
 use halite_bundle::ModuleRole;
 use halite_hlo::Type;
 use halite_hlo::proto::{HloInstructionProto, HloModuleProto};

@@ -1,6 +1,6 @@
 //! The floating-point operations that a model asks for.
 
-use halite_ir::{Def, Function, InferCx, Inst, Op, Param, Registry, ResultRole, Value};
+use halite_ir::{Def, Function, InferCx, Op, Param, Registry, ResultRole, Value, function_flops_by, inst_cost};
 use halite_tensor::Packing;
 use indexmap::{IndexMap, IndexSet};
 
@@ -10,20 +10,13 @@ use indexmap::{IndexMap, IndexSet};
 pub(crate) fn matmul_flops(functions: &[Function]) -> u64 {
     let registry = Registry::default();
     let cx = InferCx { functions, registry: &registry };
-    let mut flops: Vec<u64> = Vec::with_capacity(functions.len());
-    for function in functions {
+    let own = |function: &Function| {
         let shares = Shares::of(function);
-        let of = |(index, inst): (usize, &Inst)| match &inst.op {
-            Op::DotGeneral(_) => {
-                let args: Vec<_> = inst.args.iter().map(|&arg| function.ty(arg)).collect();
-                let results: Vec<_> = inst.results.iter().map(|&result| function.ty(result).clone()).collect();
-                shares.apply(index, inst.op.def().cost(&cx, &args, &results).flops)
-            }
-            op => op.callee().map_or(0, |callee| flops[callee.index()]),
-        };
-        flops.push(function.insts.iter().enumerate().map(of).fold(0, u64::saturating_add));
-    }
-    flops.last().copied().unwrap_or_default()
+        let products = function.insts.iter().enumerate().filter(|(_, inst)| matches!(inst.op, Op::DotGeneral(_)));
+        let flops = products.map(|(at, inst)| shares.apply(at, inst_cost(&cx, &[], function, inst).flops));
+        flops.fold(0, u64::saturating_add)
+    };
+    function_flops_by(functions, own).last().copied().unwrap_or_default()
 }
 
 /// The share of the model in contractions that work on copies as well, by instruction.

@@ -88,6 +88,43 @@ fn scope(path: &str, depth: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compile::CompileOptions;
+    use crate::{Session, pipelines, source};
+    use halite_bundle::ModuleRole;
+    use std::collections::BTreeMap;
+
+    /// What the IR counts and HLO does not: HLO's `compare` and `clamp` are not among arithmetic, and the additions of
+    /// `scatter`, which `take_grad` becomes, go by positions.
+    const OF_IR_ALONE: [&str; 3] = ["clamp", "compare", "take_grad"];
+
+    /// IR and HLO are two representations with a count each: op by op they say the same of a step without calls, which in the IR
+    /// count as an op.
+    #[test]
+    fn ir_and_hlo_count_the_same_operations() {
+        for (preset, overrides) in
+            [("tiny", &[][..]), ("tiny", &["precision=fp32"]), ("hlat-7b", &["layers=1", "precision=mixed"])]
+        {
+            let mut session = Session::new();
+            let overrides: Vec<String> = overrides.iter().map(|set: &&str| (*set).to_owned()).collect();
+            let source = session.load(preset, &overrides).unwrap();
+            let built = session.elaborate(&source).unwrap().module;
+            let (role, options) = (ModuleRole::TrainStep, CompileOptions::default());
+            let pipeline = session.passes.pipeline(session.pipelines.of(role)).unwrap();
+            let module = session.compile_role(&built, &source.recipe, role, &pipeline, &options).unwrap();
+            let of_ir = ir::summarize(&module.ir, &session.registry, 1).unwrap();
+            let of_hlo = hlo::summarize(&module.hlo, 1).unwrap();
+            let counted = |summary: Summary| -> BTreeMap<String, u64> {
+                let counted = summary.by_op.into_iter().filter(|(_, figures)| figures.flops > 0);
+                counted
+                    .map(|(op, figures)| (op.replace('_', "-").replace("dot-general", "dot"), figures.flops))
+                    .collect()
+            };
+            let (mut of_ir, of_hlo) = (counted(of_ir), counted(of_hlo));
+            of_ir.retain(|op, _| !OF_IR_ALONE.contains(&&*op.replace('-', "_")));
+            assert_eq!(of_ir, of_hlo, "{preset} {overrides:?}");
+            assert!(of_hlo.len() > 10 && of_hlo["dot"] > 0);
+        }
+    }
 
     #[test]
     fn layers_fall_together() {

@@ -2,6 +2,7 @@
 //!
 //! - [`proto`] holds the protobuf messages; [`encode`] and [`decode`] are their byte form, the only one that round-trips.
 //! - [`ModuleBuilder`] and [`ComputationBuilder`] make modules, [`infer`]ring the type of each instruction.
+//! - [`graph`] reads a module as a graph; [`cost`] says what an instruction costs.
 //! - [`check`] finds everything in a module that XLA would reject or abort on.
 //! - [`text`] prints a module in XLA's syntax, for people.
 //!
@@ -13,11 +14,14 @@ pub mod builder;
 mod canonical;
 mod check;
 mod codec;
+pub mod cost;
+pub mod graph;
 pub mod infer;
 mod link;
 mod literal;
 mod opcode;
 pub mod proto;
+mod shape;
 pub mod text;
 pub mod types;
 
@@ -29,5 +33,5 @@ pub use canonical::canonical;
 pub use check::check;
 pub use codec::{decode, encode};
 pub use link::{TWIN, is_custom_call, link_twins};
-pub use opcode::{BinaryOp, Comparison, Opcode, ReduceKind, RngAlgorithm, UnaryOp};
+pub use opcode::{BinaryOp, Comparison, Opcode, ReduceKind, RngAlgorithm, UnaryOp, is_elementwise};
 pub use types::{ArrayType, Type};

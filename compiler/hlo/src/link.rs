@@ -3,8 +3,8 @@
 use crate::builder::identifier;
 use crate::opcode::Opcode;
 use crate::proto::{HloComputationProto, HloInstructionProto, HloModuleProto, ShapeProto};
-use crate::types::TUPLE;
 use halite_support::{Diagnostic, Result, codes};
+use halite_tensor::element_type::TUPLE;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -135,6 +135,11 @@ names! {
     }
 }
 
+/// Whether an opcode computes element by element: arithmetic and functions of one or two operands.
+pub fn is_elementwise(opcode: &str) -> bool {
+    UnaryOp::parse(opcode).is_some() || BinaryOp::parse(opcode).is_some()
+}
+
 /// How a reduction, collective or scatter combines two values.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum ReduceKind {

@@ -2,64 +2,9 @@
 
 use crate::proto::{LayoutProto, ShapeProto};
 use halite_support::{Diagnostic, Result, codes};
+use halite_tensor::element_type::{self, TUPLE};
 use halite_tensor::{DType, Shape};
 use std::fmt;
-
-/// The element type number of a tuple in [`ShapeProto`].
-pub const TUPLE: i32 = 13;
-
-/// Names of the element types that have no [`DType`], with their numbers in the public schema.
-const FOREIGN: &[(i32, &str)] = &[
-    (14, "opaque"),
-    (15, "c64"),
-    (17, "token"),
-    (18, "c128"),
-    (19, "f8e5m2"),
-    (20, "f8e4m3fn"),
-    (21, "s4"),
-    (22, "u4"),
-    (23, "f8e4m3b11fnuz"),
-    (24, "f8e5m2fnuz"),
-    (25, "f8e4m3fnuz"),
-    (26, "s2"),
-    (27, "u2"),
-    (28, "f8e4m3"),
-    (29, "f8e3m4"),
-    (30, "s1"),
-    (31, "u1"),
-    (32, "f4e2m1fn"),
-    (33, "f8e8m0fnu"),
-];
-
-/// Number of a [`DType`] in the public schema's `PrimitiveType`.
-pub fn element_type(dtype: DType) -> i32 {
-    match dtype {
-        DType::Pred => 1,
-        DType::S8 => 2,
-        DType::S16 => 3,
-        DType::S32 => 4,
-        DType::S64 => 5,
-        DType::U8 => 6,
-        DType::U16 => 7,
-        DType::U32 => 8,
-        DType::U64 => 9,
-        DType::F16 => 10,
-        DType::F32 => 11,
-        DType::F64 => 12,
-        DType::Bf16 => 16,
-    }
-}
-
-/// The [`DType`] with this number, if it is one.
-pub fn dtype(element_type: i32) -> Option<DType> {
-    DType::ALL.into_iter().find(|dtype| self::element_type(*dtype) == element_type)
-}
-
-/// The name of an element type in HLO text; `None` for numbers that the schema does not define.
-pub fn element_name(element_type: i32) -> Option<&'static str> {
-    let foreign = || FOREIGN.iter().find(|(number, _)| *number == element_type).map(|(_, name)| *name);
-    dtype(element_type).map(DType::name).or_else(foreign)
-}
 
 /// Element type and sizes of an array.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -196,7 +141,7 @@ impl fmt::Debug for Type {
 fn array_to_proto(array: &ArrayType) -> ShapeProto {
     let rank = array.rank();
     ShapeProto {
-        element_type: element_type(array.dtype),
+        element_type: element_type::number(array.dtype),
         dimensions: array.shape.iter().map(|size| *size as i64).collect(),
         tuple_shapes: Vec::new(),
         layout: Some(LayoutProto {
@@ -208,8 +153,8 @@ fn array_to_proto(array: &ArrayType) -> ShapeProto {
 }
 
 fn array_from_proto(proto: &ShapeProto) -> Result<ArrayType> {
-    let Some(dtype) = dtype(proto.element_type) else {
-        let message = match element_name(proto.element_type) {
+    let Some(dtype) = element_type::dtype(proto.element_type) else {
+        let message = match element_type::name(proto.element_type) {
             Some(name) => format!("element type `{name}` is not supported"),
             None => format!("{} is not the number of an element type", proto.element_type),
         };

@@ -3,7 +3,7 @@
 use crate::attr::AttrVisitor;
 use crate::attr::{Attr, Real};
 use crate::build::{Builder, Values};
-use crate::cost::body_flops;
+use crate::cost::own_flops;
 use crate::dims::FactorMap;
 use crate::domain::Domain;
 use crate::interpret::{EvalCx, Interpreter};
@@ -417,7 +417,7 @@ impl OpDef for Composite {
     }
 
     fn cost(&self, cx: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {
-        let flops = self.decompose(cx.registry, args).map_or(0, |body| body_flops(cx, &body));
+        let flops = self.decompose(cx.registry, args).map_or(0, |body| own_flops(cx, &body));
         Cost::new(flops, args, results)
     }
 

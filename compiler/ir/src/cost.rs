@@ -1,38 +1,43 @@
-//! Floating-point operations of functions.
+//! What instructions and functions cost.
 
-use crate::op::InferCx;
+use crate::op::{Cost, InferCx};
 use crate::syntax::{FuncId, Function, Inst};
 
 /// The floating-point operations of each function of a module, those of a callee at each call. Each function is looked at
 /// once, callees first; counts that do not fit in 64 bits are the largest that does.
 pub fn function_flops(cx: &InferCx<'_>) -> Vec<u64> {
-    let mut known: Vec<u64> = Vec::with_capacity(cx.functions.len());
-    for function in cx.functions {
-        known.push(sum(function, |inst| match inst.op.callee() {
-            Some(callee) => known.get(callee.index()).copied().unwrap_or(0),
-            None => inst_flops(cx, function, inst),
-        }));
+    function_flops_by(cx.functions, |function| own_flops(cx, function))
+}
+
+/// The same, where `own` says what the instructions of a function count that are no calls.
+pub fn function_flops_by(functions: &[Function], own: impl Fn(&Function) -> u64) -> Vec<u64> {
+    let mut known: Vec<u64> = Vec::with_capacity(functions.len());
+    for function in functions {
+        let called = function.insts.iter().filter_map(|inst| inst.op.callee());
+        let called = called.map(|callee| known.get(callee.index()).copied().unwrap_or(0));
+        let flops = called.fold(own(function), u64::saturating_add);
+        known.push(flops);
     }
     known
 }
 
-/// The same of one function that may be called.
+/// What an instruction of a function costs. `callees` are the operations of the functions before it ([`function_flops`]).
+pub fn inst_cost(cx: &InferCx<'_>, callees: &[u64], function: &Function, inst: &Inst) -> Cost {
+    let args: Vec<_> = inst.args.iter().map(|&arg| function.ty(arg)).collect();
+    let results: Vec<_> = inst.results.iter().map(|&result| function.ty(result).clone()).collect();
+    match inst.op.callee() {
+        Some(callee) => Cost::new(callees.get(callee.index()).copied().unwrap_or(0), &args, &results),
+        None => inst.op.def().cost(cx, &args, &results),
+    }
+}
+
+/// The floating-point operations of one function that may be called.
 pub(crate) fn callee_flops(cx: &InferCx<'_>, callee: FuncId) -> u64 {
     let functions = cx.functions.get(..=callee.index()).unwrap_or_default();
     function_flops(&InferCx { functions, registry: cx.registry }).last().copied().unwrap_or(0)
 }
 
-/// The same of the body of a composite, which calls nothing.
-pub(crate) fn body_flops(cx: &InferCx<'_>, body: &Function) -> u64 {
-    sum(body, |inst| inst_flops(cx, body, inst))
-}
-
-fn inst_flops(cx: &InferCx<'_>, function: &Function, inst: &Inst) -> u64 {
-    let args: Vec<_> = inst.args.iter().map(|&arg| function.ty(arg)).collect();
-    let results: Vec<_> = inst.results.iter().map(|&result| function.ty(result).clone()).collect();
-    inst.op.def().cost(cx, &args, &results).flops
-}
-
-fn sum(function: &Function, of: impl Fn(&Inst) -> u64) -> u64 {
-    function.insts.iter().fold(0, |sum, inst| sum.saturating_add(of(inst)))
+/// The floating-point operations of the instructions of a function that are no calls.
+pub(crate) fn own_flops(cx: &InferCx<'_>, function: &Function) -> u64 {
+    function.insts.iter().map(|inst| inst_cost(cx, &[], function, inst).flops).fold(0, u64::saturating_add)
 }

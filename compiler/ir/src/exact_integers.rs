@@ -92,8 +92,8 @@ impl<'a> Analysis<'a> {
             Op::Iota(iota) => Range::new(0, iota.ty.shape()[iota.dim].max(1) as i128 - 1),
             Op::And(_) => x.and(y),
             Op::Or(_) | Op::Xor(_) => x.or(y),
-            Op::ShiftLeft(_) => x.shift(y, |x, y| x << y),
-            Op::ShiftRightLogical(_) => x.shift(y, |x, y| x >> y),
+            Op::ShiftLeft(_) => x.shift_left(y),
+            Op::ShiftRightLogical(_) => x.shift_right_logical(y),
             Op::BitcastConvert(_) if x.low >= 0 => x,
             Op::BitcastConvert(_) | Op::Not(_) | Op::ShiftRightArithmetic(_) => Range::ALL,
             Op::Reduce(reduce) if matches!(reduce.kind, Reduction::And | Reduction::Or) => Range::ALL,
@@ -113,11 +113,11 @@ impl<'a> Analysis<'a> {
             return None;
         }
         Some(match &inst.op {
-            Op::Add(_) => x.corners(y, i128::saturating_add),
-            Op::Subtract(_) => x.corners(y, i128::saturating_sub),
-            Op::Multiply(_) => x.corners(y, i128::saturating_mul),
-            Op::Maximum(_) => x.corners(y, i128::max),
-            Op::Minimum(_) => x.corners(y, i128::min),
+            Op::Add(_) => x + y,
+            Op::Subtract(_) => x - y,
+            Op::Multiply(_) => x * y,
+            Op::Maximum(_) => x.maximum(y),
+            Op::Minimum(_) => x.minimum(y),
             Op::Compare(_) => Range::new(0, 1),
             Op::Reduce(reduce) => {
                 let sizes = self.function.ty(inst.args[0]).shape();

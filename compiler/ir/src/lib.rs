@@ -34,7 +34,7 @@ mod verify;
 pub use attr::{Attr, Real};
 pub use build::{Builder, Draft, present};
 pub use composite::{AttrSpec, Attrs, Cast, Composite, CompositeDef};
-pub use cost::function_flops;
+pub use cost::{function_flops, function_flops_by, inst_cost};
 pub use domain::Domain;
 pub use exact_integers::check_exact_integers;
 pub use fingerprint::fingerprint;

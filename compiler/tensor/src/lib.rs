@@ -7,6 +7,7 @@
 mod causal_mask;
 pub mod compare;
 mod dtype;
+pub mod element_type;
 mod host;
 mod indices;
 mod int_range;

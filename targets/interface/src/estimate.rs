@@ -13,7 +13,6 @@
 //! so the model is held to what it reports; for Neuron the same model is used with other settings, and cannot be checked here.
 
 mod backend;
-mod budget;
 mod cost;
 mod graph;
 mod instructions;
@@ -102,12 +101,12 @@ impl Aliases {
 /// What is live throughout: parameters, and results beside them.
 fn resident(graph: &Graph<'_>, aliases: &Aliases, kinds: &Kinds<'_>) -> (MemoryByKind, MemoryEstimate) {
     let (mut resident, mut memory) = (MemoryByKind::default(), MemoryEstimate::default());
-    for (index, &parameter) in graph.parameters.iter().enumerate() {
+    for (index, &parameter) in graph.parameters().iter().enumerate() {
         let bytes = graph.value(parameter).bytes();
         memory.arguments += bytes;
         *resident.of_mut(kinds.argument(index)) += bytes;
     }
-    for (index, &result) in graph.results.iter().enumerate() {
+    for (index, &result) in graph.results().iter().enumerate() {
         let bytes = graph.value(result).bytes();
         memory.outputs += bytes;
         if aliases.results.contains(&(index as u32)) {

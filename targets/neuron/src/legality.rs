@@ -6,9 +6,9 @@
 
 mod collectives;
 mod combiners;
+mod describe;
 mod elements;
 mod entry;
-mod graph;
 mod groups;
 mod indices;
 mod integers;
@@ -22,7 +22,7 @@ use crate::Generation;
 use crate::Tables;
 use crate::tables::{CompilerVersion, Condition, Rule};
 use elements::Elements;
-use graph::Graph;
+use halite_hlo::graph::Graph;
 use halite_hlo::proto::{HloInstructionProto, HloModuleProto};
 use halite_target::Provenance;
 pub use presumed::{Presumed, presumed};

@@ -3,11 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "a failing helper fails its test")]
 
 use halite_cpu::CPU_XLA;
+use halite_hlo::cost::flops;
+use halite_hlo::graph::Graph;
 use halite_hlo::proto::{HloComputationProto, HloInstructionProto, HloModuleProto, ReplicaGroup};
 use halite_hlo::{ArrayType, DotDims, ModuleBuilder, Type};
-use halite_neuron::Generation;
-use halite_neuron::Tables;
 use halite_neuron::legality::{Profile, check};
+use halite_neuron::{Generation, Tables};
 use halite_support::Result;
 use halite_target::estimate::{Analysis, Question, analyze};
 use halite_tensor::DType;
@@ -77,8 +78,7 @@ proptest! {
         for (place, kind, number) in damages {
             damage(&mut module, place, kind, NUMBERS[number]);
         }
-        check(&module, &Profile::new(Generation::ALL[target]));
-        let _ = estimate(&module);
+        answer(&module, Generation::ALL[target]);
     }
 
     #[test]
@@ -86,10 +86,19 @@ proptest! {
         let mut bytes = SCAN.to_vec();
         bytes[at] = byte;
         if let Ok(module) = halite_hlo::decode(&bytes) {
-            check(&module, &Profile::new(Generation::Trn1));
-            let _ = estimate(&module);
+            answer(&module, Generation::Trn1);
         }
     }
+}
+
+/// Asks everything of a module that reads it as a graph.
+fn answer(module: &HloModuleProto, target: Generation) {
+    halite_hlo::check(module);
+    check(module, &Profile::new(target));
+    let _ = estimate(module);
+    let graph = Graph::new(module);
+    graph.executions();
+    (0..graph.len()).map(|at| flops(&graph, at)).fold(0, u64::saturating_add);
 }
 
 /// Each computation calls the one before it twice: followed to the end, there would be 2^`depth` calls.

@@ -21,7 +21,7 @@ fn doubled(dtype: DType) -> Result<HloModuleProto> {
 /// The number is that of an element type which the builder does not have.
 fn retyped(number: i32) -> Result<HloModuleProto> {
     reshaped(doubled(DType::F16), |shape| {
-        if shape.element_type == halite_hlo::types::element_type(DType::F16) {
+        if shape.element_type == halite_tensor::element_type::number(DType::F16) {
             shape.element_type = number;
         }
     })

@@ -13,9 +13,7 @@ use crate::xla;
 use halite::Session;
 use halite_ir::text::{PrintOptions, print_function, print_with};
 use halite_ir::{Function, Interpreter, Module, TensorType};
-use halite_passes::{
-    Changed, Dump, DumpPoint, Findings, Kind, Moment, Pass, PassCx, Relation, Remark, Runner, RunnerOptions,
-};
+use halite_passes::{Changed, Dump, DumpPoint, Findings, Kind, Pass, Relation, Remark, Runner, RunnerOptions};
 use halite_recipe::Recipe;
 use halite_support::{Diagnostic, Diagnostics};
 use halite_tensor::HostTensor;

@@ -1,16 +1,11 @@
 //! Figures and pictures of HLO modules.
 
 use super::{Figures, Summary};
-use halite_hlo::proto::{HloComputationProto, HloInstructionProto, HloModuleProto};
-use halite_hlo::{ArrayType, BinaryOp, Type, UnaryOp};
+use halite_hlo::graph::{Computation, Graph};
+use halite_hlo::proto::{HloModuleProto, ShapeProto};
+use halite_hlo::{Opcode, Type, cost};
 use halite_support::{Diagnostic, Result, codes};
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
-
-/// The opcode of calls.
-const CALL: &str = "call";
-/// The opcode of parameters.
-const PARAMETER: &str = "parameter";
 
 /// The figures of a module's entry; scopes are cut to `depth` levels. In place of each call stand the instructions of its
 /// callee, in their own scopes.
@@ -18,13 +13,13 @@ const PARAMETER: &str = "parameter";
 /// # Errors
 /// When the module has no entry.
 pub fn summarize(module: &HloModuleProto, depth: usize) -> Result<Summary> {
+    let graph = Graph::new(module);
     let mut summary = Summary::new(&module.name);
-    for (computation, times) in executions(module)? {
-        let types = types(computation);
-        for inst in counted(module, computation) {
-            let path = inst.metadata.as_ref().map_or("", |metadata| &metadata.op_name);
-            let bytes = types.get(&inst.id).map_or(0, bytes);
-            summary.add(&inst.opcode, path, depth, Figures::of(flops(inst, &types), bytes).times(times));
+    for (computation, times) in executed(&graph)? {
+        for at in counted(&graph, computation) {
+            let path = graph.inst(at).metadata.as_ref().map_or("", |metadata| &metadata.op_name);
+            let figures = Figures::of(cost::flops(&graph, at), graph.shape(at).map_or(0, ShapeProto::num_bytes));
+            summary.add(graph.opcode(at), path, depth, figures.times(times));
         }
     }
     summary.sort();
@@ -36,39 +31,30 @@ pub fn summarize(module: &HloModuleProto, depth: usize) -> Result<Summary> {
 /// # Errors
 /// When the module has no entry.
 pub(crate) fn num_instructions(module: &HloModuleProto) -> Result<u64> {
-    let of = |(computation, times): (&HloComputationProto, u64)| {
-        times.saturating_mul(counted(module, computation).count() as u64)
+    let graph = Graph::new(module);
+    let of = |(computation, times): (&Computation<'_>, u64)| {
+        times.saturating_mul(counted(&graph, computation).count() as u64)
     };
-    Ok(executions(module)?.into_iter().map(of).fold(0, u64::saturating_add))
+    Ok(executed(&graph)?.into_iter().map(of).fold(0, u64::saturating_add))
 }
 
 /// The instructions that figures are about: calls hand values over, and so do the parameters of their callees.
-fn counted<'m>(
-    module: &HloModuleProto,
-    computation: &'m HloComputationProto,
-) -> impl Iterator<Item = &'m HloInstructionProto> {
-    let is_entry = computation.id == module.entry_computation_id;
-    let passes_on = move |inst: &HloInstructionProto| inst.opcode == CALL || inst.opcode == PARAMETER && !is_entry;
-    computation.instructions.iter().filter(move |inst| !passes_on(inst))
+fn counted<'g>(graph: &'g Graph<'_>, computation: &Computation<'_>) -> impl Iterator<Item = usize> + 'g {
+    let is_entry = graph.entry().is_some_and(|entry| entry.first == computation.first);
+    let passes_on = move |at: usize| graph.is(at, Opcode::Call) || !is_entry && graph.is(at, Opcode::Parameter);
+    computation.range().filter(move |&at| !passes_on(at))
 }
 
 /// The computations that the entry calls, directly or through others, itself included, with how often each is executed.
-/// Callees come before callers in a sound module; other calls are not followed.
-fn executions(module: &HloModuleProto) -> Result<Vec<(&HloComputationProto, u64)>> {
-    let entry = entry(module)?;
-    let mut times = BTreeMap::from([(entry.id, 1u64)]);
-    let mut executed = Vec::new();
-    for computation in module.computations.iter().rev() {
-        let Some(&own) = times.get(&computation.id) else { continue };
-        for call in computation.instructions.iter().filter(|inst| inst.opcode == CALL) {
-            for id in &call.called_computation_ids {
-                let count = times.entry(*id).or_default();
-                *count = count.saturating_add(own);
-            }
-        }
-        executed.push((computation, own));
-    }
-    Ok(executed)
+fn executed<'g, 'm>(graph: &'g Graph<'m>) -> Result<Vec<(&'g Computation<'m>, u64)>> {
+    entry(graph)?;
+    Ok(graph.computations().iter().zip(graph.executions()).filter(|(_, times)| *times > 0).collect())
+}
+
+fn entry<'g, 'm>(graph: &'g Graph<'m>) -> Result<&'g Computation<'m>> {
+    graph.entry().ok_or_else(|| {
+        Diagnostic::error(codes::FILE, "the HLO module has no entry").help("give the `.hlo.pb` file of a bundle")
+    })
 }
 
 /// The entry as a graph in the DOT language.
@@ -76,11 +62,12 @@ fn executions(module: &HloModuleProto) -> Result<Vec<(&HloComputationProto, u64)
 /// # Errors
 /// When the module has no entry.
 pub fn dot(module: &HloModuleProto) -> Result<String> {
-    let entry = entry(module)?;
-    let types = types(entry);
+    let graph = Graph::new(module);
     let mut text = format!("digraph \"{}\" {{\n  node [shape=box, fontname=\"Helvetica\"];\n", escape(&module.name));
-    for inst in &entry.instructions {
-        let ty = types.get(&inst.id).map(|ty| ty.to_string()).unwrap_or_default();
+    for at in entry(&graph)?.range() {
+        let inst = graph.inst(at);
+        let ty = graph.shape(at).and_then(|shape| Type::from_proto(shape).ok());
+        let ty = ty.map(|ty| ty.to_string()).unwrap_or_default();
         let label = format!("{}\\n{}\\n{}", escape(&inst.name), escape(&inst.opcode), escape(&ty));
         writeln!(text, "  n{} [label=\"{label}\"];", inst.id).expect("writing to a string cannot fail");
         for operand in &inst.operand_ids {
@@ -95,58 +82,10 @@ fn escape(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"")
 }
 
-fn entry(module: &HloModuleProto) -> Result<&HloComputationProto> {
-    let found = module.computations.iter().find(|computation| computation.id == module.entry_computation_id);
-    found.ok_or_else(|| {
-        Diagnostic::error(codes::FILE, "the HLO module has no entry").help("give the `.hlo.pb` file of a bundle")
-    })
-}
-
-type Types = BTreeMap<i64, Type>;
-
-fn types(computation: &HloComputationProto) -> Types {
-    let ty = |inst: &HloInstructionProto| Some((inst.id, Type::from_proto(inst.shape.as_ref()?).ok()?));
-    computation.instructions.iter().filter_map(ty).collect()
-}
-
-fn elements(array: &ArrayType) -> u64 {
-    array.num_elements().unwrap_or(usize::MAX) as u64
-}
-
-fn bytes(ty: &Type) -> u64 {
-    match ty {
-        Type::Array(array) => elements(array).saturating_mul(array.dtype.size() as u64),
-        Type::Tuple(items) => items.iter().map(bytes).fold(0, u64::saturating_add),
-    }
-}
-
-/// Operations on floats; comparisons, moves and integers count as none.
-fn flops(inst: &HloInstructionProto, types: &Types) -> u64 {
-    let array = |id: &i64| match types.get(id) {
-        Some(Type::Array(array)) if array.dtype.is_float() => Some(array),
-        _ => None,
-    };
-    let (result, first) = (array(&inst.id), inst.operand_ids.first().and_then(array));
-    match (inst.opcode.as_str(), result, first) {
-        ("dot", Some(result), Some(lhs)) => {
-            let contracted = inst.dot_dimension_numbers.iter().flat_map(|dims| &dims.lhs_contracting_dimensions);
-            let sizes = contracted.map(|dim| usize::try_from(*dim).ok().and_then(|dim| lhs.shape.get(dim)).copied());
-            sizes.fold(elements(result).saturating_mul(2), |flops, size| flops.saturating_mul(size.unwrap_or(1) as u64))
-        }
-        ("reduce", Some(_), Some(operand)) => elements(operand),
-        (opcode, Some(result), Some(_)) if is_arithmetic(opcode) => elements(result),
-        _ => 0,
-    }
-}
-
-fn is_arithmetic(opcode: &str) -> bool {
-    BinaryOp::parse(opcode).is_some() || UnaryOp::parse(opcode).is_some()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use halite_hlo::{DotDims, ModuleBuilder};
+    use halite_hlo::{ArrayType, DotDims, ModuleBuilder, UnaryOp};
     use halite_tensor::DType;
 
     fn example() -> HloModuleProto {

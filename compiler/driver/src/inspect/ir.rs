@@ -1,7 +1,7 @@
 //! Figures of IR modules.
 
 use super::{Figures, Summary};
-use halite_ir::{Cost, InferCx, Module, Registry, function_flops};
+use halite_ir::{InferCx, Module, Registry, function_flops, inst_cost};
 use halite_support::{Diagnostic, Result};
 
 /// The figures of a module's entry; scopes are cut to `depth` levels. Bytes are those read and written.
@@ -15,12 +15,7 @@ pub fn summarize(module: &Module, registry: &Registry, depth: usize) -> Result<S
     let callees = function_flops(&cx);
     let mut summary = Summary::new(&*module.name);
     for inst in &entry.insts {
-        let args: Vec<_> = inst.args.iter().map(|&arg| entry.ty(arg)).collect();
-        let results: Vec<_> = inst.results.iter().map(|&result| entry.ty(result).clone()).collect();
-        let cost = match inst.op.callee() {
-            Some(callee) => Cost::new(callees[callee.index()], &args, &results),
-            None => inst.op.def().cost(&cx, &args, &results),
-        };
+        let cost = inst_cost(&cx, &callees, entry, inst);
         summary.add(inst.op.name(), &module.locs.path(inst.loc), depth, Figures::of(cost.flops, cost.bytes));
     }
     summary.sort();

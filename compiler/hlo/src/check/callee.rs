@@ -1,16 +1,17 @@
 //! Computations that instructions call.
 
 use super::{Checked, Checker};
-use crate::opcode::{BinaryOp, Opcode, UnaryOp};
-use crate::proto::HloInstructionProto;
+use crate::opcode::{Opcode, is_elementwise};
 use crate::types::{ArrayType, Type};
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::DType;
 
 impl Checker<'_> {
     /// Every callee is defined earlier, and opcodes of our set have as many as they take.
-    pub(super) fn require_callees(&self, inst: &HloInstructionProto) -> Result<()> {
-        if let Some(id) = inst.called_computation_ids.iter().find(|id| !self.computations.contains_key(id)) {
+    pub(super) fn require_callees(&self, at: usize) -> Result<()> {
+        let inst = self.graph.inst(at);
+        if let Some(missing) = self.graph.callees(at).iter().position(Option::is_none) {
+            let id = inst.called_computation_ids[missing];
             let message = format!("the called computation {id} is not defined before it");
             return Err(Diagnostic::error(codes::UNDEFINED_VALUE, message));
         }
@@ -29,18 +30,18 @@ impl Checker<'_> {
         Err(Diagnostic::error(codes::ARITY, format!("{expected} called computations needed, found {found}")))
     }
 
-    fn callee(&self, inst: &HloInstructionProto) -> Option<&Checked> {
-        inst.called_computation_ids.first().and_then(|id| self.computations.get(id))
+    fn callee(&self, at: usize) -> Option<&Checked> {
+        self.graph.callee(at, 0).and_then(|callee| self.computations.get(callee))
     }
 
     /// What the only callee returns, if it is of our set.
-    pub(super) fn callee_result(&self, inst: &HloInstructionProto) -> Option<Type> {
-        self.callee(inst).and_then(|callee| callee.result.clone())
+    pub(super) fn callee_result(&self, at: usize) -> Option<Type> {
+        self.callee(at).and_then(|callee| callee.result.clone())
     }
 
     /// The callee takes these operands.
-    pub(super) fn call(&self, inst: &HloInstructionProto, operands: &[&Type]) -> Result<()> {
-        let Some(callee) = self.callee(inst) else { return Ok(()) };
+    pub(super) fn call(&self, at: usize, operands: &[&Type]) -> Result<()> {
+        let Some(callee) = self.callee(at) else { return Ok(()) };
         if callee.parameters.len() != operands.len() {
             let message = format!("the callee takes {} operands, found {}", callee.parameters.len(), operands.len());
             return Err(Diagnostic::error(codes::ARITY, message));
@@ -56,15 +57,16 @@ impl Checker<'_> {
 
     /// The callee takes two scalars of this element type and returns one. Collectives also need it to be a single op,
     /// since backends recognise the kind by it.
-    pub(super) fn require_combiner(&self, inst: &HloInstructionProto, dtype: DType) -> Result<()> {
-        let Some(callee) = self.callee(inst) else { return Ok(()) };
+    pub(super) fn require_combiner(&self, at: usize, dtype: DType) -> Result<()> {
+        let Some(callee) = self.callee(at) else { return Ok(()) };
         let scalar = Type::Array(ArrayType::scalar(dtype));
         let is_scalar = |ty: &Option<Type>| ty.as_ref() == Some(&scalar);
         if callee.parameters.len() != 2 || !callee.parameters.iter().all(is_scalar) || !is_scalar(&callee.result) {
             let message = format!("the callee must combine two `{scalar}` into one");
             return Err(Diagnostic::error(codes::TYPE_MISMATCH, message));
         }
-        let collective = matches!(Opcode::parse(&inst.opcode), Some(Opcode::AllReduce | Opcode::ReduceScatter));
+        let collective =
+            matches!(Opcode::parse(self.graph.opcode(at)), Some(Opcode::AllReduce | Opcode::ReduceScatter));
         if collective && callee.ops != 1 {
             return Err(Diagnostic::error(
                 codes::ATTRIBUTE,
@@ -73,8 +75,4 @@ impl Checker<'_> {
         }
         Ok(())
     }
-}
-
-fn is_elementwise(opcode: &str) -> bool {
-    UnaryOp::parse(opcode).is_some() || BinaryOp::parse(opcode).is_some()
 }

@@ -10,13 +10,9 @@ use halite_support::{Diagnostic, Result, codes};
 
 impl Checker<'_> {
     /// The inferred type; `None` for what our set lacks, which is checked no further.
-    pub(super) fn infer(
-        &self,
-        inst: &HloInstructionProto,
-        stated: Option<&Type>,
-        operands: &[Option<&Type>],
-    ) -> Result<Option<Type>> {
-        self.require_callees(inst)?;
+    pub(super) fn infer(&self, at: usize, stated: Option<&Type>, operands: &[Option<&Type>]) -> Result<Option<Type>> {
+        self.require_callees(at)?;
+        let inst = self.graph.inst(at);
         let operands = operands.iter().copied().collect::<Option<Vec<&Type>>>();
         let (Some(stated), Some(operands)) = (stated, operands) else { return Ok(None) };
         if let Some(op) = UnaryOp::parse(&inst.opcode) {
@@ -29,16 +25,11 @@ impl Checker<'_> {
         }
         let Some(opcode) = Opcode::parse(&inst.opcode) else { return Ok(None) };
         let Form::Ours = form(opcode, inst) else { return Ok(None) };
-        self.infer_opcode(opcode, inst, stated, &operands)
+        self.infer_opcode(opcode, at, stated, &operands)
     }
 
-    fn infer_opcode(
-        &self,
-        opcode: Opcode,
-        inst: &HloInstructionProto,
-        stated: &Type,
-        operands: &[&Type],
-    ) -> Result<Option<Type>> {
+    fn infer_opcode(&self, opcode: Opcode, at: usize, stated: &Type, operands: &[&Type]) -> Result<Option<Type>> {
+        let inst = self.graph.inst(at);
         match opcode {
             Opcode::Parameter | Opcode::Constant | Opcode::Iota | Opcode::ReplicaId => {
                 leaf(opcode, inst, stated, operands)
@@ -54,7 +45,7 @@ impl Checker<'_> {
                 Ok(Some(x.clone()))
             }
             Opcode::CustomCall => custom_call(inst).map(|()| Some(stated.clone())),
-            Opcode::Call => self.call(inst, operands).map(|()| self.callee_result(inst)),
+            Opcode::Call => self.call(at, operands).map(|()| self.callee_result(at)),
             Opcode::Compare
             | Opcode::Select
             | Opcode::Clamp
@@ -86,7 +77,7 @@ impl Checker<'_> {
             }
             Opcode::Reduce | Opcode::Scatter | Opcode::AllReduce | Opcode::ReduceScatter => {
                 let ty = combined(opcode, inst, operands)?;
-                self.require_combiner(inst, ty.dtype)?;
+                self.require_combiner(at, ty.dtype)?;
                 Ok(Some(Type::Array(ty)))
             }
             Opcode::AllGather | Opcode::AllToAll | Opcode::CollectivePermute => {

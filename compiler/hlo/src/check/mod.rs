@@ -9,19 +9,28 @@
 mod callee;
 mod instruction;
 
-use crate::opcode::Opcode;
-use crate::proto::{
-    HloComputationProto, HloInstructionProto, HloModuleProto, LayoutProto, ProgramShapeProto, ShapeProto,
-};
-use crate::types::{self, TUPLE, Type};
+use crate::graph::{Computation, Graph};
+use crate::proto::{HloModuleProto, LayoutProto, ProgramShapeProto, ShapeProto};
+use crate::types::Type;
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
-use rustc_hash::{FxHashMap, FxHashSet};
+use halite_tensor::element_type;
+use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Everything that is wrong with the module, in its order.
 pub fn check(module: &HloModuleProto) -> Diagnostics {
-    let mut checker = Checker::default();
-    for computation in &module.computations {
+    let graph = Graph::new(module);
+    let mut checker = Checker {
+        stated: Vec::with_capacity(graph.len()),
+        graph: &graph,
+        findings: Diagnostics::default(),
+        computations: Vec::with_capacity(module.computations.len()),
+        computation_ids: FxHashSet::default(),
+        computation_names: FxHashSet::default(),
+        instruction_ids: FxHashSet::default(),
+        instruction_names: FxHashSet::default(),
+    };
+    for computation in graph.computations() {
         checker.computation(computation);
     }
     checker.entry(module);
@@ -39,13 +48,14 @@ struct Checked {
 /// The type of an instruction: inside our set, or XLA's but not ours.
 type Stated = Option<Type>;
 
-/// Instructions so far of the computation at hand; looked up only, never walked.
-type Defined = FxHashMap<i64, Stated>;
-
-#[derive(Default)]
 struct Checker<'a> {
+    graph: &'a Graph<'a>,
     findings: Diagnostics,
-    computations: FxHashMap<i64, Checked>,
+    /// The types of the instructions so far.
+    stated: Vec<Stated>,
+    /// The computations so far.
+    computations: Vec<Checked>,
+    computation_ids: FxHashSet<i64>,
     computation_names: FxHashSet<&'a str>,
     instruction_ids: FxHashSet<i64>,
     instruction_names: FxHashSet<&'a str>,
@@ -62,35 +72,34 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn computation(&mut self, computation: &'a HloComputationProto) {
-        let context = || format!("computation `{}`", computation.name);
-        if !self.computation_names.insert(&computation.name) {
+    fn computation(&mut self, computation: &'a Computation<'a>) {
+        let proto = computation.proto;
+        let context = || format!("computation `{}`", proto.name);
+        if !self.computation_names.insert(&proto.name) {
             self.findings
                 .push(Diagnostic::error(codes::DUPLICATE, "another computation has this name").context(context()));
         }
-        let mut defined = Defined::default();
-        for inst in &computation.instructions {
-            let ty = self.instruction(inst, &defined);
-            defined.insert(inst.id, ty);
+        for at in computation.range() {
+            let ty = self.instruction(at);
+            self.stated.push(ty);
         }
-        let parameters = self.keep(context, parameters(computation, &defined)).unwrap_or_default();
-        let result = defined.get(&computation.root_id).cloned();
-        if result.is_none() {
-            let message = format!("the root {} is not one of its instructions", computation.root_id);
+        let parameters = self.keep(context, self.parameters(computation)).unwrap_or_default();
+        if computation.root.is_none() {
+            let message = format!("the root {} is not one of its instructions", proto.root_id);
             self.findings.push(Diagnostic::error(codes::UNDEFINED_VALUE, message).context(context()));
         }
-        let result = result.flatten();
-        let program = computation.program_shape.as_ref();
-        self.keep(context, program_matches(program, &parameters, result.as_ref()));
-        let ops = computation.instructions.iter().filter(|inst| inst.opcode != Opcode::Parameter.name()).count();
-        let checked = Checked { parameters, result, ops };
-        if self.computations.insert(computation.id, checked).is_some() {
-            let message = format!("another computation has the id {}", computation.id);
+        let result = computation.root.and_then(|root| self.stated[root].clone());
+        self.keep(context, program_matches(proto.program_shape.as_ref(), &parameters, result.as_ref()));
+        let ops = computation.range().len() - computation.parameters.len();
+        self.computations.push(Checked { parameters, result, ops });
+        if !self.computation_ids.insert(proto.id) {
+            let message = format!("another computation has the id {}", proto.id);
             self.findings.push(Diagnostic::error(codes::DUPLICATE, message).context(context()));
         }
     }
 
-    fn instruction(&mut self, inst: &'a HloInstructionProto, defined: &Defined) -> Stated {
+    fn instruction(&mut self, at: usize) -> Stated {
+        let inst = self.graph.inst(at);
         let context = || format!("instruction `{}`", inst.name);
         if !self.instruction_ids.insert(inst.id) {
             let message = format!("another instruction has the id {}", inst.id);
@@ -101,8 +110,8 @@ impl<'a> Checker<'a> {
                 .push(Diagnostic::error(codes::DUPLICATE, "names must be unique and not empty").context(context()));
         }
         let stated = self.keep(context, stated_type(inst.shape.as_ref()))?;
-        let operands = self.keep(context, operands(inst, defined))?;
-        let inferred = self.keep(context, self.infer(inst, stated.as_ref(), &operands))?;
+        let inferred = self.operands(at).and_then(|operands| self.infer(at, stated.as_ref(), &operands));
+        let inferred = self.keep(context, inferred)?;
         match (&stated, inferred) {
             (Some(stated), Some(inferred)) if *stated != inferred => {
                 let message = format!("`{}` gives `{inferred}`, but `{stated}` is stated", inst.opcode);
@@ -117,22 +126,56 @@ impl<'a> Checker<'a> {
         stated
     }
 
+    /// The types of the operands, which stand before an instruction as what it waits for does.
+    fn operands(&self, at: usize) -> Result<Vec<Option<&Type>>> {
+        let inst = self.graph.inst(at);
+        if let Some(missing) = self.graph.control_predecessors(at).iter().position(Option::is_none) {
+            let message =
+                format!("the control predecessor {} is not defined before it", inst.control_predecessor_ids[missing]);
+            return Err(Diagnostic::error(codes::UNDEFINED_VALUE, message));
+        }
+        let find = |(operand, id): (&Option<usize>, &i64)| {
+            let missing =
+                || Diagnostic::error(codes::UNDEFINED_VALUE, format!("the operand {id} is not defined before it"));
+            operand.map(|operand| self.stated[operand].as_ref()).ok_or_else(missing)
+        };
+        self.graph.operands(at).iter().zip(&inst.operand_ids).map(find).collect()
+    }
+
+    /// Parameter types by number: dense from 0.
+    fn parameters(&self, computation: &Computation<'_>) -> Result<Vec<Stated>> {
+        let mut numbered = BTreeMap::new();
+        for &at in &computation.parameters {
+            let number = self.graph.inst(at).parameter_number;
+            if numbered.insert(number, self.stated[at].clone()).is_some() {
+                let message = format!("two parameters have the number {number}");
+                return Err(Diagnostic::error(codes::DUPLICATE, message));
+            }
+        }
+        if !numbered.keys().copied().eq(0..numbered.len() as i64) {
+            let message = format!("its {} parameters are not numbered from 0 without gaps", numbered.len());
+            return Err(Diagnostic::error(codes::ATTRIBUTE, message));
+        }
+        Ok(numbered.into_values().collect())
+    }
+
     fn entry(&mut self, module: &HloModuleProto) {
         let context = || format!("module `{}`", module.name);
         if module.name.is_empty() {
             self.findings.push(Diagnostic::error(codes::UNDEFINED_VALUE, "the module has no name"));
         }
-        let entry = module.computations.iter().find(|computation| computation.id == module.entry_computation_id);
-        let Some(entry) = entry else {
+        let graph = self.graph;
+        let Some((entry, computation)) = graph.entry_number().map(|entry| (entry, &graph.computations()[entry])) else {
             let message = format!("the entry {} is not one of its computations", module.entry_computation_id);
             self.findings.push(Diagnostic::error(codes::UNDEFINED_VALUE, message).context(context()));
             return;
         };
-        if entry.name != module.entry_computation_name {
-            let message = format!("the entry is `{}`, but `{}` is stated", entry.name, module.entry_computation_name);
+        if computation.proto.name != module.entry_computation_name {
+            let (name, stated) = (&computation.proto.name, &module.entry_computation_name);
+            let message = format!("the entry is `{name}`, but `{stated}` is stated");
             self.findings.push(Diagnostic::error(codes::UNDEFINED_VALUE, message).context(context()));
         }
-        let Some(checked) = self.computations.get(&entry.id) else { return };
+        let checked = &self.computations[entry];
         let program = program_matches(module.host_program_shape.as_ref(), &checked.parameters, checked.result.as_ref());
         let aliases = aliases(module, checked).and_then(|()| donors(module, checked));
         self.keep(context, program);
@@ -148,11 +191,8 @@ fn stated_type(shape: Option<&ShapeProto>) -> Result<Stated> {
 }
 
 fn has_foreign_element(shape: &ShapeProto) -> bool {
-    let number = shape.element_type;
-    match number {
-        TUPLE => shape.tuple_shapes.iter().any(has_foreign_element),
-        _ => types::dtype(number).is_none() && types::element_name(number).is_some(),
-    }
+    let is_foreign = |array: &ShapeProto| array.dtype().is_none() && element_type::name(array.element_type).is_some();
+    if shape.is_tuple() { shape.tuple_shapes.iter().any(has_foreign_element) } else { is_foreign(shape) }
 }
 
 fn require_layouts(shape: &ShapeProto) -> Result<()> {
@@ -165,39 +205,6 @@ fn require_layouts(shape: &ShapeProto) -> Result<()> {
     }
     let message = format!("the layout {minor_to_major:?} is no permutation of {} dimensions", shape.dimensions.len());
     Err(Diagnostic::error(codes::SHAPE, message))
-}
-
-fn operands<'t>(inst: &HloInstructionProto, defined: &'t Defined) -> Result<Vec<Option<&'t Type>>> {
-    for id in &inst.control_predecessor_ids {
-        if !defined.contains_key(id) {
-            let message = format!("the control predecessor {id} is not defined before it");
-            return Err(Diagnostic::error(codes::UNDEFINED_VALUE, message));
-        }
-    }
-    let find = |id: &i64| {
-        let missing =
-            || Diagnostic::error(codes::UNDEFINED_VALUE, format!("the operand {id} is not defined before it"));
-        defined.get(id).map(Option::as_ref).ok_or_else(missing)
-    };
-    inst.operand_ids.iter().map(find).collect()
-}
-
-/// Parameter types by number: dense from 0.
-fn parameters(computation: &HloComputationProto, defined: &Defined) -> Result<Vec<Stated>> {
-    let mut numbered = BTreeMap::new();
-    let is_parameter = |inst: &&HloInstructionProto| inst.opcode == Opcode::Parameter.name();
-    for inst in computation.instructions.iter().filter(is_parameter) {
-        let ty = defined.get(&inst.id).cloned().flatten();
-        if numbered.insert(inst.parameter_number, ty).is_some() {
-            let message = format!("two parameters have the number {}", inst.parameter_number);
-            return Err(Diagnostic::error(codes::DUPLICATE, message));
-        }
-    }
-    if !numbered.keys().copied().eq(0..numbered.len() as i64) {
-        let message = format!("its {} parameters are not numbered from 0 without gaps", numbered.len());
-        return Err(Diagnostic::error(codes::ATTRIBUTE, message));
-    }
-    Ok(numbered.into_values().collect())
 }
 
 fn program_matches(program: Option<&ProgramShapeProto>, parameters: &[Stated], result: Option<&Type>) -> Result<()> {

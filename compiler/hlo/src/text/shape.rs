@@ -2,7 +2,7 @@
 
 use super::Braced;
 use crate::proto::{ProgramShapeProto, ShapeProto};
-use crate::types::{TUPLE, element_name};
+use halite_tensor::element_type::{self, TUPLE};
 use std::fmt::{self, Write};
 
 /// A shape with its layouts; `?` when it is missing.
@@ -37,7 +37,7 @@ fn print(out: &mut String, shape: &ShapeProto, layouts: bool) -> fmt::Result {
     if shape.element_type == TUPLE {
         return tuple(out, &shape.tuple_shapes, layouts);
     }
-    match element_name(shape.element_type) {
+    match element_type::name(shape.element_type) {
         Some(name) => out.push_str(name),
         None => write!(out, "?{}", shape.element_type)?,
     }

@@ -1,16 +1,13 @@
-//! A module as one list of values: calls are entered, tuples taken apart, and what only renames a value is gone.
+//! The values of a module with its calls entered, classified by how a compiler makes them.
 
-use super::budget::Budget;
-use halite_hlo::proto::{DotDimensionNumbers, HloComputationProto, HloInstructionProto, HloModuleProto, ShapeProto};
-use halite_hlo::types::{TUPLE, dtype, element_name};
+use halite_hlo::graph::{Budget, Graph as Hlo, Inlined};
+use halite_hlo::is_elementwise;
+use halite_hlo::proto::{DotDimensionNumbers, HloInstructionProto, HloModuleProto, ShapeProto};
 use halite_support::{Diagnostic, Result, codes};
-use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
+use halite_tensor::element_type;
 use std::collections::BTreeSet;
-use std::ops::Range;
 
-/// A value of a [`Graph`].
-pub(super) type ValueId = u32;
+pub(super) use halite_hlo::graph::ValueId;
 
 /// How a value comes to be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,9 +50,10 @@ pub(super) enum Access {
 }
 
 /// One value.
-#[derive(Debug)]
 pub(super) struct Value<'m> {
-    /// The instruction.
+    /// The instruction, in the module.
+    pub(super) at: usize,
+    /// Its message.
     pub(super) inst: &'m HloInstructionProto,
     /// How it comes to be.
     pub(super) class: Class,
@@ -65,7 +63,6 @@ pub(super) struct Value<'m> {
     pub(super) width: u64,
     /// Whether it is a float of less than 32 bits.
     pub(super) is_narrow: bool,
-    operands: Range<u32>,
 }
 
 impl Value<'_> {
@@ -75,20 +72,22 @@ impl Value<'_> {
     }
 }
 
+/// Bytes of all values: sums of them, of their copies in other types, and small multiples of these fit 64 bits.
+const MAX_BYTES: u64 = 1 << 56;
+
 /// The values of a module, operands before users.
-#[derive(Debug, Default)]
 pub(super) struct Graph<'m> {
+    /// The instructions.
+    pub(super) hlo: Hlo<'m>,
     /// All values.
     pub(super) values: Vec<Value<'m>>,
-    /// The entry's parameters in order.
-    pub(super) parameters: Vec<ValueId>,
-    /// The entry's results in order.
-    pub(super) results: Vec<ValueId>,
     /// Opcodes that are not known here.
     pub(super) unknown: BTreeSet<&'m str>,
     /// What making it took of the estimate's budget.
     pub(super) budget: Budget,
-    operands: Vec<ValueId>,
+    inlined: Inlined<'m>,
+    /// The classes of the different opcodes, by their numbers.
+    by_opcode: Vec<Option<Class>>,
 }
 
 impl<'m> Graph<'m> {
@@ -97,214 +96,89 @@ impl<'m> Graph<'m> {
     /// # Errors
     /// When the module has no entry, calls itself, has a type of unknown size, or is too large with its calls entered.
     pub(super) fn new(module: &'m HloModuleProto) -> Result<Self> {
-        let computations = module.computations.iter().map(|computation| (computation.id, computation)).collect();
-        let mut builder = Builder { computations, graph: Self::default(), depth: 0, pool: Vec::new() };
-        let results = builder.enter(module.entry_computation_id, None)?;
-        builder.graph.results = builder.pool_of(results).to_vec();
-        let mut graph = builder.graph;
-        for &result in &graph.results {
-            graph.budget.take_bytes(graph.values[result as usize].bytes())?;
+        let (hlo, mut budget) = (Hlo::new(module), Budget::default());
+        let inlined = Inlined::new(&hlo, &mut budget)?;
+        let values = Vec::with_capacity(inlined.len());
+        let by_opcode = hlo.opcodes().iter().map(|opcode| of_opcode(opcode)).collect();
+        let mut graph = Self { hlo, values, unknown: BTreeSet::new(), budget, inlined, by_opcode };
+        for id in 0..graph.inlined.len() as ValueId {
+            let value = graph.classified(id)?;
+            graph.values.push(value);
+        }
+        let results = graph.results().iter().map(|result| graph.value(*result));
+        let held = results.chain(&graph.values).map(|value| value.elements.saturating_mul(value.width.max(1)));
+        if held.fold(0, u64::saturating_add) > MAX_BYTES {
+            return Err(Budget::exceeded("values of more bytes than any machine has"));
         }
         Ok(graph)
     }
 
+    /// The entry's parameters in order.
+    pub(super) fn parameters(&self) -> &[ValueId] {
+        &self.inlined.parameters
+    }
+
+    /// The entry's results in order.
+    pub(super) fn results(&self) -> &[ValueId] {
+        &self.inlined.results
+    }
+
     /// What a value is computed from.
     pub(super) fn operands(&self, value: ValueId) -> &[ValueId] {
-        let Range { start, end } = self.values[value as usize].operands;
-        &self.operands[start as usize..end as usize]
+        self.inlined.operands(value)
     }
 
     /// The value of a handle.
     pub(super) fn value(&self, value: ValueId) -> &Value<'m> {
         &self.values[value as usize]
     }
-}
 
-/// Calls nest no deeper than this.
-const MAX_DEPTH: usize = 64;
-
-struct Builder<'m> {
-    computations: FxHashMap<i64, &'m HloComputationProto>,
-    graph: Graph<'m>,
-    depth: usize,
-    /// The values that meanings are ranges of.
-    pool: Vec<ValueId>,
-}
-
-/// What an instruction stands for.
-#[derive(Clone, Copy)]
-struct Meaning {
-    /// Where its value, or those of a tuple, begin in the pool.
-    start: u32,
-    /// How many they are.
-    len: u32,
-    /// Its number of dimensions.
-    rank: i64,
-}
-
-impl<'m> Builder<'m> {
-    /// Adds the instructions of a computation with the given arguments; the entry's are parameters. Gives its results.
-    fn enter(&mut self, id: i64, arguments: Option<&[Meaning]>) -> Result<Meaning> {
-        let Some(&computation) = self.computations.get(&id) else {
-            return Err(malformed("the HLO module calls a computation that it does not have"));
-        };
-        if self.depth == MAX_DEPTH {
-            return Err(malformed("computations of the HLO module call each other too deep or without end"));
-        }
-        self.depth += 1;
-        let mut meanings: FxHashMap<i64, Meaning> = FxHashMap::default();
-        meanings.reserve(computation.instructions.len());
-        for inst in &computation.instructions {
-            let meaning = self.meaning(inst, arguments, &meanings)?;
-            let rank = inst.shape.as_ref().map_or(0, |shape| shape.dimensions.len() as i64);
-            meanings.insert(inst.id, Meaning { rank, ..meaning });
-        }
-        self.depth -= 1;
-        let root = meanings.get(&computation.root_id).copied();
-        root.ok_or_else(|| malformed("a computation of the HLO module has no root"))
+    /// A value, those before it being known.
+    fn classified(&mut self, id: ValueId) -> Result<Value<'m>> {
+        let inlined = self.inlined.value(id);
+        let (at, shape) = (inlined.at, inlined.shape);
+        let width = element_type::bytes(shape.element_type).ok_or_else(|| {
+            Diagnostic::error(codes::FILE, "an HLO instruction has an element type that the schema does not define")
+                .help("give a module that `halite hlo check` takes")
+        })?;
+        let is_narrow = shape.dtype().is_some_and(|dtype| dtype.is_narrow());
+        let class = self.class(id, at);
+        Ok(Value { at, inst: self.hlo.inst(at), class, elements: shape.num_elements(), width, is_narrow })
     }
 
-    /// What an instruction stands for: values that are there, or new ones. The rank is set by the caller.
-    fn meaning(
-        &mut self,
-        inst: &'m HloInstructionProto,
-        arguments: Option<&[Meaning]>,
-        meanings: &FxHashMap<i64, Meaning>,
-    ) -> Result<Meaning> {
-        self.graph.budget.take_entries(1)?;
-        let mut operands: SmallVec<[Meaning; 4]> = SmallVec::new();
-        for id in &inst.operand_ids {
-            let meaning = meanings.get(id);
-            operands.push(*meaning.ok_or_else(|| malformed("an HLO instruction reads a value before it is made"))?);
+    fn class(&mut self, id: ValueId, at: usize) -> Class {
+        if let Some(class) = self.by_opcode[self.hlo.opcode_number(at)] {
+            return class;
         }
-        match inst.opcode.as_str() {
-            "parameter" => match (arguments, usize::try_from(inst.parameter_number)) {
-                (None, _) => {
-                    let made = self.add(inst, Class::Parameter, &[])?;
-                    let values = made.start as usize..(made.start + made.len) as usize;
-                    self.graph.parameters.extend_from_slice(&self.pool[values]);
-                    Ok(made)
-                }
-                (Some(arguments), Ok(number)) if number < arguments.len() => Ok(arguments[number]),
-                _ => Err(malformed("a call in the HLO module gives too few arguments")),
-            },
-            "call" => {
-                let callee = inst.called_computation_ids.first().copied().unwrap_or(-1);
-                self.enter(callee, Some(&operands))
-            }
-            "get-tuple-element" => match (operands.first(), u32::try_from(inst.tuple_index)) {
-                (Some(tuple), Ok(index)) if index < tuple.len => {
-                    Ok(Meaning { start: tuple.start + index, len: 1, rank: 0 })
-                }
-                _ => Err(malformed("an HLO instruction takes no part of its tuple")),
-            },
-            "tuple" | "opt-barrier" | "reshape" | "bitcast" => self.join(&operands),
-            opcode => {
-                let class = self.class(inst, opcode, &operands);
-                self.add(inst, class, &operands)
-            }
-        }
-    }
-
-    fn pool_of(&self, meaning: Meaning) -> &[ValueId] {
-        &self.pool[meaning.start as usize..(meaning.start + meaning.len) as usize]
-    }
-
-    /// The values of all operands, one after the other.
-    fn join(&mut self, operands: &[Meaning]) -> Result<Meaning> {
-        if let [only] = operands {
-            return Ok(*only);
-        }
-        let start = self.pool.len() as u32;
-        for operand in operands {
-            self.graph.budget.take_entries(operand.len)?;
-            self.pool.extend_from_within(operand.start as usize..(operand.start + operand.len) as usize);
-        }
-        Ok(Meaning { start, len: self.pool.len() as u32 - start, rank: 0 })
-    }
-
-    /// Adds what an instruction makes: one value for each part of its result.
-    fn add(&mut self, inst: &'m HloInstructionProto, class: Class, operands: &[Meaning]) -> Result<Meaning> {
-        let shape = inst.shape.as_ref().ok_or_else(|| malformed("an HLO instruction has no shape"))?;
-        let first = self.graph.operands.len() as u32;
-        for operand in operands {
-            self.graph.budget.take_entries(operand.len)?;
-            let values = operand.start as usize..(operand.start + operand.len) as usize;
-            self.graph.operands.extend_from_slice(&self.pool[values]);
-        }
-        let operands = first..self.graph.operands.len() as u32;
-        let start = self.pool.len() as u32;
-        self.add_parts(inst, class, &operands, shape)?;
-        Ok(Meaning { start, len: self.pool.len() as u32 - start, rank: 0 })
-    }
-
-    fn add_parts(
-        &mut self,
-        inst: &'m HloInstructionProto,
-        class: Class,
-        operands: &Range<u32>,
-        shape: &ShapeProto,
-    ) -> Result<()> {
-        if shape.element_type == TUPLE {
-            return shape.tuple_shapes.iter().try_for_each(|part| self.add_parts(inst, class, operands, part));
-        }
-        let width = width(shape.element_type)?;
-        let is_narrow = dtype(shape.element_type).is_some_and(|dtype| dtype.is_narrow());
-        let (elements, operands) = (elements(shape), operands.clone());
-        let budget = &mut self.graph.budget;
-        budget.take_entries(1)?;
-        budget.take_visits(operands.len() as u64)?;
-        budget.take_bytes(elements.saturating_mul(width.max(1)))?;
-        self.pool.push(self.graph.values.len() as ValueId);
-        self.graph.values.push(Value { inst, class, elements, width, is_narrow, operands });
-        Ok(())
-    }
-
-    fn class(&mut self, inst: &'m HloInstructionProto, opcode: &'m str, operands: &[Meaning]) -> Class {
-        let rank = |side: usize| operands.get(side).map_or(0, |operand| operand.rank);
-        match opcode {
-            "dot" => Class::Dot(accesses(inst, [rank(0), rank(1)])),
+        match self.hlo.opcode(at) {
+            "dot" => Class::Dot(accesses(&self.hlo, at)),
             "reduce" => {
-                let source = operands.first().and_then(|operand| self.pool_of(*operand).first());
-                let source = source.map_or(1, |value| self.graph.value(*value).elements);
-                let shape = inst.shape.as_ref().map(|shape| shape.tuple_shapes.first().unwrap_or(shape));
-                Class::Reduce { extent: source / shape.map_or(1, elements).max(1) }
+                let source = self.operands(id).first().map_or(1, |source| self.value(*source).elements);
+                let result = self.hlo.shape(at).map(|shape| shape.tuple_shapes.first().unwrap_or(shape));
+                Class::Reduce { extent: source / result.map_or(1, ShapeProto::num_elements).max(1) }
             }
-            "gather" => Class::Gather,
-            "scatter" | "dynamic-update-slice" => Class::Update,
-            "concatenate" => Class::Concatenate,
-            "custom-call" | "rng-bit-generator" => Class::Kernel,
-            "all-gather" | "all-reduce" | "all-to-all" | "collective-permute" | "reduce-scatter" => Class::Collective,
-            _ if is_costly(opcode) => Class::Fused { costly: true },
-            _ if is_cheap(opcode) => Class::Fused { costly: false },
-            _ => {
-                self.graph.unknown.insert(opcode);
+            opcode => {
+                self.unknown.insert(opcode);
                 Class::Kernel
             }
         }
     }
 }
 
-fn malformed(message: &str) -> Diagnostic {
-    Diagnostic::error(codes::FILE, message).help("give a module that `halite hlo check` takes")
-}
-
-fn elements(shape: &ShapeProto) -> u64 {
-    shape.dimensions.iter().fold(1, |product, size| product.saturating_mul(u64::try_from(*size).unwrap_or(0)))
-}
-
-/// Bytes of one element. Types of less than a byte take one; tokens take none.
-fn width(element_type: i32) -> Result<u64> {
-    if let Some(dtype) = dtype(element_type) {
-        return Ok(dtype.size() as u64);
-    }
-    match element_name(element_type) {
-        Some("token" | "opaque") => Ok(0),
-        Some("c64") => Ok(8),
-        Some("c128") => Ok(16),
-        Some(_) => Ok(1),
-        None => Err(malformed("an HLO instruction has an element type that the schema does not define")),
-    }
+/// The class that all values of an opcode have; `None` where it depends on more, or the opcode is not known here.
+fn of_opcode(opcode: &str) -> Option<Class> {
+    Some(match opcode {
+        "parameter" => Class::Parameter,
+        "gather" => Class::Gather,
+        "scatter" | "dynamic-update-slice" => Class::Update,
+        "concatenate" => Class::Concatenate,
+        "custom-call" | "rng-bit-generator" => Class::Kernel,
+        "all-gather" | "all-reduce" | "all-to-all" | "collective-permute" | "reduce-scatter" => Class::Collective,
+        _ if is_costly(opcode) => Class::Fused { costly: true },
+        // Arithmetic of single cycles, and movements of elements.
+        _ if is_elementwise(opcode) || MOVES.contains(&opcode) => Class::Fused { costly: false },
+        _ => return None,
+    })
 }
 
 /// Divisions and functions: not computed again for each reader.
@@ -331,12 +205,6 @@ fn is_costly(opcode: &str) -> bool {
     )
 }
 
-/// Arithmetic of single cycles, and movements of elements.
-fn is_cheap(opcode: &str) -> bool {
-    use halite_hlo::{BinaryOp, UnaryOp};
-    BinaryOp::parse(opcode).is_some() || UnaryOp::parse(opcode).is_some() || MOVES.contains(&opcode)
-}
-
 const MOVES: [&str; 17] = [
     "bitcast-convert",
     "broadcast",
@@ -357,10 +225,10 @@ const MOVES: [&str; 17] = [
     "transpose",
 ];
 
-/// How a product reads its operands, of so many dimensions. Products run on matrices
-/// `[batch, rows, inner] x [batch, inner, columns]`.
-fn accesses(inst: &HloInstructionProto, ranks: [i64; 2]) -> [Access; 2] {
-    let Some(dims) = inst.dot_dimension_numbers.as_deref() else { return [Access::AsIs; 2] };
+/// How a product reads its operands. Products run on matrices `[batch, rows, inner] x [batch, inner, columns]`.
+fn accesses(hlo: &Hlo<'_>, at: usize) -> [Access; 2] {
+    let ranks = [0, 1].map(|side| hlo.operand_shape(at, side).map_or(0, |shape| shape.dimensions.len() as i64));
+    let Some(dims) = hlo.inst(at).dot_dimension_numbers.as_deref() else { return [Access::AsIs; 2] };
     let DotDimensionNumbers { lhs_contracting_dimensions: lhs, rhs_contracting_dimensions: rhs, .. } = dims;
     let batch = dims.lhs_batch_dimensions.len() as i64;
     let ascends = |dims: &[i64], first: i64| dims.iter().enumerate().all(|(at, dim)| *dim == first + at as i64);

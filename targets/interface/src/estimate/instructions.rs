@@ -7,6 +7,7 @@ use super::InstructionCosts;
 use super::graph::{Class, Graph, Value};
 use super::storage::Steps;
 use halite_bundle::estimate::InstructionEstimate;
+use halite_hlo::cost::Product;
 use halite_hlo::proto::ShapeProto;
 
 pub(super) fn count(graph: &Graph<'_>, steps: &Steps, costs: &InstructionCosts) -> InstructionEstimate {
@@ -67,10 +68,7 @@ fn updated(graph: &Graph<'_>, id: u32) -> u64 {
 
 /// Adds the tiles of a product, one copy for each tile of the result.
 fn add_product(all: &mut InstructionEstimate, graph: &Graph<'_>, id: u32, costs: &InstructionCosts) {
-    let value = graph.value(id);
-    let [lhs, rhs] =
-        [0, 1].map(|side| graph.operands(id).get(side).map_or(0, |operand| graph.value(*operand).elements));
-    let Product { batch, rows, inner, columns } = Product::of(value, lhs, rhs);
+    let Some(Product { batch, rows, inner, columns }) = Product::of(&graph.hlo, graph.value(id).at) else { return };
     // Either side may stay; the compiler takes what needs fewer.
     let results =
         |rows: u64, columns: u64| rows.div_ceil(costs.matmul[1]).saturating_mul(columns.div_ceil(costs.matmul[2]));
@@ -78,27 +76,4 @@ fn add_product(all: &mut InstructionEstimate, graph: &Graph<'_>, id: u32, costs:
     let products = results.saturating_mul(inner.div_ceil(costs.matmul[0]));
     add(&mut all.matmul, products.saturating_mul(costs.matmul_issues));
     add(&mut all.vector, results);
-}
-
-/// The sizes of a product of matrices.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Product {
-    batch: u64,
-    rows: u64,
-    inner: u64,
-    columns: u64,
-}
-
-impl Product {
-    fn of(value: &Value<'_>, lhs: u64, rhs: u64) -> Self {
-        let num_batch = value.inst.dot_dimension_numbers.as_ref().map_or(0, |dims| dims.lhs_batch_dimensions.len());
-        let sizes = value.inst.shape.as_ref().map_or(&[][..], |ShapeProto { dimensions, .. }| dimensions);
-        let batch = sizes.iter().take(num_batch).map(|size| u64::try_from(*size).unwrap_or(0));
-        let batch = batch.fold(1, u64::saturating_mul).max(1);
-        // lhs = batch * rows * inner, rhs = batch * columns * inner, result = batch * rows * columns.
-        let result = value.elements.max(1);
-        let square = u128::from(lhs / batch) * u128::from(rhs / batch) / u128::from((result / batch).max(1));
-        let inner = u64::try_from(square.isqrt()).unwrap_or(u64::MAX).max(1);
-        Self { batch, rows: lhs / batch / inner, inner, columns: rhs / batch / inner }
-    }
 }

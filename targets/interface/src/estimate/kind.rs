@@ -70,7 +70,7 @@ impl<'a> Kinds<'a> {
 
 /// Whether a step that reads no other stores a weight in another form.
 fn is_copy_of_weight(graph: &Graph<'_>, arguments: &[MemoryKind], step: &Step) -> bool {
-    let index = step.last_parameter.and_then(|id| graph.parameters.binary_search(&id).ok());
+    let index = step.last_parameter.and_then(|id| graph.parameters().binary_search(&id).ok());
     let is_copy = matches!(graph.value(step.value).class, Class::Fused { .. } | Class::Parameter);
     is_copy && index.and_then(|index| arguments.get(index)) == Some(&MemoryKind::Weights)
 }

@@ -2,6 +2,7 @@
 
 use super::graph::Graph;
 use super::storage::{Home, StepId, Steps};
+use halite_hlo::graph::Lifetimes;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 
@@ -9,10 +10,8 @@ use std::collections::BTreeMap;
 pub(super) struct Liveness<'s> {
     steps: &'s Steps,
     order: &'s [StepId],
-    /// The position of each step in the order.
-    begin: Vec<u32>,
-    /// The position at which each result is last read.
-    last: Vec<u32>,
+    /// When results begin and are last read, by the position in the order.
+    lives: Lifetimes,
     /// Steps whose results lie in memory of the module's results until these are written.
     borrowed: Vec<bool>,
 }
@@ -32,27 +31,20 @@ impl<'s> Liveness<'s> {
     /// The lives of temporaries when steps run in the given order.
     pub(super) fn new(steps: &'s Steps, order: &'s [StepId]) -> Self {
         let num = steps.steps.len();
-        let (mut begin, mut last) = (vec![0; num], vec![0; num]);
-        for (position, &step) in order.iter().enumerate() {
-            let position = position as u32;
-            begin[step as usize] = position;
-            last[step as usize] = position;
-            for &read in steps.reads(step) {
-                last[read as usize] = position;
-            }
-        }
-        Self { steps, order, begin, last, borrowed: vec![false; num] }
+        let reads = |step: usize| steps.reads(step as StepId).iter().map(|read| *read as usize);
+        let lives = Lifetimes::new(num, order.iter().map(|step| *step as usize), reads);
+        Self { steps, order, lives, borrowed: vec![false; num] }
     }
 
     /// The position at which a result is last read.
     pub(super) fn last_read(&self, step: StepId) -> u32 {
-        self.last[step as usize]
+        self.lives.last(step as usize)
     }
 
     /// Puts temporaries into results that take no parameter's memory, the largest first, as long as they end before the
     /// result is written.
     pub(super) fn borrow_results(&mut self, graph: &Graph<'_>, aliased: &FxHashSet<u32>) {
-        let fresh = graph.results.iter().enumerate().filter(|(index, _)| !aliased.contains(&(*index as u32)));
+        let fresh = graph.results().iter().enumerate().filter(|(index, _)| !aliased.contains(&(*index as u32)));
         let fresh: FxHashSet<u32> = fresh.map(|(_, value)| *value).collect();
         let lenders: Vec<StepId> = self.order.iter().copied().filter(|step| self.lends(*step, &fresh)).collect();
         if lenders.is_empty() {
@@ -64,9 +56,9 @@ impl<'s> Liveness<'s> {
         for lender in lenders.into_iter().take(MAX_LOOKS / temporaries.len().max(1)) {
             let mut guests: BTreeMap<u32, u32> = BTreeMap::new();
             for &step in &temporaries {
-                let (begin, last) = (self.begin[step as usize], self.last[step as usize]);
+                let (begin, last) = (self.lives.begin(step as usize), self.lives.last(step as usize));
                 let fits = self.bytes(step) <= self.bytes(lender) && self.bytes(step) * 4 > self.bytes(lender);
-                let free = !self.borrowed[step as usize] && last < self.begin[lender as usize];
+                let free = !self.borrowed[step as usize] && last < self.lives.begin(lender as usize);
                 // Guests do not overlap, so the last one that begins in time ends last of those.
                 let is_apart = || guests.range(..=last).next_back().is_none_or(|(_, end)| *end < begin);
                 if fits && free && is_apart() {
@@ -96,7 +88,7 @@ impl<'s> Liveness<'s> {
         let mut ends = vec![Vec::new(); self.order.len()];
         for &step in self.order {
             if self.is_counted(step) {
-                ends[self.last[step as usize] as usize].push(step);
+                ends[self.last_read(step) as usize].push(step);
             }
         }
         for (&id, ends) in self.order.iter().zip(&ends) {

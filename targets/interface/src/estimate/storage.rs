@@ -1,8 +1,8 @@
 //! What of a module is stored, and by which step of the program.
 
 use super::backend::Backend;
-use super::budget::Budget;
 use super::graph::{Access, Class, Graph, ValueId};
+use halite_hlo::graph::Budget;
 use halite_support::Result;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -115,7 +115,7 @@ struct Planner<'g, 'm> {
 impl Planner<'_, '_> {
     /// Counts users and stages.
     fn survey(&mut self) {
-        for &result in &self.graph.results {
+        for &result in self.graph.results() {
             self.is_result[result as usize] = true;
             self.users[result as usize] += 1;
         }

@@ -1,6 +1,6 @@
 //! Instructions across ranks.
 
-use super::graph::{describe, num_elements};
+use super::describe::describe;
 use super::groups::Groups;
 use super::{Broken, Checker};
 use crate::Tables;
@@ -97,8 +97,8 @@ impl Checker<'_, '_> {
             "all-gather" => inst.shape.as_ref(),
             _ => self.graph.operand_shape(at, 0),
         }?;
-        let bytes = num_elements(shape).saturating_mul(element_bytes(shape));
-        (bytes > i128::from(limit)).then(|| {
+        let bytes = shape.num_bytes();
+        (bytes > limit).then(|| {
             format!("`{}` of `{}` has {bytes} bytes, and {limit} are known to work", inst.opcode, describe(Some(shape)))
         })
     }
@@ -120,11 +120,6 @@ impl Checker<'_, '_> {
         }
         targets.difference(&sources).next().map(|rank| format!("rank {rank} receives and does not send"))
     }
-}
-
-/// Bytes of an element; 1 for types of less or of unknown size.
-fn element_bytes(shape: &ShapeProto) -> i128 {
-    types::dtype(shape.element_type).map_or(1, |dtype| dtype.size() as i128)
 }
 
 fn listed(numbers: &BTreeSet<usize>) -> String {

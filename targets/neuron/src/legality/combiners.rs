@@ -1,9 +1,9 @@
 //! Computations that combine or compare two values, and how many operands they are called with.
 
 use super::Checker;
-use super::graph::dtype;
 use super::ranges::combiner;
 use crate::tables::Numbers;
+use halite_hlo::proto::ShapeProto;
 use halite_tensor::DType;
 
 impl Checker<'_, '_> {
@@ -22,7 +22,7 @@ impl Checker<'_, '_> {
             return None;
         }
         self.graph.callee(at, 0)?;
-        let is_float = dtype(self.graph.operand_shape(at, 0)).is_none_or(DType::is_float);
+        let is_float = self.graph.operand_shape(at, 0).and_then(ShapeProto::dtype).is_none_or(DType::is_float);
         let about = match of {
             Numbers::Any => true,
             Numbers::Floats => is_float,

@@ -1,10 +1,11 @@
 //! Element types and static sizes.
 
-use super::graph::{arrays, describe, element_name};
+use super::describe::describe;
 use super::{Broken, Checker, Profile};
 use crate::Tables;
 use crate::tables::{ElementType, ElementUse};
 use halite_hlo::{Opcode, types};
+use halite_tensor::element_type;
 
 /// What the table says of each element type, by its number in HLO.
 pub(super) struct Elements([Option<&'static ElementType>; NUMBERS]);
@@ -15,7 +16,7 @@ const NUMBERS: usize = 64;
 impl Elements {
     pub(super) fn new(profile: &Profile) -> Self {
         let row = |number: usize| {
-            let name = types::element_name(number as i32)?;
+            let name = element_type::name(number as i32)?;
             Tables::builtin().element(profile.target, &profile.version, name)
         };
         Self(std::array::from_fn(row))
@@ -35,11 +36,11 @@ impl Checker<'_, '_> {
     pub(super) fn element_use(&self, at: usize, wanted: ElementUse) -> Option<Broken> {
         let fits = |number: i32| self.elements.has(number, wanted);
         let element = self.graph.element(at);
-        if !fits(element) && (element != types::TUPLE || self.graph.is(at, Opcode::Tuple)) {
+        if !fits(element) && (element != element_type::TUPLE || self.graph.is(at, Opcode::Tuple)) {
             return None;
         }
         let shape = self.graph.inst(at).shape.as_ref()?;
-        let found = arrays(shape).into_iter().find(|shape| fits(shape.element_type))?;
+        let found = shape.arrays().into_iter().find(|shape| fits(shape.element_type))?;
         let row = self.elements.get(found.element_type)?;
         let note = if row.note.is_empty() { String::new() } else { format!(": {}", row.note) };
         Some(Broken {
@@ -52,7 +53,7 @@ impl Checker<'_, '_> {
     /// The first operand has one of these element types.
     pub(super) fn element_type(&self, at: usize, refused: &[String]) -> Option<String> {
         let shape = self.graph.operand_shape(at, 0)?;
-        let name = element_name(shape);
+        let name = shape.element_name();
         let opcode = &self.graph.inst(at).opcode;
         refused.iter().any(|refused| refused == name).then(|| format!("`{opcode}` of `{}`", describe(Some(shape))))
     }
@@ -63,7 +64,7 @@ impl Checker<'_, '_> {
             return None;
         }
         let shape = self.graph.inst(at).shape.as_ref()?;
-        let dynamic = arrays(shape).into_iter().find(|shape| shape.is_dynamic_dimension.contains(&true))?;
+        let dynamic = shape.arrays().into_iter().find(|shape| shape.is_dynamic_dimension.contains(&true))?;
         let dim = dynamic.is_dynamic_dimension.iter().position(|dynamic| *dynamic)?;
         Some(format!("dimension {dim} of `{}` has no static size", describe(Some(dynamic))))
     }

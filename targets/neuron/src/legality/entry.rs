@@ -1,9 +1,11 @@
 //! The interface of the entry, and the order of the module.
 
 use super::Checker;
-use super::graph::{Computation, arrays, describe, element_name};
+use super::describe::describe;
 use crate::tables::Condition;
 use halite_hlo::Opcode;
+use halite_hlo::graph::Computation;
+use halite_hlo::graph::Lifetimes;
 use halite_hlo::proto::ShapeProto;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
@@ -36,9 +38,12 @@ impl Checker<'_, '_> {
     }
 
     fn layout(&self, entry: &Computation<'_>) -> Vec<Found> {
-        let of = |at: usize| self.graph.inst(at).shape.iter().flat_map(arrays).find(|shape| !is_row_major(shape));
-        let stated = self.graph.module.host_program_shape.iter();
-        let stated = stated.flat_map(|program| program.parameters.iter().chain(&program.result)).flat_map(arrays);
+        let of = |at: usize| {
+            self.graph.shape(at).into_iter().flat_map(ShapeProto::arrays).find(|shape| !is_row_major(shape))
+        };
+        let stated = self.graph.module().host_program_shape.iter();
+        let stated =
+            stated.flat_map(|program| program.parameters.iter().chain(&program.result)).flat_map(ShapeProto::arrays);
         let ports = entry.parameters.iter().copied().chain(self.results(entry));
         let mut found: Vec<Found> = ports.filter_map(|at| of(at).map(|shape| (Some(at), laid_out(shape)))).collect();
         if found.is_empty() {
@@ -49,20 +54,30 @@ impl Checker<'_, '_> {
 
     fn result_type(&self, entry: &Computation<'_>, refused: &[String]) -> Vec<Found> {
         let of = |at: usize| {
-            let shape = self.graph.inst(at).shape.as_ref()?;
-            let refused = refused.iter().any(|refused| refused == element_name(shape));
+            let shape = self.graph.shape(at)?;
+            let refused = refused.iter().any(|refused| refused == shape.element_name());
             refused.then(|| (Some(at), format!("a result is `{}`", describe(Some(shape)))))
         };
         self.results(entry).into_iter().filter_map(of).collect()
     }
 
+    /// When the results of the entry's instructions are last read; what the root reads counts if asked for.
+    fn lives(&self, entry: &Computation<'_>, with_root: bool) -> Lifetimes {
+        let counts = move |at: usize| entry.root != Some(at) || with_root;
+        Lifetimes::new(entry.range().len(), 0..entry.range().len(), |node| {
+            let at = entry.first + node;
+            let operands = self.graph.operands(at).iter().flatten().map(|operand| operand - entry.first);
+            operands.filter(move |_| counts(at))
+        })
+    }
+
     fn unused_parameters(&self, entry: &Computation<'_>) -> Vec<Found> {
-        let mut read = vec![false; entry.end - entry.first];
-        let operands = (entry.first..entry.end).flat_map(|at| self.graph.operands(at)).flatten();
-        operands.chain(&entry.root).for_each(|&at| read[at - entry.first] = true);
+        let lives = self.lives(entry, true);
+        let is_read =
+            |at: usize| Some(at) == entry.root || lives.last(at - entry.first) > lives.begin(at - entry.first);
         let say =
             |at: usize| (Some(at), format!("parameter {} is read by nothing", self.graph.inst(at).parameter_number));
-        entry.parameters.iter().filter(|&&at| !read[at - entry.first]).map(|&at| say(at)).collect()
+        entry.parameters.iter().filter(|&&at| !is_read(at)).map(|&at| say(at)).collect()
     }
 
     fn passthrough(&self, entry: &Computation<'_>) -> Vec<Found> {
@@ -73,20 +88,18 @@ impl Checker<'_, '_> {
     }
 
     fn aliased_reads(&self, entry: &Computation<'_>) -> Vec<Found> {
-        let mut last_read: Vec<Option<usize>> = vec![None; entry.end - entry.first];
-        for at in (entry.first..entry.end).filter(|&at| Some(at) != entry.root) {
-            for &operand in self.graph.operands(at).iter().flatten() {
-                last_read[operand - entry.first] = Some(at);
-            }
-        }
+        let lives = self.lives(entry, false);
         let number = |&at: &usize| (self.graph.inst(at).parameter_number, at);
         let parameters: BTreeMap<i64, usize> = entry.parameters.iter().map(number).collect();
         let results = self.results(entry);
-        let aliases = self.graph.module.input_output_alias.iter().flat_map(|alias| &alias.entries);
+        let aliases = self.graph.module().input_output_alias.iter().flat_map(|alias| &alias.entries);
         let read_late = |alias: &halite_hlo::proto::AliasEntryProto| {
             let index = alias.output_shape_index.first().map_or(Some(0), |index| usize::try_from(*index).ok())?;
             let (written, parameter) = (*results.get(index)?, *parameters.get(&alias.parameter_number)?);
-            let read = last_read[parameter - entry.first].filter(|&read| read > written)?;
+            let read = entry.first + lives.last(parameter - entry.first) as usize;
+            if read <= written {
+                return None;
+            }
             let (read_name, written_name) = (&self.graph.inst(read).name, &self.graph.inst(written).name);
             let number = alias.parameter_number;
             let message = format!("parameter {number} is read by `{read_name}`, after `{written_name}` replaces it");
@@ -97,7 +110,7 @@ impl Checker<'_, '_> {
 
     fn order(&self) -> Vec<Found> {
         let mut found = Vec::new();
-        let module = self.graph.module;
+        let module = self.graph.module();
         if module.computations.last().is_some_and(|last| last.id != module.entry_computation_id) {
             found.push((None, "the entry is not the last computation".to_owned()));
         }
@@ -107,8 +120,7 @@ impl Checker<'_, '_> {
             if !ids.insert(self.graph.id(at)) {
                 found.push((Some(at), format!("another instruction has the id {}", self.graph.id(at))));
             }
-            let callees = if self.graph.calls(at) { self.graph.inst(at).called_computation_ids.len() } else { 0 };
-            if (0..callees).any(|number| self.graph.callee(at, number).is_none()) {
+            if self.graph.callees(at).contains(&None) {
                 let opcode = self.graph.opcode(at);
                 found.push((Some(at), format!("`{opcode}` calls a computation that does not stand before it")));
             }

@@ -1,7 +1,7 @@
 //! Positions that are known at run time only.
 
 use super::Checker;
-use super::graph::describe;
+use super::describe::describe;
 use super::ranges::components;
 use halite_hlo::proto::ShapeProto;
 use halite_tensor::IntRange;

@@ -1,11 +1,10 @@
 //! Integers on engines that compute in `f32`, and constants of 64 bits.
 
 use super::Checker;
-use super::graph::{describe, dtype, element_name, num_elements};
+use super::describe::describe;
 use super::groups::Groups;
 use super::ranges::{combiner, integers, reduced_elements, starts_beyond};
-use halite_hlo::proto::DotDimensionNumbers;
-use halite_hlo::types;
+use halite_hlo::cost::Product;
 use halite_tensor::{DType, IntRange};
 
 /// `f32` holds every integer up to this magnitude.
@@ -16,7 +15,7 @@ impl Checker<'_, '_> {
     pub(super) fn unproven_integer(&self, at: usize, of: &[String]) -> Option<String> {
         let inst = self.graph.inst(at);
         let shape = self.graph.operand_shape(at, 0)?;
-        let dtype = types::dtype(shape.element_type).filter(|dtype| dtype.is_int())?;
+        let dtype = shape.dtype().filter(|dtype| dtype.is_int())?;
         if !of.is_empty() && !of.iter().any(|name| name == dtype.name()) {
             return None;
         }
@@ -24,16 +23,15 @@ impl Checker<'_, '_> {
         let operand = |number: usize| ranges.operand(&self.graph, at, number);
         let (x, y) = (operand(0), operand(1));
         let result = match inst.opcode.as_str() {
-            "dot" => contracted(inst.dot_dimension_numbers.as_deref(), &shape.dimensions)
-                .map(|count| x.corners(y, i128::saturating_mul).sum_of(count)),
+            "dot" => Product::of(&self.graph, at).map(|product| (x * y).sum_of(i128::from(product.inner))),
             "reduce" if starts_beyond(&self.graph, at, x, y) => Some(x),
             "reduce" => self.folded(at, x, reduced_elements(&self.graph, at)).map(|sums| sums.union(y)),
             "all-reduce" | "reduce-scatter" => {
                 self.folded(at, x, Groups::of(inst).map(|groups| groups.largest() as i128))
             }
-            "add" => Some(x.corners(y, i128::saturating_add).union(y)),
-            "subtract" => Some(x.corners(y, i128::saturating_sub).union(y)),
-            "multiply" => Some(x.corners(y, i128::saturating_mul).union(y)),
+            "add" => Some((x + y).union(y)),
+            "subtract" => Some((x - y).union(y)),
+            "multiply" => Some((x * y).union(y)),
             _ => None,
         };
         // What leaves the type wraps, which floats do not.
@@ -54,7 +52,7 @@ impl Checker<'_, '_> {
         let opcode = self.graph.opcode(at);
         let (shape, name) = (self.graph.operand_shape(at, 0)?, opcode.replace('-', "_"));
         let named = |own: &String| *own == name || own == "all";
-        if self.profile.downcasts.iter().any(named) || !of.iter().any(|of| of == element_name(shape)) {
+        if self.profile.downcasts.iter().any(named) || !of.iter().any(|of| of == shape.element_name()) {
             return None;
         }
         Some(format!(
@@ -76,22 +74,16 @@ impl Checker<'_, '_> {
     /// A 64-bit constant holds a value beyond 32 bits.
     pub(super) fn wide_constant(&self, at: usize) -> Option<String> {
         let inst = self.graph.inst(at);
-        let narrow = match dtype(inst.shape.as_ref())? {
+        let dtype = inst.shape.as_ref()?.dtype()?;
+        let narrow = match dtype {
             DType::S64 => DType::S32,
             DType::U64 => DType::U32,
             _ => return None,
         };
         let taken = IntRange::of(narrow)?;
         let literal = inst.literal.as_deref()?;
-        let wide = integers(literal, dtype(inst.shape.as_ref())?);
+        let wide = integers(literal, dtype);
         let wide = wide.into_iter().find(|&value| !IntRange::new(value, value).within(taken))?;
         Some(format!("the constant {wide} does not fit `{narrow}`"))
     }
-}
-
-/// How many products each result of a dot adds up.
-fn contracted(dims: Option<&DotDimensionNumbers>, sizes: &[i64]) -> Option<i128> {
-    let size = |dim: &i64| sizes.get(usize::try_from(*dim).ok()?).copied();
-    let sizes: Option<Vec<i64>> = dims?.lhs_contracting_dimensions.iter().map(size).collect();
-    Some(num_elements(&halite_hlo::proto::ShapeProto { dimensions: sizes?, ..Default::default() }))
 }

@@ -1,11 +1,10 @@
 //! Calls of kernels.
 
-use super::graph::{describe, element_name};
+use super::describe::describe;
 use super::{Broken, Checker};
 use crate::Tables;
 use crate::tables::{KernelConfig, KernelResult, KernelSchema};
 use halite_hlo::proto::{HloInstructionProto, ShapeProto};
-use halite_hlo::types::TUPLE;
 use halite_support::nearest::nearest;
 
 impl Checker<'_, '_> {
@@ -52,8 +51,7 @@ impl Checker<'_, '_> {
     /// An operand of the kernel is a tuple.
     pub(super) fn tuple_operand(&self, at: usize) -> Option<String> {
         let inst = self.graph.inst(at);
-        let is_tuple =
-            |number: &usize| self.graph.operand_shape(at, *number).is_some_and(|shape| shape.element_type == TUPLE);
+        let is_tuple = |number: &usize| self.graph.operand_shape(at, *number).is_some_and(ShapeProto::is_tuple);
         let number = (0..inst.operand_ids.len()).find(is_tuple)?;
         Some(format!("operand {number} of `{}` is a tuple", inst.custom_call_target))
     }
@@ -77,7 +75,7 @@ impl Call<'_> {
 
     fn element_type(&self) -> Option<String> {
         let taken = self.row.element_types.as_ref()?;
-        let found = element_name(self.operands.first()?);
+        let found = self.operands.first()?.element_name();
         (!taken.iter().any(|taken| taken == found)).then(|| format!("takes {}, found `{found}`", taken.join(", ")))
     }
 
@@ -145,5 +143,5 @@ fn same(a: &ShapeProto, b: &ShapeProto) -> bool {
 }
 
 fn is_position(shape: &ShapeProto) -> bool {
-    ["u32", "s32", "s64"].contains(&element_name(shape))
+    ["u32", "s32", "s64"].contains(&shape.element_name())
 }

@@ -1,9 +1,9 @@
 //! Loops that count.
 
 use super::Checker;
-use super::graph::{Graph, dtype};
 use super::ranges::{Known, is_state};
-use halite_hlo::types::TUPLE;
+use halite_hlo::graph::Graph;
+use halite_hlo::proto::ShapeProto;
 use halite_tensor::IntRange;
 
 impl Checker<'_, '_> {
@@ -88,7 +88,7 @@ impl<'g, 'a> Loop<'g, 'a> {
         // The last trip moves the counter once more: where that wraps, the loop goes on.
         let last = start + ((last - start) / step).max(0) * step;
         let end = IntRange::new(last + step, last + step);
-        let ends = end.within(IntRange::of(dtype(self.graph.inst(at).shape.as_ref())?)?);
+        let ends = end.within(IntRange::of(self.graph.shape(at)?.dtype()?)?);
         ends.then(|| (index, IntRange::new(start.min(last), start.max(last))))
     }
 
@@ -100,7 +100,7 @@ impl<'g, 'a> Loop<'g, 'a> {
 
     /// What the body returns for an element of the state.
     fn next(&self, index: usize) -> Option<usize> {
-        let is_tuple = self.graph.inst(self.body).shape.as_ref().is_some_and(|shape| shape.element_type == TUPLE);
+        let is_tuple = self.graph.shape(self.body).is_some_and(ShapeProto::is_tuple);
         match self.graph.inst(self.body).opcode.as_str() {
             "tuple" => self.graph.operand(self.body, index),
             _ if !is_tuple && index == 0 => Some(self.body),

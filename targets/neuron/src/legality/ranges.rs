@@ -9,10 +9,11 @@ mod known;
 mod literal;
 mod transfer;
 
-use super::graph::{Graph, dtype};
 use super::loops;
 use halite_hlo::Opcode;
-use halite_hlo::types::{self, TUPLE};
+use halite_hlo::graph::Graph;
+use halite_hlo::proto::ShapeProto;
+use halite_tensor::element_type::{self, TUPLE};
 use halite_tensor::{DType, IntRange};
 use rustc_hash::FxHashMap;
 
@@ -88,7 +89,7 @@ impl Flow<'_, '_> {
     fn result(&mut self, at: usize, first: usize, known: &[Known], params: &[Known], depth: usize) -> Known {
         let graph = self.graph;
         let element = graph.element(at);
-        if element != TUPLE && !graph.calls(at) && types::dtype(element).is_none_or(DType::is_float) {
+        if element != TUPLE && !graph.calls(at) && element_type::dtype(element).is_none_or(DType::is_float) {
             return Known::default();
         }
         let inst = graph.inst(at);
@@ -127,8 +128,8 @@ impl Flow<'_, '_> {
                 }
                 Known::of(shape)
             }
-            _ if shape.is_some_and(|shape| shape.element_type == TUPLE) => Known::of(shape),
-            _ => match dtype(shape).and_then(IntRange::of) {
+            _ if shape.is_some_and(ShapeProto::is_tuple) => Known::of(shape),
+            _ => match shape.and_then(ShapeProto::dtype).and_then(IntRange::of) {
                 None => Known::default(),
                 Some(all) => {
                     let range = transfer::result(graph, at, |number| operand(number).map_or(IntRange::ALL, Known::one));
@@ -174,7 +175,7 @@ impl Flow<'_, '_> {
 /// Whether an instruction takes element `index` of the only parameter of its computation, or is that parameter for 0.
 pub(super) fn is_state(graph: &Graph<'_>, at: usize, index: usize) -> bool {
     if graph.is(at, Opcode::Parameter) {
-        return index == 0 && graph.inst(at).shape.as_ref().is_some_and(|shape| shape.element_type != TUPLE);
+        return index == 0 && graph.shape(at).is_some_and(|shape| !shape.is_tuple());
     }
     let takes = graph.is(at, Opcode::GetTupleElement) && usize::try_from(graph.inst(at).tuple_index) == Ok(index);
     takes && graph.operand(at, 0).is_some_and(|operand| graph.is(operand, Opcode::Parameter))

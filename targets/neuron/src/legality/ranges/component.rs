@@ -1,7 +1,7 @@
 //! Ranges of the entries of index vectors, one for each place in them.
 
 use super::{Ranges, literal, transfer};
-use crate::legality::graph::{Graph, dtype};
+use halite_hlo::graph::Graph;
 use halite_hlo::proto::ShapeProto;
 use halite_tensor::IntRange;
 
@@ -68,7 +68,7 @@ impl Components<'_, '_> {
         let inner =
             shape.dimensions.get(dim + 1..)?.iter().try_fold(1i64, |product, &size| product.checked_mul(size))?;
         let (inner, size) = (usize::try_from(inner.max(1)).ok()?, usize::try_from(*shape.dimensions.get(dim)?).ok()?);
-        let values = literal::integers(inst.literal.as_ref()?, dtype(Some(shape))?);
+        let values = literal::integers(inst.literal.as_ref()?, shape.dtype()?);
         let here = values.enumerate().filter(|(index, _)| (index / inner) % size.max(1) == place as usize);
         here.map(|(_, value)| IntRange::new(value, value)).reduce(IntRange::union)
     }

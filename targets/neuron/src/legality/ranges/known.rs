@@ -1,8 +1,6 @@
 //! What is known of a result.
 
-use crate::legality::graph::dtype;
 use halite_hlo::proto::ShapeProto;
-use halite_hlo::types::TUPLE;
 use halite_tensor::IntRange;
 use std::rc::Rc;
 
@@ -31,9 +29,7 @@ impl Known {
     /// Every value of a shape.
     pub(in crate::legality) fn of(shape: Option<&ShapeProto>) -> Self {
         match shape {
-            Some(shape) if shape.element_type == TUPLE => {
-                shape.tuple_shapes.iter().map(|shape| all(Some(shape))).collect()
-            }
+            Some(shape) if shape.is_tuple() => shape.tuple_shapes.iter().map(|shape| all(Some(shape))).collect(),
             shape => Known::One(all(shape)),
         }
     }
@@ -87,5 +83,5 @@ impl Known {
 }
 
 fn all(shape: Option<&ShapeProto>) -> IntRange {
-    dtype(shape).and_then(IntRange::of).unwrap_or(IntRange::ALL)
+    shape.and_then(ShapeProto::dtype).and_then(IntRange::of).unwrap_or(IntRange::ALL)
 }

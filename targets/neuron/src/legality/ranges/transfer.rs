@@ -1,8 +1,9 @@
 //! The range of one result from those of its operands.
 
 use super::literal;
-use crate::legality::graph::{Graph, dtype};
-use halite_tensor::IntRange;
+use halite_hlo::graph::Graph;
+use halite_hlo::proto::ShapeProto;
+use halite_tensor::{DType, IntRange};
 
 /// The range of an integer result before any wrapping; `None` when nothing is known.
 pub(super) fn result(graph: &Graph<'_>, at: usize, operand: impl Fn(usize) -> IntRange) -> Option<IntRange> {
@@ -22,16 +23,15 @@ pub(super) fn result(graph: &Graph<'_>, at: usize, operand: impl Fn(usize) -> In
             IntRange { high: 0, .. } => operand(2),
             _ => y().union(operand(2)),
         },
-        "clamp" => y().corners(x(), i128::max).corners(operand(2), i128::min),
+        "clamp" => y().maximum(x()).minimum(operand(2)),
         "compare" => return compared(graph, at, x(), y()),
-        "not" if is_pred(graph, at) => IntRange::new(1, 1).corners(x(), i128::saturating_sub),
+        "not" if is_pred(graph, at) => IntRange::new(1, 1) - x(),
         "reduce" => return reduced(graph, at, x(), y()),
         "all-reduce" if matches!(combiner(graph, at), Some("maximum" | "minimum" | "and" | "or")) => x(),
         "scatter" if combiner(graph, at) == Some(ASSIGN) => x().union(operand(2)),
         "popcnt" | "count-leading-zeros" => IntRange::new(0, 64),
-        "negate" => IntRange::ZERO.corners(x(), i128::saturating_sub),
-        "abs" if x().low >= 0 => x(),
-        "abs" => IntRange::new(0, x().high.max(x().low.saturating_neg())),
+        "negate" => -x(),
+        "abs" => x().abs(),
         "sign" => IntRange::new(-1, 1),
         opcode => return binary(opcode, x(), y()),
     })
@@ -57,27 +57,28 @@ pub(in crate::legality) fn combiner<'a>(graph: &Graph<'a>, at: usize) -> Option<
 
 fn binary(opcode: &str, x: IntRange, y: IntRange) -> Option<IntRange> {
     Some(match opcode {
-        "add" => x.corners(y, i128::saturating_add),
-        "subtract" => x.corners(y, i128::saturating_sub),
-        "multiply" => x.corners(y, i128::saturating_mul),
-        "maximum" => x.corners(y, i128::max),
-        "minimum" => x.corners(y, i128::min),
-        "divide" if y.low > 0 => x.corners(y, |x, y| x / y),
-        "remainder" if y.low > 0 => {
-            let largest = y.high - 1;
-            IntRange::new(if x.low < 0 { x.low.max(-largest) } else { 0 }, x.high.clamp(0, largest))
-        }
+        "add" => x + y,
+        "subtract" => x - y,
+        "multiply" => x * y,
+        "maximum" => x.maximum(y),
+        "minimum" => x.minimum(y),
+        "divide" => x.divide(y),
+        "remainder" => x.remainder(y),
         "and" => x.and(y),
         "or" | "xor" => x.or(y),
-        "shift-left" => x.shift(y, |x, y| x << y),
-        "shift-right-logical" => x.shift(y, |x, y| x >> y),
-        "shift-right-arithmetic" if y.within(IntRange::new(0, 31)) => x.corners(y, |x, y| x >> y),
+        "shift-left" => x.shift_left(y),
+        "shift-right-logical" => x.shift_right_logical(y),
+        "shift-right-arithmetic" => x.shift_right_arithmetic(y),
         _ => return None,
     })
 }
 
+fn dtype(shape: Option<&ShapeProto>) -> Option<DType> {
+    shape.and_then(ShapeProto::dtype)
+}
+
 fn is_pred(graph: &Graph<'_>, at: usize) -> bool {
-    dtype(graph.inst(at).shape.as_ref()) == Some(halite_tensor::DType::Pred)
+    dtype(graph.shape(at)) == Some(DType::Pred)
 }
 
 /// The size of the dimension that an instruction names.
@@ -107,7 +108,7 @@ fn converted(graph: &Graph<'_>, at: usize, x: IntRange) -> Option<IntRange> {
 
 /// Decides a comparison of integers where ranges do.
 fn compared(graph: &Graph<'_>, at: usize, x: IntRange, y: IntRange) -> Option<IntRange> {
-    if dtype(graph.operand_shape(at, 0)).is_none_or(halite_tensor::DType::is_float) {
+    if dtype(graph.operand_shape(at, 0)).is_none_or(DType::is_float) {
         return None;
     }
     let below = |x: IntRange, y: IntRange, or_equal: bool| {
@@ -135,7 +136,7 @@ fn reduced(graph: &Graph<'_>, at: usize, x: IntRange, init: IntRange) -> Option<
         return None;
     }
     match combiner(graph, at)? {
-        "add" => Some(x.sum_of(reduced_elements(graph, at)?).corners(init, i128::saturating_add)),
+        "add" => Some(x.sum_of(reduced_elements(graph, at)?) + init),
         _ if starts_beyond(graph, at, x, init) => Some(x),
         "maximum" | "minimum" => Some(x.union(init)),
         _ => None,

@@ -1,0 +1,63 @@
+//! What one instruction costs, by its opcode and shapes.
+
+use crate::graph::Graph;
+use crate::opcode::is_elementwise;
+use crate::proto::ShapeProto;
+
+/// Floating-point operations of an instruction: two for each multiply-add of a product, one for each element that a reduction
+/// reads, one for each result of element-wise arithmetic and functions. Comparisons, moves, integers, collectives, kernels and
+/// calls count as none; a callee counts for itself ([`Graph::executions`]).
+pub fn flops(graph: &Graph<'_>, at: usize) -> u64 {
+    let float = |shape: &&ShapeProto| shape.dtype().is_some_and(|dtype| dtype.is_float());
+    let (result, first) = (graph.shape(at).filter(float), graph.operand_shape(at, 0).filter(float));
+    let (Some(result), Some(first)) = (result, first) else { return 0 };
+    match graph.opcode(at) {
+        "dot" => Product::of(graph, at).map_or(0, Product::flops),
+        "reduce" => first.num_elements(),
+        opcode if is_elementwise(opcode) => result.num_elements(),
+        _ => 0,
+    }
+}
+
+/// The sizes of a product of matrices `[batch, rows, inner] x [batch, inner, columns]`: how often each kind of dimension of a
+/// `dot` counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Product {
+    /// Independent products.
+    pub batch: u64,
+    /// Rows of the left side.
+    pub rows: u64,
+    /// What is summed over.
+    pub inner: u64,
+    /// Columns of the right side.
+    pub columns: u64,
+}
+
+impl Product {
+    /// The sizes of a `dot`; `None` when an operand or its dimension numbers are missing.
+    pub fn of(graph: &Graph<'_>, at: usize) -> Option<Self> {
+        let dims = graph.inst(at).dot_dimension_numbers.as_deref()?;
+        let (lhs, rhs) = (graph.operand_shape(at, 0)?, graph.operand_shape(at, 1)?);
+        Some(Self {
+            batch: of_dims(lhs, |dim| dims.lhs_batch_dimensions.contains(&dim)),
+            rows: of_dims(lhs, |dim| {
+                !dims.lhs_batch_dimensions.contains(&dim) && !dims.lhs_contracting_dimensions.contains(&dim)
+            }),
+            inner: of_dims(lhs, |dim| dims.lhs_contracting_dimensions.contains(&dim)),
+            columns: of_dims(rhs, |dim| {
+                !dims.rhs_batch_dimensions.contains(&dim) && !dims.rhs_contracting_dimensions.contains(&dim)
+            }),
+        })
+    }
+
+    /// Floating-point operations, two for each multiply-add; at most `u64::MAX`.
+    pub fn flops(self) -> u64 {
+        [self.batch, self.rows, self.inner, self.columns].into_iter().fold(2, u64::saturating_mul)
+    }
+}
+
+/// The product of the sizes of some dimensions.
+fn of_dims(shape: &ShapeProto, wanted: impl Fn(i64) -> bool) -> u64 {
+    let sizes = (0i64..).zip(&shape.dimensions).filter(|(dim, _)| wanted(*dim));
+    sizes.fold(1, |product, (_, size)| product.saturating_mul(u64::try_from(*size).unwrap_or(0)))
+}

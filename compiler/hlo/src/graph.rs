@@ -1,0 +1,294 @@
+//! A module as a graph: what checks, rules, figures and estimates read instead of ids.
+//!
+//! - [`Graph`] has the instructions of all computations, with operands and callees resolved.
+//! - [`Inlined`] has the values of the entry with its calls entered.
+//! - [`Lifetimes`] says when results are last read, in any order of anything that reads.
+//!
+//! Any module that decodes has a graph. A reference that does not lead to something earlier is left out, so that every walk
+//! ends; [`check`](crate::check()) says which are missing.
+
+mod budget;
+mod inlined;
+mod lifetimes;
+
+pub use budget::Budget;
+pub use inlined::{Inlined, InlinedValue, ValueId};
+pub use lifetimes::Lifetimes;
+
+use crate::opcode::Opcode;
+use crate::proto::{HloComputationProto, HloInstructionProto, HloModuleProto, ShapeProto};
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// Opcodes whose computations combine two values, or compare them.
+const COMBINING: [&str; 7] =
+    ["all-reduce", "reduce", "reduce-scatter", "reduce-window", "scatter", "select-and-scatter", "sort"];
+
+/// A module as lists: instructions of all computations in order, named by their position in the list; computations named by
+/// theirs.
+pub struct Graph<'m> {
+    module: &'m HloModuleProto,
+    insts: Vec<&'m HloInstructionProto>,
+    nodes: Vec<Node>,
+    /// The operands of all instructions, one after another.
+    operands: Vec<Option<usize>>,
+    /// The callees of all instructions, one after another.
+    callees: Vec<Option<usize>>,
+    /// The control predecessors of all instructions, one after another.
+    control: Vec<Option<usize>>,
+    /// The different opcodes, numbered.
+    opcodes: Vec<&'m str>,
+    computations: Vec<Computation<'m>>,
+    entry: Option<usize>,
+}
+
+/// What is asked of every instruction. The messages are large, so that each look into one costs.
+struct Node {
+    id: i64,
+    computation: usize,
+    opcode: usize,
+    first_operand: usize,
+    first_callee: usize,
+    first_control: usize,
+    element: i32,
+    is_dynamic: bool,
+}
+
+/// A computation and its part of the list.
+pub struct Computation<'m> {
+    /// The message.
+    pub proto: &'m HloComputationProto,
+    /// The position of its first instruction.
+    pub first: usize,
+    /// The position after its last instruction.
+    pub end: usize,
+    /// What it returns.
+    pub root: Option<usize>,
+    /// Its parameters in the order of its instructions.
+    pub parameters: Vec<usize>,
+    /// Whether it is only called to combine or compare two values.
+    combines: bool,
+}
+
+impl Computation<'_> {
+    /// The positions of its instructions.
+    pub fn range(&self) -> Range<usize> {
+        self.first..self.end
+    }
+}
+
+impl<'m> Graph<'m> {
+    /// The graph of a module. Of several instructions or computations with one id, the last before a reference is meant.
+    pub fn new(module: &'m HloModuleProto) -> Self {
+        let count = module.computations.iter().map(|computation| computation.instructions.len()).sum();
+        let mut graph = Self {
+            module,
+            insts: Vec::with_capacity(count),
+            nodes: Vec::with_capacity(count),
+            operands: Vec::with_capacity(2 * count),
+            callees: Vec::new(),
+            control: Vec::new(),
+            opcodes: Vec::new(),
+            computations: Vec::with_capacity(module.computations.len()),
+            entry: None,
+        };
+        let mut known = Known::default();
+        for proto in &module.computations {
+            graph.add(proto, &mut known);
+        }
+        graph.entry = known.computations.get(&module.entry_computation_id).copied();
+        graph.mark_combiners();
+        graph
+    }
+
+    fn add(&mut self, proto: &'m HloComputationProto, known: &mut Known<'m>) {
+        let (number, first) = (self.computations.len(), self.insts.len());
+        let (mut by_id, mut parameters) = (FxHashMap::default(), Vec::new());
+        by_id.reserve(proto.instructions.len());
+        for inst in &proto.instructions {
+            let at = self.insts.len();
+            let opcode = *known.opcodes.entry(&inst.opcode).or_insert_with(|| {
+                self.opcodes.push(&inst.opcode);
+                self.opcodes.len() - 1
+            });
+            self.nodes.push(Node {
+                id: inst.id,
+                computation: number,
+                opcode,
+                first_operand: self.operands.len(),
+                first_callee: self.callees.len(),
+                first_control: self.control.len(),
+                element: inst.shape.as_ref().map_or(0, |shape| shape.element_type),
+                is_dynamic: inst.shape.as_ref().is_some_and(ShapeProto::is_dynamic),
+            });
+            self.operands.extend(inst.operand_ids.iter().map(|id| by_id.get(id).copied()));
+            self.control.extend(inst.control_predecessor_ids.iter().map(|id| by_id.get(id).copied()));
+            self.callees.extend(inst.called_computation_ids.iter().map(|id| known.computations.get(id).copied()));
+            if self.opcodes[opcode] == Opcode::Parameter.name() {
+                parameters.push(at);
+            }
+            self.insts.push(inst);
+            by_id.insert(inst.id, at);
+        }
+        let (end, root) = (self.insts.len(), by_id.get(&proto.root_id).copied());
+        self.computations.push(Computation { proto, first, end, root, parameters, combines: false });
+        known.computations.insert(proto.id, number);
+    }
+
+    fn mark_combiners(&mut self) {
+        let mut combining = vec![false; self.computations.len()];
+        let mut running = vec![false; self.computations.len()];
+        for at in (0..self.len()).filter(|&at| self.calls(at)) {
+            let marks = if COMBINING.contains(&self.opcode(at)) { &mut combining } else { &mut running };
+            self.callees(at).iter().flatten().for_each(|&callee| marks[callee] = true);
+        }
+        for (number, computation) in self.computations.iter_mut().enumerate() {
+            computation.combines = combining[number] && !running[number] && self.entry != Some(number);
+        }
+    }
+
+    /// The module.
+    pub fn module(&self) -> &'m HloModuleProto {
+        self.module
+    }
+
+    /// The number of instructions.
+    #[allow(clippy::len_without_is_empty, reason = "positions are asked for, never whether there is one")]
+    pub fn len(&self) -> usize {
+        self.insts.len()
+    }
+
+    /// The message of an instruction.
+    pub fn inst(&self, at: usize) -> &'m HloInstructionProto {
+        self.insts[at]
+    }
+
+    /// The id of an instruction.
+    pub fn id(&self, at: usize) -> i64 {
+        self.nodes[at].id
+    }
+
+    /// The opcode of an instruction.
+    pub fn opcode(&self, at: usize) -> &'m str {
+        self.opcodes[self.nodes[at].opcode]
+    }
+
+    /// Whether an instruction has this opcode.
+    pub fn is(&self, at: usize, opcode: Opcode) -> bool {
+        self.opcode(at) == opcode.name()
+    }
+
+    /// The different opcodes of the module.
+    pub fn opcodes(&self) -> &[&'m str] {
+        &self.opcodes
+    }
+
+    /// The number of an instruction's opcode among the different ones.
+    pub fn opcode_number(&self, at: usize) -> usize {
+        self.nodes[at].opcode
+    }
+
+    /// The shape of a result.
+    pub fn shape(&self, at: usize) -> Option<&'m ShapeProto> {
+        self.insts[at].shape.as_ref()
+    }
+
+    /// The number of the element type of a result; 0 when none is stated.
+    pub fn element(&self, at: usize) -> i32 {
+        self.nodes[at].element
+    }
+
+    /// Whether a size of a result is not static.
+    pub fn is_dynamic(&self, at: usize) -> bool {
+        self.nodes[at].is_dynamic
+    }
+
+    /// The instructions that give the operands: those that stand earlier in the same computation.
+    pub fn operands(&self, at: usize) -> &[Option<usize>] {
+        let end = self.nodes.get(at + 1).map_or(self.operands.len(), |next| next.first_operand);
+        &self.operands[self.nodes[at].first_operand..end]
+    }
+
+    /// The instruction that gives an operand.
+    pub fn operand(&self, at: usize, number: usize) -> Option<usize> {
+        self.operands(at).get(number).copied().flatten()
+    }
+
+    /// The shape of an operand.
+    pub fn operand_shape(&self, at: usize, number: usize) -> Option<&'m ShapeProto> {
+        self.shape(self.operand(at, number)?)
+    }
+
+    /// The instructions that run before one though it does not read them: those that stand earlier in the same computation.
+    pub fn control_predecessors(&self, at: usize) -> &[Option<usize>] {
+        let end = self.nodes.get(at + 1).map_or(self.control.len(), |next| next.first_control);
+        &self.control[self.nodes[at].first_control..end]
+    }
+
+    /// Whether an instruction names computations, there or not.
+    pub fn calls(&self, at: usize) -> bool {
+        !self.callees(at).is_empty()
+    }
+
+    /// The computations that an instruction calls: those that stand before its own.
+    pub fn callees(&self, at: usize) -> &[Option<usize>] {
+        let end = self.nodes.get(at + 1).map_or(self.callees.len(), |next| next.first_callee);
+        &self.callees[self.nodes[at].first_callee..end]
+    }
+
+    /// One of the computations that an instruction calls.
+    pub fn callee(&self, at: usize, number: usize) -> Option<usize> {
+        self.callees(at).get(number).copied().flatten()
+    }
+
+    /// All computations, callees before callers.
+    pub fn computations(&self) -> &[Computation<'m>] {
+        &self.computations
+    }
+
+    /// The number of the entry among the computations.
+    pub fn entry_number(&self) -> Option<usize> {
+        self.entry
+    }
+
+    /// The entry.
+    pub fn entry(&self) -> Option<&Computation<'m>> {
+        self.entry.map(|entry| &self.computations[entry])
+    }
+
+    /// The instruction that a computation returns.
+    pub fn root(&self, computation: usize) -> Option<usize> {
+        self.computations.get(computation)?.root
+    }
+
+    /// Whether the instruction belongs to a computation that only combines two values.
+    pub fn is_combiner(&self, at: usize) -> bool {
+        self.computations[self.nodes[at].computation].combines
+    }
+
+    /// How often each computation is executed when the entry is, by `call` alone; counts stay at `u64::MAX`. Zero: it is not
+    /// reached.
+    pub fn executions(&self) -> Vec<u64> {
+        let mut times = vec![0u64; self.computations.len()];
+        if let Some(entry) = self.entry {
+            times[entry] = 1;
+        }
+        for number in (0..times.len()).rev() {
+            let own = times[number];
+            if own > 0 {
+                for at in self.computations[number].range().filter(|&at| self.is(at, Opcode::Call)) {
+                    let callees = self.callees(at).iter().flatten();
+                    callees.for_each(|&callee| times[callee] = times[callee].saturating_add(own));
+                }
+            }
+        }
+        times
+    }
+}
+
+/// What stands before the computation at hand.
+#[derive(Default)]
+struct Known<'m> {
+    opcodes: FxHashMap<&'m str, usize>,
+    computations: FxHashMap<i64, usize>,
+}

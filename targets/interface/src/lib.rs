@@ -1,0 +1,20 @@
+//! What a target of the compiler is.
+//!
+//! A [`Target`] is what programs are compiled for: how their HLO is written, which kernels it offers, what it refuses, what
+//! a module needs, what surrounds its processes. Whoever compiles asks the target, and never which one it is. [`Targets`]
+//! are those that a session knows; one from outside is registered like the built-in ones.
+
+mod check;
+pub mod estimate;
+mod origin;
+mod provenance;
+mod settings;
+mod target;
+mod targets;
+
+pub use check::{ModuleCheck, Repeated, join};
+pub use origin::{Origin, origin};
+pub use provenance::{Basis, Provenance};
+pub use settings::RunSettings;
+pub use target::{Target, Variant};
+pub use targets::Targets;

@@ -1,0 +1,49 @@
+//! What surrounds the processes of a program.
+
+use halite_bundle::{Launch, Manifest};
+use halite_support::{Diagnostic, Result, codes};
+use indexmap::IndexMap;
+
+/// What surrounds the processes of a program. By default, nothing.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct RunSettings {
+    /// Variables of the environment.
+    pub environment: IndexMap<String, String>,
+    /// Flags of the target's compiler.
+    pub flags: Vec<String>,
+    /// How processes are started; `None` where Halite or an embedder starts them.
+    pub launch: Option<Launch>,
+    /// The platform that a PJRT plugin reports on which modules run as they were compiled, kernels included; `None` where no
+    /// kernel is called.
+    pub platform: Option<String>,
+}
+
+impl RunSettings {
+    /// Whether a manifest holds these, which are those of its recipe.
+    ///
+    /// # Errors
+    /// The first thing that is another.
+    pub fn check(&self, manifest: &Manifest) -> Result<()> {
+        let wrong = |message: String| Err(Diagnostic::error(codes::ENVIRONMENT, message));
+        let (given, expected) = (&manifest.environment, &self.environment);
+        let differs = |name: &&String| given.get(*name) != expected.get(*name);
+        if let Some(name) = given.keys().chain(expected.keys()).find(differs) {
+            let say = |value: Option<&String>| value.map_or_else(|| "nothing".to_owned(), |value| format!("`{value}`"));
+            let (found, wanted) = (say(given.get(name)), say(expected.get(name)));
+            return wrong(format!("the variable `{name}` is {found}, its recipe makes it {wanted}"));
+        }
+        let say =
+            |flags: &[String]| if flags.is_empty() { "none".to_owned() } else { format!("`{}`", flags.join(" ")) };
+        if manifest.flags != self.flags {
+            let (found, wanted) = (say(&manifest.flags), say(&self.flags));
+            return wrong(format!("the flags are {found}, its recipe makes them {wanted}"));
+        }
+        if manifest.launch != self.launch {
+            return wrong("the launch is not that of its recipe".to_owned());
+        }
+        if manifest.platform != self.platform {
+            return wrong("the platform is not that of its target".to_owned());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,95 @@
+//! The target.
+
+use crate::memory::{logical_core, of_hlo};
+use crate::{Generation, Neuron, SECTION, advice, findings, forms, kernels, settings};
+use halite_bundle::estimate::MemoryKind;
+use halite_bundle::{Manifest, ModuleRole};
+use halite_hlo::proto::HloModuleProto;
+use halite_ir::LowerOptions;
+use halite_passes::DialectEntry;
+use halite_recipe::{Recipe, Section, TargetName};
+use halite_support::{Diagnostic, Diagnostics, Result, SourceMap};
+use halite_target::estimate::Analysis;
+use halite_target::{ModuleCheck, RunSettings, Target, Variant};
+
+/// Programs that `neuronx-cc` compiles, a variant for each generation of the hardware.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NeuronTarget;
+
+/// The generation of a name. That of another target is not handed to this one.
+fn named(name: &TargetName) -> Result<Generation> {
+    Generation::named(name).ok_or_else(|| Diagnostic::bug(format!("`{name}` is no generation of Neuron")))
+}
+
+impl Target for NeuronTarget {
+    fn variants(&self) -> Vec<Variant> {
+        Generation::ALL.into_iter().map(|generation| Variant::new(generation.name(), generation.summary())).collect()
+    }
+
+    fn analyze(
+        &self,
+        hlo: &HloModuleProto,
+        variant: &TargetName,
+        flags: &[String],
+        arguments: &[MemoryKind],
+    ) -> Result<Analysis> {
+        let generation = named(variant)?;
+        of_hlo(hlo, generation, logical_core(generation, flags), arguments)
+    }
+
+    fn section(&self) -> Option<&'static Section> {
+        Some(&SECTION)
+    }
+
+    fn kernels(&self) -> Vec<DialectEntry> {
+        kernels::entries()
+    }
+
+    fn rounds_by_switch(&self) -> bool {
+        true
+    }
+
+    fn drops_unread_inputs(&self) -> bool {
+        true
+    }
+
+    fn forms(&self, recipe: &Recipe, options: LowerOptions) -> LowerOptions {
+        Generation::of(recipe).map_or(options, |generation| forms::forms(recipe, generation, options))
+    }
+
+    fn check_recipe(&self, recipe: &Recipe) -> Result<()> {
+        Neuron::read(recipe)?;
+        forms::check_precision(recipe, named(&recipe.target)?)
+    }
+
+    fn warnings(&self, recipe: &Recipe) -> Diagnostics {
+        settings::warnings(recipe).into_iter().chain(forms::check_compiler_version(recipe)).collect()
+    }
+
+    fn check_module(&self, hlo: &HloModuleProto, recipe: &Recipe, sources: &SourceMap) -> ModuleCheck {
+        Generation::of(recipe).map_or_else(ModuleCheck::default, |generation| {
+            findings::of_module(hlo, &findings::profile(recipe, generation), sources)
+        })
+    }
+
+    fn check_bundle(&self, recipe: &Recipe, checks: &[(ModuleRole, &ModuleCheck)]) -> Diagnostics {
+        Generation::of(recipe)
+            .map_or_else(Diagnostics::new, |generation| findings::of_bundle(recipe, generation, checks))
+    }
+
+    fn has_estimates(&self) -> bool {
+        true
+    }
+
+    fn advice(&self, manifest: &Manifest) -> Option<Diagnostic> {
+        advice::warning(manifest)
+    }
+
+    fn settings(&self, recipe: &Recipe) -> RunSettings {
+        settings::of(recipe)
+    }
+
+    fn check_manifest(&self, manifest: &Manifest) -> Result<()> {
+        settings::check_manifest(manifest)
+    }
+}
