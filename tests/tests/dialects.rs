@@ -8,11 +8,11 @@ use halite::pipelines;
 use halite::session::Session;
 use halite::source::{self, Source};
 use halite::tensors::Tensors;
-use halite_ir::{Kernels, LowerOptions};
+use halite_ir::{KernelForm, LowerOptions};
 use halite_passes::{DialectEntry, DialectRegistry, KernelUse, Operand, Site};
 use halite_runtime::evaluate;
-use halite_spec::{BufferSlot, ModuleRole, Target};
-use halite_tensor::{HostTensor, Shape};
+use halite_spec::{ModuleRole, Target};
+use halite_tensor::{BufferSlot, HostTensor, Shape};
 use halite_tests::xla;
 use std::collections::BTreeMap;
 
@@ -118,7 +118,7 @@ fn twins_lowered_in_place_compute_the_same_bits() {
     let expected = run(&compile(LLAMA, &["target=cpu"]).bundle, ModuleRole::Forward);
     let built = session.elaborate(&source).expect("the model elaborates").module;
     let pipeline = session.passes.pipeline(pipelines::pipeline(ModuleRole::Forward)).expect("the pipeline is one");
-    let lower = LowerOptions { kernels: Kernels::Twins, ..LowerOptions::default() };
+    let lower = LowerOptions { kernels: KernelForm::Twins, ..LowerOptions::default() };
     let options = CompileOptions { lower, ..CompileOptions::default() };
     let compiled = session.compile_role(&built, &source.recipe, ModuleRole::Forward, &pipeline, &options);
     let compiled = compiled.unwrap_or_else(|error| panic!("{error}"));

@@ -4,8 +4,8 @@ use halite::compile::CompileOptions;
 use halite::session::Session;
 use halite::{Bundle, init, source};
 use halite_runtime::evaluate_replicas;
-use halite_spec::{BufferSlot, ModuleRole, Port, PortRole};
-use halite_tensor::{HostTensor, Shape};
+use halite_spec::{ModuleRole, Port, PortRole};
+use halite_tensor::{BufferSlot, HostTensor, Shape};
 use halite_tests::xla;
 
 const UPDATES: usize = 3;

@@ -4,7 +4,8 @@ use halite::compile::{CompileOptions, Compiled};
 use halite::session::Session;
 use halite::source;
 use halite_hlo::{check, decode, text};
-use halite_spec::{BufferSlot, ModuleRole, PortRole};
+use halite_spec::{ModuleRole, PortRole};
+use halite_tensor::BufferSlot;
 
 fn compile(preset: &str) -> Compiled {
     let mut session = Session::new();

@@ -3,8 +3,7 @@
 use halite::compile::CompileOptions;
 use halite::train::Metrics;
 use halite::{Bundle, Session, TrainStep, shards, source};
-use halite_spec::BufferSlot;
-use halite_tensor::{DType, HostTensor};
+use halite_tensor::{BufferSlot, DType, HostTensor, Slot};
 use halite_tests::compiled::expect;
 use halite_tests::xla;
 
@@ -54,7 +53,8 @@ fn own_weights_start_another_run(first: &TrainStep) {
     assert_eq!(second.completed(), 0);
     assert!(expect(second.weights()) == weights);
     let state = expect(second.state());
-    let is_new = |slot| matches!(slot, BufferSlot::M | BufferSlot::V | BufferSlot::Step);
+    let is_new =
+        |slot| matches!(slot, BufferSlot::State(Slot::M) | BufferSlot::State(Slot::V) | BufferSlot::State(Slot::Step));
     let mut new = first.manifest().buffers.iter().filter(|buffer| is_new(buffer.slot));
     assert!(new.all(|buffer| is_zero(&state[&buffer.name])));
     let mut again = first.fork();

@@ -15,10 +15,10 @@ use crate::recipe_file;
 use crate::session::Session;
 use crate::source::{Model, Source, size};
 use halite_hlo::proto::HloModuleProto;
-use halite_ir::{FuncResult, Kernels, LowerOptions, Module, Phase, ResultRole, lower, lower_twins};
+use halite_ir::{FuncResult, KernelForm, LowerOptions, Module, Phase, ResultRole, lower, lower_twins};
 use halite_lang::{Elaborated, Override};
 use halite_passes::{Audit, CausalityReport, Findings, PassCx, PassReport, Pipeline, Remark, Runner, RunnerOptions};
-use halite_spec::{ModuleRole, Precision, Recipe};
+use halite_spec::{ConfigValue, ModuleRole, Precision, Recipe};
 use halite_support::{Diagnostic, Diagnostics, Name, Severity, SourceMap, codes};
 use halite_tensor::DType;
 use indexmap::IndexMap;
@@ -273,8 +273,8 @@ impl Session {
         let span = tracing::debug_span!("lower", role = role.name()).entered();
         let hlo = lower(&module, sources, options.lower)?;
         let twins = match options.lower.kernels {
-            Kernels::Twins => Vec::new(),
-            Kernels::CustomCalls => lower_twins(&module, sources)?,
+            KernelForm::Twins => Vec::new(),
+            KernelForm::CustomCalls => lower_twins(&module, sources)?,
         };
         span.exit();
         let serious = |finding: &Diagnostic| finding.severity() >= Severity::Error;
@@ -310,23 +310,18 @@ pub(crate) fn float(precision: &Precision) -> DType {
 /// The configuration that the recipe sets: its own keys, then `batch` and `seq` where it states them.
 fn overrides(source: &Source) -> Vec<Override> {
     let Source { recipe, places, .. } = source;
-    let convert = |value: halite_spec::ConfigValue| match value {
-        halite_spec::ConfigValue::Bool(value) => halite_lang::ConfigValue::Bool(value),
-        halite_spec::ConfigValue::Int(value) => halite_lang::ConfigValue::Int(value),
-        halite_spec::ConfigValue::Real(value) => halite_lang::ConfigValue::Real(value),
-    };
     let config = recipe.model.config.iter();
     let mut overrides: Vec<_> = config
         .map(|(key, &value)| Override {
             key: key.clone(),
-            value: convert(value),
+            value,
             span: places.get(&format!("model.config.{key}")),
             hint: recipe_file::hint(key),
         })
         .collect();
     for (key, size) in [("batch", recipe.batch), ("seq", recipe.seq)] {
         let Some(size) = size else { continue };
-        let value = halite_lang::ConfigValue::Int(i64::try_from(size).unwrap_or(i64::MAX));
+        let value = ConfigValue::Int(i64::try_from(size).unwrap_or(i64::MAX));
         overrides.push(Override { span: places.get(key), ..Override::new(key, value) });
     }
     overrides

@@ -10,9 +10,10 @@ use crate::neuron;
 use halite_hlo::proto::HloModuleProto;
 use halite_neuron::estimate::{Analysis, Backend, Question, analyze, fit};
 use halite_spec::estimate::{Estimate, MemoryKind};
-use halite_spec::{Buffer, BufferSlot, ModuleEntry, Recipe, Target};
+use halite_spec::{Buffer, ModuleEntry, Recipe, Target};
 use halite_support::Result;
 use halite_target::Tables;
+use halite_tensor::BufferSlot;
 use std::collections::BTreeMap;
 
 /// The flag of `neuronx-cc` that joins physical cores, as manifests spell it.
@@ -65,7 +66,7 @@ pub fn arguments(entry: &ModuleEntry, buffers: &[Buffer]) -> Vec<MemoryKind> {
     let kind = |name: &str| match slots.get(name) {
         Some(BufferSlot::Batch) => MemoryKind::Batch,
         Some(BufferSlot::Weight) => MemoryKind::Weights,
-        Some(BufferSlot::M | BufferSlot::V | BufferSlot::Master | BufferSlot::Step) => MemoryKind::Optimizer,
+        Some(BufferSlot::State(_)) => MemoryKind::Optimizer,
         None => MemoryKind::Arguments,
     };
     entry.inputs.iter().map(|port| kind(&port.name)).collect()

@@ -19,7 +19,7 @@ const NEURON_PLATFORM: &str = "neuron";
 
 /// What runs where a module for Neuron calls kernels. Modules for other targets call none, and all choices are one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Kernels {
+pub enum KernelChoice {
     /// The kernels when the executor says that its platform is `neuron`, twins otherwise. That plugins of Neuron give this
     /// name is inferred; where the right choice is known, make it.
     #[default]
@@ -30,7 +30,7 @@ pub enum Kernels {
     Twins,
 }
 
-impl Kernels {
+impl KernelChoice {
     /// Whether modules of a bundle call their kernels on an executor. Which generation of Neuron's hardware there is, its
     /// plugin finds out.
     pub(crate) fn are_called(self, executor: &dyn Executor, bundle: &Bundle) -> bool {
@@ -60,20 +60,25 @@ impl std::fmt::Debug for LoadedModule {
 
 impl LoadedModule {
     /// Compiles a module of a bundle for one device. Kernels of the target are called on the target's own platform; on any
-    /// other, their twins stand in their place ([`Kernels::ByPlatform`]).
+    /// other, their twins stand in their place ([`KernelChoice::ByPlatform`]).
     ///
     /// # Errors
     /// When the module's HLO is not sound, does not have the inputs and outputs that the manifest states, or cannot be
     /// compiled. XLA ends the process on some unsound modules, so that none is handed to it.
     pub fn load(executor: &dyn Executor, bundle: &Bundle, entry: &ModuleEntry) -> Result<Self> {
-        Self::load_with(executor, bundle, entry, Kernels::ByPlatform)
+        Self::load_with(executor, bundle, entry, KernelChoice::ByPlatform)
     }
 
     /// As [`load`](Self::load), with the choice between kernels and twins made by the caller.
     ///
     /// # Errors
     /// As [`load`](Self::load).
-    pub fn load_with(executor: &dyn Executor, bundle: &Bundle, entry: &ModuleEntry, kernels: Kernels) -> Result<Self> {
+    pub fn load_with(
+        executor: &dyn Executor,
+        bundle: &Bundle,
+        entry: &ModuleEntry,
+        kernels: KernelChoice,
+    ) -> Result<Self> {
         check_ports(entry).map_err(|reason| contradiction(&reason))?;
         let calls_kernels = kernels.are_called(executor, bundle);
         let bytes = if calls_kernels { as_compiled(bundle, entry)? } else { bundle.runnable_hlo(entry)? };

@@ -148,7 +148,8 @@ mod visible;
 /// Models in the model language and in Rust.
 pub mod model {
     pub use halite_lang::build::{Argument, Call, Init, ModelBuilder, Subscript, Subscripts, Tensor};
-    pub use halite_lang::{ConfigValue, Elaborated, Options, Override, elaborate};
+    pub use halite_lang::{Elaborated, Options, Override, elaborate};
+    pub use halite_spec::ConfigValue;
 }
 
 pub use bundle::Bundle;

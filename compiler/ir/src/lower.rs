@@ -18,7 +18,7 @@ use smallvec::{SmallVec, smallvec};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LowerOptions {
     /// What becomes of calls of kernels.
-    pub kernels: Kernels,
+    pub kernels: KernelForm,
     /// How `take` and `take_along_axis` are written.
     pub reads: Indexing,
     /// How `take_grad` and `take_along_axis_grad` are written.
@@ -44,7 +44,7 @@ pub enum Indexing {
 
 /// What becomes of calls of kernels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Kernels {
+pub enum KernelForm {
     /// Calls of their twins, which any XLA runs.
     #[default]
     Twins,
@@ -155,7 +155,7 @@ fn lower_last(
         metadata: Metadata::new(&module.locs, sources, !options.without_positions),
         options,
     };
-    let is_lowered = |op: &Op| options.kernels == Kernels::Twins || !matches!(op, Op::KernelCall(_));
+    let is_lowered = |op: &Op| options.kernels == KernelForm::Twins || !matches!(op, Op::KernelCall(_));
     for (function, reached) in others.iter().zip(graph::reached_through(functions, is_lowered)) {
         let computation = if reached { Some(lowering.callee(function)?) } else { None };
         lowering.computations.push(computation);

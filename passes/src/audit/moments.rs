@@ -5,10 +5,9 @@ use super::report::Report;
 use super::scene::Scene;
 use super::words::{families, power_of_two, significant};
 use crate::exception::Subject;
-use halite_ir::Slot;
 use halite_spec::{Optimizer, RoundingMode};
 use halite_support::{Diagnostic, codes};
-use halite_tensor::DType;
+use halite_tensor::{DType, Slot};
 use indexmap::IndexMap;
 
 /// Reports moments that one update moves by less than their element type resolves.

@@ -2,10 +2,10 @@
 
 use crate::annotate_rounding::DITHER;
 use crate::pass::PassCx;
-use halite_ir::{Function, InferCx, Inst, LocId, LocKind, Module, Op, Param, ParamRole, ResultRole, Slot, Value};
+use halite_ir::{Function, InferCx, Inst, LocId, LocKind, Module, Op, Param, ParamRole, ResultRole, Value};
 use halite_spec::{Precision, Recipe};
 use halite_support::Name;
-use halite_tensor::DType;
+use halite_tensor::{DType, Slot};
 use rustc_hash::FxHashMap;
 
 /// The entry of a module and what flows where in it.

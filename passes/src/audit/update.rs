@@ -3,9 +3,9 @@
 use super::mend::RecipeKey;
 use super::report::{Evidence, Report};
 use super::scene::Scene;
-use halite_ir::{Inst, OpClass, ParamRole, Slot};
+use halite_ir::{Inst, OpClass, ParamRole};
 use halite_support::codes;
-use halite_tensor::DType;
+use halite_tensor::{DType, Slot};
 
 /// Reports narrow arithmetic on what is computed from moments or master weights, and the instructions that make new
 /// weights and slots.

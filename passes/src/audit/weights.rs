@@ -4,10 +4,10 @@ use super::mend::{Mend, mend_weight};
 use super::report::Report;
 use super::scene::Scene;
 use super::words::{families, power_of_two};
-use halite_ir::{Inst, Phase, Slot};
+use halite_ir::{Inst, Phase};
 use halite_spec::RoundingMode;
 use halite_support::{Diagnostic, Name, codes};
-use halite_tensor::DType;
+use halite_tensor::{DType, Slot};
 use indexmap::IndexMap;
 use rustc_hash::FxHashSet;
 

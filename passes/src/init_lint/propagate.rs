@@ -3,11 +3,9 @@
 use super::moments::{Grid, Moments};
 use halite_ir::dims::FactorMap;
 use halite_ir::ops::Reduction;
-use halite_ir::{
-    Attrs, Composite, EvalCx, Function, InferCx, Init, Inst, Op, OpClass, Param, ParamRole, TensorType, Value,
-};
+use halite_ir::{Attrs, Composite, EvalCx, Function, InferCx, Inst, Op, OpClass, Param, ParamRole, TensorType, Value};
 use halite_support::Result;
-use halite_tensor::{DType, HostTensor};
+use halite_tensor::{DType, HostTensor, Init};
 use rustc_hash::FxHashMap;
 
 /// The moments of every value of a function at the first step; `None` where nothing is known.

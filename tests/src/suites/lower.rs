@@ -9,7 +9,7 @@ use crate::relation::{Tolerance, agree};
 use crate::xla;
 use halite::Session;
 use halite_hlo::proto::HloModuleProto;
-use halite_ir::{Interpreter, Kernels, LowerOptions, Module, lower, lower_twins};
+use halite_ir::{Interpreter, KernelForm, LowerOptions, Module, lower, lower_twins};
 use halite_support::{Diagnostic, Name, Severity};
 
 /// The HLO of a module. CPU XLA must take it and compute what the interpreter does.
@@ -32,7 +32,7 @@ impl Suite for Lower {
             })?;
         let options = LowerOptions { kernels: case.directives.kernels, ..LowerOptions::default() };
         let mut printed = vec![lower(&legal, &case.sources, options).map_err(|error| case.show(&error))?];
-        if options.kernels == Kernels::CustomCalls {
+        if options.kernels == KernelForm::CustomCalls {
             let twins = lower_twins(&legal, &case.sources).map_err(|error| case.show(&error))?;
             check(&printed[0])?;
             compare(case, session, &legal, &linked(&printed[0], &twins).map_err(|error| case.show(&error))?)?;

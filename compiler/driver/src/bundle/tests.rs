@@ -5,10 +5,10 @@ use crate::files::tests::assert_durable;
 use crate::neuron;
 use halite_runtime::disk::{Call, Disk, Fate};
 use halite_spec::{
-    AdamW, BufferInit, BufferSlot, Check, Dialect, MANIFEST_VERSION, ModelChoice, ModelInfo, Neuron, Optimizer, Port,
-    PortRole, PrecisionName, RECIPE_VERSION, Recipe, Schedule, Statistics, Target, Train,
+    AdamW, Check, Dialect, MANIFEST_VERSION, ModelChoice, ModelInfo, Neuron, Optimizer, Port, PortRole, PrecisionName,
+    RECIPE_VERSION, Recipe, Schedule, Statistics, Target, Train,
 };
-use halite_tensor::{DType, Packing, Part};
+use halite_tensor::{BufferSlot, DType, Init, Packing, Part, Slot};
 use std::io::ErrorKind;
 
 fn recipe() -> Recipe {
@@ -46,13 +46,13 @@ pub(crate) fn small() -> Bundle {
         init,
         packing: None,
     };
-    let zeros = Some(BufferInit::Zeros);
+    let zeros = Some(Init::Zeros);
     let buffers = vec![
         buffer("tokens", DType::S32, &[2, 4], BufferSlot::Batch, None),
-        buffer("w", DType::F32, &[300, 50], BufferSlot::Weight, Some(BufferInit::Normal(0.02))),
-        buffer("b", DType::F32, &[5], BufferSlot::Weight, Some(BufferInit::Ones)),
-        buffer("m.w", DType::F32, &[300, 50], BufferSlot::M, zeros),
-        buffer("step", DType::S32, &[], BufferSlot::Step, zeros),
+        buffer("w", DType::F32, &[300, 50], BufferSlot::Weight, Some(Init::Normal { std: 0.02 })),
+        buffer("b", DType::F32, &[5], BufferSlot::Weight, Some(Init::Ones)),
+        buffer("m.w", DType::F32, &[300, 50], BufferSlot::State(Slot::M), zeros),
+        buffer("step", DType::S32, &[], BufferSlot::State(Slot::Step), zeros),
     ];
     let hlo = b"hlo".to_vec();
     let module = ModuleEntry {
@@ -107,12 +107,12 @@ pub(crate) fn packed() -> Bundle {
         init: Some(init),
         packing: Some(Packing { ranks: 2, parts: parts.clone() }),
     };
-    let (normal, zeros) = (BufferInit::Normal(0.5), BufferInit::Zeros);
+    let (normal, zeros) = (Init::Normal { std: 0.5 }, Init::Zeros);
     let mut bundle = small();
     bundle.manifest.buffers.extend([
         buffer("qkv", DType::Bf16, BufferSlot::Weight, normal),
-        buffer("m.qkv", DType::F32, BufferSlot::M, zeros),
-        buffer("master.qkv", DType::F32, BufferSlot::Master, normal),
+        buffer("m.qkv", DType::F32, BufferSlot::State(Slot::M), zeros),
+        buffer("master.qkv", DType::F32, BufferSlot::State(Slot::Master), normal),
     ]);
     bundle
 }

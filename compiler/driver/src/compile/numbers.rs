@@ -2,11 +2,10 @@
 
 use crate::recipe_file::Places;
 use crate::source::Source;
-use halite_ir::{Attr, Function, Init, Inst, LocTable, Module, Op, Param, ParamRole};
+use halite_ir::{Attr, Function, Inst, LocTable, Module, Op, Param, ParamRole};
 use halite_spec::Precision;
 use halite_support::{Diagnostic, Diagnostics, codes};
-use halite_tensor::DType;
-use halite_tensor::rounding::turns_into;
+use halite_tensor::{DType, Init, rounding::turns_into};
 use indexmap::IndexSet;
 
 /// The attribute of norms that is added to what they divide by.

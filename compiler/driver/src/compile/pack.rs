@@ -91,10 +91,9 @@ pub(super) fn assemble(
             None => audit = Some(module.audit),
         }
     }
-    let config = elaborated.config.iter().map(|(key, &value)| (key.clone(), spec_value(value))).collect();
     let manifest = Manifest {
         version: MANIFEST_VERSION,
-        model: ModelInfo { name: elaborated.module.name.to_string(), config },
+        model: ModelInfo { name: elaborated.module.name.to_string(), config: elaborated.config.clone() },
         recipe: source.recipe.clone(),
         buffers: buffers.into_values().collect(),
         modules,
@@ -128,12 +127,4 @@ fn add_twin(files: &mut IndexMap<String, Vec<u8>>, role: ModuleRole, name: &str,
     let twin = Twin { name: name.to_owned(), file: file.clone(), sha256: sha256(&bytes) };
     files.insert(file, bytes);
     twin
-}
-
-fn spec_value(value: halite_lang::ConfigValue) -> halite_spec::ConfigValue {
-    match value {
-        halite_lang::ConfigValue::Bool(value) => halite_spec::ConfigValue::Bool(value),
-        halite_lang::ConfigValue::Int(value) => halite_spec::ConfigValue::Int(value),
-        halite_lang::ConfigValue::Real(value) => halite_spec::ConfigValue::Real(value),
-    }
 }

@@ -3,7 +3,7 @@
 use super::CompileOptions;
 use crate::legality::{cite, unknown_version};
 use halite_hlo::CollectiveForm;
-use halite_ir::{Indexing, Kernels, LowerOptions};
+use halite_ir::{Indexing, KernelForm, LowerOptions};
 use halite_spec::target::ElementUse;
 use halite_spec::{Emit, GroupField, Recipe};
 use halite_support::{Diagnostic, Result, codes};
@@ -17,7 +17,7 @@ impl CompileOptions {
         let form = match Tables::of(recipe.target).and_then(|tables| tables.forms(recipe.target)) {
             None => LowerOptions::default(),
             Some(forms) => LowerOptions {
-                kernels: Kernels::CustomCalls,
+                kernels: KernelForm::CustomCalls,
                 reads: indexing(forms.one_hot_reads),
                 sums: indexing(forms.one_hot_sums),
                 collectives: collectives(recipe.neuron.emit),

@@ -4,9 +4,9 @@ use super::{Form, wanted};
 use crate::execute::shorten;
 use crate::packed::part_names;
 use crate::tensors::Tensors;
-use halite_spec::{BufferSlot, Manifest};
+use halite_spec::Manifest;
 use halite_support::{Diagnostic, Diagnostics, codes};
-use halite_tensor::{DType, HostTensor};
+use halite_tensor::{BufferSlot, DType, HostTensor};
 use indexmap::IndexMap;
 
 /// Gives the weights among the tensors of a model the element types in which a bundle stores them. Each value stays what it

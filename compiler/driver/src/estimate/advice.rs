@@ -3,10 +3,10 @@
 use crate::units::bytes;
 use halite_spec::estimate::{Estimate, FitVerdict, MemoryByKind};
 use halite_spec::target::{CoreGroups, Hardware};
-use halite_spec::{BufferSlot, Manifest, Recipe};
+use halite_spec::{Manifest, Recipe};
 use halite_support::{Diagnostic, codes};
 use halite_target::Tables;
-use halite_tensor::DType;
+use halite_tensor::{BufferSlot, DType};
 
 /// A warning about the module of a bundle that is furthest from fitting; `None` when all fit or nothing was estimated.
 pub fn warning(manifest: &Manifest) -> Option<Diagnostic> {

@@ -3,11 +3,11 @@
 use super::data::BatchShape;
 use super::{Corpus, DeviceBatch, TrainStep};
 use crate::bundle::Bundle;
-use crate::execute::Kernels;
+use crate::execute::KernelChoice;
 use halite_runtime::Executor;
-use halite_spec::{BufferSlot, ConfigValue, ModuleRole};
+use halite_spec::{ConfigValue, ModuleRole};
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
-use halite_tensor::{DType, HostTensor};
+use halite_tensor::{BufferSlot, DType, HostTensor};
 use std::sync::Arc;
 
 /// The training step of a bundle, compiled, and the batches that it is run on.
@@ -33,7 +33,7 @@ impl<'a> Programs<'a> {
     ) -> std::result::Result<Self, Diagnostics> {
         let shape = check(bundle, corpus)?;
         let count = corpus.held_out_batches(shape, eval_batches);
-        let step = TrainStep::load_parts(executor, bundle, Kernels::ByPlatform, count > 0)?;
+        let step = TrainStep::load_parts(executor, bundle, KernelChoice::ByPlatform, count > 0)?;
         let count = if step.has_eval() { count } else { 0 };
         let upload = |index| step.upload(&corpus.held_out_batch(shape, index, count));
         let held_out = (0..count).map(upload).collect::<std::result::Result<_, _>>()?;

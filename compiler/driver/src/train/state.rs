@@ -4,8 +4,9 @@ use crate::content::declared;
 use crate::execute::{LoadedModule, check_tensors};
 use crate::tensors::Tensors;
 use halite_runtime::{Buffer, Executor, Input};
-use halite_spec::{BufferSlot, Manifest, Port, PortRole};
+use halite_spec::{Manifest, Port, PortRole};
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
+use halite_tensor::{BufferSlot, Slot};
 use indexmap::IndexMap;
 
 const UPLOAD: &str = "upload the batch with the step that it is for";
@@ -61,7 +62,7 @@ fn state_buffers(manifest: &Manifest) -> impl Iterator<Item = &halite_spec::Buff
 
 /// How many updates led to a state.
 pub(super) fn completed_steps(manifest: &Manifest, state: &Tensors) -> u64 {
-    let step = manifest.buffers.iter().find(|buffer| buffer.slot == BufferSlot::Step);
+    let step = manifest.buffers.iter().find(|buffer| buffer.slot == BufferSlot::State(Slot::Step));
     let value = step.and_then(|buffer| state.get(&buffer.name)?.ints().first().copied());
     value.and_then(|value| u64::try_from(value).ok()).unwrap_or(0)
 }

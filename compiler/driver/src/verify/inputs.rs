@@ -3,10 +3,10 @@
 use crate::packed::part_names;
 use crate::random::Stream;
 use crate::source::Source;
-use halite_ir::{Function, Init, Param, ParamRole, Slot};
-use halite_lang::ConfigValue;
+use halite_ir::{Function, Param, ParamRole};
+use halite_spec::ConfigValue;
 use halite_support::Result;
-use halite_tensor::{DType, HostTensor, Shape, causal_mask};
+use halite_tensor::{DType, HostTensor, Init, Shape, Slot, causal_mask};
 use indexmap::IndexMap;
 
 /// The label that a loss leaves out.

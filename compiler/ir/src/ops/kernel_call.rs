@@ -6,7 +6,7 @@ use crate::build::{Builder, Values};
 use crate::cost::callee_flops;
 use crate::dims::FactorMap;
 use crate::interpret::EvalCx;
-use crate::lower::{Kernels, LowerCx};
+use crate::lower::{KernelForm, LowerCx};
 use crate::op::{Cost, Effect, Ids, InferCx, OpDef, Policy, Sample, Vjp, VjpCx};
 use crate::syntax::{FuncId, Value};
 use crate::ty::{TensorType, Types};
@@ -88,7 +88,7 @@ impl OpDef for KernelCall {
 
     /// A custom call, which names its twin in the frontend attribute [`TWIN`](halite_hlo::TWIN), or a call of the twin.
     fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {
-        if cx.options.kernels == Kernels::Twins {
+        if cx.options.kernels == KernelForm::Twins {
             return lower_call(cx, "kernel_call", self.twin, args);
         }
         let kernel = CustomCall {
