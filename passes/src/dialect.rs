@@ -5,7 +5,7 @@
 
 mod neuron;
 
-use halite_ir::{Attrs, Op, TensorType};
+use halite_ir::{AttrKey, AttrValue, Attrs, Op, TensorType};
 use halite_spec::Target;
 use halite_spec::target::{Basis, KernelSchema};
 use halite_support::{Diagnostic, Name, Result, codes};
@@ -168,6 +168,14 @@ impl<'a> Site<'a> {
             Op::Composite(composite) => Ok(&composite.attrs),
             op => Err(format!("`{}` is no composite", op.name())),
         }
+    }
+
+    /// The value of an attribute of the composite.
+    ///
+    /// # Errors
+    /// When the op is no composite, or one without this attribute.
+    pub fn attr<T: AttrValue>(&self, key: &AttrKey<T>) -> std::result::Result<T, String> {
+        self.attrs()?.get(key).map_err(|error| error.message().to_owned())
     }
 }
 

@@ -12,6 +12,7 @@ mod attributes;
 pub mod builder;
 mod check;
 mod codec;
+mod frontend;
 pub mod infer;
 mod link;
 mod literal;
@@ -26,6 +27,7 @@ pub use builder::{
 };
 pub use check::check;
 pub use codec::{decode, encode};
+pub use frontend::{INPUT_NAMES, OUTPUT_NAMES};
 pub use link::{TWIN, is_custom_call, link_twins};
 pub use opcode::{BinaryOp, Comparison, Opcode, ReduceKind, RngAlgorithm, UnaryOp};
 pub use types::{ArrayType, Type};

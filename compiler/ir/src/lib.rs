@@ -6,9 +6,10 @@
 //! module is what the [`Interpreter`] computes.
 
 pub mod attr;
+mod attrs;
 mod build;
 mod composite;
-mod composites;
+pub mod composites;
 mod cost;
 pub mod dims;
 mod domain;
@@ -32,8 +33,9 @@ mod ty;
 mod verify;
 
 pub use attr::{Attr, Real};
+pub use attrs::{AttrKey, AttrSpec, AttrValue, Attrs, Cast};
 pub use build::{Builder, Draft, present};
-pub use composite::{AttrSpec, Attrs, Cast, Composite, CompositeDef};
+pub use composite::{Composite, CompositeDef, VjpRule};
 pub use cost::function_flops;
 pub use domain::Domain;
 pub use exact_integers::check_exact_integers;
@@ -49,5 +51,5 @@ pub use rewrite::{Rewriter, rewrite_functions, rewrite_planned};
 pub use rounding::{Widened, engine, narrows, set_accumulate, widened};
 pub use sample::{sample_inputs, sample_module};
 pub use syntax::*;
-pub use ty::{Placement, TensorType, Types};
+pub use ty::{TensorType, Types};
 pub use verify::{PhaseRule, VerifyErrors, broken_rules, verify};

@@ -8,7 +8,9 @@ use crate::ops::Op;
 use crate::syntax::{FuncId, FuncResult, Function, Inst, Module, Phase, ResultRole, Value};
 use crate::ty::TensorType;
 use halite_hlo::proto::HloModuleProto;
-use halite_hlo::{ArrayType, CollectiveForm, ComputationBuilder, ComputationId, Id, ModuleBuilder, Type};
+use halite_hlo::{
+    ArrayType, CollectiveForm, ComputationBuilder, ComputationId, INPUT_NAMES, Id, ModuleBuilder, OUTPUT_NAMES, Type,
+};
 use halite_support::{Diagnostic, Name, Result, SourceMap};
 use metadata::Metadata;
 use rustc_hash::FxHashMap;
@@ -113,8 +115,8 @@ impl<'m> LowerCx<'m> {
 /// The HLO of a module: one computation for each function that the entry reaches, callees first, the entry last.
 ///
 /// The entry is named `main`, the others as their functions. The entry's parameters keep their order and names; each of its
-/// results that replaces a parameter aliases it. Its parameters and its root carry the names `neff_input_names` and
-/// `neff_output_names`, which sort in their order, as frontend attributes. Every instruction says which scope and which
+/// results that replaces a parameter aliases it. Its parameters and its root name what they are in the
+/// compiled program, in names that sort in their order ([`INPUT_NAMES`], [`OUTPUT_NAMES`]). Every instruction says which scope and which
 /// line of `sources` it comes from.
 ///
 /// # Errors
@@ -188,12 +190,12 @@ impl Lowering<'_> {
         let (mut hlo, ids) = self.body("main", entry)?;
         for (index, param) in entry.params.iter().enumerate() {
             let name = numbered("input", index, entry.params.len());
-            hlo.set_frontend_attribute(defined(&ids, param.value)?, "neff_input_names", name)?;
+            hlo.set_frontend_attribute(defined(&ids, param.value)?, INPUT_NAMES, name)?;
         }
         let results = results(entry, &ids)?;
         let root = hlo.root_tuple(&results)?;
         let names: Vec<_> = (0..results.len()).map(|index| numbered("output", index, results.len())).collect();
-        hlo.set_frontend_attribute(root, "neff_output_names", names.join(","))?;
+        hlo.set_frontend_attribute(root, OUTPUT_NAMES, names.join(","))?;
         hlo.finish(root)
     }
 

@@ -2,10 +2,10 @@
 
 use super::parts::{last_size, mean_last, require_vector, sibling, spread_last, spread_vector, sum_to_vector};
 use super::rms_norm::statistics;
-use crate::attr::{Attr, Real};
+use crate::attrs::{AttrKey, AttrSpec, Attrs};
 use crate::build::{Builder, Values, present};
-use crate::composite::{AttrSpec, Attrs, CompositeDef};
-use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, VjpCx, arity, require_same};
+use crate::composite::{CompositeDef, VjpRule};
+use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, arity, require_same};
 use crate::ops::class::Takes;
 use crate::policy::Follows;
 use crate::syntax::Value;
@@ -13,10 +13,8 @@ use crate::ty::{TensorType, Types};
 use halite_support::Result;
 use halite_tensor::DType;
 use smallvec::smallvec;
-use std::sync::LazyLock;
 
-static SCHEMA: LazyLock<[AttrSpec; 1]> =
-    LazyLock::new(|| [AttrSpec::optional("eps", Attr::Real(Real(1e-5)), "added to the variance")]);
+static EPS: AttrKey<f64> = AttrKey::optional("eps", 1e-5, "added to the variance");
 
 /// `(x - mean(x)) * rsqrt(variance(x) + eps) * weight + bias` along the last dimension; the variance is the mean square
 /// of what is centered, `weight` and `bias` have one element for each position.
@@ -37,8 +35,8 @@ impl CompositeDef for LayerNorm {
         "layer_norm"
     }
 
-    fn schema(&self) -> &[AttrSpec] {
-        &*SCHEMA
+    fn schema(&self) -> Vec<AttrSpec> {
+        vec![EPS.spec()]
     }
 
     fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
@@ -52,21 +50,19 @@ impl CompositeDef for LayerNorm {
 
     fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
         let x = args[0];
-        let (unit, _) = standardize(b, x, attrs.real("eps"))?;
+        let (unit, _) = standardize(b, x, attrs.get(&EPS)?)?;
         let weight = spread_vector(b, args[1], x)?;
         let bias = spread_vector(b, args[2], x)?;
         let scaled = b.multiply(unit, weight)?;
         Ok(smallvec![b.add(scaled, bias)?])
     }
 
-    fn has_vjp(&self) -> bool {
-        true
-    }
-
-    fn vjp(&self, b: &mut Builder<'_>, attrs: &Attrs, cx: &VjpCx<'_>) -> Result<Vjp> {
-        let ct = present(cx.ct())?;
-        let cts = b.emit_all(sibling("layer_norm_grad", attrs), &[cx.args[0], cx.args[1], ct])?;
-        Ok(Vjp::of(cts.into_iter().map(Some)))
+    fn vjp(&self) -> Option<VjpRule<'_>> {
+        Some(Box::new(|b, attrs, cx| {
+            let ct = present(cx.ct())?;
+            let cts = b.emit_all(sibling("layer_norm_grad", attrs), &[cx.args[0], cx.args[1], ct])?;
+            Ok(Vjp::of(cts.into_iter().map(Some)))
+        }))
     }
 
     fn policy(&self) -> Policy {
@@ -95,8 +91,8 @@ impl CompositeDef for LayerNormGrad {
         "layer_norm_grad"
     }
 
-    fn schema(&self) -> &[AttrSpec] {
-        &*SCHEMA
+    fn schema(&self) -> Vec<AttrSpec> {
+        vec![EPS.spec()]
     }
 
     fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
@@ -111,7 +107,7 @@ impl CompositeDef for LayerNormGrad {
     /// With `u` the standardized operand: `inverse * (w ct - mean(w ct) - u * mean(w ct u))`, `sum(ct u)` and `sum(ct)`.
     fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
         let (x, weight, ct) = (args[0], args[1], args[2]);
-        let (unit, inverse) = standardize(b, x, attrs.real("eps"))?;
+        let (unit, inverse) = standardize(b, x, attrs.get(&EPS)?)?;
         let weight = spread_vector(b, weight, x)?;
         let products = b.multiply(ct, unit)?;
         let weight_ct = sum_to_vector(b, products)?;

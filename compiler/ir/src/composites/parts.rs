@@ -1,7 +1,7 @@
 //! Pieces that several decompositions share, so that equal pieces become equal instructions.
 
+use crate::attrs::Attrs;
 use crate::build::Builder;
-use crate::composite::Attrs;
 use crate::composite::Composite;
 use crate::op::shape_error;
 use crate::ops::Op;
