@@ -80,14 +80,15 @@ fn bench_passes(criterion: &mut Criterion, session: &Session, source: &Source) -
 
 /// What happens to a final module.
 fn bench_module(criterion: &mut Criterion, session: &Session, source: &Source, module: &Module) {
-    let hlo = sound(lower(module, &session.sources, LowerOptions::default()));
+    let verified = sound(verify(module, &session.registry));
+    let hlo = sound(lower(verified, &session.sources, LowerOptions::default()));
     let (mut sources, printed) = (session.sources.clone(), text::print(module));
     let file = sources.add("step.ir", printed.as_str());
     let mut bench = |name: &str, phase: &dyn Fn()| {
         criterion.bench_function(&format!("{name}/{}", source.name), |bencher| bencher.iter(phase));
     };
-    bench("verify", &|| sound(verify(module, &session.registry)));
-    bench("lower", &|| drop(black_box(lower(module, &session.sources, LowerOptions::default()))));
+    bench("verify", &|| _ = black_box(sound(verify(module, &session.registry))));
+    bench("lower", &|| drop(black_box(lower(verified, &session.sources, LowerOptions::default()))));
     bench("check", &|| drop(black_box(halite_hlo::check(&hlo))));
     bench("encode", &|| drop(black_box(halite_hlo::encode(&hlo))));
     bench("print", &|| drop(black_box(text::print(module))));

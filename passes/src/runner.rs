@@ -3,7 +3,7 @@
 use crate::pass::{Changed, Kind, Pass, PassCx};
 use crate::pipeline::{Pipeline, Stage};
 use crate::watch::Watch;
-use halite_ir::{Module, Phase, PhaseRule, VerifyErrors, broken_rules, fingerprint, verify};
+use halite_ir::{Module, Phase, PhaseRule, Seal, Verified, VerifyErrors, broken_rules, fingerprint, verify};
 use halite_support::{Diagnostic, Name, Result};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -83,6 +83,8 @@ pub struct Runner<'a> {
     optimizations: usize,
     /// The rules of later phases that the module broke when it came in.
     given: Vec<PhaseRule>,
+    /// That the module was verified after the pass that changed it last.
+    sealed: Option<Seal>,
 }
 
 impl std::fmt::Debug for Runner<'_> {
@@ -94,7 +96,7 @@ impl std::fmt::Debug for Runner<'_> {
 impl<'a> Runner<'a> {
     /// A runner without dumps.
     pub fn new(options: RunnerOptions) -> Self {
-        Self { options, dump: None, reports: Vec::new(), optimizations: 0, given: Vec::new() }
+        Self { options, dump: None, reports: Vec::new(), optimizations: 0, given: Vec::new(), sealed: None }
     }
 
     /// Counts on from what another runner did with the same module.
@@ -115,7 +117,7 @@ impl<'a> Runner<'a> {
         &self.reports
     }
 
-    /// Runs a pipeline on a verified module.
+    /// Runs a pipeline on a module, which is verified in the end: after the pass that changed it last.
     ///
     /// A module that comes from outside keeps the rules of its own phase; those of a later one that it breaks from the start
     /// are not the fault of the pass that leads there.
@@ -123,8 +125,9 @@ impl<'a> Runner<'a> {
     /// # Errors
     /// What a pass says of the input, what keeps the input from a later phase, a bug diagnostic that names the pass after
     /// which the module is broken, or that the work was cancelled.
-    pub fn run(&mut self, pipeline: &Pipeline, module: &mut Module, cx: &PassCx<'_>) -> Result<()> {
+    pub fn run<'m>(&mut self, pipeline: &Pipeline, module: &'m mut Module, cx: &PassCx<'_>) -> Result<Verified<'m>> {
         pipeline.check_phases(module.phase)?;
+        self.sealed = None;
         if self.reports.is_empty() {
             self.given = broken_rules(module, Phase::Legal);
         }
@@ -136,7 +139,11 @@ impl<'a> Runner<'a> {
                 Stage::Fixpoint(passes) => self.run_fixpoint(passes, module, cx)?,
             }
         }
-        Ok(())
+        let module: &'m Module = module;
+        match self.sealed.take().and_then(|seal| seal.reopen(module)) {
+            Some(verified) => Ok(verified),
+            None => verify(module, cx.registry).map_err(|errors| errors.into_bug("after the last pass")),
+        }
     }
 
     /// Repeats a group until every pass of it has seen the module without changing it, or the bound is reached: each round
@@ -182,7 +189,11 @@ impl<'a> Runner<'a> {
         }
         let start = Instant::now();
         if info.gives.is_some() || (self.options.verify_each && changed == Changed::Yes) {
-            verify(module, cx.registry).map_err(|errors| self.blame(errors, &info.name, module.phase))?;
+            let verified =
+                verify(module, cx.registry).map_err(|errors| self.blame(errors, &info.name, module.phase))?;
+            self.sealed = Some(verified.seal());
+        } else if changed == Changed::Yes {
+            self.sealed = None;
         }
         let insts = module.num_insts();
         let optimization = info.kind == Kind::Optimization;

@@ -8,7 +8,7 @@ use halite::execute::LoadedModule;
 use halite::session::Session;
 use halite::source::{self, Source};
 use halite::tensors::{self, Tensors};
-use halite_ir::{LowerOptions, Module, ResultRole, lower};
+use halite_ir::{LowerOptions, Module, ResultRole, lower, verify};
 use halite_passes::{PassCx, Runner, RunnerOptions};
 use halite_runtime::evaluate;
 use halite_spec::{Manifest, ModuleRole};
@@ -128,6 +128,7 @@ impl Case {
 
     /// Runs a legal module on the first batch.
     fn run(&self, module: &Module) -> Vec<HostTensor> {
+        let module = verify(module, &self.session.registry).unwrap_or_else(|errors| panic!("{errors:?}"));
         let hlo = lower(module, &self.session.sources, LowerOptions::default());
         let hlo = hlo.unwrap_or_else(|error| panic!("{error:?}"));
         let executable = xla::compile(&halite_hlo::encode(&hlo), 1).unwrap_or_else(|error| panic!("{error}"));

@@ -14,7 +14,7 @@ use crate::legality::{self, Legality};
 use crate::recipe_file;
 use crate::session::Session;
 use crate::source::{Model, Source, size};
-use halite_hlo::proto::HloModuleProto;
+use halite_hlo::CheckedHlo;
 use halite_ir::{FuncResult, KernelForm, LowerOptions, Module, Phase, ResultRole, lower, lower_twins};
 use halite_lang::{Elaborated, Override};
 use halite_passes::{Audit, CausalityReport, Findings, PassCx, PassReport, Pipeline, Remark, Runner, RunnerOptions};
@@ -104,9 +104,9 @@ pub struct CompiledModule {
     /// The legal IR.
     pub ir: Module,
     /// The HLO.
-    pub hlo: HloModuleProto,
+    pub hlo: CheckedHlo,
     /// The twins of the kernels that the HLO calls, by name.
-    pub twins: Vec<(Name, HloModuleProto)>,
+    pub twins: Vec<(Name, CheckedHlo)>,
     /// The passes that ran.
     pub reports: Vec<PassReport>,
     /// What the passes of this role said of their decisions.
@@ -264,24 +264,23 @@ impl Session {
         let cx = PassCx { registry: &self.registry, recipe: Some(recipe), findings: Some(&findings) };
         let mut dumper = Dumper::new(role.name(), options.dumps.as_ref());
         let mut runner = Runner::new(options.runner.clone()).after(&prepared.reports).with_dump(&mut dumper);
-        runner.run(pipeline, &mut module, &cx)?;
+        let verified = runner.run(pipeline, &mut module, &cx)?;
         let reports = runner.reports().to_vec();
-        if module.phase != Phase::Legal {
-            let message = format!("the pipeline ends in phase `{}`, HLO is made from `legal`", module.phase);
+        if verified.phase != Phase::Legal {
+            let message = format!("the pipeline ends in phase `{}`, HLO is made from `legal`", verified.phase);
             return Err(Diagnostic::error(codes::PIPELINE, message).help("end it with `legalize`"));
         }
         let span = tracing::debug_span!("lower", role = role.name()).entered();
-        let hlo = lower(&module, sources, options.lower)?;
+        let hlo = lower(verified, sources, options.lower)?;
         let twins = match options.lower.kernels {
             KernelForm::Twins => Vec::new(),
-            KernelForm::CustomCalls => lower_twins(&module, sources)?,
+            KernelForm::CustomCalls => lower_twins(verified, sources)?,
         };
         span.exit();
-        let serious = |finding: &Diagnostic| finding.severity() >= Severity::Error;
-        let mut checked = std::iter::once(&hlo).chain(twins.iter().map(|(_, twin)| twin)).flat_map(halite_hlo::check);
-        if let Some(finding) = checked.find(serious) {
-            return Err(finding.into_bug("lowering"));
-        }
+        let checked = |hlo| CheckedHlo::new(hlo).map_err(|broken| broken.into_bug("lowering"));
+        let hlo = checked(hlo)?;
+        let twins = twins.into_iter().map(|(name, twin)| checked(twin).map(|twin| (name, twin)));
+        let twins = twins.collect::<Result<_, _>>()?;
         let legality = legality::check_module(&hlo, recipe, sources);
         let remarks = findings.remarks();
         Ok(CompiledModule {

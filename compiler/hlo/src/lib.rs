@@ -11,6 +11,7 @@
 mod attributes;
 pub mod builder;
 mod check;
+mod checked;
 mod codec;
 mod frontend;
 pub mod infer;
@@ -26,6 +27,7 @@ pub use builder::{
     CollectiveForm, ComputationBuilder, ComputationId, CustomCall, GroupField, Id, IndexFacts, ModuleBuilder, Signature,
 };
 pub use check::check;
+pub use checked::CheckedHlo;
 pub use codec::{decode, encode};
 pub use frontend::{INPUT_NAMES, OUTPUT_NAMES};
 pub use link::{TWIN, is_custom_call, link_twins};

@@ -52,4 +52,4 @@ pub use rounding::{Widened, engine, narrows, set_accumulate, widened};
 pub use sample::{sample_inputs, sample_module};
 pub use syntax::*;
 pub use ty::{TensorType, Types};
-pub use verify::{PhaseRule, VerifyErrors, broken_rules, verify};
+pub use verify::{PhaseRule, Seal, Verified, VerifyErrors, broken_rules, verify};

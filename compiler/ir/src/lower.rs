@@ -7,6 +7,7 @@ use crate::op::Ids;
 use crate::ops::Op;
 use crate::syntax::{FuncId, FuncResult, Function, Inst, Module, Phase, ResultRole, Value};
 use crate::ty::TensorType;
+use crate::verify::Verified;
 use halite_hlo::proto::HloModuleProto;
 use halite_hlo::{
     ArrayType, CollectiveForm, ComputationBuilder, ComputationId, INPUT_NAMES, Id, ModuleBuilder, OUTPUT_NAMES, Type,
@@ -121,8 +122,8 @@ impl<'m> LowerCx<'m> {
 ///
 /// # Errors
 /// When the module is not in phase `legal`, or an op has no HLO form.
-pub fn lower(module: &Module, sources: &SourceMap, options: LowerOptions) -> Result<HloModuleProto> {
-    lower_last(module, &module.functions, &module.name, sources, options)
+pub fn lower(module: Verified<'_>, sources: &SourceMap, options: LowerOptions) -> Result<HloModuleProto> {
+    lower_last(&module, &module.functions, &module.name, sources, options)
 }
 
 /// The HLO of each twin of a kernel that the entry of a module calls, a module of its own: the name of the twin, and what
@@ -130,13 +131,13 @@ pub fn lower(module: &Module, sources: &SourceMap, options: LowerOptions) -> Res
 ///
 /// # Errors
 /// As [`lower`].
-pub fn lower_twins(module: &Module, sources: &SourceMap) -> Result<Vec<(Name, HloModuleProto)>> {
+pub fn lower_twins(module: Verified<'_>, sources: &SourceMap) -> Result<Vec<(Name, HloModuleProto)>> {
     let lower_twin = |twin: FuncId| {
         let name = &module.function(twin).name;
         let functions = &module.functions[..=twin.index()];
-        Ok((name.clone(), lower_last(module, functions, name, sources, LowerOptions::default())?))
+        Ok((name.clone(), lower_last(&module, functions, name, sources, LowerOptions::default())?))
     };
-    graph::twins(module).into_iter().map(lower_twin).collect()
+    graph::twins(&module).into_iter().map(lower_twin).collect()
 }
 
 /// The HLO module `name` of the last of some functions of a module, and of those before that it reaches.
@@ -275,6 +276,7 @@ mod tests {
     use crate::build::Builder;
     use crate::registry::Registry;
     use crate::syntax::ParamRole;
+    use crate::verify::verify;
     use halite_tensor::DType;
 
     /// A chain of functions, each calling the one before, all of whose instructions come from the scope `helper`.
@@ -297,12 +299,16 @@ mod tests {
         module
     }
 
+    fn sound(module: &Module) -> Verified<'_> {
+        verify(module, &Registry::default()).unwrap()
+    }
+
     #[test]
     fn every_computation_says_where_it_comes_from() {
         let mut module = chain(["main", "b", "c"]);
         let first = module.functions[0].insts[0].loc;
         module.functions.iter_mut().flat_map(|function| &mut function.insts).for_each(|inst| inst.loc = first);
-        let hlo = lower(&module, &SourceMap::new(), LowerOptions::default()).unwrap();
+        let hlo = lower(sound(&module), &SourceMap::new(), LowerOptions::default()).unwrap();
         let names: Vec<_> = hlo.computations.iter().map(|computation| computation.name.as_str()).collect();
         assert_eq!(names, ["main", "b", "main.1"]);
         for computation in &hlo.computations {
@@ -324,7 +330,7 @@ mod tests {
         module.phase = Phase::Legal;
         let stated = |rounding| {
             let options = LowerOptions { rounding, ..LowerOptions::default() };
-            let hlo = lower(&module, &SourceMap::new(), options).unwrap();
+            let hlo = lower(sound(&module), &SourceMap::new(), options).unwrap();
             halite_hlo::text::print(&hlo).matches("halite.rounding=\"rne\"").count()
         };
         assert_eq!((stated(true), stated(false)), (1, 0));
@@ -334,10 +340,6 @@ mod tests {
     fn only_legal_modules_are_lowered() {
         let mut module = chain(["a", "b", "c"]);
         module.phase = Phase::Step;
-        assert!(lower(&module, &SourceMap::new(), LowerOptions::default()).is_err());
-        assert!(
-            lower(&Module { phase: Phase::Legal, ..Module::default() }, &SourceMap::new(), LowerOptions::default())
-                .is_err()
-        );
+        assert!(lower(sound(&module), &SourceMap::new(), LowerOptions::default()).is_err());
     }
 }

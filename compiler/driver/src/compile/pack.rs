@@ -41,7 +41,7 @@ pub(super) fn pack(
 ) -> Result<Packed, Diagnostic> {
     let name = module.role.name();
     let entry = module.ir.entry().ok_or_else(|| Diagnostic::bug("a compiled module without an entry"))?;
-    let bytes = halite_hlo::encode(&module.hlo);
+    let bytes = module.hlo.encode();
     let statistics = statistics(recipe, &module.ir, entry, &module.hlo)?;
     let (mut described, buffers) = (module_entry(module.role, entry, ranges, &bytes), buffers(entry));
     described.estimate = estimate::of_module(&module.hlo, &described, &buffers, recipe)?;
@@ -54,7 +54,7 @@ pub(super) fn pack(
     }
     files.extend(module.dumps.into_iter().map(|(file, text)| (file, text.into_bytes())));
     files.insert(format!("{name}.hlo.pb"), bytes);
-    let twins = module.twins.iter().map(|(name, twin)| (name.clone(), halite_hlo::encode(twin))).collect();
+    let twins = module.twins.iter().map(|(name, twin)| (name.clone(), twin.encode())).collect();
     let CompiledModule { role, reports, remarks, audit, legality, .. } = module;
     Ok(Packed { role, entry: described, buffers, statistics, files, twins, reports, remarks, audit, legality })
 }

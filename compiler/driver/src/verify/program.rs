@@ -68,8 +68,8 @@ impl Program {
         let CompiledModule { ir, hlo, twins, reports, audit, legality, .. } = compiled?;
         let missing = || Diagnostic::bug("a compiled module without an entry");
         let entry = ir.functions.into_iter().next_back().ok_or_else(missing)?;
-        let twins = twins.into_iter().map(|(name, twin)| (name, halite_hlo::encode(&twin))).collect();
-        let (config, hlo) = (elaborated.config, halite_hlo::encode(&hlo));
+        let twins = twins.into_iter().map(|(name, twin)| (name, twin.encode())).collect();
+        let (config, hlo) = (elaborated.config, hlo.encode());
         let legality = legality.findings.into_iter().map(|repeated| repeated.finding).collect();
         Ok(Self { entry, config, hlo, twins, reports, audit, legality })
     }
