@@ -1,11 +1,11 @@
 //! `causal_attention` and its gradient.
 
 use super::causal_mask::{self, CausalMask};
-use super::parts::{sibling, spread_last};
+use super::parts::{gradient_by, spread_last};
 use crate::attrs::{AttrKey, AttrSpec, Attrs};
-use crate::build::{Builder, Values, present};
+use crate::build::{Builder, Values};
 use crate::composite::{Composite, CompositeDef, VjpRule};
-use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, arity, attr_error, dtype_error, require_same, shape_error};
+use crate::op::{InferCx, Policy, Sample, SampleArg, arity, attr_error, dtype_error, require_same, shape_error};
 use crate::ops::Direction;
 use crate::ops::class::Takes;
 use crate::policy::Follows;
@@ -171,12 +171,7 @@ impl CompositeDef for CausalAttention {
     }
 
     fn vjp(&self) -> Option<VjpRule<'_>> {
-        Some(Box::new(|b, attrs, cx| {
-            let ct = present(cx.ct())?;
-            let args = [cx.args[0], cx.args[1], cx.args[2], cx.results[0], ct];
-            let cts = b.emit_all(sibling("causal_attention_grad", attrs), &args)?;
-            Ok(Vjp::of(cts.into_iter().map(Some)))
-        }))
+        Some(gradient_by("causal_attention_grad", |cx| [cx.args, cx.results].concat()))
     }
 
     fn policy(&self) -> Policy {

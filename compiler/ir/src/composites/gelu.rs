@@ -1,10 +1,10 @@
 //! `gelu`, in its exact and its tanh form, and its gradient.
 
-use super::parts::sibling;
+use super::parts::gradient_by;
 use crate::attrs::{AttrKey, AttrSpec, Attrs};
-use crate::build::{Builder, Values, present};
+use crate::build::{Builder, Values};
 use crate::composite::{CompositeDef, VjpRule};
-use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp};
+use crate::op::{InferCx, Policy, Sample, SampleArg};
 use crate::ops::class::{Takes, infer_binary, infer_unary};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
@@ -84,10 +84,7 @@ impl CompositeDef for Gelu {
     }
 
     fn vjp(&self) -> Option<VjpRule<'_>> {
-        Some(Box::new(|b, attrs, cx| {
-            let ct = present(cx.ct())?;
-            Ok(Vjp::one(b.emit(sibling("gelu_grad", attrs), &[cx.args[0], ct])?))
-        }))
+        Some(gradient_by("gelu_grad", |cx| vec![cx.args[0]]))
     }
 
     fn policy(&self) -> Policy {

@@ -1,12 +1,11 @@
 //! `layer_norm` and its gradient.
 
-use super::parts::{last_size, mean_last, require_vector, sibling, spread_last, spread_vector, sum_to_vector};
-use super::rms_norm::statistics;
+use super::parts::{gradient_by, mean_last, require_vector, spread_last, spread_vector, sum_to_vector};
+use super::rms_norm::{check, statistics};
 use crate::attrs::{AttrKey, AttrSpec, Attrs};
-use crate::build::{Builder, Values, present};
+use crate::build::{Builder, Values};
 use crate::composite::{CompositeDef, VjpRule};
-use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, arity, require_same};
-use crate::ops::class::Takes;
+use crate::op::{InferCx, Policy, Sample, SampleArg, arity, require_same};
 use crate::policy::Follows;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
@@ -41,9 +40,7 @@ impl CompositeDef for LayerNorm {
 
     fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
         let [x, weight, bias] = arity("layer_norm", args)?;
-        Takes::Float.check("layer_norm", x)?;
-        last_size("layer_norm", x)?;
-        require_vector("layer_norm", "weight", x, weight)?;
+        check("layer_norm", x, weight)?;
         require_vector("layer_norm", "bias", x, bias)?;
         Ok(smallvec![x.clone()])
     }
@@ -58,11 +55,7 @@ impl CompositeDef for LayerNorm {
     }
 
     fn vjp(&self) -> Option<VjpRule<'_>> {
-        Some(Box::new(|b, attrs, cx| {
-            let ct = present(cx.ct())?;
-            let cts = b.emit_all(sibling("layer_norm_grad", attrs), &[cx.args[0], cx.args[1], ct])?;
-            Ok(Vjp::of(cts.into_iter().map(Some)))
-        }))
+        Some(gradient_by("layer_norm_grad", |cx| cx.args[..2].to_vec()))
     }
 
     fn policy(&self) -> Policy {
@@ -97,9 +90,7 @@ impl CompositeDef for LayerNormGrad {
 
     fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
         let [x, weight, ct] = arity("layer_norm_grad", args)?;
-        Takes::Float.check("layer_norm_grad", x)?;
-        last_size("layer_norm_grad", x)?;
-        require_vector("layer_norm_grad", "weight", x, weight)?;
+        check("layer_norm_grad", x, weight)?;
         require_same("layer_norm_grad", x, ct)?;
         Ok(smallvec![x.clone(), weight.clone(), weight.clone()])
     }

@@ -1,10 +1,10 @@
 //! `rms_norm` and its gradient.
 
-use super::parts::{last_size, mean_last, require_vector, sibling, spread_last, spread_vector, sum_to_vector};
+use super::parts::{gradient_by, last_size, mean_last, require_vector, spread_last, spread_vector, sum_to_vector};
 use crate::attrs::{AttrKey, AttrSpec, Attrs};
-use crate::build::{Builder, Values, present};
+use crate::build::{Builder, Values};
 use crate::composite::{CompositeDef, VjpRule};
-use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, arity, require_same};
+use crate::op::{InferCx, Policy, Sample, SampleArg, arity, require_same};
 use crate::ops::class::Takes;
 use crate::policy::Follows;
 use crate::syntax::Value;
@@ -20,7 +20,8 @@ pub static EPS: AttrKey<f64> = AttrKey::optional("eps", 1e-5, "added to the mean
 #[derive(Debug)]
 pub(super) struct RmsNorm;
 
-fn check(op: &str, x: &TensorType, weight: &TensorType) -> Result<()> {
+/// What every norm along the last dimension takes.
+pub(super) fn check(op: &str, x: &TensorType, weight: &TensorType) -> Result<()> {
     Takes::Float.check(op, x)?;
     last_size(op, x)?;
     require_vector(op, "weight", x, weight)
@@ -59,11 +60,7 @@ impl CompositeDef for RmsNorm {
     }
 
     fn vjp(&self) -> Option<VjpRule<'_>> {
-        Some(Box::new(|b, attrs, cx| {
-            let ct = present(cx.ct())?;
-            let cts = b.emit_all(sibling("rms_norm_grad", attrs), &[cx.args[0], cx.args[1], ct])?;
-            Ok(Vjp::of(cts.into_iter().map(Some)))
-        }))
+        Some(gradient_by("rms_norm_grad", |cx| cx.args.to_vec()))
     }
 
     fn policy(&self) -> Policy {

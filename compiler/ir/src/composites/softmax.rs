@@ -1,10 +1,10 @@
 //! `softmax` and its gradient.
 
-use super::parts::sibling;
+use super::parts::gradient_by;
 use crate::attrs::{AttrKey, AttrSpec, Attrs};
-use crate::build::{Builder, Values, present};
+use crate::build::{Builder, Values};
 use crate::composite::{CompositeDef, VjpRule};
-use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp};
+use crate::op::{InferCx, Policy, Sample, SampleArg};
 use crate::ops::class::{Takes, infer_binary, infer_unary};
 use crate::policy::Follows;
 use crate::syntax::Value;
@@ -50,11 +50,7 @@ impl CompositeDef for Softmax {
 
     /// Needs the result only.
     fn vjp(&self) -> Option<VjpRule<'_>> {
-        Some(Box::new(|b, attrs, cx| {
-            let ct = present(cx.ct())?;
-            let grad = sibling("softmax_grad", attrs);
-            Ok(Vjp::one(b.emit(grad, &[cx.results[0], ct])?))
-        }))
+        Some(gradient_by("softmax_grad", |cx| vec![cx.results[0]]))
     }
 
     fn policy(&self) -> Policy {

@@ -1,10 +1,10 @@
 //! `swiglu` and its gradient.
 
-use super::parts::sibling;
+use super::parts::gradient_by;
 use crate::attrs::Attrs;
-use crate::build::{Builder, Values, present};
+use crate::build::{Builder, Values};
 use crate::composite::{CompositeDef, VjpRule};
-use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, arity, require_same};
+use crate::op::{InferCx, Policy, Sample, SampleArg, arity, require_same};
 use crate::ops::class::{Takes, infer_binary};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
@@ -31,11 +31,7 @@ impl CompositeDef for Swiglu {
     }
 
     fn vjp(&self) -> Option<VjpRule<'_>> {
-        Some(Box::new(|b, attrs, cx| {
-            let ct = present(cx.ct())?;
-            let cts = b.emit_all(sibling("swiglu_grad", attrs), &[cx.args[0], cx.args[1], ct])?;
-            Ok(Vjp::of(cts.into_iter().map(Some)))
-        }))
+        Some(gradient_by("swiglu_grad", |cx| cx.args.to_vec()))
     }
 
     fn policy(&self) -> Policy {
