@@ -50,7 +50,8 @@ fn narrows(sample: &Sample) -> bool {
 /// Each of several copies of an element gets the derivative by all of them, while differences move one.
 fn ties(sample: &Sample) -> bool {
     let Op::Composite(composite) = &sample.op else { return false };
-    composite.name == "tied_copies" && composite.attrs.get(&COPIES).unwrap().iter().any(|&copies| copies > 1)
+    composite.name == "tied_copies"
+        && composite.attrs.get(&COPIES).is_ok_and(|copies| copies.iter().any(|&copies| copies > 1))
 }
 
 #[test]

@@ -19,7 +19,7 @@ struct DropScaled {
 
 impl DropScaled {
     fn takes(&self, inst: &Inst) -> bool {
-        matches!(&inst.op, Op::Composite(op) if *op.name == *"scaled" && (self.drops)(op.attrs.get(&BY).unwrap()))
+        matches!(&inst.op, Op::Composite(op) if *op.name == *"scaled" && op.attrs.get(&BY).is_ok_and(self.drops))
     }
 }
 
