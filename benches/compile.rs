@@ -17,10 +17,10 @@
 use criterion::{BatchSize, Criterion};
 use halite::Session;
 use halite::compile::CompileOptions;
-use halite::source::{self, Source};
+use halite::source::Source;
 use halite_bundle::ModuleRole;
 use halite_ir::{LowerOptions, Module, lower, text, verify};
-use halite_passes::{PassCx, Pipeline, Runner, RunnerOptions, Stage};
+use halite_passes::{Pipeline, Runner, RunnerOptions};
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::hint::black_box;
@@ -75,14 +75,15 @@ fn bench_passes(criterion: &mut Criterion, session: &Session, source: &Source) -
 
 /// What happens to a final module.
 fn bench_module(criterion: &mut Criterion, session: &Session, source: &Source, module: &Module) {
-    let hlo = sound(lower(module, &session.sources, LowerOptions::default()));
+    let verified = sound(verify(module, &session.registry));
+    let hlo = sound(lower(verified, &session.sources, LowerOptions::default()));
     let (mut sources, printed) = (session.sources.clone(), text::print(module));
     let file = sources.add("step.ir", printed.as_str());
     let mut bench = |name: &str, phase: &dyn Fn()| {
         criterion.bench_function(&format!("{name}/{}", source.name), |bencher| bencher.iter(phase));
     };
-    bench("verify", &|| sound(verify(module, &session.registry)));
-    bench("lower", &|| drop(black_box(lower(module, &session.sources, LowerOptions::default()))));
+    bench("verify", &|| _ = black_box(sound(verify(module, &session.registry))));
+    bench("lower", &|| drop(black_box(lower(verified, &session.sources, LowerOptions::default()))));
     bench("check", &|| drop(black_box(halite_hlo::check(&hlo))));
     bench("encode", &|| drop(black_box(halite_hlo::encode(&hlo))));
     bench("print", &|| drop(black_box(text::print(module))));

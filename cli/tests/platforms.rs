@@ -2,16 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "this is test code")]
 
-use halite::Bundle;
-use halite::Session;
 use halite::compile::CompileOptions;
+use halite::{Bundle, Session};
 use halite_bundle::ModuleRole;
 use halite_runtime::{
     Buffer, DeviceBuffer, Executable, Executor, Input, MemoryStats, Program, Result, RuntimeError, Signature,
 };
 use halite_tensor::HostTensor;
-use halite_train::TrainStep;
-use halite_train::{Kernels, LoadedModule};
+use halite_train::{KernelChoice, LoadedModule, TrainStep};
 use std::sync::{Arc, Mutex};
 
 /// An executor of any platform that keeps the HLO it is to compile and runs nothing.
@@ -65,10 +63,10 @@ impl Executable for Recorded {
 
 /// The HLO that an executor of a platform gets of the first module of a bundle.
 fn handed_to(platform: &'static str, bundle: &Bundle) -> Vec<u8> {
-    handed_with(platform, bundle, Kernels::ByPlatform)
+    handed_with(platform, bundle, KernelChoice::ByPlatform)
 }
 
-fn handed_with(platform: &'static str, bundle: &Bundle, kernels: Kernels) -> Vec<u8> {
+fn handed_with(platform: &'static str, bundle: &Bundle, kernels: KernelChoice) -> Vec<u8> {
     let recorder = Recorder { platform, hlo: Mutex::default() };
     let module = LoadedModule::load_with(&recorder, bundle, &bundle.manifest.modules[0], kernels).unwrap();
     let hlo = recorder.hlo.into_inner().unwrap();
@@ -110,14 +108,14 @@ fn the_choice_of_kernels_can_be_made() {
     let module = &bundle.manifest.modules[0];
     assert!(handed_to("Neuron", &bundle) == bundle.hlo(module).unwrap());
     for platform in ["neuron", "axon"] {
-        assert!(handed_with(platform, &bundle, Kernels::Called) == bundle.hlo(module).unwrap());
-        assert!(handed_with(platform, &bundle, Kernels::Twins) == *bundle.runnable_hlo(module).unwrap());
+        assert!(handed_with(platform, &bundle, KernelChoice::Called) == bundle.hlo(module).unwrap());
+        assert!(handed_with(platform, &bundle, KernelChoice::Twins) == *bundle.runnable_hlo(module).unwrap());
         let executor = Arc::new(Recorder { platform, hlo: Mutex::default() });
         let step = |kernels| TrainStep::load_with(executor.clone(), &bundle, kernels).unwrap();
-        assert!(step(Kernels::Called).calls_kernels() && !step(Kernels::Twins).calls_kernels());
+        assert!(step(KernelChoice::Called).calls_kernels() && !step(KernelChoice::Twins).calls_kernels());
     }
     let bundle = compile("cpu");
-    assert!(handed_with("neuron", &bundle, Kernels::Called) == handed_to("cpu", &bundle));
+    assert!(handed_with("neuron", &bundle, KernelChoice::Called) == handed_to("cpu", &bundle));
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! The samples of every op, and what the laws do with them.
 
 use crate::numeric::uniform;
-use halite_ir::{Builder, Init, Module, Op, ParamRole, Registry, ResultRole, Sample, Value, WeightInfo, sample_module};
+use halite_ir::{Builder, Module, Op, ParamRole, Registry, ResultRole, Sample, Value, WeightInfo, sample_module};
 use halite_support::{Diagnostic, Result};
-use halite_tensor::{DType, HostTensor, Shape};
+use halite_tensor::{DType, HostTensor, Init, Shape};
 
 /// The float types that every op is tried with.
 pub const FLOATS: [DType; 4] = [DType::F32, DType::F64, DType::Bf16, DType::F16];

@@ -1,6 +1,6 @@
 //! `//@ key: value` lines.
 
-use halite_ir::Kernels;
+use halite_ir::KernelForm;
 use halite_recipe::Recipe;
 
 /// The directives of a golden file. `README.md` has a table of them.
@@ -25,7 +25,7 @@ pub struct Directives {
     /// Whether HLO metadata is printed.
     pub metadata: bool,
     /// What becomes of calls of kernels.
-    pub kernels: Kernels,
+    pub kernels: KernelForm,
 }
 
 impl Directives {
@@ -60,7 +60,7 @@ impl Directives {
             "remarks" => self.remarks = is_shown()?,
             "locations" => self.locations = is_shown()?,
             "metadata" => self.metadata = is_shown()?,
-            "kernels" if value == "called" => self.kernels = Kernels::CustomCalls,
+            "kernels" if value == "called" => self.kernels = KernelForm::CustomCalls,
             "kernels" => return Err(format!("`{key}` is `called` or left out")),
             key => return Err(format!("there is no directive `{key}`; directives are {}", Self::KEYS.join(", "))),
         }

@@ -2,10 +2,10 @@
 
 use crate::inputs::{InputKind, seeded_inputs};
 use crate::relation::{Tolerance, agree};
-use halite_ir::{Function, Interpreter, Module, Param, ParamRole, Registry, ResultRole, Slot};
+use halite_ir::{Function, Interpreter, Module, Param, ParamRole, Registry, ResultRole};
 use halite_passes::matches_pattern;
 use halite_recipe::{AdamW, Optimizer, Recipe, Schedule, Sgd};
-use halite_tensor::HostTensor;
+use halite_tensor::{HostTensor, Slot};
 use std::collections::BTreeMap;
 
 /// How far an update may be from the model, norm-wise, in units of roundoff of its element type.

@@ -15,11 +15,9 @@ mod projection;
 mod spelled;
 
 use crate::numeric::{Random, uniform};
-use halite_ir::{
-    Builder, FuncId, Function, Init, Module, ParamRole, Registry, ResultRole, TensorType, Value, WeightInfo,
-};
+use halite_ir::{Builder, FuncId, Function, Module, ParamRole, Registry, ResultRole, TensorType, Value, WeightInfo};
 use halite_support::{Diagnostic, Result};
-use halite_tensor::{DType, HostTensor, Shape};
+use halite_tensor::{DType, HostTensor, Init, Shape};
 
 /// What modules to make.
 #[derive(Clone, Copy, Debug)]

@@ -1,27 +1,22 @@
 //! A composite of somebody else's, for tests of what can be added to a session.
 
-use halite_ir::{
-    Attr, AttrSpec, Attrs, Builder, CompositeDef, InferCx, Policy, Real, TensorType, Types, Value, Values,
-};
+use halite_ir::{AttrKey, AttrSpec, Attrs, Builder, CompositeDef, InferCx, Policy, TensorType, Types, Value, Values};
 use halite_support::Result;
+
+/// The factor.
+pub static BY: AttrKey<f64> = AttrKey::optional("by", 2.0, "the factor");
 
 /// `scaled`: its operand times the attribute `by`, which is 2 unless it is stated.
 #[derive(Debug)]
-pub struct Scaled([AttrSpec; 1]);
-
-impl Default for Scaled {
-    fn default() -> Self {
-        Self([AttrSpec::optional("by", Attr::Real(Real(2.0)), "the factor")])
-    }
-}
+pub struct Scaled;
 
 impl CompositeDef for Scaled {
     fn name(&self) -> &str {
         "scaled"
     }
 
-    fn schema(&self) -> &[AttrSpec] {
-        &self.0
+    fn schema(&self) -> Vec<AttrSpec> {
+        vec![BY.spec()]
     }
 
     fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
@@ -29,7 +24,7 @@ impl CompositeDef for Scaled {
     }
 
     fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
-        let factor = b.splat_like(args[0], attrs.real("by"))?;
+        let factor = b.splat_like(args[0], attrs.get(&BY)?)?;
         Ok(std::iter::once(b.multiply(args[0], factor)?).collect())
     }
 

@@ -1,12 +1,13 @@
 //! Modules on CPU XLA.
 
 use crate::directives::Directives;
-use halite_ir::{Inst, LowerOptions, Module, Phase, Registry, lower};
+use halite_hlo::CheckedHlo;
+use halite_ir::{Inst, LowerOptions, Module, Phase, Registry, lower, verify};
 use halite_passes::{PassCx, PassRegistry, Runner, RunnerOptions};
 use halite_runtime::{
     ClientOptions, CompileOptions, Executable, Executor, Pjrt, Program, evaluate_replicas, find_plugin,
 };
-use halite_support::{Diagnostic, Result, Severity, SourceMap};
+use halite_support::{Diagnostic, Result, SourceMap};
 use halite_tensor::HostTensor;
 use std::sync::{Arc, OnceLock};
 
@@ -45,7 +46,7 @@ pub fn executor() -> Arc<dyn Executor> {
 /// As [`Runner::run`].
 pub fn run_passes(passes: &str, module: &mut Module, registry: &Registry) -> Result<()> {
     let pipeline = PassRegistry::builtin().parse(passes)?;
-    Runner::new(RunnerOptions::default()).run(&pipeline, module, &PassCx::new(registry))
+    Runner::new(RunnerOptions::default()).run(&pipeline, module, &PassCx::new(registry)).map(drop)
 }
 
 /// The HLO of a module in any phase that needs no optimizer.
@@ -57,12 +58,9 @@ pub fn hlo(module: &Module, registry: &Registry, options: LowerOptions) -> Resul
     run_passes("expand-composites", &mut module, registry)?;
     realize(&mut module, registry)?;
     run_passes("legalize", &mut module, registry)?;
-    let hlo = lower(&module, &SourceMap::new(), options)?;
-    let serious = |finding: &Diagnostic| finding.severity() >= Severity::Error;
-    match halite_hlo::check(&hlo).into_iter().find(serious) {
-        Some(finding) => Err(finding.into_bug("lowering")),
-        None => Ok(halite_hlo::encode(&hlo)),
-    }
+    let module = verify(&module, registry).map_err(|errors| errors.into_bug("before lowering"))?;
+    let hlo = CheckedHlo::new(lower(module, &SourceMap::new(), options)?);
+    Ok(hlo.map_err(|broken| broken.into_bug("lowering"))?.encode())
 }
 
 /// Realizes stochastic rounding that the module states, with the bits that the interpreter takes: seed and update 0.

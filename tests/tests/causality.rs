@@ -1,8 +1,8 @@
 //! Every built-in model is causal, and stays so through the pipeline.
 
+use halite::Session;
 use halite::compile::CompileOptions;
-use halite::source::{self, Source};
-use halite::{Session, pipelines};
+use halite::source::Source;
 use halite_bundle::ModuleRole;
 use halite_ir::Module;
 use halite_passes::{Verdict, causality};

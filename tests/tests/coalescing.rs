@@ -4,17 +4,15 @@
 
 use halite::Session;
 use halite::compile::{CompileOptions, CompiledModule};
-use halite::pipelines::pipeline;
-use halite::source::{self, Source};
+use halite::source::Source;
 use halite_bundle::ModuleRole;
 use halite_ir::text::parse;
-use halite_ir::{Init, Interpreter, LowerOptions, Module, ParamRole, Registry, ResultRole};
+use halite_ir::{Interpreter, LowerOptions, Module, ParamRole, Registry, ResultRole};
 use halite_passes::{Changed, Findings, PassCx, PassReport, Pipeline, Runner, RunnerOptions, Stage};
 use halite_recipe::Recipe;
 use halite_runtime::{Executable, evaluate};
 use halite_support::{FileId, Result};
-use halite_tensor::compare::difference;
-use halite_tensor::{DType, HostTensor};
+use halite_tensor::{DType, HostTensor, Init, compare::difference};
 use halite_tests::numeric::uniform;
 use halite_tests::tolerances::{MERGED, MIXED_RATIO, MIXED_ROUNDINGS};
 use halite_tests::{Directives, in_model, stored_as, xla};

@@ -212,7 +212,7 @@ fn reads_after_replacement_are_refused() {
                return %new, %old
              }}"
         ));
-        verify(&module, &Registry::builtin())
+        verify(&module, &Registry::builtin()).map(drop)
     };
     let (new, old) = ("%new = add %w, %w : f32[2]", "%old = negate %w : f32[2]");
     assert!(step(&format!("{old}\n{new}")).is_ok());

@@ -1,15 +1,15 @@
 //! Kernels of a target: whichever are used, the program stays valid and, run by their twins, computes the same bits.
 
 use halite::compile::{CompileOptions, Compiled};
-use halite::source::{self, Source};
-use halite::{Bundle, Session, pipelines};
+use halite::source::Source;
+use halite::{Bundle, Session};
+use halite_bundle::ModuleRole;
 use halite_bundle::init::initial_state;
 use halite_bundle::tensors::Tensors;
-use halite_bundle::{BufferSlot, ModuleRole};
-use halite_ir::{Kernels, LowerOptions};
+use halite_ir::{KernelForm, LowerOptions};
 use halite_passes::{DialectEntry, KernelUse, Operand, Site};
 use halite_runtime::evaluate;
-use halite_tensor::{HostTensor, Shape};
+use halite_tensor::{BufferSlot, HostTensor, Shape};
 use halite_tests::xla;
 use halite_train::LoadedModule;
 use std::collections::BTreeMap;
@@ -116,7 +116,7 @@ fn twins_lowered_in_place_compute_the_same_bits() {
     let expected = run(&compile(LLAMA, &["target=cpu"]).bundle, ModuleRole::Forward);
     let built = session.elaborate(&source).expect("the model elaborates").module;
     let pipeline = session.passes.pipeline(session.pipelines.of(ModuleRole::Forward)).expect("the pipeline is one");
-    let lower = LowerOptions { kernels: Kernels::Twins, ..LowerOptions::default() };
+    let lower = LowerOptions { kernels: KernelForm::Twins, ..LowerOptions::default() };
     let options = CompileOptions { lower, ..CompileOptions::default() };
     let compiled = session.compile_role(&built, &source.recipe, ModuleRole::Forward, &pipeline, &options);
     let compiled = compiled.unwrap_or_else(|error| panic!("{error}"));

@@ -109,7 +109,7 @@ fn a_recipe_in_rust_is_that_of_a_file() {
 #[test]
 fn composites_from_outside_are_called_from_texts_and_from_rust() {
     let mut session = Session::new();
-    session.registry.register(Arc::new(Scaled::default())).expect("the name is new");
+    session.registry.register(Arc::new(Scaled)).expect("the name is new");
     let text = "model m { config { batch = 2; seq = 3 }
         fn main(tokens: s32[batch, seq + 1]) {
             param weight: [seq + 1] = ones

@@ -4,7 +4,6 @@ use halite::compile::CompileOptions;
 use halite::{Bundle, Session};
 use halite_bundle::{ModuleEntry, PortRole};
 use halite_hlo::proto::{HloComputationProto, HloInstructionProto, HloModuleProto, ShapeProto};
-use halite_hlo::types::element_name;
 use halite_tensor::element_type::{self, TUPLE};
 use std::collections::BTreeSet;
 

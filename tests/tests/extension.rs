@@ -5,8 +5,8 @@ use halite::Session;
 use halite::compile::CompileOptions;
 use halite_bundle::ModuleRole;
 use halite_ir::{
-    Attr, AttrSpec, Attrs, Builder, CompositeDef, InferCx, Module, Policy, Real, TensorType, Types, Value, Values, Vjp,
-    VjpCx, text,
+    AttrKey, AttrSpec, Attrs, Builder, CompositeDef, InferCx, Module, Policy, TensorType, Types, Value, Values, Vjp,
+    VjpRule, text,
 };
 use halite_passes::{
     Changed, DialectEntry, KernelUse, Operand, Pass, PassCx, PassInfo, Relation, Remark, Runner, RunnerOptions,
@@ -76,7 +76,7 @@ fn names_that_nothing_could_call_are_refused() {
     let keywords: Vec<_> = keywords.split('"').skip(1).step_by(2).collect();
     assert!(keywords.contains(&"else"), "{keywords:?}");
     for name in foreign.into_iter().chain(["own-norm", "own.norm"]).chain(keywords) {
-        let scaled = Scaled { name: name.to_owned(), schema: Vec::new(), refusal: None };
+        let scaled = Scaled { name: name.to_owned(), by: AttrKey::optional("by", 2.0, "factor"), refusal: None };
         assert_eq!(session.registry.register(Arc::new(scaled)).unwrap_err().code(), codes::NAME, "{name:?}");
     }
     let error = session.passes.register(Arc::new(Speaking { name: "a, b".into(), rules: Vec::new() })).unwrap_err();
@@ -130,7 +130,7 @@ fn kernels_are_described_when_the_program_runs() {
 #[derive(Debug)]
 struct Scaled {
     name: String,
-    schema: Vec<AttrSpec>,
+    by: AttrKey<f64>,
     refusal: Option<String>,
 }
 
@@ -139,8 +139,8 @@ impl CompositeDef for Scaled {
         &self.name
     }
 
-    fn schema(&self) -> &[AttrSpec] {
-        &self.schema
+    fn schema(&self) -> Vec<AttrSpec> {
+        vec![self.by.spec()]
     }
 
     fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
@@ -148,16 +148,13 @@ impl CompositeDef for Scaled {
     }
 
     fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
-        let factor = b.splat_like(args[0], attrs.real(&self.schema[0].name))?;
+        let factor = b.splat_like(args[0], attrs.get(&self.by)?)?;
         Ok(std::iter::once(b.multiply(args[0], factor)?).collect())
     }
 
-    fn has_vjp(&self) -> bool {
-        self.refusal.is_some()
-    }
-
-    fn vjp(&self, _: &mut Builder<'_>, _: &Attrs, _: &VjpCx<'_>) -> Result<Vjp> {
-        Ok(Vjp::none(self.refusal.clone().unwrap_or_default()))
+    fn vjp(&self) -> Option<VjpRule<'_>> {
+        let refusal = self.refusal.as_ref()?;
+        Some(Box::new(|_, _, _| Ok(Vjp::none(refusal.clone()))))
     }
 
     fn policy(&self) -> Policy {
@@ -169,9 +166,9 @@ impl CompositeDef for Scaled {
 fn composites_are_described_when_the_program_runs() {
     let compile = |refusal: Option<&str>| {
         let mut session = Session::new();
-        let schema = vec![AttrSpec::optional(format!("by_{}", 1), Attr::Real(Real(2.0)), format!("factor {}", 1))];
+        let by = AttrKey::optional("", 2.0, "factor").named(format!("by_{}", 1));
         let refusal = refusal.map(str::to_owned);
-        let scaled = Scaled { name: format!("scaled_{}", 1), schema, refusal };
+        let scaled = Scaled { name: format!("scaled_{}", 1), by, refusal };
         session.registry.register(Arc::new(scaled)).expect("the name is new");
         let text = "model m { config { batch = 2; seq = 3 }
             fn main(tokens: s32[batch, seq + 1]) {

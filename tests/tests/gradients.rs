@@ -1,5 +1,6 @@
 //! The gradient of every sample against central differences in f64, by the machinery of `auto-diff`.
 
+use halite_ir::composites::shares::{COPIES, ROWS};
 use halite_ir::{
     Builder, Interpreter, Module, Op, ParamRole, Registry, Sample, SampleValues, Vjp, VjpCx, sample_inputs,
     sample_module,
@@ -49,7 +50,8 @@ fn narrows(sample: &Sample) -> bool {
 /// Each of several copies of an element gets the derivative by all of them, while differences move one.
 fn ties(sample: &Sample) -> bool {
     let Op::Composite(composite) = &sample.op else { return false };
-    composite.name == "tied_copies" && composite.attrs.ints("copies").iter().any(|&copies| copies > 1)
+    composite.name == "tied_copies"
+        && composite.attrs.get(&COPIES).is_ok_and(|copies| copies.iter().any(|&copies| copies > 1))
 }
 
 #[test]
@@ -104,7 +106,8 @@ fn tied_copies_share_their_cotangents() -> Result<()> {
         let shape = sample.args[0].ty.shape();
         let cts = cotangents(DType::F64, shape, 0).f64s();
         let columns: usize = shape[2..].iter().product();
-        let ends = composite.attrs.ints("rows").iter().scan(0, |end, &rows| {
+        let (rows, copies) = (composite.attrs.get(&ROWS)?, composite.attrs.get(&COPIES)?);
+        let ends = rows.iter().scan(0, |end, &rows| {
             *end += rows as usize;
             Some(*end)
         });
@@ -112,7 +115,7 @@ fn tied_copies_share_their_cotangents() -> Result<()> {
         for (at, found) in found.iter().enumerate() {
             let (rank, row, column) = (at / columns / shape[1], at / columns % shape[1], at % columns);
             let part = ends.iter().position(|&end| row < end).expect("a part of every row");
-            let copies = composite.attrs.ints("copies")[part] as usize;
+            let copies = copies[part] as usize;
             let first = rank / copies * copies;
             let of = |rank: usize| cts[(rank * shape[1] + row) * columns + column];
             assert_eq!(*found, (first..first + copies).map(of).sum::<f64>(), "{} at {at}", sample.label);
@@ -139,7 +142,7 @@ fn without_gradient(registry: &Registry) -> BTreeSet<(String, String)> {
 /// Why the op's own rule has no derivative for a sample, asked for those of all operands given those of all results.
 fn refusal(sample: &Sample, registry: &Registry) -> Option<String> {
     if let Op::Composite(composite) = &sample.op
-        && !registry.composite(&composite.name).is_ok_and(|def| def.has_vjp())
+        && !registry.composite(&composite.name).is_ok_and(|def| def.vjp().is_some())
     {
         return None;
     }

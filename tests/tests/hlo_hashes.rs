@@ -4,8 +4,8 @@
 //! `tests/data/hlo-sha256.txt` has a line for each module. By itself the test holds the small ones to it;
 //! `HALITE_HASHES=all` holds all of them, which takes a release build; `HALITE_BLESS=1` beside it writes the file anew.
 
+use halite::Session;
 use halite::compile::CompileOptions;
-use halite::{Session, source};
 use halite_support::codes;
 use std::fmt::Write;
 use std::path::Path;

@@ -2,9 +2,10 @@
 
 use halite::Session;
 use halite::source::Source;
-use halite_ir::{FuncResult, Init, LowerOptions, Module, ParamRole, Phase, ResultRole};
+use halite_ir::{FuncResult, LowerOptions, Module, ParamRole, Phase, ResultRole};
 use halite_passes::{ResidualStream, check_init, check_unused};
 use halite_support::{Diagnostic, Diagnostics, codes};
+use halite_tensor::Init;
 use halite_tensor::{DType, HostTensor};
 use halite_tests::xla;
 

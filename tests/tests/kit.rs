@@ -4,7 +4,7 @@ use halite::Session;
 use halite_ir::{Inst, Module, Op, Phase, rewrite_functions};
 use halite_passes::{Changed, DialectEntry, KernelUse, Operand, Pass, PassCx, PassInfo, Relation};
 use halite_support::{Diagnostic, Result, codes};
-use halite_tests::scaled::Scaled;
+use halite_tests::scaled::{BY, Scaled};
 use halite_tests::{Anchor, Case, Directives, Kit, Mode, Outcome, Suite};
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ struct DropScaled {
 
 impl DropScaled {
     fn takes(&self, inst: &Inst) -> bool {
-        matches!(&inst.op, Op::Composite(op) if *op.name == *"scaled" && (self.drops)(op.attrs.real("by")))
+        matches!(&inst.op, Op::Composite(op) if *op.name == *"scaled" && op.attrs.get(&BY).is_ok_and(self.drops))
     }
 }
 
@@ -82,7 +82,7 @@ impl Suite for Outline {
 
 fn session() -> Session {
     let mut session = Session::new();
-    session.registry.register(Arc::new(Scaled::default())).expect("the name is new");
+    session.registry.register(Arc::new(Scaled)).expect("the name is new");
     let passes: [Arc<dyn Pass>; 3] = [
         Arc::new(DropScaled { name: "drop-scaled", drops: |by| by == 1.0 }),
         Arc::new(DropScaled { name: "drop-all-scaled", drops: |_| true }),
@@ -92,7 +92,7 @@ fn session() -> Session {
         session.passes.register(pass).expect("the name is new");
     }
     let entry = DialectEntry::new("own.scaled", "scaled", "OwnScaled", |site| {
-        let config = site.attrs()?.real("by").to_string();
+        let config = site.attr(&BY)?.to_string();
         Ok(KernelUse::new(config, [Operand::Arg(0)]))
     });
     session.kernels.register(entry.priority(1).targets(["trn1"])).expect("the name is new");

@@ -8,7 +8,7 @@ use halite::source::Source;
 use halite_bundle::convert::{pack_given, to_model};
 use halite_bundle::tensors::{self, Tensors};
 use halite_bundle::{Manifest, ModuleRole};
-use halite_ir::{LowerOptions, Module, ResultRole, lower};
+use halite_ir::{LowerOptions, Module, ResultRole, lower, verify};
 use halite_passes::{Runner, RunnerOptions};
 use halite_runtime::evaluate;
 use halite_tensor::compare::difference;
@@ -128,6 +128,7 @@ impl Case {
 
     /// Runs a legal module on the first batch.
     fn run(&self, module: &Module) -> Vec<HostTensor> {
+        let module = verify(module, &self.session.registry).unwrap_or_else(|errors| panic!("{errors:?}"));
         let hlo = lower(module, &self.session.sources, LowerOptions::default());
         let hlo = hlo.unwrap_or_else(|error| panic!("{error:?}"));
         let executable = xla::compile(&halite_hlo::encode(&hlo), 1).unwrap_or_else(|error| panic!("{error}"));

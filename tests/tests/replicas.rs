@@ -1,12 +1,10 @@
 //! Replicas of a training step on virtual devices: what they all hold stays equal, bit for bit.
 
-use halite::Bundle;
-use halite::Session;
 use halite::compile::CompileOptions;
-use halite_bundle::init;
-use halite_bundle::{BufferSlot, ModuleRole, Port, PortRole};
+use halite::{Bundle, Session};
+use halite_bundle::{ModuleRole, Port, PortRole, init};
 use halite_runtime::evaluate_replicas;
-use halite_tensor::{HostTensor, Shape};
+use halite_tensor::{BufferSlot, HostTensor, Shape};
 use halite_tests::xla;
 
 const UPDATES: usize = 3;

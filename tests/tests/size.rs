@@ -2,8 +2,9 @@
 
 use halite::Session;
 use halite::compile::{CompileOptions, Compiled};
-use halite_bundle::{BufferSlot, ModuleRole, PortRole};
+use halite_bundle::{ModuleRole, PortRole};
 use halite_hlo::{check, decode, text};
+use halite_tensor::BufferSlot;
 
 fn compile(preset: &str) -> Compiled {
     let mut session = Session::new();

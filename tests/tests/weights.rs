@@ -2,9 +2,8 @@
 
 use halite::compile::CompileOptions;
 use halite::{Bundle, Session};
-use halite_bundle::BufferSlot;
 use halite_bundle::shards;
-use halite_tensor::{DType, HostTensor};
+use halite_tensor::{BufferSlot, DType, HostTensor, Slot};
 use halite_tests::compiled::expect;
 use halite_tests::xla;
 use halite_train::Metrics;
@@ -56,7 +55,8 @@ fn own_weights_start_another_run(first: &TrainStep) {
     assert_eq!(second.completed(), 0);
     assert!(expect(second.weights()) == weights);
     let state = expect(second.state());
-    let is_new = |slot| matches!(slot, BufferSlot::M | BufferSlot::V | BufferSlot::Step);
+    let is_new =
+        |slot| matches!(slot, BufferSlot::State(Slot::M) | BufferSlot::State(Slot::V) | BufferSlot::State(Slot::Step));
     let mut new = first.manifest().buffers.iter().filter(|buffer| is_new(buffer.slot));
     assert!(new.all(|buffer| is_zero(&state[&buffer.name])));
     let mut again = first.fork();

@@ -1,17 +1,15 @@
 //! Running the modules of a bundle on an executor.
 
-use halite_bundle::check_ranges;
 use halite_bundle::content::check_content;
 use halite_bundle::tensors::Tensors;
-use halite_bundle::{Bundle, check_ports, check_tensors, contradiction, sound_hlo};
-use halite_bundle::{ModuleEntry, Port};
+use halite_bundle::{Bundle, ModuleEntry, Port, check_ports, check_ranges, check_tensors, contradiction, sound_hlo};
 use halite_runtime::{Buffer, CompileOptions, Executable, Executor, Input, Program};
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
 use std::borrow::Cow;
 
 /// What runs where a module calls kernels of its target. Modules that call none have no choice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Kernels {
+pub enum KernelChoice {
     /// The kernels when the executor says that its platform is the one of the manifest, twins otherwise. What a plugin calls
     /// itself may be inferred; where the right choice is known, make it.
     #[default]
@@ -22,7 +20,7 @@ pub enum Kernels {
     Twins,
 }
 
-impl Kernels {
+impl KernelChoice {
     /// Whether modules of a bundle call their kernels on an executor. Which generation of the hardware there is, its
     /// plugin finds out.
     pub(crate) fn are_called(self, executor: &dyn Executor, bundle: &Bundle) -> bool {
@@ -51,20 +49,25 @@ impl std::fmt::Debug for LoadedModule {
 
 impl LoadedModule {
     /// Compiles a module of a bundle for one device. Kernels of the target are called on the target's own platform; on any
-    /// other, their twins stand in their place ([`Kernels::ByPlatform`]).
+    /// other, their twins stand in their place ([`KernelChoice::ByPlatform`]).
     ///
     /// # Errors
     /// When the module's HLO is not sound, does not have the inputs and outputs that the manifest states, or cannot be
     /// compiled. XLA ends the process on some unsound modules, so that none is handed to it.
     pub fn load(executor: &dyn Executor, bundle: &Bundle, entry: &ModuleEntry) -> Result<Self> {
-        Self::load_with(executor, bundle, entry, Kernels::ByPlatform)
+        Self::load_with(executor, bundle, entry, KernelChoice::ByPlatform)
     }
 
     /// As [`load`](Self::load), with the choice between kernels and twins made by the caller.
     ///
     /// # Errors
     /// As [`load`](Self::load).
-    pub fn load_with(executor: &dyn Executor, bundle: &Bundle, entry: &ModuleEntry, kernels: Kernels) -> Result<Self> {
+    pub fn load_with(
+        executor: &dyn Executor,
+        bundle: &Bundle,
+        entry: &ModuleEntry,
+        kernels: KernelChoice,
+    ) -> Result<Self> {
         check_ports(entry).map_err(|reason| contradiction(&reason))?;
         let calls_kernels = kernels.are_called(executor, bundle);
         let bytes = if calls_kernels { as_compiled(bundle, entry)? } else { bundle.runnable_hlo(entry)? };

@@ -20,7 +20,7 @@ mod step;
 mod update;
 
 pub use data::Corpus;
-pub use execute::{Kernels, LoadedModule};
+pub use execute::{KernelChoice, LoadedModule};
 pub use history::{EvalRecord, History, StepRecord};
 pub use metrics::Metrics;
 pub use programs::{Programs, check_corpus};

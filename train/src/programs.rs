@@ -2,12 +2,13 @@
 
 use super::data::BatchShape;
 use super::{Corpus, DeviceBatch, TrainStep};
-use crate::execute::Kernels;
+use crate::execute::KernelChoice;
 use halite_bundle::Bundle;
-use halite_bundle::{BufferSlot, ModuleRole};
+use halite_bundle::ModuleRole;
 use halite_recipe::ConfigValue;
 use halite_runtime::Executor;
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
+use halite_tensor::BufferSlot;
 use halite_tensor::{DType, HostTensor};
 use std::sync::Arc;
 
@@ -35,7 +36,7 @@ impl<'a> Programs<'a> {
     ) -> std::result::Result<Self, Diagnostics> {
         let shape = check(bundle, corpus)?;
         let count = corpus.held_out_batches(shape, eval_batches);
-        let step = TrainStep::load_parts(executor, bundle, Kernels::ByPlatform, count > 0)?;
+        let step = TrainStep::load_parts(executor, bundle, KernelChoice::ByPlatform, count > 0)?;
         let count = if step.has_eval() { count } else { 0 };
         let upload = |index| step.upload(&corpus.held_out_batch(shape, index, count));
         let held_out = (0..count).map(upload).collect::<std::result::Result<_, _>>()?;

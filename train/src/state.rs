@@ -4,9 +4,11 @@ use crate::execute::LoadedModule;
 use halite_bundle::check_tensors;
 use halite_bundle::content::declared;
 use halite_bundle::tensors::Tensors;
-use halite_bundle::{BufferSlot, Manifest, Port, PortRole};
+use halite_bundle::{Manifest, Port, PortRole};
 use halite_runtime::{Buffer, Executor, Input};
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
+use halite_tensor::BufferSlot;
+use halite_tensor::Slot;
 use indexmap::IndexMap;
 
 const UPLOAD: &str = "upload the batch with the step that it is for";
@@ -62,7 +64,7 @@ fn state_buffers(manifest: &Manifest) -> impl Iterator<Item = &halite_bundle::Bu
 
 /// How many updates led to a state.
 pub(super) fn completed_steps(manifest: &Manifest, state: &Tensors) -> u64 {
-    let step = manifest.buffers.iter().find(|buffer| buffer.slot == BufferSlot::Step);
+    let step = manifest.buffers.iter().find(|buffer| buffer.slot == BufferSlot::State(Slot::Step));
     let value = step.and_then(|buffer| state.get(&buffer.name)?.ints().first().copied());
     value.and_then(|value| u64::try_from(value).ok()).unwrap_or(0)
 }

@@ -3,17 +3,18 @@
 use super::metrics::Metrics;
 use super::record::{KEY, Record};
 use super::state::{DeviceBatch, State, check_state, completed_steps};
-use crate::execute::{Kernels, LoadedModule};
+use crate::execute::{KernelChoice, LoadedModule};
 use halite_bundle::Bundle;
 use halite_bundle::check_ranges;
 use halite_bundle::check_tensors;
 use halite_bundle::convert::{pack_given, to_model};
 use halite_bundle::init::{initial_state_of, state_from_checkpoint, state_from_weights};
 use halite_bundle::tensors::{self, Tensors};
-use halite_bundle::{Buffer, BufferSlot, Manifest, ModuleRole};
+use halite_bundle::{Buffer, Manifest, ModuleRole};
 use halite_disk::Disk;
 use halite_runtime::Executor;
 use halite_support::{CancelToken, Diagnostic, Diagnostics, codes};
+use halite_tensor::BufferSlot;
 use halite_tensor::HostTensor;
 use indexmap::IndexMap;
 use std::path::Path;
@@ -120,14 +121,14 @@ impl TrainStep {
     /// # Errors
     /// When the bundle has no training step, or a module is not what the manifest states or cannot be compiled.
     pub fn load(executor: Arc<dyn Executor>, bundle: &Bundle) -> Result<Self, Diagnostics> {
-        Self::load_with(executor, bundle, Kernels::ByPlatform)
+        Self::load_with(executor, bundle, KernelChoice::ByPlatform)
     }
 
     /// As [`load`](Self::load), with the choice between kernels and twins made by the caller.
     ///
     /// # Errors
     /// As [`load`](Self::load).
-    pub fn load_with(executor: Arc<dyn Executor>, bundle: &Bundle, kernels: Kernels) -> Result<Self, Diagnostics> {
+    pub fn load_with(executor: Arc<dyn Executor>, bundle: &Bundle, kernels: KernelChoice) -> Result<Self, Diagnostics> {
         Self::load_parts(executor, bundle, kernels, true).map_err(Diagnostics::from)
     }
 
@@ -135,7 +136,7 @@ impl TrainStep {
     pub(super) fn load_parts(
         executor: Arc<dyn Executor>,
         bundle: &Bundle,
-        kernels: Kernels,
+        kernels: KernelChoice,
         eval: bool,
     ) -> Result<Self, Diagnostic> {
         let taken = if kernels.are_called(executor.as_ref(), bundle) { "called" } else { "twins" };

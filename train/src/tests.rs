@@ -4,15 +4,13 @@ mod resume;
 
 use super::*;
 use halite_bundle::fixtures::small;
-use halite_bundle::tensors;
-use halite_bundle::{BufferInit, BufferSlot, IndexRange, ModuleEntry, ModuleRole, Port, PortRole};
-use halite_bundle::{Bundle, sha256};
+use halite_bundle::{Bundle, IndexRange, ModuleEntry, ModuleRole, Port, PortRole, sha256, tensors};
 use halite_hlo::{ArrayType, BinaryOp, ModuleBuilder};
 use halite_runtime::{
     Buffer, DeviceBuffer, Executable, Executor, Input, MemoryStats, Program, Result, RuntimeError, Signature, Status,
     StatusCode, TensorSpec,
 };
-use halite_tensor::{DType, HostTensor};
+use halite_tensor::{BufferSlot, DType, HostTensor, Init, Slot};
 use std::any::Any;
 use std::sync::Arc;
 
@@ -142,8 +140,8 @@ fn bundle() -> Bundle {
         [("tokens", DType::S32, &[2, 4]), ("w", DType::F32, &[]), ("step", DType::S32, &[])];
     bundle.manifest.buffers.retain(|buffer| shapes.iter().any(|(name, _, _)| *name == buffer.name));
     bundle.manifest.buffers[1].shape = vec![];
-    bundle.manifest.buffers[1].init = Some(BufferInit::Ones);
-    bundle.manifest.buffers[2].slot = BufferSlot::Step;
+    bundle.manifest.buffers[1].init = Some(Init::Ones);
+    bundle.manifest.buffers[2].slot = BufferSlot::State(Slot::Step);
     let port = |name: &str, dtype, shape: &[usize], role, alias| Port {
         name: name.into(),
         dtype,

@@ -34,7 +34,7 @@ impl Gradients {
         let module = session.compile_role(&built, &source.recipe, role, &pipeline, &options)?;
         let missing = || Diagnostic::bug("a compiled module without an entry");
         let entry = module.ir.functions.into_iter().next_back().ok_or_else(missing)?;
-        let bytes = halite_hlo::encode(&module.hlo);
+        let bytes = module.hlo.encode();
         let executable = executor.compile(&Program::new(&bytes, halite_runtime::CompileOptions::default())?)?;
         Ok(Self { entry, executable })
     }

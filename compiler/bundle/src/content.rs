@@ -41,8 +41,7 @@ fn wrong(name: &str, found: &HostTensor, expected: &HostTensor) -> Option<Diagno
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::BufferSlot;
-    use halite_tensor::DType;
+    use halite_tensor::{BufferSlot, DType};
 
     fn mask() -> Buffer {
         let content = Some(BufferContent::Causal);

@@ -7,16 +7,16 @@
 
 mod types;
 
-pub use types::converted;
-pub use types::{has_own_types, to_dtype, to_own_types};
-
 use crate::expected::{shorten, unwanted};
 use crate::packed::part_names;
 use crate::tensors::Tensors;
-use crate::{Buffer, BufferSlot, Manifest};
+use crate::{Buffer, Manifest};
 use halite_support::{Diagnostic, Diagnostics, codes};
-use halite_tensor::{HostTensor, Packing, Part, Shape};
+pub use halite_tensor::Slot;
+use halite_tensor::{BufferSlot, HostTensor, Packing, Part, Shape};
 use indexmap::{IndexMap, IndexSet};
+pub use types::converted;
+pub use types::{has_own_types, to_dtype, to_own_types};
 
 /// What tensors are called and how they lie.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -187,7 +187,7 @@ fn check(manifest: &Manifest, form: Form, tensors: &Tensors) -> Result<(), Diagn
         match tensors.get(name) {
             None => {
                 missing.push(name.as_str());
-                let help = format!("add it with shape {shape}: {} are converted together", all_of(*slot));
+                let help = format!("add it with shape {shape}: all {} are converted together", slot.plural());
                 mistakes.push(error(format!("the tensor `{name}` is missing")).help(help));
             }
             Some(tensor) if tensor.shape() != shape => {
@@ -206,16 +206,6 @@ fn check(manifest: &Manifest, form: Form, tensors: &Tensors) -> Result<(), Diagn
         mistakes.push(error("there are no tensors to convert".to_owned()).help("give the weights of the bundle"));
     }
     if mistakes.is_empty() { Ok(()) } else { Err(shorten(mistakes)) }
-}
-
-fn all_of(slot: BufferSlot) -> &'static str {
-    match slot {
-        BufferSlot::Weight => "all weights",
-        BufferSlot::M => "all first moments",
-        BufferSlot::V => "all second moments",
-        BufferSlot::Master => "all master weights",
-        BufferSlot::Batch | BufferSlot::Step => "all tensors of its kind",
-    }
 }
 
 /// Slot and shape of every tensor of a form, by name.

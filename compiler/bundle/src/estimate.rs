@@ -1,6 +1,8 @@
 //! What a module is expected to need on one core.
 
-use crate::{Buffer, BufferSlot, ModuleEntry};
+use crate::{Buffer, ModuleEntry};
+use halite_tensor::BufferSlot;
+use halite_tensor::Slot;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -227,7 +229,12 @@ pub fn arguments(entry: &ModuleEntry, buffers: &[Buffer]) -> Vec<MemoryKind> {
     let kind = |name: &str| match slots.get(name) {
         Some(BufferSlot::Batch) => MemoryKind::Batch,
         Some(BufferSlot::Weight) => MemoryKind::Weights,
-        Some(BufferSlot::M | BufferSlot::V | BufferSlot::Master | BufferSlot::Step) => MemoryKind::Optimizer,
+        Some(
+            BufferSlot::State(Slot::M)
+            | BufferSlot::State(Slot::V)
+            | BufferSlot::State(Slot::Master)
+            | BufferSlot::State(Slot::Step),
+        ) => MemoryKind::Optimizer,
         None => MemoryKind::Arguments,
     };
     entry.inputs.iter().map(|port| kind(&port.name)).collect()

@@ -1,14 +1,17 @@
 //! Small bundles made by hand, for tests.
 
 use crate::{
-    Buffer, BufferInit, BufferSlot, Bundle, MANIFEST_VERSION, Manifest, ManifestRules, ModelInfo, ModuleEntry,
-    ModuleRole, Port, PortRole, RoundingChoice, Statistics, sha256,
+    Buffer, Bundle, MANIFEST_VERSION, Manifest, ManifestRules, ModelInfo, ModuleEntry, ModuleRole, Port, PortRole,
+    RoundingChoice, Statistics, sha256,
 };
 use halite_recipe::{
     AdamW, Check, Dialect, ModelChoice, NoExtension, Optimizer, Places, PrecisionName, RECIPE_VERSION, Recipe,
     Schedule, TargetName, Train,
 };
 use halite_support::Result;
+use halite_tensor::BufferSlot;
+use halite_tensor::Init;
+use halite_tensor::Slot;
 use halite_tensor::{DType, Packing, Part};
 use indexmap::IndexMap;
 
@@ -58,13 +61,13 @@ pub fn small() -> Bundle {
         init,
         packing: None,
     };
-    let zeros = Some(BufferInit::Zeros);
+    let zeros = Some(Init::Zeros);
     let buffers = vec![
         buffer("tokens", DType::S32, &[2, 4], BufferSlot::Batch, None),
-        buffer("w", DType::F32, &[300, 50], BufferSlot::Weight, Some(BufferInit::Normal(0.02))),
-        buffer("b", DType::F32, &[5], BufferSlot::Weight, Some(BufferInit::Ones)),
-        buffer("m.w", DType::F32, &[300, 50], BufferSlot::M, zeros),
-        buffer("step", DType::S32, &[], BufferSlot::Step, zeros),
+        buffer("w", DType::F32, &[300, 50], BufferSlot::Weight, Some(Init::Normal { std: 0.02 })),
+        buffer("b", DType::F32, &[5], BufferSlot::Weight, Some(Init::Ones)),
+        buffer("m.w", DType::F32, &[300, 50], BufferSlot::State(Slot::M), zeros),
+        buffer("step", DType::S32, &[], BufferSlot::State(Slot::Step), zeros),
     ];
     let hlo = b"hlo".to_vec();
     let module = ModuleEntry {
@@ -120,12 +123,12 @@ pub fn packed() -> Bundle {
         init: Some(init),
         packing: Some(Packing { ranks: 2, parts: parts.clone() }),
     };
-    let (normal, zeros) = (BufferInit::Normal(0.5), BufferInit::Zeros);
+    let (normal, zeros) = (Init::Normal { std: 0.5 }, Init::Zeros);
     let mut bundle = small();
     bundle.manifest.buffers.extend([
         buffer("qkv", DType::Bf16, BufferSlot::Weight, normal),
-        buffer("m.qkv", DType::F32, BufferSlot::M, zeros),
-        buffer("master.qkv", DType::F32, BufferSlot::Master, normal),
+        buffer("m.qkv", DType::F32, BufferSlot::State(Slot::M), zeros),
+        buffer("master.qkv", DType::F32, BufferSlot::State(Slot::Master), normal),
     ]);
     bundle
 }

@@ -2,18 +2,16 @@
 
 mod weights;
 
-#[cfg(feature = "files")]
-pub use weights::state_from_checkpoint;
-pub use weights::state_from_weights;
-
 use crate::bundle::{Bundle, check_buffers, contradiction};
 use crate::random::Stream;
 use crate::tensors::Tensors;
-use crate::{Buffer, BufferInit, BufferSlot, Manifest};
+use crate::{Buffer, Manifest};
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
-use halite_tensor::{DType, HostTensor, Shape, rounding};
+use halite_tensor::{BufferSlot, DType, HostTensor, Init, Shape, Slot, rounding};
 use indexmap::IndexMap;
 use std::num::NonZero;
+#[cfg(feature = "files")]
+pub use weights::{state_from_checkpoint, state_from_weights};
 
 /// Elements that one thread fills at a time; even, because normal samples come in pairs.
 const CHUNK: usize = 1 << 16;
@@ -51,7 +49,7 @@ fn check(manifest: &Manifest) -> std::result::Result<(), Diagnostics> {
 
 /// The element type of the master of each weight that has one.
 fn masters(manifest: &Manifest) -> IndexMap<&String, DType> {
-    let masters = manifest.buffers.iter().filter(|buffer| buffer.slot == BufferSlot::Master);
+    let masters = manifest.buffers.iter().filter(|buffer| buffer.slot == BufferSlot::State(Slot::Master));
     masters.filter_map(|buffer| Some((buffer.of.as_ref()?, buffer.dtype))).collect()
 }
 
@@ -63,7 +61,7 @@ fn threads() -> usize {
 /// How a buffer is filled.
 #[derive(Clone, Copy)]
 struct Filling {
-    init: BufferInit,
+    init: Init,
     dtype: DType,
     /// The type that samples are rounded to before `dtype`.
     through: DType,
@@ -80,11 +78,11 @@ impl Filling {
     /// The tensor of a buffer. One of several tensors of the model is these, each as it would start on its own.
     fn fill(self, buffer: &Buffer) -> Result<HostTensor> {
         let weight = match buffer.slot {
-            BufferSlot::Master => buffer.of.as_ref(),
+            BufferSlot::State(Slot::Master) => buffer.of.as_ref(),
             _ => None,
         };
         match (&buffer.packing, self.init) {
-            (Some(packing), BufferInit::Normal(_)) => {
+            (Some(packing), Init::Normal { .. }) => {
                 let parts = packing.parts.iter().map(|part| self.tensor(&part.name, &part.shape));
                 let parts = parts.collect::<Result<Vec<HostTensor>>>()?;
                 packing.pack(&parts.iter().collect::<Vec<_>>())
@@ -99,12 +97,12 @@ impl Filling {
         let shape = Shape::from(shape);
         let mut bytes = zeros(key, shape.num_elements(), dtype.size())?;
         match init {
-            BufferInit::Zeros => {}
-            BufferInit::Ones => {
+            Init::Zeros => {}
+            Init::Ones => {
                 let one = HostTensor::scalar(dtype, 1.0);
                 bytes.chunks_mut(dtype.size()).for_each(|element| element.copy_from_slice(one.bytes()));
             }
-            BufferInit::Normal(std) => {
+            Init::Normal { std } => {
                 let samples = Samples { stream: Stream::new(seed, key), std, through, dtype };
                 samples.fill(&mut bytes, threads);
             }
@@ -177,14 +175,12 @@ impl Samples {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::BufferSlot;
     use crate::convert::to_model;
     use crate::fixtures::{apart, packed, small};
+    use halite_tensor::BufferSlot;
 
     fn samples(dtype: DType, std: f64, seed: u64, count: usize, threads: usize) -> HostTensor {
-        Filling { init: BufferInit::Normal(std), dtype, through: DType::F64, seed, threads }
-            .tensor("w", &[count])
-            .unwrap()
+        Filling { init: Init::Normal { std }, dtype, through: DType::F64, seed, threads }.tensor("w", &[count]).unwrap()
     }
 
     #[test]
@@ -221,7 +217,7 @@ mod tests {
         let master = Buffer {
             name: "master.w".into(),
             dtype: DType::F32,
-            slot: BufferSlot::Master,
+            slot: BufferSlot::State(Slot::Master),
             of: Some("w".into()),
             ..weight.clone()
         };
@@ -252,7 +248,7 @@ mod tests {
 
     #[test]
     fn a_tensor_that_memory_cannot_hold_is_refused() {
-        for init in [BufferInit::Zeros, BufferInit::Ones, BufferInit::Normal(1.0)] {
+        for init in [Init::Zeros, Init::Ones, Init::Normal { std: 1.0 }] {
             let filling = Filling { init, dtype: DType::F32, through: DType::F64, seed: 0, threads: 1 };
             let error = filling.tensor("w", &[1 << 30, 1 << 31]).unwrap_err();
             assert_eq!(error.message(), "there is no memory for `w`, which takes 9223372036854775808 bytes");
@@ -270,11 +266,11 @@ mod tests {
         let tampered: [(Change, &str); 11] = [
             (|buffer| buffer.dtype = DType::S32, "the buffer `qkv` is `s32`, which is not a type of floats"),
             (
-                |buffer| buffer.init = Some(BufferInit::Normal(f64::NAN)),
+                |buffer| buffer.init = Some(Init::Normal { std: f64::NAN }),
                 "`qkv` starts from samples of the deviation NaN",
             ),
-            (|buffer| buffer.init = Some(BufferInit::Normal(f64::INFINITY)), "samples of the deviation inf"),
-            (|buffer| buffer.init = Some(BufferInit::Normal(-0.5)), "samples of the deviation -0.5"),
+            (|buffer| buffer.init = Some(Init::Normal { std: f64::INFINITY }), "samples of the deviation inf"),
+            (|buffer| buffer.init = Some(Init::Normal { std: -0.5 }), "samples of the deviation -0.5"),
             (
                 |buffer| buffer.packing.as_mut().unwrap().ranks = 1 << 40,
                 "`qkv` is packed for 1099511627776 ranks, at most 65536 can be",

@@ -33,8 +33,8 @@ pub use bundle::{
 pub use expected::{Expected, check_tensors};
 pub use in_range::check_ranges;
 pub use manifest::{
-    Buffer, BufferContent, BufferInit, BufferSlot, IndexRange, Launch, MANIFEST_VERSION, Manifest, ModelInfo,
-    ModuleEntry, ModuleRole, Port, PortRole, RoundingChoice, Statistics, Twin,
+    Buffer, BufferContent, IndexRange, Launch, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, ModuleRole, Port,
+    PortRole, RoundingChoice, Statistics, Twin,
 };
 pub use packed::{model_elements, part_names};
 pub use random::Stream;

@@ -2,7 +2,7 @@
 
 use crate::estimate::Estimate;
 use halite_recipe::{ConfigValue, Precision, Recipe, RoundingMode, StochasticRounding};
-use halite_tensor::{DType, Packing};
+use halite_tensor::{BufferSlot, DType, Init, Packing};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
@@ -102,30 +102,11 @@ pub struct Buffer {
     pub of: Option<String>,
     /// How it starts; `None` for what the host feeds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub init: Option<BufferInit>,
+    pub init: Option<Init>,
     /// How it stores several tensors of the model, on a weight and on all that belongs to it; `None` for one as the model
     /// has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packing: Option<Packing>,
-}
-
-/// What a buffer holds.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum BufferSlot {
-    /// Data of one step.
-    Batch,
-    /// A parameter of the model.
-    Weight,
-    /// First moment or momentum.
-    M,
-    /// Second moment.
-    V,
-    /// The weight at the precision of the update. It starts as the weight does, with samples keyed by the name of the
-    /// weight; the weight itself starts as this value rounded to nearest.
-    Master,
-    /// Number of completed updates.
-    Step,
 }
 
 /// What a model declares of data that the host feeds.
@@ -134,18 +115,6 @@ pub enum BufferSlot {
 pub enum BufferContent {
     /// The causal mask: `pred[.., size, size]`, true where the last index is at most the one before.
     Causal,
-}
-
-/// How a buffer starts.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum BufferInit {
-    /// All zeros.
-    Zeros,
-    /// All ones.
-    Ones,
-    /// Normal samples of mean 0 and this standard deviation, keyed by seed, name of the weight and element.
-    Normal(f64),
 }
 
 /// One compiled module.

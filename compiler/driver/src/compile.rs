@@ -10,11 +10,11 @@ use crate::dump::{DumpFilter, Dumper};
 use crate::session::Session;
 use crate::source::{Model, Source, size};
 use halite_bundle::{Bundle, ModuleRole};
-use halite_hlo::proto::HloModuleProto;
-use halite_ir::{FuncResult, Kernels, LowerOptions, Module, Phase, ResultRole, lower, lower_twins};
+use halite_hlo::CheckedHlo;
+use halite_ir::{FuncResult, KernelForm, LowerOptions, Module, Phase, ResultRole, lower, lower_twins};
 use halite_lang::{Elaborated, Override};
 use halite_passes::{Audit, CausalityReport, Findings, PassReport, Pipeline, Remark, Runner, RunnerOptions};
-use halite_recipe::{Precision, Recipe};
+use halite_recipe::{ConfigValue, Precision, Recipe};
 use halite_support::{Caller, Diagnostic, Diagnostics, Name, Severity, SourceMap, codes};
 use halite_target::{ModuleCheck, Target, Targets};
 use halite_tensor::DType;
@@ -112,9 +112,9 @@ pub struct CompiledModule {
     /// The legal IR.
     pub ir: Module,
     /// The HLO.
-    pub hlo: HloModuleProto,
+    pub hlo: CheckedHlo,
     /// The twins of the kernels that the HLO calls, by name.
-    pub twins: Vec<(Name, HloModuleProto)>,
+    pub twins: Vec<(Name, CheckedHlo)>,
     /// The passes that ran.
     pub reports: Vec<PassReport>,
     /// What the passes of this role said of their decisions.
@@ -280,24 +280,23 @@ impl Session {
         let cx = self.pass_cx(Some(recipe), Some(&findings))?;
         let mut dumper = Dumper::new(role.name(), options.dumps.as_ref());
         let mut runner = Runner::new(options.runner.clone()).after(&prepared.reports).with_dump(&mut dumper);
-        runner.run(pipeline, &mut module, &cx)?;
+        let verified = runner.run(pipeline, &mut module, &cx)?;
         let reports = runner.reports().to_vec();
-        if module.phase != Phase::Legal {
-            let message = format!("the pipeline ends in phase `{}`, HLO is made from `legal`", module.phase);
+        if verified.phase != Phase::Legal {
+            let message = format!("the pipeline ends in phase `{}`, HLO is made from `legal`", verified.phase);
             return Err(Diagnostic::error(codes::PIPELINE, message).help("end it with `legalize`"));
         }
         let span = tracing::debug_span!("lower", role = role.name()).entered();
-        let hlo = lower(&module, sources, options.lower)?;
+        let hlo = lower(verified, sources, options.lower)?;
         let twins = match options.lower.kernels {
-            Kernels::Twins => Vec::new(),
-            Kernels::CustomCalls => lower_twins(&module, sources)?,
+            KernelForm::Twins => Vec::new(),
+            KernelForm::CustomCalls => lower_twins(verified, sources)?,
         };
         span.exit();
-        let serious = |finding: &Diagnostic| finding.severity() >= Severity::Error;
-        let mut checked = std::iter::once(&hlo).chain(twins.iter().map(|(_, twin)| twin)).flat_map(halite_hlo::check);
-        if let Some(finding) = checked.find(serious) {
-            return Err(finding.into_bug("lowering"));
-        }
+        let checked = |hlo| CheckedHlo::new(hlo).map_err(|broken| broken.into_bug("lowering"));
+        let hlo = checked(hlo)?;
+        let twins = twins.into_iter().map(|(name, twin)| checked(twin).map(|twin| (name, twin)));
+        let twins = twins.collect::<Result<_, _>>()?;
         let check = self.targets.get(&recipe.target)?.check_module(&hlo, recipe, sources);
         let (remarks, warnings) = (findings.remarks(), findings.warnings());
         Ok(CompiledModule {
@@ -327,23 +326,18 @@ pub(crate) fn float(precision: &Precision) -> DType {
 /// The configuration that the recipe sets: its own keys, then `batch` and `seq` where it states them.
 fn overrides(source: &Source, targets: &Targets) -> Vec<Override> {
     let Source { recipe, places, .. } = source;
-    let convert = |value: halite_recipe::ConfigValue| match value {
-        halite_recipe::ConfigValue::Bool(value) => halite_lang::ConfigValue::Bool(value),
-        halite_recipe::ConfigValue::Int(value) => halite_lang::ConfigValue::Int(value),
-        halite_recipe::ConfigValue::Real(value) => halite_lang::ConfigValue::Real(value),
-    };
     let config = recipe.model.config.iter();
     let mut overrides: Vec<_> = config
         .map(|(key, &value)| Override {
             key: key.clone(),
-            value: convert(value),
+            value,
             span: places.get(&format!("model.config.{key}")),
             hint: halite_recipe::hint(key, targets),
         })
         .collect();
     for (key, size) in [("batch", recipe.batch), ("seq", recipe.seq)] {
         let Some(size) = size else { continue };
-        let value = halite_lang::ConfigValue::Int(i64::try_from(size).unwrap_or(i64::MAX));
+        let value = ConfigValue::Int(i64::try_from(size).unwrap_or(i64::MAX));
         overrides.push(Override { span: places.get(key), ..Override::new(key, value) });
     }
     overrides

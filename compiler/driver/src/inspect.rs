@@ -88,8 +88,8 @@ fn scope(path: &str, depth: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Session;
     use crate::compile::CompileOptions;
-    use crate::{Session, pipelines, source};
     use halite_bundle::ModuleRole;
     use std::collections::BTreeMap;
 

@@ -123,7 +123,8 @@ pub mod verify;
 /// Models in the model language and in Rust.
 pub mod model {
     pub use halite_lang::build::{Argument, Call, Init, ModelBuilder, Subscript, Subscripts, Tensor};
-    pub use halite_lang::{ConfigValue, Elaborated, Options, Override, elaborate};
+    pub use halite_lang::{Elaborated, Options, Override, elaborate};
+    pub use halite_recipe::ConfigValue;
 }
 
 pub use halite_bundle::Bundle;

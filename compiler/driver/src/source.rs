@@ -2,9 +2,8 @@
 
 use crate::definition::Definition;
 use crate::hugging_face::Positions;
-use halite_lang::{ConfigValue, Elaborated};
-use halite_recipe::Places;
-use halite_recipe::Recipe;
+use halite_lang::Elaborated;
+use halite_recipe::{ConfigValue, Places, Recipe};
 use halite_support::files::{self, stem};
 use halite_support::nearest::suggestion;
 use halite_support::{Diagnostic, Diagnostics, FileId, SourceFile, SourceMap, Span, codes, sort_by_place};

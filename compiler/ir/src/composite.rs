@@ -1,7 +1,7 @@
 //! Composites: named decompositions into primitives, open to embedders.
 
-use crate::attr::AttrVisitor;
-use crate::attr::{Attr, Real};
+use crate::attr::{Attr, AttrVisitor};
+use crate::attrs::{AttrSpec, Attrs};
 use crate::build::{Builder, Values};
 use crate::cost::own_flops;
 use crate::dims::FactorMap;
@@ -9,7 +9,6 @@ use crate::domain::Domain;
 use crate::interpret::{EvalCx, Interpreter};
 use crate::lower::LowerCx;
 use crate::op::{Cost, Ids, InferCx, OpDef, Policy, Sample, Vjp, VjpCx};
-use crate::policy::{OpClass, loses};
 use crate::registry::Registry;
 use crate::syntax::{Function, Module, ParamRole, Value};
 use crate::ty::{TensorType, Types};
@@ -17,207 +16,6 @@ use halite_support::{Diagnostic, Name, Result, codes};
 use halite_tensor::{DType, HostTensor};
 use smallvec::SmallVec;
 use std::fmt;
-use std::sync::Arc;
-
-/// What an attribute of a composite may be.
-#[derive(Clone, PartialEq, Debug)]
-#[non_exhaustive]
-pub struct AttrSpec {
-    /// Its name.
-    pub name: Name,
-    /// Its value when left out; also fixes its kind. `None` makes it required and a whole number.
-    pub default: Option<Attr>,
-    /// Whether text leaves it out at its default.
-    pub implied: bool,
-    /// One line for people.
-    pub doc: String,
-}
-
-impl AttrSpec {
-    /// A required whole number.
-    pub fn required(name: impl Into<Name>, doc: impl Into<String>) -> Self {
-        Self { name: name.into(), default: None, implied: false, doc: doc.into() }
-    }
-
-    /// An optional attribute.
-    pub fn optional(name: impl Into<Name>, default: Attr, doc: impl Into<String>) -> Self {
-        Self { default: Some(default), ..Self::required(name, doc) }
-    }
-
-    /// An optional attribute that most applications do without: text shows it only where it differs from its default.
-    pub fn refinement(name: impl Into<Name>, default: Attr, doc: impl Into<String>) -> Self {
-        Self { implied: true, ..Self::optional(name, default, doc) }
-    }
-}
-
-/// The attributes of a composite instruction, in the order of its schema.
-///
-/// Values were checked against the schema when the instruction was made. A definition that asks for an attribute which its
-/// schema does not list, or by another kind, panics: that is a mistake in its code.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Attrs {
-    /// Shared by the copies of an instruction.
-    values: Arc<[Given]>,
-    cast: Option<Cast>,
-}
-
-/// One attribute.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Given {
-    name: Name,
-    attr: Attr,
-    /// The value at which text leaves it out.
-    implied: Option<Attr>,
-}
-
-/// The element types that mixed precision gives a composite instruction. Its operands keep theirs.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Cast {
-    /// What it computes in. Operands are converted to it, except those of a matmul, which stay narrow: there it is the
-    /// type of what lies between two contractions.
-    pub compute: DType,
-    /// The element type of each result.
-    pub results: SmallVec<[DType; 4]>,
-}
-
-impl Cast {
-    /// Whether operands of a composite of this class are converted before it is expanded.
-    pub(crate) fn converts_operands(&self, class: OpClass) -> bool {
-        class != OpClass::Matmul
-    }
-}
-
-impl Attrs {
-    /// Checks `given` against a schema and fills in defaults.
-    ///
-    /// # Errors
-    /// On an unknown or missing attribute, or one of the wrong kind.
-    pub fn with_defaults(composite: &str, schema: &[AttrSpec], given: &[(&str, Attr)]) -> Result<Self> {
-        let error = |message| Diagnostic::error(codes::ATTRIBUTE, message);
-        for (name, _) in given {
-            if !schema.iter().any(|spec| spec.name == *name) {
-                let known: Vec<_> = schema.iter().map(|spec| format!("`{}`", spec.name)).collect();
-                let takes = if known.is_empty() { "no attribute: remove it".to_owned() } else { known.join(", ") };
-                return Err(error(format!("`{composite}` has no attribute `{name}`")).help(format!("it takes {takes}")));
-            }
-        }
-        let mut values = Vec::with_capacity(schema.len());
-        for spec in schema {
-            let found = given.iter().find(|(name, _)| spec.name == *name).map(|(_, attr)| attr.clone());
-            let attr = match (found, &spec.default) {
-                (Some(Attr::Int(value)), Some(Attr::Real(_))) => Attr::Real(Real(value as f64)),
-                (Some(attr), default) => {
-                    let expected = default.as_ref().unwrap_or(&Attr::Int(0));
-                    if std::mem::discriminant(&attr) != std::mem::discriminant(expected) {
-                        return Err(
-                            error(format!("`{}` of `{composite}` has the wrong kind", spec.name)).note(&*spec.doc)
-                        );
-                    }
-                    attr
-                }
-                (None, Some(default)) => default.clone(),
-                (None, None) => {
-                    return Err(error(format!("`{composite}` needs attribute `{}`", spec.name)).note(&*spec.doc));
-                }
-            };
-            let implied = spec.default.clone().filter(|_| spec.implied);
-            values.push(Given { name: spec.name.clone(), attr, implied });
-        }
-        Ok(Self { values: values.into(), cast: None })
-    }
-
-    /// Name and value of each, in schema order.
-    pub fn iter(&self) -> impl Iterator<Item = (&Name, &Attr)> {
-        self.values.iter().map(|given| (&given.name, &given.attr))
-    }
-
-    /// The same with another value of an attribute of the schema.
-    #[must_use]
-    pub(crate) fn with(mut self, name: &str, value: Attr) -> Self {
-        let mut values = Arc::make_mut(&mut self.values).iter_mut();
-        values.find(|given| given.name == name).expect("the schema of a composite lists what it sets").attr = value;
-        self
-    }
-
-    /// The same with element types of mixed precision.
-    #[must_use]
-    pub fn with_cast(self, cast: Cast) -> Self {
-        Self { cast: Some(cast), ..self }
-    }
-
-    /// The element types that mixed precision gave it.
-    pub fn cast(&self) -> Option<&Cast> {
-        self.cast.as_ref()
-    }
-
-    /// The same without element types of mixed precision.
-    #[must_use]
-    pub fn without_cast(self) -> Self {
-        Self { cast: None, ..self }
-    }
-
-    /// The element type that mixed precision gives result `index`.
-    pub fn result_dtype(&self, index: usize) -> Option<DType> {
-        self.cast.as_ref()?.results.get(index).copied()
-    }
-
-    /// Gives every narrow result the type `engine`; false when mixed precision has not cast it.
-    pub(crate) fn widen_results(&mut self, engine: DType) -> bool {
-        let Some(cast) = &mut self.cast else { return false };
-        for dtype in cast.results.iter_mut().filter(|dtype| loses(engine, **dtype)) {
-            *dtype = engine;
-        }
-        true
-    }
-
-    /// What mixed precision has it compute in.
-    pub fn compute(&self) -> Option<DType> {
-        self.cast.as_ref().map(|cast| cast.compute)
-    }
-
-    fn get(&self, name: &str) -> &Attr {
-        let found = self.values.iter().find(|given| given.name == name);
-        &found.expect("the schema of a composite lists every attribute it reads").attr
-    }
-
-    /// A whole number.
-    pub fn int(&self, name: &str) -> i64 {
-        if let Attr::Int(value) = self.get(name) { *value } else { unreachable!("checked against the schema") }
-    }
-
-    /// A real number.
-    pub fn real(&self, name: &str) -> f64 {
-        if let Attr::Real(value) = self.get(name) { value.0 } else { unreachable!("checked against the schema") }
-    }
-
-    /// A truth value.
-    pub fn flag(&self, name: &str) -> bool {
-        if let Attr::Bool(value) = self.get(name) { *value } else { unreachable!("checked against the schema") }
-    }
-
-    /// A word.
-    pub fn word(&self, name: &str) -> &str {
-        if let Attr::Word(value) = self.get(name) { value } else { unreachable!("checked against the schema") }
-    }
-
-    /// A list of whole numbers.
-    pub fn ints(&self, name: &str) -> &[i64] {
-        if let Attr::Ints(list) = self.get(name) { list } else { unreachable!("checked against the schema") }
-    }
-
-    /// A dimension of `ty`, counted from the end when negative.
-    ///
-    /// # Errors
-    /// When it is out of range.
-    pub fn dim(&self, name: &str, ty: &TensorType) -> Result<usize> {
-        let (dim, rank) = (self.int(name), ty.rank() as i64);
-        let from_start = if dim < 0 { dim + rank } else { dim };
-        if (0..rank).contains(&from_start) {
-            return Ok(from_start as usize);
-        }
-        Err(Diagnostic::error(codes::ATTRIBUTE, format!("`{name}` is {dim}, but `{ty}` has rank {rank}")))
-    }
-}
 
 /// The op of a composite instruction: a name in the [`Registry`](crate::Registry) and attributes.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -227,6 +25,11 @@ pub struct Composite {
     /// Its attributes.
     pub attrs: Attrs,
 }
+
+/// A gradient: the cotangents of the operands, from the attributes and what is known of the instruction.
+///
+/// It fails when an emitted instruction is ill-typed.
+pub type VjpRule<'a> = Box<dyn Fn(&mut Builder<'_>, &Attrs, &VjpCx<'_>) -> Result<Vjp> + 'a>;
 
 /// A composite: what everything but the decomposition derives from, and what may be overridden.
 ///
@@ -267,9 +70,9 @@ pub trait CompositeDef: fmt::Debug + Send + Sync {
     /// The name in IR text and in models.
     fn name(&self) -> &str;
 
-    /// Its attributes; without them it has none.
-    fn schema(&self) -> &[AttrSpec] {
-        &[]
+    /// Its attributes, each made by its [`AttrKey`](crate::AttrKey); without them it has none.
+    fn schema(&self) -> Vec<AttrSpec> {
+        Vec::new()
     }
 
     /// The types of the results. Must agree with the decomposition.
@@ -284,24 +87,18 @@ pub trait CompositeDef: fmt::Debug + Send + Sync {
     /// Only when an emitted instruction is ill-typed.
     fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values>;
 
-    /// Whether [`vjp`](Self::vjp) is a rule of its own. Without one, auto-diff differentiates the decomposition.
-    fn has_vjp(&self) -> bool {
-        false
-    }
-
-    /// A gradient better than that of the decomposition.
-    ///
-    /// # Errors
-    /// When there is no such rule, or an emitted instruction is ill-typed.
-    fn vjp(&self, b: &mut Builder<'_>, attrs: &Attrs, cx: &VjpCx<'_>) -> Result<Vjp> {
-        let _ = (b, attrs, cx);
-        Err(Diagnostic::bug(format!("`{}` has no gradient of its own", self.name())))
+    /// A gradient better than that of the decomposition, which auto-diff differentiates where there is none.
+    fn vjp(&self) -> Option<VjpRule<'_>> {
+        None
     }
 
     /// Which whole numbers its operands have to hold, where others have no meaning.
-    fn domains(&self, attrs: &Attrs, args: &[&TensorType]) -> Vec<Domain> {
+    ///
+    /// # Errors
+    /// As [`infer`](Self::infer).
+    fn domains(&self, attrs: &Attrs, args: &[&TensorType]) -> Result<Vec<Domain>> {
         let _ = (attrs, args);
-        Vec::new()
+        Ok(Vec::new())
     }
 
     /// How mixed precision treats it as a whole.
@@ -320,7 +117,7 @@ impl Composite {
     /// # Errors
     /// When the name or an attribute is unknown.
     pub fn new(registry: &Registry, name: &str, attrs: &[(&str, Attr)]) -> Result<Self> {
-        let attrs = Attrs::with_defaults(name, registry.composite(name)?.schema(), attrs)?;
+        let attrs = Attrs::with_defaults(name, &registry.composite(name)?.schema(), attrs)?;
         Ok(Self { name: name.into(), attrs })
     }
 
@@ -345,7 +142,7 @@ impl Composite {
     /// # Errors
     /// When the name is unknown.
     pub fn domains(&self, registry: &Registry, args: &[&TensorType]) -> Result<Vec<Domain>> {
-        Ok(registry.composite(&self.name)?.domains(&self.attrs, args))
+        registry.composite(&self.name)?.domains(&self.attrs, args)
     }
 
     /// The decomposition as a function of operands of these types.
@@ -374,20 +171,12 @@ impl OpDef for Composite {
     }
 
     fn attrs(&mut self, visitor: &mut dyn AttrVisitor) {
-        for Given { name, attr, implied } in Arc::make_mut(&mut self.attrs.values) {
-            match implied {
-                Some(implied) => visitor.refinement(name, attr, implied),
-                None => visitor.attr(name, attr),
-            }
-        }
-        if let Some(cast) = &mut self.attrs.cast {
-            visitor.attr("compute", &mut cast.compute);
-        }
+        self.attrs.visit(visitor);
     }
 
     fn infer(&self, cx: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
         let def = cx.registry.composite(&self.name)?;
-        let Some(cast) = &self.attrs.cast else { return def.infer(cx, &self.attrs, args) };
+        let Some(cast) = self.attrs.cast() else { return def.infer(cx, &self.attrs, args) };
         let mut types = if cast.converts_operands(def.policy().class) {
             let wide = converted(args, cast.compute);
             def.infer(cx, &self.attrs, &wide.iter().collect::<SmallVec<[_; 4]>>())?
@@ -408,8 +197,9 @@ impl OpDef for Composite {
     }
 
     fn vjp(&self, b: &mut Builder<'_>, cx: &VjpCx<'_>) -> Result<Vjp> {
-        let def = b.registry().composite(&self.name)?;
-        def.vjp(b, &self.attrs, cx)
+        let def = b.registry().composite(&self.name)?.clone();
+        let rule = def.vjp().ok_or_else(|| Diagnostic::bug(format!("`{}` has no gradient of its own", self.name)))?;
+        rule(b, &self.attrs, cx)
     }
 
     fn policy(&self, cx: &InferCx<'_>) -> Policy {

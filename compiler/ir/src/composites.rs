@@ -1,16 +1,17 @@
 //! The inventory of built-in composites: one `mod` line and one list line each.
 
 use crate::attr::Attr;
-use crate::composite::{Attrs, Composite, CompositeDef};
+use crate::attrs::Attrs;
+use crate::composite::{Composite, CompositeDef};
 use std::sync::Arc;
 
 mod add_any;
-mod causal_attention;
+pub mod causal_attention;
 mod causal_mask;
 mod coordinate_words;
 mod cross_entropy;
 mod embedding;
-mod gelu;
+pub mod gelu;
 mod hash;
 mod layer_norm;
 mod linear;
@@ -18,16 +19,16 @@ mod log_softmax;
 mod parts;
 mod random_bits;
 mod relu;
-mod rms_norm;
+pub mod rms_norm;
 mod rope;
-mod shares;
+pub mod shares;
 mod silu;
-mod softmax;
+pub mod softmax;
 mod stochastic_convert;
 mod stream_words;
 mod swiglu;
 mod tied_copies;
-mod top_k;
+pub mod top_k;
 mod unpack;
 
 /// Every built-in composite, in order.
@@ -70,6 +71,6 @@ pub(crate) fn all() -> Vec<Arc<dyn CompositeDef>> {
 
 /// An instruction of a composite, for samples and gradient rules.
 fn op(def: &dyn CompositeDef, attrs: &[(&str, Attr)]) -> Composite {
-    let attrs = Attrs::with_defaults(def.name(), def.schema(), attrs);
+    let attrs = Attrs::with_defaults(def.name(), &def.schema(), attrs);
     Composite { name: def.name().into(), attrs: attrs.expect("samples and rules follow the schema") }
 }

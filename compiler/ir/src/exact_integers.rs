@@ -8,8 +8,8 @@ use crate::ty::TensorType;
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::IntRange as Range;
 
-/// `f32` holds every integer up to this magnitude. Trainium's vector engines compute integer arithmetic in `f32`;
-/// shifts and bitwise ops work on the bits (`NKI` architecture guide).
+/// `f32` holds every integer up to this magnitude. The vector engines of targets compute integer arithmetic in
+/// `f32`; shifts and bitwise ops work on the bits (`NKI` architecture guide).
 const LIMIT: i128 = 1 << 24;
 
 /// Proves that a function's integer arithmetic is exact in `f32`, whatever its inputs.

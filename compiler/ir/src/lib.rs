@@ -6,9 +6,10 @@
 //! module is what the [`Interpreter`] computes.
 
 pub mod attr;
+mod attrs;
 mod build;
 mod composite;
-mod composites;
+pub mod composites;
 mod cost;
 pub mod dims;
 mod domain;
@@ -32,22 +33,23 @@ mod ty;
 mod verify;
 
 pub use attr::{Attr, Real};
+pub use attrs::{AttrKey, AttrSpec, AttrValue, Attrs, Cast};
 pub use build::{Builder, Draft, present};
-pub use composite::{AttrSpec, Attrs, Cast, Composite, CompositeDef};
+pub use composite::{Composite, CompositeDef, VjpRule};
 pub use cost::{function_flops, function_flops_by, inst_cost};
 pub use domain::Domain;
 pub use exact_integers::check_exact_integers;
 pub use fingerprint::fingerprint;
 pub use interpret::{EvalCx, Interpreter};
 pub use loc::{Derivation, LocId, LocKind, LocTable};
-pub use lower::{Indexing, Kernels, LowerCx, LowerOptions, aliases, lower, lower_twins};
+pub use lower::{Indexing, KernelForm, LowerCx, LowerOptions, aliases, lower, lower_twins};
 pub use op::{Cost, Effect, InferCx, OpDef, Policy, Sample, SampleArg, SampleValues, Vjp, VjpCx};
 pub use ops::Op;
 pub use policy::{Follows, OpClass, loses};
-pub use registry::Registry;
+pub use registry::{MODEL_WORDS, Registry};
 pub use rewrite::{Rewriter, rewrite_functions, rewrite_planned};
 pub use rounding::{Widened, engine, narrows, set_accumulate, widened};
 pub use sample::{sample_inputs, sample_module};
 pub use syntax::*;
-pub use ty::{Placement, TensorType, Types};
-pub use verify::{PhaseRule, VerifyErrors, broken_rules, verify};
+pub use ty::{TensorType, Types};
+pub use verify::{PhaseRule, Seal, Verified, VerifyErrors, broken_rules, verify};

@@ -7,8 +7,11 @@ use crate::op::Ids;
 use crate::ops::Op;
 use crate::syntax::{FuncId, FuncResult, Function, Inst, Module, Phase, ResultRole, Value};
 use crate::ty::TensorType;
+use crate::verify::Verified;
 use halite_hlo::proto::HloModuleProto;
-use halite_hlo::{ArrayType, CollectiveForm, ComputationBuilder, ComputationId, Id, ModuleBuilder, Type};
+use halite_hlo::{
+    ArrayType, CollectiveForm, ComputationBuilder, ComputationId, INPUT_NAMES, Id, ModuleBuilder, OUTPUT_NAMES, Type,
+};
 use halite_support::{Diagnostic, Name, Result, SourceMap};
 use metadata::Metadata;
 use rustc_hash::FxHashMap;
@@ -18,7 +21,7 @@ use smallvec::{SmallVec, smallvec};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LowerOptions {
     /// What becomes of calls of kernels.
-    pub kernels: Kernels,
+    pub kernels: KernelForm,
     /// How `take` and `take_along_axis` are written.
     pub reads: Indexing,
     /// How `take_grad` and `take_along_axis_grad` are written.
@@ -44,7 +47,7 @@ pub enum Indexing {
 
 /// What becomes of calls of kernels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Kernels {
+pub enum KernelForm {
     /// Calls of their twins, which any XLA runs.
     #[default]
     Twins,
@@ -113,14 +116,14 @@ impl<'m> LowerCx<'m> {
 /// The HLO of a module: one computation for each function that the entry reaches, callees first, the entry last.
 ///
 /// The entry is named `main`, the others as their functions. The entry's parameters keep their order and names; each of its
-/// results that replaces a parameter aliases it. Its parameters and its root carry the names `neff_input_names` and
-/// `neff_output_names`, which sort in their order, as frontend attributes. Every instruction says which scope and which
+/// results that replaces a parameter aliases it. Its parameters and its root name what they are in the
+/// compiled program, in names that sort in their order ([`INPUT_NAMES`], [`OUTPUT_NAMES`]). Every instruction says which scope and which
 /// line of `sources` it comes from.
 ///
 /// # Errors
 /// When the module is not in phase `legal`, or an op has no HLO form.
-pub fn lower(module: &Module, sources: &SourceMap, options: LowerOptions) -> Result<HloModuleProto> {
-    lower_last(module, &module.functions, &module.name, sources, options)
+pub fn lower(module: Verified<'_>, sources: &SourceMap, options: LowerOptions) -> Result<HloModuleProto> {
+    lower_last(&module, &module.functions, &module.name, sources, options)
 }
 
 /// The HLO of each twin of a kernel that the entry of a module calls, a module of its own: the name of the twin, and what
@@ -128,13 +131,13 @@ pub fn lower(module: &Module, sources: &SourceMap, options: LowerOptions) -> Res
 ///
 /// # Errors
 /// As [`lower`].
-pub fn lower_twins(module: &Module, sources: &SourceMap) -> Result<Vec<(Name, HloModuleProto)>> {
+pub fn lower_twins(module: Verified<'_>, sources: &SourceMap) -> Result<Vec<(Name, HloModuleProto)>> {
     let lower_twin = |twin: FuncId| {
         let name = &module.function(twin).name;
         let functions = &module.functions[..=twin.index()];
-        Ok((name.clone(), lower_last(module, functions, name, sources, LowerOptions::default())?))
+        Ok((name.clone(), lower_last(&module, functions, name, sources, LowerOptions::default())?))
     };
-    graph::twins(module).into_iter().map(lower_twin).collect()
+    graph::twins(&module).into_iter().map(lower_twin).collect()
 }
 
 /// The HLO module `name` of the last of some functions of a module, and of those before that it reaches.
@@ -155,7 +158,7 @@ fn lower_last(
         metadata: Metadata::new(&module.locs, sources, !options.without_positions),
         options,
     };
-    let is_lowered = |op: &Op| options.kernels == Kernels::Twins || !matches!(op, Op::KernelCall(_));
+    let is_lowered = |op: &Op| options.kernels == KernelForm::Twins || !matches!(op, Op::KernelCall(_));
     for (function, reached) in others.iter().zip(graph::reached_through(functions, is_lowered)) {
         let computation = if reached { Some(lowering.callee(function)?) } else { None };
         lowering.computations.push(computation);
@@ -188,12 +191,12 @@ impl Lowering<'_> {
         let (mut hlo, ids) = self.body("main", entry)?;
         for (index, param) in entry.params.iter().enumerate() {
             let name = numbered("input", index, entry.params.len());
-            hlo.set_frontend_attribute(defined(&ids, param.value)?, "neff_input_names", name)?;
+            hlo.set_frontend_attribute(defined(&ids, param.value)?, INPUT_NAMES, name)?;
         }
         let results = results(entry, &ids)?;
         let root = hlo.root_tuple(&results)?;
         let names: Vec<_> = (0..results.len()).map(|index| numbered("output", index, results.len())).collect();
-        hlo.set_frontend_attribute(root, "neff_output_names", names.join(","))?;
+        hlo.set_frontend_attribute(root, OUTPUT_NAMES, names.join(","))?;
         hlo.finish(root)
     }
 
@@ -273,6 +276,7 @@ mod tests {
     use crate::build::Builder;
     use crate::registry::Registry;
     use crate::syntax::ParamRole;
+    use crate::verify::verify;
     use halite_tensor::DType;
 
     /// A chain of functions, each calling the one before, all of whose instructions come from the scope `helper`.
@@ -295,12 +299,16 @@ mod tests {
         module
     }
 
+    fn sound(module: &Module) -> Verified<'_> {
+        verify(module, &Registry::default()).unwrap()
+    }
+
     #[test]
     fn every_computation_says_where_it_comes_from() {
         let mut module = chain(["main", "b", "c"]);
         let first = module.functions[0].insts[0].loc;
         module.functions.iter_mut().flat_map(|function| &mut function.insts).for_each(|inst| inst.loc = first);
-        let hlo = lower(&module, &SourceMap::new(), LowerOptions::default()).unwrap();
+        let hlo = lower(sound(&module), &SourceMap::new(), LowerOptions::default()).unwrap();
         let names: Vec<_> = hlo.computations.iter().map(|computation| computation.name.as_str()).collect();
         assert_eq!(names, ["main", "b", "main.1"]);
         for computation in &hlo.computations {
@@ -322,7 +330,7 @@ mod tests {
         module.phase = Phase::Legal;
         let stated = |rounding| {
             let options = LowerOptions { rounding, ..LowerOptions::default() };
-            let hlo = lower(&module, &SourceMap::new(), options).unwrap();
+            let hlo = lower(sound(&module), &SourceMap::new(), options).unwrap();
             halite_hlo::text::print(&hlo).matches("halite.rounding=\"rne\"").count()
         };
         assert_eq!((stated(true), stated(false)), (1, 0));
@@ -332,10 +340,6 @@ mod tests {
     fn only_legal_modules_are_lowered() {
         let mut module = chain(["a", "b", "c"]);
         module.phase = Phase::Step;
-        assert!(lower(&module, &SourceMap::new(), LowerOptions::default()).is_err());
-        assert!(
-            lower(&Module { phase: Phase::Legal, ..Module::default() }, &SourceMap::new(), LowerOptions::default())
-                .is_err()
-        );
+        assert!(lower(sound(&module), &SourceMap::new(), LowerOptions::default()).is_err());
     }
 }

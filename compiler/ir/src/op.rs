@@ -194,6 +194,12 @@ impl Cost {
         Self { flops, bytes }
     }
 
+    /// One operation for each element of the first operand when it is a float: what sums and comparisons of all elements take.
+    pub fn over_operand(args: &[&TensorType], results: &[TensorType]) -> Self {
+        let flops = args.first().filter(|x| x.dtype().is_float()).map_or(0, |x| x.shape().num_elements() as u64);
+        Self::new(flops, args, results)
+    }
+
     /// `per_element` operations for each element of the first result when it is a float.
     pub fn elementwise(per_element: u64, args: &[&TensorType], results: &[TensorType]) -> Self {
         let float = args.iter().any(|ty| ty.dtype().is_float());

@@ -55,8 +55,8 @@ pub enum Follows {
     Own,
     /// The widest operand.
     Widest,
-    /// The engines: `f32`, or `f64` for `f64` operands. Vector and scalar engines of Trainium compute in `f32` and round
-    /// when they write (`NKI` architecture guide).
+    /// The engines: `f32`, or `f64` for `f64` operands. Vector and scalar engines of targets compute in `f32` and round when
+    /// they write (`NKI` architecture guide).
     Engine,
     /// The recipe's type of matmul operands and activations.
     Operand,

@@ -5,8 +5,9 @@ use halite_support::{Diagnostic, Name, Result, codes};
 use indexmap::IndexMap;
 use std::sync::Arc;
 
-/// The words of the model language, which are not read as names.
-const WORDS: [&str; 18] = [
+/// The words of the model language, which are not read as names. A composite is called from models, so that none may have
+/// one of them.
+pub const MODEL_WORDS: [&str; 18] = [
     "model", "config", "require", "let", "fn", "param", "for", "in", "output", "return", "as", "true", "false", "and",
     "or", "not", "if", "else",
 ];
@@ -34,7 +35,7 @@ impl Registry {
     pub fn register(&mut self, composite: Arc<dyn CompositeDef>) -> Result<()> {
         let name = Name::from(composite.name());
         name.check("composite", "_")?;
-        if WORDS.contains(&&*name) {
+        if MODEL_WORDS.contains(&&*name) {
             return Err(Diagnostic::error(codes::NAME, format!("a composite cannot be named `{name}`"))
                 .note("that is a word of the model language, so that no model could call it")
                 .help(format!("name it otherwise, e.g. `own_{name}`")));

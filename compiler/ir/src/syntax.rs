@@ -5,7 +5,7 @@ use crate::op::Effect;
 use crate::ops::Op;
 use crate::ty::TensorType;
 use halite_support::{Name, entity};
-use halite_tensor::Packing;
+use halite_tensor::{Init, Packing, Slot};
 use smallvec::SmallVec;
 use std::fmt;
 use std::sync::Arc;
@@ -290,20 +290,6 @@ pub struct WeightInfo {
     pub packing: Option<Arc<Packing>>,
 }
 
-/// How a weight starts.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Init {
-    /// All zeros.
-    Zeros,
-    /// All ones.
-    Ones,
-    /// Independent normal samples of mean 0.
-    Normal {
-        /// Standard deviation.
-        std: f64,
-    },
-}
-
 /// One piece of training state.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StateInfo {
@@ -311,34 +297,6 @@ pub struct StateInfo {
     pub slot: Slot,
     /// The weight it belongs to; `None` for the counter.
     pub of: Option<Name>,
-}
-
-/// The kinds of training state besides the weights. All but masters start at zero.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Slot {
-    /// First moment of AdamW, momentum of SGD.
-    M,
-    /// Second moment of AdamW.
-    V,
-    /// The weight at the precision of the update, where the weight itself is narrower. Starts as the weight does.
-    Master,
-    /// `t`, the number of completed updates, `s32[]`.
-    Step,
-}
-
-impl Slot {
-    /// All slots.
-    pub const ALL: [Slot; 4] = [Slot::M, Slot::V, Slot::Master, Slot::Step];
-
-    /// The word in IR text and in state names.
-    pub fn name(self) -> &'static str {
-        match self {
-            Slot::M => "m",
-            Slot::V => "v",
-            Slot::Master => "master",
-            Slot::Step => "step",
-        }
-    }
 }
 
 /// The results of a training step that are not state, by name and in order: the mean loss, the norm of the gradient before

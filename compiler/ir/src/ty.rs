@@ -7,30 +7,20 @@ use std::fmt;
 /// Types of an instruction's results, in order.
 pub type Types = SmallVec<[TensorType; 1]>;
 
-/// Where the elements of a value live across the ranks of a program.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-#[non_exhaustive]
-pub enum Placement {
-    /// Every rank holds the whole value.
-    #[default]
-    Replicated,
-}
-
-/// The static type of a value: element type, shape and placement.
+/// The static type of a value on each rank: element type and shape.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct TensorType {
     dtype: DType,
     shape: Shape,
-    placement: Placement,
 }
 
 impl TensorType {
-    /// A replicated tensor.
+    /// A tensor.
     pub fn new(dtype: DType, shape: impl Into<Shape>) -> Self {
-        Self { dtype, shape: shape.into(), placement: Placement::Replicated }
+        Self { dtype, shape: shape.into() }
     }
 
-    /// A replicated scalar.
+    /// A scalar.
     pub fn scalar(dtype: DType) -> Self {
         Self::new(dtype, Shape::scalar())
     }
@@ -43,11 +33,6 @@ impl TensorType {
     /// Sizes.
     pub fn shape(&self) -> &Shape {
         &self.shape
-    }
-
-    /// Placement over ranks.
-    pub fn placement(&self) -> Placement {
-        self.placement
     }
 
     /// Whether it can be declared a causal mask: `pred[.., size, size]`.

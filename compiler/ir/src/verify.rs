@@ -9,9 +9,11 @@ mod donation;
 mod phase;
 mod report;
 mod structure;
+mod verified;
 
 pub use phase::PhaseRule;
 pub use report::VerifyErrors;
+pub use verified::{Seal, Verified};
 
 use crate::registry::Registry;
 use crate::syntax::{FuncId, Module, Phase};
@@ -22,14 +24,14 @@ use report::{Located, Place};
 ///
 /// # Errors
 /// Every broken rule, with the function it is in.
-pub fn verify(module: &Module, registry: &Registry) -> Result<(), VerifyErrors> {
+pub fn verify<'m>(module: &'m Module, registry: &Registry) -> Result<Verified<'m>, VerifyErrors> {
     let mut errors = Errors::new(module);
     structure::check(module, registry, &mut errors);
     // The rules of phases follow handles, which are only safe in a well-formed module.
     if errors.list.is_empty() {
         phase::check(module, module.phase, &mut errors);
     }
-    if errors.list.is_empty() { Ok(()) } else { Err(VerifyErrors::new(module, errors.list)) }
+    if errors.list.is_empty() { Ok(Verified::new(module)) } else { Err(VerifyErrors::new(module, errors.list)) }
 }
 
 /// The rules of a phase that a verified module breaks, whatever phase it is in: what no pass is to blame for that only moves

@@ -12,7 +12,7 @@ use halite_tensor::DType;
 fn decomposition(name: &str, attrs: &[(&str, Attr)], args: &[TensorType]) -> Function {
     let registry = Registry::builtin();
     let schema = registry.composite(name).unwrap().schema();
-    let composite = Composite { name: name.into(), attrs: Attrs::with_defaults(name, schema, attrs).unwrap() };
+    let composite = Composite { name: name.into(), attrs: Attrs::with_defaults(name, &schema, attrs).unwrap() };
     composite.decompose(&registry, &args.iter().collect::<Vec<_>>()).unwrap()
 }
 

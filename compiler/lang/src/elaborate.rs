@@ -8,10 +8,11 @@ mod site;
 
 use crate::ast::{Call, Causal, Expr, Item};
 use crate::ops::{MAX_DEPTH, MAX_EVALUATIONS, Names, Ops, Place, Value, too_long};
-use crate::options::{ConfigValue, Options};
+use crate::options::Options;
 use crate::parse::parse;
 use crate::resolve::{Program, resolve};
 use halite_ir::{Builder, Module, Registry, Value as Tensor};
+use halite_recipe::ConfigValue;
 use halite_support::{Code, Diagnostic, Diagnostics, FileId, Name, Span, codes};
 use halite_tensor::DType;
 use indexmap::{IndexMap, IndexSet};

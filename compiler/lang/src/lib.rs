@@ -50,4 +50,4 @@ mod parse;
 mod resolve;
 
 pub use elaborate::{Elaborated, elaborate};
-pub use options::{ConfigValue, Options, Override};
+pub use options::{Options, Override};

@@ -1,59 +1,8 @@
 //! What is given to a model from outside.
 
+use halite_recipe::ConfigValue;
 use halite_support::Span;
 use halite_tensor::DType;
-use std::fmt;
-
-/// The value of a configuration key.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum ConfigValue {
-    /// A whole number.
-    Int(i64),
-    /// A real number.
-    Real(f64),
-    /// A truth value.
-    Bool(bool),
-}
-
-impl ConfigValue {
-    /// The kind in words, for people.
-    pub fn kind(self) -> &'static str {
-        match self {
-            ConfigValue::Int(_) => "a whole number",
-            ConfigValue::Real(_) => "a real number",
-            ConfigValue::Bool(_) => "`true` or `false`",
-        }
-    }
-}
-
-macro_rules! from {
-    ($($ty:ty: $value:ident => $kind:expr;)*) => {$(
-        impl From<$ty> for ConfigValue {
-            fn from($value: $ty) -> Self {
-                $kind
-            }
-        }
-    )*};
-}
-
-from! {
-    i64: value => Self::Int(value);
-    i32: value => Self::Int(value.into());
-    usize: value => Self::Int(i64::try_from(value).unwrap_or(i64::MAX));
-    f64: value => Self::Real(value);
-    bool: value => Self::Bool(value);
-}
-
-impl fmt::Display for ConfigValue {
-    /// As in a model: `4096`, `1e-5`, `true`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ConfigValue::Int(value) => write!(f, "{value}"),
-            ConfigValue::Real(value) => write!(f, "{value:?}"),
-            ConfigValue::Bool(value) => write!(f, "{value}"),
-        }
-    }
-}
 
 /// A value that replaces a default of `config`.
 #[derive(Clone, PartialEq, Debug)]

@@ -1,10 +1,11 @@
 //! Models built in Rust: the same modules as from texts, the same complaints.
 
-use halite_ir::{Init, Registry, text, verify};
+use halite_ir::{Registry, text, verify};
 use halite_lang::build::{ModelBuilder, Tensor};
-use halite_lang::{ConfigValue, Elaborated, Options, elaborate};
+use halite_lang::{Elaborated, Options, elaborate};
+use halite_recipe::ConfigValue;
 use halite_support::{Diagnostics, SourceMap};
-use halite_tensor::DType;
+use halite_tensor::{DType, Init};
 
 fn from_text(model: &str) -> Result<Elaborated, Diagnostics> {
     let file = SourceMap::new().add("model.hal", model);

@@ -1,7 +1,8 @@
 //! Every kind of mistake: its code and its line, and that one mistake makes one diagnostic.
 
 use halite_ir::Registry;
-use halite_lang::{ConfigValue, Elaborated, Options, Override, elaborate};
+use halite_lang::{Elaborated, Options, Override, elaborate};
+use halite_recipe::ConfigValue;
 use halite_support::{Diagnostics, FileId, SourceMap, Span};
 
 fn run(text: &str, overrides: Vec<Override>) -> (SourceMap, Result<Elaborated, Diagnostics>) {

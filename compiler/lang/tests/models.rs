@@ -1,9 +1,10 @@
 //! The built-in models: parameter names, shapes and counts, results, validity.
 
-use halite_ir::{Function, Init, Interpreter, Param, ParamRole, Registry, ResultRole, verify};
-use halite_lang::{ConfigValue, Elaborated, Options, Override, elaborate};
+use halite_ir::{Function, Interpreter, Param, ParamRole, Registry, ResultRole, verify};
+use halite_lang::{Elaborated, Options, Override, elaborate};
+use halite_recipe::ConfigValue;
 use halite_support::SourceMap;
-use halite_tensor::{DType, HostTensor};
+use halite_tensor::{DType, HostTensor, Init};
 
 fn build(name: &str, overrides: &[(&str, i64)], float: DType) -> Elaborated {
     let text = halite_models::model(name).expect("a built-in model");

@@ -7,6 +7,7 @@
 //! What a target adds (its name, a table of its own with the rules of that table) is an [`Extension`]; this crate knows
 //! no target by name.
 
+mod config;
 mod extension;
 mod planned;
 mod precision;
@@ -17,14 +18,14 @@ mod target;
 mod text;
 mod visible;
 
+pub use config::ConfigValue;
 pub use extension::{Extension, NoExtension, Section};
 pub use planned::{Planned, not_compiled, warn_not_compiled};
 pub use precision::{
     Master, Precision, PrecisionName, PrecisionOverride, RoundingMode, SrBy, SrSites, StochasticRounding,
 };
 pub use recipe::{
-    AdamW, Check, ConfigValue, Dialect, ModelChoice, Optimizer, Parallel, RECIPE_VERSION, Recipe, Schedule, Sgd, Train,
-    Waiver,
+    AdamW, Check, Dialect, ModelChoice, Optimizer, Parallel, RECIPE_VERSION, Recipe, Schedule, Sgd, Train, Waiver,
 };
 pub use rules::{check, check_realizable};
 pub use target::TargetName;

@@ -1,5 +1,6 @@
 //! The recipe: what to train and how.
 
+use crate::config::ConfigValue;
 use crate::precision::Precision;
 use crate::target::TargetName;
 use halite_support::{Diagnostic, Result, codes};
@@ -132,42 +133,6 @@ impl ModelChoice {
     pub fn with(mut self, key: impl Into<String>, value: impl Into<ConfigValue>) -> Self {
         self.config.insert(key.into(), value.into());
         self
-    }
-}
-
-/// A value of a model's configuration.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum ConfigValue {
-    /// `true` or `false`.
-    Bool(bool),
-    /// A whole number.
-    Int(i64),
-    /// A real number.
-    Real(f64),
-}
-
-impl From<bool> for ConfigValue {
-    fn from(value: bool) -> Self {
-        Self::Bool(value)
-    }
-}
-
-impl From<i64> for ConfigValue {
-    fn from(value: i64) -> Self {
-        Self::Int(value)
-    }
-}
-
-impl From<i32> for ConfigValue {
-    fn from(value: i32) -> Self {
-        Self::Int(value.into())
-    }
-}
-
-impl From<f64> for ConfigValue {
-    fn from(value: f64) -> Self {
-        Self::Real(value)
     }
 }
 

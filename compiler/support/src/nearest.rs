@@ -1,29 +1,29 @@
 //! Finding what was probably meant by a misspelled word.
 
 use std::cmp::Reverse;
-
-/// What an insertion, a removal or a replacement of a letter costs; a swap of neighbors costs half.
-const EDIT: usize = 2;
+use strsim::osa_distance;
 
 /// Longer words are compared with none: comparing two takes as many steps as their lengths multiplied.
 const MAX_LETTERS: usize = 100;
 
-/// The candidate most like `word`, if about a third of its letters or less is wrong. Of equals, the one with the longer
-/// common beginning, then the first.
+/// The candidate most like `word`, if about a third of its letters or less is wrong: by insertions, removals, replacements and
+/// swaps of neighbors. Of equals, the one with the longer common beginning, then the one whose length is nearer, then the
+/// first.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let letters = word.chars().take(MAX_LETTERS + 1).count();
     if letters > MAX_LETTERS {
         return None;
     }
-    let limit = EDIT * (letters / 3).max(1);
+    let limit = (letters / 3).max(1);
     let may_be = |candidate: &&str| {
         let own = candidate.chars().take(2 * MAX_LETTERS).count();
-        EDIT * own.abs_diff(letters) <= limit
+        own.abs_diff(letters) <= limit
     };
     let common = |candidate: &str| word.chars().zip(candidate.chars()).take_while(|(a, b)| a == b).count();
     let close = candidates.into_iter().filter(may_be).filter_map(|candidate| {
-        let distance = distance(word, candidate);
-        (distance <= limit).then_some(((distance, Reverse(common(candidate))), candidate))
+        let distance = osa_distance(word, candidate);
+        let order = (distance, Reverse(common(candidate)), candidate.chars().count().abs_diff(letters));
+        (distance <= limit).then_some((order, candidate))
     });
     close.min_by_key(|(order, _)| *order).map(|(_, candidate)| candidate)
 }
@@ -36,9 +36,9 @@ pub fn nearest_first<'a>(word: &str, candidates: impl IntoIterator<Item = &'a st
         if is_long(&stem) || is_long(candidate) {
             return usize::MAX;
         }
-        let distance = distance(&stem, candidate);
+        let distance = osa_distance(&stem, candidate);
         let longer = candidate.chars().count().saturating_sub(stem.chars().count());
-        if is_open { distance - EDIT * longer } else { distance }
+        if is_open { distance - longer } else { distance }
     };
     let mut candidates: Vec<_> = candidates.into_iter().collect();
     candidates.sort_by_cached_key(far);
@@ -64,27 +64,6 @@ pub fn list(words: &[&str]) -> String {
             format!("{} and `{last}`", init.join(", "))
         }
     }
-}
-
-/// The least cost of edits that turn one word into the other.
-fn distance(from: &str, to: &str) -> usize {
-    let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
-    let mut rows = vec![vec![0; to.len() + 1]; from.len() + 1];
-    for i in 0..=from.len() {
-        for j in 0..=to.len() {
-            if i == 0 || j == 0 {
-                rows[i][j] = EDIT * (i + j);
-                continue;
-            }
-            let replaced = rows[i - 1][j - 1] + if from[i - 1] == to[j - 1] { 0 } else { EDIT };
-            let moved = rows[i - 1][j].min(rows[i][j - 1]) + EDIT;
-            rows[i][j] = replaced.min(moved);
-            if i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1] {
-                rows[i][j] = rows[i][j].min(rows[i - 2][j - 2] + EDIT / 2);
-            }
-        }
-    }
-    rows[from.len()][to.len()]
 }
 
 #[cfg(test)]

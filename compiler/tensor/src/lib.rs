@@ -14,6 +14,7 @@ mod int_range;
 mod packing;
 pub mod rounding;
 mod shape;
+mod state;
 
 pub use causal_mask::causal_mask;
 pub use dtype::DType;
@@ -22,3 +23,4 @@ pub use indices::Indices;
 pub use int_range::IntRange;
 pub use packing::{Packing, Part};
 pub use shape::{Dims, Shape};
+pub use state::{BufferSlot, Init, Slot};

@@ -10,8 +10,9 @@ mod propagate;
 
 use crate::framework::pattern::family;
 use branches::{Branch, Projection, Stream, Streams};
-use halite_ir::{Function, InferCx, Init, Module, Registry, Value};
+use halite_ir::{Function, InferCx, Module, Registry, Value};
 use halite_support::{Diagnostic, Diagnostics, Name, Result, Span, codes};
+use halite_tensor::Init;
 use indexmap::IndexMap;
 use moments::Moments;
 

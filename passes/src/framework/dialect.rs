@@ -3,7 +3,7 @@
 //! An entry says which op a kernel computes, most often a composite, for which targets, on which operands, and how it is
 //! called. What the op means stays with the program as the twin of the kernel. Declining an entry is always right.
 
-use halite_ir::{Attrs, Op, TensorType};
+use halite_ir::{AttrKey, AttrValue, Attrs, Op, TensorType};
 use halite_recipe::TargetName;
 use halite_support::{Diagnostic, Name, Result, codes};
 use halite_tensor::DType;
@@ -164,6 +164,14 @@ impl<'a> Site<'a> {
             Op::Composite(composite) => Ok(&composite.attrs),
             op => Err(format!("`{}` is no composite", op.name())),
         }
+    }
+
+    /// The value of an attribute of the composite.
+    ///
+    /// # Errors
+    /// When the op is no composite, or one without this attribute.
+    pub fn attr<T: AttrValue>(&self, key: &AttrKey<T>) -> std::result::Result<T, String> {
+        self.attrs()?.get(key).map_err(|error| error.message().to_owned())
     }
 }
 

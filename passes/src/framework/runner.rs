@@ -4,7 +4,7 @@ use crate::framework::pass::{Changed, Kind, Pass, PassCx};
 use crate::framework::pipeline::{Group, Pipeline, Stage};
 use crate::framework::report::PassReport;
 use crate::framework::watch::Watch;
-use halite_ir::{Module, Phase, PhaseRule, VerifyErrors, broken_rules, fingerprint, verify};
+use halite_ir::{Module, Phase, PhaseRule, Seal, Verified, VerifyErrors, broken_rules, fingerprint, verify};
 use halite_support::{Diagnostic, Result, codes};
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -64,6 +64,8 @@ pub struct Runner<'a> {
     optimizations: usize,
     /// The rules of later phases that the module broke when it came in.
     broken_before: Vec<PhaseRule>,
+    /// That the module was verified after the pass that changed it last.
+    sealed: Option<Seal>,
 }
 
 impl std::fmt::Debug for Runner<'_> {
@@ -75,7 +77,7 @@ impl std::fmt::Debug for Runner<'_> {
 impl<'a> Runner<'a> {
     /// A runner without dumps.
     pub fn new(options: RunnerOptions) -> Self {
-        Self { options, dump: None, reports: Vec::new(), optimizations: 0, broken_before: Vec::new() }
+        Self { options, dump: None, reports: Vec::new(), optimizations: 0, broken_before: Vec::new(), sealed: None }
     }
 
     /// Counts on from what another runner did with the same module.
@@ -96,7 +98,7 @@ impl<'a> Runner<'a> {
         &self.reports
     }
 
-    /// Runs a pipeline on a verified module.
+    /// Runs a pipeline on a module, which is verified in the end: after the pass that changed it last.
     ///
     /// A module that comes from outside keeps the rules of its own phase; those of a later one that it breaks from the start
     /// are not the fault of the pass that leads there.
@@ -104,8 +106,9 @@ impl<'a> Runner<'a> {
     /// # Errors
     /// What a pass says of the input, what keeps the input from a later phase, a bug diagnostic that names the pass after
     /// which the module is broken, or that the work was cancelled.
-    pub fn run(&mut self, pipeline: &Pipeline, module: &mut Module, cx: &PassCx<'_>) -> Result<()> {
+    pub fn run<'m>(&mut self, pipeline: &Pipeline, module: &'m mut Module, cx: &PassCx<'_>) -> Result<Verified<'m>> {
         pipeline.check_phases(module.phase)?;
+        self.sealed = None;
         if self.reports.is_empty() {
             self.broken_before = broken_rules(module, Phase::Legal);
         }
@@ -117,7 +120,11 @@ impl<'a> Runner<'a> {
                 Stage::Fixpoint(group) => self.run_group(group, module, cx)?,
             }
         }
-        Ok(())
+        let module: &'m Module = module;
+        match self.sealed.take().and_then(|seal| seal.reopen(module)) {
+            Some(verified) => Ok(verified),
+            None => verify(module, cx.registry).map_err(|errors| errors.into_bug("after the last pass")),
+        }
     }
 
     /// Repeats a group until every pass of it has seen the module without changing it, or the bound is reached: each round
@@ -168,7 +175,11 @@ impl<'a> Runner<'a> {
         }
         let start = Instant::now();
         if info.gives.is_some() || (self.options.verify_each && changed == Changed::Yes) {
-            verify(module, cx.registry).map_err(|errors| self.blame(errors, &info.name, module.phase))?;
+            let verified =
+                verify(module, cx.registry).map_err(|errors| self.blame(errors, &info.name, module.phase))?;
+            self.sealed = Some(verified.seal());
+        } else if changed == Changed::Yes {
+            self.sealed = None;
         }
         let insts = module.num_insts();
         let optimization = info.kind == Kind::Optimization;

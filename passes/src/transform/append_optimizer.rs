@@ -10,12 +10,12 @@ mod write;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::slots::SlotTypes;
 use halite_ir::{
-    FuncResult, Function, METRICS, Module, ParamRole, Phase, Registry, ResultRole, Rewriter, Slot, StateInfo,
-    TensorType, Value, engine,
+    FuncResult, Function, METRICS, Module, ParamRole, Phase, Registry, ResultRole, Rewriter, StateInfo, TensorType,
+    Value, engine,
 };
 use halite_recipe::{Optimizer, Precision, Recipe, Schedule};
 use halite_support::{Diagnostic, Name, Result, codes};
-use halite_tensor::{DType, Packing};
+use halite_tensor::{DType, Packing, Slot};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;

@@ -2,11 +2,12 @@
 
 use crate::tables::{CoreGroups, Hardware};
 use crate::{Generation, Tables};
+use halite_bundle::Manifest;
 use halite_bundle::estimate::{Estimate, FitVerdict, MemoryByKind};
-use halite_bundle::{BufferSlot, Manifest};
 use halite_recipe::Recipe;
 use halite_support::units::bytes;
 use halite_support::{Diagnostic, codes};
+use halite_tensor::BufferSlot;
 use halite_tensor::DType;
 
 /// A warning about the module of a bundle that is furthest from fitting; `None` when all fit or nothing was estimated.

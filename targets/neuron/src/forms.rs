@@ -3,7 +3,7 @@
 use crate::tables::{CompilerVersion, ElementUse};
 use crate::{Generation, Neuron, Tables};
 use halite_hlo::CollectiveForm;
-use halite_ir::{Indexing, Kernels, LowerOptions};
+use halite_ir::{Indexing, KernelForm, LowerOptions};
 use halite_recipe::Recipe;
 use halite_support::{Diagnostic, Result, codes};
 
@@ -13,7 +13,7 @@ pub(crate) fn forms(recipe: &Recipe, generation: Generation, options: LowerOptio
     let Some(forms) = Tables::builtin().forms(generation) else { return options };
     let emit = Neuron::of(recipe).emit;
     LowerOptions {
-        kernels: Kernels::CustomCalls,
+        kernels: KernelForm::CustomCalls,
         reads: indexing(forms.one_hot_reads),
         sums: indexing(forms.one_hot_sums),
         collectives: CollectiveForm { groups: emit.groups, channels: emit.channels },

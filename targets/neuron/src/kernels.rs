@@ -6,10 +6,13 @@
 //!
 //! Those that compute are given `f32`, in which the engines compute: in a narrower type a decomposition rounds after each
 //! step and a kernel once. Those that choose take any float.
+//!
+//! Calls have the version of XLA's interface of custom calls that `AwsNeuronSilu` has in the documentation of the SDK (error
+//! code `EHCA005`): 2, which is how `kernel_call` is lowered.
 
-use crate::Generation;
-use crate::Tables;
 use crate::tables::{KernelConfig, KernelSchema};
+use crate::{Generation, Tables};
+use halite_ir::composites::{gelu::TANH, rms_norm::EPS, softmax::DIM, top_k::K};
 use halite_ir::{Op, TensorType};
 use halite_passes::{DialectEntry, KernelUse, Operand, Site};
 use halite_target::Basis;
@@ -70,7 +73,7 @@ fn rms_norm(site: &Site<'_>) -> Result<KernelUse, String> {
     let Some(dim) = x.rank().checked_sub(1).filter(|dim| *dim >= 2) else {
         return Err(format!("`{x}` has rank {}, the kernel is known for 3 and more", x.rank()));
     };
-    let operands = [Operand::Arg(0), Operand::Arg(1), Operand::Scalar(site.attrs()?.real("eps"))];
+    let operands = [Operand::Arg(0), Operand::Arg(1), Operand::Scalar(site.attr(&EPS)?)];
     Ok(KernelUse::new(dim.to_string(), operands))
 }
 
@@ -114,7 +117,7 @@ fn arg_max(site: &Site<'_>) -> Result<KernelUse, String> {
 /// Values and positions of the largest along the last dimension.
 fn top_k(site: &Site<'_>) -> Result<KernelUse, String> {
     any_float(site)?;
-    let k = site.attrs()?.int("k");
+    let k = site.attr(&K)?;
     if let Some(KernelConfig::Count { at_most }) = Tables::builtin().kernel(TOP_K).and_then(|kernel| kernel.config)
         && u64::try_from(k).is_ok_and(|k| k > at_most)
     {
@@ -144,7 +147,7 @@ fn any_float<'a>(site: &Site<'a>) -> Result<&'a TensorType, String> {
 /// The number of the dimension along which a softmax runs, which is the last of several in all known uses.
 fn last_dim(site: &Site<'_>) -> Result<String, String> {
     let x = float(site)?;
-    let dim = site.attrs()?.dim("dim", x).map_err(|error| error.message().to_owned())?;
+    let dim = site.attrs()?.dim(&DIM, x).map_err(|error| error.message().to_owned())?;
     match x.rank() {
         0 | 1 => Err(format!("`{x}` has rank {}, the kernel is known for 2 and more", x.rank())),
         rank if dim + 1 == rank => Ok(dim.to_string()),
@@ -155,7 +158,7 @@ fn last_dim(site: &Site<'_>) -> Result<String, String> {
 /// GELU has a kernel for each of its forms.
 fn require_form(site: &Site<'_>, tanh: bool) -> Result<(), String> {
     let name = |tanh| if tanh { "tanh" } else { "exact" };
-    let found = site.attrs()?.flag("tanh");
+    let found = site.attr(&TANH)?;
     if found == tanh {
         return Ok(());
     }

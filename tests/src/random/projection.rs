@@ -1,8 +1,9 @@
 //! Projections of one value by weights that nothing else reads.
 
 use super::{Body, PARAM_BOUND, SIZES};
-use halite_ir::{Init, ParamRole, TensorType, Value, WeightInfo};
+use halite_ir::{ParamRole, TensorType, Value, WeightInfo};
 use halite_support::Result;
+use halite_tensor::Init;
 
 impl Body<'_, '_> {
     /// Two or three projections of an argument, in any form and often with a bias. The weights join no pool.

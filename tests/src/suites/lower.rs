@@ -9,7 +9,7 @@ use crate::relation::{Tolerance, agree};
 use crate::xla;
 use halite::Session;
 use halite_hlo::proto::HloModuleProto;
-use halite_ir::{Interpreter, Kernels, LowerOptions, Module, lower, lower_twins};
+use halite_ir::{Interpreter, KernelForm, LowerOptions, Module, lower, lower_twins, verify};
 use halite_support::{Diagnostic, Name, Severity};
 
 /// The HLO of a module. CPU XLA must take it and compute what the interpreter does.
@@ -31,9 +31,11 @@ impl Suite for Lower {
                 Failure::Wrong(error) => error,
             })?;
         let options = LowerOptions { kernels: case.directives.kernels, ..LowerOptions::default() };
-        let mut printed = vec![lower(&legal, &case.sources, options).map_err(|error| case.show(&error))?];
-        if options.kernels == Kernels::CustomCalls {
-            let twins = lower_twins(&legal, &case.sources).map_err(|error| case.show(&error))?;
+        let verified =
+            verify(&legal, &session.registry).map_err(|errors| case.show(&errors.into_bug("before lowering")))?;
+        let mut printed = vec![lower(verified, &case.sources, options).map_err(|error| case.show(&error))?];
+        if options.kernels == KernelForm::CustomCalls {
+            let twins = lower_twins(verified, &case.sources).map_err(|error| case.show(&error))?;
             check(&printed[0])?;
             compare(case, session, &legal, &linked(&printed[0], &twins).map_err(|error| case.show(&error))?)?;
             printed.extend(twins.into_iter().map(|(_, twin)| twin));

@@ -20,7 +20,7 @@ impl Suite for Verify {
         let found: Diagnostics = match text::parse(&case.text, case.file, &session.registry) {
             Err(diagnostics) => diagnostics,
             Ok(module) => match verify(&module, &session.registry) {
-                Ok(()) => {
+                Ok(_) => {
                     case.execute(&module, session)?;
                     Diagnostics::new()
                 }

@@ -13,7 +13,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("halite-target", &["spec"]),
     ("halite-neuron", &["support", "tensor", "spec", "hlo", "target"]),
     ("halite-ir", &["support", "tensor", "hlo"]),
-    ("halite-lang", &["support", "tensor", "ir"]),
+    ("halite-lang", &["support", "tensor", "spec", "ir"]),
     ("halite-passes", &["support", "tensor", "spec", "ir", "target"]),
     ("halite-runtime", &["support", "tensor", "spec"]),
     ("halite-models", &[]),

@@ -2,14 +2,10 @@
 
 use super::{Bundle, MANIFEST, sha256};
 use crate::packed::part_names;
-use crate::{
-    Buffer, BufferInit, BufferSlot, MANIFEST_VERSION, Manifest, ManifestRules, ModuleEntry, Port, PortRole,
-    RoundingChoice,
-};
+use crate::{Buffer, MANIFEST_VERSION, Manifest, ManifestRules, ModuleEntry, Port, PortRole, RoundingChoice};
 use halite_recipe::check_visible;
-use halite_support::files;
-use halite_support::{Diagnostic, Result, codes};
-use halite_tensor::Packing;
+use halite_support::{Diagnostic, Result, codes, files};
+use halite_tensor::{BufferSlot, Init, Packing, Slot};
 use indexmap::{IndexMap, IndexSet};
 use std::path::{Component, Path};
 
@@ -124,7 +120,7 @@ pub(crate) fn check_buffers(buffers: &[Buffer]) -> std::result::Result<(), Strin
         }
         check_floats(buffer)?;
     }
-    for buffer in buffers.iter().filter(|buffer| buffer.slot == BufferSlot::Master) {
+    for buffer in buffers.iter().filter(|buffer| buffer.slot == BufferSlot::State(Slot::Master)) {
         let weight = buffer.of.as_deref().and_then(|of| names.get(of));
         if !weight.is_some_and(|weight| is_master(buffer, weight)) {
             return Err(format!(
@@ -145,13 +141,13 @@ pub(crate) fn check_buffers(buffers: &[Buffer]) -> std::result::Result<(), Strin
 fn check_floats(buffer: &Buffer) -> std::result::Result<(), String> {
     let Buffer { name, dtype, slot, init, .. } = buffer;
     let is_sampled = match init {
-        Some(BufferInit::Normal(deviation)) if !deviation.is_finite() || *deviation < 0.0 => {
+        Some(Init::Normal { std: deviation }) if !deviation.is_finite() || *deviation < 0.0 => {
             return Err(format!("the buffer `{name}` starts from samples of the deviation {deviation}"));
         }
-        Some(BufferInit::Normal(_)) => true,
-        Some(BufferInit::Zeros | BufferInit::Ones) | None => false,
+        Some(Init::Normal { .. }) => true,
+        Some(Init::Zeros | Init::Ones) | None => false,
     };
-    if dtype.is_float() || !(is_sampled || matches!(slot, BufferSlot::Weight | BufferSlot::Master)) {
+    if dtype.is_float() || !(is_sampled || slot.holds_weights()) {
         return Ok(());
     }
     Err(format!("the buffer `{name}` is `{dtype}`, which is not a type of floats"))

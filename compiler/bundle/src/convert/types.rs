@@ -1,12 +1,12 @@
 //! Element types of weights: what widens without loss does so by itself, what rounds must be asked for.
 
 use super::{Form, wanted};
+use crate::Manifest;
 use crate::expected::shorten;
 use crate::packed::part_names;
 use crate::tensors::Tensors;
-use crate::{BufferSlot, Manifest};
 use halite_support::{Diagnostic, Diagnostics, codes};
-use halite_tensor::{DType, HostTensor};
+use halite_tensor::{BufferSlot, DType, HostTensor};
 use indexmap::IndexMap;
 
 /// Gives the weights among the tensors of a model the element types in which a bundle stores them. Each value stays what it

@@ -4,14 +4,13 @@ use super::{Filling, check, masters, threads};
 use crate::convert::{Form, converted, form_of, to_model, wanted};
 use crate::expected::{shorten, unwanted};
 use crate::tensors::Tensors;
-use crate::{Buffer, BufferSlot, Manifest};
-#[cfg(feature = "files")]
-use crate::{adopt, shards};
+use crate::{Buffer, Manifest, adopt, shards};
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
-use halite_tensor::{DType, HostTensor, Shape, rounding};
+use halite_tensor::{BufferSlot, DType, HostTensor, Shape, Slot, rounding};
 use indexmap::IndexMap;
-#[cfg(feature = "files")]
 use std::path::Path;
+#[cfg(feature = "files")]
+#[cfg(feature = "files")]
 
 /// The state that training starts from at these weights: every buffer that is not fed by the host, in the order of the
 /// manifest. Moments and counters are those of [`initial_state`](super::initial_state).
@@ -35,7 +34,7 @@ pub fn state_from_weights(manifest: &Manifest, weights: Tensors) -> std::result:
     let start = |buffer: &Buffer| {
         let tensor = match (buffer.slot, &buffer.of) {
             (BufferSlot::Weight, _) => given(buffer, &buffer.name, masters.get(&buffer.name).copied(), &weights),
-            (BufferSlot::Master, Some(weight)) => given(buffer, weight, None, &weights),
+            (BufferSlot::State(Slot::Master), Some(weight)) => given(buffer, weight, None, &weights),
             _ => Filling::of(buffer, DType::F64, 0, threads)?.fill(buffer),
         };
         Some(tensor.map(|tensor| (buffer.name.clone(), tensor)))
@@ -169,8 +168,8 @@ mod tests {
             let fresh = initial_state(&bundle, 4).unwrap();
             assert_eq!(state.keys().collect::<Vec<_>>(), fresh.keys().collect::<Vec<_>>());
             for buffer in bundle.manifest.buffers.iter().filter(|buffer| buffer.init.is_some()) {
-                let is_moved = matches!(buffer.slot, BufferSlot::Weight | BufferSlot::Master);
-                let is_sampled = matches!(buffer.init, Some(crate::BufferInit::Normal(_)));
+                let is_moved = buffer.slot.holds_weights();
+                let is_sampled = matches!(buffer.init, Some(halite_tensor::Init::Normal { .. }));
                 assert_eq!(state[&buffer.name] != fresh[&buffer.name], is_moved && is_sampled, "{}", buffer.name);
             }
             let model = to_model(&bundle.manifest, state).unwrap();

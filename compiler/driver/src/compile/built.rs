@@ -1,7 +1,8 @@
 //! Models that come built.
 
 use halite_ir::{ParamRole, Phase, Registry, VerifyErrors, verify};
-use halite_lang::{ConfigValue, Elaborated, Options};
+use halite_lang::{Elaborated, Options};
+use halite_recipe::ConfigValue;
 use halite_support::{Diagnostic, Diagnostics, codes};
 
 /// Checks that a built model is one that a recipe can be compiled with: a sound module in phase `built` whose weights have

@@ -2,14 +2,12 @@
 
 use super::ranges::Ranges;
 use crate::{flops, inspect, packed};
-use halite_bundle::sha256;
-use halite_bundle::{
-    Buffer, BufferContent, BufferInit, BufferSlot, ModuleEntry, ModuleRole, Port, PortRole, Statistics,
-};
+use halite_bundle::{Buffer, BufferContent, ModuleEntry, ModuleRole, Port, PortRole, Statistics, sha256};
 use halite_hlo::proto::HloModuleProto;
-use halite_ir::{Function, Init, Module, Param, ParamRole, ResultRole, Slot, StateInfo, TensorType, aliases};
+use halite_ir::{Function, Module, Param, ParamRole, ResultRole, StateInfo, TensorType, aliases};
 use halite_recipe::Recipe;
 use halite_support::Diagnostic;
+use halite_tensor::{BufferSlot, Init};
 
 fn port(name: &str, ty: &TensorType, role: PortRole, alias: Option<usize>) -> Port {
     let shape = ty.shape().to_vec();
@@ -54,15 +52,10 @@ pub(super) fn buffers(entry: &Function) -> Vec<Buffer> {
 fn buffer(entry: &Function, param: &Param) -> Buffer {
     let (slot, of, init) = match &param.role {
         ParamRole::Argument | ParamRole::Batch | ParamRole::CausalMask => (BufferSlot::Batch, None, None),
-        ParamRole::Weight(info) => (BufferSlot::Weight, None, Some(weight_init(info.init))),
+        ParamRole::Weight(info) => (BufferSlot::Weight, None, Some(info.init)),
         ParamRole::State(info) => {
-            let (slot, init) = match info.slot {
-                Slot::M => (BufferSlot::M, BufferInit::Zeros),
-                Slot::V => (BufferSlot::V, BufferInit::Zeros),
-                Slot::Master => (BufferSlot::Master, master_init(entry, info)),
-                Slot::Step => (BufferSlot::Step, BufferInit::Zeros),
-            };
-            (slot, info.of.as_ref().map(ToString::to_string), Some(init))
+            let of = info.of.as_ref().map(ToString::to_string);
+            (BufferSlot::State(info.slot), of, Some(state_init(entry, info)))
         }
     };
     let ty = entry.ty(param.value);
@@ -80,21 +73,14 @@ fn buffer(entry: &Function, param: &Param) -> Buffer {
     }
 }
 
-fn weight_init(init: Init) -> BufferInit {
-    match init {
-        Init::Zeros => BufferInit::Zeros,
-        Init::Ones => BufferInit::Ones,
-        Init::Normal { std } => BufferInit::Normal(std),
-    }
-}
-
-/// A master starts as its weight does.
-fn master_init(entry: &Function, info: &StateInfo) -> BufferInit {
+/// How state starts: as its slot says, given its weight.
+fn state_init(entry: &Function, info: &StateInfo) -> Init {
     let weight = entry.params.iter().find(|param| Some(&param.name) == info.of.as_ref());
-    match weight.map(|param| &param.role) {
-        Some(ParamRole::Weight(weight)) => weight_init(weight.init),
-        _ => BufferInit::Zeros,
-    }
+    let weight = match weight.map(|param| &param.role) {
+        Some(ParamRole::Weight(weight)) => weight.init,
+        _ => Init::Zeros,
+    };
+    info.slot.init(weight)
 }
 
 pub(super) fn statistics(

@@ -1,12 +1,10 @@
 //! Numbers of a model, judged in the types that they are computed in.
 
 use crate::source::Source;
-use halite_ir::{Attr, Function, Init, Inst, LocTable, Module, Op, Param, ParamRole};
-use halite_recipe::Places;
-use halite_recipe::Precision;
+use halite_ir::{Attr, Function, Inst, LocTable, Module, Op, Param, ParamRole};
+use halite_recipe::{Places, Precision};
 use halite_support::{Diagnostic, Diagnostics, codes};
-use halite_tensor::DType;
-use halite_tensor::rounding::turns_into;
+use halite_tensor::{DType, Init, rounding::turns_into};
 use indexmap::IndexSet;
 
 /// The attribute of norms that is added to what they divide by.

@@ -41,7 +41,7 @@ pub(super) fn pack(
 ) -> Result<Packed, Diagnostic> {
     let name = module.role.name();
     let entry = module.ir.entry().ok_or_else(|| Diagnostic::bug("a compiled module without an entry"))?;
-    let bytes = halite_hlo::encode(&module.hlo);
+    let bytes = module.hlo.encode();
     let statistics = statistics(recipe, &module.ir, entry, &module.hlo)?;
     let (mut described, buffers) = (module_entry(module.role, entry, ranges, &bytes), buffers(entry));
     if target.has_estimates() {
@@ -58,7 +58,7 @@ pub(super) fn pack(
     }
     files.extend(module.dumps.into_iter().map(|(file, text)| (file, text.into_bytes())));
     files.insert(format!("{name}.hlo.pb"), bytes);
-    let twins = module.twins.iter().map(|(name, twin)| (name.clone(), halite_hlo::encode(twin))).collect();
+    let twins = module.twins.iter().map(|(name, twin)| (name.clone(), twin.encode())).collect();
     let CompiledModule { role, reports, remarks, audit, warnings, check, .. } = module;
     Ok(Packed { role, entry: described, buffers, statistics, files, twins, reports, remarks, audit, warnings, check })
 }
@@ -98,11 +98,10 @@ pub(super) fn assemble(
             None => audit = Some(module.audit),
         }
     }
-    let config = elaborated.config.iter().map(|(key, &value)| (key.clone(), spec_value(value))).collect();
     let RunSettings { environment, flags, launch, platform } = target.settings(&source.recipe);
     let manifest = Manifest {
         version: MANIFEST_VERSION,
-        model: ModelInfo { name: elaborated.module.name.to_string(), config },
+        model: ModelInfo { name: elaborated.module.name.to_string(), config: elaborated.config.clone() },
         recipe: source.recipe.clone(),
         buffers: buffers.into_values().collect(),
         modules,
@@ -138,12 +137,4 @@ fn add_twin(files: &mut IndexMap<String, Vec<u8>>, role: ModuleRole, name: &str,
     let twin = Twin { name: name.to_owned(), file: file.clone(), sha256: sha256(&bytes) };
     files.insert(file, bytes);
     twin
-}
-
-fn spec_value(value: halite_lang::ConfigValue) -> halite_recipe::ConfigValue {
-    match value {
-        halite_lang::ConfigValue::Bool(value) => halite_recipe::ConfigValue::Bool(value),
-        halite_lang::ConfigValue::Int(value) => halite_recipe::ConfigValue::Int(value),
-        halite_lang::ConfigValue::Real(value) => halite_recipe::ConfigValue::Real(value),
-    }
 }

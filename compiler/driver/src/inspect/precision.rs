@@ -3,11 +3,11 @@
 use crate::compile::for_role;
 use crate::session::Session;
 use crate::source::Source;
-use halite_bundle::{BufferSlot, Manifest, ModuleRole};
+use halite_bundle::{Manifest, ModuleRole};
 use halite_ir::{Function, Inst, Module, Op, OpClass, ParamRole, Registry};
 use halite_passes::{Pipeline, PrecisionUse, Runner, RunnerOptions, Stage, family, precision_uses};
 use halite_support::{Diagnostic, Diagnostics};
-use halite_tensor::{DType, Packing, Part};
+use halite_tensor::{BufferSlot, DType, Packing, Part};
 use indexmap::IndexMap;
 use serde::Serialize;
 
@@ -147,14 +147,8 @@ pub fn summarize(module: &Module, registry: &Registry) -> halite_support::Result
 /// The element types of the state of a bundle, which is all that a bundle tells without its model.
 pub fn summarize_bundle(manifest: &Manifest) -> PrecisionSummary {
     state(manifest.buffers.iter().flat_map(|buffer| {
-        let (slot, weight) = match buffer.slot {
-            BufferSlot::Weight => ("weight", Some(&buffer.name)),
-            BufferSlot::M => ("m", buffer.of.as_ref()),
-            BufferSlot::V => ("v", buffer.of.as_ref()),
-            BufferSlot::Master => ("master", buffer.of.as_ref()),
-            BufferSlot::Step | BufferSlot::Batch => ("batch", None),
-        };
-        let of = |weight| pieces(slot, weight, buffer.dtype, &buffer.shape, buffer.packing.as_ref());
+        let weight = if buffer.slot == BufferSlot::Weight { Some(&buffer.name) } else { buffer.of.as_ref() };
+        let of = |weight| pieces(buffer.slot.name(), weight, buffer.dtype, &buffer.shape, buffer.packing.as_ref());
         weight.map(|weight| of(weight.as_str())).unwrap_or_default()
     }))
 }

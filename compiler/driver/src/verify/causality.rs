@@ -6,7 +6,7 @@ use super::program::Program;
 use crate::source::Source;
 use halite_bundle::Stream;
 use halite_ir::{Function, ParamRole, ResultRole};
-use halite_lang::ConfigValue;
+use halite_recipe::ConfigValue;
 use halite_runtime::{Executor, evaluate};
 use halite_support::Diagnostics;
 use halite_tensor::{DType, HostTensor, Shape};

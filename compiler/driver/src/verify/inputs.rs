@@ -1,12 +1,11 @@
 //! Inputs that make every part of a step matter.
 
 use crate::source::Source;
-use halite_bundle::Stream;
-use halite_bundle::part_names;
-use halite_ir::{Function, Init, Param, ParamRole, Slot};
-use halite_lang::ConfigValue;
+use halite_bundle::{Stream, part_names};
+use halite_ir::{Function, Param, ParamRole};
+use halite_recipe::ConfigValue;
 use halite_support::Result;
-use halite_tensor::{DType, HostTensor, Shape, causal_mask};
+use halite_tensor::{DType, HostTensor, Init, Shape, Slot, causal_mask};
 use indexmap::IndexMap;
 
 /// The label that a loss leaves out.

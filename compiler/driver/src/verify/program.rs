@@ -5,12 +5,10 @@ use crate::session::Session;
 use crate::source::Source;
 use crate::verify::choices::{Form, with_choices};
 use crate::verify::inputs;
-use halite_bundle::ModuleRole;
-use halite_bundle::link_twins;
-use halite_bundle::part_names;
+use halite_bundle::{ModuleRole, link_twins, part_names};
 use halite_ir::{FuncResult, Function, ResultRole};
-use halite_lang::ConfigValue;
 use halite_passes::{Audit, PassReport, Pipeline, RunnerOptions};
+use halite_recipe::ConfigValue;
 use halite_runtime::{Executable, Executor, evaluate};
 use halite_support::{Diagnostic, Diagnostics, Name, Severity};
 use halite_tensor::{DType, HostTensor};
@@ -71,8 +69,8 @@ impl Program {
         let CompiledModule { ir, hlo, twins, reports, audit, check, .. } = compiled?;
         let missing = || Diagnostic::bug("a compiled module without an entry");
         let entry = ir.functions.into_iter().next_back().ok_or_else(missing)?;
-        let twins = twins.into_iter().map(|(name, twin)| (name, halite_hlo::encode(&twin))).collect();
-        let (config, hlo) = (elaborated.config, halite_hlo::encode(&hlo));
+        let twins = twins.into_iter().map(|(name, twin)| (name, twin.encode())).collect();
+        let (config, hlo) = (elaborated.config, hlo.encode());
         let check = check.findings.into_iter().map(|repeated| repeated.finding).collect();
         Ok(Self { entry, config, hlo, twins, reports, audit, check })
     }

@@ -9,7 +9,7 @@ mod tests;
 
 use crate::session::Session;
 use crate::source::Source;
-use halite_lang::ConfigValue;
+use halite_recipe::ConfigValue;
 use halite_support::Diagnostics;
 
 /// A key, its value, and the value that it gets.

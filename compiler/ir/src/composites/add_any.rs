@@ -1,8 +1,9 @@
 //! `add_any`.
 
+use crate::attrs::Attrs;
 use crate::build::{Builder, Values, present};
-use crate::composite::{Attrs, CompositeDef};
-use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, VjpCx};
+use crate::composite::{CompositeDef, VjpRule};
+use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp};
 use crate::ops::class::{Takes, infer_binary};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
@@ -28,13 +29,11 @@ impl CompositeDef for AddAny {
         Ok(smallvec![b.add(args[0], args[1])?])
     }
 
-    fn has_vjp(&self) -> bool {
-        true
-    }
-
-    fn vjp(&self, _: &mut Builder<'_>, _: &Attrs, cx: &VjpCx<'_>) -> Result<Vjp> {
-        let ct = present(cx.ct())?;
-        Ok(Vjp::of([Some(ct), Some(ct)]))
+    fn vjp(&self) -> Option<VjpRule<'_>> {
+        Some(Box::new(|_, _, cx| {
+            let ct = present(cx.ct())?;
+            Ok(Vjp::of([Some(ct), Some(ct)]))
+        }))
     }
 
     fn policy(&self) -> Policy {

@@ -1,13 +1,11 @@
 //! `causal_attention` and its gradient.
 
-use super::causal_mask::CausalMask;
-use super::parts::{sibling, spread_last};
-use crate::attr::{Attr, Real};
-use crate::build::{Builder, Values, present};
-use crate::composite::{AttrSpec, Attrs, Composite, CompositeDef};
-use crate::op::{
-    InferCx, Policy, Sample, SampleArg, Vjp, VjpCx, arity, attr_error, dtype_error, require_same, shape_error,
-};
+use super::causal_mask::{self, CausalMask};
+use super::parts::{gradient_by, spread_last};
+use crate::attrs::{AttrKey, AttrSpec, Attrs};
+use crate::build::{Builder, Values};
+use crate::composite::{Composite, CompositeDef, VjpRule};
+use crate::op::{InferCx, Policy, Sample, SampleArg, arity, attr_error, dtype_error, require_same, shape_error};
 use crate::ops::Direction;
 use crate::ops::class::Takes;
 use crate::policy::Follows;
@@ -16,13 +14,13 @@ use crate::ty::{TensorType, Types};
 use halite_support::Result;
 use halite_tensor::DType;
 use smallvec::smallvec;
-use std::sync::LazyLock;
 
-static SCHEMA: LazyLock<[AttrSpec; 2]> = LazyLock::new(|| {
-    let scale = "what scores are multiplied by; 0 stands for 1/sqrt(head_dim)";
-    let window = "how many positions a position sees, itself included; 0 for all up to itself";
-    [AttrSpec::optional("scale", Attr::Real(Real(0.0)), scale), AttrSpec::refinement("window", Attr::Int(0), window)]
-});
+/// What scores are multiplied by; 0 stands for 1/sqrt(head_dim).
+pub static SCALE: AttrKey<f64> =
+    AttrKey::optional("scale", 0.0, "what scores are multiplied by; 0 stands for 1/sqrt(head_dim)");
+/// How many positions a position sees, itself included; 0 for all up to itself.
+pub static WINDOW: AttrKey<i64> =
+    AttrKey::refinement("window", 0, "how many positions a position sees, itself included; 0 for all up to itself");
 
 /// Causal self-attention: `q[batch, seq, heads, dim]`, `k` and `v[batch, seq, kv_heads, dim]` to
 /// `[batch, seq, heads, dim]`.
@@ -40,11 +38,11 @@ fn check(op: &str, attrs: &Attrs, q: &TensorType, k: &TensorType, v: &TensorType
     if k.dtype() != q.dtype() {
         return Err(dtype_error(op, &format!("keys of `{}`", q.dtype()), k));
     }
-    let scale = attrs.real("scale");
+    let scale = attrs.get(&SCALE)?;
     if !scale.is_finite() {
         return Err(attr_error(format!("`scale` of `{op}` is {scale}")));
     }
-    let window = attrs.int("window");
+    let window = attrs.get(&WINDOW)?;
     if !(0..=1 << 31).contains(&window) {
         return Err(attr_error(format!("`window` of `{op}` is {window}, expected 0 to 2^31")));
     }
@@ -74,10 +72,10 @@ struct Sizes {
 }
 
 impl Sizes {
-    fn of(b: &Builder<'_>, attrs: &Attrs, q: Value, k: Value) -> Self {
+    fn of(b: &Builder<'_>, attrs: &Attrs, q: Value, k: Value) -> Result<Self> {
         let (q, k) = (b.shape(q), b.shape(k));
-        let window = usize::try_from(attrs.int("window")).ok().filter(|window| (1..q[1]).contains(window));
-        Self { batch: q[0], seq: q[1], kv_heads: k[2], group: q[2] / k[2], dim: q[3], window }
+        let window = usize::try_from(attrs.get(&WINDOW)?).ok().filter(|window| (1..q[1]).contains(window));
+        Ok(Self { batch: q[0], seq: q[1], kv_heads: k[2], group: q[2] / k[2], dim: q[3], window })
     }
 
     /// `[batch, seq, heads, dim]` to one matrix for each sequence and key head, its rows ordered by head and position.
@@ -97,7 +95,7 @@ impl Sizes {
     /// sizes are the same.
     fn mask(self, b: &mut Builder<'_>) -> Result<Value> {
         let Self { batch, seq, kv_heads, group, .. } = self;
-        let mut seen = b.emit(super::op(&CausalMask, &[("size", Attr::Int(seq as i64))]), &[])?;
+        let mut seen = b.emit(super::op(&CausalMask, &[causal_mask::SIZE.to(seq as i64)]), &[])?;
         if let Some(window) = self.window {
             let (query, key) = (b.iota(DType::S32, [seq, seq], 0)?, b.iota(DType::S32, [seq, seq], 1)?);
             let behind = b.subtract(query, key)?;
@@ -118,7 +116,7 @@ fn matmul(b: &mut Builder<'_>, x: Value, y: Value, over: (usize, usize)) -> Resu
 
 /// A sample's op with a window shorter than its sequences.
 fn windowed(def: &dyn CompositeDef) -> Composite {
-    super::op(def, &[("window", Attr::Int(2))])
+    super::op(def, &[WINDOW.to(2)])
 }
 
 /// The operands as matrices and the probabilities in their type, which is what the backward pass saves.
@@ -132,8 +130,8 @@ struct Forward {
 }
 
 fn forward(b: &mut Builder<'_>, attrs: &Attrs, q: Value, k: Value, v: Value) -> Result<Forward> {
-    let sizes = Sizes::of(b, attrs, q, k);
-    let scale = match attrs.real("scale") {
+    let sizes = Sizes::of(b, attrs, q, k)?;
+    let scale = match attrs.get(&SCALE)? {
         0.0 => 1.0 / (sizes.dim as f64).sqrt(),
         scale => scale,
     };
@@ -154,8 +152,8 @@ impl CompositeDef for CausalAttention {
         "causal_attention"
     }
 
-    fn schema(&self) -> &[AttrSpec] {
-        &*SCHEMA
+    fn schema(&self) -> Vec<AttrSpec> {
+        vec![SCALE.spec(), WINDOW.spec()]
     }
 
     fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: &[&TensorType]) -> Result<Types> {
@@ -172,15 +170,8 @@ impl CompositeDef for CausalAttention {
         Ok(smallvec![sizes.to_heads(b, y, sizes.group)?])
     }
 
-    fn has_vjp(&self) -> bool {
-        true
-    }
-
-    fn vjp(&self, b: &mut Builder<'_>, attrs: &Attrs, cx: &VjpCx<'_>) -> Result<Vjp> {
-        let ct = present(cx.ct())?;
-        let args = [cx.args[0], cx.args[1], cx.args[2], cx.results[0], ct];
-        let cts = b.emit_all(sibling("causal_attention_grad", attrs), &args)?;
-        Ok(Vjp::of(cts.into_iter().map(Some)))
+    fn vjp(&self) -> Option<VjpRule<'_>> {
+        Some(gradient_by("causal_attention_grad", |cx| [cx.args, cx.results].concat()))
     }
 
     fn policy(&self) -> Policy {
@@ -188,7 +179,7 @@ impl CompositeDef for CausalAttention {
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {
-        let attention = |scale: f64| super::op(&CausalAttention, &[("scale", Attr::Real(Real(scale)))]);
+        let attention = |scale: f64| super::op(&CausalAttention, &[SCALE.to(scale)]);
         let arg = |heads: usize| SampleArg::uniform(float, [2, 4, heads, 2], -1.0, 1.0);
         vec![
             Sample::new("plain", attention(0.0), [arg(2), arg(2), arg(2)]).ulps(32.0),
@@ -220,8 +211,8 @@ impl CompositeDef for CausalAttentionGrad {
         "causal_attention_grad"
     }
 
-    fn schema(&self) -> &[AttrSpec] {
-        &*SCHEMA
+    fn schema(&self) -> Vec<AttrSpec> {
+        vec![SCALE.spec(), WINDOW.spec()]
     }
 
     fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: &[&TensorType]) -> Result<Types> {

@@ -1,19 +1,17 @@
 //! `causal_mask`.
 
-use crate::attr::Attr;
+use crate::attrs::{AttrKey, AttrSpec, Attrs};
 use crate::build::{Builder, Values};
-use crate::composite::{AttrSpec, Attrs, CompositeDef};
-use crate::op::{InferCx, Policy, Sample, Vjp, VjpCx, arity, attr_error};
+use crate::composite::{CompositeDef, VjpRule};
+use crate::op::{InferCx, Policy, Sample, Vjp, arity, attr_error};
 use crate::ops::Direction;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_support::Result;
 use halite_tensor::DType;
 use smallvec::smallvec;
-use std::sync::LazyLock;
 
-static SCHEMA: LazyLock<[AttrSpec; 1]> =
-    LazyLock::new(|| [AttrSpec::required("size", "how many positions; at most 2^31")]);
+pub(super) static SIZE: AttrKey<i64> = AttrKey::required("size", "how many positions; at most 2^31");
 
 /// Which positions a position sees when none sees ahead, `pred[size, size]` of nothing: true where the key (dimension 1)
 /// is at most the query (dimension 0).
@@ -24,7 +22,7 @@ pub(super) struct CausalMask;
 
 /// The number of positions.
 fn size(attrs: &Attrs) -> Result<usize> {
-    let size = attrs.int("size");
+    let size = attrs.get(&SIZE)?;
     usize::try_from(size).ok().filter(|_| size <= 1 << 31).ok_or_else(|| {
         attr_error(format!("`causal_mask` of {size} positions"))
             .note("positions count from 0 in `s32`")
@@ -37,8 +35,8 @@ impl CompositeDef for CausalMask {
         "causal_mask"
     }
 
-    fn schema(&self) -> &[AttrSpec] {
-        &*SCHEMA
+    fn schema(&self) -> Vec<AttrSpec> {
+        vec![SIZE.spec()]
     }
 
     fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: &[&TensorType]) -> Result<Types> {
@@ -54,12 +52,8 @@ impl CompositeDef for CausalMask {
         Ok(smallvec![b.compare(key, query, Direction::Le)?])
     }
 
-    fn has_vjp(&self) -> bool {
-        true
-    }
-
-    fn vjp(&self, _: &mut Builder<'_>, _: &Attrs, _: &VjpCx<'_>) -> Result<Vjp> {
-        Ok(Vjp::none("the result is a predicate"))
+    fn vjp(&self) -> Option<VjpRule<'_>> {
+        Some(Box::new(|_, _, _| Ok(Vjp::none("the result is a predicate"))))
     }
 
     fn policy(&self) -> Policy {
@@ -67,7 +61,7 @@ impl CompositeDef for CausalMask {
     }
 
     fn samples(&self, _: DType) -> Vec<Sample> {
-        let sample = |label, size| Sample::new(label, super::op(&CausalMask, &[("size", Attr::Int(size))]), []);
+        let sample = |label, size| Sample::new(label, super::op(&CausalMask, &[SIZE.to(size)]), []);
         vec![sample("several positions", 5), sample("one position", 1)]
     }
 }

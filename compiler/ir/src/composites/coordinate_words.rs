@@ -2,10 +2,10 @@
 
 use super::hash::mix;
 use super::parts::with_word;
-use crate::attr::Attr;
+use crate::attrs::{AttrKey, AttrSpec, Attrs};
 use crate::build::{Builder, Values};
-use crate::composite::{AttrSpec, Attrs, CompositeDef};
-use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, VjpCx, arity, attr_error, dtype_error};
+use crate::composite::{CompositeDef, VjpRule};
+use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, arity, attr_error, dtype_error};
 use crate::ops::{Add, Xor};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
@@ -13,15 +13,10 @@ use halite_support::Result;
 use halite_tensor::DType;
 use halite_tensor::rounding::{MAX_COORDINATE, mix as mixed};
 use smallvec::smallvec;
-use std::sync::LazyLock;
 
-static SCHEMA: LazyLock<[AttrSpec; 3]> = LazyLock::new(|| {
-    [
-        AttrSpec::required("dim", "the number of the dimension, from 0"),
-        AttrSpec::required("size", "how many words"),
-        AttrSpec::optional("offset", Attr::Int(0), "the first coordinate in the original tensor"),
-    ]
-});
+static DIM: AttrKey<i64> = AttrKey::required("dim", "the number of the dimension, from 0");
+static SIZE: AttrKey<i64> = AttrKey::required("size", "how many words");
+static OFFSET: AttrKey<i64> = AttrKey::optional("offset", 0, "the first coordinate in the original tensor");
 
 /// The words of `size` coordinates along dimension `dim` in a step, `u32[size]`, from `step s32[]`; `random_bits` takes
 /// such a vector for each dimension. The coordinates, in the original tensor, are `offset` and those after it.
@@ -39,7 +34,7 @@ struct Line {
 }
 
 fn line(attrs: &Attrs) -> Result<Line> {
-    let (dim, size, offset) = (attrs.int("dim"), attrs.int("size"), attrs.int("offset"));
+    let (dim, size, offset) = (attrs.get(&DIM)?, attrs.get(&SIZE)?, attrs.get(&OFFSET)?);
     let Ok(dim) = u32::try_from(dim) else {
         return Err(attr_error(format!("`coordinate_words` of dimension {dim}")).help("count dimensions from 0"));
     };
@@ -47,7 +42,7 @@ fn line(attrs: &Attrs) -> Result<Line> {
     match (end, usize::try_from(size), u32::try_from(offset)) {
         (Some(_), Ok(size), Ok(offset)) => Ok(Line { dim, size, offset }),
         _ => Err(attr_error(format!("`coordinate_words` of size {size} at {offset} reaches beyond 2^24 or below 0"))
-            .note("larger coordinates are not exact in `f32`, in which Trainium adds")),
+            .note("larger coordinates are not exact in `f32`, in which targets add")),
     }
 }
 
@@ -56,8 +51,8 @@ impl CompositeDef for CoordinateWords {
         "coordinate_words"
     }
 
-    fn schema(&self) -> &[AttrSpec] {
-        &*SCHEMA
+    fn schema(&self) -> Vec<AttrSpec> {
+        vec![DIM.spec(), SIZE.spec(), OFFSET.spec()]
     }
 
     fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: &[&TensorType]) -> Result<Types> {
@@ -82,12 +77,8 @@ impl CompositeDef for CoordinateWords {
         Ok(smallvec![mix(b, words)?])
     }
 
-    fn has_vjp(&self) -> bool {
-        true
-    }
-
-    fn vjp(&self, _: &mut Builder<'_>, _: &Attrs, _: &VjpCx<'_>) -> Result<Vjp> {
-        Ok(Vjp::none("random words do not depend smoothly on the step"))
+    fn vjp(&self) -> Option<VjpRule<'_>> {
+        Some(Box::new(|_, _, _| Ok(Vjp::none("random words do not depend smoothly on the step"))))
     }
 
     fn policy(&self) -> Policy {
@@ -96,7 +87,7 @@ impl CompositeDef for CoordinateWords {
 
     fn samples(&self, _: DType) -> Vec<Sample> {
         let sample = |label, dim, size, offset| {
-            let attrs = [("dim", Attr::Int(dim)), ("size", Attr::Int(size)), ("offset", Attr::Int(offset))];
+            let attrs = [DIM.to(dim), SIZE.to(size), OFFSET.to(offset)];
             let step = SampleArg::whole(DType::S32, [], i64::from(i32::MIN), i64::from(i32::MAX));
             Sample::new(label, super::op(&CoordinateWords, &attrs), [step])
         };

@@ -2,11 +2,11 @@
 
 use super::log_softmax::{LogSoftmaxParts, log_softmax_parts};
 use super::parts::{last_size, sibling, spread_last};
-use crate::attr::Attr;
+use crate::attrs::{AttrKey, AttrSpec, Attrs};
 use crate::build::{Builder, Values};
-use crate::composite::{AttrSpec, Attrs, CompositeDef};
+use crate::composite::{CompositeDef, VjpRule};
 use crate::domain::Domain;
-use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, VjpCx, arity, dtype_error, shape_error};
+use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, arity, dtype_error, shape_error};
 use crate::ops::Direction;
 use crate::ops::class::Takes;
 use crate::syntax::Value;
@@ -14,10 +14,8 @@ use crate::ty::{TensorType, Types};
 use halite_support::Result;
 use halite_tensor::{DType, Dims, HostTensor};
 use smallvec::smallvec;
-use std::sync::LazyLock;
 
-static SCHEMA: LazyLock<[AttrSpec; 1]> =
-    LazyLock::new(|| [AttrSpec::optional("ignore_index", Attr::Int(-100), "the label that counts for nothing")]);
+static IGNORE_INDEX: AttrKey<i64> = AttrKey::optional("ignore_index", -100, "the label that counts for nothing");
 
 /// The sum of `-log softmax(logits)[label]` over all labels but the ignored ones, and how many these are.
 ///
@@ -48,7 +46,7 @@ fn label_like(b: &mut Builder<'_>, like: Value, label: i64) -> Result<Value> {
 
 /// Which labels count.
 fn counted(b: &mut Builder<'_>, attrs: &Attrs, labels: Value) -> Result<Value> {
-    let ignored = label_like(b, labels, attrs.int("ignore_index"))?;
+    let ignored = label_like(b, labels, attrs.get(&IGNORE_INDEX)?)?;
     b.compare(labels, ignored, Direction::Ne)
 }
 
@@ -72,8 +70,8 @@ impl CompositeDef for CrossEntropy {
         "cross_entropy"
     }
 
-    fn schema(&self) -> &[AttrSpec] {
-        &*SCHEMA
+    fn schema(&self) -> Vec<AttrSpec> {
+        vec![IGNORE_INDEX.spec()]
     }
 
     fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
@@ -101,21 +99,19 @@ impl CompositeDef for CrossEntropy {
         Ok(smallvec![sum_all(b, losses)?, sum_all(b, ones)?])
     }
 
-    fn has_vjp(&self) -> bool {
-        true
-    }
-
     /// The count does not depend on the logits.
-    fn vjp(&self, b: &mut Builder<'_>, attrs: &Attrs, cx: &VjpCx<'_>) -> Result<Vjp> {
-        let Some(ct) = cx.cts[0] else { return Ok(Vjp::zeros(2)) };
-        let logits_ct = b.emit(sibling("cross_entropy_grad", attrs), &[cx.args[0], cx.args[1], ct])?;
-        Ok(Vjp::of([Some(logits_ct), None]))
+    fn vjp(&self) -> Option<VjpRule<'_>> {
+        Some(Box::new(|b, attrs, cx| {
+            let Some(ct) = cx.cts[0] else { return Ok(Vjp::zeros(2)) };
+            let logits_ct = b.emit(sibling("cross_entropy_grad", attrs), &[cx.args[0], cx.args[1], ct])?;
+            Ok(Vjp::of([Some(logits_ct), None]))
+        }))
     }
 
     /// Labels name classes, or are the ignored one.
-    fn domains(&self, attrs: &Attrs, args: &[&TensorType]) -> Vec<Domain> {
+    fn domains(&self, attrs: &Attrs, args: &[&TensorType]) -> Result<Vec<Domain>> {
         let size = args[0].shape().last().copied().unwrap_or(0);
-        vec![Domain { operand: 1, size, except: Some(attrs.int("ignore_index")) }]
+        Ok(vec![Domain { operand: 1, size, except: Some(attrs.get(&IGNORE_INDEX)?) }])
     }
 
     fn policy(&self) -> Policy {
@@ -123,7 +119,7 @@ impl CompositeDef for CrossEntropy {
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {
-        let loss = |ignore: i64| super::op(&CrossEntropy, &[("ignore_index", Attr::Int(ignore))]);
+        let loss = |ignore: i64| super::op(&CrossEntropy, &[IGNORE_INDEX.to(ignore)]);
         let logits = || SampleArg::uniform(float, [2, 3, 5], -3.0, 3.0);
         let labels = |values: &[f64]| SampleArg::listed(DType::S32, [2, 3], values);
         vec![
@@ -145,8 +141,8 @@ impl CompositeDef for CrossEntropyGrad {
         "cross_entropy_grad"
     }
 
-    fn schema(&self) -> &[AttrSpec] {
-        &*SCHEMA
+    fn schema(&self) -> Vec<AttrSpec> {
+        vec![IGNORE_INDEX.spec()]
     }
 
     fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {

@@ -1,7 +1,8 @@
 //! `embedding`.
 
+use crate::attrs::Attrs;
 use crate::build::{Builder, Values};
-use crate::composite::{Attrs, CompositeDef};
+use crate::composite::CompositeDef;
 use crate::domain::Domain;
 use crate::op::{InferCx, Policy, Sample, SampleArg, arity, dtype_error, shape_error};
 use crate::ops::class::Takes;
@@ -38,8 +39,8 @@ impl CompositeDef for Embedding {
     }
 
     /// Ids name rows of the table.
-    fn domains(&self, _: &Attrs, args: &[&TensorType]) -> Vec<Domain> {
-        vec![Domain { operand: 0, size: args[1].shape()[0], except: None }]
+    fn domains(&self, _: &Attrs, args: &[&TensorType]) -> Result<Vec<Domain>> {
+        Ok(vec![Domain { operand: 0, size: args[1].shape()[0], except: None }])
     }
 
     fn policy(&self) -> Policy {

@@ -1,10 +1,10 @@
 //! `gelu`, in its exact and its tanh form, and its gradient.
 
-use super::parts::sibling;
-use crate::attr::Attr;
-use crate::build::{Builder, Values, present};
-use crate::composite::{AttrSpec, Attrs, CompositeDef};
-use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, VjpCx};
+use super::parts::gradient_by;
+use crate::attrs::{AttrKey, AttrSpec, Attrs};
+use crate::build::{Builder, Values};
+use crate::composite::{CompositeDef, VjpRule};
+use crate::op::{InferCx, Policy, Sample, SampleArg};
 use crate::ops::class::{Takes, infer_binary, infer_unary};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
@@ -12,10 +12,9 @@ use halite_support::Result;
 use halite_tensor::DType;
 use smallvec::smallvec;
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI};
-use std::sync::LazyLock;
 
-static SCHEMA: LazyLock<[AttrSpec; 1]> =
-    LazyLock::new(|| [AttrSpec::optional("tanh", Attr::Bool(false), "use the tanh form instead of the exact one")]);
+/// Use the tanh form instead of the exact one.
+pub static TANH: AttrKey<bool> = AttrKey::optional("tanh", false, "use the tanh form instead of the exact one");
 
 /// The weight of the cubic term in the tanh form.
 const CUBIC: f64 = 0.044715;
@@ -70,8 +69,8 @@ impl CompositeDef for Gelu {
         "gelu"
     }
 
-    fn schema(&self) -> &[AttrSpec] {
-        &*SCHEMA
+    fn schema(&self) -> Vec<AttrSpec> {
+        vec![TANH.spec()]
     }
 
     fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
@@ -79,18 +78,13 @@ impl CompositeDef for Gelu {
     }
 
     fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
-        let curve = curve(b, args[0], attrs.flag("tanh"))?;
+        let curve = curve(b, args[0], attrs.get(&TANH)?)?;
         let probability = probability(b, curve)?;
         Ok(smallvec![b.multiply(args[0], probability)?])
     }
 
-    fn has_vjp(&self) -> bool {
-        true
-    }
-
-    fn vjp(&self, b: &mut Builder<'_>, attrs: &Attrs, cx: &VjpCx<'_>) -> Result<Vjp> {
-        let ct = present(cx.ct())?;
-        Ok(Vjp::one(b.emit(sibling("gelu_grad", attrs), &[cx.args[0], ct])?))
+    fn vjp(&self) -> Option<VjpRule<'_>> {
+        Some(gradient_by("gelu_grad", |cx| vec![cx.args[0]]))
     }
 
     fn policy(&self) -> Policy {
@@ -98,7 +92,7 @@ impl CompositeDef for Gelu {
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {
-        let gelu = |tanh: bool| super::op(&Gelu, &[("tanh", Attr::Bool(tanh))]);
+        let gelu = |tanh: bool| super::op(&Gelu, &[TANH.to(tanh)]);
         let near = || [SampleArg::uniform(float, [2, 5], -3.0, 3.0)];
         let far = || [SampleArg::listed(float, [4], &[-30.0, -8.0, 8.0, 30.0])];
         vec![
@@ -120,8 +114,8 @@ impl CompositeDef for GeluGrad {
         "gelu_grad"
     }
 
-    fn schema(&self) -> &[AttrSpec] {
-        &*SCHEMA
+    fn schema(&self) -> Vec<AttrSpec> {
+        vec![TANH.spec()]
     }
 
     fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
@@ -129,7 +123,7 @@ impl CompositeDef for GeluGrad {
     }
 
     fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
-        let (x, ct, tanh) = (args[0], args[1], attrs.flag("tanh"));
+        let (x, ct, tanh) = (args[0], args[1], attrs.get(&TANH)?);
         let curve = curve(b, x, tanh)?;
         let probability = probability(b, curve)?;
         let density = density(b, x, curve, tanh)?;
@@ -143,7 +137,7 @@ impl CompositeDef for GeluGrad {
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {
-        let gelu_grad = |tanh: bool| super::op(&GeluGrad, &[("tanh", Attr::Bool(tanh))]);
+        let gelu_grad = |tanh: bool| super::op(&GeluGrad, &[TANH.to(tanh)]);
         let args = || [SampleArg::uniform(float, [2, 5], -3.0, 3.0), SampleArg::uniform(float, [2, 5], -1.0, 1.0)];
         vec![
             Sample::new("exact", gelu_grad(false), args()).ulps(32.0),

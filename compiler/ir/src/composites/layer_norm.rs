@@ -1,22 +1,19 @@
 //! `layer_norm` and its gradient.
 
-use super::parts::{last_size, mean_last, require_vector, sibling, spread_last, spread_vector, sum_to_vector};
-use super::rms_norm::statistics;
-use crate::attr::{Attr, Real};
-use crate::build::{Builder, Values, present};
-use crate::composite::{AttrSpec, Attrs, CompositeDef};
-use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, VjpCx, arity, require_same};
-use crate::ops::class::Takes;
+use super::parts::{gradient_by, mean_last, require_vector, spread_last, spread_vector, sum_to_vector};
+use super::rms_norm::{check, statistics};
+use crate::attrs::{AttrKey, AttrSpec, Attrs};
+use crate::build::{Builder, Values};
+use crate::composite::{CompositeDef, VjpRule};
+use crate::op::{InferCx, Policy, Sample, SampleArg, arity, require_same};
 use crate::policy::Follows;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_support::Result;
 use halite_tensor::DType;
 use smallvec::smallvec;
-use std::sync::LazyLock;
 
-static SCHEMA: LazyLock<[AttrSpec; 1]> =
-    LazyLock::new(|| [AttrSpec::optional("eps", Attr::Real(Real(1e-5)), "added to the variance")]);
+static EPS: AttrKey<f64> = AttrKey::optional("eps", 1e-5, "added to the variance");
 
 /// `(x - mean(x)) * rsqrt(variance(x) + eps) * weight + bias` along the last dimension; the variance is the mean square
 /// of what is centered, `weight` and `bias` have one element for each position.
@@ -37,36 +34,28 @@ impl CompositeDef for LayerNorm {
         "layer_norm"
     }
 
-    fn schema(&self) -> &[AttrSpec] {
-        &*SCHEMA
+    fn schema(&self) -> Vec<AttrSpec> {
+        vec![EPS.spec()]
     }
 
     fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
         let [x, weight, bias] = arity("layer_norm", args)?;
-        Takes::Float.check("layer_norm", x)?;
-        last_size("layer_norm", x)?;
-        require_vector("layer_norm", "weight", x, weight)?;
+        check("layer_norm", x, weight)?;
         require_vector("layer_norm", "bias", x, bias)?;
         Ok(smallvec![x.clone()])
     }
 
     fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
         let x = args[0];
-        let (unit, _) = standardize(b, x, attrs.real("eps"))?;
+        let (unit, _) = standardize(b, x, attrs.get(&EPS)?)?;
         let weight = spread_vector(b, args[1], x)?;
         let bias = spread_vector(b, args[2], x)?;
         let scaled = b.multiply(unit, weight)?;
         Ok(smallvec![b.add(scaled, bias)?])
     }
 
-    fn has_vjp(&self) -> bool {
-        true
-    }
-
-    fn vjp(&self, b: &mut Builder<'_>, attrs: &Attrs, cx: &VjpCx<'_>) -> Result<Vjp> {
-        let ct = present(cx.ct())?;
-        let cts = b.emit_all(sibling("layer_norm_grad", attrs), &[cx.args[0], cx.args[1], ct])?;
-        Ok(Vjp::of(cts.into_iter().map(Some)))
+    fn vjp(&self) -> Option<VjpRule<'_>> {
+        Some(gradient_by("layer_norm_grad", |cx| cx.args[..2].to_vec()))
     }
 
     fn policy(&self) -> Policy {
@@ -95,15 +84,13 @@ impl CompositeDef for LayerNormGrad {
         "layer_norm_grad"
     }
 
-    fn schema(&self) -> &[AttrSpec] {
-        &*SCHEMA
+    fn schema(&self) -> Vec<AttrSpec> {
+        vec![EPS.spec()]
     }
 
     fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
         let [x, weight, ct] = arity("layer_norm_grad", args)?;
-        Takes::Float.check("layer_norm_grad", x)?;
-        last_size("layer_norm_grad", x)?;
-        require_vector("layer_norm_grad", "weight", x, weight)?;
+        check("layer_norm_grad", x, weight)?;
         require_same("layer_norm_grad", x, ct)?;
         Ok(smallvec![x.clone(), weight.clone(), weight.clone()])
     }
@@ -111,7 +98,7 @@ impl CompositeDef for LayerNormGrad {
     /// With `u` the standardized operand: `inverse * (w ct - mean(w ct) - u * mean(w ct u))`, `sum(ct u)` and `sum(ct)`.
     fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
         let (x, weight, ct) = (args[0], args[1], args[2]);
-        let (unit, inverse) = standardize(b, x, attrs.real("eps"))?;
+        let (unit, inverse) = standardize(b, x, attrs.get(&EPS)?)?;
         let weight = spread_vector(b, weight, x)?;
         let products = b.multiply(ct, unit)?;
         let weight_ct = sum_to_vector(b, products)?;

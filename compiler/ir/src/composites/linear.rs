@@ -1,8 +1,9 @@
 //! `linear`.
 
 use super::parts::{last_size, spread_vector};
+use crate::attrs::Attrs;
 use crate::build::{Builder, Values};
-use crate::composite::{Attrs, CompositeDef};
+use crate::composite::CompositeDef;
 use crate::op::{InferCx, Policy, Sample, SampleArg, dtype_error, shape_error};
 use crate::ops::class::Takes;
 use crate::syntax::Value;

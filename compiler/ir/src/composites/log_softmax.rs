@@ -1,21 +1,19 @@
 //! `log_softmax` and its gradient.
 
-use super::parts::sibling;
-use crate::attr::Attr;
-use crate::build::{Builder, Values, present};
-use crate::composite::{AttrSpec, Attrs, CompositeDef};
-use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, VjpCx};
+use super::parts::gradient_by;
+use crate::attrs::{AttrKey, AttrSpec, Attrs};
+use crate::build::{Builder, Values};
+use crate::composite::{CompositeDef, VjpRule};
+use crate::op::{InferCx, Policy, Sample, SampleArg};
 use crate::ops::class::{Takes, infer_binary, infer_unary};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_support::Result;
 use halite_tensor::DType;
 use smallvec::smallvec;
-use std::sync::LazyLock;
 
-static SCHEMA: LazyLock<[AttrSpec; 1]> = LazyLock::new(|| {
-    [AttrSpec::optional("dim", Attr::Int(-1), "the dimension that is normalized; negative counts from the end")]
-});
+static DIM: AttrKey<i64> =
+    AttrKey::optional("dim", -1, "the dimension that is normalized; negative counts from the end");
 
 /// `x - max(x) - log(sum(exp(x - max(x))))` along one dimension.
 #[derive(Debug)]
@@ -45,31 +43,26 @@ impl CompositeDef for LogSoftmax {
         "log_softmax"
     }
 
-    fn schema(&self) -> &[AttrSpec] {
-        &*SCHEMA
+    fn schema(&self) -> Vec<AttrSpec> {
+        vec![DIM.spec()]
     }
 
     fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: &[&TensorType]) -> Result<Types> {
         let types = infer_unary("log_softmax", Takes::Float, args)?;
-        attrs.dim("dim", args[0])?;
+        attrs.dim(&DIM, args[0])?;
         Ok(types)
     }
 
     fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
-        let dim = attrs.dim("dim", b.ty(args[0]))?;
+        let dim = attrs.dim(&DIM, b.ty(args[0]))?;
         let LogSoftmaxParts { shifted, log_total, .. } = log_softmax_parts(b, args[0], dim)?;
         let log_total = b.broadcast_missing(log_total, shifted, &[dim])?;
         Ok(smallvec![b.subtract(shifted, log_total)?])
     }
 
-    fn has_vjp(&self) -> bool {
-        true
-    }
-
     /// Needs the result only.
-    fn vjp(&self, b: &mut Builder<'_>, attrs: &Attrs, cx: &VjpCx<'_>) -> Result<Vjp> {
-        let ct = present(cx.ct())?;
-        Ok(Vjp::one(b.emit(sibling("log_softmax_grad", attrs), &[cx.results[0], ct])?))
+    fn vjp(&self) -> Option<VjpRule<'_>> {
+        Some(gradient_by("log_softmax_grad", |cx| vec![cx.results[0]]))
     }
 
     fn policy(&self) -> Policy {
@@ -77,7 +70,7 @@ impl CompositeDef for LogSoftmax {
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {
-        let log_softmax = |dim: i64| super::op(&LogSoftmax, &[("dim", Attr::Int(dim))]);
+        let log_softmax = |dim: i64| super::op(&LogSoftmax, &[DIM.to(dim)]);
         let huge = [1e4, -1e4, 0.0, 1e4];
         vec![
             Sample::new("last", log_softmax(-1), [SampleArg::uniform(float, [2, 5], -3.0, 3.0)]).ulps(16.0),
@@ -96,19 +89,19 @@ impl CompositeDef for LogSoftmaxGrad {
         "log_softmax_grad"
     }
 
-    fn schema(&self) -> &[AttrSpec] {
-        &*SCHEMA
+    fn schema(&self) -> Vec<AttrSpec> {
+        vec![DIM.spec()]
     }
 
     fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: &[&TensorType]) -> Result<Types> {
         let types = infer_binary("log_softmax_grad", Takes::Float, args)?;
-        attrs.dim("dim", args[0])?;
+        attrs.dim(&DIM, args[0])?;
         Ok(types)
     }
 
     fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
         let (y, ct) = (args[0], args[1]);
-        let dim = attrs.dim("dim", b.ty(y))?;
+        let dim = attrs.dim(&DIM, b.ty(y))?;
         let total = b.reduce_sum(ct, &[dim])?;
         let total = b.broadcast_missing(total, y, &[dim])?;
         let probabilities = b.exponential(y)?;
@@ -121,7 +114,7 @@ impl CompositeDef for LogSoftmaxGrad {
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {
-        let grad = super::op(&LogSoftmaxGrad, &[("dim", Attr::Int(-1))]);
+        let grad = super::op(&LogSoftmaxGrad, &[DIM.to(-1)]);
         let args = [SampleArg::uniform(float, [2, 5], -3.0, -0.1), SampleArg::uniform(float, [2, 5], -1.0, 1.0)];
         vec![Sample::new("last", grad, args).ulps(32.0)]
     }

@@ -1,9 +1,9 @@
 //! Pieces that several decompositions share, so that equal pieces become equal instructions.
 
-use crate::build::Builder;
-use crate::composite::Attrs;
-use crate::composite::Composite;
-use crate::op::shape_error;
+use crate::attrs::Attrs;
+use crate::build::{Builder, present};
+use crate::composite::{Composite, VjpRule};
+use crate::op::{Vjp, VjpCx, shape_error};
 use crate::ops::Op;
 use crate::syntax::Value;
 use crate::ty::TensorType;
@@ -13,6 +13,17 @@ use halite_tensor::Dims;
 /// The composite `name` with the attributes of another one of the same schema.
 pub(super) fn sibling(name: &str, attrs: &Attrs) -> Composite {
     Composite { name: name.into(), attrs: attrs.clone() }
+}
+
+/// The gradient that is a composite of its own: `name`, with the attributes of the one that is differentiated, on what
+/// `reads` takes of the instruction and the cotangent of its only result.
+pub(super) fn gradient_by(name: &'static str, reads: fn(&VjpCx<'_>) -> Vec<Value>) -> VjpRule<'static> {
+    Box::new(move |b, attrs, cx| {
+        let mut args = reads(cx);
+        args.push(present(cx.ct())?);
+        let cts = b.emit_all(sibling(name, attrs), &args)?;
+        Ok(Vjp::of(cts.into_iter().map(Some)))
+    })
 }
 
 /// The mean over the last dimension, without that dimension.

@@ -1,9 +1,10 @@
 //! `random_bits`.
 
 use super::hash::rounds;
+use crate::attrs::Attrs;
 use crate::build::{Builder, Values};
-use crate::composite::{Attrs, CompositeDef};
-use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, VjpCx, dtype_error, shape_error};
+use crate::composite::{CompositeDef, VjpRule};
+use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, dtype_error, shape_error};
 use crate::ops::movement::require_countable;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
@@ -64,12 +65,8 @@ impl CompositeDef for RandomBits {
         Ok(smallvec![rounds(b, sum, &ELEMENT_ROUNDS)?])
     }
 
-    fn has_vjp(&self) -> bool {
-        true
-    }
-
-    fn vjp(&self, _: &mut Builder<'_>, _: &Attrs, _: &VjpCx<'_>) -> Result<Vjp> {
-        Ok(Vjp::none("random bits do not depend smoothly on words"))
+    fn vjp(&self) -> Option<VjpRule<'_>> {
+        Some(Box::new(|_, _, _| Ok(Vjp::none("random bits do not depend smoothly on words"))))
     }
 
     fn policy(&self) -> Policy {

@@ -1,9 +1,10 @@
 //! `relu` and its gradient.
 
-use super::parts::sibling;
-use crate::build::{Builder, Values, present};
-use crate::composite::{Attrs, CompositeDef};
-use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, VjpCx};
+use super::parts::gradient_by;
+use crate::attrs::Attrs;
+use crate::build::{Builder, Values};
+use crate::composite::{CompositeDef, VjpRule};
+use crate::op::{InferCx, Policy, Sample, SampleArg};
 use crate::ops::Direction;
 use crate::ops::class::{Takes, infer_binary, infer_unary};
 use crate::syntax::Value;
@@ -30,14 +31,9 @@ impl CompositeDef for Relu {
         Ok(smallvec![b.maximum(args[0], zero)?])
     }
 
-    fn has_vjp(&self) -> bool {
-        true
-    }
-
     /// Needs the result only.
-    fn vjp(&self, b: &mut Builder<'_>, attrs: &Attrs, cx: &VjpCx<'_>) -> Result<Vjp> {
-        let ct = present(cx.ct())?;
-        Ok(Vjp::one(b.emit(sibling("relu_grad", attrs), &[cx.results[0], ct])?))
+    fn vjp(&self) -> Option<VjpRule<'_>> {
+        Some(gradient_by("relu_grad", |cx| vec![cx.results[0]]))
     }
 
     fn policy(&self) -> Policy {

@@ -1,10 +1,10 @@
 //! `rms_norm` and its gradient.
 
-use super::parts::{last_size, mean_last, require_vector, sibling, spread_last, spread_vector, sum_to_vector};
-use crate::attr::{Attr, Real};
-use crate::build::{Builder, Values, present};
-use crate::composite::{AttrSpec, Attrs, CompositeDef};
-use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, VjpCx, arity, require_same};
+use super::parts::{gradient_by, last_size, mean_last, require_vector, spread_last, spread_vector, sum_to_vector};
+use crate::attrs::{AttrKey, AttrSpec, Attrs};
+use crate::build::{Builder, Values};
+use crate::composite::{CompositeDef, VjpRule};
+use crate::op::{InferCx, Policy, Sample, SampleArg, arity, require_same};
 use crate::ops::class::Takes;
 use crate::policy::Follows;
 use crate::syntax::Value;
@@ -12,16 +12,16 @@ use crate::ty::{TensorType, Types};
 use halite_support::Result;
 use halite_tensor::DType;
 use smallvec::smallvec;
-use std::sync::LazyLock;
 
-static SCHEMA: LazyLock<[AttrSpec; 1]> =
-    LazyLock::new(|| [AttrSpec::optional("eps", Attr::Real(Real(1e-5)), "added to the mean square")]);
+/// Added to the mean square.
+pub static EPS: AttrKey<f64> = AttrKey::optional("eps", 1e-5, "added to the mean square");
 
 /// `x * rsqrt(mean(x^2) + eps) * weight` along the last dimension; `weight` has one element for each position of it.
 #[derive(Debug)]
 pub(super) struct RmsNorm;
 
-fn check(op: &str, x: &TensorType, weight: &TensorType) -> Result<()> {
+/// What every norm along the last dimension takes.
+pub(super) fn check(op: &str, x: &TensorType, weight: &TensorType) -> Result<()> {
     Takes::Float.check(op, x)?;
     last_size(op, x)?;
     require_vector(op, "weight", x, weight)
@@ -41,8 +41,8 @@ impl CompositeDef for RmsNorm {
         "rms_norm"
     }
 
-    fn schema(&self) -> &[AttrSpec] {
-        &*SCHEMA
+    fn schema(&self) -> Vec<AttrSpec> {
+        vec![EPS.spec()]
     }
 
     fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
@@ -53,20 +53,14 @@ impl CompositeDef for RmsNorm {
 
     fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
         let (x, weight) = (args[0], args[1]);
-        let (_, inverse) = statistics(b, x, attrs.real("eps"))?;
+        let (_, inverse) = statistics(b, x, attrs.get(&EPS)?)?;
         let unit = b.multiply(x, inverse)?;
         let weight = spread_vector(b, weight, x)?;
         Ok(smallvec![b.multiply(unit, weight)?])
     }
 
-    fn has_vjp(&self) -> bool {
-        true
-    }
-
-    fn vjp(&self, b: &mut Builder<'_>, attrs: &Attrs, cx: &VjpCx<'_>) -> Result<Vjp> {
-        let ct = present(cx.ct())?;
-        let cts = b.emit_all(sibling("rms_norm_grad", attrs), &[cx.args[0], cx.args[1], ct])?;
-        Ok(Vjp::of(cts.into_iter().map(Some)))
+    fn vjp(&self) -> Option<VjpRule<'_>> {
+        Some(gradient_by("rms_norm_grad", |cx| cx.args.to_vec()))
     }
 
     fn policy(&self) -> Policy {
@@ -94,8 +88,8 @@ impl CompositeDef for RmsNormGrad {
         "rms_norm_grad"
     }
 
-    fn schema(&self) -> &[AttrSpec] {
-        &*SCHEMA
+    fn schema(&self) -> Vec<AttrSpec> {
+        vec![EPS.spec()]
     }
 
     fn infer(&self, _: &InferCx<'_>, _: &Attrs, args: &[&TensorType]) -> Result<Types> {
@@ -108,7 +102,7 @@ impl CompositeDef for RmsNormGrad {
     /// With `c = ct * inverse` and `d = mean(x^2) + eps`: `w c - x * mean(w c x) / d` and `sum(c x)`.
     fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
         let (x, weight, ct) = (args[0], args[1], args[2]);
-        let (guarded, inverse) = statistics(b, x, attrs.real("eps"))?;
+        let (guarded, inverse) = statistics(b, x, attrs.get(&EPS)?)?;
         let ct = b.multiply(ct, inverse)?;
         let products = b.multiply(ct, x)?;
         let weight_ct = sum_to_vector(b, products)?;

@@ -1,29 +1,27 @@
 //! `rope`.
 
 use super::parts::sibling;
-use crate::attr::{Attr, Real};
+use crate::attrs::{AttrKey, AttrSpec, Attrs};
 use crate::build::{Builder, Values, present};
-use crate::composite::{AttrSpec, Attrs, CompositeDef};
-use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, VjpCx, attr_error, shape_error};
+use crate::composite::{CompositeDef, VjpRule};
+use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, attr_error, shape_error};
 use crate::ops::class::{Takes, infer_unary};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_support::Result;
 use halite_tensor::DType;
 use smallvec::smallvec;
-use std::sync::LazyLock;
 
-static SCHEMA: LazyLock<[AttrSpec; 6]> = LazyLock::new(|| {
-    let real = |value| Attr::Real(Real(value));
-    [
-        AttrSpec::optional("theta", real(10000.0), "the base of the angular frequencies; positive"),
-        AttrSpec::optional("inverse", Attr::Bool(false), "rotate the other way"),
-        AttrSpec::refinement("factor", real(1.0), "what low frequencies are divided by; positive, 1 for none"),
-        AttrSpec::refinement("trained", real(0.0), "positions before scaling; 0 has all frequencies divided alike"),
-        AttrSpec::refinement("low", real(1.0), "turns in `trained` positions up to which frequencies are divided"),
-        AttrSpec::refinement("high", real(4.0), "turns in `trained` positions from which on they are kept"),
-    ]
-});
+static THETA: AttrKey<f64> = AttrKey::optional("theta", 10000.0, "the base of the angular frequencies; positive");
+static INVERSE: AttrKey<bool> = AttrKey::optional("inverse", false, "rotate the other way");
+static FACTOR: AttrKey<f64> =
+    AttrKey::refinement("factor", 1.0, "what low frequencies are divided by; positive, 1 for none");
+static TRAINED: AttrKey<f64> =
+    AttrKey::refinement("trained", 0.0, "positions before scaling; 0 has all frequencies divided alike");
+static LOW: AttrKey<f64> =
+    AttrKey::refinement("low", 1.0, "turns in `trained` positions up to which frequencies are divided");
+static HIGH: AttrKey<f64> =
+    AttrKey::refinement("high", 4.0, "turns in `trained` positions from which on they are kept");
 
 /// Rotary position embedding of `x[batch, seq, heads, head_dim]` by halves, as Hugging Face's `rotate_half`.
 ///
@@ -39,14 +37,14 @@ pub(super) struct Rope;
 
 /// The frequencies as `factor` leaves them.
 fn scaled(b: &mut Builder<'_>, attrs: &Attrs, frequency: Value) -> Result<Value> {
-    let (factor, trained) = (attrs.real("factor"), attrs.real("trained"));
+    let (factor, trained) = (attrs.get(&FACTOR)?, attrs.get(&TRAINED)?);
     if factor == 1.0 {
         return Ok(frequency);
     }
     if trained == 0.0 {
         return b.multiply_scalar(frequency, 1.0 / factor);
     }
-    let (low, high) = (attrs.real("low"), attrs.real("high"));
+    let (low, high) = (attrs.get(&LOW)?, attrs.get(&HIGH)?);
     let turns = b.multiply_scalar(frequency, trained / std::f64::consts::TAU)?;
     let beyond = b.add_scalar(turns, -low)?;
     let kept = b.multiply_scalar(beyond, 1.0 / (high - low))?;
@@ -64,7 +62,7 @@ fn tables(b: &mut Builder<'_>, attrs: &Attrs, x: Value) -> Result<(Value, Value)
     let wide = if dtype == DType::F64 { DType::F64 } else { DType::F32 };
     let shape = [seq, 2, half];
     let index = b.iota(wide, shape, 2)?;
-    let exponent = b.multiply_scalar(index, -attrs.real("theta").ln() / half as f64)?;
+    let exponent = b.multiply_scalar(index, -attrs.get(&THETA)?.ln() / half as f64)?;
     let frequency = b.exponential(exponent)?;
     let frequency = scaled(b, attrs, frequency)?;
     let position = b.iota(wide, shape, 0)?;
@@ -78,17 +76,17 @@ fn tables(b: &mut Builder<'_>, attrs: &Attrs, x: Value) -> Result<(Value, Value)
 }
 
 fn check_attrs(attrs: &Attrs) -> Result<()> {
-    let require = |name: &str, holds: fn(f64) -> bool, why: &str| {
-        let value = attrs.real(name);
+    let require = |key: &AttrKey<f64>, holds: fn(f64) -> bool, why: &str| {
+        let (name, value) = (key.name(), attrs.get(key)?);
         let error = || attr_error(format!("`{name}` of `rope` is {value}, but {why}"));
         if value.is_finite() && holds(value) { Ok(()) } else { Err(error()) }
     };
-    require("theta", |theta| theta > 0.0, "frequencies need a positive base")?;
-    require("factor", |factor| factor > 0.0, "frequencies are divided by a positive number")?;
-    require("trained", |trained| trained >= 0.0, "there are no fewer than 0 positions")?;
-    require("low", |low| low >= 0.0, "there are no fewer than 0 turns")?;
-    require("high", |high| high >= 0.0, "there are no fewer than 0 turns")?;
-    let (low, high) = (attrs.real("low"), attrs.real("high"));
+    require(&THETA, |theta| theta > 0.0, "frequencies need a positive base")?;
+    require(&FACTOR, |factor| factor > 0.0, "frequencies are divided by a positive number")?;
+    require(&TRAINED, |trained| trained >= 0.0, "there are no fewer than 0 positions")?;
+    require(&LOW, |low| low >= 0.0, "there are no fewer than 0 turns")?;
+    require(&HIGH, |high| high >= 0.0, "there are no fewer than 0 turns")?;
+    let (low, high) = (attrs.get(&LOW)?, attrs.get(&HIGH)?);
     if low >= high {
         return Err(attr_error(format!("`low` of `rope` is {low}, not less than `high`, which is {high}")));
     }
@@ -100,8 +98,8 @@ impl CompositeDef for Rope {
         "rope"
     }
 
-    fn schema(&self) -> &[AttrSpec] {
-        &*SCHEMA
+    fn schema(&self) -> Vec<AttrSpec> {
+        vec![THETA.spec(), INVERSE.spec(), FACTOR.spec(), TRAINED.spec(), LOW.spec(), HIGH.spec()]
     }
 
     fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: &[&TensorType]) -> Result<Types> {
@@ -127,19 +125,17 @@ impl CompositeDef for Rope {
         let swapped = b.reverse(x, &[3])?;
         let kept = b.multiply(x, cosine)?;
         let turned = b.multiply(swapped, sine)?;
-        let rotated = if attrs.flag("inverse") { b.subtract(kept, turned)? } else { b.add(kept, turned)? };
+        let rotated = if attrs.get(&INVERSE)? { b.subtract(kept, turned)? } else { b.add(kept, turned)? };
         Ok(smallvec![b.reshape(rotated, shape)?])
     }
 
-    fn has_vjp(&self) -> bool {
-        true
-    }
-
     /// A rotation is undone by the opposite one, which is also its transpose.
-    fn vjp(&self, b: &mut Builder<'_>, attrs: &Attrs, cx: &VjpCx<'_>) -> Result<Vjp> {
-        let ct = present(cx.ct())?;
-        let opposite = attrs.clone().with("inverse", Attr::Bool(!attrs.flag("inverse")));
-        Ok(Vjp::one(b.emit(sibling("rope", &opposite), &[ct])?))
+    fn vjp(&self) -> Option<VjpRule<'_>> {
+        Some(Box::new(|b, attrs, cx| {
+            let ct = present(cx.ct())?;
+            let opposite = attrs.clone().with(&INVERSE, !attrs.get(&INVERSE)?)?;
+            Ok(Vjp::one(b.emit(sibling("rope", &opposite), &[ct])?))
+        }))
     }
 
     fn policy(&self) -> Policy {
@@ -147,12 +143,8 @@ impl CompositeDef for Rope {
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {
-        let rope = |theta: f64, inverse: bool| {
-            super::op(&Rope, &[("theta", Attr::Real(Real(theta))), ("inverse", Attr::Bool(inverse))])
-        };
-        let scaled = |factor: f64, trained: f64| {
-            super::op(&Rope, &[("factor", Attr::Real(Real(factor))), ("trained", Attr::Real(Real(trained)))])
-        };
+        let rope = |theta: f64, inverse: bool| super::op(&Rope, &[THETA.to(theta), INVERSE.to(inverse)]);
+        let scaled = |factor: f64, trained: f64| super::op(&Rope, &[FACTOR.to(factor), TRAINED.to(trained)]);
         let x = || [SampleArg::uniform(float, [2, 5, 3, 4], -1.0, 1.0)];
         vec![
             Sample::new("forward", rope(10000.0, false), x()).ulps(64.0),

@@ -1,24 +1,21 @@
 //! How several tensors lie in one of `[.., ranks, rows, ..]`: what `unpack` and `tied_copies` share.
 
-use crate::attr::Attr;
+use crate::attrs::{AttrKey, Attrs};
 use crate::build::Builder;
-use crate::composite::{AttrSpec, Attrs};
+
 use crate::op::{attr_error, require_dim};
 use crate::syntax::Value;
 use crate::ty::TensorType;
 use halite_support::Result;
 use halite_tensor::{Dims, Shape};
-use smallvec::smallvec;
 use std::ops::Range;
 
-/// The attributes that say how the parts lie.
-pub(super) fn schema() -> [AttrSpec; 2] {
-    let none = || Attr::Ints(smallvec![]);
-    [
-        AttrSpec::optional("rows", none(), "for each part, its rows in the share of one rank"),
-        AttrSpec::optional("copies", none(), "for each part, how many ranks in a row hold the same"),
-    ]
-}
+/// For each part, its rows in the share of one rank.
+pub static ROWS: AttrKey<Vec<i64>> =
+    AttrKey::optional("rows", Vec::new(), "for each part, its rows in the share of one rank");
+/// For each part, how many ranks in a row hold the same.
+pub static COPIES: AttrKey<Vec<i64>> =
+    AttrKey::optional("copies", Vec::new(), "for each part, how many ranks in a row hold the same");
 
 /// One of the tensors.
 pub(super) struct Share {
@@ -32,14 +29,14 @@ pub(super) struct Share {
 pub(super) fn shares(op: &str, attrs: &Attrs, x: &TensorType, dim: usize) -> Result<Vec<Share>> {
     require_dim(op, x, dim + 1)?;
     let (ranks, all) = (x.shape()[dim], x.shape()[dim + 1]);
-    let (rows, copies) = (attrs.ints("rows"), attrs.ints("copies"));
+    let (rows, copies) = (attrs.get(&ROWS)?, attrs.get(&COPIES)?);
     if rows.is_empty() || rows.len() != copies.len() {
         let message = format!("`rows` of `{op}` lists {} parts, `copies` {}", rows.len(), copies.len());
         return Err(attr_error(message).help("give one number for each part"));
     }
     let mut end = 0;
     let mut shares = Vec::with_capacity(rows.len());
-    for (&rows, &copies) in rows.iter().zip(copies) {
+    for (&rows, &copies) in rows.iter().zip(&copies) {
         let rows = usize::try_from(rows).ok().filter(|&rows| rows <= all - end);
         let copies = usize::try_from(copies).ok().filter(|&copies| copies > 0 && ranks.is_multiple_of(copies));
         let (Some(rows), Some(copies)) = (rows, copies) else {

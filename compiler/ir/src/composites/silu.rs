@@ -1,9 +1,10 @@
 //! `silu` and its gradient.
 
-use super::parts::sibling;
-use crate::build::{Builder, Values, present};
-use crate::composite::{Attrs, CompositeDef};
-use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, VjpCx};
+use super::parts::gradient_by;
+use crate::attrs::Attrs;
+use crate::build::{Builder, Values};
+use crate::composite::{CompositeDef, VjpRule};
+use crate::op::{InferCx, Policy, Sample, SampleArg};
 use crate::ops::class::{Takes, infer_binary, infer_unary};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
@@ -42,13 +43,8 @@ impl CompositeDef for Silu {
         Ok(smallvec![y])
     }
 
-    fn has_vjp(&self) -> bool {
-        true
-    }
-
-    fn vjp(&self, b: &mut Builder<'_>, attrs: &Attrs, cx: &VjpCx<'_>) -> Result<Vjp> {
-        let ct = present(cx.ct())?;
-        Ok(Vjp::one(b.emit(sibling("silu_grad", attrs), &[cx.args[0], ct])?))
+    fn vjp(&self) -> Option<VjpRule<'_>> {
+        Some(gradient_by("silu_grad", |cx| vec![cx.args[0]]))
     }
 
     fn policy(&self) -> Policy {

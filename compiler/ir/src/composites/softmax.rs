@@ -1,10 +1,10 @@
 //! `softmax` and its gradient.
 
-use crate::attr::Attr;
-use crate::build::{Builder, Values, present};
-use crate::composite::Composite;
-use crate::composite::{AttrSpec, Attrs, CompositeDef};
-use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, VjpCx};
+use super::parts::gradient_by;
+use crate::attrs::{AttrKey, AttrSpec, Attrs};
+use crate::build::{Builder, Values};
+use crate::composite::{CompositeDef, VjpRule};
+use crate::op::{InferCx, Policy, Sample, SampleArg};
 use crate::ops::class::{Takes, infer_binary, infer_unary};
 use crate::policy::Follows;
 use crate::syntax::Value;
@@ -12,11 +12,10 @@ use crate::ty::{TensorType, Types};
 use halite_support::Result;
 use halite_tensor::DType;
 use smallvec::smallvec;
-use std::sync::LazyLock;
 
-static SCHEMA: LazyLock<[AttrSpec; 1]> = LazyLock::new(|| {
-    [AttrSpec::optional("dim", Attr::Int(-1), "the dimension that sums to one; negative counts from the end")]
-});
+/// The dimension that sums to one; negative counts from the end.
+pub static DIM: AttrKey<i64> =
+    AttrKey::optional("dim", -1, "the dimension that sums to one; negative counts from the end");
 
 /// `exp(x - max(x)) / sum(exp(x - max(x)))` along one dimension.
 #[derive(Debug)]
@@ -27,19 +26,19 @@ impl CompositeDef for Softmax {
         "softmax"
     }
 
-    fn schema(&self) -> &[AttrSpec] {
-        &*SCHEMA
+    fn schema(&self) -> Vec<AttrSpec> {
+        vec![DIM.spec()]
     }
 
     fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: &[&TensorType]) -> Result<Types> {
         let types = infer_unary("softmax", Takes::Float, args)?;
-        attrs.dim("dim", args[0])?;
+        attrs.dim(&DIM, args[0])?;
         Ok(types)
     }
 
     fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
         let x = args[0];
-        let dim = attrs.dim("dim", b.ty(x))?;
+        let dim = attrs.dim(&DIM, b.ty(x))?;
         let peak = b.reduce_max(x, &[dim])?;
         let peak = b.broadcast_missing(peak, x, &[dim])?;
         let shifted = b.subtract(x, peak)?;
@@ -49,15 +48,9 @@ impl CompositeDef for Softmax {
         Ok(smallvec![b.divide(powers, total)?])
     }
 
-    fn has_vjp(&self) -> bool {
-        true
-    }
-
     /// Needs the result only.
-    fn vjp(&self, b: &mut Builder<'_>, attrs: &Attrs, cx: &VjpCx<'_>) -> Result<Vjp> {
-        let ct = present(cx.ct())?;
-        let grad = Composite { name: "softmax_grad".into(), attrs: attrs.clone() };
-        Ok(Vjp::one(b.emit(grad, &[cx.results[0], ct])?))
+    fn vjp(&self) -> Option<VjpRule<'_>> {
+        Some(gradient_by("softmax_grad", |cx| vec![cx.results[0]]))
     }
 
     fn policy(&self) -> Policy {
@@ -65,7 +58,7 @@ impl CompositeDef for Softmax {
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {
-        let softmax = |dim: i64| super::op(&Softmax, &[("dim", Attr::Int(dim))]);
+        let softmax = |dim: i64| super::op(&Softmax, &[DIM.to(dim)]);
         let huge = [1e4, -1e4, 0.0, 1e4];
         vec![
             Sample::new("last", softmax(-1), [SampleArg::uniform(float, [2, 5], -3.0, 3.0)]).ulps(16.0),
@@ -84,19 +77,19 @@ impl CompositeDef for SoftmaxGrad {
         "softmax_grad"
     }
 
-    fn schema(&self) -> &[AttrSpec] {
-        &*SCHEMA
+    fn schema(&self) -> Vec<AttrSpec> {
+        vec![DIM.spec()]
     }
 
     fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: &[&TensorType]) -> Result<Types> {
         let types = infer_binary("softmax_grad", Takes::Float, args)?;
-        attrs.dim("dim", args[0])?;
+        attrs.dim(&DIM, args[0])?;
         Ok(types)
     }
 
     fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
         let (y, ct) = (args[0], args[1]);
-        let dim = attrs.dim("dim", b.ty(y))?;
+        let dim = attrs.dim(&DIM, b.ty(y))?;
         let weighted = b.multiply(ct, y)?;
         let total = b.reduce_sum(weighted, &[dim])?;
         let total = b.broadcast_missing(total, y, &[dim])?;
@@ -109,7 +102,7 @@ impl CompositeDef for SoftmaxGrad {
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {
-        let grad = super::op(&SoftmaxGrad, &[("dim", Attr::Int(-1))]);
+        let grad = super::op(&SoftmaxGrad, &[DIM.to(-1)]);
         let args = [SampleArg::uniform(float, [2, 5], 0.1, 0.9), SampleArg::uniform(float, [2, 5], -1.0, 1.0)];
         vec![Sample::new("last", grad, args).ulps(16.0)]
     }

@@ -1,20 +1,20 @@
 //! `stochastic_convert`.
 
 use super::parts::with_word;
-use crate::attr::AttrSlot;
+use crate::attrs::{AttrKey, AttrSpec, Attrs};
 use crate::build::{Builder, Values};
-use crate::composite::{AttrSpec, Attrs, CompositeDef};
-use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, VjpCx, arity, attr_error, dtype_error, shape_error};
+use crate::composite::{CompositeDef, VjpRule};
+use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, arity, attr_error, dtype_error, shape_error};
 use crate::ops::{And, Direction, Or, ShiftLeft, ShiftRightLogical, Xor};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_support::Result;
 use halite_tensor::DType;
 use smallvec::smallvec;
-use std::sync::LazyLock;
+use std::borrow::Cow;
 
-static SCHEMA: LazyLock<[AttrSpec; 1]> =
-    LazyLock::new(|| [AttrSpec::optional("dtype", DType::Bf16.get(), "`bf16` or `f16`, the type of the result")]);
+static DTYPE: AttrKey<Cow<'static, str>> =
+    AttrKey::optional("dtype", Cow::Borrowed("bf16"), "`bf16` or `f16`, the type of the result");
 
 /// `x f32` rounded stochastically by `bits u32` of the same shape to `dtype`, `bf16` or `f16`. The name is XLA's.
 ///
@@ -29,8 +29,8 @@ static SCHEMA: LazyLock<[AttrSpec; 1]> =
 pub(super) struct StochasticConvert;
 
 fn target(attrs: &Attrs) -> Result<DType> {
-    let word = attrs.word("dtype");
-    let dtype = DType::parse(word).filter(|dtype| dtype.is_narrow());
+    let word = attrs.get(&DTYPE)?;
+    let dtype = DType::parse(&word).filter(|dtype| dtype.is_narrow());
     dtype.ok_or_else(|| attr_error(format!("`stochastic_convert` gives `bf16` or `f16`, found `{word}`")))
 }
 
@@ -112,8 +112,8 @@ impl CompositeDef for StochasticConvert {
         "stochastic_convert"
     }
 
-    fn schema(&self) -> &[AttrSpec] {
-        &*SCHEMA
+    fn schema(&self) -> Vec<AttrSpec> {
+        vec![DTYPE.spec()]
     }
 
     fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: &[&TensorType]) -> Result<Types> {
@@ -137,12 +137,8 @@ impl CompositeDef for StochasticConvert {
         Ok(smallvec![b.convert(rounded, dtype)?])
     }
 
-    fn has_vjp(&self) -> bool {
-        true
-    }
-
-    fn vjp(&self, _: &mut Builder<'_>, _: &Attrs, _: &VjpCx<'_>) -> Result<Vjp> {
-        Ok(Vjp::none("rounding is settled after differentiation"))
+    fn vjp(&self) -> Option<VjpRule<'_>> {
+        Some(Box::new(|_, _, _| Ok(Vjp::none("rounding is settled after differentiation"))))
     }
 
     fn policy(&self) -> Policy {
@@ -153,7 +149,7 @@ impl CompositeDef for StochasticConvert {
         let special = [0.0, -0.0, 1.0, 65504.0, -65519.0, 65536.0, 1e9, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
         let sample = |label, dtype: DType, x: SampleArg| {
             let bits = SampleArg::whole(DType::U32, x.ty.shape().clone(), 0, i64::from(u32::MAX));
-            Sample::new(label, super::op(&StochasticConvert, &[("dtype", dtype.get())]), [x, bits])
+            Sample::new(label, super::op(&StochasticConvert, &[DTYPE.to(dtype.name().into())]), [x, bits])
         };
         let x = |low, high| SampleArg::uniform(DType::F32, [4, 9], low, high);
         vec![

@@ -1,9 +1,10 @@
 //! `stream_words`.
 
 use super::hash::mix;
+use crate::attrs::Attrs;
 use crate::build::{Builder, Values};
-use crate::composite::{Attrs, CompositeDef};
-use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, VjpCx, arity, dtype_error};
+use crate::composite::{CompositeDef, VjpRule};
+use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, arity, dtype_error};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_support::Result;
@@ -41,12 +42,8 @@ impl CompositeDef for StreamWords {
         Ok(smallvec![mix(b, words)?])
     }
 
-    fn has_vjp(&self) -> bool {
-        true
-    }
-
-    fn vjp(&self, _: &mut Builder<'_>, _: &Attrs, _: &VjpCx<'_>) -> Result<Vjp> {
-        Ok(Vjp::none("random words do not depend smoothly on key and step"))
+    fn vjp(&self) -> Option<VjpRule<'_>> {
+        Some(Box::new(|_, _, _| Ok(Vjp::none("random words do not depend smoothly on key and step"))))
     }
 
     fn policy(&self) -> Policy {

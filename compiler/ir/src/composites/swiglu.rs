@@ -1,9 +1,10 @@
 //! `swiglu` and its gradient.
 
-use super::parts::sibling;
-use crate::build::{Builder, Values, present};
-use crate::composite::{Attrs, CompositeDef};
-use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, VjpCx, arity, require_same};
+use super::parts::gradient_by;
+use crate::attrs::Attrs;
+use crate::build::{Builder, Values};
+use crate::composite::{CompositeDef, VjpRule};
+use crate::op::{InferCx, Policy, Sample, SampleArg, arity, require_same};
 use crate::ops::class::{Takes, infer_binary};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
@@ -29,14 +30,8 @@ impl CompositeDef for Swiglu {
         Ok(smallvec![b.multiply(opened, args[1])?])
     }
 
-    fn has_vjp(&self) -> bool {
-        true
-    }
-
-    fn vjp(&self, b: &mut Builder<'_>, attrs: &Attrs, cx: &VjpCx<'_>) -> Result<Vjp> {
-        let ct = present(cx.ct())?;
-        let cts = b.emit_all(sibling("swiglu_grad", attrs), &[cx.args[0], cx.args[1], ct])?;
-        Ok(Vjp::of(cts.into_iter().map(Some)))
+    fn vjp(&self) -> Option<VjpRule<'_>> {
+        Some(gradient_by("swiglu_grad", |cx| cx.args.to_vec()))
     }
 
     fn policy(&self) -> Policy {

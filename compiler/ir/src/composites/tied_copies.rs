@@ -1,18 +1,16 @@
 //! `tied_copies`.
 
-use super::shares::{self, Share, shares};
+use super::shares::{COPIES, ROWS, Share, shares};
 use crate::attr::Attr;
+use crate::attrs::{AttrSpec, Attrs};
 use crate::build::{Builder, Values, present};
-use crate::composite::{AttrSpec, Attrs, CompositeDef};
-use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, VjpCx, arity};
+use crate::composite::{CompositeDef, VjpRule};
+use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, arity};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_support::Result;
 use halite_tensor::DType;
 use smallvec::smallvec;
-use std::sync::LazyLock;
-
-static SCHEMA: LazyLock<[AttrSpec; 2]> = LazyLock::new(shares::schema);
 
 /// A weight `[ranks, rows, ..]` of which some ranks in a row hold the same: the weight itself, as one that stays so. See
 /// [`Packing`](halite_tensor::Packing).
@@ -27,8 +25,8 @@ impl CompositeDef for TiedCopies {
         "tied_copies"
     }
 
-    fn schema(&self) -> &[AttrSpec] {
-        &*SCHEMA
+    fn schema(&self) -> Vec<AttrSpec> {
+        vec![ROWS.spec(), COPIES.spec()]
     }
 
     fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: &[&TensorType]) -> Result<Types> {
@@ -41,24 +39,22 @@ impl CompositeDef for TiedCopies {
         Ok(Values::from_slice(args))
     }
 
-    fn has_vjp(&self) -> bool {
-        true
-    }
-
-    fn vjp(&self, b: &mut Builder<'_>, attrs: &Attrs, cx: &VjpCx<'_>) -> Result<Vjp> {
-        let ct = present(cx.ct())?;
-        let mut parts = Vec::new();
-        for share in shares("tied_copies", attrs, b.ty(cx.args[0]), 0)? {
-            parts.push(if share.copies == 1 {
-                share.own(b, ct, 0)?
-            } else {
-                let copies = share.grouped(b, ct, 0)?;
-                let sum = b.reduce_sum(copies, &[1])?;
-                let all = b.broadcast_missing(sum, copies, &[1])?;
-                Share::ungrouped(b, all, 0)?
-            });
-        }
-        Ok(Vjp::one(b.concatenate(&parts, 1)?))
+    fn vjp(&self) -> Option<VjpRule<'_>> {
+        Some(Box::new(|b, attrs, cx| {
+            let ct = present(cx.ct())?;
+            let mut parts = Vec::new();
+            for share in shares("tied_copies", attrs, b.ty(cx.args[0]), 0)? {
+                parts.push(if share.copies == 1 {
+                    share.own(b, ct, 0)?
+                } else {
+                    let copies = share.grouped(b, ct, 0)?;
+                    let sum = b.reduce_sum(copies, &[1])?;
+                    let all = b.broadcast_missing(sum, copies, &[1])?;
+                    Share::ungrouped(b, all, 0)?
+                });
+            }
+            Ok(Vjp::one(b.concatenate(&parts, 1)?))
+        }))
     }
 
     fn policy(&self) -> Policy {

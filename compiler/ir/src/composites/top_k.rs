@@ -1,10 +1,10 @@
 //! `top_k`.
 
 use super::parts::last_size;
-use crate::attr::Attr;
+use crate::attrs::{AttrKey, AttrSpec, Attrs};
 use crate::build::{Builder, Values};
-use crate::composite::{AttrSpec, Attrs, CompositeDef};
-use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, VjpCx, arity, shape_error};
+use crate::composite::{CompositeDef, VjpRule};
+use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, arity, shape_error};
 use crate::ops::Direction;
 use crate::ops::class::Takes;
 use crate::syntax::Value;
@@ -12,10 +12,9 @@ use crate::ty::{TensorType, Types};
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor, Shape};
 use smallvec::smallvec;
-use std::sync::LazyLock;
 
-static SCHEMA: LazyLock<[AttrSpec; 1]> =
-    LazyLock::new(|| [AttrSpec::required("k", "how many elements of each row, at least 1")]);
+/// How many elements of each row, at least 1.
+pub static K: AttrKey<i64> = AttrKey::required("k", "how many elements of each row, at least 1");
 
 /// The `k` largest elements along the last dimension, largest first, and their positions as `s32`. Of equal elements the
 /// first comes first; NaN counts as larger than everything. The decomposition has some ten instructions for each of the
@@ -26,7 +25,7 @@ pub(super) struct TopK;
 impl TopK {
     /// How many elements are taken of how many.
     fn sizes(attrs: &Attrs, x: &TensorType) -> Result<(usize, usize)> {
-        let (k, size) = (attrs.int("k"), last_size("top_k", x)?);
+        let (k, size) = (attrs.get(&K)?, last_size("top_k", x)?);
         match usize::try_from(k).ok().filter(|k| (1..=size).contains(k)) {
             Some(k) if i32::try_from(size).is_ok() => Ok((k, size)),
             _ => Err(shape_error(format!("`top_k` cannot take {k} of the {size} elements of each row of `{x}`"))),
@@ -45,8 +44,8 @@ impl CompositeDef for TopK {
         "top_k"
     }
 
-    fn schema(&self) -> &[AttrSpec] {
-        &*SCHEMA
+    fn schema(&self) -> Vec<AttrSpec> {
+        vec![K.spec()]
     }
 
     fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: &[&TensorType]) -> Result<Types> {
@@ -89,16 +88,14 @@ impl CompositeDef for TopK {
         Ok(smallvec![b.take_along_axis(x, indices, last)?, indices])
     }
 
-    fn has_vjp(&self) -> bool {
-        true
-    }
-
     /// That of reading the values at the positions, which do not move with small changes.
-    fn vjp(&self, b: &mut Builder<'_>, _: &Attrs, cx: &VjpCx<'_>) -> Result<Vjp> {
-        let Some(ct) = cx.cts[0] else { return Ok(Vjp::zeros(1)) };
-        let last = b.shape(cx.args[0]).rank() - 1;
-        let size = b.shape(cx.args[0])[last];
-        Ok(Vjp::one(b.take_along_axis_grad(ct, cx.results[1], last, size)?))
+    fn vjp(&self) -> Option<VjpRule<'_>> {
+        Some(Box::new(|b, _, cx| {
+            let Some(ct) = cx.cts[0] else { return Ok(Vjp::zeros(1)) };
+            let last = b.shape(cx.args[0]).rank() - 1;
+            let size = b.shape(cx.args[0])[last];
+            Ok(Vjp::one(b.take_along_axis_grad(ct, cx.results[1], last, size)?))
+        }))
     }
 
     fn policy(&self) -> Policy {
@@ -106,7 +103,7 @@ impl CompositeDef for TopK {
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {
-        let top = |k: i64| super::op(&TopK, &[("k", Attr::Int(k))]);
+        let top = |k: i64| super::op(&TopK, &[K.to(k)]);
         let special = [f64::NEG_INFINITY, 1.0, f64::NAN, 1.0, f64::INFINITY, f64::NEG_INFINITY];
         vec![
             Sample::new("some", top(3), [SampleArg::uniform(float, [2, 3, 5], -3.0, 3.0)]),

@@ -1,24 +1,18 @@
 //! `unpack`.
 
-use super::shares::{self, Share, shares};
+use super::shares::{COPIES, ROWS, Share, shares};
 use crate::attr::Attr;
+use crate::attrs::{AttrKey, AttrSpec, Attrs};
 use crate::build::{Builder, Values};
-use crate::composite::{AttrSpec, Attrs, CompositeDef};
-use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, VjpCx, arity};
+use crate::composite::{CompositeDef, VjpRule};
+use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp, arity};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_support::Result;
 use halite_tensor::{DType, Shape};
-use std::sync::LazyLock;
 
-static SCHEMA: LazyLock<[AttrSpec; 3]> = LazyLock::new(|| {
-    let [rows, copies] = shares::schema();
-    [
-        AttrSpec::required("dim", "the dimension of ranks, from the end when negative; rows are the next one"),
-        rows,
-        copies,
-    ]
-});
+static DIM: AttrKey<i64> =
+    AttrKey::required("dim", "the dimension of ranks, from the end when negative; rows are the next one");
 
 /// The tensors that lie in one: `x[.., ranks, rows, ..]` to one `[.., rows of all ranks, ..]` for each part. Where several
 /// ranks in a row hold the same, the first one is taken. See [`Packing`](halite_tensor::Packing).
@@ -40,20 +34,20 @@ impl CompositeDef for Unpack {
         "unpack"
     }
 
-    fn schema(&self) -> &[AttrSpec] {
-        &*SCHEMA
+    fn schema(&self) -> Vec<AttrSpec> {
+        vec![DIM.spec(), ROWS.spec(), COPIES.spec()]
     }
 
     fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: &[&TensorType]) -> Result<Types> {
         let [x] = arity("unpack", args)?;
-        let dim = attrs.dim("dim", x)?;
+        let dim = attrs.dim(&DIM, x)?;
         let shares = shares("unpack", attrs, x, dim)?;
         Ok(shares.iter().map(|share| x.with_shape(part_shape(x, dim, share))).collect())
     }
 
     fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
         let ty = b.ty(args[0]).clone();
-        let dim = attrs.dim("dim", &ty)?;
+        let dim = attrs.dim(&DIM, &ty)?;
         let part = |share: Share| {
             let first = if share.copies == 1 {
                 share.own(b, args[0], dim)?
@@ -66,28 +60,26 @@ impl CompositeDef for Unpack {
         shares("unpack", attrs, &ty, dim)?.into_iter().map(part).collect()
     }
 
-    fn has_vjp(&self) -> bool {
-        true
-    }
-
-    fn vjp(&self, b: &mut Builder<'_>, attrs: &Attrs, cx: &VjpCx<'_>) -> Result<Vjp> {
-        let ty = b.ty(cx.args[0]).clone();
-        let dim = attrs.dim("dim", &ty)?;
-        let mut parts = Vec::with_capacity(cx.cts.len());
-        for ((share, ct), &result) in shares("unpack", attrs, &ty, dim)?.iter().zip(cx.cts).zip(cx.results) {
-            let ct = ct.map_or_else(|| b.splat_like(result, 0.0), Ok)?;
-            let mut shape = ty.shape().clone().into_dims();
-            (shape[dim], shape[dim + 1]) = (shape[dim] / share.copies, share.rows.len());
-            parts.push(if share.copies == 1 {
-                b.reshape(ct, Shape::from(shape.as_slice()))?
-            } else {
-                shape.insert(dim + 1, 1);
-                let first = b.reshape(ct, Shape::from(shape.as_slice()))?;
-                let all = b.pad_dim(first, dim + 1, 0, share.copies as i64 - 1, 0.0)?;
-                Share::ungrouped(b, all, dim)?
-            });
-        }
-        Ok(Vjp::one(b.concatenate(&parts, dim + 1)?))
+    fn vjp(&self) -> Option<VjpRule<'_>> {
+        Some(Box::new(|b, attrs, cx| {
+            let ty = b.ty(cx.args[0]).clone();
+            let dim = attrs.dim(&DIM, &ty)?;
+            let mut parts = Vec::with_capacity(cx.cts.len());
+            for ((share, ct), &result) in shares("unpack", attrs, &ty, dim)?.iter().zip(cx.cts).zip(cx.results) {
+                let ct = ct.map_or_else(|| b.splat_like(result, 0.0), Ok)?;
+                let mut shape = ty.shape().clone().into_dims();
+                (shape[dim], shape[dim + 1]) = (shape[dim] / share.copies, share.rows.len());
+                parts.push(if share.copies == 1 {
+                    b.reshape(ct, Shape::from(shape.as_slice()))?
+                } else {
+                    shape.insert(dim + 1, 1);
+                    let first = b.reshape(ct, Shape::from(shape.as_slice()))?;
+                    let all = b.pad_dim(first, dim + 1, 0, share.copies as i64 - 1, 0.0)?;
+                    Share::ungrouped(b, all, dim)?
+                });
+            }
+            Ok(Vjp::one(b.concatenate(&parts, dim + 1)?))
+        }))
     }
 
     fn policy(&self) -> Policy {
@@ -97,7 +89,7 @@ impl CompositeDef for Unpack {
     fn samples(&self, float: DType) -> Vec<Sample> {
         let sample = |label, dim: i64, parts: &[[i64; 2]], shape: &[usize]| {
             let list = |of: usize| Attr::Ints(parts.iter().map(|part| part[of]).collect());
-            let attrs = [("dim", Attr::Int(dim)), ("rows", list(0)), ("copies", list(1))];
+            let attrs = [DIM.to(dim), ("rows", list(0)), ("copies", list(1))];
             Sample::new(label, super::op(&Unpack, &attrs), [SampleArg::uniform(float, shape, -2.0, 2.0)])
         };
         vec![

@@ -2,7 +2,7 @@
 
 use crate::op::{dtype_error, require_dim, shape_error};
 use crate::ty::TensorType;
-use halite_hlo::{ArrayType, Comparison, ComputationBuilder, Id, IndexFacts, ReduceKind};
+use halite_hlo::{ArrayType, Comparison, ComputationBuilder, Id, IndexFacts, ReduceKind, ScatterDims};
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor, Indices, Shape};
 
@@ -85,6 +85,18 @@ pub(super) fn convert(hlo: &mut ComputationBuilder<'_>, x: Id, dtype: DType) -> 
 /// `x` under another shape, or itself when it has that shape.
 pub(super) fn reshape(hlo: &mut ComputationBuilder<'_>, x: Id, shape: &Shape) -> Result<Id> {
     if &hlo.array(x)?.shape == shape { Ok(x) } else { hlo.reshape(x, shape) }
+}
+
+/// Sums of the elements or slices `ct` at the positions that `indices` name in zeros of shape `shape`.
+pub(super) fn scatter_into_zeros(
+    hlo: &mut ComputationBuilder<'_>,
+    (ct, indices): (Id, Id),
+    shape: &Shape,
+    dims: &ScatterDims,
+) -> Result<Id> {
+    let zero = hlo.constant_scalar(hlo.array(ct)?.dtype, 0.0)?;
+    let zeros = hlo.broadcast(zero, shape, &[])?;
+    hlo.scatter(Some(ReduceKind::Add), zeros, indices, ct, dims, UNKNOWN)
 }
 
 /// Sums of elements at the offsets that `target` gives, each rounded or wrapped once.

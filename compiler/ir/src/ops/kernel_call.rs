@@ -6,7 +6,7 @@ use crate::build::{Builder, Values};
 use crate::cost::callee_flops;
 use crate::dims::FactorMap;
 use crate::interpret::EvalCx;
-use crate::lower::{Kernels, LowerCx};
+use crate::lower::{KernelForm, LowerCx};
 use crate::op::{Cost, Effect, Ids, InferCx, OpDef, Policy, Sample, Vjp, VjpCx};
 use crate::syntax::{FuncId, Value};
 use crate::ty::{TensorType, Types};
@@ -14,15 +14,14 @@ use halite_hlo::{CustomCall, Id};
 use halite_support::{Name, Result};
 use halite_tensor::{DType, HostTensor};
 
-/// The convention by which the kernels of Neuron are called; `AwsNeuronSilu` has it in the documentation of the Neuron
-/// SDK (error code `EHCA005`). 2 is `API_VERSION_STATUS_RETURNING` in XLA's schema.
+/// The convention by which the target's compiler has its kernels called: `API_VERSION_STATUS_RETURNING` in XLA's schema.
 const API_VERSION: i32 = 2;
 
 /// The results of a kernel that the target provides. What they are is said by its twin, a function of the module: the
 /// interpreter and CPU XLA run the twin, and the target is trusted to compute the same.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct KernelCall {
-    /// The name by which the target knows the kernel, e.g. `AwsNeuronSoftmax`.
+    /// The name by which the target knows the kernel, as its compiler documents it.
     pub target: Name,
     /// The configuration, in the format of the kernel; may be empty.
     pub config: Name,
@@ -88,7 +87,7 @@ impl OpDef for KernelCall {
 
     /// A custom call, which names its twin in the frontend attribute [`TWIN`](halite_hlo::TWIN), or a call of the twin.
     fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {
-        if cx.options.kernels == Kernels::Twins {
+        if cx.options.kernels == KernelForm::Twins {
             return lower_call(cx, "kernel_call", self.twin, args);
         }
         let kernel = CustomCall {

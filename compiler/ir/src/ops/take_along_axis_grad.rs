@@ -1,7 +1,9 @@
 //! `take_along_axis_grad`.
 
 use super::class::Takes;
-use super::indices::{UNKNOWN, clamp_indices, clamped, convert, masked_sum, one_hot, require_shape, scatter_add, wide};
+use super::indices::{
+    clamp_indices, clamped, convert, masked_sum, one_hot, require_shape, scatter_add, scatter_into_zeros, wide,
+};
 use super::movement::require_countable;
 use super::take_along_axis::{require_along, source, spread};
 use crate::attr::{AttrVisitor, ResultSlot};
@@ -12,7 +14,7 @@ use crate::lower::{Indexing, LowerCx};
 use crate::op::{Cost, Ids, InferCx, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, require_dim};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
-use halite_hlo::{Id, ReduceKind, ScatterDims};
+use halite_hlo::{Id, ScatterDims};
 use halite_support::Result;
 use halite_tensor::{DType, Dims, HostTensor, Shape};
 use smallvec::smallvec;
@@ -72,8 +74,7 @@ impl OpDef for TakeAlongAxisGrad {
 
     /// One addition for each element of the first operand.
     fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {
-        let float = args[0].dtype().is_float();
-        Cost::new(if float { args[0].shape().num_elements() as u64 } else { 0 }, args, results)
+        Cost::over_operand(args, results)
     }
 
     fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {
@@ -117,9 +118,7 @@ impl OpDef for TakeAlongAxisGrad {
 
 impl TakeAlongAxisGrad {
     fn lower_scatter(&self, cx: &mut LowerCx<'_>, ct: Id, indices: Id) -> Result<Id> {
-        let (hlo, rank) = (&mut cx.hlo, self.shape.rank());
-        let zero = hlo.constant_scalar(hlo.array(ct)?.dtype, 0.0)?;
-        let zeros = hlo.broadcast(zero, &self.shape, &[])?;
+        let rank = self.shape.rank();
         let others: Dims = (0..rank).filter(|&dim| dim != self.dim).collect();
         let dims = ScatterDims {
             update_window_dims: Dims::new(),
@@ -129,7 +128,7 @@ impl TakeAlongAxisGrad {
             operand_batching_dims: others.clone(),
             indices_batching_dims: others,
         };
-        hlo.scatter(Some(ReduceKind::Add), zeros, indices, ct, &dims, UNKNOWN)
+        scatter_into_zeros(&mut cx.hlo, (ct, indices), &self.shape, &dims)
     }
 
     fn lower_one_hot(&self, cx: &mut LowerCx<'_>, ct: Id, indices: Id) -> Result<Id> {

@@ -2,7 +2,8 @@
 
 use super::class::Takes;
 use super::indices::{
-    UNKNOWN, clamp_indices, clamped, convert, one_hot, require_indices, require_shape, reshape, scatter_add, wide,
+    clamp_indices, clamped, convert, one_hot, require_indices, require_shape, reshape, scatter_add, scatter_into_zeros,
+    wide,
 };
 use super::movement::require_countable;
 use super::take::{source, taken_shape};
@@ -14,7 +15,7 @@ use crate::lower::{Indexing, LowerCx};
 use crate::op::{Cost, Ids, InferCx, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
-use halite_hlo::{DotDims, Id, ReduceKind, ScatterDims};
+use halite_hlo::{DotDims, Id, ScatterDims};
 use halite_support::Result;
 use halite_tensor::{DType, Dims, HostTensor, Shape};
 use smallvec::smallvec;
@@ -73,8 +74,7 @@ impl OpDef for TakeGrad {
 
     /// One addition for each element of the slices.
     fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {
-        let float = args[0].dtype().is_float();
-        Cost::new(if float { args[0].shape().num_elements() as u64 } else { 0 }, args, results)
+        Cost::over_operand(args, results)
     }
 
     fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {
@@ -123,8 +123,6 @@ impl TakeGrad {
         let hlo = &mut cx.hlo;
         let (number, rank) = (wide(hlo.array(ct)?.dtype), hlo.array(indices)?.shape.rank());
         let ct = convert(hlo, ct, number)?;
-        let zero = hlo.constant_scalar(number, 0.0)?;
-        let zeros = hlo.broadcast(zero, &self.shape, &[])?;
         let after = self.dim + rank..self.shape.rank() - 1 + rank;
         let dims = ScatterDims {
             update_window_dims: (0..self.dim).chain(after).collect(),
@@ -133,7 +131,7 @@ impl TakeGrad {
             index_vector_dim: rank,
             ..ScatterDims::default()
         };
-        hlo.scatter(Some(ReduceKind::Add), zeros, indices, ct, &dims, UNKNOWN)
+        scatter_into_zeros(hlo, (ct, indices), &self.shape, &dims)
     }
 
     /// The product with a one-hot matrix of one row for each index.

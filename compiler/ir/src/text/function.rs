@@ -7,8 +7,9 @@ use super::parse::{Known, PRIMITIVES, Reader};
 use super::roles::{parse_param_role, parse_result_role};
 use super::syntax::{AttrText, Chunk, Field, Rule, fields, parse_type, sigil_name};
 use crate::attr::{Attr, AttrSlot};
+use crate::attrs::{Attrs, Cast};
 use crate::build::Builder;
-use crate::composite::{Attrs, Cast, Composite};
+use crate::composite::Composite;
 use crate::ops::Op;
 use crate::syntax::{ParamRole, ResultRole, Rounding, Value};
 use crate::ty::TensorType;
@@ -394,7 +395,7 @@ impl<'t> FunctionReader<'_, '_, '_, 't> {
         if inst.literal.is_some() {
             return Err(Diagnostic::error(codes::SYNTAX, format!("`{}` takes no elements", inst.op)));
         }
-        let mut attrs = Attrs::with_defaults(inst.op, def.schema(), &given)?;
+        let mut attrs = Attrs::with_defaults(inst.op, &def.schema(), &given)?;
         if let Some((attr, field)) = compute {
             attrs = attrs.with_cast(read_cast(&attr, field, inst)?);
         }

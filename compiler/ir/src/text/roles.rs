@@ -5,9 +5,9 @@
 use super::names::print_string;
 use super::numbers::{parse_real, print_real};
 use super::syntax::{AttrText, Field, MAX_ELEMENTS, PartText};
-use crate::syntax::{Init, ParamRole, ResultRole, Slot, StateInfo, WeightInfo};
+use crate::syntax::{ParamRole, ResultRole, StateInfo, WeightInfo};
 use halite_support::{Diagnostic, Name, Result, codes};
-use halite_tensor::{Packing, Part};
+use halite_tensor::{Init, Packing, Part, Slot};
 use std::sync::Arc;
 
 /// Prints what follows the type of a parameter; nothing for a plain argument.
@@ -82,13 +82,12 @@ pub(super) fn parse_param_role(fields: &[Field<'_>], sizes: &[usize]) -> Result<
         }
         ("state", Some(AttrText::Word(word))) => {
             known_fields(rest, &["of"])?;
-            let slot = Slot::ALL.into_iter().find(|slot| slot.name() == *word);
             let slots: Vec<_> = Slot::ALL.iter().map(|slot| format!("`{}`", slot.name())).collect();
             let unknown = || {
                 error(role, format!("no state slot is named `{word}`")).help(format!("slots are {}", slots.join(", ")))
             };
             let of = find(rest, "of").map(parse_of).transpose()?;
-            Ok(ParamRole::State(StateInfo { slot: slot.ok_or_else(unknown)?, of }))
+            Ok(ParamRole::State(StateInfo { slot: Slot::named(word).ok_or_else(unknown)?, of }))
         }
         _ => Err(error(role, format!("`{}` is not a role of a parameter", role.text))
             .help("roles are `batch`, `batch, causal`, `weight, init = ..` and `state = <slot>, of = \"<weight>\"`")),

@@ -4,7 +4,7 @@
 //! is computed. So no instruction after the one that computes the replacement reads the parameter, and no other result
 //! returns it. The instruction that computes the replacement may read it, and a parameter that is its own replacement may
 //! be read anywhere. A replacement that is another parameter counts as computed before the first instruction. XLA itself
-//! would add a copy where this is broken; on Neuron it is a hazard, so it is an error here.
+//! would add a copy where this is broken; a target's compiler may not, so it is an error here.
 //!
 //! A call reads all its arguments. One that computes the replacement of an argument donates it to its callee, where the
 //! same holds.

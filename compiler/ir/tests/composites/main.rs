@@ -9,7 +9,7 @@ mod sizes;
 
 use differentiate::{Program, check_gradients};
 use halite_ir::sample_inputs;
-use halite_ir::{Attr, AttrSpec, Attrs, Composite, Real, Registry, Sample, SampleArg, SampleValues, TensorType};
+use halite_ir::{Attr, Attrs, Composite, Real, Registry, Sample, SampleArg, SampleValues, TensorType};
 use halite_tensor::compare::difference;
 use halite_tensor::{DType, HostTensor, Packing, Part, Shape};
 
@@ -37,8 +37,8 @@ fn real(value: f64) -> Attr {
 
 fn composite(name: &str, attrs: &[(&str, Attr)]) -> Composite {
     let registry = Registry::builtin();
-    let schema: &[AttrSpec] = registry.composite(name).unwrap().schema();
-    Composite { name: name.into(), attrs: Attrs::with_defaults(name, schema, attrs).unwrap() }
+    let schema = registry.composite(name).unwrap().schema();
+    Composite { name: name.into(), attrs: Attrs::with_defaults(name, &schema, attrs).unwrap() }
 }
 
 fn run(name: &str, attrs: &[(&str, Attr)], args: &[&HostTensor]) -> Vec<HostTensor> {

@@ -3,8 +3,8 @@
 use super::argument::not_finite;
 use super::{Argument, Call, Caller, Init, ModelBuilder, Tensor};
 use crate::ops::{Named, Part, Place, Value, mask_role, normal};
-use crate::options::ConfigValue;
 use halite_ir::{ParamRole, TensorType};
+use halite_recipe::ConfigValue;
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::{DType, Shape};
 use std::panic::Location;

@@ -2,9 +2,9 @@
 
 use super::Caller;
 use crate::ops::{MAX_DEPTH, Named, Names, Ops, Place, too_long};
-use crate::options::ConfigValue;
 use crate::parse::is_name;
 use halite_ir::{Draft, LocId, LocKind, Module, Registry, Value};
+use halite_recipe::ConfigValue;
 use halite_support::{Diagnostic, Diagnostics, Name, Result, codes};
 use halite_tensor::DType;
 use indexmap::{IndexMap, IndexSet};

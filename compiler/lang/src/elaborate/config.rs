@@ -4,8 +4,9 @@ use super::site::{Globals, blame};
 use super::{Elaborator, Eval, Locals, Reported};
 use crate::ast::{Binding, Item, Require};
 use crate::ops::Value;
-use crate::options::{ConfigValue, Override};
+use crate::options::Override;
 use crate::resolve::suggest;
+use halite_recipe::ConfigValue;
 use halite_support::{Diagnostic, codes};
 use indexmap::IndexMap;
 

@@ -3,8 +3,9 @@
 use super::{Declaration, Elaborator, Eval, Locals, Reported, Weight};
 use crate::ast::{Argument, Assign, Call, Expr, For, Function, Param, Statement, Type};
 use crate::ops::{Given, Named, Place, Value, normal};
-use halite_ir::{Init, TensorType};
+use halite_ir::TensorType;
 use halite_support::{Diagnostic, Name, Span, codes};
+use halite_tensor::Init;
 
 impl Elaborator<'_, '_> {
     /// A call of a model function, a builtin or a composite, inside its scope if it names one.

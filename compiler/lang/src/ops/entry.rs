@@ -1,9 +1,9 @@
 //! The entry of a model: its weights, its results, and what reaches the loss.
 
 use super::{Ops, Place, Value};
-use halite_ir::{Function, Init, ParamRole, ResultRole, TensorType, Value as Tensor, WeightInfo};
+use halite_ir::{Function, ParamRole, ResultRole, TensorType, Value as Tensor, WeightInfo};
 use halite_support::{Diagnostic, Diagnostics, Name, Result, codes};
-use halite_tensor::Shape;
+use halite_tensor::{Init, Shape};
 use indexmap::IndexMap;
 
 /// What the results of `main` are to be.

@@ -1,8 +1,9 @@
 //! Names of batches, weights and outputs: each stands for one thing, and for none that the training step has.
 
 use super::Place;
-use halite_ir::{METRICS, Slot};
+use halite_ir::METRICS;
 use halite_support::{Diagnostic, Name, codes};
+use halite_tensor::Slot;
 use indexmap::IndexMap;
 
 /// What has a name.

@@ -1,6 +1,7 @@
 //! What pest says, in words of the language.
 
 use super::Rule;
+use halite_ir::MODEL_WORDS;
 use halite_support::{Diagnostic, FileId, Span, codes};
 use pest::error::{Error, ErrorVariant, InputLocation};
 
@@ -41,7 +42,7 @@ fn advice(found: &str, expected: &str) -> Option<String> {
         "" if expected == "`model`" => "begin the file with `model name {`".to_owned(),
         _ if begins_item && expected.contains("`}`") => format!("close what stands before `{found}` with `}}`"),
         "}" if expected == describe(Rule::EOI) => "remove it: nothing is open here".to_owned(),
-        _ if is_reserved(found) => format!("choose another name: `{found}` is a word of the language"),
+        _ if MODEL_WORDS.contains(&found) => format!("choose another name: `{found}` is a word of the language"),
         _ => return None,
     })
 }
@@ -53,11 +54,6 @@ fn token_at(text: &str, start: usize) -> &str {
     let word = rest.find(|c| !in_word(c)).unwrap_or(rest.len());
     let end = if word > 0 { word } else { rest.chars().next().map_or(0, char::len_utf8) };
     &rest[..end]
-}
-
-fn is_reserved(word: &str) -> bool {
-    const WORDS: &[&str] = &["model", "config", "require", "let", "fn", "param", "for", "in", "output", "return", "as"];
-    WORDS.contains(&word) || matches!(word, "and" | "or" | "not" | "if" | "else")
 }
 
 /// `a, b or c`, without repetitions, in the order of a person's interest: expressions first, then words, then signs.
@@ -124,5 +120,19 @@ fn describe(rule: Rule) -> &'static str {
         | Rule::matmul => "an operator",
         Rule::EOI | Rule::WHITESPACE | Rule::COMMENT => "the end of the file",
         _ => "an expression",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use halite_ir::MODEL_WORDS;
+
+    #[test]
+    fn the_grammar_reserves_the_words_that_no_composite_may_have() {
+        let grammar = include_str!("../grammar.pest");
+        let (_, keyword) = grammar.split_once("\nkeyword = _{").unwrap();
+        let (keyword, _) = keyword.split_once('}').unwrap();
+        let reserved: Vec<&str> = keyword.split('"').skip(1).step_by(2).collect();
+        assert_eq!(reserved, MODEL_WORDS);
     }
 }

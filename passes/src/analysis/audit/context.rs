@@ -2,10 +2,11 @@
 
 use crate::framework::pass::PassCx;
 use crate::transform::annotate_rounding::DITHER;
-use halite_ir::{Function, InferCx, Inst, LocId, LocKind, Module, Op, Param, ParamRole, ResultRole, Slot, Value};
+use halite_ir::{Function, InferCx, Inst, LocId, LocKind, Module, Op, Param, ParamRole, ResultRole, Value};
 use halite_recipe::{Precision, Recipe};
 use halite_support::Name;
 use halite_tensor::DType;
+use halite_tensor::Slot;
 use rustc_hash::FxHashMap;
 
 /// The entry of a module and what flows where in it.

@@ -8,7 +8,7 @@ use crate::framework::exception::Subject;
 use crate::framework::pattern::family;
 use halite_ir::{LocId, LocTable};
 use halite_recipe::Precision;
-use halite_support::{Code, Diagnostic, Diagnostics, Span, codes};
+use halite_support::{Code, Diagnostic, Span, codes};
 use halite_tensor::DType;
 use indexmap::{IndexMap, IndexSet};
 

@@ -3,9 +3,10 @@
 use super::context::AuditCx;
 use super::fix::RecipeKey;
 use super::report::{Evidence, Report};
-use halite_ir::{Inst, OpClass, ParamRole, Slot};
+use halite_ir::{Inst, OpClass, ParamRole};
 use halite_support::codes;
 use halite_tensor::DType;
+use halite_tensor::Slot;
 
 /// Reports narrow arithmetic on what is computed from moments or master weights, and the instructions that make new
 /// weights and slots.

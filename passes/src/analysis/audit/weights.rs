@@ -4,10 +4,11 @@ use super::context::AuditCx;
 use super::fix::{Fix, fix_weight};
 use super::report::Report;
 use super::words::{families, power_of_two};
-use halite_ir::{Inst, Phase, Slot};
+use halite_ir::{Inst, Phase};
 use halite_recipe::RoundingMode;
 use halite_support::{Diagnostic, Name, codes};
 use halite_tensor::DType;
+use halite_tensor::Slot;
 use indexmap::IndexMap;
 use rustc_hash::FxHashSet;
 

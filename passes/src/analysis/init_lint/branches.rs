@@ -1,7 +1,8 @@
 //! The residual stream: sums `x + f(x)` where `f` ends in a projection.
 
 use super::moments::Moments;
-use halite_ir::{Def, Function, Init, Inst, Op, ParamRole, Value};
+use halite_ir::{Def, Function, Inst, Op, ParamRole, Value};
+use halite_tensor::Init;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeMap;

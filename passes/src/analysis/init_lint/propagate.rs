@@ -1,13 +1,13 @@
 //! From the initial weights to the moments of every value.
 
 use super::moments::{Grid, Moments};
+use halite_ir::composites::causal_attention::{SCALE, WINDOW};
+use halite_ir::composites::softmax::DIM;
 use halite_ir::dims::FactorMap;
 use halite_ir::ops::Reduction;
-use halite_ir::{
-    Attrs, Composite, EvalCx, Function, InferCx, Init, Inst, Op, OpClass, Param, ParamRole, TensorType, Value,
-};
+use halite_ir::{Attrs, Composite, EvalCx, Function, InferCx, Inst, Op, OpClass, Param, ParamRole, TensorType, Value};
 use halite_support::Result;
-use halite_tensor::{DType, HostTensor};
+use halite_tensor::{DType, HostTensor, Init};
 use rustc_hash::FxHashMap;
 
 /// The moments of every value of a function at the first step; `None` where nothing is known.
@@ -94,10 +94,12 @@ impl Estimate<'_> {
             }
             ("rope", [x]) => x.map(|x| Moments { mean: 0.0, var: x.second() }),
             ("softmax", [scores]) => {
-                let dim = composite.attrs.dim("dim", types[0])?;
+                let dim = composite.attrs.dim(&DIM, types[0])?;
                 Some(probabilities(*scores, types[0].shape()[dim]))
             }
-            ("causal_attention", &[q, k, v]) => v.map(|v| attention(&composite.attrs, q, k, v, types[0])),
+            ("causal_attention", &[q, k, v]) => {
+                v.map(|v| attention(&composite.attrs, q, k, v, types[0])).transpose()?
+            }
             _ if composite_is_elementwise(&self.infer, function, inst) => self.elementwise(&inst.op, inst, all),
             _ => {
                 let body = composite.decompose(self.infer.registry, &types)?;
@@ -157,9 +159,9 @@ fn probabilities(scores: Option<Moments>, count: usize) -> Moments {
 }
 
 /// The average over positions of what attention to one, two, .. of them leaves of the variance of values.
-fn attention(attrs: &Attrs, q: Option<Moments>, k: Option<Moments>, v: Moments, ty: &TensorType) -> Moments {
+fn attention(attrs: &Attrs, q: Option<Moments>, k: Option<Moments>, v: Moments, ty: &TensorType) -> Result<Moments> {
     let (seq, dim) = (ty.shape()[1], ty.shape()[3] as f64);
-    let scale = match attrs.real("scale") {
+    let scale = match attrs.get(&SCALE)? {
         0.0 => 1.0 / dim.sqrt(),
         scale => scale,
     };
@@ -168,9 +170,9 @@ fn attention(attrs: &Attrs, q: Option<Moments>, k: Option<Moments>, v: Moments, 
         let weight = probabilities(scores, seen);
         weight.second() * seen as f64
     };
-    let window = usize::try_from(attrs.int("window")).ok().filter(|&window| window > 0).unwrap_or(seq).min(seq);
+    let window = usize::try_from(attrs.get(&WINDOW)?).ok().filter(|&window| window > 0).unwrap_or(seq).min(seq);
     let share = (sum_over(window, kept) + (seq - window) as f64 * kept(window)) / seq.max(1) as f64;
-    Moments { mean: v.mean, var: v.var * share }
+    Ok(Moments { mean: v.mean, var: v.var * share })
 }
 
 /// The sum of a slowly falling function of 1, 2, .. `count`: beyond the first thousands by samples that double their

@@ -2,10 +2,9 @@
 
 use super::helper::{call_helper, expanded};
 use super::sites::RoundingSite;
-use halite_ir::{Attr, Builder, Function, ParamRole, Rewriter, Slot, Value, Values};
+use halite_ir::{Attr, Builder, Function, ParamRole, Rewriter, Value, Values};
 use halite_support::{Diagnostic, Name, Result, codes};
-use halite_tensor::rounding::stream_key;
-use halite_tensor::{DType, HostTensor, Shape};
+use halite_tensor::{DType, HostTensor, Shape, Slot, rounding::stream_key};
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 

@@ -2,10 +2,11 @@
 
 use super::write::{Replacements, scaled, spread};
 use super::{Terms, Time, Weight};
-use halite_ir::{Builder, Slot, Value, present};
+use halite_ir::{Builder, Value, present};
 use halite_recipe::AdamW;
-use halite_support::{Name, Result};
+use halite_support::Result;
 use halite_tensor::DType;
+use halite_tensor::Slot;
 
 /// The scalars that all weights share in one update.
 pub(super) struct Shared {

@@ -2,9 +2,10 @@
 
 use super::write::{Replacements, scaled};
 use super::{Terms, Weight};
-use halite_ir::{Builder, Slot, Value};
+use halite_ir::{Builder, Value};
 use halite_recipe::Sgd;
-use halite_support::{Name, Result};
+use halite_support::Result;
+use halite_tensor::Slot;
 
 /// `m' = momentum * m + g`, `w' = w - (rate * m' + rate * decay * w)`; without momentum `g` takes the place of `m'`.
 pub(super) fn step(

@@ -1,8 +1,9 @@
 //! What every update rule shares: scaling by a scalar of the graph, and writing a weight.
 
 use super::{Terms, Weight, slot_name};
-use halite_ir::{Builder, Slot, Value};
+use halite_ir::{Builder, Value};
 use halite_support::{Name, Result};
+use halite_tensor::Slot;
 
 /// A scalar value of the graph as a tensor of the type of `like`.
 pub(super) fn spread(b: &mut Builder<'_>, scalar: Value, like: Value) -> Result<Value> {

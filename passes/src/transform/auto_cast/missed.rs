@@ -61,7 +61,7 @@ fn holders(op: &str, module: &Module, registry: &Registry) -> Option<String> {
 
 /// Auto-diff leaves no composite that has no gradient of its own.
 fn parts(op: &str, registry: &Registry) -> Option<String> {
-    let composite = registry.composite(op).ok().filter(|composite| !composite.has_vjp())?;
+    let composite = registry.composite(op).ok().filter(|composite| composite.vjp().is_none())?;
     Some(format!("`{}` is differentiated as the ops that it consists of: overrides go for those", composite.name()))
 }
 

@@ -4,11 +4,10 @@
 //! scalar engines work on tiles of all partitions; transfers move one tile. What does not fill a tile takes one all the same.
 
 use super::InstructionCosts;
-use super::graph::{Class, Graph, Value};
+use super::graph::{Class, Graph};
 use super::storage::Steps;
 use halite_bundle::estimate::InstructionEstimate;
 use halite_hlo::cost::Product;
-use halite_hlo::proto::ShapeProto;
 
 pub(super) fn count(graph: &Graph<'_>, steps: &Steps, costs: &InstructionCosts) -> InstructionEstimate {
     let mut all = InstructionEstimate::default();

@@ -5,8 +5,6 @@ use super::groups::Groups;
 use super::{Broken, Checker};
 use crate::Tables;
 use crate::tables::Hardware;
-use halite_hlo::proto::ShapeProto;
-use halite_hlo::types;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Checker<'_, '_> {

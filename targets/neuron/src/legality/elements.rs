@@ -4,7 +4,7 @@ use super::describe::describe;
 use super::{Broken, Checker, Profile};
 use crate::Tables;
 use crate::tables::{ElementType, ElementUse};
-use halite_hlo::{Opcode, types};
+use halite_hlo::Opcode;
 use halite_tensor::element_type;
 
 /// What the table says of each element type, by its number in HLO.

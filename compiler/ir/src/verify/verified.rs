@@ -1,0 +1,47 @@
+//! The evidence that a module was verified.
+
+use crate::syntax::{Module, Phase};
+use std::ops::Deref;
+
+/// A module that [`verify`](super::verify) found sound, for as long as nobody changes it. Lowering asks for it.
+#[derive(Clone, Copy, Debug)]
+pub struct Verified<'m>(&'m Module);
+
+impl<'m> Verified<'m> {
+    pub(super) fn new(module: &'m Module) -> Self {
+        Self(module)
+    }
+
+    /// What remains of the evidence while the module is lent to somebody who may change it.
+    pub fn seal(self) -> Seal {
+        Seal::of(self.0)
+    }
+}
+
+impl Deref for Verified<'_> {
+    type Target = Module;
+
+    fn deref(&self) -> &Module {
+        self.0
+    }
+}
+
+/// That a module was verified, kept by who knows whether it changed since: a pass runner, which drops it on every change and so
+/// need not verify again what passes left alone.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Seal {
+    phase: Phase,
+    functions: usize,
+    insts: usize,
+}
+
+impl Seal {
+    fn of(module: &Module) -> Self {
+        Self { phase: module.phase, functions: module.functions.len(), insts: module.num_insts() }
+    }
+
+    /// The evidence again, for the module that has not changed since; `None` for one of another phase or size.
+    pub fn reopen(self, module: &Module) -> Option<Verified<'_>> {
+        (self == Self::of(module)).then_some(Verified(module))
+    }
+}
