@@ -14,7 +14,7 @@ cargo run --locked --quiet -- plugin install
 # Most time of the tests would go into making fast code for programs that run a few times. On the code that XLA makes by itself
 # run the golden tests, what holds XLA to tolerances of single operations, and what runs hundreds of times; `long.sh code` runs
 # everything on it.
-own_code=(interpreter_agrees_with_xla tiny_learns_english)
+own_code=(single_operations_agree_with_xla tiny_learns_english)
 plain_code="--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"
 plain_code+=" --xla_llvm_disable_expensive_passes=true --xla_cpu_parallel_codegen_split_count=1"
 step "tests"
