@@ -2,7 +2,7 @@
 # The laws of `tests/run.sh` with bigger budgets. Run it when you touch what they guard; it takes hours on two cores.
 #
 #   long.sh             everything
-#   long.sh NAME ...    some of it: verdicts bugs causality random shells scaling hashes growth fuzz
+#   long.sh NAME ...    some of it: code verdicts bugs causality memory random shells scaling hashes growth fuzz
 #
 # `growth` needs valgrind.
 set -euo pipefail
@@ -13,12 +13,17 @@ step() { printf '\n== %s\n' "$*"; }
 run() {
     step "$1"
     case $1 in
+        code)
+            cargo test --locked --workspace -- --include-ignored ;;
         verdicts)
             HALITE_VERDICTS=1000000 HALITE_VERDICT_SEEDS=20 cargo test --locked -p halite-tests --test verdicts ;;
         bugs)
             HALITE_BUG_SEEDS=5 cargo test --locked -p halite-tests --test seeded_bugs ;;
         causality)
-            HALITE_ARITHMETIC_MASKS=2000 cargo test --locked -p halite-tests --test causality_arithmetic ;;
+            HALITE_ARITHMETIC_MASKS=2000 HALITE_MUTANTS=2000 cargo test --locked -p halite-tests \
+                --test causality_arithmetic --test causality_mutations ;;
+        memory)
+            HALITE_COMPILES=1000 cargo test --locked -p halite-tests --test embedding -- many_compiles ;;
         random)
             HALITE_RANDOM_MODULES=20000 cargo test --locked -p halite-tests --test random_modules ;;
         shells)
@@ -37,7 +42,7 @@ run() {
     esac
 }
 
-[ $# -gt 0 ] || set -- verdicts bugs causality random shells scaling hashes growth fuzz
+[ $# -gt 0 ] || set -- code verdicts bugs causality memory random shells scaling hashes growth fuzz
 for part; do
     run "$part"
 done

@@ -11,7 +11,15 @@ step "lints"
 cargo clippy --workspace --all-targets --locked -- -D warnings
 step "CPU XLA plugin"
 cargo run --locked --quiet -- plugin install
+# Most time of the tests would go into making fast code for programs that run a few times. On the code that XLA makes by itself
+# run the golden tests, what holds XLA to tolerances of single operations, and what runs hundreds of times; `long.sh code` runs
+# everything on it.
+own_code=(single_operations_agree_with_xla tiny_learns_english)
+plain_code="--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"
+plain_code+=" --xla_llvm_disable_expensive_passes=true --xla_cpu_parallel_codegen_split_count=1"
 step "tests"
-cargo test --workspace --locked -- --include-ignored
+XLA_FLAGS=$plain_code cargo test --workspace --locked -- --include-ignored "${own_code[@]/#/--skip=}"
+step "tests on XLA's own code"
+cargo test --workspace --locked --test samples --test train -- "${own_code[@]}"
 step "documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet

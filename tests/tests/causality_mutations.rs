@@ -1,5 +1,5 @@
 //! The law of causality, on [`mutants`](halite_tests::mutants): what is proven does not change with later tokens, what
-//! leaks does.
+//! leaks does. `HALITE_MUTANTS` says how many models to try.
 
 use halite_ir::{LowerOptions, Registry};
 use halite_passes::{Verdict, causality};
@@ -10,7 +10,11 @@ use halite_tests::numeric::{drawn, uniform};
 use halite_tests::seeds::for_each_seed;
 use halite_tests::xla;
 
-const COUNT: u64 = 500;
+/// How many models there are.
+fn count() -> u64 {
+    let variable = std::env::var("HALITE_MUTANTS").ok();
+    variable.map_or(200, |text| text.parse().expect("`HALITE_MUTANTS` is a whole number"))
+}
 
 /// How many inputs every model is tried on.
 const TRIALS: u64 = 3;
@@ -91,7 +95,7 @@ fn outcome(seed: u64, registry: &Registry) -> Outcome {
 
 /// All models, in the order of their seeds.
 fn outcomes(registry: &Registry) -> Vec<Outcome> {
-    for_each_seed(COUNT, |seed| outcome(seed, registry))
+    for_each_seed(count(), |seed| outcome(seed, registry))
 }
 
 #[test]
@@ -116,6 +120,7 @@ fn what_is_proven_does_not_look_ahead_and_what_leaks_does() {
     }
     println!("{proven} proven, {leaks} leak, {} unknown:\n{}", unknown.len(), unknown.join("\n"));
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(proven >= 150 && leaks >= 150, "{proven} proven and {leaks} leaks are too few to show anything");
-    assert!(unknown.len() as u64 * 20 <= COUNT, "{} unknown", unknown.len());
+    let enough = |cases: u64| cases * 10 >= count() * 3;
+    assert!(enough(proven) && enough(leaks), "{proven} proven and {leaks} leaks are too few to show anything");
+    assert!(unknown.len() as u64 * 20 <= count(), "{} unknown", unknown.len());
 }

@@ -17,6 +17,7 @@ use halite_tests::scaled::Scaled;
 use halite_tests::xla;
 use halite_train::TrainStep;
 use std::num::NonZeroU32;
+use std::sync::{Arc, Barrier, Mutex};
 use std::sync::{Arc, Mutex};
 
 /// The preset `tiny`, and the same with its model built in Rust, in the same session.
@@ -234,26 +235,37 @@ fn resident_bytes() -> usize {
     pages * 4096
 }
 
+/// How many compiles there are: 200, or as many as `HALITE_COMPILES` says.
+fn compiles() -> usize {
+    let variable = std::env::var("HALITE_COMPILES").ok();
+    variable.map_or(200, |text| text.parse().expect("`HALITE_COMPILES` is a whole number"))
+}
+
+/// What a thread and the process make once is there when memory is first measured; after that, a thousand compiles may
+/// keep 10 MiB.
 #[test]
-#[ignore = "takes minutes without optimization; tests/run.sh runs it"]
-fn two_threads_and_a_thousand_compiles_give_the_same_bytes_in_the_same_memory() {
-    let compile = |times: usize| {
+fn two_threads_and_many_compiles_give_the_same_bytes_in_the_same_memory() {
+    let (warm, measured) = (Barrier::new(3), Barrier::new(3));
+    let work = || {
         let mut session = Session::new();
         let source = expect(session.load("tiny", &["layers=1".to_owned()]));
-        let first = expect(session.compile(&source, &CompileOptions::default())).bundle;
-        for _ in 1..times {
-            assert!(expect(session.compile(&source, &CompileOptions::default())).bundle == first);
-        }
-        first
+        let compile = || expect(session.compile(&source, &CompileOptions::default())).bundle;
+        let first = compile();
+        let same = |times: usize| (0..times).all(|_| compile() == first);
+        let warmed = same(20);
+        warm.wait();
+        measured.wait();
+        (warmed && same(compiles() / 2), first)
     };
-    // What is made once for a process is there before memory is measured.
-    let first = compile(20);
-    let before = resident_bytes();
-    let [a, b] = std::thread::scope(|scope| {
-        let workers = [(); 2].map(|()| scope.spawn(|| compile(500)));
-        workers.map(|worker| worker.join().expect("no panic"))
+    let (before, [a, b]) = std::thread::scope(|scope| {
+        let workers = [(); 2].map(|()| scope.spawn(work));
+        warm.wait();
+        let before = resident_bytes();
+        measured.wait();
+        (before, workers.map(|worker| worker.join().expect("no panic")))
     });
-    assert!(a == first && b == first);
+    assert!(a.0 && b.0 && a.1 == b.1, "equal compiles give other bytes");
     let grown = resident_bytes().saturating_sub(before);
-    assert!(grown < 10 << 20, "{grown} bytes more");
+    let allowed = compiles() * (10 << 20) / 1000;
+    assert!(grown < allowed, "{grown} bytes more, {allowed} are allowed");
 }

@@ -71,7 +71,7 @@ fn inferred_types_are_those_of_the_results() {
 }
 
 #[test]
-fn interpreter_agrees_with_xla() {
+fn single_operations_agree_with_xla() {
     let registry = Registry::builtin();
     let mut known = Known::default();
     let mut failures = Vec::new();

@@ -93,7 +93,7 @@ model picky {
 
 #[test]
 fn whatever_elaborates_is_scaled_to_what_elaborates() {
-    let tries = std::env::var("HALITE_SCALED_RECIPES").map_or(40, |tries| tries.parse().unwrap());
+    let tries = std::env::var("HALITE_SCALED_RECIPES").map_or(16, |tries| tries.parse().unwrap());
     let mut session = Session::new();
     for model in ["gpt2", "llama", "llama3", "mistral", "qwen2"] {
         let mut valid = 0;
