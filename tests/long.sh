@@ -27,7 +27,7 @@ run() {
         random)
             HALITE_RANDOM_MODULES=20000 cargo test --locked -p halite-tests --test random_modules ;;
         shells)
-            HALITE_SHELL_CASES=2000 cargo test --locked -p halite --lib -- shell:: ;;
+            HALITE_SHELL_CASES=2000 cargo test --locked -p halite-neuron --lib --features neuronx-cc -- shell:: ;;
         scaling)
             HALITE_SCALED_RECIPES=2000 cargo test --locked -p halite --lib -- verify::scale ;;
         hashes)

@@ -18,7 +18,6 @@ use halite_tests::xla;
 use halite_train::TrainStep;
 use std::num::NonZeroU32;
 use std::sync::{Arc, Barrier, Mutex};
-use std::sync::{Arc, Mutex};
 
 /// The preset `tiny`, and the same with its model built in Rust, in the same session.
 fn twins(session: &mut Session) -> [Source; 2] {

@@ -2,6 +2,10 @@
 
 mod weights;
 
+#[cfg(feature = "files")]
+pub use weights::state_from_checkpoint;
+pub use weights::state_from_weights;
+
 use crate::bundle::{Bundle, check_buffers, contradiction};
 use crate::random::Stream;
 use crate::tensors::Tensors;
@@ -10,8 +14,6 @@ use halite_support::{Diagnostic, Diagnostics, Result, codes};
 use halite_tensor::{BufferSlot, DType, HostTensor, Init, Shape, Slot, rounding};
 use indexmap::IndexMap;
 use std::num::NonZero;
-#[cfg(feature = "files")]
-pub use weights::{state_from_checkpoint, state_from_weights};
 
 /// Elements that one thread fills at a time; even, because normal samples come in pairs.
 const CHUNK: usize = 1 << 16;

@@ -275,9 +275,7 @@ impl Place {
     }
 }
 
-/// The path at the end of links that lead to nothing yet; the path itself when it is no link.
-///
-
+/// Lets two files or folders take each other's name.
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
 fn exchange(one: &Path, other: &Path) -> io::Result<()> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};

@@ -68,6 +68,8 @@ pub fn folder_of(path: &Path) -> PathBuf {
     }
 }
 
+/// The path at the end of links that lead to nothing yet; the path itself when it is no link.
+///
 /// # Errors
 /// When the links go in a circle.
 pub fn end_of_links(path: &Path) -> io::Result<PathBuf> {

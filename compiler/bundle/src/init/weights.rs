@@ -4,13 +4,14 @@ use super::{Filling, check, masters, threads};
 use crate::convert::{Form, converted, form_of, to_model, wanted};
 use crate::expected::{shorten, unwanted};
 use crate::tensors::Tensors;
-use crate::{Buffer, Manifest, adopt, shards};
+use crate::{Buffer, Manifest};
+#[cfg(feature = "files")]
+use crate::{adopt, shards};
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
 use halite_tensor::{BufferSlot, DType, HostTensor, Shape, Slot, rounding};
 use indexmap::IndexMap;
+#[cfg(feature = "files")]
 use std::path::Path;
-#[cfg(feature = "files")]
-#[cfg(feature = "files")]
 
 /// The state that training starts from at these weights: every buffer that is not fed by the host, in the order of the
 /// manifest. Moments and counters are those of [`initial_state`](super::initial_state).
