@@ -17,6 +17,7 @@ mod error;
 mod executor;
 #[cfg(feature = "pjrt")]
 mod find;
+#[cfg(any(feature = "pjrt", feature = "xla-rs"))]
 mod input;
 #[cfg(feature = "pjrt")]
 pub mod install;

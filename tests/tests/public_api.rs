@@ -1,4 +1,4 @@
-//! The public surface: every `pub` item of every crate, held to the committed list `tests/public-api.txt`.
+//! The public surface: every `pub` item of the crates that embedders build on, held to the committed list `tests/public-api.txt`.
 //!
 //! Items that cannot be reached from outside do not count as `pub` here (the lint `unreachable_pub` refuses them), so that
 //! the list is the surface. Of what our macros make, it holds what they are given, e.g. `Value` below `entity!`. After a change
@@ -10,22 +10,8 @@ use std::path::{Path, PathBuf};
 use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Fields, ImplItem, Item, ItemMacro, Signature, TraitItem, Visibility, braced, token};
 
-/// The crates that others build on.
-const CRATES: [&str; 13] = [
-    "compiler/support",
-    "compiler/tensor",
-    "compiler/spec",
-    "compiler/hlo",
-    "compiler/target",
-    "compiler/neuron",
-    "compiler/ir",
-    "compiler/lang",
-    "passes",
-    "runtime",
-    "models",
-    "compiler/driver",
-    "tests",
-];
+/// The crates that embedders build on: the compiler, training, and what a target is. What stands behind them may move.
+const CRATES: [&str; 3] = ["compiler/driver", "train", "targets/interface"];
 
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
@@ -93,10 +79,7 @@ impl Crate {
 /// The items of a file of a library; `None` for those of programs.
 fn parse(source: &Path, file: &Path) -> Option<(String, Vec<Item>)> {
     let relative = file.strip_prefix(source).expect("it is below").display().to_string();
-    if ["main.rs", "cli.rs"].contains(&relative.as_str())
-        || relative.starts_with("cli/")
-        || relative.starts_with("bin/")
-    {
+    if relative == "main.rs" || relative.starts_with("bin/") {
         return None;
     }
     let text = std::fs::read_to_string(file).expect("a text");

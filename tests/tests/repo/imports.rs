@@ -4,24 +4,35 @@ use crate::root;
 use std::collections::BTreeMap;
 use std::process::Command;
 
-/// For each crate, what it may use of ours. Tests and benches may use everything.
+/// For each crate, what it may use of ours. The program, tests and benches may use everything.
 const TABLE: &[(&str, &[&str])] = &[
     ("halite-support", &[]),
+    ("halite-disk", &["support"]),
     ("halite-tensor", &["support"]),
-    ("halite-spec", &["support", "tensor"]),
+    ("halite-recipe", &["support", "tensor"]),
     ("halite-hlo", &["support", "tensor"]),
-    ("halite-target", &["spec"]),
-    ("halite-neuron", &["support", "tensor", "spec", "hlo", "target"]),
     ("halite-ir", &["support", "tensor", "hlo"]),
-    ("halite-lang", &["support", "tensor", "spec", "ir"]),
-    ("halite-passes", &["support", "tensor", "spec", "ir", "target"]),
-    ("halite-runtime", &["support", "tensor", "spec"]),
+    ("halite-lang", &["support", "tensor", "recipe", "ir"]),
     ("halite-models", &[]),
-    ("halite", &["support", "tensor", "spec", "hlo", "target", "neuron", "ir", "lang", "passes", "runtime", "models"]),
+    ("halite-bundle", &["support", "tensor", "recipe", "hlo", "disk", "models"]),
+    ("halite-passes", &["support", "tensor", "recipe", "ir"]),
+    ("halite-target", &["support", "tensor", "recipe", "hlo", "ir", "bundle", "passes"]),
+    ("halite-cpu", &["support", "recipe", "hlo", "bundle", "target"]),
+    ("halite-neuron", &["support", "tensor", "recipe", "hlo", "ir", "disk", "bundle", "passes", "target"]),
+    ("halite-targets", &["target", "cpu", "neuron"]),
+    ("halite-runtime", &["support", "tensor", "disk"]),
+    (
+        "halite",
+        &[
+            "support", "tensor", "recipe", "hlo", "ir", "lang", "models", "bundle", "passes", "target", "targets",
+            "runtime",
+        ],
+    ),
+    ("halite-train", &["support", "tensor", "recipe", "hlo", "disk", "bundle", "runtime"]),
 ];
 
-/// Crates that nothing ships.
-const FREE: [&str; 3] = ["halite-tests", "halite-benches", "halite-fuzz"];
+/// The program, which uses everything, and crates that nothing ships.
+const FREE: [&str; 4] = ["halite-cli", "halite-tests", "halite-benches", "halite-fuzz"];
 
 /// The crates of the workspace with what they need of ours when they are built.
 fn edges() -> BTreeMap<String, Vec<String>> {
