@@ -131,11 +131,15 @@ pub fn main(session: Session) -> ExitCode {
     run(session, &arguments)
 }
 
-/// Runs a command line, the name of the program first, in a session, whose targets its help lists.
+/// The command line of a session, whose targets its help lists.
+pub fn command(session: &Session) -> clap::Command {
+    target::listed(Cli::command(), &session.targets)
+}
+
+/// Runs a command line, the name of the program first, in a session.
 pub fn run(session: Session, arguments: &[OsString]) -> ExitCode {
     let json = wants_json(arguments);
-    let command = target::listed(Cli::command(), &session.targets);
-    let parsed = command.try_get_matches_from(arguments).and_then(|matches| Cli::from_arg_matches(&matches));
+    let parsed = command(&session).try_get_matches_from(arguments).and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => return refuse(session, &error, json),

@@ -91,6 +91,7 @@ impl Train {
         let defaults = bundle.manifest.recipe.train;
         let options = TrainOptions {
             title: name.clone(),
+            draw: Some(crate::plot::loss),
             steps: self.steps.unwrap_or(defaults.steps.into()),
             seed: self.seed(defaults.seed)?,
             start: self.start(),

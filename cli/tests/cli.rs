@@ -99,7 +99,7 @@ fn a_missing_plugin_exits_with_3() {
 #[test]
 fn hlo_of_others_is_held_to_the_rules_of_a_target() {
     let folder = tempfile::tempdir().unwrap();
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/jax/fixtures");
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/jax/fixtures");
     let check = |file: &str, more: &[&str]| {
         let file = fixtures.join(file);
         let arguments = ["hlo", "check", file.to_str().unwrap(), "--target", "trn1"];
@@ -131,7 +131,7 @@ fn hlo_of_others_is_held_to_the_rules_of_a_target() {
 #[test]
 fn inspect_refuses_hlo_that_is_not_sound() {
     let folder = tempfile::tempdir().unwrap();
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/jax/fixtures/scan.hlo.pb");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/jax/fixtures/scan.hlo.pb");
     let mut module = halite_hlo::decode(&std::fs::read(file).unwrap()).unwrap();
     let insts = module.computations.iter_mut().flat_map(|computation| &mut computation.instructions);
     for shape in insts.filter_map(|inst| inst.shape.as_mut()).filter(|shape| shape.dimensions.len() == 2) {

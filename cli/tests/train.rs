@@ -8,7 +8,7 @@ use halite_tensor::{DType, HostTensor};
 use std::path::Path;
 use std::process::Command;
 
-const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/pride-and-prejudice.txt");
+const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/pride-and-prejudice.txt");
 
 /// Runs a command that must succeed and returns what it prints as JSON. XLA's log is no part of that, nor is anything else.
 fn halite(folder: &Path, arguments: &[&str]) -> serde_json::Value {

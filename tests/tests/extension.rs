@@ -97,7 +97,7 @@ fn a_kernel_without_operands_takes_a_scalar() {
     let ir = "func @main() -> (s32[4]) {\n  %x = iota {dim = 0} : s32[4]\n  return %x\n}\n";
     let mut module = text::parse(ir, FileId::of("main.ir", ir), &session.registry).expect("it is sound");
     let pipeline = session.passes.parse("dispatch-dialect").expect("the pass exists");
-    let cx = PassCx::new(&session.registry);
+    let cx = session.pass_cx(None, None).expect("there is no target to know");
     Runner::new(RunnerOptions::default()).run(&pipeline, &mut module, &cx).expect("it calls the kernel");
     let printed = text::print(&module);
     assert!(printed.contains("constant 1.0 : f32[]") && printed.contains("target = OwnIota"), "{printed}");

@@ -92,6 +92,7 @@ fn passes_keep_their_relation() {
     let trainium = ["target = \"trn1\"", "dialect.on = [\"*\"]"].map(str::to_owned).to_vec();
     let trainium = Directives { recipe: trainium, ..Directives::default() }.recipe().expect("the recipe is one");
     let mut changes = std::collections::BTreeMap::<Name, u64>::new();
+    let session = halite::Session::new();
     for seed in 0..count() {
         let RandomModule { module, inputs, .. } = random_module(seed, MIXED, &registry);
         let before = interpret(&module, &registry, &inputs).unwrap_or_else(|error| fail(seed, &module, error));
@@ -104,7 +105,7 @@ fn passes_keep_their_relation() {
             }
             // Only a target that is not CPU XLA has kernels.
             let recipe = trainium.as_ref().filter(|_| info.name == "dispatch-dialect");
-            let cx = PassCx { recipe, findings: None, ..PassCx::new(&registry) };
+            let cx = session.pass_cx(recipe, None).expect("the target is known");
             let mut after = module.clone();
             let changed = pass
                 .run(&mut after, &cx)

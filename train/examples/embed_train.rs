@@ -1,6 +1,6 @@
 //! Trains `tiny` from Rust: compiles in memory, trains on the CPU, stops, and resumes where it stopped.
 //!
-//! `cargo run -p halite --example embed_train`; `halite plugin install` fetches the PJRT plugin for the CPU.
+//! `cargo run -p halite-train --example embed_train`; `halite plugin install` fetches the PJRT plugin for the CPU.
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
 use halite::Session;

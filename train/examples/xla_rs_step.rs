@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! eval "$(bash runtime/xla-extension.sh)"
-//! cargo run -p halite --features xla-rs --example xla_rs_step
+//! cargo run -p halite-train --features xla-rs --example xla_rs_step
 //! ```
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]

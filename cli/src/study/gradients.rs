@@ -81,7 +81,7 @@ fn in_dtype(tensor: &HostTensor, dtype: halite_tensor::DType) -> HostTensor {
 /// The layer of a parameter: its name up to the first number, or without its last part when there is none.
 ///
 /// ```
-/// use crate::study::layer_of;
+/// use halite_cli::study::layer_of;
 /// assert_eq!(layer_of("model.layers.3.mlp.up_proj.weight"), "model.layers.3");
 /// assert_eq!(layer_of("lm_head.weight"), "lm_head");
 /// ```

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Output};
 
 /// The cases, from this crate.
-const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/bad_inputs");
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/bad_inputs");
 
 fn main() -> ExitCode {
     let bless = std::env::args().any(|argument| argument == "--bless");

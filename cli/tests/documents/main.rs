@@ -16,7 +16,7 @@ const DOCUMENTS: [&str; 5] = ["README.md", "NEURON.md", "PRECISION.md", "ARCHITE
 
 /// The folder of the workspace.
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
 #[test]

@@ -47,3 +47,28 @@ impl RunSettings {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use halite_bundle::fixtures::small;
+
+    #[test]
+    fn what_a_recipe_does_not_make_is_refused() {
+        let refused = |change: fn(&mut Manifest)| {
+            let mut manifest = small().manifest;
+            change(&mut manifest);
+            RunSettings::default().check(&manifest).unwrap_err().to_string()
+        };
+        assert_eq!(RunSettings::default().check(&small().manifest), Ok(()));
+        let variable = refused(|manifest| _ = manifest.environment.insert("XLA_USE_BF16".to_owned(), "1".to_owned()));
+        assert_eq!(variable, "error[E0408]: the variable `XLA_USE_BF16` is `1`, its recipe makes it nothing");
+        let flag = refused(|manifest| manifest.flags.push("--x".to_owned()));
+        assert_eq!(flag, "error[E0408]: the flags are `--x`, its recipe makes them none");
+        assert!(refused(|manifest| manifest.platform = Some("other".to_owned())).contains("the platform"));
+        assert!(
+            refused(|manifest| manifest.launch = Some(Launch { world_size: 1, forbidden: Vec::new() }))
+                .contains("launch")
+        );
+    }
+}

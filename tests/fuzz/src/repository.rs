@@ -65,7 +65,7 @@ pub(crate) fn case_files(ending: &str) -> Vec<Vec<u8>> {
 
 /// The commands that help shows, as the source of the command line has them.
 pub(crate) fn examples() -> Vec<Vec<String>> {
-    let source = contents(&files("compiler/driver/src/cli", ".rs"));
+    let source = contents(&files("cli/src", ".rs"));
     let lines =
         source.iter().flat_map(|text| String::from_utf8_lossy(text).lines().map(str::to_owned).collect::<Vec<_>>());
     let commands =

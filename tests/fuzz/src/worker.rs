@@ -87,7 +87,9 @@ pub(crate) fn work(target: Target, job: Job, folder: &Path, seconds: u64) {
     let body = move || worker.run(job, &place, &watch, &errors);
     let thread = std::thread::Builder::new().stack_size(STACK).spawn(body);
     let done = thread.map(std::thread::JoinHandle::join);
-    assert!(matches!(done, Ok(Ok(()))), "{:?}", PANIC.lock());
+    // A panic asks for the lock again.
+    let told = PANIC.lock().unwrap_or_else(PoisonError::into_inner).take();
+    assert!(matches!(done, Ok(Ok(()))), "{told:?}");
 }
 
 fn open(path: &Path) -> File {
