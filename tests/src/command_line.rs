@@ -14,7 +14,16 @@ pub fn halite() -> &'static Path {
 
 fn build() -> PathBuf {
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["build", "--offline", "--quiet", "--message-format=json", "--package", "halite-cli", "--bin", "halite"]);
+    cargo.args([
+        "build",
+        "--offline",
+        "--quiet",
+        "--message-format=json",
+        "--package",
+        "halite-cli",
+        "--bin",
+        "halite",
+    ]);
     if !cfg!(debug_assertions) {
         cargo.arg("--release");
     }

@@ -197,7 +197,15 @@ fn add(bundle: &mut Bundle, role: ModuleRole, inputs: Vec<Port>, outputs: Vec<Po
 }
 
 fn options(steps: u64) -> TrainOptions {
-    TrainOptions { title: "t".into(), steps, seed: 5, eval_every: 10, eval_batches: 2, ..TrainOptions::default() }
+    TrainOptions {
+        title: "t".into(),
+        draw: Some(|title, history| Ok(format!("{title} {history:?}"))),
+        steps,
+        seed: 5,
+        eval_every: 10,
+        eval_batches: 2,
+        ..TrainOptions::default()
+    }
 }
 
 fn corpus() -> Corpus {

@@ -5,9 +5,9 @@
 //! the registry can be called by name.
 //!
 //! ```
-//! use halite_ir::{Init, Registry};
+//! use halite_ir::Registry;
 //! use halite_lang::build::ModelBuilder;
-//! use halite_tensor::DType;
+//! use halite_tensor::{DType, Init};
 //!
 //! let registry = Registry::builtin();
 //! let (batch, seq, vocab, hidden) = (2, 8, 16, 4);
