@@ -39,7 +39,7 @@ use std::sync::Arc;
 /// # fn main() -> Result<(), halite::support::Diagnostics> {
 /// # let folder = tempfile::tempdir().expect("a folder");
 /// let mut session = Session::new();
-/// let source = source::load("tiny", &["layers=1".to_owned()], &mut session.sources)?;
+/// let source = session.load("tiny", &["layers=1".to_owned()])?;
 /// let bundle = session.compile(&source, &CompileOptions::default())?.bundle;
 ///
 /// let plugin = find_plugin(None)?;

@@ -1,18 +1,18 @@
-//! Halite: from a model and a recipe to a verified training step in HLO, and from there to trained weights.
+//! Halite: from a model and a recipe to a verified training step in HLO.
 //!
 //! # Compiling
 //!
-//! A [`Session`] knows composites, passes and kernels; a [`source::Source`] is a recipe with its model; a [`Bundle`] is what
-//! compiling makes of it: HLO modules as bytes, and a [manifest](spec::Manifest) that says what they take and give.
+//! A [`Session`] knows composites, passes, targets and kernels; a [`source::Source`] is a recipe with its model; a [`Bundle`] is
+//! what compiling makes of it: HLO modules as bytes, and a [manifest](bundle::Manifest) that says what they take and give.
 //!
 //! ```
+//! use halite::Session;
+//! use halite::bundle::{ModuleRole, init};
 //! use halite::compile::CompileOptions;
-//! use halite_bundle::ModuleRole;
-//! use halite::{Session, init, source};
 //!
 //! # fn main() -> Result<(), halite::support::Diagnostics> {
 //! let mut session = Session::new();
-//! let source = source::load("tiny", &["layers=1".to_owned()], &mut session.sources)?;
+//! let source = session.load("tiny", &["layers=1".to_owned()])?;
 //! let bundle = session.compile(&source, &CompileOptions::default())?.bundle;
 //!
 //! let step = bundle.module_with_role(ModuleRole::TrainStep)?;
@@ -27,7 +27,7 @@
 //!
 //! Sessions are independent, can be shared by as many threads as there are, and give the same bytes in each; only a PJRT
 //! plugin, once opened, stays loaded for the process. No function of this library prints or ends the process. What there is
-//! to say comes back as [`Diagnostic`](support::Diagnostic)s, which [`render`] turns into text.
+//! to say comes back as [`Diagnostic`](support::Diagnostic)s, which the crate `halite-cli` turns into text.
 //!
 //! # Models and recipes in Rust
 //!
@@ -38,8 +38,7 @@
 //! ```
 //! use halite::compile::CompileOptions;
 //! use halite::model::Init;
-//! use halite::source::Source;
-//! use halite_recipe::{AdamW, ModelChoice, Recipe};
+//! use halite::recipe::{AdamW, ModelChoice, Recipe};
 //! use halite::tensor::DType;
 //!
 //! # fn main() -> Result<(), halite::support::Diagnostics> {
@@ -57,7 +56,7 @@
 //!     let [loss, count] = m.call("cross_entropy", [logits, tokens.slice((.., 1..))]).results();
 //!     m.finish(loss, count)?
 //! };
-//! let source = Source::new(recipe, model, &mut session.sources)?;
+//! let source = session.source(recipe, model)?;
 //! let bundle = session.compile(&source, &CompileOptions::default())?.bundle;
 //! assert_eq!(bundle.manifest.statistics.parameters, 2 * 16 * 4);
 //! # Ok(())
@@ -66,9 +65,9 @@
 //!
 //! # Training
 //!
-//! A [`TrainStep`] holds a compiled step and its state on a device of any executor of [`runtime`], such as a PJRT plugin;
-//! [`train`] is the loop around it that `halite train` runs. [`hugging_face`] reads the `config.json` of a checkpoint, and
-//! [`shards`] its weights.
+//! The crate `halite-train` needs a bundle and no compiler: its `TrainStep` holds a compiled step and its state on a device of any
+//! executor of [`runtime`], such as a PJRT plugin; its `train` is the loop around it that `halite train` runs.
+//! [`Session::load`] reads the `config.json` of a checkpoint, and `halite::bundle::shards` its weights.
 //!
 //! # Listening and stopping
 //!
@@ -89,7 +88,7 @@
 //!
 //! # fn main() -> Result<(), halite::support::Diagnostics> {
 //! let mut session = halite::Session::new();
-//! let source = halite::source::load("tiny", &[], &mut session.sources)?;
+//! let source = session.load("tiny", &[])?;
 //! let cancel = CancelToken::default();
 //! let mut options = CompileOptions::default();
 //! options.runner.watch = Watch { progress: Some(Arc::new(FirstOnly(cancel.clone()))), cancel };
@@ -103,8 +102,9 @@
 //!
 //! # Extending
 //!
-//! Composites, passes, kernels and pipelines of your own are registered in the [`Session`]; `halite-tests` holds them to golden
-//! files as Halite's own. The crates that the traits come from are [`ir`] and [`passes`].
+//! Composites, passes, targets, kernels and pipelines of your own are registered in the [`Session`]; `halite-tests` holds them to
+//! golden files as Halite's own, and `halite-cli` gives a program the commands of `halite` with them. The crates that the traits
+//! come from are [`ir`], [`passes`] and [`target`].
 
 pub mod compile;
 mod definition;

@@ -16,7 +16,7 @@ pub const RECIPE_VERSION: u32 = 1;
 /// In Rust, it starts from [`Recipe::new`]:
 ///
 /// ```
-/// use crate::{AdamW, ModelChoice, PrecisionName, Recipe};
+/// use halite_recipe::{AdamW, ModelChoice, PrecisionName, Recipe};
 ///
 /// let recipe = Recipe {
 ///     precision: PrecisionName::Bf16Sr.precision(),
