@@ -1,14 +1,14 @@
-//! Halite: from a model and a recipe to a verified training step in HLO, and from there to trained weights.
+//! Halite: from a model and a recipe to a verified training step in HLO.
 //!
 //! # Compiling
 //!
-//! A [`Session`] knows composites, passes and kernels; a [`source::Source`] is a recipe with its model; a [`Bundle`] is what
-//! compiling makes of it: HLO modules as bytes, and a [manifest](bundle::Manifest) that says what they take and give.
+//! A [`Session`] knows composites, passes, targets and kernels; a [`source::Source`] is a recipe with its model; a [`Bundle`] is
+//! what compiling makes of it: HLO modules as bytes, and a [manifest](bundle::Manifest) that says what they take and give.
 //!
 //! ```
-//! use halite::compile::CompileOptions;
 //! use halite::Session;
 //! use halite::bundle::{ModuleRole, init};
+//! use halite::compile::CompileOptions;
 //!
 //! # fn main() -> Result<(), halite::support::Diagnostics> {
 //! let mut session = Session::new();
@@ -27,8 +27,7 @@
 //!
 //! Sessions are independent, can be shared by as many threads as there are, and give the same bytes in each; only a PJRT
 //! plugin, once opened, stays loaded for the process. No function of this library prints or ends the process. What there is
-//! to say comes back as [`Diagnostic`](support::Diagnostic)s, which the command line renders with the lines
-//! that they point at.
+//! to say comes back as [`Diagnostic`](support::Diagnostic)s, which the crate `halite-cli` turns into text.
 //!
 //! # Models and recipes in Rust
 //!
@@ -66,8 +65,9 @@
 //!
 //! # Training
 //!
-//! `TrainStep` of the crate `halite-train` holds a compiled step and its state on a device of any executor of [`runtime`],
-//! such as a PJRT plugin. [`Session::load`] reads the `config.json` of a checkpoint, and [`bundle::shards`] its weights.
+//! The crate `halite-train` needs a bundle and no compiler: its `TrainStep` holds a compiled step and its state on a device of any
+//! executor of [`runtime`], such as a PJRT plugin; its `train` is the loop around it that `halite train` runs.
+//! [`Session::load`] reads the `config.json` of a checkpoint, and `halite::bundle::shards` its weights.
 //!
 //! # Listening and stopping
 //!
@@ -102,8 +102,9 @@
 //!
 //! # Extending
 //!
-//! Composites, passes, kernels, pipelines and targets of your own are registered in the [`Session`]; `halite-tests` holds them
-//! to golden files as Halite's own. The crates that the traits come from are [`ir`], [`passes`] and [`target`].
+//! Composites, passes, targets, kernels and pipelines of your own are registered in the [`Session`]; `halite-tests` holds them to
+//! golden files as Halite's own, and `halite-cli` gives a program the commands of `halite` with them. The crates that the traits
+//! come from are [`ir`], [`passes`] and [`target`].
 
 pub mod compile;
 mod definition;

@@ -1,6 +1,6 @@
 //! What every Halite crate shares and nothing else: source positions, diagnostics and typed indices.
 //!
-//! This crate holds data. It renders nothing and prints nothing; the driver decides how a [`Diagnostic`] looks.
+//! This crate holds data. It renders nothing and prints nothing; the command line decides how a [`Diagnostic`] looks.
 
 mod caller;
 mod cancel;

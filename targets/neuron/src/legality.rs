@@ -1,6 +1,6 @@
 //! Whether a target takes a module: the rules of its table, applied to HLO that anyone made.
 //!
-//! What a rule says is data (`halite_target`): opcodes, a [`Condition`], level, remedy, source. Here each condition is
+//! What a rule says is data ([`tables`](crate::tables)): opcodes, a [`Condition`], level, remedy, source. Here each condition is
 //! decided, in one file for each family of them. Rules about indices and integers rest on ranges of integers that are
 //! followed through the module (`ranges`).
 
