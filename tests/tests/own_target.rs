@@ -120,7 +120,7 @@ fn its_rule_refuses_a_model_at_its_line() {
     let mut session = session();
     let errors = compiled(&mut session, &path, &[]).map(|_| ()).unwrap_err();
     let place = errors[0].primary().expect("it has a place").span;
-    assert_eq!((errors[0].code(), session.sources.snippet(place)), (codes::ILLEGAL, "tanh(linear(x, w))"));
+    assert_eq!((errors[0].code(), session.sources.snippet(place)), (codes::ILLEGAL, "h = tanh(linear(x, w))"));
     assert!(compiled(&mut session, &path, &["own.lax=true"]).is_ok(), "its table allows it");
     let unknown = compiled(&mut session, &path, &["own.laks=true"]).map(|_| ()).unwrap_err();
     assert_eq!(unknown[0].help_text(), Some("did you mean `lax`?"));
@@ -134,6 +134,7 @@ fn the_command_line_of_its_session_lists_it() {
         let compile = command.find_subcommand_mut("compile").expect("there is such a command");
         compile.render_long_help().to_string()
     };
-    assert!(help(&session()).contains("own1: hardware that nobody has"), "{}", help(&session()));
+    let text = help(&session());
+    assert!(text.contains("- own1:") && text.contains("hardware that nobody has"), "{text}");
     assert!(!help(&Session::new()).contains("own1"));
 }
