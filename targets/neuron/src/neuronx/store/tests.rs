@@ -27,7 +27,7 @@ fn free() -> AtomicBool {
 fn put(store: &Store, key: &str) -> KeyLock {
     let lock = store.lock(key, &free(), || ()).unwrap().unwrap();
     let work = Work::begin(store, key, &lock).unwrap();
-    store.put(key, &finished(key), &work, &lock).unwrap();
+    store.put(key, &finished(key), work.path(), &lock).unwrap();
     work.finish().unwrap();
     lock
 }
