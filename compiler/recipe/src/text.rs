@@ -163,12 +163,12 @@ mod tests {
 
     #[test]
     fn the_schema_knows_every_named_precision() {
-        assert_eq!(schema::PRECISIONS, PrecisionName::ALL.map(PrecisionName::name));
+        assert_eq!(crate::schema::PRECISIONS, PrecisionName::ALL.map(PrecisionName::name));
     }
 
     #[test]
     fn the_schema_knows_every_waiver() {
-        assert_eq!(schema::WAIVERS, Waiver::ALL.map(Waiver::name));
+        assert_eq!(crate::schema::WAIVERS, Waiver::ALL.map(Waiver::name));
         for waiver in Waiver::ALL {
             let recipe = read(MINIMAL, &[&format!("check.waive=['{}']", waiver.name())]).unwrap();
             assert_eq!(recipe.check.waive, [waiver]);

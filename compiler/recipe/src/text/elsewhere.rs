@@ -237,11 +237,17 @@ mod tests {
         for (words, meant) in WORDS {
             if let Other(path) = meant {
                 let name = path.rsplit('.').next().unwrap_or(path);
-                assert!(paths(name, &crate::extension::keys(&crate::NoExtension)).contains(&(*path).to_owned()), "{path}");
+                assert!(
+                    paths(name, &crate::extension::keys(&crate::NoExtension)).contains(&(*path).to_owned()),
+                    "{path}"
+                );
             }
             for word in *words {
                 assert!(!seen.contains(word), "{word}");
-                assert!(names(&crate::extension::keys(&crate::NoExtension)).iter().all(|key| key != word), "{word} is a key");
+                assert!(
+                    names(&crate::extension::keys(&crate::NoExtension)).iter().all(|key| key != word),
+                    "{word} is a key"
+                );
                 seen.push(word);
             }
         }
