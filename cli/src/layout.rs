@@ -1,7 +1,6 @@
 //! Text for people in the columns of their terminal. Where there is none (a pipe, a file), nothing is shortened or broken.
 
 use crate::render::{columns, plain, shortened, visible, wrap};
-use crate::table::is_number;
 use std::collections::BTreeSet;
 
 /// Columns between columns.
@@ -10,6 +9,8 @@ const GAP: usize = 2;
 const INDENT: usize = 2;
 /// Names are not shortened further than this.
 const NAME: usize = 20;
+/// The most characters of a number with its unit.
+const NUMBER: usize = 24;
 
 /// Text whose longer lines go on in lines of their own, a little further to the right.
 pub(super) fn fitted(text: &str, width: Option<usize>) -> String {
@@ -150,6 +151,15 @@ pub(super) fn pairs(pairs: &[(&str, String)], width: Option<usize>) -> String {
         format!("{}{}{}{value}\n", " ".repeat(INDENT), padded(name, names, false), " ".repeat(GAP))
     };
     pairs.iter().map(pair).collect()
+}
+
+/// Whether a column, of which the first cell is the head, holds numbers, and words for where there is none.
+fn is_number(cells: &[String]) -> bool {
+    let starts_as_one = |first: char| first.is_ascii_digit() || first == '-' || first == '+';
+    let is_number = |cell: &String| cell.starts_with(starts_as_one) && cell.len() <= NUMBER;
+    let is_gap = |cell: &String| ["", "none", "diverged", "NaN", "inf"].contains(&cell.as_str());
+    let mut body = cells.iter().skip(1);
+    body.clone().any(is_number) && body.all(|cell| is_number(cell) || is_gap(cell))
 }
 
 #[cfg(test)]

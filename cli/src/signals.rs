@@ -1,7 +1,6 @@
 //! Signals that end a run where it can be resumed.
 
-use crate::context::Result;
-use halite_support::{Diagnostic, codes};
+use halite_support::{Diagnostic, Diagnostics, codes};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::sync::Arc;
@@ -35,7 +34,7 @@ pub(super) struct Signals(Arc<AtomicUsize>);
 impl Signals {
     /// Catches the first signal; the next one ends the process at once. What this process was started to ignore, as by
     /// `nohup`, it ignores.
-    pub(super) fn catch() -> Result<Self> {
+    pub(super) fn catch() -> Result<Self, Diagnostics> {
         let (number, is_caught) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
         let ignored = ignored();
         for (signal, name) in SIGNALS.into_iter().filter(|(signal, _)| ignored & (1 << (signal - 1)) == 0) {

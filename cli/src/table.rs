@@ -14,18 +14,6 @@ pub(super) fn facts(pairs: &[(&str, String)]) -> String {
     layout::pairs(pairs, terminal::out_columns())
 }
 
-/// The most characters of a number with its unit.
-const NUMBER: usize = 24;
-
-/// Whether a column, of which the first cell is the head, holds numbers, and words for where there is none.
-pub(super) fn is_number(cells: &[String]) -> bool {
-    let starts_as_one = |first: char| first.is_ascii_digit() || first == '-' || first == '+';
-    let is_number = |cell: &String| cell.starts_with(starts_as_one) && cell.len() <= NUMBER;
-    let is_gap = |cell: &String| ["", "none", "diverged", "NaN", "inf"].contains(&cell.as_str());
-    let mut body = cells.iter().skip(1);
-    body.clone().any(is_number) && body.all(|cell| is_number(cell) || is_gap(cell))
-}
-
 /// A whole number with its digits in groups of three: `6,738,415,616`.
 pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();

@@ -1,8 +1,7 @@
 //! The only place that writes to standard output and standard error.
 
-use crate::context::Result;
 use crate::render::{Style, visible};
-use halite_support::{Diagnostic, codes};
+use halite_support::{Diagnostic, Diagnostics, codes};
 use rustix::termios::tcgetwinsize;
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
@@ -11,7 +10,7 @@ use std::os::fd::AsFd;
 ///
 /// # Errors
 /// When it cannot be written.
-pub(super) fn out(text: &str) -> Result<()> {
+pub(super) fn out(text: &str) -> Result<(), Diagnostics> {
     written(write(&mut io::stdout().lock(), text))
 }
 
@@ -34,11 +33,11 @@ fn write(stream: &mut dyn Write, text: &str) -> io::Result<()> {
 ///
 /// # Errors
 /// When it cannot be written.
-pub(super) fn show_usage(error: &clap::Error) -> Result<()> {
+pub(super) fn show_usage(error: &clap::Error) -> Result<(), Diagnostics> {
     written(error.print().and_then(|()| io::stdout().flush()))
 }
 
-fn written(result: io::Result<()>) -> Result<()> {
+fn written(result: io::Result<()>) -> Result<(), Diagnostics> {
     match result {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             let error = Diagnostic::error(codes::FILE, format!("standard output cannot be written: {}", error.kind()));

@@ -5,7 +5,7 @@ use halite::Bundle;
 use halite::Session;
 use halite::compile::CompileOptions;
 use halite_bundle::ModuleRole;
-use halite_bundle::estimate::arguments;
+use halite_bundle::arguments;
 use halite_bundle::estimate::{Estimate, MemoryKind};
 use halite_cpu::CPU_XLA;
 use halite_neuron::MEMORY_MARGIN;

@@ -4,7 +4,7 @@ use super::programs::{Programs, check_corpus};
 use super::record::{self, KEY, Record};
 use super::state::{check_state, completed_steps};
 use super::update::Run;
-use super::{Corpus, EvalRecord, History, StepRecord};
+use super::{Corpus, History, Observer};
 use halite_bundle::Bundle;
 use halite_bundle::convert::pack_given;
 use halite_bundle::tensors::{self, Tensors};
@@ -55,27 +55,6 @@ pub enum Start {
     /// The state in this file, in which an earlier run ended.
     State(PathBuf),
 }
-
-/// Hears how a run goes. Every method has a default that does nothing.
-pub trait Observer {
-    /// The modules are compiled and the state is on the device; the run starts after this update.
-    fn started(&mut self, _step: u64) {}
-
-    /// An update was made.
-    fn stepped(&mut self, _record: &StepRecord) {}
-
-    /// The held-out text was evaluated.
-    fn evaluated(&mut self, _record: &EvalRecord) {}
-
-    /// Something deserves a look, such as a state that comes from another run.
-    fn warned(&mut self, _warning: &Diagnostic) {}
-}
-
-/// Hears nothing.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Silent;
-
-impl Observer for Silent {}
 
 /// The folder of a run: `recipe.toml`, `metrics.jsonl`, `loss.svg`, `state.safetensors`. Each is replaced whole.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,8 +1,7 @@
 //! One run under way: its step and what it measured.
 
 use super::programs::Programs;
-use super::run::Observer;
-use super::{EvalRecord, History, StepRecord, TrainStep};
+use super::{EvalRecord, History, Observer, StepRecord, TrainStep};
 use halite_support::Diagnostics;
 
 /// A run under way.

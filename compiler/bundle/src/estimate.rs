@@ -1,10 +1,6 @@
 //! What a module is expected to need on one core.
 
-use crate::{Buffer, ModuleEntry};
-use halite_tensor::BufferSlot;
-use halite_tensor::Slot;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// What a module is expected to need on one core, from its HLO alone.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -221,21 +217,4 @@ impl FitVerdict {
             FitVerdict::DoesNotFit => "does not fit",
         }
     }
-}
-
-/// What the parameters of a module hold, by the slots of the buffers that they read.
-pub fn arguments(entry: &ModuleEntry, buffers: &[Buffer]) -> Vec<MemoryKind> {
-    let slots: BTreeMap<&str, BufferSlot> = buffers.iter().map(|buffer| (buffer.name.as_str(), buffer.slot)).collect();
-    let kind = |name: &str| match slots.get(name) {
-        Some(BufferSlot::Batch) => MemoryKind::Batch,
-        Some(BufferSlot::Weight) => MemoryKind::Weights,
-        Some(
-            BufferSlot::State(Slot::M)
-            | BufferSlot::State(Slot::V)
-            | BufferSlot::State(Slot::Master)
-            | BufferSlot::State(Slot::Step),
-        ) => MemoryKind::Optimizer,
-        None => MemoryKind::Arguments,
-    };
-    entry.inputs.iter().map(|port| kind(&port.name)).collect()
 }

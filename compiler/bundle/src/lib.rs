@@ -9,6 +9,7 @@
 //! checkpoints in several files; without it a bundle is read from a folder or made of values.
 
 mod adopt;
+mod arguments;
 mod bundle;
 pub mod content;
 pub mod convert;
@@ -27,6 +28,7 @@ pub mod shards;
 pub mod tensors;
 
 pub use adopt::adopt;
+pub use arguments::arguments;
 pub use bundle::{
     Bundle, MANIFEST, MODEL_DUMPS, NEFFS, TWINS, check_ports, contradiction, link_twins, sha256, sound_hlo,
 };

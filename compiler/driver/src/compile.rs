@@ -7,17 +7,16 @@ mod pack;
 mod ranges;
 
 use crate::dump::{DumpFilter, Dumper};
-use crate::session::Session;
+use crate::session::{Session, float};
 use crate::source::{Model, Source, size};
 use halite_bundle::{Bundle, ModuleRole};
 use halite_hlo::CheckedHlo;
 use halite_ir::{FuncResult, KernelForm, LowerOptions, Module, Phase, ResultRole, lower, lower_twins};
 use halite_lang::{Elaborated, Override};
 use halite_passes::{Audit, CausalityReport, Findings, PassReport, Pipeline, Remark, Runner, RunnerOptions};
-use halite_recipe::{ConfigValue, Precision, Recipe};
+use halite_recipe::{ConfigValue, Recipe};
 use halite_support::{Caller, Diagnostic, Diagnostics, Name, Severity, SourceMap, codes};
 use halite_target::{ModuleCheck, Target, Targets};
-use halite_tensor::DType;
 use indexmap::IndexMap;
 use pack::{Packed, assemble, pack};
 use std::collections::BTreeSet;
@@ -316,11 +315,6 @@ impl Session {
 
 fn findings(options: &CompileOptions) -> Findings {
     if options.explain { Findings::with_remarks() } else { Findings::default() }
-}
-
-/// The element type that models are elaborated in; `auto-cast` narrows from there.
-pub(crate) fn float(precision: &Precision) -> DType {
-    if precision.operand == DType::F64 { DType::F64 } else { DType::F32 }
 }
 
 /// The configuration that the recipe sets: its own keys, then `batch` and `seq` where it states them.

@@ -1,7 +1,6 @@
 //! Where the definition of a model comes from: one that is built in, a model file, or a `config.json`.
 
 use crate::hugging_face::{self, Imported, Positions};
-use crate::source::registered;
 use halite_recipe::Places;
 use halite_recipe::Recipe;
 use halite_support::files;
@@ -82,4 +81,11 @@ impl Definition {
 /// The text of a built-in model.
 fn built_in(name: &str, sources: &mut SourceMap) -> Option<Arc<SourceFile>> {
     halite_models::model(name).map(|text| registered(format!("<{name}.hal>"), text, sources))
+}
+
+/// Registers a text, which more than the map is to hold.
+pub(crate) fn registered(name: String, text: impl Into<String>, sources: &mut SourceMap) -> Arc<SourceFile> {
+    let file = Arc::new(SourceFile::new(name, text));
+    sources.insert(file.clone());
+    file
 }

@@ -6,9 +6,10 @@ use crate::pipelines::Pipelines;
 use crate::source::{self, ModelInput, Source};
 use halite_ir::Registry;
 use halite_passes::{DialectRegistry, Findings, PassCx, PassRegistry, TargetView};
-use halite_recipe::Recipe;
+use halite_recipe::{Precision, Recipe};
 use halite_support::{Diagnostic, Diagnostics, FileId, Name, SourceMap};
 use halite_target::{Target, Targets};
+use halite_tensor::DType;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -128,7 +129,7 @@ impl Session {
     /// the recipe asks models for.
     #[track_caller]
     pub fn model(&self, name: impl Into<Name>, recipe: &Recipe) -> ModelBuilder<'_> {
-        ModelBuilder::new(name, &self.registry).with_float(crate::compile::float(&recipe.precision))
+        ModelBuilder::new(name, &self.registry).with_float(float(&recipe.precision))
     }
 }
 
@@ -136,6 +137,11 @@ impl Default for Session {
     fn default() -> Self {
         Self::new()
     }
+}
+
+/// The element type that models are elaborated in; `auto-cast` narrows from there.
+pub(crate) fn float(precision: &Precision) -> DType {
+    if precision.operand == DType::F64 { DType::F64 } else { DType::F32 }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What is compiled: a recipe and a model, from a preset, from files, or made in Rust.
 
-use crate::definition::Definition;
+use crate::definition::{Definition, registered};
 use crate::hugging_face::Positions;
 use halite_lang::Elaborated;
 use halite_recipe::{ConfigValue, Places, Recipe};
@@ -245,13 +245,6 @@ pub(crate) fn size(config: &IndexMap<String, ConfigValue>, key: &str) -> Option<
         Some(&ConfigValue::Int(size)) => usize::try_from(size).ok(),
         _ => None,
     }
-}
-
-/// Registers a text, which more than the map is to hold.
-pub(crate) fn registered(name: String, text: impl Into<String>, sources: &mut SourceMap) -> Arc<SourceFile> {
-    let file = Arc::new(SourceFile::new(name, text));
-    sources.insert(file.clone());
-    file
 }
 
 fn unknown_input(input: &str) -> Diagnostic {

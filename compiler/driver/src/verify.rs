@@ -12,6 +12,7 @@ mod causality;
 mod choices;
 mod each_pass;
 mod inputs;
+mod outputs;
 mod program;
 mod rules;
 mod scale;

@@ -2,8 +2,8 @@
 
 use crate::attr::Attr;
 use crate::composite::Composite;
+use crate::infer::InferCx;
 use crate::loc::{Derivation, LocId, LocKind, LocTable};
-use crate::op::InferCx;
 use crate::ops::Op;
 use crate::registry::Registry;
 use crate::rounding::{narrows, widened};

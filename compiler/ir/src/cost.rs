@@ -1,6 +1,7 @@
 //! What instructions and functions cost.
 
-use crate::op::{Cost, InferCx};
+use crate::infer::InferCx;
+use crate::op::Cost;
 use crate::syntax::{FuncId, Function, Inst};
 
 /// The floating-point operations of each function of a module, those of a callee at each call. Each function is looked at

@@ -5,7 +5,8 @@ mod dot;
 pub use dot::{dot, dot_function};
 
 use crate::attr::{Attr, AttrSlot, AttrVisitor, ResultSlot};
-use crate::op::{Effect, InferCx};
+use crate::effect::Effect;
+use crate::infer::InferCx;
 use crate::ops::Op;
 use crate::syntax::{Def, FuncId, Function, Module, Value};
 use halite_support::{Diagnostic, Result, codes};

@@ -5,7 +5,7 @@
 
 mod stochastic;
 
-use crate::op::OpDef;
+use crate::ops::Op;
 use crate::registry::Registry;
 use crate::syntax::{FuncId, Function, Inst, Module};
 use crate::ty::TensorType;
@@ -115,7 +115,7 @@ impl<'a> Interpreter<'a> {
             None => inst.op.def().eval_ranks(&cx, &args)?,
         };
         for result in &results {
-            check_results(inst.op.def(), &types, result)?;
+            check_results(&inst.op, &types, result)?;
         }
         Ok(results)
     }
@@ -155,7 +155,7 @@ fn check_inputs(function: &Function, inputs: &[HostTensor]) -> Result<()> {
     Ok(())
 }
 
-fn check_results(op: &dyn OpDef, types: &[TensorType], results: &[HostTensor]) -> Result<()> {
+fn check_results(op: &Op, types: &[TensorType], results: &[HostTensor]) -> Result<()> {
     let agree = |(ty, result): (&TensorType, &HostTensor)| ty.dtype() == result.dtype() && ty.shape() == result.shape();
     if types.len() == results.len() && types.iter().zip(results).all(agree) {
         return Ok(());

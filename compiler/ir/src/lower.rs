@@ -3,7 +3,6 @@
 mod metadata;
 
 use crate::graph;
-use crate::op::Ids;
 use crate::ops::Op;
 use crate::syntax::{FuncId, FuncResult, Function, Inst, Module, Phase, ResultRole, Value};
 use crate::ty::TensorType;
@@ -16,6 +15,9 @@ use halite_support::{Diagnostic, Name, Result, SourceMap};
 use metadata::Metadata;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
+
+/// HLO ids of an op's results.
+pub type Ids = SmallVec<[halite_hlo::Id; 1]>;
 
 /// What the form of the HLO depends on besides the module.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -3,11 +3,12 @@
 use crate::attr::AttrVisitor;
 use crate::build::Builder;
 use crate::dims::FactorMap;
+use crate::effect::Effect;
+use crate::infer::InferCx;
 use crate::interpret::EvalCx;
-use crate::lower::LowerCx;
+use crate::lower::{Ids, LowerCx};
 use crate::ops::Op;
-use crate::registry::Registry;
-use crate::syntax::{FuncId, Function, Value};
+use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_support::{Diagnostic, Name, Result};
 use halite_tensor::{DType, HostTensor};
@@ -79,25 +80,6 @@ pub trait OpDef: fmt::Debug + sealed::Sealed {
     fn samples(&self, float: DType) -> Vec<Sample>;
 }
 
-/// HLO ids of an op's results.
-pub type Ids = SmallVec<[halite_hlo::Id; 1]>;
-
-/// What type inference may look at besides the operands.
-#[derive(Clone, Copy, Debug)]
-pub struct InferCx<'a> {
-    /// Functions that may be called.
-    pub functions: &'a [Function],
-    /// Known composites.
-    pub registry: &'a Registry,
-}
-
-impl InferCx<'_> {
-    /// A function that may be called.
-    pub fn function(&self, id: FuncId) -> Option<&Function> {
-        self.functions.get(id.index())
-    }
-}
-
 pub(crate) mod sealed {
     /// Ops are those of this crate; others add composites.
     pub trait Sealed {}
@@ -163,20 +145,6 @@ impl Vjp {
 }
 
 pub use crate::policy::Policy;
-
-/// What forbids removing, merging or moving an instruction, from weak to strong.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub enum Effect {
-    /// Nothing.
-    #[default]
-    Pure,
-    /// It draws random bits: equal instructions with equal state are equal, but it is never folded to a constant.
-    Random,
-    /// Every rank takes part: it keeps its order among collectives.
-    Collective,
-    /// Nothing is merged, folded or moved across it.
-    Barrier,
-}
 
 /// Work of one instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -1,7 +1,7 @@
 //! Rebuilding a function instruction by instruction.
 
 use crate::build::Builder;
-use crate::op::InferCx;
+use crate::infer::InferCx;
 use crate::registry::Registry;
 use crate::syntax::{FuncId, Function, Inst, Module, Param, Value, Values};
 use crate::ty::Types;

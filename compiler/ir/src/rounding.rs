@@ -2,7 +2,7 @@
 
 use crate::attr::{Attr, AttrSlot, AttrVisitor, ResultSlot};
 use crate::composite::Composite;
-use crate::op::InferCx;
+use crate::infer::InferCx;
 use crate::ops::Op;
 use crate::policy::{Follows, OpClass, loses};
 use crate::ty::TensorType;

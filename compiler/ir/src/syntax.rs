@@ -1,7 +1,7 @@
 //! The data of the IR: modules, functions, instructions. No logic beyond look-ups.
 
+use crate::effect::Effect;
 use crate::loc::{LocId, LocTable};
-use crate::op::Effect;
 use crate::ops::Op;
 use crate::ty::TensorType;
 use halite_support::{Name, entity};

@@ -17,7 +17,7 @@ pub use verified::{Seal, Verified};
 
 use crate::registry::Registry;
 use crate::syntax::{FuncId, Module, Phase};
-use halite_support::Diagnostic;
+use halite_support::{Diagnostic, codes};
 use report::{Located, Place};
 
 /// Checks a module.
@@ -43,6 +43,11 @@ pub fn broken_rules(module: &Module, phase: Phase) -> Vec<PhaseRule> {
     rules.sort_unstable();
     rules.dedup();
     rules
+}
+
+/// A complaint about a rule of a phase.
+fn broken(message: String) -> Diagnostic {
+    Diagnostic::error(codes::PHASE, message)
 }
 
 /// The errors found so far.

@@ -51,6 +51,7 @@ mod argument;
 mod call;
 mod declare;
 mod finish;
+mod methods;
 mod operators;
 mod state;
 mod subscript;

@@ -48,6 +48,7 @@ mod ops;
 mod options;
 mod parse;
 mod resolve;
+mod suggest;
 
 pub use elaborate::{Elaborated, elaborate};
 pub use options::{Options, Override};

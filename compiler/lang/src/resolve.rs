@@ -151,18 +151,6 @@ fn report_unused(program: &Program<'_>, used: &Used<'_>, findings: &mut Findings
     }
 }
 
-/// `name` in backticks with a suggestion, as help for an unknown name.
-pub(crate) fn suggest<'n>(
-    diagnostic: Diagnostic,
-    name: &str,
-    candidates: impl IntoIterator<Item = &'n str>,
-) -> Diagnostic {
-    match halite_support::nearest::nearest(name, candidates) {
-        Some(candidate) => diagnostic.help(format!("did you mean `{candidate}`?")),
-        None => diagnostic,
-    }
-}
-
 /// Whether a name was chosen to say that it is not used.
 fn is_ignored(name: &Name) -> bool {
     name.starts_with('_')

@@ -9,6 +9,7 @@
 
 mod config;
 mod extension;
+mod places;
 mod planned;
 mod precision;
 mod recipe;
@@ -20,6 +21,7 @@ mod visible;
 
 pub use config::ConfigValue;
 pub use extension::{Extension, NoExtension, Section};
+pub use places::Places;
 pub use planned::{Planned, not_compiled, warn_not_compiled};
 pub use precision::{
     Master, Precision, PrecisionName, PrecisionOverride, RoundingMode, SrBy, SrSites, StochasticRounding,
@@ -29,5 +31,5 @@ pub use recipe::{
 };
 pub use rules::{check, check_realizable};
 pub use target::TargetName;
-pub use text::{Places, hint, load, load_over};
+pub use text::{hint, load, load_over};
 pub use visible::check_visible;

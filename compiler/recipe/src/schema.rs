@@ -1,6 +1,6 @@
 //! What a recipe may say: the keys with the values they take.
 
-use crate::{Extension, RECIPE_VERSION};
+use crate::RECIPE_VERSION;
 
 /// A key of a table.
 #[derive(Clone, Copy, Debug)]
@@ -141,14 +141,8 @@ const SIZE: Kind = Kind::Whole(1, 1 << 24);
 const COUNT: Kind = Kind::Whole(0, u32::MAX as i64);
 const DEGREE: Kind = Kind::Whole(1, u32::MAX as i64);
 
-/// The keys of a recipe with the tables of targets.
-pub(crate) fn root(extension: &dyn Extension) -> Vec<Key> {
-    let sections = extension.sections().into_iter().map(|section| optional(section.name, Kind::Table(section.keys)));
-    RECIPE.iter().copied().chain(sections).collect()
-}
-
 /// The keys of a recipe, without the tables of targets.
-const RECIPE: &[Key] = &[
+pub(crate) const RECIPE: &[Key] = &[
     required("halite", Kind::Version),
     optional("batch", SIZE),
     optional("seq", SIZE),

@@ -12,54 +12,8 @@ mod tree;
 
 pub use elsewhere::hint;
 
-use crate::{Extension, Recipe, rules, schema};
-use halite_support::{Diagnostic, Diagnostics, FileId, SourceMap, Span, sort_by_place};
-use indexmap::IndexMap;
-
-/// Where a recipe says what: the span of each entry by its dotted path, entries of lists by their position from 0.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Places {
-    entries: IndexMap<String, Span>,
-    /// The texts that the entries are read from, in this order.
-    texts: Vec<FileId>,
-}
-
-impl Places {
-    /// Where the entry of a path stands, e.g. `optimizer.adamw.lr`; `None` when the recipe leaves it out.
-    pub fn get(&self, path: &str) -> Option<Span> {
-        self.entries.get(path).copied()
-    }
-
-    /// Says where an entry stands that the recipe leaves out and another file states.
-    pub fn add(&mut self, path: String, place: Span) {
-        self.entries.entry(path).or_insert(place);
-        if !self.texts.contains(&place.file) {
-            self.texts.push(place.file);
-        }
-    }
-
-    /// Drops the entries of a text that nobody wrote, so that no diagnostic points at them.
-    pub fn forget(&mut self, text: FileId) {
-        self.entries.retain(|_, place| place.file != text);
-        self.texts.retain(|file| *file != text);
-    }
-
-    /// Where an entry stands, or else the innermost table or list that would hold it.
-    pub fn nearest(&self, path: &str) -> Option<Span> {
-        self.get(path).or_else(|| self.nearest(path.rsplit_once('.')?.0))
-    }
-
-    /// The texts that say it, in this order: the recipe, one laid over it, each override, a `config.json`.
-    pub fn texts(&self) -> &[FileId] {
-        &self.texts
-    }
-
-    /// The mistakes in these texts, in their order, if there are any.
-    fn refuse(&self, mut mistakes: Diagnostics) -> Result<(), Diagnostics> {
-        sort_by_place(&mut mistakes, &self.texts);
-        if mistakes.is_empty() { Ok(()) } else { Err(mistakes) }
-    }
-}
+use crate::{Extension, Places, Recipe, extension, rules};
+use halite_support::{Diagnostic, Diagnostics, FileId, SourceMap};
 
 /// The recipe in `file` with overrides `key=value` applied.
 ///
@@ -90,7 +44,7 @@ pub fn load_over(
     extension: &dyn Extension,
     sources: &mut SourceMap,
 ) -> Result<(Recipe, Places), Diagnostics> {
-    let keys = schema::root(extension);
+    let keys = extension::keys(extension);
     let mut root = tree::parse(file, sources.known(file)?.text())?;
     let mut places = Places { texts: [file].into_iter().chain(layer).collect(), ..Places::default() };
     let mut mistakes = Diagnostics::new();
@@ -209,12 +163,12 @@ mod tests {
 
     #[test]
     fn the_schema_knows_every_named_precision() {
-        assert_eq!(schema::PRECISIONS, PrecisionName::ALL.map(PrecisionName::name));
+        assert_eq!(crate::schema::PRECISIONS, PrecisionName::ALL.map(PrecisionName::name));
     }
 
     #[test]
     fn the_schema_knows_every_waiver() {
-        assert_eq!(schema::WAIVERS, Waiver::ALL.map(Waiver::name));
+        assert_eq!(crate::schema::WAIVERS, Waiver::ALL.map(Waiver::name));
         for waiver in Waiver::ALL {
             let recipe = read(MINIMAL, &[&format!("check.waive=['{}']", waiver.name())]).unwrap();
             assert_eq!(recipe.check.waive, [waiver]);

@@ -13,6 +13,7 @@ mod lines;
 mod name;
 pub mod nearest;
 mod source;
+mod source_map;
 pub mod text;
 pub mod units;
 
@@ -21,5 +22,7 @@ pub use cancel::CancelToken;
 pub use codes::Code;
 pub use diagnostic::{Diagnostic, Label, Result, Severity, sort_by_place};
 pub use diagnostics::Diagnostics;
+pub use lines::Position;
 pub use name::Name;
-pub use source::{FileId, Position, SourceFile, SourceMap, Span};
+pub use source::{FileId, SourceFile, Span};
+pub use source_map::SourceMap;

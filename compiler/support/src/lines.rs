@@ -1,9 +1,16 @@
 //! Where lines are in a text, so that a position is found without reading the text from its start.
 
-use crate::Position;
-
 /// Bytes between marks.
 const APART: usize = 1024;
+
+/// A line and column, both counted from 1; columns count characters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Position {
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+}
 
 /// The position of every 1024th byte. Looking something up reads that many bytes at most, however long the text or its
 /// lines are.

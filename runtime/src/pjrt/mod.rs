@@ -2,7 +2,7 @@
 //!
 //! Layers, each hiding the pointers of the one below: `ffi` declares the C structs and the function table;
 //! `plugin` opens the library and turns `PJRT_Error` into [`Status`](crate::Status); `client`, `executable` and `buffer`
-//! own one kind of PJRT object each and destroy it when dropped. Objects keep their client alive; a plugin is never
+//! own one kind of PJRT object each and destroy it when dropped; `executor` brings them together. Objects keep their client alive; a plugin is never
 //! unloaded.
 
 mod buffer;
@@ -10,11 +10,12 @@ mod client;
 mod client_options;
 mod event;
 mod executable;
+mod executor;
 mod ffi;
 mod log;
 mod options;
 mod plugin;
 
-pub use client::Pjrt;
 pub use client_options::{ClientOptions, OptionValue};
+pub use executor::Pjrt;
 pub use log::silence_xla_log;

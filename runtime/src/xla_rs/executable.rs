@@ -48,7 +48,7 @@ impl XlaExecutable {
     fn copies(&self, inputs: &[Input<'_>], device: usize) -> Result<Vec<Option<xla::PjRtBuffer>>> {
         let copy = |(index, input): (usize, &Input<'_>)| {
             let lost = self.donated.contains(&index) && !input.is_donated();
-            lost.then(|| self.client.copy(self.own(input)?, device)).transpose()
+            lost.then(|| self.client.copy(self.own(input)?.as_xla(), device)).transpose()
         };
         inputs.iter().enumerate().map(copy).collect()
     }

@@ -54,12 +54,13 @@ mod computation;
 mod convert;
 mod donors;
 mod executable;
+mod executor;
 
 pub use buffer::XlaBuffer;
-pub use client::{EXACT_FLAGS, XlaRs};
 pub use computation::computation;
 pub use convert::{from_literal, to_literal};
 pub use executable::XlaExecutable;
+pub use executor::{EXACT_FLAGS, XlaRs};
 pub use xla;
 
 use crate::{Status, StatusCode};

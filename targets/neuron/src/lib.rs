@@ -21,6 +21,7 @@ pub mod report;
 mod section;
 pub mod settings;
 mod shell;
+mod table;
 pub mod tables;
 mod target;
 #[cfg(test)]
@@ -30,6 +31,7 @@ pub use findings::{profile, refuse_allowed, untested};
 pub use fit::{MEMORY_MARGIN, fit};
 pub use forms::unknown_version;
 pub use generation::Generation;
-pub use section::{Emit, Neuron, SECTION};
+pub use section::SECTION;
+pub use table::{Emit, Neuron};
 pub use tables::Tables;
 pub use target::NeuronTarget;

@@ -13,15 +13,17 @@ mod key;
 mod log;
 mod neff;
 mod process;
+mod script;
 mod store;
 mod task;
 mod work;
 mod workers;
 
-pub use command::{arguments, check_environment, script};
+pub use command::{arguments, check_environment};
 pub use compiler::{Compiler, find};
 pub use flags::flag_hash;
 pub use job::{End, Outcome, Product};
+pub use script::script;
 pub use store::{Entry, GcRule, Kept, Removed, State, Store};
 pub use task::{Task, plan};
 pub use workers::{MEMORY_PER_JOB, default_jobs, host_memory};

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failing helper fails the test")]
 
+mod cycles;
 mod files;
 mod goldens;
 mod imports;

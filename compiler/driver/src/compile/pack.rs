@@ -4,7 +4,7 @@ use super::describe::{buffers, module_entry, statistics};
 use super::ranges::Ranges;
 use super::{CompileOptions, Compiled, CompiledModule, MODEL, PreparedModule, locate};
 use crate::source::Source;
-use halite_bundle::estimate::arguments;
+use halite_bundle::arguments;
 use halite_bundle::{
     Buffer, Bundle, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, ModuleRole, RoundingChoice, Statistics, TWINS,
     Twin, sha256,

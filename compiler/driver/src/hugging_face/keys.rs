@@ -1,7 +1,6 @@
 //! What a key of `config.json` can be to Halite, and the keys that all families share.
 
 use super::range::Range;
-use super::rope::Scaling;
 use halite_recipe::ConfigValue;
 
 /// A key and what it is.
@@ -32,6 +31,17 @@ pub(super) enum Meaning {
     Code,
     /// Nothing that changes what the model computes.
     Ignored,
+}
+
+/// One form of the table of rotary positions.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scaling {
+    /// Its `rope_type`.
+    pub(super) rope_type: &'static str,
+    /// Its other keys.
+    pub(super) keys: &'static [Key],
+    /// Settings of the model that belong to it.
+    pub(super) fixed: &'static [(&'static str, ConfigValue)],
 }
 
 /// A value that is not stated.

@@ -1,9 +1,9 @@
 //! Reading a `config.json` by the tables.
 
 use super::json::{Entry, Object};
-use super::keys::{Default, Key, Meaning, SHARED};
+use super::keys::{Default, Key, Meaning, SHARED, Scaling};
 use super::range::Range;
-use super::rope::{DEFAULT, Scaling, TYPES};
+use super::rope::{DEFAULT, TYPES};
 use super::{FAMILIES, Family, Imported, Positions, Settings};
 use halite_recipe::ConfigValue;
 use halite_support::nearest::{list, nearest};

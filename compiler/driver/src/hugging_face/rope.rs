@@ -1,19 +1,8 @@
 //! The table `rope_scaling` of older files, `rope_parameters` of newer ones: rotary positions for long sequences.
 
 use super::keys::Default::Model;
-use super::keys::{Key, count, ignored, positive};
+use super::keys::{Key, Scaling, count, ignored, positive};
 use halite_recipe::ConfigValue;
-
-/// One form of the table.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Scaling {
-    /// Its `rope_type`.
-    pub(super) rope_type: &'static str,
-    /// Its other keys.
-    pub(super) keys: &'static [Key],
-    /// Settings of the model that belong to it.
-    pub(super) fixed: &'static [(&'static str, ConfigValue)],
-}
 
 /// The name of the form, by which older files know it too.
 pub(super) const TYPES: [&str; 2] = ["rope_type", "type"];

@@ -9,7 +9,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::program::{Output, Outputs};
+use super::outputs::{Output, Outputs};
 use super::{ChoiceCounts, VerifyRow};
 use halite_ir::{Function, Inst, Module, Op, ParamRole, Registry, ResultRole, Rewriter, Value, Values};
 use halite_support::{Diagnostic, Name, Result};

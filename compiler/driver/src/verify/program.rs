@@ -5,13 +5,14 @@ use crate::session::Session;
 use crate::source::Source;
 use crate::verify::choices::{Form, with_choices};
 use crate::verify::inputs;
+use crate::verify::outputs::{Output, Outputs};
 use halite_bundle::{ModuleRole, link_twins, part_names};
 use halite_ir::{FuncResult, Function, ResultRole};
 use halite_passes::{Audit, PassReport, Pipeline, RunnerOptions};
 use halite_recipe::ConfigValue;
 use halite_runtime::{Executable, Executor, evaluate};
 use halite_support::{Diagnostic, Diagnostics, Name, Severity};
-use halite_tensor::{DType, HostTensor};
+use halite_tensor::HostTensor;
 use indexmap::IndexMap;
 
 /// One program, compiled for its target as far as the bytes of HLO.
@@ -32,17 +33,6 @@ pub(super) struct Program {
 pub(super) struct Loaded {
     program: Program,
     executable: Box<dyn Executable>,
-}
-
-/// Results by the names of the model.
-pub(super) type Outputs = IndexMap<String, Output>;
-
-/// One result of a program.
-pub(super) struct Output {
-    /// What the program returned.
-    pub(super) written: HostTensor,
-    /// The same in `f64`, less the parameter that it replaces.
-    pub(super) change: HostTensor,
 }
 
 impl Program {
@@ -174,16 +164,5 @@ impl Loaded {
             outputs.extend(self.program.outputs(result, written, &inputs)?);
         }
         Ok(outputs)
-    }
-}
-
-impl Output {
-    fn new(written: HostTensor, replaced: Option<&HostTensor>) -> Self {
-        let mut values = written.f64s();
-        if let Some(old) = replaced {
-            values.iter_mut().zip(old.f64s()).for_each(|(value, old)| *value -= old);
-        }
-        let change = HostTensor::from_f64s(DType::F64, written.shape().clone(), values);
-        Self { written, change }
     }
 }

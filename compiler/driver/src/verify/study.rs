@@ -3,7 +3,8 @@
 use super::causality::{self, Causality};
 use super::choices::{Choices, Form};
 use super::each_pass::{self, EachPassReport, PassRow};
-use super::program::{Loaded, Output, Outputs, Program};
+use super::outputs::{Output, Outputs};
+use super::program::{Loaded, Program};
 use super::verdict::{self, Residual};
 use super::{ChoiceCounts, Culprit, VerifyOptions, VerifyReport, VerifyRow, rules, scale};
 use crate::compile::locate;

@@ -3,7 +3,8 @@
 use crate::attrs::Attrs;
 use crate::build::{Builder, Values, present};
 use crate::composite::{CompositeDef, VjpRule};
-use crate::op::{InferCx, Policy, Sample, SampleArg, Vjp};
+use crate::infer::InferCx;
+use crate::op::{Policy, Sample, SampleArg, Vjp};
 use crate::ops::class::{Takes, infer_binary};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};

@@ -3,7 +3,8 @@
 use crate::attrs::{AttrKey, AttrSpec, Attrs};
 use crate::build::{Builder, Values};
 use crate::composite::{CompositeDef, VjpRule};
-use crate::op::{InferCx, Policy, Sample, Vjp, arity, attr_error};
+use crate::infer::InferCx;
+use crate::op::{Policy, Sample, Vjp, arity, attr_error};
 use crate::ops::Direction;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};

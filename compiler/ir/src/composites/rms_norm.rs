@@ -4,7 +4,8 @@ use super::parts::{gradient_by, last_size, mean_last, require_vector, spread_las
 use crate::attrs::{AttrKey, AttrSpec, Attrs};
 use crate::build::{Builder, Values};
 use crate::composite::{CompositeDef, VjpRule};
-use crate::op::{InferCx, Policy, Sample, SampleArg, arity, require_same};
+use crate::infer::InferCx;
+use crate::op::{Policy, Sample, SampleArg, arity, require_same};
 use crate::ops::class::Takes;
 use crate::policy::Follows;
 use crate::syntax::Value;

@@ -5,9 +5,11 @@ use super::ranks::{Groups, exchange, joined, move_dim, part_of, require_groups, 
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, present};
 use crate::dims::FactorMap;
+use crate::effect::Effect;
+use crate::infer::InferCx;
 use crate::interpret::EvalCx;
-use crate::lower::LowerCx;
-use crate::op::{Cost, Effect, Ids, InferCx, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, require_dim};
+use crate::lower::{Ids, LowerCx};
+use crate::op::{Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, require_dim};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_hlo::Id;

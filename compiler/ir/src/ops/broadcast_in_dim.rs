@@ -3,10 +3,11 @@
 use crate::attr::{AttrVisitor, ResultSlot};
 use crate::build::{Builder, present};
 use crate::dims::{FactorKind, FactorMap};
+use crate::infer::InferCx;
 use crate::interpret::EvalCx;
-use crate::lower::LowerCx;
+use crate::lower::{Ids, LowerCx};
 use crate::op::shape_error;
-use crate::op::{Cost, Ids, InferCx, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, attr_error, require_dim};
+use crate::op::{Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, attr_error, require_dim};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_hlo::Id;

@@ -3,9 +3,10 @@
 use crate::attr::{AttrVisitor, ResultSlot};
 use crate::build::Builder;
 use crate::dims::FactorMap;
+use crate::infer::InferCx;
 use crate::interpret::EvalCx;
-use crate::lower::LowerCx;
-use crate::op::{Cost, Ids, InferCx, OpDef, Policy, Sample, Vjp, VjpCx, arity, shape_error};
+use crate::lower::{Ids, LowerCx};
+use crate::op::{Cost, OpDef, Policy, Sample, Vjp, VjpCx, arity, shape_error};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_hlo::Id;

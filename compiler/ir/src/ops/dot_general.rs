@@ -3,9 +3,10 @@
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, present};
 use crate::dims::{FactorKind, FactorMap};
+use crate::infer::InferCx;
 use crate::interpret::EvalCx;
-use crate::lower::LowerCx;
-use crate::op::{Cost, Ids, InferCx, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, attr_error, require_dim};
+use crate::lower::{Ids, LowerCx};
+use crate::op::{Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, attr_error, require_dim};
 use crate::op::{dtype_error, shape_error};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};

@@ -3,9 +3,11 @@
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, Values};
 use crate::dims::{FactorKind, FactorMap};
+use crate::effect::Effect;
+use crate::infer::InferCx;
 use crate::interpret::EvalCx;
-use crate::lower::LowerCx;
-use crate::op::{Cost, Effect, Ids, InferCx, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx};
+use crate::lower::{Ids, LowerCx};
+use crate::op::{Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_hlo::Id;

@@ -4,11 +4,10 @@ use super::movement::{offset, place, require_countable, require_each_dim, same_r
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, present};
 use crate::dims::FactorMap;
+use crate::infer::InferCx;
 use crate::interpret::EvalCx;
-use crate::lower::LowerCx;
-use crate::op::{
-    Cost, Ids, InferCx, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, dtype_error, require_dim, shape_error,
-};
+use crate::lower::{Ids, LowerCx};
+use crate::op::{Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, dtype_error, require_dim, shape_error};
 use crate::ops::Slice;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};

@@ -3,9 +3,11 @@
 use crate::attr::AttrVisitor;
 use crate::build::Builder;
 use crate::dims::FactorMap;
+use crate::effect::Effect;
+use crate::infer::InferCx;
 use crate::interpret::EvalCx;
-use crate::lower::LowerCx;
-use crate::op::{Cost, Effect, Ids, InferCx, OpDef, Policy, Sample, Vjp, VjpCx, arity};
+use crate::lower::{Ids, LowerCx};
+use crate::op::{Cost, OpDef, Policy, Sample, Vjp, VjpCx, arity};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_hlo::Id;

@@ -5,11 +5,10 @@ use super::special::real_pairs;
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, present};
 use crate::dims::FactorMap;
+use crate::infer::InferCx;
 use crate::interpret::EvalCx;
-use crate::lower::LowerCx;
-use crate::op::{
-    Cost, Ids, InferCx, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, dtype_error, require_same, shape_error,
-};
+use crate::lower::{Ids, LowerCx};
+use crate::op::{Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, dtype_error, require_same, shape_error};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_hlo::Id;

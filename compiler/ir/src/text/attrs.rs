@@ -1,8 +1,9 @@
 //! Attributes of instructions, printed and read through one visitor each.
 
-use super::names::{parse_name, print_name, print_string};
+use super::literal::Literal;
 use super::numbers::{parse_element, parse_real, print_elements, print_real};
-use super::parse::Known;
+use super::quoted::{parse_name, print_name, print_string};
+use super::reader::Known;
 use super::syntax::{AttrText, Field};
 use crate::attr::{Attr, AttrSlot, AttrVisitor, Real, ResultSlot};
 use crate::syntax::{Function, Rounding};
@@ -108,17 +109,6 @@ fn is_word(word: &str) -> bool {
     let starts = word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     let rest = word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.');
     starts && rest && !matches!(word, "true" | "false" | "inf" | "nan")
-}
-
-/// The elements after an op's name.
-#[derive(Clone, Debug)]
-pub(super) enum Literal<'t> {
-    /// One value for all elements.
-    Splat(&'t str),
-    /// All elements.
-    Listed(Vec<&'t str>),
-    /// The bytes of a resource.
-    Bytes(&'t [u8]),
 }
 
 /// Sets the attributes of one instruction from text; the first complaint is kept.

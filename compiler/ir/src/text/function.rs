@@ -1,9 +1,10 @@
 //! Reading one function.
 
-use super::attrs::{AttrReader, Literal, missing_type, parse_rounding, to_attr};
+use super::attrs::{AttrReader, missing_type, parse_rounding, to_attr};
 use super::lines::Line;
+use super::literal::Literal;
 use super::names::hint_of;
-use super::parse::{Known, PRIMITIVES, Reader};
+use super::reader::{Known, PRIMITIVES, Reader};
 use super::roles::{parse_param_role, parse_result_role};
 use super::syntax::{AttrText, Chunk, Field, Rule, fields, parse_type, sigil_name};
 use crate::attr::{Attr, AttrSlot};
@@ -153,7 +154,7 @@ fn read_result(chunk: &Chunk<'_>, result: Pair<'_, Rule>) -> Result<ResultText> 
     let (mut name, mut ty, mut role) = (String::new(), None, ResultRole::Value);
     for pair in result.into_inner() {
         match pair.as_rule() {
-            Rule::result_name => name = super::names::parse_name(pair.as_str()).into_owned(),
+            Rule::result_name => name = super::quoted::parse_name(pair.as_str()).into_owned(),
             Rule::ty => ty = Some(parse_type(chunk, &pair)?),
             Rule::attrs => role = parse_result_role(&fields(chunk, pair)?)?,
             _ => {}
@@ -215,7 +216,7 @@ fn read_cast(attr: &Attr, field: &Field<'_>, inst: &InstText<'_>) -> Result<Cast
 fn guess_results<'t>(chunk: &Chunk<'t>) -> Vec<(Cow<'t, str>, Span)> {
     let left = chunk.text.split_once('=').map_or("", |(left, _)| left);
     let names = left.split(',').filter_map(|name| name.trim().strip_prefix('%'));
-    names.map(|name| (super::names::parse_name(name), chunk.span())).collect()
+    names.map(|name| (super::quoted::parse_name(name), chunk.span())).collect()
 }
 
 struct FunctionReader<'a, 'b, 'r, 't> {

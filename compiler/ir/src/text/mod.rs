@@ -22,18 +22,21 @@
 mod attrs;
 mod function;
 mod lines;
+mod literal;
 mod names;
 mod numbers;
 mod parse;
 mod print;
+mod quoted;
+mod reader;
 mod roles;
 mod syntax;
 
 pub use parse::parse;
 pub use print::{PrintOptions, print, print_function, print_with};
 
-pub(crate) use names::print_string;
 pub(crate) use print::function_lines;
+pub(crate) use quoted::print_string;
 
 /// The version in the first line of IR text.
 pub const VERSION: u32 = 1;

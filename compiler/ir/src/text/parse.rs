@@ -1,24 +1,14 @@
 //! Reading modules: lines in order, each bad one reported.
 
-use super::attrs::Literal;
 use super::function::read_function;
 use super::lines::{Line, lines};
 use super::numbers::parse_hex;
+use super::reader::Reader;
 use super::syntax::{AttrText, Chunk, Field, Rule, fields, sigil_name};
-use crate::ops::Op;
 use crate::registry::Registry;
-use crate::syntax::{FuncId, Module, Phase};
-use halite_support::{Diagnostic, Diagnostics, FileId, Name, Result, Span, codes};
-use rustc_hash::FxHashMap;
+use crate::syntax::{Module, Phase};
+use halite_support::{Diagnostic, Diagnostics, FileId, Name, Result, codes};
 use std::borrow::Cow;
-use std::sync::LazyLock;
-
-/// The primitives by name, with default attributes.
-pub(super) static PRIMITIVES: LazyLock<FxHashMap<String, Op>> =
-    LazyLock::new(|| Op::primitives().into_iter().map(|op| (op.name().to_owned(), op)).collect());
-
-/// Reading stops after this many complaints.
-const MAX_ERRORS: usize = 64;
 
 /// Reads a module from text. Locations of instructions are their places in `file`.
 ///
@@ -36,63 +26,7 @@ pub fn parse(text: &str, file: FileId, registry: &Registry) -> std::result::Resu
     Ok(reader.module)
 }
 
-/// A function that was read: `None` when it has errors.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Known {
-    /// Its handle.
-    pub(super) id: Option<FuncId>,
-    /// Where its name is.
-    pub(super) span: Span,
-}
-
-/// What is known while a text is read.
-#[derive(Debug)]
-pub(super) struct Reader<'r, 't> {
-    /// The module so far.
-    pub(super) module: Module,
-    /// Known composites.
-    pub(super) registry: &'r Registry,
-    /// Functions read so far.
-    pub(super) functions: FxHashMap<Name, Known>,
-    /// Resources of the whole text; `None` when their bytes are wrong.
-    resources: FxHashMap<Cow<'t, str>, Option<Vec<u8>>>,
-    /// What is wrong.
-    diagnostics: Diagnostics,
-}
-
-impl<'r, 't> Reader<'r, 't> {
-    fn new(registry: &'r Registry) -> Self {
-        Self {
-            module: Module::default(),
-            registry,
-            functions: FxHashMap::default(),
-            resources: FxHashMap::default(),
-            diagnostics: Diagnostics::new(),
-        }
-    }
-
-    /// Keeps a complaint, without a position at `span`.
-    pub(super) fn report(&mut self, diagnostic: Diagnostic, span: Span) {
-        if self.diagnostics.len() < MAX_ERRORS {
-            self.diagnostics.push(diagnostic.or_at(Some(span), ""));
-        }
-    }
-
-    /// Keeps the complaint of an outcome.
-    pub(super) fn check<T>(&mut self, outcome: Result<T>, span: Span) -> Option<T> {
-        outcome.map_err(|diagnostic| self.report(diagnostic, span)).ok()
-    }
-
-    /// Whether nobody reads further complaints.
-    pub(super) fn is_full(&self) -> bool {
-        self.diagnostics.len() >= MAX_ERRORS
-    }
-
-    /// Number of complaints so far.
-    pub(super) fn num_errors(&self) -> usize {
-        self.diagnostics.len()
-    }
-
+impl<'t> Reader<'_, 't> {
     fn read_resources(&mut self, lines: &[Line<'t>]) {
         for line in lines.iter().filter(|line| line.rule == Rule::resource) {
             let outcome = self.read_resource(&line.chunk);
@@ -189,16 +123,6 @@ impl<'r, 't> Reader<'r, 't> {
             }
         }
         Ok(())
-    }
-
-    /// The bytes of a resource; `None` when they are wrong, which is reported already.
-    ///
-    /// # Errors
-    /// When there is none of this name.
-    pub(super) fn resource(&self, name: &str) -> Result<Option<Literal<'_>>> {
-        let unknown = || Diagnostic::error(codes::UNDEFINED_VALUE, format!("resource `@{name}` is not defined"));
-        let bytes = self.resources.get(name).ok_or_else(|| unknown().help("resources stand after the functions"))?;
-        Ok(bytes.as_deref().map(Literal::Bytes))
     }
 }
 

@@ -1,8 +1,9 @@
 //! Printing modules and functions.
 
 use super::attrs::{AttrPrinter, Resources};
-use super::names::{ValueNames, print_name};
+use super::names::ValueNames;
 use super::numbers::print_hex;
+use super::quoted::print_name;
 use super::roles::{print_param_role, print_result_role};
 use crate::syntax::{Function, Inst, Module, Value};
 use std::fmt::Write;

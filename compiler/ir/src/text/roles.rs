@@ -2,8 +2,8 @@
 //! A weight that stores several tensors of the model says which, and the number of ranks is its first dimension:
 //! `{weight, init = zeros, packs = ["q"[4,8], "k"[2,8] x 2, "v"[8,4] transposed]}`.
 
-use super::names::print_string;
 use super::numbers::{parse_real, print_real};
+use super::quoted::print_string;
 use super::syntax::{AttrText, Field, MAX_ELEMENTS, PartText};
 use crate::syntax::{ParamRole, ResultRole, StateInfo, WeightInfo};
 use halite_support::{Diagnostic, Name, Result, codes};

@@ -1,6 +1,6 @@
 //! One line of IR text as the grammar sees it, before names are resolved.
 
-use super::names::parse_name;
+use super::quoted::parse_name;
 use crate::ty::TensorType;
 use halite_support::{Diagnostic, FileId, Result, Span, codes};
 use halite_tensor::{DType, Shape};

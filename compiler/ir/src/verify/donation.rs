@@ -9,10 +9,9 @@
 //! A call reads all its arguments. One that computes the replacement of an argument donates it to its callee, where the
 //! same holds.
 
-use super::Errors;
-use super::phase::{broken, replacements};
+use super::{Errors, broken};
 use crate::ops::Op;
-use crate::syntax::{Def, FuncId, FuncResult, Function, Inst, Module, Value};
+use crate::syntax::{Def, FuncId, FuncResult, Function, Inst, Module, ResultRole, Value};
 use rustc_hash::FxHashMap;
 
 /// A parameter, and the result that takes its buffer.
@@ -36,6 +35,16 @@ pub(super) fn check(module: &Module, entry: &Function, errors: &mut Errors<'_>) 
             check_function(module, FuncId::new(at), &own, &mut donated, errors);
         }
     }
+}
+
+/// The results that replace a parameter, with that parameter's name.
+pub(super) fn replacements(function: &Function) -> impl Iterator<Item = (&str, &FuncResult)> {
+    let replaced = |result: &'_ FuncResult| matches!(result.role, ResultRole::State(_));
+    function
+        .results
+        .iter()
+        .filter(move |result| replaced(result))
+        .filter_map(|result| if let ResultRole::State(of) = &result.role { Some((&**of, result)) } else { None })
 }
 
 /// Checks a function that is donated buffers, and says what its calls donate.

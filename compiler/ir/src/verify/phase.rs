@@ -9,10 +9,10 @@
 //!
 //! **Donation.** In `legal`, each parameter of the entry with a replacement is donated: see `donation.rs`.
 
-use super::{Errors, donation};
+use super::donation::{self, replacements};
+use super::{Errors, broken};
 use crate::ops::Op;
-use crate::syntax::{FuncId, FuncResult, Function, Module, Param, ParamRole, Phase, ResultRole};
-use halite_support::{Diagnostic, codes};
+use crate::syntax::{FuncId, Function, Module, Param, ParamRole, Phase, ResultRole};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A rule that phases have beyond structure and types.
@@ -50,10 +50,6 @@ pub(super) fn check(module: &Module, phase: Phase, errors: &mut Errors<'_>) {
     }
 }
 
-pub(super) fn broken(message: String) -> Diagnostic {
-    Diagnostic::error(codes::PHASE, message)
-}
-
 fn check_gradients(phase: Phase, id: FuncId, function: &Function, errors: &mut Errors<'_>) {
     let params: FxHashSet<&str> = function.params.iter().map(|param| &*param.name).collect();
     for result in &function.results {
@@ -74,16 +70,6 @@ fn is_state(param: &Param) -> bool {
 fn has_state(entry: &Function) -> bool {
     entry.params.iter().any(|param| matches!(param.role, ParamRole::State(_)))
         || entry.results.iter().any(|result| matches!(result.role, ResultRole::State(_)))
-}
-
-/// The results that replace a parameter, with that parameter's name.
-pub(super) fn replacements(function: &Function) -> impl Iterator<Item = (&str, &FuncResult)> {
-    let replaced = |result: &'_ FuncResult| matches!(result.role, ResultRole::State(_));
-    function
-        .results
-        .iter()
-        .filter(move |result| replaced(result))
-        .filter_map(|result| if let ResultRole::State(of) = &result.role { Some((&**of, result)) } else { None })
 }
 
 fn check_closed(id: FuncId, entry: &Function, errors: &mut Errors<'_>) {

@@ -1,7 +1,7 @@
 //! Structure and types.
 
 use super::Errors;
-use crate::op::InferCx;
+use crate::infer::InferCx;
 use crate::registry::Registry;
 use crate::rounding::narrows;
 use crate::syntax::{Def, FuncId, Function, Inst, Module, Param, ParamRole, Rounding, Value, WeightInfo};

@@ -5,7 +5,7 @@ use super::{Elaborator, Eval, Locals, Reported};
 use crate::ast::{Binding, Item, Require};
 use crate::ops::Value;
 use crate::options::Override;
-use crate::resolve::suggest;
+use crate::suggest::suggest;
 use halite_recipe::ConfigValue;
 use halite_support::{Diagnostic, codes};
 use indexmap::IndexMap;

@@ -5,7 +5,7 @@ mod numbers;
 mod reductions;
 
 use super::{Ops, Part, Place, Site, Value};
-use crate::resolve::suggest;
+use crate::suggest::suggest;
 use halite_ir::ops::Reduction;
 use halite_ir::{Attr, Builder, Real, Registry, Value as Tensor};
 use halite_support::{Diagnostic, Name, Result, codes};

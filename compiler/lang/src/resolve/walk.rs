@@ -1,9 +1,10 @@
 //! The walk over all expressions and statements that resolves names.
 
-use super::{Findings, Program, Used, is_ignored, suggest};
+use super::{Findings, Program, Used, is_ignored};
 use crate::ast::{Call, Expr, ExprKind, Function, Ident, Item, Statement};
 use crate::elaborate::type_word;
 use crate::ops::{self, Place};
+use crate::suggest::suggest;
 use halite_ir::Registry;
 use halite_support::nearest::nearest;
 use halite_support::{Diagnostic, Name, Span, codes};

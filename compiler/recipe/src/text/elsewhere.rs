@@ -2,7 +2,7 @@
 
 use super::join;
 use crate::Extension;
-use crate::schema::{Key, Kind, names, root};
+use crate::schema::{Key, Kind, names};
 use halite_support::nearest::{list, nearest};
 use halite_support::{Code, codes};
 
@@ -181,7 +181,7 @@ pub(super) fn explain(name: &str, keys: &[Key], recipe: &[Key]) -> (Code, String
 
 /// The same for a key that the table of a model's configuration was given, and that may be one of the recipe.
 pub fn hint(name: &str, extension: &dyn Extension) -> Option<String> {
-    let keys = root(extension);
+    let keys = crate::extension::keys(extension);
     let near = || nearest(name, names(&keys)).map(did_you_mean);
     outside(name, &keys).map(|(_, help)| help).or_else(near)
 }
@@ -237,11 +237,17 @@ mod tests {
         for (words, meant) in WORDS {
             if let Other(path) = meant {
                 let name = path.rsplit('.').next().unwrap_or(path);
-                assert!(paths(name, &root(&crate::NoExtension)).contains(&(*path).to_owned()), "{path}");
+                assert!(
+                    paths(name, &crate::extension::keys(&crate::NoExtension)).contains(&(*path).to_owned()),
+                    "{path}"
+                );
             }
             for word in *words {
                 assert!(!seen.contains(word), "{word}");
-                assert!(names(&root(&crate::NoExtension)).iter().all(|key| key != word), "{word} is a key");
+                assert!(
+                    names(&crate::extension::keys(&crate::NoExtension)).iter().all(|key| key != word),
+                    "{word} is a key"
+                );
                 seen.push(word);
             }
         }

@@ -1,7 +1,8 @@
 //! Loops that count.
 
 use super::Checker;
-use super::ranges::{Known, is_state};
+use super::ranges::Known;
+use halite_hlo::Opcode;
 use halite_hlo::graph::Graph;
 use halite_hlo::proto::ShapeProto;
 use halite_tensor::IntRange;
@@ -144,4 +145,13 @@ fn mirrored(direction: &str) -> &str {
         "GE" => "LE",
         other => other,
     }
+}
+
+/// Whether an instruction takes element `index` of the only parameter of its computation, or is that parameter for 0.
+fn is_state(graph: &Graph<'_>, at: usize, index: usize) -> bool {
+    if graph.is(at, Opcode::Parameter) {
+        return index == 0 && graph.shape(at).is_some_and(|shape| !shape.is_tuple());
+    }
+    let takes = graph.is(at, Opcode::GetTupleElement) && usize::try_from(graph.inst(at).tuple_index) == Ok(index);
+    takes && graph.operand(at, 0).is_some_and(|operand| graph.is(operand, Opcode::Parameter))
 }

@@ -10,7 +10,6 @@ mod literal;
 mod transfer;
 
 use super::loops;
-use halite_hlo::Opcode;
 use halite_hlo::graph::Graph;
 use halite_hlo::proto::ShapeProto;
 use halite_tensor::element_type::{self, TUPLE};
@@ -170,15 +169,6 @@ impl Flow<'_, '_> {
         self.called.insert(key, result.clone());
         result.within(self.graph.inst(at).shape.as_ref())
     }
-}
-
-/// Whether an instruction takes element `index` of the only parameter of its computation, or is that parameter for 0.
-pub(super) fn is_state(graph: &Graph<'_>, at: usize, index: usize) -> bool {
-    if graph.is(at, Opcode::Parameter) {
-        return index == 0 && graph.shape(at).is_some_and(|shape| !shape.is_tuple());
-    }
-    let takes = graph.is(at, Opcode::GetTupleElement) && usize::try_from(graph.inst(at).tuple_index) == Ok(index);
-    takes && graph.operand(at, 0).is_some_and(|operand| graph.is(operand, Opcode::Parameter))
 }
 
 #[cfg(test)]

@@ -181,7 +181,7 @@ impl Job<'_> {
             Err(failure) => return Err(self.explain(failure, &log, work)),
         };
         let finished = Finished { entry: self.entry(&neff), neff, log: log.into_bytes() };
-        let stored = store.put(&self.key, &finished, &work, lock).and_then(|()| work.finish());
+        let stored = store.put(&self.key, &finished, work.path(), lock).and_then(|()| work.finish());
         if let Err(error) = stored {
             let message = format!("the NEFF of `{}` is not stored", self.task.name());
             self.warnings.push(Diagnostic::warning(codes::NEFF_STORE, message).note(error.message()));

@@ -16,7 +16,6 @@ mod gc;
 pub use entry::Entry;
 pub use gc::{GcRule, Kept, Removed, State};
 
-use super::work::Work;
 use halite_bundle::sha256;
 use halite_disk::Disk;
 use halite_support::files::{cannot, folder_of};
@@ -211,9 +210,9 @@ impl Store {
         remove(&self.entry(key))
     }
 
-    /// Puts a NEFF under a key, whole or not at all.
-    pub(super) fn put(&self, key: &str, finished: &Finished, work: &Work, _lock: &KeyLock) -> Result<()> {
-        let fresh = work.path().join("entry");
+    /// Puts a NEFF under a key, whole or not at all. It is written in the work folder first.
+    pub(super) fn put(&self, key: &str, finished: &Finished, work: &Path, _lock: &KeyLock) -> Result<()> {
+        let fresh = work.join("entry");
         let disk = Disk::default();
         disk.make_folder(&fresh).map_err(|error| cannot("make the folder", &fresh, &error))?;
         for (name, bytes) in [(NEFF, &finished.neff), (LOG, &finished.log), (ENTRY, &finished.entry.to_json())] {

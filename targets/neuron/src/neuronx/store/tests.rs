@@ -1,4 +1,5 @@
 use super::*;
+use crate::neuronx::work::Work;
 
 fn key(letter: char) -> String {
     letter.to_string().repeat(64)
@@ -27,7 +28,7 @@ fn free() -> AtomicBool {
 fn put(store: &Store, key: &str) -> KeyLock {
     let lock = store.lock(key, &free(), || ()).unwrap().unwrap();
     let work = Work::begin(store, key, &lock).unwrap();
-    store.put(key, &finished(key), &work, &lock).unwrap();
+    store.put(key, &finished(key), work.path(), &lock).unwrap();
     work.finish().unwrap();
     lock
 }

@@ -1,0 +1,49 @@
+//! Where a recipe says what.
+
+use halite_support::{Diagnostics, FileId, Span, sort_by_place};
+use indexmap::IndexMap;
+
+/// Where a recipe says what: the span of each entry by its dotted path, entries of lists by their position from 0.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Places {
+    pub(crate) entries: IndexMap<String, Span>,
+    /// The texts that the entries are read from, in this order.
+    pub(crate) texts: Vec<FileId>,
+}
+
+impl Places {
+    /// Where the entry of a path stands, e.g. `optimizer.adamw.lr`; `None` when the recipe leaves it out.
+    pub fn get(&self, path: &str) -> Option<Span> {
+        self.entries.get(path).copied()
+    }
+
+    /// Says where an entry stands that the recipe leaves out and another file states.
+    pub fn add(&mut self, path: String, place: Span) {
+        self.entries.entry(path).or_insert(place);
+        if !self.texts.contains(&place.file) {
+            self.texts.push(place.file);
+        }
+    }
+
+    /// Drops the entries of a text that nobody wrote, so that no diagnostic points at them.
+    pub fn forget(&mut self, text: FileId) {
+        self.entries.retain(|_, place| place.file != text);
+        self.texts.retain(|file| *file != text);
+    }
+
+    /// Where an entry stands, or else the innermost table or list that would hold it.
+    pub fn nearest(&self, path: &str) -> Option<Span> {
+        self.get(path).or_else(|| self.nearest(path.rsplit_once('.')?.0))
+    }
+
+    /// The texts that say it, in this order: the recipe, one laid over it, each override, a `config.json`.
+    pub fn texts(&self) -> &[FileId] {
+        &self.texts
+    }
+
+    /// The mistakes in these texts, in their order, if there are any.
+    pub(crate) fn refuse(&self, mut mistakes: Diagnostics) -> Result<(), Diagnostics> {
+        sort_by_place(&mut mistakes, &self.texts);
+        if mistakes.is_empty() { Ok(()) } else { Err(mistakes) }
+    }
+}

@@ -1,0 +1,67 @@
+//! The table of the recipe: `[neuron]`.
+
+use crate::tables::CompilerVersion;
+use halite_hlo::GroupField;
+use halite_recipe::Recipe;
+use halite_support::Result;
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+/// Its name in recipes.
+pub(crate) const NAME: &str = "neuron";
+
+/// Settings of the Neuron compiler and runtime.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Neuron {
+    /// Variables of the environment in which the step runs.
+    pub environment: IndexMap<String, String>,
+    /// Those of these variables that the tables of targets do not know, and that are meant so.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub allow_environment: Vec<String>,
+    /// Flags of `neuronx-cc`.
+    pub flags: Vec<String>,
+    /// The version of `neuronx-cc` whose rules hold; left out, the newest that the tables know.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compiler: Option<CompilerVersion>,
+    /// Rules of the target that the program may break, by name; each must be one that can be allowed.
+    pub allow: Vec<String>,
+    /// The forms of the HLO that public sources do not settle.
+    pub emit: Emit,
+}
+
+impl Neuron {
+    /// The table of a recipe; its default where there is none.
+    ///
+    /// # Errors
+    /// When it is not such a table.
+    pub fn read(recipe: &Recipe) -> Result<Self> {
+        recipe.section(NAME)
+    }
+
+    /// Changes the table of a recipe.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn change(recipe: &mut Recipe, change: impl FnOnce(&mut Self)) -> Result<()> {
+        let mut table = Self::read(recipe)?;
+        change(&mut table);
+        *recipe = recipe.clone().with_section(NAME, &table);
+        Ok(())
+    }
+
+    /// As [`read`](Self::read), of a recipe that was checked.
+    pub(crate) fn of(recipe: &Recipe) -> Self {
+        Self::read(recipe).unwrap_or_default()
+    }
+}
+
+/// Forms of HLO between which public sources leave a choice.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Emit {
+    /// Where collectives hold their groups.
+    pub groups: GroupField,
+    /// Whether collectives carry a channel.
+    pub channels: bool,
+}
