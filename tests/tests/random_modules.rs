@@ -4,7 +4,7 @@
 
 use halite_ir::text::{PrintOptions, parse, print_with};
 use halite_ir::{Interpreter, LowerOptions, Module, ParamRole, Phase, Registry, fingerprint, verify};
-use halite_passes::{Changed, PassCx, PassRegistry, Relation};
+use halite_passes::{Changed, PassRegistry, Relation};
 use halite_support::{FileId, Name, Result};
 use halite_tensor::compare::difference;
 use halite_tensor::{DType, HostTensor};
