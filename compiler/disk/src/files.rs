@@ -14,10 +14,10 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     write_on(&Disk::default(), path, bytes)
 }
 
-/// As [`write`], on a certain disk.
+/// As [`write()`], on a certain disk.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn write_on(disk: &Disk, path: &Path, bytes: &[u8]) -> Result<()> {
     let fault = |error: std::io::Error| cannot("write", path, &error);
     match Place::of(path).map_err(fault)? {

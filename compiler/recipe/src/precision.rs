@@ -176,7 +176,8 @@ pub enum SrSites {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SrBy {
-    /// By the process-wide switch of the Neuron runtime, which knows no exception. CPU XLA emulates it by dither.
+    /// By a switch of the target's runtime for the whole process, which knows no exception. Where there is none, dither emulates
+    /// it.
     Switch,
     /// By instructions in the graph.
     #[default]

@@ -1,6 +1,7 @@
 //! Text for shells, made of parts of which none can end another: whatever the values hold, a shell reads back exactly them
 //! and runs nothing else. Everything that prints for a shell prints by this.
 
+#[cfg(feature = "neuronx-cc")]
 use std::path::Path;
 
 /// Words that mean something else to a shell where a command is expected.
@@ -26,6 +27,7 @@ impl Script {
     }
 
     /// Adds a path as one word.
+    #[cfg(feature = "neuronx-cc")]
     pub(crate) fn path(&mut self, path: &Path) -> &mut Self {
         self.word(&path.to_string_lossy())
     }

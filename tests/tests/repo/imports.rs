@@ -1,6 +1,6 @@
 //! Which crate may use which.
 
-use crate::root;
+use crate::{files_below, read, root};
 use std::collections::BTreeMap;
 use std::process::Command;
 
@@ -68,4 +68,22 @@ fn crates_use_what_the_table_allows() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// What may name Neuron although every target uses it, each for a reason.
+const NAMES_NEURON: [(&str, &str); 1] =
+    [("compiler/support/src/codes.rs", "codes of diagnostics are numbered and explained in one table")];
+
+#[test]
+fn what_all_targets_share_names_none() {
+    let is_shipped = |path: &str| path.contains("/src/") && !path.contains("/tests");
+    let is_let = |path: &str| NAMES_NEURON.iter().any(|(own, _)| *own == path);
+    let names = |text: &str| {
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default().to_lowercase();
+        ["neuron", "trn1", "trn2", "trn3", "inf2"].iter().any(|word| code.contains(word))
+    };
+    let files = ["compiler", "passes"].into_iter().flat_map(|folder| files_below(folder, "rs"));
+    let files = files.map(|path| path.strip_prefix(root()).unwrap().display().to_string());
+    let found = files.filter(|path| is_shipped(path) && !is_let(path) && names(&read(path)));
+    assert_eq!(found.collect::<Vec<_>>(), [""; 0]);
 }

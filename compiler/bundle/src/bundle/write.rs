@@ -112,7 +112,7 @@ impl Own {
         name == MANIFEST || self.modules.iter().any(|module| belongs(name, module))
     }
 
-    /// Whether a file is what `halite neuron compile` makes of a module, or was about to when it was killed.
+    /// Whether a file is what the compiler of a target makes of a module, or was about to when it was killed.
     fn is_neff(&self, file: &str) -> bool {
         let made = |module: &String| [".neff", ".log"].iter().any(|end| file == format!("{NEFFS}/{module}{end}"));
         self.modules.iter().any(made) || file.starts_with(&format!("{NEFFS}/{UNFINISHED}"))

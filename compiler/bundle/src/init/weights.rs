@@ -18,7 +18,7 @@ use std::path::Path;
 ///
 /// Weights are named and stored as in the model or as in the bundle, all of them, in any float types. Each is rounded once
 /// to the type of its master, if need be, and the weight is the master rounded to nearest; without a master it is rounded
-/// once to its own type. So weights that [`TrainStep::weights`](crate::TrainStep::weights) gives, or a checkpoint in `bf16`,
+/// once to its own type. So weights that `TrainStep::weights` gives, or a checkpoint in `bf16`,
 /// keep every bit.
 ///
 /// # Errors

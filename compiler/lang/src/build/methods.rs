@@ -118,7 +118,7 @@ methods! {
     /// Repeated to a shape; dimensions are aligned at the last one, a size of 1 is repeated too. A shape of lower rank, or
     /// with another size where this has more than 1, is a mistake.
     broadcast = "broadcast" (shape);
-    /// In another element type, a [`DType`]; what a narrower float cannot hold is rounded to the nearest, ties to even.
+    /// In another element type, a [`DType`](halite_tensor::DType); what a narrower float cannot hold is rounded to the nearest, ties to even.
     convert = "convert" (dtype);
     /// In another shape with as many elements, in row-major order; one size may be left open as -1. A shape with another
     /// number of elements is a mistake.

@@ -57,7 +57,7 @@ impl Twins {
     }
 }
 
-/// `neuron.softmax_3_f32_2x4x8x8`: equal names mean the same kernel on operands of the same types.
+/// `own.softmax_3_f32_2x4x8x8`: equal names mean the same kernel on operands of the same types.
 fn name(entry: &DialectEntry, kernel: &KernelUse, args: &[TensorType]) -> String {
     let mut name = entry.name.to_string();
     if !kernel.config.is_empty() {
