@@ -14,7 +14,6 @@ use crate::resolve::{Program, resolve};
 use halite_ir::{Builder, Module, Registry, Value as Tensor};
 use halite_recipe::ConfigValue;
 use halite_support::{Code, Diagnostic, Diagnostics, FileId, Name, Span, codes};
-use halite_tensor::DType;
 use indexmap::{IndexMap, IndexSet};
 use site::{Globals, Text};
 
@@ -49,11 +48,6 @@ pub fn elaborate(file: FileId, text: &str, options: &Options, registry: &Registr
     }
     elaborator.finish(file)?;
     Ok(Elaborated { module, config, warnings: findings.warnings })
-}
-
-/// The element type a word names; `Some(None)` stands for the module's float type.
-pub(crate) fn type_word(word: &str) -> Option<Option<DType>> {
-    if word == "float" { Some(None) } else { DType::parse(word).map(Some) }
 }
 
 /// The mistake has been reported; what depends on it is skipped.

@@ -49,6 +49,7 @@ mod options;
 mod parse;
 mod resolve;
 mod suggest;
+mod type_word;
 
 pub use elaborate::{Elaborated, elaborate};
 pub use options::{Options, Override};

@@ -7,7 +7,6 @@ use crate::{Generation, Neuron, Tables, settings};
 use halite_bundle::ModuleRole;
 use halite_hlo::proto::HloModuleProto;
 use halite_recipe::Recipe;
-use halite_support::nearest::suggestion;
 use halite_support::text::plain;
 use halite_support::{Diagnostic, Diagnostics, SourceMap, codes};
 use halite_target::{ModuleCheck, Origin, Repeated, origin};
@@ -93,23 +92,6 @@ fn way_out(rule: &Rule) -> String {
     match rule.waivable {
         true => format!("{}; `neuron.allow = [\"{}\"]` lets it through", rule.remedy, rule.id),
         false => rule.remedy.clone(),
-    }
-}
-
-/// What is wrong with allowing a rule of this name: it is unknown, or cannot be allowed.
-pub fn refuse_allowed(id: &str) -> Option<Diagnostic> {
-    let tables = Tables::builtin();
-    match tables.rule(id) {
-        Some(rule) if rule.waivable => None,
-        Some(rule) => {
-            let error = Diagnostic::error(codes::RECIPE_RANGE, format!("the rule `{id}` cannot be allowed"));
-            Some(error.note(format!("where it is broken, {}", rule.consequence)).help(rule.remedy.clone()))
-        }
-        None => {
-            let waivable = tables.rules.iter().filter(|rule| rule.waivable).map(|rule| rule.id.as_str());
-            let error = Diagnostic::error(codes::RECIPE_RANGE, format!("no target has a rule `{id}`"));
-            Some(error.help(suggestion(id, &waivable.collect::<Vec<_>>())))
-        }
     }
 }
 

@@ -8,6 +8,7 @@
 //! - `neuronx` drives `neuronx-cc`, with a store of what it made (feature `neuronx-cc`).
 
 mod advice;
+mod allow;
 mod findings;
 mod fit;
 mod forms;
@@ -27,7 +28,8 @@ mod target;
 #[cfg(test)]
 mod testing;
 
-pub use findings::{profile, refuse_allowed, untested};
+pub use allow::refuse_allowed;
+pub use findings::{profile, untested};
 pub use fit::{MEMORY_MARGIN, fit};
 pub use forms::unknown_version;
 pub use generation::Generation;

@@ -8,6 +8,7 @@
 mod command;
 mod compiler;
 mod flags;
+mod gc;
 mod job;
 mod key;
 mod log;
@@ -22,9 +23,10 @@ mod workers;
 pub use command::{arguments, check_environment};
 pub use compiler::{Compiler, find};
 pub use flags::flag_hash;
+pub use gc::{GcRule, Kept, Removed, State};
 pub use job::{End, Outcome, Product};
 pub use script::script;
-pub use store::{Entry, GcRule, Kept, Removed, State, Store};
+pub use store::{Entry, Store};
 pub use task::{Task, plan};
 pub use workers::{MEMORY_PER_JOB, default_jobs, host_memory};
 

@@ -1,8 +1,9 @@
 //! Expressions.
 
-use super::{Elaborator, Eval, Locals, Reported, type_word};
+use super::{Elaborator, Eval, Locals, Reported};
 use crate::ast::{BinaryOp, Call, Choice, Expr, ExprKind, ScopePart, Subscript};
 use crate::ops::{self, MAX_LIST_DEPTH, Part, Place, Value};
+use crate::type_word::type_word;
 use halite_support::{Diagnostic, Name, Span, codes};
 use halite_tensor::{DType, Shape};
 

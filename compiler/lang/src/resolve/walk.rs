@@ -2,9 +2,9 @@
 
 use super::{Findings, Program, Used, is_ignored};
 use crate::ast::{Call, Expr, ExprKind, Function, Ident, Item, Statement};
-use crate::elaborate::type_word;
 use crate::ops::{self, Place};
 use crate::suggest::suggest;
+use crate::type_word::type_word;
 use halite_ir::Registry;
 use halite_support::nearest::nearest;
 use halite_support::{Diagnostic, Name, Span, codes};

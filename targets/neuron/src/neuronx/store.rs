@@ -11,10 +11,8 @@
 //! hold; the store belongs on a disk of the machine.
 
 mod entry;
-mod gc;
 
 pub use entry::Entry;
-pub use gc::{GcRule, Kept, Removed, State};
 
 use halite_bundle::sha256;
 use halite_disk::Disk;
@@ -26,12 +24,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 
-const ENTRIES: &str = "entries";
+pub(super) const ENTRIES: &str = "entries";
 const LOCKS: &str = "locks";
-const WORK: &str = "work";
-const FAILED: &str = "failed";
+pub(super) const WORK: &str = "work";
+pub(super) const FAILED: &str = "failed";
 const NEFF: &str = "model.neff";
-const ENTRY: &str = "entry.json";
+pub(super) const ENTRY: &str = "entry.json";
 const LOG: &str = "log";
 /// How often a lock that another process holds is tried again.
 const POLL: Duration = Duration::from_millis(50);
@@ -145,13 +143,13 @@ impl Store {
     }
 
     /// Whether some process has the right to a key.
-    fn is_locked(&self, key: &str) -> bool {
+    pub(super) fn is_locked(&self, key: &str) -> bool {
         let file = File::open(self.lock_file(key));
         file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 
     /// The right to a key, unless another process has it.
-    fn try_lock(&self, key: &str) -> Result<Option<KeyLock>> {
+    pub(super) fn try_lock(&self, key: &str) -> Result<Option<KeyLock>> {
         let path = self.lock_file(key);
         let cannot = |error: std::io::Error| cannot("lock", &path, &error);
         let file = File::options().create(true).append(true).open(&path).map_err(cannot)?;
@@ -230,7 +228,7 @@ impl Store {
 }
 
 /// Removes a folder that may not be there.
-fn remove(folder: &Path) -> Result<()> {
+pub(super) fn remove(folder: &Path) -> Result<()> {
     Disk::default().remove_folder(folder).map_err(|error| cannot("remove", folder, &error))
 }
 

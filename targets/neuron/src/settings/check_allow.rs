@@ -1,6 +1,6 @@
 //! Rules of the target that a recipe allows a program to break.
 
-use crate::findings::refuse_allowed;
+use crate::allow::refuse_allowed;
 use halite_support::Diagnostic;
 
 /// Each names a rule, and one that can be allowed.

@@ -10,13 +10,13 @@ pub(super) type Edges = BTreeMap<(String, String), BTreeSet<String>>;
 const MAX_CHAIN: usize = 16;
 
 impl Crate {
-    /// The imports between files neither of which holds the other.
+    /// The imports between files, the root of the crate aside: it names all of them.
     pub(super) fn edges(&self) -> Edges {
         let mut edges = Edges::new();
         for (from, module) in &self.modules {
             for path in &module.paths {
                 let Some(to) = self.resolve(from, path, 0) else { continue };
-                if !from.starts_with(&to) && !to.starts_with(from) {
+                if *from != to && !from.is_empty() && !to.is_empty() {
                     edges.entry((from.join("/"), to.join("/"))).or_default().insert(path.join("::"));
                 }
             }

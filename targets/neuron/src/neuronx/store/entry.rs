@@ -29,7 +29,7 @@ pub struct Entry {
 
 impl Entry {
     /// The entry in the bytes of a file that stands under `key`, or what is wrong with them.
-    pub(super) fn parse(bytes: &[u8], key: &str) -> Result<Self, String> {
+    pub(in crate::neuronx) fn parse(bytes: &[u8], key: &str) -> Result<Self, String> {
         let entry: Self = serde_json::from_slice(bytes).map_err(|error| format!("`entry.json`: {error}"))?;
         if entry.key == key { Ok(entry) } else { Err("`entry.json` is that of another key".to_owned()) }
     }

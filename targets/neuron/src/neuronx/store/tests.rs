@@ -1,4 +1,5 @@
 use super::*;
+use crate::neuronx::{GcRule, State};
 use crate::neuronx::work::Work;
 
 fn key(letter: char) -> String {

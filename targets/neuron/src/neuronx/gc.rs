@@ -1,7 +1,7 @@
 //! What a store holds, and making room in it.
 
-use super::{ENTRIES, ENTRY, Entry, FAILED, Store, WORK, remove};
-use crate::neuronx::work;
+use super::store::{ENTRIES, ENTRY, Entry, FAILED, Store, WORK, remove};
+use super::work;
 use halite_support::Result;
 use halite_support::files::cannot;
 use serde::Serialize;
@@ -70,7 +70,7 @@ impl Store {
     pub fn list(&self) -> Result<Vec<Kept>> {
         let mut all = Vec::new();
         for (folder, state) in [(WORK, State::Working), (FAILED, State::Failed), (ENTRIES, State::Stored)] {
-            for key in names(&self.root.join(folder))? {
+            for key in names(&self.root().join(folder))? {
                 all.push(self.kept(folder, key, state));
             }
         }
@@ -79,7 +79,7 @@ impl Store {
     }
 
     fn kept(&self, folder: &str, key: String, state: State) -> Kept {
-        let path = self.root.join(folder).join(&key);
+        let path = self.root().join(folder).join(&key);
         let (bytes, newest) = size(&path);
         let text = std::fs::read(path.join(ENTRY)).ok().filter(|_| state == State::Stored);
         let entry = text.and_then(|text| Entry::parse(&text, &key).ok());
