@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 
 const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/pride-and-prejudice.txt");
 
-/// `halite train` on a small model for so many updates.
+/// `halite train` on a small model for so many updates. Whoever runs the tests in the background may have them ignore signals.
 fn train(folder: &Path, name: &str, steps: &str, more: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_halite"));
+    let mut command = Command::new("env");
+    command.args(["--default-signal=INT,TERM", env!("CARGO_BIN_EXE_halite")]);
     let model = ["--set", "layers=1", "--set", "batch=2", "--set", "seq=16"];
     command.args(["train", "tiny", "--text", CORPUS, "--eval-every", "0", "--eval-batches", "1"]).args(model);
     command.args(["--steps", steps, "-o", name]).args(more).current_dir(folder);
