@@ -1,6 +1,6 @@
 use super::*;
-use crate::neuronx::{GcRule, State};
 use crate::neuronx::work::Work;
+use crate::neuronx::{GcRule, State};
 
 fn key(letter: char) -> String {
     letter.to_string().repeat(64)
