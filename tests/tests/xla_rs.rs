@@ -5,7 +5,6 @@
 use halite::Bundle;
 use halite::Session;
 use halite::compile::CompileOptions;
-use halite::source;
 use halite_bundle::tensors::Tensors;
 use halite_ir::{LowerOptions, Registry, Sample, sample_inputs, sample_module};
 use halite_runtime::xla_rs::XlaRs;
