@@ -36,7 +36,7 @@ pub(super) struct Verify {
     /// The module to verify.
     #[arg(long, value_enum, default_value = "train_step")]
     role: crate::compile::Role,
-    /// What the optimized program is for [default: that of the recipe]; calls of kernels run as their twins.
+    /// What the optimized program is for [default: that of the recipe]; calls of kernels run as their decompositions.
     #[arg(long)]
     target: Option<String>,
     /// Keep the model at its full size.

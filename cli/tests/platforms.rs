@@ -88,7 +88,7 @@ fn calls_kernels(hlo: &[u8]) -> bool {
 }
 
 #[test]
-fn kernels_run_on_the_platform_of_their_target_and_twins_elsewhere() {
+fn kernels_run_on_the_platform_of_their_target_and_decompositions_elsewhere() {
     let bundle = compile("trn2");
     let module = &bundle.manifest.modules[0];
     assert!(handed_to("neuron", &bundle) == bundle.hlo(module).unwrap());
@@ -109,10 +109,10 @@ fn the_choice_of_kernels_can_be_made() {
     assert!(handed_to("Neuron", &bundle) == bundle.hlo(module).unwrap());
     for platform in ["neuron", "axon"] {
         assert!(handed_with(platform, &bundle, KernelChoice::Called) == bundle.hlo(module).unwrap());
-        assert!(handed_with(platform, &bundle, KernelChoice::Twins) == *bundle.runnable_hlo(module).unwrap());
+        assert!(handed_with(platform, &bundle, KernelChoice::Decompositions) == *bundle.runnable_hlo(module).unwrap());
         let executor = Arc::new(Recorder { platform, hlo: Mutex::default() });
         let step = |kernels| TrainStep::load_with(executor.clone(), &bundle, kernels).unwrap();
-        assert!(step(KernelChoice::Called).calls_kernels() && !step(KernelChoice::Twins).calls_kernels());
+        assert!(step(KernelChoice::Called).calls_kernels() && !step(KernelChoice::Decompositions).calls_kernels());
     }
     let bundle = compile("cpu");
     assert!(handed_with("neuron", &bundle, KernelChoice::Called) == handed_to("cpu", &bundle));

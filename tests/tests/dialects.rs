@@ -1,4 +1,4 @@
-//! Kernels of a target: whichever are used, the program stays valid and, run by their twins, computes the same bits.
+//! Kernels of a target: whichever are used, the program stays valid and, run by their decompositions, computes the same bits.
 
 use halite::compile::{CompileOptions, Compiled};
 use halite::source::Source;
@@ -110,13 +110,13 @@ fn the_training_step_of_llama_calls_one_softmax_for_each_layer() {
 }
 
 #[test]
-fn twins_lowered_in_place_compute_the_same_bits() {
+fn decompositions_lowered_in_place_compute_the_same_bits() {
     let mut session = Session::new();
     let source = load(&mut session, LLAMA, &["target=trn1"]);
     let expected = run(&compile(LLAMA, &["target=cpu"]).bundle, ModuleRole::Forward);
     let built = session.elaborate(&source).expect("the model elaborates").module;
     let pipeline = session.passes.pipeline(session.pipelines.of(ModuleRole::Forward)).expect("the pipeline is one");
-    let lower = LowerOptions { kernels: KernelForm::Twins, ..LowerOptions::default() };
+    let lower = LowerOptions { kernels: KernelForm::Decompositions, ..LowerOptions::default() };
     let options = CompileOptions { lower, ..CompileOptions::default() };
     let compiled = session.compile_role(&built, &source.recipe, ModuleRole::Forward, &pipeline, &options);
     let compiled = compiled.unwrap_or_else(|error| panic!("{error}"));
@@ -125,7 +125,7 @@ fn twins_lowered_in_place_compute_the_same_bits() {
     let tensors: Vec<HostTensor> = entry.params.iter().map(|param| tensors[&*param.name].clone()).collect();
     let executable = xla::compile(&halite_hlo::encode(&compiled.hlo), 1).unwrap_or_else(|error| panic!("{error}"));
     let found = evaluate(xla::client(), executable.as_ref(), &tensors).expect("the program runs");
-    assert!(found.iter().eq(expected.values()), "the twins compute other bits");
+    assert!(found.iter().eq(expected.values()), "the decompositions compute other bits");
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn every_decision_is_explained() {
 
 /// What a bundle calls and does not explain is not run.
 #[test]
-fn kernels_without_a_twin_are_refused() {
+fn kernels_without_a_decomposition_are_refused() {
     let whole = compile(LLAMA, &["target=trn1"]).bundle;
     let load = |bundle: &Bundle| {
         let entry = bundle.module_with_role(ModuleRole::Forward).expect("the bundle has all roles");
@@ -153,14 +153,19 @@ fn kernels_without_a_twin_are_refused() {
     };
     assert_eq!(load(&whole), Ok(()));
     let mut nameless = whole.clone();
-    nameless.manifest.modules.iter_mut().for_each(|module| module.twins.clear());
+    nameless.manifest.modules.iter_mut().for_each(|module| module.decompositions.clear());
     let message = load(&nameless).unwrap_err();
     assert!(message.contains("has no decomposition of the kernel `neuron."), "{message}");
     let mut swapped = whole.clone();
-    let twins =
-        &mut swapped.manifest.modules.iter_mut().find(|module| module.role == ModuleRole::Forward).unwrap().twins;
-    let file = twins[0].file.clone();
-    twins.iter_mut().for_each(|twin| twin.file.clone_from(&file));
+    let decompositions = &mut swapped
+        .manifest
+        .modules
+        .iter_mut()
+        .find(|module| module.role == ModuleRole::Forward)
+        .unwrap()
+        .decompositions;
+    let file = decompositions[0].file.clone();
+    decompositions.iter_mut().for_each(|decomposition| decomposition.file.clone_from(&file));
     assert!(load(&swapped).unwrap_err().contains("is not sound"));
 }
 
@@ -180,8 +185,10 @@ fn the_highest_priority_that_fits_is_taken() {
     let options = CompileOptions { explain: true, ..CompileOptions::default() };
     let compiled = session.compile(&source, &options).unwrap_or_else(|errors| panic!("{errors:?}"));
     let step = compiled.bundle.module_with_role(ModuleRole::TrainStep).expect("the bundle has all roles");
-    let twins = |prefix: &str| step.twins.iter().filter(|twin| twin.name.starts_with(prefix)).count();
-    assert_eq!((twins("own.softmax"), twins("neuron.softmax")), (1, 0));
+    let decompositions = |prefix: &str| {
+        step.decompositions.iter().filter(|decomposition| decomposition.name.starts_with(prefix)).count()
+    };
+    assert_eq!((decompositions("own.softmax"), decompositions("neuron.softmax")), (1, 0));
     let missed = |rule: &str, message: &str| {
         let mut remarks = compiled.remarks.iter().flat_map(|(_, remarks)| remarks);
         assert!(remarks.any(|remark| remark.rule == rule && !remark.taken && remark.message == message), "{rule}");

@@ -20,7 +20,7 @@ use std::num::NonZeroU32;
 use std::sync::{Arc, Barrier, Mutex};
 
 /// The preset `tiny`, and the same with its model built in Rust, in the same session.
-fn twins(session: &mut Session) -> [Source; 2] {
+fn decompositions(session: &mut Session) -> [Source; 2] {
     let text = expect(session.load("tiny", &[]));
     let built = expect(Llama::TINY.build(&session.model("llama", &text.recipe)));
     let mut recipe = text.recipe.clone();
@@ -37,7 +37,7 @@ fn without_positions() -> CompileOptions {
 #[test]
 fn a_model_built_in_rust_gives_the_bytes_of_its_text() {
     let mut session = Session::new();
-    let [text, built] = twins(&mut session);
+    let [text, built] = decompositions(&mut session);
     let [text_bundle, built_bundle] =
         [&text, &built].map(|source| expect(session.compile(source, &without_positions())).bundle);
     let (expected, found) = (hlo(&text_bundle), hlo(&built_bundle));
@@ -60,7 +60,7 @@ fn a_model_built_in_rust_gives_the_bytes_of_its_text() {
 #[test]
 fn settings_of_a_built_model_agree_with_the_recipe() {
     let mut session = Session::new();
-    let [text, built] = twins(&mut session);
+    let [text, built] = decompositions(&mut session);
     let refused = |recipe: Recipe, session: &mut Session| {
         let model = match &built.model {
             source::Model::Built(model) => Elaborated::clone(model),

@@ -153,7 +153,7 @@ impl Module<'_> {
         }
     }
 
-    /// No foreign opcodes, and others in the forms that are known: reductions of one operand, clamped positions, kernels with a twin.
+    /// No foreign opcodes, and others in the forms that are known: reductions of one operand, clamped positions, kernels with a decomposition.
     fn instructions(&self, entry: &ModuleEntry) {
         for computation in &self.module.computations {
             let by_id = |id: i64| computation.instructions.iter().find(|inst| inst.id == id);
@@ -168,8 +168,11 @@ impl Module<'_> {
                         assert_eq!(positions, Some("clamp"), "{case}");
                     }
                     "custom-call" => {
-                        let twin = attribute(inst, halite_hlo::TWIN);
-                        assert!(entry.twins.iter().any(|known| known.name == twin), "{case}: {twin}");
+                        let decomposition = attribute(inst, halite_hlo::DECOMPOSITION);
+                        assert!(
+                            entry.decompositions.iter().any(|known| known.name == decomposition),
+                            "{case}: {decomposition}"
+                        );
                         assert_eq!(inst.custom_call_api_version, 2, "{case}");
                         assert!(inst.backend_config.is_ascii() && !inst.custom_call_has_side_effect, "{case}");
                     }

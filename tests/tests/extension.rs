@@ -122,8 +122,11 @@ fn kernels_are_described_when_the_program_runs() {
     let source = expect(session.load("tiny", &settings));
     let options = CompileOptions { roles: vec![ModuleRole::Forward], ..CompileOptions::default() };
     let bundle = expect(session.compile(&source, &options)).bundle;
-    let twins = &bundle.manifest.modules[0].twins;
-    assert!(twins.iter().any(|twin| twin.name.starts_with("own.softmax")), "{twins:?}");
+    let decompositions = &bundle.manifest.modules[0].decompositions;
+    assert!(
+        decompositions.iter().any(|decomposition| decomposition.name.starts_with("own.softmax")),
+        "{decompositions:?}"
+    );
 }
 
 /// `x * factor`, which refuses to be differentiated where it is told so.

@@ -67,7 +67,7 @@ fn losses(executor: Arc<dyn Executor>, bundle: &Bundle) -> Vec<f64> {
 
 #[test]
 fn a_step_trains_on_any_platform_as_it_does_on_the_cpu() {
-    // The second has kernels, whose twins run here.
+    // The second has kernels, whose decompositions run here.
     for target in ["cpu", "trn2"] {
         let bundle = compile(target);
         let found = losses(executor("cuda"), &bundle);

@@ -1,4 +1,4 @@
-//! Programs for Neuron, read back from their bytes and run by their twins, against the unoptimized ones.
+//! Programs for Neuron, read back from their bytes and run by their decompositions, against the unoptimized ones.
 
 use halite::Session;
 use halite::verify::VerifyOptions;

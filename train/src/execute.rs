@@ -10,14 +10,14 @@ use std::borrow::Cow;
 /// What runs where a module calls kernels of its target. Modules that call none have no choice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum KernelChoice {
-    /// The kernels when the executor says that its platform is the one of the manifest, twins otherwise. What a plugin calls
+    /// The kernels when the executor says that its platform is the one of the manifest, decompositions otherwise. What a plugin calls
     /// itself may be inferred; where the right choice is known, make it.
     #[default]
     ByPlatform,
     /// The kernels: modules run as they were compiled.
     Called,
-    /// The twins of the kernels, which run on any XLA.
-    Twins,
+    /// The decompositions of the kernels, which run on any XLA.
+    Decompositions,
 }
 
 impl KernelChoice {
@@ -27,7 +27,7 @@ impl KernelChoice {
         bundle.manifest.platform.as_ref().is_some_and(|platform| match self {
             Self::ByPlatform => executor.platform().eq_ignore_ascii_case(platform),
             Self::Called => true,
-            Self::Twins => false,
+            Self::Decompositions => false,
         })
     }
 }
@@ -49,7 +49,7 @@ impl std::fmt::Debug for LoadedModule {
 
 impl LoadedModule {
     /// Compiles a module of a bundle for one device. Kernels of the target are called on the target's own platform; on any
-    /// other, their twins stand in their place ([`KernelChoice::ByPlatform`]).
+    /// other, their decompositions stand in their place ([`KernelChoice::ByPlatform`]).
     ///
     /// # Errors
     /// When the module's HLO is not sound, does not have the inputs and outputs that the manifest states, or cannot be
@@ -58,7 +58,7 @@ impl LoadedModule {
         Self::load_with(executor, bundle, entry, KernelChoice::ByPlatform)
     }
 
-    /// As [`load`](Self::load), with the choice between kernels and twins made by the caller.
+    /// As [`load`](Self::load), with the choice between kernels and decompositions made by the caller.
     ///
     /// # Errors
     /// As [`load`](Self::load).
@@ -103,7 +103,7 @@ impl LoadedModule {
         &self.entry
     }
 
-    /// Whether it was compiled as a module that calls kernels of its target; otherwise twins stand in their place, or there are
+    /// Whether it was compiled as a module that calls kernels of its target; otherwise decompositions stand in their place, or there are
     /// none.
     pub fn calls_kernels(&self) -> bool {
         self.calls_kernels

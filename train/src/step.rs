@@ -26,7 +26,7 @@ use std::sync::Arc;
 /// back takes its place. A step that fails part way may have used up buffers; load the state again then.
 ///
 /// The executor may be that of any PJRT plugin, given by its path. On the plugin of the platform that the bundle is compiled
-/// for, the modules run with the kernels of the target; on any other, with their twins; or as
+/// for, the modules run with the kernels of the target; on any other, with their decompositions; or as
 /// [`load_with`](TrainStep::load_with) is told.
 ///
 /// ```
@@ -124,7 +124,7 @@ impl TrainStep {
         Self::load_with(executor, bundle, KernelChoice::ByPlatform)
     }
 
-    /// As [`load`](Self::load), with the choice between kernels and twins made by the caller.
+    /// As [`load`](Self::load), with the choice between kernels and decompositions made by the caller.
     ///
     /// # Errors
     /// As [`load`](Self::load).
@@ -139,7 +139,7 @@ impl TrainStep {
         kernels: KernelChoice,
         eval: bool,
     ) -> Result<Self, Diagnostic> {
-        let taken = if kernels.are_called(executor.as_ref(), bundle) { "called" } else { "twins" };
+        let taken = if kernels.are_called(executor.as_ref(), bundle) { "called" } else { "decompositions" };
         let model = &bundle.manifest.model.name;
         let _span = tracing::info_span!("load", model, platform = executor.platform(), kernels = taken).entered();
         let load = |entry| LoadedModule::load_with(executor.as_ref(), bundle, entry, kernels);
@@ -180,7 +180,7 @@ impl TrainStep {
         &self.modules.manifest
     }
 
-    /// Whether the modules call kernels of Neuron; otherwise twins stand in their place, or there are none.
+    /// Whether the modules call kernels of Neuron; otherwise decompositions stand in their place, or there are none.
     pub fn calls_kernels(&self) -> bool {
         self.modules.train_step.calls_kernels()
     }

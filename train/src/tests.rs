@@ -192,7 +192,7 @@ fn add(bundle: &mut Bundle, role: ModuleRole, inputs: Vec<Port>, outputs: Vec<Po
         inputs,
         outputs,
         estimate: None,
-        twins: Vec::new(),
+        decompositions: Vec::new(),
     });
 }
 

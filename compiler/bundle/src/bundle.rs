@@ -4,14 +4,14 @@
 //! puts the whole folder in place or nothing, [`Bundle::read`] accepts only what is exactly as the manifest says.
 
 mod aside;
+mod decompositions;
 mod read;
-mod twins;
 #[cfg(feature = "files")]
 mod write;
 
+pub use decompositions::{link as link_decompositions, sound as sound_hlo};
 pub(crate) use read::check_buffers;
 pub use read::{check_ports, contradiction};
-pub use twins::{link as link_twins, sound as sound_hlo};
 
 use crate::{Buffer, Manifest, ManifestRules, ModuleEntry, ModuleRole};
 #[cfg(feature = "files")]
@@ -30,8 +30,8 @@ pub const MANIFEST: &str = "manifest.json";
 /// What the names of dumps begin with that are of all modules, before each role takes its part.
 pub const MODEL_DUMPS: &str = "model";
 
-/// The folder of the twins of kernels.
-pub const TWINS: &str = "twins";
+/// The folder of the decompositions of kernels.
+pub const DECOMPOSITIONS: &str = "twins";
 
 /// The folder in which the modules of a bundle are compiled further. It is not part of the bundle: reading passes it by,
 /// and writing the bundle again removes it, since what is in it would be that of other modules.
@@ -82,7 +82,7 @@ impl Bundle {
         write::write(&Disk::default(), self, folder)
     }
 
-    /// Reads the bundle in `folder`. Of the files, only those of the modules and of their twins are read.
+    /// Reads the bundle in `folder`. Of the files, only those of the modules and of their decompositions are read.
     ///
     /// # Errors
     /// When there is no bundle, its version or schema is not ours, or a file is not the one the manifest describes.
@@ -135,16 +135,17 @@ impl Bundle {
         })
     }
 
-    /// The HLO of a module as any XLA runs it: kernels of the target are replaced by their twins.
+    /// The HLO of a module as any XLA runs it: kernels of the target are replaced by their decompositions.
     ///
     /// # Errors
-    /// When a file is not in the bundle, is no sound HLO, or a kernel has no twin.
+    /// When a file is not in the bundle, is no sound HLO, or a kernel has no decomposition.
     pub fn runnable_hlo(&self, module: &ModuleEntry) -> Result<Cow<'_, [u8]>> {
-        twins::link(self.hlo(module)?, &module.name, |name| {
+        decompositions::link(self.hlo(module)?, &module.name, |name| {
             let missing =
                 || Diagnostic::error(codes::BUNDLE, format!("the bundle has no decomposition of the kernel `{name}`"));
-            let twin = module.twins.iter().find(|twin| twin.name == name).ok_or_else(missing)?;
-            self.file(&twin.file, name)
+            let decomposition =
+                module.decompositions.iter().find(|decomposition| decomposition.name == name).ok_or_else(missing)?;
+            self.file(&decomposition.file, name)
         })
     }
 

@@ -4,10 +4,7 @@ use crate::{
     Buffer, Bundle, MANIFEST_VERSION, Manifest, ManifestRules, ModelInfo, ModuleEntry, ModuleRole, Port, PortRole,
     RoundingChoice, Statistics, sha256,
 };
-use halite_recipe::{
-    AdamW, Check, Dialect, ModelChoice, NoExtension, Optimizer, Places, PrecisionName, RECIPE_VERSION, Recipe,
-    Schedule, TargetName, Train,
-};
+use halite_recipe::{AdamW, ModelChoice, NoExtension, Places, PrecisionName, Recipe};
 use halite_support::Result;
 use halite_tensor::BufferSlot;
 use halite_tensor::Init;
@@ -27,22 +24,8 @@ impl ManifestRules for NoTarget {
 }
 
 fn recipe() -> Recipe {
-    let (betas, eps, weight_decay, no_decay, clip_norm) = ([0.9, 0.95], 1e-8, 0.0, Vec::new(), None);
-    Recipe {
-        halite: RECIPE_VERSION,
-        batch: Some(2),
-        seq: Some(3),
-        model: ModelChoice { name: "llama".into(), config: IndexMap::new() },
-        precision: PrecisionName::Fp32.precision(),
-        optimizer: Optimizer::AdamW(AdamW { lr: 1e-3, betas, eps, weight_decay, no_decay, clip_norm }),
-        schedule: Schedule::default(),
-        train: Train::default(),
-        parallel: None,
-        target: TargetName::default(),
-        dialect: Dialect::default(),
-        check: Check::default(),
-        sections: IndexMap::new(),
-    }
+    let precision = PrecisionName::Fp32.precision();
+    Recipe { precision, ..Recipe::new(ModelChoice::new("llama"), 2, 3, AdamW::new(1e-3)) }
 }
 
 fn port(name: &str, dtype: DType, shape: &[usize], role: PortRole) -> Port {
@@ -84,7 +67,7 @@ pub fn small() -> Bundle {
             port("loss", DType::F32, &[], PortRole::Metric),
         ],
         estimate: None,
-        twins: Vec::new(),
+        decompositions: Vec::new(),
     };
     let manifest = Manifest {
         version: MANIFEST_VERSION,

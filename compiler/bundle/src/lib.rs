@@ -30,13 +30,14 @@ pub mod tensors;
 pub use adopt::adopt;
 pub use arguments::arguments;
 pub use bundle::{
-    Bundle, MANIFEST, MODEL_DUMPS, NEFFS, TWINS, check_ports, contradiction, link_twins, sha256, sound_hlo,
+    Bundle, DECOMPOSITIONS, MANIFEST, MODEL_DUMPS, NEFFS, check_ports, contradiction, link_decompositions, sha256,
+    sound_hlo,
 };
 pub use expected::{Expected, check_tensors};
 pub use in_range::check_ranges;
 pub use manifest::{
-    Buffer, BufferContent, IndexRange, Launch, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, ModuleRole, Port,
-    PortRole, RoundingChoice, Statistics, Twin,
+    Buffer, BufferContent, Decomposition, IndexRange, Launch, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry,
+    ModuleRole, Port, PortRole, RoundingChoice, Statistics,
 };
 pub use packed::{model_elements, part_names};
 pub use random::Stream;

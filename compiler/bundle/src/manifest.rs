@@ -137,15 +137,15 @@ pub struct ModuleEntry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate: Option<Estimate>,
     /// What the kernels mean that its HLO calls, each once.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub twins: Vec<Twin>,
+    #[serde(default, rename = "twins", skip_serializing_if = "Vec::is_empty")]
+    pub decompositions: Vec<Decomposition>,
 }
 
 /// A module that means the same as a kernel of the target; custom calls of the kernel name it in the frontend attribute
 /// `halite.twin`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Twin {
+pub struct Decomposition {
     /// Its name, unique in the module that calls the kernel.
     pub name: String,
     /// The file with its HLO, relative to the manifest. Its entry takes the operands of the kernel and returns the tuple of

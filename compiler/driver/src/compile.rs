@@ -11,7 +11,7 @@ use crate::session::{Session, float};
 use crate::source::{Model, Source, size};
 use halite_bundle::{Bundle, ModuleRole};
 use halite_hlo::CheckedHlo;
-use halite_ir::{FuncResult, KernelForm, LowerOptions, Module, Phase, ResultRole, lower, lower_twins};
+use halite_ir::{FuncResult, KernelForm, LowerOptions, Module, Phase, ResultRole, lower, lower_decompositions};
 use halite_lang::{Elaborated, Override};
 use halite_passes::{Audit, CausalityReport, Findings, PassReport, Pipeline, Remark, Runner, RunnerOptions};
 use halite_recipe::{ConfigValue, Recipe};
@@ -112,8 +112,8 @@ pub struct CompiledModule {
     pub ir: Module,
     /// The HLO.
     pub hlo: CheckedHlo,
-    /// The twins of the kernels that the HLO calls, by name.
-    pub twins: Vec<(Name, CheckedHlo)>,
+    /// The decompositions of the kernels that the HLO calls, by name.
+    pub decompositions: Vec<(Name, CheckedHlo)>,
     /// The passes that ran.
     pub reports: Vec<PassReport>,
     /// What the passes of this role said of their decisions.
@@ -287,22 +287,24 @@ impl Session {
         }
         let span = tracing::debug_span!("lower", role = role.name()).entered();
         let hlo = lower(verified, sources, options.lower)?;
-        let twins = match options.lower.kernels {
-            KernelForm::Twins => Vec::new(),
-            KernelForm::CustomCalls => lower_twins(verified, sources)?,
+        let decompositions = match options.lower.kernels {
+            KernelForm::Decompositions => Vec::new(),
+            KernelForm::CustomCalls => lower_decompositions(verified, sources)?,
         };
         span.exit();
         let checked = |hlo| CheckedHlo::new(hlo).map_err(|broken| broken.into_bug("lowering"));
         let hlo = checked(hlo)?;
-        let twins = twins.into_iter().map(|(name, twin)| checked(twin).map(|twin| (name, twin)));
-        let twins = twins.collect::<Result<_, _>>()?;
+        let decompositions = decompositions
+            .into_iter()
+            .map(|(name, decomposition)| checked(decomposition).map(|decomposition| (name, decomposition)));
+        let decompositions = decompositions.collect::<Result<_, _>>()?;
         let check = self.targets.get(&recipe.target)?.check_module(&hlo, recipe, sources);
         let (remarks, warnings) = (findings.remarks(), findings.warnings());
         Ok(CompiledModule {
             role,
             ir: module,
             hlo,
-            twins,
+            decompositions,
             reports,
             remarks,
             audit: findings.into_audit(),

@@ -36,6 +36,6 @@ pub use check::check;
 pub use checked::CheckedHlo;
 pub use codec::{decode, encode};
 pub use frontend::{INPUT_NAMES, OUTPUT_NAMES};
-pub use link::{TWIN, is_custom_call, link_twins};
+pub use link::{DECOMPOSITION, is_custom_call, link_decompositions};
 pub use opcode::{BinaryOp, Comparison, Opcode, ReduceKind, RngAlgorithm, UnaryOp, is_elementwise};
 pub use types::{ArrayType, Type};

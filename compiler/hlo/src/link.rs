@@ -1,4 +1,4 @@
-//! Putting the twins of kernels in the place of custom calls.
+//! Putting the decompositions of kernels in the place of custom calls.
 
 use crate::builder::identifier;
 use crate::opcode::Opcode;
@@ -8,26 +8,26 @@ use halite_tensor::element_type::TUPLE;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The frontend attribute of a custom call that names the module which means the same: its twin.
-pub const TWIN: &str = "halite.twin";
+/// The frontend attribute of a custom call that names the module which means the same: its decomposition.
+pub const DECOMPOSITION: &str = "halite.twin";
 
-/// The module with a call of its twin in the place of each custom call, so that any XLA runs it. `twin` gives the module
+/// The module with a call of its decomposition in the place of each custom call, so that any XLA runs it. `decomposition` gives the module
 /// of a name; its entry takes the operands of the kernel and returns the tuple of its results.
 ///
 /// # Errors
-/// When a custom call names no twin or one that `twin` does not have, and what `twin` says.
-pub fn link_twins(
+/// When a custom call names no decomposition or one that `decomposition` does not have, and what `decomposition` says.
+pub fn link_decompositions(
     module: &HloModuleProto,
-    mut twin: impl FnMut(&str) -> Result<HloModuleProto>,
+    mut decomposition: impl FnMut(&str) -> Result<HloModuleProto>,
 ) -> Result<HloModuleProto> {
     let mut linker = Linker::default();
     for inst in module.computations.iter().flat_map(|computation| &computation.instructions) {
         if is_custom_call(inst) {
-            let name = twin_name(inst)?;
-            if !linker.twins.contains_key(name) {
-                let linked = twin(name)?;
+            let name = decomposition_name(inst)?;
+            if !linker.decompositions.contains_key(name) {
+                let linked = decomposition(name)?;
                 let entry = linker.append(&linked, Some(name))?;
-                linker.twins.insert(name.to_owned(), entry);
+                linker.decompositions.insert(name.to_owned(), entry);
             }
         }
     }
@@ -45,10 +45,11 @@ pub fn is_custom_call(inst: &HloInstructionProto) -> bool {
     inst.opcode == Opcode::CustomCall.name()
 }
 
-fn twin_name(inst: &HloInstructionProto) -> Result<&str> {
-    let name = inst.frontend_attributes.as_ref().and_then(|attributes| attributes.map.get(TWIN));
+fn decomposition_name(inst: &HloInstructionProto) -> Result<&str> {
+    let name = inst.frontend_attributes.as_ref().and_then(|attributes| attributes.map.get(DECOMPOSITION));
     name.map(String::as_str).ok_or_else(|| {
-        let message = format!("`{}` calls the kernel `{}` and names no twin", inst.name, inst.custom_call_target);
+        let message =
+            format!("`{}` calls the kernel `{}` and names no decomposition", inst.name, inst.custom_call_target);
         Diagnostic::error(codes::ATTRIBUTE, message)
     })
 }
@@ -59,20 +60,20 @@ struct Linker {
     computations: Vec<HloComputationProto>,
     names: BTreeSet<String>,
     next_instruction: i64,
-    /// The entry computations of the twins so far.
-    twins: BTreeMap<String, i64>,
+    /// The entry computations of the decompositions so far.
+    decompositions: BTreeMap<String, i64>,
 }
 
 impl Linker {
-    /// Adds the computations of a module, those of a twin under its name; the number of its entry.
-    fn append(&mut self, module: &HloModuleProto, twin: Option<&str>) -> Result<i64> {
+    /// Adds the computations of a module, those of a decomposition under its name; the number of its entry.
+    fn append(&mut self, module: &HloModuleProto, decomposition: Option<&str>) -> Result<i64> {
         let mut numbers = FxHashMap::default();
         for computation in &module.computations {
             let is_entry = computation.id == module.entry_computation_id;
-            let name = match twin {
+            let name = match decomposition {
                 None => computation.name.clone(),
-                Some(twin) if is_entry => identifier(twin),
-                Some(twin) => identifier(&format!("{twin}.{}", computation.name)),
+                Some(decomposition) if is_entry => identifier(decomposition),
+                Some(decomposition) => identifier(&format!("{decomposition}.{}", computation.name)),
             };
             let name = self.unused(name);
             let number = self.computations.len() as i64;
@@ -125,11 +126,12 @@ impl Linker {
         })
     }
 
-    /// What stands for a custom call: a call of the twin, and its only result where it has one.
+    /// What stands for a custom call: a call of the decomposition, and its only result where it has one.
     fn call(&mut self, custom: HloInstructionProto) -> Result<Vec<HloInstructionProto>> {
-        let name = twin_name(&custom)?;
-        let missing = || Diagnostic::error(codes::UNDEFINED_VALUE, format!("the twin `{name}` calls a kernel itself"));
-        let twin = *self.twins.get(name).ok_or_else(missing)?;
+        let name = decomposition_name(&custom)?;
+        let missing =
+            || Diagnostic::error(codes::UNDEFINED_VALUE, format!("the decomposition `{name}` calls a kernel itself"));
+        let decomposition = *self.decompositions.get(name).ok_or_else(missing)?;
         let shape = custom.shape.clone().unwrap_or_default();
         let is_tuple = shape.element_type == TUPLE;
         let tuple = ShapeProto { element_type: TUPLE, tuple_shapes: vec![shape.clone()], ..ShapeProto::default() };
@@ -139,7 +141,7 @@ impl Linker {
             shape: Some(if is_tuple { shape } else { tuple }),
             metadata: custom.metadata.clone(),
             operand_ids: custom.operand_ids.clone(),
-            called_computation_ids: vec![twin],
+            called_computation_ids: vec![decomposition],
             ..HloInstructionProto::default()
         });
         if is_tuple {

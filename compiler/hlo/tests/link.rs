@@ -1,4 +1,4 @@
-//! Twins in the place of custom calls.
+//! Decompositions in the place of custom calls.
 
 use halite_hlo::proto::HloModuleProto;
 use halite_hlo::*;
@@ -9,16 +9,16 @@ fn ty() -> ArrayType {
     ArrayType::new(DType::F32, [4])
 }
 
-/// A module that calls the kernel `Twice` with these twins, one after the other.
-fn calls(twins: &[Option<&str>]) -> Result<HloModuleProto> {
+/// A module that calls the kernel `Twice` with these decompositions, one after the other.
+fn calls(decompositions: &[Option<&str>]) -> Result<HloModuleProto> {
     let mut module = ModuleBuilder::new("calls");
     let mut b = module.computation("main");
     let mut x = b.parameter("x", ty())?;
-    for twin in twins {
+    for decomposition in decompositions {
         let kernel = CustomCall { target: "Twice".into(), api_version: 2, ..CustomCall::default() };
         x = b.custom_call(&kernel, &[x], Type::Array(ty()))?;
-        if let Some(twin) = twin {
-            b.set_frontend_attribute(x, TWIN, *twin)?;
+        if let Some(decomposition) = decomposition {
+            b.set_frontend_attribute(x, DECOMPOSITION, *decomposition)?;
         }
     }
     let root = b.root_tuple(&[x])?;
@@ -45,13 +45,13 @@ fn times(name: &str, count: usize) -> Result<HloModuleProto> {
 }
 
 fn missing(name: &str) -> Diagnostic {
-    Diagnostic::error(codes::UNDEFINED_VALUE, format!("no twin `{name}`"))
+    Diagnostic::error(codes::UNDEFINED_VALUE, format!("no decomposition `{name}`"))
 }
 
 #[test]
-fn twins_are_linked_once_each() {
+fn decompositions_are_linked_once_each() {
     let module = calls(&[Some("a/2"), Some("main"), Some("a/2")]).unwrap();
-    let linked = link_twins(&module, |name| match name {
+    let linked = link_decompositions(&module, |name| match name {
         "a/2" => times(name, 2),
         "main" => times(name, 3),
         _ => Err(missing(name)),
@@ -66,18 +66,18 @@ fn twins_are_linked_once_each() {
         insts.filter(|inst| inst.opcode == opcode).count()
     };
     assert_eq!((opcodes("custom-call"), opcodes("call"), opcodes("get-tuple-element")), (0, 3, 3));
-    let same = link_twins(&linked, |name| Err(missing(name))).unwrap();
+    let same = link_decompositions(&linked, |name| Err(missing(name))).unwrap();
     assert_eq!(encode(&same), encode(&linked), "a module without custom calls stays as it is");
 }
 
 #[test]
 fn what_cannot_be_linked_is_a_diagnostic() {
-    let refusal = |twins: &[Option<&str>], twin: fn(&str) -> Result<HloModuleProto>| {
-        link_twins(&calls(twins).unwrap(), twin).unwrap_err().message().to_owned()
+    let refusal = |decompositions: &[Option<&str>], decomposition: fn(&str) -> Result<HloModuleProto>| {
+        link_decompositions(&calls(decompositions).unwrap(), decomposition).unwrap_err().message().to_owned()
     };
     let nameless = refusal(&[None], |name| times(name, 2));
-    assert!(nameless.ends_with("calls the kernel `Twice` and names no twin"), "{nameless}");
-    assert_eq!(refusal(&[Some("a")], |name| Err(missing(name))), "no twin `a`");
+    assert!(nameless.ends_with("calls the kernel `Twice` and names no decomposition"), "{nameless}");
+    assert_eq!(refusal(&[Some("a")], |name| Err(missing(name))), "no decomposition `a`");
     let nested = refusal(&[Some("a")], |_| calls(&[Some("b")]));
-    assert_eq!(nested, "the twin `b` calls a kernel itself");
+    assert_eq!(nested, "the decomposition `b` calls a kernel itself");
 }

@@ -170,16 +170,16 @@ pub(crate) fn reached_through(functions: &[Function], follows: impl Fn(&Op) -> b
 }
 
 /// The functions that give kernels their meaning, where the entry of a verified module reaches one; in their order.
-pub fn twins(module: &Module) -> Vec<FuncId> {
-    let mut is_twin = vec![false; module.functions.len()];
+pub fn decompositions(module: &Module) -> Vec<FuncId> {
+    let mut is_decomposition = vec![false; module.functions.len()];
     for (function, _) in module.functions.iter().zip(reached_functions(module)).filter(|(_, reached)| *reached) {
         for inst in &function.insts {
             if let Op::KernelCall(kernel) = &inst.op {
-                is_twin[kernel.twin.index()] = true;
+                is_decomposition[kernel.decomposition.index()] = true;
             }
         }
     }
-    (0..is_twin.len()).filter(|&at| is_twin[at]).map(FuncId::new).collect()
+    (0..is_decomposition.len()).filter(|&at| is_decomposition[at]).map(FuncId::new).collect()
 }
 
 /// The functions of a module, callees before callers.

@@ -46,7 +46,7 @@ pub use fingerprint::fingerprint;
 pub use infer::InferCx;
 pub use interpret::{EvalCx, Interpreter};
 pub use loc::{Derivation, LocId, LocKind, LocTable};
-pub use lower::{Ids, Indexing, KernelForm, LowerCx, LowerOptions, aliases, lower, lower_twins};
+pub use lower::{Ids, Indexing, KernelForm, LowerCx, LowerOptions, aliases, lower, lower_decompositions};
 pub use op::{Cost, OpDef, Policy, Sample, SampleArg, SampleValues, Vjp, VjpCx};
 pub use ops::Op;
 pub use policy::{Follows, OpClass, loses};

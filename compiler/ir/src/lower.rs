@@ -50,11 +50,11 @@ pub enum Indexing {
 /// What becomes of calls of kernels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum KernelForm {
-    /// Calls of their twins, which any XLA runs.
+    /// Calls of their decompositions, which any XLA runs.
     #[default]
-    Twins,
-    /// Custom calls, which the target knows. Each names its twin in the frontend attribute [`halite_hlo::TWIN`]; see
-    /// [`lower_twins`].
+    Decompositions,
+    /// Custom calls, which the target knows. Each names its decomposition in the frontend attribute [`halite_hlo::DECOMPOSITION`]; see
+    /// [`lower_decompositions`].
     CustomCalls,
 }
 
@@ -128,18 +128,18 @@ pub fn lower(module: Verified<'_>, sources: &SourceMap, options: LowerOptions) -
     lower_last(&module, &module.functions, &module.name, sources, options)
 }
 
-/// The HLO of each twin of a kernel that the entry of a module calls, a module of its own: the name of the twin, and what
+/// The HLO of each decomposition of a kernel that the entry of a module calls, a module of its own: the name of the decomposition, and what
 /// [`lower`] makes of it as an entry.
 ///
 /// # Errors
 /// As [`lower`].
-pub fn lower_twins(module: Verified<'_>, sources: &SourceMap) -> Result<Vec<(Name, HloModuleProto)>> {
-    let lower_twin = |twin: FuncId| {
-        let name = &module.function(twin).name;
-        let functions = &module.functions[..=twin.index()];
+pub fn lower_decompositions(module: Verified<'_>, sources: &SourceMap) -> Result<Vec<(Name, HloModuleProto)>> {
+    let lower_decomposition = |decomposition: FuncId| {
+        let name = &module.function(decomposition).name;
+        let functions = &module.functions[..=decomposition.index()];
         Ok((name.clone(), lower_last(&module, functions, name, sources, LowerOptions::default())?))
     };
-    graph::twins(&module).into_iter().map(lower_twin).collect()
+    graph::decompositions(&module).into_iter().map(lower_decomposition).collect()
 }
 
 /// The HLO module `name` of the last of some functions of a module, and of those before that it reaches.
@@ -160,7 +160,7 @@ fn lower_last(
         metadata: Metadata::new(&module.locs, sources, !options.without_positions),
         options,
     };
-    let is_lowered = |op: &Op| options.kernels == KernelForm::Twins || !matches!(op, Op::KernelCall(_));
+    let is_lowered = |op: &Op| options.kernels == KernelForm::Decompositions || !matches!(op, Op::KernelCall(_));
     for (function, reached) in others.iter().zip(graph::reached_through(functions, is_lowered)) {
         let computation = if reached { Some(lowering.callee(function)?) } else { None };
         lowering.computations.push(computation);

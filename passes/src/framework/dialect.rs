@@ -1,7 +1,7 @@
 //! Dialects: the kernels that targets offer in the place of ops.
 //!
 //! An entry says which op a kernel computes, most often a composite, for which targets, on which operands, and how it is
-//! called. What the op means stays with the program as the twin of the kernel. Declining an entry is always right.
+//! called. What the op means stays with the program as the decomposition of the kernel. Declining an entry is always right.
 
 use halite_ir::{AttrKey, AttrValue, Attrs, Op, TensorType};
 use halite_recipe::TargetName;
@@ -215,7 +215,7 @@ impl KernelUse {
 pub enum Operand {
     /// The operand of the op at this position.
     Arg(usize),
-    /// A scalar with this value, of the element type of the op's first operand, or `f32` where it has none. The twin does not
+    /// A scalar with this value, of the element type of the op's first operand, or `f32` where it has none. The decomposition does not
     /// read it: it holds the value as a constant.
     Scalar(f64),
 }
@@ -234,7 +234,7 @@ pub struct DialectRegistry {
 }
 
 impl DialectRegistry {
-    /// Adds a kernel. Patterns of the recipe and twins know it by its name: an ASCII letter, then ASCII letters, digits, `.`,
+    /// Adds a kernel. Patterns of the recipe and decompositions know it by its name: an ASCII letter, then ASCII letters, digits, `.`,
     /// `-` and `_`.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! `dispatch-dialect`.
 
 mod choice;
-mod twin;
+mod decomposition;
 
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use choice::{Action, Dispatcher};
@@ -14,13 +14,13 @@ use std::collections::VecDeque;
 /// Of the entries of the dialects whose conditions hold, the one with the highest priority takes an op; a composite that
 /// none takes stays, and `expand-composites` writes its decomposition. A composite that holds an op which a kernel takes is
 /// expanded, so that the attention of a layer has its softmax in a kernel. Kernels compute in the type
-/// that mixed precision gives the composite; the conversions around it stay outside. The twin of a kernel, which says what
+/// that mixed precision gives the composite; the conversions around it stay outside. The decomposition of a kernel, which says what
 /// it means, is the op itself or its decomposition, one function for all calls on operands of the same types.
 ///
 /// ```text
 /// %y = softmax %x {dim = -1} : f32[4,8]
 /// =>
-/// %y = kernel_call %x {target = OwnSoftmax, config = "1", twin = @own.softmax_1_f32_4x8} : f32[4,8]
+/// %y = kernel_call %x {target = OwnSoftmax, config = "1", decomposition = @own.softmax_1_f32_4x8} : f32[4,8]
 /// ```
 #[derive(Debug)]
 pub(crate) struct DispatchDialect;
@@ -35,12 +35,12 @@ impl Pass for DispatchDialect {
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
         let mut dispatcher = Dispatcher::new(cx)?;
-        let twins = twins(module);
+        let decompositions = decompositions(module);
         let mut plans = VecDeque::with_capacity(module.functions.len());
         for (index, function) in module.functions.iter().enumerate() {
-            let is_twin = twins.contains(&FuncId::new(index));
+            let is_decomposition = decompositions.contains(&FuncId::new(index));
             let mut changes = false;
-            for inst in function.insts.iter().filter(|_| !is_twin) {
+            for inst in function.insts.iter().filter(|_| !is_decomposition) {
                 changes |= dispatcher.plan(module, function, inst)?;
             }
             plans.push_back(changes);
@@ -48,9 +48,9 @@ impl Pass for DispatchDialect {
         if !plans.contains(&true) {
             return Ok(Changed::No);
         }
-        let twins = dispatcher.take_twins();
-        let mut plans: VecDeque<bool> = std::iter::repeat_n(false, twins.len()).chain(plans).collect();
-        module.prepend_functions(twins);
+        let decompositions = dispatcher.take_decompositions();
+        let mut plans: VecDeque<bool> = std::iter::repeat_n(false, decompositions.len()).chain(plans).collect();
+        module.prepend_functions(decompositions);
         let plan = |_: InferCx<'_>, _: &Function| plans.pop_front().filter(|changes| *changes);
         rewrite_planned(module, cx.registry, plan, |rewriter, source, _| {
             for inst in &source.insts {
@@ -73,12 +73,12 @@ impl Pass for DispatchDialect {
 }
 
 /// The functions that say what kernels mean, reached or not. They hold the ops that the kernels stand for, and keep them.
-fn twins(module: &Module) -> Vec<FuncId> {
-    let twin = |inst: &Inst| match &inst.op {
-        Op::KernelCall(kernel) => Some(kernel.twin),
+fn decompositions(module: &Module) -> Vec<FuncId> {
+    let decomposition = |inst: &Inst| match &inst.op {
+        Op::KernelCall(kernel) => Some(kernel.decomposition),
         _ => None,
     };
-    module.functions.iter().flat_map(|function| &function.insts).filter_map(twin).collect()
+    module.functions.iter().flat_map(|function| &function.insts).filter_map(decomposition).collect()
 }
 
 /// What an op computes, on operands of which types, when the conversions that mixed precision puts around it are taken off.

@@ -1,7 +1,7 @@
 //! `inline`.
 
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
-use halite_ir::graph::twins;
+use halite_ir::graph::decompositions;
 use halite_ir::{FuncId, Function, InferCx, Inst, LocId, Module, Op, Rewriter, Value, Values, rewrite_planned};
 use halite_support::{Diagnostic, Result, codes};
 
@@ -9,7 +9,7 @@ use halite_support::{Diagnostic, Result, codes};
 const MAX_INSTS: u64 = 1 << 20;
 
 /// Replaces every call in every function by the body of its callee and drops what is no longer reached, so that the entry
-/// and the twins of its kernels are the only functions left.
+/// and the decompositions of its kernels are the only functions left.
 /// A module of which that makes more than a million instructions is refused.
 ///
 /// ```text
@@ -55,10 +55,10 @@ impl Pass for Inline {
     }
 }
 
-/// Which functions are left: the entry, and the twins of the kernels that it reaches.
+/// Which functions are left: the entry, and the decompositions of the kernels that it reaches.
 fn stays(module: &Module) -> Vec<bool> {
     let mut stays = vec![false; module.functions.len()];
-    twins(module).into_iter().for_each(|twin| stays[twin.index()] = true);
+    decompositions(module).into_iter().for_each(|decomposition| stays[decomposition.index()] = true);
     if let Some(entry) = stays.last_mut() {
         *entry = true;
     }

@@ -29,7 +29,7 @@
 //!   XLA's CPU client refuses a call with a buffer of another device or client.
 //! - **Waiting.** The CPU client that [`XlaRs::cpu`] makes runs a program within the call. With a client whose calls
 //!   return earlier, a failure of a run is seen when its results are read.
-//! - **Custom calls.** Those of Neuron do not exist on CPU: a bundle's plain twin runs instead, as everywhere.
+//! - **Custom calls.** Those of Neuron do not exist on CPU: a bundle's plain decomposition runs instead, as everywhere.
 //! - **Memory statistics.** The crate does not show them.
 //! - **Kinds of errors.** Texts only: each status is [`Unknown`](crate::StatusCode::Unknown).
 //! - **Layouts.** The crate tells none. Literals and results are read as row-major, which they are on XLA's CPU, also where a

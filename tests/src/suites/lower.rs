@@ -9,7 +9,7 @@ use crate::relation::{Tolerance, agree};
 use crate::xla;
 use halite::Session;
 use halite_hlo::proto::HloModuleProto;
-use halite_ir::{Interpreter, KernelForm, LowerOptions, Module, lower, lower_twins, verify};
+use halite_ir::{Interpreter, KernelForm, LowerOptions, Module, lower, lower_decompositions, verify};
 use halite_support::{Diagnostic, Name, Severity};
 
 /// The HLO of a module. CPU XLA must take it and compute what the interpreter does.
@@ -35,10 +35,10 @@ impl Suite for Lower {
             verify(&legal, &session.registry).map_err(|errors| case.show(&errors.into_bug("before lowering")))?;
         let mut printed = vec![lower(verified, &case.sources, options).map_err(|error| case.show(&error))?];
         if options.kernels == KernelForm::CustomCalls {
-            let twins = lower_twins(verified, &case.sources).map_err(|error| case.show(&error))?;
+            let decompositions = lower_decompositions(verified, &case.sources).map_err(|error| case.show(&error))?;
             check(&printed[0])?;
-            compare(case, session, &legal, &linked(&printed[0], &twins).map_err(|error| case.show(&error))?)?;
-            printed.extend(twins.into_iter().map(|(_, twin)| twin));
+            compare(case, session, &legal, &linked(&printed[0], &decompositions).map_err(|error| case.show(&error))?)?;
+            printed.extend(decompositions.into_iter().map(|(_, decomposition)| decomposition));
         } else {
             compare(case, session, &legal, &printed[0])?;
         }
@@ -50,11 +50,12 @@ impl Suite for Lower {
     }
 }
 
-/// The module with its twins in the place of kernels, which CPU XLA does not have.
-fn linked(hlo: &HloModuleProto, twins: &[(Name, HloModuleProto)]) -> Result<HloModuleProto, Diagnostic> {
-    halite_hlo::link_twins(hlo, |name| {
-        let twin = twins.iter().find(|(own, _)| **own == *name).map(|(_, twin)| twin.clone());
-        twin.ok_or_else(|| Diagnostic::bug(format!("no twin is named `{name}`")))
+/// The module with its decompositions in the place of kernels, which CPU XLA does not have.
+fn linked(hlo: &HloModuleProto, decompositions: &[(Name, HloModuleProto)]) -> Result<HloModuleProto, Diagnostic> {
+    halite_hlo::link_decompositions(hlo, |name| {
+        let decomposition =
+            decompositions.iter().find(|(own, _)| **own == *name).map(|(_, decomposition)| decomposition.clone());
+        decomposition.ok_or_else(|| Diagnostic::bug(format!("no decomposition is named `{name}`")))
     })
 }
 

@@ -55,11 +55,12 @@ pub(super) fn check_names(files: &IndexMap<String, Vec<u8>>) -> Result<()> {
     }
 }
 
-/// The files of modules and of their twins, each with its sum.
+/// The files of modules and of their decompositions, each with its sum.
 fn stated(manifest: &Manifest) -> impl Iterator<Item = (&String, &str)> {
     manifest.modules.iter().flat_map(|module| {
-        let twins = module.twins.iter().map(|twin| (&twin.file, twin.sha256.as_str()));
-        std::iter::once((&module.file, module.sha256.as_str())).chain(twins)
+        let decompositions =
+            module.decompositions.iter().map(|decomposition| (&decomposition.file, decomposition.sha256.as_str()));
+        std::iter::once((&module.file, module.sha256.as_str())).chain(decompositions)
     })
 }
 
@@ -165,8 +166,13 @@ fn check_modules(manifest: &Manifest) -> std::result::Result<(), String> {
         if !stays_inside(&module.file) {
             return Err(format!("the module `{}` has its file `{}` outside the bundle", module.name, module.file));
         }
-        if let Some(twin) = module.twins.iter().find(|twin| !stays_inside(&twin.file)) {
-            return Err(format!("the decomposition `{}` has its file `{}` outside the bundle", twin.name, twin.file));
+        if let Some(decomposition) =
+            module.decompositions.iter().find(|decomposition| !stays_inside(&decomposition.file))
+        {
+            return Err(format!(
+                "the decomposition `{}` has its file `{}` outside the bundle",
+                decomposition.name, decomposition.file
+            ));
         }
         let known = |port: &Port| {
             port.role != PortRole::Buffer || buffers.get(port.name.as_str()) == Some(&(port.dtype, &port.shape))

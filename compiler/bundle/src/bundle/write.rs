@@ -2,7 +2,7 @@
 
 use super::aside::aside;
 use super::read::check_names;
-use super::{Bundle, MANIFEST, NEFFS, TWINS};
+use super::{Bundle, DECOMPOSITIONS, MANIFEST, NEFFS};
 use crate::Manifest;
 use halite_disk::{Disk, Scratch};
 use halite_support::files::{UNFINISHED, cannot, end_of_links, folder_of};
@@ -77,7 +77,9 @@ fn check_target(folder: &Path) -> Result<()> {
         let entry = entry.map_err(|error| cannot("read", folder, &error))?;
         let Some(own) = &own else { return refuse("is a folder with other files, not a bundle") };
         let foreign = match entry.file_name().to_str() {
-            Some(TWINS) => foreign_in(&entry.path(), TWINS, |file| own.twins.iter().any(|twin| twin == file)),
+            Some(DECOMPOSITIONS) => foreign_in(&entry.path(), DECOMPOSITIONS, |file| {
+                own.decompositions.iter().any(|decomposition| decomposition == file)
+            }),
             Some(NEFFS) => foreign_in(&entry.path(), NEFFS, |file| own.is_neff(file)),
             Some(name) if own.is_file(name) => None,
             _ => Some(entry.file_name().display().to_string()),
@@ -93,17 +95,22 @@ fn check_target(folder: &Path) -> Result<()> {
 fn own(folder: &Path) -> Option<Own> {
     let text = std::fs::read_to_string(folder.join(MANIFEST)).ok()?;
     let manifest: Manifest = serde_json::from_str(&text).ok()?;
-    let twins = manifest.modules.iter().flat_map(|module| &module.twins).map(|twin| twin.file.clone()).collect();
+    let decompositions = manifest
+        .modules
+        .iter()
+        .flat_map(|module| &module.decompositions)
+        .map(|decomposition| decomposition.file.clone())
+        .collect();
     let names = manifest.modules.into_iter().map(|module| module.name);
-    Some(Own { modules: names.chain([super::MODEL_DUMPS.to_owned()]).collect(), twins })
+    Some(Own { modules: names.chain([super::MODEL_DUMPS.to_owned()]).collect(), decompositions })
 }
 
 /// What a bundle calls its own.
 struct Own {
     /// The names of its modules, and what its dumps call all of them.
     modules: Vec<String>,
-    /// The files of twins.
-    twins: Vec<String>,
+    /// The files of decompositions.
+    decompositions: Vec<String>,
 }
 
 impl Own {

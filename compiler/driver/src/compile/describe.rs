@@ -40,7 +40,7 @@ pub(super) fn module_entry(role: ModuleRole, entry: &Function, mut ranges: Range
         inputs: entry.params.iter().map(input).collect(),
         outputs: entry.results.iter().enumerate().map(output).collect(),
         estimate: None,
-        twins: Vec::new(),
+        decompositions: Vec::new(),
     }
 }
 

@@ -6,8 +6,8 @@ use super::{CompileOptions, Compiled, CompiledModule, MODEL, PreparedModule, loc
 use crate::source::Source;
 use halite_bundle::arguments;
 use halite_bundle::{
-    Buffer, Bundle, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, ModuleRole, RoundingChoice, Statistics, TWINS,
-    Twin, sha256,
+    Buffer, Bundle, DECOMPOSITIONS, Decomposition, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, ModuleRole,
+    RoundingChoice, Statistics, sha256,
 };
 use halite_lang::Elaborated;
 use halite_passes::{Audit, CausalityReport, PassReport, Remark};
@@ -24,8 +24,8 @@ pub(super) struct Packed {
     buffers: Vec<Buffer>,
     statistics: Statistics,
     files: IndexMap<String, Vec<u8>>,
-    /// The HLO of twins by name.
-    twins: Vec<(Name, Vec<u8>)>,
+    /// The HLO of decompositions by name.
+    decompositions: Vec<(Name, Vec<u8>)>,
     reports: Vec<PassReport>,
     remarks: Vec<Remark>,
     audit: Audit,
@@ -58,9 +58,22 @@ pub(super) fn pack(
     }
     files.extend(module.dumps.into_iter().map(|(file, text)| (file, text.into_bytes())));
     files.insert(format!("{name}.hlo.pb"), bytes);
-    let twins = module.twins.iter().map(|(name, twin)| (name.clone(), twin.encode())).collect();
+    let decompositions =
+        module.decompositions.iter().map(|(name, decomposition)| (name.clone(), decomposition.encode())).collect();
     let CompiledModule { role, reports, remarks, audit, warnings, check, .. } = module;
-    Ok(Packed { role, entry: described, buffers, statistics, files, twins, reports, remarks, audit, warnings, check })
+    Ok(Packed {
+        role,
+        entry: described,
+        buffers,
+        statistics,
+        files,
+        decompositions,
+        reports,
+        remarks,
+        audit,
+        warnings,
+        check,
+    })
 }
 
 /// Joins the modules of a bundle. Each buffer stands once, in the order of first use; the figures are those of the
@@ -88,8 +101,11 @@ pub(super) fn assemble(
         for buffer in module.buffers {
             buffers.entry(buffer.name.clone()).or_insert(buffer);
         }
-        let twins = module.twins.into_iter().map(|(name, bytes)| add_twin(&mut files, module.role, &name, bytes));
-        modules.push(ModuleEntry { twins: twins.collect(), ..module.entry });
+        let decompositions = module
+            .decompositions
+            .into_iter()
+            .map(|(name, bytes)| add_decomposition(&mut files, module.role, &name, bytes));
+        modules.push(ModuleEntry { decompositions: decompositions.collect(), ..module.entry });
         reports.push((module.role, module.reports));
         remarks.push((module.role.name(), module.remarks));
         unsettled.extend(module.warnings);
@@ -127,14 +143,19 @@ pub(super) fn assemble(
     Compiled { bundle: Bundle::assembled(manifest, files), warnings, presumed, audit, causality, reports, remarks }
 }
 
-/// Adds the file of a twin. Modules that call a kernel on the same types share the file of its twin.
-fn add_twin(files: &mut IndexMap<String, Vec<u8>>, role: ModuleRole, name: &str, bytes: Vec<u8>) -> Twin {
+/// Adds the file of a decomposition. Modules that call a kernel on the same types share the file of its decomposition.
+fn add_decomposition(
+    files: &mut IndexMap<String, Vec<u8>>,
+    role: ModuleRole,
+    name: &str,
+    bytes: Vec<u8>,
+) -> Decomposition {
     let allowed = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-') { c } else { '_' };
     let stem: String = name.chars().map(allowed).collect();
-    let shared = format!("{TWINS}/{stem}.hlo.pb");
+    let shared = format!("{DECOMPOSITIONS}/{stem}.hlo.pb");
     let is_free = files.get(&shared).is_none_or(|known| *known == bytes);
-    let file = if is_free { shared } else { format!("{TWINS}/{}.{stem}.hlo.pb", role.name()) };
-    let twin = Twin { name: name.to_owned(), file: file.clone(), sha256: sha256(&bytes) };
+    let file = if is_free { shared } else { format!("{DECOMPOSITIONS}/{}.{stem}.hlo.pb", role.name()) };
+    let decomposition = Decomposition { name: name.to_owned(), file: file.clone(), sha256: sha256(&bytes) };
     files.insert(file, bytes);
-    twin
+    decomposition
 }

@@ -6,7 +6,7 @@ use crate::source::Source;
 use crate::verify::choices::{Form, with_choices};
 use crate::verify::inputs;
 use crate::verify::outputs::{Output, Outputs};
-use halite_bundle::{ModuleRole, link_twins, part_names};
+use halite_bundle::{ModuleRole, link_decompositions, part_names};
 use halite_ir::{FuncResult, Function, ResultRole};
 use halite_passes::{Audit, PassReport, Pipeline, RunnerOptions};
 use halite_recipe::ConfigValue;
@@ -22,8 +22,8 @@ pub(super) struct Program {
     pub(super) audit: Audit,
     /// What the bundle would hold of it.
     pub(super) hlo: Vec<u8>,
-    /// The twins of its kernels by name, likewise.
-    pub(super) twins: Vec<(Name, Vec<u8>)>,
+    /// The decompositions of its kernels by name, likewise.
+    pub(super) decompositions: Vec<(Name, Vec<u8>)>,
     reports: Vec<PassReport>,
     /// What its target says of it.
     check: Diagnostics,
@@ -56,13 +56,14 @@ impl Program {
         let target = session.targets.get(&source.recipe.target)?;
         let options = options.for_target(target, &source.recipe);
         let compiled = session.compile_role(&built, &source.recipe, role, pipeline, &options);
-        let CompiledModule { ir, hlo, twins, reports, audit, check, .. } = compiled?;
+        let CompiledModule { ir, hlo, decompositions, reports, audit, check, .. } = compiled?;
         let missing = || Diagnostic::bug("a compiled module without an entry");
         let entry = ir.functions.into_iter().next_back().ok_or_else(missing)?;
-        let twins = twins.into_iter().map(|(name, twin)| (name, twin.encode())).collect();
+        let decompositions =
+            decompositions.into_iter().map(|(name, decomposition)| (name, decomposition.encode())).collect();
         let (config, hlo) = (elaborated.config, hlo.encode());
         let check = check.findings.into_iter().map(|repeated| repeated.finding).collect();
-        Ok(Self { entry, config, hlo, twins, reports, audit, check })
+        Ok(Self { entry, config, hlo, decompositions, reports, audit, check })
     }
 
     /// The same program, if its target takes it. What an optimization leaves to those after it need not be taken.
@@ -87,16 +88,20 @@ impl Program {
         self.optimizations().map(|report| report.name.clone()).collect()
     }
 
-    /// The program as XLA runs it: read back from its bytes, with the twins of its kernels in their place.
+    /// The program as XLA runs it: read back from its bytes, with the decompositions of its kernels in their place.
     ///
     /// # Errors
     /// When the bytes are no sound HLO, or XLA does not compile it.
     pub(super) fn load(&self, executor: &dyn Executor) -> Result<Box<dyn Executable>, Diagnostics> {
-        let twin = |name: &str| {
-            let missing = || Diagnostic::bug(format!("the program has no twin `{name}`"));
-            self.twins.iter().find(|(own, _)| **own == *name).map(|(_, bytes)| bytes.as_slice()).ok_or_else(missing)
+        let decomposition = |name: &str| {
+            let missing = || Diagnostic::bug(format!("the program has no decomposition `{name}`"));
+            self.decompositions
+                .iter()
+                .find(|(own, _)| **own == *name)
+                .map(|(_, bytes)| bytes.as_slice())
+                .ok_or_else(missing)
         };
-        let linked = link_twins(&self.hlo, "the program", twin)?;
+        let linked = link_decompositions(&self.hlo, "the program", decomposition)?;
         let program = halite_runtime::Program::new(&linked, halite_runtime::CompileOptions::default())?;
         Ok(executor.compile(&program)?)
     }

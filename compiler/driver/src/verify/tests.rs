@@ -16,10 +16,11 @@ fn tamper(bytes: &mut Vec<u8>, mut change: impl FnMut(&mut HloInstructionProto) 
     changed
 }
 
-/// A twin that adds where it multiplied.
-fn other_twin(program: &mut Program) -> bool {
-    let (_, twin) = program.twins.iter_mut().find(|(name, _)| name.starts_with("neuron.rms_norm")).unwrap();
-    tamper(twin, |inst| {
+/// A decomposition that adds where it multiplied.
+fn other_decomposition(program: &mut Program) -> bool {
+    let (_, decomposition) =
+        program.decompositions.iter_mut().find(|(name, _)| name.starts_with("neuron.rms_norm")).unwrap();
+    tamper(decomposition, |inst| {
         let found = inst.opcode == "multiply";
         if found {
             inst.opcode = "add".to_owned();
@@ -43,7 +44,7 @@ fn other_operand(program: &mut Program) -> bool {
 }
 
 #[test]
-fn a_wrong_twin_or_call_of_a_kernel_is_seen() {
+fn a_wrong_decomposition_or_call_of_a_kernel_is_seen() {
     let mut session = Session::new();
     let source = session.load("tiny", &["target=trn1".to_owned()]).unwrap();
     let executor = Pjrt::open(&find_plugin(None).unwrap(), &ClientOptions::default()).unwrap();
@@ -51,7 +52,7 @@ fn a_wrong_twin_or_call_of_a_kernel_is_seen() {
     let study = Study::new(&session, &source, &options, &executor).unwrap();
     let passes = |program: Program| study.rows(program, 1).unwrap().iter().all(VerifyRow::passed);
     assert!(passes(study.program(study.pipeline(), None).unwrap()));
-    for tampering in [other_twin, other_operand] {
+    for tampering in [other_decomposition, other_operand] {
         let mut program = study.program(study.pipeline(), None).unwrap();
         assert!(tampering(&mut program), "there is nothing to tamper with");
         assert!(!passes(program));

@@ -74,11 +74,11 @@ pub(super) fn lower_call(cx: &mut LowerCx<'_>, op: &str, function: FuncId, args:
 }
 
 impl Op {
-    /// The function that gives an instruction its meaning: that which is called, or the twin of a kernel.
+    /// The function that gives an instruction its meaning: that which is called, or the decomposition of a kernel.
     pub fn callee(&self) -> Option<FuncId> {
         match self {
             Op::Call(call) => Some(call.callee),
-            Op::KernelCall(kernel) => Some(kernel.twin),
+            Op::KernelCall(kernel) => Some(kernel.decomposition),
             _ => None,
         }
     }

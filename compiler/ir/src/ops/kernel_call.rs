@@ -20,8 +20,8 @@ use halite_tensor::{DType, HostTensor};
 /// The convention by which the target's compiler has its kernels called: `API_VERSION_STATUS_RETURNING` in XLA's schema.
 const API_VERSION: i32 = 2;
 
-/// The results of a kernel that the target provides. What they are is said by its twin, a function of the module: the
-/// interpreter and CPU XLA run the twin, and the target is trusted to compute the same.
+/// The results of a kernel that the target provides. What they are is said by its decomposition, a function of the module: the
+/// interpreter and CPU XLA run the decomposition, and the target is trusted to compute the same.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct KernelCall {
     /// The name by which the target knows the kernel, as its compiler documents it.
@@ -29,12 +29,12 @@ pub struct KernelCall {
     /// The configuration, in the format of the kernel; may be empty.
     pub config: Name,
     /// The function that means the same; it comes before the caller in the module.
-    pub twin: FuncId,
+    pub decomposition: FuncId,
 }
 
 impl Default for KernelCall {
     fn default() -> Self {
-        Self { target: Name::default(), config: Name::default(), twin: FuncId::new(0) }
+        Self { target: Name::default(), config: Name::default(), decomposition: FuncId::new(0) }
     }
 }
 
@@ -46,14 +46,14 @@ impl OpDef for KernelCall {
     fn attrs(&mut self, visitor: &mut dyn AttrVisitor) {
         visitor.attr("target", &mut self.target);
         visitor.attr("config", &mut self.config);
-        visitor.attr("twin", &mut self.twin);
+        visitor.attr("decomposition", &mut self.decomposition);
     }
 
     fn infer(&self, cx: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
         if self.target.is_empty() {
             return Err(crate::op::attr_error("`kernel_call` names no kernel").help("state its `target`"));
         }
-        result_types(callee("kernel_call", cx.functions, self.twin)?, args)
+        result_types(callee("kernel_call", cx.functions, self.decomposition)?, args)
     }
 
     fn eval(&self, cx: &EvalCx<'_>, args: &[&HostTensor]) -> Result<Vec<HostTensor>> {
@@ -62,36 +62,36 @@ impl OpDef for KernelCall {
     }
 
     fn eval_ranks(&self, cx: &EvalCx<'_>, args: &[Vec<&HostTensor>]) -> Result<Vec<Vec<HostTensor>>> {
-        run_ranks(callee("kernel_call", cx.functions, self.twin)?, cx, args)
+        run_ranks(callee("kernel_call", cx.functions, self.decomposition)?, cx, args)
     }
 
     fn vjp(&self, _: &mut Builder<'_>, _: &VjpCx<'_>) -> Result<Vjp> {
         Ok(Vjp::none("a kernel has no gradient; composites give way to kernels after gradients are taken"))
     }
 
-    /// Those of the twin's instructions hold; what is around only hands values over.
+    /// Those of the decomposition's instructions hold; what is around only hands values over.
     fn policy(&self, _: &InferCx<'_>) -> Policy {
         Policy::STORAGE
     }
 
-    /// The strongest effect in the twin.
+    /// The strongest effect in the decomposition.
     fn effect(&self, cx: &InferCx<'_>) -> Effect {
-        strongest_effect(cx, self.twin)
+        strongest_effect(cx, self.decomposition)
     }
 
     fn cost(&self, cx: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {
-        Cost::new(callee_flops(cx, self.twin), args, results)
+        Cost::new(callee_flops(cx, self.decomposition), args, results)
     }
 
-    /// None is stated: analyses that need more look at the twin.
+    /// None is stated: analyses that need more look at the decomposition.
     fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {
         FactorMap::opaque(args, results)
     }
 
-    /// A custom call, which names its twin in the frontend attribute [`TWIN`](halite_hlo::TWIN), or a call of the twin.
+    /// A custom call, which names its decomposition in the frontend attribute [`DECOMPOSITION`](halite_hlo::DECOMPOSITION), or a call of the decomposition.
     fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {
-        if cx.options.kernels == KernelForm::Twins {
-            return lower_call(cx, "kernel_call", self.twin, args);
+        if cx.options.kernels == KernelForm::Decompositions {
+            return lower_call(cx, "kernel_call", self.decomposition, args);
         }
         let kernel = CustomCall {
             target: self.target.to_string(),
@@ -101,23 +101,23 @@ impl OpDef for KernelCall {
         };
         let result = cx.result_type();
         let call = cx.hlo.custom_call(&kernel, args, result)?;
-        let twin = cx.function_name(self.twin)?.to_owned();
-        cx.hlo.set_frontend_attribute(call, halite_hlo::TWIN, twin)?;
+        let decomposition = cx.function_name(self.decomposition)?.to_owned();
+        cx.hlo.set_frontend_attribute(call, halite_hlo::DECOMPOSITION, decomposition)?;
         cx.elements(call)
     }
 
-    /// None: a sample has no module to hold a twin.
+    /// None: a sample has no module to hold a decomposition.
     fn samples(&self, _: DType) -> Vec<Sample> {
         Vec::new()
     }
 }
 
 impl Builder<'_> {
-    /// The results of a kernel of the target that means the same as `twin`, a finished function of the module.
+    /// The results of a kernel of the target that means the same as `decomposition`, a finished function of the module.
     ///
     /// # Errors
-    /// When there is no target, or the operands are not what the parameters of the twin are.
-    pub fn kernel_call(&mut self, target: &str, config: &str, twin: FuncId, args: &[Value]) -> Result<Values> {
-        self.emit_all(KernelCall { target: target.into(), config: config.into(), twin }, args)
+    /// When there is no target, or the operands are not what the parameters of the decomposition are.
+    pub fn kernel_call(&mut self, target: &str, config: &str, decomposition: FuncId, args: &[Value]) -> Result<Values> {
+        self.emit_all(KernelCall { target: target.into(), config: config.into(), decomposition }, args)
     }
 }

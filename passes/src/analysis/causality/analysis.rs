@@ -79,7 +79,7 @@ impl<'a> Analysis<'a> {
                 return Ok(vec![Rc::new(self.rounded(function, inst, args))]);
             }
             Op::Call(call) => Callee::Function(call.callee.index()),
-            Op::KernelCall(call) => Callee::Function(call.twin.index()),
+            Op::KernelCall(call) => Callee::Function(call.decomposition.index()),
             Op::Composite(composite) => {
                 Callee::Composite(composite.clone(), inst.args.iter().map(|&arg| function.ty(arg).clone()).collect())
             }

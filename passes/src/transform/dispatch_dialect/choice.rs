@@ -1,6 +1,6 @@
 //! Which kernel takes an op, and why others do not.
 
-use super::twin::Twins;
+use super::decomposition::Decompositions;
 use super::{NAME, core_of};
 use crate::framework::dialect::{DialectEntry, KernelUse, Operand, Site};
 use crate::framework::pass::PassCx;
@@ -43,7 +43,7 @@ pub(super) struct Dispatcher<'a> {
     entries: Vec<(&'a DialectEntry, Option<String>)>,
     cx: PassCx<'a>,
     decisions: FxHashMap<(Op, Vec<TensorType>), Arc<Decision>>,
-    twins: Twins,
+    decompositions: Decompositions,
 }
 
 impl<'a> Dispatcher<'a> {
@@ -59,7 +59,7 @@ impl<'a> Dispatcher<'a> {
         let entries = kernels.iter();
         let mut entries: Vec<_> = entries.map(|entry| (entry, unused(entry, &target, &choice))).collect();
         entries.sort_by_key(|(entry, _)| std::cmp::Reverse(entry.priority));
-        Ok(Self { entries, cx: *cx, decisions: FxHashMap::default(), twins: Twins::default() })
+        Ok(Self { entries, cx: *cx, decisions: FxHashMap::default(), decompositions: Decompositions::default() })
     }
 
     /// Decides on an instruction and says why; whether it is to be rewritten.
@@ -104,9 +104,9 @@ impl<'a> Dispatcher<'a> {
         self.entries.iter().filter(move |(entry, _)| &*entry.op == name)
     }
 
-    /// The twins of the kernels, to be put before all functions.
-    pub(super) fn take_twins(&mut self) -> Vec<Function> {
-        self.twins.take()
+    /// The decompositions of the kernels, to be put before all functions.
+    pub(super) fn take_decompositions(&mut self) -> Vec<Function> {
+        self.decompositions.take()
     }
 
     fn decide(&mut self, module: &Module, op: &Op, args: Vec<TensorType>) -> Result<Arc<Decision>> {
@@ -117,8 +117,8 @@ impl<'a> Dispatcher<'a> {
         let (kernel, verdicts) = self.choose(op, &key.1)?;
         let action = match kernel {
             Some((entry, kernel)) => {
-                let twin = self.twins.find(module, self.cx.registry, entry, &kernel, op, &key.1)?;
-                Action::Call(entry.kernel.clone(), kernel, twin)
+                let decomposition = self.decompositions.find(module, self.cx.registry, entry, &kernel, op, &key.1)?;
+                Action::Call(entry.kernel.clone(), kernel, decomposition)
             }
             None => self.open(module, op, &key.1)?,
         };
@@ -194,11 +194,11 @@ impl<'a> Dispatcher<'a> {
                 true => self.write(b, &inst.op, args),
                 false => b.emit_like(inst, args),
             }),
-            Some(Action::Call(name, kernel, twin)) => match op {
+            Some(Action::Call(name, kernel, decomposition)) => match op {
                 Op::Composite(composite) => {
-                    b.within_cast(composite, args, |b, args| call(b, (name, kernel), *twin, args))
+                    b.within_cast(composite, args, |b, args| call(b, (name, kernel), *decomposition, args))
                 }
-                _ => call(b, (name, kernel), *twin, args),
+                _ => call(b, (name, kernel), *decomposition, args),
             },
         }
     }
@@ -209,7 +209,12 @@ fn types(function: &Function, args: &[Value]) -> Vec<TensorType> {
 }
 
 /// A kernel on the operands of an op.
-fn call(b: &mut Builder<'_>, (name, kernel): (&str, &KernelUse), twin: FuncId, args: &[Value]) -> Result<Values> {
+fn call(
+    b: &mut Builder<'_>,
+    (name, kernel): (&str, &KernelUse),
+    decomposition: FuncId,
+    args: &[Value],
+) -> Result<Values> {
     let operand = |b: &mut Builder<'_>, operand: &Operand| match operand {
         Operand::Arg(index) => Ok(args[*index]),
         Operand::Scalar(value) => {
@@ -218,7 +223,7 @@ fn call(b: &mut Builder<'_>, (name, kernel): (&str, &KernelUse), twin: FuncId, a
         }
     };
     let operands = kernel.operands.iter().map(|of| operand(b, of)).collect::<Result<Values>>()?;
-    let mut results = b.kernel_call(name, &kernel.config, twin, &operands)?;
+    let mut results = b.kernel_call(name, &kernel.config, decomposition, &operands)?;
     if let Some(factor) = kernel.factor {
         for result in &mut results {
             *result = b.multiply(args[factor], *result)?;

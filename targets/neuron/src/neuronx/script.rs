@@ -52,7 +52,7 @@ mod tests {
         let flags: Vec<String> = flags.iter().map(|flag| (*flag).to_owned()).collect();
         Task {
             model: "m".to_owned(),
-            modules: vec!["step".to_owned(), "twin".to_owned()],
+            modules: vec!["step".to_owned(), "decomposition".to_owned()],
             file: "step.hlo.pb".to_owned(),
             hlo: Vec::new(),
             canonical: String::new(),
@@ -70,12 +70,12 @@ mod tests {
             &IndexMap::from([("NEURON_RT_EXEC_TIMEOUT".to_owned(), "600".to_owned())]),
         );
         let expected = "\
-# step, twin: flag hash 0a4e7a5b
+# step, decomposition: flag hash 0a4e7a5b
 work=$(mktemp -d)
 cp -- 'my bundle/step.hlo.pb' \"$work\"/step.hlo.pb
 (cd \"$work\" && neuronx-cc compile step.hlo.pb --framework XLA --target=trn1 '--tensorizer-options=--a --b' --output step.neff --logfile log-neuron-cc.txt)
 cp -- \"$work\"/step.neff out/step.neff
-cp -- \"$work\"/step.neff out/twin.neff
+cp -- \"$work\"/step.neff out/decomposition.neff
 ";
         let hash = flag_hash(&task(&["--tensorizer-options=--a --b"]).flags);
         assert!(text.ends_with(&expected.replace("0a4e7a5b", &hash)), "{text}");

@@ -57,7 +57,7 @@ fn bundle(index: usize, recipe: Recipe, roles: Vec<ModuleRole>) -> Bundle {
     bundle.files = bundle.files.iter().map(|(name, bytes)| (moved(name), bytes.clone())).collect();
     for module in &mut bundle.manifest.modules {
         module.file = moved(&module.file);
-        module.twins.iter_mut().for_each(|twin| twin.file = moved(&twin.file));
+        module.decompositions.iter_mut().for_each(|decomposition| decomposition.file = moved(&decomposition.file));
     }
     bundle
 }

@@ -7,15 +7,15 @@ use halite_support::{Diagnostic, Name, Result};
 use halite_tensor::DType;
 use rustc_hash::FxHashMap;
 
-/// Twins in the making, each for one kernel on operands of certain types.
+/// Decompositions in the making, each for one kernel on operands of certain types.
 #[derive(Default)]
-pub(super) struct Twins {
+pub(super) struct Decompositions {
     functions: Vec<Function>,
     known: FxHashMap<(Name, Op, Vec<TensorType>), FuncId>,
 }
 
-impl Twins {
-    /// The twin of a kernel in the place of an op on operands of these types. Its number holds once the twins stand
+impl Decompositions {
+    /// The decomposition of a kernel in the place of an op on operands of these types. Its number holds once the decompositions stand
     /// before all functions of `module`.
     ///
     /// # Errors
@@ -35,7 +35,7 @@ impl Twins {
             return Ok(*known);
         }
         let mut body = build(registry, (entry, kernel), &key.1, &key.2)?;
-        let twin = match self.functions.iter().position(|known| same_body(known, &body)) {
+        let decomposition = match self.functions.iter().position(|known| same_body(known, &body)) {
             Some(known) => known,
             None => {
                 let is_taken = |name: &str| {
@@ -46,12 +46,12 @@ impl Twins {
                 self.functions.len() - 1
             }
         };
-        let twin = FuncId::new(twin);
-        self.known.insert(key, twin);
-        Ok(twin)
+        let decomposition = FuncId::new(decomposition);
+        self.known.insert(key, decomposition);
+        Ok(decomposition)
     }
 
-    /// All twins in order.
+    /// All decompositions in order.
     pub(super) fn take(&mut self) -> Vec<Function> {
         std::mem::take(&mut self.functions)
     }
@@ -100,7 +100,7 @@ fn build(
         Diagnostic::bug(message)
     };
     let mut module = Module::default();
-    let mut b = Builder::new(&mut module, registry, "twin");
+    let mut b = Builder::new(&mut module, registry, "decomposition");
     let mut args: Vec<Option<Value>> = vec![None; types.len()];
     for (index, operand) in kernel.operands.iter().enumerate() {
         let name = format!("x{index}");
@@ -128,6 +128,6 @@ fn build(
         let result = if unsigned { b.convert(result, DType::U32)? } else { result };
         b.result(result);
     }
-    let twin = b.finish();
-    Ok(module.functions.swap_remove(twin.index()))
+    let decomposition = b.finish();
+    Ok(module.functions.swap_remove(decomposition.index()))
 }

@@ -6,16 +6,22 @@ use std::borrow::Cow;
 
 const AGAIN: &str = "compile the bundle again";
 
-/// The module `name` with the twins of its kernels in their place. `twin` gives the file of a twin by its name.
+/// The module `name` with the decompositions of its kernels in their place. `decomposition` gives the file of a decomposition by its name.
 ///
 /// # Errors
-/// When a file is no sound HLO, a kernel names no twin, and what `twin` says.
-pub fn link<'b>(bytes: &'b [u8], name: &str, twin: impl Fn(&str) -> Result<&'b [u8]>) -> Result<Cow<'b, [u8]>> {
+/// When a file is no sound HLO, a kernel names no decomposition, and what `decomposition` says.
+pub fn link<'b>(
+    bytes: &'b [u8],
+    name: &str,
+    decomposition: impl Fn(&str) -> Result<&'b [u8]>,
+) -> Result<Cow<'b, [u8]>> {
     let hlo = sound(bytes, name)?;
     if !hlo.computations.iter().flat_map(|computation| &computation.instructions).any(halite_hlo::is_custom_call) {
         return Ok(Cow::Borrowed(bytes));
     }
-    let linked = halite_hlo::link_twins(&hlo, |twin_name| sound(twin(twin_name)?, twin_name));
+    let linked = halite_hlo::link_decompositions(&hlo, |decomposition_name| {
+        sound(decomposition(decomposition_name)?, decomposition_name)
+    });
     let linked = linked.map_err(|error| unsound(name, &error))?;
     check(&linked, name)?;
     Ok(Cow::Owned(halite_hlo::encode(&linked)))
