@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 Examples:
   halite opt step.ir --passes '(simplify, fold-constant, cse, dce)*'
   halite opt built.ir --recipe tiny \\
-    --passes 'bind-recipe, auto-diff, append-optimizer' -o step.ir
+    --passes 'bind-recipe, auto-diff, clip, update' -o step.ir
   halite opt step.ir --passes 'cse, dce' --time
   halite opt step.ir --dot | dot -Tsvg > step.svg")]
 pub(super) struct Opt {

@@ -1,10 +1,10 @@
 //! Passes that change modules, and what they share.
 
 pub(crate) mod annotate_rounding;
-pub(crate) mod append_optimizer;
 pub(crate) mod auto_cast;
 pub(crate) mod auto_diff;
 pub(crate) mod bind_recipe;
+pub(crate) mod clip;
 pub(crate) mod coalesce_layers;
 pub(crate) mod cse;
 pub(crate) mod dce;
@@ -16,3 +16,5 @@ pub(crate) mod legalize;
 pub(crate) mod packed;
 pub(crate) mod simplify;
 pub(crate) mod slots;
+pub(crate) mod trained;
+pub(crate) mod update;

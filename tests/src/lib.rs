@@ -30,6 +30,7 @@ pub mod random;
 mod relation;
 pub mod scaled;
 pub mod seeds;
+pub mod structure;
 pub mod suites;
 pub mod tolerances;
 mod within_recipe;

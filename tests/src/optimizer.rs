@@ -1,8 +1,8 @@
-//! An independent model of what `append-optimizer` defines, in plain `f64` arithmetic.
+//! An independent model of what `clip` and `update` define, in plain `f64` arithmetic.
 
 use crate::inputs::{InputKind, seeded_inputs};
 use crate::relation::{Tolerance, agree};
-use halite_ir::{Function, Interpreter, Module, Param, ParamRole, Registry, ResultRole};
+use halite_ir::{FuncResult, Function, Interpreter, Module, Param, ParamRole, Registry, ResultRole};
 use halite_passes::matches_pattern;
 use halite_recipe::{AdamW, Optimizer, Recipe, Schedule, Sgd};
 use halite_tensor::{HostTensor, Slot};
@@ -24,8 +24,8 @@ struct Weight {
     decay: f64,
 }
 
-/// Checks that the entry of `after` updates the state as the recipe says, given the gradients that the entry of `before`
-/// computes.
+/// Checks that the entry of `after` scales gradients and updates the state as the recipe says, given the gradients that the entry
+/// of `before` computes.
 ///
 /// # Errors
 /// Naming the step and the result that differs.
@@ -40,7 +40,7 @@ pub fn check_update(before: &Module, after: &Module, recipe: &Recipe, registry: 
         let results = Interpreter::of(after, registry).run(new, inputs.clone()).map_err(|error| error.to_string())?;
         let expected = model(recipe, old, &gradients, new, &inputs, step as f64 + 1.0)?;
         for (result, found) in new.results.iter().zip(results) {
-            let wanted = expected.get(&*result.name).ok_or_else(|| format!("nothing defines `{}`", result.name))?;
+            let wanted = expected.get(&key(result)).ok_or_else(|| format!("nothing defines `{}`", result.name))?;
             let wanted = HostTensor::from_f64s(found.dtype(), found.shape().clone(), wanted.iter().copied());
             agree(&[found], &[wanted], Tolerance::Ulps(ULPS))
                 .map_err(|error| format!("update {}: `{}`: {error}", step + 1, result.name))?;
@@ -62,24 +62,36 @@ fn prepare(entry: &Function, inputs: &mut [HostTensor], step: i128) {
     }
 }
 
-/// Every result of the step by name.
+/// What a result is, by its name and whether its role says more than the name does.
+fn key(result: &FuncResult) -> String {
+    match &result.role {
+        ResultRole::Gradient(of) => format!("gradient of {of}"),
+        ResultRole::Loss | ResultRole::Count => format!("sum of {}", result.name),
+        _ => result.name.to_string(),
+    }
+}
+
+/// Every result that `clip` or `update` defines, by its key.
 fn model(
     recipe: &Recipe,
     old: &Function,
-    gradients: &[HostTensor],
+    results: &[HostTensor],
     new: &Function,
     inputs: &[HostTensor],
     time: f64,
 ) -> Result<BTreeMap<String, Vec<f64>>, String> {
+    let mut expected: BTreeMap<String, Vec<f64>> =
+        old.results.iter().zip(results).map(|(result, value)| (key(result), value.f64s())).collect();
     let by_role = |role: ResultRole| {
         let position = old.results.iter().position(|result| result.role == role);
-        position.map(|position| gradients[position].f64s()).ok_or(format!("no result has the role {role:?}"))
+        position.map(|position| results[position].f64s()).ok_or(format!("no result has the role {role:?}"))
     };
     let state = |name: String| {
         let position = new.params.iter().position(|param| *param.name == name);
         position.map(|position| inputs[position].f64s()).unwrap_or_default()
     };
     let (loss, count) = (by_role(ResultRole::Loss)?[0], by_role(ResultRole::Count)?[0]);
+    let divisor = count.max(1.0);
     let (mut weights, mut squares) = (BTreeMap::new(), 0.0);
     for (param, input) in old.params.iter().zip(inputs) {
         let ParamRole::Weight(_) = &param.role else { continue };
@@ -87,7 +99,7 @@ fn model(
         let gradient = by_role(ResultRole::Gradient(param.name.clone()))?;
         let decay = decay(recipe, param.originals().next().unwrap_or_default());
         let once = |&(at, _): &(usize, &f64)| !is_copy(old, param, at);
-        let counted = gradient.iter().enumerate().filter(once).map(|(_, g)| (g / count).powi(2));
+        let counted = gradient.iter().enumerate().filter(once).map(|(_, g)| (g / divisor).powi(2));
         squares += counted.sum::<f64>();
         weights.insert(param.name.to_string(), Weight { value: input.f64s(), gradient, m, v, decay });
     }
@@ -96,10 +108,11 @@ fn model(
         Optimizer::AdamW(adamw) => (adamw.lr, adamw.clip_norm),
         Optimizer::Sgd(sgd) => (sgd.lr, sgd.clip_norm),
     };
-    let factor = clip.map_or(1.0, |limit| (limit / (norm + 1e-6)).min(1.0)) / count;
+    let factor = clip.map_or(1.0, |limit| (limit / (norm + 1e-6)).min(1.0)) / divisor;
     let rate = learning_rate(peak, recipe.schedule, time);
-    let mut expected = BTreeMap::new();
-    for (name, mut weight) in weights {
+    expected.extend(weights.keys().map(|name| (format!("scale.{name}"), vec![factor])));
+    let is_step = new.params.iter().any(|param| matches!(param.role, ParamRole::State(_)));
+    for (name, mut weight) in weights.into_iter().filter(|_| is_step) {
         weight.gradient.iter_mut().for_each(|g| *g *= factor);
         match &recipe.optimizer {
             Optimizer::AdamW(settings) => adamw(settings, &mut weight, rate, time),
@@ -110,7 +123,7 @@ fn model(
         expected.insert(name, weight.value);
     }
     let scalars =
-        [("step", time), ("loss", loss / count), ("grad_norm", norm), ("learning_rate", rate), ("count", count)];
+        [("step", time), ("loss", loss / divisor), ("grad_norm", norm), ("learning_rate", rate), ("count", count)];
     expected.extend(scalars.map(|(name, value)| (name.to_owned(), vec![value])));
     Ok(expected)
 }

@@ -162,7 +162,7 @@ fn compiling_is_watched_and_can_be_stopped() {
     let stopping = Arc::new(Heard { stop_at: Some(("auto-diff", token.clone())), ..Heard::default() });
     let errors = compile(&stopping, &token).map(|compiled| compiled.reports).unwrap_err();
     assert_eq!((errors.len(), errors[0].code()), (1, codes::CANCELLED));
-    assert!(!stopping.passes.lock().expect("no panic").iter().any(|(_, pass)| pass == "append-optimizer"));
+    assert!(!stopping.passes.lock().expect("no panic").iter().any(|(_, pass)| pass == "update"));
 }
 
 #[test]

@@ -350,7 +350,7 @@ fn the_audit_sees_faults_of_passes() {
     let (session, source) = session();
     for fault in EARLY {
         let extra = format!("{}, ", fault.name);
-        let compiled = compile(&session, &source, &source.recipe, "append-optimizer", &extra);
+        let compiled = compile(&session, &source, &source.recipe, "clip", &extra);
         let found = compiled.unwrap_or_else(|error| panic!("{}: {error}", fault.name)).audit.diagnostics();
         assert!(found.iter().any(|finding| finding.code() == fault.code), "{}: {found:#?}", fault.name);
         let line = found.iter().all(|finding| finding.primary().is_some() && finding.remedy().contains("already"));

@@ -18,7 +18,7 @@ use std::sync::Arc;
 mod subtle;
 
 /// The pipeline of a training step with a place for a bug in each phase.
-const PIPELINE: &str = "bind-recipe, cse, dce, <built>, auto-diff, <differentiated>, auto-cast, append-optimizer, <step>, \
+const PIPELINE: &str = "bind-recipe, cse, dce, <built>, auto-diff, <differentiated>, auto-cast, clip, update, <step>, \
     (simplify, fold-constant, cse, dce)*, expand-composites, inline, (simplify, fold-constant, cse, dce)*, <expanded>, \
     legalize";
 

@@ -43,7 +43,7 @@ fn finish() -> PipelineSpec {
 /// what is left of them is expanded right after. `inline` comes before the last clean-up because a derivative function
 /// repeats the primal part of its callee.
 pub fn train_step() -> PipelineSpec {
-    let step = ["auto-diff", "auto-cast", "append-optimizer", "check-precision", "cse", "dce"];
+    let step = ["auto-diff", "auto-cast", "clip", "update", "check-precision", "cse", "dce"];
     prepare().then(step).then(dispatch()).then(finish()).then(["check-precision"])
 }
 
@@ -71,7 +71,7 @@ pub fn gradients() -> PipelineSpec {
 ///
 /// let mut pipelines = Pipelines::builtin();
 /// pipelines.insert_after("auto-cast", "my-pass")?;
-/// assert!(pipelines.of(ModuleRole::TrainStep).to_string().contains("auto-cast, my-pass, append-optimizer"));
+/// assert!(pipelines.of(ModuleRole::TrainStep).to_string().contains("auto-cast, my-pass, clip"));
 /// assert!(pipelines.of(ModuleRole::Forward).to_string().contains("auto-cast, my-pass, "));
 /// assert!(pipelines.insert_after("auto-casts", "my-pass").is_err());
 ///
@@ -156,7 +156,7 @@ mod tests {
                        fuse-rope, fuse-norm, fuse-activation, fuse-softmax, coalesce-layers, cse, dce";
         let finish = "dispatch-dialect, expand-composites, inline, clean-up(cse, simplify, fold-constant, dce)*, \
                       annotate-rounding, cse, legalize";
-        let step = "auto-diff, auto-cast, append-optimizer, check-precision, cse, dce";
+        let step = "auto-diff, auto-cast, clip, update, check-precision, cse, dce";
         let pipelines = Pipelines::builtin();
         let of = |role| pipelines.of(role).to_string();
         assert_eq!(of(ModuleRole::TrainStep), format!("{prepare}, {step}, {finish}, check-precision"));
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn passes_go_to_each_pipeline_that_has_the_anchor() {
         let mut pipelines = Pipelines::builtin();
-        pipelines.insert_before("append-optimizer", "own").unwrap();
+        pipelines.insert_before("update", "own").unwrap();
         assert!(!pipelines.of(ModuleRole::Forward).contains("own"));
         pipelines.insert_after("clean-up", "after-group").unwrap();
         pipelines.insert_before("simplify", "in-group").unwrap();

@@ -299,9 +299,12 @@ pub struct StateInfo {
     pub of: Option<Name>,
 }
 
+/// The metric that is the norm of the gradient of the mean, before clipping.
+pub const GRAD_NORM: &str = "grad_norm";
+
 /// The results of a training step that are not state, by name and in order: the mean loss, the norm of the gradient before
 /// clipping, the learning rate, and how many elements the loss is the mean of.
-pub const METRICS: [&str; 4] = ["loss", "grad_norm", "learning_rate", "count"];
+pub const METRICS: [&str; 4] = ["loss", GRAD_NORM, "learning_rate", "count"];
 
 /// A result of a function.
 #[derive(Clone, Debug)]
@@ -328,6 +331,8 @@ pub enum ResultRole {
     Probe,
     /// The gradient of the objective by the parameter of this name.
     Gradient(Name),
+    /// What the gradient by the parameter of this name is to be multiplied by, a scalar of floats.
+    Scale(Name),
     /// The replacement of the parameter of this name.
     State(Name),
     /// A scalar reported to the user.

@@ -3,7 +3,7 @@
 //! | phase | rule |
 //! |---|---|
 //! | `built` | no result is a gradient |
-//! | after `built` | a gradient names a parameter of its function |
+//! | after `built` | a gradient, and the scale of one, names a parameter of its function |
 //! | `step` | the state of the entry is closed: each weight and state parameter has exactly one replacement, of its type, and each replacement is of such a parameter |
 //! | `legal` | no composite, no stochastic rounding that is not realized; the state is closed as in `step`, unless the entry only reads weights; donation is safe |
 //!
@@ -13,6 +13,7 @@ use super::donation::{self, replacements};
 use super::{Errors, broken};
 use crate::ops::Op;
 use crate::syntax::{FuncId, Function, Module, Param, ParamRole, Phase, ResultRole};
+use crate::ty::TensorType;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A rule that phases have beyond structure and types.
@@ -53,13 +54,25 @@ pub(super) fn check(module: &Module, phase: Phase, errors: &mut Errors<'_>) {
 fn check_gradients(phase: Phase, id: FuncId, function: &Function, errors: &mut Errors<'_>) {
     let params: FxHashSet<&str> = function.params.iter().map(|param| &*param.name).collect();
     for result in &function.results {
-        let ResultRole::Gradient(of) = &result.role else { continue };
+        let (what, of) = match &result.role {
+            ResultRole::Gradient(of) => ("gradient", of),
+            ResultRole::Scale(of) => ("scale", of),
+            _ => continue,
+        };
         if phase == Phase::Built {
-            errors.at_return(id, broken(format!("a gradient of `{of}` among the results in phase `built`")));
+            errors.at_return(id, broken(format!("a {what} of `{of}` among the results in phase `built`")));
         } else if !params.contains(&**of) {
-            errors.at_return(id, broken(format!("a gradient of `{of}`, which is no parameter")));
+            errors.at_return(id, broken(format!("a {what} of `{of}`, which is no parameter")));
+        }
+        if what == "scale" && !is_float_scalar(function.ty(result.value)) {
+            let found = function.ty(result.value);
+            errors.at_return(id, broken(format!("the scale of `{of}` is `{found}`, not a scalar of floats")));
         }
     }
+}
+
+fn is_float_scalar(ty: &TensorType) -> bool {
+    ty.rank() == 0 && ty.dtype().is_float()
 }
 
 fn is_state(param: &Param) -> bool {

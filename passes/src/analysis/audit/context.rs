@@ -2,6 +2,7 @@
 
 use crate::framework::pass::PassCx;
 use crate::transform::annotate_rounding::DITHER;
+use crate::transform::trained::SCOPE;
 use halite_ir::{Function, InferCx, Inst, LocId, LocKind, Module, Op, Param, ParamRole, ResultRole, Value};
 use halite_recipe::{Precision, Recipe};
 use halite_support::Name;
@@ -55,9 +56,9 @@ impl<'a> AuditCx<'a> {
         self.objective[value.index()]
     }
 
-    /// Whether an instruction was written by `append-optimizer`.
+    /// Whether an instruction was written by what makes the step of gradients.
     pub(super) fn is_of_optimizer(&self, loc: LocId) -> bool {
-        matches!(self.module.locs.named(loc).last(), Some(LocKind::Scope(name)) if &**name == "optimizer")
+        matches!(self.module.locs.named(loc).last(), Some(LocKind::Scope(name)) if &**name == SCOPE)
     }
 
     /// Whether an instruction rounds stochastically by a helper that `annotate-rounding` made.

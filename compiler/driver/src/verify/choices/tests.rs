@@ -17,7 +17,7 @@ const MIXTRAL: &str = include_str!("../../../../../tests/data/mixtral.hal");
 
 const FORWARD: &str = "bind-recipe, cse, fuse-activation, dce, auto-cast, expand-composites, inline, \
     (cse, simplify, dce)*, legalize";
-const TRAIN_STEP: &str = "bind-recipe, cse, fuse-activation, dce, auto-diff, auto-cast, append-optimizer, cse, dce, \
+const TRAIN_STEP: &str = "bind-recipe, cse, fuse-activation, dce, auto-diff, auto-cast, clip, update, cse, dce, \
     expand-composites, inline, (cse, simplify, dce)*, legalize";
 
 /// One layer of it, over so many sequences of 32 tokens.

@@ -1,6 +1,6 @@
 //! The learning rate of one update.
 
-use super::Time;
+use super::rule::Time;
 use halite_ir::ops::Direction;
 use halite_ir::{Builder, Value};
 use halite_recipe::Schedule;

@@ -1,0 +1,165 @@
+//! The weights of an entry with their gradients, as the passes that make the step see them.
+
+use crate::transform::slots::SlotTypes;
+use halite_ir::{Builder, FuncResult, Function, ParamRole, ResultRole, Rewriter, Value, engine};
+use halite_recipe::Precision;
+use halite_support::{Diagnostic, Name, Result, codes};
+use halite_tensor::{DType, Packing};
+use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
+use std::sync::Arc;
+
+/// The scope of what makes the step.
+pub(crate) const SCOPE: &str = "optimizer";
+
+/// The scope of what is computed for several vectors at once.
+pub(crate) const VECTORS: &str = "vectors";
+
+/// A weight and the gradient by it.
+pub(crate) struct Trained {
+    pub(crate) name: Name,
+    /// Its place among all weights.
+    pub(crate) order: usize,
+    pub(crate) value: Value,
+    /// By the sum over the batch; a value of the old function until [`resolve`].
+    pub(crate) gradient: Value,
+    /// What multiplies the gradient, where `clip` said so; as `gradient` a value of the old function at first.
+    pub(crate) scale: Option<Value>,
+    pub(crate) decay: f64,
+    /// Element types of its state.
+    pub(crate) types: SlotTypes,
+    /// The tensors of the model that it stores, when these are several.
+    pub(crate) packing: Option<Arc<Packing>>,
+}
+
+/// The weights of an entry whose parameters `b` has copied, in their order.
+///
+/// # Errors
+/// When one has no gradient, or no decay; `pass` is who asks.
+pub(crate) fn collect(pass: &str, b: &Rewriter<'_>, entry: &Function, precision: &Precision) -> Result<Vec<Trained>> {
+    let (gradients, scales) = (by_name(entry, gradient_of), by_name(entry, scale_of));
+    let mut all = Vec::new();
+    for param in &entry.params {
+        let ParamRole::Weight(info) = &param.role else { continue };
+        let unprepared =
+            |what: &str, before: &str| unprepared(pass, &format!("weight `{}` {what}", param.name), before);
+        let gradient = *gradients.get(&param.name).ok_or_else(|| unprepared("has no gradient", "auto-diff"))?;
+        let decay = info.decay.ok_or_else(|| unprepared("has no decay", "bind-recipe"))?;
+        all.push(Trained {
+            name: param.name.clone(),
+            order: all.len(),
+            value: b.value(param.value)?,
+            gradient,
+            scale: scales.get(&param.name).copied(),
+            decay,
+            types: SlotTypes::of(precision, param)?,
+            packing: info.packing.clone(),
+        });
+    }
+    Ok(all)
+}
+
+/// Has gradients and scales be values of the new function, once its instructions are copied.
+///
+/// # Errors
+/// When one was not copied.
+pub(crate) fn resolve(b: &Rewriter<'_>, weights: &mut [Trained]) -> Result<()> {
+    for weight in weights {
+        weight.gradient = b.value(weight.gradient)?;
+        weight.scale = weight.scale.map(|scale| b.value(scale)).transpose()?;
+    }
+    Ok(())
+}
+
+fn by_name(entry: &Function, of: fn(&ResultRole) -> Option<&Name>) -> FxHashMap<Name, Value> {
+    let named = |result: &FuncResult| Some((of(&result.role)?.clone(), result.value));
+    entry.results.iter().filter_map(named).collect()
+}
+
+fn gradient_of(role: &ResultRole) -> Option<&Name> {
+    if let ResultRole::Gradient(of) = role { Some(of) } else { None }
+}
+
+fn scale_of(role: &ResultRole) -> Option<&Name> {
+    if let ResultRole::Scale(of) = role { Some(of) } else { None }
+}
+
+/// A complaint about a module that a pass has not seen yet.
+pub(crate) fn unprepared(pass: &str, what: &str, before: &str) -> Diagnostic {
+    Diagnostic::error(codes::PIPELINE, format!("`{pass}`: {what}")).help(format!("run `{before}` before `{pass}`"))
+}
+
+/// Weights that are updated as one.
+pub(crate) type Set = SmallVec<[Trained; 1]>;
+
+/// Sets of weights that are updated as one: vectors that are updated alike (norm weights, biases) are put end to end, so that
+/// a few instructions do for all of them. In narrow arithmetic each is a set of its own: there the last operation on a weight
+/// is its write, which has a rounding of its own.
+pub(crate) fn sets(b: &Builder<'_>, weights: Vec<Trained>, update: DType) -> Vec<Set> {
+    let mut sets: Vec<(Option<Alike>, Set)> = Vec::with_capacity(weights.len());
+    for weight in weights {
+        let alike = alike(b, &weight).filter(|_| !update.is_narrow());
+        match sets.iter_mut().find(|(of, _)| alike.is_some() && *of == alike) {
+            Some((_, members)) => members.push(weight),
+            None => sets.push((alike, smallvec![weight])),
+        }
+    }
+    sets.into_iter().map(|(_, members)| members).collect()
+}
+
+/// What vectors of a set agree in: decay, scale, and the element types of the weight, its gradient and its state.
+type Alike = (u64, Option<Value>, [DType; 2], SlotTypes);
+
+/// None for what is not a vector of its own.
+fn alike(b: &Builder<'_>, weight: &Trained) -> Option<Alike> {
+    let types = [b.dtype(weight.value), b.dtype(weight.gradient)];
+    let joins = b.ty(weight.value).rank() == 1 && weight.packing.is_none();
+    joins.then(|| (weight.decay.to_bits(), weight.scale, types, weight.types))
+}
+
+/// One value of each member, end to end; for a set of one, that value.
+pub(crate) fn end_to_end(b: &mut Builder<'_>, set: &Set, of: impl Fn(&Trained) -> Value) -> Result<Value> {
+    match &set[..] {
+        [only] => Ok(of(only)),
+        members => {
+            let values: Vec<Value> = members.iter().map(of).collect();
+            let outer = b.enter_scope(VECTORS);
+            let joined = b.concatenate(&values, 0)?;
+            b.set_loc(outer);
+            Ok(joined)
+        }
+    }
+}
+
+/// The objective and the number of elements it sums over, both scalars of floats.
+pub(crate) struct Objective {
+    pub(crate) sum: Value,
+    pub(crate) count: Value,
+    /// What sums are divided by: the count, or 1 for a batch without a single counted label, whose gradients stay zero.
+    pub(crate) divisor: Value,
+}
+
+impl Objective {
+    /// Of the entry that `b` has copied, in the type of scalar arithmetic, `f32` at least: counts and rates do not fit in less.
+    ///
+    /// # Errors
+    /// When the entry has none.
+    pub(crate) fn emit(b: &mut Rewriter<'_>, entry: &Function) -> Result<Self> {
+        let [sum, count] = [find(b, entry, ResultRole::Loss)?, find(b, entry, ResultRole::Count)?];
+        let float = engine(b.dtype(sum));
+        let (sum, count) = (b.convert(sum, float)?, b.convert(count, float)?);
+        let one = b.splat_like(count, 1.0)?;
+        let divisor = b.maximum(count, one)?;
+        Ok(Self { sum, count, divisor })
+    }
+}
+
+fn find(b: &Rewriter<'_>, entry: &Function, role: ResultRole) -> Result<Value> {
+    let result = entry.results.iter().find(|result| result.role == role);
+    let missing = || {
+        let word = if role == ResultRole::Loss { "loss" } else { "count" };
+        Diagnostic::error(codes::PIPELINE, format!("`@{}` has no result with the role `{word}`", entry.name))
+            .help(format!("mark that result with `{{{word}}}`"))
+    };
+    b.value(result.ok_or_else(missing)?.value)
+}
