@@ -91,6 +91,11 @@ impl<'a> Builder<'a> {
         *ty = ty.with_dtype(dtype);
     }
 
+    /// Has calls of the function stay calls.
+    pub fn set_noinline(&mut self, noinline: bool) {
+        self.function.noinline = noinline;
+    }
+
     /// Adds an unnamed result.
     pub fn result(&mut self, value: Value) {
         self.named_result(value, Name::default(), ResultRole::Value);
@@ -215,6 +220,7 @@ impl<'a> Builder<'a> {
 
     /// Makes room for the instructions and values of `source`.
     pub(crate) fn reserve(&mut self, source: &Function) {
+        self.function.noinline = source.noinline;
         self.function.insts.reserve(source.insts.len());
         self.function.values.reserve(source.values.len());
     }

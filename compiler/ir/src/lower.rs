@@ -30,6 +30,9 @@ pub struct LowerOptions {
     pub sums: Indexing,
     /// How collectives are written.
     pub collectives: CollectiveForm,
+    /// Whether calls are left to the compiler that reads the HLO. Otherwise those of `noinline` functions carry the frontend
+    /// attribute `inlineable = "false"`, without which XLA's CPU pipeline inlines every call.
+    pub plain_calls: bool,
     /// Whether every narrowing says how it rounds, in the frontend attribute `halite.rounding`.
     pub rounding: bool,
     /// Whether files and lines are left out of the metadata; scopes stay. Models that differ only in where they are
@@ -84,6 +87,11 @@ impl<'m> LowerCx<'m> {
     /// The computation of a function that can be called here.
     pub fn computation(&self, function: FuncId) -> Option<ComputationId> {
         self.computations.get(function.index()).copied().flatten()
+    }
+
+    /// Whether calls of a function stay calls.
+    pub fn is_noinline(&self, function: FuncId) -> bool {
+        self.functions.get(function.index()).is_some_and(|function| function.noinline)
     }
 
     /// The name of a function of the module.

@@ -123,6 +123,8 @@ pub struct Function {
     pub results: Vec<FuncResult>,
     /// Its values, in the order of their definitions.
     pub values: Vec<ValueData>,
+    /// Whether calls of it stay calls, also in HLO.
+    pub noinline: bool,
     /// The strongest effect of its instructions, which a call of it has: kept, so that nobody follows calls to find it.
     pub(crate) effect: Effect,
 }

@@ -2,14 +2,15 @@
 
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use halite_ir::graph::decompositions;
+use halite_ir::ops::Call;
 use halite_ir::{FuncId, Function, InferCx, Inst, LocId, Module, Op, Rewriter, Value, Values, rewrite_planned};
 use halite_support::{Diagnostic, Result, codes};
 
 /// The most instructions and calls that are copied.
 const MAX_INSTS: u64 = 1 << 20;
 
-/// Replaces every call in every function by the body of its callee and drops what is no longer reached, so that the entry
-/// and the decompositions of its kernels are the only functions left.
+/// Replaces every call in every function by the body of its callee and drops what is no longer reached, so that the entry,
+/// the decompositions of its kernels and what is marked `noinline` are the only functions left.
 /// A module of which that makes more than a million instructions is refused.
 ///
 /// ```text
@@ -37,11 +38,11 @@ impl Pass for Inline {
         let mut stays = stays.into_iter();
         let plan = |_: InferCx<'_>, function: &Function| {
             let stays = stays.next().unwrap_or_default();
-            (stays && function.insts.iter().any(|inst| matches!(inst.op, Op::Call(_)))).then_some(())
+            (stays && function.insts.iter().any(|inst| inlined(&callees, inst).is_some())).then_some(())
         };
         let inlined = rewrite_planned(module, cx.registry, plan, |rewriter, source, ()| {
             for inst in &source.insts {
-                let Op::Call(call) = &inst.op else {
+                let Some(call) = inlined(&callees, inst) else {
                     rewriter.copy(source, inst)?;
                     continue;
                 };
@@ -55,9 +56,15 @@ impl Pass for Inline {
     }
 }
 
-/// Which functions are left: the entry, and the decompositions of the kernels that it reaches.
+/// The call that an instruction is, if it is to be replaced.
+fn inlined<'a>(callees: &[Function], inst: &'a Inst) -> Option<&'a Call> {
+    let Op::Call(call) = &inst.op else { return None };
+    callees.get(call.callee.index()).filter(|callee| !callee.noinline).map(|_| call)
+}
+
+/// Which functions are left: the entry, what is marked, and the decompositions of the kernels that the entry reaches.
 fn stays(module: &Module) -> Vec<bool> {
-    let mut stays = vec![false; module.functions.len()];
+    let mut stays: Vec<bool> = module.functions.iter().map(|function| function.noinline).collect();
     decompositions(module).into_iter().for_each(|decomposition| stays[decomposition.index()] = true);
     if let Some(entry) = stays.last_mut() {
         *entry = true;
@@ -72,8 +79,9 @@ fn stays(module: &Module) -> Vec<bool> {
 fn check_size(module: &Module, stays: &[bool]) -> Result<()> {
     let mut sizes: Vec<u64> = Vec::with_capacity(module.functions.len());
     for function in &module.functions {
-        let size =
-            |inst: &Inst| if let Op::Call(call) = &inst.op { sizes[call.callee.index()].saturating_add(1) } else { 1 };
+        let size = |inst: &Inst| {
+            inlined(&module.functions, inst).map_or(1, |call| sizes[call.callee.index()].saturating_add(1))
+        };
         sizes.push(function.insts.iter().map(size).fold(0, u64::saturating_add));
     }
     let left = sizes.iter().zip(stays).filter(|(_, stays)| **stays);
@@ -146,7 +154,7 @@ fn write_body(
         frame.next += 1;
         let args = frame.values(inst.args.iter().copied())?;
         let outer = b.enter_call(inst.loc, frame.site);
-        if let Op::Call(call) = &inst.op {
+        if let Some(call) = inlined(callees, inst) {
             let inner = Frame::new(&callees[call.callee.index()], &args, b.loc());
             open.push(std::mem::replace(&mut frame, inner));
         } else {

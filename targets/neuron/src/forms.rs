@@ -17,6 +17,7 @@ pub(crate) fn forms(recipe: &Recipe, generation: Generation, options: LowerOptio
         reads: indexing(forms.one_hot_reads),
         sums: indexing(forms.one_hot_sums),
         collectives: CollectiveForm { groups: emit.groups, channels: emit.channels },
+        plain_calls: true,
         ..options
     }
 }

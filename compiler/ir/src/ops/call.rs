@@ -70,6 +70,9 @@ pub(super) fn lower_call(cx: &mut LowerCx<'_>, op: &str, function: FuncId, args:
     let message = || Diagnostic::bug(format!("`{op}` names {function:?}, which has no computation"));
     let computation = cx.computation(function).ok_or_else(message)?;
     let call = cx.hlo.call(computation, args)?;
+    if !cx.options.plain_calls && cx.is_noinline(function) {
+        cx.hlo.set_frontend_attribute(call, "inlineable", "false")?;
+    }
     cx.elements(call)
 }
 

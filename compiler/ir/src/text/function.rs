@@ -71,6 +71,7 @@ pub(super) fn read_function<'t>(reader: &mut Reader<'_, 't>, signature: &Chunk<'
     };
     let results = header.map(|header| {
         function.define_params(header.params);
+        function.b.set_noinline(header.noinline);
         header.results
     });
     function.read_body(body, results.as_deref(), span);
@@ -97,6 +98,7 @@ struct Header<'t> {
     span: Span,
     params: Vec<ParamText<'t>>,
     results: Vec<ResultText>,
+    noinline: bool,
     incomplete: bool,
 }
 
@@ -107,7 +109,7 @@ fn read_signature<'t>(
 ) -> Header<'t> {
     let errors = reader.num_errors();
     let (params, results) = (Vec::new(), Vec::new());
-    let mut header = Header { name: None, span: chunk.span(), params, results, incomplete: false };
+    let mut header = Header { name: None, span: chunk.span(), params, results, noinline: false, incomplete: false };
     for pair in pairs {
         match pair.as_rule() {
             Rule::global => {
@@ -126,6 +128,7 @@ fn read_signature<'t>(
                     header.results.extend(reader.check(outcome, chunk.span()));
                 }
             }
+            Rule::noinline => header.noinline = true,
             _ => {}
         }
     }

@@ -124,12 +124,13 @@ fn signature(function: &Function, names: &ValueNames) -> String {
     });
     let (params, results): (Vec<_>, Vec<_>) = (params.collect(), results.collect());
     let start = format!("func @{}", print_name(&function.name));
-    let line = format!("{start}({}) -> ({}) {{", params.join(", "), results.join(", "));
+    let open = if function.noinline { "noinline {" } else { "{" };
+    let line = format!("{start}({}) -> ({}) {open}", params.join(", "), results.join(", "));
     if line.chars().count() <= MAX_SIGNATURE {
         return line;
     }
-    let end = format!(") -> ({}) {{", results.join(", "));
-    let end = if end.chars().count() <= MAX_SIGNATURE { end } else { format!(") -> ({}) {{", wrapped(&results)) };
+    let end = format!(") -> ({}) {open}", results.join(", "));
+    let end = if end.chars().count() <= MAX_SIGNATURE { end } else { format!(") -> ({}) {open}", wrapped(&results)) };
     format!("{start}({}{end}", wrapped(&params))
 }
 
