@@ -32,7 +32,14 @@ use report::Report;
 /// When a composite cannot be decomposed.
 pub fn audit(module: &Module, cx: &PassCx<'_>) -> Result<Audit> {
     let mut report = Report::new(&module.locs, cx.recipe.map(|recipe| &recipe.precision));
-    if let Some(cx) = AuditCx::new(module, cx) {
+    // What is called for each micro-batch has the objective and the gradients of one.
+    for function in module.functions.iter().filter(|function| function.noinline) {
+        let cx = AuditCx::new(module, function, cx);
+        gradients::check(&cx, &mut report);
+        loss::check(&cx, &mut report);
+    }
+    if let Some(entry) = module.entry() {
+        let cx = AuditCx::new(module, entry, cx);
         ops::check(&cx, &mut report)?;
         gradients::check(&cx, &mut report);
         loss::check(&cx, &mut report);

@@ -10,7 +10,7 @@ use halite_tensor::DType;
 use halite_tensor::Slot;
 use rustc_hash::FxHashMap;
 
-/// The entry of a module and what flows where in it.
+/// The entry of a module, or another function with gradients, and what flows where in it.
 pub(super) struct AuditCx<'a> {
     pub(super) module: &'a Module,
     pub(super) entry: &'a Function,
@@ -25,9 +25,8 @@ pub(super) struct AuditCx<'a> {
 }
 
 impl<'a> AuditCx<'a> {
-    pub(super) fn new(module: &'a Module, cx: &PassCx<'a>) -> Option<Self> {
-        let entry = module.entry()?;
-        Some(Self {
+    pub(super) fn new(module: &'a Module, entry: &'a Function, cx: &PassCx<'a>) -> Self {
+        Self {
             module,
             entry,
             recipe: cx.recipe,
@@ -35,7 +34,7 @@ impl<'a> AuditCx<'a> {
             updates: updates(entry),
             objective: objective(entry),
             replacements: replacements(entry),
-        })
+        }
     }
 
     pub(super) fn precision(&self) -> Option<&'a Precision> {
@@ -58,7 +57,8 @@ impl<'a> AuditCx<'a> {
 
     /// Whether an instruction was written by what makes the step of gradients.
     pub(super) fn is_of_optimizer(&self, loc: LocId) -> bool {
-        matches!(self.module.locs.named(loc).last(), Some(LocKind::Scope(name)) if &**name == SCOPE)
+        let of_step = |name: &str| name == SCOPE || name == accumulate::SCOPE;
+        matches!(self.module.locs.named(loc).last(), Some(LocKind::Scope(name)) if of_step(name))
     }
 
     /// Whether an instruction rounds stochastically by a helper that `annotate-rounding` made.
