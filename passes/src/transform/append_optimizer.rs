@@ -8,14 +8,13 @@ mod sgd;
 mod write;
 
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
-use crate::transform::slots::SlotTypes;
+use crate::transform::slots::{M, MASTER, SlotTypes, V};
 use halite_ir::{
-    FuncResult, Function, METRICS, Module, ParamRole, Phase, Registry, ResultRole, Rewriter, StateInfo, TensorType,
-    Value, engine,
+    FuncResult, Function, METRICS, Module, ParamRole, Phase, Registry, ResultRole, Rewriter, TensorType, Value, engine,
 };
 use halite_recipe::{Optimizer, Precision, Recipe, Schedule};
 use halite_support::{Diagnostic, Name, Result, codes};
-use halite_tensor::{DType, Packing, Slot};
+use halite_tensor::{DType, Init, Packing, STEP, StateSpec};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
@@ -52,7 +51,7 @@ fn append(module: &mut Module, registry: &Registry, recipe: &Recipe, entry: &Fun
     let mut b = Rewriter::new(module, registry, entry);
     let mut weights = collect_weights(&b, entry, &recipe.precision)?;
     add_slots(&mut b, recipe, &mut weights);
-    let step = b.param("step", TensorType::scalar(DType::S32), state(Slot::Step, None));
+    let step = b.param(STEP, TensorType::scalar(DType::S32), ParamRole::State(StateSpec::new(STEP)));
     check_names(&b)?;
     for inst in &entry.insts {
         b.copy(entry, inst)?;
@@ -87,7 +86,7 @@ fn append(module: &mut Module, registry: &Registry, recipe: &Recipe, entry: &Fun
     };
     let loss = b.divide(objective.sum, divisor)?;
     b.set_loc(outer);
-    for (name, value) in updated.into_iter().chain([(Name::from("step"), time.next)]) {
+    for (name, value) in updated.into_iter().chain([(Name::from(STEP), time.next)]) {
         b.named_result(value, name.clone(), ResultRole::State(name));
     }
     for (name, value) in METRICS.into_iter().zip([loss, clipped.norm, rate, objective.count]) {
@@ -170,36 +169,30 @@ fn check_names(b: &Rewriter<'_>) -> Result<()> {
     Err(Diagnostic::error(codes::DUPLICATE, message).note(reserved).help("rename the parameter, or its scope"))
 }
 
-fn state(slot: Slot, of: Option<&Name>) -> ParamRole {
-    ParamRole::State(StateInfo { slot, of: of.cloned() })
-}
-
 /// Adds the optimizer's parameters, slot by slot.
 fn add_slots(b: &mut Rewriter<'_>, recipe: &Recipe, weights: &mut [Weight]) {
-    let slots: &[Slot] = match &recipe.optimizer {
-        Optimizer::AdamW(_) => &[Slot::M, Slot::V, Slot::Master],
-        Optimizer::Sgd(sgd) if sgd.momentum != 0.0 => &[Slot::M, Slot::Master],
-        Optimizer::Sgd(_) => &[Slot::Master],
+    let kinds: &[&str] = match &recipe.optimizer {
+        Optimizer::AdamW(_) => &[M, V, MASTER],
+        Optimizer::Sgd(sgd) if sgd.momentum != 0.0 => &[M, MASTER],
+        Optimizer::Sgd(_) => &[MASTER],
     };
-    for &slot in slots {
+    for &kind in kinds {
         for weight in weights.iter_mut() {
             let SlotTypes { master, moments, .. } = weight.types;
-            let dtype = if slot == Slot::Master { master.dtype() } else { Some(moments) };
+            let (dtype, init) =
+                if kind == MASTER { (master.dtype(), Init::Weight) } else { (Some(moments), Init::Zeros) };
             let Some(dtype) = dtype else { continue };
             let ty = b.ty(weight.value).with_dtype(dtype);
-            let value = b.param(slot_name(slot, &weight.scope), ty, state(slot, Some(&weight.scope)));
-            match slot {
-                Slot::M => weight.m = Some(value),
-                Slot::V => weight.v = Some(value),
-                Slot::Master => weight.master = Some(value),
-                Slot::Step => {}
-            }
+            let spec = StateSpec::new(kind).of(weight.scope.clone()).init(init);
+            let value = b.param(spec.param_name(), ty, ParamRole::State(spec));
+            let place = match kind {
+                M => &mut weight.m,
+                V => &mut weight.v,
+                _ => &mut weight.master,
+            };
+            *place = Some(value);
         }
     }
-}
-
-fn slot_name(slot: Slot, weight: &Name) -> Name {
-    format!("{}.{weight}", slot.name()).into()
 }
 
 fn shared_settings(recipe: &Recipe) -> (f64, Schedule, Option<f64>) {

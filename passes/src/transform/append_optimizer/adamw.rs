@@ -2,11 +2,11 @@
 
 use super::write::{Replacements, scaled, spread};
 use super::{Terms, Time, Weight};
+use crate::transform::slots::{M, V};
 use halite_ir::{Builder, Value, present};
 use halite_recipe::AdamW;
 use halite_support::Result;
 use halite_tensor::DType;
-use halite_tensor::Slot;
 
 /// The scalars that all weights share in one update.
 pub(super) struct Shared {
@@ -67,7 +67,7 @@ pub(super) fn step(
     let denominator = b.add(root, eps)?;
     let numerator = scaled(b, m, shared.corrected_rate)?;
     let step = b.divide(numerator, denominator)?;
-    all.put(b, Some(Slot::M), weight, old_m, m)?;
-    all.put(b, Some(Slot::V), weight, old_v, v)?;
+    all.put(b, Some(M), weight, old_m, m)?;
+    all.put(b, Some(V), weight, old_v, v)?;
     Ok(step)
 }

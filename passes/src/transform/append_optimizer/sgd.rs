@@ -2,10 +2,10 @@
 
 use super::write::{Replacements, scaled};
 use super::{Terms, Weight};
+use crate::transform::slots::M;
 use halite_ir::{Builder, Value};
 use halite_recipe::Sgd;
 use halite_support::Result;
-use halite_tensor::Slot;
 
 /// `m' = momentum * m + g`, `w' = w - (rate * m' + rate * decay * w)`; without momentum `g` takes the place of `m'`.
 pub(super) fn step(
@@ -21,7 +21,7 @@ pub(super) fn step(
         let m = b.convert(old, terms.dtype)?;
         let kept = b.multiply_scalar(m, settings.momentum)?;
         direction = b.add(kept, direction)?;
-        all.put(b, Some(Slot::M), weight, old, direction)?;
+        all.put(b, Some(M), weight, old, direction)?;
     }
     scaled(b, direction, terms.rate)
 }

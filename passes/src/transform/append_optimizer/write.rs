@@ -1,9 +1,10 @@
 //! What every update rule shares: scaling by a scalar of the graph, and writing a weight.
 
-use super::{Terms, Weight, slot_name};
+use super::{Terms, Weight};
+use crate::transform::slots::{M, MASTER, V};
 use halite_ir::{Builder, Value};
 use halite_support::{Name, Result};
-use halite_tensor::Slot;
+use halite_tensor::StateSpec;
 
 /// A scalar value of the graph as a tensor of the type of `like`.
 pub(super) fn spread(b: &mut Builder<'_>, scalar: Value, like: Value) -> Result<Value> {
@@ -41,7 +42,7 @@ pub(super) fn updates(
 #[derive(Default)]
 pub(super) struct Replacements {
     /// The kind of state, `None` for weights; the place among all weights; the parameter and what replaces it.
-    all: Vec<(Option<Slot>, usize, Name, Value)>,
+    all: Vec<(Option<&'static str>, usize, Name, Value)>,
 }
 
 impl Replacements {
@@ -59,7 +60,7 @@ impl Replacements {
         }
         let new = b.subtract(old, step)?;
         if let Some(master) = weight.master {
-            self.put(b, Some(Slot::Master), weight, master, new)?;
+            self.put(b, Some(MASTER), weight, master, new)?;
         }
         self.put(b, None, weight, weight.value, new)
     }
@@ -69,7 +70,7 @@ impl Replacements {
     pub(super) fn put(
         &mut self,
         b: &mut Builder<'_>,
-        slot: Option<Slot>,
+        kind: Option<&'static str>,
         weight: &Weight,
         old: Value,
         new: Value,
@@ -80,17 +81,17 @@ impl Replacements {
             end += part.size;
             let own = if weight.parts.len() == 1 { new } else { b.slice_dim(new, 0, start, end)? };
             let own = b.convert(own, b.dtype(old))?;
-            let name = slot.map_or_else(|| part.name.clone(), |slot| slot_name(slot, &part.name));
-            self.all.push((slot, part.order, name, own));
+            let name =
+                kind.map_or_else(|| part.name.clone(), |kind| StateSpec::new(kind).of(part.name.clone()).param_name());
+            self.all.push((kind, part.order, name, own));
         }
         Ok(())
     }
 
     /// Weights first, then slot by slot, each with the name of its parameter.
     fn in_order(mut self) -> Vec<(Name, Value)> {
-        let place =
-            |slot: Option<Slot>| slot.map_or(0, |slot| 1 + Slot::ALL.iter().take_while(|own| **own != slot).count());
-        self.all.sort_by_key(|&(slot, order, ..)| (place(slot), order));
+        let place = |kind: Option<&str>| [None, Some(M), Some(V), Some(MASTER)].iter().position(|own| *own == kind);
+        self.all.sort_by_key(|&(kind, order, ..)| (place(kind), order));
         self.all.into_iter().map(|(_, _, name, value)| (name, value)).collect()
     }
 }
