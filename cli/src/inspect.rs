@@ -14,7 +14,7 @@ use halite_passes::family;
 use halite_recipe::TargetName;
 use halite_support::nearest::suggestion;
 use halite_support::{Diagnostic, Diagnostics, Severity, codes, files};
-use halite_tensor::{BufferSlot, DType, Shape};
+use halite_tensor::{DType, Shape};
 use indexmap::IndexMap;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -239,7 +239,7 @@ fn parameters(bundle: &Bundle) -> String {
         *count += 1;
         *elements += shape.num_elements() as u64;
     };
-    for buffer in bundle.manifest.buffers.iter().filter(|buffer| buffer.slot == BufferSlot::Weight) {
+    for buffer in bundle.manifest.buffers.iter().filter(|buffer| buffer.is_weight()) {
         let Some(packing) = &buffer.packing else {
             add(&buffer.name, buffer.dtype, &buffer.shape, String::new());
             continue;

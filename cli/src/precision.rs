@@ -4,9 +4,6 @@ use crate::table::{bytes, facts, grouped, table};
 use halite::inspect::precision::{OpRow, PrecisionSummary, StateRow};
 use halite_tensor::DType;
 
-/// Slots in the order of the columns.
-const SLOTS: [&str; 4] = ["weight", "master", "m", "v"];
-
 /// The state, then what computes with little to spare.
 pub(super) fn describe(summary: &PrecisionSummary) -> String {
     let mut text = state(summary);
@@ -31,7 +28,7 @@ pub(super) fn describe(summary: &PrecisionSummary) -> String {
 }
 
 fn state(summary: &PrecisionSummary) -> String {
-    let slots: Vec<&str> = SLOTS.into_iter().filter(|slot| summary.bytes.contains_key(*slot)).collect();
+    let slots: Vec<&str> = summary.bytes.keys().map(String::as_str).collect();
     let head = ["parameter", "count", "elements"].into_iter().chain(slots.iter().copied()).chain(["bytes"]);
     let mut rows = vec![head.map(str::to_owned).collect::<Vec<_>>()];
     for StateRow { parameter, count, elements, slots: own, bytes: size, .. } in &summary.state {

@@ -5,7 +5,7 @@ use crate::relation::{Tolerance, agree};
 use halite_ir::{FuncResult, Function, Interpreter, Module, Param, ParamRole, Registry, ResultRole};
 use halite_passes::matches_pattern;
 use halite_recipe::{AdamW, Optimizer, Recipe, Schedule, Sgd};
-use halite_tensor::{HostTensor, Slot};
+use halite_tensor::HostTensor;
 use std::collections::BTreeMap;
 
 /// How far an update may be from the model, norm-wise, in units of roundoff of its element type.
@@ -52,12 +52,12 @@ pub fn check_update(before: &Module, after: &Module, recipe: &Recipe, registry: 
 /// Sets the counter, and makes second moments positive.
 fn prepare(entry: &Function, inputs: &mut [HostTensor], step: i128) {
     for (param, input) in entry.params.iter().zip(inputs) {
-        let ParamRole::State(info) = &param.role else { continue };
+        let ParamRole::State(spec) = &param.role else { continue };
         let (dtype, shape) = (input.dtype(), input.shape().clone());
-        *input = match info.slot {
-            Slot::Step => HostTensor::from_ints(dtype, shape, [step]),
-            Slot::V => HostTensor::from_f64s(dtype, shape, input.f64s().into_iter().map(f64::abs)),
-            Slot::M | Slot::Master => continue,
+        *input = match &*spec.kind {
+            "step" => HostTensor::from_ints(dtype, shape, [step]),
+            "v" => HostTensor::from_f64s(dtype, shape, input.f64s().into_iter().map(f64::abs)),
+            _ => continue,
         };
     }
 }

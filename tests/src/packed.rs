@@ -52,7 +52,7 @@ pub fn in_model(function: &Function, results: &[HostTensor]) -> Result<BTreeMap<
 fn parts<'a>(function: &'a Function, param: &'a Param) -> Option<(&'a Packing, Vec<String>)> {
     let packing = function.packing(param)?;
     let prefix = match &param.role {
-        ParamRole::State(info) => format!("{}.", info.slot.name()),
+        ParamRole::State(spec) => format!("{}.", spec.kind),
         _ => String::new(),
     };
     Some((packing, packing.parts.iter().map(|part| format!("{prefix}{}", part.name)).collect()))

@@ -9,7 +9,7 @@ use halite_bundle::tensors::Tensors;
 use halite_ir::{KernelForm, LowerOptions};
 use halite_passes::{DialectEntry, KernelUse, Operand, Site};
 use halite_runtime::evaluate;
-use halite_tensor::{BufferSlot, HostTensor, Shape};
+use halite_tensor::{HostTensor, Shape};
 use halite_tests::xla;
 use halite_train::LoadedModule;
 use std::collections::BTreeMap;
@@ -33,7 +33,7 @@ fn compile(model: &[&str], settings: &[&str]) -> Compiled {
 /// The initial state, and tokens below 64.
 fn inputs(bundle: &Bundle) -> Tensors {
     let mut tensors = initial_state(bundle, 5).expect("a sound manifest");
-    for buffer in bundle.manifest.buffers.iter().filter(|buffer| buffer.slot == BufferSlot::Batch) {
+    for buffer in bundle.manifest.buffers.iter().filter(|buffer| buffer.is_batch()) {
         let shape = Shape::from(buffer.shape.as_slice());
         let tokens = (0..shape.num_elements() as i128).map(|index| index * 37 % 61);
         tensors.insert(buffer.name.clone(), HostTensor::from_ints(buffer.dtype, shape, tokens));

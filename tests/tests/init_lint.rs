@@ -57,7 +57,9 @@ fn inputs(module: &Module) -> Vec<HostTensor> {
                 let mut value = || match info.init {
                     Init::Zeros => 0.0,
                     Init::Ones => 1.0,
+                    Init::Constant(value) => value,
                     Init::Normal { std } => std * random.normal(),
+                    Init::Weight => unreachable!("the verifier refuses it"),
                 };
                 HostTensor::from_f64s(dtype, shape, (0..count).map(|_| value()).collect::<Vec<_>>())
             }

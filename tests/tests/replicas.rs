@@ -4,7 +4,7 @@ use halite::compile::CompileOptions;
 use halite::{Bundle, Session};
 use halite_bundle::{ModuleRole, Port, PortRole, init};
 use halite_runtime::evaluate_replicas;
-use halite_tensor::{BufferSlot, HostTensor, Shape};
+use halite_tensor::{HostTensor, Shape};
 use halite_tests::xla;
 
 const UPDATES: usize = 3;
@@ -28,11 +28,7 @@ fn run(bundle: &Bundle, replicas: usize) -> Vec<Vec<HostTensor>> {
     let entry = &bundle.manifest.modules[0];
     let executable = xla::compile(&bundle.files[&entry.file], replicas).expect("XLA takes the step");
     let state = init::initial_state(bundle, 0).expect("a sound manifest");
-    let slot = |name: &str| bundle.manifest.buffers.iter().find(|buffer| buffer.name == name).map(|buffer| buffer.slot);
-    let start = |port: &Port| match slot(&port.name) {
-        Some(BufferSlot::Batch) => batch(port),
-        _ => state[&port.name].clone(),
-    };
+    let start = |port: &Port| state.get(&port.name).cloned().unwrap_or_else(|| batch(port));
     let mut inputs: Vec<Vec<HostTensor>> = vec![entry.inputs.iter().map(start).collect(); replicas];
     for _ in 0..UPDATES {
         let given: Vec<&[HostTensor]> = inputs.iter().map(Vec::as_slice).collect();

@@ -4,7 +4,6 @@ use halite::Session;
 use halite::compile::{CompileOptions, Compiled};
 use halite_bundle::{ModuleRole, PortRole};
 use halite_hlo::{check, decode, text};
-use halite_tensor::BufferSlot;
 
 fn compile(preset: &str) -> Compiled {
     let mut session = Session::new();
@@ -27,7 +26,7 @@ fn assert_size(preset: &str, parameters: u64, flops_per_token: u64) {
     for (position, input) in step.inputs.iter().enumerate() {
         let buffer = bundle.buffer(&input.name).expect("inputs are buffers");
         let replaced = step.outputs.iter().find(|output| output.role == PortRole::Buffer && output.name == input.name);
-        if buffer.slot == BufferSlot::Batch {
+        if buffer.is_batch() {
             assert!(replaced.is_none(), "{preset}: `{}` is not state", input.name);
         } else {
             let alias = replaced.unwrap_or_else(|| panic!("{preset}: `{}` is not replaced", input.name)).alias;

@@ -3,7 +3,7 @@
 use halite::compile::CompileOptions;
 use halite::{Bundle, Session};
 use halite_bundle::shards;
-use halite_tensor::{BufferSlot, DType, HostTensor, Slot};
+use halite_tensor::{DType, HostTensor};
 use halite_tests::compiled::expect;
 use halite_tests::xla;
 use halite_train::Metrics;
@@ -55,10 +55,10 @@ fn own_weights_start_another_run(first: &TrainStep) {
     assert_eq!(second.completed(), 0);
     assert!(expect(second.weights()) == weights);
     let state = expect(second.state());
-    let is_new =
-        |slot| matches!(slot, BufferSlot::State(Slot::M) | BufferSlot::State(Slot::V) | BufferSlot::State(Slot::Step));
-    let mut new = first.manifest().buffers.iter().filter(|buffer| is_new(buffer.slot));
-    assert!(new.all(|buffer| is_zero(&state[&buffer.name])));
+    let new = first.manifest().saved().filter(|buffer| buffer.starts_as().is_none());
+    let words: std::collections::BTreeSet<&str> = new.clone().map(|buffer| buffer.role.word()).collect();
+    assert_eq!(words.into_iter().collect::<Vec<_>>(), ["m", "step", "v"]);
+    assert!({ new }.all(|buffer| is_zero(&state[&buffer.name])));
     let mut again = first.fork();
     expect(again.set_state(expect(first.state())));
     let loss = |step: &mut TrainStep| Metrics::mean_loss(&expect(step.eval(&tokens())));

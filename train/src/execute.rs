@@ -81,7 +81,7 @@ impl LoadedModule {
             let message = format!("the HLO of `{}` has other inputs or outputs than the manifest states", entry.name);
             return Err(Diagnostic::error(codes::BUNDLE, message).help("compile the bundle again"));
         }
-        let declared = bundle.manifest.buffers.iter().filter(|buffer| buffer.content.is_some()).cloned().collect();
+        let declared = bundle.manifest.buffers.iter().filter(|buffer| buffer.content().is_some()).cloned().collect();
         Ok(Self { entry: entry.clone(), declared, calls_kernels, executable: executor.compile(&program)? })
     }
 

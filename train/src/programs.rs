@@ -8,7 +8,6 @@ use halite_bundle::ModuleRole;
 use halite_recipe::ConfigValue;
 use halite_runtime::Executor;
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
-use halite_tensor::BufferSlot;
 use halite_tensor::{DType, HostTensor};
 use std::sync::Arc;
 
@@ -72,7 +71,7 @@ fn check(bundle: &Bundle, corpus: &Corpus) -> Result<BatchShape> {
 
 /// The shape of the one batch input that text is to fill, and whether its tokens can be bytes.
 fn batch_shape(bundle: &Bundle) -> Result<BatchShape> {
-    let is_fed = |buffer: &&halite_bundle::Buffer| buffer.slot == BufferSlot::Batch && buffer.content.is_none();
+    let is_fed = |buffer: &&halite_bundle::Buffer| buffer.is_batch() && buffer.content().is_none();
     let batches: Vec<_> = bundle.manifest.buffers.iter().filter(is_fed).collect();
     let [batch] = batches[..] else {
         let message = format!("the model takes {} batch inputs, training on text feeds one", batches.len());

@@ -3,12 +3,12 @@
 use crate::execute::LoadedModule;
 use halite_bundle::check_tensors;
 use halite_bundle::content::declared;
+use halite_bundle::init::transient_state;
 use halite_bundle::tensors::Tensors;
-use halite_bundle::{Manifest, Port, PortRole};
+use halite_bundle::{BufferRole, Manifest, Port, PortRole};
 use halite_runtime::{Buffer, Executor, Input};
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
-use halite_tensor::BufferSlot;
-use halite_tensor::Slot;
+use halite_tensor::STEP;
 use indexmap::IndexMap;
 
 const UPLOAD: &str = "upload the batch with the step that it is for";
@@ -50,42 +50,51 @@ impl DeviceBatch {
     }
 }
 
-/// Compares tensors with the state of a bundle, as the bundle stores it.
+/// Compares tensors with the saved state of a bundle, as the bundle stores it.
 ///
 /// # Errors
 /// Every tensor that is missing, not wanted, or of the wrong type.
 pub(super) fn check_state(manifest: &Manifest, tensors: &Tensors) -> std::result::Result<(), Diagnostics> {
-    check_tensors(tensors, &state_buffers(manifest).collect::<Vec<_>>(), "the training state")
-}
-
-fn state_buffers(manifest: &Manifest) -> impl Iterator<Item = &halite_bundle::Buffer> {
-    manifest.buffers.iter().filter(|buffer| buffer.slot != BufferSlot::Batch)
+    check_tensors(tensors, &manifest.saved().collect::<Vec<_>>(), "the training state")
 }
 
 /// How many updates led to a state.
 pub(super) fn completed_steps(manifest: &Manifest, state: &Tensors) -> u64 {
-    let step = manifest.buffers.iter().find(|buffer| buffer.slot == BufferSlot::State(Slot::Step));
+    let is_step =
+        |buffer: &&halite_bundle::Buffer| matches!(&buffer.role, BufferRole::State(spec) if spec.kind == STEP);
+    let step = manifest.buffers.iter().find(is_step);
     let value = step.and_then(|buffer| state.get(&buffer.name)?.ints().first().copied());
     value.and_then(|value| u64::try_from(value).ok()).unwrap_or(0)
 }
 
 impl State {
-    /// Copies tensors to the device; [`check_state`] has looked at them.
-    pub(super) fn upload(executor: &dyn Executor, manifest: &Manifest, tensors: &Tensors) -> Result<Self> {
+    /// Copies tensors to the device, which [`check_state`] has looked at, and beside them what is transient.
+    pub(super) fn upload(
+        executor: &dyn Executor,
+        manifest: &Manifest,
+        tensors: &Tensors,
+    ) -> std::result::Result<Self, Diagnostics> {
+        let transient = transient_state(manifest)?;
         let upload = |buffer: &halite_bundle::Buffer| {
-            Ok((buffer.name.clone(), Some(executor.upload(&tensors[&buffer.name], 0)?)))
+            let tensor = transient.get(&buffer.name).unwrap_or_else(|| &tensors[&buffer.name]);
+            Ok((buffer.name.clone(), Some(executor.upload(tensor, 0)?)))
         };
-        let held = state_buffers(manifest).map(upload).collect::<Result<_>>()?;
+        let state = manifest.buffers.iter().filter(|buffer| !buffer.is_batch());
+        let held = state.map(upload).collect::<Result<_>>()?;
         let declared = manifest.buffers.iter().filter_map(|buffer| Some((buffer, declared(buffer)?)));
         let upload =
             |(buffer, tensor): (&halite_bundle::Buffer, _)| Ok((buffer.name.clone(), executor.upload(&tensor, 0)?));
         Ok(Self { held, declared: declared.map(upload).collect::<Result<_>>()? })
     }
 
-    /// Copies the buffers that are wanted to the host.
-    pub(super) fn download(&self, is_wanted: impl Fn(&str) -> bool) -> Result<Tensors> {
-        let wanted = self.held.iter().filter(|(name, _)| is_wanted(name));
-        wanted.map(|(name, buffer)| Ok((name.clone(), held(name, buffer.as_ref())?.download()?))).collect()
+    /// Copies these buffers to the host.
+    pub(super) fn download<'b>(&self, wanted: impl Iterator<Item = &'b halite_bundle::Buffer>) -> Result<Tensors> {
+        let download = |buffer: &halite_bundle::Buffer| {
+            let name = &buffer.name;
+            let on_device = self.held.get(name).and_then(Option::as_ref);
+            Ok((name.clone(), held(name, on_device)?.download()?))
+        };
+        wanted.map(download).collect()
     }
 
     /// Runs a module on this state and a batch. Buffers that the module replaces are given away and put back; the other

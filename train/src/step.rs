@@ -14,7 +14,6 @@ use halite_bundle::{Buffer, Manifest, ModuleRole};
 use halite_disk::Disk;
 use halite_runtime::Executor;
 use halite_support::{CancelToken, Diagnostic, Diagnostics, codes};
-use halite_tensor::BufferSlot;
 use halite_tensor::HostTensor;
 use indexmap::IndexMap;
 use std::path::Path;
@@ -199,7 +198,7 @@ impl TrainStep {
         self.set_state(tensors)
     }
 
-    /// Starts from tensors, named and stored as in the model or as in the bundle.
+    /// Starts from tensors, named and stored as in the model or as in the bundle. What is transient starts anew.
     ///
     /// # Errors
     /// Every tensor that is missing, not of the state, or of the wrong type: the state is as it was. Then what the executor
@@ -243,12 +242,12 @@ impl TrainStep {
         self.set_state(tensors)
     }
 
-    /// Copies the state to the host, stored as in the bundle.
+    /// Copies the state to the host, stored as in the bundle. What is transient is left out: it holds its initial value.
     ///
     /// # Errors
     /// When there is none, or the copy fails.
     pub fn state(&self) -> Result<Tensors, Diagnostics> {
-        self.held()?.download(|_| true).map_err(Diagnostics::from)
+        self.held()?.download(self.manifest().saved()).map_err(Diagnostics::from)
     }
 
     /// Writes the state to a safetensors file, stored as in the bundle: [`load_state`](Self::load_state) reads it back
@@ -272,10 +271,8 @@ impl TrainStep {
     /// # Errors
     /// When there is no state, or the copy fails.
     pub fn weights(&self) -> Result<Tensors, Diagnostics> {
-        let is_weight = |name: &str| {
-            self.manifest().buffers.iter().any(|buffer| buffer.name == name && buffer.slot == BufferSlot::Weight)
-        };
-        to_model(self.manifest(), self.held()?.download(is_weight)?)
+        let weights = self.manifest().buffers.iter().filter(|buffer| buffer.is_weight());
+        to_model(self.manifest(), self.held()?.download(weights)?)
     }
 
     /// Completed updates: those of the state that was loaded, and those made since.
@@ -320,7 +317,7 @@ impl TrainStep {
     /// The inputs that the host feeds and that the model does not determine, in the order of the manifest.
     pub fn fed(&self) -> impl Iterator<Item = &Buffer> {
         let buffers = self.manifest().buffers.iter();
-        buffers.filter(|buffer| buffer.slot == BufferSlot::Batch && buffer.content.is_none())
+        buffers.filter(|buffer| buffer.is_batch() && buffer.content().is_none())
     }
 
     /// Makes one update and returns its metrics: `loss`, the mean over the batch, and what else the step reports.

@@ -3,6 +3,7 @@
 mod resume;
 
 use super::*;
+use halite_bundle::BufferRole;
 use halite_bundle::fixtures::small;
 use halite_bundle::{Bundle, IndexRange, ModuleEntry, ModuleRole, Port, PortRole, sha256, tensors};
 use halite_hlo::{ArrayType, BinaryOp, ModuleBuilder};
@@ -10,7 +11,7 @@ use halite_runtime::{
     Buffer, DeviceBuffer, Executable, Executor, Input, MemoryStats, Program, Result, RuntimeError, Signature, Status,
     StatusCode, TensorSpec,
 };
-use halite_tensor::{BufferSlot, DType, HostTensor, Init, Slot};
+use halite_tensor::{DType, HostTensor, Init};
 use std::any::Any;
 use std::sync::Arc;
 
@@ -140,8 +141,7 @@ fn bundle() -> Bundle {
         [("tokens", DType::S32, &[2, 4]), ("w", DType::F32, &[]), ("step", DType::S32, &[])];
     bundle.manifest.buffers.retain(|buffer| shapes.iter().any(|(name, _, _)| *name == buffer.name));
     bundle.manifest.buffers[1].shape = vec![];
-    bundle.manifest.buffers[1].init = Some(Init::Ones);
-    bundle.manifest.buffers[2].slot = BufferSlot::State(Slot::Step);
+    bundle.manifest.buffers[1].role = BufferRole::Weight(Init::Ones);
     let port = |name: &str, dtype, shape: &[usize], role, alias| Port {
         name: name.into(),
         dtype,

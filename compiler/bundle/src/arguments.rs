@@ -1,22 +1,17 @@
 //! What the parameters of a module hold.
 
 use crate::estimate::MemoryKind;
-use crate::{Buffer, ModuleEntry};
-use halite_tensor::{BufferSlot, Slot};
+use crate::{Buffer, BufferRole, ModuleEntry};
 use std::collections::BTreeMap;
 
-/// What the parameters of a module hold, by the slots of the buffers that they read.
+/// What the parameters of a module hold, by the roles of the buffers that they read.
 pub fn arguments(entry: &ModuleEntry, buffers: &[Buffer]) -> Vec<MemoryKind> {
-    let slots: BTreeMap<&str, BufferSlot> = buffers.iter().map(|buffer| (buffer.name.as_str(), buffer.slot)).collect();
-    let kind = |name: &str| match slots.get(name) {
-        Some(BufferSlot::Batch) => MemoryKind::Batch,
-        Some(BufferSlot::Weight) => MemoryKind::Weights,
-        Some(
-            BufferSlot::State(Slot::M)
-            | BufferSlot::State(Slot::V)
-            | BufferSlot::State(Slot::Master)
-            | BufferSlot::State(Slot::Step),
-        ) => MemoryKind::Optimizer,
+    let roles: BTreeMap<&str, &BufferRole> =
+        buffers.iter().map(|buffer| (buffer.name.as_str(), &buffer.role)).collect();
+    let kind = |name: &str| match roles.get(name) {
+        Some(BufferRole::Batch(_)) => MemoryKind::Batch,
+        Some(BufferRole::Weight(_)) => MemoryKind::Weights,
+        Some(BufferRole::State(_)) => MemoryKind::Optimizer,
         None => MemoryKind::Arguments,
     };
     entry.inputs.iter().map(|port| kind(&port.name)).collect()

@@ -31,7 +31,7 @@ pub const MANIFEST: &str = "manifest.json";
 pub const MODEL_DUMPS: &str = "model";
 
 /// The folder of the decompositions of kernels.
-pub const DECOMPOSITIONS: &str = "twins";
+pub const DECOMPOSITIONS: &str = "decompositions";
 
 /// The folder in which the modules of a bundle are compiled further. It is not part of the bundle: reading passes it by,
 /// and writing the bundle again removes it, since what is in it would be that of other modules.

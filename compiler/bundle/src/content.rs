@@ -7,7 +7,7 @@ use halite_tensor::{HostTensor, Indices, Shape, causal_mask};
 
 /// The only value of a buffer whose content is declared.
 pub fn declared(buffer: &Buffer) -> Option<HostTensor> {
-    let BufferContent::Causal = buffer.content?;
+    let BufferContent::Causal = buffer.content()?;
     Some(causal_mask(&Shape::from(buffer.shape.as_slice())))
 }
 
@@ -41,21 +41,12 @@ fn wrong(name: &str, found: &HostTensor, expected: &HostTensor) -> Option<Diagno
 #[cfg(test)]
 mod tests {
     use super::*;
-    use halite_tensor::{BufferSlot, DType};
+    use crate::BufferRole;
+    use halite_tensor::DType;
 
     fn mask() -> Buffer {
-        let content = Some(BufferContent::Causal);
-        let shape = vec![1, 3, 3];
-        Buffer {
-            name: "mask".into(),
-            dtype: DType::Pred,
-            shape,
-            slot: BufferSlot::Batch,
-            content,
-            of: None,
-            init: None,
-            packing: None,
-        }
+        let role = BufferRole::Batch(Some(BufferContent::Causal));
+        Buffer { name: "mask".into(), dtype: DType::Pred, shape: vec![1, 3, 3], role, packing: None }
     }
 
     #[test]

@@ -8,12 +8,10 @@
 mod types;
 
 use crate::expected::{shorten, unwanted};
-use crate::packed::part_names;
 use crate::tensors::Tensors;
-use crate::{Buffer, Manifest};
+use crate::{Buffer, BufferRole, Manifest};
 use halite_support::{Diagnostic, Diagnostics, codes};
-pub use halite_tensor::Slot;
-use halite_tensor::{BufferSlot, HostTensor, Packing, Part, Shape};
+use halite_tensor::{HostTensor, Packing, Part, Shape};
 use indexmap::{IndexMap, IndexSet};
 pub use types::converted;
 pub use types::{has_own_types, to_dtype, to_own_types};
@@ -46,13 +44,13 @@ impl Form {
 pub fn to_model(manifest: &Manifest, mut stored: Tensors) -> Result<Tensors, Diagnostics> {
     check(manifest, Form::Stored, &stored)?;
     let mut tensors = Tensors::new();
-    for buffer in state(manifest) {
+    for buffer in manifest.saved() {
         let Some(tensor) = stored.swap_remove(&buffer.name) else { continue };
         match &buffer.packing {
             None => _ = tensors.insert(buffer.name.clone(), tensor),
             Some(packing) => {
                 let parts = packing.unpack(&tensor).map_err(|error| in_buffer(buffer, error))?;
-                tensors.extend(names(buffer, packing).into_iter().zip(parts));
+                tensors.extend(buffer.tensor_names().into_iter().zip(parts));
             }
         }
     }
@@ -67,7 +65,7 @@ pub fn to_model(manifest: &Manifest, mut stored: Tensors) -> Result<Tensors, Dia
 pub fn to_stored(manifest: &Manifest, mut tensors: Tensors) -> Result<Tensors, Diagnostics> {
     check(manifest, Form::Model, &tensors)?;
     let mut stored = Tensors::new();
-    for buffer in state(manifest) {
+    for buffer in manifest.saved() {
         let tensor = match &buffer.packing {
             None => tensors.swap_remove(&buffer.name),
             Some(packing) => pack(buffer, packing, &mut tensors)?,
@@ -81,7 +79,7 @@ pub fn to_stored(manifest: &Manifest, mut tensors: Tensors) -> Result<Tensors, D
 /// stays.
 pub fn retain_weights(manifest: &Manifest, tensors: &mut Tensors) {
     let wanted = wanted(manifest, Form::Model);
-    tensors.retain(|name, _| wanted.get(name).is_none_or(|(slot, _)| *slot == BufferSlot::Weight));
+    tensors.retain(|name, _| wanted.get(name).is_none_or(|(buffer, _)| buffer.is_weight()));
 }
 
 /// The form that tensors have; `None` when they are the same in both.
@@ -89,10 +87,10 @@ pub fn retain_weights(manifest: &Manifest, tensors: &mut Tensors) {
 /// # Errors
 /// When some are of one form and some of the other.
 pub fn form_of(manifest: &Manifest, tensors: &Tensors) -> Result<Option<Form>, Diagnostics> {
-    let packed = || state(manifest).filter_map(|buffer| Some((buffer, buffer.packing.as_ref()?)));
+    let packed = || manifest.saved().filter(|buffer| buffer.packing.is_some());
     let given = |name: &String| tensors.contains_key(name);
-    let stored = packed().map(|(buffer, _)| &buffer.name).find(|name| given(name));
-    let part = packed().flat_map(|(buffer, packing)| names(buffer, packing)).find(given);
+    let stored = packed().map(|buffer| &buffer.name).find(|name| given(name));
+    let part = packed().flat_map(Buffer::tensor_names).find(given);
     match (stored, part) {
         (Some(_), None) => Ok(Some(Form::Stored)),
         (None, Some(_)) => Ok(Some(Form::Model)),
@@ -110,9 +108,9 @@ pub fn form_of(manifest: &Manifest, tensors: &Tensors) -> Result<Option<Form>, D
 /// When a tensor is given in both forms, or some of those that are stored as one are missing or do not fit together.
 pub fn pack_given(manifest: &Manifest, mut tensors: Tensors) -> Result<Tensors, Diagnostics> {
     let mut mistakes = Diagnostics::new();
-    for buffer in state(manifest) {
+    for buffer in manifest.saved() {
         let Some(packing) = &buffer.packing else { continue };
-        let names = names(buffer, packing);
+        let names = buffer.tensor_names();
         let (given, missing): (Vec<&String>, Vec<&String>) = names.iter().partition(|name| tensors.contains_key(*name));
         match (given.first(), missing.first()) {
             (None, _) => {}
@@ -135,17 +133,9 @@ pub fn pack_given(manifest: &Manifest, mut tensors: Tensors) -> Result<Tensors, 
     if mistakes.is_empty() { Ok(tensors) } else { Err(shorten(mistakes)) }
 }
 
-fn state(manifest: &Manifest) -> impl Iterator<Item = &Buffer> {
-    manifest.buffers.iter().filter(|buffer| buffer.slot != BufferSlot::Batch)
-}
-
-fn names(buffer: &Buffer, packing: &Packing) -> Vec<String> {
-    part_names(packing, &buffer.name, buffer.of.as_deref())
-}
-
 /// The tensor of a buffer from its parts, which are taken out; `None` when the first is not there.
 fn pack(buffer: &Buffer, packing: &Packing, tensors: &mut Tensors) -> Result<Option<HostTensor>, Diagnostics> {
-    let names = names(buffer, packing);
+    let names = buffer.tensor_names();
     let parts = names.iter().map(|name| tensors.swap_remove(name)).collect::<Option<Vec<_>>>();
     let Some(parts) = parts else { return Ok(None) };
     let dtype = parts.first().map_or(buffer.dtype, HostTensor::dtype);
@@ -168,7 +158,7 @@ fn in_buffer(buffer: &Buffer, error: Diagnostic) -> Diagnostic {
     error.note(format!("stored in `{}`", buffer.name))
 }
 
-/// Compares names and shapes with those of a form. Of the weights, and of each slot, all or none must be there.
+/// Compares names and shapes with those of a form. Of the weights, and of each kind of state, all or none must be there.
 fn check(manifest: &Manifest, form: Form, tensors: &Tensors) -> Result<(), Diagnostics> {
     let error = |message: String| Diagnostic::error(codes::TENSORS, message);
     if form_of(manifest, tensors)?.is_some_and(|found| found != form) {
@@ -179,15 +169,18 @@ fn check(manifest: &Manifest, form: Form, tensors: &Tensors) -> Result<(), Diagn
         return Err(error(message.to_owned()).help("convert them the other way, or leave `--to` out").into());
     }
     let wanted = wanted(manifest, form);
-    let given: IndexSet<BufferSlot> =
-        wanted.iter().filter(|(name, _)| tensors.contains_key(*name)).map(|(_, (slot, _))| *slot).collect();
+    let given: IndexSet<&str> = wanted
+        .iter()
+        .filter(|(name, _)| tensors.contains_key(*name))
+        .map(|(_, (buffer, _))| buffer.role.word())
+        .collect();
     let mut mistakes = Diagnostics::new();
     let mut missing = Vec::new();
-    for (name, (slot, shape)) in wanted.iter().filter(|(_, (slot, _))| given.contains(slot)) {
+    for (name, (buffer, shape)) in wanted.iter().filter(|(_, (buffer, _))| given.contains(buffer.role.word())) {
         match tensors.get(name) {
             None => {
                 missing.push(name.as_str());
-                let help = format!("add it with shape {shape}: all {} are converted together", slot.plural());
+                let help = format!("add it with shape {shape}: {} are converted together", all_of(&buffer.role));
                 mistakes.push(error(format!("the tensor `{name}` is missing")).help(help));
             }
             Some(tensor) if tensor.shape() != shape => {
@@ -208,16 +201,24 @@ fn check(manifest: &Manifest, form: Form, tensors: &Tensors) -> Result<(), Diagn
     if mistakes.is_empty() { Ok(()) } else { Err(shorten(mistakes)) }
 }
 
-/// Slot and shape of every tensor of a form, by name.
-pub fn wanted(manifest: &Manifest, form: Form) -> IndexMap<String, (BufferSlot, Shape)> {
+/// What is there all or not at all.
+fn all_of(role: &BufferRole) -> String {
+    match role {
+        BufferRole::Weight(_) => "all weights".to_owned(),
+        role => format!("all tensors of the kind `{}`", role.word()),
+    }
+}
+
+/// Every tensor of a saved state in a form, by name: the buffer that stores it, and its shape.
+pub fn wanted(manifest: &Manifest, form: Form) -> IndexMap<String, (&Buffer, Shape)> {
     let mut wanted = IndexMap::new();
-    for buffer in state(manifest) {
+    for buffer in manifest.saved() {
         match &buffer.packing {
             Some(packing) if form == Form::Model => {
-                let shapes = packing.parts.iter().map(|part| (buffer.slot, Shape::from(part.shape.as_slice())));
-                wanted.extend(names(buffer, packing).into_iter().zip(shapes));
+                let shapes = packing.parts.iter().map(|part| (buffer, Shape::from(part.shape.as_slice())));
+                wanted.extend(buffer.tensor_names().into_iter().zip(shapes));
             }
-            _ => _ = wanted.insert(buffer.name.clone(), (buffer.slot, Shape::from(buffer.shape.as_slice()))),
+            _ => _ = wanted.insert(buffer.name.clone(), (buffer, Shape::from(buffer.shape.as_slice()))),
         }
     }
     wanted

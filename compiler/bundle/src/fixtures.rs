@@ -1,15 +1,12 @@
 //! Small bundles made by hand, for tests.
 
 use crate::{
-    Buffer, Bundle, MANIFEST_VERSION, Manifest, ManifestRules, ModelInfo, ModuleEntry, ModuleRole, Port, PortRole,
-    RoundingChoice, Statistics, sha256,
+    Buffer, BufferRole, Bundle, MANIFEST_VERSION, Manifest, ManifestRules, ModelInfo, ModuleEntry, ModuleRole, Port,
+    PortRole, RoundingChoice, Statistics, sha256,
 };
 use halite_recipe::{AdamW, ModelChoice, NoExtension, Places, PrecisionName, Recipe};
 use halite_support::Result;
-use halite_tensor::BufferSlot;
-use halite_tensor::Init;
-use halite_tensor::Slot;
-use halite_tensor::{DType, Packing, Part};
+use halite_tensor::{DType, Init, Packing, Part, STEP, StateSpec};
 use indexmap::IndexMap;
 
 /// The rules of recipes without any target.
@@ -34,23 +31,19 @@ fn port(name: &str, dtype: DType, shape: &[usize], role: PortRole) -> Port {
 
 /// A bundle with the weights `w` and `b`, the moment `m.w`, the counter `step` and one module of 3 bytes.
 pub fn small() -> Bundle {
-    let buffer = |name: &str, dtype, shape: &[usize], slot, init| Buffer {
+    let buffer = |name: &str, dtype, shape: &[usize], role| Buffer {
         name: name.into(),
         dtype,
         shape: shape.into(),
-        slot,
-        content: None,
-        of: name.strip_prefix("m.").map(str::to_owned),
-        init,
+        role,
         packing: None,
     };
-    let zeros = Some(Init::Zeros);
     let buffers = vec![
-        buffer("tokens", DType::S32, &[2, 4], BufferSlot::Batch, None),
-        buffer("w", DType::F32, &[300, 50], BufferSlot::Weight, Some(Init::Normal { std: 0.02 })),
-        buffer("b", DType::F32, &[5], BufferSlot::Weight, Some(Init::Ones)),
-        buffer("m.w", DType::F32, &[300, 50], BufferSlot::State(Slot::M), zeros),
-        buffer("step", DType::S32, &[], BufferSlot::State(Slot::Step), zeros),
+        buffer("tokens", DType::S32, &[2, 4], BufferRole::Batch(None)),
+        buffer("w", DType::F32, &[300, 50], BufferRole::Weight(Init::Normal { std: 0.02 })),
+        buffer("b", DType::F32, &[5], BufferRole::Weight(Init::Ones)),
+        buffer("m.w", DType::F32, &[300, 50], BufferRole::State(StateSpec::new("m").of("w"))),
+        buffer("step", DType::S32, &[], BufferRole::State(StateSpec::new(STEP))),
     ];
     let hlo = b"hlo".to_vec();
     let module = ModuleEntry {
@@ -96,22 +89,19 @@ pub fn packed() -> Bundle {
         copies,
     };
     let parts = vec![part("q", &[4, 8], false, 1), part("k", &[2, 8], false, 2), part("v", &[8, 2], true, 1)];
-    let buffer = |name: &str, dtype, slot, init| Buffer {
+    let buffer = |name: &str, dtype, role| Buffer {
         name: name.into(),
         dtype,
         shape: vec![2, 5, 8],
-        slot,
-        content: None,
-        of: name.split_once('.').map(|(_, of)| of.to_owned()),
-        init: Some(init),
+        role,
         packing: Some(Packing { ranks: 2, parts: parts.clone() }),
     };
-    let (normal, zeros) = (Init::Normal { std: 0.5 }, Init::Zeros);
+    let state = |kind: &str, init| BufferRole::State(StateSpec::new(kind).of("qkv").init(init));
     let mut bundle = small();
     bundle.manifest.buffers.extend([
-        buffer("qkv", DType::Bf16, BufferSlot::Weight, normal),
-        buffer("m.qkv", DType::F32, BufferSlot::State(Slot::M), zeros),
-        buffer("master.qkv", DType::F32, BufferSlot::State(Slot::Master), normal),
+        buffer("qkv", DType::Bf16, BufferRole::Weight(Init::Normal { std: 0.5 })),
+        buffer("m.qkv", DType::F32, state("m", Init::Zeros)),
+        buffer("master.qkv", DType::F32, state("master", Init::Weight)),
     ]);
     bundle
 }
@@ -124,7 +114,10 @@ pub fn apart() -> Bundle {
         let part = |part: &Part| Buffer {
             name: buffer.name.replace("qkv", &part.name),
             shape: part.shape.clone(),
-            of: buffer.of.as_ref().map(|_| part.name.clone()),
+            role: match buffer.role.clone() {
+                BufferRole::State(spec) => BufferRole::State(spec.of(part.name.as_str())),
+                role => role,
+            },
             packing: None,
             ..buffer.clone()
         };

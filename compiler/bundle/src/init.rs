@@ -7,22 +7,24 @@ pub use weights::state_from_checkpoint;
 pub use weights::state_from_weights;
 
 use crate::bundle::{Bundle, check_buffers, contradiction};
+use crate::packed::part_names;
 use crate::random::Stream;
 use crate::tensors::Tensors;
-use crate::{Buffer, Manifest};
+use crate::{Buffer, BufferRole, Manifest};
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
-use halite_tensor::{BufferSlot, DType, HostTensor, Init, Shape, Slot, rounding};
+use halite_tensor::{DType, HostTensor, Init, Shape, rounding};
 use indexmap::IndexMap;
 use std::num::NonZero;
 
 /// Elements that one thread fills at a time; even, because normal samples come in pairs.
 const CHUNK: usize = 1 << 16;
 
-/// The initial state of a bundle: every buffer that is not fed by the host, in the order of the manifest.
+/// The initial state of a bundle, as it is saved: every buffer that is neither fed by the host nor transient, in the order
+/// of the manifest.
 ///
 /// Normal samples are a function of the seed, the weight's name and the element's position alone, so neither the number
-/// of threads nor the order of the buffers changes a bit. They are computed in f64 and rounded once; a weight with a
-/// master is the master rounded to nearest, so that the two never disagree.
+/// of threads nor the order of the buffers changes a bit. They are computed in f64 and rounded once; where state starts as a
+/// weight, both are the wider of the two rounded to nearest, so that they never disagree.
 ///
 /// # Errors
 /// When the manifest contradicts itself, which one that was read or compiled does not, or there is no memory for a tensor.
@@ -36,12 +38,21 @@ pub fn initial_state(bundle: &Bundle, seed: u64) -> std::result::Result<Tensors,
 /// As [`initial_state`].
 pub fn initial_state_of(manifest: &Manifest, seed: u64) -> std::result::Result<Tensors, Diagnostics> {
     check(manifest)?;
-    let (masters, threads) = (masters(manifest), threads());
-    let start = |buffer: &Buffer| {
-        let through = masters.get(&buffer.name).copied().unwrap_or(DType::F64);
-        Some(Filling::of(buffer, through, seed, threads)?.fill(buffer).map(|tensor| (buffer.name.clone(), tensor)))
-    };
-    manifest.buffers.iter().filter_map(start).collect::<Result<Tensors>>().map_err(Diagnostics::from)
+    let starts = Starts::of(manifest);
+    let start = |buffer: &Buffer| Ok((buffer.name.clone(), starts.tensor(buffer, seed)?));
+    manifest.saved().map(start).collect::<Result<Tensors>>().map_err(Diagnostics::from)
+}
+
+/// What transient state holds between updates, which is what a saved state leaves out.
+///
+/// # Errors
+/// As [`initial_state`].
+pub fn transient_state(manifest: &Manifest) -> std::result::Result<Tensors, Diagnostics> {
+    check(manifest)?;
+    let starts = Starts::of(manifest);
+    let start = |buffer: &Buffer| Ok((buffer.name.clone(), starts.tensor(buffer, 0)?));
+    let transient = manifest.buffers.iter().filter(|buffer| !buffer.is_batch() && !buffer.is_saved());
+    transient.map(start).collect::<Result<Tensors>>().map_err(Diagnostics::from)
 }
 
 /// What is built on: that buffers go together.
@@ -49,10 +60,51 @@ fn check(manifest: &Manifest) -> std::result::Result<(), Diagnostics> {
     Ok(check_buffers(&manifest.buffers).map_err(|reason| contradiction(&reason))?)
 }
 
-/// The element type of the master of each weight that has one.
-fn masters(manifest: &Manifest) -> IndexMap<&String, DType> {
-    let masters = manifest.buffers.iter().filter(|buffer| buffer.slot == BufferSlot::State(Slot::Master));
-    masters.filter_map(|buffer| Some((buffer.of.as_ref()?, buffer.dtype))).collect()
+/// How weights start, for all that starts as they do.
+struct Starts<'m> {
+    weights: IndexMap<&'m str, (Init, DType)>,
+    threads: usize,
+}
+
+impl<'m> Starts<'m> {
+    fn of(manifest: &'m Manifest) -> Self {
+        let inits = manifest.buffers.iter().filter_map(|buffer| match buffer.role {
+            BufferRole::Weight(init) => Some((buffer.name.as_str(), init)),
+            _ => None,
+        });
+        let (inits, widest) = (inits.collect::<IndexMap<_, _>>(), widest(manifest));
+        let weights = widest.into_iter().filter_map(|(name, widest)| Some((name, (*inits.get(name)?, widest))));
+        Self { weights: weights.collect(), threads: threads() }
+    }
+
+    /// The type that what a buffer starts with is rounded to before its own.
+    fn through(&self, buffer: &Buffer) -> DType {
+        let weight = buffer.starts_as().and_then(|weight| self.weights.get(weight));
+        weight.map_or(buffer.dtype, |(_, widest)| *widest)
+    }
+
+    /// What a buffer that the host does not feed starts with.
+    fn tensor(&self, buffer: &Buffer, seed: u64) -> Result<HostTensor> {
+        let of_weight = buffer.starts_as().and_then(|weight| self.weights.get(weight)).map(|(init, _)| *init);
+        let no_state = || Diagnostic::bug(format!("`{}` is no state", buffer.name));
+        let init = of_weight.or(buffer.init()).ok_or_else(no_state)?;
+        let (through, threads) = (self.through(buffer), self.threads);
+        Filling { init, dtype: buffer.dtype, through, seed, threads }.fill(buffer)
+    }
+}
+
+/// The widest element type of each weight and of the state that starts as it, that of the weight where two are equally wide.
+fn widest(manifest: &Manifest) -> IndexMap<&str, DType> {
+    let rank = |buffer: &Buffer| (buffer.dtype.size(), buffer.is_weight());
+    let mut widest: IndexMap<&str, &Buffer> = IndexMap::new();
+    for buffer in &manifest.buffers {
+        let Some(weight) = buffer.starts_as() else { continue };
+        let known = widest.entry(weight).or_insert(buffer);
+        if rank(buffer) > rank(known) {
+            *known = buffer;
+        }
+    }
+    widest.into_iter().map(|(weight, buffer)| (weight, buffer.dtype)).collect()
 }
 
 /// How many threads fill a tensor.
@@ -72,38 +124,37 @@ struct Filling {
 }
 
 impl Filling {
-    /// How a buffer of the state is filled.
-    fn of(buffer: &Buffer, through: DType, seed: u64, threads: usize) -> Option<Self> {
-        Some(Self { init: buffer.init?, dtype: buffer.dtype, through, seed, threads })
-    }
-
     /// The tensor of a buffer. One of several tensors of the model is these, each as it would start on its own.
     fn fill(self, buffer: &Buffer) -> Result<HostTensor> {
-        let weight = match buffer.slot {
-            BufferSlot::State(Slot::Master) => buffer.of.as_ref(),
-            _ => None,
+        let (key, of) = match buffer.starts_as() {
+            Some(weight) => (weight, None),
+            None => (buffer.name.as_str(), buffer.of()),
         };
         match (&buffer.packing, self.init) {
             (Some(packing), Init::Normal { .. }) => {
-                let parts = packing.parts.iter().map(|part| self.tensor(&part.name, &part.shape));
+                let keys = part_names(packing, key, of);
+                let parts = keys.iter().zip(&packing.parts).map(|(key, part)| self.tensor(key, &part.shape));
                 let parts = parts.collect::<Result<Vec<HostTensor>>>()?;
                 packing.pack(&parts.iter().collect::<Vec<_>>())
             }
-            _ => self.tensor(weight.unwrap_or(&buffer.name), &buffer.shape),
+            _ => self.tensor(key, &buffer.shape),
         }
     }
 
-    /// A tensor with the samples of the weight `key`.
+    /// A tensor with the samples of the name `key`.
     fn tensor(self, key: &str, shape: &[usize]) -> Result<HostTensor> {
         let Self { init, dtype, through, seed, threads } = self;
         let shape = Shape::from(shape);
         let mut bytes = zeros(key, shape.num_elements(), dtype.size())?;
+        let mut splat = |value: f64| {
+            let value = HostTensor::scalar(dtype, value);
+            bytes.chunks_mut(dtype.size()).for_each(|element| element.copy_from_slice(value.bytes()));
+        };
         match init {
             Init::Zeros => {}
-            Init::Ones => {
-                let one = HostTensor::scalar(dtype, 1.0);
-                bytes.chunks_mut(dtype.size()).for_each(|element| element.copy_from_slice(one.bytes()));
-            }
+            Init::Ones => splat(1.0),
+            Init::Constant(value) => splat(value),
+            Init::Weight => return Err(Diagnostic::bug(format!("`{key}` starts as no weight"))),
             Init::Normal { std } => {
                 let samples = Samples { stream: Stream::new(seed, key), std, through, dtype };
                 samples.fill(&mut bytes, threads);
@@ -179,7 +230,7 @@ mod tests {
     use super::*;
     use crate::convert::to_model;
     use crate::fixtures::{apart, packed, small};
-    use halite_tensor::BufferSlot;
+    use halite_tensor::StateSpec;
 
     fn samples(dtype: DType, std: f64, seed: u64, count: usize, threads: usize) -> HostTensor {
         Filling { init: Init::Normal { std }, dtype, through: DType::F64, seed, threads }.tensor("w", &[count]).unwrap()
@@ -219,14 +270,51 @@ mod tests {
         let master = Buffer {
             name: "master.w".into(),
             dtype: DType::F32,
-            slot: BufferSlot::State(Slot::Master),
-            of: Some("w".into()),
+            role: BufferRole::State(StateSpec::new("master").of("w").init(Init::Weight)),
             ..weight.clone()
         };
         bundle.manifest.buffers.push(master);
         let state = initial_state(&bundle, 5).unwrap();
         let rounded = state["master.w"].f64s().into_iter().map(|value| rounding::round_to(DType::Bf16, value));
         assert_eq!(state["w"].f64s(), rounded.collect::<Vec<_>>());
+    }
+
+    /// A mean that is wider than the master decides, one that is narrower than the weight is the weight rounded.
+    #[test]
+    fn all_that_starts_as_a_weight_agrees() {
+        let mut bundle = small();
+        let weight = bundle.manifest.buffers[1].clone();
+        for (kind, dtype) in [("narrow", DType::Bf16), ("wide", DType::F64), ("same", DType::F32)] {
+            let spec = StateSpec::new(kind).of("w").init(Init::Weight);
+            let name = spec.param_name().to_string();
+            bundle.manifest.buffers.push(Buffer { name, dtype, role: BufferRole::State(spec), ..weight.clone() });
+        }
+        let state = initial_state(&bundle, 5).unwrap();
+        let rounded = |dtype| -> Vec<f64> {
+            state["wide.w"].f64s().into_iter().map(|value| rounding::round_to(dtype, value)).collect()
+        };
+        assert!(state["wide.w"].f64s() != rounded(DType::F32));
+        for (name, dtype) in [("w", DType::F32), ("same.w", DType::F32), ("narrow.w", DType::Bf16)] {
+            assert_eq!(state[name].f64s(), rounded(dtype), "{name}");
+        }
+    }
+
+    /// A kind that nothing here knows starts as it says; what is transient is no part of a saved state.
+    #[test]
+    fn state_of_any_kind_starts_as_it_says() {
+        let mut bundle = small();
+        let mut add = |spec: StateSpec| {
+            let (name, role) = (spec.param_name().to_string(), BufferRole::State(spec));
+            bundle.manifest.buffers.push(Buffer { name, role, ..bundle.manifest.buffers[3].clone() });
+        };
+        add(StateSpec::new("zeta").of("w").init(Init::Constant(3.0)));
+        add(StateSpec::new("sum").of("w").init(Init::Ones).transient());
+        let state = initial_state(&bundle, 0).unwrap();
+        assert_eq!(state.keys().collect::<Vec<_>>(), ["w", "b", "m.w", "step", "zeta.w"]);
+        assert!(state["zeta.w"].f64s().iter().all(|value| *value == 3.0));
+        let transient = transient_state(&bundle.manifest).unwrap();
+        assert_eq!(transient.keys().collect::<Vec<_>>(), ["sum.w"]);
+        assert!(transient["sum.w"].f64s().iter().all(|value| *value == 1.0));
     }
 
     /// Weight, master and moment of two tensors stored as one start as those of a bundle that stores each on its own.
@@ -265,14 +353,17 @@ mod tests {
             bundle.manifest.buffers.iter_mut().filter(|buffer| buffer.packing.is_some()).for_each(change);
             initial_state(&bundle, 0).unwrap_err().remove(0).message().to_owned()
         };
-        let tampered: [(Change, &str); 11] = [
+        let tampered: [(Change, &str); 15] = [
             (|buffer| buffer.dtype = DType::S32, "the buffer `qkv` is `s32`, which is not a type of floats"),
             (
-                |buffer| buffer.init = Some(Init::Normal { std: f64::NAN }),
+                |buffer| buffer.role = BufferRole::Weight(Init::Normal { std: f64::NAN }),
                 "`qkv` starts from samples of the deviation NaN",
             ),
-            (|buffer| buffer.init = Some(Init::Normal { std: f64::INFINITY }), "samples of the deviation inf"),
-            (|buffer| buffer.init = Some(Init::Normal { std: -0.5 }), "samples of the deviation -0.5"),
+            (
+                |buffer| buffer.role = BufferRole::Weight(Init::Normal { std: f64::INFINITY }),
+                "samples of the deviation inf",
+            ),
+            (|buffer| buffer.role = BufferRole::Weight(Init::Normal { std: -0.5 }), "samples of the deviation -0.5"),
             (
                 |buffer| buffer.packing.as_mut().unwrap().ranks = 1 << 40,
                 "`qkv` is packed for 1099511627776 ranks, at most 65536 can be",
@@ -287,7 +378,23 @@ mod tests {
                 |buffer| buffer.packing.as_mut().unwrap().parts[0].shape.clear(),
                 "part `q` of shape [] has no rows to pack",
             ),
-            (|buffer| buffer.init = None, "the buffer `qkv` must have an initial value"),
+            (|buffer| buffer.role = BufferRole::Weight(Init::Weight), "the weight `qkv` starts as a weight"),
+            (
+                |buffer| buffer.role = BufferRole::Weight(Init::Constant(1e39)),
+                "`qkv` starts at 1000000000000000000000000000000000000000, which is no number of `bf16`",
+            ),
+            (
+                |buffer| buffer.role = BufferRole::State(StateSpec::new("weight")),
+                "the buffer `qkv`: state cannot be of the kind `weight`",
+            ),
+            (
+                |buffer| buffer.role = BufferRole::State(StateSpec::new("ema").init(Init::Weight)),
+                "the buffer `qkv`: state of the kind `ema` starts as a weight and belongs to none",
+            ),
+            (
+                |buffer| buffer.role = BufferRole::State(StateSpec::new("ema").of("b").init(Init::Weight)),
+                "the buffer `qkv` starts as `b`, which is no weight of its shape",
+            ),
             (|buffer| buffer.name = "w".into(), "the buffer `w` is listed twice"),
         ];
         for (change, expected) in tampered {

@@ -10,6 +10,7 @@
 
 mod adopt;
 mod arguments;
+mod buffer;
 mod bundle;
 pub mod content;
 pub mod convert;
@@ -29,6 +30,7 @@ pub mod tensors;
 
 pub use adopt::adopt;
 pub use arguments::arguments;
+pub use buffer::{Buffer, BufferContent, BufferRole};
 pub use bundle::{
     Bundle, DECOMPOSITIONS, MANIFEST, MODEL_DUMPS, NEFFS, check_ports, contradiction, link_decompositions, sha256,
     sound_hlo,
@@ -36,8 +38,8 @@ pub use bundle::{
 pub use expected::{Expected, check_tensors};
 pub use in_range::check_ranges;
 pub use manifest::{
-    Buffer, BufferContent, Decomposition, IndexRange, Launch, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry,
-    ModuleRole, Port, PortRole, RoundingChoice, Statistics,
+    Decomposition, IndexRange, Launch, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, ModuleRole, Port, PortRole,
+    RoundingChoice, Statistics,
 };
 pub use packed::{model_elements, part_names};
 pub use random::Stream;

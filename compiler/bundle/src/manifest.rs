@@ -1,13 +1,14 @@
 //! The manifest: what is in a bundle and how to run it.
 
+use crate::Buffer;
 use crate::estimate::Estimate;
 use halite_recipe::{ConfigValue, Precision, Recipe, RoundingMode, StochasticRounding};
-use halite_tensor::{BufferSlot, DType, Init, Packing};
+use halite_tensor::DType;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 /// The manifest format this build reads and writes.
-pub const MANIFEST_VERSION: u32 = 1;
+pub const MANIFEST_VERSION: u32 = 2;
 
 /// The description of a bundle, `manifest.json`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -40,6 +41,13 @@ pub struct Manifest {
     pub platform: Option<String>,
     /// Figures that a reader wants before running anything.
     pub statistics: Statistics,
+}
+
+impl Manifest {
+    /// The buffers that a saved state holds, in order.
+    pub fn saved(&self) -> impl Iterator<Item = &Buffer> + Clone {
+        self.buffers.iter().filter(|buffer| buffer.is_saved())
+    }
 }
 
 /// How the modules of a bundle are started.
@@ -81,42 +89,6 @@ pub struct ModelInfo {
     pub config: IndexMap<String, ConfigValue>,
 }
 
-/// One buffer.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Buffer {
-    /// Unique name; a weight has that of the model, or one of its own when it stores several; other state is called
-    /// `<slot>.<weight>` or `<slot>`.
-    pub name: String,
-    /// Element type.
-    pub dtype: DType,
-    /// Sizes.
-    pub shape: Vec<usize>,
-    /// What it holds.
-    pub slot: BufferSlot,
-    /// What the model declares of data of a step; the host may feed nothing else.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub content: Option<BufferContent>,
-    /// The weight it belongs to, for optimizer state.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub of: Option<String>,
-    /// How it starts; `None` for what the host feeds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub init: Option<Init>,
-    /// How it stores several tensors of the model, on a weight and on all that belongs to it; `None` for one as the model
-    /// has it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub packing: Option<Packing>,
-}
-
-/// What a model declares of data that the host feeds.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum BufferContent {
-    /// The causal mask: `pred[.., size, size]`, true where the last index is at most the one before.
-    Causal,
-}
-
 /// One compiled module.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -137,7 +109,7 @@ pub struct ModuleEntry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate: Option<Estimate>,
     /// What the kernels mean that its HLO calls, each once.
-    #[serde(default, rename = "twins", skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decompositions: Vec<Decomposition>,
 }
 

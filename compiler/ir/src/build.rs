@@ -91,6 +91,11 @@ impl<'a> Builder<'a> {
         *ty = ty.with_dtype(dtype);
     }
 
+    /// Names the function otherwise than it was begun.
+    pub fn rename(&mut self, name: impl Into<Name>) {
+        self.function.name = name.into();
+    }
+
     /// Has calls of the function stay calls.
     pub fn set_noinline(&mut self, noinline: bool) {
         self.function.noinline = noinline;

@@ -5,7 +5,7 @@ use crate::loc::{LocId, LocTable};
 use crate::ops::Op;
 use crate::ty::TensorType;
 use halite_support::{Name, entity};
-use halite_tensor::{Init, Packing, Slot};
+use halite_tensor::{Init, Packing, StateSpec};
 use smallvec::SmallVec;
 use std::fmt;
 use std::sync::Arc;
@@ -143,7 +143,7 @@ impl Function {
         }
     }
 
-    /// How a parameter stores several tensors of the model: a weight says so, and its slots are stored as it is.
+    /// How a parameter stores several tensors of the model: a weight says so, and its state is stored as it is.
     pub fn packing<'a>(&'a self, param: &'a Param) -> Option<&'a Packing> {
         let of = param.role.weight_of();
         let weight = of.and_then(|of| self.params.iter().find(|weight| *weight.name == *of));
@@ -271,13 +271,13 @@ pub enum ParamRole {
     /// A parameter of the model.
     Weight(WeightInfo),
     /// State that a step replaces and that is not a weight.
-    State(StateInfo),
+    State(StateSpec),
 }
 
 impl ParamRole {
     /// The weight that a piece of state belongs to.
     pub fn weight_of(&self) -> Option<&str> {
-        if let ParamRole::State(info) = self { info.of.as_deref() } else { None }
+        if let ParamRole::State(spec) = self { spec.of.as_deref() } else { None }
     }
 }
 
@@ -290,15 +290,6 @@ pub struct WeightInfo {
     pub decay: Option<f64>,
     /// The tensors of the model that it stores, when these are several; they start alike, each from samples of its own.
     pub packing: Option<Arc<Packing>>,
-}
-
-/// One piece of training state.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct StateInfo {
-    /// Which.
-    pub slot: Slot,
-    /// The weight it belongs to; `None` for the counter.
-    pub of: Option<Name>,
 }
 
 /// The metric that is the norm of the gradient of the mean, before clipping.

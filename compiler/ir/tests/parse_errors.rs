@@ -129,13 +129,12 @@ fn constants() {
 fn roles() {
     let param = |role: &str| format!("func @f(%x: f32[4] {{{role}}}) -> () {{\n  return\n}}");
     assert_report(&param("weight"), &["1:21 E0204 a weight says how it starts (add e.g. `init = zeros`)"]);
-    let inits = "(write `zeros`, `ones` or `normal(<std>)`)";
+    let inits = "(write `zeros`, `ones`, `constant(<value>)`, `normal(<std>)` or, on state, `weight`)";
     assert_report(
         &param("weight, init = uniform(0.1)"),
         &[&format!("1:29 E0204 `init = uniform(0.1)` is no initializer {inits}")],
     );
-    let found = report(&param("state = k"));
-    assert!(found[0].starts_with("1:21 E0204 no state slot is named `k` (slots are `m`, `v`"), "{found:?}");
+    assert_report(&param("state = k, decay = 1.0"), &["1:32 E0204 `decay` is not part of this role"]);
     assert_report(&param("batch, decay = 1.0"), &["1:28 E0204 `decay` is not part of this role"]);
     let packs = |list: &str| param(&format!("weight, init = zeros, packs = {list}"));
     assert_report(

@@ -2,9 +2,9 @@
 
 use halite_ir::text::{PrintOptions, parse, print, print_with};
 use halite_ir::{Attr, Builder, Composite, Module, Op, ParamRole, Phase, Registry, ResultRole, Sample};
-use halite_ir::{StateInfo, TensorType, WeightInfo, fingerprint, sample_module, verify};
+use halite_ir::{TensorType, WeightInfo, fingerprint, sample_module, verify};
 use halite_support::{FileId, Span};
-use halite_tensor::{DType, HostTensor, Init, Packing, Part, Slot};
+use halite_tensor::{DType, HostTensor, Init, Packing, Part, StateSpec};
 use std::sync::Arc;
 
 fn read(text: &str) -> Module {
@@ -54,6 +54,8 @@ func @main(
   %model.w: f32[4,8] {weight, init = normal(0.021), decay = 0.1},
   %"m of w": f32[4,8] {state = m, of = "model.w"},
   %t: s32[] {state = step},
+  %zeta: f32[] {state = zeta, of = "model.w", init = constant(3.0), transient},
+  %ema: f32[4,8] {state = ema, of = "model.w", init = weight},
   %"q|k": f32[2,3,8] {weight, init = zeros, packs = ["q"[4,8], "a \"k\""[8,1] x 2 transposed]},
 ) -> (loss: f32[4,4] {loss}, f32[4], "a b": f32[4] {gradient = "model.w"}, t: s32[] {state = "t"}, f32[]) {
   %0 = dot_general %model.w, %"m of w" {batch = [] x [], contract = [1] x [1], accumulate = f32} : f32[4,4]
@@ -72,14 +74,16 @@ fn text_reads_back_to_itself() {
     let main = module.entry().unwrap();
     let weight = WeightInfo { init: Init::Normal { std: 0.021 }, decay: Some(0.1), packing: None };
     assert_eq!(main.params[1].role, ParamRole::Weight(weight));
-    assert_eq!(main.params[2].role, ParamRole::State(StateInfo { slot: Slot::M, of: Some("model.w".into()) }));
+    assert_eq!(main.params[2].role, ParamRole::State(StateSpec::new("m").of("model.w")));
+    let zeta = StateSpec::new("zeta").of("model.w").init(Init::Constant(3.0)).transient();
+    assert_eq!(main.params[4].role, ParamRole::State(zeta));
     let part = |name: &str, shape: [usize; 2], transposed, copies| {
         let (name, shape) = (name.to_owned(), shape.to_vec());
         Part { name, shape, transposed, copies }
     };
     let parts = vec![part("q", [4, 8], false, 1), part("a \"k\"", [8, 1], true, 2)];
     let packing = Some(Arc::new(Packing { ranks: 2, parts }));
-    assert_eq!(main.params[4].role, ParamRole::Weight(WeightInfo { init: Init::Zeros, decay: None, packing }));
+    assert_eq!(main.params[6].role, ParamRole::Weight(WeightInfo { init: Init::Zeros, decay: None, packing }));
     assert_eq!(main.results[2].role, ResultRole::Gradient("model.w".into()));
     let add = main.insts.iter().find(|inst| inst.op.name() == "add").unwrap();
     let start = MLP.find("%1 = add").unwrap();

@@ -70,6 +70,28 @@ fn functions() {
 }
 
 #[test]
+fn states() {
+    let with = |role: &str| TEXT.replace("{state = m, of = \"w\"}", role);
+    for role in ["{state = zeta, of = \"w\", init = constant(3.0)}", "{state = ema, of = \"w\", init = weight}"] {
+        check(&read(&with(role))).unwrap();
+    }
+    let cases = [
+        ("{state = ema, init = weight}", "state of the kind `ema` starts as a weight and belongs to none"),
+        ("{state = weight, of = \"w\"}", "state cannot be of the kind `weight`, which means something else"),
+        ("{state = m.x, of = \"w\"}", "a state cannot be named `m.x`"),
+        (
+            "{state = sum, init = normal(1.0), transient}",
+            "transient state of the kind `sum` does not start from a constant",
+        ),
+    ];
+    for (role, reason) in cases {
+        rejects_text(&with(role), |_| {}, &[&format!("parameter `m`: {reason}")]);
+    }
+    let text = TEXT.replace("init = ones", "init = weight");
+    rejects_text(&text, |_| {}, &["weight `w` starts as a weight, which only state can"]);
+}
+
+#[test]
 fn names() {
     rejects(|m| m.functions[MAIN].params[0].name = "t".into(), &["two parameters are named `t`"]);
     rejects(|m| m.functions[MAIN].results[0].name = "m".into(), &["two results are named `m`"]);

@@ -1,6 +1,16 @@
 //! What lives between training steps: its kinds, and how it starts. IR, manifests and what fills buffers share the words.
+//!
+//! Kinds are open: whoever adds a piece of state to a training step names its kind, and says by a [`StateSpec`] all that
+//! others need to store, start, shard or convert it.
 
+use halite_support::{Diagnostic, Name, Result, codes};
 use serde::{Deserialize, Serialize};
+
+/// The kind of the state that counts completed updates, `s32[]`.
+pub const STEP: &str = "step";
+
+/// Words that are no kinds: what buffers hold that are no state, and elements of tensors in IR text.
+const RESERVED: [&str; 6] = ["batch", "weight", "inf", "nan", "true", "false"];
 
 /// How a weight, or state beside it, starts.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
@@ -10,128 +20,95 @@ pub enum Init {
     Zeros,
     /// All ones.
     Ones,
+    /// This value everywhere. In JSON `{"constant": <value>}`.
+    Constant(f64),
     /// Independent normal samples of mean 0, keyed by seed, name of the weight and element. In JSON `{"normal": <std>}`.
     #[serde(with = "f64")]
     Normal {
         /// Standard deviation.
         std: f64,
     },
-}
-
-/// The kinds of training state besides the weights.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Slot {
-    /// First moment of AdamW, momentum of SGD.
-    M,
-    /// Second moment of AdamW.
-    V,
-    /// The weight at the precision of the update, where the weight itself is narrower. It starts as the weight does, with
-    /// samples keyed by the name of the weight; the weight itself starts as this value rounded to nearest.
-    Master,
-    /// `t`, the number of completed updates, `s32[]`.
-    Step,
-}
-
-impl Slot {
-    /// All slots.
-    pub const ALL: [Slot; 4] = [Slot::M, Slot::V, Slot::Master, Slot::Step];
-
-    /// The word in IR text, in manifests and in names of state, `<slot>.<weight>` or `<slot>`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Slot::M => "m",
-            Slot::V => "v",
-            Slot::Master => "master",
-            Slot::Step => "step",
-        }
-    }
-
-    /// The slot of this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|slot| slot.name() == name)
-    }
-
-    /// What several of them are called.
-    fn plural(self) -> &'static str {
-        match self {
-            Slot::M => "first moments",
-            Slot::V => "second moments",
-            Slot::Master => "master weights",
-            Slot::Step => "counters of updates",
-        }
-    }
-
-    /// How it starts, given how the weight does that it belongs to.
-    pub fn init(self, weight: Init) -> Init {
-        match self {
-            Slot::Master => weight,
-            Slot::M | Slot::V | Slot::Step => Init::Zeros,
-        }
-    }
-}
-
-/// What a buffer of a training run holds. In JSON it is its [`name`](Self::name).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(into = "&'static str", try_from = "String")]
-pub enum BufferSlot {
-    /// Data of one step.
-    Batch,
-    /// A parameter of the model.
+    /// As the weight does that the state belongs to, at the element type of the state. A weight that is narrower than such a
+    /// state starts as that state rounded to nearest. No weight itself starts so.
     Weight,
-    /// Other state.
-    State(Slot),
 }
 
-impl BufferSlot {
-    /// All that a buffer may hold.
-    pub fn all() -> impl Iterator<Item = Self> {
-        [Self::Batch, Self::Weight].into_iter().chain(Slot::ALL.map(Self::State))
+/// One piece of training state besides the weights.
+#[derive(Clone, PartialEq, Debug)]
+pub struct StateSpec {
+    /// Which: an identifier, such as `m`, that whoever adds the state chooses.
+    pub kind: Name,
+    /// The weight it belongs to, whose shape and packing it has; `None` for what all share.
+    pub of: Option<Name>,
+    /// How it starts.
+    pub init: Init,
+    /// Whether it only passes between the modules of one update. It then holds its initial value between updates, so that a
+    /// saved state leaves it out and loading one starts it anew.
+    pub transient: bool,
+}
+
+impl StateSpec {
+    /// State of a kind that starts at zero and that all weights share.
+    pub fn new(kind: impl Into<Name>) -> Self {
+        Self { kind: kind.into(), of: None, init: Init::Zeros, transient: false }
     }
 
-    /// The word in manifests.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Batch => "batch",
-            Self::Weight => "weight",
-            Self::State(slot) => slot.name(),
+    /// The same, of one weight.
+    #[must_use]
+    pub fn of(self, weight: impl Into<Name>) -> Self {
+        Self { of: Some(weight.into()), ..self }
+    }
+
+    /// The same, with another start.
+    #[must_use]
+    pub fn init(self, init: Init) -> Self {
+        Self { init, ..self }
+    }
+
+    /// The same, passed between the modules of one update.
+    #[must_use]
+    pub fn transient(self) -> Self {
+        Self { transient: true, ..self }
+    }
+
+    /// The name of its parameter: `<kind>.<weight>`, or `<kind>`.
+    pub fn param_name(&self) -> Name {
+        match &self.of {
+            Some(weight) => format!("{}.{weight}", self.kind).into(),
+            None => self.kind.clone(),
         }
     }
 
-    /// What several of them are called.
-    pub fn plural(self) -> &'static str {
-        match self {
-            Self::Batch => "batches",
-            Self::Weight => "weights",
-            Self::State(slot) => slot.plural(),
+    /// Checks that there can be such state.
+    ///
+    /// # Errors
+    /// When the kind is no identifier or a word that means something else, the state starts as a weight and belongs to none, or it
+    /// is transient and starts as something that a saved state would have to keep.
+    pub fn check(&self) -> Result<()> {
+        let Self { kind, of, init, transient } = self;
+        kind.check("state", "_")?;
+        if RESERVED.contains(&&**kind) {
+            let message = format!("state cannot be of the kind `{kind}`, which means something else");
+            return Err(Diagnostic::error(codes::NAME, message).help("name the kind otherwise"));
         }
-    }
-
-    /// Whether it holds values of weights: the weight itself or its master.
-    pub fn holds_weights(self) -> bool {
-        matches!(self, Self::Weight | Self::State(Slot::Master))
-    }
-}
-
-impl From<BufferSlot> for &'static str {
-    fn from(slot: BufferSlot) -> Self {
-        slot.name()
-    }
-}
-
-impl TryFrom<String> for BufferSlot {
-    type Error = String;
-
-    fn try_from(name: String) -> Result<Self, String> {
-        Self::all().find(|slot| slot.name() == name).ok_or_else(|| {
-            let names: Vec<_> = Self::all().map(|slot| format!("`{}`", slot.name())).collect();
-            format!("no slot is named `{}`, slots are {}", name.escape_debug(), names.join(", "))
-        })
+        if *init == Init::Weight && of.is_none() {
+            let message = format!("state of the kind `{kind}` starts as a weight and belongs to none");
+            return Err(Diagnostic::error(codes::ATTRIBUTE, message)
+                .help("say which by `of`, or give it another start, such as `zeros`"));
+        }
+        if *transient && matches!(init, Init::Weight | Init::Normal { .. }) {
+            let message = format!("transient state of the kind `{kind}` does not start from a constant");
+            return Err(Diagnostic::error(codes::ATTRIBUTE, message)
+                .note("a saved state leaves it out, so that nothing but its description says how it starts anew")
+                .help("start it from `zeros`, `ones` or a constant, or do not make it transient"));
+        }
+        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{BufferSlot, Init};
+    use super::{Init, StateSpec};
     use serde_json::{from_str, to_string};
 
     #[test]
@@ -139,16 +116,37 @@ mod tests {
         let starts = [
             (Init::Zeros, r#""zeros""#),
             (Init::Ones, r#""ones""#),
+            (Init::Constant(3.5), r#"{"constant":3.5}"#),
             (Init::Normal { std: 0.02 }, r#"{"normal":0.02}"#),
+            (Init::Weight, r#""weight""#),
         ];
         for (init, text) in starts {
             assert_eq!((to_string(&init).unwrap().as_str(), from_str::<Init>(text).unwrap()), (text, init));
         }
-        let slots: Vec<_> = BufferSlot::all().map(|slot| to_string(&slot).unwrap()).collect();
-        assert_eq!(slots.join(" "), r#""batch" "weight" "m" "v" "master" "step""#);
-        let read = slots.iter().map(|text| from_str::<BufferSlot>(text).unwrap());
-        assert!(read.eq(BufferSlot::all()));
-        let error = from_str::<BufferSlot>(r#""w""#).unwrap_err().to_string();
-        assert!(error.starts_with("no slot is named `w`, slots are `batch`, `weight`, `m`"), "{error}");
+    }
+
+    #[test]
+    fn parameters_are_named_after_kind_and_weight() {
+        assert_eq!(StateSpec::new("m").of("model.w").param_name(), "m.model.w");
+        assert_eq!(StateSpec::new("step").param_name(), "step");
+    }
+
+    #[test]
+    fn state_that_cannot_be_is_refused() {
+        let message = |spec: StateSpec| spec.check().unwrap_err().message().to_owned();
+        assert_eq!(StateSpec::new("ema_2").of("w").init(Init::Weight).check(), Ok(()));
+        assert_eq!(StateSpec::new("sum").of("w").init(Init::Constant(1.0)).transient().check(), Ok(()));
+        for kind in ["", "m.x", "2nd", "a b"] {
+            assert_eq!(message(StateSpec::new(kind)), format!("a state cannot be named `{kind}`"));
+        }
+        for kind in ["batch", "weight", "nan"] {
+            assert!(message(StateSpec::new(kind)).starts_with("state cannot be of the kind"), "{kind}");
+        }
+        let ema = StateSpec::new("ema").init(Init::Weight);
+        assert_eq!(message(ema.clone()), "state of the kind `ema` starts as a weight and belongs to none");
+        for init in [Init::Weight, Init::Normal { std: 1.0 }] {
+            let spec = ema.clone().of("w").init(init).transient();
+            assert_eq!(message(spec), "transient state of the kind `ema` does not start from a constant");
+        }
     }
 }

@@ -153,7 +153,7 @@ impl Lint<'_> {
 fn scale(projection: &Projection) -> Option<f64> {
     match projection.init {
         Init::Normal { std } => Some(std * projection.factor),
-        Init::Zeros | Init::Ones => None,
+        Init::Zeros | Init::Ones | Init::Constant(_) | Init::Weight => None,
     }
 }
 

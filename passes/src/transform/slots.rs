@@ -6,6 +6,13 @@ use halite_recipe::{Master, Precision};
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::DType;
 
+/// The kind of state that is the first moment of AdamW, or the momentum of SGD.
+pub(crate) const M: &str = "m";
+/// The kind of state that is the second moment of AdamW.
+pub(crate) const V: &str = "v";
+/// The kind of state that is the weight at the precision of the update, where the weight itself is narrower.
+pub(crate) const MASTER: &str = "master";
+
 /// The element types of a weight and of its slots.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct SlotTypes {

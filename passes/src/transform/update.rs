@@ -6,15 +6,16 @@ mod schedule;
 mod write;
 
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
+use crate::transform::slots::MASTER;
 use crate::transform::trained::{Objective, SCOPE, Set, Trained, collect, end_to_end, resolve, sets, unprepared};
 use halite_ir::{
-    Builder, Function, GRAD_NORM, METRICS, Module, ParamRole, Phase, Registry, ResultRole, Rewriter, StateInfo,
-    TensorType, Value, Values,
+    Builder, Function, GRAD_NORM, METRICS, Module, ParamRole, Phase, Registry, ResultRole, Rewriter, TensorType, Value,
+    Values,
 };
 use halite_recipe::{Optimizer, Recipe};
 use halite_support::{Diagnostic, Name, Result, codes};
-use halite_tensor::{DType, Slot};
-use rule::{Time, UpdateRule, Weight};
+use halite_tensor::{DType, Init, STEP, StateSpec};
+use rule::{Kind, Time, UpdateRule, Weight};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::hash_map::Entry;
 use write::Replacements;
@@ -52,7 +53,7 @@ fn update(module: &mut Module, registry: &Registry, recipe: &Recipe, entry: &Fun
     let mut b = Rewriter::new(module, registry, entry);
     let mut weights = collect(PASS, &b, entry, &recipe.precision)?;
     let states = States::declare(&mut b, &*rule, &weights);
-    let step = b.param("step", TensorType::scalar(DType::S32), state(Slot::Step, None));
+    let step = b.param(STEP, TensorType::scalar(DType::S32), ParamRole::State(StateSpec::new(STEP)));
     check_names(&b)?;
     for inst in &entry.insts {
         b.copy(entry, inst)?;
@@ -67,7 +68,7 @@ fn update(module: &mut Module, registry: &Registry, recipe: &Recipe, entry: &Fun
         Sets { rule: &*rule, states: &states, dtype: recipe.precision.update, time, rate }.update(&mut b, &sets)?;
     let loss = b.divide(objective.sum, objective.divisor)?;
     b.set_loc(outer);
-    for (name, value) in replacements.in_order().chain([(Name::from("step"), time.next)]) {
+    for (name, value) in replacements.in_order().chain([(Name::from(STEP), time.next)]) {
         b.named_result(value, name.clone(), ResultRole::State(name));
     }
     for (name, value) in METRICS.into_iter().zip([loss, grad_norm(&b, entry)?, rate, objective.count]) {
@@ -105,27 +106,27 @@ fn check_names(b: &Rewriter<'_>) -> Result<()> {
     Err(Diagnostic::error(codes::DUPLICATE, message).note(reserved).help("rename the parameter, or its scope"))
 }
 
-fn state(slot: Slot, of: Option<&Name>) -> ParamRole {
-    ParamRole::State(StateInfo { slot, of: of.cloned() })
-}
-
 /// The state beside the weights: kind by kind, and for each weight by its place.
 struct States {
-    kinds: Vec<Slot>,
-    values: FxHashMap<(usize, Slot), Value>,
+    kinds: Vec<Kind>,
+    values: FxHashMap<(usize, Kind), Value>,
 }
 
 impl States {
     /// Adds the parameters, kind by kind: what the rule keeps, then masters.
     fn declare(b: &mut Rewriter<'_>, rule: &dyn UpdateRule, weights: &[Trained]) -> Self {
-        let kinds: Vec<Slot> = rule.kinds().iter().copied().chain([Slot::Master]).collect();
+        let kinds: Vec<Kind> = rule.kinds().iter().copied().chain([MASTER]).collect();
         let mut values = FxHashMap::default();
         for &kind in &kinds {
             for weight in weights {
-                let dtype = if kind == Slot::Master { weight.types.master.dtype() } else { Some(weight.types.moments) };
+                let (dtype, init) = match kind {
+                    MASTER => (weight.types.master.dtype(), Init::Weight),
+                    _ => (Some(weight.types.moments), Init::Zeros),
+                };
                 let Some(dtype) = dtype else { continue };
                 let ty = b.ty(weight.value).with_dtype(dtype);
-                let value = b.param(state_name(kind, &weight.name), ty, state(kind, Some(&weight.name)));
+                let spec = StateSpec::new(kind).of(weight.name.clone()).init(init);
+                let value = b.param(spec.param_name(), ty, ParamRole::State(spec));
                 values.insert((weight.order, kind), value);
             }
         }
@@ -133,21 +134,17 @@ impl States {
     }
 
     /// What a weight has of a kind.
-    fn get(&self, weight: &Trained, kind: Slot) -> Option<Value> {
+    fn get(&self, weight: &Trained, kind: Kind) -> Option<Value> {
         self.values.get(&(weight.order, kind)).copied()
     }
 
     /// What a set has of a kind, end to end.
-    fn of_set(&self, b: &mut Builder<'_>, set: &Set, kind: Slot) -> Result<Option<Value>> {
+    fn of_set(&self, b: &mut Builder<'_>, set: &Set, kind: Kind) -> Result<Option<Value>> {
         if set.iter().any(|weight| self.get(weight, kind).is_none()) {
             return Ok(None);
         }
         end_to_end(b, set, |weight| self.values[&(weight.order, kind)]).map(Some)
     }
-}
-
-fn state_name(kind: Slot, weight: &Name) -> Name {
-    format!("{}.{weight}", kind.name()).into()
 }
 
 /// How sets of weights are updated.
@@ -188,7 +185,7 @@ impl Sets<'_> {
         let gradient = end_to_end(b, set, |weight| weight.gradient)?;
         let kept = self.rule.kinds().iter().map(|&kind| self.states.of_set(b, set, kind));
         let kept = kept.collect::<Result<Option<Values>>>()?.unwrap_or_default();
-        let master = self.states.of_set(b, set, Slot::Master)?;
+        let master = self.states.of_set(b, set, MASTER)?;
         Ok(Joined { value, gradient, kept, master })
     }
 
@@ -219,7 +216,7 @@ impl Sets<'_> {
         }
         let new = b.subtract(old, minus)?;
         if let Some(master) = joined.master {
-            all.put(b, Some(Slot::Master), set, b.dtype(master), new)?;
+            all.put(b, Some(MASTER), set, b.dtype(master), new)?;
         }
         all.put(b, None, set, b.dtype(joined.value), new)
     }

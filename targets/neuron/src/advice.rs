@@ -7,7 +7,6 @@ use halite_bundle::estimate::{Estimate, FitVerdict, MemoryByKind};
 use halite_recipe::Recipe;
 use halite_support::units::bytes;
 use halite_support::{Diagnostic, codes};
-use halite_tensor::BufferSlot;
 use halite_tensor::DType;
 
 /// A warning about the module of a bundle that is furthest from fitting; `None` when all fit or nothing was estimated.
@@ -70,7 +69,7 @@ impl Advice<'_> {
 
     /// What the state takes and how many cores hold it, where one does not.
     fn state(&self, limit: u64) -> Option<String> {
-        let state = self.manifest.buffers.iter().filter(|buffer| buffer.slot != BufferSlot::Batch);
+        let state = self.manifest.buffers.iter().filter(|buffer| !buffer.is_batch());
         let (mut taken, mut wide, mut is_narrow) = (0u64, 0u64, false);
         for buffer in state {
             let elements = buffer.shape.iter().product::<usize>() as u64;
@@ -133,11 +132,7 @@ impl Advice<'_> {
 
     /// Weights and moments in 16 bits instead of 32.
     fn narrow(&self, recipe: &Recipe) -> Option<Measure> {
-        let wide = self
-            .manifest
-            .buffers
-            .iter()
-            .filter(|buffer| buffer.slot != BufferSlot::Batch && buffer.dtype == DType::F32);
+        let wide = self.manifest.buffers.iter().filter(|buffer| !buffer.is_batch() && buffer.dtype == DType::F32);
         let stored: u64 = wide.map(|buffer| buffer.shape.iter().product::<usize>() as u64 * 4).sum();
         let is_open = recipe.precision.weight == DType::F32 && stored > 0;
         is_open.then(|| Measure {

@@ -1,11 +1,12 @@
 //! Reading a bundle without trusting it.
 
 use super::{Bundle, MANIFEST, sha256};
-use crate::packed::part_names;
-use crate::{Buffer, MANIFEST_VERSION, Manifest, ManifestRules, ModuleEntry, Port, PortRole, RoundingChoice};
+use crate::{
+    Buffer, BufferRole, MANIFEST_VERSION, Manifest, ManifestRules, ModuleEntry, Port, PortRole, RoundingChoice,
+};
 use halite_recipe::check_visible;
 use halite_support::{Diagnostic, Result, codes, files};
-use halite_tensor::{BufferSlot, Init, Packing, Slot};
+use halite_tensor::{DType, HostTensor, Init, Packing};
 use indexmap::{IndexMap, IndexSet};
 use std::path::{Component, Path};
 
@@ -78,7 +79,8 @@ fn check_version(version: u64, what: &str) -> Result<()> {
         return Ok(());
     }
     let message = format!("{what} has version {version}, this build reads version {MANIFEST_VERSION}");
-    Err(Diagnostic::error(codes::VERSION, message).help(AGAIN))
+    let again = "compile the recipe again; a state that was saved can be used on as it is";
+    Err(Diagnostic::error(codes::VERSION, message).help(again))
 }
 
 fn wrong(path: &Path, reason: &str) -> Diagnostic {
@@ -116,42 +118,56 @@ pub(crate) fn check_buffers(buffers: &[Buffer]) -> std::result::Result<(), Strin
         if !is_possible(&buffer.shape, 1) {
             return Err(format!("the buffer `{}` is too large", buffer.name));
         }
-        if (buffer.slot == BufferSlot::Batch) != buffer.init.is_none() {
-            return Err(format!("the buffer `{}` must have an initial value exactly if it is state", buffer.name));
-        }
-        check_floats(buffer)?;
-    }
-    for buffer in buffers.iter().filter(|buffer| buffer.slot == BufferSlot::State(Slot::Master)) {
-        let weight = buffer.of.as_deref().and_then(|of| names.get(of));
-        if !weight.is_some_and(|weight| is_master(buffer, weight)) {
-            return Err(format!(
-                "the buffer `{}` is the master of no narrower weight that starts as it does",
-                buffer.name
-            ));
-        }
+        check_role(buffer)?;
+        check_start(buffer)?;
     }
     for buffer in buffers {
-        if let Some(of) = buffer.of.as_ref().filter(|of| !names.contains_key(of.as_str())) {
+        let Some(of) = buffer.of() else { continue };
+        let Some(weight) = names.get(of) else {
             return Err(format!("the buffer `{}` belongs to `{of}`, which is no buffer", buffer.name));
+        };
+        if buffer.starts_as().is_some() && !(weight.is_weight() && weight.shape == buffer.shape) {
+            return Err(format!("the buffer `{}` starts as `{of}`, which is no weight of its shape", buffer.name));
         }
     }
     check_packings(buffers, &names)
 }
 
-/// Weights are floats, and so is what starts from normal samples, whose deviation is one.
-fn check_floats(buffer: &Buffer) -> std::result::Result<(), String> {
-    let Buffer { name, dtype, slot, init, .. } = buffer;
-    let is_sampled = match init {
-        Some(Init::Normal { std: deviation }) if !deviation.is_finite() || *deviation < 0.0 => {
-            return Err(format!("the buffer `{name}` starts from samples of the deviation {deviation}"));
+/// There can be such state, and a weight starts by itself.
+fn check_role(buffer: &Buffer) -> std::result::Result<(), String> {
+    let name = &buffer.name;
+    match &buffer.role {
+        BufferRole::Weight(Init::Weight) => {
+            Err(format!("the weight `{name}` starts as a weight, which only state can"))
         }
-        Some(Init::Normal { .. }) => true,
-        Some(Init::Zeros | Init::Ones) | None => false,
-    };
-    if dtype.is_float() || !(is_sampled || slot.holds_weights()) {
+        BufferRole::State(spec) => spec.check().map_err(|error| format!("the buffer `{name}`: {}", error.message())),
+        BufferRole::Batch(_) | BufferRole::Weight(_) => Ok(()),
+    }
+}
+
+/// Weights are floats, and so is what starts as they do or from normal samples; the element type holds a constant.
+fn check_start(buffer: &Buffer) -> std::result::Result<(), String> {
+    let Buffer { name, dtype, .. } = buffer;
+    match buffer.init() {
+        Some(Init::Normal { std }) if !std.is_finite() || std < 0.0 => {
+            return Err(format!("the buffer `{name}` starts from samples of the deviation {std}"));
+        }
+        Some(Init::Constant(value)) if !is_held(*dtype, value) => {
+            return Err(format!("the buffer `{name}` starts at {value}, which is no number of `{dtype}`"));
+        }
+        _ => {}
+    }
+    let is_real = buffer.starts_as().is_some() || matches!(buffer.init(), Some(Init::Normal { .. }));
+    if dtype.is_float() || !is_real {
         return Ok(());
     }
     Err(format!("the buffer `{name}` is `{dtype}`, which is not a type of floats"))
+}
+
+/// Whether an element type holds a number: floats may round it, others have it.
+fn is_held(dtype: DType, value: f64) -> bool {
+    let held = HostTensor::scalar(dtype, value).f64s().first().copied();
+    value.is_finite() && held.is_some_and(|held| if dtype.is_float() { held.is_finite() } else { held == value })
 }
 
 /// What serde cannot know of modules: names are unique, inputs and outputs are buffers, files stay in the folder.
@@ -216,22 +232,19 @@ pub fn check_ports(module: &ModuleEntry) -> std::result::Result<(), String> {
 fn check_packings(buffers: &[Buffer], named: &IndexMap<&str, &Buffer>) -> std::result::Result<(), String> {
     let mut tensors = IndexSet::new();
     for buffer in buffers {
-        let (name, of) = (&buffer.name, buffer.of.as_deref());
+        let (name, of) = (&buffer.name, buffer.of());
         let weight = of.and_then(|of| named.get(of));
         if weight.is_some_and(|weight| weight.packing != buffer.packing) {
             return Err(format!("the buffer `{name}` is stored otherwise than `{}`", of.unwrap_or_default()));
         }
-        let names = match &buffer.packing {
-            None => vec![name.clone()],
-            Some(_) if buffer.slot != BufferSlot::Weight && !of.is_some_and(|of| name.ends_with(of)) => {
+        match &buffer.packing {
+            None => {}
+            Some(_) if !buffer.is_weight() && !of.is_some_and(|of| name.ends_with(of)) => {
                 return Err(format!("the buffer `{name}` stores several tensors without being a weight's"));
             }
-            Some(packing) => {
-                check_packing(buffer, packing)?;
-                part_names(packing, name, of)
-            }
-        };
-        if let Some(twice) = names.into_iter().find(|name| !tensors.insert(name.clone())) {
+            Some(packing) => check_packing(buffer, packing)?,
+        }
+        if let Some(twice) = buffer.tensor_names().into_iter().find(|name| !tensors.insert(name.clone())) {
             return Err(format!("the tensor `{twice}` is stored twice"));
         }
     }
@@ -261,13 +274,6 @@ fn check_packing(buffer: &Buffer, packing: &Packing) -> std::result::Result<(), 
 /// Whether there may be a tensor of this shape, this many times.
 fn is_possible(shape: &[usize], copies: usize) -> bool {
     shape.iter().try_fold(copies, |product, &size| product.checked_mul(size)).is_some_and(|all| all <= LIMIT)
-}
-
-/// Whether a buffer may be the master of the weight that it belongs to.
-fn is_master(buffer: &Buffer, weight: &Buffer) -> bool {
-    weight.slot == BufferSlot::Weight
-        && (buffer.init, &buffer.shape) == (weight.init, &weight.shape)
-        && buffer.dtype.size() > weight.dtype.size()
 }
 
 /// The recipe goes together, and rounding and all that its target derives are what follows from it.

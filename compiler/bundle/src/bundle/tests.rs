@@ -1,11 +1,11 @@
 //! A small bundle, its round trip, and every way to break it.
 
 use super::*;
-use crate::Port;
 use crate::fixtures::{NoTarget, packed, small};
+use crate::{BufferRole, Port};
 use halite_disk::testing::assert_durable;
 use halite_disk::{Call, Disk, Fate};
-use halite_tensor::Part;
+use halite_tensor::{Part, StateSpec};
 use std::io::ErrorKind;
 
 #[test]
@@ -80,14 +80,23 @@ fn broken_bundles_are_refused_with_the_reason() {
         Bundle::read(&target, &NoTarget).unwrap_err().to_string()
     };
     let cases = [
-        ("\"version\": 1", "\"version\": 9", "E0102", "has version 9"),
-        ("\"version\": 1", "\"other\": 1", "E0502", "states no version"),
+        ("\"version\": 2", "\"version\": 9", "E0102", "has version 9"),
+        ("\"version\": 2", "\"other\": 1", "E0502", "states no version"),
         ("\"schedule\"", "\"shedule\"", "E0403", "unknown key `shedule`"),
         ("\"name\": \"b\"", "\"name\": \"w\"", "E0502", "`w` is listed twice"),
         ("train_step.hlo.pb", "../x.pb", "E0502", "outside the bundle"),
         ("\"alias\": 1", "\"alias\": 7", "E0502", "aliases an input that is not there"),
         ("\"of\": \"w\"", "\"of\": \"u\"", "E0502", "belongs to `u`"),
-        ("\"slot\": \"m\"", "\"slot\": \"master\"", "E0502", "is the master of no narrower weight"),
+        (
+            "\"slot\": \"m\"",
+            "\"slot\": \"weight\"",
+            "E0502",
+            "has the key `of`, which does not go with the slot `weight`",
+        ),
+        ("\"slot\": \"m\"", "\"slot\": \"m.x\"", "E0502", "the buffer `m.w`: a state cannot be named `m.x`"),
+        ("\"init\": \"ones\"", "\"init\": \"weight\"", "E0502", "the weight `b` starts as a weight"),
+        ("\"init\": \"ones\"", "\"transient\": false", "E0502", "the buffer `b` must have an initial value"),
+        ("\"init\": \"zeros\"", "\"init\": {\"constant\": 1e39}", "E0502", "`m.w` starts at 1"),
         ("\"mode\": \"rne\"", "\"mode\": \"sr\"", "E0408", "the rounding is not that of its recipe"),
         ("\"weight\": \"f32\"", "\"weight\": \"f64\"", "E0409", "is `f64`, but"),
         ("\"update\": \"f32\"", "\"update\": \"s32\"", "E0405", "`precision.update` is `s32`"),
@@ -119,7 +128,11 @@ fn packings_that_do_not_fit_are_refused() {
     }
     let cases: [(&str, Change, &str); 7] = [
         ("m.qkv", |buffer| buffer.packing = None, "`m.qkv` is stored otherwise than `qkv`"),
-        ("m.qkv", |buffer| buffer.of = None, "`m.qkv` stores several tensors without being a weight's"),
+        (
+            "m.qkv",
+            |buffer| buffer.role = BufferRole::State(StateSpec::new("m")),
+            "`m.qkv` stores several tensors without being a weight's",
+        ),
         ("qkv", |buffer| parts(buffer)[0].shape = vec![6, 8], "`qkv` has another shape than its packing"),
         ("qkv", |buffer| parts(buffer)[0].shape = vec![usize::MAX, 8], "`qkv` packs a tensor that is too large"),
         ("qkv", |buffer| parts(buffer)[0].shape = vec![3, 8], "3 rows of `q`, 1 times, do not share out"),
@@ -164,7 +177,7 @@ fn a_bundle_without_a_folder_is_checked_as_one_with() {
     assert_eq!((&bundle.manifest, bundle.files.len()), (&small().manifest, 2));
     type Change = fn(&mut Bundle);
     let cases: [(Change, &str); 7] = [
-        (|bundle| bundle.manifest.version = 9, "the manifest has version 9, this build reads version 1"),
+        (|bundle| bundle.manifest.version = 9, "the manifest has version 9, this build reads version 2"),
         (|bundle| bundle.manifest.buffers[2].name = "w".into(), "contradicts itself: the buffer `w` is listed twice"),
         (
             |bundle| bundle.manifest.modules[0].inputs[1].name = "c".into(),

@@ -3,10 +3,9 @@
 use super::{Form, wanted};
 use crate::Manifest;
 use crate::expected::shorten;
-use crate::packed::part_names;
 use crate::tensors::Tensors;
 use halite_support::{Diagnostic, Diagnostics, codes};
-use halite_tensor::{BufferSlot, DType, HostTensor};
+use halite_tensor::{DType, HostTensor};
 use indexmap::IndexMap;
 
 /// Gives the weights among the tensors of a model the element types in which a bundle stores them. Each value stays what it
@@ -39,8 +38,8 @@ pub fn has_own_types(manifest: &Manifest, tensors: &Tensors) -> bool {
 /// Gives the weights among the tensors of a model another element type. Values that it cannot hold are rounded to the
 /// nearest, ties to even.
 pub fn to_dtype(manifest: &Manifest, tensors: &mut Tensors, dtype: DType) {
-    for (name, (slot, _)) in wanted(manifest, Form::Model) {
-        if let (BufferSlot::Weight, Some(tensor)) = (slot, tensors.get_mut(&name)) {
+    for (name, (buffer, _)) in wanted(manifest, Form::Model) {
+        if let Some(tensor) = tensors.get_mut(&name).filter(|_| buffer.is_weight()) {
             *tensor = converted(tensor, dtype);
         }
     }
@@ -48,15 +47,8 @@ pub fn to_dtype(manifest: &Manifest, tensors: &mut Tensors, dtype: DType) {
 
 /// The element type in which a bundle stores each weight of the model.
 fn weight_types(manifest: &Manifest) -> IndexMap<String, DType> {
-    let weights = manifest.buffers.iter().filter(|buffer| buffer.slot == BufferSlot::Weight);
-    let names = weights.flat_map(|buffer| {
-        let names = match &buffer.packing {
-            Some(packing) => part_names(packing, &buffer.name, buffer.of.as_deref()),
-            None => vec![buffer.name.clone()],
-        };
-        names.into_iter().map(|name| (name, buffer.dtype))
-    });
-    names.collect()
+    let weights = manifest.buffers.iter().filter(|buffer| buffer.is_weight());
+    weights.flat_map(|buffer| buffer.tensor_names().into_iter().map(|name| (name, buffer.dtype))).collect()
 }
 
 /// Whether one float type holds every value of another.

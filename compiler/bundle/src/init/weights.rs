@@ -1,6 +1,6 @@
 //! The state of a run that starts from given weights.
 
-use super::{Filling, check, masters, threads};
+use super::{Starts, check, widest};
 use crate::convert::{Form, converted, form_of, to_model, wanted};
 use crate::expected::{shorten, unwanted};
 use crate::tensors::Tensors;
@@ -8,17 +8,17 @@ use crate::{Buffer, Manifest};
 #[cfg(feature = "files")]
 use crate::{adopt, shards};
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
-use halite_tensor::{BufferSlot, DType, HostTensor, Shape, Slot, rounding};
+use halite_tensor::{DType, HostTensor, Shape, rounding};
 use indexmap::IndexMap;
 #[cfg(feature = "files")]
 use std::path::Path;
 
-/// The state that training starts from at these weights: every buffer that is not fed by the host, in the order of the
-/// manifest. Moments and counters are those of [`initial_state`](super::initial_state).
+/// The state that training starts from at these weights, with the buffers of [`initial_state`](super::initial_state). State
+/// that does not start as a weight is as it is there.
 ///
 /// Weights are named and stored as in the model or as in the bundle, all of them, in any float types. Each is rounded once
-/// to the type of its master, if need be, and the weight is the master rounded to nearest; without a master it is rounded
-/// once to its own type. So weights that `TrainStep::weights` gives, or a checkpoint in `bf16`,
+/// to the widest type that it is stored in, as a weight or as state that starts as the weight, if need be, and what is
+/// narrower is that rounded to nearest. So weights that `TrainStep::weights` gives, or a checkpoint in `bf16`,
 /// keep every bit.
 ///
 /// # Errors
@@ -31,16 +31,15 @@ pub fn state_from_weights(manifest: &Manifest, weights: Tensors) -> std::result:
         _ => weights,
     };
     check_weights(manifest, &weights)?;
-    let (masters, threads) = (masters(manifest), threads());
+    let starts = Starts::of(manifest);
     let start = |buffer: &Buffer| {
-        let tensor = match (buffer.slot, &buffer.of) {
-            (BufferSlot::Weight, _) => given(buffer, &buffer.name, masters.get(&buffer.name).copied(), &weights),
-            (BufferSlot::State(Slot::Master), Some(weight)) => given(buffer, weight, None, &weights),
-            _ => Filling::of(buffer, DType::F64, 0, threads)?.fill(buffer),
+        let tensor = match buffer.starts_as() {
+            Some(weight) => given(buffer, weight, starts.through(buffer), &weights)?,
+            None => starts.tensor(buffer, 0)?,
         };
-        Some(tensor.map(|tensor| (buffer.name.clone(), tensor)))
+        Ok((buffer.name.clone(), tensor))
     };
-    manifest.buffers.iter().filter_map(start).collect::<Result<Tensors>>().map_err(Diagnostics::from)
+    manifest.saved().map(start).collect::<Result<Tensors>>().map_err(Diagnostics::from)
 }
 
 /// As [`state_from_weights`], with the weights in a safetensors file, in the shards that an index names, or in a folder with
@@ -54,14 +53,11 @@ pub fn state_from_checkpoint(manifest: &Manifest, path: &Path) -> std::result::R
     state_from_weights(manifest, weights)
 }
 
-/// The tensor of a buffer that stores the weight `weight`, its values rounded to `through` before its own type.
-fn given(buffer: &Buffer, weight: &str, through: Option<DType>, weights: &Tensors) -> Result<HostTensor> {
+/// The tensor of a buffer that starts as the weight `weight`, its values rounded to `through` before its own type.
+fn given(buffer: &Buffer, weight: &str, through: DType, weights: &Tensors) -> Result<HostTensor> {
     let tensor = |name: &str| {
         let tensor = weights.get(name).ok_or_else(|| Diagnostic::bug(format!("no weight `{name}`")))?;
-        Ok(match through {
-            Some(master) => converted(&converted(tensor, master), buffer.dtype),
-            None => converted(tensor, buffer.dtype),
-        })
+        Ok(converted(&converted(tensor, through), buffer.dtype))
     };
     let Some(packing) = &buffer.packing else { return tensor(weight) };
     let parts = packing.parts.iter().map(|part| tensor(&part.name)).collect::<Result<Vec<_>>>()?;
@@ -72,11 +68,8 @@ fn given(buffer: &Buffer, weight: &str, through: Option<DType>, weights: &Tensor
 fn check_weights(manifest: &Manifest, tensors: &Tensors) -> std::result::Result<(), Diagnostics> {
     let error = |message: String| Diagnostic::error(codes::TENSORS, message);
     let state = wanted(manifest, Form::Model);
-    let weights: IndexMap<&String, &Shape> = state
-        .iter()
-        .filter(|(_, (slot, _))| *slot == BufferSlot::Weight)
-        .map(|(name, (_, shape))| (name, shape))
-        .collect();
+    let weights: IndexMap<&String, &Shape> =
+        state.iter().filter(|(_, (buffer, _))| buffer.is_weight()).map(|(name, (_, shape))| (name, shape)).collect();
     let types = types(manifest);
     let mut mistakes = Diagnostics::new();
     for (&name, &shape) in &weights {
@@ -107,21 +100,22 @@ fn check_weights(manifest: &Manifest, tensors: &Tensors) -> std::result::Result<
     if mistakes.is_empty() { Ok(()) } else { Err(shorten(mistakes)) }
 }
 
-/// The element types that each weight is rounded to, one after the other: that of its master, and its own.
-fn types(manifest: &Manifest) -> IndexMap<&String, Vec<DType>> {
-    let masters = masters(manifest);
-    let mut types = IndexMap::new();
-    for buffer in manifest.buffers.iter().filter(|buffer| buffer.slot == BufferSlot::Weight) {
-        let rounded: Vec<DType> = masters.get(&buffer.name).copied().into_iter().chain([buffer.dtype]).collect();
-        match &buffer.packing {
-            Some(packing) => types.extend(packing.parts.iter().map(|part| (&part.name, rounded.clone()))),
-            None => _ = types.insert(&buffer.name, rounded),
+/// The element types that each weight of the model is rounded to: the widest that it is stored in, and from that the others.
+fn types(manifest: &Manifest) -> IndexMap<String, Vec<DType>> {
+    let mut rounded: IndexMap<&str, Vec<DType>> =
+        widest(manifest).into_iter().map(|(weight, widest)| (weight, vec![widest])).collect();
+    for buffer in &manifest.buffers {
+        if let Some(types) = buffer.starts_as().and_then(|weight| rounded.get_mut(weight)) {
+            types.push(buffer.dtype);
         }
     }
-    types
+    let weights = manifest.buffers.iter().filter(|buffer| buffer.is_weight());
+    let named = weights.filter_map(|buffer| Some((buffer.tensor_names(), rounded.get(buffer.name.as_str())?)));
+    named.flat_map(|(names, types)| names.into_iter().map(|name| (name, types.clone()))).collect()
 }
 
-/// What is wrong with values that are not finite, or become infinite where they are rounded to these types in turn.
+/// What is wrong with values that are not finite, or become infinite where they are rounded to the first of these types, or
+/// from that to another.
 fn not_finite(name: &str, tensor: &HostTensor, types: &[DType]) -> Option<Diagnostic> {
     let largest = tensor.f64s().into_iter().map(f64::abs).max_by(f64::total_cmp)?;
     let error = |message: String| Diagnostic::error(codes::TENSORS, message);
@@ -129,11 +123,8 @@ fn not_finite(name: &str, tensor: &HostTensor, types: &[DType]) -> Option<Diagno
         let value = if largest.is_nan() { "NaN" } else { "an infinity" };
         return Some(error(format!("the weight `{name}` holds {value}")).help("give weights that are finite numbers"));
     }
-    let mut rounded = largest;
-    let narrow = types.iter().find(|&&dtype| {
-        rounded = rounding::round_to(dtype, rounded);
-        !rounded.is_finite()
-    })?;
+    let widest = rounding::round_to(*types.first()?, largest);
+    let narrow = types.iter().find(|&&dtype| !rounding::round_to(dtype, widest).is_finite())?;
     let message =
         format!("the weight `{name}` holds a value of magnitude {largest:?}, which is infinite as `{narrow}`");
     let found = tensor.dtype();
@@ -168,10 +159,9 @@ mod tests {
             let state = state_from_weights(&bundle.manifest, given.clone()).unwrap();
             let fresh = initial_state(&bundle, 4).unwrap();
             assert_eq!(state.keys().collect::<Vec<_>>(), fresh.keys().collect::<Vec<_>>());
-            for buffer in bundle.manifest.buffers.iter().filter(|buffer| buffer.init.is_some()) {
-                let is_moved = buffer.slot.holds_weights();
-                let is_sampled = matches!(buffer.init, Some(halite_tensor::Init::Normal { .. }));
-                assert_eq!(state[&buffer.name] != fresh[&buffer.name], is_moved && is_sampled, "{}", buffer.name);
+            for buffer in bundle.manifest.buffers.iter().filter(|buffer| !buffer.is_batch()) {
+                let is_moved = buffer.starts_as().is_some() && buffer.name != "b";
+                assert_eq!(state[&buffer.name] != fresh[&buffer.name], is_moved, "{}", buffer.name);
             }
             let model = to_model(&bundle.manifest, state).unwrap();
             for (name, weight) in &given {

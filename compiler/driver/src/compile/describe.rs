@@ -2,12 +2,11 @@
 
 use super::ranges::Ranges;
 use crate::{flops, inspect, packed};
-use halite_bundle::{Buffer, BufferContent, ModuleEntry, ModuleRole, Port, PortRole, Statistics, sha256};
+use halite_bundle::{Buffer, BufferContent, BufferRole, ModuleEntry, ModuleRole, Port, PortRole, Statistics, sha256};
 use halite_hlo::proto::HloModuleProto;
-use halite_ir::{Function, Module, Param, ParamRole, ResultRole, StateInfo, TensorType, aliases};
+use halite_ir::{Function, Module, Param, ParamRole, ResultRole, TensorType, aliases};
 use halite_recipe::Recipe;
 use halite_support::Diagnostic;
-use halite_tensor::{BufferSlot, Init};
 
 fn port(name: &str, ty: &TensorType, role: PortRole, alias: Option<usize>) -> Port {
     let shape = ty.shape().to_vec();
@@ -50,37 +49,15 @@ pub(super) fn buffers(entry: &Function) -> Vec<Buffer> {
 }
 
 fn buffer(entry: &Function, param: &Param) -> Buffer {
-    let (slot, of, init) = match &param.role {
-        ParamRole::Argument | ParamRole::Batch | ParamRole::CausalMask => (BufferSlot::Batch, None, None),
-        ParamRole::Weight(info) => (BufferSlot::Weight, None, Some(info.init)),
-        ParamRole::State(info) => {
-            let of = info.of.as_ref().map(ToString::to_string);
-            (BufferSlot::State(info.slot), of, Some(state_init(entry, info)))
-        }
+    let role = match &param.role {
+        ParamRole::Argument | ParamRole::Batch => BufferRole::Batch(None),
+        ParamRole::CausalMask => BufferRole::Batch(Some(BufferContent::Causal)),
+        ParamRole::Weight(info) => BufferRole::Weight(info.init),
+        ParamRole::State(spec) => BufferRole::State(spec.clone()),
     };
     let ty = entry.ty(param.value);
     let packing = entry.packing(param).cloned();
-    let content = (param.role == ParamRole::CausalMask).then_some(BufferContent::Causal);
-    Buffer {
-        name: param.name.to_string(),
-        dtype: ty.dtype(),
-        shape: ty.shape().to_vec(),
-        slot,
-        content,
-        of,
-        init,
-        packing,
-    }
-}
-
-/// How state starts: as its slot says, given its weight.
-fn state_init(entry: &Function, info: &StateInfo) -> Init {
-    let weight = entry.params.iter().find(|param| Some(&param.name) == info.of.as_ref());
-    let weight = match weight.map(|param| &param.role) {
-        Some(ParamRole::Weight(weight)) => weight.init,
-        _ => Init::Zeros,
-    };
-    info.slot.init(weight)
+    Buffer { name: param.name.to_string(), dtype: ty.dtype(), shape: ty.shape().to_vec(), role, packing }
 }
 
 pub(super) fn statistics(

@@ -7,7 +7,7 @@ use halite_bundle::{Manifest, ModuleRole};
 use halite_ir::{Function, Inst, Module, Op, OpClass, ParamRole, Registry};
 use halite_passes::{Pipeline, PrecisionUse, Runner, RunnerOptions, Stage, family, precision_uses};
 use halite_support::{Diagnostic, Diagnostics};
-use halite_tensor::{BufferSlot, DType, Packing, Part};
+use halite_tensor::{DType, Packing, Part};
 use indexmap::IndexMap;
 use serde::Serialize;
 
@@ -124,7 +124,7 @@ pub fn summarize(module: &Module, registry: &Registry) -> halite_support::Result
     let mut summary = state(entry.params.iter().flat_map(|param| {
         let (slot, weight) = match &param.role {
             ParamRole::Weight(_) => ("weight", Some(&*param.name)),
-            ParamRole::State(info) => (info.slot.name(), info.of.as_deref()),
+            ParamRole::State(spec) => (&*spec.kind, spec.of.as_deref()),
             ParamRole::Argument | ParamRole::Batch | ParamRole::CausalMask => ("batch", None),
         };
         let ty = entry.ty(param.value);
@@ -147,9 +147,9 @@ pub fn summarize(module: &Module, registry: &Registry) -> halite_support::Result
 /// The element types of the state of a bundle, which is all that a bundle tells without its model.
 pub fn summarize_bundle(manifest: &Manifest) -> PrecisionSummary {
     state(manifest.buffers.iter().flat_map(|buffer| {
-        let weight = if buffer.slot == BufferSlot::Weight { Some(&buffer.name) } else { buffer.of.as_ref() };
-        let of = |weight| pieces(buffer.slot.name(), weight, buffer.dtype, &buffer.shape, buffer.packing.as_ref());
-        weight.map(|weight| of(weight.as_str())).unwrap_or_default()
+        let weight = if buffer.is_weight() { Some(buffer.name.as_str()) } else { buffer.of() };
+        let of = |weight| pieces(buffer.role.word(), weight, buffer.dtype, &buffer.shape, buffer.packing.as_ref());
+        weight.map(of).unwrap_or_default()
     }))
 }
 

@@ -5,11 +5,14 @@ use halite_bundle::{Stream, part_names};
 use halite_ir::{Function, Param, ParamRole};
 use halite_recipe::ConfigValue;
 use halite_support::Result;
-use halite_tensor::{DType, HostTensor, Init, Shape, Slot, causal_mask};
+use halite_tensor::{DType, HostTensor, Init, Shape, StateSpec, causal_mask};
 use indexmap::IndexMap;
 
 /// The label that a loss leaves out.
 const IGNORED: i128 = -100;
+
+/// The kind of state that may be negative: first moments, which go with those of any other kind.
+const SIGNED: &str = "m";
 
 /// One tensor for each parameter of an entry, a function of the seed and the name in the model: one that stores several
 /// tensors gets what these would. Reals are representable in `f32`, so that programs of different precision start from the
@@ -58,7 +61,7 @@ pub(super) fn inputs(
 /// The tensor of a parameter of reals.
 fn reals(entry: &Function, param: &Param, seed: u64) -> Result<HostTensor> {
     let ty = entry.ty(param.value);
-    let Param { name, role, .. } = master_of(entry, param).unwrap_or(param);
+    let Param { name, role, .. } = starts_as(entry, param).unwrap_or(param);
     let tensor = |name: &str, shape: &[usize]| {
         let (shape, stream) = (Shape::from(shape), Stream::new(seed, name));
         let row = shape.last().copied().unwrap_or(1);
@@ -71,11 +74,11 @@ fn reals(entry: &Function, param: &Param, seed: u64) -> Result<HostTensor> {
     packing.pack(&parts.iter().collect::<Vec<_>>()).map_err(|error| error.into_bug("inputs of verification"))
 }
 
-/// The weight of which a parameter is the master; both start from one value.
-fn master_of<'a>(entry: &'a Function, param: &Param) -> Option<&'a Param> {
+/// The weight that state starts as; both start from one value.
+fn starts_as<'a>(entry: &'a Function, param: &Param) -> Option<&'a Param> {
     match &param.role {
-        ParamRole::State(info) if info.slot == Slot::Master => {
-            entry.params.iter().find(|weight| Some(&weight.name) == info.of.as_ref())
+        ParamRole::State(StateSpec { of, init: Init::Weight, .. }) => {
+            entry.params.iter().find(|weight| Some(&weight.name) == of.as_ref())
         }
         _ => None,
     }
@@ -87,10 +90,11 @@ fn real(role: &ParamRole, row: usize, stream: Stream, index: u64) -> f64 {
         ParamRole::Weight(info) => match info.init {
             Init::Zeros => 0.1 * normal,
             Init::Ones => 1.0 + 0.1 * normal,
-            Init::Normal { .. } => normal / (row as f64).sqrt(),
+            Init::Constant(value) => value + 0.1 * normal,
+            Init::Normal { .. } | Init::Weight => normal / (row as f64).sqrt(),
         },
-        ParamRole::State(info) if info.slot == Slot::V => 1e-4 * normal * normal + 1e-6,
-        ParamRole::State(_) => 1e-2 * normal,
+        ParamRole::State(spec) if spec.kind == SIGNED => 1e-2 * normal,
+        ParamRole::State(_) => 1e-4 * normal * normal + 1e-6,
         ParamRole::Argument | ParamRole::Batch | ParamRole::CausalMask => normal,
     }
 }

@@ -1,13 +1,14 @@
 //! The roles of parameters and results: `{weight, init = normal(0.02), decay = 0.1}`, `{state = m, of = "w"}`, `{loss}`.
+//! State starts at zero unless it says otherwise: `{state = ema, of = "w", init = weight}`, `{state = sum, transient}`.
 //! A weight that stores several tensors of the model says which, and the number of ranks is its first dimension:
 //! `{weight, init = zeros, packs = ["q"[4,8], "k"[2,8] x 2, "v"[8,4] transposed]}`.
 
 use super::numbers::{parse_real, print_real};
 use super::quoted::print_string;
 use super::syntax::{AttrText, Field, MAX_ELEMENTS, PartText};
-use crate::syntax::{ParamRole, ResultRole, StateInfo, WeightInfo};
+use crate::syntax::{ParamRole, ResultRole, WeightInfo};
 use halite_support::{Diagnostic, Name, Result, codes};
-use halite_tensor::{Init, Packing, Part, Slot};
+use halite_tensor::{Init, Packing, Part, StateSpec};
 use std::sync::Arc;
 
 /// Prints what follows the type of a parameter; nothing for a plain argument.
@@ -21,9 +22,14 @@ pub(super) fn print_param_role(role: &ParamRole) -> String {
             let packs = info.packing.as_deref().map(print_packing).unwrap_or_default();
             format!(" {{weight, init = {}{decay}{packs}}}", print_init(info.init))
         }
-        ParamRole::State(info) => {
-            let of = info.of.as_ref().map(|of| format!(", of = {}", print_string(of))).unwrap_or_default();
-            format!(" {{state = {}{of}}}", info.slot.name())
+        ParamRole::State(spec) => {
+            let of = spec.of.as_ref().map(|of| format!(", of = {}", print_string(of))).unwrap_or_default();
+            let init = match spec.init {
+                Init::Zeros => String::new(),
+                init => format!(", init = {}", print_init(init)),
+            };
+            let transient = if spec.transient { ", transient" } else { "" };
+            format!(" {{state = {}{of}{init}{transient}}}", spec.kind)
         }
     }
 }
@@ -32,7 +38,9 @@ fn print_init(init: Init) -> String {
     match init {
         Init::Zeros => "zeros".to_owned(),
         Init::Ones => "ones".to_owned(),
+        Init::Constant(value) => format!("constant({})", print_real(value)),
         Init::Normal { std } => format!("normal({})", print_real(std)),
+        Init::Weight => "weight".to_owned(),
     }
 }
 
@@ -82,16 +90,14 @@ pub(super) fn parse_param_role(fields: &[Field<'_>], sizes: &[usize]) -> Result<
             Ok(ParamRole::Weight(WeightInfo { init, decay, packing }))
         }
         ("state", Some(AttrText::Word(word))) => {
-            known_fields(rest, &["of"])?;
-            let slots: Vec<_> = Slot::ALL.iter().map(|slot| format!("`{}`", slot.name())).collect();
-            let unknown = || {
-                error(role, format!("no state slot is named `{word}`")).help(format!("slots are {}", slots.join(", ")))
-            };
+            known_fields(rest, &["of", "init", "transient"])?;
             let of = find(rest, "of").map(parse_of).transpose()?;
-            Ok(ParamRole::State(StateInfo { slot: Slot::named(word).ok_or_else(unknown)?, of }))
+            let init = find(rest, "init").map(parse_init).transpose()?.unwrap_or(Init::Zeros);
+            let transient = find(rest, "transient").is_some();
+            Ok(ParamRole::State(StateSpec { kind: Name::from(*word), of, init, transient }))
         }
         _ => Err(error(role, format!("`{}` is not a role of a parameter", role.text))
-            .help("roles are `batch`, `batch, causal`, `weight, init = ..` and `state = <slot>, of = \"<weight>\"`")),
+            .help("roles are `batch`, `batch, causal`, `weight, init = ..` and `state = <kind>, of = \"<weight>\"`")),
     }
 }
 
@@ -137,15 +143,17 @@ fn known_fields(fields: &[Field<'_>], known: &[&str]) -> Result<()> {
 }
 
 fn parse_init(field: &Field<'_>) -> Result<Init> {
-    let std = |text: &str| parse_real(text).map(|std| Init::Normal { std });
     let init = match &field.value {
         Some(AttrText::Word("zeros")) => Some(Init::Zeros),
         Some(AttrText::Word("ones")) => Some(Init::Ones),
-        Some(AttrText::Applied("normal", text)) => std(text),
+        Some(AttrText::Word("weight")) => Some(Init::Weight),
+        Some(AttrText::Applied("constant", text)) => parse_real(text).map(Init::Constant),
+        Some(AttrText::Applied("normal", text)) => parse_real(text).map(|std| Init::Normal { std }),
         _ => None,
     };
     init.ok_or_else(|| {
-        error(field, format!("`{}` is no initializer", field.text)).help("write `zeros`, `ones` or `normal(<std>)`")
+        error(field, format!("`{}` is no initializer", field.text))
+            .help("write `zeros`, `ones`, `constant(<value>)`, `normal(<std>)` or, on state, `weight`")
     })
 }
 

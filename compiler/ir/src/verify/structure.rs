@@ -7,7 +7,7 @@ use crate::rounding::narrows;
 use crate::syntax::{Def, FuncId, Function, Inst, Module, Param, ParamRole, Rounding, Value, WeightInfo};
 use crate::ty::TensorType;
 use halite_support::{Code, Diagnostic, codes};
-use halite_tensor::Packing;
+use halite_tensor::{Init, Packing};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
@@ -64,16 +64,34 @@ impl<'a> Checker<'a, '_, '_> {
                 let message = format!("two parameters are named `{name}`");
                 self.errors.at_signature(self.id, broken(codes::DUPLICATE, message));
             }
-            if let ParamRole::Weight(WeightInfo { packing: Some(packing), .. }) = &param.role {
-                self.check_packing(param, packing, &mut names);
-            }
-            if param.role == ParamRole::CausalMask {
-                self.check_mask(param);
-            }
+            self.check_role(param, &mut names);
             let def = u32::try_from(position).map(Def::Param).ok();
             if let Err(message) = self.define(param.value, def) {
                 self.errors
                     .at_signature(self.id, broken(codes::UNDEFINED_VALUE, format!("parameter `{name}` {message}")));
+            }
+        }
+    }
+
+    /// What a parameter is for goes with its type and with what else is said of it.
+    fn check_role(&mut self, param: &'a Param, names: &mut FxHashSet<&'a str>) {
+        match &param.role {
+            ParamRole::Argument | ParamRole::Batch => {}
+            ParamRole::CausalMask => self.check_mask(param),
+            ParamRole::Weight(WeightInfo { init, packing, .. }) => {
+                if *init == Init::Weight {
+                    let message = format!("weight `{}` starts as a weight, which only state can", param.name);
+                    let error = broken(codes::ATTRIBUTE, message).help("give it a start of its own, e.g. `zeros`");
+                    self.errors.at_signature(self.id, error);
+                }
+                if let Some(packing) = packing {
+                    self.check_packing(param, packing, names);
+                }
+            }
+            ParamRole::State(spec) => {
+                if let Err(error) = spec.check() {
+                    self.errors.at_signature(self.id, error.context(format!("parameter `{}`", param.name)));
+                }
             }
         }
     }

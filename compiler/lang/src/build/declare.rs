@@ -77,14 +77,23 @@ impl ModelBuilder<'_> {
     }
 
     fn check_init(&self, init: Init, caller: Caller) -> Option<Init> {
-        let Init::Normal { std } = init else { return Some(init) };
-        let checked = normal(std);
-        if checked.is_none() {
-            let message = format!("expected a standard deviation, found the real number `{std:?}`");
-            let error = Diagnostic::error(codes::KIND, message).help("write a standard deviation here");
-            self.report(error, caller);
-        }
-        checked
+        let error = |message: String, help| Diagnostic::error(codes::KIND, message).help(help);
+        let error = match init {
+            Init::Normal { std } if normal(std).is_none() => {
+                let message = format!("expected a standard deviation, found the real number `{std:?}`");
+                error(message, "write a standard deviation here")
+            }
+            Init::Constant(value) if !value.is_finite() => {
+                error(format!("expected a number to start from, found `{value:?}`"), "write a finite number here")
+            }
+            Init::Weight => {
+                let message = "a weight starts as a weight, which only state can".to_owned();
+                error(message, "give it a start of its own, e.g. `Init::Zeros`")
+            }
+            Init::Zeros | Init::Ones | Init::Constant(_) | Init::Normal { .. } => return Some(init),
+        };
+        self.report(error, caller);
+        None
     }
 
     /// Shows a tensor of any type under a name: it becomes a result of the module `forward`.

@@ -3,8 +3,11 @@
 use super::Place;
 use halite_ir::METRICS;
 use halite_support::{Diagnostic, Name, codes};
-use halite_tensor::Slot;
+use halite_tensor::STEP;
 use indexmap::IndexMap;
+
+/// The kinds of state that optimizers keep for each weight.
+const STATE: [&str; 3] = ["m", "v", "master"];
 
 /// What has a name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,7 +54,7 @@ impl<D: Copy> Names<D> {
         if let Some(&(other, first)) = self.0.get(name) {
             return Err((taken(name, named, other, place), Some(first)));
         }
-        if METRICS.contains(&&**name) || **name == *Slot::Step.name() {
+        if METRICS.contains(&&**name) || *name == STEP {
             return Err((reserved(name, named, place), None));
         }
         if let Some((weight, parameter, first)) = self.state_clash(name, named) {
@@ -72,12 +75,12 @@ impl<D: Copy> Names<D> {
             Some((Named::Weight, first)) => Some(*first),
             _ => None,
         };
-        [Slot::M, Slot::V, Slot::Master].into_iter().find_map(|slot| {
-            let state = format!("{}.{name}", slot.name());
+        STATE.into_iter().find_map(|kind| {
+            let state = format!("{kind}.{name}");
             if let Some(first) = first(&state) {
                 return Some((name.clone(), state.into(), first));
             }
-            let weight = name.strip_prefix(slot.name())?.strip_prefix('.')?;
+            let weight = name.strip_prefix(kind)?.strip_prefix('.')?;
             Some((weight.into(), name.clone(), first(weight)?))
         })
     }
@@ -105,7 +108,7 @@ fn reserved(name: &str, named: Named, place: Place<'_>) -> Diagnostic {
     let (article, word) = (named.article(), named.word());
     let message = format!("the training step needs the name `{name}`, which {article} {word} has");
     let own: Vec<_> = METRICS.iter().map(|metric| format!("`{metric}`")).collect();
-    let note = format!("the names of its own are {} and `{}`", own.join(", "), Slot::Step.name());
+    let note = format!("the names of its own are {} and `{}`", own.join(", "), STEP);
     place.mark(Diagnostic::error(codes::DUPLICATE, message), "here").note(note).help(rename(named))
 }
 

@@ -7,7 +7,6 @@ use halite_ir::{Function, InferCx, Inst, LocId, LocKind, Module, Op, Param, Para
 use halite_recipe::{Precision, Recipe};
 use halite_support::Name;
 use halite_tensor::DType;
-use halite_tensor::Slot;
 use rustc_hash::FxHashMap;
 
 /// The entry of a module, or another function with gradients, and what flows where in it.
@@ -16,7 +15,7 @@ pub(super) struct AuditCx<'a> {
     pub(super) entry: &'a Function,
     pub(super) recipe: Option<&'a Recipe>,
     pub(super) infer: InferCx<'a>,
-    /// For each value, whether it is computed from moments or master weights.
+    /// For each value, whether it is computed from state of floats: moments, master weights.
     updates: Vec<bool>,
     /// For each value, whether it is a scalar that the loss or its count is computed from: which of the two.
     objective: Vec<Option<&'static str>>,
@@ -45,7 +44,7 @@ impl<'a> AuditCx<'a> {
         self.entry.ty(value).dtype()
     }
 
-    /// Whether an instruction computes something from moments or master weights.
+    /// Whether an instruction computes something from state of floats: moments, master weights.
     pub(super) fn is_update(&self, inst: &Inst) -> bool {
         inst.results.iter().any(|result| self.updates[result.index()])
     }
@@ -57,8 +56,7 @@ impl<'a> AuditCx<'a> {
 
     /// Whether an instruction was written by what makes the step of gradients.
     pub(super) fn is_of_optimizer(&self, loc: LocId) -> bool {
-        let of_step = |name: &str| name == SCOPE || name == accumulate::SCOPE;
-        matches!(self.module.locs.named(loc).last(), Some(LocKind::Scope(name)) if of_step(name))
+        matches!(self.module.locs.named(loc).last(), Some(LocKind::Scope(name)) if &**name == SCOPE)
     }
 
     /// Whether an instruction rounds stochastically by a helper that `annotate-rounding` made.
@@ -72,12 +70,12 @@ impl<'a> AuditCx<'a> {
         self.entry.params.iter().filter(is_weight).map(|param| (param, self.entry.ty(param.value).dtype()))
     }
 
-    /// The weights that have a slot of one kind, and the type of that slot.
-    pub(super) fn slots(&self, slot: Slot) -> impl Iterator<Item = (&'a Param, DType)> {
+    /// The weights that have state of a kind, and the type of that state.
+    pub(super) fn state(&self, kind: &str) -> impl Iterator<Item = (&'a Param, DType)> {
         let weights: FxHashMap<&Name, &Param> = self.weights().map(|(param, _)| (&param.name, param)).collect();
         self.entry.params.iter().filter_map(move |param| match &param.role {
-            ParamRole::State(info) if info.slot == slot => {
-                Some((*weights.get(info.of.as_ref()?)?, self.entry.ty(param.value).dtype()))
+            ParamRole::State(spec) if spec.kind == *kind => {
+                Some((*weights.get(spec.of.as_ref()?)?, self.entry.ty(param.value).dtype()))
             }
             _ => None,
         })
@@ -100,7 +98,8 @@ fn replacements(entry: &Function) -> FxHashMap<&Name, Value> {
 fn updates(entry: &Function) -> Vec<bool> {
     let mut reached = vec![false; entry.values.len()];
     for param in &entry.params {
-        reached[param.value.index()] = matches!(&param.role, ParamRole::State(info) if info.slot != Slot::Step);
+        reached[param.value.index()] =
+            matches!(param.role, ParamRole::State(_)) && entry.ty(param.value).dtype().is_float();
     }
     for inst in &entry.insts {
         if inst.args.iter().any(|arg| reached[arg.index()]) {

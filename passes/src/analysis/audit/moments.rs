@@ -5,10 +5,10 @@ use super::fix::{Fix, RecipeKey, fix};
 use super::report::Report;
 use super::words::{families, power_of_two, significant};
 use crate::framework::exception::Subject;
+use crate::transform::slots::{M, V};
 use halite_recipe::{Optimizer, RoundingMode};
 use halite_support::{Diagnostic, codes};
 use halite_tensor::DType;
-use halite_tensor::Slot;
 use indexmap::IndexMap;
 
 /// Reports moments that one update moves by less than their element type resolves.
@@ -18,10 +18,10 @@ use indexmap::IndexMap;
 /// all: 0.999 itself is 1 in `bf16`. Rounded stochastically it is right on average, but every write adds noise that is
 /// larger than the update; so that is reported too.
 pub(super) fn check(cx: &AuditCx<'_>, report: &mut Report<'_>) {
-    for slot in [Slot::M, Slot::V] {
+    for kind in [M, V] {
         let mut coarse: IndexMap<(DType, Option<Fix>), Vec<&str>> = IndexMap::new();
-        let decay = decay(cx, slot);
-        let slots = cx.slots(slot).flat_map(|(weight, dtype)| weight.originals().map(move |name| (name, dtype)));
+        let decay = decay(cx, kind);
+        let slots = cx.state(kind).flat_map(|(weight, dtype)| weight.originals().map(move |name| (name, dtype)));
         for (name, dtype) in slots {
             report.checked().moments += 1;
             if decay.is_some_and(|(_, beta)| 1.0 - beta < resolution(dtype)) {
@@ -32,8 +32,8 @@ pub(super) fn check(cx: &AuditCx<'_>, report: &mut Report<'_>) {
         }
         for ((dtype, fix), names) in coarse {
             if let Some(decay) = decay {
-                let finding = finding(cx, slot, decay, dtype).note(listed(&names));
-                report.add_finding(slot.name(), dtype, &names, with_remedy(finding, fix, decay.0));
+                let finding = finding(cx, kind, decay, dtype).note(listed(&names));
+                report.add_finding(kind, dtype, &names, with_remedy(finding, fix, decay.0));
             }
         }
     }
@@ -45,19 +45,19 @@ fn resolution(dtype: DType) -> f64 {
 }
 
 /// The decay rate of a moment and its name in formulas.
-fn decay(cx: &AuditCx<'_>, slot: Slot) -> Option<(&'static str, f64)> {
-    match (&cx.recipe?.optimizer, slot) {
-        (Optimizer::AdamW(adamw), Slot::M) => Some(("beta1", adamw.betas[0])),
-        (Optimizer::AdamW(adamw), Slot::V) => Some(("beta2", adamw.betas[1])),
-        (Optimizer::Sgd(sgd), Slot::M) => Some(("momentum", sgd.momentum)),
+fn decay(cx: &AuditCx<'_>, kind: &str) -> Option<(&'static str, f64)> {
+    match (&cx.recipe?.optimizer, kind) {
+        (Optimizer::AdamW(adamw), M) => Some(("beta1", adamw.betas[0])),
+        (Optimizer::AdamW(adamw), V) => Some(("beta2", adamw.betas[1])),
+        (Optimizer::Sgd(sgd), M) => Some(("momentum", sgd.momentum)),
         _ => None,
     }
 }
 
-fn finding(cx: &AuditCx<'_>, slot: Slot, (word, beta): (&str, f64), dtype: DType) -> Diagnostic {
-    let (slot, step, resolution) = (slot.name(), significant(1.0 - beta), resolution(dtype));
+fn finding(cx: &AuditCx<'_>, kind: &str, (word, beta): (&str, f64), dtype: DType) -> Diagnostic {
+    let (step, resolution) = (significant(1.0 - beta), resolution(dtype));
     let message =
-        format!("the moments `{slot}` are kept in `{dtype}`, which does not resolve their step 1 - {word} = {step}");
+        format!("the moments `{kind}` are kept in `{dtype}`, which does not resolve their step 1 - {word} = {step}");
     let apart = power_of_two(resolution);
     let why =
         format!("numbers of `{dtype}` are up to {apart} of themselves apart: a smaller step is lost or grows to that");

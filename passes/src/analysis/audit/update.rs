@@ -6,15 +6,14 @@ use super::report::{Evidence, Report};
 use halite_ir::{Inst, OpClass, ParamRole};
 use halite_support::codes;
 use halite_tensor::DType;
-use halite_tensor::Slot;
 
-/// Reports narrow arithmetic on what is computed from moments or master weights, and the instructions that make new
+/// Reports narrow arithmetic on what is computed from moments, master weights and other state, and the instructions that make new
 /// weights and slots.
 pub(super) fn check(cx: &AuditCx<'_>, report: &mut Report<'_>) {
     let update = cx.entry.insts.iter().filter(|inst| cx.is_update(inst));
     let replaced = cx.entry.params.iter().filter(|param| match &param.role {
         ParamRole::Weight(_) => true,
-        ParamRole::State(info) => info.slot != Slot::Step,
+        ParamRole::State(_) => cx.dtype(param.value).is_float(),
         ParamRole::Argument | ParamRole::Batch | ParamRole::CausalMask => false,
     });
     let writes = replaced.filter_map(|param| cx.replacement(&param.name)).filter(|inst| !cx.is_update(inst));

@@ -4,18 +4,18 @@ use super::context::AuditCx;
 use super::fix::{Fix, fix_weight};
 use super::report::Report;
 use super::words::{families, power_of_two};
+use crate::transform::slots::MASTER;
 use halite_ir::{Inst, Phase};
 use halite_recipe::RoundingMode;
 use halite_support::{Diagnostic, Name, codes};
 use halite_tensor::DType;
-use halite_tensor::Slot;
 use indexmap::IndexMap;
 use rustc_hash::FxHashSet;
 
 /// Reports weights that are narrow, have no wider copy, and are not rounded stochastically when they are written. An
 /// update smaller than half the distance to the next number is then lost, however often it comes.
 pub(super) fn check(cx: &AuditCx<'_>, report: &mut Report<'_>) {
-    let masters: FxHashSet<&Name> = cx.slots(Slot::Master).map(|(of, _)| &of.name).collect();
+    let masters: FxHashSet<&Name> = cx.state(MASTER).map(|(of, _)| &of.name).collect();
     let mut lost: IndexMap<(DType, Option<Fix>), Vec<&str>> = IndexMap::new();
     for (weight, dtype) in cx.weights() {
         report.checked().weights += weight.originals().count();

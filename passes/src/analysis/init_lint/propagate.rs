@@ -22,11 +22,13 @@ pub(super) fn moments(infer: InferCx<'_>, function: &Function) -> Result<Vec<Opt
 /// How a parameter starts.
 fn at_start(param: &Param) -> Option<Moments> {
     let ParamRole::Weight(info) = &param.role else { return None };
-    Some(match info.init {
-        Init::Zeros => Moments::exact(0.0),
-        Init::Ones => Moments::exact(1.0),
-        Init::Normal { std } => Moments { mean: 0.0, var: std * std },
-    })
+    match info.init {
+        Init::Zeros => Some(Moments::exact(0.0)),
+        Init::Ones => Some(Moments::exact(1.0)),
+        Init::Constant(value) => Some(Moments::exact(value)),
+        Init::Normal { std } => Some(Moments { mean: 0.0, var: std * std }),
+        Init::Weight => None,
+    }
 }
 
 /// An op on operands of given moments, equal operands by the number of the first: layers repeat them.

@@ -85,7 +85,7 @@ fn packed(function: &Function) -> FxHashMap<Name, (Arc<Packing>, Vec<Name>)> {
         function.params.iter().filter_map(|param| Some((&param.name, param.packing()?))).collect();
     let stored = |param: &Param| {
         let (packing, prefix) = match &param.role {
-            ParamRole::State(info) => (*weights.get(info.of.as_ref()?)?, format!("{}.", info.slot.name())),
+            ParamRole::State(spec) => (*weights.get(spec.of.as_ref()?)?, format!("{}.", spec.kind)),
             _ => (param.packing()?, String::new()),
         };
         let streams = packing.parts.iter().map(|part| format!("{prefix}{}", part.name).into()).collect();

@@ -4,7 +4,7 @@ use super::helper::{call_helper, expanded};
 use super::sites::RoundingSite;
 use halite_ir::{Attr, Builder, Function, ParamRole, Rewriter, Value, Values};
 use halite_support::{Diagnostic, Name, Result, codes};
-use halite_tensor::{DType, HostTensor, Shape, Slot, rounding::stream_key};
+use halite_tensor::{DType, HostTensor, STEP, Shape, rounding::stream_key};
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
@@ -93,7 +93,7 @@ pub(super) fn line(dim: usize) -> String {
 
 /// The number of the update being made, `s32[]`: 0 for a function that makes none.
 fn update_number(b: &mut Rewriter<'_>, source: &Function) -> Result<Value> {
-    let is_step = |role: &ParamRole| matches!(role, ParamRole::State(info) if info.slot == Slot::Step);
+    let is_step = |role: &ParamRole| matches!(role, ParamRole::State(spec) if spec.kind == STEP);
     match source.params.iter().find(|param| is_step(&param.role)) {
         Some(param) => {
             let completed = b.value(param.value)?;

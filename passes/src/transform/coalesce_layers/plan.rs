@@ -163,6 +163,8 @@ impl Planner<'_> {
             Init::Zeros => [0, 0],
             Init::Ones => [1, 0],
             Init::Normal { std } => [2, std.to_bits()],
+            Init::Constant(value) => [3, value.to_bits()],
+            Init::Weight => [4, 0],
         };
         let parameter = self.exceptions(Subject::Parameter(&param.name));
         let dtype = self.entry.ty(param.value).dtype();

@@ -2,13 +2,16 @@
 
 use halite_ir::{Builder, Value, Values};
 use halite_support::Result;
-use halite_tensor::{DType, Slot};
+use halite_tensor::DType;
 use std::fmt;
+
+/// A kind of state, as [`StateSpec`](halite_tensor::StateSpec) names it.
+pub(crate) type Kind = &'static str;
 
 /// How a weight follows its gradient.
 pub(crate) trait UpdateRule: fmt::Debug {
     /// What it keeps beside each weight, kind by kind, each of the shape of the weight.
-    fn kinds(&self) -> &[Slot];
+    fn kinds(&self) -> &[Kind];
 
     /// Scalars that all weights share in one update.
     fn shared(&self, b: &mut Builder<'_>, terms: &Terms) -> Result<Values>;

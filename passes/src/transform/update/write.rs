@@ -1,21 +1,21 @@
 //! What replaces the state.
 
-use super::state_name;
+use super::rule::Kind;
 use crate::transform::trained::Set;
 use halite_ir::{Builder, Value};
 use halite_support::{Name, Result};
-use halite_tensor::{DType, Slot};
+use halite_tensor::{DType, StateSpec};
 
 /// What replaces the state, kind by kind.
 pub(super) struct Replacements {
     /// Kinds in the order of their parameters.
-    kinds: Vec<Slot>,
+    kinds: Vec<Kind>,
     /// The place of the kind, 0 for weights; that of the weight; the parameter and what replaces it.
     all: Vec<(usize, usize, Name, Value)>,
 }
 
 impl Replacements {
-    pub(super) fn new(kinds: &[Slot]) -> Self {
+    pub(super) fn new(kinds: &[Kind]) -> Self {
         Self { kinds: kinds.to_vec(), all: Vec::new() }
     }
 
@@ -24,7 +24,7 @@ impl Replacements {
     pub(super) fn put(
         &mut self,
         b: &mut Builder<'_>,
-        kind: Option<Slot>,
+        kind: Option<Kind>,
         set: &Set,
         dtype: DType,
         new: Value,
@@ -36,7 +36,10 @@ impl Replacements {
             end += b.shape(weight.value).num_elements();
             let own = if set.len() == 1 { new } else { b.slice_dim(new, 0, start, end)? };
             let own = b.convert(own, dtype)?;
-            let name = kind.map_or_else(|| weight.name.clone(), |kind| state_name(kind, &weight.name));
+            let name = match kind {
+                None => weight.name.clone(),
+                Some(kind) => StateSpec::new(kind).of(weight.name.clone()).param_name(),
+            };
             self.all.push((place, weight.order, name, own));
         }
         Ok(())

@@ -1,10 +1,10 @@
 //! AdamW (Loshchilov and Hutter 2019): decoupled weight decay, bias-corrected moments, `eps` outside the root.
 
-use crate::transform::update::rule::{Step, Terms, Time, UpdateRule, Weight, scaled, spread};
+use crate::transform::slots::{M, V};
+use crate::transform::update::rule::{Kind, Step, Terms, Time, UpdateRule, Weight, scaled, spread};
 use halite_ir::{Builder, Value, Values};
 use halite_recipe::AdamW;
 use halite_support::{Diagnostic, Result};
-use halite_tensor::Slot;
 use smallvec::smallvec;
 
 #[derive(Debug)]
@@ -13,8 +13,8 @@ pub(super) struct Rule {
 }
 
 impl UpdateRule for Rule {
-    fn kinds(&self) -> &[Slot] {
-        &[Slot::M, Slot::V]
+    fn kinds(&self) -> &[Kind] {
+        &[M, V]
     }
 
     /// - `(1 - beta1) * factor`: what a gradient adds to the first moment, mean and clip included;

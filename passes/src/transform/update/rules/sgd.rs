@@ -1,10 +1,10 @@
 //! Stochastic gradient descent with momentum and decoupled weight decay.
 
-use crate::transform::update::rule::{Step, Terms, UpdateRule, Weight, scaled};
+use crate::transform::slots::M;
+use crate::transform::update::rule::{Kind, Step, Terms, UpdateRule, Weight, scaled};
 use halite_ir::{Builder, Value, Values};
 use halite_recipe::Sgd;
 use halite_support::Result;
-use halite_tensor::Slot;
 
 #[derive(Debug)]
 pub(super) struct Rule {
@@ -12,8 +12,8 @@ pub(super) struct Rule {
 }
 
 impl UpdateRule for Rule {
-    fn kinds(&self) -> &[Slot] {
-        if self.settings.momentum == 0.0 { &[] } else { &[Slot::M] }
+    fn kinds(&self) -> &[Kind] {
+        if self.settings.momentum == 0.0 { &[] } else { &[M] }
     }
 
     fn shared(&self, _: &mut Builder<'_>, _: &Terms) -> Result<Values> {

@@ -1,0 +1,122 @@
+//! A buffer as manifests write it.
+
+use super::{Buffer, BufferContent, BufferRole};
+use halite_support::Name;
+use halite_tensor::{DType, Init, Packing, StateSpec};
+use serde::{Deserialize, Serialize};
+
+/// The keys of a buffer, of which each role has its own.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct BufferJson {
+    name: String,
+    dtype: DType,
+    shape: Vec<usize>,
+    slot: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    content: Option<BufferContent>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    of: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    init: Option<Init>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    transient: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    packing: Option<Packing>,
+}
+
+impl From<Buffer> for BufferJson {
+    fn from(buffer: Buffer) -> Self {
+        Self {
+            slot: buffer.role.word().to_owned(),
+            content: buffer.content(),
+            of: buffer.of().map(str::to_owned),
+            init: buffer.init(),
+            transient: matches!(&buffer.role, BufferRole::State(spec) if spec.transient),
+            name: buffer.name,
+            dtype: buffer.dtype,
+            shape: buffer.shape,
+            packing: buffer.packing,
+        }
+    }
+}
+
+impl TryFrom<BufferJson> for Buffer {
+    type Error = String;
+
+    fn try_from(json: BufferJson) -> Result<Self, String> {
+        let role = role(&json)?;
+        let BufferJson { name, dtype, shape, packing, .. } = json;
+        Ok(Self { name, dtype, shape, role, packing })
+    }
+}
+
+/// What a buffer holds, unless it says what goes only with another role.
+fn role(json: &BufferJson) -> Result<BufferRole, String> {
+    let BufferJson { name, slot, content, of, init, transient, .. } = json;
+    let is_batch = slot == "batch";
+    if is_batch == init.is_some() {
+        return Err(format!("the buffer `{name}` must have an initial value exactly if it is state"));
+    }
+    let excess = [
+        ("content", content.is_some() && !is_batch),
+        ("of", of.is_some() && (is_batch || slot == "weight")),
+        ("transient", *transient && (is_batch || slot == "weight")),
+    ];
+    if let Some((key, _)) = excess.iter().find(|(_, is_excess)| *is_excess) {
+        return Err(format!("the buffer `{name}` has the key `{key}`, which does not go with the slot `{slot}`"));
+    }
+    Ok(match (slot.as_str(), init) {
+        ("weight", Some(init)) => BufferRole::Weight(*init),
+        (kind, Some(init)) => BufferRole::State(StateSpec {
+            kind: kind.into(),
+            of: of.as_deref().map(Name::from),
+            init: *init,
+            transient: *transient,
+        }),
+        (_, None) => BufferRole::Batch(*content),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(rest: &str) -> String {
+        format!(r#"{{"name":"x","dtype":"f32","shape":[2],{rest}}}"#)
+    }
+
+    #[test]
+    fn every_role_reads_back_to_itself() {
+        for rest in [
+            r#""slot":"batch""#,
+            r#""slot":"batch","content":"causal""#,
+            r#""slot":"weight","init":{"normal":0.5}"#,
+            r#""slot":"step","init":"zeros""#,
+            r#""slot":"master","of":"w","init":"weight""#,
+            r#""slot":"zeta","of":"w","init":{"constant":3.0},"transient":true"#,
+        ] {
+            let buffer: Buffer = serde_json::from_str(&text(rest)).unwrap();
+            assert_eq!(serde_json::to_string(&buffer).unwrap(), text(rest));
+        }
+    }
+
+    #[test]
+    fn keys_of_another_role_are_refused() {
+        let initial = "must have an initial value exactly if it is state";
+        for (rest, expected) in [
+            (r#""slot":"weight""#, initial),
+            (r#""slot":"m","of":"w""#, initial),
+            (r#""slot":"batch","init":"zeros""#, initial),
+            (r#""slot":"batch","of":"w""#, "has the key `of`, which does not go with the slot `batch`"),
+            (r#""slot":"batch","transient":true"#, "has the key `transient`"),
+            (r#""slot":"weight","init":"ones","of":"w""#, "has the key `of`"),
+            (r#""slot":"weight","init":"ones","transient":true"#, "has the key `transient`"),
+            (r#""slot":"m","init":"zeros","content":"causal""#, "has the key `content`"),
+        ] {
+            let error = serde_json::from_str::<Buffer>(&text(rest)).unwrap_err().to_string();
+            assert!(error.contains("the buffer `x`") && error.contains(expected), "{error}");
+        }
+        assert!(serde_json::from_str::<Buffer>(&text(r#""slot":"batch","size":1"#)).is_err());
+    }
+}
