@@ -1,7 +1,7 @@
 //! What targets add to recipes.
 
 use crate::Recipe;
-use crate::schema::{Key, Kind, RECIPE, optional};
+use crate::schema::{Key, Kind, optional};
 use halite_support::Diagnostics;
 
 /// The targets that a recipe may name, and the tables that they add to it.
@@ -42,5 +42,5 @@ impl Extension for NoExtension {
 /// The keys of a recipe with the tables of targets.
 pub(crate) fn keys(extension: &dyn Extension) -> Vec<Key> {
     let sections = extension.sections().into_iter().map(|section| optional(section.name, Kind::Table(section.keys)));
-    RECIPE.iter().copied().chain(sections).collect()
+    Recipe::KEYS.iter().copied().chain(sections).collect()
 }

@@ -8,6 +8,7 @@
 //! no target by name.
 
 mod config;
+mod declare;
 mod extension;
 mod places;
 mod planned;

@@ -1,6 +1,7 @@
 //! What a recipe may say: the keys with the values they take.
 
 use crate::RECIPE_VERSION;
+use indexmap::IndexMap;
 
 /// A key of a table.
 #[derive(Clone, Copy, Debug)]
@@ -98,6 +99,23 @@ impl Range {
 }
 
 impl Kind {
+    /// A size of the step.
+    pub const SIZE: Kind = Kind::Whole(1, 1 << 24);
+    /// A count or a seed.
+    pub const COUNT: Kind = Kind::Whole(0, u32::MAX as i64);
+    /// A count of at least 1.
+    pub const DEGREE: Kind = Kind::Whole(1, u32::MAX as i64);
+    /// A number greater than 0.
+    pub const POSITIVE: Kind = Kind::Real(Range::Positive);
+    /// A number of at least 0.
+    pub const NOT_NEGATIVE: Kind = Kind::Real(Range::NotNegative);
+    /// A number from 0 up to but not 1.
+    pub const DECAY: Kind = Kind::Real(Range::Decay);
+    /// Two such numbers.
+    pub const DECAYS: Kind = Kind::Pair(Range::Decay);
+    /// A number from 0 to 1.
+    pub const SHARE: Kind = Kind::Real(Range::Share);
+
     /// What is expected, for a message.
     pub fn describe(&self) -> String {
         match self {
@@ -122,121 +140,35 @@ impl Kind {
     }
 }
 
+/// A type of values of recipes.
+pub trait Field {
+    /// What a key of this type takes.
+    const KIND: Kind;
+}
+
+/// A type of entries of lists.
+pub trait Item {
+    /// What a key takes that lists them.
+    const LIST: Kind;
+}
+
+/// The entries of a table that are none of its keys.
+pub type Others = IndexMap<String, toml::Value>;
+
+/// A Rust name without the `r#` that marks those that are words of Rust.
+pub const fn plain(name: &'static str) -> &'static str {
+    match name.as_bytes() {
+        [b'r', b'#', ..] => name.split_at(2).1,
+        _ => name,
+    }
+}
+
 /// The names of keys.
 pub fn names(keys: &[Key]) -> Vec<&'static str> {
     keys.iter().map(|key| key.name).collect()
-}
-
-/// A key that must be there.
-pub const fn required(name: &'static str, kind: Kind) -> Key {
-    Key { name, kind, required: true }
 }
 
 /// A key that may be left out.
 pub const fn optional(name: &'static str, kind: Kind) -> Key {
     Key { name, kind, required: false }
 }
-
-const SIZE: Kind = Kind::Whole(1, 1 << 24);
-const COUNT: Kind = Kind::Whole(0, u32::MAX as i64);
-const DEGREE: Kind = Kind::Whole(1, u32::MAX as i64);
-
-/// The keys of a recipe, without the tables of targets.
-pub(crate) const RECIPE: &[Key] = &[
-    required("halite", Kind::Version),
-    optional("batch", SIZE),
-    optional("seq", SIZE),
-    required("model", Kind::Table(MODEL)),
-    optional("precision", Kind::WordOrTable(PRECISIONS, PRECISION)),
-    required("optimizer", Kind::OneOf(OPTIMIZERS)),
-    optional("schedule", Kind::Table(SCHEDULE)),
-    optional("train", Kind::Table(TRAIN)),
-    optional("parallel", Kind::Table(PARALLEL)),
-    optional("target", Kind::Target),
-    optional("dialect", Kind::Table(DIALECT)),
-    optional("check", Kind::Table(CHECK)),
-];
-
-const DIALECT: &[Key] = &[optional("off", Kind::Texts), optional("on", Kind::Texts)];
-
-/// The names of [`Waiver`](crate::Waiver).
-pub const WAIVERS: &[&str] = &["residual-init", "frozen", "unread", "causality"];
-
-const CHECK: &[Key] = &[optional("waive", Kind::Words(WAIVERS))];
-
-const MODEL: &[Key] = &[required("name", Kind::Text), optional("config", Kind::Config)];
-
-/// The names of [`PrecisionName`](crate::PrecisionName).
-pub const PRECISIONS: &[&str] = &["fp32", "mixed", "mixed-sr", "bf16-sr", "bf16", "fp64"];
-
-const FLOAT: Kind = Kind::Word(&["bf16", "f16", "f32", "f64"]);
-
-const MASTER: Kind = Kind::Word(&["none", "f32"]);
-
-const PRECISION: &[Key] = &[
-    optional("recipe", Kind::Word(PRECISIONS)),
-    optional("weight", FLOAT),
-    optional("master", MASTER),
-    optional("moments", FLOAT),
-    optional("operand", FLOAT),
-    optional("accumulate", FLOAT),
-    optional("sensitive", FLOAT),
-    optional("gradient", FLOAT),
-    optional("reduce", FLOAT),
-    optional("update", FLOAT),
-    optional("rounding", Kind::Word(&["rne", "sr"])),
-    optional("sr", Kind::Table(SR)),
-    optional("override", Kind::Tables(OVERRIDE)),
-];
-
-const SR: &[Key] = &[
-    optional("sites", Kind::Word(&["weight_write", "all"])),
-    optional("by", Kind::Word(&["switch", "dither"])),
-    optional("seed", COUNT),
-];
-
-const OVERRIDE: &[Key] = &[
-    optional("op", Kind::Text),
-    optional("scope", Kind::Text),
-    optional("parameter", Kind::Text),
-    optional("weight", FLOAT),
-    optional("master", MASTER),
-    optional("moments", FLOAT),
-    optional("operand", FLOAT),
-    optional("accumulate", FLOAT),
-    optional("sensitive", FLOAT),
-    optional("gradient", FLOAT),
-    optional("reduce", FLOAT),
-];
-
-const OPTIMIZERS: &[Key] = &[optional("adamw", Kind::Table(ADAMW)), optional("sgd", Kind::Table(SGD))];
-
-const ADAMW: &[Key] = &[
-    required("lr", Kind::Real(Range::Positive)),
-    optional("betas", Kind::Pair(Range::Decay)),
-    optional("eps", Kind::Real(Range::Positive)),
-    optional("weight_decay", Kind::Real(Range::NotNegative)),
-    optional("no_decay", Kind::Texts),
-    optional("clip_norm", Kind::Real(Range::Positive)),
-];
-
-const SGD: &[Key] = &[
-    required("lr", Kind::Real(Range::Positive)),
-    optional("momentum", Kind::Real(Range::Decay)),
-    optional("weight_decay", Kind::Real(Range::NotNegative)),
-    optional("no_decay", Kind::Texts),
-    optional("clip_norm", Kind::Real(Range::Positive)),
-];
-
-const SCHEDULE: &[Key] =
-    &[optional("warmup", COUNT), optional("steps", COUNT), optional("floor", Kind::Real(Range::Share))];
-
-const TRAIN: &[Key] = &[optional("seed", Kind::Whole(0, i64::MAX)), optional("steps", COUNT)];
-
-const PARALLEL: &[Key] = &[
-    optional("tensor", DEGREE),
-    optional("pipeline", DEGREE),
-    optional("sequence", Kind::Bool),
-    optional("zero1", Kind::Bool),
-    optional("global_batch", DEGREE),
-];

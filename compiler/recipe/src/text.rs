@@ -162,13 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn the_schema_knows_every_named_precision() {
-        assert_eq!(crate::schema::PRECISIONS, PrecisionName::ALL.map(PrecisionName::name));
-    }
-
-    #[test]
-    fn the_schema_knows_every_waiver() {
-        assert_eq!(crate::schema::WAIVERS, Waiver::ALL.map(Waiver::name));
+    fn every_waiver_is_read_by_its_word() {
         for waiver in Waiver::ALL {
             let recipe = read(MINIMAL, &[&format!("check.waive=['{}']", waiver.name())]).unwrap();
             assert_eq!(recipe.check.waive, [waiver]);
