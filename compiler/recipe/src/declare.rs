@@ -66,15 +66,18 @@ macro_rules! table {
                 name: $crate::schema::plain(stringify!($key)),
                 kind: $crate::table!(@kind $ty $(, $kind)?),
                 required: $crate::table!(@required $($default)?),
+                choice: None,
             },)*];
         }
 
         impl $crate::schema::Field for $name {
-            const KIND: $crate::schema::Kind = $crate::schema::Kind::Table($name::KEYS);
+            const KIND: $crate::schema::Kind =
+                $crate::schema::Kind::Table(::std::borrow::Cow::Borrowed($name::KEYS));
         }
 
         impl $crate::schema::Item for $name {
-            const LIST: $crate::schema::Kind = $crate::schema::Kind::Tables($name::KEYS);
+            const LIST: $crate::schema::Kind =
+                $crate::schema::Kind::Tables(::std::borrow::Cow::Borrowed($name::KEYS));
         }
 
         impl<'de> ::serde::Deserialize<'de> for $name {

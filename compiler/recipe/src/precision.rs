@@ -4,6 +4,7 @@ use crate::schema::{Field, Kind};
 use crate::{table, words};
 use halite_tensor::DType;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 words! {
     /// Named precision recipes.
@@ -100,7 +101,7 @@ pub struct Precision {
 }
 
 impl Field for Precision {
-    const KIND: Kind = Kind::WordOrTable(PrecisionName::WORDS, PrecisionTable::KEYS);
+    const KIND: Kind = Kind::WordOrTable(PrecisionName::WORDS, Cow::Borrowed(PrecisionTable::KEYS));
 }
 
 impl Default for Precision {

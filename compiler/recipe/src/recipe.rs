@@ -1,14 +1,17 @@
 //! The recipe: what to train and how.
 
 use crate::config::ConfigValue;
+use crate::optimizer::Optimizer;
 use crate::precision::Precision;
-use crate::schema::{Field, Kind, optional};
+use crate::schedule::Schedule;
+use crate::schema::Kind;
+use crate::sizes::Accumulate;
 use crate::target::TargetName;
 use crate::{table, words};
 use halite_support::{Diagnostic, Result, codes};
 use indexmap::IndexMap;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
 /// The recipe format this build reads and writes.
 pub const RECIPE_VERSION: u32 = 1;
@@ -19,11 +22,11 @@ table! {
     /// In Rust, it starts from [`Recipe::new`]:
     ///
     /// ```
-    /// use halite_recipe::{AdamW, ModelChoice, PrecisionName, Recipe};
+    /// use halite_recipe::{ModelChoice, Optimizer, PrecisionName, Recipe};
     ///
     /// let recipe = Recipe {
     ///     precision: PrecisionName::Bf16Sr.precision(),
-    ///     ..Recipe::new(ModelChoice::new("llama").with("layers", 2), 8, 64, AdamW { clip_norm: Some(1.0), ..AdamW::new(5e-3) })
+    ///     ..Recipe::new(ModelChoice::new("llama").with("layers", 2), 8, 64, Optimizer::new("adamw", 5e-3).clip_norm(1.0))
     /// };
     /// assert_eq!((recipe.batch, recipe.seq, recipe.train.steps), (Some(8), Some(64), 300));
     /// ```
@@ -38,11 +41,16 @@ table! {
         /// `s32[batch, seq + 1]`. Left out, the model says it, if it has one.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub seq: Option<usize> as Kind::SIZE = None,
+        /// Steps over a batch whose gradients make one update. Left out, what the sizes leave, see [`sizes`](Recipe::sizes).
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub accumulate: Option<Accumulate> = None,
+        /// What happens at an update whose gradients are not finite.
+        pub nonfinite: Nonfinite = Nonfinite::default(),
         /// The model.
         pub model: ModelChoice,
         /// Element types and rounding.
         pub precision: Precision = Precision::default(),
-        /// The update rule.
+        /// The update of the weights.
         pub optimizer: Optimizer,
         /// The learning rate over time.
         pub schedule: Schedule = Schedule::default(),
@@ -66,16 +74,18 @@ table! {
 }
 
 impl Recipe {
-    /// A recipe for a model, batches of so many sequences of so many predicted tokens, and an update rule; all else has its
+    /// A recipe for a model, batches of so many sequences of so many predicted tokens, and an optimizer; all else has its
     /// default. A model without such sizes gets `Recipe { batch: None, seq: None, ..Recipe::new(..) }`.
-    pub fn new(model: ModelChoice, batch: usize, seq: usize, optimizer: impl Into<Optimizer>) -> Self {
+    pub fn new(model: ModelChoice, batch: usize, seq: usize, optimizer: Optimizer) -> Self {
         Self {
             halite: RECIPE_VERSION,
             batch: Some(batch),
             seq: Some(seq),
+            accumulate: None,
+            nonfinite: Nonfinite::default(),
             model,
             precision: Precision::default(),
-            optimizer: optimizer.into(),
+            optimizer,
             schedule: Schedule::default(),
             train: Train::default(),
             parallel: None,
@@ -136,99 +146,6 @@ impl ModelChoice {
     }
 }
 
-/// The update rule: one table, `[optimizer.adamw]` or `[optimizer.sgd]`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Optimizer {
-    /// AdamW (Loshchilov and Hutter 2019).
-    AdamW(AdamW),
-    /// Stochastic gradient descent with momentum.
-    Sgd(Sgd),
-}
-
-impl Field for Optimizer {
-    const KIND: Kind =
-        Kind::OneOf(&[optional("adamw", Kind::Table(AdamW::KEYS)), optional("sgd", Kind::Table(Sgd::KEYS))]);
-}
-
-impl From<AdamW> for Optimizer {
-    fn from(rule: AdamW) -> Self {
-        Self::AdamW(rule)
-    }
-}
-
-impl From<Sgd> for Optimizer {
-    fn from(rule: Sgd) -> Self {
-        Self::Sgd(rule)
-    }
-}
-
-table! {
-    /// AdamW: decoupled weight decay, bias-corrected moments, `eps` outside the root.
-    #[derive(Clone, PartialEq, Debug)]
-    pub struct AdamW {
-        /// Peak learning rate.
-        pub lr: f64 as Kind::POSITIVE,
-        /// Decay rates of the first and second moment.
-        pub betas: [f64; 2] as Kind::DECAYS = [0.9, 0.95],
-        /// Added to the root of the second moment.
-        pub eps: f64 as Kind::POSITIVE = 1e-8,
-        /// Weight decay, multiplied by the learning rate.
-        pub weight_decay: f64 as Kind::NOT_NEGATIVE = 0.0,
-        /// Patterns (`*` matches any text) of parameters without decay; each must match one.
-        pub no_decay: Vec<String> = Vec::new(),
-        /// Largest global norm of the gradients; left out, gradients are not clipped.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub clip_norm: Option<f64> as Kind::POSITIVE = None,
-    }
-}
-
-impl AdamW {
-    /// The rule at this peak learning rate, without decay and clipping.
-    pub fn new(lr: f64) -> Self {
-        let (betas, eps) = ([0.9, 0.95], 1e-8);
-        Self { lr, betas, eps, weight_decay: 0.0, no_decay: Vec::new(), clip_norm: None }
-    }
-}
-
-impl Sgd {
-    /// The rule at this peak learning rate, without momentum, decay and clipping.
-    pub fn new(lr: f64) -> Self {
-        Self { lr, momentum: 0.0, weight_decay: 0.0, no_decay: Vec::new(), clip_norm: None }
-    }
-}
-
-table! {
-    /// `v' = momentum * v + g; w' = w - lr * v'`, with decay added to the gradient's step.
-    #[derive(Clone, PartialEq, Debug)]
-    pub struct Sgd {
-        /// Peak learning rate.
-        pub lr: f64 as Kind::POSITIVE,
-        /// Decay rate of the momentum; 0 keeps no state.
-        pub momentum: f64 as Kind::DECAY = 0.0,
-        /// Weight decay, multiplied by the learning rate.
-        pub weight_decay: f64 as Kind::NOT_NEGATIVE = 0.0,
-        /// Patterns (`*` matches any text) of parameters without decay; each must match one.
-        pub no_decay: Vec<String> = Vec::new(),
-        /// Largest global norm of the gradients; left out, gradients are not clipped.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub clip_norm: Option<f64> as Kind::POSITIVE = None,
-    }
-}
-
-table! {
-    /// Linear warm-up, then a cosine down to a floor, then the floor.
-    #[derive(Clone, Copy, PartialEq, Debug)]
-    pub struct Schedule {
-        /// Updates until the peak; update k of them uses `peak * k / warmup`.
-        pub warmup: u32 = 0,
-        /// The update at which the floor is reached; 0 keeps the peak for ever.
-        pub steps: u32 = 0,
-        /// The floor as a share of the peak.
-        pub floor: f64 as Kind::SHARE = 0.0,
-    }
-}
-
 table! {
     /// Defaults of `halite train`.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -244,6 +161,9 @@ table! {
     /// Layout over devices. By default, that of one.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct Parallel {
+        /// Degree of data parallelism; left out, what the sizes leave, see [`sizes`](Recipe::sizes).
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub data: Option<u32> as Kind::DEGREE = None,
         /// Degree of tensor parallelism.
         pub tensor: u32 as Kind::DEGREE = 1,
         /// Stages of the pipeline.
@@ -252,7 +172,7 @@ table! {
         pub sequence: bool = false,
         /// Whether optimizer state is sharded over data-parallel ranks.
         pub zero1: bool = false,
-        /// Sequences in one update over all ranks and micro-batches; left out, those of one step.
+        /// Sequences in one update: `batch` x `data` x `accumulate`. Left out, it is that.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub global_batch: Option<u32> as Kind::DEGREE = None,
     }
@@ -291,6 +211,18 @@ impl Check {
     /// Whether nothing is set.
     pub fn is_empty(&self) -> bool {
         self.waive.is_empty()
+    }
+}
+
+words! {
+    /// What happens at an update whose gradients are not finite.
+    #[derive(Default)]
+    pub enum Nonfinite {
+        /// Training stops.
+        #[default]
+        Stop = "stop",
+        /// The update is skipped: the state stays as it is.
+        Skip = "skip",
     }
 }
 

@@ -2,20 +2,26 @@
 
 use crate::RECIPE_VERSION;
 use indexmap::IndexMap;
+use std::borrow::Cow;
 
 /// A key of a table.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Key {
     /// Its name.
     pub name: &'static str,
     /// What it takes.
     pub kind: Kind,
-    /// Whether it must be there.
+    /// Whether it, or another one of its choice, must be there.
     pub required: bool,
+    /// What it states, where a table states that under one key at most.
+    pub choice: Option<&'static str>,
 }
 
+/// The keys of a table.
+pub type Keys = Cow<'static, [Key]>;
+
 /// What a key takes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Kind {
     /// The format version of recipes.
     Version,
@@ -36,13 +42,13 @@ pub enum Kind {
     /// One of these words.
     Word(&'static [&'static str]),
     /// A table with these keys.
-    Table(&'static [Key]),
+    Table(Keys),
     /// One of these words, or a table with these keys.
-    WordOrTable(&'static [&'static str], &'static [Key]),
+    WordOrTable(&'static [&'static str], Keys),
+    /// A whole number from the first to the second, or a table with these keys.
+    WholeOrTable(i64, i64, Keys),
     /// A list of tables with these keys.
-    Tables(&'static [Key]),
-    /// A table with exactly one of these keys.
-    OneOf(&'static [Key]),
+    Tables(Keys),
     /// A table of plain values under any key.
     Config,
     /// A table of strings under any key.
@@ -71,6 +77,8 @@ pub enum Range {
     NotNegative,
     /// From 0 up to but not 1.
     Decay,
+    /// Greater than 0 and less than 1.
+    Inside,
     /// From 0 to 1.
     Share,
 }
@@ -83,6 +91,7 @@ impl Range {
                 Range::Positive => value > 0.0,
                 Range::NotNegative => value >= 0.0,
                 Range::Decay => (0.0..1.0).contains(&value),
+                Range::Inside => 0.0 < value && value < 1.0,
                 Range::Share => (0.0..=1.0).contains(&value),
             }
     }
@@ -93,6 +102,7 @@ impl Range {
             Range::Positive => "a number greater than 0",
             Range::NotNegative => "a number of at least 0",
             Range::Decay => "a number at least 0 and less than 1",
+            Range::Inside => "a number greater than 0 and less than 1",
             Range::Share => "a number from 0 to 1",
         }
     }
@@ -113,6 +123,8 @@ impl Kind {
     pub const DECAY: Kind = Kind::Real(Range::Decay);
     /// Two such numbers.
     pub const DECAYS: Kind = Kind::Pair(Range::Decay);
+    /// A number greater than 0 and less than 1.
+    pub const INSIDE: Kind = Kind::Real(Range::Inside);
     /// A number from 0 to 1.
     pub const SHARE: Kind = Kind::Real(Range::Share);
 
@@ -128,10 +140,13 @@ impl Kind {
             Kind::Texts => "a list of strings".to_owned(),
             Kind::Words(words) => format!("a list of {}", halite_support::nearest::list(words)),
             Kind::Word(words) => format!("one of {}", halite_support::nearest::list(words)),
-            Kind::Table(keys) => format!("a table with {}", halite_support::nearest::list(&names(keys))),
-            Kind::OneOf(keys) => format!("a table with one of {}", halite_support::nearest::list(&names(keys))),
+            Kind::Table(keys) => match &*needed_choices(keys) {
+                [] => format!("a table with {}", halite_support::nearest::list(&names(keys))),
+                choices => format!("a table with one of {}", halite_support::nearest::list(choices)),
+            },
             Kind::WordOrTable(words, _) => format!("{}, or a table", Kind::Word(words).describe()),
-            Kind::Tables(keys) => format!("a list, each entry {}", Kind::Table(keys).describe()),
+            Kind::WholeOrTable(least, most, _) => format!("{}, or a table", Kind::Whole(*least, *most).describe()),
+            Kind::Tables(keys) => format!("a list, each entry {}", Kind::Table(keys.clone()).describe()),
             Kind::Config => "a table of numbers and booleans".to_owned(),
             Kind::Variables => "a table of strings".to_owned(),
             Kind::Target => "the name of a target".to_owned(),
@@ -170,5 +185,18 @@ pub fn names(keys: &[Key]) -> Vec<&'static str> {
 
 /// A key that may be left out.
 pub const fn optional(name: &'static str, kind: Kind) -> Key {
-    Key { name, kind, required: false }
+    Key { name, kind, required: false, choice: None }
+}
+
+impl Key {
+    /// The same, as one of the keys under which a table states this; it has at most one of them.
+    #[must_use]
+    pub fn choice(self, what: &'static str) -> Self {
+        Self { choice: Some(what), ..self }
+    }
+}
+
+/// The names of the keys of which one must be there.
+pub(crate) fn needed_choices(keys: &[Key]) -> Vec<&'static str> {
+    keys.iter().filter(|key| key.required && key.choice.is_some()).map(|key| key.name).collect()
 }

@@ -13,7 +13,8 @@ use halite_ir::{
     FuncResult, Function, METRICS, Module, ParamRole, Phase, Registry, ResultRole, Rewriter, StateInfo, TensorType,
     Value, engine,
 };
-use halite_recipe::{Optimizer, Precision, Recipe, Schedule};
+use halite_recipe::builtin_rules::{AdamW, Sgd};
+use halite_recipe::{Clip, Precision, Recipe, Rule};
 use halite_support::{Diagnostic, Name, Result, codes};
 use halite_tensor::{DType, Packing, Slot};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -51,7 +52,8 @@ impl Pass for AppendOptimizer {
 fn append(module: &mut Module, registry: &Registry, recipe: &Recipe, entry: &Function) -> Result<()> {
     let mut b = Rewriter::new(module, registry, entry);
     let mut weights = collect_weights(&b, entry, &recipe.precision)?;
-    add_slots(&mut b, recipe, &mut weights);
+    let settings = Settings::of(&recipe.optimizer.rule)?;
+    add_slots(&mut b, &settings, &mut weights);
     let step = b.param("step", TensorType::scalar(DType::S32), state(Slot::Step, None));
     check_names(&b)?;
     for inst in &entry.insts {
@@ -63,25 +65,25 @@ fn append(module: &mut Module, registry: &Registry, recipe: &Recipe, entry: &Fun
     let objective = Objective::find(&b, entry)?;
     let outer = b.enter_scope("optimizer");
     let objective = objective.wide(&mut b)?;
-    let (peak, schedule, clip) = shared_settings(recipe);
     let (float, update) = (b.dtype(objective.sum), recipe.precision.update);
     // In narrow arithmetic the last operation on a weight is its write, which has a rounding of its own.
     let weights = if update.is_narrow() { weights } else { join::join_vectors(&mut b, weights)? };
     let time = Time::new(&mut b, step, float)?;
-    let rate = schedule::learning_rate(&mut b, time, peak, schedule)?;
+    let rate = schedule::learning_rate(&mut b, time, recipe.optimizer.lr, &recipe.schedule)?;
     // A batch without a single counted label leaves the gradients at zero instead of dividing by it.
     let one = b.splat_like(objective.count, 1.0)?;
     let divisor = b.maximum(objective.count, one)?;
-    let clipped = clip::scale(&mut b, &weights, divisor, clip)?;
+    let max_norm = recipe.optimizer.clip.and_then(|clip| if let Clip::Norm(norm) = clip { Some(norm) } else { None });
+    let clipped = clip::scale(&mut b, &weights, divisor, max_norm)?;
     let terms = Terms { dtype: update, rate, factor: clipped.factor };
-    let updated = match &recipe.optimizer {
-        Optimizer::AdamW(settings) => {
+    let updated = match &settings {
+        Settings::AdamW(settings) => {
             let shared = adamw::shared(&mut b, settings, time, &terms)?;
             updates(&mut b, &terms, &weights, |b, weight, gradient, all| {
                 adamw::step(b, settings, &shared, weight, gradient, all)
             })?
         }
-        Optimizer::Sgd(settings) => updates(&mut b, &terms, &weights, |b, weight, gradient, all| {
+        Settings::Sgd(settings) => updates(&mut b, &terms, &weights, |b, weight, gradient, all| {
             sgd::step(b, settings, &terms, weight, gradient, all)
         })?,
     };
@@ -175,11 +177,11 @@ fn state(slot: Slot, of: Option<&Name>) -> ParamRole {
 }
 
 /// Adds the optimizer's parameters, slot by slot.
-fn add_slots(b: &mut Rewriter<'_>, recipe: &Recipe, weights: &mut [Weight]) {
-    let slots: &[Slot] = match &recipe.optimizer {
-        Optimizer::AdamW(_) => &[Slot::M, Slot::V, Slot::Master],
-        Optimizer::Sgd(sgd) if sgd.momentum != 0.0 => &[Slot::M, Slot::Master],
-        Optimizer::Sgd(_) => &[Slot::Master],
+fn add_slots(b: &mut Rewriter<'_>, settings: &Settings, weights: &mut [Weight]) {
+    let slots: &[Slot] = match settings {
+        Settings::AdamW(_) => &[Slot::M, Slot::V, Slot::Master],
+        Settings::Sgd(sgd) if sgd.momentum != 0.0 => &[Slot::M, Slot::Master],
+        Settings::Sgd(_) => &[Slot::Master],
     };
     for &slot in slots {
         for weight in weights.iter_mut() {
@@ -202,12 +204,24 @@ fn slot_name(slot: Slot, weight: &Name) -> Name {
     format!("{}.{weight}", slot.name()).into()
 }
 
-fn shared_settings(recipe: &Recipe) -> (f64, Schedule, Option<f64>) {
-    let (peak, clip) = match &recipe.optimizer {
-        Optimizer::AdamW(adamw) => (adamw.lr, adamw.clip_norm),
-        Optimizer::Sgd(sgd) => (sgd.lr, sgd.clip_norm),
-    };
-    (peak, recipe.schedule, clip)
+/// The update rules that are compiled, with their settings.
+enum Settings {
+    AdamW(AdamW),
+    Sgd(Sgd),
+}
+
+impl Settings {
+    fn of(rule: &Rule) -> Result<Self> {
+        match &*rule.name {
+            "adamw" => rule.settings().map(Self::AdamW),
+            "sgd" => rule.settings().map(Self::Sgd),
+            name => {
+                let error =
+                    Diagnostic::error(codes::NOT_SUPPORTED, format!("the update rule `{name}` is not compiled"));
+                Err(error.key(format!("optimizer.{name}")).help("choose `adamw` or `sgd`"))
+            }
+        }
+    }
 }
 
 /// The objective and the number of elements it sums over, both float scalars.

@@ -5,7 +5,8 @@ use super::fix::{Fix, RecipeKey, fix};
 use super::report::Report;
 use super::words::{families, power_of_two, significant};
 use crate::framework::exception::Subject;
-use halite_recipe::{Optimizer, RoundingMode};
+use halite_recipe::RoundingMode;
+use halite_recipe::builtin_rules::{AdamW, Sgd};
 use halite_support::{Diagnostic, codes};
 use halite_tensor::DType;
 use halite_tensor::Slot;
@@ -46,10 +47,11 @@ fn resolution(dtype: DType) -> f64 {
 
 /// The decay rate of a moment and its name in formulas.
 fn decay(cx: &AuditCx<'_>, slot: Slot) -> Option<(&'static str, f64)> {
-    match (&cx.recipe?.optimizer, slot) {
-        (Optimizer::AdamW(adamw), Slot::M) => Some(("beta1", adamw.betas[0])),
-        (Optimizer::AdamW(adamw), Slot::V) => Some(("beta2", adamw.betas[1])),
-        (Optimizer::Sgd(sgd), Slot::M) => Some(("momentum", sgd.momentum)),
+    let rule = &cx.recipe?.optimizer.rule;
+    match (&*rule.name, slot) {
+        ("adamw", Slot::M) => Some(("beta1", rule.settings::<AdamW>().ok()?.betas[0])),
+        ("adamw", Slot::V) => Some(("beta2", rule.settings::<AdamW>().ok()?.betas[1])),
+        ("sgd", Slot::M) => Some(("momentum", rule.settings::<Sgd>().ok()?.momentum)),
         _ => None,
     }
 }

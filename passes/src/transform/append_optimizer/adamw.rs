@@ -3,7 +3,7 @@
 use super::write::{Replacements, scaled, spread};
 use super::{Terms, Time, Weight};
 use halite_ir::{Builder, Value, present};
-use halite_recipe::AdamW;
+use halite_recipe::builtin_rules::AdamW;
 use halite_support::Result;
 use halite_tensor::DType;
 use halite_tensor::Slot;

@@ -3,7 +3,7 @@
 use super::write::{Replacements, scaled};
 use super::{Terms, Weight};
 use halite_ir::{Builder, Value};
-use halite_recipe::Sgd;
+use halite_recipe::builtin_rules::Sgd;
 use halite_support::Result;
 use halite_tensor::Slot;
 
