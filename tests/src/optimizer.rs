@@ -4,8 +4,10 @@ use crate::inputs::{InputKind, seeded_inputs};
 use crate::relation::{Tolerance, agree};
 use halite_ir::{FuncResult, Function, Interpreter, Module, Param, ParamRole, Registry, ResultRole};
 use halite_passes::matches_pattern;
-use halite_recipe::{AdamW, Optimizer, Recipe, Schedule, Sgd};
+use halite_recipe::builtin_rules::{AdamW, Sgd};
+use halite_recipe::{Clip, Recipe, Rule, Schedule};
 use halite_tensor::HostTensor;
+use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 
 /// How far an update may be from the model, norm-wise, in units of roundoff of its element type.
@@ -104,19 +106,22 @@ fn model(
         weights.insert(param.name.to_string(), Weight { value: input.f64s(), gradient, m, v, decay });
     }
     let norm = squares.sqrt();
-    let (peak, clip) = match &recipe.optimizer {
-        Optimizer::AdamW(adamw) => (adamw.lr, adamw.clip_norm),
-        Optimizer::Sgd(sgd) => (sgd.lr, sgd.clip_norm),
+    let optimizer = &recipe.optimizer;
+    let clipping = match optimizer.clip {
+        None => 1.0,
+        Some(Clip::Norm(limit)) => (limit / (norm + 1e-6)).min(1.0),
+        Some(other) => return Err(format!("there is no model of {other:?}")),
     };
-    let factor = clip.map_or(1.0, |limit| (limit / (norm + 1e-6)).min(1.0)) / divisor;
-    let rate = learning_rate(peak, recipe.schedule, time);
+    let factor = clipping / divisor;
+    let rate = learning_rate(optimizer.lr, &recipe.schedule, time);
     expected.extend(weights.keys().map(|name| (format!("scale.{name}"), vec![factor])));
     let is_step = new.params.iter().any(|param| matches!(param.role, ParamRole::State(_)));
     for (name, mut weight) in weights.into_iter().filter(|_| is_step) {
         weight.gradient.iter_mut().for_each(|g| *g *= factor);
-        match &recipe.optimizer {
-            Optimizer::AdamW(settings) => adamw(settings, &mut weight, rate, time),
-            Optimizer::Sgd(settings) => sgd(settings, &mut weight, rate),
+        match &*optimizer.rule.name {
+            "adamw" => adamw(&read(&optimizer.rule)?, &mut weight, rate, time),
+            "sgd" => sgd(&read(&optimizer.rule)?, &mut weight, rate),
+            name => return Err(format!("there is no model of `{name}`")),
         }
         expected.insert(format!("m.{name}"), weight.m);
         expected.insert(format!("v.{name}"), weight.v);
@@ -145,14 +150,15 @@ fn is_copy(entry: &Function, param: &Param, at: usize) -> bool {
 }
 
 fn decay(recipe: &Recipe, name: &str) -> f64 {
-    let (decay, spared) = match &recipe.optimizer {
-        Optimizer::AdamW(adamw) => (adamw.weight_decay, &adamw.no_decay),
-        Optimizer::Sgd(sgd) => (sgd.weight_decay, &sgd.no_decay),
-    };
+    let (decay, spared) = (recipe.optimizer.weight_decay, &recipe.optimizer.no_decay);
     if spared.iter().any(|pattern| matches_pattern(pattern, name)) { 0.0 } else { decay }
 }
 
-fn learning_rate(peak: f64, schedule: Schedule, time: f64) -> f64 {
+fn read<T: DeserializeOwned>(rule: &Rule) -> Result<T, String> {
+    rule.settings().map_err(|error| error.to_string())
+}
+
+fn learning_rate(peak: f64, schedule: &Schedule, time: f64) -> f64 {
     let (warmup, steps) = (f64::from(schedule.warmup), f64::from(schedule.steps));
     if time <= warmup {
         return peak * time / warmup;

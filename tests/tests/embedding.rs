@@ -8,7 +8,7 @@ use halite_bundle::ModuleRole;
 use halite_bundle::tensors::Tensors;
 use halite_ir::LowerOptions;
 use halite_passes::{Progress, Stage, Watch};
-use halite_recipe::{AdamW, ConfigValue, ModelChoice, Recipe};
+use halite_recipe::{ConfigValue, ModelChoice, Optimizer, Recipe};
 use halite_support::{CancelToken, codes};
 use halite_tensor::{DType, HostTensor};
 use halite_tests::compiled::{expect, hlo};
@@ -87,9 +87,9 @@ fn a_recipe_in_rust_is_that_of_a_file() {
     let mut session = Session::new();
     let file = expect(session.load("tiny", &[]));
     let model = ModelChoice::new("llama").with("vocab", 256).with("hidden", 64).with("layers", 2).with("heads", 4);
-    let rule = AdamW { weight_decay: 0.1, clip_norm: Some(1.0), ..AdamW::new(5e-3) };
+    let rule = Optimizer::new("adamw", 5e-3).weight_decay(0.1).clip_norm(1.0);
     let mut recipe = Recipe::new(model.with("kv_heads", 2).with("ffn", 176), 8, 64, rule);
-    recipe.schedule = halite_recipe::Schedule { warmup: 20, steps: 300, floor: 0.1 };
+    recipe.schedule = halite_recipe::Schedule { warmup: 20, steps: 300, floor: 0.1, ..Default::default() };
     let typed = expect(session.source(recipe.clone(), ModelInput::Named));
     assert_eq!(typed.recipe, file.recipe);
     let [file, typed] = [file, typed].map(|source| expect(session.compile(&source, &CompileOptions::default())).bundle);
@@ -114,7 +114,7 @@ fn composites_from_outside_are_called_from_texts_and_from_rust() {
         fn main(tokens: s32[batch, seq + 1]) {
             param weight: [seq + 1] = ones
             loss = sum(scaled(weight * convert(tokens, float), by = 0.5)) return loss, sum(full([1], 1.0)) } }";
-    let recipe = Recipe::new(ModelChoice::new("m"), 2, 3, AdamW::new(1e-3));
+    let recipe = Recipe::new(ModelChoice::new("m"), 2, 3, Optimizer::new("adamw", 1e-3));
     let of_text = expect(session.source(recipe.clone(), text));
     let m = session.model("m", &recipe);
     let tokens = m.batch("tokens", DType::S32, [2, 4]);
@@ -205,7 +205,7 @@ fn a_group_that_reaches_its_bound_is_warned_of() {
 #[test]
 fn a_step_takes_several_inputs() {
     let mut session = Session::new();
-    let recipe = Recipe::new(ModelChoice::new("two"), 2, 4, AdamW::new(1e-2));
+    let recipe = Recipe::new(ModelChoice::new("two"), 2, 4, Optimizer::new("adamw", 1e-2));
     let built = {
         let m = session.model("two", &recipe);
         let (x, y) = (m.batch("x", DType::F32, [2, 4]), m.batch("y", DType::F32, [2, 4]));

@@ -11,7 +11,7 @@ use halite_ir::{
 use halite_passes::{
     Changed, DialectEntry, KernelUse, Operand, Pass, PassCx, PassInfo, Relation, Remark, Runner, RunnerOptions,
 };
-use halite_recipe::{AdamW, ModelChoice, Recipe};
+use halite_recipe::{ModelChoice, Optimizer, Recipe};
 use halite_support::{FileId, Name, Result, codes};
 use halite_tests::compiled::expect;
 use std::sync::Arc;
@@ -177,7 +177,7 @@ fn composites_are_described_when_the_program_runs() {
             fn main(tokens: s32[batch, seq + 1]) {
                 param weight: [seq + 1] = ones
                 loss = sum(scaled_1(weight * convert(tokens, float), by_1 = 0.5)) return loss, sum(full([1], 1.0)) } }";
-        let recipe = Recipe::new(ModelChoice::new("m"), 2, 3, AdamW::new(1e-3));
+        let recipe = Recipe::new(ModelChoice::new("m"), 2, 3, Optimizer::new("adamw", 1e-3));
         let source = expect(session.source(recipe, text));
         session.compile(&source, &CompileOptions { roles: vec![ModuleRole::TrainStep], ..CompileOptions::default() })
     };

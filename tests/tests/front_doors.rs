@@ -5,7 +5,7 @@ use halite::compile::CompileOptions;
 use halite::model::{Elaborated, ModelBuilder};
 use halite::source::{ModelInput, Source};
 use halite_ir::LowerOptions;
-use halite_recipe::{AdamW, ModelChoice, Recipe};
+use halite_recipe::{ModelChoice, Optimizer, Recipe};
 use halite_support::Diagnostics;
 use halite_tests::compiled::{expect, hlo};
 use halite_tests::models::{Gpt2, Llama};
@@ -139,7 +139,7 @@ fn models() -> Vec<Model> {
 }
 
 fn recipe(model: ModelChoice) -> Recipe {
-    Recipe::new(model, BATCH, SEQ, AdamW::new(1e-3))
+    Recipe::new(model, BATCH, SEQ, Optimizer::new("adamw", 1e-3))
 }
 
 /// A model by name.

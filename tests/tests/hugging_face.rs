@@ -12,7 +12,7 @@ use halite_bundle::tensors::{self, Tensors};
 use halite_bundle::{Manifest, ModuleRole};
 use halite_cli::render;
 use halite_ir::ParamRole;
-use halite_recipe::{AdamW, ModelChoice, Recipe};
+use halite_recipe::{ModelChoice, Optimizer, Recipe};
 use halite_support::Diagnostics;
 use halite_tensor::compare::difference;
 use halite_tensor::{DType, HostTensor};
@@ -182,7 +182,7 @@ fn definitions_are_the_published_models() {
     ] {
         let resolved = |choice: ModelChoice| {
             let mut session = Session::new();
-            let recipe = Recipe::new(choice.with("layers", 1), 1, 64, AdamW::new(1e-3));
+            let recipe = Recipe::new(choice.with("layers", 1), 1, 64, Optimizer::new("adamw", 1e-3));
             let source = session.source(recipe, ModelInput::Named);
             let found = source.and_then(|source| Ok((session.elaborate(&source)?.config, source.model_name)));
             found.unwrap_or_else(|errors| panic!("{model}: {errors:?}"))

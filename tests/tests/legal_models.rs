@@ -4,7 +4,7 @@ use halite::Session;
 use halite::compile::CompileOptions;
 use halite::source::Source;
 use halite::verify::VerifyOptions;
-use halite_recipe::{AdamW, ModelChoice, Recipe};
+use halite_recipe::{ModelChoice, Optimizer, Recipe};
 use halite_support::codes;
 use halite_tests::xla;
 
@@ -30,7 +30,7 @@ fn model_with(more: &str, session: &mut Session) -> Source {
           }}
         }}"
     );
-    let mut recipe = Recipe::new(ModelChoice::new("own"), 2, 8, AdamW::new(1e-3));
+    let mut recipe = Recipe::new(ModelChoice::new("own"), 2, 8, Optimizer::new("adamw", 1e-3));
     recipe.target = "trn1".into();
     recipe.dialect.off = vec!["neuron.top_k".to_owned()];
     session.source(recipe, text.as_str()).unwrap_or_else(|errors| panic!("{errors:?}"))

@@ -2,8 +2,7 @@
 //! Halite knows it.
 
 use halite::compile::CompileOptions;
-use halite::recipe::schema::{Key, Kind, optional};
-use halite::recipe::{Recipe, Section, TargetName};
+use halite::recipe::{Recipe, Section, TargetName, table};
 use halite::target::estimate::{Analysis, Question, analyze};
 use halite::target::{ModuleCheck, Repeated, Target, Variant, origin};
 use halite::{Bundle, Session};
@@ -14,7 +13,6 @@ use halite_hlo::proto::HloModuleProto;
 use halite_ir::{Indexing, KernelForm, LowerOptions};
 use halite_passes::{DialectEntry, KernelUse, Operand};
 use halite_support::{Diagnostic, Diagnostics, SourceMap, codes};
-use serde::Deserialize;
 use std::sync::Arc;
 
 /// Reads at positions are products with one-hot matrices, SiLU is a kernel, and a hyperbolic tangent is refused unless the
@@ -22,16 +20,14 @@ use std::sync::Arc;
 #[derive(Debug)]
 struct Own;
 
-/// `[own]` of a recipe.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Table {
-    lax: bool,
+table! {
+    /// `[own]` of a recipe.
+    struct Table {
+        lax: bool = false,
+    }
 }
 
-static SECTION: Section = Section { name: "own", keys: KEYS, check: |_| Diagnostics::new() };
-
-const KEYS: &[Key] = &[optional("lax", Kind::Bool)];
+static SECTION: Section = Section { name: "own", keys: Table::KEYS, check: |_| Diagnostics::new() };
 
 impl Target for Own {
     fn variants(&self) -> Vec<Variant> {

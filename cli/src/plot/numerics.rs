@@ -352,7 +352,7 @@ mod tests {
         let recipe = |name: &str, shift: f64| RecipeReport {
             name: name.to_owned(),
             precision: Precision::default(),
-            optimizer: halite_recipe::AdamW::new(1e-3).into(),
+            optimizer: halite_recipe::Optimizer::new("adamw", 1e-3),
             state_bytes_per_parameter: 16.0,
             runs: vec![run(shift)],
         };

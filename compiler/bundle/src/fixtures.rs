@@ -4,7 +4,7 @@ use crate::{
     Buffer, BufferRole, Bundle, MANIFEST_VERSION, Manifest, ManifestRules, ModelInfo, ModuleEntry, ModuleRole, Port,
     PortRole, RoundingChoice, Statistics, sha256,
 };
-use halite_recipe::{AdamW, ModelChoice, NoExtension, Places, PrecisionName, Recipe};
+use halite_recipe::{ModelChoice, NoExtension, Optimizer, Places, PrecisionName, Recipe};
 use halite_support::Result;
 use halite_tensor::{DType, Init, Packing, Part, STEP, StateSpec};
 use indexmap::IndexMap;
@@ -22,7 +22,7 @@ impl ManifestRules for NoTarget {
 
 fn recipe() -> Recipe {
     let precision = PrecisionName::Fp32.precision();
-    Recipe { precision, ..Recipe::new(ModelChoice::new("llama"), 2, 3, AdamW::new(1e-3)) }
+    Recipe { precision, ..Recipe::new(ModelChoice::new("llama"), 2, 3, Optimizer::new("adamw", 1e-3)) }
 }
 
 fn port(name: &str, dtype: DType, shape: &[usize], role: PortRole) -> Port {

@@ -141,6 +141,10 @@ impl Session {
         let elaborated = self.elaborate(source)?;
         let source = &source.with_sizes(&elaborated.config);
         let fault = |error| Diagnostics::from(locate(source, error));
+        source.recipe.sizes().map_err(fault)?;
+        if let Some(missing) = halite_recipe::not_yet(&source.recipe) {
+            return Err(fault(missing));
+        }
         target.check_recipe(&source.recipe).map_err(fault)?;
         numbers::check(&elaborated.module, source)?;
         let pipelines = self.role_pipelines(source, &elaborated.module, options).map_err(fault)?;

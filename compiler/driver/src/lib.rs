@@ -38,12 +38,12 @@
 //! ```
 //! use halite::compile::CompileOptions;
 //! use halite::model::Init;
-//! use halite::recipe::{AdamW, ModelChoice, Recipe};
+//! use halite::recipe::{ModelChoice, Optimizer, Recipe};
 //! use halite::tensor::DType;
 //!
 //! # fn main() -> Result<(), halite::support::Diagnostics> {
 //! let (batch, seq, vocab, hidden) = (2, 8, 16, 4);
-//! let recipe = Recipe::new(ModelChoice::new("bigram"), batch, seq, AdamW::new(1e-3));
+//! let recipe = Recipe::new(ModelChoice::new("bigram"), batch, seq, Optimizer::new("adamw", 1e-3));
 //! let mut session = halite::Session::new();
 //! let model = {
 //!     let m = session.model("bigram", &recipe);

@@ -101,12 +101,12 @@ impl Session {
     /// the current folder.
     ///
     /// ```
-    /// use halite::recipe::{AdamW, ModelChoice, Recipe};
+    /// use halite::recipe::{ModelChoice, Optimizer, Recipe};
     /// use halite::source::ModelInput;
     ///
     /// let mut session = halite::Session::new();
     /// let model = ModelChoice::new("llama").with("vocab", 256).with("layers", 1);
-    /// let recipe = Recipe::new(model, 2, 16, AdamW::new(-1.0));
+    /// let recipe = Recipe::new(model, 2, 16, Optimizer::new("adamw", -1.0));
     /// let mistakes = session.source(recipe, ModelInput::Named).unwrap_err();
     /// assert_eq!(mistakes[0].message(), "`optimizer.adamw.lr` is -1, expected a number greater than 0");
     /// ```

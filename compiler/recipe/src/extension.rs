@@ -1,22 +1,32 @@
-//! What targets add to recipes.
+//! What recipes may name and this crate does not know.
 
-use crate::Recipe;
-use crate::schema::{Key, Kind, RECIPE, optional};
+use crate::schema::{Key, Kind, optional};
+use crate::{Optimizer, Recipe, Schedule, builtin_rules};
 use halite_support::Diagnostics;
 
-/// The targets that a recipe may name, and the tables that they add to it.
+/// The targets, update rules and shapes of schedules that a recipe may name, and the tables that they add to it.
 pub trait Extension {
     /// The names of the targets, in the order in which they are listed.
     fn targets(&self) -> Vec<&str>;
 
     /// The tables of targets, each once.
     fn sections(&self) -> Vec<&'static Section>;
+
+    /// The update rules, each with the settings of its own.
+    fn rules(&self) -> Vec<&'static Section> {
+        Vec::new()
+    }
+
+    /// The shapes of schedules, each with the settings of its own.
+    fn shapes(&self) -> Vec<&'static Section> {
+        Vec::new()
+    }
 }
 
-/// A table of a target, or of several that share it.
+/// A table of a target, or of several that share it; an update rule or a shape of schedules by name.
 #[derive(Debug)]
 pub struct Section {
-    /// Its key in the recipe.
+    /// Its key in the recipe; a shape is named by `schedule.shape` and has its settings in `[schedule]`.
     pub name: &'static str,
     /// What it may hold.
     pub keys: &'static [Key],
@@ -25,7 +35,7 @@ pub struct Section {
     pub check: fn(&Recipe) -> Diagnostics,
 }
 
-/// No target but the default one, and no table.
+/// No target but the default one and no table; the update rules and shapes that Halite comes with.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoExtension;
 
@@ -37,10 +47,28 @@ impl Extension for NoExtension {
     fn sections(&self) -> Vec<&'static Section> {
         Vec::new()
     }
+
+    fn rules(&self) -> Vec<&'static Section> {
+        builtin_rules::rules()
+    }
+
+    fn shapes(&self) -> Vec<&'static Section> {
+        builtin_rules::shapes()
+    }
 }
 
-/// The keys of a recipe with the tables of targets.
-pub(crate) fn keys(extension: &dyn Extension) -> Vec<Key> {
-    let sections = extension.sections().into_iter().map(|section| optional(section.name, Kind::Table(section.keys)));
-    RECIPE.iter().copied().chain(sections).collect()
+/// The keys of a recipe with all that others add. Those of the schedule are those of all shapes, or of the one that is given.
+pub(crate) fn keys(extension: &dyn Extension, shape: Option<&str>) -> Vec<Key> {
+    let (rules, mut shapes) = (extension.rules(), extension.shapes());
+    if shapes.iter().any(|section| Some(section.name) == shape) {
+        shapes.retain(|section| Some(section.name) == shape);
+    }
+    let sections = extension.sections().into_iter();
+    let sections = sections.map(|section| optional(section.name, Kind::Table(section.keys.into())));
+    let own = Recipe::KEYS.iter().map(|key| match key.name {
+        "optimizer" => Key { kind: Optimizer::kind(&rules), ..key.clone() },
+        "schedule" => Key { kind: Schedule::kind(&shapes), ..key.clone() },
+        _ => key.clone(),
+    });
+    own.chain(sections).collect()
 }

@@ -4,32 +4,40 @@
 //! - [`load`] reads its text: TOML in, a checked recipe out, every error a diagnostic at its place;
 //! - [`check`] holds a recipe to the rules on what goes together, wherever it comes from.
 //!
-//! What a target adds (its name, a table of its own with the rules of that table) is an [`Extension`]; this crate knows
-//! no target by name.
+//! What a target adds (its name, a table of its own with the rules of that table), which update rules there are and which
+//! shapes of schedules, is an [`Extension`]; this crate knows no target by name.
 
+pub mod builtin_rules;
 mod config;
+mod declare;
 mod extension;
+mod not_yet;
+mod optimizer;
 mod places;
 mod planned;
 mod precision;
 mod recipe;
 mod rules;
+mod schedule;
 pub mod schema;
+mod sizes;
 mod target;
 mod text;
 mod visible;
 
 pub use config::ConfigValue;
 pub use extension::{Extension, NoExtension, Section};
+pub use not_yet::not_yet;
+pub use optimizer::{Clip, Group, Optimizer, Rule};
 pub use places::Places;
 pub use planned::{Planned, not_compiled, warn_not_compiled};
 pub use precision::{
     Master, Precision, PrecisionName, PrecisionOverride, RoundingMode, SrBy, SrSites, StochasticRounding,
 };
-pub use recipe::{
-    AdamW, Check, Dialect, ModelChoice, Optimizer, Parallel, RECIPE_VERSION, Recipe, Schedule, Sgd, Train, Waiver,
-};
-pub use rules::{check, check_realizable};
+pub use recipe::{Check, Dialect, ModelChoice, Nonfinite, Parallel, RECIPE_VERSION, Recipe, Train, Waiver};
+pub use rules::{check, check_realizable, in_update};
+pub use schedule::Schedule;
+pub use sizes::{Accumulate, Form, Sizes};
 pub use target::TargetName;
 pub use text::{hint, load, load_over};
 pub use visible::check_visible;

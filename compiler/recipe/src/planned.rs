@@ -21,17 +21,18 @@ impl Planned {
 /// What of a layout is not compiled. Of a layout, only the ranks of tensor parallelism reach the program: the weights that
 /// are stored as one lie there in the shares of these ranks.
 pub fn not_compiled(recipe: &Recipe) -> impl Iterator<Item = Planned> {
-    let Parallel { tensor, pipeline, sequence, zero1, global_batch } = recipe.parallel.unwrap_or_default();
-    let batch = recipe.batch.unwrap_or(1);
-    let sequences = if batch == 1 { "1 sequence".to_owned() } else { format!("{batch} sequences") };
+    let Parallel { data, tensor, pipeline, sequence, zero1, global_batch } = recipe.parallel.unwrap_or_default();
+    let own = recipe.sizes().map_or(1, |sizes| sizes.batch * sizes.accumulate);
+    let sequences = if own == 1 { "1 sequence".to_owned() } else { format!("{own} sequences") };
     let shares = format!("one device; weights that are stored as one lie in shares for {tensor} ranks");
     let plan = [
+        (data.is_some_and(|data| data > 1), "parallel.data", data.unwrap_or(1).to_string(), "one replica".to_owned()),
         (tensor > 1, "parallel.tensor", tensor.to_string(), shares),
         (pipeline > 1, "parallel.pipeline", pipeline.to_string(), "one stage".to_owned()),
         (sequence && tensor > 1, "parallel.sequence", sequence.to_string(), "whole activations".to_owned()),
         (zero1, "parallel.zero1", zero1.to_string(), "the whole state of the optimizer".to_owned()),
         (
-            global_batch.is_some_and(|all| usize::try_from(all) != Ok(batch)),
+            global_batch.is_some_and(|all| u64::from(all) != own),
             "parallel.global_batch",
             global_batch.unwrap_or_default().to_string(),
             format!("{sequences} in an update"),

@@ -1,43 +1,32 @@
 //! Precision recipes: the element type of everything, and how it is rounded.
 
+use crate::schema::{Field, Kind};
+use crate::{table, words};
 use halite_tensor::DType;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
-/// Named precision recipes.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PrecisionName {
-    /// Everything in `f32`.
-    Fp32,
-    /// Weights in `f32`, matmuls and activations in `bf16`, sensitive ops and sums in `f32`.
-    #[default]
-    Mixed,
-    /// As `mixed`, every narrowing rounded stochastically.
-    MixedSr,
-    /// Weights and moments in `bf16`, weights written with stochastic rounding: HLAT's 7B model.
-    Bf16Sr,
-    /// Weights, moments and gradients in `bf16`, rounded to nearest: known to diverge (HLAT, section VI).
-    Bf16,
-    /// Everything in `f64`: for verification only, no accelerator takes it.
-    Fp64,
+words! {
+    /// Named precision recipes.
+    #[derive(Default)]
+    pub enum PrecisionName {
+        /// Everything in `f32`.
+        Fp32 = "fp32",
+        /// Weights in `f32`, matmuls and activations in `bf16`, sensitive ops and sums in `f32`.
+        #[default]
+        Mixed = "mixed",
+        /// As `mixed`, every narrowing rounded stochastically.
+        MixedSr = "mixed-sr",
+        /// Weights and moments in `bf16`, weights written with stochastic rounding: HLAT's 7B model.
+        Bf16Sr = "bf16-sr",
+        /// Weights, moments and gradients in `bf16`, rounded to nearest: known to diverge (HLAT, section VI).
+        Bf16 = "bf16",
+        /// Everything in `f64`: for verification only, no accelerator takes it.
+        Fp64 = "fp64",
+    }
 }
 
 impl PrecisionName {
-    /// All names.
-    pub const ALL: [PrecisionName; 6] = [Self::Fp32, Self::Mixed, Self::MixedSr, Self::Bf16Sr, Self::Bf16, Self::Fp64];
-
-    /// The name in recipes.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Fp32 => "fp32",
-            Self::Mixed => "mixed",
-            Self::MixedSr => "mixed-sr",
-            Self::Bf16Sr => "bf16-sr",
-            Self::Bf16 => "bf16",
-            Self::Fp64 => "fp64",
-        }
-    }
-
     /// The table behind the name.
     pub fn precision(self) -> Precision {
         use DType::{Bf16, F32, F64};
@@ -111,21 +100,26 @@ pub struct Precision {
     pub overrides: Vec<PrecisionOverride>,
 }
 
+impl Field for Precision {
+    const KIND: Kind = Kind::WordOrTable(PrecisionName::WORDS, Cow::Borrowed(PrecisionTable::KEYS));
+}
+
 impl Default for Precision {
     fn default() -> Self {
         PrecisionName::default().precision()
     }
 }
 
-/// A wider copy of each weight. There is none in `f64`: all else would be as wide.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Master {
-    /// There is none: the weight itself is updated.
-    #[default]
-    None,
-    /// In `f32`.
-    F32,
+words! {
+    /// A wider copy of each weight. There is none in `f64`: all else would be as wide.
+    #[derive(Default)]
+    pub enum Master {
+        /// There is none: the weight itself is updated.
+        #[default]
+        None = "none",
+        /// In `f32`.
+        F32 = "f32",
+    }
 }
 
 impl Master {
@@ -138,15 +132,16 @@ impl Master {
     }
 }
 
-/// How narrowing rounds.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RoundingMode {
-    /// To nearest, ties to even.
-    #[default]
-    Rne,
-    /// Stochastically, at the sites that `sr.sites` names.
-    Sr,
+words! {
+    /// How narrowing rounds.
+    #[derive(Default)]
+    pub enum RoundingMode {
+        /// To nearest, ties to even.
+        #[default]
+        Rne = "rne",
+        /// Stochastically, at the sites that `sr.sites` names.
+        Sr = "sr",
+    }
 }
 
 /// Where and how stochastic rounding is done.
@@ -161,67 +156,70 @@ pub struct StochasticRounding {
     pub seed: u32,
 }
 
-/// Which narrowings round stochastically.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SrSites {
-    /// Writing weights.
-    #[default]
-    WeightWrite,
-    /// All.
-    All,
+words! {
+    /// Which narrowings round stochastically.
+    #[derive(Default)]
+    pub enum SrSites {
+        /// Writing weights.
+        #[default]
+        WeightWrite = "weight_write",
+        /// All.
+        All = "all",
+    }
 }
 
-/// By what means stochastic rounding is done.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum SrBy {
-    /// By a switch of the target's runtime for the whole process, which knows no exception. Where there is none, dither emulates
-    /// it.
-    Switch,
-    /// By instructions in the graph.
-    #[default]
-    Dither,
+words! {
+    /// By what means stochastic rounding is done.
+    #[derive(Default)]
+    pub enum SrBy {
+        /// By a switch of the target's runtime for the whole process, which knows no exception. Where there is none, dither emulates
+        /// it.
+        Switch = "switch",
+        /// By instructions in the graph.
+        #[default]
+        Dither = "dither",
+    }
 }
 
-/// An exception: other element types for some instructions or some parameters. Patterns are texts in which `*` stands for
-/// any text; all that are given must match.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct PrecisionOverride {
-    /// Pattern over names of ops and composites.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub op: Option<String>,
-    /// Pattern over scopes such as `model.layers.0.mlp`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub scope: Option<String>,
-    /// Pattern over names of parameters; goes with `weight`, `master` and `moments`, as the others do with the rest.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub parameter: Option<String>,
-    /// As in [`Precision`].
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub weight: Option<DType>,
-    /// As in [`Precision`].
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub master: Option<Master>,
-    /// As in [`Precision`].
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub moments: Option<DType>,
-    /// As in [`Precision`].
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub operand: Option<DType>,
-    /// As in [`Precision`].
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub accumulate: Option<DType>,
-    /// As in [`Precision`].
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sensitive: Option<DType>,
-    /// As in [`Precision`].
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub gradient: Option<DType>,
-    /// As in [`Precision`].
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reduce: Option<DType>,
+table! {
+    /// An exception: other element types for some instructions or some parameters. Patterns are texts in which `*` stands for
+    /// any text; all that are given must match.
+    #[derive(Clone, PartialEq, Eq, Debug)]
+    pub struct PrecisionOverride {
+        /// Pattern over names of ops and composites.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub op: Option<String> = None,
+        /// Pattern over scopes such as `model.layers.0.mlp`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub scope: Option<String> = None,
+        /// Pattern over names of parameters; goes with `weight`, `master` and `moments`, as the others do with the rest.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub parameter: Option<String> = None,
+        /// As in [`Precision`].
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub weight: Option<DType> = None,
+        /// As in [`Precision`].
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub master: Option<Master> = None,
+        /// As in [`Precision`].
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub moments: Option<DType> = None,
+        /// As in [`Precision`].
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub operand: Option<DType> = None,
+        /// As in [`Precision`].
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub accumulate: Option<DType> = None,
+        /// As in [`Precision`].
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub sensitive: Option<DType> = None,
+        /// As in [`Precision`].
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub gradient: Option<DType> = None,
+        /// As in [`Precision`].
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub reduce: Option<DType> = None,
+    }
 }
 
 /// What TOML may say for a [`Precision`].
@@ -232,33 +230,32 @@ enum PrecisionText {
     Table(Box<PrecisionTable>),
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PrecisionTable {
-    #[serde(default)]
-    recipe: PrecisionName,
-    weight: Option<DType>,
-    master: Option<Master>,
-    moments: Option<DType>,
-    operand: Option<DType>,
-    accumulate: Option<DType>,
-    sensitive: Option<DType>,
-    gradient: Option<DType>,
-    reduce: Option<DType>,
-    update: Option<DType>,
-    rounding: Option<RoundingMode>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sr: Option<SrTable>,
-    #[serde(default, rename = "override", skip_serializing_if = "Vec::is_empty")]
-    overrides: Vec<PrecisionOverride>,
+table! {
+    struct PrecisionTable {
+        recipe: PrecisionName = PrecisionName::default(),
+        weight: Option<DType> = None,
+        master: Option<Master> = None,
+        moments: Option<DType> = None,
+        operand: Option<DType> = None,
+        accumulate: Option<DType> = None,
+        sensitive: Option<DType> = None,
+        gradient: Option<DType> = None,
+        reduce: Option<DType> = None,
+        update: Option<DType> = None,
+        rounding: Option<RoundingMode> = None,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        sr: Option<SrTable> = None,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        r#override: Vec<PrecisionOverride> = Vec::new(),
+    }
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SrTable {
-    sites: Option<SrSites>,
-    by: Option<SrBy>,
-    seed: Option<u32>,
+table! {
+    struct SrTable {
+        sites: Option<SrSites> = None,
+        by: Option<SrBy> = None,
+        seed: Option<u32> = None,
+    }
 }
 
 impl From<PrecisionText> for Precision {
@@ -289,7 +286,7 @@ impl From<PrecisionText> for Precision {
             update: table.update.unwrap_or(base.update),
             rounding: table.rounding.unwrap_or(base.rounding),
             sr,
-            overrides: table.overrides,
+            overrides: table.r#override,
         }
     }
 }
@@ -312,7 +309,7 @@ impl From<Precision> for PrecisionTable {
             update: Some(precision.update),
             rounding: Some(precision.rounding),
             sr: (precision.rounding == RoundingMode::Sr).then_some(sr),
-            overrides: precision.overrides,
+            r#override: precision.overrides,
         }
     }
 }

@@ -1,15 +1,17 @@
 //! What goes together in a recipe, whether it comes from a text or in a manifest.
 
 mod numbers;
+mod optimizer;
 mod overrides;
 mod precision;
 mod rounding;
 
 use crate::visible::check_visible;
-use crate::{Extension, Places, Recipe};
+use crate::{Extension, Places, Recipe, Section};
 use halite_support::nearest::{list, suggestion};
 use halite_support::{Diagnostic, Diagnostics, codes};
 
+pub use numbers::in_update;
 pub use rounding::check_realizable;
 
 /// Every contradiction in a recipe, each at its place where `places` knows it.
@@ -18,20 +20,27 @@ pub fn check(recipe: &Recipe, places: &Places, extension: &dyn Extension) -> Dia
         let place = error.recipe_key().and_then(|key| places.nearest(key));
         return error.or_at(place, "stated here").into();
     }
+    let at_key = |error: Diagnostic| {
+        let span = error.recipe_key().and_then(|key| places.nearest(key));
+        error.or_at(span, "set here")
+    };
+    let all = |sections: Vec<&'static Section>| {
+        sections.into_iter().flat_map(|section| (section.check)(recipe)).map(at_key).collect::<Diagnostics>()
+    };
     let mut errors = names(recipe, extension);
+    optimizer::check(recipe, places, extension, &mut errors);
     precision::check(&recipe.precision, places, &mut errors);
-    // A type that no update is computed in would only be complained of again.
+    // A type that no update is computed in, or a rule that nobody knows, would only be complained of again.
     if errors.is_empty() {
-        numbers::check(recipe, places, &mut errors);
+        numbers::check(recipe, places, extension, &mut errors);
     }
+    if errors.is_empty() {
+        errors.extend(all(extension.rules()).into_iter().chain(all(extension.shapes())));
+    }
+    errors.extend(recipe.sizes().err().map(at_key));
     overrides::check(&recipe.precision, places, &mut errors);
     rounding::check(&recipe.precision, places, &mut errors);
-    for section in extension.sections() {
-        errors.extend((section.check)(recipe).into_iter().map(|error| {
-            let span = error.recipe_key().and_then(|key| places.nearest(key));
-            error.or_at(span, "set here")
-        }));
-    }
+    errors.extend(all(extension.sections()));
     errors
 }
 

@@ -1,20 +1,27 @@
 //! What a recipe may say: the keys with the values they take.
 
 use crate::RECIPE_VERSION;
+use indexmap::IndexMap;
+use std::borrow::Cow;
 
 /// A key of a table.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Key {
     /// Its name.
     pub name: &'static str,
     /// What it takes.
     pub kind: Kind,
-    /// Whether it must be there.
+    /// Whether it, or another one of its choice, must be there.
     pub required: bool,
+    /// What it states, where a table states that under one key at most.
+    pub choice: Option<&'static str>,
 }
 
+/// The keys of a table.
+pub type Keys = Cow<'static, [Key]>;
+
 /// What a key takes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Kind {
     /// The format version of recipes.
     Version,
@@ -35,13 +42,13 @@ pub enum Kind {
     /// One of these words.
     Word(&'static [&'static str]),
     /// A table with these keys.
-    Table(&'static [Key]),
+    Table(Keys),
     /// One of these words, or a table with these keys.
-    WordOrTable(&'static [&'static str], &'static [Key]),
+    WordOrTable(&'static [&'static str], Keys),
+    /// A whole number from the first to the second, or a table with these keys.
+    WholeOrTable(i64, i64, Keys),
     /// A list of tables with these keys.
-    Tables(&'static [Key]),
-    /// A table with exactly one of these keys.
-    OneOf(&'static [Key]),
+    Tables(Keys),
     /// A table of plain values under any key.
     Config,
     /// A table of strings under any key.
@@ -70,6 +77,8 @@ pub enum Range {
     NotNegative,
     /// From 0 up to but not 1.
     Decay,
+    /// Greater than 0 and less than 1.
+    Inside,
     /// From 0 to 1.
     Share,
 }
@@ -82,6 +91,7 @@ impl Range {
                 Range::Positive => value > 0.0,
                 Range::NotNegative => value >= 0.0,
                 Range::Decay => (0.0..1.0).contains(&value),
+                Range::Inside => 0.0 < value && value < 1.0,
                 Range::Share => (0.0..=1.0).contains(&value),
             }
     }
@@ -92,12 +102,32 @@ impl Range {
             Range::Positive => "a number greater than 0",
             Range::NotNegative => "a number of at least 0",
             Range::Decay => "a number at least 0 and less than 1",
+            Range::Inside => "a number greater than 0 and less than 1",
             Range::Share => "a number from 0 to 1",
         }
     }
 }
 
 impl Kind {
+    /// A size of the step.
+    pub const SIZE: Kind = Kind::Whole(1, 1 << 24);
+    /// A count or a seed.
+    pub const COUNT: Kind = Kind::Whole(0, u32::MAX as i64);
+    /// A count of at least 1.
+    pub const DEGREE: Kind = Kind::Whole(1, u32::MAX as i64);
+    /// A number greater than 0.
+    pub const POSITIVE: Kind = Kind::Real(Range::Positive);
+    /// A number of at least 0.
+    pub const NOT_NEGATIVE: Kind = Kind::Real(Range::NotNegative);
+    /// A number from 0 up to but not 1.
+    pub const DECAY: Kind = Kind::Real(Range::Decay);
+    /// Two such numbers.
+    pub const DECAYS: Kind = Kind::Pair(Range::Decay);
+    /// A number greater than 0 and less than 1.
+    pub const INSIDE: Kind = Kind::Real(Range::Inside);
+    /// A number from 0 to 1.
+    pub const SHARE: Kind = Kind::Real(Range::Share);
+
     /// What is expected, for a message.
     pub fn describe(&self) -> String {
         match self {
@@ -110,10 +140,13 @@ impl Kind {
             Kind::Texts => "a list of strings".to_owned(),
             Kind::Words(words) => format!("a list of {}", halite_support::nearest::list(words)),
             Kind::Word(words) => format!("one of {}", halite_support::nearest::list(words)),
-            Kind::Table(keys) => format!("a table with {}", halite_support::nearest::list(&names(keys))),
-            Kind::OneOf(keys) => format!("a table with one of {}", halite_support::nearest::list(&names(keys))),
+            Kind::Table(keys) => match &*needed_choices(keys) {
+                [] => format!("a table with {}", halite_support::nearest::list(&names(keys))),
+                choices => format!("a table with one of {}", halite_support::nearest::list(choices)),
+            },
             Kind::WordOrTable(words, _) => format!("{}, or a table", Kind::Word(words).describe()),
-            Kind::Tables(keys) => format!("a list, each entry {}", Kind::Table(keys).describe()),
+            Kind::WholeOrTable(least, most, _) => format!("{}, or a table", Kind::Whole(*least, *most).describe()),
+            Kind::Tables(keys) => format!("a list, each entry {}", Kind::Table(keys.clone()).describe()),
             Kind::Config => "a table of numbers and booleans".to_owned(),
             Kind::Variables => "a table of strings".to_owned(),
             Kind::Target => "the name of a target".to_owned(),
@@ -122,121 +155,48 @@ impl Kind {
     }
 }
 
+/// A type of values of recipes.
+pub trait Field {
+    /// What a key of this type takes.
+    const KIND: Kind;
+}
+
+/// A type of entries of lists.
+pub trait Item {
+    /// What a key takes that lists them.
+    const LIST: Kind;
+}
+
+/// The entries of a table that are none of its keys.
+pub type Others = IndexMap<String, toml::Value>;
+
+/// A Rust name without the `r#` that marks those that are words of Rust.
+pub const fn plain(name: &'static str) -> &'static str {
+    match name.as_bytes() {
+        [b'r', b'#', ..] => name.split_at(2).1,
+        _ => name,
+    }
+}
+
 /// The names of keys.
 pub fn names(keys: &[Key]) -> Vec<&'static str> {
     keys.iter().map(|key| key.name).collect()
 }
 
-/// A key that must be there.
-pub const fn required(name: &'static str, kind: Kind) -> Key {
-    Key { name, kind, required: true }
-}
-
 /// A key that may be left out.
 pub const fn optional(name: &'static str, kind: Kind) -> Key {
-    Key { name, kind, required: false }
+    Key { name, kind, required: false, choice: None }
 }
 
-const SIZE: Kind = Kind::Whole(1, 1 << 24);
-const COUNT: Kind = Kind::Whole(0, u32::MAX as i64);
-const DEGREE: Kind = Kind::Whole(1, u32::MAX as i64);
+impl Key {
+    /// The same, as one of the keys under which a table states this; it has at most one of them.
+    #[must_use]
+    pub fn choice(self, what: &'static str) -> Self {
+        Self { choice: Some(what), ..self }
+    }
+}
 
-/// The keys of a recipe, without the tables of targets.
-pub(crate) const RECIPE: &[Key] = &[
-    required("halite", Kind::Version),
-    optional("batch", SIZE),
-    optional("seq", SIZE),
-    required("model", Kind::Table(MODEL)),
-    optional("precision", Kind::WordOrTable(PRECISIONS, PRECISION)),
-    required("optimizer", Kind::OneOf(OPTIMIZERS)),
-    optional("schedule", Kind::Table(SCHEDULE)),
-    optional("train", Kind::Table(TRAIN)),
-    optional("parallel", Kind::Table(PARALLEL)),
-    optional("target", Kind::Target),
-    optional("dialect", Kind::Table(DIALECT)),
-    optional("check", Kind::Table(CHECK)),
-];
-
-const DIALECT: &[Key] = &[optional("off", Kind::Texts), optional("on", Kind::Texts)];
-
-/// The names of [`Waiver`](crate::Waiver).
-pub const WAIVERS: &[&str] = &["residual-init", "frozen", "unread", "causality"];
-
-const CHECK: &[Key] = &[optional("waive", Kind::Words(WAIVERS))];
-
-const MODEL: &[Key] = &[required("name", Kind::Text), optional("config", Kind::Config)];
-
-/// The names of [`PrecisionName`](crate::PrecisionName).
-pub const PRECISIONS: &[&str] = &["fp32", "mixed", "mixed-sr", "bf16-sr", "bf16", "fp64"];
-
-const FLOAT: Kind = Kind::Word(&["bf16", "f16", "f32", "f64"]);
-
-const MASTER: Kind = Kind::Word(&["none", "f32"]);
-
-const PRECISION: &[Key] = &[
-    optional("recipe", Kind::Word(PRECISIONS)),
-    optional("weight", FLOAT),
-    optional("master", MASTER),
-    optional("moments", FLOAT),
-    optional("operand", FLOAT),
-    optional("accumulate", FLOAT),
-    optional("sensitive", FLOAT),
-    optional("gradient", FLOAT),
-    optional("reduce", FLOAT),
-    optional("update", FLOAT),
-    optional("rounding", Kind::Word(&["rne", "sr"])),
-    optional("sr", Kind::Table(SR)),
-    optional("override", Kind::Tables(OVERRIDE)),
-];
-
-const SR: &[Key] = &[
-    optional("sites", Kind::Word(&["weight_write", "all"])),
-    optional("by", Kind::Word(&["switch", "dither"])),
-    optional("seed", COUNT),
-];
-
-const OVERRIDE: &[Key] = &[
-    optional("op", Kind::Text),
-    optional("scope", Kind::Text),
-    optional("parameter", Kind::Text),
-    optional("weight", FLOAT),
-    optional("master", MASTER),
-    optional("moments", FLOAT),
-    optional("operand", FLOAT),
-    optional("accumulate", FLOAT),
-    optional("sensitive", FLOAT),
-    optional("gradient", FLOAT),
-    optional("reduce", FLOAT),
-];
-
-const OPTIMIZERS: &[Key] = &[optional("adamw", Kind::Table(ADAMW)), optional("sgd", Kind::Table(SGD))];
-
-const ADAMW: &[Key] = &[
-    required("lr", Kind::Real(Range::Positive)),
-    optional("betas", Kind::Pair(Range::Decay)),
-    optional("eps", Kind::Real(Range::Positive)),
-    optional("weight_decay", Kind::Real(Range::NotNegative)),
-    optional("no_decay", Kind::Texts),
-    optional("clip_norm", Kind::Real(Range::Positive)),
-];
-
-const SGD: &[Key] = &[
-    required("lr", Kind::Real(Range::Positive)),
-    optional("momentum", Kind::Real(Range::Decay)),
-    optional("weight_decay", Kind::Real(Range::NotNegative)),
-    optional("no_decay", Kind::Texts),
-    optional("clip_norm", Kind::Real(Range::Positive)),
-];
-
-const SCHEDULE: &[Key] =
-    &[optional("warmup", COUNT), optional("steps", COUNT), optional("floor", Kind::Real(Range::Share))];
-
-const TRAIN: &[Key] = &[optional("seed", Kind::Whole(0, i64::MAX)), optional("steps", COUNT)];
-
-const PARALLEL: &[Key] = &[
-    optional("tensor", DEGREE),
-    optional("pipeline", DEGREE),
-    optional("sequence", Kind::Bool),
-    optional("zero1", Kind::Bool),
-    optional("global_batch", DEGREE),
-];
+/// The names of the keys of which one must be there.
+pub(crate) fn needed_choices(keys: &[Key]) -> Vec<&'static str> {
+    keys.iter().filter(|key| key.required && key.choice.is_some()).map(|key| key.name).collect()
+}

@@ -12,7 +12,7 @@ mod tree;
 
 pub use elsewhere::hint;
 
-use crate::{Extension, Places, Recipe, extension, rules};
+use crate::{Extension, Places, Recipe, Schedule, extension, rules};
 use halite_support::{Diagnostic, Diagnostics, FileId, SourceMap};
 
 /// The recipe in `file` with overrides `key=value` applied.
@@ -44,7 +44,7 @@ pub fn load_over(
     extension: &dyn Extension,
     sources: &mut SourceMap,
 ) -> Result<(Recipe, Places), Diagnostics> {
-    let keys = extension::keys(extension);
+    let keys = extension::keys(extension, None);
     let mut root = tree::parse(file, sources.known(file)?.text())?;
     let mut places = Places { texts: [file].into_iter().chain(layer).collect(), ..Places::default() };
     let mut mistakes = Diagnostics::new();
@@ -56,6 +56,7 @@ pub fn load_over(
         places.texts.push(file);
         mistakes.extend(overrides::apply(&mut root, file, text, &keys).err());
     }
+    let keys = extension::keys(extension, Some(shape(&root)));
     check::check(&root, &keys, &extension.targets(), &mut mistakes);
     places.refuse(mistakes)?;
     let unexpected = |error: toml::de::Error| Diagnostic::bug(format!("the recipe's schema: {}", error.message()));
@@ -63,6 +64,12 @@ pub fn load_over(
     root.places("", &mut places.entries);
     places.refuse(rules::check(&recipe, &places, extension))?;
     Ok((recipe, places))
+}
+
+/// The shape of the schedule that a tree states, or that it has by default.
+fn shape(root: &tree::Node) -> &str {
+    let shape = root.entry("schedule").and_then(|schedule| schedule.entry("shape")).map(|shape| &shape.value);
+    if let Some(tree::Value::Text(shape)) = shape { shape } else { Schedule::COSINE }
 }
 
 /// The path of a key in the table at `path`.
@@ -73,7 +80,9 @@ fn join(path: &str, name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{AdamW, ConfigValue, NoExtension, Optimizer, PrecisionName, RoundingMode, SrBy, SrSites, Waiver};
+    use crate::{
+        Accumulate, Clip, ConfigValue, Form, NoExtension, Nonfinite, PrecisionName, RoundingMode, SrBy, SrSites, Waiver,
+    };
     use halite_tensor::DType;
 
     const MINIMAL: &str = "halite = 1\nbatch = 2\nseq = 8\nmodel.name = 'llama'\n[optimizer.adamw]\nlr = 1e-3\n";
@@ -93,18 +102,12 @@ mod tests {
         })
     }
 
-    fn adamw(recipe: &Recipe) -> &AdamW {
-        match &recipe.optimizer {
-            Optimizer::AdamW(adamw) => adamw,
-            Optimizer::Sgd(_) => panic!("expected AdamW"),
-        }
-    }
-
     #[test]
     fn defaults_are_filled_in() {
         let recipe = read(MINIMAL, &[]).unwrap();
         assert_eq!((recipe.batch, recipe.seq, recipe.train.steps), (Some(2), Some(8), 300));
-        assert_eq!(adamw(&recipe).betas, [0.9, 0.95]);
+        assert_eq!((recipe.optimizer.clip, recipe.schedule.shape.as_str()), (None, "cosine"));
+        assert_eq!(recipe.optimizer.rule.settings::<crate::builtin_rules::AdamW>().unwrap().betas, [0.9, 0.95]);
     }
 
     #[test]
@@ -112,7 +115,7 @@ mod tests {
         let all =
             ["batch=4", "optimizer.adamw.lr=1", "layers=3", "train.seed = 7", "precision=fp64", "model.name=gpt2"];
         let recipe = read(MINIMAL, &all).unwrap();
-        assert_eq!((recipe.batch, adamw(&recipe).lr, recipe.train.seed), (Some(4), 1.0, 7));
+        assert_eq!((recipe.batch, recipe.optimizer.lr, recipe.train.seed), (Some(4), 1.0, 7));
         assert_eq!(recipe.model.config["layers"], ConfigValue::Int(3));
         assert_eq!(recipe.model.name, "gpt2");
     }
@@ -162,13 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn the_schema_knows_every_named_precision() {
-        assert_eq!(crate::schema::PRECISIONS, PrecisionName::ALL.map(PrecisionName::name));
-    }
-
-    #[test]
-    fn the_schema_knows_every_waiver() {
-        assert_eq!(crate::schema::WAIVERS, Waiver::ALL.map(Waiver::name));
+    fn every_waiver_is_read_by_its_word() {
         for waiver in Waiver::ALL {
             let recipe = read(MINIMAL, &[&format!("check.waive=['{}']", waiver.name())]).unwrap();
             assert_eq!(recipe.check.waive, [waiver]);
@@ -179,7 +176,82 @@ mod tests {
     #[test]
     fn another_optimizer_replaces_the_first() {
         let recipe = read(MINIMAL, &["optimizer.sgd.lr=0.1", "optimizer.sgd.momentum=0.9"]).unwrap();
-        assert!(matches!(recipe.optimizer, Optimizer::Sgd(ref sgd) if sgd.momentum == 0.9));
+        assert_eq!((&*recipe.optimizer.rule.name, recipe.optimizer.lr), ("sgd", 0.1));
+        assert_eq!(recipe.optimizer.rule.settings["momentum"].as_float(), Some(0.9));
+        let kept = read(MINIMAL, &["optimizer.ema=0.9", "optimizer.sgd.lr=0.1"]).unwrap().optimizer;
+        assert_eq!((&*kept.rule.name, kept.ema), ("sgd", Some(0.9)));
+    }
+
+    #[test]
+    fn an_optimizer_has_groups_an_average_and_one_bound_of_gradients() {
+        let text = format!(
+            "{MINIMAL}betas = [0.9, 0.99]\nclip_value = 0.5\n[optimizer]\nema = 0.999\n[[optimizer.group]]\n\
+             name = 'embeddings'\nparams = ['*embed*']\nexcept = ['*pos*']\nlr_scale = 0.1\nweight_decay = 0\n\
+             clip = false\nsgd = {{ momentum = 0.95 }}\n[[optimizer.group]]\nname = 'head'\nparams = ['lm_head*']\n\
+             frozen = true\n"
+        );
+        let optimizer = read(&text, &[]).unwrap().optimizer;
+        assert_eq!((optimizer.clip, optimizer.ema), (Some(Clip::Value(0.5)), Some(0.999)));
+        let [embeddings, head] = &optimizer.groups[..] else { panic!("two groups") };
+        assert_eq!(embeddings.rule.as_ref().map(|rule| &*rule.name), Some("sgd"));
+        assert_eq!((embeddings.lr_scale, embeddings.weight_decay, embeddings.clip), (0.1, Some(0.0), false));
+        assert_eq!((head.frozen, head.clip, head.lr_scale, &head.rule), (true, true, 1.0, &None));
+        let again = toml::to_string(&read(&text, &[]).unwrap()).unwrap();
+        assert_eq!(read(&again, &[]).unwrap().optimizer, optimizer);
+    }
+
+    #[test]
+    fn accumulation_is_a_number_or_a_table() {
+        let of = |text| read(MINIMAL, &[text]).unwrap().accumulate;
+        assert_eq!(of("batch=4"), None);
+        assert_eq!(of("accumulate=8"), Some(Accumulate { steps: 8, form: None }));
+        assert_eq!(of("accumulate={ steps = 8, form = 'two' }"), Some(Accumulate { steps: 8, form: Some(Form::Two) }));
+        assert_eq!(read(MINIMAL, &["nonfinite=skip"]).unwrap().nonfinite, Nonfinite::Skip);
+        assert!(
+            read(MINIMAL, &["accumulate=0"]).unwrap_err()[0]
+                .contains("expected a whole number from 1 to 4294967295, or a table")
+        );
+    }
+
+    #[test]
+    fn what_an_optimizer_cannot_be_is_found_at_its_place() {
+        let wrong = |text: &str| read(&format!("{MINIMAL}{text}"), &[]).unwrap_err();
+        let group = "[[optimizer.group]]\nname = 'a'\nparams = ['*']\n";
+        assert_eq!(
+            wrong("clip_norm = 1\nclip_value = 1\n"),
+            [
+                "r.toml:8:1 `optimizer.adamw` states more than one bound of the gradients (keep one of `clip_norm`, `clip_group_norm` and `clip_value`)"
+            ]
+        );
+        assert_eq!(
+            wrong(&format!("{group}sgd = {{}}\nadamw = {{}}\n")),
+            ["r.toml:11:1 `optimizer.group.0` states more than one update rule (keep one of `adamw` and `sgd`)"]
+        );
+        assert_eq!(
+            wrong(&format!("{group}{group}")),
+            ["r.toml:11:1 two groups are named `a` (give each group a name of its own)"]
+        );
+        assert!(wrong("[[optimizer.group]]\nname = 'a'\n")[0].contains("lacks `optimizer.group.0.params`"));
+        assert!(
+            wrong("[[optimizer.group]]\nname = 'a'\nparams = []\n")[0]
+                .starts_with("r.toml:9:1 the group `a` has no parameters")
+        );
+        assert!(
+            wrong(&format!("{group}frozen = true\nsgd = {{}}\n"))[0].starts_with("r.toml:11:1 `sgd` has no effect")
+        );
+        assert!(
+            wrong("[optimizer]\nema = 1.0\n")[0]
+                .starts_with("r.toml:8:7 `optimizer.ema` is 1, expected a number greater than 0 and less than 1")
+        );
+        assert!(
+            wrong("[schedule]\nshape = 'cosin'\n")[0]
+                .contains("there is no shape `cosin`, expected one of `cosine` (did you mean `cosine`?)")
+        );
+        assert!(wrong("[schedule]\ndecay = 1\n")[0].contains("unknown key `schedule.decay`"));
+        assert!(
+            wrong("[parallel]\nglobal_batch = 7\n")[0]
+                .starts_with("r.toml:8:1 `parallel.global_batch` is 7, which is no multiple of `batch` = 2")
+        );
     }
 
     #[test]
@@ -229,6 +301,6 @@ mod tests {
         let cross = read(&format!("{MINIMAL}[schedule]\nwarmup = 10\nsteps = 5\n"), &[]).unwrap_err();
         assert!(cross[0].starts_with("r.toml:8:10 `schedule.warmup` is 10, more than `schedule.steps`"), "{cross:?}");
         let both = read(&format!("{MINIMAL}[optimizer.sgd]\nlr = 1\n"), &[]).unwrap_err();
-        assert!(both[0].contains("more than one optimizer"), "{both:?}");
+        assert!(both[0].contains("`optimizer` states more than one update rule"), "{both:?}");
     }
 }

@@ -3,7 +3,6 @@
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::framework::pattern::matches_pattern;
 use halite_ir::{Module, Param, ParamRole, Phase};
-use halite_recipe::Optimizer;
 use halite_support::{Diagnostic, Result, codes};
 
 /// Stamps each weight with its weight decay. A pattern of `no_decay` that matches no weight is an error: HLAT's
@@ -23,10 +22,8 @@ impl Pass for BindRecipe {
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
-        let (key, decay, no_decay) = match &cx.recipe("bind-recipe")?.optimizer {
-            Optimizer::AdamW(adamw) => ("optimizer.adamw.no_decay", adamw.weight_decay, &adamw.no_decay),
-            Optimizer::Sgd(sgd) => ("optimizer.sgd.no_decay", sgd.weight_decay, &sgd.no_decay),
-        };
+        let optimizer = &cx.recipe("bind-recipe")?.optimizer;
+        let (decay, no_decay) = (optimizer.weight_decay, &optimizer.no_decay);
         let Some(entry) = module.functions.last_mut() else { return Ok(Changed::No) };
         let mut matched = vec![false; no_decay.len()];
         let mut changed = false;
@@ -43,7 +40,7 @@ impl Pass for BindRecipe {
         match matched.iter().position(|matched| !matched) {
             Some(index) => {
                 let names = entry.params.iter().flat_map(Param::originals);
-                Err(unmatched(&no_decay[index], names).key(format!("{key}.{index}")))
+                Err(unmatched(&no_decay[index], names).key(format!("{}.no_decay.{index}", optimizer.path())))
             }
             None => Ok(Changed::when(changed)),
         }

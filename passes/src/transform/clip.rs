@@ -4,7 +4,7 @@ use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::packed::layout;
 use crate::transform::trained::{self, Objective, SCOPE, Set, collect, end_to_end, resolve, sets};
 use halite_ir::{Attr, Builder, Function, GRAD_NORM, Module, Phase, Registry, ResultRole, Rewriter, Value, Values};
-use halite_recipe::{Optimizer, Recipe};
+use halite_recipe::{Clip as Bound, Recipe};
 use halite_support::{Diagnostic, Result};
 
 /// The name of the pass.
@@ -54,7 +54,8 @@ fn clip(module: &mut Module, registry: &Registry, recipe: &Recipe, entry: &Funct
     let objective = Objective::emit(&mut b, entry)?;
     let sets = sets(&b, weights, recipe.precision.update);
     let norm = norm(&mut b, &sets, objective.divisor)?;
-    let scale = scale(&mut b, norm, objective.divisor, max_norm(&recipe.optimizer))?;
+    let max_norm = recipe.optimizer.clip.and_then(|clip| if let Bound::Norm(norm) = clip { Some(norm) } else { None });
+    let scale = scale(&mut b, norm, objective.divisor, max_norm)?;
     b.set_loc(outer);
     for result in &entry.results {
         let value = b.value(result.value)?;
@@ -66,13 +67,6 @@ fn clip(module: &mut Module, registry: &Registry, recipe: &Recipe, entry: &Funct
     b.named_result(norm, GRAD_NORM, ResultRole::Metric);
     b.into_builder().finish();
     Ok(())
-}
-
-fn max_norm(optimizer: &Optimizer) -> Option<f64> {
-    match optimizer {
-        Optimizer::AdamW(adamw) => adamw.clip_norm,
-        Optimizer::Sgd(sgd) => sgd.clip_norm,
-    }
 }
 
 /// The norm of all gradients of the mean. Squares are summed in the type of `count`.

@@ -58,7 +58,5 @@ impl Pass for CoalesceLayers {
 
 /// Whether the update of each element depends on that element alone, besides the global norm.
 fn is_elementwise(optimizer: &Optimizer) -> bool {
-    match optimizer {
-        Optimizer::AdamW(_) | Optimizer::Sgd(_) => true,
-    }
+    matches!(&*optimizer.rule.name, "adamw" | "sgd")
 }

@@ -12,7 +12,7 @@ use halite_ir::{
     Builder, Function, GRAD_NORM, METRICS, Module, ParamRole, Phase, Registry, ResultRole, Rewriter, TensorType, Value,
     Values,
 };
-use halite_recipe::{Optimizer, Recipe};
+use halite_recipe::Recipe;
 use halite_support::{Diagnostic, Name, Result, codes};
 use halite_tensor::{DType, Init, STEP, StateSpec};
 use rule::{Kind, Time, UpdateRule, Weight};
@@ -49,7 +49,7 @@ impl Pass for Update {
 }
 
 fn update(module: &mut Module, registry: &Registry, recipe: &Recipe, entry: &Function) -> Result<()> {
-    let rule = rules::of(&recipe.optimizer);
+    let rule = rules::of(&recipe.optimizer.rule)?;
     let mut b = Rewriter::new(module, registry, entry);
     let mut weights = collect(PASS, &b, entry, &recipe.precision)?;
     let states = States::declare(&mut b, &*rule, &weights);
@@ -63,7 +63,7 @@ fn update(module: &mut Module, registry: &Registry, recipe: &Recipe, entry: &Fun
     let objective = Objective::emit(&mut b, entry)?;
     let sets = sets(&b, weights, recipe.precision.update);
     let time = Time::emit(&mut b, step, objective.count)?;
-    let rate = schedule::learning_rate(&mut b, time, peak(&recipe.optimizer), recipe.schedule)?;
+    let rate = schedule::learning_rate(&mut b, time, recipe.optimizer.lr, &recipe.schedule)?;
     let replacements =
         Sets { rule: &*rule, states: &states, dtype: recipe.precision.update, time, rate }.update(&mut b, &sets)?;
     let loss = b.divide(objective.sum, objective.divisor)?;
@@ -87,13 +87,6 @@ fn grad_norm(b: &Rewriter<'_>, entry: &Function) -> Result<Value> {
     let is_norm = |result: &&halite_ir::FuncResult| result.role == ResultRole::Metric && *result.name == *GRAD_NORM;
     let result = entry.results.iter().find(is_norm);
     b.value(result.ok_or_else(|| unprepared(PASS, "there is no `grad_norm`", "clip"))?.value)
-}
-
-fn peak(optimizer: &Optimizer) -> f64 {
-    match optimizer {
-        Optimizer::AdamW(adamw) => adamw.lr,
-        Optimizer::Sgd(sgd) => sgd.lr,
-    }
 }
 
 /// What the step calls its own state and metrics must not be the name of a parameter.

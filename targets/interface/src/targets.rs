@@ -2,7 +2,7 @@
 
 use crate::target::{Target, Variant};
 use halite_bundle::{Manifest, ManifestRules};
-use halite_recipe::{Extension, Places, Section, TargetName};
+use halite_recipe::{Extension, Places, Section, TargetName, builtin_rules};
 use halite_support::nearest::suggestion;
 use halite_support::{Diagnostic, Result, codes};
 use std::sync::Arc;
@@ -66,6 +66,14 @@ impl Extension for Targets {
 
     fn sections(&self) -> Vec<&'static Section> {
         self.iter().filter_map(|target| target.section()).collect()
+    }
+
+    fn rules(&self) -> Vec<&'static Section> {
+        builtin_rules::rules()
+    }
+
+    fn shapes(&self) -> Vec<&'static Section> {
+        builtin_rules::shapes()
     }
 }
 

@@ -3,31 +3,52 @@
 use crate::tables::CompilerVersion;
 use halite_hlo::GroupField;
 use halite_recipe::Recipe;
+use halite_recipe::schema::{Field, Form, Kind};
 use halite_support::Result;
 use indexmap::IndexMap;
-use serde::{Deserialize, Serialize};
 
 /// Its name in recipes.
 pub(crate) const NAME: &str = "neuron";
 
-/// Settings of the Neuron compiler and runtime.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Neuron {
-    /// Variables of the environment in which the step runs.
-    pub environment: IndexMap<String, String>,
-    /// Those of these variables that the tables of targets do not know, and that are meant so.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub allow_environment: Vec<String>,
-    /// Flags of `neuronx-cc`.
-    pub flags: Vec<String>,
-    /// The version of `neuronx-cc` whose rules hold; left out, the newest that the tables know.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub compiler: Option<CompilerVersion>,
-    /// Rules of the target that the program may break, by name; each must be one that can be allowed.
-    pub allow: Vec<String>,
-    /// The forms of the HLO that public sources do not settle.
-    pub emit: Emit,
+halite_recipe::table! {
+    /// Settings of the Neuron compiler and runtime.
+    #[derive(Clone, PartialEq, Eq, Debug)]
+    pub struct Neuron {
+        /// Variables of the environment in which the step runs.
+        pub environment: IndexMap<String, String> = IndexMap::new(),
+        /// Those of these variables that the tables of targets do not know, and that are meant so.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub allow_environment: Vec<String> = Vec::new(),
+        /// Flags of `neuronx-cc`.
+        pub flags: Vec<String> = Vec::new(),
+        /// The version of `neuronx-cc` whose rules hold; left out, the newest that the tables know.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub compiler: Option<CompilerVersion> = None,
+        /// Rules of the target that the program may break, by name; each must be one that can be allowed.
+        pub allow: Vec<String> = Vec::new(),
+        /// The forms of the HLO that public sources do not settle.
+        pub emit: Emit = Emit::default(),
+    }
+}
+
+halite_recipe::table! {
+    /// Forms of HLO between which public sources leave a choice.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Emit {
+        /// Where collectives hold their groups.
+        pub groups: GroupField as GROUPS = GroupField::default(),
+        /// Whether collectives carry a channel.
+        pub channels: bool = false,
+    }
+}
+
+const GROUPS: Kind = Kind::Word(&["replica_groups", "collective_device_list"]);
+
+impl Field for CompilerVersion {
+    const KIND: Kind = Kind::Form(Form {
+        expected: "a version of `neuronx-cc` such as \"2.27\"",
+        is_one: |text| CompilerVersion::try_from(text.to_owned()).is_ok(),
+    });
 }
 
 impl Neuron {
@@ -54,14 +75,4 @@ impl Neuron {
     pub(crate) fn of(recipe: &Recipe) -> Self {
         Self::read(recipe).unwrap_or_default()
     }
-}
-
-/// Forms of HLO between which public sources leave a choice.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Emit {
-    /// Where collectives hold their groups.
-    pub groups: GroupField,
-    /// Whether collectives carry a channel.
-    pub channels: bool,
 }

@@ -2,7 +2,7 @@
 
 use super::elsewhere::explain;
 use super::join;
-use super::tree::{Entry, Node, Table, Value};
+use super::tree::{Node, Table, Value};
 use crate::RECIPE_VERSION;
 use crate::schema::{Key, Kind, Range, names};
 use halite_support::nearest::{nearest, suggestion};
@@ -36,11 +36,13 @@ impl Checker<'_> {
         let unknown = table.keys().filter(|name| !keys.iter().any(|key| key.name == **name));
         // A key that is there under a misspelled name is not missing too.
         let meant: Vec<&str> = unknown.filter_map(|name| nearest(name, names(keys))).collect();
-        let is_missing = |key: &&Key| key.required && !table.contains_key(key.name) && !meant.contains(&key.name);
+        let is_missing = |key: &&Key| {
+            key.required && key.choice.is_none() && !table.contains_key(key.name) && !meant.contains(&key.name)
+        };
         for key in keys.iter().filter(is_missing) {
             let path = join(path, key.name);
             let help = match &key.kind {
-                Kind::Table(_) | Kind::OneOf(_) | Kind::Config => format!("add `[{path}]`: {}", key.kind.describe()),
+                Kind::Table(_) | Kind::Config => format!("add `[{path}]`: {}", key.kind.describe()),
                 Kind::Version => format!("add `{} = {RECIPE_VERSION}`", key.name),
                 _ => format!("add `{} = ...`: {}", key.name, key.kind.describe()),
             };
@@ -49,6 +51,35 @@ impl Checker<'_> {
                     .at(span, "expected in this table")
                     .help(help),
             );
+        }
+        self.choices(table, keys, path, span);
+    }
+
+    /// What a table states under one of several keys, it states once, and where it must, it does.
+    fn choices(&mut self, table: &Table, keys: &[Key], path: &str, span: Span) {
+        let mut choices: Vec<&str> = keys.iter().filter_map(|key| key.choice).collect();
+        choices.dedup();
+        let is_known = table.keys().all(|name| keys.iter().any(|key| key.name == *name));
+        for choice in choices {
+            let all: Vec<&Key> = keys.iter().filter(|key| key.choice == Some(choice)).collect();
+            let expected: Vec<&str> = all.iter().map(|key| key.name).collect();
+            let expected = halite_support::nearest::list(&expected);
+            let mut stated = table.iter().filter(|(name, _)| all.iter().any(|key| key.name == **name));
+            match (stated.next(), stated.next()) {
+                (Some((_, first)), Some((_, second))) => self.mistakes.push(
+                    Diagnostic::error(codes::RECIPE_KEY, format!("`{path}` states more than one {choice}"))
+                        .at(second.key, "the second")
+                        .also(first.key, "the first")
+                        .help(format!("keep one of {expected}")),
+                ),
+                // An unknown key may be meant for one.
+                (None, _) if is_known && all.iter().any(|key| key.required) => self.mistakes.push(
+                    Diagnostic::error(codes::RECIPE_KEY, format!("`{path}` states no {choice}"))
+                        .at(span, "none in this table")
+                        .help(format!("add one of {expected}")),
+                ),
+                _ => {}
+            }
         }
     }
 
@@ -81,9 +112,12 @@ impl Checker<'_> {
             }
             (Kind::Word(words), Value::Text(text)) => self.word(text, words, path, node.span),
             (Kind::WordOrTable(words, _), Value::Text(text)) => self.word(text, words, path, node.span),
-            (Kind::Table(keys) | Kind::WordOrTable(_, keys), Value::Table(table)) => self.table(table, keys, path, key),
+            (Kind::WholeOrTable(least, most, _), Value::Whole(value)) if (least..=most).contains(&value) => {}
+            (Kind::WholeOrTable(..), Value::Whole(_)) => self.wrong(codes::RECIPE_RANGE, node, kind, path),
+            (Kind::Table(keys) | Kind::WordOrTable(_, keys) | Kind::WholeOrTable(_, _, keys), Value::Table(table)) => {
+                self.table(table, keys, path, key)
+            }
             (Kind::Tables(keys), Value::List(items)) => self.tables(items, keys, kind, path),
-            (Kind::OneOf(keys), Value::Table(table)) => self.one_of(table, keys, path, key),
             (Kind::Target, Value::Text(text)) => self.word(text, self.targets, path, node.span),
             (Kind::Form(form), Value::Text(text)) if (form.is_one)(text) => {}
             (Kind::Form(_), Value::Text(_)) => self.wrong(codes::RECIPE_RANGE, node, kind, path),
@@ -142,27 +176,6 @@ impl Checker<'_> {
             let message = format!("`{path}` is `{text}`, expected one of {}", halite_support::nearest::list(words));
             self.mistakes.push(
                 Diagnostic::error(codes::RECIPE_RANGE, message).at(span, "unknown").help(suggestion(text, words)),
-            );
-        }
-    }
-
-    fn one_of(&mut self, table: &Table, keys: &[Key], path: &str, key: Span) {
-        let expected = halite_support::nearest::list(&names(keys));
-        self.table(table, keys, path, key);
-        let mut chosen = table.iter().filter(|(name, _)| keys.iter().any(|key| key.name == **name));
-        if let (Some((_, Entry { key: first, .. })), Some((_, second))) = (chosen.next(), chosen.next()) {
-            self.mistakes.push(
-                Diagnostic::error(codes::RECIPE_KEY, format!("the recipe has more than one {path}"))
-                    .at(second.key, "the second")
-                    .also(*first, "the first")
-                    .help(format!("keep one of {expected}")),
-            );
-        }
-        if table.is_empty() {
-            self.mistakes.push(
-                Diagnostic::error(codes::RECIPE_KEY, format!("the recipe names no {path}"))
-                    .at(key, "empty")
-                    .help(format!("add one of {expected}")),
             );
         }
     }

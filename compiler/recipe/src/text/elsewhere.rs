@@ -2,7 +2,7 @@
 
 use super::join;
 use crate::Extension;
-use crate::schema::{Key, Kind, names};
+use crate::schema::{Key, Kind, names, needed_choices};
 use halite_support::nearest::{list, nearest};
 use halite_support::{Code, codes};
 
@@ -55,6 +55,25 @@ static WORDS: &[(&[&str], Meant)] = &[
     ),
     (&["sequence_parallel", "sequence_parallel_enabled"], Other("parallel.sequence")),
     (&["global_batch_size"], Other("parallel.global_batch")),
+    (&["data_parallel", "data_parallel_size", "dp", "ddp"], Other("parallel.data")),
+    (
+        &[
+            "accumulate_grad_batches",
+            "accumulation",
+            "accumulation_steps",
+            "grad_accum",
+            "gradient_accumulation",
+            "gradient_accumulation_steps",
+            "num_microbatches",
+            "microbatches",
+        ],
+        Other("accumulate"),
+    ),
+    (&["lr_scheduler"], Other("schedule")),
+    (&["lr_scheduler_type", "cosine", "linear", "wsd"], Other("schedule.shape")),
+    (&["groups", "param_groups", "parameter_groups", "freeze", "lr_mult", "layer_decay"], Other("optimizer.group")),
+    (&["no_weight_decay"], Other("optimizer.adamw.no_decay")),
+    (&["ema_decay"], Other("optimizer.ema")),
     (
         &[
             "dropout",
@@ -69,30 +88,10 @@ static WORDS: &[(&[&str], Meant)] = &[
         Nothing { instead: "training has no dropout", nearest: "`optimizer.adamw.weight_decay` regularizes too" },
     ),
     (
-        &["lora", "lora_r", "lora_rank", "lora_alpha", "qlora", "peft", "adapter", "freeze"],
+        &["lora", "lora_r", "lora_rank", "lora_alpha", "qlora", "peft", "adapter"],
         Nothing {
             instead: "every weight is trained",
             nearest: "a model text can declare factors of low rank as its parameters",
-        },
-    ),
-    (
-        &[
-            "accumulate_grad_batches",
-            "accumulation",
-            "accumulation_steps",
-            "grad_accum",
-            "gradient_accumulation",
-            "gradient_accumulation_steps",
-            "num_microbatches",
-            "microbatches",
-        ],
-        Nothing { instead: "one step is one update", nearest: "`batch` sets how many sequences that takes" },
-    ),
-    (
-        &["accumulate"],
-        Nothing {
-            instead: "one step is one update",
-            nearest: "`batch` sets how many sequences that takes, `precision.accumulate` the type of sums",
         },
     ),
     (
@@ -111,50 +110,18 @@ static WORDS: &[(&[&str], Meant)] = &[
         Nothing { instead: "no activation is computed twice", nearest: "a smaller `batch` or `seq` takes less memory" },
     ),
     (
-        &["scheduler", "lr_scheduler", "lr_scheduler_type", "cosine", "linear", "wsd"],
-        Nothing {
-            instead: "the rate has one form: a linear rise, then a cosine",
-            nearest: "`[schedule]` with `warmup`, `steps` and `floor` sets it",
-        },
-    ),
-    (
         &["epochs", "num_epochs", "num_train_epochs"],
         Nothing { instead: "training is counted in updates", nearest: "`train.steps` sets how many" },
     ),
     (
-        &["groups", "param_groups", "parameter_groups", "no_weight_decay", "lr_mult", "layer_decay"],
-        Nothing {
-            instead: "all weights share one update rule",
-            nearest: "`no_decay` names those without weight decay",
-        },
-    ),
-    (
-        &["adam", "adagrad", "adafactor", "lion", "lamb", "lars", "muon", "rmsprop", "shampoo", "soap", "sophia"],
-        Nothing {
-            instead: "the update rules are AdamW and SGD with momentum",
-            nearest: "choose `[optimizer.adamw]` or `[optimizer.sgd]`",
-        },
-    ),
-    (
-        &["nesterov", "amsgrad", "dampening", "ema", "ema_decay", "swa", "lookahead"],
+        &["nesterov", "amsgrad", "dampening", "swa", "lookahead"],
         Nothing {
             instead: "the update rules have no such variant",
             nearest: "`[optimizer.adamw]` and `[optimizer.sgd]` have what there is",
         },
     ),
     (
-        &[
-            "data_parallel",
-            "dp",
-            "ddp",
-            "fsdp",
-            "zero",
-            "zero2",
-            "zero3",
-            "zero_stage",
-            "expert_parallel",
-            "context_parallel",
-        ],
+        &["fsdp", "zero", "zero2", "zero3", "zero_stage", "expert_parallel", "context_parallel"],
         Nothing { instead: "the step of one device is compiled", nearest: "`[parallel]` records a layout for later" },
     ),
     (
@@ -174,14 +141,18 @@ pub(super) fn explain(name: &str, keys: &[Key], recipe: &[Key]) -> (Code, String
         (Some((codes::NOT_SUPPORTED, _)), Some(near)) => (codes::RECIPE_KEY, near),
         (Some(outside), _) => outside,
         (None, Some(near)) => (codes::RECIPE_KEY, near),
-        (None, None) if names.len() == 1 => (codes::RECIPE_KEY, format!("choose {}", list(&names))),
-        (None, None) => (codes::RECIPE_KEY, format!("choose one of {}", list(&names))),
+        (None, None) => {
+            let needed = needed_choices(keys);
+            let choices = if needed.is_empty() { names } else { needed };
+            let one_of = if choices.len() == 1 { "" } else { "one of " };
+            (codes::RECIPE_KEY, format!("choose {one_of}{}", list(&choices)))
+        }
     }
 }
 
 /// The same for a key that the table of a model's configuration was given, and that may be one of the recipe.
 pub fn hint(name: &str, extension: &dyn Extension) -> Option<String> {
-    let keys = crate::extension::keys(extension);
+    let keys = crate::extension::keys(extension, None);
     let near = || nearest(name, names(&keys)).map(did_you_mean);
     outside(name, &keys).map(|(_, help)| help).or_else(near)
 }
@@ -214,8 +185,10 @@ fn paths(name: &str, recipe: &[Key]) -> Vec<String> {
     while let Some((path, keys)) = open.pop() {
         for key in keys {
             let path = join(&path, key.name);
-            match key.kind {
-                Kind::Table(keys) | Kind::WordOrTable(_, keys) | Kind::OneOf(keys) => open.push((path.clone(), keys)),
+            match &key.kind {
+                Kind::Table(keys) | Kind::WordOrTable(_, keys) | Kind::WholeOrTable(_, _, keys) => {
+                    open.push((path.clone(), &**keys));
+                }
                 _ => {}
             }
             if key.name == name {
@@ -238,14 +211,14 @@ mod tests {
             if let Other(path) = meant {
                 let name = path.rsplit('.').next().unwrap_or(path);
                 assert!(
-                    paths(name, &crate::extension::keys(&crate::NoExtension)).contains(&(*path).to_owned()),
+                    paths(name, &crate::extension::keys(&crate::NoExtension, None)).contains(&(*path).to_owned()),
                     "{path}"
                 );
             }
             for word in *words {
                 assert!(!seen.contains(word), "{word}");
                 assert!(
-                    names(&crate::extension::keys(&crate::NoExtension)).iter().all(|key| key != word),
+                    names(&crate::extension::keys(&crate::NoExtension, None)).iter().all(|key| key != word),
                     "{word} is a key"
                 );
                 seen.push(word);
@@ -260,7 +233,7 @@ mod tests {
         assert_eq!(help("seed"), "did you mean one of `precision.sr.seed` and `train.seed`?");
         assert_eq!(help("lr"), "did you mean one of `optimizer.adamw.lr` and `optimizer.sgd.lr`?");
         assert_eq!(help("precison"), "did you mean `precision`?");
-        assert!(help("dropout").contains("no dropout") && help("gradient_accumulation_steps").contains("`batch`"));
+        assert!(help("dropout").contains("no dropout") && help("gradient_accumulation_steps").contains("`accumulate`"));
         assert_eq!(hint("wobble", &crate::NoExtension), None);
     }
 }

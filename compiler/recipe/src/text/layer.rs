@@ -2,6 +2,7 @@
 
 use super::check::unknown;
 use super::tree::{Entry, Node, Table, Value};
+use crate::Optimizer;
 use crate::schema::{Key, names};
 use halite_support::{Diagnostic, Diagnostics, codes};
 
@@ -29,7 +30,7 @@ pub(super) fn lay(root: &mut Node, layer: Node, keys: &[Key], mistakes: &mut Dia
     }
 }
 
-/// Settings of the same optimizer are replaced one by one, another optimizer replaces the first.
+/// Settings of the same update rule are replaced one by one, another rule replaces the first.
 fn lay_optimizer(root: &mut Table, entry: Entry) {
     let below = root.get_mut("optimizer").map(|entry| &mut entry.node.value);
     let (Some(Value::Table(below)), Value::Table(above)) = (below, &entry.node.value) else {
@@ -41,17 +42,24 @@ fn lay_optimizer(root: &mut Table, entry: Entry) {
         match (settings, &chosen.node.value) {
             (Some(Value::Table(settings)), Value::Table(new)) => settings.extend(new.clone()),
             _ => {
-                below.clear();
+                choose_rule(below, name);
                 below.insert(name.clone(), chosen.clone());
             }
         }
     }
 }
 
+/// Where a key of the optimizer is the name of an update rule, drops the other rules.
+pub(super) fn choose_rule(optimizer: &mut Table, key: &str) {
+    if !Optimizer::is_own_key(key) {
+        optimizer.retain(|name, _| name == key || Optimizer::is_own_key(name));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::load_over;
-    use crate::{NoExtension, Optimizer, PrecisionName, Recipe};
+    use crate::{NoExtension, PrecisionName, Recipe};
     use halite_support::SourceMap;
 
     const BASE: &str =
@@ -70,11 +78,14 @@ mod tests {
     #[test]
     fn what_is_stated_replaces_and_the_rest_stays() {
         let recipe = laid("batch = 7\nprecision = 'fp64'\noptimizer.adamw.betas = [0.9, 0.99]\n").unwrap();
-        let Optimizer::AdamW(adamw) = &recipe.optimizer else { panic!("expected AdamW") };
-        assert_eq!((recipe.batch, adamw.lr, adamw.betas), (Some(2), 1e-3, [0.9, 0.99]));
+        assert_eq!((recipe.batch, recipe.optimizer.lr), (Some(2), 1e-3));
+        let settings = recipe.optimizer.rule.settings.to_string();
+        assert_eq!(settings, "betas = [0.9, 0.99]\neps = 0.0000001\n");
         assert_eq!(recipe.precision, PrecisionName::Fp64.precision());
         let recipe = laid("optimizer.sgd.lr = 0.1\n").unwrap();
-        assert!(matches!(recipe.optimizer, Optimizer::Sgd(ref sgd) if sgd.lr == 0.1));
+        assert_eq!((&*recipe.optimizer.rule.name, recipe.optimizer.lr), ("sgd", 0.1));
+        let recipe = laid("optimizer = { ema = 0.9 }\n").unwrap();
+        assert_eq!((&*recipe.optimizer.rule.name, recipe.optimizer.ema), ("adamw", Some(0.9)));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! `--set key=value`.
 
+use super::layer::choose_rule;
 use super::tree::{self, Entry, Node, Table, Value};
 use crate::schema::{Key, names};
 use halite_support::{Diagnostic, FileId, Result, Span, codes};
@@ -66,8 +67,8 @@ fn insert(root: &mut Node, keys: &[PlacedKey<'_>], node: Node) -> Result<()> {
     let mut table = as_table(root, "the recipe", *last_span)?;
     for (index, (key, span)) in path.iter().enumerate() {
         if index == 1 && path[0].0 == "optimizer" {
-            // Naming another optimizer chooses it.
-            table.retain(|name, _| name == key);
+            // Naming another update rule chooses it.
+            choose_rule(table, key);
         }
         if index == 0 && *key == "precision" {
             name_base(table);

@@ -55,6 +55,12 @@ impl Node {
         }
     }
 
+    /// The value under a key of a table.
+    pub(super) fn entry(&self, key: &str) -> Option<&Node> {
+        let Value::Table(table) = &self.value else { return None };
+        table.get(key).map(|entry| &entry.node)
+    }
+
     /// Adds the place of each entry below this one, by its path: `key = value` where both stand together.
     pub(super) fn places(&self, path: &str, places: &mut IndexMap<String, Span>) {
         match &self.value {

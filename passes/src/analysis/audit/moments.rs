@@ -6,7 +6,8 @@ use super::report::Report;
 use super::words::{families, power_of_two, significant};
 use crate::framework::exception::Subject;
 use crate::transform::slots::{M, V};
-use halite_recipe::{Optimizer, RoundingMode};
+use halite_recipe::RoundingMode;
+use halite_recipe::builtin_rules::{AdamW, Sgd};
 use halite_support::{Diagnostic, codes};
 use halite_tensor::DType;
 use indexmap::IndexMap;
@@ -46,10 +47,11 @@ fn resolution(dtype: DType) -> f64 {
 
 /// The decay rate of a moment and its name in formulas.
 fn decay(cx: &AuditCx<'_>, kind: &str) -> Option<(&'static str, f64)> {
-    match (&cx.recipe?.optimizer, kind) {
-        (Optimizer::AdamW(adamw), M) => Some(("beta1", adamw.betas[0])),
-        (Optimizer::AdamW(adamw), V) => Some(("beta2", adamw.betas[1])),
-        (Optimizer::Sgd(sgd), M) => Some(("momentum", sgd.momentum)),
+    let rule = &cx.recipe?.optimizer.rule;
+    match (&*rule.name, kind) {
+        ("adamw", M) => Some(("beta1", rule.settings::<AdamW>().ok()?.betas[0])),
+        ("adamw", V) => Some(("beta2", rule.settings::<AdamW>().ok()?.betas[1])),
+        ("sgd", M) => Some(("momentum", rule.settings::<Sgd>().ok()?.momentum)),
         _ => None,
     }
 }

@@ -9,7 +9,7 @@ use std::f64::consts::PI;
 
 /// The learning rate of update `time`, a float scalar: `peak * k / warmup` up to update `warmup`, then a cosine from
 /// `peak` to `floor * peak` at update `steps`, then the floor. Without `steps` it stays at the peak.
-pub(super) fn learning_rate(b: &mut Builder<'_>, time: Time, peak: f64, schedule: Schedule) -> Result<Value> {
+pub(super) fn learning_rate(b: &mut Builder<'_>, time: Time, peak: f64, schedule: &Schedule) -> Result<Value> {
     let (warmup, steps) = (f64::from(schedule.warmup), f64::from(schedule.steps));
     let after = if schedule.steps > 0 {
         cosine(b, time, warmup, steps, peak, peak * schedule.floor)?

@@ -9,7 +9,7 @@ use halite::compile::CompileOptions;
 use halite::source::ModelInput;
 use halite_bundle::ModuleRole;
 use halite_bundle::{Bundle, MANIFEST};
-use halite_recipe::{AdamW, ModelChoice, PrecisionName, Recipe};
+use halite_recipe::{ModelChoice, Optimizer, PrecisionName, Recipe};
 use halite_support::SourceMap;
 use std::path::Path;
 
@@ -35,7 +35,7 @@ pub(crate) const TARGET: target::Target = target::Target {
 pub(super) fn bundles() -> Vec<Bundle> {
     let small =
         |name: &str| ModelChoice::new(name).with("layers", 1).with("hidden", 8).with("heads", 2).with("vocab", 16);
-    let recipe = |model| Recipe::new(model, 1, 4, AdamW::new(1e-3));
+    let recipe = |model| Recipe::new(model, 1, 4, Optimizer::new("adamw", 1e-3));
     let [mut neuron, mut narrow, mut gpt2] = ["llama", "llama", "gpt2"].map(small).map(recipe);
     (neuron.target, neuron.dialect.on) = ("trn1".into(), vec!["*".to_owned()]);
     narrow.precision = PrecisionName::Bf16Sr.precision();

@@ -6,7 +6,7 @@ use crate::source::{ModelInput, Source};
 use crate::verify::{Study, VerifyOptions, VerifyReport};
 use halite_bundle::ModuleRole;
 use halite_passes::{Changed, Pass, PassCx, PassInfo, Relation};
-use halite_recipe::{AdamW, ModelChoice, Recipe};
+use halite_recipe::{ModelChoice, Optimizer, Recipe};
 use halite_runtime::{ClientOptions, Pjrt, find_plugin};
 use halite_support::SourceMap;
 use halite_tensor::DType;
@@ -25,7 +25,7 @@ fn source(session: &mut Session, experts: i64, batch: usize) -> Source {
     let sizes =
         [("vocab", 96), ("hidden", 8), ("layers", 1), ("heads", 2), ("kv_heads", 1), ("ffn", 8), ("experts", experts)];
     let model = sizes.into_iter().fold(ModelChoice::new("mixtral.hal"), |model, (key, size)| model.with(key, size));
-    let recipe = Recipe::new(model, batch, 32, AdamW::new(1e-3));
+    let recipe = Recipe::new(model, batch, 32, Optimizer::new("adamw", 1e-3));
     session.source(recipe, ModelInput::from(MIXTRAL)).unwrap()
 }
 

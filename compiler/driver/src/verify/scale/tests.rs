@@ -6,7 +6,7 @@ use crate::session::Session;
 use crate::source::{ModelInput, Source};
 use halite_bundle::ModuleRole;
 use halite_bundle::Stream;
-use halite_recipe::{AdamW, ModelChoice, Recipe};
+use halite_recipe::{ModelChoice, Optimizer, Recipe};
 use halite_support::Diagnostics;
 
 /// A model with these sizes, named or as a text.
@@ -18,7 +18,7 @@ fn recipe(session: &mut Session, model: &str, sizes: &[(&str, i64)]) -> Source {
         true => ("custom.hal", ModelInput::from(model)),
         false => (model, ModelInput::Named),
     };
-    let recipe = Recipe::new(choice(name), size("batch"), size("seq"), AdamW::new(1e-3));
+    let recipe = Recipe::new(choice(name), size("batch"), size("seq"), Optimizer::new("adamw", 1e-3));
     session.source(recipe, input).unwrap()
 }
 

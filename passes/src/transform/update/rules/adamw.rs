@@ -3,7 +3,7 @@
 use crate::transform::slots::{M, V};
 use crate::transform::update::rule::{Kind, Step, Terms, Time, UpdateRule, Weight, scaled, spread};
 use halite_ir::{Builder, Value, Values};
-use halite_recipe::AdamW;
+use halite_recipe::builtin_rules::AdamW;
 use halite_support::{Diagnostic, Result};
 use smallvec::smallvec;
 

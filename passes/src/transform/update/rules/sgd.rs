@@ -3,7 +3,7 @@
 use crate::transform::slots::M;
 use crate::transform::update::rule::{Kind, Step, Terms, UpdateRule, Weight, scaled};
 use halite_ir::{Builder, Value, Values};
-use halite_recipe::Sgd;
+use halite_recipe::builtin_rules::Sgd;
 use halite_support::Result;
 
 #[derive(Debug)]

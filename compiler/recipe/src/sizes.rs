@@ -1,0 +1,191 @@
+//! How many sequences make a step and an update.
+
+use crate::schema::{Field, Kind};
+use crate::{Recipe, table, words};
+use halite_support::{Diagnostic, Result, codes};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+/// Steps over a batch whose gradients make one update. In TOML `accumulate = 8` or `accumulate = { steps = 8, form = "one" }`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(from = "AccumulateText", into = "AccumulateText")]
+pub struct Accumulate {
+    /// Batches in one update, at least 1.
+    pub steps: u32,
+    /// How it is compiled; `None` leaves it to the compiler.
+    pub form: Option<Form>,
+}
+
+words! {
+    /// How accumulation is compiled.
+    pub enum Form {
+        /// One program that goes through all batches of an update.
+        One = "one",
+        /// Two programs: one adds the gradients of a batch, one updates.
+        Two = "two",
+    }
+}
+
+/// What TOML may say for an [`Accumulate`].
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum AccumulateText {
+    Steps(u32),
+    Table(AccumulateTable),
+}
+
+table! {
+    struct AccumulateTable {
+        steps: u32 as Kind::DEGREE,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        form: Option<Form> = None,
+    }
+}
+
+impl Field for Accumulate {
+    const KIND: Kind = Kind::WholeOrTable(1, u32::MAX as i64, Cow::Borrowed(AccumulateTable::KEYS));
+}
+
+impl From<AccumulateText> for Accumulate {
+    fn from(text: AccumulateText) -> Self {
+        match text {
+            AccumulateText::Steps(steps) => Self { steps, form: None },
+            AccumulateText::Table(AccumulateTable { steps, form }) => Self { steps, form },
+        }
+    }
+}
+
+impl From<Accumulate> for AccumulateText {
+    fn from(Accumulate { steps, form }: Accumulate) -> Self {
+        match form {
+            None => Self::Steps(steps),
+            Some(_) => Self::Table(AccumulateTable { steps, form }),
+        }
+    }
+}
+
+/// Sequences of a step and of an update: `global_batch = batch * data * accumulate`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sizes {
+    /// Sequences in one step on one replica.
+    pub batch: u64,
+    /// Degree of data parallelism.
+    pub data: u64,
+    /// Steps in one update.
+    pub accumulate: u64,
+    /// Sequences in one update.
+    pub global_batch: u64,
+}
+
+impl Recipe {
+    /// Sequences of a step and of an update; a recipe without `batch` has 1 in a step.
+    ///
+    /// Where `parallel.global_batch` is stated, a factor that is not follows from it: `parallel.data`, or `accumulate` where
+    /// `parallel.data` is stated. Where neither is, `accumulate` is 1, since more devices are what a global batch plans for.
+    ///
+    /// # Errors
+    /// When they disagree, at `parallel.global_batch`; when a size does not fit in 64 bits.
+    pub fn sizes(&self) -> Result<Sizes> {
+        let parallel = self.parallel.unwrap_or_default();
+        let batch = self.batch.map_or(1, |batch| batch as u64);
+        let data = parallel.data.map(u64::from);
+        let accumulate = self.accumulate.map(|accumulate| u64::from(accumulate.steps));
+        let Some(all) = parallel.global_batch.map(u64::from) else {
+            let (data, accumulate) = (data.unwrap_or(1), accumulate.unwrap_or(1));
+            let global_batch = product(batch, data, accumulate)?;
+            return Ok(Sizes { batch, data, accumulate, global_batch });
+        };
+        let sizes = |data, accumulate| Sizes { batch, data, accumulate, global_batch: all };
+        let found = match (data, accumulate) {
+            (Some(data), Some(accumulate)) => Some(sizes(data, accumulate)),
+            (Some(data), None) => quotient(all, product(batch, data, 1)?).map(|accumulate| sizes(data, accumulate)),
+            (None, accumulate) => {
+                let accumulate = accumulate.unwrap_or(1);
+                quotient(all, product(batch, 1, accumulate)?).map(|data| sizes(data, accumulate))
+            }
+        };
+        match found {
+            Some(sizes) if product(batch, sizes.data, sizes.accumulate)? == all => Ok(sizes),
+            _ => Err(disagreement(batch, data, accumulate, all)),
+        }
+    }
+}
+
+/// How often a size goes into a larger one; `None` where it does not.
+fn quotient(all: u64, part: u64) -> Option<u64> {
+    (part > 0 && all >= part && all.is_multiple_of(part)).then(|| all / part)
+}
+
+fn product(batch: u64, data: u64, accumulate: u64) -> Result<u64> {
+    let all = batch.checked_mul(data).and_then(|all| all.checked_mul(accumulate));
+    all.ok_or_else(|| {
+        Diagnostic::error(codes::RECIPE_RANGE, "the sequences of an update do not fit in 64 bits")
+            .key("batch")
+            .help("choose a smaller `batch`, `parallel.data` or `accumulate`")
+    })
+}
+
+fn disagreement(batch: u64, data: Option<u64>, accumulate: Option<u64>, all: u64) -> Diagnostic {
+    let factors = [("batch", Some(batch)), ("parallel.data", data), ("accumulate", accumulate)];
+    let stated: Vec<_> = factors.into_iter().filter_map(|(key, factor)| Some((key, factor?))).collect();
+    let product: u128 = stated.iter().map(|(_, factor)| u128::from(*factor)).product();
+    let factors: Vec<String> = stated.iter().map(|(key, factor)| format!("`{key}` = {factor}")).collect();
+    let (verb, help) = match (data, accumulate) {
+        (Some(_), Some(_)) => ("is not", format!("set it to {product}, or leave out one of the four")),
+        _ => ("is no multiple of", "choose a multiple, or another `batch`".to_owned()),
+    };
+    let message =
+        format!("`parallel.global_batch` is {all}, which {verb} {product}, the product of {}", factors.join(", "));
+    let message = if stated.len() > 1 {
+        message
+    } else {
+        format!("`parallel.global_batch` is {all}, which {verb} {}", factors[0])
+    };
+    Diagnostic::error(codes::RECIPE_CLASH, message).key("parallel.global_batch").help(help)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ModelChoice, Optimizer, Parallel};
+
+    /// `[data, accumulate, global_batch]` of a recipe with batch 4.
+    fn sizes(data: Option<u32>, accumulate: Option<u32>, global_batch: Option<u32>) -> Result<[u64; 3]> {
+        let recipe = Recipe {
+            accumulate: accumulate.map(|steps| Accumulate { steps, form: None }),
+            parallel: Some(Parallel { data, global_batch, ..Parallel::default() }),
+            ..Recipe::new(ModelChoice::new("llama"), 4, 8, Optimizer::new("sgd", 0.1))
+        };
+        recipe.sizes().map(|sizes| [sizes.data, sizes.accumulate, sizes.global_batch])
+    }
+
+    #[test]
+    fn any_two_give_the_third() {
+        let of = |data, accumulate, all| sizes(data, accumulate, all).unwrap();
+        assert_eq!(of(None, None, None), [1, 1, 4]);
+        assert_eq!(of(Some(2), Some(3), None), [2, 3, 24]);
+        assert_eq!(of(Some(2), None, Some(24)), [2, 3, 24]);
+        assert_eq!(of(None, Some(3), Some(24)), [2, 3, 24]);
+        assert_eq!(of(Some(2), Some(3), Some(24)), [2, 3, 24]);
+    }
+
+    #[test]
+    fn a_global_batch_alone_plans_devices() {
+        assert_eq!(sizes(None, None, Some(24)).unwrap(), [6, 1, 24]);
+    }
+
+    #[test]
+    fn disagreement_is_found_at_the_global_batch() {
+        let wrong = |data, accumulate, all| {
+            let error = sizes(data, accumulate, Some(all)).unwrap_err();
+            assert_eq!(error.recipe_key(), Some("parallel.global_batch"));
+            error.message().to_owned()
+        };
+        assert_eq!(wrong(None, None, 10), "`parallel.global_batch` is 10, which is no multiple of `batch` = 4");
+        assert_eq!(
+            wrong(Some(2), Some(3), 25),
+            "`parallel.global_batch` is 25, which is not 24, the product of `batch` = 4, `parallel.data` = 2, `accumulate` = 3"
+        );
+        assert!(wrong(Some(2), None, 20).contains("no multiple of 8"));
+    }
+}
