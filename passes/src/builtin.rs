@@ -10,7 +10,7 @@ use std::sync::Arc;
 impl PassRegistry {
     /// The built-in passes.
     pub fn builtin() -> Self {
-        let passes: [Arc<dyn Pass>; 18] = [
+        let passes: [Arc<dyn Pass>; 21] = [
             Arc::new(transform::bind_recipe::BindRecipe),
             Arc::new(analysis::check_causality::CheckCausality),
             Arc::new(transform::cse::Cse),
@@ -19,6 +19,9 @@ impl PassRegistry {
             Arc::new(transform::coalesce_layers::CoalesceLayers),
             Arc::new(transform::auto_diff::AutoDiff),
             Arc::new(transform::auto_cast::AutoCast),
+            Arc::new(transform::accumulate::Accumulate),
+            Arc::new(transform::add_to_accumulators::AddToAccumulators),
+            Arc::new(transform::read_accumulators::ReadAccumulators),
             Arc::new(transform::clip::Clip),
             Arc::new(transform::update::Update),
             Arc::new(transform::simplify::Simplify::default()),

@@ -1,5 +1,8 @@
 //! Passes that change modules, and what they share.
 
+pub(crate) mod accumulate;
+pub(crate) mod accumulators;
+pub(crate) mod add_to_accumulators;
 pub(crate) mod annotate_rounding;
 pub(crate) mod auto_cast;
 pub(crate) mod auto_diff;
@@ -14,6 +17,7 @@ pub(crate) mod fold_constant;
 pub(crate) mod inline;
 pub(crate) mod legalize;
 pub(crate) mod packed;
+pub(crate) mod read_accumulators;
 pub(crate) mod simplify;
 pub(crate) mod slots;
 pub(crate) mod trained;

@@ -12,6 +12,7 @@ mod data;
 mod execute;
 mod history;
 mod metrics;
+mod micro;
 mod observer;
 mod programs;
 mod record;

@@ -3,8 +3,9 @@
 use super::data::BatchShape;
 use super::{Corpus, DeviceBatch, TrainStep};
 use crate::execute::KernelChoice;
+use crate::micro::MicroBatches;
+use crate::step::scheduled;
 use halite_bundle::Bundle;
-use halite_bundle::ModuleRole;
 use halite_recipe::ConfigValue;
 use halite_runtime::Executor;
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
@@ -14,7 +15,7 @@ use std::sync::Arc;
 /// The training step of a bundle, compiled, and the batches that it is run on.
 pub struct Programs<'a> {
     corpus: &'a Corpus,
-    /// The sizes of a batch.
+    /// The sizes of the batch of an update.
     pub shape: BatchShape,
     /// Without state: each run has its own.
     step: TrainStep,
@@ -34,10 +35,11 @@ impl<'a> Programs<'a> {
         eval_batches: usize,
     ) -> std::result::Result<Self, Diagnostics> {
         let shape = check(bundle, corpus)?;
-        let count = corpus.held_out_batches(shape, eval_batches);
+        let evaluated = batch_shape(bundle)?;
+        let count = corpus.held_out_batches(evaluated, eval_batches);
         let step = TrainStep::load_parts(executor, bundle, KernelChoice::ByPlatform, count > 0)?;
         let count = if step.has_eval() { count } else { 0 };
-        let upload = |index| step.upload(&corpus.held_out_batch(shape, index, count));
+        let upload = |index| step.upload(&corpus.held_out_batch(evaluated, index, count));
         let held_out = (0..count).map(upload).collect::<std::result::Result<_, _>>()?;
         Ok(Self { corpus, shape, step, held_out })
     }
@@ -63,13 +65,14 @@ pub fn check_corpus(bundle: &Bundle, corpus: &Corpus) -> Result<()> {
 
 /// Whether a bundle can be trained on a corpus; the shape of a batch.
 fn check(bundle: &Bundle, corpus: &Corpus) -> Result<BatchShape> {
-    bundle.module_with_role(ModuleRole::TrainStep)?;
-    let shape = batch_shape(bundle)?;
+    scheduled(bundle)?;
+    let one = batch_shape(bundle)?;
+    let shape = BatchShape { rows: one.rows * MicroBatches::of(&bundle.manifest)?.of_update, ..one };
     corpus.check(shape)?;
     Ok(shape)
 }
 
-/// The shape of the one batch input that text is to fill, and whether its tokens can be bytes.
+/// The shape of the one input of a micro-batch that text is to fill, and whether its tokens can be bytes.
 fn batch_shape(bundle: &Bundle) -> Result<BatchShape> {
     let is_fed = |buffer: &&halite_bundle::Buffer| buffer.is_batch() && buffer.content().is_none();
     let batches: Vec<_> = bundle.manifest.buffers.iter().filter(is_fed).collect();

@@ -1,7 +1,7 @@
 //! What made a state: kept in its file, so that a run that is resumed can be held to it.
 
 use super::Corpus;
-use halite_bundle::ModuleRole;
+use super::step::scheduled;
 use halite_bundle::tensors;
 use halite_bundle::{Bundle, sha256};
 use halite_support::{Diagnostic, Result, codes};
@@ -14,7 +14,7 @@ use std::path::Path;
 pub(super) const KEY: &str = "halite.run";
 
 /// The parts of a recipe that decide what an update computes; the model comes from the manifest, with all its values.
-const DECIDING: [&str; 5] = ["batch", "seq", "precision", "optimizer", "schedule"];
+const DECIDING: [&str; 6] = ["batch", "seq", "accumulate", "precision", "optimizer", "schedule"];
 
 /// The key of the seed among what made a state.
 const SEED: &str = "seed";
@@ -29,6 +29,14 @@ pub struct Record {
     pub program: String,
     /// Keys of the model, the recipe and the data with their values, such as `optimizer.adamw.lr` with `0.001`.
     pub made_by: BTreeMap<String, String>,
+}
+
+/// What an update computes: the SHA-256 of its module or, where it is made by several, of theirs in the order of the schedule.
+fn program(bundle: &Bundle) -> Result<String> {
+    let modules =
+        scheduled(bundle)?.into_iter().map(|(entry, _)| Ok(sha256(&halite_hlo::canonical(bundle.hlo(entry)?))));
+    let modules = modules.collect::<Result<Vec<String>>>()?;
+    Ok(if let [only] = &modules[..] { only.clone() } else { sha256(modules.concat().as_bytes()) })
 }
 
 impl Record {
@@ -50,8 +58,7 @@ impl Record {
         let (text, held_out) = corpus.fingerprint();
         let data = [(SEED, seed.to_string()), ("text", text), ("held_out", held_out)];
         made_by.extend(data.map(|(key, value)| (key.to_owned(), value)));
-        let hlo = bundle.hlo(bundle.module_with_role(ModuleRole::TrainStep)?)?;
-        Ok(Self { step: 0, program: sha256(&halite_hlo::canonical(hlo)), made_by })
+        Ok(Self { step: 0, program: program(bundle)?, made_by })
     }
 
     /// The record in a file of tensors; `None` where another program wrote it, or `halite init`, `run` or `convert`.

@@ -8,7 +8,7 @@ use halite_bundle::tensors::Tensors;
 use halite_bundle::{BufferRole, Manifest, Port, PortRole};
 use halite_runtime::{Buffer, Executor, Input};
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
-use halite_tensor::STEP;
+use halite_tensor::{HostTensor, STEP};
 use indexmap::IndexMap;
 
 const UPLOAD: &str = "upload the batch with the step that it is for";
@@ -20,22 +20,52 @@ pub(super) struct State {
     held: IndexMap<String, Option<Buffer>>,
     /// The inputs whose content the model declares.
     declared: IndexMap<String, Buffer>,
+    /// Whether calls of an update were made and not all of them.
+    is_under_way: bool,
 }
 
-/// The data of one step on a device, by name.
+/// The data of one step on a device, by name, in the pieces that calls take one after another.
 #[derive(Debug)]
-pub struct DeviceBatch(IndexMap<String, Buffer>);
+pub struct DeviceBatch(Vec<Piece>);
+
+/// What one call reads of a batch.
+pub(super) type Piece = IndexMap<String, Buffer>;
 
 impl DeviceBatch {
-    /// Copies tensors to the device.
-    pub(super) fn upload(executor: &dyn Executor, tensors: &Tensors) -> Result<Self> {
-        let upload = |(name, tensor): (&String, _)| Ok((name.clone(), executor.upload(tensor, 0)?));
-        Ok(Self(tensors.iter().map(upload).collect::<Result<_>>()?))
+    /// Copies pieces to the device.
+    pub(super) fn upload(executor: &dyn Executor, pieces: &[Tensors]) -> Result<Self> {
+        let piece = |piece: &Tensors| {
+            let upload = |(name, tensor): (&String, _)| Ok((name.clone(), executor.upload(tensor, 0)?));
+            piece.iter().map(upload).collect::<Result<Piece>>()
+        };
+        Ok(Self(pieces.iter().map(piece).collect::<Result<_>>()?))
+    }
+
+    /// The calls that are made, each with what it reads of the batch.
+    ///
+    /// # Errors
+    /// When there are more pieces than calls take, or fewer.
+    pub(super) fn plan<'m>(
+        &self,
+        calls: &[(&'m LoadedModule, usize)],
+        manifest: &Manifest,
+    ) -> Result<Vec<(&'m LoadedModule, &Piece)>> {
+        let (mut pieces, mut plan) = (self.0.iter(), Vec::new());
+        let mut is_read = false;
+        for &(module, repeat) in calls {
+            let reads = manifest.micro_batches_of(module.entry()) != Some(0);
+            is_read |= reads;
+            for _ in 0..repeat {
+                let piece = if reads { pieces.next() } else { self.0.first() };
+                plan.push((module, piece.ok_or_else(another_step)?));
+            }
+        }
+        if is_read && pieces.next().is_some() { Err(another_step()) } else { Ok(plan) }
     }
 
     /// Checks that this executor runs on the buffers.
     pub(super) fn check_owner(&self, executor: &dyn Executor) -> Result<()> {
-        match self.0.iter().find(|(_, buffer)| !executor.owns(buffer.as_ref())) {
+        match self.0.iter().flatten().find(|(_, buffer)| !executor.owns(buffer.as_ref())) {
             None => Ok(()),
             Some((name, _)) => {
                 let message = format!("`{name}` of the batch is on a device of another executor");
@@ -44,9 +74,23 @@ impl DeviceBatch {
         }
     }
 
-    /// Copies them back.
+    /// Copies them back, as one batch.
     pub(super) fn download(&self) -> Result<Tensors> {
-        self.0.iter().map(|(name, buffer)| Ok((name.clone(), buffer.download()?))).collect()
+        let Some((first, rest)) = self.0.split_first() else { return Ok(Tensors::new()) };
+        let whole = |(name, buffer): (&String, &Buffer)| {
+            let start = buffer.download()?;
+            let (dtype, mut shape) = (start.dtype(), start.shape().clone());
+            let mut bytes = start.into_bytes();
+            for piece in rest {
+                bytes.extend(piece.get(name).ok_or_else(|| not_fed(name))?.download()?.into_bytes());
+            }
+            if let Some(first) = shape.first_mut() {
+                *first *= 1 + rest.len();
+            }
+            let tensor = HostTensor::from_bytes(dtype, shape, bytes);
+            Ok((name.clone(), tensor.map_err(|_| Diagnostic::bug("pieces of a batch that differ"))?))
+        };
+        first.iter().map(whole).collect()
     }
 }
 
@@ -84,7 +128,7 @@ impl State {
         let declared = manifest.buffers.iter().filter_map(|buffer| Some((buffer, declared(buffer)?)));
         let upload =
             |(buffer, tensor): (&halite_bundle::Buffer, _)| Ok((buffer.name.clone(), executor.upload(&tensor, 0)?));
-        Ok(Self { held, declared: declared.map(upload).collect::<Result<_>>()? })
+        Ok(Self { held, declared: declared.map(upload).collect::<Result<_>>()?, is_under_way: false })
     }
 
     /// Copies these buffers to the host.
@@ -99,11 +143,10 @@ impl State {
 
     /// Runs a module on this state and a batch. Buffers that the module replaces are given away and put back; the other
     /// outputs are returned by name.
-    pub(super) fn run(&mut self, module: &LoadedModule, batch: &DeviceBatch) -> Result<IndexMap<String, Buffer>> {
+    pub(super) fn run(&mut self, module: &LoadedModule, batch: &Piece) -> Result<IndexMap<String, Buffer>> {
+        self.check(module, batch)?;
         let entry = module.entry();
         let is_given = |index| entry.outputs.iter().any(|port| port.alias == Some(index));
-        // Found before anything is given away.
-        entry.inputs.iter().enumerate().try_for_each(|(index, port)| self.check_fed(port, is_given(index), batch))?;
         // What is given away is taken out first, so that the rest can be lent.
         let given = entry.inputs.iter().enumerate().filter(|(index, _)| is_given(*index));
         let mut given: IndexMap<usize, Buffer> =
@@ -112,7 +155,7 @@ impl State {
             Some(buffer) => Ok(Input::Donate(buffer)),
             None => match self.held.get(&port.name) {
                 Some(buffer) => Ok(Input::Keep(held(&port.name, buffer.as_ref())?.as_ref())),
-                None => match self.declared.get(&port.name).or_else(|| batch.0.get(&port.name)) {
+                None => match self.declared.get(&port.name).or_else(|| batch.get(&port.name)) {
                     Some(buffer) => Ok(Input::Keep(buffer.as_ref())),
                     None => Err(not_fed(&port.name)),
                 },
@@ -131,14 +174,41 @@ impl State {
         Ok(rest)
     }
 
-    fn check_fed(&self, port: &Port, is_given: bool, batch: &DeviceBatch) -> Result<()> {
+    /// Checks that all is there that a module reads, before anything is given away.
+    pub(super) fn check(&self, module: &LoadedModule, batch: &Piece) -> Result<()> {
+        let entry = module.entry();
+        let is_given = |index| entry.outputs.iter().any(|port| port.alias == Some(index));
+        entry.inputs.iter().enumerate().try_for_each(|(index, port)| self.check_fed(port, is_given(index), batch))
+    }
+
+    /// Starts what passes between the calls of an update anew, where an update before it did not come to its end; from here on this
+    /// one has not either.
+    pub(super) fn start_anew(
+        &mut self,
+        executor: &dyn Executor,
+        manifest: &Manifest,
+    ) -> std::result::Result<(), Diagnostics> {
+        if std::mem::replace(&mut self.is_under_way, true) {
+            for (name, tensor) in transient_state(manifest)? {
+                self.held.insert(name, Some(executor.upload(&tensor, 0).map_err(Diagnostic::from)?));
+            }
+        }
+        Ok(())
+    }
+
+    /// The calls of an update came to their end.
+    pub(super) fn come_to_end(&mut self) {
+        self.is_under_way = false;
+    }
+
+    fn check_fed(&self, port: &Port, is_given: bool, batch: &Piece) -> Result<()> {
         match self.held.get(&port.name) {
             Some(buffer) => return held(&port.name, buffer.as_ref()).map(|_| ()),
             None if is_given => return Err(lost(&port.name)),
             None if self.declared.contains_key(&port.name) => return Ok(()),
             None => {}
         }
-        let buffer = batch.0.get(&port.name).ok_or_else(|| not_fed(&port.name))?;
+        let buffer = batch.get(&port.name).ok_or_else(|| not_fed(&port.name))?;
         let spec = buffer.spec();
         if spec.dtype == port.dtype && *spec.shape == port.shape[..] {
             return Ok(());
@@ -160,6 +230,10 @@ fn lost(name: &str) -> Diagnostic {
     let message =
         format!("`{name}` is no longer part of the state: a step failed, or gave it away without replacing it");
     Diagnostic::error(codes::TENSORS, message).help("load the state again")
+}
+
+fn another_step() -> Diagnostic {
+    Diagnostic::error(codes::TENSORS, "the batch has other micro-batches than this step takes").help(UPLOAD)
 }
 
 fn not_fed(name: &str) -> Diagnostic {

@@ -1,6 +1,7 @@
 //! A training step with its state on a device.
 
 use super::metrics::Metrics;
+use super::micro::{MicroBatches, cut, times};
 use super::record::{KEY, Record};
 use super::state::{DeviceBatch, State, check_state, completed_steps};
 use crate::execute::{KernelChoice, LoadedModule};
@@ -10,7 +11,7 @@ use halite_bundle::check_tensors;
 use halite_bundle::convert::{pack_given, to_model};
 use halite_bundle::init::{initial_state_of, state_from_checkpoint, state_from_weights};
 use halite_bundle::tensors::{self, Tensors};
-use halite_bundle::{Buffer, Manifest, ModuleRole};
+use halite_bundle::{Buffer, Manifest, ModuleEntry, ModuleRole, ScheduledCall, contradiction};
 use halite_disk::Disk;
 use halite_runtime::Executor;
 use halite_support::{CancelToken, Diagnostic, Diagnostics, codes};
@@ -71,8 +72,10 @@ pub struct TrainStep {
 /// What steps on different states share.
 struct Modules {
     manifest: Manifest,
-    train_step: LoadedModule,
+    /// What makes an update, each as often as it is called.
+    calls: Vec<(LoadedModule, usize)>,
     eval: Option<LoadedModule>,
+    micro_batches: MicroBatches,
 }
 
 impl std::fmt::Debug for TrainStep {
@@ -142,13 +145,17 @@ impl TrainStep {
         let model = &bundle.manifest.model.name;
         let _span = tracing::info_span!("load", model, platform = executor.platform(), kernels = taken).entered();
         let load = |entry| LoadedModule::load_with(executor.as_ref(), bundle, entry, kernels);
-        let train_step = load(bundle.module_with_role(ModuleRole::TrainStep)?)?;
-        train_step.output("loss")?;
+        let calls = scheduled(bundle)?.into_iter().map(|(entry, repeat)| Ok((load(entry)?, repeat)));
+        let calls = calls.collect::<Result<Vec<_>, Diagnostic>>()?;
+        if let Some((last, _)) = calls.last() {
+            last.output("loss")?;
+        }
         let eval = match bundle.module_with_role(ModuleRole::Eval) {
             Ok(entry) if eval => Some(load(entry)?),
             _ => None,
         };
-        let modules = Arc::new(Modules { manifest: bundle.manifest.clone(), train_step, eval });
+        let (manifest, micro_batches) = (bundle.manifest.clone(), MicroBatches::of(&bundle.manifest)?);
+        let modules = Arc::new(Modules { manifest, calls, eval, micro_batches });
         Ok(Self { executor, modules, state: None, completed: 0, cancel: CancelToken::default(), checks_ranges: false })
     }
 
@@ -181,7 +188,7 @@ impl TrainStep {
 
     /// Whether the modules call kernels of Neuron; otherwise decompositions stand in their place, or there are none.
     pub fn calls_kernels(&self) -> bool {
-        self.modules.train_step.calls_kernels()
+        self.modules.calls.iter().any(|(module, _)| module.calls_kernels())
     }
 
     /// Whether the bundle has an evaluation.
@@ -286,36 +293,46 @@ impl TrainStep {
     /// Every tensor that is missing, not an input, or of the wrong type; with [`with_range_checks`](Self::with_range_checks),
     /// every one with numbers out of range; then what the executor says.
     pub fn upload<'a>(&self, batch: impl Into<Batch<'a>>) -> Result<DeviceBatch, Diagnostics> {
-        let expected: Vec<&Buffer> = self.fed().collect();
-        let who = "the training step";
+        let (expected, who) = (self.fed().collect::<Vec<_>>(), "the training step");
         match batch.into() {
             Batch::One(tensor) => {
-                let [only] = expected[..] else {
+                let [only] = &expected[..] else {
                     let message = format!("{who} takes {} inputs, one tensor without a name is given", expected.len());
                     return Err(Diagnostic::error(codes::TENSORS, message).help("give tensors by name").into());
                 };
-                let tensors = Tensors::from_iter([(only.name.clone(), tensor.clone())]);
-                check_tensors(&tensors, &expected, who)?;
-                self.upload_checked(&tensors)
+                self.upload_named(&Tensors::from_iter([(only.name.clone(), tensor.clone())]))
             }
-            Batch::Named(tensors) => {
-                check_tensors(tensors, &expected, who)?;
-                self.upload_checked(tensors)
-            }
-            Batch::Device(batch) => self.upload(&batch.download()?),
+            Batch::Named(tensors) => self.upload_named(tensors),
+            Batch::Device(batch) => self.upload_named(&batch.download()?),
         }
     }
 
-    /// Copies a batch of the right types.
-    fn upload_checked(&self, tensors: &Tensors) -> Result<DeviceBatch, Diagnostics> {
+    /// Copies a batch, cut as the calls of the schedule take it; one of a single micro-batch, as an evaluation takes it.
+    fn upload_named(&self, tensors: &Tensors) -> Result<DeviceBatch, Diagnostics> {
+        let MicroBatches { of_update, of_call } = self.modules.micro_batches;
+        let is_one =
+            |buffer: &Buffer| tensors.get(&buffer.name).is_some_and(|tensor| tensor.shape()[..] == buffer.shape[..]);
+        let (whole, each) = if self.micro().all(is_one) { (1, 1) } else { (of_update, of_call) };
+        let expected: Vec<Buffer> = self.micro().map(|buffer| times(buffer, whole)).collect();
+        check_tensors(tensors, &expected.iter().collect::<Vec<_>>(), "the training step")?;
+        let pieces = cut(tensors, whole / each)?;
         if self.checks_ranges {
-            check_ranges(&self.modules.train_step.entry().inputs, tensors)?;
+            let takes = |module: &&LoadedModule| self.manifest().micro_batches_of(module.entry()) == Some(each);
+            let inputs =
+                self.modules.readers().find(takes).map(|module| &module.entry().inputs[..]).unwrap_or_default();
+            pieces.iter().try_for_each(|piece| check_ranges(inputs, piece))?;
         }
-        DeviceBatch::upload(self.executor.as_ref(), tensors).map_err(Diagnostics::from)
+        DeviceBatch::upload(self.executor.as_ref(), &pieces).map_err(Diagnostics::from)
     }
 
-    /// The inputs that the host feeds and that the model does not determine, in the order of the manifest.
-    pub fn fed(&self) -> impl Iterator<Item = &Buffer> {
+    /// The inputs that the host feeds for one update and that the model does not determine, in the order of the manifest. Where
+    /// an update accumulates over micro-batches, these stand one after another along the first dimension.
+    pub fn fed(&self) -> impl Iterator<Item = Buffer> {
+        self.micro().map(|buffer| times(buffer, self.modules.micro_batches.of_update))
+    }
+
+    /// The same for one micro-batch, which is what an evaluation takes.
+    fn micro(&self) -> impl Iterator<Item = &Buffer> {
         let buffers = self.manifest().buffers.iter();
         buffers.filter(|buffer| buffer.is_batch() && buffer.content().is_none())
     }
@@ -327,7 +344,10 @@ impl TrainStep {
     /// all of these before anything runs, so that the state is as it was. Then when the executor fails; if it does so when
     /// only the metrics are left to copy, the update is made and counts as [`completed`](Self::completed).
     pub fn step<'a>(&mut self, batch: impl Into<Batch<'a>>) -> Result<Metrics, Diagnostics> {
-        let outputs = self.run(batch.into(), |modules| Ok(&modules.train_step))?;
+        let outputs = self.run(batch.into(), |modules| {
+            let calls = modules.calls.iter();
+            Ok(calls.map(|(call, repeat)| (call, *repeat)).collect())
+        })?;
         self.completed += 1;
         Metrics::download(&outputs).map_err(Diagnostics::from)
     }
@@ -339,24 +359,25 @@ impl TrainStep {
     /// When the bundle has no evaluation; as [`step`](Self::step).
     pub fn eval<'a>(&mut self, batch: impl Into<Batch<'a>>) -> Result<Metrics, Diagnostics> {
         let outputs = self.run(batch.into(), |modules| {
-            modules.eval.as_ref().ok_or_else(|| {
+            let eval = modules.eval.as_ref().ok_or_else(|| {
                 let message = "the bundle has no module with the role `eval`";
                 Diagnostic::error(codes::MODULE, message).help("compile it with that role")
-            })
+            })?;
+            Ok(vec![(eval, 1)])
         })?;
         Metrics::download(&outputs).map_err(Diagnostics::from)
     }
 
-    /// Runs a module; the outputs that are not part of the state, by name.
+    /// Makes calls of modules, each as often as it says; what the last one returns besides the state, by name.
     fn run(
         &mut self,
         batch: Batch<'_>,
-        module: impl FnOnce(&Modules) -> Result<&LoadedModule, Diagnostic>,
+        calls: impl FnOnce(&Modules) -> Result<Vec<(&LoadedModule, usize)>, Diagnostic>,
     ) -> Result<IndexMap<String, halite_runtime::Buffer>, Diagnostics> {
         self.cancel.check()?;
         self.held()?;
-        let module = module(&self.modules)?;
-        let _span = tracing::debug_span!("execute", module = module.entry().name, step = self.completed).entered();
+        let modules = self.modules.clone();
+        let calls = calls(&modules)?;
         let uploaded;
         let batch = match batch {
             Batch::Device(batch) => {
@@ -369,12 +390,45 @@ impl TrainStep {
             }
         };
         let state = self.state.as_mut().ok_or_else(no_state)?;
-        state.run(module, batch).map_err(Diagnostics::from)
+        let plan = batch.plan(&calls, &modules.manifest)?;
+        // A batch that does not fit is refused before the first call gives anything away.
+        plan.iter().try_for_each(|(module, piece)| state.check(module, piece))?;
+        state.start_anew(self.executor.as_ref(), &modules.manifest)?;
+        let mut outputs = IndexMap::new();
+        for (module, piece) in plan {
+            let _span = tracing::debug_span!("execute", module = module.entry().name, step = self.completed).entered();
+            outputs = state.run(module, piece)?;
+        }
+        state.come_to_end();
+        Ok(outputs)
     }
 
     fn held(&self) -> Result<&State, Diagnostics> {
         Ok(self.state.as_ref().ok_or_else(no_state)?)
     }
+}
+
+impl Modules {
+    /// The modules that read a batch.
+    fn readers(&self) -> impl Iterator<Item = &LoadedModule> {
+        self.calls.iter().map(|(call, _)| call).chain(&self.eval)
+    }
+}
+
+/// The modules that make an update, in order, each as often as it is called.
+///
+/// # Errors
+/// When the bundle has none.
+pub(super) fn scheduled(bundle: &Bundle) -> Result<Vec<(&ModuleEntry, usize)>, Diagnostic> {
+    if bundle.manifest.schedule.is_empty() {
+        bundle.module_with_role(ModuleRole::TrainStep)?;
+    }
+    let find = |call: &ScheduledCall| {
+        let entry = bundle.manifest.modules.iter().find(|entry| entry.name == call.module);
+        let unknown = || contradiction(&format!("the schedule calls `{}`, which is no module", call.module));
+        Ok((entry.ok_or_else(unknown)?, call.repeat))
+    };
+    bundle.manifest.schedule.iter().map(find).collect()
 }
 
 fn no_state() -> Diagnostic {

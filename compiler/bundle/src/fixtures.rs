@@ -2,7 +2,7 @@
 
 use crate::{
     Buffer, BufferRole, Bundle, MANIFEST_VERSION, Manifest, ManifestRules, ModelInfo, ModuleEntry, ModuleRole, Port,
-    PortRole, RoundingChoice, Statistics, sha256,
+    PortRole, RoundingChoice, ScheduledCall, Statistics, sha256,
 };
 use halite_recipe::{ModelChoice, NoExtension, Optimizer, Places, PrecisionName, Recipe};
 use halite_support::Result;
@@ -68,7 +68,7 @@ pub fn small() -> Bundle {
         recipe: recipe(),
         buffers,
         modules: vec![module],
-        schedule: vec!["train_step".into()],
+        schedule: vec![ScheduledCall { module: "train_step".into(), repeat: 1 }],
         rounding: RoundingChoice::of(&recipe().precision),
         environment: IndexMap::new(),
         flags: Vec::new(),

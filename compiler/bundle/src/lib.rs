@@ -21,6 +21,7 @@ pub mod fixtures;
 mod in_range;
 pub mod init;
 mod manifest;
+mod micro_batches;
 mod packed;
 mod random;
 mod rules;
@@ -39,8 +40,9 @@ pub use expected::{Expected, check_tensors};
 pub use in_range::check_ranges;
 pub use manifest::{
     Decomposition, IndexRange, Launch, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, ModuleRole, Port, PortRole,
-    RoundingChoice, Statistics,
+    RoundingChoice, ScheduledCall, Statistics,
 };
+pub use micro_batches::micro_batches;
 pub use packed::{model_elements, part_names};
 pub use random::Stream;
 pub use rules::ManifestRules;

@@ -24,8 +24,8 @@ pub struct Manifest {
     pub buffers: Vec<Buffer>,
     /// The compiled modules.
     pub modules: Vec<ModuleEntry>,
-    /// The modules that one training step calls, by name, in order.
-    pub schedule: Vec<String>,
+    /// The calls of modules that make one update, in order. What one leaves in a buffer the next one reads.
+    pub schedule: Vec<ScheduledCall>,
     /// How narrowing rounds in all modules.
     pub rounding: RoundingChoice,
     /// Variables of the environment in which the modules run: those that the target pins, then the others of the recipe.
@@ -48,6 +48,16 @@ impl Manifest {
     pub fn saved(&self) -> impl Iterator<Item = &Buffer> + Clone {
         self.buffers.iter().filter(|buffer| buffer.is_saved())
     }
+}
+
+/// Calls of a module in the course of an update.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScheduledCall {
+    /// The module, by name.
+    pub module: String,
+    /// How often it is called, at least once. A module that reads the batch gets the next micro-batches at each call.
+    pub repeat: usize,
 }
 
 /// How the modules of a bundle are started.
@@ -137,11 +147,27 @@ pub enum ModuleRole {
     Forward,
     /// Batch and weights to loss sum and count.
     Eval,
+    /// Batch and weights to loss sum, count and the gradient of the sum by each weight.
+    Grads,
+    /// A micro-batch, weights and sums of gradients to these sums: called once for each micro-batch of an update.
+    GradStep,
+    /// State and sums of gradients to state and metrics; what follows the calls of `grad_step`.
+    UpdateStep,
 }
 
 impl ModuleRole {
     /// All roles.
-    pub const ALL: [ModuleRole; 3] = [ModuleRole::TrainStep, ModuleRole::Forward, ModuleRole::Eval];
+    pub const ALL: [ModuleRole; 6] = [
+        ModuleRole::TrainStep,
+        ModuleRole::Forward,
+        ModuleRole::Eval,
+        ModuleRole::Grads,
+        ModuleRole::GradStep,
+        ModuleRole::UpdateStep,
+    ];
+
+    /// Those of a bundle of which no others are asked for.
+    pub const DEFAULT: [ModuleRole; 3] = [ModuleRole::TrainStep, ModuleRole::Forward, ModuleRole::Eval];
 
     /// The name in manifests, files and on the command line.
     pub fn name(self) -> &'static str {
@@ -149,6 +175,9 @@ impl ModuleRole {
             ModuleRole::TrainStep => "train_step",
             ModuleRole::Forward => "forward",
             ModuleRole::Eval => "eval",
+            ModuleRole::Grads => "grads",
+            ModuleRole::GradStep => "grad_step",
+            ModuleRole::UpdateStep => "update_step",
         }
     }
 }
@@ -197,6 +226,8 @@ pub enum PortRole {
     Metric,
     /// A value that the model shows.
     Probe,
+    /// The gradient by the weight of the same name.
+    Gradient,
 }
 
 /// Figures of a bundle.

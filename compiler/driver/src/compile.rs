@@ -14,7 +14,7 @@ use halite_hlo::CheckedHlo;
 use halite_ir::{FuncResult, KernelForm, LowerOptions, Module, Phase, ResultRole, lower, lower_decompositions};
 use halite_lang::{Elaborated, Override};
 use halite_passes::{Audit, CausalityReport, Findings, PassReport, Pipeline, Remark, Runner, RunnerOptions};
-use halite_recipe::{ConfigValue, Recipe};
+use halite_recipe::{ConfigValue, Form, Recipe};
 use halite_support::{Caller, Diagnostic, Diagnostics, Name, Severity, SourceMap, codes};
 use halite_target::{ModuleCheck, Target, Targets};
 use indexmap::IndexMap;
@@ -57,7 +57,7 @@ impl Default for CompileOptions {
     /// All roles, verified after each pass, HLO only.
     fn default() -> Self {
         Self {
-            roles: ModuleRole::ALL.to_vec(),
+            roles: ModuleRole::DEFAULT.to_vec(),
             emit_hlo_text: false,
             emit_ir: false,
             dumps: None,
@@ -147,7 +147,8 @@ impl Session {
         }
         target.check_recipe(&source.recipe).map_err(fault)?;
         numbers::check(&elaborated.module, source)?;
-        let pipelines = self.role_pipelines(source, &elaborated.module, options).map_err(fault)?;
+        let roles = step_roles(&options.roles, &source.recipe, target).map_err(fault)?;
+        let pipelines = self.role_pipelines(source, &elaborated.module, &roles).map_err(fault)?;
         let shared = pipelines.first().map(|(_, pipeline)| pipeline.split_at_phase().0).unwrap_or_default();
         let prepared = self.prepare(elaborated.module.clone(), &source.recipe, &shared, options).map_err(fault)?;
         let (shared, sources) = (&prepared, &*source.model.sources(&self.sources));
@@ -176,7 +177,7 @@ impl Session {
         if found.iter().any(|finding| finding.severity() >= Severity::Error) {
             return Err(found);
         }
-        let mut compiled = assemble(elaborated, source, target, prepared, packed);
+        let mut compiled = assemble(elaborated, source, target, prepared, packed).map_err(fault)?;
         compiled.warnings.extend(found);
         if let Some(filter) = &options.dumps {
             filter.check(&compiled.reports)?;
@@ -189,13 +190,13 @@ impl Session {
         &self,
         source: &Source,
         built: &Module,
-        options: &CompileOptions,
+        roles: &[ModuleRole],
     ) -> Result<Vec<(ModuleRole, Pipeline)>, Diagnostic> {
         let of = |&role| {
             check_role(source, built, role)?;
             Ok((role, self.passes.pipeline(self.pipelines.of(role))?))
         };
-        let pipelines = options.roles.iter().map(of).collect::<Result<Vec<_>, Diagnostic>>()?;
+        let pipelines = roles.iter().map(of).collect::<Result<Vec<_>, Diagnostic>>()?;
         check_prefixes(&pipelines)?;
         Ok(pipelines)
     }
@@ -343,6 +344,18 @@ fn overrides(source: &Source, targets: &Targets) -> Vec<Override> {
     overrides
 }
 
+/// The roles that are compiled for those that are asked for: where micro-batches are accumulated by two modules, these stand for
+/// the training step.
+fn step_roles(asked: &[ModuleRole], recipe: &Recipe, target: &dyn Target) -> Result<Vec<ModuleRole>, Diagnostic> {
+    let form = recipe.accumulate.and_then(|accumulate| accumulate.form).unwrap_or(target.accumulate_form());
+    let two = form == Form::Two && recipe.sizes()?.accumulate > 1;
+    let of = |&role: &ModuleRole| match role {
+        ModuleRole::TrainStep if two => vec![ModuleRole::GradStep, ModuleRole::UpdateStep],
+        role => vec![role],
+    };
+    Ok(asked.iter().flat_map(of).collect())
+}
+
 /// Points a diagnostic about an entry of the recipe at that entry, or also at it when it has a place in the model.
 pub(crate) fn locate(source: &Source, diagnostic: Diagnostic) -> Diagnostic {
     let Some(span) = diagnostic.recipe_key().and_then(|key| source.places.nearest(key)) else { return diagnostic };
@@ -368,7 +381,9 @@ fn is_returned(role: ModuleRole, result: &FuncResult) -> bool {
         _ if result.role == ResultRole::Value => true,
         ModuleRole::TrainStep => true,
         ModuleRole::Forward => result.role == ResultRole::Probe,
-        ModuleRole::Eval => matches!(result.role, ResultRole::Loss | ResultRole::Count),
+        ModuleRole::Eval | ModuleRole::Grads | ModuleRole::GradStep | ModuleRole::UpdateStep => {
+            matches!(result.role, ResultRole::Loss | ResultRole::Count)
+        }
     }
 }
 

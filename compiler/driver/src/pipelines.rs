@@ -43,8 +43,28 @@ fn finish() -> PipelineSpec {
 /// what is left of them is expanded right after. `inline` comes before the last clean-up because a derivative function
 /// repeats the primal part of its callee.
 pub fn train_step() -> PipelineSpec {
-    let step = ["auto-diff", "auto-cast", "clip", "update", "check-precision", "cse", "dce"];
-    prepare().then(step).then(dispatch()).then(finish()).then(["check-precision"])
+    step(["auto-diff", "auto-cast", "accumulate", "clip", "update"])
+}
+
+/// The gradients of one micro-batch, added to sums that are state: the first of the two modules that make an update where
+/// micro-batches are accumulated by two.
+pub fn grad_step() -> PipelineSpec {
+    step(["auto-diff", "auto-cast", "add-to-accumulators"])
+}
+
+/// Clipping and update, given the sums: the second of the two.
+pub fn update_step() -> PipelineSpec {
+    step(["auto-diff", "auto-cast", "read-accumulators", "clip", "update"])
+}
+
+fn step<const N: usize>(passes: [&'static str; N]) -> PipelineSpec {
+    let clean = ["check-precision", "cse", "dce"];
+    prepare().then(passes).then(clean).then(dispatch()).then(finish()).then(["check-precision"])
+}
+
+/// Objective, count and gradients, of parameters as the bundle stores them.
+pub fn grads() -> PipelineSpec {
+    step(["auto-diff", "auto-cast"])
 }
 
 /// The forward part alone. `dce` drops what the role does not return.
@@ -71,7 +91,7 @@ pub fn gradients() -> PipelineSpec {
 ///
 /// let mut pipelines = Pipelines::builtin();
 /// pipelines.insert_after("auto-cast", "my-pass")?;
-/// assert!(pipelines.of(ModuleRole::TrainStep).to_string().contains("auto-cast, my-pass, clip"));
+/// assert!(pipelines.of(ModuleRole::TrainStep).to_string().contains("auto-cast, my-pass, accumulate"));
 /// assert!(pipelines.of(ModuleRole::Forward).to_string().contains("auto-cast, my-pass, "));
 /// assert!(pipelines.insert_after("auto-casts", "my-pass").is_err());
 ///
@@ -84,12 +104,21 @@ pub fn gradients() -> PipelineSpec {
 pub struct Pipelines {
     train_step: PipelineSpec,
     inference: PipelineSpec,
+    grads: PipelineSpec,
+    grad_step: PipelineSpec,
+    update_step: PipelineSpec,
 }
 
 impl Pipelines {
     /// The built-in pipelines.
     pub fn builtin() -> Self {
-        Self { train_step: train_step(), inference: inference() }
+        Self {
+            train_step: train_step(),
+            inference: inference(),
+            grads: grads(),
+            grad_step: grad_step(),
+            update_step: update_step(),
+        }
     }
 
     /// The pipeline of a role.
@@ -97,6 +126,9 @@ impl Pipelines {
         match role {
             ModuleRole::TrainStep => &self.train_step,
             ModuleRole::Forward | ModuleRole::Eval => &self.inference,
+            ModuleRole::Grads => &self.grads,
+            ModuleRole::GradStep => &self.grad_step,
+            ModuleRole::UpdateStep => &self.update_step,
         }
     }
 
@@ -105,6 +137,9 @@ impl Pipelines {
         match role {
             ModuleRole::TrainStep => self.train_step = pipeline.into(),
             ModuleRole::Forward | ModuleRole::Eval => self.inference = pipeline.into(),
+            ModuleRole::Grads => self.grads = pipeline.into(),
+            ModuleRole::GradStep => self.grad_step = pipeline.into(),
+            ModuleRole::UpdateStep => self.update_step = pipeline.into(),
         }
     }
 
@@ -128,13 +163,14 @@ impl Pipelines {
 
     /// The pipelines that have a pass, or a group, of this name; there must be one.
     fn having(&mut self, anchor: &str) -> Result<Vec<&mut PipelineSpec>> {
-        let all = [&self.train_step, &self.inference];
+        let all = [&self.train_step, &self.inference, &self.grads, &self.grad_step, &self.update_step];
         if !all.iter().any(|pipeline| pipeline.contains(anchor)) {
             let names: Vec<&str> = all.into_iter().flat_map(PipelineSpec::names).map(|name| &**name).collect();
             let error = Diagnostic::error(codes::PIPELINE, format!("no pipeline has the pass `{anchor}`"));
             return Err(error.help(suggestion(anchor, &names)));
         }
-        let all = [&mut self.train_step, &mut self.inference];
+        let all =
+            [&mut self.train_step, &mut self.inference, &mut self.grads, &mut self.grad_step, &mut self.update_step];
         Ok(all.into_iter().filter(|pipeline| pipeline.contains(anchor)).collect())
     }
 }
@@ -156,7 +192,7 @@ mod tests {
                        fuse-rope, fuse-norm, fuse-activation, fuse-softmax, coalesce-layers, cse, dce";
         let finish = "dispatch-dialect, expand-composites, inline, clean-up(cse, simplify, fold-constant, dce)*, \
                       annotate-rounding, cse, legalize";
-        let step = "auto-diff, auto-cast, clip, update, check-precision, cse, dce";
+        let step = "auto-diff, auto-cast, accumulate, clip, update, check-precision, cse, dce";
         let pipelines = Pipelines::builtin();
         let of = |role| pipelines.of(role).to_string();
         assert_eq!(of(ModuleRole::TrainStep), format!("{prepare}, {step}, {finish}, check-precision"));

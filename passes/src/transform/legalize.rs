@@ -1,5 +1,6 @@
 //! `legalize`.
 
+mod resets;
 mod unread;
 
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
@@ -9,7 +10,8 @@ use halite_support::{Diagnostic, Result, codes};
 /// Moves a module to phase `legal`.
 ///
 /// CPU XLA takes every primitive and element type of the IR, and calls. Where the target asks for it, parameters of the entry
-/// that nothing reads are dropped: a compiler that drops them itself gives inputs other numbers. What the target takes of the rest is
+/// that nothing reads are dropped: a compiler that drops them itself gives inputs other numbers. Constants that replace state are
+/// made last. What the target takes of the rest is
 /// judged on the HLO that is made of it, by the same rules as HLO that others made. Composites are refused here; reads of a
 /// donated buffer after its replacement by the verification that follows.
 ///
@@ -40,6 +42,7 @@ impl Pass for Legalize {
         if cx.target.drops_unread_inputs {
             unread::drop_unread_inputs(module, cx.registry)?;
         }
+        resets::make_last(module, cx.registry)?;
         module.phase = Phase::Legal;
         Ok(Changed::Yes)
     }

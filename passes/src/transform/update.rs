@@ -28,7 +28,7 @@ const PASS: &str = "update";
 /// State is the weights, what the update rule keeps for each (`m.<weight>`, `v.<weight>`), wider copies of narrow weights
 /// (`master.<weight>`) and `step`, the number t of completed updates. Update t + 1 uses the learning rate and bias corrections of
 /// t + 1, which the step computes itself: no input comes from the host but the batch. Probes are dropped, results without a role
-/// stay. The metrics are the mean loss, the gradient norm before clipping, the learning rate and the count.
+/// and replacements of other state stay. The metrics are the mean loss, the gradient norm before clipping, the learning rate and the count.
 #[derive(Debug)]
 pub(crate) struct Update;
 
@@ -74,9 +74,10 @@ fn update(module: &mut Module, registry: &Registry, recipe: &Recipe, entry: &Fun
     for (name, value) in METRICS.into_iter().zip([loss, grad_norm(&b, entry)?, rate, objective.count]) {
         b.named_result(value, name, ResultRole::Metric);
     }
-    for result in entry.results.iter().filter(|result| result.role == ResultRole::Value) {
+    let stays = |role: &ResultRole| matches!(role, ResultRole::Value | ResultRole::State(_));
+    for result in entry.results.iter().filter(|result| stays(&result.role)) {
         let value = b.value(result.value)?;
-        b.named_result(value, result.name.clone(), ResultRole::Value);
+        b.named_result(value, result.name.clone(), result.role.clone());
     }
     b.into_builder().finish();
     Ok(())

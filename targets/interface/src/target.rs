@@ -8,7 +8,7 @@ use halite_bundle::{Manifest, ModuleRole};
 use halite_hlo::proto::HloModuleProto;
 use halite_ir::LowerOptions;
 use halite_passes::DialectEntry;
-use halite_recipe::{Recipe, Section, TargetName};
+use halite_recipe::{Form, Recipe, Section, TargetName};
 use halite_support::{Diagnostic, Diagnostics, Result, SourceMap};
 use std::fmt;
 
@@ -56,6 +56,11 @@ pub trait Target: fmt::Debug + Send + Sync {
     /// How HLO is written for it; what the recipe leaves open as the options have it.
     fn forms(&self, _recipe: &Recipe, options: LowerOptions) -> LowerOptions {
         options
+    }
+
+    /// How micro-batches are accumulated where the recipe does not say.
+    fn accumulate_form(&self) -> Form {
+        Form::One
     }
 
     /// Whether it takes a recipe at all; asked before anything is compiled.

@@ -7,7 +7,7 @@ use halite_bundle::{Manifest, ModuleRole};
 use halite_hlo::proto::HloModuleProto;
 use halite_ir::LowerOptions;
 use halite_passes::DialectEntry;
-use halite_recipe::{Recipe, Section, TargetName};
+use halite_recipe::{Form, Recipe, Section, TargetName};
 use halite_support::{Diagnostic, Diagnostics, Result, SourceMap};
 use halite_target::estimate::Analysis;
 use halite_target::{ModuleCheck, RunSettings, Target, Variant};
@@ -55,6 +55,11 @@ impl Target for NeuronTarget {
 
     fn forms(&self, recipe: &Recipe, options: LowerOptions) -> LowerOptions {
         Generation::of(recipe).map_or(options, |generation| forms::forms(recipe, generation, options))
+    }
+
+    /// Two modules: no public source says whether `neuronx-cc` keeps a call or writes it out at each place.
+    fn accumulate_form(&self) -> Form {
+        Form::Two
     }
 
     fn check_recipe(&self, recipe: &Recipe) -> Result<()> {

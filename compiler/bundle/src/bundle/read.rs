@@ -3,6 +3,7 @@
 use super::{Bundle, MANIFEST, sha256};
 use crate::{
     Buffer, BufferRole, MANIFEST_VERSION, Manifest, ManifestRules, ModuleEntry, Port, PortRole, RoundingChoice,
+    ScheduledCall, micro_batches,
 };
 use halite_recipe::check_visible;
 use halite_support::{Diagnostic, Result, codes, files};
@@ -172,8 +173,7 @@ fn is_held(dtype: DType, value: f64) -> bool {
 
 /// What serde cannot know of modules: names are unique, inputs and outputs are buffers, files stay in the folder.
 fn check_modules(manifest: &Manifest) -> std::result::Result<(), String> {
-    let buffers = manifest.buffers.iter().map(|buffer| (buffer.name.as_str(), (buffer.dtype, &buffer.shape)));
-    let buffers: IndexMap<_, _> = buffers.collect();
+    let buffers: IndexMap<_, _> = manifest.buffers.iter().map(|buffer| (buffer.name.as_str(), buffer)).collect();
     let mut names = IndexSet::new();
     for module in &manifest.modules {
         if !names.insert(module.name.as_str()) {
@@ -191,18 +191,35 @@ fn check_modules(manifest: &Manifest) -> std::result::Result<(), String> {
             ));
         }
         let known = |port: &Port| {
-            port.role != PortRole::Buffer || buffers.get(port.name.as_str()) == Some(&(port.dtype, &port.shape))
+            let buffer = buffers.get(port.name.as_str());
+            port.role != PortRole::Buffer || buffer.is_some_and(|buffer| micro_batches(port, buffer).is_some())
         };
         if let Some(port) = module.inputs.iter().chain(&module.outputs).find(|port| !known(port)) {
             return Err(format!("`{}` of the module `{}` is no buffer of that type", port.name, module.name));
         }
         check_ports(module)?;
     }
-    match manifest.schedule.iter().find(|name| !names.contains(name.as_str())) {
-        Some(name) => Err(format!("the schedule calls `{name}`, which is no module")),
-        None => Ok(()),
+    check_schedule(manifest, &names)
+}
+
+/// What is called is there, and calls of one update that read the batch read the same number of micro-batches.
+fn check_schedule(manifest: &Manifest, modules: &IndexSet<&str>) -> std::result::Result<(), String> {
+    for ScheduledCall { module, repeat } in &manifest.schedule {
+        if !modules.contains(module.as_str()) {
+            return Err(format!("the schedule calls `{module}`, which is no module"));
+        }
+        if *repeat == 0 || *repeat > MAX_CALLS {
+            return Err(format!("the schedule calls `{module}` {repeat} times, from 1 to {MAX_CALLS} are possible"));
+        }
+    }
+    match manifest.micro_batches() {
+        Some(_) => Ok(()),
+        None => Err("the calls of the schedule read different numbers of micro-batches".to_owned()),
     }
 }
+
+/// The most calls of a module in one update.
+const MAX_CALLS: usize = 1 << 20;
 
 /// Inputs and outputs go by their names, and each alias has an input of its own.
 pub fn check_ports(module: &ModuleEntry) -> std::result::Result<(), String> {

@@ -1,13 +1,13 @@
 //! What stays of compiled modules, put together.
 
-use super::describe::{buffers, module_entry, statistics};
-use super::ranges::Ranges;
+use super::describe::{Figures, buffers, figures, module_entry, statistics};
+use super::ranges::{self, Ranges};
 use super::{CompileOptions, Compiled, CompiledModule, MODEL, PreparedModule, locate};
 use crate::source::Source;
 use halite_bundle::arguments;
 use halite_bundle::{
     Buffer, Bundle, DECOMPOSITIONS, Decomposition, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, ModuleRole,
-    RoundingChoice, Statistics, sha256,
+    RoundingChoice, ScheduledCall, sha256,
 };
 use halite_lang::Elaborated;
 use halite_passes::{Audit, CausalityReport, PassReport, Remark};
@@ -22,7 +22,7 @@ pub(super) struct Packed {
     pub(super) role: ModuleRole,
     entry: ModuleEntry,
     buffers: Vec<Buffer>,
-    statistics: Statistics,
+    figures: Figures,
     files: IndexMap<String, Vec<u8>>,
     /// The HLO of decompositions by name.
     decompositions: Vec<(Name, Vec<u8>)>,
@@ -42,8 +42,10 @@ pub(super) fn pack(
     let name = module.role.name();
     let entry = module.ir.entry().ok_or_else(|| Diagnostic::bug("a compiled module without an entry"))?;
     let bytes = module.hlo.encode();
-    let statistics = statistics(recipe, &module.ir, entry, &module.hlo)?;
-    let (mut described, buffers) = (module_entry(module.role, entry, ranges, &bytes), buffers(entry));
+    let figures = figures(&module.ir, entry, &module.hlo)?;
+    let micro_batches = if module.role == ModuleRole::TrainStep { recipe_steps(recipe)? } else { 1 };
+    let ranges = ranges::repeated(ranges, entry, micro_batches);
+    let (mut described, buffers) = (module_entry(module.role, entry, ranges, &bytes), buffers(entry, micro_batches));
     if target.has_estimates() {
         let arguments = arguments(&described, &buffers);
         let flags = target.settings(recipe).flags;
@@ -65,7 +67,7 @@ pub(super) fn pack(
         role,
         entry: described,
         buffers,
-        statistics,
+        figures,
         files,
         decompositions,
         reports,
@@ -84,10 +86,15 @@ pub(super) fn assemble(
     target: &dyn Target,
     prepared: PreparedModule,
     packed: Vec<Packed>,
-) -> Compiled {
-    let step = packed.iter().find(|module| module.role == ModuleRole::TrainStep);
-    let schedule = step.iter().map(|module| module.role.name().to_owned()).collect();
-    let statistics = step.or(packed.first()).map(|module| module.statistics).unwrap_or_default();
+) -> Result<Compiled, Diagnostic> {
+    let steps = recipe_steps(&source.recipe)?;
+    let schedule: Vec<ScheduledCall> = packed.iter().filter_map(|module| scheduled(module.role, steps)).collect();
+    let repeats =
+        |module: &Packed| schedule.iter().find(|call| call.module == module.role.name()).map(|call| call.repeat);
+    let mut calls: Vec<_> = packed.iter().filter_map(|module| Some((module.figures, repeats(module)?))).collect();
+    if calls.is_empty() {
+        calls.extend(packed.first().map(|module| (module.figures, 1)));
+    }
     let (mut files, mut buffers) = (IndexMap::new(), IndexMap::new());
     let (mut modules, mut reports) = (Vec::new(), Vec::new());
     files.extend(prepared.dumps.into_iter().map(|(file, text)| (file, text.into_bytes())));
@@ -114,6 +121,7 @@ pub(super) fn assemble(
             None => audit = Some(module.audit),
         }
     }
+    let statistics = statistics(&source.recipe, &calls, &buffers)?;
     let RunSettings { environment, flags, launch, platform } = target.settings(&source.recipe);
     let manifest = Manifest {
         version: MANIFEST_VERSION,
@@ -140,7 +148,23 @@ pub(super) fn assemble(
     }
     warnings.extend(audit.diagnostics().into_iter().map(|finding| locate(source, finding)));
     warnings.extend(unsettled);
-    Compiled { bundle: Bundle::assembled(manifest, files), warnings, presumed, audit, causality, reports, remarks }
+    let bundle = Bundle::assembled(manifest, files);
+    Ok(Compiled { bundle, warnings, presumed, audit, causality, reports, remarks })
+}
+
+/// Micro-batches in one update.
+fn recipe_steps(recipe: &Recipe) -> Result<usize, Diagnostic> {
+    Ok(recipe.sizes()?.accumulate as usize)
+}
+
+/// The calls of a module in one update of so many micro-batches.
+fn scheduled(role: ModuleRole, steps: usize) -> Option<ScheduledCall> {
+    let repeat = match role {
+        ModuleRole::GradStep => steps,
+        ModuleRole::TrainStep | ModuleRole::UpdateStep => 1,
+        ModuleRole::Forward | ModuleRole::Eval | ModuleRole::Grads => return None,
+    };
+    Some(ScheduledCall { module: role.name().to_owned(), repeat })
 }
 
 /// Adds the file of a decomposition. Modules that call a kernel on the same types share the file of its decomposition.

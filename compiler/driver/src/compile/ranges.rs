@@ -42,6 +42,35 @@ pub(super) fn ranges(built: &Module, role: ModuleRole, registry: &Registry) -> R
     Ok(ranges)
 }
 
+/// The ranges of an entry whose inputs hold so many micro-batches one after another.
+pub(super) fn repeated(mut ranges: Ranges, entry: &Function, micro_batches: usize) -> Ranges {
+    if micro_batches <= 1 {
+        return ranges;
+    }
+    for (name, ranges) in &mut ranges {
+        let param = entry.params.iter().find(|param| *param.name == **name);
+        let Some(&whole) = param.and_then(|param| entry.ty(param.value).shape().first()) else { continue };
+        let size = whole / micro_batches;
+        let each = |range: &IndexRange| match range.part.first() {
+            Some([0, end]) if *end == size => {
+                vec![IndexRange { part: along(&range.part, [0, whole]), ..range.clone() }]
+            }
+            Some(&[start, end]) => {
+                let at = |batch: usize| along(&range.part, [start + batch * size, end + batch * size]);
+                (0..micro_batches).map(|batch| IndexRange { part: at(batch), ..range.clone() }).collect()
+            }
+            None => vec![range.clone()],
+        };
+        *ranges = ranges.iter().flat_map(each).collect();
+    }
+    ranges
+}
+
+/// A part with other bounds along its first dimension.
+fn along(part: &[[usize; 2]], first: [usize; 2]) -> Vec<[usize; 2]> {
+    std::iter::once(first).chain(part.iter().skip(1).copied()).collect()
+}
+
 fn is_whole_batch(entry: &Function, param: &Param) -> bool {
     param.role == ParamRole::Batch && entry.ty(param.value).dtype().is_int()
 }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `built` | no result is a gradient |
 //! | after `built` | a gradient, and the scale of one, names a parameter of its function |
-//! | `step` | the state of the entry is closed: each weight and state parameter has exactly one replacement, of its type, and each replacement is of such a parameter |
+//! | `step` | the state of the entry is closed: each weight and state parameter has exactly one replacement, of its type, and each replacement is of such a parameter; where nothing but transient state is replaced, all of that alone |
 //! | `legal` | no composite, no stochastic rounding that is not realized; the state is closed as in `step`, unless the entry only reads weights; donation is safe |
 //!
 //! **Donation.** In `legal`, each parameter of the entry with a replacement is donated: see `donation.rs`.
@@ -79,6 +79,10 @@ fn is_state(param: &Param) -> bool {
     matches!(param.role, ParamRole::Weight(_) | ParamRole::State(_))
 }
 
+fn is_transient(param: &Param) -> bool {
+    matches!(&param.role, ParamRole::State(spec) if spec.transient)
+}
+
 /// Whether the entry updates anything: it has slots beside the weights, or a replacement.
 fn has_state(entry: &Function) -> bool {
     entry.params.iter().any(|param| matches!(param.role, ParamRole::State(_)))
@@ -99,7 +103,11 @@ fn check_closed(id: FuncId, entry: &Function, errors: &mut Errors<'_>) {
             errors.at_return(id, broken(format!("`{of}` is `{expected}`, its replacement is `{found}`")));
         }
     }
-    for param in entry.params.iter().filter(|param| is_state(param)) {
+    // A module that only hands on what passes between the modules of an update leaves the rest as it is.
+    let replaced = |param: &&Param| states.get(&*param.name).is_some_and(|(_, count)| *count > 0);
+    let only_transient = entry.params.iter().filter(replaced).any(|param| is_transient(param))
+        && entry.params.iter().filter(replaced).all(is_transient);
+    for param in entry.params.iter().filter(|param| is_state(param) && (is_transient(param) || !only_transient)) {
         match states.get(&*param.name).map_or(0, |(_, count)| *count) {
             0 => errors.at_return(id, broken(format!("`{}` has no replacement among the results", param.name))),
             1 => {}

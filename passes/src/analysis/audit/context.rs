@@ -1,6 +1,7 @@
 //! What the parts of an audit know of the entry.
 
 use crate::framework::pass::PassCx;
+use crate::transform::accumulate;
 use crate::transform::annotate_rounding::DITHER;
 use crate::transform::trained::SCOPE;
 use halite_ir::{Function, InferCx, Inst, LocId, LocKind, Module, Op, Param, ParamRole, ResultRole, Value};
@@ -56,7 +57,8 @@ impl<'a> AuditCx<'a> {
 
     /// Whether an instruction was written by what makes the step of gradients.
     pub(super) fn is_of_optimizer(&self, loc: LocId) -> bool {
-        matches!(self.module.locs.named(loc).last(), Some(LocKind::Scope(name)) if &**name == SCOPE)
+        let of_step = |name: &str| name == SCOPE || name == accumulate::SCOPE;
+        matches!(self.module.locs.named(loc).last(), Some(LocKind::Scope(name)) if of_step(name))
     }
 
     /// Whether an instruction rounds stochastically by a helper that `annotate-rounding` made.

@@ -1,0 +1,52 @@
+//! Micro-batches: how many of them modules take.
+//!
+//! A buffer of the batch has the sizes of one micro-batch. A module that takes several has an input that holds them one after
+//! another along the first dimension.
+
+use crate::{Buffer, BufferRole, Manifest, ModuleEntry, Port};
+
+/// How many micro-batches an input holds of a buffer: 1 for what is no data of the batch, `None` where it is not of the buffer's
+/// type.
+pub fn micro_batches(port: &Port, buffer: &Buffer) -> Option<usize> {
+    if port.dtype != buffer.dtype {
+        return None;
+    }
+    if port.shape == buffer.shape {
+        return Some(1);
+    }
+    let is_batch = matches!(buffer.role, BufferRole::Batch(None));
+    let ([whole, rest @ ..], [size, own @ ..]) = (&port.shape[..], &buffer.shape[..]) else { return None };
+    (is_batch && rest == own && *size > 0 && whole.is_multiple_of(*size) && *whole > 0).then(|| whole / size)
+}
+
+impl Manifest {
+    /// How many micro-batches one call of a module takes; 0 where it reads nothing of the batch that is fed, `None` where its
+    /// inputs disagree.
+    pub fn micro_batches_of(&self, module: &ModuleEntry) -> Option<usize> {
+        let mut found = 0;
+        for port in &module.inputs {
+            let buffer = self.buffers.iter().find(|buffer| buffer.name == port.name);
+            let Some(buffer) = buffer.filter(|buffer| matches!(buffer.role, BufferRole::Batch(None))) else { continue };
+            let count = micro_batches(port, buffer)?;
+            if found != 0 && found != count {
+                return None;
+            }
+            found = count;
+        }
+        Some(found)
+    }
+
+    /// How many micro-batches one update takes; `None` where its calls disagree.
+    pub fn micro_batches(&self) -> Option<usize> {
+        let mut found = 0;
+        for call in &self.schedule {
+            let module = self.modules.iter().find(|module| module.name == call.module)?;
+            let count = self.micro_batches_of(module)?.checked_mul(call.repeat)?;
+            if found != 0 && count != 0 && found != count {
+                return None;
+            }
+            found = found.max(count);
+        }
+        Some(found.max(1))
+    }
+}

@@ -1,0 +1,61 @@
+//! Sums over micro-batches: what is added up, and in which element types.
+
+use halite_ir::{Builder, FuncResult, Function, ResultRole, Rewriter, TensorType, Value};
+use halite_recipe::Recipe;
+use halite_support::{Name, Result};
+use halite_tensor::StateSpec;
+
+/// The kind of state that sums the gradients by one weight.
+const GRADIENT: &str = "accum";
+
+/// Something that micro-batches are summed over: the objective, its count, the gradient by a weight.
+pub(super) struct Sum {
+    /// What it is in the entry: name, role, and the value of one micro-batch, of the entry that is taken apart.
+    pub(super) result: FuncResult,
+    /// The type of the sum.
+    pub(super) ty: TensorType,
+}
+
+impl Sum {
+    /// All of an entry, in the order of its results. Sums are made in `precision.accumulate`, or wider where the parts are.
+    pub(super) fn all(entry: &Function, recipe: &Recipe) -> Vec<Self> {
+        let is_summed =
+            |role: &ResultRole| matches!(role, ResultRole::Loss | ResultRole::Count | ResultRole::Gradient(_));
+        let summed = entry.results.iter().filter(|result| is_summed(&result.role));
+        let sum = |result: &FuncResult| {
+            let ty = entry.ty(result.value);
+            let dtype = recipe.precision.accumulate;
+            let dtype = if ty.dtype().size() > dtype.size() { ty.dtype() } else { dtype };
+            Self { result: result.clone(), ty: ty.with_dtype(dtype) }
+        };
+        summed.map(sum).collect()
+    }
+
+    /// The state that holds it between modules.
+    pub(super) fn state(&self) -> StateSpec {
+        match &self.result.role {
+            ResultRole::Gradient(of) => StateSpec::new(GRADIENT).of(of.clone()).transient(),
+            role => {
+                let what = if *role == ResultRole::Loss { "loss" } else { "count" };
+                StateSpec::new(format!("{GRADIENT}_{what}")).transient()
+            }
+        }
+    }
+
+    /// What a function that adds a micro-batch to it calls the sum so far.
+    pub(super) fn param_name(&self) -> Name {
+        self.state().param_name()
+    }
+
+    /// The sum so far and the value of one micro-batch, which `b` has copied.
+    pub(super) fn add(&self, b: &mut Rewriter<'_>, so_far: Value) -> Result<Value> {
+        let part = b.value(self.result.value)?;
+        let part = b.convert(part, self.ty.dtype())?;
+        b.add(so_far, part)
+    }
+
+    /// Nothing yet.
+    pub(super) fn zero(&self, b: &mut Builder<'_>) -> Result<Value> {
+        b.splat(self.ty.dtype(), self.ty.shape().clone(), 0.0)
+    }
+}

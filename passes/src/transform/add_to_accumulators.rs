@@ -1,0 +1,50 @@
+//! `add-to-accumulators`.
+
+use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
+use crate::transform::accumulate::SCOPE;
+use crate::transform::accumulators::Sum;
+use halite_ir::{Module, ParamRole, Phase, ResultRole, Rewriter, Value};
+use halite_support::{Diagnostic, Result};
+
+/// The name of the pass.
+const PASS: &str = "add-to-accumulators";
+
+/// Makes the module that takes one micro-batch, where accumulation is done by two modules: `(batch, weights, sums) -> sums'`. It is
+/// called once for each micro-batch; what [`read-accumulators`](super::read_accumulators) makes follows.
+///
+/// ```text
+/// func @main(%x: f32[4] {batch}, %w: f32[4] {weight, ..}) -> (loss: f32[] {loss}, .., w: f32[4] {gradient = "w"})
+/// =>
+/// func @main(.., %accum_loss: f32[] {state = accum_loss, transient}, .., %accum.w: f32[4] {state = accum, of = "w", transient})
+///   -> (accum_loss: f32[] {state = "accum_loss"}, .., accum.w: f32[4] {state = "accum.w"})
+/// ```
+#[derive(Debug)]
+pub(crate) struct AddToAccumulators;
+
+impl Pass for AddToAccumulators {
+    fn info(&self) -> PassInfo {
+        PassInfo::new(PASS, "add the gradients of a micro-batch to sums that are state", Relation::Defines)
+            .required()
+            .needs(Phase::Differentiated..=Phase::Cast)
+            .gives(Phase::Step)
+    }
+
+    fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
+        let entry = module.functions.pop().ok_or_else(|| Diagnostic::bug("a module without functions"))?;
+        let sums = Sum::all(&entry, cx.recipe(PASS)?);
+        let mut b = Rewriter::new(module, cx.registry, &entry);
+        let so_far: Vec<Value> =
+            sums.iter().map(|sum| b.param(sum.param_name(), sum.ty.clone(), ParamRole::State(sum.state()))).collect();
+        for inst in &entry.insts {
+            b.copy(&entry, inst)?;
+        }
+        let outer = b.enter_scope(SCOPE);
+        for (sum, so_far) in sums.iter().zip(so_far) {
+            let value = sum.add(&mut b, so_far)?;
+            b.named_result(value, sum.param_name(), ResultRole::State(sum.param_name()));
+        }
+        b.set_loc(outer);
+        b.into_builder().finish();
+        Ok(Changed::Yes)
+    }
+}

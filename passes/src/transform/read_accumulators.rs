@@ -1,0 +1,59 @@
+//! `read-accumulators`.
+
+use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
+use crate::transform::accumulate::SCOPE;
+use crate::transform::accumulators::Sum;
+use halite_ir::{Builder, Module, Param, ParamRole, Phase, ResultRole};
+use halite_support::{Diagnostic, Result};
+
+/// The name of the pass.
+const PASS: &str = "read-accumulators";
+
+/// Has the module that makes the update read its gradients from sums that are state, in the place of all that computes them, and
+/// start the sums anew: the other half of [`add-to-accumulators`](super::add_to_accumulators).
+///
+/// ```text
+/// func @main(%x: f32[4] {batch}, %w: f32[4] {weight, ..}) -> (loss: f32[] {loss}, .., w: f32[4] {gradient = "w"})
+/// =>
+/// func @main(%w: f32[4] {weight, ..}, %accum_loss: f32[] {..}, .., %accum.w: f32[4] {state = accum, of = "w", transient})
+///   -> (loss: f32[] {loss}, .., w: f32[4] {gradient = "w"}, accum_loss: f32[] {state = "accum_loss"}, ..) {
+///   %count = abs %accum_count : f32[]
+///   %0 = constant 0.0 : f32[]
+///   ..
+///   return %accum_loss, %count, %accum.w, %0, ..
+/// ```
+#[derive(Debug)]
+pub(crate) struct ReadAccumulators;
+
+impl Pass for ReadAccumulators {
+    fn info(&self) -> PassInfo {
+        PassInfo::new(PASS, "read gradients from sums that are state", Relation::Defines)
+            .required()
+            .needs(Phase::Differentiated..=Phase::Cast)
+    }
+
+    fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
+        let entry = module.functions.pop().ok_or_else(|| Diagnostic::bug("a module without functions"))?;
+        let sums = Sum::all(&entry, cx.recipe(PASS)?);
+        let mut b = Builder::new(module, cx.registry, entry.name.clone());
+        let is_weight = |param: &&Param| matches!(param.role, ParamRole::Weight(_));
+        for param in entry.params.iter().filter(is_weight) {
+            b.param(param.name.clone(), entry.ty(param.value).clone(), param.role.clone());
+        }
+        let outer = b.enter_scope(SCOPE);
+        for sum in &sums {
+            let param = b.param(sum.param_name(), sum.ty.clone(), ParamRole::State(sum.state()));
+            // The step returns the count as it is, and may not return a buffer that it replaces.
+            let value = if sum.result.role == ResultRole::Count { b.abs(param)? } else { param };
+            b.named_result(value, sum.result.name.clone(), sum.result.role.clone());
+        }
+        for sum in &sums {
+            let zero = sum.zero(&mut b)?;
+            b.named_result(zero, sum.param_name(), ResultRole::State(sum.param_name()));
+        }
+        b.set_loc(outer);
+        b.finish();
+        module.drop_unreached();
+        Ok(Changed::Yes)
+    }
+}
