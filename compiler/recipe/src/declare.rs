@@ -67,6 +67,7 @@ macro_rules! table {
                 kind: $crate::table!(@kind $ty $(, $kind)?),
                 required: $crate::table!(@required $($default)?),
                 choice: None,
+                default: || $crate::table!(@value $ty $(, $default)?),
             },)*];
         }
 
@@ -108,6 +109,11 @@ macro_rules! table {
     (@kind $ty:ty, $kind:path) => { $kind };
     (@required) => { true };
     (@required $default:expr) => { false };
+    (@value $ty:ty) => { None };
+    (@value $ty:ty, $default:expr) => {{
+        let value: $ty = $default;
+        $crate::schema::value(value)
+    }};
     (@absent $key:ident) => { return Err(::serde::de::Error::missing_field(stringify!($key))) };
     (@absent $key:ident $default:expr) => { $default };
 }

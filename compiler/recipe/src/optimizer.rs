@@ -1,6 +1,6 @@
 //! The optimizer: the update rule with its settings, what it decays and clips, and groups of parameters that differ.
 
-use crate::schema::{Field, Item, Key, Kind, optional};
+use crate::schema::{Field, Item, Key, Kind, fill, optional};
 use crate::{Section, table};
 use halite_support::{Diagnostic, Result, codes};
 use indexmap::IndexMap;
@@ -41,7 +41,7 @@ pub struct Optimizer {
 pub struct Rule {
     /// Its name in recipes, such as `adamw`.
     pub name: String,
-    /// Its own settings; those that are left out have the rule's defaults.
+    /// Its own settings; those that are left out have the rule's defaults, which [`load`](crate::load) adds.
     pub settings: toml::Table,
 }
 
@@ -116,6 +116,16 @@ impl Optimizer {
             Some((format!("optimizer.group.{index}.{}", rule.name), rule))
         });
         [(self.path(), &self.rule)].into_iter().chain(groups)
+    }
+
+    /// Adds the defaults of the rules to their settings.
+    pub(crate) fn fill(&mut self, rules: &[&'static Section]) {
+        let of_groups = self.groups.iter_mut().filter_map(|group| group.rule.as_mut());
+        for rule in of_groups.chain([&mut self.rule]) {
+            if let Some(section) = rules.iter().find(|section| section.name == rule.name) {
+                fill(&mut rule.settings, section.keys);
+            }
+        }
     }
 
     /// The settings of a rule wherever it is named, each with the path of its table.

@@ -1,6 +1,6 @@
 //! The learning rate over time.
 
-use crate::schema::{Key, Kind};
+use crate::schema::{Key, Kind, fill};
 use crate::{Section, table};
 
 table! {
@@ -16,7 +16,7 @@ table! {
         /// How the rate falls. Which shapes there are, whoever compiles knows ([`Extension::shapes`](crate::Extension::shapes)).
         pub shape: String = Schedule::COSINE.to_owned(),
         ..
-        /// The shape's own settings.
+        /// The shape's own settings; those that are left out have its defaults, which [`load`](crate::load) adds.
         pub settings: toml::Table,
     }
 }
@@ -24,6 +24,13 @@ table! {
 impl Schedule {
     /// The shape of a schedule that names none: a cosine.
     pub const COSINE: &'static str = "cosine";
+
+    /// Adds the defaults of its shape to the shape's settings.
+    pub(crate) fn fill(&mut self, shapes: &[&'static Section]) {
+        if let Some(section) = shapes.iter().find(|section| section.name == self.shape) {
+            fill(&mut self.settings, section.keys);
+        }
+    }
 
     /// What the schema knows of it, given the shapes whose settings it may hold.
     pub(crate) fn kind(shapes: &[&'static Section]) -> Kind {

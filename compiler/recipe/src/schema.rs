@@ -2,6 +2,7 @@
 
 use crate::RECIPE_VERSION;
 use indexmap::IndexMap;
+use serde::Serialize;
 use std::borrow::Cow;
 
 /// A key of a table.
@@ -15,6 +16,8 @@ pub struct Key {
     pub required: bool,
     /// What it states, where a table states that under one key at most.
     pub choice: Option<&'static str>,
+    /// What it has where it is left out, if that is a value.
+    pub default: fn() -> Option<toml::Value>,
 }
 
 /// The keys of a table.
@@ -170,6 +173,20 @@ pub trait Item {
 /// The entries of a table that are none of its keys.
 pub type Others = IndexMap<String, toml::Value>;
 
+/// A value of a key as TOML; `None` where that is to leave the key out.
+pub fn value(value: impl Serialize) -> Option<toml::Value> {
+    toml::Value::try_from(value).ok()
+}
+
+/// Adds what the keys of a table have where they are left out.
+pub(crate) fn fill(table: &mut toml::Table, keys: &[Key]) {
+    for key in keys {
+        if let (false, Some(value)) = (table.contains_key(key.name), (key.default)()) {
+            table.insert(key.name.to_owned(), value);
+        }
+    }
+}
+
 /// A Rust name without the `r#` that marks those that are words of Rust.
 pub const fn plain(name: &'static str) -> &'static str {
     match name.as_bytes() {
@@ -185,7 +202,7 @@ pub fn names(keys: &[Key]) -> Vec<&'static str> {
 
 /// A key that may be left out.
 pub const fn optional(name: &'static str, kind: Kind) -> Key {
-    Key { name, kind, required: false, choice: None }
+    Key { name, kind, required: false, choice: None, default: || None }
 }
 
 impl Key {

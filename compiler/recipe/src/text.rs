@@ -60,7 +60,9 @@ pub fn load_over(
     check::check(&root, &keys, &extension.targets(), &mut mistakes);
     places.refuse(mistakes)?;
     let unexpected = |error: toml::de::Error| Diagnostic::bug(format!("the recipe's schema: {}", error.message()));
-    let recipe = root.to_toml().try_into().map_err(unexpected)?;
+    let mut recipe: Recipe = root.to_toml().try_into().map_err(unexpected)?;
+    recipe.optimizer.fill(&extension.rules());
+    recipe.schedule.fill(&extension.shapes());
     root.places("", &mut places.entries);
     places.refuse(rules::check(&recipe, &places, extension))?;
     Ok((recipe, places))
@@ -252,6 +254,12 @@ mod tests {
             wrong("[parallel]\nglobal_batch = 7\n")[0]
                 .starts_with("r.toml:8:1 `parallel.global_batch` is 7, which is no multiple of `batch` = 2")
         );
+    }
+
+    #[test]
+    fn a_default_is_the_same_stated_or_left_out() {
+        let stated = read(MINIMAL, &["optimizer.adamw.betas=[0.9, 0.95]", "optimizer.adamw.eps=1e-8"]).unwrap();
+        assert_eq!(read(MINIMAL, &[]).unwrap(), stated);
     }
 
     #[test]

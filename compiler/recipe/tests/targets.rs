@@ -51,9 +51,13 @@ fn settings_of_neuron_are_checked() {
 #[test]
 fn what_a_recipe_can_say_passes_the_schema() {
     let full = format!(
-        "target = 'cpu'\n{MINIMAL}betas = [0.9, 0.99]\neps = 1e-8\nweight_decay = 0.1\n\
-         no_decay = ['*bias']\nclip_norm = 1.0\n[schedule]\nwarmup = 1\nsteps = 10\nfloor = 0.1\n[train]\nseed = 1\n\
-         steps = 2\n[parallel]\ntensor = 8\npipeline = 1\nsequence = true\nzero1 = true\nglobal_batch = 4\n\
+        "target = 'cpu'\naccumulate = {{ steps = 1, form = 'two' }}\nnonfinite = 'skip'\n{MINIMAL}betas = [0.9, 0.99]\neps = 1e-8\nweight_decay = 0.1\n\
+         no_decay = ['*bias']\nclip_group_norm = 1.0\n[optimizer]\nema = 0.99\n\
+         [[optimizer.group]]\nname = 'head'\nparams = ['lm_head*']\nexcept = ['*bias']\nlr_scale = 0.5\n\
+         weight_decay = 0.0\nclip = false\nsgd = {{ momentum = 0.9 }}\n[[optimizer.group]]\nname = 'norms'\n\
+         params = ['*norm*']\nfrozen = true\n\
+         [schedule]\nwarmup = 1\nsteps = 10\nfloor = 0.1\nshape = 'cosine'\n[train]\nseed = 1\n\
+         steps = 2\n[parallel]\ndata = 2\ntensor = 8\npipeline = 1\nsequence = true\nzero1 = true\nglobal_batch = 4\n\
          [model.config]\nlayers = 2\neps = 1e-5\ntied = false\n[precision]\nrecipe = 'bf16'\nweight = 'bf16'\n\
          master = 'f32'\nmoments = 'f32'\noperand = 'f16'\naccumulate = 'f32'\nsensitive = 'bf16'\n\
          gradient = 'f16'\nreduce = 'bf16'\nupdate = 'f32'\nrounding = 'sr'\n\
