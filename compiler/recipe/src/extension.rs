@@ -1,7 +1,7 @@
 //! What recipes may name and this crate does not know.
 
-use crate::schema::{Key, Kind, optional};
-use crate::{Optimizer, Recipe, Schedule, builtin_rules};
+use crate::schema::{Key, Kind, Named, optional};
+use crate::{Optimizer, Recipe, Schedule};
 use halite_support::Diagnostics;
 
 /// The targets, update rules and shapes of schedules that a recipe may name, and the tables that they add to it.
@@ -35,33 +35,11 @@ pub struct Section {
     pub check: fn(&Recipe) -> Diagnostics,
 }
 
-/// No target but the default one and no table; the update rules and shapes that Halite comes with.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoExtension;
-
-impl Extension for NoExtension {
-    fn targets(&self) -> Vec<&str> {
-        vec!["cpu"]
-    }
-
-    fn sections(&self) -> Vec<&'static Section> {
-        Vec::new()
-    }
-
-    fn rules(&self) -> Vec<&'static Section> {
-        builtin_rules::rules()
-    }
-
-    fn shapes(&self) -> Vec<&'static Section> {
-        builtin_rules::shapes()
-    }
-}
-
 /// The keys of a recipe with all that others add. Those of the schedule are those of all shapes, or of the one that is given.
 pub(crate) fn keys(extension: &dyn Extension, shape: Option<&str>) -> Vec<Key> {
-    let (rules, mut shapes) = (extension.rules(), extension.shapes());
-    if shapes.iter().any(|section| Some(section.name) == shape) {
-        shapes.retain(|section| Some(section.name) == shape);
+    let (rules, mut shapes) = (named(extension.rules()), named(extension.shapes()));
+    if shapes.iter().any(|(name, _)| Some(*name) == shape) {
+        shapes.retain(|(name, _)| Some(*name) == shape);
     }
     let sections = extension.sections().into_iter();
     let sections = sections.map(|section| optional(section.name, Kind::Table(section.keys.into())));
@@ -71,4 +49,14 @@ pub(crate) fn keys(extension: &dyn Extension, shape: Option<&str>) -> Vec<Key> {
         _ => key.clone(),
     });
     own.chain(sections).collect()
+}
+
+/// Adds to a recipe the defaults of the rules and of the shape that it names.
+pub(crate) fn fill(recipe: &mut Recipe, extension: &dyn Extension) {
+    recipe.optimizer.fill(&named(extension.rules()));
+    recipe.schedule.fill(&named(extension.shapes()));
+}
+
+fn named(sections: Vec<&'static Section>) -> Vec<Named> {
+    sections.into_iter().map(|section| (section.name, section.keys)).collect()
 }

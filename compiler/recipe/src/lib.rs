@@ -7,10 +7,12 @@
 //! What a target adds (its name, a table of its own with the rules of that table), which update rules there are and which
 //! shapes of schedules, is an [`Extension`]; this crate knows no target by name.
 
+mod accumulate;
 pub mod builtin_rules;
 mod config;
 mod declare;
 mod extension;
+mod no_extension;
 mod not_yet;
 mod optimizer;
 mod places;
@@ -25,8 +27,10 @@ mod target;
 mod text;
 mod visible;
 
+pub use accumulate::{Accumulate, Form};
 pub use config::ConfigValue;
-pub use extension::{Extension, NoExtension, Section};
+pub use extension::{Extension, Section};
+pub use no_extension::NoExtension;
 pub use not_yet::not_yet;
 pub use optimizer::{Clip, Group, Optimizer, Rule};
 pub use places::Places;
@@ -34,10 +38,11 @@ pub use planned::{Planned, not_compiled, warn_not_compiled};
 pub use precision::{
     Master, Precision, PrecisionName, PrecisionOverride, RoundingMode, SrBy, SrSites, StochasticRounding,
 };
-pub use recipe::{Check, Dialect, ModelChoice, Nonfinite, Parallel, RECIPE_VERSION, Recipe, Train, Waiver};
+pub use recipe::{Check, Dialect, ModelChoice, Nonfinite, Parallel, Recipe, Train, Waiver};
 pub use rules::{check, check_realizable, in_update};
 pub use schedule::Schedule;
-pub use sizes::{Accumulate, Form, Sizes};
+pub use schema::RECIPE_VERSION;
+pub use sizes::Sizes;
 pub use target::TargetName;
 pub use text::{hint, load, load_over};
 pub use visible::check_visible;

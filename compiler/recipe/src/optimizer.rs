@@ -1,7 +1,7 @@
 //! The optimizer: the update rule with its settings, what it decays and clips, and groups of parameters that differ.
 
-use crate::schema::{Field, Item, Key, Kind, fill, optional};
-use crate::{Section, table};
+use crate::schema::{Field, Item, Key, Kind, Named, fill, optional};
+use crate::table;
 use halite_support::{Diagnostic, Result, codes};
 use indexmap::IndexMap;
 use serde::de::DeserializeOwned;
@@ -36,12 +36,12 @@ pub struct Optimizer {
     pub ema: Option<f64>,
 }
 
-/// An update rule by name. Which there are, whoever compiles knows ([`Extension::rules`](crate::Extension::rules)).
+/// An update rule by name. Which there are, whoever compiles knows: `Extension::rules`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Rule {
     /// Its name in recipes, such as `adamw`.
     pub name: String,
-    /// Its own settings; those that are left out have the rule's defaults, which [`load`](crate::load) adds.
+    /// Its own settings; those that are left out have the rule's defaults, which are added where a recipe is read.
     pub settings: toml::Table,
 }
 
@@ -119,11 +119,11 @@ impl Optimizer {
     }
 
     /// Adds the defaults of the rules to their settings.
-    pub(crate) fn fill(&mut self, rules: &[&'static Section]) {
+    pub(crate) fn fill(&mut self, rules: &[Named]) {
         let of_groups = self.groups.iter_mut().filter_map(|group| group.rule.as_mut());
         for rule in of_groups.chain([&mut self.rule]) {
-            if let Some(section) = rules.iter().find(|section| section.name == rule.name) {
-                fill(&mut rule.settings, section.keys);
+            if let Some((_, keys)) = rules.iter().find(|(name, _)| *name == rule.name) {
+                fill(&mut rule.settings, keys);
             }
         }
     }
@@ -137,14 +137,14 @@ impl Optimizer {
     }
 
     /// What the schema knows of it, given the update rules.
-    pub(crate) fn kind(rules: &[&'static Section]) -> Kind {
+    pub(crate) fn kind(rules: &[Named]) -> Kind {
         let clipped = |key: Key| if key.name.starts_with("clip_") { key.choice("bound of the gradients") } else { key };
         let shared: Vec<Key> = RuleTable::KEYS.iter().cloned().map(clipped).collect();
-        let rule = |section: &&'static Section| {
-            let keys: Vec<Key> = shared.iter().chain(section.keys).cloned().collect();
-            Key { required: true, ..optional(section.name, Kind::Table(keys.into())).choice(RULE) }
+        let rule = |&(name, own): &Named| {
+            let keys: Vec<Key> = shared.iter().chain(own).cloned().collect();
+            Key { required: true, ..optional(name, Kind::Table(keys.into())).choice(RULE) }
         };
-        let own = |section: &&'static Section| optional(section.name, Kind::Table(section.keys.into())).choice(RULE);
+        let own = |&(name, own): &Named| optional(name, Kind::Table(own.into())).choice(RULE);
         let group: Vec<Key> = GroupTable::KEYS.iter().cloned().chain(rules.iter().map(own)).collect();
         let beside = OptimizerTable::KEYS.iter().map(|key| match key.name {
             "group" => optional(key.name, Kind::Tables(group.clone().into())),

@@ -1,11 +1,11 @@
 //! The recipe: what to train and how.
 
+use crate::accumulate::Accumulate;
 use crate::config::ConfigValue;
 use crate::optimizer::Optimizer;
 use crate::precision::Precision;
 use crate::schedule::Schedule;
-use crate::schema::Kind;
-use crate::sizes::Accumulate;
+use crate::schema::{Kind, RECIPE_VERSION};
 use crate::target::TargetName;
 use crate::{table, words};
 use halite_support::{Diagnostic, Result, codes};
@@ -13,11 +13,8 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// The recipe format this build reads and writes.
-pub const RECIPE_VERSION: u32 = 1;
-
 table! {
-    /// A training recipe. In TOML, unknown keys are errors; [`check`](crate::check) finds those of a recipe that comes otherwise.
+    /// A training recipe. In TOML, unknown keys are errors; `check` finds those of a recipe that comes otherwise.
     ///
     /// In Rust, it starts from [`Recipe::new`]:
     ///

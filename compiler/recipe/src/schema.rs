@@ -1,9 +1,11 @@
 //! What a recipe may say: the keys with the values they take.
 
-use crate::RECIPE_VERSION;
 use indexmap::IndexMap;
 use serde::Serialize;
 use std::borrow::Cow;
+
+/// The recipe format this build reads and writes.
+pub const RECIPE_VERSION: u32 = 1;
 
 /// A key of a table.
 #[derive(Clone, Debug)]
@@ -177,6 +179,9 @@ pub type Others = IndexMap<String, toml::Value>;
 pub fn value(value: impl Serialize) -> Option<toml::Value> {
     toml::Value::try_from(value).ok()
 }
+
+/// A name with the keys of the table that it stands for: an update rule, a shape of schedules.
+pub(crate) type Named = (&'static str, &'static [Key]);
 
 /// Adds what the keys of a table have where they are left out.
 pub(crate) fn fill(table: &mut toml::Table, keys: &[Key]) {

@@ -61,8 +61,7 @@ pub fn load_over(
     places.refuse(mistakes)?;
     let unexpected = |error: toml::de::Error| Diagnostic::bug(format!("the recipe's schema: {}", error.message()));
     let mut recipe: Recipe = root.to_toml().try_into().map_err(unexpected)?;
-    recipe.optimizer.fill(&extension.rules());
-    recipe.schedule.fill(&extension.shapes());
+    extension::fill(&mut recipe, extension);
     root.places("", &mut places.entries);
     places.refuse(rules::check(&recipe, &places, extension))?;
     Ok((recipe, places))

@@ -3,8 +3,7 @@
 use super::elsewhere::explain;
 use super::join;
 use super::tree::{Node, Table, Value};
-use crate::RECIPE_VERSION;
-use crate::schema::{Key, Kind, Range, names};
+use crate::schema::{Key, Kind, RECIPE_VERSION, Range, names};
 use halite_support::nearest::{nearest, suggestion};
 use halite_support::{Code, Diagnostic, Diagnostics, Span, codes};
 

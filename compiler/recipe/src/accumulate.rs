@@ -1,0 +1,64 @@
+//! Steps whose gradients make one update.
+
+use crate::schema::{Field, Kind};
+use crate::{table, words};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+/// Steps over a batch whose gradients make one update. In TOML `accumulate = 8` or `accumulate = { steps = 8, form = "one" }`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(from = "AccumulateText", into = "AccumulateText")]
+pub struct Accumulate {
+    /// Batches in one update, at least 1.
+    pub steps: u32,
+    /// How it is compiled; `None` leaves it to the compiler.
+    pub form: Option<Form>,
+}
+
+words! {
+    /// How accumulation is compiled.
+    pub enum Form {
+        /// One program that goes through all batches of an update.
+        One = "one",
+        /// Two programs: one adds the gradients of a batch, one updates.
+        Two = "two",
+    }
+}
+
+/// What TOML may say for an [`Accumulate`].
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum AccumulateText {
+    Steps(u32),
+    Table(AccumulateTable),
+}
+
+table! {
+    struct AccumulateTable {
+        steps: u32 as Kind::DEGREE,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        form: Option<Form> = None,
+    }
+}
+
+impl Field for Accumulate {
+    const KIND: Kind = Kind::WholeOrTable(1, u32::MAX as i64, Cow::Borrowed(AccumulateTable::KEYS));
+}
+
+impl From<AccumulateText> for Accumulate {
+    fn from(text: AccumulateText) -> Self {
+        match text {
+            AccumulateText::Steps(steps) => Self { steps, form: None },
+            AccumulateText::Table(AccumulateTable { steps, form }) => Self { steps, form },
+        }
+    }
+}
+
+impl From<Accumulate> for AccumulateText {
+    fn from(Accumulate { steps, form }: Accumulate) -> Self {
+        match form {
+            None => Self::Steps(steps),
+            Some(_) => Self::Table(AccumulateTable { steps, form }),
+        }
+    }
+}
