@@ -105,7 +105,7 @@ fn check_closed(id: FuncId, entry: &Function, errors: &mut Errors<'_>) {
     }
     // A module that only hands on what passes between the modules of an update leaves the rest as it is.
     let replaced = |param: &&Param| states.get(&*param.name).is_some_and(|(_, count)| *count > 0);
-    let only_transient = entry.params.iter().filter(replaced).any(|param| is_transient(param))
+    let only_transient = entry.params.iter().filter(replaced).any(is_transient)
         && entry.params.iter().filter(replaced).all(is_transient);
     for param in entry.params.iter().filter(|param| is_state(param) && (is_transient(param) || !only_transient)) {
         match states.get(&*param.name).map_or(0, |(_, count)| *count) {
