@@ -3,6 +3,7 @@
 use crate::context::{Context, Output, Result};
 use crate::table::{counted, grouped, table};
 use clap::{Args, Subcommand};
+use halite_hlo::graph::Graph;
 use halite_neuron::Tables;
 use halite_neuron::legality::Profile;
 use halite_neuron::report::{BrokenRule, Found, Place, PresumedOpcode, Report, report};
@@ -74,8 +75,7 @@ impl Check {
         let Some(file) = self.file.as_deref().filter(|_| !self.rules) else {
             return Ok(Output { warnings: unknown.into_iter().collect(), ..rules(&profile) });
         };
-        let module = decode(file)?;
-        let mut report = report(&module, &profile);
+        let mut report = report(&Graph::new(decode(file)?), &profile);
         let explain = |fault: Diagnostic| fault.context(format!("`{}`", file.display()));
         let faults: Diagnostics = std::mem::take(&mut report.faults).into_iter().map(explain).collect();
         if report.legal && !faults.is_empty() {

@@ -298,7 +298,7 @@ impl Session {
             .into_iter()
             .map(|(name, decomposition)| checked(decomposition).map(|decomposition| (name, decomposition)));
         let decompositions = decompositions.collect::<Result<_, _>>()?;
-        let check = self.targets.get(&recipe.target)?.check_module(&hlo, recipe, sources);
+        let check = self.targets.get(&recipe.target)?.check_module(hlo.graph(), recipe, sources);
         let (remarks, warnings) = (findings.remarks(), findings.warnings());
         Ok(CompiledModule {
             role,

@@ -23,7 +23,7 @@ use crate::Tables;
 use crate::tables::{CompilerVersion, Condition, Rule};
 use elements::Elements;
 use halite_hlo::graph::Graph;
-use halite_hlo::proto::{HloInstructionProto, HloModuleProto};
+use halite_hlo::proto::HloInstructionProto;
 use halite_target::Provenance;
 pub use presumed::{Presumed, presumed};
 use ranges::Ranges;
@@ -88,8 +88,8 @@ pub struct Finding<'a> {
 ///
 /// Computations that only combine two values, such as those of reductions, are looked at through the instructions that
 /// call them.
-pub fn check<'a>(module: &'a HloModuleProto, profile: &Profile) -> Vec<Finding<'a>> {
-    let mut checker = Checker::new(module, profile);
+pub fn check<'a>(graph: &'a Graph, profile: &Profile) -> Vec<Finding<'a>> {
+    let mut checker = Checker::new(graph, profile);
     checker.instructions();
     checker.module();
     checker.findings
@@ -118,7 +118,7 @@ struct OpcodeRules {
 }
 
 struct Checker<'a, 'p> {
-    graph: Graph<'a>,
+    graph: &'a Graph,
     profile: &'p Profile,
     elements: Elements,
     /// The rules of each opcode of the module, by its number.
@@ -128,8 +128,7 @@ struct Checker<'a, 'p> {
 }
 
 impl<'a, 'p> Checker<'a, 'p> {
-    fn new(module: &'a HloModuleProto, profile: &'p Profile) -> Self {
-        let graph = Graph::new(module);
+    fn new(graph: &'a Graph, profile: &'p Profile) -> Self {
         Self {
             opcodes: graph.opcodes().iter().map(|opcode| opcode_rules(opcode, profile)).collect(),
             graph,
@@ -181,7 +180,7 @@ impl<'a, 'p> Checker<'a, 'p> {
     }
 
     fn ranges(&self) -> &Ranges {
-        self.ranges.get_or_init(|| Ranges::new(&self.graph))
+        self.ranges.get_or_init(|| Ranges::new(self.graph))
     }
 
     /// Whether an instruction breaks a rule about its opcode or about every one.

@@ -2,6 +2,7 @@
 
 use crate::legality::{Finding, Presumed, Profile, check, presumed};
 use crate::tables::{Level, Rule};
+use halite_hlo::graph::Graph;
 use halite_hlo::proto::HloModuleProto;
 use halite_support::text::plain;
 use halite_support::{Diagnostics, Severity};
@@ -104,8 +105,8 @@ pub struct Place {
 }
 
 /// Checks that a module is sound, and holds it to the rules of a profile.
-pub fn report(module: &HloModuleProto, profile: &Profile) -> Report {
-    let findings = check(module, profile);
+pub fn report(hlo: &Graph, profile: &Profile) -> Report {
+    let (findings, module) = (check(hlo, profile), hlo.module());
     let broken: Vec<BrokenRule> = profile
         .rules()
         .filter_map(|rule| {
@@ -118,12 +119,12 @@ pub fn report(module: &HloModuleProto, profile: &Profile) -> Report {
         module: plain(&module.name),
         target: profile.target.to_string(),
         compiler: profile.version.to_string(),
-        instructions: module.computations.iter().map(|computation| computation.instructions.len()).sum(),
+        instructions: hlo.len(),
         rules: profile.rules().count(),
         legal: !broken.iter().any(refuses),
         broken,
-        presumed: presumed(module, profile.target).into_iter().map(presumed_opcode).collect(),
-        faults: halite_hlo::check(module).into_iter().filter(|fault| fault.severity() >= Severity::Error).collect(),
+        presumed: presumed(hlo, profile.target).into_iter().map(presumed_opcode).collect(),
+        faults: halite_hlo::check(hlo).into_iter().filter(|fault| fault.severity() >= Severity::Error).collect(),
     }
 }
 

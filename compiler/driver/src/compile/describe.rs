@@ -3,7 +3,7 @@
 use super::ranges::Ranges;
 use crate::{flops, inspect, packed};
 use halite_bundle::{Buffer, BufferContent, ModuleEntry, ModuleRole, Port, PortRole, Statistics, sha256};
-use halite_hlo::proto::HloModuleProto;
+use halite_hlo::graph::Graph;
 use halite_ir::{Function, Module, Param, ParamRole, ResultRole, StateInfo, TensorType, aliases};
 use halite_recipe::Recipe;
 use halite_support::Diagnostic;
@@ -87,7 +87,7 @@ pub(super) fn statistics(
     recipe: &Recipe,
     ir: &Module,
     entry: &Function,
-    hlo: &HloModuleProto,
+    hlo: &Graph,
 ) -> Result<Statistics, Diagnostic> {
     let size = |stated: Option<usize>| stated.map_or(1, |size| size as u64);
     let tokens = size(recipe.batch) * size(recipe.seq);

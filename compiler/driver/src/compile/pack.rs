@@ -42,12 +42,12 @@ pub(super) fn pack(
     let name = module.role.name();
     let entry = module.ir.entry().ok_or_else(|| Diagnostic::bug("a compiled module without an entry"))?;
     let bytes = module.hlo.encode();
-    let statistics = statistics(recipe, &module.ir, entry, &module.hlo)?;
+    let statistics = statistics(recipe, &module.ir, entry, module.hlo.graph())?;
     let (mut described, buffers) = (module_entry(module.role, entry, ranges, &bytes), buffers(entry));
     if target.has_estimates() {
         let arguments = arguments(&described, &buffers);
         let flags = target.settings(recipe).flags;
-        described.estimate = Some(target.analyze(&module.hlo, &recipe.target, &flags, &arguments)?.estimate);
+        described.estimate = Some(target.analyze(module.hlo.graph(), &recipe.target, &flags, &arguments)?.estimate);
     }
     let mut files = IndexMap::new();
     if options.emit_hlo_text {
