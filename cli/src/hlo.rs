@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use halite_hlo::graph::Graph;
 use halite_neuron::Tables;
 use halite_neuron::legality::Profile;
-use halite_neuron::report::{BrokenRule, Found, Place, PresumedOpcode, Report, report};
+use halite_neuron::report::{BlamedInstruction, BrokenRule, Found, PresumedOpcode, Report, report};
 use halite_neuron::tables::{CompilerVersion, Rule};
 use halite_neuron::{Generation, refuse_allowed, unknown_version, untested};
 use halite_support::files;
@@ -205,7 +205,7 @@ fn describe_rule(rule: &BrokenRule) -> String {
         let times = if *count > 1 { format!(", {} times", grouped(*count as u64)) } else { String::new() };
         let code = code.as_ref().map_or_else(String::new, |code| format!(" ({code})"));
         text.push_str(&format!("  {what}{code}{times}\n"));
-        for Place { name, scope, line, .. } in &found.instructions {
+        for BlamedInstruction { name, scope, line, .. } in &found.instructions {
             let place = [scope, line].into_iter().filter(|part| !part.is_empty()).map(|part| format!("  {part}"));
             text.push_str(&format!("    %{name}{}\n", place.collect::<String>()));
         }

@@ -2,7 +2,7 @@
 
 use super::client::Client;
 use super::event::Event;
-use super::ffi::{self, Call};
+use super::ffi::{self, Arguments};
 use crate::{DeviceBuffer, Result, RuntimeError, Status, StatusCode, TensorSpec};
 use halite_tensor::HostTensor;
 use std::any::Any;

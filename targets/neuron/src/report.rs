@@ -87,13 +87,13 @@ pub struct Found {
     /// Where that is known from, and what it is worth.
     pub source: String,
     /// The first instructions.
-    pub instructions: Vec<Place>,
+    pub instructions: Vec<BlamedInstruction>,
 }
 
-/// An instruction.
+/// An instruction that breaks a rule, as reports name it.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[non_exhaustive]
-pub struct Place {
+pub struct BlamedInstruction {
     /// Its name.
     pub name: String,
     /// The scopes that it stands in.
@@ -146,7 +146,7 @@ fn broken(rule: &Rule, findings: &[&Finding<'_>], module: &HloModuleProto) -> Br
         found.count += 1;
         if let Some(inst) = finding.instruction.filter(|_| found.instructions.len() < SHOWN) {
             let origin = origin(inst, module);
-            found.instructions.push(Place {
+            found.instructions.push(BlamedInstruction {
                 name: plain(&inst.name),
                 scope: origin.map_or_else(String::new, |origin| plain(origin.scope)),
                 line: origin.map_or_else(String::new, line),
