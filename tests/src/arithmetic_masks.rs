@@ -18,7 +18,7 @@ use halite_tensor::{DType, Init};
 /// returns `logits [1, seq, vocab]`.
 #[derive(Clone, Debug)]
 pub struct ArithmeticModel {
-    /// The model.
+    /// What the analysis of causality judges.
     pub module: Module,
     /// Number of positions.
     pub seq: usize,

@@ -24,7 +24,7 @@ use std::fmt::Write;
 pub struct Case {
     /// The name of the rule.
     pub rule: &'static str,
-    /// The target.
+    /// The generation whose rules hold.
     pub target: Generation,
     /// Other rules that both modules may break.
     pub allow: &'static [&'static str],

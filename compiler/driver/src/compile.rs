@@ -110,7 +110,7 @@ pub struct CompiledModule {
     pub role: ModuleRole,
     /// The legal IR.
     pub ir: Module,
-    /// The HLO.
+    /// What the bundle holds of it.
     pub hlo: CheckedHlo,
     /// The decompositions of the kernels that the HLO calls, by name.
     pub decompositions: Vec<(Name, CheckedHlo)>,

@@ -13,7 +13,6 @@ use std::sync::Arc;
 pub(crate) struct Definition {
     /// Its name for people; that of a built-in model is also the one in a recipe.
     pub(crate) name: String,
-    /// Its text.
     pub(crate) source: Arc<SourceFile>,
     /// What a `config.json` says of its configuration.
     imported: Option<Imported>,

@@ -141,7 +141,7 @@ impl Graph {
         }
     }
 
-    /// The module.
+    /// The messages that it is the graph of.
     pub fn module(&self) -> &HloModuleProto {
         &self.module
     }
@@ -251,7 +251,7 @@ impl Graph {
         self.entry
     }
 
-    /// The entry.
+    /// The computation that runs; `None` when its id is that of none.
     pub fn entry(&self) -> Option<&Computation> {
         self.entry.map(|entry| &self.computations[entry])
     }

@@ -91,7 +91,6 @@ struct Declaration {
     call: Option<Span>,
 }
 
-/// A weight.
 #[derive(Clone, Copy, Debug)]
 struct Weight {
     declared: Declaration,

@@ -44,7 +44,6 @@ const MAX_ELEMENTS: usize = 1 << 44;
 /// A model under way.
 #[derive(Debug)]
 pub(crate) struct Ops<'r> {
-    /// The entry.
     pub(crate) b: Builder<'r>,
     /// The element type of weights and of `float`.
     pub(crate) float: DType,

@@ -32,7 +32,7 @@ use std::cell::OnceCell;
 /// The rules to hold a module to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Profile {
-    /// The target.
+    /// The generation whose rules hold.
     pub target: Generation,
     /// The version of its compiler.
     pub version: CompilerVersion,
@@ -69,7 +69,7 @@ impl Profile {
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct Finding<'a> {
-    /// The rule.
+    /// The row of the table that is broken.
     pub rule: &'static Rule,
     /// The instruction; `None` for the module as a whole.
     pub instruction: Option<&'a HloInstructionProto>,

@@ -20,7 +20,7 @@ const SHOWN: usize = 3;
 pub struct Report {
     /// The name of the module.
     pub module: String,
-    /// The target.
+    /// The generation whose rules they are, as recipes name it.
     pub target: String,
     /// The version of its compiler.
     pub compiler: String,
@@ -55,7 +55,7 @@ pub struct PresumedOpcode {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[non_exhaustive]
 pub struct BrokenRule {
-    /// Its name.
+    /// What `--allow` and the table know it by.
     pub rule: String,
     /// How bad it is: `error` or `warning`.
     pub level: &'static str,
@@ -94,7 +94,7 @@ pub struct Found {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[non_exhaustive]
 pub struct BlamedInstruction {
-    /// Its name.
+    /// Its name in the module, without `%`.
     pub name: String,
     /// The scopes that it stands in.
     #[serde(skip_serializing_if = "String::is_empty")]

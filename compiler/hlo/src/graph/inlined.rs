@@ -53,7 +53,7 @@ impl<'m> Inlined<'m> {
         self.values.len()
     }
 
-    /// A value.
+    /// The instruction and the array that a handle stands for.
     pub fn value(&self, value: ValueId) -> &InlinedValue<'m> {
         &self.values[value as usize]
     }

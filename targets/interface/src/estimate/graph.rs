@@ -53,7 +53,6 @@ pub(super) enum Access {
 pub(super) struct Value<'m> {
     /// The instruction, in the module.
     pub(super) at: usize,
-    /// Its message.
     pub(super) inst: &'m HloInstructionProto,
     /// How it comes to be.
     pub(super) class: Class,
@@ -66,7 +65,6 @@ pub(super) struct Value<'m> {
 }
 
 impl Value<'_> {
-    /// Its bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.elements.saturating_mul(self.width)
     }
@@ -77,7 +75,6 @@ const MAX_BYTES: u64 = 1 << 56;
 
 /// The values of a module, operands before users.
 pub(super) struct Graph<'m> {
-    /// The instructions.
     pub(super) hlo: &'m Hlo,
     /// All values.
     pub(super) values: Vec<Value<'m>>,

@@ -31,7 +31,7 @@ pub fn forbidden() -> impl Iterator<Item = &'static Variable> {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Surroundings {
-    /// The target.
+    /// The generation, as recipes name it.
     pub target: TargetName,
     /// Processes that run a program together.
     pub world_size: u32,
