@@ -9,8 +9,7 @@ use halite_neuron::legality::Profile;
 use halite_neuron::report::{BlamedInstruction, BrokenRule, Found, PresumedOpcode, Report, report};
 use halite_neuron::tables::{CompilerVersion, Rule};
 use halite_neuron::{Generation, refuse_allowed, unknown_version, untested};
-use halite_support::files;
-use halite_support::{Diagnostic, Diagnostics, codes};
+use halite_support::{Diagnostic, Diagnostics, codes, files};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 

@@ -1,12 +1,10 @@
 //! What is estimated of modules against what CPU XLA reports: arguments, outputs and aliases exactly, temporaries within a
 //! margin.
 
-use halite::Bundle;
-use halite::Session;
 use halite::compile::CompileOptions;
-use halite_bundle::ModuleRole;
-use halite_bundle::arguments;
+use halite::{Bundle, Session};
 use halite_bundle::estimate::{Estimate, MemoryKind};
+use halite_bundle::{ModuleRole, arguments};
 use halite_cpu::CPU_XLA;
 use halite_hlo::graph::Graph;
 use halite_neuron::MEMORY_MARGIN;

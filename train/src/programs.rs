@@ -3,13 +3,11 @@
 use super::data::BatchShape;
 use super::{Corpus, DeviceBatch, TrainStep};
 use crate::execute::KernelChoice;
-use halite_bundle::Bundle;
-use halite_bundle::ModuleRole;
+use halite_bundle::{Bundle, ModuleRole};
 use halite_recipe::ConfigValue;
 use halite_runtime::Executor;
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
-use halite_tensor::BufferSlot;
-use halite_tensor::{DType, HostTensor};
+use halite_tensor::{BufferSlot, DType, HostTensor};
 use std::sync::Arc;
 
 /// The training step of a bundle, compiled, and the batches that it is run on.

@@ -1,9 +1,7 @@
 //! What made a state: kept in its file, so that a run that is resumed can be held to it.
 
 use super::Corpus;
-use halite_bundle::ModuleRole;
-use halite_bundle::tensors;
-use halite_bundle::{Bundle, sha256};
+use halite_bundle::{Bundle, ModuleRole, sha256, tensors};
 use halite_support::{Diagnostic, Result, codes};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

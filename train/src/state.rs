@@ -7,8 +7,7 @@ use halite_bundle::tensors::Tensors;
 use halite_bundle::{Manifest, Port, PortRole};
 use halite_runtime::{Buffer, Executor, Input};
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
-use halite_tensor::BufferSlot;
-use halite_tensor::Slot;
+use halite_tensor::{BufferSlot, Slot};
 use indexmap::IndexMap;
 
 const UPLOAD: &str = "upload the batch with the step that it is for";

@@ -6,10 +6,7 @@ use crate::{
 };
 use halite_recipe::{AdamW, ModelChoice, NoExtension, Places, PrecisionName, Recipe};
 use halite_support::Result;
-use halite_tensor::BufferSlot;
-use halite_tensor::Init;
-use halite_tensor::Slot;
-use halite_tensor::{DType, Packing, Part};
+use halite_tensor::{BufferSlot, DType, Init, Packing, Part, Slot};
 use indexmap::IndexMap;
 
 /// The rules of recipes without any target.

@@ -1,8 +1,7 @@
 //! Where the definition of a model comes from: one that is built in, a model file, or a `config.json`.
 
 use crate::hugging_face::{self, Imported, Positions};
-use halite_recipe::Places;
-use halite_recipe::Recipe;
+use halite_recipe::{Places, Recipe};
 use halite_support::files;
 use halite_support::nearest::suggestion;
 use halite_support::{Diagnostic, Diagnostics, SourceFile, SourceMap, Span, codes};

@@ -6,9 +6,8 @@ use super::ffi::{self, Arguments};
 use crate::{DeviceBuffer, Result, RuntimeError, Status, StatusCode, TensorSpec};
 use halite_tensor::HostTensor;
 use std::any::Any;
-use std::fmt;
-use std::ptr;
 use std::sync::Arc;
+use std::{fmt, ptr};
 
 /// A PJRT buffer, destroyed when dropped.
 pub(super) struct PjrtBuffer {

@@ -7,8 +7,7 @@ use halite_bundle::estimate::{Estimate, FitVerdict, MemoryByKind};
 use halite_recipe::Recipe;
 use halite_support::units::bytes;
 use halite_support::{Diagnostic, codes};
-use halite_tensor::BufferSlot;
-use halite_tensor::DType;
+use halite_tensor::{BufferSlot, DType};
 
 /// A warning about the module of a bundle that is furthest from fitting; `None` when all fit or nothing was estimated.
 pub(crate) fn warning(manifest: &Manifest) -> Option<Diagnostic> {

@@ -18,9 +18,8 @@ mod presumed;
 mod ranges;
 mod windows;
 
-use crate::Generation;
-use crate::Tables;
 use crate::tables::{CompilerVersion, Condition, Rule};
+use crate::{Generation, Tables};
 use elements::Elements;
 use halite_hlo::graph::Graph;
 use halite_hlo::proto::HloInstructionProto;

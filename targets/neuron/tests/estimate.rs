@@ -2,13 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a failing helper fails its test")]
 
-use halite_bundle::estimate::InstructionEstimate;
-use halite_bundle::estimate::{Estimate, MemoryByKind, MemoryEstimate, MemoryKind};
+use halite_bundle::estimate::{Estimate, InstructionEstimate, MemoryByKind, MemoryEstimate, MemoryKind};
 use halite_cpu::CPU_XLA;
 use halite_hlo::builder::ComputationBuilder;
 use halite_hlo::graph::Graph;
-use halite_hlo::proto::HloModuleProto;
-use halite_hlo::proto::{AliasEntryProto, HloInputOutputAliasProto, OpMetadata};
+use halite_hlo::proto::{AliasEntryProto, HloInputOutputAliasProto, HloModuleProto, OpMetadata};
 use halite_hlo::{ArrayType, BinaryOp, DotDims, Id, ModuleBuilder, ReduceKind, UnaryOp};
 use halite_neuron::Tables;
 use halite_neuron::memory::NEURONX_CC;

@@ -5,8 +5,7 @@ use crate::transform::annotate_rounding::DITHER;
 use halite_ir::{Function, InferCx, Inst, LocId, LocKind, Module, Op, Param, ParamRole, ResultRole, Value};
 use halite_recipe::{Precision, Recipe};
 use halite_support::Name;
-use halite_tensor::DType;
-use halite_tensor::Slot;
+use halite_tensor::{DType, Slot};
 use rustc_hash::FxHashMap;
 
 /// The entry of a module and what flows where in it.

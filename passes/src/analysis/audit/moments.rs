@@ -7,8 +7,7 @@ use super::words::{families, power_of_two, significant};
 use crate::framework::exception::Subject;
 use halite_recipe::{Optimizer, RoundingMode};
 use halite_support::{Diagnostic, codes};
-use halite_tensor::DType;
-use halite_tensor::Slot;
+use halite_tensor::{DType, Slot};
 use indexmap::IndexMap;
 
 /// Reports moments that one update moves by less than their element type resolves.

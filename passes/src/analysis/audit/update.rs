@@ -5,8 +5,7 @@ use super::fix::RecipeKey;
 use super::report::{Evidence, Report};
 use halite_ir::{Inst, OpClass, ParamRole};
 use halite_support::codes;
-use halite_tensor::DType;
-use halite_tensor::Slot;
+use halite_tensor::{DType, Slot};
 
 /// Reports narrow arithmetic on what is computed from moments or master weights, and the instructions that make new
 /// weights and slots.

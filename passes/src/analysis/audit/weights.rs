@@ -7,8 +7,7 @@ use super::words::{families, power_of_two};
 use halite_ir::{Inst, Phase};
 use halite_recipe::RoundingMode;
 use halite_support::{Diagnostic, Name, codes};
-use halite_tensor::DType;
-use halite_tensor::Slot;
+use halite_tensor::{DType, Slot};
 use indexmap::IndexMap;
 use rustc_hash::FxHashSet;
 

@@ -1,8 +1,7 @@
 //! Opcodes that no document lists and that a target is presumed to take.
 
-use crate::Generation;
-use crate::Tables;
 use crate::tables::TakenOpcodes;
+use crate::{Generation, Tables};
 use halite_hlo::graph::Graph;
 use halite_target::{Basis, Provenance};
 use std::collections::BTreeMap;
