@@ -19,6 +19,7 @@ use halite::Session;
 use halite::compile::CompileOptions;
 use halite::source::Source;
 use halite_bundle::ModuleRole;
+use halite_hlo::graph::Graph;
 use halite_ir::{LowerOptions, Module, lower, text, verify};
 use halite_passes::{Pipeline, Runner, RunnerOptions};
 use std::collections::BTreeSet;
@@ -77,6 +78,7 @@ fn bench_passes(criterion: &mut Criterion, session: &Session, source: &Source) -
 fn bench_module(criterion: &mut Criterion, session: &Session, source: &Source, module: &Module) {
     let verified = sound(verify(module, &session.registry));
     let hlo = sound(lower(verified, &session.sources, LowerOptions::default()));
+    let graph = Graph::new(hlo.clone());
     let (mut sources, printed) = (session.sources.clone(), text::print(module));
     let file = sources.add("step.ir", printed.as_str());
     let mut bench = |name: &str, phase: &dyn Fn()| {
@@ -84,7 +86,8 @@ fn bench_module(criterion: &mut Criterion, session: &Session, source: &Source, m
     };
     bench("verify", &|| _ = black_box(sound(verify(module, &session.registry))));
     bench("lower", &|| drop(black_box(lower(verified, &session.sources, LowerOptions::default()))));
-    bench("check", &|| drop(black_box(halite_hlo::check(&hlo))));
+    bench("graph", &|| drop(black_box(Graph::new(hlo.clone()))));
+    bench("check", &|| drop(black_box(halite_hlo::check(&graph))));
     bench("encode", &|| drop(black_box(halite_hlo::encode(&hlo))));
     bench("print", &|| drop(black_box(text::print(module))));
     bench("parse", &|| drop(black_box(text::parse(&printed, file, &session.registry))));

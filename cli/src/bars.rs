@@ -1,8 +1,7 @@
 //! Progress bars.
 
 use crate::context::Context;
-use crate::study;
-use crate::terminal;
+use crate::{study, terminal};
 use halite_support::text::plain;
 use halite_train::{EvalRecord, Observer, StepRecord};
 use indexmap::IndexMap;

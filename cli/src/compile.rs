@@ -2,9 +2,8 @@
 
 use crate::bars;
 use crate::context::{Context, Output, Result};
-use crate::estimate;
-use crate::explain;
 use crate::table::{bytes, counted, facts, grouped, short};
+use crate::{estimate, explain};
 use clap::{Args, ValueEnum};
 use halite::Bundle;
 use halite::compile::{CompileOptions, Compiled};

@@ -3,13 +3,13 @@
 use crate::context::{Context, Output, Result};
 use crate::table::{counted, grouped, table};
 use clap::{Args, Subcommand};
+use halite_hlo::graph::Graph;
 use halite_neuron::Tables;
 use halite_neuron::legality::Profile;
-use halite_neuron::report::{BrokenRule, Found, Place, PresumedOpcode, Report, report};
+use halite_neuron::report::{BlamedInstruction, BrokenRule, Found, PresumedOpcode, Report, report};
 use halite_neuron::tables::{CompilerVersion, Rule};
 use halite_neuron::{Generation, refuse_allowed, unknown_version, untested};
-use halite_support::files;
-use halite_support::{Diagnostic, Diagnostics, codes};
+use halite_support::{Diagnostic, Diagnostics, codes, files};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -74,8 +74,7 @@ impl Check {
         let Some(file) = self.file.as_deref().filter(|_| !self.rules) else {
             return Ok(Output { warnings: unknown.into_iter().collect(), ..rules(&profile) });
         };
-        let module = decode(file)?;
-        let mut report = report(&module, &profile);
+        let mut report = report(&Graph::new(decode(file)?), &profile);
         let explain = |fault: Diagnostic| fault.context(format!("`{}`", file.display()));
         let faults: Diagnostics = std::mem::take(&mut report.faults).into_iter().map(explain).collect();
         if report.legal && !faults.is_empty() {
@@ -205,7 +204,7 @@ fn describe_rule(rule: &BrokenRule) -> String {
         let times = if *count > 1 { format!(", {} times", grouped(*count as u64)) } else { String::new() };
         let code = code.as_ref().map_or_else(String::new, |code| format!(" ({code})"));
         text.push_str(&format!("  {what}{code}{times}\n"));
-        for Place { name, scope, line, .. } in &found.instructions {
+        for BlamedInstruction { name, scope, line, .. } in &found.instructions {
             let place = [scope, line].into_iter().filter(|part| !part.is_empty()).map(|part| format!("  {part}"));
             text.push_str(&format!("    %{name}{}\n", place.collect::<String>()));
         }

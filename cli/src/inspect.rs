@@ -9,7 +9,7 @@ use clap::Args;
 use halite::inspect::{Figures, Summary, hlo, ir, precision};
 use halite_bundle::estimate::{Estimate, MemoryKind};
 use halite_bundle::{Bundle, MANIFEST, ModuleRole, arguments};
-use halite_hlo::proto::HloModuleProto;
+use halite_hlo::graph::Graph;
 use halite_passes::family;
 use halite_recipe::TargetName;
 use halite_support::nearest::suggestion;
@@ -152,7 +152,7 @@ impl Inspect {
     fn modules(
         &self,
         context: &Context,
-        modules: &[HloModuleProto],
+        modules: &[Graph],
         memory: &Memory,
         mut text: String,
         mut json: serde_json::Value,
@@ -221,13 +221,13 @@ fn unknown_module(name: &str) -> Diagnostic {
 }
 
 /// The module in a file; sizes of one that is not sound mean nothing.
-fn decode(bytes: &[u8], place: &str) -> Result<HloModuleProto> {
+fn decode(bytes: &[u8], place: &str) -> Result<Graph> {
     let explain = |error: Diagnostic| error.context(format!("`{place}`"));
     let module = halite_hlo::decode(bytes);
-    let module = module.map_err(|error| explain(error).help("give the `.hlo.pb` file of a bundle"))?;
-    let faults = halite_hlo::check(&module).into_iter().filter(|fault| fault.severity() >= Severity::Error);
+    let graph = Graph::new(module.map_err(|error| explain(error).help("give the `.hlo.pb` file of a bundle"))?);
+    let faults = halite_hlo::check(&graph).into_iter().filter(|fault| fault.severity() >= Severity::Error);
     let faults: Diagnostics = faults.map(explain).collect();
-    if faults.is_empty() { Ok(module) } else { Err(faults) }
+    if faults.is_empty() { Ok(graph) } else { Err(faults) }
 }
 
 /// Weights of the model by name with layers folded together, and what stores those that are not stored on their own.

@@ -7,8 +7,7 @@ use crate::study::{Comparison, NumericsOptions, NumericsReport, RecipeSummary, l
 use crate::table::{short, table};
 use clap::Args;
 use halite::source::Source;
-use halite_support::files;
-use halite_support::{Diagnostic, codes};
+use halite_support::{Diagnostic, codes, files};
 use halite_train::Corpus;
 use indexmap::IndexMap;
 use serde_json::json;

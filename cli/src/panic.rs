@@ -1,7 +1,6 @@
 //! Panics as diagnostics.
 
-use crate::render;
-use crate::terminal;
+use crate::{render, terminal};
 use halite_support::{Diagnostic, SourceMap};
 
 /// Shows a panic as a bug of the compiler; the process then ends with 101, as after any panic.

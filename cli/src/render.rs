@@ -142,8 +142,8 @@ pub fn json(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
         code: diagnostic.code().id,
         severity: diagnostic.severity().word(),
         message: diagnostic.message(),
-        at: diagnostic.primary().map(|label| place(label, sources)),
-        also: diagnostic.secondary().iter().map(|label| place(label, sources)).collect(),
+        at: diagnostic.primary().map(|label| label_record(label, sources)),
+        also: diagnostic.secondary().iter().map(|label| label_record(label, sources)).collect(),
         notes: diagnostic.notes(),
         recipe_key: diagnostic.recipe_key(),
         help: diagnostic.remedy(),
@@ -156,8 +156,8 @@ fn point(span: Span, sources: &SourceMap) -> Option<Point<'_>> {
     Some(Point { file: sources.file(span.file)?.name(), line, column })
 }
 
-fn place<'a>(label: &'a Label, sources: &'a SourceMap) -> Place<'a> {
-    Place { point: point(label.span, sources), label: &label.text }
+fn label_record<'a>(label: &'a Label, sources: &'a SourceMap) -> LabelRecord<'a> {
+    LabelRecord { point: point(label.span, sources), label: &label.text }
 }
 
 #[derive(Serialize)]
@@ -166,9 +166,9 @@ struct Record<'a> {
     severity: &'a str,
     message: &'a str,
     #[serde(flatten)]
-    at: Option<Place<'a>>,
+    at: Option<LabelRecord<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    also: Vec<Place<'a>>,
+    also: Vec<LabelRecord<'a>>,
     notes: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     recipe_key: Option<&'a str>,
@@ -177,7 +177,7 @@ struct Record<'a> {
 
 /// A label; one in an unknown text has no point.
 #[derive(Serialize)]
-struct Place<'a> {
+struct LabelRecord<'a> {
     #[serde(flatten)]
     point: Option<Point<'a>>,
     label: &'a str,

@@ -2,9 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "this is test code")]
 
-use halite::Bundle;
-use halite::Session;
 use halite::compile::CompileOptions;
+use halite::{Bundle, Session};
 use halite_bundle::ModuleRole;
 use halite_hlo::proto::{HloInstructionProto, HloModuleProto};
 use halite_runtime::{ClientOptions, Pjrt, find_plugin};

@@ -12,7 +12,7 @@
 #[allow(dead_code, reason = "the declarations are those of the library, which uses all of them")]
 mod ffi;
 
-use ffi::{Api, Call, Error, Function, NamedValue};
+use ffi::{Api, Arguments, Error, Function, NamedValue};
 use halite_runtime::find_plugin;
 use libloading::Library;
 use std::collections::BTreeMap;
@@ -65,7 +65,7 @@ impl Table {
     }
 
     /// The CPU plugin's function for these arguments.
-    fn function<A: Call>(&self) -> Function {
+    fn function<A: Arguments>(&self) -> Function {
         let word = self.words()[position::<A>()];
         // SAFETY: this place of the table holds the function; none of those that are asked for is missing.
         unsafe { std::mem::transmute::<usize, Function>(word) }
@@ -75,7 +75,7 @@ impl Table {
     ///
     /// # Safety
     /// `A` is [`ffi::ErrorMessage`] or [`ffi::ErrorDestroy`], about an error of the CPU plugin.
-    unsafe fn call_for_errors<A: Call>(&self, args: *mut A) {
+    unsafe fn call_for_errors<A: Arguments>(&self, args: *mut A) {
         // SAFETY: this is the type that these two functions have; the caller vouches for the arguments.
         unsafe {
             let function: unsafe extern "C" fn(*mut c_void) = std::mem::transmute(self.function::<A>());
@@ -85,7 +85,7 @@ impl Table {
 }
 
 /// The place of a function among the words of the table.
-fn position<A: Call>() -> usize {
+fn position<A: Arguments>() -> usize {
     size_of::<Api>() / size_of::<usize>() + A::POSITION
 }
 

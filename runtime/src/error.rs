@@ -17,7 +17,7 @@ pub enum RuntimeError {
     /// The file is there but the system's loader refuses it, or it is no PJRT plugin.
     #[error("cannot load the PJRT plugin `{}`: {reason}", path.display())]
     PluginLoad {
-        /// The plugin.
+        /// Its shared library.
         path: PathBuf,
         /// The loader's words.
         reason: String,
@@ -25,7 +25,7 @@ pub enum RuntimeError {
     /// The plugin speaks a version of the PJRT C API that this build does not.
     #[error("the PJRT plugin `{}` has C API {}.{}, which lacks what is needed of {}.{}", path.display(), found.0, found.1, needed.0, needed.1)]
     ApiVersion {
-        /// The plugin.
+        /// Its shared library.
         path: PathBuf,
         /// Its major and minor version.
         found: (i32, i32),
@@ -110,9 +110,9 @@ impl From<RuntimeError> for Diagnostics {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Status {
-    /// Its kind.
+    /// What kind of error it is, by the numbers of the PJRT C API.
     pub code: StatusCode,
-    /// Its text.
+    /// The plugin's words.
     pub message: String,
 }
 

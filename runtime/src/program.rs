@@ -49,7 +49,7 @@ impl<'a> Program<'a> {
         Ok(Self { hlo, signature: Signature::of_hlo(hlo)?, options })
     }
 
-    /// The bytes.
+    /// The serialized `HloModuleProto` that it was made of.
     pub fn hlo(&self) -> &'a [u8] {
         self.hlo
     }

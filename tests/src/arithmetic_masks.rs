@@ -18,7 +18,7 @@ use halite_tensor::{DType, Init};
 /// returns `logits [1, seq, vocab]`.
 #[derive(Clone, Debug)]
 pub struct ArithmeticModel {
-    /// The model.
+    /// What the analysis of causality judges.
     pub module: Module,
     /// Number of positions.
     pub seq: usize,
@@ -112,8 +112,8 @@ impl Draft<'_, '_> {
             _ if memory > 0 => -(self.random.below(2) as i64),
             _ => 0,
         };
-        let place = weights::Place { memory, shift };
-        let mixed = self.weighted(scores, place, fault == Fault::Applied)?;
+        let offsets = weights::KeyOffsets { memory, shift };
+        let mixed = self.weighted(scores, offsets, fault == Fault::Applied)?;
         let y = self.b.dot_general(mixed, v, (&[0], &[0]), (&[2], &[1]))?;
         if self.random.coin() { self.b.add(x, y) } else { Ok(y) }
     }

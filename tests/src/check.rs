@@ -12,7 +12,7 @@ pub enum Comparison {
 /// An execution check: `run @f([1, 2]) == [3]`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Check {
-    /// The function.
+    /// The function that is run, without `@`.
     pub function: String,
     /// The operands as text.
     pub inputs: String,

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 /// A sample on which XLA is wrong or free to differ.
 #[derive(Clone, Copy, Debug)]
 pub struct KnownDifference {
-    /// The op.
+    /// The op as text spells it.
     pub op: &'static str,
     /// The label of the sample.
     pub label: &'static str,

@@ -10,6 +10,7 @@ mod kernels;
 mod opcodes;
 mod windows;
 
+use halite_hlo::graph::Graph;
 use halite_hlo::proto::{HloInstructionProto, HloModuleProto, ShapeProto};
 use halite_hlo::{ArrayType, ComputationBuilder, Id, ModuleBuilder};
 use halite_neuron::Generation;
@@ -23,7 +24,7 @@ use std::fmt::Write;
 pub struct Case {
     /// The name of the rule.
     pub rule: &'static str,
-    /// The target.
+    /// The generation whose rules hold.
     pub target: Generation,
     /// Other rules that both modules may break.
     pub allow: &'static [&'static str],
@@ -67,26 +68,31 @@ impl Case {
     /// When a module cannot be made, the one does not break the rule, or the other breaks any.
     pub fn describe(&self) -> std::result::Result<String, String> {
         let make = |make: fn() -> Result<HloModuleProto>| make().map_err(|error| format!("{}: {error}", self.rule));
-        let (breaks, keeps) = (make(self.breaks)?, make(self.keeps)?);
+        let (breaks, keeps) = (Graph::new(make(self.breaks)?), Graph::new(make(self.keeps)?));
         let (found, clean) = (self.findings(&breaks), self.findings(&keeps));
         if !found.iter().any(|finding| finding.rule.id == self.rule) {
-            return Err(format!("the module does not break `{}`:\n{}", self.rule, halite_hlo::text::print(&breaks)));
+            return Err(format!(
+                "the module does not break `{}`:\n{}",
+                self.rule,
+                halite_hlo::text::print(breaks.module())
+            ));
         }
         if let Some(finding) = clean.first() {
-            let text = halite_hlo::text::print(&keeps);
+            let text = halite_hlo::text::print(keeps.module());
             return Err(format!("the other module breaks `{}`: {}\n{text}", finding.rule.id, finding.found));
         }
-        let mut text = format!("{}, breaks it:\n\n{}\n", self.target, halite_hlo::text::print(&breaks));
+        let mut text = format!("{}, breaks it:\n\n{}\n", self.target, halite_hlo::text::print(breaks.module()));
         found.iter().for_each(|finding| text.push_str(&render(finding)));
-        write!(text, "\nbreaks nothing:\n\n{}", halite_hlo::text::print(&keeps)).map_err(|error| error.to_string())?;
+        write!(text, "\nbreaks nothing:\n\n{}", halite_hlo::text::print(keeps.module()))
+            .map_err(|error| error.to_string())?;
         Ok(text)
     }
 
-    fn findings<'a>(&self, module: &'a HloModuleProto) -> Vec<Finding<'a>> {
+    fn findings<'a>(&self, graph: &'a Graph) -> Vec<Finding<'a>> {
         let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         let (allow, downcasts) = (owned(self.allow), owned(self.downcasts));
         let profile = Profile { allow, downcasts, ..Profile::new(self.target) };
-        check(module, &profile).into_iter().filter(|finding| !finding.allowed).collect()
+        check(graph, &profile).into_iter().filter(|finding| !finding.allowed).collect()
     }
 }
 

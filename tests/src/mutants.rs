@@ -18,7 +18,7 @@ use halite_tensor::{DType, Init};
 /// `logits f32[batch, seq, vocab]`.
 #[derive(Clone, Debug)]
 pub struct Mutant {
-    /// The model.
+    /// What the analysis of causality judges.
     pub module: Module,
     /// Number of positions.
     pub seq: usize,

@@ -3,7 +3,7 @@
 use halite_ir::{AttrKey, AttrSpec, Attrs, Builder, CompositeDef, InferCx, Policy, TensorType, Types, Value, Values};
 use halite_support::Result;
 
-/// The factor.
+/// What the operand is multiplied by; 2 unless it is stated.
 pub static BY: AttrKey<f64> = AttrKey::optional("by", 2.0, "the factor");
 
 /// `scaled`: its operand times the attribute `by`, which is 2 unless it is stated.

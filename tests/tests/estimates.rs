@@ -1,13 +1,12 @@
 //! What is estimated of modules against what CPU XLA reports: arguments, outputs and aliases exactly, temporaries within a
 //! margin.
 
-use halite::Bundle;
-use halite::Session;
 use halite::compile::CompileOptions;
-use halite_bundle::ModuleRole;
-use halite_bundle::arguments;
+use halite::{Bundle, Session};
 use halite_bundle::estimate::{Estimate, MemoryKind};
+use halite_bundle::{ModuleRole, arguments};
 use halite_cpu::CPU_XLA;
+use halite_hlo::graph::Graph;
 use halite_neuron::MEMORY_MARGIN;
 use halite_runtime::MemoryStats;
 use halite_target::estimate::{Question, analyze};
@@ -134,9 +133,9 @@ fn measured(case: &Case) -> (Estimate, MemoryStats) {
     let (bundle, role) = (compile(case), case.3);
     let entry = bundle.module_with_role(role).expect("the module is compiled");
     let bytes = bundle.hlo(entry).expect("the bundle has the file");
-    let hlo = halite_hlo::decode(bytes).expect("a bundle holds HLO");
+    let graph = Graph::new(halite_hlo::decode(bytes).expect("a bundle holds HLO"));
     let kinds = arguments(entry, &bundle.manifest.buffers);
-    let analysis = analyze(&hlo, Question { backend: CPU_XLA, arguments: &kinds, costs: None })
+    let analysis = analyze(&graph, Question { backend: CPU_XLA, arguments: &kinds, costs: None })
         .unwrap_or_else(|error| panic!("{}: {error}", case.0));
     let executable = xla::compile(bytes, 1).unwrap_or_else(|error| panic!("{}: {error}", case.0));
     (analysis.estimate, executable.memory_stats().unwrap_or_else(|error| panic!("{}: {error}", case.0)))

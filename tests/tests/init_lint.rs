@@ -5,8 +5,7 @@ use halite::source::Source;
 use halite_ir::{FuncResult, LowerOptions, Module, ParamRole, Phase, ResultRole};
 use halite_passes::{ResidualStream, check_init, check_unused};
 use halite_support::{Diagnostic, Diagnostics, codes};
-use halite_tensor::Init;
-use halite_tensor::{DType, HostTensor};
+use halite_tensor::{DType, HostTensor, Init};
 use halite_tests::xla;
 
 /// How far a standard deviation that is computed may be from the one that is measured.

@@ -3,6 +3,7 @@
 use halite::Session;
 use halite::compile::CompileOptions;
 use halite_cli::render::{self, Style};
+use halite_hlo::graph::Graph;
 use halite_hlo::proto::HloModuleProto;
 use halite_hlo::{ArrayType, ModuleBuilder, ReduceKind};
 use halite_neuron::Generation;
@@ -19,7 +20,7 @@ fn check_jax(file: &str, target: Generation) -> Report {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("jax/fixtures").join(file);
     let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let module = halite_hlo::decode(&bytes).unwrap_or_else(|error| panic!("{file}: {error}"));
-    report(&module, &Profile::new(target))
+    report(&Graph::new(module), &Profile::new(target))
 }
 
 /// Names of the broken rules with how often.
@@ -128,8 +129,8 @@ fn summed(name: &str, groups: &[Vec<usize>]) -> HloModuleProto {
 #[test]
 fn ranks_of_an_instance_follow_from_its_logical_cores() {
     let groups: Vec<Vec<usize>> = (0..64).map(|rank| vec![rank, 64 + (rank + 1) % 64]).collect();
-    let module = summed("across", &groups);
-    let of_size = |logical_core| report(&module, &Profile { logical_core, ..Profile::new(Generation::Trn2) });
+    let graph = Graph::new(summed("across", &groups));
+    let of_size = |logical_core| report(&graph, &Profile { logical_core, ..Profile::new(Generation::Trn2) });
     assert_eq!(broken(&of_size(2)), [("group-placement", 1)], "instances of 64 ranks");
     assert_eq!(broken(&of_size(1)), [], "one instance of 128 ranks");
 }
@@ -158,7 +159,7 @@ fn a_terminal_is_told_nothing_by_names_of_others() {
             inst.opcode = "all\u{1b}[31m".to_owned();
         }
     }
-    let report = report(&module, &Profile::new(Generation::Trn1));
+    let report = report(&Graph::new(module), &Profile::new(Generation::Trn1));
     let found = report.broken.iter().flat_map(|rule| &rule.found);
     let places = found.clone().flat_map(|found| &found.instructions).map(|place| place.name.clone());
     let texts: Vec<String> = found.map(|found| found.what.clone()).chain(places).collect();

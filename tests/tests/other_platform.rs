@@ -1,9 +1,8 @@
 //! Training steps through the PJRT plugin of another platform than the CPU: the stand-in for one that the runtime's tests
 //! open too.
 
-use halite::Bundle;
-use halite::Session;
 use halite::compile::CompileOptions;
+use halite::{Bundle, Session};
 use halite_bundle::ModuleRole;
 use halite_runtime::{ClientOptions, Executor, Pjrt};
 use halite_tensor::HostTensor;

@@ -9,7 +9,7 @@ use halite::{Bundle, Session};
 use halite_bundle::ModuleRole;
 use halite_bundle::estimate::MemoryKind;
 use halite_cpu::CPU_XLA;
-use halite_hlo::proto::HloModuleProto;
+use halite_hlo::graph::Graph;
 use halite_ir::{Indexing, KernelForm, LowerOptions};
 use halite_passes::{DialectEntry, KernelUse, Operand};
 use halite_support::{Diagnostic, Diagnostics, SourceMap, codes};
@@ -36,7 +36,7 @@ impl Target for Own {
 
     fn analyze(
         &self,
-        hlo: &HloModuleProto,
+        hlo: &Graph,
         _: &TargetName,
         _: &[String],
         arguments: &[MemoryKind],
@@ -57,11 +57,11 @@ impl Target for Own {
         LowerOptions { kernels: KernelForm::CustomCalls, reads: Indexing::OneHot, ..options }
     }
 
-    fn check_module(&self, hlo: &HloModuleProto, recipe: &Recipe, sources: &SourceMap) -> ModuleCheck {
+    fn check_module(&self, hlo: &Graph, recipe: &Recipe, sources: &SourceMap) -> ModuleCheck {
         let table: Table = recipe.section("own").unwrap_or_default();
-        let insts = hlo.computations.iter().flat_map(|computation| &computation.instructions);
+        let insts = (0..hlo.len()).map(|at| hlo.inst(at));
         let refused = insts.filter(|inst| inst.opcode == "tanh" && !table.lax).map(|inst| {
-            let place = origin(inst, hlo).and_then(|origin| origin.span(sources));
+            let place = origin(inst, hlo.module()).and_then(|origin| origin.span(sources));
             let error = Diagnostic::error(codes::ILLEGAL, "own1 has no `tanh`").or_at(place, "from here");
             Repeated::new(error.help("write it with `exp`"), 1)
         });

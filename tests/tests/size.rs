@@ -3,6 +3,7 @@
 use halite::Session;
 use halite::compile::{CompileOptions, Compiled};
 use halite_bundle::{ModuleRole, PortRole};
+use halite_hlo::graph::Graph;
 use halite_hlo::{check, decode, text};
 
 fn compile(preset: &str) -> Compiled {
@@ -18,9 +19,10 @@ fn assert_size(preset: &str, parameters: u64, flops_per_token: u64) {
     assert_eq!(statistics.matmul_flops_per_token, flops_per_token);
     for entry in &bundle.manifest.modules {
         let hlo = decode(bundle.hlo(entry).expect("the bundle has the file")).expect("the file decodes");
-        let findings = check(&hlo);
+        let graph = Graph::new(hlo);
+        let findings = check(&graph);
         assert!(findings.is_empty(), "{preset}/{}: {findings:?}", entry.name);
-        assert!(text::print(&hlo).starts_with("HloModule "), "{preset}/{} prints", entry.name);
+        assert!(text::print(graph.module()).starts_with("HloModule "), "{preset}/{} prints", entry.name);
     }
     let step = bundle.module_with_role(ModuleRole::TrainStep).expect("the training step is compiled");
     for (position, input) in step.inputs.iter().enumerate() {

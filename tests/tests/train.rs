@@ -2,9 +2,8 @@
 
 #![allow(clippy::print_stdout, reason = "what was measured is part of the output of a test")]
 
-use halite::Bundle;
-use halite::Session;
 use halite::compile::CompileOptions;
+use halite::{Bundle, Session};
 use halite_tests::xla;
 use halite_train::{Corpus, History, RunFiles, Silent, Start, TrainOptions, train};
 use std::path::Path;

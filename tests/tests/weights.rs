@@ -6,8 +6,7 @@ use halite_bundle::shards;
 use halite_tensor::{DType, HostTensor};
 use halite_tests::compiled::expect;
 use halite_tests::xla;
-use halite_train::Metrics;
-use halite_train::TrainStep;
+use halite_train::{Metrics, TrainStep};
 
 /// One layer of `tiny`.
 fn compile(settings: &[&str]) -> Bundle {

@@ -2,9 +2,8 @@
 
 #![allow(clippy::print_stdout, reason = "what was measured is part of the output of a test")]
 
-use halite::Bundle;
-use halite::Session;
 use halite::compile::CompileOptions;
+use halite::{Bundle, Session};
 use halite_bundle::tensors::Tensors;
 use halite_ir::{LowerOptions, Registry, Sample, sample_inputs, sample_module};
 use halite_runtime::xla_rs::XlaRs;

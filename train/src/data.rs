@@ -1,7 +1,6 @@
 //! Text as batches of byte tokens.
 
-use halite_bundle::Stream;
-use halite_bundle::sha256;
+use halite_bundle::{Stream, sha256};
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::{DType, HostTensor};
 

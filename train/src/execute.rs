@@ -170,8 +170,7 @@ fn check(
 mod tests {
     use super::*;
     use halite_bundle::fixtures::small;
-    use halite_tensor::DType;
-    use halite_tensor::HostTensor;
+    use halite_tensor::{DType, HostTensor};
 
     #[test]
     fn tensors_that_do_not_fit_are_all_named() {

@@ -80,7 +80,7 @@ impl RunFiles {
         self.folder.join("recipe.toml")
     }
 
-    /// The metrics.
+    /// What each update measured, a line of JSON each.
     pub fn metrics(&self) -> PathBuf {
         self.folder.join("metrics.jsonl")
     }

@@ -21,12 +21,12 @@ pub(crate) enum Cache {
     #[command(
         after_help = "Examples:\n  halite neuron cache ls\n  halite neuron cache ls --cache /scratch/neff --json"
     )]
-    Ls(Place),
+    Ls(StoreFolder),
     /// Remove what is not needed any more. What another process uses at the time is left alone.
     #[command(after_help = "Examples:\n  halite neuron cache gc --keep 50GiB\n  halite neuron cache gc --all")]
     Gc {
         #[command(flatten)]
-        place: Place,
+        folder: StoreFolder,
         #[command(flatten)]
         rule: Rule,
     },
@@ -34,7 +34,7 @@ pub(crate) enum Cache {
 
 /// Which store.
 #[derive(Args, Debug)]
-pub(crate) struct Place {
+pub(crate) struct StoreFolder {
     /// The folder of the store [default: halite/neff in the cache folder of the user].
     #[arg(long, value_name = "DIR")]
     cache: Option<PathBuf>,
@@ -67,12 +67,12 @@ impl Rule {
 
 impl Cache {
     pub(super) fn run(self) -> Result<Output> {
-        let store = |place: &Place, open: fn(&Path) -> halite_support::Result<Store>| {
-            store_folder(place.cache.as_deref()).and_then(|folder| open(&folder))
+        let store = |folder: &StoreFolder, open: fn(&Path) -> halite_support::Result<Store>| {
+            store_folder(folder.cache.as_deref()).and_then(|path| open(&path))
         };
         match &self {
-            Self::Ls(place) => list(&store(place, Store::look)?),
-            Self::Gc { place, rule } => gc(&store(place, Store::open)?, rule.rule()),
+            Self::Ls(folder) => list(&store(folder, Store::look)?),
+            Self::Gc { folder, rule } => gc(&store(folder, Store::open)?, rule.rule()),
         }
     }
 }

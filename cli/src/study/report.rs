@@ -9,7 +9,7 @@ use serde::Serialize;
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[non_exhaustive]
 pub struct NumericsReport {
-    /// The model.
+    /// The name of the model for people.
     pub model: String,
     /// The name of the reference, one of the recipes.
     pub against: String,

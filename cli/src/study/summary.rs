@@ -7,7 +7,7 @@ use serde::Serialize;
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct RecipeSummary {
-    /// The recipe.
+    /// What the study calls the recipe.
     pub name: String,
     /// Held-out loss after the last update, by seed.
     pub held_out: Vec<f64>,

@@ -9,7 +9,7 @@ use indexmap::IndexSet;
 
 /// What a tensor is expected to be; ports and buffers of a manifest are expectations.
 pub trait Expected {
-    /// Its name.
+    /// What tensors that are given are found by.
     fn name(&self) -> &str;
     /// Its type in words, e.g. `f32[2,3]`.
     fn describe(&self) -> String;

@@ -1,7 +1,6 @@
 //! Tensors in files: the safetensors format.
 
-use halite_support::files;
-use halite_support::{Diagnostic, Result, codes};
+use halite_support::{Diagnostic, Result, codes, files};
 use halite_tensor::{DType, HostTensor};
 use indexmap::IndexMap;
 use safetensors::SafeTensorError;

@@ -1,6 +1,6 @@
 //! Writing files whole, with diagnostics.
 
-use crate::{Disk, Place, Unfinished};
+use crate::{Destination, Disk, Unfinished};
 use halite_support::Result;
 use halite_support::files::{cannot, folder_of};
 use std::path::Path;
@@ -20,8 +20,8 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
 /// As [`write()`].
 pub fn write_on(disk: &Disk, path: &Path, bytes: &[u8]) -> Result<()> {
     let fault = |error: std::io::Error| cannot("write", path, &error);
-    match Place::of(path).map_err(fault)? {
-        Place::File(place) => unfinished(disk, &place, bytes)?.finish().map_err(fault),
+    match Destination::of(path).map_err(fault)? {
+        Destination::File(file) => unfinished(disk, &file, bytes)?.finish().map_err(fault),
         _ => disk.write_through(path, bytes).map_err(fault),
     }
 }

@@ -19,10 +19,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What a call does.
+/// What a call to the system does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub enum Call {
+pub enum Operation {
     /// Makes a folder, and those above it where they are missing.
     MakeFolder,
     /// Makes a file.
@@ -65,7 +65,7 @@ pub struct Disk {
 
 /// Fates of calls, and what they have done so far.
 struct Plan {
-    decide: Box<dyn Fn(usize, Call) -> Fate + Send + Sync>,
+    decide: Box<dyn Fn(usize, Operation) -> Fate + Send + Sync>,
     calls: AtomicUsize,
     is_dead: AtomicBool,
     unsynced: Mutex<Vec<(PathBuf, File)>>,
@@ -91,7 +91,7 @@ impl Eq for Disk {}
 
 impl Disk {
     /// A disk for tests, where the fate of each call follows from its number, counted from 0, and from what it does.
-    pub fn planned(decide: impl Fn(usize, Call) -> Fate + Send + Sync + 'static) -> Self {
+    pub fn planned(decide: impl Fn(usize, Operation) -> Fate + Send + Sync + 'static) -> Self {
         let (calls, is_dead, unsynced) = (AtomicUsize::new(0), AtomicBool::new(false), Mutex::default());
         Self { plan: Some(Arc::new(Plan { decide: Box::new(decide), calls, is_dead, unsynced })) }
     }
@@ -104,7 +104,7 @@ impl Disk {
     /// Does what a call does, or half of it, as is its fate.
     fn call<T>(
         &self,
-        call: Call,
+        operation: Operation,
         act: impl FnOnce() -> io::Result<T>,
         half: impl FnOnce() -> io::Result<()>,
     ) -> io::Result<T> {
@@ -113,7 +113,7 @@ impl Disk {
         if plan.is_dead.load(Ordering::Relaxed) {
             return Err(ErrorKind::Interrupted.into());
         }
-        match (plan.decide)(number, call) {
+        match (plan.decide)(number, operation) {
             Fate::Done => act(),
             Fate::Fails(kind) => {
                 half()?;
@@ -136,7 +136,7 @@ impl Disk {
         if path.is_dir() {
             return Ok(());
         }
-        self.call(Call::MakeFolder, || std::fs::create_dir_all(path), || Ok(()))
+        self.call(Operation::MakeFolder, || std::fs::create_dir_all(path), || Ok(()))
     }
 
     /// Makes what `make` gives: a file that is open, and its path.
@@ -144,7 +144,7 @@ impl Disk {
     /// # Errors
     /// Those of `make`.
     fn create(&self, make: impl FnOnce() -> io::Result<(File, PathBuf)>) -> io::Result<(File, PathBuf)> {
-        let (file, path) = self.call(Call::Create, make, || Ok(()))?;
+        let (file, path) = self.call(Operation::Create, make, || Ok(()))?;
         if let Some(plan) = &self.plan {
             plan.unsynced().push((path.clone(), file.try_clone()?));
         }
@@ -175,12 +175,12 @@ impl Disk {
             let mut file = file;
             file.write_all(bytes)
         };
-        self.call(Call::Write, || add(bytes), || add(&bytes[..bytes.len() / 2]))
+        self.call(Operation::Write, || add(bytes), || add(&bytes[..bytes.len() / 2]))
     }
 
     fn sync(&self, file: &File, path: &Path) -> io::Result<()> {
         // A test needs no device, only to know of the call.
-        self.call(Call::Sync, || if self.plan.is_none() { file.sync_all() } else { Ok(()) }, || Ok(()))?;
+        self.call(Operation::Sync, || if self.plan.is_none() { file.sync_all() } else { Ok(()) }, || Ok(()))?;
         if let Some(plan) = &self.plan {
             plan.unsynced().retain(|(unsynced, _)| unsynced != path);
         }
@@ -200,7 +200,7 @@ impl Disk {
             },
             _ => Ok(()),
         };
-        self.call(Call::SyncFolder, sync, || Ok(()))
+        self.call(Operation::SyncFolder, sync, || Ok(()))
     }
 
     /// Gives a file or folder another name, in place of a file or an empty folder that has it.
@@ -208,7 +208,7 @@ impl Disk {
     /// # Errors
     /// Those of the system.
     pub fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.call(Call::Rename, || std::fs::rename(from, to), || Ok(()))
+        self.call(Operation::Rename, || std::fs::rename(from, to), || Ok(()))
     }
 
     /// Lets two files or folders take each other's name in one call; `false` where system or file system has no such call.
@@ -216,7 +216,7 @@ impl Disk {
     /// # Errors
     /// Those of the system.
     pub fn exchange(&self, one: &Path, other: &Path) -> io::Result<bool> {
-        match self.call(Call::Exchange, || exchange(one, other), || Ok(())) {
+        match self.call(Operation::Exchange, || exchange(one, other), || Ok(())) {
             Ok(()) => Ok(true),
             Err(error) if is_unsupported(&error) => Ok(false),
             Err(error) => Err(error),
@@ -228,7 +228,7 @@ impl Disk {
     /// # Errors
     /// Those of the system.
     pub fn remove(&self, path: &Path) -> io::Result<()> {
-        self.call(Call::Remove, || if_there(std::fs::remove_file(path)), || Ok(()))
+        self.call(Operation::Remove, || if_there(std::fs::remove_file(path)), || Ok(()))
     }
 
     /// Removes a folder with all that is in it, if there is one.
@@ -237,7 +237,7 @@ impl Disk {
     /// Those of the system; some of it may be gone then.
     pub fn remove_folder(&self, path: &Path) -> io::Result<()> {
         let half = || files_in(path).into_iter().step_by(2).try_for_each(std::fs::remove_file);
-        self.call(Call::RemoveFolder, || if_there(std::fs::remove_dir_all(path)), half)
+        self.call(Operation::RemoveFolder, || if_there(std::fs::remove_dir_all(path)), half)
     }
 }
 
@@ -250,15 +250,15 @@ impl Plan {
 /// Where what is written to a path goes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub enum Place {
+pub enum Destination {
     /// To a regular file, which is there or not, at the end of the links that the path may be.
     File(PathBuf),
     /// To a device, a pipe or the like.
     Stream,
 }
 
-impl Place {
-    /// The place of a path.
+impl Destination {
+    /// Where what is written to this path goes.
     ///
     /// # Errors
     /// When a folder has that name, links go in a circle, or the system does not tell.

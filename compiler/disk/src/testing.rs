@@ -1,6 +1,6 @@
 //! What tests of whatever writes files share.
 
-use crate::{Call, Disk, Fate};
+use crate::{Disk, Fate, Operation};
 use std::sync::{Arc, Mutex};
 
 /// Checks that what `write` does is on the device in the end: content before it gets its name, names thereafter.
@@ -15,14 +15,17 @@ pub fn assert_durable(write: impl FnOnce(&Disk)) {
         Fate::Done
     }));
     let calls = calls.lock().expect("there is one");
-    let last = |wanted: &[Call]| calls.iter().rposition(|call| wanted.contains(call)).expect("there is one");
-    assert!(last(&[Call::SyncFolder]) > last(&[Call::Rename, Call::Exchange, Call::Create]), "{calls:?}");
+    let last = |wanted: &[Operation]| calls.iter().rposition(|call| wanted.contains(call)).expect("there is one");
+    assert!(
+        last(&[Operation::SyncFolder]) > last(&[Operation::Rename, Operation::Exchange, Operation::Create]),
+        "{calls:?}"
+    );
     let (mut written, mut synced) = (0, 0);
     for call in calls.iter() {
         match call {
-            Call::Write => written += 1,
-            Call::Sync => synced += 1,
-            Call::Rename | Call::Exchange => assert_eq!(written, synced, "{calls:?}"),
+            Operation::Write => written += 1,
+            Operation::Sync => synced += 1,
+            Operation::Rename | Operation::Exchange => assert_eq!(written, synced, "{calls:?}"),
             _ => {}
         }
     }

@@ -118,7 +118,7 @@ impl Scratch {
             let path = builder().tempdir_in(parent)?.keep();
             Ok((File::open(&path)?, path))
         };
-        let (lock, path) = claimed(|| disk.call(super::Call::Create, make, || Ok(())))?;
+        let (lock, path) = claimed(|| disk.call(super::Operation::Create, make, || Ok(())))?;
         Ok(Self { disk: disk.clone(), path, _lock: lock })
     }
 

@@ -110,7 +110,7 @@ pub struct CompiledModule {
     pub role: ModuleRole,
     /// The legal IR.
     pub ir: Module,
-    /// The HLO.
+    /// What the bundle holds of it.
     pub hlo: CheckedHlo,
     /// The decompositions of the kernels that the HLO calls, by name.
     pub decompositions: Vec<(Name, CheckedHlo)>,
@@ -303,7 +303,7 @@ impl Session {
             .into_iter()
             .map(|(name, decomposition)| checked(decomposition).map(|decomposition| (name, decomposition)));
         let decompositions = decompositions.collect::<Result<_, _>>()?;
-        let check = self.targets.get(&recipe.target)?.check_module(&hlo, recipe, sources);
+        let check = self.targets.get(&recipe.target)?.check_module(hlo.graph(), recipe, sources);
         let (remarks, warnings) = (findings.remarks(), findings.warnings());
         Ok(CompiledModule {
             role,

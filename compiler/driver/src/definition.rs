@@ -1,8 +1,7 @@
 //! Where the definition of a model comes from: one that is built in, a model file, or a `config.json`.
 
 use crate::hugging_face::{self, Imported, Positions};
-use halite_recipe::Places;
-use halite_recipe::Recipe;
+use halite_recipe::{Places, Recipe};
 use halite_support::files;
 use halite_support::nearest::suggestion;
 use halite_support::{Diagnostic, Diagnostics, SourceFile, SourceMap, Span, codes};
@@ -13,7 +12,6 @@ use std::sync::Arc;
 pub(crate) struct Definition {
     /// Its name for people; that of a built-in model is also the one in a recipe.
     pub(crate) name: String,
-    /// Its text.
     pub(crate) source: Arc<SourceFile>,
     /// What a `config.json` says of its configuration.
     imported: Option<Imported>,

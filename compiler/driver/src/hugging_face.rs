@@ -21,7 +21,6 @@ use keys::Key;
 
 /// A model of Transformers.
 struct Family {
-    /// Its `model_type`.
     model_type: &'static str,
     /// What each key of its `config.json` is, beside those that all families share.
     keys: &'static [Key],
@@ -39,7 +38,6 @@ type Settings = IndexMap<&'static str, (ConfigValue, Option<Span>)>;
 pub(crate) struct Imported {
     /// The name of the built-in model.
     pub(crate) model: &'static str,
-    /// Its settings.
     pub(crate) settings: Settings,
     /// How many positions the checkpoint is made for, where the model takes more.
     pub(crate) positions: Option<Positions>,

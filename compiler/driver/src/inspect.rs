@@ -112,7 +112,7 @@ mod tests {
             let pipeline = session.passes.pipeline(session.pipelines.of(role)).unwrap();
             let module = session.compile_role(&built, &source.recipe, role, &pipeline, &options).unwrap();
             let of_ir = ir::summarize(&module.ir, &session.registry, 1).unwrap();
-            let of_hlo = hlo::summarize(&module.hlo, 1).unwrap();
+            let of_hlo = hlo::summarize(module.hlo.graph(), 1).unwrap();
             let counted = |summary: Summary| -> BTreeMap<String, u64> {
                 let counted = summary.by_op.into_iter().filter(|(_, figures)| figures.flops > 0);
                 counted

@@ -27,7 +27,7 @@ pub struct OptOptions {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Optimized {
-    /// The module.
+    /// What the last pass left.
     pub module: Module,
     /// What deserves a look.
     pub warnings: Diagnostics,

@@ -40,7 +40,7 @@ pub struct Source {
     pub places: Places,
     /// The model's name for people.
     pub model_name: String,
-    /// The model.
+    /// What is compiled: a text with its configuration, or a model made in Rust.
     pub model: Model,
     /// What deserves a look in a `config.json` that the model comes from.
     pub warnings: Diagnostics,

@@ -100,7 +100,7 @@ impl VerifyReport {
 #[derive(Clone, PartialEq, Debug, serde::Serialize)]
 #[non_exhaustive]
 pub struct VerifyRow {
-    /// The result.
+    /// The name of the result, or what else is judged.
     pub name: String,
     /// Error of the optimized program in the first draw.
     pub error: f64,

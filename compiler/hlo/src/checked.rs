@@ -2,13 +2,14 @@
 
 use crate::check::check;
 use crate::codec::encode;
+use crate::graph::Graph;
 use crate::proto::HloModuleProto;
 use halite_support::{Diagnostic, Severity};
 use std::ops::Deref;
 
-/// A module in which [`check`] found nothing that XLA refuses. What a compile hands out is one.
+/// A module in which [`check`] found nothing that XLA refuses, with its graph. What a compile hands out is one.
 #[derive(Clone, PartialEq, Debug)]
-pub struct CheckedHlo(HloModuleProto);
+pub struct CheckedHlo(Graph);
 
 impl CheckedHlo {
     /// Checks a module.
@@ -16,10 +17,21 @@ impl CheckedHlo {
     /// # Errors
     /// The first rule of XLA that it breaks.
     pub fn new(module: HloModuleProto) -> Result<Self, Diagnostic> {
-        match check(&module).into_iter().find(|finding| finding.severity() >= Severity::Error) {
+        let graph = Graph::new(module);
+        match check(&graph).into_iter().find(|finding| finding.severity() >= Severity::Error) {
             Some(broken) => Err(broken),
-            None => Ok(Self(module)),
+            None => Ok(Self(graph)),
         }
+    }
+
+    /// The graph of the module, made once for all that read it.
+    pub fn graph(&self) -> &Graph {
+        &self.0
+    }
+
+    /// The module, without the evidence and the graph.
+    pub fn into_module(self) -> HloModuleProto {
+        self.0.into_module()
     }
 
     /// The module as protobuf bytes, see [`encode`].
@@ -32,6 +44,6 @@ impl Deref for CheckedHlo {
     type Target = HloModuleProto;
 
     fn deref(&self) -> &HloModuleProto {
-        &self.0
+        self.0.module()
     }
 }

@@ -7,7 +7,7 @@ use crate::proto::ShapeProto;
 /// Floating-point operations of an instruction: two for each multiply-add of a product, one for each element that a reduction
 /// reads, one for each result of element-wise arithmetic and functions. Comparisons, moves, integers, collectives, kernels and
 /// calls count as none; a callee counts for itself ([`Graph::executions`]).
-pub fn flops(graph: &Graph<'_>, at: usize) -> u64 {
+pub fn flops(graph: &Graph, at: usize) -> u64 {
     let float = |shape: &&ShapeProto| shape.dtype().is_some_and(|dtype| dtype.is_float());
     let (result, first) = (graph.shape(at).filter(float), graph.operand_shape(at, 0).filter(float));
     let (Some(result), Some(first)) = (result, first) else { return 0 };
@@ -35,7 +35,7 @@ pub struct Product {
 
 impl Product {
     /// The sizes of a `dot`; `None` when an operand or its dimension numbers are missing.
-    pub fn of(graph: &Graph<'_>, at: usize) -> Option<Self> {
+    pub fn of(graph: &Graph, at: usize) -> Option<Self> {
         let dims = graph.inst(at).dot_dimension_numbers.as_deref()?;
         let (lhs, rhs) = (graph.operand_shape(at, 0)?, graph.operand_shape(at, 1)?);
         Some(Self {

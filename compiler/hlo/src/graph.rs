@@ -24,11 +24,11 @@ use std::ops::Range;
 const COMBINING: [&str; 7] =
     ["all-reduce", "reduce", "reduce-scatter", "reduce-window", "scatter", "select-and-scatter", "sort"];
 
-/// A module as lists: instructions of all computations in order, named by their position in the list; computations named by
-/// theirs.
-pub struct Graph<'m> {
-    module: &'m HloModuleProto,
-    insts: Vec<&'m HloInstructionProto>,
+/// A module and its references, resolved: instructions of all computations in order, named by their position in that list;
+/// computations named by theirs.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Graph {
+    module: HloModuleProto,
     nodes: Vec<Node>,
     /// The operands of all instructions, one after another.
     operands: Vec<Option<usize>>,
@@ -37,12 +37,13 @@ pub struct Graph<'m> {
     /// The control predecessors of all instructions, one after another.
     control: Vec<Option<usize>>,
     /// The different opcodes, numbered.
-    opcodes: Vec<&'m str>,
-    computations: Vec<Computation<'m>>,
+    opcodes: Vec<String>,
+    computations: Vec<Computation>,
     entry: Option<usize>,
 }
 
 /// What is asked of every instruction. The messages are large, so that each look into one costs.
+#[derive(Clone, PartialEq, Debug)]
 struct Node {
     id: i64,
     computation: usize,
@@ -55,9 +56,8 @@ struct Node {
 }
 
 /// A computation and its part of the list.
-pub struct Computation<'m> {
-    /// The message.
-    pub proto: &'m HloComputationProto,
+#[derive(Clone, PartialEq, Debug)]
+pub struct Computation {
     /// The position of its first instruction.
     pub first: usize,
     /// The position after its last instruction.
@@ -70,27 +70,22 @@ pub struct Computation<'m> {
     combines: bool,
 }
 
-impl Computation<'_> {
+impl Computation {
     /// The positions of its instructions.
     pub fn range(&self) -> Range<usize> {
         self.first..self.end
     }
 }
 
-impl<'m> Graph<'m> {
+impl Graph {
     /// The graph of a module. Of several instructions or computations with one id, the last before a reference is meant.
-    pub fn new(module: &'m HloModuleProto) -> Self {
+    pub fn new(module: HloModuleProto) -> Self {
         let count = module.computations.iter().map(|computation| computation.instructions.len()).sum();
         let mut graph = Self {
-            module,
-            insts: Vec::with_capacity(count),
             nodes: Vec::with_capacity(count),
             operands: Vec::with_capacity(2 * count),
-            callees: Vec::new(),
-            control: Vec::new(),
-            opcodes: Vec::new(),
             computations: Vec::with_capacity(module.computations.len()),
-            entry: None,
+            ..Self::default()
         };
         let mut known = Known::default();
         for proto in &module.computations {
@@ -98,17 +93,17 @@ impl<'m> Graph<'m> {
         }
         graph.entry = known.computations.get(&module.entry_computation_id).copied();
         graph.mark_combiners();
-        graph
+        Self { module, ..graph }
     }
 
-    fn add(&mut self, proto: &'m HloComputationProto, known: &mut Known<'m>) {
-        let (number, first) = (self.computations.len(), self.insts.len());
+    fn add<'m>(&mut self, proto: &'m HloComputationProto, known: &mut Known<'m>) {
+        let (number, first) = (self.computations.len(), self.nodes.len());
         let (mut by_id, mut parameters) = (FxHashMap::default(), Vec::new());
         by_id.reserve(proto.instructions.len());
         for inst in &proto.instructions {
-            let at = self.insts.len();
+            let at = self.nodes.len();
             let opcode = *known.opcodes.entry(&inst.opcode).or_insert_with(|| {
-                self.opcodes.push(&inst.opcode);
+                self.opcodes.push(inst.opcode.clone());
                 self.opcodes.len() - 1
             });
             self.nodes.push(Node {
@@ -127,11 +122,10 @@ impl<'m> Graph<'m> {
             if self.opcodes[opcode] == Opcode::Parameter.name() {
                 parameters.push(at);
             }
-            self.insts.push(inst);
             by_id.insert(inst.id, at);
         }
-        let (end, root) = (self.insts.len(), by_id.get(&proto.root_id).copied());
-        self.computations.push(Computation { proto, first, end, root, parameters, combines: false });
+        let (end, root) = (self.nodes.len(), by_id.get(&proto.root_id).copied());
+        self.computations.push(Computation { first, end, root, parameters, combines: false });
         known.computations.insert(proto.id, number);
     }
 
@@ -147,20 +141,26 @@ impl<'m> Graph<'m> {
         }
     }
 
-    /// The module.
-    pub fn module(&self) -> &'m HloModuleProto {
+    /// The messages that it is the graph of.
+    pub fn module(&self) -> &HloModuleProto {
+        &self.module
+    }
+
+    /// The module, without the graph.
+    pub fn into_module(self) -> HloModuleProto {
         self.module
     }
 
     /// The number of instructions.
     #[allow(clippy::len_without_is_empty, reason = "positions are asked for, never whether there is one")]
     pub fn len(&self) -> usize {
-        self.insts.len()
+        self.nodes.len()
     }
 
     /// The message of an instruction.
-    pub fn inst(&self, at: usize) -> &'m HloInstructionProto {
-        self.insts[at]
+    pub fn inst(&self, at: usize) -> &HloInstructionProto {
+        let computation = self.nodes[at].computation;
+        &self.module.computations[computation].instructions[at - self.computations[computation].first]
     }
 
     /// The id of an instruction.
@@ -169,8 +169,8 @@ impl<'m> Graph<'m> {
     }
 
     /// The opcode of an instruction.
-    pub fn opcode(&self, at: usize) -> &'m str {
-        self.opcodes[self.nodes[at].opcode]
+    pub fn opcode(&self, at: usize) -> &str {
+        &self.opcodes[self.nodes[at].opcode]
     }
 
     /// Whether an instruction has this opcode.
@@ -179,7 +179,7 @@ impl<'m> Graph<'m> {
     }
 
     /// The different opcodes of the module.
-    pub fn opcodes(&self) -> &[&'m str] {
+    pub fn opcodes(&self) -> &[String] {
         &self.opcodes
     }
 
@@ -189,8 +189,8 @@ impl<'m> Graph<'m> {
     }
 
     /// The shape of a result.
-    pub fn shape(&self, at: usize) -> Option<&'m ShapeProto> {
-        self.insts[at].shape.as_ref()
+    pub fn shape(&self, at: usize) -> Option<&ShapeProto> {
+        self.inst(at).shape.as_ref()
     }
 
     /// The number of the element type of a result; 0 when none is stated.
@@ -215,7 +215,7 @@ impl<'m> Graph<'m> {
     }
 
     /// The shape of an operand.
-    pub fn operand_shape(&self, at: usize, number: usize) -> Option<&'m ShapeProto> {
+    pub fn operand_shape(&self, at: usize, number: usize) -> Option<&ShapeProto> {
         self.shape(self.operand(at, number)?)
     }
 
@@ -241,8 +241,8 @@ impl<'m> Graph<'m> {
         self.callees(at).get(number).copied().flatten()
     }
 
-    /// All computations, callees before callers.
-    pub fn computations(&self) -> &[Computation<'m>] {
+    /// All computations, callees before callers, in the order of the module's.
+    pub fn computations(&self) -> &[Computation] {
         &self.computations
     }
 
@@ -251,8 +251,8 @@ impl<'m> Graph<'m> {
         self.entry
     }
 
-    /// The entry.
-    pub fn entry(&self) -> Option<&Computation<'m>> {
+    /// The computation that runs; `None` when its id is that of none.
+    pub fn entry(&self) -> Option<&Computation> {
         self.entry.map(|entry| &self.computations[entry])
     }
 

@@ -5,6 +5,7 @@
 mod common;
 
 use halite_hlo::check;
+use halite_hlo::graph::Graph;
 use halite_hlo::proto::*;
 use halite_support::Severity;
 
@@ -159,14 +160,14 @@ const CORRUPTIONS: &[Corruption] = &[
     ),
 ];
 
-fn errors(module: &HloModuleProto) -> Vec<String> {
-    let findings = check(module).into_iter().filter(|finding| finding.severity() >= Severity::Error);
+fn errors(module: HloModuleProto) -> Vec<String> {
+    let findings = check(&Graph::new(module)).into_iter().filter(|finding| finding.severity() >= Severity::Error);
     findings.map(|finding| finding.message().to_owned()).collect()
 }
 
 #[test]
 fn what_the_builder_makes_is_sound() {
-    assert_eq!(check(&common::every_opcode().unwrap()), []);
+    assert_eq!(check(&Graph::new(common::every_opcode().unwrap())), []);
 }
 
 #[test]
@@ -175,7 +176,7 @@ fn each_corruption_is_found() {
     for (what, corrupt, expected) in CORRUPTIONS {
         let mut module = sound.clone();
         corrupt(&mut module);
-        let errors = errors(&module);
+        let errors = errors(module);
         assert!(errors.iter().any(|error| error.contains(expected)), "{what}: {errors:?}");
     }
 }
@@ -184,7 +185,7 @@ fn each_corruption_is_found() {
 fn what_the_set_lacks_is_a_warning() {
     let mut module = common::every_opcode().unwrap();
     first(&mut module, "tanh").opcode = "real".into();
-    let findings = check(&module);
+    let findings = check(&Graph::new(module));
     assert_eq!(findings.len(), 1);
     assert_eq!(findings[0].severity(), Severity::Warning);
     assert_eq!(findings[0].message(), "instruction `tanh.47`: `real` on these types is outside the checked set");

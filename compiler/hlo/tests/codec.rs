@@ -2,6 +2,7 @@
 
 mod common;
 
+use halite_hlo::graph::Graph;
 use halite_hlo::{check, decode, encode, text};
 use proptest::prelude::*;
 
@@ -25,8 +26,8 @@ fn garbage_is_a_diagnostic() {
 /// Whatever can be decoded can be checked and printed.
 fn digest(bytes: &[u8]) {
     if let Ok(module) = decode(bytes) {
-        check(&module);
         text::print(&module);
+        check(&Graph::new(module));
     }
 }
 

@@ -1,5 +1,6 @@
 //! Decompositions in the place of custom calls.
 
+use halite_hlo::graph::Graph;
 use halite_hlo::proto::HloModuleProto;
 use halite_hlo::*;
 use halite_support::{Diagnostic, Result, codes};
@@ -57,7 +58,7 @@ fn decompositions_are_linked_once_each() {
         _ => Err(missing(name)),
     });
     let linked = linked.unwrap();
-    assert_eq!(check(&linked), []);
+    assert_eq!(check(&Graph::new(linked.clone())), []);
     let names: Vec<_> = linked.computations.iter().map(|computation| &*computation.name).collect();
     assert_eq!(names, ["a_2.main.helper", "a_2", "main.main.helper", "main", "main.1"]);
     assert_eq!(linked.computations.last().map(|entry| entry.id), Some(linked.entry_computation_id));

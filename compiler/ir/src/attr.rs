@@ -65,7 +65,7 @@ pub trait AttrSlot {
 pub enum ResultSlot<'a> {
     /// The element type.
     DType(&'a mut DType),
-    /// The shape.
+    /// The sizes of the dimensions.
     Shape(&'a mut Shape),
     /// Both.
     Type(&'a mut TensorType),

@@ -13,7 +13,7 @@ use std::sync::Arc;
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct AttrSpec {
-    /// Its name.
+    /// What text spells it by.
     pub name: Name,
     /// Its value when left out; also fixes its kind. `None` makes it required and a whole number.
     pub default: Option<Attr>,
@@ -59,7 +59,7 @@ impl<T> AttrKey<T> {
         Self { name: Cow::Owned(name.into()), ..self }
     }
 
-    /// Its name.
+    /// What text spells it by.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -21,9 +21,9 @@ use std::fmt;
 /// The op of a composite instruction: a name in the [`Registry`](crate::Registry) and attributes.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Composite {
-    /// Its name.
+    /// What the registry knows it by.
     pub name: Name,
-    /// Its attributes.
+    /// Values for the keys of its schema.
     pub attrs: Attrs,
 }
 

@@ -40,7 +40,7 @@ pub type DimFactors = SmallVec<[FactorId; 2]>;
 /// The correspondence of dimensions for one application of an op.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FactorMap {
-    /// The factors.
+    /// What dimensions are products of; a [`FactorId`] is a position here.
     pub factors: Vec<Factor>,
     /// For each operand, for each dimension, its factors.
     pub operands: Vec<Vec<DimFactors>>,

@@ -58,7 +58,7 @@ impl Dependencies {
         view
     }
 
-    /// The graph.
+    /// The nodes, with an edge from what makes a value to each that reads it.
     pub fn graph(&self) -> &DiGraph<Node, Value> {
         &self.graph
     }

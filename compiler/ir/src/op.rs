@@ -88,7 +88,7 @@ pub(crate) mod sealed {
 /// What a gradient rule is given.
 #[derive(Debug)]
 pub struct VjpCx<'a> {
-    /// The operands.
+    /// The operands of the primal instruction.
     pub args: &'a [Value],
     /// The results of the primal instruction.
     pub results: &'a [Value],
@@ -181,9 +181,9 @@ impl Cost {
 pub struct Sample {
     /// What it shows, in a word or two; unique among the samples of an op.
     pub label: Name,
-    /// The op.
+    /// The op, attributes included.
     pub op: Op,
-    /// Its operands.
+    /// Its operands in order: types, and where elements come from.
     pub args: Vec<SampleArg>,
     /// How far CPU XLA may be from the interpreter, norm-wise, in units of roundoff of the result's type; 0 is
     /// bit-exact.
@@ -214,7 +214,7 @@ impl Sample {
 /// An operand of a sample.
 #[derive(Clone, Debug)]
 pub struct SampleArg {
-    /// Its type.
+    /// Element type and shape of the operand.
     pub ty: TensorType,
     /// Where its elements come from.
     pub values: SampleValues,

@@ -46,7 +46,7 @@ pub fn engine(dtype: DType) -> DType {
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct Widened {
-    /// The op.
+    /// The op, its attributes such that it sums in that type where it says what it sums in.
     pub op: Op,
     /// Whether float operands must be converted to the type of the engine first.
     pub converts_operands: bool,

@@ -66,7 +66,7 @@ impl fmt::Display for Phase {
 /// A compilation unit.
 #[derive(Clone, Debug, Default)]
 pub struct Module {
-    /// Its name.
+    /// What the HLO module is called too.
     pub name: Name,
     /// How far it has come.
     pub phase: Phase,
@@ -115,7 +115,7 @@ impl Module {
 pub struct Function {
     /// Its name, unique in the module.
     pub name: Name,
-    /// Its parameters.
+    /// Values that it is given, in the order of arguments.
     pub params: Vec<Param>,
     /// Its instructions; every argument is defined earlier.
     pub insts: Vec<Inst>,
@@ -164,7 +164,7 @@ impl Function {
 /// What is known of one value.
 #[derive(Clone, Debug)]
 pub struct ValueData {
-    /// Its type.
+    /// Element type and static shape.
     pub ty: TensorType,
     /// Where it is defined.
     pub def: Def,
@@ -302,7 +302,7 @@ pub const METRICS: [&str; 4] = ["loss", GRAD_NORM, "learning_rate", "count"];
 /// A result of a function.
 #[derive(Clone, Debug)]
 pub struct FuncResult {
-    /// The value.
+    /// The parameter or result of an instruction that is returned.
     pub value: Value,
     /// Its name; empty when it has none.
     pub name: Name,

@@ -15,12 +15,12 @@ pub struct TensorType {
 }
 
 impl TensorType {
-    /// A tensor.
+    /// A type of this element type and shape.
     pub fn new(dtype: DType, shape: impl Into<Shape>) -> Self {
         Self { dtype, shape: shape.into() }
     }
 
-    /// A scalar.
+    /// A type of rank 0.
     pub fn scalar(dtype: DType) -> Self {
         Self::new(dtype, Shape::scalar())
     }

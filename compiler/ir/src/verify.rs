@@ -18,7 +18,7 @@ pub use verified::{Seal, Verified};
 use crate::registry::Registry;
 use crate::syntax::{FuncId, Module, Phase};
 use halite_support::{Diagnostic, codes};
-use report::{Located, Place};
+use report::{Located, ModulePart};
 
 /// Checks a module.
 ///
@@ -63,25 +63,25 @@ impl<'a> Errors<'a> {
         Self { module, list: Vec::new(), rule: None }
     }
 
-    fn push(&mut self, place: Place, diagnostic: Diagnostic) {
-        self.list.push(Located { place, rule: self.rule, diagnostic });
+    fn push(&mut self, part: ModulePart, diagnostic: Diagnostic) {
+        self.list.push(Located { part, rule: self.rule, diagnostic });
     }
 
     fn at_module(&mut self, diagnostic: Diagnostic) {
-        self.push(Place::Module, diagnostic);
+        self.push(ModulePart::Module, diagnostic);
     }
 
     fn at_signature(&mut self, function: FuncId, diagnostic: Diagnostic) {
-        self.push(Place::Signature(function), diagnostic);
+        self.push(ModulePart::Signature(function), diagnostic);
     }
 
     fn at_return(&mut self, function: FuncId, diagnostic: Diagnostic) {
-        self.push(Place::Return(function), diagnostic);
+        self.push(ModulePart::Return(function), diagnostic);
     }
 
     fn at_inst(&mut self, function: FuncId, inst: usize, diagnostic: Diagnostic) {
         let loc = self.module.function(function).insts[inst].loc;
         let span = if self.module.locs.contains(loc) { self.module.locs.span(loc) } else { None };
-        self.push(Place::Inst(function, inst), diagnostic.or_at(span, ""));
+        self.push(ModulePart::Inst(function, inst), diagnostic.or_at(span, ""));
     }
 }

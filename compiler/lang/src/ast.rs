@@ -80,7 +80,6 @@ pub(crate) struct Argument {
 #[derive(Debug)]
 pub(crate) struct Type {
     pub(crate) dtype: Ident,
-    /// A list.
     pub(crate) shape: Expr,
 }
 
@@ -103,7 +102,6 @@ pub(crate) struct Assign {
 #[derive(Debug)]
 pub(crate) struct Param {
     pub(crate) name: Ident,
-    /// A list.
     pub(crate) shape: Expr,
     pub(crate) init: Ident,
     pub(crate) init_argument: Option<Expr>,

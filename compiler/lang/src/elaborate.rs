@@ -4,7 +4,7 @@ mod assemble;
 mod config;
 mod expr;
 mod function;
-mod site;
+mod spans;
 
 use crate::ast::{Call, Causal, Expr, Item};
 use crate::ops::{MAX_DEPTH, MAX_EVALUATIONS, Names, Ops, Place, Value, too_long};
@@ -15,7 +15,7 @@ use halite_ir::{Builder, Module, Registry, Value as Tensor};
 use halite_recipe::ConfigValue;
 use halite_support::{Code, Diagnostic, Diagnostics, FileId, Name, Span, codes};
 use indexmap::{IndexMap, IndexSet};
-use site::{Globals, Text};
+use spans::{Globals, Text};
 
 /// A model made into IR.
 #[derive(Clone, Debug)]
@@ -91,7 +91,6 @@ struct Declaration {
     call: Option<Span>,
 }
 
-/// A weight.
 #[derive(Clone, Copy, Debug)]
 struct Weight {
     declared: Declaration,

@@ -2,7 +2,7 @@
 //!
 //! The model language and [`ModelBuilder`](crate::build::ModelBuilder) both end here, so that they take the same
 //! arguments, emit the same instructions and make the same complaints. Where the parts of an operation stand is the
-//! business of a [`Site`].
+//! business of a [`Spans`].
 
 mod arithmetic;
 mod builtins;
@@ -17,7 +17,7 @@ pub(crate) use arithmetic::finite;
 pub(crate) use builtins::{Given, is_builtin, unknown_op};
 pub(crate) use entry::{is_needed, mask_role, normal, unneeded};
 pub(crate) use names::{Named, Names};
-pub(crate) use place::{Part, Place, Site};
+pub(crate) use place::{Part, Place, Spans};
 pub use slice::Subscript;
 pub(crate) use slice::{from_end, position};
 pub(crate) use value::{MAX_LIST_DEPTH, Value};
@@ -44,7 +44,6 @@ const MAX_ELEMENTS: usize = 1 << 44;
 /// A model under way.
 #[derive(Debug)]
 pub(crate) struct Ops<'r> {
-    /// The entry.
     pub(crate) b: Builder<'r>,
     /// The element type of weights and of `float`.
     pub(crate) float: DType,

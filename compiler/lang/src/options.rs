@@ -7,9 +7,9 @@ use halite_tensor::DType;
 /// A value that replaces a default of `config`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Override {
-    /// The key.
+    /// The name that the model gives it in `config`.
     pub key: String,
-    /// Its value.
+    /// What it is set to.
     pub value: ConfigValue,
     /// Where it was set, when that is a text with a place.
     pub span: Option<Span>,

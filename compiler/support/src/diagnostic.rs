@@ -160,7 +160,7 @@ impl Diagnostic {
         self
     }
 
-    /// Its code.
+    /// What documentation and tests know it by, such as `E0310`.
     pub fn code(&self) -> Code {
         self.0.code
     }
@@ -170,7 +170,7 @@ impl Diagnostic {
         self.0.severity
     }
 
-    /// The headline.
+    /// The headline alone: without code, labels, notes and help.
     pub fn message(&self) -> &str {
         &self.0.message
     }

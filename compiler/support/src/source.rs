@@ -32,7 +32,7 @@ impl fmt::Debug for FileId {
 /// A range of bytes in one source text.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub struct Span {
-    /// The text.
+    /// The text that the bytes are counted in.
     pub file: FileId,
     /// First byte.
     pub start: u32,

@@ -9,9 +9,9 @@ use std::ops::{Add, Mul, Neg, Sub};
 /// cut.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct IntRange {
-    /// The least.
+    /// The least integer, included.
     pub low: i128,
-    /// The greatest.
+    /// The greatest integer, included.
     pub high: i128,
 }
 

@@ -127,7 +127,7 @@ impl DialectEntry {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Site<'a> {
-    /// The op.
+    /// The op, attributes included.
     pub op: &'a Op,
     /// The types of its operands.
     pub args: &'a [TensorType],

@@ -171,7 +171,7 @@ impl<'a> PassCx<'a> {
         Self { registry, recipe: None, findings: None, target: TargetView::default() }
     }
 
-    /// The recipe.
+    /// The recipe, for a pass that cannot do without.
     ///
     /// # Errors
     /// When there is none.

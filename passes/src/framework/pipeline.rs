@@ -22,7 +22,7 @@ pub struct Pipeline<P = Arc<dyn Pass>> {
 /// One step of a pipeline.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Stage<P = Arc<dyn Pass>> {
-    /// A pass.
+    /// A pass that runs where it stands.
     Once(P),
     /// Passes repeated until none of them changes the module.
     Fixpoint(Group<P>),

@@ -1,7 +1,7 @@
 //! Wheels that are swapped, and disks that fail.
 
 use super::*;
-use halite_disk::{Call, Fate};
+use halite_disk::{Fate, Operation};
 use std::io::ErrorKind;
 
 #[test]
@@ -92,6 +92,6 @@ fn a_link_stays_and_the_folder_is_synced_last() {
     put(&disk, &archive, &sum(&wheel(b"plugin")), &link, &mut |_| {}).unwrap();
     assert!(link.is_symlink());
     assert_eq!(std::fs::read(folder.path().join("real/plugin.so")).unwrap(), b"plugin");
-    use Call::{Create, MakeFolder, Rename, Sync, SyncFolder, Write};
+    use Operation::{Create, MakeFolder, Rename, Sync, SyncFolder, Write};
     assert_eq!(*calls.lock().unwrap(), [MakeFolder, Create, Write, Sync, Rename, SyncFolder]);
 }

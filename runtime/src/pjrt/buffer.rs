@@ -2,13 +2,12 @@
 
 use super::client::Client;
 use super::event::Event;
-use super::ffi::{self, Call};
+use super::ffi::{self, Arguments};
 use crate::{DeviceBuffer, Result, RuntimeError, Status, StatusCode, TensorSpec};
 use halite_tensor::HostTensor;
 use std::any::Any;
-use std::fmt;
-use std::ptr;
 use std::sync::Arc;
+use std::{fmt, ptr};
 
 /// A PJRT buffer, destroyed when dropped.
 pub(super) struct PjrtBuffer {

@@ -2,7 +2,7 @@
 
 use super::client_options::ClientOptions;
 use super::event::Event;
-use super::ffi::{self, Call};
+use super::ffi::{self, Arguments};
 use super::options;
 use super::plugin::{Plugin, copy_text};
 use crate::{Program, Status};

@@ -1,6 +1,6 @@
 //! Events: the ends of asynchronous work.
 
-use super::ffi::{self, Call};
+use super::ffi::{self, Arguments};
 use super::plugin::Plugin;
 use crate::Status;
 

@@ -3,7 +3,7 @@
 use super::buffer::PjrtBuffer;
 use super::client::{Client, copy_pointers};
 use super::event::Event;
-use super::ffi::{self, Call};
+use super::ffi::{self, Arguments};
 use crate::{Buffer, Executable, Input, MemoryStats, Result, RuntimeError, Signature, Status, StatusCode, input};
 use std::collections::BTreeSet;
 use std::ptr;

@@ -1,7 +1,7 @@
 //! The part of the PJRT C API, version 0.81, that is used here.
 //!
 //! A plugin hands out one table: a header, then function pointers in a fixed order. Each function takes a pointer to its
-//! own argument struct, whose first field is the struct's size. A struct implements [`Call`], which ties it to the
+//! own argument struct, whose first field is the struct's size. A struct implements [`Arguments`], which ties it to the
 //! position of its function in the table, so that no function can be called with another's arguments.
 
 use std::ffi::{c_char, c_int, c_void};
@@ -63,7 +63,7 @@ pub(super) type Function = unsafe extern "C" fn(*mut c_void) -> *mut Error;
 /// # Safety
 /// The type is `repr(C)`, starts with [`Head`], has the fields of the C struct of the function at `POSITION`, and is
 /// valid when all its bytes are zero.
-pub(super) unsafe trait Call: Sized {
+pub(super) unsafe trait Arguments: Sized {
     /// Position of the function in the table.
     const POSITION: usize;
 
@@ -82,7 +82,7 @@ macro_rules! calls {
 
         // SAFETY: the macro makes the layout, the list below follows the C header, and all fields are numbers, flags,
         // nullable pointers or structs of such.
-        unsafe impl Call for $name {
+        unsafe impl Arguments for $name {
             const POSITION: usize = $position;
 
             fn new() -> Self {

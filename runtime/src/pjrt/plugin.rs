@@ -1,6 +1,6 @@
 //! An opened plugin: its function table.
 
-use super::ffi::{self, Call, Function};
+use super::ffi::{self, Arguments, Function};
 use crate::{Result, RuntimeError, Status, StatusCode};
 use libloading::Library;
 use std::collections::BTreeMap;
@@ -60,9 +60,9 @@ impl Plugin {
     ///
     /// # Safety
     /// Every pointer in `args` is what the function asks for: valid, of the right kind, and not freed.
-    pub(super) unsafe fn call<A: Call>(self, args: &mut A) -> std::result::Result<(), Status> {
+    pub(super) unsafe fn call<A: Arguments>(self, args: &mut A) -> std::result::Result<(), Status> {
         let function = self.function::<A>()?;
-        // SAFETY: the caller vouches for the pointers, `Call` for the struct.
+        // SAFETY: the caller vouches for the pointers, `Arguments` for the struct.
         let error = unsafe { function(ptr::from_mut(args).cast()) };
         if error.is_null() {
             return Ok(());
@@ -71,7 +71,7 @@ impl Plugin {
         Err(unsafe { self.take_error(error) })
     }
 
-    fn function<A: Call>(self) -> std::result::Result<Function, Status> {
+    fn function<A: Arguments>(self) -> std::result::Result<Function, Status> {
         let table = ptr::from_ref(self.0).wrapping_add(1).cast::<Option<Function>>();
         // SAFETY: `load` has checked (`is_usable`) that the table holds `NUM_FUNCTIONS` entries behind its header, and `POSITION` is
         // smaller; an entry is a function pointer or null.
@@ -105,7 +105,7 @@ impl Plugin {
     ///
     /// # Safety
     /// As [`call`](Self::call), and `A` is [`ffi::ErrorMessage`] or [`ffi::ErrorDestroy`].
-    unsafe fn call_for_errors<A: Call>(self, args: &mut A) {
+    unsafe fn call_for_errors<A: Arguments>(self, args: &mut A) {
         if let Ok(function) = self.function::<A>() {
             // SAFETY: this is the type these two functions have; the caller vouches for the pointers.
             unsafe {

@@ -1,7 +1,7 @@
 //! The target `cpu`: HLO for CPU XLA, which takes whatever is sound.
 
 use halite_bundle::estimate::MemoryKind;
-use halite_hlo::proto::HloModuleProto;
+use halite_hlo::graph::Graph;
 use halite_recipe::TargetName;
 use halite_support::Result;
 use halite_target::estimate::{Analysis, Backend, Order, Question, analyze};
@@ -22,7 +22,7 @@ impl Target for CpuTarget {
 
     fn analyze(
         &self,
-        hlo: &HloModuleProto,
+        hlo: &Graph,
         _variant: &TargetName,
         _flags: &[String],
         arguments: &[MemoryKind],

@@ -25,6 +25,7 @@ pub use backend::{Backend, Order};
 pub use cost::InstructionCosts;
 use graph::Graph;
 use halite_bundle::estimate::{Estimate, MemoryByKind, MemoryEstimate, MemoryKind};
+use halite_hlo::graph::Graph as Hlo;
 use halite_hlo::proto::HloModuleProto;
 use halite_support::Result;
 use kind::Kinds;
@@ -60,11 +61,11 @@ pub struct Analysis {
 ///
 /// # Errors
 /// When the module has no entry, calls itself, has a type of unknown size, or is too large with its calls entered.
-pub fn analyze(module: &HloModuleProto, question: Question<'_>) -> Result<Analysis> {
-    let graph = Graph::new(module)?;
+pub fn analyze(hlo: &Hlo, question: Question<'_>) -> Result<Analysis> {
+    let graph = Graph::new(hlo)?;
     let steps = storage::steps(&graph, question.backend)?;
     let order = schedule::schedule(&steps, question.backend.order);
-    let aliases = Aliases::of(module);
+    let aliases = Aliases::of(hlo.module());
     let mut liveness = Liveness::new(&steps, &order);
     if question.backend.borrows_results {
         liveness.borrow_results(&graph, &aliases.results);

@@ -8,7 +8,7 @@ use halite_support::{SourceMap, Span};
 pub struct Origin<'a> {
     /// The scopes that it stands in.
     pub scope: &'a str,
-    /// The file.
+    /// The file as the metadata names it; empty when it is not known.
     pub file: &'a str,
     /// The line from 1; 0 when it is not known.
     pub line: i32,

@@ -5,7 +5,7 @@ use crate::estimate::Analysis;
 use crate::settings::RunSettings;
 use halite_bundle::estimate::MemoryKind;
 use halite_bundle::{Manifest, ModuleRole};
-use halite_hlo::proto::HloModuleProto;
+use halite_hlo::graph::Graph;
 use halite_ir::LowerOptions;
 use halite_passes::DialectEntry;
 use halite_recipe::{Form, Recipe, Section, TargetName};
@@ -26,7 +26,7 @@ pub trait Target: fmt::Debug + Send + Sync {
     /// When the module is malformed.
     fn analyze(
         &self,
-        hlo: &HloModuleProto,
+        hlo: &Graph,
         variant: &TargetName,
         flags: &[String],
         arguments: &[MemoryKind],
@@ -77,7 +77,7 @@ pub trait Target: fmt::Debug + Send + Sync {
     }
 
     /// Holds a module to its rules.
-    fn check_module(&self, _hlo: &HloModuleProto, _recipe: &Recipe, _sources: &SourceMap) -> ModuleCheck {
+    fn check_module(&self, _hlo: &Graph, _recipe: &Recipe, _sources: &SourceMap) -> ModuleCheck {
         ModuleCheck::default()
     }
 

@@ -5,7 +5,7 @@ use crate::memory::logical_core;
 use crate::tables::{CompilerVersion, Level, Rule};
 use crate::{Generation, Neuron, Tables, settings};
 use halite_bundle::ModuleRole;
-use halite_hlo::proto::HloModuleProto;
+use halite_hlo::graph::Graph;
 use halite_recipe::Recipe;
 use halite_support::text::plain;
 use halite_support::{Diagnostic, Diagnostics, SourceMap, codes};
@@ -46,7 +46,7 @@ fn downcasts(flags: &[String], target: Generation, version: &CompilerVersion) ->
 }
 
 /// Holds a module to the rules of a recipe.
-pub(crate) fn of_module(hlo: &HloModuleProto, profile: &Profile, sources: &SourceMap) -> ModuleCheck {
+pub(crate) fn of_module(hlo: &Graph, profile: &Profile, sources: &SourceMap) -> ModuleCheck {
     let of_opcode = |presumed: Presumed| presumed.opcode;
     let presumed = presumed(hlo, profile.target).into_iter().map(of_opcode).collect();
     let mut checked = ModuleCheck { presumed, ..ModuleCheck::default() };
@@ -56,7 +56,7 @@ pub(crate) fn of_module(hlo: &HloModuleProto, profile: &Profile, sources: &Sourc
             checked.allowed.insert(finding.rule.id.clone());
             continue;
         }
-        let origin = finding.instruction.and_then(|inst| origin(inst, hlo));
+        let origin = finding.instruction.and_then(|inst| origin(inst, hlo.module()));
         let place = origin.map(|origin| Origin { scope: "", ..origin });
         places.entry((&finding.rule.id, place, finding.found.clone())).or_default().push(finding);
     }

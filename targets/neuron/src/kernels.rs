@@ -18,14 +18,14 @@ use halite_passes::{DialectEntry, KernelUse, Operand, Site};
 use halite_target::Basis;
 use halite_tensor::DType;
 
-type Call = fn(&Site<'_>) -> Result<KernelUse, String>;
+type Offer = fn(&Site<'_>) -> Result<KernelUse, String>;
 
 /// The kernel whose count the table bounds.
 const TOP_K: &str = "AwsNeuronTopK";
 
 /// All kernels of the dialect.
 pub fn entries() -> Vec<DialectEntry> {
-    let entry = |name: &str, op: &str, kernel: &str, call: Call| {
+    let entry = |name: &str, op: &str, kernel: &str, call: Offer| {
         DialectEntry::new(name, op, kernel, call).priority(10).targets(Generation::ALL).known(known(kernel))
     };
     vec![

@@ -18,12 +18,11 @@ mod presumed;
 mod ranges;
 mod windows;
 
-use crate::Generation;
-use crate::Tables;
 use crate::tables::{CompilerVersion, Condition, Rule};
+use crate::{Generation, Tables};
 use elements::Elements;
 use halite_hlo::graph::Graph;
-use halite_hlo::proto::{HloInstructionProto, HloModuleProto};
+use halite_hlo::proto::HloInstructionProto;
 use halite_target::Provenance;
 pub use presumed::{Presumed, presumed};
 use ranges::Ranges;
@@ -32,7 +31,7 @@ use std::cell::OnceCell;
 /// The rules to hold a module to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Profile {
-    /// The target.
+    /// The generation whose rules hold.
     pub target: Generation,
     /// The version of its compiler.
     pub version: CompilerVersion,
@@ -69,7 +68,7 @@ impl Profile {
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct Finding<'a> {
-    /// The rule.
+    /// The row of the table that is broken.
     pub rule: &'static Rule,
     /// The instruction; `None` for the module as a whole.
     pub instruction: Option<&'a HloInstructionProto>,
@@ -88,8 +87,8 @@ pub struct Finding<'a> {
 ///
 /// Computations that only combine two values, such as those of reductions, are looked at through the instructions that
 /// call them.
-pub fn check<'a>(module: &'a HloModuleProto, profile: &Profile) -> Vec<Finding<'a>> {
-    let mut checker = Checker::new(module, profile);
+pub fn check<'a>(graph: &'a Graph, profile: &Profile) -> Vec<Finding<'a>> {
+    let mut checker = Checker::new(graph, profile);
     checker.instructions();
     checker.module();
     checker.findings
@@ -118,7 +117,7 @@ struct OpcodeRules {
 }
 
 struct Checker<'a, 'p> {
-    graph: Graph<'a>,
+    graph: &'a Graph,
     profile: &'p Profile,
     elements: Elements,
     /// The rules of each opcode of the module, by its number.
@@ -128,8 +127,7 @@ struct Checker<'a, 'p> {
 }
 
 impl<'a, 'p> Checker<'a, 'p> {
-    fn new(module: &'a HloModuleProto, profile: &'p Profile) -> Self {
-        let graph = Graph::new(module);
+    fn new(graph: &'a Graph, profile: &'p Profile) -> Self {
         Self {
             opcodes: graph.opcodes().iter().map(|opcode| opcode_rules(opcode, profile)).collect(),
             graph,
@@ -181,7 +179,7 @@ impl<'a, 'p> Checker<'a, 'p> {
     }
 
     fn ranges(&self) -> &Ranges {
-        self.ranges.get_or_init(|| Ranges::new(&self.graph))
+        self.ranges.get_or_init(|| Ranges::new(self.graph))
     }
 
     /// Whether an instruction breaks a rule about its opcode or about every one.

@@ -3,7 +3,7 @@
 use crate::fit::fit;
 use crate::{Generation, Tables};
 use halite_bundle::estimate::MemoryKind;
-use halite_hlo::proto::HloModuleProto;
+use halite_hlo::graph::Graph;
 use halite_support::Result;
 use halite_target::estimate::{Analysis, Backend, Order, Question, analyze};
 
@@ -20,12 +20,7 @@ const LOGICAL_CORE: &str = "--logical-nc-config=";
 ///
 /// # Errors
 /// When the module is malformed.
-pub fn of_hlo(
-    hlo: &HloModuleProto,
-    generation: Generation,
-    logical_core: u32,
-    arguments: &[MemoryKind],
-) -> Result<Analysis> {
+pub fn of_hlo(hlo: &Graph, generation: Generation, logical_core: u32, arguments: &[MemoryKind]) -> Result<Analysis> {
     let tables = Tables::builtin();
     let costs = tables.costs(generation);
     let mut analysis = analyze(hlo, Question { backend: NEURONX_CC, arguments, costs })?;

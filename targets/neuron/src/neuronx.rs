@@ -40,7 +40,7 @@ use std::time::Duration;
 /// What [`compile`] needs beside the tasks: `Options { jobs: 2, ..Options::new(compiler, store, output, interrupt) }`.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
-    /// The compiler.
+    /// The `neuronx-cc` that is run, its version known.
     pub compiler: &'a Compiler,
     /// Where NEFFs are kept and compilers work.
     pub store: &'a Store,

@@ -2,6 +2,7 @@
 
 use crate::legality::{Finding, Presumed, Profile, check, presumed};
 use crate::tables::{Level, Rule};
+use halite_hlo::graph::Graph;
 use halite_hlo::proto::HloModuleProto;
 use halite_support::text::plain;
 use halite_support::{Diagnostics, Severity};
@@ -19,7 +20,7 @@ const SHOWN: usize = 3;
 pub struct Report {
     /// The name of the module.
     pub module: String,
-    /// The target.
+    /// The generation whose rules they are, as recipes name it.
     pub target: String,
     /// The version of its compiler.
     pub compiler: String,
@@ -54,7 +55,7 @@ pub struct PresumedOpcode {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[non_exhaustive]
 pub struct BrokenRule {
-    /// Its name.
+    /// What `--allow` and the table know it by.
     pub rule: String,
     /// How bad it is: `error` or `warning`.
     pub level: &'static str,
@@ -86,14 +87,14 @@ pub struct Found {
     /// Where that is known from, and what it is worth.
     pub source: String,
     /// The first instructions.
-    pub instructions: Vec<Place>,
+    pub instructions: Vec<BlamedInstruction>,
 }
 
-/// An instruction.
+/// An instruction that breaks a rule, as reports name it.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[non_exhaustive]
-pub struct Place {
-    /// Its name.
+pub struct BlamedInstruction {
+    /// Its name in the module, without `%`.
     pub name: String,
     /// The scopes that it stands in.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -104,8 +105,8 @@ pub struct Place {
 }
 
 /// Checks that a module is sound, and holds it to the rules of a profile.
-pub fn report(module: &HloModuleProto, profile: &Profile) -> Report {
-    let findings = check(module, profile);
+pub fn report(hlo: &Graph, profile: &Profile) -> Report {
+    let (findings, module) = (check(hlo, profile), hlo.module());
     let broken: Vec<BrokenRule> = profile
         .rules()
         .filter_map(|rule| {
@@ -118,12 +119,12 @@ pub fn report(module: &HloModuleProto, profile: &Profile) -> Report {
         module: plain(&module.name),
         target: profile.target.to_string(),
         compiler: profile.version.to_string(),
-        instructions: module.computations.iter().map(|computation| computation.instructions.len()).sum(),
+        instructions: hlo.len(),
         rules: profile.rules().count(),
         legal: !broken.iter().any(refuses),
         broken,
-        presumed: presumed(module, profile.target).into_iter().map(presumed_opcode).collect(),
-        faults: halite_hlo::check(module).into_iter().filter(|fault| fault.severity() >= Severity::Error).collect(),
+        presumed: presumed(hlo, profile.target).into_iter().map(presumed_opcode).collect(),
+        faults: halite_hlo::check(hlo).into_iter().filter(|fault| fault.severity() >= Severity::Error).collect(),
     }
 }
 
@@ -145,7 +146,7 @@ fn broken(rule: &Rule, findings: &[&Finding<'_>], module: &HloModuleProto) -> Br
         found.count += 1;
         if let Some(inst) = finding.instruction.filter(|_| found.instructions.len() < SHOWN) {
             let origin = origin(inst, module);
-            found.instructions.push(Place {
+            found.instructions.push(BlamedInstruction {
                 name: plain(&inst.name),
                 scope: origin.map_or_else(String::new, |origin| plain(origin.scope)),
                 line: origin.map_or_else(String::new, line),

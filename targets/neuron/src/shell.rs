@@ -71,7 +71,6 @@ impl Script {
         self
     }
 
-    /// The text.
     pub(crate) fn into_text(self) -> String {
         self.0
     }

@@ -55,9 +55,9 @@ pub struct Tables {
     pub kernels: Vec<KernelSchema>,
     /// Released versions of `neuronx-cc`, oldest first.
     pub versions: Vec<CompilerVersion>,
-    /// Its flags.
+    /// The flags of `neuronx-cc`.
     pub flags: Vec<CompilerFlag>,
-    /// Its errors.
+    /// What `neuronx-cc` says when it refuses a module.
     pub errors: Vec<CompilerError>,
     /// Variables of the environment.
     pub variables: Vec<Variable>,

@@ -4,7 +4,7 @@ use crate::memory::{logical_core, of_hlo};
 use crate::{Generation, Neuron, SECTION, advice, findings, forms, kernels, settings};
 use halite_bundle::estimate::MemoryKind;
 use halite_bundle::{Manifest, ModuleRole};
-use halite_hlo::proto::HloModuleProto;
+use halite_hlo::graph::Graph;
 use halite_ir::LowerOptions;
 use halite_passes::DialectEntry;
 use halite_recipe::{Form, Recipe, Section, TargetName};
@@ -28,7 +28,7 @@ impl Target for NeuronTarget {
 
     fn analyze(
         &self,
-        hlo: &HloModuleProto,
+        hlo: &Graph,
         variant: &TargetName,
         flags: &[String],
         arguments: &[MemoryKind],
@@ -71,7 +71,7 @@ impl Target for NeuronTarget {
         settings::warnings(recipe).into_iter().chain(forms::check_compiler_version(recipe)).collect()
     }
 
-    fn check_module(&self, hlo: &HloModuleProto, recipe: &Recipe, sources: &SourceMap) -> ModuleCheck {
+    fn check_module(&self, hlo: &Graph, recipe: &Recipe, sources: &SourceMap) -> ModuleCheck {
         Generation::of(recipe).map_or_else(ModuleCheck::default, |generation| {
             findings::of_module(hlo, &findings::profile(recipe, generation), sources)
         })

@@ -2,12 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a failing helper fails its test")]
 
-use halite_bundle::estimate::InstructionEstimate;
-use halite_bundle::estimate::{Estimate, MemoryByKind, MemoryEstimate, MemoryKind};
+use halite_bundle::estimate::{Estimate, InstructionEstimate, MemoryByKind, MemoryEstimate, MemoryKind};
 use halite_cpu::CPU_XLA;
 use halite_hlo::builder::ComputationBuilder;
-use halite_hlo::proto::HloModuleProto;
-use halite_hlo::proto::{AliasEntryProto, HloInputOutputAliasProto, OpMetadata};
+use halite_hlo::graph::Graph;
+use halite_hlo::proto::{AliasEntryProto, HloInputOutputAliasProto, HloModuleProto, OpMetadata};
 use halite_hlo::{ArrayType, BinaryOp, DotDims, Id, ModuleBuilder, ReduceKind, UnaryOp};
 use halite_neuron::Tables;
 use halite_neuron::memory::NEURONX_CC;
@@ -21,7 +20,8 @@ fn costs() -> &'static InstructionCosts {
 
 fn look(module: &HloModuleProto, backend: Backend) -> Analysis {
     use MemoryKind::{Batch, Weights};
-    analyze(module, Question { backend, arguments: &[Batch, Weights], costs: Some(costs()) }).unwrap()
+    let question = Question { backend, arguments: &[Batch, Weights], costs: Some(costs()) };
+    analyze(&Graph::new(module.clone()), question).unwrap()
 }
 
 fn f32(shape: impl Into<halite_tensor::Shape>) -> ArrayType {
@@ -269,13 +269,13 @@ fn what_is_not_known_is_said() {
 #[test]
 fn malformed_modules_are_refused() {
     let question = Question { backend: NEURONX_CC, arguments: &[], costs: None };
-    assert!(analyze(&HloModuleProto::default(), question).is_err());
+    assert!(analyze(&Graph::new(HloModuleProto::default()), question).is_err());
     let mut endless = module([4, 4, 4], |main, x, w| vec![main.add(x, w).unwrap()]);
     let entry = endless.entry_computation_id;
     let add = endless.computations[0].instructions.iter_mut().find(|inst| inst.opcode == "add").unwrap();
     add.opcode = "call".to_owned();
     add.called_computation_ids = vec![entry];
-    assert!(analyze(&endless, question).is_err());
+    assert!(analyze(&Graph::new(endless), question).is_err());
 }
 
 #[test]

@@ -19,9 +19,9 @@ const LLAMA: &[u8] = include_bytes!("../../../tests/jax/fixtures/llama_step.hlo.
 const SCAN: &[u8] = include_bytes!("../../../tests/jax/fixtures/scan.hlo.pb");
 
 /// What a module needs, by the compiler that is asked more of.
-fn estimate(module: &HloModuleProto) -> Result<Analysis> {
+fn estimate(graph: &Graph) -> Result<Analysis> {
     let costs = Tables::builtin().costs(Generation::Trn1);
-    analyze(module, Question { backend: CPU_XLA, arguments: &[], costs })
+    analyze(graph, Question { backend: CPU_XLA, arguments: &[], costs })
 }
 
 /// Numbers that are wrong in most places.
@@ -78,7 +78,7 @@ proptest! {
         for (place, kind, number) in damages {
             damage(&mut module, place, kind, NUMBERS[number]);
         }
-        answer(&module, Generation::ALL[target]);
+        answer(module, Generation::ALL[target]);
     }
 
     #[test]
@@ -86,17 +86,17 @@ proptest! {
         let mut bytes = SCAN.to_vec();
         bytes[at] = byte;
         if let Ok(module) = halite_hlo::decode(&bytes) {
-            answer(&module, Generation::Trn1);
+            answer(module, Generation::Trn1);
         }
     }
 }
 
 /// Asks everything of a module that reads it as a graph.
-fn answer(module: &HloModuleProto, target: Generation) {
-    halite_hlo::check(module);
-    check(module, &Profile::new(target));
-    let _ = estimate(module);
+fn answer(module: HloModuleProto, target: Generation) {
     let graph = Graph::new(module);
+    halite_hlo::check(&graph);
+    check(&graph, &Profile::new(target));
+    let _ = estimate(&graph);
     graph.executions();
     (0..graph.len()).map(|at| flops(&graph, at)).fold(0, u64::saturating_add);
 }
@@ -127,11 +127,11 @@ fn doubling(depth: usize) -> HloModuleProto {
 #[test]
 fn calls_are_not_followed_forever() {
     for depth in [40, 60, 3000] {
-        let module = doubling(depth);
+        let graph = Graph::new(doubling(depth));
         let start = Instant::now();
-        assert!(check(&module, &Profile::new(Generation::Trn1)).is_empty());
+        assert!(check(&graph, &Profile::new(Generation::Trn1)).is_empty());
         assert!(start.elapsed() < Duration::from_secs(5), "{depth}: {:?}", start.elapsed());
-        assert!(estimate(&module).is_err());
+        assert!(estimate(&graph).is_err());
         assert!(start.elapsed() < Duration::from_secs(30), "{depth}: {:?}", start.elapsed());
     }
 }
@@ -150,7 +150,7 @@ fn sizes_do_not_wrap() {
         let root = main.dot(x, y, &dims, DType::F32).unwrap();
         let root = main.root_tuple(&[root]).unwrap();
         main.finish(root).unwrap();
-        estimate(&module.finish().unwrap())
+        estimate(&Graph::new(module.finish().unwrap()))
     };
     let analysis = product([[1, 1 << 40], [1, 1 << 40]]).unwrap();
     assert_eq!(analysis.estimate.memory.arguments, 8 << 40);
@@ -177,7 +177,8 @@ fn references_in_circles_end() {
             ..HloComputationProto::default()
         };
         let module = HloModuleProto { computations: vec![computation], ..HloModuleProto::default() };
-        check(&module, &Profile::new(Generation::Trn1));
-        assert!(estimate(&module).is_err());
+        let graph = Graph::new(module);
+        check(&graph, &Profile::new(Generation::Trn1));
+        assert!(estimate(&graph).is_err());
     }
 }

@@ -1,7 +1,7 @@
 //! How scores and masks make weights.
 
 use super::Draft;
-use super::weights::Place;
+use super::weights::KeyOffsets;
 use halite_ir::Value;
 use halite_ir::ops::Direction;
 use halite_support::Result;
@@ -111,11 +111,11 @@ const FAULTY: &[(&str, Applied)] = &[
 
 impl Draft<'_, '_> {
     /// Weights `[1, seq, keys]` of the keys.
-    pub(super) fn weighted(&mut self, scores: Value, place: Place, faulty: bool) -> Result<Value> {
+    pub(super) fn weighted(&mut self, scores: Value, offsets: KeyOffsets, faulty: bool) -> Result<Value> {
         let shape = self.b.shape(scores).clone();
         if !faulty && self.random.below(8) == 0 {
             self.tell("softmax(scores - 1e9 * ahead)");
-            let ahead = self.ahead(place)?;
+            let ahead = self.ahead(offsets)?;
             let ahead = if self.random.coin() { self.b.multiply(ahead, ahead)? } else { ahead };
             let bias = self.b.multiply_scalar(ahead, 1e9)?;
             let bias = self.b.broadcast_in_dim(bias, &[1, 2], shape)?;
@@ -124,7 +124,7 @@ impl Draft<'_, '_> {
         }
         let (name, applied) = self.pick(if faulty { FAULTY } else { SOUND });
         self.tell(name);
-        let mask = self.mask(place)?;
+        let mask = self.mask(offsets)?;
         let mask = self.b.broadcast_in_dim(mask, &[1, 2], shape)?;
         applied(self, scores, mask)
     }

@@ -8,7 +8,7 @@ use halite_tensor::{DType, HostTensor};
 
 /// Where keys stand: behind `memory` that are there always, and seen up to `shift` positions after the query.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct KeyOffsets {
     pub(super) memory: usize,
     pub(super) shift: i64,
 }
@@ -165,20 +165,20 @@ const ARITHMETIC: &[(&str, Spelling)] = &[
 
 impl Draft<'_, '_> {
     /// A mask `[seq, keys]`: 0 at hidden keys, above 0 at most others.
-    pub(super) fn mask(&mut self, place: Place) -> Result<Value> {
+    pub(super) fn mask(&mut self, offsets: KeyOffsets) -> Result<Value> {
         let arithmetic = self.random.below(3) > 0;
         let (name, spelling) = self.pick(if arithmetic { ARITHMETIC } else { PLAIN });
         self.is_arithmetic |= arithmetic;
-        self.tell(format!("{name}, shifted by {}", place.shift));
-        let pair = self.pair(place)?;
+        self.tell(format!("{name}, shifted by {}", offsets.shift));
+        let pair = self.pair(offsets)?;
         spelling(self, pair)
     }
 
     /// Query minus key, where it is more than 0, `[seq, keys]`; hidden keys are those before which this is.
-    pub(super) fn ahead(&mut self, place: Place) -> Result<Value> {
+    pub(super) fn ahead(&mut self, offsets: KeyOffsets) -> Result<Value> {
         self.is_arithmetic = true;
-        self.tell(format!("max(-d, 0), shifted by {}", place.shift));
-        let pair = self.pair(place)?;
+        self.tell(format!("max(-d, 0), shifted by {}", offsets.shift));
+        let pair = self.pair(offsets)?;
         let distance = self.distance(pair)?;
         let back = self.b.negate(distance)?;
         self.at_least(back, 0.0)
@@ -194,8 +194,8 @@ impl Draft<'_, '_> {
         if self.random.coin() { self.b.minimum(x, most) } else { self.b.minimum(most, x) }
     }
 
-    fn pair(&mut self, place: Place) -> Result<Pair> {
-        let shape = [self.seq, self.seq + place.memory];
+    fn pair(&mut self, offsets: KeyOffsets) -> Result<Pair> {
+        let shape = [self.seq, self.seq + offsets.memory];
         let float = self.float;
         let dtype = self.pick(&[DType::S32, float]);
         let (query, key) = if self.random.coin() {
@@ -204,8 +204,8 @@ impl Draft<'_, '_> {
             let (rows, columns) = (self.b.iota(dtype, [shape[0]], 0)?, self.b.iota(dtype, [shape[1]], 0)?);
             (self.b.broadcast_in_dim(rows, &[0], shape)?, self.b.broadcast_in_dim(columns, &[1], shape)?)
         };
-        let key = if place.memory > 0 { self.b.add_scalar(key, -(place.memory as f64))? } else { key };
-        let query = if place.shift != 0 { self.b.add_scalar(query, place.shift as f64)? } else { query };
+        let key = if offsets.memory > 0 { self.b.add_scalar(key, -(offsets.memory as f64))? } else { key };
+        let query = if offsets.shift != 0 { self.b.add_scalar(query, offsets.shift as f64)? } else { query };
         Ok(Pair { query, key })
     }
 

@@ -16,10 +16,10 @@
 #![allow(clippy::print_stdout, reason = "this program is a command line")]
 
 use halite_bundle::sha256;
+use halite_hlo::CheckedHlo;
 use halite_hlo::proto::{HloInstructionProto, HloModuleProto};
 use halite_neuron::Tables;
 use halite_neuron::tables::FlagGiver;
-use halite_support::Severity;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -128,9 +128,7 @@ fn compile(arguments: &Arguments) -> Result<(), String> {
     log("INFO: the stand-in has started\n")?;
     let bytes = std::fs::read(&arguments.input).map_err(|error| format!("{}: {error}", arguments.input.display()))?;
     let module = halite_hlo::decode(&bytes).map_err(|error| error.to_string())?;
-    if let Some(finding) = halite_hlo::check(&module).iter().find(|finding| finding.severity() >= Severity::Error) {
-        return Err(format!("[NCC_EVRF064] {}", finding.message()));
-    }
+    let module = CheckedHlo::new(module).map_err(|finding| format!("[NCC_EVRF064] {}", finding.message()))?;
     let mut neff = neff(&bytes, &arguments.flags);
     match fault(&arguments.input).as_deref() {
         None => {}

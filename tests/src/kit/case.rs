@@ -18,11 +18,11 @@ use std::path::{Path, PathBuf};
 pub struct Case {
     /// Its path below the folder of the kit, without the extension: `opt/cse`.
     pub name: String,
-    /// Its path.
+    /// Where it lies, to be read and blessed.
     pub path: PathBuf,
-    /// Its text.
+    /// All that it holds, the expectation too.
     pub text: String,
-    /// Its directives.
+    /// What its `//@` lines ask for.
     pub directives: Directives,
     /// Its text, taken apart.
     pub document: Document,

@@ -30,7 +30,7 @@ pub struct Gpt2 {
 }
 
 impl Gpt2 {
-    /// The model.
+    /// Makes the model of these sizes in Rust.
     ///
     /// # Errors
     /// Every mistake of the sizes.

@@ -53,7 +53,7 @@ impl Llama {
         init_std: 0.021,
     };
 
-    /// The model.
+    /// Makes the model of these sizes in Rust.
     ///
     /// # Errors
     /// Every mistake of the sizes.

@@ -5,10 +5,9 @@ use crate::document::Anchor;
 use crate::kit::{Case, Outcome};
 use halite::Session;
 use halite_bundle::ModuleRole;
-use halite_neuron::Tables;
-use halite_neuron::neuronx;
 use halite_neuron::settings::Surroundings;
 use halite_neuron::tables::{Setter, Variable};
+use halite_neuron::{Tables, neuronx};
 use std::collections::BTreeSet;
 
 /// What becomes of the environment that the launch script of a published run exports.

@@ -8,9 +8,10 @@ use crate::kit::{Case, Outcome};
 use crate::relation::{Tolerance, agree};
 use crate::xla;
 use halite::Session;
+use halite_hlo::CheckedHlo;
 use halite_hlo::proto::HloModuleProto;
 use halite_ir::{Interpreter, KernelForm, LowerOptions, Module, lower, lower_decompositions, verify};
-use halite_support::{Diagnostic, Name, Severity};
+use halite_support::{Diagnostic, Name};
 
 /// The HLO of a module. CPU XLA must take it and compute what the interpreter does.
 #[derive(Debug)]
@@ -60,10 +61,8 @@ fn linked(hlo: &HloModuleProto, decompositions: &[(Name, HloModuleProto)]) -> Re
 }
 
 fn check(hlo: &HloModuleProto) -> Result<(), String> {
-    match halite_hlo::check(hlo).iter().find(|finding| finding.severity() >= Severity::Error) {
-        None => Ok(()),
-        Some(finding) => Err(format!("the HLO checker says {finding}\n{}", halite_hlo::text::print(hlo))),
-    }
+    let explain = |finding| format!("the HLO checker says {finding}\n{}", halite_hlo::text::print(hlo));
+    CheckedHlo::new(hlo.clone()).map(|_| ()).map_err(explain)
 }
 
 /// Runs the HLO and the module it comes from on the same operands.

@@ -46,7 +46,6 @@ impl Suite for Opt {
 
 /// What came out of a pipeline.
 pub(super) struct Transformed {
-    /// The module.
     pub(super) after: Module,
     /// What passes warn of.
     pub(super) warnings: Diagnostics,

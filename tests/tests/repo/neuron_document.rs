@@ -4,7 +4,6 @@ use crate::read;
 use halite_neuron::Tables;
 use halite_neuron::tables::{CompilerFlag, FlagDefault, FlagGiver, Setter, Variable, VersionRange};
 
-/// The document.
 const DOCUMENT: &str = "NEURON.md";
 
 #[test]

@@ -1,7 +1,8 @@
 //! Running without the kernels of a target.
 
+use halite_hlo::CheckedHlo;
 use halite_hlo::proto::HloModuleProto;
-use halite_support::{Diagnostic, Result, Severity, codes};
+use halite_support::{Diagnostic, Result, codes};
 use std::borrow::Cow;
 
 const AGAIN: &str = "compile the bundle again";
@@ -20,29 +21,22 @@ pub fn link<'b>(
         return Ok(Cow::Borrowed(bytes));
     }
     let linked = halite_hlo::link_decompositions(&hlo, |decomposition_name| {
-        sound(decomposition(decomposition_name)?, decomposition_name)
+        sound(decomposition(decomposition_name)?, decomposition_name).map(CheckedHlo::into_module)
     });
     let linked = linked.map_err(|error| unsound(name, &error))?;
-    check(&linked, name)?;
-    Ok(Cow::Owned(halite_hlo::encode(&linked)))
+    Ok(Cow::Owned(checked(linked, name)?.encode()))
 }
 
 /// The module in a file, unless it breaks a rule of XLA, which ends the process on some such modules.
 ///
 /// # Errors
 /// When the file is no sound HLO.
-pub fn sound(bytes: &[u8], name: &str) -> Result<HloModuleProto> {
-    let hlo = halite_hlo::decode(bytes)?;
-    check(&hlo, name)?;
-    Ok(hlo)
+pub fn sound(bytes: &[u8], name: &str) -> Result<CheckedHlo> {
+    checked(halite_hlo::decode(bytes)?, name)
 }
 
-fn check(hlo: &HloModuleProto, name: &str) -> Result<()> {
-    let findings = halite_hlo::check(hlo);
-    match findings.into_iter().find(|finding| finding.severity() >= Severity::Error) {
-        None => Ok(()),
-        Some(finding) => Err(unsound(name, &finding)),
-    }
+fn checked(hlo: HloModuleProto, name: &str) -> Result<CheckedHlo> {
+    CheckedHlo::new(hlo).map_err(|broken| unsound(name, &broken))
 }
 
 fn unsound(name: &str, finding: &Diagnostic) -> Diagnostic {

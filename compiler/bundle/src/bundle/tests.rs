@@ -230,7 +230,7 @@ fn a_bundle_is_replaced_whole() {
             write::write(&calm, &old, &target).unwrap();
             let disk = Disk::planned(move |number, call| match call {
                 _ if number == n => fate,
-                Call::Exchange if !exchanges => Fate::Fails(ErrorKind::Unsupported),
+                Operation::Exchange if !exchanges => Fate::Fails(ErrorKind::Unsupported),
                 _ => Fate::Done,
             });
             let result = write::write(&disk, &new, &target);
@@ -268,8 +268,8 @@ fn a_bundle_that_cannot_be_put_back_is_kept() {
     small().write(&target).unwrap();
     let renames = std::sync::atomic::AtomicUsize::new(0);
     let disk = Disk::planned(move |_, call| match call {
-        Call::Exchange => Fate::Fails(ErrorKind::Unsupported),
-        Call::Rename if renames.fetch_add(1, std::sync::atomic::Ordering::Relaxed) > 0 => {
+        Operation::Exchange => Fate::Fails(ErrorKind::Unsupported),
+        Operation::Rename if renames.fetch_add(1, std::sync::atomic::Ordering::Relaxed) > 0 => {
             Fate::Fails(ErrorKind::PermissionDenied)
         }
         _ => Fate::Done,

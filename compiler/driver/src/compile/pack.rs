@@ -49,7 +49,7 @@ pub(super) fn pack(
     if target.has_estimates() {
         let arguments = arguments(&described, &buffers);
         let flags = target.settings(recipe).flags;
-        described.estimate = Some(target.analyze(&module.hlo, &recipe.target, &flags, &arguments)?.estimate);
+        described.estimate = Some(target.analyze(module.hlo.graph(), &recipe.target, &flags, &arguments)?.estimate);
     }
     let mut files = IndexMap::new();
     if options.emit_hlo_text {

@@ -36,7 +36,6 @@ pub(super) enum Meaning {
 /// One form of the table of rotary positions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scaling {
-    /// Its `rope_type`.
     pub(super) rope_type: &'static str,
     /// Its other keys.
     pub(super) keys: &'static [Key],

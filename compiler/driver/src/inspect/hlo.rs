@@ -2,7 +2,7 @@
 
 use super::{Figures, Summary};
 use halite_hlo::graph::{Computation, Graph};
-use halite_hlo::proto::{HloModuleProto, ShapeProto};
+use halite_hlo::proto::ShapeProto;
 use halite_hlo::{Opcode, Type, cost};
 use halite_support::{Diagnostic, Result, codes};
 use std::fmt::Write as _;
@@ -12,13 +12,12 @@ use std::fmt::Write as _;
 ///
 /// # Errors
 /// When the module has no entry.
-pub fn summarize(module: &HloModuleProto, depth: usize) -> Result<Summary> {
-    let graph = Graph::new(module);
-    let mut summary = Summary::new(&module.name);
-    for (computation, times) in executed(&graph)? {
-        for at in counted(&graph, computation) {
+pub fn summarize(graph: &Graph, depth: usize) -> Result<Summary> {
+    let mut summary = Summary::new(&graph.module().name);
+    for (computation, times) in executed(graph)? {
+        for at in counted(graph, computation) {
             let path = graph.inst(at).metadata.as_ref().map_or("", |metadata| &metadata.op_name);
-            let figures = Figures::of(cost::flops(&graph, at), graph.shape(at).map_or(0, ShapeProto::num_bytes));
+            let figures = Figures::of(cost::flops(graph, at), graph.shape(at).map_or(0, ShapeProto::num_bytes));
             summary.add(graph.opcode(at), path, depth, figures.times(times));
         }
     }
@@ -30,28 +29,26 @@ pub fn summarize(module: &HloModuleProto, depth: usize) -> Result<Summary> {
 ///
 /// # Errors
 /// When the module has no entry.
-pub(crate) fn num_instructions(module: &HloModuleProto) -> Result<u64> {
-    let graph = Graph::new(module);
-    let of = |(computation, times): (&Computation<'_>, u64)| {
-        times.saturating_mul(counted(&graph, computation).count() as u64)
-    };
-    Ok(executed(&graph)?.into_iter().map(of).fold(0, u64::saturating_add))
+pub(crate) fn num_instructions(graph: &Graph) -> Result<u64> {
+    let of =
+        |(computation, times): (&Computation, u64)| times.saturating_mul(counted(graph, computation).count() as u64);
+    Ok(executed(graph)?.into_iter().map(of).fold(0, u64::saturating_add))
 }
 
 /// The instructions that figures are about: calls hand values over, and so do the parameters of their callees.
-fn counted<'g>(graph: &'g Graph<'_>, computation: &Computation<'_>) -> impl Iterator<Item = usize> + 'g {
+fn counted<'g>(graph: &'g Graph, computation: &Computation) -> impl Iterator<Item = usize> + 'g {
     let is_entry = graph.entry().is_some_and(|entry| entry.first == computation.first);
     let passes_on = move |at: usize| graph.is(at, Opcode::Call) || !is_entry && graph.is(at, Opcode::Parameter);
     computation.range().filter(move |&at| !passes_on(at))
 }
 
 /// The computations that the entry calls, directly or through others, itself included, with how often each is executed.
-fn executed<'g, 'm>(graph: &'g Graph<'m>) -> Result<Vec<(&'g Computation<'m>, u64)>> {
+fn executed(graph: &Graph) -> Result<Vec<(&Computation, u64)>> {
     entry(graph)?;
     Ok(graph.computations().iter().zip(graph.executions()).filter(|(_, times)| *times > 0).collect())
 }
 
-fn entry<'g, 'm>(graph: &'g Graph<'m>) -> Result<&'g Computation<'m>> {
+fn entry(graph: &Graph) -> Result<&Computation> {
     graph.entry().ok_or_else(|| {
         Diagnostic::error(codes::FILE, "the HLO module has no entry").help("give the `.hlo.pb` file of a bundle")
     })
@@ -61,10 +58,10 @@ fn entry<'g, 'm>(graph: &'g Graph<'m>) -> Result<&'g Computation<'m>> {
 ///
 /// # Errors
 /// When the module has no entry.
-pub fn dot(module: &HloModuleProto) -> Result<String> {
-    let graph = Graph::new(module);
-    let mut text = format!("digraph \"{}\" {{\n  node [shape=box, fontname=\"Helvetica\"];\n", escape(&module.name));
-    for at in entry(&graph)?.range() {
+pub fn dot(graph: &Graph) -> Result<String> {
+    let mut text =
+        format!("digraph \"{}\" {{\n  node [shape=box, fontname=\"Helvetica\"];\n", escape(&graph.module().name));
+    for at in entry(graph)?.range() {
         let inst = graph.inst(at);
         let ty = graph.shape(at).and_then(|shape| Type::from_proto(shape).ok());
         let ty = ty.map(|ty| ty.to_string()).unwrap_or_default();
@@ -85,10 +82,11 @@ fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use halite_hlo::proto::HloModuleProto;
     use halite_hlo::{ArrayType, DotDims, ModuleBuilder, UnaryOp};
     use halite_tensor::DType;
 
-    fn example() -> HloModuleProto {
+    fn example() -> Graph {
         let mut module = ModuleBuilder::new("m");
         let mut main = module.computation("main");
         let x = main.parameter("x", ArrayType::new(DType::F32, [4, 8])).unwrap();
@@ -102,7 +100,7 @@ mod tests {
         let y = main.unary(UnaryOp::Tanh, y).unwrap();
         let root = main.root_tuple(&[y]).unwrap();
         main.finish(root).unwrap();
-        module.finish().unwrap()
+        Graph::new(module.finish().unwrap())
     }
 
     #[test]
@@ -136,7 +134,7 @@ mod tests {
         let root = main.root_tuple(&[z]).unwrap();
         main.finish(root).unwrap();
 
-        let module = module.finish().unwrap();
+        let module = Graph::new(module.finish().unwrap());
         assert_eq!(num_instructions(&module).unwrap(), 5);
         let summary = summarize(&module, 3).unwrap();
         let expected = Figures { instructions: 3, flops: 12, bytes: 48 };
@@ -150,6 +148,6 @@ mod tests {
     fn graphs_have_nodes_and_edges() {
         let text = dot(&example()).unwrap();
         assert!(text.starts_with("digraph") && text.contains("->") && text.contains("f32[4,16]"), "{text}");
-        assert!(dot(&HloModuleProto::default()).is_err());
+        assert!(dot(&Graph::new(HloModuleProto::default())).is_err());
     }
 }

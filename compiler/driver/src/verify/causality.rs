@@ -35,7 +35,7 @@ pub struct Leak {
     pub result: String,
     /// Its sequence in the batch.
     pub sequence: usize,
-    /// Its position.
+    /// The position that it stands at.
     pub position: usize,
     /// The position from which on tokens were changed.
     pub changed_from: usize,

@@ -42,11 +42,11 @@ impl Form {
 
 /// The choices of a model, in order.
 pub(super) struct Choices {
-    sites: Vec<Site>,
+    list: Vec<Choice>,
 }
 
 /// An instruction that chooses among floats.
-struct Site {
+struct Choice {
     /// What the choice is called among inputs and results.
     name: Name,
     /// The same for people.
@@ -73,13 +73,13 @@ impl Choices {
     /// The choices of the entry of a module. What does not depend on floats that it is given is no choice: a mask made of
     /// positions is always the same.
     pub(super) fn of(module: &Module) -> Self {
-        let Some(entry) = module.entry() else { return Self { sites: Vec::new() } };
+        let Some(entry) = module.entry() else { return Self { list: Vec::new() } };
         let mut varies = vec![false; entry.values.len()];
         for param in &entry.params {
             varies[param.value.index()] = entry.ty(param.value).dtype().is_float();
         }
         let prefix = prefix(entry);
-        let mut sites = Vec::new();
+        let mut list = Vec::new();
         for (position, inst) in entry.insts.iter().enumerate() {
             if !inst.args.iter().any(|arg| varies[arg.index()]) {
                 continue;
@@ -87,39 +87,39 @@ impl Choices {
             inst.results.iter().for_each(|result| varies[result.index()] = true);
             let is_float = inst.args.iter().all(|&arg| entry.ty(arg).dtype().is_float());
             if let Some((kind, result)) = kind(inst).filter(|_| is_float) {
-                let name = Name::from(format!("{prefix}.{}", sites.len()));
+                let name = Name::from(format!("{prefix}.{}", list.len()));
                 let title = match module.locs.scope(inst.loc) {
                     scope if scope.is_empty() => format!("{name} ({})", inst.op.name()),
                     scope => format!("{name} ({} in {scope})", inst.op.name()),
                 };
-                sites.push(Site { name, title, inst: position, result, operands: inst.args.clone(), kind });
+                list.push(Choice { name, title, inst: position, result, operands: inst.args.clone(), kind });
             }
         }
-        Self { sites }
+        Self { list }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.sites.is_empty()
+        self.list.is_empty()
     }
 
     /// Whether a result is a choice or what was chosen among, and none of the model's.
     pub(super) fn own(&self, result: &str) -> bool {
-        let is_of = |site: &Site| {
-            result.strip_prefix(&*site.name).is_some_and(|rest| rest.is_empty() || rest.starts_with(".operand"))
+        let is_of = |choice: &Choice| {
+            result.strip_prefix(&*choice.name).is_some_and(|rest| rest.is_empty() || rest.starts_with(".operand"))
         };
-        self.sites.iter().any(is_of)
+        self.list.iter().any(is_of)
     }
 
     /// The inputs that make a program choose as one with these results did.
     pub(super) fn given(&self, outputs: &Outputs) -> Result<IndexMap<String, HostTensor>> {
-        let given = |site: &Site| Ok((site.name.to_string(), output(outputs, &site.name)?.written.clone()));
-        self.sites.iter().map(given).collect()
+        let given = |choice: &Choice| Ok((choice.name.to_string(), output(outputs, &choice.name)?.written.clone()));
+        self.list.iter().map(given).collect()
     }
 
     /// Whether two programs chose the same.
     pub(super) fn agree(&self, a: &Outputs, b: &Outputs) -> Result<bool> {
-        for site in &self.sites {
-            if output(a, &site.name)?.written != output(b, &site.name)?.written {
+        for choice in &self.list {
+            if output(a, &choice.name)?.written != output(b, &choice.name)?.written {
                 return Ok(false);
             }
         }
@@ -135,26 +135,26 @@ impl Choices {
         noise: impl Fn(&Output, &Output) -> f64,
     ) -> Result<(Vec<VerifyRow>, ChoiceCounts)> {
         let (mut rows, mut counts) = (Vec::new(), ChoiceCounts::default());
-        for site in &self.sites {
+        for choice in &self.list {
             let mut allowed = 0.0;
-            for at in 0..site.operands.len() {
-                let name = site.operand(at);
+            for at in 0..choice.operands.len() {
+                let name = choice.operand(at);
                 allowed += noise(output(plain, &name)?, output(truth, &name)?);
             }
             // Both of the elements between which a position decides are moved.
-            allowed *= if matches!(site.kind, Kind::Order) { 1.0 } else { 2.0 };
-            let right = output(truth, &site.name)?;
-            let distances = |of: &Outputs| site.distances(truth, &right.written, &output(of, &site.name)?.written);
+            allowed *= if matches!(choice.kind, Kind::Order) { 1.0 } else { 2.0 };
+            let right = output(truth, &choice.name)?;
+            let distances = |of: &Outputs| choice.distances(truth, &right.written, &output(of, &choice.name)?.written);
             let (own, unoptimized) = (distances(outputs)?, distances(plain)?);
             counts.all += right.written.len();
             counts.differ += own.len();
             counts.wrong += own.iter().filter(|distance| distance.is_nan() || **distance > allowed).count();
-            let values = &output(truth, &site.operand(0))?.written;
+            let values = &output(truth, &choice.operand(0))?.written;
             let scale = difference(values, values).scale;
             let relative = |value: f64| if scale > 0.0 { value / scale } else { value };
             let worst = |distances: &[f64]| relative(distances.iter().copied().fold(0.0, largest));
             let (error, unoptimized, allowed) = (worst(&own), worst(&unoptimized), relative(allowed));
-            rows.push(VerifyRow::within(site.title.clone(), error, unoptimized, allowed));
+            rows.push(VerifyRow::within(choice.title.clone(), error, unoptimized, allowed));
         }
         Ok((rows, counts))
     }
@@ -205,7 +205,7 @@ impl Kind {
     }
 }
 
-impl Site {
+impl Choice {
     fn operand(&self, at: usize) -> String {
         format!("{}.operand{at}", self.name)
     }
@@ -264,20 +264,20 @@ pub(super) fn with_choices(module: &Module, registry: &Registry, form: Form) -> 
     let entry = module.functions.pop().ok_or_else(|| Diagnostic::bug("a module without functions"))?;
     let mut b = Rewriter::new(&mut module, registry, &entry);
     let given: Vec<Option<Value>> =
-        choices.sites.iter().map(|site| form.is_given().then(|| site.add_param(&mut b, &entry))).collect();
-    let mut sites = choices.sites.iter().zip(given).peekable();
+        choices.list.iter().map(|choice| form.is_given().then(|| choice.add_param(&mut b, &entry))).collect();
+    let mut list = choices.list.iter().zip(given).peekable();
     let mut shown = Vec::new();
     for (position, inst) in entry.insts.iter().enumerate() {
         b.copy(&entry, inst)?;
-        let Some((site, given)) = sites.next_if(|(site, _)| site.inst == position) else { continue };
-        shown.push((site.name.to_string(), b.value(inst.results[site.result])?));
+        let Some((choice, given)) = list.next_if(|(choice, _)| choice.inst == position) else { continue };
+        shown.push((choice.name.to_string(), b.value(inst.results[choice.result])?));
         if form.shows_operands() {
-            for (at, &operand) in site.operands.iter().enumerate() {
-                shown.push((site.operand(at), b.value(operand)?));
+            for (at, &operand) in choice.operands.iter().enumerate() {
+                shown.push((choice.operand(at), b.value(operand)?));
             }
         }
         if let Some(given) = given {
-            site.choose(&mut b, inst, given)?;
+            choice.choose(&mut b, inst, given)?;
         }
     }
     for result in &entry.results {

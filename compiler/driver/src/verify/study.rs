@@ -10,8 +10,7 @@ use super::{ChoiceCounts, Culprit, VerifyOptions, VerifyReport, VerifyRow, rules
 use crate::compile::locate;
 use crate::session::Session;
 use crate::source::Source;
-use halite_bundle::ModuleRole;
-use halite_bundle::Stream;
+use halite_bundle::{ModuleRole, Stream};
 use halite_passes::Pipeline;
 use halite_recipe::{PrecisionName, TargetName};
 use halite_runtime::Executor;

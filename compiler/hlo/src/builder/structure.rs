@@ -9,7 +9,7 @@ use halite_support::{Diagnostic, Result, codes};
 /// What a custom call names.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct CustomCall {
-    /// The kernel.
+    /// The name by which the compiler of the target knows the kernel.
     pub target: String,
     /// Its configuration, in the kernel's own format.
     pub backend_config: String,

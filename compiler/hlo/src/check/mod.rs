@@ -10,7 +10,7 @@ mod callee;
 mod instruction;
 
 use crate::graph::{Computation, Graph};
-use crate::proto::{HloModuleProto, LayoutProto, ProgramShapeProto, ShapeProto};
+use crate::proto::{HloComputationProto, HloModuleProto, LayoutProto, ProgramShapeProto, ShapeProto};
 use crate::types::Type;
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
 use halite_tensor::element_type;
@@ -18,11 +18,11 @@ use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Everything that is wrong with the module, in its order.
-pub fn check(module: &HloModuleProto) -> Diagnostics {
-    let graph = Graph::new(module);
+pub fn check(graph: &Graph) -> Diagnostics {
+    let module = graph.module();
     let mut checker = Checker {
         stated: Vec::with_capacity(graph.len()),
-        graph: &graph,
+        graph,
         findings: Diagnostics::default(),
         computations: Vec::with_capacity(module.computations.len()),
         computation_ids: FxHashSet::default(),
@@ -30,8 +30,8 @@ pub fn check(module: &HloModuleProto) -> Diagnostics {
         instruction_ids: FxHashSet::default(),
         instruction_names: FxHashSet::default(),
     };
-    for computation in graph.computations() {
-        checker.computation(computation);
+    for (computation, proto) in graph.computations().iter().zip(&module.computations) {
+        checker.computation(computation, proto);
     }
     checker.entry(module);
     checker.findings
@@ -49,7 +49,7 @@ struct Checked {
 type Stated = Option<Type>;
 
 struct Checker<'a> {
-    graph: &'a Graph<'a>,
+    graph: &'a Graph,
     findings: Diagnostics,
     /// The types of the instructions so far.
     stated: Vec<Stated>,
@@ -72,8 +72,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn computation(&mut self, computation: &'a Computation<'a>) {
-        let proto = computation.proto;
+    fn computation(&mut self, computation: &Computation, proto: &'a HloComputationProto) {
         let context = || format!("computation `{}`", proto.name);
         if !self.computation_names.insert(&proto.name) {
             self.findings
@@ -143,7 +142,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Parameter types by number: dense from 0.
-    fn parameters(&self, computation: &Computation<'_>) -> Result<Vec<Stated>> {
+    fn parameters(&self, computation: &Computation) -> Result<Vec<Stated>> {
         let mut numbered = BTreeMap::new();
         for &at in &computation.parameters {
             let number = self.graph.inst(at).parameter_number;
@@ -165,13 +164,13 @@ impl<'a> Checker<'a> {
             self.findings.push(Diagnostic::error(codes::UNDEFINED_VALUE, "the module has no name"));
         }
         let graph = self.graph;
-        let Some((entry, computation)) = graph.entry_number().map(|entry| (entry, &graph.computations()[entry])) else {
+        let Some((entry, proto)) = graph.entry_number().map(|entry| (entry, &module.computations[entry])) else {
             let message = format!("the entry {} is not one of its computations", module.entry_computation_id);
             self.findings.push(Diagnostic::error(codes::UNDEFINED_VALUE, message).context(context()));
             return;
         };
-        if computation.proto.name != module.entry_computation_name {
-            let (name, stated) = (&computation.proto.name, &module.entry_computation_name);
+        if proto.name != module.entry_computation_name {
+            let (name, stated) = (&proto.name, &module.entry_computation_name);
             let message = format!("the entry is `{name}`, but `{stated}` is stated");
             self.findings.push(Diagnostic::error(codes::UNDEFINED_VALUE, message).context(context()));
         }

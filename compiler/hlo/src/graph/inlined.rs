@@ -39,7 +39,7 @@ impl<'m> Inlined<'m> {
     /// # Errors
     /// When the module has no entry, calls what does not stand before, reads what is not there, has an instruction without a
     /// shape, or is too large with its calls entered.
-    pub fn new(graph: &Graph<'m>, budget: &mut Budget) -> Result<Self> {
+    pub fn new(graph: &'m Graph, budget: &mut Budget) -> Result<Self> {
         let entry = graph.entry().ok_or_else(|| malformed("the HLO module has no entry"))?;
         let mut walk = Walk { graph, budget, inlined: Self::default(), pool: Vec::new(), depth: 0 };
         let results = walk.enter(entry.range(), entry.root, None)?;
@@ -53,7 +53,7 @@ impl<'m> Inlined<'m> {
         self.values.len()
     }
 
-    /// A value.
+    /// The instruction and the array that a handle stands for.
     pub fn value(&self, value: ValueId) -> &InlinedValue<'m> {
         &self.values[value as usize]
     }
@@ -74,7 +74,7 @@ fn malformed(message: &str) -> Diagnostic {
 const MAX_DEPTH: usize = 64;
 
 struct Walk<'w, 'm> {
-    graph: &'w Graph<'m>,
+    graph: &'m Graph,
     budget: &'w mut Budget,
     inlined: Inlined<'m>,
     /// The values that meanings are ranges of.

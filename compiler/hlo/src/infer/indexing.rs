@@ -1,7 +1,9 @@
 //! Ops that move elements by positions known at run time.
 
-use super::{attribute_error, require_ascending, require_count, require_distinct, require_dtype, require_same_dtype};
-use super::{require_same_type, require_scalar, shape_error};
+use super::{
+    attribute_error, require_ascending, require_count, require_distinct, require_dtype, require_same_dtype,
+    require_same_type, require_scalar, shape_error,
+};
 use crate::attributes::{GatherDims, ScatterDims};
 use crate::types::ArrayType;
 use halite_support::Result;

@@ -27,7 +27,6 @@ static OFFSET: AttrKey<i64> = AttrKey::optional("offset", 0, "the first coordina
 #[derive(Debug)]
 pub(super) struct CoordinateWords;
 
-/// The attributes.
 struct Line {
     dim: u32,
     size: usize,

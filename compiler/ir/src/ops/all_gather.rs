@@ -1,7 +1,7 @@
 //! `all_gather`.
 
 use super::movement::{require_countable, same_rank_dims};
-use super::ranks::{Groups, exchange, joined, require_groups};
+use super::ranks::{Groups, alone, exchange, grouped, groups, joined};
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, present};
 use crate::dims::FactorMap;
@@ -9,7 +9,7 @@ use crate::effect::Effect;
 use crate::infer::InferCx;
 use crate::interpret::EvalCx;
 use crate::lower::{Ids, LowerCx};
-use crate::op::{Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, require_dim};
+use crate::op::{Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, require_dim};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_hlo::Id;
@@ -37,15 +37,15 @@ impl OpDef for AllGather {
     }
 
     fn infer(&self, _: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
-        let [x] = arity("all_gather", args)?;
+        let (x, parts) = grouped("all_gather", &self.groups, args)?;
         require_dim("all_gather", x, self.dim)?;
         let mut shape = x.shape().clone();
-        shape[self.dim] = shape[self.dim].saturating_mul(require_groups("all_gather", &self.groups)?);
+        shape[self.dim] = shape[self.dim].saturating_mul(parts);
         Ok(smallvec![require_countable("all_gather", x.dtype(), shape)?])
     }
 
     fn eval(&self, cx: &EvalCx<'_>, args: &[&HostTensor]) -> Result<Vec<HostTensor>> {
-        Ok(self.eval_ranks(cx, &[args.to_vec()])?.swap_remove(0))
+        alone(self, cx, args)
     }
 
     fn eval_ranks(&self, _: &EvalCx<'_>, args: &[Vec<&HostTensor>]) -> Result<Vec<Vec<HostTensor>>> {
@@ -81,14 +81,13 @@ impl OpDef for AllGather {
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {
-        let op =
-            |dim, groups: &[&[usize]]| AllGather { dim, groups: groups.iter().map(|group| group.to_vec()).collect() };
+        let op = |dim, groups| AllGather { dim, groups };
         let x = || [SampleArg::uniform(float, [2, 3], -1.0, 1.0)];
         let ints = [SampleArg::whole(DType::S32, [2], -9, 9)];
         vec![
-            Sample::new("rows", op(0, &[&[0, 1, 2, 3]]), x()).ranks(4),
-            Sample::new("groups", op(1, &[&[0, 2], &[3, 1]]), x()).ranks(4),
-            Sample::new("integers", op(0, &[&[0, 1]]), ints).ranks(2),
+            Sample::new("rows", op(0, groups([&[0, 1, 2, 3]])), x()).ranks(4),
+            Sample::new("groups", op(1, groups([&[0, 2], &[3, 1]])), x()).ranks(4),
+            Sample::new("integers", op(0, groups([&[0, 1]])), ints).ranks(2),
         ]
     }
 }

@@ -1,7 +1,7 @@
 //! `all_reduce`.
 
 use super::compare::Direction;
-use super::ranks::{Groups, exchange, require_groups};
+use super::ranks::{Groups, alone, combined, exchange, grouped, groups};
 use super::reduce::Reduction;
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, present};
@@ -10,7 +10,7 @@ use crate::effect::Effect;
 use crate::infer::InferCx;
 use crate::interpret::EvalCx;
 use crate::lower::{Ids, LowerCx};
-use crate::op::{Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity};
+use crate::op::{Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_hlo::Id;
@@ -27,22 +27,6 @@ pub struct AllReduce {
     pub groups: Groups,
 }
 
-/// The element-wise combination of tensors of one type.
-pub(super) fn combined(kind: Reduction, operands: &[&HostTensor]) -> HostTensor {
-    let (dtype, shape) = (operands[0].dtype(), operands[0].shape().clone());
-    if dtype.is_float() {
-        let columns: Vec<_> = operands.iter().map(|operand| operand.f64s()).collect();
-        let start = kind.identity(dtype).f64s()[0];
-        let fold = |at: usize| columns.iter().fold(start, |sum, column| kind.combine_f64(sum, column[at]));
-        HostTensor::from_f64s(dtype, shape.clone(), (0..shape.num_elements()).map(fold))
-    } else {
-        let columns: Vec<_> = operands.iter().map(|operand| operand.ints()).collect();
-        let start = kind.identity(dtype).ints()[0];
-        let fold = |at: usize| columns.iter().fold(start, |sum, column| kind.combine_int(sum, column[at]));
-        HostTensor::from_ints(dtype, shape.clone(), (0..shape.num_elements()).map(fold))
-    }
-}
-
 impl OpDef for AllReduce {
     fn name(&self) -> &str {
         "all_reduce"
@@ -54,14 +38,13 @@ impl OpDef for AllReduce {
     }
 
     fn infer(&self, _: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
-        let [x] = arity("all_reduce", args)?;
+        let (x, _) = grouped("all_reduce", &self.groups, args)?;
         self.kind.takes().check("all_reduce", x)?;
-        require_groups("all_reduce", &self.groups)?;
         Ok(smallvec![x.clone()])
     }
 
     fn eval(&self, cx: &EvalCx<'_>, args: &[&HostTensor]) -> Result<Vec<HostTensor>> {
-        Ok(self.eval_ranks(cx, &[args.to_vec()])?.swap_remove(0))
+        alone(self, cx, args)
     }
 
     fn eval_ranks(&self, _: &EvalCx<'_>, args: &[Vec<&HostTensor>]) -> Result<Vec<Vec<HostTensor>>> {
@@ -111,20 +94,19 @@ impl OpDef for AllReduce {
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {
-        let op =
-            |kind, groups: &[&[usize]]| AllReduce { kind, groups: groups.iter().map(|group| group.to_vec()).collect() };
+        let op = |kind, groups| AllReduce { kind, groups };
         let x = || [SampleArg::uniform(float, [2, 3], -1.0, 1.0)];
-        let all: &[&[usize]] = &[&[0, 1, 2, 3]];
+        let all = || groups([&[0, 1, 2, 3]]);
         let ints = [SampleArg::whole(DType::S32, [4], -9, 9)];
         let bits = || [SampleArg::whole(DType::Pred, [8], 0, 1)];
         vec![
-            Sample::new("sum", op(Reduction::Sum, all), x()).ulps(8.0).ranks(4),
-            Sample::new("groups", op(Reduction::Sum, &[&[0, 2], &[3, 1]]), x()).ulps(8.0).ranks(4),
-            Sample::new("max", op(Reduction::Max, all), x()).ranks(4),
-            Sample::new("min", op(Reduction::Min, &[&[0, 1]]), x()).ranks(2),
-            Sample::new("integers", op(Reduction::Sum, &[&[1, 0]]), ints).ranks(2),
-            Sample::new("and", op(Reduction::And, all), bits()).ranks(4),
-            Sample::new("or", op(Reduction::Or, all), bits()).ranks(4),
+            Sample::new("sum", op(Reduction::Sum, all()), x()).ulps(8.0).ranks(4),
+            Sample::new("groups", op(Reduction::Sum, groups([&[0, 2], &[3, 1]])), x()).ulps(8.0).ranks(4),
+            Sample::new("max", op(Reduction::Max, all()), x()).ranks(4),
+            Sample::new("min", op(Reduction::Min, groups([&[0, 1]])), x()).ranks(2),
+            Sample::new("integers", op(Reduction::Sum, groups([&[1, 0]])), ints).ranks(2),
+            Sample::new("and", op(Reduction::And, all()), bits()).ranks(4),
+            Sample::new("or", op(Reduction::Or, all()), bits()).ranks(4),
         ]
     }
 }

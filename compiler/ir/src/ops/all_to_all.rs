@@ -1,7 +1,7 @@
 //! `all_to_all`.
 
 use super::movement::{require_countable, same_rank_dims};
-use super::ranks::{Groups, exchange, joined, move_dim, part_of, require_groups, require_split};
+use super::ranks::{Groups, alone, exchange, grouped, groups, joined, move_dim, part_of, require_split};
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, present};
 use crate::dims::FactorMap;
@@ -9,7 +9,7 @@ use crate::effect::Effect;
 use crate::infer::InferCx;
 use crate::interpret::EvalCx;
 use crate::lower::{Ids, LowerCx};
-use crate::op::{Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, require_dim};
+use crate::op::{Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, require_dim};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_hlo::Id;
@@ -50,8 +50,7 @@ impl OpDef for AllToAll {
     }
 
     fn infer(&self, _: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
-        let [x] = arity("all_to_all", args)?;
-        let parts = require_groups("all_to_all", &self.groups)?;
+        let (x, parts) = grouped("all_to_all", &self.groups, args)?;
         require_split("all_to_all", x, self.split_dim, parts)?;
         require_dim("all_to_all", x, self.concat_dim)?;
         let shape = self.result_shape(x.shape(), parts);
@@ -59,7 +58,7 @@ impl OpDef for AllToAll {
     }
 
     fn eval(&self, cx: &EvalCx<'_>, args: &[&HostTensor]) -> Result<Vec<HostTensor>> {
-        Ok(self.eval_ranks(cx, &[args.to_vec()])?.swap_remove(0))
+        alone(self, cx, args)
     }
 
     fn eval_ranks(&self, _: &EvalCx<'_>, args: &[Vec<&HostTensor>]) -> Result<Vec<Vec<HostTensor>>> {
@@ -110,18 +109,14 @@ impl OpDef for AllToAll {
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {
-        let op = |split_dim, concat_dim, groups: &[&[usize]]| AllToAll {
-            split_dim,
-            concat_dim,
-            groups: groups.iter().map(|group| group.to_vec()).collect(),
-        };
+        let op = |split_dim, concat_dim, groups| AllToAll { split_dim, concat_dim, groups };
         let x = || [SampleArg::uniform(float, [4, 3, 2], -1.0, 1.0)];
         let ints = [SampleArg::whole(DType::S32, [4], -9, 9)];
         vec![
-            Sample::new("one dimension", op(0, 0, &[&[0, 1, 2, 3]]), x()).ranks(4),
-            Sample::new("forward", op(0, 1, &[&[0, 1, 2, 3]]), x()).ranks(4),
-            Sample::new("backward", op(2, 0, &[&[0, 2], &[3, 1]]), x()).ranks(4),
-            Sample::new("integers", op(0, 0, &[&[1, 0]]), ints).ranks(2),
+            Sample::new("one dimension", op(0, 0, groups([&[0, 1, 2, 3]])), x()).ranks(4),
+            Sample::new("forward", op(0, 1, groups([&[0, 1, 2, 3]])), x()).ranks(4),
+            Sample::new("backward", op(2, 0, groups([&[0, 2], &[3, 1]])), x()).ranks(4),
+            Sample::new("integers", op(0, 0, groups([&[1, 0]])), ints).ranks(2),
         ]
     }
 }

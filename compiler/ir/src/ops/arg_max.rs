@@ -20,7 +20,7 @@ use smallvec::smallvec;
 /// larger than everything.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct ArgMax {
-    /// The dimension.
+    /// The dimension that is searched.
     pub dim: usize,
 }
 

@@ -1,5 +1,6 @@
 //! `call`.
 
+use super::ranks::alone;
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, Values};
 use crate::cost::callee_flops;
@@ -101,8 +102,7 @@ impl OpDef for Call {
     }
 
     fn eval(&self, cx: &EvalCx<'_>, args: &[&HostTensor]) -> Result<Vec<HostTensor>> {
-        let mut ranks = self.eval_ranks(cx, &[args.to_vec()])?;
-        Ok(ranks.swap_remove(0))
+        alone(self, cx, args)
     }
 
     fn eval_ranks(&self, cx: &EvalCx<'_>, args: &[Vec<&HostTensor>]) -> Result<Vec<Vec<HostTensor>>> {

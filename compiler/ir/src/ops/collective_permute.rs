@@ -1,6 +1,6 @@
 //! `collective_permute`.
 
-use super::ranks::require_ranks;
+use super::ranks::{alone, require_ranks};
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, present};
 use crate::dims::FactorMap;
@@ -49,7 +49,7 @@ impl OpDef for CollectivePermute {
     }
 
     fn eval(&self, cx: &EvalCx<'_>, args: &[&HostTensor]) -> Result<Vec<HostTensor>> {
-        Ok(self.eval_ranks(cx, &[args.to_vec()])?.swap_remove(0))
+        alone(self, cx, args)
     }
 
     fn eval_ranks(&self, cx: &EvalCx<'_>, args: &[Vec<&HostTensor>]) -> Result<Vec<Vec<HostTensor>>> {

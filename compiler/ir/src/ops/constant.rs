@@ -117,7 +117,7 @@ impl OpDef for Constant {
 }
 
 impl Builder<'_> {
-    /// A literal.
+    /// A value that is known when the program is made.
     ///
     /// # Errors
     /// Never for a well-formed tensor.

@@ -6,8 +6,9 @@ use crate::dims::{FactorKind, FactorMap};
 use crate::infer::InferCx;
 use crate::interpret::EvalCx;
 use crate::lower::{Ids, LowerCx};
-use crate::op::{Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, attr_error, require_dim};
-use crate::op::{dtype_error, shape_error};
+use crate::op::{
+    Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, attr_error, dtype_error, require_dim, shape_error,
+};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_hlo::{DotDims, Id};

@@ -1,6 +1,7 @@
 //! `kernel_call`.
 
 use super::call::{callee, lower_call, result_types, run_ranks, strongest_effect};
+use super::ranks::alone;
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, Values};
 use crate::cost::callee_flops;
@@ -8,8 +9,7 @@ use crate::dims::FactorMap;
 use crate::effect::Effect;
 use crate::infer::InferCx;
 use crate::interpret::EvalCx;
-use crate::lower::Ids;
-use crate::lower::{KernelForm, LowerCx};
+use crate::lower::{Ids, KernelForm, LowerCx};
 use crate::op::{Cost, OpDef, Policy, Sample, Vjp, VjpCx};
 use crate::syntax::{FuncId, Value};
 use crate::ty::{TensorType, Types};
@@ -57,8 +57,7 @@ impl OpDef for KernelCall {
     }
 
     fn eval(&self, cx: &EvalCx<'_>, args: &[&HostTensor]) -> Result<Vec<HostTensor>> {
-        let mut ranks = self.eval_ranks(cx, &[args.to_vec()])?;
-        Ok(ranks.swap_remove(0))
+        alone(self, cx, args)
     }
 
     fn eval_ranks(&self, cx: &EvalCx<'_>, args: &[Vec<&HostTensor>]) -> Result<Vec<Vec<HostTensor>>> {

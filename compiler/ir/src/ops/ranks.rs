@@ -1,7 +1,9 @@
 //! What ops across ranks share: groups of ranks, in each of which the ranks act together in the listed order.
 
 use super::movement::{offset, pick};
-use crate::op::{attr_error, require_dim, shape_error};
+use super::reduce::Reduction;
+use crate::interpret::EvalCx;
+use crate::op::{OpDef, arity, attr_error, require_dim, shape_error};
 use crate::ty::TensorType;
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::{Dims, HostTensor, Shape};
@@ -9,11 +11,16 @@ use halite_tensor::{Dims, HostTensor, Shape};
 /// Groups of ranks: every rank in exactly one.
 pub type Groups = Vec<Vec<usize>>;
 
+/// Groups that samples list.
+pub(super) fn groups<const N: usize>(groups: [&[usize]; N]) -> Groups {
+    groups.map(<[usize]>::to_vec).to_vec()
+}
+
 /// Checks that the groups hold each of the ranks `0..n` once and are of one size, which is returned.
 ///
 /// # Errors
 /// Naming the op and what is wrong.
-pub(super) fn require_groups(op: &str, groups: &[Vec<usize>]) -> Result<usize> {
+fn require_groups(op: &str, groups: &[Vec<usize>]) -> Result<usize> {
     let mut ranks: Vec<usize> = groups.iter().flatten().copied().collect();
     ranks.sort_unstable();
     if ranks.is_empty() || ranks.iter().enumerate().any(|(position, &rank)| position != rank) {
@@ -25,6 +32,15 @@ pub(super) fn require_groups(op: &str, groups: &[Vec<usize>]) -> Result<usize> {
         return Err(attr_error(format!("`groups` of `{op}` must be of one size, found {groups:?}")));
     }
     Ok(size)
+}
+
+/// The operand of a collective over groups, and of how many ranks each group is.
+///
+/// # Errors
+/// When there is not one operand, or as [`require_groups`].
+pub(super) fn grouped<'t>(op: &str, groups: &[Vec<usize>], args: &[&'t TensorType]) -> Result<(&'t TensorType, usize)> {
+    let [x] = arity(op, args)?;
+    Ok((x, require_groups(op, groups)?))
 }
 
 /// Checks that dimension `dim` of `x` can be split evenly among `parts` ranks.
@@ -50,6 +66,14 @@ pub(super) fn require_ranks(op: &str, expected: usize, found: usize) -> Result<(
     Err(Diagnostic::error(codes::EVALUATION, format!("`{op}` is for {expected} ranks, the program runs on {found}")))
 }
 
+/// What a program on one rank gets from an op across ranks.
+///
+/// # Errors
+/// As [`OpDef::eval_ranks`].
+pub(super) fn alone(op: &dyn OpDef, cx: &EvalCx<'_>, args: &[&HostTensor]) -> Result<Vec<HostTensor>> {
+    Ok(op.eval_ranks(cx, &[args.to_vec()])?.swap_remove(0))
+}
+
 /// The results of a collective of one operand and one result: for each rank what `result` makes of the operands of its
 /// group, in group order, and its position there.
 ///
@@ -70,6 +94,22 @@ pub(super) fn exchange(
         }
     }
     Ok(results)
+}
+
+/// The element-wise combination of tensors of one type.
+pub(super) fn combined(kind: Reduction, operands: &[&HostTensor]) -> HostTensor {
+    let (dtype, shape) = (operands[0].dtype(), operands[0].shape().clone());
+    if dtype.is_float() {
+        let columns: Vec<_> = operands.iter().map(|operand| operand.f64s()).collect();
+        let start = kind.identity(dtype).f64s()[0];
+        let fold = |at: usize| columns.iter().fold(start, |sum, column| kind.combine_f64(sum, column[at]));
+        HostTensor::from_f64s(dtype, shape.clone(), (0..shape.num_elements()).map(fold))
+    } else {
+        let columns: Vec<_> = operands.iter().map(|operand| operand.ints()).collect();
+        let start = kind.identity(dtype).ints()[0];
+        let fold = |at: usize| columns.iter().fold(start, |sum, column| kind.combine_int(sum, column[at]));
+        HostTensor::from_ints(dtype, shape.clone(), (0..shape.num_elements()).map(fold))
+    }
 }
 
 /// Part `part` of `parts` equal ones of `x` along `dim`.

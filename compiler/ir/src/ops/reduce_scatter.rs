@@ -1,9 +1,8 @@
 //! `reduce_scatter`.
 
-use super::all_reduce::combined;
 use super::class::Takes;
 use super::movement::same_rank_dims;
-use super::ranks::{Groups, exchange, part_of, require_groups, require_split};
+use super::ranks::{Groups, alone, combined, exchange, grouped, groups, part_of, require_split};
 use super::reduce::Reduction;
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, present};
@@ -12,7 +11,7 @@ use crate::effect::Effect;
 use crate::infer::InferCx;
 use crate::interpret::EvalCx;
 use crate::lower::{Ids, LowerCx};
-use crate::op::{Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity};
+use crate::op::{Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_hlo::{Id, ReduceKind};
@@ -41,9 +40,8 @@ impl OpDef for ReduceScatter {
     }
 
     fn infer(&self, _: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
-        let [x] = arity("reduce_scatter", args)?;
+        let (x, parts) = grouped("reduce_scatter", &self.groups, args)?;
         Takes::Number.check("reduce_scatter", x)?;
-        let parts = require_groups("reduce_scatter", &self.groups)?;
         require_split("reduce_scatter", x, self.dim, parts)?;
         let mut shape = x.shape().clone();
         shape[self.dim] /= parts;
@@ -51,7 +49,7 @@ impl OpDef for ReduceScatter {
     }
 
     fn eval(&self, cx: &EvalCx<'_>, args: &[&HostTensor]) -> Result<Vec<HostTensor>> {
-        Ok(self.eval_ranks(cx, &[args.to_vec()])?.swap_remove(0))
+        alone(self, cx, args)
     }
 
     fn eval_ranks(&self, _: &EvalCx<'_>, args: &[Vec<&HostTensor>]) -> Result<Vec<Vec<HostTensor>>> {
@@ -88,16 +86,13 @@ impl OpDef for ReduceScatter {
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {
-        let op = |dim, groups: &[&[usize]]| ReduceScatter {
-            dim,
-            groups: groups.iter().map(|group| group.to_vec()).collect(),
-        };
+        let op = |dim, groups| ReduceScatter { dim, groups };
         let x = || [SampleArg::uniform(float, [4, 2], -1.0, 1.0)];
         let ints = [SampleArg::whole(DType::S32, [4], -9, 9)];
         vec![
-            Sample::new("rows", op(0, &[&[0, 1, 2, 3]]), x()).ulps(8.0).ranks(4),
-            Sample::new("groups", op(1, &[&[0, 2], &[3, 1]]), x()).ulps(8.0).ranks(4),
-            Sample::new("integers", op(0, &[&[0, 1]]), ints).ranks(2),
+            Sample::new("rows", op(0, groups([&[0, 1, 2, 3]])), x()).ulps(8.0).ranks(4),
+            Sample::new("groups", op(1, groups([&[0, 2], &[3, 1]])), x()).ulps(8.0).ranks(4),
+            Sample::new("integers", op(0, groups([&[0, 1]])), ints).ranks(2),
         ]
     }
 }

@@ -1,5 +1,6 @@
 //! `replica_id`.
 
+use super::ranks::alone;
 use crate::attr::AttrVisitor;
 use crate::build::Builder;
 use crate::dims::FactorMap;
@@ -32,7 +33,7 @@ impl OpDef for ReplicaId {
     }
 
     fn eval(&self, cx: &EvalCx<'_>, args: &[&HostTensor]) -> Result<Vec<HostTensor>> {
-        Ok(self.eval_ranks(cx, &[args.to_vec()])?.swap_remove(0))
+        alone(self, cx, args)
     }
 
     fn eval_ranks(&self, _: &EvalCx<'_>, args: &[Vec<&HostTensor>]) -> Result<Vec<Vec<HostTensor>>> {

@@ -6,7 +6,6 @@ use halite_support::FileId;
 /// A line with the rule it follows, told by its first word. A signature that wraps is one line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line<'t> {
-    /// The rule.
     pub(super) rule: Rule,
     /// The text without a comment at its end.
     pub(super) chunk: Chunk<'t>,

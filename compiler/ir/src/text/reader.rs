@@ -19,7 +19,6 @@ const MAX_ERRORS: usize = 64;
 /// A function that was read: `None` when it has errors.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known {
-    /// Its handle.
     pub(super) id: Option<FuncId>,
     /// Where its name is.
     pub(super) span: Span,

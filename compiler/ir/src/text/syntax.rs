@@ -21,11 +21,9 @@ pub(super) use grammar::Rule;
 /// A piece of text with its place in the file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chunk<'t> {
-    /// The file.
     pub(super) file: FileId,
     /// Where the piece starts in it, in bytes.
     pub(super) start: usize,
-    /// The piece.
     pub(super) text: &'t str,
 }
 
@@ -160,9 +158,7 @@ pub(super) enum AttrText<'t> {
 /// One of the tensors that a parameter stores, as written.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct PartText {
-    /// Its name.
     pub(super) name: String,
-    /// Its sizes.
     pub(super) sizes: Vec<i64>,
     /// What follows `x`.
     pub(super) copies: Option<usize>,
@@ -173,7 +169,6 @@ pub(super) struct PartText {
 /// One attribute as written; without a value it is a flag.
 #[derive(Clone, Debug)]
 pub(super) struct Field<'t> {
-    /// Its name.
     pub(super) name: &'t str,
     /// What follows `=`.
     pub(super) value: Option<AttrText<'t>>,

@@ -12,27 +12,27 @@ const CONTEXT: usize = 3;
 /// Errors shown in a listing.
 const MAX_SHOWN: usize = 32;
 
-/// Where a rule is broken.
+/// The part of a module that breaks a rule.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) enum Place {
+pub(super) enum ModulePart {
     Module,
     Signature(FuncId),
     Inst(FuncId, usize),
     Return(FuncId),
 }
 
-impl Place {
+impl ModulePart {
     fn function(self) -> Option<FuncId> {
         match self {
-            Place::Module => None,
-            Place::Signature(id) | Place::Inst(id, _) | Place::Return(id) => Some(id),
+            ModulePart::Module => None,
+            ModulePart::Signature(id) | ModulePart::Inst(id, _) | ModulePart::Return(id) => Some(id),
         }
     }
 }
 
 #[derive(Debug)]
 pub(super) struct Located {
-    pub(super) place: Place,
+    pub(super) part: ModulePart,
     /// The rule of a phase that is broken; `None` for structure and types.
     pub(super) rule: Option<PhaseRule>,
     pub(super) diagnostic: Diagnostic,
@@ -110,11 +110,11 @@ impl std::error::Error for VerifyErrors {}
 
 fn listing(module: &Module, errors: &[Located]) -> String {
     let mut shown: Vec<&Located> = errors.iter().take(MAX_SHOWN).collect();
-    shown.sort_by_key(|error| (error.place.function(), error.place));
+    shown.sort_by_key(|error| (error.part.function(), error.part));
     let mut out = String::new();
-    for errors in shown.chunk_by(|a, b| a.place.function() == b.place.function()) {
-        match errors[0].place.function() {
-            None => write_errors(&mut out, "", errors, Place::Module),
+    for errors in shown.chunk_by(|a, b| a.part.function() == b.part.function()) {
+        match errors[0].part.function() {
+            None => write_errors(&mut out, "", errors, ModulePart::Module),
             Some(id) => write_function(&mut out, module, id, errors),
         }
     }
@@ -129,10 +129,12 @@ fn write_function(out: &mut String, module: &Module, id: FuncId, errors: &[&Loca
     let lines = function_lines(module, module.function(id));
     out.push_str(&lines.signature);
     out.push('\n');
-    write_errors(out, "", errors, Place::Signature(id));
-    let at_return = errors.iter().any(|error| error.place == Place::Return(id));
-    let places: Vec<usize> =
-        errors.iter().filter_map(|error| if let Place::Inst(_, at) = error.place { Some(at) } else { None }).collect();
+    write_errors(out, "", errors, ModulePart::Signature(id));
+    let at_return = errors.iter().any(|error| error.part == ModulePart::Return(id));
+    let places: Vec<usize> = errors
+        .iter()
+        .filter_map(|error| if let ModulePart::Inst(_, at) = error.part { Some(at) } else { None })
+        .collect();
     let is_near = |line: usize| {
         places.iter().any(|place| place.abs_diff(line) <= CONTEXT) || at_return && line + CONTEXT >= lines.insts.len()
     };
@@ -145,12 +147,12 @@ fn write_function(out: &mut String, module: &Module, id: FuncId, errors: &[&Loca
         write_left_out(out, &mut left_out);
         out.push_str(line);
         out.push('\n');
-        write_errors(out, "  ", errors, Place::Inst(id, at));
+        write_errors(out, "  ", errors, ModulePart::Inst(id, at));
     }
     write_left_out(out, &mut left_out);
     out.push_str(&lines.result);
     out.push('\n');
-    write_errors(out, "  ", errors, Place::Return(id));
+    write_errors(out, "  ", errors, ModulePart::Return(id));
     out.push_str("}\n");
 }
 
@@ -161,8 +163,8 @@ fn write_left_out(out: &mut String, count: &mut usize) {
     *count = 0;
 }
 
-fn write_errors(out: &mut String, indent: &str, errors: &[&Located], place: Place) {
-    for error in errors.iter().filter(|error| error.place == place) {
+fn write_errors(out: &mut String, indent: &str, errors: &[&Located], part: ModulePart) {
+    for error in errors.iter().filter(|error| error.part == part) {
         out.push_str(&format!("{indent}// ^ error: {}\n", error.diagnostic.message()));
     }
 }

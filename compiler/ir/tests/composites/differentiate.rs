@@ -1,7 +1,8 @@
 //! Reverse mode in small: enough to differentiate one composite.
 
-use halite_ir::{Builder, Composite, FuncId, Interpreter, Module, OpDef, ParamRole, Registry, TensorType};
-use halite_ir::{Value, Values, Vjp, VjpCx};
+use halite_ir::{
+    Builder, Composite, FuncId, Interpreter, Module, OpDef, ParamRole, Registry, TensorType, Value, Values, Vjp, VjpCx,
+};
 use halite_tensor::HostTensor;
 use std::collections::BTreeMap;
 

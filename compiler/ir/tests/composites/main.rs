@@ -8,8 +8,7 @@ mod formulas;
 mod sizes;
 
 use differentiate::{Program, check_gradients};
-use halite_ir::sample_inputs;
-use halite_ir::{Attr, Attrs, Composite, Real, Registry, Sample, SampleArg, SampleValues, TensorType};
+use halite_ir::{Attr, Attrs, Composite, Real, Registry, Sample, SampleArg, SampleValues, TensorType, sample_inputs};
 use halite_tensor::compare::difference;
 use halite_tensor::{DType, HostTensor, Packing, Part, Shape};
 

@@ -1,6 +1,6 @@
 //! The configuration: defaults, overrides, `let`, `require`.
 
-use super::site::{Globals, blame};
+use super::spans::{Globals, blame};
 use super::{Elaborator, Eval, Locals, Reported};
 use crate::ast::{Binding, Item, Require};
 use crate::ops::Value;

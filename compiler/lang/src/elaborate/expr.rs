@@ -94,18 +94,18 @@ impl Elaborator<'_, '_> {
 
     fn negate(&mut self, part: &Expr, expr: &Expr, locals: &Locals) -> Eval<Value> {
         let value = self.expr(part, locals)?;
-        self.operate(expr.span, None, vec![part], |ops, site| ops.negate(&value, site))
+        self.operate(expr.span, None, vec![part], |ops, spans| ops.negate(&value, spans))
     }
 
     fn not(&mut self, part: &Expr, expr: &Expr, locals: &Locals) -> Eval<Value> {
         let value = self.expr(part, locals)?;
-        self.operate(expr.span, None, vec![part], |ops, site| ops.not(&value, site))
+        self.operate(expr.span, None, vec![part], |ops, spans| ops.not(&value, spans))
     }
 
     fn binary(&mut self, op: BinaryOp, [left, right]: [&Expr; 2], expr: &Expr, locals: &Locals) -> Eval<Value> {
         let (x, y) = (self.expr(left, locals), self.expr(right, locals));
         let (x, y) = (x?, y?);
-        self.operate(expr.span, None, vec![left, right], |ops, site| ops.binary(op, &x, &y, site))
+        self.operate(expr.span, None, vec![left, right], |ops, spans| ops.binary(op, &x, &y, spans))
     }
 
     fn index(&mut self, base: &Expr, subscripts: &[Subscript], expr: &Expr, locals: &Locals) -> Eval<Value> {
@@ -117,7 +117,7 @@ impl Elaborator<'_, '_> {
                     Subscript::Range(..) => expr,
                 });
                 let parts = parts.collect();
-                self.operate(expr.span, None, parts, |ops, site| ops.slice(tensor, &found, site))
+                self.operate(expr.span, None, parts, |ops, spans| ops.slice(tensor, &found, spans))
             }
             Value::List(list) => {
                 let [Subscript::At(at)] = subscripts else {
@@ -157,7 +157,7 @@ impl Elaborator<'_, '_> {
     /// A shape: sizes of at least 1 whose product is bounded.
     pub(super) fn shape(&mut self, expr: &Expr, locals: &Locals) -> Eval<Shape> {
         let value = self.expr(expr, locals)?;
-        self.operate(expr.span, None, vec![expr], |ops, site| ops.shape_of(&value, Place::new(site, Part::Given(0))))
+        self.operate(expr.span, None, vec![expr], |ops, spans| ops.shape_of(&value, Place::new(spans, Part::Given(0))))
     }
 
     /// The text of `layers.{i}`; `None` when the call has no scope.

@@ -42,7 +42,7 @@ impl Elaborator<'_, '_> {
             .map(|(given, value)| Given { name: given.name.as_ref().map(|keyword| keyword.name.clone()), value })
             .collect();
         let parts = call.given.iter().map(|given| &given.value).collect();
-        self.operate(expr.span, Some(call), parts, |ops, site| ops.call(&call.function.name, given, site))
+        self.operate(expr.span, Some(call), parts, |ops, spans| ops.call(&call.function.name, given, spans))
     }
 
     fn call_function(

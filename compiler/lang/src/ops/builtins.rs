@@ -4,7 +4,7 @@ mod movement;
 mod numbers;
 mod reductions;
 
-use super::{Ops, Part, Place, Site, Value};
+use super::{Ops, Part, Place, Spans, Value};
 use crate::suggest::suggest;
 use halite_ir::ops::Reduction;
 use halite_ir::{Attr, Builder, Real, Registry, Value as Tensor};
@@ -151,9 +151,9 @@ pub(crate) fn unknown_op<'n>(
 
 impl Ops<'_> {
     /// A call of a builtin or a composite.
-    pub(crate) fn call(&mut self, name: &str, given: Vec<Given>, site: &dyn Site) -> Result<Vec<Value>> {
-        let Some(builtin) = find(name) else { return self.composite(name, given, site) };
-        let bound = bind(builtin, given, site)?;
+    pub(crate) fn call(&mut self, name: &str, given: Vec<Given>, spans: &dyn Spans) -> Result<Vec<Value>> {
+        let Some(builtin) = find(name) else { return self.composite(name, given, spans) };
+        let bound = bind(builtin, given, spans)?;
         match builtin.run {
             Run::Unary(emit, number) => self.unary(emit, number, &bound),
             Run::Binary(emit, number, whole) => self.pairwise(emit, number, whole, &bound),
@@ -163,13 +163,13 @@ impl Ops<'_> {
     }
 
     /// A composite: tensors by position, attributes by name.
-    fn composite(&mut self, name: &str, given: Vec<Given>, site: &dyn Site) -> Result<Vec<Value>> {
+    fn composite(&mut self, name: &str, given: Vec<Given>, spans: &dyn Spans) -> Result<Vec<Value>> {
         if self.b.registry().composite(name).is_err() {
-            return Err(unknown_op(name, [], self.b.registry(), Place::new(site, Part::Function)));
+            return Err(unknown_op(name, [], self.b.registry(), Place::new(spans, Part::Function)));
         }
         let (mut args, mut attrs): (Vec<_>, Vec<(&str, Attr)>) = (Vec::new(), Vec::new());
         for (at, given) in given.iter().enumerate() {
-            let place = Place::new(site, Part::Given(at));
+            let place = Place::new(spans, Part::Given(at));
             match &given.name {
                 None => args.push(self.tensor(&given.value, place)?),
                 Some(keyword) => match to_attr(&given.value) {
@@ -178,7 +178,7 @@ impl Ops<'_> {
                 },
             }
         }
-        let whole = Place::whole(site);
+        let whole = Place::whole(spans);
         let results = self.emit(whole, |b| b.composite(name, &attrs, &args))?;
         results.iter().try_for_each(|&result| self.check_size(result, whole))?;
         Ok(results.into_iter().map(Value::Tensor).collect())
@@ -186,9 +186,9 @@ impl Ops<'_> {
 }
 
 /// Puts arguments in the order of the builtin's own.
-fn bind<'s>(builtin: &Builtin, given: Vec<Given>, site: &'s dyn Site) -> Result<Bound<'s>> {
+fn bind<'s>(builtin: &Builtin, given: Vec<Given>, spans: &'s dyn Spans) -> Result<Bound<'s>> {
     let (name, arguments, count) = (builtin.name, builtin.arguments, given.len());
-    let place = |part| Place::new(site, part);
+    let place = |part| Place::new(spans, part);
     let error = |message: String| Diagnostic::error(codes::CALL, message);
     let mut values: Vec<Option<(Value, Place<'s>)>> = vec![None; arguments.len()];
     for (at, given) in given.into_iter().enumerate() {
@@ -218,7 +218,7 @@ fn bind<'s>(builtin: &Builtin, given: Vec<Given>, site: &'s dyn Site) -> Result<
         let error = error(format!("argument `{}` of `{name}` is missing", arguments[missing]));
         return Err(place(Part::Function).mark(error, "in this call").note(signature(builtin)));
     }
-    Ok(Bound { values, whole: Place::whole(site) })
+    Ok(Bound { values, whole: Place::whole(spans) })
 }
 
 /// `reshape(x, shape)`, with `..` for what may be left out, as a note.

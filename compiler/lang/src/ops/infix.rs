@@ -1,6 +1,6 @@
 //! Operators.
 
-use super::{Ops, Part, Place, Site, Value, arithmetic};
+use super::{Ops, Part, Place, Spans, Value, arithmetic};
 use crate::ast::{BinaryOp, Comparison};
 use halite_ir::ops::{Direction, DotGeneral};
 use halite_ir::{Builder, Value as Tensor};
@@ -13,8 +13,8 @@ type At<'a> = (&'a Value, Place<'a>);
 
 impl Ops<'_> {
     /// `-x`.
-    pub(crate) fn negate(&mut self, x: &Value, site: &dyn Site) -> Result<Value> {
-        let (whole, part) = (Place::whole(site), Place::new(site, Part::Given(0)));
+    pub(crate) fn negate(&mut self, x: &Value, spans: &dyn Spans) -> Result<Value> {
+        let (whole, part) = (Place::whole(spans), Place::new(spans, Part::Given(0)));
         if let Value::Tensor(tensor) = x {
             return self.emit_tensor(whole, |b| b.negate(*tensor));
         }
@@ -25,18 +25,18 @@ impl Ops<'_> {
     }
 
     /// `not x`.
-    pub(crate) fn not(&mut self, x: &Value, site: &dyn Site) -> Result<Value> {
+    pub(crate) fn not(&mut self, x: &Value, spans: &dyn Spans) -> Result<Value> {
         match x {
             Value::Bool(value) => Ok(Value::Bool(!value)),
-            Value::Tensor(tensor) => self.emit_tensor(Place::whole(site), |b| b.not(*tensor)),
-            other => Err(self.wrong_kind("`true`, `false` or a tensor", other, Place::new(site, Part::Given(0)))),
+            Value::Tensor(tensor) => self.emit_tensor(Place::whole(spans), |b| b.not(*tensor)),
+            other => Err(self.wrong_kind("`true`, `false` or a tensor", other, Place::new(spans, Part::Given(0)))),
         }
     }
 
     /// An infix operator on numbers, or on at least one tensor.
-    pub(crate) fn binary(&mut self, op: BinaryOp, x: &Value, y: &Value, site: &dyn Site) -> Result<Value> {
-        let whole = Place::whole(site);
-        let (left, right) = ((x, Place::new(site, Part::Given(0))), (y, Place::new(site, Part::Given(1))));
+    pub(crate) fn binary(&mut self, op: BinaryOp, x: &Value, y: &Value, spans: &dyn Spans) -> Result<Value> {
+        let whole = Place::whole(spans);
+        let (left, right) = ((x, Place::new(spans, Part::Given(0))), (y, Place::new(spans, Part::Given(1))));
         if matches!(x, Value::Tensor(_)) || matches!(y, Value::Tensor(_)) {
             return self.tensor_binary(op, left, right, whole);
         }

@@ -20,7 +20,7 @@ pub(crate) enum Part {
 }
 
 /// Where an operation stands. A model text has places; a model built in Rust has none here.
-pub(crate) trait Site: fmt::Debug {
+pub(crate) trait Spans: fmt::Debug {
     /// The place of a part.
     fn span(&self, part: Part) -> Option<Span>;
 
@@ -31,39 +31,39 @@ pub(crate) trait Site: fmt::Debug {
 }
 
 /// Every part stands at this place.
-impl Site for Span {
+impl Spans for Span {
     fn span(&self, _: Part) -> Option<Span> {
         Some(*self)
     }
 }
 
 /// No part has a place.
-impl Site for () {
+impl Spans for () {
     fn span(&self, _: Part) -> Option<Span> {
         None
     }
 }
 
-/// A part of an operation at a site.
+/// A part of an operation, with what says where it stands.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place<'s> {
-    site: &'s dyn Site,
+    spans: &'s dyn Spans,
     part: Part,
 }
 
 impl<'s> Place<'s> {
-    pub(crate) fn new(site: &'s dyn Site, part: Part) -> Self {
-        Self { site, part }
+    pub(crate) fn new(spans: &'s dyn Spans, part: Part) -> Self {
+        Self { spans, part }
     }
 
     /// The whole operation.
-    pub(crate) fn whole(site: &'s dyn Site) -> Self {
-        Self::new(site, Part::Whole)
+    pub(crate) fn whole(spans: &'s dyn Spans) -> Self {
+        Self::new(spans, Part::Whole)
     }
 
     /// Where it is, in a text.
     pub(crate) fn span(self) -> Option<Span> {
-        self.site.span(self.part)
+        self.spans.span(self.part)
     }
 
     /// An item of this argument.
@@ -81,6 +81,6 @@ impl<'s> Place<'s> {
 
     /// Adds to an error what the names at this place stand for.
     pub(super) fn blame(self, b: &Builder<'_>, error: Diagnostic) -> Diagnostic {
-        self.site.blame(b, error, self.part)
+        self.spans.blame(b, error, self.part)
     }
 }

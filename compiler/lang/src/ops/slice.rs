@@ -1,6 +1,6 @@
 //! Positions and ranges: `x[1:, 0]`.
 
-use super::{Ops, Part, Place, Site, Value};
+use super::{Ops, Part, Place, Spans, Value};
 use halite_ir::Value as Tensor;
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::{Dims, Shape};
@@ -16,8 +16,8 @@ pub enum Subscript {
 
 impl Ops<'_> {
     /// Leading dimensions as the subscripts say, the others whole. The argument of a subscript is that of its dimension.
-    pub(crate) fn slice(&mut self, x: Tensor, subscripts: &[Subscript], site: &dyn Site) -> Result<Value> {
-        let whole = Place::whole(site);
+    pub(crate) fn slice(&mut self, x: Tensor, subscripts: &[Subscript], spans: &dyn Spans) -> Result<Value> {
+        let whole = Place::whole(spans);
         let shape = self.b.shape(x).clone();
         if subscripts.len() > shape.rank() {
             let message =
@@ -29,7 +29,7 @@ impl Ops<'_> {
         for (dim, &size) in shape.iter().enumerate() {
             match subscripts.get(dim) {
                 Some(Subscript::At(at)) => {
-                    start[dim] = position(*at, size, Place::new(site, Part::Given(dim)))?;
+                    start[dim] = position(*at, size, Place::new(spans, Part::Given(dim)))?;
                     limit[dim] = start[dim] + 1;
                     continue;
                 }

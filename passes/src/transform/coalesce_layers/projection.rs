@@ -30,7 +30,6 @@ pub(super) struct Bias {
 
 /// What reads a value as the input of a product.
 pub(super) enum Product {
-    /// A projection.
     Projection(Projection),
     /// The product at this position is none, for this reason.
     Other(usize, &'static str),

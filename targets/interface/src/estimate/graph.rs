@@ -2,7 +2,7 @@
 
 use halite_hlo::graph::{Budget, Graph as Hlo, Inlined};
 use halite_hlo::is_elementwise;
-use halite_hlo::proto::{DotDimensionNumbers, HloInstructionProto, HloModuleProto, ShapeProto};
+use halite_hlo::proto::{DotDimensionNumbers, HloInstructionProto, ShapeProto};
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::element_type;
 use std::collections::BTreeSet;
@@ -53,7 +53,6 @@ pub(super) enum Access {
 pub(super) struct Value<'m> {
     /// The instruction, in the module.
     pub(super) at: usize,
-    /// Its message.
     pub(super) inst: &'m HloInstructionProto,
     /// How it comes to be.
     pub(super) class: Class,
@@ -66,7 +65,6 @@ pub(super) struct Value<'m> {
 }
 
 impl Value<'_> {
-    /// Its bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.elements.saturating_mul(self.width)
     }
@@ -77,8 +75,7 @@ const MAX_BYTES: u64 = 1 << 56;
 
 /// The values of a module, operands before users.
 pub(super) struct Graph<'m> {
-    /// The instructions.
-    pub(super) hlo: Hlo<'m>,
+    pub(super) hlo: &'m Hlo,
     /// All values.
     pub(super) values: Vec<Value<'m>>,
     /// Opcodes that are not known here.
@@ -95,9 +92,9 @@ impl<'m> Graph<'m> {
     ///
     /// # Errors
     /// When the module has no entry, calls itself, has a type of unknown size, or is too large with its calls entered.
-    pub(super) fn new(module: &'m HloModuleProto) -> Result<Self> {
-        let (hlo, mut budget) = (Hlo::new(module), Budget::default());
-        let inlined = Inlined::new(&hlo, &mut budget)?;
+    pub(super) fn new(hlo: &'m Hlo) -> Result<Self> {
+        let mut budget = Budget::default();
+        let inlined = Inlined::new(hlo, &mut budget)?;
         let values = Vec::with_capacity(inlined.len());
         let by_opcode = hlo.opcodes().iter().map(|opcode| of_opcode(opcode)).collect();
         let mut graph = Self { hlo, values, unknown: BTreeSet::new(), budget, inlined, by_opcode };
@@ -151,7 +148,7 @@ impl<'m> Graph<'m> {
             return class;
         }
         match self.hlo.opcode(at) {
-            "dot" => Class::Dot(accesses(&self.hlo, at)),
+            "dot" => Class::Dot(accesses(self.hlo, at)),
             "reduce" => {
                 let source = self.operands(id).first().map_or(1, |source| self.value(*source).elements);
                 let result = self.hlo.shape(at).map(|shape| shape.tuple_shapes.first().unwrap_or(shape));
@@ -226,7 +223,7 @@ const MOVES: [&str; 17] = [
 ];
 
 /// How a product reads its operands. Products run on matrices `[batch, rows, inner] x [batch, inner, columns]`.
-fn accesses(hlo: &Hlo<'_>, at: usize) -> [Access; 2] {
+fn accesses(hlo: &Hlo, at: usize) -> [Access; 2] {
     let ranks = [0, 1].map(|side| hlo.operand_shape(at, side).map_or(0, |shape| shape.dimensions.len() as i64));
     let Some(dims) = hlo.inst(at).dot_dimension_numbers.as_deref() else { return [Access::AsIs; 2] };
     let DotDimensionNumbers { lhs_contracting_dimensions: lhs, rhs_contracting_dimensions: rhs, .. } = dims;

@@ -67,7 +67,7 @@ fn updated(graph: &Graph<'_>, id: u32) -> u64 {
 
 /// Adds the tiles of a product, one copy for each tile of the result.
 fn add_product(all: &mut InstructionEstimate, graph: &Graph<'_>, id: u32, costs: &InstructionCosts) {
-    let Some(Product { batch, rows, inner, columns }) = Product::of(&graph.hlo, graph.value(id).at) else { return };
+    let Some(Product { batch, rows, inner, columns }) = Product::of(graph.hlo, graph.value(id).at) else { return };
     // Either side may stay; the compiler takes what needs fewer.
     let results =
         |rows: u64, columns: u64| rows.div_ceil(costs.matmul[1]).saturating_mul(columns.div_ceil(costs.matmul[2]));

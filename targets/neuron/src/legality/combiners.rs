@@ -28,7 +28,7 @@ impl Checker<'_, '_> {
             Numbers::Floats => is_float,
             Numbers::Integers => !is_float,
         };
-        let found = combiner(&self.graph, at);
+        let found = combiner(self.graph, at);
         if !about || found.is_some_and(|found| taken.iter().any(|taken| taken == found)) {
             return None;
         }

@@ -4,8 +4,7 @@ use super::Checker;
 use super::describe::describe;
 use crate::tables::Condition;
 use halite_hlo::Opcode;
-use halite_hlo::graph::Computation;
-use halite_hlo::graph::Lifetimes;
+use halite_hlo::graph::{Computation, Lifetimes};
 use halite_hlo::proto::ShapeProto;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
@@ -28,7 +27,7 @@ impl Checker<'_, '_> {
     }
 
     /// The instructions that give the results: the operands of a tuple, or the root itself.
-    fn results(&self, entry: &Computation<'_>) -> Vec<usize> {
+    fn results(&self, entry: &Computation) -> Vec<usize> {
         match entry.root {
             Some(root) if self.graph.is(root, Opcode::Tuple) => {
                 self.graph.operands(root).iter().flatten().copied().collect()
@@ -37,7 +36,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    fn layout(&self, entry: &Computation<'_>) -> Vec<Found> {
+    fn layout(&self, entry: &Computation) -> Vec<Found> {
         let of = |at: usize| {
             self.graph.shape(at).into_iter().flat_map(ShapeProto::arrays).find(|shape| !is_row_major(shape))
         };
@@ -52,7 +51,7 @@ impl Checker<'_, '_> {
         found
     }
 
-    fn result_type(&self, entry: &Computation<'_>, refused: &[String]) -> Vec<Found> {
+    fn result_type(&self, entry: &Computation, refused: &[String]) -> Vec<Found> {
         let of = |at: usize| {
             let shape = self.graph.shape(at)?;
             let refused = refused.iter().any(|refused| refused == shape.element_name());
@@ -62,7 +61,7 @@ impl Checker<'_, '_> {
     }
 
     /// When the results of the entry's instructions are last read; what the root reads counts if asked for.
-    fn lives(&self, entry: &Computation<'_>, with_root: bool) -> Lifetimes {
+    fn lives(&self, entry: &Computation, with_root: bool) -> Lifetimes {
         let counts = move |at: usize| entry.root != Some(at) || with_root;
         Lifetimes::new(entry.range().len(), 0..entry.range().len(), |node| {
             let at = entry.first + node;
@@ -71,7 +70,7 @@ impl Checker<'_, '_> {
         })
     }
 
-    fn unused_parameters(&self, entry: &Computation<'_>) -> Vec<Found> {
+    fn unused_parameters(&self, entry: &Computation) -> Vec<Found> {
         let lives = self.lives(entry, true);
         let is_read =
             |at: usize| Some(at) == entry.root || lives.last(at - entry.first) > lives.begin(at - entry.first);
@@ -80,14 +79,14 @@ impl Checker<'_, '_> {
         entry.parameters.iter().filter(|&&at| !is_read(at)).map(|&at| say(at)).collect()
     }
 
-    fn passthrough(&self, entry: &Computation<'_>) -> Vec<Found> {
+    fn passthrough(&self, entry: &Computation) -> Vec<Found> {
         let parameter = |&at: &usize| self.graph.is(at, Opcode::Parameter);
         let say =
             |at: usize| (Some(at), format!("parameter {} is a result as it is", self.graph.inst(at).parameter_number));
         self.results(entry).into_iter().filter(parameter).map(say).collect()
     }
 
-    fn aliased_reads(&self, entry: &Computation<'_>) -> Vec<Found> {
+    fn aliased_reads(&self, entry: &Computation) -> Vec<Found> {
         let lives = self.lives(entry, false);
         let number = |&at: &usize| (self.graph.inst(at).parameter_number, at);
         let parameters: BTreeMap<i64, usize> = entry.parameters.iter().map(number).collect();

@@ -70,7 +70,7 @@ impl Checker<'_, '_> {
         size: impl Fn(usize) -> Option<i64>,
     ) -> Option<Vec<Position>> {
         let vector_dim = usize::try_from(vector_dim).ok()?;
-        let ranges = components(&self.graph, self.ranges(), indices, vector_dim, map.len());
+        let ranges = components(self.graph, self.ranges(), indices, vector_dim, map.len());
         let position = |(&dim, range): (&i64, IntRange)| {
             let number = usize::try_from(dim).ok()?;
             Some(Position { range, largest: room(operand, number, size(number)?)?, dim })
@@ -81,7 +81,7 @@ impl Checker<'_, '_> {
     /// The positions that stand as scalars from operand `first` on.
     fn sliced(&self, at: usize, first: usize, operand: &ShapeProto, sizes: &[i64]) -> Option<Vec<Position>> {
         let position = |(dim, &size): (usize, &i64)| {
-            let range = self.ranges().operand(&self.graph, at, first + dim);
+            let range = self.ranges().operand(self.graph, at, first + dim);
             Some(Position { range, largest: room(operand, dim, size)?, dim: dim as i64 })
         };
         sizes.iter().enumerate().map(position).collect()

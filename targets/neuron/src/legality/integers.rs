@@ -20,12 +20,12 @@ impl Checker<'_, '_> {
             return None;
         }
         let ranges = self.ranges();
-        let operand = |number: usize| ranges.operand(&self.graph, at, number);
+        let operand = |number: usize| ranges.operand(self.graph, at, number);
         let (x, y) = (operand(0), operand(1));
         let result = match inst.opcode.as_str() {
-            "dot" => Product::of(&self.graph, at).map(|product| (x * y).sum_of(i128::from(product.inner))),
-            "reduce" if starts_beyond(&self.graph, at, x, y) => Some(x),
-            "reduce" => self.folded(at, x, reduced_elements(&self.graph, at)).map(|sums| sums.union(y)),
+            "dot" => Product::of(self.graph, at).map(|product| (x * y).sum_of(i128::from(product.inner))),
+            "reduce" if starts_beyond(self.graph, at, x, y) => Some(x),
+            "reduce" => self.folded(at, x, reduced_elements(self.graph, at)).map(|sums| sums.union(y)),
             "all-reduce" | "reduce-scatter" => {
                 self.folded(at, x, Groups::of(inst).map(|groups| groups.largest() as i128))
             }
@@ -63,7 +63,7 @@ impl Checker<'_, '_> {
 
     /// What combining `count` values makes; bits are combined without arithmetic.
     fn folded(&self, at: usize, x: IntRange, count: Option<i128>) -> Option<IntRange> {
-        match combiner(&self.graph, at)? {
+        match combiner(self.graph, at)? {
             "add" => Some(x.sum_of(count?)),
             "maximum" | "minimum" => Some(x),
             "and" | "or" | "xor" => Some(IntRange::ZERO),

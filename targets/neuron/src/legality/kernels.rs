@@ -42,7 +42,7 @@ impl Checker<'_, '_> {
         if self.tuple_operand(at).is_some() {
             return None;
         }
-        let call = Call { inst: self.graph.inst(at), operands: operands?, row };
+        let call = CalledKernel { inst: self.graph.inst(at), operands: operands?, row };
         let wrong = call.arity().or_else(|| call.element_type()).or_else(|| call.config()).or_else(|| call.result())?;
         let found = format!("`{}` {wrong}", row.name);
         Some(Broken { found, code: None, provenance: Some(&row.provenance) })
@@ -58,13 +58,13 @@ impl Checker<'_, '_> {
 }
 
 /// A call beside what is known of the kernel.
-struct Call<'a> {
+struct CalledKernel<'a> {
     inst: &'a HloInstructionProto,
     operands: Vec<&'a ShapeProto>,
     row: &'static KernelSchema,
 }
 
-impl Call<'_> {
+impl CalledKernel<'_> {
     fn arity(&self) -> Option<String> {
         let names = self.row.operands.as_ref()?;
         let (found, least) = (self.operands.len(), names.len());

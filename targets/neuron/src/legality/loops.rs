@@ -11,13 +11,13 @@ impl Checker<'_, '_> {
     /// The number of trips of a loop does not follow from constants.
     pub(super) fn unknown_trip_count(&self, at: usize) -> Option<String> {
         let init = self.graph.operand(at, 0).map(|operand| self.ranges().known(operand));
-        let known = Loop::new(&self.graph, at, init).is_some_and(|counted| counted.counter().is_some());
+        let known = Loop::new(self.graph, at, init).is_some_and(|counted| counted.counter().is_some());
         (!known).then(|| "the number of trips does not follow from constants".to_owned())
     }
 }
 
 /// What the state of a loop is in its body: its counter, what no trip changes, anything else.
-pub(super) fn state(graph: &Graph<'_>, at: usize, init: Option<&Known>) -> Known {
+pub(super) fn state(graph: &Graph, at: usize, init: Option<&Known>) -> Known {
     let shape = graph.inst(at).shape.as_ref();
     let anything = Known::of(shape);
     let Some(counted) = Loop::new(graph, at, init) else { return anything };
@@ -34,16 +34,16 @@ pub(super) fn state(graph: &Graph<'_>, at: usize, init: Option<&Known>) -> Known
 }
 
 /// A loop with its body and condition.
-struct Loop<'g, 'a> {
-    graph: &'g Graph<'a>,
+struct Loop<'g> {
+    graph: &'g Graph,
     /// What the body and the condition return.
     body: usize,
     condition: usize,
     init: &'g Known,
 }
 
-impl<'g, 'a> Loop<'g, 'a> {
-    fn new(graph: &'g Graph<'a>, at: usize, init: Option<&'g Known>) -> Option<Self> {
+impl<'g> Loop<'g> {
+    fn new(graph: &'g Graph, at: usize, init: Option<&'g Known>) -> Option<Self> {
         let (body, condition) = (graph.root(graph.callee(at, 0)?)?, graph.root(graph.callee(at, 1)?)?);
         Some(Self { graph, body, condition, init: init? })
     }
@@ -129,7 +129,7 @@ impl<'g, 'a> Loop<'g, 'a> {
 }
 
 /// The value of a constant, through copies and conversions.
-fn constant(graph: &Graph<'_>, at: usize) -> Option<IntRange> {
+fn constant(graph: &Graph, at: usize) -> Option<IntRange> {
     match graph.inst(at).opcode.as_str() {
         "constant" => super::ranges::constant(graph, at),
         "copy" | "convert" => super::ranges::constant(graph, graph.operand(at, 0)?),
@@ -148,7 +148,7 @@ fn mirrored(direction: &str) -> &str {
 }
 
 /// Whether an instruction takes element `index` of the only parameter of its computation, or is that parameter for 0.
-fn is_state(graph: &Graph<'_>, at: usize, index: usize) -> bool {
+fn is_state(graph: &Graph, at: usize, index: usize) -> bool {
     if graph.is(at, Opcode::Parameter) {
         return index == 0 && graph.shape(at).is_some_and(|shape| !shape.is_tuple());
     }

@@ -1,9 +1,8 @@
 //! Opcodes that no document lists and that a target is presumed to take.
 
-use crate::Generation;
-use crate::Tables;
 use crate::tables::TakenOpcodes;
-use halite_hlo::proto::HloModuleProto;
+use crate::{Generation, Tables};
+use halite_hlo::graph::Graph;
 use halite_target::{Basis, Provenance};
 use std::collections::BTreeMap;
 
@@ -20,15 +19,15 @@ pub struct Presumed {
 }
 
 /// The opcodes of a module of which it is our conclusion alone that a target takes them, by name.
-pub fn presumed(module: &HloModuleProto, target: Generation) -> Vec<Presumed> {
+pub fn presumed(graph: &Graph, target: Generation) -> Vec<Presumed> {
     let rests = |row: &&TakenOpcodes| row.targets.contains(&target) && row.provenance.basis == Basis::Inferred;
     let rows = Tables::builtin().opcodes.iter().filter(rests);
     let known: BTreeMap<&str, &Provenance> =
         rows.flat_map(|row| row.opcodes.iter().map(|opcode| (opcode.as_str(), &row.provenance))).collect();
     let mut counts = BTreeMap::<&str, usize>::new();
-    for inst in module.computations.iter().flat_map(|computation| &computation.instructions) {
-        if known.contains_key(inst.opcode.as_str()) {
-            *counts.entry(&inst.opcode).or_default() += 1;
+    for opcode in (0..graph.len()).map(|at| graph.opcode(at)) {
+        if known.contains_key(opcode) {
+            *counts.entry(opcode).or_default() += 1;
         }
     }
     let of = |(opcode, count): (&str, usize)| Presumed { opcode: opcode.to_owned(), count, provenance: known[opcode] };

@@ -28,7 +28,7 @@ const MAX_DEPTH: usize = 16;
 pub(super) struct Ranges(Vec<Known>);
 
 impl Ranges {
-    pub(super) fn new(graph: &Graph<'_>) -> Self {
+    pub(super) fn new(graph: &Graph) -> Self {
         let mut flow = Flow {
             graph,
             known: vec![Known::One(IntRange::ALL); graph.len()],
@@ -56,14 +56,14 @@ impl Ranges {
     }
 
     /// The range of an operand; every integer when it is missing.
-    pub(super) fn operand(&self, graph: &Graph<'_>, at: usize, number: usize) -> IntRange {
+    pub(super) fn operand(&self, graph: &Graph, at: usize, number: usize) -> IntRange {
         graph.operand(at, number).map_or(IntRange::ALL, |operand| self.of(operand))
     }
 }
 
 /// Ranges on their way through a module.
-struct Flow<'g, 'a> {
-    graph: &'g Graph<'a>,
+struct Flow<'g> {
+    graph: &'g Graph,
     known: Vec<Known>,
     /// What is passed to each computation by those that call it, so far.
     params: Vec<Option<Vec<Known>>>,
@@ -73,7 +73,7 @@ struct Flow<'g, 'a> {
     work: usize,
 }
 
-impl Flow<'_, '_> {
+impl Flow<'_> {
     /// The results of all instructions of a computation for these parameters; those that are left out may be anything.
     fn evaluate(&mut self, computation: usize, params: &[Known], depth: usize) -> Vec<Known> {
         let (first, end) = (self.graph.computations()[computation].first, self.graph.computations()[computation].end);

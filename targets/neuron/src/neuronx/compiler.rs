@@ -75,7 +75,7 @@ impl Compiler {
         }
     }
 
-    /// The program.
+    /// The path that it is run by.
     pub fn program(&self) -> &Path {
         &self.program
     }

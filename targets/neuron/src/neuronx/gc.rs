@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Kept {
-    /// Its key.
+    /// What it is stored under.
     pub key: String,
     /// What it says of itself; `None` for a NEFF whose entry cannot be read, and for what is none.
     pub entry: Option<Entry>,
@@ -33,7 +33,7 @@ pub enum State {
     Working,
     /// A failed or killed compile left it.
     Failed,
-    /// A NEFF.
+    /// A NEFF that a compile finished.
     Stored,
 }
 

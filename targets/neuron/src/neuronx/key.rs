@@ -22,8 +22,7 @@ pub(super) fn key(canonical_sha256: &str, version: &Version, flags: &[String]) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use halite_hlo::proto::HloModuleProto;
-    use halite_hlo::proto::{HloComputationProto, HloInstructionProto, OpMetadata};
+    use halite_hlo::proto::{HloComputationProto, HloInstructionProto, HloModuleProto, OpMetadata};
 
     fn module(name: &str, op_name: &str, opcode: &str) -> Vec<u8> {
         let metadata = OpMetadata { op_name: op_name.to_owned(), ..OpMetadata::default() };

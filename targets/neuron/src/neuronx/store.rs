@@ -103,7 +103,7 @@ impl Store {
         Ok(Self { temporary: Some(temporary), ..store })
     }
 
-    /// The folder.
+    /// The folder that holds all of it.
     pub fn root(&self) -> &Path {
         &self.root
     }

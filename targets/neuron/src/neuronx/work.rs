@@ -40,7 +40,6 @@ impl Work {
         Ok(Self { path, lock })
     }
 
-    /// The folder.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }

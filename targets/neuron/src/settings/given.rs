@@ -8,7 +8,6 @@ use crate::tables::CompilerFlag;
 pub(crate) struct Given<'a> {
     /// The position of its first entry.
     pub(super) entry: usize,
-    /// Its entries.
     pub(crate) written: &'a [String],
     /// Its name as written.
     pub(crate) name: &'a str,

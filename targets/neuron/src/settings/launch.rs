@@ -2,9 +2,8 @@
 
 use super::environment::unknown_names;
 use super::{environment, flags};
-use crate::Generation;
-use crate::Tables;
 use crate::tables::{Setter, Variable};
+use crate::{Generation, Tables};
 use halite_bundle::Launch;
 use halite_recipe::{Parallel, Planned, Recipe, TargetName, not_compiled};
 use halite_support::{Diagnostic, Result, codes};
@@ -31,7 +30,7 @@ pub fn forbidden() -> impl Iterator<Item = &'static Variable> {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Surroundings {
-    /// The target.
+    /// The generation, as recipes name it.
     pub target: TargetName,
     /// Processes that run a program together.
     pub world_size: u32,

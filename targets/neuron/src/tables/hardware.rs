@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hardware {
-    /// The target.
+    /// The generation that the cores are of.
     pub target: Generation,
     /// The largest instance type.
     pub instance: String,

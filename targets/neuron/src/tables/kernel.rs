@@ -64,7 +64,7 @@ pub enum KernelConfig {
     Dimension,
     /// A count in decimal.
     Count {
-        /// The largest.
+        /// The largest count that is taken.
         at_most: u64,
     },
     /// `key=value` pairs between commas or semicolons.

@@ -84,7 +84,7 @@ pub enum Condition {
     DynamicDimension,
     /// It has more operands, less initial values, than this.
     Operands {
-        /// The most.
+        /// How many it may have.
         at_most: usize,
     },
     /// The computation it calls is not one of these opcodes on its two parameters; `assign` gives the second of them.

@@ -6,7 +6,7 @@ use crate::repository;
 use crate::target::{Target, WIRE};
 use halite::Session;
 use halite::compile::CompileOptions;
-use halite_hlo::proto::HloModuleProto;
+use halite_hlo::graph::Graph;
 use halite_ir::text::parse;
 use halite_ir::{LowerOptions, Registry};
 use halite_neuron::Generation;
@@ -47,11 +47,11 @@ fn compiled() -> Vec<Vec<u8>> {
 }
 
 /// A sound module, or what is wrong with it.
-pub(crate) fn sound(input: &[u8]) -> Result<HloModuleProto, Diagnostics> {
-    let module = halite_hlo::decode(input)?;
+pub(crate) fn sound(input: &[u8]) -> Result<Graph, Diagnostics> {
+    let graph = Graph::new(halite_hlo::decode(input)?);
     let faults: Diagnostics =
-        halite_hlo::check(&module).into_iter().filter(|fault| fault.severity() >= Severity::Error).collect();
-    if faults.is_empty() { Ok(module) } else { Err(faults) }
+        halite_hlo::check(&graph).into_iter().filter(|fault| fault.severity() >= Severity::Error).collect();
+    if faults.is_empty() { Ok(graph) } else { Err(faults) }
 }
 
 fn run(input: &[u8]) -> Verdict {
@@ -67,12 +67,13 @@ fn run(input: &[u8]) -> Verdict {
     }
     // What is not sound is looked at too: `hlo check` shows both.
     let generation = *random.pick(&[Generation::Trn1, Generation::Trn2]);
-    let report = report::report(&module, &Profile::new(generation));
-    said(&report.faults, &sources)?;
     halite_hlo::text::print(&module);
+    let graph = Graph::new(module);
+    let report = report::report(&graph, &Profile::new(generation));
+    said(&report.faults, &sources)?;
     let target = if random.once_in(3) { TargetName::default() } else { generation.into() };
     let targets = halite_targets::builtin();
-    match targets.get(&target).and_then(|known| known.analyze(&module, &target, &[], &[])) {
+    match targets.get(&target).and_then(|known| known.analyze(&graph, &target, &[], &[])) {
         Err(error) => refused(&[error], &sources),
         Ok(_) => Ok(report.faults.is_empty()),
     }

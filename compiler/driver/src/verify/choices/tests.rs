@@ -126,7 +126,7 @@ fn choices_are_found_and_given() {
     let file = sources.add("kinds.ir", KINDS);
     let module = halite_ir::text::parse(KINDS, file, &session.registry).unwrap();
     let choices = Choices::of(&module);
-    let titles: Vec<_> = choices.sites.iter().map(|site| site.title.as_str()).collect();
+    let titles: Vec<_> = choices.list.iter().map(|choice| choice.title.as_str()).collect();
     assert_eq!(titles, ["choice.0 (compare)", "choice.1 (arg_max)", "choice.2 (top_k)"]);
     for (form, params, results) in [(Form::AsWritten, 2, 3), (Form::Showing, 2, 10), (Form::Given, 5, 6)] {
         let module = with_choices(&module, &session.registry, form).unwrap();
@@ -139,7 +139,7 @@ fn choices_are_found_and_given() {
 #[test]
 fn how_far_off_a_choice_lies_is_what_it_would_take_to_make_it() {
     let distances = |kind, operands: &[(&[usize], Vec<f64>)], shape: &[usize], [right, own]: [Vec<i128>; 2]| {
-        let site = Site {
+        let choice = Choice {
             name: "c".into(),
             title: String::new(),
             inst: 0,
@@ -149,11 +149,11 @@ fn how_far_off_a_choice_lies_is_what_it_would_take_to_make_it() {
         };
         let output = |(at, (shape, values)): (usize, &(&[usize], Vec<f64>))| {
             let written = HostTensor::from_f64s(DType::F64, *shape, values.iter().copied());
-            (site.operand(at), Output { change: written.clone(), written })
+            (choice.operand(at), Output { change: written.clone(), written })
         };
         let truth: Outputs = operands.iter().enumerate().map(output).collect();
         let [right, own] = [right, own].map(|choice| HostTensor::from_ints(DType::S32, shape, choice));
-        site.distances(&truth, &right, &own).unwrap()
+        choice.distances(&truth, &right, &own).unwrap()
     };
     let counting = || (0..12).map(f64::from).collect::<Vec<_>>();
     let order = [(&[2][..], vec![1.0, f64::INFINITY]), (&[2][..], vec![1.5, f64::INFINITY])];

@@ -13,7 +13,7 @@ const MAX_VISITS: usize = 64;
 /// An array of positions is often put together from one array for each place, and clamped as a whole by a constant
 /// vector; one range for all of it would say nothing.
 pub(in crate::legality) fn components(
-    graph: &Graph<'_>,
+    graph: &Graph,
     ranges: &Ranges,
     at: usize,
     dim: usize,
@@ -23,13 +23,13 @@ pub(in crate::legality) fn components(
     (0..count as i64).map(component).collect()
 }
 
-struct Components<'g, 'a> {
-    graph: &'g Graph<'a>,
+struct Components<'g> {
+    graph: &'g Graph,
     ranges: &'g Ranges,
     visits: usize,
 }
 
-impl Components<'_, '_> {
+impl Components<'_> {
     fn of(&mut self, at: usize, dim: usize, place: i64) -> IntRange {
         let whole = self.ranges.of(at);
         let Some(visits) = self.visits.checked_sub(1) else { return whole };

@@ -7,7 +7,7 @@ use std::rc::Rc;
 /// The range of the elements of an array, every integer for floats; or those of the elements of a tuple.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(in crate::legality) enum Known {
-    /// An array.
+    /// All elements of an array.
     One(IntRange),
     /// A tuple; what tuples within it hold is not known.
     Many(Rc<[IntRange]>),

@@ -80,7 +80,7 @@ fn found(
     let root = entry.root_tuple(&[result])?;
     entry.finish(root)?;
     let module = module.finish()?;
-    let graph = Graph::new(&module);
+    let graph = Graph::new(module);
     let root = graph.entry().and_then(|entry| graph.operand(entry.root?, 0)).expect("the module was just made");
     Ok(Ranges::new(&graph).of(root))
 }

@@ -6,7 +6,7 @@ use halite_hlo::proto::ShapeProto;
 use halite_tensor::{DType, IntRange};
 
 /// The range of an integer result before any wrapping; `None` when nothing is known.
-pub(super) fn result(graph: &Graph<'_>, at: usize, operand: impl Fn(usize) -> IntRange) -> Option<IntRange> {
+pub(super) fn result(graph: &Graph, at: usize, operand: impl Fn(usize) -> IntRange) -> Option<IntRange> {
     let inst = graph.inst(at);
     let (x, y) = (|| operand(0), || operand(1));
     Some(match inst.opcode.as_str() {
@@ -42,7 +42,7 @@ const ASSIGN: &str = "assign";
 
 /// The opcode by which the computation that an instruction calls combines its two parameters; [`ASSIGN`] when it gives
 /// the second.
-pub(in crate::legality) fn combiner<'a>(graph: &Graph<'a>, at: usize) -> Option<&'a str> {
+pub(in crate::legality) fn combiner(graph: &Graph, at: usize) -> Option<&str> {
     let root = graph.root(graph.callee(at, 0)?)?;
     let inst = graph.inst(root);
     let parameter = |at: usize| (graph.inst(at).opcode == "parameter").then(|| graph.inst(at).parameter_number);
@@ -77,26 +77,26 @@ fn dtype(shape: Option<&ShapeProto>) -> Option<DType> {
     shape.and_then(ShapeProto::dtype)
 }
 
-fn is_pred(graph: &Graph<'_>, at: usize) -> bool {
+fn is_pred(graph: &Graph, at: usize) -> bool {
     dtype(graph.shape(at)) == Some(DType::Pred)
 }
 
 /// The size of the dimension that an instruction names.
-fn dimension(graph: &Graph<'_>, at: usize) -> Option<i64> {
+fn dimension(graph: &Graph, at: usize) -> Option<i64> {
     let inst = graph.inst(at);
     let dim = usize::try_from(*inst.dimensions.first()?).ok()?;
     inst.shape.as_ref()?.dimensions.get(dim).copied()
 }
 
 /// The range of the integers of a constant.
-pub(in crate::legality) fn constant(graph: &Graph<'_>, at: usize) -> Option<IntRange> {
+pub(in crate::legality) fn constant(graph: &Graph, at: usize) -> Option<IntRange> {
     let inst = graph.inst(at);
     let values = literal::integers(inst.literal.as_ref()?, dtype(inst.shape.as_ref())?);
     values.map(|value| IntRange::new(value, value)).reduce(IntRange::union)
 }
 
 /// Floats may be anything, and what does not fit is cut where the result is kept.
-fn converted(graph: &Graph<'_>, at: usize, x: IntRange) -> Option<IntRange> {
+fn converted(graph: &Graph, at: usize, x: IntRange) -> Option<IntRange> {
     let to_pred = is_pred(graph, at);
     match x {
         IntRange::ZERO => Some(x),
@@ -107,7 +107,7 @@ fn converted(graph: &Graph<'_>, at: usize, x: IntRange) -> Option<IntRange> {
 }
 
 /// Decides a comparison of integers where ranges do.
-fn compared(graph: &Graph<'_>, at: usize, x: IntRange, y: IntRange) -> Option<IntRange> {
+fn compared(graph: &Graph, at: usize, x: IntRange, y: IntRange) -> Option<IntRange> {
     if dtype(graph.operand_shape(at, 0)).is_none_or(DType::is_float) {
         return None;
     }
@@ -131,7 +131,7 @@ fn compared(graph: &Graph<'_>, at: usize, x: IntRange, y: IntRange) -> Option<In
 }
 
 /// The range of a reduction of one operand, all partial results among them that some element is part of.
-fn reduced(graph: &Graph<'_>, at: usize, x: IntRange, init: IntRange) -> Option<IntRange> {
+fn reduced(graph: &Graph, at: usize, x: IntRange, init: IntRange) -> Option<IntRange> {
     if graph.inst(at).operand_ids.len() != 2 {
         return None;
     }
@@ -145,7 +145,7 @@ fn reduced(graph: &Graph<'_>, at: usize, x: IntRange, init: IntRange) -> Option<
 
 /// Whether a reduction looks for the largest or smallest of some elements, from an initial value that loses to each of them,
 /// even rounded: it is not the result.
-pub(in crate::legality) fn starts_beyond(graph: &Graph<'_>, at: usize, x: IntRange, init: IntRange) -> bool {
+pub(in crate::legality) fn starts_beyond(graph: &Graph, at: usize, x: IntRange, init: IntRange) -> bool {
     let loses = match combiner(graph, at) {
         Some("maximum") => init.high <= x.low,
         Some("minimum") => init.low >= x.high,
@@ -155,7 +155,7 @@ pub(in crate::legality) fn starts_beyond(graph: &Graph<'_>, at: usize, x: IntRan
 }
 
 /// How many elements each result of a reduction is made of.
-pub(in crate::legality) fn reduced_elements(graph: &Graph<'_>, at: usize) -> Option<i128> {
+pub(in crate::legality) fn reduced_elements(graph: &Graph, at: usize) -> Option<i128> {
     let sizes = &graph.operand_shape(at, 0)?.dimensions;
     let dims = graph.inst(at).dimensions.iter().map(|dim| sizes.get(usize::try_from(*dim).ok()?).copied());
     dims.map(|size| size.map(|size| i128::from(size.max(0))))

@@ -2,7 +2,7 @@
 
 use super::Locals;
 use crate::ast::{Call, Expr, ExprKind};
-use crate::ops::{Part, Site};
+use crate::ops::{Part, Spans};
 use crate::options::Override;
 use halite_ir::Builder;
 use halite_support::{Diagnostic, Span};
@@ -40,7 +40,7 @@ impl Text<'_> {
     }
 }
 
-impl Site for Text<'_> {
+impl Spans for Text<'_> {
     fn span(&self, part: Part) -> Option<Span> {
         let named = match part {
             Part::Function => self.call.map(|call| call.function.span),
