@@ -2,8 +2,7 @@
 
 use super::Corpus;
 use super::step::scheduled;
-use halite_bundle::tensors;
-use halite_bundle::{Bundle, sha256};
+use halite_bundle::{Bundle, sha256, tensors};
 use halite_support::{Diagnostic, Result, codes};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -8,7 +8,9 @@ use crate::execute::{KernelChoice, LoadedModule};
 use halite_bundle::convert::{pack_given, to_model};
 use halite_bundle::init::{initial_state_of, state_from_checkpoint, state_from_weights};
 use halite_bundle::tensors::{self, Tensors};
-use halite_bundle::{Buffer, Manifest, ModuleEntry, ModuleRole, ScheduledCall, contradiction};
+use halite_bundle::{
+    Buffer, Bundle, Manifest, ModuleEntry, ModuleRole, ScheduledCall, check_ranges, check_tensors, contradiction,
+};
 use halite_disk::Disk;
 use halite_runtime::Executor;
 use halite_support::{CancelToken, Diagnostic, Diagnostics, codes};

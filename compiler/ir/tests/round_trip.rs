@@ -1,8 +1,10 @@
 //! Printing and parsing are inverse to each other.
 
 use halite_ir::text::{PrintOptions, parse, print, print_with};
-use halite_ir::{Attr, Builder, Composite, Module, Op, ParamRole, Phase, Registry, ResultRole, Sample};
-use halite_ir::{TensorType, WeightInfo, fingerprint, sample_module, verify};
+use halite_ir::{
+    Attr, Builder, Composite, Module, Op, ParamRole, Phase, Registry, ResultRole, Sample, TensorType, WeightInfo,
+    fingerprint, sample_module, verify,
+};
 use halite_support::{FileId, Span};
 use halite_tensor::{DType, HostTensor, Init, Packing, Part, StateSpec};
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 use super::ranges::Ranges;
 use crate::{flops, inspect, packed};
 use halite_bundle::{Buffer, BufferContent, BufferRole, ModuleEntry, ModuleRole, Port, PortRole, Statistics, sha256};
-use halite_hlo::proto::HloModuleProto;
+use halite_hlo::graph::Graph;
 use halite_ir::{Function, Module, Param, ParamRole, ResultRole, TensorType, aliases};
 use halite_recipe::Recipe;
 use halite_support::Diagnostic;
@@ -76,7 +76,7 @@ pub(super) struct Figures {
     pub(super) hlo_instructions: u64,
 }
 
-pub(super) fn figures(ir: &Module, entry: &Function, hlo: &HloModuleProto) -> Result<Figures, Diagnostic> {
+pub(super) fn figures(ir: &Module, entry: &Function, hlo: &Graph) -> Result<Figures, Diagnostic> {
     let weights = entry.params.iter().filter(|param| matches!(param.role, ParamRole::Weight(_)));
     Ok(Figures {
         parameters: weights.map(|param| packed::elements(entry, param)).sum(),

@@ -42,7 +42,7 @@ pub(super) fn pack(
     let name = module.role.name();
     let entry = module.ir.entry().ok_or_else(|| Diagnostic::bug("a compiled module without an entry"))?;
     let bytes = module.hlo.encode();
-    let figures = figures(&module.ir, entry, &module.hlo)?;
+    let figures = figures(&module.ir, entry, module.hlo.graph())?;
     let micro_batches = if module.role == ModuleRole::TrainStep { recipe_steps(recipe)? } else { 1 };
     let ranges = ranges::repeated(ranges, entry, micro_batches);
     let (mut described, buffers) = (module_entry(module.role, entry, ranges, &bytes), buffers(entry, micro_batches));

@@ -1,8 +1,7 @@
 //! Overrides that do something, and nothing that contradicts the rest.
 
 use super::precision;
-use crate::Places;
-use crate::{Master, Precision, PrecisionOverride};
+use crate::{Master, Places, Precision, PrecisionOverride};
 use halite_support::{Diagnostic, Diagnostics, codes};
 use halite_tensor::DType;
 

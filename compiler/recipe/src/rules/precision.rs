@@ -1,7 +1,6 @@
 //! Element types that go together.
 
-use crate::Places;
-use crate::Precision;
+use crate::{Places, Precision};
 use halite_support::{Diagnostic, Diagnostics, Span, codes};
 use halite_tensor::DType;
 

@@ -4,8 +4,7 @@ use super::scale_down;
 use crate::compile::CompileOptions;
 use crate::session::Session;
 use crate::source::{ModelInput, Source};
-use halite_bundle::ModuleRole;
-use halite_bundle::Stream;
+use halite_bundle::{ModuleRole, Stream};
 use halite_recipe::{ModelChoice, Optimizer, Recipe};
 use halite_support::Diagnostics;
 
