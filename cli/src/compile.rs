@@ -39,7 +39,7 @@ pub(super) struct Compile {
     /// Override a key of the recipe (`batch=4`, `optimizer.adamw.lr=1e-3`) or of the model (`layers=2`).
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Compile only these modules [default: all].
+    /// Compile only these modules [default: train_step, forward, eval].
     #[arg(long, value_enum, value_delimiter = ',')]
     role: Vec<Role>,
     /// Also write these forms of each module.
@@ -68,6 +68,7 @@ pub(super) enum Role {
     TrainStep,
     Forward,
     Eval,
+    Grads,
 }
 
 impl From<Role> for ModuleRole {
@@ -76,6 +77,7 @@ impl From<Role> for ModuleRole {
             Role::TrainStep => ModuleRole::TrainStep,
             Role::Forward => ModuleRole::Forward,
             Role::Eval => ModuleRole::Eval,
+            Role::Grads => ModuleRole::Grads,
         }
     }
 }

@@ -59,7 +59,7 @@ fn refusal(compiled: Result<Compiled, Diagnostics>) -> String {
 
 #[test]
 fn the_report_names_what_was_proven_for_what() {
-    let all = &ModuleRole::ALL;
+    let all = &ModuleRole::DEFAULT;
     assert_eq!(report(compile(&model("", "x", SHOWN, NEXT), &[], all)), "output `logits`: proven; loss: proven");
     let step = &[ModuleRole::TrainStep];
     let silent = report(compile(&model("", "x", "", NEXT), &[], step));
@@ -78,7 +78,7 @@ fn a_loss_that_knows_its_labels_is_refused() {
 
 #[test]
 fn an_encoder_says_so() {
-    let all = &ModuleRole::ALL;
+    let all = &ModuleRole::DEFAULT;
     let leaks = refusal(compile(&model("", BOTH_WAYS, SHOWN, NEXT), &[], all));
     assert!(leaks.starts_with("E0808 `logits` at a position depends on later tokens"), "{leaks}");
     let said = "the model says `causal = false`";

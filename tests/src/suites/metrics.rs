@@ -44,16 +44,16 @@ impl Suite for Metrics {
 /// A column for each module.
 fn table(session: &Session, source: &Source) -> Result<String, Diagnostics> {
     let built = session.elaborate(source)?.module;
-    let counts = ModuleRole::ALL.map(|role| {
+    let counts = ModuleRole::DEFAULT.map(|role| {
         let pipeline = session.passes.pipeline(session.pipelines.of(role))?;
         let options = CompileOptions::default();
         session.compile_role(&built, &source.recipe, role, &pipeline, &options).map(|module| Counts::of(&module))
     });
     let counts: Vec<Counts> = counts.into_iter().collect::<Result<_, _>>()?;
-    let line = |label: &str, cells: [String; ModuleRole::ALL.len()]| {
+    let line = |label: &str, cells: [String; ModuleRole::DEFAULT.len()]| {
         format!("{label:<40}{}\n", cells.map(|cell| format!("{cell:>12}")).concat())
     };
-    let mut text = line("", ModuleRole::ALL.map(|role| role.name().to_owned()));
+    let mut text = line("", ModuleRole::DEFAULT.map(|role| role.name().to_owned()));
     for (label, row) in count::ROWS {
         let cells: Vec<String> = counts.iter().map(row).collect();
         text.push_str(&line(label, cells.try_into().expect("one for each role")));

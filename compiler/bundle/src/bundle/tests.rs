@@ -4,7 +4,7 @@ use super::*;
 use crate::fixtures::{NoTarget, packed, small};
 use crate::{BufferRole, Port};
 use halite_disk::testing::assert_durable;
-use halite_disk::{Call, Disk, Fate};
+use halite_disk::{Disk, Fate, Operation};
 use halite_tensor::{Part, StateSpec};
 use std::io::ErrorKind;
 
