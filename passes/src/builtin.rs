@@ -10,7 +10,7 @@ use std::sync::Arc;
 impl PassRegistry {
     /// The built-in passes.
     pub fn builtin() -> Self {
-        let passes: [Arc<dyn Pass>; 21] = [
+        let passes: [Arc<dyn Pass>; 22] = [
             Arc::new(transform::bind_recipe::BindRecipe),
             Arc::new(analysis::check_causality::CheckCausality),
             Arc::new(transform::cse::Cse),
@@ -23,6 +23,7 @@ impl PassRegistry {
             Arc::new(transform::add_to_accumulators::AddToAccumulators),
             Arc::new(transform::read_accumulators::ReadAccumulators),
             Arc::new(transform::clip::Clip),
+            Arc::new(transform::finite::Finite),
             Arc::new(transform::update::Update),
             Arc::new(transform::simplify::Simplify::default()),
             Arc::new(transform::fold_constant::FoldConstant),

@@ -13,14 +13,36 @@ pub struct StepRecord {
     /// Tokens seen so far.
     pub tokens: u64,
     /// What the training step reports, by name; `loss` is among it.
-    #[serde(flatten)]
+    #[serde(flatten, with = "numbers")]
     pub metrics: IndexMap<String, f64>,
+}
+
+/// Numbers by name in JSON, which has none that is not finite: these are `null`, and read back as NaN.
+mod numbers {
+    use indexmap::IndexMap;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(numbers: &IndexMap<String, f64>, serializer: S) -> Result<S::Ok, S::Error> {
+        let finite = |(name, number): (&String, &f64)| (name.clone(), number.is_finite().then_some(*number));
+        numbers.iter().map(finite).collect::<IndexMap<_, _>>().serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<IndexMap<String, f64>, D::Error> {
+        let numbers = IndexMap::<String, Option<f64>>::deserialize(deserializer)?;
+        Ok(numbers.into_iter().map(|(name, number)| (name, number.unwrap_or(f64::NAN))).collect())
+    }
 }
 
 impl StepRecord {
     /// The mean loss of the batch; NaN when the step does not report it.
     pub fn loss(&self) -> f64 {
         self.metrics.get("loss").copied().unwrap_or(f64::NAN)
+    }
+
+    /// Whether the loss and the norm of the gradient are numbers.
+    pub fn is_finite(&self) -> bool {
+        let is_number = |name: &str| self.metrics.get(name).is_none_or(|number| number.is_finite());
+        self.loss().is_finite() && is_number("grad_norm")
     }
 }
 

@@ -28,6 +28,11 @@ impl Metrics {
         self.get("loss").unwrap_or(f64::NAN)
     }
 
+    /// Whether the loss and the norm of the gradient are numbers: an update whose are not is no update.
+    pub fn are_finite(&self) -> bool {
+        ["loss", "grad_norm"].iter().filter_map(|name| self.get(name)).all(f64::is_finite)
+    }
+
     /// The mean loss of an evaluation: its loss divided by its `count`.
     pub fn mean_loss(&self) -> f64 {
         self.loss() / self.get("count").unwrap_or(f64::NAN)

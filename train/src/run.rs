@@ -2,7 +2,7 @@
 
 use super::programs::{Programs, check_corpus};
 use super::record::{self, KEY, Record};
-use super::state::{check_state, completed_steps};
+use super::state::{Updates, check_state};
 use super::update::Run;
 use super::{Corpus, History, Observer};
 use halite_bundle::Bundle;
@@ -158,7 +158,7 @@ pub fn train(
     let programs = Programs::load(executor, bundle, corpus, options.eval_batches)?;
     let mut step = programs.step().with_cancel(options.cancel.clone());
     step.set_state(tensors)?;
-    let start = step.completed();
+    let start = step.attempted();
     let mut run = Run::new(&programs, options.seed, step);
     run.history = output.history(start)?;
     output.begin(&bundle.manifest.recipe, options)?;
@@ -184,7 +184,7 @@ fn resumed(
     let tensors = pack_given(&bundle.manifest, tensors)?;
     check_state(&bundle.manifest, &tensors)?;
     let old = text.map(|text| Record::parse(&text, path)).transpose()?;
-    let step = completed_steps(&bundle.manifest, &tensors);
+    let step = Updates::of(&bundle.manifest, &tensors).attempted;
     if let Some(warning) = record::hold(path, old.as_ref(), record, step, options.allow_changes)? {
         observer.warned(&warning);
     }
@@ -212,9 +212,9 @@ fn go(
         if is_evaluated {
             run.evaluate(step, observer)?;
         }
-        if !run.is_finite() {
+        if let Some(error) = run.diverged() {
             output.write(options, &run.history)?;
-            return Err(diverged(step).into());
+            return Err(error.into());
         }
         if is_due(step, options.save_every) && !is_last {
             output.save(run, options, record)?;
@@ -223,13 +223,6 @@ fn go(
         }
     }
     Ok(())
-}
-
-fn diverged(step: u64) -> Diagnostic {
-    Diagnostic::error(codes::DIVERGED, format!("the loss is not finite after update {step}")).help(
-        "lower the learning rate, lengthen the warm-up, or set `clip_norm`; where a narrow type may be the cause, \
-         `halite check` names it",
-    )
 }
 
 /// Whether something that happens every so many updates happens after this one; 0 is never.

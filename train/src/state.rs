@@ -8,7 +8,7 @@ use halite_bundle::tensors::Tensors;
 use halite_bundle::{BufferRole, Manifest, Port, PortRole};
 use halite_runtime::{Buffer, Executor, Input};
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
-use halite_tensor::{HostTensor, STEP};
+use halite_tensor::{ATTEMPTS, HostTensor, STEP};
 use indexmap::IndexMap;
 
 const UPLOAD: &str = "upload the batch with the step that it is for";
@@ -102,13 +102,24 @@ pub(super) fn check_state(manifest: &Manifest, tensors: &Tensors) -> std::result
     check_tensors(tensors, &manifest.saved().collect::<Vec<_>>(), "the training state")
 }
 
-/// How many updates led to a state.
-pub(super) fn completed_steps(manifest: &Manifest, state: &Tensors) -> u64 {
-    let is_step =
-        |buffer: &&halite_bundle::Buffer| matches!(&buffer.role, BufferRole::State(spec) if spec.kind == STEP);
-    let step = manifest.buffers.iter().find(is_step);
-    let value = step.and_then(|buffer| state.get(&buffer.name)?.ints().first().copied());
-    value.and_then(|value| u64::try_from(value).ok()).unwrap_or(0)
+/// How many updates led to a state: those made, and those made or skipped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Updates {
+    pub(super) made: u64,
+    pub(super) attempted: u64,
+}
+
+impl Updates {
+    /// Those that a state counts.
+    pub(super) fn of(manifest: &Manifest, state: &Tensors) -> Self {
+        let count = |kind: &str| {
+            let is_it = |buffer: &&halite_bundle::Buffer| matches!(&buffer.role, BufferRole::State(spec) if *spec.kind == *kind);
+            let buffer = manifest.buffers.iter().find(is_it)?;
+            u64::try_from(*state.get(&buffer.name)?.ints().first()?).ok()
+        };
+        let made = count(STEP).unwrap_or(0);
+        Self { made, attempted: count(ATTEMPTS).unwrap_or(made) }
+    }
 }
 
 impl State {

@@ -3,7 +3,7 @@
 use super::metrics::Metrics;
 use super::micro::{MicroBatches, cut, times};
 use super::record::{KEY, Record};
-use super::state::{DeviceBatch, State, check_state, completed_steps};
+use super::state::{DeviceBatch, State, Updates, check_state};
 use crate::execute::{KernelChoice, LoadedModule};
 use halite_bundle::convert::{pack_given, to_model};
 use halite_bundle::init::{initial_state_of, state_from_checkpoint, state_from_weights};
@@ -12,6 +12,7 @@ use halite_bundle::{
     Buffer, Bundle, Manifest, ModuleEntry, ModuleRole, ScheduledCall, check_ranges, check_tensors, contradiction,
 };
 use halite_disk::Disk;
+use halite_recipe::Nonfinite;
 use halite_runtime::Executor;
 use halite_support::{CancelToken, Diagnostic, Diagnostics, codes};
 use halite_tensor::HostTensor;
@@ -61,7 +62,7 @@ use std::sync::Arc;
 pub struct TrainStep {
     state: Option<State>,
     modules: Arc<Modules>,
-    completed: u64,
+    updates: Updates,
     cancel: CancelToken,
     checks_ranges: bool,
     /// Dropped after what is on its devices.
@@ -79,10 +80,7 @@ struct Modules {
 
 impl std::fmt::Debug for TrainStep {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("TrainStep")
-            .field("completed", &self.completed)
-            .field("state", &self.state)
-            .finish_non_exhaustive()
+        f.debug_struct("TrainStep").field("updates", &self.updates).field("state", &self.state).finish_non_exhaustive()
     }
 }
 
@@ -155,14 +153,21 @@ impl TrainStep {
         };
         let (manifest, micro_batches) = (bundle.manifest.clone(), MicroBatches::of(&bundle.manifest)?);
         let modules = Arc::new(Modules { manifest, calls, eval, micro_batches });
-        Ok(Self { executor, modules, state: None, completed: 0, cancel: CancelToken::default(), checks_ranges: false })
+        Ok(Self {
+            executor,
+            modules,
+            state: None,
+            updates: Updates::default(),
+            cancel: CancelToken::default(),
+            checks_ranges: false,
+        })
     }
 
     /// The same step without state: another run of what is compiled already.
     #[must_use]
     pub fn fork(&self) -> Self {
         let (executor, modules) = (self.executor.clone(), self.modules.clone());
-        Self { executor, modules, state: None, completed: 0, cancel: self.cancel.clone(), ..*self }
+        Self { executor, modules, state: None, updates: Updates::default(), cancel: self.cancel.clone(), ..*self }
     }
 
     /// The same step, which refuses to run once the token is cancelled.
@@ -212,11 +217,11 @@ impl TrainStep {
     pub fn set_state(&mut self, tensors: Tensors) -> Result<(), Diagnostics> {
         let tensors = pack_given(self.manifest(), tensors)?;
         check_state(self.manifest(), &tensors)?;
-        let completed = completed_steps(self.manifest(), &tensors);
+        let updates = Updates::of(self.manifest(), &tensors);
         // The old state goes first: two may not fit on the device.
-        (self.state, self.completed) = (None, 0);
+        (self.state, self.updates) = (None, Updates::default());
         self.state = Some(State::upload(self.executor.as_ref(), self.manifest(), &tensors)?);
-        self.completed = completed;
+        self.updates = updates;
         Ok(())
     }
 
@@ -267,7 +272,7 @@ impl TrainStep {
 
     /// As [`save_state`](Self::save_state), with a record of what made it.
     pub(super) fn save_with(&self, disk: &Disk, path: &Path, record: &Record) -> Result<(), Diagnostics> {
-        let text = record.at(self.completed).to_text()?;
+        let text = record.at(self.updates.attempted).to_text()?;
         let bytes = tensors::to_bytes(&self.state()?, Some((KEY, &text)))?;
         halite_disk::write_on(disk, path, &bytes).map_err(Diagnostics::from)
     }
@@ -283,7 +288,13 @@ impl TrainStep {
 
     /// Completed updates: those of the state that was loaded, and those made since.
     pub fn completed(&self) -> u64 {
-        self.completed
+        self.updates.made
+    }
+
+    /// Updates that were made or skipped: what the next batch follows. It is [`completed`](Self::completed) but where the recipe has
+    /// updates skipped whose gradients are not finite.
+    pub fn attempted(&self) -> u64 {
+        self.updates.attempted
     }
 
     /// Copies a batch to the device, to use it more than once.
@@ -336,7 +347,9 @@ impl TrainStep {
         buffers.filter(|buffer| buffer.is_batch() && buffer.content().is_none())
     }
 
-    /// Makes one update and returns its metrics: `loss`, the mean over the batch, and what else the step reports.
+    /// Makes one update and returns its metrics: `loss`, the mean over the batch, and what else the step reports. Where these
+    /// [are not finite](Metrics::are_finite) the update was skipped and the state is as it was, if the recipe says
+    /// `nonfinite = "skip"`; otherwise it was made, and the state is of no use.
     ///
     /// # Errors
     /// When there is no state, the token is cancelled, or the batch does not fit or was uploaded through another executor:
@@ -347,8 +360,12 @@ impl TrainStep {
             let calls = modules.calls.iter();
             Ok(calls.map(|(call, repeat)| (call, *repeat)).collect())
         })?;
-        self.completed += 1;
-        Metrics::download(&outputs).map_err(Diagnostics::from)
+        self.updates.attempted += 1;
+        let skips = self.manifest().recipe.nonfinite == Nonfinite::Skip;
+        // Whether it was made is known when its metrics are.
+        let metrics = Metrics::download(&outputs);
+        self.updates.made += u64::from(!skips || metrics.as_ref().is_ok_and(Metrics::are_finite));
+        metrics.map_err(Diagnostics::from)
     }
 
     /// Measures a batch without an update: `loss`, the sum over its elements, and `count`, how many these are. Their
@@ -395,7 +412,8 @@ impl TrainStep {
         state.start_anew(self.executor.as_ref(), &modules.manifest)?;
         let mut outputs = IndexMap::new();
         for (module, piece) in plan {
-            let _span = tracing::debug_span!("execute", module = module.entry().name, step = self.completed).entered();
+            let _span =
+                tracing::debug_span!("execute", module = module.entry().name, step = self.updates.made).entered();
             outputs = state.run(module, piece)?;
         }
         state.come_to_end();

@@ -2,7 +2,18 @@
 
 use super::programs::Programs;
 use super::{EvalRecord, History, Observer, StepRecord, TrainStep};
-use halite_support::Diagnostics;
+use halite_recipe::Nonfinite;
+use halite_support::{Diagnostic, Diagnostics, codes};
+
+/// Updates that are skipped one after another before a run ends.
+const MAX_SKIPPED: usize = 100;
+
+fn diverged(message: String) -> Diagnostic {
+    Diagnostic::error(codes::DIVERGED, message).help(
+        "lower the learning rate, lengthen the warm-up, or set `clip_norm`; where a narrow type may be the cause, \
+         `halite check` names it",
+    )
+}
 
 /// A run under way.
 pub struct Run<'a> {
@@ -48,10 +59,27 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Whether the last update and the last evaluation gave numbers.
-    pub fn is_finite(&self) -> bool {
+    /// Why the run ends here: the last evaluation gave no number, or the last update did, or so many one after another that were
+    /// skipped.
+    pub fn diverged(&self) -> Option<Diagnostic> {
         let History { steps, evals } = &self.history;
-        steps.last().is_none_or(|record| record.loss().is_finite())
-            && evals.last().is_none_or(|record| record.held_out_loss.is_finite())
+        let last = steps.last()?;
+        let bad = steps.iter().rev().take_while(|record| !record.is_finite()).count();
+        if evals.last().is_some_and(|record| !record.held_out_loss.is_finite()) {
+            return Some(diverged(format!("the loss is not finite after update {}", last.step)));
+        }
+        match (self.step.manifest().recipe.nonfinite, bad) {
+            (_, 0) => None,
+            (Nonfinite::Stop, _) => {
+                let what = if last.loss().is_finite() { "the norm of the gradient" } else { "the loss" };
+                Some(diverged(format!("{what} is not finite after update {}", last.step)))
+            }
+            (Nonfinite::Skip, bad) if bad < MAX_SKIPPED => None,
+            (Nonfinite::Skip, bad) => {
+                let message =
+                    format!("the last {bad} updates up to {} were skipped: none had finite gradients", last.step);
+                Some(diverged(message))
+            }
+        }
     }
 }

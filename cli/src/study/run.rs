@@ -204,10 +204,10 @@ impl Study<'_> {
                 gradient_errors.push(errors);
             }
             run.step(step, observer)?;
-            if run.is_finite() && (is_due(step, self.options.eval_every) || step == self.options.steps) {
+            if run.diverged().is_none() && (is_due(step, self.options.eval_every) || step == self.options.steps) {
                 run.evaluate(step, observer)?;
             }
-            if !run.is_finite() {
+            if run.diverged().is_some() {
                 diverged = Some(step);
                 break;
             }

@@ -43,7 +43,7 @@ fn finish() -> PipelineSpec {
 /// what is left of them is expanded right after. `inline` comes before the last clean-up because a derivative function
 /// repeats the primal part of its callee.
 pub fn train_step() -> PipelineSpec {
-    step(["auto-diff", "auto-cast", "accumulate", "clip", "update"])
+    step(["auto-diff", "auto-cast", "accumulate", "clip", "finite", "update"])
 }
 
 /// The gradients of one micro-batch, added to sums that are state: the first of the two modules that make an update where
@@ -54,7 +54,7 @@ pub fn grad_step() -> PipelineSpec {
 
 /// Clipping and update, given the sums: the second of the two.
 pub fn update_step() -> PipelineSpec {
-    step(["auto-diff", "auto-cast", "read-accumulators", "clip", "update"])
+    step(["auto-diff", "auto-cast", "read-accumulators", "clip", "finite", "update"])
 }
 
 fn step<const N: usize>(passes: [&'static str; N]) -> PipelineSpec {
@@ -192,7 +192,7 @@ mod tests {
                        fuse-rope, fuse-norm, fuse-activation, fuse-softmax, coalesce-layers, cse, dce";
         let finish = "dispatch-dialect, expand-composites, inline, clean-up(cse, simplify, fold-constant, dce)*, \
                       annotate-rounding, cse, legalize";
-        let step = "auto-diff, auto-cast, accumulate, clip, update, check-precision, cse, dce";
+        let step = "auto-diff, auto-cast, accumulate, clip, finite, update, check-precision, cse, dce";
         let pipelines = Pipelines::builtin();
         let of = |role| pipelines.of(role).to_string();
         assert_eq!(of(ModuleRole::TrainStep), format!("{prepare}, {step}, {finish}, check-precision"));

@@ -326,6 +326,8 @@ pub enum ResultRole {
     Gradient(Name),
     /// What the gradient by the parameter of this name is to be multiplied by, a scalar of floats.
     Scale(Name),
+    /// Whether the update is to be made, `pred[]`.
+    Finite,
     /// The replacement of the parameter of this name.
     State(Name),
     /// A scalar reported to the user.

@@ -1,6 +1,6 @@
 //! What a recipe can say and nothing compiles yet.
 
-use crate::{Clip, Nonfinite, Recipe, Schedule};
+use crate::{Clip, Recipe, Schedule};
 use halite_support::{Diagnostic, codes};
 
 /// The first thing that a recipe asks for and that is not compiled, with its key.
@@ -11,7 +11,6 @@ pub fn not_yet(recipe: &Recipe) -> Option<Diagnostic> {
         (!optimizer.groups.is_empty()).then(|| ("optimizer.group".to_owned(), "all parameters are updated alike")),
         optimizer.ema.map(|_| ("optimizer.ema".to_owned(), "no average of the weights is kept")),
         clip.map(|key| (format!("{}.{key}", optimizer.path()), "gradients are clipped by `clip_norm`")),
-        (recipe.nonfinite == Nonfinite::Skip).then(|| ("nonfinite".to_owned(), "every update is made")),
         (recipe.schedule.shape != Schedule::COSINE)
             .then(|| ("schedule.shape".to_owned(), "the rate falls as a cosine")),
     ];

@@ -23,4 +23,4 @@ pub use indices::Indices;
 pub use int_range::IntRange;
 pub use packing::{Packing, Part};
 pub use shape::{Dims, Shape};
-pub use state::{Init, STEP, StateSpec};
+pub use state::{ATTEMPTS, Init, STEP, StateSpec};

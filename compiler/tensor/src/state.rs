@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 /// The kind of the state that counts completed updates, `s32[]`.
 pub const STEP: &str = "step";
 
+/// The kind of the state that counts updates, those included that were skipped, `s32[]`.
+pub const ATTEMPTS: &str = "attempts";
+
 /// Words that are no kinds: what buffers hold that are no state, and elements of tensors in IR text.
 const RESERVED: [&str; 6] = ["batch", "weight", "inf", "nan", "true", "false"];
 

@@ -14,7 +14,7 @@ use halite_ir::{
 };
 use halite_recipe::Recipe;
 use halite_support::{Diagnostic, Name, Result, codes};
-use halite_tensor::{DType, Init, STEP, StateSpec};
+use halite_tensor::{ATTEMPTS, DType, Init, STEP, StateSpec};
 use rule::{Kind, Time, UpdateRule, Weight};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::hash_map::Entry;
@@ -27,7 +27,8 @@ const PASS: &str = "update";
 ///
 /// State is the weights, what the update rule keeps for each (`m.<weight>`, `v.<weight>`), wider copies of narrow weights
 /// (`master.<weight>`) and `step`, the number t of completed updates. Update t + 1 uses the learning rate and bias corrections of
-/// t + 1, which the step computes itself: no input comes from the host but the batch. Probes are dropped, results without a role
+/// t + 1, which the step computes itself: no input comes from the host but the batch. Where `finite` says whether the update is to
+/// be made, state stays as it is otherwise, t included, and `attempts` counts both. Probes are dropped, results without a role
 /// and replacements of other state stay. The metrics are the mean loss, the gradient norm before clipping, the learning rate and the count.
 #[derive(Debug)]
 pub(crate) struct Update;
@@ -54,6 +55,9 @@ fn update(module: &mut Module, registry: &Registry, recipe: &Recipe, entry: &Fun
     let mut weights = collect(PASS, &b, entry, &recipe.precision)?;
     let states = States::declare(&mut b, &*rule, &weights);
     let step = b.param(STEP, TensorType::scalar(DType::S32), ParamRole::State(StateSpec::new(STEP)));
+    let skips = entry.results.iter().any(|result| result.role == ResultRole::Finite);
+    let spec = || ParamRole::State(StateSpec::new(ATTEMPTS));
+    let attempts = skips.then(|| b.param(ATTEMPTS, TensorType::scalar(DType::S32), spec()));
     check_names(&b)?;
     for inst in &entry.insts {
         b.copy(entry, inst)?;
@@ -67,8 +71,13 @@ fn update(module: &mut Module, registry: &Registry, recipe: &Recipe, entry: &Fun
     let replacements =
         Sets { rule: &*rule, states: &states, dtype: recipe.precision.update, time, rate }.update(&mut b, &sets)?;
     let loss = b.divide(objective.sum, objective.divisor)?;
+    let mut replaced: Vec<(Name, Value)> = replacements.in_order().chain([(Name::from(STEP), time.next)]).collect();
+    if let Some(attempts) = attempts {
+        skip_unless_finite(&mut b, entry, &mut replaced)?;
+        replaced.push((ATTEMPTS.into(), b.add_scalar(attempts, 1.0)?));
+    }
     b.set_loc(outer);
-    for (name, value) in replacements.in_order().chain([(Name::from(STEP), time.next)]) {
+    for (name, value) in replaced {
         b.named_result(value, name.clone(), ResultRole::State(name));
     }
     for (name, value) in METRICS.into_iter().zip([loss, grad_norm(&b, entry)?, rate, objective.count]) {
@@ -80,6 +89,18 @@ fn update(module: &mut Module, registry: &Registry, recipe: &Recipe, entry: &Fun
         b.named_result(value, result.name.clone(), result.role.clone());
     }
     b.into_builder().finish();
+    Ok(())
+}
+
+/// Has every replacement be what it replaces, where the update is not to be made.
+fn skip_unless_finite(b: &mut Rewriter<'_>, entry: &Function, replaced: &mut [(Name, Value)]) -> Result<()> {
+    let finite = entry.results.iter().find(|result| result.role == ResultRole::Finite);
+    let Some(finite) = finite.map(|result| b.value(result.value)).transpose()? else { return Ok(()) };
+    let old: FxHashMap<Name, Value> =
+        b.function().params.iter().map(|param| (param.name.clone(), param.value)).collect();
+    for (name, value) in replaced {
+        *value = b.select(finite, *value, old[name])?;
+    }
     Ok(())
 }
 

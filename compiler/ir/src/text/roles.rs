@@ -65,6 +65,7 @@ pub(super) fn print_result_role(role: &ResultRole) -> String {
         ResultRole::Metric => " {metric}".to_owned(),
         ResultRole::Gradient(of) => format!(" {{gradient = {}}}", print_string(of)),
         ResultRole::Scale(of) => format!(" {{scale = {}}}", print_string(of)),
+        ResultRole::Finite => " {finite}".to_owned(),
         ResultRole::State(of) => format!(" {{state = {}}}", print_string(of)),
     }
 }
@@ -113,11 +114,12 @@ pub(super) fn parse_result_role(fields: &[Field<'_>]) -> Result<ResultRole> {
         ("count", None) => Ok(ResultRole::Count),
         ("probe", None) => Ok(ResultRole::Probe),
         ("metric", None) => Ok(ResultRole::Metric),
+        ("finite", None) => Ok(ResultRole::Finite),
         ("gradient", Some(AttrText::Text(of))) => Ok(ResultRole::Gradient(Name::from(of.as_str()))),
         ("scale", Some(AttrText::Text(of))) => Ok(ResultRole::Scale(Name::from(of.as_str()))),
         ("state", Some(AttrText::Text(of))) => Ok(ResultRole::State(Name::from(of.as_str()))),
         _ => Err(error(role, format!("`{}` is not a role of a result", role.text)).help(
-            "roles are `loss`, `count`, `probe`, `metric`, `gradient = \"<parameter>\"`, `scale = \"<parameter>\"` and `state = \"<parameter>\"`",
+            "roles are `loss`, `count`, `probe`, `metric`, `finite`, `gradient = \"<parameter>\"`, `scale = \"<parameter>\"` and `state = \"<parameter>\"`",
         )),
     }
 }

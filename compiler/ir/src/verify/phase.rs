@@ -14,6 +14,7 @@ use super::{Errors, broken};
 use crate::ops::Op;
 use crate::syntax::{FuncId, Function, Module, Param, ParamRole, Phase, ResultRole};
 use crate::ty::TensorType;
+use halite_tensor::DType;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A rule that phases have beyond structure and types.
@@ -54,6 +55,10 @@ pub(super) fn check(module: &Module, phase: Phase, errors: &mut Errors<'_>) {
 fn check_gradients(phase: Phase, id: FuncId, function: &Function, errors: &mut Errors<'_>) {
     let params: FxHashSet<&str> = function.params.iter().map(|param| &*param.name).collect();
     for result in &function.results {
+        if result.role == ResultRole::Finite && *function.ty(result.value) != TensorType::scalar(DType::Pred) {
+            let found = function.ty(result.value);
+            errors.at_return(id, broken(format!("whether the update is to be made is `{found}`, not `pred[]`")));
+        }
         let (what, of) = match &result.role {
             ResultRole::Gradient(of) => ("gradient", of),
             ResultRole::Scale(of) => ("scale", of),

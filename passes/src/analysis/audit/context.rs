@@ -1,9 +1,9 @@
 //! What the parts of an audit know of the entry.
 
 use crate::framework::pass::PassCx;
-use crate::transform::accumulate;
 use crate::transform::annotate_rounding::DITHER;
 use crate::transform::trained::SCOPE;
+use crate::transform::{accumulate, skip};
 use halite_ir::{Function, InferCx, Inst, LocId, LocKind, Module, Op, Param, ParamRole, ResultRole, Value};
 use halite_recipe::{Precision, Recipe};
 use halite_support::Name;
@@ -91,7 +91,7 @@ impl<'a> AuditCx<'a> {
 
 fn replacements(entry: &Function) -> FxHashMap<&Name, Value> {
     let replaced = entry.results.iter().filter_map(|result| match &result.role {
-        ResultRole::State(name) => Some((name, result.value)),
+        ResultRole::State(name) => Some((name, skip::written(entry, result.value))),
         _ => None,
     });
     replaced.collect()

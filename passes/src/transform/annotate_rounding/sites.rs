@@ -1,5 +1,6 @@
 //! Which narrowings round stochastically, and by which streams.
 
+use crate::transform::skip;
 use halite_ir::{FuncResult, Function, Inst, LocTable, Param, ParamRole, ResultRole, Value};
 use halite_recipe::{SrSites, StochasticRounding};
 use halite_support::Name;
@@ -73,7 +74,9 @@ fn written(function: &Function) -> FxHashMap<Value, (Name, bool)> {
     let is_weight = |param: &&Param| matches!(param.role, ParamRole::Weight(_));
     let weights: FxHashSet<&Name> = function.params.iter().filter(is_weight).map(|param| &param.name).collect();
     let state = |result: &FuncResult| match &result.role {
-        ResultRole::State(name) => Some((result.value, (name.clone(), weights.contains(name)))),
+        ResultRole::State(name) => {
+            Some((skip::written(function, result.value), (name.clone(), weights.contains(name))))
+        }
         _ => None,
     };
     function.results.iter().filter_map(state).collect()

@@ -1,0 +1,54 @@
+//! `finite`.
+
+use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
+use crate::transform::trained::{SCOPE, unprepared};
+use halite_ir::{FuncResult, GRAD_NORM, Module, Phase, ResultRole, Rewriter};
+use halite_recipe::Nonfinite;
+use halite_support::{Diagnostic, Result};
+
+/// The name of the pass.
+const PASS: &str = "finite";
+
+/// Says whether the update is to be made, where the recipe has those skipped whose gradients are not finite: loss and norm of the
+/// gradient are. A norm that overflows is not finite either, although each gradient may be: clipping by it would make all
+/// of them zero.
+///
+/// ```text
+/// (loss: f32[] {loss}, .., grad_norm: f32[] {metric})  =>  (.., finite: pred[] {finite})
+/// ```
+#[derive(Debug)]
+pub(crate) struct Finite;
+
+impl Pass for Finite {
+    fn info(&self) -> PassInfo {
+        PassInfo::new(PASS, "say whether the gradients are finite, where updates may be skipped", Relation::Extends)
+            .required()
+            .needs(Phase::Differentiated..=Phase::Cast)
+    }
+
+    fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
+        if cx.recipe(PASS)?.nonfinite != Nonfinite::Skip {
+            return Ok(Changed::No);
+        }
+        let entry = module.functions.pop().ok_or_else(|| Diagnostic::bug("a module without functions"))?;
+        let find = |is_it: fn(&FuncResult) -> bool, what: &str, before: &str| {
+            entry.results.iter().find(|result| is_it(result)).ok_or_else(|| unprepared(PASS, what, before))
+        };
+        let loss = find(|result| result.role == ResultRole::Loss, "there is no loss", "auto-diff")?;
+        let norm = find(|result| *result.name == *GRAD_NORM, "there is no `grad_norm`", "clip")?;
+        let mut b = Rewriter::new(module, cx.registry, &entry);
+        entry.insts.iter().try_for_each(|inst| b.copy(&entry, inst))?;
+        let outer = b.enter_scope(SCOPE);
+        let (loss, norm) = (b.value(loss.value)?, b.value(norm.value)?);
+        let (loss, norm) = (b.is_finite(loss)?, b.is_finite(norm)?);
+        let finite = b.and(loss, norm)?;
+        b.set_loc(outer);
+        for result in &entry.results {
+            let value = b.value(result.value)?;
+            b.named_result(value, result.name.clone(), result.role.clone());
+        }
+        b.named_result(finite, "finite", ResultRole::Finite);
+        b.into_builder().finish();
+        Ok(Changed::Yes)
+    }
+}
