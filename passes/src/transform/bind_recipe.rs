@@ -1,6 +1,6 @@
 //! `bind-recipe`.
 
-use crate::framework::membership::groups_of;
+use crate::framework::membership::{decay_of, groups_of};
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::framework::pattern::matches_pattern;
 use halite_ir::{Function, Module, Param, ParamRole, Phase, WeightInfo};
@@ -84,9 +84,7 @@ impl Facts {
             (first, _) => first.map(|(_, group)| group),
         };
         let frozen = group.is_some_and(|group| group.frozen);
-        let spared = optimizer.no_decay.iter().any(|pattern| matches_pattern(pattern, name));
-        let stated = group.and_then(|group| group.weight_decay).unwrap_or(optimizer.weight_decay);
-        let decay = (!frozen).then_some(if spared { 0.0 } else { stated });
+        let decay = decay_of(optimizer, group, name);
         Ok(Self { decay, group: group.map(|group| group.name.as_str().into()), frozen })
     }
 }
