@@ -5,7 +5,7 @@ use crate::transform::packed::layout;
 use crate::transform::trained::{self, Objective, SCOPE, Set, collect, end_to_end, group_of, resolve, sets};
 use halite_ir::{Attr, Builder, Function, GRAD_NORM, Module, Phase, Registry, ResultRole, Rewriter, Value, Values};
 use halite_recipe::{Clip as Bound, Optimizer, Recipe};
-use halite_support::{Diagnostic, Name, Result};
+use halite_support::{Diagnostic, Name, Result, codes};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
@@ -113,7 +113,10 @@ fn clip_parts(
 ) -> Result<(Value, IndexMap<Name, Clipped, FxBuildHasher>)> {
     let squares = parts.iter().map(|part| squares(b, &part.sets, count)).collect::<Result<Values>>()?;
     let total = squares.iter().copied().map(Ok).reduce(|total, own| b.add(total?, own?));
-    let total = total.ok_or_else(|| Diagnostic::bug("a training step without weights"))??;
+    let total = total.ok_or_else(|| {
+        let error = Diagnostic::error(codes::PIPELINE, format!("`{PASS}`: the entry has no weight to train"));
+        error.help("give it a weight that is not frozen")
+    })??;
     let norm = root(b, total, count)?;
     let mut clipped = Vec::new();
     for (part, squares) in parts.into_iter().zip(squares) {
