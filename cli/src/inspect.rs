@@ -2,11 +2,12 @@
 
 use crate::compile::describe;
 use crate::context::{Context, Output, Result};
+use crate::groups::describe as describe_groups;
 use crate::precision::describe as describe_precision;
 use crate::table::{bytes, grouped, short, table};
 use crate::{estimate, plot};
 use clap::Args;
-use halite::inspect::{Figures, Summary, hlo, ir, precision};
+use halite::inspect::{Figures, Summary, groups, hlo, ir, precision};
 use halite_bundle::estimate::{Estimate, MemoryKind};
 use halite_bundle::{Bundle, MANIFEST, ModuleRole, arguments};
 use halite_hlo::graph::Graph;
@@ -22,7 +23,8 @@ use std::path::{Path, PathBuf};
 /// Show what is in a recipe, a bundle, an IR or an HLO file: instructions, FLOPs and bytes by op and by scope, and what a core
 /// needs to run it.
 ///
-/// On one page unless `--all` is given. With `--json` everything is there.
+/// On one page unless `--all` is given, with how each group of parameters is updated where the recipe has groups. With `--json`
+/// everything is there.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -89,13 +91,16 @@ impl Inspect {
         let modules =
             entries.iter().map(|entry| decode(bundle.hlo(entry)?, &entry.file)).collect::<Result<Vec<_>>>()?;
         let parameters = if self.all { format!("\n{}", parameters(&bundle)) } else { String::new() };
-        let text = describe(&bundle) + &parameters;
+        let groups = groups::summarize(manifest);
+        let shown = self.all || !manifest.recipe.optimizer.groups.is_empty();
+        let table = if shown { format!("\n{}", describe_groups(&groups)) } else { String::new() };
+        let text = describe(&bundle) + &table + &parameters;
         let own = &manifest.recipe.target;
         let target = self.target.as_deref().map_or_else(|| own.clone(), TargetName::from);
         let flags = if target == *own { manifest.flags.clone() } else { Vec::new() };
         let arguments = entries.iter().map(|entry| arguments(entry, &manifest.buffers)).collect();
         let memory = Memory { target, flags, arguments };
-        self.modules(context, &modules, &memory, text, json!({"manifest": manifest}))
+        self.modules(context, &modules, &memory, text, json!({"manifest": manifest, "groups": groups}))
     }
 
     /// The overrides of the recipe; a bundle that is there stays as it is, for whatever target it is looked at.

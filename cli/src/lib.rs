@@ -12,6 +12,7 @@ mod diagnostics;
 mod env;
 mod estimate;
 mod explain;
+mod groups;
 mod hlo;
 mod init;
 mod inspect;

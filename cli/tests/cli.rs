@@ -172,6 +172,29 @@ fn inspect_says_what_a_core_needs() {
     assert!(estimate["memory"]["peak"]["optimizer"].as_u64() > estimate["memory"]["peak"]["weights"].as_u64());
 }
 
+#[test]
+fn inspect_shows_how_groups_are_updated() {
+    let groups = "optimizer.group=[{ name = \"head\", params = [\"lm_head*\"], lr_scale = 0.5, clip = false }, \
+                  { name = \"body\", params = [\"model.*\"], except = [\"*norm*\"], frozen = true }]";
+    let set = ["--set", groups, "--set", "optimizer.adamw.no_decay=[\"model.norm*\"]"];
+    let text = |arguments: &[&str]| {
+        let output = halite(Path::new("."), &[&["inspect", "tiny"], &set[..], arguments].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let page = text(&[]);
+    let row = |start: &str| {
+        let line = page.lines().find(|line| line.trim_start().starts_with(start)).unwrap_or_else(|| panic!("{page}"));
+        line.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(row("head "), "head adamw x 0.5 0.1 none 1 16,384 lm_head*");
+    assert_eq!(row("body "), "body frozen none none none 15 108,544 model.* except *norm*");
+    assert_eq!(row("none "), "none adamw x 1 0 (1), 0.1 (4) norm 1 5 320 all others");
+    let json: serde_json::Value = serde_json::from_str(&text(&["--json"])).unwrap();
+    assert_eq!(json["groups"][1]["elements"], 108_544);
+    assert_eq!(json["groups"][2]["weight_decay"], serde_json::json!([[0.0, 1], [0.1, 4]]));
+}
+
 /// Runs a command with standard output at a place.
 fn halite_to(place: impl Into<std::process::Stdio>, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_halite"));

@@ -3,6 +3,7 @@
 pub(crate) mod dialect;
 pub(crate) mod exception;
 pub(crate) mod findings;
+pub(crate) mod membership;
 pub(crate) mod pass;
 pub(crate) mod pattern;
 pub(crate) mod pipeline;

@@ -38,7 +38,7 @@ pub fn describe(sample: &Sample, float: DType) -> String {
 pub fn objective(sample: &Sample, registry: &Registry, operands: &[usize]) -> Result<Module> {
     let mut module = Module::new("objective");
     let mut b = Builder::new(&mut module, registry, "main");
-    let weight = || ParamRole::Weight(WeightInfo { init: Init::Zeros, decay: None, packing: None });
+    let weight = || ParamRole::Weight(WeightInfo::new(Init::Zeros));
     let args = sample.args.iter().enumerate();
     let args: Vec<_> = args
         .map(|(at, arg)| {

@@ -163,7 +163,7 @@ impl Draft<'_, '_> {
     }
 
     fn weight(&mut self, shape: &[usize]) -> Result<Value> {
-        let info = WeightInfo { init: Init::Normal { std: 0.5 }, decay: None, packing: None };
+        let info = WeightInfo::new(Init::Normal { std: 0.5 });
         self.weights += 1;
         let name = format!("w{}", self.weights);
         Ok(self.b.param(name, TensorType::new(DType::F32, shape), ParamRole::Weight(info)))

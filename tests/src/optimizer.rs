@@ -5,7 +5,7 @@ use crate::relation::{Tolerance, agree};
 use halite_ir::{FuncResult, Function, Interpreter, Module, Param, ParamRole, Registry, ResultRole};
 use halite_passes::matches_pattern;
 use halite_recipe::builtin_rules::{AdamW, Sgd};
-use halite_recipe::{Clip, Recipe, Rule, Schedule};
+use halite_recipe::{Clip, Group, Recipe, Rule, Schedule};
 use halite_tensor::HostTensor;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
@@ -16,18 +16,25 @@ const ULPS: f64 = 16.0;
 /// Completed updates for which the step is tried: the first update, one in the middle, one past the schedule.
 const STEPS: [i128; 3] = [0, 7, 1000];
 
-/// One weight with its state.
+/// One trained weight with its state and its gradient.
 #[derive(Clone, Debug)]
-struct Weight {
+struct Weight<'r> {
+    /// As wide as it is kept.
     value: Vec<f64>,
     gradient: Vec<f64>,
+    /// Of the gradient of the mean, each element of the model once.
+    squares: f64,
+    /// What multiplies the gradient.
+    factor: f64,
     m: Vec<f64>,
     v: Vec<f64>,
+    ema: Vec<f64>,
     decay: f64,
+    group: Option<&'r Group>,
 }
 
-/// Checks that the entry of `after` scales gradients and updates the state as the recipe says, given the gradients that the entry
-/// of `before` computes.
+/// Checks that the entry of `after` scales gradients, or updates the state, as the recipe says, given the gradients, and scales of
+/// them, that the entry of `before` computes.
 ///
 /// # Errors
 /// Naming the step and the result that differs.
@@ -94,43 +101,81 @@ fn model(
     };
     let (loss, count) = (by_role(ResultRole::Loss)?[0], by_role(ResultRole::Count)?[0]);
     let divisor = count.max(1.0);
-    let (mut weights, mut squares) = (BTreeMap::new(), 0.0);
+    let is_step = new.params.iter().any(|param| matches!(param.role, ParamRole::State(_)));
+    let mut weights = BTreeMap::new();
     for (param, input) in old.params.iter().zip(inputs) {
         let ParamRole::Weight(_) = &param.role else { continue };
-        let (m, v) = (state(format!("m.{}", param.name)), state(format!("v.{}", param.name)));
+        let original = param.originals().next().unwrap_or_default();
+        let group = group_of(recipe, original);
+        if group.is_some_and(|group| group.frozen) {
+            expected.extend(is_step.then(|| (param.name.to_string(), input.f64s())));
+            continue;
+        }
+        let [m, v, ema, master] = ["m", "v", "ema", "master"].map(|kind| state(format!("{kind}.{}", param.name)));
         let gradient = by_role(ResultRole::Gradient(param.name.clone()))?;
-        let decay = decay(recipe, param.originals().next().unwrap_or_default());
+        let decay = decay(recipe, group, original);
         let once = |&(at, _): &(usize, &f64)| !is_copy(old, param, at);
-        let counted = gradient.iter().enumerate().filter(once).map(|(_, g)| (g / divisor).powi(2));
-        squares += counted.sum::<f64>();
-        weights.insert(param.name.to_string(), Weight { value: input.f64s(), gradient, m, v, decay });
+        let squares = gradient.iter().enumerate().filter(once).map(|(_, g)| (g / divisor).powi(2)).sum();
+        let factor = if is_step { by_role(ResultRole::Scale(param.name.clone()))?[0] } else { 1.0 };
+        let value = if master.is_empty() { input.f64s() } else { master };
+        let weight = Weight { value, gradient, squares, factor, m, v, ema, decay, group };
+        weights.insert(param.name.to_string(), weight);
     }
-    let norm = squares.sqrt();
     let optimizer = &recipe.optimizer;
-    let clipping = match optimizer.clip {
-        None => 1.0,
-        Some(Clip::Norm(limit)) => (limit / (norm + 1e-6)).min(1.0),
-        Some(other) => return Err(format!("there is no model of {other:?}")),
-    };
-    let factor = clipping / divisor;
+    if !is_step {
+        let norm = weights.values().map(|weight| weight.squares).sum::<f64>().sqrt();
+        expected.insert("grad_norm".to_owned(), vec![norm]);
+        clip(optimizer.clip, divisor, &mut weights);
+    }
     let rate = learning_rate(optimizer.lr, &recipe.schedule, time);
-    expected.extend(weights.keys().map(|name| (format!("scale.{name}"), vec![factor])));
-    let is_step = new.params.iter().any(|param| matches!(param.role, ParamRole::State(_)));
-    for (name, mut weight) in weights.into_iter().filter(|_| is_step) {
-        weight.gradient.iter_mut().for_each(|g| *g *= factor);
-        match &*optimizer.rule.name {
-            "adamw" => adamw(&read(&optimizer.rule)?, &mut weight, rate, time),
-            "sgd" => sgd(&read(&optimizer.rule)?, &mut weight, rate),
+    for (name, mut weight) in weights {
+        expected.insert(format!("scale.{name}"), vec![weight.factor]);
+        expected.insert(format!("gradient of {name}"), weight.gradient.clone());
+        if !is_step {
+            continue;
+        }
+        weight.gradient.iter_mut().for_each(|g| *g *= weight.factor);
+        let rate = rate * weight.group.map_or(1.0, |group| group.lr_scale);
+        let rule = weight.group.and_then(|group| group.rule.as_ref()).unwrap_or(&optimizer.rule);
+        match &*rule.name {
+            "adamw" => adamw(&read(rule)?, &mut weight, rate, time),
+            "sgd" => sgd(&read(rule)?, &mut weight, rate),
             name => return Err(format!("there is no model of `{name}`")),
         }
+        if let Some(kept) = optimizer.ema {
+            let average = weight.ema.iter().zip(&weight.value).map(|(ema, new)| kept * ema + (1.0 - kept) * new);
+            expected.insert(format!("ema.{name}"), average.collect());
+        }
+        expected.insert(format!("master.{name}"), weight.value.clone());
         expected.insert(format!("m.{name}"), weight.m);
         expected.insert(format!("v.{name}"), weight.v);
         expected.insert(name, weight.value);
     }
-    let scalars =
-        [("step", time), ("loss", loss / divisor), ("grad_norm", norm), ("learning_rate", rate), ("count", count)];
+    let scalars = [("step", time), ("loss", loss / divisor), ("learning_rate", rate), ("count", count)];
     expected.extend(scalars.map(|(name, value)| (name.to_owned(), vec![value])));
     Ok(expected)
+}
+
+/// Sets the factor of each weight; with a bound of elements, its gradient.
+fn clip(clip: Option<Clip>, divisor: f64, weights: &mut BTreeMap<String, Weight<'_>>) {
+    let all = weights.clone();
+    for weight in weights.values_mut() {
+        let clip = clip.filter(|_| weight.group.is_none_or(|group| group.clip));
+        let norm = |same: &dyn Fn(&Weight<'_>) -> bool| {
+            let counted = all.values().filter(|other| other.group.is_none_or(|group| group.clip) && same(other));
+            counted.map(|other| other.squares).sum::<f64>().sqrt()
+        };
+        let by_norm = |limit: f64, norm: f64| (limit / (norm + 1e-6)).min(1.0) / divisor;
+        weight.factor = match clip {
+            None => 1.0 / divisor,
+            Some(Clip::Norm(limit)) => by_norm(limit, norm(&|_| true)),
+            Some(Clip::GroupNorm(limit)) => by_norm(limit, norm(&|other| other.group == weight.group)),
+            Some(Clip::Value(most)) => {
+                weight.gradient.iter_mut().for_each(|g| *g = (*g / divisor).clamp(-most, most));
+                1.0
+            }
+        };
+    }
 }
 
 /// Whether an element of a packed weight is a second copy of one of the model.
@@ -149,8 +194,15 @@ fn is_copy(entry: &Function, param: &Param, at: usize) -> bool {
     false
 }
 
-fn decay(recipe: &Recipe, name: &str) -> f64 {
+/// The group that a parameter of the model is in.
+fn group_of<'r>(recipe: &'r Recipe, name: &str) -> Option<&'r Group> {
+    let any = |patterns: &[String]| patterns.iter().any(|pattern| matches_pattern(pattern, name));
+    recipe.optimizer.groups.iter().find(|group| any(&group.params) && !any(&group.except))
+}
+
+fn decay(recipe: &Recipe, group: Option<&Group>, name: &str) -> f64 {
     let (decay, spared) = (recipe.optimizer.weight_decay, &recipe.optimizer.no_decay);
+    let decay = group.and_then(|group| group.weight_decay).unwrap_or(decay);
     if spared.iter().any(|pattern| matches_pattern(pattern, name)) { 0.0 } else { decay }
 }
 
@@ -171,7 +223,7 @@ fn learning_rate(peak: f64, schedule: &Schedule, time: f64) -> f64 {
     floor + (peak - floor) * (1.0 + (std::f64::consts::PI * progress).cos()) / 2.0
 }
 
-fn adamw(settings: &AdamW, weight: &mut Weight, rate: f64, time: f64) {
+fn adamw(settings: &AdamW, weight: &mut Weight<'_>, rate: f64, time: f64) {
     let [beta1, beta2] = settings.betas;
     for i in 0..weight.value.len() {
         let g = weight.gradient[i];
@@ -183,7 +235,7 @@ fn adamw(settings: &AdamW, weight: &mut Weight, rate: f64, time: f64) {
     }
 }
 
-fn sgd(settings: &Sgd, weight: &mut Weight, rate: f64) {
+fn sgd(settings: &Sgd, weight: &mut Weight<'_>, rate: f64) {
     for i in 0..weight.value.len() {
         let mut direction = weight.gradient[i];
         if settings.momentum != 0.0 {

@@ -292,11 +292,7 @@ fn entry(
     }
     for index in 0..1 + body.random.below(3) {
         let ty = TensorType::new(options.float, random_shape(body.random, 3));
-        body.param(
-            format!("w{index}"),
-            ty,
-            ParamRole::Weight(WeightInfo { init: Init::Ones, decay: None, packing: None }),
-        );
+        body.param(format!("w{index}"), ty, ParamRole::Weight(WeightInfo::new(Init::Ones)));
     }
     let moves = 4 + body.random.below(16);
     body.grow(moves)?;

@@ -144,11 +144,12 @@ fn models_have_nothing_for_nothing() {
     }
 }
 
-/// Weights without a gradient, and an input that nothing reads.
+/// Weights without a gradient, and an input that nothing reads; a weight that is frozen is meant not to learn.
 #[test]
 fn what_never_learns_is_found() {
     let text = "func @main(%x: f32[4] {batch}, %idle: f32[2] {batch}, %w: f32[4] {weight, init = ones}, \
-                %shown: f32[4] {weight, init = ones}, %steps: f32[4] {weight, init = ones}) \
+                %shown: f32[4] {weight, init = ones}, %steps: f32[4] {weight, init = ones}, \
+                %kept: f32[4] {weight, init = ones, frozen}) \
                 -> (loss: f32[] {loss}, count: f32[] {count}, probe: f32[4] {probe}) {\n  \
                 %on = floor %steps : f32[4]\n  %y = multiply %x, %w : f32[4]\n  %z = multiply %y, %on : f32[4]\n  \
                 %loss = reduce %z {kind = sum, dims = [0]} : f32[]\n  %count = constant 4.0 : f32[]\n  \

@@ -74,7 +74,7 @@ impl Pass for Keep {
 fn session() -> Session {
     let mut session = Session::new();
     session.passes.register(Arc::new(Keep)).expect("the name is new");
-    session.pipelines.insert_after("append-optimizer", "keep-zeta").expect("it is there");
+    session.pipelines.insert_after("update", "keep-zeta").expect("it is there");
     session
 }
 

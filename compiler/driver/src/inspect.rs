@@ -1,5 +1,6 @@
-//! Figures of modules: instructions, floating-point operations and bytes by op and by scope.
+//! Figures of modules: instructions, floating-point operations and bytes by op and by scope; element types; groups of parameters.
 
+pub mod groups;
 pub mod hlo;
 pub mod ir;
 pub mod precision;

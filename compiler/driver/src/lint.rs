@@ -3,7 +3,7 @@
 use crate::compile::locate;
 use crate::session::Session;
 use crate::source::Source;
-use halite_passes::{ResidualStream, check_init, check_unused};
+use halite_passes::{PipelineSpec, ResidualStream, Runner, RunnerOptions, check_init, check_unused};
 use halite_recipe::Waiver;
 use halite_support::{Diagnostics, codes};
 
@@ -21,10 +21,14 @@ impl Session {
     /// Looks at how the model of a recipe starts, and at what in it has no effect.
     ///
     /// # Errors
-    /// Every mistake found in the model, or an objective that cannot be differentiated.
+    /// Every mistake found in the model, an objective that cannot be differentiated, or what the optimizer says of weights and
+    /// does not fit them.
     pub fn lint(&self, source: &Source) -> Result<Lints, Diagnostics> {
-        let built = self.elaborate(source)?.module;
-        let check = || {
+        let mut built = self.elaborate(source)?.module;
+        let mut check = || {
+            let bind = self.passes.pipeline(&PipelineSpec::from(["bind-recipe"]))?;
+            let cx = self.pass_cx(Some(&source.recipe), None)?;
+            Runner::new(RunnerOptions::default()).run(&bind, &mut built, &cx)?;
             let init = check_init(&built, &self.registry)?;
             let mut findings = init.findings;
             findings.extend(check_unused(&built, &self.registry)?);

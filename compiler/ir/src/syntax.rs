@@ -253,7 +253,12 @@ impl Param {
 
     /// What it packs, for a weight that stores several tensors of the model.
     pub fn packing(&self) -> Option<&Arc<Packing>> {
-        if let ParamRole::Weight(info) = &self.role { info.packing.as_ref() } else { None }
+        self.weight()?.packing.as_ref()
+    }
+
+    /// What is known of it, when it is a weight.
+    pub fn weight(&self) -> Option<&WeightInfo> {
+        if let ParamRole::Weight(info) = &self.role { Some(info) } else { None }
     }
 }
 
@@ -286,10 +291,21 @@ impl ParamRole {
 pub struct WeightInfo {
     /// How it starts.
     pub init: Init,
-    /// Its weight decay, stamped by `bind-recipe`.
+    /// Its weight decay, stamped by `bind-recipe`; `None` when it is frozen.
     pub decay: Option<f64>,
+    /// The group of the optimizer that it is in, stamped by `bind-recipe`.
+    pub group: Option<Name>,
+    /// Whether no update changes it, stamped by `bind-recipe`.
+    pub frozen: bool,
     /// The tensors of the model that it stores, when these are several; they start alike, each from samples of its own.
     pub packing: Option<Arc<Packing>>,
+}
+
+impl WeightInfo {
+    /// What a model says of a weight that starts so.
+    pub fn new(init: Init) -> Self {
+        Self { init, decay: None, group: None, frozen: false, packing: None }
+    }
 }
 
 /// The metric that is the norm of the gradient of the mean, before clipping.

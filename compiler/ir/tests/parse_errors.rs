@@ -136,6 +136,10 @@ fn roles() {
     );
     assert_report(&param("state = k, decay = 1.0"), &["1:32 E0204 `decay` is not part of this role"]);
     assert_report(&param("batch, decay = 1.0"), &["1:28 E0204 `decay` is not part of this role"]);
+    assert_report(
+        &param("weight, init = zeros, group = head"),
+        &["1:43 E0204 `group` needs the name of a group (write it in quotes)"],
+    );
     let packs = |list: &str| param(&format!("weight, init = zeros, packs = {list}"));
     assert_report(
         &packs("q"),

@@ -58,7 +58,7 @@ func @main(
   %t: s32[] {state = step},
   %zeta: f32[] {state = zeta, of = "model.w", init = constant(3.0), transient},
   %ema: f32[4,8] {state = ema, of = "model.w", init = weight},
-  %"q|k": f32[2,3,8] {weight, init = zeros, packs = ["q"[4,8], "a \"k\""[8,1] x 2 transposed]},
+  %"q|k": f32[2,3,8] {weight, init = zeros, group = "the \"rest\"", frozen, packs = ["q"[4,8], "a \"k\""[8,1] x 2 transposed]},
 ) -> (loss: f32[4,4] {loss}, f32[4], "a b": f32[4] {gradient = "model.w"}, t: s32[] {state = "t"}, f32[]) {
   %0 = dot_general %model.w, %"m of w" {batch = [] x [], contract = [1] x [1], accumulate = f32} : f32[4,4]
   %c = constant [1.0, -0.0, inf, nan(0x7fc00001)] : f32[4]
@@ -74,7 +74,7 @@ fn text_reads_back_to_itself() {
     let module = read(MLP);
     assert_eq!(print_with(&module, PrintOptions { locations: false }), MLP);
     let main = module.entry().unwrap();
-    let weight = WeightInfo { init: Init::Normal { std: 0.021 }, decay: Some(0.1), packing: None };
+    let weight = WeightInfo { decay: Some(0.1), ..WeightInfo::new(Init::Normal { std: 0.021 }) };
     assert_eq!(main.params[1].role, ParamRole::Weight(weight));
     assert_eq!(main.params[2].role, ParamRole::State(StateSpec::new("m").of("model.w")));
     let zeta = StateSpec::new("zeta").of("model.w").init(Init::Constant(3.0)).transient();
@@ -85,7 +85,9 @@ fn text_reads_back_to_itself() {
     };
     let parts = vec![part("q", [4, 8], false, 1), part("a \"k\"", [8, 1], true, 2)];
     let packing = Some(Arc::new(Packing { ranks: 2, parts }));
-    assert_eq!(main.params[6].role, ParamRole::Weight(WeightInfo { init: Init::Zeros, decay: None, packing }));
+    let group = Some("the \"rest\"".into());
+    let frozen = WeightInfo { group, frozen: true, packing, ..WeightInfo::new(Init::Zeros) };
+    assert_eq!(main.params[6].role, ParamRole::Weight(frozen));
     assert_eq!(main.results[2].role, ResultRole::Gradient("model.w".into()));
     let add = main.insts.iter().find(|inst| inst.op.name() == "add").unwrap();
     let start = MLP.find("%1 = add").unwrap();

@@ -30,7 +30,7 @@ pub struct Optimizer {
     pub no_decay: Vec<String>,
     /// What bounds the gradients; `None` does not clip them.
     pub clip: Option<Clip>,
-    /// Parameters that are updated otherwise. The first group that a parameter is in holds.
+    /// Parameters that are updated otherwise, each in at most one group.
     pub groups: Vec<Group>,
     /// Decay rate of an exponential moving average of the weights, greater than 0 and less than 1; `None` keeps none.
     pub ema: Option<f64>,
@@ -50,7 +50,7 @@ pub struct Rule {
 pub enum Clip {
     /// The largest norm of all gradients together.
     Norm(f64),
-    /// The largest norm of the gradients of each group.
+    /// The largest norm of the gradients of each group; what is in no group is one too.
     GroupNorm(f64),
     /// The largest absolute value of each element.
     Value(f64),
@@ -70,9 +70,9 @@ pub struct Group {
     pub rule: Option<Rule>,
     /// Multiplies the learning rate.
     pub lr_scale: f64,
-    /// Its weight decay; `None` for that of the optimizer.
+    /// Its weight decay; `None` for that of the optimizer. Parameters of `no_decay` have none in any group.
     pub weight_decay: Option<f64>,
-    /// Whether its gradients are clipped.
+    /// Whether its gradients are clipped, and count in the norm by which others are.
     pub clip: bool,
     /// Whether its parameters stay as they are.
     pub frozen: bool,
@@ -102,6 +102,16 @@ impl Optimizer {
     #[must_use]
     pub fn clip_norm(self, norm: f64) -> Self {
         Self { clip: Some(Clip::Norm(norm)), ..self }
+    }
+
+    /// The group of this name.
+    pub fn group(&self, name: &str) -> Option<&Group> {
+        self.groups.iter().find(|group| group.name == name)
+    }
+
+    /// The update rule of a group, or of the parameters in none.
+    pub fn rule_of<'r>(&'r self, group: Option<&'r Group>) -> &'r Rule {
+        group.and_then(|group| group.rule.as_ref()).unwrap_or(&self.rule)
     }
 
     /// The path of the rule's table in a recipe.

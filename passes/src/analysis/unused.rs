@@ -9,7 +9,7 @@ use halite_support::{Diagnostic, Diagnostics, Name, Result, Span, codes};
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
-/// Weights without a gradient and inputs that reach no result of the entry of a module in phase `built`, as warnings with
+/// Weights without a gradient that are not frozen and inputs that reach no result of the entry of a module in phase `built`, as warnings with
 /// the line of the model that reads them.
 ///
 /// # Errors
@@ -27,6 +27,7 @@ pub fn check_unused(module: &Module, registry: &Registry) -> Result<Diagnostics>
     let moving = moving(module, registry)?;
     for (at, param) in entry.params.iter().enumerate() {
         match &param.role {
+            ParamRole::Weight(info) if info.frozen => {}
             ParamRole::Weight(_) if moving.as_ref().is_some_and(|moving| !moving[at]) => {
                 unused.add(param, if loss[at] { Fault::Blocked } else { Fault::Frozen });
             }

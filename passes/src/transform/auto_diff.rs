@@ -10,7 +10,7 @@ use halite_support::{Diagnostic, Name, Result, codes};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-/// Reverse-mode differentiation of the entry's objective by every weight.
+/// Reverse-mode differentiation of the entry's objective by every weight that is not frozen.
 ///
 /// The primal instructions are kept as they are, except that composites without a gradient of their own are replaced by
 /// their decompositions. Then the instructions are walked backwards, each asked for the cotangents of its operands.
@@ -36,7 +36,7 @@ pub(crate) struct AutoDiff;
 
 impl Pass for AutoDiff {
     fn info(&self) -> PassInfo {
-        PassInfo::new("auto-diff", "add the gradients of the objective by every weight", Relation::Extends)
+        PassInfo::new("auto-diff", "add the gradients of the objective by every trained weight", Relation::Extends)
             .required()
             .needs(Phase::Built..=Phase::Built)
             .gives(Phase::Differentiated)
@@ -105,10 +105,10 @@ fn check_depth(module: &Module, entry: &Function) -> Result<()> {
     }
 }
 
-/// The weights among the parameters of the function being built.
+/// The weights among the parameters of the function being built that are trained.
 fn weights(b: &Builder<'_>) -> Vec<(Name, Value)> {
-    let weight = |param: &&halite_ir::Param| matches!(param.role, ParamRole::Weight(_));
-    b.function().params.iter().filter(weight).map(|param| (param.name.clone(), param.value)).collect()
+    let trained = |param: &&halite_ir::Param| param.weight().is_some_and(|info| !info.frozen);
+    b.function().params.iter().filter(trained).map(|param| (param.name.clone(), param.value)).collect()
 }
 
 /// A gradient is named after its weight, so that no other result may be.

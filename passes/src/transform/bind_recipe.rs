@@ -1,15 +1,21 @@
 //! `bind-recipe`.
 
+use crate::framework::membership::{decay_of, groups_of};
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::framework::pattern::matches_pattern;
-use halite_ir::{Module, Param, ParamRole, Phase};
-use halite_support::{Diagnostic, Result, codes};
+use halite_ir::{Function, Module, Param, ParamRole, Phase, WeightInfo};
+use halite_recipe::Optimizer;
+use halite_support::{Diagnostic, Name, Result, codes};
 
-/// Stamps each weight with its weight decay. A pattern of `no_decay` that matches no weight is an error: HLAT's
-/// patterns `bias` and `LayerNorm` matched nothing in Llama, so that its norms were decayed against intention.
+/// Stamps each weight with its weight decay, its group, and whether it is frozen. A pattern that matches no weight is an
+/// error: HLAT's patterns `bias` and `LayerNorm` matched nothing in Llama, so that its norms were decayed against intention. So
+/// is a weight in two groups, and a model without a weight to train.
+///
+/// What `no_decay` matches has no decay, in whatever group it is; a frozen weight has none to speak of.
 ///
 /// ```text
 /// %w: f32[4] {weight, init = ones}      =>    %w: f32[4] {weight, init = ones, decay = 0.1}
+/// %e: f32[4] {weight, init = ones}            %e: f32[4] {weight, init = ones, group = "embeddings", frozen}
 /// ```
 #[derive(Debug)]
 pub(crate) struct BindRecipe;
@@ -23,55 +29,113 @@ impl Pass for BindRecipe {
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
         let optimizer = &cx.recipe("bind-recipe")?.optimizer;
-        let (decay, no_decay) = (optimizer.weight_decay, &optimizer.no_decay);
         let Some(entry) = module.functions.last_mut() else { return Ok(Changed::No) };
-        let mut matched = vec![false; no_decay.len()];
+        check_patterns(entry, optimizer)?;
         let mut changed = false;
         for param in &mut entry.params {
             if !matches!(param.role, ParamRole::Weight(_)) {
                 continue;
             }
-            let spared = is_spared(param, no_decay, &mut matched)?;
+            let Facts { decay, group, frozen } = Facts::of(param, optimizer)?;
             let ParamRole::Weight(info) = &mut param.role else { continue };
-            let stamped = Some(if spared { 0.0 } else { decay });
-            changed |= info.decay != stamped;
-            info.decay = stamped;
+            let stamped = WeightInfo { decay, group, frozen, ..info.clone() };
+            changed |= *info != stamped;
+            *info = stamped;
         }
-        match matched.iter().position(|matched| !matched) {
-            Some(index) => {
-                let names = entry.params.iter().flat_map(Param::originals);
-                Err(unmatched(&no_decay[index], names).key(format!("{}.no_decay.{index}", optimizer.path())))
+        check_trained(entry, optimizer)?;
+        Ok(Changed::when(changed))
+    }
+}
+
+/// What a recipe says of a weight.
+#[derive(PartialEq)]
+struct Facts {
+    decay: Option<f64>,
+    group: Option<Name>,
+    frozen: bool,
+}
+
+impl Facts {
+    /// # Errors
+    /// When the weight is in two groups, or packs tensors that differ.
+    fn of(param: &Param, optimizer: &Optimizer) -> Result<Self> {
+        let mut names = param.originals();
+        let first = names.next().unwrap_or_default();
+        let facts = Self::named(first, optimizer)?;
+        for name in names {
+            if Self::named(name, optimizer)? != facts {
+                let message = format!("`{}` packs `{first}` and `{name}`, which are updated differently", param.name);
+                let error = Diagnostic::error(codes::PIPELINE, message);
+                return Err(error.help("run `bind-recipe` before `coalesce-layers`"));
             }
-            None => Ok(Changed::when(changed)),
         }
+        Ok(facts)
+    }
+
+    /// By the name of the weight in the model.
+    fn named(name: &str, optimizer: &Optimizer) -> Result<Self> {
+        let mut groups = groups_of(optimizer, name);
+        let group = match (groups.next(), groups.next()) {
+            (Some((_, first)), Some((at, second))) => {
+                let message = format!("`{name}` is in the groups `{}` and `{}`", first.name, second.name);
+                let error = Diagnostic::error(codes::RECIPE_CLASH, message).key(format!("optimizer.group.{at}.params"));
+                return Err(error.help(format!("add \"{name}\" to `except` of one of them")));
+            }
+            (first, _) => first.map(|(_, group)| group),
+        };
+        let frozen = group.is_some_and(|group| group.frozen);
+        let decay = decay_of(optimizer, group, name);
+        Ok(Self { decay, group: group.map(|group| group.name.as_str().into()), frozen })
     }
 }
 
-/// Whether a weight has no decay, by its name in the model; notes which patterns match.
-///
 /// # Errors
-/// When it packs tensors with decay and without.
-fn is_spared(param: &Param, no_decay: &[String], matched: &mut [bool]) -> Result<bool> {
-    let mut spared = [0, 0];
-    for name in param.originals() {
-        let mut hit = false;
-        for (pattern, matched) in no_decay.iter().zip(&mut *matched) {
-            let own = matches_pattern(pattern, name);
-            *matched |= own;
-            hit |= own;
+/// When a pattern matches no weight.
+fn check_patterns(entry: &Function, optimizer: &Optimizer) -> Result<()> {
+    let is_weight = |param: &&Param| matches!(param.role, ParamRole::Weight(_));
+    let names: Vec<&str> = entry.params.iter().filter(is_weight).flat_map(Param::originals).collect();
+    let unmatched = |pattern: &String| !names.iter().any(|name| matches_pattern(pattern, name));
+    for (path, what, patterns) in patterns(optimizer) {
+        if let Some(at) = patterns.iter().position(unmatched) {
+            let message = format!("{what} pattern `{}` matches no parameter", patterns[at]);
+            let some: Vec<_> =
+                names.iter().filter(|name| name.contains('.')).take(4).map(|name| format!("`{name}`")).collect();
+            return Err(Diagnostic::error(codes::PATTERN, message)
+                .note(format!("parameters are named like {}", some.join(", ")))
+                .help("correct the pattern (`*` matches any text) or remove it")
+                .key(format!("{path}.{at}")));
         }
-        spared[usize::from(hit)] += 1;
     }
-    if spared.iter().all(|&count| count > 0) {
-        let message = format!("`{}` packs tensors with weight decay and without", param.name);
-        return Err(Diagnostic::error(codes::PIPELINE, message).help("run `bind-recipe` before `coalesce-layers`"));
-    }
-    Ok(spared[1] > 0)
+    Ok(())
 }
 
-fn unmatched<'a>(pattern: &str, names: impl Iterator<Item = &'a str>) -> Diagnostic {
-    let some: Vec<_> = names.filter(|name| name.contains('.')).take(4).map(|name| format!("`{name}`")).collect();
-    Diagnostic::error(codes::PATTERN, format!("`no_decay` pattern `{pattern}` matches no parameter"))
-        .note(format!("parameters are named like {}", some.join(", ")))
-        .help("correct the pattern (`*` matches any text) or remove it")
+/// All lists of patterns, each with its path in the recipe and what it is called.
+fn patterns(optimizer: &Optimizer) -> impl Iterator<Item = (String, String, &[String])> {
+    let no_decay = (format!("{}.no_decay", optimizer.path()), "`no_decay`".to_owned(), &optimizer.no_decay[..]);
+    let groups = optimizer.groups.iter().enumerate().flat_map(|(at, group)| {
+        [("params", &group.params), ("except", &group.except)].map(|(key, patterns)| {
+            (format!("optimizer.group.{at}.{key}"), format!("group `{}`: `{key}`", group.name), &patterns[..])
+        })
+    });
+    [no_decay].into_iter().chain(groups)
+}
+
+/// # Errors
+/// When a group has no weight left, or every weight is frozen.
+fn check_trained(entry: &Function, optimizer: &Optimizer) -> Result<()> {
+    let weights = || entry.params.iter().filter_map(Param::weight);
+    let left = |name: &str| weights().any(|info| info.group.as_deref() == Some(name));
+    if let Some((at, group)) = optimizer.groups.iter().enumerate().find(|(_, group)| !left(&group.name)) {
+        let message = format!("`except` leaves no parameter in the group `{}`", group.name);
+        let error = Diagnostic::error(codes::PATTERN, message).key(format!("optimizer.group.{at}.except"));
+        return Err(error.help("leave out less, or remove the group"));
+    }
+    if weights().next().is_some() && weights().all(|info| info.frozen) {
+        let frozen = optimizer.groups.iter().position(|group| group.frozen).unwrap_or_default();
+        let error = Diagnostic::error(codes::RECIPE_CLASH, "every parameter is frozen, so that nothing is trained");
+        return Err(error
+            .key(format!("optimizer.group.{frozen}.frozen"))
+            .help("leave parameters out of the frozen groups"));
+    }
+    Ok(())
 }

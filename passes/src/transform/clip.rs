@@ -2,10 +2,12 @@
 
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::packed::layout;
-use crate::transform::trained::{self, Objective, SCOPE, Set, collect, end_to_end, resolve, sets};
+use crate::transform::trained::{self, Objective, SCOPE, Set, collect, end_to_end, group_of, resolve, sets};
 use halite_ir::{Attr, Builder, Function, GRAD_NORM, Module, Phase, Registry, ResultRole, Rewriter, Value, Values};
-use halite_recipe::{Clip as Bound, Recipe};
-use halite_support::{Diagnostic, Result};
+use halite_recipe::{Clip as Bound, Optimizer, Recipe};
+use halite_support::{Diagnostic, Name, Result, codes};
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
 
 /// The name of the pass.
 const PASS: &str = "clip";
@@ -13,11 +15,15 @@ const PASS: &str = "clip";
 /// Keeps the quotient finite when the norm is zero; the value of the reference implementations.
 const NORM_EPSILON: f64 = 1e-6;
 
-/// Says by what each gradient is to be multiplied: the mean over the batch and the clip by the global norm, in one factor.
+/// Says by what each gradient is to be multiplied: the mean over the batch and the clip by a norm, in one factor.
 ///
-/// The objective is a sum; gradients are divided by the count here and nowhere else, a count of 0 as 1. With a clip the factor is
-/// `min(1, c / (norm + 1e-6)) / count`. The norm is that of the gradients of the mean; it counts each element of the model
-/// once, however often it is stored, and becomes the metric `grad_norm`.
+/// The objective is a sum; gradients are divided by the count here and nowhere else, a count of 0 as 1. With `clip_norm` the
+/// factor is `min(1, c / (norm + 1e-6)) / count` with the norm of all gradients, with `clip_group_norm` that with the norm of
+/// those of each group, of the weights in no group too. With `clip_value` a gradient is replaced by that of the mean, each
+/// element clamped, and its factor is 1. A group with `clip = false` has `1 / count` and counts in no norm of a clip.
+///
+/// Norms are those of the gradients of the mean; they count each element of the model once, however often it is stored. That
+/// of all gradients, before any clip, becomes the metric `grad_norm`.
 ///
 /// ```text
 /// (loss: f32[] {loss}, count: f32[] {count}, w: f32[4] {gradient = "w"})
@@ -49,19 +55,20 @@ fn clip(module: &mut Module, registry: &Registry, recipe: &Recipe, entry: &Funct
         b.copy(entry, inst)?;
     }
     resolve(&b, &mut weights)?;
-    let names: Vec<_> = weights.iter().map(|weight| weight.name.clone()).collect();
     let outer = b.enter_scope(SCOPE);
     let objective = Objective::emit(&mut b, entry)?;
-    let sets = sets(&b, weights, recipe.precision.update);
-    let norm = norm(&mut b, &sets, objective.divisor)?;
-    let max_norm = recipe.optimizer.clip.and_then(|clip| if let Bound::Norm(norm) = clip { Some(norm) } else { None });
-    let scale = scale(&mut b, norm, objective.divisor, max_norm)?;
+    let parts = parts(sets(&b, weights, recipe.precision.update), &recipe.optimizer)?;
+    let (norm, clipped) = clip_parts(&mut b, parts, objective.divisor)?;
     b.set_loc(outer);
     for result in &entry.results {
-        let value = b.value(result.value)?;
+        let value = match &result.role {
+            ResultRole::Gradient(of) => clipped.get(of).map(|own| own.gradient),
+            _ => None,
+        };
+        let value = value.map_or_else(|| b.value(result.value), Ok)?;
         b.named_result(value, result.name.clone(), result.role.clone());
     }
-    for name in names {
+    for (name, Clipped { scale, .. }) in clipped {
         b.named_result(scale, format!("scale.{name}"), ResultRole::Scale(name));
     }
     b.named_result(norm, GRAD_NORM, ResultRole::Metric);
@@ -69,8 +76,70 @@ fn clip(module: &mut Module, registry: &Registry, recipe: &Recipe, entry: &Funct
     Ok(())
 }
 
-/// The norm of all gradients of the mean. Squares are summed in the type of `count`.
-fn norm(b: &mut Builder<'_>, sets: &[Set], count: Value) -> Result<Value> {
+/// Weights that are clipped as one.
+struct Part {
+    /// What bounds their gradients, if anything does.
+    bound: Option<Bound>,
+    sets: Vec<Set>,
+}
+
+/// Weights by what clips them: those of a group apart where each has a norm of its own.
+///
+/// # Errors
+/// When a weight is in a group that the recipe does not have.
+fn parts(sets: Vec<Set>, optimizer: &Optimizer) -> Result<Vec<Part>> {
+    let mut parts: IndexMap<(bool, Option<Name>), Part, FxBuildHasher> = IndexMap::default();
+    for set in sets {
+        let group = group_of(PASS, optimizer, &set[0])?;
+        let bound = optimizer.clip.filter(|_| group.is_none_or(|group| group.clip));
+        let apart = set[0].group.clone().filter(|_| matches!(bound, Some(Bound::GroupNorm(_))));
+        let part = parts.entry((bound.is_some(), apart)).or_insert_with(|| Part { bound, sets: Vec::new() });
+        part.sets.push(set);
+    }
+    Ok(parts.into_values().collect())
+}
+
+/// What becomes of the gradient by a weight.
+struct Clipped {
+    gradient: Value,
+    scale: Value,
+}
+
+/// The norm of all gradients, and what becomes of each, in the order of the weights.
+fn clip_parts(
+    b: &mut Builder<'_>,
+    parts: Vec<Part>,
+    count: Value,
+) -> Result<(Value, IndexMap<Name, Clipped, FxBuildHasher>)> {
+    let squares = parts.iter().map(|part| squares(b, &part.sets, count)).collect::<Result<Values>>()?;
+    let total = squares.iter().copied().map(Ok).reduce(|total, own| b.add(total?, own?));
+    let total = total.ok_or_else(|| {
+        let error = Diagnostic::error(codes::PIPELINE, format!("`{PASS}`: the entry has no weight to train"));
+        error.help("give it a weight that is not frozen")
+    })??;
+    let norm = root(b, total, count)?;
+    let mut clipped = Vec::new();
+    for (part, squares) in parts.into_iter().zip(squares) {
+        let max_norm = match part.bound {
+            Some(Bound::Norm(max_norm) | Bound::GroupNorm(max_norm)) => Some(max_norm),
+            Some(Bound::Value(_)) | None => None,
+        };
+        let own = if max_norm.is_none() || squares == total { norm } else { root(b, squares, count)? };
+        let scale = scale(b, own, count, max_norm)?;
+        for weight in part.sets.into_iter().flatten() {
+            let own = match part.bound {
+                Some(Bound::Value(most)) => clamped(b, weight.gradient, scale, most)?,
+                _ => Clipped { gradient: weight.gradient, scale },
+            };
+            clipped.push((weight.order, weight.name, own));
+        }
+    }
+    clipped.sort_by_key(|&(order, ..)| order);
+    Ok((norm, clipped.into_iter().map(|(_, name, own)| (name, own)).collect()))
+}
+
+/// The sum of the squares of all gradients, by the sum over the batch, in the type of `count`.
+fn squares(b: &mut Builder<'_>, sets: &[Set], count: Value) -> Result<Value> {
     let mut total = None;
     for set in sets {
         for gradient in stored_once(b, set)? {
@@ -84,8 +153,12 @@ fn norm(b: &mut Builder<'_>, sets: &[Set], count: Value) -> Result<Value> {
             });
         }
     }
-    let total = total.ok_or_else(|| Diagnostic::bug("a training step without weights"))?;
-    let root = b.sqrt(total)?;
+    total.ok_or_else(|| Diagnostic::bug("gradients to clip without weights"))
+}
+
+/// The norm of gradients of the mean.
+fn root(b: &mut Builder<'_>, squares: Value, count: Value) -> Result<Value> {
+    let root = b.sqrt(squares)?;
     b.divide(root, count)
 }
 
@@ -102,6 +175,16 @@ fn scale(b: &mut Builder<'_>, norm: Value, count: Value, max_norm: Option<f64>) 
         None => one,
     };
     b.divide(clipped, count)
+}
+
+/// A gradient of the mean, each element between `-most` and `most`, in the type of scalar arithmetic.
+fn clamped(b: &mut Builder<'_>, gradient: Value, scale: Value, most: f64) -> Result<Clipped> {
+    let gradient = b.convert(gradient, b.dtype(scale))?;
+    let shape = b.shape(gradient).clone();
+    let factor = b.broadcast_in_dim(scale, &[], shape)?;
+    let mean = b.multiply(gradient, factor)?;
+    let [low, high] = [b.splat_like(mean, -most)?, b.splat_like(mean, most)?];
+    Ok(Clipped { gradient: b.clamp(low, mean, high)?, scale: b.splat_like(scale, 1.0)? })
 }
 
 /// The gradient of a set of weights; its parts where the weight stores elements of the model several times.

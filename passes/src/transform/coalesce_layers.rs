@@ -23,10 +23,10 @@ const RULE: &str = "shared-input";
 ///
 /// A projection is a `linear`, or a `dot_general` over the last dimension of a value, with a weight of the entry that
 /// nothing else reads; a bias is merged too where every one of them has one. What is merged agrees in element type,
-/// initializer, weight decay and precision exceptions, as the update of each element depends on nothing else. The merged
-/// weight is `[ranks, rows, in]`, one share for each rank of tensor parallelism, and says what it packs. Where a value has
-/// fewer heads than ranks, each rank that reads a head holds it: the first copy is read here, and `tied_copies` gives all
-/// copies the same gradient.
+/// initializer, weight decay, group of the optimizer and precision exceptions, as the update of each element depends on
+/// nothing else. The merged weight is `[ranks, rows, in]`, one share for each rank of tensor parallelism, and says what it
+/// packs. Where a value has fewer heads than ranks, each rank that reads a head holds it: the first copy is read here, and
+/// `tied_copies` gives all copies the same gradient.
 ///
 /// ```text
 /// %q = linear %x, %q.w : f32[4,8]      =>    %0 = dot_general %x, %q_k.w {contract = [1] x [2], ..} : f32[4,1,12]
@@ -56,7 +56,7 @@ impl Pass for CoalesceLayers {
     }
 }
 
-/// Whether the update of each element depends on that element alone, besides the global norm.
+/// Whether the update of each element depends on that element alone, besides the norm of a clip.
 fn is_elementwise(optimizer: &Optimizer) -> bool {
-    matches!(&*optimizer.rule.name, "adamw" | "sgd")
+    optimizer.rules().all(|(_, rule)| matches!(&*rule.name, "adamw" | "sgd"))
 }

@@ -12,6 +12,8 @@ pub(crate) const M: &str = "m";
 pub(crate) const V: &str = "v";
 /// The kind of state that is the weight at the precision of the update, where the weight itself is narrower.
 pub(crate) const MASTER: &str = "master";
+/// The kind of state that is the exponential moving average of the weight.
+pub(crate) const EMA: &str = "ema";
 
 /// The element types of a weight and of its slots.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,6 +40,12 @@ impl SlotTypes {
         let message = format!("`{first}` and `{other}` are stored as one, but differ in their element types");
         let help = "run `coalesce-layers` with the recipe, which keeps them apart";
         Err(Diagnostic::error(codes::PIPELINE, message).help(help))
+    }
+
+    /// The type of an average of the weight: `f32`, or `f64` where the weight, its master or the update is.
+    pub(crate) fn ema(&self, update: DType) -> DType {
+        let wide = [Some(self.weight), self.master.dtype(), Some(update)].contains(&Some(DType::F64));
+        if wide { DType::F64 } else { DType::F32 }
     }
 
     /// A weight that is as wide as its master has none.

@@ -1,8 +1,8 @@
 //! The weights of an entry with their gradients, as the passes that make the step see them.
 
 use crate::transform::slots::SlotTypes;
-use halite_ir::{Builder, FuncResult, Function, ParamRole, ResultRole, Rewriter, Value, engine};
-use halite_recipe::Precision;
+use halite_ir::{Builder, FuncResult, Function, ResultRole, Rewriter, Value, engine};
+use halite_recipe::{Group, Optimizer, Precision};
 use halite_support::{Diagnostic, Name, Result, codes};
 use halite_tensor::{DType, Packing};
 use rustc_hash::FxHashMap;
@@ -26,32 +26,35 @@ pub(crate) struct Trained {
     /// What multiplies the gradient, where `clip` said so; as `gradient` a value of the old function at first.
     pub(crate) scale: Option<Value>,
     pub(crate) decay: f64,
+    /// The group of the optimizer that it is in.
+    pub(crate) group: Option<Name>,
     /// Element types of its state.
     pub(crate) types: SlotTypes,
     /// The tensors of the model that it stores, when these are several.
     pub(crate) packing: Option<Arc<Packing>>,
 }
 
-/// The weights of an entry whose parameters `b` has copied, in their order.
+/// The weights of an entry whose parameters `b` has copied, in their order, without those that are frozen.
 ///
 /// # Errors
 /// When one has no gradient, or no decay; `pass` is who asks.
 pub(crate) fn collect(pass: &str, b: &Rewriter<'_>, entry: &Function, precision: &Precision) -> Result<Vec<Trained>> {
     let (gradients, scales) = (by_name(entry, gradient_of), by_name(entry, scale_of));
     let mut all = Vec::new();
-    for param in &entry.params {
-        let ParamRole::Weight(info) = &param.role else { continue };
+    let weights = entry.params.iter().filter_map(|param| Some((param, param.weight()?)));
+    for (order, (param, info)) in weights.enumerate().filter(|(_, (_, info))| !info.frozen) {
         let unprepared =
             |what: &str, before: &str| unprepared(pass, &format!("weight `{}` {what}", param.name), before);
         let gradient = *gradients.get(&param.name).ok_or_else(|| unprepared("has no gradient", "auto-diff"))?;
         let decay = info.decay.ok_or_else(|| unprepared("has no decay", "bind-recipe"))?;
         all.push(Trained {
             name: param.name.clone(),
-            order: all.len(),
+            order,
             value: b.value(param.value)?,
             gradient,
             scale: scales.get(&param.name).copied(),
             decay,
+            group: info.group.clone(),
             types: SlotTypes::of(precision, param)?,
             packing: info.packing.clone(),
         });
@@ -84,6 +87,17 @@ fn scale_of(role: &ResultRole) -> Option<&Name> {
     if let ResultRole::Scale(of) = role { Some(of) } else { None }
 }
 
+/// What the recipe says of the group that a weight is in.
+///
+/// # Errors
+/// When the recipe has no such group; `pass` is who asks.
+pub(crate) fn group_of<'r>(pass: &str, optimizer: &'r Optimizer, weight: &Trained) -> Result<Option<&'r Group>> {
+    let Some(name) = &weight.group else { return Ok(None) };
+    let unknown =
+        || unprepared(pass, &format!("no group of the recipe is `{name}`, that of `{}`", weight.name), "bind-recipe");
+    optimizer.group(name).map(Some).ok_or_else(unknown)
+}
+
 /// A complaint about a module that a pass has not seen yet.
 pub(crate) fn unprepared(pass: &str, what: &str, before: &str) -> Diagnostic {
     Diagnostic::error(codes::PIPELINE, format!("`{pass}`: {what}")).help(format!("run `{before}` before `{pass}`"))
@@ -107,14 +121,14 @@ pub(crate) fn sets(b: &Builder<'_>, weights: Vec<Trained>, update: DType) -> Vec
     sets.into_iter().map(|(_, members)| members).collect()
 }
 
-/// What vectors of a set agree in: decay, scale, and the element types of the weight, its gradient and its state.
-type Alike = (u64, Option<Value>, [DType; 2], SlotTypes);
+/// What vectors of a set agree in: group, decay, scale, and the element types of the weight, its gradient and its state.
+type Alike = (Option<Name>, u64, Option<Value>, [DType; 2], SlotTypes);
 
 /// None for what is not a vector of its own.
 fn alike(b: &Builder<'_>, weight: &Trained) -> Option<Alike> {
     let types = [b.dtype(weight.value), b.dtype(weight.gradient)];
     let joins = b.ty(weight.value).rank() == 1 && weight.packing.is_none();
-    joins.then(|| (weight.decay.to_bits(), weight.scale, types, weight.types))
+    joins.then(|| (weight.group.clone(), weight.decay.to_bits(), weight.scale, types, weight.types))
 }
 
 /// One value of each member, end to end; for a set of one, that value.

@@ -1,12 +1,13 @@
 //! `update`.
 
+mod plan;
 mod rule;
 mod rules;
 mod schedule;
 mod write;
 
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
-use crate::transform::slots::MASTER;
+use crate::transform::slots::{EMA, MASTER};
 use crate::transform::trained::{Objective, SCOPE, Set, Trained, collect, end_to_end, resolve, sets, unprepared};
 use halite_ir::{
     Builder, Function, GRAD_NORM, METRICS, Module, ParamRole, Phase, Registry, ResultRole, Rewriter, TensorType, Value,
@@ -15,6 +16,7 @@ use halite_ir::{
 use halite_recipe::Recipe;
 use halite_support::{Diagnostic, Name, Result, codes};
 use halite_tensor::{ATTEMPTS, DType, Init, STEP, StateSpec};
+use plan::Plan;
 use rule::{Kind, Time, UpdateRule, Weight};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::hash_map::Entry;
@@ -25,11 +27,13 @@ const PASS: &str = "update";
 
 /// Turns gradients into a training step: `(batch, state) -> (state', metrics)`.
 ///
-/// State is the weights, what the update rule keeps for each (`m.<weight>`, `v.<weight>`), wider copies of narrow weights
-/// (`master.<weight>`) and `step`, the number t of completed updates. Update t + 1 uses the learning rate and bias corrections of
-/// t + 1, which the step computes itself: no input comes from the host but the batch. Where `finite` says whether the update is to
-/// be made, state stays as it is otherwise, t included, and `attempts` counts both. Probes are dropped, results without a role
-/// and replacements of other state stay. The metrics are the mean loss, the gradient norm before clipping, the learning rate and the count.
+/// State is the weights, what their update rule keeps for each (`m.<weight>`, `v.<weight>`), wider copies of narrow weights
+/// (`master.<weight>`), averages of them (`ema.<weight>`) and `step`, the number t of completed updates. A group may have a rule
+/// of its own and scales the rate; a frozen weight has no state and replaces itself. Update t + 1 uses the learning rate and bias
+/// corrections of t + 1, which the step computes itself: no input comes from the host but the batch. Where `finite` says whether
+/// the update is to be made, state stays as it is otherwise, t included, and `attempts` counts both. Probes are dropped, results
+/// without a role and replacements of other state stay. The metrics are the mean loss, the gradient norm before clipping, the
+/// learning rate and the count.
 #[derive(Debug)]
 pub(crate) struct Update;
 
@@ -50,10 +54,10 @@ impl Pass for Update {
 }
 
 fn update(module: &mut Module, registry: &Registry, recipe: &Recipe, entry: &Function) -> Result<()> {
-    let rule = rules::of(&recipe.optimizer.rule)?;
     let mut b = Rewriter::new(module, registry, entry);
     let mut weights = collect(PASS, &b, entry, &recipe.precision)?;
-    let states = States::declare(&mut b, &*rule, &weights);
+    let plan = Plan::of(&recipe.optimizer, &weights)?;
+    let states = States::declare(&mut b, &plan, &weights, recipe.precision.update)?;
     let step = b.param(STEP, TensorType::scalar(DType::S32), ParamRole::State(StateSpec::new(STEP)));
     let skips = entry.results.iter().any(|result| result.role == ResultRole::Finite);
     let spec = || ParamRole::State(StateSpec::new(ATTEMPTS));
@@ -68,8 +72,9 @@ fn update(module: &mut Module, registry: &Registry, recipe: &Recipe, entry: &Fun
     let sets = sets(&b, weights, recipe.precision.update);
     let time = Time::emit(&mut b, step, objective.count)?;
     let rate = schedule::learning_rate(&mut b, time, recipe.optimizer.lr, &recipe.schedule)?;
-    let replacements =
-        Sets { rule: &*rule, states: &states, dtype: recipe.precision.update, time, rate }.update(&mut b, &sets)?;
+    let updated = Sets { plan: &plan, states: &states, dtype: recipe.precision.update, time, rate };
+    let mut replacements = updated.update(&mut b, &sets)?;
+    keep_frozen(&b, entry, &mut replacements)?;
     let loss = b.divide(objective.sum, objective.divisor)?;
     let mut replaced: Vec<(Name, Value)> = replacements.in_order().chain([(Name::from(STEP), time.next)]).collect();
     if let Some(attempts) = attempts {
@@ -98,8 +103,17 @@ fn skip_unless_finite(b: &mut Rewriter<'_>, entry: &Function, replaced: &mut [(N
     let Some(finite) = finite.map(|result| b.value(result.value)).transpose()? else { return Ok(()) };
     let old: FxHashMap<Name, Value> =
         b.function().params.iter().map(|param| (param.name.clone(), param.value)).collect();
-    for (name, value) in replaced {
+    for (name, value) in replaced.iter_mut().filter(|(name, value)| old[name] != *value) {
         *value = b.select(finite, *value, old[name])?;
+    }
+    Ok(())
+}
+
+/// Has frozen weights replace themselves.
+fn keep_frozen(b: &Rewriter<'_>, entry: &Function, all: &mut Replacements) -> Result<()> {
+    let weights = entry.params.iter().filter_map(|param| Some((param, param.weight()?)));
+    for (order, (param, _)) in weights.enumerate().filter(|(_, (_, info))| info.frozen) {
+        all.keep(order, param.name.clone(), b.value(param.value)?);
     }
     Ok(())
 }
@@ -121,22 +135,22 @@ fn check_names(b: &Rewriter<'_>) -> Result<()> {
     Err(Diagnostic::error(codes::DUPLICATE, message).note(reserved).help("rename the parameter, or its scope"))
 }
 
-/// The state beside the weights: kind by kind, and for each weight by its place.
+/// The state beside the weights, for each by its place and kind.
 struct States {
-    kinds: Vec<Kind>,
     values: FxHashMap<(usize, Kind), Value>,
 }
 
 impl States {
-    /// Adds the parameters, kind by kind: what the rule keeps, then masters.
-    fn declare(b: &mut Rewriter<'_>, rule: &dyn UpdateRule, weights: &[Trained]) -> Self {
-        let kinds: Vec<Kind> = rule.kinds().iter().copied().chain([MASTER]).collect();
+    /// Adds the parameters, kind by kind: what rules keep, masters, averages.
+    fn declare(b: &mut Rewriter<'_>, plan: &Plan, weights: &[Trained], update: DType) -> Result<Self> {
         let mut values = FxHashMap::default();
-        for &kind in &kinds {
+        for &kind in &plan.kinds {
             for weight in weights {
+                let kept = plan.group(weight)?.rule.kinds().contains(&kind);
                 let (dtype, init) = match kind {
                     MASTER => (weight.types.master.dtype(), Init::Weight),
-                    _ => (Some(weight.types.moments), Init::Zeros),
+                    EMA => (Some(weight.types.ema(update)), Init::Weight),
+                    _ => (kept.then_some(weight.types.moments), Init::Zeros),
                 };
                 let Some(dtype) = dtype else { continue };
                 let ty = b.ty(weight.value).with_dtype(dtype);
@@ -145,7 +159,7 @@ impl States {
                 values.insert((weight.order, kind), value);
             }
         }
-        Self { kinds, values }
+        Ok(Self { values })
     }
 
     /// What a weight has of a kind.
@@ -164,7 +178,7 @@ impl States {
 
 /// How sets of weights are updated.
 struct Sets<'a> {
-    rule: &'a dyn UpdateRule,
+    plan: &'a Plan,
     states: &'a States,
     /// The type of arithmetic on tensors.
     dtype: DType,
@@ -174,21 +188,23 @@ struct Sets<'a> {
 
 impl Sets<'_> {
     fn update(&self, b: &mut Builder<'_>, sets: &[Set]) -> Result<Replacements> {
-        let mut shared: FxHashMap<Value, (rule::Terms, Values)> = FxHashMap::default();
-        let mut all = Replacements::new(&self.states.kinds);
+        let mut shared: FxHashMap<(&Option<Name>, Value), (rule::Terms, Values)> = FxHashMap::default();
+        let mut all = Replacements::new(&self.plan.kinds);
         let joined = sets.iter().map(|set| self.join(b, set)).collect::<Result<Vec<_>>>()?;
         for (set, joined) in sets.iter().zip(joined) {
             let factor = set[0].scale.ok_or_else(|| unprepared(PASS, "no gradient has a scale", "clip"))?;
-            let (terms, values) = match shared.entry(factor) {
+            let group = self.plan.group(&set[0])?;
+            let (terms, values) = match shared.entry((&set[0].group, factor)) {
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(new) => {
-                    let terms = rule::Terms { dtype: self.dtype, rate: self.rate, factor, time: self.time };
-                    new.insert((terms, self.rule.shared(b, &terms)?))
+                    let rate = group.rate(b, self.rate)?;
+                    let terms = rule::Terms { dtype: self.dtype, rate, factor, time: self.time };
+                    new.insert((terms, group.rule.shared(b, &terms)?))
                 }
             };
             let scope = if set.len() == 1 { set[0].name.clone() } else { crate::transform::trained::VECTORS.into() };
             let outer = b.enter_scope(scope);
-            self.update_set(b, (terms, values), set, joined, &mut all)?;
+            self.update_set(b, (&*group.rule, terms, values), set, joined, &mut all)?;
             b.set_loc(outer);
         }
         Ok(all)
@@ -198,10 +214,11 @@ impl Sets<'_> {
     fn join(&self, b: &mut Builder<'_>, set: &Set) -> Result<Joined> {
         let value = end_to_end(b, set, |weight| weight.value)?;
         let gradient = end_to_end(b, set, |weight| weight.gradient)?;
-        let kept = self.rule.kinds().iter().map(|&kind| self.states.of_set(b, set, kind));
+        let kept = self.plan.group(&set[0])?.rule.kinds().iter().map(|&kind| self.states.of_set(b, set, kind));
         let kept = kept.collect::<Result<Option<Values>>>()?.unwrap_or_default();
         let master = self.states.of_set(b, set, MASTER)?;
-        Ok(Joined { value, gradient, kept, master })
+        let ema = self.states.of_set(b, set, EMA)?;
+        Ok(Joined { value, gradient, kept, master, ema })
     }
 
     /// `w' = w - (minus + rate * decay * w)`: where there is a wider copy it is the one that is updated, and the weight is that
@@ -211,15 +228,15 @@ impl Sets<'_> {
     fn update_set(
         &self,
         b: &mut Builder<'_>,
-        (terms, shared): (&rule::Terms, &Values),
+        (rule, terms, shared): (&dyn UpdateRule, &rule::Terms, &Values),
         set: &Set,
         joined: Joined,
         all: &mut Replacements,
     ) -> Result<()> {
         let gradient = b.convert(joined.gradient, self.dtype)?;
         let weight = Weight { gradient, state: joined.kept };
-        let step = self.rule.step(b, terms, shared, &weight)?;
-        for ((&kind, &old), new) in self.rule.kinds().iter().zip(&weight.state).zip(step.state) {
+        let step = rule.step(b, terms, shared, &weight)?;
+        for ((&kind, &old), new) in rule.kinds().iter().zip(&weight.state).zip(step.state) {
             all.put(b, Some(kind), set, b.dtype(old), new)?;
         }
         let old = b.convert(joined.master.unwrap_or(joined.value), self.dtype)?;
@@ -233,15 +250,29 @@ impl Sets<'_> {
         if let Some(master) = joined.master {
             all.put(b, Some(MASTER), set, b.dtype(master), new)?;
         }
+        if let (Some(ema), Some(decay)) = (joined.ema, self.plan.ema) {
+            let average = average(b, ema, new, decay)?;
+            all.put(b, Some(EMA), set, b.dtype(ema), average)?;
+        }
         all.put(b, None, set, b.dtype(joined.value), new)
     }
 }
 
-/// A set as the rule sees it.
+/// `decay * ema + (1 - decay) * new`, in the type of the average.
+fn average(b: &mut Builder<'_>, ema: Value, new: Value, decay: f64) -> Result<Value> {
+    let kept = b.multiply_scalar(ema, decay)?;
+    let new = b.convert(new, b.dtype(ema))?;
+    let added = b.multiply_scalar(new, 1.0 - decay)?;
+    b.add(kept, added)
+}
+
+/// The values of a set, end to end.
 struct Joined {
     value: Value,
     gradient: Value,
     /// What the rule keeps, kind by kind.
     kept: Values,
     master: Option<Value>,
+    /// The average of the weight.
+    ema: Option<Value>,
 }

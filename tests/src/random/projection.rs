@@ -43,7 +43,7 @@ impl Body<'_, '_> {
     }
 
     fn weight(&mut self, name: String, ty: TensorType) -> Value {
-        let info = WeightInfo { init: Init::Ones, decay: None, packing: None };
+        let info = WeightInfo::new(Init::Ones);
         self.b.param(name, ty, ParamRole::Weight(info))
     }
 

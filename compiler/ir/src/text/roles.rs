@@ -1,4 +1,5 @@
 //! The roles of parameters and results: `{weight, init = normal(0.02), decay = 0.1}`, `{state = m, of = "w"}`, `{loss}`.
+//! A weight in a group of the optimizer, and one that no update changes, say so: `{weight, init = ones, group = "head", frozen}`.
 //! State starts at zero unless it says otherwise: `{state = ema, of = "w", init = weight}`, `{state = sum, transient}`.
 //! A weight that stores several tensors of the model says which, and the number of ranks is its first dimension:
 //! `{weight, init = zeros, packs = ["q"[4,8], "k"[2,8] x 2, "v"[8,4] transposed]}`.
@@ -19,8 +20,11 @@ pub(super) fn print_param_role(role: &ParamRole) -> String {
         ParamRole::CausalMask => " {batch, causal}".to_owned(),
         ParamRole::Weight(info) => {
             let decay = info.decay.map(|decay| format!(", decay = {}", print_real(decay))).unwrap_or_default();
+            let group =
+                info.group.as_ref().map(|group| format!(", group = {}", print_string(group))).unwrap_or_default();
+            let frozen = if info.frozen { ", frozen" } else { "" };
             let packs = info.packing.as_deref().map(print_packing).unwrap_or_default();
-            format!(" {{weight, init = {}{decay}{packs}}}", print_init(info.init))
+            format!(" {{weight, init = {}{decay}{group}{frozen}{packs}}}", print_init(info.init))
         }
         ParamRole::State(spec) => {
             let of = spec.of.as_ref().map(|of| format!(", of = {}", print_string(of))).unwrap_or_default();
@@ -82,13 +86,15 @@ pub(super) fn parse_param_role(fields: &[Field<'_>], sizes: &[usize]) -> Result<
             Ok(if find(rest, "causal").is_some() { ParamRole::CausalMask } else { ParamRole::Batch })
         }
         ("weight", None) => {
-            known_fields(rest, &["init", "decay", "packs"])?;
+            known_fields(rest, &["init", "decay", "group", "frozen", "packs"])?;
             let init = find(rest, "init").map(parse_init).transpose()?;
             let init =
                 init.ok_or_else(|| error(role, "a weight says how it starts").help("add e.g. `init = zeros`"))?;
             let decay = find(rest, "decay").map(parse_decay).transpose()?;
+            let group = find(rest, "group").map(parse_group).transpose()?;
+            let frozen = find(rest, "frozen").is_some();
             let packing = find(rest, "packs").map(|field| parse_packing(field, sizes)).transpose()?.map(Arc::new);
-            Ok(ParamRole::Weight(WeightInfo { init, decay, packing }))
+            Ok(ParamRole::Weight(WeightInfo { init, decay, group, frozen, packing }))
         }
         ("state", Some(AttrText::Word(word))) => {
             known_fields(rest, &["of", "init", "transient"])?;
@@ -199,4 +205,11 @@ fn parse_of(field: &Field<'_>) -> Result<Name> {
         return Err(error(field, "`of` needs the name of a weight").help("write it in quotes"));
     };
     Ok(Name::from(of.as_str()))
+}
+
+fn parse_group(field: &Field<'_>) -> Result<Name> {
+    let Some(AttrText::Text(group)) = &field.value else {
+        return Err(error(field, "`group` needs the name of a group").help("write it in quotes"));
+    };
+    Ok(Name::from(group.as_str()))
 }

@@ -12,7 +12,7 @@ const RESULTS: &str = "end `main` with `return loss, count` as `cross_entropy` g
 impl Ops<'_> {
     /// Adds a weight.
     pub(crate) fn weight(&mut self, name: Name, shape: Shape, init: Init) -> Tensor {
-        let info = WeightInfo { init, decay: None, packing: None };
+        let info = WeightInfo::new(init);
         self.b.param(name, TensorType::new(self.float, shape), ParamRole::Weight(info))
     }
 

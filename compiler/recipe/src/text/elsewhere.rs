@@ -90,8 +90,8 @@ static WORDS: &[(&[&str], Meant)] = &[
     (
         &["lora", "lora_r", "lora_rank", "lora_alpha", "qlora", "peft", "adapter"],
         Nothing {
-            instead: "every weight is trained",
-            nearest: "a model text can declare factors of low rank as its parameters",
+            instead: "no factors are added to the weights of a model",
+            nearest: "a model text can declare factors of low rank as its parameters, and `optimizer.group` freeze the rest",
         },
     ),
     (

@@ -8,7 +8,7 @@ use crate::framework::exception::Subject;
 use crate::transform::slots::{M, V};
 use halite_recipe::RoundingMode;
 use halite_recipe::builtin_rules::{AdamW, Sgd};
-use halite_support::{Diagnostic, codes};
+use halite_support::{Diagnostic, Name, codes};
 use halite_tensor::DType;
 use indexmap::IndexMap;
 
@@ -20,19 +20,20 @@ use indexmap::IndexMap;
 /// larger than the update; so that is reported too.
 pub(super) fn check(cx: &AuditCx<'_>, report: &mut Report<'_>) {
     for kind in [M, V] {
-        let mut coarse: IndexMap<(DType, Option<Fix>), Vec<&str>> = IndexMap::new();
-        let decay = decay(cx, kind);
-        let slots = cx.state(kind).flat_map(|(weight, dtype)| weight.originals().map(move |name| (name, dtype)));
-        for (name, dtype) in slots {
+        let mut coarse: IndexMap<Alike<'_>, Vec<&str>> = IndexMap::new();
+        let slots =
+            cx.state(kind).flat_map(|(weight, dtype)| weight.originals().map(move |name| (weight, name, dtype)));
+        for (weight, name, dtype) in slots {
             report.checked().moments += 1;
-            if decay.is_some_and(|(_, beta)| 1.0 - beta < resolution(dtype)) {
+            let group = weight.weight().and_then(|info| info.group.as_ref());
+            if decay(cx, kind, group).is_some_and(|(_, beta)| 1.0 - beta < resolution(dtype)) {
                 let subject = Subject::Parameter(name);
                 let fix = cx.precision().map(|precision| fix(precision, RecipeKey::MOMENTS, subject));
-                coarse.entry((dtype, fix)).or_default().push(name);
+                coarse.entry((group, dtype, fix)).or_default().push(name);
             }
         }
-        for ((dtype, fix), names) in coarse {
-            if let Some(decay) = decay {
+        for ((group, dtype, fix), names) in coarse {
+            if let Some(decay) = decay(cx, kind, group) {
                 let finding = finding(cx, kind, decay, dtype).note(listed(&names));
                 report.add_finding(kind, dtype, &names, with_remedy(finding, fix, decay.0));
             }
@@ -40,14 +41,18 @@ pub(super) fn check(cx: &AuditCx<'_>, report: &mut Report<'_>) {
     }
 }
 
+/// What moments of one finding agree in: the group of their weights, their type, and what to do.
+type Alike<'a> = (Option<&'a Name>, DType, Option<Fix>);
+
 /// The distance of neighbours relative to their size, at most: `2^(1-p)`.
 fn resolution(dtype: DType) -> f64 {
     2.0 * dtype.unit_roundoff()
 }
 
-/// The decay rate of a moment and its name in formulas.
-fn decay(cx: &AuditCx<'_>, kind: &str) -> Option<(&'static str, f64)> {
-    let rule = &cx.recipe?.optimizer.rule;
+/// The decay rate of a moment in a group and its name in formulas.
+fn decay(cx: &AuditCx<'_>, kind: &str, group: Option<&Name>) -> Option<(&'static str, f64)> {
+    let optimizer = &cx.recipe?.optimizer;
+    let rule = optimizer.rule_of(group.and_then(|group| optimizer.group(group)));
     match (&*rule.name, kind) {
         ("adamw", M) => Some(("beta1", rule.settings::<AdamW>().ok()?.betas[0])),
         ("adamw", V) => Some(("beta2", rule.settings::<AdamW>().ok()?.betas[1])),

@@ -157,7 +157,7 @@ impl Planner<'_> {
 
     fn param_key(&self, at: usize) -> Key {
         let param = &self.entry.params[at];
-        let WeightInfo { init, decay, .. } = weight_info(param);
+        let WeightInfo { init, decay, group, frozen, .. } = weight_info(param);
         let init = match init {
             Init::Zeros => [0, 0],
             Init::Ones => [1, 0],
@@ -167,7 +167,7 @@ impl Planner<'_> {
         };
         let parameter = self.exceptions(Subject::Parameter(&param.name));
         let dtype = self.entry.ty(param.value).dtype();
-        Key { dtype, init, decay: decay.map(f64::to_bits), parameter, product: Vec::new() }
+        Key { dtype, init, decay: decay.map(f64::to_bits), group, frozen, parameter, product: Vec::new() }
     }
 
     /// The precision exceptions that fit.
@@ -224,6 +224,8 @@ struct Key {
     dtype: DType,
     init: [u64; 2],
     decay: Option<u64>,
+    group: Option<Name>,
+    frozen: bool,
     /// The precision exceptions that fit the weight.
     parameter: Vec<usize>,
     /// Those that fit the product.
@@ -235,6 +237,8 @@ fn difference(left: &Key, right: &Key) -> Option<&'static str> {
     let differences = [
         (left.dtype != right.dtype, "element types differ"),
         (left.init != right.init, "initializers differ"),
+        (left.group != right.group, "they are in different groups of the optimizer"),
+        (left.frozen != right.frozen, "one of them is frozen"),
         (left.decay != right.decay, "weight decays differ"),
         (left.parameter != right.parameter, "precision overrides match only one of the parameters"),
         (left.product != right.product, "precision overrides match only one of the products"),

@@ -45,6 +45,11 @@ impl Replacements {
         Ok(())
     }
 
+    /// Has a weight, by its place among all, replaced by a value.
+    pub(super) fn keep(&mut self, order: usize, name: Name, value: Value) {
+        self.all.push((0, order, name, value));
+    }
+
     /// Weights first, then kind by kind, each with the name of its parameter.
     pub(super) fn in_order(mut self) -> impl Iterator<Item = (Name, Value)> {
         self.all.sort_by_key(|&(kind, order, ..)| (kind, order));
