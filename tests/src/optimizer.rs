@@ -2,12 +2,12 @@
 
 use crate::inputs::{InputKind, seeded_inputs};
 use crate::relation::{Tolerance, agree};
-use halite_ir::{FuncResult, Function, Interpreter, Module, Param, ParamRole, Registry, ResultRole};
+use halite::Session;
+use halite_ir::{FuncResult, Function, Interpreter, Module, Param, ParamRole, ResultRole};
 use halite_passes::matches_pattern;
-use halite_recipe::builtin_rules::{AdamW, Sgd};
-use halite_recipe::{Clip, Recipe, Rule, Schedule};
+use halite_passes::update::RefWeight;
+use halite_recipe::{Clip, Recipe};
 use halite_tensor::HostTensor;
-use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 
 /// How far an update may be from the model, norm-wise, in units of roundoff of its element type.
@@ -16,22 +16,13 @@ const ULPS: f64 = 16.0;
 /// Completed updates for which the step is tried: the first update, one in the middle, one past the schedule.
 const STEPS: [i128; 3] = [0, 7, 1000];
 
-/// One weight with its state.
-#[derive(Clone, Debug)]
-struct Weight {
-    value: Vec<f64>,
-    gradient: Vec<f64>,
-    m: Vec<f64>,
-    v: Vec<f64>,
-    decay: f64,
-}
-
 /// Checks that the entry of `after` scales gradients and updates the state as the recipe says, given the gradients that the entry
 /// of `before` computes.
 ///
 /// # Errors
 /// Naming the step and the result that differs.
-pub fn check_update(before: &Module, after: &Module, recipe: &Recipe, registry: &Registry) -> Result<(), String> {
+pub fn check_update(before: &Module, after: &Module, recipe: &Recipe, session: &Session) -> Result<(), String> {
+    let registry = &session.registry;
     let (old, new) = before.entry().zip(after.entry()).ok_or("there is no entry")?;
     for step in STEPS {
         let mut inputs = seeded_inputs(new, InputKind::Plain, 11);
@@ -40,7 +31,7 @@ pub fn check_update(before: &Module, after: &Module, recipe: &Recipe, registry: 
             .run(old, inputs[..old.params.len()].to_vec())
             .map_err(|error| error.to_string())?;
         let results = Interpreter::of(after, registry).run(new, inputs.clone()).map_err(|error| error.to_string())?;
-        let expected = model(recipe, old, &gradients, new, &inputs, step as f64 + 1.0)?;
+        let expected = model(session, recipe, old, &gradients, new, &inputs, step as f64 + 1.0)?;
         for (result, found) in new.results.iter().zip(results) {
             let wanted = expected.get(&key(result)).ok_or_else(|| format!("nothing defines `{}`", result.name))?;
             let wanted = HostTensor::from_f64s(found.dtype(), found.shape().clone(), wanted.iter().copied());
@@ -75,6 +66,7 @@ fn key(result: &FuncResult) -> String {
 
 /// Every result that `clip` or `update` defines, by its key.
 fn model(
+    session: &Session,
     recipe: &Recipe,
     old: &Function,
     results: &[HostTensor],
@@ -94,37 +86,36 @@ fn model(
     };
     let (loss, count) = (by_role(ResultRole::Loss)?[0], by_role(ResultRole::Count)?[0]);
     let divisor = count.max(1.0);
+    let optimizer = &recipe.optimizer;
+    let rule = session.vocabulary.rules.read(&optimizer.rule).map_err(|error| error.to_string())?;
     let (mut weights, mut squares) = (BTreeMap::new(), 0.0);
     for (param, input) in old.params.iter().zip(inputs) {
         let ParamRole::Weight(_) = &param.role else { continue };
-        let (m, v) = (state(format!("m.{}", param.name)), state(format!("v.{}", param.name)));
+        let kept = rule.kinds().iter().map(|kind| state(format!("{kind}.{}", param.name))).collect();
         let gradient = by_role(ResultRole::Gradient(param.name.clone()))?;
         let decay = decay(recipe, param.originals().next().unwrap_or_default());
         let once = |&(at, _): &(usize, &f64)| !is_copy(old, param, at);
         let counted = gradient.iter().enumerate().filter(once).map(|(_, g)| (g / divisor).powi(2));
         squares += counted.sum::<f64>();
-        weights.insert(param.name.to_string(), Weight { value: input.f64s(), gradient, m, v, decay });
+        let shape = old.ty(param.value).shape().to_vec();
+        let weight = RefWeight { value: input.f64s(), gradient, state: kept, shape };
+        weights.insert(param.name.to_string(), (weight, decay));
     }
     let norm = squares.sqrt();
-    let optimizer = &recipe.optimizer;
     let clipping = match optimizer.clip {
         None => 1.0,
         Some(Clip::Norm(limit)) => (limit / (norm + 1e-6)).min(1.0),
         Some(other) => return Err(format!("there is no model of {other:?}")),
     };
     let factor = clipping / divisor;
-    let rate = learning_rate(optimizer.lr, &recipe.schedule, time);
+    let rate = learning_rate(session, recipe, time)?;
     expected.extend(weights.keys().map(|name| (format!("scale.{name}"), vec![factor])));
     let is_step = new.params.iter().any(|param| matches!(param.role, ParamRole::State(_)));
-    for (name, mut weight) in weights.into_iter().filter(|_| is_step) {
+    for (name, (mut weight, decay)) in weights.into_iter().filter(|_| is_step) {
         weight.gradient.iter_mut().for_each(|g| *g *= factor);
-        match &*optimizer.rule.name {
-            "adamw" => adamw(&read(&optimizer.rule)?, &mut weight, rate, time),
-            "sgd" => sgd(&read(&optimizer.rule)?, &mut weight, rate),
-            name => return Err(format!("there is no model of `{name}`")),
-        }
-        expected.insert(format!("m.{name}"), weight.m);
-        expected.insert(format!("v.{name}"), weight.v);
+        rule.reference(&mut weight, rate, time, decay);
+        let kept = rule.kinds().iter().zip(weight.state);
+        expected.extend(kept.map(|(kind, value)| (format!("{kind}.{name}"), value)));
         expected.insert(name, weight.value);
     }
     let scalars =
@@ -154,42 +145,13 @@ fn decay(recipe: &Recipe, name: &str) -> f64 {
     if spared.iter().any(|pattern| matches_pattern(pattern, name)) { 0.0 } else { decay }
 }
 
-fn read<T: DeserializeOwned>(rule: &Rule) -> Result<T, String> {
-    rule.settings().map_err(|error| error.to_string())
-}
-
-fn learning_rate(peak: f64, schedule: &Schedule, time: f64) -> f64 {
-    let (warmup, steps) = (f64::from(schedule.warmup), f64::from(schedule.steps));
+/// The learning rate of an update, counted from 1.
+fn learning_rate(session: &Session, recipe: &Recipe, time: f64) -> Result<f64, String> {
+    let (schedule, peak) = (&recipe.schedule, recipe.optimizer.lr);
+    let warmup = f64::from(schedule.warmup);
     if time <= warmup {
-        return peak * time / warmup;
+        return Ok(peak * time / warmup);
     }
-    if schedule.steps == 0 {
-        return peak;
-    }
-    let progress = ((time - warmup) / (steps - warmup).max(1.0)).clamp(0.0, 1.0);
-    let floor = peak * schedule.floor;
-    floor + (peak - floor) * (1.0 + (std::f64::consts::PI * progress).cos()) / 2.0
-}
-
-fn adamw(settings: &AdamW, weight: &mut Weight, rate: f64, time: f64) {
-    let [beta1, beta2] = settings.betas;
-    for i in 0..weight.value.len() {
-        let g = weight.gradient[i];
-        weight.m[i] = beta1 * weight.m[i] + (1.0 - beta1) * g;
-        weight.v[i] = beta2 * weight.v[i] + (1.0 - beta2) * g * g;
-        let m = weight.m[i] / (1.0 - beta1.powf(time));
-        let v = weight.v[i] / (1.0 - beta2.powf(time));
-        weight.value[i] -= rate * (m / (v.sqrt() + settings.eps) + weight.decay * weight.value[i]);
-    }
-}
-
-fn sgd(settings: &Sgd, weight: &mut Weight, rate: f64) {
-    for i in 0..weight.value.len() {
-        let mut direction = weight.gradient[i];
-        if settings.momentum != 0.0 {
-            direction += settings.momentum * weight.m[i];
-            weight.m[i] = direction;
-        }
-        weight.value[i] -= rate * (direction + weight.decay * weight.value[i]);
-    }
+    let shape = session.vocabulary.shapes.read(schedule).map_err(|error| error.to_string())?;
+    Ok(peak * shape.reference(time))
 }

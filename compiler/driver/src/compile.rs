@@ -16,7 +16,7 @@ use halite_lang::{Elaborated, Override};
 use halite_passes::{Audit, CausalityReport, Findings, PassReport, Pipeline, Remark, Runner, RunnerOptions};
 use halite_recipe::{ConfigValue, Recipe};
 use halite_support::{Caller, Diagnostic, Diagnostics, Name, Severity, SourceMap, codes};
-use halite_target::{ModuleCheck, Target, Targets};
+use halite_target::{ModuleCheck, Target, Vocabulary};
 use indexmap::IndexMap;
 use pack::{Packed, assemble, pack};
 use std::collections::BTreeSet;
@@ -136,7 +136,7 @@ impl Session {
     /// [`Bug`](halite_support::Severity::Bug) is ours.
     pub fn compile(&self, source: &Source, options: &CompileOptions) -> Result<Compiled, Diagnostics> {
         let span = tracing::info_span!("compile", source = source.name).entered();
-        let target = self.targets.get(&source.recipe.target).map_err(|error| locate(source, error))?;
+        let target = self.vocabulary.targets.get(&source.recipe.target).map_err(|error| locate(source, error))?;
         let options = &options.for_target(target, &source.recipe);
         let elaborated = self.elaborate(source)?;
         let source = &source.with_sizes(&elaborated.config);
@@ -207,7 +207,7 @@ impl Session {
     pub fn elaborate(&self, source: &Source) -> Result<Elaborated, Diagnostics> {
         let options = halite_lang::Options {
             float: float(&source.recipe.precision),
-            overrides: overrides(source, &self.targets),
+            overrides: overrides(source, &self.vocabulary),
         };
         let mut elaborated = match &source.model {
             Model::Text(file) => {
@@ -302,7 +302,7 @@ impl Session {
             .into_iter()
             .map(|(name, decomposition)| checked(decomposition).map(|decomposition| (name, decomposition)));
         let decompositions = decompositions.collect::<Result<_, _>>()?;
-        let check = self.targets.get(&recipe.target)?.check_module(&hlo, recipe, sources);
+        let check = self.vocabulary.targets.get(&recipe.target)?.check_module(&hlo, recipe, sources);
         let (remarks, warnings) = (findings.remarks(), findings.warnings());
         Ok(CompiledModule {
             role,
@@ -324,7 +324,7 @@ fn findings(options: &CompileOptions) -> Findings {
 }
 
 /// The configuration that the recipe sets: its own keys, then `batch` and `seq` where it states them.
-fn overrides(source: &Source, targets: &Targets) -> Vec<Override> {
+fn overrides(source: &Source, vocabulary: &Vocabulary) -> Vec<Override> {
     let Source { recipe, places, .. } = source;
     let config = recipe.model.config.iter();
     let mut overrides: Vec<_> = config
@@ -332,7 +332,7 @@ fn overrides(source: &Source, targets: &Targets) -> Vec<Override> {
             key: key.clone(),
             value,
             span: places.get(&format!("model.config.{key}")),
-            hint: halite_recipe::hint(key, targets),
+            hint: halite_recipe::hint(key, vocabulary),
         })
         .collect();
     for (key, size) in [("batch", recipe.batch), ("seq", recipe.seq)] {

@@ -1,7 +1,7 @@
 //! What recipes may name and this crate does not know.
 
 use crate::schema::{Key, Kind, optional};
-use crate::{Optimizer, Recipe, Schedule, builtin_rules};
+use crate::{Optimizer, Recipe, Schedule};
 use halite_support::Diagnostics;
 
 /// The targets, update rules and shapes of schedules that a recipe may name, and the tables that they add to it.
@@ -35,7 +35,7 @@ pub struct Section {
     pub check: fn(&Recipe) -> Diagnostics,
 }
 
-/// No target but the default one and no table; the update rules and shapes that Halite comes with.
+/// No target but the default one, no table, no update rule and no shape.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoExtension;
 
@@ -46,14 +46,6 @@ impl Extension for NoExtension {
 
     fn sections(&self) -> Vec<&'static Section> {
         Vec::new()
-    }
-
-    fn rules(&self) -> Vec<&'static Section> {
-        builtin_rules::rules()
-    }
-
-    fn shapes(&self) -> Vec<&'static Section> {
-        builtin_rules::shapes()
     }
 }
 

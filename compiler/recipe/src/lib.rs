@@ -7,7 +7,6 @@
 //! What a target adds (its name, a table of its own with the rules of that table), which update rules there are and which
 //! shapes of schedules, is an [`Extension`]; this crate knows no target by name.
 
-pub mod builtin_rules;
 mod config;
 mod declare;
 mod extension;
@@ -22,6 +21,8 @@ mod schedule;
 pub mod schema;
 mod sizes;
 mod target;
+#[cfg(test)]
+mod testing;
 mod text;
 mod visible;
 

@@ -1,6 +1,6 @@
 //! What a recipe can say and nothing compiles yet.
 
-use crate::{Clip, Nonfinite, Recipe, Schedule};
+use crate::{Clip, Nonfinite, Recipe};
 use halite_support::{Diagnostic, codes};
 
 /// The first thing that a recipe asks for and that is not compiled, with its key.
@@ -15,8 +15,6 @@ pub fn not_yet(recipe: &Recipe) -> Option<Diagnostic> {
         clip.map(|key| (format!("{}.{key}", optimizer.path()), "gradients are clipped by `clip_norm`")),
         accumulates.then(|| (accumulate.to_owned(), "one step is one update")),
         (recipe.nonfinite == Nonfinite::Skip).then(|| ("nonfinite".to_owned(), "every update is made")),
-        (recipe.schedule.shape != Schedule::COSINE)
-            .then(|| ("schedule.shape".to_owned(), "the rate falls as a cosine")),
     ];
     let (key, instead) = parts.into_iter().flatten().next()?;
     let error = Diagnostic::error(codes::NOT_SUPPORTED, format!("`{key}` asks for what is not compiled yet"));

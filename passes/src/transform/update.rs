@@ -1,22 +1,24 @@
 //! `update`.
 
-mod rule;
-mod rules;
+pub(crate) mod rule;
+pub(crate) mod rules;
 mod schedule;
+pub(crate) mod shape;
+pub(crate) mod shapes;
 mod write;
 
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::slots::MASTER;
 use crate::transform::trained::{Objective, SCOPE, Set, Trained, collect, end_to_end, resolve, sets, unprepared};
 use halite_ir::{
-    Builder, Function, GRAD_NORM, METRICS, Module, ParamRole, Phase, Registry, ResultRole, Rewriter, TensorType, Value,
-    Values,
+    Builder, Function, GRAD_NORM, METRICS, Module, ParamRole, Phase, ResultRole, Rewriter, TensorType, Value, Values,
 };
-use halite_recipe::Recipe;
+use halite_recipe::Rule;
 use halite_support::{Diagnostic, Name, Result, codes};
 use halite_tensor::{DType, Init, STEP, StateSpec};
-use rule::{Kind, Time, UpdateRule, Weight};
+use rule::{BoundRule, Kind, Time, UpdateRule, Weight};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::smallvec;
 use std::collections::hash_map::Entry;
 use write::Replacements;
 
@@ -41,17 +43,20 @@ impl Pass for Update {
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
-        let recipe = cx.recipe(PASS)?;
         let entry = module.functions.pop().ok_or_else(|| Diagnostic::bug("a module without functions"))?;
-        update(module, cx.registry, recipe, &entry)?;
+        update(module, cx, &entry)?;
         Ok(Changed::Yes)
     }
 }
 
-fn update(module: &mut Module, registry: &Registry, recipe: &Recipe, entry: &Function) -> Result<()> {
-    let rule = rules::of(&recipe.optimizer.rule)?;
-    let mut b = Rewriter::new(module, registry, entry);
+fn update(module: &mut Module, cx: &PassCx<'_>, entry: &Function) -> Result<()> {
+    let recipe = cx.recipe(PASS)?;
+    let kind = cx.rules.get(&recipe.optimizer.rule)?;
+    let rule = kind.read(&recipe.optimizer.rule)?;
+    let shape = cx.shapes.read(&recipe.schedule)?;
+    let mut b = Rewriter::new(module, cx.registry, entry);
     let mut weights = collect(PASS, &b, entry, &recipe.precision)?;
+    check_fits(&b, kind, &recipe.optimizer.rule, &weights)?;
     let states = States::declare(&mut b, &*rule, &weights);
     let step = b.param(STEP, TensorType::scalar(DType::S32), ParamRole::State(StateSpec::new(STEP)));
     check_names(&b)?;
@@ -61,9 +66,9 @@ fn update(module: &mut Module, registry: &Registry, recipe: &Recipe, entry: &Fun
     resolve(&b, &mut weights)?;
     let outer = b.enter_scope(SCOPE);
     let objective = Objective::emit(&mut b, entry)?;
-    let sets = sets(&b, weights, recipe.precision.update);
+    let sets = if kind.is_elementwise() { sets(&b, weights, recipe.precision.update) } else { apart(weights) };
     let time = Time::emit(&mut b, step, objective.count)?;
-    let rate = schedule::learning_rate(&mut b, time, recipe.optimizer.lr, &recipe.schedule)?;
+    let rate = schedule::learning_rate(&mut b, time, recipe.optimizer.lr, recipe.schedule.warmup, &*shape)?;
     let replacements =
         Sets { rule: &*rule, states: &states, dtype: recipe.precision.update, time, rate }.update(&mut b, &sets)?;
     let loss = b.divide(objective.sum, objective.divisor)?;
@@ -80,6 +85,29 @@ fn update(module: &mut Module, registry: &Registry, recipe: &Recipe, entry: &Fun
     }
     b.into_builder().finish();
     Ok(())
+}
+
+/// What a rule does not update must not be given to it.
+fn check_fits(b: &Rewriter<'_>, kind: &dyn UpdateRule, rule: &Rule, weights: &[Trained]) -> Result<()> {
+    for weight in weights {
+        if weight.packing.is_some() && !kind.is_elementwise() {
+            let message =
+                format!("`{}` stores several weights, and `{}` looks at each as a whole", weight.name, rule.name);
+            let help = "run `coalesce-layers` with the recipe, which keeps them apart";
+            return Err(Diagnostic::error(codes::PIPELINE, message).help(help));
+        }
+        if let Err(why) = kind.fits(b.shape(weight.value)) {
+            let message = format!("`{}` does not update the weight `{}`: {why}", rule.name, weight.name);
+            let error = Diagnostic::error(codes::NOT_SUPPORTED, message).key("optimizer");
+            return Err(error.help("put it in a group with another rule"));
+        }
+    }
+    Ok(())
+}
+
+/// Each weight as a set of its own.
+fn apart(weights: Vec<Trained>) -> Vec<Set> {
+    weights.into_iter().map(|weight| smallvec![weight]).collect()
 }
 
 /// The norm that `clip` left.
@@ -107,7 +135,7 @@ struct States {
 
 impl States {
     /// Adds the parameters, kind by kind: what the rule keeps, then masters.
-    fn declare(b: &mut Rewriter<'_>, rule: &dyn UpdateRule, weights: &[Trained]) -> Self {
+    fn declare(b: &mut Rewriter<'_>, rule: &dyn BoundRule, weights: &[Trained]) -> Self {
         let kinds: Vec<Kind> = rule.kinds().iter().copied().chain([MASTER]).collect();
         let mut values = FxHashMap::default();
         for &kind in &kinds {
@@ -142,7 +170,7 @@ impl States {
 
 /// How sets of weights are updated.
 struct Sets<'a> {
-    rule: &'a dyn UpdateRule,
+    rule: &'a dyn BoundRule,
     states: &'a States,
     /// The type of arithmetic on tensors.
     dtype: DType,
@@ -195,14 +223,15 @@ impl Sets<'_> {
         all: &mut Replacements,
     ) -> Result<()> {
         let gradient = b.convert(joined.gradient, self.dtype)?;
-        let weight = Weight { gradient, state: joined.kept };
+        let value = joined.master.unwrap_or(joined.value);
+        let weight = Weight { value, gradient, decay: set[0].decay, state: joined.kept };
         let step = self.rule.step(b, terms, shared, &weight)?;
         for ((&kind, &old), new) in self.rule.kinds().iter().zip(&weight.state).zip(step.state) {
             all.put(b, Some(kind), set, b.dtype(old), new)?;
         }
-        let old = b.convert(joined.master.unwrap_or(joined.value), self.dtype)?;
+        let old = b.convert(value, self.dtype)?;
         let mut minus = step.minus;
-        if set[0].decay != 0.0 {
+        if self.rule.decouples_decay() && set[0].decay != 0.0 {
             let rate = b.multiply_scalar(terms.rate, set[0].decay)?;
             let decay = rule::scaled(b, old, rate)?;
             minus = b.add(minus, decay)?;
