@@ -55,7 +55,8 @@ impl Schedule {
         let mut keys: Vec<Key> = Self::KEYS.to_vec();
         for key in shapes.iter().flat_map(|shape| shape.keys) {
             if keys.iter().all(|known| known.name != key.name) {
-                keys.push(key.clone());
+                // What only some shapes need is no mistake where the shape is not known.
+                keys.push(Key { required: key.required && shapes.len() == 1, ..key.clone() });
             }
         }
         Kind::Table(keys.into())
