@@ -168,7 +168,7 @@ impl Inspect {
         }
         let summaries = modules.iter().map(|module| hlo::summarize(module, self.depth));
         let summaries = summaries.collect::<halite_support::Result<Vec<_>>>()?;
-        let target = context.session.targets.get(&memory.target)?;
+        let target = context.session.vocabulary.targets.get(&memory.target)?;
         let analyses = modules.iter().zip(&memory.arguments);
         let analyses = analyses.map(|(hlo, arguments)| target.analyze(hlo, &memory.target, &memory.flags, arguments));
         let analyses = analyses.collect::<halite_support::Result<Vec<_>>>()?;

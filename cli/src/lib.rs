@@ -134,7 +134,7 @@ pub fn main(session: Session) -> ExitCode {
 
 /// The command line of a session, whose targets its help lists.
 pub fn command(session: &Session) -> clap::Command {
-    target::listed(Cli::command(), &session.targets)
+    target::listed(Cli::command(), &session.vocabulary.targets)
 }
 
 /// Runs a command line, the name of the program first, in a session.

@@ -2,12 +2,12 @@
 
 use crate::inputs::{InputKind, seeded_inputs};
 use crate::relation::{Tolerance, agree};
-use halite_ir::{FuncResult, Function, Interpreter, Module, Param, ParamRole, Registry, ResultRole};
+use halite::Session;
+use halite_ir::{FuncResult, Function, Interpreter, Module, Param, ParamRole, ResultRole};
 use halite_passes::matches_pattern;
-use halite_recipe::builtin_rules::{AdamW, Sgd};
-use halite_recipe::{Clip, Group, Recipe, Rule, Schedule};
+use halite_passes::update::RefWeight;
+use halite_recipe::{Clip, Group, Recipe};
 use halite_tensor::HostTensor;
-use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 
 /// How far an update may be from the model, norm-wise, in units of roundoff of its element type.
@@ -19,15 +19,12 @@ const STEPS: [i128; 3] = [0, 7, 1000];
 /// One trained weight with its state and its gradient.
 #[derive(Clone, Debug)]
 struct Weight<'r> {
-    /// As wide as it is kept.
-    value: Vec<f64>,
-    gradient: Vec<f64>,
+    /// As wide as it is kept, with its gradient and what its rule keeps.
+    weight: RefWeight,
     /// Of the gradient of the mean, each element of the model once.
     squares: f64,
     /// What multiplies the gradient.
     factor: f64,
-    m: Vec<f64>,
-    v: Vec<f64>,
     ema: Vec<f64>,
     decay: f64,
     group: Option<&'r Group>,
@@ -38,7 +35,8 @@ struct Weight<'r> {
 ///
 /// # Errors
 /// Naming the step and the result that differs.
-pub fn check_update(before: &Module, after: &Module, recipe: &Recipe, registry: &Registry) -> Result<(), String> {
+pub fn check_update(before: &Module, after: &Module, recipe: &Recipe, session: &Session) -> Result<(), String> {
+    let registry = &session.registry;
     let (old, new) = before.entry().zip(after.entry()).ok_or("there is no entry")?;
     for step in STEPS {
         let mut inputs = seeded_inputs(new, InputKind::Plain, 11);
@@ -47,7 +45,7 @@ pub fn check_update(before: &Module, after: &Module, recipe: &Recipe, registry: 
             .run(old, inputs[..old.params.len()].to_vec())
             .map_err(|error| error.to_string())?;
         let results = Interpreter::of(after, registry).run(new, inputs.clone()).map_err(|error| error.to_string())?;
-        let expected = model(recipe, old, &gradients, new, &inputs, step as f64 + 1.0)?;
+        let expected = model(session, recipe, old, &gradients, new, &inputs, step as f64 + 1.0)?;
         for (result, found) in new.results.iter().zip(results) {
             let wanted = expected.get(&key(result)).ok_or_else(|| format!("nothing defines `{}`", result.name))?;
             let wanted = HostTensor::from_f64s(found.dtype(), found.shape().clone(), wanted.iter().copied());
@@ -82,6 +80,7 @@ fn key(result: &FuncResult) -> String {
 
 /// Every result that `clip` or `update` defines, by its key.
 fn model(
+    session: &Session,
     recipe: &Recipe,
     old: &Function,
     results: &[HostTensor],
@@ -101,6 +100,7 @@ fn model(
     };
     let (loss, count) = (by_role(ResultRole::Loss)?[0], by_role(ResultRole::Count)?[0]);
     let divisor = count.max(1.0);
+    let (optimizer, rules) = (&recipe.optimizer, &session.vocabulary.rules);
     let is_step = new.params.iter().any(|param| matches!(param.role, ParamRole::State(_)));
     let mut weights = BTreeMap::new();
     for (param, input) in old.params.iter().zip(inputs) {
@@ -111,45 +111,44 @@ fn model(
             expected.extend(is_step.then(|| (param.name.to_string(), input.f64s())));
             continue;
         }
-        let [m, v, ema, master] = ["m", "v", "ema", "master"].map(|kind| state(format!("{kind}.{}", param.name)));
+        let rule = rules.read(optimizer.rule_of(group)).map_err(|error| error.to_string())?;
+        let kept = rule.kinds().iter().map(|kind| state(format!("{kind}.{}", param.name))).collect();
+        let [ema, master] = ["ema", "master"].map(|kind| state(format!("{kind}.{}", param.name)));
         let gradient = by_role(ResultRole::Gradient(param.name.clone()))?;
         let decay = decay(recipe, group, original);
         let once = |&(at, _): &(usize, &f64)| !is_copy(old, param, at);
         let squares = gradient.iter().enumerate().filter(once).map(|(_, g)| (g / divisor).powi(2)).sum();
         let factor = if is_step { by_role(ResultRole::Scale(param.name.clone()))?[0] } else { 1.0 };
         let value = if master.is_empty() { input.f64s() } else { master };
-        let weight = Weight { value, gradient, squares, factor, m, v, ema, decay, group };
+        let shape = old.ty(param.value).shape().to_vec();
+        let weight = RefWeight { value, gradient, state: kept, shape };
+        let weight = Weight { weight, squares, factor, ema, decay, group };
         weights.insert(param.name.to_string(), weight);
     }
-    let optimizer = &recipe.optimizer;
     if !is_step {
         let norm = weights.values().map(|weight| weight.squares).sum::<f64>().sqrt();
         expected.insert("grad_norm".to_owned(), vec![norm]);
         clip(optimizer.clip, divisor, &mut weights);
     }
-    let rate = learning_rate(optimizer.lr, &recipe.schedule, time);
+    let rate = learning_rate(session, recipe, time)?;
     for (name, mut weight) in weights {
         expected.insert(format!("scale.{name}"), vec![weight.factor]);
-        expected.insert(format!("gradient of {name}"), weight.gradient.clone());
+        expected.insert(format!("gradient of {name}"), weight.weight.gradient.clone());
         if !is_step {
             continue;
         }
-        weight.gradient.iter_mut().for_each(|g| *g *= weight.factor);
+        weight.weight.gradient.iter_mut().for_each(|g| *g *= weight.factor);
         let rate = rate * weight.group.map_or(1.0, |group| group.lr_scale);
-        let rule = weight.group.and_then(|group| group.rule.as_ref()).unwrap_or(&optimizer.rule);
-        match &*rule.name {
-            "adamw" => adamw(&read(rule)?, &mut weight, rate, time),
-            "sgd" => sgd(&read(rule)?, &mut weight, rate),
-            name => return Err(format!("there is no model of `{name}`")),
-        }
+        let rule = rules.read(optimizer.rule_of(weight.group)).map_err(|error| error.to_string())?;
+        rule.reference(&mut weight.weight, rate, time, weight.decay);
         if let Some(kept) = optimizer.ema {
-            let average = weight.ema.iter().zip(&weight.value).map(|(ema, new)| kept * ema + (1.0 - kept) * new);
+            let average = weight.ema.iter().zip(&weight.weight.value).map(|(ema, new)| kept * ema + (1.0 - kept) * new);
             expected.insert(format!("ema.{name}"), average.collect());
         }
-        expected.insert(format!("master.{name}"), weight.value.clone());
-        expected.insert(format!("m.{name}"), weight.m);
-        expected.insert(format!("v.{name}"), weight.v);
-        expected.insert(name, weight.value);
+        expected.insert(format!("master.{name}"), weight.weight.value.clone());
+        let kept = rule.kinds().iter().zip(weight.weight.state);
+        expected.extend(kept.map(|(kind, value)| (format!("{kind}.{name}"), value)));
+        expected.insert(name, weight.weight.value);
     }
     let scalars = [("step", time), ("loss", loss / divisor), ("learning_rate", rate), ("count", count)];
     expected.extend(scalars.map(|(name, value)| (name.to_owned(), vec![value])));
@@ -171,7 +170,7 @@ fn clip(clip: Option<Clip>, divisor: f64, weights: &mut BTreeMap<String, Weight<
             Some(Clip::Norm(limit)) => by_norm(limit, norm(&|_| true)),
             Some(Clip::GroupNorm(limit)) => by_norm(limit, norm(&|other| other.group == weight.group)),
             Some(Clip::Value(most)) => {
-                weight.gradient.iter_mut().for_each(|g| *g = (*g / divisor).clamp(-most, most));
+                weight.weight.gradient.iter_mut().for_each(|g| *g = (*g / divisor).clamp(-most, most));
                 1.0
             }
         };
@@ -206,42 +205,13 @@ fn decay(recipe: &Recipe, group: Option<&Group>, name: &str) -> f64 {
     if spared.iter().any(|pattern| matches_pattern(pattern, name)) { 0.0 } else { decay }
 }
 
-fn read<T: DeserializeOwned>(rule: &Rule) -> Result<T, String> {
-    rule.settings().map_err(|error| error.to_string())
-}
-
-fn learning_rate(peak: f64, schedule: &Schedule, time: f64) -> f64 {
-    let (warmup, steps) = (f64::from(schedule.warmup), f64::from(schedule.steps));
+/// The learning rate of an update, counted from 1.
+fn learning_rate(session: &Session, recipe: &Recipe, time: f64) -> Result<f64, String> {
+    let (schedule, peak) = (&recipe.schedule, recipe.optimizer.lr);
+    let warmup = f64::from(schedule.warmup);
     if time <= warmup {
-        return peak * time / warmup;
+        return Ok(peak * time / warmup);
     }
-    if schedule.steps == 0 {
-        return peak;
-    }
-    let progress = ((time - warmup) / (steps - warmup).max(1.0)).clamp(0.0, 1.0);
-    let floor = peak * schedule.floor;
-    floor + (peak - floor) * (1.0 + (std::f64::consts::PI * progress).cos()) / 2.0
-}
-
-fn adamw(settings: &AdamW, weight: &mut Weight<'_>, rate: f64, time: f64) {
-    let [beta1, beta2] = settings.betas;
-    for i in 0..weight.value.len() {
-        let g = weight.gradient[i];
-        weight.m[i] = beta1 * weight.m[i] + (1.0 - beta1) * g;
-        weight.v[i] = beta2 * weight.v[i] + (1.0 - beta2) * g * g;
-        let m = weight.m[i] / (1.0 - beta1.powf(time));
-        let v = weight.v[i] / (1.0 - beta2.powf(time));
-        weight.value[i] -= rate * (m / (v.sqrt() + settings.eps) + weight.decay * weight.value[i]);
-    }
-}
-
-fn sgd(settings: &Sgd, weight: &mut Weight<'_>, rate: f64) {
-    for i in 0..weight.value.len() {
-        let mut direction = weight.gradient[i];
-        if settings.momentum != 0.0 {
-            direction += settings.momentum * weight.m[i];
-            weight.m[i] = direction;
-        }
-        weight.value[i] -= rate * (direction + weight.decay * weight.value[i]);
-    }
+    let shape = session.vocabulary.shapes.read(schedule).map_err(|error| error.to_string())?;
+    Ok(peak * shape.reference(time))
 }

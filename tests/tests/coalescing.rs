@@ -339,8 +339,7 @@ fn patterns_match_what_is_merged() {
         model.source.recipe.precision = directives.recipe().unwrap().unwrap().precision;
         let mut module = model.session.elaborate(&model.source).unwrap_or_else(|errors| panic!("{errors:?}")).module;
         let findings = Findings::with_remarks();
-        let (registry, recipe) = (&model.session.registry, Some(&model.source.recipe));
-        let cx = PassCx { recipe, findings: Some(&findings), ..PassCx::new(registry) };
+        let cx = model.session.pass_cx(Some(&model.source.recipe), Some(&findings)).expect("the target is known");
         let step = model.pipeline(ModuleRole::TrainStep);
         Runner::new(RunnerOptions::default()).run(&step, &mut module, &cx)?;
         let mut remarks = findings.remarks();

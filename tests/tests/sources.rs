@@ -35,7 +35,7 @@ fn a_source_compiles_alike_in_every_session() {
     let id = FileId::of("nowhere.ir", "");
     let errors = [
         other.parse_ir(id).unwrap_err(),
-        halite_recipe::load(id, &[], &other.targets, &mut other.sources).unwrap_err(),
+        halite_recipe::load(id, &[], &other.vocabulary, &mut other.sources).unwrap_err(),
     ];
     assert!(errors.iter().all(|errors| errors[0].message() == "the text is not among the sources at hand"));
 }

@@ -4,8 +4,8 @@ use crate::{
     Buffer, BufferRole, Bundle, MANIFEST_VERSION, Manifest, ManifestRules, ModelInfo, ModuleEntry, ModuleRole, Port,
     PortRole, RoundingChoice, ScheduledCall, Statistics, sha256,
 };
-use halite_recipe::{ModelChoice, NoExtension, Optimizer, Places, PrecisionName, Recipe};
-use halite_support::Result;
+use halite_recipe::{Extension, ModelChoice, Optimizer, Places, PrecisionName, Recipe, Schedule, Section};
+use halite_support::{Diagnostics, Result};
 use halite_tensor::{DType, Init, Packing, Part, STEP, StateSpec};
 use indexmap::IndexMap;
 
@@ -15,8 +15,31 @@ pub struct NoTarget;
 
 impl ManifestRules for NoTarget {
     fn check(&self, manifest: &Manifest) -> Result<()> {
-        let errors = halite_recipe::check(&manifest.recipe, &Places::default(), &NoExtension);
+        let errors = halite_recipe::check(&manifest.recipe, &Places::default(), self);
         errors.into_iter().next().map_or(Ok(()), Err)
+    }
+}
+
+static ADAMW: Section = Section { name: "adamw", keys: &[], check: |_| Diagnostics::new() };
+
+static COSINE: Section = Section { name: Schedule::COSINE, keys: &[], check: |_| Diagnostics::new() };
+
+/// An update rule and a shape without settings.
+impl Extension for NoTarget {
+    fn targets(&self) -> Vec<&str> {
+        vec!["cpu"]
+    }
+
+    fn sections(&self) -> Vec<&'static Section> {
+        Vec::new()
+    }
+
+    fn rules(&self) -> Vec<&'static Section> {
+        vec![&ADAMW]
+    }
+
+    fn shapes(&self) -> Vec<&'static Section> {
+        vec![&COSINE]
     }
 }
 

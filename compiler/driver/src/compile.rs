@@ -16,7 +16,7 @@ use halite_lang::{Elaborated, Override};
 use halite_passes::{Audit, CausalityReport, Findings, PassReport, Pipeline, Remark, Runner, RunnerOptions};
 use halite_recipe::{ConfigValue, Form, Recipe};
 use halite_support::{Caller, Diagnostic, Diagnostics, Name, Severity, SourceMap, codes};
-use halite_target::{ModuleCheck, Target, Targets};
+use halite_target::{ModuleCheck, Target, Vocabulary};
 use indexmap::IndexMap;
 use pack::{Packed, assemble, pack};
 use std::collections::BTreeSet;
@@ -136,15 +136,12 @@ impl Session {
     /// [`Bug`](halite_support::Severity::Bug) is ours.
     pub fn compile(&self, source: &Source, options: &CompileOptions) -> Result<Compiled, Diagnostics> {
         let span = tracing::info_span!("compile", source = source.name).entered();
-        let target = self.targets.get(&source.recipe.target).map_err(|error| locate(source, error))?;
+        let target = self.vocabulary.targets.get(&source.recipe.target).map_err(|error| locate(source, error))?;
         let options = &options.for_target(target, &source.recipe);
         let elaborated = self.elaborate(source)?;
         let source = &source.with_sizes(&elaborated.config);
         let fault = |error| Diagnostics::from(locate(source, error));
         source.recipe.sizes().map_err(fault)?;
-        if let Some(missing) = halite_recipe::not_yet(&source.recipe) {
-            return Err(fault(missing));
-        }
         target.check_recipe(&source.recipe).map_err(fault)?;
         numbers::check(&elaborated.module, source)?;
         let roles = step_roles(&options.roles, &source.recipe, target).map_err(fault)?;
@@ -208,7 +205,7 @@ impl Session {
     pub fn elaborate(&self, source: &Source) -> Result<Elaborated, Diagnostics> {
         let options = halite_lang::Options {
             float: float(&source.recipe.precision),
-            overrides: overrides(source, &self.targets),
+            overrides: overrides(source, &self.vocabulary),
         };
         let mut elaborated = match &source.model {
             Model::Text(file) => {
@@ -303,7 +300,7 @@ impl Session {
             .into_iter()
             .map(|(name, decomposition)| checked(decomposition).map(|decomposition| (name, decomposition)));
         let decompositions = decompositions.collect::<Result<_, _>>()?;
-        let check = self.targets.get(&recipe.target)?.check_module(hlo.graph(), recipe, sources);
+        let check = self.vocabulary.targets.get(&recipe.target)?.check_module(hlo.graph(), recipe, sources);
         let (remarks, warnings) = (findings.remarks(), findings.warnings());
         Ok(CompiledModule {
             role,
@@ -325,7 +322,7 @@ fn findings(options: &CompileOptions) -> Findings {
 }
 
 /// The configuration that the recipe sets: its own keys, then `batch` and `seq` where it states them.
-fn overrides(source: &Source, targets: &Targets) -> Vec<Override> {
+fn overrides(source: &Source, vocabulary: &Vocabulary) -> Vec<Override> {
     let Source { recipe, places, .. } = source;
     let config = recipe.model.config.iter();
     let mut overrides: Vec<_> = config
@@ -333,7 +330,7 @@ fn overrides(source: &Source, targets: &Targets) -> Vec<Override> {
             key: key.clone(),
             value,
             span: places.get(&format!("model.config.{key}")),
-            hint: halite_recipe::hint(key, targets),
+            hint: halite_recipe::hint(key, vocabulary),
         })
         .collect();
     for (key, size) in [("batch", recipe.batch), ("seq", recipe.seq)] {

@@ -5,10 +5,11 @@ use crate::model::ModelBuilder;
 use crate::pipelines::Pipelines;
 use crate::source::{self, ModelInput, Source};
 use halite_ir::Registry;
+use halite_passes::update::{ScheduleShape, UpdateRule};
 use halite_passes::{DialectRegistry, Findings, PassCx, PassRegistry, TargetView};
 use halite_recipe::{Precision, Recipe};
 use halite_support::{Diagnostic, Diagnostics, FileId, Name, SourceMap};
-use halite_target::{Target, Targets};
+use halite_target::{Target, Targets, Vocabulary};
 use halite_tensor::DType;
 use std::path::Path;
 use std::sync::Arc;
@@ -20,7 +21,8 @@ type Result<T, E = Diagnostic> = std::result::Result<T, E>;
 ///
 /// What it knows can be added to from outside: [`Registry::register`] takes a composite, [`PassRegistry::register`] a pass,
 /// [`Pipelines::insert_after`] puts it to work, [`DialectRegistry::register`] takes a kernel,
-/// and [`register_target`](Self::register_target) a target.
+/// [`register_target`](Self::register_target) a target, [`register_rule`](Self::register_rule) an update rule and
+/// [`register_schedule`](Self::register_schedule) a shape of schedules.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Session {
@@ -28,8 +30,9 @@ pub struct Session {
     pub registry: Registry,
     /// Known passes.
     pub passes: PassRegistry,
-    /// Known targets: see [`register_target`](Self::register_target).
-    pub targets: Targets,
+    /// What recipes may name: targets, update rules and shapes of schedules. See [`register_target`](Self::register_target),
+    /// [`register_rule`](Self::register_rule) and [`register_schedule`](Self::register_schedule).
+    pub vocabulary: Vocabulary,
     /// Known kernels: those of the targets, and others.
     pub kernels: DialectRegistry,
     /// Which passes make the modules of a bundle.
@@ -39,12 +42,12 @@ pub struct Session {
 }
 
 impl Session {
-    /// A session with the built-in composites, passes and targets.
+    /// A session with the built-in composites, passes, targets, update rules and shapes of schedules.
     pub fn new() -> Self {
         let mut session = Self {
             registry: Registry::builtin(),
             passes: PassRegistry::builtin(),
-            targets: Targets::default(),
+            vocabulary: Vocabulary::builtin(Targets::default()),
             kernels: DialectRegistry::default(),
             pipelines: Pipelines::builtin(),
             sources: SourceMap::new(),
@@ -61,8 +64,24 @@ impl Session {
     /// When a target or a kernel has one of its names already.
     pub fn register_target(&mut self, target: Arc<dyn Target>) -> Result<()> {
         let kernels = target.kernels();
-        self.targets.register(target)?;
+        self.vocabulary.targets.register(target)?;
         kernels.into_iter().try_for_each(|kernel| self.kernels.register(kernel))
+    }
+
+    /// Adds an update rule. Recipes choose it by a table `[optimizer.<name>]`.
+    ///
+    /// # Errors
+    /// As [`UpdateRules::register`](halite_passes::update::UpdateRules::register).
+    pub fn register_rule(&mut self, rule: Arc<dyn UpdateRule>) -> Result<()> {
+        self.vocabulary.rules.register(rule)
+    }
+
+    /// Adds a shape of schedules. Recipes choose it by `schedule.shape`.
+    ///
+    /// # Errors
+    /// As [`ScheduleShapes::register`](halite_passes::update::ScheduleShapes::register).
+    pub fn register_schedule(&mut self, shape: Arc<dyn ScheduleShape>) -> Result<()> {
+        self.vocabulary.shapes.register(shape)
     }
 
     /// What passes may look at beside a module: what this session knows, a recipe and its target, and where to leave findings.
@@ -70,13 +89,14 @@ impl Session {
     /// # Errors
     /// When the session does not know the target.
     pub fn pass_cx<'a>(&'a self, recipe: Option<&'a Recipe>, findings: Option<&'a Findings>) -> Result<PassCx<'a>> {
-        let target = recipe.map(|recipe| self.targets.get(&recipe.target)).transpose()?;
+        let target = recipe.map(|recipe| self.vocabulary.targets.get(&recipe.target)).transpose()?;
         let target = TargetView {
             kernels: self.kernels.entries(),
             rounds_by_switch: target.is_some_and(Target::rounds_by_switch),
             drops_unread_inputs: target.is_some_and(Target::drops_unread_inputs),
         };
-        Ok(PassCx { registry: &self.registry, recipe, findings, target })
+        let Vocabulary { rules, shapes, .. } = &self.vocabulary;
+        Ok(PassCx { registry: &self.registry, rules, shapes, recipe, findings, target })
     }
 
     /// Loads a preset (`tiny`), a recipe (`path/to/recipe.toml`) or a model (`path/to/model.hal`, or `path/to/config.json` of
@@ -85,7 +105,7 @@ impl Session {
     /// # Errors
     /// When there is nothing of that name, a file cannot be read, or the recipe is wrong: every mistake of it.
     pub fn load(&mut self, input: &str, overrides: &[String]) -> Result<Source, Diagnostics> {
-        source::load(input, overrides, &self.targets, &mut self.sources)
+        source::load(input, overrides, &self.vocabulary, &mut self.sources)
     }
 
     /// As [`load`](Self::load), with the precision and the optimizer of another recipe, a text of this session, laid over.
@@ -93,7 +113,7 @@ impl Session {
     /// # Errors
     /// As [`load`](Self::load).
     pub fn load_over(&mut self, input: &str, layer: FileId, overrides: &[String]) -> Result<Source, Diagnostics> {
-        source::load_over(input, Some(layer), overrides, &self.targets, &mut self.sources)
+        source::load_over(input, Some(layer), overrides, &self.vocabulary, &mut self.sources)
     }
 
     /// A recipe made in Rust with its model. It is held to the same rules as a recipe in a file: it is written as TOML, which
@@ -114,7 +134,7 @@ impl Session {
     /// # Errors
     /// Every mistake of the recipe, or that there is no such model.
     pub fn source(&mut self, recipe: Recipe, model: impl Into<ModelInput>) -> Result<Source, Diagnostics> {
-        Source::new(recipe, model, &self.targets, &mut self.sources)
+        Source::new(recipe, model, &self.vocabulary, &mut self.sources)
     }
 
     /// Reads the bundle in a folder, and holds it to what its own recipe makes of it.
@@ -122,7 +142,7 @@ impl Session {
     /// # Errors
     /// As [`Bundle::read`].
     pub fn read_bundle(&self, folder: &Path) -> Result<Bundle> {
-        Bundle::read(folder, &self.targets)
+        Bundle::read(folder, &self.vocabulary)
     }
 
     /// A builder of a model that is compiled by a recipe: it has the composites of this session, and the element type that

@@ -7,7 +7,7 @@ use halite_recipe::{ConfigValue, Places, Recipe};
 use halite_support::files::{self, stem};
 use halite_support::nearest::suggestion;
 use halite_support::{Diagnostic, Diagnostics, FileId, SourceFile, SourceMap, Span, codes, sort_by_place};
-use halite_target::Targets;
+use halite_target::Vocabulary;
 use indexmap::IndexMap;
 use std::borrow::Cow;
 use std::path::Path;
@@ -103,7 +103,7 @@ impl Source {
     pub(crate) fn new(
         recipe: Recipe,
         model: impl Into<ModelInput>,
-        targets: &Targets,
+        vocabulary: &Vocabulary,
         sources: &mut SourceMap,
     ) -> Result<Self, Diagnostics> {
         let text = toml::to_string(&recipe).map_err(|error| {
@@ -111,7 +111,7 @@ impl Source {
             Diagnostic::error(codes::RECIPE_RANGE, message).help("choose a value that TOML can hold")
         })?;
         let recipe_source = sources.add("<recipe>", text);
-        let (recipe, places) = halite_recipe::load(recipe_source, &[], targets, sources)?;
+        let (recipe, places) = halite_recipe::load(recipe_source, &[], vocabulary, sources)?;
         let name = stem(Path::new(&recipe.model.name));
         let model = match model.into() {
             ModelInput::Named => {
@@ -155,10 +155,10 @@ impl Source {
 pub(crate) fn load(
     input: &str,
     overrides: &[String],
-    targets: &Targets,
+    vocabulary: &Vocabulary,
     sources: &mut SourceMap,
 ) -> Result<Source, Diagnostics> {
-    load_over(input, None, overrides, targets, sources)
+    load_over(input, None, overrides, vocabulary, sources)
 }
 
 /// As [`load`], with the precision and the optimizer of another recipe laid over, as [`halite_recipe::load_over`] does.
@@ -169,11 +169,11 @@ pub(crate) fn load_over(
     input: &str,
     layer: Option<FileId>,
     overrides: &[String],
-    targets: &Targets,
+    vocabulary: &Vocabulary,
     sources: &mut SourceMap,
 ) -> Result<Source, Diagnostics> {
     let path = Path::new(input);
-    let changes = Changes { layer, overrides, targets };
+    let changes = Changes { layer, overrides, vocabulary };
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("toml") => {
             let text = files::read_text(path)?;
@@ -193,14 +193,14 @@ pub(crate) fn load_over(
 /// What is changed of a recipe as it is read.
 #[derive(Clone, Copy)]
 struct Changes<'a> {
-    targets: &'a Targets,
+    vocabulary: &'a Vocabulary,
     layer: Option<FileId>,
     overrides: &'a [String],
 }
 
 impl Changes<'_> {
     fn load(self, file: FileId, sources: &mut SourceMap) -> Result<(Recipe, Places), Diagnostics> {
-        halite_recipe::load_over(file, self.layer, self.overrides, self.targets, sources)
+        halite_recipe::load_over(file, self.layer, self.overrides, self.vocabulary, sources)
     }
 }
 

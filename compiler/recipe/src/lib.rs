@@ -8,12 +8,10 @@
 //! shapes of schedules, is an [`Extension`]; this crate knows no target by name.
 
 mod accumulate;
-pub mod builtin_rules;
 mod config;
 mod declare;
 mod extension;
 mod no_extension;
-mod not_yet;
 mod optimizer;
 mod places;
 mod planned;
@@ -24,6 +22,8 @@ mod schedule;
 pub mod schema;
 mod sizes;
 mod target;
+#[cfg(test)]
+mod testing;
 mod text;
 mod visible;
 
@@ -31,7 +31,6 @@ pub use accumulate::{Accumulate, Form};
 pub use config::ConfigValue;
 pub use extension::{Extension, Section};
 pub use no_extension::NoExtension;
-pub use not_yet::not_yet;
 pub use optimizer::{Clip, Group, Optimizer, Rule};
 pub use places::Places;
 pub use planned::{Planned, not_compiled, warn_not_compiled};

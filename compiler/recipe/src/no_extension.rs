@@ -1,8 +1,8 @@
-//! What recipes may name where nobody adds to it.
+//! Recipes that name nothing of others.
 
-use crate::{Extension, Section, builtin_rules};
+use crate::{Extension, Section};
 
-/// No target but the default one and no table; the update rules and shapes that Halite comes with.
+/// No target but the default one, no table, no update rule and no shape.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoExtension;
 
@@ -13,13 +13,5 @@ impl Extension for NoExtension {
 
     fn sections(&self) -> Vec<&'static Section> {
         Vec::new()
-    }
-
-    fn rules(&self) -> Vec<&'static Section> {
-        builtin_rules::rules()
-    }
-
-    fn shapes(&self) -> Vec<&'static Section> {
-        builtin_rules::shapes()
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::schema::{Field, Item, Key, Kind, Named, fill, optional};
 use crate::table;
-use halite_support::{Diagnostic, Result, codes};
+use halite_support::{Diagnostic, Diagnostics, Result, codes};
 use indexmap::IndexMap;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -138,12 +138,18 @@ impl Optimizer {
         }
     }
 
-    /// The settings of a rule wherever it is named, each with the path of its table.
-    pub fn settings<'r, T: DeserializeOwned + 'r>(
-        &'r self,
-        rule: &'r str,
-    ) -> impl Iterator<Item = (String, Result<T>)> {
-        self.rules().filter(move |(_, own)| own.name == rule).map(|(path, own)| (path, own.settings()))
+    /// What is wrong with the settings of a rule wherever it is named: that they are none, or what `wrong` says of them, given the
+    /// path of their table.
+    pub fn check_settings<T: DeserializeOwned>(
+        &self,
+        rule: &str,
+        wrong: impl Fn(&str, &T) -> Option<Diagnostic>,
+    ) -> Diagnostics {
+        let check = |(path, own): (String, &Rule)| match own.settings() {
+            Ok(settings) => wrong(&path, &settings),
+            Err(error) => Some(error.key(path)),
+        };
+        self.rules().filter(|(_, own)| own.name == rule).filter_map(check).collect()
     }
 
     /// What the schema knows of it, given the update rules.
@@ -164,7 +170,7 @@ impl Optimizer {
     }
 
     /// Whether a key of its table is not the name of an update rule.
-    pub(crate) fn is_own_key(name: &str) -> bool {
+    pub fn is_own_key(name: &str) -> bool {
         OptimizerTable::KEYS.iter().any(|key| key.name == name)
     }
 }

@@ -2,6 +2,8 @@
 
 use crate::schema::{Key, Kind, Named, fill};
 use crate::table;
+use halite_support::{Diagnostic, Diagnostics, Result, codes};
+use serde::de::DeserializeOwned;
 
 table! {
     /// Linear warm-up, then a fall from the peak to a floor, then the floor.
@@ -32,12 +34,36 @@ impl Schedule {
         }
     }
 
+    /// The settings of its shape as the shape has them.
+    ///
+    /// # Errors
+    /// When they are not such settings.
+    pub fn settings<T: DeserializeOwned>(&self) -> Result<T> {
+        self.settings.clone().try_into().map_err(|error: toml::de::Error| {
+            Diagnostic::error(
+                codes::RECIPE_TYPE,
+                format!("the settings of the shape `{}`: {}", self.shape, error.message()),
+            )
+            .key("schedule")
+            .help("write them as the shape takes them")
+        })
+    }
+
+    /// What is wrong with the settings of a shape, where it is the shape: that they are none, or what `wrong` says of them.
+    pub fn check_settings<T: DeserializeOwned>(&self, shape: &str, wrong: impl Fn(&T) -> Diagnostics) -> Diagnostics {
+        if self.shape != shape {
+            return Diagnostics::new();
+        }
+        self.settings().map_or_else(Diagnostics::from, |settings| wrong(&settings))
+    }
+
     /// What the schema knows of it, given the shapes whose settings it may hold.
     pub(crate) fn kind(shapes: &[Named]) -> Kind {
         let mut keys: Vec<Key> = Self::KEYS.to_vec();
         for key in shapes.iter().flat_map(|(_, keys)| *keys) {
             if keys.iter().all(|known| known.name != key.name) {
-                keys.push(key.clone());
+                // What only some shapes need is no mistake where the shape is not known.
+                keys.push(Key { required: key.required && shapes.len() == 1, ..key.clone() });
             }
         }
         Kind::Table(keys.into())

@@ -38,6 +38,10 @@ pub enum Kind {
     Real(Range),
     /// Two numbers.
     Pair(Range),
+    /// A list of whole numbers from the first to the second.
+    Wholes(i64, i64),
+    /// A list of numbers.
+    Reals(Range),
     /// A string that is not empty.
     Text,
     /// A list of strings.
@@ -128,6 +132,10 @@ impl Kind {
     pub const DECAY: Kind = Kind::Real(Range::Decay);
     /// Two such numbers.
     pub const DECAYS: Kind = Kind::Pair(Range::Decay);
+    /// A list of counts.
+    pub const COUNTS: Kind = Kind::Wholes(0, u32::MAX as i64);
+    /// A list of numbers from 0 to 1.
+    pub const SHARES: Kind = Kind::Reals(Range::Share);
     /// A number greater than 0 and less than 1.
     pub const INSIDE: Kind = Kind::Real(Range::Inside);
     /// A number from 0 to 1.
@@ -141,6 +149,8 @@ impl Kind {
             Kind::Whole(least, most) => format!("a whole number from {least} to {most}"),
             Kind::Real(range) => range.describe().to_owned(),
             Kind::Pair(range) => format!("two numbers, each {}", range.describe()),
+            Kind::Wholes(least, most) => format!("a list, each entry {}", Kind::Whole(*least, *most).describe()),
+            Kind::Reals(range) => format!("a list, each entry {}", range.describe()),
             Kind::Text => "a string".to_owned(),
             Kind::Texts => "a list of strings".to_owned(),
             Kind::Words(words) => format!("a list of {}", halite_support::nearest::list(words)),

@@ -81,9 +81,8 @@ fn join(path: &str, name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        Accumulate, Clip, ConfigValue, Form, NoExtension, Nonfinite, PrecisionName, RoundingMode, SrBy, SrSites, Waiver,
-    };
+    use crate::testing::Known;
+    use crate::{Accumulate, Clip, ConfigValue, Form, Nonfinite, PrecisionName, RoundingMode, SrBy, SrSites, Waiver};
     use halite_tensor::DType;
 
     const MINIMAL: &str = "halite = 1\nbatch = 2\nseq = 8\nmodel.name = 'llama'\n[optimizer.adamw]\nlr = 1e-3\n";
@@ -92,7 +91,7 @@ mod tests {
         let mut sources = SourceMap::new();
         let file = sources.add("r.toml", text);
         let overrides: Vec<String> = overrides.iter().map(|text| (*text).to_owned()).collect();
-        load(file, &overrides, &NoExtension, &mut sources).map(|(recipe, _)| recipe).map_err(|mistakes| {
+        load(file, &overrides, &Known, &mut sources).map(|(recipe, _)| recipe).map_err(|mistakes| {
             let line = |d: &Diagnostic| {
                 let label = d.primary().expect("every mistake has a place");
                 let at = sources.position(label.span).expect("a text of the map");
@@ -108,7 +107,7 @@ mod tests {
         let recipe = read(MINIMAL, &[]).unwrap();
         assert_eq!((recipe.batch, recipe.seq, recipe.train.steps), (Some(2), Some(8), 300));
         assert_eq!((recipe.optimizer.clip, recipe.schedule.shape.as_str()), (None, "cosine"));
-        assert_eq!(recipe.optimizer.rule.settings::<crate::builtin_rules::AdamW>().unwrap().betas, [0.9, 0.95]);
+        assert_eq!(recipe.optimizer.rule.settings::<crate::testing::AdamW>().unwrap().betas, [0.9, 0.95]);
     }
 
     #[test]
@@ -125,7 +124,7 @@ mod tests {
     fn places_are_those_of_the_entries() {
         let mut sources = SourceMap::new();
         let file = sources.add("r.toml", MINIMAL);
-        let (_, places) = load(file, &["layers=3".to_owned()], &NoExtension, &mut sources).unwrap();
+        let (_, places) = load(file, &["layers=3".to_owned()], &Known, &mut sources).unwrap();
         let text = |path| places.get(path).map(|span| sources.snippet(span));
         assert_eq!(text("optimizer.adamw.lr"), Some("lr = 1e-3"));
         assert_eq!(text("model.config.layers"), Some("layers=3"));
@@ -139,7 +138,7 @@ mod tests {
         );
         let mut sources = SourceMap::new();
         let file = sources.add("r.toml", text);
-        let (_, places) = load(file, &[], &NoExtension, &mut sources).unwrap();
+        let (_, places) = load(file, &[], &Known, &mut sources).unwrap();
         let text = |path| places.nearest(path).map(|span| sources.snippet(span));
         assert_eq!(text("optimizer.adamw.no_decay.1"), Some("'*bias'"));
         assert_eq!(text("precision.override.0.op"), Some("op = 'dot_general'"));
@@ -283,7 +282,7 @@ mod tests {
             sources.add(format!("--set {text}"), text);
         }
         let file = sources.add("r.toml", MINIMAL.replace("seq = 8", "seq = 0"));
-        let mistakes = load(file, &overrides, &NoExtension, &mut sources).unwrap_err();
+        let mistakes = load(file, &overrides, &Known, &mut sources).unwrap_err();
         let name = |mistake: &Diagnostic| sources.file(mistake.primary().unwrap().span.file).unwrap().name().to_owned();
         assert_eq!(mistakes.iter().map(name).collect::<Vec<_>>(), ["r.toml", "--set bad", "--set batch=-1"]);
     }

@@ -6,6 +6,7 @@ use halite_neuron::Neuron;
 use halite_neuron::tables::CompilerVersion;
 use halite_recipe::{Extension, PrecisionName, Recipe, TargetName, load};
 use halite_support::{Diagnostic, SourceMap};
+use halite_target::Vocabulary;
 
 const MINIMAL: &str = "halite = 1\nbatch = 2\nseq = 8\nmodel.name = 'llama'\n[optimizer.adamw]\nlr = 1e-3\n";
 
@@ -13,20 +14,22 @@ fn read(text: &str, overrides: &[&str]) -> Result<Recipe, Vec<String>> {
     let mut sources = SourceMap::new();
     let file = sources.add("r.toml", text);
     let overrides: Vec<String> = overrides.iter().map(|text| (*text).to_owned()).collect();
-    load(file, &overrides, &halite_targets::builtin(), &mut sources).map(|(recipe, _)| recipe).map_err(|mistakes| {
-        let line = |d: &Diagnostic| {
-            let label = d.primary().expect("every mistake has a place");
-            let at = sources.position(label.span).expect("a text of the map");
-            let file = sources.file(label.span.file).expect("a text of the map").name();
-            format!("{file}:{}:{} {} ({})", at.line, at.column, d.message(), d.help_text().unwrap_or("-"))
-        };
-        mistakes.iter().map(line).collect()
-    })
+    load(file, &overrides, &Vocabulary::builtin(halite_targets::builtin()), &mut sources)
+        .map(|(recipe, _)| recipe)
+        .map_err(|mistakes| {
+            let line = |d: &Diagnostic| {
+                let label = d.primary().expect("every mistake has a place");
+                let at = sources.position(label.span).expect("a text of the map");
+                let file = sources.file(label.span.file).expect("a text of the map").name();
+                format!("{file}:{}:{} {} ({})", at.line, at.column, d.message(), d.help_text().unwrap_or("-"))
+            };
+            mistakes.iter().map(line).collect()
+        })
 }
 
 #[test]
 fn the_schema_knows_every_target() {
-    let targets = halite_targets::builtin();
+    let targets = Vocabulary::builtin(halite_targets::builtin());
     let names = Extension::targets(&targets);
     assert_eq!(names, ["cpu", "trn1", "trn1n", "trn2", "trn3", "inf2"]);
     for target in names {

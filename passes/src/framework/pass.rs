@@ -3,6 +3,8 @@
 use crate::framework::findings::Findings;
 use crate::framework::remark::Remark;
 use crate::framework::target::TargetView;
+use crate::transform::update::rules::UpdateRules;
+use crate::transform::update::shapes::ScheduleShapes;
 use halite_ir::{Module, Phase, Registry};
 use halite_recipe::Recipe;
 use halite_support::{Diagnostic, Name, Result};
@@ -157,6 +159,10 @@ impl Changed {
 pub struct PassCx<'a> {
     /// Known composites.
     pub registry: &'a Registry,
+    /// Known update rules.
+    pub rules: &'a UpdateRules,
+    /// Known shapes of schedules.
+    pub shapes: &'a ScheduleShapes,
     /// The recipe; passes that do not depend on training run without one.
     pub recipe: Option<&'a Recipe>,
     /// Where to leave findings; without it they are lost.
@@ -166,9 +172,11 @@ pub struct PassCx<'a> {
 }
 
 impl<'a> PassCx<'a> {
-    /// Composites alone: no recipe, nobody to tell findings to, and a target without wishes.
+    /// Composites alone: no update rule, no shape of schedules, no recipe, nobody to tell findings to, and a target without wishes.
     pub fn new(registry: &'a Registry) -> Self {
-        Self { registry, recipe: None, findings: None, target: TargetView::default() }
+        static RULES: UpdateRules = UpdateRules::none();
+        static SHAPES: ScheduleShapes = ScheduleShapes::none();
+        Self { registry, rules: &RULES, shapes: &SHAPES, recipe: None, findings: None, target: TargetView::default() }
     }
 
     /// The recipe, for a pass that cannot do without.

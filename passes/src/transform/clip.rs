@@ -57,7 +57,7 @@ fn clip(module: &mut Module, registry: &Registry, recipe: &Recipe, entry: &Funct
     resolve(&b, &mut weights)?;
     let outer = b.enter_scope(SCOPE);
     let objective = Objective::emit(&mut b, entry)?;
-    let parts = parts(sets(&b, weights, recipe.precision.update), &recipe.optimizer)?;
+    let parts = parts(sets(&b, weights, recipe.precision.update, |_| true), &recipe.optimizer)?;
     let (norm, clipped) = clip_parts(&mut b, parts, objective.divisor)?;
     b.set_loc(outer);
     for result in &entry.results {

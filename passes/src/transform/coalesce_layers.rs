@@ -8,6 +8,7 @@ mod shares;
 
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::framework::remark::Remark;
+use crate::transform::update::rules::UpdateRules;
 use halite_ir::{Module, Phase};
 use halite_recipe::Optimizer;
 use halite_support::Result;
@@ -42,9 +43,9 @@ impl Pass for CoalesceLayers {
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
-        if !cx.recipe.is_none_or(|recipe| is_elementwise(&recipe.optimizer)) {
-            let why = "the optimizer looks at a weight as a whole";
-            cx.explain(|| Remark::missed(PASS, RULE, why));
+        let whole = cx.recipe.map(|recipe| not_elementwise(cx.rules, &recipe.optimizer)).transpose()?.flatten();
+        if let Some(rule) = whole {
+            cx.explain(|| Remark::missed(PASS, RULE, format!("the update rule `{rule}` looks at a weight as a whole")));
             return Ok(Changed::No);
         }
         let merges = plan::merges(module, cx)?;
@@ -56,7 +57,12 @@ impl Pass for CoalesceLayers {
     }
 }
 
-/// Whether the update of each element depends on that element alone, besides the norm of a clip.
-fn is_elementwise(optimizer: &Optimizer) -> bool {
-    optimizer.rules().all(|(_, rule)| matches!(&*rule.name, "adamw" | "sgd"))
+/// A rule whose update of an element depends on others of the same weight.
+fn not_elementwise<'a>(rules: &UpdateRules, optimizer: &'a Optimizer) -> Result<Option<&'a str>> {
+    for (_, rule) in optimizer.rules() {
+        if !rules.get(rule)?.is_elementwise() {
+            return Ok(Some(&rule.name));
+        }
+    }
+    Ok(None)
 }

@@ -108,11 +108,16 @@ pub(crate) type Set = SmallVec<[Trained; 1]>;
 
 /// Sets of weights that are updated as one: vectors that are updated alike (norm weights, biases) are put end to end, so that
 /// a few instructions do for all of them. In narrow arithmetic each is a set of its own: there the last operation on a weight
-/// is its write, which has a rounding of its own.
-pub(crate) fn sets(b: &Builder<'_>, weights: Vec<Trained>, update: DType) -> Vec<Set> {
+/// is its write, which has a rounding of its own; and so is what does not join.
+pub(crate) fn sets(
+    b: &Builder<'_>,
+    weights: Vec<Trained>,
+    update: DType,
+    joins: impl Fn(&Trained) -> bool,
+) -> Vec<Set> {
     let mut sets: Vec<(Option<Alike>, Set)> = Vec::with_capacity(weights.len());
     for weight in weights {
-        let alike = alike(b, &weight).filter(|_| !update.is_narrow());
+        let alike = alike(b, &weight).filter(|_| !update.is_narrow() && joins(&weight));
         match sets.iter_mut().find(|(of, _)| alike.is_some() && *of == alike) {
             Some((_, members)) => members.push(weight),
             None => sets.push((alike, smallvec![weight])),

@@ -1,23 +1,23 @@
 //! `update`.
 
 mod plan;
-mod rule;
-mod rules;
+pub(crate) mod rule;
+pub(crate) mod rules;
 mod schedule;
+pub(crate) mod shape;
+pub(crate) mod shapes;
 mod write;
 
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::slots::{EMA, MASTER};
 use crate::transform::trained::{Objective, SCOPE, Set, Trained, collect, end_to_end, resolve, sets, unprepared};
 use halite_ir::{
-    Builder, Function, GRAD_NORM, METRICS, Module, ParamRole, Phase, Registry, ResultRole, Rewriter, TensorType, Value,
-    Values,
+    Builder, Function, GRAD_NORM, METRICS, Module, ParamRole, Phase, ResultRole, Rewriter, TensorType, Value, Values,
 };
-use halite_recipe::Recipe;
 use halite_support::{Diagnostic, Name, Result, codes};
 use halite_tensor::{ATTEMPTS, DType, Init, STEP, StateSpec};
 use plan::Plan;
-use rule::{Kind, Time, UpdateRule, Weight};
+use rule::{BoundRule, Kind, Time, Weight};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::hash_map::Entry;
 use write::Replacements;
@@ -46,17 +46,19 @@ impl Pass for Update {
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
-        let recipe = cx.recipe(PASS)?;
         let entry = module.functions.pop().ok_or_else(|| Diagnostic::bug("a module without functions"))?;
-        update(module, cx.registry, recipe, &entry)?;
+        update(module, cx, &entry)?;
         Ok(Changed::Yes)
     }
 }
 
-fn update(module: &mut Module, registry: &Registry, recipe: &Recipe, entry: &Function) -> Result<()> {
-    let mut b = Rewriter::new(module, registry, entry);
+fn update(module: &mut Module, cx: &PassCx<'_>, entry: &Function) -> Result<()> {
+    let recipe = cx.recipe(PASS)?;
+    let shape = cx.shapes.read(&recipe.schedule)?;
+    let mut b = Rewriter::new(module, cx.registry, entry);
     let mut weights = collect(PASS, &b, entry, &recipe.precision)?;
-    let plan = Plan::of(&recipe.optimizer, &weights)?;
+    let plan = Plan::of(cx.rules, &recipe.optimizer, &weights)?;
+    plan.check(&b, &weights)?;
     let states = States::declare(&mut b, &plan, &weights, recipe.precision.update)?;
     let step = b.param(STEP, TensorType::scalar(DType::S32), ParamRole::State(StateSpec::new(STEP)));
     let skips = entry.results.iter().any(|result| result.role == ResultRole::Finite);
@@ -69,9 +71,9 @@ fn update(module: &mut Module, registry: &Registry, recipe: &Recipe, entry: &Fun
     resolve(&b, &mut weights)?;
     let outer = b.enter_scope(SCOPE);
     let objective = Objective::emit(&mut b, entry)?;
-    let sets = sets(&b, weights, recipe.precision.update);
+    let sets = sets(&b, weights, recipe.precision.update, |weight| plan.is_elementwise(weight));
     let time = Time::emit(&mut b, step, objective.count)?;
-    let rate = schedule::learning_rate(&mut b, time, recipe.optimizer.lr, &recipe.schedule)?;
+    let rate = schedule::learning_rate(&mut b, time, recipe.optimizer.lr, recipe.schedule.warmup, &*shape)?;
     let updated = Sets { plan: &plan, states: &states, dtype: recipe.precision.update, time, rate };
     let mut replacements = updated.update(&mut b, &sets)?;
     keep_frozen(&b, entry, &mut replacements)?;
@@ -142,7 +144,7 @@ struct States {
 
 impl States {
     /// Adds the parameters, kind by kind: what rules keep, masters, averages.
-    fn declare(b: &mut Rewriter<'_>, plan: &Plan, weights: &[Trained], update: DType) -> Result<Self> {
+    fn declare(b: &mut Rewriter<'_>, plan: &Plan<'_>, weights: &[Trained], update: DType) -> Result<Self> {
         let mut values = FxHashMap::default();
         for &kind in &plan.kinds {
             for weight in weights {
@@ -178,7 +180,7 @@ impl States {
 
 /// How sets of weights are updated.
 struct Sets<'a> {
-    plan: &'a Plan,
+    plan: &'a Plan<'a>,
     states: &'a States,
     /// The type of arithmetic on tensors.
     dtype: DType,
@@ -228,20 +230,21 @@ impl Sets<'_> {
     fn update_set(
         &self,
         b: &mut Builder<'_>,
-        (rule, terms, shared): (&dyn UpdateRule, &rule::Terms, &Values),
+        (rule, terms, shared): (&dyn BoundRule, &rule::Terms, &Values),
         set: &Set,
         joined: Joined,
         all: &mut Replacements,
     ) -> Result<()> {
         let gradient = b.convert(joined.gradient, self.dtype)?;
-        let weight = Weight { gradient, state: joined.kept };
+        let value = joined.master.unwrap_or(joined.value);
+        let weight = Weight { value, gradient, decay: set[0].decay, state: joined.kept };
         let step = rule.step(b, terms, shared, &weight)?;
         for ((&kind, &old), new) in rule.kinds().iter().zip(&weight.state).zip(step.state) {
             all.put(b, Some(kind), set, b.dtype(old), new)?;
         }
-        let old = b.convert(joined.master.unwrap_or(joined.value), self.dtype)?;
+        let old = b.convert(value, self.dtype)?;
         let mut minus = step.minus;
-        if set[0].decay != 0.0 {
+        if rule.decouples_decay() && set[0].decay != 0.0 {
             let rate = b.multiply_scalar(terms.rate, set[0].decay)?;
             let decay = rule::scaled(b, old, rate)?;
             minus = b.add(minus, decay)?;

@@ -11,6 +11,7 @@ mod provenance;
 mod settings;
 mod target;
 mod targets;
+mod vocabulary;
 
 pub use check::{ModuleCheck, Repeated, join};
 pub use origin::{Origin, origin};
@@ -18,3 +19,4 @@ pub use provenance::{Basis, Provenance};
 pub use settings::RunSettings;
 pub use target::{Target, Variant};
 pub use targets::Targets;
+pub use vocabulary::Vocabulary;

@@ -1,8 +1,7 @@
 //! The targets that a session knows.
 
 use crate::target::{Target, Variant};
-use halite_bundle::{Manifest, ManifestRules};
-use halite_recipe::{Extension, Places, Section, TargetName, builtin_rules};
+use halite_recipe::{Section, TargetName};
 use halite_support::nearest::suggestion;
 use halite_support::{Diagnostic, Result, codes};
 use std::sync::Arc;
@@ -43,6 +42,11 @@ impl Targets {
         self.targets.iter().map(|(target, _)| target)
     }
 
+    /// The tables of targets, each once.
+    pub fn sections(&self) -> Vec<&'static Section> {
+        self.iter().filter_map(|target| target.section()).collect()
+    }
+
     /// The target of this name.
     ///
     /// # Errors
@@ -51,37 +55,10 @@ impl Targets {
         let is = |variants: &[Variant]| variants.iter().any(|variant| variant.name == name.as_str());
         let found = self.targets.iter().find(|(_, variants)| is(variants));
         found.map(|(target, _)| &**target).ok_or_else(|| {
-            let names = Extension::targets(self);
+            let names: Vec<&str> = self.variants().map(|variant| variant.name.as_str()).collect();
             Diagnostic::error(codes::RECIPE_RANGE, format!("there is no target `{name}`"))
                 .key("target")
                 .help(suggestion(name.as_str(), &names))
         })
-    }
-}
-
-impl Extension for Targets {
-    fn targets(&self) -> Vec<&str> {
-        self.variants().map(|variant| variant.name.as_str()).collect()
-    }
-
-    fn sections(&self) -> Vec<&'static Section> {
-        self.iter().filter_map(|target| target.section()).collect()
-    }
-
-    fn rules(&self) -> Vec<&'static Section> {
-        builtin_rules::rules()
-    }
-
-    fn shapes(&self) -> Vec<&'static Section> {
-        builtin_rules::shapes()
-    }
-}
-
-impl ManifestRules for Targets {
-    fn check(&self, manifest: &Manifest) -> Result<()> {
-        match halite_recipe::check(&manifest.recipe, &Places::default(), self).into_iter().next() {
-            Some(error) => Err(error),
-            None => self.get(&manifest.recipe.target)?.check_manifest(manifest),
-        }
     }
 }

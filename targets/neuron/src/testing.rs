@@ -3,7 +3,7 @@
 use crate::NeuronTarget;
 use halite_recipe::Recipe;
 use halite_support::SourceMap;
-use halite_target::Targets;
+use halite_target::{Targets, Vocabulary};
 use std::sync::Arc;
 
 /// The preset `tiny` with settings, for `trn1` unless they name another generation.
@@ -13,5 +13,5 @@ pub(crate) fn tiny(settings: &[&str]) -> Recipe {
     let mut targets = Targets::default();
     targets.register(Arc::new(NeuronTarget)).unwrap();
     let settings: Vec<String> = ["target=trn1"].iter().chain(settings).map(|text| (*text).to_owned()).collect();
-    halite_recipe::load(file, &settings, &targets, &mut sources).unwrap().0
+    halite_recipe::load(file, &settings, &Vocabulary::builtin(targets), &mut sources).unwrap().0
 }

@@ -114,7 +114,7 @@ impl Dump for Watch<'_> {
         let relation = known.info().relation;
         self.recast |= relation == Relation::WithinRecipe;
         let outcome = match (relation, self.recipe) {
-            (Relation::Defines, Some(recipe)) => check_update(&before, module, recipe, &self.session.registry),
+            (Relation::Defines, Some(recipe)) => check_update(&before, module, recipe, self.session),
             _ => check_relation(relation, &before, module, &self.session.registry),
         };
         let outcome = outcome.map_err(|problem| format!("`{pass}` declares {relation:?}: {problem}"));

@@ -53,7 +53,7 @@ impl Program {
         let built = with_choices(&elaborated.module, &session.registry, form)?;
         let runner = RunnerOptions { limit, ..RunnerOptions::default() };
         let options = CompileOptions { runner, ..CompileOptions::default() };
-        let target = session.targets.get(&source.recipe.target)?;
+        let target = session.vocabulary.targets.get(&source.recipe.target)?;
         let options = options.for_target(target, &source.recipe);
         let compiled = session.compile_role(&built, &source.recipe, role, pipeline, &options);
         let CompiledModule { ir, hlo, decompositions, reports, audit, check, .. } = compiled?;

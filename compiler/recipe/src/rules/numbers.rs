@@ -103,7 +103,7 @@ fn settings(sections: &[&'static Section], name: &str, path: &str, settings: &to
         let path = format!("{path}.{}", key.name);
         match (&key.kind, value) {
             (Kind::Real(range), value) => numbers.extend(real(value).map(|value| Number::new(path, value, *range))),
-            (Kind::Pair(range), toml::Value::Array(items)) => {
+            (Kind::Pair(range) | Kind::Reals(range), toml::Value::Array(items)) => {
                 let items = items.iter().enumerate().filter_map(|(index, item)| Some((index, real(item)?)));
                 numbers.extend(items.map(|(index, item)| Number::new(format!("{path}.{index}"), item, *range)));
             }
@@ -116,13 +116,14 @@ fn settings(sections: &[&'static Section], name: &str, path: &str, settings: &to
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ModelChoice, NoExtension, Optimizer, PrecisionName};
+    use crate::testing::Known;
+    use crate::{ModelChoice, Optimizer, PrecisionName};
 
     fn refused(optimizer: Optimizer, update: DType) -> Vec<String> {
         let mut recipe = Recipe::new(ModelChoice::new("llama"), 1, 1, optimizer);
         recipe.precision = if update == DType::F64 { PrecisionName::Fp64 } else { PrecisionName::Mixed }.precision();
         recipe.precision.update = update;
-        let mistakes = crate::check(&recipe, &Places::default(), &NoExtension);
+        let mistakes = crate::check(&recipe, &Places::default(), &Known);
         mistakes.iter().map(|mistake| mistake.message().to_owned()).collect()
     }
 

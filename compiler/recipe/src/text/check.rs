@@ -95,6 +95,8 @@ impl Checker<'_> {
             (Kind::Real(range), Value::Whole(_) | Value::Real(_)) if allows(*range, node) => {}
             (Kind::Real(_), Value::Whole(_) | Value::Real(_)) => self.wrong(codes::RECIPE_RANGE, node, kind, path),
             (Kind::Pair(range), Value::List(items)) if items.len() == 2 => self.pair(items, *range, path),
+            (Kind::Wholes(least, most), Value::List(items)) => self.items(items, &Kind::Whole(*least, *most), path),
+            (Kind::Reals(range), Value::List(items)) => self.items(items, &Kind::Real(*range), path),
             (Kind::Text, Value::Text(text)) if !text.is_empty() => {}
             (Kind::Texts, Value::List(items)) => {
                 for item in items.iter().filter(|item| !matches!(item.value, Value::Text(_))) {
@@ -132,6 +134,12 @@ impl Checker<'_> {
                 Value::Table(table) => self.table(table, keys, &join(path, &index.to_string()), item.span),
                 _ => self.wrong(codes::RECIPE_TYPE, item, kind, path),
             }
+        }
+    }
+
+    fn items(&mut self, items: &[Node], kind: &Kind, path: &str) {
+        for (index, item) in items.iter().enumerate() {
+            self.value(item, kind, &join(path, &index.to_string()), item.span);
         }
     }
 

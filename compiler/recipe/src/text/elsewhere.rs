@@ -114,7 +114,7 @@ static WORDS: &[(&[&str], Meant)] = &[
         Nothing { instead: "training is counted in updates", nearest: "`train.steps` sets how many" },
     ),
     (
-        &["nesterov", "amsgrad", "dampening", "swa", "lookahead"],
+        &["amsgrad", "dampening", "swa", "lookahead"],
         Nothing {
             instead: "the update rules have no such variant",
             nearest: "`[optimizer.adamw]` and `[optimizer.sgd]` have what there is",
@@ -211,14 +211,14 @@ mod tests {
             if let Other(path) = meant {
                 let name = path.rsplit('.').next().unwrap_or(path);
                 assert!(
-                    paths(name, &crate::extension::keys(&crate::NoExtension, None)).contains(&(*path).to_owned()),
+                    paths(name, &crate::extension::keys(&crate::testing::Known, None)).contains(&(*path).to_owned()),
                     "{path}"
                 );
             }
             for word in *words {
                 assert!(!seen.contains(word), "{word}");
                 assert!(
-                    names(&crate::extension::keys(&crate::NoExtension, None)).iter().all(|key| key != word),
+                    names(&crate::extension::keys(&crate::testing::Known, None)).iter().all(|key| key != word),
                     "{word} is a key"
                 );
                 seen.push(word);
@@ -228,12 +228,12 @@ mod tests {
 
     #[test]
     fn words_of_other_trainers_are_explained() {
-        let help = |name: &str| hint(name, &crate::NoExtension).unwrap_or_default();
+        let help = |name: &str| hint(name, &crate::testing::Known).unwrap_or_default();
         assert_eq!(help("batch_size"), "did you mean `batch`?");
         assert_eq!(help("seed"), "did you mean one of `precision.sr.seed` and `train.seed`?");
         assert_eq!(help("lr"), "did you mean one of `optimizer.adamw.lr` and `optimizer.sgd.lr`?");
         assert_eq!(help("precison"), "did you mean `precision`?");
         assert!(help("dropout").contains("no dropout") && help("gradient_accumulation_steps").contains("`accumulate`"));
-        assert_eq!(hint("wobble", &crate::NoExtension), None);
+        assert_eq!(hint("wobble", &crate::testing::Known), None);
     }
 }

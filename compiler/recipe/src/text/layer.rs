@@ -59,7 +59,8 @@ pub(super) fn choose_rule(optimizer: &mut Table, key: &str) {
 #[cfg(test)]
 mod tests {
     use super::super::load_over;
-    use crate::{NoExtension, PrecisionName, Recipe};
+    use crate::testing::Known;
+    use crate::{PrecisionName, Recipe};
     use halite_support::SourceMap;
 
     const BASE: &str =
@@ -68,7 +69,7 @@ mod tests {
     fn laid(text: &str) -> Result<Recipe, String> {
         let mut sources = SourceMap::new();
         let (base, layer) = (sources.add("base.toml", BASE), sources.add("layer.toml", text));
-        let loaded = load_over(base, Some(layer), &[], &NoExtension, &mut sources);
+        let loaded = load_over(base, Some(layer), &[], &Known, &mut sources);
         loaded.map(|(recipe, _)| recipe).map_err(|mistakes| {
             let place = mistakes[0].primary().expect("every mistake has a place").span;
             format!("{}: {}", sources.file(place.file).unwrap().name(), mistakes[0].message())

@@ -3,6 +3,7 @@
 use crate::framework::pass::PassCx;
 use crate::transform::annotate_rounding::DITHER;
 use crate::transform::trained::SCOPE;
+use crate::transform::update::rules::UpdateRules;
 use crate::transform::{accumulate, skip};
 use halite_ir::{Function, InferCx, Inst, LocId, LocKind, Module, Op, Param, ParamRole, ResultRole, Value};
 use halite_recipe::{Precision, Recipe};
@@ -15,6 +16,7 @@ pub(super) struct AuditCx<'a> {
     pub(super) module: &'a Module,
     pub(super) entry: &'a Function,
     pub(super) recipe: Option<&'a Recipe>,
+    pub(super) rules: &'a UpdateRules,
     pub(super) infer: InferCx<'a>,
     /// For each value, whether it is computed from state of floats: moments, master weights.
     updates: Vec<bool>,
@@ -30,6 +32,7 @@ impl<'a> AuditCx<'a> {
             module,
             entry,
             recipe: cx.recipe,
+            rules: cx.rules,
             infer: InferCx { functions: &module.functions, registry: cx.registry },
             updates: updates(entry),
             objective: objective(entry),

@@ -7,7 +7,6 @@ use super::words::{families, power_of_two, significant};
 use crate::framework::exception::Subject;
 use crate::transform::slots::{M, V};
 use halite_recipe::RoundingMode;
-use halite_recipe::builtin_rules::{AdamW, Sgd};
 use halite_support::{Diagnostic, Name, codes};
 use halite_tensor::DType;
 use indexmap::IndexMap;
@@ -53,12 +52,7 @@ fn resolution(dtype: DType) -> f64 {
 fn decay(cx: &AuditCx<'_>, kind: &str, group: Option<&Name>) -> Option<(&'static str, f64)> {
     let optimizer = &cx.recipe?.optimizer;
     let rule = optimizer.rule_of(group.and_then(|group| optimizer.group(group)));
-    match (&*rule.name, kind) {
-        ("adamw", M) => Some(("beta1", rule.settings::<AdamW>().ok()?.betas[0])),
-        ("adamw", V) => Some(("beta2", rule.settings::<AdamW>().ok()?.betas[1])),
-        ("sgd", M) => Some(("momentum", rule.settings::<Sgd>().ok()?.momentum)),
-        _ => None,
-    }
+    cx.rules.read(rule).ok()?.decay_rate(kind)
 }
 
 fn finding(cx: &AuditCx<'_>, kind: &str, (word, beta): (&str, f64), dtype: DType) -> Diagnostic {

@@ -1,26 +1,29 @@
 //! How the weights of each group are updated.
 
-use super::rule::{Kind, UpdateRule};
-use super::{PASS, rules};
+use super::PASS;
+use super::rule::{BoundRule, Kind};
+use super::rules::UpdateRules;
 use crate::transform::slots::{EMA, MASTER};
 use crate::transform::trained::{Trained, group_of};
 use halite_ir::{Builder, Value};
-use halite_recipe::{Group, Optimizer};
-use halite_support::{Diagnostic, Name, Result};
+use halite_recipe::{Group, Optimizer, Rule};
+use halite_support::{Diagnostic, Name, Result, codes};
 use rustc_hash::FxHashMap;
 
 /// How the weights of a group are updated, or those in none.
 #[derive(Debug)]
 pub(super) struct GroupPlan {
-    pub(super) rule: Box<dyn UpdateRule>,
+    pub(super) rule: Box<dyn BoundRule>,
+    named: Rule,
     /// Multiplies the learning rate.
     lr_scale: f64,
 }
 
 impl GroupPlan {
-    fn new(optimizer: &Optimizer, group: Option<&Group>) -> Result<Self> {
-        let rule = rules::of(optimizer.rule_of(group))?;
-        Ok(Self { rule, lr_scale: group.map_or(1.0, |group| group.lr_scale) })
+    fn new(rules: &UpdateRules, optimizer: &Optimizer, group: Option<&Group>) -> Result<Self> {
+        let named = optimizer.rule_of(group).clone();
+        let rule = rules.read(&named)?;
+        Ok(Self { rule, named, lr_scale: group.map_or(1.0, |group| group.lr_scale) })
     }
 
     /// The learning rate of the group, given that of all.
@@ -31,7 +34,8 @@ impl GroupPlan {
 
 /// How all weights are updated.
 #[derive(Debug)]
-pub(super) struct Plan {
+pub(super) struct Plan<'r> {
+    rules: &'r UpdateRules,
     groups: FxHashMap<Option<Name>, GroupPlan>,
     /// Kinds of state beside the weights, in order: what the rules keep, masters, averages.
     pub(super) kinds: Vec<Kind>,
@@ -39,25 +43,53 @@ pub(super) struct Plan {
     pub(super) ema: Option<f64>,
 }
 
-impl Plan {
+impl<'r> Plan<'r> {
     /// Of what the recipe says of these weights.
     ///
     /// # Errors
     /// When a weight is in a group that the recipe does not have, or an update rule cannot be made.
-    pub(super) fn of(optimizer: &Optimizer, weights: &[Trained]) -> Result<Self> {
+    pub(super) fn of(rules: &'r UpdateRules, optimizer: &Optimizer, weights: &[Trained]) -> Result<Self> {
         let (mut groups, mut kinds) = (FxHashMap::default(), Vec::new());
         for weight in weights {
             if groups.contains_key(&weight.group) {
                 continue;
             }
-            let plan = GroupPlan::new(optimizer, group_of(PASS, optimizer, weight)?)?;
+            let plan = GroupPlan::new(rules, optimizer, group_of(PASS, optimizer, weight)?)?;
             let unknown = plan.rule.kinds().iter().filter(|kind| !kinds.contains(*kind)).copied();
             kinds.extend(unknown.collect::<Vec<_>>());
             groups.insert(weight.group.clone(), plan);
         }
         kinds.push(MASTER);
         kinds.extend(optimizer.ema.map(|_| EMA));
-        Ok(Self { groups, kinds, ema: optimizer.ema })
+        Ok(Self { rules, groups, kinds, ema: optimizer.ema })
+    }
+
+    /// Checks that each weight is one that its rule updates.
+    ///
+    /// # Errors
+    /// Naming the first that is not.
+    pub(super) fn check(&self, b: &Builder<'_>, weights: &[Trained]) -> Result<()> {
+        for weight in weights {
+            let (name, group) = (&weight.name, self.group(weight)?);
+            let (kind, rule) = (self.rules.get(&group.named)?, &group.named.name);
+            if weight.packing.is_some() && !kind.is_elementwise() {
+                let message = format!("`{name}` stores several weights, and `{rule}` looks at each as a whole");
+                let help = "run `coalesce-layers` with the recipe, which keeps them apart";
+                return Err(Diagnostic::error(codes::PIPELINE, message).help(help));
+            }
+            if let Err(why) = kind.fits(b.shape(weight.value)) {
+                let message = format!("`{rule}` does not update the weight `{name}`: {why}");
+                let error = Diagnostic::error(codes::NOT_SUPPORTED, message).key("optimizer");
+                return Err(error.help("put it in a group with another rule"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the update of each element of a weight depends on that element alone.
+    pub(super) fn is_elementwise(&self, weight: &Trained) -> bool {
+        let kind = self.groups.get(&weight.group).and_then(|group| self.rules.get(&group.named).ok());
+        kind.is_some_and(|kind| kind.is_elementwise())
     }
 
     /// How a weight is updated.

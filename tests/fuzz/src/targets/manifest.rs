@@ -10,6 +10,7 @@ use halite::source::ModelInput;
 use halite_bundle::{Bundle, MANIFEST, ModuleRole};
 use halite_recipe::{ModelChoice, Optimizer, PrecisionName, Recipe};
 use halite_support::SourceMap;
+use halite_target::Vocabulary;
 use std::path::Path;
 
 pub(crate) const TARGET: target::Target = target::Target {
@@ -63,14 +64,14 @@ fn bundle(index: usize, recipe: Recipe, roles: Vec<ModuleRole>) -> Bundle {
 
 fn run(input: &[u8], folder: &Path) -> Verdict {
     put(&folder.join(MANIFEST), input);
-    let sources = SourceMap::new();
-    let bundle = match Bundle::read(folder, &halite_targets::builtin()) {
+    let (vocabulary, sources) = (Vocabulary::builtin(halite_targets::builtin()), SourceMap::new());
+    let bundle = match Bundle::read(folder, &vocabulary) {
         Err(error) => return refused(&[error], &sources),
         Ok(bundle) => bundle,
     };
     let written = bundle.manifest_json();
     put(&folder.join(MANIFEST), written.as_bytes());
-    if Bundle::read(folder, &halite_targets::builtin()).as_ref() != Ok(&bundle) {
+    if Bundle::read(folder, &vocabulary).as_ref() != Ok(&bundle) {
         return Err(format!("another bundle is read than was written\n{written}"));
     }
     for module in &bundle.manifest.modules {

@@ -6,6 +6,7 @@ use crate::target::{TEXT, Target};
 use halite_neuron::settings::{Surroundings, warnings};
 use halite_recipe::Recipe;
 use halite_support::SourceMap;
+use halite_target::Vocabulary;
 
 pub(crate) const TARGET: Target = Target { name: "recipe", share: 80, seeds, prepare: |_| Box::new(run), ..TEXT };
 
@@ -23,18 +24,18 @@ fn seeds() -> Vec<Vec<u8>> {
 
 fn run(input: &[u8]) -> Verdict {
     let Ok(text) = std::str::from_utf8(input) else { return Ok(false) };
-    let (targets, mut sources) = (halite_targets::builtin(), SourceMap::new());
+    let (vocabulary, mut sources) = (Vocabulary::builtin(halite_targets::builtin()), SourceMap::new());
     let overrides: Vec<String> =
         text.lines().filter_map(|line| line.strip_prefix(OVERRIDE)).map(str::to_owned).collect();
     let file = sources.add("r.toml", text);
-    let recipe = match halite_recipe::load(file, &overrides, &targets, &mut sources) {
+    let recipe = match halite_recipe::load(file, &overrides, &vocabulary, &mut sources) {
         Err(mistakes) => return refused(&mistakes, &sources),
         Ok((recipe, _)) => recipe,
     };
     said(&warnings(&recipe), &sources)?;
     let written = toml::to_string(&recipe).map_err(|error| format!("a recipe cannot be written: {error}"))?;
     let file = sources.add("again.toml", &written);
-    match halite_recipe::load(file, &[], &targets, &mut sources) {
+    match halite_recipe::load(file, &[], &vocabulary, &mut sources) {
         Ok((again, _)) if again == recipe => {}
         Ok(_) => return Err(format!("another recipe is read than was written\n{written}")),
         Err(mistakes) => return Err(format!("a recipe that is written is not read: {}\n{written}", mistakes[0])),

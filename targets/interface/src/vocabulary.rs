@@ -1,0 +1,52 @@
+//! What recipes may name.
+
+use crate::Targets;
+use halite_bundle::{Manifest, ManifestRules};
+use halite_passes::update::{ScheduleShapes, UpdateRules};
+use halite_recipe::{Extension, Places, Section};
+use halite_support::Result;
+
+/// What the recipes of a session may name: targets, update rules and shapes of schedules.
+#[derive(Clone, Debug, Default)]
+pub struct Vocabulary {
+    /// Known targets.
+    pub targets: Targets,
+    /// Known update rules.
+    pub rules: UpdateRules,
+    /// Known shapes of schedules.
+    pub shapes: ScheduleShapes,
+}
+
+impl Vocabulary {
+    /// These targets, with the update rules and shapes that Halite comes with.
+    pub fn builtin(targets: Targets) -> Self {
+        Self { targets, rules: UpdateRules::builtin(), shapes: ScheduleShapes::builtin() }
+    }
+}
+
+impl Extension for Vocabulary {
+    fn targets(&self) -> Vec<&str> {
+        self.targets.variants().map(|variant| variant.name.as_str()).collect()
+    }
+
+    fn sections(&self) -> Vec<&'static Section> {
+        self.targets.sections()
+    }
+
+    fn rules(&self) -> Vec<&'static Section> {
+        self.rules.sections()
+    }
+
+    fn shapes(&self) -> Vec<&'static Section> {
+        self.shapes.sections()
+    }
+}
+
+impl ManifestRules for Vocabulary {
+    fn check(&self, manifest: &Manifest) -> Result<()> {
+        match halite_recipe::check(&manifest.recipe, &Places::default(), self).into_iter().next() {
+            Some(error) => Err(error),
+            None => self.targets.get(&manifest.recipe.target)?.check_manifest(manifest),
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Update rules and schedules against Optax: its fixtures hold twenty updates of four small tensors, and the factors of schedules.
+
+#![allow(clippy::unwrap_used, reason = "a failing helper fails its test")]
+
+use halite::Session;
+use halite_ir::{Interpreter, Module, Param, ParamRole, text};
+use halite_passes::{Runner, RunnerOptions};
+use halite_recipe::{PrecisionName, Recipe};
+use halite_support::{FileId, SourceMap};
+use halite_tensor::{DType, HostTensor};
+use serde_json::Value as Json;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+type Tensors = BTreeMap<String, Vec<f64>>;
+
+fn fixtures() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("optax/fixtures")
+}
+
+fn fixture(name: &str) -> Json {
+    serde_json::from_str(&std::fs::read_to_string(fixtures().join(format!("{name}.json"))).unwrap()).unwrap()
+}
+
+fn numbers(list: &Json) -> Vec<f64> {
+    list.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
+}
+
+fn tensors(table: &Json) -> Tensors {
+    table.as_object().unwrap().iter().map(|(name, list)| (name.clone(), numbers(list))).collect()
+}
+
+/// The recipe of a fixture in an element type, as a session loads it.
+fn recipe(session: &Session, stated: &str, precision: PrecisionName) -> Recipe {
+    let mut sources = SourceMap::new();
+    let text =
+        format!("halite = 1\nbatch = 1\nseq = 1\nmodel.name = 'optax'\nprecision = '{}'\n{stated}", precision.name());
+    let file = sources.add("r.toml", text);
+    halite_recipe::load(file, &[], &session.vocabulary, &mut sources).unwrap_or_else(|e| panic!("{stated}: {e:?}")).0
+}
+
+/// A module whose inputs are the weights and, in their order, the gradients by them.
+fn module(session: &Session, shapes: &BTreeMap<String, Vec<usize>>, dtype: DType) -> Module {
+    let (mut params, mut results, mut values) = (String::new(), String::new(), String::new());
+    for (index, (name, shape)) in shapes.iter().enumerate() {
+        let ty = format!("{dtype}{shape:?}").replace(' ', "");
+        write!(params, "%g{index}: {ty} {{batch}}, ").unwrap();
+        write!(results, ", g{index}: {ty} {{gradient = \"{name}\"}}").unwrap();
+        write!(values, ", %g{index}").unwrap();
+    }
+    for (name, shape) in shapes {
+        let ty = format!("{dtype}{shape:?}").replace(' ', "");
+        write!(params, "%{name}: {ty} {{weight, init = ones}}, ").unwrap();
+    }
+    let text = format!(
+        "module @optax {{phase = differentiated}}\n\nfunc @main({}) -> (loss: {dtype}[] {{loss}}, count: {dtype}[] \
+         {{count}}{results}) {{\n  %one = constant 1.0 : {dtype}[]\n  return %one, %one{values}\n}}\n",
+        params.trim_end_matches(", ")
+    );
+    text::parse(&text, FileId::of("optax.ir", &text), &session.registry).unwrap_or_else(|e| panic!("{text}\n{e:?}"))
+}
+
+/// The step of a recipe.
+fn step(session: &Session, recipe: &Recipe, mut module: Module) -> Module {
+    // `bind-recipe` takes modules that are built.
+    let decayed = |name: &str| {
+        let spared = &recipe.optimizer.no_decay;
+        let spared = spared.iter().any(|pattern| halite_passes::matches_pattern(pattern, name));
+        if spared { 0.0 } else { recipe.optimizer.weight_decay }
+    };
+    for param in module.functions.iter_mut().flat_map(|function| &mut function.params) {
+        let decay = decayed(&param.name);
+        if let ParamRole::Weight(info) = &mut param.role {
+            info.decay = Some(decay);
+        }
+    }
+    let pipeline = session.passes.parse("clip, update").unwrap();
+    let cx = session.pass_cx(Some(recipe), None).unwrap();
+    Runner::new(RunnerOptions::default()).run(&pipeline, &mut module, &cx).unwrap_or_else(|e| panic!("{e:?}"));
+    module
+}
+
+/// The difference of two lists relative to the largest number.
+fn difference(found: &[f64], wanted: &[f64]) -> f64 {
+    let largest = wanted.iter().fold(1e-3, |most: f64, x| most.max(x.abs()));
+    found.iter().zip(wanted).map(|(found, wanted)| (found - wanted).abs()).fold(0.0, f64::max) / largest
+}
+
+/// Steps a module through the twenty updates of a fixture; gives the largest difference from what it has.
+fn run(fixture: &Json, precision: PrecisionName) -> f64 {
+    let session = Session::new();
+    let recipe = recipe(&session, fixture["recipe"].as_str().unwrap(), precision);
+    let dtype = recipe.precision.update;
+    let shapes = fixture["shapes"].as_object().unwrap().iter();
+    let shapes: BTreeMap<String, Vec<usize>> =
+        shapes.map(|(name, shape)| (name.clone(), numbers(shape).into_iter().map(|n| n as usize).collect())).collect();
+    let step = step(&session, &recipe, module(&session, &shapes, dtype));
+    let entry = step.entry().unwrap();
+    let mut state = tensors(&fixture["initial"]);
+    let mut worst = 0.0_f64;
+    for (index, gradients) in fixture["gradients"].as_array().unwrap().iter().enumerate() {
+        let gradients: Vec<Vec<f64>> = tensors(gradients).into_values().collect();
+        let input = |(position, param): (usize, &Param)| {
+            let ty = entry.ty(param.value);
+            let zeros = || vec![0.0; ty.shape().num_elements()];
+            let given = gradients.get(position).or_else(|| state.get(&*param.name)).cloned();
+            let values = given.unwrap_or_else(zeros);
+            match ty.dtype() {
+                DType::S32 => HostTensor::from_ints(DType::S32, ty.shape().clone(), [values[0] as i128]),
+                dtype => HostTensor::from_f64s(dtype, ty.shape().clone(), values),
+            }
+        };
+        let inputs: Vec<HostTensor> = entry.params.iter().enumerate().map(input).collect();
+        let results = Interpreter::of(&step, &session.registry).run(entry, inputs).unwrap();
+        state = entry.results.iter().zip(&results).map(|(r, value)| (r.name.to_string(), value.f64s())).collect();
+        let mut after = fixture["after"].as_array().unwrap().iter();
+        let Some(after) = after.find(|after| after["update"] == index + 1) else { continue };
+        for (name, wanted) in tensors(&after["weights"]) {
+            worst = worst.max(difference(&state[&name], &wanted));
+        }
+        for (kind, of) in after["state"].as_object().unwrap() {
+            for (name, wanted) in tensors(of) {
+                worst = worst.max(difference(&state[&format!("{kind}.{name}")], &wanted));
+            }
+        }
+    }
+    worst
+}
+
+/// The rules whose fixtures name no group, whose members other passes decide.
+const FIXTURES: [&str; 15] = [
+    "adam",
+    "adam-decay",
+    "adamw",
+    "adamw-clip_norm",
+    "adamw-decay",
+    "lans",
+    "lans-decay",
+    "lion",
+    "lion-decay",
+    "sgd",
+    "sgd-decay",
+    "sgd-momentum",
+    "sgd-momentum-decay",
+    "sgd-nesterov",
+    "sgd-nesterov-decay",
+];
+
+#[test]
+fn rules_agree_with_optax_in_f64() {
+    for name in FIXTURES {
+        let worst = run(&fixture(name), PrecisionName::Fp64);
+        assert!(worst < 1e-9, "{name}: {worst:e}");
+    }
+}
+
+#[test]
+fn rules_agree_with_optax_in_f32() {
+    for name in FIXTURES.iter().filter(|name| !name.starts_with("lion")).chain(&["lion-float32"]) {
+        let worst = run(&fixture(name), PrecisionName::Fp32);
+        assert!(worst < 1e-5, "{name}: {worst:e}");
+    }
+}
+
+/// Muon's fixtures name the matrices by a group; here its rule is that of the optimizer, and they are all there is.
+#[test]
+fn muon_agrees_with_optax_on_matrices() {
+    let rules = [
+        ("muon", "weight_decay = 0.0\n"),
+        ("muon-decay", "weight_decay = 0.1\n"),
+        ("muon-no_nesterov", "nesterov = false\n"),
+    ];
+    for (name, settings) in rules {
+        let mut fixture = fixture(name);
+        let matrices = |table: &mut Json| {
+            table.as_object_mut().unwrap().retain(|name, _| ["a.weight", "b.weight"].contains(&name.as_str()))
+        };
+        fixture["recipe"] = format!("[optimizer.muon]\nlr = 0.01\n{settings}").into();
+        matrices(&mut fixture["shapes"]);
+        matrices(&mut fixture["initial"]);
+        fixture["gradients"].as_array_mut().unwrap().iter_mut().for_each(matrices);
+        for after in fixture["after"].as_array_mut().unwrap() {
+            matrices(&mut after["weights"]);
+            after["state"].as_object_mut().unwrap().retain(|kind, _| kind == "m");
+            matrices(&mut after["state"]["m"]);
+        }
+        let worst = run(&fixture, PrecisionName::Fp64);
+        assert!(worst < 1e-9, "{name}: {worst:e}");
+    }
+}
+
+#[test]
+fn shapes_agree_with_optax() {
+    let session = Session::new();
+    for (name, case) in fixture("schedules").as_object().unwrap() {
+        let stated = format!("[optimizer.sgd]\nlr = 1.0\n{}", case["recipe"].as_str().unwrap());
+        let recipe = recipe(&session, &stated, PrecisionName::Fp64);
+        let shapes = BTreeMap::from([("w".to_owned(), vec![2])]);
+        let step = step(&session, &recipe, module(&session, &shapes, DType::F64));
+        let entry = step.entry().unwrap();
+        let rate = entry.results.iter().position(|result| *result.name == *"learning_rate").unwrap();
+        for (index, wanted) in numbers(&case["factors"]).into_iter().enumerate() {
+            let input = |param: &Param| match entry.ty(param.value).dtype() {
+                DType::S32 => HostTensor::from_ints(DType::S32, [], [index as i128]),
+                dtype => HostTensor::from_f64s(dtype, [2], [1.0, 1.0]),
+            };
+            let inputs = entry.params.iter().map(input).collect();
+            let found = Interpreter::of(&step, &session.registry).run(entry, inputs).unwrap()[rate].f64s()[0];
+            assert!((found - wanted).abs() < 1e-12, "{name}, update {}: {found}, not {wanted}", index + 1);
+        }
+    }
+}
