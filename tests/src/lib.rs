@@ -6,6 +6,7 @@
 //! them. The rest serves the tests of the compiler itself: the laws' [`cases`], [`random`] modules, [`mutants`], [`arithmetic_masks`],
 //! [`numeric`] checks, [`models`] in Rust, [`compiled`] bundles.
 
+pub mod accumulation;
 mod annotation;
 pub mod arithmetic_masks;
 pub mod cases;

@@ -150,7 +150,13 @@ fn model(
         expected.extend(kept.map(|(kind, value)| (format!("{kind}.{name}"), value)));
         expected.insert(name, weight.weight.value);
     }
-    let scalars = [("step", time), ("loss", loss / divisor), ("learning_rate", rate), ("count", count)];
+    let scalars = [
+        ("step", time),
+        ("attempts", state("attempts".to_owned()).first().map_or(0.0, |made| made + 1.0)),
+        ("loss", loss / divisor),
+        ("learning_rate", rate),
+        ("count", count),
+    ];
     expected.extend(scalars.map(|(name, value)| (name.to_owned(), vec![value])));
     Ok(expected)
 }

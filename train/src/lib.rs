@@ -17,6 +17,7 @@ mod observer;
 mod programs;
 mod record;
 mod run;
+mod scheduled;
 mod state;
 mod step;
 mod update;

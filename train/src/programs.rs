@@ -4,7 +4,7 @@ use super::data::BatchShape;
 use super::{Corpus, DeviceBatch, TrainStep};
 use crate::execute::KernelChoice;
 use crate::micro::MicroBatches;
-use crate::step::scheduled;
+use crate::scheduled::scheduled;
 use halite_bundle::Bundle;
 use halite_recipe::ConfigValue;
 use halite_runtime::Executor;

@@ -1,7 +1,7 @@
 //! What made a state: kept in its file, so that a run that is resumed can be held to it.
 
 use super::Corpus;
-use super::step::scheduled;
+use super::scheduled::scheduled;
 use halite_bundle::{Bundle, sha256, tensors};
 use halite_support::{Diagnostic, Result, codes};
 use serde::{Deserialize, Serialize};

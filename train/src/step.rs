@@ -3,14 +3,13 @@
 use super::metrics::Metrics;
 use super::micro::{MicroBatches, cut, times};
 use super::record::{KEY, Record};
+use super::scheduled::scheduled;
 use super::state::{DeviceBatch, State, Updates, check_state};
 use crate::execute::{KernelChoice, LoadedModule};
 use halite_bundle::convert::{pack_given, to_model};
 use halite_bundle::init::{initial_state_of, state_from_checkpoint, state_from_weights};
 use halite_bundle::tensors::{self, Tensors};
-use halite_bundle::{
-    Buffer, Bundle, Manifest, ModuleEntry, ModuleRole, ScheduledCall, check_ranges, check_tensors, contradiction,
-};
+use halite_bundle::{Buffer, Bundle, Manifest, ModuleRole, check_ranges, check_tensors};
 use halite_disk::Disk;
 use halite_recipe::Nonfinite;
 use halite_runtime::Executor;
@@ -430,22 +429,6 @@ impl Modules {
     fn readers(&self) -> impl Iterator<Item = &LoadedModule> {
         self.calls.iter().map(|(call, _)| call).chain(&self.eval)
     }
-}
-
-/// The modules that make an update, in order, each as often as it is called.
-///
-/// # Errors
-/// When the bundle has none.
-pub(super) fn scheduled(bundle: &Bundle) -> Result<Vec<(&ModuleEntry, usize)>, Diagnostic> {
-    if bundle.manifest.schedule.is_empty() {
-        bundle.module_with_role(ModuleRole::TrainStep)?;
-    }
-    let find = |call: &ScheduledCall| {
-        let entry = bundle.manifest.modules.iter().find(|entry| entry.name == call.module);
-        let unknown = || contradiction(&format!("the schedule calls `{}`, which is no module", call.module));
-        Ok((entry.ok_or_else(unknown)?, call.repeat))
-    };
-    bundle.manifest.schedule.iter().map(find).collect()
 }
 
 fn no_state() -> Diagnostic {

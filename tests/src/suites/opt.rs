@@ -1,6 +1,7 @@
 //! `opt`.
 
 use super::Suite;
+use crate::accumulation::check_accumulation;
 use crate::annotation::{Annotation, match_diagnostics};
 use crate::document::{Anchor, compare_texts};
 use crate::executable::executable;
@@ -114,6 +115,9 @@ impl Dump for Watch<'_> {
         let relation = known.info().relation;
         self.recast |= relation == Relation::WithinRecipe;
         let outcome = match (relation, self.recipe) {
+            (Relation::Defines, Some(_)) if pass.contains("accum") => {
+                check_accumulation(&before, module, &self.session.registry)
+            }
             (Relation::Defines, Some(recipe)) => check_update(&before, module, recipe, self.session),
             _ => check_relation(relation, &before, module, &self.session.registry),
         };
