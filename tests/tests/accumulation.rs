@@ -141,3 +141,29 @@ fn a_module_grows_by_its_calls_alone() {
     assert_eq!(three - two, 1 + 5 + 2);
     assert_eq!(nine - three, 6 * (three - two));
 }
+
+/// What the steps of one update take at a time: that of one micro-batch, one copy of the gradients, and 5% more.
+#[test]
+fn memory_is_that_of_one_micro_batch_and_the_sums() {
+    let sizes = ["layers=3", "hidden=192", "heads=6", "kv_heads=3", "ffn=528", "vocab=1536", "seq=192", "batch=2"];
+    let temporaries = |more: &[&str]| {
+        let mut session = Session::new();
+        let settings: Vec<String> = sizes.iter().chain(more).map(ToString::to_string).collect();
+        let source = expect(session.load("tiny", &settings));
+        let bundle = expect(session.compile(&source, &Default::default())).bundle;
+        let manifest = &bundle.manifest;
+        let of = |call: &halite_bundle::ScheduledCall| {
+            let entry = manifest.modules.iter().find(|entry| entry.name == call.module).expect("a module");
+            let program = xla::compile(bundle.hlo(entry).expect("a file"), 1).expect("XLA takes it");
+            program.memory_stats().expect("CPU XLA tells").temp
+        };
+        (manifest.schedule.iter().map(of).max().expect("a call"), manifest.statistics.parameters * 4)
+    };
+    let (one, gradients) = temporaries(&["precision=mixed"]);
+    for form in ["one", "two"] {
+        let accumulate = format!("accumulate={{ steps = 8, form = \"{form}\" }}");
+        let (found, _) = temporaries(&["precision=mixed", &accumulate]);
+        let most = (one + gradients) as f64 * 1.05;
+        assert!(found as f64 <= most, "{form}: {found} bytes, one micro-batch {one}, gradients {gradients}");
+    }
+}
