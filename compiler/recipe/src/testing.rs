@@ -13,9 +13,16 @@ table! {
     }
 }
 
+table! {
+    /// Settings of the rule `sgd`.
+    pub(crate) struct Sgd {
+        pub(crate) momentum: f64 as Kind::DECAY = 0.0,
+    }
+}
+
 static ADAMW: Section = Section { name: "adamw", keys: AdamW::KEYS, check: adamw };
 
-static SGD: Section = Section { name: "sgd", keys: &[], check: |_| Diagnostics::new() };
+static SGD: Section = Section { name: "sgd", keys: Sgd::KEYS, check: sgd };
 
 static COSINE: Section = Section { name: Schedule::COSINE, keys: &[], check: |_| Diagnostics::new() };
 
@@ -24,6 +31,10 @@ fn adamw(recipe: &Recipe) -> Diagnostics {
         let corrected = eps * (1.0 - second).sqrt();
         in_update(recipe, format!("{path}.eps"), "the correction at the first update", corrected)
     })
+}
+
+fn sgd(recipe: &Recipe) -> Diagnostics {
+    recipe.optimizer.check_settings("sgd", |_, _: &Sgd| None)
 }
 
 /// The default target, two update rules and a shape.
