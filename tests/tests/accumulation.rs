@@ -167,3 +167,13 @@ fn memory_is_that_of_one_micro_batch_and_the_sums() {
         assert!(found as f64 <= most, "{form}: {found} bytes, one micro-batch {one}, gradients {gradients}");
     }
 }
+
+/// Sums start anew after all that reads them, which Neuron's runtime is sensitive to.
+#[test]
+fn a_target_takes_both_modules() {
+    let mut session = Session::new();
+    let source = expect(session.load("tiny", &["target=trn1".to_owned(), "accumulate=4".to_owned()]));
+    let compiled = expect(session.compile(&source, &Default::default()));
+    assert_eq!(compiled.bundle.manifest.schedule.len(), 2, "two modules are its form");
+    assert_eq!(compiled.warnings, []);
+}

@@ -1,7 +1,7 @@
 //! `accumulate`.
 
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
-use crate::transform::accumulators::Sum;
+use crate::transform::accumulators::{Sum, check_rounding};
 use halite_ir::{
     Builder, FuncId, Function, Module, Param, ParamRole, Phase, Registry, ResultRole, Rewriter, TensorType, Value,
     Values,
@@ -53,6 +53,7 @@ impl Pass for Accumulate {
             return Ok(Changed::No);
         }
         let entry = module.functions.pop().ok_or_else(|| Diagnostic::bug("a module without functions"))?;
+        check_rounding(recipe)?;
         check(&entry)?;
         let sums = Sum::all(&entry, recipe);
         let callee = micro_step(module, cx.registry, &entry, &sums)?;

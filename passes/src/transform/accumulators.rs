@@ -1,8 +1,8 @@
 //! Sums over micro-batches: what is added up, and in which element types.
 
 use halite_ir::{Builder, FuncResult, Function, ResultRole, Rewriter, TensorType, Value};
-use halite_recipe::Recipe;
-use halite_support::{Name, Result};
+use halite_recipe::{Precision, Recipe, RoundingMode, SrSites};
+use halite_support::{Diagnostic, Name, Result, codes};
 use halite_tensor::StateSpec;
 
 /// The kind of state that sums the gradients by one weight.
@@ -14,6 +14,20 @@ pub(super) struct Sum {
     pub(super) result: FuncResult,
     /// The type of the sum.
     pub(super) ty: TensorType,
+}
+
+/// # Errors
+/// When the recipe rounds stochastically wherever it narrows: micro-batches would round by the same bits.
+pub(super) fn check_rounding(recipe: &Recipe) -> Result<()> {
+    let Precision { rounding, sr, .. } = &recipe.precision;
+    if *rounding != RoundingMode::Sr || sr.sites != SrSites::All {
+        return Ok(());
+    }
+    let message = "micro-batches cannot be accumulated where all narrowing rounds stochastically";
+    let error = Diagnostic::error(codes::RECIPE_CLASH, message).key("precision.sr.sites");
+    Err(error
+        .note("all of them would round by the same bits")
+        .help("set `precision.sr.sites = \"weight_write\"`, or `accumulate = 1`"))
 }
 
 impl Sum {

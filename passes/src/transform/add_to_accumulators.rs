@@ -2,7 +2,7 @@
 
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::accumulate::SCOPE;
-use crate::transform::accumulators::Sum;
+use crate::transform::accumulators::{Sum, check_rounding};
 use halite_ir::{Module, ParamRole, Phase, ResultRole, Rewriter, Value};
 use halite_support::{Diagnostic, Result};
 
@@ -31,7 +31,9 @@ impl Pass for AddToAccumulators {
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
         let entry = module.functions.pop().ok_or_else(|| Diagnostic::bug("a module without functions"))?;
-        let sums = Sum::all(&entry, cx.recipe(PASS)?);
+        let recipe = cx.recipe(PASS)?;
+        check_rounding(recipe)?;
+        let sums = Sum::all(&entry, recipe);
         let mut b = Rewriter::new(module, cx.registry, &entry);
         let so_far: Vec<Value> =
             sums.iter().map(|sum| b.param(sum.param_name(), sum.ty.clone(), ParamRole::State(sum.state()))).collect();

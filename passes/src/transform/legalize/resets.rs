@@ -21,7 +21,7 @@ pub(super) fn make_last(module: &mut Module, registry: &Registry) -> Result<()> 
         let value = match entry.def(result.value) {
             Some(constant) if resets => {
                 let outer = b.set_loc(constant.loc);
-                let own = b.emit(constant.op.clone(), &[])?;
+                let own = reset(&mut b, &constant.op)?;
                 b.set_loc(outer);
                 own
             }
@@ -31,6 +31,16 @@ pub(super) fn make_last(module: &mut Module, registry: &Registry) -> Result<()> 
     }
     b.into_builder().finish();
     Ok(())
+}
+
+/// The constant once more. In HLO equal scalars are one instruction, so that a scalar comes out of a tensor.
+fn reset(b: &mut Rewriter<'_>, constant: &Op) -> Result<Value> {
+    let own = b.emit(constant.clone(), &[])?;
+    if b.ty(own).rank() > 0 {
+        return Ok(own);
+    }
+    let one = b.broadcast_in_dim(own, &[], [1])?;
+    b.reshape(one, [])
 }
 
 fn resets(entry: &Function, role: &ResultRole, value: Value) -> bool {
