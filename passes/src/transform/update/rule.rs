@@ -9,7 +9,7 @@ use std::fmt;
 /// A kind of state, as [`StateSpec`](halite_tensor::StateSpec) names it.
 pub type Kind = &'static str;
 
-/// How a weight follows its gradient: what a table `[optimizer.<name>]` of a recipe chooses. [`UpdateRules`](super::UpdateRules)
+/// How a weight follows its gradient: what a table `[optimizer.<name>]` of a recipe chooses. [`UpdateRules`](super::rules::UpdateRules)
 /// has those of a session.
 pub trait UpdateRule: fmt::Debug + Send + Sync {
     /// Its name, the settings of its own, and what is wrong with these.

@@ -6,7 +6,7 @@ use halite_recipe::{Schedule, Section};
 use halite_support::Result;
 use std::fmt;
 
-/// How the learning rate goes on after its warm-up: what `schedule.shape` of a recipe chooses. [`ScheduleShapes`](super::ScheduleShapes)
+/// How the learning rate goes on after its warm-up: what `schedule.shape` of a recipe chooses. [`ScheduleShapes`](super::shapes::ScheduleShapes)
 /// has those of a session.
 pub trait ScheduleShape: fmt::Debug + Send + Sync {
     /// Its name, the settings of its own in `[schedule]`, and what is wrong with these.
