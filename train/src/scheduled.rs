@@ -1,6 +1,7 @@
 //! What makes an update: the calls that the manifest lists.
 
-use halite_bundle::{Bundle, ModuleEntry, ModuleRole, ScheduledCall, contradiction};
+use super::execute::LoadedModule;
+use halite_bundle::{Bundle, Manifest, ModuleEntry, ModuleRole, ScheduledCall, contradiction};
 use halite_support::Diagnostic;
 
 /// The modules that make an update, in order, each as often as it is called.
@@ -17,4 +18,25 @@ pub(super) fn scheduled(bundle: &Bundle) -> Result<Vec<(&ModuleEntry, usize)>, D
         Ok((entry.ok_or_else(unknown)?, call.repeat))
     };
     bundle.manifest.schedule.iter().map(find).collect()
+}
+
+/// A module that is called, so many times one after another.
+pub(super) struct Call {
+    pub(super) module: LoadedModule,
+    pub(super) repeat: usize,
+    /// The micro-batches that one call takes; 0 where it reads nothing of the batch.
+    pub(super) micro_batches: usize,
+}
+
+impl Call {
+    /// Of a module of the bundle that `manifest` describes.
+    ///
+    /// # Errors
+    /// When its inputs hold different numbers of micro-batches.
+    pub(super) fn new(manifest: &Manifest, module: LoadedModule, repeat: usize) -> Result<Self, Diagnostic> {
+        let name = &module.entry().name;
+        let disagree = || contradiction(&format!("the inputs of `{name}` hold different numbers of micro-batches"));
+        let micro_batches = manifest.micro_batches_of(module.entry()).ok_or_else(disagree)?;
+        Ok(Self { module, repeat, micro_batches })
+    }
 }

@@ -1,6 +1,7 @@
 //! Training state and batches on a device.
 
 use crate::execute::LoadedModule;
+use crate::scheduled::Call;
 use halite_bundle::check_tensors;
 use halite_bundle::content::declared;
 use halite_bundle::init::transient_state;
@@ -45,21 +46,15 @@ impl DeviceBatch {
     ///
     /// # Errors
     /// When there are more pieces than calls take, or fewer.
-    pub(super) fn plan<'m>(
-        &self,
-        calls: &[(&'m LoadedModule, usize)],
-        manifest: &Manifest,
-    ) -> Result<Vec<(&'m LoadedModule, &Piece)>> {
+    pub(super) fn plan<'m>(&self, calls: &'m [Call]) -> Result<Vec<(&'m LoadedModule, &Piece)>> {
         let (mut pieces, mut plan) = (self.0.iter(), Vec::new());
-        let mut is_read = false;
-        for &(module, repeat) in calls {
-            let reads = manifest.micro_batches_of(module.entry()) != Some(0);
-            is_read |= reads;
-            for _ in 0..repeat {
-                let piece = if reads { pieces.next() } else { self.0.first() };
-                plan.push((module, piece.ok_or_else(another_step)?));
+        for call in calls {
+            for _ in 0..call.repeat {
+                let piece = if call.micro_batches > 0 { pieces.next() } else { self.0.first() };
+                plan.push((&call.module, piece.ok_or_else(another_step)?));
             }
         }
+        let is_read = calls.iter().any(|call| call.micro_batches > 0);
         if is_read && pieces.next().is_some() { Err(another_step()) } else { Ok(plan) }
     }
 
@@ -152,10 +147,9 @@ impl State {
         wanted.map(download).collect()
     }
 
-    /// Runs a module on this state and a batch. Buffers that the module replaces are given away and put back; the other
-    /// outputs are returned by name.
+    /// Runs a module on this state and a batch, once [`check`](Self::check) has looked at them. Buffers that the module replaces are
+    /// given away and put back; the other outputs are returned by name.
     pub(super) fn run(&mut self, module: &LoadedModule, batch: &Piece) -> Result<IndexMap<String, Buffer>> {
-        self.check(module, batch)?;
         let entry = module.entry();
         let is_given = |index| entry.outputs.iter().any(|port| port.alias == Some(index));
         // What is given away is taken out first, so that the rest can be lent.

@@ -3,7 +3,7 @@
 use super::metrics::Metrics;
 use super::micro::{MicroBatches, cut, times};
 use super::record::{KEY, Record};
-use super::scheduled::scheduled;
+use super::scheduled::{Call, scheduled};
 use super::state::{DeviceBatch, State, Updates, check_state};
 use crate::execute::{KernelChoice, LoadedModule};
 use halite_bundle::convert::{pack_given, to_model};
@@ -71,9 +71,9 @@ pub struct TrainStep {
 /// What steps on different states share.
 struct Modules {
     manifest: Manifest,
-    /// What makes an update, each as often as it is called.
-    calls: Vec<(LoadedModule, usize)>,
-    eval: Option<LoadedModule>,
+    /// What makes an update.
+    calls: Vec<Call>,
+    eval: Option<Call>,
     micro_batches: MicroBatches,
 }
 
@@ -140,14 +140,17 @@ impl TrainStep {
         let taken = if kernels.are_called(executor.as_ref(), bundle) { "called" } else { "decompositions" };
         let model = &bundle.manifest.model.name;
         let _span = tracing::info_span!("load", model, platform = executor.platform(), kernels = taken).entered();
-        let load = |entry| LoadedModule::load_with(executor.as_ref(), bundle, entry, kernels);
-        let calls = scheduled(bundle)?.into_iter().map(|(entry, repeat)| Ok((load(entry)?, repeat)));
+        let load = |entry, repeat| {
+            let module = LoadedModule::load_with(executor.as_ref(), bundle, entry, kernels)?;
+            Call::new(&bundle.manifest, module, repeat)
+        };
+        let calls = scheduled(bundle)?.into_iter().map(|(entry, repeat)| load(entry, repeat));
         let calls = calls.collect::<Result<Vec<_>, Diagnostic>>()?;
-        if let Some((last, _)) = calls.last() {
-            last.output("loss")?;
+        if let Some(last) = calls.last() {
+            last.module.output("loss")?;
         }
         let eval = match bundle.module_with_role(ModuleRole::Eval) {
-            Ok(entry) if eval => Some(load(entry)?),
+            Ok(entry) if eval => Some(load(entry, 1)?),
             _ => None,
         };
         let (manifest, micro_batches) = (bundle.manifest.clone(), MicroBatches::of(&bundle.manifest)?);
@@ -191,7 +194,7 @@ impl TrainStep {
 
     /// Whether the modules call kernels of Neuron; otherwise decompositions stand in their place, or there are none.
     pub fn calls_kernels(&self) -> bool {
-        self.modules.calls.iter().any(|(module, _)| module.calls_kernels())
+        self.modules.calls.iter().any(|call| call.module.calls_kernels())
     }
 
     /// Whether the bundle has an evaluation.
@@ -326,9 +329,9 @@ impl TrainStep {
         check_tensors(tensors, &expected.iter().collect::<Vec<_>>(), "the training step")?;
         let pieces = cut(tensors, whole / each)?;
         if self.checks_ranges {
-            let takes = |module: &&LoadedModule| self.manifest().micro_batches_of(module.entry()) == Some(each);
-            let inputs =
-                self.modules.readers().find(takes).map(|module| &module.entry().inputs[..]).unwrap_or_default();
+            let mut calls = self.modules.calls.iter().chain(&self.modules.eval);
+            let reader = calls.find(|call| call.micro_batches == each);
+            let inputs = reader.map(|call| &call.module.entry().inputs[..]).unwrap_or_default();
             pieces.iter().try_for_each(|piece| check_ranges(inputs, piece))?;
         }
         DeviceBatch::upload(self.executor.as_ref(), &pieces).map_err(Diagnostics::from)
@@ -355,10 +358,7 @@ impl TrainStep {
     /// all of these before anything runs, so that the state is as it was. Then when the executor fails; if it does so when
     /// only the metrics are left to copy, the update is made and counts as [`completed`](Self::completed).
     pub fn step<'a>(&mut self, batch: impl Into<Batch<'a>>) -> Result<Metrics, Diagnostics> {
-        let outputs = self.run(batch.into(), |modules| {
-            let calls = modules.calls.iter();
-            Ok(calls.map(|(call, repeat)| (call, *repeat)).collect())
-        })?;
+        let outputs = self.run(batch.into(), |modules| Ok(&modules.calls))?;
         self.updates.attempted += 1;
         let skips = self.manifest().recipe.nonfinite == Nonfinite::Skip;
         // Whether it was made is known when its metrics are.
@@ -378,7 +378,7 @@ impl TrainStep {
                 let message = "the bundle has no module with the role `eval`";
                 Diagnostic::error(codes::MODULE, message).help("compile it with that role")
             })?;
-            Ok(vec![(eval, 1)])
+            Ok(std::slice::from_ref(eval))
         })?;
         Metrics::download(&outputs).map_err(Diagnostics::from)
     }
@@ -387,7 +387,7 @@ impl TrainStep {
     fn run(
         &mut self,
         batch: Batch<'_>,
-        calls: impl FnOnce(&Modules) -> Result<Vec<(&LoadedModule, usize)>, Diagnostic>,
+        calls: impl FnOnce(&Modules) -> Result<&[Call], Diagnostic>,
     ) -> Result<IndexMap<String, halite_runtime::Buffer>, Diagnostics> {
         self.cancel.check()?;
         self.held()?;
@@ -405,7 +405,7 @@ impl TrainStep {
             }
         };
         let state = self.state.as_mut().ok_or_else(no_state)?;
-        let plan = batch.plan(&calls, &modules.manifest)?;
+        let plan = batch.plan(calls)?;
         // A batch that does not fit is refused before the first call gives anything away.
         plan.iter().try_for_each(|(module, piece)| state.check(module, piece))?;
         state.start_anew(self.executor.as_ref(), &modules.manifest)?;
@@ -421,13 +421,6 @@ impl TrainStep {
 
     fn held(&self) -> Result<&State, Diagnostics> {
         Ok(self.state.as_ref().ok_or_else(no_state)?)
-    }
-}
-
-impl Modules {
-    /// The modules that read a batch.
-    fn readers(&self) -> impl Iterator<Item = &LoadedModule> {
-        self.calls.iter().map(|(call, _)| call).chain(&self.eval)
     }
 }
 

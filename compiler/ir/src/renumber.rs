@@ -3,6 +3,7 @@
 use crate::attr::{Attr, AttrSlot, AttrVisitor, ResultSlot};
 use crate::graph::{callees, reached_functions};
 use crate::syntax::{FuncId, Function, Module};
+use halite_support::{Diagnostic, Result};
 
 impl Module {
     /// Puts functions that name no others before all functions; the first of them has number 0.
@@ -12,6 +13,14 @@ impl Module {
             self.renumber(|id| FuncId::new(id.index() + count));
             self.functions.splice(0..0, functions);
         }
+    }
+
+    /// Takes the entry out, for a pass to write it anew.
+    ///
+    /// # Errors
+    /// A bug when there is none: a verified module has one.
+    pub fn take_entry(&mut self) -> Result<Function> {
+        self.functions.pop().ok_or_else(|| Diagnostic::bug("a module without functions"))
     }
 
     /// Drops the functions of a verified module that its entry does not reach; whether there were any.

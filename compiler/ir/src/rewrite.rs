@@ -111,11 +111,20 @@ impl<'a> Rewriter<'a> {
     /// # Errors
     /// When a result was not rewritten.
     pub fn finish(mut self, source: &Function) -> Result<FuncId> {
+        self.copy_results(source)?;
+        Ok(self.builder.finish())
+    }
+
+    /// Copies the results of `source`.
+    ///
+    /// # Errors
+    /// When one was not rewritten.
+    pub fn copy_results(&mut self, source: &Function) -> Result<()> {
         for result in &source.results {
             let value = self.value(result.value)?;
             self.builder.named_result(value, result.name.clone(), result.role.clone());
         }
-        Ok(self.builder.finish())
+        Ok(())
     }
 }
 

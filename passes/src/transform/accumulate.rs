@@ -52,7 +52,7 @@ impl Pass for Accumulate {
         if steps == 1 {
             return Ok(Changed::No);
         }
-        let entry = module.functions.pop().ok_or_else(|| Diagnostic::bug("a module without functions"))?;
+        let entry = module.take_entry()?;
         check_rounding(recipe)?;
         check(&entry)?;
         let sums = Sum::all(&entry, recipe);

@@ -4,7 +4,7 @@ use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::accumulate::SCOPE;
 use crate::transform::accumulators::{Sum, check_rounding};
 use halite_ir::{Module, ParamRole, Phase, ResultRole, Rewriter, Value};
-use halite_support::{Diagnostic, Result};
+use halite_support::Result;
 
 /// The name of the pass.
 const PASS: &str = "add-to-accumulators";
@@ -30,7 +30,7 @@ impl Pass for AddToAccumulators {
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
-        let entry = module.functions.pop().ok_or_else(|| Diagnostic::bug("a module without functions"))?;
+        let entry = module.take_entry()?;
         let recipe = cx.recipe(PASS)?;
         check_rounding(recipe)?;
         let sums = Sum::all(&entry, recipe);

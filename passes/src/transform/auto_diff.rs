@@ -43,7 +43,7 @@ impl Pass for AutoDiff {
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
-        let entry = module.functions.pop().ok_or_else(|| Diagnostic::bug("a module without functions"))?;
+        let entry = module.take_entry()?;
         let Some(loss) = entry.results.iter().position(|result| result.role == ResultRole::Loss) else {
             let message = format!("`@{}` has no result with the role `loss` to differentiate", entry.name);
             return Err(Diagnostic::error(codes::PIPELINE, message).help("mark the objective with `{loss}`"));

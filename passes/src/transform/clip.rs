@@ -3,6 +3,7 @@
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::packed::layout;
 use crate::transform::trained::{self, Objective, SCOPE, Set, collect, end_to_end, group_of, resolve, sets};
+use crate::transform::update::rule::scaled;
 use halite_ir::{Attr, Builder, Function, GRAD_NORM, Module, Phase, Registry, ResultRole, Rewriter, Value, Values};
 use halite_recipe::{Clip as Bound, Optimizer, Recipe};
 use halite_support::{Diagnostic, Name, Result, codes};
@@ -42,7 +43,7 @@ impl Pass for Clip {
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
         let recipe = cx.recipe(PASS)?;
-        let entry = module.functions.pop().ok_or_else(|| Diagnostic::bug("a module without functions"))?;
+        let entry = module.take_entry()?;
         clip(module, cx.registry, recipe, &entry)?;
         Ok(Changed::Yes)
     }
@@ -180,9 +181,7 @@ fn scale(b: &mut Builder<'_>, norm: Value, count: Value, max_norm: Option<f64>) 
 /// A gradient of the mean, each element between `-most` and `most`, in the type of scalar arithmetic.
 fn clamped(b: &mut Builder<'_>, gradient: Value, scale: Value, most: f64) -> Result<Clipped> {
     let gradient = b.convert(gradient, b.dtype(scale))?;
-    let shape = b.shape(gradient).clone();
-    let factor = b.broadcast_in_dim(scale, &[], shape)?;
-    let mean = b.multiply(gradient, factor)?;
+    let mean = scaled(b, gradient, scale)?;
     let [low, high] = [b.splat_like(mean, -most)?, b.splat_like(mean, most)?];
     Ok(Clipped { gradient: b.clamp(low, mean, high)?, scale: b.splat_like(scale, 1.0)? })
 }

@@ -1,10 +1,10 @@
 //! `finite`.
 
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
-use crate::transform::trained::{SCOPE, unprepared};
-use halite_ir::{FuncResult, GRAD_NORM, Module, Phase, ResultRole, Rewriter};
+use crate::transform::trained::{SCOPE, find, grad_norm};
+use halite_ir::{Module, Phase, ResultRole, Rewriter};
 use halite_recipe::Nonfinite;
-use halite_support::{Diagnostic, Result};
+use halite_support::Result;
 
 /// The name of the pass.
 const PASS: &str = "finite";
@@ -30,23 +30,15 @@ impl Pass for Finite {
         if cx.recipe(PASS)?.nonfinite != Nonfinite::Skip {
             return Ok(Changed::No);
         }
-        let entry = module.functions.pop().ok_or_else(|| Diagnostic::bug("a module without functions"))?;
-        let find = |is_it: fn(&FuncResult) -> bool, what: &str, before: &str| {
-            entry.results.iter().find(|result| is_it(result)).ok_or_else(|| unprepared(PASS, what, before))
-        };
-        let loss = find(|result| result.role == ResultRole::Loss, "there is no loss", "auto-diff")?;
-        let norm = find(|result| *result.name == *GRAD_NORM, "there is no `grad_norm`", "clip")?;
+        let entry = module.take_entry()?;
         let mut b = Rewriter::new(module, cx.registry, &entry);
         entry.insts.iter().try_for_each(|inst| b.copy(&entry, inst))?;
         let outer = b.enter_scope(SCOPE);
-        let (loss, norm) = (b.value(loss.value)?, b.value(norm.value)?);
+        let (loss, norm) = (find(&b, &entry, ResultRole::Loss)?, grad_norm(PASS, &b, &entry)?);
         let (loss, norm) = (b.is_finite(loss)?, b.is_finite(norm)?);
         let finite = b.and(loss, norm)?;
         b.set_loc(outer);
-        for result in &entry.results {
-            let value = b.value(result.value)?;
-            b.named_result(value, result.name.clone(), result.role.clone());
-        }
+        b.copy_results(&entry)?;
         b.named_result(finite, "finite", ResultRole::Finite);
         b.into_builder().finish();
         Ok(Changed::Yes)

@@ -4,7 +4,7 @@ use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::accumulate::SCOPE;
 use crate::transform::accumulators::Sum;
 use halite_ir::{Builder, Module, Param, ParamRole, Phase, ResultRole};
-use halite_support::{Diagnostic, Result};
+use halite_support::Result;
 
 /// The name of the pass.
 const PASS: &str = "read-accumulators";
@@ -33,7 +33,7 @@ impl Pass for ReadAccumulators {
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
-        let entry = module.functions.pop().ok_or_else(|| Diagnostic::bug("a module without functions"))?;
+        let entry = module.take_entry()?;
         let sums = Sum::all(&entry, cx.recipe(PASS)?);
         let mut b = Builder::new(module, cx.registry, entry.name.clone());
         let is_weight = |param: &&Param| matches!(param.role, ParamRole::Weight(_));

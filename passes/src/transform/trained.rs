@@ -1,7 +1,7 @@
 //! The weights of an entry with their gradients, as the passes that make the step see them.
 
 use crate::transform::slots::SlotTypes;
-use halite_ir::{Builder, FuncResult, Function, ResultRole, Rewriter, Value, engine};
+use halite_ir::{Builder, FuncResult, Function, GRAD_NORM, ResultRole, Rewriter, Value, engine};
 use halite_recipe::{Group, Optimizer, Precision};
 use halite_support::{Diagnostic, Name, Result, codes};
 use halite_tensor::{DType, Packing};
@@ -173,7 +173,21 @@ impl Objective {
     }
 }
 
-fn find(b: &Rewriter<'_>, entry: &Function, role: ResultRole) -> Result<Value> {
+/// The norm that `clip` left.
+///
+/// # Errors
+/// When it did not; `pass` is who asks.
+pub(crate) fn grad_norm(pass: &str, b: &Rewriter<'_>, entry: &Function) -> Result<Value> {
+    let is_norm = |result: &&FuncResult| result.role == ResultRole::Metric && *result.name == *GRAD_NORM;
+    let result = entry.results.iter().find(is_norm);
+    b.value(result.ok_or_else(|| unprepared(pass, "there is no `grad_norm`", "clip"))?.value)
+}
+
+/// The objective or its count, by its role.
+///
+/// # Errors
+/// When the entry has none.
+pub(crate) fn find(b: &Rewriter<'_>, entry: &Function, role: ResultRole) -> Result<Value> {
     let result = entry.results.iter().find(|result| result.role == role);
     let missing = || {
         let word = if role == ResultRole::Loss { "loss" } else { "count" };

@@ -10,9 +10,11 @@ mod write;
 
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::slots::{EMA, MASTER};
-use crate::transform::trained::{Objective, SCOPE, Set, Trained, collect, end_to_end, resolve, sets, unprepared};
+use crate::transform::trained::{
+    Objective, SCOPE, Set, Trained, VECTORS, collect, end_to_end, grad_norm, resolve, sets, unprepared,
+};
 use halite_ir::{
-    Builder, Function, GRAD_NORM, METRICS, Module, ParamRole, Phase, ResultRole, Rewriter, TensorType, Value, Values,
+    Builder, Function, METRICS, Module, ParamRole, Phase, ResultRole, Rewriter, TensorType, Value, Values,
 };
 use halite_support::{Diagnostic, Name, Result, codes};
 use halite_tensor::{ATTEMPTS, DType, Init, STEP, StateSpec};
@@ -46,7 +48,7 @@ impl Pass for Update {
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
-        let entry = module.functions.pop().ok_or_else(|| Diagnostic::bug("a module without functions"))?;
+        let entry = module.take_entry()?;
         update(module, cx, &entry)?;
         Ok(Changed::Yes)
     }
@@ -60,10 +62,9 @@ fn update(module: &mut Module, cx: &PassCx<'_>, entry: &Function) -> Result<()> 
     let plan = Plan::of(cx.rules, &recipe.optimizer, &weights)?;
     plan.check(&b, &weights)?;
     let states = States::declare(&mut b, &plan, &weights, recipe.precision.update)?;
-    let step = b.param(STEP, TensorType::scalar(DType::S32), ParamRole::State(StateSpec::new(STEP)));
-    let skips = entry.results.iter().any(|result| result.role == ResultRole::Finite);
-    let spec = || ParamRole::State(StateSpec::new(ATTEMPTS));
-    let attempts = skips.then(|| b.param(ATTEMPTS, TensorType::scalar(DType::S32), spec()));
+    let step = counter(&mut b, STEP);
+    let finite = entry.results.iter().find(|result| result.role == ResultRole::Finite);
+    let attempts = finite.map(|_| counter(&mut b, ATTEMPTS));
     check_names(&b)?;
     for inst in &entry.insts {
         b.copy(entry, inst)?;
@@ -79,15 +80,16 @@ fn update(module: &mut Module, cx: &PassCx<'_>, entry: &Function) -> Result<()> 
     keep_frozen(&b, entry, &mut replacements)?;
     let loss = b.divide(objective.sum, objective.divisor)?;
     let mut replaced: Vec<(Name, Value)> = replacements.in_order().chain([(Name::from(STEP), time.next)]).collect();
-    if let Some(attempts) = attempts {
-        skip_unless_finite(&mut b, entry, &mut replaced)?;
+    if let (Some(finite), Some(attempts)) = (finite, attempts) {
+        let finite = b.value(finite.value)?;
+        skip_unless(finite, &mut b, &mut replaced)?;
         replaced.push((ATTEMPTS.into(), b.add_scalar(attempts, 1.0)?));
     }
     b.set_loc(outer);
     for (name, value) in replaced {
         b.named_result(value, name.clone(), ResultRole::State(name));
     }
-    for (name, value) in METRICS.into_iter().zip([loss, grad_norm(&b, entry)?, rate, objective.count]) {
+    for (name, value) in METRICS.into_iter().zip([loss, grad_norm(PASS, &b, entry)?, rate, objective.count]) {
         b.named_result(value, name, ResultRole::Metric);
     }
     let stays = |role: &ResultRole| matches!(role, ResultRole::Value | ResultRole::State(_));
@@ -99,10 +101,13 @@ fn update(module: &mut Module, cx: &PassCx<'_>, entry: &Function) -> Result<()> 
     Ok(())
 }
 
-/// Has every replacement be what it replaces, where the update is not to be made.
-fn skip_unless_finite(b: &mut Rewriter<'_>, entry: &Function, replaced: &mut [(Name, Value)]) -> Result<()> {
-    let finite = entry.results.iter().find(|result| result.role == ResultRole::Finite);
-    let Some(finite) = finite.map(|result| b.value(result.value)).transpose()? else { return Ok(()) };
+/// Adds a parameter that counts.
+fn counter(b: &mut Rewriter<'_>, kind: Kind) -> Value {
+    b.param(kind, TensorType::scalar(DType::S32), ParamRole::State(StateSpec::new(kind)))
+}
+
+/// Has every replacement be what it replaces, unless the update is to be made.
+fn skip_unless(finite: Value, b: &mut Rewriter<'_>, replaced: &mut [(Name, Value)]) -> Result<()> {
     let old: FxHashMap<Name, Value> =
         b.function().params.iter().map(|param| (param.name.clone(), param.value)).collect();
     for (name, value) in replaced.iter_mut().filter(|(name, value)| old[name] != *value) {
@@ -118,13 +123,6 @@ fn keep_frozen(b: &Rewriter<'_>, entry: &Function, all: &mut Replacements) -> Re
         all.keep(order, param.name.clone(), b.value(param.value)?);
     }
     Ok(())
-}
-
-/// The norm that `clip` left.
-fn grad_norm(b: &Rewriter<'_>, entry: &Function) -> Result<Value> {
-    let is_norm = |result: &&halite_ir::FuncResult| result.role == ResultRole::Metric && *result.name == *GRAD_NORM;
-    let result = entry.results.iter().find(is_norm);
-    b.value(result.ok_or_else(|| unprepared(PASS, "there is no `grad_norm`", "clip"))?.value)
 }
 
 /// What the step calls its own state and metrics must not be the name of a parameter.
@@ -204,7 +202,7 @@ impl Sets<'_> {
                     new.insert((terms, group.rule.shared(b, &terms)?))
                 }
             };
-            let scope = if set.len() == 1 { set[0].name.clone() } else { crate::transform::trained::VECTORS.into() };
+            let scope = if set.len() == 1 { set[0].name.clone() } else { VECTORS.into() };
             let outer = b.enter_scope(scope);
             self.update_set(b, (&*group.rule, terms, values), set, joined, &mut all)?;
             b.set_loc(outer);
@@ -254,19 +252,12 @@ impl Sets<'_> {
             all.put(b, Some(MASTER), set, b.dtype(master), new)?;
         }
         if let (Some(ema), Some(decay)) = (joined.ema, self.plan.ema) {
-            let average = average(b, ema, new, decay)?;
+            let new = b.convert(new, b.dtype(ema))?;
+            let average = rule::average(b, ema, new, decay)?;
             all.put(b, Some(EMA), set, b.dtype(ema), average)?;
         }
         all.put(b, None, set, b.dtype(joined.value), new)
     }
-}
-
-/// `decay * ema + (1 - decay) * new`, in the type of the average.
-fn average(b: &mut Builder<'_>, ema: Value, new: Value, decay: f64) -> Result<Value> {
-    let kept = b.multiply_scalar(ema, decay)?;
-    let new = b.convert(new, b.dtype(ema))?;
-    let added = b.multiply_scalar(new, 1.0 - decay)?;
-    b.add(kept, added)
 }
 
 /// The values of a set, end to end.

@@ -261,7 +261,7 @@ pub(super) fn with_choices(module: &Module, registry: &Registry, form: Form) -> 
     if form == Form::AsWritten || choices.is_empty() {
         return Ok(module);
     }
-    let entry = module.functions.pop().ok_or_else(|| Diagnostic::bug("a module without functions"))?;
+    let entry = module.take_entry()?;
     let mut b = Rewriter::new(&mut module, registry, &entry);
     let given: Vec<Option<Value>> =
         choices.list.iter().map(|choice| form.is_given().then(|| choice.add_param(&mut b, &entry))).collect();

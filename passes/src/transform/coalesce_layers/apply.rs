@@ -3,7 +3,7 @@
 use super::plan::{Merge, Packed};
 use crate::transform::packed::layout;
 use halite_ir::{Attr, Function, Inst, Module, ParamRole, Registry, Rewriter, Value, Values};
-use halite_support::{Diagnostic, Result};
+use halite_support::Result;
 use halite_tensor::Dims;
 
 /// What becomes of an instruction.
@@ -21,7 +21,7 @@ enum InstAction {
 
 /// Rewrites the entry.
 pub(super) fn apply(module: &mut Module, registry: &Registry, merges: &[Merge]) -> Result<()> {
-    let entry = module.functions.pop().ok_or_else(|| Diagnostic::bug("a plan for a module without functions"))?;
+    let entry = module.take_entry()?;
     let (fates, starts) = fates(&entry, merges);
     let mut rewriter = Rewriter::without_params(module, registry, &entry);
     add_params(&mut rewriter, &entry, merges);

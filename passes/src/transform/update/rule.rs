@@ -53,7 +53,9 @@ pub trait BoundRule: fmt::Debug {
     ///
     /// # Errors
     /// Those of the builder, which are bugs.
-    fn shared(&self, b: &mut Builder<'_>, terms: &Terms) -> Result<Values>;
+    fn shared(&self, _b: &mut Builder<'_>, _terms: &Terms) -> Result<Values> {
+        Ok(Values::new())
+    }
 
     /// What one update makes of a weight.
     ///
@@ -148,4 +150,12 @@ pub fn spread(b: &mut Builder<'_>, scalar: Value, like: Value) -> Result<Value> 
 pub fn scaled(b: &mut Builder<'_>, x: Value, scalar: Value) -> Result<Value> {
     let factor = spread(b, scalar, x)?;
     b.multiply(x, factor)
+}
+
+/// `beta * old + (1 - beta) * new`, in the type of `new`.
+pub(crate) fn average(b: &mut Builder<'_>, old: Value, new: Value, beta: f64) -> Result<Value> {
+    let old = b.convert(old, b.dtype(new))?;
+    let kept = b.multiply_scalar(old, beta)?;
+    let added = b.multiply_scalar(new, 1.0 - beta)?;
+    b.add(kept, added)
 }

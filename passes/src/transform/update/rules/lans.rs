@@ -1,9 +1,11 @@
 //! LANS (Zheng, Lin, Zha and Li 2020): normalized gradients, and steps as large as the weight, of Adam's direction and of the
 //! gradient's. As in the authors' program a ratio of norms is 1 where either is 0.
 
-use super::moments::{Moments, average, correction};
+use super::moments::{Moments, correction};
 use super::norm::{norm, ratio, reference, reference_ratio};
-use crate::transform::update::rule::{BoundRule, Kind, RefWeight, Step, Terms, UpdateRule, Weight, scaled, spread};
+use crate::transform::update::rule::{
+    BoundRule, Kind, RefWeight, Step, Terms, UpdateRule, Weight, average, scaled, spread,
+};
 use halite_ir::{Builder, Value, Values};
 use halite_recipe::{Rule, Section};
 use halite_support::{Diagnostic, Result};

@@ -1,9 +1,8 @@
 //! Lion (Chen et al. 2023): the sign of an interpolated momentum, with decoupled weight decay.
 
-use super::moments::average;
 use crate::transform::slots::M;
-use crate::transform::update::rule::{BoundRule, Kind, RefWeight, Step, Terms, UpdateRule, Weight, scaled};
-use halite_ir::{Builder, Value, Values};
+use crate::transform::update::rule::{BoundRule, Kind, RefWeight, Step, Terms, UpdateRule, Weight, average, scaled};
+use halite_ir::{Builder, Value};
 use halite_recipe::schema::Kind as Takes;
 use halite_recipe::{Rule, Section, table};
 use halite_support::{Diagnostic, Result};
@@ -49,10 +48,6 @@ impl BoundRule for Bound {
 
     fn decay_rate(&self, kind: &str) -> Option<(&'static str, f64)> {
         (kind == M).then_some(("beta2", self.settings.betas[1]))
-    }
-
-    fn shared(&self, _: &mut Builder<'_>, _: &Terms) -> Result<Values> {
-        Ok(Values::new())
     }
 
     /// `rate * sign(beta1 * m + (1 - beta1) * g)`, `m' = beta2 * m + (1 - beta2) * g`.

@@ -1,10 +1,12 @@
 //! Muon (Jordan et al. 2024) for matrices `[out, in]`: momentum, orthogonalized by a few Newton-Schulz iterations, with decoupled
 //! weight decay. The momentum is corrected for its bias, as in Optax.
 
-use super::moments::{average, correction};
+use super::moments::correction;
 use super::norm::{norm, reference};
 use crate::transform::slots::M;
-use crate::transform::update::rule::{BoundRule, Kind, RefWeight, Step, Terms, UpdateRule, Weight, scaled, spread};
+use crate::transform::update::rule::{
+    BoundRule, Kind, RefWeight, Step, Terms, UpdateRule, Weight, average, scaled, spread,
+};
 use halite_ir::{Builder, Value, Values};
 use halite_recipe::schema::Kind as Takes;
 use halite_recipe::{Rule, Section, table};

@@ -58,10 +58,6 @@ impl BoundRule for Bound {
         (kind == M).then_some(("momentum", self.settings.momentum))
     }
 
-    fn shared(&self, _: &mut Builder<'_>, _: &Terms) -> Result<Values> {
-        Ok(Values::new())
-    }
-
     /// `m' = momentum * m + g`, `rate * m'`; without momentum `g` takes the place of `m'`, with Nesterov's `g + momentum * m'`.
     fn step(&self, b: &mut Builder<'_>, terms: &Terms, _: &[Value], weight: &Weight) -> Result<Step> {
         let gradient = scaled(b, weight.gradient, terms.factor)?;

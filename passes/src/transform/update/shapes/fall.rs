@@ -1,6 +1,7 @@
 //! What shapes that fall to a floor share.
 
 use crate::transform::update::rule::Time;
+use crate::transform::update::shape::BoundShape;
 use halite_ir::{Builder, Value};
 use halite_recipe::{Recipe, Schedule};
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
@@ -31,17 +32,24 @@ impl Fall {
     pub(super) fn reference(self, time: f64) -> f64 {
         ((time - self.start) / self.length()).clamp(0.0, 1.0)
     }
+}
 
-    /// Linear from the peak to the floor, a share of it.
-    pub(super) fn linear(self, b: &mut Builder<'_>, time: Time, peak: f64, floor: f64) -> Result<Value> {
-        let progress = self.progress(b, time)?;
-        let fallen = b.multiply_scalar(progress, peak * floor - peak)?;
+/// A straight line from the peak to the floor, a share of it; before and after, these.
+#[derive(Debug)]
+pub(super) struct Line {
+    pub(super) fall: Fall,
+    pub(super) floor: f64,
+}
+
+impl BoundShape for Line {
+    fn rate(&self, b: &mut Builder<'_>, time: Time, peak: f64) -> Result<Value> {
+        let progress = self.fall.progress(b, time)?;
+        let fallen = b.multiply_scalar(progress, peak * self.floor - peak)?;
         b.add_scalar(fallen, peak)
     }
 
-    /// As [`linear`](Self::linear), in `f64`, as a share of the peak.
-    pub(super) fn linear_reference(self, time: f64, floor: f64) -> f64 {
-        1.0 - self.reference(time) * (1.0 - floor)
+    fn reference(&self, time: f64) -> f64 {
+        1.0 - self.fall.reference(time) * (1.0 - self.floor)
     }
 }
 

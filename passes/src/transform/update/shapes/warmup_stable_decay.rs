@@ -1,9 +1,7 @@
 //! The peak, then a straight line to the floor within the last `decay` updates, then the floor.
 
-use super::fall::{self, Fall};
-use crate::transform::update::rule::Time;
+use super::fall::{self, Fall, Line};
 use crate::transform::update::shape::{BoundShape, ScheduleShape};
-use halite_ir::{Builder, Value};
 use halite_recipe::schema::Kind as Takes;
 use halite_recipe::{Recipe, Schedule, Section, table};
 use halite_support::{Diagnostics, Result};
@@ -34,22 +32,6 @@ impl ScheduleShape for WarmupStableDecay {
 
     fn read(&self, schedule: &Schedule) -> Result<Box<dyn BoundShape>> {
         let (Settings { decay }, end) = (schedule.settings()?, f64::from(schedule.steps));
-        Ok(Box::new(Bound { fall: Fall { start: end - f64::from(decay), end }, floor: schedule.floor }))
-    }
-}
-
-#[derive(Debug)]
-struct Bound {
-    fall: Fall,
-    floor: f64,
-}
-
-impl BoundShape for Bound {
-    fn rate(&self, b: &mut Builder<'_>, time: Time, peak: f64) -> Result<Value> {
-        self.fall.linear(b, time, peak, self.floor)
-    }
-
-    fn reference(&self, time: f64) -> f64 {
-        self.fall.linear_reference(time, self.floor)
+        Ok(Box::new(Line { fall: Fall { start: end - f64::from(decay), end }, floor: schedule.floor }))
     }
 }
