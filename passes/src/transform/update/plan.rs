@@ -15,15 +15,18 @@ use rustc_hash::FxHashMap;
 pub(super) struct GroupPlan {
     pub(super) rule: Box<dyn BoundRule>,
     named: Rule,
+    /// The path of the rule's table in the recipe.
+    path: String,
     /// Multiplies the learning rate.
     lr_scale: f64,
 }
 
 impl GroupPlan {
     fn new(rules: &UpdateRules, optimizer: &Optimizer, group: Option<&Group>) -> Result<Self> {
-        let named = optimizer.rule_of(group).clone();
-        let rule = rules.read(&named)?;
-        Ok(Self { rule, named, lr_scale: group.map_or(1.0, |group| group.lr_scale) })
+        let named = optimizer.rule_of(group);
+        let path = optimizer.rules().find(|(_, rule)| std::ptr::eq(*rule, named)).map(|(path, _)| path);
+        let (rule, named, path) = (rules.read(named)?, named.clone(), path.unwrap_or_default());
+        Ok(Self { rule, named, path, lr_scale: group.map_or(1.0, |group| group.lr_scale) })
     }
 
     /// The learning rate of the group, given that of all.
@@ -79,7 +82,7 @@ impl<'r> Plan<'r> {
             }
             if let Err(why) = kind.fits(b.shape(weight.value)) {
                 let message = format!("`{rule}` does not update the weight `{name}`: {why}");
-                let error = Diagnostic::error(codes::NOT_SUPPORTED, message).key("optimizer");
+                let error = Diagnostic::error(codes::NOT_SUPPORTED, message).key(group.path.clone());
                 return Err(error.help("put it in a group with another rule"));
             }
         }
