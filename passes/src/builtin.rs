@@ -10,20 +10,23 @@ use std::sync::Arc;
 impl PassRegistry {
     /// The built-in passes.
     pub fn builtin() -> Self {
-        let passes: [Arc<dyn Pass>; 22] = [
+        let passes: [Arc<dyn Pass>; 25] = [
             Arc::new(transform::bind_recipe::BindRecipe),
             Arc::new(analysis::check_causality::CheckCausality),
             Arc::new(transform::cse::Cse),
             Arc::new(transform::dce::Dce),
             Arc::new(recognize::fold_causal_mask::FoldCausalMask),
             Arc::new(transform::coalesce_layers::CoalesceLayers),
+            Arc::new(transform::scale_loss::ScaleLoss),
             Arc::new(transform::auto_diff::AutoDiff),
             Arc::new(transform::auto_cast::AutoCast),
             Arc::new(transform::accumulate::Accumulate),
             Arc::new(transform::add_to_accumulators::AddToAccumulators),
             Arc::new(transform::read_accumulators::ReadAccumulators),
+            Arc::new(transform::unscale::Unscale),
             Arc::new(transform::clip::Clip),
             Arc::new(transform::finite::Finite),
+            Arc::new(transform::adjust_loss_scale::AdjustLossScale),
             Arc::new(transform::update::Update),
             Arc::new(transform::simplify::Simplify::default()),
             Arc::new(transform::fold_constant::FoldConstant),

@@ -22,6 +22,7 @@ mod kit;
 pub mod known_differences;
 pub mod legality;
 mod literal;
+mod loss_scale;
 pub mod models;
 pub mod mutants;
 pub mod numeric;

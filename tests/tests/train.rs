@@ -77,8 +77,13 @@ fn learn_from(bundle: &Bundle, corpus: &Corpus, precision: &str, seed: u64) -> f
 fn tiny_learns_english() {
     let wide = learn("fp32");
     assert!(wide < 2.6, "the held-out loss ends at {wide}");
-    let mixed = learn("mixed");
-    assert!((mixed / wide - 1.0).abs() < PRECISION, "the held-out loss ends at {mixed}, in `fp32` at {wide}");
+    for precision in ["mixed", "fp16"] {
+        let narrow = learn(precision);
+        assert!(
+            (narrow / wide - 1.0).abs() < PRECISION,
+            "{precision}: the held-out loss ends at {narrow}, in `fp32` at {wide}"
+        );
+    }
 }
 
 /// What a run leaves: metrics and state.

@@ -11,7 +11,6 @@ use halite_bundle::init::{initial_state_of, state_from_checkpoint, state_from_we
 use halite_bundle::tensors::{self, Tensors};
 use halite_bundle::{Buffer, Bundle, Manifest, ModuleRole, check_ranges, check_tensors};
 use halite_disk::Disk;
-use halite_recipe::Nonfinite;
 use halite_runtime::Executor;
 use halite_support::{CancelToken, Diagnostic, Diagnostics, codes};
 use halite_tensor::HostTensor;
@@ -360,7 +359,7 @@ impl TrainStep {
     pub fn step<'a>(&mut self, batch: impl Into<Batch<'a>>) -> Result<Metrics, Diagnostics> {
         let outputs = self.run(batch.into(), |modules| Ok(&modules.calls))?;
         self.updates.attempted += 1;
-        let skips = self.manifest().recipe.nonfinite == Nonfinite::Skip;
+        let skips = self.manifest().recipe.skips_nonfinite();
         // Whether it was made is known when its metrics are.
         let metrics = Metrics::download(&outputs);
         self.updates.made += u64::from(!skips || metrics.as_ref().is_ok_and(Metrics::are_finite));

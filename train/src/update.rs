@@ -2,7 +2,6 @@
 
 use super::programs::Programs;
 use super::{EvalRecord, History, Observer, StepRecord, TrainStep};
-use halite_recipe::Nonfinite;
 use halite_support::{Diagnostic, Diagnostics, codes};
 
 /// Updates that are skipped one after another before a run ends.
@@ -68,14 +67,15 @@ impl<'a> Run<'a> {
         if evals.last().is_some_and(|record| !record.held_out_loss.is_finite()) {
             return Some(diverged(format!("the loss is not finite after update {}", last.step)));
         }
-        match (self.step.manifest().recipe.nonfinite, bad) {
+        let stops = self.step.manifest().recipe.stops_at(last.metrics.get("loss_scale").copied());
+        match (stops, bad) {
             (_, 0) => None,
-            (Nonfinite::Stop, _) => {
+            (true, _) => {
                 let what = if last.loss().is_finite() { "the norm of the gradient" } else { "the loss" };
                 Some(diverged(format!("{what} is not finite after update {}", last.step)))
             }
-            (Nonfinite::Skip, bad) if bad < MAX_SKIPPED => None,
-            (Nonfinite::Skip, bad) => {
+            (false, bad) if bad < MAX_SKIPPED => None,
+            (false, bad) => {
                 let message =
                     format!("the last {bad} updates up to {} were skipped: none had finite gradients", last.step);
                 Some(diverged(message))

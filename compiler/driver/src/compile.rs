@@ -227,7 +227,7 @@ impl Session {
     }
 
     /// Runs a pipeline on a built module and lowers it. The module is reduced to what the role returns where the pipeline
-    /// leaves the phase `built`: what comes before is the same for all roles. The HLO names the lines of those texts that
+    /// leaves the phase `built` or redefines results: what comes before is the same for all roles. The HLO names the lines of those texts that
     /// are among the `sources` of this session: a module that another one elaborated has none.
     ///
     /// # Errors
@@ -394,7 +394,7 @@ fn check_prefixes(pipelines: &[(ModuleRole, Pipeline)]) -> Result<(), Diagnostic
     let expected = prefix(pipeline);
     let Some((other, _)) = others.iter().find(|(_, other)| prefix(other) != expected) else { return Ok(()) };
     let message = format!(
-        "the pipelines of `{}` and `{}` differ before the first pass that moves a module to another phase",
+        "the pipelines of `{}` and `{}` differ before the first pass that moves a module to another phase or defines new results",
         first.name(),
         other.name()
     );

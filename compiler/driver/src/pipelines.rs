@@ -43,18 +43,28 @@ fn finish() -> PipelineSpec {
 /// what is left of them is expanded right after. `inline` comes before the last clean-up because a derivative function
 /// repeats the primal part of its callee.
 pub fn train_step() -> PipelineSpec {
-    step(["auto-diff", "auto-cast", "accumulate", "clip", "finite", "update"])
+    step([
+        "scale-loss",
+        "auto-diff",
+        "auto-cast",
+        "accumulate",
+        "unscale",
+        "clip",
+        "finite",
+        "adjust-loss-scale",
+        "update",
+    ])
 }
 
 /// The gradients of one micro-batch, added to sums that are state: the first of the two modules that make an update where
 /// micro-batches are accumulated by two.
 pub fn grad_step() -> PipelineSpec {
-    step(["auto-diff", "auto-cast", "add-to-accumulators"])
+    step(["scale-loss", "auto-diff", "auto-cast", "add-to-accumulators"])
 }
 
 /// Clipping and update, given the sums: the second of the two.
 pub fn update_step() -> PipelineSpec {
-    step(["auto-diff", "auto-cast", "read-accumulators", "clip", "finite", "update"])
+    step(["auto-diff", "auto-cast", "read-accumulators", "unscale", "clip", "finite", "adjust-loss-scale", "update"])
 }
 
 fn step<const N: usize>(passes: [&'static str; N]) -> PipelineSpec {
@@ -64,7 +74,7 @@ fn step<const N: usize>(passes: [&'static str; N]) -> PipelineSpec {
 
 /// Objective, count and gradients, of parameters as the bundle stores them.
 pub fn grads() -> PipelineSpec {
-    step(["auto-diff", "auto-cast"])
+    step(["scale-loss", "auto-diff", "auto-cast", "unscale"])
 }
 
 /// The forward part alone. `dce` drops what the role does not return.
@@ -76,13 +86,13 @@ pub fn inference() -> PipelineSpec {
 /// The gradients by the parameters of the model, without the update: what `halite numerics` compares. The passes of
 /// [`train_step`] that store parameters otherwise or replace what is written are left out.
 pub fn gradients() -> PipelineSpec {
-    let cast = ["bind-recipe", "cse", "dce", "auto-diff", "auto-cast"];
+    let cast = ["bind-recipe", "cse", "dce", "scale-loss", "auto-diff", "auto-cast", "unscale"];
     PipelineSpec::from(cast).then(clean_up()).then(dispatch()).then(finish())
 }
 
 /// Which passes make the modules of a bundle. A value owned by the session.
 ///
-/// What stands before the first pass that moves a module to another phase is run once for all modules; the pipelines of all
+/// What stands before the first pass that moves a module to another phase or defines new results is run once for all modules; the pipelines of all
 /// roles must begin with it alike.
 ///
 /// ```

@@ -315,6 +315,9 @@ pub const GRAD_NORM: &str = "grad_norm";
 /// clipping, the learning rate, and how many elements the loss is the mean of.
 pub const METRICS: [&str; 4] = ["loss", GRAD_NORM, "learning_rate", "count"];
 
+/// The metric that is the scale of the loss in an update, where that changes from update to update.
+pub const LOSS_SCALE: &str = "loss_scale";
+
 /// A result of a function.
 #[derive(Clone, Debug)]
 pub struct FuncResult {

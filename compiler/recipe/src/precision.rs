@@ -21,6 +21,8 @@ words! {
         Bf16Sr = "bf16-sr",
         /// Weights, moments and gradients in `bf16`, rounded to nearest: known to diverge (HLAT, section VI).
         Bf16 = "bf16",
+        /// As `mixed` with `f16` in the place of `bf16`, which needs a [`LossScale`](crate::LossScale).
+        Fp16 = "fp16",
         /// Everything in `f64`: for verification only, no accelerator takes it.
         Fp64 = "fp64",
     }
@@ -29,7 +31,7 @@ words! {
 impl PrecisionName {
     /// The table behind the name.
     pub fn precision(self) -> Precision {
-        use DType::{Bf16, F32, F64};
+        use DType::{Bf16, F16, F32, F64};
         let (nearest, sr) = (RoundingMode::Rne, StochasticRounding::default());
         let same = |dtype| Precision {
             recipe: self,
@@ -52,6 +54,7 @@ impl PrecisionName {
             Self::Fp32 => same(F32),
             Self::Fp64 => same(F64),
             Self::Mixed => mixed,
+            Self::Fp16 => Precision { operand: F16, ..mixed },
             Self::MixedSr => {
                 Precision { rounding: RoundingMode::Sr, sr: stochastic(SrSites::All, SrBy::Switch), ..mixed }
             }
@@ -98,6 +101,19 @@ pub struct Precision {
     pub sr: StochasticRounding,
     /// Exceptions.
     pub overrides: Vec<PrecisionOverride>,
+}
+
+impl Precision {
+    /// Whether something is computed in `f16`, in which gradients that are not scaled vanish: its least number is 6e-8.
+    pub fn uses_f16(&self) -> bool {
+        let Self { operand, accumulate, sensitive, gradient, reduce, .. } = *self;
+        let changed = self
+            .overrides
+            .iter()
+            .flat_map(|change| [change.operand, change.accumulate, change.sensitive, change.gradient, change.reduce]);
+        let computed = [operand, accumulate, sensitive, gradient, reduce].map(Some);
+        computed.into_iter().chain(changed).any(|dtype| dtype == Some(DType::F16))
+    }
 }
 
 impl Field for Precision {

@@ -2,6 +2,7 @@
 
 use crate::accumulate::Accumulate;
 use crate::config::ConfigValue;
+use crate::loss_scale::{DynamicLossScale, LossScale};
 use crate::optimizer::Optimizer;
 use crate::precision::Precision;
 use crate::schedule::Schedule;
@@ -43,6 +44,10 @@ table! {
         pub accumulate: Option<Accumulate> = None,
         /// What happens at an update whose gradients are not finite.
         pub nonfinite: Nonfinite = Nonfinite::default(),
+        /// What keeps small gradients within the range of `f16`. Left out, it is dynamic where something is computed in `f16`, and none
+        /// otherwise, see [`scale_of_loss`](Recipe::scale_of_loss).
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub loss_scale: Option<LossScale> = None,
         /// The model.
         pub model: ModelChoice,
         /// Element types and rounding.
@@ -80,6 +85,7 @@ impl Recipe {
             seq: Some(seq),
             accumulate: None,
             nonfinite: Nonfinite::default(),
+            loss_scale: None,
             model,
             precision: Precision::default(),
             optimizer,
@@ -91,6 +97,30 @@ impl Recipe {
             check: Check::default(),
             sections: IndexMap::new(),
         }
+    }
+
+    /// What the objective is multiplied by: what the recipe says, else what its types ask for.
+    pub fn scale_of_loss(&self) -> LossScale {
+        let default = || {
+            if self.precision.uses_f16() { LossScale::Dynamic(DynamicLossScale::default()) } else { LossScale::NONE }
+        };
+        self.loss_scale.unwrap_or_else(default)
+    }
+
+    /// Whether updates whose gradients are not finite leave the state as it is: where the recipe says so, and where a scale of the
+    /// loss finds its place by them.
+    pub fn skips_nonfinite(&self) -> bool {
+        self.nonfinite == Nonfinite::Skip || matches!(self.scale_of_loss(), LossScale::Dynamic(_))
+    }
+
+    /// Whether an update whose gradients are not finite is the end of training, given the scale of the loss that it used where that is
+    /// dynamic: one that can be halved is tried on.
+    pub fn stops_at(&self, scale: Option<f64>) -> bool {
+        let is_least = match self.scale_of_loss() {
+            LossScale::Fixed(_) => true,
+            LossScale::Dynamic(rule) => scale.is_none_or(|scale| scale <= f64::from(rule.min)),
+        };
+        self.nonfinite == Nonfinite::Stop && is_least
     }
 
     /// The same with the table of a target.

@@ -1,5 +1,6 @@
 //! What goes together in a recipe, whether it comes from a text or in a manifest.
 
+mod loss_scale;
 mod numbers;
 mod optimizer;
 mod overrides;
@@ -38,6 +39,7 @@ pub fn check(recipe: &Recipe, places: &Places, extension: &dyn Extension) -> Dia
         errors.extend(all(extension.rules()).into_iter().chain(all(extension.shapes())));
     }
     errors.extend(recipe.sizes().err().map(at_key));
+    loss_scale::check(recipe, places, &mut errors);
     overrides::check(&recipe.precision, places, &mut errors);
     rounding::check(&recipe.precision, places, &mut errors);
     errors.extend(all(extension.sections()));

@@ -82,7 +82,10 @@ fn join(path: &str, name: &str) -> String {
 mod tests {
     use super::*;
     use crate::testing::Known;
-    use crate::{Accumulate, Clip, ConfigValue, Form, Nonfinite, PrecisionName, RoundingMode, SrBy, SrSites, Waiver};
+    use crate::{
+        Accumulate, Clip, ConfigValue, DynamicLossScale, Form, LossScale, Nonfinite, PrecisionName, Recipe,
+        RoundingMode, SrBy, SrSites, Waiver,
+    };
     use halite_tensor::DType;
 
     const MINIMAL: &str = "halite = 1\nbatch = 2\nseq = 8\nmodel.name = 'llama'\n[optimizer.adamw]\nlr = 1e-3\n";
@@ -198,6 +201,32 @@ mod tests {
         assert_eq!((head.frozen, head.clip, head.lr_scale, &head.rule), (true, true, 1.0, &None));
         let again = toml::to_string(&read(&text, &[]).unwrap()).unwrap();
         assert_eq!(read(&again, &[]).unwrap().optimizer, optimizer);
+    }
+
+    #[test]
+    fn a_scale_of_the_loss_is_a_number_or_a_table() {
+        let recipe = |overrides: &[&str]| read(MINIMAL, overrides).unwrap();
+        let dynamic = DynamicLossScale::default();
+        for (overrides, scale) in [
+            (&[][..], LossScale::NONE),
+            (&["precision=fp16"], LossScale::Dynamic(dynamic)),
+            (&["precision=fp16", "loss_scale=1"], LossScale::NONE),
+            (&["loss_scale=1024"], LossScale::Fixed(1024)),
+            (&["precision.gradient=f16"], LossScale::Dynamic(dynamic)),
+            (&["precision.override=[{ scope = '*', operand = 'f16' }]"], LossScale::Dynamic(dynamic)),
+            (&["loss_scale.min=2"], LossScale::Dynamic(DynamicLossScale { min: 2, ..dynamic })),
+        ] {
+            let recipe = recipe(overrides);
+            assert_eq!(recipe.scale_of_loss(), scale, "{overrides:?}");
+            assert_eq!(recipe.skips_nonfinite(), matches!(scale, LossScale::Dynamic(_)), "{overrides:?}");
+            let again: Recipe = toml::from_str(&toml::to_string(&recipe).unwrap()).unwrap();
+            assert_eq!(again, recipe, "{overrides:?}");
+        }
+        let stops = |overrides: &[&str], scale| recipe(overrides).stops_at(scale);
+        assert!(stops(&[], None) && !stops(&["nonfinite=skip"], None));
+        let room = ["precision=fp16", "loss_scale.min=4"];
+        assert!(!stops(&room, Some(8.0)) && stops(&room, Some(4.0)));
+        assert!(!stops(&[&room[..], &["nonfinite=skip"]].concat(), Some(4.0)));
     }
 
     #[test]

@@ -5,7 +5,7 @@ mod text;
 
 pub use spec::PipelineSpec;
 
-use crate::framework::pass::{Kind, Pass, PassInfo};
+use crate::framework::pass::{Kind, Pass, PassInfo, Relation};
 use halite_ir::Phase;
 use halite_support::{Diagnostic, Name, Result, codes};
 use std::convert::Infallible;
@@ -121,10 +121,12 @@ impl Pipeline {
         Pipeline { stages: self.stages.iter().filter(required).cloned().collect() }
     }
 
-    /// The pipeline in two: what comes before the first pass that moves a module on, and that pass with the rest.
+    /// The pipeline in two: what comes before the first pass that moves a module to another phase or gives it new inputs and results,
+    /// and that pass with the rest.
     #[must_use]
     pub fn split_at_phase(&self) -> (Pipeline, Pipeline) {
-        let moves = |stage: &Stage| stage.passes().iter().any(|pass| pass.info().gives.is_some());
+        let moves_on = |info: PassInfo| info.gives.is_some() || info.relation == Relation::Defines;
+        let moves = |stage: &Stage| stage.passes().iter().any(|pass| moves_on(pass.info()));
         let at = self.stages.iter().position(moves).unwrap_or(self.stages.len());
         let (before, after) = self.stages.split_at(at);
         (Pipeline { stages: before.to_vec() }, Pipeline { stages: after.to_vec() })

@@ -3,7 +3,6 @@
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::trained::{SCOPE, find, grad_norm};
 use halite_ir::{Module, Phase, ResultRole, Rewriter};
-use halite_recipe::Nonfinite;
 use halite_support::Result;
 
 /// The name of the pass.
@@ -27,7 +26,7 @@ impl Pass for Finite {
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
-        if cx.recipe(PASS)?.nonfinite != Nonfinite::Skip {
+        if !cx.recipe(PASS)?.skips_nonfinite() {
             return Ok(Changed::No);
         }
         let entry = module.take_entry()?;

@@ -103,6 +103,13 @@ pub(crate) fn unprepared(pass: &str, what: &str, before: &str) -> Diagnostic {
     Diagnostic::error(codes::PIPELINE, format!("`{pass}`: {what}")).help(format!("run `{before}` before `{pass}`"))
 }
 
+/// A complaint about a parameter that is named as something of the step's own is.
+pub(crate) fn name_taken(name: &str) -> Diagnostic {
+    let message = format!("the training step needs the name `{name}`, which a parameter has");
+    let reserved = "`step`, `m.<weight>`, `v.<weight>` and the names of the metrics are the step's own";
+    Diagnostic::error(codes::DUPLICATE, message).note(reserved).help("rename the parameter, or its scope")
+}
+
 /// Weights that are updated as one.
 pub(crate) type Set = SmallVec<[Trained; 1]>;
 

@@ -11,12 +11,13 @@ mod write;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::slots::{EMA, MASTER};
 use crate::transform::trained::{
-    Objective, SCOPE, Set, Trained, VECTORS, collect, end_to_end, grad_norm, resolve, sets, unprepared,
+    Objective, SCOPE, Set, Trained, VECTORS, collect, end_to_end, grad_norm, name_taken, resolve, sets, unprepared,
 };
 use halite_ir::{
-    Builder, Function, METRICS, Module, ParamRole, Phase, ResultRole, Rewriter, TensorType, Value, Values,
+    Builder, FuncResult, Function, GRAD_NORM, METRICS, Module, ParamRole, Phase, ResultRole, Rewriter, TensorType,
+    Value, Values,
 };
-use halite_support::{Diagnostic, Name, Result, codes};
+use halite_support::{Name, Result};
 use halite_tensor::{ATTEMPTS, DType, Init, STEP, StateSpec};
 use plan::Plan;
 use rule::{BoundRule, Kind, Time, Weight};
@@ -34,7 +35,7 @@ const PASS: &str = "update";
 /// of its own and scales the rate; a frozen weight has no state and replaces itself. Update t + 1 uses the learning rate and bias
 /// corrections of t + 1, which the step computes itself: no input comes from the host but the batch. Where `finite` says whether
 /// the update is to be made, state stays as it is otherwise, t included, and `attempts` counts both. Probes are dropped, results
-/// without a role and replacements of other state stay. The metrics are the mean loss, the gradient norm before clipping, the
+/// without a role, replacements of other state and other metrics stay. The metrics are the mean loss, the gradient norm before clipping, the
 /// learning rate and the count.
 #[derive(Debug)]
 pub(crate) struct Update;
@@ -65,7 +66,7 @@ fn update(module: &mut Module, cx: &PassCx<'_>, entry: &Function) -> Result<()> 
     let step = counter(&mut b, STEP);
     let finite = entry.results.iter().find(|result| result.role == ResultRole::Finite);
     let attempts = finite.map(|_| counter(&mut b, ATTEMPTS));
-    check_names(&b)?;
+    check_names(&b, entry)?;
     for inst in &entry.insts {
         b.copy(entry, inst)?;
     }
@@ -92,13 +93,25 @@ fn update(module: &mut Module, cx: &PassCx<'_>, entry: &Function) -> Result<()> 
     for (name, value) in METRICS.into_iter().zip([loss, grad_norm(PASS, &b, entry)?, rate, objective.count]) {
         b.named_result(value, name, ResultRole::Metric);
     }
-    let stays = |role: &ResultRole| matches!(role, ResultRole::Value | ResultRole::State(_));
-    for result in entry.results.iter().filter(|result| stays(&result.role)) {
+    for result in entry.results.iter().filter(|result| stays(result)) {
         let value = b.value(result.value)?;
         b.named_result(value, result.name.clone(), result.role.clone());
     }
     b.into_builder().finish();
     Ok(())
+}
+
+/// Whether the step returns what the entry returns.
+fn stays(result: &FuncResult) -> bool {
+    match result.role {
+        ResultRole::Value | ResultRole::State(_) => true,
+        _ => is_metric(result),
+    }
+}
+
+/// Whether a pass before reports it, beside the norm that the step reports itself.
+fn is_metric(result: &FuncResult) -> bool {
+    result.role == ResultRole::Metric && *result.name != *GRAD_NORM
 }
 
 /// Adds a parameter that counts.
@@ -126,13 +139,12 @@ fn keep_frozen(b: &Rewriter<'_>, entry: &Function, all: &mut Replacements) -> Re
 }
 
 /// What the step calls its own state and metrics must not be the name of a parameter.
-fn check_names(b: &Rewriter<'_>) -> Result<()> {
+fn check_names(b: &Rewriter<'_>, entry: &Function) -> Result<()> {
     let mut seen = FxHashSet::default();
     let params = b.function().params.iter().map(|param| &*param.name);
-    let Some(taken) = params.chain(METRICS).find(|&name| !seen.insert(name)) else { return Ok(()) };
-    let message = format!("the training step needs the name `{taken}`, which a parameter has");
-    let reserved = "`step`, `m.<weight>`, `v.<weight>` and the names of the metrics are the step's own";
-    Err(Diagnostic::error(codes::DUPLICATE, message).note(reserved).help("rename the parameter, or its scope"))
+    let metrics = entry.results.iter().filter(|result| is_metric(result)).map(|result| &*result.name);
+    let Some(taken) = params.chain(METRICS).chain(metrics).find(|&name| !seen.insert(name)) else { return Ok(()) };
+    Err(name_taken(taken))
 }
 
 /// The state beside the weights, for each by its place and kind.

@@ -7,6 +7,7 @@ use crate::document::{Anchor, compare_texts};
 use crate::executable::executable;
 use crate::inputs::{InputKind, seeded_inputs};
 use crate::kit::{Case, Outcome};
+use crate::loss_scale::check_loss_scale;
 use crate::optimizer::check_update;
 use crate::packed::stored_as;
 use crate::relation::{Tolerance, agree, check_relation};
@@ -95,12 +96,15 @@ pub(super) fn transform(case: &Case, session: &Session, passes: &str, before: &M
     Ok(Transformed { after, warnings: findings.into_audit().diagnostics(), remarks })
 }
 
+/// What the names of passes contain that scale the loss, and so change what results are.
+const SCALES: &str = "scale";
+
 /// Checks the relation of each pass as it runs.
 struct Watch<'a> {
     session: &'a Session,
     recipe: Option<&'a Recipe>,
     before: Option<Module>,
-    /// Whether a pass changed element types.
+    /// Whether a pass changed element types, or what results are.
     recast: bool,
     problem: Option<String>,
 }
@@ -113,10 +117,13 @@ impl Dump for Watch<'_> {
         }
         let (Some(before), Ok(known)) = (self.before.take(), self.session.passes.get(pass)) else { return };
         let relation = known.info().relation;
-        self.recast |= relation == Relation::WithinRecipe;
+        self.recast |= relation == Relation::WithinRecipe || pass.contains(SCALES);
         let outcome = match (relation, self.recipe) {
             (Relation::Defines, Some(_)) if pass.contains("accum") => {
                 check_accumulation(&before, module, &self.session.registry)
+            }
+            (Relation::Defines, Some(recipe)) if pass.contains(SCALES) => {
+                check_loss_scale(pass, &before, module, recipe, &self.session.registry)
             }
             (Relation::Defines, Some(recipe)) => check_update(&before, module, recipe, self.session),
             _ => check_relation(relation, &before, module, &self.session.registry),

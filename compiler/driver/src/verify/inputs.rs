@@ -18,7 +18,7 @@ const SIGNED: &str = "m";
 /// tensors gets what these would. Reals are representable in `f32`, so that programs of different precision start from the
 /// same numbers.
 ///
-/// Matrices are spread so that activations keep their size: initial values are so small that attention would be nearly
+/// State that starts from a constant has it. Matrices are spread so that activations keep their size: initial values are so small that attention would be nearly
 /// uniform and the gradients of queries and keys lost beside the rest. Vectors lie around their initial values, moments
 /// are not zero, and the update is the one with the highest learning rate, so that a wrong term anywhere shows in some
 /// result.
@@ -93,6 +93,7 @@ fn real(role: &ParamRole, row: usize, stream: Stream, index: u64) -> f64 {
             Init::Constant(value) => value + 0.1 * normal,
             Init::Normal { .. } | Init::Weight => normal / (row as f64).sqrt(),
         },
+        ParamRole::State(StateSpec { init: Init::Constant(value), .. }) => *value,
         ParamRole::State(spec) if spec.kind == SIGNED => 1e-2 * normal,
         ParamRole::State(_) => 1e-4 * normal * normal + 1e-6,
         ParamRole::Argument | ParamRole::Batch | ParamRole::CausalMask => normal,

@@ -71,6 +71,8 @@ impl<'a> Study<'a> {
         let mut reference = source.clone();
         reference.recipe.target = TargetName::default();
         let mut wide = reference.clone();
+        // What the types ask for stays, so that both have the same state.
+        wide.recipe.loss_scale = Some(source.recipe.scale_of_loss());
         wide.recipe.precision = PrecisionName::Fp64.precision();
         let choices = Arc::new(Choices::of(&session.elaborate(&wide)?.module));
         let form = if choices.is_empty() { Form::AsWritten } else { Form::Showing };

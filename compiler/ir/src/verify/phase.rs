@@ -5,7 +5,7 @@
 //! | `built` | no result is a gradient |
 //! | after `built` | a gradient, and the scale of one, names a parameter of its function |
 //! | `step` | the state of the entry is closed: each weight and state parameter has exactly one replacement, of its type, and each replacement is of such a parameter; where nothing but transient state is replaced, all of that alone |
-//! | `legal` | no composite, no stochastic rounding that is not realized; the state is closed as in `step`, unless the entry only reads weights; donation is safe |
+//! | `legal` | no composite, no stochastic rounding that is not realized; the state is closed as in `step`, unless the entry only reads weights and state of none of them; donation is safe |
 //!
 //! **Donation.** In `legal`, each parameter of the entry with a replacement is donated: see `donation.rs`.
 
@@ -88,9 +88,9 @@ fn is_transient(param: &Param) -> bool {
     matches!(&param.role, ParamRole::State(spec) if spec.transient)
 }
 
-/// Whether the entry updates anything: it has slots beside the weights, or a replacement.
+/// Whether the entry updates anything: weights have state, or there is a replacement. What only reads other state does not.
 fn has_state(entry: &Function) -> bool {
-    entry.params.iter().any(|param| matches!(param.role, ParamRole::State(_)))
+    entry.params.iter().any(|param| param.role.weight_of().is_some())
         || entry.results.iter().any(|result| matches!(result.role, ResultRole::State(_)))
 }
 

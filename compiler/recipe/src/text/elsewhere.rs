@@ -98,13 +98,10 @@ static WORDS: &[(&[&str], Meant)] = &[
         &["z_loss", "zloss", "z_loss_weight", "label_smoothing", "aux_loss", "loss_fn", "loss"],
         Nothing { instead: "the loss is that of the model text", nearest: "add the term to what `main` returns" },
     ),
-    (
-        &["loss_scale", "loss_scaling", "grad_scaler", "dynamic_loss_scale"],
-        Nothing {
-            instead: "no step scales its loss",
-            nearest: "`bf16`, the narrow type of `precision = \"mixed\"`, has the range of `f32`",
-        },
-    ),
+    (&["loss_scaling", "grad_scaler", "dynamic_loss_scale"], Other("loss_scale")),
+    (&["initial_loss_scale", "initial_scale_power", "init_scale"], Other("loss_scale.initial")),
+    (&["loss_scale_window", "growth_interval"], Other("loss_scale.interval")),
+    (&["min_loss_scale", "minimum_loss_scale"], Other("loss_scale.min")),
     (
         &["gradient_checkpointing", "activation_checkpointing", "remat", "recompute", "checkpointing"],
         Nothing { instead: "no activation is computed twice", nearest: "a smaller `batch` or `seq` takes less memory" },

@@ -18,7 +18,7 @@ pub(super) struct AuditCx<'a> {
     pub(super) recipe: Option<&'a Recipe>,
     pub(super) rules: &'a UpdateRules,
     pub(super) infer: InferCx<'a>,
-    /// For each value, whether it is computed from state of floats: moments, master weights.
+    /// For each value, whether it is computed from state of weights in floats: moments, master weights.
     updates: Vec<bool>,
     /// For each value, whether it is a scalar that the loss or its count is computed from: which of the two.
     objective: Vec<Option<&'static str>>,
@@ -48,7 +48,7 @@ impl<'a> AuditCx<'a> {
         self.entry.ty(value).dtype()
     }
 
-    /// Whether an instruction computes something from state of floats: moments, master weights.
+    /// Whether an instruction computes something from state of weights in floats: moments, master weights.
     pub(super) fn is_update(&self, inst: &Inst) -> bool {
         inst.results.iter().any(|result| self.updates[result.index()])
     }
@@ -103,8 +103,7 @@ fn replacements(entry: &Function) -> FxHashMap<&Name, Value> {
 fn updates(entry: &Function) -> Vec<bool> {
     let mut reached = vec![false; entry.values.len()];
     for param in &entry.params {
-        reached[param.value.index()] =
-            matches!(param.role, ParamRole::State(_)) && entry.ty(param.value).dtype().is_float();
+        reached[param.value.index()] = param.role.weight_of().is_some() && entry.ty(param.value).dtype().is_float();
     }
     for inst in &entry.insts {
         if inst.args.iter().any(|arg| reached[arg.index()]) {

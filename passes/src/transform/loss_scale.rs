@@ -1,0 +1,53 @@
+//! The factor of the objective, where the recipe has it scaled.
+
+use crate::transform::trained::name_taken;
+use halite_ir::{Builder, Function, ParamRole, ResultRole, TensorType, Value, engine};
+use halite_recipe::{DynamicLossScale, LossScale};
+use halite_support::Result;
+use halite_tensor::{DType, Init, StateSpec};
+
+/// The kind of state that is a dynamic scale.
+const SCALE: &str = "scaler";
+
+/// The kind of state that counts the updates since a dynamic scale was set.
+const STEPS: &str = "scaler_steps";
+
+/// The factor of the objective of `entry` in a function that is being built, a scalar: a constant, or state, which becomes a
+/// parameter where it is none yet.
+pub(super) fn factor(b: &mut Builder<'_>, entry: &Function, scale: LossScale) -> Result<Value> {
+    let loss = entry.results.iter().find(|result| result.role == ResultRole::Loss);
+    let dtype = loss.map_or(DType::F32, |loss| engine(entry.ty(loss.value).dtype()));
+    match scale {
+        LossScale::Fixed(scale) => b.splat(dtype, [], f64::from(scale)),
+        LossScale::Dynamic(scale) => state(b, dtype, spec(scale)),
+    }
+}
+
+/// A dynamic scale as state of a function that is being built, and the updates since it was set.
+pub(super) fn dynamic(b: &mut Builder<'_>, entry: &Function, scale: DynamicLossScale) -> Result<[Value; 2]> {
+    let steps = state(b, DType::S32, StateSpec::new(STEPS))?;
+    Ok([factor(b, entry, LossScale::Dynamic(scale))?, steps])
+}
+
+/// Returns what replaces the two.
+pub(super) fn replace(b: &mut Builder<'_>, [scale, steps]: [Value; 2]) {
+    b.named_result(scale, SCALE, ResultRole::State(SCALE.into()));
+    b.named_result(steps, STEPS, ResultRole::State(STEPS.into()));
+}
+
+fn spec(scale: DynamicLossScale) -> StateSpec {
+    StateSpec::new(SCALE).init(Init::Constant(f64::from(scale.initial)))
+}
+
+/// The parameter that is a scalar state.
+///
+/// # Errors
+/// When another parameter has its name.
+fn state(b: &mut Builder<'_>, dtype: DType, spec: StateSpec) -> Result<Value> {
+    let (name, role) = (spec.param_name(), ParamRole::State(spec));
+    match b.function().params.iter().find(|param| param.name == name) {
+        Some(param) if param.role == role => Ok(param.value),
+        Some(_) => Err(name_taken(&name)),
+        None => Ok(b.param(name, TensorType::scalar(dtype), role)),
+    }
+}

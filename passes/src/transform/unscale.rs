@@ -1,0 +1,56 @@
+//! `unscale`.
+
+use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
+use crate::transform::loss_scale::factor;
+use crate::transform::trained::SCOPE;
+use crate::transform::update::rule::scaled;
+use halite_ir::{Module, Phase, ResultRole, Rewriter, engine};
+use halite_recipe::LossScale;
+use halite_support::Result;
+
+/// The name of the pass.
+const PASS: &str = "unscale";
+
+/// Divides objective and gradients by the factor that [`scale-loss`](super::scale_loss) multiplied the objective by, in `f32` at
+/// least: what they are in `f16` is within its range, what they become need not be. It is a power of two, so that products with its
+/// reciprocal are exact.
+///
+/// ```text
+/// (loss: f32[] {loss}, .., w: f16[4] {gradient = "w"})  =>  (loss: f32[] {loss}, .., w: f32[4] {gradient = "w"})
+/// ```
+#[derive(Debug)]
+pub(crate) struct Unscale;
+
+impl Pass for Unscale {
+    fn info(&self) -> PassInfo {
+        PassInfo::new(PASS, "divide objective and gradients by the scale of the loss", Relation::Defines)
+            .required()
+            .needs(Phase::Differentiated..=Phase::Cast)
+    }
+
+    fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
+        let scale = cx.recipe(PASS)?.scale_of_loss();
+        if scale == LossScale::NONE {
+            return Ok(Changed::No);
+        }
+        let entry = module.take_entry()?;
+        let mut b = Rewriter::new(module, cx.registry, &entry);
+        let factor = factor(&mut b, &entry, scale)?;
+        entry.insts.iter().try_for_each(|inst| b.copy(&entry, inst))?;
+        let outer = b.enter_scope(SCOPE);
+        let one = b.splat_like(factor, 1.0)?;
+        let reciprocal = b.divide(one, factor)?;
+        for result in &entry.results {
+            let mut value = b.value(result.value)?;
+            if matches!(result.role, ResultRole::Loss | ResultRole::Gradient(_)) {
+                let dtype = engine(b.dtype(value));
+                let wide = b.convert(value, dtype)?;
+                value = scaled(&mut b, wide, reciprocal)?;
+            }
+            b.named_result(value, result.name.clone(), result.role.clone());
+        }
+        b.set_loc(outer);
+        b.into_builder().finish();
+        Ok(Changed::Yes)
+    }
+}
