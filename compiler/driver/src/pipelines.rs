@@ -202,13 +202,14 @@ mod tests {
                        fuse-rope, fuse-norm, fuse-activation, fuse-softmax, coalesce-layers, cse, dce";
         let finish = "dispatch-dialect, expand-composites, inline, clean-up(cse, simplify, fold-constant, dce)*, \
                       annotate-rounding, cse, legalize";
-        let step = "auto-diff, auto-cast, accumulate, clip, finite, update, check-precision, cse, dce";
+        let step = "scale-loss, auto-diff, auto-cast, accumulate, unscale, clip, finite, adjust-loss-scale, update, \
+                    check-precision, cse, dce";
         let pipelines = Pipelines::builtin();
         let of = |role| pipelines.of(role).to_string();
         assert_eq!(of(ModuleRole::TrainStep), format!("{prepare}, {step}, {finish}, check-precision"));
         let cast = "auto-cast, dce, check-precision";
         assert_eq!(of(ModuleRole::Eval), format!("{prepare}, {cast}, {finish}, check-precision, check-causality"));
-        let cast = "bind-recipe, cse, dce, auto-diff, auto-cast, clean-up(cse, simplify, fold-constant, dce)*";
+        let cast = "bind-recipe, cse, dce, scale-loss, auto-diff, auto-cast, unscale, clean-up(cse, simplify, fold-constant, dce)*";
         assert_eq!(gradients().to_string(), format!("{cast}, {finish}"));
     }
 
