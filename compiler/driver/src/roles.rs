@@ -2,8 +2,7 @@
 
 mod builtin;
 
-use crate::compile::MODEL;
-use halite_bundle::ModuleRole;
+use halite_bundle::{MODEL_DUMPS, ModuleRole};
 use halite_ir::{FuncResult, ResultRole};
 use halite_passes::PipelineSpec;
 use halite_support::nearest::suggestion;
@@ -130,7 +129,7 @@ impl Roles {
     /// When another has its name, or the passes that all modules share are called by it.
     pub fn register(&mut self, role: Role) -> Result<()> {
         let name = role.name.name();
-        if name == MODEL {
+        if name == MODEL_DUMPS {
             let error = Diagnostic::error(codes::DUPLICATE, format!("a role cannot be named `{name}`"));
             return Err(error.note("what all modules share is called so").help("name it otherwise"));
         }
