@@ -60,7 +60,7 @@ fn bench_passes(criterion: &mut Criterion, session: &Session, source: &Source) -
     let cx = session.pass_cx(Some(&source.recipe), None).expect("the target is known");
     let mut module = sound(session.elaborate(source)).module;
     let mut seen = BTreeSet::new();
-    for stage in sound(session.passes.pipeline(session.pipelines.of(ModuleRole::TrainStep))).stages {
+    for stage in sound(session.pipeline(&ModuleRole::TRAIN_STEP)).stages {
         for pass in stage.passes().iter().filter(|pass| seen.insert(pass.info().name)) {
             let id = format!("pass/{}/{}", pass.info().name, source.name);
             criterion.bench_function(&id, |bencher| {

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use halite::Bundle;
 use halite::compile::{CompileOptions, Compiled};
 use halite::dump::DumpFilter;
-use halite_bundle::ModuleRole;
+use halite::roles::Roles;
 use halite_ir::LowerOptions;
 use halite_neuron::Generation;
 use halite_support::Diagnostics;
@@ -40,8 +40,8 @@ pub(super) struct Compile {
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// Compile only these modules [default: train_step, forward, eval].
-    #[arg(long, value_enum, value_delimiter = ',')]
-    role: Vec<Role>,
+    #[arg(long, value_delimiter = ',')]
+    role: Vec<String>,
     /// Also write these forms of each module.
     #[arg(long, value_enum, value_delimiter = ',')]
     emit: Vec<Emit>,
@@ -63,26 +63,6 @@ pub(super) struct Compile {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-#[value(rename_all = "snake_case")]
-pub(super) enum Role {
-    TrainStep,
-    Forward,
-    Eval,
-    Grads,
-}
-
-impl From<Role> for ModuleRole {
-    fn from(role: Role) -> Self {
-        match role {
-            Role::TrainStep => ModuleRole::TrainStep,
-            Role::Forward => ModuleRole::Forward,
-            Role::Eval => ModuleRole::Eval,
-            Role::Grads => ModuleRole::Grads,
-        }
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Emit {
     HloText,
     Ir,
@@ -95,7 +75,7 @@ impl Compile {
         let folder = self.output.clone().unwrap_or_else(|| PathBuf::from("build").join(&source.name));
         let spinner = bars::spinner(context, &format!("compiling {}", source.name));
         let start = std::time::Instant::now();
-        let compiled = context.session.compile(&source, &self.options())?;
+        let compiled = context.session.compile(&source, &self.options(&context.session.roles))?;
         let elapsed = start.elapsed();
         spinner.finish_and_clear();
         if self.deny && !compiled.warnings.is_empty() {
@@ -118,7 +98,7 @@ impl Compile {
         Ok(Output { warnings: compiled.warnings, ..Output::new(text, json) })
     }
 
-    fn options(&self) -> CompileOptions {
+    fn options(&self, roles: &Roles) -> CompileOptions {
         let mut options = CompileOptions {
             emit_hlo_text: self.emit.contains(&Emit::HloText),
             emit_ir: self.emit.contains(&Emit::Ir),
@@ -128,8 +108,8 @@ impl Compile {
             ..CompileOptions::default()
         };
         if !self.role.is_empty() {
-            let wanted = |role: &ModuleRole| self.role.iter().any(|wanted| ModuleRole::from(*wanted) == *role);
-            options.roles = ModuleRole::ALL.into_iter().filter(wanted).collect();
+            let wanted = roles.iter().filter(|role| self.role.iter().any(|wanted| wanted == role.name.name()));
+            options.roles = wanted.map(|role| role.name.clone()).collect();
         }
         options
     }

@@ -1,21 +1,22 @@
 //! What `--explain` shows: the decisions of passes, equal ones of different layers, modules and kernels as one.
 
 use halite_passes::{Remark, family};
+use halite_support::Name;
 use indexmap::{IndexMap, IndexSet};
 use serde_json::json;
 
 /// Where a decision was made, and how often.
 #[derive(Default)]
-struct Made {
-    modules: IndexSet<&'static str>,
+struct Made<'a> {
+    modules: IndexSet<&'a str>,
     rules: IndexSet<String>,
     scopes: IndexSet<String>,
     times: usize,
 }
 
 /// One entry for each different decision, in the order of the passes. Rules that are not taken for one reason are one.
-pub(super) fn explanation(remarks: &[(&'static str, Vec<Remark>)]) -> String {
-    let mut decisions: IndexMap<(String, Option<String>, String), Made> = IndexMap::new();
+pub(super) fn explanation(remarks: &[(Name, Vec<Remark>)]) -> String {
+    let mut decisions: IndexMap<(String, Option<String>, String), Made<'_>> = IndexMap::new();
     for (module, Remark { pass, rule, taken, message, scope, .. }) in each(remarks) {
         let key = (pass.to_string(), taken.then(|| rule.to_string()), family(message));
         let made = decisions.entry(key).or_default();
@@ -43,16 +44,16 @@ fn listed(words: &IndexSet<String>) -> String {
 }
 
 /// Every decision as an object.
-pub(super) fn json(remarks: &[(&'static str, Vec<Remark>)]) -> serde_json::Value {
-    let object = |(module, remark): (&'static str, &Remark)| {
+pub(super) fn json(remarks: &[(Name, Vec<Remark>)]) -> serde_json::Value {
+    let object = |(module, remark): (&str, &Remark)| {
         let Remark { pass, rule, taken, message, scope, .. } = remark;
         json!({"module": module, "pass": &**pass, "rule": rule, "taken": taken, "scope": scope, "message": message})
     };
     each(remarks).map(object).collect()
 }
 
-fn each<'a>(remarks: &'a [(&'static str, Vec<Remark>)]) -> impl Iterator<Item = (&'static str, &'a Remark)> {
-    remarks.iter().flat_map(|(module, remarks)| remarks.iter().map(move |remark| (*module, remark)))
+fn each(remarks: &[(Name, Vec<Remark>)]) -> impl Iterator<Item = (&str, &Remark)> {
+    remarks.iter().flat_map(|(module, remarks)| remarks.iter().map(move |remark| (&**module, remark)))
 }
 
 #[cfg(test)]
@@ -73,7 +74,7 @@ mod tests {
                 remark("neuron.silu", "norm"),
             ]
         };
-        let remarks = [("train_step", all()), ("forward", all())];
+        let remarks = [("train_step".into(), all()), ("forward".into(), all())];
         let expected = "train_step, forward
   dispatch-dialect, neuron.rms_norm, neuron.silu: not taken in layers.*, norm, 6 times
     the target is `cpu`

@@ -144,10 +144,11 @@ impl Inspect {
             return Ok(Output::new(describe_precision(&summary), json!(summary)));
         }
         let source = context.load(&self.input, &self.set)?;
-        let named = |name: &String| ModuleRole::ALL.into_iter().find(|role| role.name() == name.as_str());
+        let roles: Vec<_> = context.session.roles.iter().map(|role| &role.name).collect();
+        let named = |name: &String| roles.iter().copied().find(|role| role.name() == name);
         let role = match &self.module {
-            Some(name) => named(name).ok_or_else(|| unknown_module(name))?,
-            None => ModuleRole::TrainStep,
+            Some(name) => named(name).ok_or_else(|| unknown_module(name, &roles))?,
+            None => &ModuleRole::TRAIN_STEP,
         };
         let summary = context.session.precision(&source, role)?;
         Ok(Output::new(describe_precision(&summary), json!(summary)))
@@ -220,8 +221,8 @@ struct Memory {
     arguments: Vec<Vec<MemoryKind>>,
 }
 
-fn unknown_module(name: &str) -> Diagnostic {
-    let known: Vec<_> = ModuleRole::ALL.iter().map(|role| role.name()).collect();
+fn unknown_module(name: &str, roles: &[&ModuleRole]) -> Diagnostic {
+    let known: Vec<_> = roles.iter().map(|role| role.name()).collect();
     Diagnostic::error(codes::MODULE, format!("a recipe has no module `{name}`")).help(suggestion(name, &known))
 }
 

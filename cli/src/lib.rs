@@ -5,6 +5,7 @@
 
 mod bars;
 mod check;
+mod choices;
 mod compile;
 mod context;
 mod convert;
@@ -31,7 +32,6 @@ mod signals;
 mod streams;
 pub mod study;
 mod table;
-mod target;
 mod terminal;
 mod train;
 mod verify;
@@ -132,9 +132,9 @@ pub fn main(session: Session) -> ExitCode {
     run(session, &arguments)
 }
 
-/// The command line of a session, whose targets its help lists.
+/// The command line of a session, whose targets and roles its help lists.
 pub fn command(session: &Session) -> clap::Command {
-    target::listed(Cli::command(), &session.vocabulary.targets)
+    choices::listed(Cli::command(), session)
 }
 
 /// Runs a command line, the name of the program first, in a session.

@@ -65,7 +65,7 @@ impl Opt {
         let times = if self.time { times(&optimized) } else { String::new() };
         let mut json = json!({"module": form, "passes": passes(&optimized)});
         if self.explain {
-            let remarks = [("opt", optimized.remarks.clone())];
+            let remarks = [("opt".into(), optimized.remarks.clone())];
             context.aside(&explain::explanation(&remarks));
             json["remarks"] = explain::json(&remarks);
         }

@@ -34,8 +34,8 @@ pub(super) struct Verify {
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// The module to verify.
-    #[arg(long, value_enum, default_value = "train_step")]
-    role: crate::compile::Role,
+    #[arg(long, default_value = "train_step")]
+    role: String,
     /// What the optimized program is for [default: that of the recipe]; calls of kernels run as their decompositions.
     #[arg(long)]
     target: Option<String>,
@@ -62,7 +62,7 @@ impl Verify {
         if let Some(target) = self.target {
             source.recipe.target = TargetName::new(target);
         }
-        let role = ModuleRole::from(self.role);
+        let role = ModuleRole::new(self.role)?;
         let pipeline = self.passes.as_deref().map(str::parse::<PipelineSpec>).transpose()?;
         if let Some(pipeline) = &pipeline {
             context.session.passes.pipeline(pipeline)?;
@@ -73,7 +73,7 @@ impl Verify {
         if self.each_pass {
             return each_pass::run(context, &source, &options, &executor, self.bisect);
         }
-        let spinner = bars::spinner(context, &format!("verifying {} of {}", role.name(), source.name));
+        let spinner = bars::spinner(context, &format!("verifying {} of {}", options.role.name(), source.name));
         let report = context.session.verify(&source, &options, &executor)?;
         let culprit = if self.bisect && !report.passed() {
             spinner.set_message("looking for the optimization at fault");

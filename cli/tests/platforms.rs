@@ -78,7 +78,7 @@ fn compile(target: &str) -> Bundle {
     let mut session = Session::new();
     let settings = [format!("target={target}"), "layers=1".to_owned()];
     let source = session.load("tiny", &settings).unwrap();
-    let options = CompileOptions { roles: vec![ModuleRole::TrainStep], ..CompileOptions::default() };
+    let options = CompileOptions { roles: vec![ModuleRole::TRAIN_STEP], ..CompileOptions::default() };
     session.compile(&source, &options).unwrap().bundle
 }
 

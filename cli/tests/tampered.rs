@@ -18,7 +18,7 @@ fn parameter(module: &mut HloModuleProto) -> &mut HloInstructionProto {
 fn forward() -> Bundle {
     let mut session = Session::new();
     let source = session.load("tiny", &["layers=1".to_owned()]).unwrap();
-    let options = CompileOptions { roles: vec![ModuleRole::Forward], ..CompileOptions::default() };
+    let options = CompileOptions { roles: vec![ModuleRole::FORWARD], ..CompileOptions::default() };
     session.compile(&source, &options).unwrap().bundle
 }
 

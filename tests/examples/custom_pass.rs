@@ -56,7 +56,7 @@ fn main() -> ExitCode {
 fn session() -> std::result::Result<Session, Diagnostics> {
     let mut session = Session::new();
     session.passes.register(Arc::new(DoubleNegation))?;
-    session.pipelines.insert_after("auto-cast", "double-negation")?;
+    session.roles.insert_after("auto-cast", "double-negation")?;
     Ok(session)
 }
 

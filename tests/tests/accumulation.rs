@@ -123,7 +123,7 @@ fn the_schedule_lists_the_calls() {
         assert_eq!(tokens.shape, [2, 6], "a buffer holds one micro-batch");
     }
     assert!(
-        one.module_with_role(ModuleRole::TrainStep).is_ok() && two.module_with_role(ModuleRole::TrainStep).is_err()
+        one.module_with_role(&ModuleRole::TRAIN_STEP).is_ok() && two.module_with_role(&ModuleRole::TRAIN_STEP).is_err()
     );
 }
 
@@ -132,7 +132,7 @@ fn the_schedule_lists_the_calls() {
 fn a_module_grows_by_its_calls_alone() {
     let instructions = |steps: usize| {
         let bundle = compile(1, &[&format!("accumulate={steps}")]);
-        let entry = bundle.module_with_role(ModuleRole::TrainStep).expect("a step");
+        let entry = bundle.module_with_role(&ModuleRole::TRAIN_STEP).expect("a step");
         let hlo = halite_hlo::decode(bundle.hlo(entry).expect("a file")).expect("it is HLO");
         hlo.computations.iter().map(|computation| computation.instructions.len()).sum::<usize>()
     };

@@ -31,7 +31,7 @@ fn bundle() -> Bundle {
 
 /// Logits on a mask.
 fn forward(bundle: &Bundle, mask: HostTensor) -> Result<HostTensor, Diagnostics> {
-    let entry = bundle.module_with_role(ModuleRole::Forward).expect("the bundle has it");
+    let entry = bundle.module_with_role(&ModuleRole::FORWARD).expect("the bundle has it");
     let module = LoadedModule::load(xla::client(), bundle, entry).unwrap_or_else(|error| panic!("{error}"));
     let mut inputs = initial_state(bundle, 1).expect("a sound manifest");
     inputs.insert("tokens".to_owned(), HostTensor::from_ints(DType::S32, [2, 9], (0..18).map(|token| token * 7)));

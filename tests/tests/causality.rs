@@ -28,8 +28,8 @@ fn prove(session: &Session, module: &Module) -> String {
 /// The model of a source as it is built, and its forward module in the last phase.
 fn modules(session: &Session, source: &Source) -> [Module; 2] {
     let built = session.elaborate(source).unwrap_or_else(|errors| panic!("{errors:?}")).module;
-    let role = ModuleRole::Forward;
-    let pipeline = session.passes.pipeline(session.pipelines.of(role)).unwrap_or_else(|error| panic!("{error}"));
+    let role = &ModuleRole::FORWARD;
+    let pipeline = session.pipeline(role).unwrap_or_else(|error| panic!("{error}"));
     let legal = session.compile_role(&built, &source.recipe, role, &pipeline, &CompileOptions::default());
     [built, legal.unwrap_or_else(|error| panic!("{error}")).ir]
 }

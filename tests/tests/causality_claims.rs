@@ -61,14 +61,14 @@ fn refusal(compiled: Result<Compiled, Diagnostics>) -> String {
 fn the_report_names_what_was_proven_for_what() {
     let all = &ModuleRole::DEFAULT;
     assert_eq!(report(compile(&model("", "x", SHOWN, NEXT), &[], all)), "output `logits`: proven; loss: proven");
-    let step = &[ModuleRole::TrainStep];
+    let step = &[ModuleRole::TRAIN_STEP];
     let silent = report(compile(&model("", "x", "", NEXT), &[], step));
     assert_eq!(silent, "outputs: not applicable: no output is `[batch, seq, ..]`; loss: proven");
 }
 
 #[test]
 fn a_loss_that_knows_its_labels_is_refused() {
-    let step = &[ModuleRole::TrainStep];
+    let step = &[ModuleRole::TRAIN_STEP];
     let knows = "E0808 `loss` compares predictions with labels that they have read";
     assert_eq!(refusal(compile(&model("", BOTH_WAYS, "", NEXT), &[], step)), knows);
     assert_eq!(refusal(compile(&model("", "x", SHOWN, "tokens[:, :seq]"), &[], step)), knows);
@@ -114,7 +114,7 @@ fn an_encoder_in_rust_says_so() {
 #[test]
 fn what_is_not_followed_compiles_with_a_warning_that_can_be_waived() {
     let (text, large) = (model("", SQUARES, SHOWN, NEXT), "seq=300");
-    let forward = &[ModuleRole::Forward];
+    let forward = &[ModuleRole::FORWARD];
     let small = report(compile(&text, &[], forward));
     assert_eq!(small, "output `logits`: proven; loss: proven");
     let compiled = compile(&text, &[large], forward).unwrap_or_else(|errors| panic!("{errors:?}"));

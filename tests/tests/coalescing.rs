@@ -87,18 +87,18 @@ impl Model {
     }
 
     /// The pipeline of a role.
-    fn pipeline(&self, role: ModuleRole) -> Pipeline {
-        self.session.passes.pipeline(self.session.pipelines.of(role)).unwrap_or_else(|error| panic!("{error}"))
+    fn pipeline(&self, role: &ModuleRole) -> Pipeline {
+        self.session.pipeline(role).unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// The pipeline of a training step, with the gradients as results in the place of the update.
     fn gradients(&self) -> Pipeline {
-        let (shared, _) = self.pipeline(ModuleRole::TrainStep).split_at_phase();
+        let (shared, _) = self.pipeline(&ModuleRole::TRAIN_STEP).split_at_phase();
         let own = self.session.passes.parse(GRADIENTS).unwrap_or_else(|error| panic!("{error}"));
         Pipeline { stages: [shared.stages, own.stages].concat() }
     }
 
-    fn compile(&self, role: ModuleRole, pipeline: &Pipeline) -> Program {
+    fn compile(&self, role: &ModuleRole, pipeline: &Pipeline) -> Program {
         let built = self.session.elaborate(&self.source).unwrap_or_else(|errors| panic!("{errors:?}")).module;
         let options = CompileOptions::default();
         let compiled = self.session.compile_role(&built, &self.source.recipe, role, pipeline, &options);
@@ -108,7 +108,7 @@ impl Model {
     }
 
     /// Without the optimizations of a pipeline, and with them.
-    fn compile_both(&self, role: ModuleRole, pipeline: &Pipeline) -> (Program, Program) {
+    fn compile_both(&self, role: &ModuleRole, pipeline: &Pipeline) -> (Program, Program) {
         (self.compile(role, &pipeline.required_only()), self.compile(role, pipeline))
     }
 }
@@ -220,11 +220,11 @@ fn assert_same_results(what: &str, (plain, optimized): &(Program, Program), pack
 /// those without, in `f64`. The optimized training step is returned.
 fn assert_same_training(what: &str, recipe: &str, packed: usize) -> Program {
     let model = Model::new("fp64", recipe);
-    for role in [ModuleRole::Forward, ModuleRole::Eval] {
+    for role in &[ModuleRole::FORWARD, ModuleRole::EVAL] {
         let both = model.compile_both(role, &model.pipeline(role));
         assert_same_results(&format!("{what}, {role:?}"), &both, packed);
     }
-    let role = ModuleRole::TrainStep;
+    let role = &ModuleRole::TRAIN_STEP;
     let gradients = model.compile_both(role, &model.gradients());
     assert_same_results(&format!("{what}, gradients"), &gradients, packed);
     let (plain, optimized) = model.compile_both(role, &model.pipeline(role));
@@ -301,7 +301,7 @@ fn without_merging(mut pipeline: Pipeline) -> Pipeline {
 #[test]
 fn mixed_gradients_are_as_good() {
     let recipe = llama(2, 2, "");
-    let (model, role) = (Model::new("mixed", &recipe), ModuleRole::TrainStep);
+    let (model, role) = (Model::new("mixed", &recipe), &ModuleRole::TRAIN_STEP);
     let exact = Model::new("fp64", &recipe).compile(role, &model.gradients().required_only());
     let (plain, optimized) =
         (model.compile(role, &without_merging(model.gradients())), model.compile(role, &model.gradients()));
@@ -340,7 +340,7 @@ fn patterns_match_what_is_merged() {
         let mut module = model.session.elaborate(&model.source).unwrap_or_else(|errors| panic!("{errors:?}")).module;
         let findings = Findings::with_remarks();
         let cx = model.session.pass_cx(Some(&model.source.recipe), Some(&findings)).expect("the target is known");
-        let step = model.pipeline(ModuleRole::TrainStep);
+        let step = model.pipeline(&ModuleRole::TRAIN_STEP);
         Runner::new(RunnerOptions::default()).run(&step, &mut module, &cx)?;
         let mut remarks = findings.remarks();
         remarks.retain(|remark| remark.pass == "coalesce-layers");

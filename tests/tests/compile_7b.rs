@@ -10,9 +10,9 @@ use halite_tests::xla;
 fn the_plugin_compiles_hlat_7b() {
     let mut session = Session::new();
     let source = session.load("hlat-7b", &[]).unwrap_or_else(|errors| panic!("{errors:?}"));
-    let options = CompileOptions { roles: vec![ModuleRole::TrainStep], ..CompileOptions::default() };
+    let options = CompileOptions { roles: vec![ModuleRole::TRAIN_STEP], ..CompileOptions::default() };
     let bundle = session.compile(&source, &options).unwrap_or_else(|errors| panic!("{errors:?}")).bundle;
-    let step = bundle.module_with_role(ModuleRole::TrainStep).expect("the training step is compiled");
+    let step = bundle.module_with_role(&ModuleRole::TRAIN_STEP).expect("the training step is compiled");
     let executable = xla::compile(bundle.hlo(step).expect("the bundle has the file"), 1);
     let executable = executable.unwrap_or_else(|error| panic!("{error}"));
     let stats = executable.memory_stats().unwrap_or_else(|error| panic!("{error}"));

@@ -42,7 +42,7 @@ fn inputs(bundle: &Bundle) -> Tensors {
 }
 
 /// The outputs of a module of a bundle on CPU XLA.
-fn run(bundle: &Bundle, role: ModuleRole) -> Tensors {
+fn run(bundle: &Bundle, role: &ModuleRole) -> Tensors {
     let entry = bundle.module_with_role(role).expect("the bundle has all roles");
     let module = LoadedModule::load(xla::client(), bundle, entry).unwrap_or_else(|error| panic!("{error}"));
     let mut tensors = inputs(bundle);
@@ -51,7 +51,7 @@ fn run(bundle: &Bundle, role: ModuleRole) -> Tensors {
 }
 
 /// How often a module calls each kernel.
-fn kernels(bundle: &Bundle, role: ModuleRole) -> BTreeMap<String, usize> {
+fn kernels(bundle: &Bundle, role: &ModuleRole) -> BTreeMap<String, usize> {
     let entry = bundle.module_with_role(role).expect("the bundle has all roles");
     let hlo = halite_hlo::decode(bundle.hlo(entry).expect("the file is there")).expect("the file decodes");
     let mut counts = BTreeMap::new();
@@ -81,15 +81,15 @@ fn every_choice_of_kernels_computes_the_same_bits() {
     for (model, precision) in [(LLAMA, "precision=mixed"), (LLAMA, "precision=fp32"), (GPT2, "precision=mixed")] {
         let model = &[model, &["layers=1"]].concat();
         let plain = compile(model, &["target=trn1", "dialect.off=['*']", precision]).bundle;
-        assert!(kernels(&plain, ModuleRole::TrainStep).is_empty());
-        let expected = run(&plain, ModuleRole::TrainStep);
+        assert!(kernels(&plain, &ModuleRole::TRAIN_STEP).is_empty());
+        let expected = run(&plain, &ModuleRole::TRAIN_STEP);
         let all = choices();
         let is_first = precision.ends_with("mixed") && !model.contains(&"model.name=gpt2");
         let few = if is_first { &all[..] } else { &all[all.len() - 2..] };
         for choice in few {
             let settings: Vec<&str> = choice.iter().map(String::as_str).chain([precision]).collect();
             let bundle = compile(model, &settings).bundle;
-            let found = run(&bundle, ModuleRole::TrainStep);
+            let found = run(&bundle, &ModuleRole::TRAIN_STEP);
             assert!(found == expected, "{model:?} {settings:?} computes other bits");
         }
     }
@@ -98,7 +98,7 @@ fn every_choice_of_kernels_computes_the_same_bits() {
 #[test]
 fn the_training_step_of_llama_calls_one_softmax_for_each_layer() {
     let bundle = compile(LLAMA, &["target=trn1"]).bundle;
-    for role in ModuleRole::DEFAULT {
+    for role in &ModuleRole::DEFAULT {
         let kernels = kernels(&bundle, role);
         assert_eq!(kernels["AwsNeuronSoftmax"], 2, "{}", role.name());
         assert_eq!(kernels["AwsNeuronRmsNorm"], 5, "{}", role.name());
@@ -113,12 +113,12 @@ fn the_training_step_of_llama_calls_one_softmax_for_each_layer() {
 fn decompositions_lowered_in_place_compute_the_same_bits() {
     let mut session = Session::new();
     let source = load(&mut session, LLAMA, &["target=trn1"]);
-    let expected = run(&compile(LLAMA, &["target=cpu"]).bundle, ModuleRole::Forward);
+    let expected = run(&compile(LLAMA, &["target=cpu"]).bundle, &ModuleRole::FORWARD);
     let built = session.elaborate(&source).expect("the model elaborates").module;
-    let pipeline = session.passes.pipeline(session.pipelines.of(ModuleRole::Forward)).expect("the pipeline is one");
+    let pipeline = session.pipeline(&ModuleRole::FORWARD).expect("the pipeline is one");
     let lower = LowerOptions { kernels: KernelForm::Decompositions, ..LowerOptions::default() };
     let options = CompileOptions { lower, ..CompileOptions::default() };
-    let compiled = session.compile_role(&built, &source.recipe, ModuleRole::Forward, &pipeline, &options);
+    let compiled = session.compile_role(&built, &source.recipe, &ModuleRole::FORWARD, &pipeline, &options);
     let compiled = compiled.unwrap_or_else(|error| panic!("{error}"));
     let tensors = inputs(&compile(LLAMA, &["target=cpu"]).bundle);
     let entry = compiled.ir.entry().expect("a compiled module has an entry");
@@ -148,7 +148,7 @@ fn every_decision_is_explained() {
 fn kernels_without_a_decomposition_are_refused() {
     let whole = compile(LLAMA, &["target=trn1"]).bundle;
     let load = |bundle: &Bundle| {
-        let entry = bundle.module_with_role(ModuleRole::Forward).expect("the bundle has all roles");
+        let entry = bundle.module_with_role(&ModuleRole::FORWARD).expect("the bundle has all roles");
         LoadedModule::load(xla::client(), bundle, entry).map(drop).map_err(|error| error.message().to_owned())
     };
     assert_eq!(load(&whole), Ok(()));
@@ -161,7 +161,7 @@ fn kernels_without_a_decomposition_are_refused() {
         .manifest
         .modules
         .iter_mut()
-        .find(|module| module.role == ModuleRole::Forward)
+        .find(|module| module.role == ModuleRole::FORWARD)
         .unwrap()
         .decompositions;
     let file = decompositions[0].file.clone();
@@ -184,7 +184,7 @@ fn the_highest_priority_that_fits_is_taken() {
     let source = load(&mut session, LLAMA, &["target=trn1"]);
     let options = CompileOptions { explain: true, ..CompileOptions::default() };
     let compiled = session.compile(&source, &options).unwrap_or_else(|errors| panic!("{errors:?}"));
-    let step = compiled.bundle.module_with_role(ModuleRole::TrainStep).expect("the bundle has all roles");
+    let step = compiled.bundle.module_with_role(&ModuleRole::TRAIN_STEP).expect("the bundle has all roles");
     let decompositions = |prefix: &str| {
         step.decompositions.iter().filter(|decomposition| decomposition.name.starts_with(prefix)).count()
     };
@@ -196,5 +196,5 @@ fn the_highest_priority_that_fits_is_taken() {
     missed("own.never", "never");
     missed("neuron.softmax", "`own.softmax` comes first");
     let plain = compile(LLAMA, &["target=trn1", "dialect.off=['*']"]).bundle;
-    assert!(run(&compiled.bundle, ModuleRole::TrainStep) == run(&plain, ModuleRole::TrainStep));
+    assert!(run(&compiled.bundle, &ModuleRole::TRAIN_STEP) == run(&plain, &ModuleRole::TRAIN_STEP));
 }

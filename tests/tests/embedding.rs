@@ -52,7 +52,7 @@ fn a_model_built_in_rust_gives_the_bytes_of_its_text() {
         [&text, &built].map(|source| expect(session.compile(source, &CompileOptions::default())).bundle);
     assert_ne!(hlo(&text), hlo(&built));
     assert_eq!(text.manifest.statistics, built.manifest.statistics);
-    let step = built.module_with_role(ModuleRole::TrainStep).expect("a training step");
+    let step = built.module_with_role(&ModuleRole::TRAIN_STEP).expect("a training step");
     let step = String::from_utf8_lossy(built.hlo(step).expect("a file")).into_owned();
     assert!(step.contains("llama.rs") && !step.contains("llama.hal"));
 }
@@ -122,7 +122,7 @@ fn composites_from_outside_are_called_from_texts_and_from_rust() {
     let scaled = m.call("scaled", [weight * tokens.convert(m.float())]).attr("by", 0.5).one();
     let built = expect(m.finish(scaled.sum_all(), m.full([1], 1.0).sum_all()));
     let built = expect(session.source(recipe, built));
-    let options = CompileOptions { roles: vec![ModuleRole::TrainStep, ModuleRole::Eval], ..without_positions() };
+    let options = CompileOptions { roles: vec![ModuleRole::TRAIN_STEP, ModuleRole::EVAL], ..without_positions() };
     let [a, b] = [of_text, built].map(|source| expect(session.compile(&source, &options)).bundle);
     assert_eq!(hlo(&a), hlo(&b));
 }
@@ -168,12 +168,12 @@ fn compiling_is_watched_and_can_be_stopped() {
 #[test]
 fn pipelines_of_roles_begin_alike() {
     let mut session = Session::new();
-    session.pipelines.insert_before("auto-diff", "cse").expect("it is there");
+    session.roles.insert_before("auto-diff", "cse").expect("it is there");
     let source = expect(session.load("tiny", &[]));
     let refused = session.compile(&source, &CompileOptions::default()).map(|compiled| compiled.reports);
     assert_eq!(refused.unwrap_err()[0].code(), codes::PIPELINE);
     // The other pipeline leaves the model with `auto-cast`.
-    session.pipelines.insert_before("auto-cast", "cse").expect("it is there");
+    session.roles.insert_before("auto-cast", "cse").expect("it is there");
     assert!(session.compile(&source, &CompileOptions::default()).is_ok());
 }
 
@@ -181,14 +181,14 @@ fn pipelines_of_roles_begin_alike() {
 #[test]
 fn a_group_that_reaches_its_bound_is_warned_of() {
     let mut session = Session::new();
-    for role in [ModuleRole::TrainStep, ModuleRole::Forward] {
-        let mut pipeline = session.pipelines.of(role).clone();
+    for role in &ModuleRole::DEFAULT {
+        let mut pipeline = session.roles.get(role).expect("it is there").pipeline.clone();
         for stage in &mut pipeline.stages {
             if let Stage::Fixpoint(group) = stage {
                 group.rounds = NonZeroU32::MIN;
             }
         }
-        session.pipelines.set(role, pipeline);
+        session.roles.set_pipeline(role, pipeline).expect("it is there");
     }
     let source = expect(session.load("tiny", &[]));
     let compiled = expect(session.compile(&source, &CompileOptions::default()));
@@ -215,7 +215,7 @@ fn a_step_takes_several_inputs() {
         expect(m.finish((error * error).sum_all(), m.scalar(8.0)))
     };
     let source = expect(session.source(recipe, built));
-    let options = CompileOptions { roles: vec![ModuleRole::TrainStep, ModuleRole::Eval], ..CompileOptions::default() };
+    let options = CompileOptions { roles: vec![ModuleRole::TRAIN_STEP, ModuleRole::EVAL], ..CompileOptions::default() };
     let bundle = expect(session.compile(&source, &options)).bundle;
     let mut step = expect(TrainStep::load(xla::executor(), &bundle));
     expect(step.init_state(1));

@@ -15,24 +15,26 @@ use halite_tests::xla;
 /// A module of a recipe: a name for people, the preset or model, overrides, the role.
 type Case = (&'static str, &'static str, &'static [&'static str], ModuleRole);
 
-use ModuleRole::{Eval, Forward, TrainStep};
+const TRAIN_STEP: ModuleRole = ModuleRole::TRAIN_STEP;
+const FORWARD: ModuleRole = ModuleRole::FORWARD;
+const EVAL: ModuleRole = ModuleRole::EVAL;
 
 /// The model was made while looking at these.
 const SEEN: &[Case] = &[
-    ("tiny", "tiny", &[], TrainStep),
-    ("tiny, forward", "tiny", &[], Forward),
-    ("tiny, eval", "tiny", &[], Eval),
-    ("tiny, fp32", "tiny", &["precision=fp32"], TrainStep),
-    ("tiny, bf16-sr", "tiny", &["precision=bf16-sr"], TrainStep),
-    ("mid", "tiny", MID, TrainStep),
-    ("mid, forward", "tiny", MID, Forward),
+    ("tiny", "tiny", &[], TRAIN_STEP),
+    ("tiny, forward", "tiny", &[], FORWARD),
+    ("tiny, eval", "tiny", &[], EVAL),
+    ("tiny, fp32", "tiny", &["precision=fp32"], TRAIN_STEP),
+    ("tiny, bf16-sr", "tiny", &["precision=bf16-sr"], TRAIN_STEP),
+    ("mid", "tiny", MID, TRAIN_STEP),
+    ("mid, forward", "tiny", MID, FORWARD),
     (
         "gpt2, 2 layers",
         "gpt2.hal",
         &["layers=2", "hidden=256", "heads=4", "vocab=5000", "seq=256", "batch=2"],
-        TrainStep,
+        TRAIN_STEP,
     ),
-    ("hlat-7b, 2 layers", "hlat-7b", &["layers=2", "precision=mixed", "seq=1024"], TrainStep),
+    ("hlat-7b, 2 layers", "hlat-7b", &["layers=2", "precision=mixed", "seq=1024"], TRAIN_STEP),
 ];
 
 const MID: &[&str] =
@@ -41,7 +43,7 @@ const MID: &[&str] =
 /// These were chosen when the model was frozen, and measured afterwards for the first time. They differ from all seen ones
 /// in sizes, and in how model, precision and batch go together.
 const HELD_OUT: [Case; 4] = [
-    ("llama, grouped heads", "tiny", GROUPED, TrainStep),
+    ("llama, grouped heads", "tiny", GROUPED, TRAIN_STEP),
     (
         "gpt2, 6 layers, bf16-sr",
         "gpt2.hal",
@@ -55,10 +57,10 @@ const HELD_OUT: [Case; 4] = [
             "batch=2",
             "precision=bf16-sr",
         ],
-        TrainStep,
+        TRAIN_STEP,
     ),
-    ("hlat-7b, 3 layers, fp32", "hlat-7b", &["layers=3", "seq=2048", "precision=fp32"], TrainStep),
-    ("hlat-70b, 1 layer", "hlat-70b", &["layers=1", "seq=2048", "parallel.tensor=8"], TrainStep),
+    ("hlat-7b, 3 layers, fp32", "hlat-7b", &["layers=3", "seq=2048", "precision=fp32"], TRAIN_STEP),
+    ("hlat-70b, 1 layer", "hlat-70b", &["layers=1", "seq=2048", "parallel.tensor=8"], TRAIN_STEP),
 ];
 
 const GROUPED: &[&str] =
@@ -87,12 +89,12 @@ fn arguments_outputs_and_aliases_are_those_of_cpu_xla() {
     // XLA counts the table of pointers to the results with them.
     const POINTER: u64 = 8;
     let cases: [Case; 6] = [
-        ("tiny", "tiny", &[], TrainStep),
-        ("tiny, forward", "tiny", &[], Forward),
-        ("tiny, eval", "tiny", &[], Eval),
-        ("tiny, masters", "tiny", &["precision=mixed-sr", "layers=1"], TrainStep),
-        ("hlat-7b", "hlat-7b", &["layers=1", "seq=64"], TrainStep),
-        ("gpt2", "gpt2.hal", &["layers=1", "hidden=64", "heads=2", "vocab=500", "seq=32"], TrainStep),
+        ("tiny", "tiny", &[], TRAIN_STEP),
+        ("tiny, forward", "tiny", &[], FORWARD),
+        ("tiny, eval", "tiny", &[], EVAL),
+        ("tiny, masters", "tiny", &["precision=mixed-sr", "layers=1"], TRAIN_STEP),
+        ("hlat-7b", "hlat-7b", &["layers=1", "seq=64"], TRAIN_STEP),
+        ("gpt2", "gpt2.hal", &["layers=1", "hidden=64", "heads=2", "vocab=500", "seq=32"], TRAIN_STEP),
     ];
     for case in &cases {
         let (Estimate { memory, .. }, stats) = measured(case);
@@ -112,7 +114,7 @@ fn the_7b_step_needs_several_cores_and_the_bundle_says_so() {
     let mut session = Session::new();
     let sets = ["target=trn1".to_owned(), "precision=mixed".to_owned()];
     let source = session.load("hlat-7b", &sets).unwrap_or_else(|errors| panic!("{errors:?}"));
-    let options = CompileOptions { roles: vec![TrainStep], ..CompileOptions::default() };
+    let options = CompileOptions { roles: vec![TRAIN_STEP], ..CompileOptions::default() };
     let compiled = session.compile(&source, &options).unwrap_or_else(|errors| panic!("{errors:?}"));
     let state = compiled.bundle.manifest.statistics.state_bytes;
     assert_eq!((state as f64 / 1e9).round(), 81.0, "{state}");
@@ -130,7 +132,7 @@ fn the_7b_step_needs_several_cores_and_the_bundle_says_so() {
 
 /// What is estimated of a module and what CPU XLA reports.
 fn measured(case: &Case) -> (Estimate, MemoryStats) {
-    let (bundle, role) = (compile(case), case.3);
+    let (bundle, role) = (compile(case), &case.3);
     let entry = bundle.module_with_role(role).expect("the module is compiled");
     let bytes = bundle.hlo(entry).expect("the bundle has the file");
     let graph = Graph::new(halite_hlo::decode(bytes).expect("a bundle holds HLO"));
@@ -142,7 +144,7 @@ fn measured(case: &Case) -> (Estimate, MemoryStats) {
 }
 
 fn num_results(case: &Case) -> u64 {
-    compile(case).module_with_role(case.3).map_or(0, |entry| entry.outputs.len() as u64)
+    compile(case).module_with_role(&case.3).map_or(0, |entry| entry.outputs.len() as u64)
 }
 
 fn compile((name, input, sets, role): &Case) -> Bundle {
@@ -153,6 +155,6 @@ fn compile((name, input, sets, role): &Case) -> Bundle {
     };
     let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
     let source = session.load(&input, &sets).unwrap_or_else(|errors| panic!("{name}: {errors:?}"));
-    let options = CompileOptions { roles: vec![*role], ..CompileOptions::default() };
+    let options = CompileOptions { roles: vec![role.clone()], ..CompileOptions::default() };
     session.compile(&source, &options).unwrap_or_else(|errors| panic!("{name}: {errors:?}")).bundle
 }

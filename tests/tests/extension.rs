@@ -45,13 +45,13 @@ fn passes_are_named_when_the_program_runs() {
         let rules = (0..number).map(|rule| format!("rule-{rule}").into()).collect();
         let pass = Speaking { name: format!("own-{number}").into(), rules };
         session.passes.register(Arc::new(pass)).expect("the name is new");
-        session.pipelines.insert_after("auto-cast", &format!("own-{number}")).expect("it is there");
+        session.roles.insert_after("auto-cast", &format!("own-{number}")).expect("it is there");
     }
     assert_eq!(session.passes.get("own-2").expect("it is registered").info().summary, "says 2 things");
     let again = Speaking { name: String::from("own-1").into(), rules: Vec::new() };
     assert_eq!(session.passes.register(Arc::new(again)).unwrap_err().code(), codes::DUPLICATE);
     let source = expect(session.load("tiny", &["layers=1".to_owned()]));
-    let options = CompileOptions { roles: vec![ModuleRole::Eval], explain: true, ..CompileOptions::default() };
+    let options = CompileOptions { roles: vec![ModuleRole::EVAL], explain: true, ..CompileOptions::default() };
     let compiled = expect(session.compile(&source, &options));
     let reports = compiled.reports.iter().flat_map(|(_, reports)| reports);
     assert_eq!(reports.filter(|report| report.name.starts_with("own-")).count(), 3);
@@ -120,7 +120,7 @@ fn kernels_are_described_when_the_program_runs() {
     }
     let settings = ["layers=1", "target=trn1"].map(str::to_owned);
     let source = expect(session.load("tiny", &settings));
-    let options = CompileOptions { roles: vec![ModuleRole::Forward], ..CompileOptions::default() };
+    let options = CompileOptions { roles: vec![ModuleRole::FORWARD], ..CompileOptions::default() };
     let bundle = expect(session.compile(&source, &options)).bundle;
     let decompositions = &bundle.manifest.modules[0].decompositions;
     assert!(
@@ -179,7 +179,7 @@ fn composites_are_described_when_the_program_runs() {
                 loss = sum(scaled_1(weight * convert(tokens, float), by_1 = 0.5)) return loss, sum(full([1], 1.0)) } }";
         let recipe = Recipe::new(ModelChoice::new("m"), 2, 3, Optimizer::new("adamw", 1e-3));
         let source = expect(session.source(recipe, text));
-        session.compile(&source, &CompileOptions { roles: vec![ModuleRole::TrainStep], ..CompileOptions::default() })
+        session.compile(&source, &CompileOptions { roles: vec![ModuleRole::TRAIN_STEP], ..CompileOptions::default() })
     };
     expect(compile(None));
     let errors = compile(Some("the table of today says so")).map(|compiled| compiled.reports).unwrap_err();

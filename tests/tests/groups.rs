@@ -15,10 +15,10 @@ fn compiled(settings: &[&str]) -> (Module, Bundle) {
     let mut session = Session::new();
     let settings: Vec<String> = settings.iter().map(|&setting| setting.to_owned()).collect();
     let source = expect(session.load("tiny", &settings));
-    let options = CompileOptions { roles: vec![ModuleRole::TrainStep], ..CompileOptions::default() };
+    let options = CompileOptions { roles: vec![ModuleRole::TRAIN_STEP], ..CompileOptions::default() };
     let built = expect(session.elaborate(&source)).module;
-    let pipeline = session.passes.pipeline(session.pipelines.of(ModuleRole::TrainStep)).expect("it has its passes");
-    let step = session.compile_role(&built, &source.recipe, ModuleRole::TrainStep, &pipeline, &options);
+    let pipeline = session.pipeline(&ModuleRole::TRAIN_STEP).expect("it has its passes");
+    let step = session.compile_role(&built, &source.recipe, &ModuleRole::TRAIN_STEP, &pipeline, &options);
     (step.expect("it compiles").ir, expect(session.compile(&source, &options)).bundle)
 }
 

@@ -124,11 +124,11 @@ fn compile_fixture(case: &str, role: ModuleRole) -> Compiled {
 
 fn assert_logits(case: &str) {
     let expected = tensors::read(&fixture(case).join("expected.safetensors")).expect("the file is in the repository");
-    let compiled = compile_fixture(case, ModuleRole::Forward);
+    let compiled = compile_fixture(case, ModuleRole::FORWARD);
     let manifest = &compiled.bundle.manifest;
     let (mut inputs, _) = weights(case, manifest);
     inputs.insert("tokens".to_owned(), expected["tokens"].clone());
-    let entry = compiled.bundle.module_with_role(ModuleRole::Forward).expect("it was asked for");
+    let entry = compiled.bundle.module_with_role(&ModuleRole::FORWARD).expect("it was asked for");
     let module = LoadedModule::load(xla::client(), &compiled.bundle, entry).unwrap_or_else(|error| panic!("{error}"));
     inputs.retain(|name, _| module.entry().inputs.iter().any(|port| port.name == *name));
     let outputs = module.run(xla::client(), inputs).unwrap_or_else(|errors| panic!("{errors:?}"));
@@ -139,7 +139,7 @@ fn assert_logits(case: &str) {
 
 /// Through the training step's layout, where projections are merged, and files of at most 8 kB.
 fn assert_round_trip(case: &str) {
-    let compiled = compile_fixture(case, ModuleRole::TrainStep);
+    let compiled = compile_fixture(case, ModuleRole::TRAIN_STEP);
     let manifest = &compiled.bundle.manifest;
     let (stored, checkpoint) = weights(case, manifest);
     let mut back = to_model(manifest, stored).unwrap_or_else(|errors| panic!("{errors:?}"));
@@ -359,7 +359,7 @@ fn longer_sequences_than_the_checkpoint_was_made_for_are_told() {
 
 #[test]
 fn dropout_is_left_out_aloud() {
-    let compiled = compile(&config("gpt2"), &["layers=1"], &[ModuleRole::Eval]);
+    let compiled = compile(&config("gpt2"), &["layers=1"], &[ModuleRole::EVAL]);
     let warnings: Vec<_> = compiled.warnings.iter().map(|warning| warning.message().to_owned()).collect();
     let expected =
         ["attn_pdrop", "embd_pdrop", "resid_pdrop"].map(|key| format!("`{key}` is 0.1, but training has no dropout"));
@@ -370,7 +370,7 @@ fn dropout_is_left_out_aloud() {
 /// the embedding once more.
 #[test]
 fn older_names_are_adopted() {
-    let compiled = compile_fixture("gpt2", ModuleRole::TrainStep);
+    let compiled = compile_fixture("gpt2", ModuleRole::TRAIN_STEP);
     let manifest = &compiled.bundle.manifest;
     let (_, checkpoint) = weights("gpt2", manifest);
     let short = |name: &String| name.strip_prefix("transformer.").expect("the name of the inner module").to_owned();
@@ -389,7 +389,7 @@ fn older_names_are_adopted() {
 #[test]
 fn a_tied_output_projection_is_the_embedding() {
     for (case, table) in [("gpt2", "transformer.wte.weight"), ("mistral_tied", "model.embed_tokens.weight")] {
-        let compiled = compile_fixture(case, ModuleRole::TrainStep);
+        let compiled = compile_fixture(case, ModuleRole::TRAIN_STEP);
         let manifest = &compiled.bundle.manifest;
         let (_, checkpoint) = weights(case, manifest);
         let mut renamed = checkpoint.clone();
@@ -403,7 +403,7 @@ fn a_tied_output_projection_is_the_embedding() {
 
 #[test]
 fn no_tensor_is_taken_for_another() {
-    let compiled = compile_fixture("llama", ModuleRole::TrainStep);
+    let compiled = compile_fixture("llama", ModuleRole::TRAIN_STEP);
     let manifest = &compiled.bundle.manifest;
     let (_, checkpoint) = weights("llama", manifest);
     let twice = "the checkpoint has both `norm.weight` and `model.norm.weight`, one tensor of the model";
@@ -421,7 +421,7 @@ fn no_tensor_is_taken_for_another() {
 
 #[test]
 fn weights_are_rounded_only_when_asked() {
-    let compiled = compile_fixture("llama", ModuleRole::TrainStep);
+    let compiled = compile_fixture("llama", ModuleRole::TRAIN_STEP);
     let narrow = &mut compiled.bundle.manifest.clone();
     narrow.buffers.iter_mut().for_each(|buffer| buffer.dtype = DType::Bf16);
     let (_, mut checkpoint) = weights("llama", &compiled.bundle.manifest);

@@ -24,8 +24,8 @@ fn load(settings: &[&str]) -> (Session, Source) {
 /// The step in its last form.
 fn step(session: &Session, source: &Source) -> CompiledModule {
     let built = session.elaborate(source).unwrap_or_else(|errors| panic!("{errors:?}")).module;
-    let role = ModuleRole::TrainStep;
-    let pipeline = session.passes.pipeline(session.pipelines.of(role)).expect("the passes exist");
+    let role = &ModuleRole::TRAIN_STEP;
+    let pipeline = session.pipeline(role).expect("the passes exist");
     let compiled = session.compile_role(&built, &source.recipe, role, &pipeline, &CompileOptions::default());
     compiled.unwrap_or_else(|error| panic!("{error}"))
 }

@@ -74,17 +74,17 @@ impl Pass for Keep {
 fn session() -> Session {
     let mut session = Session::new();
     session.passes.register(Arc::new(Keep)).expect("the name is new");
-    session.pipelines.insert_after("update", "keep-zeta").expect("it is there");
+    session.roles.insert_after("update", "keep-zeta").expect("it is there");
     session
 }
 
 /// The legal IR of a training step, and its bundle.
 fn compiled(session: &mut Session) -> (Module, Bundle) {
     let source = expect(session.load("tiny", &["layers=1".to_owned()]));
-    let options = CompileOptions { roles: vec![ModuleRole::TrainStep], ..CompileOptions::default() };
+    let options = CompileOptions { roles: vec![ModuleRole::TRAIN_STEP], ..CompileOptions::default() };
     let built = expect(session.elaborate(&source)).module;
-    let pipeline = session.passes.pipeline(session.pipelines.of(ModuleRole::TrainStep)).expect("it has its passes");
-    let step = session.compile_role(&built, &source.recipe, ModuleRole::TrainStep, &pipeline, &options);
+    let pipeline = session.pipeline(&ModuleRole::TRAIN_STEP).expect("it has its passes");
+    let step = session.compile_role(&built, &source.recipe, &ModuleRole::TRAIN_STEP, &pipeline, &options);
     (step.expect("it compiles").ir, expect(session.compile(&source, &options)).bundle)
 }
 

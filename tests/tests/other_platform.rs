@@ -44,7 +44,7 @@ fn compile(target: &str) -> Bundle {
     let mut session = Session::new();
     let settings = [format!("target={target}"), "layers=1".to_owned(), "seq=16".to_owned()];
     let source = expect(session.load("tiny", &settings));
-    let options = CompileOptions { roles: vec![ModuleRole::TrainStep], ..CompileOptions::default() };
+    let options = CompileOptions { roles: vec![ModuleRole::TRAIN_STEP], ..CompileOptions::default() };
     expect(session.compile(&source, &options)).bundle
 }
 

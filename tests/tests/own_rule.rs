@@ -103,7 +103,7 @@ fn compiled(session: &mut Session) -> std::result::Result<Bundle, Diagnostics> {
     let path = folder.path().join("r.toml");
     std::fs::write(&path, RECIPE).expect("a file can be written");
     let source = session.load(&path.to_string_lossy(), &[])?;
-    let options = CompileOptions { roles: vec![ModuleRole::TrainStep], ..CompileOptions::default() };
+    let options = CompileOptions { roles: vec![ModuleRole::TRAIN_STEP], ..CompileOptions::default() };
     Ok(session.compile(&source, &options)?.bundle)
 }
 

@@ -78,12 +78,12 @@ fn session() -> Session {
 fn compiled(session: &mut Session, input: &str, settings: &[&str]) -> Result<Bundle, Diagnostics> {
     let settings: Vec<String> = ["target=own1"].iter().chain(settings).map(|&setting| setting.to_owned()).collect();
     let source = session.load(input, &settings)?;
-    let options = CompileOptions { roles: vec![ModuleRole::TrainStep], ..CompileOptions::default() };
+    let options = CompileOptions { roles: vec![ModuleRole::TRAIN_STEP], ..CompileOptions::default() };
     Ok(session.compile(&source, &options)?.bundle)
 }
 
 fn opcodes(bundle: &Bundle) -> Vec<(String, String)> {
-    let entry = bundle.module_with_role(ModuleRole::TrainStep).expect("it is compiled");
+    let entry = bundle.module_with_role(&ModuleRole::TRAIN_STEP).expect("it is compiled");
     let hlo = halite_hlo::decode(bundle.hlo(entry).expect("it is there")).expect("it is HLO");
     let insts = hlo.computations.into_iter().flat_map(|computation| computation.instructions);
     insts.map(|inst| (inst.opcode, inst.custom_call_target)).collect()

@@ -140,8 +140,8 @@ impl Case {
     }
 
     /// Compiles a role through the session; the manifest says how it stores the weights.
-    fn compile(&self, role: ModuleRole) -> (LoadedModule, Manifest) {
-        let options = CompileOptions { roles: vec![role], ..CompileOptions::default() };
+    fn compile(&self, role: &ModuleRole) -> (LoadedModule, Manifest) {
+        let options = CompileOptions { roles: vec![role.clone()], ..CompileOptions::default() };
         let compiled = self.session.compile(&self.source, &options).unwrap_or_else(|errors| panic!("{errors:?}"));
         let entry = compiled.bundle.module_with_role(role).unwrap_or_else(|error| panic!("{error}"));
         let module =
@@ -226,7 +226,7 @@ fn largest_between(tensor: &HostTensor, first: usize, last: usize) -> f64 {
 /// All updates of the fixture, with the metrics of each.
 fn assert_training(name: &str) {
     let case = Case::load(name, DType::F64);
-    let (module, manifest) = case.compile(ModuleRole::TrainStep);
+    let (module, manifest) = case.compile(&ModuleRole::TRAIN_STEP);
     let mut state = pack_given(&manifest, case.initial()).unwrap_or_else(|errors| panic!("{errors:?}"));
     for port in &module.entry().inputs {
         let zeros = || HostTensor::zeros(port.dtype, port.shape.as_slice());
@@ -260,7 +260,7 @@ fn weights_after(case: &Case, steps: usize) -> impl Iterator<Item = (&str, &Host
 
 fn assert_logits(name: &str) {
     let case = Case::load(name, DType::F64);
-    let (module, manifest) = case.compile(ModuleRole::Forward);
+    let (module, manifest) = case.compile(&ModuleRole::FORWARD);
     let mut inputs = pack_given(&manifest, case.initial()).unwrap_or_else(|errors| panic!("{errors:?}"));
     inputs.insert("tokens".to_owned(), case.tokens(0));
     inputs.retain(|name, _| module.entry().inputs.iter().any(|port| port.name == *name));

@@ -82,7 +82,7 @@ fn xla_rounds_as_the_interpreter() {
             let built = session.elaborate(&source).unwrap_or_else(|errors| panic!("{errors:?}")).module;
             let pipeline = session.passes.parse(GRADIENTS).expect("the passes exist");
             let options = CompileOptions::default();
-            let compiled = session.compile_role(&built, &source.recipe, ModuleRole::TrainStep, &pipeline, &options);
+            let compiled = session.compile_role(&built, &source.recipe, &ModuleRole::TRAIN_STEP, &pipeline, &options);
             let compiled = compiled.unwrap_or_else(|error| panic!("{error}"));
             let entry = compiled.ir.entry().expect("a model has an entry");
             let inputs = operands(entry, seed);

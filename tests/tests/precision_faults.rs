@@ -295,7 +295,7 @@ fn compile(session: &Session, source: &Source, recipe: &Recipe, before: &str, ex
     assert!(pipeline.contains(before));
     let pipeline = session.passes.parse(&pipeline.replacen(before, &format!("{extra}{before}"), 1)).unwrap();
     let module = session.elaborate(source).unwrap().module;
-    session.compile_role(&module, recipe, ModuleRole::TrainStep, &pipeline, &CompileOptions::default())
+    session.compile_role(&module, recipe, &ModuleRole::TRAIN_STEP, &pipeline, &CompileOptions::default())
 }
 
 fn findings(session: &Session, source: &Source, recipe: &Recipe) -> Diagnostics {
@@ -381,7 +381,7 @@ fn a_finding_hides_no_other_op_of_its_line() {
         let extra = format!("exponential-of-loss-narrow, check-precision, {after}annotate-rounding");
         let pipeline = session.passes.parse(&pipeline.replacen("annotate-rounding", &extra, 1)).unwrap();
         let options = CompileOptions::default();
-        let compiled = session.compile_role(&module, &source.recipe, ModuleRole::TrainStep, &pipeline, &options);
+        let compiled = session.compile_role(&module, &source.recipe, &ModuleRole::TRAIN_STEP, &pipeline, &options);
         compiled.map(|compiled| compiled.audit.diagnostics())
     };
     let found = compile("").unwrap();
@@ -400,7 +400,7 @@ fn stochastic_rounding_that_is_promised_and_not_done_is_a_bug() {
     let pipeline = session.passes.parse(&pipeline).unwrap();
     let module = session.elaborate(&source).unwrap().module;
     let options = CompileOptions::default();
-    let error = session.compile_role(&module, &recipe, ModuleRole::TrainStep, &pipeline, &options).unwrap_err();
+    let error = session.compile_role(&module, &recipe, &ModuleRole::TRAIN_STEP, &pipeline, &options).unwrap_err();
     assert!(error.severity() == Severity::Bug && error.message().contains("rounded to nearest"), "{error}");
 }
 

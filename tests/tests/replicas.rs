@@ -13,7 +13,7 @@ fn compile(more: &[&str]) -> Bundle {
     let mut session = Session::new();
     let settings: Vec<String> = ["batch=2", "seq=16"].iter().chain(more).map(ToString::to_string).collect();
     let source = session.load("tiny", &settings).unwrap_or_else(|errors| panic!("{errors:?}"));
-    let options = CompileOptions { roles: vec![ModuleRole::TrainStep], ..CompileOptions::default() };
+    let options = CompileOptions { roles: vec![ModuleRole::TRAIN_STEP], ..CompileOptions::default() };
     session.compile(&source, &options).unwrap_or_else(|errors| panic!("{errors:?}")).bundle
 }
 

@@ -462,7 +462,7 @@ fn a_mask_that_is_turned_around_is_seen_by_changing_tokens() {
     let confirm = |place: &str| {
         let pipeline = without_places(&pipeline.replace("<expanded>", place));
         let options = VerifyOptions {
-            role: ModuleRole::Forward,
+            role: ModuleRole::FORWARD,
             full: true,
             pipeline: Some(pipeline),
             ..VerifyOptions::default()

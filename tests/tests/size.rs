@@ -24,7 +24,7 @@ fn assert_size(preset: &str, parameters: u64, flops_per_token: u64) {
         assert!(findings.is_empty(), "{preset}/{}: {findings:?}", entry.name);
         assert!(text::print(graph.module()).starts_with("HloModule "), "{preset}/{} prints", entry.name);
     }
-    let step = bundle.module_with_role(ModuleRole::TrainStep).expect("the training step is compiled");
+    let step = bundle.module_with_role(&ModuleRole::TRAIN_STEP).expect("the training step is compiled");
     for (position, input) in step.inputs.iter().enumerate() {
         let buffer = bundle.buffer(&input.name).expect("inputs are buffers");
         let replaced = step.outputs.iter().find(|output| output.role == PortRole::Buffer && output.name == input.name);

@@ -19,7 +19,7 @@ fn a_source_compiles_alike_in_every_session() {
     let [expected, found] =
         [&own, &other].map(|session| expect(session.compile(&source, &CompileOptions::default())).bundle);
     assert_eq!((hlo(&expected), &expected.manifest), (hlo(&found), &found.manifest));
-    let step = found.module_with_role(ModuleRole::TrainStep).expect("a training step");
+    let step = found.module_with_role(&ModuleRole::TRAIN_STEP).expect("a training step");
     assert!(String::from_utf8_lossy(found.hlo(step).expect("a file")).contains("llama.hal"));
 
     let wrong = load("head=3", &mut own);

@@ -95,7 +95,7 @@ impl Recorder {
 }
 
 /// Compiles `tiny` below a span of one's own, with a recorder for this thread alone. What ran, by module.
-fn record(caller: &str, only: Option<&'static str>) -> (Recorder, BTreeMap<&'static str, Vec<String>>) {
+fn record(caller: &str, only: Option<&'static str>) -> (Recorder, BTreeMap<String, Vec<String>>) {
     let recorder = Recorder(Arc::new(Inner { only, ..Inner::default() }));
     let reports = tracing::subscriber::with_default(recorder.clone(), || {
         let _span = info_span!("caller", name = caller).entered();
@@ -104,7 +104,7 @@ fn record(caller: &str, only: Option<&'static str>) -> (Recorder, BTreeMap<&'sta
         session.compile(&source, &CompileOptions::default()).expect("it compiles").reports
     });
     let names = |(role, reports): (halite_bundle::ModuleRole, Vec<halite_passes::PassReport>)| {
-        (role.name(), reports.iter().map(|report| report.name.to_string()).collect())
+        (role.name().to_owned(), reports.iter().map(|report| report.name.to_string()).collect())
     };
     (recorder, reports.into_iter().map(names).collect())
 }
@@ -123,7 +123,7 @@ fn fields<'a>(spans: &'a [(u64, Recorded)], name: &str, field: &str) -> Vec<&'a 
 
 /// Everything stands below the caller's span: `compile`, in it the passes that all modules share and each `module`, in
 /// each module its passes and `lower`.
-fn check(recorder: &Recorder, caller: &str, ran: &BTreeMap<&'static str, Vec<String>>) {
+fn check(recorder: &Recorder, caller: &str, ran: &BTreeMap<String, Vec<String>>) {
     let own = only(recorder, None, "caller", ("name", caller));
     let compile = only(recorder, Some(own), "compile", ("source", "tiny"));
     let below = recorder.below(Some(compile));
@@ -131,7 +131,7 @@ fn check(recorder: &Recorder, caller: &str, ran: &BTreeMap<&'static str, Vec<Str
     assert!(fields(&below, "pass", "module").iter().all(|module| *module == "llama"), "{below:?}");
     let mut modules = fields(&below, "module", "role");
     modules.sort_unstable();
-    assert_eq!(modules, ran.keys().copied().collect::<Vec<_>>());
+    assert_eq!(modules, ran.keys().map(String::as_str).collect::<Vec<_>>());
     assert_eq!(shared.len() + modules.len(), below.len(), "{below:?}");
     for (id, module) in below.iter().filter(|(_, span)| span.metadata.name() == "module") {
         let role = module.fields["role"].as_str();

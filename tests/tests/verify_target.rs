@@ -18,10 +18,10 @@ fn verify(preset: &str, role: ModuleRole) {
 
 #[test]
 fn hlat_7b() {
-    verify("hlat-7b", ModuleRole::TrainStep);
+    verify("hlat-7b", ModuleRole::TRAIN_STEP);
 }
 
 #[test]
 fn hlat_70b() {
-    verify("hlat-70b", ModuleRole::TrainStep);
+    verify("hlat-70b", ModuleRole::TRAIN_STEP);
 }

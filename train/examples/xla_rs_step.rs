@@ -32,7 +32,7 @@ fn compile() -> Result<Bundle, Box<dyn Error>> {
 fn main() -> Result<(), Box<dyn Error>> {
     // From Halite: the bytes of the step, the names of its inputs and outputs, the state that training starts from.
     let bundle = compile()?;
-    let step = bundle.module_with_role(ModuleRole::TrainStep).map_err(|error| error.to_string())?;
+    let step = bundle.module_with_role(&ModuleRole::TRAIN_STEP).map_err(|error| error.to_string())?;
     let hlo = bundle.runnable_hlo(step).map_err(|error| error.to_string())?;
     let program = Program::new(&hlo, Default::default())?;
     let state = initial_state(&bundle, 0).map_err(|errors| errors[0].to_string())?;

@@ -10,7 +10,7 @@ use halite_support::Diagnostic;
 /// When the bundle has none.
 pub(super) fn scheduled(bundle: &Bundle) -> Result<Vec<(&ModuleEntry, usize)>, Diagnostic> {
     if bundle.manifest.schedule.is_empty() {
-        bundle.module_with_role(ModuleRole::TrainStep)?;
+        bundle.module_with_role(&ModuleRole::TRAIN_STEP)?;
     }
     let find = |call: &ScheduledCall| {
         let entry = bundle.manifest.modules.iter().find(|entry| entry.name == call.module);

@@ -148,7 +148,7 @@ impl TrainStep {
         if let Some(last) = calls.last() {
             last.module.output("loss")?;
         }
-        let eval = match bundle.module_with_role(ModuleRole::Eval) {
+        let eval = match bundle.module_with_role(&ModuleRole::EVAL) {
             Ok(entry) if eval => Some(load(entry, 1)?),
             _ => None,
         };

@@ -160,8 +160,8 @@ fn bundle() -> Bundle {
     let eval = ["loss", "count"].map(|name| scalar(name, DType::F32, PortRole::Metric, None)).to_vec();
     bundle.files.clear();
     bundle.manifest.modules.clear();
-    add(&mut bundle, ModuleRole::TrainStep, inputs.clone(), step);
-    add(&mut bundle, ModuleRole::Eval, inputs[..2].to_vec(), eval);
+    add(&mut bundle, ModuleRole::TRAIN_STEP, inputs.clone(), step);
+    add(&mut bundle, ModuleRole::EVAL, inputs[..2].to_vec(), eval);
     bundle
 }
 

@@ -30,8 +30,8 @@ impl Gradients {
     ) -> std::result::Result<Self, Diagnostics> {
         let built = session.elaborate(source)?.module;
         let pipeline = session.passes.pipeline(&pipelines::gradients())?;
-        let (role, options) = (ModuleRole::TrainStep, CompileOptions::default());
-        let module = session.compile_role(&built, &source.recipe, role, &pipeline, &options)?;
+        let (role, options) = (ModuleRole::TRAIN_STEP, CompileOptions::default());
+        let module = session.compile_role(&built, &source.recipe, &role, &pipeline, &options)?;
         let missing = || Diagnostic::bug("a compiled module without an entry");
         let entry = module.ir.functions.into_iter().next_back().ok_or_else(missing)?;
         let bytes = module.hlo.encode();

@@ -78,7 +78,7 @@ impl<'a> Comparison<'a> {
             recipes.push(against.clone());
         }
         let options =
-            CompileOptions { roles: vec![ModuleRole::TrainStep, ModuleRole::Eval], ..CompileOptions::default() };
+            CompileOptions { roles: vec![ModuleRole::TRAIN_STEP, ModuleRole::EVAL], ..CompileOptions::default() };
         let compile = |mut source: Source| {
             // Of the targets, only CPU XLA takes every precision.
             source.recipe.target = TargetName::default();

@@ -112,8 +112,8 @@ impl Bundle {
     ///
     /// # Errors
     /// When there is none.
-    pub fn module_with_role(&self, role: ModuleRole) -> Result<&ModuleEntry> {
-        let found = self.manifest.modules.iter().find(|module| module.role == role);
+    pub fn module_with_role(&self, role: &ModuleRole) -> Result<&ModuleEntry> {
+        let found = self.manifest.modules.iter().find(|module| module.role == *role);
         found.ok_or_else(|| {
             Diagnostic::error(codes::MODULE, format!("the bundle has no module with the role `{}`", role.name()))
                 .help(format!("compile it with `--role {}`", role.name()))

@@ -71,7 +71,7 @@ pub fn small() -> Bundle {
     let hlo = b"hlo".to_vec();
     let module = ModuleEntry {
         name: "train_step".into(),
-        role: ModuleRole::TrainStep,
+        role: ModuleRole::TRAIN_STEP,
         file: "train_step.hlo.pb".into(),
         sha256: sha256(&hlo),
         inputs: vec![

@@ -24,6 +24,7 @@ mod manifest;
 mod micro_batches;
 mod packed;
 mod random;
+mod role;
 mod rules;
 #[cfg(feature = "files")]
 pub mod shards;
@@ -39,10 +40,11 @@ pub use bundle::{
 pub use expected::{Expected, check_tensors};
 pub use in_range::check_ranges;
 pub use manifest::{
-    Decomposition, IndexRange, Launch, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, ModuleRole, Port, PortRole,
+    Decomposition, IndexRange, Launch, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, Port, PortRole,
     RoundingChoice, ScheduledCall, Statistics,
 };
 pub use micro_batches::micro_batches;
 pub use packed::{model_elements, part_names};
 pub use random::Stream;
+pub use role::ModuleRole;
 pub use rules::ManifestRules;

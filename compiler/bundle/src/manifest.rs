@@ -1,7 +1,7 @@
 //! The manifest: what is in a bundle and how to run it.
 
-use crate::Buffer;
 use crate::estimate::Estimate;
+use crate::{Buffer, ModuleRole};
 use halite_recipe::{ConfigValue, Precision, Recipe, RoundingMode, StochasticRounding};
 use halite_tensor::DType;
 use indexmap::IndexMap;
@@ -135,51 +135,6 @@ pub struct Decomposition {
     pub file: String,
     /// SHA-256 of the file, in hex.
     pub sha256: String,
-}
-
-/// What a module computes.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ModuleRole {
-    /// One update: state and batch to state and metrics.
-    TrainStep,
-    /// Batch and weights to probes.
-    Forward,
-    /// Batch and weights to loss sum and count.
-    Eval,
-    /// Batch and weights to loss sum, count and the gradient of the sum by each weight.
-    Grads,
-    /// A micro-batch, weights and sums of gradients to these sums: called once for each micro-batch of an update.
-    GradStep,
-    /// State and sums of gradients to state and metrics; what follows the calls of `grad_step`.
-    UpdateStep,
-}
-
-impl ModuleRole {
-    /// All roles.
-    pub const ALL: [ModuleRole; 6] = [
-        ModuleRole::TrainStep,
-        ModuleRole::Forward,
-        ModuleRole::Eval,
-        ModuleRole::Grads,
-        ModuleRole::GradStep,
-        ModuleRole::UpdateStep,
-    ];
-
-    /// Those of a bundle of which no others are asked for.
-    pub const DEFAULT: [ModuleRole; 3] = [ModuleRole::TrainStep, ModuleRole::Forward, ModuleRole::Eval];
-
-    /// The name in manifests, files and on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            ModuleRole::TrainStep => "train_step",
-            ModuleRole::Forward => "forward",
-            ModuleRole::Eval => "eval",
-            ModuleRole::Grads => "grads",
-            ModuleRole::GradStep => "grad_step",
-            ModuleRole::UpdateStep => "update_step",
-        }
-    }
 }
 
 /// One entry parameter or result of a module.

@@ -7,17 +7,19 @@ mod pack;
 mod ranges;
 
 use crate::dump::{DumpFilter, Dumper};
+use crate::roles::{Returned, Role};
 use crate::session::{Session, float};
 use crate::source::{Model, Source, size};
 use halite_bundle::{Bundle, ModuleRole};
 use halite_hlo::CheckedHlo;
-use halite_ir::{FuncResult, KernelForm, LowerOptions, Module, Phase, ResultRole, lower, lower_decompositions};
+use halite_ir::{KernelForm, LowerOptions, Module, Phase, ResultRole, lower, lower_decompositions};
 use halite_lang::{Elaborated, Override};
 use halite_passes::{Audit, CausalityReport, Findings, PassReport, Pipeline, Remark, Runner, RunnerOptions};
 use halite_recipe::{ConfigValue, Form, Recipe};
+use halite_support::nearest::nearest;
 use halite_support::{Caller, Diagnostic, Diagnostics, Name, Severity, SourceMap, codes};
 use halite_target::{ModuleCheck, Target, Vocabulary};
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use pack::{Packed, assemble, pack};
 use std::collections::BTreeSet;
 use std::panic::resume_unwind;
@@ -54,7 +56,7 @@ impl CompileOptions {
 }
 
 impl Default for CompileOptions {
-    /// All roles, verified after each pass, HLO only.
+    /// The training step, forward and evaluation, verified after each pass, HLO only.
     fn default() -> Self {
         Self {
             roles: ModuleRole::DEFAULT.to_vec(),
@@ -99,7 +101,7 @@ pub struct Compiled {
     /// Each pass that ran, by module.
     pub reports: Vec<(ModuleRole, Vec<PassReport>)>,
     /// What passes said of their decisions: those of the passes that all modules share, then by module.
-    pub remarks: Vec<(&'static str, Vec<Remark>)>,
+    pub remarks: Vec<(Name, Vec<Remark>)>,
 }
 
 /// One module in all its forms.
@@ -153,21 +155,21 @@ impl Session {
         let caller = &Caller::in_span(Span::clone(&span));
         // Modules do not depend on each other; they are joined in the order of roles.
         let packed = std::thread::scope(|scope| {
-            let compile = |(role, pipeline): &(ModuleRole, Pipeline)| {
-                let (role, pipeline) = (*role, pipeline.split_at_phase().1);
+            let compile = |(role, pipeline): (_, Pipeline)| {
                 let work = move || {
                     let compiled = self.finish_role(shared, &source.recipe, (role, &pipeline), sources, options)?;
                     let ranges = ranges::ranges(built, role, &self.registry)?;
-                    pack(compiled, ranges, (target, &source.recipe), options)
+                    pack(compiled, (role, built, ranges), (target, &source.recipe), options)
                 };
                 scope.spawn(move || caller.within(work))
             };
-            let workers: Vec<_> = pipelines.iter().map(compile).collect();
+            let own = pipelines.iter().map(|(role, pipeline)| (*role, pipeline.split_at_phase().1));
+            let workers: Vec<_> = own.map(compile).collect();
             let join = |worker: ScopedJoinHandle<'_, _>| worker.join().unwrap_or_else(|panic| resume_unwind(panic));
             workers.into_iter().map(join).collect::<Result<Vec<Packed>, Diagnostic>>()
         });
         let packed = packed.map_err(fault)?;
-        let checks: Vec<_> = packed.iter().map(|module| (module.role, &module.check)).collect();
+        let checks: Vec<_> = packed.iter().map(|module| (&module.role.name, &module.check)).collect();
         let mut found = halite_target::join(checks.iter().map(|(_, check)| *check));
         found.extend(target.check_bundle(&source.recipe, &checks));
         let found: Diagnostics = found.into_iter().map(|finding| locate(source, finding)).collect();
@@ -187,11 +189,12 @@ impl Session {
         &self,
         source: &Source,
         built: &Module,
-        roles: &[ModuleRole],
-    ) -> Result<Vec<(ModuleRole, Pipeline)>, Diagnostic> {
-        let of = |&role| {
+        roles: &IndexSet<ModuleRole>,
+    ) -> Result<Vec<(&Role, Pipeline)>, Diagnostic> {
+        let of = |role| {
+            let role = self.roles.get(role)?;
             check_role(source, built, role)?;
-            Ok((role, self.passes.pipeline(self.pipelines.of(role))?))
+            Ok((role, self.passes.pipeline(&role.pipeline)?))
         };
         let pipelines = roles.iter().map(of).collect::<Result<Vec<_>, Diagnostic>>()?;
         check_prefixes(&pipelines)?;
@@ -231,15 +234,16 @@ impl Session {
     /// are among the `sources` of this session: a module that another one elaborated has none.
     ///
     /// # Errors
-    /// What a pass says, or a bug when the HLO breaks a rule of XLA.
+    /// That there is no such role, what a pass says, or a bug when the HLO breaks a rule of XLA.
     pub fn compile_role(
         &self,
         built: &Module,
         recipe: &Recipe,
-        role: ModuleRole,
+        role: &ModuleRole,
         pipeline: &Pipeline,
         options: &CompileOptions,
     ) -> Result<CompiledModule, Diagnostic> {
+        let role = self.roles.get(role)?;
         let (shared, own) = pipeline.split_at_phase();
         let prepared = self.prepare(built.clone(), recipe, &shared, options)?;
         self.finish_role(&prepared, recipe, (role, &own), &self.sources, options)
@@ -268,18 +272,18 @@ impl Session {
         &self,
         prepared: &PreparedModule,
         recipe: &Recipe,
-        (role, pipeline): (ModuleRole, &Pipeline),
+        (role, pipeline): (&Role, &Pipeline),
         sources: &SourceMap,
         options: &CompileOptions,
     ) -> Result<CompiledModule, Diagnostic> {
-        let _span = tracing::debug_span!("module", role = role.name()).entered();
+        let _span = tracing::debug_span!("module", role = role.name.name()).entered();
         let mut module = for_role(&prepared.module, role);
         let findings = findings(options);
         if let Some(report) = &prepared.causality {
             findings.add_causality(report.clone());
         }
         let cx = self.pass_cx(Some(recipe), Some(&findings))?;
-        let mut dumper = Dumper::new(role.name(), options.dumps.as_ref());
+        let mut dumper = Dumper::new(role.name.name(), options.dumps.as_ref());
         let mut runner = Runner::new(options.runner.clone()).after(&prepared.reports).with_dump(&mut dumper);
         let verified = runner.run(pipeline, &mut module, &cx)?;
         let reports = runner.reports().to_vec();
@@ -287,7 +291,7 @@ impl Session {
             let message = format!("the pipeline ends in phase `{}`, HLO is made from `legal`", verified.phase);
             return Err(Diagnostic::error(codes::PIPELINE, message).help("end it with `legalize`"));
         }
-        let span = tracing::debug_span!("lower", role = role.name()).entered();
+        let span = tracing::debug_span!("lower", role = role.name.name()).entered();
         let hlo = lower(verified, sources, options.lower)?;
         let decompositions = match options.lower.kernels {
             KernelForm::Decompositions => Vec::new(),
@@ -303,7 +307,7 @@ impl Session {
         let check = self.vocabulary.targets.get(&recipe.target)?.check_module(hlo.graph(), recipe, sources);
         let (remarks, warnings) = (findings.remarks(), findings.warnings());
         Ok(CompiledModule {
-            role,
+            role: role.name.clone(),
             ir: module,
             hlo,
             decompositions,
@@ -341,16 +345,25 @@ fn overrides(source: &Source, vocabulary: &Vocabulary) -> Vec<Override> {
     overrides
 }
 
-/// The roles that are compiled for those that are asked for: where micro-batches are accumulated by two modules, these stand for
-/// the training step.
-fn step_roles(asked: &[ModuleRole], recipe: &Recipe, target: &dyn Target) -> Result<Vec<ModuleRole>, Diagnostic> {
+/// The roles that are compiled for those that are asked for, each once: where micro-batches are accumulated by two modules, these
+/// stand for the training step.
+///
+/// # Errors
+/// When the training step is to stand beside one of the two, so that it would be made more than once.
+fn step_roles(asked: &[ModuleRole], recipe: &Recipe, target: &dyn Target) -> Result<IndexSet<ModuleRole>, Diagnostic> {
+    let (whole, parts) = (ModuleRole::TRAIN_STEP, [ModuleRole::GRAD_STEP, ModuleRole::UPDATE_STEP]);
     let form = recipe.accumulate.and_then(|accumulate| accumulate.form).unwrap_or(target.accumulate_form());
     let two = form == Form::Two && recipe.sizes()?.accumulate > 1;
-    let of = |&role: &ModuleRole| match role {
-        ModuleRole::TrainStep if two => vec![ModuleRole::GradStep, ModuleRole::UpdateStep],
-        role => vec![role],
-    };
-    Ok(asked.iter().flat_map(of).collect())
+    let of = |role: &ModuleRole| if two && *role == whole { parts.to_vec() } else { vec![role.clone()] };
+    let roles: IndexSet<ModuleRole> = asked.iter().flat_map(of).collect();
+    match parts.iter().find(|part| roles.contains(*part)) {
+        Some(part) if roles.contains(&whole) => {
+            let message = format!("`{}` is a whole update, and `{}` a part of another", whole.name(), part.name());
+            let help = "ask for the whole: where two modules accumulate micro-batches, they stand for it";
+            Err(Diagnostic::error(codes::MODULE, message).help(help))
+        }
+        _ => Ok(roles),
+    }
 }
 
 /// Points a diagnostic about an entry of the recipe at that entry, or also at it when it has a place in the model.
@@ -363,29 +376,17 @@ pub(crate) fn locate(source: &Source, diagnostic: Diagnostic) -> Diagnostic {
 }
 
 /// The module with only the results that a role returns.
-pub(crate) fn for_role(built: &Module, role: ModuleRole) -> Module {
+pub(crate) fn for_role(built: &Module, role: &Role) -> Module {
     let mut module = built.clone();
-    module.name = format!("{}_{}", built.name, role.name()).into();
+    module.name = format!("{}_{}", built.name, role.name.name()).into();
     if let Some(entry) = module.functions.last_mut() {
-        entry.results.retain(|result| is_returned(role, result));
+        entry.results.retain(|result| role.returns(result));
     }
     module
 }
 
-/// Whether a module of a role returns a result of the model. Results without a role of their own are returned by all.
-fn is_returned(role: ModuleRole, result: &FuncResult) -> bool {
-    match role {
-        _ if result.role == ResultRole::Value => true,
-        ModuleRole::TrainStep => true,
-        ModuleRole::Forward => result.role == ResultRole::Probe,
-        ModuleRole::Eval | ModuleRole::Grads | ModuleRole::GradStep | ModuleRole::UpdateStep => {
-            matches!(result.role, ResultRole::Loss | ResultRole::Count)
-        }
-    }
-}
-
 /// What comes before the first change of phase is run once for all roles.
-fn check_prefixes(pipelines: &[(ModuleRole, Pipeline)]) -> Result<(), Diagnostic> {
+fn check_prefixes(pipelines: &[(&Role, Pipeline)]) -> Result<(), Diagnostic> {
     let prefix = |pipeline: &Pipeline| {
         let shared = pipeline.split_at_phase().0;
         shared.passes().map(|pass| pass.info().name).collect::<Vec<_>>()
@@ -394,21 +395,33 @@ fn check_prefixes(pipelines: &[(ModuleRole, Pipeline)]) -> Result<(), Diagnostic
     let expected = prefix(pipeline);
     let Some((other, _)) = others.iter().find(|(_, other)| prefix(other) != expected) else { return Ok(()) };
     let message = format!(
-        "the pipelines of `{}` and `{}` differ before the first pass that moves a module to another phase or defines new results",
-        first.name(),
-        other.name()
+        "the pipelines of `{}` and `{}` differ before the first pass that moves a module to another phase \
+         or defines new results",
+        first.name.name(),
+        other.name.name()
     );
     Err(Diagnostic::error(codes::PIPELINE, message).help("insert the pass in both, or after that pass"))
 }
 
-/// A forward module without a probe would compute nothing.
-fn check_role(source: &Source, built: &Module, role: ModuleRole) -> Result<(), Diagnostic> {
+/// A module has something to return, and what its role names.
+fn check_role(source: &Source, built: &Module, role: &Role) -> Result<(), Diagnostic> {
     let results = built.entry().map_or(&[][..], |entry| &entry.results);
-    if role != ModuleRole::Forward || results.iter().any(|result| result.role == ResultRole::Probe) {
+    let probes = results.iter().filter(|result| result.role == ResultRole::Probe);
+    let probes: Vec<&str> = probes.map(|result| &*result.name).collect();
+    let error = |what: &str, label: &str| {
+        let (model, module) = (&built.name, role.name.name());
+        let message = format!("the model `{model}` shows no value{what} for the module `{module}` to return");
+        Diagnostic::error(codes::CONTRACT, message).or_at(source.model.span(), label)
+    };
+    if let Some(name) = role.returns.iter().filter_map(Returned::name).find(|name| !probes.contains(name)) {
+        let near = nearest(name, probes).map(|near| format!("the model shows `{near}`"));
+        let help = near.unwrap_or_else(|| format!("add `output {name}` to `main`"));
+        return Err(error(&format!(" `{name}`"), "no such `output` in this model").help(help));
+    }
+    if results.iter().any(|result| role.returns(result)) {
         return Ok(());
     }
-    let message = format!("the model `{}` shows no value for the module `forward` to return", built.name);
-    Err(Diagnostic::error(codes::CONTRACT, message).or_at(source.model.span(), "no `output` in this model").help(
+    Err(error("", "no `output` in this model").help(
         "add e.g. `output logits` to `main`, or choose other modules with `--role`; a model that reads in both \
              directions, as an encoder does, says `causal = false` and may show what it likes",
     ))

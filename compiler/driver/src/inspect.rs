@@ -109,9 +109,9 @@ mod tests {
             let overrides: Vec<String> = overrides.iter().map(|set: &&str| (*set).to_owned()).collect();
             let source = session.load(preset, &overrides).unwrap();
             let built = session.elaborate(&source).unwrap().module;
-            let (role, options) = (ModuleRole::TrainStep, CompileOptions::default());
-            let pipeline = session.passes.pipeline(session.pipelines.of(role)).unwrap();
-            let module = session.compile_role(&built, &source.recipe, role, &pipeline, &options).unwrap();
+            let (role, options) = (ModuleRole::TRAIN_STEP, CompileOptions::default());
+            let pipeline = session.pipeline(&role).unwrap();
+            let module = session.compile_role(&built, &source.recipe, &role, &pipeline, &options).unwrap();
             let of_ir = ir::summarize(&module.ir, &session.registry, 1).unwrap();
             let of_hlo = hlo::summarize(module.hlo.graph(), 1).unwrap();
             let counted = |summary: Summary| -> BTreeMap<String, u64> {

@@ -15,7 +15,7 @@
 //! let source = session.load("tiny", &["layers=1".to_owned()])?;
 //! let bundle = session.compile(&source, &CompileOptions::default())?.bundle;
 //!
-//! let step = bundle.module_with_role(ModuleRole::TrainStep)?;
+//! let step = bundle.module_with_role(&ModuleRole::TRAIN_STEP)?;
 //! let hlo: &[u8] = bundle.hlo(step)?;
 //! let in_place = step.outputs.iter().filter(|output| output.alias.is_some()).count();
 //! let state = init::initial_state(&bundle, 7)?;
@@ -102,7 +102,7 @@
 //!
 //! # Extending
 //!
-//! Composites, passes, targets, kernels and pipelines of your own are registered in the [`Session`]; `halite-tests` holds them to
+//! Composites, passes, targets, kernels and roles of modules of your own are registered in the [`Session`]; `halite-tests` holds them to
 //! golden files as Halite's own, and `halite-cli` gives a program the commands of `halite` with them. The crates that the traits
 //! come from are [`ir`], [`passes`] and [`target`].
 
@@ -116,6 +116,7 @@ pub mod lint;
 pub mod opt;
 mod packed;
 pub mod pipelines;
+pub mod roles;
 mod session;
 pub mod source;
 pub mod verify;

@@ -1,9 +1,7 @@
 //! The pipelines: which passes make what, in which order.
 
-use halite_bundle::ModuleRole;
 use halite_passes::{Group, PipelineSpec};
-use halite_support::nearest::suggestion;
-use halite_support::{Diagnostic, Name, Result, codes};
+use halite_support::Name;
 
 /// Repeated until nothing changes. `cse` comes first: what is merged need not be simplified twice.
 fn clean_up() -> Group<Name> {
@@ -90,107 +88,6 @@ pub fn gradients() -> PipelineSpec {
     PipelineSpec::from(cast).then(clean_up()).then(dispatch()).then(finish())
 }
 
-/// Which passes make the modules of a bundle. A value owned by the session.
-///
-/// What stands before the first pass that moves a module to another phase or defines new results is run once for all modules; the pipelines of all
-/// roles must begin with it alike.
-///
-/// ```
-/// use halite::{Session, pipelines::Pipelines};
-/// use halite_bundle::ModuleRole;
-///
-/// let mut pipelines = Pipelines::builtin();
-/// pipelines.insert_after("auto-cast", "my-pass")?;
-/// assert!(pipelines.of(ModuleRole::TrainStep).to_string().contains("auto-cast, my-pass, accumulate"));
-/// assert!(pipelines.of(ModuleRole::Forward).to_string().contains("auto-cast, my-pass, "));
-/// assert!(pipelines.insert_after("auto-casts", "my-pass").is_err());
-///
-/// let mut forward = pipelines.of(ModuleRole::Forward).clone();
-/// forward.insert_after("dispatch-dialect", "my-pass")?;
-/// pipelines.set(ModuleRole::Forward, forward);
-/// # Ok::<(), halite_support::Diagnostic>(())
-/// ```
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Pipelines {
-    train_step: PipelineSpec,
-    inference: PipelineSpec,
-    grads: PipelineSpec,
-    grad_step: PipelineSpec,
-    update_step: PipelineSpec,
-}
-
-impl Pipelines {
-    /// The built-in pipelines.
-    pub fn builtin() -> Self {
-        Self {
-            train_step: train_step(),
-            inference: inference(),
-            grads: grads(),
-            grad_step: grad_step(),
-            update_step: update_step(),
-        }
-    }
-
-    /// The pipeline of a role.
-    pub fn of(&self, role: ModuleRole) -> &PipelineSpec {
-        match role {
-            ModuleRole::TrainStep => &self.train_step,
-            ModuleRole::Forward | ModuleRole::Eval => &self.inference,
-            ModuleRole::Grads => &self.grads,
-            ModuleRole::GradStep => &self.grad_step,
-            ModuleRole::UpdateStep => &self.update_step,
-        }
-    }
-
-    /// Replaces the pipeline of a role; the roles `forward` and `eval` share theirs.
-    pub fn set(&mut self, role: ModuleRole, pipeline: impl Into<PipelineSpec>) {
-        match role {
-            ModuleRole::TrainStep => self.train_step = pipeline.into(),
-            ModuleRole::Forward | ModuleRole::Eval => self.inference = pipeline.into(),
-            ModuleRole::Grads => self.grads = pipeline.into(),
-            ModuleRole::GradStep => self.grad_step = pipeline.into(),
-            ModuleRole::UpdateStep => self.update_step = pipeline.into(),
-        }
-    }
-
-    /// Inserts a pass before the first of the name `anchor`, in each pipeline that has it, as
-    /// [`PipelineSpec::insert_before`] does.
-    ///
-    /// # Errors
-    /// When no pipeline has the other pass, or `pass` cannot be the name of a pass.
-    pub fn insert_before(&mut self, anchor: &str, pass: &str) -> Result<()> {
-        self.having(anchor)?.into_iter().try_for_each(|pipeline| pipeline.insert_before(anchor, pass))
-    }
-
-    /// Inserts a pass after the first of the name `anchor`, in each pipeline that has it, as
-    /// [`PipelineSpec::insert_after`] does.
-    ///
-    /// # Errors
-    /// When no pipeline has the other pass, or `pass` cannot be the name of a pass.
-    pub fn insert_after(&mut self, anchor: &str, pass: &str) -> Result<()> {
-        self.having(anchor)?.into_iter().try_for_each(|pipeline| pipeline.insert_after(anchor, pass))
-    }
-
-    /// The pipelines that have a pass, or a group, of this name; there must be one.
-    fn having(&mut self, anchor: &str) -> Result<Vec<&mut PipelineSpec>> {
-        let all = [&self.train_step, &self.inference, &self.grads, &self.grad_step, &self.update_step];
-        if !all.iter().any(|pipeline| pipeline.contains(anchor)) {
-            let names: Vec<&str> = all.into_iter().flat_map(PipelineSpec::names).map(|name| &**name).collect();
-            let error = Diagnostic::error(codes::PIPELINE, format!("no pipeline has the pass `{anchor}`"));
-            return Err(error.help(suggestion(anchor, &names)));
-        }
-        let all =
-            [&mut self.train_step, &mut self.inference, &mut self.grads, &mut self.grad_step, &mut self.update_step];
-        Ok(all.into_iter().filter(|pipeline| pipeline.contains(anchor)).collect())
-    }
-}
-
-impl Default for Pipelines {
-    fn default() -> Self {
-        Self::builtin()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -204,30 +101,11 @@ mod tests {
                       annotate-rounding, cse, legalize";
         let step = "scale-loss, auto-diff, auto-cast, accumulate, unscale, clip, finite, adjust-loss-scale, update, \
                     check-precision, cse, dce";
-        let pipelines = Pipelines::builtin();
-        let of = |role| pipelines.of(role).to_string();
-        assert_eq!(of(ModuleRole::TrainStep), format!("{prepare}, {step}, {finish}, check-precision"));
+        assert_eq!(train_step().to_string(), format!("{prepare}, {step}, {finish}, check-precision"));
         let cast = "auto-cast, dce, check-precision";
-        assert_eq!(of(ModuleRole::Eval), format!("{prepare}, {cast}, {finish}, check-precision, check-causality"));
-        let cast = "bind-recipe, cse, dce, scale-loss, auto-diff, auto-cast, unscale, clean-up(cse, simplify, fold-constant, dce)*";
+        assert_eq!(inference().to_string(), format!("{prepare}, {cast}, {finish}, check-precision, check-causality"));
+        let cast = "bind-recipe, cse, dce, scale-loss, auto-diff, auto-cast, unscale, \
+                    clean-up(cse, simplify, fold-constant, dce)*";
         assert_eq!(gradients().to_string(), format!("{cast}, {finish}"));
-    }
-
-    #[test]
-    fn passes_go_to_each_pipeline_that_has_the_anchor() {
-        let mut pipelines = Pipelines::builtin();
-        pipelines.insert_before("update", "own").unwrap();
-        assert!(!pipelines.of(ModuleRole::Forward).contains("own"));
-        pipelines.insert_after("clean-up", "after-group").unwrap();
-        pipelines.insert_before("simplify", "in-group").unwrap();
-        for role in [ModuleRole::TrainStep, ModuleRole::Forward] {
-            let text = pipelines.of(role).to_string();
-            assert!(text.contains("clean-up(cse, in-group, simplify, fold-constant, dce)*, after-group, "), "{text}");
-        }
-        let error = pipelines.insert_after("auto-casts", "own").unwrap_err();
-        assert!(error.to_string().contains("no pipeline has the pass `auto-casts`"), "{error}");
-        let before = pipelines.clone();
-        assert_eq!(pipelines.insert_after("auto-cast", "own, dce").unwrap_err().code(), codes::NAME);
-        assert_eq!(pipelines, before);
     }
 }

@@ -2,11 +2,12 @@
 
 use crate::Bundle;
 use crate::model::ModelBuilder;
-use crate::pipelines::Pipelines;
+use crate::roles::Roles;
 use crate::source::{self, ModelInput, Source};
+use halite_bundle::ModuleRole;
 use halite_ir::Registry;
 use halite_passes::update::{ScheduleShape, UpdateRule};
-use halite_passes::{DialectRegistry, Findings, PassCx, PassRegistry, TargetView};
+use halite_passes::{DialectRegistry, Findings, PassCx, PassRegistry, Pipeline, TargetView};
 use halite_recipe::{Precision, Recipe};
 use halite_support::{Diagnostic, Diagnostics, FileId, Name, SourceMap};
 use halite_target::{Target, Targets, Vocabulary};
@@ -16,11 +17,11 @@ use std::sync::Arc;
 
 type Result<T, E = Diagnostic> = std::result::Result<T, E>;
 
-/// The composites, passes, kernels, pipelines and source texts that compilations share. Sessions are independent of each
+/// The composites, passes, kernels, roles of modules and source texts that compilations share. Sessions are independent of each
 /// other; there is no global state. A session is compiled with through a shared reference, by as many threads as there are.
 ///
 /// What it knows can be added to from outside: [`Registry::register`] takes a composite, [`PassRegistry::register`] a pass,
-/// [`Pipelines::insert_after`] puts it to work, [`DialectRegistry::register`] takes a kernel,
+/// [`Roles::insert_after`] puts it to work, [`Roles::register`] takes a role, [`DialectRegistry::register`] a kernel,
 /// [`register_target`](Self::register_target) a target, [`register_rule`](Self::register_rule) an update rule and
 /// [`register_schedule`](Self::register_schedule) a shape of schedules.
 #[derive(Clone, Debug)]
@@ -35,21 +36,21 @@ pub struct Session {
     pub vocabulary: Vocabulary,
     /// Known kernels: those of the targets, and others.
     pub kernels: DialectRegistry,
-    /// Which passes make the modules of a bundle.
-    pub pipelines: Pipelines,
+    /// Known roles of modules, with the passes that make them.
+    pub roles: Roles,
     /// Texts that diagnostics point into.
     pub sources: SourceMap,
 }
 
 impl Session {
-    /// A session with the built-in composites, passes, targets, update rules and shapes of schedules.
+    /// A session with the built-in composites, passes, roles, targets, update rules and shapes of schedules.
     pub fn new() -> Self {
         let mut session = Self {
             registry: Registry::builtin(),
             passes: PassRegistry::builtin(),
             vocabulary: Vocabulary::builtin(Targets::default()),
             kernels: DialectRegistry::default(),
-            pipelines: Pipelines::builtin(),
+            roles: Roles::builtin(),
             sources: SourceMap::new(),
         };
         for target in halite_targets::builtin().iter() {
@@ -82,6 +83,14 @@ impl Session {
     /// As [`ScheduleShapes::register`](halite_passes::update::ScheduleShapes::register).
     pub fn register_schedule(&mut self, shape: Arc<dyn ScheduleShape>) -> Result<()> {
         self.vocabulary.shapes.register(shape)
+    }
+
+    /// The passes that make a module of a role.
+    ///
+    /// # Errors
+    /// When there is no such role, or the session lacks one of its passes.
+    pub fn pipeline(&self, role: &ModuleRole) -> Result<Pipeline> {
+        self.passes.pipeline(&self.roles.get(role)?.pipeline)
     }
 
     /// What passes may look at beside a module: what this session knows, a recipe and its target, and where to leave findings.

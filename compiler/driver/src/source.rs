@@ -302,7 +302,7 @@ mod tests {
         for place in source.places.texts() {
             assert_ne!(*place, source.recipe_source, "nobody wrote that text");
         }
-        let options = CompileOptions { roles: vec![ModuleRole::TrainStep], ..CompileOptions::default() };
+        let options = CompileOptions { roles: vec![ModuleRole::TRAIN_STEP], ..CompileOptions::default() };
         Ok(session.compile(&source, &options)?.bundle)
     }
 

@@ -49,7 +49,7 @@ pub struct VerifyOptions {
 impl Default for VerifyOptions {
     /// The training step, scaled down, by its own pipeline.
     fn default() -> Self {
-        Self { role: ModuleRole::TrainStep, full: false, seed: 0, pipeline: None }
+        Self { role: ModuleRole::TRAIN_STEP, full: false, seed: 0, pipeline: None }
     }
 }
 

@@ -82,7 +82,7 @@ pub trait Target: fmt::Debug + Send + Sync {
     }
 
     /// What it says of all modules of a bundle beside what it found in each.
-    fn check_bundle(&self, _recipe: &Recipe, _checks: &[(ModuleRole, &ModuleCheck)]) -> Diagnostics {
+    fn check_bundle(&self, _recipe: &Recipe, _checks: &[(&ModuleRole, &ModuleCheck)]) -> Diagnostics {
         Diagnostics::new()
     }
 

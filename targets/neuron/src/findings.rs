@@ -97,8 +97,12 @@ fn way_out(rule: &Rule) -> String {
 
 /// What the target says of all modules of a bundle beside what it finds in each: allowed rules that nothing breaks, as
 /// errors if the training step is among the modules, and a word on generations that nobody used.
-pub(crate) fn of_bundle(recipe: &Recipe, generation: Generation, checks: &[(ModuleRole, &ModuleCheck)]) -> Diagnostics {
-    let has_step = checks.iter().any(|(role, _)| *role == ModuleRole::TrainStep);
+pub(crate) fn of_bundle(
+    recipe: &Recipe,
+    generation: Generation,
+    checks: &[(&ModuleRole, &ModuleCheck)],
+) -> Diagnostics {
+    let has_step = checks.iter().any(|(role, _)| **role == ModuleRole::TRAIN_STEP);
     let allowed: BTreeSet<&String> = checks.iter().flat_map(|(_, check)| &check.allowed).collect();
     let settings = Neuron::of(recipe);
     let idle = settings.allow.iter().enumerate().filter(|(_, id)| has_step && !allowed.contains(id));

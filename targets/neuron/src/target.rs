@@ -77,7 +77,7 @@ impl Target for NeuronTarget {
         })
     }
 
-    fn check_bundle(&self, recipe: &Recipe, checks: &[(ModuleRole, &ModuleCheck)]) -> Diagnostics {
+    fn check_bundle(&self, recipe: &Recipe, checks: &[(&ModuleRole, &ModuleCheck)]) -> Diagnostics {
         Generation::of(recipe)
             .map_or_else(Diagnostics::new, |generation| findings::of_bundle(recipe, generation, checks))
     }

@@ -49,7 +49,7 @@ impl Suite for Launch {
 
 /// How `halite neuron compile` calls the compiler on the training step.
 fn command_line(flags: Vec<String>) -> String {
-    neuronx::arguments(ModuleRole::TrainStep.name(), &flags).join(" ")
+    neuronx::arguments(ModuleRole::TRAIN_STEP.name(), &flags).join(" ")
 }
 
 /// What becomes of one variable of the script.

@@ -44,8 +44,8 @@ impl Suite for Metrics {
 /// A column for each module.
 fn table(session: &Session, source: &Source) -> Result<String, Diagnostics> {
     let built = session.elaborate(source)?.module;
-    let counts = ModuleRole::DEFAULT.map(|role| {
-        let pipeline = session.passes.pipeline(session.pipelines.of(role))?;
+    let counts = ModuleRole::DEFAULT.each_ref().map(|role| {
+        let pipeline = session.pipeline(role)?;
         let options = CompileOptions::default();
         session.compile_role(&built, &source.recipe, role, &pipeline, &options).map(|module| Counts::of(&module))
     });

@@ -212,7 +212,7 @@ fn modules_are_found_by_name_and_role() {
     assert!(bundle.module("train_step").is_ok());
     let error = bundle.module("train_stp").unwrap_err();
     assert_eq!(error.help_text(), Some("did you mean `train_step`?"));
-    let error = bundle.module_with_role(ModuleRole::Eval).unwrap_err();
+    let error = bundle.module_with_role(&ModuleRole::EVAL).unwrap_err();
     assert_eq!(error.help_text(), Some("compile it with `--role eval`"));
 }
 

@@ -14,7 +14,7 @@ fn port(name: &str, ty: &TensorType, role: PortRole, alias: Option<usize>) -> Po
     Port { name: name.to_owned(), dtype: ty.dtype(), shape, role, alias, ranges: Vec::new() }
 }
 
-pub(super) fn module_entry(role: ModuleRole, entry: &Function, mut ranges: Ranges, bytes: &[u8]) -> ModuleEntry {
+pub(super) fn module_entry(role: &ModuleRole, entry: &Function, mut ranges: Ranges, bytes: &[u8]) -> ModuleEntry {
     let mut replaced = vec![None; entry.results.len()];
     for (parameter, output) in aliases(entry) {
         replaced[output] = Some(parameter);
@@ -35,7 +35,7 @@ pub(super) fn module_entry(role: ModuleRole, entry: &Function, mut ranges: Range
     let name = role.name();
     ModuleEntry {
         name: name.to_owned(),
-        role,
+        role: role.clone(),
         file: format!("{name}.hlo.pb"),
         sha256: sha256(bytes),
         inputs: entry.params.iter().map(input).collect(),
@@ -43,6 +43,17 @@ pub(super) fn module_entry(role: ModuleRole, entry: &Function, mut ranges: Range
         estimate: None,
         decompositions: Vec::new(),
     }
+}
+
+/// How many micro-batches an entry takes at a time, given that of the model as it was built.
+pub(super) fn micro_batches(built: &Function, entry: &Function) -> usize {
+    let first = |entry: &Function, param: &Param| entry.ty(param.value).shape().first().copied();
+    let times = |param: &Param| {
+        let own = built.params.iter().find(|own| own.name == param.name)?;
+        first(entry, param)?.checked_div(first(built, own)?)
+    };
+    let batches = entry.params.iter().filter(|param| param.role == ParamRole::Batch);
+    batches.filter_map(times).next().unwrap_or(1).max(1)
 }
 
 /// The buffers that a module reads, which takes so many micro-batches at a time.

@@ -1,14 +1,16 @@
 //! What stays of compiled modules, put together.
 
-use super::describe::{Figures, buffers, figures, module_entry, statistics};
+use super::describe::{Figures, buffers, figures, micro_batches, module_entry, statistics};
 use super::ranges::{self, Ranges};
 use super::{CompileOptions, Compiled, CompiledModule, MODEL, PreparedModule, locate};
+use crate::roles::{Calls, Role};
 use crate::source::Source;
 use halite_bundle::arguments;
 use halite_bundle::{
     Buffer, Bundle, DECOMPOSITIONS, Decomposition, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, ModuleRole,
     RoundingChoice, ScheduledCall, sha256,
 };
+use halite_ir::Module;
 use halite_lang::Elaborated;
 use halite_passes::{Audit, CausalityReport, PassReport, Remark};
 use halite_recipe::{Recipe, Waiver};
@@ -18,8 +20,8 @@ use indexmap::IndexMap;
 use std::collections::BTreeSet;
 
 /// What a bundle keeps of a module, so that the module itself can go.
-pub(super) struct Packed {
-    pub(super) role: ModuleRole,
+pub(super) struct Packed<'a> {
+    pub(super) role: &'a Role,
     entry: ModuleEntry,
     buffers: Vec<Buffer>,
     figures: Figures,
@@ -33,19 +35,20 @@ pub(super) struct Packed {
     pub(super) check: ModuleCheck,
 }
 
-pub(super) fn pack(
+pub(super) fn pack<'a>(
     module: CompiledModule,
-    ranges: Ranges,
+    (role, built, ranges): (&'a Role, &Module, Ranges),
     (target, recipe): (&dyn Target, &Recipe),
     options: &CompileOptions,
-) -> Result<Packed, Diagnostic> {
-    let name = module.role.name();
-    let entry = module.ir.entry().ok_or_else(|| Diagnostic::bug("a compiled module without an entry"))?;
+) -> Result<Packed<'a>, Diagnostic> {
+    let name = role.name.name();
+    let missing = || Diagnostic::bug("a compiled module without an entry");
+    let (built, entry) = (built.entry().ok_or_else(missing)?, module.ir.entry().ok_or_else(missing)?);
     let bytes = module.hlo.encode();
     let figures = figures(&module.ir, entry, module.hlo.graph())?;
-    let micro_batches = if module.role == ModuleRole::TrainStep { recipe_steps(recipe)? } else { 1 };
+    let micro_batches = micro_batches(built, entry);
     let ranges = ranges::repeated(ranges, entry, micro_batches);
-    let (mut described, buffers) = (module_entry(module.role, entry, ranges, &bytes), buffers(entry, micro_batches));
+    let (mut described, buffers) = (module_entry(&role.name, entry, ranges, &bytes), buffers(entry, micro_batches));
     if target.has_estimates() {
         let arguments = arguments(&described, &buffers);
         let flags = target.settings(recipe).flags;
@@ -62,7 +65,7 @@ pub(super) fn pack(
     files.insert(format!("{name}.hlo.pb"), bytes);
     let decompositions =
         module.decompositions.iter().map(|(name, decomposition)| (name.clone(), decomposition.encode())).collect();
-    let CompiledModule { role, reports, remarks, audit, warnings, check, .. } = module;
+    let CompiledModule { reports, remarks, audit, warnings, check, .. } = module;
     Ok(Packed {
         role,
         entry: described,
@@ -85,12 +88,13 @@ pub(super) fn assemble(
     source: &Source,
     target: &dyn Target,
     prepared: PreparedModule,
-    packed: Vec<Packed>,
+    packed: Vec<Packed<'_>>,
 ) -> Result<Compiled, Diagnostic> {
     let steps = recipe_steps(&source.recipe)?;
     let schedule: Vec<ScheduledCall> = packed.iter().filter_map(|module| scheduled(module.role, steps)).collect();
-    let repeats =
-        |module: &Packed| schedule.iter().find(|call| call.module == module.role.name()).map(|call| call.repeat);
+    let repeats = |module: &Packed<'_>| {
+        schedule.iter().find(|call| call.module == module.role.name.name()).map(|call| call.repeat)
+    };
     let mut calls: Vec<_> = packed.iter().filter_map(|module| Some((module.figures, repeats(module)?))).collect();
     if calls.is_empty() {
         calls.extend(packed.first().map(|module| (module.figures, 1)));
@@ -98,7 +102,7 @@ pub(super) fn assemble(
     let (mut files, mut buffers) = (IndexMap::new(), IndexMap::new());
     let (mut modules, mut reports) = (Vec::new(), Vec::new());
     files.extend(prepared.dumps.into_iter().map(|(file, text)| (file, text.into_bytes())));
-    let mut remarks = vec![(MODEL, prepared.remarks)];
+    let mut remarks = vec![(Name::from(MODEL), prepared.remarks)];
     let mut unsettled = prepared.warnings;
     let mut audit: Option<Audit> = None;
     let mut presumed = BTreeSet::new();
@@ -111,10 +115,10 @@ pub(super) fn assemble(
         let decompositions = module
             .decompositions
             .into_iter()
-            .map(|(name, bytes)| add_decomposition(&mut files, module.role, &name, bytes));
+            .map(|(name, bytes)| add_decomposition(&mut files, &module.role.name, &name, bytes));
         modules.push(ModuleEntry { decompositions: decompositions.collect(), ..module.entry });
-        reports.push((module.role, module.reports));
-        remarks.push((module.role.name(), module.remarks));
+        reports.push((module.role.name.clone(), module.reports));
+        remarks.push((module.role.name.name().into(), module.remarks));
         unsettled.extend(module.warnings);
         match &mut audit {
             Some(audit) => audit.merge(module.audit),
@@ -158,19 +162,18 @@ fn recipe_steps(recipe: &Recipe) -> Result<usize, Diagnostic> {
 }
 
 /// The calls of a module in one update of so many micro-batches.
-fn scheduled(role: ModuleRole, steps: usize) -> Option<ScheduledCall> {
-    let repeat = match role {
-        ModuleRole::GradStep => steps,
-        ModuleRole::TrainStep | ModuleRole::UpdateStep => 1,
-        ModuleRole::Forward | ModuleRole::Eval | ModuleRole::Grads => return None,
+fn scheduled(role: &Role, steps: usize) -> Option<ScheduledCall> {
+    let repeat = match role.calls? {
+        Calls::Once => 1,
+        Calls::PerMicroBatch => steps,
     };
-    Some(ScheduledCall { module: role.name().to_owned(), repeat })
+    Some(ScheduledCall { module: role.name.name().to_owned(), repeat })
 }
 
 /// Adds the file of a decomposition. Modules that call a kernel on the same types share the file of its decomposition.
 fn add_decomposition(
     files: &mut IndexMap<String, Vec<u8>>,
-    role: ModuleRole,
+    role: &ModuleRole,
     name: &str,
     bytes: Vec<u8>,
 ) -> Decomposition {

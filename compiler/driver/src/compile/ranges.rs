@@ -1,7 +1,7 @@
 //! Which whole numbers the batch inputs of a module have to hold, as far as the model tells.
 
-use super::is_returned;
-use halite_bundle::{IndexRange, ModuleRole};
+use crate::roles::Role;
+use halite_bundle::IndexRange;
 use halite_ir::{Function, Inst, Module, Op, Param, ParamRole, Registry};
 use halite_support::Result;
 use indexmap::IndexMap;
@@ -15,7 +15,7 @@ pub(super) type Ranges = IndexMap<String, Vec<IndexRange>>;
 ///
 /// # Errors
 /// A bug when a composite is unknown.
-pub(super) fn ranges(built: &Module, role: ModuleRole, registry: &Registry) -> Result<Ranges> {
+pub(super) fn ranges(built: &Module, role: &Role, registry: &Registry) -> Result<Ranges> {
     let mut ranges = Ranges::new();
     let Some(entry) = built.entry() else { return Ok(ranges) };
     let mut parts: Vec<Option<Part>> = vec![None; entry.values.len()];
@@ -76,9 +76,9 @@ fn is_whole_batch(entry: &Function, param: &Param) -> bool {
 }
 
 /// Which instructions the results of a role depend on.
-fn needed(entry: &Function, role: ModuleRole) -> Vec<bool> {
+fn needed(entry: &Function, role: &Role) -> Vec<bool> {
     let mut values = vec![false; entry.values.len()];
-    for result in entry.results.iter().filter(|result| is_returned(role, result)) {
+    for result in entry.results.iter().filter(|result| role.returns(result)) {
         values[result.value.index()] = true;
     }
     let mut needed = vec![false; entry.insts.len()];
@@ -128,11 +128,13 @@ impl Part {
 mod tests {
     use super::*;
     use crate::session::Session;
+    use halite_bundle::ModuleRole;
 
-    fn ranges_of(role: ModuleRole) -> Vec<IndexRange> {
+    fn ranges_of(role: &ModuleRole) -> Vec<IndexRange> {
         let mut session = Session::new();
         let source = session.load("tiny", &[]).unwrap();
         let built = session.elaborate(&source).unwrap().module;
+        let role = session.roles.get(role).unwrap();
         let mut ranges = ranges(&built, role, &session.registry).unwrap();
         assert_eq!(ranges.len(), 1);
         ranges.swap_remove("tokens").unwrap()
@@ -143,7 +145,7 @@ mod tests {
     fn ids_and_labels_have_ranges_of_their_own() {
         let range = |part, except| IndexRange { part: vec![[0, 8], part], below: 256, except };
         let (ids, labels) = (range([0, 64], None), range([1, 65], Some(-100)));
-        assert_eq!(ranges_of(ModuleRole::TrainStep), [ids.clone(), labels]);
-        assert_eq!(ranges_of(ModuleRole::Forward), [ids]);
+        assert_eq!(ranges_of(&ModuleRole::TRAIN_STEP), [ids.clone(), labels]);
+        assert_eq!(ranges_of(&ModuleRole::FORWARD), [ids]);
     }
 }

@@ -100,9 +100,9 @@ impl Session {
     ///
     /// # Errors
     /// When the recipe does not compile so far.
-    pub fn precision(&self, source: &Source, role: ModuleRole) -> Result<PrecisionSummary, Diagnostics> {
-        let mut module = for_role(&self.elaborate(source)?.module, role);
-        let pipeline = up_to_check(self.passes.pipeline(self.pipelines.of(role))?);
+    pub fn precision(&self, source: &Source, role: &ModuleRole) -> Result<PrecisionSummary, Diagnostics> {
+        let mut module = for_role(&self.elaborate(source)?.module, self.roles.get(role)?);
+        let pipeline = up_to_check(self.pipeline(role)?);
         let cx = self.pass_cx(Some(&source.recipe), None)?;
         Runner::new(RunnerOptions::default()).run(&pipeline, &mut module, &cx)?;
         Ok(summarize(&module, &self.registry)?)

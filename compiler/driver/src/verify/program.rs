@@ -44,7 +44,7 @@ impl Program {
     pub(super) fn compile(
         session: &Session,
         source: &Source,
-        role: ModuleRole,
+        role: &ModuleRole,
         pipeline: &Pipeline,
         limit: Option<usize>,
         form: Form,

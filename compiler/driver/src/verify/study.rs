@@ -65,8 +65,10 @@ impl<'a> Study<'a> {
     ) -> Result<Self, Diagnostics> {
         let mut source = source.clone();
         let scaled = if options.full { Vec::new() } else { scale::scale_down(session, &mut source)? };
-        let spec = options.pipeline.as_ref().unwrap_or_else(|| session.pipelines.of(options.role));
-        let optimized = session.passes.pipeline(spec)?;
+        let optimized = match &options.pipeline {
+            Some(own) => session.passes.pipeline(own)?,
+            None => session.pipeline(&options.role)?,
+        };
         let plain = optimized.required_only();
         let mut reference = source.clone();
         reference.recipe.target = TargetName::default();
@@ -77,7 +79,7 @@ impl<'a> Study<'a> {
         let choices = Arc::new(Choices::of(&session.elaborate(&wide)?.module));
         let form = if choices.is_empty() { Form::AsWritten } else { Form::Showing };
         let load = |source: &Source| {
-            Loaded::new(Program::compile(session, source, options.role, &plain, None, form)?, executor)
+            Loaded::new(Program::compile(session, source, &options.role, &plain, None, form)?, executor)
         };
         let (truth, unoptimized) = (Arc::new(load(&wide)?), load(&reference)?);
         let first = Draw::new(options.seed, &truth, &unoptimized, executor, &source, None)?;
@@ -103,7 +105,7 @@ impl<'a> Study<'a> {
         let mut source = self.source.clone();
         source.recipe.target = TargetName::default();
         let plain = self.optimized.required_only();
-        let program = Program::compile(session, &source, options.role, &plain, None, Form::GivenShowing)?;
+        let program = Program::compile(session, &source, &options.role, &plain, None, Form::GivenShowing)?;
         let (truth, unoptimized) = (self.truth.clone(), Loaded::new(program, executor)?);
         let choices = self.choices.clone();
         let first = Draw::new(options.seed, &truth, &unoptimized, executor, &source, Some(&choices))?;
@@ -164,12 +166,12 @@ impl<'a> Study<'a> {
     /// # Errors
     /// As [`Session::verify`].
     pub fn causality(&self) -> Result<Option<Causality>, Diagnostics> {
-        let forward = match self.options.role {
-            ModuleRole::Forward => self.optimized.clone(),
-            _ => self.session.passes.pipeline(self.session.pipelines.of(ModuleRole::Forward))?,
+        let forward = match self.options.role == ModuleRole::FORWARD {
+            true => self.optimized.clone(),
+            false => self.session.pipeline(&ModuleRole::FORWARD)?,
         };
         let program =
-            Program::compile(self.session, &self.source, ModuleRole::Forward, &forward, None, Form::AsWritten)?;
+            Program::compile(self.session, &self.source, &ModuleRole::FORWARD, &forward, None, Form::AsWritten)?;
         let program = program.legal(&self.source)?;
         causality::confirm(&program, &self.source, self.executor, self.options.seed)
     }
@@ -285,7 +287,7 @@ impl<'a> Study<'a> {
 
     pub(super) fn program(&self, pipeline: &Pipeline, limit: Option<usize>) -> Result<Program, Diagnostics> {
         let form = if self.same_choices { Form::Given } else { Form::AsWritten };
-        Program::compile(self.session, &self.source, self.options.role, pipeline, limit, form)
+        Program::compile(self.session, &self.source, &self.options.role, pipeline, limit, form)
     }
 
     /// Runs a program and judges each of its results, in one of several verdicts.

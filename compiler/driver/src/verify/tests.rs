@@ -48,7 +48,7 @@ fn a_wrong_decomposition_or_call_of_a_kernel_is_seen() {
     let mut session = Session::new();
     let source = session.load("tiny", &["target=trn1".to_owned()]).unwrap();
     let executor = Pjrt::open(&find_plugin(None).unwrap(), &ClientOptions::default()).unwrap();
-    let options = VerifyOptions { role: ModuleRole::TrainStep, ..VerifyOptions::default() };
+    let options = VerifyOptions { role: ModuleRole::TRAIN_STEP, ..VerifyOptions::default() };
     let study = Study::new(&session, &source, &options, &executor).unwrap();
     let passes = |program: Program| study.rows(program, 1).unwrap().iter().all(VerifyRow::passed);
     assert!(passes(study.program(study.pipeline(), None).unwrap()));

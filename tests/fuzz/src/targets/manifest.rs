@@ -28,7 +28,8 @@ pub(crate) const TARGET: target::Target = target::Target {
     ..TEXT
 };
 
-/// Small bundles for several targets, recipes and models, whole and with one module, each with files of its own.
+/// Small bundles for several targets, recipes and models, whole, with an update of two modules and with one module, each with
+/// files of its own.
 ///
 /// # Panics
 /// When one cannot be compiled.
@@ -41,7 +42,9 @@ pub(super) fn bundles() -> Vec<Bundle> {
     narrow.precision = PrecisionName::Bf16Sr.precision();
     gpt2.target = "trn2".into();
     let recipes = [recipe(small("llama")), neuron, narrow, gpt2];
-    let roles = [ModuleRole::ALL.to_vec(), vec![ModuleRole::Forward]];
+    let whole = [ModuleRole::TRAIN_STEP, ModuleRole::FORWARD, ModuleRole::EVAL, ModuleRole::GRADS].to_vec();
+    let two = vec![ModuleRole::GRAD_STEP, ModuleRole::UPDATE_STEP];
+    let roles = [whole, two, vec![ModuleRole::FORWARD]];
     let all = recipes.into_iter().flat_map(|recipe| roles.clone().map(|roles| (recipe.clone(), roles)));
     all.enumerate().map(|(index, (recipe, roles))| bundle(index, recipe, roles)).collect()
 }

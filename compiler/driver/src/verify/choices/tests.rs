@@ -72,7 +72,7 @@ impl Pass for OtherRouter {
 fn a_choice_that_rounding_flips_is_no_error() {
     let mut session = Session::new();
     let (source, executor) = (source(&mut session, 4, 16), executor());
-    let options = options(ModuleRole::Forward, 1, FORWARD);
+    let options = options(ModuleRole::FORWARD, 1, FORWARD);
     let study = Study::new(&session, &source, &options, &executor).unwrap();
     let report = study.verify(study.pipeline()).unwrap();
     let choices = report.choices.expect("some choices lie so close that rounding decides");
@@ -86,11 +86,11 @@ fn another_choice_than_that_of_the_model_is_an_error_and_its_pass_is_named() {
     session.passes.register(Arc::new(OtherRouter)).unwrap();
     let (source, executor) = (source(&mut session, 3, 1), executor());
     let with_bug = |pipeline: &str| pipeline.replace("fuse-activation", "other-router, fuse-activation");
-    let train_step = options(ModuleRole::TrainStep, 0, &with_bug(TRAIN_STEP));
+    let train_step = options(ModuleRole::TRAIN_STEP, 0, &with_bug(TRAIN_STEP));
     let study = Study::new(&session, &source, &train_step, &executor).unwrap();
     let report = study.verify(study.pipeline()).unwrap();
     assert_eq!(wrong(&report), ["choice.0 (top_k in layers.0.block_sparse_moe)"]);
-    let options = options(ModuleRole::Forward, 0, &with_bug(FORWARD));
+    let options = options(ModuleRole::FORWARD, 0, &with_bug(FORWARD));
     let study = Study::new(&session, &source, &options, &executor).unwrap();
     let report = study.verify(study.pipeline()).unwrap();
     assert!(!report.passed() && report.choices.unwrap().wrong > 0, "{:?}", report.choices);

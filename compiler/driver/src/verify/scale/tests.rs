@@ -29,7 +29,7 @@ fn scale(session: &Session, mut source: Source, compiles: bool) -> Vec<(String, 
     let elaborated = session.elaborate(&source);
     assert!(elaborated.is_ok(), "{}", failed(&elaborated.err().unwrap()));
     if compiles {
-        let options = CompileOptions { roles: vec![ModuleRole::TrainStep], ..CompileOptions::default() };
+        let options = CompileOptions { roles: vec![ModuleRole::TRAIN_STEP], ..CompileOptions::default() };
         let compiled = session.compile(&source, &options);
         assert!(compiled.is_ok(), "{}", failed(&compiled.err().unwrap()));
     }
