@@ -7,7 +7,7 @@ use halite::compile::{CompileOptions, CompiledModule};
 use halite::source::Source;
 use halite_bundle::ModuleRole;
 use halite_ir::text::parse;
-use halite_ir::{Interpreter, LowerOptions, Module, ParamRole, Registry, ResultRole};
+use halite_ir::{Interpreter, LowerOptions, Module, Param, ParamRole, Registry, ResultRole};
 use halite_passes::{Changed, Findings, PassCx, PassReport, Pipeline, Runner, RunnerOptions, Stage};
 use halite_recipe::Recipe;
 use halite_runtime::{Executable, evaluate};
@@ -30,6 +30,10 @@ const VOCAB: usize = 29;
 /// Moments that are small beside `eps` do not magnify differences of rounding.
 const ADAMW: &str =
     "[optimizer.adamw]\nlr = 1e-2\neps = 1e-3\nweight_decay = 0.1\nclip_norm = 0.5\nno_decay = [\"*norm.weight\"]\n";
+/// Rules that look at a tensor as a whole, for the matrices of the blocks.
+const MUON: &str =
+    "[[optimizer.group]]\nname = \"matrices\"\nparams = [\"*_proj.weight\"]\nmuon = { momentum = 0.9 }\n";
+const LANS: &str = "[[optimizer.group]]\nname = \"matrices\"\nparams = [\"*_proj.weight\"]\nlans = { eps = 1e-3 }\n";
 const SGD: &str = "[optimizer.sgd]\nlr = 1e-1\nmomentum = 0.9\nweight_decay = 0.1\nclip_norm = 0.5\n";
 
 fn llama(layers: usize, kv_heads: usize, more: &str) -> String {
@@ -127,7 +131,7 @@ impl Program {
     /// Inputs for the first run: tokens, weights that are away from where they would start, empty slots.
     fn initial(&self) -> Vec<HostTensor> {
         let entry = self.module.entry().expect("a model has an entry");
-        let input = |(at, param): (usize, &halite_ir::Param)| {
+        let input = |(at, param): (usize, &Param)| {
             let ty = entry.ty(param.value);
             let (dtype, shape) = (ty.dtype(), ty.shape().clone());
             match &param.role {
@@ -271,6 +275,18 @@ fn shares_of_ranks_train_alike() {
 fn copied_heads_train_alike() {
     assert_same_training("copies for two ranks", &llama(1, 1, &ranks(2)), 2);
     assert_same_training("copies for four ranks", &llama(1, 2, &ranks(4)), 2);
+}
+
+#[test]
+fn muon_trains_alike() {
+    assert_same_training("muon", &llama(1, 2, MUON), 2);
+    assert_same_training("muon, copies for two ranks", &llama(1, 1, &format!("{MUON}{}", ranks(2))), 2);
+    assert_same_training("muon, copies for four ranks", &llama(1, 2, &format!("{MUON}{}", ranks(4))), 2);
+}
+
+#[test]
+fn lans_trains_alike() {
+    assert_same_training("lans, copies for four ranks", &llama(1, 2, &format!("{LANS}{}", ranks(4))), 2);
 }
 
 #[test]
@@ -456,5 +472,81 @@ fn packed_weights_round_as_separate_ones() {
             expected[name] == HostTensor::from_f64s(DType::Bf16, inputs[at].shape().clone(), scaled.collect::<Vec<_>>())
         };
         assert!(!nearest("q.w", 0), "nothing was rounded at random");
+    }
+}
+
+const SEPARATE_GRADIENTS: &str = r#"module @m {phase = differentiated}
+
+func @main(
+  %gq: f32[8,3] {batch},
+  %gk: f32[3,4] {batch},
+  %q.w: bf16[8,3] {weight, init = ones, decay = 0.1},
+  %k.w: bf16[3,4] {weight, init = ones, decay = 0.1},
+) -> (loss: f32[] {loss}, count: f32[] {count}, gq: f32[8,3] {gradient = "q.w"}, gk: f32[3,4] {gradient = "k.w"}) {
+  %one = constant 1.0 : f32[]
+  return %one, %one, %gq, %gk
+}
+"#;
+
+const PACKED_GRADIENTS: &str = r#"module @m {phase = differentiated}
+
+func @main(
+  %gq: f32[8,3] {batch},
+  %gk: f32[3,4] {batch},
+  %w: bf16[4,4,3] {weight, init = ones, decay = 0.1, packs = ["q.w"[8,3], "k.w"[3,4] x 2 transposed]},
+) -> (loss: f32[] {loss}, count: f32[] {count}, g: f32[4,4,3] {gradient = "w"}) {
+  %one = constant 1.0 : f32[]
+  %0 = reshape %gq : f32[4,2,3]
+  %1 = transpose %gk {permutation = [1, 0]} : f32[4,3]
+  %2 = reshape %1 : f32[2,2,3]
+  %3 = broadcast_in_dim %2 {dims = [0, 2, 3]} : f32[2,2,2,3]
+  %4 = reshape %3 : f32[4,2,3]
+  %5 = concatenate %0, %4 {dim = 1} : f32[4,4,3]
+  return %one, %one, %5
+}
+"#;
+
+/// The step of a rule that looks at a tensor as a whole, and what follows it on masters, averages and narrow types, is that of
+/// separate weights bit for bit; copies are equal.
+#[test]
+fn rules_of_whole_tensors_step_to_the_bit() {
+    let session = Session::new();
+    let registry = &session.registry;
+    let precisions = [
+        "recipe = \"bf16-sr\"",
+        "recipe = \"bf16-sr\", sr = { sites = \"all\" }",
+        "recipe = \"bf16\", master = \"f32\"",
+    ];
+    for (rule, precision) in ["muon", "lans"].iter().flat_map(|rule| precisions.map(|precision| (rule, precision))) {
+        let optimizer = format!("optimizer = {{ ema = 0.9, {rule} = {{ lr = 0.1, weight_decay = 0.1 }} }}");
+        let lines = vec![optimizer, format!("precision = {{ {precision} }}")];
+        let recipe: Recipe = Directives { recipe: lines, ..Directives::default() }.recipe().unwrap().unwrap();
+        let step = |text: &str| {
+            let mut module =
+                parse(text, FileId::of("test.ir", text), registry).unwrap_or_else(|errors| panic!("{errors:?}"));
+            let passes = "clip, update, expand-composites, annotate-rounding, cse, dce";
+            let pipeline = session.passes.parse(passes).unwrap();
+            let cx = session.pass_cx(Some(&recipe), None).expect("the target is known");
+            Runner::new(RunnerOptions::default()).run(&pipeline, &mut module, &cx).unwrap();
+            module
+        };
+        let (separate, packed) = (step(SEPARATE_GRADIENTS), step(PACKED_GRADIENTS));
+        let (old, new) = (separate.entry().unwrap(), packed.entry().unwrap());
+        let initial = |(at, param): (usize, &Param)| match old.ty(param.value) {
+            ty if ty.dtype().is_float() => uniform(ty.dtype(), ty.shape().clone(), 1.0, 2.0, at as u64),
+            ty => HostTensor::zeros(ty.dtype(), ty.shape().clone()),
+        };
+        let mut inputs: Vec<HostTensor> = old.params.iter().enumerate().map(initial).collect();
+        for update in 0..4 {
+            let stored = stored_as(old, new, inputs.clone()).unwrap();
+            let expected = Interpreter::of(&separate, registry).run(old, inputs.clone()).unwrap();
+            let found = Interpreter::of(&packed, registry).run(new, stored).unwrap();
+            let (expected, found) = (in_model(old, &expected).unwrap(), in_model(new, &found).unwrap());
+            assert_eq!(found, expected, "{rule}, {precision}, update {update}");
+            for (param, input) in old.params.iter().zip(&mut inputs) {
+                let gradient = || uniform(DType::F32, input.shape().clone(), -1.0, 1.0, update);
+                *input = expected.get(&*param.name).cloned().unwrap_or_else(gradient);
+            }
+        }
     }
 }
