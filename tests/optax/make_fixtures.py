@@ -42,7 +42,6 @@ class Case:
     recipe: str
     parts: tuple
     ema: float | None = None
-    dtype: type = np.float64
 
 
 def everything(transformation):
@@ -173,7 +172,6 @@ CASES = {
     "sgd-nesterov-decay": Case(table("sgd", 0.1, **NESTEROV, **DECAY), everything(sgd(0.9, True, decay=0.1))),
     "lion": Case(table("lion", 0.01, **LION), everything(lion())),
     "lion-decay": Case(table("lion", 0.01, **LION, **DECAY), everything(lion(decay=0.1))),
-    "lion-float32": Case(table("lion", 0.01, **LION), everything(lion()), dtype=np.float32),
     "lans": Case(table("lans", 0.01, **LANS), everything(lans())),
     "lans-decay": Case(table("lans", 0.01, **LANS, weight_decay=0.01), everything(lans(decay=0.01))),
     "muon": Case(table("adamw", 0.01, **ADAM) + GROUPS_MUON[True], matrices_by_muon()),
@@ -187,9 +185,9 @@ def draw(rng, size):
     return {name: np.round(size * rng.standard_normal(shape), 3) for name, shape in SHAPES.items()}
 
 
-def select(tensors, names, dtype):
+def select(tensors, names):
     """Some of the tensors, for optax."""
-    return {name: jnp.asarray(tensors[name], dtype) for name in names}
+    return {name: jnp.asarray(tensors[name]) for name in names}
 
 
 def state_of(states):
@@ -208,13 +206,13 @@ def compute(case):
     rng = np.random.default_rng(SEED)
     initial = draw(rng, 0.5)
     gradients = [draw(rng, GRADIENT_SIZES[index % len(GRADIENT_SIZES)]) for index in range(UPDATES)]
-    params = [select(initial, names, case.dtype) for names, _ in case.parts]
+    params = [select(initial, names) for names, _ in case.parts]
     states = [rule.init(own) for own, (_, rule) in zip(params, case.parts)]
     average = list(params)
     after = []
     for k, gradient in enumerate(gradients, 1):
         for part, (names, rule) in enumerate(case.parts):
-            updates, states[part] = rule.update(select(gradient, names, case.dtype), states[part], params[part])
+            updates, states[part] = rule.update(select(gradient, names), states[part], params[part])
             params[part] = optax.apply_updates(params[part], updates)
         if case.ema:
             average = optax.incremental_update(params, average, 1 - case.ema)
@@ -222,13 +220,13 @@ def compute(case):
             state = state_of(states) | ({"ema": merged(average)} if case.ema else {})
             weights = merged(params)
             after.append({"update": k, "weights": numbers(weights), "state": {kind: numbers(t) for kind, t in state.items()}})
-    assert all(w.dtype == case.dtype for part in (weights, *state.values()) for w in part.values())
+    assert all(w.dtype == np.float64 for part in (weights, *state.values()) for w in part.values())
     return {
         "recipe": case.recipe + "\n",
-        "dtype": np.dtype(case.dtype).name,
+        "dtype": "float64",
         "shapes": {name: list(shape) for name, shape in SHAPES.items()},
-        "initial": numbers(initial, case.dtype),
-        "gradients": [numbers(gradient, case.dtype) for gradient in gradients],
+        "initial": numbers(initial),
+        "gradients": [numbers(gradient) for gradient in gradients],
         "after": after,
     }
 
@@ -238,9 +236,31 @@ def merged(parts):
     return {name: tensor for part in parts for name, tensor in part.items()}
 
 
-def numbers(tensors, dtype=None):
+def numbers(tensors):
     """Tensors as flat lists, row-major, in the order of `SHAPES`."""
-    return {name: np.asarray(tensors[name], dtype).ravel().tolist() for name in SHAPES if name in tensors}
+    return {name: np.asarray(tensors[name]).ravel().tolist() for name in SHAPES if name in tensors}
+
+
+SIGNS_SHAPE = (32, 64)
+
+
+def exact_gradient(k):
+    """The gradient of update k: whole numbers between -1000 and 1000 over a power of two, which f32 holds exactly."""
+    place = np.arange(math.prod(SIGNS_SHAPE), dtype=np.uint64) * UPDATES + k
+    hashed = (place * 2654435769) % 2**32 // 256
+    return ((hashed % 2001).astype(np.float64) - 1000).reshape(SIGNS_SHAPE) / (1024 * (1, 8, 32)[k % 3])
+
+
+def signs():
+    """The content of lion-signs.json: for each update which way it moves each element, row-major."""
+    rule = lion()
+    weights = {"w": jnp.zeros(SIGNS_SHAPE)}
+    state = rule.init(weights)
+    lines = []
+    for k in range(1, UPDATES + 1):
+        updates, state = rule.update({"w": jnp.asarray(exact_gradient(k))}, state, weights)
+        lines.append("".join("-0+"[int(sign) + 1] for sign in np.sign(updates["w"]).ravel()))
+    return {"recipe": table("lion", 0.01, **LION) + "\n", "shapes": {"w": list(SIGNS_SHAPE)}, "signs": lines}
 
 
 WARMUP = 5
@@ -302,9 +322,10 @@ def layout(value, indent=""):
 
 def main():
     FIXTURES.mkdir(exist_ok=True)
-    for name, content in [(name, compute(case)) for name, case in CASES.items()] + [("schedules", schedules())]:
+    others = [("lion-signs", signs()), ("schedules", schedules())]
+    for name, content in [(name, compute(case)) for name, case in CASES.items()] + others:
         (FIXTURES / f"{name}.json").write_text(layout(content) + "\n")
-    print(f"{len(CASES)} cases and {len(SCHEDULES)} schedules")
+    print(f"{len(CASES)} cases, the signs of Lion and {len(SCHEDULES)} schedules")
 
 
 if __name__ == "__main__":

@@ -3,11 +3,11 @@
 use crate::inputs::{InputKind, seeded_inputs};
 use crate::relation::{Tolerance, agree};
 use halite::Session;
-use halite_ir::{FuncResult, Function, Interpreter, Module, Param, ParamRole, ResultRole};
+use halite_ir::{FuncResult, Function, Interpreter, Module, ParamRole, ResultRole};
 use halite_passes::matches_pattern;
 use halite_passes::update::RefWeight;
 use halite_recipe::{Clip, Group, Recipe};
-use halite_tensor::HostTensor;
+use halite_tensor::{DType, HostTensor, Packing, Part};
 use std::collections::BTreeMap;
 
 /// How far an update may be from the model, norm-wise, in units of roundoff of its element type.
@@ -21,6 +21,8 @@ const STEPS: [i128; 3] = [0, 7, 1000];
 struct Weight<'r> {
     /// As wide as it is kept, with its gradient and what its rule keeps.
     weight: RefWeight,
+    /// Where the tensors lie that it stores, if its rule looks at each as a whole.
+    lies: Option<Lies>,
     /// Of the gradient of the mean, each element of the model once.
     squares: f64,
     /// What multiplies the gradient.
@@ -40,7 +42,7 @@ pub fn check_update(before: &Module, after: &Module, recipe: &Recipe, session: &
     let (old, new) = before.entry().zip(after.entry()).ok_or("there is no entry")?;
     for step in STEPS {
         let mut inputs = seeded_inputs(new, InputKind::Plain, 11);
-        prepare(new, &mut inputs, step);
+        prepare(new, &mut inputs, step)?;
         let gradients = Interpreter::of(before, registry)
             .run(old, inputs[..old.params.len()].to_vec())
             .map_err(|error| error.to_string())?;
@@ -56,9 +58,13 @@ pub fn check_update(before: &Module, after: &Module, recipe: &Recipe, session: &
     Ok(())
 }
 
-/// Sets the counter, and makes second moments positive.
-fn prepare(entry: &Function, inputs: &mut [HostTensor], step: i128) {
+/// Sets the counter, makes second moments positive, and copies of one tensor equal.
+fn prepare(entry: &Function, inputs: &mut [HostTensor], step: i128) -> Result<(), String> {
     for (param, input) in entry.params.iter().zip(inputs) {
+        if let Some(packing) = entry.packing(param) {
+            let (lies, values) = (Lies::of(packing)?, input.f64s());
+            *input = HostTensor::from_f64s(input.dtype(), input.shape().clone(), lies.packed(&lies.in_model(&values)));
+        }
         let ParamRole::State(spec) = &param.role else { continue };
         let (dtype, shape) = (input.dtype(), input.shape().clone());
         *input = match &*spec.kind {
@@ -67,6 +73,7 @@ fn prepare(entry: &Function, inputs: &mut [HostTensor], step: i128) {
             _ => continue,
         };
     }
+    Ok(())
 }
 
 /// What a result is, by its name and whether its role says more than the name does.
@@ -116,13 +123,16 @@ fn model(
         let [ema, master] = ["ema", "master"].map(|kind| state(format!("{kind}.{}", param.name)));
         let gradient = by_role(ResultRole::Gradient(param.name.clone()))?;
         let decay = decay(recipe, group, original);
-        let once = |&(at, _): &(usize, &f64)| !is_copy(old, param, at);
-        let squares = gradient.iter().enumerate().filter(once).map(|(_, g)| (g / divisor).powi(2)).sum();
+        let lies = param.packing().map(|packing| Lies::of(packing)).transpose()?;
+        let once = lies.as_ref().map_or_else(|| gradient.clone(), |lies| lies.in_model(&gradient));
+        let squares = once.iter().map(|g| (g / divisor).powi(2)).sum();
         let factor = if is_step { by_role(ResultRole::Scale(param.name.clone()))?[0] } else { 1.0 };
         let value = if master.is_empty() { input.f64s() } else { master };
         let shape = old.ty(param.value).shape().to_vec();
         let weight = RefWeight { value, gradient, state: kept, shape };
-        let weight = Weight { weight, squares, factor, ema, decay, group };
+        let named = rules.get(optimizer.rule_of(group)).map_err(|error| error.to_string())?;
+        let lies = lies.filter(|_| !named.is_elementwise());
+        let weight = Weight { weight, lies, squares, factor, ema, decay, group };
         weights.insert(param.name.to_string(), weight);
     }
     if !is_step {
@@ -140,7 +150,11 @@ fn model(
         weight.weight.gradient.iter_mut().for_each(|g| *g *= weight.factor);
         let rate = rate * weight.group.map_or(1.0, |group| group.lr_scale);
         let rule = rules.read(optimizer.rule_of(weight.group)).map_err(|error| error.to_string())?;
-        rule.reference(&mut weight.weight, rate, time, weight.decay);
+        let update = |own: &mut RefWeight| rule.reference(own, rate, time, weight.decay);
+        match &weight.lies {
+            None => update(&mut weight.weight),
+            Some(lies) => lies.update_each(&mut weight.weight, update),
+        }
         if let Some(kept) = optimizer.ema {
             let average = weight.ema.iter().zip(&weight.weight.value).map(|(ema, new)| kept * ema + (1.0 - kept) * new);
             expected.insert(format!("ema.{name}"), average.collect());
@@ -183,20 +197,57 @@ fn clip(clip: Option<Clip>, divisor: f64, weights: &mut BTreeMap<String, Weight<
     }
 }
 
-/// Whether an element of a packed weight is a second copy of one of the model.
-fn is_copy(entry: &Function, param: &Param, at: usize) -> bool {
-    let Some(packing) = param.packing() else { return false };
-    let shape = entry.ty(param.value).shape();
-    let row = at / shape[2..].iter().product::<usize>();
-    let (rank, mut row) = (row / shape[1], row % shape[1]);
-    for part in &packing.parts {
-        let rows = part.shape[usize::from(part.transposed)] * part.copies / packing.ranks;
-        if row < rows {
-            return rank % part.copies != 0;
-        }
-        row -= rows;
+/// Where the tensors of the model lie in one that stores several.
+#[derive(Clone, Debug)]
+struct Lies {
+    /// The shapes of the tensors.
+    shapes: Vec<Vec<usize>>,
+    /// For each element that is stored its place in the tensors end to end.
+    places: Vec<usize>,
+}
+
+impl Lies {
+    fn of(packing: &Packing) -> Result<Self, String> {
+        let mut next = 0;
+        let mut numbered = |part: &Part| {
+            let start = next;
+            next += part.num_elements();
+            HostTensor::from_ints(DType::S32, part.shape.as_slice(), (start..next).map(|place| place as i128))
+        };
+        let parts: Vec<HostTensor> = packing.parts.iter().map(&mut numbered).collect();
+        let stored = packing.pack(&parts.iter().collect::<Vec<_>>()).map_err(|error| error.to_string())?;
+        let places = stored.ints().into_iter().map(|place| place as usize).collect();
+        Ok(Self { shapes: packing.parts.iter().map(|part| part.shape.clone()).collect(), places })
     }
-    false
+
+    /// The tensors end to end; of copies the first.
+    fn in_model(&self, stored: &[f64]) -> Vec<f64> {
+        let mut model = vec![0.0; self.shapes.iter().map(|shape| shape.iter().product::<usize>()).sum()];
+        self.places.iter().zip(stored).rev().for_each(|(&place, &value)| model[place] = value);
+        model
+    }
+
+    fn packed(&self, model: &[f64]) -> Vec<f64> {
+        self.places.iter().map(|&place| model[place]).collect()
+    }
+
+    /// Has each tensor updated by itself.
+    fn update_each(&self, weight: &mut RefWeight, update: impl Fn(&mut RefWeight)) {
+        let (value, gradient) = (self.in_model(&weight.value), self.in_model(&weight.gradient));
+        let state: Vec<_> = weight.state.iter().map(|kept| self.in_model(kept)).collect();
+        let (mut new, mut kept) = (Vec::new(), vec![Vec::new(); state.len()]);
+        for shape in &self.shapes {
+            let own = new.len()..new.len() + shape.iter().product::<usize>();
+            let state = state.iter().map(|kept| kept[own.clone()].to_vec()).collect();
+            let (value, gradient) = (value[own.clone()].to_vec(), gradient[own].to_vec());
+            let mut own = RefWeight { value, gradient, state, shape: shape.clone() };
+            update(&mut own);
+            new.extend(own.value);
+            kept.iter_mut().zip(own.state).for_each(|(all, own)| all.extend(own));
+        }
+        weight.value = self.packed(&new);
+        weight.state = kept.iter().map(|kept| self.packed(kept)).collect();
+    }
 }
 
 /// The group that a parameter of the model is in.

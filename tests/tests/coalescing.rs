@@ -6,12 +6,10 @@ use halite::Session;
 use halite::compile::{CompileOptions, CompiledModule};
 use halite::source::Source;
 use halite_bundle::ModuleRole;
-use halite_ir::text::parse;
-use halite_ir::{Interpreter, LowerOptions, Module, ParamRole, Registry, ResultRole};
-use halite_passes::{Changed, Findings, PassCx, PassReport, Pipeline, Runner, RunnerOptions, Stage};
-use halite_recipe::Recipe;
+use halite_ir::{Module, Param, ParamRole, ResultRole};
+use halite_passes::{Changed, Findings, PassReport, Pipeline, Runner, RunnerOptions, Stage};
 use halite_runtime::{Executable, evaluate};
-use halite_support::{FileId, Result};
+use halite_support::Result;
 use halite_tensor::{DType, HostTensor, Init, compare::difference};
 use halite_tests::numeric::uniform;
 use halite_tests::tolerances::{MERGED, MIXED_RATIO, MIXED_ROUNDINGS};
@@ -30,6 +28,10 @@ const VOCAB: usize = 29;
 /// Moments that are small beside `eps` do not magnify differences of rounding.
 const ADAMW: &str =
     "[optimizer.adamw]\nlr = 1e-2\neps = 1e-3\nweight_decay = 0.1\nclip_norm = 0.5\nno_decay = [\"*norm.weight\"]\n";
+/// Rules that look at a tensor as a whole, for the matrices of the blocks.
+const MUON: &str =
+    "[[optimizer.group]]\nname = \"matrices\"\nparams = [\"*_proj.weight\"]\nmuon = { momentum = 0.9 }\n";
+const LANS: &str = "[[optimizer.group]]\nname = \"matrices\"\nparams = [\"*_proj.weight\"]\nlans = { eps = 1e-3 }\n";
 const SGD: &str = "[optimizer.sgd]\nlr = 1e-1\nmomentum = 0.9\nweight_decay = 0.1\nclip_norm = 0.5\n";
 
 fn llama(layers: usize, kv_heads: usize, more: &str) -> String {
@@ -127,7 +129,7 @@ impl Program {
     /// Inputs for the first run: tokens, weights that are away from where they would start, empty slots.
     fn initial(&self) -> Vec<HostTensor> {
         let entry = self.module.entry().expect("a model has an entry");
-        let input = |(at, param): (usize, &halite_ir::Param)| {
+        let input = |(at, param): (usize, &Param)| {
             let ty = entry.ty(param.value);
             let (dtype, shape) = (ty.dtype(), ty.shape().clone());
             match &param.role {
@@ -274,6 +276,18 @@ fn copied_heads_train_alike() {
 }
 
 #[test]
+fn muon_trains_alike() {
+    assert_same_training("muon", &llama(1, 2, MUON), 2);
+    assert_same_training("muon, copies for two ranks", &llama(1, 1, &format!("{MUON}{}", ranks(2))), 2);
+    assert_same_training("muon, copies for four ranks", &llama(1, 2, &format!("{MUON}{}", ranks(4))), 2);
+}
+
+#[test]
+fn lans_trains_alike() {
+    assert_same_training("lans, copies for four ranks", &llama(1, 2, &format!("{LANS}{}", ranks(4))), 2);
+}
+
+#[test]
 fn gpt2_is_left_alone() {
     assert_same_training("gpt2", &gpt2(false), 0);
 }
@@ -365,96 +379,4 @@ fn patterns_match_what_is_merged() {
     assert_eq!(outcome("{ scope = \"model.layers.0.*\", op = \"dot_general\", operand = \"f32\" }"), (4, 0, 0));
     let error = train("{ parameter = \"*.q_k_v_proj.weight\", weight = \"f32\" }").unwrap_err();
     assert!(error.to_string().contains("matches no parameter"), "{error}");
-}
-
-const SEPARATE: &str = r#"module @m {phase = step}
-
-func @main(
-  %q.w: bf16[8,3] {weight, init = zeros, decay = 0.0},
-  %k.w: bf16[3,4] {weight, init = zeros, decay = 0.0},
-  %q.b: bf16[8] {weight, init = zeros, decay = 0.0},
-  %k.b: bf16[4] {weight, init = zeros, decay = 0.0},
-  %step: s32[] {state = step},
-) -> (q.w: bf16[8,3] {state = "q.w"}, k.w: bf16[3,4] {state = "k.w"}, q.b: bf16[8] {state = "q.b"}, k.b: bf16[4] {state = "k.b"}, step: s32[] {state = "step"}) {
-  %one = constant 1 : s32[]
-  %next = add %step, %one : s32[]
-  %c = constant 1.001 : f32[8,3]
-  %0 = convert %q.w : f32[8,3]
-  %1 = multiply %0, %c : f32[8,3]
-  %2 = convert %1 {rounding = rne} : bf16[8,3]
-  %d = constant 1.001 : f32[3,4]
-  %3 = convert %k.w : f32[3,4]
-  %4 = multiply %3, %d : f32[3,4]
-  %5 = convert %4 {rounding = rne} : bf16[3,4]
-  %e = constant 1.001 : f32[8]
-  %6 = convert %q.b : f32[8]
-  %7 = multiply %6, %e : f32[8]
-  %8 = convert %7 {rounding = rne} : bf16[8]
-  %f = constant 1.001 : f32[4]
-  %9 = convert %k.b : f32[4]
-  %10 = multiply %9, %f : f32[4]
-  %11 = convert %10 {rounding = rne} : bf16[4]
-  return %2, %5, %8, %11, %next
-}
-"#;
-
-const PACKED: &str = r#"module @m {phase = step}
-
-func @main(
-  %w: bf16[4,4,3] {weight, init = zeros, decay = 0.0, packs = ["q.w"[8,3], "k.w"[3,4] x 2 transposed]},
-  %b: bf16[4,4] {weight, init = zeros, decay = 0.0, packs = ["q.b"[8], "k.b"[4] x 2]},
-  %step: s32[] {state = step},
-) -> (w: bf16[4,4,3] {state = "w"}, b: bf16[4,4] {state = "b"}, step: s32[] {state = "step"}) {
-  %one = constant 1 : s32[]
-  %next = add %step, %one : s32[]
-  %c = constant 1.001 : f32[4,4,3]
-  %0 = convert %w : f32[4,4,3]
-  %1 = multiply %0, %c : f32[4,4,3]
-  %2 = convert %1 {rounding = rne} : bf16[4,4,3]
-  %d = constant 1.001 : f32[4,4]
-  %3 = convert %b : f32[4,4]
-  %4 = multiply %3, %d : f32[4,4]
-  %5 = convert %4 {rounding = rne} : bf16[4,4]
-  return %2, %5, %next
-}
-"#;
-
-/// What is packed rounds stochastically with the bits that it would have alone, update after update.
-#[test]
-fn packed_weights_round_as_separate_ones() {
-    let registry = Registry::builtin();
-    let directives = Directives { recipe: vec!["precision = \"bf16-sr\"".to_owned()], ..Directives::default() };
-    let recipe: Recipe = directives.recipe().unwrap().unwrap();
-    let rounded = |text: &str| {
-        let mut module =
-            parse(text, FileId::of("test.ir", text), &registry).unwrap_or_else(|errors| panic!("{errors:?}"));
-        let pipeline = halite_passes::PassRegistry::builtin().parse("annotate-rounding, cse").unwrap();
-        let cx = PassCx { recipe: Some(&recipe), findings: None, ..PassCx::new(&registry) };
-        Runner::new(RunnerOptions::default()).run(&pipeline, &mut module, &cx).unwrap();
-        module
-    };
-    let (separate, packed) = (rounded(SEPARATE), rounded(PACKED));
-    let (old, new) = (separate.entry().unwrap(), packed.entry().unwrap());
-    for update in 0..5 {
-        let mut inputs: Vec<_> = [[8, 3].as_slice(), &[3, 4], &[8], &[4]]
-            .into_iter()
-            .map(|shape| uniform(DType::Bf16, shape, 1.0, 2.0, update))
-            .collect();
-        inputs.push(HostTensor::from_ints(DType::S32, halite_tensor::Shape::scalar(), [i128::from(update)]));
-        let stored = stored_as(old, new, inputs.clone()).unwrap();
-        let run = |module: &Module, inputs: &[HostTensor]| {
-            let entry = module.entry().unwrap();
-            let interpreted = Interpreter::of(module, &registry).run(entry, inputs.to_vec()).unwrap();
-            let compiled = xla::run(module, &registry, LowerOptions::default(), &[inputs.to_vec()]).unwrap();
-            assert_eq!(interpreted, compiled[0], "update {update}");
-            in_model(entry, &interpreted).unwrap()
-        };
-        let (expected, found) = (run(&separate, &inputs), run(&packed, &stored));
-        assert_eq!(found, expected, "update {update}");
-        let nearest = |name: &str, at: usize| {
-            let scaled = inputs[at].f64s().into_iter().map(|value| value * 1.001);
-            expected[name] == HostTensor::from_f64s(DType::Bf16, inputs[at].shape().clone(), scaled.collect::<Vec<_>>())
-        };
-        assert!(!nearest("q.w", 0), "nothing was rounded at random");
-    }
 }

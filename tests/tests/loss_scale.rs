@@ -81,6 +81,26 @@ fn an_overflow_is_skipped_and_halves_the_scale() {
     }
 }
 
+/// At its least the scale has nothing to find, and the recipe's policy says what happens.
+#[test]
+fn the_least_scale_is_the_end() {
+    for (policy, ends) in [("stop", true), ("skip", false)] {
+        let (mut step, good) = dynamic(&["loss_scale.initial=128", &format!("nonfinite={policy}")]);
+        let bad = with(&good, "lm_head.weight", 1e4);
+        expect(step.set_state(bad.clone()));
+        assert_eq!(scale(&expect(step.step(&batch(0, 2)))), 128.0, "{policy}");
+        match step.step(&batch(1, 2)) {
+            Ok(metrics) => assert!(!ends && scale(&metrics) == 64.0, "{policy}"),
+            Err(errors) => {
+                let text = format!("{errors:?}");
+                assert!(ends && text.contains("update 2 is not finite") && text.contains("loss_scale.min"), "{text}");
+            }
+        }
+        assert_eq!((step.completed(), step.attempted()), (0, 2), "{policy}");
+        assert!(same(&bad, &expect(step.state()), &["attempts", "scaler"]), "{policy}: state changed");
+    }
+}
+
 /// Updates in a row are counted anew after one that was skipped.
 #[test]
 fn an_overflow_starts_the_interval_anew() {

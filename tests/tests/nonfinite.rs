@@ -1,8 +1,9 @@
-//! Updates whose gradients are not finite: skipped, or made and told.
+//! Updates whose gradients are not finite: skipped, or made and then an error.
 
 use halite::Session;
 use halite_bundle::init;
 use halite_bundle::tensors::Tensors;
+use halite_support::{Diagnostic, codes};
 use halite_tensor::{DType, HostTensor};
 use halite_tests::compiled::expect;
 use halite_tests::xla;
@@ -78,17 +79,31 @@ fn what_is_not_finite_is_skipped_to_the_bit() {
     }
 }
 
-/// Without the policy the update is made and its metrics tell; nothing is counted twice.
+/// The error of an update that was made although it is not finite.
+fn stopped(step: &mut TrainStep) -> Diagnostic {
+    let errors = step.step(&batch(2, true)).expect_err("the update is not finite");
+    assert_eq!(errors.len(), 1, "{errors}");
+    assert_eq!(errors[0].code(), codes::DIVERGED);
+    errors[0].clone()
+}
+
+/// Without the policy the update is made, and then it is an error that says what was found; nothing is counted twice.
 #[test]
-fn what_is_not_finite_is_told() {
+fn what_is_not_finite_is_an_error() {
     for precision in PRECISIONS {
         let (mut step, good) = load(precision, "stop", &[]);
         assert!(!good.contains_key("attempts"));
         for (weight, value) in BAD {
             expect(step.set_state(with(&good, weight, value)));
-            let metrics = expect(step.step(&batch(2, true)));
-            assert!(!metrics.are_finite(), "{precision}, {weight} = {value}");
-            assert_eq!((step.completed(), step.attempted()), (1, 1));
+            for update in 1..=2 {
+                let error = stopped(&mut step);
+                let found = format!("update {update} is not finite: `loss` is NaN, `grad_norm` is NaN");
+                assert_eq!(error.message(), found, "{precision}, {weight} = {value}");
+                assert!(error.notes().iter().any(|note| note.contains("load the last one that was saved")));
+                assert!(error.help_text().is_some_and(|help| help.contains("`nonfinite = \"skip\"`")));
+                assert_eq!((step.completed(), step.attempted()), (update, update));
+                assert_eq!(expect(step.state())["step"].ints(), [i128::from(update)]);
+            }
         }
         expect(step.set_state(good.clone()));
         assert!(expect(step.step(&batch(2, false))).are_finite(), "{precision}: a batch without labels");
@@ -107,10 +122,14 @@ fn a_norm_that_overflows_is_not_finite() {
         let (loss, norm) = (metrics.loss(), metrics.get("grad_norm").expect("a metric"));
         assert!(loss.is_finite() && !norm.is_finite(), "{precision}: loss {loss}, norm {norm}");
         assert!(same_but_attempts(&large, &expect(step.state())), "{precision}");
+        let (mut step, _) = load(precision, "stop", &[]);
+        let shared = large.into_iter().filter(|(name, _)| name != "attempts").collect();
+        expect(step.set_state(shared));
+        assert_eq!(stopped(&mut step).message(), "update 1 is not finite: `grad_norm` is inf", "{precision}");
     }
 }
 
-/// Micro-batches are skipped together.
+/// Micro-batches are skipped together, and stop together.
 #[test]
 fn one_bad_micro_batch_skips_the_update() {
     for form in ["one", "two"] {
@@ -122,5 +141,9 @@ fn one_bad_micro_batch_skips_the_update() {
         expect(step.set_state(good.clone()));
         assert!(expect(step.step(&batch(4, true))).are_finite(), "{form}");
         assert_eq!(step.completed(), 1, "{form}");
+        let (mut step, good) = load("mixed", "stop", &[&more[0], &more[1]]);
+        expect(step.set_state(with(&good, "head", f64::NAN)));
+        let error = step.step(&batch(4, true)).expect_err("the update is not finite");
+        assert!(error[0].message().starts_with("update 1 is not finite"), "{form}: {error}");
     }
 }

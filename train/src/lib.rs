@@ -9,6 +9,7 @@
 //! interrupted and resumed sees what an uninterrupted one does.
 
 mod data;
+mod divergence;
 mod execute;
 mod history;
 mod metrics;

@@ -28,9 +28,20 @@ impl Metrics {
         self.get("loss").unwrap_or(f64::NAN)
     }
 
+    /// The metric `loss_scale`: what an update scaled its loss by, where that changes from update to update.
+    pub fn loss_scale(&self) -> Option<f64> {
+        self.get("loss_scale")
+    }
+
     /// Whether the loss and the norm of the gradient are numbers: an update whose are not is no update.
     pub fn are_finite(&self) -> bool {
-        ["loss", "grad_norm"].iter().filter_map(|name| self.get(name)).all(f64::is_finite)
+        self.not_finite().next().is_none()
+    }
+
+    /// Which of the loss and the norm of the gradient are none.
+    pub(super) fn not_finite(&self) -> impl Iterator<Item = (&'static str, f64)> {
+        let known = ["loss", "grad_norm"].into_iter().filter_map(|name| Some((name, self.get(name)?)));
+        known.filter(|(_, value)| !value.is_finite())
     }
 
     /// The mean loss of an evaluation: its loss divided by its `count`.

@@ -137,7 +137,9 @@ impl RunFiles {
 ///
 /// # Errors
 /// When the bundle lacks a training step on bytes, the text is too short, state or weights do not fit, the state comes from
-/// another run, a file cannot be written, the executor fails, the loss is no longer finite, or the run is cancelled.
+/// another run, a file cannot be written, the executor fails, the run diverges, or it is cancelled. A run diverges where an update
+/// or an evaluation is not finite or, with `nonfinite = "skip"`, a hundred updates in a row are not: metrics and plot are written,
+/// and the last state that was saved stays.
 pub fn train(
     executor: Arc<dyn Executor>,
     bundle: &Bundle,
@@ -164,10 +166,12 @@ pub fn train(
     output.begin(&bundle.manifest.recipe, options)?;
     observer.started(start);
     let ended = go(&mut run, start, &record, options, output, observer);
-    // What was done up to here is kept, also when the run was stopped.
-    let is_stopped = matches!(&ended, Err(errors) if errors.iter().all(|error| error.code() == codes::CANCELLED));
-    if ended.is_ok() || is_stopped {
+    let ended_by = |code| matches!(&ended, Err(errors) if errors.iter().all(|error| error.code() == code));
+    // What was done up to here is kept, also when the run was stopped; of one that diverged, not the state.
+    if ended.is_ok() || ended_by(codes::CANCELLED) {
         output.save(&run, options, &record)?;
+    } else if ended_by(codes::DIVERGED) {
+        output.write(options, &run.history)?;
     }
     ended.map(|()| run.history)
 }
@@ -211,10 +215,6 @@ fn go(
         let is_evaluated = is_due(step, options.eval_every) || is_last;
         if is_evaluated {
             run.evaluate(step, observer)?;
-        }
-        if let Some(error) = run.diverged() {
-            output.write(options, &run.history)?;
-            return Err(error.into());
         }
         if is_due(step, options.save_every) && !is_last {
             output.save(run, options, record)?;

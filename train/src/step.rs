@@ -1,5 +1,6 @@
 //! A training step with its state on a device.
 
+use super::divergence;
 use super::metrics::Metrics;
 use super::micro::{MicroBatches, cut, times};
 use super::record::{KEY, Record};
@@ -349,21 +350,29 @@ impl TrainStep {
     }
 
     /// Makes one update and returns its metrics: `loss`, the mean over the batch, and what else the step reports. Where these
-    /// [are not finite](Metrics::are_finite) the update was skipped and the state is as it was, if the recipe says
-    /// `nonfinite = "skip"`; otherwise it was made, and the state is of no use.
+    /// [are not finite](Metrics::are_finite), the update was skipped and the state is as it was, but for what finds the scale of the
+    /// loss: the recipe says `nonfinite = "skip"`, or that scale can still be halved.
     ///
     /// # Errors
     /// When there is no state, the token is cancelled, or the batch does not fit or was uploaded through another executor:
     /// all of these before anything runs, so that the state is as it was. Then when the executor fails; if it does so when
-    /// only the metrics are left to copy, the update is made and counts as [`completed`](Self::completed).
+    /// only the metrics are left to copy, the update is made and counts as [`completed`](Self::completed). Last, with
+    /// `nonfinite = "stop"`, when loss or norm of the gradient are not finite ([`DIVERGED`](codes::DIVERGED)): the update is made
+    /// and counts, and the state is of no use any more; at the least scale of a loss that is scaled dynamically, it is skipped.
     pub fn step<'a>(&mut self, batch: impl Into<Batch<'a>>) -> Result<Metrics, Diagnostics> {
         let outputs = self.run(batch.into(), |modules| Ok(&modules.calls))?;
         self.updates.attempted += 1;
-        let skips = self.manifest().recipe.skips_nonfinite();
+        let modules = self.modules.clone();
+        let recipe = &modules.manifest.recipe;
         // Whether it was made is known when its metrics are.
         let metrics = Metrics::download(&outputs);
-        self.updates.made += u64::from(!skips || metrics.as_ref().is_ok_and(Metrics::are_finite));
-        metrics.map_err(Diagnostics::from)
+        let made = !recipe.skips_nonfinite() || metrics.as_ref().is_ok_and(Metrics::are_finite);
+        self.updates.made += u64::from(made);
+        let metrics = metrics?;
+        if !metrics.are_finite() && recipe.stops_at(metrics.loss_scale()) {
+            return Err(divergence::of_update(self.updates.attempted, &metrics, made).into());
+        }
+        Ok(metrics)
     }
 
     /// Measures a batch without an update: `loss`, the sum over its elements, and `count`, how many these are. Their

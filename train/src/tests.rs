@@ -7,10 +7,12 @@ use halite_bundle::BufferRole;
 use halite_bundle::fixtures::small;
 use halite_bundle::{Bundle, IndexRange, ModuleEntry, ModuleRole, Port, PortRole, sha256, tensors};
 use halite_hlo::{ArrayType, BinaryOp, ModuleBuilder};
+use halite_recipe::Nonfinite;
 use halite_runtime::{
     Buffer, DeviceBuffer, Executable, Executor, Input, MemoryStats, Program, Result, RuntimeError, Signature, Status,
     StatusCode, TensorSpec,
 };
+use halite_support::codes;
 use halite_tensor::{DType, HostTensor, Init};
 use std::any::Any;
 use std::sync::Arc;
@@ -21,9 +23,11 @@ struct ByHand {
     number: usize,
     /// Whether the metrics of a training step can be copied to the host.
     tells: bool,
+    /// The updates whose loss is a number.
+    finite: f64,
 }
 
-const HAND: ByHand = ByHand { number: 0, tells: true };
+const HAND: ByHand = ByHand { number: 0, tells: true, finite: f64::INFINITY };
 
 #[derive(Debug)]
 struct Host {
@@ -118,7 +122,10 @@ impl Executable for Hand {
                 assert!(!inputs[0].is_donated() && inputs[1].is_donated() && inputs[2].is_donated());
                 is_readable = self.1.tells;
                 let weight = HostTensor::scalar(DType::F32, 0.9 * weight + 0.001 * tokens);
-                vec![weight.clone(), HostTensor::scalar(DType::S32, values[2] + 1.0), weight]
+                let updates = values[2] + 1.0;
+                let loss =
+                    if updates <= self.1.finite { weight.clone() } else { HostTensor::scalar(DType::F32, f64::NAN) };
+                vec![weight, HostTensor::scalar(DType::S32, updates), loss]
             }
         };
         let last = outputs.len() - 1;
@@ -230,6 +237,37 @@ fn a_run_that_is_resumed_ends_like_one_that_is_not() {
         assert!(std::fs::read(&a).unwrap() == std::fs::read(b).unwrap(), "{}", a.display());
     }
     assert_eq!(tensors::read(&whole.state()).unwrap()["step"].ints(), [40]);
+}
+
+/// The updates in the metrics of a run.
+fn measured(files: &RunFiles) -> usize {
+    let lines = std::fs::read_to_string(files.metrics()).unwrap();
+    lines.lines().filter(|line| line.contains("\"loss\"")).count()
+}
+
+#[test]
+fn a_run_that_diverges_leaves_what_was_measured_and_the_last_saved_state() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = RunFiles::new(folder.path());
+    let (hand, options) = (ByHand { finite: 12.0, ..HAND }, TrainOptions { save_every: 5, ..options(20) });
+    let error = train(hand.shared(), &bundle(), &corpus(), &options, &files, &mut Silent).unwrap_err();
+    assert_eq!((error.len(), error[0].code()), (1, codes::DIVERGED));
+    assert_eq!(error[0].message(), "update 13 is not finite: `loss` is NaN");
+    assert_eq!(measured(&files), 12);
+    assert!(files.plot().is_file());
+    assert_eq!(tensors::read(&files.state()).unwrap()["step"].ints(), [10]);
+}
+
+#[test]
+fn a_run_of_skipped_updates_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = RunFiles::new(folder.path());
+    let mut bundle = bundle();
+    bundle.manifest.recipe.nonfinite = Nonfinite::Skip;
+    let hand = ByHand { finite: 12.0, ..HAND };
+    let error = train(hand.shared(), &bundle, &corpus(), &options(200), &files, &mut Silent).unwrap_err();
+    assert_eq!(error[0].message(), "the last 100 updates up to 112 were skipped: none had finite gradients");
+    assert_eq!(measured(&files), 112);
 }
 
 #[test]

@@ -1,18 +1,11 @@
 //! One run under way: its step and what it measured.
 
 use super::programs::Programs;
-use super::{EvalRecord, History, Observer, StepRecord, TrainStep};
-use halite_support::{Diagnostic, Diagnostics, codes};
+use super::{EvalRecord, History, Observer, StepRecord, TrainStep, divergence};
+use halite_support::Diagnostics;
 
 /// Updates that are skipped one after another before a run ends.
 const MAX_SKIPPED: usize = 100;
-
-fn diverged(message: String) -> Diagnostic {
-    Diagnostic::error(codes::DIVERGED, message).help(
-        "lower the learning rate, lengthen the warm-up, or set `clip_norm`; where a narrow type may be the cause, \
-         `halite check` names it",
-    )
-}
 
 /// A run under way.
 pub struct Run<'a> {
@@ -31,6 +24,9 @@ impl<'a> Run<'a> {
     }
 
     /// Makes one update; `step` is its number from 1.
+    ///
+    /// # Errors
+    /// As [`TrainStep::step`]: then nothing is measured. When this is the hundredth update in a row that is skipped.
     pub fn step(&mut self, step: u64, observer: &mut dyn Observer) -> Result<(), Diagnostics> {
         let shape = self.programs.shape;
         let metrics = self.step.step(&self.programs.batch(self.seed, step))?.into_map();
@@ -38,10 +34,17 @@ impl<'a> Run<'a> {
         let record = StepRecord { step, tokens, metrics };
         observer.stepped(&record);
         self.history.steps.push(record);
+        let skipped = self.history.steps.iter().rev().take_while(|record| !record.is_finite()).count();
+        if skipped >= MAX_SKIPPED {
+            return Err(divergence::of_skipped(skipped, step).into());
+        }
         Ok(())
     }
 
     /// Measures the loss on held-out text after `step` updates, when something is held out.
+    ///
+    /// # Errors
+    /// As [`TrainStep::eval`]; when the loss is not finite.
     pub fn evaluate(&mut self, step: u64, observer: &mut dyn Observer) -> Result<(), Diagnostics> {
         if self.programs.held_out.is_empty() {
             return Ok(());
@@ -55,31 +58,9 @@ impl<'a> Run<'a> {
         let record = EvalRecord { step, held_out_loss: loss / count, held_out_tokens: count as u64 };
         observer.evaluated(&record);
         self.history.evals.push(record);
+        if !record.held_out_loss.is_finite() {
+            return Err(divergence::of_evaluation(step, record.held_out_loss).into());
+        }
         Ok(())
-    }
-
-    /// Why the run ends here: the last evaluation gave no number, or the last update did, or so many one after another that were
-    /// skipped.
-    pub fn diverged(&self) -> Option<Diagnostic> {
-        let History { steps, evals } = &self.history;
-        let last = steps.last()?;
-        let bad = steps.iter().rev().take_while(|record| !record.is_finite()).count();
-        if evals.last().is_some_and(|record| !record.held_out_loss.is_finite()) {
-            return Some(diverged(format!("the loss is not finite after update {}", last.step)));
-        }
-        let stops = self.step.manifest().recipe.stops_at(last.metrics.get("loss_scale").copied());
-        match (stops, bad) {
-            (_, 0) => None,
-            (true, _) => {
-                let what = if last.loss().is_finite() { "the norm of the gradient" } else { "the loss" };
-                Some(diverged(format!("{what} is not finite after update {}", last.step)))
-            }
-            (false, bad) if bad < MAX_SKIPPED => None,
-            (false, bad) => {
-                let message =
-                    format!("the last {bad} updates up to {} were skipped: none had finite gradients", last.step);
-                Some(diverged(message))
-            }
-        }
     }
 }

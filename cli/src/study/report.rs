@@ -50,7 +50,7 @@ pub struct RecipeReport {
 pub struct RunReport {
     /// Seed of the state and of the order of data.
     pub seed: u64,
-    /// The update after which the loss was no longer finite.
+    /// The update with which it diverged; nothing is measured of one that is not finite itself.
     pub diverged: Option<u64>,
     /// Loss, gradient norm and held-out loss.
     #[serde(flatten)]

@@ -46,7 +46,7 @@ pub trait Observer: halite_train::Observer {
     /// A gradient error was measured after so many updates.
     fn compared(&mut self, _errors: &GradientErrors) {}
 
-    /// A run ended; with the number of the update after which the loss was not finite, if it was not.
+    /// A run ended; with the number of the update with which it diverged, if it did.
     fn run_ended(&mut self, _diverged: Option<u64>) {}
 }
 
@@ -190,10 +190,10 @@ impl Study<'_> {
     ) -> Result<RunReport, Diagnostics> {
         let layers = self.reference.layers();
         let mut gradient_errors = Vec::new();
-        let mut diverged = None;
         halite_train::Observer::started(observer, 0);
-        run.evaluate(0, observer)?;
-        for step in 1..=self.options.steps {
+        let mut diverged = has_diverged(run.evaluate(0, observer))?.then_some(0);
+        let mut steps = 1..=self.options.steps;
+        while let (None, Some(step)) = (diverged, steps.next()) {
             if is_due(step - 1, self.options.every) {
                 let state = convert::to_model(manifest, run.step.state()?)?;
                 let batch = programs.batch(seed, step);
@@ -203,15 +203,20 @@ impl Study<'_> {
                 observer.compared(&errors);
                 gradient_errors.push(errors);
             }
-            run.step(step, observer)?;
-            if run.diverged().is_none() && (is_due(step, self.options.eval_every) || step == self.options.steps) {
-                run.evaluate(step, observer)?;
-            }
-            if run.diverged().is_some() {
-                diverged = Some(step);
-                break;
-            }
+            let is_evaluated = is_due(step, self.options.eval_every) || step == self.options.steps;
+            let made = run.step(step, observer);
+            let made = made.and_then(|()| if is_evaluated { run.evaluate(step, observer) } else { Ok(()) });
+            diverged = has_diverged(made)?.then_some(step);
         }
         Ok(RunReport { seed, diverged, history: run.history, gradient_errors })
+    }
+}
+
+/// Whether a run diverged: a result of a study, where every other error ends it.
+fn has_diverged(made: Result<(), Diagnostics>) -> Result<bool, Diagnostics> {
+    match made {
+        Ok(()) => Ok(false),
+        Err(errors) if errors.iter().all(|error| error.code() == codes::DIVERGED) => Ok(true),
+        Err(errors) => Err(errors),
     }
 }

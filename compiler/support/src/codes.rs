@@ -183,7 +183,7 @@ codes! {
         => "give inputs as the program states them";
     RUNTIME_EXECUTE = "E0707": "A call, a transfer or the set-up of devices failed at run time."
         => "check the memory and the devices of this machine";
-    DIVERGED = "E0708": "The loss of a training run is no longer a finite number. Lower the learning rate, clip the gradients, or widen what `halite check` warns of."
+    DIVERGED = "E0708": "The loss of a training run, or the norm of its gradient, is no finite number any more. Lower the learning rate, clip the gradients, or widen what `halite check` warns of."
         => "lower the learning rate or clip the gradients";
     COMPILER_MISSING = "E0709": "No `neuronx-cc` was found to compile with. It comes from the package repository of AWS Neuron; no Neuron device is needed."
         => "install it with pip from the package repository of AWS Neuron (`neuronx-cc`), name it with `--neuronx-cc`, or show the commands with `--dry-run`";

@@ -1,10 +1,10 @@
 //! `clip`.
 
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
-use crate::transform::packed::layout;
+use crate::transform::packed::by_rows;
 use crate::transform::trained::{self, Objective, SCOPE, Set, collect, end_to_end, group_of, resolve, sets};
 use crate::transform::update::rule::scaled;
-use halite_ir::{Attr, Builder, Function, GRAD_NORM, Module, Phase, Registry, ResultRole, Rewriter, Value, Values};
+use halite_ir::{Builder, Function, GRAD_NORM, Module, Phase, Registry, ResultRole, Rewriter, Value, Values};
 use halite_recipe::{Clip as Bound, Optimizer, Recipe};
 use halite_support::{Diagnostic, Name, Result, codes};
 use indexmap::IndexMap;
@@ -191,9 +191,6 @@ fn stored_once(b: &mut Builder<'_>, set: &Set) -> Result<Values> {
     let gradient = end_to_end(b, set, |weight: &trained::Trained| weight.gradient)?;
     match set[0].packing.as_deref().filter(|packing| packing.has_copies()) {
         None => Ok(Values::from_slice(&[gradient])),
-        Some(packing) => {
-            let [rows, copies] = layout(packing);
-            b.composite("unpack", &[("dim", Attr::Int(0)), rows, copies], &[gradient])
-        }
+        Some(packing) => by_rows(b, packing, gradient),
     }
 }

@@ -7,10 +7,7 @@ mod projection;
 mod shares;
 
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
-use crate::framework::remark::Remark;
-use crate::transform::update::rules::UpdateRules;
 use halite_ir::{Module, Phase};
-use halite_recipe::Optimizer;
 use halite_support::Result;
 
 /// The name of the pass.
@@ -24,10 +21,10 @@ const RULE: &str = "shared-input";
 ///
 /// A projection is a `linear`, or a `dot_general` over the last dimension of a value, with a weight of the entry that
 /// nothing else reads; a bias is merged too where every one of them has one. What is merged agrees in element type,
-/// initializer, weight decay, group of the optimizer and precision exceptions, as the update of each element depends on
-/// nothing else. The merged weight is `[ranks, rows, in]`, one share for each rank of tensor parallelism, and says what it
-/// packs. Where a value has fewer heads than ranks, each rank that reads a head holds it: the first copy is read here, and
-/// `tied_copies` gives all copies the same gradient.
+/// initializer, weight decay, group of the optimizer and precision exceptions; an update rule that looks at a tensor as a
+/// whole is given each by itself all the same. The merged weight is `[ranks, rows, in]`, one share for each rank of tensor
+/// parallelism, and says what it packs. Where a value has fewer heads than ranks, each rank that reads a head holds it: the
+/// first copy is read here, and `tied_copies` gives all copies the same gradient.
 ///
 /// ```text
 /// %q = linear %x, %q.w : f32[4,8]      =>    %0 = dot_general %x, %q_k.w {contract = [1] x [2], ..} : f32[4,1,12]
@@ -43,11 +40,6 @@ impl Pass for CoalesceLayers {
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
-        let whole = cx.recipe.map(|recipe| not_elementwise(cx.rules, &recipe.optimizer)).transpose()?.flatten();
-        if let Some(rule) = whole {
-            cx.explain(|| Remark::missed(PASS, RULE, format!("the update rule `{rule}` looks at a weight as a whole")));
-            return Ok(Changed::No);
-        }
         let merges = plan::merges(module, cx)?;
         if merges.is_empty() {
             return Ok(Changed::No);
@@ -55,14 +47,4 @@ impl Pass for CoalesceLayers {
         apply::apply(module, cx.registry, &merges)?;
         Ok(Changed::Yes)
     }
-}
-
-/// A rule whose update of an element depends on others of the same weight.
-fn not_elementwise<'a>(rules: &UpdateRules, optimizer: &'a Optimizer) -> Result<Option<&'a str>> {
-    for (_, rule) in optimizer.rules() {
-        if !rules.get(rule)?.is_elementwise() {
-            return Ok(Some(&rule.name));
-        }
-    }
-    Ok(None)
 }

@@ -1,5 +1,6 @@
 //! `update`.
 
+mod originals;
 mod plan;
 pub(crate) mod rule;
 pub(crate) mod rules;
@@ -19,6 +20,7 @@ use halite_ir::{
 };
 use halite_support::{Name, Result};
 use halite_tensor::{ATTEMPTS, DType, Init, STEP, StateSpec};
+use originals::step_each;
 use plan::Plan;
 use rule::{BoundRule, Kind, Time, Weight};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -32,7 +34,8 @@ const PASS: &str = "update";
 ///
 /// State is the weights, what their update rule keeps for each (`m.<weight>`, `v.<weight>`), wider copies of narrow weights
 /// (`master.<weight>`), averages of them (`ema.<weight>`) and `step`, the number t of completed updates. A group may have a rule
-/// of its own and scales the rate; a frozen weight has no state and replaces itself. Update t + 1 uses the learning rate and bias
+/// of its own and scales the rate; a frozen weight has no state and replaces itself. A weight that stores several tensors is
+/// updated as one, but a rule that looks at a tensor as a whole makes a step of each. Update t + 1 uses the learning rate and bias
 /// corrections of t + 1, which the step computes itself: no input comes from the host but the batch. Where `finite` says whether
 /// the update is to be made, state stays as it is otherwise, t included, and `attempts` counts both. Probes are dropped, results
 /// without a role, replacements of other state and other metrics stay. The metrics are the mean loss, the gradient norm before clipping, the
@@ -248,7 +251,10 @@ impl Sets<'_> {
         let gradient = b.convert(joined.gradient, self.dtype)?;
         let value = joined.master.unwrap_or(joined.value);
         let weight = Weight { value, gradient, decay: set[0].decay, state: joined.kept };
-        let step = rule.step(b, terms, shared, &weight)?;
+        let step = match set[0].packing.as_deref().filter(|_| !self.plan.is_elementwise(&set[0])) {
+            None => rule.step(b, terms, shared, &weight)?,
+            Some(packing) => step_each(b, packing, &weight, |b, own| rule.step(b, terms, shared, own))?,
+        };
         for ((&kind, &old), new) in rule.kinds().iter().zip(&weight.state).zip(step.state) {
             all.put(b, Some(kind), set, b.dtype(old), new)?;
         }

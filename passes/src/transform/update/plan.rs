@@ -8,6 +8,7 @@ use crate::transform::trained::{Trained, group_of};
 use halite_ir::{Builder, Value};
 use halite_recipe::{Group, Optimizer, Rule};
 use halite_support::{Diagnostic, Name, Result, codes};
+use halite_tensor::Shape;
 use rustc_hash::FxHashMap;
 
 /// How the weights of a group are updated, or those in none.
@@ -73,17 +74,14 @@ impl<'r> Plan<'r> {
     /// Naming the first that is not.
     pub(super) fn check(&self, b: &Builder<'_>, weights: &[Trained]) -> Result<()> {
         for weight in weights {
-            let (name, group) = (&weight.name, self.group(weight)?);
+            let group = self.group(weight)?;
             let (kind, rule) = (self.rules.get(&group.named)?, &group.named.name);
-            if weight.packing.is_some() && !kind.is_elementwise() {
-                let message = format!("`{name}` stores several weights, and `{rule}` looks at each as a whole");
-                let help = "run `coalesce-layers` with the recipe, which keeps them apart";
-                return Err(Diagnostic::error(codes::PIPELINE, message).help(help));
-            }
-            if let Err(why) = kind.fits(b.shape(weight.value)) {
-                let message = format!("`{rule}` does not update the weight `{name}`: {why}");
-                let error = Diagnostic::error(codes::NOT_SUPPORTED, message).key(group.path.clone());
-                return Err(error.help("put it in a group with another rule"));
+            for (name, shape) in originals(b, weight) {
+                if let Err(why) = kind.fits(&shape) {
+                    let message = format!("`{rule}` does not update the weight `{name}`: {why}");
+                    let error = Diagnostic::error(codes::NOT_SUPPORTED, message).key(group.path.clone());
+                    return Err(error.help("put it in a group with another rule"));
+                }
             }
         }
         Ok(())
@@ -98,5 +96,13 @@ impl<'r> Plan<'r> {
     /// How a weight is updated.
     pub(super) fn group(&self, weight: &Trained) -> Result<&GroupPlan> {
         self.groups.get(&weight.group).ok_or_else(|| Diagnostic::bug("a weight of a group without a plan"))
+    }
+}
+
+/// The tensors of the model that a weight stores: their names and shapes.
+fn originals<'a>(b: &Builder<'_>, weight: &'a Trained) -> Vec<(&'a str, Shape)> {
+    match &weight.packing {
+        None => vec![(&*weight.name, b.shape(weight.value).clone())],
+        Some(packing) => packing.parts.iter().map(|part| (&*part.name, part.shape.iter().copied().collect())).collect(),
     }
 }

@@ -15,8 +15,8 @@ pub trait UpdateRule: fmt::Debug + Send + Sync {
     /// Its name, the settings of its own, and what is wrong with these.
     fn section(&self) -> &'static Section;
 
-    /// Whether the update of each element depends on the weight, gradient and state of that element alone. Weights of one that does
-    /// not are never stored or updated as one.
+    /// Whether the update of each element depends on the weight, gradient and state of that element alone. One that does not
+    /// is given each weight of the model by itself, also where several are stored as one.
     fn is_elementwise(&self) -> bool {
         true
     }
