@@ -71,6 +71,17 @@ impl<'a> Builder<'a> {
         Draft::new(name).resume(module, registry)
     }
 
+    /// Goes on with the entry of a module, for a pass that only adds to it: its values stay what they are. Its results are handed
+    /// over, for the pass to give them anew.
+    ///
+    /// # Errors
+    /// A bug when there is no entry: a verified module has one.
+    pub fn on_entry(module: &'a mut Module, registry: &'a Registry) -> Result<(Self, Vec<FuncResult>)> {
+        let mut function = module.take_entry()?;
+        let results = std::mem::take(&mut function.results);
+        Ok((Self { module, registry, function, loc: LocTable::unknown() }, results))
+    }
+
     /// Sets the function aside; [`Draft::resume`] goes on with it.
     pub fn pause(self) -> Draft {
         Draft { function: self.function, loc: self.loc }
@@ -109,6 +120,11 @@ impl<'a> Builder<'a> {
     /// Adds a result with a name and a role.
     pub fn named_result(&mut self, value: Value, name: impl Into<Name>, role: ResultRole) {
         self.function.results.push(FuncResult { value, name: name.into(), role });
+    }
+
+    /// Adds results as they are.
+    pub fn results(&mut self, results: Vec<FuncResult>) {
+        self.function.results.extend(results);
     }
 
     /// Adds the function to the module.

@@ -3,16 +3,17 @@
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::accumulators::{Sum, check_rounding};
 use halite_ir::{
-    Builder, FuncId, Function, Module, Param, ParamRole, Phase, Registry, ResultRole, Rewriter, TensorType, Value,
+    Builder, FuncId, FuncResult, Function, Module, Param, ParamRole, Phase, Registry, ResultRole, TensorType, Value,
     Values,
 };
-use halite_support::{Diagnostic, Result, codes};
+use halite_recipe::Recipe;
+use halite_support::{Diagnostic, Name, Result, codes};
 
 /// The name of the pass.
 const PASS: &str = "accumulate";
 
 /// The function that takes one micro-batch.
-const MICRO_STEP: &str = "micro_step";
+const NAME: &str = "micro_step";
 
 /// The scope of what adds up micro-batches.
 pub(crate) const SCOPE: &str = "accumulate";
@@ -52,12 +53,12 @@ impl Pass for Accumulate {
         if steps == 1 {
             return Ok(Changed::No);
         }
-        let entry = module.take_entry()?;
         check_rounding(recipe)?;
-        check(&entry)?;
-        let sums = Sum::all(&entry, recipe);
-        let callee = micro_step(module, cx.registry, &entry, &sums)?;
-        main(module, cx.registry, &entry, &sums, (callee, steps))?;
+        let (b, results) = Builder::on_entry(module, cx.registry)?;
+        check(b.function())?;
+        let micro = MicroStep::of(&b, results, recipe);
+        let callee = micro.finish(b)?;
+        micro.main(module, cx.registry, (callee, steps))?;
         Ok(Changed::Yes)
     }
 }
@@ -73,69 +74,73 @@ fn check(entry: &Function) -> Result<()> {
         .help("set `accumulate = 1`, or give it a dimension"))
 }
 
-/// What one micro-batch adds to the sums, given these.
-fn micro_step(module: &mut Module, registry: &Registry, entry: &Function, sums: &[Sum]) -> Result<FuncId> {
-    let name = module.unused_name(MICRO_STEP);
-    let mut b = Rewriter::without_params(module, registry, entry);
-    b.rename(name);
-    b.set_noinline(true);
-    entry.params.iter().for_each(|param| b.copy_param(entry, param));
-    let so_far: Vec<Value> =
-        sums.iter().map(|sum| b.param(sum.param_name(), sum.ty.clone(), ParamRole::Argument)).collect();
-    for inst in &entry.insts {
-        b.copy(entry, inst)?;
-    }
-    let outer = b.enter_scope(SCOPE);
-    for (sum, so_far) in sums.iter().zip(so_far) {
-        let value = sum.add(&mut b, so_far)?;
-        b.named_result(value, sum.result.name.clone(), sum.result.role.clone());
-    }
-    b.set_loc(outer);
-    for result in entry.results.iter().filter(|result| result.role == ResultRole::Value) {
-        let value = b.value(result.value)?;
-        b.named_result(value, result.name.clone(), ResultRole::Value);
-    }
-    Ok(b.into_builder().finish())
+/// The step of one micro-batch.
+struct MicroStep {
+    /// The name of the entry that it was.
+    name: Name,
+    params: Vec<(Param, TensorType)>,
+    sums: Vec<Sum>,
+    /// The results that are not summed.
+    rest: Vec<FuncResult>,
 }
 
-/// The entry: a call for each micro-batch. Results without a role are those of the last one.
-fn main(
-    module: &mut Module,
-    registry: &Registry,
-    entry: &Function,
-    sums: &[Sum],
-    (callee, steps): (FuncId, usize),
-) -> Result<()> {
-    let mut b = Builder::new(module, registry, entry.name.clone());
-    let params: Vec<Value> = entry.params.iter().map(|param| whole_param(&mut b, entry, param, steps)).collect();
-    let outer = b.enter_scope(SCOPE);
-    let mut so_far = sums.iter().map(|sum| sum.zero(&mut b)).collect::<Result<Values>>()?;
-    let mut rest = Values::new();
-    for step in 0..steps {
-        let mut args = Values::new();
-        for (param, &value) in entry.params.iter().zip(&params) {
-            args.push(micro_batch(&mut b, entry, param, value, step)?);
+impl MicroStep {
+    fn of(b: &Builder<'_>, results: Vec<FuncResult>, recipe: &Recipe) -> Self {
+        let params = b.function().params.iter().map(|param| (param.clone(), b.ty(param.value).clone())).collect();
+        let sums = Sum::all(b.function(), &results, recipe);
+        let rest = results.into_iter().filter(|result| result.role == ResultRole::Value).collect();
+        Self { name: b.function().name.clone(), params, sums, rest }
+    }
+
+    /// Makes a function of the entry: what one micro-batch adds to the sums, given these.
+    fn finish(&self, mut b: Builder<'_>) -> Result<FuncId> {
+        let name = b.module().unused_name(NAME);
+        b.rename(name);
+        b.set_noinline(true);
+        let so_far: Vec<Value> =
+            self.sums.iter().map(|sum| b.param(sum.param_name(), sum.ty.clone(), ParamRole::Argument)).collect();
+        let outer = b.enter_scope(SCOPE);
+        for (sum, so_far) in self.sums.iter().zip(so_far) {
+            let value = sum.add(&mut b, so_far)?;
+            b.named_result(value, sum.result.name.clone(), sum.result.role.clone());
         }
-        args.extend(so_far);
-        let mut results = b.call(callee, &args)?;
-        rest = results.drain(sums.len()..).collect();
-        so_far = results;
+        b.set_loc(outer);
+        b.results(self.rest.clone());
+        Ok(b.finish())
     }
-    b.set_loc(outer);
-    for (sum, &value) in sums.iter().zip(&so_far) {
-        b.named_result(value, sum.result.name.clone(), sum.result.role.clone());
+
+    /// The entry: a call for each micro-batch. Results that are not summed are those of the last one.
+    fn main(&self, module: &mut Module, registry: &Registry, (callee, steps): (FuncId, usize)) -> Result<()> {
+        let mut b = Builder::new(module, registry, self.name.clone());
+        let whole = |(param, ty): &(Param, TensorType)| whole_param(&mut b, param, ty, steps);
+        let params: Vec<Value> = self.params.iter().map(whole).collect();
+        let outer = b.enter_scope(SCOPE);
+        let mut so_far = self.sums.iter().map(|sum| sum.zero(&mut b)).collect::<Result<Values>>()?;
+        let mut rest = Values::new();
+        for step in 0..steps {
+            let mut args = Values::new();
+            for ((param, ty), &value) in self.params.iter().zip(&params) {
+                args.push(micro_batch(&mut b, param, ty, value, step)?);
+            }
+            args.extend(so_far);
+            let mut results = b.call(callee, &args)?;
+            rest = results.drain(self.sums.len()..).collect();
+            so_far = results;
+        }
+        b.set_loc(outer);
+        for (sum, &value) in self.sums.iter().zip(&so_far) {
+            b.named_result(value, sum.result.name.clone(), sum.result.role.clone());
+        }
+        for (result, value) in self.rest.iter().zip(rest) {
+            b.named_result(value, result.name.clone(), ResultRole::Value);
+        }
+        b.finish();
+        Ok(())
     }
-    let others = entry.results.iter().filter(|result| result.role == ResultRole::Value);
-    for (result, value) in others.zip(rest) {
-        b.named_result(value, result.name.clone(), ResultRole::Value);
-    }
-    b.finish();
-    Ok(())
 }
 
 /// A parameter that holds all micro-batches.
-fn whole_param(b: &mut Builder<'_>, entry: &Function, param: &Param, steps: usize) -> Value {
-    let ty = entry.ty(param.value);
+fn whole_param(b: &mut Builder<'_>, param: &Param, ty: &TensorType, steps: usize) -> Value {
     let mut sizes = ty.shape().clone();
     if let (ParamRole::Batch, Some(first)) = (&param.role, sizes.first_mut()) {
         *first *= steps;
@@ -144,10 +149,10 @@ fn whole_param(b: &mut Builder<'_>, entry: &Function, param: &Param, steps: usiz
 }
 
 /// What one micro-batch reads of a parameter.
-fn micro_batch(b: &mut Builder<'_>, entry: &Function, param: &Param, whole: Value, step: usize) -> Result<Value> {
+fn micro_batch(b: &mut Builder<'_>, param: &Param, ty: &TensorType, whole: Value, step: usize) -> Result<Value> {
     if param.role != ParamRole::Batch {
         return Ok(whole);
     }
-    let size = entry.ty(param.value).shape()[0];
+    let size = ty.shape()[0];
     b.slice_dim(whole, 0, step * size, (step + 1) * size)
 }

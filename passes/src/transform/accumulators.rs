@@ -1,6 +1,6 @@
 //! Sums over micro-batches: what is added up, and in which element types.
 
-use halite_ir::{Builder, FuncResult, Function, ResultRole, Rewriter, TensorType, Value};
+use halite_ir::{Builder, FuncResult, Function, ResultRole, TensorType, Value};
 use halite_recipe::{Precision, Recipe, RoundingMode, SrSites};
 use halite_support::{Diagnostic, Name, Result, codes};
 use halite_tensor::StateSpec;
@@ -10,7 +10,7 @@ const GRADIENT: &str = "accum";
 
 /// Something that micro-batches are summed over: the objective, its count, the gradient by a weight.
 pub(super) struct Sum {
-    /// What it is in the entry: name, role, and the value of one micro-batch, of the entry that is taken apart.
+    /// What it is in the entry: name, role, and the value of one micro-batch.
     pub(super) result: FuncResult,
     /// The type of the sum.
     pub(super) ty: TensorType,
@@ -31,11 +31,11 @@ pub(super) fn check_rounding(recipe: &Recipe) -> Result<()> {
 }
 
 impl Sum {
-    /// All of an entry, in the order of its results. Sums are made in `precision.accumulate`, or wider where the parts are.
-    pub(super) fn all(entry: &Function, recipe: &Recipe) -> Vec<Self> {
+    /// All of an entry with these results, in their order. Sums are made in `precision.accumulate`, or wider where the parts are.
+    pub(super) fn all(entry: &Function, results: &[FuncResult], recipe: &Recipe) -> Vec<Self> {
         let is_summed =
             |role: &ResultRole| matches!(role, ResultRole::Loss | ResultRole::Count | ResultRole::Gradient(_));
-        let summed = entry.results.iter().filter(|result| is_summed(&result.role));
+        let summed = results.iter().filter(|result| is_summed(&result.role));
         let sum = |result: &FuncResult| {
             let ty = entry.ty(result.value);
             let dtype = recipe.precision.accumulate;
@@ -61,10 +61,9 @@ impl Sum {
         self.state().param_name()
     }
 
-    /// The sum so far and the value of one micro-batch, which `b` has copied.
-    pub(super) fn add(&self, b: &mut Rewriter<'_>, so_far: Value) -> Result<Value> {
-        let part = b.value(self.result.value)?;
-        let part = b.convert(part, self.ty.dtype())?;
+    /// The sum so far and the value of one micro-batch.
+    pub(super) fn add(&self, b: &mut Builder<'_>, so_far: Value) -> Result<Value> {
+        let part = b.convert(self.result.value, self.ty.dtype())?;
         b.add(so_far, part)
     }
 

@@ -3,7 +3,7 @@
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::accumulate::SCOPE;
 use crate::transform::accumulators::{Sum, check_rounding};
-use halite_ir::{Module, ParamRole, Phase, ResultRole, Rewriter, Value};
+use halite_ir::{Builder, Module, ParamRole, Phase, ResultRole, Value};
 use halite_support::Result;
 
 /// The name of the pass.
@@ -30,23 +30,19 @@ impl Pass for AddToAccumulators {
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
-        let entry = module.take_entry()?;
         let recipe = cx.recipe(PASS)?;
         check_rounding(recipe)?;
-        let sums = Sum::all(&entry, recipe);
-        let mut b = Rewriter::new(module, cx.registry, &entry);
+        let (mut b, results) = Builder::on_entry(module, cx.registry)?;
+        let sums = Sum::all(b.function(), &results, recipe);
         let so_far: Vec<Value> =
             sums.iter().map(|sum| b.param(sum.param_name(), sum.ty.clone(), ParamRole::State(sum.state()))).collect();
-        for inst in &entry.insts {
-            b.copy(&entry, inst)?;
-        }
         let outer = b.enter_scope(SCOPE);
         for (sum, so_far) in sums.iter().zip(so_far) {
             let value = sum.add(&mut b, so_far)?;
             b.named_result(value, sum.param_name(), ResultRole::State(sum.param_name()));
         }
         b.set_loc(outer);
-        b.into_builder().finish();
+        b.finish();
         Ok(Changed::Yes)
     }
 }

@@ -4,7 +4,7 @@ use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::loss_scale::{dynamic, replace};
 use crate::transform::trained::{SCOPE, unprepared};
 use halite_ir::ops::Direction;
-use halite_ir::{Builder, LOSS_SCALE, Module, Phase, ResultRole, Rewriter, Value};
+use halite_ir::{Builder, LOSS_SCALE, Module, Phase, ResultRole, Value};
 use halite_recipe::{DynamicLossScale, LossScale};
 use halite_support::Result;
 
@@ -31,22 +31,20 @@ impl Pass for AdjustLossScale {
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
         let LossScale::Dynamic(rule) = cx.recipe(PASS)?.scale_of_loss() else { return Ok(Changed::No) };
-        let entry = module.take_entry()?;
-        let mut b = Rewriter::new(module, cx.registry, &entry);
-        let state = dynamic(&mut b, &entry, rule)?;
-        entry.insts.iter().try_for_each(|inst| b.copy(&entry, inst))?;
-        let finite = entry.results.iter().find(|result| result.role == ResultRole::Finite);
+        let (mut b, results) = Builder::on_entry(module, cx.registry)?;
+        let state = dynamic(&mut b, &results, rule)?;
+        let finite = results.iter().find(|result| result.role == ResultRole::Finite);
         let finite = finite.ok_or_else(|| unprepared(PASS, "nothing says whether gradients are finite", "finite"))?;
-        let finite = b.value(finite.value)?;
+        let finite = finite.value;
         let outer = b.enter_scope(SCOPE);
         // The step may not return a buffer that it replaces, nor read it once it is replaced.
         let used = b.abs(state[0])?;
         let next = adjusted(&mut b, rule, state, finite)?;
         b.set_loc(outer);
-        b.copy_results(&entry)?;
+        b.results(results);
         replace(&mut b, next);
         b.named_result(used, LOSS_SCALE, ResultRole::Metric);
-        b.into_builder().finish();
+        b.finish();
         Ok(Changed::Yes)
     }
 }

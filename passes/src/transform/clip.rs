@@ -2,9 +2,9 @@
 
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::packed::by_rows;
-use crate::transform::trained::{self, Objective, SCOPE, Set, collect, end_to_end, group_of, resolve, sets};
+use crate::transform::trained::{self, Objective, SCOPE, Set, collect, end_to_end, group_of, sets};
 use crate::transform::update::rule::scaled;
-use halite_ir::{Builder, Function, GRAD_NORM, Module, Phase, Registry, ResultRole, Rewriter, Value, Values};
+use halite_ir::{Builder, GRAD_NORM, Module, Phase, Registry, ResultRole, Value, Values};
 use halite_recipe::{Clip as Bound, Optimizer, Recipe};
 use halite_support::{Diagnostic, Name, Result, codes};
 use indexmap::IndexMap;
@@ -43,37 +43,30 @@ impl Pass for Clip {
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
         let recipe = cx.recipe(PASS)?;
-        let entry = module.take_entry()?;
-        clip(module, cx.registry, recipe, &entry)?;
+        clip(module, cx.registry, recipe)?;
         Ok(Changed::Yes)
     }
 }
 
-fn clip(module: &mut Module, registry: &Registry, recipe: &Recipe, entry: &Function) -> Result<()> {
-    let mut b = Rewriter::new(module, registry, entry);
-    let mut weights = collect(PASS, &b, entry, &recipe.precision)?;
-    for inst in &entry.insts {
-        b.copy(entry, inst)?;
-    }
-    resolve(&b, &mut weights)?;
+fn clip(module: &mut Module, registry: &Registry, recipe: &Recipe) -> Result<()> {
+    let (mut b, mut results) = Builder::on_entry(module, registry)?;
+    let weights = collect(PASS, &b, &results, &recipe.precision)?;
     let outer = b.enter_scope(SCOPE);
-    let objective = Objective::emit(&mut b, entry)?;
+    let objective = Objective::emit(&mut b, &results)?;
     let parts = parts(sets(&b, weights, recipe.precision.update, |_| true), &recipe.optimizer)?;
     let (norm, clipped) = clip_parts(&mut b, parts, objective.divisor)?;
     b.set_loc(outer);
-    for result in &entry.results {
-        let value = match &result.role {
-            ResultRole::Gradient(of) => clipped.get(of).map(|own| own.gradient),
-            _ => None,
-        };
-        let value = value.map_or_else(|| b.value(result.value), Ok)?;
-        b.named_result(value, result.name.clone(), result.role.clone());
+    for result in &mut results {
+        if let ResultRole::Gradient(of) = &result.role {
+            result.value = clipped.get(of).map_or(result.value, |own| own.gradient);
+        }
     }
+    b.results(results);
     for (name, Clipped { scale, .. }) in clipped {
         b.named_result(scale, format!("scale.{name}"), ResultRole::Scale(name));
     }
     b.named_result(norm, GRAD_NORM, ResultRole::Metric);
-    b.into_builder().finish();
+    b.finish();
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::trained::{SCOPE, find, grad_norm};
-use halite_ir::{Module, Phase, ResultRole, Rewriter};
+use halite_ir::{Builder, Module, Phase, ResultRole};
 use halite_support::Result;
 
 /// The name of the pass.
@@ -29,17 +29,15 @@ impl Pass for Finite {
         if !cx.recipe(PASS)?.skips_nonfinite() {
             return Ok(Changed::No);
         }
-        let entry = module.take_entry()?;
-        let mut b = Rewriter::new(module, cx.registry, &entry);
-        entry.insts.iter().try_for_each(|inst| b.copy(&entry, inst))?;
+        let (mut b, results) = Builder::on_entry(module, cx.registry)?;
         let outer = b.enter_scope(SCOPE);
-        let (loss, norm) = (find(&b, &entry, ResultRole::Loss)?, grad_norm(PASS, &b, &entry)?);
+        let (loss, norm) = (find(&b, &results, ResultRole::Loss)?, grad_norm(PASS, &results)?);
         let (loss, norm) = (b.is_finite(loss)?, b.is_finite(norm)?);
         let finite = b.and(loss, norm)?;
         b.set_loc(outer);
-        b.copy_results(&entry)?;
+        b.results(results);
         b.named_result(finite, "finite", ResultRole::Finite);
-        b.into_builder().finish();
+        b.finish();
         Ok(Changed::Yes)
     }
 }

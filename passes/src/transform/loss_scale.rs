@@ -1,7 +1,7 @@
 //! The factor of the objective, where the recipe has it scaled.
 
-use crate::transform::trained::name_taken;
-use halite_ir::{Builder, Function, ParamRole, ResultRole, TensorType, Value, engine};
+use crate::transform::trained::{find, name_taken};
+use halite_ir::{Builder, FuncResult, ParamRole, ResultRole, TensorType, Value, engine};
 use halite_recipe::{DynamicLossScale, LossScale};
 use halite_support::Result;
 use halite_tensor::{DType, Init, StateSpec};
@@ -12,21 +12,20 @@ const SCALE: &str = "scaler";
 /// The kind of state that counts the updates since a dynamic scale was set.
 const STEPS: &str = "scaler_steps";
 
-/// The factor of the objective of `entry` in a function that is being built, a scalar: a constant, or state, which becomes a
-/// parameter where it is none yet.
-pub(super) fn factor(b: &mut Builder<'_>, entry: &Function, scale: LossScale) -> Result<Value> {
-    let loss = entry.results.iter().find(|result| result.role == ResultRole::Loss);
-    let dtype = loss.map_or(DType::F32, |loss| engine(entry.ty(loss.value).dtype()));
+/// The factor of the objective among the results of a function, a scalar: a constant, or state, which becomes a parameter where it is
+/// none yet.
+pub(super) fn factor(b: &mut Builder<'_>, results: &[FuncResult], scale: LossScale) -> Result<Value> {
+    let dtype = engine(b.dtype(find(b, results, ResultRole::Loss)?));
     match scale {
         LossScale::Fixed(scale) => b.splat(dtype, [], f64::from(scale)),
         LossScale::Dynamic(scale) => state(b, dtype, spec(scale)),
     }
 }
 
-/// A dynamic scale as state of a function that is being built, and the updates since it was set.
-pub(super) fn dynamic(b: &mut Builder<'_>, entry: &Function, scale: DynamicLossScale) -> Result<[Value; 2]> {
+/// A dynamic scale as state of a function, and the updates since it was set.
+pub(super) fn dynamic(b: &mut Builder<'_>, results: &[FuncResult], scale: DynamicLossScale) -> Result<[Value; 2]> {
     let steps = state(b, DType::S32, StateSpec::new(STEPS))?;
-    Ok([factor(b, entry, LossScale::Dynamic(scale))?, steps])
+    Ok([factor(b, results, LossScale::Dynamic(scale))?, steps])
 }
 
 /// Returns what replaces the two.

@@ -3,7 +3,7 @@
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::loss_scale::factor;
 use crate::transform::trained::find;
-use halite_ir::{Module, Phase, ResultRole, Rewriter};
+use halite_ir::{Builder, Module, Phase, ResultRole};
 use halite_recipe::LossScale;
 use halite_support::Result;
 
@@ -39,21 +39,17 @@ impl Pass for ScaleLoss {
         if scale == LossScale::NONE {
             return Ok(Changed::No);
         }
-        let entry = module.take_entry()?;
-        let mut b = Rewriter::new(module, cx.registry, &entry);
-        let factor = factor(&mut b, &entry, scale)?;
-        entry.insts.iter().try_for_each(|inst| b.copy(&entry, inst))?;
+        let (mut b, mut results) = Builder::on_entry(module, cx.registry)?;
+        let factor = factor(&mut b, &results, scale)?;
         let outer = b.enter_scope(SCOPE);
-        let loss = find(&b, &entry, ResultRole::Loss)?;
+        let loss = find(&b, &results, ResultRole::Loss)?;
         let dtype = b.dtype(factor);
         let loss = b.convert(loss, dtype)?;
         let scaled = b.multiply(loss, factor)?;
         b.set_loc(outer);
-        for result in &entry.results {
-            let value = if result.role == ResultRole::Loss { scaled } else { b.value(result.value)? };
-            b.named_result(value, result.name.clone(), result.role.clone());
-        }
-        b.into_builder().finish();
+        results.iter_mut().filter(|result| result.role == ResultRole::Loss).for_each(|result| result.value = scaled);
+        b.results(results);
+        b.finish();
         Ok(Changed::Yes)
     }
 }

@@ -1,7 +1,7 @@
 //! The weights of an entry with their gradients, as the passes that make the step see them.
 
 use crate::transform::slots::SlotTypes;
-use halite_ir::{Builder, FuncResult, Function, GRAD_NORM, ResultRole, Rewriter, Value, engine};
+use halite_ir::{Builder, FuncResult, GRAD_NORM, ResultRole, Value, engine};
 use halite_recipe::{Group, Optimizer, Precision};
 use halite_support::{Diagnostic, Name, Result, codes};
 use halite_tensor::{DType, Packing};
@@ -21,9 +21,9 @@ pub(crate) struct Trained {
     /// Its place among all weights.
     pub(crate) order: usize,
     pub(crate) value: Value,
-    /// By the sum over the batch; a value of the old function until [`resolve`].
+    /// By the sum over the batch.
     pub(crate) gradient: Value,
-    /// What multiplies the gradient, where `clip` said so; as `gradient` a value of the old function at first.
+    /// What multiplies the gradient, where `clip` said so.
     pub(crate) scale: Option<Value>,
     pub(crate) decay: f64,
     /// The group of the optimizer that it is in.
@@ -34,14 +34,19 @@ pub(crate) struct Trained {
     pub(crate) packing: Option<Arc<Packing>>,
 }
 
-/// The weights of an entry whose parameters `b` has copied, in their order, without those that are frozen.
+/// The weights of an entry with these results, in the order of its parameters, without those that are frozen.
 ///
 /// # Errors
 /// When one has no gradient, or no decay; `pass` is who asks.
-pub(crate) fn collect(pass: &str, b: &Rewriter<'_>, entry: &Function, precision: &Precision) -> Result<Vec<Trained>> {
-    let (gradients, scales) = (by_name(entry, gradient_of), by_name(entry, scale_of));
+pub(crate) fn collect(
+    pass: &str,
+    b: &Builder<'_>,
+    results: &[FuncResult],
+    precision: &Precision,
+) -> Result<Vec<Trained>> {
+    let (gradients, scales) = (by_name(results, gradient_of), by_name(results, scale_of));
     let mut all = Vec::new();
-    let weights = entry.params.iter().filter_map(|param| Some((param, param.weight()?)));
+    let weights = b.function().params.iter().filter_map(|param| Some((param, param.weight()?)));
     for (order, (param, info)) in weights.enumerate().filter(|(_, (_, info))| !info.frozen) {
         let unprepared =
             |what: &str, before: &str| unprepared(pass, &format!("weight `{}` {what}", param.name), before);
@@ -50,7 +55,7 @@ pub(crate) fn collect(pass: &str, b: &Rewriter<'_>, entry: &Function, precision:
         all.push(Trained {
             name: param.name.clone(),
             order,
-            value: b.value(param.value)?,
+            value: param.value,
             gradient,
             scale: scales.get(&param.name).copied(),
             decay,
@@ -62,21 +67,9 @@ pub(crate) fn collect(pass: &str, b: &Rewriter<'_>, entry: &Function, precision:
     Ok(all)
 }
 
-/// Has gradients and scales be values of the new function, once its instructions are copied.
-///
-/// # Errors
-/// When one was not copied.
-pub(crate) fn resolve(b: &Rewriter<'_>, weights: &mut [Trained]) -> Result<()> {
-    for weight in weights {
-        weight.gradient = b.value(weight.gradient)?;
-        weight.scale = weight.scale.map(|scale| b.value(scale)).transpose()?;
-    }
-    Ok(())
-}
-
-fn by_name(entry: &Function, of: fn(&ResultRole) -> Option<&Name>) -> FxHashMap<Name, Value> {
+fn by_name(results: &[FuncResult], of: fn(&ResultRole) -> Option<&Name>) -> FxHashMap<Name, Value> {
     let named = |result: &FuncResult| Some((of(&result.role)?.clone(), result.value));
-    entry.results.iter().filter_map(named).collect()
+    results.iter().filter_map(named).collect()
 }
 
 fn gradient_of(role: &ResultRole) -> Option<&Name> {
@@ -166,12 +159,12 @@ pub(crate) struct Objective {
 }
 
 impl Objective {
-    /// Of the entry that `b` has copied, in the type of scalar arithmetic, `f32` at least: counts and rates do not fit in less.
+    /// Of an entry with these results, in the type of scalar arithmetic, `f32` at least: counts and rates do not fit in less.
     ///
     /// # Errors
     /// When the entry has none.
-    pub(crate) fn emit(b: &mut Rewriter<'_>, entry: &Function) -> Result<Self> {
-        let [sum, count] = [find(b, entry, ResultRole::Loss)?, find(b, entry, ResultRole::Count)?];
+    pub(crate) fn emit(b: &mut Builder<'_>, results: &[FuncResult]) -> Result<Self> {
+        let [sum, count] = [find(b, results, ResultRole::Loss)?, find(b, results, ResultRole::Count)?];
         let float = engine(b.dtype(sum));
         let (sum, count) = (b.convert(sum, float)?, b.convert(count, float)?);
         let one = b.splat_like(count, 1.0)?;
@@ -184,22 +177,22 @@ impl Objective {
 ///
 /// # Errors
 /// When it did not; `pass` is who asks.
-pub(crate) fn grad_norm(pass: &str, b: &Rewriter<'_>, entry: &Function) -> Result<Value> {
+pub(crate) fn grad_norm(pass: &str, results: &[FuncResult]) -> Result<Value> {
     let is_norm = |result: &&FuncResult| result.role == ResultRole::Metric && *result.name == *GRAD_NORM;
-    let result = entry.results.iter().find(is_norm);
-    b.value(result.ok_or_else(|| unprepared(pass, "there is no `grad_norm`", "clip"))?.value)
+    let result = results.iter().find(is_norm);
+    Ok(result.ok_or_else(|| unprepared(pass, "there is no `grad_norm`", "clip"))?.value)
 }
 
 /// The objective or its count, by its role.
 ///
 /// # Errors
 /// When the entry has none.
-pub(crate) fn find(b: &Rewriter<'_>, entry: &Function, role: ResultRole) -> Result<Value> {
-    let result = entry.results.iter().find(|result| result.role == role);
+pub(crate) fn find(b: &Builder<'_>, results: &[FuncResult], role: ResultRole) -> Result<Value> {
+    let result = results.iter().find(|result| result.role == role);
     let missing = || {
         let word = if role == ResultRole::Loss { "loss" } else { "count" };
-        Diagnostic::error(codes::PIPELINE, format!("`@{}` has no result with the role `{word}`", entry.name))
+        Diagnostic::error(codes::PIPELINE, format!("`@{}` has no result with the role `{word}`", b.function().name))
             .help(format!("mark that result with `{{{word}}}`"))
     };
-    b.value(result.ok_or_else(missing)?.value)
+    Ok(result.ok_or_else(missing)?.value)
 }

@@ -4,7 +4,7 @@ use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::loss_scale::factor;
 use crate::transform::trained::SCOPE;
 use crate::transform::update::rule::scaled;
-use halite_ir::{Module, Phase, ResultRole, Rewriter, engine};
+use halite_ir::{Builder, FuncResult, Module, Phase, ResultRole, engine};
 use halite_recipe::LossScale;
 use halite_support::Result;
 
@@ -33,24 +33,23 @@ impl Pass for Unscale {
         if scale == LossScale::NONE {
             return Ok(Changed::No);
         }
-        let entry = module.take_entry()?;
-        let mut b = Rewriter::new(module, cx.registry, &entry);
-        let factor = factor(&mut b, &entry, scale)?;
-        entry.insts.iter().try_for_each(|inst| b.copy(&entry, inst))?;
+        let (mut b, mut results) = Builder::on_entry(module, cx.registry)?;
+        let factor = factor(&mut b, &results, scale)?;
         let outer = b.enter_scope(SCOPE);
         let one = b.splat_like(factor, 1.0)?;
         let reciprocal = b.divide(one, factor)?;
-        for result in &entry.results {
-            let mut value = b.value(result.value)?;
-            if matches!(result.role, ResultRole::Loss | ResultRole::Gradient(_)) {
-                let dtype = engine(b.dtype(value));
-                let wide = b.convert(value, dtype)?;
-                value = scaled(&mut b, wide, reciprocal)?;
-            }
-            b.named_result(value, result.name.clone(), result.role.clone());
+        for result in results.iter_mut().filter(|result| is_scaled(result)) {
+            let dtype = engine(b.dtype(result.value));
+            let wide = b.convert(result.value, dtype)?;
+            result.value = scaled(&mut b, wide, reciprocal)?;
         }
         b.set_loc(outer);
-        b.into_builder().finish();
+        b.results(results);
+        b.finish();
         Ok(Changed::Yes)
     }
+}
+
+fn is_scaled(result: &FuncResult) -> bool {
+    matches!(result.role, ResultRole::Loss | ResultRole::Gradient(_))
 }

@@ -12,11 +12,10 @@ mod write;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::slots::{EMA, MASTER};
 use crate::transform::trained::{
-    Objective, SCOPE, Set, Trained, VECTORS, collect, end_to_end, grad_norm, name_taken, resolve, sets, unprepared,
+    Objective, SCOPE, Set, Trained, VECTORS, collect, end_to_end, grad_norm, name_taken, sets, unprepared,
 };
 use halite_ir::{
-    Builder, FuncResult, Function, GRAD_NORM, METRICS, Module, ParamRole, Phase, ResultRole, Rewriter, TensorType,
-    Value, Values,
+    Builder, FuncResult, GRAD_NORM, METRICS, Module, ParamRole, Phase, ResultRole, TensorType, Value, Values,
 };
 use halite_support::{Name, Result};
 use halite_tensor::{ATTEMPTS, DType, Init, STEP, StateSpec};
@@ -52,55 +51,46 @@ impl Pass for Update {
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
-        let entry = module.take_entry()?;
-        update(module, cx, &entry)?;
+        update(module, cx)?;
         Ok(Changed::Yes)
     }
 }
 
-fn update(module: &mut Module, cx: &PassCx<'_>, entry: &Function) -> Result<()> {
+fn update(module: &mut Module, cx: &PassCx<'_>) -> Result<()> {
     let recipe = cx.recipe(PASS)?;
     let shape = cx.shapes.read(&recipe.schedule)?;
-    let mut b = Rewriter::new(module, cx.registry, entry);
-    let mut weights = collect(PASS, &b, entry, &recipe.precision)?;
+    let (mut b, results) = Builder::on_entry(module, cx.registry)?;
+    let weights = collect(PASS, &b, &results, &recipe.precision)?;
     let plan = Plan::of(cx.rules, &recipe.optimizer, &weights)?;
     plan.check(&b, &weights)?;
     let states = States::declare(&mut b, &plan, &weights, recipe.precision.update)?;
     let step = counter(&mut b, STEP);
-    let finite = entry.results.iter().find(|result| result.role == ResultRole::Finite);
+    let finite = results.iter().find(|result| result.role == ResultRole::Finite);
     let attempts = finite.map(|_| counter(&mut b, ATTEMPTS));
-    check_names(&b, entry)?;
-    for inst in &entry.insts {
-        b.copy(entry, inst)?;
-    }
-    resolve(&b, &mut weights)?;
+    check_names(&b, &results)?;
     let outer = b.enter_scope(SCOPE);
-    let objective = Objective::emit(&mut b, entry)?;
+    let objective = Objective::emit(&mut b, &results)?;
     let sets = sets(&b, weights, recipe.precision.update, |weight| plan.is_elementwise(weight));
     let time = Time::emit(&mut b, step, objective.count)?;
     let rate = schedule::learning_rate(&mut b, time, recipe.optimizer.lr, recipe.schedule.warmup, &*shape)?;
     let updated = Sets { plan: &plan, states: &states, dtype: recipe.precision.update, time, rate };
     let mut replacements = updated.update(&mut b, &sets)?;
-    keep_frozen(&b, entry, &mut replacements)?;
+    keep_frozen(&b, &mut replacements);
     let loss = b.divide(objective.sum, objective.divisor)?;
     let mut replaced: Vec<(Name, Value)> = replacements.in_order().chain([(Name::from(STEP), time.next)]).collect();
     if let (Some(finite), Some(attempts)) = (finite, attempts) {
-        let finite = b.value(finite.value)?;
-        skip_unless(finite, &mut b, &mut replaced)?;
+        skip_unless(finite.value, &mut b, &mut replaced)?;
         replaced.push((ATTEMPTS.into(), b.add_scalar(attempts, 1.0)?));
     }
     b.set_loc(outer);
     for (name, value) in replaced {
         b.named_result(value, name.clone(), ResultRole::State(name));
     }
-    for (name, value) in METRICS.into_iter().zip([loss, grad_norm(PASS, &b, entry)?, rate, objective.count]) {
+    for (name, value) in METRICS.into_iter().zip([loss, grad_norm(PASS, &results)?, rate, objective.count]) {
         b.named_result(value, name, ResultRole::Metric);
     }
-    for result in entry.results.iter().filter(|result| stays(result)) {
-        let value = b.value(result.value)?;
-        b.named_result(value, result.name.clone(), result.role.clone());
-    }
-    b.into_builder().finish();
+    b.results(results.into_iter().filter(stays).collect());
+    b.finish();
     Ok(())
 }
 
@@ -118,12 +108,12 @@ fn is_metric(result: &FuncResult) -> bool {
 }
 
 /// Adds a parameter that counts.
-fn counter(b: &mut Rewriter<'_>, kind: Kind) -> Value {
+fn counter(b: &mut Builder<'_>, kind: Kind) -> Value {
     b.param(kind, TensorType::scalar(DType::S32), ParamRole::State(StateSpec::new(kind)))
 }
 
 /// Has every replacement be what it replaces, unless the update is to be made.
-fn skip_unless(finite: Value, b: &mut Rewriter<'_>, replaced: &mut [(Name, Value)]) -> Result<()> {
+fn skip_unless(finite: Value, b: &mut Builder<'_>, replaced: &mut [(Name, Value)]) -> Result<()> {
     let old: FxHashMap<Name, Value> =
         b.function().params.iter().map(|param| (param.name.clone(), param.value)).collect();
     for (name, value) in replaced.iter_mut().filter(|(name, value)| old[name] != *value) {
@@ -133,19 +123,18 @@ fn skip_unless(finite: Value, b: &mut Rewriter<'_>, replaced: &mut [(Name, Value
 }
 
 /// Has frozen weights replace themselves.
-fn keep_frozen(b: &Rewriter<'_>, entry: &Function, all: &mut Replacements) -> Result<()> {
-    let weights = entry.params.iter().filter_map(|param| Some((param, param.weight()?)));
+fn keep_frozen(b: &Builder<'_>, all: &mut Replacements) {
+    let weights = b.function().params.iter().filter_map(|param| Some((param, param.weight()?)));
     for (order, (param, _)) in weights.enumerate().filter(|(_, (_, info))| info.frozen) {
-        all.keep(order, param.name.clone(), b.value(param.value)?);
+        all.keep(order, param.name.clone(), param.value);
     }
-    Ok(())
 }
 
 /// What the step calls its own state and metrics must not be the name of a parameter.
-fn check_names(b: &Rewriter<'_>, entry: &Function) -> Result<()> {
+fn check_names(b: &Builder<'_>, results: &[FuncResult]) -> Result<()> {
     let mut seen = FxHashSet::default();
     let params = b.function().params.iter().map(|param| &*param.name);
-    let metrics = entry.results.iter().filter(|result| is_metric(result)).map(|result| &*result.name);
+    let metrics = results.iter().filter(|result| is_metric(result)).map(|result| &*result.name);
     let Some(taken) = params.chain(METRICS).chain(metrics).find(|&name| !seen.insert(name)) else { return Ok(()) };
     Err(name_taken(taken))
 }
@@ -157,7 +146,7 @@ struct States {
 
 impl States {
     /// Adds the parameters, kind by kind: what rules keep, masters, averages.
-    fn declare(b: &mut Rewriter<'_>, plan: &Plan<'_>, weights: &[Trained], update: DType) -> Result<Self> {
+    fn declare(b: &mut Builder<'_>, plan: &Plan<'_>, weights: &[Trained], update: DType) -> Result<Self> {
         let mut values = FxHashMap::default();
         for &kind in &plan.kinds {
             for weight in weights {
