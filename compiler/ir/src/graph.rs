@@ -4,7 +4,6 @@ mod dot;
 
 pub use dot::{dot, dot_function};
 
-use crate::attr::{Attr, AttrSlot, AttrVisitor, ResultSlot};
 use crate::effect::Effect;
 use crate::infer::InferCx;
 use crate::ops::Op;
@@ -106,11 +105,17 @@ impl Dependencies {
 /// Which instructions a function needs: those that a result depends on, and collectives and barriers, with all that they
 /// depend on. Indexed by position. A call has the strongest effect of its callee, so a barrier may stand for a collective.
 pub fn live_insts(cx: &InferCx<'_>, function: &Function) -> Vec<bool> {
-    let view = Dependencies::new(function);
-    let kept = |at: &usize| function.insts[*at].op.def().effect(cx) >= Effect::Collective;
-    let effects = (0..function.insts.len()).filter(kept).map(Node::Inst);
-    let reaching = view.reaching((0..function.results.len()).map(Node::Result).chain(effects));
-    reaching[view.params..view.params + view.insts].to_vec()
+    let mut read = vec![false; function.values.len()];
+    function.results.iter().for_each(|result| read[result.value.index()] = true);
+    let mut live = vec![false; function.insts.len()];
+    for (inst, live) in function.insts.iter().zip(&mut live).rev() {
+        let is_read = || inst.results.iter().any(|result| read[result.index()]);
+        *live = is_read() || inst.op.def().effect(cx) >= Effect::Collective;
+        if *live {
+            inst.args.iter().for_each(|arg| read[arg.index()] = true);
+        }
+    }
+    live
 }
 
 /// Which values depend on any of the given values, these included; indexed by value. What does not depend on a trained
@@ -126,25 +131,6 @@ pub fn depends_on(function: &Function, sources: &[Value]) -> Vec<bool> {
         given.contains(&value) || is_inst && reached[view.definition(function, value).index()]
     };
     (0..function.values.len()).map(depends).collect()
-}
-
-/// The functions that an op names.
-pub fn callees(op: &Op) -> Vec<FuncId> {
-    struct Callees(Vec<FuncId>);
-
-    impl AttrVisitor for Callees {
-        fn attr(&mut self, _: &str, slot: &mut dyn AttrSlot) {
-            if let Attr::Func(id) = slot.get() {
-                self.0.push(id);
-            }
-        }
-
-        fn result(&mut self, _: usize, _: ResultSlot<'_>) {}
-    }
-
-    let mut callees = Callees(Vec::new());
-    op.clone().def_mut().attrs(&mut callees);
-    callees.0
 }
 
 /// Which functions the entry of a verified module names, directly or through others; the entry counts as one. Indexed by
@@ -163,7 +149,7 @@ pub(crate) fn reached_through(functions: &[Function], follows: impl Fn(&Op) -> b
     for (at, function) in functions.iter().enumerate().rev() {
         if reached[at] {
             let followed = function.insts.iter().filter(|inst| follows(&inst.op));
-            followed.flat_map(|inst| callees(&inst.op)).for_each(|callee| reached[callee.index()] = true);
+            followed.filter_map(|inst| inst.op.callee()).for_each(|callee| reached[callee.index()] = true);
         }
     }
     reached
@@ -190,7 +176,7 @@ pub fn call_order(module: &Module) -> Result<Vec<FuncId>> {
     let mut graph: DiGraph<FuncId, ()> = DiGraph::new();
     let nodes: Vec<_> = (0..module.functions.len()).map(|at| graph.add_node(FuncId::new(at))).collect();
     for (function, &caller) in module.functions.iter().zip(&nodes) {
-        for callee in function.insts.iter().flat_map(|inst| callees(&inst.op)) {
+        for callee in function.insts.iter().filter_map(|inst| inst.op.callee()) {
             let missing = || {
                 let message = format!("`@{}` calls a function that does not exist", function.name);
                 Diagnostic::error(codes::UNDEFINED_VALUE, message)

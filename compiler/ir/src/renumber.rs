@@ -1,7 +1,7 @@
 //! Adding and removing functions of a module, which numbers the others anew.
 
 use crate::attr::{Attr, AttrSlot, AttrVisitor, ResultSlot};
-use crate::graph::{callees, reached_functions};
+use crate::graph::reached_functions;
 use crate::syntax::{FuncId, Function, Module};
 use halite_support::{Diagnostic, Result};
 
@@ -47,7 +47,7 @@ impl Module {
         let mut renumber = Renumber(number);
         for inst in self.functions.iter_mut().flat_map(|function| &mut function.insts) {
             // Showing attributes to change them may copy what instructions share.
-            if !callees(&inst.op).is_empty() {
+            if inst.op.callee().is_some() {
                 inst.op.def_mut().attrs(&mut renumber);
             }
         }

@@ -32,6 +32,10 @@ impl Pass for Inline {
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
+        let mut insts = module.functions.iter().flat_map(|function| &function.insts);
+        if !insts.any(|inst| inlined(&module.functions, inst).is_some()) {
+            return Ok(Changed::when(module.drop_unreached()));
+        }
         let stays = stays(module);
         check_size(module, &stays)?;
         let callees = module.functions.clone();

@@ -78,7 +78,7 @@ pub(super) fn lower_call(cx: &mut LowerCx<'_>, op: &str, function: FuncId, args:
 }
 
 impl Op {
-    /// The function that gives an instruction its meaning: that which is called, or the decomposition of a kernel.
+    /// The function that an op names, which gives it its meaning: that which is called, or the decomposition of a kernel.
     pub fn callee(&self) -> Option<FuncId> {
         match self {
             Op::Call(call) => Some(call.callee),

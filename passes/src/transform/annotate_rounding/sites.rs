@@ -1,10 +1,11 @@
 //! Which narrowings round stochastically, and by which streams.
 
 use crate::transform::skip;
+use crate::transform::trained::SCOPE;
 use halite_ir::{FuncResult, Function, Inst, LocTable, Param, ParamRole, ResultRole, Value};
 use halite_recipe::{SrSites, StochasticRounding};
 use halite_support::Name;
-use halite_tensor::{Packing, Shape};
+use halite_tensor::{Packing, Shape, StateSpec};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -38,35 +39,51 @@ impl RoundingSite {
 /// For each instruction the bits that it rounds by; `None` when it rounds to nearest or not at all. What an instruction
 /// states itself stands.
 pub(super) fn sites(function: &Function, locs: &LocTable, sr: Option<StochasticRounding>) -> Vec<Option<RoundingSite>> {
-    let (written, packed) = (written(function), packed(function));
+    let (written, stored) = (written(function), Stored::of(function));
     let mut counts: FxHashMap<String, usize> = FxHashMap::default();
-    let mut stream = |inst: &Inst| {
-        if let Some(stream) = inst.stream() {
-            return Some(stream.clone());
-        }
-        let sites = sr?.sites;
-        inst.rounding.as_ref()?;
-        match inst.results.first().and_then(|result| written.get(result)) {
-            Some((name, true)) => return Some(name.clone()),
-            Some((name, false)) if sites == SrSites::All => return Some(name.clone()),
-            _ if sites == SrSites::WeightWrite => return None,
-            _ => {}
-        }
-        let site = format!("{}:{}", locs.path(inst.loc), inst.op.name());
+    let mut numbered = |site: String| {
         let count = counts.entry(site.clone()).and_modify(|count| *count += 1).or_insert(0);
-        Some(if *count == 0 { site.into() } else { format!("{site}.{count}").into() })
+        Name::from(if *count == 0 { site } else { format!("{site}.{count}") })
     };
     let site = |inst: &Inst| {
-        let stream = stream(inst)?;
         let fits = |packing: &Packing| {
             inst.results.iter().all(|&result| packing.shape().is_ok_and(|shape| shape == *function.ty(result).shape()))
         };
-        Some(match packed.get(&stream) {
-            Some((packing, streams)) if fits(packing) => RoundingSite::Packed(packing.clone(), streams.clone()),
-            _ => RoundingSite::Whole(stream),
+        let stated = match inst.stream() {
+            Some(stream) => Some(stream),
+            None => {
+                let sites = sr?.sites;
+                inst.rounding.as_ref()?;
+                let written = inst.results.first().and_then(|result| written.get(result));
+                let taken = written.filter(|(_, is_weight)| *is_weight || sites == SrSites::All);
+                if taken.is_none() && sites == SrSites::WeightWrite {
+                    return None;
+                }
+                taken.map(|(name, _)| name)
+            }
+        };
+        if let Some(stream) = stated {
+            return Some(match stored.by_name.get(stream) {
+                Some((packing, streams)) if fits(packing) => RoundingSite::Packed(packing.clone(), streams.clone()),
+                _ => RoundingSite::Whole(stream.clone()),
+            });
+        }
+        let (path, op) = (locs.path(inst.loc), inst.op.name());
+        Some(match stored.by_scope.get(&path) {
+            Some(Scope::Weight(packing)) if fits(packing) => {
+                let streams = packing.parts.iter().map(|part| numbered(format!("{}:{op}", scope(&part.name))));
+                RoundingSite::Packed(packing.clone(), streams.collect())
+            }
+            Some(Scope::Part(scope)) => RoundingSite::Whole(numbered(format!("{scope}:{op}"))),
+            _ => RoundingSite::Whole(numbered(format!("{path}:{op}"))),
         })
     };
     function.insts.iter().map(site).collect()
+}
+
+/// The path of what updates a weight.
+fn scope(weight: &str) -> String {
+    format!("{SCOPE}.{weight}")
 }
 
 /// The values that replace state, with the names of what they replace and whether that is a weight.
@@ -82,17 +99,46 @@ fn written(function: &Function) -> FxHashMap<Value, (Name, bool)> {
     function.results.iter().filter_map(state).collect()
 }
 
-/// What weights and their slots store, and the streams by which the parts of each would be written alone.
-fn packed(function: &Function) -> FxHashMap<Name, (Arc<Packing>, Vec<Name>)> {
-    let weights: FxHashMap<&Name, &Arc<Packing>> =
-        function.params.iter().filter_map(|param| Some((&param.name, param.packing()?))).collect();
-    let stored = |param: &Param| {
-        let (packing, prefix) = match &param.role {
-            ParamRole::State(spec) => (*weights.get(spec.of.as_ref()?)?, format!("{}.", spec.kind)),
-            _ => (param.packing()?, String::new()),
-        };
-        let streams = packing.parts.iter().map(|part| format!("{prefix}{}", part.name).into()).collect();
-        Some((param.name.clone(), (packing.clone(), streams)))
-    };
-    function.params.iter().filter_map(stored).collect()
+/// What weights store that store several tensors of the model. What replaces one of these is rounded by the bits by which it would be
+/// if it were stored alone; where elements are stored several times, so is what it is computed of, so that copies stay equal.
+#[derive(Default)]
+struct Stored {
+    /// For each weight and its state the streams of its parts.
+    by_name: FxHashMap<Name, (Arc<Packing>, Vec<Name>)>,
+    /// What is computed under a path, where elements are stored several times.
+    by_scope: FxHashMap<String, Scope>,
+}
+
+/// What is updated under a path.
+enum Scope {
+    /// All that a weight stores.
+    Weight(Arc<Packing>),
+    /// One of these tensors; under this path it would be if it were stored alone.
+    Part(String),
+}
+
+impl Stored {
+    fn of(function: &Function) -> Self {
+        let weights: FxHashMap<&Name, &Arc<Packing>> =
+            function.params.iter().filter_map(|param| Some((&param.name, param.packing()?))).collect();
+        let mut all = Self::default();
+        for param in &function.params {
+            let (packing, prefix) = match &param.role {
+                ParamRole::State(StateSpec { of: Some(of), kind, .. }) => (weights.get(of), format!("{kind}.")),
+                _ => (weights.get(&param.name), String::new()),
+            };
+            let Some(&packing) = packing else { continue };
+            let streams = packing.parts.iter().map(|part| format!("{prefix}{}", part.name).into()).collect();
+            all.by_name.insert(param.name.clone(), (packing.clone(), streams));
+        }
+        let packed = function.params.iter().filter_map(|param| Some((&param.name, param.packing()?)));
+        for (weight, packing) in packed.filter(|(_, packing)| packing.has_copies()) {
+            let whole = scope(weight);
+            let parts =
+                packing.parts.iter().map(|part| (format!("{whole}.{}", part.name), Scope::Part(scope(&part.name))));
+            all.by_scope.extend(parts);
+            all.by_scope.insert(whole, Scope::Weight(packing.clone()));
+        }
+        all
+    }
 }
