@@ -1,12 +1,8 @@
 //! `fuse-activation`.
 
 mod gelu;
-mod gelu_doubled;
-mod gelu_tanh;
 mod parts;
 mod silu;
-mod silu_tanh;
-mod swiglu;
 
 use crate::recognize::rewrite::Fusion;
 
@@ -20,7 +16,6 @@ use crate::recognize::rewrite::Fusion;
 ///
 /// `maximum(x, 0)` is left alone: it has another gradient at 0 than `relu`.
 pub(crate) fn pass() -> Fusion {
-    let rules =
-        vec![silu::rule(), silu_tanh::rule(), swiglu::rule(), gelu::rule(), gelu_tanh::rule(), gelu_doubled::rule()];
+    let rules = silu::rules().into_iter().chain(gelu::rules()).collect();
     Fusion::new("fuse-activation", "recognize silu, swiglu and gelu", 16, rules)
 }

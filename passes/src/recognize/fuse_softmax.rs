@@ -1,14 +1,9 @@
 //! `fuse-softmax`.
 
-mod exp_of_log;
-mod log_of_softmax;
-mod log_softmax;
-mod log_sum_exp;
-mod log_unshifted;
+mod logarithm;
 mod parts;
 mod scaled;
 mod softmax;
-mod unshifted;
 
 use crate::recognize::rewrite::Fusion;
 
@@ -31,15 +26,6 @@ use crate::recognize::rewrite::Fusion;
 /// Results agree within 16 units of roundoff of the largest one. Where a program adds the maximum back to a logarithm, its
 /// own result is off by a unit of roundoff of that maximum, and the composite's is not.
 pub(crate) fn pass() -> Fusion {
-    let rules = vec![
-        softmax::rule(),
-        scaled::rule(),
-        unshifted::rule(),
-        exp_of_log::rule(),
-        log_softmax::rule(),
-        log_sum_exp::rule(),
-        log_of_softmax::rule(),
-        log_unshifted::rule(),
-    ];
+    let rules = softmax::rules().into_iter().chain([scaled::rule()]).chain(logarithm::rules()).collect();
     Fusion::new("fuse-softmax", "recognize softmax and its logarithm", 16, rules)
 }
