@@ -211,6 +211,8 @@ codes! {
         => "set `precision.update = \"f32\"`";
     CAUSALITY = "E0808": "An output at a position is computed from tokens after it, or a prediction from its label, so that the model sees what it is to predict."
         => "mask what lies after each position, e.g. with `causal_attention`, shift nothing to the left, and compare logits with the next token; a model that reads in both directions, as an encoder does, says `causal = false`";
+    GRADIENT_UNSCALED = "E0809": "Gradients are computed in `f16` of a loss that is not scaled, so that small ones are 0."
+        => "remove `loss_scale = 1`, or compute in `bf16`";
     RESIDUAL_INIT = "E0811": "The weights that residual branches end in start so large that the residual stream grows with depth."
         => "divide their standard deviation by the root of the number of branches, or waive it with `check.waive = [\"residual-init\"]`";
     FROZEN = "E0812": "A weight has no gradient, so that training never changes it."

@@ -11,6 +11,7 @@ mod moments;
 mod ops;
 mod report;
 pub(crate) mod result;
+mod unscaled;
 mod update;
 mod weights;
 mod words;
@@ -44,6 +45,7 @@ pub fn audit(module: &Module, cx: &PassCx<'_>) -> Result<Audit> {
         gradients::check(&cx, &mut report);
         loss::check(&cx, &mut report);
         update::check(&cx, &mut report);
+        unscaled::check(&cx, &mut report);
         weights::check(&cx, &mut report);
         moments::check(&cx, &mut report);
     }

@@ -5,7 +5,7 @@ use crate::transform::annotate_rounding::DITHER;
 use crate::transform::trained::SCOPE;
 use crate::transform::update::rules::UpdateRules;
 use crate::transform::{accumulate, skip};
-use halite_ir::{Function, InferCx, Inst, LocId, LocKind, Module, Op, Param, ParamRole, ResultRole, Value};
+use halite_ir::{FuncResult, Function, InferCx, Inst, LocId, LocKind, Module, Op, Param, ParamRole, ResultRole, Value};
 use halite_recipe::{Precision, Recipe};
 use halite_support::Name;
 use halite_tensor::DType;
@@ -84,6 +84,12 @@ impl<'a> AuditCx<'a> {
             }
             _ => None,
         })
+    }
+
+    /// Whether the entry returns gradients, or what it makes of them.
+    pub(super) fn has_gradients(&self) -> bool {
+        let is_gradient = |result: &FuncResult| matches!(result.role, ResultRole::Gradient(_));
+        self.entry.results.iter().any(is_gradient) || !self.replacements.is_empty()
     }
 
     /// What replaces the parameter of this name.
