@@ -16,7 +16,7 @@ type Values = BTreeMap<String, HostTensor>;
 ///
 /// # Errors
 /// Naming the result that differs.
-pub fn check_accumulation(before: &Module, after: &Module, registry: &Registry) -> Result<(), String> {
+pub(crate) fn check_accumulation(before: &Module, after: &Module, registry: &Registry) -> Result<(), String> {
     let (old, new) = before.entry().zip(after.entry()).ok_or("there is no entry")?;
     let inputs = seeded_inputs(new, InputKind::Plain, 11);
     let named: Values = new.params.iter().map(|param| param.name.to_string()).zip(inputs.iter().cloned()).collect();

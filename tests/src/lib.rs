@@ -6,16 +6,18 @@
 //! them. The rest serves the tests of the compiler itself: the laws' [`cases`], [`random`] modules, [`mutants`], [`arithmetic_masks`],
 //! [`numeric`] checks, [`models`] in Rust, [`compiled`] bundles.
 
-pub mod accumulation;
+mod accumulation;
 mod annotation;
 pub mod arithmetic_masks;
 pub mod cases;
 mod check;
 pub mod command_line;
 pub mod compiled;
+pub mod defined;
 mod directives;
 mod document;
 mod executable;
+mod finite;
 mod inputs;
 pub mod joint;
 mod kit;
@@ -26,7 +28,7 @@ mod loss_scale;
 pub mod models;
 pub mod mutants;
 pub mod numeric;
-pub mod optimizer;
+mod optimizer;
 mod packed;
 pub mod random;
 mod relation;

@@ -7,12 +7,13 @@ use halite_recipe::{DynamicLossScale, LossScale, Recipe};
 use halite_tensor::{DType, HostTensor};
 
 /// What a dynamic scale is tried at: its value, what the updates since it was set lack of the interval, and what is fed for `pred`.
-const TRIED: [(f64, i128, bool); 6] = [
+const TRIED: [(f64, i128, bool); 7] = [
     (64.0, 2, true),
     (64.0, 1, true),
     (64.0, 2, false),
     (64.0, 1, false),
     (2.0, 2, false),
+    (1.0, 2, false),
     ((1 << 24) as f64, 1, true),
 ];
 

@@ -3,7 +3,7 @@
 use crate::inputs::{InputKind, seeded_inputs};
 use crate::relation::{Tolerance, agree};
 use halite::Session;
-use halite_ir::{FuncResult, Function, Interpreter, Module, ParamRole, ResultRole};
+use halite_ir::{FuncResult, Function, Interpreter, Module, Param, ParamRole, ResultRole};
 use halite_passes::matches_pattern;
 use halite_passes::update::RefWeight;
 use halite_recipe::{Clip, Group, Recipe};
@@ -37,22 +37,59 @@ struct Weight<'r> {
 ///
 /// # Errors
 /// Naming the step and the result that differs.
-pub fn check_update(before: &Module, after: &Module, recipe: &Recipe, session: &Session) -> Result<(), String> {
+pub(crate) fn check_update(before: &Module, after: &Module, recipe: &Recipe, session: &Session) -> Result<(), String> {
     let registry = &session.registry;
     let (old, new) = before.entry().zip(after.entry()).ok_or("there is no entry")?;
-    for step in STEPS {
+    let may_skip = old.results.iter().any(|result| result.role == ResultRole::Finite);
+    for (step, overflows) in STEPS.into_iter().flat_map(|step| [(step, false), (step, true)]) {
+        if overflows && !may_skip {
+            continue;
+        }
         let mut inputs = seeded_inputs(new, InputKind::Plain, 11);
         prepare(new, &mut inputs, step)?;
+        if overflows {
+            overflow(old, &mut inputs);
+        }
         let gradients = Interpreter::of(before, registry)
             .run(old, inputs[..old.params.len()].to_vec())
             .map_err(|error| error.to_string())?;
         let results = Interpreter::of(after, registry).run(new, inputs.clone()).map_err(|error| error.to_string())?;
+        let at = |name: &str, error: String| format!("update {}: `{name}`: {error}", step + 1);
+        if overflows {
+            check_skipped(new, &inputs, &results).map_err(|(name, error)| at(&name, error))?;
+            continue;
+        }
         let expected = model(session, recipe, old, &gradients, new, &inputs, step as f64 + 1.0)?;
         for (result, found) in new.results.iter().zip(results) {
             let wanted = expected.get(&key(result)).ok_or_else(|| format!("nothing defines `{}`", result.name))?;
             let wanted = HostTensor::from_f64s(found.dtype(), found.shape().clone(), wanted.iter().copied());
-            agree(&[found], &[wanted], Tolerance::Ulps(ULPS))
-                .map_err(|error| format!("update {}: `{}`: {error}", step + 1, result.name))?;
+            agree(&[found], &[wanted], Tolerance::Ulps(ULPS)).map_err(|error| at(&result.name, error))?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes the gradients infinite, by the first batch input of floats.
+fn overflow(entry: &Function, inputs: &mut [HostTensor]) {
+    let is_read = |param: &Param| param.role == ParamRole::Batch && entry.ty(param.value).dtype().is_float();
+    if let Some(at) = entry.params.iter().position(is_read) {
+        let (dtype, shape) = (inputs[at].dtype(), inputs[at].shape().clone());
+        inputs[at] = HostTensor::from_f64s(dtype, shape, vec![f64::INFINITY; inputs[at].len()]);
+    }
+}
+
+/// Checks that a step that skipped its update left all state as it was, and counted the attempt.
+fn check_skipped(entry: &Function, inputs: &[HostTensor], results: &[HostTensor]) -> Result<(), (String, String)> {
+    for (result, found) in entry.results.iter().zip(results) {
+        let ResultRole::State(name) = &result.role else { continue };
+        let old = entry.params.iter().position(|param| param.name == *name).map(|at| &inputs[at]);
+        let kept = match (&**name, old) {
+            ("attempts", Some(old)) => found.ints()[0] == old.ints()[0] + 1,
+            (_, Some(old)) => found.bytes() == old.bytes(),
+            (_, None) => false,
+        };
+        if !kept {
+            return Err((name.to_string(), format!("is {found:?} after an update that was skipped, {old:?} before")));
         }
     }
     Ok(())

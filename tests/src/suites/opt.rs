@@ -1,14 +1,12 @@
 //! `opt`.
 
 use super::Suite;
-use crate::accumulation::check_accumulation;
 use crate::annotation::{Annotation, match_diagnostics};
+use crate::defined::check_defined;
 use crate::document::{Anchor, compare_texts};
 use crate::executable::executable;
 use crate::inputs::{InputKind, seeded_inputs};
 use crate::kit::{Case, Outcome};
-use crate::loss_scale::check_loss_scale;
-use crate::optimizer::check_update;
 use crate::packed::stored_as;
 use crate::relation::{Tolerance, agree, check_relation};
 use crate::xla;
@@ -118,16 +116,15 @@ impl Dump for Watch<'_> {
         let (Some(before), Ok(known)) = (self.before.take(), self.session.passes.get(pass)) else { return };
         let relation = known.info().relation;
         self.recast |= relation == Relation::WithinRecipe || pass.contains(SCALES);
-        let outcome = match (relation, self.recipe) {
-            (Relation::Defines, Some(_)) if pass.contains("accum") => {
-                check_accumulation(&before, module, &self.session.registry)
-            }
-            (Relation::Defines, Some(recipe)) if pass.contains(SCALES) => {
-                check_loss_scale(pass, &before, module, recipe, &self.session.registry)
-            }
-            (Relation::Defines, Some(recipe)) => check_update(&before, module, recipe, self.session),
-            _ => check_relation(relation, &before, module, &self.session.registry),
+        let defined = match self.recipe {
+            Some(recipe) => check_defined(pass, &before, module, recipe, self.session),
+            None => Ok(()),
         };
+        let related = match relation {
+            Relation::Defines => Ok(()),
+            relation => check_relation(relation, &before, module, &self.session.registry),
+        };
+        let outcome = defined.and(related);
         let outcome = outcome.map_err(|problem| format!("`{pass}` declares {relation:?}: {problem}"));
         if let Err(problem) = outcome.and_then(|()| self.check_idempotent(&**known, module)) {
             self.problem.get_or_insert(problem);
