@@ -12,7 +12,7 @@ use halite_tensor::{HostTensor, compare::difference};
 const TRIALS: [(InputKind, u64); 3] = [(InputKind::Plain, 1), (InputKind::Plain, 2), (InputKind::Special, 3)];
 
 /// Runs every function that both modules have on seeded operands and compares the results as the relation says.
-/// [`Relation::Defines`] is not checked here: see [`optimizer`](crate::optimizer).
+/// [`Relation::Defines`] is not checked here: see [`check_defined`](crate::defined::check_defined).
 ///
 /// # Errors
 /// Naming the function, the operands and the first result that differs.
