@@ -6,6 +6,7 @@ use crate::loss_scale::check_loss_scale;
 use crate::optimizer::check_update;
 use halite::Session;
 use halite_ir::Module;
+use halite_passes::Relation;
 use halite_recipe::Recipe;
 
 /// Checks that `after` is what `pass` defines, given `before`. Passes that define nothing hold it.
@@ -28,6 +29,9 @@ pub fn check_defined(
         }
         "clip" | "update" => check_update(before, after, recipe, session),
         "finite" => check_finite(before, after, recipe, &session.registry),
-        _ => Ok(()),
+        _ => match session.passes.get(pass) {
+            Ok(known) if known.info().relation == Relation::Defines => Err("nothing models what it defines".to_owned()),
+            _ => Ok(()),
+        },
     }
 }

@@ -31,6 +31,8 @@ struct Fault {
     /// Stands there once.
     find: &'static str,
     put: &'static str,
+    /// The result by which the law fails.
+    shows: &'static str,
 }
 
 /// What stands before and after the last pass of a place.
@@ -69,7 +71,10 @@ fn missed(session: &Session, fault: &Fault) -> Option<String> {
     }
     match read(session, &text.replace(fault.find, fault.put)) {
         Err(error) => Some(format!("no module: {error}")),
-        Ok(faulty) => law(&faulty).is_ok().then(|| format!("the law of `{pass}` holds with it")),
+        Ok(faulty) => match law(&faulty) {
+            Ok(()) => Some(format!("the law of `{pass}` holds with it")),
+            Err(error) => (!error.contains(&format!("`{}`", fault.shows))).then(|| format!("it shows in {error}")),
+        },
     }
 }
 

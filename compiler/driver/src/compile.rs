@@ -230,8 +230,8 @@ impl Session {
     }
 
     /// Runs a pipeline on a built module and lowers it. The module is reduced to what the role returns where the pipeline
-    /// leaves the phase `built` or redefines results: what comes before is the same for all roles. The HLO names the lines of those texts that
-    /// are among the `sources` of this session: a module that another one elaborated has none.
+    /// leaves the phase `built` or defines new results: what comes before is the same for all roles. The HLO names the lines
+    /// of those texts that are among the `sources` of this session: a module that another one elaborated has none.
     ///
     /// # Errors
     /// That there is no such role, what a pass says, or a bug when the HLO breaks a rule of XLA.

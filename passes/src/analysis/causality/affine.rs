@@ -85,10 +85,15 @@ impl Affine {
 
     pub(super) fn plus(&self, other: &Affine) -> Affine {
         let constant = self.constant + other.constant;
-        if other.terms.is_empty() {
-            return Affine { constant, terms: self.terms.clone() };
-        }
-        Affine { constant, terms: tidy(self.terms.iter().chain(&other.terms).copied().collect()) }
+        let terms = match (&self.terms[..], &other.terms[..]) {
+            (_, []) => self.terms.clone(),
+            // What most sums are is tidy as it is.
+            ([], [_]) => other.terms.clone(),
+            (&[a], &[b]) if a.0.dim < b.0.dim => smallvec![a, b],
+            (&[a], &[b]) if a.0.dim > b.0.dim => smallvec![b, a],
+            _ => tidy(self.terms.iter().chain(&other.terms).copied().collect()),
+        };
+        Affine { constant, terms }
     }
 
     pub(super) fn plus_constant(mut self, constant: i64) -> Affine {

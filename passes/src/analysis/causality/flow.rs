@@ -33,6 +33,16 @@ impl Term {
         (!by.vague || self.vague) && self.guard.within(&by.guard) && self.guard.max_of(&self.form.minus(&by.form)) <= 0
     }
 
+    /// The term with other digits; `None` where it then holds nowhere.
+    fn replaced(&self, substitution: &Substitution<'_>) -> Option<Term> {
+        let form = self.form.replaced(substitution);
+        let guard: Option<Vec<_>> = self.guard.spaces().iter().map(|space| space.replaced(substitution)).collect();
+        match form.zip(guard) {
+            Some((form, guard)) => Some(Term { form, guard: Region::new(guard)?, vague: self.vague }),
+            None => Some(Term::bound(self.form.high())),
+        }
+    }
+
     fn digits(&self) -> impl Iterator<Item = Digit> {
         let forms = std::iter::once(&self.form).chain(self.guard.spaces());
         forms.flat_map(|form| form.terms().iter().map(|(digit, _)| *digit))
@@ -229,16 +239,12 @@ impl Flow {
     pub(super) fn carried(&self, substitution: &Substitution<'_>, number: &Substitution<'_>) -> Flow {
         let mut flow = Flow::default();
         let gone = |digit: Digit| substitution(digit).is_none();
-        for term in self.terms.iter().flat_map(|term| term.clone().eliminated(&gone, true)) {
-            let form = term.form.replaced(substitution);
-            let guard: Option<Vec<_>> = term.guard.spaces().iter().map(|space| space.replaced(substitution)).collect();
-            match form.zip(guard) {
-                Some((form, guard)) => {
-                    if let Some(guard) = Region::new(guard) {
-                        flow.add(Term { form, guard, vague: term.vague });
-                    }
-                }
-                None => flow.add(Term::bound(term.form.high())),
+        for term in &self.terms {
+            if term.digits().any(gone) {
+                let kept = term.clone().eliminated(&gone, true);
+                kept.iter().filter_map(|term| term.replaced(substitution)).for_each(|term| flow.add(term));
+            } else if let Some(term) = term.replaced(substitution) {
+                flow.add(term);
             }
         }
         for time in self.times.iter().filter_map(|time| time.replaced(number)) {
