@@ -44,6 +44,14 @@ impl Draft {
         &self.function
     }
 
+    /// The same with these results, which have no names.
+    #[must_use]
+    pub fn with_results(mut self, results: &[Value]) -> Self {
+        let result = |&value: &Value| FuncResult { value, name: Name::default(), role: ResultRole::Value };
+        self.function.results = results.iter().map(result).collect();
+        self
+    }
+
     /// Gives a value a name to print it under, unless it has one.
     pub fn name_value(&mut self, value: Value, name: impl Into<Name>) {
         self.function.values[value.index()].hint.get_or_insert_with(|| name.into());
@@ -80,6 +88,18 @@ impl<'a> Builder<'a> {
         let mut function = module.take_entry()?;
         let results = std::mem::take(&mut function.results);
         Ok((Self { module, registry, function, loc: LocTable::unknown() }, results))
+    }
+
+    /// Goes on with another function of the module, and sets this one aside.
+    pub fn swap(&mut self, draft: Draft) -> Draft {
+        let function = std::mem::replace(&mut self.function, draft.function);
+        Draft { function, loc: std::mem::replace(&mut self.loc, draft.loc) }
+    }
+
+    /// Adds a function that was made aside to the module.
+    pub fn add_function(&mut self, draft: Draft) -> FuncId {
+        self.module.functions.push(draft.function);
+        FuncId::new(self.module.functions.len() - 1)
     }
 
     /// Sets the function aside; [`Draft::resume`] goes on with it.

@@ -3,18 +3,21 @@
 mod assemble;
 mod config;
 mod expr;
+mod frame;
 mod function;
 mod spans;
 
 use crate::ast::{Call, Causal, Expr, Item};
-use crate::ops::{MAX_DEPTH, MAX_EVALUATIONS, Names, Ops, Place, Value, too_long};
+use crate::ops::{MAX_DEPTH, MAX_EVALUATIONS, Names, Ops, Place, Value, settle, too_long};
 use crate::options::Options;
 use crate::parse::parse;
 use crate::resolve::{Program, resolve};
-use halite_ir::{Builder, Module, Registry, Value as Tensor};
+use halite_ir::{Builder, Module, Registry, TensorType};
 use halite_recipe::ConfigValue;
 use halite_support::{Code, Diagnostic, Diagnostics, FileId, Name, Span, codes};
+use frame::{Frame, Key, Known};
 use indexmap::{IndexMap, IndexSet};
+use rustc_hash::FxHashMap;
 use spans::{Globals, Text};
 
 /// A model made into IR.
@@ -47,6 +50,7 @@ pub fn elaborate(file: FileId, text: &str, options: &Options, registry: &Registr
         elaborator.main();
     }
     elaborator.finish(file)?;
+    settle(&mut module, registry)?;
     Ok(Elaborated { module, config, warnings: findings.warnings })
 }
 
@@ -67,14 +71,14 @@ struct Elaborator<'r, 'm> {
     globals: Locals,
     /// Some setting or `require` failed, so that running `main` would only repeat the complaint.
     broken_config: bool,
-    /// The scopes around the current statement.
-    scopes: Vec<Name>,
+    /// The types of the tensors among them.
+    global_types: FxHashMap<Name, Vec<TensorType>>,
+    frame: Frame,
+    functions: FxHashMap<Key, Known>,
     /// The calls of model functions around the current statement.
     calls: Vec<Span>,
     /// The names of batches, weights and outputs.
     names: Names<Declaration>,
-    weights: IndexMap<Name, Weight>,
-    outputs: IndexMap<Name, Eval<Tensor>>,
     depth: usize,
     /// Expressions evaluated so far.
     evaluations: usize,
@@ -91,12 +95,6 @@ struct Declaration {
     call: Option<Span>,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Weight {
-    declared: Declaration,
-    value: Tensor,
-}
-
 impl<'r, 'm> Elaborator<'r, 'm> {
     fn new(program: &'r Program<'m>, options: &'r Options, b: Builder<'r>, errors: Diagnostics) -> Self {
         let seen = errors.iter().filter_map(|error| Some((error.primary()?.span, error.code().id))).collect();
@@ -106,11 +104,11 @@ impl<'r, 'm> Elaborator<'r, 'm> {
             ops: Ops::new(b, options.float),
             globals: IndexMap::new(),
             broken_config: false,
-            scopes: Vec::new(),
+            global_types: FxHashMap::default(),
+            frame: Frame::default(),
+            functions: FxHashMap::default(),
             calls: Vec::new(),
             names: Names::new(),
-            weights: IndexMap::new(),
-            outputs: IndexMap::new(),
             depth: 0,
             evaluations: 0,
             limit_reached: false,

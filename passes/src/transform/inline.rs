@@ -3,7 +3,7 @@
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use halite_ir::graph::decompositions;
 use halite_ir::ops::Call;
-use halite_ir::{FuncId, Function, InferCx, Inst, LocId, Module, Op, Rewriter, Value, Values, rewrite_planned};
+use halite_ir::{Function, Inst, Module, Op, inline_calls};
 use halite_support::{Diagnostic, Result, codes};
 
 /// The most instructions and calls that are copied.
@@ -38,24 +38,8 @@ impl Pass for Inline {
         }
         let stays = stays(module);
         check_size(module, &stays)?;
-        let callees = module.functions.clone();
-        let mut stays = stays.into_iter();
-        let plan = |_: InferCx<'_>, function: &Function| {
-            let stays = stays.next().unwrap_or_default();
-            (stays && function.insts.iter().any(|inst| inlined(&callees, inst).is_some())).then_some(())
-        };
-        let inlined = rewrite_planned(module, cx.registry, plan, |rewriter, source, ()| {
-            for inst in &source.insts {
-                let Some(call) = inlined(&callees, inst) else {
-                    rewriter.copy(source, inst)?;
-                    continue;
-                };
-                let args = rewriter.values(&inst.args)?;
-                let results = write_body(rewriter, &callees, call.callee, &args, inst.loc)?;
-                rewriter.replace_all(inst, &results);
-            }
-            Ok(())
-        })?;
+        let written: Vec<bool> = module.functions.iter().map(|function| !function.noinline).collect();
+        let inlined = inline_calls(module, cx.registry, &written, &stays)?;
         Ok(Changed::when(inlined | module.drop_unreached()))
     }
 }
@@ -102,69 +86,4 @@ fn check_size(module: &Module, stays: &[bool]) -> Result<()> {
     let span = call.and_then(|call| module.locs.span(call.loc));
     let error = Diagnostic::error(codes::LIMIT, message).or_at(span, "a call that is replaced by what it calls");
     Err(error.help("call functions that call others less often: each call becomes a copy of the whole body"))
-}
-
-/// A call that is being replaced.
-struct Frame<'f> {
-    callee: &'f Function,
-    /// The next instruction of the callee.
-    next: usize,
-    /// What stands for its values so far.
-    map: Vec<Option<Value>>,
-    /// Where the call stands.
-    site: LocId,
-}
-
-impl<'f> Frame<'f> {
-    fn new(callee: &'f Function, args: &[Value], site: LocId) -> Self {
-        let mut map = vec![None; callee.values.len()];
-        for (param, &arg) in callee.params.iter().zip(args) {
-            map[param.value.index()] = Some(arg);
-        }
-        Self { callee, next: 0, map, site }
-    }
-
-    fn values(&self, values: impl IntoIterator<Item = Value>) -> Result<Values> {
-        let undefined = |value| Diagnostic::bug(format!("{value:?} of `@{}` is not defined", self.callee.name));
-        values.into_iter().map(|value| self.map[value.index()].ok_or_else(|| undefined(value))).collect()
-    }
-
-    fn define(&mut self, old: &[Value], new: &[Value]) {
-        for (&old, &new) in old.iter().zip(new) {
-            self.map[old.index()] = Some(new);
-        }
-    }
-}
-
-/// Writes the body of a callee, and in it those of what it calls, however deep: calls under way stand in a list.
-fn write_body(
-    b: &mut Rewriter<'_>,
-    callees: &[Function],
-    callee: FuncId,
-    args: &[Value],
-    site: LocId,
-) -> Result<Values> {
-    let mut open: Vec<Frame<'_>> = Vec::new();
-    let mut frame = Frame::new(&callees[callee.index()], args, site);
-    loop {
-        let callee = frame.callee;
-        let Some(inst) = callee.insts.get(frame.next) else {
-            let results = frame.values(callee.results.iter().map(|result| result.value))?;
-            let Some(caller) = open.pop() else { return Ok(results) };
-            frame = caller;
-            frame.define(&frame.callee.insts[frame.next - 1].results, &results);
-            continue;
-        };
-        frame.next += 1;
-        let args = frame.values(inst.args.iter().copied())?;
-        let outer = b.enter_call(inst.loc, frame.site);
-        if let Some(call) = inlined(callees, inst) {
-            let inner = Frame::new(&callees[call.callee.index()], &args, b.loc());
-            open.push(std::mem::replace(&mut frame, inner));
-        } else {
-            let results = b.emit_like(inst, &args)?;
-            frame.define(&inst.results, &results);
-        }
-        b.set_loc(outer);
-    }
 }

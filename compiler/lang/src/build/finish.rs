@@ -37,7 +37,7 @@ impl ModelBuilder<'_> {
             ops.results(results, outputs.collect());
             warnings = unread(ops.b.function(), &state.batches);
         }
-        let needed = results.map(|[loss, _]| is_needed(ops.b.function(), loss));
+        let needed = results.map(|[loss, _]| is_needed(&ops.b, loss));
         ops.b.finish();
         errors.into_iter().for_each(|error| state.keep(error, caller));
         if let Some(needed) = needed.filter(|_| state.errors.is_empty()) {

@@ -1,9 +1,9 @@
 //! The entry: batch arguments, the contract of `main`, and what reaches the loss.
 
-use super::{Elaborator, Eval, Locals, Tensor};
+use super::{Elaborator, Eval, Locals};
 use crate::ast::{Argument, Function};
 use crate::ops::{Named, Place, Value, is_needed, mask_role, unneeded};
-use halite_ir::{ParamRole, TensorType};
+use halite_ir::{ParamRole, TensorType, Value as Tensor};
 use halite_support::{Diagnostic, Diagnostics, FileId, codes, sort_by_place};
 
 impl Elaborator<'_, '_> {
@@ -37,7 +37,8 @@ impl Elaborator<'_, '_> {
         };
         let ty = self.ty(ty, &Locals::new())?;
         let role = self.batch_role(argument, &ty)?;
-        self.claim(name, Named::Batch, argument.name.span)?;
+        let at = self.declaration(argument.name.span);
+        self.claim(name, Named::Batch, at)?;
         Ok(Value::Tensor(self.ops.b.param(name.clone(), ty, role)))
     }
 
@@ -59,18 +60,18 @@ impl Elaborator<'_, '_> {
         if self.errors.is_empty() {
             self.check_use(results[0]);
         }
-        let outputs = std::mem::take(&mut self.outputs);
-        let outputs = outputs.into_iter().filter_map(|(name, value)| Some((name, value.ok()?)));
+        let outputs = std::mem::take(&mut self.frame.outputs);
+        let outputs = outputs.into_iter().filter_map(|(name, _, tensor)| Some((name, tensor?)));
         self.ops.results(results, outputs.collect());
     }
 
     /// Reports weights that the loss does not depend on.
     fn check_use(&mut self, loss: Tensor) {
-        let needed = is_needed(self.ops.b.function(), loss);
-        let unused: Vec<_> = self.weights.iter().filter(|(_, weight)| !needed[weight.value.index()]).collect();
-        let errors = unused.into_iter().map(|(name, weight)| {
-            let error = unneeded(name, Place::whole(&weight.declared.span));
-            match weight.declared.call {
+        let needed = is_needed(&self.ops.b, loss);
+        let unused = self.frame.weights.iter().filter(|weight| !needed[weight.value.index()]);
+        let errors = unused.map(|weight| {
+            let error = unneeded(&weight.name, Place::whole(&weight.at.span));
+            match weight.at.call {
                 Some(call) => error.also(call, "run by this call"),
                 None => error,
             }

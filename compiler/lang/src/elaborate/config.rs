@@ -43,6 +43,10 @@ impl Elaborator<'_, '_> {
 
     fn define(&mut self, binding: &Binding, value: Eval<Value>) {
         self.broken_config |= value.is_err();
+        let mut tensors = Vec::new();
+        value.iter().for_each(|value| value.tensors(&mut tensors));
+        let types = tensors.into_iter().map(|tensor| self.ops.b.ty(tensor).clone()).collect();
+        self.global_types.entry(binding.name.name.clone()).or_insert(types);
         self.globals.entry(binding.name.name.clone()).or_insert(value);
     }
 

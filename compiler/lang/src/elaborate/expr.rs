@@ -80,8 +80,8 @@ impl Elaborator<'_, '_> {
 
     /// Unknown names are reported by `resolve`.
     fn name(&mut self, name: &Name, locals: &Locals) -> Eval<Value> {
-        if let Some(value) = locals.get(name).or_else(|| self.globals.get(name)) {
-            return value.clone();
+        if let Some(value) = locals.get(name).cloned().or_else(|| self.global(name)) {
+            return value;
         }
         Ok(Value::Type(self.element_type(name)?))
     }

@@ -1,6 +1,6 @@
 //! Calls of a model's functions, and statements.
 
-use super::{Declaration, Elaborator, Eval, Locals, Reported, Weight};
+use super::{Declaration, Elaborator, Eval, Locals, Reported};
 use crate::ast::{Argument, Assign, Call, Expr, For, Function, Param, Statement, Type};
 use crate::ops::{Given, Named, Place, Value, normal};
 use halite_ir::TensorType;
@@ -20,7 +20,7 @@ impl Elaborator<'_, '_> {
         }
         if let Some(scope) = &scope {
             self.ops.b.enter_scope(scope.clone());
-            self.scopes.push(scope.clone());
+            self.frame.scopes.push(scope.clone());
         }
         let results = self.nested(expr.span, |cx| match function {
             _ if program.refused.contains(&call.function.span) => Err(Reported),
@@ -28,7 +28,7 @@ impl Elaborator<'_, '_> {
             None => cx.call_op(call, values, expr),
         });
         if scope.is_some() {
-            self.scopes.pop();
+            self.frame.scopes.pop();
         }
         self.ops.b.set_loc(outer);
         results
@@ -45,22 +45,8 @@ impl Elaborator<'_, '_> {
         self.operate(expr.span, Some(call), parts, |ops, spans| ops.call(&call.function.name, given, spans))
     }
 
-    fn call_function(
-        &mut self,
-        function: &Function,
-        call: &Call,
-        values: Vec<Eval<Value>>,
-        span: Span,
-    ) -> Eval<Vec<Value>> {
-        let mut locals = self.bind(function, call, values);
-        self.calls.push(span);
-        let results = self.body(function, &mut locals);
-        self.calls.pop();
-        results
-    }
-
     /// The arguments of a call by name; `resolve` has checked the signature.
-    fn bind(&mut self, function: &Function, call: &Call, values: Vec<Eval<Value>>) -> Locals {
+    pub(super) fn bind(&mut self, function: &Function, call: &Call, values: Vec<Eval<Value>>) -> Locals {
         let mut locals = Locals::new();
         let mut given: Vec<Option<Eval<Value>>> = vec![None; function.arguments.len()];
         for (at, (argument, value)) in call.given.iter().zip(values).enumerate() {
@@ -149,42 +135,34 @@ impl Elaborator<'_, '_> {
     }
 
     fn output(&mut self, name: &Name, span: Span, locals: &Locals) {
-        let value = match locals.get(name).or_else(|| self.globals.get(name)).cloned().unwrap_or(Err(Reported)) {
-            Ok(Value::Tensor(tensor)) => Ok(tensor),
+        let value = locals.get(name).cloned().or_else(|| self.global(name)).unwrap_or(Err(Reported));
+        let tensor = match value {
+            Ok(Value::Tensor(tensor)) => Some(tensor),
             Ok(other) => {
                 let found = self.describe(&other);
-                Err(self.error(codes::KIND, format!("`output` shows tensors, found {found}"), span, "not a tensor"))
+                self.error(codes::KIND, format!("`output` shows tensors, found {found}"), span, "not a tensor");
+                None
             }
-            Err(reported) => Err(reported),
+            Err(Reported) => None,
         };
-        if self.claim(name, Named::Output, span).is_ok() {
-            self.outputs.insert(name.clone(), value);
-        }
+        let at = self.declaration(span);
+        self.show(name, at, tensor);
     }
 
     fn param(&mut self, param: &Param, locals: &Locals) -> Eval<Value> {
         let shape = self.shape(&param.shape, locals);
         let init = self.init(param, locals);
         let (shape, init) = (shape?, init?);
-        let mut name = self.scopes.join(".");
-        if !name.is_empty() {
-            name.push('.');
-        }
-        name.push_str(&param.name.name);
-        let name = Name::from(name);
-        let declared = self.claim(&name, Named::Weight, param.name.span)?;
-        let value = self.ops.weight(name.clone(), shape, init);
-        self.weights.insert(name, Weight { declared, value });
-        Ok(Value::Tensor(value))
+        let (ty, at) = (TensorType::new(self.ops.float, shape), self.declaration(param.name.span));
+        self.weight(&param.name.name, ty, init, at).map(Value::Tensor)
     }
 
-    /// Takes a name for what is declared here.
-    pub(super) fn claim(&mut self, name: &Name, named: Named, span: Span) -> Eval<Declaration> {
-        let declared = Declaration { span, call: self.calls.last().copied() };
-        let Err((mut error, first)) = self.names.claim(name, named, declared, Place::whole(&span)) else {
-            return Ok(declared);
+    /// Takes a name for what is declared somewhere.
+    pub(super) fn claim(&mut self, name: &Name, named: Named, declared: Declaration) -> Eval<()> {
+        let Err((mut error, first)) = self.names.claim(name, named, declared, Place::whole(&declared.span)) else {
+            return Ok(());
         };
-        if let Some(first) = first.filter(|first| first.span != span) {
+        if let Some(first) = first.filter(|first| first.span != declared.span) {
             error = error.also(first.span, "first here");
         }
         if let Some(call) = first.and_then(|first| first.call).filter(|&call| Some(call) != declared.call) {

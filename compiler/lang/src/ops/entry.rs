@@ -1,19 +1,21 @@
 //! The entry of a model: its weights, its results, and what reaches the loss.
 
-use super::{Ops, Place, Value};
-use halite_ir::{Function, ParamRole, ResultRole, TensorType, Value as Tensor, WeightInfo};
+use super::{Ops, Place, Value, param};
+use halite_ir::{Builder, FuncResult, Function, ParamRole, ResultRole, TensorType, Value as Tensor, WeightInfo};
 use halite_support::{Diagnostic, Diagnostics, Name, Result, codes};
-use halite_tensor::{Init, Shape};
+use halite_tensor::Init;
 use indexmap::IndexMap;
 
 /// What the results of `main` are to be.
 const RESULTS: &str = "end `main` with `return loss, count` as `cross_entropy` gives them";
 
 impl Ops<'_> {
-    /// Adds a weight.
-    pub(crate) fn weight(&mut self, name: Name, shape: Shape, init: Init) -> Tensor {
-        let info = WeightInfo::new(init);
-        self.b.param(name, TensorType::new(self.float, shape), ParamRole::Weight(info))
+    /// Adds a weight: to the entry as what it is, to a function that is called as an argument, which its callers bind.
+    pub(crate) fn weight(&mut self, name: &Name, ty: TensorType, init: Init, is_entry: bool) -> Tensor {
+        match is_entry {
+            true => self.b.param(name.clone(), ty, ParamRole::Weight(WeightInfo::new(init))),
+            false => param(&mut self.b, name, ty),
+        }
     }
 
     /// The loss sum and the count among what the model returns.
@@ -63,13 +65,29 @@ pub(crate) fn normal(std: f64) -> Option<Init> {
     (std.is_finite() && std >= 0.0).then_some(Init::Normal { std })
 }
 
-/// Which values of a function the value `result` depends on, by index.
-pub(crate) fn is_needed(function: &Function, result: Tensor) -> Vec<bool> {
+/// Which values of the function being built the value `result` depends on, by index.
+pub(crate) fn is_needed(b: &Builder<'_>, result: Tensor) -> Vec<bool> {
+    let mut callees: Vec<Vec<Vec<bool>>> = Vec::with_capacity(b.module().functions.len());
+    for callee in &b.module().functions {
+        let params = |result: &FuncResult| {
+            let needed = needed(callee, result.value, &callees);
+            callee.params.iter().map(|param| needed[param.value.index()]).collect()
+        };
+        callees.push(callee.results.iter().map(params).collect());
+    }
+    needed(b.function(), result, &callees)
+}
+
+/// The same of any function, given which of its parameters each result of each function before it depends on.
+fn needed(function: &Function, result: Tensor, callees: &[Vec<Vec<bool>>]) -> Vec<bool> {
     let mut needed = vec![false; function.values.len()];
     needed[result.index()] = true;
     for inst in function.insts.iter().rev() {
-        if inst.results.iter().any(|result| needed[result.index()]) {
-            inst.args.iter().for_each(|arg| needed[arg.index()] = true);
+        let callee = inst.op.callee().map(|callee| &callees[callee.index()]);
+        for (position, _) in inst.results.iter().enumerate().filter(|(_, result)| needed[result.index()]).collect::<Vec<_>>() {
+            for (at, arg) in inst.args.iter().enumerate() {
+                needed[arg.index()] |= callee.is_none_or(|results| results[position][at]);
+            }
         }
     }
     needed

@@ -1,0 +1,180 @@
+//! Calls of a model's functions, each written once for arguments of one kind.
+
+use super::{Declaration, Elaborator, Eval, Locals, Reported};
+use crate::ast::{Call, Function};
+use crate::ops::{Declared, Kind, Named, Run, Value, Written};
+use halite_ir::{Draft, TensorType, Value as Tensor};
+use halite_support::{Name, Span};
+use halite_tensor::Init;
+use indexmap::IndexMap;
+use std::rc::Rc;
+
+/// A function being written: the entry, or one that is called.
+#[derive(Debug, Default)]
+pub(super) struct Frame {
+    /// Whether it is not the entry.
+    pub(super) is_called: bool,
+    /// How many calls of model functions were under way when it was begun.
+    calls: usize,
+    /// The scopes around the current statement.
+    pub(super) scopes: Vec<Name>,
+    /// The weights declared so far, in order.
+    pub(super) weights: Vec<Declared<Declaration>>,
+    pub(super) outputs: Vec<(Name, Declaration, Option<Tensor>)>,
+    /// What it reads of what is outside of functions.
+    captures: IndexMap<Name, Value>,
+}
+
+/// A function, and what it depends on in its arguments.
+pub(super) type Key = (Span, Vec<Kind>);
+
+/// What is made of a function; `Err` where something in it was reported.
+pub(super) type Known = Eval<Rc<Written<Declaration>>>;
+
+impl Elaborator<'_, '_> {
+    /// A call of a function of the model. One that is given something wrong is run in place, to find what else is wrong.
+    pub(super) fn call_function(
+        &mut self,
+        function: &Function,
+        call: &Call,
+        values: Vec<Eval<Value>>,
+        span: Span,
+    ) -> Eval<Vec<Value>> {
+        let mut locals = self.bind(function, call, values);
+        let args: Eval<Vec<Value>> = locals.values().cloned().collect();
+        self.calls.push(span);
+        let results = match args {
+            Err(Reported) => self.body(function, &mut locals),
+            Ok(args) => self.written(function, &args).and_then(|written| self.place(&written, &args, span)),
+        };
+        self.calls.pop();
+        results
+    }
+
+    /// The function for arguments of these kinds.
+    fn written(&mut self, function: &Function, args: &[Value]) -> Known {
+        let kinds = args.iter().map(|arg| Kind::of(arg, &self.ops.b)).collect();
+        let key = (function.name.span, kinds);
+        if let Some(known) = self.functions.get(&key) {
+            return known.clone();
+        }
+        let written = self.write(function, args);
+        self.functions.insert(key, written.clone());
+        written
+    }
+
+    fn write(&mut self, function: &Function, args: &[Value]) -> Known {
+        let mut types = Vec::new();
+        args.iter().for_each(|arg| arg.tensors(&mut types));
+        let types: Vec<TensorType> = types.into_iter().map(|tensor| self.ops.b.ty(tensor).clone()).collect();
+        let outer = self.ops.b.swap(Draft::new(function.name.name.clone()));
+        let frame = std::mem::replace(&mut self.frame, Frame { is_called: true, calls: self.calls.len(), ..Frame::default() });
+        let (statements, evaluations) = (self.ops.statements, self.evaluations);
+
+        let mut types = types.into_iter();
+        let params = function.arguments.iter().zip(args).map(|(argument, arg)| {
+            let name = argument.name.name.clone();
+            let value = arg.as_params(&name, &mut types, &mut self.ops.b).ok_or(Reported);
+            (name, value)
+        });
+        let mut locals: Locals = params.collect();
+        let results = self.body(function, &mut locals);
+
+        let frame = std::mem::replace(&mut self.frame, frame);
+        let draft = self.ops.b.swap(outer);
+        let run = Run {
+            results: results?,
+            captures: frame.captures.into_iter().collect(),
+            weights: frame.weights,
+            outputs: frame.outputs,
+            statements: self.ops.statements - statements,
+            evaluations: self.evaluations - evaluations,
+        };
+        self.ops.statements = statements;
+        self.evaluations = evaluations;
+        Ok(Rc::new(Written::new(&mut self.ops.b, draft, run)))
+    }
+
+    /// Calls a function, once its weights are declared where it is called.
+    fn place(&mut self, written: &Written<Declaration>, args: &[Value], span: Span) -> Eval<Vec<Value>> {
+        self.evaluations += written.evaluations;
+        self.ops.statements += written.statements.saturating_sub(1);
+        self.step(span)?;
+        let mut tensors = Vec::new();
+        args.iter().for_each(|arg| arg.tensors(&mut tensors));
+        let mut others = Vec::new();
+        for (name, params) in &written.captures {
+            let value = self.global(name).ok_or(Reported)??;
+            pair(params, &value, &mut others);
+        }
+        for weight in &written.weights {
+            let at = weight.at.from(span);
+            let value = self.weight(&weight.name, weight.ty.clone(), weight.init.clone(), at)?;
+            others.push((weight.value, value));
+        }
+        let called = written.call(&mut self.ops.b, tensors, others);
+        let (results, shown) = self.check(called)?;
+        for ((name, at, _), tensor) in written.outputs.iter().zip(shown) {
+            self.show(name, at.from(span), tensor);
+        }
+        Ok(results)
+    }
+
+    /// Where something is declared in the function being written.
+    pub(super) fn declaration(&self, span: Span) -> Declaration {
+        Declaration { span, call: self.calls[self.frame.calls..].last().copied() }
+    }
+
+    /// Declares a weight below the current scopes.
+    pub(super) fn weight(&mut self, name: &Name, ty: TensorType, init: Init, at: Declaration) -> Eval<Tensor> {
+        let scopes = self.frame.scopes.iter().chain([name]);
+        let name: Name = scopes.map(|part| &**part).collect::<Vec<_>>().join(".").into();
+        if !self.frame.is_called {
+            self.claim(&name, Named::Weight, at)?;
+        }
+        let value = self.ops.weight(&name, ty.clone(), init.clone(), !self.frame.is_called);
+        self.frame.weights.push(Declared { name, ty, init, at, value });
+        Ok(value)
+    }
+
+    /// Shows a tensor under a name.
+    pub(super) fn show(&mut self, name: &Name, at: Declaration, tensor: Option<Tensor>) {
+        if self.frame.is_called || self.claim(name, Named::Output, at).is_ok() {
+            self.frame.outputs.push((name.clone(), at, tensor));
+        }
+    }
+
+    /// What stands outside of functions, as the function being written has it.
+    pub(super) fn global(&mut self, name: &Name) -> Option<Eval<Value>> {
+        let value = self.globals.get(name)?.clone();
+        let Ok(value) = value else { return Some(value) };
+        let mut tensors = Vec::new();
+        value.tensors(&mut tensors);
+        if tensors.is_empty() || !self.frame.is_called {
+            return Some(Ok(value));
+        }
+        if let Some(known) = self.frame.captures.get(name) {
+            return Some(Ok(known.clone()));
+        }
+        let types = self.global_types.get(name).cloned().unwrap_or_default();
+        let param = value.as_params(name, &mut types.into_iter(), &mut self.ops.b).ok_or(Reported);
+        if let Ok(param) = &param {
+            self.frame.captures.insert(name.clone(), param.clone());
+        }
+        Some(param)
+    }
+}
+
+impl Declaration {
+    /// The same of a function called at `span`, if that is what ran the declaration.
+    fn from(self, span: Span) -> Self {
+        Self { call: self.call.or(Some(span)), ..self }
+    }
+}
+
+fn pair(params: &Value, values: &Value, into: &mut Vec<(Tensor, Tensor)>) {
+    let (mut left, mut right) = (Vec::new(), Vec::new());
+    params.tensors(&mut left);
+    values.tensors(&mut right);
+    into.extend(left.into_iter().zip(right));
+}

@@ -1,0 +1,173 @@
+//! Functions of a model: written once for arguments of one kind, then called.
+
+use super::Value;
+use halite_ir::{Builder, Draft, FuncId, Function, Module, Op, ParamRole, Registry, TensorType, Value as Tensor};
+use halite_support::{Name, Result};
+use halite_tensor::{DType, Init};
+use std::sync::Arc;
+
+/// Functions of fewer instructions are written in the place of their calls, where passes see them with what surrounds them.
+const MIN_INSTS: usize = 16;
+
+/// What a function depends on in an argument: the number or word that it is, the type of a tensor.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Kind {
+    Int(i64),
+    Real(u64),
+    Bool(bool),
+    Text(Name),
+    Type(DType),
+    List(Vec<Kind>),
+    Tensor(TensorType),
+}
+
+impl Kind {
+    /// That of a value of the function being built.
+    pub(crate) fn of(value: &Value, b: &Builder<'_>) -> Self {
+        match value {
+            Value::Int(value) => Self::Int(*value),
+            Value::Real(value) => Self::Real(value.to_bits()),
+            Value::Bool(value) => Self::Bool(*value),
+            Value::Text(text) => Self::Text(text.clone()),
+            Value::Type(dtype) => Self::Type(*dtype),
+            Value::List(list) => Self::List(list.items.iter().map(|item| Self::of(item, b)).collect()),
+            Value::Tensor(tensor) => Self::Tensor(b.ty(*tensor).clone()),
+        }
+    }
+}
+
+/// A weight that is declared while a function is written, `D` being where.
+#[derive(Clone, Debug)]
+pub(crate) struct Declared<D> {
+    /// Its name below the scope of the call.
+    pub(crate) name: Name,
+    pub(crate) ty: TensorType,
+    pub(crate) init: Init,
+    pub(crate) at: D,
+    /// The parameter that it is.
+    pub(crate) value: Tensor,
+}
+
+/// A function of the model as it is for arguments of one kind. It takes the tensors among its arguments, those that it reads of what
+/// is outside of functions, and its weights; it returns the tensors among its results, then what it shows.
+#[derive(Debug)]
+pub(crate) struct Written<D> {
+    body: Body,
+    results: Vec<Value>,
+    /// What it reads of what is outside of functions: names, and the parameters in place of the tensors.
+    pub(crate) captures: Vec<(Name, Value)>,
+    pub(crate) weights: Vec<Declared<D>>,
+    /// What it shows, with where; no tensor where that is poisoned.
+    pub(crate) outputs: Vec<(Name, D, Option<Tensor>)>,
+    /// Statements that it runs.
+    pub(crate) statements: usize,
+    /// Expressions that it evaluates.
+    pub(crate) evaluations: usize,
+}
+
+#[derive(Debug)]
+enum Body {
+    /// Written in the place of each call.
+    Small(Arc<Function>),
+    /// Called.
+    Function(FuncId),
+}
+
+/// What is known of a function once its body was run.
+pub(crate) struct Run<D> {
+    pub(crate) results: Vec<Value>,
+    pub(crate) captures: Vec<(Name, Value)>,
+    pub(crate) weights: Vec<Declared<D>>,
+    pub(crate) outputs: Vec<(Name, D, Option<Tensor>)>,
+    pub(crate) statements: usize,
+    pub(crate) evaluations: usize,
+}
+
+impl<D> Written<D> {
+    /// Of a function whose instructions and parameters are there.
+    pub(crate) fn new(b: &mut Builder<'_>, draft: Draft, run: Run<D>) -> Self {
+        let Run { results, captures, weights, outputs, statements, evaluations } = run;
+        let mut tensors = Vec::new();
+        results.iter().for_each(|result| result.tensors(&mut tensors));
+        tensors.extend(outputs.iter().filter_map(|(_, _, tensor)| *tensor));
+        let calls = draft.function().insts.iter().any(|inst| matches!(inst.op, Op::Call(_)));
+        let function = draft.with_results(&tensors);
+        let body = match function.function().insts.len() < MIN_INSTS && !calls {
+            true => Body::Small(Arc::new(function.function().clone())),
+            false => Body::Function(b.add_function(function)),
+        };
+        Self { body, results, captures, weights, outputs, statements, evaluations }
+    }
+
+    /// Calls it: its results, and what it shows. `args` are the tensors among its arguments, `others` those that it captures and
+    /// its weights, each with the parameter that it stands for.
+    pub(crate) fn call(
+        &self,
+        b: &mut Builder<'_>,
+        mut args: Vec<Tensor>,
+        mut others: Vec<(Tensor, Tensor)>,
+    ) -> Result<(Vec<Value>, Vec<Option<Tensor>>)> {
+        let site = b.loc();
+        others.sort_by_key(|(param, _)| param.index());
+        args.extend(others.into_iter().map(|(_, value)| value));
+        let tensors = match &self.body {
+            Body::Small(body) => b.copy_body(body, &args, |b, inst, args| b.emit_inlined(body, inst, args, site))?,
+            Body::Function(callee) => b.call(*callee, &args)?,
+        };
+        let mut tensors = tensors.into_iter();
+        let results = self.results.iter().map(|result| result.with_tensors(&mut || tensors.next())).collect::<Option<_>>();
+        let outputs = self.outputs.iter().map(|(_, _, tensor)| tensor.and_then(|_| tensors.next())).collect();
+        Ok((results.unwrap_or_default(), outputs))
+    }
+}
+
+impl Value {
+    /// The tensors in it, in order.
+    pub(crate) fn tensors(&self, into: &mut Vec<Tensor>) {
+        match self {
+            Value::Tensor(tensor) => into.push(*tensor),
+            Value::List(list) => list.items.iter().for_each(|item| item.tensors(into)),
+            _ => {}
+        }
+    }
+
+    /// The same with other tensors, taken in order; `None` when there are too few.
+    pub(crate) fn with_tensors(&self, next: &mut impl FnMut() -> Option<Tensor>) -> Option<Self> {
+        match self {
+            Value::Tensor(_) => next().map(Value::Tensor),
+            Value::List(list) => {
+                let items: Option<Vec<_>> = list.items.iter().map(|item| item.with_tensors(next)).collect();
+                Value::list(items?)
+            }
+            other => Some(other.clone()),
+        }
+    }
+
+    /// The same with each of its tensors a parameter of the function being built, named after `name` unless that is taken.
+    pub(crate) fn as_params(&self, name: &Name, types: &mut impl Iterator<Item = TensorType>, b: &mut Builder<'_>) -> Option<Self> {
+        self.with_tensors(&mut || types.next().map(|ty| param(b, name, ty)))
+    }
+}
+
+/// Adds a parameter to a function that is called.
+pub(crate) fn param(b: &mut Builder<'_>, name: &Name, ty: TensorType) -> Tensor {
+    let name = Name::unused(name, |name| b.function().params.iter().any(|param| *param.name == *name));
+    b.param(name, ty, ParamRole::Argument)
+}
+
+/// Writes functions that are called from one place there, which leaves those that several calls share.
+pub(crate) fn settle(module: &mut Module, registry: &Registry) -> Result<()> {
+    let mut sites = vec![0usize; module.functions.len()];
+    for inst in module.functions.iter().flat_map(|function| &function.insts) {
+        if let Some(callee) = inst.op.callee() {
+            sites[callee.index()] += 1;
+        }
+    }
+    let once: Vec<bool> = sites.iter().map(|&sites| sites == 1).collect();
+    let kept: Vec<bool> = once.iter().map(|once| !once).collect();
+    if once.contains(&true) {
+        halite_ir::inline_calls(module, registry, &once, &kept)?;
+    }
+    module.drop_unreached();
+    Ok(())
+}
