@@ -16,7 +16,8 @@ fn clean_up() -> Group<Name> {
 /// backward and the optimizer work on what is merged.
 pub fn prepare() -> PipelineSpec {
     let recognize = ["fold-causal-mask", "fuse-rope", "fuse-norm", "fuse-activation", "fuse-softmax"];
-    PipelineSpec::from(["inline", "bind-recipe", "check-causality"]).then(clean_up()).then(recognize).then([
+    PipelineSpec::from(["bind-recipe", "check-causality"]).then(clean_up()).then(recognize).then([
+        "inline",
         "coalesce-layers",
         "cse",
         "dce",
@@ -84,7 +85,7 @@ pub fn inference() -> PipelineSpec {
 /// The gradients by the parameters of the model, without the update: what `halite numerics` compares. The passes of
 /// [`train_step`] that store parameters otherwise or replace what is written are left out.
 pub fn gradients() -> PipelineSpec {
-    let cast = ["inline", "bind-recipe", "cse", "dce", "scale-loss", "auto-diff", "auto-cast", "unscale"];
+    let cast = ["bind-recipe", "cse", "dce", "scale-loss", "auto-diff", "auto-cast", "unscale"];
     PipelineSpec::from(cast).then(clean_up()).then(dispatch()).then(finish())
 }
 

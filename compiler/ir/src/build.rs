@@ -147,6 +147,11 @@ impl<'a> Builder<'a> {
         self.function.results.extend(results);
     }
 
+    /// The function, which is not added to the module.
+    pub fn into_function(self) -> Function {
+        self.function
+    }
+
     /// Adds the function to the module.
     pub fn finish(self) -> FuncId {
         self.module.functions.push(self.function);

@@ -86,9 +86,11 @@ impl LocTable {
         if self.kind(of) == &LocKind::Derived(kind) { of } else { self.add(of, LocKind::Derived(kind)) }
     }
 
-    /// The chain `inner` continued by the chain `outer`.
+    /// The chain `inner` continued by the chain `outer`. What was derived inside is not derived again where it is called.
     pub fn nest(&mut self, inner: LocId, outer: LocId) -> LocId {
         let links: Vec<_> = self.chain(inner).cloned().collect();
+        let is_repeated = matches!(self.kind(outer), LocKind::Derived(_)) && links.contains(self.kind(outer));
+        let outer = if is_repeated { self.links[outer.index()].parent } else { outer };
         links.into_iter().rev().fold(outer, |parent, kind| self.add(parent, kind))
     }
 

@@ -347,6 +347,8 @@ pub enum ResultRole {
     Scale(Name),
     /// Whether the update is to be made, `pred[]`.
     Finite,
+    /// A value of a forward that its backward reads.
+    Residual,
     /// The replacement of the parameter of this name.
     State(Name),
     /// A scalar reported to the user.

@@ -70,6 +70,7 @@ pub(super) fn print_result_role(role: &ResultRole) -> String {
         ResultRole::Gradient(of) => format!(" {{gradient = {}}}", print_string(of)),
         ResultRole::Scale(of) => format!(" {{scale = {}}}", print_string(of)),
         ResultRole::Finite => " {finite}".to_owned(),
+        ResultRole::Residual => " {residual}".to_owned(),
         ResultRole::State(of) => format!(" {{state = {}}}", print_string(of)),
     }
 }
@@ -121,6 +122,7 @@ pub(super) fn parse_result_role(fields: &[Field<'_>]) -> Result<ResultRole> {
         ("probe", None) => Ok(ResultRole::Probe),
         ("metric", None) => Ok(ResultRole::Metric),
         ("finite", None) => Ok(ResultRole::Finite),
+        ("residual", None) => Ok(ResultRole::Residual),
         ("gradient", Some(AttrText::Text(of))) => Ok(ResultRole::Gradient(Name::from(of.as_str()))),
         ("scale", Some(AttrText::Text(of))) => Ok(ResultRole::Scale(Name::from(of.as_str()))),
         ("state", Some(AttrText::Text(of))) => Ok(ResultRole::State(Name::from(of.as_str()))),

@@ -109,7 +109,7 @@ impl Elaborator<'_, '_> {
         }
         for weight in &written.weights {
             let at = weight.at.from(span);
-            let value = self.weight(&weight.name, weight.ty.clone(), weight.init.clone(), at)?;
+            let value = self.weight(&weight.name, weight.ty.clone(), weight.init, at)?;
             others.push((weight.value, value));
         }
         let called = written.call(&mut self.ops.b, tensors, others);
@@ -132,7 +132,7 @@ impl Elaborator<'_, '_> {
         if !self.frame.is_called {
             self.claim(&name, Named::Weight, at)?;
         }
-        let value = self.ops.weight(&name, ty.clone(), init.clone(), !self.frame.is_called);
+        let value = self.ops.weight(&name, ty.clone(), init, !self.frame.is_called);
         self.frame.weights.push(Declared { name, ty, init, at, value });
         Ok(value)
     }

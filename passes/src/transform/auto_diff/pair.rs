@@ -1,0 +1,205 @@
+//! A function that is differentiated: its forward, which returns residuals too, and its backward.
+
+use super::copy_primal;
+use super::plan::{Derivative, Plan};
+use super::reverse::Reverse;
+use halite_ir::ops::Call;
+use halite_ir::{
+    Builder, FuncId, Function, Inst, Module, ParamRole, Registry, ResultRole, Rewriter, Value, Values, Vjp,
+};
+use halite_support::{Diagnostic, Name, Result};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+
+/// The two functions of a derivative.
+#[derive(Debug)]
+struct Pair {
+    forward: FuncId,
+    backward: FuncId,
+    /// The arguments of the forward that the backward takes, before residuals and cotangents.
+    args: Vec<usize>,
+    /// The results of the forward whose cotangents the backward takes, and how many results there are before the residuals.
+    present: SmallVec<[bool; 4]>,
+}
+
+/// The pairs of a plan, by the numbers of derivatives.
+#[derive(Debug)]
+pub(super) struct Pairs {
+    pairs: Vec<Option<Pair>>,
+    by_forward: FxHashMap<FuncId, usize>,
+}
+
+/// Makes the functions of all derivatives.
+///
+/// # Errors
+/// When something in them has no gradient.
+pub(super) fn pairs(module: &mut Module, registry: &Registry, plan: &Plan) -> Result<Pairs> {
+    let mut taken: FxHashSet<Name> = module.functions.iter().map(|function| function.name.clone()).collect();
+    let count = plan.derivatives.len();
+    let mut pairs = Pairs { pairs: (0..count).map(|_| None).collect(), by_forward: FxHashMap::default() };
+    // Callees stand before callers, whose derivatives call theirs.
+    let mut order: Vec<usize> = (0..count).collect();
+    order.sort_by_key(|&number| plan.derivatives[number].callee.index());
+    for number in order {
+        let derivative = &plan.derivatives[number];
+        let source = module.function(derivative.callee).clone();
+        let mut joint = Joint::make(module, registry, &source, derivative, plan.calls_of(number), &pairs)?;
+        for (suffix, name) in [("forward", &mut joint.forward), ("backward", &mut joint.backward)] {
+            *name = Name::unused(&format!("{}_{suffix}", source.name), |name| taken.contains(name));
+            taken.insert(name.clone());
+        }
+        let pair = joint.split(module, registry, derivative)?;
+        pairs.by_forward.insert(pair.forward, number);
+        pairs.pairs[number] = Some(pair);
+    }
+    Ok(pairs)
+}
+
+impl Pairs {
+    fn pair(&self, number: usize) -> Result<&Pair> {
+        self.pairs[number].as_ref().ok_or_else(|| Diagnostic::bug("a derivative was called before it was made"))
+    }
+
+    /// Calls the forward in the place of the function.
+    pub(super) fn call_forward(
+        &self,
+        rewriter: &mut Rewriter<'_>,
+        source: &Function,
+        inst: &Inst,
+        number: usize,
+    ) -> Result<()> {
+        let args = rewriter.values(&inst.args)?;
+        let outer = rewriter.set_loc(inst.loc);
+        let results = rewriter.emit_all(Call { callee: self.pair(number)?.forward }, &args)?;
+        rewriter.set_loc(outer);
+        rewriter.keep_names(source, inst, &results);
+        rewriter.replace_all(inst, &results);
+        Ok(())
+    }
+
+    /// The cotangents of the arguments of a call of a forward: a call of the backward.
+    pub(super) fn call_backward(
+        &self,
+        b: &mut Builder<'_>,
+        call: &Call,
+        inst: &Inst,
+        cts: &[Option<Value>],
+        wanted: &[bool],
+    ) -> Result<Vjp> {
+        let number = self.by_forward.get(&call.callee);
+        let number = *number.ok_or_else(|| Diagnostic::bug("a call has a cotangent and no derivative"))?;
+        let pair = self.pair(number)?;
+        let mut args: Values = pair.args.iter().map(|&at| inst.args[at]).collect();
+        args.extend_from_slice(&inst.results[pair.present.len()..]);
+        for ((&result, &ct), _) in inst.results.iter().zip(cts).zip(&pair.present).filter(|(_, present)| **present) {
+            args.push(match ct {
+                Some(ct) => ct,
+                None => b.splat_like(result, 0.0)?,
+            });
+        }
+        let mut results = b.emit_all(Call { callee: pair.backward }, &args)?.into_iter();
+        Ok(Vjp::of(wanted.iter().map(|&wanted| if wanted { results.next() } else { None })))
+    }
+}
+
+/// Forward and backward in one function.
+struct Joint {
+    forward: Name,
+    backward: Name,
+    /// Parameters are the arguments, then the cotangents; results are those of the source, then the wanted cotangents.
+    function: Function,
+    /// How many instructions are the forward.
+    primal: usize,
+    /// How many parameters are arguments.
+    args: usize,
+}
+
+impl Joint {
+    fn make(
+        module: &mut Module,
+        registry: &Registry,
+        source: &Function,
+        derivative: &Derivative,
+        calls: &[Option<usize>],
+        pairs: &Pairs,
+    ) -> Result<Self> {
+        let mut b = Rewriter::new(module, registry, source);
+        copy_primal(&mut b, source, calls, pairs)?;
+        b.copy_results(source)?;
+        let primal = b.function().insts.len();
+        let mut seeds = Vec::new();
+        for (index, result) in source.results.iter().enumerate().filter(|(index, _)| derivative.present[*index]) {
+            let name = if result.name.is_empty() { index.to_string() } else { result.name.to_string() };
+            let name = Name::unused(&format!("ct.{name}"), |name| b.function().params.iter().any(|own| *own.name == *name));
+            let ct = b.param(name, source.ty(result.value).clone(), ParamRole::Argument);
+            seeds.push((b.value(result.value)?, ct));
+        }
+        let wanted = source.params.iter().zip(&derivative.wanted).filter(|(_, wanted)| **wanted);
+        let wanted = wanted.map(|(param, _)| b.value(param.value)).collect::<Result<Vec<_>>>()?;
+        let cotangents = Reverse::new(&b, &wanted, pairs).run(&mut b, &seeds)?;
+        for (cotangent, arg) in cotangents.into_iter().zip(wanted) {
+            let value = match cotangent {
+                Some(value) => value,
+                None => b.splat_like(arg, 0.0)?,
+            };
+            b.result(value);
+        }
+        let function = b.into_builder().into_function();
+        Ok(Self { forward: Name::default(), backward: Name::default(), function, primal, args: source.params.len() })
+    }
+
+    /// The values of the forward that the backward reads, but for arguments and what is made of nothing.
+    fn residuals(&self, results: usize) -> (Vec<usize>, Vec<Value>) {
+        let joint = &self.function;
+        let mut read = vec![false; joint.values.len()];
+        joint.insts[self.primal..].iter().flat_map(|inst| &inst.args).for_each(|arg| read[arg.index()] = true);
+        joint.results[results..].iter().for_each(|result| read[result.value.index()] = true);
+        let args = (0..self.args).filter(|&at| read[joint.params[at].value.index()]).collect();
+        let kept = joint.insts[..self.primal].iter().filter(|inst| !inst.args.is_empty());
+        let residuals = kept.flat_map(|inst| &inst.results).copied().filter(|value| read[value.index()]).collect();
+        (args, residuals)
+    }
+
+    fn split(&self, module: &mut Module, registry: &Registry, derivative: &Derivative) -> Result<Pair> {
+        let (joint, results) = (&self.function, derivative.present.len());
+        let (args, residuals) = self.residuals(results);
+
+        let mut b = Rewriter::without_params(module, registry, joint);
+        b.rename(self.forward.clone());
+        joint.params[..self.args].iter().for_each(|param| b.copy_param(joint, param));
+        for inst in &joint.insts[..self.primal] {
+            b.copy(joint, inst)?;
+        }
+        for result in &joint.results[..results] {
+            let value = b.value(result.value)?;
+            b.named_result(value, result.name.clone(), result.role.clone());
+        }
+        for &residual in &residuals {
+            let value = b.value(residual)?;
+            b.named_result(value, Name::default(), ResultRole::Residual);
+        }
+        let forward = b.into_builder().finish();
+
+        let mut b = Rewriter::without_params(module, registry, joint);
+        b.rename(self.backward.clone());
+        args.iter().for_each(|&at| b.copy_param(joint, &joint.params[at]));
+        for &residual in &residuals {
+            let data = &joint.values[residual.index()];
+            let wanted = data.hint.as_deref().unwrap_or("residual");
+            let name = Name::unused(wanted, |name| joint.params.iter().chain(&b.function().params).any(|own| *own.name == *name));
+            let value = b.param(name, data.ty.clone(), ParamRole::Argument);
+            b.replace(residual, value);
+        }
+        joint.params[self.args..].iter().for_each(|param| b.copy_param(joint, param));
+        let constants = joint.insts[..self.primal].iter().filter(|inst| inst.args.is_empty());
+        for inst in constants.chain(&joint.insts[self.primal..]) {
+            b.copy(joint, inst)?;
+        }
+        for result in &joint.results[results..] {
+            let value = b.value(result.value)?;
+            b.result(value);
+        }
+        let backward = b.into_builder().finish();
+        Ok(Pair { forward, backward, args, present: derivative.present.clone() })
+    }
+}
