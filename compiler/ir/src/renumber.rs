@@ -26,18 +26,23 @@ impl Module {
     /// Drops the functions of a verified module that its entry does not reach; whether there were any.
     pub fn drop_unreached(&mut self) -> bool {
         let reached = reached_functions(self);
-        let numbers: Vec<usize> = reached
+        self.retain_functions(&reached)
+    }
+
+    /// Drops the functions that are not marked, which no other names; whether there were any.
+    pub fn retain_functions(&mut self, kept: &[bool]) -> bool {
+        let numbers: Vec<usize> = kept
             .iter()
-            .scan(0, |next, &reached| {
+            .scan(0, |next, &kept| {
                 let number = *next;
-                *next += usize::from(reached);
+                *next += usize::from(kept);
                 Some(number)
             })
             .collect();
-        if !reached.contains(&false) {
+        if !kept.contains(&false) {
             return false;
         }
-        let mut flags = reached.iter();
+        let mut flags = kept.iter();
         self.functions.retain(|_| flags.next() == Some(&true));
         self.renumber(|id| FuncId::new(numbers[id.index()]));
         true

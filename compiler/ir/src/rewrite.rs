@@ -33,6 +33,17 @@ impl<'a> Rewriter<'a> {
         Self { builder, map: vec![None; source.values.len()] }
     }
 
+    /// Starts the copy of `source` while another function of the module is being built.
+    pub fn nested(b: &'a mut Builder<'_>, source: &Function) -> Self {
+        let mut builder = b.nested(source.name.clone());
+        builder.reserve(source);
+        let mut rewriter = Self { builder, map: vec![None; source.values.len()] };
+        for param in &source.params {
+            rewriter.copy_param(source, param);
+        }
+        rewriter
+    }
+
     /// Adds a parameter of `source`.
     pub fn copy_param(&mut self, source: &Function, param: &Param) {
         let value = self.builder.param(param.name.clone(), source.ty(param.value).clone(), param.role.clone());

@@ -12,10 +12,10 @@ use crate::ops::{MAX_DEPTH, MAX_EVALUATIONS, Names, Ops, Place, Value, settle, t
 use crate::options::Options;
 use crate::parse::parse;
 use crate::resolve::{Program, resolve};
+use frame::{Frame, Key, Known};
 use halite_ir::{Builder, Module, Registry, TensorType};
 use halite_recipe::ConfigValue;
 use halite_support::{Code, Diagnostic, Diagnostics, FileId, Name, Span, codes};
-use frame::{Frame, Key, Known};
 use indexmap::{IndexMap, IndexSet};
 use rustc_hash::FxHashMap;
 use spans::{Globals, Text};

@@ -1,14 +1,14 @@
 //! `auto-cast`.
 
 mod caster;
+mod functions;
 mod missed;
 mod overrides;
 mod types;
 mod wants;
 
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
-use caster::Caster;
-use halite_ir::{Module, Phase, rewrite_functions};
+use halite_ir::{Module, Phase};
 use halite_recipe::Precision;
 use halite_support::Result;
 use overrides::Overrides;
@@ -21,6 +21,9 @@ pub use types::resolve;
 /// it was made in for readers that need it, and is narrowed once for all others; a convert is shared by all its readers.
 /// Movements of data are done before a narrowing when that moves less. What computes wide takes a value as it was made,
 /// unless others have it kept narrow anyway.
+///
+/// A function that is called is written for what its callers hand over and do with its results, once for each kind of call, so
+/// that values cross calls in the types that they would have without.
 ///
 /// Composites keep narrow operands and results and are told what to compute in; `expand-composites` writes the converts.
 ///
@@ -51,13 +54,7 @@ impl Pass for AutoCast {
         if !is_uniform(precision) {
             let overrides = Overrides::new(precision);
             let training = module.phase == Phase::Differentiated;
-            let last = module.functions.len().saturating_sub(1);
-            let mut index = 0;
-            rewrite_functions(module, cx.registry, |rewriter, source| {
-                let is_entry = index == last;
-                index += 1;
-                Caster::new(rewriter, source, precision, &overrides, is_entry).run()
-            })?;
+            functions::cast(module, cx.registry, precision, &overrides)?;
             // A pattern may well miss the part of the model that an inference module keeps.
             if training {
                 overrides.check(module, cx.registry)?;

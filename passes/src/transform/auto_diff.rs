@@ -5,9 +5,8 @@ mod plan;
 mod reverse;
 
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
-use halite_ir::{
-    Builder, Function, Inst, Module, Op, Param, Phase, ResultRole, Rewriter, TensorType, Value, Values,
-};
+use halite_ir::graph::reached_functions;
+use halite_ir::{Builder, Function, Inst, Module, Op, Param, Phase, ResultRole, Rewriter, TensorType, Value, Values};
 use halite_support::{Diagnostic, Name, Result, codes};
 use pair::{Pairs, pairs};
 use plan::Plan;
@@ -49,6 +48,7 @@ impl Pass for AutoDiff {
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
+        let before = reached_functions(module);
         let entry = module.take_entry()?;
         let Some(loss) = entry.results.iter().position(|result| result.role == ResultRole::Loss) else {
             let message = format!("`@{}` has no result with the role `loss` to differentiate", entry.name);
@@ -82,9 +82,17 @@ impl Pass for AutoDiff {
             rewriter.named_result(gradient, name.clone(), ResultRole::Gradient(name));
         }
         rewriter.into_builder().finish();
-        module.drop_unreached();
+        drop_differentiated(module, &before);
         Ok(Changed::Yes)
     }
+}
+
+/// Drops what the entry reached before and no longer calls.
+fn drop_differentiated(module: &mut Module, before: &[bool]) {
+    let mut kept = reached_functions(module);
+    let callees = before.len().saturating_sub(1);
+    before[..callees].iter().zip(&mut kept).filter(|(before, _)| !**before).for_each(|(_, kept)| *kept = true);
+    module.retain_functions(&kept);
 }
 
 /// Whether a parameter is a weight that is trained.
@@ -108,12 +116,7 @@ fn check_names(entry: &Function, weights: &[(Name, Value)]) -> Result<()> {
 
 /// Copies the instructions of `source`, replacing composites that have no gradient of their own, and calls that are
 /// differentiated by calls that return residuals too. `calls` says for each instruction which pair that is.
-fn copy_primal(
-    rewriter: &mut Rewriter<'_>,
-    source: &Function,
-    calls: &[Option<usize>],
-    pairs: &Pairs,
-) -> Result<()> {
+fn copy_primal(rewriter: &mut Rewriter<'_>, source: &Function, calls: &[Option<usize>], pairs: &Pairs) -> Result<()> {
     for (inst, pair) in source.insts.iter().zip(calls) {
         if let Some(pair) = *pair {
             pairs.call_forward(rewriter, source, inst, pair)?;

@@ -68,11 +68,12 @@ impl ModelBuilder<'_> {
         let shape = self.shape(shape.into(), caller);
         let init = self.check_init(init, caller);
         let declared = shape.zip(init).filter(|_| is_new);
-        let value =
-            declared.and_then(|(shape, init)| self.run(caller, |ops| {
+        let value = declared.and_then(|(shape, init)| {
+            self.run(caller, |ops| {
                 let ty = TensorType::new(ops.float, shape);
                 Ok(ops.weight(&full, ty, init, true))
-            }));
+            })
+        });
         if let Some(value) = value {
             self.state.borrow_mut().weights.insert(full, (value, caller));
         }

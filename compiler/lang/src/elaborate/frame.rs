@@ -68,7 +68,8 @@ impl Elaborator<'_, '_> {
         args.iter().for_each(|arg| arg.tensors(&mut types));
         let types: Vec<TensorType> = types.into_iter().map(|tensor| self.ops.b.ty(tensor).clone()).collect();
         let outer = self.ops.b.swap(Draft::new(function.name.name.clone()));
-        let frame = std::mem::replace(&mut self.frame, Frame { is_called: true, calls: self.calls.len(), ..Frame::default() });
+        let frame =
+            std::mem::replace(&mut self.frame, Frame { is_called: true, calls: self.calls.len(), ..Frame::default() });
         let (statements, evaluations) = (self.ops.statements, self.evaluations);
 
         let mut types = types.into_iter();

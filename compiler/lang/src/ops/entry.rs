@@ -84,7 +84,9 @@ fn needed(function: &Function, result: Tensor, callees: &[Vec<Vec<bool>>]) -> Ve
     needed[result.index()] = true;
     for inst in function.insts.iter().rev() {
         let callee = inst.op.callee().map(|callee| &callees[callee.index()]);
-        for (position, _) in inst.results.iter().enumerate().filter(|(_, result)| needed[result.index()]).collect::<Vec<_>>() {
+        for (position, _) in
+            inst.results.iter().enumerate().filter(|(_, result)| needed[result.index()]).collect::<Vec<_>>()
+        {
             for (at, arg) in inst.args.iter().enumerate() {
                 needed[arg.index()] |= callee.is_none_or(|results| results[position][at]);
             }

@@ -115,7 +115,8 @@ impl<D> Written<D> {
             Body::Function(callee) => b.call(*callee, &args)?,
         };
         let mut tensors = tensors.into_iter();
-        let results = self.results.iter().map(|result| result.with_tensors(&mut || tensors.next())).collect::<Option<_>>();
+        let results =
+            self.results.iter().map(|result| result.with_tensors(&mut || tensors.next())).collect::<Option<_>>();
         let outputs = self.outputs.iter().map(|(_, _, tensor)| tensor.and_then(|_| tensors.next())).collect();
         Ok((results.unwrap_or_default(), outputs))
     }
@@ -144,7 +145,12 @@ impl Value {
     }
 
     /// The same with each of its tensors a parameter of the function being built, named after `name` unless that is taken.
-    pub(crate) fn as_params(&self, name: &Name, types: &mut impl Iterator<Item = TensorType>, b: &mut Builder<'_>) -> Option<Self> {
+    pub(crate) fn as_params(
+        &self,
+        name: &Name,
+        types: &mut impl Iterator<Item = TensorType>,
+        b: &mut Builder<'_>,
+    ) -> Option<Self> {
         self.with_tensors(&mut || types.next().map(|ty| param(b, name, ty)))
     }
 }

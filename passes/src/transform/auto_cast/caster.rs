@@ -1,20 +1,20 @@
 //! The rewriting of one function.
 
-use super::overrides::Overrides;
+use super::functions::{Context, Functions};
 use super::types::Types;
-use super::wants::Readers;
+use super::wants::{Demand, Readers};
+use halite_ir::ops::Call;
 use halite_ir::{
-    Cast, Composite, Derivation, Follows, Function, Inst, Op, OpClass, ParamRole, Policy, ResultRole, Rewriter, Value,
-    Values, engine, loses, set_accumulate,
+    Cast, Composite, Derivation, Follows, FuncId, Function, Inst, Op, OpClass, ParamRole, Policy, ResultRole, Rewriter,
+    Value, Values, engine, loses, set_accumulate,
 };
-use halite_recipe::Precision;
 use halite_support::Result;
 use halite_tensor::DType;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// What readers without a demand of their own see of a float value.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum ReadAs {
     /// This type.
     Type(DType),
@@ -33,13 +33,34 @@ struct FloatOperands {
     widest: DType,
 }
 
+/// What is known of a value where it comes from: the type it was made in, how it is seen, and who reads it, there and in all that
+/// it is handed to.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Fact {
+    made: DType,
+    read_as: ReadAs,
+    pub(super) readers: Demand,
+}
+
+/// Where a function that is rewritten stands.
+pub(super) enum Place {
+    /// Nothing calls it: its weights arrive in the type of their slot, gradients leave in the type of gradients.
+    Entry,
+    /// Nothing calls it and it is not the entry: it takes and returns what is written.
+    Apart,
+    /// It is called with values of which this is known.
+    Callee(Vec<Fact>),
+}
+
 /// Rewrites one function.
-pub(super) struct Caster<'a, 'b> {
+pub(super) struct Caster<'a, 'b, 'c> {
     b: &'a mut Rewriter<'b>,
     source: &'a Function,
-    overrides: &'a Overrides<'a>,
+    all: &'a mut Functions<'c>,
+    place: Place,
+    /// The scope of the call, with a dot behind it.
+    scope: String,
     recipe: Types,
-    is_entry: bool,
     readers: Readers,
     /// For each old value, how readers see it.
     read_as: Vec<ReadAs>,
@@ -47,23 +68,25 @@ pub(super) struct Caster<'a, 'b> {
     casts: FxHashMap<(Value, DType), Value>,
 }
 
-impl<'a, 'b> Caster<'a, 'b> {
+impl<'a, 'b, 'c> Caster<'a, 'b, 'c> {
     pub(super) fn new(
         b: &'a mut Rewriter<'b>,
         source: &'a Function,
-        precision: &Precision,
-        overrides: &'a Overrides<'a>,
-        is_entry: bool,
+        all: &'a mut Functions<'c>,
+        place: Place,
+        scope: String,
+        readers: Readers,
     ) -> Self {
-        let readers = Readers::of(source, &b.infer_cx(), is_entry);
         let read_as = source.values.iter().map(|value| ReadAs::Type(value.ty.dtype())).collect();
-        let recipe = Types::of(precision);
-        Self { b, source, overrides, recipe, is_entry, readers, read_as, casts: FxHashMap::default() }
+        let recipe = Types::of(all.precision);
+        Self { b, source, all, place, scope, recipe, readers, read_as, casts: FxHashMap::default() }
     }
 
-    pub(super) fn run(mut self) -> Result<()> {
+    /// Rewrites it; what is known of its results.
+    pub(super) fn run(mut self) -> Result<Vec<Fact>> {
         self.params()?;
-        for inst in &self.source.insts {
+        let source = self.source;
+        for inst in &source.insts {
             let outer = self.b.set_loc(inst.loc);
             self.inst(inst)?;
             self.b.set_loc(outer);
@@ -71,45 +94,67 @@ impl<'a, 'b> Caster<'a, 'b> {
         self.results()
     }
 
-    /// Weights arrive in the type of their slot, everything else as it is.
     fn params(&mut self) -> Result<()> {
-        for param in &self.source.params {
+        for (at, param) in self.source.params.iter().enumerate() {
             if !self.source.ty(param.value).dtype().is_float() {
                 continue;
             }
-            if self.is_entry && matches!(param.role, ParamRole::Weight(_)) {
-                let (value, dtype) = (self.b.value(param.value)?, self.overrides.weight(param)?);
-                self.b.retype_param(value, dtype);
+            let (value, mut read_as) = (self.b.value(param.value)?, ReadAs::Type(self.recipe.operand));
+            match &self.place {
+                Place::Entry if matches!(param.role, ParamRole::Weight(_)) => {
+                    self.b.retype_param(value, self.all.overrides.weight(param)?);
+                }
+                Place::Callee(args) => {
+                    self.b.retype_param(value, args[at].made);
+                    read_as = args[at].read_as;
+                }
+                Place::Entry | Place::Apart => {}
             }
-            self.read_as[param.value.index()] = ReadAs::Type(self.recipe.operand);
+            self.read_as[param.value.index()] = read_as;
         }
         Ok(())
     }
 
-    /// Gradients leave in the type of gradients; a callee answers what its callers expect.
-    fn results(&mut self) -> Result<()> {
+    /// Gradients leave in the type of gradients; a callee returns what it made.
+    fn results(&mut self) -> Result<Vec<Fact>> {
+        let mut facts = Vec::with_capacity(self.source.results.len());
         for result in &self.source.results {
-            let dtype = match &result.role {
-                ResultRole::Gradient(_) => self.recipe.gradient,
-                ResultRole::Loss | ResultRole::Count if self.is_entry => self.recipe.sensitive,
-                _ if self.is_entry => continue,
-                _ => self.source.ty(result.value).dtype(),
+            let written = self.source.ty(result.value).dtype();
+            let dtype = match (&self.place, &result.role) {
+                _ if !written.is_float() => None,
+                (Place::Callee(_), _) => None,
+                (_, ResultRole::Gradient(_)) => Some(self.recipe.gradient),
+                (Place::Entry, ResultRole::Loss | ResultRole::Count) => Some(self.recipe.sensitive),
+                (Place::Entry, _) => None,
+                (Place::Apart, _) => Some(written),
             };
-            if self.source.ty(result.value).dtype().is_float() {
+            if let Some(dtype) = dtype {
                 let value = self.cast(result.value, dtype)?;
                 self.b.replace(result.value, value);
             }
+            facts.push(self.fact(result.value)?);
         }
-        Ok(())
+        Ok(facts)
+    }
+
+    fn fact(&self, old: Value) -> Result<Fact> {
+        Ok(Fact {
+            made: self.b.dtype(self.b.value(old)?),
+            read_as: self.read_as[old.index()],
+            readers: self.readers.of(old),
+        })
     }
 
     fn inst(&mut self, inst: &Inst) -> Result<()> {
+        if let Op::Call(call) = &inst.op {
+            return self.call(inst, call.callee);
+        }
         let is_float = |&value: &Value| self.source.ty(value).dtype().is_float();
         if !inst.args.iter().chain(&inst.results).any(is_float) {
             return self.b.copy(self.source, inst);
         }
         let policy = inst.op.def().policy(&self.b.infer_cx());
-        let types = self.overrides.types(inst, &policy, &self.b.module().locs)?;
+        let types = self.all.overrides.types(inst, &policy, &self.b.module().locs, &self.scope)?;
         match &inst.op {
             Op::Constant(constant) => {
                 let exact =
@@ -117,7 +162,7 @@ impl<'a, 'b> Caster<'a, 'b> {
                 self.literal(inst, constant.value.f64s().into_iter().all(exact))
             }
             Op::Convert(convert) => self.convert(inst, convert.dtype),
-            Op::Call(_) | Op::KernelCall(_) => self.as_written(inst),
+            Op::KernelCall(_) => self.kernel(inst),
             Op::OptimizationBarrier(_) => self.each_as_it_comes(inst),
             // Numbers made from positions and counts: they lose their meaning at low precision.
             _ if !inst.args.iter().any(is_float) => self.wide(inst),
@@ -156,7 +201,32 @@ impl<'a, 'b> Caster<'a, 'b> {
         self.see_as_made(inst)
     }
 
-    /// With the element types of the model: callees and reinterpreted bits.
+    /// The callee as it is for these operands and readers; they are handed over as they come.
+    fn call(&mut self, inst: &Inst, callee: FuncId) -> Result<()> {
+        let args = self.as_they_come(inst)?;
+        let facts = inst.args.iter().map(|&arg| self.fact(arg)).collect::<Result<_>>()?;
+        let results: Vec<_> = inst.results.iter().map(|&result| self.readers.of(result)).collect();
+        let scope = match self.all.overrides.name_scopes() {
+            true => format!("{}{}.", self.scope, self.b.module().locs.scope(inst.loc)),
+            false => String::new(),
+        };
+        let cast = self.all.callee(self.b, Context { callee, args: facts, results, scope })?;
+        self.emit(inst, Call { callee: cast.id }.into(), &args)?;
+        for (result, fact) in inst.results.iter().zip(&cast.results) {
+            self.read_as[result.index()] = fact.read_as;
+            self.readers.set(*result, fact.readers);
+        }
+        Ok(())
+    }
+
+    /// A kernel with the types that are written.
+    fn kernel(&mut self, inst: &Inst) -> Result<()> {
+        let mut inst = inst.clone();
+        self.all.renumber(&mut inst.op)?;
+        self.as_written(&inst)
+    }
+
+    /// With the element types of the model: kernels and reinterpreted bits.
     fn as_written(&mut self, inst: &Inst) -> Result<()> {
         let args =
             inst.args.iter().map(|&arg| self.cast(arg, self.source.ty(arg).dtype())).collect::<Result<Values>>()?;
@@ -182,7 +252,7 @@ impl<'a, 'b> Caster<'a, 'b> {
         let shrinks = floats.len() == 1 && size(result) < size(floats[0]);
         let dtype = match read_as {
             ReadAs::Literal { .. } => self.made(&floats)?,
-            ReadAs::Type(_) if self.readers.some_wide(result) || shrinks => self.made(&floats)?,
+            ReadAs::Type(_) if self.readers.of(result).some_wide() || shrinks => self.made(&floats)?,
             ReadAs::Type(narrow) => self.room_for_literals(&floats, narrow)?,
         };
         let args = self.cast_floats(&inst.args, |_| dtype)?;
@@ -232,8 +302,8 @@ impl<'a, 'b> Caster<'a, 'b> {
             let dtype = self.source.ty(result).dtype();
             match dtype.is_float() {
                 false => dtype,
-                true if self.readers.some_wide(result) && !loses(wide, read_as(index)) => read_as(index),
-                true if self.readers.some_wide(result) => wide,
+                true if self.readers.of(result).some_wide() && !loses(wide, read_as(index)) => read_as(index),
+                true if self.readers.of(result).some_wide() => wide,
                 true => read_as(index),
             }
         };
@@ -262,7 +332,7 @@ impl<'a, 'b> Caster<'a, 'b> {
             Follows::Widest if self.readers.on_the_way(&inst.results) => self.as_they_come(inst),
             Follows::Widest => {
                 let taken = |&arg: &Value| match self.read_as[arg.index()] {
-                    _ if self.readers.alone(arg) && !types.forced => Ok(self.b.dtype(self.b.value(arg)?)),
+                    _ if self.readers.of(arg).alone() && !types.forced => Ok(self.b.dtype(self.b.value(arg)?)),
                     ReadAs::Type(dtype) if !loses(dtype, widest) => Ok(dtype),
                     _ => Ok(widest),
                 };

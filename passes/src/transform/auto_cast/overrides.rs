@@ -34,17 +34,22 @@ impl<'a> Overrides<'a> {
         Self { precision, fates: RefCell::new(vec![OverrideEffect::Missed; precision.overrides.len()]) }
     }
 
-    /// The types of an instruction.
+    /// Whether any of them names a scope.
+    pub(super) fn name_scopes(&self) -> bool {
+        self.precision.overrides.iter().any(|exception| exception.scope.is_some())
+    }
+
+    /// The types of an instruction. `outer` is the scope of the call of its function, with a dot behind it.
     ///
     /// # Errors
     /// When exceptions that overlap here would have it add up in less than it reads.
-    pub(super) fn types(&self, inst: &Inst, policy: &Policy, locs: &LocTable) -> Result<Types> {
+    pub(super) fn types(&self, inst: &Inst, policy: &Policy, locs: &LocTable, outer: &str) -> Result<Types> {
         let types = Types::of(self.precision);
         // Most recipes have no exception over instructions, and a scope costs a text.
         if self.precision.overrides.iter().all(|exception| exception.parameter.is_some()) {
             return Ok(types);
         }
-        let fitting = self.fitting(Subject::Inst(inst.op.name(), &locs.scope(inst.loc)));
+        let fitting = self.fitting(Subject::Inst(inst.op.name(), &scope_of(inst, locs, outer)));
         let types = fitting.iter().fold(types, |types, &index| types.with(&self.precision.overrides[index]));
         self.note(&fitting, |exception| followed(exception, policy));
         if policy.accumulate == Some(Follows::Accumulate) && loses(types.operand, types.accumulate) {
@@ -165,6 +170,12 @@ impl<'a> Overrides<'a> {
             .key(format!("precision.override.{index}.{key}"))
             .help(help)
     }
+}
+
+/// The scope of an instruction, given that of the call of its function.
+fn scope_of(inst: &Inst, locs: &LocTable, outer: &str) -> String {
+    let scope = format!("{outer}{}", locs.scope(inst.loc));
+    scope.strip_suffix('.').map(str::to_owned).unwrap_or(scope)
 }
 
 /// The keys that an exception states and instructions of this policy follow.

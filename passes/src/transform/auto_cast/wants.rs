@@ -1,60 +1,130 @@
 //! Which values are read at full precision.
 
-use halite_ir::{Function, InferCx, Op, OpClass, Policy, ResultRole, Value};
+use halite_ir::{FuncId, Function, InferCx, Op, OpClass, Policy, ResultRole, Value};
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
 
-/// Who reads each value at the precision it was made in: a sensitive op, a sum, the loss, a gradient, a callee or a
-/// caller; a movement whose result is read so; an element-wise op whose result nothing else reads; or an element-wise
-/// composite, which computes wide, when nothing else reads the value. So a difference made for an exponential, a square made
-/// for a sum and a query made to be rotated are not rounded on the way; a residual, which many read, is.
-pub(super) struct Readers {
-    wide: Vec<bool>,
+/// Who reads a value at the precision it was made in: a sensitive op, a sum, the loss, a gradient; a movement whose result is read
+/// so; an element-wise op whose result nothing else reads; or an element-wise composite, which computes wide, when nothing else
+/// reads the value. So a difference made for an exponential, a square made for a sum and a query made to be rotated are not
+/// rounded on the way; a residual, which many read, is. Who reads it in a function that is called, or the result of one where it is
+/// called, counts as if it stood here.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub(super) struct Demand {
+    wide: bool,
     /// Read so by something that computes wide but is content with less.
-    wide_if_alone: Vec<bool>,
-    count: Vec<u32>,
+    wide_if_alone: bool,
+    /// How many read it, none, one or several.
+    count: u8,
 }
 
-impl Readers {
-    pub(super) fn of(function: &Function, cx: &InferCx<'_>, is_entry: bool) -> Self {
-        let size = function.values.len();
-        let mut readers = Self { wide: vec![false; size], wide_if_alone: vec![false; size], count: vec![0; size] };
-        for result in &function.results {
-            let stays = matches!(result.role, ResultRole::Loss | ResultRole::Count | ResultRole::Gradient(_));
-            readers.note(result.value, stays || !is_entry);
-        }
-        for inst in function.insts.iter().rev() {
-            let reads_wide = match inst.op.def().policy(cx).class {
-                OpClass::Sensitive | OpClass::Accumulate | OpClass::Integer => true,
-                _ if inst.op.callee().is_some() => true,
-                OpClass::Storage => inst.results.iter().any(|&result| readers.some_wide(result)),
-                OpClass::Elementwise => readers.on_the_way(&inst.results),
-                OpClass::Matmul => false,
-            };
-            let composite = matches!(inst.op, Op::Composite(_)) && inst.op.def().policy(cx) == Policy::ELEMENTWISE;
-            for &arg in &inst.args {
-                readers.note(arg, reads_wide);
-                readers.wide_if_alone[arg.index()] |= composite;
-            }
-        }
-        readers
-    }
-
-    fn note(&mut self, value: Value, wide: bool) {
-        self.wide[value.index()] |= wide;
-        self.count[value.index()] += 1;
+impl Demand {
+    /// That of one reader.
+    pub(super) fn of_one(wide: bool) -> Self {
+        Self { wide, wide_if_alone: false, count: 1 }
     }
 
     /// Whether some reader takes it so.
-    pub(super) fn some_wide(&self, value: Value) -> bool {
-        self.wide[value.index()] || self.alone(value)
+    pub(super) fn some_wide(self) -> bool {
+        self.wide || self.alone()
     }
 
     /// Whether its one reader computes wide.
-    pub(super) fn alone(&self, value: Value) -> bool {
-        self.wide_if_alone[value.index()] && self.count[value.index()] == 1
+    pub(super) fn alone(self) -> bool {
+        self.wide_if_alone && self.count == 1
+    }
+
+    /// Whether it has one reader, which takes it so.
+    fn one_wide(self) -> bool {
+        self.wide && self.count == 1
+    }
+
+    fn add(&mut self, other: Self) {
+        self.wide |= other.wide;
+        self.wide_if_alone |= other.wide_if_alone;
+        self.count = 2.min(self.count + other.count);
+    }
+}
+
+/// Who reads the values of a function.
+#[derive(Clone, Debug)]
+pub(super) struct Readers {
+    demands: Vec<Demand>,
+}
+
+impl Readers {
+    /// Who reads a value.
+    pub(super) fn of(&self, value: Value) -> Demand {
+        self.demands[value.index()]
+    }
+
+    /// Says who reads a value that crosses calls, here and elsewhere.
+    pub(super) fn set(&mut self, value: Value, demand: Demand) {
+        self.demands[value.index()] = demand;
     }
 
     /// Whether each of these results has one reader, which takes it so.
     pub(super) fn on_the_way(&self, results: &[Value]) -> bool {
-        results.iter().all(|&result| self.wide[result.index()] && self.count[result.index()] == 1)
+        results.iter().all(|&result| self.of(result).one_wide())
     }
+}
+
+/// The readers of the functions of a module, each looked at once for what its callers do with its results.
+pub(super) struct AllReaders<'a> {
+    cx: InferCx<'a>,
+    known: FxHashMap<(FuncId, Vec<Demand>), Rc<Readers>>,
+}
+
+impl<'a> AllReaders<'a> {
+    pub(super) fn new(cx: InferCx<'a>) -> Self {
+        Self { cx, known: FxHashMap::default() }
+    }
+
+    /// Those of a function that is called, given who reads its results.
+    pub(super) fn of_callee(&mut self, callee: FuncId, results: &[Demand]) -> Rc<Readers> {
+        let key = (callee, results.to_vec());
+        if let Some(known) = self.known.get(&key) {
+            return known.clone();
+        }
+        let readers = Rc::new(self.of(&self.cx.functions[callee.index()], results));
+        self.known.insert(key, readers.clone());
+        readers
+    }
+
+    /// Those of a function, given who reads its results.
+    pub(super) fn of(&mut self, function: &Function, results: &[Demand]) -> Readers {
+        let mut readers = Readers { demands: vec![Demand::default(); function.values.len()] };
+        for (result, demand) in function.results.iter().zip(results) {
+            readers.demands[result.value.index()].add(*demand);
+        }
+        for inst in function.insts.iter().rev() {
+            if let Op::Call(call) = &inst.op {
+                let results: Vec<Demand> = inst.results.iter().map(|&result| readers.of(result)).collect();
+                let inner = self.of_callee(call.callee, &results);
+                for (param, arg) in self.cx.functions[call.callee.index()].params.iter().zip(&inst.args) {
+                    readers.demands[arg.index()].add(inner.of(param.value));
+                }
+                continue;
+            }
+            let policy = inst.op.def().policy(&self.cx);
+            let wide = match policy.class {
+                OpClass::Sensitive | OpClass::Accumulate | OpClass::Integer => true,
+                _ if inst.op.callee().is_some() => true,
+                OpClass::Storage => inst.results.iter().any(|&result| readers.of(result).some_wide()),
+                OpClass::Elementwise => readers.on_the_way(&inst.results),
+                OpClass::Matmul => false,
+            };
+            let wide_if_alone = matches!(inst.op, Op::Composite(_)) && policy == Policy::ELEMENTWISE;
+            for &arg in &inst.args {
+                readers.demands[arg.index()].add(Demand { wide, wide_if_alone, count: 1 });
+            }
+        }
+        readers
+    }
+}
+
+/// Who reads the results of a function that nothing calls: what stays as it was made, and of one that is not the entry everything.
+pub(super) fn outside(function: &Function, is_entry: bool) -> Vec<Demand> {
+    let stays = |role: &ResultRole| matches!(role, ResultRole::Loss | ResultRole::Count | ResultRole::Gradient(_));
+    function.results.iter().map(|result| Demand::of_one(!is_entry || stays(&result.role))).collect()
 }

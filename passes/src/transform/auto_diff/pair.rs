@@ -130,7 +130,8 @@ impl Joint {
         let mut seeds = Vec::new();
         for (index, result) in source.results.iter().enumerate().filter(|(index, _)| derivative.present[*index]) {
             let name = if result.name.is_empty() { index.to_string() } else { result.name.to_string() };
-            let name = Name::unused(&format!("ct.{name}"), |name| b.function().params.iter().any(|own| *own.name == *name));
+            let name =
+                Name::unused(&format!("ct.{name}"), |name| b.function().params.iter().any(|own| *own.name == *name));
             let ct = b.param(name, source.ty(result.value).clone(), ParamRole::Argument);
             seeds.push((b.value(result.value)?, ct));
         }
@@ -186,7 +187,9 @@ impl Joint {
         for &residual in &residuals {
             let data = &joint.values[residual.index()];
             let wanted = data.hint.as_deref().unwrap_or("residual");
-            let name = Name::unused(wanted, |name| joint.params.iter().chain(&b.function().params).any(|own| *own.name == *name));
+            let name = Name::unused(wanted, |name| {
+                joint.params.iter().chain(&b.function().params).any(|own| *own.name == *name)
+            });
             let value = b.param(name, data.ty.clone(), ParamRole::Argument);
             b.replace(residual, value);
         }

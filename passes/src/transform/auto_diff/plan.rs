@@ -34,17 +34,16 @@ impl Plan {
     /// When the derivatives would be too large.
     pub(super) fn of(module: &Module, entry: &Function, objective: Value) -> Result<Self> {
         let mut plan = Self { derivatives: IndexSet::default(), calls: Vec::new() };
-        let trained: Vec<Value> = entry.params.iter().filter(|param| is_trained(param)).map(|param| param.value).collect();
+        let trained: Vec<Value> =
+            entry.params.iter().filter(|param| is_trained(param)).map(|param| param.value).collect();
         plan.add_calls(entry, &trained, &[objective]);
         let (mut next, mut insts) = (0, 0);
         while let Some(derivative) = plan.derivatives.get_index(next).cloned() {
             let callee = module.function(derivative.callee);
             insts += callee.insts.len();
             if insts > MAX_INSTS {
-                let message = format!(
-                    "the derivatives of `@{}` and others take more than {MAX_INSTS} instructions",
-                    callee.name
-                );
+                let message =
+                    format!("the derivatives of `@{}` and others take more than {MAX_INSTS} instructions", callee.name);
                 return Err(Diagnostic::error(codes::LIMIT, message).help("run `inline` before `auto-diff`"));
             }
             let wanted = callee.params.iter().zip(&derivative.wanted).filter(|(_, wanted)| **wanted);

@@ -1,0 +1,166 @@
+//! The functions of a module, each rewritten for what its callers hand over and do with its results.
+
+use super::caster::{Caster, Fact, Place};
+use super::overrides::Overrides;
+use super::wants::{AllReaders, Demand, Readers, outside};
+use halite_ir::{Builder, FuncId, Function, InferCx, Module, Op, Registry, Rewriter};
+use halite_recipe::Precision;
+use halite_support::{Diagnostic, Result, codes};
+use rustc_hash::FxHashMap;
+
+/// How deep calls may nest: a callee is rewritten while its caller is.
+const MAX_DEPTH: usize = 64;
+
+/// What a callee is rewritten for.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(super) struct Context {
+    pub(super) callee: FuncId,
+    /// What is known of the operands.
+    pub(super) args: Vec<Fact>,
+    /// Who reads the results.
+    pub(super) results: Vec<Demand>,
+    /// The scope of the call, where exceptions name scopes.
+    pub(super) scope: String,
+}
+
+/// A callee as it is for one context.
+#[derive(Clone)]
+pub(super) struct CastFunction {
+    pub(super) id: FuncId,
+    /// What is known of its results.
+    pub(super) results: Vec<Fact>,
+}
+
+/// The functions of before, and what has become of them.
+pub(super) struct Functions<'a> {
+    old: &'a [Function],
+    pub(super) precision: &'a Precision,
+    pub(super) overrides: &'a Overrides<'a>,
+    readers: AllReaders<'a>,
+    made: FxHashMap<Context, CastFunction>,
+    /// The decompositions of kernels, which stay as they are.
+    kept: FxHashMap<FuncId, FuncId>,
+}
+
+/// Rewrites the functions of a module: those that nothing calls, and what these call once for each context.
+///
+/// # Errors
+/// When calls nest deeper than [`MAX_DEPTH`], or the recipe contradicts itself.
+pub(super) fn cast(
+    module: &mut Module,
+    registry: &Registry,
+    precision: &Precision,
+    overrides: &Overrides<'_>,
+) -> Result<()> {
+    let old = std::mem::take(&mut module.functions);
+    let called = called(&old)?;
+    let cx = InferCx { functions: &old, registry };
+    let readers = AllReaders::new(cx);
+    let (made, kept) = (FxHashMap::default(), FxHashMap::default());
+    let mut all = Functions { old: &old, precision, overrides, readers, made, kept };
+    let kept = kept_functions(&old);
+    for (index, function) in old.iter().enumerate() {
+        if kept[index] {
+            all.keep(module, registry, FuncId::new(index))?;
+        } else if !called[index] {
+            all.root(module, registry, function, index + 1 == old.len())?;
+        }
+    }
+    Ok(())
+}
+
+/// Which functions are called.
+///
+/// # Errors
+/// When calls nest too deep.
+fn called(functions: &[Function]) -> Result<Vec<bool>> {
+    let mut called = vec![false; functions.len()];
+    let mut depths: Vec<usize> = Vec::with_capacity(functions.len());
+    for function in functions {
+        let mut depth = 0;
+        for inst in &function.insts {
+            if let Op::Call(call) = &inst.op {
+                called[call.callee.index()] = true;
+                depth = depth.max(depths[call.callee.index()] + 1);
+            }
+        }
+        if depth > MAX_DEPTH {
+            let message = format!("calls of `@{}` nest {depth} deep, at most {MAX_DEPTH} can be cast", function.name);
+            return Err(Diagnostic::error(codes::LIMIT, message).help("run `inline` before `auto-cast`"));
+        }
+        depths.push(depth);
+    }
+    Ok(called)
+}
+
+/// Which functions are decompositions of kernels, or are called by these.
+fn kept_functions(functions: &[Function]) -> Vec<bool> {
+    let mut kept = vec![false; functions.len()];
+    for (index, function) in functions.iter().enumerate().rev() {
+        for inst in &function.insts {
+            if let (Some(callee), true) = (inst.op.callee(), kept[index] || matches!(inst.op, Op::KernelCall(_))) {
+                kept[callee.index()] = true;
+            }
+        }
+    }
+    kept
+}
+
+impl Functions<'_> {
+    fn keep(&mut self, module: &mut Module, registry: &Registry, id: FuncId) -> Result<()> {
+        let source = &self.old[id.index()];
+        let mut rewriter = Rewriter::new(module, registry, source);
+        for inst in &source.insts {
+            let mut inst = inst.clone();
+            self.renumber(&mut inst.op)?;
+            rewriter.copy(source, &inst)?;
+        }
+        let kept = rewriter.finish(source)?;
+        self.kept.insert(id, kept);
+        Ok(())
+    }
+
+    /// Has an op that names a function which stays as it is name it by its new number.
+    pub(super) fn renumber(&self, op: &mut Op) -> Result<()> {
+        let kept = |id: FuncId| {
+            let kept = self.kept.get(&id).copied();
+            kept.ok_or_else(|| Diagnostic::bug("a kernel was read before its decomposition"))
+        };
+        match op {
+            Op::Call(call) => call.callee = kept(call.callee)?,
+            Op::KernelCall(kernel) => kernel.decomposition = kept(kernel.decomposition)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn root(&mut self, module: &mut Module, registry: &Registry, source: &Function, is_entry: bool) -> Result<()> {
+        let readers = self.readers.of(source, &outside(source, is_entry));
+        let place = if is_entry { Place::Entry } else { Place::Apart };
+        let mut rewriter = Rewriter::new(module, registry, source);
+        Caster::new(&mut rewriter, source, self, place, String::new(), readers).run()?;
+        rewriter.finish(source)?;
+        Ok(())
+    }
+
+    /// A callee for a context, made while its caller is.
+    pub(super) fn callee(&mut self, b: &mut Builder<'_>, context: Context) -> Result<CastFunction> {
+        if let Some(made) = self.made.get(&context) {
+            return Ok(made.clone());
+        }
+        let old = self.old;
+        let source = &old[context.callee.index()];
+        let readers = self.readers.of_callee(context.callee, &context.results);
+        let mut readers = Readers::clone(&readers);
+        let params = source.params.iter().zip(&context.args);
+        params.for_each(|(param, arg)| readers.set(param.value, arg.readers));
+        let name = b.module().unused_name(&source.name);
+        let mut rewriter = Rewriter::nested(b, source);
+        rewriter.rename(name);
+        let place = Place::Callee(context.args.clone());
+        let results = Caster::new(&mut rewriter, source, self, place, context.scope.clone(), readers).run()?;
+        let made = CastFunction { id: rewriter.finish(source)?, results };
+        self.made.insert(context, made.clone());
+        Ok(made)
+    }
+}
