@@ -30,10 +30,11 @@ fn step(session: &Session, source: &Source) -> CompiledModule {
     compiled.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Forward and backward just after `auto-cast`.
+/// Forward and backward after `auto-cast`, calls written in place.
 fn cast(session: &Session, source: &Source) -> Module {
     let mut module = session.elaborate(source).unwrap_or_else(|errors| panic!("{errors:?}")).module;
-    let pipeline = session.passes.parse("bind-recipe, cse, dce, auto-diff, auto-cast").expect("the passes exist");
+    let pipeline =
+        session.passes.parse("bind-recipe, cse, dce, auto-diff, auto-cast, inline, cse").expect("the passes exist");
     let cx = session.pass_cx(Some(&source.recipe), None).expect("the target is known");
     let ran = Runner::new(RunnerOptions::default()).run(&pipeline, &mut module, &cx);
     ran.unwrap_or_else(|error| panic!("{error}"));

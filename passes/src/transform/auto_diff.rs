@@ -87,11 +87,18 @@ impl Pass for AutoDiff {
     }
 }
 
-/// Drops what the entry reached before and no longer calls.
+/// Drops what the entry reached before and nothing calls any longer.
 fn drop_differentiated(module: &mut Module, before: &[bool]) {
     let mut kept = reached_functions(module);
     let callees = before.len().saturating_sub(1);
     before[..callees].iter().zip(&mut kept).filter(|(before, _)| !**before).for_each(|(_, kept)| *kept = true);
+    for (index, function) in
+        module.functions.iter().enumerate().rev().filter(|(index, _)| kept[*index]).collect::<Vec<_>>()
+    {
+        for callee in function.insts.iter().filter_map(|inst| inst.op.callee()) {
+            kept[callee.index()] = true;
+        }
+    }
     module.retain_functions(&kept);
 }
 
