@@ -10,10 +10,11 @@ use std::sync::Arc;
 impl PassRegistry {
     /// The built-in passes.
     pub fn builtin() -> Self {
-        let passes: [Arc<dyn Pass>; 25] = [
+        let passes: [Arc<dyn Pass>; 26] = [
             Arc::new(transform::bind_recipe::BindRecipe),
             Arc::new(analysis::check_causality::CheckCausality),
             Arc::new(transform::cse::Cse),
+            Arc::new(transform::cut::Cut),
             Arc::new(transform::dce::Dce),
             Arc::new(recognize::fold_causal_mask::FoldCausalMask),
             Arc::new(transform::coalesce_layers::CoalesceLayers),

@@ -11,6 +11,7 @@ pub(crate) mod bind_recipe;
 pub(crate) mod clip;
 pub(crate) mod coalesce_layers;
 pub(crate) mod cse;
+pub(crate) mod cut;
 pub(crate) mod dce;
 pub(crate) mod dispatch_dialect;
 pub(crate) mod expand_composites;

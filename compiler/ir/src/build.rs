@@ -435,6 +435,12 @@ impl<'a> Builder<'a> {
         self.set_loc(inner)
     }
 
+    /// Moves to the inside of a composite at the current location; the returned location restores the old one.
+    pub fn enter_composite(&mut self, name: Name) -> LocId {
+        let inner = self.module.locs.add(self.loc, LocKind::Composite(name));
+        self.set_loc(inner)
+    }
+
     /// Moves to what is derived from `loc`; the returned location restores the old one.
     pub fn enter_derived(&mut self, kind: Derivation, loc: LocId) -> LocId {
         let inner = self.module.locs.derived(kind, loc);

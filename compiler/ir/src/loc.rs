@@ -34,6 +34,8 @@ pub enum LocKind {
         /// The line, from 1.
         line: u32,
     },
+    /// Inside the decomposition of a composite.
+    Composite(Name),
     /// Made by a pass from the rest of the chain.
     Derived(Derivation),
 }
@@ -153,7 +155,7 @@ impl LocTable {
             match kind {
                 LocKind::Scope(name) => scopes.push(&**name),
                 LocKind::Derived(derivation) => derivations.push(derivation),
-                LocKind::Source(_) | LocKind::Code { .. } | LocKind::Unknown => {}
+                LocKind::Source(_) | LocKind::Code { .. } | LocKind::Composite(_) | LocKind::Unknown => {}
             }
         }
         scopes.reverse();

@@ -52,6 +52,9 @@ table! {
         pub model: ModelChoice,
         /// Element types and rounding.
         pub precision: Precision = Precision::default(),
+        /// What the backward computes again, in the place of keeping it; see [`Recompute`].
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub recompute: Vec<Recompute> = Vec::new(),
         /// The update of the weights.
         pub optimizer: Optimizer,
         /// The learning rate over time.
@@ -88,6 +91,7 @@ impl Recipe {
             loss_scale: None,
             model,
             precision: Precision::default(),
+            recompute: Vec::new(),
             optimizer,
             schedule: Schedule::default(),
             train: Train::default(),
@@ -238,6 +242,23 @@ impl Check {
     /// Whether nothing is set.
     pub fn is_empty(&self) -> bool {
         self.waive.is_empty()
+    }
+}
+
+words! {
+    /// What a backward computes again from what is kept. Chains of element-wise ops and movements always are, where that saves
+    /// memory, but with `none`; the words of a list add up.
+    pub enum Recompute {
+        /// The core of attention, from queries, keys and values to the result: its probabilities are not kept.
+        Attention = "attention",
+        /// Activation functions and what they multiply, as silu(gate) * up.
+        Activation = "activation",
+        /// All but the results of matmuls.
+        Dots = "dots",
+        /// All of a function that the model calls several times: what it is called with is kept.
+        Block = "block",
+        /// Nothing: what the backward reads is kept.
+        None = "none",
     }
 }
 

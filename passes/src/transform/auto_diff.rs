@@ -92,12 +92,9 @@ fn drop_differentiated(module: &mut Module, before: &[bool]) {
     let mut kept = reached_functions(module);
     let callees = before.len().saturating_sub(1);
     before[..callees].iter().zip(&mut kept).filter(|(before, _)| !**before).for_each(|(_, kept)| *kept = true);
-    for (index, function) in
-        module.functions.iter().enumerate().rev().filter(|(index, _)| kept[*index]).collect::<Vec<_>>()
-    {
-        for callee in function.insts.iter().filter_map(|inst| inst.op.callee()) {
-            kept[callee.index()] = true;
-        }
+    for (index, function) in module.functions.iter().enumerate().rev() {
+        let callees = function.insts.iter().filter_map(|inst| inst.op.callee());
+        callees.filter(|_| kept[index]).collect::<Vec<_>>().into_iter().for_each(|callee| kept[callee.index()] = true);
     }
     module.retain_functions(&kept);
 }

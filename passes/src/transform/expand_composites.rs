@@ -76,7 +76,10 @@ impl Bodies {
         let Op::Composite(composite) = op else { return b.emit_all(op.clone(), args) };
         let types = args.iter().map(|&arg| b.ty(arg).clone()).collect();
         let body = self.get(b.registry(), composite, types)?;
-        b.copy_body(&body, args, Builder::emit_like)
+        let outer = b.enter_composite(composite.name.clone());
+        let results = b.copy_body(&body, args, Builder::emit_like);
+        b.set_loc(outer);
+        results
     }
 
     /// The decomposition with the composites in it replaced.

@@ -1,0 +1,211 @@
+//! `cut`.
+
+mod joint;
+mod min_cut;
+mod policy;
+mod sites;
+
+use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
+use crate::framework::remark::Remark;
+use crate::transform::{cse::Cse, dce::Dce, fold_constant::FoldConstant, simplify::Simplify};
+use halite_ir::ops::Call;
+use halite_ir::{FuncId, Function, InferCx, Module, ParamRole, Phase, Rewriter, Value, Values};
+use halite_recipe::Recompute;
+use halite_support::{Name, Result};
+use joint::{Choice, Joint};
+use policy::Policy;
+use rustc_hash::FxHashMap;
+use sites::{Couple, Link, Site, couples};
+
+/// The name of the pass.
+const PASS: &str = "cut";
+
+/// Rounds of cleaning a forward and its backward up.
+const ROUNDS: usize = 8;
+
+/// Says which values a forward keeps for its backward, and which the backward computes again.
+///
+/// Both are seen as one function, where equal instructions are one. Of the values that follow from the arguments of the forward,
+/// those are kept that cost the fewest bytes, such that all that the backward reads can be computed from them and from weights by
+/// instructions that the recipe lets be computed again: `recompute`. Without one these are chains of element-wise ops and
+/// movements; the results of matmuls and reductions are kept.
+///
+/// ```text
+/// func @f_forward(%x) -> (.., f32[4,8], f32[4,8] {residual})     func @f_forward(%x) -> (.., f32[4,8] {residual})
+///   %h = dot_general %x, %w                                        %h = dot_general %x, %w
+///   %e = exponential %h                                      =>    ..
+/// func @f_backward(%h, %e, %ct)                                  func @f_backward(%h, %ct)
+///   %0 = multiply %ct, %e                                          %e = exponential %h
+/// ```
+#[derive(Debug)]
+pub(crate) struct Cut;
+
+impl Pass for Cut {
+    fn info(&self) -> PassInfo {
+        PassInfo::new(PASS, "say what forwards keep for their backwards", Relation::Identical)
+            .required()
+            .needs(Phase::Differentiated..=Phase::Step)
+    }
+
+    fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
+        let entry = module.take_entry()?;
+        let free: Vec<bool> = entry.params.iter().map(|param| param.role != ParamRole::Argument).collect();
+        let words = cx.recipe(PASS)?.recompute.as_slice();
+        let mut names = Vec::new();
+        let (entry, changed) = cut(module, cx, words, entry, &free, &mut names)?;
+        module.functions.push(entry);
+        if changed {
+            module.drop_unreached();
+            rename(module, names);
+        }
+        Ok(Changed::when(changed))
+    }
+}
+
+/// Cuts what a function calls, given which of its parameters are there without being kept.
+fn cut(
+    module: &mut Module,
+    cx: &PassCx<'_>,
+    words: &[Recompute],
+    function: Function,
+    free: &[bool],
+    names: &mut Vec<(Name, Name)>,
+) -> Result<(Function, bool)> {
+    let couples = couples(module, &function);
+    if couples.is_empty() {
+        return Ok((function, false));
+    }
+    let mut calls: FxHashMap<usize, NewCall> = FxHashMap::default();
+    for (couple, sites) in couples {
+        let free = free_args(&function, &sites, free);
+        let (choice, new) = cut_couple(module, cx, words, &couple, &free, (&function, &sites), names)?;
+        for site in sites {
+            let own = couple.links.iter().enumerate().filter(|(_, link)| **link == Link::Own);
+            let own: Values = own.map(|(at, _)| function.insts[site.backward].args[at]).collect();
+            let args: Values = choice.args.iter().map(|&at| function.insts[site.forward].args[at]).collect();
+            calls.insert(site.forward, NewCall::Forward(new[0]));
+            calls.insert(site.backward, NewCall::Backward { callee: new[1], args, site: site.forward, own });
+        }
+    }
+    rewrite(module, cx, &function, &calls).map(|function| (function, true))
+}
+
+/// What a call becomes.
+enum NewCall {
+    Forward(FuncId),
+    /// It takes these, then what the forward at `site` keeps, then what it has of its own.
+    Backward {
+        callee: FuncId,
+        args: Values,
+        site: usize,
+        own: Values,
+    },
+}
+
+/// Which arguments of a forward are there without being kept: parameters of the caller that are, and what all calls are given.
+fn free_args(function: &Function, sites: &[Site], free: &[bool]) -> Vec<bool> {
+    let params: FxHashMap<Value, bool> =
+        function.params.iter().zip(free).map(|(param, free)| (param.value, *free)).collect();
+    let args = |site: &Site| &function.insts[site.forward].args;
+    let Some(first) = sites.first() else { return Vec::new() };
+    let is_free = |at: usize| {
+        let is_param = sites.iter().all(|site| params.get(&args(site)[at]) == Some(&true));
+        is_param || (sites.len() > 1 && sites.iter().all(|site| args(site)[at] == args(first)[at]))
+    };
+    (0..args(first).len()).map(is_free).collect()
+}
+
+fn cut_couple(
+    module: &mut Module,
+    cx: &PassCx<'_>,
+    words: &[Recompute],
+    couple: &Couple,
+    free: &[bool],
+    (caller, sites): (&Function, &[Site]),
+    names: &mut Vec<(Name, Name)>,
+) -> Result<(Choice, [FuncId; 2])> {
+    let mut joint = Joint::of(module, cx.registry, couple)?;
+    let mut inner = free.to_vec();
+    inner.resize(joint.function.params.len(), false);
+    joint.function = cut(module, cx, words, joint.function, &inner, names)?.0;
+    joint.function = clean(module, cx, joint.function)?;
+    let infer = InferCx { functions: &module.functions, registry: cx.registry };
+    let choice = joint.choose(&infer, &module.locs, Policy::new(words), free);
+    let wanted = [couple.forward, couple.backward].map(|id| module.function(id).name.clone());
+    cx.explain(|| {
+        let (bytes, flops) = (joint.bytes(&choice, free), joint.flops(&infer, &choice));
+        let (forward, count) = (&wanted[0], sites.len());
+        let again = joint::summary(&joint, &choice);
+        let message = format!(
+            "`@{forward}`, {count} times: {} values of {bytes} bytes are kept; computed again are {again}, {flops} operations",
+            choice.kept.len(),
+        );
+        Remark::taken(PASS, "residuals", message).at(&module.locs, caller.insts[sites[0].forward].loc)
+    });
+    let forward = joint.forward(module, cx.registry, &wanted[0], &choice)?;
+    let backward = joint.backward(module, cx.registry, &wanted[1], &choice)?;
+    let new = [forward, backward];
+    names.extend(new.iter().zip(wanted).map(|(id, wanted)| (module.function(*id).name.clone(), wanted)));
+    Ok((choice, new))
+}
+
+/// Merges what forward and backward have in common.
+fn clean(module: &mut Module, cx: &PassCx<'_>, function: Function) -> Result<Function> {
+    module.functions.push(function);
+    for _ in 0..ROUNDS {
+        let mut changed = false;
+        for pass in [&Cse as &dyn Pass, &Simplify::default(), &FoldConstant, &Dce] {
+            changed |= pass.run(module, cx)? == Changed::Yes;
+        }
+        if !changed {
+            break;
+        }
+    }
+    module.take_entry()
+}
+
+fn rewrite(
+    module: &mut Module,
+    cx: &PassCx<'_>,
+    function: &Function,
+    calls: &FxHashMap<usize, NewCall>,
+) -> Result<Function> {
+    let mut b = Rewriter::new(module, cx.registry, function);
+    let mut kept: FxHashMap<usize, Values> = FxHashMap::default();
+    for (position, inst) in function.insts.iter().enumerate() {
+        let (callee, args) = match calls.get(&position) {
+            None => {
+                b.copy(function, inst)?;
+                continue;
+            }
+            Some(NewCall::Forward(callee)) => (*callee, b.values(&inst.args)?),
+            Some(NewCall::Backward { callee, args, site, own }) => {
+                let mut all = b.values(args)?;
+                all.extend(kept.remove(site).unwrap_or_default());
+                all.extend(b.values(own)?);
+                (*callee, all)
+            }
+        };
+        let outer = b.set_loc(inst.loc);
+        let results = b.emit_all(Call { callee }, &args)?;
+        b.set_loc(outer);
+        let is_residual = |at: usize| b.module().function(callee).results[at].role == halite_ir::ResultRole::Residual;
+        let first = (0..results.len()).find(|&at| is_residual(at)).unwrap_or(results.len());
+        kept.insert(position, Values::from_slice(&results[first..]));
+        b.keep_names(function, inst, &results[..first.min(inst.results.len())]);
+        b.replace_all(inst, &results[..first]);
+    }
+    b.copy_results(function)?;
+    Ok(b.into_builder().into_function())
+}
+
+/// Gives functions the names of those that they stand for, where these are gone.
+fn rename(module: &mut Module, names: Vec<(Name, Name)>) {
+    for (own, wanted) in names {
+        if module.find(&wanted).is_none()
+            && let Some(id) = module.find(&own)
+        {
+            module.functions[id.index()].name = wanted;
+        }
+    }
+}

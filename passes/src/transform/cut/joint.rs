@@ -1,0 +1,259 @@
+//! Forward and backward in one function, and the two made of it.
+
+use super::min_cut::{Node, keep};
+use super::policy::Policy;
+use super::sites::{Couple, Link};
+use halite_ir::{
+    Builder, FuncId, Function, InferCx, Inst, Module, ParamRole, Registry, ResultRole, Rewriter, Value, function_flops,
+    inst_cost,
+};
+use halite_support::{Diagnostic, Result};
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
+
+/// A forward and its backward as one function: its parameters are those of the forward, then those that the backward has of its own;
+/// its results those of the forward but for residuals, then those of the backward.
+#[derive(Debug)]
+pub(super) struct Joint {
+    pub(super) function: Function,
+    /// How many parameters are the forward's.
+    args: usize,
+    /// How many results are.
+    results: usize,
+}
+
+/// What the backward does with the values of the forward.
+#[derive(Debug)]
+pub(super) struct Choice {
+    /// The arguments of the forward that the backward takes.
+    pub(super) args: Vec<usize>,
+    /// The values that are kept.
+    pub(super) kept: Vec<Value>,
+    /// The instructions that are computed again, by their positions in the joint function.
+    pub(super) again: Vec<usize>,
+}
+
+impl Joint {
+    /// Of two functions of a module.
+    pub(super) fn of(module: &mut Module, registry: &Registry, couple: &Couple) -> Result<Self> {
+        let (forward, backward) = (module.function(couple.forward).clone(), module.function(couple.backward).clone());
+        let mut b = Rewriter::new(module, registry, &forward);
+        for inst in &forward.insts {
+            b.copy(&forward, inst)?;
+        }
+        let results = forward.results.iter().filter(|result| result.role != ResultRole::Residual);
+        for result in results.clone() {
+            let value = b.value(result.value)?;
+            b.named_result(value, result.name.clone(), result.role.clone());
+        }
+        let results = results.count();
+        let mut args = Vec::with_capacity(backward.params.len());
+        for (param, link) in backward.params.iter().zip(&couple.links) {
+            args.push(match *link {
+                Link::Arg(at) => b.value(forward.params[at].value)?,
+                Link::Result(at) => b.value(forward.results[at].value)?,
+                Link::Own => own_param(&mut b, &backward, param),
+            });
+        }
+        let outer = b.loc();
+        let values = b.copy_body(&backward, &args, |b, inst, args| {
+            b.set_loc(inst.loc);
+            b.emit_like(inst, args)
+        })?;
+        b.set_loc(outer);
+        values.iter().for_each(|&value| b.result(value));
+        Ok(Self { function: b.into_builder().into_function(), args: forward.params.len(), results })
+    }
+
+    /// Which values follow from arguments of the forward alone.
+    fn primal(&self) -> Vec<bool> {
+        let function = &self.function;
+        let mut primal = vec![false; function.values.len()];
+        function.params[..self.args].iter().for_each(|param| primal[param.value.index()] = true);
+        for inst in &function.insts {
+            let follows = inst.args.iter().all(|arg| primal[arg.index()]);
+            inst.results.iter().for_each(|result| primal[result.index()] = follows);
+        }
+        primal
+    }
+
+    /// What is kept and what is computed again, where the arguments that are `free` are there anyway.
+    pub(super) fn choose(
+        &self,
+        cx: &InferCx<'_>,
+        locs: &halite_ir::LocTable,
+        policy: Policy<'_>,
+        free: &[bool],
+    ) -> Choice {
+        let (function, primal) = (&self.function, self.primal());
+        let mut nodes: Vec<Node> =
+            function.values.iter().map(|value| Node { bytes: value.ty.bytes(), inputs: None, needed: false }).collect();
+        for (param, free) in function.params[..self.args].iter().zip(free).filter(|(_, free)| **free) {
+            _ = free;
+            nodes[param.value.index()].inputs = Some(Vec::new());
+        }
+        for inst in &function.insts {
+            let is_primal = inst.results.iter().all(|result| primal[result.index()]);
+            if !is_primal {
+                inst.args.iter().for_each(|arg| nodes[arg.index()].needed |= primal[arg.index()]);
+            } else if inst.args.is_empty() || policy.allows(cx, locs, inst) {
+                let inputs: Vec<usize> = inst.args.iter().map(|arg| arg.index()).collect();
+                inst.results.iter().for_each(|result| nodes[result.index()].inputs = Some(inputs.clone()));
+            }
+        }
+        for result in &function.results[self.results..] {
+            nodes[result.value.index()].needed |= primal[result.value.index()];
+        }
+        let kept = keep(&nodes);
+        self.choice(&nodes, &kept)
+    }
+
+    /// The instructions between what is kept and what is needed.
+    fn choice(&self, nodes: &[Node], kept: &[bool]) -> Choice {
+        let function = &self.function;
+        let mut wanted: Vec<bool> = nodes.iter().map(|node| node.needed).collect();
+        let mut again = Vec::new();
+        for (position, inst) in function.insts.iter().enumerate().rev() {
+            if inst.results.iter().any(|result| wanted[result.index()] && !kept[result.index()]) {
+                inst.args.iter().for_each(|arg| wanted[arg.index()] = true);
+                again.push(position);
+            }
+        }
+        again.reverse();
+        let is_param = |value: Value| function.def(value).is_none();
+        let args = (0..self.args).filter(|&at| wanted[function.params[at].value.index()]).collect();
+        let all = (0..nodes.len()).map(Value::new);
+        let kept = all.filter(|&value| kept[value.index()] && wanted[value.index()] && !is_param(value)).collect();
+        Choice { args, kept, again }
+    }
+
+    /// Bytes of what is kept, arguments that are not free included.
+    pub(super) fn bytes(&self, choice: &Choice, free: &[bool]) -> u64 {
+        let args = choice.args.iter().filter(|&&at| !free[at]).map(|&at| self.function.params[at].value);
+        args.chain(choice.kept.iter().copied()).map(|value| self.function.ty(value).bytes()).sum()
+    }
+
+    /// Floating-point operations of what is computed again.
+    pub(super) fn flops(&self, cx: &InferCx<'_>, choice: &Choice) -> u64 {
+        let callees = function_flops(cx);
+        let again = choice.again.iter().map(|&position| &self.function.insts[position]);
+        again.map(|inst| inst_cost(cx, &callees, &self.function, inst).flops).fold(0, u64::saturating_add)
+    }
+
+    /// The forward that returns what is kept.
+    pub(super) fn forward(
+        &self,
+        module: &mut Module,
+        registry: &Registry,
+        name: &str,
+        choice: &Choice,
+    ) -> Result<FuncId> {
+        let joint = &self.function;
+        let returned = joint.results[..self.results].iter().map(|result| result.value);
+        let needed = needed(joint, returned.chain(choice.kept.iter().copied()));
+        let mut b = begin(module, registry, joint, name);
+        joint.params[..self.args].iter().for_each(|param| b.copy_param(joint, param));
+        for (inst, _) in joint.insts.iter().zip(needed).filter(|(_, needed)| *needed) {
+            b.copy(joint, inst)?;
+        }
+        for result in &joint.results[..self.results] {
+            let value = b.value(result.value)?;
+            b.named_result(value, result.name.clone(), result.role.clone());
+        }
+        for &kept in &choice.kept {
+            let value = b.value(kept)?;
+            b.named_result(value, "", ResultRole::Residual);
+        }
+        Ok(b.into_builder().finish())
+    }
+
+    /// The backward that takes arguments of the forward, what is kept, and what it has of its own.
+    pub(super) fn backward(
+        &self,
+        module: &mut Module,
+        registry: &Registry,
+        name: &str,
+        choice: &Choice,
+    ) -> Result<FuncId> {
+        let (joint, primal) = (&self.function, self.primal());
+        let mut b = begin(module, registry, joint, name);
+        choice.args.iter().for_each(|&at| b.copy_param(joint, &joint.params[at]));
+        for &kept in &choice.kept {
+            let data = &joint.values[kept.index()];
+            let wanted = data.hint.as_deref().unwrap_or("residual");
+            let taken = |name: &str| joint.params.iter().chain(&b.function().params).any(|own| *own.name == *name);
+            let name = halite_support::Name::unused(wanted, taken);
+            let value = b.param(name, data.ty.clone(), ParamRole::Argument);
+            b.replace(kept, value);
+        }
+        joint.params[self.args..].iter().for_each(|param| b.copy_param(joint, param));
+        for inst in &joint.insts {
+            if !inst.results.iter().all(|result| primal[result.index()]) {
+                inst.args.iter().try_for_each(|&arg| write_again(&mut b, joint, &primal, arg))?;
+                b.copy(joint, inst)?;
+            }
+        }
+        for result in &joint.results[self.results..] {
+            write_again(&mut b, joint, &primal, result.value)?;
+            let value = b.value(result.value)?;
+            b.result(value);
+        }
+        Ok(b.into_builder().finish())
+    }
+}
+
+fn begin<'a>(module: &'a mut Module, registry: &'a Registry, joint: &Function, name: &str) -> Rewriter<'a> {
+    let name = module.unused_name(name);
+    let mut b = Rewriter::without_params(module, registry, joint);
+    b.rename(name);
+    b
+}
+
+fn own_param(b: &mut Builder<'_>, backward: &Function, param: &halite_ir::Param) -> Value {
+    let name =
+        halite_support::Name::unused(&param.name, |name| b.function().params.iter().any(|own| *own.name == *name));
+    b.param(name, backward.ty(param.value).clone(), ParamRole::Argument)
+}
+
+/// Writes what a value is computed of, as far as it is not there yet: right before it is read, however deep.
+fn write_again(b: &mut Rewriter<'_>, joint: &Function, primal: &[bool], value: Value) -> Result<()> {
+    let mut open = vec![value];
+    while let Some(&next) = open.last() {
+        if b.get(next).is_some() || !primal[next.index()] {
+            open.pop();
+            continue;
+        }
+        let inst: &Inst =
+            joint.def(next).ok_or_else(|| Diagnostic::bug(format!("{next:?} is neither kept nor computed again")))?;
+        let missing: Vec<Value> = inst.args.iter().copied().filter(|&arg| b.get(arg).is_none()).collect();
+        if missing.is_empty() {
+            b.copy(joint, inst)?;
+        }
+        open.extend(missing);
+    }
+    Ok(())
+}
+
+/// Which instructions some values are computed by.
+fn needed(function: &Function, values: impl Iterator<Item = Value>) -> Vec<bool> {
+    let mut wanted = vec![false; function.values.len()];
+    values.for_each(|value| wanted[value.index()] = true);
+    let mut needed = vec![false; function.insts.len()];
+    for (inst, needed) in function.insts.iter().zip(&mut needed).rev() {
+        *needed = inst.results.iter().any(|result| wanted[result.index()]);
+        if *needed {
+            inst.args.iter().for_each(|arg| wanted[arg.index()] = true);
+        }
+    }
+    needed
+}
+
+/// Kept values by name, for remarks.
+pub(super) fn summary(joint: &Joint, choice: &Choice) -> String {
+    let mut counts: IndexMap<&str, usize, FxBuildHasher> = IndexMap::default();
+    for &position in &choice.again {
+        *counts.entry(joint.function.insts[position].op.name()).or_default() += 1;
+    }
+    let ops: Vec<String> = counts.iter().map(|(op, count)| format!("{count} {op}")).collect();
+    if ops.is_empty() { "nothing".to_owned() } else { ops.join(", ") }
+}

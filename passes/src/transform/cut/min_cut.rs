@@ -1,0 +1,122 @@
+//! What to keep so that the rest can be computed again: a minimum cut.
+
+use petgraph::algo::maximum_flow::dinics;
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::EdgeRef;
+
+/// A value of a forward.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    /// What keeping it costs, in bytes.
+    pub(super) bytes: u64,
+    /// What it is computed of; `None` for what is not computed again. Of nothing, where it is there without being kept.
+    pub(super) inputs: Option<Vec<usize>>,
+    /// Whether the backward reads it.
+    pub(super) needed: bool,
+}
+
+/// Which nodes are kept, so that each needed one is kept or follows from kept ones, in the fewest bytes. Of several such choices the
+/// one nearest to what is needed, which computes least again.
+pub(super) fn keep(nodes: &[Node]) -> Vec<bool> {
+    let endless = 1 + nodes.iter().map(|node| node.bytes).sum::<u64>();
+    let mut network = DiGraph::<(), u64>::new();
+    let ends: Vec<[NodeIndex; 2]> = nodes.iter().map(|_| [network.add_node(()), network.add_node(())]).collect();
+    let (source, sink) = (network.add_node(()), network.add_node(()));
+    for (node, [enters, leaves]) in nodes.iter().zip(&ends) {
+        network.add_edge(*enters, *leaves, node.bytes);
+        match &node.inputs {
+            Some(inputs) => inputs.iter().for_each(|&input| _ = network.add_edge(ends[input][1], *enters, endless)),
+            None => _ = network.add_edge(source, *enters, endless),
+        }
+        if node.needed {
+            network.add_edge(*leaves, sink, endless);
+        }
+    }
+    let (_, flows) = dinics(&network, source, sink);
+    let reaching = reaching(&network, &flows, sink);
+    ends.iter().map(|[enters, leaves]| !reaching[enters.index()] && reaching[leaves.index()]).collect()
+}
+
+/// Which nodes more could flow from to the sink.
+fn reaching(network: &DiGraph<(), u64>, flows: &[u64], sink: NodeIndex) -> Vec<bool> {
+    let mut reaching = vec![false; network.node_count()];
+    reaching[sink.index()] = true;
+    let mut open = vec![sink];
+    while let Some(node) = open.pop() {
+        let entering = network.edges_directed(node, petgraph::Incoming);
+        let with_room = entering.filter(|edge| flows[edge.id().index()] < *edge.weight()).map(|edge| edge.source());
+        let leaving = network.edges_directed(node, petgraph::Outgoing);
+        let giving_back = leaving.filter(|edge| flows[edge.id().index()] > 0).map(|edge| edge.target());
+        for next in with_room.chain(giving_back) {
+            if !std::mem::replace(&mut reaching[next.index()], true) {
+                open.push(next);
+            }
+        }
+    }
+    reaching
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A generator that is the same everywhere (Knuth's MMIX).
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, bound: u64) -> u64 {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (self.0 >> 33) % bound
+        }
+    }
+
+    fn random_graph(seed: u64) -> Vec<Node> {
+        let mut random = Random(seed);
+        let count = 4 + random.below(9) as usize;
+        let node = |at: usize| {
+            let inputs = match random.below(5) {
+                0 => None,
+                _ if at == 0 => None,
+                1 if random.below(3) == 0 => Some(Vec::new()),
+                _ => Some((0..1 + random.below(3)).map(|_| random.below(at as u64) as usize).collect()),
+            };
+            Node { bytes: 1 + random.below(9), inputs, needed: random.below(3) == 0 }
+        };
+        (0..count).map(node).collect()
+    }
+
+    /// Whether all that is needed follows from what is kept.
+    fn suffices(nodes: &[Node], kept: &[bool]) -> bool {
+        let mut known = vec![false; nodes.len()];
+        for (at, node) in nodes.iter().enumerate() {
+            let follows = node.inputs.as_ref().is_some_and(|inputs| inputs.iter().all(|&input| known[input]));
+            known[at] = kept[at] || follows;
+        }
+        nodes.iter().zip(known).all(|(node, known)| known || !node.needed)
+    }
+
+    fn bytes(nodes: &[Node], kept: &[bool]) -> u64 {
+        nodes.iter().zip(kept).filter(|(_, kept)| **kept).map(|(node, _)| node.bytes).sum()
+    }
+
+    #[test]
+    fn what_is_kept_is_the_least_that_suffices() {
+        for seed in 0..500 {
+            let nodes = random_graph(seed);
+            let kept = keep(&nodes);
+            assert!(suffices(&nodes, &kept), "seed {seed}: {nodes:?} from {kept:?}");
+            let choices = (0..1u32 << nodes.len()).map(|mask| {
+                let kept: Vec<bool> = (0..nodes.len()).map(|at| mask >> at & 1 == 1).collect();
+                if suffices(&nodes, &kept) { bytes(&nodes, &kept) } else { u64::MAX }
+            });
+            assert_eq!(Some(bytes(&nodes, &kept)), choices.min(), "seed {seed}: {nodes:?} keeps {kept:?}");
+        }
+    }
+
+    #[test]
+    fn of_equal_choices_the_one_that_computes_least_again_is_taken() {
+        let node = |inputs: Option<Vec<usize>>, needed| Node { bytes: 4, inputs, needed };
+        let chain = [node(None, false), node(Some(vec![0]), false), node(Some(vec![1]), true)];
+        assert_eq!(keep(&chain), [false, false, true]);
+    }
+}
