@@ -39,7 +39,7 @@ pub use planned::{Planned, not_compiled, warn_not_compiled};
 pub use precision::{
     Master, Precision, PrecisionName, PrecisionOverride, RoundingMode, SrBy, SrSites, StochasticRounding,
 };
-pub use recipe::{Check, Dialect, ModelChoice, Nonfinite, Parallel, Recipe, Recompute, Train, Waiver};
+pub use recipe::{Calls, Check, Dialect, Emit, ModelChoice, Nonfinite, Parallel, Recipe, Recompute, Train, Waiver};
 pub use rules::{check, check_realizable, in_update};
 pub use schedule::Schedule;
 pub use schema::RECIPE_VERSION;

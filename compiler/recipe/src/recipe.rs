@@ -69,6 +69,9 @@ table! {
         /// Which kernels of the target are used.
         #[serde(skip_serializing_if = "Dialect::is_empty")]
         pub dialect: Dialect = Dialect::default(),
+        /// How programs are written.
+        #[serde(skip_serializing_if = "Emit::is_empty")]
+        pub emit: Emit = Emit::default(),
         /// What `halite check` leaves out.
         #[serde(skip_serializing_if = "Check::is_empty")]
         pub check: Check = Check::default(),
@@ -98,6 +101,7 @@ impl Recipe {
             parallel: None,
             target: TargetName::default(),
             dialect: Dialect::default(),
+            emit: Emit::default(),
             check: Check::default(),
             sections: IndexMap::new(),
         }
@@ -242,6 +246,37 @@ impl Check {
     /// Whether nothing is set.
     pub fn is_empty(&self) -> bool {
         self.waive.is_empty()
+    }
+}
+
+table! {
+    /// How programs are written.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Emit {
+        /// What becomes of calls of the model's functions. Left out, the target says it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub calls: Option<Calls> = None,
+    }
+}
+
+impl Emit {
+    /// Whether nothing is set.
+    pub fn is_empty(&self) -> bool {
+        self.calls.is_none()
+    }
+}
+
+words! {
+    /// What becomes of calls of the model's functions in HLO.
+    #[derive(Default)]
+    pub enum Calls {
+        /// They stay calls, also where the compiler that reads the HLO would inline them.
+        Keep = "keep",
+        /// They are written as calls, which that compiler may inline.
+        Compiler = "compiler",
+        /// What they call is written in their place.
+        #[default]
+        Inline = "inline",
     }
 }
 

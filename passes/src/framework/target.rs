@@ -1,6 +1,7 @@
 //! What passes ask of the target of a program.
 
 use crate::framework::dialect::DialectEntry;
+use halite_recipe::Calls;
 
 /// What passes ask of the target of a program. By default, that of a target without kernels that takes whatever is sound.
 #[derive(Clone, Copy, Debug, Default)]
@@ -9,6 +10,8 @@ pub struct TargetView<'a> {
     pub kernels: &'a [DialectEntry],
     /// Whether `precision.sr.by = "switch"` is done by a switch of its runtime; otherwise dither emulates it.
     pub rounds_by_switch: bool,
+    /// What becomes of calls of the model's functions.
+    pub calls: Calls,
     /// Whether parameters of the entry that nothing reads are dropped.
     pub drops_unread_inputs: bool,
 }

@@ -3,14 +3,19 @@
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use halite_ir::graph::decompositions;
 use halite_ir::ops::Call;
-use halite_ir::{Function, Inst, Module, Op, inline_calls};
+use halite_ir::{FuncId, Function, Inst, Module, Op, inline_calls};
+use halite_recipe::Calls;
 use halite_support::{Diagnostic, Result, codes};
 
 /// The most instructions and calls that are copied.
 const MAX_INSTS: u64 = 1 << 20;
 
+/// Calls of functions with as many instructions may stay calls.
+const KEPT_INSTS: usize = 16;
+
 /// Replaces every call in every function by the body of its callee and drops what is no longer reached, so that the entry,
-/// the decompositions of its kernels and what is marked `noinline` are the only functions left.
+/// the decompositions of its kernels and what is marked `noinline` are the only functions left. Where calls of the model's
+/// functions stay calls (`emit.calls`), those of 16 instructions and more are marked so.
 /// A module of which that makes more than a million instructions is refused.
 ///
 /// ```text
@@ -32,16 +37,30 @@ impl Pass for Inline {
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
+        let kept = cx.target.calls != Calls::Inline && keep_large(module);
         let mut insts = module.functions.iter().flat_map(|function| &function.insts);
         if !insts.any(|inst| inlined(&module.functions, inst).is_some()) {
-            return Ok(Changed::when(module.drop_unreached()));
+            return Ok(Changed::when(module.drop_unreached() | kept));
         }
         let stays = stays(module);
         check_size(module, &stays)?;
         let written: Vec<bool> = module.functions.iter().map(|function| !function.noinline).collect();
         let inlined = inline_calls(module, cx.registry, &written, &stays)?;
-        Ok(Changed::when(inlined | module.drop_unreached()))
+        Ok(Changed::when(inlined | module.drop_unreached() | kept))
     }
+}
+
+/// Marks the functions whose calls are worth more than what they call in their place; whether there were any that were not.
+fn keep_large(module: &mut Module) -> bool {
+    let kept = decompositions(module);
+    let callees = module.functions.len().saturating_sub(1);
+    let mut changed = false;
+    for (index, function) in module.functions[..callees].iter_mut().enumerate() {
+        let is_large = function.insts.len() >= KEPT_INSTS && !kept.contains(&FuncId::new(index));
+        changed |= is_large && !function.noinline;
+        function.noinline |= is_large;
+    }
+    changed
 }
 
 /// The call that an instruction is, if it is to be replaced.

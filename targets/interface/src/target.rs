@@ -8,7 +8,7 @@ use halite_bundle::{Manifest, ModuleRole};
 use halite_hlo::graph::Graph;
 use halite_ir::LowerOptions;
 use halite_passes::DialectEntry;
-use halite_recipe::{Form, Recipe, Section, TargetName};
+use halite_recipe::{Calls, Form, Recipe, Section, TargetName};
 use halite_support::{Diagnostic, Diagnostics, Result, SourceMap};
 use std::fmt;
 
@@ -61,6 +61,11 @@ pub trait Target: fmt::Debug + Send + Sync {
     /// How micro-batches are accumulated where the recipe does not say.
     fn accumulate_form(&self) -> Form {
         Form::One
+    }
+
+    /// What becomes of calls of the model's functions where the recipe does not say.
+    fn calls(&self) -> Calls {
+        Calls::Inline
     }
 
     /// Whether it takes a recipe at all; asked before anything is compiled.
