@@ -257,7 +257,7 @@ impl<'a> Builder<'a> {
     /// Adds an instruction whose result types are known.
     pub(crate) fn push(&mut self, op: Op, args: Values, types: Types, rounding: Option<Rounding>) -> Values {
         let index = u32::try_from(self.function.insts.len()).expect("instructions fit in 32 bits");
-        self.function.effect = self.function.effect.max(op.def().effect(&self.infer_cx()));
+        self.function.effect = self.function.effect.join(op.def().effect(&self.infer_cx()));
         let define = |(position, ty)| self.define(ty, Def::Inst(index, position), None);
         let results: Values = (0u16..).zip(types).map(define).collect();
         self.function.insts.push(Inst { op, args, results: Values::from_slice(&results), rounding, loc: self.loc });

@@ -4,7 +4,6 @@ mod dot;
 
 pub use dot::{dot, dot_function};
 
-use crate::effect::Effect;
 use crate::infer::InferCx;
 use crate::ops::Op;
 use crate::syntax::{Def, FuncId, Function, Module, Value};
@@ -102,15 +101,15 @@ impl Dependencies {
     }
 }
 
-/// Which instructions a function needs: those that a result depends on, and collectives and barriers, with all that they
-/// depend on. Indexed by position. A call has the strongest effect of its callee, so a barrier may stand for a collective.
+/// Which instructions a function needs: those that a result depends on, and those that may not be removed, with all that they
+/// depend on. Indexed by position.
 pub fn live_insts(cx: &InferCx<'_>, function: &Function) -> Vec<bool> {
     let mut read = vec![false; function.values.len()];
     function.results.iter().for_each(|result| read[result.value.index()] = true);
     let mut live = vec![false; function.insts.len()];
     for (inst, live) in function.insts.iter().zip(&mut live).rev() {
         let is_read = || inst.results.iter().any(|result| read[result.index()]);
-        *live = is_read() || inst.op.def().effect(cx) >= Effect::Collective;
+        *live = is_read() || !inst.op.def().effect(cx).removable;
         if *live {
             inst.args.iter().for_each(|arg| read[arg.index()] = true);
         }

@@ -57,10 +57,10 @@ pub trait OpDef: fmt::Debug + sealed::Sealed {
     /// How mixed precision treats it: the types of operands, computation, sums and results.
     fn policy(&self, cx: &InferCx<'_>) -> Policy;
 
-    /// What forbids removing, merging or moving it.
+    /// What passes may do with it.
     fn effect(&self, cx: &InferCx<'_>) -> Effect {
         let _ = cx;
-        Effect::Pure
+        Effect::NONE
     }
 
     /// Floating-point operations and bytes moved, when each operand is read and each result written once.

@@ -125,7 +125,7 @@ pub struct Function {
     pub values: Vec<ValueData>,
     /// Whether calls of it stay calls, also in HLO.
     pub noinline: bool,
-    /// The strongest effect of its instructions, which a call of it has: kept, so that nobody follows calls to find it.
+    /// The effects of its instructions, joined, which a call of it has: kept, so that nobody follows calls to find it.
     pub(crate) effect: Effect,
 }
 

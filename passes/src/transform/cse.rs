@@ -1,14 +1,14 @@
 //! `cse`.
 
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
-use halite_ir::{Effect, Function, InferCx, Inst, Module, Value, Values, rewrite_planned};
+use halite_ir::{Function, InferCx, Inst, Module, Value, Values, rewrite_planned};
 use halite_support::Result;
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 
-/// Common subexpression elimination: of equal pure instructions (op, attributes, rounding, arguments) the first stands for all.
-/// Instructions with an effect are left alone.
+/// Common subexpression elimination: of equal instructions (op, attributes, rounding, arguments) the first stands for all.
+/// What may not be merged is left alone.
 ///
 /// ```text
 /// %a = exponential %x : f32[4]            %a = exponential %x : f32[4]
@@ -20,7 +20,7 @@ pub(crate) struct Cse;
 
 impl Pass for Cse {
     fn info(&self) -> PassInfo {
-        PassInfo::new("cse", "merge equal pure instructions", Relation::Identical)
+        PassInfo::new("cse", "merge equal instructions", Relation::Identical)
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
@@ -67,7 +67,7 @@ impl<'f> AvailableInsts<'f> {
     /// The earlier instruction that stands for the one at a position.
     fn merge(&mut self, cx: &InferCx<'_>, at: usize) -> Option<usize> {
         let inst = &self.function.insts[at];
-        if inst.op.def().effect(cx) != Effect::Pure {
+        if !inst.op.def().effect(cx).mergeable {
             return None;
         }
         let args: Values = mapped(&self.stands, inst).collect();

@@ -4,8 +4,8 @@ use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use halite_ir::{Function, InferCx, Module, graph, rewrite_planned};
 use halite_support::Result;
 
-/// Dead code elimination: removes instructions whose results reach neither the function's results nor an instruction
-/// with an effect. Parameters stay.
+/// Dead code elimination: removes instructions whose results reach neither the function's results nor an instruction that
+/// may not be removed. Parameters stay.
 ///
 /// ```text
 /// %a = exponential %x : f32[4]      =>    %b = negate %x : f32[4]

@@ -3,7 +3,7 @@
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use halite_ir::dims::FactorMap;
 use halite_ir::ops::Constant;
-use halite_ir::{Effect, EvalCx, Function, InferCx, Inst, Module, Op, Rewriter, TensorType, Value, rewrite_planned};
+use halite_ir::{EvalCx, Function, InferCx, Inst, Module, Op, Rewriter, TensorType, Value, rewrite_planned};
 use halite_support::Result;
 use halite_tensor::{HostTensor, Shape};
 use smallvec::SmallVec;
@@ -69,7 +69,7 @@ fn fold_or_copy(b: &mut Rewriter<'_>, source: &Function, inst: &Inst) -> Result<
 /// The result of an op on values of a function, when it is to be folded and has a meaning.
 fn fold(cx: InferCx<'_>, function: &Function, op: &Op, args: &[Value]) -> Option<Constant> {
     let operands = operands(function, args)?;
-    if matches!(op, Op::Composite(_)) || op.callee().is_some() || op.def().effect(&cx) != Effect::Pure {
+    if matches!(op, Op::Composite(_)) || op.callee().is_some() || !op.def().effect(&cx).movable {
         return None;
     }
     let types: SmallVec<[TensorType; 4]> =

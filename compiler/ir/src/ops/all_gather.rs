@@ -65,7 +65,7 @@ impl OpDef for AllGather {
     }
 
     fn effect(&self, _: &InferCx<'_>) -> Effect {
-        Effect::Collective
+        Effect::COLLECTIVE
     }
 
     fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {

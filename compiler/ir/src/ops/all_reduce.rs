@@ -78,7 +78,7 @@ impl OpDef for AllReduce {
     }
 
     fn effect(&self, _: &InferCx<'_>) -> Effect {
-        Effect::Collective
+        Effect::COLLECTIVE
     }
 
     fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {

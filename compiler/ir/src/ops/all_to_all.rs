@@ -79,7 +79,7 @@ impl OpDef for AllToAll {
     }
 
     fn effect(&self, _: &InferCx<'_>) -> Effect {
-        Effect::Collective
+        Effect::COLLECTIVE
     }
 
     fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {

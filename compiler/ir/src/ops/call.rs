@@ -61,9 +61,9 @@ pub(super) fn run_ranks(callee: &Function, cx: &EvalCx<'_>, args: &[Vec<&HostTen
     Interpreter::new(cx.functions, cx.registry).run_ranks(callee, inputs)
 }
 
-/// The strongest effect in a function.
-pub(super) fn strongest_effect(cx: &InferCx<'_>, function: FuncId) -> Effect {
-    cx.function(function).map_or(Effect::Pure, |function| function.effect)
+/// The effects of the instructions of a function, joined.
+pub(super) fn joint_effect(cx: &InferCx<'_>, function: FuncId) -> Effect {
+    cx.function(function).map_or(Effect::NONE, |function| function.effect)
 }
 
 /// A call in HLO: a computation returns one result as it is and several as a tuple.
@@ -120,9 +120,9 @@ impl OpDef for Call {
         Policy::STORAGE
     }
 
-    /// The strongest effect in the callee.
+    /// That of the callee.
     fn effect(&self, cx: &InferCx<'_>) -> Effect {
-        strongest_effect(cx, self.callee)
+        joint_effect(cx, self.callee)
     }
 
     fn cost(&self, cx: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {
@@ -187,7 +187,7 @@ mod tests {
         assert_eq!(results[0].f64s(), [2.0, -6.0]);
         let cx = InferCx { functions: &module.functions, registry: &registry };
         let call = Call { callee: twice };
-        assert_eq!(call.effect(&cx), Effect::Barrier);
+        assert_eq!(call.effect(&cx), Effect::BARRIER);
         assert_eq!(call.cost(&cx, &[], &[]).flops, 2);
     }
 }

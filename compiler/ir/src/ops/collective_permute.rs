@@ -76,7 +76,7 @@ impl OpDef for CollectivePermute {
     }
 
     fn effect(&self, _: &InferCx<'_>) -> Effect {
-        Effect::Collective
+        Effect::COLLECTIVE
     }
 
     fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {

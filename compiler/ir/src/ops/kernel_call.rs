@@ -1,6 +1,6 @@
 //! `kernel_call`.
 
-use super::call::{callee, lower_call, result_types, run_ranks, strongest_effect};
+use super::call::{callee, joint_effect, lower_call, result_types, run_ranks};
 use super::ranks::alone;
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, Values};
@@ -73,9 +73,9 @@ impl OpDef for KernelCall {
         Policy::STORAGE
     }
 
-    /// The strongest effect in the decomposition.
+    /// That of the decomposition.
     fn effect(&self, cx: &InferCx<'_>) -> Effect {
-        strongest_effect(cx, self.decomposition)
+        joint_effect(cx, self.decomposition)
     }
 
     fn cost(&self, cx: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {

@@ -56,7 +56,7 @@ impl OpDef for OptimizationBarrier {
     }
 
     fn effect(&self, _: &InferCx<'_>) -> Effect {
-        Effect::Barrier
+        Effect::BARRIER
     }
 
     /// Nothing is moved.

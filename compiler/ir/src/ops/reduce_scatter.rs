@@ -69,7 +69,7 @@ impl OpDef for ReduceScatter {
     }
 
     fn effect(&self, _: &InferCx<'_>) -> Effect {
-        Effect::Collective
+        Effect::COLLECTIVE
     }
 
     /// One addition for each element of the operand.

@@ -51,7 +51,7 @@ impl OpDef for ReplicaId {
 
     /// As for random bits: equal instructions are equal on each rank, but none may be folded to a constant.
     fn effect(&self, _: &InferCx<'_>) -> Effect {
-        Effect::Random
+        Effect::RANDOM
     }
 
     fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {

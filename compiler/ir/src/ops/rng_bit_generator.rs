@@ -131,7 +131,7 @@ impl OpDef for RngBitGenerator {
     }
 
     fn effect(&self, _: &InferCx<'_>) -> Effect {
-        Effect::Random
+        Effect::RANDOM
     }
 
     fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {

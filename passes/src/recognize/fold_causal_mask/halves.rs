@@ -5,7 +5,7 @@ use crate::analysis::causality::{Facts, Mask, MaskKind};
 use crate::transform::fold_constant::evaluate;
 use halite_ir::dims::FactorMap;
 use halite_ir::ops::Constant;
-use halite_ir::{Effect, Function, InferCx, Inst, Op, ParamRole, TensorType, Value};
+use halite_ir::{Function, InferCx, Inst, Op, ParamRole, TensorType, Value};
 use halite_tensor::{DType, HostTensor, Indices};
 use smallvec::SmallVec;
 
@@ -105,7 +105,7 @@ fn keeps_finite(cx: InferCx<'_>, function: &Function, inst: &Inst) -> bool {
             inst.results.iter().all(|&result| !function.ty(result).dtype().is_float())
         }
         Op::Call(_) | Op::ReplicaId(_) | Op::BitcastConvert(_) => false,
-        op => !inst.rounds_at_random() && op.def().effect(&cx) == Effect::Pure,
+        op => !inst.rounds_at_random() && op.def().effect(&cx).movable,
     }
 }
 
@@ -144,7 +144,7 @@ fn computed(cx: InferCx<'_>, function: &Function, known: &[Option<Halves>], inst
         inst.args.iter().map(|arg| known[arg.index()].as_ref()).collect::<Option<_>>()?;
     let axes = operands.iter().find_map(|operand| operand.axes);
     let agree = operands.iter().all(|operand| operand.axes.is_none() || operand.axes == axes);
-    if !agree || inst.op.def().effect(&cx) != Effect::Pure {
+    if !agree || !inst.op.def().effect(&cx).movable {
         return None;
     }
     let types: SmallVec<[&TensorType; 4]> = inst.args.iter().map(|&arg| function.ty(arg)).collect();

@@ -1,6 +1,6 @@
 //! Small tensors that do not depend on any input.
 
-use halite_ir::{Effect, EvalCx, Function, InferCx, Inst, Registry, Value};
+use halite_ir::{EvalCx, Function, InferCx, Inst, Registry, Value};
 use halite_tensor::HostTensor;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -45,6 +45,6 @@ fn needed(cx: &InferCx<'_>, function: &Function, value: Value) -> Option<BTreeSe
 fn is_constant(cx: &InferCx<'_>, function: &Function, inst: &Inst) -> bool {
     let [result] = inst.results.as_slice() else { return false };
     let is_small = function.ty(*result).shape().num_elements() <= MAX_ELEMENTS;
-    let is_pure = inst.op.callee().is_none() && !inst.rounds_at_random() && inst.op.def().effect(cx) == Effect::Pure;
+    let is_pure = inst.op.callee().is_none() && !inst.rounds_at_random() && inst.op.def().effect(cx).movable;
     is_small && is_pure
 }

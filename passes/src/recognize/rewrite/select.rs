@@ -13,7 +13,7 @@
 use super::bindings::Bindings;
 use super::rule::Rule;
 use super::view::MatchCx;
-use halite_ir::{Def, Effect, Function, InferCx, Op, Registry, Value, graph};
+use halite_ir::{Def, Function, InferCx, Op, Registry, Value, graph};
 use rustc_hash::FxHashSet;
 
 /// A rule that fits somewhere, or almost does.
@@ -103,8 +103,8 @@ fn reached(
     let mut roots = taken.iter().map(|&at| &matches[at]).peekable();
     for (at, inst) in function.insts.iter().enumerate().rev() {
         let replaced = roots.next_if(|matched| matched.root == at);
-        let effect = inst.op.def().effect(cx) >= Effect::Collective;
-        reached[at] = effect || stays(at) || inst.results.iter().any(|result| read[result.index()]);
+        let is_kept = !inst.op.def().effect(cx).removable || stays(at);
+        reached[at] = is_kept || inst.results.iter().any(|result| read[result.index()]);
         match replaced {
             _ if !reached[at] => {}
             Some(matched) => {
