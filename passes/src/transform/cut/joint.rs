@@ -88,8 +88,7 @@ impl Joint {
         let (function, primal) = (&self.function, self.primal());
         let mut nodes: Vec<Node> =
             function.values.iter().map(|value| Node { bytes: value.ty.bytes(), inputs: None, needed: false }).collect();
-        for (param, free) in function.params[..self.args].iter().zip(free).filter(|(_, free)| **free) {
-            _ = free;
+        for (param, _) in function.params[..self.args].iter().zip(free).filter(|(_, free)| **free) {
             nodes[param.value.index()].inputs = Some(Vec::new());
         }
         for inst in &function.insts {

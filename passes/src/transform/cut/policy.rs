@@ -1,6 +1,6 @@
 //! What may be computed again.
 
-use halite_ir::{Effect, InferCx, Inst, LocKind, LocTable, Op, OpClass};
+use halite_ir::{InferCx, Inst, LocKind, LocTable, Op, OpClass};
 use halite_recipe::Recompute;
 
 /// The composites whose insides `attention` computes again.
@@ -20,7 +20,8 @@ impl<'a> Policy<'a> {
     /// Whether an instruction may be.
     pub(super) fn allows(&self, cx: &InferCx<'_>, locs: &LocTable, inst: &Inst) -> bool {
         let has = |word| self.words.contains(&word);
-        if has(Recompute::None) || inst.rounds_at_random() || inst.op.def().effect(cx) != Effect::Pure {
+        let effect = inst.op.def().effect(cx);
+        if has(Recompute::None) || inst.rounds_at_random() || !effect.movable || !effect.mergeable {
             return false;
         }
         if has(Recompute::Block) || (has(Recompute::Attention) && is_within(locs, inst, &ATTENTION)) {
