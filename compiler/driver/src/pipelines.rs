@@ -17,7 +17,6 @@ fn clean_up() -> Group<Name> {
 pub fn prepare() -> PipelineSpec {
     let recognize = ["fold-causal-mask", "fuse-rope", "fuse-norm", "fuse-activation", "fuse-softmax"];
     PipelineSpec::from(["bind-recipe", "check-causality"]).then(clean_up()).then(recognize).then([
-        "inline",
         "coalesce-layers",
         "cse",
         "dce",

@@ -1,10 +1,12 @@
 //! `coalesce-layers`.
 
 mod apply;
+mod bound;
 mod name;
 mod plan;
 mod projection;
 mod shares;
+mod uses;
 
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use halite_ir::{Module, Phase};
@@ -20,8 +22,9 @@ const RULE: &str = "shared-input";
 /// Run before `auto-diff`, forward, backward and optimizer then work on what is merged.
 ///
 /// A projection is a `linear`, or a `dot_general` over the last dimension of a value, with a weight of the entry that
-/// nothing else reads; a bias is merged too where every one of them has one. What is merged agrees in element type,
-/// initializer, weight decay, group of the optimizer and precision exceptions; an update rule that looks at a tensor as a
+/// nothing else reads, or in a function with a parameter that is one at each call; a bias is merged too where every one of
+/// them has one. What is merged agrees in element type,
+/// initializer, weight decay, group of the optimizer and precision exceptions, in a function at each call; an update rule that looks at a tensor as a
 /// whole is given each by itself all the same. The merged weight is `[ranks, rows, in]`, one share for each rank of tensor
 /// parallelism, and says what it packs. Where a value has fewer heads than ranks, each rank that reads a head holds it: the
 /// first copy is read here, and `tied_copies` gives all copies the same gradient.
@@ -40,11 +43,11 @@ impl Pass for CoalesceLayers {
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
-        let merges = plan::merges(module, cx)?;
-        if merges.is_empty() {
+        let plans = plan::plans(module, cx)?;
+        if plans.iter().all(|plan| plan.packed.is_empty()) {
             return Ok(Changed::No);
         }
-        apply::apply(module, cx.registry, &merges)?;
+        apply::apply(module, cx.registry, &plans)?;
         Ok(Changed::Yes)
     }
 }

@@ -1,8 +1,8 @@
 //! Writing the merged projections.
 
-use super::plan::{Merge, Packed};
+use super::plan::{Merge, Packed, Plan};
 use crate::transform::packed::layout;
-use halite_ir::{Attr, Function, Inst, Module, ParamRole, Registry, Rewriter, Value, Values};
+use halite_ir::{Attr, Function, Inst, Module, Op, Registry, Rewriter, Value, Values};
 use halite_support::Result;
 use halite_tensor::Dims;
 
@@ -19,37 +19,66 @@ enum InstAction {
     },
 }
 
-/// Rewrites the entry.
-pub(super) fn apply(module: &mut Module, registry: &Registry, merges: &[Merge]) -> Result<()> {
-    let entry = module.take_entry()?;
-    let (fates, starts) = fates(&entry, merges);
-    let mut rewriter = Rewriter::without_params(module, registry, &entry);
-    add_params(&mut rewriter, &entry, merges);
-    let mut outputs: Vec<Values> = vec![Values::new(); merges.len()];
-    for (at, inst) in entry.insts.iter().enumerate() {
+/// Rewrites the functions for which something is planned, and their calls.
+pub(super) fn apply(module: &mut Module, registry: &Registry, plans: &[Plan]) -> Result<()> {
+    for (source, plan) in std::mem::take(&mut module.functions).into_iter().zip(plans) {
+        // Callees come before callers, and what these pack their callers pack too.
+        if plan.packed.is_empty() {
+            module.functions.push(source);
+            continue;
+        }
+        rewrite(module, registry, &source, plan, plans)?;
+    }
+    Ok(())
+}
+
+fn rewrite(module: &mut Module, registry: &Registry, source: &Function, plan: &Plan, plans: &[Plan]) -> Result<()> {
+    let (fates, starts) = fates(source, &plan.merges);
+    let mut rewriter = Rewriter::without_params(module, registry, source);
+    add_params(&mut rewriter, source, &plan.packed);
+    let mut outputs: Vec<Values> = vec![Values::new(); plan.merges.len()];
+    for (at, inst) in source.insts.iter().enumerate() {
         let outer = rewriter.set_loc(inst.loc);
         if let Some(merge) = starts[at] {
-            outputs[merge] = product(&mut rewriter, &entry, &merges[merge])?;
+            outputs[merge] = product(&mut rewriter, source, plan, &plan.merges[merge])?;
         }
         match fates[at] {
-            InstAction::Copied => rewriter.copy(&entry, inst)?,
+            InstAction::Copied => copy(&mut rewriter, source, inst, plans)?,
             InstAction::Dropped => {}
             InstAction::Output { merge, member } => {
                 let part = outputs[merge][member];
-                let value = output(&mut rewriter, inst, &merges[merge], member, part)?;
-                rewriter.keep_names(&entry, inst, &[value]);
+                let value = output(&mut rewriter, inst, &plan.merges[merge], member, part)?;
+                rewriter.keep_names(source, inst, &[value]);
                 rewriter.replace_all(inst, &[value]);
             }
         }
         rewriter.set_loc(outer);
     }
-    rewriter.finish(&entry)?;
+    rewriter.finish(source)?;
+    Ok(())
+}
+
+/// Copies an instruction; a call hands over as one what its callee takes as one.
+fn copy(b: &mut Rewriter<'_>, source: &Function, inst: &Inst, plans: &[Plan]) -> Result<()> {
+    let packed = match &inst.op {
+        Op::Call(call) => plans[call.callee.index()].packed.as_slice(),
+        _ => &[],
+    };
+    if packed.is_empty() {
+        return b.copy(source, inst);
+    }
+    let gone = |at: &usize| packed.iter().any(|packed| packed.params[1..].contains(at));
+    let args =
+        (0..inst.args.len()).filter(|at| !gone(at)).map(|at| b.value(inst.args[at])).collect::<Result<Values>>()?;
+    let results = b.emit_like(inst, &args)?;
+    b.keep_names(source, inst, &results);
+    b.replace_all(inst, &results);
     Ok(())
 }
 
 /// For each instruction its fate, and the merge whose product stands before it.
-fn fates(entry: &Function, merges: &[Merge]) -> (Vec<InstAction>, Vec<Option<usize>>) {
-    let (mut fates, mut starts) = (vec![InstAction::Copied; entry.insts.len()], vec![None; entry.insts.len()]);
+fn fates(source: &Function, merges: &[Merge]) -> (Vec<InstAction>, Vec<Option<usize>>) {
+    let (mut fates, mut starts) = (vec![InstAction::Copied; source.insts.len()], vec![None; source.insts.len()]);
     for (merge, planned) in merges.iter().enumerate() {
         starts[planned.members[0].0.at] = Some(merge);
         for (member, (own, _)) in planned.members.iter().enumerate() {
@@ -68,16 +97,16 @@ fn fates(entry: &Function, merges: &[Merge]) -> (Vec<InstAction>, Vec<Option<usi
 }
 
 /// Adds the parameters, those that are merged where the first of them was.
-fn add_params(b: &mut Rewriter<'_>, entry: &Function, merges: &[Merge]) {
-    let mut packed: Vec<Option<&Packed>> = vec![None; entry.params.len()];
-    for own in merges.iter().flat_map(|merge| std::iter::once(&merge.weight).chain(&merge.bias)) {
+fn add_params(b: &mut Rewriter<'_>, source: &Function, all: &[Packed]) {
+    let mut packed: Vec<Option<&Packed>> = vec![None; source.params.len()];
+    for own in all {
         own.params.iter().for_each(|&at| packed[at] = Some(own));
     }
-    for (at, param) in entry.params.iter().enumerate() {
+    for (at, param) in source.params.iter().enumerate() {
         match packed[at] {
-            None => b.copy_param(entry, param),
+            None => b.copy_param(source, param),
             Some(own) if own.params[0] == at => {
-                let value = b.param(own.name.clone(), own.ty.clone(), ParamRole::Weight(own.info.clone()));
+                let value = b.param(own.name.clone(), own.ty.clone(), own.role.clone());
                 b.replace(param.value, value);
             }
             Some(_) => {}
@@ -86,23 +115,24 @@ fn add_params(b: &mut Rewriter<'_>, entry: &Function, merges: &[Merge]) {
 }
 
 /// The outputs of all members of a merge, `[.., out]`.
-fn product(b: &mut Rewriter<'_>, entry: &Function, merge: &Merge) -> Result<Values> {
-    let (x, weight) = (b.value(merge.input)?, operand(b, entry, &merge.weight)?);
+fn product(b: &mut Rewriter<'_>, source: &Function, plan: &Plan, merge: &Merge) -> Result<Values> {
+    let packed = &plan.packed[merge.weight];
+    let (x, weight) = (b.value(merge.input)?, operand(b, source, packed)?);
     let last = b.shape(x).rank() - 1;
     let mut y = b.dot_general(x, weight, (&[], &[]), (&[last], &[2]))?;
-    if let Some(bias) = &merge.bias {
-        let bias = operand(b, entry, bias)?;
+    if let Some(bias) = merge.bias {
+        let bias = operand(b, source, &plan.packed[bias])?;
         let shape = b.shape(y).clone();
         let bias = b.broadcast_in_dim(bias, &[last, last + 1], shape)?;
         y = b.add(y, bias)?;
     }
-    let [rows, copies] = layout(&merge.weight.packing);
+    let [rows, copies] = layout(&packed.packing);
     b.composite("unpack", &[("dim", Attr::Int(-2)), rows, copies], &[y])
 }
 
 /// A merged parameter, which stands for the first of those that it is made of.
-fn operand(b: &mut Rewriter<'_>, entry: &Function, packed: &Packed) -> Result<Value> {
-    let value = b.value(entry.params[packed.params[0]].value)?;
+fn operand(b: &mut Rewriter<'_>, source: &Function, packed: &Packed) -> Result<Value> {
+    let value = b.value(source.params[packed.params[0]].value)?;
     if packed.packing.has_copies() {
         Ok(b.composite("tied_copies", &layout(&packed.packing), &[value])?[0])
     } else {

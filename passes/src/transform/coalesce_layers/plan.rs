@@ -1,13 +1,15 @@
 //! Which projections are merged, and into what.
 
+use super::bound::{Bound, Calls, calls};
 use super::name::merged;
 use super::projection::{Product, Projection, products};
 use super::shares::Sharing;
+use super::uses::Uses;
 use super::{PASS, RULE};
 use crate::framework::exception::Subject;
 use crate::framework::pass::PassCx;
 use crate::framework::remark::Remark;
-use halite_ir::{Function, LocTable, Module, Param, ParamRole, TensorType, Value, WeightInfo};
+use halite_ir::{Def, Function, LocTable, Module, Op, Param, ParamRole, TensorType, Value, WeightInfo};
 use halite_recipe::Precision;
 use halite_support::{Name, Result};
 use halite_tensor::{DType, Init, Packing, Part};
@@ -15,74 +17,101 @@ use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 use std::sync::Arc;
 
+/// What becomes of a function.
+#[derive(Default)]
+pub(super) struct Plan {
+    pub(super) merges: Vec<Merge>,
+    /// The parameters that are made of several: those of its merges, and those that calls hand on.
+    pub(super) packed: Vec<Packed>,
+}
+
 /// Projections that become one.
 pub(super) struct Merge {
     /// What they are applied to.
     pub(super) input: Value,
     /// The projections, in order, and how many ranks hold each row of them.
     pub(super) members: Vec<(Projection, usize)>,
-    /// The weight that they share.
-    pub(super) weight: Packed,
+    /// The weight that they share, by its place among what is packed.
+    pub(super) weight: usize,
     /// The bias that they share.
-    pub(super) bias: Option<Packed>,
+    pub(super) bias: Option<usize>,
 }
 
 /// A parameter that is made of several.
 pub(super) struct Packed {
     pub(super) name: Name,
     pub(super) ty: TensorType,
-    pub(super) info: WeightInfo,
-    /// How, as `info` says too.
+    pub(super) role: ParamRole,
+    /// How, as the role of a weight says too.
     pub(super) packing: Arc<Packing>,
     /// Its positions among the parameters of before, in order.
     pub(super) params: Vec<usize>,
 }
 
-/// The merges of the entry of a module; says what it leaves.
+/// The parameters of a packed one: position, whether stored by columns, and copies.
+type Parts = Vec<(usize, bool, usize)>;
+
+/// What becomes of each function of a module; says what is left.
 ///
 /// # Errors
 /// None but bugs.
-pub(super) fn merges(module: &Module, cx: &PassCx<'_>) -> Result<Vec<Merge>> {
+pub(super) fn plans(module: &Module, cx: &PassCx<'_>) -> Result<Vec<Plan>> {
     let Some(entry) = module.entry() else { return Ok(Vec::new()) };
     let ranks = cx.recipe.and_then(|recipe| recipe.parallel.as_ref()).map_or(1, |parallel| parallel.tensor as usize);
-    let names = entry.params.iter().flat_map(|param| param.originals().chain([&*param.name])).map(Name::from);
-    let mut planner = Planner {
-        entry,
-        locs: &module.locs,
-        cx,
-        precision: cx.recipe.map(|recipe| &recipe.precision),
-        sharing: Sharing::new(entry, ranks),
-        taken: names.collect(),
-    };
-    let mut merges = Vec::new();
-    for (input, found) in products(entry) {
-        planner.plan(input, found, &mut merges)?;
+    let precision = cx.recipe.map(|recipe| &recipe.precision);
+    let stated = |precision: &Precision| precision.overrides.iter().any(|own| own.parameter.is_none());
+    let uses: Vec<Uses> = module.functions.iter().map(Uses::of).collect();
+    let calls = calls(module, &uses, precision.is_some_and(stated));
+    let mut plans: Vec<Plan> = Vec::with_capacity(module.functions.len());
+    for (index, function) in module.functions.iter().enumerate() {
+        let names = function.params.iter().flat_map(|param| param.originals().chain([&*param.name])).map(Name::from);
+        let mut planner = Planner {
+            entry,
+            function,
+            calls: &calls[index],
+            locs: &module.locs,
+            cx,
+            precision,
+            sharing: Sharing::new(function, ranks),
+            taken: names.collect(),
+            plan: Plan::default(),
+        };
+        let packs = |weight: usize| entry.params[weight].packing().is_some();
+        for (input, found) in products(function, &calls[index], &uses[index], packs) {
+            planner.plan(input, found)?;
+        }
+        planner.hand_on(&plans)?;
+        plans.push(planner.plan);
     }
-    Ok(merges)
+    Ok(plans)
 }
 
 struct Planner<'a> {
     entry: &'a Function,
+    /// That for which the plan is, and how it is called.
+    function: &'a Function,
+    calls: &'a Calls,
     locs: &'a LocTable,
     cx: &'a PassCx<'a>,
     precision: Option<&'a Precision>,
     sharing: Sharing<'a>,
     taken: FxHashSet<Name>,
+    plan: Plan,
 }
 
 impl Planner<'_> {
     /// Plans for what reads one value.
-    fn plan(&mut self, input: Value, found: Vec<Product>, merges: &mut Vec<Merge>) -> Result<()> {
+    fn plan(&mut self, input: Value, found: Vec<Product>) -> Result<()> {
         if found.len() < 2 {
             return Ok(());
         }
-        let mut groups: IndexMap<Key, Vec<(Projection, usize)>, FxBuildHasher> = IndexMap::default();
+        let mut groups: IndexMap<Vec<Key>, Vec<(Projection, usize)>, FxBuildHasher> = IndexMap::default();
         for found in found {
             match found {
                 Product::Other(at, reason) => self.missed(at, reason),
                 Product::Projection(projection) => match self.sharing.copies(&projection) {
                     Err(reason) => self.missed(projection.at, &reason),
-                    Ok(copies) => groups.entry(self.key(&projection)).or_default().push((projection, copies)),
+                    Ok(copies) => groups.entry(self.keys(&projection)).or_default().push((projection, copies)),
                 },
             }
         }
@@ -91,7 +120,25 @@ impl Planner<'_> {
             if members.len() >= 2 {
                 let merge = self.merge(input, members)?;
                 self.explain_merge(&merge);
-                merges.push(merge);
+                self.plan.merges.push(merge);
+            }
+        }
+        Ok(())
+    }
+
+    /// Plans for the parameters that callees take as one.
+    fn hand_on(&mut self, callees: &[Plan]) -> Result<()> {
+        for inst in &self.function.insts {
+            let Op::Call(call) = &inst.op else { continue };
+            for packed in &callees[call.callee.index()].packed {
+                let own = |at: &usize| match self.function.values[inst.args[*at].index()].def {
+                    Def::Param(own) => Some(own as usize),
+                    Def::Inst(..) => None,
+                };
+                let parts = packed.params.iter().zip(&packed.packing.parts);
+                let parts: Option<Parts> =
+                    parts.map(|(at, part)| Some((own(at)?, part.transposed, part.copies))).collect();
+                self.pack(parts.expect("what callees pack are weights at each call"))?;
             }
         }
         Ok(())
@@ -105,58 +152,68 @@ impl Planner<'_> {
     }
 
     /// What the biases make, if every projection has one and they may be stored as one.
-    fn bias(&mut self, members: &[(Projection, usize)]) -> Result<Option<Packed>> {
+    fn bias(&mut self, members: &[(Projection, usize)]) -> Result<Option<usize>> {
         let bias = |(own, copies): &(Projection, usize)| Some((own.bias.as_ref()?.param, false, *copies));
-        let biases: Vec<_> = members.iter().filter_map(bias).collect();
-        let mut keys = biases.iter().map(|&(param, ..)| self.param_key(param));
+        let biases: Parts = members.iter().filter_map(bias).collect();
+        let mut keys = biases.iter().map(|&(param, ..)| self.param_keys(param));
         let Some(first) = keys.next() else { return Ok(None) };
         let apart = if biases.len() < members.len() {
-            Some("a projection beside it has none that is its own")
+            Some("a projection beside it has none that is its own".to_owned())
         } else {
-            keys.find_map(|key| difference(&first, &key))
+            keys.find_map(|keys| self.difference(biases[0].0, &first, &keys))
         };
         let Some(what) = apart else { return self.pack(biases).map(Some) };
         self.cx.explain(|| {
-            let message = format!("`{}` stays apart: {what}", self.entry.params[biases[0].0].name);
-            Remark::missed(PASS, "bias", message).at(self.locs, self.entry.insts[members[0].0.at].loc)
+            let message = format!("`{}` stays apart: {what}", self.function.params[biases[0].0].name);
+            Remark::missed(PASS, "bias", message).at(self.locs, self.function.insts[members[0].0.at].loc)
         });
         Ok(None)
     }
 
-    /// A parameter of several: their positions, whether they are stored by columns, and their copies.
-    fn pack(&mut self, params: Vec<(usize, bool, usize)>) -> Result<Packed> {
+    /// A parameter of several, by its place among what is packed.
+    fn pack(&mut self, params: Parts) -> Result<usize> {
         let part = |&(at, transposed, copies): &(usize, bool, usize)| {
-            let param = &self.entry.params[at];
-            Part {
-                name: param.name.to_string(),
-                shape: self.entry.ty(param.value).shape().to_vec(),
-                transposed,
-                copies,
-            }
+            let param = &self.function.params[at];
+            let shape = self.function.ty(param.value).shape().to_vec();
+            Part { name: param.name.to_string(), shape, transposed, copies }
         };
         let packing = Packing { ranks: self.sharing.ranks(), parts: params.iter().map(part).collect() };
         let names: Vec<_> = packing.parts.iter().map(|part| &*part.name).collect();
         let name = Name::unused(&merged(&names), |name| self.taken.contains(name));
         self.taken.insert(name.clone());
-        let first = &self.entry.params[params[0].0];
-        let ty = self.entry.ty(first.value).with_shape(packing.shape()?);
+        let first = &self.function.params[params[0].0];
+        let ty = self.function.ty(first.value).with_shape(packing.shape()?);
         let packing = Arc::new(packing);
-        let info = WeightInfo { packing: Some(packing.clone()), ..weight_info(first) };
-        Ok(Packed { name, ty, info, packing, params: params.into_iter().map(|(at, ..)| at).collect() })
+        let role = match &first.role {
+            ParamRole::Weight(info) => ParamRole::Weight(WeightInfo { packing: Some(packing.clone()), ..info.clone() }),
+            role => role.clone(),
+        };
+        let params = params.into_iter().map(|(at, ..)| at).collect();
+        self.plan.packed.push(Packed { name, ty, role, packing, params });
+        Ok(self.plan.packed.len() - 1)
     }
 
-    fn key(&self, projection: &Projection) -> Key {
-        let inst = &self.entry.insts[projection.at];
-        let stated = |precision: &&Precision| precision.overrides.iter().any(|own| own.parameter.is_none());
-        // A scope costs a text, and most recipes have no exception over instructions.
-        let scope = self.precision.filter(stated).map(|_| self.locs.scope(inst.loc)).unwrap_or_default();
-        // `auto-diff` and this pass make a plain product of a `linear`.
-        let product = self.exceptions(Subject::Inst("dot_general", &scope));
-        Key { product, ..self.param_key(projection.weight) }
+    /// What the weight of a projection and its product agree in with others, call by call.
+    fn keys(&self, projection: &Projection) -> Vec<Key> {
+        let mut keys = self.param_keys(projection.weight);
+        if !self.calls.scopes.is_empty() {
+            let scope = self.locs.scope(self.function.insts[projection.at].loc);
+            for (key, outer) in keys.iter_mut().zip(&self.calls.scopes) {
+                let scope = format!("{outer}{scope}");
+                // `auto-diff` and this pass make a plain product of a `linear`.
+                key.product = self.exceptions(Subject::Inst("dot_general", scope.trim_end_matches('.')));
+            }
+        }
+        keys
     }
 
-    fn param_key(&self, at: usize) -> Key {
-        let param = &self.entry.params[at];
+    fn param_keys(&self, param: usize) -> Vec<Key> {
+        self.calls.own(param).iter().map(|&weight| self.weight_key(weight)).collect()
+    }
+
+    /// That of a parameter of the entry.
+    fn weight_key(&self, weight: usize) -> Key {
+        let param = &self.entry.params[weight];
         let WeightInfo { init, decay, group, frozen, .. } = weight_info(param);
         let init = match init {
             Init::Zeros => [0, 0],
@@ -177,36 +234,51 @@ impl Planner<'_> {
     }
 
     fn missed(&self, at: usize, reason: &str) {
-        let inst = &self.entry.insts[at];
+        let inst = &self.function.insts[at];
         self.cx.explain(|| {
-            let mut weights = self.entry.params.iter().filter(|param| matches!(param.role, ParamRole::Weight(_)));
-            let weight = weights.rfind(|param| inst.args.contains(&param.value));
-            let what = weight.map_or("a product".to_owned(), |param| format!("`{}`", param.name));
+            let mut params = self.function.params.iter().enumerate();
+            let is_weight = |at: usize| self.calls.params.get(at).is_some_and(|bound| *bound != Bound::Other);
+            let weight = params.rfind(|(at, param)| is_weight(*at) && inst.args.contains(&param.value));
+            let what = weight.map_or("a product".to_owned(), |(_, param)| format!("`{}`", param.name));
             Remark::missed(PASS, RULE, format!("{what} stays apart: {reason}")).at(self.locs, inst.loc)
         });
     }
 
     /// Says why projections of one value are not all in one group.
-    fn explain_apart(&self, groups: &IndexMap<Key, Vec<(Projection, usize)>, FxBuildHasher>) {
+    fn explain_apart(&self, groups: &IndexMap<Vec<Key>, Vec<(Projection, usize)>, FxBuildHasher>) {
         let mut groups = groups.iter();
-        let Some((first_key, first)) = groups.next() else { return };
-        let name = |group: &[(Projection, usize)]| self.entry.params[group[0].0.weight].name.clone();
-        for (key, group) in groups {
+        let Some((first_keys, first)) = groups.next() else { return };
+        let weight = |group: &[(Projection, usize)]| group[0].0.weight;
+        for (keys, group) in groups {
             self.cx.explain(|| {
-                let why = difference(first_key, key).unwrap_or_default();
-                let message = format!("`{}` stays apart from `{}`: {why}", name(group), name(first));
-                Remark::missed(PASS, RULE, message).at(self.locs, self.entry.insts[group[0].0.at].loc)
+                let names = [group, first].map(|group| &self.function.params[weight(group)].name);
+                let why = self.difference(weight(group), first_keys, keys).unwrap_or_default();
+                let message = format!("`{}` stays apart from `{}`: {why}", names[0], names[1]);
+                Remark::missed(PASS, RULE, message).at(self.locs, self.function.insts[group[0].0.at].loc)
             });
         }
     }
 
+    /// The first thing that two parameters differ in, `param` being one of them, and for which weight of the entry.
+    fn difference(&self, param: usize, left: &[Key], right: &[Key]) -> Option<String> {
+        let mut differences = left.iter().zip(right).map(|(left, right)| difference(left, right)).enumerate();
+        let (call, what) = differences.find_map(|(call, what)| Some((call, what?)))?;
+        let weight = &self.entry.params[self.calls.own(param)[call]].name;
+        let is_entry = *weight == self.function.params[param].name;
+        Some(if is_entry { what.to_owned() } else { format!("{what}, for `{weight}`") })
+    }
+
     fn explain_merge(&self, merge: &Merge) {
         self.cx.explain(|| {
-            let Packed { name, ty, params, .. } = &merge.weight;
-            let names: Vec<_> = params.iter().map(|&at| format!("`{}`", self.entry.params[at].name)).collect();
+            let Packed { name, ty, params, .. } = &self.plan.packed[merge.weight];
+            let names: Vec<_> = params.iter().map(|&at| format!("`{}`", self.function.params[at].name)).collect();
             let biases = if merge.bias.is_some() { ", biases too" } else { "" };
-            let message = format!("{} become `{name}`, `{ty}`{biases}", names.join(", "));
-            Remark::taken(PASS, RULE, message).at(self.locs, self.entry.insts[merge.members[0].0.at].loc)
+            let calls = match self.calls.own(params[0]).len() {
+                1 => String::new(),
+                calls => format!(", at each of {calls} calls"),
+            };
+            let message = format!("{} become `{name}`, `{ty}`{biases}{calls}", names.join(", "));
+            Remark::taken(PASS, RULE, message).at(self.locs, self.function.insts[merge.members[0].0.at].loc)
         });
     }
 }

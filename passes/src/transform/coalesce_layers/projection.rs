@@ -1,12 +1,14 @@
 //! Which instructions are projections.
 
+use super::bound::{Bound, Calls};
+use super::uses::Uses;
 use halite_ir::ops::DotGeneral;
-use halite_ir::{Def, Function, Inst, Op, ParamRole, Value, WeightInfo};
+use halite_ir::{Def, Function, Inst, Op, Value};
 use halite_tensor::DType;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// A product of a value with a weight of the entry that nothing else reads.
+/// A product of a value with a weight that nothing else reads.
 pub(super) struct Projection {
     /// The position of the product.
     pub(super) at: usize,
@@ -35,11 +37,18 @@ pub(super) enum Product {
     Other(usize, &'static str),
 }
 
-/// For each value in the order of the first product with it, the products.
-pub(super) fn products(entry: &Function) -> IndexMap<Value, Vec<Product>, FxBuildHasher> {
-    let finder = Finder { entry, uses: Uses::of(entry) };
+/// For each value of a function in the order of the first product with it, the products.
+pub(super) fn products(
+    function: &Function,
+    calls: &Calls,
+    uses: &Uses,
+    packs: impl Fn(usize) -> bool,
+) -> IndexMap<Value, Vec<Product>, FxBuildHasher> {
+    let packs: Vec<bool> =
+        (0..function.params.len()).map(|param| calls.own(param).iter().any(|&weight| packs(weight))).collect();
+    let finder = Finder { function, calls, uses, packs };
     let mut products: IndexMap<Value, Vec<Product>, FxBuildHasher> = IndexMap::default();
-    for (at, inst) in entry.insts.iter().enumerate() {
+    for (at, inst) in function.insts.iter().enumerate() {
         let Some(sides) = finder.sides(inst) else { continue };
         let found = match finder.projection(at, inst, sides) {
             Ok(projection) => Product::Projection(projection),
@@ -48,35 +57,6 @@ pub(super) fn products(entry: &Function) -> IndexMap<Value, Vec<Product>, FxBuil
         products.entry(sides.input).or_default().push(found);
     }
     products
-}
-
-/// How often, and where, each value is read.
-struct Uses {
-    count: Vec<u32>,
-    last: Vec<u32>,
-}
-
-impl Uses {
-    fn of(entry: &Function) -> Self {
-        let mut uses = Self { count: vec![0; entry.values.len()], last: vec![0; entry.values.len()] };
-        for (at, inst) in (0u32..).zip(&entry.insts) {
-            for arg in &inst.args {
-                uses.count[arg.index()] += 1;
-                uses.last[arg.index()] = at;
-            }
-        }
-        for result in &entry.results {
-            uses.count[result.value.index()] += 1;
-        }
-        uses
-    }
-
-    /// The position of the one instruction that reads a value.
-    fn only(&self, entry: &Function, value: Value) -> Option<usize> {
-        let at = self.last[value.index()] as usize;
-        let once = self.count[value.index()] == 1 && entry.insts.get(at).is_some_and(|inst| inst.args.contains(&value));
-        once.then_some(at)
-    }
 }
 
 /// The operands of a product.
@@ -89,8 +69,11 @@ struct Sides {
 }
 
 struct Finder<'a> {
-    entry: &'a Function,
-    uses: Uses,
+    function: &'a Function,
+    calls: &'a Calls,
+    uses: &'a Uses,
+    /// For each parameter, whether a weight that it is packs several tensors.
+    packs: Vec<bool>,
 }
 
 impl Finder<'_> {
@@ -112,8 +95,8 @@ impl Finder<'_> {
     /// The projection that a product is, or why it is none.
     fn projection(&self, at: usize, inst: &Inst, sides: Sides) -> Result<Projection, &'static str> {
         let Sides { input, weight, mirrored } = sides;
-        let (param, info) = self.weight(weight).ok_or("the product has no parameter of the model")?;
-        if info.packing.is_some() {
+        let param = self.weight(weight).ok_or("the product has no parameter of the model")?;
+        if self.packs[param] {
             return Err("it packs several tensors already");
         }
         let transposed = match &inst.op {
@@ -123,11 +106,11 @@ impl Finder<'_> {
         if self.weight(input).is_some() {
             return Err("its input is itself a weight");
         }
-        if self.uses.only(self.entry, weight).is_none() {
+        if self.alone(weight).is_none() {
             return Err("it has another use");
         }
-        if !is_wide(self.entry.ty(input).dtype())
-            || self.entry.ty(inst.results[0]).dtype() != self.entry.ty(input).dtype()
+        if !is_wide(self.function.ty(input).dtype())
+            || self.function.ty(inst.results[0]).dtype() != self.function.ty(input).dtype()
         {
             return Err("the product rounds: models compute in `f32` or `f64` before mixed precision");
         }
@@ -135,18 +118,23 @@ impl Finder<'_> {
         Ok(Projection { at, weight: param, transposed, mirrored, bias })
     }
 
-    /// The weight that a value is: its position among the parameters, and what is known of it.
-    fn weight(&self, value: Value) -> Option<(usize, &WeightInfo)> {
-        let Def::Param(position) = self.entry.values[value.index()].def else { return None };
-        match &self.entry.params[position as usize].role {
-            ParamRole::Weight(info) => Some((position as usize, info)),
-            _ => None,
-        }
+    /// The position of a value among the parameters, if it is a weight at each call.
+    fn weight(&self, value: Value) -> Option<usize> {
+        let Def::Param(position) = self.function.values[value.index()].def else { return None };
+        let param = position as usize;
+        self.calls.params.get(param).is_some_and(|bound| *bound != Bound::Other).then_some(param)
+    }
+
+    /// That of a weight that one instruction reads, and nothing elsewhere.
+    fn alone(&self, value: Value) -> Option<usize> {
+        let param = self.weight(value)?;
+        let read_here = self.uses.only(self.function, value).is_some();
+        (read_here && !self.calls.own(param).is_empty()).then_some(param)
     }
 
     /// Whether the weight of a plain product is stored `[in, out]`.
     fn stored_by_columns(&self, dot: &DotGeneral, sides: Sides) -> Result<bool, &'static str> {
-        let (input, weight) = (self.entry.ty(sides.input), self.entry.ty(sides.weight));
+        let (input, weight) = (self.function.ty(sides.input), self.function.ty(sides.weight));
         let (of_input, of_weight) =
             if sides.mirrored { (&dot.contract.1, &dot.contract.0) } else { (&dot.contract.0, &dot.contract.1) };
         if !dot.batch.0.is_empty() {
@@ -165,26 +153,25 @@ impl Finder<'_> {
             return Some(Bias { param: self.vector(bias)?, added: None });
         }
         let product = product.results[0];
-        let add = self.uses.only(self.entry, product)?;
-        let inst = &self.entry.insts[add];
+        let add = self.uses.only(self.function, product)?;
+        let inst = &self.function.insts[add];
         let &[left, right] = inst.args.as_slice() else { return None };
         let other = if left == product { right } else { left };
-        let Def::Inst(spread, _) = self.entry.values[other.index()].def else { return None };
-        let Op::BroadcastInDim(broadcast) = &self.entry.insts[spread as usize].op else { return None };
-        let out = if mirrored { 0 } else { self.entry.ty(product).rank() - 1 };
+        let Def::Inst(spread, _) = self.function.values[other.index()].def else { return None };
+        let Op::BroadcastInDim(broadcast) = &self.function.insts[spread as usize].op else { return None };
+        let out = if mirrored { 0 } else { self.function.ty(product).rank() - 1 };
         let added = matches!(inst.op, Op::Add(_)) && broadcast.dims[..] == [out];
-        if !added || self.uses.only(self.entry, other).is_none() {
+        if !added || self.uses.only(self.function, other).is_none() {
             return None;
         }
-        let param = self.vector(self.entry.insts[spread as usize].args[0])?;
+        let param = self.vector(self.function.insts[spread as usize].args[0])?;
         Some(Bias { param, added: Some([spread as usize, add]) })
     }
 
     /// The position of a weight that is a vector and read once.
     fn vector(&self, value: Value) -> Option<usize> {
-        let (param, info) = self.weight(value)?;
-        let fits = self.entry.ty(value).rank() == 1 && info.packing.is_none();
-        (fits && self.uses.only(self.entry, value).is_some()).then_some(param)
+        let param = self.alone(value)?;
+        (self.function.ty(value).rank() == 1 && !self.packs[param]).then_some(param)
     }
 }
 

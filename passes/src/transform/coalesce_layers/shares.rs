@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 /// The ranks of tensor parallelism, and what reads each value, as far as that matters.
 pub(super) struct Sharing<'a> {
-    entry: &'a Function,
+    function: &'a Function,
     ranks: usize,
     readers: FxHashMap<Value, SmallVec<[Reader; 2]>>,
 }
@@ -16,18 +16,21 @@ pub(super) struct Sharing<'a> {
 type Reader = Option<usize>;
 
 impl<'a> Sharing<'a> {
-    pub(super) fn new(entry: &'a Function, ranks: usize) -> Self {
+    pub(super) fn new(function: &'a Function, ranks: usize) -> Self {
         let mut readers: FxHashMap<Value, SmallVec<[Reader; 2]>> = FxHashMap::default();
         // One rank holds everything, so nothing is asked.
         if ranks > 1 {
-            for inst in &entry.insts {
-                let heads =
-                    if matches!(inst.op, Op::Reshape(_)) { heads(entry, inst.args[0], inst.results[0]) } else { None };
+            for inst in &function.insts {
+                let heads = if matches!(inst.op, Op::Reshape(_)) {
+                    heads(function, inst.args[0], inst.results[0])
+                } else {
+                    None
+                };
                 inst.args.iter().for_each(|&arg| readers.entry(arg).or_default().push(heads));
             }
-            entry.results.iter().for_each(|result| readers.entry(result.value).or_default().push(None));
+            function.results.iter().for_each(|result| readers.entry(result.value).or_default().push(None));
         }
-        Self { entry, ranks, readers }
+        Self { function, ranks, readers }
     }
 
     pub(super) fn ranks(&self) -> usize {
@@ -38,13 +41,13 @@ impl<'a> Sharing<'a> {
     pub(super) fn copies(&self, projection: &Projection) -> Result<usize, String> {
         let ranks = self.ranks;
         let sum = projection.bias.as_ref().and_then(|bias| bias.added).map_or(projection.at, |[_, add]| add);
-        let output = self.entry.insts[sum].results[0];
+        let output = self.function.insts[sum].results[0];
         match self.heads(output) {
             Some(heads) if heads.is_multiple_of(ranks) => Ok(1),
             Some(heads) if ranks.is_multiple_of(heads) => Ok(ranks / heads),
             Some(heads) => Err(format!("its {heads} heads neither share out over {ranks} ranks nor divide them")),
             None => {
-                let weight = self.entry.ty(self.entry.params[projection.weight].value);
+                let weight = self.function.ty(self.function.params[projection.weight].value);
                 let rows = weight.shape()[usize::from(projection.transposed)];
                 let fits = rows.is_multiple_of(ranks);
                 fits.then_some(1).ok_or_else(|| format!("its {rows} rows do not share out over {ranks} ranks"))
@@ -61,8 +64,8 @@ impl<'a> Sharing<'a> {
 }
 
 /// The heads that a reshape makes of the last dimension.
-fn heads(entry: &Function, from: Value, to: Value) -> Option<usize> {
-    let (from, to) = (entry.ty(from).shape(), entry.ty(to).shape());
+fn heads(function: &Function, from: Value, to: Value) -> Option<usize> {
+    let (from, to) = (function.ty(from).shape(), function.ty(to).shape());
     let leading = from.rank().checked_sub(1)?;
     let splits = to.rank() == leading + 2 && to[..leading] == from[..leading] && to[leading] > 0;
     splits.then(|| to[leading])
