@@ -15,7 +15,7 @@ use halite_hlo::CheckedHlo;
 use halite_ir::{KernelForm, LowerOptions, Module, Phase, ResultRole, lower, lower_decompositions};
 use halite_lang::{Elaborated, Override};
 use halite_passes::{Audit, CausalityReport, Findings, PassReport, Pipeline, Remark, Runner, RunnerOptions};
-use halite_recipe::{ConfigValue, Form, Recipe};
+use halite_recipe::{Calls, ConfigValue, Form, Recipe};
 use halite_support::nearest::nearest;
 use halite_support::{Caller, Diagnostic, Diagnostics, Name, Severity, SourceMap, codes};
 use halite_target::{ModuleCheck, Target, Vocabulary};
@@ -51,7 +51,9 @@ impl CompileOptions {
     pub fn for_target(&self, target: &dyn Target, recipe: &Recipe) -> Self {
         let LowerOptions { rounding, without_positions, .. } = self.lower;
         let lower = LowerOptions { rounding, without_positions, ..LowerOptions::default() };
-        Self { lower: target.forms(recipe, lower), ..self.clone() }
+        let forms = target.forms(recipe, lower);
+        let plain_calls = forms.plain_calls || recipe.emit.calls == Some(Calls::Compiler);
+        Self { lower: LowerOptions { plain_calls, ..forms }, ..self.clone() }
     }
 }
 

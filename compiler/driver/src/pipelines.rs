@@ -23,9 +23,19 @@ pub fn prepare() -> PipelineSpec {
     ])
 }
 
-/// Kernels of the target in the place of ops, what is left of composites and calls written out, and cleaned up.
+/// Kernels of the target in the place of ops, what is left of composites written out.
 fn dispatch() -> PipelineSpec {
-    PipelineSpec::from(["dispatch-dialect", "expand-composites", "inline"]).then(clean_up())
+    PipelineSpec::from(["dispatch-dialect", "expand-composites"])
+}
+
+/// Calls written out but those that stay, and cleaned up.
+fn flatten() -> PipelineSpec {
+    PipelineSpec::from(["inline"]).then(clean_up())
+}
+
+/// The same for what has backwards: what they read of the forwards is chosen before, where both are functions.
+fn cut() -> PipelineSpec {
+    PipelineSpec::from(["cut"]).then(flatten())
 }
 
 /// From there to HLO. `annotate-rounding` comes last of what adds anything: the helpers that it adds are shared by calls, which
@@ -38,8 +48,8 @@ fn finish() -> PipelineSpec {
 ///
 /// `cse` runs before `auto-diff` so that what layers share (masks, rotary tables) is differentiated once. Composites are
 /// expanded after it: their gradients are composites too, in whose place `dispatch-dialect` calls kernels of the target;
-/// what is left of them is expanded right after. `inline` comes before the last clean-up because a derivative function
-/// repeats the primal part of its callee.
+/// what is left of them is expanded right after. All works on the functions of the model; `inline` comes before the last
+/// clean-up.
 pub fn train_step() -> PipelineSpec {
     step([
         "scale-loss",
@@ -67,7 +77,7 @@ pub fn update_step() -> PipelineSpec {
 
 fn step<const N: usize>(passes: [&'static str; N]) -> PipelineSpec {
     let clean = ["check-precision", "cse", "dce"];
-    prepare().then(passes).then(clean).then(dispatch()).then(finish()).then(["check-precision"])
+    prepare().then(passes).then(clean).then(dispatch()).then(cut()).then(finish()).then(["check-precision"])
 }
 
 /// Objective, count and gradients, of parameters as the bundle stores them.
@@ -78,14 +88,14 @@ pub fn grads() -> PipelineSpec {
 /// The forward part alone. `dce` drops what the role does not return.
 pub fn inference() -> PipelineSpec {
     let cast = ["auto-cast", "dce", "check-precision"];
-    prepare().then(cast).then(dispatch()).then(finish()).then(["check-precision", "check-causality"])
+    prepare().then(cast).then(dispatch()).then(flatten()).then(finish()).then(["check-precision", "check-causality"])
 }
 
 /// The gradients by the parameters of the model, without the update: what `halite numerics` compares. The passes of
 /// [`train_step`] that store parameters otherwise or replace what is written are left out.
 pub fn gradients() -> PipelineSpec {
     let cast = ["bind-recipe", "cse", "dce", "scale-loss", "auto-diff", "auto-cast", "unscale"];
-    PipelineSpec::from(cast).then(clean_up()).then(dispatch()).then(finish())
+    PipelineSpec::from(cast).then(clean_up()).then(dispatch()).then(cut()).then(finish())
 }
 
 #[cfg(test)]
@@ -97,15 +107,16 @@ mod tests {
     fn the_built_in_pipelines_are_these() {
         let prepare = "bind-recipe, check-causality, clean-up(cse, simplify, fold-constant, dce)*, fold-causal-mask, \
                        fuse-rope, fuse-norm, fuse-activation, fuse-softmax, coalesce-layers, cse, dce";
-        let finish = "dispatch-dialect, expand-composites, inline, clean-up(cse, simplify, fold-constant, dce)*, \
-                      annotate-rounding, cse, legalize";
+        let dispatch = "dispatch-dialect, expand-composites";
+        let finish = "inline, clean-up(cse, simplify, fold-constant, dce)*, annotate-rounding, cse, legalize";
         let step = "scale-loss, auto-diff, auto-cast, accumulate, unscale, clip, finite, adjust-loss-scale, update, \
                     check-precision, cse, dce";
-        assert_eq!(train_step().to_string(), format!("{prepare}, {step}, {finish}, check-precision"));
+        assert_eq!(train_step().to_string(), format!("{prepare}, {step}, {dispatch}, cut, {finish}, check-precision"));
         let cast = "auto-cast, dce, check-precision";
-        assert_eq!(inference().to_string(), format!("{prepare}, {cast}, {finish}, check-precision, check-causality"));
+        let ends = "check-precision, check-causality";
+        assert_eq!(inference().to_string(), format!("{prepare}, {cast}, {dispatch}, {finish}, {ends}"));
         let cast = "bind-recipe, cse, dce, scale-loss, auto-diff, auto-cast, unscale, \
                     clean-up(cse, simplify, fold-constant, dce)*";
-        assert_eq!(gradients().to_string(), format!("{cast}, {finish}"));
+        assert_eq!(gradients().to_string(), format!("{cast}, {dispatch}, cut, {finish}"));
     }
 }

@@ -10,7 +10,7 @@ use crate::framework::remark::Remark;
 use crate::transform::{cse::Cse, dce::Dce, fold_constant::FoldConstant, simplify::Simplify};
 use halite_ir::ops::Call;
 use halite_ir::{FuncId, Function, InferCx, Module, ParamRole, Phase, Rewriter, Value, Values};
-use halite_recipe::Recompute;
+use halite_recipe::{Calls, Recompute};
 use halite_support::{Name, Result};
 use joint::{Choice, Joint};
 use policy::Policy;
@@ -30,6 +30,10 @@ const ROUNDS: usize = 8;
 /// instructions that the recipe lets be computed again: `recompute`. Without one these are chains of element-wise ops and
 /// movements; the results of matmuls and reductions are kept.
 ///
+/// Where calls are written out in the end, what is computed again would be merged with what it repeats: there all is kept
+/// unless `recompute` says otherwise, and then an `optimization_barrier` holds what it is computed of until the first cotangent
+/// is there.
+///
 /// ```text
 /// func @f_forward(%x) -> (.., f32[4,8], f32[4,8] {residual})     func @f_forward(%x) -> (.., f32[4,8] {residual})
 ///   %h = dot_general %x, %w                                        %h = dot_general %x, %w
@@ -48,9 +52,12 @@ impl Pass for Cut {
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
+        let words = cx.recipe(PASS)?.recompute.as_slice();
+        if cx.target.calls == Calls::Inline && matches!(words, [] | [Recompute::None]) {
+            return Ok(Changed::No);
+        }
         let entry = module.take_entry()?;
         let free: Vec<bool> = entry.params.iter().map(|param| param.role != ParamRole::Argument).collect();
-        let words = cx.recipe(PASS)?.recompute.as_slice();
         let mut names = Vec::new();
         let (entry, changed) = cut(module, cx, words, entry, &free, &mut names)?;
         module.functions.push(entry);
@@ -133,7 +140,7 @@ fn cut_couple(
     let choice = joint.choose(&infer, &module.locs, Policy::new(words), free);
     let wanted = [couple.forward, couple.backward].map(|id| module.function(id).name.clone());
     cx.explain(|| {
-        let (bytes, flops) = (joint.bytes(&choice, free), joint.flops(&infer, &choice));
+        let (bytes, flops) = (joint.bytes(&choice), joint.flops(&infer, &choice));
         let (forward, count) = (&wanted[0], sites.len());
         let again = joint::summary(&joint, &choice);
         let message = format!(
@@ -143,7 +150,8 @@ fn cut_couple(
         Remark::taken(PASS, "residuals", message).at(&module.locs, caller.insts[sites[0].forward].loc)
     });
     let forward = joint.forward(module, cx.registry, &wanted[0], &choice)?;
-    let backward = joint.backward(module, cx.registry, &wanted[1], &choice)?;
+    let holds = cx.target.calls == Calls::Inline;
+    let backward = joint.backward(module, cx.registry, &wanted[1], &choice, holds)?;
     let new = [forward, backward];
     names.extend(new.iter().zip(wanted).map(|(id, wanted)| (module.function(*id).name.clone(), wanted)));
     Ok((choice, new))

@@ -27,6 +27,8 @@ pub(super) struct Joint {
 pub(super) struct Choice {
     /// The arguments of the forward that the backward takes.
     pub(super) args: Vec<usize>,
+    /// Those of them that are there without being kept.
+    pub(super) free: Vec<usize>,
     /// The values that are kept.
     pub(super) kept: Vec<Value>,
     /// The instructions that are computed again, by their positions in the joint function.
@@ -104,11 +106,11 @@ impl Joint {
             nodes[result.value.index()].needed |= primal[result.value.index()];
         }
         let kept = keep(&nodes);
-        self.choice(&nodes, &kept)
+        self.choice(&nodes, &kept, free)
     }
 
     /// The instructions between what is kept and what is needed.
-    fn choice(&self, nodes: &[Node], kept: &[bool]) -> Choice {
+    fn choice(&self, nodes: &[Node], kept: &[bool], free: &[bool]) -> Choice {
         let function = &self.function;
         let mut wanted: Vec<bool> = nodes.iter().map(|node| node.needed).collect();
         let mut again = Vec::new();
@@ -120,15 +122,17 @@ impl Joint {
         }
         again.reverse();
         let is_param = |value: Value| function.def(value).is_none();
-        let args = (0..self.args).filter(|&at| wanted[function.params[at].value.index()]).collect();
+        let args: Vec<usize> = (0..self.args).filter(|&at| wanted[function.params[at].value.index()]).collect();
+        let free = args.iter().copied().filter(|&at| free[at]).collect();
         let all = (0..nodes.len()).map(Value::new);
         let kept = all.filter(|&value| kept[value.index()] && wanted[value.index()] && !is_param(value)).collect();
-        Choice { args, kept, again }
+        Choice { args, free, kept, again }
     }
 
     /// Bytes of what is kept, arguments that are not free included.
-    pub(super) fn bytes(&self, choice: &Choice, free: &[bool]) -> u64 {
-        let args = choice.args.iter().filter(|&&at| !free[at]).map(|&at| self.function.params[at].value);
+    pub(super) fn bytes(&self, choice: &Choice) -> u64 {
+        let args = choice.args.iter().filter(|at| !choice.free.contains(at));
+        let args = args.map(|&at| self.function.params[at].value);
         args.chain(choice.kept.iter().copied()).map(|value| self.function.ty(value).bytes()).sum()
     }
 
@@ -166,13 +170,15 @@ impl Joint {
         Ok(b.into_builder().finish())
     }
 
-    /// The backward that takes arguments of the forward, what is kept, and what it has of its own.
+    /// The backward that takes arguments of the forward, what is kept, and what it has of its own. What is computed again is
+    /// so of what a barrier `holds` until the first of its own is there.
     pub(super) fn backward(
         &self,
         module: &mut Module,
         registry: &Registry,
         name: &str,
         choice: &Choice,
+        holds: bool,
     ) -> Result<FuncId> {
         let (joint, primal) = (&self.function, self.primal());
         let mut b = begin(module, registry, joint, name);
@@ -186,6 +192,9 @@ impl Joint {
             b.replace(kept, value);
         }
         joint.params[self.args..].iter().for_each(|param| b.copy_param(joint, param));
+        if holds {
+            self.hold(&mut b, choice)?;
+        }
         for inst in &joint.insts {
             if !inst.results.iter().all(|result| primal[result.index()]) {
                 inst.args.iter().try_for_each(|&arg| write_again(&mut b, joint, &primal, arg))?;
@@ -198,6 +207,24 @@ impl Joint {
             b.result(value);
         }
         Ok(b.into_builder().finish())
+    }
+
+    /// Has what is computed again wait for the first parameter that is the backward's own. Weights and the like, which no call
+    /// has of its own, are left out: holding them would cost copies.
+    fn hold(&self, b: &mut Rewriter<'_>, choice: &Choice) -> Result<()> {
+        let joint = &self.function;
+        let Some(first) = joint.params.get(self.args) else { return Ok(()) };
+        let read = |value: &Value| choice.again.iter().any(|&at| joint.insts[at].args.contains(value));
+        let args = choice.args.iter().filter(|at| !choice.free.contains(at)).map(|&at| joint.params[at].value);
+        let mut held: Vec<Value> = args.chain(choice.kept.iter().copied()).filter(read).collect();
+        if held.is_empty() {
+            return Ok(());
+        }
+        held.push(first.value);
+        let values = b.values(&held)?;
+        let released = b.optimization_barrier(&values)?;
+        held.iter().zip(released).for_each(|(&old, new)| b.replace(old, new));
+        Ok(())
     }
 }
 
