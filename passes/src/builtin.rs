@@ -10,7 +10,7 @@ use std::sync::Arc;
 impl PassRegistry {
     /// The built-in passes.
     pub fn builtin() -> Self {
-        let passes: [Arc<dyn Pass>; 26] = [
+        let passes: [Arc<dyn Pass>; 27] = [
             Arc::new(transform::bind_recipe::BindRecipe),
             Arc::new(analysis::check_causality::CheckCausality),
             Arc::new(transform::cse::Cse),
@@ -35,6 +35,7 @@ impl PassRegistry {
             Arc::new(transform::expand_composites::ExpandComposites),
             Arc::new(transform::inline::Inline),
             Arc::new(transform::annotate_rounding::AnnotateRounding),
+            Arc::new(transform::outline_layers::OutlineLayers),
             Arc::new(transform::legalize::Legalize),
             Arc::new(analysis::check_precision::CheckPrecision),
         ];

@@ -1,17 +1,21 @@
 //! `clip`.
 
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
+use crate::transform::layer::Layer;
 use crate::transform::packed::by_rows;
-use crate::transform::trained::{self, Objective, SCOPE, Set, collect, end_to_end, group_of, sets};
+use crate::transform::trained::{self, Objective, SCOPE, Set, VECTORS, collect, end_to_end, group_of, sets};
 use crate::transform::update::rule::scaled;
-use halite_ir::{Builder, GRAD_NORM, Module, Phase, Registry, ResultRole, Value, Values};
-use halite_recipe::{Clip as Bound, Optimizer, Recipe};
+use halite_ir::{Builder, GRAD_NORM, Module, Phase, ResultRole, Value, Values};
+use halite_recipe::{Calls, Clip as Bound, Optimizer, Recipe};
 use halite_support::{Diagnostic, Name, Result, codes};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
 /// The name of the pass.
 const PASS: &str = "clip";
+
+/// The scope of sums of squares of layers.
+const SQUARES: &str = "squares";
 
 /// Keeps the quotient finite when the norm is zero; the value of the reference implementations.
 const NORM_EPSILON: f64 = 1e-6;
@@ -43,18 +47,19 @@ impl Pass for Clip {
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
         let recipe = cx.recipe(PASS)?;
-        clip(module, cx.registry, recipe)?;
+        clip(module, cx, recipe)?;
         Ok(Changed::Yes)
     }
 }
 
-fn clip(module: &mut Module, registry: &Registry, recipe: &Recipe) -> Result<()> {
-    let (mut b, mut results) = Builder::on_entry(module, registry)?;
+fn clip(module: &mut Module, cx: &PassCx<'_>, recipe: &Recipe) -> Result<()> {
+    let (mut b, mut results) = Builder::on_entry(module, cx.registry)?;
     let weights = collect(PASS, &b, &results, &recipe.precision)?;
     let outer = b.enter_scope(SCOPE);
     let objective = Objective::emit(&mut b, &results)?;
-    let parts = parts(sets(&b, weights, recipe.precision.update, |_| true), &recipe.optimizer)?;
-    let (norm, clipped) = clip_parts(&mut b, parts, objective.divisor)?;
+    let by_layer = cx.target.calls != Calls::Inline;
+    let parts = parts(sets(&b, weights, recipe.precision.update, by_layer, |_| true), &recipe.optimizer)?;
+    let (norm, clipped) = clip_parts(&mut b, parts, objective.divisor, by_layer)?;
     b.set_loc(outer);
     for result in &mut results {
         if let ResultRole::Gradient(of) = &result.role {
@@ -104,8 +109,9 @@ fn clip_parts(
     b: &mut Builder<'_>,
     parts: Vec<Part>,
     count: Value,
+    by_layer: bool,
 ) -> Result<(Value, IndexMap<Name, Clipped, FxBuildHasher>)> {
-    let squares = parts.iter().map(|part| squares(b, &part.sets, count)).collect::<Result<Values>>()?;
+    let squares = parts.iter().map(|part| squares(b, &part.sets, count, by_layer)).collect::<Result<Values>>()?;
     let total = squares.iter().copied().map(Ok).reduce(|total, own| b.add(total?, own?));
     let total = total.ok_or_else(|| {
         let error = Diagnostic::error(codes::PIPELINE, format!("`{PASS}`: the entry has no weight to train"));
@@ -132,9 +138,31 @@ fn clip_parts(
     Ok((norm, clipped.into_iter().map(|(_, name, own)| (name, own)).collect()))
 }
 
-/// The sum of the squares of all gradients, by the sum over the batch, in the type of `count`.
-fn squares(b: &mut Builder<'_>, sets: &[Set], count: Value) -> Result<Value> {
+/// The sum of the squares of all gradients, by the sum over the batch, in the type of `count`; that of each layer first, where
+/// what is done for a layer becomes a function.
+fn squares(b: &mut Builder<'_>, sets: &[Set], count: Value, by_layer: bool) -> Result<Value> {
+    let layer = |set: &Set| Layer::of(&set[0].name).filter(|_| by_layer).map(|layer| layer.path.to_owned());
     let mut total = None;
+    for sets in sets.chunk_by(|left, right| layer(left).is_some() && layer(left) == layer(right)) {
+        let Some(layer) = sets.first().and_then(layer) else {
+            total = add_squares(b, sets, count, total)?;
+            continue;
+        };
+        let outer = b.enter_scope(SQUARES);
+        let inner = b.enter_scope(layer);
+        let own = add_squares(b, sets, count, None)?;
+        b.set_loc(inner);
+        total = match (total, own) {
+            (Some(total), Some(own)) => Some(b.add(total, own)?),
+            (total, own) => total.or(own),
+        };
+        b.set_loc(outer);
+    }
+    total.ok_or_else(|| Diagnostic::bug("gradients to clip without weights"))
+}
+
+/// Adds to a sum the squares of the gradients of some sets.
+fn add_squares(b: &mut Builder<'_>, sets: &[Set], count: Value, mut total: Option<Value>) -> Result<Option<Value>> {
     for set in sets {
         for gradient in stored_once(b, set)? {
             let gradient = b.convert(gradient, b.dtype(count))?;
@@ -147,7 +175,7 @@ fn squares(b: &mut Builder<'_>, sets: &[Set], count: Value) -> Result<Value> {
             });
         }
     }
-    total.ok_or_else(|| Diagnostic::bug("gradients to clip without weights"))
+    Ok(total)
 }
 
 /// The norm of gradients of the mean.
@@ -181,7 +209,7 @@ fn clamped(b: &mut Builder<'_>, gradient: Value, scale: Value, most: f64) -> Res
 
 /// The gradient of a set of weights; its parts where the weight stores elements of the model several times.
 fn stored_once(b: &mut Builder<'_>, set: &Set) -> Result<Values> {
-    let gradient = end_to_end(b, set, |weight: &trained::Trained| weight.gradient)?;
+    let gradient = end_to_end(b, VECTORS, set, |weight: &trained::Trained| weight.gradient)?;
     match set[0].packing.as_deref().filter(|packing| packing.has_copies()) {
         None => Ok(Values::from_slice(&[gradient])),
         Some(packing) => by_rows(b, packing, gradient),

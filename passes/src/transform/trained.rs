@@ -1,5 +1,6 @@
 //! The weights of an entry with their gradients, as the passes that make the step see them.
 
+use crate::transform::layer::Layer;
 use crate::transform::slots::SlotTypes;
 use halite_ir::{Builder, FuncResult, GRAD_NORM, ResultRole, Value, engine};
 use halite_recipe::{Group, Optimizer, Precision};
@@ -108,16 +109,20 @@ pub(crate) type Set = SmallVec<[Trained; 1]>;
 
 /// Sets of weights that are updated as one: vectors that are updated alike (norm weights, biases) are put end to end, so that
 /// a few instructions do for all of them. In narrow arithmetic each is a set of its own: there the last operation on a weight
-/// is its write, which has a rounding of its own; and so is what does not join.
+/// is its write, which has a rounding of its own; and so is what does not join. Where what is done for a layer becomes a
+/// function, they are put together layer by layer.
 pub(crate) fn sets(
     b: &Builder<'_>,
     weights: Vec<Trained>,
     update: DType,
+    by_layer: bool,
     joins: impl Fn(&Trained) -> bool,
 ) -> Vec<Set> {
-    let mut sets: Vec<(Option<Alike>, Set)> = Vec::with_capacity(weights.len());
+    let mut sets: Vec<(Option<(Alike, Option<String>)>, Set)> = Vec::with_capacity(weights.len());
     for weight in weights {
         let alike = alike(b, &weight).filter(|_| !update.is_narrow() && joins(&weight));
+        let layer = Layer::of(&weight.name).filter(|_| by_layer).map(|layer| layer.path.to_owned());
+        let alike = alike.map(|alike| (alike, layer));
         match sets.iter_mut().find(|(of, _)| alike.is_some() && *of == alike) {
             Some((_, members)) => members.push(weight),
             None => sets.push((alike, smallvec![weight])),
@@ -136,13 +141,31 @@ fn alike(b: &Builder<'_>, weight: &Trained) -> Option<Alike> {
     joins.then(|| (weight.group.clone(), weight.decay.to_bits(), weight.scale, types, weight.types))
 }
 
-/// One value of each member, end to end; for a set of one, that value.
-pub(crate) fn end_to_end(b: &mut Builder<'_>, set: &Set, of: impl Fn(&Trained) -> Value) -> Result<Value> {
+/// The scope of what is done for a set: the name of its weight, or that of vectors, of the layer in which all are.
+pub(crate) fn scope(set: &Set) -> Name {
+    let [first, rest @ ..] = &set[..] else { return VECTORS.into() };
+    if rest.is_empty() {
+        return first.name.clone();
+    }
+    let path = |weight: &Trained| Layer::of(&weight.name).map(|layer| layer.path.to_owned());
+    match path(first).filter(|layer| rest.iter().all(|weight| path(weight).as_ref() == Some(layer))) {
+        Some(layer) => format!("{layer}.{VECTORS}").into(),
+        None => VECTORS.into(),
+    }
+}
+
+/// One value of each member, end to end, in the scope where that is done; for a set of one, that value.
+pub(crate) fn end_to_end(
+    b: &mut Builder<'_>,
+    scope: impl Into<Name>,
+    set: &Set,
+    of: impl Fn(&Trained) -> Value,
+) -> Result<Value> {
     match &set[..] {
         [only] => Ok(of(only)),
         members => {
             let values: Vec<Value> = members.iter().map(of).collect();
-            let outer = b.enter_scope(VECTORS);
+            let outer = b.enter_scope(scope);
             let joined = b.concatenate(&values, 0)?;
             b.set_loc(outer);
             Ok(joined)

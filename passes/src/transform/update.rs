@@ -12,11 +12,12 @@ mod write;
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::slots::{EMA, MASTER};
 use crate::transform::trained::{
-    Objective, SCOPE, Set, Trained, VECTORS, collect, end_to_end, grad_norm, name_taken, sets, unprepared,
+    Objective, SCOPE, Set, Trained, collect, end_to_end, grad_norm, name_taken, scope, sets, unprepared,
 };
 use halite_ir::{
     Builder, FuncResult, GRAD_NORM, METRICS, Module, ParamRole, Phase, ResultRole, TensorType, Value, Values,
 };
+use halite_recipe::Calls;
 use halite_support::{Name, Result};
 use halite_tensor::{ATTEMPTS, DType, Init, STEP, StateSpec};
 use originals::step_each;
@@ -70,7 +71,8 @@ fn update(module: &mut Module, cx: &PassCx<'_>) -> Result<()> {
     check_names(&b, &results)?;
     let outer = b.enter_scope(SCOPE);
     let objective = Objective::emit(&mut b, &results)?;
-    let sets = sets(&b, weights, recipe.precision.update, |weight| plan.is_elementwise(weight));
+    let by_layer = cx.target.calls != Calls::Inline;
+    let sets = sets(&b, weights, recipe.precision.update, by_layer, |weight| plan.is_elementwise(weight));
     let time = Time::emit(&mut b, step, objective.count)?;
     let rate = schedule::learning_rate(&mut b, time, recipe.optimizer.lr, recipe.schedule.warmup, &*shape)?;
     let updated = Sets { plan: &plan, states: &states, dtype: recipe.precision.update, time, rate };
@@ -176,7 +178,7 @@ impl States {
         if set.iter().any(|weight| self.get(weight, kind).is_none()) {
             return Ok(None);
         }
-        end_to_end(b, set, |weight| self.values[&(weight.order, kind)]).map(Some)
+        end_to_end(b, scope(set), set, |weight| self.values[&(weight.order, kind)]).map(Some)
     }
 }
 
@@ -206,8 +208,7 @@ impl Sets<'_> {
                     new.insert((terms, group.rule.shared(b, &terms)?))
                 }
             };
-            let scope = if set.len() == 1 { set[0].name.clone() } else { VECTORS.into() };
-            let outer = b.enter_scope(scope);
+            let outer = b.enter_scope(scope(set));
             self.update_set(b, (&*group.rule, terms, values), set, joined, &mut all)?;
             b.set_loc(outer);
         }
@@ -216,8 +217,8 @@ impl Sets<'_> {
 
     /// The values of a set, end to end.
     fn join(&self, b: &mut Builder<'_>, set: &Set) -> Result<Joined> {
-        let value = end_to_end(b, set, |weight| weight.value)?;
-        let gradient = end_to_end(b, set, |weight| weight.gradient)?;
+        let value = end_to_end(b, scope(set), set, |weight| weight.value)?;
+        let gradient = end_to_end(b, scope(set), set, |weight| weight.gradient)?;
         let kept = self.plan.group(&set[0])?.rule.kinds().iter().map(|&kind| self.states.of_set(b, set, kind));
         let kept = kept.collect::<Result<Option<Values>>>()?.unwrap_or_default();
         let master = self.states.of_set(b, set, MASTER)?;

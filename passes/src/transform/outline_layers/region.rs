@@ -1,0 +1,122 @@
+//! Which layer each instruction belongs to.
+
+use crate::transform::layer::Layer;
+use crate::transform::trained::SCOPE;
+use halite_ir::{Function, InferCx, Inst, LocId, LocKind, LocTable, Op};
+use halite_support::Name;
+use indexmap::IndexMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+
+/// What the optimizer does for one layer in one place.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Region {
+    /// Where its call is: `optimizer.model.layers.3`.
+    pub(super) site: LocId,
+    /// The path of the layer: `model.layers.3`.
+    pub(super) layer: Name,
+    /// What a function of such regions is called: `optimizer.layers`.
+    pub(super) function: Name,
+}
+
+/// The regions of a function, and the instructions in them.
+pub(super) struct Regions {
+    pub(super) all: Vec<Region>,
+    /// For each instruction its region, if it is in one.
+    pub(super) of: Vec<Option<usize>>,
+    /// For each instruction in one its location there.
+    pub(super) locs: Vec<LocId>,
+    /// Which instructions are written where they are read.
+    pub(super) copied: Vec<bool>,
+}
+
+impl Regions {
+    pub(super) fn of(cx: &InferCx<'_>, locs: &mut LocTable, function: &Function) -> Self {
+        let mut places = Places::default();
+        let placed: Vec<Option<(usize, LocId)>> = function.insts.iter().map(|inst| places.of(locs, inst.loc)).collect();
+        let copied: Vec<bool> = function.insts.iter().map(|inst| is_copied(cx, function, inst)).collect();
+        let keeps_place = |(at, inst): (usize, &Inst)| !copied[at] && !inst.op.def().effect(cx).ordered;
+        let kept = function.insts.iter().enumerate().map(keeps_place);
+        let mut of: Vec<Option<usize>> =
+            placed.iter().zip(kept).map(|(place, kept)| place.filter(|_| kept).map(|(region, _)| region)).collect();
+        release_shared(function, &mut of, &copied);
+        let locs = placed.iter().map(|place| place.map_or_else(LocTable::unknown, |(_, loc)| loc)).collect();
+        Self { all: places.all.into_values().collect(), of, locs, copied }
+    }
+}
+
+/// Constants and spread scalars: to hand them over would take memory.
+fn is_copied(cx: &InferCx<'_>, function: &Function, inst: &Inst) -> bool {
+    let effect = inst.op.def().effect(cx);
+    let spreads = matches!(inst.op, Op::BroadcastInDim(_)) && function.ty(inst.args[0]).rank() == 0;
+    effect.movable && effect.mergeable && (inst.args.is_empty() || spreads)
+}
+
+/// Takes out of their regions the instructions that another region reads and that follow from nothing of their own, such as a
+/// scalar that `cse` computes once for all.
+fn release_shared(function: &Function, of: &mut [Option<usize>], copied: &[bool]) {
+    let mut read_elsewhere = vec![false; function.insts.len()];
+    for (at, inst) in function.insts.iter().enumerate().rev() {
+        for position in inst.args.iter().filter_map(|&arg| position(function, arg)) {
+            let other = copied[at] || (of[at].is_some() && of[at] != of[position]);
+            read_elsewhere[position] |= other || (of[at].is_some() && read_elsewhere[at]);
+        }
+    }
+    for (at, inst) in function.insts.iter().enumerate() {
+        let mut args = inst.args.iter().filter_map(|&arg| position(function, arg));
+        if read_elsewhere[at] && args.all(|arg| of[arg].is_none()) {
+            of[at] = None;
+        }
+    }
+}
+
+/// The position of the instruction that computes a value.
+pub(super) fn position(function: &Function, value: halite_ir::Value) -> Option<usize> {
+    match function.values[value.index()].def {
+        halite_ir::Def::Inst(at, _) => Some(at as usize),
+        halite_ir::Def::Param(_) => None,
+    }
+}
+
+/// The regions found so far.
+#[derive(Default)]
+struct Places {
+    all: IndexMap<LocId, Region, FxBuildHasher>,
+    known: FxHashMap<LocId, Option<(usize, LocId)>>,
+}
+
+impl Places {
+    /// The region of a location, and what it is inside of that.
+    fn of(&mut self, locs: &mut LocTable, loc: LocId) -> Option<(usize, LocId)> {
+        if let Some(known) = self.known.get(&loc) {
+            return *known;
+        }
+        let place = self.find(locs, loc);
+        self.known.insert(loc, place);
+        place
+    }
+
+    fn find(&mut self, locs: &mut LocTable, loc: LocId) -> Option<(usize, LocId)> {
+        let mut kinds: Vec<LocKind> = locs.chain(loc).cloned().collect();
+        kinds.reverse();
+        let scope = |kind: &LocKind| if let LocKind::Scope(name) = kind { Some(name.clone()) } else { None };
+        if scope(kinds.first()?)? != *SCOPE {
+            return None;
+        }
+        let (at, name) = kinds.iter().enumerate().find_map(|(at, kind)| {
+            let name = scope(kind)?;
+            Layer::of(&name).is_some().then_some((at, name))
+        })?;
+        let layer = Layer::of(&name)?;
+        let outer = kinds[..at].iter().fold(LocTable::unknown(), |loc, kind| locs.add(loc, kind.clone()));
+        let site = locs.add(outer, LocKind::Scope(layer.path.into()));
+        let rest = (!layer.rest.is_empty()).then(|| LocKind::Scope(layer.rest.into()));
+        let inner = rest.into_iter().chain(kinds[at + 1..].iter().cloned());
+        let inner = inner.fold(LocTable::unknown(), |loc, kind| locs.add(loc, kind));
+        let parent = kinds[..at].iter().rev().find_map(scope).unwrap_or_default();
+        let function = format!("{parent}.{}", layer.list).into();
+        let entry = self.all.entry(site);
+        let index = entry.index();
+        entry.or_insert(Region { site, layer: layer.path.into(), function });
+        Some((index, inner))
+    }
+}
