@@ -17,13 +17,13 @@ struct Made<'a> {
 /// One entry for each different decision, in the order of the passes. Rules that are not taken for one reason are one.
 pub(super) fn explanation(remarks: &[(Name, Vec<Remark>)]) -> String {
     let mut decisions: IndexMap<(String, Option<String>, String), Made<'_>> = IndexMap::new();
-    for (module, Remark { pass, rule, taken, message, scope, .. }) in each(remarks) {
+    for (module, Remark { pass, rule, taken, message, scopes, .. }) in each(remarks) {
         let key = (pass.to_string(), taken.then(|| rule.to_string()), family(message));
         let made = decisions.entry(key).or_default();
         made.modules.insert(module);
         made.rules.insert(rule.to_string());
-        made.scopes.extend((!scope.is_empty()).then(|| family(scope)));
-        made.times += 1;
+        made.scopes.extend(scopes.iter().filter(|scope| !scope.is_empty()).map(|scope| family(scope)));
+        made.times += scopes.len().max(1);
     }
     if decisions.is_empty() {
         return "nothing to explain: no pass made a choice\n".to_owned();
@@ -45,11 +45,15 @@ fn listed(words: &IndexSet<String>) -> String {
 
 /// Every decision as an object.
 pub(super) fn json(remarks: &[(Name, Vec<Remark>)]) -> serde_json::Value {
-    let object = |(module, remark): (&str, &Remark)| {
-        let Remark { pass, rule, taken, message, scope, .. } = remark;
-        json!({"module": module, "pass": &**pass, "rule": rule, "taken": taken, "scope": scope, "message": message})
+    let objects = |(module, remark): (&str, &Remark)| {
+        let Remark { pass, rule, taken, message, scopes, .. } = remark;
+        let object = |scope: &str| json!({"module": module, "pass": &**pass, "rule": rule, "taken": taken, "scope": scope, "message": message});
+        match scopes.is_empty() {
+            true => vec![object("")],
+            false => scopes.iter().map(|scope| object(scope)).collect(),
+        }
     };
-    each(remarks).map(object).collect()
+    each(remarks).flat_map(objects).collect()
 }
 
 fn each(remarks: &[(Name, Vec<Remark>)]) -> impl Iterator<Item = (&str, &Remark)> {
@@ -64,7 +68,7 @@ mod tests {
     fn one_reason_is_given_once() {
         let remark = |rule: &str, scope: &str| {
             let mut remark = Remark::missed("dispatch-dialect", rule.to_owned(), "the target is `cpu`");
-            scope.clone_into(&mut remark.scope);
+            remark.scopes = vec![scope.to_owned()];
             remark
         };
         let all = || {

@@ -1,5 +1,6 @@
 //! What passes are made of and run by: the trait, what passes may look at, names, pipelines, reports, kernels by entry.
 
+pub(crate) mod calls;
 pub(crate) mod dialect;
 pub(crate) mod exception;
 pub(crate) mod findings;

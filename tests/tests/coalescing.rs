@@ -367,8 +367,11 @@ fn patterns_match_what_is_merged() {
         let weights = entry.params.iter().filter(|param| matches!(param.role, ParamRole::Weight(_)));
         let wide = weights.filter(|param| entry.ty(param.value).dtype() == DType::F32);
         let wide = wide.map(|param| param.originals().count()).sum::<usize>();
-        let taken = remarks.iter().filter(|remark| remark.taken).count();
-        (taken, wide, remarks.len() - taken)
+        let places = |taken: bool| {
+            let some = remarks.iter().filter(|remark| remark.taken == taken);
+            some.map(|remark| remark.scopes.len()).sum::<usize>()
+        };
+        (places(true), wide, places(false))
     };
     assert_eq!(outcome(""), (4, 0, 0));
     // Queries, keys, values and outputs of both layers: the first three are merged, and no pattern is idle.

@@ -3,7 +3,7 @@
 use halite::Session;
 use halite::source::Source;
 use halite_ir::{FuncResult, LowerOptions, Module, ParamRole, Phase, ResultRole};
-use halite_passes::{ResidualStream, check_init, check_unused};
+use halite_passes::{PipelineSpec, ResidualStream, Runner, RunnerOptions, check_init, check_unused};
 use halite_support::{Diagnostic, Diagnostics, codes};
 use halite_tensor::{DType, HostTensor, Init};
 use halite_tests::xla;
@@ -19,7 +19,12 @@ fn load(settings: &[&str]) -> (Session, Source) {
 }
 
 fn built(session: &Session, source: &Source) -> Module {
-    session.elaborate(source).unwrap_or_else(|errors| panic!("{errors:?}")).module
+    let mut module = session.elaborate(source).unwrap_or_else(|errors| panic!("{errors:?}")).module;
+    let inline = session.passes.pipeline(&PipelineSpec::from(["inline"])).expect("a pass");
+    let cx = session.pass_cx(None, None).expect("a target");
+    let run = Runner::new(RunnerOptions::default()).run(&inline, &mut module, &cx);
+    run.unwrap_or_else(|error| panic!("{error}"));
+    module
 }
 
 fn streams(session: &Session, module: &Module) -> (Vec<ResidualStream>, Diagnostics) {

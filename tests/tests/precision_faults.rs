@@ -8,11 +8,12 @@ use halite::compile::{CompileOptions, CompiledModule};
 use halite::source::Source;
 use halite_bundle::ModuleRole;
 use halite_ir::ops::{AllReduce, Reduction};
-use halite_ir::{Cast, Function, Inst, Module, Op, Rewriter, Value, set_accumulate};
+use halite_ir::{Cast, Function, InferCx, Inst, Module, Op, Rewriter, Value, rewrite_planned, set_accumulate};
 use halite_passes::{Changed, Pass, PassCx, PassInfo, Relation};
 use halite_recipe::{Master, Precision, PrecisionName, Recipe, RoundingMode, SrSites};
 use halite_support::{Code, Diagnostic, Diagnostics, Result, Severity, codes};
 use halite_tensor::DType;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// A small Llama.
@@ -223,23 +224,36 @@ impl Pass for PassFault {
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
-        let entry = module.functions.pop().unwrap();
-        let fits = |inst: &Inst| inst.op.name() == self.op && module.locs.path(inst.loc) == self.scope;
-        let at = entry.insts.iter().position(fits);
-        let at = at.ok_or_else(|| Diagnostic::bug(format!("there is no `{}` in `{}`", self.op, self.scope)))?;
-        let mut b = Rewriter::new(module, cx.registry, &entry);
-        for (position, inst) in entry.insts.iter().enumerate() {
-            if position == at {
-                let outer = b.set_loc(inst.loc);
-                let results = self.change.apply(&mut b, &entry, inst)?;
-                b.set_loc(outer);
-                b.replace_all(inst, &results);
-            } else {
-                b.copy(&entry, inst)?;
+        let locs = module.locs.clone();
+        let fits =
+            |inst: &Inst| inst.op.name() == self.op && [self.scope, &self.in_layer()].contains(&&*locs.path(inst.loc));
+        let mut places =
+            module.functions.iter().map(|function| function.insts.iter().position(fits)).collect::<VecDeque<_>>();
+        let plan = |_: InferCx<'_>, _: &Function| places.pop_front().flatten();
+        let found = rewrite_planned(module, cx.registry, plan, |b, source, at| {
+            for (position, inst) in source.insts.iter().enumerate() {
+                if position == at {
+                    let outer = b.set_loc(inst.loc);
+                    let results = self.change.apply(b, source, inst)?;
+                    b.set_loc(outer);
+                    b.replace_all(inst, &results);
+                } else {
+                    b.copy(source, inst)?;
+                }
             }
-        }
-        b.finish(&entry)?;
-        Ok(Changed::Yes)
+            Ok(())
+        })?;
+        let missing = || Diagnostic::bug(format!("there is no `{}` in `{}`", self.op, self.scope));
+        if found { Ok(Changed::Yes) } else { Err(missing()) }
+    }
+}
+
+impl PassFault {
+    /// The scope inside the function of a layer.
+    fn in_layer(&self) -> String {
+        ["model.layers.0.", "model.layers.1."]
+            .iter()
+            .fold(self.scope.to_owned(), |scope, layer| scope.replace(layer, ""))
     }
 }
 
@@ -348,13 +362,21 @@ fn each_finding_has_its_type_and_its_remedy() {
 #[test]
 fn the_audit_sees_faults_of_passes() {
     let (session, source) = session();
-    for fault in EARLY {
-        let extra = format!("{}, ", fault.name);
-        let compiled = compile(&session, &source, &source.recipe, "clip", &extra);
-        let found = compiled.unwrap_or_else(|error| panic!("{}: {error}", fault.name)).audit.diagnostics();
-        assert!(found.iter().any(|finding| finding.code() == fault.code), "{}: {found:#?}", fault.name);
-        let line = found.iter().all(|finding| finding.primary().is_some() && finding.remedy().contains("already"));
-        assert!(line, "{}: {found:#?}", fault.name);
+    // In the function of all layers, and in one layer.
+    for calls in ["", "inline, "] {
+        for fault in EARLY {
+            let extra = format!("{calls}{}, ", fault.name);
+            let compiled = compile(&session, &source, &source.recipe, "clip", &extra);
+            let found = compiled.unwrap_or_else(|error| panic!("{}: {error}", fault.name)).audit.diagnostics();
+            let own = found.iter().find(|finding| finding.code() == fault.code);
+            let own = own.unwrap_or_else(|| panic!("{}: {found:#?}", fault.name));
+            if calls.is_empty() && fault.scope.contains("layers") {
+                let layers = own.notes().iter().any(|note| note.contains("`model.layers.*."));
+                assert!(layers, "{}: {own:#?}", fault.name);
+            }
+            let line = found.iter().all(|finding| finding.primary().is_some() && finding.remedy().contains("already"));
+            assert!(line, "{}: {found:#?}", fault.name);
+        }
     }
 }
 

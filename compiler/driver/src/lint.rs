@@ -4,7 +4,7 @@ use crate::compile::locate;
 use crate::session::Session;
 use crate::source::Source;
 use halite_passes::{PipelineSpec, ResidualStream, Runner, RunnerOptions, check_init, check_unused};
-use halite_recipe::Waiver;
+use halite_recipe::{Calls, Waiver};
 use halite_support::{Diagnostics, codes};
 
 /// What was found in a model.
@@ -26,9 +26,10 @@ impl Session {
     pub fn lint(&self, source: &Source) -> Result<Lints, Diagnostics> {
         let mut built = self.elaborate(source)?.module;
         let mut check = || {
-            let bind = self.passes.pipeline(&PipelineSpec::from(["bind-recipe"]))?;
-            let cx = self.pass_cx(Some(&source.recipe), None)?;
-            Runner::new(RunnerOptions::default()).run(&bind, &mut built, &cx)?;
+            let flat = self.passes.pipeline(&PipelineSpec::from(["bind-recipe", "inline"]))?;
+            let mut cx = self.pass_cx(Some(&source.recipe), None)?;
+            cx.target.calls = Calls::Inline;
+            Runner::new(RunnerOptions::default()).run(&flat, &mut built, &cx)?;
             let init = check_init(&built, &self.registry)?;
             let mut findings = init.findings;
             findings.extend(check_unused(&built, &self.registry)?);

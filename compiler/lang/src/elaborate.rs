@@ -126,7 +126,7 @@ impl<'r, 'm> Elaborator<'r, 'm> {
         }
         let place = diagnostic.primary().map(|label| label.span);
         if place.is_none_or(|span| self.seen.insert((span, diagnostic.code().id))) {
-            let caller = self.calls.last().filter(|_| place.is_some());
+            let caller = self.calls.last().filter(|call| place.is_some_and(|span| span != **call));
             self.errors.push(match caller {
                 Some(&call) => diagnostic.also(call, "called from here"),
                 None => diagnostic,

@@ -1,6 +1,6 @@
 //! The built-in models: parameter names, shapes and counts, results, validity.
 
-use halite_ir::{Function, Interpreter, Param, ParamRole, Registry, ResultRole, verify};
+use halite_ir::{Function, Inst, Interpreter, Op, Param, ParamRole, Registry, ResultRole, verify};
 use halite_lang::{Elaborated, Options, Override, elaborate};
 use halite_recipe::ConfigValue;
 use halite_support::SourceMap;
@@ -128,8 +128,12 @@ fn f32_means_f64_where_the_float_is() {
 fn instructions_know_their_scope_and_source() {
     let built = build("llama", TINY, DType::F32);
     let (main, locs) = (built.module.entry().expect("an entry"), &built.module.locs);
-    assert!(main.insts.iter().all(|inst| locs.span(inst.loc).is_some()));
-    assert!(main.insts.iter().any(|inst| locs.path(inst.loc) == "model.layers.1.self_attn.q_proj"));
+    let mut insts = built.module.functions.iter().flat_map(|function| &function.insts);
+    assert!(insts.all(|inst| locs.span(inst.loc).is_some()));
+    let calls: Vec<&Inst> = main.insts.iter().filter(|inst| locs.path(inst.loc) == "model.layers.1").collect();
+    let [Inst { op: Op::Call(call), .. }] = calls[..] else { panic!("{calls:?}") };
+    let block = &built.module.functions[call.callee.index()];
+    assert!(block.insts.iter().any(|inst| locs.path(inst.loc) == "self_attn.q_proj"));
 }
 
 #[test]

@@ -5,6 +5,7 @@
 mod context;
 mod demand;
 mod fix;
+mod flow;
 mod gradients;
 mod loss;
 mod moments;
@@ -21,7 +22,8 @@ pub use result::{Audit, Checked};
 
 use crate::framework::pass::PassCx;
 use context::AuditCx;
-use halite_ir::Module;
+use flow::flows;
+use halite_ir::{FuncId, Module};
 use halite_support::Result;
 use halite_tensor::DType;
 use report::Report;
@@ -32,19 +34,18 @@ use report::Report;
 /// # Errors
 /// When a composite cannot be decomposed.
 pub fn audit(module: &Module, cx: &PassCx<'_>) -> Result<Audit> {
-    let mut report = Report::new(&module.locs, cx.recipe.map(|recipe| &recipe.precision));
-    // What is called for each micro-batch has the objective and the gradients of one.
-    for function in module.functions.iter().filter(|function| function.noinline) {
-        let cx = AuditCx::new(module, function, cx);
-        gradients::check(&cx, &mut report);
-        loss::check(&cx, &mut report);
-    }
-    if let Some(entry) = module.entry() {
-        let cx = AuditCx::new(module, entry, cx);
+    let mut report = Report::new(module, cx.recipe.map(|recipe| &recipe.precision));
+    let flows = flows(module);
+    for index in 0..module.functions.len() {
+        let function = FuncId::new(index);
+        let cx = AuditCx::new(module, function, &flows, cx);
         ops::check(&cx, &mut report)?;
         gradients::check(&cx, &mut report);
         loss::check(&cx, &mut report);
         update::check(&cx, &mut report);
+    }
+    if let Some(entry) = module.functions.len().checked_sub(1) {
+        let cx = AuditCx::new(module, FuncId::new(entry), &flows, cx);
         unscaled::check(&cx, &mut report);
         weights::check(&cx, &mut report);
         moments::check(&cx, &mut report);

@@ -55,7 +55,7 @@ pub struct ResidualBranch {
     pub sum: Value,
 }
 
-/// Looks at how the entry of a module in phase `built` starts.
+/// Looks at how the entry of a module in phase `built` starts; calls are not followed, so `inline` comes before.
 ///
 /// # Errors
 /// When a composite cannot be decomposed.

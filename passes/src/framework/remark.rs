@@ -1,6 +1,7 @@
 //! Why a pass did, or did not do, what it is for: what `--explain` shows.
 
-use halite_ir::{LocId, LocTable};
+use crate::framework::calls::{Calls, nested};
+use halite_ir::{FuncId, LocId, Module};
 use halite_support::{Name, Span};
 use std::fmt;
 
@@ -16,8 +17,8 @@ pub struct Remark {
     pub taken: bool,
     /// What was done, or what stood in the way.
     pub message: String,
-    /// The scope of the instruction, such as `model.layers.0.self_attn`; may be empty.
-    pub scope: String,
+    /// The scopes of the instruction, such as `model.layers.0.self_attn`, one for each call of its function; they may be empty.
+    pub scopes: Vec<String>,
     /// Its place in the model.
     pub span: Option<Span>,
 }
@@ -26,7 +27,7 @@ impl Remark {
     /// A rule was applied at a place.
     pub fn taken(pass: impl Into<Name>, rule: impl Into<String>, message: impl Into<String>) -> Self {
         let (pass, rule, message) = (pass.into(), rule.into(), message.into());
-        Self { pass, rule, taken: true, message, scope: String::new(), span: None }
+        Self { pass, rule, taken: true, message, scopes: Vec::new(), span: None }
     }
 
     /// A rule almost applied.
@@ -34,10 +35,19 @@ impl Remark {
         Self { taken: false, ..Self::taken(pass, rule, message) }
     }
 
-    /// Where that was.
+    /// Where that was: an instruction of a function.
     #[must_use]
-    pub fn at(self, locs: &LocTable, loc: LocId) -> Self {
-        Self { scope: locs.scope(loc), span: locs.span(loc), ..self }
+    pub fn at(self, module: &Module, function: FuncId, loc: LocId) -> Self {
+        let own = module.locs.scope(loc);
+        let calls = Calls::new(module);
+        let each = calls.scopes(function).iter();
+        let scopes = each.flat_map(|(outer, &times)| std::iter::repeat_n(nested(outer, own.clone()), times)).collect();
+        Self { scopes, span: module.locs.span(loc), ..self }
+    }
+
+    /// Where that was, scope by scope.
+    pub(crate) fn in_scopes(self, scopes: impl IntoIterator<Item = String>) -> Self {
+        Self { scopes: scopes.into_iter().collect(), ..self }
     }
 }
 
@@ -46,8 +56,8 @@ impl fmt::Display for Remark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let verdict = if self.taken { "taken" } else { "not taken" };
         write!(f, "{}: {}: {verdict}", self.pass, self.rule)?;
-        if !self.scope.is_empty() {
-            write!(f, " at {}", self.scope)?;
+        if self.scopes.iter().any(|scope| !scope.is_empty()) {
+            write!(f, " at {}", self.scopes.join(", "))?;
         }
         write!(f, ": {}", self.message)
     }

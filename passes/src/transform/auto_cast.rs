@@ -1,5 +1,6 @@
 //! `auto-cast`.
 
+mod callee;
 mod caster;
 mod functions;
 mod missed;
@@ -54,7 +55,7 @@ impl Pass for AutoCast {
         if !is_uniform(precision) {
             let overrides = Overrides::new(precision);
             let training = module.phase == Phase::Differentiated;
-            functions::cast(module, cx.registry, precision, &overrides)?;
+            functions::cast(module, cx.registry, &overrides)?;
             // A pattern may well miss the part of the model that an inference module keeps.
             if training {
                 overrides.check(module, cx.registry)?;

@@ -141,13 +141,14 @@ fn cut_couple(
     let wanted = [couple.forward, couple.backward].map(|id| module.function(id).name.clone());
     cx.explain(|| {
         let (bytes, flops) = (joint.bytes(&choice), joint.flops(&infer, &choice));
-        let (forward, count) = (&wanted[0], sites.len());
+        let forward = &wanted[0];
+        let scopes = sites.iter().map(|site| module.locs.scope(caller.insts[site.forward].loc));
         let again = joint::summary(&joint, &choice);
         let message = format!(
-            "`@{forward}`, {count} times: {} values of {bytes} bytes are kept; computed again are {again}, {flops} operations",
+            "of `@{forward}` {} values of {bytes} bytes are kept; computed again are {again}, {flops} operations",
             choice.kept.len(),
         );
-        Remark::taken(PASS, "residuals", message).at(&module.locs, caller.insts[sites[0].forward].loc)
+        Remark::taken(PASS, "residuals", message).in_scopes(scopes)
     });
     let forward = joint.forward(module, cx.registry, &wanted[0], &choice)?;
     let holds = cx.target.calls == Calls::Inline;

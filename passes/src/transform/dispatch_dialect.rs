@@ -38,10 +38,11 @@ impl Pass for DispatchDialect {
         let decompositions = decompositions(module);
         let mut plans = VecDeque::with_capacity(module.functions.len());
         for (index, function) in module.functions.iter().enumerate() {
-            let is_decomposition = decompositions.contains(&FuncId::new(index));
+            let id = FuncId::new(index);
+            let is_decomposition = decompositions.contains(&id);
             let mut changes = false;
             for inst in function.insts.iter().filter(|_| !is_decomposition) {
-                changes |= dispatcher.plan(module, function, inst)?;
+                changes |= dispatcher.plan(module, id, inst)?;
             }
             plans.push_back(changes);
         }

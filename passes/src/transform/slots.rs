@@ -16,7 +16,7 @@ pub(crate) const MASTER: &str = "master";
 pub(crate) const EMA: &str = "ema";
 
 /// The element types of a weight and of its slots.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct SlotTypes {
     /// The weight itself.
     pub(crate) weight: DType,

@@ -118,17 +118,18 @@ pub(crate) fn sets(
     by_layer: bool,
     joins: impl Fn(&Trained) -> bool,
 ) -> Vec<Set> {
-    let mut sets: Vec<(Option<(Alike, Option<String>)>, Set)> = Vec::with_capacity(weights.len());
+    let mut sets: Vec<Set> = Vec::with_capacity(weights.len());
+    let mut found: FxHashMap<(Alike, Option<Name>), usize> = FxHashMap::default();
     for weight in weights {
         let alike = alike(b, &weight).filter(|_| !update.is_narrow() && joins(&weight));
-        let layer = Layer::of(&weight.name).filter(|_| by_layer).map(|layer| layer.path.to_owned());
-        let alike = alike.map(|alike| (alike, layer));
-        match sets.iter_mut().find(|(of, _)| alike.is_some() && *of == alike) {
-            Some((_, members)) => members.push(weight),
-            None => sets.push((alike, smallvec![weight])),
+        let layer = Layer::of(&weight.name).filter(|_| by_layer).map(|layer| layer.path.into());
+        let known = alike.map(|alike| *found.entry((alike, layer)).or_insert(sets.len()));
+        match known.and_then(|at| sets.get_mut(at)) {
+            Some(members) => members.push(weight),
+            None => sets.push(smallvec![weight]),
         }
     }
-    sets.into_iter().map(|(_, members)| members).collect()
+    sets
 }
 
 /// What vectors of a set agree in: group, decay, scale, and the element types of the weight, its gradient and its state.

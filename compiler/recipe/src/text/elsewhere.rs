@@ -103,8 +103,8 @@ static WORDS: &[(&[&str], Meant)] = &[
     (&["loss_scale_window", "growth_interval"], Other("loss_scale.interval")),
     (&["min_loss_scale", "minimum_loss_scale"], Other("loss_scale.min")),
     (
-        &["gradient_checkpointing", "activation_checkpointing", "remat", "recompute", "checkpointing"],
-        Nothing { instead: "no activation is computed twice", nearest: "a smaller `batch` or `seq` takes less memory" },
+        &["gradient_checkpointing", "activation_checkpointing", "remat", "checkpointing", "recompute_granularity"],
+        Other("recompute"),
     ),
     (
         &["epochs", "num_epochs", "num_train_epochs"],

@@ -1,4 +1,4 @@
-//! Sensitive ops and sums, instruction by instruction, in every function.
+//! Sensitive ops and sums, instruction by instruction.
 
 use super::context::AuditCx;
 use super::demand::Demand;
@@ -41,20 +41,13 @@ type Needs = SmallVec<[Need; 2]>;
 /// Reports sensitive ops that compute, and sums that are made, in narrow types. What updates compute is another finding.
 pub(super) fn check(cx: &AuditCx<'_>, report: &mut Report<'_>) -> Result<()> {
     let mut reader = Reader { infer: cx.infer, bodies: Bodies::default() };
-    for function in &cx.module.functions {
-        let is_entry = std::ptr::eq(function, cx.entry);
-        for inst in &function.insts {
-            if is_entry && cx.is_update(inst) {
-                continue;
-            }
-            for need in reader.needs(function, inst)? {
-                let Need { demand, dtype, narrow } = need;
-                report.count(demand);
-                if dtype.is_narrow() {
-                    let op = inst.op.name();
-                    let evidence = Evidence { code: demand.code(), loc: inst.loc, what: op, op, dtype };
-                    report.add(evidence, demand.key(), narrow);
-                }
+    for inst in cx.function.insts.iter().filter(|inst| !cx.is_update(inst)) {
+        for Need { demand, dtype, narrow } in reader.needs(cx.function, inst)? {
+            report.count(cx.id, demand);
+            if dtype.is_narrow() {
+                let op = inst.op.name();
+                let evidence = Evidence { code: demand.code(), loc: inst.loc, what: op, op, dtype };
+                report.add(cx.id, evidence, demand.key(), &narrow);
             }
         }
     }

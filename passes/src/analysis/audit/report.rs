@@ -4,9 +4,10 @@ use super::ENOUGH;
 use super::demand::Demand;
 use super::fix::{Fix, RecipeKey, fix};
 use super::result::{Audit, Checked, Finding, FindingKey};
+use crate::framework::calls::{Calls, nested};
 use crate::framework::exception::Subject;
 use crate::framework::pattern::family;
-use halite_ir::{LocId, LocTable};
+use halite_ir::{FuncId, LocId, LocTable, Module};
 use halite_recipe::Precision;
 use halite_support::{Code, Diagnostic, Span, codes};
 use halite_tensor::DType;
@@ -19,6 +20,7 @@ const MAX_SCOPES: usize = 4;
 #[derive(Clone, Copy)]
 pub(super) struct Evidence<'a> {
     pub(super) code: Code,
+    /// The instruction.
     pub(super) loc: LocId,
     /// The op, or what of the training step it is about.
     pub(super) what: &'a str,
@@ -41,33 +43,63 @@ struct Draft {
 /// Findings in the making.
 pub(super) struct Report<'a> {
     locs: &'a LocTable,
+    calls: Calls<'a>,
     precision: Option<&'a Precision>,
     drafts: IndexMap<FindingKey, Draft>,
     audit: Audit,
 }
 
 impl<'a> Report<'a> {
-    pub(super) fn new(locs: &'a LocTable, precision: Option<&'a Precision>) -> Self {
-        Self { locs, precision, drafts: IndexMap::new(), audit: Audit::default() }
+    pub(super) fn new(module: &'a Module, precision: Option<&'a Precision>) -> Self {
+        Self {
+            locs: &module.locs,
+            calls: Calls::new(module),
+            precision,
+            drafts: IndexMap::new(),
+            audit: Audit::default(),
+        }
     }
 
     pub(super) fn checked(&mut self) -> &mut Checked {
         &mut self.audit.checked
     }
 
-    pub(super) fn count(&mut self, demand: Demand) {
+    /// Counts an instruction of a function that was looked at.
+    pub(super) fn count(&mut self, function: FuncId, demand: Demand) {
+        let times = self.calls.times(function);
         let checked = self.checked();
-        match demand {
-            Demand::Sensitive => checked.sensitive += 1,
-            Demand::Sum => checked.sums += 1,
-            Demand::Gradient | Demand::Reduce => checked.gradients += 1,
+        let count = match demand {
+            Demand::Sensitive => &mut checked.sensitive,
+            Demand::Sum => &mut checked.sums,
+            Demand::Gradient | Demand::Reduce => &mut checked.gradients,
+        };
+        *count = count.saturating_add(times);
+    }
+
+    /// The scopes in which a function is called, each with how often it runs there.
+    pub(super) fn scopes(&self, function: FuncId) -> IndexMap<String, usize> {
+        self.calls.scopes(function).clone()
+    }
+
+    /// Adds evidence in a function that an entry of the recipe could fix, at each of its calls; `narrow` are the primitives
+    /// that later modules show.
+    pub(super) fn add(&mut self, function: FuncId, evidence: Evidence<'_>, key: RecipeKey, narrow: &[String]) {
+        for (scope, times) in self.scopes(function) {
+            self.add_in(&scope, times, evidence, key, narrow);
         }
     }
 
-    /// Adds evidence that an entry of the recipe could fix; `narrow` are the primitives that later modules show.
-    pub(super) fn add(&mut self, evidence: Evidence<'_>, key: RecipeKey, narrow: impl IntoIterator<Item = String>) {
+    /// Adds evidence that is in a function as called in one scope, which runs so often there.
+    pub(super) fn add_in(
+        &mut self,
+        outer: &str,
+        times: usize,
+        evidence: Evidence<'_>,
+        key: RecipeKey,
+        narrow: &[String],
+    ) {
         let Evidence { code, loc, what, op, dtype } = evidence;
-        let (span, scope) = (self.locs.span(loc), self.locs.scope(loc));
+        let (span, scope) = (self.locs.span(loc), nested(outer, self.locs.scope(loc)));
         let fix = self.precision.map(|precision| fix(precision, key, Subject::Inst(op, &scope)));
         let entry = fix.as_ref().map(|fix| fix.path.clone());
         let finding_key = FindingKey { code: code.id, span, what: None, dtype: dtype.name(), entry };
@@ -80,9 +112,9 @@ impl<'a> Report<'a> {
             fix,
             narrow: IndexSet::new(),
         });
-        draft.narrow.extend(narrow);
+        draft.narrow.extend(narrow.iter().cloned());
         draft.what.insert(what.to_owned());
-        draft.places += 1;
+        draft.places = draft.places.saturating_add(times);
         if !scope.is_empty() {
             let only = draft.scopes.entry(family(&scope)).or_insert_with(|| Some(scope.clone()));
             *only = only.take().filter(|only| *only == scope);

@@ -10,8 +10,8 @@ use halite_tensor::DType;
 /// Reports narrow arithmetic on what is computed from moments, master weights and other state, and the instructions that make new
 /// weights and slots.
 pub(super) fn check(cx: &AuditCx<'_>, report: &mut Report<'_>) {
-    let update = cx.entry.insts.iter().filter(|inst| cx.is_update(inst));
-    let replaced = cx.entry.params.iter().filter(|param| match &param.role {
+    let update = cx.function.insts.iter().filter(|inst| cx.is_update(inst));
+    let replaced = cx.function.params.iter().filter(|param| match &param.role {
         ParamRole::Weight(_) => true,
         ParamRole::State(_) => cx.dtype(param.value).is_float(),
         ParamRole::Argument | ParamRole::Batch | ParamRole::CausalMask => false,
@@ -21,7 +21,7 @@ pub(super) fn check(cx: &AuditCx<'_>, report: &mut Report<'_>) {
         if let Some(dtype) = arithmetic(cx, inst).filter(|dtype| dtype.is_narrow()) {
             let op = inst.op.name();
             let evidence = Evidence { code: codes::UPDATE_NARROW, loc: inst.loc, what: op, op, dtype };
-            report.add(evidence, RecipeKey::UPDATE, [op.to_owned()]);
+            report.add(cx.id, evidence, RecipeKey::UPDATE, &[op.to_owned()]);
         }
     }
 }

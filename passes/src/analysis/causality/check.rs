@@ -165,7 +165,7 @@ impl Check<'_> {
                 Some(found) => found.why,
                 None => "are read as they are",
             },
-            scope: found.as_ref().map(|found| locs.scope(found.loc)).unwrap_or_default(),
+            scope: found.as_ref().map(|found| found.scope(locs)).unwrap_or_default(),
             span: found.as_ref().and_then(|found| locs.span(found.loc)),
             output_span: self.entry.def(value).and_then(|inst| locs.span(inst.loc)),
         };

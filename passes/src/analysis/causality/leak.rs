@@ -5,7 +5,8 @@ use super::analysis::{Analysis, ValueStates, needed};
 use super::flow::{Flow, Term};
 use super::state::State;
 use super::verdict::{Reads, Witness};
-use halite_ir::{Def, Function, Inst, LocId, Op, Param, ParamRole, Value};
+use crate::framework::calls::nested;
+use halite_ir::{Def, Function, Inst, LocId, LocTable, Op, Param, ParamRole, Value};
 use halite_support::Result;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -80,6 +81,8 @@ pub(super) fn reads(term: &Term, position: &Affine, last: i64) -> Reads {
 
 /// An instruction at fault.
 pub(super) struct Culprit {
+    /// The calls that it is in, outermost first.
+    pub(super) calls: Vec<LocId>,
     pub(super) loc: LocId,
     pub(super) op: String,
     pub(super) why: &'static str,
@@ -172,7 +175,19 @@ fn inside(
     let callee = analysis.function(call.callee);
     let params: Vec<_> = inst.args.iter().map(|arg| known[arg.index()].clone()).collect();
     let known = analysis.run(callee, &params, &needed(callee, |_| true))?;
-    culprit(analysis, callee, &known, callee.results[result].value, term, trail)
+    let found = culprit(analysis, callee, &known, callee.results[result].value, term, trail)?;
+    Ok(found.map(|mut found| {
+        found.calls.insert(0, inst.loc);
+        found
+    }))
+}
+
+impl Culprit {
+    /// Its scope in the entry.
+    pub(super) fn scope(&self, locs: &LocTable) -> String {
+        let scopes = self.calls.iter().chain([&self.loc]).map(|loc| locs.scope(*loc));
+        scopes.fold(String::new(), |outer, inner| nested(&outer, inner))
+    }
 }
 
 pub(super) fn blame(inst: &Inst) -> Culprit {
@@ -186,5 +201,5 @@ pub(super) fn blame(inst: &Inst) -> Culprit {
         }
         _ => "is not followed by the analysis",
     };
-    Culprit { loc: inst.loc, op: inst.op.name().to_owned(), why }
+    Culprit { calls: Vec::new(), loc: inst.loc, op: inst.op.name().to_owned(), why }
 }

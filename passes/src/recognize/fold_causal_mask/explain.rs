@@ -25,7 +25,7 @@ pub(super) fn explain(module: &Module, id: FuncId, plan: &Plan, cx: &PassCx<'_>)
             .or_else(|| mixed(function, plan, value))
             .or_else(|| undeclared(function, value));
         if let Some(remark) = remark {
-            cx.explain(|| remark.at(&module.locs, loc(function, value)));
+            cx.explain(|| remark.at(module, id, loc(function, value)));
         }
     }
 }

@@ -52,14 +52,17 @@ impl Pass for Fusion {
             |infer, function| {
                 let selection = select(&infer, function, &self.rules)?;
                 if cx.explains() {
-                    self.note(function, &selection, &mut notes);
+                    notes.push((function.name.clone(), self.notes(function, &selection)));
                 }
                 (!selection.taken.is_empty()).then_some(selection)
             },
             rewrite,
         )?;
-        for (remark, loc) in notes {
-            cx.explain(|| remark.at(&module.locs, loc));
+        for (function, notes) in notes {
+            let Some(function) = module.find(&function) else { continue };
+            for (remark, loc) in notes {
+                cx.explain(|| remark.at(module, function, loc));
+            }
         }
         Ok(Changed::when(fused))
     }
@@ -76,7 +79,7 @@ impl Pass for Fusion {
 
 impl Fusion {
     /// Says what was done and what almost was, in the order of the instructions.
-    fn note(&self, function: &Function, selection: &Selection<'_>, notes: &mut Vec<(Remark, LocId)>) {
+    fn notes(&self, function: &Function, selection: &Selection<'_>) -> Vec<(Remark, LocId)> {
         let taken = |matched: &Match<'_>| {
             (
                 matched.root,
@@ -95,7 +98,7 @@ impl Fusion {
         };
         let mut all: Vec<_> = selection.taken.iter().map(taken).chain(selection.missed.iter().map(missed)).collect();
         all.sort_by_key(|(root, _)| *root);
-        notes.extend(all.into_iter().map(|(root, remark)| (remark, function.insts[root].loc)));
+        all.into_iter().map(|(root, remark)| (remark, function.insts[root].loc)).collect()
     }
 }
 

@@ -1,8 +1,9 @@
 //! The rewriting of one function.
 
-use super::functions::{Context, Functions};
+use super::callee::{Callees, Context, Fact, ReadAs};
+use super::overrides::Overrides;
 use super::types::Types;
-use super::wants::{Demand, Readers};
+use super::wants::Readers;
 use halite_ir::ops::Call;
 use halite_ir::{
     Cast, Composite, Derivation, Follows, FuncId, Function, Inst, Op, OpClass, ParamRole, Policy, ResultRole, Rewriter,
@@ -12,15 +13,6 @@ use halite_support::Result;
 use halite_tensor::DType;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-
-/// What readers without a demand of their own see of a float value.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum ReadAs {
-    /// This type.
-    Type(DType),
-    /// The type of whatever it meets: a literal. `exact` when the recipe's operand type represents it.
-    Literal { exact: bool },
-}
 
 /// The float operands of an instruction.
 struct FloatOperands {
@@ -33,15 +25,6 @@ struct FloatOperands {
     widest: DType,
 }
 
-/// What is known of a value where it comes from: the type it was made in, how it is seen, and who reads it, there and in all that
-/// it is handed to.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Fact {
-    made: DType,
-    read_as: ReadAs,
-    pub(super) readers: Demand,
-}
-
 /// Where a function that is rewritten stands.
 pub(super) enum Place {
     /// Nothing calls it: its weights arrive in the type of their slot, gradients leave in the type of gradients.
@@ -52,13 +35,21 @@ pub(super) enum Place {
     Callee(Vec<Fact>),
 }
 
+/// A function that is rewritten, as its callers see it.
+pub(super) struct Site {
+    pub(super) place: Place,
+    /// The scope of the call, with a dot behind it.
+    pub(super) scope: String,
+    pub(super) readers: Readers,
+}
+
 /// Rewrites one function.
 pub(super) struct Caster<'a, 'b, 'c> {
     b: &'a mut Rewriter<'b>,
     source: &'a Function,
-    all: &'a mut Functions<'c>,
+    overrides: &'a Overrides<'c>,
+    callees: &'a mut dyn Callees,
     place: Place,
-    /// The scope of the call, with a dot behind it.
     scope: String,
     recipe: Types,
     readers: Readers,
@@ -72,14 +63,13 @@ impl<'a, 'b, 'c> Caster<'a, 'b, 'c> {
     pub(super) fn new(
         b: &'a mut Rewriter<'b>,
         source: &'a Function,
-        all: &'a mut Functions<'c>,
-        place: Place,
-        scope: String,
-        readers: Readers,
+        overrides: &'a Overrides<'c>,
+        callees: &'a mut dyn Callees,
+        Site { place, scope, readers }: Site,
     ) -> Self {
         let read_as = source.values.iter().map(|value| ReadAs::Type(value.ty.dtype())).collect();
-        let recipe = Types::of(all.precision);
-        Self { b, source, all, place, scope, recipe, readers, read_as, casts: FxHashMap::default() }
+        let recipe = Types::of(overrides.precision);
+        Self { b, source, overrides, callees, place, scope, recipe, readers, read_as, casts: FxHashMap::default() }
     }
 
     /// Rewrites it; what is known of its results.
@@ -102,7 +92,7 @@ impl<'a, 'b, 'c> Caster<'a, 'b, 'c> {
             let (value, mut read_as) = (self.b.value(param.value)?, ReadAs::Type(self.recipe.operand));
             match &self.place {
                 Place::Entry if matches!(param.role, ParamRole::Weight(_)) => {
-                    self.b.retype_param(value, self.all.overrides.weight(param)?);
+                    self.b.retype_param(value, self.overrides.weight(param)?);
                 }
                 Place::Callee(args) => {
                     self.b.retype_param(value, args[at].made);
@@ -154,7 +144,7 @@ impl<'a, 'b, 'c> Caster<'a, 'b, 'c> {
             return self.b.copy(self.source, inst);
         }
         let policy = inst.op.def().policy(&self.b.infer_cx());
-        let types = self.all.overrides.types(inst, &policy, &self.b.module().locs, &self.scope)?;
+        let types = self.overrides.types(inst, &policy, &self.b.module().locs, &self.scope)?;
         match &inst.op {
             Op::Constant(constant) => {
                 let exact =
@@ -206,11 +196,11 @@ impl<'a, 'b, 'c> Caster<'a, 'b, 'c> {
         let args = self.as_they_come(inst)?;
         let facts = inst.args.iter().map(|&arg| self.fact(arg)).collect::<Result<_>>()?;
         let results: Vec<_> = inst.results.iter().map(|&result| self.readers.of(result)).collect();
-        let scope = match self.all.overrides.name_scopes() {
+        let scope = match self.overrides.name_scopes() {
             true => format!("{}{}.", self.scope, self.b.module().locs.scope(inst.loc)),
             false => String::new(),
         };
-        let cast = self.all.callee(self.b, Context { callee, args: facts, results, scope })?;
+        let cast = self.callees.callee(self.b, Context { callee, args: facts, results, scope })?;
         self.emit(inst, Call { callee: cast.id }.into(), &args)?;
         for (result, fact) in inst.results.iter().zip(&cast.results) {
             self.read_as[result.index()] = fact.read_as;
@@ -222,7 +212,7 @@ impl<'a, 'b, 'c> Caster<'a, 'b, 'c> {
     /// A kernel with the types that are written.
     fn kernel(&mut self, inst: &Inst) -> Result<()> {
         let mut inst = inst.clone();
-        self.all.renumber(&mut inst.op)?;
+        self.callees.renumber(&mut inst.op)?;
         self.as_written(&inst)
     }
 

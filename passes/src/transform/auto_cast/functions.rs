@@ -1,41 +1,20 @@
 //! The functions of a module, each rewritten for what its callers hand over and do with its results.
 
-use super::caster::{Caster, Fact, Place};
+use super::callee::{Callees, CastFunction, Context};
+use super::caster::{Caster, Place, Site};
 use super::overrides::Overrides;
-use super::wants::{AllReaders, Demand, Readers, outside};
+use super::wants::{AllReaders, Readers, outside};
 use halite_ir::{Builder, FuncId, Function, InferCx, Module, Op, Registry, Rewriter};
-use halite_recipe::Precision;
 use halite_support::{Diagnostic, Result, codes};
 use rustc_hash::FxHashMap;
 
 /// How deep calls may nest: a callee is rewritten while its caller is.
 const MAX_DEPTH: usize = 64;
 
-/// What a callee is rewritten for.
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub(super) struct Context {
-    pub(super) callee: FuncId,
-    /// What is known of the operands.
-    pub(super) args: Vec<Fact>,
-    /// Who reads the results.
-    pub(super) results: Vec<Demand>,
-    /// The scope of the call, where exceptions name scopes.
-    pub(super) scope: String,
-}
-
-/// A callee as it is for one context.
-#[derive(Clone)]
-pub(super) struct CastFunction {
-    pub(super) id: FuncId,
-    /// What is known of its results.
-    pub(super) results: Vec<Fact>,
-}
-
 /// The functions of before, and what has become of them.
 pub(super) struct Functions<'a> {
     old: &'a [Function],
-    pub(super) precision: &'a Precision,
-    pub(super) overrides: &'a Overrides<'a>,
+    overrides: &'a Overrides<'a>,
     readers: AllReaders<'a>,
     made: FxHashMap<Context, CastFunction>,
     /// The decompositions of kernels, which stay as they are.
@@ -46,18 +25,13 @@ pub(super) struct Functions<'a> {
 ///
 /// # Errors
 /// When calls nest deeper than [`MAX_DEPTH`], or the recipe contradicts itself.
-pub(super) fn cast(
-    module: &mut Module,
-    registry: &Registry,
-    precision: &Precision,
-    overrides: &Overrides<'_>,
-) -> Result<()> {
+pub(super) fn cast(module: &mut Module, registry: &Registry, overrides: &Overrides<'_>) -> Result<()> {
     let old = std::mem::take(&mut module.functions);
     let called = called(&old)?;
     let cx = InferCx { functions: &old, registry };
     let readers = AllReaders::new(cx);
     let (made, kept) = (FxHashMap::default(), FxHashMap::default());
-    let mut all = Functions { old: &old, precision, overrides, readers, made, kept };
+    let mut all = Functions { old: &old, overrides, readers, made, kept };
     let kept = kept_functions(&old);
     for (index, function) in old.iter().enumerate() {
         if kept[index] {
@@ -120,31 +94,19 @@ impl Functions<'_> {
         Ok(())
     }
 
-    /// Has an op that names a function which stays as it is name it by its new number.
-    pub(super) fn renumber(&self, op: &mut Op) -> Result<()> {
-        let kept = |id: FuncId| {
-            let kept = self.kept.get(&id).copied();
-            kept.ok_or_else(|| Diagnostic::bug("a kernel was read before its decomposition"))
-        };
-        match op {
-            Op::Call(call) => call.callee = kept(call.callee)?,
-            Op::KernelCall(kernel) => kernel.decomposition = kept(kernel.decomposition)?,
-            _ => {}
-        }
-        Ok(())
-    }
-
     fn root(&mut self, module: &mut Module, registry: &Registry, source: &Function, is_entry: bool) -> Result<()> {
         let readers = self.readers.of(source, &outside(source, is_entry));
         let place = if is_entry { Place::Entry } else { Place::Apart };
         let mut rewriter = Rewriter::new(module, registry, source);
-        Caster::new(&mut rewriter, source, self, place, String::new(), readers).run()?;
+        let site = Site { place, scope: String::new(), readers };
+        Caster::new(&mut rewriter, source, self.overrides, self, site).run()?;
         rewriter.finish(source)?;
         Ok(())
     }
+}
 
-    /// A callee for a context, made while its caller is.
-    pub(super) fn callee(&mut self, b: &mut Builder<'_>, context: Context) -> Result<CastFunction> {
+impl Callees for Functions<'_> {
+    fn callee(&mut self, b: &mut Builder<'_>, context: Context) -> Result<CastFunction> {
         if let Some(made) = self.made.get(&context) {
             return Ok(made.clone());
         }
@@ -158,9 +120,23 @@ impl Functions<'_> {
         let mut rewriter = Rewriter::nested(b, source);
         rewriter.rename(name);
         let place = Place::Callee(context.args.clone());
-        let results = Caster::new(&mut rewriter, source, self, place, context.scope.clone(), readers).run()?;
+        let site = Site { place, scope: context.scope.clone(), readers };
+        let results = Caster::new(&mut rewriter, source, self.overrides, self, site).run()?;
         let made = CastFunction { id: rewriter.finish(source)?, results };
         self.made.insert(context, made.clone());
         Ok(made)
+    }
+
+    fn renumber(&self, op: &mut Op) -> Result<()> {
+        let kept = |id: FuncId| {
+            let kept = self.kept.get(&id).copied();
+            kept.ok_or_else(|| Diagnostic::bug("a kernel was read before its decomposition"))
+        };
+        match op {
+            Op::Call(call) => call.callee = kept(call.callee)?,
+            Op::KernelCall(kernel) => kernel.decomposition = kept(kernel.decomposition)?,
+            _ => {}
+        }
+        Ok(())
     }
 }

@@ -25,7 +25,7 @@ enum OverrideEffect {
 
 /// The exceptions, with what has become of each so far.
 pub(super) struct Overrides<'a> {
-    precision: &'a Precision,
+    pub(super) precision: &'a Precision,
     fates: RefCell<Vec<OverrideEffect>>,
 }
 

@@ -1,6 +1,6 @@
 //! The walk from the objective to what gradients are wanted by.
 
-use super::pair::Pairs;
+use super::pairs::Pairs;
 use super::plan::useful;
 use halite_ir::{Builder, Derivation, Inst, Op, Value, Vjp, VjpCx};
 use halite_support::{Diagnostic, Result, codes};

@@ -9,7 +9,7 @@ use super::{PASS, RULE};
 use crate::framework::exception::Subject;
 use crate::framework::pass::PassCx;
 use crate::framework::remark::Remark;
-use halite_ir::{Def, Function, LocTable, Module, Op, Param, ParamRole, TensorType, Value, WeightInfo};
+use halite_ir::{Def, FuncId, Function, Module, Op, Param, ParamRole, TensorType, Value, WeightInfo};
 use halite_recipe::Precision;
 use halite_support::{Name, Result};
 use halite_tensor::{DType, Init, Packing, Part};
@@ -66,10 +66,11 @@ pub(super) fn plans(module: &Module, cx: &PassCx<'_>) -> Result<Vec<Plan>> {
     for (index, function) in module.functions.iter().enumerate() {
         let names = function.params.iter().flat_map(|param| param.originals().chain([&*param.name])).map(Name::from);
         let mut planner = Planner {
+            module,
             entry,
+            id: FuncId::new(index),
             function,
             calls: &calls[index],
-            locs: &module.locs,
             cx,
             precision,
             sharing: Sharing::new(function, ranks),
@@ -87,11 +88,12 @@ pub(super) fn plans(module: &Module, cx: &PassCx<'_>) -> Result<Vec<Plan>> {
 }
 
 struct Planner<'a> {
+    module: &'a Module,
     entry: &'a Function,
     /// That for which the plan is, and how it is called.
+    id: FuncId,
     function: &'a Function,
     calls: &'a Calls,
-    locs: &'a LocTable,
     cx: &'a PassCx<'a>,
     precision: Option<&'a Precision>,
     sharing: Sharing<'a>,
@@ -165,7 +167,7 @@ impl Planner<'_> {
         let Some(what) = apart else { return self.pack(biases).map(Some) };
         self.cx.explain(|| {
             let message = format!("`{}` stays apart: {what}", self.function.params[biases[0].0].name);
-            Remark::missed(PASS, "bias", message).at(self.locs, self.function.insts[members[0].0.at].loc)
+            Remark::missed(PASS, "bias", message).at(self.module, self.id, self.function.insts[members[0].0.at].loc)
         });
         Ok(None)
     }
@@ -197,7 +199,7 @@ impl Planner<'_> {
     fn keys(&self, projection: &Projection) -> Vec<Key> {
         let mut keys = self.param_keys(projection.weight);
         if !self.calls.scopes.is_empty() {
-            let scope = self.locs.scope(self.function.insts[projection.at].loc);
+            let scope = self.module.locs.scope(self.function.insts[projection.at].loc);
             for (key, outer) in keys.iter_mut().zip(&self.calls.scopes) {
                 let scope = format!("{outer}{scope}");
                 // `auto-diff` and this pass make a plain product of a `linear`.
@@ -240,7 +242,7 @@ impl Planner<'_> {
             let is_weight = |at: usize| self.calls.params.get(at).is_some_and(|bound| *bound != Bound::Other);
             let weight = params.rfind(|(at, param)| is_weight(*at) && inst.args.contains(&param.value));
             let what = weight.map_or("a product".to_owned(), |(_, param)| format!("`{}`", param.name));
-            Remark::missed(PASS, RULE, format!("{what} stays apart: {reason}")).at(self.locs, inst.loc)
+            Remark::missed(PASS, RULE, format!("{what} stays apart: {reason}")).at(self.module, self.id, inst.loc)
         });
     }
 
@@ -254,7 +256,7 @@ impl Planner<'_> {
                 let names = [group, first].map(|group| &self.function.params[weight(group)].name);
                 let why = self.difference(weight(group), first_keys, keys).unwrap_or_default();
                 let message = format!("`{}` stays apart from `{}`: {why}", names[0], names[1]);
-                Remark::missed(PASS, RULE, message).at(self.locs, self.function.insts[group[0].0.at].loc)
+                Remark::missed(PASS, RULE, message).at(self.module, self.id, self.function.insts[group[0].0.at].loc)
             });
         }
     }
@@ -273,12 +275,8 @@ impl Planner<'_> {
             let Packed { name, ty, params, .. } = &self.plan.packed[merge.weight];
             let names: Vec<_> = params.iter().map(|&at| format!("`{}`", self.function.params[at].name)).collect();
             let biases = if merge.bias.is_some() { ", biases too" } else { "" };
-            let calls = match self.calls.own(params[0]).len() {
-                1 => String::new(),
-                calls => format!(", at each of {calls} calls"),
-            };
-            let message = format!("{} become `{name}`, `{ty}`{biases}{calls}", names.join(", "));
-            Remark::taken(PASS, RULE, message).at(self.locs, self.function.insts[merge.members[0].0.at].loc)
+            let message = format!("{} become `{name}`, `{ty}`{biases}", names.join(", "));
+            Remark::taken(PASS, RULE, message).at(self.module, self.id, self.function.insts[merge.members[0].0.at].loc)
         });
     }
 }

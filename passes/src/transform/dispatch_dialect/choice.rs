@@ -63,19 +63,19 @@ impl<'a> Dispatcher<'a> {
     }
 
     /// Decides on an instruction and says why; whether it is to be rewritten.
-    pub(super) fn plan(&mut self, module: &Module, function: &Function, inst: &Inst) -> Result<bool> {
+    pub(super) fn plan(&mut self, module: &Module, function: FuncId, inst: &Inst) -> Result<bool> {
         if !self.concerns(&inst.op) {
             return Ok(false);
         }
         if inst.rounds_at_random() {
             for (entry, _) in self.entries_of(&inst.op) {
                 let reason = "it rounds stochastically, which a kernel does not state";
-                self.cx.explain(|| Remark::missed(NAME, &*entry.name, reason).at(&module.locs, inst.loc));
+                self.cx.explain(|| Remark::missed(NAME, &*entry.name, reason).at(module, function, inst.loc));
             }
             return Ok(false);
         }
-        let decision = self.decide(module, &inst.op, types(function, &inst.args))?;
-        self.explain(module, &decision, inst.loc);
+        let decision = self.decide(module, &inst.op, types(module.function(function), &inst.args))?;
+        self.explain(module, &decision, function, inst.loc);
         Ok(!matches!(decision.action, Action::Keep))
     }
 
@@ -164,14 +164,14 @@ impl<'a> Dispatcher<'a> {
         Ok(if opens { Action::Open(body) } else { Action::Keep })
     }
 
-    fn explain(&self, module: &Module, decision: &Decision, loc: LocId) {
+    fn explain(&self, module: &Module, decision: &Decision, function: FuncId, loc: LocId) {
         for Verdict { entry, refusal } in &decision.verdicts {
             self.cx.explain(|| {
                 let remark = match (refusal, &decision.action) {
                     (None, Action::Call(kernel, ..)) => Remark::taken(NAME, &**entry, format!("`{kernel}` is called")),
                     (reason, _) => Remark::missed(NAME, &**entry, reason.clone().unwrap_or_default()),
                 };
-                remark.at(&module.locs, loc)
+                remark.at(module, function, loc)
             });
         }
         let Action::Open(body) = &decision.action else { return };
@@ -179,7 +179,7 @@ impl<'a> Dispatcher<'a> {
             if self.concerns(&inst.op)
                 && let Some(inner) = self.decisions.get(&(inst.op.clone(), types(body, &inst.args)))
             {
-                self.explain(module, inner, loc);
+                self.explain(module, inner, function, loc);
             }
         }
     }

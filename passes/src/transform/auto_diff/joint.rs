@@ -1,33 +1,12 @@
-//! A function that is differentiated: its forward, which returns residuals too, and its backward.
+//! Makes the two functions of a derivative: the forward, which returns residuals too, and the backward.
 
-use super::copy_primal;
+use super::pairs::{Pair, Pairs};
 use super::plan::{Derivative, Plan};
+use super::primal::copy_primal;
 use super::reverse::Reverse;
-use halite_ir::ops::Call;
-use halite_ir::{
-    Builder, FuncId, Function, Inst, Module, ParamRole, Registry, ResultRole, Rewriter, Value, Values, Vjp,
-};
-use halite_support::{Diagnostic, Name, Result};
-use rustc_hash::{FxHashMap, FxHashSet};
-use smallvec::SmallVec;
-
-/// The two functions of a derivative.
-#[derive(Debug)]
-struct Pair {
-    forward: FuncId,
-    backward: FuncId,
-    /// The arguments of the forward that the backward takes, before residuals and cotangents.
-    args: Vec<usize>,
-    /// The results of the forward whose cotangents the backward takes, and how many results there are before the residuals.
-    present: SmallVec<[bool; 4]>,
-}
-
-/// The pairs of a plan, by the numbers of derivatives.
-#[derive(Debug)]
-pub(super) struct Pairs {
-    pairs: Vec<Option<Pair>>,
-    by_forward: FxHashMap<FuncId, usize>,
-}
+use halite_ir::{Function, Module, ParamRole, Registry, ResultRole, Rewriter, Value};
+use halite_support::{Name, Result};
+use rustc_hash::FxHashSet;
 
 /// Makes the functions of all derivatives.
 ///
@@ -36,7 +15,7 @@ pub(super) struct Pairs {
 pub(super) fn pairs(module: &mut Module, registry: &Registry, plan: &Plan) -> Result<Pairs> {
     let mut taken: FxHashSet<Name> = module.functions.iter().map(|function| function.name.clone()).collect();
     let count = plan.derivatives.len();
-    let mut pairs = Pairs { pairs: (0..count).map(|_| None).collect(), by_forward: FxHashMap::default() };
+    let mut pairs = Pairs::new(count);
     // Callees stand before callers, whose derivatives call theirs.
     let mut order: Vec<usize> = (0..count).collect();
     order.sort_by_key(|&number| plan.derivatives[number].callee.index());
@@ -49,57 +28,9 @@ pub(super) fn pairs(module: &mut Module, registry: &Registry, plan: &Plan) -> Re
             taken.insert(name.clone());
         }
         let pair = joint.split(module, registry, derivative)?;
-        pairs.by_forward.insert(pair.forward, number);
-        pairs.pairs[number] = Some(pair);
+        pairs.made(number, pair);
     }
     Ok(pairs)
-}
-
-impl Pairs {
-    fn pair(&self, number: usize) -> Result<&Pair> {
-        self.pairs[number].as_ref().ok_or_else(|| Diagnostic::bug("a derivative was called before it was made"))
-    }
-
-    /// Calls the forward in the place of the function.
-    pub(super) fn call_forward(
-        &self,
-        rewriter: &mut Rewriter<'_>,
-        source: &Function,
-        inst: &Inst,
-        number: usize,
-    ) -> Result<()> {
-        let args = rewriter.values(&inst.args)?;
-        let outer = rewriter.set_loc(inst.loc);
-        let results = rewriter.emit_all(Call { callee: self.pair(number)?.forward }, &args)?;
-        rewriter.set_loc(outer);
-        rewriter.keep_names(source, inst, &results);
-        rewriter.replace_all(inst, &results);
-        Ok(())
-    }
-
-    /// The cotangents of the arguments of a call of a forward: a call of the backward.
-    pub(super) fn call_backward(
-        &self,
-        b: &mut Builder<'_>,
-        call: &Call,
-        inst: &Inst,
-        cts: &[Option<Value>],
-        wanted: &[bool],
-    ) -> Result<Vjp> {
-        let number = self.by_forward.get(&call.callee);
-        let number = *number.ok_or_else(|| Diagnostic::bug("a call has a cotangent and no derivative"))?;
-        let pair = self.pair(number)?;
-        let mut args: Values = pair.args.iter().map(|&at| inst.args[at]).collect();
-        args.extend_from_slice(&inst.results[pair.present.len()..]);
-        for ((&result, &ct), _) in inst.results.iter().zip(cts).zip(&pair.present).filter(|(_, present)| **present) {
-            args.push(match ct {
-                Some(ct) => ct,
-                None => b.splat_like(result, 0.0)?,
-            });
-        }
-        let mut results = b.emit_all(Call { callee: pair.backward }, &args)?.into_iter();
-        Ok(Vjp::of(wanted.iter().map(|&wanted| if wanted { results.next() } else { None })))
-    }
 }
 
 /// Forward and backward in one function.
