@@ -102,7 +102,7 @@ impl Session {
         let target = TargetView {
             kernels: self.kernels.entries(),
             rounds_by_switch: target.is_some_and(Target::rounds_by_switch),
-            calls: recipe.and_then(|recipe| recipe.emit.calls).or(target.map(Target::calls)).unwrap_or_default(),
+            calls: recipe.zip(target).map(|(recipe, target)| recipe.calls(target.calls())).unwrap_or_default(),
             drops_unread_inputs: target.is_some_and(Target::drops_unread_inputs),
         };
         let Vocabulary { rules, shapes, .. } = &self.vocabulary;

@@ -1,5 +1,6 @@
 //! What goes together in a recipe, whether it comes from a text or in a manifest.
 
+mod calls;
 mod loss_scale;
 mod numbers;
 mod optimizer;
@@ -42,6 +43,7 @@ pub fn check(recipe: &Recipe, places: &Places, extension: &dyn Extension) -> Dia
     loss_scale::check(recipe, places, &mut errors);
     overrides::check(&recipe.precision, places, &mut errors);
     rounding::check(&recipe.precision, places, &mut errors);
+    calls::check(recipe, places, &mut errors);
     errors.extend(all(extension.sections()));
     errors
 }

@@ -1,5 +1,6 @@
 //! `cut`.
 
+mod explain;
 mod joint;
 mod min_cut;
 mod policy;
@@ -52,14 +53,14 @@ impl Pass for Cut {
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
-        let words = cx.recipe(PASS)?.recompute.as_slice();
-        if cx.target.calls == Calls::Inline && matches!(words, [] | [Recompute::None]) {
+        let recipe = cx.recipe(PASS)?;
+        if cx.target.calls == Calls::Inline && matches!(recipe.recompute[..], [] | [Recompute::None]) {
             return Ok(Changed::No);
         }
         let entry = module.take_entry()?;
         let free: Vec<bool> = entry.params.iter().map(|param| param.role != ParamRole::Argument).collect();
         let mut names = Vec::new();
-        let (entry, changed) = cut(module, cx, words, entry, &free, &mut names)?;
+        let (entry, changed) = cut(module, cx, Policy::of(recipe), entry, &free, &mut names)?;
         module.functions.push(entry);
         if changed {
             module.drop_unreached();
@@ -73,7 +74,7 @@ impl Pass for Cut {
 fn cut(
     module: &mut Module,
     cx: &PassCx<'_>,
-    words: &[Recompute],
+    policy: Policy<'_>,
     function: Function,
     free: &[bool],
     names: &mut Vec<(Name, Name)>,
@@ -85,7 +86,7 @@ fn cut(
     let mut calls: FxHashMap<usize, NewCall> = FxHashMap::default();
     for (couple, sites) in couples {
         let free = free_args(&function, &sites, free);
-        let (choice, new) = cut_couple(module, cx, words, &couple, &free, (&function, &sites), names)?;
+        let (choice, new) = cut_couple(module, cx, policy, &couple, &free, (&function, &sites), names)?;
         for site in sites {
             let own = couple.links.iter().enumerate().filter(|(_, link)| **link == Link::Own);
             let own: Values = own.map(|(at, _)| function.insts[site.backward].args[at]).collect();
@@ -125,7 +126,7 @@ fn free_args(function: &Function, sites: &[Site], free: &[bool]) -> Vec<bool> {
 fn cut_couple(
     module: &mut Module,
     cx: &PassCx<'_>,
-    words: &[Recompute],
+    policy: Policy<'_>,
     couple: &Couple,
     free: &[bool],
     (caller, sites): (&Function, &[Site]),
@@ -134,20 +135,14 @@ fn cut_couple(
     let mut joint = Joint::of(module, cx.registry, couple)?;
     let mut inner = free.to_vec();
     inner.resize(joint.function.params.len(), false);
-    joint.function = cut(module, cx, words, joint.function, &inner, names)?.0;
+    joint.function = cut(module, cx, policy, joint.function, &inner, names)?.0;
     joint.function = clean(module, cx, joint.function)?;
     let infer = InferCx { functions: &module.functions, registry: cx.registry };
-    let choice = joint.choose(&infer, &module.locs, Policy::new(words), free);
+    let choice = joint.choose(&infer, &module.locs, policy, free);
     let wanted = [couple.forward, couple.backward].map(|id| module.function(id).name.clone());
     cx.explain(|| {
-        let (bytes, flops) = (joint.bytes(&choice), joint.flops(&infer, &choice));
-        let forward = &wanted[0];
         let scopes = sites.iter().map(|site| module.locs.scope(caller.insts[site.forward].loc));
-        let again = joint::summary(&joint, &choice);
-        let message = format!(
-            "of `@{forward}` {} values of {bytes} bytes are kept; computed again are {again}, {flops} operations",
-            choice.kept.len(),
-        );
+        let message = explain::explain(&infer, &wanted[0], &joint, &choice);
         Remark::taken(PASS, "residuals", message).in_scopes(scopes)
     });
     let forward = joint.forward(module, cx.registry, &wanted[0], &choice)?;

@@ -4,12 +4,9 @@ use super::min_cut::{Node, keep};
 use super::policy::Policy;
 use super::sites::{Couple, Link};
 use halite_ir::{
-    Builder, FuncId, Function, InferCx, Inst, Module, ParamRole, Registry, ResultRole, Rewriter, Value, function_flops,
-    inst_cost,
+    Builder, FuncId, Function, InferCx, Inst, Module, ParamRole, Registry, ResultRole, Rewriter, Value,
 };
 use halite_support::{Diagnostic, Result};
-use indexmap::IndexMap;
-use rustc_hash::FxBuildHasher;
 
 /// A forward and its backward as one function: its parameters are those of the forward, then those that the backward has of its own;
 /// its results those of the forward but for residuals, then those of the backward.
@@ -31,7 +28,7 @@ pub(super) struct Choice {
     pub(super) free: Vec<usize>,
     /// The values that are kept.
     pub(super) kept: Vec<Value>,
-    /// The instructions that are computed again, by their positions in the joint function.
+    /// What the backward computes from these, by the positions of instructions in the joint function.
     pub(super) again: Vec<usize>,
 }
 
@@ -129,18 +126,10 @@ impl Joint {
         Choice { args, free, kept, again }
     }
 
-    /// Bytes of what is kept, arguments that are not free included.
-    pub(super) fn bytes(&self, choice: &Choice) -> u64 {
-        let args = choice.args.iter().filter(|at| !choice.free.contains(at));
-        let args = args.map(|&at| self.function.params[at].value);
-        args.chain(choice.kept.iter().copied()).map(|value| self.function.ty(value).bytes()).sum()
-    }
-
-    /// Floating-point operations of what is computed again.
-    pub(super) fn flops(&self, cx: &InferCx<'_>, choice: &Choice) -> u64 {
-        let callees = function_flops(cx);
-        let again = choice.again.iter().map(|&position| &self.function.insts[position]);
-        again.map(|inst| inst_cost(cx, &callees, &self.function, inst).flops).fold(0, u64::saturating_add)
+    /// Which instructions the forward computes.
+    pub(super) fn forward_insts(&self, choice: &Choice) -> Vec<bool> {
+        let returned = self.function.results[..self.results].iter().map(|result| result.value);
+        needed(&self.function, returned.chain(choice.kept.iter().copied()))
     }
 
     /// The forward that returns what is kept.
@@ -152,8 +141,7 @@ impl Joint {
         choice: &Choice,
     ) -> Result<FuncId> {
         let joint = &self.function;
-        let returned = joint.results[..self.results].iter().map(|result| result.value);
-        let needed = needed(joint, returned.chain(choice.kept.iter().copied()));
+        let needed = self.forward_insts(choice);
         let mut b = begin(module, registry, joint, name);
         joint.params[..self.args].iter().for_each(|param| b.copy_param(joint, param));
         for (inst, _) in joint.insts.iter().zip(needed).filter(|(_, needed)| *needed) {
@@ -272,14 +260,4 @@ fn needed(function: &Function, values: impl Iterator<Item = Value>) -> Vec<bool>
         }
     }
     needed
-}
-
-/// Kept values by name, for remarks.
-pub(super) fn summary(joint: &Joint, choice: &Choice) -> String {
-    let mut counts: IndexMap<&str, usize, FxBuildHasher> = IndexMap::default();
-    for &position in &choice.again {
-        *counts.entry(joint.function.insts[position].op.name()).or_default() += 1;
-    }
-    let ops: Vec<String> = counts.iter().map(|(op, count)| format!("{count} {op}")).collect();
-    if ops.is_empty() { "nothing".to_owned() } else { ops.join(", ") }
 }

@@ -1,7 +1,7 @@
 //! What may be computed again.
 
 use halite_ir::{InferCx, Inst, LocKind, LocTable, Op, OpClass};
-use halite_recipe::Recompute;
+use halite_recipe::{Recipe, Recompute, RoundingMode, SrSites};
 
 /// The composites whose insides `attention` computes again.
 const ATTENTION: [&str; 2] = ["causal_attention", "causal_attention_grad"];
@@ -10,18 +10,23 @@ const ATTENTION: [&str; 2] = ["causal_attention", "causal_attention_grad"];
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Policy<'a> {
     words: &'a [Recompute],
+    /// Whether every narrowing rounds with bits of its own: then none may happen twice.
+    narrows_once: bool,
 }
 
 impl<'a> Policy<'a> {
-    pub(super) fn new(words: &'a [Recompute]) -> Self {
-        Self { words }
+    pub(super) fn of(recipe: &'a Recipe) -> Self {
+        let precision = &recipe.precision;
+        let narrows_once = precision.rounding == RoundingMode::Sr && precision.sr.sites == SrSites::All;
+        Self { words: &recipe.recompute, narrows_once }
     }
 
     /// Whether an instruction may be.
     pub(super) fn allows(&self, cx: &InferCx<'_>, locs: &LocTable, inst: &Inst) -> bool {
         let has = |word| self.words.contains(&word);
         let effect = inst.op.def().effect(cx);
-        if has(Recompute::None) || inst.rounds_at_random() || !effect.movable || !effect.mergeable {
+        let rounds = inst.rounds_at_random() || (self.narrows_once && inst.rounding.is_some());
+        if has(Recompute::None) || rounds || !effect.movable || !effect.mergeable {
             return false;
         }
         if has(Recompute::Block) || (has(Recompute::Attention) && is_within(locs, inst, &ATTENTION)) {
