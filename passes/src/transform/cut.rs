@@ -59,12 +59,12 @@ impl Pass for Cut {
         }
         let entry = module.take_entry()?;
         let free: Vec<bool> = entry.params.iter().map(|param| param.role != ParamRole::Argument).collect();
-        let mut names = Vec::new();
-        let (entry, changed) = cut(module, cx, Policy::of(recipe), entry, &free, &mut names)?;
+        let mut made = Vec::new();
+        let (entry, changed) = cut(module, cx, Policy::of(recipe), entry, &free, &mut made)?;
         module.functions.push(entry);
         if changed {
             module.drop_unreached();
-            rename(module, names);
+            rename(module, made);
         }
         Ok(Changed::when(changed))
     }
@@ -77,7 +77,7 @@ fn cut(
     policy: Policy<'_>,
     function: Function,
     free: &[bool],
-    names: &mut Vec<(Name, Name)>,
+    made: &mut Vec<Made>,
 ) -> Result<(Function, bool)> {
     let couples = couples(module, &function);
     if couples.is_empty() {
@@ -86,7 +86,7 @@ fn cut(
     let mut calls: FxHashMap<usize, NewCall> = FxHashMap::default();
     for (couple, sites) in couples {
         let free = free_args(&function, &sites, free);
-        let (choice, new) = cut_couple(module, cx, policy, &couple, &free, (&function, &sites), names)?;
+        let (choice, new) = cut_couple(module, cx, policy, &couple, &free, (&function, &sites), made)?;
         for site in sites {
             let own = couple.links.iter().enumerate().filter(|(_, link)| **link == Link::Own);
             let own: Values = own.map(|(at, _)| function.insts[site.backward].args[at]).collect();
@@ -130,12 +130,12 @@ fn cut_couple(
     couple: &Couple,
     free: &[bool],
     (caller, sites): (&Function, &[Site]),
-    names: &mut Vec<(Name, Name)>,
+    made: &mut Vec<Made>,
 ) -> Result<(Choice, [FuncId; 2])> {
     let mut joint = Joint::of(module, cx.registry, couple)?;
     let mut inner = free.to_vec();
     inner.resize(joint.function.params.len(), false);
-    joint.function = cut(module, cx, policy, joint.function, &inner, names)?.0;
+    joint.function = cut(module, cx, policy, joint.function, &inner, made)?.0;
     joint.function = clean(module, cx, joint.function)?;
     let infer = InferCx { functions: &module.functions, registry: cx.registry };
     let choice = joint.choose(&infer, &module.locs, policy, free);
@@ -149,7 +149,7 @@ fn cut_couple(
     let holds = cx.target.calls == Calls::Inline;
     let backward = joint.backward(module, cx.registry, &wanted[1], &choice, holds)?;
     let new = [forward, backward];
-    names.extend(new.iter().zip(wanted).map(|(id, wanted)| (module.function(*id).name.clone(), wanted)));
+    made.push((new.map(|id| module.function(id).name.clone()), wanted));
     Ok((choice, new))
 }
 
@@ -203,13 +203,35 @@ fn rewrite(
     Ok(b.into_builder().into_function())
 }
 
-/// Gives functions the names of those that they stand for, where these are gone.
-fn rename(module: &mut Module, names: Vec<(Name, Name)>) {
-    for (own, wanted) in names {
-        if module.find(&wanted).is_none()
-            && let Some(id) = module.find(&own)
-        {
-            module.functions[id.index()].name = wanted;
+/// The functions that were made, forward and backward, by their names; and those of what they stand for.
+type Made = (Names, Names);
+
+/// Two names: of a forward and of its backward.
+type Names = [Name; 2];
+
+/// Gives forwards and backwards the names of those that they stand for, one number for both.
+fn rename(module: &mut Module, made: Vec<Made>) {
+    for (own, wanted) in made {
+        let bases = wanted.each_ref().map(|name| base(name));
+        let numbered =
+            |number: usize| bases.map(|base| if number == 0 { base.to_owned() } else { format!("{base}.{number}") });
+        let is_free = |names: &[String; 2]| {
+            names.iter().all(|name| own.iter().any(|own| **own == **name) || module.find(name).is_none())
+        };
+        let Some(names) = (0..=module.functions.len()).map(numbered).find(is_free) else { continue };
+        let ids = own.map(|own| module.find(&own));
+        for (id, name) in ids.into_iter().zip(names) {
+            if let Some(id) = id {
+                module.functions[id.index()].name = name.into();
+            }
         }
+    }
+}
+
+/// A name without the number that told it apart.
+fn base(name: &str) -> &str {
+    match name.rsplit_once('.') {
+        Some((rest, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => base(rest),
+        _ => name,
     }
 }

@@ -3,9 +3,7 @@
 use super::min_cut::{Node, keep};
 use super::policy::Policy;
 use super::sites::{Couple, Link};
-use halite_ir::{
-    Builder, FuncId, Function, InferCx, Inst, Module, ParamRole, Registry, ResultRole, Rewriter, Value,
-};
+use halite_ir::{Builder, FuncId, Function, InferCx, Inst, Module, ParamRole, Registry, ResultRole, Rewriter, Value};
 use halite_support::{Diagnostic, Result};
 
 /// A forward and its backward as one function: its parameters are those of the forward, then those that the backward has of its own;
