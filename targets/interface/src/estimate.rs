@@ -2,7 +2,8 @@
 //!
 //! Memory of arguments, outputs and aliases is exact. Temporaries are estimated by following what a compiler does:
 //!
-//! 1. Calls are entered; what only renames a value is gone (`graph`).
+//! 1. Calls are entered, but for those that stay calls, which are estimated by themselves; what only renames a value is gone
+//!    (`graph`).
 //! 2. Arithmetic and movements of elements run where they are read and store nothing, unless several readers share something
 //!    that is costly to compute again. Products, reductions, gathers, scatters, concatenations, collectives and kernels read
 //!    what is stored and store their result (`storage`).
@@ -23,15 +24,16 @@ mod storage;
 
 pub use backend::{Backend, Order};
 pub use cost::InstructionCosts;
-use graph::Graph;
+use graph::{Class, Graph, is_kept};
 use halite_bundle::estimate::{Estimate, MemoryByKind, MemoryEstimate, MemoryKind};
-use halite_hlo::graph::Graph as Hlo;
+use halite_hlo::graph::{Budget, Graph as Hlo};
 use halite_hlo::proto::HloModuleProto;
-use halite_support::Result;
+use halite_support::{Diagnostic, Result, codes};
 use kind::Kinds;
 use liveness::{Change, Liveness};
-use rustc_hash::FxHashSet;
-use storage::Steps;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
+use storage::{StepId, Steps};
 
 /// What is asked of a module.
 #[derive(Clone, Copy, Debug)]
@@ -62,8 +64,14 @@ pub struct Analysis {
 /// # Errors
 /// When the module has no entry, calls itself, has a type of unknown size, or is too large with its calls entered.
 pub fn analyze(hlo: &Hlo, question: Question<'_>) -> Result<Analysis> {
-    let graph = Graph::new(hlo)?;
-    let steps = storage::steps(&graph, question.backend)?;
+    let entry = hlo.entry_number().ok_or_else(|| {
+        Diagnostic::error(codes::FILE, "the HLO module has no entry")
+            .help("give a module that `halite hlo check` takes")
+    })?;
+    let (mut budget, mut unknown) = (Budget::default(), BTreeSet::new());
+    let callees = callees(hlo, question.backend, &mut budget, &mut unknown)?;
+    let graph = Graph::new(hlo, entry, question.backend.keeps_calls, &mut budget)?;
+    let steps = storage::steps(&graph, question.backend, &mut budget)?;
     let order = schedule::schedule(&steps, question.backend.order);
     let aliases = Aliases::of(hlo.module());
     let mut liveness = Liveness::new(&steps, &order);
@@ -72,7 +80,7 @@ pub fn analyze(hlo: &Hlo, question: Question<'_>) -> Result<Analysis> {
     }
     let kinds = Kinds::new(&graph, &steps, &order, &liveness, question.arguments);
     let (resident, mut memory) = resident(&graph, &aliases, &kinds);
-    let timeline = timeline(&steps, &liveness, &kinds, resident);
+    let timeline = timeline(&graph, &steps, &liveness, &kinds, (resident, &callees));
     let temporaries = |live: &MemoryByKind| live.total().saturating_sub(resident.total());
     memory.peak = resident;
     for live in &timeline {
@@ -81,9 +89,49 @@ pub fn analyze(hlo: &Hlo, question: Question<'_>) -> Result<Analysis> {
         }
     }
     let instructions = question.costs.map(|costs| instructions::count(&graph, &steps, costs)).unwrap_or_default();
-    let unknown = graph.unknown.iter().map(|opcode| (*opcode).to_owned()).collect();
+    unknown.extend(&graph.unknown);
+    let unknown = unknown.into_iter().map(str::to_owned).collect();
     let estimate = Estimate { memory, instructions, unknown, fit: None };
     Ok(Analysis { estimate, timeline, backward_at: kinds.backward_at })
+}
+
+/// What the computations of calls that stay calls need beside their operands and results, by their numbers.
+fn callees<'m>(
+    hlo: &'m Hlo,
+    backend: Backend,
+    budget: &mut Budget,
+    unknown: &mut BTreeSet<&'m str>,
+) -> Result<FxHashMap<u32, u64>> {
+    let mut needs = FxHashMap::default();
+    if !backend.keeps_calls {
+        return Ok(needs);
+    }
+    let calls = (0..hlo.len()).filter(|&at| is_kept(hlo, at));
+    // Callees stand before callers.
+    let kept: BTreeSet<usize> = calls.filter_map(|at| hlo.callee(at, 0)).collect();
+    for computation in kept {
+        let graph = Graph::new(hlo, computation, true, budget)?;
+        let steps = storage::steps(&graph, backend, budget)?;
+        let order = schedule::schedule(&steps, backend.order);
+        let liveness = Liveness::new(&steps, &order);
+        let (mut live, mut most) = (0_u64, 0);
+        liveness.walk(|change| match change {
+            Change::Begins(step) => live += steps.steps[step as usize].bytes,
+            Change::Ends(step) => live -= steps.steps[step as usize].bytes,
+            Change::Runs(step) => most = most.max(live + workspace(&graph, &steps, step, &needs)),
+        });
+        unknown.extend(&graph.unknown);
+        needs.insert(computation as u32, most);
+    }
+    Ok(needs)
+}
+
+/// What a step needs while it runs, where it is a call; of several results, while the last is written.
+fn workspace(graph: &Graph<'_>, steps: &Steps, step: StepId, callees: &FxHashMap<u32, u64>) -> u64 {
+    match graph.value(steps.steps[step as usize].value).class {
+        Class::Call { callee, is_last: true } => callees.get(&callee).copied().unwrap_or_default(),
+        _ => 0,
+    }
 }
 
 /// Which results take the memory of which parameters.
@@ -120,13 +168,22 @@ fn resident(graph: &Graph<'_>, aliases: &Aliases, kinds: &Kinds<'_>) -> (MemoryB
 }
 
 /// What is live while each step runs.
-fn timeline(steps: &Steps, liveness: &Liveness<'_>, kinds: &Kinds<'_>, resident: MemoryByKind) -> Vec<MemoryByKind> {
+fn timeline(
+    graph: &Graph<'_>,
+    steps: &Steps,
+    liveness: &Liveness<'_>,
+    kinds: &Kinds<'_>,
+    (resident, callees): (MemoryByKind, &FxHashMap<u32, u64>),
+) -> Vec<MemoryByKind> {
     let mut live = resident;
     let mut timeline = Vec::with_capacity(steps.steps.len());
     liveness.walk(|change| match change {
         Change::Begins(step) => *live.of_mut(kinds.step(step)) += steps.steps[step as usize].bytes,
         Change::Ends(step) => *live.of_mut(kinds.step(step)) -= steps.steps[step as usize].bytes,
-        Change::Runs(_) => timeline.push(live),
+        Change::Runs(step) => {
+            let own = workspace(graph, steps, step, callees);
+            timeline.push(MemoryByKind { workspace: live.workspace + own, ..live });
+        }
     });
     timeline
 }

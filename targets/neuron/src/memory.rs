@@ -10,7 +10,7 @@ use halite_target::estimate::{Analysis, Backend, Order, Question, analyze};
 /// `neuronx-cc`. Nothing of this is documented: it is what its hardware suggests, whose engines take narrow floats as they
 /// are, and that a compiler for little memory keeps to an order in which values live shortly.
 pub const NEURONX_CC: Backend =
-    Backend { order: Order::Program, widens: false, recomputes: false, borrows_results: false };
+    Backend { order: Order::Program, widens: false, recomputes: false, keeps_calls: false, borrows_results: false };
 
 /// The flag of `neuronx-cc` that joins physical cores, as manifests spell it.
 const LOGICAL_CORE: &str = "--logical-nc-config=";

@@ -19,7 +19,7 @@ pub struct InlinedValue<'m> {
     operands: Range<u32>,
 }
 
-/// The values of a module's entry with its calls entered, operands before users.
+/// The values of a computation with its calls entered, operands before users.
 ///
 /// `parameter`s of callees, `call`, `tuple`, `get-tuple-element`, `opt-barrier`, `reshape` and `bitcast` make no value: they stand
 /// for others. An instruction that gives a tuple makes a value for each part.
@@ -27,22 +27,36 @@ pub struct InlinedValue<'m> {
 pub struct Inlined<'m> {
     values: Vec<InlinedValue<'m>>,
     operands: Vec<ValueId>,
-    /// The entry's parameters in order.
+    /// The computation's parameters in order.
     pub parameters: Vec<ValueId>,
-    /// The entry's results in order.
+    /// Its results in order.
     pub results: Vec<ValueId>,
 }
 
 impl<'m> Inlined<'m> {
-    /// The values of a sound module ([`check`](crate::check())).
+    /// The values of the entry of a sound module ([`check`](crate::check())).
     ///
     /// # Errors
     /// When the module has no entry, calls what does not stand before, reads what is not there, has an instruction without a
     /// shape, or is too large with its calls entered.
     pub fn new(graph: &'m Graph, budget: &mut Budget) -> Result<Self> {
-        let entry = graph.entry().ok_or_else(|| malformed("the HLO module has no entry"))?;
-        let mut walk = Walk { graph, budget, inlined: Self::default(), pool: Vec::new(), depth: 0 };
-        let results = walk.enter(entry.range(), entry.root, None)?;
+        let entry = graph.entry_number().ok_or_else(|| malformed("the HLO module has no entry"))?;
+        Self::of(graph, entry, |_| false, budget)
+    }
+
+    /// The values of a computation, by its number. Calls that `keeps` names by their positions make values of their own.
+    ///
+    /// # Errors
+    /// As [`new`](Inlined::new).
+    pub fn of(
+        graph: &'m Graph,
+        computation: usize,
+        keeps: impl Fn(usize) -> bool,
+        budget: &mut Budget,
+    ) -> Result<Self> {
+        let computation = &graph.computations()[computation];
+        let mut walk = Walk { graph, keeps: &keeps, budget, inlined: Self::default(), pool: Vec::new(), depth: 0 };
+        let results = walk.enter(computation.range(), computation.root, None)?;
         walk.inlined.results = walk.pool[results.range()].to_vec();
         Ok(walk.inlined)
     }
@@ -75,6 +89,7 @@ const MAX_DEPTH: usize = 64;
 
 struct Walk<'w, 'm> {
     graph: &'m Graph,
+    keeps: &'w dyn Fn(usize) -> bool,
     budget: &'w mut Budget,
     inlined: Inlined<'m>,
     /// The values that meanings are ranges of.
@@ -138,7 +153,7 @@ impl<'m> Walk<'_, 'm> {
                 (Some(arguments), Ok(number)) if number < arguments.len() => Ok(arguments[number]),
                 _ => Err(malformed("a call in the HLO module gives too few arguments")),
             },
-            "call" => {
+            "call" if !(self.keeps)(at) => {
                 let missing = || malformed("the HLO module calls a computation that does not stand before the call");
                 let callee = &graph.computations()[graph.callee(at, 0).ok_or_else(missing)?];
                 self.enter(callee.range(), callee.root, Some(&operands))

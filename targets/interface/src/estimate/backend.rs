@@ -11,6 +11,9 @@ pub struct Backend {
     /// Whether a value of several sources is computed again for each reader, where readers do not wait for each other, and
     /// whether arithmetic does not read what is stored for a product.
     pub recomputes: bool,
+    /// Whether a call that says `inlineable = "false"` stays one: its operands and results are stored, and what it needs beside
+    /// them it needs while it runs.
+    pub keeps_calls: bool,
     /// Whether temporaries use the memory of results until these are written.
     pub borrows_results: bool,
 }

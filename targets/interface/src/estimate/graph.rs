@@ -12,7 +12,7 @@ pub(super) use halite_hlo::graph::ValueId;
 /// How a value comes to be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Class {
-    /// An entry parameter.
+    /// A parameter.
     Parameter,
     /// Element by element, or by moving elements: it can be computed where it is read.
     Fused {
@@ -34,6 +34,12 @@ pub(super) enum Class {
     Concatenate,
     /// What cores compute together.
     Collective,
+    /// A result of a call that stays one, of the computation with this number.
+    Call {
+        callee: u32,
+        /// Whether it is the last of its results.
+        is_last: bool,
+    },
     /// A kernel of the target, or an opcode that is not known here.
     Kernel,
 }
@@ -80,24 +86,21 @@ pub(super) struct Graph<'m> {
     pub(super) values: Vec<Value<'m>>,
     /// Opcodes that are not known here.
     pub(super) unknown: BTreeSet<&'m str>,
-    /// What making it took of the estimate's budget.
-    pub(super) budget: Budget,
     inlined: Inlined<'m>,
     /// The classes of the different opcodes, by their numbers.
     by_opcode: Vec<Option<Class>>,
 }
 
 impl<'m> Graph<'m> {
-    /// The values of a sound module ([`halite_hlo::check`]).
+    /// The values of a computation of a sound module ([`halite_hlo::check`]), by its number.
     ///
     /// # Errors
-    /// When the module has no entry, calls itself, has a type of unknown size, or is too large with its calls entered.
-    pub(super) fn new(hlo: &'m Hlo) -> Result<Self> {
-        let mut budget = Budget::default();
-        let inlined = Inlined::new(hlo, &mut budget)?;
+    /// When it calls itself, has a type of unknown size, or is too large with its calls entered.
+    pub(super) fn new(hlo: &'m Hlo, computation: usize, keeps_calls: bool, budget: &mut Budget) -> Result<Self> {
+        let inlined = Inlined::of(hlo, computation, |at| keeps_calls && is_kept(hlo, at), budget)?;
         let values = Vec::with_capacity(inlined.len());
         let by_opcode = hlo.opcodes().iter().map(|opcode| of_opcode(opcode)).collect();
-        let mut graph = Self { hlo, values, unknown: BTreeSet::new(), budget, inlined, by_opcode };
+        let mut graph = Self { hlo, values, unknown: BTreeSet::new(), inlined, by_opcode };
         for id in 0..graph.inlined.len() as ValueId {
             let value = graph.classified(id)?;
             graph.values.push(value);
@@ -110,12 +113,12 @@ impl<'m> Graph<'m> {
         Ok(graph)
     }
 
-    /// The entry's parameters in order.
+    /// The computation's parameters in order.
     pub(super) fn parameters(&self) -> &[ValueId] {
         &self.inlined.parameters
     }
 
-    /// The entry's results in order.
+    /// Its results in order.
     pub(super) fn results(&self) -> &[ValueId] {
         &self.inlined.results
     }
@@ -148,6 +151,12 @@ impl<'m> Graph<'m> {
             return class;
         }
         match self.hlo.opcode(at) {
+            "call" => {
+                let callee = self.hlo.callee(at, 0).unwrap_or_default() as u32;
+                let next = id as usize + 1;
+                let is_last = next == self.inlined.len() || self.inlined.value(next as ValueId).at != at;
+                Class::Call { callee, is_last }
+            }
             "dot" => Class::Dot(accesses(self.hlo, at)),
             "reduce" => {
                 let source = self.operands(id).first().map_or(1, |source| self.value(*source).elements);
@@ -160,6 +169,13 @@ impl<'m> Graph<'m> {
             }
         }
     }
+}
+
+/// Whether a call says that it stays one.
+pub(super) fn is_kept(hlo: &Hlo, at: usize) -> bool {
+    let attributes = hlo.inst(at).frontend_attributes.as_ref();
+    hlo.opcode(at) == "call"
+        && attributes.is_some_and(|all| all.map.get("inlineable").is_some_and(|says| says == "false"))
 }
 
 /// The class that all values of an opcode have; `None` where it depends on more, or the opcode is not known here.

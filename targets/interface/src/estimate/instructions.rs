@@ -15,7 +15,7 @@ pub(super) fn count(graph: &Graph<'_>, steps: &Steps, costs: &InstructionCosts) 
         let value = graph.value(id);
         let read = || graph.operands(id).iter().map(|operand| graph.value(*operand).elements).max().unwrap_or(0);
         match value.class {
-            Class::Parameter | Class::Concatenate => {}
+            Class::Parameter | Class::Concatenate | Class::Call { .. } => {}
             Class::Fused { .. } if is_free(&value.inst.opcode) => {}
             Class::Fused { .. } => add(&mut all.vector, tiles(value.elements, costs.vector_tile())),
             Class::Reduce { .. } => add(&mut all.vector, tiles(read(), costs.vector_tile())),

@@ -71,7 +71,7 @@ enum Source {
 ///
 /// # Errors
 /// When that takes more than an estimate may.
-pub(super) fn steps(graph: &Graph<'_>, backend: Backend) -> Result<Steps> {
+pub(super) fn steps(graph: &Graph<'_>, backend: Backend, budget: &mut Budget) -> Result<Steps> {
     let num = graph.values.len();
     let mut planner = Planner {
         graph,
@@ -85,14 +85,14 @@ pub(super) fn steps(graph: &Graph<'_>, backend: Backend) -> Result<Steps> {
         steps: Steps::default(),
         seen: vec![0; num],
         visit: 0,
-        budget: graph.budget,
+        budget,
     };
     planner.survey();
     planner.plan()?;
     Ok(planner.steps)
 }
 
-struct Planner<'g, 'm> {
+struct Planner<'g, 'm, 'b> {
     graph: &'g Graph<'m>,
     backend: Backend,
     /// The step that stores a value for all its readers.
@@ -109,10 +109,10 @@ struct Planner<'g, 'm> {
     /// The last visit of each value.
     seen: Vec<u32>,
     visit: u32,
-    budget: Budget,
+    budget: &'b mut Budget,
 }
 
-impl Planner<'_, '_> {
+impl Planner<'_, '_, '_> {
     /// Counts users and stages.
     fn survey(&mut self) {
         for &result in self.graph.results() {
@@ -259,6 +259,7 @@ impl Planner<'_, '_> {
             }
             let read = match class {
                 Class::Dot(accesses) => self.dot_operand(operand, id, accesses[index.min(1)])?,
+                Class::Call { .. } => self.copy(operand, id, Access::AsIs, graph.value(operand).width)?,
                 // A parameter is read where it is, in the type that it has.
                 _ if graph.value(operand).class == Class::Parameter => None,
                 _ => self.copy(operand, id, Access::AsIs, self.width(operand))?,
@@ -269,7 +270,9 @@ impl Planner<'_, '_> {
             }
         }
         let home = if self.is_result[id as usize] { Home::Result } else { Home::Temporary };
-        let bytes = graph.value(id).elements.saturating_mul(self.width(id));
+        let is_call = matches!(class, Class::Call { .. });
+        let width = if is_call { graph.value(id).width } else { self.width(id) };
+        let bytes = graph.value(id).elements.saturating_mul(width);
         let in_place = class == Class::Update;
         let step = |last_parameter, reads| Step { value: id, bytes, home, in_place, reader: id, last_parameter, reads };
         let step = self.push(sources, step);
@@ -284,6 +287,7 @@ impl Planner<'_, '_> {
             && match class {
                 Class::Reduce { extent } if extent <= MAX_FUSED_REDUCTION => true,
                 Class::Gather if index > 0 => true,
+                Class::Call { .. } => false,
                 _ => self.graph.value(operand).elements == 1,
             }
     }
