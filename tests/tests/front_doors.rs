@@ -5,7 +5,7 @@ use halite::compile::CompileOptions;
 use halite::model::{Elaborated, ModelBuilder};
 use halite::source::{ModelInput, Source};
 use halite_ir::LowerOptions;
-use halite_recipe::{ModelChoice, Optimizer, Recipe};
+use halite_recipe::{Calls, ModelChoice, Optimizer, Recipe};
 use halite_support::Diagnostics;
 use halite_tests::compiled::{expect, hlo};
 use halite_tests::models::{Gpt2, Llama};
@@ -138,8 +138,11 @@ fn models() -> Vec<Model> {
     ]
 }
 
+/// A model that is built in Rust has no functions, so what a text calls is written in place.
 fn recipe(model: ModelChoice) -> Recipe {
-    Recipe::new(model, BATCH, SEQ, Optimizer::new("adamw", 1e-3))
+    let mut recipe = Recipe::new(model, BATCH, SEQ, Optimizer::new("adamw", 1e-3));
+    recipe.emit.calls = Some(Calls::Inline);
+    recipe
 }
 
 /// A model by name.

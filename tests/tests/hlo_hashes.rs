@@ -23,7 +23,9 @@ struct Input {
     small: bool,
 }
 
-const TARGETS: [&str; 3] = ["cpu", "trn1", "trn2"];
+/// Targets, CPU XLA with calls written in place too.
+const TARGETS: [&[&str]; 4] =
+    [&["target=cpu"], &["target=cpu", "emit.calls=inline"], &["target=trn1"], &["target=trn2"]];
 const PRECISIONS: [&str; 3] = ["fp32", "mixed", "bf16-sr"];
 
 /// All programs: presets and GPT-2 under each precision, what has one of its own as it is, and the models of Hugging Face's
@@ -32,8 +34,7 @@ fn inputs() -> Vec<Input> {
     let mut all = Vec::new();
     for target in TARGETS {
         let mut add = |name: &str, input: &str, settings: &[&str], small: bool| {
-            let target = format!("target={target}");
-            let settings = settings.iter().copied().chain([target.as_str()]).map(str::to_owned).collect::<Vec<_>>();
+            let settings = settings.iter().chain(target).map(|setting| (*setting).to_owned()).collect::<Vec<_>>();
             let name = format!("{name} {}", settings.join(" "));
             all.push(Input { name, input: input.to_owned(), settings, small });
         };

@@ -198,6 +198,6 @@ pub struct Statistics {
     /// Floating-point operations of all matrix products of the training step, for one token, those of copies of weights
     /// not counted.
     pub matmul_flops_per_token: u64,
-    /// HLO instructions of the training step, those of a callee at each call, reducers not counted.
+    /// HLO instructions of the training step as written, those of a callee once, reducers not counted.
     pub hlo_instructions: u64,
 }

@@ -106,7 +106,8 @@ mod tests {
             [("tiny", &[][..]), ("tiny", &["precision=fp32"]), ("hlat-7b", &["layers=1", "precision=mixed"])]
         {
             let mut session = Session::new();
-            let overrides: Vec<String> = overrides.iter().map(|set: &&str| (*set).to_owned()).collect();
+            let overrides = overrides.iter().chain(&["emit.calls=inline"]);
+            let overrides: Vec<String> = overrides.map(|set: &&str| (*set).to_owned()).collect();
             let source = session.load(preset, &overrides).unwrap();
             let built = session.elaborate(&source).unwrap().module;
             let (role, options) = (ModuleRole::TRAIN_STEP, CompileOptions::default());

@@ -14,8 +14,9 @@ pub fn narrows(cx: &InferCx<'_>, op: &Op, args: &[&TensorType], results: &[Tenso
     let mut floats = results.iter().map(TensorType::dtype).filter(|dtype| dtype.is_float());
     // Nothing computes in more than `f64`, and only conversions leave that for `f32`.
     let possible = |dtype: DType| dtype.is_narrow() || matches!(op, Op::Convert(_));
-    // Callees round for themselves; integer ops make floats out of bits.
-    let computes = || op.callee().is_none() && op.def().policy(cx).class != OpClass::Integer;
+    // Callees round for themselves; integer ops make floats out of bits; a barrier hands on what it gets.
+    let hands_on = op.callee().is_some() || matches!(op, Op::OptimizationBarrier(_));
+    let computes = || !hands_on && op.def().policy(cx).class != OpClass::Integer;
     if !floats.clone().any(possible) || !computes() {
         return false;
     }

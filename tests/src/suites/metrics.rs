@@ -35,7 +35,10 @@ impl Suite for Metrics {
             None => input.to_owned(),
         };
         let mut session = session.clone();
-        let source = session.load(&input, &case.directives.set);
+        // What is called is counted where it is called.
+        let settings: Vec<String> =
+            case.directives.set.iter().cloned().chain(["emit.calls=inline".to_owned()]).collect();
+        let source = session.load(&input, &settings);
         let text = source.and_then(|source| table(&session, &source)).map_err(|errors| case.show_all(&errors))?;
         Ok(Outcome::new([(Anchor::End, text)]))
     }

@@ -25,14 +25,13 @@ pub fn summarize(graph: &Graph, depth: usize) -> Result<Summary> {
     Ok(summary)
 }
 
-/// How many instructions the entry has, those of a callee counted at each call; reducers not counted.
+/// How many instructions the entry and what it calls have as they are written: those of a callee once, however often it is
+/// called; reducers not counted.
 ///
 /// # Errors
 /// When the module has no entry.
 pub(crate) fn num_instructions(graph: &Graph) -> Result<u64> {
-    let of =
-        |(computation, times): (&Computation, u64)| times.saturating_mul(counted(graph, computation).count() as u64);
-    Ok(executed(graph)?.into_iter().map(of).fold(0, u64::saturating_add))
+    Ok(executed(graph)?.into_iter().map(|(computation, _)| computation.range().len() as u64).sum())
 }
 
 /// The instructions that figures are about: calls hand values over, and so do the parameters of their callees.

@@ -1,0 +1,226 @@
+//! Functions of models: that passes commute with writing calls in place, and that steps compute the same whether calls are kept,
+//! written in place, or their forwards computed again.
+
+use halite::Session;
+use halite::compile::CompileOptions;
+use halite::source::Source;
+use halite_bundle::ModuleRole;
+use halite_ir::text::{PrintOptions, print_with};
+use halite_ir::{Interpreter, Module, Op, Param, ParamRole, ResultRole};
+use halite_passes::{Runner, RunnerOptions};
+use halite_runtime::{Executable, evaluate};
+use halite_tensor::{HostTensor, Init, compare::difference};
+use halite_tests::numeric::uniform;
+use halite_tests::xla;
+
+/// Models with functions that are called several times: weights beside each other, biases, tied and grouped ones.
+const MODELS: [(&str, &[&str]); 4] = [
+    ("tiny", &["layers=3", "hidden=16", "heads=4", "kv_heads=4", "ffn=24", "vocab=29", "seq=8", "batch=2"]),
+    ("tiny", &["layers=3", "hidden=16", "heads=4", "kv_heads=2", "ffn=24", "vocab=29", "seq=8", "batch=2"]),
+    ("gpt2.hal", &["layers=2", "hidden=16", "heads=4", "positions=8", "vocab=29", "seq=8", "batch=2"]),
+    ("qwen2.hal", &["layers=3", "hidden=16", "heads=4", "kv_heads=2", "ffn=24", "vocab=29", "seq=8", "batch=2"]),
+];
+
+/// Passes that work on functions, in the order in which they run.
+const PASSES: [&str; 11] = [
+    "cse",
+    "(simplify, fold-constant, dce)*",
+    "fold-causal-mask",
+    "fuse-rope",
+    "fuse-norm",
+    "fuse-activation",
+    "fuse-softmax",
+    "coalesce-layers",
+    "auto-diff",
+    "auto-cast",
+    "expand-composites",
+];
+
+/// What a backward may compute again.
+const RECOMPUTE: [&str; 5] = ["[]", "[\"none\"]", "[\"attention\", \"activation\"]", "[\"dots\"]", "[\"block\"]"];
+
+fn load(model: &str, sizes: &[&str], more: &[&str]) -> (Session, Source) {
+    let mut session = Session::new();
+    let input = if model.ends_with(".hal") {
+        format!("{}/../models/{model}", env!("CARGO_MANIFEST_DIR"))
+    } else {
+        model.into()
+    };
+    let settings: Vec<String> = sizes.iter().chain(more).map(|setting| (*setting).to_owned()).collect();
+    let source = session.load(&input, &settings).unwrap_or_else(|errors| panic!("{model}: {errors:?}"));
+    (session, source)
+}
+
+fn run(session: &Session, source: &Source, passes: &str) -> String {
+    let mut module = session.elaborate(source).unwrap_or_else(|errors| panic!("{errors:?}")).module;
+    let pipeline = session.passes.parse(passes).unwrap_or_else(|error| panic!("{error}"));
+    let cx = session.pass_cx(Some(&source.recipe), None).unwrap_or_else(|error| panic!("{error}"));
+    let done = Runner::new(RunnerOptions::default()).run(&pipeline, &mut module, &cx);
+    done.unwrap_or_else(|error| panic!("{passes}: {error}"));
+    print_with(&module, PrintOptions { locations: false })
+}
+
+/// After a clean-up, the text of both is one.
+#[test]
+fn passes_commute_with_writing_calls_in_place() {
+    for (model, sizes) in MODELS {
+        for precision in ["precision=fp32", "precision=mixed"] {
+            let (session, source) = load(model, sizes, &["emit.calls=inline", precision]);
+            for count in 1..=PASSES.len() {
+                let passes = PASSES[..count].join(", ");
+                let clean = "(cse, simplify, fold-constant, dce)*";
+                let before = run(&session, &source, &format!("bind-recipe, inline, {passes}, inline, {clean}"));
+                let after = run(&session, &source, &format!("bind-recipe, {passes}, inline, {clean}"));
+                assert!(before == after, "{model} {sizes:?} {precision}: `{passes}` before `inline` is not after it");
+            }
+        }
+    }
+}
+
+/// A training step.
+struct Step {
+    module: Module,
+    executable: Box<dyn Executable>,
+}
+
+impl Step {
+    fn new((model, sizes): (&str, &[&str]), more: &[&str]) -> Self {
+        let (session, source) = load(model, sizes, more);
+        let built = session.elaborate(&source).unwrap_or_else(|errors| panic!("{errors:?}")).module;
+        let role = ModuleRole::TRAIN_STEP;
+        let pipeline = session.pipeline(&role).unwrap_or_else(|error| panic!("{error}"));
+        let compiled = session.compile_role(&built, &source.recipe, &role, &pipeline, &CompileOptions::default());
+        let compiled = compiled.unwrap_or_else(|error| panic!("{model} {more:?}: {error}"));
+        let executable = xla::compile(&halite_hlo::encode(&compiled.hlo), 1).unwrap_or_else(|error| panic!("{error}"));
+        Self { module: compiled.ir, executable }
+    }
+
+    /// How many calls of forwards it has.
+    fn forwards(&self) -> usize {
+        let calls = self.module.entry().expect("an entry").insts.iter().filter_map(|inst| match &inst.op {
+            Op::Call(call) => Some(&self.module.function(call.callee).name),
+            _ => None,
+        });
+        calls.filter(|name| name.contains("_forward")).count()
+    }
+
+    fn initial(&self) -> Vec<HostTensor> {
+        let entry = self.module.entry().expect("an entry");
+        let input = |(at, param): (usize, &Param)| {
+            let (dtype, shape) = (entry.ty(param.value).dtype(), entry.ty(param.value).shape().clone());
+            match &param.role {
+                ParamRole::Weight(info) => {
+                    let around = f64::from(u8::from(info.init == Init::Ones));
+                    uniform(dtype, shape, around - 0.1, around + 0.1, at as u64)
+                }
+                ParamRole::State(_) => HostTensor::zeros(dtype, shape),
+                _ => {
+                    let tokens = 0..shape.num_elements();
+                    HostTensor::from_ints(dtype, shape, tokens.map(|at| (at * 37 % 29) as i128))
+                }
+            }
+        };
+        entry.params.iter().enumerate().map(input).collect()
+    }
+
+    fn interpret(&self, inputs: &[HostTensor]) -> Vec<HostTensor> {
+        let (session, entry) = (Session::new(), self.module.entry().expect("an entry"));
+        let run = Interpreter::of(&self.module, &session.registry).run(entry, inputs.to_vec());
+        run.unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn execute(&self, inputs: &[HostTensor]) -> Vec<HostTensor> {
+        evaluate(xla::client(), self.executable.as_ref(), inputs).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Puts new state in the place of what it replaces.
+    fn advance(&self, inputs: &mut [HostTensor], results: Vec<HostTensor>) {
+        let entry = self.module.entry().expect("an entry");
+        for (result, tensor) in entry.results.iter().zip(results) {
+            if let ResultRole::State(name) = &result.role {
+                let at = entry.params.iter().position(|param| param.name == *name).expect("a step replaces its state");
+                inputs[at] = tensor;
+            }
+        }
+    }
+}
+
+/// The largest distance of two results, relative to the scale of the larger.
+fn distance(found: &[HostTensor], expected: &[HostTensor]) -> f64 {
+    assert_eq!(found.len(), expected.len());
+    let each = found.iter().zip(expected).map(|(found, expected)| {
+        let apart = difference(found, expected);
+        apart.max_abs / apart.scale.max(f64::MIN_POSITIVE)
+    });
+    each.fold(0.0, f64::max)
+}
+
+/// In `f64`, one update from one state, on the interpreter and on CPU XLA.
+#[test]
+fn kept_calls_compute_what_calls_written_in_place_do() {
+    for model in [MODELS[1], MODELS[2]] {
+        let plain = Step::new(model, &["precision=fp64", "emit.calls=inline"]);
+        assert_eq!(plain.forwards(), 0);
+        let inputs = plain.initial();
+        let expected = [plain.interpret(&inputs), plain.execute(&inputs)];
+        for recompute in RECOMPUTE {
+            let recompute = format!("recompute={recompute}");
+            let kept = Step::new(model, &["precision=fp64", "emit.calls=keep", &recompute]);
+            assert!(kept.forwards() >= 2, "{model:?}");
+            for (found, expected) in [kept.interpret(&inputs), kept.execute(&inputs)].iter().zip(&expected) {
+                let apart = distance(found, expected);
+                assert!(apart <= 1e-12, "{model:?} {recompute}: {apart:e}");
+            }
+        }
+    }
+}
+
+/// Whatever is computed again comes out as it was, stochastic rounding included, where calls are kept and where they are not.
+#[test]
+fn what_is_computed_again_has_the_same_bits() {
+    for model in [MODELS[1], MODELS[2]] {
+        let all = "precision.sr={ sites = \"all\", by = \"dither\", seed = 3 }";
+        let recipes: [(&str, &[&str], &[&str]); 4] = [
+            ("precision=mixed", &[], &["keep", "inline"]),
+            ("precision=bf16-sr", &[], &["keep", "inline"]),
+            ("precision=bf16-sr", &[all], &["inline"]),
+            ("precision=fp32", &[], &["keep", "inline"]),
+        ];
+        for (precision, more, modes) in recipes {
+            for calls in modes {
+                let calls = format!("emit.calls={calls}");
+                let step = |recompute: &str| {
+                    let recompute = format!("recompute={recompute}");
+                    Step::new(model, &[&[precision, &*calls, &*recompute][..], more].concat())
+                };
+                let none = step("[\"none\"]");
+                let inputs = none.initial();
+                let expected = none.interpret(&inputs);
+                for recompute in RECOMPUTE.iter().filter(|words| !words.contains("none")) {
+                    let found = step(recompute).interpret(&inputs);
+                    assert!(found == expected, "{model:?} {precision} {more:?} {calls} {recompute}");
+                }
+            }
+        }
+    }
+}
+
+/// On CPU XLA, in `f64`, after 20 updates.
+#[test]
+fn training_with_recomputation_is_training_without() {
+    let train = |recompute: &str| {
+        let recompute = format!("recompute={recompute}");
+        let step = Step::new(MODELS[1], &["precision=fp64", "emit.calls=keep", &recompute]);
+        let mut inputs = step.initial();
+        for _ in 0..20 {
+            let results = step.execute(&inputs);
+            step.advance(&mut inputs, results);
+        }
+        inputs
+    };
+    let expected = train("[\"none\"]");
+    for recompute in RECOMPUTE {
+        let apart = distance(&train(recompute), &expected);
+        assert!(apart <= 1e-9, "{recompute}: {apart:e}");
+    }
+}
