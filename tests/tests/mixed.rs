@@ -13,10 +13,11 @@ use halite_recipe::PrecisionOverride;
 use halite_tensor::DType;
 use std::collections::BTreeMap;
 
-/// The tiny Llama with these settings.
+/// The tiny Llama with these settings, all of it in the entry.
 fn load(settings: &[&str]) -> (Session, Source) {
     let mut session = Session::new();
-    let settings: Vec<String> = settings.iter().map(|setting| (*setting).to_owned()).collect();
+    let settings = settings.iter().chain(&["emit.calls=inline"]);
+    let settings: Vec<String> = settings.map(|setting| (*setting).to_owned()).collect();
     let source = session.load("tiny", &settings).unwrap_or_else(|errors| panic!("{errors:?}"));
     (session, source)
 }
