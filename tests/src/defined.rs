@@ -1,6 +1,7 @@
 //! What the passes that make the step define, held to models of it that share no code with them.
 
 use crate::accumulation::check_accumulation;
+use crate::dropout::check_dropout;
 use crate::finite::check_finite;
 use crate::loss_scale::check_loss_scale;
 use crate::optimizer::check_update;
@@ -27,6 +28,7 @@ pub fn check_defined(
         "scale-loss" | "unscale" | "adjust-loss-scale" => {
             check_loss_scale(pass, before, after, recipe, &session.registry)
         }
+        "key-dropout" => check_dropout(before, after, recipe, &session.registry),
         "clip" | "update" => check_update(before, after, recipe, session),
         "finite" => check_finite(before, after, recipe, &session.registry),
         _ => match session.passes.get(pass) {

@@ -16,6 +16,7 @@ pub mod compiled;
 pub mod defined;
 mod directives;
 mod document;
+mod dropout;
 mod executable;
 mod finite;
 mod inputs;

@@ -1,5 +1,6 @@
 //! Built-in models once more, in Rust: what `models/*.hal` say, function by function.
 
+mod attention;
 mod gpt2;
 mod llama;
 

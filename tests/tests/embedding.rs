@@ -169,7 +169,7 @@ fn compiling_is_watched_and_can_be_stopped() {
 #[test]
 fn pipelines_of_roles_begin_alike() {
     let mut session = Session::new();
-    session.roles.insert_before("scale-loss", "cse").expect("it is there");
+    session.roles.insert_before("key-dropout", "cse").expect("it is there");
     let source = expect(session.load("tiny", &[]));
     let refused = session.compile(&source, &CompileOptions::default()).map(|compiled| compiled.reports);
     assert_eq!(refused.unwrap_err()[0].code(), codes::PIPELINE);

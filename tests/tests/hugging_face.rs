@@ -170,7 +170,8 @@ macro_rules! cases {
 
 cases!(gpt2, gpt2_inner, llama, llama3, llama3_table, llama_linear, mistral, mistral_tied, qwen2);
 
-/// The defaults of the definitions are the published models, but for what the later of two models shares with the earlier.
+/// The defaults of the definitions are the published models, but for what the later of two models shares with the earlier, and
+/// for dropout, which is off.
 #[test]
 fn definitions_are_the_published_models() {
     for (model, settings) in [
@@ -178,7 +179,10 @@ fn definitions_are_the_published_models() {
         ("llama-3.1-8b", ModelChoice::new("llama3")),
         ("mistral-7b-v0.1", ModelChoice::new("mistral")),
         ("qwen2.5-7b", ModelChoice::new("qwen2")),
-        ("gpt2", ModelChoice::new("gpt2")),
+        (
+            "gpt2",
+            ModelChoice::new("gpt2").with("attn_dropout", 0.1).with("resid_dropout", 0.1).with("embd_dropout", 0.1),
+        ),
     ] {
         let resolved = |choice: ModelChoice| {
             let mut session = Session::new();
@@ -358,12 +362,14 @@ fn longer_sequences_than_the_checkpoint_was_made_for_are_told() {
 }
 
 #[test]
-fn dropout_is_left_out_aloud() {
-    let compiled = compile(&config("gpt2"), &["layers=1"], &[ModuleRole::EVAL]);
-    let warnings: Vec<_> = compiled.warnings.iter().map(|warning| warning.message().to_owned()).collect();
-    let expected =
-        ["attn_pdrop", "embd_pdrop", "resid_pdrop"].map(|key| format!("`{key}` is 0.1, but training has no dropout"));
-    assert_eq!(warnings, expected);
+fn rates_of_dropout_are_those_of_the_configuration() {
+    let mut session = Session::new();
+    let source = load(&config("gpt2"), &["layers=1"], &mut session);
+    assert!(source.warnings.is_empty(), "{:?}", source.warnings);
+    let elaborated = session.elaborate(&source).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let entry = elaborated.module.entry().expect("a model has an entry");
+    let count = entry.insts.iter().filter(|inst| inst.op.name() == "dropout").count();
+    assert_eq!(count, 4, "embeddings, probabilities, and the ends of both sublayers");
 }
 
 /// A checkpoint as the inner module of GPT-2 was saved long ago: no name before the others, masks among the parameters, and

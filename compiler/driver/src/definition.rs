@@ -57,9 +57,9 @@ impl Definition {
     }
 
     /// Puts what a `config.json` states below what the recipe states, so that the recipe says the same without that file.
-    /// Returns what deserves a look in it, and how many positions it says that the checkpoint is made for.
-    pub(crate) fn complete(&self, recipe: &mut Recipe, places: &mut Places) -> (Diagnostics, Option<Positions>) {
-        let Some(imported) = &self.imported else { return (Diagnostics::new(), None) };
+    /// Returns how many positions it says that the checkpoint is made for.
+    pub(crate) fn complete(&self, recipe: &mut Recipe, places: &mut Places) -> Option<Positions> {
+        let imported = self.imported.as_ref()?;
         recipe.model.name.clone_from(&self.name);
         let config = &mut recipe.model.config;
         for (&key, &(value, span)) in &imported.settings {
@@ -72,7 +72,7 @@ impl Definition {
             }
         }
         config.sort_keys();
-        (imported.warnings.clone(), imported.positions)
+        imported.positions
     }
 }
 

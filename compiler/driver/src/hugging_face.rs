@@ -41,8 +41,6 @@ pub(crate) struct Imported {
     pub(crate) settings: Settings,
     /// How many positions the checkpoint is made for, where the model takes more.
     pub(crate) positions: Option<Positions>,
-    /// What is left out of the model and matters in training only.
-    pub(crate) warnings: Diagnostics,
 }
 
 /// A number of positions, with the place in `config.json` that states it.

@@ -46,12 +46,14 @@ fn finish() -> PipelineSpec {
 
 /// Forward, loss, backward, clipping and update in one module.
 ///
-/// `cse` runs before `auto-diff` so that what layers share (masks, rotary tables) is differentiated once. Composites are
+/// `key-dropout` comes first, so that forward and backward draw the same bits; modules that do not train leave dropout as it is,
+/// which is nothing. `cse` runs before `auto-diff` so that what layers share (masks, rotary tables) is differentiated once. Composites are
 /// expanded after it: their gradients are composites too, in whose place `dispatch-dialect` calls kernels of the target;
 /// what is left of them is expanded right after. All works on the functions of the model; `inline` comes before the last
 /// clean-up.
 pub fn train_step() -> PipelineSpec {
     step([
+        "key-dropout",
         "scale-loss",
         "auto-diff",
         "auto-cast",
@@ -67,7 +69,7 @@ pub fn train_step() -> PipelineSpec {
 /// The gradients of one micro-batch, added to sums that are state: the first of the two modules that make an update where
 /// micro-batches are accumulated by two.
 pub fn grad_step() -> PipelineSpec {
-    step(["scale-loss", "auto-diff", "auto-cast", "add-to-accumulators"])
+    step(["key-dropout", "scale-loss", "auto-diff", "auto-cast", "add-to-accumulators"])
 }
 
 /// Clipping and update, given the sums: the second of the two.
@@ -82,7 +84,7 @@ fn step<const N: usize>(passes: [&'static str; N]) -> PipelineSpec {
 
 /// Objective, count and gradients, of parameters as the bundle stores them.
 pub fn grads() -> PipelineSpec {
-    step(["scale-loss", "auto-diff", "auto-cast", "unscale"])
+    step(["key-dropout", "scale-loss", "auto-diff", "auto-cast", "unscale"])
 }
 
 /// The forward part alone. `dce` drops what the role does not return.
@@ -110,8 +112,8 @@ mod tests {
         let dispatch = "dispatch-dialect, expand-composites";
         let finish =
             "inline, clean-up(cse, simplify, fold-constant, dce)*, annotate-rounding, cse, outline-layers, legalize";
-        let step = "scale-loss, auto-diff, auto-cast, accumulate, unscale, clip, finite, adjust-loss-scale, update, \
-                    check-precision, cse, dce";
+        let step = "key-dropout, scale-loss, auto-diff, auto-cast, accumulate, unscale, clip, finite, \
+                    adjust-loss-scale, update, check-precision, cse, dce";
         assert_eq!(train_step().to_string(), format!("{prepare}, {step}, {dispatch}, cut, {finish}, check-precision"));
         let cast = "auto-cast, dce, check-precision";
         let ends = "check-precision, check-causality";

@@ -231,7 +231,8 @@ fn defined(
     recipe_source: FileId,
     definition: Definition,
 ) -> Source {
-    let (mut warnings, mut positions) = definition.complete(&mut recipe, &mut places);
+    let mut positions = definition.complete(&mut recipe, &mut places);
+    let mut warnings = Diagnostics::new();
     if let Some(seq) = recipe.seq {
         warnings.extend(positions.take().and_then(|positions| positions.warning(seq)));
     }

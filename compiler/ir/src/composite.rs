@@ -6,6 +6,7 @@ use crate::build::{Builder, Values};
 use crate::cost::own_flops;
 use crate::dims::FactorMap;
 use crate::domain::Domain;
+use crate::effect::Effect;
 use crate::infer::InferCx;
 use crate::interpret::{EvalCx, Interpreter};
 use crate::lower::{Ids, LowerCx};
@@ -100,6 +101,11 @@ pub trait CompositeDef: fmt::Debug + Send + Sync {
     fn domains(&self, attrs: &Attrs, args: &[&TensorType]) -> Result<Vec<Domain>> {
         let _ = (attrs, args);
         Ok(Vec::new())
+    }
+
+    /// What passes may do with it.
+    fn effect(&self) -> Effect {
+        Effect::NONE
     }
 
     /// How mixed precision treats it as a whole.
@@ -205,6 +211,10 @@ impl OpDef for Composite {
 
     fn policy(&self, cx: &InferCx<'_>) -> Policy {
         cx.registry.composite(&self.name).map_or(Policy::SENSITIVE, |def| def.policy())
+    }
+
+    fn effect(&self, cx: &InferCx<'_>) -> Effect {
+        cx.registry.composite(&self.name).map_or(Effect::NONE, |def| def.effect())
     }
 
     fn cost(&self, cx: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {

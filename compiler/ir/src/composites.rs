@@ -10,9 +10,11 @@ pub mod causal_attention;
 mod causal_mask;
 mod coordinate_words;
 mod cross_entropy;
+pub mod dropout;
 mod embedding;
 pub mod gelu;
 mod hash;
+mod keyed_dropout;
 mod layer_norm;
 mod linear;
 mod log_softmax;
@@ -41,9 +43,11 @@ pub(crate) fn all() -> Vec<Arc<dyn CompositeDef>> {
         Arc::new(coordinate_words::CoordinateWords),
         Arc::new(cross_entropy::CrossEntropy),
         Arc::new(cross_entropy::CrossEntropyGrad),
+        Arc::new(dropout::Dropout),
         Arc::new(embedding::Embedding),
         Arc::new(gelu::Gelu),
         Arc::new(gelu::GeluGrad),
+        Arc::new(keyed_dropout::KeyedDropout),
         Arc::new(layer_norm::LayerNorm),
         Arc::new(layer_norm::LayerNormGrad),
         Arc::new(linear::Linear),

@@ -185,7 +185,8 @@ table! {
     /// Defaults of `halite train`.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub struct Train {
-        /// Seed of the initial state and of the order of data.
+        /// Seed of the initial state, of the order of data, and of dropout. The latter is that of the recipe, whatever `halite train` is
+        /// given.
         pub seed: u64 = 0,
         /// Updates to make.
         pub steps: u32 = 300,

@@ -1,7 +1,7 @@
 //! `accumulate`.
 
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
-use crate::transform::accumulators::{Sum, check_rounding};
+use crate::transform::accumulators::{Sum, check_rounding, is_micro_step};
 use halite_ir::{
     Builder, FuncId, FuncResult, Function, Module, Param, ParamRole, Phase, Registry, ResultRole, TensorType, Value,
     Values,
@@ -112,15 +112,19 @@ impl MicroStep {
     /// The entry: a call for each micro-batch. Results that are not summed are those of the last one.
     fn main(&self, module: &mut Module, registry: &Registry, (callee, steps): (FuncId, usize)) -> Result<()> {
         let mut b = Builder::new(module, registry, self.name.clone());
-        let whole = |(param, ty): &(Param, TensorType)| whole_param(&mut b, param, ty, steps);
-        let params: Vec<Value> = self.params.iter().map(whole).collect();
+        let whole =
+            |(param, ty): &(Param, TensorType)| (!is_micro_step(param)).then(|| whole_param(&mut b, param, ty, steps));
+        let params: Vec<Option<Value>> = self.params.iter().map(whole).collect();
         let outer = b.enter_scope(SCOPE);
         let mut so_far = self.sums.iter().map(|sum| sum.zero(&mut b)).collect::<Result<Values>>()?;
         let mut rest = Values::new();
         for step in 0..steps {
             let mut args = Values::new();
             for ((param, ty), &value) in self.params.iter().zip(&params) {
-                args.push(micro_batch(&mut b, param, ty, value, step)?);
+                args.push(match value {
+                    Some(value) => micro_batch(&mut b, param, ty, value, step)?,
+                    None => b.splat(ty.dtype(), ty.shape().clone(), step as f64)?,
+                });
             }
             args.extend(so_far);
             let mut results = b.call(callee, &args)?;

@@ -1,12 +1,25 @@
 //! Sums over micro-batches: what is added up, and in which element types.
 
-use halite_ir::{Builder, FuncResult, Function, ResultRole, TensorType, Value};
+use halite_ir::{Builder, FuncResult, Function, Param, ParamRole, ResultRole, TensorType, Value};
 use halite_recipe::{Precision, Recipe, RoundingMode, SrSites};
 use halite_support::{Diagnostic, Name, Result, codes};
 use halite_tensor::StateSpec;
 
 /// The kind of state that sums the gradients by one weight.
 const GRADIENT: &str = "accum";
+
+/// The number of the micro-batch in its update, `s32[]` from 0, where something asks for it.
+const MICRO_STEP: &str = "micro_step";
+
+/// The state that is the number of the micro-batch. Where one module makes an update it is a constant of each call.
+pub(super) fn micro_step() -> StateSpec {
+    StateSpec::new(MICRO_STEP).transient()
+}
+
+/// Whether a parameter is the number of the micro-batch.
+pub(super) fn is_micro_step(param: &Param) -> bool {
+    matches!(&param.role, ParamRole::State(spec) if *spec == micro_step())
+}
 
 /// Something that micro-batches are summed over: the objective, its count, the gradient by a weight.
 pub(super) struct Sum {

@@ -1,7 +1,8 @@
 //! The factor of the objective, where the recipe has it scaled.
 
-use crate::transform::trained::{find, name_taken};
-use halite_ir::{Builder, FuncResult, ParamRole, ResultRole, TensorType, Value, engine};
+use crate::transform::scalar_state::scalar_state;
+use crate::transform::trained::find;
+use halite_ir::{Builder, FuncResult, ResultRole, Value, engine};
 use halite_recipe::{DynamicLossScale, LossScale};
 use halite_support::Result;
 use halite_tensor::{DType, Init, StateSpec};
@@ -18,13 +19,13 @@ pub(super) fn factor(b: &mut Builder<'_>, results: &[FuncResult], scale: LossSca
     let dtype = engine(b.dtype(find(b, results, ResultRole::Loss)?));
     match scale {
         LossScale::Fixed(scale) => b.splat(dtype, [], f64::from(scale)),
-        LossScale::Dynamic(scale) => state(b, dtype, spec(scale)),
+        LossScale::Dynamic(scale) => scalar_state(b, dtype, spec(scale)),
     }
 }
 
 /// A dynamic scale as state of a function, and the updates since it was set.
 pub(super) fn dynamic(b: &mut Builder<'_>, results: &[FuncResult], scale: DynamicLossScale) -> Result<[Value; 2]> {
-    let steps = state(b, DType::S32, StateSpec::new(STEPS))?;
+    let steps = scalar_state(b, DType::S32, StateSpec::new(STEPS))?;
     Ok([factor(b, results, LossScale::Dynamic(scale))?, steps])
 }
 
@@ -36,17 +37,4 @@ pub(super) fn replace(b: &mut Builder<'_>, [scale, steps]: [Value; 2]) {
 
 fn spec(scale: DynamicLossScale) -> StateSpec {
     StateSpec::new(SCALE).init(Init::Constant(f64::from(scale.initial)))
-}
-
-/// The parameter that is a scalar state.
-///
-/// # Errors
-/// When another parameter has its name.
-fn state(b: &mut Builder<'_>, dtype: DType, spec: StateSpec) -> Result<Value> {
-    let (name, role) = (spec.param_name(), ParamRole::State(spec));
-    match b.function().params.iter().find(|param| param.name == name) {
-        Some(param) if param.role == role => Ok(param.value),
-        Some(_) => Err(name_taken(&name)),
-        None => Ok(b.param(name, TensorType::scalar(dtype), role)),
-    }
 }

@@ -10,13 +10,12 @@ pub(crate) mod shapes;
 mod write;
 
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
+use crate::transform::scalar_state::scalar_state;
 use crate::transform::slots::{EMA, MASTER};
 use crate::transform::trained::{
     Objective, SCOPE, Set, Trained, collect, end_to_end, grad_norm, name_taken, scope, sets, unprepared,
 };
-use halite_ir::{
-    Builder, FuncResult, GRAD_NORM, METRICS, Module, ParamRole, Phase, ResultRole, TensorType, Value, Values,
-};
+use halite_ir::{Builder, FuncResult, GRAD_NORM, METRICS, Module, ParamRole, Phase, ResultRole, Value, Values};
 use halite_recipe::Calls;
 use halite_support::{Name, Result};
 use halite_tensor::{ATTEMPTS, DType, Init, STEP, StateSpec};
@@ -65,9 +64,9 @@ fn update(module: &mut Module, cx: &PassCx<'_>) -> Result<()> {
     let plan = Plan::of(cx.rules, &recipe.optimizer, &weights)?;
     plan.check(&b, &weights)?;
     let states = States::declare(&mut b, &plan, &weights, recipe.precision.update)?;
-    let step = counter(&mut b, STEP);
+    let step = counter(&mut b, STEP)?;
     let finite = results.iter().find(|result| result.role == ResultRole::Finite);
-    let attempts = finite.map(|_| counter(&mut b, ATTEMPTS));
+    let attempts = finite.map(|_| counter(&mut b, ATTEMPTS)).transpose()?;
     check_names(&b, &results)?;
     let outer = b.enter_scope(SCOPE);
     let objective = Objective::emit(&mut b, &results)?;
@@ -109,9 +108,9 @@ fn is_metric(result: &FuncResult) -> bool {
     result.role == ResultRole::Metric && *result.name != *GRAD_NORM
 }
 
-/// Adds a parameter that counts.
-fn counter(b: &mut Builder<'_>, kind: Kind) -> Value {
-    b.param(kind, TensorType::scalar(DType::S32), ParamRole::State(StateSpec::new(kind)))
+/// The parameter that counts, which is there already where something before reads it.
+fn counter(b: &mut Builder<'_>, kind: Kind) -> Result<Value> {
+    scalar_state(b, DType::S32, StateSpec::new(kind))
 }
 
 /// Has every replacement be what it replaces, unless the update is to be made.

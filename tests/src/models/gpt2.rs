@@ -1,5 +1,6 @@
 //! GPT-2.
 
+use super::attention::{causal_softmax, dropout};
 use halite::model::{Elaborated, Init, ModelBuilder, Tensor};
 use halite_support::Diagnostics;
 use halite_tensor::DType;
@@ -27,6 +28,12 @@ pub struct Gpt2 {
     pub eps: f64,
     /// Standard deviation of initial weights.
     pub init_std: f64,
+    /// Rate of dropout of probabilities.
+    pub attn_dropout: f64,
+    /// Rate of dropout of what sublayers add.
+    pub resid_dropout: f64,
+    /// Rate of dropout of embeddings.
+    pub embd_dropout: f64,
 }
 
 impl Gpt2 {
@@ -73,15 +80,25 @@ impl Gpt2 {
     fn attention<'b>(&self, m: &'b ModelBuilder<'b>, x: Tensor<'b>) -> Tensor<'b> {
         let parts = self.project(m, "c_attn", x, 3 * self.hidden, self.init_std).split::<3>(-1);
         let heads = |x: Tensor<'b>| x.reshape([self.batch, self.seq, self.heads, self.hidden / self.heads]);
-        let o = m.call("causal_attention", parts.map(heads)).one();
+        let o = if self.attn_dropout == 0.0 {
+            m.call("causal_attention", parts.map(heads)).one()
+        } else {
+            self.attend(m, parts.map(heads))
+        };
         let o = o.reshape([self.batch, self.seq, self.hidden]);
-        self.project(m, "c_proj", o, self.hidden, self.residual_std())
+        dropout(m, self.project(m, "c_proj", o, self.hidden, self.residual_std()), self.resid_dropout)
+    }
+
+    fn attend<'b>(&self, m: &'b ModelBuilder<'b>, [q, k, v]: [Tensor<'b>; 3]) -> Tensor<'b> {
+        let scores = q.transpose([0, 2, 1, 3]).matmul(k.transpose([0, 2, 3, 1]));
+        let p = causal_softmax(m, scores / (self.hidden as f64 / self.heads as f64).sqrt());
+        dropout(m, p, self.attn_dropout).matmul(v.transpose([0, 2, 1, 3])).transpose([0, 2, 1, 3])
     }
 
     fn mlp<'b>(&self, m: &'b ModelBuilder<'b>, x: Tensor<'b>) -> Tensor<'b> {
         let x = self.project(m, "c_fc", x, self.ffn, self.init_std);
         let x = m.call("gelu", [x]).attr("tanh", true).one();
-        self.project(m, "c_proj", x, self.hidden, self.residual_std())
+        dropout(m, self.project(m, "c_proj", x, self.hidden, self.residual_std()), self.resid_dropout)
     }
 
     fn block<'b>(&self, m: &'b ModelBuilder<'b>, x: Tensor<'b>) -> Tensor<'b> {
@@ -94,7 +111,8 @@ impl Gpt2 {
     /// The final hidden states and the embedding table.
     fn backbone<'b>(&self, m: &'b ModelBuilder<'b>, ids: Tensor<'b>) -> (Tensor<'b>, Tensor<'b>) {
         let (wte, wpe) = (self.table(m, "wte", self.vocab), self.table(m, "wpe", self.positions));
-        let mut x = m.call("embedding", [ids, wte]).one() + wpe.slice((..self.seq,));
+        let x = m.call("embedding", [ids, wte]).one() + wpe.slice((..self.seq,));
+        let mut x = dropout(m, x, self.embd_dropout);
         for layer in 0..self.layers {
             x = m.scope(format_args!("h.{layer}"), || self.block(m, x));
         }

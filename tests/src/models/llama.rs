@@ -1,5 +1,6 @@
 //! Llama 2 and 3.
 
+use super::attention::{causal_softmax, dropout};
 use halite::model::{Elaborated, Init, ModelBuilder, Tensor};
 use halite_support::Diagnostics;
 use halite_tensor::DType;
@@ -33,6 +34,8 @@ pub struct Llama {
     pub eps: f64,
     /// Standard deviation of initial weights.
     pub init_std: f64,
+    /// Rate of dropout of probabilities.
+    pub attention_dropout: f64,
 }
 
 impl Llama {
@@ -51,6 +54,7 @@ impl Llama {
         tied: false,
         eps: 1e-5,
         init_std: 0.021,
+        attention_dropout: 0.0,
     };
 
     /// Makes the model of these sizes in Rust.
@@ -108,9 +112,21 @@ impl Llama {
         let split = |x: Tensor<'b>, heads| x.reshape([self.batch, self.seq, heads, self.head_dim]);
         let q = self.rotate(m, split(q, self.heads));
         let k = self.rotate(m, split(k, self.kv_heads));
-        let o = m.call("causal_attention", [q, k, split(v, self.kv_heads)]).one();
+        let qkv = [q, k, split(v, self.kv_heads)];
+        let o = if self.attention_dropout == 0.0 { m.call("causal_attention", qkv).one() } else { self.attend(m, qkv) };
         let o = o.reshape([self.batch, self.seq, width]);
         self.project(m, "o_proj", o, self.hidden, self.residual_std())
+    }
+
+    /// The queries of heads that share a key head are rows of one matrix.
+    fn attend<'b>(&self, m: &'b ModelBuilder<'b>, [q, k, v]: [Tensor<'b>; 3]) -> Tensor<'b> {
+        let rows = self.heads / self.kv_heads * self.seq;
+        let q = q.transpose([0, 2, 1, 3]).reshape([self.batch, self.kv_heads, rows, self.head_dim]);
+        let scores = q.matmul(k.transpose([0, 2, 3, 1])).reshape([self.batch, self.heads, self.seq, self.seq]);
+        let p = causal_softmax(m, scores / (self.head_dim as f64).sqrt());
+        let p = dropout(m, p, self.attention_dropout).reshape([self.batch, self.kv_heads, rows, self.seq]);
+        let o = p.matmul(v.transpose([0, 2, 1, 3])).reshape([self.batch, self.heads, self.seq, self.head_dim]);
+        o.transpose([0, 2, 1, 3])
     }
 
     fn mlp<'b>(&self, m: &'b ModelBuilder<'b>, x: Tensor<'b>) -> Tensor<'b> {

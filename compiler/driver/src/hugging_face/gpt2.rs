@@ -20,9 +20,9 @@ static KEYS: &[Key] = &[
     only("add_cross_attention", &["false"]),
     only("scale_attn_weights", &["true"]),
     only("scale_attn_by_inverse_layer_idx", &["false"]),
-    dropout("attn_pdrop"),
-    dropout("embd_pdrop"),
-    dropout("resid_pdrop"),
+    dropout("attn_pdrop", "attn_dropout", 0.1),
+    dropout("embd_pdrop", "embd_dropout", 0.1),
+    dropout("resid_pdrop", "resid_dropout", 0.1),
     // Another order of the same products and sums.
     ignored("reorder_and_upcast_attn"),
     // The name that `n_positions` had.

@@ -21,8 +21,6 @@ pub(super) enum Meaning {
     Sets(&'static str, Range),
     /// Something that the model has one way only: one of these values, as JSON.
     Only(&'static [&'static str]),
-    /// The rate of a dropout, which Halite does not have. It matters in training only.
-    Dropout,
     /// The angles of rotary positions: a table in one of these forms.
     Rope(&'static [Scaling]),
     /// How many positions the checkpoint is made for. The model takes more.
@@ -107,9 +105,9 @@ pub(super) const fn class(values: &'static [&'static str]) -> Key {
     only("architectures", values).null(Default::Model)
 }
 
-/// A rate of dropout.
-pub(super) const fn dropout(name: &'static str) -> Key {
-    Key::new(name, Meaning::Dropout)
+/// A rate of dropout, which Transformers takes to be `absent` where the file leaves it out.
+pub(super) const fn dropout(name: &'static str, config: &'static str, absent: f64) -> Key {
+    sets(name, config, Range::Rate).absent(Default::Value(ConfigValue::Real(absent)))
 }
 
 /// Rotary positions in one of some forms.

@@ -24,7 +24,7 @@ static KEYS: &[Key] = &[
     only("hidden_act", &[r#""silu""#, r#""swish""#]),
     only("attention_bias", &["false"]),
     only("mlp_bias", &["false"]),
-    dropout("attention_dropout"),
+    dropout("attention_dropout", "attention_dropout", 0.0),
     positions("max_position_embeddings"),
     ignored("max_sequence_length"),
     ignored("pretraining_tp"),

@@ -23,7 +23,7 @@ static KEYS: &[Key] = &[
     rope("rope_parameters", UNSCALED),
     flag("tie_word_embeddings", "tied").absent(Value(Bool(false))),
     only("hidden_act", &[r#""silu""#, r#""swish""#]),
-    dropout("attention_dropout"),
+    dropout("attention_dropout", "attention_dropout", 0.0),
     positions("max_position_embeddings"),
 ];
 

@@ -24,7 +24,7 @@ static KEYS: &[Key] = &[
     only("hidden_act", &[r#""silu""#, r#""swish""#]),
     only("use_sliding_window", &["false"]),
     only("use_mrope", &["false"]),
-    dropout("attention_dropout"),
+    dropout("attention_dropout", "attention_dropout", 0.0),
     positions("max_position_embeddings"),
     // They say where and how wide a window is that `use_sliding_window` turns off.
     ignored("sliding_window"),

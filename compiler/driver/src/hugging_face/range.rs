@@ -12,6 +12,8 @@ pub(super) enum Range {
     Positive,
     /// Numbers from 0.
     NotNegative,
+    /// Numbers from 0 and below 1.
+    Rate,
     /// `true` and `false`.
     Flag,
 }
@@ -31,6 +33,7 @@ impl Range {
             Self::Count => matches!(value, ConfigValue::Int(1..)),
             Self::Positive => real > 0.0,
             Self::NotNegative => real >= 0.0,
+            Self::Rate => (0.0..1.0).contains(&real),
             Self::Flag => false,
         };
         contains.then_some(value)
@@ -42,6 +45,7 @@ impl Range {
             Self::Count => "a whole number of at least 1",
             Self::Positive => "a number greater than 0",
             Self::NotNegative => "a number of at least 0",
+            Self::Rate => "a number from 0 and below 1",
             Self::Flag => "`true` or `false`",
         }
     }

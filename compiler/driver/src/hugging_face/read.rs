@@ -14,14 +14,8 @@ use serde_json::Value;
 pub(super) fn import(file: FileId, text: &str) -> Result<Imported, Diagnostics> {
     let object = Object::parse(file, text)?;
     let family = family(&object, file)?;
-    let mut reader = Reader {
-        family,
-        settings: Settings::new(),
-        positions: None,
-        mistakes: Diagnostics::new(),
-        warnings: Diagnostics::new(),
-        table: None,
-    };
+    let mut reader =
+        Reader { family, settings: Settings::new(), positions: None, mistakes: Diagnostics::new(), table: None };
     let keys: Vec<Key> = family.keys.iter().chain(SHARED).copied().collect();
     reader.object(&object, &keys, file);
     reader.unscaled();
@@ -29,7 +23,7 @@ pub(super) fn import(file: FileId, text: &str) -> Result<Imported, Diagnostics> 
         return Err(reader.mistakes);
     }
     let model = (family.model)(&mut reader.settings);
-    Ok(Imported { model, settings: reader.settings, positions: reader.positions, warnings: reader.warnings })
+    Ok(Imported { model, settings: reader.settings, positions: reader.positions })
 }
 
 fn family(object: &Object<'_>, file: FileId) -> Result<&'static Family, Diagnostic> {
@@ -78,7 +72,6 @@ struct Reader {
     settings: Settings,
     positions: Option<Positions>,
     mistakes: Diagnostics,
-    warnings: Diagnostics,
     /// Where rotary positions are stated.
     table: Option<Span>,
 }
@@ -200,13 +193,6 @@ impl Reader {
                 if !expected.iter().any(is) {
                     let message = format!("`{name}` is `{value}`, Halite computes this model with `{}`", expected[0]);
                     self.error(message, span, "another computation", self.own_model());
-                }
-            }
-            Meaning::Dropout => {
-                if value.as_f64() != Some(0.0) {
-                    let message = format!("`{name}` is {value}, but training has no dropout");
-                    let warning = Diagnostic::warning(codes::HUGGING_FACE, message).at(span, "left out");
-                    self.warnings.push(warning.help(format!("set `{name}` to 0.0 to say so")));
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! The ops a model can call: builtins from one table, and the composites of the registry.
 
+mod dropout;
 mod movement;
 mod numbers;
 mod reductions;
@@ -113,6 +114,7 @@ static BUILTINS: &[Builtin] = &[
     builtin("concat", &["parts", "dim"], 1, Run::Other(movement::concat)),
     builtin("convert", &["x", "type"], 2, Run::Other(movement::convert)),
     builtin("dim", &["x", "dim"], 2, Run::Other(movement::dim)),
+    builtin("dropout", &["x", "rate"], 2, Run::Other(dropout::dropout)),
     builtin("full", &["shape", "value", "type"], 2, Run::Other(movement::full)),
     builtin("iota", &["shape", "dim", "type"], 1, Run::Other(movement::iota)),
     builtin("rank", &["x"], 1, Run::Other(movement::rank)),

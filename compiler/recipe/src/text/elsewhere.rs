@@ -85,7 +85,10 @@ static WORDS: &[(&[&str], Meant)] = &[
             "drop_path",
             "dropout_rate",
         ],
-        Nothing { instead: "training has no dropout", nearest: "`optimizer.adamw.weight_decay` regularizes too" },
+        Nothing {
+            instead: "dropout is a matter of the model",
+            nearest: "built-in models have rates in `model.config`, a model text calls `dropout(x, rate)`",
+        },
     ),
     (
         &["lora", "lora_r", "lora_rank", "lora_alpha", "qlora", "peft", "adapter"],
@@ -230,7 +233,9 @@ mod tests {
         assert_eq!(help("seed"), "did you mean one of `precision.sr.seed` and `train.seed`?");
         assert_eq!(help("lr"), "did you mean one of `optimizer.adamw.lr` and `optimizer.sgd.lr`?");
         assert_eq!(help("precison"), "did you mean `precision`?");
-        assert!(help("dropout").contains("no dropout") && help("gradient_accumulation_steps").contains("`accumulate`"));
+        assert!(
+            help("dropout").contains("model.config") && help("gradient_accumulation_steps").contains("`accumulate`")
+        );
         assert_eq!(hint("wobble", &crate::testing::Known), None);
     }
 }

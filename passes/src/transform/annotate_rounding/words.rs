@@ -2,9 +2,10 @@
 
 use super::helper::{call_helper, expanded};
 use super::sites::RoundingSite;
+use crate::transform::streams::stream_keys;
 use halite_ir::{Attr, Builder, Function, ParamRole, Rewriter, Value, Values};
-use halite_support::{Diagnostic, Name, Result, codes};
-use halite_tensor::{DType, HostTensor, STEP, Shape, rounding::stream_key};
+use halite_support::{Diagnostic, Name, Result};
+use halite_tensor::{DType, HostTensor, STEP, Shape};
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
@@ -33,7 +34,7 @@ impl Words {
         let update = update_number(b, source)?;
         let streams: IndexSet<Name, FxBuildHasher> =
             sites.iter().flatten().flat_map(RoundingSite::streams).cloned().collect();
-        let keys = keys(&streams, seed)?;
+        let keys = stream_keys(&streams, seed.into())?;
         let keys = b.constant(HostTensor::from_ints(DType::U32, [streams.len()], keys))?;
         b.name_value(update, "update");
         b.name_value(keys, "keys");
@@ -101,21 +102,4 @@ fn update_number(b: &mut Rewriter<'_>, source: &Function) -> Result<Value> {
         }
         None => b.constant(HostTensor::zeros(DType::S32, Shape::scalar())),
     }
-}
-
-/// The key of each stream; they would round alike if two had one.
-fn keys(streams: &IndexSet<Name, FxBuildHasher>, seed: u32) -> Result<Vec<i128>> {
-    let mut owners: FxHashMap<u32, Name> = FxHashMap::default();
-    let key = |stream: &Name| {
-        let key = stream_key(seed.into(), stream);
-        match owners.insert(key, stream.clone()) {
-            None => Ok(i128::from(key)),
-            Some(owner) => {
-                let message =
-                    format!("the streams `{owner}` and `{stream}` have the same random bits under the seed {seed}");
-                Err(Diagnostic::error(codes::STREAM_CLASH, message))
-            }
-        }
-    };
-    streams.iter().map(key).collect()
 }

@@ -1,31 +1,32 @@
-//! Constants that replace state.
+//! What replaces state and stands too early.
 
-use halite_ir::{Function, Module, Op, Registry, ResultRole, Rewriter, Value};
+use halite_ir::{FuncResult, Function, Inst, Module, Op, Registry, ResultRole, Rewriter, Value};
 use halite_support::Result;
 
-/// Makes the constants last that replace state, each for itself: a replacement takes the buffer of what it replaces, which
-/// nothing may read from then on, and constants stand before their first reader.
+/// Computes once more, at the end, what replaces state and stands too early: a replacement takes the buffer of what it replaces,
+/// which nothing may read from then on. Constants stand before their first reader, and the number of an update where random bits
+/// first ask for it.
 ///
 /// # Errors
 /// A bug when the entry cannot be copied.
 pub(super) fn make_last(module: &mut Module, registry: &Registry) -> Result<()> {
     let Some(entry) = module.functions.pop() else { return Ok(()) };
-    let resets: Vec<bool> = entry.results.iter().map(|result| resets(&entry, &result.role, result.value)).collect();
-    if !resets.contains(&true) {
+    let early: Vec<Option<&Inst>> = entry.results.iter().map(|result| early(&entry, result)).collect();
+    if early.iter().all(Option::is_none) {
         module.functions.push(entry);
         return Ok(());
     }
     let mut b = Rewriter::new(module, registry, &entry);
     entry.insts.iter().try_for_each(|inst| b.copy(&entry, inst))?;
-    for (result, resets) in entry.results.iter().zip(resets) {
-        let value = match entry.def(result.value) {
-            Some(constant) if resets => {
-                let outer = b.set_loc(constant.loc);
-                let own = reset(&mut b, &constant.op)?;
+    for (result, early) in entry.results.iter().zip(early) {
+        let value = match early {
+            Some(inst) => {
+                let outer = b.set_loc(inst.loc);
+                let own = again(&mut b, inst)?;
                 b.set_loc(outer);
                 own
             }
-            _ => b.value(result.value)?,
+            None => b.value(result.value)?,
         };
         b.named_result(value, result.name.clone(), result.role.clone());
     }
@@ -33,16 +34,32 @@ pub(super) fn make_last(module: &mut Module, registry: &Registry) -> Result<()> 
     Ok(())
 }
 
-/// The constant once more. In HLO equal scalars are one instruction, so that a scalar comes out of a tensor.
-fn reset(b: &mut Rewriter<'_>, constant: &Op) -> Result<Value> {
-    let own = b.emit(constant.clone(), &[])?;
-    if b.ty(own).rank() > 0 {
+/// The instruction once more. In HLO equal scalar constants are one instruction, so that such a one comes out of a tensor.
+fn again(b: &mut Rewriter<'_>, inst: &Inst) -> Result<Value> {
+    let args = b.values(&inst.args)?;
+    let own = b.emit(inst.op.clone(), &args)?;
+    if b.ty(own).rank() > 0 || !is_constant(inst) {
         return Ok(own);
     }
     let one = b.broadcast_in_dim(own, &[], [1])?;
     b.reshape(one, [])
 }
 
-fn resets(entry: &Function, role: &ResultRole, value: Value) -> bool {
-    matches!(role, ResultRole::State(_)) && entry.def(value).is_some_and(|def| matches!(def.op, Op::Constant(_)))
+/// What computes a replacement, where that is a constant, or a whole number before a reader of what it replaces.
+fn early<'f>(entry: &'f Function, result: &FuncResult) -> Option<&'f Inst> {
+    let ResultRole::State(of) = &result.role else { return None };
+    let (inst, ty) = (entry.def(result.value)?, entry.ty(result.value));
+    if is_constant(inst) {
+        return Some(inst);
+    }
+    if ty.rank() > 0 || ty.dtype().is_float() || inst.results.len() > 1 || matches!(inst.op, Op::Call(_)) {
+        return None;
+    }
+    let param = entry.params.iter().find(|param| param.name == *of)?.value;
+    let after = entry.insts.iter().skip_while(|inst| !inst.results.contains(&result.value)).skip(1);
+    after.flat_map(|inst| &inst.args).any(|&arg| arg == param).then_some(inst)
+}
+
+fn is_constant(inst: &Inst) -> bool {
+    matches!(inst.op, Op::Constant(_))
 }

@@ -1,0 +1,201 @@
+//! `key-dropout`.
+
+mod sites;
+
+use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
+use crate::transform::accumulators::micro_step;
+use crate::transform::scalar_state::scalar_state;
+use crate::transform::streams::stream_keys;
+use halite_ir::ops::{Or, ShiftLeft};
+use halite_ir::{
+    Attr, Composite, Function, InferCx, Inst, Module, Op, ParamRole, Phase, Rewriter, TensorType, Value, Values,
+    rewrite_planned,
+};
+use halite_support::{Diagnostic, Name, Result};
+use halite_tensor::{DType, HostTensor, STEP, StateSpec};
+use rustc_hash::FxHashMap;
+use sites::{counts, streams};
+
+/// The name of the pass.
+const PASS: &str = "key-dropout";
+
+/// The scope of what all dropout shares.
+const SCOPE: &str = "dropout";
+
+/// Gives each dropout of a model random bits, for a module that trains; without them it does nothing.
+///
+/// A dropout draws from a stream that is named after its scope, under the seed of the run, at the number of the update, and of the
+/// micro-batch where updates are made of several. The entry makes the words of all streams, one for each dropout that it
+/// runs, in callees or not; a callee is given those of its own and the number. So layers that are one function differ, and a dropout
+/// has the bits that it would have if all were written in place.
+///
+/// ```text
+/// func @block(%x: f32[4]) -> (f32[4]) {
+///   %y = dropout %x {rate = 0.1} : f32[4]
+///   return %y
+/// }
+/// func @main(%x: f32[4] {batch}) -> (..) {
+///   %0 = call %x {callee = @block} : f32[4]
+/// =>
+/// func @block(%x: f32[4], %draw: s32[], %dropout_words: u32[1]) -> (f32[4]) {
+///   %0 = slice %dropout_words {start = [0], limit = [1], stride = [1]} : u32[1]
+///   %word = reshape %0 : u32[]
+///   %rows = coordinate_words %draw {dim = 0, size = 4} : u32[4]
+///   %y = keyed_dropout %x, %word, %rows {rate = 0.1} : f32[4]
+///   return %y
+/// }
+/// func @main(%x: f32[4] {batch}, %step: s32[] {state = step}) -> (..) {
+///   %one = constant 1 : s32[]
+///   %update = add %step, %one : s32[]
+///   %keys = constant [2654435769] : u32[1]
+///   %dropout_words = stream_words %keys, %update : u32[1]
+///   %0 = slice %dropout_words {start = [0], limit = [1], stride = [1]} : u32[1]
+///   %1 = call %x, %update, %0 {callee = @block} : f32[4]
+/// ```
+#[derive(Debug)]
+pub(crate) struct KeyDropout;
+
+impl Pass for KeyDropout {
+    fn info(&self) -> PassInfo {
+        PassInfo::new(PASS, "give each dropout its random bits", Relation::Defines)
+            .required()
+            .needs(Phase::Built..=Phase::Built)
+    }
+
+    fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
+        let recipe = cx.recipe(PASS)?;
+        let counts = counts(module)?;
+        let Some(entry) = counts.len().checked_sub(1) else { return Ok(Changed::No) };
+        let keys = stream_keys(&streams(module, &counts), recipe.train.seed)?;
+        let steps = recipe.sizes()?.accumulate;
+        let mut at = 0..counts.len();
+        let plan = |_: InferCx<'_>, _: &Function| at.next().filter(|&at| counts[at] > 0);
+        let changed = rewrite_planned(module, cx.registry, plan, |b, source, at| {
+            let bits = if at == entry { Bits::of_entry(b, &keys, steps)? } else { Bits::of_callee(b, counts[at]) };
+            Keyed { bits, counts: &counts, next: 0, along: FxHashMap::default() }.body(b, source)
+        })?;
+        Ok(Changed::when(changed))
+    }
+}
+
+/// What the random bits of a function are made of.
+#[derive(Clone, Copy)]
+struct Bits {
+    /// The number of the draw, `s32[]`.
+    draw: Value,
+    /// The words of the streams, `u32[n]`, in the order in which they are drawn from.
+    words: Value,
+}
+
+impl Bits {
+    fn of_entry(b: &mut Rewriter<'_>, keys: &[i128], steps: u64) -> Result<Self> {
+        let draw = draw(b, steps)?;
+        let outer = b.enter_scope(SCOPE);
+        let keys = b.constant(HostTensor::from_ints(DType::U32, [keys.len()], keys.iter().copied()))?;
+        b.name_value(keys, "keys");
+        let words = b.composite("stream_words", &[], &[keys, draw])?[0];
+        b.name_value(words, "dropout_words");
+        b.set_loc(outer);
+        Ok(Self { draw, words })
+    }
+
+    fn of_callee(b: &mut Rewriter<'_>, count: usize) -> Self {
+        let mut param = |name, ty| {
+            let name = Name::unused(name, |name| b.function().params.iter().any(|param| *param.name == *name));
+            b.param(name, ty, ParamRole::Argument)
+        };
+        let draw = param("draw", TensorType::scalar(DType::S32));
+        Self { draw, words: param("dropout_words", TensorType::new(DType::U32, [count])) }
+    }
+
+    /// The words of `count` streams from `start`.
+    fn slice(self, b: &mut Rewriter<'_>, start: usize, count: usize) -> Result<Value> {
+        if b.shape(self.words)[0] == count { Ok(self.words) } else { b.slice_dim(self.words, 0, start, start + count) }
+    }
+}
+
+/// The number of the draw that an entry makes: that of the update, from 1, and in the lowest bits that of the micro-batch. The number
+/// of the completed updates is read once, as nothing may read it after its replacement.
+fn draw(b: &mut Rewriter<'_>, steps: u64) -> Result<Value> {
+    let completed = scalar_state(b, DType::S32, StateSpec::new(STEP))?;
+    let micro = if steps > 1 { Some(scalar_state(b, DType::S32, micro_step())?) } else { None };
+    let outer = b.enter_scope(SCOPE);
+    let mut draw = b.add_scalar(completed, 1.0)?;
+    b.name_value(draw, "update");
+    if let Some(micro) = micro {
+        let bits = b.splat_like(draw, f64::from(u64::BITS - (steps - 1).leading_zeros()))?;
+        let update = b.emit(ShiftLeft, &[draw, bits])?;
+        draw = b.emit(Or, &[update, micro])?;
+        b.name_value(draw, "draw");
+    }
+    b.set_loc(outer);
+    Ok(draw)
+}
+
+/// A function whose dropout is being given bits.
+struct Keyed<'a> {
+    bits: Bits,
+    /// How many streams each function of the module draws from.
+    counts: &'a [usize],
+    /// The next of its own.
+    next: usize,
+    /// The words along a dimension of a size.
+    along: FxHashMap<(usize, usize), Value>,
+}
+
+impl Keyed<'_> {
+    fn body(mut self, b: &mut Rewriter<'_>, source: &Function) -> Result<()> {
+        source.insts.iter().try_for_each(|inst| {
+            let outer = b.set_loc(inst.loc);
+            self.inst(b, source, inst)?;
+            b.set_loc(outer);
+            Ok(())
+        })
+    }
+
+    fn inst(&mut self, b: &mut Rewriter<'_>, source: &Function, inst: &Inst) -> Result<()> {
+        let keyed = if let Op::Composite(composite) = &inst.op { composite.keyed_dropout() } else { None };
+        let results = match (&inst.op, keyed) {
+            (_, Some(keyed)) => self.dropout(b, keyed, inst)?,
+            (Op::Call(call), None) if self.counts[call.callee.index()] > 0 => {
+                let mut args = b.values(&inst.args)?;
+                let words = self.take(b, self.counts[call.callee.index()])?;
+                args.extend([self.bits.draw, words]);
+                b.emit_all(call.clone(), &args)?
+            }
+            _ => return b.copy(source, inst),
+        };
+        b.keep_names(source, inst, &results);
+        b.replace_all(inst, &results);
+        Ok(())
+    }
+
+    /// The words of the next streams.
+    fn take(&mut self, b: &mut Rewriter<'_>, count: usize) -> Result<Value> {
+        let words = self.bits.slice(b, self.next, count)?;
+        self.next += count;
+        Ok(words)
+    }
+
+    fn dropout(&mut self, b: &mut Rewriter<'_>, keyed: Composite, inst: &Inst) -> Result<Values> {
+        let mut args = b.values(&inst.args)?;
+        let [x] = args[..] else { return Err(Diagnostic::bug("`dropout` has one operand")) };
+        let word = self.take(b, 1)?;
+        args.push(b.reshape(word, [])?);
+        for (dim, size) in b.shape(x).clone().iter().copied().enumerate() {
+            args.push(self.along(b, dim, size)?);
+        }
+        b.emit_all(keyed, &args)
+    }
+
+    /// The words along a dimension.
+    fn along(&mut self, b: &mut Rewriter<'_>, dim: usize, size: usize) -> Result<Value> {
+        if let Some(&known) = self.along.get(&(dim, size)) {
+            return Ok(known);
+        }
+        let attrs = [("dim", Attr::Int(dim as i64)), ("size", Attr::Int(size as i64))];
+        let words = b.composite("coordinate_words", &attrs, &[self.bits.draw])?[0];
+        self.along.insert((dim, size), words);
+        Ok(words)
+    }
+}
