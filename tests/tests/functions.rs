@@ -36,6 +36,23 @@ const PASSES: [&str; 11] = [
     "expand-composites",
 ];
 
+/// A model that drops out, in functions that layers share.
+const DROPOUT: (&str, &[&str]) = (
+    "gpt2.hal",
+    &[
+        "layers=2",
+        "hidden=16",
+        "heads=4",
+        "positions=8",
+        "vocab=29",
+        "seq=8",
+        "batch=2",
+        "attn_dropout=0.2",
+        "resid_dropout=0.3",
+        "embd_dropout=0.1",
+    ],
+);
+
 /// What a backward may compute again.
 const RECOMPUTE: [&str; 5] = ["[]", "[\"none\"]", "[\"attention\", \"activation\"]", "[\"dots\"]", "[\"block\"]"];
 
@@ -158,7 +175,7 @@ fn distance(found: &[HostTensor], expected: &[HostTensor]) -> f64 {
 /// In `f64`, one update from one state, on the interpreter and on CPU XLA.
 #[test]
 fn kept_calls_compute_what_calls_written_in_place_do() {
-    for model in [MODELS[1], MODELS[2]] {
+    for model in [MODELS[1], MODELS[2], DROPOUT] {
         let plain = Step::new(model, &["precision=fp64", "emit.calls=inline"]);
         assert_eq!(plain.forwards(), 0);
         let inputs = plain.initial();
@@ -178,29 +195,26 @@ fn kept_calls_compute_what_calls_written_in_place_do() {
 /// Whatever is computed again comes out as it was, stochastic rounding included, where calls are kept and where they are not.
 #[test]
 fn what_is_computed_again_has_the_same_bits() {
-    for model in [MODELS[1], MODELS[2]] {
-        let all = "precision.sr={ sites = \"all\", by = \"dither\", seed = 3 }";
-        let recipes: [(&str, &[&str], &[&str]); 4] = [
-            ("precision=mixed", &[], &["keep", "inline"]),
-            ("precision=bf16-sr", &[], &["keep", "inline"]),
-            ("precision=bf16-sr", &[all], &["inline"]),
-            ("precision=fp32", &[], &["keep", "inline"]),
-        ];
-        for (precision, more, modes) in recipes {
-            for calls in modes {
-                let calls = format!("emit.calls={calls}");
-                let step = |recompute: &str| {
-                    let recompute = format!("recompute={recompute}");
-                    Step::new(model, &[&[precision, &*calls, &*recompute][..], more].concat())
-                };
-                let none = step("[\"none\"]");
-                let inputs = none.initial();
-                let expected = none.interpret(&inputs);
-                for recompute in RECOMPUTE.iter().filter(|words| !words.contains("none")) {
-                    let found = step(recompute).interpret(&inputs);
-                    assert!(found == expected, "{model:?} {precision} {more:?} {calls} {recompute}");
-                }
-            }
+    let all = "precision.sr={ sites = \"all\", by = \"dither\", seed = 3 }";
+    let recipes: [((&str, &[&str]), &[&str]); 6] = [
+        (MODELS[1], &["precision=mixed", "emit.calls=keep"]),
+        (MODELS[1], &["precision=mixed", "emit.calls=inline"]),
+        (MODELS[1], &["precision=bf16-sr", "emit.calls=keep"]),
+        (MODELS[1], &["precision=bf16-sr", "emit.calls=inline", all]),
+        (DROPOUT, &["precision=mixed", "emit.calls=keep"]),
+        (DROPOUT, &["precision=bf16-sr", "emit.calls=inline"]),
+    ];
+    for (model, settings) in recipes {
+        let step = |recompute: &str| {
+            let recompute = format!("recompute={recompute}");
+            Step::new(model, &[settings, &[&*recompute]].concat())
+        };
+        let none = step("[\"none\"]");
+        let inputs = none.initial();
+        let expected = none.interpret(&inputs);
+        for recompute in RECOMPUTE.iter().filter(|words| !words.contains("none")) {
+            let found = step(recompute).interpret(&inputs);
+            assert!(found == expected, "{model:?} {settings:?} {recompute}");
         }
     }
 }

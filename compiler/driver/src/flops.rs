@@ -1,15 +1,33 @@
 //! The floating-point operations that a model asks for.
 
-use halite_ir::{Def, Function, InferCx, Op, Param, Registry, ResultRole, Value, function_flops_by, inst_cost};
+use halite_ir::{
+    Def, Function, InferCx, Module, Op, Param, Registry, ResultRole, Value, function_flops_by, inline_calls, inst_cost,
+};
+use halite_support::Result;
 use halite_tensor::Packing;
 use indexmap::{IndexMap, IndexSet};
 
 /// Floating-point operations of all contractions that the last of these functions executes; callees come first. What a
 /// contraction does for copies of a weight is not counted: with 32 ranks and 8 key heads each head is stored and
 /// multiplied four times, of which the model asks for one.
-pub(crate) fn matmul_flops(functions: &[Function]) -> u64 {
+///
+/// # Errors
+/// A bug when calls cannot be written in place.
+pub(crate) fn matmul_flops(module: &Module) -> Result<u64> {
     let registry = Registry::default();
-    let cx = InferCx { functions, registry: &registry };
+    // Which weights have copies the entry says, and calls hand these on.
+    let has_copies = |param: &Param| param.packing().is_some_and(|packing| packing.has_copies());
+    if !module.entry().is_some_and(|entry| entry.params.iter().any(has_copies)) {
+        return Ok(flops(&module.functions, &registry));
+    }
+    let mut flat = module.clone();
+    let all = vec![true; flat.functions.len()];
+    inline_calls(&mut flat, &registry, &all, &all)?;
+    Ok(flops(&flat.functions, &registry))
+}
+
+fn flops(functions: &[Function], registry: &Registry) -> u64 {
+    let cx = InferCx { functions, registry };
     let own = |function: &Function| {
         let shares = Shares::of(function);
         let products = function.insts.iter().enumerate().filter(|(_, inst)| matches!(inst.op, Op::DotGeneral(_)));
@@ -126,7 +144,7 @@ mod tests {
             );
             let mut session = Session::new();
             let file = session.sources.add("a.ir", ir);
-            matmul_flops(&session.parse_ir(file).unwrap().functions)
+            matmul_flops(&session.parse_ir(file).unwrap()).unwrap()
         };
         let whole = 2 * 5 * 12 * 3;
         assert_eq!(flops(r#""q"[4,3], "k"[8,3]"#), 3 * whole);

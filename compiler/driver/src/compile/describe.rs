@@ -91,7 +91,7 @@ pub(super) fn figures(ir: &Module, entry: &Function, hlo: &Graph) -> Result<Figu
     let weights = entry.params.iter().filter(|param| matches!(param.role, ParamRole::Weight(_)));
     Ok(Figures {
         parameters: weights.map(|param| packed::elements(entry, param)).sum(),
-        matmul_flops: flops::matmul_flops(&ir.functions),
+        matmul_flops: flops::matmul_flops(ir)?,
         hlo_instructions: inspect::hlo::num_instructions(hlo)?,
     })
 }
