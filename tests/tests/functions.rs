@@ -13,8 +13,11 @@ use halite_tensor::{HostTensor, Init, compare::difference};
 use halite_tests::numeric::uniform;
 use halite_tests::xla;
 
+/// A model, and its sizes.
+type Model = (&'static str, &'static [&'static str]);
+
 /// Models with functions that are called several times: weights beside each other, biases, tied and grouped ones.
-const MODELS: [(&str, &[&str]); 4] = [
+const MODELS: [Model; 4] = [
     ("tiny", &["layers=3", "hidden=16", "heads=4", "kv_heads=4", "ffn=24", "vocab=29", "seq=8", "batch=2"]),
     ("tiny", &["layers=3", "hidden=16", "heads=4", "kv_heads=2", "ffn=24", "vocab=29", "seq=8", "batch=2"]),
     ("gpt2.hal", &["layers=2", "hidden=16", "heads=4", "positions=8", "vocab=29", "seq=8", "batch=2"]),
@@ -37,7 +40,7 @@ const PASSES: [&str; 11] = [
 ];
 
 /// A model that drops out, in functions that layers share.
-const DROPOUT: (&str, &[&str]) = (
+const DROPOUT: Model = (
     "gpt2.hal",
     &[
         "layers=2",
@@ -196,7 +199,7 @@ fn kept_calls_compute_what_calls_written_in_place_do() {
 #[test]
 fn what_is_computed_again_has_the_same_bits() {
     let all = "precision.sr={ sites = \"all\", by = \"dither\", seed = 3 }";
-    let recipes: [((&str, &[&str]), &[&str]); 6] = [
+    let recipes: [(Model, &[&str]); 6] = [
         (MODELS[1], &["precision=mixed", "emit.calls=keep"]),
         (MODELS[1], &["precision=mixed", "emit.calls=inline"]),
         (MODELS[1], &["precision=bf16-sr", "emit.calls=keep"]),

@@ -346,8 +346,7 @@ fn session_with(input: &str, settings: &[&str]) -> (Session, Source) {
         session.passes.register(Arc::new(*bug)).unwrap();
     }
     session.passes.register(Arc::new(SeveralRules { count: SeveralRules::RULES.len() })).unwrap();
-    let settings = settings.iter().chain(&["emit.calls=inline"]);
-    let settings: Vec<String> = settings.map(|setting| (*setting).to_owned()).collect();
+    let settings: Vec<String> = settings.iter().chain(&["emit.calls=inline"]).map(|set| (*set).to_owned()).collect();
     let source = session.load(input, &settings).unwrap();
     (session, source)
 }
