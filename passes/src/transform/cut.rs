@@ -12,7 +12,7 @@ use crate::transform::{cse::Cse, dce::Dce, fold_constant::FoldConstant, simplify
 use halite_ir::ops::Call;
 use halite_ir::{FuncId, Function, InferCx, Module, ParamRole, Phase, Rewriter, Value, Values};
 use halite_recipe::{Calls, Recompute};
-use halite_support::{Name, Result};
+use halite_support::{Diagnostic, Name, Result, codes};
 use joint::{Choice, Joint};
 use policy::Policy;
 use rustc_hash::FxHashMap;
@@ -65,9 +65,19 @@ impl Pass for Cut {
         if changed {
             module.drop_unreached();
             rename(module, made);
+        } else if !matches!(recipe.recompute[..], [] | [Recompute::None]) {
+            cx.warn(idle);
         }
         Ok(Changed::when(changed))
     }
+}
+
+/// What is stated and does nothing.
+fn idle() -> Diagnostic {
+    Diagnostic::warning(codes::RECIPE_CLASH, "`recompute` has no effect: the model calls no function several times")
+        .key("recompute")
+        .note("what is computed again is that of functions, as of the block that a model repeats for each layer")
+        .help("remove `recompute`, or write what the model repeats as a function of it")
 }
 
 /// Cuts what a function calls, given which of its parameters are there without being kept.

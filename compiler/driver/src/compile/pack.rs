@@ -151,7 +151,7 @@ pub(super) fn assemble(
         warnings.extend(causality.iter().flat_map(CausalityReport::diagnostics));
     }
     warnings.extend(audit.diagnostics().into_iter().map(|finding| locate(source, finding)));
-    warnings.extend(unsettled);
+    warnings.extend(unsettled.into_iter().map(|warning| locate(source, warning)));
     let bundle = Bundle::assembled(manifest, files);
     Ok(Compiled { bundle, warnings, presumed, audit, causality, reports, remarks })
 }
