@@ -35,6 +35,7 @@ pub mod random;
 mod relation;
 pub mod scaled;
 pub mod seeds;
+pub mod stepping;
 pub mod structure;
 pub mod suites;
 pub mod tolerances;

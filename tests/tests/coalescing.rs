@@ -6,12 +6,12 @@ use halite::Session;
 use halite::compile::{CompileOptions, CompiledModule};
 use halite::source::Source;
 use halite_bundle::ModuleRole;
-use halite_ir::{Module, Param, ParamRole, ResultRole};
+use halite_ir::{Function, Module, ParamRole};
 use halite_passes::{Changed, Findings, PassReport, Pipeline, Runner, RunnerOptions, Stage};
 use halite_runtime::{Executable, evaluate};
 use halite_support::Result;
-use halite_tensor::{DType, HostTensor, Init, compare::difference};
-use halite_tests::numeric::uniform;
+use halite_tensor::{DType, HostTensor, compare::difference};
+use halite_tests::stepping::{advance, first_inputs};
 use halite_tests::tolerances::{MERGED, MIXED_RATIO, MIXED_ROUNDINGS};
 use halite_tests::{Directives, in_model, stored_as, xla};
 use std::collections::BTreeMap;
@@ -126,25 +126,12 @@ impl Program {
         self.reports.iter().any(|report| report.name == pass && report.changed != Changed::No)
     }
 
-    /// Inputs for the first run: tokens, weights that are away from where they would start, empty slots.
+    fn entry(&self) -> &Function {
+        self.module.entry().expect("a model has an entry")
+    }
+
     fn initial(&self) -> Vec<HostTensor> {
-        let entry = self.module.entry().expect("a model has an entry");
-        let input = |(at, param): (usize, &Param)| {
-            let ty = entry.ty(param.value);
-            let (dtype, shape) = (ty.dtype(), ty.shape().clone());
-            match &param.role {
-                ParamRole::Weight(info) => {
-                    let around = f64::from(u8::from(info.init == Init::Ones));
-                    uniform(dtype, shape, around - 0.1, around + 0.1, at as u64)
-                }
-                ParamRole::State(_) => HostTensor::zeros(dtype, shape),
-                _ => {
-                    let tokens = 0..shape.num_elements();
-                    HostTensor::from_ints(dtype, shape, tokens.map(|at| (at * 37 % VOCAB) as i128))
-                }
-            }
-        };
-        entry.params.iter().enumerate().map(input).collect()
+        first_inputs(self.entry(), VOCAB)
     }
 
     fn run(&self, inputs: &[HostTensor]) -> Vec<HostTensor> {
@@ -154,17 +141,6 @@ impl Program {
     /// Results by their names in the model.
     fn named(&self, results: &[HostTensor]) -> BTreeMap<String, HostTensor> {
         in_model(self.module.entry().expect("a model has an entry"), results).unwrap_or_else(|error| panic!("{error}"))
-    }
-
-    /// Puts the replacements of state in the place of what they replace.
-    fn advance(&self, inputs: &mut [HostTensor], results: Vec<HostTensor>) {
-        let entry = self.module.entry().expect("a model has an entry");
-        for (result, tensor) in entry.results.iter().zip(results) {
-            if let ResultRole::State(name) = &result.role {
-                let at = entry.params.iter().position(|param| param.name == *name).expect("a step replaces its state");
-                inputs[at] = tensor;
-            }
-        }
     }
 }
 
@@ -246,8 +222,8 @@ fn assert_same_training(what: &str, recipe: &str, packed: usize) -> Program {
         let unit = DType::F64.unit_roundoff();
         let floor = |name: &str| least(name) + 8.0 * unit / MERGED * difference(&after[name], &after[name]).scale;
         worst = worst.max(assert_equal(what, &changes(&found_after, &found_before), &changes(&after, &before), floor));
-        plain.advance(&mut expected_state, expected);
-        optimized.advance(&mut found_state, found);
+        advance(plain.entry(), &mut expected_state, expected);
+        advance(optimized.entry(), &mut found_state, found);
         (before, found_before) = (after, found_after);
     }
     println!("{what}: {UPDATES} updates {worst:e}");

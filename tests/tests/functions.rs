@@ -6,11 +6,11 @@ use halite::compile::CompileOptions;
 use halite::source::Source;
 use halite_bundle::ModuleRole;
 use halite_ir::text::{PrintOptions, print_with};
-use halite_ir::{Interpreter, Module, Op, Param, ParamRole, ResultRole};
+use halite_ir::{Function, Interpreter, Module, Op};
 use halite_passes::{Runner, RunnerOptions};
 use halite_runtime::{Executable, evaluate};
-use halite_tensor::{HostTensor, Init, compare::difference};
-use halite_tests::numeric::uniform;
+use halite_tensor::{HostTensor, compare::difference};
+use halite_tests::stepping::{advance, first_inputs};
 use halite_tests::xla;
 
 /// A model, and its sizes.
@@ -97,6 +97,21 @@ fn passes_commute_with_writing_calls_in_place() {
     }
 }
 
+/// A function that is called without a scope is in the scope of its caller, for which an exception may be.
+#[test]
+fn exceptions_find_calls_without_a_scope() {
+    let exception = "precision.override=[{op = \"softmax\", scope = \"layers.1\", sensitive = \"bf16\"}]";
+    let model = "../tests/data/unscoped.hal";
+    let (session, source) = load(model, &[], &["emit.calls=inline", "precision=mixed", exception]);
+    let clean = "(cse, simplify, fold-constant, dce)*";
+    let kept = run(&session, &source, "bind-recipe, auto-diff, auto-cast");
+    assert!(kept.contains("call"), "{kept}");
+    let before = run(&session, &source, &format!("bind-recipe, inline, auto-diff, auto-cast, {clean}"));
+    let after = run(&session, &source, &format!("bind-recipe, auto-diff, auto-cast, inline, {clean}"));
+    assert_eq!(before.matches("compute = bf16").count(), after.matches("compute = bf16").count());
+    assert!(before == after && before.contains("compute = bf16"));
+}
+
 /// A training step.
 struct Step {
     module: Module,
@@ -117,51 +132,29 @@ impl Step {
 
     /// How many calls of forwards it has.
     fn forwards(&self) -> usize {
-        let calls = self.module.entry().expect("an entry").insts.iter().filter_map(|inst| match &inst.op {
+        let calls = self.entry().insts.iter().filter_map(|inst| match &inst.op {
             Op::Call(call) => Some(&self.module.function(call.callee).name),
             _ => None,
         });
         calls.filter(|name| name.contains("_forward")).count()
     }
 
+    fn entry(&self) -> &Function {
+        self.module.entry().expect("an entry")
+    }
+
     fn initial(&self) -> Vec<HostTensor> {
-        let entry = self.module.entry().expect("an entry");
-        let input = |(at, param): (usize, &Param)| {
-            let (dtype, shape) = (entry.ty(param.value).dtype(), entry.ty(param.value).shape().clone());
-            match &param.role {
-                ParamRole::Weight(info) => {
-                    let around = f64::from(u8::from(info.init == Init::Ones));
-                    uniform(dtype, shape, around - 0.1, around + 0.1, at as u64)
-                }
-                ParamRole::State(_) => HostTensor::zeros(dtype, shape),
-                _ => {
-                    let tokens = 0..shape.num_elements();
-                    HostTensor::from_ints(dtype, shape, tokens.map(|at| (at * 37 % 29) as i128))
-                }
-            }
-        };
-        entry.params.iter().enumerate().map(input).collect()
+        first_inputs(self.entry(), 29)
     }
 
     fn interpret(&self, inputs: &[HostTensor]) -> Vec<HostTensor> {
-        let (session, entry) = (Session::new(), self.module.entry().expect("an entry"));
-        let run = Interpreter::of(&self.module, &session.registry).run(entry, inputs.to_vec());
+        let session = Session::new();
+        let run = Interpreter::of(&self.module, &session.registry).run(self.entry(), inputs.to_vec());
         run.unwrap_or_else(|error| panic!("{error}"))
     }
 
     fn execute(&self, inputs: &[HostTensor]) -> Vec<HostTensor> {
         evaluate(xla::client(), self.executable.as_ref(), inputs).unwrap_or_else(|error| panic!("{error}"))
-    }
-
-    /// Puts new state in the place of what it replaces.
-    fn advance(&self, inputs: &mut [HostTensor], results: Vec<HostTensor>) {
-        let entry = self.module.entry().expect("an entry");
-        for (result, tensor) in entry.results.iter().zip(results) {
-            if let ResultRole::State(name) = &result.role {
-                let at = entry.params.iter().position(|param| param.name == *name).expect("a step replaces its state");
-                inputs[at] = tensor;
-            }
-        }
     }
 }
 
@@ -231,7 +224,7 @@ fn training_with_recomputation_is_training_without() {
         let mut inputs = step.initial();
         for _ in 0..20 {
             let results = step.execute(&inputs);
-            step.advance(&mut inputs, results);
+            advance(step.entry(), &mut inputs, results);
         }
         inputs
     };

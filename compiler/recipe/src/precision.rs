@@ -104,6 +104,11 @@ pub struct Precision {
 }
 
 impl Precision {
+    /// Whether every narrowing rounds stochastically, each by bits of its own.
+    pub fn rounds_everywhere(&self) -> bool {
+        self.rounding == RoundingMode::Sr && self.sr.sites == SrSites::All
+    }
+
     /// Whether something is computed in `f16`, in which gradients that are not scaled vanish: its least number is 6e-8.
     pub fn uses_f16(&self) -> bool {
         let Self { operand, accumulate, sensitive, gradient, reduce, .. } = *self;

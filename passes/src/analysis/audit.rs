@@ -43,12 +43,11 @@ pub fn audit(module: &Module, cx: &PassCx<'_>) -> Result<Audit> {
         gradients::check(&cx, &mut report);
         loss::check(&cx, &mut report);
         update::check(&cx, &mut report);
-    }
-    if let Some(entry) = module.functions.len().checked_sub(1) {
-        let cx = AuditCx::new(module, FuncId::new(entry), &flows, cx);
-        unscaled::check(&cx, &mut report);
-        weights::check(&cx, &mut report);
-        moments::check(&cx, &mut report);
+        if index + 1 == module.functions.len() {
+            unscaled::check(&cx, &mut report);
+            weights::check(&cx, &mut report);
+            moments::check(&cx, &mut report);
+        }
     }
     Ok(report.finish())
 }

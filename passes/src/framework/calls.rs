@@ -28,7 +28,7 @@ impl<'m> Calls<'m> {
     }
 }
 
-/// A scope inside another one.
+/// A scope inside another one; either may be empty.
 pub(crate) fn nested(outer: &str, inner: String) -> String {
     match (outer.is_empty(), inner.is_empty()) {
         (true, _) => inner,

@@ -1,7 +1,7 @@
 //! Sums over micro-batches: what is added up, and in which element types.
 
 use halite_ir::{Builder, FuncResult, Function, Param, ParamRole, ResultRole, TensorType, Value};
-use halite_recipe::{Precision, Recipe, RoundingMode, SrSites};
+use halite_recipe::Recipe;
 use halite_support::{Diagnostic, Name, Result, codes};
 use halite_tensor::StateSpec;
 
@@ -32,8 +32,7 @@ pub(super) struct Sum {
 /// # Errors
 /// When the recipe rounds stochastically wherever it narrows: micro-batches would round by the same bits.
 pub(super) fn check_rounding(recipe: &Recipe) -> Result<()> {
-    let Precision { rounding, sr, .. } = &recipe.precision;
-    if *rounding != RoundingMode::Sr || sr.sites != SrSites::All {
+    if !recipe.precision.rounds_everywhere() {
         return Ok(());
     }
     let message = "micro-batches cannot be accumulated where all narrowing rounds stochastically";

@@ -15,7 +15,12 @@ use std::collections::VecDeque;
 use words::Words;
 
 /// The start of the names of helpers that round stochastically.
-pub(crate) const DITHER: &str = "stochastic_";
+const DITHER: &str = "stochastic_";
+
+/// Whether a function is a helper that rounds stochastically.
+pub(crate) fn is_dither(function: &Function) -> bool {
+    function.name.starts_with(DITHER)
+}
 
 /// Rounds stochastically where the precision recipe says so.
 ///

@@ -54,7 +54,8 @@ impl Pass for Cut {
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
         let recipe = cx.recipe(PASS)?;
-        if cx.target.calls == Calls::Inline && matches!(recipe.recompute[..], [] | [Recompute::None]) {
+        let asked = !matches!(recipe.recompute[..], [] | [Recompute::None]);
+        if cx.target.calls == Calls::Inline && !asked {
             return Ok(Changed::No);
         }
         let entry = module.take_entry()?;
@@ -65,7 +66,7 @@ impl Pass for Cut {
         if changed {
             module.drop_unreached();
             rename(module, made);
-        } else if !matches!(recipe.recompute[..], [] | [Recompute::None]) {
+        } else if asked {
             cx.warn(idle);
         }
         Ok(Changed::when(changed))
@@ -238,10 +239,12 @@ fn rename(module: &mut Module, made: Vec<Made>) {
     }
 }
 
-/// A name without the number that told it apart.
-fn base(name: &str) -> &str {
-    match name.rsplit_once('.') {
-        Some((rest, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => base(rest),
-        _ => name,
+/// A name without the numbers that told it apart.
+fn base(mut name: &str) -> &str {
+    while let Some((rest, number)) = name.rsplit_once('.')
+        && number.bytes().all(|byte| byte.is_ascii_digit())
+    {
+        name = rest;
     }
+    name
 }

@@ -5,7 +5,7 @@ mod region;
 mod write;
 
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
-use group::groups;
+use group::{groups, levels};
 use halite_ir::{InferCx, Module};
 use halite_recipe::Calls;
 use halite_support::Result;
@@ -44,12 +44,13 @@ impl Pass for OutlineLayers {
         let entry = module.take_entry()?;
         let infer = InferCx { functions: &module.functions, registry: cx.registry };
         let regions = Regions::of(&infer, &mut module.locs, &entry);
-        let groups = groups(&infer, &entry, &regions);
+        let levels = levels(&infer, &entry, &regions);
+        let groups = groups(&entry, &regions, &levels);
         if groups.is_empty() {
             module.functions.push(entry);
             return Ok(Changed::No);
         }
-        write::write(module, cx.registry, &entry, &regions, &groups)?;
+        write::write(module, cx.registry, &entry, (&regions, &levels), &groups)?;
         Ok(Changed::Yes)
     }
 }

@@ -1,6 +1,6 @@
 //! Functions that stay functions, and what their backwards compute again.
 
-use crate::{Calls, Places, Recipe, Recompute, RoundingMode, SrSites};
+use crate::{Calls, Places, Recipe, Recompute};
 use halite_support::{Diagnostic, Diagnostics, codes};
 
 pub(super) fn check(recipe: &Recipe, places: &Places, mistakes: &mut Diagnostics) {
@@ -10,7 +10,7 @@ pub(super) fn check(recipe: &Recipe, places: &Places, mistakes: &mut Diagnostics
 
 /// Each narrowing has random bits of its own, which a function that several calls share cannot have.
 fn rounded(recipe: &Recipe, places: &Places) -> Option<Diagnostic> {
-    recipe.emit.calls.filter(|calls| *calls != Calls::Inline && recipe.rounds_everywhere())?;
+    recipe.emit.calls.filter(|calls| *calls != Calls::Inline && recipe.precision.rounds_everywhere())?;
     let message = "`emit.calls` keeps calls, but each narrowing of `precision.sr.sites = \"all\"` has bits of its own";
     let error = Diagnostic::error(codes::RECIPE_CLASH, message).or_at(places.nearest("emit.calls"), "calls stay calls");
     Some(
@@ -28,13 +28,8 @@ fn nothing(words: &[Recompute], places: &Places) -> Option<Diagnostic> {
 }
 
 impl Recipe {
-    /// Whether every narrowing rounds stochastically.
-    fn rounds_everywhere(&self) -> bool {
-        self.precision.rounding == RoundingMode::Sr && self.precision.sr.sites == SrSites::All
-    }
-
     /// What becomes of calls, where the target does as it does when a recipe says nothing.
     pub fn calls(&self, of_target: Calls) -> Calls {
-        if self.rounds_everywhere() { Calls::Inline } else { self.emit.calls.unwrap_or(of_target) }
+        if self.precision.rounds_everywhere() { Calls::Inline } else { self.emit.calls.unwrap_or(of_target) }
     }
 }

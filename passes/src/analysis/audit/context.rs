@@ -1,7 +1,8 @@
 //! What the parts of an audit know of one function.
 
-use super::flow::{Flow, is_dither};
+use super::flow::Flow;
 use crate::framework::pass::PassCx;
+use crate::transform::annotate_rounding::is_dither;
 use crate::transform::trained::SCOPE;
 use crate::transform::update::rules::UpdateRules;
 use crate::transform::{accumulate, skip};

@@ -1,6 +1,6 @@
 //! What flows where, across calls: what updates compute, and what the objective is computed from.
 
-use crate::transform::annotate_rounding::DITHER;
+use crate::transform::annotate_rounding::is_dither;
 use halite_ir::{Function, Module, Op, ResultRole, Value};
 
 /// What flows where in one function, of any of its calls.
@@ -9,11 +9,6 @@ pub(super) struct Flow {
     pub(super) updates: Vec<bool>,
     /// For each value, whether it is a scalar that the loss or its count is computed from: which of the two.
     pub(super) objective: Vec<Option<&'static str>>,
-}
-
-/// Whether a function is a helper that `annotate-rounding` made.
-pub(super) fn is_dither(function: &Function) -> bool {
-    function.name.starts_with(DITHER)
 }
 
 /// For each function of a module, what flows where. Callers come after what they call, so they are looked at first.

@@ -4,6 +4,7 @@ use super::callee::{Callees, Context, Fact, ReadAs};
 use super::overrides::Overrides;
 use super::types::Types;
 use super::wants::Readers;
+use crate::framework::calls::nested;
 use halite_ir::ops::Call;
 use halite_ir::{
     Cast, Composite, Derivation, Follows, FuncId, Function, Inst, Op, OpClass, ParamRole, Policy, ResultRole, Rewriter,
@@ -38,7 +39,7 @@ pub(super) enum Place {
 /// A function that is rewritten, as its callers see it.
 pub(super) struct Site {
     pub(super) place: Place,
-    /// The scope of the call, with a dot behind it.
+    /// The scope of the call.
     pub(super) scope: String,
     pub(super) readers: Readers,
 }
@@ -197,7 +198,7 @@ impl<'a, 'b, 'c> Caster<'a, 'b, 'c> {
         let facts = inst.args.iter().map(|&arg| self.fact(arg)).collect::<Result<_>>()?;
         let results: Vec<_> = inst.results.iter().map(|&result| self.readers.of(result)).collect();
         let scope = match self.overrides.name_scopes() {
-            true => format!("{}{}.", self.scope, self.b.module().locs.scope(inst.loc)),
+            true => nested(&self.scope, self.b.module().locs.scope(inst.loc)),
             false => String::new(),
         };
         let cast = self.callees.callee(self.b, Context { callee, args: facts, results, scope })?;

@@ -2,6 +2,7 @@
 
 use super::missed;
 use super::types::Types;
+use crate::framework::calls::nested;
 use crate::framework::exception::Subject;
 use crate::transform::slots::SlotTypes;
 use halite_ir::{Follows, Inst, LocTable, Module, Param, Policy, Registry, engine, loses};
@@ -39,7 +40,7 @@ impl<'a> Overrides<'a> {
         self.precision.overrides.iter().any(|exception| exception.scope.is_some())
     }
 
-    /// The types of an instruction. `outer` is the scope of the call of its function, with a dot behind it.
+    /// The types of an instruction. `outer` is the scope of the call of its function.
     ///
     /// # Errors
     /// When exceptions that overlap here would have it add up in less than it reads.
@@ -49,7 +50,7 @@ impl<'a> Overrides<'a> {
         if self.precision.overrides.iter().all(|exception| exception.parameter.is_some()) {
             return Ok(types);
         }
-        let fitting = self.fitting(Subject::Inst(inst.op.name(), &scope_of(inst, locs, outer)));
+        let fitting = self.fitting(Subject::Inst(inst.op.name(), &nested(outer, locs.scope(inst.loc))));
         let types = fitting.iter().fold(types, |types, &index| types.with(&self.precision.overrides[index]));
         self.note(&fitting, |exception| followed(exception, policy));
         if policy.accumulate == Some(Follows::Accumulate) && loses(types.operand, types.accumulate) {
@@ -170,12 +171,6 @@ impl<'a> Overrides<'a> {
             .key(format!("precision.override.{index}.{key}"))
             .help(help)
     }
-}
-
-/// The scope of an instruction, given that of the call of its function.
-fn scope_of(inst: &Inst, locs: &LocTable, outer: &str) -> String {
-    let scope = format!("{outer}{}", locs.scope(inst.loc));
-    scope.strip_suffix('.').map(str::to_owned).unwrap_or(scope)
 }
 
 /// The keys that an exception states and instructions of this policy follow.

@@ -1,6 +1,7 @@
 //! Which weights of the entry the parameters of functions are.
 
 use super::uses::Uses;
+use crate::framework::calls::nested;
 use halite_ir::{Def, Function, Inst, LocTable, Module, Op, ParamRole, Value};
 
 /// What a parameter of a function is.
@@ -19,7 +20,7 @@ pub(super) enum Bound {
 pub(super) struct Calls {
     /// What each parameter is.
     pub(super) params: Vec<Bound>,
-    /// The scope of each call, outermost first, with a dot behind it, where these are asked for.
+    /// The scope of each call, where these are asked for.
     pub(super) scopes: Vec<String>,
 }
 
@@ -56,11 +57,6 @@ fn entry_params(entry: &Function) -> Vec<Bound> {
     bound.collect()
 }
 
-/// A scope below another, with a dot behind it.
-fn joined(outer: &str, inner: &str) -> String {
-    if inner.is_empty() { outer.to_owned() } else { format!("{outer}{inner}.") }
-}
-
 impl Calls {
     /// What a function that is called so hands over in turn, call by call.
     fn call(&self, function: &Function, inst: &Inst, uses: &Uses, locs: &LocTable) -> Self {
@@ -70,7 +66,7 @@ impl Calls {
         let mut call = Self { params, scopes: Vec::new() };
         if call.has_own() && !self.scopes.is_empty() {
             let scope = locs.scope(inst.loc);
-            call.scopes = self.scopes.iter().map(|outer| joined(outer, &scope)).collect();
+            call.scopes = self.scopes.iter().map(|outer| nested(outer, scope.clone())).collect();
         }
         call
     }

@@ -6,6 +6,7 @@ use super::projection::{Product, Projection, products};
 use super::shares::Sharing;
 use super::uses::Uses;
 use super::{PASS, RULE};
+use crate::framework::calls::nested;
 use crate::framework::exception::Subject;
 use crate::framework::pass::PassCx;
 use crate::framework::remark::Remark;
@@ -201,9 +202,9 @@ impl Planner<'_> {
         if !self.calls.scopes.is_empty() {
             let scope = self.module.locs.scope(self.function.insts[projection.at].loc);
             for (key, outer) in keys.iter_mut().zip(&self.calls.scopes) {
-                let scope = format!("{outer}{scope}");
+                let scope = nested(outer, scope.clone());
                 // `auto-diff` and this pass make a plain product of a `linear`.
-                key.product = self.exceptions(Subject::Inst("dot_general", scope.trim_end_matches('.')));
+                key.product = self.exceptions(Subject::Inst("dot_general", &scope));
             }
         }
         keys

@@ -1,7 +1,7 @@
 //! What may be computed again.
 
 use halite_ir::{InferCx, Inst, LocKind, LocTable, Op, OpClass};
-use halite_recipe::{Recipe, Recompute, RoundingMode, SrSites};
+use halite_recipe::{Recipe, Recompute};
 
 /// The composites whose insides `attention` computes again.
 const ATTENTION: [&str; 2] = ["causal_attention", "causal_attention_grad"];
@@ -16,9 +16,7 @@ pub(super) struct Policy<'a> {
 
 impl<'a> Policy<'a> {
     pub(super) fn of(recipe: &'a Recipe) -> Self {
-        let precision = &recipe.precision;
-        let narrows_once = precision.rounding == RoundingMode::Sr && precision.sr.sites == SrSites::All;
-        Self { words: &recipe.recompute, narrows_once }
+        Self { words: &recipe.recompute, narrows_once: recipe.precision.rounds_everywhere() }
     }
 
     /// Whether an instruction may be.

@@ -81,8 +81,7 @@ pub(super) fn levels(cx: &InferCx<'_>, function: &Function, regions: &Regions) -
 }
 
 /// The groups of which there are several alike.
-pub(super) fn groups(cx: &InferCx<'_>, function: &Function, regions: &Regions) -> Vec<Class> {
-    let levels = levels(cx, function, regions);
+pub(super) fn groups(function: &Function, regions: &Regions, levels: &[usize]) -> Vec<Class> {
     let mut members: IndexMap<(usize, usize), Vec<usize>, FxBuildHasher> = IndexMap::default();
     for (at, region) in regions.of.iter().enumerate() {
         if let Some(region) = region {

@@ -1,9 +1,9 @@
 //! Writing the functions and their calls.
 
-use super::group::{Class, Group, levels};
+use super::group::{Class, Group};
 use super::region::{Region, Regions};
 use halite_ir::ops::Call;
-use halite_ir::{FuncId, Function, InferCx, Module, ParamRole, Registry, Rewriter, Value, Values};
+use halite_ir::{FuncId, Function, Module, ParamRole, Registry, Rewriter, Value, Values};
 use halite_support::{Diagnostic, Name, Result};
 use rustc_hash::FxHashMap;
 
@@ -23,11 +23,10 @@ pub(super) fn write(
     module: &mut Module,
     registry: &Registry,
     entry: &Function,
-    regions: &Regions,
+    (regions, levels): (&Regions, &[usize]),
     classes: &[Class],
 ) -> Result<()> {
-    let infer = InferCx { functions: &module.functions, registry };
-    let steps = steps(&infer, entry, regions, classes);
+    let steps = steps(entry, regions, levels, classes);
     let mut b = Rewriter::new(module, registry, entry);
     let mut functions: Vec<Option<FuncId>> = vec![None; classes.len()];
     for step in steps {
@@ -58,8 +57,7 @@ pub(super) fn write(
 }
 
 /// The instructions that stay and the calls, what is read before what reads it: level by level, calls last.
-fn steps<'a>(cx: &InferCx<'_>, entry: &Function, regions: &Regions, classes: &'a [Class]) -> Vec<Step<'a>> {
-    let levels = levels(cx, entry, regions);
+fn steps<'a>(entry: &Function, regions: &Regions, levels: &[usize], classes: &'a [Class]) -> Vec<Step<'a>> {
     let mut gone = vec![false; entry.insts.len()];
     let calls = classes.iter().enumerate();
     let calls: Vec<(usize, &Group)> =

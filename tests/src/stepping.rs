@@ -1,0 +1,38 @@
+//! Inputs of training steps, and the way from one step to the next.
+
+use crate::numeric::uniform;
+use halite_ir::{Function, Param, ParamRole, ResultRole};
+use halite_tensor::{HostTensor, Init};
+
+/// Inputs for the first run of an entry: tokens below `vocab`, weights that are away from where they would start, empty slots.
+pub fn first_inputs(entry: &Function, vocab: usize) -> Vec<HostTensor> {
+    let input = |(at, param): (usize, &Param)| {
+        let ty = entry.ty(param.value);
+        let (dtype, shape) = (ty.dtype(), ty.shape().clone());
+        match &param.role {
+            ParamRole::Weight(info) => {
+                let around = f64::from(u8::from(info.init == Init::Ones));
+                uniform(dtype, shape, around - 0.1, around + 0.1, at as u64)
+            }
+            ParamRole::State(_) => HostTensor::zeros(dtype, shape),
+            _ => {
+                let tokens = 0..shape.num_elements();
+                HostTensor::from_ints(dtype, shape, tokens.map(|at| (at * 37 % vocab) as i128))
+            }
+        }
+    };
+    entry.params.iter().enumerate().map(input).collect()
+}
+
+/// Puts the replacements of state among the results of an entry in the place of what they replace.
+///
+/// # Panics
+/// When what is replaced is no parameter.
+pub fn advance(entry: &Function, inputs: &mut [HostTensor], results: Vec<HostTensor>) {
+    for (result, tensor) in entry.results.iter().zip(results) {
+        if let ResultRole::State(name) = &result.role {
+            let at = entry.params.iter().position(|param| param.name == *name).expect("a step replaces its state");
+            inputs[at] = tensor;
+        }
+    }
+}
