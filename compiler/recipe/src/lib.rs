@@ -18,6 +18,7 @@ mod places;
 mod planned;
 mod precision;
 mod recipe;
+mod recompute;
 mod rules;
 mod schedule;
 pub mod schema;
@@ -39,7 +40,8 @@ pub use planned::{Planned, not_compiled, warn_not_compiled};
 pub use precision::{
     Master, Precision, PrecisionName, PrecisionOverride, RoundingMode, SrBy, SrSites, StochasticRounding,
 };
-pub use recipe::{Calls, Check, Dialect, Emit, ModelChoice, Nonfinite, Parallel, Recipe, Recompute, Train, Waiver};
+pub use recipe::{Calls, Check, Dialect, Emit, ModelChoice, Nonfinite, Parallel, Recipe, Train, Waiver};
+pub use recompute::{ByteSize, Recompute, RecomputePolicy, RecomputeWhere};
 pub use rules::{check, check_realizable, in_update};
 pub use schedule::Schedule;
 pub use schema::RECIPE_VERSION;

@@ -5,6 +5,7 @@ use crate::config::ConfigValue;
 use crate::loss_scale::{DynamicLossScale, LossScale};
 use crate::optimizer::Optimizer;
 use crate::precision::Precision;
+use crate::recompute::Recompute;
 use crate::schedule::Schedule;
 use crate::schema::{Kind, RECIPE_VERSION};
 use crate::target::TargetName;
@@ -52,7 +53,7 @@ table! {
         pub model: ModelChoice,
         /// Element types and rounding.
         pub precision: Precision = Precision::default(),
-        /// What the backward computes again, in the place of keeping it; see [`Recompute`].
+        /// What the backward computes again, in the place of keeping it.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         pub recompute: Vec<Recompute> = Vec::new(),
         /// The update of the weights.
@@ -278,23 +279,6 @@ words! {
         /// What they call is written in their place.
         #[default]
         Inline = "inline",
-    }
-}
-
-words! {
-    /// What a backward computes again from what is kept. Chains of element-wise ops and movements always are, where that saves
-    /// memory, but with `none`; the words of a list add up.
-    pub enum Recompute {
-        /// The core of attention, from queries, keys and values to the result: its probabilities are not kept.
-        Attention = "attention",
-        /// Activation functions and what they multiply, as silu(gate) * up.
-        Activation = "activation",
-        /// All but the results of matmuls.
-        Dots = "dots",
-        /// All of a function that the model calls several times: what it is called with is kept.
-        Block = "block",
-        /// Nothing: what the backward reads is kept.
-        None = "none",
     }
 }
 

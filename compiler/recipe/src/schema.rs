@@ -58,6 +58,8 @@ pub enum Kind {
     WholeOrTable(i64, i64, Keys),
     /// A list of tables with these keys.
     Tables(Keys),
+    /// A list of these words and of tables with these keys.
+    WordsOrTables(&'static [&'static str], Keys),
     /// A table of plain values under any key.
     Config,
     /// A table of strings under any key.
@@ -162,6 +164,13 @@ impl Kind {
             Kind::WordOrTable(words, _) => format!("{}, or a table", Kind::Word(words).describe()),
             Kind::WholeOrTable(least, most, _) => format!("{}, or a table", Kind::Whole(*least, *most).describe()),
             Kind::Tables(keys) => format!("a list, each entry {}", Kind::Table(keys.clone()).describe()),
+            Kind::WordsOrTables(words, keys) => {
+                format!(
+                    "a list, each entry {}, or {}",
+                    Kind::Word(words).describe(),
+                    Kind::Table(keys.clone()).describe()
+                )
+            }
             Kind::Config => "a table of numbers and booleans".to_owned(),
             Kind::Variables => "a table of strings".to_owned(),
             Kind::Target => "the name of a target".to_owned(),

@@ -119,6 +119,9 @@ impl Checker<'_> {
                 self.table(table, keys, path, key)
             }
             (Kind::Tables(keys), Value::List(items)) => self.tables(items, keys, kind, path),
+            (Kind::WordsOrTables(words, keys), Value::List(items)) => {
+                self.items(items, &Kind::WordOrTable(words, keys.clone()), path)
+            }
             (Kind::Target, Value::Text(text)) => self.word(text, self.targets, path, node.span),
             (Kind::Form(form), Value::Text(text)) if (form.is_one)(text) => {}
             (Kind::Form(_), Value::Text(_)) => self.wrong(codes::RECIPE_RANGE, node, kind, path),

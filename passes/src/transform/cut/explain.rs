@@ -1,21 +1,19 @@
 //! What is said of a cut.
 
 use super::joint::{Choice, Joint};
-use halite_ir::{Function, InferCx, Value, function_flops, inst_cost};
+use halite_ir::{Function, Value};
 use halite_support::units::{bytes, short};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// What a forward keeps at each call, what it is the result of, and what its backward computes again.
-pub(super) fn explain(cx: &InferCx<'_>, forward: &str, joint: &Joint, choice: &Choice) -> String {
-    let function = &joint.function;
-    let args = choice.args.iter().filter(|at| !choice.free.contains(at)).map(|&at| function.params[at].value);
-    let kept: Vec<Value> = args.chain(choice.kept.iter().copied()).collect();
+/// What a forward keeps at each call, what it is the result of, and what its backward computes again, in so many operations.
+pub(super) fn explain(joint: &Joint, choice: &Choice, flops: u64) -> String {
+    let (function, kept) = (&joint.function, joint.kept(choice));
     let size = bytes(kept.iter().map(|&value| function.ty(value).bytes()).sum());
     let listed: Vec<String> = kept.iter().map(|&value| kept_value(function, value)).collect();
     let listed = if listed.is_empty() { "nothing".to_owned() } else { listed.join(", ") };
-    let again = again(cx, joint, choice);
-    format!("`@{forward}` keeps {size} at each call: {listed}; computed again: {again}")
+    let again = again(joint, choice, flops);
+    format!("keeps {size} at each call: {listed}; computed again: {again}")
 }
 
 fn kept_value(function: &Function, value: Value) -> String {
@@ -31,14 +29,9 @@ fn kept_value(function: &Function, value: Value) -> String {
 }
 
 /// What both compute, counted by op, and its floating-point operations.
-fn again(cx: &InferCx<'_>, joint: &Joint, choice: &Choice) -> String {
-    let (forward, callees) = (joint.forward_insts(choice), function_flops(cx));
+fn again(joint: &Joint, choice: &Choice, flops: u64) -> String {
     let mut counts: IndexMap<&str, usize, FxBuildHasher> = IndexMap::default();
-    let mut flops: u64 = 0;
-    for inst in choice.again.iter().filter(|&&at| forward[at]).map(|&at| &joint.function.insts[at]) {
-        *counts.entry(inst.op.name()).or_default() += 1;
-        flops = flops.saturating_add(inst_cost(cx, &callees, &joint.function, inst).flops);
-    }
+    joint.computed_again(choice).iter().for_each(|inst| *counts.entry(inst.op.name()).or_default() += 1);
     let ops: Vec<String> = counts.iter().map(|(op, count)| format!("{count} {op}")).collect();
     if ops.is_empty() { "nothing".to_owned() } else { format!("{}, {} FLOPs", ops.join(", "), short(flops)) }
 }

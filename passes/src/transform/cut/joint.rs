@@ -1,9 +1,13 @@
 //! Forward and backward in one function, and the two made of it.
 
+use super::couple::{Couple, Link};
 use super::min_cut::{Node, keep};
 use super::policy::Policy;
-use super::sites::{Couple, Link};
-use halite_ir::{Builder, FuncId, Function, InferCx, Inst, Module, ParamRole, Registry, ResultRole, Rewriter, Value};
+use super::price::{Price, Totals};
+use halite_ir::{
+    Builder, FuncId, Function, InferCx, Inst, LocTable, Module, ParamRole, Registry, ResultRole, Rewriter, Value,
+    ValueData, function_flops, inst_cost,
+};
 use halite_support::{Diagnostic, Result};
 
 /// A forward and its backward as one function: its parameters are those of the forward, then those that the backward has of its own;
@@ -18,7 +22,7 @@ pub(super) struct Joint {
 }
 
 /// What the backward does with the values of the forward.
-#[derive(Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Choice {
     /// The arguments of the forward that the backward takes.
     pub(super) args: Vec<usize>,
@@ -28,6 +32,17 @@ pub(super) struct Choice {
     pub(super) kept: Vec<Value>,
     /// What the backward computes from these, by the positions of instructions in the joint function.
     pub(super) again: Vec<usize>,
+}
+
+/// What may be chosen of.
+#[derive(Clone, Copy)]
+pub(super) struct Choices<'a> {
+    pub(super) cx: InferCx<'a>,
+    pub(super) locs: &'a LocTable,
+    pub(super) policy: &'a Policy<'a>,
+    /// The scope of the call of the forward.
+    pub(super) scope: &'a str,
+    pub(super) price: Price,
 }
 
 impl Joint {
@@ -75,33 +90,58 @@ impl Joint {
     }
 
     /// What is kept and what is computed again, where the arguments that are `free` are there anyway.
-    pub(super) fn choose(
-        &self,
-        cx: &InferCx<'_>,
-        locs: &halite_ir::LocTable,
-        policy: Policy<'_>,
-        free: &[bool],
-    ) -> Choice {
+    pub(super) fn choose(&self, choices: Choices<'_>, free: &[bool]) -> Choice {
         let (function, primal) = (&self.function, self.primal());
-        let mut nodes: Vec<Node> =
-            function.values.iter().map(|value| Node { bytes: value.ty.bytes(), inputs: None, needed: false }).collect();
+        let Choices { cx, locs, policy, scope, price } = choices;
+        let node = |value: &ValueData| {
+            let cost = Totals { bytes: value.ty.bytes(), flops: 0 };
+            Node { cost, inputs: None, needed: false }
+        };
+        let mut nodes: Vec<Node> = function.values.iter().map(node).collect();
         for (param, _) in function.params[..self.args].iter().zip(free).filter(|(_, free)| **free) {
             nodes[param.value.index()].inputs = Some(Vec::new());
         }
-        for inst in &function.insts {
+        let repeated = if price.flop > 0 { self.repeated(&cx) } else { vec![0; function.insts.len()] };
+        for (inst, flops) in function.insts.iter().zip(repeated) {
             let is_primal = inst.results.iter().all(|result| primal[result.index()]);
             if !is_primal {
                 inst.args.iter().for_each(|arg| nodes[arg.index()].needed |= primal[arg.index()]);
-            } else if inst.args.is_empty() || policy.allows(cx, locs, inst) {
+            } else if inst.args.is_empty() || policy.allows(&cx, locs, inst, scope) {
                 let inputs: Vec<usize> = inst.args.iter().map(|arg| arg.index()).collect();
                 inst.results.iter().for_each(|result| nodes[result.index()].inputs = Some(inputs.clone()));
+                if let Some(first) = inst.results.first() {
+                    nodes[first.index()].cost.flops = flops;
+                }
             }
         }
         for result in &function.results[self.results..] {
             nodes[result.value.index()].needed |= primal[result.value.index()];
         }
-        let kept = keep(&nodes);
+        let kept = keep(&nodes, price);
         self.choice(&nodes, &kept, free)
+    }
+
+    /// For each instruction the operations that are repeated where the backward computes it again: none of what the forward's own
+    /// results do not need.
+    fn repeated(&self, cx: &InferCx<'_>) -> Vec<u64> {
+        let callees = function_flops(cx);
+        let returned = self.function.results[..self.results].iter().map(|result| result.value);
+        let insts = self.function.insts.iter().zip(needed(&self.function, returned));
+        insts
+            .map(|(inst, needed)| if needed { inst_cost(cx, &callees, &self.function, inst).flops } else { 0 })
+            .collect()
+    }
+
+    /// What is kept at each call: arguments that are not there anyway, then values.
+    pub(super) fn kept(&self, choice: &Choice) -> Vec<Value> {
+        let args = choice.args.iter().filter(|at| !choice.free.contains(at)).map(|&at| self.function.params[at].value);
+        args.chain(choice.kept.iter().copied()).collect()
+    }
+
+    /// The instructions that both the forward and the backward compute.
+    pub(super) fn computed_again(&self, choice: &Choice) -> Vec<&Inst> {
+        let forward = self.forward_insts(choice);
+        choice.again.iter().filter(|&&at| forward[at]).map(|&at| &self.function.insts[at]).collect()
     }
 
     /// The instructions between what is kept and what is needed.
@@ -125,7 +165,7 @@ impl Joint {
     }
 
     /// Which instructions the forward computes.
-    pub(super) fn forward_insts(&self, choice: &Choice) -> Vec<bool> {
+    fn forward_insts(&self, choice: &Choice) -> Vec<bool> {
         let returned = self.function.results[..self.results].iter().map(|result| result.value);
         needed(&self.function, returned.chain(choice.kept.iter().copied()))
     }

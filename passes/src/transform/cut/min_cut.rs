@@ -1,5 +1,6 @@
 //! What to keep so that the rest can be computed again: a minimum cut.
 
+use super::price::{Price, Totals};
 use petgraph::algo::maximum_flow::dinics;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
@@ -7,25 +8,32 @@ use petgraph::visit::EdgeRef;
 /// A value of a forward.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
-    /// What keeping it costs, in bytes.
-    pub(super) bytes: u64,
+    /// The bytes of keeping it, and the floating-point operations that computing it again repeats.
+    pub(super) cost: Totals,
     /// What it is computed of; `None` for what is not computed again. Of nothing, where it is there without being kept.
     pub(super) inputs: Option<Vec<usize>>,
     /// Whether the backward reads it.
     pub(super) needed: bool,
 }
 
-/// Which nodes are kept, so that each needed one is kept or follows from kept ones, in the fewest bytes. Of several such choices the
+/// Which nodes are kept, so that each needed one is kept or follows from kept ones, at the lowest price. Of several such choices the
 /// one nearest to what is needed, which computes least again.
-pub(super) fn keep(nodes: &[Node]) -> Vec<bool> {
-    let endless = 1 + nodes.iter().map(|node| node.bytes).sum::<u64>();
-    let mut network = DiGraph::<(), u64>::new();
+pub(super) fn keep(nodes: &[Node], price: Price) -> Vec<bool> {
+    let kept = |node: &Node| price.of(Totals { flops: 0, ..node.cost });
+    let repeated = |node: &Node| price.of(Totals { bytes: 0, ..node.cost });
+    let endless = 1 + nodes.iter().map(|node| price.of(node.cost)).sum::<u128>();
+    let mut network = DiGraph::<(), u128>::new();
     let ends: Vec<[NodeIndex; 2]> = nodes.iter().map(|_| [network.add_node(()), network.add_node(())]).collect();
     let (source, sink) = (network.add_node(()), network.add_node(()));
     for (node, [enters, leaves]) in nodes.iter().zip(&ends) {
-        network.add_edge(*enters, *leaves, node.bytes);
+        network.add_edge(*enters, *leaves, kept(node));
         match &node.inputs {
-            Some(inputs) => inputs.iter().for_each(|&input| _ = network.add_edge(ends[input][1], *enters, endless)),
+            Some(inputs) => {
+                inputs.iter().for_each(|&input| _ = network.add_edge(ends[input][1], *enters, endless));
+                if repeated(node) > 0 {
+                    network.add_edge(source, *enters, repeated(node));
+                }
+            }
             None => _ = network.add_edge(source, *enters, endless),
         }
         if node.needed {
@@ -38,7 +46,7 @@ pub(super) fn keep(nodes: &[Node]) -> Vec<bool> {
 }
 
 /// Which nodes more could flow from to the sink.
-fn reaching(network: &DiGraph<(), u64>, flows: &[u64], sink: NodeIndex) -> Vec<bool> {
+fn reaching(network: &DiGraph<(), u128>, flows: &[u128], sink: NodeIndex) -> Vec<bool> {
     let mut reaching = vec![false; network.node_count()];
     reaching[sink.index()] = true;
     let mut open = vec![sink];
@@ -80,7 +88,8 @@ mod tests {
                 1 if random.below(3) == 0 => Some(Vec::new()),
                 _ => Some((0..1 + random.below(3)).map(|_| random.below(at as u64) as usize).collect()),
             };
-            Node { bytes: 1 + random.below(9), inputs, needed: random.below(3) == 0 }
+            let cost = Totals { bytes: 1 + random.below(9), flops: random.below(6) };
+            Node { cost, inputs, needed: random.below(3) == 0 }
         };
         (0..count).map(node).collect()
     }
@@ -95,28 +104,40 @@ mod tests {
         nodes.iter().zip(known).all(|(node, known)| known || !node.needed)
     }
 
-    fn bytes(nodes: &[Node], kept: &[bool]) -> u64 {
-        nodes.iter().zip(kept).filter(|(_, kept)| **kept).map(|(node, _)| node.bytes).sum()
+    /// What a choice costs: the bytes that are kept, and the operations of what is computed again on the way to what is needed.
+    fn cost(nodes: &[Node], kept: &[bool], price: Price) -> u128 {
+        let mut wanted: Vec<bool> = nodes.iter().map(|node| node.needed).collect();
+        let mut all = Totals::default();
+        for (at, node) in nodes.iter().enumerate().rev() {
+            all.bytes += if kept[at] { node.cost.bytes } else { 0 };
+            if wanted[at] && !kept[at] {
+                all.flops += node.cost.flops;
+                node.inputs.iter().flatten().for_each(|&input| wanted[input] = true);
+            }
+        }
+        price.of(all)
     }
 
     #[test]
-    fn what_is_kept_is_the_least_that_suffices() {
+    fn what_is_kept_is_the_cheapest_that_suffices() {
         for seed in 0..500 {
             let nodes = random_graph(seed);
-            let kept = keep(&nodes);
-            assert!(suffices(&nodes, &kept), "seed {seed}: {nodes:?} from {kept:?}");
-            let choices = (0..1u32 << nodes.len()).map(|mask| {
-                let kept: Vec<bool> = (0..nodes.len()).map(|at| mask >> at & 1 == 1).collect();
-                if suffices(&nodes, &kept) { bytes(&nodes, &kept) } else { u64::MAX }
-            });
-            assert_eq!(Some(bytes(&nodes, &kept)), choices.min(), "seed {seed}: {nodes:?} keeps {kept:?}");
+            for price in [Price::MEMORY, Price { byte: 1, flop: 1 }, Price { byte: 3, flop: 2 }] {
+                let kept = keep(&nodes, price);
+                assert!(suffices(&nodes, &kept), "seed {seed}: {nodes:?} from {kept:?}");
+                let choices = (0..1u32 << nodes.len()).map(|mask| {
+                    let kept: Vec<bool> = (0..nodes.len()).map(|at| mask >> at & 1 == 1).collect();
+                    if suffices(&nodes, &kept) { cost(&nodes, &kept, price) } else { u128::MAX }
+                });
+                assert_eq!(Some(cost(&nodes, &kept, price)), choices.min(), "seed {seed}: {nodes:?} keeps {kept:?}");
+            }
         }
     }
 
     #[test]
     fn of_equal_choices_the_one_that_computes_least_again_is_taken() {
-        let node = |inputs: Option<Vec<usize>>, needed| Node { bytes: 4, inputs, needed };
+        let node = |inputs: Option<Vec<usize>>, needed| Node { cost: Totals { bytes: 4, flops: 1 }, inputs, needed };
         let chain = [node(None, false), node(Some(vec![0]), false), node(Some(vec![1]), true)];
-        assert_eq!(keep(&chain), [false, false, true]);
+        assert_eq!(keep(&chain, Price::MEMORY), [false, false, true]);
     }
 }

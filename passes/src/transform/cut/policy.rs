@@ -1,45 +1,102 @@
 //! What may be computed again.
 
+use crate::framework::calls::nested;
+use crate::framework::pattern::matches_pattern;
 use halite_ir::{InferCx, Inst, LocKind, LocTable, Op, OpClass};
-use halite_recipe::{Recipe, Recompute};
+use halite_recipe::{Recipe, Recompute, RecomputePolicy, RecomputeWhere};
+use halite_support::{Diagnostic, Result, codes};
+use std::cell::Cell;
 
 /// The composites whose insides `attention` computes again.
 const ATTENTION: [&str; 2] = ["causal_attention", "causal_attention_grad"];
 
 /// What a recipe lets a backward compute again.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(super) struct Policy<'a> {
-    words: &'a [Recompute],
+    entries: &'a [Recompute],
+    /// For each entry whether it is no pattern, or matched something.
+    matched: Vec<Cell<bool>>,
+    /// Everything may be: a budget says how much is.
+    everything: bool,
     /// Whether every narrowing rounds with bits of its own: then none may happen twice.
     narrows_once: bool,
 }
 
 impl<'a> Policy<'a> {
     pub(super) fn of(recipe: &'a Recipe) -> Self {
-        Self { words: &recipe.recompute, narrows_once: recipe.precision.rounds_everywhere() }
+        let entries = &recipe.recompute;
+        Self {
+            entries,
+            matched: entries.iter().map(|entry| Cell::new(pattern(entry).is_none())).collect(),
+            everything: matches!(entries[..], [Recompute::Where(RecomputeWhere { budget: Some(_), .. })]),
+            narrows_once: recipe.precision.rounds_everywhere(),
+        }
     }
 
-    /// Whether an instruction may be.
-    pub(super) fn allows(&self, cx: &InferCx<'_>, locs: &LocTable, inst: &Inst) -> bool {
-        let has = |word| self.words.contains(&word);
+    /// Whether calls are told apart by their scopes.
+    pub(super) fn names_scopes(&self) -> bool {
+        self.entries.iter().filter_map(pattern).any(|pattern| pattern.scope.is_some())
+    }
+
+    /// Whether an instruction may be, in a function that is called in this scope.
+    pub(super) fn allows(&self, cx: &InferCx<'_>, locs: &LocTable, inst: &Inst, scope: &str) -> bool {
+        let has = |policy| self.entries.contains(&Recompute::Policy(policy));
+        let is_matched = self.is_matched(locs, inst, scope);
         let effect = inst.op.def().effect(cx);
         let rounds = inst.rounds_at_random() || (self.narrows_once && inst.rounding.is_some());
-        if has(Recompute::None) || rounds || !effect.movable || !effect.mergeable {
+        if has(RecomputePolicy::None) || rounds || !effect.movable || !effect.mergeable {
             return false;
         }
-        if has(Recompute::Block) || (has(Recompute::Attention) && is_within(locs, inst, &ATTENTION)) {
+        let is_attention = || has(RecomputePolicy::Attention) && is_within(locs, inst, &ATTENTION);
+        if self.everything || is_matched || has(RecomputePolicy::Block) || is_attention() {
             return true;
         }
         match inst.op {
             Op::Call(_) | Op::KernelCall(_) => false,
             _ => match inst.op.def().policy(cx).class {
                 OpClass::Matmul => false,
-                OpClass::Accumulate => has(Recompute::Dots),
+                OpClass::Accumulate => has(RecomputePolicy::Dots),
                 OpClass::Elementwise | OpClass::Sensitive | OpClass::Storage | OpClass::Integer => {
-                    has(Recompute::Dots) || !matches!(inst.op, Op::Reduce(_))
+                    has(RecomputePolicy::Dots) || !matches!(inst.op, Op::Reduce(_))
                 }
             },
         }
+    }
+
+    /// Whether a pattern matches an instruction; all that do are noted.
+    fn is_matched(&self, locs: &LocTable, inst: &Inst, outer: &str) -> bool {
+        let mut any = false;
+        for (entry, matched) in self.entries.iter().zip(&self.matched) {
+            let Some(RecomputeWhere { op, scope, .. }) = pattern(entry) else { continue };
+            let in_scope = |pattern: &String| matches_pattern(pattern, &nested(outer, locs.scope(inst.loc)));
+            if op.as_ref().is_none_or(|op| matches_pattern(op, inst.op.name())) && scope.as_ref().is_none_or(in_scope) {
+                matched.set(true);
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// # Errors
+    /// When a pattern matched nothing.
+    pub(super) fn check(&self) -> Result<()> {
+        let Some(index) = self.matched.iter().position(|matched| !matched.get()) else { return Ok(()) };
+        let Some(RecomputeWhere { op, scope, .. }) = pattern(&self.entries[index]) else { return Ok(()) };
+        let text = |key, pattern: &Option<String>| pattern.as_ref().map(|pattern| format!("{key} = \"{pattern}\""));
+        let patterns: Vec<String> = [text("op", op), text("scope", scope)].into_iter().flatten().collect();
+        let message =
+            format!("`recompute` {{ {} }} matches nothing that a backward reads the results of", patterns.join(", "));
+        let error = Diagnostic::error(codes::PATTERN, message).key(format!("recompute.{index}"));
+        Err(error
+            .note("what is computed again is that of functions that the model calls several times, as the block of each layer")
+            .help("correct the pattern (`*` matches any text) or remove it; `halite inspect --all` lists ops and scopes"))
+    }
+}
+
+fn pattern(entry: &Recompute) -> Option<&RecomputeWhere> {
+    match entry {
+        Recompute::Where(entry) if entry.budget.is_none() => Some(entry),
+        _ => None,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Which calls are a forward and its backward.
+//! A forward and its backward, and their calls.
 
 use halite_ir::{FuncId, Function, Inst, Module, Op, ResultRole, Value};
 use indexmap::IndexMap;
@@ -24,24 +24,28 @@ pub(super) struct Couple {
     pub(super) links: Vec<Link>,
 }
 
-/// The positions of two calls in a function.
+/// The positions of the two calls in a function.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Site {
     pub(super) forward: usize,
     pub(super) backward: usize,
+    /// Its place among those of a function.
+    pub(super) ordinal: usize,
 }
 
 /// The couples that a function calls, with where.
 pub(super) fn couples(module: &Module, function: &Function) -> IndexMap<Couple, Vec<Site>, FxBuildHasher> {
     let readers = readers(function);
     let mut couples: IndexMap<Couple, Vec<Site>, FxBuildHasher> = IndexMap::default();
+    let mut ordinals = 0..;
     for (position, inst) in function.insts.iter().enumerate() {
         let Op::Call(call) = &inst.op else { continue };
         let Some(backward) = backward(module, function, &readers, call.callee, inst) else { continue };
         let reader = &function.insts[backward];
         let Op::Call(back) = &reader.op else { continue };
+        let Some(ordinal) = ordinals.next() else { break };
         let couple = Couple { forward: call.callee, backward: back.callee, links: links(inst, reader) };
-        couples.entry(couple).or_default().push(Site { forward: position, backward });
+        couples.entry(couple).or_default().push(Site { forward: position, backward, ordinal });
     }
     couples
 }
