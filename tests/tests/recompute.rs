@@ -1,9 +1,12 @@
 //! What is computed again by scope, and within a budget.
 
 use halite::Session;
-use halite::compile::CompileOptions;
+use halite::compile::{CompileOptions, Compiled};
 use halite_bundle::ModuleRole;
+use halite_bundle::estimate::FitVerdict;
 use halite_ir::{InferCx, Module, Op, ResultRole, function_flops};
+use halite_support::codes;
+use halite_support::units::bytes;
 
 const LAYERS: u64 = 6;
 
@@ -15,10 +18,15 @@ struct Step {
 
 impl Step {
     fn of(recompute: &str) -> Self {
+        Self::on("cpu", recompute)
+    }
+
+    fn on(target: &str, recompute: &str) -> Self {
         let mut session = Session::new();
         let settings = ["hidden=48", "heads=4", "kv_heads=2", "ffn=80", "vocab=96", "seq=32", "batch=2"];
-        let more = [format!("layers={LAYERS}"), "precision=fp32".into(), format!("recompute={recompute}")];
-        let settings: Vec<String> = settings.map(str::to_owned).into_iter().chain(more).collect();
+        let more = [format!("layers={LAYERS}"), format!("target={target}"), format!("recompute={recompute}")];
+        let fixed = ["precision=fp32", "emit.calls=keep"].map(str::to_owned);
+        let settings: Vec<String> = settings.map(str::to_owned).into_iter().chain(fixed).chain(more).collect();
         let source = session
             .load(concat!(env!("CARGO_MANIFEST_DIR"), "/../models/llama.hal"), &settings)
             .unwrap_or_else(|errors| panic!("{errors:?}"));
@@ -69,6 +77,42 @@ fn a_scope_has_a_policy_of_its_own() {
         assert_eq!(chosen.kept[layer], like.kept[layer], "layer {layer}");
     }
     assert!(block.kept[2] < plain.kept[2]);
+}
+
+/// What is in kernels of a target is computed again as what they stand for is. That of a norm has no statistic, from which its result
+/// would follow: there that is kept too.
+#[test]
+fn kernels_are_computed_again() {
+    let policy = "[\"attention\", \"activation\"]";
+    let (plain, kernels, kept) = (Step::of(policy), Step::on("trn1", policy), Step::on("trn1", "[\"none\"]"));
+    let normed = 2 * 2 * 32 * 48 * 4;
+    assert_eq!(kernels.total(), plain.total() + LAYERS * normed);
+    assert!(kernels.total() * 2 < kept.total(), "{} of {}", kernels.total(), kept.total());
+}
+
+/// Where intermediate values do not fit, the advice names a policy under which they do, and what that needs.
+#[test]
+fn what_does_not_fit_is_told_the_policy_under_which_it_would() {
+    let compile = |more: &[&str]| {
+        let mut session = Session::new();
+        let settings = ["target=trn1", "layers=4"].iter().chain(more).map(|set| (*set).to_owned());
+        let source =
+            session.load("hlat-7b", &settings.collect::<Vec<_>>()).unwrap_or_else(|errors| panic!("{errors:?}"));
+        let options = CompileOptions { roles: vec![ModuleRole::TRAIN_STEP], ..CompileOptions::default() };
+        session.compile(&source, &options).unwrap_or_else(|errors| panic!("{errors:?}"))
+    };
+    let plain = compile(&[]);
+    let warning = plain.warnings.iter().find(|warning| warning.code() == codes::DOES_NOT_FIT).expect("it does not fit");
+    let help = warning.help_text().expect("advice");
+    let policy = "recompute = [\"attention\", \"activation\"]";
+    assert!(help.starts_with(&format!("`{policy}` fits in memory: about ")), "{help}");
+    let advised = compile(&[policy]);
+    let estimate = advised.bundle.manifest.modules[0].estimate.clone().expect("an estimate");
+    assert_eq!(estimate.fit.map(|fit| fit.memory), Some(FitVerdict::Fits));
+    let flops = |compiled: &Compiled| compiled.bundle.manifest.statistics.matmul_flops_per_token as f64;
+    let more = 100.0 * (flops(&advised) / flops(&plain) - 1.0);
+    let figures = format!("about {}, for {more:.1}% more FLOPs of matmuls", bytes(estimate.memory.total()));
+    assert!(help.contains(&figures), "{help}: {figures}");
 }
 
 /// A budget of what a policy keeps is kept to, and asks for no more operations than that policy, up to a hundredth: layers are of two

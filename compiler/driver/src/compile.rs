@@ -4,6 +4,7 @@ mod built;
 mod describe;
 mod numbers;
 mod pack;
+mod policies;
 mod ranges;
 
 use crate::dump::{DumpFilter, Dumper};
@@ -161,7 +162,10 @@ impl Session {
                 let work = move || {
                     let compiled = self.finish_role(shared, &source.recipe, (role, &pipeline), sources, options)?;
                     let ranges = ranges::ranges(built, role, &self.registry)?;
-                    pack(compiled, (role, built, ranges), (target, &source.recipe), options)
+                    let whom = (target, &source.recipe);
+                    let mut packed = pack(compiled, (role, built, ranges), whom, options)?;
+                    packed.policies = self.policies(&packed, shared, (role, &pipeline), whom, (sources, options))?;
+                    Ok(packed)
                 };
                 scope.spawn(move || caller.within(work))
             };

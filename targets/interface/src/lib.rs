@@ -7,6 +7,7 @@
 mod check;
 pub mod estimate;
 mod origin;
+mod policy_need;
 mod provenance;
 mod settings;
 mod target;
@@ -15,6 +16,7 @@ mod vocabulary;
 
 pub use check::{ModuleCheck, Repeated, join};
 pub use origin::{Origin, origin};
+pub use policy_need::PolicyNeed;
 pub use provenance::{Basis, Provenance};
 pub use settings::RunSettings;
 pub use target::{Target, Variant};

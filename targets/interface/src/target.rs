@@ -1,5 +1,6 @@
 //! The trait.
 
+use crate::PolicyNeed;
 use crate::check::ModuleCheck;
 use crate::estimate::Analysis;
 use crate::settings::RunSettings;
@@ -96,8 +97,8 @@ pub trait Target: fmt::Debug + Send + Sync {
         false
     }
 
-    /// A warning where a bundle does not fit, with what to change.
-    fn advice(&self, _manifest: &Manifest) -> Option<Diagnostic> {
+    /// A warning where a bundle does not fit, with what to change. `policies` are what modules would need that compute more again.
+    fn advice(&self, _manifest: &Manifest, _policies: &[PolicyNeed]) -> Option<Diagnostic> {
         None
     }
 

@@ -7,10 +7,11 @@ use halite_bundle::estimate::{Estimate, FitVerdict, MemoryByKind};
 use halite_recipe::Recipe;
 use halite_support::units::bytes;
 use halite_support::{Diagnostic, codes};
+use halite_target::PolicyNeed;
 use halite_tensor::DType;
 
 /// A warning about the module of a bundle that is furthest from fitting; `None` when all fit or nothing was estimated.
-pub(crate) fn warning(manifest: &Manifest) -> Option<Diagnostic> {
+pub(crate) fn warning(manifest: &Manifest, policies: &[PolicyNeed]) -> Option<Diagnostic> {
     let hardware = Tables::builtin().hardware(Generation::of(&manifest.recipe)?)?;
     let misses = manifest.modules.iter().filter_map(|module| {
         let estimate = module.estimate.as_ref()?;
@@ -20,7 +21,8 @@ pub(crate) fn warning(manifest: &Manifest) -> Option<Diagnostic> {
     // The first of equals: the training step comes first.
     let (_, _, name, estimate) =
         misses.reduce(|worst, next| if (next.0, next.1) > (worst.0, worst.1) { next } else { worst })?;
-    Some(Advice { manifest, hardware, name, estimate }.diagnose())
+    let policies: Vec<_> = policies.iter().filter(|need| need.module == name).collect();
+    Some(Advice { manifest, hardware, name, estimate, policies }.diagnose())
 }
 
 struct Advice<'a> {
@@ -28,6 +30,8 @@ struct Advice<'a> {
     hardware: &'a Hardware,
     name: &'a str,
     estimate: &'a Estimate,
+    /// What it would need that computes more again.
+    policies: Vec<&'a PolicyNeed>,
 }
 
 /// Something to change, and how many bytes less a core then needs.
@@ -101,6 +105,7 @@ impl Advice<'_> {
             measures.push(Measure { saves, text });
         }
         measures.extend(self.narrow(recipe));
+        measures.extend(self.recompute(recipe));
         let step = memory.peak.activations + memory.peak.workspace;
         if let Some(batch) = recipe.batch.filter(|batch| *batch > 1) {
             let saves = step - step / batch as u64;
@@ -128,6 +133,26 @@ impl Advice<'_> {
             text.push_str(&format!(": the recipe's {recorded} hold about {} each", bytes(total / recorded)));
         }
         Measure { saves: total - total / cores.max(1), text }
+    }
+
+    /// Computing activations again: the first policy under which the module fits, or the last that was tried.
+    fn recompute(&self, recipe: &Recipe) -> Option<Measure> {
+        let (total, activations) = (self.estimate.memory.total(), self.estimate.memory.peak.activations);
+        let Some(need) = self.policies.last() else {
+            let text = "`recompute = [\"attention\", \"activation\"]` keeps less of the activations".to_owned();
+            let helps = recipe.recompute.is_empty() && activations * 8 > total;
+            return helps.then_some(Measure { saves: activations / 4, text });
+        };
+        let words: Vec<String> = need.policies.iter().map(|policy| format!("\"{}\"", policy.name())).collect();
+        let (memory, flops) = (bytes(need.memory), 100.0 * (need.flops - 1.0));
+        let verdict = need.verdict.name();
+        let text = format!(
+            "`recompute = [{}]` {verdict} in memory: about {memory}, for {flops:.1}% more FLOPs of matmuls",
+            words.join(", ")
+        );
+        // What makes a module fit is what helps most.
+        let saves = if need.verdict == FitVerdict::Fits { total } else { total.saturating_sub(need.memory) };
+        (need.memory < total).then_some(Measure { saves, text })
     }
 
     /// Weights and moments in 16 bits instead of 32.

@@ -10,7 +10,7 @@ use halite_passes::DialectEntry;
 use halite_recipe::{Form, Recipe, Section, TargetName};
 use halite_support::{Diagnostic, Diagnostics, Result, SourceMap};
 use halite_target::estimate::Analysis;
-use halite_target::{ModuleCheck, RunSettings, Target, Variant};
+use halite_target::{ModuleCheck, PolicyNeed, RunSettings, Target, Variant};
 
 /// Programs that `neuronx-cc` compiles, a variant for each generation of the hardware.
 #[derive(Clone, Copy, Debug, Default)]
@@ -86,8 +86,8 @@ impl Target for NeuronTarget {
         true
     }
 
-    fn advice(&self, manifest: &Manifest) -> Option<Diagnostic> {
-        advice::warning(manifest)
+    fn advice(&self, manifest: &Manifest, policies: &[PolicyNeed]) -> Option<Diagnostic> {
+        advice::warning(manifest, policies)
     }
 
     fn settings(&self, recipe: &Recipe) -> RunSettings {

@@ -6,6 +6,7 @@ use super::{CompileOptions, Compiled, CompiledModule, MODEL, PreparedModule, loc
 use crate::roles::{Calls, Role};
 use crate::source::Source;
 use halite_bundle::arguments;
+use halite_bundle::estimate::Estimate;
 use halite_bundle::{
     Buffer, Bundle, DECOMPOSITIONS, Decomposition, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, ModuleRole,
     RoundingChoice, ScheduledCall, sha256,
@@ -15,7 +16,7 @@ use halite_lang::Elaborated;
 use halite_passes::{Audit, CausalityReport, PassReport, Remark};
 use halite_recipe::{Recipe, Waiver};
 use halite_support::{Diagnostic, Name};
-use halite_target::{ModuleCheck, RunSettings, Target};
+use halite_target::{ModuleCheck, PolicyNeed, RunSettings, Target};
 use indexmap::IndexMap;
 use std::collections::BTreeSet;
 
@@ -33,6 +34,8 @@ pub(super) struct Packed<'a> {
     audit: Audit,
     warnings: Vec<Diagnostic>,
     pub(super) check: ModuleCheck,
+    /// What it would need that computes more again.
+    pub(super) policies: Vec<PolicyNeed>,
 }
 
 pub(super) fn pack<'a>(
@@ -49,11 +52,7 @@ pub(super) fn pack<'a>(
     let micro_batches = micro_batches(built, entry);
     let ranges = ranges::repeated(ranges, entry, micro_batches);
     let (mut described, buffers) = (module_entry(&role.name, entry, ranges, &bytes), buffers(entry, micro_batches));
-    if target.has_estimates() {
-        let arguments = arguments(&described, &buffers);
-        let flags = target.settings(recipe).flags;
-        described.estimate = Some(target.analyze(module.hlo.graph(), &recipe.target, &flags, &arguments)?.estimate);
-    }
+    described.estimate = estimate((&described, &buffers), &module, target, recipe)?;
     let mut files = IndexMap::new();
     if options.emit_hlo_text {
         files.insert(format!("{name}.hlo.txt"), halite_hlo::text::print(&module.hlo).into_bytes());
@@ -78,7 +77,44 @@ pub(super) fn pack<'a>(
         audit,
         warnings,
         check,
+        policies: Vec::new(),
     })
+}
+
+/// What a module needs, with what its parameters hold, where its target knows.
+fn estimate(
+    (entry, buffers): (&ModuleEntry, &[Buffer]),
+    module: &CompiledModule,
+    target: &dyn Target,
+    recipe: &Recipe,
+) -> Result<Option<Estimate>, Diagnostic> {
+    if !target.has_estimates() {
+        return Ok(None);
+    }
+    let (arguments, flags) = (arguments(entry, buffers), target.settings(recipe).flags);
+    Ok(Some(target.analyze(module.hlo.graph(), &recipe.target, &flags, &arguments)?.estimate))
+}
+
+impl Packed<'_> {
+    /// What it needs, where its target knows.
+    pub(super) fn estimate(&self) -> Option<&Estimate> {
+        self.entry.estimate.as_ref()
+    }
+
+    /// What another module with the same parameters needs.
+    pub(super) fn estimate_of(
+        &self,
+        module: &CompiledModule,
+        target: &dyn Target,
+        recipe: &Recipe,
+    ) -> Result<Option<Estimate>, Diagnostic> {
+        estimate((&self.entry, &self.buffers), module, target, recipe)
+    }
+
+    /// Floating-point operations of the matrix products of one call.
+    pub(super) fn matmul_flops(&self) -> u64 {
+        self.figures.matmul_flops
+    }
 }
 
 /// Joins the modules of a bundle. Each buffer stands once, in the order of first use; the figures are those of the
@@ -106,7 +142,9 @@ pub(super) fn assemble(
     let mut unsettled = prepared.warnings;
     let mut audit: Option<Audit> = None;
     let mut presumed = BTreeSet::new();
+    let mut policies = Vec::new();
     for module in packed {
+        policies.extend(module.policies);
         presumed.extend(module.check.presumed);
         files.extend(module.files);
         for buffer in module.buffers {
@@ -146,7 +184,7 @@ pub(super) fn assemble(
     let mut warnings = elaborated.warnings;
     warnings.extend(target.warnings(&source.recipe).into_iter().map(|warning| locate(source, warning)));
     warnings.extend(halite_recipe::warn_not_compiled(&source.recipe, &source.places));
-    warnings.extend(target.advice(&manifest));
+    warnings.extend(target.advice(&manifest, &policies));
     if !source.recipe.check.waive.contains(&Waiver::Causality) {
         warnings.extend(causality.iter().flat_map(CausalityReport::diagnostics));
     }

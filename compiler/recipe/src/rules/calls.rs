@@ -18,11 +18,11 @@ fn rounded(recipe: &Recipe, places: &Places) -> Option<Diagnostic> {
     let message = "`emit.calls` keeps calls, but each narrowing of `precision.sr.sites = \"all\"` has bits of its own";
     let error = Diagnostic::error(codes::RECIPE_CLASH, message).or_at(places.nearest("emit.calls"), "calls stay calls");
     Some(
-        error.help("set `emit.calls = \"inline\"` or leave it out; or choose the `sr.sites` that are rounded so, e.g. `\"update\"`"),
+        error.help("remove `emit.calls`: what is called is written in the place of calls then; or set `precision.sr.sites = \"weight_write\"`"),
     )
 }
 
-/// Nothing and something is no policy.
+/// `none` and something.
 fn nothing(entries: &[Recompute], places: &Places) -> Option<Diagnostic> {
     if entries.len() < 2 || !entries.contains(&Recompute::Policy(RecomputePolicy::None)) {
         return None;

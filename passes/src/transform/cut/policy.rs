@@ -2,7 +2,7 @@
 
 use crate::framework::calls::nested;
 use crate::framework::pattern::matches_pattern;
-use halite_ir::{InferCx, Inst, LocKind, LocTable, Op, OpClass};
+use halite_ir::{FuncId, InferCx, Inst, LocKind, LocTable, Op, OpClass};
 use halite_recipe::{Recipe, Recompute, RecomputePolicy, RecomputeWhere};
 use halite_support::{Diagnostic, Result, codes};
 use std::cell::Cell;
@@ -51,15 +51,10 @@ impl<'a> Policy<'a> {
         if self.everything || is_matched || has(RecomputePolicy::Block) || is_attention() {
             return true;
         }
-        match inst.op {
-            Op::Call(_) | Op::KernelCall(_) => false,
-            _ => match inst.op.def().policy(cx).class {
-                OpClass::Matmul => false,
-                OpClass::Accumulate => has(RecomputePolicy::Dots),
-                OpClass::Elementwise | OpClass::Sensitive | OpClass::Storage | OpClass::Integer => {
-                    has(RecomputePolicy::Dots) || !matches!(inst.op, Op::Reduce(_))
-                }
-            },
+        match work(cx, inst) {
+            Work::Products => false,
+            Work::Sums => has(RecomputePolicy::Dots),
+            Work::Elements => true,
         }
     }
 
@@ -90,6 +85,44 @@ impl<'a> Policy<'a> {
         Err(error
             .note("what is computed again is that of functions that the model calls several times, as the block of each layer")
             .help("correct the pattern (`*` matches any text) or remove it; `halite inspect --all` lists ops and scopes"))
+    }
+}
+
+/// What computing something again takes, the cheapest first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Work {
+    Elements,
+    Sums,
+    Products,
+}
+
+/// The most that an instruction takes; that of a call or a kernel is in what it calls.
+fn work(cx: &InferCx<'_>, inst: &Inst) -> Work {
+    let mut most = own_work(cx, inst);
+    let mut open: Vec<FuncId> = inst.op.callee().into_iter().collect();
+    let mut seen = vec![false; cx.functions.len()];
+    while let Some(callee) = open.pop() {
+        let Some(function) = cx.functions.get(callee.index()) else { return Work::Products };
+        if std::mem::replace(&mut seen[callee.index()], true) {
+            continue;
+        }
+        for inst in &function.insts {
+            most = most.max(own_work(cx, inst));
+            open.extend(inst.op.callee());
+        }
+    }
+    most
+}
+
+fn own_work(cx: &InferCx<'_>, inst: &Inst) -> Work {
+    match inst.op {
+        Op::Call(_) | Op::KernelCall(_) => Work::Elements,
+        Op::Reduce(_) => Work::Sums,
+        _ => match inst.op.def().policy(cx).class {
+            OpClass::Matmul => Work::Products,
+            OpClass::Accumulate => Work::Sums,
+            OpClass::Elementwise | OpClass::Sensitive | OpClass::Storage | OpClass::Integer => Work::Elements,
+        },
     }
 }
 

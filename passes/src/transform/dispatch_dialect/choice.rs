@@ -188,7 +188,13 @@ impl<'a> Dispatcher<'a> {
     pub(super) fn write(&self, b: &mut Builder<'_>, op: &Op, args: &[Value]) -> Result<Values> {
         let types = args.iter().map(|&arg| b.ty(arg).clone()).collect();
         let decision = self.decisions.get(&(op.clone(), types)).cloned();
-        match decision.as_ref().map(|decision| &decision.action) {
+        let outer = match (op, &decision) {
+            (Op::Composite(composite), Some(decision)) if !matches!(decision.action, Action::Keep) => {
+                b.enter_composite(composite.name.clone())
+            }
+            _ => b.loc(),
+        };
+        let results = match decision.as_ref().map(|decision| &decision.action) {
             None | Some(Action::Keep) => b.emit_all(op.clone(), args),
             Some(Action::Open(body)) => b.copy_body(body, args, |b, inst, args| match self.is_candidate(inst) {
                 true => self.write(b, &inst.op, args),
@@ -200,7 +206,9 @@ impl<'a> Dispatcher<'a> {
                 }
                 _ => call(b, (name, kernel), *decomposition, args),
             },
-        }
+        };
+        b.set_loc(outer);
+        results
     }
 }
 

@@ -1,0 +1,64 @@
+//! Policies of recomputation under which a module that does not fit would.
+
+use super::describe::figures;
+use super::pack::Packed;
+use super::{CompileOptions, PreparedModule};
+use crate::roles::Role;
+use crate::session::Session;
+use halite_bundle::estimate::{Estimate, FitVerdict};
+use halite_passes::Pipeline;
+use halite_recipe::{Recipe, Recompute, RecomputePolicy};
+use halite_support::{Diagnostic, Result, SourceMap};
+use halite_target::{PolicyNeed, Target};
+
+/// What is tried, the cheapest first.
+const TRIED: [&[RecomputePolicy]; 3] = [
+    &[RecomputePolicy::Attention, RecomputePolicy::Activation],
+    &[RecomputePolicy::Attention, RecomputePolicy::Dots],
+    &[RecomputePolicy::Block],
+];
+
+impl Session {
+    /// What a module that was packed would need under policies that its recipe does not state, up to the first that fits. Nothing is
+    /// tried where the module fits, where its parameters and results alone do not, and where the recipe says what is computed again.
+    pub(super) fn policies(
+        &self,
+        packed: &Packed<'_>,
+        prepared: &PreparedModule,
+        (role, pipeline): (&Role, &Pipeline),
+        (target, recipe): (&dyn Target, &Recipe),
+        (sources, options): (&SourceMap, &CompileOptions),
+    ) -> Result<Vec<PolicyNeed>> {
+        let mut needs = Vec::new();
+        if !recipe.recompute.is_empty() || !packed.estimate().is_some_and(may_be_made_to_fit) {
+            return Ok(needs);
+        }
+        let options = CompileOptions { dumps: None, explain: false, ..options.clone() };
+        for policies in TRIED {
+            let recompute = policies.iter().copied().map(Recompute::Policy).collect();
+            let recipe = Recipe { recompute, ..recipe.clone() };
+            let module = self.finish_role(prepared, &recipe, (role, pipeline), sources, &options)?;
+            let entry = module.ir.entry().ok_or_else(|| Diagnostic::bug("a compiled module without an entry"))?;
+            let flops = figures(&module.ir, entry, module.hlo.graph())?.matmul_flops;
+            let Some(estimate) = packed.estimate_of(&module, target, &recipe)? else { break };
+            let Some(fit) = estimate.fit else { break };
+            needs.push(PolicyNeed {
+                module: role.name.name().to_owned(),
+                policies: policies.to_vec(),
+                memory: estimate.memory.total(),
+                verdict: fit.memory,
+                flops: flops as f64 / packed.matmul_flops().max(1) as f64,
+            });
+            if fit.memory == FitVerdict::Fits {
+                break;
+            }
+        }
+        Ok(needs)
+    }
+}
+
+/// Whether it is intermediate values that do not fit.
+fn may_be_made_to_fit(estimate: &Estimate) -> bool {
+    let without = estimate.memory.total().saturating_sub(estimate.memory.temporaries);
+    estimate.fit.is_some_and(|fit| fit.memory != FitVerdict::Fits && without < fit.memory_limit)
+}
