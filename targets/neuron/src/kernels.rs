@@ -10,8 +10,8 @@
 //! Calls have the version of XLA's interface of custom calls that `AwsNeuronSilu` has in the documentation of the SDK (error
 //! code `EHCA005`): 2, which is how `kernel_call` is lowered.
 
+use crate::Generation;
 use crate::tables::{KernelConfig, KernelSchema};
-use crate::{Generation, Tables};
 use halite_ir::composites::{gelu::TANH, rms_norm::EPS, softmax::DIM, top_k::K};
 use halite_ir::{Op, TensorType};
 use halite_passes::{DialectEntry, KernelUse, Operand, Site};
@@ -44,7 +44,7 @@ pub fn entries() -> Vec<DialectEntry> {
 
 /// How well the interface of a kernel is known, from the tables.
 fn known(kernel: &str) -> &'static str {
-    match Tables::builtin().kernel(kernel) {
+    match KernelSchema::named(kernel) {
         None => "no source of it is known",
         Some(KernelSchema { listed: false, .. }) => "the documentation does not list it",
         Some(KernelSchema { provenance, .. }) => match provenance.basis {
@@ -118,7 +118,7 @@ fn arg_max(site: &Site<'_>) -> Result<KernelUse, String> {
 fn top_k(site: &Site<'_>) -> Result<KernelUse, String> {
     any_float(site)?;
     let k = site.attr(&K)?;
-    if let Some(KernelConfig::Count { at_most }) = Tables::builtin().kernel(TOP_K).and_then(|kernel| kernel.config)
+    if let Some(KernelConfig::Count { at_most }) = KernelSchema::named(TOP_K).and_then(|kernel| kernel.config)
         && u64::try_from(k).is_ok_and(|k| k > at_most)
     {
         return Err(format!("it takes {k} elements of each row, the kernel at most {at_most}"));

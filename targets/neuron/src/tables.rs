@@ -52,7 +52,7 @@ pub struct Tables {
     /// Opcodes that are known to be taken.
     pub opcodes: Vec<TakenOpcodes>,
     /// Kernels that HLO calls by name.
-    pub kernels: Vec<KernelSchema>,
+    pub kernels: &'static [KernelSchema],
     /// Released versions of `neuronx-cc`, oldest first.
     pub versions: Vec<CompilerVersion>,
     /// The flags of `neuronx-cc`.
@@ -96,7 +96,7 @@ impl Tables {
             costs: rows("costs.toml", include_str!("../data/costs.toml")),
             rules: rows("rules.toml", include_str!("../data/rules.toml")),
             opcodes: rows("opcodes.toml", include_str!("../data/opcodes.toml")),
-            kernels: rows("kernels.toml", include_str!("../data/kernels.toml")),
+            kernels: KernelSchema::builtin(),
             versions: compiler.versions,
             flags: compiler.flag,
             errors: compiler.error,
@@ -130,11 +130,6 @@ impl Tables {
     pub fn element(&self, target: Generation, version: &CompilerVersion, dtype: &str) -> Option<&ElementType> {
         let of = |row: &&ElementType| row.targets.contains(&target) && row.compiler.contains(version);
         self.elements.iter().filter(|row| row.dtype == dtype).find(of)
-    }
-
-    /// The kernel of this name.
-    pub fn kernel(&self, name: &str) -> Option<&KernelSchema> {
-        self.kernels.iter().find(|row| row.name == name)
     }
 
     /// The rules of a target under a version of its compiler.

@@ -2,7 +2,6 @@
 
 use super::describe::describe;
 use super::{Broken, Checker};
-use crate::Tables;
 use crate::tables::{KernelConfig, KernelResult, KernelSchema};
 use halite_hlo::proto::{HloInstructionProto, ShapeProto};
 use halite_support::nearest::nearest;
@@ -10,7 +9,7 @@ use halite_support::nearest::nearest;
 impl Checker<'_, '_> {
     /// The row of the kernel that an instruction calls, if the target has it.
     fn kernel(&self, at: usize) -> Option<&'static KernelSchema> {
-        let row = Tables::builtin().kernel(&self.graph.inst(at).custom_call_target)?;
+        let row = KernelSchema::named(&self.graph.inst(at).custom_call_target)?;
         let has = row.targets.contains(&self.profile.target) && row.compiler.contains(&self.profile.version);
         has.then_some(row)
     }
@@ -21,7 +20,7 @@ impl Checker<'_, '_> {
             return None;
         }
         let name = &self.graph.inst(at).custom_call_target;
-        let known = Tables::builtin().kernels.iter().filter(|row| row.targets.contains(&self.profile.target));
+        let known = KernelSchema::builtin().iter().filter(|row| row.targets.contains(&self.profile.target));
         let near = nearest(name, known.map(|row| row.name.as_str())).filter(|near| near != name);
         let near = near.map_or_else(String::new, |near| format!("; near is `{near}`"));
         Some(format!("{} has no kernel `{name}`{near}", self.profile.target))

@@ -1,9 +1,14 @@
 //! Kernels of the Neuron compiler that HLO calls by name.
 
-use super::VersionRange;
+use super::{VersionRange, rows};
 use crate::Generation;
 use halite_target::Provenance;
 use serde::{Deserialize, Serialize};
+use std::sync::LazyLock;
+
+/// Apart from the other tables: every session names kernels, and few ask for more.
+static BUILTIN: LazyLock<Vec<KernelSchema>> =
+    LazyLock::new(|| rows("kernels.toml", include_str!("../../data/kernels.toml")));
 
 /// How a kernel is called. What is left out is not known.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -35,6 +40,18 @@ pub struct KernelSchema {
     pub note: String,
     /// Where that is known from.
     pub provenance: Provenance,
+}
+
+impl KernelSchema {
+    /// All kernels of this build. The first call parses their table.
+    pub fn builtin() -> &'static [Self] {
+        &BUILTIN
+    }
+
+    /// The kernel of this name.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        BUILTIN.iter().find(|row| row.name == name)
+    }
 }
 
 /// The type that a kernel gives.
