@@ -6,7 +6,10 @@ use crate::within_recipe::check_within_recipe;
 use halite_ir::{Function, Interpreter, Module, Registry, TensorType};
 use halite_passes::Relation;
 use halite_support::Diagnostic;
-use halite_tensor::{HostTensor, compare::difference};
+use halite_tensor::{
+    HostTensor,
+    compare::{Difference, difference},
+};
 
 /// The operands that functions are tried on: kind and seed.
 const TRIALS: [(InputKind, u64); 3] = [(InputKind::Plain, 1), (InputKind::Plain, 2), (InputKind::Special, 3)];
@@ -83,12 +86,22 @@ pub fn agree(found: &[HostTensor], expected: &[HostTensor], tolerance: Tolerance
         return Err(format!("{} results, expected {}", found.len(), expected.len()));
     }
     for (position, (found, expected)) in found.iter().zip(expected).enumerate() {
-        let same_type = found.dtype() == expected.dtype() && found.shape() == expected.shape();
-        if !same_type || !(same_bits(found, expected) || near(found, expected, tolerance)) {
+        if found.dtype() != expected.dtype() || found.shape() != expected.shape() {
             return Err(format!("result {position} is {found:?}, expected {expected:?}"));
+        }
+        if !(same_bits(found, expected) || near(found, expected, tolerance)) {
+            return Err(format!("result {position}, {expected:?}, {}", apart(found, expected)));
         }
     }
     Ok(())
+}
+
+/// How far a result is from the expected one, in words.
+fn apart(found: &HostTensor, expected: &HostTensor) -> String {
+    let Difference { max_abs, scale, at, .. } = difference(found, expected);
+    let (found, wanted) = (found.f64s()[at], expected.f64s()[at]);
+    let ulps = max_abs / (expected.dtype().unit_roundoff() * scale);
+    format!("has {found:e} for {wanted:e} at element {at}, {ulps:.1} units of roundoff of its largest element away")
 }
 
 fn same_bits(a: &HostTensor, b: &HostTensor) -> bool {

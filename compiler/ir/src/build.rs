@@ -152,6 +152,12 @@ impl<'a> Builder<'a> {
         self.function
     }
 
+    /// Adds the function to the module, unless one of those already is the same in all but its name, which then stands for it.
+    pub fn finish_or(self, those: &[FuncId]) -> FuncId {
+        let same = |id: &&FuncId| self.module.functions[id.index()].is_same(&self.function);
+        those.iter().find(same).copied().unwrap_or_else(|| self.finish())
+    }
+
     /// Adds the function to the module.
     pub fn finish(self) -> FuncId {
         self.module.functions.push(self.function);

@@ -106,6 +106,11 @@ impl LocTable {
         &self.links[loc.index()].kind
     }
 
+    /// A chain without its first link.
+    pub fn outer(&self, loc: LocId) -> LocId {
+        self.links[loc.index()].parent
+    }
+
     /// The links of a chain, innermost first, without the root.
     pub fn chain(&self, loc: LocId) -> impl Iterator<Item = &LocKind> {
         let mut next = loc;

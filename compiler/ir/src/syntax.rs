@@ -159,10 +159,17 @@ impl Function {
     pub fn result_types(&self) -> Vec<TensorType> {
         self.results.iter().map(|result| self.ty(result.value).clone()).collect()
     }
+
+    /// Whether it is another function in all but its name.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let Self { name: _, params, insts, results, values, noinline, effect } = self;
+        let parts = (params, insts, results, values, noinline, effect);
+        parts == (&other.params, &other.insts, &other.results, &other.values, &other.noinline, &other.effect)
+    }
 }
 
 /// What is known of one value.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct ValueData {
     /// Element type and static shape.
     pub ty: TensorType,
@@ -182,7 +189,7 @@ pub enum Def {
 }
 
 /// An op applied to earlier values.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Inst {
     /// What it does.
     pub op: Op,
@@ -233,7 +240,7 @@ impl fmt::Display for Rounding {
 }
 
 /// A parameter of a function.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Param {
     /// The value it defines.
     pub value: Value,
@@ -319,7 +326,7 @@ pub const METRICS: [&str; 4] = ["loss", GRAD_NORM, "learning_rate", "count"];
 pub const LOSS_SCALE: &str = "loss_scale";
 
 /// A result of a function.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct FuncResult {
     /// The parameter or result of an instruction that is returned.
     pub value: Value,

@@ -1,12 +1,13 @@
 //! `outline-layers`.
 
 mod group;
+mod parts;
 mod region;
 mod write;
 
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use group::{groups, levels};
-use halite_ir::{InferCx, Module};
+use halite_ir::{Function, InferCx, Module};
 use halite_recipe::Calls;
 use halite_support::Result;
 use region::Regions;
@@ -42,8 +43,10 @@ impl Pass for OutlineLayers {
             return Ok(Changed::No);
         }
         let entry = module.take_entry()?;
+        let all = regions(module, cx, &entry);
+        let entry = parts::cut(module, cx.registry, entry, &all)?;
+        let regions = regions(module, cx, &entry);
         let infer = InferCx { functions: &module.functions, registry: cx.registry };
-        let regions = Regions::of(&infer, &mut module.locs, &entry);
         let levels = levels(&infer, &entry, &regions);
         let groups = groups(&entry, &regions, &levels);
         if groups.is_empty() {
@@ -53,4 +56,9 @@ impl Pass for OutlineLayers {
         write::write(module, cx.registry, &entry, (&regions, &levels), &groups)?;
         Ok(Changed::Yes)
     }
+}
+
+fn regions(module: &mut Module, cx: &PassCx<'_>, function: &Function) -> Regions {
+    let infer = InferCx { functions: &module.functions, registry: cx.registry };
+    Regions::of(&infer, &mut module.locs, function)
 }

@@ -98,6 +98,20 @@ impl<'a> AuditCx<'a> {
     pub(super) fn replacement(&self, name: &Name) -> Option<&'a Inst> {
         self.function.def(*self.replacements.get(name)?)
     }
+
+    /// What computes the replacement of the parameter of this name, here or in a function that is called for it.
+    pub(super) fn written_by(&self, name: &Name) -> Option<&'a Inst> {
+        let (mut function, mut value) = (self.function, *self.replacements.get(name)?);
+        let mut write = function.def(value)?;
+        while let (Op::Call(call), false) = (&write.op, self.is_dither(write)) {
+            let Some(at) = write.results.iter().position(|&result| result == value) else { break };
+            function = self.module.function(call.callee);
+            value = skip::written(function, function.results[at].value);
+            let Some(inner) = function.def(value) else { break };
+            write = inner;
+        }
+        Some(write)
+    }
 }
 
 fn replacements(entry: &Function) -> FxHashMap<&Name, Value> {

@@ -19,7 +19,7 @@ pub(super) fn check(cx: &AuditCx<'_>, report: &mut Report<'_>) {
     let mut lost: IndexMap<(DType, Option<Fix>), Vec<&str>> = IndexMap::new();
     for (weight, dtype) in cx.weights() {
         report.checked().weights += weight.originals().count();
-        let Some(write) = cx.replacement(&weight.name) else { continue };
+        let Some(write) = cx.written_by(&weight.name) else { continue };
         if !dtype.is_narrow() || masters.contains(&weight.name) || is_stochastic(cx, write) {
             continue;
         }

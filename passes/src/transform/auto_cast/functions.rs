@@ -17,6 +17,8 @@ pub(super) struct Functions<'a> {
     overrides: &'a Overrides<'a>,
     readers: AllReaders<'a>,
     made: FxHashMap<Context, CastFunction>,
+    /// What each function has become; contexts that differ may ask for the same.
+    versions: FxHashMap<FuncId, Vec<FuncId>>,
     /// The decompositions of kernels, which stay as they are.
     kept: FxHashMap<FuncId, FuncId>,
 }
@@ -30,8 +32,8 @@ pub(super) fn cast(module: &mut Module, registry: &Registry, overrides: &Overrid
     let called = called(&old)?;
     let cx = InferCx { functions: &old, registry };
     let readers = AllReaders::new(cx);
-    let (made, kept) = (FxHashMap::default(), FxHashMap::default());
-    let mut all = Functions { old: &old, overrides, readers, made, kept };
+    let (made, versions, kept) = (FxHashMap::default(), FxHashMap::default(), FxHashMap::default());
+    let mut all = Functions { old: &old, overrides, readers, made, versions, kept };
     let kept = kept_functions(&old);
     for (index, function) in old.iter().enumerate() {
         if kept[index] {
@@ -122,7 +124,13 @@ impl Callees for Functions<'_> {
         let place = Place::Callee(context.args.clone());
         let site = Site { place, scope: context.scope.clone(), readers };
         let results = Caster::new(&mut rewriter, source, self.overrides, self, site).run()?;
-        let made = CastFunction { id: rewriter.finish(source)?, results };
+        rewriter.copy_results(source)?;
+        let versions = self.versions.entry(context.callee).or_default();
+        let id = rewriter.into_builder().finish_or(versions);
+        if !versions.contains(&id) {
+            versions.push(id);
+        }
+        let made = CastFunction { id, results };
         self.made.insert(context, made.clone());
         Ok(made)
     }
