@@ -20,9 +20,8 @@ use std::num::NonZeroU32;
 use std::sync::{Arc, Barrier, Mutex};
 
 /// The preset `tiny`, and the same with its model built in Rust, in the same session.
-/// A model that is built in Rust has no functions, so what the text calls is written in place.
 fn decompositions(session: &mut Session) -> [Source; 2] {
-    let text = expect(session.load("tiny", &["emit.calls=inline".to_owned()]));
+    let text = expect(session.load("tiny", &[]));
     let built = expect(Llama::TINY.build(&session.model("llama", &text.recipe)));
     let mut recipe = text.recipe.clone();
     recipe.model.config.clear();
