@@ -4,8 +4,8 @@ use halite::Session;
 use halite::compile::{CompileOptions, Compiled};
 use halite::model::{Elaborated, Init};
 use halite::source::{self, ModelInput, Source};
-use halite_bundle::ModuleRole;
 use halite_bundle::tensors::Tensors;
+use halite_bundle::{BufferRole, ModuleRole};
 use halite_ir::LowerOptions;
 use halite_passes::{Progress, Stage, Watch};
 use halite_recipe::{ConfigValue, ModelChoice, Optimizer, Recipe};
@@ -20,9 +20,8 @@ use std::num::NonZeroU32;
 use std::sync::{Arc, Barrier, Mutex};
 
 /// The preset `tiny`, and the same with its model built in Rust, in the same session.
-/// A model that is built in Rust has no functions, so what the text calls is written in place.
 fn decompositions(session: &mut Session) -> [Source; 2] {
-    let text = expect(session.load("tiny", &["emit.calls=inline".to_owned()]));
+    let text = expect(session.load("tiny", &[]));
     let built = expect(Llama::TINY.build(&session.model("llama", &text.recipe)));
     let mut recipe = text.recipe.clone();
     recipe.model.config.clear();
@@ -227,6 +226,40 @@ fn a_step_takes_several_inputs() {
     assert!(losses[49] < 0.5 * losses[0], "{losses:?}");
     assert_eq!(expect(step.eval(&batch)).get("count"), Some(8.0));
     assert_eq!(step.completed(), 50);
+}
+
+/// Two layers are one function; the weights of each start as it says, and are stored as one only where they start alike in both.
+#[test]
+fn layers_that_share_a_function_start_each_as_it_says() {
+    let mut session = Session::new();
+    let recipe = Recipe::new(ModelChoice::new("deep"), 2, 4, Optimizer::new("adamw", 1e-2));
+    let compiled = |stds: [[f64; 2]; 2], session: &mut Session| -> Vec<(String, BufferRole)> {
+        let built = {
+            let m = session.model("deep", &recipe);
+            let mut x = m.batch("x", DType::F32, [2, 4]);
+            for (layer, [a, b]) in stds.into_iter().enumerate() {
+                let project = |name, x, std| m.call("linear", [x, m.param(name, [4, 4], Init::Normal { std })]).one();
+                [x] = m.scope(format_args!("layers.{layer}"), || {
+                    m.function("layer", [x], |[x]| {
+                        [(0..16).fold(project("a", x, a) * project("b", x, b), |x, _| x.tanh())]
+                    })
+                });
+            }
+            expect(m.finish(x.sum_all(), m.scalar(8.0)))
+        };
+        assert_eq!(built.module.functions.len(), 2);
+        let source = expect(session.source(recipe.clone(), built));
+        let options = CompileOptions { roles: vec![ModuleRole::TRAIN_STEP], ..CompileOptions::default() };
+        let bundle = expect(session.compile(&source, &options)).bundle;
+        let buffers = bundle.manifest.buffers.iter().filter(|buffer| matches!(buffer.role, BufferRole::Weight(_)));
+        buffers.map(|buffer| (buffer.name.clone(), buffer.role.clone())).collect()
+    };
+    let weight = |name: &str, std| (name.to_owned(), BufferRole::Weight(Init::Normal { std }));
+    let apart =
+        [weight("layers.0.a", 0.1), weight("layers.0.b", 0.1), weight("layers.1.a", 0.2), weight("layers.1.b", 0.3)];
+    assert_eq!(compiled([[0.1, 0.1], [0.2, 0.3]], &mut session), apart);
+    let stds = compiled([[0.1, 0.1], [0.2, 0.2]], &mut session).into_iter().map(|(_, role)| role).collect::<Vec<_>>();
+    assert_eq!(stds, [0.1, 0.2].map(|std| BufferRole::Weight(Init::Normal { std })));
 }
 
 fn resident_bytes() -> usize {

@@ -28,6 +28,8 @@
 //! assert_eq!(names, ["tokens", "embed.weight", "head.weight"]);
 //! ```
 //!
+//! Layers that are alike are calls of one [`function`](ModelBuilder::function).
+//!
 //! A mistake never panics. It is recorded with the place of the call, its result is poisoned, what depends on that is
 //! skipped in silence, and [`finish`](ModelBuilder::finish) returns all mistakes of the run:
 //!
@@ -51,6 +53,9 @@ mod argument;
 mod call;
 mod declare;
 mod finish;
+mod frame;
+mod function;
+mod identity;
 mod methods;
 mod operators;
 mod state;

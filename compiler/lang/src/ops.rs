@@ -15,9 +15,9 @@ mod slice;
 mod value;
 
 pub(crate) use arithmetic::finite;
-pub(crate) use builtins::{Given, is_builtin, unknown_op};
+pub(crate) use builtins::{Given, is_builtin, name_of_op, unknown_op};
 pub(crate) use entry::{is_needed, mask_role, normal, unneeded};
-pub(crate) use function::{Declared, Kind, Run, Written, param, settle};
+pub(crate) use function::{Callee, Declared, Kind, param, settle};
 pub(crate) use names::{Named, Names};
 pub(crate) use place::{Part, Place, Spans};
 pub use slice::Subscript;

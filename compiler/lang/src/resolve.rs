@@ -108,9 +108,8 @@ fn add_global<'m>(program: &mut Program<'m>, binding: &'m Binding, is_config: bo
 
 fn add_function<'m>(program: &mut Program<'m>, function: &'m Function, registry: &Registry, findings: &mut Findings) {
     let name: &str = &function.name.name;
-    if ops::is_builtin(name) || registry.composite(name).is_ok() {
-        let message = format!("`{name}` is the name of an op and cannot be defined again");
-        findings.error(codes::DUPLICATE, message, function.name.span, "choose another name");
+    if let Some(error) = ops::name_of_op(name, registry) {
+        findings.errors.push(error.at(function.name.span, "choose another name"));
     }
     match program.functions.get(name) {
         Some(first) => findings.duplicate(&function.name, first.name.span),

@@ -125,6 +125,20 @@ fn f32_means_f64_where_the_float_is() {
 }
 
 #[test]
+fn functions_for_other_kinds_have_other_names() {
+    let chain = "x = tanh(x) ".repeat(16);
+    let text = format!(
+        "model m {{ fn f(x) {{ {chain} return x }} fn main(x: float[4], y: float[6]) {{
+            return sum(f(f(x))) + sum(f(f(y))), sum(full([1], 1.0)) }} }}"
+    );
+    let registry = Registry::builtin();
+    let built = elaborate(SourceMap::new().add("m", &*text), &text, &Options::default(), &registry).expect("a model");
+    verify(&built.module, &registry).unwrap();
+    let names: Vec<_> = built.module.functions.iter().map(|function| &*function.name).collect();
+    assert_eq!(names, ["f", "f.1", "main"]);
+}
+
+#[test]
 fn instructions_know_their_scope_and_source() {
     let built = build("llama", TINY, DType::F32);
     let (main, locs) = (built.module.entry().expect("an entry"), &built.module.locs);

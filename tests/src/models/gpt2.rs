@@ -96,14 +96,14 @@ impl Gpt2 {
     }
 
     fn mlp<'b>(&self, m: &'b ModelBuilder<'b>, x: Tensor<'b>) -> Tensor<'b> {
-        let x = self.project(m, "c_fc", x, self.ffn, self.init_std);
+        let x = self.project(m, "c_fc", x, self.ffn, self.init_std).named("x");
         let x = m.call("gelu", [x]).attr("tanh", true).one();
         dropout(m, self.project(m, "c_proj", x, self.hidden, self.residual_std()), self.resid_dropout)
     }
 
     fn block<'b>(&self, m: &'b ModelBuilder<'b>, x: Tensor<'b>) -> Tensor<'b> {
         let normed = self.norm(m, "ln_1", x);
-        let x = x + m.scope("attn", || self.attention(m, normed));
+        let x = (x + m.scope("attn", || self.attention(m, normed))).named("x");
         let normed = self.norm(m, "ln_2", x);
         x + m.scope("mlp", || self.mlp(m, normed))
     }
@@ -114,7 +114,7 @@ impl Gpt2 {
         let x = m.call("embedding", [ids, wte]).one() + wpe.slice((..self.seq,));
         let mut x = dropout(m, x, self.embd_dropout);
         for layer in 0..self.layers {
-            x = m.scope(format_args!("h.{layer}"), || self.block(m, x));
+            [x] = m.scope(format_args!("h.{layer}"), || m.function("block", [x], |[x]| [self.block(m, x)]));
         }
         (self.norm(m, "ln_f", x), wte)
     }

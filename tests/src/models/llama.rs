@@ -114,14 +114,14 @@ impl Llama {
         let k = self.rotate(m, split(k, self.kv_heads));
         let qkv = [q, k, split(v, self.kv_heads)];
         let o = if self.attention_dropout == 0.0 { m.call("causal_attention", qkv).one() } else { self.attend(m, qkv) };
-        let o = o.reshape([self.batch, self.seq, width]);
+        let o = o.reshape([self.batch, self.seq, width]).named("o");
         self.project(m, "o_proj", o, self.hidden, self.residual_std())
     }
 
     /// The queries of heads that share a key head are rows of one matrix.
     fn attend<'b>(&self, m: &'b ModelBuilder<'b>, [q, k, v]: [Tensor<'b>; 3]) -> Tensor<'b> {
         let rows = self.heads / self.kv_heads * self.seq;
-        let q = q.transpose([0, 2, 1, 3]).reshape([self.batch, self.kv_heads, rows, self.head_dim]);
+        let q = q.transpose([0, 2, 1, 3]).reshape([self.batch, self.kv_heads, rows, self.head_dim]).named("q");
         let scores = q.matmul(k.transpose([0, 2, 3, 1])).reshape([self.batch, self.heads, self.seq, self.seq]);
         let p = causal_softmax(m, scores / (self.head_dim as f64).sqrt());
         let p = dropout(m, p, self.attention_dropout).reshape([self.batch, self.kv_heads, rows, self.seq]);
@@ -137,7 +137,7 @@ impl Llama {
 
     fn block<'b>(&self, m: &'b ModelBuilder<'b>, x: Tensor<'b>) -> Tensor<'b> {
         let normed = self.norm(m, "input_layernorm", x);
-        let x = x + m.scope("self_attn", || self.attention(m, normed));
+        let x = (x + m.scope("self_attn", || self.attention(m, normed))).named("x");
         let normed = self.norm(m, "post_attention_layernorm", x);
         x + m.scope("mlp", || self.mlp(m, normed))
     }
@@ -146,7 +146,7 @@ impl Llama {
     fn backbone<'b>(&self, m: &'b ModelBuilder<'b>, ids: Tensor<'b>) -> (Tensor<'b>, Tensor<'b>) {
         let (mut x, table) = m.scope("embed_tokens", || self.embed(m, ids));
         for layer in 0..self.layers {
-            x = m.scope(format_args!("layers.{layer}"), || self.block(m, x));
+            [x] = m.scope(format_args!("layers.{layer}"), || m.function("block", [x], |[x]| [self.block(m, x)]));
         }
         (self.norm(m, "norm", x), table)
     }

@@ -26,18 +26,8 @@ enum Kind<'b> {
 impl ModelBuilder<'_> {
     /// The value of an argument; `None` when it is poisoned, or wrong and reported.
     pub(super) fn value(&self, argument: Argument<'_>, caller: Caller) -> Option<Value> {
-        let refuse = |code, message: String, help| {
-            self.report(Diagnostic::error(code, message).help(help), caller);
-            None
-        };
         match argument.0 {
-            Kind::Tensor(tensor) => {
-                if !tensor.belongs_to(self) {
-                    let message = "this tensor is one of another model".to_owned();
-                    return refuse(codes::KIND, message, "use tensors of the builder that made them");
-                }
-                tensor.value().map(Value::Tensor)
-            }
+            Kind::Tensor(tensor) => self.tensor(tensor, caller).map(Value::Tensor),
             Kind::Int(value) => Some(Value::Int(value)),
             Kind::Real(value) if !value.is_finite() => {
                 self.report(

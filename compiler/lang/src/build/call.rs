@@ -69,6 +69,6 @@ impl<'b> Call<'b> {
             };
             values.iter().map(tensor).collect::<halite_support::Result<Vec<_>>>()
         })?;
-        Some(values.into_iter().map(|value| Tensor::new(model, value)).collect())
+        Some(values.into_iter().map(|value| Tensor::maybe(model, Some(value))).collect())
     }
 }

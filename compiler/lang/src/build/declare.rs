@@ -2,17 +2,18 @@
 
 use super::argument::not_finite;
 use super::{Argument, Call, Caller, Init, ModelBuilder, Tensor};
-use crate::ops::{Named, Part, Place, Value, mask_role, normal};
-use halite_ir::{ParamRole, TensorType};
+use crate::ops::{Declared, Named, Part, Place, mask_role, normal};
+use halite_ir::{ParamRole, TensorType, Value as Id};
 use halite_recipe::ConfigValue;
-use halite_support::{Diagnostic, Result, codes};
+use halite_support::{Diagnostic, Name, Result, codes};
 use halite_tensor::{DType, Shape};
 use std::panic::Location;
 
 impl ModelBuilder<'_> {
     /// Data of one step, fed by the host, of this element type and shape. Where weights are `f64`, `f32` means that too.
     ///
-    /// A mistake: a batch after a parameter, a size below 1, a name that is [taken](Self::param) or is none.
+    /// A mistake: a batch after a parameter or inside of a [`function`](Self::function), a size below 1, a name that is
+    /// [taken](Self::param) or is none.
     #[track_caller]
     pub fn batch<'b>(&'b self, name: &str, dtype: DType, shape: impl Into<Argument<'b>>) -> Tensor<'b> {
         self.input(name, dtype, shape.into(), |_| Ok(ParamRole::Batch), Location::caller())
@@ -36,7 +37,11 @@ impl ModelBuilder<'_> {
         role: impl FnOnce(&TensorType) -> Result<ParamRole>,
         caller: Caller,
     ) -> Tensor<'b> {
-        let weight = self.state.borrow().weights.keys().next().cloned();
+        let help = "declare batches before functions";
+        if !self.state.borrow_mut().check_entry(&format!("batch {name}"), help, caller) {
+            return Tensor::poisoned(self);
+        }
+        let weight = self.state.borrow().frame.weights.first().map(|weight| weight.name.clone());
         if let Some(weight) = weight {
             let message = format!("batch `{name}` is declared after parameter `{weight}`");
             self.report(Diagnostic::error(codes::CONTRACT, message).help("declare batches first"), caller);
@@ -63,21 +68,24 @@ impl ModelBuilder<'_> {
     #[track_caller]
     pub fn param<'b>(&'b self, name: &str, shape: impl Into<Argument<'b>>, init: Init) -> Tensor<'b> {
         let caller = Location::caller();
-        let full = self.state.borrow().parameter_name(name);
+        let full = self.state.borrow().full_name(name);
         let is_new = self.state.borrow_mut().claim(name, &full, Named::Weight, caller);
         let shape = self.shape(shape.into(), caller);
         let init = self.check_init(init, caller);
         let declared = shape.zip(init).filter(|_| is_new);
-        let value = declared.and_then(|(shape, init)| {
-            self.run(caller, |ops| {
-                let ty = TensorType::new(ops.float, shape);
-                Ok(ops.weight(&full, ty, init, true))
-            })
-        });
-        if let Some(value) = value {
-            self.state.borrow_mut().weights.insert(full, (value, caller));
-        }
-        Tensor::maybe(self, value)
+        let declare = |(shape, init)| self.declare(&name.into(), TensorType::new(self.float, shape), init, caller);
+        Tensor::maybe(self, declared.and_then(declare))
+    }
+
+    /// Declares a weight below the scopes of the function being written.
+    pub(super) fn declare(&self, name: &Name, ty: TensorType, init: Init, at: Caller) -> Option<Id> {
+        let (name, is_entry) = {
+            let state = self.state.borrow();
+            (state.own_name(name), state.is_entry())
+        };
+        let value = self.run(at, |ops| Ok(ops.weight(&name, ty.clone(), init, is_entry)))?;
+        self.state.borrow_mut().frame.weights.push(Declared { name, ty, init, at, value });
+        Some(value)
     }
 
     fn check_init(&self, init: Init, caller: Caller) -> Option<Init> {
@@ -102,14 +110,16 @@ impl ModelBuilder<'_> {
 
     /// Shows a tensor of any type under a name: it becomes a result of the module `forward`.
     ///
-    /// A mistake: a name that is [taken](Self::param) or is none.
+    /// A mistake: a name that is [taken](Self::param) or is none, and one inside of a [`function`](Self::function).
     #[track_caller]
     pub fn output(&self, name: &str, value: Tensor<'_>) {
         let caller = Location::caller();
-        let is_new = self.state.borrow_mut().claim(name, &name.into(), Named::Output, caller);
+        let mut state = self.state.borrow_mut();
+        let is_main = state.check_entry(&format!("output {name}"), "return it to `main` instead", caller);
+        let is_new = is_main && state.claim(name, &name.into(), Named::Output, caller);
+        drop(state);
         if is_new {
-            let value = self.value(value.into(), caller);
-            let value = value.and_then(|value| if let Value::Tensor(value) = value { Some(value) } else { None });
+            let value = self.tensor(value, caller);
             self.state.borrow_mut().outputs.insert(name.into(), value);
         }
     }
@@ -117,11 +127,13 @@ impl ModelBuilder<'_> {
     /// Notes a setting of the model, which the manifest of a bundle then tells. Where a recipe states the setting too, as
     /// it does `batch` and `seq`, the two must agree.
     ///
-    /// A mistake: a key that is set already or is no name, a number that is not finite.
+    /// A mistake: a key that is set already or is no name, a number that is not finite, and one inside of a
+    /// [`function`](Self::function).
     #[track_caller]
     pub fn setting(&self, key: &str, value: impl Into<ConfigValue>) {
         let (value, caller) = (value.into(), Location::caller());
         let mut state = self.state.borrow_mut();
+        state.check_entry(&format!("setting {key}"), "set it before the function", caller);
         state.check_name(key, caller);
         if let ConfigValue::Real(real) = value
             && !real.is_finite()

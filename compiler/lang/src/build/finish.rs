@@ -2,7 +2,7 @@
 
 use super::{ModelBuilder, Tensor};
 use crate::elaborate::Elaborated;
-use crate::ops::{Ops, Place, Value, is_needed, unneeded};
+use crate::ops::{Ops, Place, Value, is_needed, settle, unneeded};
 use halite_ir::{Function, Value as Id};
 use halite_support::{Diagnostic, Diagnostics, Name, codes};
 use indexmap::IndexMap;
@@ -18,6 +18,7 @@ impl ModelBuilder<'_> {
     #[track_caller]
     pub fn finish(&self, loss: Tensor<'_>, count: Tensor<'_>) -> Result<Elaborated, Diagnostics> {
         let caller = Location::caller();
+        self.state.borrow_mut().check_entry("finish", "finish the model when its functions have returned", caller);
         let results: Vec<_> = [loss, count].into_iter().map(|result| self.value(result.into(), caller)).collect();
         let mut state = self.state.borrow().clone();
         if state.batches.is_empty() {
@@ -25,7 +26,7 @@ impl ModelBuilder<'_> {
             state.keep(error.help("declare one with `batch`"), caller);
         }
         let place = Place::whole(&());
-        let draft = state.draft.clone();
+        let draft = state.frame.draft.clone();
         let mut ops = Ops::new(draft.resume(&mut state.module, self.registry), self.float);
         let results: Option<Vec<Value>> = results.into_iter().collect();
         let results = results.and_then(|results| ops.loss_and_count(&results, place).ok());
@@ -41,12 +42,14 @@ impl ModelBuilder<'_> {
         ops.b.finish();
         errors.into_iter().for_each(|error| state.keep(error, caller));
         if let Some(needed) = needed.filter(|_| state.errors.is_empty()) {
-            let unused = state.weights.clone().into_iter().filter(|(_, (value, _))| !needed[value.index()]);
-            unused.for_each(|(name, (_, caller))| state.keep(unneeded(&name, place), caller));
+            let weights = std::mem::take(&mut state.frame.weights);
+            let unused = weights.iter().filter(|weight| !needed[weight.value.index()]);
+            unused.for_each(|weight| state.keep(unneeded(&weight.name, place), weight.at));
         }
         if !state.errors.is_empty() {
             return Err(state.errors);
         }
+        settle(&mut state.module, self.registry)?;
         Ok(Elaborated { module: state.module, config: state.config, warnings })
     }
 }

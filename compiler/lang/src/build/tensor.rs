@@ -1,11 +1,13 @@
 //! Handles of tensors.
 
-use super::ModelBuilder;
+use super::frame::Handle;
+use super::{Caller, ModelBuilder};
 use crate::ops::Value;
-use halite_ir::Value as Id;
+use halite_ir::{TensorType, Value as Id};
 use halite_support::Name;
 use halite_tensor::DType;
 use std::fmt;
+use std::panic::Location;
 
 /// A tensor of a model under way: a handle that is copied freely and borrows its builder.
 ///
@@ -19,77 +21,96 @@ use std::fmt;
 ///
 /// **Dimensions** are counted from the end when negative. Where several are taken, one number stands for a list of one.
 ///
+/// **A tensor is of one [function](ModelBuilder::function)**, or of what is outside of all. Where it is used in a function
+/// inside of that, it is a further argument there; once its function has returned, using it is a mistake.
+///
 /// Operands that a method does not take are a mistake, recorded when it is called. The result of a mistake is poisoned: it
 /// can be used like any other, to no effect.
 #[derive(Clone, Copy)]
 pub struct Tensor<'b> {
     model: &'b ModelBuilder<'b>,
-    value: Option<Id>,
+    handle: Option<Handle>,
 }
 
 impl fmt::Debug for Tensor<'_> {
     /// Its type, or `poisoned`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.value {
-            Some(value) => write!(f, "{}", self.model.state.borrow().draft.function().ty(value)),
+        match self.ty() {
+            Some(ty) => write!(f, "{ty}"),
             None => f.write_str("poisoned"),
         }
     }
 }
 
 impl<'b> Tensor<'b> {
-    pub(super) fn new(model: &'b ModelBuilder<'b>, value: Id) -> Self {
-        Self { model, value: Some(value) }
-    }
-
     pub(super) fn poisoned(model: &'b ModelBuilder<'b>) -> Self {
-        Self { model, value: None }
+        Self { model, handle: None }
     }
 
+    /// The tensor that a value of the function being written is, if there is one.
     pub(super) fn maybe(model: &'b ModelBuilder<'b>, value: Option<Id>) -> Self {
-        Self { model, value }
+        Self { model, handle: value.map(|value| model.state.borrow().frame.handle(value)) }
     }
 
     /// The tensor that an operation gave, if it gave one.
     pub(super) fn of(model: &'b ModelBuilder<'b>, value: Option<Value>) -> Self {
-        let value = if let Some(Value::Tensor(tensor)) = value { Some(tensor) } else { None };
-        Self { model, value }
+        Self::maybe(model, if let Some(Value::Tensor(tensor)) = value { Some(tensor) } else { None })
     }
 
     pub(super) fn model(self) -> &'b ModelBuilder<'b> {
         self.model
     }
 
-    pub(super) fn value(self) -> Option<Id> {
-        self.value
+    pub(super) fn handle(self) -> Option<Handle> {
+        self.handle
     }
 
     pub(super) fn belongs_to(self, model: &ModelBuilder<'_>) -> bool {
         std::ptr::eq(&raw const self.model.state, &raw const model.state)
     }
 
-    /// Its sizes; none when it is poisoned.
-    pub fn shape(self) -> Vec<usize> {
+    /// Its type; `None` when it is poisoned, or one of a function that has returned.
+    fn ty(self) -> Option<TensorType> {
         let state = self.model.state.borrow();
-        self.value.map_or_else(Vec::new, |value| state.draft.function().ty(value).shape().to_vec())
+        let handle = self.handle?;
+        Some(state.frame(handle)?.draft.function().ty(handle.value).clone())
+    }
+
+    /// The same, which reports that the function has returned.
+    fn current_ty(self, caller: Caller) -> Option<TensorType> {
+        let (ty, handle) = (self.ty(), self.handle?);
+        if ty.is_none() {
+            self.model.state.borrow_mut().report_returned(handle, caller);
+        }
+        ty
+    }
+
+    /// Its sizes; none when it is poisoned.
+    #[track_caller]
+    pub fn shape(self) -> Vec<usize> {
+        self.current_ty(Location::caller()).map_or_else(Vec::new, |ty| ty.shape().to_vec())
     }
 
     /// The number of its dimensions; 0 when it is poisoned.
+    #[track_caller]
     pub fn rank(self) -> usize {
         self.shape().len()
     }
 
     /// Its element type; that of weights when it is poisoned.
+    #[track_caller]
     pub fn dtype(self) -> DType {
-        let state = self.model.state.borrow();
-        self.value.map_or(self.model.float, |value| state.draft.function().ty(value).dtype())
+        self.current_ty(Location::caller()).map_or(self.model.float, |ty| ty.dtype())
     }
 
-    /// The same tensor with a name to be printed under, where it has none.
+    /// The same tensor with a name to be printed under, where it has none. A text names what it assigns. Parameters of
+    /// [functions](ModelBuilder::function) are named after what they are first given, others are called `x`.
     #[must_use]
     pub fn named(self, name: impl Into<Name>) -> Self {
-        if let Some(value) = self.value {
-            self.model.state.borrow_mut().draft.name_value(value, name);
+        if let Some(handle) = self.handle
+            && let Some(frame) = self.model.state.borrow_mut().frame_mut(handle)
+        {
+            frame.draft.name_value(handle.value, name);
         }
         self
     }

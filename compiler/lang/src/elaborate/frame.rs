@@ -2,8 +2,8 @@
 
 use super::{Declaration, Elaborator, Eval, Locals, Reported};
 use crate::ast::{Call, Function};
-use crate::ops::{Declared, Kind, Named, Run, Value, Written};
-use halite_ir::{Draft, TensorType, Value as Tensor};
+use crate::ops::{Callee, Declared, Kind, Named, Value};
+use halite_ir::{Builder, Draft, TensorType, Value as Tensor};
 use halite_support::{Name, Span};
 use halite_tensor::Init;
 use indexmap::IndexMap;
@@ -29,7 +29,40 @@ pub(super) struct Frame {
 pub(super) type Key = (Span, Vec<Kind>);
 
 /// What is made of a function; `Err` where something in it was reported.
-pub(super) type Known = Eval<Rc<Written<Declaration>>>;
+pub(super) type Known = Eval<Rc<Written>>;
+
+/// A function of the model as it is for arguments of one kind; it returns the tensors among its results, then what it shows.
+#[derive(Debug)]
+pub(super) struct Written {
+    callee: Callee,
+    results: Vec<Value>,
+    /// What it reads of what is outside of functions: names, and the parameters in place of the tensors.
+    captures: IndexMap<Name, Value>,
+    weights: Vec<Declared<Declaration>>,
+    /// What it shows, with where; no tensor where that is poisoned.
+    outputs: Vec<(Name, Declaration, Option<Tensor>)>,
+    /// Statements that it runs.
+    statements: usize,
+    /// Expressions that it evaluates.
+    evaluations: usize,
+}
+
+impl Written {
+    /// Calls it: its results, and what it shows. `args` are the tensors among its arguments, `others` those that it captures and
+    /// its weights, each with the parameter that it stands for.
+    fn call(
+        &self,
+        b: &mut Builder<'_>,
+        args: Vec<Tensor>,
+        others: Vec<(Tensor, Tensor)>,
+    ) -> halite_support::Result<(Vec<Value>, Vec<Option<Tensor>>)> {
+        let mut tensors = self.callee.call(b, args, others)?.into_iter();
+        let results =
+            self.results.iter().map(|result| result.with_tensors(&mut || tensors.next())).collect::<Option<_>>();
+        let outputs = self.outputs.iter().map(|(_, _, tensor)| tensor.and_then(|_| tensors.next())).collect();
+        Ok((results.unwrap_or_default(), outputs))
+    }
+}
 
 impl Elaborator<'_, '_> {
     /// A call of a function of the model. One that is given something wrong is run in place, to find what else is wrong.
@@ -83,21 +116,25 @@ impl Elaborator<'_, '_> {
 
         let frame = std::mem::replace(&mut self.frame, frame);
         let draft = self.ops.b.swap(outer);
-        let run = Run {
-            results: results?,
-            captures: frame.captures.into_iter().collect(),
+        let results = results?;
+        let mut tensors = Vec::new();
+        results.iter().for_each(|result| result.tensors(&mut tensors));
+        tensors.extend(frame.outputs.iter().filter_map(|(_, _, tensor)| *tensor));
+        let written = Written {
+            callee: Callee::new(&mut self.ops.b, draft, &tensors),
+            results,
+            captures: frame.captures,
             weights: frame.weights,
             outputs: frame.outputs,
             statements: self.ops.statements - statements,
             evaluations: self.evaluations - evaluations,
         };
-        self.ops.statements = statements;
-        self.evaluations = evaluations;
-        Ok(Rc::new(Written::new(&mut self.ops.b, draft, run)))
+        (self.ops.statements, self.evaluations) = (statements, evaluations);
+        Ok(Rc::new(written))
     }
 
     /// Calls a function, once its weights are declared where it is called.
-    fn place(&mut self, written: &Written<Declaration>, args: &[Value], span: Span) -> Eval<Vec<Value>> {
+    fn place(&mut self, written: &Written, args: &[Value], span: Span) -> Eval<Vec<Value>> {
         self.evaluations += written.evaluations;
         self.ops.statements += written.statements.saturating_sub(1);
         self.step(span)?;

@@ -133,6 +133,12 @@ pub(crate) fn is_builtin(name: &str) -> bool {
     find(name).is_some()
 }
 
+/// Why a function of a model cannot have this name, where an op has it.
+pub(crate) fn name_of_op(name: &str, registry: &Registry) -> Option<Diagnostic> {
+    let message = || format!("`{name}` is the name of an op and cannot be defined again");
+    (is_builtin(name) || registry.composite(name).is_ok()).then(|| Diagnostic::error(codes::DUPLICATE, message()))
+}
+
 /// The names of all builtins.
 fn names<'n>() -> impl Iterator<Item = &'n str> {
     BUILTINS.iter().map(|builtin| builtin.name)

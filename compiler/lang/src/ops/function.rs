@@ -1,9 +1,12 @@
 //! Functions of a model: written once for arguments of one kind, then called.
 
 use super::Value;
-use halite_ir::{Builder, Draft, FuncId, Function, Module, Op, ParamRole, Registry, TensorType, Value as Tensor};
+use halite_ir::{
+    Builder, Draft, FuncId, Function, Module, Op, ParamRole, Registry, TensorType, Value as Tensor, Values,
+};
 use halite_support::{Name, Result};
 use halite_tensor::{DType, Init};
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// Functions of fewer instructions are written in the place of their calls, where passes see them with what surrounds them.
@@ -48,77 +51,41 @@ pub(crate) struct Declared<D> {
     pub(crate) value: Tensor,
 }
 
-/// A function of the model as it is for arguments of one kind. It takes the tensors among its arguments, those that it reads of what
-/// is outside of functions, and its weights; it returns the tensors among its results, then what it shows.
-#[derive(Debug)]
-pub(crate) struct Written<D> {
-    body: Body,
-    results: Vec<Value>,
-    /// What it reads of what is outside of functions: names, and the parameters in place of the tensors.
-    pub(crate) captures: Vec<(Name, Value)>,
-    pub(crate) weights: Vec<Declared<D>>,
-    /// What it shows, with where; no tensor where that is poisoned.
-    pub(crate) outputs: Vec<(Name, D, Option<Tensor>)>,
-    /// Statements that it runs.
-    pub(crate) statements: usize,
-    /// Expressions that it evaluates.
-    pub(crate) evaluations: usize,
-}
-
-#[derive(Debug)]
-enum Body {
+/// How a function is called once it is written. It takes the tensors among its arguments, then what it reads of what is outside
+/// of it and its weights, in the order of its parameters.
+#[derive(Clone, Debug)]
+pub(crate) enum Callee {
     /// Written in the place of each call.
     Small(Arc<Function>),
     /// Called.
     Function(FuncId),
 }
 
-/// What is known of a function once its body was run.
-pub(crate) struct Run<D> {
-    pub(crate) results: Vec<Value>,
-    pub(crate) captures: Vec<(Name, Value)>,
-    pub(crate) weights: Vec<Declared<D>>,
-    pub(crate) outputs: Vec<(Name, D, Option<Tensor>)>,
-    pub(crate) statements: usize,
-    pub(crate) evaluations: usize,
-}
-
-impl<D> Written<D> {
-    /// Of a function whose instructions and parameters are there.
-    pub(crate) fn new(b: &mut Builder<'_>, draft: Draft, run: Run<D>) -> Self {
-        let Run { results, captures, weights, outputs, statements, evaluations } = run;
-        let mut tensors = Vec::new();
-        results.iter().for_each(|result| result.tensors(&mut tensors));
-        tensors.extend(outputs.iter().filter_map(|(_, _, tensor)| *tensor));
+impl Callee {
+    /// Of a function whose instructions and parameters are there, with these results.
+    pub(crate) fn new(b: &mut Builder<'_>, draft: Draft, results: &[Tensor]) -> Self {
         let calls = draft.function().insts.iter().any(|inst| matches!(inst.op, Op::Call(_)));
-        let function = draft.with_results(&tensors);
-        let body = match function.function().insts.len() < MIN_INSTS && !calls {
-            true => Body::Small(Arc::new(function.function().clone())),
-            false => Body::Function(b.add_function(function)),
-        };
-        Self { body, results, captures, weights, outputs, statements, evaluations }
+        let function = draft.with_results(results);
+        match function.function().insts.len() < MIN_INSTS && !calls {
+            true => Self::Small(Arc::new(function.function().clone())),
+            false => Self::Function(b.add_function(function)),
+        }
     }
 
-    /// Calls it: its results, and what it shows. `args` are the tensors among its arguments, `others` those that it captures and
-    /// its weights, each with the parameter that it stands for.
+    /// Calls it. `others` are what follows the arguments, in any order, each with the parameter that it stands for.
     pub(crate) fn call(
         &self,
         b: &mut Builder<'_>,
         mut args: Vec<Tensor>,
         mut others: Vec<(Tensor, Tensor)>,
-    ) -> Result<(Vec<Value>, Vec<Option<Tensor>>)> {
+    ) -> Result<Values> {
         let site = b.loc();
         others.sort_by_key(|(param, _)| param.index());
         args.extend(others.into_iter().map(|(_, value)| value));
-        let tensors = match &self.body {
-            Body::Small(body) => b.copy_body(body, &args, |b, inst, args| b.emit_inlined(body, inst, args, site))?,
-            Body::Function(callee) => b.call(*callee, &args)?,
-        };
-        let mut tensors = tensors.into_iter();
-        let results =
-            self.results.iter().map(|result| result.with_tensors(&mut || tensors.next())).collect::<Option<_>>();
-        let outputs = self.outputs.iter().map(|(_, _, tensor)| tensor.and_then(|_| tensors.next())).collect();
-        Ok((results.unwrap_or_default(), outputs))
+        match self {
+            Self::Small(body) => b.copy_body(body, &args, |b, inst, args| b.emit_inlined(body, inst, args, site)),
+            Self::Function(callee) => b.call(*callee, &args),
+        }
     }
 }
 
@@ -161,7 +128,7 @@ pub(crate) fn param(b: &mut Builder<'_>, name: &Name, ty: TensorType) -> Tensor 
     b.param(name, ty, ParamRole::Argument)
 }
 
-/// Writes functions that are called from one place there, which leaves those that several calls share.
+/// Writes functions that are called from one place there, which leaves those that several calls share, and names these apart.
 pub(crate) fn settle(module: &mut Module, registry: &Registry) -> Result<()> {
     let mut sites = vec![0usize; module.functions.len()];
     for inst in module.functions.iter().flat_map(|function| &function.insts) {
@@ -175,5 +142,18 @@ pub(crate) fn settle(module: &mut Module, registry: &Registry) -> Result<()> {
         halite_ir::inline_calls(module, registry, &once, &kept)?;
     }
     module.drop_unreached();
+    name_apart(&mut module.functions);
     Ok(())
+}
+
+/// Of functions of one name the first keeps it, the others become `name.1`, `name.2` and so on: names of a model have no dots.
+fn name_apart(functions: &mut [Function]) {
+    let mut counts: FxHashMap<Name, usize> = FxHashMap::default();
+    for function in functions {
+        let count = counts.entry(function.name.clone()).or_default();
+        if *count > 0 {
+            function.name = format!("{}.{count}", function.name).into();
+        }
+        *count += 1;
+    }
 }

@@ -1,0 +1,50 @@
+//! Functions under way: the entry, and those that are called.
+
+use super::Caller;
+use crate::ops::Declared;
+use halite_ir::{Draft, Value as Id};
+use halite_support::Name;
+use indexmap::IndexMap;
+
+/// A value of a function, which may have returned.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Handle {
+    /// The number of the function.
+    pub(super) frame: usize,
+    pub(super) value: Id,
+}
+
+/// A function that is being written.
+#[derive(Clone, Debug)]
+pub(super) struct Frame {
+    /// Its number among all that were begun.
+    number: usize,
+    /// What is written so far; empty while an operation runs.
+    pub(super) draft: Draft,
+    /// How many scopes were entered when it was begun.
+    pub(super) scopes: usize,
+    /// The weights declared so far, in order.
+    pub(super) weights: Vec<Declared<Caller>>,
+    /// What it reads of functions around it, with the parameters in place of that.
+    pub(super) captures: IndexMap<Handle, Id>,
+}
+
+impl Frame {
+    pub(super) fn new(number: usize, name: Name, scopes: usize) -> Self {
+        Self { number, draft: Draft::new(name), scopes, weights: Vec::new(), captures: IndexMap::new() }
+    }
+
+    pub(super) fn number(&self) -> usize {
+        self.number
+    }
+
+    /// A value of this function as tensors hold it.
+    pub(super) fn handle(&self, value: Id) -> Handle {
+        Handle { frame: self.number, value }
+    }
+
+    /// What stands for a value here; `None` for one of another function that was not read yet.
+    pub(super) fn value(&self, handle: Handle) -> Option<Id> {
+        if handle.frame == self.number { Some(handle.value) } else { self.captures.get(&handle).copied() }
+    }
+}
