@@ -35,6 +35,8 @@ pub(super) struct Output {
     pub(super) signal: Option<Caught>,
     /// Whether the text is for programs too, such as IR or a script.
     pub(super) verbatim: bool,
+    /// Whether the text is long, so that on a terminal it is read page by page.
+    pub(super) paged: bool,
 }
 
 impl Output {

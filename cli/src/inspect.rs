@@ -5,7 +5,7 @@ use crate::context::{Context, Output, Result};
 use crate::groups::describe as describe_groups;
 use crate::precision::describe as describe_precision;
 use crate::table::{bytes, grouped, short, table};
-use crate::{estimate, plot};
+use crate::{estimate, listing, plot};
 use clap::Args;
 use halite::inspect::{Figures, Summary, groups, hlo, ir, precision};
 use halite_bundle::estimate::{Estimate, MemoryKind};
@@ -35,6 +35,7 @@ Examples:
   halite inspect build/tiny/forward.hlo.pb
   halite inspect build/tiny/train_step.ir
   halite inspect hlat-7b --precision
+  halite inspect --ir train_step hlat-7b
   halite inspect hlat-7b --target trn1 --memory-plot memory.svg
   halite inspect other.hlo.pb --target trn2")]
 pub(super) struct Inspect {
@@ -58,16 +59,24 @@ pub(super) struct Inspect {
     /// Show element types instead: of the state, of sensitive ops, of sums.
     #[arg(long, conflicts_with = "dot")]
     precision: bool,
+    /// Show the IR of this module instead, function by function, with the bytes that calls keep for the backward.
+    #[arg(long, value_name = "MODULE", num_args = 0..=1, default_missing_value = "train_step")]
+    #[arg(conflicts_with_all = ["dot", "precision", "module", "all"])]
+    ir: Option<String>,
     /// Estimate what a core of this target needs [default: the target of the recipe].
     #[arg(long)]
     target: Option<String>,
     /// Write a plot of what is in memory while the first module runs, or the one named by `--module`.
-    #[arg(long, value_name = "FILE.svg", conflicts_with_all = ["dot", "precision"])]
+    #[arg(long, value_name = "FILE.svg", conflicts_with_all = ["dot", "precision", "ir"])]
     memory_plot: Option<PathBuf>,
 }
 
 impl Inspect {
     pub(super) fn run(self, context: &mut Context) -> Result<Output> {
+        if let Some(module) = &self.ir {
+            let role = role(context, module)?;
+            return listing::show(context, &self.input, &self.overrides(), &role);
+        }
         if self.input.ends_with(".pb") && !self.precision {
             let bytes = files::read(Path::new(&self.input))?;
             let hlo = decode(&bytes, &self.input)?;
@@ -144,13 +153,8 @@ impl Inspect {
             return Ok(Output::new(describe_precision(&summary), json!(summary)));
         }
         let source = context.load(&self.input, &self.set)?;
-        let roles: Vec<_> = context.session.roles.iter().map(|role| &role.name).collect();
-        let named = |name: &String| roles.iter().copied().find(|role| role.name() == name);
-        let role = match &self.module {
-            Some(name) => named(name).ok_or_else(|| unknown_module(name, &roles))?,
-            None => &ModuleRole::TRAIN_STEP,
-        };
-        let summary = context.session.precision(&source, role)?;
+        let role = self.module.as_ref().map_or(Ok(ModuleRole::TRAIN_STEP), |name| role(context, name))?;
+        let summary = context.session.precision(&source, &role)?;
         Ok(Output::new(describe_precision(&summary), json!(summary)))
     }
 
@@ -221,9 +225,13 @@ struct Memory {
     arguments: Vec<Vec<MemoryKind>>,
 }
 
-fn unknown_module(name: &str, roles: &[&ModuleRole]) -> Diagnostic {
-    let known: Vec<_> = roles.iter().map(|role| role.name()).collect();
-    Diagnostic::error(codes::MODULE, format!("a recipe has no module `{name}`")).help(suggestion(name, &known))
+/// The role of this name.
+fn role(context: &Context, name: &str) -> Result<ModuleRole> {
+    let known: Vec<_> = context.session.roles.iter().map(|role| role.name.name()).collect();
+    let role = context.session.roles.iter().find(|role| role.name.name() == name).map(|role| role.name.clone());
+    Ok(role.ok_or_else(|| {
+        Diagnostic::error(codes::MODULE, format!("a recipe has no module `{name}`")).help(suggestion(name, &known))
+    })?)
 }
 
 /// The module in a file; sizes of one that is not sound mean nothing.

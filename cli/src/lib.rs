@@ -18,6 +18,7 @@ mod hlo;
 mod init;
 mod inspect;
 mod layout;
+mod listing;
 mod names;
 mod neuron;
 mod numerics;
@@ -196,7 +197,12 @@ fn refuse(session: Session, error: &clap::Error, json: bool) -> ExitCode {
 fn finish(context: &Context, result: Result<Output, Diagnostics>) -> ExitCode {
     let shown = result.and_then(|output| {
         context.show(&output.warnings);
-        terminal::out(&output.shown(context.json))?;
+        let text = output.shown(context.json);
+        if output.paged && !context.json {
+            terminal::page(&text)?
+        } else {
+            terminal::out(&text)?
+        }
         Ok(output.signal.map_or(u8::from(output.failed), |signal| signal.code))
     });
     ExitCode::from(shown.unwrap_or_else(|diagnostics| {

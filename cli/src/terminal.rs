@@ -5,6 +5,7 @@ use halite_support::{Diagnostic, Diagnostics, codes};
 use rustix::termios::tcgetwinsize;
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
+use std::process::{Command, Stdio};
 
 /// Writes to standard output. A reader that went away is no error.
 ///
@@ -12,6 +13,36 @@ use std::os::fd::AsFd;
 /// When it cannot be written.
 pub(super) fn out(text: &str) -> Result<(), Diagnostics> {
     written(write(&mut io::stdout().lock(), text))
+}
+
+/// Writes to standard output, on a terminal through the pager of the user (`$PAGER`, or `less`) where it fills more than a
+/// screen, as Git does.
+///
+/// # Errors
+/// When it cannot be written.
+pub(super) fn page(text: &str) -> Result<(), Diagnostics> {
+    let rows = io::stdout().is_terminal().then(|| tcgetwinsize(io::stdout()).map_or(0, |size| size.ws_row));
+    let fits = rows.is_none_or(|rows| text.lines().count() < usize::from(rows));
+    if fits || !through_pager(text) { out(text) } else { Ok(()) }
+}
+
+/// Whether there is a pager, which then showed the text.
+fn through_pager(text: &str) -> bool {
+    let command = std::env::var("PAGER").ok().filter(|pager| !pager.trim().is_empty());
+    let mut pager = Command::new("sh");
+    pager.arg("-c").arg(command.as_deref().unwrap_or("less")).stdin(Stdio::piped());
+    if std::env::var_os("LESS").is_none() {
+        // To pass colors on, not to fold lines, and to leave what was read on the screen.
+        pager.env("LESS", "RSX");
+    }
+    let Ok(mut child) = pager.spawn() else { return false };
+    if let Some(mut input) = child.stdin.take() {
+        // A pager that is left early reads no further.
+        let _ = input.write_all(text.as_bytes());
+    }
+    /// What a shell says of a command that is not there.
+    const NOT_FOUND: i32 = 127;
+    child.wait().is_ok_and(|status| status.code() != Some(NOT_FOUND))
 }
 
 /// Writes to standard error.

@@ -3,6 +3,7 @@
 pub mod groups;
 pub mod hlo;
 pub mod ir;
+pub mod listing;
 pub mod precision;
 
 use halite_passes::family;

@@ -32,8 +32,9 @@ mod reader;
 mod roles;
 mod syntax;
 
+pub use names::ValueNames;
 pub use parse::parse;
-pub use print::{PrintOptions, print, print_function, print_with};
+pub use print::{PrintOptions, print, print_function, print_inst, print_with};
 
 pub(crate) use print::function_lines;
 pub(crate) use quoted::print_string;

@@ -18,13 +18,13 @@ pub(super) fn hint_of(text: &str) -> Option<Cow<'_, str>> {
 /// The names of a function's values, in print order: parameters by their names, values with a hint by that, all others
 /// by number. A name that is taken gets a suffix `.1`, `.2` and so on.
 #[derive(Debug)]
-pub(super) struct ValueNames {
+pub struct ValueNames {
     names: FxHashMap<Value, String>,
 }
 
 impl ValueNames {
     /// Names every value that is defined.
-    pub(super) fn new(function: &Function) -> Self {
+    pub fn new(function: &Function) -> Self {
         let mut taken = Taken::default();
         let mut names = FxHashMap::default();
         for param in &function.params {
@@ -41,6 +41,11 @@ impl ValueNames {
             names.entry(value).or_insert(name);
         }
         Self { names }
+    }
+
+    /// The name of a value with its `%`; `%?` for one that is never defined.
+    pub fn get(&self, value: Value) -> &str {
+        self.names.get(&value).map_or("%?", String::as_str)
     }
 
     /// Appends the name of a value; `%?7` for one that is never defined.

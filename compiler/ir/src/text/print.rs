@@ -52,6 +52,11 @@ pub fn print_function(module: &Module, function: &Function, options: PrintOption
     out
 }
 
+/// Prints one instruction of a function of a module on a line, without where it comes from; large constants by a number.
+pub fn print_inst(module: &Module, function: &Function, names: &ValueNames, inst: &Inst) -> String {
+    inst_line(module, function, names, inst, &mut Resources::default()).trim_start().to_owned()
+}
+
 fn write_resources(out: &mut String, resources: &Resources) {
     for (index, tensor) in resources.iter().enumerate() {
         let blank = if index == 0 { "\n" } else { "" };
