@@ -94,17 +94,26 @@ def attention(c, x, w, rope, mask):
     if c.kv_heads != c.heads:
         k = jnp.repeat(k, c.heads // c.kv_heads, axis=2)
         v = jnp.repeat(v, c.heads // c.kv_heads, axis=2)
-    algorithm = ALGORITHM.get(x.dtype)
-    scores = jnp.einsum("bqhd,bkhd->bhqk", q, k, precision=algorithm, preferred_element_type=jnp.float32) / width**0.5
-    probabilities = jax.nn.softmax(jnp.where(mask, scores, -jnp.inf), axis=-1).astype(x.dtype)
-    mixed = jnp.einsum("bhqk,bkhd->bqhd", probabilities, v)
-    return linear(mixed.reshape(batch, seq, c.hidden), w["o"])
+    return linear(core(mask, q, k, v).reshape(batch, seq, c.hidden), w["o"])
+
+
+def core(mask, q, k, v):
+    """Attention of queries, keys and values [B, S, heads, width]."""
+    algorithm = ALGORITHM.get(q.dtype)
+    scores = jnp.einsum("bqhd,bkhd->bhqk", q, k, precision=algorithm, preferred_element_type=jnp.float32)
+    scores = scores / q.shape[-1] ** 0.5
+    probabilities = jax.nn.softmax(jnp.where(mask, scores, -jnp.inf), axis=-1).astype(q.dtype)
+    return jnp.einsum("bhqk,bkhd->bqhd", probabilities, v)
+
+
+def activation(gate, up):
+    return jax.nn.silu(gate) * up
 
 
 def layer(c, rope, mask, x, w):
     x = x + attention(c, rms_norm(x, w["attention_norm"]), w, rope, mask)
     h = rms_norm(x, w["mlp_norm"])
-    return x + linear(jax.nn.silu(linear(h, w["gate"])) * linear(h, w["up"]), w["down"])
+    return x + linear(activation(linear(h, w["gate"]), linear(h, w["up"])), w["down"])
 
 
 def loss(c, precision, variant, weights, tokens):

@@ -31,8 +31,8 @@ XLAS = ("plugin", "jax")  # the CPU plugin, and the XLA inside the installed jax
 RESAMPLES = 10_000
 
 
-def arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def arguments(description=__doc__):
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--halite", type=Path, help="the release binary of halite")
     parser.add_argument("--plugin", type=Path, default=os.environ.get("HALITE_PJRT_PLUGIN"), help="the CPU XLA plugin")
     parser.add_argument("--configs", nargs="+", choices=CONFIGS, default=list(CONFIGS), help="what to measure")
