@@ -44,7 +44,7 @@ impl Pass for OutlineLayers {
         }
         let entry = module.take_entry()?;
         let all = regions(module, cx, &entry);
-        let entry = parts::cut(module, cx.registry, entry, &all)?;
+        let entry = parts::by_region(module, cx.registry, entry, &all)?;
         let regions = regions(module, cx, &entry);
         let infer = InferCx { functions: &module.functions, registry: cx.registry };
         let levels = levels(&infer, &entry, &regions);
