@@ -65,6 +65,19 @@ func @main(
 }
 "#;
 
+const DROPS: &str = r#"module @drops {phase = built}
+func @layer(%x: f32[8,8]) -> (f32[8,8]) {
+  %y = dropout %x {rate = 0.5} : f32[8,8]
+  return %y
+}
+func @main(%x: f32[8,8] {batch}) -> (a: f32[8,8] {probe}, b: f32[8,8] {probe}, c: f32[8,8] {probe}) {
+  %a = call %x {callee = @layer} : f32[8,8]
+  %b = call %x {callee = @layer} : f32[8,8]
+  %c = dropout %x {rate = 0.25} : f32[8,8]
+  return %a, %b, %c
+}
+"#;
+
 const CLIPPED: &[&str] = &[
     "nonfinite = \"skip\"",
     "optimizer.adamw.lr = 0.1",
@@ -75,6 +88,7 @@ const CLIPPED: &[&str] = &[
     "optimizer.adamw.clip_norm = 0.05",
 ];
 
+static DROP: Place = Place { module: DROPS, recipe: &["train.seed = 5"], passes: &["key-dropout"] };
 static ACCUMULATE: Place = Place { module: LINEAR, recipe: &["accumulate = 2"], passes: &["accumulate"] };
 static ADD: Place = Place { passes: &["add-to-accumulators"], ..ACCUMULATE };
 static READ: Place = Place { passes: &["read-accumulators"], ..ACCUMULATE };
@@ -108,6 +122,28 @@ const fn fault(
 }
 
 pub(super) static FAULTS: &[Fault] = &[
+    fault(
+        "layers that drop the same elements",
+        &DROP,
+        "slice %dropout_words {start = [1], limit = [2]",
+        "slice %dropout_words {start = [0], limit = [1]",
+        "b",
+    ),
+    fault(
+        "one mask for all updates",
+        &DROP,
+        "%dropout_words = stream_words %keys, %update",
+        "%dropout_words = stream_words %keys, %0",
+        "a",
+    ),
+    fault(
+        "rows and columns that draw alike",
+        &DROP,
+        "%2 = coordinate_words %draw {dim = 1",
+        "%2 = coordinate_words %draw {dim = 0",
+        "a",
+    ),
+    fault("the rate of another site", &DROP, "{rate = 0.25}", "{rate = 0.5}", "c"),
     fault(
         "a micro-batch summed twice",
         &ACCUMULATE,

@@ -27,7 +27,12 @@ type Parts = IndexMap<Key, (usize, usize), FxBuildHasher>;
 ///
 /// # Errors
 /// None but bugs.
-pub(super) fn by_region(module: &mut Module, registry: &Registry, entry: Function, regions: &Regions) -> Result<Function> {
+pub(super) fn by_region(
+    module: &mut Module,
+    registry: &Registry,
+    entry: Function,
+    regions: &Regions,
+) -> Result<Function> {
     let parts = parts(&entry, regions);
     if parts.is_empty() {
         return Ok(entry);
