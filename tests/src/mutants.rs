@@ -36,6 +36,14 @@ pub fn mutant(seed: u64, registry: &Registry) -> Mutant {
     generate(seed, registry).unwrap_or_else(|error| panic!("seed {seed}: {error}"))
 }
 
+/// The model of a seed whose layers are calls of one function.
+///
+/// # Panics
+/// As [`mutant`].
+pub fn repeated_mutant(seed: u64, registry: &Registry) -> Mutant {
+    generate_repeated(seed, registry).unwrap_or_else(|error| panic!("seed {seed}: {error}"))
+}
+
 /// The shape of a model.
 #[derive(Clone, Copy, Debug)]
 struct Sizes {
@@ -54,7 +62,7 @@ impl Sizes {
 
 const VOCAB: usize = 13;
 
-/// A model being made.
+/// A function being made.
 struct Draft<'b, 'm> {
     b: &'b mut Builder<'m>,
     random: &'b mut Random,
@@ -65,48 +73,101 @@ struct Draft<'b, 'm> {
     story: Vec<String>,
 }
 
+impl<'b, 'm> Draft<'b, 'm> {
+    fn new(b: &'b mut Builder<'m>, random: &'b mut Random, sizes: Sizes) -> Self {
+        Self { b, random, sizes, ids: None, weights: 0, story: Vec::new() }
+    }
+}
+
 fn generate(seed: u64, registry: &Registry) -> Result<Mutant> {
     let mut random = Random::new(seed);
     let mut module = Module::new(format!("mutant{seed}"));
+    let sizes = draw_sizes(&mut random);
     let mut b = Builder::new(&mut module, registry, "main");
-    let batch = 1 + random.below(2);
-    let seq = if random.below(8) == 0 { 17 + random.below(4) } else { 4 + random.below(6) };
-    let sizes = Sizes { batch, seq, heads: 2, dim: 4 };
-    let mut draft = Draft { b: &mut b, random: &mut random, sizes, ids: None, weights: 0, story: Vec::new() };
-    let logits = draft.model()?;
+    let mut draft = Draft::new(&mut b, &mut random, sizes);
+    let layers = 1 + usize::from(draft.random.below(3) == 0);
+    let fault = draft.fault(layers);
+    let logits = draft.model(fault == 0, |draft, mut x| {
+        for layer in 0..layers {
+            draft.tell(format!("layer {layer}:"));
+            x = draft.layer(x, (fault == 1 + 2 * layer, fault == 2 + 2 * layer))?;
+        }
+        Ok(x)
+    })?;
     let story = draft.story;
     b.named_result(logits, "logits", ResultRole::Probe);
     b.finish();
     Ok(Mutant { module, seq: sizes.seq, vocab: VOCAB, story })
 }
 
+fn generate_repeated(seed: u64, registry: &Registry) -> Result<Mutant> {
+    let mut random = Random::new(seed);
+    let mut module = Module::new(format!("repeated{seed}"));
+    let sizes = draw_sizes(&mut random);
+    let mut b = Builder::new(&mut module, registry, "layer");
+    let mut draft = Draft::new(&mut b, &mut random, sizes);
+    let fault = draft.fault(1);
+    let x = TensorType::new(DType::F32, [sizes.batch, sizes.seq, sizes.hidden()]);
+    let x = draft.b.param("x", x, ParamRole::Argument);
+    draft.ids = Some(draft.b.param("ids", TensorType::new(DType::S32, [sizes.batch, sizes.seq]), ParamRole::Argument));
+    let y = draft.layer(x, (fault == 1, fault == 2))?;
+    let mut story = draft.story;
+    b.result(y);
+    let types = b.function().param_types();
+    let layer = b.finish();
+    let mut b = Builder::new(&mut module, registry, "main");
+    let mut draft = Draft::new(&mut b, &mut random, sizes);
+    let logits = draft.model(fault == 0, |draft, mut x| {
+        for _ in 0..3 + draft.random.below(2) {
+            let mut args: Vec<Value> = [x].into_iter().chain(draft.ids).collect();
+            for ty in &types[args.len()..] {
+                args.push(draft.weight(ty.shape())?);
+            }
+            x = draft.b.call(layer, &args)?[0];
+        }
+        Ok(x)
+    })?;
+    story.extend(draft.story);
+    b.named_result(logits, "logits", ResultRole::Probe);
+    b.finish();
+    Ok(Mutant { module, seq: sizes.seq, vocab: VOCAB, story })
+}
+
+fn draw_sizes(random: &mut Random) -> Sizes {
+    let batch = 1 + random.below(2);
+    let seq = if random.below(8) == 0 { 17 + random.below(4) } else { 4 + random.below(6) };
+    Sizes { batch, seq, heads: 2, dim: 4 }
+}
+
 impl Draft<'_, '_> {
-    fn model(&mut self) -> Result<Value> {
+    /// Most models have one fault or none, at a place of its own: 0 for the tokens that are read, two numbers for each layer.
+    fn fault(&mut self, layers: usize) -> usize {
+        self.random.below(2 * (layers + layers) + 2)
+    }
+
+    /// Logits of tokens, by `layers` of features.
+    fn model(&mut self, faulty: bool, layers: impl FnOnce(&mut Self, Value) -> Result<Value>) -> Result<Value> {
         let Sizes { batch, seq, .. } = self.sizes;
         let tokens = self.b.param("tokens", TensorType::new(DType::S32, [batch, seq + 1]), ParamRole::Batch);
-        let layers = 1 + usize::from(self.random.below(3) == 0);
-        // Most models have one fault or none, at a place of its own.
-        let fault = self.random.below(2 * (layers + layers) + 2);
-        let first = usize::from(fault == 0 && self.random.coin());
+        let first = usize::from(faulty && self.random.coin());
         if first == 1 {
             self.tell("reads the next token");
         }
         let ids = self.b.slice_dim(tokens, 1, first, first + seq)?;
         self.ids = Some(ids);
-        let mut x = self.embed(ids)?;
-        for layer in 0..layers {
-            self.tell(format!("layer {layer}:"));
-            let faults = (fault == 1 + 2 * layer, fault == 2 + 2 * layer);
-            x = self.mix(x, faults.0)?;
-            x = self.attend(x, faults.1)?;
-            if self.random.coin() {
-                x = self.mlp(x)?;
-            }
-        }
+        let x = self.embed(ids)?;
+        let x = layers(self, x)?;
         let x = self.norm(x)?;
         let hidden = self.sizes.hidden();
         let head = self.weight(&[VOCAB, hidden])?;
         self.linear(x, head)
+    }
+
+    /// What mixes positions beside attention, and attention, either of which may be faulty.
+    fn layer(&mut self, x: Value, (mixes, attends): (bool, bool)) -> Result<Value> {
+        let x = self.mix(x, mixes)?;
+        let x = self.attend(x, attends)?;
+        if self.random.coin() { self.mlp(x) } else { Ok(x) }
     }
 
     /// The features of each position, with or without its place.

@@ -1,9 +1,10 @@
-//! What a forward keeps for its backward under each policy, against formulas.
+//! What a forward keeps for its backward under each policy, against formulas and against JAX.
 
-use halite::Session;
-use halite::compile::CompileOptions;
 use halite_bundle::ModuleRole;
 use halite_ir::{Function, Inst, Module, Op, ResultRole};
+use halite_tests::compiled;
+use serde::Deserialize;
+use std::collections::BTreeMap;
 
 /// Tokens of a batch: 2 sequences of 32.
 const TOKENS: u64 = 64;
@@ -45,22 +46,13 @@ impl Block {
         };
         4 * TOKENS * floats
     }
+}
 
-    fn step(&self, recompute: &str) -> Module {
-        let mut session = Session::new();
-        let sizes =
-            ["layers=3", "hidden=48", "heads=4", "vocab=96", "seq=32", "batch=2", "precision=fp32", "emit.calls=keep"];
-        let recompute = format!("recompute={recompute}");
-        let settings = sizes.iter().chain(self.settings).map(|set| (*set).to_owned()).chain([recompute]);
-        let input = format!("{}/../models/{}.hal", env!("CARGO_MANIFEST_DIR"), self.model);
-        let source = session.load(&input, &settings.collect::<Vec<_>>());
-        let source = source.unwrap_or_else(|errors| panic!("{}: {errors:?}", self.model));
-        let built = session.elaborate(&source).unwrap_or_else(|errors| panic!("{errors:?}")).module;
-        let role = ModuleRole::TRAIN_STEP;
-        let pipeline = session.pipeline(&role).unwrap_or_else(|error| panic!("{error}"));
-        let compiled = session.compile_role(&built, &source.recipe, &role, &pipeline, &CompileOptions::default());
-        compiled.unwrap_or_else(|error| panic!("{}: {error}", self.model)).ir
-    }
+/// The training step of three such blocks.
+fn step(model: &str, sizes: impl IntoIterator<Item = String>, recompute: &str) -> Module {
+    let fixed = ["layers=3", "vocab=96", "precision=fp32", "emit.calls=keep"].map(str::to_owned);
+    let settings: Vec<String> = sizes.into_iter().chain(fixed).chain([format!("recompute={recompute}")]).collect();
+    compiled::module(model, &ModuleRole::TRAIN_STEP, &settings).ir
 }
 
 /// The calls of an entry of functions with this in their name.
@@ -89,8 +81,44 @@ fn kept(module: &Module) -> u64 {
 fn blocks_keep_what_formulas_say() {
     for block in &BLOCKS {
         for recompute in ["[]", "[\"attention\", \"activation\"]", "[\"dots\"]", "[\"block\"]"] {
-            let found = kept(&block.step(recompute));
+            let fixed = ["hidden=48", "heads=4", "seq=32", "batch=2"];
+            let sizes = fixed.iter().chain(block.settings).map(|set| (*set).to_owned());
+            let found = kept(&step(block.model, sizes, recompute));
             assert_eq!(found, block.kept(recompute), "{} {recompute}", block.model);
         }
     }
+}
+
+/// What `benches/peer/residuals.py` found.
+#[derive(Deserialize)]
+struct Jax {
+    blocks: BTreeMap<String, JaxBlock>,
+}
+
+#[derive(Deserialize)]
+struct JaxBlock {
+    sizes: BTreeMap<String, u64>,
+    policies: Vec<JaxPolicy>,
+}
+
+#[derive(Deserialize)]
+struct JaxPolicy {
+    recompute: Vec<String>,
+    bytes: u64,
+}
+
+#[test]
+fn blocks_keep_no_more_than_in_jax() {
+    let jax: Jax = serde_json::from_str(include_str!("../data/jax-residuals.json")).expect("the fixture is JSON");
+    let mut compared = 0;
+    for (model, JaxBlock { sizes, policies }) in &jax.blocks {
+        for JaxPolicy { recompute, bytes } in policies {
+            let sizes = sizes.iter().map(|(name, size)| format!("{name}={size}"));
+            let found = kept(&step(model, sizes, &format!("{recompute:?}")));
+            println!("{model} {recompute:?}: {found} of {bytes} bytes");
+            assert!(found <= *bytes, "{model} {recompute:?} keeps {found} bytes, in JAX {bytes}");
+            compared += 1;
+        }
+    }
+    assert_eq!(compared, BLOCKS.len() * 4, "three blocks under four policies");
 }
