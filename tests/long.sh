@@ -25,7 +25,7 @@ run() {
         memory)
             HALITE_COMPILES=1000 cargo test --locked -p halite-tests --test embedding -- many_compiles ;;
         random)
-            HALITE_RANDOM_MODULES=20000 cargo test --locked -p halite-tests --test random_modules ;;
+            HALITE_RANDOM_MODULES=20000 cargo test --locked -p halite-tests --test random_modules --test random_layers ;;
         shells)
             HALITE_SHELL_CASES=2000 cargo test --locked -p halite-neuron --lib --features neuronx-cc -- shell:: ;;
         scaling)

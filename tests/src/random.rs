@@ -9,10 +9,13 @@ mod composites;
 mod contraction;
 mod elementwise;
 mod integers;
+mod layers;
 mod masks;
 mod movement;
 mod projection;
 mod spelled;
+
+pub use layers::{RandomLayers, random_layers};
 
 use crate::numeric::{Random, uniform};
 use halite_ir::{Builder, FuncId, Function, Module, ParamRole, Registry, ResultRole, TensorType, Value, WeightInfo};
@@ -288,7 +291,7 @@ fn entry(
         body.param(format!("x{index}"), ty, ParamRole::Argument);
     }
     if body.random.coin() {
-        body.projections()?;
+        body.projections(&ParamRole::Weight(WeightInfo::new(Init::Ones)))?;
     }
     for index in 0..1 + body.random.below(3) {
         let ty = TensorType::new(options.float, random_shape(body.random, 3));

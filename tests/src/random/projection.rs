@@ -1,13 +1,12 @@
 //! Projections of one value by weights that nothing else reads.
 
 use super::{Body, PARAM_BOUND, SIZES};
-use halite_ir::{ParamRole, TensorType, Value, WeightInfo};
+use halite_ir::{ParamRole, Value};
 use halite_support::Result;
-use halite_tensor::Init;
 
 impl Body<'_, '_> {
-    /// Two or three projections of an argument, in any form and often with a bias. The weights join no pool.
-    pub(super) fn projections(&mut self) -> Result<()> {
+    /// Two or three projections of an argument, in any form and often with a bias, by parameters of this role, which join no pool.
+    pub(super) fn projections(&mut self, role: &ParamRole) -> Result<()> {
         let Some(x) = self.pick_ranked(1) else { return Ok(()) };
         let last = x.ty.rank() - 1;
         let inner = x.ty.shape()[last];
@@ -16,9 +15,9 @@ impl Body<'_, '_> {
             let out = SIZES[self.random.below(SIZES.len())];
             let by_columns = self.random.coin();
             let shape = if by_columns { [inner, out] } else { [out, inner] };
-            let weight = self.weight(format!("p{index}"), x.ty.with_shape(shape));
+            let weight = self.b.param(format!("p{index}"), x.ty.with_shape(shape), role.clone());
             let biased = biased && self.random.below(8) > 0;
-            let bias = biased.then(|| self.weight(format!("b{index}"), x.ty.with_shape([out])));
+            let bias = biased.then(|| self.b.param(format!("b{index}"), x.ty.with_shape([out]), role.clone()));
             let contracted = usize::from(!by_columns);
             let value = match self.random.below(3) {
                 0 if !by_columns => {
@@ -40,11 +39,6 @@ impl Body<'_, '_> {
             self.keep(value, bound, error + 4.0 * x.ty.dtype().unit_roundoff() * bound * (2.0 + count))?;
         }
         Ok(())
-    }
-
-    fn weight(&mut self, name: String, ty: TensorType) -> Value {
-        let info = WeightInfo::new(Init::Ones);
-        self.b.param(name, ty, ParamRole::Weight(info))
     }
 
     /// A product and a vector along one dimension of it.
