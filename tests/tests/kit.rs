@@ -185,7 +185,11 @@ fn faults_of_files_are_told() {
         ("opt/a.ir", opt.replace("drop-scaled", "drop-scale"), "`drop-scale`"),
         ("opt/a.ir", opt.replace("scaled %x", "scale %x"), "no op or composite is named `scale`\nhelp: "),
         ("opt/a.ir", opt.clone() + "//$ run @f([1, 2]) = [3, 6]\n", "line 8: an execution check is `//$ run"),
-        ("opt/a.ir", opt.clone() + "//$ run @f([1, 2]) == [3, 5]\n", "line 8: interpreter: result 0 is"),
+        (
+            "opt/a.ir",
+            opt.clone() + "//$ run @f([1, 2]) == [3, 5]\n",
+            "line 8: interpreter: result 0, f32[2] [3.0, 5.0], has 6e0 for 5e0 at element 1",
+        ),
         ("opt/a.ir", opt.clone() + "//~^ error: bad\n", "expected, line 7: error: bad"),
         (
             "opt/a.ir",
