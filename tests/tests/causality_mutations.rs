@@ -124,7 +124,8 @@ fn check(count: u64, make: fn(u64, &Registry) -> Mutant) {
     );
     println!("{}", unknown.join("\n"));
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    let enough = |cases: u64| cases * 10 >= count * 3;
+    // Some 36% leak where layers are alike, more where each may have a fault of its own.
+    let enough = |cases: u64| cases * 4 >= count;
     assert!(enough(proven) && enough(leaks), "{proven} proven and {leaks} leaks are too few to show anything");
     assert!(unknown.len() as u64 * 20 <= count, "{} unknown", unknown.len());
 }
