@@ -2,7 +2,7 @@
 # The laws of `tests/run.sh` with bigger budgets. Run it when you touch what they guard; it takes hours on two cores.
 #
 #   long.sh             everything
-#   long.sh NAME ...    some of it: code verdicts bugs causality memory random shells scaling hashes growth fuzz
+#   long.sh NAME ...    some of it: code verdicts bugs causality memory random layouts shells scaling hashes growth fuzz
 #
 # `growth` needs valgrind.
 set -euo pipefail
@@ -26,6 +26,9 @@ run() {
             HALITE_COMPILES=1000 cargo test --locked -p halite-tests --test embedding -- many_compiles ;;
         random)
             HALITE_RANDOM_MODULES=20000 cargo test --locked -p halite-tests --test random_modules --test random_layers ;;
+        layouts)
+            HALITE_LAYOUTS=all HALITE_SEEDED_REPLICAS=all cargo test --locked --release -p halite-tests \
+                --test partition --test check_replicas --test seeded_replicas ;;
         shells)
             HALITE_SHELL_CASES=2000 cargo test --locked -p halite-neuron --lib --features neuronx-cc -- shell:: ;;
         scaling)
@@ -42,7 +45,7 @@ run() {
     esac
 }
 
-[ $# -gt 0 ] || set -- code verdicts bugs causality memory random shells scaling hashes growth fuzz
+[ $# -gt 0 ] || set -- code verdicts bugs causality memory random layouts shells scaling hashes growth fuzz
 for part; do
     run "$part"
 done

@@ -152,9 +152,9 @@ impl Context {
         Err(Diagnostic::error(codes::USAGE, message).help("give the recipe instead").into())
     }
 
-    /// The executor: the CPU's PJRT plugin with one device.
-    pub(super) fn executor(&self) -> Result<Pjrt> {
+    /// The executor: the CPU's PJRT plugin with this many devices.
+    pub(super) fn executor(&self, devices: usize) -> Result<Pjrt> {
         let path = find_plugin(self.plugin.as_deref())?;
-        Ok(Pjrt::open(&path, &ClientOptions::cpu(1))?)
+        Ok(Pjrt::open(&path, &ClientOptions::cpu(devices))?)
     }
 }

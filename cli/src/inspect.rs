@@ -5,7 +5,7 @@ use crate::context::{Context, Output, Result};
 use crate::groups::describe as describe_groups;
 use crate::precision::describe as describe_precision;
 use crate::table::{bytes, grouped, short, table};
-use crate::{estimate, listing, plot};
+use crate::{estimate, listing, placement, plot};
 use clap::Args;
 use halite::inspect::{Figures, Summary, groups, hlo, ir, precision};
 use halite_bundle::estimate::{Estimate, MemoryKind};
@@ -36,6 +36,7 @@ Examples:
   halite inspect build/tiny/train_step.ir
   halite inspect hlat-7b --precision
   halite inspect --ir train_step hlat-7b
+  halite inspect hlat-7b --placement --set parallel.data=4
   halite inspect hlat-7b --target trn1 --memory-plot memory.svg
   halite inspect other.hlo.pb --target trn2")]
 pub(super) struct Inspect {
@@ -63,6 +64,9 @@ pub(super) struct Inspect {
     #[arg(long, value_name = "MODULE", num_args = 0..=1, default_missing_value = "train_step")]
     #[arg(conflicts_with_all = ["dot", "precision", "module", "all"])]
     ir: Option<String>,
+    /// Show where weights and their state lie on the mesh instead, and what ranks send to one another in an update.
+    #[arg(long, conflicts_with_all = ["dot", "precision", "module", "all", "ir"])]
+    placement: bool,
     /// Estimate what a core of this target needs [default: the target of the recipe].
     #[arg(long)]
     target: Option<String>,
@@ -76,6 +80,9 @@ impl Inspect {
         if let Some(module) = &self.ir {
             let role = role(context, module)?;
             return listing::show(context, &self.input, &self.overrides(), &role);
+        }
+        if self.placement {
+            return placement::show(context, &self.input, &self.overrides());
         }
         if self.input.ends_with(".pb") && !self.precision {
             let bytes = files::read(Path::new(&self.input))?;

@@ -24,6 +24,7 @@ mod neuron;
 mod numerics;
 mod opt;
 mod panic;
+mod placement;
 pub mod plot;
 mod plugin;
 mod precision;

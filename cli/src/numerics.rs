@@ -76,7 +76,7 @@ impl Numerics {
         let context = &*context;
         let comparison = Comparison::new(&context.session, recipes, against, &corpus)?;
         let tokens = comparison.tokens_per_step();
-        let executor = context.executor()?;
+        let executor = context.executor(comparison.num_ranks())?;
         let runs = (comparison.num_recipes() * options.seeds.len()) as u64;
         let mut bar = NumericsBar::new(context, runs, options.steps, tokens);
         let report = comparison.run(Arc::new(executor), &options, &mut bar);

@@ -48,7 +48,7 @@ impl Run {
         let is_read = |name: &str| entry.inputs.iter().any(|port| port.name == name);
         inputs.retain(|name, _| is_read(name) || bundle.buffer(name).is_none());
         LoadedModule::check_inputs(&bundle, entry, &inputs)?;
-        let executor = context.executor()?;
+        let executor = context.executor(bundle.manifest.mesh.num_ranks())?;
         let spinner = bars::spinner(context, &format!("compiling {} with XLA", entry.name));
         let module = LoadedModule::load(&executor, &bundle, entry)?;
         spinner.set_message(format!("running {}", entry.name));

@@ -102,7 +102,7 @@ impl Train {
         };
         let output = RunFiles::new(self.output.clone().unwrap_or_else(|| PathBuf::from("runs").join(&name)));
         check_corpus(&bundle, &corpus)?;
-        let executor = context.executor()?;
+        let executor = context.executor(bundle.manifest.mesh.num_ranks())?;
         let (text, held_out) = corpus.sizes();
         let spinner = bars::spinner(
             context,

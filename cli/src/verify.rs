@@ -69,7 +69,7 @@ impl Verify {
         }
         let options = VerifyOptions { role, full: self.full, seed: self.seed, pipeline };
         context.session.elaborate(&source)?;
-        let executor = context.executor()?;
+        let executor = context.executor(context.session.ranks(&source)?.num_ranks())?;
         if self.each_pass {
             return each_pass::run(context, &source, &options, &executor, self.bisect);
         }

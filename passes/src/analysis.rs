@@ -1,8 +1,10 @@
-//! What is found out of a module and changes nothing: causality, precision, initial values, unused names.
+//! What is found out of a module and changes nothing: causality, precision, replicas, initial values, unused names.
 
 pub(crate) mod audit;
 pub(crate) mod causality;
 pub(crate) mod check_causality;
 pub(crate) mod check_precision;
+pub(crate) mod check_replicas;
 pub(crate) mod init_lint;
+pub(crate) mod replicas;
 pub(crate) mod unused;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 impl PassRegistry {
     /// The built-in passes.
     pub fn builtin() -> Self {
-        let passes: [Arc<dyn Pass>; 28] = [
+        let passes: [Arc<dyn Pass>; 31] = [
             Arc::new(transform::bind_recipe::BindRecipe),
             Arc::new(analysis::check_causality::CheckCausality),
             Arc::new(transform::cse::Cse),
@@ -30,6 +30,8 @@ impl PassRegistry {
             Arc::new(transform::finite::Finite),
             Arc::new(transform::adjust_loss_scale::AdjustLossScale),
             Arc::new(transform::update::Update),
+            Arc::new(transform::partition::Partition),
+            Arc::new(transform::take_rank::TakeRank),
             Arc::new(transform::simplify::Simplify::default()),
             Arc::new(transform::fold_constant::FoldConstant),
             Arc::new(DispatchDialect),
@@ -39,6 +41,7 @@ impl PassRegistry {
             Arc::new(transform::outline_layers::OutlineLayers),
             Arc::new(transform::legalize::Legalize),
             Arc::new(analysis::check_precision::CheckPrecision),
+            Arc::new(analysis::check_replicas::CheckReplicas),
         ];
         let fusions = fusions().map(|pass| Arc::new(pass) as Arc<dyn Pass>);
         Self::new(passes.into_iter().chain(fusions))

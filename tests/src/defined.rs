@@ -5,6 +5,7 @@ use crate::dropout::check_dropout;
 use crate::finite::check_finite;
 use crate::loss_scale::check_loss_scale;
 use crate::optimizer::check_update;
+use crate::partitioned::{check_partition, check_told};
 use halite::Session;
 use halite_ir::Module;
 use halite_passes::Relation;
@@ -30,6 +31,8 @@ pub fn check_defined(
         }
         "key-dropout" => check_dropout(before, after, recipe, &session.registry),
         "clip" | "update" => check_update(before, after, recipe, session),
+        "take-rank" => check_told(before, after, &session.registry),
+        "partition" => check_partition(before, after, &session.registry),
         "finite" => check_finite(before, after, recipe, &session.registry),
         _ => match session.passes.get(pass) {
             Ok(known) if known.info().relation == Relation::Defines => Err("nothing models what it defines".to_owned()),

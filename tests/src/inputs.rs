@@ -2,7 +2,7 @@
 
 use halite_ir::ops::Add;
 use halite_ir::{Function, ParamRole, Sample, SampleArg, SampleValues, TensorType, sample_inputs};
-use halite_tensor::{HostTensor, causal_mask};
+use halite_tensor::HostTensor;
 
 /// What operands a function is tried on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -13,14 +13,14 @@ pub enum InputKind {
     Special,
 }
 
-/// Operands of a function, the same for the same seed. A mask that is declared causal is.
+/// Operands of a function, the same for the same seed. What is declared of them holds.
 pub fn seeded_inputs(function: &Function, kind: InputKind, seed: u64) -> Vec<HostTensor> {
     let arg = |(position, ty): (usize, TensorType)| SampleArg { values: values(&ty, kind, position), ty };
     let args = function.param_types().into_iter().enumerate().map(arg);
     let mut inputs = sample_inputs(&Sample::new("operands", Add, args), seed).swap_remove(0);
     for (input, param) in inputs.iter_mut().zip(&function.params) {
-        if param.role == ParamRole::CausalMask {
-            *input = causal_mask(input.shape());
+        if let ParamRole::Known(content) = param.role {
+            *input = content.tensor(input.shape());
         }
     }
     inputs

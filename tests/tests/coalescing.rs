@@ -52,7 +52,7 @@ fn gpt2(split: bool) -> String {
 }
 
 fn ranks(tensor: usize) -> String {
-    format!("[parallel]\ntensor = {tensor}\npipeline = 1\nsequence = false\nzero1 = false\nglobal_batch = 2\n")
+    format!("[parallel]\ntensor = {tensor}\npipeline = 1\nsequence = false\nzero = 0\nglobal_batch = 2\n")
 }
 
 /// A model with its recipe.
@@ -71,8 +71,8 @@ struct Program {
 impl Model {
     fn new(precision: &str, rest: &str) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let split = "q = project(x, hidden) as q\n    k = project(x, hidden) as k\n    v = project(x, hidden) as v\n";
-        let merged = "q, k, v = split(project(x, 3 * hidden) as c_attn, 3, dim = -1)\n";
+        let split = "q = project(x, heads * head_dim) as q\n    k = project(x, heads * head_dim) as k\n    v = project(x, heads * head_dim) as v\n";
+        let merged = "q, k, v = split(project(x, 3 * heads * head_dim) as c_attn, 3, dim = -1)\n";
         let gpt2 = include_str!("../../models/gpt2.hal");
         assert!(gpt2.contains(merged), "GPT-2 comes with merged projections");
         std::fs::write(folder.path().join("split.hal"), gpt2.replace(merged, split))

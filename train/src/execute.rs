@@ -1,11 +1,17 @@
 //! Running the modules of a bundle on an executor.
 
+use crate::placed::{Argument, Placed, Placement};
 use halite_bundle::content::check_content;
 use halite_bundle::tensors::Tensors;
-use halite_bundle::{Bundle, ModuleEntry, Port, check_ports, check_ranges, check_tensors, contradiction, sound_hlo};
+use halite_bundle::{
+    Bundle, Manifest, ModuleEntry, Port, check_ports, check_ranges, check_shardings, check_tensors, contradiction,
+    sound_hlo,
+};
 use halite_runtime::{Buffer, CompileOptions, Executable, Executor, Input, Program};
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
+use halite_tensor::{Axis, Mesh};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// What runs where a module calls kernels of its target. Modules that call none have no choice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -38,6 +44,10 @@ pub struct LoadedModule {
     /// The buffers that the host must feed with what the model declares of them.
     declared: Vec<halite_bundle::Buffer>,
     calls_kernels: bool,
+    /// How the inputs lie on the ranks.
+    inputs: Vec<Arc<Placement>>,
+    /// How the outputs do.
+    outputs: Vec<Arc<Placement>>,
     executable: Box<dyn Executable>,
 }
 
@@ -48,12 +58,13 @@ impl std::fmt::Debug for LoadedModule {
 }
 
 impl LoadedModule {
-    /// Compiles a module of a bundle for one device. Kernels of the target are called on the target's own platform; on any
-    /// other, their decompositions stand in their place ([`KernelChoice::ByPlatform`]).
+    /// Compiles a module of a bundle for the ranks of its mesh, each on a device of its own. Kernels of the target are called on
+    /// the target's own platform; on any other, their decompositions stand in their place ([`KernelChoice::ByPlatform`]).
     ///
     /// # Errors
-    /// When the module's HLO is not sound, does not have the inputs and outputs that the manifest states, or cannot be
-    /// compiled. XLA ends the process on some unsound modules, so that none is handed to it.
+    /// When the executor has fewer devices than there are ranks, the manifest contradicts itself, or the module's HLO is not sound,
+    /// does not have the inputs and outputs that the manifest states, or cannot be compiled. XLA ends the process on some unsound
+    /// modules, so that none is handed to it.
     pub fn load(executor: &dyn Executor, bundle: &Bundle, entry: &ModuleEntry) -> Result<Self> {
         Self::load_with(executor, bundle, entry, KernelChoice::ByPlatform)
     }
@@ -68,21 +79,37 @@ impl LoadedModule {
         entry: &ModuleEntry,
         kernels: KernelChoice,
     ) -> Result<Self> {
-        check_ports(entry).map_err(|reason| contradiction(&reason))?;
+        let Manifest { mesh, buffers, .. } = &bundle.manifest;
+        let sound = check_ports(entry).and_then(|()| check_shardings(&bundle.manifest, std::slice::from_ref(entry)));
+        sound.map_err(|reason| contradiction(&reason))?;
+        check_devices(executor, mesh)?;
         let calls_kernels = kernels.are_called(executor, bundle);
         let bytes = if calls_kernels { as_compiled(bundle, entry)? } else { bundle.runnable_hlo(entry)? };
-        let program = Program::new(&bytes, CompileOptions::default())?;
+        let program = Program::new(&bytes, CompileOptions { num_replicas: mesh.num_ranks(), ..Default::default() })?;
         let signature = program.signature();
         let same = |ports: &[Port], specs: &[halite_runtime::TensorSpec]| {
             ports.len() == specs.len()
-                && ports.iter().zip(specs).all(|(port, spec)| port.dtype == spec.dtype && port.shape == *spec.shape)
+                && ports
+                    .iter()
+                    .zip(specs)
+                    .all(|(port, spec)| port.dtype == spec.dtype && port.local_shape() == spec.shape)
         };
         if !same(&entry.inputs, &signature.inputs) || !same(&entry.outputs, &signature.outputs) {
             let message = format!("the HLO of `{}` has other inputs or outputs than the manifest states", entry.name);
             return Err(Diagnostic::error(codes::BUNDLE, message).help("compile the bundle again"));
         }
-        let declared = bundle.manifest.buffers.iter().filter(|buffer| buffer.content().is_some()).cloned().collect();
-        Ok(Self { entry: entry.clone(), declared, calls_kernels, executable: executor.compile(&program)? })
+        let mesh = Arc::new(mesh.clone());
+        let placements = |ports: &[Port]| {
+            ports.iter().map(|port| Placement::new(&mesh, &port.shape, port.sharding.as_ref())).collect()
+        };
+        Ok(Self {
+            declared: buffers.iter().filter(|buffer| buffer.content().is_some()).cloned().collect(),
+            calls_kernels,
+            inputs: placements(&entry.inputs),
+            outputs: placements(&entry.outputs),
+            executable: executor.compile(&program)?,
+            entry: entry.clone(),
+        })
     }
 
     /// Compares tensors with the inputs of a module of a bundle, by name.
@@ -121,32 +148,61 @@ impl LoadedModule {
         })
     }
 
-    /// Runs the module on device buffers in the order of its inputs.
-    ///
-    /// # Errors
-    /// As [`Executable::execute`].
-    pub fn execute(&self, inputs: Vec<Input<'_>>) -> Result<Vec<Buffer>> {
-        Ok(self.executable.execute(inputs)?)
+    /// Each input with how it lies on the ranks.
+    pub(crate) fn inputs(&self) -> impl Iterator<Item = (&Port, &Arc<Placement>)> {
+        self.entry.inputs.iter().zip(&self.inputs)
     }
 
-    /// Runs the module once on tensors by name and returns its outputs by name.
+    /// Runs the module on all ranks and waits for them; `inputs[r]` are the device buffers of rank `r` in the order of the module's
+    /// inputs. Returns the outputs of each rank.
+    ///
+    /// # Errors
+    /// As [`Executable::execute_replicas`].
+    pub fn execute(&self, inputs: Vec<Vec<Input<'_>>>) -> Result<Vec<Vec<Buffer>>> {
+        Ok(self.executable.execute_replicas(inputs)?)
+    }
+
+    /// As [`execute`](Self::execute), on tensors that lie on all ranks.
+    pub(crate) fn call(&self, arguments: Vec<Argument<'_>>) -> Result<Vec<Placed>> {
+        let mut inputs: Vec<Vec<Input<'_>>> = self.executable.devices().iter().map(|_| Vec::new()).collect();
+        for argument in arguments {
+            inputs.iter_mut().zip(argument.into_inputs()).for_each(|(rank, input)| rank.push(input));
+        }
+        let mut ranks: Vec<_> = self.execute(inputs)?.into_iter().map(Vec::into_iter).collect();
+        self.outputs.iter().map(|output| output.hold(ranks.iter_mut().filter_map(Iterator::next).collect())).collect()
+    }
+
+    /// Runs the module once on whole tensors by name and returns its outputs by name, whole too.
     ///
     /// # Errors
     /// As [`check_inputs`](Self::check_inputs), before anything runs; then what the executor says.
     pub fn run(&self, executor: &dyn Executor, mut tensors: Tensors) -> std::result::Result<Tensors, Diagnostics> {
         check(&self.entry, &self.declared, &tensors)?;
-        let upload = |port: &Port| {
+        let upload = |(port, placement): (&Port, &Arc<Placement>)| {
             let tensor = tensors.swap_remove(&port.name).ok_or_else(|| {
                 Diagnostic::error(codes::TENSORS, format!("the tensor `{}` is missing", port.name))
                     .help("compile the bundle again")
             })?;
-            Ok(Input::Donate(executor.upload(&tensor, 0)?))
+            Ok(Argument::Donate(placement.upload(executor, &tensor)?))
         };
-        let inputs = self.entry.inputs.iter().map(upload).collect::<Result<Vec<_>>>()?;
-        let outputs = self.execute(inputs)?;
+        let outputs = self.call(self.inputs().map(upload).collect::<Result<_>>()?)?;
         let named = self.entry.outputs.iter().zip(&outputs);
-        named.map(|(port, buffer)| Ok((port.name.clone(), buffer.download()?))).collect()
+        named.map(|(port, output)| Ok((port.name.clone(), output.download()?))).collect()
     }
+}
+
+/// Each rank has a device.
+fn check_devices(executor: &dyn Executor, mesh: &Mesh) -> Result<()> {
+    let (ranks, devices) = (mesh.num_ranks(), executor.num_devices());
+    if ranks <= devices {
+        return Ok(());
+    }
+    let axes: Vec<_> = mesh.axes().iter().map(|Axis { name, size }| format!("`{name}` = {size}")).collect();
+    let (axes, plural) = (axes.join(", "), if devices == 1 { "" } else { "s" });
+    let message = format!("the bundle runs on {ranks} ranks ({axes}), the executor has {devices} device{plural}");
+    let help =
+        format!("open an executor with {ranks} devices, e.g. by `ClientOptions::cpu({ranks})`, or compile for fewer");
+    Err(Diagnostic::error(codes::RUNTIME_EXECUTE, message).help(help))
 }
 
 /// The HLO of a module, kernels included.

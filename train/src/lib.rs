@@ -1,8 +1,11 @@
 //! Training with the modules of a bundle on any executor.
 //!
-//! [`TrainStep`] is a compiled step with its state on a device, which training stacks call; [`LoadedModule`] any module.
+//! [`TrainStep`] is a compiled step with its state on devices, which training stacks call; [`LoadedModule`] any module.
 //! [`train`] is a loop around it on bytes of text: data, evaluation, what a run leaves behind. This crate needs bundles
 //! and an executor, and no compiler.
+//!
+//! A bundle on a mesh runs on as many devices of one executor as the mesh has ranks. What goes in and comes out are whole
+//! tensors; how they lie on the ranks is the business of this crate alone, and one rank is a mesh without axes.
 //!
 //! A run is a function of the bundle, the text, the seed and the state it starts from; no clock and no thread count
 //! enters it. Which windows of text a step sees depends on the seed and the number of the step alone, so a run that is
@@ -15,6 +18,7 @@ mod history;
 mod metrics;
 mod micro;
 mod observer;
+mod placed;
 mod programs;
 mod record;
 mod run;

@@ -1,6 +1,6 @@
 //! What a module reports of one run.
 
-use halite_runtime::Buffer;
+use super::placed::Placed;
 use halite_support::Result;
 use halite_tensor::HostTensor;
 use indexmap::IndexMap;
@@ -10,10 +10,11 @@ use indexmap::IndexMap;
 pub struct Metrics(IndexMap<String, f64>);
 
 impl Metrics {
-    /// Copies the scalars among outputs to the host.
-    pub(super) fn download(outputs: &IndexMap<String, Buffer>) -> Result<Self> {
+    /// Copies the scalars among outputs to the host, those of the first rank.
+    pub(super) fn download(outputs: &IndexMap<String, Placed>) -> Result<Self> {
         let scalar = |tensor: HostTensor| tensor.f64s().first().copied().unwrap_or(f64::NAN);
-        let scalars = outputs.iter().filter(|(_, buffer)| buffer.spec().shape.rank() == 0);
+        let buffers = outputs.iter().map(|(name, output)| (name, output.first()));
+        let scalars = buffers.filter(|(_, buffer)| buffer.spec().shape.rank() == 0);
         let scalars = scalars.map(|(name, buffer)| Ok((name.clone(), scalar(buffer.download()?))));
         Ok(Self(scalars.collect::<Result<_>>()?))
     }

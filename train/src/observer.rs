@@ -5,7 +5,7 @@ use halite_support::Diagnostic;
 
 /// Hears how a run goes. Every method has a default that does nothing.
 pub trait Observer {
-    /// The modules are compiled and the state is on the device; the run starts after this update.
+    /// The modules are compiled and the state is on the devices; the run starts after this update.
     fn started(&mut self, _step: u64) {}
 
     /// An update was made.

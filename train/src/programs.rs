@@ -19,12 +19,12 @@ pub struct Programs<'a> {
     pub shape: BatchShape,
     /// Without state: each run has its own.
     step: TrainStep,
-    /// The batches of an evaluation, on the device; none when the bundle has no evaluation or nothing is held out.
+    /// The batches of an evaluation, on the devices; none when the bundle has no evaluation or nothing is held out.
     pub held_out: Vec<DeviceBatch>,
 }
 
 impl<'a> Programs<'a> {
-    /// Compiles the modules for the first device; an evaluation runs on at most `eval_batches` batches.
+    /// Compiles the modules; an evaluation runs on at most `eval_batches` batches.
     ///
     /// # Errors
     /// As [`check_corpus`]; when a module does not compile or the executor fails.

@@ -1,16 +1,18 @@
-//! Training state and batches on a device.
+//! Training state and batches on devices.
 
 use crate::execute::LoadedModule;
+use crate::placed::{Argument, Placed, Placement};
 use crate::scheduled::Call;
 use halite_bundle::check_tensors;
 use halite_bundle::content::declared;
 use halite_bundle::init::transient_state;
 use halite_bundle::tensors::Tensors;
-use halite_bundle::{BufferRole, Manifest, Port, PortRole};
-use halite_runtime::{Buffer, Executor, Input};
+use halite_bundle::{Buffer, BufferRole, Manifest, Port, PortRole};
+use halite_runtime::Executor;
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
-use halite_tensor::{ATTEMPTS, HostTensor, STEP};
+use halite_tensor::{ATTEMPTS, HostTensor, Mesh, STEP};
 use indexmap::IndexMap;
+use std::sync::Arc;
 
 const UPLOAD: &str = "upload the batch with the step that it is for";
 
@@ -18,26 +20,28 @@ const UPLOAD: &str = "upload the batch with the step that it is for";
 #[derive(Debug)]
 pub(super) struct State {
     /// Every buffer of the bundle's state, by name, in the order of the manifest.
-    held: IndexMap<String, Option<Buffer>>,
+    held: IndexMap<String, Option<Placed>>,
     /// The inputs whose content the model declares.
-    declared: IndexMap<String, Buffer>,
+    declared: IndexMap<String, Placed>,
     /// Whether calls of an update were made and not all of them.
     is_under_way: bool,
 }
 
-/// The data of one step on a device, by name, in the pieces that calls take one after another.
+/// The data of one step on the devices of its ranks, by name, in the pieces that calls take one after another.
 #[derive(Debug)]
 pub struct DeviceBatch(Vec<Piece>);
 
 /// What one call reads of a batch.
-pub(super) type Piece = IndexMap<String, Buffer>;
+pub(super) type Piece = IndexMap<String, Placed>;
 
 impl DeviceBatch {
-    /// Copies pieces to the device.
-    pub(super) fn upload(executor: &dyn Executor, pieces: &[Tensors]) -> Result<Self> {
-        let piece = |piece: &Tensors| {
-            let upload = |(name, tensor): (&String, _)| Ok((name.clone(), executor.upload(tensor, 0)?));
-            piece.iter().map(upload).collect::<Result<Piece>>()
+    /// Copies pieces to the devices, which hold tensors of the batch of a bundle.
+    pub(super) fn upload(executor: &dyn Executor, manifest: &Manifest, pieces: &[Tensors]) -> Result<Self> {
+        let mesh = Arc::new(manifest.mesh.clone());
+        let batch = manifest.buffers.iter().filter(|buffer| buffer.is_batch());
+        let piece = |piece: &Tensors| -> Result<Piece> {
+            let given = batch.clone().filter_map(|buffer| Some((buffer, piece.get(&buffer.name)?)));
+            given.map(|(buffer, tensor)| upload(executor, &mesh, buffer, tensor)).collect()
         };
         Ok(Self(pieces.iter().map(piece).collect::<Result<_>>()?))
     }
@@ -60,7 +64,8 @@ impl DeviceBatch {
 
     /// Checks that this executor runs on the buffers.
     pub(super) fn check_owner(&self, executor: &dyn Executor) -> Result<()> {
-        match self.0.iter().flatten().find(|(_, buffer)| !executor.owns(buffer.as_ref())) {
+        let is_foreign = |placed: &Placed| placed.parts().iter().any(|part| !executor.owns(part.as_ref()));
+        match self.0.iter().flatten().find(|(_, placed)| is_foreign(placed)) {
             None => Ok(()),
             Some((name, _)) => {
                 let message = format!("`{name}` of the batch is on a device of another executor");
@@ -72,8 +77,8 @@ impl DeviceBatch {
     /// Copies them back, as one batch.
     pub(super) fn download(&self) -> Result<Tensors> {
         let Some((first, rest)) = self.0.split_first() else { return Ok(Tensors::new()) };
-        let whole = |(name, buffer): (&String, &Buffer)| {
-            let start = buffer.download()?;
+        let whole = |(name, placed): (&String, &Placed)| {
+            let start = placed.download()?;
             let (dtype, mut shape) = (start.dtype(), start.shape().clone());
             let mut bytes = start.into_bytes();
             for piece in rest {
@@ -108,7 +113,7 @@ impl Updates {
     /// Those that a state counts.
     pub(super) fn of(manifest: &Manifest, state: &Tensors) -> Self {
         let count = |kind: &str| {
-            let is_it = |buffer: &&halite_bundle::Buffer| matches!(&buffer.role, BufferRole::State(spec) if *spec.kind == *kind);
+            let is_it = |buffer: &&Buffer| matches!(&buffer.role, BufferRole::State(spec) if *spec.kind == *kind);
             let buffer = manifest.buffers.iter().find(is_it)?;
             u64::try_from(*state.get(&buffer.name)?.ints().first()?).ok()
         };
@@ -118,61 +123,76 @@ impl Updates {
 }
 
 impl State {
-    /// Copies tensors to the device, which [`check_state`] has looked at, and beside them what is transient.
+    /// Copies tensors to the devices, which [`check_state`] has looked at, and beside them what is transient.
     pub(super) fn upload(
         executor: &dyn Executor,
         manifest: &Manifest,
         tensors: &Tensors,
     ) -> std::result::Result<Self, Diagnostics> {
-        let transient = transient_state(manifest)?;
-        let upload = |buffer: &halite_bundle::Buffer| {
+        let (mesh, transient) = (Arc::new(manifest.mesh.clone()), transient_state(manifest)?);
+        let held = manifest.buffers.iter().filter(|buffer| !buffer.is_batch()).map(|buffer| {
             let tensor = transient.get(&buffer.name).unwrap_or_else(|| &tensors[&buffer.name]);
-            Ok((buffer.name.clone(), Some(executor.upload(tensor, 0)?)))
-        };
-        let state = manifest.buffers.iter().filter(|buffer| !buffer.is_batch());
-        let held = state.map(upload).collect::<Result<_>>()?;
+            upload(executor, &mesh, buffer, tensor).map(|(name, placed)| (name, Some(placed)))
+        });
+        let held = held.collect::<Result<_>>()?;
         let declared = manifest.buffers.iter().filter_map(|buffer| Some((buffer, declared(buffer)?)));
-        let upload =
-            |(buffer, tensor): (&halite_bundle::Buffer, _)| Ok((buffer.name.clone(), executor.upload(&tensor, 0)?));
-        Ok(Self { held, declared: declared.map(upload).collect::<Result<_>>()?, is_under_way: false })
+        let declared = declared.map(|(buffer, tensor)| upload(executor, &mesh, buffer, &tensor));
+        Ok(Self { held, declared: declared.collect::<Result<_>>()?, is_under_way: false })
     }
 
     /// Copies these buffers to the host.
-    pub(super) fn download<'b>(&self, wanted: impl Iterator<Item = &'b halite_bundle::Buffer>) -> Result<Tensors> {
-        let download = |buffer: &halite_bundle::Buffer| {
-            let name = &buffer.name;
-            let on_device = self.held.get(name).and_then(Option::as_ref);
-            Ok((name.clone(), held(name, on_device)?.download()?))
-        };
-        wanted.map(download).collect()
+    pub(super) fn download<'b>(&self, wanted: impl Iterator<Item = &'b Buffer>) -> Result<Tensors> {
+        wanted.map(|buffer| Ok((buffer.name.clone(), self.placed(&buffer.name)?.download()?))).collect()
+    }
+
+    /// Checks that ranks hold the same bytes of these buffers, where they should.
+    ///
+    /// # Errors
+    /// Every buffer of which they do not, with the ranks.
+    pub(super) fn check_replicas<'b>(
+        &self,
+        wanted: impl Iterator<Item = &'b Buffer>,
+    ) -> std::result::Result<(), Diagnostics> {
+        let mut mistakes = Diagnostics::new();
+        for Buffer { name, .. } in wanted {
+            let differing = self.placed(name)?.differing()?;
+            if !differing.is_empty() {
+                mistakes.push(parted(name, &differing));
+            }
+        }
+        if mistakes.is_empty() { Ok(()) } else { Err(mistakes) }
+    }
+
+    fn placed(&self, name: &str) -> Result<&Placed> {
+        held(name, self.held.get(name).and_then(Option::as_ref))
     }
 
     /// Runs a module on this state and a batch, once [`check`](Self::check) has looked at them. Buffers that the module replaces are
     /// given away and put back; the other outputs are returned by name.
-    pub(super) fn run(&mut self, module: &LoadedModule, batch: &Piece) -> Result<IndexMap<String, Buffer>> {
+    pub(super) fn run(&mut self, module: &LoadedModule, batch: &Piece) -> Result<IndexMap<String, Placed>> {
         let entry = module.entry();
         let is_given = |index| entry.outputs.iter().any(|port| port.alias == Some(index));
         // What is given away is taken out first, so that the rest can be lent.
         let given = entry.inputs.iter().enumerate().filter(|(index, _)| is_given(*index));
-        let mut given: IndexMap<usize, Buffer> =
+        let mut given: IndexMap<usize, Placed> =
             given.map(|(index, port)| Ok((index, self.take(&port.name)?))).collect::<Result<_>>()?;
         let inputs = entry.inputs.iter().enumerate().map(|(index, port)| match given.swap_remove(&index) {
-            Some(buffer) => Ok(Input::Donate(buffer)),
+            Some(placed) => Ok(Argument::Donate(placed)),
             None => match self.held.get(&port.name) {
-                Some(buffer) => Ok(Input::Keep(held(&port.name, buffer.as_ref())?.as_ref())),
+                Some(placed) => Ok(Argument::Keep(held(&port.name, placed.as_ref())?)),
                 None => match self.declared.get(&port.name).or_else(|| batch.get(&port.name)) {
-                    Some(buffer) => Ok(Input::Keep(buffer.as_ref())),
+                    Some(placed) => Ok(Argument::Keep(placed)),
                     None => Err(not_fed(&port.name)),
                 },
             },
         });
-        let outputs = module.execute(inputs.collect::<Result<_>>()?)?;
+        let outputs = module.call(inputs.collect::<Result<_>>()?)?;
         let mut rest = IndexMap::new();
-        for (port, buffer) in entry.outputs.iter().zip(outputs) {
+        for (port, output) in entry.outputs.iter().zip(outputs) {
             match self.held.get_mut(&port.name) {
-                Some(place) if port.role == PortRole::Buffer => *place = Some(buffer),
+                Some(place) if port.role == PortRole::Buffer => *place = Some(output),
                 _ => {
-                    rest.insert(port.name.clone(), buffer);
+                    rest.insert(port.name.clone(), output);
                 }
             }
         }
@@ -183,7 +203,8 @@ impl State {
     pub(super) fn check(&self, module: &LoadedModule, batch: &Piece) -> Result<()> {
         let entry = module.entry();
         let is_given = |index| entry.outputs.iter().any(|port| port.alias == Some(index));
-        entry.inputs.iter().enumerate().try_for_each(|(index, port)| self.check_fed(port, is_given(index), batch))
+        let mut inputs = module.inputs().enumerate();
+        inputs.try_for_each(|(index, (port, placement))| self.check_fed(port, placement, is_given(index), batch))
     }
 
     /// Starts what passes between the calls of an update anew, where an update before it did not come to its end; from here on this
@@ -194,8 +215,11 @@ impl State {
         manifest: &Manifest,
     ) -> std::result::Result<(), Diagnostics> {
         if std::mem::replace(&mut self.is_under_way, true) {
-            for (name, tensor) in transient_state(manifest)? {
-                self.held.insert(name, Some(executor.upload(&tensor, 0).map_err(Diagnostic::from)?));
+            let (mesh, transient) = (Arc::new(manifest.mesh.clone()), transient_state(manifest)?);
+            for buffer in &manifest.buffers {
+                let Some(tensor) = transient.get(&buffer.name) else { continue };
+                let (name, placed) = upload(executor, &mesh, buffer, tensor)?;
+                self.held.insert(name, Some(placed));
             }
         }
         Ok(())
@@ -206,29 +230,44 @@ impl State {
         self.is_under_way = false;
     }
 
-    fn check_fed(&self, port: &Port, is_given: bool, batch: &Piece) -> Result<()> {
+    fn check_fed(&self, port: &Port, placement: &Placement, is_given: bool, batch: &Piece) -> Result<()> {
         match self.held.get(&port.name) {
-            Some(buffer) => return held(&port.name, buffer.as_ref()).map(|_| ()),
+            Some(placed) => return held(&port.name, placed.as_ref()).map(|_| ()),
             None if is_given => return Err(lost(&port.name)),
             None if self.declared.contains_key(&port.name) => return Ok(()),
             None => {}
         }
-        let buffer = batch.get(&port.name).ok_or_else(|| not_fed(&port.name))?;
-        let spec = buffer.spec();
-        if spec.dtype == port.dtype && *spec.shape == port.shape[..] {
+        let fed = batch.get(&port.name).ok_or_else(|| not_fed(&port.name))?;
+        if fed.is(port.dtype, placement) {
             return Ok(());
         }
-        let message = format!("`{}` of the batch is `{spec}`, which another step takes", port.name);
+        let message = format!("`{}` of the batch is `{fed}`, which another step takes", port.name);
         Err(Diagnostic::error(codes::TENSORS, message).help(UPLOAD))
     }
 
-    fn take(&mut self, name: &str) -> Result<Buffer> {
+    fn take(&mut self, name: &str) -> Result<Placed> {
         self.held.get_mut(name).and_then(Option::take).ok_or_else(|| lost(name))
     }
 }
 
-fn held<'a>(name: &str, buffer: Option<&'a Buffer>) -> Result<&'a Buffer> {
-    buffer.ok_or_else(|| lost(name))
+/// Copies a tensor to the devices as a buffer of this mesh lies there, or as many of these as it holds one after another.
+fn upload(executor: &dyn Executor, mesh: &Arc<Mesh>, buffer: &Buffer, tensor: &HostTensor) -> Result<(String, Placed)> {
+    let placement = Placement::new(mesh, tensor.shape(), buffer.sharding.as_ref());
+    Ok((buffer.name.clone(), placement.upload(executor, tensor)?))
+}
+
+fn held<'a>(name: &str, placed: Option<&'a Placed>) -> Result<&'a Placed> {
+    placed.ok_or_else(|| lost(name))
+}
+
+fn parted(name: &str, ranks: &[usize]) -> Diagnostic {
+    let plural = if ranks.len() == 1 { "" } else { "s" };
+    let ranks: Vec<_> = ranks.iter().map(ToString::to_string).collect();
+    let message =
+        format!("`{name}` should be the same on several ranks and differs on rank{plural} {}", ranks.join(", "));
+    Diagnostic::error(codes::RUNTIME_EXECUTE, message)
+        .note("each rank is compared with the first one that has the same part")
+        .help("load the state again; if ranks part once more, the program lacks a collective, or devices compute differently")
 }
 
 fn lost(name: &str) -> Diagnostic {

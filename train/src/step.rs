@@ -1,4 +1,4 @@
-//! A training step with its state on a device.
+//! A training step with its state on devices.
 
 use super::divergence;
 use super::metrics::Metrics;
@@ -7,6 +7,7 @@ use super::record::{KEY, Record};
 use super::scheduled::{Call, scheduled};
 use super::state::{DeviceBatch, State, Updates, check_state};
 use crate::execute::{KernelChoice, LoadedModule};
+use crate::placed::Placed;
 use halite_bundle::convert::{pack_given, to_model};
 use halite_bundle::init::{initial_state_of, state_from_checkpoint, state_from_weights};
 use halite_bundle::tensors::{self, Tensors};
@@ -19,9 +20,12 @@ use indexmap::IndexMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The training step of a bundle on the first device of an executor, and the state that it works on.
+/// The training step of a bundle on the devices of an executor, one for each rank of its mesh, and the state that it works on.
 ///
-/// The state stays on the device from step to step: every buffer that a step replaces is given to it, and what it gives
+/// State and batches are given, saved and read as whole tensors, whatever the mesh: each rank gets its part of them, and the
+/// parts are put together again. What all ranks have is read from the first one, metrics too.
+///
+/// The state stays on the devices from step to step: every buffer that a step replaces is given to it, and what it gives
 /// back takes its place. A step that fails part way may have used up buffers; load the state again then.
 ///
 /// The executor may be that of any PJRT plugin, given by its path. On the plugin of the platform that the bundle is compiled
@@ -91,7 +95,7 @@ pub enum Batch<'a> {
     One(&'a HostTensor),
     /// Tensors by name.
     Named(&'a Tensors),
-    /// What is on the device already.
+    /// What is on the devices already.
     Device(&'a DeviceBatch),
 }
 
@@ -117,7 +121,8 @@ impl TrainStep {
     /// Compiles the training step of a bundle, and its evaluation where it has one. There is no state yet.
     ///
     /// # Errors
-    /// When the bundle has no training step, or a module is not what the manifest states or cannot be compiled.
+    /// When the bundle has no training step, the executor has fewer devices than the mesh has ranks, or a module is not what the
+    /// manifest states or cannot be compiled.
     pub fn load(executor: Arc<dyn Executor>, bundle: &Bundle) -> Result<Self, Diagnostics> {
         Self::load_with(executor, bundle, KernelChoice::ByPlatform)
     }
@@ -178,7 +183,7 @@ impl TrainStep {
         Self { cancel, ..self }
     }
 
-    /// The same step, which looks at the numbers of each batch before it is copied to the device: token ids, labels and
+    /// The same step, which looks at the numbers of each batch before it is copied to the devices: token ids, labels and
     /// other positions out of range are refused, as far as the manifest states ranges
     /// ([`Port::ranges`](halite_bundle::Port)). A module does not look: it takes such a number for another one. Off unless it
     /// is asked for, because it costs a pass over the batch on the host.
@@ -279,6 +284,15 @@ impl TrainStep {
         halite_disk::write_on(disk, path, &bytes).map_err(Diagnostics::from)
     }
 
+    /// Checks that the ranks that hold the same part of a saved buffer hold the same bytes. It costs a copy of the state to the host
+    /// for each rank.
+    ///
+    /// # Errors
+    /// Every buffer of which some do not, with those ranks; when there is no state, or a copy fails.
+    pub fn check_replicas(&self) -> Result<(), Diagnostics> {
+        self.held()?.check_replicas(self.manifest().saved())
+    }
+
     /// Copies the weights to the host under the names of the model, whatever the bundle stores together.
     ///
     /// # Errors
@@ -299,7 +313,7 @@ impl TrainStep {
         self.updates.attempted
     }
 
-    /// Copies a batch to the device, to use it more than once.
+    /// Copies a batch to the devices, to use it more than once.
     ///
     /// # Errors
     /// Every tensor that is missing, not an input, or of the wrong type; with [`with_range_checks`](Self::with_range_checks),
@@ -334,7 +348,7 @@ impl TrainStep {
             let inputs = reader.map(|call| &call.module.entry().inputs[..]).unwrap_or_default();
             pieces.iter().try_for_each(|piece| check_ranges(inputs, piece))?;
         }
-        DeviceBatch::upload(self.executor.as_ref(), &pieces).map_err(Diagnostics::from)
+        DeviceBatch::upload(self.executor.as_ref(), self.manifest(), &pieces).map_err(Diagnostics::from)
     }
 
     /// The inputs that the host feeds for one update and that the model does not determine, in the order of the manifest. Where
@@ -396,7 +410,7 @@ impl TrainStep {
         &mut self,
         batch: Batch<'_>,
         calls: impl FnOnce(&Modules) -> Result<&[Call], Diagnostic>,
-    ) -> Result<IndexMap<String, halite_runtime::Buffer>, Diagnostics> {
+    ) -> Result<IndexMap<String, Placed>, Diagnostics> {
         self.cancel.check()?;
         self.held()?;
         let modules = self.modules.clone();

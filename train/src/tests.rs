@@ -1,5 +1,6 @@
 //! The loop on an executor that computes by hand.
 
+mod mesh;
 mod resume;
 
 use super::*;
@@ -149,14 +150,6 @@ fn bundle() -> Bundle {
     bundle.manifest.buffers.retain(|buffer| shapes.iter().any(|(name, _, _)| *name == buffer.name));
     bundle.manifest.buffers[1].shape = vec![];
     bundle.manifest.buffers[1].role = BufferRole::Weight(Init::Ones);
-    let port = |name: &str, dtype, shape: &[usize], role, alias| Port {
-        name: name.into(),
-        dtype,
-        shape: shape.into(),
-        role,
-        alias,
-        ranges: Vec::new(),
-    };
     let inputs = shapes.map(|(name, dtype, shape)| port(name, dtype, shape, PortRole::Buffer, None)).to_vec();
     let scalar = |name: &str, dtype, role, alias| port(name, dtype, &[], role, alias);
     let step = vec![
@@ -170,6 +163,10 @@ fn bundle() -> Bundle {
     add(&mut bundle, ModuleRole::TRAIN_STEP, inputs.clone(), step);
     add(&mut bundle, ModuleRole::EVAL, inputs[..2].to_vec(), eval);
     bundle
+}
+
+fn port(name: &str, dtype: DType, shape: &[usize], role: PortRole, alias: Option<usize>) -> Port {
+    Port { name: name.into(), dtype, shape: shape.into(), sharding: None, role, alias, ranges: Vec::new() }
 }
 
 /// A module with these ports, whose results are other than the names say: only the signature counts here.
@@ -189,6 +186,11 @@ fn add(bundle: &mut Bundle, role: ModuleRole, inputs: Vec<Port>, outputs: Vec<Po
     let root = main.root_tuple(&results).unwrap();
     main.finish(root).unwrap();
     let hlo = halite_hlo::encode(&module.finish().unwrap());
+    enter(bundle, role, hlo, inputs, outputs);
+}
+
+/// Enters the HLO of a module with these ports.
+fn enter(bundle: &mut Bundle, role: ModuleRole, hlo: Vec<u8>, inputs: Vec<Port>, outputs: Vec<Port>) {
     let (name, file, sha256) = (role.name().to_owned(), format!("{}.hlo.pb", role.name()), sha256(&hlo));
     bundle.files.insert(file.clone(), hlo);
     bundle.manifest.modules.push(ModuleEntry {

@@ -9,7 +9,7 @@ use halite_bundle::tensors::Tensors;
 use halite_ir::{Function, Param, ParamRole, ResultRole};
 use halite_runtime::{Executable, Executor, Program, evaluate};
 use halite_support::{Diagnostic, Diagnostics, Result};
-use halite_tensor::{HostTensor, causal_mask};
+use halite_tensor::HostTensor;
 use indexmap::IndexMap;
 
 /// The compiled gradients of a recipe.
@@ -47,7 +47,7 @@ impl Gradients {
         let input = |param: &Param| {
             let ty = self.entry.ty(param.value);
             let given = match param.role {
-                ParamRole::CausalMask => return Ok(causal_mask(ty.shape())),
+                ParamRole::Known(content) => return Ok(content.tensor(ty.shape())),
                 ParamRole::Batch => Some(batch),
                 _ => state.get(&*param.name),
             };

@@ -116,6 +116,11 @@ impl Comparison<'_> {
         self.recipes.first().map_or(0, |(_, bundle)| bundle.manifest.statistics.tokens_per_step)
     }
 
+    /// The most ranks that one of the programs runs on.
+    pub fn num_ranks(&self) -> usize {
+        self.recipes.iter().map(|(_, bundle)| bundle.manifest.mesh.num_ranks()).max().unwrap_or(1)
+    }
+
     /// Trains under each recipe with each seed.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 mod json;
 
 use crate::packed::part_names;
-use halite_tensor::{DType, Init, Packing, StateSpec};
+use halite_tensor::{Content, DType, Init, Packing, Sharding, StateSpec};
 use json::BufferJson;
 use serde::{Deserialize, Serialize};
 
@@ -17,32 +17,27 @@ pub struct Buffer {
     pub name: String,
     /// Element type.
     pub dtype: DType,
-    /// Sizes.
+    /// Sizes of the whole, which files hold, too.
     pub shape: Vec<usize>,
     /// What it holds.
     pub role: BufferRole,
     /// How it stores several tensors of the model, on a weight and on all that belongs to it; `None` for one as the model
     /// has it.
     pub packing: Option<Packing>,
+    /// How it lies on the ranks of the mesh; `None` where each rank has the whole. One of the batch has the same sharding for any
+    /// number of micro-batches: each of these is shared out by itself.
+    pub sharding: Option<Sharding>,
 }
 
 /// What a buffer of a training run holds.
 #[derive(Clone, PartialEq, Debug)]
 pub enum BufferRole {
-    /// Data of one step, with what the model declares of it; the host may feed nothing else.
-    Batch(Option<BufferContent>),
+    /// Data of one step, with what is declared of it; the host may feed nothing else.
+    Batch(Option<Content>),
     /// A parameter of the model, with how it starts.
     Weight(Init),
     /// Other state.
     State(StateSpec),
-}
-
-/// What a model declares of data that the host feeds.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum BufferContent {
-    /// The causal mask: `pred[.., size, size]`, true where the last index is at most the one before.
-    Causal,
 }
 
 impl BufferRole {
@@ -76,8 +71,8 @@ impl Buffer {
         }
     }
 
-    /// What the model declares of data that the host feeds.
-    pub fn content(&self) -> Option<BufferContent> {
+    /// What is declared of data that the host feeds.
+    pub fn content(&self) -> Option<Content> {
         if let BufferRole::Batch(content) = self.role { content } else { None }
     }
 

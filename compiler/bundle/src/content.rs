@@ -1,14 +1,13 @@
 //! What a model declares of the data that the host feeds.
 
+use crate::Buffer;
 use crate::tensors::Tensors;
-use crate::{Buffer, BufferContent};
 use halite_support::{Diagnostic, Diagnostics, codes};
-use halite_tensor::{HostTensor, Indices, Shape, causal_mask};
+use halite_tensor::{Content, HostTensor, Indices, Shape};
 
 /// The only value of a buffer whose content is declared.
 pub fn declared(buffer: &Buffer) -> Option<HostTensor> {
-    let BufferContent::Causal = buffer.content()?;
-    Some(causal_mask(&Shape::from(buffer.shape.as_slice())))
+    Some(buffer.content()?.tensor(&Shape::from(buffer.shape.as_slice())))
 }
 
 /// Checks tensors, by name, against what is declared of the buffers that they are for. Types are not looked at.
@@ -19,23 +18,30 @@ pub fn check_content<'b>(
     buffers: impl IntoIterator<Item = &'b Buffer>,
     tensors: &Tensors,
 ) -> std::result::Result<(), Diagnostics> {
-    let mistake = |buffer: &Buffer| wrong(&buffer.name, tensors.get(&buffer.name)?, &declared(buffer)?);
+    let mistake = |buffer: &Buffer| wrong(buffer, tensors.get(&buffer.name)?, &declared(buffer)?);
     let mistakes: Diagnostics = buffers.into_iter().filter_map(mistake).collect();
     if mistakes.is_empty() { Ok(()) } else { Err(mistakes) }
 }
 
-/// The first element of a mask that is not the expected one.
-fn wrong(name: &str, found: &HostTensor, expected: &HostTensor) -> Option<Diagnostic> {
+/// The first element of a tensor that is not the expected one.
+fn wrong(buffer: &Buffer, found: &HostTensor, expected: &HostTensor) -> Option<Diagnostic> {
     let elements = found.ints().into_iter().zip(expected.ints());
     let (index, (found, expected)) =
         Indices::new(found.shape()).zip(elements).find(|(_, (found, expected))| found != expected)?;
-    let truth = |value: i128| if value == 0 { "false" } else { "true" };
-    let (found, expected) = (truth(found), truth(expected));
-    let message = format!("the mask `{name}` is not causal: its element {index:?} is {found}, expected {expected}");
-    let error = Diagnostic::error(codes::TENSORS, message);
-    Some(error.note("the model declares it causal, and the program was compiled for that mask").help(
-        "feed true where the last index is at most the one before, or remove `= causal` from the model and compile again",
-    ))
+    let name = &buffer.name;
+    let error = |message| Diagnostic::error(codes::TENSORS, message);
+    Some(match buffer.content()? {
+        Content::Causal => {
+            let truth = |value: i128| if value == 0 { "false" } else { "true" };
+            let (found, expected) = (truth(found), truth(expected));
+            error(format!("the mask `{name}` is not causal: its element {index:?} is {found}, expected {expected}"))
+                .note("the model declares it causal, and the program was compiled for that mask")
+                .help("feed true where the last index is at most the one before, or remove `= causal` from the model and compile again")
+        }
+        Content::Ranks => {
+            error(format!("`{name}` gives rank {expected} the number {found}")).help("feed each rank its own number")
+        }
+    })
 }
 
 #[cfg(test)]
@@ -45,8 +51,8 @@ mod tests {
     use halite_tensor::DType;
 
     fn mask() -> Buffer {
-        let role = BufferRole::Batch(Some(BufferContent::Causal));
-        Buffer { name: "mask".into(), dtype: DType::Pred, shape: vec![1, 3, 3], role, packing: None }
+        let role = BufferRole::Batch(Some(Content::Causal));
+        Buffer { name: "mask".into(), dtype: DType::Pred, shape: vec![1, 3, 3], role, packing: None, sharding: None }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::{
 };
 use halite_recipe::{Extension, ModelChoice, Optimizer, Places, PrecisionName, Recipe, Schedule, Section};
 use halite_support::{Diagnostics, Result};
-use halite_tensor::{DType, Init, Packing, Part, STEP, StateSpec};
+use halite_tensor::{DType, Init, Mesh, Packing, Part, STEP, StateSpec};
 use indexmap::IndexMap;
 
 /// The rules of recipes without any target.
@@ -49,7 +49,7 @@ fn recipe() -> Recipe {
 }
 
 fn port(name: &str, dtype: DType, shape: &[usize], role: PortRole) -> Port {
-    Port { name: name.into(), dtype, shape: shape.into(), role, alias: None, ranges: Vec::new() }
+    Port { name: name.into(), dtype, shape: shape.into(), sharding: None, role, alias: None, ranges: Vec::new() }
 }
 
 /// A bundle with the weights `w` and `b`, the moment `m.w`, the counter `step` and one module of 3 bytes.
@@ -60,6 +60,7 @@ pub fn small() -> Bundle {
         shape: shape.into(),
         role,
         packing: None,
+        sharding: None,
     };
     let buffers = vec![
         buffer("tokens", DType::S32, &[2, 4], BufferRole::Batch(None)),
@@ -89,6 +90,7 @@ pub fn small() -> Bundle {
         version: MANIFEST_VERSION,
         model: ModelInfo { name: "llama".into(), config: IndexMap::new() },
         recipe: recipe(),
+        mesh: Mesh::default(),
         buffers,
         modules: vec![module],
         schedule: vec![ScheduledCall { module: "train_step".into(), repeat: 1 }],
@@ -118,6 +120,7 @@ pub fn packed() -> Bundle {
         shape: vec![2, 5, 8],
         role,
         packing: Some(Packing { ranks: 2, parts: parts.clone() }),
+        sharding: None,
     };
     let state = |kind: &str, init| BufferRole::State(StateSpec::new(kind).of("qkv").init(init));
     let mut bundle = small();

@@ -49,6 +49,7 @@ mod tests {
             name: "tokens".into(),
             dtype: DType::S32,
             shape: vec![1, 4],
+            sharding: None,
             role: PortRole::Buffer,
             alias: None,
             ranges: vec![range([0, 3], None), range([1, 4], Some(-100))],

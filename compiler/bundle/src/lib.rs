@@ -26,13 +26,14 @@ mod packed;
 mod random;
 mod role;
 mod rules;
+mod sharded;
 #[cfg(feature = "files")]
 pub mod shards;
 pub mod tensors;
 
 pub use adopt::adopt;
 pub use arguments::arguments;
-pub use buffer::{Buffer, BufferContent, BufferRole};
+pub use buffer::{Buffer, BufferRole};
 pub use bundle::{
     Bundle, DECOMPOSITIONS, MANIFEST, MODEL_DUMPS, NEFFS, check_ports, contradiction, link_decompositions, sha256,
     sound_hlo,
@@ -48,3 +49,4 @@ pub use packed::{model_elements, part_names};
 pub use random::Stream;
 pub use role::ModuleRole;
 pub use rules::ManifestRules;
+pub use sharded::check_shardings;

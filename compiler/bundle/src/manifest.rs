@@ -3,7 +3,7 @@
 use crate::estimate::Estimate;
 use crate::{Buffer, ModuleRole};
 use halite_recipe::{ConfigValue, Precision, Recipe, RoundingMode, StochasticRounding};
-use halite_tensor::DType;
+use halite_tensor::{DType, Mesh, Sharding};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +20,9 @@ pub struct Manifest {
     pub model: ModelInfo,
     /// The recipe with every default filled in.
     pub recipe: Recipe,
+    /// The ranks that run each module together, rank `r` as replica `r`; without axes, one rank.
+    #[serde(default, skip_serializing_if = "is_one_rank")]
+    pub mesh: Mesh,
     /// Everything that lives between steps or is fed to one, once each.
     pub buffers: Vec<Buffer>,
     /// The compiled modules.
@@ -41,6 +44,10 @@ pub struct Manifest {
     pub platform: Option<String>,
     /// Figures that a reader wants before running anything.
     pub statistics: Statistics,
+}
+
+fn is_one_rank(mesh: &Mesh) -> bool {
+    mesh.axes().is_empty()
 }
 
 impl Manifest {
@@ -145,8 +152,11 @@ pub struct Port {
     pub name: String,
     /// Element type.
     pub dtype: DType,
-    /// Sizes.
+    /// Sizes of the whole.
     pub shape: Vec<usize>,
+    /// How it lies on the ranks of the mesh, that of the buffer where it is one; `None` where each rank has the whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sharding: Option<Sharding>,
     /// What it is.
     pub role: PortRole,
     /// For a result: the position of the input whose memory it takes.

@@ -16,10 +16,11 @@ use halite_hlo::CheckedHlo;
 use halite_ir::{KernelForm, LowerOptions, Module, Phase, ResultRole, lower, lower_decompositions};
 use halite_lang::{Elaborated, Override};
 use halite_passes::{Audit, CausalityReport, Findings, PassReport, Pipeline, Remark, Runner, RunnerOptions};
-use halite_recipe::{Calls, ConfigValue, Form, Recipe};
+use halite_recipe::{Calls, ConfigValue, Form, MeshAxis, Recipe};
 use halite_support::nearest::nearest;
 use halite_support::{Caller, Diagnostic, Diagnostics, Name, Severity, SourceMap, codes};
 use halite_target::{ModuleCheck, Target, Vocabulary};
+use halite_tensor::Mesh;
 use indexmap::{IndexMap, IndexSet};
 use pack::{Packed, assemble, pack};
 use std::collections::BTreeSet;
@@ -214,7 +215,7 @@ impl Session {
     pub fn elaborate(&self, source: &Source) -> Result<Elaborated, Diagnostics> {
         let options = halite_lang::Options {
             float: float(&source.recipe.precision),
-            overrides: overrides(source, &self.vocabulary),
+            overrides: overrides(source, &self.vocabulary, self.data_ranks(source)?),
         };
         let mut elaborated = match &source.model {
             Model::Text(file) => {
@@ -233,6 +234,34 @@ impl Session {
         let seq = size(&elaborated.config, "seq");
         elaborated.warnings.extend(source.positions.zip(seq).and_then(|(positions, seq)| positions.warning(seq)));
         Ok(elaborated)
+    }
+
+    /// The ranks that the programs of a recipe are made for.
+    ///
+    /// # Errors
+    /// When the target is unknown or sizes disagree.
+    pub fn ranks(&self, source: &Source) -> Result<Mesh, Diagnostics> {
+        let mesh = self
+            .vocabulary
+            .targets
+            .get(&source.recipe.target)
+            .and_then(|target| source.recipe.ranks(target.ranks().is_some()));
+        mesh.map_err(|error| Diagnostics::from(locate(source, error)))
+    }
+
+    /// Ranks that take different sequences.
+    ///
+    /// # Errors
+    /// As [`ranks`](Self::ranks), or when a batch is not stated that several ranks are to share.
+    fn data_ranks(&self, source: &Source) -> Result<usize, Diagnostics> {
+        let fault = |error| Diagnostics::from(locate(source, error));
+        let data = self.ranks(source)?.size(MeshAxis::Data.name());
+        if data > 1 && source.recipe.batch.is_none() {
+            let message = format!("`batch` is not stated, which {data} ranks of `data` each take");
+            let help = "state the sequences of one rank: `batch = 1`";
+            return Err(fault(Diagnostic::error(codes::RECIPE_CLASH, message).key("parallel.data").help(help)));
+        }
+        Ok(data)
     }
 
     /// Runs a pipeline on a built module and lowers it. The module is reduced to what the role returns where the pipeline
@@ -332,7 +361,7 @@ fn findings(options: &CompileOptions) -> Findings {
 }
 
 /// The configuration that the recipe sets: its own keys, then `batch` and `seq` where it states them.
-fn overrides(source: &Source, vocabulary: &Vocabulary) -> Vec<Override> {
+fn overrides(source: &Source, vocabulary: &Vocabulary, data: usize) -> Vec<Override> {
     let Source { recipe, places, .. } = source;
     let config = recipe.model.config.iter();
     let mut overrides: Vec<_> = config
@@ -343,7 +372,8 @@ fn overrides(source: &Source, vocabulary: &Vocabulary) -> Vec<Override> {
             hint: halite_recipe::hint(key, vocabulary),
         })
         .collect();
-    for (key, size) in [("batch", recipe.batch), ("seq", recipe.seq)] {
+    // A model is that of all ranks, of each of which the recipe states the batch.
+    for (key, size) in [("batch", recipe.batch.map(|batch| batch.saturating_mul(data))), ("seq", recipe.seq)] {
         let Some(size) = size else { continue };
         let value = ConfigValue::Int(i64::try_from(size).unwrap_or(i64::MAX));
         overrides.push(Override { span: places.get(key), ..Override::new(key, value) });

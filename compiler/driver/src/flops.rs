@@ -1,7 +1,7 @@
 //! The floating-point operations that a model asks for.
 
 use halite_ir::{
-    Def, Function, InferCx, Module, Op, Param, Registry, ResultRole, Value, function_flops_by, inline_calls, inst_cost,
+    Def, Function, InferCx, Module, Op, Param, Registry, ResultRole, Value, function_totals, inline_calls, inst_cost,
 };
 use halite_support::Result;
 use halite_tensor::Packing;
@@ -34,7 +34,7 @@ fn flops(functions: &[Function], registry: &Registry) -> u64 {
         let flops = products.map(|(at, inst)| shares.apply(at, inst_cost(&cx, &[], function, inst).flops));
         flops.fold(0, u64::saturating_add)
     };
-    function_flops_by(functions, own).last().copied().unwrap_or_default()
+    function_totals(functions, own).last().copied().unwrap_or_default()
 }
 
 /// The share of the model in contractions that work on copies as well, by instruction.

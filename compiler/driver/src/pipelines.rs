@@ -23,9 +23,9 @@ pub fn prepare() -> PipelineSpec {
     ])
 }
 
-/// Kernels of the target in the place of ops, what is left of composites written out.
+/// What one rank of a mesh runs, held to the layout, kernels of the target in the place of ops, what is left of composites written out.
 fn dispatch() -> PipelineSpec {
-    PipelineSpec::from(["dispatch-dialect", "expand-composites"])
+    PipelineSpec::from(["partition", "take-rank", "check-replicas", "dispatch-dialect", "expand-composites"])
 }
 
 /// Calls written out but those that stay, and cleaned up.
@@ -90,14 +90,16 @@ pub fn grads() -> PipelineSpec {
 /// The forward part alone. `dce` drops what the role does not return.
 pub fn inference() -> PipelineSpec {
     let cast = ["auto-cast", "dce", "check-precision"];
-    prepare().then(cast).then(dispatch()).then(flatten()).then(finish()).then(["check-precision", "check-causality"])
+    let ends = ["check-precision", "check-causality"];
+    prepare().then(cast).then(dispatch()).then(flatten()).then(finish()).then(ends)
 }
 
 /// The gradients by the parameters of the model, without the update: what `halite numerics` compares. The passes of
 /// [`train_step`] that store parameters otherwise or replace what is written are left out.
 pub fn gradients() -> PipelineSpec {
     let cast = ["bind-recipe", "cse", "dce", "scale-loss", "auto-diff", "auto-cast", "unscale"];
-    PipelineSpec::from(cast).then(clean_up()).then(dispatch()).then(cut()).then(finish())
+    let dispatch = ["dispatch-dialect", "expand-composites"];
+    PipelineSpec::from(cast).then(clean_up()).then(dispatch).then(cut()).then(finish())
 }
 
 #[cfg(test)]
@@ -109,17 +111,18 @@ mod tests {
     fn the_built_in_pipelines_are_these() {
         let prepare = "bind-recipe, check-causality, clean-up(cse, simplify, fold-constant, dce)*, fold-causal-mask, \
                        fuse-rope, fuse-norm, fuse-activation, fuse-softmax, coalesce-layers, cse, dce";
-        let dispatch = "dispatch-dialect, expand-composites";
+        let dispatch = "partition, take-rank, check-replicas, dispatch-dialect, expand-composites";
         let finish =
             "inline, clean-up(cse, simplify, fold-constant, dce)*, annotate-rounding, cse, outline-layers, legalize";
         let step = "key-dropout, scale-loss, auto-diff, auto-cast, accumulate, unscale, clip, finite, \
                     adjust-loss-scale, update, check-precision, cse, dce";
-        assert_eq!(train_step().to_string(), format!("{prepare}, {step}, {dispatch}, cut, {finish}, check-precision"));
+        let ends = "check-precision";
+        assert_eq!(train_step().to_string(), format!("{prepare}, {step}, {dispatch}, cut, {finish}, {ends}"));
         let cast = "auto-cast, dce, check-precision";
         let ends = "check-precision, check-causality";
         assert_eq!(inference().to_string(), format!("{prepare}, {cast}, {dispatch}, {finish}, {ends}"));
         let cast = "bind-recipe, cse, dce, scale-loss, auto-diff, auto-cast, unscale, \
                     clean-up(cse, simplify, fold-constant, dce)*";
-        assert_eq!(gradients().to_string(), format!("{cast}, {dispatch}, cut, {finish}"));
+        assert_eq!(gradients().to_string(), format!("{cast}, dispatch-dialect, expand-composites, cut, {finish}"));
     }
 }

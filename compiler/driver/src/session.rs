@@ -104,6 +104,7 @@ impl Session {
             rounds_by_switch: target.is_some_and(Target::rounds_by_switch),
             calls: recipe.zip(target).map(|(recipe, target)| recipe.calls(target.calls())).unwrap_or_default(),
             drops_unread_inputs: target.is_some_and(Target::drops_unread_inputs),
+            ranks: target.and_then(Target::ranks),
         };
         let Vocabulary { rules, shapes, .. } = &self.vocabulary;
         Ok(PassCx { registry: &self.registry, rules, shapes, recipe, findings, target })

@@ -83,7 +83,7 @@ pub enum ModelInput {
     /// A text in the model language.
     Text(String),
     /// One that is built already.
-    Built(Elaborated),
+    Built(Box<Elaborated>),
 }
 
 impl From<&str> for ModelInput {
@@ -94,7 +94,7 @@ impl From<&str> for ModelInput {
 
 impl From<Elaborated> for ModelInput {
     fn from(model: Elaborated) -> Self {
-        Self::Built(model)
+        Self::Built(Box::new(model))
     }
 }
 
@@ -121,7 +121,7 @@ impl Source {
                 return Ok(defined(name, (recipe, places), recipe_source, definition));
             }
             ModelInput::Text(text) => Model::Text(registered(format!("<{name}.hal>"), text, sources)),
-            ModelInput::Built(model) => Model::Built(Arc::new(model)),
+            ModelInput::Built(model) => Model::Built(Arc::new(*model)),
         };
         Ok(Self {
             name: name.clone(),
@@ -135,7 +135,8 @@ impl Source {
         })
     }
 
-    /// The same with the sizes of a step that its recipe leaves to its model, whose configuration this is.
+    /// The same with the sizes of a step that its recipe leaves to its model, whose configuration this is. A batch that several ranks share is
+    /// stated.
     pub(crate) fn with_sizes(&self, config: &IndexMap<String, ConfigValue>) -> Self {
         let mut source = self.clone();
         let size = |stated: Option<usize>, key: &str| stated.or_else(|| size(config, key));

@@ -7,17 +7,18 @@ use crate::syntax::{FuncId, Function, Inst};
 /// The floating-point operations of each function of a module, those of a callee at each call. Each function is looked at
 /// once, callees first; counts that do not fit in 64 bits are the largest that does.
 pub fn function_flops(cx: &InferCx<'_>) -> Vec<u64> {
-    function_flops_by(cx.functions, |function| own_flops(cx, function))
+    function_totals(cx.functions, |function| own_flops(cx, function))
 }
 
-/// The same, where `own` says what the instructions of a function count that are no calls.
-pub fn function_flops_by(functions: &[Function], own: impl Fn(&Function) -> u64) -> Vec<u64> {
+/// For each function of a module a total over its instructions, that of a callee at each call, where `own` says what those count that are no
+/// calls.
+pub fn function_totals(functions: &[Function], own: impl Fn(&Function) -> u64) -> Vec<u64> {
     let mut known: Vec<u64> = Vec::with_capacity(functions.len());
     for function in functions {
         let called = function.insts.iter().filter_map(|inst| inst.op.callee());
         let called = called.map(|callee| known.get(callee.index()).copied().unwrap_or(0));
-        let flops = called.fold(own(function), u64::saturating_add);
-        known.push(flops);
+        let total = called.fold(own(function), u64::saturating_add);
+        known.push(total);
     }
     known
 }

@@ -4,6 +4,7 @@
 //! result is indexed by a product of factors, major first; a dimension of size 1 or one without structure by none.
 //! This is the sharding-rule view of Shardy, used first by the causality analysis and later by placements.
 
+use crate::reduction::Reduction;
 use crate::ty::TensorType;
 use halite_support::entity;
 use smallvec::SmallVec;
@@ -19,8 +20,12 @@ entity!(
 pub enum FactorKind {
     /// Position i of the result depends on position i of the operands alone.
     Parallel,
-    /// Summed or reduced over: present in operands, absent from results.
-    Contracted,
+    /// Reduced over: present in operands, absent from results. What parts of it give combines by the reduction; by none, where
+    /// it takes more than that.
+    Contracted(Option<Reduction>),
+    /// Named by an operand of whole numbers: of an operand's positions a result element reads one, or of a result's positions an operand
+    /// element reaches one.
+    Indexed,
     /// Any position of the result may depend on any position of the operands.
     Mixed,
 }

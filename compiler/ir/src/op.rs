@@ -8,8 +8,11 @@ use crate::infer::InferCx;
 use crate::interpret::EvalCx;
 use crate::lower::{Ids, LowerCx};
 use crate::ops::Op;
+use crate::shards::{Linear, Shards};
 use crate::syntax::Value;
+use crate::syntax::Values;
 use crate::ty::{TensorType, Types};
+use crate::wire::Wire;
 use halite_support::{Diagnostic, Name, Result};
 use halite_tensor::{DType, HostTensor};
 use smallvec::SmallVec;
@@ -66,8 +69,32 @@ pub trait OpDef: fmt::Debug + sealed::Sealed {
     /// Floating-point operations and bytes moved, when each operand is read and each result written once.
     fn cost(&self, cx: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost;
 
+    /// What each rank sends to others for it; `None` for an op of one rank.
+    fn wire<'a>(&'a self, args: &[&TensorType], results: &[&TensorType]) -> Option<Wire<'a>> {
+        let _ = (args, results);
+        None
+    }
+
     /// Which result dimensions come from which operand dimensions.
     fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap;
+
+    /// How sums that are spread over ranks pass through it, on operands and to results of these types.
+    fn linear(&self, args: &[TensorType], results: &[TensorType]) -> Linear {
+        let _ = (args, results);
+        Linear::No
+    }
+
+    /// Emits what it is on one rank, given what the rank holds of each operand, and returns what it then holds of each result; `None` for
+    /// the op as it is. Where a factor that is [reduced over](crate::dims::FactorKind::Contracted), or
+    /// [indexed](crate::dims::FactorKind::Indexed) in an operand, is sharded, what it holds is one term of the result. Ops whose attributes
+    /// tell sizes or positions say here what these are on a rank.
+    ///
+    /// # Errors
+    /// Only when an emitted instruction is ill-typed.
+    fn on_shards(&self, b: &mut Builder<'_>, shards: &Shards<'_>, args: &[Value]) -> Result<Option<Values>> {
+        let _ = (b, shards, args);
+        Ok(None)
+    }
 
     /// Emits HLO for it and returns one id for each result.
     ///

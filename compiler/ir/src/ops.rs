@@ -82,8 +82,8 @@ mod tanh;
 mod transpose;
 mod xor;
 
+pub use crate::reduction::Reduction;
 pub use ranks::Groups;
-pub use reduce::Reduction;
 
 pub use compare::Direction;
 

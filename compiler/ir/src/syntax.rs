@@ -1,11 +1,13 @@
 //! The data of the IR: modules, functions, instructions. No logic beyond look-ups.
 
+use crate::dim_names::DimName;
 use crate::effect::Effect;
+use crate::layout::Layout;
 use crate::loc::{LocId, LocTable};
 use crate::ops::Op;
 use crate::ty::TensorType;
 use halite_support::{Name, entity};
-use halite_tensor::{Init, Packing, StateSpec};
+use halite_tensor::{Content, Init, Packing, StateSpec};
 use smallvec::SmallVec;
 use std::fmt;
 use std::sync::Arc;
@@ -74,6 +76,8 @@ pub struct Module {
     pub bidirectional: bool,
     /// Its functions, callees first, the entry last.
     pub functions: Vec<Function>,
+    /// The ranks that run it and what they hold, once it is the program of one of several.
+    pub layout: Option<Arc<Layout>>,
     /// Where its instructions come from.
     pub locs: LocTable,
 }
@@ -277,9 +281,8 @@ pub enum ParamRole {
     Argument,
     /// Data of one step, fed by the host.
     Batch,
-    /// Data of one step that the model declares to be the causal mask, `pred[.., size, size]`; the host feeds
-    /// [`halite_tensor::causal_mask`] and nothing else.
-    CausalMask,
+    /// Data of one step of which the host feeds the one value that is declared.
+    Known(Content),
     /// A parameter of the model.
     Weight(WeightInfo),
     /// State that a step replaces and that is not a weight.
@@ -306,12 +309,14 @@ pub struct WeightInfo {
     pub frozen: bool,
     /// The tensors of the model that it stores, when these are several; they start alike, each from samples of its own.
     pub packing: Option<Arc<Packing>>,
+    /// What the model calls its dimensions, one for each; `None` where none has a name, and where it stores several tensors.
+    pub dims: Option<Arc<[DimName]>>,
 }
 
 impl WeightInfo {
     /// What a model says of a weight that starts so.
     pub fn new(init: Init) -> Self {
-        Self { init, decay: None, group: None, frozen: false, packing: None }
+        Self { init, decay: None, group: None, frozen: false, packing: None, dims: None }
     }
 }
 

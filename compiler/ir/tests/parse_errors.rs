@@ -151,6 +151,12 @@ fn roles() {
         let found = report(&packs(&format!("[\"q\"[{sizes}]]")));
         assert!(found[0].starts_with("1:43 E0204 no tensor has the sizes of `q`"), "{found:?}");
     }
+    assert_report(
+        &param("weight, init = zeros, dims = [4]"),
+        &["1:43 E0204 `dims = [4]` names no dimension (write e.g. `dims = [heads(12) * head_dim(64), hidden(768)]`)"],
+    );
+    let found = report(&param("weight, init = zeros, dims = [heads(99999999999999999999)]"));
+    assert!(found[0].contains("an integer does not fit in 64 bits"), "{found:?}");
     let found = report("func @f(%x: f32[]) -> (f32[] {lost}) {\n  return %x\n}");
     assert!(found[0].starts_with("1:31 E0204 `lost` is not a role of a result (roles are `loss`"), "{found:?}");
 }

@@ -2,8 +2,8 @@
 
 use halite_ir::text::{PrintOptions, parse, print, print_with};
 use halite_ir::{
-    Attr, Builder, Composite, Module, Op, ParamRole, Phase, Registry, ResultRole, Sample, TensorType, WeightInfo,
-    fingerprint, sample_module, verify,
+    Attr, Builder, Composite, DimName, Module, Op, ParamRole, Phase, Registry, ResultRole, Sample, SizeFactor,
+    TensorType, WeightInfo, fingerprint, sample_module, verify,
 };
 use halite_support::{FileId, Span};
 use halite_tensor::{DType, HostTensor, Init, Packing, Part, StateSpec};
@@ -58,6 +58,7 @@ func @main(
   %t: s32[] {state = step},
   %zeta: f32[] {state = zeta, of = "model.w", init = constant(3.0), transient},
   %ema: f32[4,8] {state = ema, of = "model.w", init = weight},
+  %proj: f32[24,6] {weight, init = zeros, dims = [3 * heads(2) * head_dim(4), "a b"(6)]},
   %"q|k": f32[2,3,8] {weight, init = zeros, group = "the \"rest\"", frozen, packs = ["q"[4,8], "a \"k\""[8,1] x 2 transposed]},
 ) -> (loss: f32[4,4] {loss}, f32[4], "a b": f32[4] {gradient = "model.w"}, t: s32[] {state = "t"}, f32[]) {
   %0 = dot_general %model.w, %"m of w" {batch = [] x [], contract = [1] x [1], accumulate = f32} : f32[4,4]
@@ -87,7 +88,11 @@ fn text_reads_back_to_itself() {
     let packing = Some(Arc::new(Packing { ranks: 2, parts }));
     let group = Some("the \"rest\"".into());
     let frozen = WeightInfo { group, frozen: true, packing, ..WeightInfo::new(Init::Zeros) };
-    assert_eq!(main.params[6].role, ParamRole::Weight(frozen));
+    assert_eq!(main.params[7].role, ParamRole::Weight(frozen));
+    let merged = [SizeFactor::unnamed(3), SizeFactor::named("heads", 2), SizeFactor::named("head_dim", 4)];
+    let dims: [DimName; 2] = [merged.into(), [SizeFactor::named("a b", 6)].into()];
+    let named = WeightInfo { dims: Some(dims.into()), ..WeightInfo::new(Init::Zeros) };
+    assert_eq!(main.params[6].role, ParamRole::Weight(named));
     assert_eq!(main.results[2].role, ResultRole::Gradient("model.w".into()));
     let add = main.insts.iter().find(|inst| inst.op.name() == "add").unwrap();
     let start = MLP.find("%1 = add").unwrap();

@@ -89,6 +89,12 @@ fn states() {
     }
     let text = TEXT.replace("init = ones", "init = weight");
     rejects_text(&text, |_| {}, &["weight `w` starts as a weight, which only state can"]);
+    let named = |dims: &str| TEXT.replace("init = ones", &format!("init = ones, dims = {dims}"));
+    check(&read(&named("[heads(2) * 2]"))).unwrap();
+    for dims in ["[heads(2)]", "[heads(4), 1]", "[heads(4294967296) * 4294967296 * 4]"] {
+        let message = "the names of its dimensions do not make parameter `w`: `f32[4]`";
+        rejects_text(&named(dims), |_| {}, &[message]);
+    }
 }
 
 #[test]

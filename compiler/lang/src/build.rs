@@ -64,6 +64,7 @@ mod tensor;
 
 pub use argument::Argument;
 pub use call::Call;
+pub use halite_ir::SizeFactor;
 pub use halite_tensor::Init;
 pub use subscript::{Subscript, Subscripts};
 pub use tensor::Tensor;

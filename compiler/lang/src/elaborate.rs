@@ -8,11 +8,11 @@ mod function;
 mod spans;
 
 use crate::ast::{Call, Causal, Expr, Item};
-use crate::ops::{MAX_DEPTH, MAX_EVALUATIONS, Names, Ops, Place, Value, settle, too_long};
+use crate::ops::{Callee, MAX_DEPTH, MAX_EVALUATIONS, Names, Ops, Place, Value, settle, too_long};
 use crate::options::Options;
 use crate::parse::parse;
 use crate::resolve::{Program, resolve};
-use frame::{Frame, Key, Known};
+use frame::{Frame, Key, Known, NamedKey};
 use halite_ir::{Builder, Module, Registry, TensorType};
 use halite_recipe::ConfigValue;
 use halite_support::{Code, Diagnostic, Diagnostics, FileId, Name, Span, codes};
@@ -74,7 +74,9 @@ struct Elaborator<'r, 'm> {
     /// The types of the tensors among them.
     global_types: FxHashMap<Name, Vec<TensorType>>,
     frame: Frame,
-    functions: FxHashMap<Key, Known>,
+    functions: FxHashMap<NamedKey, Known>,
+    /// What is called of each: one, whatever names dimensions have.
+    callees: FxHashMap<Key, Callee>,
     /// The calls of model functions around the current statement.
     calls: Vec<Span>,
     /// The names of batches, weights and outputs.
@@ -107,6 +109,7 @@ impl<'r, 'm> Elaborator<'r, 'm> {
             global_types: FxHashMap::default(),
             frame: Frame::default(),
             functions: FxHashMap::default(),
+            callees: FxHashMap::default(),
             calls: Vec::new(),
             names: Names::new(),
             depth: 0,

@@ -26,6 +26,11 @@
 //! What one configuration has and another lacks is chosen by `if condition { value } else { value }`. The condition is known
 //! while the model runs; the side that is not chosen does not run, so that its parameters do not exist.
 //!
+//! Weights know what the sizes of their dimensions are products of, by the names of `config` keys and of `let`s outside functions:
+//! that of `param weight: [heads * head_dim, dim(x, -1)]` says `heads`, `head_dim` and whatever `x` was made with. Names travel with
+//! whole numbers and with the dimensions of tensors, through calls too. A product keeps those of its factors, any other result
+//! has none until a `let` outside functions names it. Recipes say by them which dimensions are sharded.
+//!
 //! A model is held to causality: what it shows at a position, and the loss there, depend on no later token. One that reads in
 //! both directions, as an encoder does, says `causal = false` beside its functions:
 //!

@@ -7,19 +7,23 @@
 mod arithmetic;
 mod builtins;
 mod entry;
+mod factors;
 mod function;
 mod infix;
 mod names;
 mod place;
+mod sizes;
 mod slice;
 mod value;
 
 pub(crate) use arithmetic::finite;
 pub(crate) use builtins::{Given, is_builtin, name_of_op, unknown_op};
 pub(crate) use entry::{is_needed, mask_role, normal, unneeded};
-pub(crate) use function::{Callee, Declared, Kind, param, settle};
+pub(crate) use factors::{Factors, Sizes};
+pub(crate) use function::{Callee, Declared, Kind, Weight, param, settle};
 pub(crate) use names::{Named, Names};
 pub(crate) use place::{Part, Place, Spans};
+pub(crate) use sizes::KnownSizes;
 pub use slice::Subscript;
 pub(crate) use slice::{from_end, position};
 pub(crate) use value::{MAX_LIST_DEPTH, Value};
@@ -51,11 +55,13 @@ pub(crate) struct Ops<'r> {
     pub(crate) float: DType,
     /// Statements run so far.
     pub(crate) statements: usize,
+    /// What dimensions of tensors of the function being written are products of.
+    pub(crate) sizes: KnownSizes,
 }
 
 impl<'r> Ops<'r> {
     pub(crate) fn new(b: Builder<'r>, float: DType) -> Self {
-        Self { b, float, statements: 0 }
+        Self { b, float, statements: 0, sizes: KnownSizes::default() }
     }
 
     /// Counts a statement.
@@ -75,12 +81,13 @@ impl<'r> Ops<'r> {
 
     /// Emits instructions that come from a place.
     fn emit<T>(&mut self, place: Place<'_>, build: impl FnOnce(&mut Builder<'r>) -> Result<T>) -> Result<T> {
-        let outer = self.b.loc();
+        let (outer, first) = (self.b.loc(), self.b.function().insts.len());
         if let Some(span) = place.span() {
             self.b.enter_span(span);
         }
         let result = build(&mut self.b);
         self.b.set_loc(outer);
+        self.b.function().insts[first..].iter().for_each(|inst| self.sizes.follow(self.b.function(), inst));
         result.map_err(|error| place.mark(error, "here"))
     }
 
@@ -130,7 +137,7 @@ impl<'r> Ops<'r> {
             one => std::slice::from_ref(one),
         };
         let int = |(index, item): (usize, &Value)| match item {
-            Value::Int(value) => Ok(*value),
+            Value::Int(value, _) => Ok(*value),
             other => Err(self.wrong_kind("a whole number", other, place.item(index))),
         };
         items.iter().enumerate().map(int).collect()

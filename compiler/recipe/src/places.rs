@@ -1,6 +1,6 @@
 //! Where a recipe says what.
 
-use halite_support::{Diagnostics, FileId, Span, sort_by_place};
+use halite_support::{Diagnostic, Diagnostics, FileId, Span, codes, sort_by_place};
 use indexmap::IndexMap;
 
 /// Where a recipe says what: the span of each entry by its dotted path, entries of lists by their position from 0.
@@ -9,6 +9,8 @@ pub struct Places {
     pub(crate) entries: IndexMap<String, Span>,
     /// The texts that the entries are read from, in this order.
     pub(crate) texts: Vec<FileId>,
+    /// Keys that the texts state by old names: the old one, the new one and what it was read as.
+    pub(crate) renamed: Vec<(&'static str, &'static str, String)>,
 }
 
 impl Places {
@@ -39,6 +41,19 @@ impl Places {
     /// The texts that say it, in this order: the recipe, one laid over it, each override, a `config.json`.
     pub fn texts(&self) -> &[FileId] {
         &self.texts
+    }
+
+    /// A warning for each key that is stated by an old name.
+    pub fn renamed(&self) -> impl Iterator<Item = Diagnostic> + '_ {
+        self.renamed.iter().filter_map(|(old, new, value)| {
+            let message = format!("the key `{old}` is called `{new}` now");
+            let warning = Diagnostic::warning(codes::RECIPE_KEY, message);
+            Some(
+                warning
+                    .at(self.get(new)?, format!("read as `{new} = {value}`"))
+                    .help(format!("write `{new} = {value}`")),
+            )
+        })
     }
 
     /// The mistakes in these texts, in their order, if there are any.

@@ -4,6 +4,7 @@ use crate::accumulate::Accumulate;
 use crate::config::ConfigValue;
 use crate::loss_scale::{DynamicLossScale, LossScale};
 use crate::optimizer::Optimizer;
+use crate::parallel::Parallel;
 use crate::precision::Precision;
 use crate::recompute::Recompute;
 use crate::schedule::Schedule;
@@ -191,27 +192,6 @@ table! {
         pub seed: u64 = 0,
         /// Updates to make.
         pub steps: u32 = 300,
-    }
-}
-
-table! {
-    /// Layout over devices. By default, that of one.
-    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-    pub struct Parallel {
-        /// Degree of data parallelism; left out, what the sizes leave, see [`sizes`](Recipe::sizes).
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub data: Option<u32> as Kind::DEGREE = None,
-        /// Degree of tensor parallelism.
-        pub tensor: u32 as Kind::DEGREE = 1,
-        /// Stages of the pipeline.
-        pub pipeline: u32 as Kind::DEGREE = 1,
-        /// Whether activations between blocks are sharded along the sequence.
-        pub sequence: bool = false,
-        /// Whether optimizer state is sharded over data-parallel ranks.
-        pub zero1: bool = false,
-        /// Sequences in one update: `batch` x `data` x `accumulate`. Left out, it is that.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub global_batch: Option<u32> as Kind::DEGREE = None,
     }
 }
 

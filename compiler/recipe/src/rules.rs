@@ -5,6 +5,7 @@ mod loss_scale;
 mod numbers;
 mod optimizer;
 mod overrides;
+mod parallel;
 mod precision;
 mod rounding;
 
@@ -39,7 +40,7 @@ pub fn check(recipe: &Recipe, places: &Places, extension: &dyn Extension) -> Dia
     if errors.is_empty() {
         errors.extend(all(extension.rules()).into_iter().chain(all(extension.shapes())));
     }
-    errors.extend(recipe.sizes().err().map(at_key));
+    parallel::check(recipe, places, &mut errors);
     loss_scale::check(recipe, places, &mut errors);
     overrides::check(&recipe.precision, places, &mut errors);
     rounding::check(&recipe.precision, places, &mut errors);

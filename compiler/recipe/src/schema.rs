@@ -64,6 +64,8 @@ pub enum Kind {
     Config,
     /// A table of strings under any key.
     Variables,
+    /// A table of lists of strings under any key.
+    Lists,
     /// The name of a target.
     Target,
     /// A string of a certain form.
@@ -134,6 +136,8 @@ impl Kind {
     pub const DECAY: Kind = Kind::Real(Range::Decay);
     /// Two such numbers.
     pub const DECAYS: Kind = Kind::Pair(Range::Decay);
+    /// A stage of ZeRO.
+    pub const ZERO: Kind = Kind::Whole(0, 1);
     /// A list of counts.
     pub const COUNTS: Kind = Kind::Wholes(0, u32::MAX as i64);
     /// A list of numbers from 0 to 1.
@@ -173,6 +177,7 @@ impl Kind {
             }
             Kind::Config => "a table of numbers and booleans".to_owned(),
             Kind::Variables => "a table of strings".to_owned(),
+            Kind::Lists => "a table of lists of strings".to_owned(),
             Kind::Target => "the name of a target".to_owned(),
             Kind::Form(form) => form.expected.to_owned(),
         }

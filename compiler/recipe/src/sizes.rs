@@ -25,11 +25,11 @@ impl Recipe {
     /// # Errors
     /// When they disagree, at `parallel.global_batch`; when a size does not fit in 64 bits.
     pub fn sizes(&self) -> Result<Sizes> {
-        let parallel = self.parallel.unwrap_or_default();
         let batch = self.batch.map_or(1, |batch| batch as u64);
-        let data = parallel.data.map(u64::from);
+        let parallel = self.parallel.as_ref();
+        let data = parallel.and_then(|parallel| parallel.data).map(u64::from);
         let accumulate = self.accumulate.map(|accumulate| u64::from(accumulate.steps));
-        let Some(all) = parallel.global_batch.map(u64::from) else {
+        let Some(all) = parallel.and_then(|parallel| parallel.global_batch).map(u64::from) else {
             let (data, accumulate) = (data.unwrap_or(1), accumulate.unwrap_or(1));
             let global_batch = product(batch, data, accumulate)?;
             return Ok(Sizes { batch, data, accumulate, global_batch });

@@ -8,6 +8,7 @@ mod elsewhere;
 mod layer;
 mod nesting;
 mod overrides;
+mod renamed;
 mod tree;
 
 pub use elsewhere::hint;
@@ -56,6 +57,7 @@ pub fn load_over(
         places.texts.push(file);
         mistakes.extend(overrides::apply(&mut root, file, text, &keys).err());
     }
+    renamed::rename(&mut root, &mut places);
     let keys = extension::keys(extension, Some(shape(&root)));
     check::check(&root, &keys, &extension.targets(), &mut mistakes);
     places.refuse(mistakes)?;
@@ -281,6 +283,102 @@ mod tests {
             wrong("[parallel]\nglobal_batch = 7\n")[0]
                 .starts_with("r.toml:8:1 `parallel.global_batch` is 7, which is no multiple of `batch` = 2")
         );
+    }
+
+    #[test]
+    fn a_layout_has_axes_and_says_what_they_shard() {
+        let parallel = |text: &str| read(&format!("{MINIMAL}[parallel]\n{text}"), &[]).unwrap();
+        let plain = parallel("tensor = 4\nglobal_batch = 16\n");
+        let axes = |recipe: &Recipe| -> Vec<(String, usize)> {
+            recipe.mesh().unwrap().axes().iter().map(|axis| (axis.name.clone(), axis.size)).collect()
+        };
+        let axis = |name: &str, size| (name.to_owned(), size);
+        assert_eq!(axes(&plain), [axis("data", 8), axis("tensor", 4)]);
+        assert_eq!(axes(&read(MINIMAL, &[]).unwrap()), []);
+        let turned = parallel("data = 2\ntensor = 4\npipeline = 3\norder = ['tensor', 'data']\n");
+        assert_eq!(axes(&turned), [axis("tensor", 4), axis("data", 2)]);
+        assert_eq!(plain.parallel.unwrap().shard.tensor, ["heads", "kv_heads", "ffn", "vocab"]);
+        let text =
+            "zero = 1\nshard.tensor = ['ffn']\n[parallel.place]\n'*.o.weight' = ['', 'tensor']\n'a.*' = ['', '']\n";
+        let stated = parallel(text);
+        let again = toml::to_string(&stated).unwrap();
+        assert_eq!(read(&again, &[]).unwrap(), stated);
+        let stated = stated.parallel.unwrap();
+        assert_eq!((stated.zero, stated.shard.tensor.as_slice()), (1, &["ffn".to_owned()][..]));
+        let ends = |pattern: &str, name: &str| name.ends_with(pattern.trim_matches('*'));
+        let placed = |name, rank| stated.placed(name, rank, ends);
+        assert_eq!(placed("a.o.weight", 2).unwrap().unwrap(), ["", "tensor"]);
+        assert_eq!(placed("b", 2).unwrap(), None);
+        let error = placed("a.o.weight", 3).unwrap_err();
+        assert_eq!(error.recipe_key(), Some("parallel.place.*.o.weight"));
+        assert_eq!(error.message(), "`parallel.place` says of 2 dimensions of `a.o.weight`, which has 3 dimensions");
+    }
+
+    #[test]
+    fn what_a_layout_cannot_be_is_found_at_its_place() {
+        let wrong = |text: &str| read(&format!("{MINIMAL}[parallel]\n{text}"), &[]).unwrap_err().join("\n");
+        let order = "write each axis once, the major one first: `order = [\"data\", \"tensor\"]`";
+        for (text, expected) in [
+            (
+                "order = ['data', 'tenser']",
+                "r.toml:8:18 `parallel.order` is `tenser`, expected one of `data` and `tensor` (did you mean `tensor`?)"
+                    .to_owned(),
+            ),
+            ("order = ['data', 'data']", format!("r.toml:8:18 `parallel.order` has `data` twice ({order})")),
+            ("order = ['tensor']", format!("r.toml:8:1 `parallel.order` lacks `data` ({order})")),
+            (
+                "shard.tensor = ['ffn', 'ffn']",
+                "r.toml:8:24 `parallel.shard.tensor` has `ffn` twice (remove one of the two)".to_owned(),
+            ),
+            ("shard.tenser = []", "r.toml:8:7 unknown key `parallel.shard.tenser` (did you mean `tensor`?)".to_owned()),
+            (
+                "place.'*.w' = ['', 'tenser']",
+                "r.toml:8:20 weights are not sharded over an axis `tenser` (did you mean `tensor`?)".to_owned(),
+            ),
+            (
+                "place.'*.w' = ['data']",
+                "r.toml:8:16 weights are not sharded over an axis `data` (write `tensor`, or `\"\"` for a dimension that each rank holds whole)"
+                    .to_owned(),
+            ),
+            (
+                "place.'*.w' = ['tensor', '', 'tensor']",
+                "r.toml:8:30 `tensor` shards two dimensions of `*.w` (keep one of the two, and write `\"\"` for the other)"
+                    .to_owned(),
+            ),
+            (
+                "place.'*.w' = 'tensor'",
+                "r.toml:8:15 `parallel.place.*.w` is a string, expected a list of strings (set `parallel.place.*.w` to a list of strings)"
+                    .to_owned(),
+            ),
+            (
+                "data = 65536\ntensor = 65536",
+                "r.toml:7:1 a mesh with 65536 ranks along `tensor` cannot be (choose smaller `parallel.data` and `parallel.tensor`: ranks are counted in 31 bits)"
+                    .to_owned(),
+            ),
+            (
+                "zero = 2",
+                "r.toml:8:8 `parallel.zero` is 2, expected a whole number from 0 to 1 (set `parallel.zero` to such a number)"
+                    .to_owned(),
+            ),
+            ("zero = 1\nzero1 = true", "r.toml:9:1 unknown key `parallel.zero1` (did you mean `parallel.zero`?)".to_owned()),
+        ] {
+            assert_eq!(wrong(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_key_is_read_by_its_old_name_with_a_note() {
+        let mut sources = SourceMap::new();
+        let file = sources.add("r.toml", format!("{MINIMAL}[parallel]\nzero1 = true\n"));
+        let (recipe, places) = load(file, &[], &Known, &mut sources).unwrap();
+        assert_eq!(recipe.parallel.unwrap().zero, 1);
+        let notes: Vec<Diagnostic> = places.renamed().collect();
+        let [note] = &notes[..] else { panic!("{notes:?}") };
+        assert_eq!(note.message(), "the key `parallel.zero1` is called `parallel.zero` now");
+        assert_eq!(sources.snippet(note.primary().unwrap().span), "zero1 = true");
+        assert_eq!(note.help_text(), Some("write `parallel.zero = 1`"));
+        let set = |text: &str| read(MINIMAL, &[text]).unwrap().parallel.unwrap().zero;
+        assert_eq!((set("parallel.zero1=false"), set("parallel.zero=1")), (0, 1));
     }
 
     #[test]

@@ -60,7 +60,8 @@ fn what_a_recipe_can_say_passes_the_schema() {
          weight_decay = 0.0\nclip = false\nsgd = {{ momentum = 0.9 }}\n[[optimizer.group]]\nname = 'norms'\n\
          params = ['*norm*']\nfrozen = true\n\
          [schedule]\nwarmup = 1\nsteps = 10\nfloor = 0.1\nshape = 'cosine'\n[train]\nseed = 1\n\
-         steps = 2\n[parallel]\ndata = 2\ntensor = 8\npipeline = 1\nsequence = true\nzero1 = true\nglobal_batch = 4\n\
+         steps = 2\n[parallel]\ndata = 2\ntensor = 8\npipeline = 1\nsequence = true\nzero = 1\norder = ['tensor', 'data']\nglobal_batch = 4\n\
+         shard = {{ tensor = ['ffn'] }}\n[parallel.place]\n'*.o_proj.weight' = ['', 'tensor']\n\
          [model.config]\nlayers = 2\neps = 1e-5\ntied = false\n[precision]\nrecipe = 'bf16'\nweight = 'bf16'\n\
          master = 'f32'\nmoments = 'f32'\noperand = 'f16'\naccumulate = 'f32'\nsensitive = 'bf16'\n\
          gradient = 'f16'\nreduce = 'bf16'\nupdate = 'f32'\nrounding = 'sr'\n\

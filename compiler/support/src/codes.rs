@@ -108,7 +108,7 @@ codes! {
         => "name a preset, a recipe (`.toml`), a model (`.hal`) or a bundle";
     RECIPE_SYNTAX = "E0402": "The recipe is not TOML."
         => "write the recipe in TOML: `key = value`, one on each line";
-    RECIPE_KEY = "E0403": "A key of the recipe is unknown, missing or given twice."
+    RECIPE_KEY = "E0403": "A key of the recipe is unknown, missing, given twice, or has another name now."
         => "correct the key";
     RECIPE_TYPE = "E0404": "A value of the recipe is of the wrong kind."
         => "write a value of the kind that is expected";
@@ -219,6 +219,8 @@ codes! {
         => "use it on the way to the loss, or remove it";
     UNREAD = "E0813": "An input of the model reaches no result."
         => "use it, or remove it";
+    REPLICAS = "E0814": "Ranks of a mesh do not hold what the layout of the module says: what is to be the same on several is not, or a sum over them is missing or made twice."
+        => "reduce sums over the ranks that hold terms of them, each once, and gather shards in the order of their ranks";
 
     DOES_NOT_FIT = "E0822": "A module needs more memory than a core of the target has, or more instructions than its compiler takes in one module, as far as that can be estimated."
         => "split the model over more cores, or choose a smaller batch, a shorter sequence or a narrower precision";

@@ -6,21 +6,27 @@
 
 mod causal_mask;
 pub mod compare;
+mod content;
 mod dtype;
 pub mod element_type;
 mod host;
 mod indices;
 mod int_range;
+mod mesh;
 mod packing;
 pub mod rounding;
 mod shape;
+mod sharding;
 mod state;
 
 pub use causal_mask::causal_mask;
+pub use content::Content;
 pub use dtype::DType;
 pub use host::{HostTensor, SizeMismatch};
 pub use indices::Indices;
 pub use int_range::IntRange;
+pub use mesh::{AtomId, Axis, Mesh, MeshAtom};
 pub use packing::{Packing, Part};
 pub use shape::{Dims, Shape};
+pub use sharding::{Digit, Digits, Sharding};
 pub use state::{ATTEMPTS, Init, STEP, StateSpec};

@@ -32,8 +32,8 @@ pub fn check_unused(module: &Module, registry: &Registry) -> Result<Diagnostics>
                 unused.add(param, if loss[at] { Fault::Blocked } else { Fault::Frozen });
             }
             ParamRole::Weight(_) | ParamRole::State(_) => {}
-            ParamRole::Argument | ParamRole::Batch | ParamRole::CausalMask if any[at] => {}
-            ParamRole::Argument | ParamRole::Batch | ParamRole::CausalMask => unused.add(param, Fault::Unread),
+            ParamRole::Argument | ParamRole::Batch | ParamRole::Known(_) if any[at] => {}
+            ParamRole::Argument | ParamRole::Batch | ParamRole::Known(_) => unused.add(param, Fault::Unread),
         }
     }
     Ok(unused.finish())

@@ -14,4 +14,15 @@ pub struct TargetView<'a> {
     pub calls: Calls,
     /// Whether parameters of the entry that nothing reads are dropped.
     pub drops_unread_inputs: bool,
+    /// How ranks that run a program together know their numbers; `None` where programs are those of one rank.
+    pub ranks: Option<RankSource>,
+}
+
+/// How each of the ranks that run a program together knows its number.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum RankSource {
+    /// From the program, which has an instruction that gives it: `replica-id`.
+    Instruction,
+    /// It is told, as an input of the step.
+    Input,
 }

@@ -8,6 +8,10 @@ use halite_tensor::StateSpec;
 /// The kind of state that sums the gradients by one weight.
 const GRADIENT: &str = "accum";
 
+/// What follows it for the sums of the objective and of what it is counted over.
+const LOSS: &str = "_loss";
+const COUNT: &str = "_count";
+
 /// The number of the micro-batch in its update, `s32[]` from 0, where something asks for it.
 const MICRO_STEP: &str = "micro_step";
 
@@ -19,6 +23,12 @@ pub(super) fn micro_step() -> StateSpec {
 /// Whether a parameter is the number of the micro-batch.
 pub(super) fn is_micro_step(param: &Param) -> bool {
     matches!(&param.role, ParamRole::State(spec) if *spec == micro_step())
+}
+
+/// Whether state sums up micro-batches between modules.
+pub(super) fn is_sum(spec: &StateSpec) -> bool {
+    let rest = spec.kind.strip_prefix(GRADIENT);
+    spec.transient && rest.is_some_and(|rest| ["", LOSS, COUNT].contains(&rest))
 }
 
 /// Something that micro-batches are summed over: the objective, its count, the gradient by a weight.
@@ -62,8 +72,8 @@ impl Sum {
         match &self.result.role {
             ResultRole::Gradient(of) => StateSpec::new(GRADIENT).of(of.clone()).transient(),
             role => {
-                let what = if *role == ResultRole::Loss { "loss" } else { "count" };
-                StateSpec::new(format!("{GRADIENT}_{what}")).transient()
+                let what = if *role == ResultRole::Loss { LOSS } else { COUNT };
+                StateSpec::new(format!("{GRADIENT}{what}")).transient()
             }
         }
     }

@@ -1,15 +1,18 @@
 //! `bind-recipe`.
 
+mod layout;
+
 use crate::framework::membership::{decay_of, groups_of};
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::framework::pattern::matches_pattern;
 use halite_ir::{Function, Module, Param, ParamRole, Phase, WeightInfo};
 use halite_recipe::Optimizer;
 use halite_support::{Diagnostic, Name, Result, codes};
+use layout::check_layout;
 
 /// Stamps each weight with its weight decay, its group, and whether it is frozen. A pattern that matches no weight is an
 /// error: HLAT's patterns `bias` and `LayerNorm` matched nothing in Llama, so that its norms were decayed against intention. So
-/// is a weight in two groups, and a model without a weight to train.
+/// is a weight in two groups, a model without a weight to train, and a layout of weights or dimensions that there are not.
 ///
 /// What `no_decay` matches has no decay, in whatever group it is; a frozen weight has none to speak of.
 ///
@@ -28,9 +31,11 @@ impl Pass for BindRecipe {
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
-        let optimizer = &cx.recipe("bind-recipe")?.optimizer;
+        let recipe = cx.recipe("bind-recipe")?;
+        let optimizer = &recipe.optimizer;
         let Some(entry) = module.functions.last_mut() else { return Ok(Changed::No) };
         check_patterns(entry, optimizer)?;
+        recipe.parallel.iter().try_for_each(|parallel| check_layout(entry, parallel))?;
         let mut changed = false;
         for param in &mut entry.params {
             if !matches!(param.role, ParamRole::Weight(_)) {

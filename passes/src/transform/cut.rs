@@ -61,6 +61,8 @@ impl Pass for Cut {
         }
         let policy = Policy::of(recipe);
         let entry = module.take_entry()?;
+        // The second of two modules that make an update has no forward to compute again.
+        let is_fed = entry.params.iter().any(|param| param.role == ParamRole::Batch);
         let plan = match recipe.residual_budget() {
             None => Plan::all(Price::MEMORY),
             Some(budget) => within(budget, module, cx, &policy, &entry)?,
@@ -74,7 +76,7 @@ impl Pass for Cut {
             policy.check()?;
             module.drop_unreached();
             say(cx, made, &names::rename(module, renamed));
-        } else if recipe.recomputes() {
+        } else if is_fed && recipe.recomputes() {
             cx.warn(idle);
         }
         Ok(Changed::when(is_changed))

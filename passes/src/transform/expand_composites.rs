@@ -23,30 +23,38 @@ impl Pass for ExpandComposites {
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
-        let mut bodies = Bodies::default();
-        let mut expanded = 0;
-        rewrite_functions(module, cx.registry, |rewriter, source| {
-            for inst in &source.insts {
-                let Op::Composite(_) = &inst.op else {
-                    rewriter.copy(source, inst)?;
-                    continue;
-                };
-                expanded += 1;
-                let args = rewriter.values(&inst.args)?;
-                let outer = rewriter.set_loc(inst.loc);
-                let results = if inst.rounds_at_random() {
-                    let types: Types = inst.results.iter().map(|&result| source.ty(result).clone()).collect();
-                    rewriter.round_apart(inst, &args, &types, |b, op, args| bodies.write(b, op, args))?
-                } else {
-                    bodies.write(rewriter, &inst.op, &args)?
-                };
-                rewriter.set_loc(outer);
-                rewriter.replace_all(inst, &results);
-            }
-            Ok(())
-        })?;
-        Ok(Changed::when(expanded > 0))
+        expand_all(module, cx.registry)
     }
+}
+
+/// Replaces every composite of a module by primitives.
+///
+/// # Errors
+/// When a decomposition is ill-typed, which is a bug.
+pub(crate) fn expand_all(module: &mut Module, registry: &Registry) -> Result<Changed> {
+    let mut bodies = Bodies::default();
+    let mut expanded = 0;
+    rewrite_functions(module, registry, |rewriter, source| {
+        for inst in &source.insts {
+            let Op::Composite(_) = &inst.op else {
+                rewriter.copy(source, inst)?;
+                continue;
+            };
+            expanded += 1;
+            let args = rewriter.values(&inst.args)?;
+            let outer = rewriter.set_loc(inst.loc);
+            let results = if inst.rounds_at_random() {
+                let types: Types = inst.results.iter().map(|&result| source.ty(result).clone()).collect();
+                rewriter.round_apart(inst, &args, &types, |b, op, args| bodies.write(b, op, args))?
+            } else {
+                bodies.write(rewriter, &inst.op, &args)?
+            };
+            rewriter.set_loc(outer);
+            rewriter.replace_all(inst, &results);
+        }
+        Ok(())
+    })?;
+    Ok(Changed::when(expanded > 0))
 }
 
 /// Decompositions down to primitives. Layers repeat the same composites on the same types, so each is made once.

@@ -5,7 +5,7 @@ use halite_hlo::graph::Graph;
 use halite_recipe::{Calls, TargetName};
 use halite_support::Result;
 use halite_target::estimate::{Analysis, Backend, Order, Question, analyze};
-use halite_target::{Target, Variant};
+use halite_target::{RankSource, Target, Variant};
 
 /// The CPU compiler of OpenXLA, as its dumps show it.
 pub const CPU_XLA: Backend =
@@ -24,6 +24,10 @@ impl Target for CpuTarget {
     /// computes again is not merged with what it repeats.
     fn calls(&self) -> Calls {
         Calls::Keep
+    }
+
+    fn ranks(&self) -> Option<RankSource> {
+        Some(RankSource::Instruction)
     }
 
     fn analyze(

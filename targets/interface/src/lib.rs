@@ -15,6 +15,7 @@ mod targets;
 mod vocabulary;
 
 pub use check::{ModuleCheck, Repeated, join};
+pub use halite_passes::RankSource;
 pub use origin::{Origin, origin};
 pub use policy_need::PolicyNeed;
 pub use provenance::{Basis, Provenance};

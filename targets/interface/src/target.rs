@@ -8,7 +8,7 @@ use halite_bundle::estimate::MemoryKind;
 use halite_bundle::{Manifest, ModuleRole};
 use halite_hlo::graph::Graph;
 use halite_ir::LowerOptions;
-use halite_passes::DialectEntry;
+use halite_passes::{DialectEntry, RankSource};
 use halite_recipe::{Calls, Form, Recipe, Section, TargetName};
 use halite_support::{Diagnostic, Diagnostics, Result, SourceMap};
 use std::fmt;
@@ -52,6 +52,11 @@ pub trait Target: fmt::Debug + Send + Sync {
     /// Whether parameters that nothing reads are left out of programs.
     fn drops_unread_inputs(&self) -> bool {
         false
+    }
+
+    /// How ranks that run a program together know their numbers; `None` where programs are those of one rank.
+    fn ranks(&self) -> Option<RankSource> {
+        None
     }
 
     /// How HLO is written for it; what the recipe leaves open as the options have it.

@@ -4,7 +4,7 @@ use crate::tables::{CoreGroups, Hardware};
 use crate::{Generation, Tables};
 use halite_bundle::Manifest;
 use halite_bundle::estimate::{Estimate, FitVerdict, MemoryByKind};
-use halite_recipe::Recipe;
+use halite_recipe::{MeshAxis, Recipe};
 use halite_support::units::bytes;
 use halite_support::{Diagnostic, codes};
 use halite_target::PolicyNeed;
@@ -63,8 +63,10 @@ impl Advice<'_> {
             warning =
                 warning.note(format!("it makes about {needs} instructions of the machine; neuronx-cc takes {takes}"));
         }
-        warning = warning
-            .note("this version compiles the step of one core whole; what `parallel` says is recorded for the cluster");
+        if self.manifest.mesh.num_ranks() == 1 {
+            warning =
+                warning.note("this is the step of one core whole: a layout is compiled that states `parallel.data`");
+        }
         let mut measures = self.measures(fit.memory_limit);
         measures.sort_by_key(|measure| std::cmp::Reverse(measure.saves));
         let texts: Vec<String> = measures.into_iter().map(|measure| measure.text).collect();
@@ -76,7 +78,7 @@ impl Advice<'_> {
         let state = self.manifest.buffers.iter().filter(|buffer| !buffer.is_batch());
         let (mut taken, mut wide, mut is_narrow) = (0u64, 0u64, false);
         for buffer in state {
-            let elements = buffer.shape.iter().product::<usize>() as u64;
+            let elements = buffer.local_shape().num_elements() as u64;
             taken += elements * buffer.dtype.size() as u64;
             wide += elements * DType::F32.size() as u64;
             is_narrow |= buffer.dtype.is_narrow();
@@ -86,7 +88,8 @@ impl Advice<'_> {
         }
         let cores = taken.div_ceil(limit.max(1));
         let in_f32 = if is_narrow { format!(" ({} in `f32`)", bytes(wide)) } else { String::new() };
-        Some(format!("the state alone takes {}{in_f32}: at least {cores} cores", bytes(taken)))
+        let of = if self.manifest.mesh.num_ranks() == 1 { "the state alone" } else { "the state of one rank alone" };
+        Some(format!("{of} takes {}{in_f32}: at least {cores} cores", bytes(taken)))
     }
 
     /// Everything that would help.
@@ -95,11 +98,16 @@ impl Advice<'_> {
         let memory = &self.estimate.memory;
         let total = memory.total();
         let mut measures = vec![self.split(limit)];
-        let is_sharded = recipe.parallel.as_ref().is_some_and(|parallel| parallel.zero1);
-        if !is_sharded && memory.peak.optimizer * 8 > total {
-            let saves = memory.peak.optimizer / 2;
+        let is_sharded = recipe.parallel.as_ref().is_some_and(|parallel| parallel.zero > 0);
+        let mesh = &self.manifest.mesh;
+        let data = match mesh.num_ranks() {
+            1 => 2,
+            _ => mesh.size(MeshAxis::Data.name()) as u64,
+        };
+        if !is_sharded && data > 1 && memory.peak.optimizer * 8 > total {
+            let saves = memory.peak.optimizer - memory.peak.optimizer / data;
             let text = format!(
-                "shard the optimizer's {} over data-parallel cores (`parallel.zero1 = true`)",
+                "shard the optimizer's {} over data-parallel cores (`parallel.zero = 1`)",
                 bytes(memory.peak.optimizer)
             );
             measures.push(Measure { saves, text });
@@ -125,14 +133,16 @@ impl Advice<'_> {
             .estimate
             .fit
             .map_or(1, |fit| self.estimate.instructions.total().div_ceil(fit.instruction_limit.max(1)));
-        let cores = group(&self.hardware.groups, by_memory.max(by_instructions));
+        let shared = self.manifest.mesh.size(MeshAxis::Tensor.name()) as u64;
+        let cores = group(&self.hardware.groups, by_memory.max(by_instructions).saturating_mul(shared));
         let parallel = self.manifest.recipe.parallel.as_ref();
-        let recorded = parallel.map_or(1, |parallel| u64::from(parallel.tensor) * u64::from(parallel.pipeline));
+        let recorded =
+            parallel.map_or(1, |parallel| u64::from(parallel.tensor) * u64::from(parallel.pipeline)) / shared;
         let mut text = format!("split the model over {cores} cores or more (`parallel.tensor`, `parallel.pipeline`)");
         if recorded > 1 {
             text.push_str(&format!(": the recipe's {recorded} hold about {} each", bytes(total / recorded)));
         }
-        Measure { saves: total - total / cores.max(1), text }
+        Measure { saves: total - total / (cores / shared).max(1), text }
     }
 
     /// Computing activations again: the first policy under which the module fits, or the last that was tried.
@@ -158,7 +168,7 @@ impl Advice<'_> {
     /// Weights and moments in 16 bits instead of 32.
     fn narrow(&self, recipe: &Recipe) -> Option<Measure> {
         let wide = self.manifest.buffers.iter().filter(|buffer| !buffer.is_batch() && buffer.dtype == DType::F32);
-        let stored: u64 = wide.map(|buffer| buffer.shape.iter().product::<usize>() as u64 * 4).sum();
+        let stored: u64 = wide.map(|buffer| buffer.local_shape().num_elements() as u64 * 4).sum();
         let is_open = recipe.precision.weight == DType::F32 && stored > 0;
         is_open.then(|| Measure {
             saves: stored / 2,

@@ -66,7 +66,7 @@ pub(crate) fn check_manifest(manifest: &Manifest) -> Result<()> {
 
 /// A degree of tensor parallelism that no group of cores has. Nothing of the layout is compiled yet, so this is a warning.
 fn group_size(recipe: &Recipe) -> Option<Diagnostic> {
-    let tensor = recipe.parallel?.tensor;
+    let tensor = recipe.parallel.as_ref()?.tensor;
     let groups = &Tables::builtin().hardware(Generation::of(recipe)?)?.groups;
     if groups.sizes.contains(&tensor) || tensor % groups.multiple == 0 {
         return None;

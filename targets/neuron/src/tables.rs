@@ -23,7 +23,7 @@ mod rule;
 pub use compiler::{CompilerError, CompilerFlag, CompilerVersion, FlagDefault, FlagGiver, VersionRange};
 pub use environment::{ReservedVariables, Setter, Variable, VariableValues};
 pub use forms::Forms;
-pub use hardware::{CoreGroups, ElementType, ElementUse, Hardware, Limits, Peak};
+pub use hardware::{CoreGroups, ElementType, ElementUse, Hardware, Limits, Peak, StridedGroup};
 pub use kernel::{KernelConfig, KernelResult, KernelSchema};
 pub use rule::{Condition, Level, Numbers, Rule, TakenOpcodes, WindowForm};
 

@@ -6,7 +6,7 @@ use halite_bundle::estimate::MemoryKind;
 use halite_bundle::{Manifest, ModuleRole};
 use halite_hlo::graph::Graph;
 use halite_ir::LowerOptions;
-use halite_passes::DialectEntry;
+use halite_passes::{DialectEntry, RankSource};
 use halite_recipe::{Form, Recipe, Section, TargetName};
 use halite_support::{Diagnostic, Diagnostics, Result, SourceMap};
 use halite_target::estimate::Analysis;
@@ -51,6 +51,11 @@ impl Target for NeuronTarget {
 
     fn drops_unread_inputs(&self) -> bool {
         true
+    }
+
+    /// No public source has `replica-id` taken by `neuronx-cc`; NxD hands the rank in as a tensor for want of it.
+    fn ranks(&self) -> Option<RankSource> {
+        Some(RankSource::Input)
     }
 
     fn forms(&self, recipe: &Recipe, options: LowerOptions) -> LowerOptions {

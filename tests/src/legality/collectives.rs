@@ -13,7 +13,8 @@ pub(super) const CASES: &[Case] = &[
     case("group-ranks", || regrouped(&[&[0, 1], &[2, 5]]), || summed(&consecutive(8, 4))),
     case("group-ranks", || regrouped(&[&[0, 1], &[2]]), || summed(&consecutive(1, 4))),
     case("group-size", || summed(&consecutive(4, 8)), || summed(&consecutive(8, 4))),
-    case("group-size", || summed(&consecutive(48, 1)), || summed(&consecutive(64, 1))),
+    case("group-size", || summed(&apart(4, 4)), || summed(&apart(4, 8))),
+    case("group-size", || summed(&consecutive(24, 4)), || summed(&consecutive(64, 1))),
     Case {
         target: Generation::Trn2,
         ..case("group-size", || summed(&consecutive(24, 4)), || summed(&consecutive(4, 24)))
@@ -29,6 +30,11 @@ pub(super) const CASES: &[Case] = &[
 /// `count` groups of `size` ranks that follow each other.
 fn consecutive(size: usize, count: usize) -> Vec<Vec<usize>> {
     (0..count).map(|group| (group * size..(group + 1) * size).collect()).collect()
+}
+
+/// `size` ranks each, so far from one another.
+fn apart(size: usize, stride: usize) -> Vec<Vec<usize>> {
+    (0..stride).map(|first| (0..size).map(|at| first + at * stride).collect()).collect()
 }
 
 /// Groups of one rank on each of two instances of 32, the second moved on by `shift` places.

@@ -1,8 +1,8 @@
 //! A buffer as manifests write it.
 
-use super::{Buffer, BufferContent, BufferRole};
+use super::{Buffer, BufferRole};
 use halite_support::Name;
-use halite_tensor::{DType, Init, Packing, StateSpec};
+use halite_tensor::{Content, DType, Init, Packing, Sharding, StateSpec};
 use serde::{Deserialize, Serialize};
 
 /// The keys of a buffer, of which each role has its own.
@@ -14,7 +14,7 @@ pub(super) struct BufferJson {
     shape: Vec<usize>,
     slot: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    content: Option<BufferContent>,
+    content: Option<Content>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     of: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -23,6 +23,8 @@ pub(super) struct BufferJson {
     transient: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     packing: Option<Packing>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sharding: Option<Sharding>,
 }
 
 impl From<Buffer> for BufferJson {
@@ -37,6 +39,7 @@ impl From<Buffer> for BufferJson {
             dtype: buffer.dtype,
             shape: buffer.shape,
             packing: buffer.packing,
+            sharding: buffer.sharding,
         }
     }
 }
@@ -46,8 +49,8 @@ impl TryFrom<BufferJson> for Buffer {
 
     fn try_from(json: BufferJson) -> Result<Self, String> {
         let role = role(&json)?;
-        let BufferJson { name, dtype, shape, packing, .. } = json;
-        Ok(Self { name, dtype, shape, role, packing })
+        let BufferJson { name, dtype, shape, packing, sharding, .. } = json;
+        Ok(Self { name, dtype, shape, role, packing, sharding })
     }
 }
 
@@ -91,10 +94,12 @@ mod tests {
         for rest in [
             r#""slot":"batch""#,
             r#""slot":"batch","content":"causal""#,
+            r#""slot":"batch","content":"ranks""#,
             r#""slot":"weight","init":{"normal":0.5}"#,
             r#""slot":"step","init":"zeros""#,
             r#""slot":"master","of":"w","init":"weight""#,
             r#""slot":"zeta","of":"w","init":{"constant":3.0},"transient":true"#,
+            r#""slot":"weight","init":"ones","sharding":[[{"atom":0,"size":2,"stride":1}]]"#,
         ] {
             let buffer: Buffer = serde_json::from_str(&text(rest)).unwrap();
             assert_eq!(serde_json::to_string(&buffer).unwrap(), text(rest));

@@ -3,7 +3,7 @@
 use super::{Bundle, MANIFEST, sha256};
 use crate::{
     Buffer, BufferRole, MANIFEST_VERSION, Manifest, ManifestRules, ModuleEntry, Port, PortRole, RoundingChoice,
-    ScheduledCall, micro_batches,
+    ScheduledCall, check_shardings, micro_batches,
 };
 use halite_recipe::check_visible;
 use halite_support::{Diagnostic, Result, codes, files};
@@ -106,7 +106,9 @@ fn check_file(path: &Path, bytes: &[u8], sum: &str) -> Result<()> {
 
 fn check_parts(manifest: &Manifest) -> std::result::Result<(), String> {
     check_visible(manifest).map_err(|error| error.message().to_owned())?;
-    check_buffers(&manifest.buffers).and_then(|()| check_modules(manifest))
+    check_buffers(&manifest.buffers)?;
+    check_modules(manifest)?;
+    check_shardings(manifest, &manifest.modules)
 }
 
 /// What serde cannot know of buffers: names are unique, references lead somewhere, sizes can be, samples are of floats.

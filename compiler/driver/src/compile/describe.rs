@@ -2,35 +2,57 @@
 
 use super::ranges::Ranges;
 use crate::{flops, inspect, packed};
-use halite_bundle::{Buffer, BufferContent, BufferRole, ModuleEntry, ModuleRole, Port, PortRole, Statistics, sha256};
+use halite_bundle::{Buffer, BufferRole, ModuleEntry, ModuleRole, Port, PortRole, Statistics, sha256};
 use halite_hlo::graph::Graph;
-use halite_ir::{Function, Module, Param, ParamRole, ResultRole, TensorType, aliases};
-use halite_recipe::Recipe;
+use halite_ir::{FuncResult, Function, Layout, Module, Param, ParamRole, ResultRole, TensorType, aliases};
+use halite_recipe::{MeshAxis, Recipe};
 use halite_support::Diagnostic;
+use halite_tensor::{Mesh, Sharding};
 use indexmap::IndexMap;
 
-fn port(name: &str, ty: &TensorType, role: PortRole, alias: Option<usize>) -> Port {
-    let shape = ty.shape().to_vec();
-    Port { name: name.to_owned(), dtype: ty.dtype(), shape, role, alias, ranges: Vec::new() }
+/// An entry with how its parameters and results lie on the mesh.
+#[derive(Clone, Copy)]
+pub(super) struct Laid<'a> {
+    pub(super) entry: &'a Function,
+    pub(super) layout: Option<&'a Layout>,
 }
 
-pub(super) fn module_entry(role: &ModuleRole, entry: &Function, mut ranges: Ranges, bytes: &[u8]) -> ModuleEntry {
+impl<'a> Laid<'a> {
+    /// The type of the whole of a parameter, and how it is sharded.
+    fn param(self, param: &Param) -> (TensorType, Option<&'a Sharding>) {
+        let sharding = self.layout.and_then(|layout| layout.of_param(param));
+        (Layout::whole(sharding, self.entry.ty(param.value)), sharding)
+    }
+
+    fn result(self, result: &FuncResult) -> (TensorType, Option<&'a Sharding>) {
+        let sharding = self.layout.and_then(|layout| layout.of_result(result));
+        (Layout::whole(sharding, self.entry.ty(result.value)), sharding)
+    }
+}
+
+fn port(name: &str, (ty, sharding): (TensorType, Option<&Sharding>), role: PortRole, alias: Option<usize>) -> Port {
+    let (shape, sharding) = (ty.shape().to_vec(), sharding.cloned());
+    Port { name: name.to_owned(), dtype: ty.dtype(), shape, role, alias, ranges: Vec::new(), sharding }
+}
+
+pub(super) fn module_entry(role: &ModuleRole, laid: Laid<'_>, mut ranges: Ranges, bytes: &[u8]) -> ModuleEntry {
+    let entry = laid.entry;
     let mut replaced = vec![None; entry.results.len()];
     for (parameter, output) in aliases(entry) {
         replaced[output] = Some(parameter);
     }
     let input = |param: &Param| Port {
         ranges: ranges.swap_remove(&*param.name).unwrap_or_default(),
-        ..port(&param.name, entry.ty(param.value), PortRole::Buffer, None)
+        ..port(&param.name, laid.param(param), PortRole::Buffer, None)
     };
-    let output = |(index, result): (usize, &halite_ir::FuncResult)| {
+    let output = |(index, result): (usize, &FuncResult)| {
         let role = match result.role {
             ResultRole::State(_) => PortRole::Buffer,
             ResultRole::Probe => PortRole::Probe,
             ResultRole::Gradient(_) => PortRole::Gradient,
             _ => PortRole::Metric,
         };
-        port(&result.name, entry.ty(result.value), role, replaced[index])
+        port(&result.name, laid.result(result), role, replaced[index])
     };
     let name = role.name();
     ModuleEntry {
@@ -46,35 +68,34 @@ pub(super) fn module_entry(role: &ModuleRole, entry: &Function, mut ranges: Rang
 }
 
 /// How many micro-batches an entry takes at a time, given that of the model as it was built.
-pub(super) fn micro_batches(built: &Function, entry: &Function) -> usize {
-    let first = |entry: &Function, param: &Param| entry.ty(param.value).shape().first().copied();
+pub(super) fn micro_batches(built: &Function, laid: Laid<'_>) -> usize {
     let times = |param: &Param| {
         let own = built.params.iter().find(|own| own.name == param.name)?;
-        first(entry, param)?.checked_div(first(built, own)?)
+        laid.param(param).0.shape().first()?.checked_div(*built.ty(own.value).shape().first()?)
     };
-    let batches = entry.params.iter().filter(|param| param.role == ParamRole::Batch);
+    let batches = laid.entry.params.iter().filter(|param| param.role == ParamRole::Batch);
     batches.filter_map(times).next().unwrap_or(1).max(1)
 }
 
 /// The buffers that a module reads, which takes so many micro-batches at a time.
-pub(super) fn buffers(entry: &Function, micro_batches: usize) -> Vec<Buffer> {
-    entry.params.iter().map(|param| buffer(entry, param, micro_batches)).collect()
+pub(super) fn buffers(laid: Laid<'_>, micro_batches: usize) -> Vec<Buffer> {
+    laid.entry.params.iter().map(|param| buffer(laid, param, micro_batches)).collect()
 }
 
-fn buffer(entry: &Function, param: &Param, micro_batches: usize) -> Buffer {
+fn buffer(laid: Laid<'_>, param: &Param, micro_batches: usize) -> Buffer {
     let role = match &param.role {
         ParamRole::Argument | ParamRole::Batch => BufferRole::Batch(None),
-        ParamRole::CausalMask => BufferRole::Batch(Some(BufferContent::Causal)),
+        ParamRole::Known(content) => BufferRole::Batch(Some(*content)),
         ParamRole::Weight(info) => BufferRole::Weight(info.init),
         ParamRole::State(spec) => BufferRole::State(spec.clone()),
     };
-    let ty = entry.ty(param.value);
+    let (ty, sharding) = laid.param(param);
     let mut shape = ty.shape().to_vec();
     if let (ParamRole::Batch, Some(first)) = (&param.role, shape.first_mut()) {
         *first /= micro_batches;
     }
-    let packing = entry.packing(param).cloned();
-    Buffer { name: param.name.to_string(), dtype: ty.dtype(), shape, role, packing }
+    let (packing, sharding) = (laid.entry.packing(param).cloned(), sharding.cloned());
+    Buffer { name: param.name.to_string(), dtype: ty.dtype(), shape, role, packing, sharding }
 }
 
 /// The figures of one module.
@@ -87,11 +108,16 @@ pub(super) struct Figures {
     pub(super) hlo_instructions: u64,
 }
 
-pub(super) fn figures(ir: &Module, entry: &Function, hlo: &Graph) -> Result<Figures, Diagnostic> {
-    let weights = entry.params.iter().filter(|param| matches!(param.role, ParamRole::Weight(_)));
+pub(super) fn figures(ir: &Module, laid: Laid<'_>, hlo: &Graph) -> Result<Figures, Diagnostic> {
+    let weights = laid.entry.params.iter().filter(|param| matches!(param.role, ParamRole::Weight(_)));
+    let ranks = laid.layout.map_or(1, |layout| layout.mesh.num_ranks() as u64);
+    let elements = |param: &Param| match param.packing() {
+        Some(_) => packed::elements(laid.entry, param),
+        None => laid.param(param).0.shape().num_elements() as u64,
+    };
     Ok(Figures {
-        parameters: weights.map(|param| packed::elements(entry, param)).sum(),
-        matmul_flops: flops::matmul_flops(ir)?,
+        parameters: weights.map(elements).sum(),
+        matmul_flops: flops::matmul_flops(ir)?.saturating_mul(ranks),
         hlo_instructions: inspect::hlo::num_instructions(hlo)?,
     })
 }
@@ -104,9 +130,11 @@ pub(super) fn statistics(
     recipe: &Recipe,
     calls: &[(Figures, usize)],
     buffers: &IndexMap<String, Buffer>,
+    mesh: &Mesh,
 ) -> Result<Statistics, Diagnostic> {
     let size = |stated: Option<usize>| stated.map_or(1, |size| size as u64);
     let tokens = size(recipe.batch) * size(recipe.seq) * recipe.sizes()?.accumulate;
+    let tokens = tokens * mesh.size(MeshAxis::Data.name()) as u64;
     let state = buffers.values().filter(|buffer| !matches!(buffer.role, BufferRole::Batch(_)));
     let bytes = |buffer: &Buffer| (buffer.dtype.size() * buffer.shape.iter().product::<usize>()) as u64;
     let flops = calls.iter().map(|(figures, repeat)| figures.matmul_flops.saturating_mul(*repeat as u64));

@@ -1,6 +1,6 @@
 //! What stays of compiled modules, put together.
 
-use super::describe::{Figures, buffers, figures, micro_batches, module_entry, statistics};
+use super::describe::{Figures, Laid, buffers, figures, micro_batches, module_entry, statistics};
 use super::ranges::{self, Ranges};
 use super::{CompileOptions, Compiled, CompiledModule, MODEL, PreparedModule, locate};
 use crate::roles::{Calls, Role};
@@ -17,12 +17,15 @@ use halite_passes::{Audit, CausalityReport, PassReport, Remark};
 use halite_recipe::{Recipe, Waiver};
 use halite_support::{Diagnostic, Name};
 use halite_target::{ModuleCheck, PolicyNeed, RunSettings, Target};
+use halite_tensor::Mesh;
 use indexmap::IndexMap;
 use std::collections::BTreeSet;
 
 /// What a bundle keeps of a module, so that the module itself can go.
 pub(super) struct Packed<'a> {
     pub(super) role: &'a Role,
+    /// The ranks that run it.
+    mesh: Mesh,
     entry: ModuleEntry,
     buffers: Vec<Buffer>,
     figures: Figures,
@@ -48,10 +51,11 @@ pub(super) fn pack<'a>(
     let missing = || Diagnostic::bug("a compiled module without an entry");
     let (built, entry) = (built.entry().ok_or_else(missing)?, module.ir.entry().ok_or_else(missing)?);
     let bytes = module.hlo.encode();
-    let figures = figures(&module.ir, entry, module.hlo.graph())?;
-    let micro_batches = micro_batches(built, entry);
+    let laid = Laid { entry, layout: module.ir.layout.as_deref() };
+    let figures = figures(&module.ir, laid, module.hlo.graph())?;
+    let micro_batches = micro_batches(built, laid);
     let ranges = ranges::repeated(ranges, entry, micro_batches);
-    let (mut described, buffers) = (module_entry(&role.name, entry, ranges, &bytes), buffers(entry, micro_batches));
+    let (mut described, buffers) = (module_entry(&role.name, laid, ranges, &bytes), buffers(laid, micro_batches));
     described.estimate = estimate((&described, &buffers), &module, target, recipe)?;
     let mut files = IndexMap::new();
     if options.emit_hlo_text {
@@ -67,6 +71,7 @@ pub(super) fn pack<'a>(
     let CompiledModule { reports, remarks, audit, warnings, check, .. } = module;
     Ok(Packed {
         role,
+        mesh: laid.layout.map(|layout| layout.mesh.clone()).unwrap_or_default(),
         entry: described,
         buffers,
         figures,
@@ -135,6 +140,7 @@ pub(super) fn assemble(
     if calls.is_empty() {
         calls.extend(packed.first().map(|module| (module.figures, 1)));
     }
+    let mesh = packed.first().map(|module| module.mesh.clone()).unwrap_or_default();
     let (mut files, mut buffers) = (IndexMap::new(), IndexMap::new());
     let (mut modules, mut reports) = (Vec::new(), Vec::new());
     files.extend(prepared.dumps.into_iter().map(|(file, text)| (file, text.into_bytes())));
@@ -163,12 +169,13 @@ pub(super) fn assemble(
             None => audit = Some(module.audit),
         }
     }
-    let statistics = statistics(&source.recipe, &calls, &buffers)?;
+    let statistics = statistics(&source.recipe, &calls, &buffers, &mesh)?;
     let RunSettings { environment, flags, launch, platform } = target.settings(&source.recipe);
     let manifest = Manifest {
         version: MANIFEST_VERSION,
         model: ModelInfo { name: elaborated.module.name.to_string(), config: elaborated.config.clone() },
         recipe: source.recipe.clone(),
+        mesh,
         buffers: buffers.into_values().collect(),
         modules,
         schedule,
@@ -183,7 +190,10 @@ pub(super) fn assemble(
     let causality = prepared.causality;
     let mut warnings = elaborated.warnings;
     warnings.extend(target.warnings(&source.recipe).into_iter().map(|warning| locate(source, warning)));
-    warnings.extend(halite_recipe::warn_not_compiled(&source.recipe, &source.places));
+    warnings.extend(source.places.renamed());
+    if manifest.mesh.num_ranks() == 1 {
+        warnings.extend(halite_recipe::warn_not_compiled(&source.recipe, &source.places));
+    }
     warnings.extend(target.advice(&manifest, &policies));
     if !source.recipe.check.waive.contains(&Waiver::Causality) {
         warnings.extend(causality.iter().flat_map(CausalityReport::diagnostics));

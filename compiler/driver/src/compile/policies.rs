@@ -1,6 +1,6 @@
 //! Policies of recomputation under which a module that does not fit would.
 
-use super::describe::figures;
+use super::describe::{Laid, figures};
 use super::pack::Packed;
 use super::{CompileOptions, PreparedModule};
 use crate::roles::Role;
@@ -39,7 +39,8 @@ impl Session {
             let recipe = Recipe { recompute, ..recipe.clone() };
             let module = self.finish_role(prepared, &recipe, (role, pipeline), sources, &options)?;
             let entry = module.ir.entry().ok_or_else(|| Diagnostic::bug("a compiled module without an entry"))?;
-            let flops = figures(&module.ir, entry, module.hlo.graph())?.matmul_flops;
+            let flops = figures(&module.ir, Laid { entry, layout: module.ir.layout.as_deref() }, module.hlo.graph())?
+                .matmul_flops;
             let Some(estimate) = packed.estimate_of(&module, target, &recipe)? else { break };
             let Some(fit) = estimate.fit else { break };
             needs.push(PolicyNeed {

@@ -11,6 +11,7 @@ use halite_ir::{
 };
 use halite_passes::{Runner, RunnerOptions, family};
 use halite_support::{Diagnostics, units};
+use halite_tensor::Content;
 use indexmap::IndexMap;
 use serde::Serialize;
 use std::fmt::Write;
@@ -96,7 +97,7 @@ fn order(module: &Module) -> Vec<FuncId> {
 }
 
 /// How often one execution runs each function.
-fn runs(module: &Module) -> Vec<u64> {
+pub(super) fn runs(module: &Module) -> Vec<u64> {
     let mut runs = vec![0u64; module.functions.len()];
     if let Some(entry) = runs.last_mut() {
         *entry = 1;
@@ -151,7 +152,8 @@ impl Lines<'_> {
         let role = match &param.role {
             ParamRole::Argument => String::new(),
             ParamRole::Batch => "batch".to_owned(),
-            ParamRole::CausalMask => "batch, the causal mask".to_owned(),
+            ParamRole::Known(Content::Causal) => "batch, the causal mask".to_owned(),
+            ParamRole::Known(Content::Ranks) => "batch, the number of the rank".to_owned(),
             ParamRole::Weight(info) if info.frozen => "weight, frozen".to_owned(),
             ParamRole::Weight(_) => "weight".to_owned(),
             ParamRole::State(spec) => format!("state `{}`", spec.kind),

@@ -125,7 +125,7 @@ pub fn summarize(module: &Module, registry: &Registry) -> halite_support::Result
         let (slot, weight) = match &param.role {
             ParamRole::Weight(_) => ("weight", Some(&*param.name)),
             ParamRole::State(spec) => (&*spec.kind, spec.of.as_deref()),
-            ParamRole::Argument | ParamRole::Batch | ParamRole::CausalMask => ("batch", None),
+            ParamRole::Argument | ParamRole::Batch | ParamRole::Known(_) => ("batch", None),
         };
         let ty = entry.ty(param.value);
         let of = |weight| pieces(slot, weight, ty.dtype(), ty.shape(), entry.packing(param));

@@ -7,7 +7,7 @@ use crate::source::Source;
 use halite_bundle::Stream;
 use halite_ir::{Function, ParamRole, ResultRole};
 use halite_recipe::ConfigValue;
-use halite_runtime::{Executor, evaluate};
+use halite_runtime::Executor;
 use halite_support::Diagnostics;
 use halite_tensor::{DType, HostTensor, Shape};
 use serde::Serialize;
@@ -70,7 +70,7 @@ pub(super) fn confirm(
     };
     let inputs = program.inputs(source, seed)?;
     let executable = program.load(executor)?;
-    let run = |inputs: &[HostTensor]| evaluate(executor, executable.as_ref(), inputs);
+    let run = |inputs: &[HostTensor]| program.evaluate(executor, executable.as_ref(), inputs);
     let before = run(&inputs)?;
     let name = |&result: &usize| program.entry.results[result].name.to_string();
     let mut causality = Causality { results: values.iter().map(name).collect(), positions: 0, leak: None };

@@ -5,7 +5,7 @@ use halite_bundle::{Stream, part_names};
 use halite_ir::{Function, Param, ParamRole};
 use halite_recipe::ConfigValue;
 use halite_support::Result;
-use halite_tensor::{DType, HostTensor, Init, Shape, StateSpec, causal_mask};
+use halite_tensor::{DType, HostTensor, Init, Shape, StateSpec};
 use indexmap::IndexMap;
 
 /// The label that a loss leaves out.
@@ -41,8 +41,8 @@ pub(super) fn inputs(
             return reals(entry, param, seed);
         }
         let stream = Stream::new(seed, &param.name);
-        if param.role == ParamRole::CausalMask {
-            return Ok(causal_mask(ty.shape()));
+        if let ParamRole::Known(content) = param.role {
+            return Ok(content.tensor(ty.shape()));
         }
         if let ParamRole::State(_) = &param.role {
             let steps = [i128::from(source.recipe.schedule.warmup)];
@@ -96,6 +96,6 @@ fn real(role: &ParamRole, row: usize, stream: Stream, index: u64) -> f64 {
         ParamRole::State(StateSpec { init: Init::Constant(value), .. }) => *value,
         ParamRole::State(spec) if spec.kind == SIGNED => 1e-2 * normal,
         ParamRole::State(_) => 1e-4 * normal * normal + 1e-6,
-        ParamRole::Argument | ParamRole::Batch | ParamRole::CausalMask => normal,
+        ParamRole::Argument | ParamRole::Batch | ParamRole::Known(_) => normal,
     }
 }

@@ -7,17 +7,21 @@ use crate::verify::choices::{Form, with_choices};
 use crate::verify::inputs;
 use crate::verify::outputs::{Output, Outputs};
 use halite_bundle::{ModuleRole, link_decompositions, part_names};
-use halite_ir::{FuncResult, Function, ResultRole};
+use halite_ir::{FuncResult, Function, Layout, ResultRole};
 use halite_passes::{Audit, PassReport, Pipeline, RunnerOptions};
 use halite_recipe::ConfigValue;
-use halite_runtime::{Executable, Executor, evaluate};
+use halite_runtime::{Executable, Executor, evaluate_replicas};
 use halite_support::{Diagnostic, Diagnostics, Name, Severity};
 use halite_tensor::HostTensor;
 use indexmap::IndexMap;
+use std::sync::Arc;
 
 /// One program, compiled for its target as far as the bytes of HLO.
 pub(super) struct Program {
+    /// With the types of all ranks together.
     pub(super) entry: Function,
+    /// The ranks that run it.
+    pub(super) layout: Layout,
     pub(super) config: IndexMap<String, ConfigValue>,
     pub(super) audit: Audit,
     /// What the bundle would hold of it.
@@ -58,12 +62,13 @@ impl Program {
         let compiled = session.compile_role(&built, &source.recipe, role, pipeline, &options);
         let CompiledModule { ir, hlo, decompositions, reports, audit, check, .. } = compiled?;
         let missing = || Diagnostic::bug("a compiled module without an entry");
-        let entry = ir.functions.into_iter().next_back().ok_or_else(missing)?;
+        let layout = ir.layout.map(Arc::unwrap_or_clone).unwrap_or_default();
+        let entry = layout.whole_signature(ir.functions.into_iter().next_back().ok_or_else(missing)?);
         let decompositions =
             decompositions.into_iter().map(|(name, decomposition)| (name, decomposition.encode())).collect();
         let (config, hlo) = (elaborated.config, hlo.encode());
         let check = check.findings.into_iter().map(|repeated| repeated.finding).collect();
-        Ok(Self { entry, config, hlo, decompositions, reports, audit, check })
+        Ok(Self { entry, layout, config, hlo, decompositions, reports, audit, check })
     }
 
     /// The same program, if its target takes it. What an optimization leaves to those after it need not be taken.
@@ -102,8 +107,28 @@ impl Program {
                 .ok_or_else(missing)
         };
         let linked = link_decompositions(&self.hlo, "the program", decomposition)?;
-        let program = halite_runtime::Program::new(&linked, halite_runtime::CompileOptions::default())?;
+        let num_replicas = self.layout.mesh.num_ranks();
+        let options = halite_runtime::CompileOptions { num_replicas, ..halite_runtime::CompileOptions::default() };
+        let program = halite_runtime::Program::new(&linked, options)?;
         Ok(executor.compile(&program)?)
+    }
+
+    /// The whole results of the program on whole inputs, each rank taking and giving its part.
+    ///
+    /// # Errors
+    /// When XLA fails; a bug when ranks differ in what should be the same on them.
+    pub(super) fn evaluate(
+        &self,
+        executor: &dyn Executor,
+        executable: &dyn Executable,
+        inputs: &[HostTensor],
+    ) -> Result<Vec<HostTensor>, Diagnostics> {
+        let ranks = 0..self.layout.mesh.num_ranks();
+        let inputs = ranks.map(|rank| self.layout.shard(&self.entry, inputs, rank));
+        let inputs = inputs.collect::<halite_support::Result<Vec<_>>>()?;
+        let inputs: Vec<&[HostTensor]> = inputs.iter().map(Vec::as_slice).collect();
+        let results = evaluate_replicas(executor, executable, &inputs)?;
+        Ok(self.layout.assemble(&self.entry, &results)?)
     }
 
     /// The inputs of the program for a seed.
@@ -163,7 +188,7 @@ impl Loaded {
                 *input = choice.clone();
             }
         }
-        let results = evaluate(executor, self.executable.as_ref(), &inputs)?;
+        let results = self.program.evaluate(executor, self.executable.as_ref(), &inputs)?;
         let mut outputs = IndexMap::new();
         for (result, written) in self.program.entry.results.iter().zip(results) {
             outputs.extend(self.program.outputs(result, written, &inputs)?);

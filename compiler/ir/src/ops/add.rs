@@ -5,6 +5,7 @@ use super::elementwise::{Elementwise, Hlo};
 use crate::build::{Builder, present};
 use crate::interpret::EvalCx;
 use crate::op::{Policy, Sample, SampleArg, Vjp, VjpCx};
+use crate::shards::Linear;
 use crate::syntax::Value;
 use halite_hlo::BinaryOp;
 use halite_support::Result;
@@ -19,6 +20,8 @@ impl Elementwise for Add {
     const TAKES: Takes = Takes::Number;
     const HLO: Hlo = Hlo::Binary(BinaryOp::Add);
     const POLICY: Policy = Policy::ELEMENTWISE;
+
+    const LINEAR: Linear = Linear::Jointly;
 
     fn eval(cx: &EvalCx<'_>, args: &[&HostTensor]) -> Vec<HostTensor> {
         zip_numbers(cx, args, |x, y| x + y, |x, y| x + y)

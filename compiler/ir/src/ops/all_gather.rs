@@ -12,6 +12,7 @@ use crate::lower::{Ids, LowerCx};
 use crate::op::{Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, require_dim};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
+use crate::wire::Wire;
 use halite_hlo::Id;
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
@@ -70,6 +71,10 @@ impl OpDef for AllGather {
 
     fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {
         Cost::new(0, args, results)
+    }
+
+    fn wire<'a>(&'a self, _: &[&TensorType], results: &[&TensorType]) -> Option<Wire<'a>> {
+        Some(Wire::around(&self.groups, results[0], 1))
     }
 
     fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {

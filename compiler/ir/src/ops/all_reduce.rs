@@ -2,7 +2,6 @@
 
 use super::compare::Direction;
 use super::ranks::{Groups, alone, combined, exchange, grouped, groups};
-use super::reduce::Reduction;
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, present};
 use crate::dims::FactorMap;
@@ -11,8 +10,10 @@ use crate::infer::InferCx;
 use crate::interpret::EvalCx;
 use crate::lower::{Ids, LowerCx};
 use crate::op::{Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx};
+use crate::reduction::Reduction;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
+use crate::wire::Wire;
 use halite_hlo::Id;
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
@@ -83,6 +84,10 @@ impl OpDef for AllReduce {
 
     fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {
         Cost::elementwise(1, args, results)
+    }
+
+    fn wire<'a>(&'a self, args: &[&TensorType], _: &[&TensorType]) -> Option<Wire<'a>> {
+        Some(Wire::around(&self.groups, args[0], 2))
     }
 
     fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {

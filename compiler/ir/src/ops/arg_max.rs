@@ -1,7 +1,6 @@
 //! `arg_max`.
 
 use super::class::Takes;
-use super::reduce::Reduction;
 use crate::attr::AttrVisitor;
 use crate::build::Builder;
 use crate::dims::{FactorKind, FactorMap};
@@ -9,6 +8,7 @@ use crate::infer::InferCx;
 use crate::interpret::EvalCx;
 use crate::lower::{Ids, LowerCx};
 use crate::op::{Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, require_dim, shape_error};
+use crate::reduction::Reduction;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_hlo::{ArrayType, BinaryOp, Comparison, Id, ReduceKind};
@@ -97,7 +97,7 @@ impl OpDef for ArgMax {
         let mut next = 0..;
         for (dim, &size) in args[0].shape().iter().enumerate() {
             if dim == self.dim {
-                map.link(size, FactorKind::Contracted, &[(0, dim)], None);
+                map.link(size, FactorKind::Contracted(None), &[(0, dim)], None);
             } else {
                 map.link(size, FactorKind::Parallel, &[(0, dim)], next.next());
             }

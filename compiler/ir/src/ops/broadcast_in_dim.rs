@@ -7,7 +7,8 @@ use crate::infer::InferCx;
 use crate::interpret::EvalCx;
 use crate::lower::{Ids, LowerCx};
 use crate::op::{Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, attr_error, require_dim, shape_error};
-use crate::syntax::Value;
+use crate::shards::Shards;
+use crate::syntax::{Value, Values};
 use crate::ty::{TensorType, Types};
 use halite_hlo::Id;
 use halite_support::Result;
@@ -88,6 +89,10 @@ impl OpDef for BroadcastInDim {
             map.link(size, FactorKind::Parallel, &operands, Some(dim));
         }
         map
+    }
+
+    fn on_shards(&self, b: &mut Builder<'_>, shards: &Shards<'_>, args: &[Value]) -> Result<Option<Values>> {
+        Ok(Some(b.emit_all(BroadcastInDim { shape: shards.shape(), ..self.clone() }, args)?))
     }
 
     fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {

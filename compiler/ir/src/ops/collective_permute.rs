@@ -11,6 +11,7 @@ use crate::lower::{Ids, LowerCx};
 use crate::op::{Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, attr_error};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
+use crate::wire::Wire;
 use halite_hlo::Id;
 use halite_support::Result;
 use halite_tensor::{DType, Dims, HostTensor};
@@ -81,6 +82,10 @@ impl OpDef for CollectivePermute {
 
     fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {
         Cost::new(0, args, results)
+    }
+
+    fn wire<'a>(&'a self, args: &[&TensorType], _: &[&TensorType]) -> Option<Wire<'a>> {
+        Some(Wire { groups: &[], bytes: args[0].bytes() })
     }
 
     fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {

@@ -1,6 +1,6 @@
 //! `concatenate`.
 
-use super::movement::{link_result, require_countable};
+use super::movement::{common_block, link_result, require_countable};
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, present};
 use crate::dims::{FactorKind, FactorMap};
@@ -8,6 +8,7 @@ use crate::infer::InferCx;
 use crate::interpret::EvalCx;
 use crate::lower::{Ids, LowerCx};
 use crate::op::{Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, require_dim, shape_error};
+use crate::shards::Linear;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_hlo::Id;
@@ -91,16 +92,24 @@ impl OpDef for Concatenate {
         let mut map = FactorMap::new(args, results);
         for (dim, &size) in results[0].shape().iter().enumerate() {
             if dim == self.dim {
-                for (operand, ty) in args.iter().enumerate() {
-                    map.link(ty.shape()[dim], FactorKind::Mixed, &[(operand, dim)], None);
+                let sizes: Vec<usize> = args.iter().map(|ty| ty.shape()[dim]).collect();
+                let unit = common_block(&sizes);
+                for (operand, size) in sizes.into_iter().enumerate() {
+                    map.link(size / unit, FactorKind::Mixed, &[(operand, dim)], None);
                 }
-                link_result(&mut map, size, FactorKind::Mixed, dim);
+                link_result(&mut map, size / unit, FactorKind::Mixed, dim);
+                let operands: Vec<_> = (0..args.len()).map(|operand| (operand, dim)).collect();
+                map.link(unit, FactorKind::Parallel, &operands, Some(dim));
             } else {
                 let operands: Vec<_> = (0..args.len()).map(|operand| (operand, dim)).collect();
                 map.link(size, FactorKind::Parallel, &operands, Some(dim));
             }
         }
         map
+    }
+
+    fn linear(&self, _: &[TensorType], _: &[TensorType]) -> Linear {
+        Linear::Jointly
     }
 
     fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {

@@ -7,7 +7,8 @@ use crate::infer::InferCx;
 use crate::interpret::EvalCx;
 use crate::lower::{Ids, LowerCx};
 use crate::op::{Cost, OpDef, Policy, Sample, Vjp, VjpCx, arity, shape_error};
-use crate::syntax::Value;
+use crate::shards::Shards;
+use crate::syntax::{Value, Values};
 use crate::ty::{TensorType, Types};
 use halite_hlo::Id;
 use halite_support::Result;
@@ -95,6 +96,14 @@ impl OpDef for Constant {
 
     fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {
         FactorMap::elementwise(args, results)
+    }
+
+    fn on_shards(&self, b: &mut Builder<'_>, shards: &Shards<'_>, _: &[Value]) -> Result<Option<Values>> {
+        if self.is_splat() {
+            return Ok(Some(b.emit_all(Constant { shape: shards.shape(), ..self.clone() }, &[])?));
+        }
+        let whole = b.emit(self.clone(), &[])?;
+        Ok(Some(smallvec![b.keep(shards.mesh, whole, &shards.results[0])?]))
     }
 
     fn lower(&self, cx: &mut LowerCx<'_>, _: &[Id]) -> Result<Ids> {

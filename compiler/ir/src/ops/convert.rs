@@ -8,6 +8,8 @@ use crate::infer::InferCx;
 use crate::interpret::EvalCx;
 use crate::lower::{Ids, LowerCx};
 use crate::op::{Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity};
+use crate::policy::loses;
+use crate::shards::Linear;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_hlo::Id;
@@ -81,6 +83,13 @@ impl OpDef for Convert {
 
     fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {
         FactorMap::elementwise(args, results)
+    }
+
+    /// Where nothing is rounded.
+    fn linear(&self, args: &[TensorType], _: &[TensorType]) -> Linear {
+        let from = args[0].dtype();
+        let exact = from.is_float() && self.dtype.is_float() && !loses(from, self.dtype);
+        if exact { Linear::Jointly } else { Linear::No }
     }
 
     fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {

@@ -9,6 +9,8 @@ use crate::lower::{Ids, LowerCx};
 use crate::op::{
     Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, attr_error, dtype_error, require_dim, shape_error,
 };
+use crate::reduction::Reduction;
+use crate::shards::Linear;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_hlo::{DotDims, Id};
@@ -219,9 +221,13 @@ impl OpDef for DotGeneral {
             map.link(args[1].shape()[j], FactorKind::Parallel, &[(1, j)], result());
         }
         for (&i, &j) in self.contract.0.iter().zip(&self.contract.1) {
-            map.link(size(i), FactorKind::Contracted, &[(0, i), (1, j)], None);
+            map.link(size(i), FactorKind::Contracted(Some(Reduction::Sum)), &[(0, i), (1, j)], None);
         }
         map
+    }
+
+    fn linear(&self, _: &[TensorType], _: &[TensorType]) -> Linear {
+        Linear::Each
     }
 
     fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {

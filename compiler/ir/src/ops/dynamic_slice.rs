@@ -9,7 +9,8 @@ use crate::infer::InferCx;
 use crate::interpret::EvalCx;
 use crate::lower::{Ids, LowerCx};
 use crate::op::{Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx};
-use crate::syntax::Value;
+use crate::shards::{Linear, Shards};
+use crate::syntax::{Value, Values};
 use crate::ty::{TensorType, Types};
 use halite_hlo::Id;
 use halite_support::Result;
@@ -64,6 +65,14 @@ impl OpDef for DynamicSlice {
 
     fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {
         same_rank_dims(args, results, |dim| args[0].shape()[dim] != self.shape[dim])
+    }
+
+    fn linear(&self, _: &[TensorType], _: &[TensorType]) -> Linear {
+        Linear::First
+    }
+
+    fn on_shards(&self, b: &mut Builder<'_>, shards: &Shards<'_>, args: &[Value]) -> Result<Option<Values>> {
+        Ok(Some(b.emit_all(DynamicSlice { shape: shards.shape() }, args)?))
     }
 
     fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {

@@ -9,6 +9,7 @@ use crate::interpret::EvalCx;
 use crate::lower::{Ids, LowerCx};
 use crate::op::sealed::Sealed;
 use crate::op::{Cost, OpDef, Policy, Sample, Vjp, VjpCx};
+use crate::shards::Linear;
 use crate::ty::{TensorType, Types};
 use halite_hlo::{BinaryOp, Id, UnaryOp};
 use halite_support::Result;
@@ -29,6 +30,9 @@ pub(super) trait Elementwise: fmt::Debug + Sealed {
 
     /// See [`OpDef::policy`].
     const POLICY: Policy;
+
+    /// See [`OpDef::linear`].
+    const LINEAR: Linear = Linear::No;
 
     /// See [`OpDef::eval`].
     fn eval(cx: &EvalCx<'_>, args: &[&HostTensor]) -> Vec<HostTensor>;
@@ -84,6 +88,10 @@ impl<T: Elementwise> OpDef for T {
 
     fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {
         FactorMap::elementwise(args, results)
+    }
+
+    fn linear(&self, _: &[TensorType], _: &[TensorType]) -> Linear {
+        T::LINEAR
     }
 
     fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {

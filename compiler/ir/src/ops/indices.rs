@@ -1,10 +1,13 @@
 //! What ops share that read positions along one dimension from an operand.
 
+use super::compare::Direction;
+use crate::build::Builder;
 use crate::op::{dtype_error, require_dim, shape_error};
+use crate::syntax::Value;
 use crate::ty::TensorType;
 use halite_hlo::{ArrayType, Comparison, ComputationBuilder, Id, IndexFacts, ReduceKind, ScatterDims};
 use halite_support::Result;
-use halite_tensor::{DType, HostTensor, Indices, Shape};
+use halite_tensor::{DType, Digits, Dims, HostTensor, Indices, Mesh, Shape};
 
 /// Nothing is promised about the indices.
 pub(super) const UNKNOWN: IndexFacts = IndexFacts { sorted: false, unique: false };
@@ -39,6 +42,55 @@ pub(super) fn require_shape(op: &str, expected: &Shape, found: &TensorType) -> R
 /// The indices as positions below `size`: those out of range are clamped.
 pub(super) fn clamped(indices: &HostTensor, size: usize) -> Vec<usize> {
     indices.ints().into_iter().map(|index| index.clamp(0, size as i128 - 1) as usize).collect()
+}
+
+/// Where on this rank the positions stand that the indices, clamped to the `size` of a dimension, name in it, and for which of them that is
+/// where they stand.
+///
+/// # Errors
+/// Never for digits that fit the dimension.
+pub(super) fn held(
+    b: &mut Builder<'_>,
+    mesh: &Mesh,
+    (size, digits): (usize, &Digits),
+    indices: Value,
+) -> Result<(Value, Value)> {
+    let [first, last] = [0, size - 1].map(|at| b.splat(b.dtype(indices), Shape::scalar(), at as f64));
+    let mut at = b.clamp(first?, indices, last?)?;
+    let mut held = None;
+    for &digit in digits {
+        let [stride, size] = [digit.stride, digit.size].map(|number| b.splat_like(at, number as f64));
+        let (stride, size) = (stride?, size?);
+        let (block, low) = (b.divide(at, stride)?, b.remainder(at, stride)?);
+        let (high, own) = (b.divide(block, size)?, b.remainder(block, size)?);
+        let rank = b.coordinate(mesh, digit)?;
+        let shape = b.shape(own).clone();
+        let rank = b.broadcast_in_dim(rank, &[], shape)?;
+        let here = b.compare(own, rank, Direction::Eq)?;
+        held = Some(match held {
+            Some(held) => b.and(held, here)?,
+            None => here,
+        });
+        let high = b.multiply(high, stride)?;
+        at = b.add(high, low)?;
+    }
+    let everywhere = match held {
+        Some(held) => held,
+        None => b.splat(DType::Pred, b.shape(at).clone(), 1.0)?,
+    };
+    Ok((at, everywhere))
+}
+
+/// `x` where `held`, whose dimensions are those of `x` from `dim` on, and zero elsewhere.
+///
+/// # Errors
+/// When the shapes do not fit.
+pub(super) fn zero_elsewhere(b: &mut Builder<'_>, held: Value, x: Value, dim: usize) -> Result<Value> {
+    let dims: Dims = (dim..dim + b.shape(held).rank()).collect();
+    let shape = b.shape(x).clone();
+    let held = b.broadcast_in_dim(held, &dims, shape)?;
+    let zero = b.splat_like(x, 0.0)?;
+    b.select(held, x, zero)
 }
 
 /// The indices clamped in the program: some targets fail on positions outside instead of clamping.

@@ -9,7 +9,8 @@ use crate::infer::InferCx;
 use crate::interpret::EvalCx;
 use crate::lower::{Ids, LowerCx};
 use crate::op::{Cost, OpDef, Policy, Sample, Vjp, VjpCx, arity, require_dim};
-use crate::syntax::Value;
+use crate::shards::Shards;
+use crate::syntax::{Value, Values};
 use crate::ty::{TensorType, Types};
 use halite_hlo::{ArrayType, Id};
 use halite_support::Result;
@@ -73,6 +74,18 @@ impl OpDef for Iota {
             link_result(&mut map, size, FactorKind::Parallel, dim);
         }
         map
+    }
+
+    /// Counts from where the rank's share begins.
+    fn on_shards(&self, b: &mut Builder<'_>, shards: &Shards<'_>, _: &[Value]) -> Result<Option<Values>> {
+        let (size, digits) = (self.ty.shape()[self.dim], shards.result_digits(self.dim));
+        if digits.is_empty() {
+            let ty = self.ty.with_shape(shards.shape());
+            return Ok(Some(b.emit_all(Iota { ty, dim: self.dim }, &[])?));
+        }
+        let at = b.iota(DType::S32, shards.shape(), self.dim)?;
+        let at = b.whole_index(shards.mesh, (size, digits), at)?;
+        Ok(Some(smallvec![b.convert(at, self.ty.dtype())?]))
     }
 
     fn lower(&self, cx: &mut LowerCx<'_>, _: &[Id]) -> Result<Ids> {

@@ -93,6 +93,39 @@ pub(super) fn same_rank_dims(args: &[&TensorType], results: &[TensorType], mixed
     map
 }
 
+/// A map of one operand to one result of the same rank: dimensions for which there is a block correspond within blocks of that many
+/// positions, and these as wholes; the others position by position.
+pub(super) fn block_dims(
+    args: &[&TensorType],
+    results: &[TensorType],
+    block: impl Fn(usize) -> Option<usize>,
+) -> FactorMap {
+    let mut map = FactorMap::new(args, results);
+    let (from, to) = (args[0].shape(), results[0].shape());
+    for dim in 0..from.rank() {
+        let unit = block(dim).unwrap_or(from[dim]);
+        if block(dim).is_some() {
+            map.link(from[dim] / unit, FactorKind::Mixed, &[(0, dim)], None);
+            link_result(&mut map, to[dim] / unit, FactorKind::Mixed, dim);
+        }
+        if block(dim) != Some(1) {
+            map.link(unit, FactorKind::Parallel, &[(0, dim)], Some(dim));
+        }
+    }
+    map
+}
+
+/// The largest number of positions of which all of these are multiples, at least 1.
+pub(super) fn common_block(sizes: &[usize]) -> usize {
+    let gcd = |mut x: usize, mut y: usize| {
+        while y > 0 {
+            (x, y) = (y, x % y);
+        }
+        x
+    };
+    sizes.iter().fold(0, |block, &size| gcd(block, size)).max(1)
+}
+
 /// Adds a factor that only the result has.
 pub(super) fn link_result(map: &mut FactorMap, size: usize, kind: FactorKind, dim: usize) {
     map.link(size, kind, &[], Some(dim));

@@ -6,6 +6,7 @@ use super::special::{INTS, int_pairs, per_type, smooth_and_special, subnormal_pr
 use crate::build::{Builder, present};
 use crate::interpret::EvalCx;
 use crate::op::{Policy, Sample, Vjp, VjpCx};
+use crate::shards::Linear;
 use crate::syntax::Value;
 use halite_hlo::BinaryOp;
 use halite_support::Result;
@@ -20,6 +21,8 @@ impl Elementwise for Multiply {
     const TAKES: Takes = Takes::Number;
     const HLO: Hlo = Hlo::Binary(BinaryOp::Multiply);
     const POLICY: Policy = Policy::ELEMENTWISE;
+
+    const LINEAR: Linear = Linear::Each;
 
     fn eval(cx: &EvalCx<'_>, args: &[&HostTensor]) -> Vec<HostTensor> {
         zip_numbers(cx, args, |x, y| x * y, |x, y| x.wrapping_mul(y))

@@ -6,6 +6,7 @@ use super::special::{INTS, ints, per_type, smooth_and_special};
 use crate::build::{Builder, present};
 use crate::interpret::EvalCx;
 use crate::op::{Policy, Sample, Vjp, VjpCx};
+use crate::shards::Linear;
 use crate::syntax::Value;
 use halite_hlo::UnaryOp;
 use halite_support::Result;
@@ -20,6 +21,8 @@ impl Elementwise for Negate {
     const TAKES: Takes = Takes::Number;
     const HLO: Hlo = Hlo::Unary(UnaryOp::Negate);
     const POLICY: Policy = Policy::EXACT;
+
+    const LINEAR: Linear = Linear::Jointly;
 
     fn eval(cx: &EvalCx<'_>, args: &[&HostTensor]) -> Vec<HostTensor> {
         map_numbers(cx, args[0], |x| -x, |x| -x)

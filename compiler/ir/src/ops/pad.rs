@@ -1,6 +1,6 @@
 //! `pad`.
 
-use super::movement::{offset, place, require_countable, require_each_dim, same_rank_dims};
+use super::movement::{block_dims, common_block, offset, place, require_countable, require_each_dim};
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, present};
 use crate::dims::FactorMap;
@@ -9,7 +9,8 @@ use crate::interpret::EvalCx;
 use crate::lower::{Ids, LowerCx};
 use crate::op::{Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, dtype_error, require_dim, shape_error};
 use crate::ops::Slice;
-use crate::syntax::Value;
+use crate::shards::Shards;
+use crate::syntax::{Value, Values};
 use crate::ty::{TensorType, Types};
 use halite_hlo::{Id, PadDim};
 use halite_support::Result;
@@ -106,7 +107,25 @@ impl OpDef for Pad {
     }
 
     fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {
-        same_rank_dims(args, results, |dim| self.touches(dim))
+        let unit = |dim: usize| {
+            let [low, high] = [self.low[dim], self.high[dim]].map(usize::try_from);
+            match (low, high, self.interior[dim]) {
+                (Ok(low), Ok(high), 0) => common_block(&[low, high, args[0].shape()[dim]]),
+                _ => 1,
+            }
+        };
+        block_dims(args, results, |dim| self.touches(dim).then(|| unit(dim)))
+    }
+
+    /// What is sharded of a dimension lies within blocks as wide as which it is padded.
+    fn on_shards(&self, b: &mut Builder<'_>, shards: &Shards<'_>, args: &[Value]) -> Result<Option<Values>> {
+        let mut local = self.clone();
+        for (dim, digits) in shards.operands[0].0.iter().enumerate() {
+            let parts: i64 = digits.iter().map(|digit| digit.size as i64).product();
+            local.low[dim] /= parts;
+            local.high[dim] /= parts;
+        }
+        Ok(Some(b.emit_all(local, args)?))
     }
 
     fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {

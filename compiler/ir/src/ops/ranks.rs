@@ -1,9 +1,9 @@
 //! What ops across ranks share: groups of ranks, in each of which the ranks act together in the listed order.
 
 use super::movement::{offset, pick};
-use super::reduce::Reduction;
 use crate::interpret::EvalCx;
 use crate::op::{OpDef, arity, attr_error, require_dim, shape_error};
+use crate::reduction::Reduction;
 use crate::ty::TensorType;
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::{Dims, HostTensor, Shape};

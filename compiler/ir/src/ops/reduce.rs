@@ -4,7 +4,7 @@ use super::compare::Direction;
 use super::maximum::maximum;
 use super::minimum::minimum;
 use super::movement::{increasing, require_increasing};
-use crate::attr::{AttrVisitor, word_attr};
+use crate::attr::AttrVisitor;
 use crate::build::{Builder, present};
 use crate::dims::{FactorKind, FactorMap};
 use crate::infer::InferCx;
@@ -12,29 +12,14 @@ use crate::interpret::EvalCx;
 use crate::lower::{Ids, LowerCx};
 use crate::op::{Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, attr_error};
 use crate::ops::class::Takes;
+use crate::reduction::Reduction;
+use crate::shards::Linear;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_hlo::{Id, ReduceKind};
 use halite_support::Result;
 use halite_tensor::{DType, Dims, HostTensor, Indices, Shape};
 use smallvec::smallvec;
-
-word_attr! {
-    /// How a reduction combines elements.
-    Reduction, "`sum`, `max`, `min`, `and` or `or`" {
-        /// Sum; 0 for no element. Integers wrap.
-        #[default]
-        Sum = "sum",
-        /// Largest, NaN if there is one; the least value of the type, minus infinity for floats, for no element.
-        Max = "max",
-        /// Smallest, NaN if there is one; the greatest value of the type, infinity for floats, for no element.
-        Min = "min",
-        /// Bitwise and; all bits set for no element.
-        And = "and",
-        /// Bitwise or; no bit set for no element.
-        Or = "or",
-    }
-}
 
 impl Reduction {
     /// The same in HLO.
@@ -222,12 +207,16 @@ impl OpDef for Reduce {
         let mut next = 0..;
         for (dim, &size) in args[0].shape().iter().enumerate() {
             if self.dims.contains(&dim) {
-                map.link(size, FactorKind::Contracted, &[(0, dim)], None);
+                map.link(size, FactorKind::Contracted(Some(self.kind)), &[(0, dim)], None);
             } else {
                 map.link(size, FactorKind::Parallel, &[(0, dim)], next.next());
             }
         }
         map
+    }
+
+    fn linear(&self, _: &[TensorType], _: &[TensorType]) -> Linear {
+        if self.kind == Reduction::Sum { Linear::Jointly } else { Linear::No }
     }
 
     fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {

@@ -3,7 +3,6 @@
 use super::class::Takes;
 use super::movement::same_rank_dims;
 use super::ranks::{Groups, alone, combined, exchange, grouped, groups, part_of, require_split};
-use super::reduce::Reduction;
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, present};
 use crate::dims::FactorMap;
@@ -12,8 +11,10 @@ use crate::infer::InferCx;
 use crate::interpret::EvalCx;
 use crate::lower::{Ids, LowerCx};
 use crate::op::{Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx};
+use crate::reduction::Reduction;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
+use crate::wire::Wire;
 use halite_hlo::{Id, ReduceKind};
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor};
@@ -75,6 +76,10 @@ impl OpDef for ReduceScatter {
     /// One addition for each element of the operand.
     fn cost(&self, _: &InferCx<'_>, args: &[&TensorType], results: &[TensorType]) -> Cost {
         Cost::over_operand(args, results)
+    }
+
+    fn wire<'a>(&'a self, args: &[&TensorType], _: &[&TensorType]) -> Option<Wire<'a>> {
+        Some(Wire::around(&self.groups, args[0], 1))
     }
 
     fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {

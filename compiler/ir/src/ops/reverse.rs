@@ -8,6 +8,7 @@ use crate::infer::InferCx;
 use crate::interpret::EvalCx;
 use crate::lower::{Ids, LowerCx};
 use crate::op::{Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity};
+use crate::shards::Linear;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use halite_hlo::Id;
@@ -64,6 +65,10 @@ impl OpDef for Reverse {
 
     fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {
         same_rank_dims(args, results, |dim| self.dims.contains(&dim))
+    }
+
+    fn linear(&self, _: &[TensorType], _: &[TensorType]) -> Linear {
+        Linear::Jointly
     }
 
     fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {

@@ -1,6 +1,6 @@
 //! `slice`.
 
-use super::movement::{offset, pick, require_each_dim, same_rank_dims};
+use super::movement::{block_dims, common_block, offset, pick, require_each_dim};
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, present};
 use crate::dims::FactorMap;
@@ -9,7 +9,8 @@ use crate::interpret::EvalCx;
 use crate::lower::{Ids, LowerCx};
 use crate::op::{Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, attr_error, require_dim};
 use crate::ops::Pad;
-use crate::syntax::Value;
+use crate::shards::{Linear, Shards};
+use crate::syntax::{Value, Values};
 use crate::ty::{TensorType, Types};
 use halite_hlo::{Id, SliceDim};
 use halite_support::Result;
@@ -92,7 +93,26 @@ impl OpDef for Slice {
     }
 
     fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {
-        same_rank_dims(args, results, |dim| args[0].shape()[dim] != results[0].shape()[dim])
+        let unit = |dim: usize| {
+            let block = common_block(&[self.start[dim], self.limit[dim], args[0].shape()[dim]]);
+            if self.stride[dim] == 1 { block } else { 1 }
+        };
+        block_dims(args, results, |dim| (args[0].shape()[dim] != results[0].shape()[dim]).then(|| unit(dim)))
+    }
+
+    fn linear(&self, _: &[TensorType], _: &[TensorType]) -> Linear {
+        Linear::Jointly
+    }
+
+    /// What is sharded of a dimension lies within the blocks that are taken or left as wholes.
+    fn on_shards(&self, b: &mut Builder<'_>, shards: &Shards<'_>, args: &[Value]) -> Result<Option<Values>> {
+        let mut local = self.clone();
+        for (dim, digits) in shards.operands[0].0.iter().enumerate() {
+            let parts: usize = digits.iter().map(|digit| digit.size).product();
+            local.start[dim] /= parts;
+            local.limit[dim] /= parts;
+        }
+        Ok(Some(b.emit_all(local, args)?))
     }
 
     fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {

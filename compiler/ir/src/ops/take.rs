@@ -1,6 +1,8 @@
 //! `take`.
 
-use super::indices::{UNKNOWN, clamp_indices, clamped, convert, one_hot, require_indices, reshape};
+use super::indices::{
+    UNKNOWN, clamp_indices, clamped, convert, held, one_hot, require_indices, reshape, zero_elsewhere,
+};
 use super::movement::{offset, pick, require_countable};
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, present};
@@ -9,7 +11,8 @@ use crate::infer::InferCx;
 use crate::interpret::EvalCx;
 use crate::lower::{Ids, Indexing, LowerCx};
 use crate::op::{Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity};
-use crate::syntax::Value;
+use crate::shards::{Linear, Shards};
+use crate::syntax::{Value, Values};
 use crate::ty::{TensorType, Types};
 use halite_hlo::{DotDims, GatherDims, Id};
 use halite_support::Result;
@@ -82,7 +85,7 @@ impl OpDef for Take {
         for (dim, &size) in args[0].shape().iter().enumerate() {
             match dim {
                 _ if dim < self.dim => map.link(size, FactorKind::Parallel, &[(0, dim)], Some(dim)),
-                _ if dim == self.dim => map.link(size, FactorKind::Mixed, &[(0, dim)], None),
+                _ if dim == self.dim => map.link(size, FactorKind::Indexed, &[(0, dim)], None),
                 _ => map.link(size, FactorKind::Parallel, &[(0, dim)], Some(dim - 1 + rank)),
             }
         }
@@ -90,6 +93,21 @@ impl OpDef for Take {
             map.link(size, FactorKind::Parallel, &[(1, dim)], Some(self.dim + dim));
         }
         map
+    }
+
+    fn linear(&self, _: &[TensorType], _: &[TensorType]) -> Linear {
+        Linear::First
+    }
+
+    /// Zero where another rank holds what an index names.
+    fn on_shards(&self, b: &mut Builder<'_>, shards: &Shards<'_>, args: &[Value]) -> Result<Option<Values>> {
+        let digits = &shards.operands[0].0[self.dim];
+        if digits.is_empty() {
+            return Ok(None);
+        }
+        let (at, held) = held(b, shards.mesh, (shards.args[0].shape()[self.dim], digits), args[1])?;
+        let taken = b.take(args[0], at, self.dim)?;
+        Ok(Some(smallvec![zero_elsewhere(b, held, taken, self.dim)?]))
     }
 
     fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {

@@ -1,6 +1,8 @@
 //! `take_along_axis`.
 
-use super::indices::{UNKNOWN, clamp_indices, clamped, masked_sum, one_hot, require_indices, require_shape};
+use super::indices::{
+    UNKNOWN, clamp_indices, clamped, held, masked_sum, one_hot, require_indices, require_shape, zero_elsewhere,
+};
 use super::movement::{offset, pick};
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, present};
@@ -9,7 +11,8 @@ use crate::infer::InferCx;
 use crate::interpret::EvalCx;
 use crate::lower::{Ids, Indexing, LowerCx};
 use crate::op::{Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, shape_error};
-use crate::syntax::Value;
+use crate::shards::{Linear, Shards};
+use crate::syntax::{Value, Values};
 use crate::ty::{TensorType, Types};
 use halite_hlo::{GatherDims, Id};
 use halite_support::Result;
@@ -98,13 +101,28 @@ impl OpDef for TakeAlongAxis {
         let mut map = FactorMap::new(args, results);
         for (dim, &size) in args[1].shape().iter().enumerate() {
             if dim == self.dim {
-                map.link(args[0].shape()[dim], FactorKind::Mixed, &[(0, dim)], None);
+                map.link(args[0].shape()[dim], FactorKind::Indexed, &[(0, dim)], None);
                 map.link(size, FactorKind::Parallel, &[(1, dim)], Some(dim));
             } else {
                 map.link(size, FactorKind::Parallel, &[(0, dim), (1, dim)], Some(dim));
             }
         }
         map
+    }
+
+    fn linear(&self, _: &[TensorType], _: &[TensorType]) -> Linear {
+        Linear::First
+    }
+
+    /// Zero where another rank holds what an index names.
+    fn on_shards(&self, b: &mut Builder<'_>, shards: &Shards<'_>, args: &[Value]) -> Result<Option<Values>> {
+        let digits = &shards.operands[0].0[self.dim];
+        if digits.is_empty() {
+            return Ok(None);
+        }
+        let (at, held) = held(b, shards.mesh, (shards.args[0].shape()[self.dim], digits), args[1])?;
+        let taken = b.emit(self.clone(), &[args[0], at])?;
+        Ok(Some(smallvec![zero_elsewhere(b, held, taken, 0)?]))
     }
 
     fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {

@@ -2,7 +2,8 @@
 
 use super::class::Takes;
 use super::indices::{
-    clamp_indices, clamped, convert, masked_sum, one_hot, require_shape, scatter_add, scatter_into_zeros, wide,
+    clamp_indices, clamped, convert, held, masked_sum, one_hot, require_shape, scatter_add, scatter_into_zeros, wide,
+    zero_elsewhere,
 };
 use super::movement::require_countable;
 use super::take_along_axis::{require_along, source, spread};
@@ -13,7 +14,9 @@ use crate::infer::InferCx;
 use crate::interpret::EvalCx;
 use crate::lower::{Ids, Indexing, LowerCx};
 use crate::op::{Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, require_dim};
-use crate::syntax::Value;
+use crate::reduction::Reduction;
+use crate::shards::{Linear, Shards};
+use crate::syntax::{Value, Values};
 use crate::ty::{TensorType, Types};
 use halite_hlo::{Id, ScatterDims};
 use halite_support::Result;
@@ -82,13 +85,34 @@ impl OpDef for TakeAlongAxisGrad {
         let mut map = FactorMap::new(args, results);
         for (dim, &size) in self.shape.iter().enumerate() {
             if dim == self.dim {
-                map.link(args[1].shape()[dim], FactorKind::Contracted, &[(0, dim), (1, dim)], None);
-                map.link(size, FactorKind::Mixed, &[], Some(dim));
+                map.link(
+                    args[1].shape()[dim],
+                    FactorKind::Contracted(Some(Reduction::Sum)),
+                    &[(0, dim), (1, dim)],
+                    None,
+                );
+                map.link(size, FactorKind::Indexed, &[], Some(dim));
             } else {
                 map.link(size, FactorKind::Parallel, &[(0, dim), (1, dim)], Some(dim));
             }
         }
         map
+    }
+
+    fn linear(&self, _: &[TensorType], _: &[TensorType]) -> Linear {
+        Linear::First
+    }
+
+    /// Adds up what falls into this rank's share.
+    fn on_shards(&self, b: &mut Builder<'_>, shards: &Shards<'_>, args: &[Value]) -> Result<Option<Values>> {
+        let local = TakeAlongAxisGrad { shape: shards.shape(), ..self.clone() };
+        let digits = shards.result_digits(self.dim);
+        if digits.is_empty() {
+            return Ok(Some(b.emit_all(local, args)?));
+        }
+        let (at, held) = held(b, shards.mesh, (self.shape[self.dim], digits), args[1])?;
+        let ct = zero_elsewhere(b, held, args[0], 0)?;
+        Ok(Some(b.emit_all(local, &[ct, at])?))
     }
 
     fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {

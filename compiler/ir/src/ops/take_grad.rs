@@ -2,8 +2,8 @@
 
 use super::class::Takes;
 use super::indices::{
-    clamp_indices, clamped, convert, one_hot, require_indices, require_shape, reshape, scatter_add, scatter_into_zeros,
-    wide,
+    clamp_indices, clamped, convert, held, one_hot, require_indices, require_shape, reshape, scatter_add,
+    scatter_into_zeros, wide, zero_elsewhere,
 };
 use super::movement::require_countable;
 use super::take::{source, taken_shape};
@@ -14,7 +14,9 @@ use crate::infer::InferCx;
 use crate::interpret::EvalCx;
 use crate::lower::{Ids, Indexing, LowerCx};
 use crate::op::{Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity};
-use crate::syntax::Value;
+use crate::reduction::Reduction;
+use crate::shards::{Linear, Shards};
+use crate::syntax::{Value, Values};
 use crate::ty::{TensorType, Types};
 use halite_hlo::{DotDims, Id, ScatterDims};
 use halite_support::Result;
@@ -84,14 +86,30 @@ impl OpDef for TakeGrad {
         for (dim, &size) in self.shape.iter().enumerate() {
             match dim {
                 _ if dim < self.dim => map.link(size, FactorKind::Parallel, &[(0, dim)], Some(dim)),
-                _ if dim == self.dim => map.link(size, FactorKind::Mixed, &[], Some(dim)),
+                _ if dim == self.dim => map.link(size, FactorKind::Indexed, &[], Some(dim)),
                 _ => map.link(size, FactorKind::Parallel, &[(0, dim - 1 + rank)], Some(dim)),
             }
         }
         for (dim, &size) in args[1].shape().iter().enumerate() {
-            map.link(size, FactorKind::Contracted, &[(0, self.dim + dim), (1, dim)], None);
+            map.link(size, FactorKind::Contracted(Some(Reduction::Sum)), &[(0, self.dim + dim), (1, dim)], None);
         }
         map
+    }
+
+    fn linear(&self, _: &[TensorType], _: &[TensorType]) -> Linear {
+        Linear::First
+    }
+
+    /// Adds up what falls into this rank's share.
+    fn on_shards(&self, b: &mut Builder<'_>, shards: &Shards<'_>, args: &[Value]) -> Result<Option<Values>> {
+        let local = TakeGrad { shape: shards.shape(), ..self.clone() };
+        let digits = shards.result_digits(self.dim);
+        if digits.is_empty() {
+            return Ok(Some(b.emit_all(local, args)?));
+        }
+        let (at, held) = held(b, shards.mesh, (self.shape[self.dim], digits), args[1])?;
+        let ct = zero_elsewhere(b, held, args[0], self.dim)?;
+        Ok(Some(b.emit_all(local, &[ct, at])?))
     }
 
     fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {

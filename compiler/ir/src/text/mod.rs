@@ -21,6 +21,7 @@
 
 mod attrs;
 mod function;
+mod layout;
 mod lines;
 mod literal;
 mod names;

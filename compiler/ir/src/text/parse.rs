@@ -1,6 +1,7 @@
 //! Reading modules: lines in order, each bad one reported.
 
 use super::function::read_function;
+use super::layout::read_layout;
 use super::lines::{Line, lines};
 use super::numbers::parse_hex;
 use super::reader::Reader;
@@ -9,6 +10,7 @@ use crate::registry::Registry;
 use crate::syntax::{Module, Phase};
 use halite_support::{Diagnostic, Diagnostics, FileId, Name, Result, codes};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// Reads a module from text. Locations of instructions are their places in `file`.
 ///
@@ -111,13 +113,18 @@ impl<'t> Reader<'_, 't> {
             match pair.as_rule() {
                 Rule::global => self.module.name = Name::from(&*sigil_name(&pair)),
                 Rule::attrs => {
+                    let mut layout = None;
                     for field in fields(chunk, pair)? {
+                        if read_layout(&field, &mut layout)? {
+                            continue;
+                        }
                         match (field.name, &field.value) {
                             ("causal", Some(AttrText::Element("true"))) => self.module.bidirectional = false,
                             ("causal", Some(AttrText::Element("false"))) => self.module.bidirectional = true,
                             _ => self.module.phase = read_phase(&field)?,
                         }
                     }
+                    self.module.layout = layout.map(Arc::new);
                 }
                 _ => {}
             }

@@ -1,6 +1,7 @@
 //! Printing modules and functions.
 
 use super::attrs::{AttrPrinter, Resources};
+use super::layout::print_layout;
 use super::names::ValueNames;
 use super::numbers::print_hex;
 use super::quoted::print_name;
@@ -34,7 +35,8 @@ pub fn print(module: &Module) -> String {
 pub fn print_with(module: &Module, options: PrintOptions) -> String {
     let (version, name, phase) = (super::VERSION, print_name(&module.name), module.phase);
     let causal = if module.bidirectional { ", causal = false" } else { "" };
-    let mut out = format!("halite.ir {version}\nmodule @{name} {{phase = {phase}{causal}}}\n");
+    let layout = module.layout.as_deref().map(print_layout).unwrap_or_default();
+    let mut out = format!("halite.ir {version}\nmodule @{name} {{phase = {phase}{causal}{layout}}}\n");
     let mut resources = Resources::default();
     for function in &module.functions {
         out.push('\n');

@@ -3,13 +3,15 @@
 //! State starts at zero unless it says otherwise: `{state = ema, of = "w", init = weight}`, `{state = sum, transient}`.
 //! A weight that stores several tensors of the model says which, and the number of ranks is its first dimension:
 //! `{weight, init = zeros, packs = ["q"[4,8], "k"[2,8] x 2, "v"[8,4] transposed]}`.
+//! One of which the model has names for sizes says them: `{weight, init = zeros, dims = [heads(12) * head_dim(64), 768]}`.
 
 use super::numbers::{parse_real, print_real};
 use super::quoted::print_string;
 use super::syntax::{AttrText, Field, MAX_ELEMENTS, PartText};
+use crate::dim_names::{DimName, SizeFactor};
 use crate::syntax::{ParamRole, ResultRole, WeightInfo};
 use halite_support::{Diagnostic, Name, Result, codes};
-use halite_tensor::{Init, Packing, Part, StateSpec};
+use halite_tensor::{Content, Init, Packing, Part, StateSpec};
 use std::sync::Arc;
 
 /// Prints what follows the type of a parameter; nothing for a plain argument.
@@ -17,14 +19,16 @@ pub(super) fn print_param_role(role: &ParamRole) -> String {
     match role {
         ParamRole::Argument => String::new(),
         ParamRole::Batch => " {batch}".to_owned(),
-        ParamRole::CausalMask => " {batch, causal}".to_owned(),
+        ParamRole::Known(Content::Causal) => " {batch, causal}".to_owned(),
+        ParamRole::Known(Content::Ranks) => " {batch, ranks}".to_owned(),
         ParamRole::Weight(info) => {
             let decay = info.decay.map(|decay| format!(", decay = {}", print_real(decay))).unwrap_or_default();
             let group =
                 info.group.as_ref().map(|group| format!(", group = {}", print_string(group))).unwrap_or_default();
             let frozen = if info.frozen { ", frozen" } else { "" };
             let packs = info.packing.as_deref().map(print_packing).unwrap_or_default();
-            format!(" {{weight, init = {}{decay}{group}{frozen}{packs}}}", print_init(info.init))
+            let dims = info.dims.as_deref().map(|dims| format!(", dims = {}", print_dims(dims))).unwrap_or_default();
+            format!(" {{weight, init = {}{decay}{group}{frozen}{packs}{dims}}}", print_init(info.init))
         }
         ParamRole::State(spec) => {
             let of = spec.of.as_ref().map(|of| format!(", of = {}", print_string(of))).unwrap_or_default();
@@ -59,6 +63,26 @@ fn print_packing(packing: &Packing) -> String {
     format!(", packs = [{}]", parts.join(", "))
 }
 
+/// Prints the names of all dimensions.
+fn print_dims(dims: &[DimName]) -> String {
+    let dims: Vec<_> = dims.iter().map(|dim| dim.iter().map(print_factor).collect::<Vec<_>>().join(" * ")).collect();
+    format!("[{}]", dims.join(", "))
+}
+
+fn print_factor(SizeFactor { name, size }: &SizeFactor) -> String {
+    match name {
+        None => size.to_string(),
+        Some(name) if is_word(name) => format!("{name}({size})"),
+        Some(name) => format!("{}({size})", print_string(name)),
+    }
+}
+
+/// Whether a name is a word of the grammar.
+fn is_word(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'.')
+}
+
 /// Prints what follows the type of a result; nothing for a plain value.
 pub(super) fn print_result_role(role: &ResultRole) -> String {
     match role {
@@ -83,11 +107,16 @@ pub(super) fn parse_param_role(fields: &[Field<'_>], sizes: &[usize]) -> Result<
     let Some((role, rest)) = fields.split_first() else { return Ok(ParamRole::Argument) };
     match (role.name, &role.value) {
         ("batch", None) => {
-            known_fields(rest, &["causal"])?;
-            Ok(if find(rest, "causal").is_some() { ParamRole::CausalMask } else { ParamRole::Batch })
+            known_fields(rest, &["causal", "ranks"])?;
+            Ok(match (find(rest, "causal"), find(rest, "ranks")) {
+                (None, None) => ParamRole::Batch,
+                (Some(_), None) => ParamRole::Known(Content::Causal),
+                (None, Some(_)) => ParamRole::Known(Content::Ranks),
+                (Some(_), Some(ranks)) => return Err(error(ranks, "a causal mask holds no ranks")),
+            })
         }
         ("weight", None) => {
-            known_fields(rest, &["init", "decay", "group", "frozen", "packs"])?;
+            known_fields(rest, &["init", "decay", "group", "frozen", "packs", "dims"])?;
             let init = find(rest, "init").map(parse_init).transpose()?;
             let init =
                 init.ok_or_else(|| error(role, "a weight says how it starts").help("add e.g. `init = zeros`"))?;
@@ -95,7 +124,8 @@ pub(super) fn parse_param_role(fields: &[Field<'_>], sizes: &[usize]) -> Result<
             let group = find(rest, "group").map(parse_group).transpose()?;
             let frozen = find(rest, "frozen").is_some();
             let packing = find(rest, "packs").map(|field| parse_packing(field, sizes)).transpose()?.map(Arc::new);
-            Ok(ParamRole::Weight(WeightInfo { init, decay, group, frozen, packing }))
+            let dims = find(rest, "dims").map(parse_dims).transpose()?;
+            Ok(ParamRole::Weight(WeightInfo { init, decay, group, frozen, packing, dims }))
         }
         ("state", Some(AttrText::Word(word))) => {
             known_fields(rest, &["of", "init", "transient"])?;
@@ -105,7 +135,7 @@ pub(super) fn parse_param_role(fields: &[Field<'_>], sizes: &[usize]) -> Result<
             Ok(ParamRole::State(StateSpec { kind: Name::from(*word), of, init, transient }))
         }
         _ => Err(error(role, format!("`{}` is not a role of a parameter", role.text))
-            .help("roles are `batch`, `batch, causal`, `weight, init = ..` and `state = <kind>, of = \"<weight>\"`")),
+            .help("roles are `batch`, `batch, causal`, `batch, ranks`, `weight, init = ..` and `state = <kind>, of = \"<weight>\"`")),
     }
 }
 
@@ -200,6 +230,14 @@ fn parse_part(field: &Field<'_>, text: &PartText) -> Result<Part> {
     };
     let shape = shape.filter(count).ok_or_else(|| error(field, format!("no tensor has the sizes of `{name}`")))?;
     Ok(Part { name: name.clone(), shape, transposed, copies: copies.unwrap_or(1) })
+}
+
+fn parse_dims(field: &Field<'_>) -> Result<Arc<[DimName]>> {
+    let Some(AttrText::Dims(dims)) = &field.value else {
+        return Err(error(field, format!("`{}` names no dimension", field.text))
+            .help("write e.g. `dims = [heads(12) * head_dim(64), hidden(768)]`"));
+    };
+    Ok(dims.as_slice().into())
 }
 
 fn parse_of(field: &Field<'_>) -> Result<Name> {

@@ -1,8 +1,9 @@
 //! One line of IR text as the grammar sees it, before names are resolved.
 
 use super::quoted::parse_name;
+use crate::dim_names::{DimName, SizeFactor};
 use crate::ty::TensorType;
-use halite_support::{Diagnostic, FileId, Result, Span, codes};
+use halite_support::{Diagnostic, FileId, Name, Result, Span, codes};
 use halite_tensor::{DType, Shape};
 use pest::Parser;
 use pest::error::{Error, ErrorVariant, InputLocation};
@@ -102,6 +103,7 @@ fn describe(rule: Rule) -> &'static str {
         Rule::equals => "`=`",
         Rule::arrow => "`->`",
         Rule::times => "`x`",
+        Rule::star => "`*`",
         Rule::param | Rule::value | Rule::values => "a value such as `%x`",
         Rule::global => "a name such as `@f`",
         Rule::ty | Rule::types => "a type such as `f32[4,8]`",
@@ -116,6 +118,8 @@ fn describe(rule: Rule) -> &'static str {
         Rule::list | Rule::groups => "a list of integers",
         Rule::parts | Rule::part => "a list of tensors such as `\"q.weight\"[4,8]`",
         Rule::count => "a number of copies",
+        Rule::dims | Rule::dim | Rule::factor => "a list of sizes such as `[heads(12) * head_dim(64)]`",
+        Rule::size => "a size",
         Rule::header => "`halite.ir 1`",
         Rule::module => "`module @name`",
         Rule::resource => "`resource @name = \"..\"`",
@@ -149,6 +153,8 @@ pub(super) enum AttrText<'t> {
     Groups(Vec<Vec<i64>>),
     /// `["q"[4,8], "k"[2,8] x 2, "v"[8,2] transposed]`
     Parts(Vec<PartText>),
+    /// `[3 * heads(12), hidden(768)]`
+    Dims(Vec<DimName>),
     /// `@f`
     Func(String),
     /// `normal(0.02)` or `sr("w")`
@@ -206,14 +212,15 @@ fn attr_text(value: Pair<'_, Rule>) -> Option<AttrText<'_>> {
     let pair = value.into_inner().next()?;
     let text = pair.as_str();
     let rule = pair.as_rule();
-    let mut parts = pair
-        .into_inner()
-        .filter(|part| matches!(part.as_rule(), Rule::list | Rule::word | Rule::element | Rule::string | Rule::part));
+    let is_part =
+        |rule| matches!(rule, Rule::list | Rule::word | Rule::element | Rule::string | Rule::part | Rule::dim);
+    let mut parts = pair.into_inner().filter(|part| is_part(part.as_rule()));
     Some(match rule {
         Rule::pair => AttrText::Pair(ints(parts.next()?.as_str())?, ints(parts.next()?.as_str())?),
         Rule::groups => AttrText::Groups(parts.map(|list| ints(list.as_str())).collect::<Option<_>>()?),
         Rule::parts => AttrText::Parts(parts.map(part_text).collect::<Option<_>>()?),
         Rule::list => AttrText::Ints(ints(text)?),
+        Rule::dims => AttrText::Dims(parts.map(dim_name).collect::<Option<_>>()?),
         Rule::global => AttrText::Func(parse_name(&text[1..]).into_owned()),
         Rule::applied => AttrText::Applied(parts.next()?.as_str(), parts.next()?.as_str()),
         Rule::word => AttrText::Word(text),
@@ -236,6 +243,23 @@ fn part_text(part: Pair<'_, Rule>) -> Option<PartText> {
         }
     }
     Some(text)
+}
+
+/// Reads the name of one dimension; `None` when a number is out of range.
+fn dim_name(dim: Pair<'_, Rule>) -> Option<DimName> {
+    dim.into_inner().filter(|part| part.as_rule() == Rule::factor).map(size_factor).collect()
+}
+
+fn size_factor(factor: Pair<'_, Rule>) -> Option<SizeFactor> {
+    let mut read = SizeFactor::unnamed(0);
+    for part in factor.into_inner() {
+        match part.as_rule() {
+            Rule::word | Rule::string => read.name = Some(Name::from(&*parse_name(part.as_str()))),
+            Rule::size => read.size = part.as_str().parse().ok()?,
+            _ => {}
+        }
+    }
+    Some(read)
 }
 
 /// The entries of `[1, 2]`; `None` when one is out of range.

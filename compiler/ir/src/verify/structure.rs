@@ -1,13 +1,15 @@
 //! Structure and types.
 
 use super::Errors;
+use crate::dim_names::{DimName, product_of};
 use crate::infer::InferCx;
+use crate::layout::Layout;
 use crate::registry::Registry;
 use crate::rounding::narrows;
 use crate::syntax::{Def, FuncId, Function, Inst, Module, Param, ParamRole, Rounding, Value, WeightInfo};
 use crate::ty::TensorType;
 use halite_support::{Code, Diagnostic, codes};
-use halite_tensor::{Init, Packing};
+use halite_tensor::{Content, DType, Init, Packing};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
@@ -75,10 +77,14 @@ impl<'a> Checker<'a, '_, '_> {
 
     /// What a parameter is for goes with its type and with what else is said of it.
     fn check_role(&mut self, param: &'a Param, names: &mut FxHashSet<&'a str>) {
+        if self.id.index() + 1 == self.module.functions.len() {
+            self.check_sharding(param);
+        }
         match &param.role {
             ParamRole::Argument | ParamRole::Batch => {}
-            ParamRole::CausalMask => self.check_mask(param),
-            ParamRole::Weight(WeightInfo { init, packing, .. }) => {
+            ParamRole::Known(Content::Causal) => self.check_mask(param),
+            ParamRole::Known(Content::Ranks) => self.check_ranks(param),
+            ParamRole::Weight(WeightInfo { init, packing, dims, .. }) => {
                 if *init == Init::Weight {
                     let message = format!("weight `{}` starts as a weight, which only state can", param.name);
                     let error = broken(codes::ATTRIBUTE, message).help("give it a start of its own, e.g. `zeros`");
@@ -86,6 +92,9 @@ impl<'a> Checker<'a, '_, '_> {
                 }
                 if let Some(packing) = packing {
                     self.check_packing(param, packing, names);
+                }
+                if let Some(dims) = dims {
+                    self.check_dims(param, dims);
                 }
             }
             ParamRole::State(spec) => {
@@ -105,21 +114,61 @@ impl<'a> Checker<'a, '_, '_> {
         }
     }
 
+    /// Each rank of the mesh has its own number.
+    fn check_ranks(&mut self, param: &Param) {
+        let ranks = self.module.layout.as_ref().map_or(1, |layout| layout.mesh.num_ranks());
+        let expected = TensorType::new(DType::S32, [ranks]);
+        if let Some(ty) = self.whole(param).filter(|ty| *ty != expected) {
+            let message = format!("`{}` holds the numbers of {ranks} ranks, but is `{ty}` in all", param.name);
+            let error = broken(codes::TYPE_MISMATCH, message).help("give each rank one number, `s32[1]`");
+            self.errors.at_signature(self.id, error);
+        }
+    }
+
     /// A parameter that stores several tensors has the shape of their packing, and no name stands for two tensors.
     fn check_packing(&mut self, param: &'_ Param, packing: &'a Packing, names: &mut FxHashSet<&'a str>) {
         if let Some(twice) = packing.parts.iter().find(|part| !names.insert(&part.name)) {
             let message = format!("two parameters are named `{}`", twice.name);
             self.errors.at_signature(self.id, broken(codes::DUPLICATE, message));
         }
-        let Some(data) = self.function.values.get(param.value.index()) else { return };
+        let Some(ty) = self.whole(param) else { return };
         match packing.shape() {
             Err(diagnostic) => self.errors.at_signature(self.id, diagnostic),
-            Ok(shape) if shape != *data.ty.shape() => {
-                let (name, packed) = (&param.name, data.ty.with_shape(shape));
-                let message = format!("parameter `{name}` is `{}`, what it packs makes `{packed}`", data.ty);
+            Ok(shape) if shape != *ty.shape() => {
+                let (name, packed) = (&param.name, ty.with_shape(shape));
+                let message = format!("parameter `{name}` is `{ty}`, what it packs makes `{packed}`");
                 self.errors.at_signature(self.id, broken(codes::SHAPE, message));
             }
             Ok(_) => {}
+        }
+    }
+
+    /// What shards a parameter of the entry divides it.
+    fn check_sharding(&mut self, param: &Param) {
+        let sharding = self.module.layout.as_ref().and_then(|layout| layout.of_param(param));
+        let (Some(sharding), Some(ty)) = (sharding, self.whole(param)) else { return };
+        if !sharding.fits(ty.shape()) {
+            let message =
+                format!("the layout does not shard parameter `{}` evenly, which is `{ty}` in all", param.name);
+            self.errors.at_signature(self.id, broken(codes::SHAPE, message));
+        }
+    }
+
+    /// The type of all of a parameter, of which each rank may hold a part.
+    fn whole(&self, param: &Param) -> Option<TensorType> {
+        let data = self.function.values.get(param.value.index())?;
+        let sharding = self.module.layout.as_ref().and_then(|layout| layout.of_param(param));
+        Some(Layout::whole(sharding, &data.ty))
+    }
+
+    /// The names of dimensions are as many as these, and what they are products of makes their sizes.
+    fn check_dims(&mut self, param: &Param, dims: &[DimName]) {
+        let Some(ty) = self.whole(param) else { return };
+        let sizes: Vec<_> = dims.iter().map(|dim| product_of(dim)).collect();
+        if !sizes.iter().copied().eq(ty.shape().iter().map(|&size| Some(size))) {
+            let message = format!("the names of its dimensions do not make parameter `{}`: `{ty}`", param.name);
+            let error = broken(codes::SHAPE, message).help("name each dimension by factors whose product is its size");
+            self.errors.at_signature(self.id, error);
         }
     }
 

@@ -1,7 +1,8 @@
 //! What calls are given.
 
 use super::{Caller, ModelBuilder, Tensor};
-use crate::ops::{MAX_LIST_DEPTH, Value};
+use crate::ops::{Factors, MAX_LIST_DEPTH, Value};
+use halite_ir::{SizeFactor, product_of};
 use halite_support::{Diagnostic, Name, codes};
 use halite_tensor::DType;
 
@@ -16,6 +17,7 @@ pub struct Argument<'b>(Kind<'b>);
 enum Kind<'b> {
     Tensor(Tensor<'b>),
     Int(i64),
+    Product(i64, Factors),
     Real(f64),
     Bool(bool),
     Text(Name),
@@ -23,12 +25,34 @@ enum Kind<'b> {
     List(Vec<Argument<'b>>),
 }
 
+impl Argument<'_> {
+    /// A size as a product of factors, major first. The dimension of a [parameter](ModelBuilder::param) that is declared with it
+    /// keeps their names, by which recipes say along which dimensions weights are sharded. A model text has the names of its
+    /// configuration for that.
+    ///
+    /// ```
+    /// # use halite_lang::build::{Argument, Init, ModelBuilder, SizeFactor};
+    /// # let registry = halite_ir::Registry::builtin();
+    /// # let m = ModelBuilder::new("m", &registry);
+    /// let rows = Argument::product([SizeFactor::named("heads", 4), SizeFactor::named("head_dim", 8)]);
+    /// let weight = m.param("q_proj.weight", [rows, 16.into()], Init::Zeros);
+    /// assert_eq!(weight.shape(), [32, 16]);
+    /// ```
+    pub fn product(factors: impl IntoIterator<Item = SizeFactor>) -> Self {
+        let factors: Vec<SizeFactor> = factors.into_iter().collect();
+        let size = product_of(&factors).and_then(|size| i64::try_from(size).ok());
+        // A size beyond 63 bits is beyond every tensor.
+        Self(Kind::Product(size.unwrap_or(i64::MAX), Factors::new(factors)))
+    }
+}
+
 impl ModelBuilder<'_> {
     /// The value of an argument; `None` when it is poisoned, or wrong and reported.
     pub(super) fn value(&self, argument: Argument<'_>, caller: Caller) -> Option<Value> {
         match argument.0 {
             Kind::Tensor(tensor) => self.tensor(tensor, caller).map(Value::Tensor),
-            Kind::Int(value) => Some(Value::Int(value)),
+            Kind::Int(value) => Some(Value::int(value)),
+            Kind::Product(value, factors) => Some(Value::Int(value, factors)),
             Kind::Real(value) if !value.is_finite() => {
                 self.report(
                     not_finite(value).help("use a finite number, e.g. the largest of the element type"),

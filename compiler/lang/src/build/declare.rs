@@ -2,10 +2,10 @@
 
 use super::argument::not_finite;
 use super::{Argument, Call, Caller, Init, ModelBuilder, Tensor};
-use crate::ops::{Declared, Named, Part, Place, mask_role, normal};
+use crate::ops::{Declared, Named, Part, Place, Sizes, Weight, mask_role, normal};
 use halite_ir::{ParamRole, TensorType, Value as Id};
 use halite_recipe::ConfigValue;
-use halite_support::{Diagnostic, Name, Result, codes};
+use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::{DType, Shape};
 use std::panic::Location;
 
@@ -41,7 +41,7 @@ impl ModelBuilder<'_> {
         if !self.state.borrow_mut().check_entry(&format!("batch {name}"), help, caller) {
             return Tensor::poisoned(self);
         }
-        let weight = self.state.borrow().frame.weights.first().map(|weight| weight.name.clone());
+        let weight = self.state.borrow().frame.weights.first().map(|declared| declared.weight.name.clone());
         if let Some(weight) = weight {
             let message = format!("batch `{name}` is declared after parameter `{weight}`");
             self.report(Diagnostic::error(codes::CONTRACT, message).help("declare batches first"), caller);
@@ -70,21 +70,25 @@ impl ModelBuilder<'_> {
         let caller = Location::caller();
         let full = self.state.borrow().full_name(name);
         let is_new = self.state.borrow_mut().claim(name, &full, Named::Weight, caller);
-        let shape = self.shape(shape.into(), caller);
+        let shape = self.sized(shape.into(), caller);
         let init = self.check_init(init, caller);
         let declared = shape.zip(init).filter(|_| is_new);
-        let declare = |(shape, init)| self.declare(&name.into(), TensorType::new(self.float, shape), init, caller);
+        let declare = |((shape, sizes), init)| {
+            let ty = TensorType::new(self.float, shape);
+            self.declare(Weight { name: name.into(), ty, sizes, init }, caller)
+        };
         Tensor::maybe(self, declared.and_then(declare))
     }
 
     /// Declares a weight below the scopes of the function being written.
-    pub(super) fn declare(&self, name: &Name, ty: TensorType, init: Init, at: Caller) -> Option<Id> {
+    pub(super) fn declare(&self, weight: Weight, at: Caller) -> Option<Id> {
         let (name, is_entry) = {
             let state = self.state.borrow();
-            (state.own_name(name), state.is_entry())
+            (state.own_name(&weight.name), state.is_entry())
         };
-        let value = self.run(at, |ops| Ok(ops.weight(&name, ty.clone(), init, is_entry)))?;
-        self.state.borrow_mut().frame.weights.push(Declared { name, ty, init, at, value });
+        let weight = Weight { name, ..weight };
+        let value = self.run(at, |ops| Ok(ops.weight(&weight, is_entry)))?;
+        self.state.borrow_mut().frame.weights.push(Declared { weight, at, value });
         Some(value)
     }
 
@@ -195,6 +199,13 @@ impl ModelBuilder<'_> {
     }
 
     fn shape(&self, shape: Argument<'_>, caller: Caller) -> Option<Shape> {
-        self.operate(caller, [shape], |ops, [shape]| ops.shape_of(&shape, Place::new(&(), Part::Given(0))))
+        self.sized(shape, caller).map(|(shape, _)| shape)
+    }
+
+    /// The same with what its sizes are products of.
+    fn sized(&self, shape: Argument<'_>, caller: Caller) -> Option<(Shape, Sizes)> {
+        self.operate(caller, [shape], |ops, [shape]| {
+            Ok((ops.shape_of(&shape, Place::new(&(), Part::Given(0)))?, shape.sizes()))
+        })
     }
 }

@@ -44,7 +44,7 @@ impl ModelBuilder<'_> {
         if let Some(needed) = needed.filter(|_| state.errors.is_empty()) {
             let weights = std::mem::take(&mut state.frame.weights);
             let unused = weights.iter().filter(|weight| !needed[weight.value.index()]);
-            unused.for_each(|weight| state.keep(unneeded(&weight.name, place), weight.at));
+            unused.for_each(|weight| state.keep(unneeded(&weight.weight.name, place), weight.at));
         }
         if !state.errors.is_empty() {
             return Err(state.errors);

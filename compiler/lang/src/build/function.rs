@@ -92,7 +92,7 @@ impl ModelBuilder<'_> {
             others.push((param, self.read(handle, caller)?));
         }
         for weight in &frame.weights {
-            others.push((weight.value, self.declare(&weight.name, weight.ty.clone(), weight.init, weight.at)?));
+            others.push((weight.value, self.declare(weight.weight.clone(), weight.at)?));
         }
         let state = self.state.borrow();
         let identity = Identity::new(&frame, results, &state.module.locs);

@@ -26,7 +26,7 @@ impl Identity {
         Self {
             name: function.name.clone(),
             params: params.collect(),
-            weights: frame.weights.iter().map(|weight| (weight.value, weight.name.clone())).collect(),
+            weights: frame.weights.iter().map(|weight| (weight.value, weight.weight.name.clone())).collect(),
             insts: insts.collect(),
             results: results.to_vec(),
         }

@@ -14,7 +14,7 @@ impl<'b> Tensor<'b> {
             ops.call("dim", operands.map(Given::positional).to_vec(), &())
         });
         match size.as_deref() {
-            Some([Value::Int(size)]) => usize::try_from(*size).unwrap_or(1),
+            Some([Value::Int(size, _)]) => usize::try_from(*size).unwrap_or(1),
             _ => 1,
         }
     }

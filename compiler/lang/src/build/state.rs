@@ -75,7 +75,7 @@ impl State {
         operation: impl FnOnce(&mut Ops<'_>) -> Result<T>,
     ) -> Option<T> {
         let draft = std::mem::replace(&mut self.frame.draft, Draft::new(""));
-        let mut ops = Ops { b: draft.resume(&mut self.module, registry), float, statements: self.statements };
+        let mut ops = Ops { statements: self.statements, ..Ops::new(draft.resume(&mut self.module, registry), float) };
         let outer = ops.b.enter_code(file_name(caller), caller.line());
         let result = ops.step(Place::whole(&())).and_then(|()| operation(&mut ops));
         ops.b.set_loc(outer);

@@ -35,11 +35,13 @@ impl Elaborator<'_, '_> {
             let error = Diagnostic::error(codes::CONTRACT, message).at(argument.name.span, "a batch needs a type");
             return Err(self.report(error.help(format!("write e.g. `{name}: s32[batch, seq + 1]`"))));
         };
-        let ty = self.ty(ty, &Locals::new())?;
+        let (ty, sizes) = self.sized_ty(ty, &Locals::new())?;
         let role = self.batch_role(argument, &ty)?;
         let at = self.declaration(argument.name.span);
         self.claim(name, Named::Batch, at)?;
-        Ok(Value::Tensor(self.ops.b.param(name.clone(), ty, role)))
+        let batch = self.ops.b.param(name.clone(), ty, role);
+        self.ops.sizes.know(batch, &sizes);
+        Ok(Value::Tensor(batch))
     }
 
     fn batch_role(&mut self, argument: &Argument, ty: &TensorType) -> Eval<ParamRole> {
@@ -70,7 +72,7 @@ impl Elaborator<'_, '_> {
         let needed = is_needed(&self.ops.b, loss);
         let unused = self.frame.weights.iter().filter(|weight| !needed[weight.value.index()]);
         let errors = unused.map(|weight| {
-            let error = unneeded(&weight.name, Place::whole(&weight.at.span));
+            let error = unneeded(&weight.weight.name, Place::whole(&weight.at.span));
             match weight.at.call {
                 Some(call) => error.also(call, "run by this call"),
                 None => error,

@@ -43,6 +43,7 @@ impl Elaborator<'_, '_> {
 
     fn define(&mut self, binding: &Binding, value: Eval<Value>) {
         self.broken_config |= value.is_err();
+        let value = value.map(|value| value.named(&binding.name.name));
         let mut tensors = Vec::new();
         value.iter().for_each(|value| value.tensors(&mut tensors));
         let types = tensors.into_iter().map(|tensor| self.ops.b.ty(tensor).clone()).collect();
@@ -78,7 +79,7 @@ impl Elaborator<'_, '_> {
     fn key(&mut self, key: &Binding) -> Eval<ConfigValue> {
         let value = self.expr(&key.value, &Locals::new())?;
         let default = match value {
-            Value::Int(value) => ConfigValue::Int(value),
+            Value::Int(value, _) => ConfigValue::Int(value),
             Value::Real(value) => ConfigValue::Real(value),
             Value::Bool(value) => ConfigValue::Bool(value),
             other => return Err(self.wrong_kind("a number, `true` or `false`", &other, &key.value)),
@@ -132,7 +133,7 @@ impl Elaborator<'_, '_> {
 
 fn to_value(value: ConfigValue) -> Value {
     match value {
-        ConfigValue::Int(value) => Value::Int(value),
+        ConfigValue::Int(value) => Value::int(value),
         ConfigValue::Real(value) => Value::Real(value),
         ConfigValue::Bool(value) => Value::Bool(value),
     }

@@ -1,8 +1,9 @@
 //! Expressions.
 
+use super::spans::Text;
 use super::{Elaborator, Eval, Locals, Reported};
 use crate::ast::{BinaryOp, Call, Choice, Expr, ExprKind, ScopePart, Subscript};
-use crate::ops::{self, MAX_LIST_DEPTH, Part, Place, Value};
+use crate::ops::{self, MAX_LIST_DEPTH, Ops, Part, Place, Sizes, Value};
 use crate::type_word::type_word;
 use halite_support::{Diagnostic, Name, Span, codes};
 use halite_tensor::{DType, Shape};
@@ -15,7 +16,7 @@ impl Elaborator<'_, '_> {
             return self.single(values, expr);
         }
         self.nested(expr.span, |cx| match &expr.kind {
-            ExprKind::Int(value) => Ok(Value::Int(*value)),
+            ExprKind::Int(value) => Ok(Value::int(*value)),
             ExprKind::Real(value) => ops::finite(*value).map_err(|error| cx.report(error.at(expr.span, "this number"))),
             ExprKind::Bool(value) => Ok(Value::Bool(*value)),
             ExprKind::Text(text) => Ok(Value::Text(text.clone())),
@@ -149,15 +150,17 @@ impl Elaborator<'_, '_> {
     /// A whole number.
     pub(super) fn int(&mut self, expr: &Expr, locals: &Locals) -> Eval<i64> {
         match self.expr(expr, locals)? {
-            Value::Int(value) => Ok(value),
+            Value::Int(value, _) => Ok(value),
             other => Err(self.wrong_kind("a whole number", &other, expr)),
         }
     }
 
-    /// A shape: sizes of at least 1 whose product is bounded.
-    pub(super) fn shape(&mut self, expr: &Expr, locals: &Locals) -> Eval<Shape> {
+    /// A shape, sizes of at least 1 whose product is bounded, with what these are products of.
+    pub(super) fn shape(&mut self, expr: &Expr, locals: &Locals) -> Eval<(Shape, Sizes)> {
         let value = self.expr(expr, locals)?;
-        self.operate(expr.span, None, vec![expr], |ops, spans| ops.shape_of(&value, Place::new(spans, Part::Given(0))))
+        let shape = |ops: &mut Ops<'_>, spans: &Text<'_>| ops.shape_of(&value, Place::new(spans, Part::Given(0)));
+        let shape = self.operate(expr.span, None, vec![expr], shape)?;
+        Ok((shape, value.sizes()))
     }
 
     /// The text of `layers.{i}`; `None` when the call has no scope.

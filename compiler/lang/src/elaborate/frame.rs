@@ -2,10 +2,9 @@
 
 use super::{Declaration, Elaborator, Eval, Locals, Reported};
 use crate::ast::{Call, Function};
-use crate::ops::{Callee, Declared, Kind, Named, Value};
+use crate::ops::{Callee, Declared, Kind, Named, Sizes, Value, Weight};
 use halite_ir::{Builder, Draft, TensorType, Value as Tensor};
 use halite_support::{Name, Span};
-use halite_tensor::Init;
 use indexmap::IndexMap;
 use std::rc::Rc;
 
@@ -25,8 +24,11 @@ pub(super) struct Frame {
     captures: IndexMap<Name, Value>,
 }
 
-/// A function, and what it depends on in its arguments.
+/// A function, and what its instructions depend on in its arguments.
 pub(super) type Key = (Span, Vec<Kind>);
+
+/// The same with what these are products of, on which the names of dimensions depend.
+pub(super) type NamedKey = (Key, Vec<Sizes>);
 
 /// What is made of a function; `Err` where something in it was reported.
 pub(super) type Known = Eval<Rc<Written>>;
@@ -36,6 +38,8 @@ pub(super) type Known = Eval<Rc<Written>>;
 pub(super) struct Written {
     callee: Callee,
     results: Vec<Value>,
+    /// What the dimensions of the tensors among its results are products of.
+    sizes: Vec<Sizes>,
     /// What it reads of what is outside of functions: names, and the parameters in place of the tensors.
     captures: IndexMap<Name, Value>,
     weights: Vec<Declared<Declaration>>,
@@ -87,22 +91,24 @@ impl Elaborator<'_, '_> {
     /// The function for arguments of these kinds.
     fn written(&mut self, function: &Function, args: &[Value]) -> Known {
         let kinds = args.iter().map(|arg| Kind::of(arg, &self.ops.b)).collect();
-        let key = (function.name.span, kinds);
+        let sizes = args.iter().flat_map(|arg| self.ops.sizes.all_of(arg)).collect();
+        let key = ((function.name.span, kinds), sizes);
         if let Some(known) = self.functions.get(&key) {
             return known.clone();
         }
-        let written = self.write(function, args);
+        let written = self.write(function, args, &key.0);
         self.functions.insert(key, written.clone());
         written
     }
 
-    fn write(&mut self, function: &Function, args: &[Value]) -> Known {
-        let mut types = Vec::new();
-        args.iter().for_each(|arg| arg.tensors(&mut types));
-        let types: Vec<TensorType> = types.into_iter().map(|tensor| self.ops.b.ty(tensor).clone()).collect();
+    fn write(&mut self, function: &Function, args: &[Value], key: &Key) -> Known {
+        let tensors = tensors_of(args);
+        let types: Vec<TensorType> = tensors.iter().map(|&tensor| self.ops.b.ty(tensor).clone()).collect();
+        let known: Vec<Sizes> = tensors.iter().map(|&tensor| self.ops.sizes.of(tensor)).collect();
         let outer = self.ops.b.swap(Draft::new(function.name.name.clone()));
         let frame =
             std::mem::replace(&mut self.frame, Frame { is_called: true, calls: self.calls.len(), ..Frame::default() });
+        let outer_sizes = std::mem::take(&mut self.ops.sizes);
         let (statements, evaluations) = (self.ops.statements, self.evaluations);
 
         let mut types = types.into_iter();
@@ -112,17 +118,24 @@ impl Elaborator<'_, '_> {
             (name, value)
         });
         let mut locals: Locals = params.collect();
+        let params: Vec<Value> = locals.values().flatten().cloned().collect();
+        self.ops.sizes.know_all(&params, &known);
         let results = self.body(function, &mut locals);
 
         let frame = std::mem::replace(&mut self.frame, frame);
+        let inner_sizes = std::mem::replace(&mut self.ops.sizes, outer_sizes);
         let draft = self.ops.b.swap(outer);
         let results = results?;
-        let mut tensors = Vec::new();
-        results.iter().for_each(|result| result.tensors(&mut tensors));
+        let mut tensors = tensors_of(&results);
+        let sizes = tensors.iter().map(|&tensor| inner_sizes.of(tensor)).collect();
         tensors.extend(frame.outputs.iter().filter_map(|(_, _, tensor)| *tensor));
+        let known = self.callees.get(key).cloned();
+        let callee = known.unwrap_or_else(|| Callee::new(&mut self.ops.b, draft, &tensors));
+        self.callees.insert(key.clone(), callee.clone());
         let written = Written {
-            callee: Callee::new(&mut self.ops.b, draft, &tensors),
+            callee,
             results,
+            sizes,
             captures: frame.captures,
             weights: frame.weights,
             outputs: frame.outputs,
@@ -138,8 +151,6 @@ impl Elaborator<'_, '_> {
         self.evaluations += written.evaluations;
         self.ops.statements += written.statements.saturating_sub(1);
         self.step(span)?;
-        let mut tensors = Vec::new();
-        args.iter().for_each(|arg| arg.tensors(&mut tensors));
         let mut others = Vec::new();
         for (name, params) in &written.captures {
             let value = self.global(name).ok_or(Reported)??;
@@ -147,11 +158,12 @@ impl Elaborator<'_, '_> {
         }
         for weight in &written.weights {
             let at = weight.at.from(span);
-            let value = self.weight(&weight.name, weight.ty.clone(), weight.init, at)?;
+            let value = self.weight(weight.weight.clone(), at)?;
             others.push((weight.value, value));
         }
-        let called = written.call(&mut self.ops.b, tensors, others);
+        let called = written.call(&mut self.ops.b, tensors_of(args), others);
         let (results, shown) = self.check(called)?;
+        self.ops.sizes.know_all(&results, &written.sizes);
         for ((name, at, _), tensor) in written.outputs.iter().zip(shown) {
             self.show(name, at.from(span), tensor);
         }
@@ -164,14 +176,15 @@ impl Elaborator<'_, '_> {
     }
 
     /// Declares a weight below the current scopes.
-    pub(super) fn weight(&mut self, name: &Name, ty: TensorType, init: Init, at: Declaration) -> Eval<Tensor> {
-        let scopes = self.frame.scopes.iter().chain([name]);
+    pub(super) fn weight(&mut self, weight: Weight, at: Declaration) -> Eval<Tensor> {
+        let scopes = self.frame.scopes.iter().chain([&weight.name]);
         let name: Name = scopes.map(|part| &**part).collect::<Vec<_>>().join(".").into();
         if !self.frame.is_called {
             self.claim(&name, Named::Weight, at)?;
         }
-        let value = self.ops.weight(&name, ty.clone(), init, !self.frame.is_called);
-        self.frame.weights.push(Declared { name, ty, init, at, value });
+        let weight = Weight { name, ..weight };
+        let value = self.ops.weight(&weight, !self.frame.is_called);
+        self.frame.weights.push(Declared { weight, at, value });
         Ok(value)
     }
 
@@ -186,9 +199,7 @@ impl Elaborator<'_, '_> {
     pub(super) fn global(&mut self, name: &Name) -> Option<Eval<Value>> {
         let value = self.globals.get(name)?.clone();
         let Ok(value) = value else { return Some(value) };
-        let mut tensors = Vec::new();
-        value.tensors(&mut tensors);
-        if tensors.is_empty() || !self.frame.is_called {
+        if tensors_of(std::slice::from_ref(&value)).is_empty() || !self.frame.is_called {
             return Some(Ok(value));
         }
         if let Some(known) = self.frame.captures.get(name) {
@@ -210,9 +221,14 @@ impl Declaration {
     }
 }
 
+/// The tensors in values, in order.
+fn tensors_of(values: &[Value]) -> Vec<Tensor> {
+    let mut tensors = Vec::new();
+    values.iter().for_each(|value| value.tensors(&mut tensors));
+    tensors
+}
+
 fn pair(params: &Value, values: &Value, into: &mut Vec<(Tensor, Tensor)>) {
-    let (mut left, mut right) = (Vec::new(), Vec::new());
-    params.tensors(&mut left);
-    values.tensors(&mut right);
-    into.extend(left.into_iter().zip(right));
+    let [params, values] = [params, values].map(|value| tensors_of(std::slice::from_ref(value)));
+    into.extend(params.into_iter().zip(values));
 }

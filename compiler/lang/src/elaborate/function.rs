@@ -2,7 +2,7 @@
 
 use super::{Declaration, Elaborator, Eval, Locals, Reported};
 use crate::ast::{Argument, Assign, Call, Expr, For, Function, Param, Statement, Type};
-use crate::ops::{Given, Named, Place, Value, normal};
+use crate::ops::{Given, Named, Place, Sizes, Value, Weight, normal};
 use halite_ir::TensorType;
 use halite_support::{Diagnostic, Name, Span, codes};
 use halite_tensor::Init;
@@ -128,7 +128,7 @@ impl Elaborator<'_, '_> {
         let (Ok(from), Ok(to)) = (from, to) else { return Ok(()) };
         for counter in from..to {
             self.step(each.variable.span)?;
-            locals.insert(each.variable.name.clone(), Ok(Value::Int(counter)));
+            locals.insert(each.variable.name.clone(), Ok(Value::int(counter)));
             self.statements(&each.body, locals)?;
         }
         Ok(())
@@ -152,9 +152,9 @@ impl Elaborator<'_, '_> {
     fn param(&mut self, param: &Param, locals: &Locals) -> Eval<Value> {
         let shape = self.shape(&param.shape, locals);
         let init = self.init(param, locals);
-        let (shape, init) = (shape?, init?);
+        let ((shape, sizes), init) = (shape?, init?);
         let (ty, at) = (TensorType::new(self.ops.float, shape), self.declaration(param.name.span));
-        self.weight(&param.name.name, ty, init, at).map(Value::Tensor)
+        self.weight(Weight { name: param.name.name.clone(), ty, sizes, init }, at).map(Value::Tensor)
     }
 
     /// Takes a name for what is declared somewhere.
@@ -206,8 +206,13 @@ impl Elaborator<'_, '_> {
         }
     }
 
-    pub(super) fn ty(&mut self, ty: &Type, locals: &Locals) -> Eval<TensorType> {
-        let shape = self.shape(&ty.shape, locals)?;
-        Ok(TensorType::new(self.element_type(&ty.dtype.name)?, shape))
+    fn ty(&mut self, ty: &Type, locals: &Locals) -> Eval<TensorType> {
+        self.sized_ty(ty, locals).map(|(ty, _)| ty)
+    }
+
+    /// A type with what its sizes are products of.
+    pub(super) fn sized_ty(&mut self, ty: &Type, locals: &Locals) -> Eval<(TensorType, Sizes)> {
+        let (shape, sizes) = self.shape(&ty.shape, locals)?;
+        Ok((TensorType::new(self.element_type(&ty.dtype.name)?, shape), sizes))
     }
 }

@@ -1,13 +1,21 @@
 //! Arithmetic on numbers that are known while a model runs.
 
-use super::value::Value;
+use super::{Factors, Value};
 use crate::ast::{BinaryOp, Comparison};
 use halite_support::{Diagnostic, codes};
 
 /// Applies an operator to two values that are not tensors; `None` when it does not take values of these kinds.
 pub(super) fn binary(op: BinaryOp, left: &Value, right: &Value) -> Option<Result<Value, Diagnostic>> {
     match (left, right) {
-        (Value::Int(x), Value::Int(y)) => ints(op, *x, *y),
+        (Value::Int(x, left), Value::Int(y, right)) => {
+            let result = ints(op, *x, *y)?;
+            Some(result.map(|result| match result {
+                Value::Int(value, _) if op == BinaryOp::Multiply => {
+                    Value::Int(value, Factors::product([*x, *y], [left, right]))
+                }
+                other => other,
+            }))
+        }
         (Value::Bool(x), Value::Bool(y)) => bools(op, *x, *y).map(Ok),
         _ => reals(op, left.as_real()?, right.as_real()?),
     }
@@ -35,7 +43,7 @@ fn ints(op: BinaryOp, x: i64, y: i64) -> Option<Result<Value, Diagnostic>> {
         BinaryOp::Compare(comparison) => return Some(Ok(Value::Bool(compare(comparison, &x, &y)))),
         BinaryOp::Or | BinaryOp::And | BinaryOp::Matmul => return None,
     };
-    Some(result.map(Value::Int).ok_or_else(overflow))
+    Some(result.map(Value::int).ok_or_else(overflow))
 }
 
 fn bools(op: BinaryOp, x: bool, y: bool) -> Option<Value> {
@@ -83,7 +91,7 @@ fn compare<T: PartialOrd>(comparison: Comparison, x: &T, y: &T) -> bool {
 /// `-x` of a number; `None` for other values.
 pub(super) fn negate(x: &Value) -> Option<Result<Value, Diagnostic>> {
     match x {
-        Value::Int(x) => Some(x.checked_neg().map(Value::Int).ok_or_else(overflow)),
+        Value::Int(x, _) => Some(x.checked_neg().map(Value::int).ok_or_else(overflow)),
         Value::Real(x) => Some(Ok(Value::Real(-x))),
         _ => None,
     }

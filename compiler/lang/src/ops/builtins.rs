@@ -239,13 +239,13 @@ fn signature(builtin: &Builtin) -> String {
 
 fn to_attr(value: &Value) -> Option<Attr> {
     Some(match value {
-        Value::Int(value) => Attr::Int(*value),
+        Value::Int(value, _) => Attr::Int(*value),
         Value::Real(value) => Attr::Real(Real(*value)),
         Value::Bool(value) => Attr::Bool(*value),
         Value::Text(text) => Attr::Word(text.clone()),
         Value::Type(dtype) => Attr::Word(Name::from(dtype.name())),
         Value::List(list) => {
-            let int = |item: &Value| if let Value::Int(value) = item { Some(*value) } else { None };
+            let int = |item: &Value| if let Value::Int(value, _) = item { Some(*value) } else { None };
             Attr::Ints(list.items.iter().map(int).collect::<Option<_>>()?)
         }
         Value::Tensor(_) => return None,

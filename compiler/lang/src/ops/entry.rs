@@ -1,9 +1,10 @@
 //! The entry of a model: its weights, its results, and what reaches the loss.
 
-use super::{Ops, Place, Value, param};
+use super::factors::dim_names;
+use super::{Ops, Place, Value, Weight, param};
 use halite_ir::{Builder, FuncResult, Function, ParamRole, ResultRole, TensorType, Value as Tensor, WeightInfo};
 use halite_support::{Diagnostic, Diagnostics, Name, Result, codes};
-use halite_tensor::Init;
+use halite_tensor::{Content, Init};
 use indexmap::IndexMap;
 
 /// What the results of `main` are to be.
@@ -11,11 +12,15 @@ const RESULTS: &str = "end `main` with `return loss, count` as `cross_entropy` g
 
 impl Ops<'_> {
     /// Adds a weight: to the entry as what it is, to a function that is called as an argument, which its callers bind.
-    pub(crate) fn weight(&mut self, name: &Name, ty: TensorType, init: Init, is_entry: bool) -> Tensor {
-        match is_entry {
-            true => self.b.param(name.clone(), ty, ParamRole::Weight(WeightInfo::new(init))),
-            false => param(&mut self.b, name, ty),
-        }
+    pub(crate) fn weight(&mut self, weight: &Weight, is_entry: bool) -> Tensor {
+        let Weight { name, ty, sizes, init } = weight;
+        let info = || WeightInfo { dims: dim_names(ty, sizes), ..WeightInfo::new(*init) };
+        let value = match is_entry {
+            true => self.b.param(name.clone(), ty.clone(), ParamRole::Weight(info())),
+            false => param(&mut self.b, name, ty.clone()),
+        };
+        self.sizes.know(value, sizes);
+        value
     }
 
     /// The loss sum and the count among what the model returns.
@@ -53,7 +58,7 @@ impl Ops<'_> {
 /// The role of a batch that is declared to be the causal mask.
 pub(crate) fn mask_role(name: &str, ty: &TensorType, place: Place<'_>) -> Result<ParamRole> {
     if ty.is_mask() {
-        return Ok(ParamRole::CausalMask);
+        return Ok(ParamRole::Known(Content::Causal));
     }
     let message = format!("argument `{name}` is declared causal, but `{ty}` is no mask");
     let error = place.mark(Diagnostic::error(codes::CONTRACT, message), "declared here");

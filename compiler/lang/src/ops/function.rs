@@ -1,6 +1,6 @@
 //! Functions of a model: written once for arguments of one kind, then called.
 
-use super::Value;
+use super::{Sizes, Value};
 use halite_ir::{
     Builder, Draft, FuncId, Function, Module, Op, ParamRole, Registry, TensorType, Value as Tensor, Values,
 };
@@ -28,7 +28,7 @@ impl Kind {
     /// That of a value of the function being built.
     pub(crate) fn of(value: &Value, b: &Builder<'_>) -> Self {
         match value {
-            Value::Int(value) => Self::Int(*value),
+            Value::Int(value, _) => Self::Int(*value),
             Value::Real(value) => Self::Real(value.to_bits()),
             Value::Bool(value) => Self::Bool(*value),
             Value::Text(text) => Self::Text(text.clone()),
@@ -39,13 +39,21 @@ impl Kind {
     }
 }
 
-/// A weight that is declared while a function is written, `D` being where.
+/// A weight as a model declares it.
 #[derive(Clone, Debug)]
-pub(crate) struct Declared<D> {
+pub(crate) struct Weight {
     /// Its name below the scope of the call.
     pub(crate) name: Name,
     pub(crate) ty: TensorType,
+    /// What its dimensions are products of.
+    pub(crate) sizes: Sizes,
     pub(crate) init: Init,
+}
+
+/// A weight that is declared while a function is written, `D` being where.
+#[derive(Clone, Debug)]
+pub(crate) struct Declared<D> {
+    pub(crate) weight: Weight,
     pub(crate) at: D,
     /// The parameter that it is.
     pub(crate) value: Tensor,

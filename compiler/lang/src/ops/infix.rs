@@ -89,7 +89,7 @@ impl Ops<'_> {
     /// A number as a tensor.
     pub(super) fn fill(&mut self, dtype: DType, shape: Shape, number: &Value, place: Place<'_>) -> Result<Tensor> {
         let value = match number {
-            Value::Int(value) if dtype.is_float() || in_range(dtype, *value) => Some(*value as f64),
+            Value::Int(value, _) if dtype.is_float() || in_range(dtype, *value) => Some(*value as f64),
             Value::Real(value) if dtype.is_float() => Some(*value),
             Value::Bool(value) if dtype == DType::Pred => Some(f64::from(u8::from(*value))),
             _ => None,

@@ -1,5 +1,6 @@
 //! What names and expressions of a model stand for.
 
+use super::factors::{Factors, Sizes};
 use halite_ir::{Builder, Value as Tensor};
 use halite_support::Name;
 use halite_tensor::DType;
@@ -11,7 +12,8 @@ pub(crate) const MAX_LIST_DEPTH: usize = 8;
 /// A number, word or list known while the model runs, or a tensor of the module.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
-    Int(i64),
+    /// A whole number, and what it is a product of.
+    Int(i64, Factors),
     Real(f64),
     Bool(bool),
     Text(Name),
@@ -37,10 +39,30 @@ impl Value {
         (depth <= MAX_LIST_DEPTH).then(|| Value::List(Arc::new(List { items, depth })))
     }
 
+    /// A whole number that is no product.
+    pub(crate) fn int(value: i64) -> Self {
+        Self::Int(value, Factors::default())
+    }
+
+    /// The same value; a whole number that has no names yet gets this one.
+    pub(crate) fn named(self, name: &Name) -> Self {
+        match self {
+            Self::Int(value, factors) => Self::Int(value, factors.or_named(value, name)),
+            other => other,
+        }
+    }
+
+    /// The factors of a list of sizes; one number stands for a list of one.
+    pub(crate) fn sizes(&self) -> Sizes {
+        let items = if let Self::List(list) = self { list.items.as_slice() } else { std::slice::from_ref(self) };
+        let factors = |item: &Self| if let Self::Int(_, factors) = item { factors.clone() } else { Factors::default() };
+        items.iter().map(factors).collect()
+    }
+
     /// The value in words: ``the whole number `3` ``, ``a tensor `f32[4,8]` ``.
     pub(crate) fn describe(&self, b: &Builder<'_>) -> String {
         match self {
-            Value::Int(value) => format!("the whole number `{value}`"),
+            Value::Int(value, _) => format!("the whole number `{value}`"),
             Value::Real(value) => format!("the real number `{value:?}`"),
             Value::Bool(value) => format!("`{value}`"),
             Value::Text(text) => format!("the text \"{text}\""),
@@ -53,7 +75,7 @@ impl Value {
     /// A whole or real number as a real one.
     pub(crate) fn as_real(&self) -> Option<f64> {
         match self {
-            Value::Int(value) => Some(*value as f64),
+            Value::Int(value, _) => Some(*value as f64),
             Value::Real(value) => Some(*value),
             _ => None,
         }

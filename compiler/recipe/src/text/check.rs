@@ -127,6 +127,11 @@ impl Checker<'_> {
             (Kind::Form(_), Value::Text(_)) => self.wrong(codes::RECIPE_RANGE, node, kind, path),
             (Kind::Config, Value::Table(table)) => self.config(table, path),
             (Kind::Variables, Value::Table(table)) => self.variables(table, path),
+            (Kind::Lists, Value::Table(table)) => {
+                for (name, entry) in table {
+                    self.value(&entry.node, &Kind::Texts, &join(path, name), entry.key);
+                }
+            }
             _ => self.wrong(codes::RECIPE_TYPE, node, kind, path),
         }
     }

@@ -55,6 +55,9 @@ static WORDS: &[(&[&str], Meant)] = &[
     ),
     (&["sequence_parallel", "sequence_parallel_enabled"], Other("parallel.sequence")),
     (&["global_batch_size"], Other("parallel.global_batch")),
+    (&["zero1", "zero_stage", "zero_optimization", "use_distributed_optimizer"], Other("parallel.zero")),
+    (&["axis_rules", "logical_axis_rules", "partition_rules", "tp_plan"], Other("parallel.shard")),
+    (&["param_specs", "partition_spec", "partition_specs"], Other("parallel.place")),
     (&["data_parallel", "data_parallel_size", "dp", "ddp"], Other("parallel.data")),
     (
         &[
@@ -121,7 +124,7 @@ static WORDS: &[(&[&str], Meant)] = &[
         },
     ),
     (
-        &["fsdp", "zero", "zero2", "zero3", "zero_stage", "expert_parallel", "context_parallel"],
+        &["fsdp", "zero2", "zero3", "expert_parallel", "context_parallel"],
         Nothing { instead: "the step of one device is compiled", nearest: "`[parallel]` records a layout for later" },
     ),
     (

@@ -14,7 +14,7 @@ pub(super) fn check(cx: &AuditCx<'_>, report: &mut Report<'_>) {
     let replaced = cx.function.params.iter().filter(|param| match &param.role {
         ParamRole::Weight(_) => true,
         ParamRole::State(_) => cx.dtype(param.value).is_float(),
-        ParamRole::Argument | ParamRole::Batch | ParamRole::CausalMask => false,
+        ParamRole::Argument | ParamRole::Batch | ParamRole::Known(_) => false,
     });
     let writes = replaced.filter_map(|param| cx.replacement(&param.name)).filter(|inst| !cx.is_update(inst));
     for inst in update.chain(writes) {

@@ -12,6 +12,7 @@ use super::state::State;
 use super::verdict::{CausalityReport, Finding, Reads, Verdict, Witness};
 use halite_ir::{FuncResult, Function, Module, Param, ParamRole, Registry, ResultRole, Value};
 use halite_support::{Name, Result};
+use halite_tensor::Content;
 use std::rc::Rc;
 
 /// What a module says of causality: whether its probes, each `[batch, seq, ..]`, depend at each position only on tokens up to
@@ -83,7 +84,7 @@ pub(super) fn param_state(function: &Function, param: &Param) -> State {
             let term = Term { form: position.clone(), guard: Region::default(), vague: false };
             State::flowing(Flow { terms: vec![term], times: vec![position] })
         }
-        ParamRole::CausalMask if shape.rank() >= 2 => {
+        ParamRole::Known(Content::Causal) if shape.rank() >= 2 => {
             let index = |dim: usize| Affine::from(Digit::whole(dim, shape[dim]));
             let ahead = index(shape.rank() - 2).minus(&index(shape.rank() - 1));
             let mut levels = Levels::default();

@@ -73,7 +73,8 @@ impl Space {
 
     /// The factors that are summed or reduced over, as whole digits.
     pub(super) fn contracted(&self) -> impl Iterator<Item = Digit> {
-        let contracted = |(_, factor): &(usize, &halite_ir::dims::Factor)| factor.kind == FactorKind::Contracted;
+        let contracted =
+            |(_, factor): &(usize, &halite_ir::dims::Factor)| matches!(factor.kind, FactorKind::Contracted(_));
         let whole = |(dim, factor): (usize, &halite_ir::dims::Factor)| Digit::whole(dim, factor.size);
         self.map.factors.iter().enumerate().filter(contracted).map(whole)
     }

@@ -119,7 +119,8 @@ fn generic(cx: &TransferCx<'_>, result: usize) -> State {
         let settled = (*arg).clone().settled();
         let flow = settled.flow.carried(&|digit| space.lift(operand, digit), &|digit| space.lift(operand, digit));
         let gone = |digit: Digit| space.lacks(result, digit);
-        let summed = |digit: Digit| gone(digit) && space.kind(digit) == halite_ir::dims::FactorKind::Contracted;
+        let summed =
+            |digit: Digit| gone(digit) && matches!(space.kind(digit), halite_ir::dims::FactorKind::Contracted(_));
         let flow = flow.eliminated(&summed, false).eliminated(&gone, true);
         let lower = |digit: Digit| -> Option<Affine> { space.lower(result, digit) };
         state.flow.join(&flow.carried(&lower, &lower));

@@ -6,7 +6,7 @@ use crate::transform::fold_constant::evaluate;
 use halite_ir::dims::FactorMap;
 use halite_ir::ops::Constant;
 use halite_ir::{Function, InferCx, Inst, Op, ParamRole, TensorType, Value};
-use halite_tensor::{DType, HostTensor, Indices};
+use halite_tensor::{Content, DType, HostTensor, Indices};
 use smallvec::SmallVec;
 
 /// Elements that depend on nothing but whether the query sees the key.
@@ -51,7 +51,7 @@ pub(super) fn halves(
     of_positions: &[bool],
 ) -> Vec<Option<Halves>> {
     let mut known: Vec<Option<Halves>> = vec![None; function.values.len()];
-    for param in function.params.iter().filter(|param| param.role == ParamRole::CausalMask) {
+    for param in function.params.iter().filter(|param| param.role == ParamRole::Known(Content::Causal)) {
         let mask = facts.mask(param.value);
         known[param.value.index()] = mask.and_then(|mask| Halves::of_mask(&mask, DType::Pred));
     }
@@ -86,7 +86,7 @@ fn of_inst(
 /// Which values are made of positions and finite constants alone, so that facts, which take numbers to be finite, are exact.
 pub(super) fn of_positions(cx: InferCx<'_>, function: &Function) -> Vec<bool> {
     let mut known = vec![false; function.values.len()];
-    for param in function.params.iter().filter(|param| param.role == ParamRole::CausalMask) {
+    for param in function.params.iter().filter(|param| param.role == ParamRole::Known(Content::Causal)) {
         known[param.value.index()] = true;
     }
     for inst in &function.insts {

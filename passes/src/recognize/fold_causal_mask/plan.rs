@@ -7,7 +7,7 @@ use crate::analysis::causality::{Facts, Mask};
 use halite_ir::ops::Constant;
 use halite_ir::{FuncId, Function, InferCx, Module, Op, ParamRole, Registry, Rewriter, Value, graph};
 use halite_support::Result;
-use halite_tensor::{DType, HostTensor};
+use halite_tensor::{Content, DType, HostTensor};
 use std::sync::Arc;
 
 /// What looks like a causal mask and is none.
@@ -139,7 +139,7 @@ fn may_have_masks(function: &Function) -> bool {
         Op::Composite(composite) => &*composite.name == "causal_mask",
         _ => false,
     };
-    let is_declared = |role: &ParamRole| *role == ParamRole::CausalMask;
+    let is_declared = |role: &ParamRole| *role == ParamRole::Known(Content::Causal);
     function.insts.iter().any(|inst| is_source(&inst.op))
         || function.params.iter().any(|param| is_declared(&param.role))
 }

@@ -9,6 +9,7 @@ use super::{PASS, RULE};
 use crate::framework::calls::nested;
 use crate::framework::exception::Subject;
 use crate::framework::pass::PassCx;
+use crate::framework::pattern::matches_pattern;
 use crate::framework::remark::Remark;
 use halite_ir::{Def, FuncId, Function, Module, Op, Param, ParamRole, TensorType, Value, WeightInfo};
 use halite_recipe::Precision;
@@ -59,6 +60,9 @@ type Parts = Vec<(usize, bool, usize)>;
 pub(super) fn plans(module: &Module, cx: &PassCx<'_>) -> Result<Vec<Plan>> {
     let Some(entry) = module.entry() else { return Ok(Vec::new()) };
     let ranks = cx.recipe.and_then(|recipe| recipe.parallel.as_ref()).map_or(1, |parallel| parallel.tensor as usize);
+    // On a mesh ranks that read the same rows hold the same shard.
+    let mesh = cx.recipe.map(|recipe| recipe.ranks(cx.target.ranks.is_some())).transpose()?;
+    let copies = mesh.is_none_or(|mesh| mesh.num_ranks() == 1);
     let precision = cx.recipe.map(|recipe| &recipe.precision);
     let stated = |precision: &Precision| precision.overrides.iter().any(|own| own.parameter.is_none());
     let uses: Vec<Uses> = module.functions.iter().map(Uses::of).collect();
@@ -74,7 +78,7 @@ pub(super) fn plans(module: &Module, cx: &PassCx<'_>) -> Result<Vec<Plan>> {
             calls: &calls[index],
             cx,
             precision,
-            sharing: Sharing::new(function, ranks),
+            sharing: Sharing::new(function, ranks, copies),
             taken: names.collect(),
             plan: Plan::default(),
         };
@@ -103,6 +107,20 @@ struct Planner<'a> {
 }
 
 impl Planner<'_> {
+    /// Whether the recipe says of the weight of a projection alone where it lies.
+    fn is_placed(&self, projection: &Projection) -> bool {
+        let parallel = self.cx.recipe.and_then(|recipe| recipe.parallel.as_ref());
+        let own = &self.function.params[projection.weight].name;
+        // In a function a weight has the end of its name alone.
+        let named =
+            |name: &str| name.strip_suffix(&**own).is_some_and(|before| before.is_empty() || before.ends_with('.'));
+        let mut all = self.entry.params.iter().filter(|param| named(&param.name));
+        let is_placed = |name: &str| {
+            parallel.is_some_and(|parallel| parallel.place.keys().any(|pattern| matches_pattern(pattern, name)))
+        };
+        all.any(|param| is_placed(&param.name))
+    }
+
     /// Plans for what reads one value.
     fn plan(&mut self, input: Value, found: Vec<Product>) -> Result<()> {
         if found.len() < 2 {
@@ -112,6 +130,9 @@ impl Planner<'_> {
         for found in found {
             match found {
                 Product::Other(at, reason) => self.missed(at, reason),
+                Product::Projection(projection) if self.is_placed(&projection) => {
+                    self.missed(projection.at, "`parallel.place` says where its weight lies");
+                }
                 Product::Projection(projection) => match self.sharing.copies(&projection) {
                     Err(reason) => self.missed(projection.at, &reason),
                     Ok(copies) => groups.entry(self.keys(&projection)).or_default().push((projection, copies)),
@@ -188,7 +209,9 @@ impl Planner<'_> {
         let ty = self.function.ty(first.value).with_shape(packing.shape()?);
         let packing = Arc::new(packing);
         let role = match &first.role {
-            ParamRole::Weight(info) => ParamRole::Weight(WeightInfo { packing: Some(packing.clone()), ..info.clone() }),
+            ParamRole::Weight(info) => {
+                ParamRole::Weight(WeightInfo { packing: Some(packing.clone()), dims: None, ..info.clone() })
+            }
             role => role.clone(),
         };
         let params = params.into_iter().map(|(at, ..)| at).collect();

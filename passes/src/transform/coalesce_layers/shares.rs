@@ -9,6 +9,8 @@ use smallvec::SmallVec;
 pub(super) struct Sharing<'a> {
     function: &'a Function,
     ranks: usize,
+    /// Whether a row that several ranks read may be stored for each of them.
+    copies: bool,
     readers: FxHashMap<Value, SmallVec<[Reader; 2]>>,
 }
 
@@ -16,7 +18,7 @@ pub(super) struct Sharing<'a> {
 type Reader = Option<usize>;
 
 impl<'a> Sharing<'a> {
-    pub(super) fn new(function: &'a Function, ranks: usize) -> Self {
+    pub(super) fn new(function: &'a Function, ranks: usize, copies: bool) -> Self {
         let mut readers: FxHashMap<Value, SmallVec<[Reader; 2]>> = FxHashMap::default();
         // One rank holds everything, so nothing is asked.
         if ranks > 1 {
@@ -30,7 +32,7 @@ impl<'a> Sharing<'a> {
             }
             function.results.iter().for_each(|result| readers.entry(result.value).or_default().push(None));
         }
-        Self { function, ranks, readers }
+        Self { function, ranks, copies, readers }
     }
 
     pub(super) fn ranks(&self) -> usize {
@@ -44,7 +46,10 @@ impl<'a> Sharing<'a> {
         let output = self.function.insts[sum].results[0];
         match self.heads(output) {
             Some(heads) if heads.is_multiple_of(ranks) => Ok(1),
-            Some(heads) if ranks.is_multiple_of(heads) => Ok(ranks / heads),
+            Some(heads) if ranks.is_multiple_of(heads) && self.copies => Ok(ranks / heads),
+            Some(heads) if ranks.is_multiple_of(heads) => {
+                Err(format!("its {heads} heads are fewer than the {ranks} ranks, some of which hold the same"))
+            }
             Some(heads) => Err(format!("its {heads} heads neither share out over {ranks} ranks nor divide them")),
             None => {
                 let weight = self.function.ty(self.function.params[projection.weight].value);

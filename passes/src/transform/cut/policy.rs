@@ -44,7 +44,9 @@ impl<'a> Policy<'a> {
         let is_matched = self.is_matched(locs, inst, scope);
         let effect = inst.op.def().effect(cx);
         let rounds = inst.rounds_at_random() || (self.narrows_once && inst.rounding.is_some());
-        if has(RecomputePolicy::None) || rounds || !effect.movable || !effect.mergeable {
+        // All ranks run one program, so that all of them take part again.
+        let repeats = (effect.movable || effect.ordered) && effect.mergeable;
+        if has(RecomputePolicy::None) || rounds || !repeats {
             return false;
         }
         let is_attention = || has(RecomputePolicy::Attention) && is_within(locs, inst, &ATTENTION);

@@ -34,13 +34,15 @@ impl Checker<'_, '_> {
         Some(format!("rank {} is in no group", missing.1))
     }
 
-    /// The hardware does not take groups of this size.
+    /// The hardware does not take groups of this size. Of groups over instances, what each instance has of one counts.
     pub(super) fn group_size(&self, at: usize) -> Option<Broken> {
-        let (groups, rules) = (Groups::of(self.graph.inst(at))?, &self.hardware()?.groups);
+        let rules = &self.hardware()?.groups;
+        let groups = Groups::of(self.graph.inst(at))?.inside(self.ranks_of_instance()?);
         let size = groups.largest();
         let known = rules.sizes.iter().any(|&own| own as usize == size);
         let multiple = rules.multiple.max(1);
-        if known || size.is_multiple_of(multiple as usize) {
+        let strided = rules.strided.iter().any(|own| own.size as usize == size && groups.are_strided(own.stride));
+        if known || strided || size.is_multiple_of(multiple as usize) {
             return None;
         }
         let sizes: Vec<String> = rules.sizes.iter().map(u32::to_string).collect();
@@ -49,10 +51,15 @@ impl Checker<'_, '_> {
         Some(Broken { provenance: Some(&rules.provenance), ..found.into() })
     }
 
+    /// How many ranks run on one instance.
+    fn ranks_of_instance(&self) -> Option<i64> {
+        Some(i64::from((self.hardware()?.cores / self.profile.logical_core.max(1)).max(1)))
+    }
+
     /// A group has other positions on one instance than on another.
     pub(super) fn group_placement(&self, at: usize) -> Option<String> {
         let groups = Groups::of(self.graph.inst(at))?;
-        let per_instance = i64::from((self.hardware()?.cores / self.profile.logical_core.max(1)).max(1));
+        let per_instance = self.ranks_of_instance()?;
         if groups.num_ranks() as i64 <= per_instance {
             return None;
         }

@@ -2,6 +2,7 @@
 
 use halite_hlo::proto::{HloInstructionProto, IotaReplicaGroupListProto, ReplicaGroup};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// More ranks than this are not written out.
 const MAX_RANKS: i64 = 1 << 20;
@@ -25,6 +26,24 @@ impl<'a> Groups<'a> {
     /// The size of the largest group.
     pub(super) fn largest(&self) -> usize {
         self.0.iter().map(|group| group.replica_ids.len()).max().unwrap_or(0)
+    }
+
+    /// What each instance of so many ranks has of each group.
+    pub(super) fn inside(&self, instance: i64) -> Groups<'static> {
+        let parts = |group: &ReplicaGroup| {
+            let mut parts: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
+            for &rank in &group.replica_ids {
+                parts.entry(rank.div_euclid(instance)).or_default().push(rank);
+            }
+            parts.into_values().map(|replica_ids| ReplicaGroup { replica_ids })
+        };
+        Groups(self.0.iter().flat_map(parts).collect())
+    }
+
+    /// Whether the ranks of each group are so far from one another.
+    pub(super) fn are_strided(&self, stride: u32) -> bool {
+        let apart = |pair: &[i64]| pair[1].checked_sub(pair[0]) == Some(i64::from(stride));
+        self.0.iter().all(|group| group.replica_ids.windows(2).all(apart))
     }
 
     /// The number of ranks in all groups.

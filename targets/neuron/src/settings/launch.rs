@@ -10,15 +10,18 @@ use halite_support::{Diagnostic, Result, codes};
 use indexmap::IndexMap;
 use serde::Serialize;
 
-/// Processes that run a program together. Modules are compiled for one replica.
-const WORLD_SIZE: u32 = 1;
-
 /// How the modules of a recipe are started; `None` for a target that is not Neuron's.
 pub fn launch(recipe: &Recipe) -> Option<Launch> {
     Generation::of(recipe).map(|_| {
         let forbidden = forbidden().map(|variable| variable.name.clone()).collect();
-        Launch { world_size: WORLD_SIZE, forbidden }
+        Launch { world_size: world_size(recipe), forbidden }
     })
+}
+
+/// Processes that run a program together, one on each rank. A layout with which nothing is compiled has one.
+fn world_size(recipe: &Recipe) -> u32 {
+    let ranks = recipe.ranks(true).map_or(1, |mesh| mesh.num_ranks());
+    u32::try_from(ranks).unwrap_or(u32::MAX)
 }
 
 /// Variables under which nothing starts, neither a program nor the compiler: a library that may be loaded reads them.
@@ -34,7 +37,7 @@ pub struct Surroundings {
     pub target: TargetName,
     /// Processes that run a program together.
     pub world_size: u32,
-    /// The layout over devices that the recipe plans and that is not compiled yet.
+    /// The layout over devices that the recipe states.
     pub planned: Option<Parallel>,
     /// What of that is not compiled, with what holds instead.
     pub not_compiled: IndexMap<String, String>,
@@ -70,8 +73,11 @@ impl Surroundings {
         Ok(Self {
             target: recipe.target.clone(),
             world_size: launch.world_size,
-            planned: recipe.parallel,
-            not_compiled: not_compiled(recipe).map(Planned::into_pair).collect(),
+            planned: recipe.parallel.clone(),
+            not_compiled: match launch.world_size {
+                1 => not_compiled(recipe).map(Planned::into_pair).collect(),
+                _ => IndexMap::new(),
+            },
             unknown: unknown_names(&environment),
             environment,
             per_process: per_process.map(|variable| (variable.name.clone(), variable.meaning.clone())).collect(),

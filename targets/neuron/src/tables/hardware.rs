@@ -56,6 +56,21 @@ pub struct CoreGroups {
     pub sizes: Vec<u32>,
     /// Sizes over instances are multiples of this.
     pub multiple: u32,
+    /// Sizes that are taken of ranks at a distance alone, with that distance.
+    #[serde(default)]
+    pub strided: Vec<StridedGroup>,
+    /// Where that is known from.
+    pub provenance: Provenance,
+}
+
+/// A group of logical cores at a distance from one another.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StridedGroup {
+    /// The number of ranks.
+    pub size: u32,
+    /// From one to the next.
+    pub stride: u32,
     /// Where that is known from.
     pub provenance: Provenance,
 }

@@ -16,7 +16,7 @@ impl Ops<'_> {
     /// One dimension below `rank`; the last one when left out.
     fn one_dim(&self, given: Option<(&Value, Place<'_>)>, rank: usize, bound: &Bound<'_>) -> Result<usize> {
         match given {
-            Some((value @ Value::Int(_), place)) => Ok(self.dims(value, rank, place)?[0]),
+            Some((value @ Value::Int(..), place)) => Ok(self.dims(value, rank, place)?[0]),
             Some((other, place)) => Err(self.wrong_kind("a dimension", other, place)),
             None if rank > 0 => Ok(rank - 1),
             None => Err(bound.whole.mark(Diagnostic::error(codes::SHAPE, "a scalar has no dimension"), "here")),
@@ -54,8 +54,12 @@ pub(super) fn reshape(cx: Cx<'_, '_>, bound: &Bound<'_>) -> Result<Vec<Value>> {
             }
         };
     }
-    let shape = cx.shape_of_sizes(&sizes, place)?;
-    cx.emit_tensor(bound.whole, |b| b.reshape(x, shape)).map(one)
+    let result = cx.shape_of_sizes(&sizes, place)?;
+    let result = cx.emit_tensor(bound.whole, |b| b.reshape(x, result))?;
+    if let Value::Tensor(tensor) = result {
+        cx.sizes.know(tensor, &shape.sizes());
+    }
+    Ok(one(result))
 }
 
 /// Aligned at the last dimension; a size of 1 is repeated too.
@@ -106,7 +110,7 @@ pub(super) fn split(cx: Cx<'_, '_>, bound: &Bound<'_>) -> Result<Vec<Value>> {
     let dim = cx.one_dim(bound.optional(2), ty.rank(), bound)?;
     let size = ty.shape()[dim];
     let (parts, place) = bound.required(1);
-    let Value::Int(count) = parts else { return Err(cx.wrong_kind("a whole number", parts, place)) };
+    let Value::Int(count, _) = parts else { return Err(cx.wrong_kind("a whole number", parts, place)) };
     let Some(count) = usize::try_from(*count).ok().filter(|&count| count > 0 && size.is_multiple_of(count)) else {
         let message = format!("dimension {dim} ({size}) of `{ty}` does not split into {count} equal parts");
         return Err(place.mark(Diagnostic::error(codes::SHAPE, message), "here"));
@@ -156,10 +160,10 @@ pub(super) fn dim(cx: Cx<'_, '_>, bound: &Bound<'_>) -> Result<Vec<Value>> {
     let x = cx.tensor_of(bound.required(0))?;
     let rank = cx.b.ty(x).rank();
     let dim = cx.one_dim(bound.optional(1), rank, bound)?;
-    Ok(one(Value::Int(cx.b.shape(x)[dim] as i64)))
+    Ok(one(Value::Int(cx.b.shape(x)[dim] as i64, cx.sizes.dim(x, dim))))
 }
 
 pub(super) fn rank(cx: Cx<'_, '_>, bound: &Bound<'_>) -> Result<Vec<Value>> {
     let x = cx.tensor_of(bound.required(0))?;
-    Ok(one(Value::Int(cx.b.ty(x).rank() as i64)))
+    Ok(one(Value::int(cx.b.ty(x).rank() as i64)))
 }

@@ -24,10 +24,10 @@ impl Ops<'_> {
         bound: &Bound<'_>,
     ) -> Result<Vec<Value>> {
         let (left, right) = (bound.required(0), bound.required(1));
-        if let (Value::Int(x), Value::Int(y)) = (left.0, right.0)
+        if let (Value::Int(x, _), Value::Int(y, _)) = (left.0, right.0)
             && let Some(value) = whole(*x, *y)
         {
-            return Ok(vec![Value::Int(value)]);
+            return Ok(vec![Value::int(value)]);
         }
         if let (Some(x), Some(y)) = (left.0.as_real(), right.0.as_real()) {
             return to_number(number(x, y), bound);

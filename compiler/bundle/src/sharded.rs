@@ -1,0 +1,175 @@
+//! Shardings in manifests: what one rank of the mesh holds of buffers and ports, and whether these go together.
+
+use crate::{Buffer, Manifest, ModuleEntry, Port, PortRole};
+use halite_tensor::{Digit, Mesh, Shape, Sharding};
+use indexmap::IndexMap;
+
+impl Buffer {
+    /// The sizes of what one rank holds.
+    pub fn local_shape(&self) -> Shape {
+        local_shape(&self.shape, self.sharding.as_ref())
+    }
+}
+
+impl Port {
+    /// The sizes of what the module takes or gives on one rank.
+    pub fn local_shape(&self) -> Shape {
+        local_shape(&self.shape, self.sharding.as_ref())
+    }
+}
+
+fn local_shape(whole: &[usize], sharding: Option<&Sharding>) -> Shape {
+    let whole = Shape::from(whole);
+    sharding.map_or_else(|| whole.clone(), |sharding| sharding.local_shape(&whole))
+}
+
+/// Shardings of the buffers of a manifest and of the ports of these modules fit their tensors and the mesh, and ports have those of
+/// the buffers that they read or replace.
+pub fn check_shardings(manifest: &Manifest, modules: &[ModuleEntry]) -> Result<(), String> {
+    let Manifest { mesh, buffers, .. } = manifest;
+    for buffer in buffers {
+        check(mesh, &buffer.shape, buffer.sharding.as_ref(), || format!("the buffer `{}`", buffer.name))?;
+    }
+    let buffers: IndexMap<_, _> = buffers.iter().map(|buffer| (buffer.name.as_str(), buffer)).collect();
+    for module in modules {
+        for port in module.inputs.iter().chain(&module.outputs) {
+            check_port(mesh, &buffers, module, port)?;
+        }
+    }
+    Ok(())
+}
+
+fn check_port(mesh: &Mesh, buffers: &IndexMap<&str, &Buffer>, module: &ModuleEntry, port: &Port) -> Result<(), String> {
+    let what = || format!("`{}` of the module `{}`", port.name, module.name);
+    check(mesh, &port.shape, port.sharding.as_ref(), what)?;
+    let buffer = buffers.get(port.name.as_str()).filter(|_| port.role == PortRole::Buffer);
+    if buffer.is_some_and(|buffer| buffer.sharding != port.sharding) {
+        return Err(format!("{} is sharded otherwise than the buffer of that name", what()));
+    }
+    Ok(())
+}
+
+/// The atoms of a sharding are those of the mesh, and its digits divide the tensor.
+fn check(mesh: &Mesh, shape: &[usize], sharding: Option<&Sharding>, what: impl Fn() -> String) -> Result<(), String> {
+    let Some(sharding) = sharding else { return Ok(()) };
+    for &Digit { atom, size, .. } in sharding.0.iter().flatten() {
+        let (atoms, what) = (mesh.atoms(), what());
+        match atoms.get(atom).map(|atom| atom.size) {
+            None => return Err(format!("{what} is sharded by the atom {atom} of the mesh, which has {}", atoms.len())),
+            Some(ranks) if ranks != size => {
+                return Err(format!("{what} is sharded by {size} ranks along the atom {atom}, which has {ranks}"));
+            }
+            Some(_) => {}
+        }
+    }
+    // A span beyond all numbers fits nothing.
+    let has_span = |digit: &Digit| digit.size.checked_mul(digit.stride).is_some();
+    let shape = Shape::from(shape);
+    if sharding.0.iter().flatten().all(has_span) && sharding.fits(&shape) {
+        return Ok(());
+    }
+    Err(format!("{} has the shape {shape}, which its sharding does not divide", what()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::{NoTarget, small};
+    use crate::{Bundle, MANIFEST};
+    use halite_tensor::MeshAtom;
+
+    fn digit(atom: usize, size: usize, stride: usize) -> Digit {
+        Digit { atom, size, stride }
+    }
+
+    /// The small bundle on 2 x 3 ranks: rows of tokens along `data`, each third of the rows of `w` and of its moment along `tensor`.
+    fn sharded() -> Bundle {
+        let mut bundle = small();
+        let manifest = &mut bundle.manifest;
+        manifest.mesh = Mesh::new([("data", 2), ("tensor", 3)]).unwrap();
+        let rows = Sharding::replicated(2).with(0, digit(0, 2, 1));
+        manifest.modules[0].inputs[0].sharding = Some(rows.clone());
+        manifest.buffers[0].sharding = Some(rows);
+        for buffer in [1, 3] {
+            manifest.buffers[buffer].sharding = Some(Sharding::replicated(2).with(0, digit(1, 3, 10)));
+        }
+        bundle
+    }
+
+    #[test]
+    fn a_manifest_on_a_mesh_reads_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bundle");
+        let bundle = sharded();
+        bundle.write(&path).unwrap();
+        assert_eq!(Bundle::read(&path, &NoTarget).unwrap(), bundle);
+        let manifest = &bundle.manifest;
+        assert_eq!(manifest.buffers[1].local_shape(), Shape::from([100, 50]));
+        assert_eq!(manifest.modules[0].inputs[0].local_shape(), Shape::from([1, 4]));
+        assert_eq!(manifest.modules[0].inputs[1].local_shape(), Shape::from([5]));
+        assert_eq!(manifest.mesh.atoms()[1], MeshAtom { axis: 1, size: 3, stride: 1 });
+    }
+
+    #[test]
+    fn a_manifest_of_one_rank_says_nothing_of_a_mesh() {
+        let text = small().manifest_json();
+        assert!(!text.contains("mesh") && !text.contains("sharding"), "{text}");
+        assert!(sharded().manifest_json().contains("\"mesh\""));
+    }
+
+    #[test]
+    fn shardings_that_do_not_fit_are_refused() {
+        type Change = fn(&mut Manifest);
+        fn on(manifest: &mut Manifest, buffer: usize, sharding: Sharding) {
+            manifest.buffers[buffer].sharding = Some(sharding);
+        }
+        fn whole() -> Sharding {
+            Sharding::replicated(2)
+        }
+        let divide = "the buffer `w` has the shape [300,50], which its sharding does not divide";
+        let cases: [(Change, &str); 9] = [
+            (
+                |manifest| manifest.mesh = Mesh::default(),
+                "the buffer `tokens` is sharded by the atom 0 of the mesh, which has 0",
+            ),
+            (
+                |manifest| on(manifest, 1, whole().with(0, digit(2, 3, 1))),
+                "the buffer `w` is sharded by the atom 2 of the mesh, which has 2",
+            ),
+            (
+                |manifest| on(manifest, 1, whole().with(0, digit(1, 2, 1))),
+                "the buffer `w` is sharded by 2 ranks along the atom 1, which has 3",
+            ),
+            (|manifest| on(manifest, 1, whole().with(1, digit(1, 3, 1))), divide),
+            (|manifest| on(manifest, 1, whole().with(0, digit(1, 3, 0))), divide),
+            (|manifest| on(manifest, 1, whole().with(0, digit(1, 3, usize::MAX))), divide),
+            (|manifest| on(manifest, 1, Sharding::replicated(1)), divide),
+            (
+                |manifest| manifest.modules[0].outputs[1].sharding = Some(whole()),
+                "`loss` of the module `train_step` has the shape [], which its sharding does not divide",
+            ),
+            (
+                |manifest| manifest.modules[0].inputs[0].sharding = None,
+                "`tokens` of the module `train_step` is sharded otherwise than the buffer of that name",
+            ),
+        ];
+        for (change, expected) in cases {
+            let mut bundle = sharded();
+            change(&mut bundle.manifest);
+            let error = Bundle::new(bundle.manifest, bundle.files, &NoTarget).unwrap_err();
+            assert_eq!(error.message(), format!("the manifest contradicts itself: {expected}"));
+        }
+    }
+
+    #[test]
+    fn a_mesh_that_cannot_be_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        sharded().write(folder.path()).unwrap();
+        let path = folder.path().join(MANIFEST);
+        let text = std::fs::read_to_string(&path).unwrap();
+        let first = text.find("\"size\": 2").expect("the axis `data` has its size");
+        std::fs::write(&path, text[..first].to_owned() + "\"size\": 0" + &text[first + 9..]).unwrap();
+        let error = Bundle::read(folder.path(), &NoTarget).unwrap_err();
+        assert!(error.message().contains("a mesh with 0 ranks along `data` cannot be"), "{error}");
+    }
+}

@@ -1,0 +1,146 @@
+//! Where weights and their state lie on a mesh, and what ranks send to one another in an update.
+
+use super::listing::runs;
+use crate::compile::{CompileOptions, for_role};
+use crate::session::Session;
+use crate::source::Source;
+use halite_bundle::{Buffer, BufferRole, Manifest, ModuleRole, ScheduledCall};
+use halite_ir::{Module, Wire, wire};
+use halite_passes::{Runner, RunnerOptions, family};
+use halite_support::{Diagnostic, Diagnostics};
+use halite_tensor::{Digit, Mesh};
+use indexmap::IndexMap;
+use serde::Serialize;
+
+/// A step on a mesh.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Placement {
+    /// The axes of the mesh and their sizes, the major one first.
+    pub axes: Vec<(String, usize)>,
+    /// Where weights and their state lie.
+    pub buffers: Vec<PlacedBuffers>,
+    /// The collectives of an update.
+    pub traffic: Vec<Traffic>,
+}
+
+/// Buffers that differ in their layer alone.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[non_exhaustive]
+pub struct PlacedBuffers {
+    /// Their name, with `*` for the layer.
+    pub name: String,
+    /// How many they are.
+    pub count: u64,
+    /// Sizes of the whole.
+    pub shape: Vec<usize>,
+    /// For each dimension the axes that shard it: `tensor`, or `tensor/4` where 4 ranks of more do.
+    pub axes: Vec<String>,
+    /// Bytes of all of them that a rank holds.
+    pub bytes: u64,
+}
+
+/// Collectives of one kind in one function.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Traffic {
+    /// The module.
+    pub module: String,
+    /// The function.
+    pub function: String,
+    /// The op.
+    pub op: String,
+    /// The axes along which ranks act together.
+    pub axis: String,
+    /// How often an update runs one.
+    pub count: u64,
+    /// Bytes that a rank sends in an update, around rings.
+    pub bytes: u64,
+}
+
+impl Session {
+    /// Where the state of a recipe lies on its mesh, and what ranks send to one another in an update.
+    ///
+    /// # Errors
+    /// When the recipe does not compile.
+    pub fn placement(&self, source: &Source) -> Result<Placement, Diagnostics> {
+        let options = CompileOptions { roles: vec![ModuleRole::TRAIN_STEP], ..CompileOptions::default() };
+        let manifest = self.compile(source, &options)?.bundle.manifest;
+        let mut traffic = IndexMap::new();
+        for call in &manifest.schedule {
+            let entry = manifest.modules.iter().find(|module| module.name == call.module);
+            let entry = entry.ok_or_else(|| Diagnostic::bug("a call of no module"))?;
+            let mut module = for_role(&self.elaborate(source)?.module, self.roles.get(&entry.role)?);
+            let cx = self.pass_cx(Some(&source.recipe), None)?;
+            Runner::new(RunnerOptions::default()).run(&self.pipeline(&entry.role)?, &mut module, &cx)?;
+            add_traffic(&mut traffic, &manifest.mesh, &module, call);
+        }
+        let axes = manifest.mesh.axes().iter().map(|axis| (axis.name.clone(), axis.size)).collect();
+        Ok(Placement { axes, buffers: placed(&manifest), traffic: traffic.into_values().collect() })
+    }
+}
+
+/// Weights, then each slot of their state, layers together.
+fn placed(manifest: &Manifest) -> Vec<PlacedBuffers> {
+    let mut all: IndexMap<(String, Vec<usize>, Vec<String>), PlacedBuffers> = IndexMap::new();
+    let of_weight = |buffer: &&Buffer| match &buffer.role {
+        BufferRole::Weight(_) => true,
+        BufferRole::State(spec) => spec.of.is_some(),
+        BufferRole::Batch(_) => false,
+    };
+    for buffer in manifest.buffers.iter().filter(of_weight) {
+        let none = || vec![String::new(); buffer.shape.len()];
+        let dims = buffer.sharding.iter().flat_map(|sharding| &sharding.0);
+        let axes: Vec<String> = dims.map(|digits| named(&manifest.mesh, digits.iter())).collect();
+        let axes = if axes.is_empty() { none() } else { axes };
+        let bytes = buffer.local_shape().num_elements() as u64 * buffer.dtype.size() as u64;
+        let (name, shape) = (family(&buffer.name), buffer.shape.clone());
+        let key = (name.clone(), shape.clone(), axes.clone());
+        let row = all.entry(key).or_insert(PlacedBuffers { name, count: 0, shape, axes, bytes: 0 });
+        (row.count, row.bytes) = (row.count + 1, row.bytes + bytes);
+    }
+    all.into_values().collect()
+}
+
+/// The axes of digits, with the number of ranks where these are not all of an axis.
+fn named<'a>(mesh: &Mesh, digits: impl Iterator<Item = &'a Digit>) -> String {
+    along(mesh, digits.map(|digit| digit.atom))
+}
+
+fn along(mesh: &Mesh, atoms: impl Iterator<Item = usize>) -> String {
+    let mut sizes: IndexMap<usize, usize> = IndexMap::new();
+    for atom in atoms.map(|atom| mesh.atoms()[atom]) {
+        *sizes.entry(atom.axis).or_insert(1) *= atom.size;
+    }
+    let name = |(axis, size): (usize, usize)| {
+        let axis = &mesh.axes()[axis];
+        if axis.size == size { axis.name.clone() } else { format!("{}/{size}", axis.name) }
+    };
+    sizes.into_iter().map(name).collect::<Vec<_>>().join(", ")
+}
+
+type Key = (String, String, String, String);
+
+fn add_traffic(all: &mut IndexMap<Key, Traffic>, mesh: &Mesh, module: &Module, call: &ScheduledCall) {
+    let runs = runs(module);
+    for (function, runs) in module.functions.iter().zip(runs) {
+        let times = runs.saturating_mul(call.repeat as u64);
+        for inst in &function.insts {
+            let Some(sent) = wire(function, inst) else { continue };
+            let (axis, op) = (axis(mesh, &sent), inst.op.name().to_owned());
+            let (module, function) = (call.module.clone(), function.name.to_string());
+            let key = (module.clone(), function.clone(), op.clone(), axis.clone());
+            let row = all.entry(key).or_insert(Traffic { module, function, op, axis, count: 0, bytes: 0 });
+            row.count = row.count.saturating_add(times);
+            row.bytes = row.bytes.saturating_add(sent.bytes.saturating_mul(times));
+        }
+    }
+}
+
+/// The axes along which the ranks of a group differ.
+fn axis(mesh: &Mesh, wire: &Wire<'_>) -> String {
+    let Some(group) = wire.groups.first() else { return "pairs".to_owned() };
+    let differs =
+        |&atom: &usize| group.iter().any(|&rank| mesh.coordinate(atom, rank) != mesh.coordinate(atom, group[0]));
+    along(mesh, (0..mesh.atoms().len()).filter(differs))
+}

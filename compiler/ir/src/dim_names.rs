@@ -1,0 +1,34 @@
+//! What a model calls the dimensions of its weights.
+
+use halite_support::Name;
+use std::sync::Arc;
+
+/// What the size of a dimension is a product of, major first: `heads * head_dim` is two factors. A size that is no product is
+/// one factor.
+pub type DimName = Arc<[SizeFactor]>;
+
+/// A factor of the size of a dimension.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct SizeFactor {
+    /// The key of the model's configuration, or the `let` of the model, that it is; `None` where it is neither.
+    pub name: Option<Name>,
+    /// How large it is.
+    pub size: usize,
+}
+
+impl SizeFactor {
+    /// One that the model has a name for.
+    pub fn named(name: impl Into<Name>, size: usize) -> Self {
+        Self { name: Some(name.into()), size }
+    }
+
+    /// One without a name.
+    pub fn unnamed(size: usize) -> Self {
+        Self { name: None, size }
+    }
+}
+
+/// The product of factors; `None` where it is beyond all sizes.
+pub fn product_of(dim: &[SizeFactor]) -> Option<usize> {
+    dim.iter().try_fold(1usize, |product, factor| product.checked_mul(factor.size))
+}

@@ -1,0 +1,169 @@
+//! Computing on shards: what an op is on one rank when its operands and results lie on a mesh.
+
+use crate::build::Builder;
+use crate::syntax::Value;
+use crate::ty::TensorType;
+use halite_support::Result;
+use halite_tensor::{DType, Digit, Digits, Dims, Mesh, Shape, Sharding};
+
+/// How sums that are spread over ranks may pass through an op: where ranks hold terms of a sum in place of the sum, whether the op
+/// on each of them gives terms of its result.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Linear {
+    /// Not at all: the sum is needed first.
+    No,
+    /// When all operands are such terms: `f(x + x', y + y') = f(x, y) + f(x', y')`. Of one operand, that is the linear ops.
+    Jointly,
+    /// When one operand is, any of them: products.
+    Each,
+    /// When the first operand is, and it alone.
+    First,
+}
+
+/// Where the operands and results of one instruction lie.
+#[derive(Clone, Copy, Debug)]
+pub struct Shards<'a> {
+    /// The ranks.
+    pub mesh: &'a Mesh,
+    /// The types of the whole operands.
+    pub args: &'a [TensorType],
+    /// How each operand lies.
+    pub operands: &'a [Sharding],
+    /// How each result lies.
+    pub results: &'a [Sharding],
+    /// The types of the whole results.
+    pub types: &'a [TensorType],
+}
+
+impl Shards<'_> {
+    /// The shape of the only result on one rank.
+    pub fn shape(&self) -> Shape {
+        self.results[0].local_shape(self.types[0].shape())
+    }
+
+    /// What shards a dimension of the only result.
+    pub fn result_digits(&self, dim: usize) -> &Digits {
+        &self.results[0].0[dim]
+    }
+}
+
+/// How far apart the positions of a digit are on one rank, on which the digits of smaller strides are gone.
+pub fn local_stride(digits: &Digits, digit: &Digit) -> usize {
+    let smaller = digits.iter().filter(|other| other.stride < digit.stride);
+    digit.stride / smaller.map(|other| other.size).product::<usize>()
+}
+
+impl Builder<'_> {
+    /// Where this rank stands along an atom, `s32[]`.
+    ///
+    /// # Errors
+    /// Never for an atom of the mesh.
+    pub fn coordinate(&mut self, mesh: &Mesh, digit: Digit) -> Result<Value> {
+        let rank = self.replica_id()?;
+        let mut at = self.convert(rank, DType::S32)?;
+        let (stride, whole) = (mesh.atoms()[digit.atom].stride, mesh.num_ranks());
+        if stride > 1 {
+            let stride = self.splat_like(at, stride as f64)?;
+            at = self.divide(at, stride)?;
+        }
+        if stride * digit.size < whole {
+            let size = self.splat_like(at, digit.size as f64)?;
+            at = self.remainder(at, size)?;
+        }
+        Ok(at)
+    }
+
+    /// The indices in a dimension of `size` in all of what this rank holds at the indices `at`, `s32` of any shape.
+    ///
+    /// # Errors
+    /// Never for digits of the mesh.
+    pub fn whole_index(&mut self, mesh: &Mesh, (size, digits): (usize, &Digits), at: Value) -> Result<Value> {
+        let mut index = at;
+        let mut below = size / digits.iter().map(|digit| digit.size).product::<usize>();
+        for &digit in digits.iter().rev() {
+            let coordinate = self.coordinate(mesh, digit)?;
+            // Where the index is below the digit, nothing is above it to move apart.
+            let is_below = below <= digit.stride;
+            let spread = if is_below { index } else { self.spread_above(index, digit)? };
+            below *= digit.size;
+            let first = self.multiply_scalar(coordinate, digit.stride as f64)?;
+            let shape = self.shape(spread).clone();
+            let first = self.broadcast_in_dim(first, &[], shape)?;
+            index = self.add(spread, first)?;
+        }
+        Ok(index)
+    }
+
+    /// `index` with what counts blocks of `stride` counting blocks of `size * stride`.
+    fn spread_above(&mut self, index: Value, Digit { size, stride, .. }: Digit) -> Result<Value> {
+        let stride = self.splat_like(index, stride as f64)?;
+        let (high, low) = (self.divide(index, stride)?, self.remainder(index, stride)?);
+        let size = self.splat_like(index, size as f64)?;
+        let step = self.multiply(size, stride)?;
+        let high = self.multiply(high, step)?;
+        self.add(high, low)
+    }
+
+    /// The part of `x`, all of which is here, that this rank keeps.
+    ///
+    /// # Errors
+    /// When the sharding does not fit.
+    pub fn keep(&mut self, mesh: &Mesh, x: Value, sharding: &Sharding) -> Result<Value> {
+        let mut x = x;
+        for (dim, digits) in sharding.0.iter().enumerate() {
+            for (position, &digit) in digits.iter().enumerate() {
+                let before = Digits::from_slice(&digits[..position]);
+                x = self.keep_digit(mesh, x, dim, (&before, digit))?;
+            }
+        }
+        Ok(x)
+    }
+
+    /// The part of `x` that this rank keeps when dimension `dim` is sharded by a digit too; `digits` shard it already.
+    ///
+    /// # Errors
+    /// When the digit does not divide the dimension.
+    pub fn keep_digit(
+        &mut self,
+        mesh: &Mesh,
+        x: Value,
+        dim: usize,
+        (digits, digit): (&Digits, Digit),
+    ) -> Result<Value> {
+        let low = local_stride(digits, &digit);
+        let at = self.coordinate(mesh, digit)?;
+        self.apart(x, dim, (digit.size, low), |b, x, dim| {
+            let mut shape = b.shape(x).clone();
+            shape[dim] = low;
+            let first = if low == 1 { at } else { b.multiply_scalar(at, low as f64)? };
+            let zero = b.splat(DType::S32, Shape::scalar(), 0.0)?;
+            let starts: Vec<Value> = (0..shape.rank()).map(|other| if other == dim { first } else { zero }).collect();
+            b.dynamic_slice(x, &starts, shape)
+        })
+    }
+
+    /// What `f` makes of `x` and a dimension of `size` blocks of `low` indices; what blocks there are above these stand in a dimension of
+    /// their own before it.
+    ///
+    /// # Errors
+    /// What `f` returns.
+    pub fn apart(
+        &mut self,
+        x: Value,
+        dim: usize,
+        (size, low): (usize, usize),
+        f: impl FnOnce(&mut Self, Value, usize) -> Result<Value>,
+    ) -> Result<Value> {
+        let shape = self.shape(x).clone();
+        let high = shape[dim] / (size * low);
+        if high <= 1 {
+            return f(self, x, dim);
+        }
+        let split =
+            |own: &[usize]| -> Dims { shape[..dim].iter().chain(own).chain(&shape[dim + 1..]).copied().collect() };
+        let x = self.reshape(x, split(&[high, size * low]))?;
+        let x = f(self, x, dim + 1)?;
+        let kept = self.shape(x)[dim + 1];
+        self.reshape(x, split(&[high * kept]))
+    }
+}

@@ -1,0 +1,96 @@
+//! The layout over ranks: the mesh, and what of it shards what.
+
+use crate::schema::Kind;
+use crate::{table, words};
+use halite_support::{Diagnostic, Result, codes};
+use indexmap::IndexMap;
+
+words! {
+    /// An axis of the mesh of ranks.
+    pub enum MeshAxis {
+        /// Ranks along it train on different sequences.
+        Data = "data",
+        /// Ranks along it share the weights of each layer.
+        Tensor = "tensor",
+    }
+}
+
+table! {
+    /// Layout over devices. By default, that of one.
+    #[derive(Clone, PartialEq, Eq, Debug)]
+    pub struct Parallel {
+        /// Degree of data parallelism; left out, what the sizes leave.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub data: Option<u32> as Kind::DEGREE = None,
+        /// Degree of tensor parallelism.
+        pub tensor: u32 as Kind::DEGREE = 1,
+        /// Stages of the pipeline.
+        pub pipeline: u32 as Kind::DEGREE = 1,
+        /// Whether activations between blocks are sharded along the sequence.
+        pub sequence: bool = false,
+        /// The stage of ZeRO: 1 shards the state of the optimizer over data-parallel ranks.
+        pub zero: u32 as Kind::ZERO = 0,
+        /// The axes in the order of ranks, the major one first: ranks that are neighbours lie along the last one.
+        #[serde(skip_serializing_if = "is_default_order")]
+        pub order: Vec<MeshAxis> = MeshAxis::ALL.to_vec(),
+        /// Sequences in one update: `batch` x `data` x `accumulate`. Left out, it is that.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub global_batch: Option<u32> as Kind::DEGREE = None,
+        /// Which dimensions of weights an axis shards, by the names that the model has for them.
+        #[serde(skip_serializing_if = "Shard::is_default")]
+        pub shard: Shard = Shard::default(),
+        /// Exceptions by pattern over parameters (`*` matches any text): for each dimension the axis that shards it, or `""`. Of
+        /// several patterns that match, the last one holds.
+        #[serde(skip_serializing_if = "IndexMap::is_empty")]
+        pub place: IndexMap<String, Vec<String>> as Kind::Lists = IndexMap::new(),
+    }
+}
+
+table! {
+    /// Which dimensions of weights an axis of the mesh shards: keys of the model's configuration, or names of its `let`s.
+    #[derive(Clone, PartialEq, Eq, Debug)]
+    pub struct Shard {
+        /// Those that tensor parallelism shards.
+        pub tensor: Vec<String> = ["heads", "kv_heads", "ffn", "vocab"].map(str::to_owned).to_vec(),
+    }
+}
+
+impl Shard {
+    /// Whether nothing else is stated than the default.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+fn is_default_order(order: &[MeshAxis]) -> bool {
+    order == MeshAxis::ALL
+}
+
+impl Parallel {
+    /// The axes over which weights can be sharded, as `shard` and `place` name them.
+    pub const SHARDING: [&str; 1] = ["tensor"];
+
+    /// For each dimension of a parameter of this rank the axis that shards it, or `""`, where [`place`](Self::place) says it;
+    /// `matches` says whether a pattern matches a name.
+    ///
+    /// # Errors
+    /// When it says so of another number of dimensions, at its key.
+    pub fn placed(
+        &self,
+        parameter: &str,
+        rank: usize,
+        matches: impl Fn(&str, &str) -> bool,
+    ) -> Result<Option<&[String]>> {
+        let Some((pattern, axes)) = self.place.iter().rev().find(|(pattern, _)| matches(pattern, parameter)) else {
+            return Ok(None);
+        };
+        if axes.len() == rank {
+            return Ok(Some(axes));
+        }
+        let (found, dims) = (axes.len(), if rank == 1 { "dimension" } else { "dimensions" });
+        let message = format!("`parallel.place` says of {found} dimensions of `{parameter}`, which has {rank} {dims}");
+        Err(Diagnostic::error(codes::RECIPE_CLASH, message)
+            .key(format!("parallel.place.{pattern}"))
+            .help(format!("state {rank} of them: `tensor`, or `\"\"` for a dimension that each rank holds whole")))
+    }
+}

@@ -1,0 +1,53 @@
+//! A layout that is one: axes that there are, and no name twice.
+
+use crate::{Parallel, Places, Recipe};
+use halite_support::nearest::{list, nearest};
+use halite_support::{Diagnostic, Diagnostics, codes};
+
+pub(super) fn check(recipe: &Recipe, places: &Places, mistakes: &mut Diagnostics) {
+    let at_key = |error: Diagnostic, label: &str| {
+        let place = error.recipe_key().and_then(|key| places.nearest(key));
+        error.or_at(place, label)
+    };
+    mistakes.extend(recipe.mesh().err().map(|error| at_key(error, "set here")));
+    let Some(parallel) = &recipe.parallel else { return };
+    mistakes.extend(twice(&parallel.shard.tensor).map(|error| at_key(error, "again here")));
+    for (pattern, axes) in &parallel.place {
+        mistakes.extend(axis(pattern, axes).map(|error| at_key(error, "not allowed here")));
+    }
+}
+
+/// A dimension that stands in a list twice.
+fn twice(names: &[String]) -> Option<Diagnostic> {
+    let at = (0..names.len()).find(|&at| names[..at].contains(&names[at]))?;
+    let message = format!("`parallel.shard.tensor` has `{}` twice", names[at]);
+    let error = Diagnostic::error(codes::RECIPE_CLASH, message).key(format!("parallel.shard.tensor.{at}"));
+    Some(error.help("remove one of the two"))
+}
+
+/// An axis that there is not, or that is to shard two dimensions of one parameter.
+fn axis(pattern: &str, axes: &[String]) -> Option<Diagnostic> {
+    let known = Parallel::SHARDING;
+    let is_wrong = |&at: &usize| {
+        let axis = &axes[at];
+        !axis.is_empty() && (!known.contains(&axis.as_str()) || axes[..at].contains(axis))
+    };
+    let at = (0..axes.len()).find(is_wrong)?;
+    let axis = axes[at].as_str();
+    let (code, message, help) = match known.contains(&axis) {
+        true => (
+            codes::RECIPE_CLASH,
+            format!("`{axis}` shards two dimensions of `{pattern}`"),
+            "keep one of the two, and write `\"\"` for the other".to_owned(),
+        ),
+        false => (
+            codes::RECIPE_RANGE,
+            format!("weights are not sharded over an axis `{axis}`"),
+            nearest(axis, known).map_or_else(
+                || format!("write {}, or `\"\"` for a dimension that each rank holds whole", list(&known)),
+                |near| format!("did you mean `{near}`?"),
+            ),
+        ),
+    };
+    Some(Diagnostic::error(code, message).key(format!("parallel.place.{pattern}.{at}")).help(help))
+}

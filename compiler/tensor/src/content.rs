@@ -1,0 +1,24 @@
+//! Data of which there is only one value.
+
+use crate::{DType, HostTensor, Shape, causal_mask};
+use serde::{Deserialize, Serialize};
+
+/// What is declared of data that the host feeds: it may feed nothing else.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Content {
+    /// The causal mask: `pred[.., size, size]`, true where the last index is at most the one before.
+    Causal,
+    /// The numbers of all ranks of a mesh, `s32[ranks]`, of which each rank holds its own.
+    Ranks,
+}
+
+impl Content {
+    /// The only value of this shape.
+    pub fn tensor(self, shape: &Shape) -> HostTensor {
+        match self {
+            Self::Causal => causal_mask(shape),
+            Self::Ranks => HostTensor::from_ints(DType::S32, shape.clone(), 0..shape.num_elements() as i128),
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! The ranks of a program as a grid.
+
+use halite_support::{Diagnostic, Result, codes};
+use serde::{Deserialize, Serialize};
+
+/// Ranks as a grid of named axes, the major one first: rank `r` of the axes `[data = 2, tensor = 4]` has the coordinates
+/// `r / 4` and `r % 4`.
+///
+/// An axis is as many *atoms* as its size has prime factors, major first, so that a dimension that fewer ranks can share
+/// than the axis has, such as 2 key heads on 4 ranks, is sharded by the first of them and replicated over the others.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(try_from = "Vec<Axis>", into = "Vec<Axis>")]
+pub struct Mesh {
+    axes: Vec<Axis>,
+    atoms: Vec<MeshAtom>,
+}
+
+/// An axis of a [`Mesh`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Axis {
+    /// What recipes call it: `data`, `tensor`.
+    pub name: String,
+    /// How many ranks lie along it.
+    pub size: usize,
+}
+
+/// A prime factor of an axis.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct MeshAtom {
+    /// The position of its axis.
+    pub axis: usize,
+    /// A prime number of ranks.
+    pub size: usize,
+    /// The distance of two ranks that are neighbours along it.
+    pub stride: usize,
+}
+
+/// The position of an atom in [`Mesh::atoms`].
+pub type AtomId = usize;
+
+impl Mesh {
+    /// A grid of these axes, the major one first. Axes of one rank are left out.
+    ///
+    /// # Errors
+    /// When a size is 0, a name stands twice, or the ranks do not fit in 31 bits.
+    pub fn new(axes: impl IntoIterator<Item = (impl Into<String>, usize)>) -> Result<Self> {
+        let axes = axes.into_iter().map(|(name, size)| Axis { name: name.into(), size });
+        Self::try_from(axes.filter(|axis| axis.size != 1).collect::<Vec<_>>())
+    }
+
+    /// The axes, the major one first.
+    pub fn axes(&self) -> &[Axis] {
+        &self.axes
+    }
+
+    /// The prime factors of the axes, the major one first.
+    pub fn atoms(&self) -> &[MeshAtom] {
+        &self.atoms
+    }
+
+    /// The atoms of the axis of this name, the major one first; none where there is no such axis.
+    pub fn atoms_of<'a>(&'a self, name: &'a str) -> impl Iterator<Item = AtomId> + 'a {
+        self.atoms.iter().enumerate().filter(move |(_, atom)| self.axes[atom.axis].name == name).map(|(id, _)| id)
+    }
+
+    /// Number of ranks along the axis of this name, 1 where there is none.
+    pub fn size(&self, name: &str) -> usize {
+        self.axes.iter().find(|axis| axis.name == name).map_or(1, |axis| axis.size)
+    }
+
+    /// Number of ranks.
+    pub fn num_ranks(&self) -> usize {
+        self.axes.iter().map(|axis| axis.size).product()
+    }
+
+    /// Where a rank stands along an atom.
+    pub fn coordinate(&self, atom: AtomId, rank: usize) -> usize {
+        let MeshAtom { size, stride, .. } = self.atoms[atom];
+        rank / stride % size
+    }
+
+    /// The groups of ranks that differ along these atoms alone, each in the order that the atoms count, the first being major.
+    pub fn groups(&self, atoms: &[AtomId]) -> Vec<Vec<usize>> {
+        let mut offsets = vec![0];
+        for &atom in atoms {
+            let MeshAtom { size, stride, .. } = self.atoms[atom];
+            offsets = offsets.iter().flat_map(|offset| (0..size).map(move |at| offset + at * stride)).collect();
+        }
+        let leads = |&rank: &usize| atoms.iter().all(|&atom| self.coordinate(atom, rank) == 0);
+        let group = |rank: usize| offsets.iter().map(|offset| rank + offset).collect();
+        (0..self.num_ranks()).filter(leads).map(group).collect()
+    }
+}
+
+impl TryFrom<Vec<Axis>> for Mesh {
+    type Error = Diagnostic;
+
+    fn try_from(axes: Vec<Axis>) -> Result<Self> {
+        let error = |message: String| Diagnostic::error(codes::SHAPE, message);
+        let mut ranks = 1_usize;
+        for (position, Axis { name, size }) in axes.iter().enumerate() {
+            if axes[..position].iter().any(|axis| axis.name == *name) {
+                return Err(error(format!("two axes of a mesh are called `{name}`")));
+            }
+            let product = ranks.checked_mul(*size).filter(|&product| (1..=i32::MAX as usize).contains(&product));
+            ranks = product.ok_or_else(|| error(format!("a mesh with {size} ranks along `{name}` cannot be")))?;
+        }
+        let mut atoms = Vec::new();
+        for (position, axis) in axes.iter().enumerate() {
+            let mut below = ranks;
+            for size in primes(axis.size) {
+                below /= size;
+                atoms.push(MeshAtom { axis: position, size, stride: below });
+            }
+            ranks = below;
+        }
+        Ok(Self { axes, atoms })
+    }
+}
+
+impl From<Mesh> for Vec<Axis> {
+    fn from(mesh: Mesh) -> Self {
+        mesh.axes
+    }
+}
+
+/// The prime factors of a number, the smallest first.
+fn primes(number: usize) -> impl Iterator<Item = usize> {
+    let (mut rest, mut candidate) = (number, 2);
+    std::iter::from_fn(move || {
+        while candidate * candidate <= rest && !rest.is_multiple_of(candidate) {
+            candidate += 1;
+        }
+        let prime = if candidate * candidate <= rest { candidate } else { rest };
+        rest /= prime.max(1);
+        (prime > 1).then_some(prime)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mesh(axes: &[(&str, usize)]) -> Mesh {
+        Mesh::new(axes.iter().copied()).unwrap()
+    }
+
+    #[test]
+    fn axes_are_split_into_primes() {
+        let mesh = mesh(&[("data", 6), ("one", 1), ("tensor", 4)]);
+        let atoms: Vec<_> = mesh.atoms().iter().map(|atom| (atom.axis, atom.size, atom.stride)).collect();
+        assert_eq!(atoms, [(0, 2, 12), (0, 3, 4), (1, 2, 2), (1, 2, 1)]);
+        assert_eq!(mesh.num_ranks(), 24);
+        assert_eq!(mesh.atoms_of("tensor").collect::<Vec<_>>(), [2, 3]);
+        assert_eq!((mesh.size("data"), mesh.size("one")), (6, 1));
+        assert_eq!((0..4).map(|atom| mesh.coordinate(atom, 23)).collect::<Vec<_>>(), [1, 2, 1, 1]);
+    }
+
+    #[test]
+    fn groups_hold_the_ranks_that_differ_along_them() {
+        let mesh = mesh(&[("data", 2), ("tensor", 4)]);
+        assert_eq!(mesh.groups(&[0]), [[0, 4], [1, 5], [2, 6], [3, 7]]);
+        assert_eq!(mesh.groups(&[1, 2]), [[0, 1, 2, 3], [4, 5, 6, 7]]);
+        assert_eq!(mesh.groups(&[2, 1]), [[0, 2, 1, 3], [4, 6, 5, 7]]);
+        assert_eq!(mesh.groups(&[]), [[0], [1], [2], [3], [4], [5], [6], [7]]);
+    }
+
+    #[test]
+    fn what_is_no_mesh_is_refused() {
+        let wrong = |axes: &[(&str, usize)]| Mesh::new(axes.iter().copied()).unwrap_err().message().to_owned();
+        assert_eq!(wrong(&[("data", 0)]), "a mesh with 0 ranks along `data` cannot be");
+        assert_eq!(wrong(&[("data", 2), ("data", 4)]), "two axes of a mesh are called `data`");
+        assert!(wrong(&[("data", 1 << 20), ("tensor", 1 << 20)]).contains("cannot be"));
+    }
+}

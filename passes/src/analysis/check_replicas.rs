@@ -1,0 +1,30 @@
+//! `check-replicas`.
+
+use crate::analysis::replicas::{ReplicaFinding, replicas};
+use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
+use halite_ir::{Module, Phase};
+use halite_support::Result;
+
+/// Proves that ranks hold what the layout of a module says, that no sum over ranks is missing and that none is made twice; see [`replicas`].
+/// The module stays as it is.
+///
+/// Where a recipe is compiled the layout is the compiler's, so that what is found is a fault of the pass that made it or of one since. A module
+/// written by hand is its author's.
+#[derive(Debug)]
+pub(crate) struct CheckReplicas;
+
+impl Pass for CheckReplicas {
+    fn info(&self) -> PassInfo {
+        PassInfo::new("check-replicas", "prove that ranks hold what the layout says", Relation::Identical)
+            .required()
+            .needs(Phase::Built..=Phase::Legal)
+    }
+
+    fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
+        match replicas(module).first().map(ReplicaFinding::diagnostic) {
+            Some(finding) if cx.recipe.is_some() => Err(finding.into_bug("`check-replicas`")),
+            Some(finding) => Err(finding),
+            None => Ok(Changed::No),
+        }
+    }
+}

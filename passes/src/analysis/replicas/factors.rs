@@ -1,0 +1,393 @@
+//! An op on values that lie on the mesh, by the factors of its dimensions.
+
+use super::digits::{Slot, above, choices, slots};
+use super::free::{Free, Stretches, common, holds, join, none, within};
+use super::state::{Cause, Part, Placed, Reading, State, Why, pruned};
+use halite_ir::dims::{DimFactors, FactorKind, FactorMap};
+use halite_ir::ops::Reduction;
+use halite_ir::{Linear, Op};
+use halite_tensor::{AtomId, Mesh};
+use smallvec::SmallVec;
+
+/// An op with what is known of its operands.
+pub(super) struct Application<'a> {
+    pub(super) mesh: &'a Mesh,
+    pub(super) op: &'a Op,
+    pub(super) map: FactorMap,
+    pub(super) linear: Linear,
+    pub(super) args: &'a [State],
+    pub(super) cause: Cause,
+}
+
+/// A digit of a factor.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct InFactor {
+    factor: usize,
+    stride: usize,
+    atom: AtomId,
+}
+
+/// A reading of an operand with a factor for each digit.
+struct View {
+    /// The lowest of each factor first.
+    at: Vec<InFactor>,
+    parts: SmallVec<[(AtomId, Part, Cause); 2]>,
+}
+
+/// What an atom is in the results.
+#[derive(Clone)]
+enum Outcome {
+    Same,
+    At(InFactor),
+    Part(Part, Cause),
+}
+
+/// One view of each operand.
+struct Question<'a> {
+    views: &'a [&'a View],
+    /// Along what each operand repeats itself within each factor; `None` for factors that it does not have.
+    free: &'a [Vec<Option<Stretches>>],
+    /// Of two places that count as much, whether the later operand's is taken.
+    later: bool,
+}
+
+/// How many combinations of readings are tried.
+const MAX_COMBINATIONS: usize = 128;
+
+impl Application<'_> {
+    /// For each result its readings, given some for each operand.
+    pub(super) fn readings(&self, operands: &[Vec<Reading>]) -> Vec<Vec<Reading>> {
+        let count = self.map.results.len();
+        if operands.iter().flatten().all(Reading::is_same) {
+            return vec![vec![Reading::default()]; count];
+        }
+        let views: Vec<Vec<View>> = operands.iter().enumerate().map(|(at, own)| self.views(at, own)).collect();
+        let free: Vec<Vec<Option<Stretches>>> = (0..operands.len()).map(|at| self.free_factors(at)).collect();
+        let mut results = vec![Vec::new(); count];
+        for (clashes, chosen) in combinations(&views) {
+            for later in [false, true].into_iter().take(1 + clashes.min(1)) {
+                let question = Question { views: &chosen, free: &free, later };
+                let outcomes = (0..self.mesh.atoms().len()).map(|atom| self.outcome(atom, &question)).collect();
+                let order = order(&chosen);
+                for outcomes in self.moved(outcomes, &chosen) {
+                    for (result, dims) in results.iter_mut().zip(&self.map.results) {
+                        result.push(self.result(dims, &outcomes, &order));
+                    }
+                }
+            }
+        }
+        results.into_iter().map(pruned).collect()
+    }
+
+    /// Along what each result repeats itself.
+    pub(super) fn free(&self) -> Vec<Free> {
+        let operands: Vec<_> = (0..self.args.len()).map(|at| self.free_factors(at)).collect();
+        let repeats = matches!(self.op, Op::BroadcastInDim(_));
+        let factor = |factor: usize| {
+            let size = self.map.factors[factor].size;
+            let parallel = self.map.factors[factor].kind == FactorKind::Parallel;
+            let mut shared: Option<Stretches> = None;
+            for own in operands.iter().filter_map(|free| free[factor].as_ref()) {
+                shared = Some(shared.map_or_else(|| own.clone(), |shared| common(&shared, own)));
+            }
+            let alone = if repeats { Stretches::from_slice(&[(1, size)]) } else { Stretches::new() };
+            if parallel { shared.unwrap_or(alone) } else { Stretches::new() }
+        };
+        let dim = |factors: &DimFactors| {
+            let (mut all, mut low) = (Stretches::new(), 1);
+            for id in factors.iter().rev() {
+                join(&mut all, &factor(id.index()), low);
+                low *= self.map.factors[id.index()].size;
+            }
+            all
+        };
+        self.map.results.iter().map(|dims| dims.iter().map(dim).collect()).collect()
+    }
+
+    /// Along what an operand repeats itself within each factor; `None` for factors that it does not have.
+    fn free_factors(&self, operand: usize) -> Vec<Option<Stretches>> {
+        let mut free = vec![None; self.map.factors.len()];
+        let own = &self.args[operand].free;
+        for (factors, stretches) in self.map.operands[operand].iter().zip(own.iter()) {
+            let mut low = 1;
+            for id in factors.iter().rev() {
+                let size = self.map.factors[id.index()].size;
+                free[id.index()] = Some(within(stretches, low, size));
+                low *= size;
+            }
+        }
+        free
+    }
+
+    fn views(&self, operand: usize, readings: &[Reading]) -> Vec<View> {
+        readings.iter().flat_map(|reading| self.view(operand, reading)).collect()
+    }
+
+    /// A reading with factors for its digits, in all ways. What lies across factors is lost.
+    fn view(&self, operand: usize, reading: &Reading) -> Vec<View> {
+        let dims = &self.map.operands[operand];
+        let factors: Vec<usize> = dims.iter().rev().flat_map(|dim| dim.iter().rev().map(|id| id.index())).collect();
+        let mut parts = reading.parts.clone();
+        let (mut atoms, mut candidates) = (Vec::new(), Vec::new());
+        for digit in &reading.digits {
+            let before: usize = dims[digit.dim + 1..].iter().map(|dim| dim.len()).sum();
+            let sizes: Vec<usize> = dims[digit.dim].iter().rev().map(|id| self.map.factors[id.index()].size).collect();
+            let found: Vec<Slot> =
+                slots(&sizes, digit.stride).into_iter().map(|(slot, stride)| (before + slot, stride)).collect();
+            if found.is_empty() {
+                parts.push((digit.atom, Part::Own(Why::Cut), self.cause));
+            } else {
+                atoms.push(digit.atom);
+                candidates.push(found);
+            }
+        }
+        let view = |chosen: Vec<Slot>| {
+            let at = |(&(slot, stride), &atom): (&Slot, &AtomId)| InFactor { factor: factors[slot], stride, atom };
+            View { at: chosen.iter().zip(&atoms).map(at).collect(), parts: parts.clone() }
+        };
+        choices(&candidates, above).into_iter().map(view).collect()
+    }
+
+    fn outcome(&self, atom: AtomId, question: &Question<'_>) -> Outcome {
+        let mut terms: SmallVec<[Option<Reduction>; 4]> = SmallVec::new();
+        let (mut at, mut cause): (Option<InFactor>, Option<Cause>) = (None, None);
+        for view in question.views {
+            let mut own = None;
+            match view.parts.iter().find(|part| part.0 == atom) {
+                Some((_, Part::Own(why), cause)) => return Outcome::Part(Part::Own(*why), *cause),
+                Some((_, Part::Picked(_) | Part::Kept(_), cause)) => {
+                    return Outcome::Part(Part::Own(Why::Index), *cause);
+                }
+                Some((_, Part::Terms(kind), from)) => {
+                    own = Some(*kind);
+                    cause = cause.or(Some(*from));
+                }
+                None => {}
+            }
+            terms.push(own);
+            let found = view.at.iter().find(|other| other.atom == atom).copied();
+            match (at, found) {
+                (Some(x), Some(y)) if x != y => match self.either(x, y, question.later) {
+                    Some(one) => at = Some(one),
+                    None => return self.own(Why::Unlike),
+                },
+                _ => at = at.or(found),
+            }
+        }
+        match (at, cause) {
+            (Some(_), Some(_)) => self.own(Why::Unlike),
+            (Some(at), None) => self.shard(at, question),
+            (None, Some(cause)) => match self.passes(&terms) {
+                Some(kind) => Outcome::Part(Part::Terms(kind), cause),
+                None => self.own(Why::NotLinear),
+            },
+            (None, None) => Outcome::Same,
+        }
+    }
+
+    /// One of two places of a digit. What lies at the edge of a dimension is, on one rank, a dimension of size 1, which is moved past others
+    /// by no instruction at all: then what is summed, and what more operands have, says where it is.
+    fn either(&self, x: InFactor, y: InFactor, later: bool) -> Option<InFactor> {
+        let weight = |at: InFactor| {
+            let summed = matches!(self.map.factors[at.factor].kind, FactorKind::Contracted(_));
+            let has = |dims: &&Vec<DimFactors>| dims.iter().flatten().any(|id| id.index() == at.factor);
+            (summed, self.map.operands.iter().filter(has).count())
+        };
+        match (self.is_edge(x), self.is_edge(y)) {
+            (true, true) => Some(if (weight(y), later) > (weight(x), false) { y } else { x }),
+            (true, false) => Some(y),
+            (false, true) => Some(x),
+            (false, false) => None,
+        }
+    }
+
+    /// Whether no operand has as a whole what a digit shards for others.
+    fn agrees(&self, at: InFactor, question: &Question<'_>) -> bool {
+        question.views.iter().zip(question.free).all(|(view, free)| {
+            let here = view.at.iter().any(|other| other.atom == at.atom);
+            here || free[at.factor].as_ref().is_none_or(|free| holds(free, at.stride))
+        })
+    }
+
+    /// Another place for a digit at the edge of a dimension, one that all who shard something have and nobody has as a whole.
+    fn elsewhere(&self, at: InFactor, question: &Question<'_>) -> Option<InFactor> {
+        let factors =
+            (0..self.map.factors.len()).filter(|&factor| self.map.factors[factor].kind == FactorKind::Parallel);
+        let places = factors.flat_map(|factor| {
+            [1, self.map.factors[factor].size].map(|stride| InFactor { factor, stride, atom: at.atom })
+        });
+        let has =
+            |place: &InFactor| {
+                question.views.iter().zip(question.free).all(|(view, free)| {
+                    !view.at.iter().any(|other| other.atom == at.atom) || free[place.factor].is_some()
+                })
+            };
+        places.into_iter().find(|place| self.is_edge(at) && has(place) && self.agrees(*place, question))
+    }
+
+    fn is_edge(&self, at: InFactor) -> bool {
+        at.stride == 1 || at.stride == self.map.factors[at.factor].size
+    }
+
+    /// Outcomes of a product of batches, and the same with heads that are one on each rank, which no instruction moves, elsewhere: what both
+    /// operands hold at the edge of what is summed as part of the batch, and the lowest part of the batch as that of the last dimension, or of what
+    /// is summed, as heads are that share a key head.
+    fn moved(&self, outcomes: Vec<Outcome>, views: &[&View]) -> Vec<Vec<Outcome>> {
+        let Op::DotGeneral(dot) = self.op else { return vec![outcomes] };
+        let dims = &self.map.results[0];
+        let ends =
+            (dot.batch.0.len().checked_sub(1).and_then(|dim| dims[dim].last()), dims.last().and_then(|dim| dim.last()));
+        let (Some(batch), Some(last)) = ends else { return vec![outcomes] };
+        let (batch, last) = (batch.index(), last.index());
+        let edge = |atom: AtomId| {
+            let at = |view: &&View| view.at.iter().find(|at| at.atom == atom).copied();
+            views.iter().all(|view| at(view).is_some_and(|at| self.is_edge(at)))
+        };
+        let into = |(atom, outcome): (AtomId, &Outcome)| match outcome {
+            Outcome::Part(Part::Terms(_), _) if edge(atom) => Outcome::At(InFactor { factor: batch, stride: 1, atom }),
+            _ => outcome.clone(),
+        };
+        let out_of = |(atom, outcome): (AtomId, &Outcome)| match outcome {
+            Outcome::At(at) if at.factor == batch && at.stride == 1 => {
+                Outcome::At(InFactor { factor: last, stride: self.map.factors[last].size, atom })
+            }
+            _ => outcome.clone(),
+        };
+        let into: Vec<Outcome> = outcomes.iter().enumerate().map(into).collect();
+        let mut all = vec![into.clone(), into.iter().enumerate().map(out_of).collect(), outcomes];
+        let mut summed = into;
+        for atom in (0..summed.len()).rev().filter(|&atom| edge(atom)) {
+            if matches!(summed[atom], Outcome::At(at) if at.factor == batch && at.stride == 1) {
+                summed[atom] = Outcome::Part(Part::Terms(Reduction::Sum), self.cause);
+                all.push(summed.clone());
+            }
+        }
+        all
+    }
+
+    fn own(&self, why: Why) -> Outcome {
+        Outcome::Part(Part::Own(why), self.cause)
+    }
+
+    /// What comes of a factor that operands share out.
+    fn shard(&self, at: InFactor, question: &Question<'_>) -> Outcome {
+        let at = if self.agrees(at, question) { Some(at) } else { self.elsewhere(at, question) };
+        let Some(at) = at else { return self.own(Why::Unlike) };
+        match self.map.factors[at.factor].kind {
+            FactorKind::Parallel => Outcome::At(at),
+            FactorKind::Contracted(Some(kind)) => Outcome::Part(Part::Terms(kind), self.cause),
+            FactorKind::Indexed => self.own(Why::Index),
+            FactorKind::Contracted(None) | FactorKind::Mixed => self.own(Why::Cut),
+        }
+    }
+
+    /// What the result is terms of, where these operands are terms.
+    fn passes(&self, terms: &[Option<Reduction>]) -> Option<Reduction> {
+        let kind = terms.iter().copied().flatten().next()?;
+        if terms.iter().flatten().any(|&other| other != kind) {
+            return None;
+        }
+        let all = |own: &[Option<Reduction>], from: usize| {
+            own.iter().enumerate().all(|(at, term)| term.is_some() || self.args[from + at].zero)
+        };
+        let count = terms.iter().flatten().count();
+        let passes = match (self.op, self.linear) {
+            _ if kind != Reduction::Sum => moves(self.op) || combines(self.op, kind),
+            (Op::Select(_), _) => terms[0].is_none() && all(&terms[1..], 1),
+            (_, Linear::Jointly) => all(terms, 0),
+            (_, Linear::Each) => count == 1,
+            (_, Linear::First) => count == 1 && terms[0].is_some(),
+            (_, Linear::No) => false,
+        };
+        passes.then_some(kind)
+    }
+
+    fn result(&self, dims: &[DimFactors], outcomes: &[Outcome], order: &[AtomId]) -> Reading {
+        let mut reading = Reading::default();
+        for (dim, factors) in dims.iter().enumerate().rev() {
+            let mut low = 1;
+            for id in factors.iter().rev() {
+                let digits = order.iter().filter_map(|&atom| match &outcomes[atom] {
+                    Outcome::At(at) if at.factor == id.index() => Some(Placed { atom, dim, stride: at.stride * low }),
+                    _ => None,
+                });
+                let mut digits: Vec<Placed> = digits.collect();
+                digits.sort_by_key(|digit| digit.stride);
+                reading.digits.extend(digits);
+                low *= self.map.factors[id.index()].size;
+            }
+        }
+        for (atom, outcome) in outcomes.iter().enumerate() {
+            match outcome {
+                Outcome::Part(part, cause) => reading.set(atom, Some((part.clone(), *cause))),
+                Outcome::At(_) if reading.digit(atom).is_none() => {
+                    reading.set(atom, Some((Part::Own(Why::Cut), self.cause)));
+                }
+                Outcome::At(_) | Outcome::Same => {}
+            }
+        }
+        reading
+    }
+
+    /// Nothing for each dimension of each result.
+    pub(super) fn nothing_free(&self) -> Vec<Free> {
+        self.map.results.iter().map(|dims| none(dims.len())).collect()
+    }
+}
+
+/// One view of each operand, in all ways, first those in which the least atoms shard one factor for one and another for another: how many do.
+fn combinations(views: &[Vec<View>]) -> Vec<(usize, Vec<&View>)> {
+    let mut all: Vec<(usize, Vec<&View>)> = vec![(0, Vec::with_capacity(views.len()))];
+    for views in views {
+        let longer = all.iter().flat_map(|(before, chosen)| {
+            let with = move |view| (before + clashes(chosen, view), chosen.iter().copied().chain([view]).collect());
+            views.iter().map(with)
+        });
+        let mut longer: Vec<(usize, Vec<&View>)> = longer.collect();
+        longer.sort_by_key(|longer| longer.0);
+        longer.truncate(MAX_COMBINATIONS);
+        all = longer;
+    }
+    all
+}
+
+/// Along how many atoms a view shards another factor than one of these does.
+fn clashes(chosen: &[&View], view: &View) -> usize {
+    let clash =
+        |at: &&InFactor| chosen.iter().flat_map(|other| &other.at).any(|other| other.atom == at.atom && other != *at);
+    view.at.iter().filter(clash).count()
+}
+
+/// Atoms such that those of one factor stand with the lowest first, as in all operands that have them.
+fn order(views: &[&View]) -> Vec<AtomId> {
+    let mut all: Vec<&View> = views.to_vec();
+    all.sort_by_key(|view| std::cmp::Reverse(view.at.len()));
+    let mut order: Vec<InFactor> = Vec::new();
+    for at in all.iter().flat_map(|view| &view.at) {
+        if !order.iter().any(|other| other.atom == at.atom) {
+            order.push(*at);
+        }
+    }
+    order.sort_by_key(|at| (at.factor, at.stride));
+    order.into_iter().map(|at| at.atom).collect()
+}
+
+/// Whether an op hands on elements as they are, of one operand after another.
+fn moves(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::BroadcastInDim(_) | Op::Reshape(_) | Op::Transpose(_) | Op::Slice(_) | Op::Reverse(_) | Op::DynamicSlice(_)
+    )
+}
+
+/// Whether an op combines elements as the reduction does.
+fn combines(op: &Op, kind: Reduction) -> bool {
+    match op {
+        Op::Reduce(op) => op.kind == kind,
+        Op::Maximum(_) => kind == Reduction::Max,
+        Op::Minimum(_) => kind == Reduction::Min,
+        Op::And(_) => kind == Reduction::And,
+        Op::Or(_) => kind == Reduction::Or,
+        _ => false,
+    }
+}

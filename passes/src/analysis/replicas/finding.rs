@@ -1,0 +1,160 @@
+//! What is found of a module, for people.
+
+use super::exchange::Fault;
+use super::state::{Cause, Part, Reading, Why};
+use crate::framework::calls::nested;
+use halite_ir::ops::Reduction;
+use halite_ir::{LocId, LocTable};
+use halite_support::{Diagnostic, Span, codes};
+use halite_tensor::{AtomId, Mesh};
+
+/// Something that ranks do not have as the layout says, or add up wrongly.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct ReplicaFinding {
+    /// What is wrong.
+    pub message: String,
+    /// What the instruction at fault does.
+    pub label: String,
+    /// The line of the model that the instruction comes from.
+    pub span: Option<Span>,
+    /// The scopes that it is in.
+    pub scope: String,
+    /// What to do.
+    pub remedy: &'static str,
+}
+
+impl ReplicaFinding {
+    /// The error.
+    pub fn diagnostic(&self) -> Diagnostic {
+        let place = if self.scope.is_empty() { String::new() } else { format!(" in `{}`", self.scope) };
+        let error = Diagnostic::error(codes::REPLICAS, self.message.clone()).help(self.remedy);
+        match self.span {
+            Some(span) => error.at(span, self.label.clone()),
+            None => error.note(format!("{}{place}", self.label)),
+        }
+    }
+}
+
+/// Where something is found: in which calls, the outermost first.
+pub(super) struct Site<'a> {
+    pub(super) mesh: &'a Mesh,
+    pub(super) locs: &'a LocTable,
+    pub(super) calls: &'a [LocId],
+}
+
+impl Site<'_> {
+    fn axis(&self, atom: AtomId) -> &str {
+        &self.mesh.axes()[self.mesh.atoms()[atom].axis].name
+    }
+
+    fn finding(&self, message: String, label: &str, at: LocId, remedy: &'static str) -> ReplicaFinding {
+        let chain = || [at].into_iter().chain(self.calls.iter().rev().copied());
+        let scopes = self.calls.iter().map(|&call| self.locs.scope(call)).chain([self.locs.scope(at)]);
+        ReplicaFinding {
+            message,
+            label: label.to_owned(),
+            span: chain().find_map(|loc| self.locs.span(loc)),
+            scope: scopes.fold(String::new(), |outer, inner| nested(&outer, inner)),
+            remedy,
+        }
+    }
+
+    /// What is wrong with a collective.
+    pub(super) fn collective(&self, op: &str, fault: Fault, at: LocId) -> ReplicaFinding {
+        let along = |atom: AtomId| format!("along `{}`", self.axis(atom));
+        let parts = |atom: AtomId| self.mesh.atoms()[atom].size;
+        match fault {
+            Fault::Groups => self.finding(
+                format!("the groups of `{op}` are not the ranks along any axes of the mesh"),
+                "ranks exchange here",
+                at,
+                "use the groups of the mesh, each in the order of its ranks",
+            ),
+            Fault::Twice(atom) => self.finding(
+                format!(
+                    "`{op}` sums what is the same on all ranks {} already: {} times too much",
+                    along(atom),
+                    parts(atom)
+                ),
+                "the sum is made here",
+                at,
+                "leave the sum out",
+            ),
+            Fault::Shards(atom) => self.finding(
+                format!("`{op}` combines shards {}, which are parts of a whole and no terms of a sum", along(atom)),
+                "they are combined here",
+                at,
+                "gather them, or combine along another axis",
+            ),
+            Fault::Kind(atom) => self.finding(
+                format!("`{op}` combines ranks {} otherwise than what they hold is to be combined", along(atom)),
+                "they are combined here",
+                at,
+                "combine terms of a sum by `sum`, and extremes by `max` and `min`",
+            ),
+            Fault::Unknown(atom, why, cause) => self.finding(
+                format!("`{op}` combines what ranks {} do not hold as shards or terms: {}", along(atom), reason(why)),
+                "from here on it is unlike on ranks",
+                cause.0,
+                remedy(why),
+            ),
+            Fault::Order(atom) => self.finding(
+                format!("`{op}` puts together what ranks {} do not hold in this order of this dimension", along(atom)),
+                "it is put together here",
+                at,
+                "gather along the axis and the dimension by which it is sharded",
+            ),
+        }
+    }
+
+    /// That a parameter or result does not lie as it is said to; `sharded` where it should be sharded along the atom.
+    pub(super) fn output(
+        &self,
+        name: &str,
+        reading: &Reading,
+        atom: AtomId,
+        sharded: bool,
+        at: LocId,
+    ) -> ReplicaFinding {
+        let axis = self.axis(atom);
+        let message = match sharded {
+            true => format!("`{name}` is not the shard that ranks along `{axis}` are said to hold"),
+            false => format!("`{name}` is not the same on ranks along `{axis}`"),
+        };
+        let (why, at, remedy) = match (reading.part(atom), reading.digit(atom)) {
+            (Some((_, Part::Terms(Reduction::Sum), Cause(at))), _) => {
+                ("it is a sum that is not reduced", *at, "reduce it over these ranks")
+            }
+            (Some((_, Part::Terms(_), Cause(at))), _) => ("it is not reduced", *at, "reduce it over these ranks"),
+            (Some((_, Part::Own(why), Cause(at))), _) => (reason(*why), *at, remedy(*why)),
+            (Some((_, _, Cause(at))), _) => (reason(Why::Index), *at, remedy(Why::Index)),
+            (None, Some(_)) => {
+                ("it is sharded by another dimension or in another order", at, "move it to where it is to lie")
+            }
+            (None, None) => ("all of them hold the same", at, "keep the part of each rank"),
+        };
+        self.finding(format!("{message}: {why}"), "from here on", at, remedy)
+    }
+}
+
+fn reason(why: Why) -> &'static str {
+    match why {
+        Why::Rank => "it is computed from the number of the rank",
+        Why::NotLinear => "what is not linear reads a sum that is not reduced",
+        Why::Unlike => "it is computed from what lies otherwise on ranks than one another",
+        Why::Cut => "shards are read as if they were the whole",
+        Why::Index => "shards are read by index",
+        Why::Collective => "a collective gave it that is wrong",
+    }
+}
+
+fn remedy(why: Why) -> &'static str {
+    match why {
+        Why::NotLinear => "reduce the sum before",
+        Why::Unlike => "move operands to one place before",
+        Why::Cut => "gather the shards before",
+        Why::Rank | Why::Index => "mask what is another rank's, and sum",
+        Why::Collective => "mend the collective",
+    }
+}

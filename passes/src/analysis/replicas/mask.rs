@@ -1,0 +1,57 @@
+//! Masks that hold where an index falls into what a rank holds.
+
+use super::number::{Index, Number, Term};
+use halite_ir::Value;
+use halite_tensor::{AtomId, Digit, Mesh};
+
+/// A value that is the same on all ranks, clamped below a size: which one, of which walk over a function.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) struct Base {
+    pub(super) walk: usize,
+    pub(super) value: Value,
+    pub(super) size: usize,
+}
+
+/// That a digit of a base is the coordinate of the rank.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) struct Held {
+    pub(super) base: Base,
+    pub(super) digit: Digit,
+}
+
+/// What it means that two numbers are equal.
+pub(super) fn equal(mesh: &Mesh, x: &Number, y: &Number) -> Option<Held> {
+    let difference = x.minus(y)?;
+    let [Term { index: Index::Of(base), stride, size, factor }] = difference.terms[..] else { return None };
+    if factor != 1 && factor != -1 {
+        return None;
+    }
+    let is = |&atom: &AtomId| {
+        let at = |rank: usize| -factor * mesh.coordinate(atom, rank) as i64;
+        mesh.atoms()[atom].size == size && (0..mesh.num_ranks()).all(|rank| difference.ranks[rank] == at(rank))
+    };
+    let atom = (0..mesh.atoms().len()).find(is)?;
+    Some(Held { base, digit: Digit { atom, size, stride } })
+}
+
+/// The base of which an index is what is left when digits, the lowest first, are taken out.
+pub(super) fn left_of(index: &Number, digits: &[Digit], local: usize) -> Option<Base> {
+    let Index::Of(base) = index.terms.first()?.index else { return None };
+    let mut expected = Vec::new();
+    let (mut stride, mut factor) = (1, 1_i64);
+    for digit in digits {
+        let size = digit.stride.checked_div(stride).filter(|_| digit.stride.is_multiple_of(stride))?;
+        expected.push(Term { index: Index::Of(base), stride, size, factor });
+        factor *= size as i64;
+        stride = digit.stride * digit.size;
+    }
+    expected.push(Term { index: Index::Of(base), stride, size: base.size / stride, factor });
+    let own = |terms: &[Term]| {
+        let mut terms: Vec<Term> = terms.iter().copied().filter(|term| term.size > 1).collect();
+        terms.sort_unstable();
+        terms
+    };
+    let fits = base.size.is_multiple_of(stride) && factor * (base.size / stride) as i64 == local as i64;
+    let same = own(&expected) == own(&index.terms) && index.ranks.iter().all(|&rank| rank == 0);
+    (fits && same).then_some(base)
+}

@@ -1,0 +1,89 @@
+//! Reshapes.
+
+use super::digits::{Slot, choices, minor_first, under};
+use super::state::{Cause, Part, Placed, Reading, Why};
+use halite_tensor::{AtomId, Shape};
+use smallvec::SmallVec;
+
+/// A place for a digit, and from which it has come where a dimension of size 1 was moved past others.
+#[derive(Clone, Copy)]
+struct Move {
+    to: Slot,
+    from: Option<Slot>,
+}
+
+/// A reading of a tensor under another shape, in all ways.
+pub(super) fn reshaped(reading: &Reading, from: &Shape, to: &Shape, cause: Cause) -> Vec<Reading> {
+    let (old, new) = (minor_first(from), minor_first(to));
+    let mut parts = reading.parts.clone();
+    let (mut atoms, mut candidates) = (Vec::new(), Vec::new());
+    for digit in &reading.digits {
+        let slot = (from.rank() - 1 - digit.dim, digit.stride);
+        let stays = under(&old, &new, slot);
+        let moves = moved(&old, &new, slot).into_iter().filter(|to| !stays.contains(to));
+        let moves = moves.map(|to| Move { to, from: Some(slot) });
+        let found: Vec<Move> = stays.iter().map(|&to| Move { to, from: None }).chain(moves).collect();
+        if found.is_empty() {
+            parts.push((digit.atom, Part::Own(Why::Cut), cause));
+        } else {
+            atoms.push(digit.atom);
+            candidates.push(found);
+        }
+    }
+    let fits = |chosen: &[Move], next: &Move| {
+        chosen.iter().rev().find(|own| own.from == next.from).is_none_or(|last| last.to <= next.to)
+    };
+    let reading = |chosen: Vec<Move>| Reading { digits: placed(&new, &atoms, &chosen), parts: parts.clone() };
+    choices(&candidates, fits).into_iter().map(reading).collect()
+}
+
+/// The digits in order; one that has come to a size lies below what is there.
+fn placed(sizes: &[usize], atoms: &[AtomId], chosen: &[Move]) -> SmallVec<[Placed; 4]> {
+    let mut all: Vec<(AtomId, Move)> = atoms.iter().copied().zip(chosen.iter().copied()).collect();
+    all.sort_by_key(|(_, own)| (own.to, own.from.is_none()));
+    let digit = |(atom, own): (AtomId, Move)| Placed { atom, dim: sizes.len() - 1 - own.to.0, stride: own.to.1 };
+    all.into_iter().map(digit).collect()
+}
+
+/// How many sizes of 1 lie at the position where a size begins.
+fn ones(sizes: &[usize], at: usize) -> usize {
+    let mut low = 1;
+    let mut count = 0;
+    for &size in sizes {
+        count += usize::from(size == 1 && low == at);
+        low *= size;
+    }
+    count
+}
+
+/// Where a digit may lie when sizes of 1 were moved past others, as a transpose does that is written as a reshape: a size of 1 that has come
+/// was one elsewhere, or the minor one of two that were one size; one that has gone is.
+fn moved(from: &[usize], to: &[usize], (slot, stride): Slot) -> Vec<Slot> {
+    let low = |sizes: &[usize], slot: usize| sizes[..slot].iter().product::<usize>();
+    let at = low(from, slot) * stride;
+    let grew = |slot: usize| {
+        let at = low(to, slot);
+        to[slot] == 1 && ones(to, at) > ones(from, at)
+    };
+    let count = |sizes: &[usize]| sizes.iter().filter(|&&size| size == 1).count();
+    let leaves = from[slot] == 1 && ones(to, at) < ones(from, at);
+    let mut found: Vec<Slot> = (0..to.len()).filter(|&slot| stride == 1 && grew(slot)).map(|slot| (slot, 1)).collect();
+    if leaves && count(to) < count(from) {
+        found = (0..to.len()).map(|slot| (slot, 1)).collect();
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_size_of_one_may_have_been_moved() {
+        assert_eq!(moved(&[4, 1, 8, 2], &[4, 8, 2], (1, 1)), [(0, 1), (1, 1), (2, 1)]);
+        assert_eq!(moved(&[4, 8, 2], &[4, 1, 8, 2], (2, 1)), [(1, 1)]);
+        assert_eq!(moved(&[4, 1, 8, 2], &[4, 8, 1, 2], (1, 1)), [(2, 1)]);
+        assert!(moved(&[4, 1, 8, 2], &[2, 2, 1, 8, 2], (1, 1)).is_empty());
+        assert!(moved(&[4, 8, 2], &[4, 16], (2, 1)).is_empty());
+    }
+}

@@ -1,0 +1,72 @@
+//! What numbers the results of an instruction are, and for which elements masks hold.
+
+use super::mask::{Base, Held, equal};
+use super::number::{Index, Number};
+use super::state::State;
+use halite_ir::ops::Direction;
+use halite_ir::{Inst, Op, TensorType};
+use halite_tensor::{DType, Mesh};
+use std::rc::Rc;
+
+/// The number of the rank, where an instruction gives it.
+fn rank(mesh: &Mesh, op: &Op) -> Option<Number> {
+    matches!(op, Op::ReplicaId(_)).then(|| Number::rank(mesh))
+}
+
+/// What numbers the only result of an instruction is; `walk` says in which walk over its function.
+pub(super) fn number(mesh: &Mesh, inst: &Inst, args: &[State], ty: &TensorType, walk: usize) -> Option<Number> {
+    if !(ty.dtype().is_int() || ty.dtype() == DType::Pred) {
+        return None;
+    }
+    let of = |at: usize| args.get(at).and_then(|state| state.number.as_deref());
+    let number = match &inst.op {
+        Op::Constant(constant) => {
+            let value = constant.splat_value().filter(|value| value.fract() == 0.0 && value.abs() < 2_f64.powi(53));
+            Number::constant(mesh, value? as i64)
+        }
+        Op::Iota(iota) => Number::index(mesh, Index::Dim(iota.dim), ty.shape()[iota.dim]),
+        Op::Convert(_) => of(0)?.clone(),
+        Op::BroadcastInDim(op) => of(0)?.moved(|dim| op.dims.get(dim).copied())?,
+        Op::Reshape(_) => of(0)?.moved(|_| None)?,
+        Op::Transpose(op) => of(0)?.moved(|dim| op.permutation.iter().position(|&from| from == dim))?,
+        Op::Add(_) => of(0)?.plus(of(1)?)?,
+        Op::Subtract(_) => of(0)?.minus(of(1)?)?,
+        Op::Multiply(_) => of(0)?.times(of(1)?)?,
+        Op::Divide(_) => of(0)?.divided(of(1)?)?.0,
+        Op::Remainder(_) => of(0)?.divided(of(1)?)?.1,
+        Op::And(_) if ty.dtype() == DType::Pred => of(0)?.both(of(1)?)?,
+        Op::Compare(op) => of(0)?.compared(of(1)?, op.direction)?,
+        Op::Clamp(_) => clamped(mesh, inst, args, walk)?,
+        op => rank(mesh, op)?,
+    };
+    let wraps = ty.dtype().is_unsigned_int() && number.ranks.iter().any(|&rank| rank < 0);
+    (!wraps).then_some(number)
+}
+
+/// A value between 0 and a constant counts as an index.
+fn clamped(mesh: &Mesh, inst: &Inst, args: &[State], walk: usize) -> Option<Number> {
+    let of = |at: usize| args[at].number.as_ref()?.as_constant();
+    let (least, most) = (of(0)?, of(2)?);
+    let inside = |number: &&Rc<Number>| {
+        number.of_ranks().is_some_and(|all| all.iter().all(|rank| (least..=most).contains(rank)))
+    };
+    if let Some(number) = args[1].number.as_ref().filter(inside) {
+        return Some(Number::clone(number));
+    }
+    let size = usize::try_from(of(2)?.checked_add(1)?).ok().filter(|_| of(0) == Some(0))?;
+    Some(Number::index(mesh, Index::Of(Base { walk, value: inst.args[1], size }), size))
+}
+
+/// For which elements the result of an instruction holds.
+pub(super) fn mask(mesh: &Mesh, inst: &Inst, args: &[State]) -> Option<Vec<Held>> {
+    let of = |at: usize| args[at].mask.as_deref();
+    match &inst.op {
+        Op::Compare(op) if op.direction == Direction::Eq => {
+            let (x, y) = (args[0].number.as_ref()?, args[1].number.as_ref()?);
+            Some(vec![equal(mesh, x, y)?])
+        }
+        Op::And(_) => Some([of(0)?, of(1)?].concat()),
+        Op::BroadcastInDim(_) | Op::Reshape(_) => Some(of(0)?.to_vec()),
+        _ => None,
+    }
+}

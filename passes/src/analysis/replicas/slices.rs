@@ -1,0 +1,59 @@
+//! Slices at the coordinate of the rank.
+
+use super::exchange::Exchange;
+use super::number::Number;
+use super::state::{Part, Reading, State, Why};
+use halite_tensor::{AtomId, Mesh};
+
+/// The atoms of which a rank keeps its block when a dimension of `size` is sliced to `kept` from `start`, the major one first; none where
+/// the start is the same on all ranks.
+fn blocks(mesh: &Mesh, start: &Number, size: usize, kept: usize) -> Option<Vec<AtomId>> {
+    let mut steps = start.steps(mesh).filter(|_| start.terms.is_empty())?;
+    if steps.is_empty() {
+        return Some(Vec::new());
+    }
+    steps.sort_by_key(|step| std::cmp::Reverse(step.1));
+    let mut left = size;
+    for &(atom, step) in &steps {
+        left = left.checked_div(mesh.atoms()[atom].size).filter(|&left| left as i64 == step)?;
+    }
+    (left == kept && start.ranks.first() == Some(&0)).then(|| steps.into_iter().map(|step| step.0).collect())
+}
+
+/// A value of which each rank keeps blocks: its readings, and the dimensions that shrank thereby. Where ranks slice otherwise, nothing is
+/// known of what they have.
+pub(super) fn sliced(value: &Exchange<'_>, starts: &[State], result: &[usize]) -> (Vec<Reading>, Vec<usize>) {
+    let mut readings = value.state.readings.to_vec();
+    let mut dims = Vec::new();
+    for (dim, start) in starts.iter().enumerate() {
+        let (size, kept) = (value.shape[dim], result[dim]);
+        let Some(number) = start.number.as_ref().filter(|_| size != kept) else { continue };
+        let varies = number.varies(value.mesh);
+        if varies.is_empty() {
+            continue;
+        }
+        dims.push(dim);
+        let atoms = blocks(value.mesh, number, size, kept);
+        for reading in &mut readings {
+            keep(value, reading, dim, atoms.as_deref(), &varies);
+        }
+    }
+    (readings, dims)
+}
+
+fn keep(value: &Exchange<'_>, reading: &mut Reading, dim: usize, atoms: Option<&[AtomId]>, varies: &[AtomId]) {
+    let size = value.shape[dim];
+    if value.state.free[dim].contains(&(1, size)) {
+        return;
+    }
+    match atoms {
+        Some(atoms) if atoms.iter().all(|&atom| reading.is_same_along(atom)) => {
+            atoms.iter().fold(size, |size, &atom| value.keep(reading, dim, size, atom));
+        }
+        _ => {
+            for &atom in varies {
+                reading.set(atom, Some((Part::Own(Why::Rank), value.cause)));
+            }
+        }
+    }
+}

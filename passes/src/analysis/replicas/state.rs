@@ -1,0 +1,157 @@
+//! What is known of a value.
+
+use super::free::Free;
+use super::mask::Held;
+use super::number::Number;
+use halite_ir::LocId;
+use halite_ir::ops::Reduction;
+use halite_tensor::AtomId;
+use smallvec::SmallVec;
+use std::hash::{Hash, Hasher};
+use std::rc::Rc;
+
+/// A digit of a dimension that names the rank along an atom.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Placed {
+    pub(super) atom: AtomId,
+    pub(super) dim: usize,
+    /// How many indices of this rank follow one another below the digit.
+    pub(super) stride: usize,
+}
+
+/// What ranks that differ along an atom hold where it is neither the same nor shards.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Part {
+    /// What combines to the value.
+    Terms(Reduction),
+    /// Elements by index, right where an index falls into what the rank holds.
+    Picked(Held),
+    /// The value where an index falls into what the rank holds, and zero elsewhere.
+    Kept(Held),
+    /// Nothing that is known.
+    Own(Why),
+}
+
+/// Why nothing is known.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Why {
+    /// It is computed from the number of the rank.
+    Rank,
+    /// An op that is not linear reads terms of a sum.
+    NotLinear,
+    /// Operands lie otherwise than one another.
+    Unlike,
+    /// What is sharded is read as a whole.
+    Cut,
+    /// Elements of shards are read by index.
+    Index,
+    /// It is what a wrong collective gives.
+    Collective,
+}
+
+/// Where something began. Two that differ in this alone are equal.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cause(pub(super) LocId);
+
+impl PartialEq for Cause {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Cause {}
+
+impl Hash for Cause {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+
+/// One way to read how a value lies. Along atoms of which it says nothing all ranks hold the same.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub(super) struct Reading {
+    /// Digits of the last dimension first, of each dimension the lowest first.
+    pub(super) digits: SmallVec<[Placed; 4]>,
+    pub(super) parts: SmallVec<[(AtomId, Part, Cause); 2]>,
+}
+
+impl Reading {
+    pub(super) fn digit(&self, atom: AtomId) -> Option<&Placed> {
+        self.digits.iter().find(|digit| digit.atom == atom)
+    }
+
+    pub(super) fn part(&self, atom: AtomId) -> Option<&(AtomId, Part, Cause)> {
+        self.parts.iter().find(|part| part.0 == atom)
+    }
+
+    pub(super) fn is_same(&self) -> bool {
+        self.digits.is_empty() && self.parts.is_empty()
+    }
+
+    pub(super) fn is_same_along(&self, atom: AtomId) -> bool {
+        self.digit(atom).is_none() && self.part(atom).is_none()
+    }
+
+    /// Says something else of an atom.
+    pub(super) fn set(&mut self, atom: AtomId, part: Option<(Part, Cause)>) {
+        self.digits.retain(|digit| digit.atom != atom);
+        self.parts.retain(|part| part.0 != atom);
+        self.parts.extend(part.map(|(part, cause)| (atom, part, cause)));
+        self.parts.sort_by_key(|part| part.0);
+    }
+
+    /// The digits of a dimension, the lowest first.
+    pub(super) fn of_dim(&self, dim: usize) -> impl DoubleEndedIterator<Item = &Placed> {
+        self.digits.iter().filter(move |digit| digit.dim == dim)
+    }
+
+    fn own(&self) -> impl Iterator<Item = AtomId> + '_ {
+        self.parts.iter().filter(|part| matches!(part.1, Part::Own(_))).map(|part| part.0)
+    }
+
+    /// Whether less is known than in another reading.
+    fn is_worse(&self, other: &Self) -> bool {
+        let covers = |mine: &[AtomId], theirs: Vec<AtomId>| {
+            theirs.iter().all(|atom| mine.contains(atom)) && mine.len() > theirs.len()
+        };
+        covers(&self.own().collect::<Vec<_>>(), other.own().collect())
+    }
+}
+
+/// How many readings of a value are kept.
+const MAX_READINGS: usize = 48;
+
+/// Readings without repetition, without those of which less is known than of others.
+pub(super) fn pruned(all: impl IntoIterator<Item = Reading>) -> Vec<Reading> {
+    let mut kept: Vec<Reading> = Vec::new();
+    for reading in all {
+        if !kept.contains(&reading) && !kept.iter().any(|other| reading.is_worse(other)) {
+            kept.retain(|other| !other.is_worse(&reading));
+            kept.push(reading);
+        }
+    }
+    kept.truncate(MAX_READINGS);
+    kept
+}
+
+/// What is known of a value.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct State {
+    /// At least one.
+    pub(super) readings: Rc<[Reading]>,
+    /// Along what it repeats itself.
+    pub(super) free: Rc<Free>,
+    /// What numbers its elements are.
+    pub(super) number: Option<Rc<Number>>,
+    /// For which elements it holds.
+    pub(super) mask: Option<Rc<[Held]>>,
+    pub(super) zero: bool,
+}
+
+impl State {
+    pub(super) fn new(readings: impl IntoIterator<Item = Reading>, free: Free) -> Self {
+        Self { readings: pruned(readings).into(), free: Rc::new(free), number: None, mask: None, zero: false }
+    }
+
+    pub(super) fn is_same(&self) -> bool {
+        self.readings.iter().all(Reading::is_same)
+    }
+}

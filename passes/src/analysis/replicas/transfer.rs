@@ -1,0 +1,294 @@
+//! What an instruction makes of what is known of its operands.
+
+use super::exchange::{Exchange, Fault, resized};
+use super::factors::Application;
+use super::free::{self, Free};
+use super::groups::{atoms_in_any_order, atoms_of};
+use super::mask::Held;
+use super::state::{Cause, Part, Reading, State, Why};
+use super::{indexed, movement, numbers, slices};
+use halite_ir::ops::Reduction;
+use halite_ir::{Function, Inst, Op, TensorType};
+use halite_tensor::{AtomId, Mesh};
+use std::rc::Rc;
+
+/// An instruction with what is known of its operands.
+pub(super) struct Transfer<'a> {
+    pub(super) mesh: &'a Mesh,
+    pub(super) function: &'a Function,
+    pub(super) inst: &'a Inst,
+    pub(super) args: &'a [State],
+    /// Which walk over the function this is.
+    pub(super) walk: usize,
+}
+
+impl Transfer<'_> {
+    /// What is known of each result, and what is wrong.
+    pub(super) fn run(&self) -> (Vec<State>, Option<Fault>) {
+        let (mut states, fault) = match &self.inst.op {
+            Op::AllReduce(_) | Op::ReduceScatter(_) | Op::AllGather(_) | Op::AllToAll(_) => self.exchange(),
+            Op::CollectivePermute(_) => (vec![self.permuted()], None),
+            Op::OptimizationBarrier(_) => (self.args.to_vec(), None),
+            Op::Reshape(_) => (vec![self.reshaped()], None),
+            Op::DynamicSlice(_) => (vec![self.sliced()], None),
+            Op::Take(op) => (vec![self.taken(op.dim)], None),
+            Op::TakeAlongAxis(op) => (vec![self.taken(op.dim)], None),
+            Op::TakeGrad(op) => (vec![self.added(op.dim)], None),
+            Op::TakeAlongAxisGrad(op) => (vec![self.added(op.dim)], None),
+            Op::Select(_) => (vec![self.selected()], None),
+            _ => (self.plain(), None),
+        };
+        if let [state] = &mut states[..] {
+            self.describe(state);
+        }
+        (states, fault)
+    }
+
+    fn cause(&self) -> Cause {
+        Cause(self.inst.loc)
+    }
+
+    fn ty(&self, at: usize) -> &TensorType {
+        self.function.ty(self.inst.args[at])
+    }
+
+    fn result(&self) -> &TensorType {
+        self.function.ty(self.inst.results[0])
+    }
+
+    /// Adds what numbers and masks say.
+    fn describe(&self, state: &mut State) {
+        let number = numbers::number(self.mesh, self.inst, self.args, self.result(), self.walk);
+        if let Some(reading) = number.as_ref().and_then(|number| number.reading(self.mesh, self.cause())) {
+            state.readings = [reading].into();
+        }
+        if number.as_ref().is_some_and(|number| number.of_ranks().is_some()) {
+            state.free = Rc::new(free::all(self.result().shape()));
+        }
+        state.number = number.map(Rc::new);
+        state.mask = numbers::mask(self.mesh, self.inst, self.args).map(Into::into);
+        let first = self.args.first().is_some_and(|first| first.zero);
+        state.zero = match &self.inst.op {
+            Op::Constant(constant) => constant.splat_value() == Some(0.0),
+            Op::BroadcastInDim(_) | Op::Convert(_) | Op::Reshape(_) | Op::Transpose(_) | Op::Slice(_) => first,
+            Op::AllReduce(_) | Op::AllGather(_) | Op::ReduceScatter(_) | Op::DynamicSlice(_) => first,
+            Op::Add(_) | Op::Subtract(_) => first && self.args[1].zero,
+            _ => false,
+        };
+    }
+
+    fn application(&self) -> Application<'_> {
+        let types = |values: &[halite_ir::Value]| -> Vec<TensorType> {
+            values.iter().map(|&value| self.function.ty(value).clone()).collect()
+        };
+        let (args, results) = (types(&self.inst.args), types(&self.inst.results));
+        let def = self.inst.op.def();
+        Application {
+            mesh: self.mesh,
+            op: &self.inst.op,
+            map: def.dims(&args.iter().collect::<Vec<_>>(), &results),
+            linear: def.linear(&args, &results),
+            args: self.args,
+            cause: self.cause(),
+        }
+    }
+
+    fn readings(&self) -> Vec<Vec<Reading>> {
+        self.args.iter().map(|state| state.readings.to_vec()).collect()
+    }
+
+    fn plain(&self) -> Vec<State> {
+        let application = self.application();
+        let free = match &self.inst.op {
+            Op::Constant(constant) if constant.is_splat() => vec![free::all(&constant.shape)],
+            Op::Iota(iota) => {
+                let mut free = free::all(iota.ty.shape());
+                free[iota.dim].clear();
+                vec![free]
+            }
+            Op::RngBitGenerator(_) | Op::Call(_) | Op::KernelCall(_) => application.nothing_free(),
+            _ => application.free(),
+        };
+        let readings = application.readings(&self.readings());
+        readings.into_iter().zip(free).map(|(readings, free)| State::new(readings, free)).collect()
+    }
+
+    /// The only result, given other readings of the operands.
+    fn of(&self, operands: &[Vec<Reading>]) -> (Vec<Reading>, Free) {
+        let application = self.application();
+        (application.readings(operands).swap_remove(0), application.free().swap_remove(0))
+    }
+
+    fn reshaped(&self) -> State {
+        let (from, to) = (self.ty(0).shape(), self.result().shape());
+        let readings = self.args[0].readings.iter();
+        let readings = readings.flat_map(|reading| movement::reshaped(reading, from, to, self.cause()));
+        let free = free::reshaped(&self.args[0].free, from, to);
+        State::new(readings, free)
+    }
+
+    fn value(&self) -> Exchange<'_> {
+        Exchange { mesh: self.mesh, state: &self.args[0], shape: self.ty(0).shape(), cause: self.cause() }
+    }
+
+    fn exchange(&self) -> (Vec<State>, Option<Fault>) {
+        let (value, op) = (self.value(), &self.inst.op);
+        let atoms = match op {
+            Op::AllReduce(op) => atoms_in_any_order(self.mesh, &op.groups),
+            Op::ReduceScatter(op) => atoms_of(self.mesh, &op.groups),
+            Op::AllGather(op) => atoms_of(self.mesh, &op.groups),
+            Op::AllToAll(op) => atoms_of(self.mesh, &op.groups),
+            _ => None,
+        };
+        let readings = match (op, &atoms) {
+            (Op::AllReduce(op), Some(atoms)) => value.all_reduce(op.kind, atoms),
+            (Op::ReduceScatter(op), Some(atoms)) => value.reduce_scatter(op.dim, atoms),
+            (Op::AllGather(op), Some(atoms)) => value.all_gather(op.dim, atoms),
+            (Op::AllToAll(op), Some(atoms)) => value.all_to_all(op.split_dim, op.concat_dim, atoms),
+            _ => Err(Fault::Groups),
+        };
+        let free = resized(&self.args[0].free, self.ty(0).shape(), self.result().shape());
+        match readings {
+            Ok(readings) => (vec![State::new(readings, free)], None),
+            Err(fault) => (vec![self.unknown(Why::Collective)], Some(fault)),
+        }
+    }
+
+    /// Nothing.
+    fn unknown(&self, why: Why) -> State {
+        let mut reading = Reading::default();
+        for atom in 0..self.mesh.atoms().len() {
+            reading.set(atom, Some((Part::Own(why), self.cause())));
+        }
+        State::new([reading], free::none(self.result().rank()))
+    }
+
+    /// What is handed on is the same where all have the same and each gets one.
+    fn permuted(&self) -> State {
+        let Op::CollectivePermute(op) = &self.inst.op else { return self.unknown(Why::Collective) };
+        let all = op.pairs.1.len() == self.mesh.num_ranks() && self.args[0].is_same();
+        if all { State::new([Reading::default()], (*self.args[0].free).clone()) } else { self.unknown(Why::Collective) }
+    }
+
+    fn sliced(&self) -> State {
+        let (readings, dims) = slices::sliced(&self.value(), &self.args[1..], self.result().shape());
+        let whole = |(at, mut own): (usize, Vec<Reading>)| {
+            if at > 0 && dims.contains(&(at - 1)) {
+                own = vec![Reading::default()];
+            }
+            own
+        };
+        let mut operands: Vec<_> = self.readings().into_iter().enumerate().map(whole).collect();
+        // Digits of what was cut are those of the result; the op is to see nothing of them.
+        let apart = |reading: &Reading| {
+            let mut rest = reading.clone();
+            rest.digits.retain(|digit| !dims.contains(&digit.dim));
+            rest
+        };
+        let mut all = Vec::new();
+        for reading in &readings {
+            operands[0] = vec![apart(reading)];
+            let (results, _) = self.of(&operands);
+            for mut result in results {
+                for &dim in &dims {
+                    let at = result.digits.iter().position(|own| own.dim < dim).unwrap_or(result.digits.len());
+                    let own = reading.of_dim(dim).copied().filter(|own| result.part(own.atom).is_none());
+                    result.digits.insert_many(at, own.collect::<Vec<_>>());
+                }
+                all.push(result);
+            }
+        }
+        State::new(all, resized(&self.args[0].free, self.ty(0).shape(), self.result().shape()))
+    }
+
+    fn taken(&self, dim: usize) -> State {
+        let (mut all, index) = (Vec::new(), &self.args[1]);
+        for reading in self.args[0].readings.iter() {
+            let size = self.ty(0).shape()[dim];
+            match indexed::read(self.mesh, reading, dim, index, size) {
+                Some((rest, held)) => {
+                    let (results, _) = self.of(&[vec![rest], index.readings.to_vec()]);
+                    all.extend(results.into_iter().map(|result| indexed::picked(result, &held, self.cause())));
+                }
+                None => all.extend(self.of(&[vec![reading.clone()], index.readings.to_vec()]).0),
+            }
+        }
+        State::new(all, self.application().free().swap_remove(0))
+    }
+
+    fn added(&self, dim: usize) -> State {
+        let (mut all, index) = (Vec::new(), &self.args[1]);
+        let size = self.result().shape()[dim];
+        for reading in self.args[0].readings.iter() {
+            if let Some((rest, digits)) = indexed::added(reading, index, size) {
+                let (results, _) = self.of(&[vec![rest], index.readings.to_vec()]);
+                all.extend(results.into_iter().map(|result| indexed::sharded(result, dim, &digits)));
+            }
+            all.extend(self.of(&[vec![reading.clone()], index.readings.to_vec()]).0);
+        }
+        State::new(all, self.application().free().swap_remove(0))
+    }
+
+    fn selected(&self) -> State {
+        let [p, _, y] = self.args else { return self.unknown(Why::Unlike) };
+        let mut operands = self.readings();
+        let free = self.application().free().swap_remove(0);
+        if !y.zero {
+            return State::new(self.of(&operands).0, free);
+        }
+        let leads =
+            p.number.as_ref().and_then(|number| leads(self.mesh, number.of_ranks()?, &number.varies(self.mesh)));
+        let held: &[Held] = p.mask.as_deref().unwrap_or_default();
+        let atoms: Vec<AtomId> = held.iter().map(|held| held.digit.atom).chain(leads).collect();
+        let apart = |readings: &mut Vec<Reading>| {
+            for reading in readings {
+                atoms.iter().for_each(|&atom| reading.set(atom, None));
+            }
+        };
+        let values = std::mem::take(&mut operands[1]);
+        apart(&mut operands[0]);
+        let mut all = Vec::new();
+        for value in values {
+            operands[1] = vec![value.clone()];
+            apart(&mut operands[1]);
+            for result in self.of(&operands).0 {
+                all.extend(self.masked(&value, result, held, leads));
+            }
+        }
+        State::new(all, free)
+    }
+
+    /// What a reading of a result is, with what masks make of the value along their atoms.
+    fn masked(&self, value: &Reading, result: Reading, held: &[Held], leads: Option<AtomId>) -> Vec<Reading> {
+        let terms = || Part::Terms(Reduction::Sum);
+        let mut all = vec![result];
+        for (atom, mask) in held.iter().map(|held| (held.digit.atom, Some(*held))).chain(leads.map(|atom| (atom, None)))
+        {
+            let parts = match (value.part(atom), mask) {
+                _ if value.digit(atom).is_some() => vec![Part::Own(Why::Rank)],
+                (None, Some(held)) => vec![terms(), Part::Kept(held)],
+                (None, None) => vec![terms()],
+                (Some((_, Part::Picked(own), _)), Some(held)) if *own == held => vec![terms()],
+                _ => vec![Part::Own(Why::Rank)],
+            };
+            let with = |reading: &Reading| {
+                let set = |part: &Part| {
+                    let mut reading = reading.clone();
+                    reading.set(atom, Some((part.clone(), self.cause())));
+                    reading
+                };
+                parts.iter().map(set).collect::<Vec<_>>()
+            };
+            all = all.iter().flat_map(with).collect();
+        }
+        all
+    }
+}
+
+/// The atom of which one rank alone takes what a choice between a value and zero gives.
+fn leads(mesh: &Mesh, ranks: &[i64], varies: &[AtomId]) -> Option<AtomId> {
+    let &[atom] = varies else { return None };
+    let size = mesh.atoms()[atom].size;
+    let held = ranks.iter().filter(|&&rank| rank != 0).count();
+    (held * size == ranks.len()).then_some(atom)
+}

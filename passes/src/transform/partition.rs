@@ -1,0 +1,157 @@
+//! `partition`.
+
+mod decide;
+mod emit;
+mod fact;
+mod make;
+mod plan;
+mod planner;
+mod reshard;
+mod seeds;
+mod wish;
+
+use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
+use crate::transform::annotate_rounding::AnnotateRounding;
+use crate::transform::expand_composites::expand_all;
+use fact::{Atoms, Fact, Place};
+use halite_ir::{FuncId, Function, InferCx, Module, ParamRole};
+use halite_recipe::{Recipe, RoundingMode, SrBy};
+use halite_support::{Diagnostic, Result, codes};
+use halite_tensor::{Mesh, Sharding};
+use make::make;
+use plan::{Given, Key, Plan, Plans};
+use reshard::Reshard;
+use rustc_hash::FxHashMap;
+use seeds::Seeds;
+use std::rc::Rc;
+
+/// The name of the pass.
+const PASS: &str = "partition";
+
+/// Makes of a step that takes the whole batch the one that each rank of a mesh runs.
+///
+/// Weights and the batch lie where the recipe's layout puts them; every other value lies where what makes it can be computed without moving its
+/// operands, or as what reads it wants it. Sums over a dimension that is shared out are terms on several ranks, and stay so through what is
+/// linear, until they are needed: then they are reduced, to shards at once where these are read.
+///
+/// ```text
+/// func @main(%x: f32[8,4] {batch}, %w: f32[4,6] {weight, ..}) -> (f32[8,4]) {
+///   %h = dot_general %x, %w {contract = [1] x [0], ..} : f32[8,6]
+///   %y = dot_general %h, %w {contract = [1] x [1], ..} : f32[8,4]
+/// => on two ranks of `tensor`, which share the columns of `w`
+/// func @main(%x: f32[8,4] {batch}, %w: f32[4,3] {weight, ..}) -> (f32[8,4]) {
+///   %h = dot_general %x, %w {contract = [1] x [0], ..} : f32[8,3]
+///   %0 = dot_general %h, %w {contract = [1] x [1], ..} : f32[8,4]
+///   %y = all_reduce %0 {kind = sum, groups = [[0, 1]]} : f32[8,4]
+/// ```
+#[derive(Debug)]
+pub(crate) struct Partition;
+
+impl Pass for Partition {
+    fn info(&self) -> PassInfo {
+        PassInfo::new(PASS, "make the step of one rank of a mesh", Relation::Defines)
+    }
+
+    fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
+        let recipe = cx.recipe(PASS)?;
+        let mesh = recipe.ranks(cx.target.ranks.is_some())?;
+        if mesh.num_ranks() == 1 || module.layout.is_some() {
+            return Ok(Changed::No);
+        }
+        check_rounding(recipe, cx)?;
+        // Where bits are made of the coordinates in the whole, shards are rounded by the bits of theirs.
+        AnnotateRounding.run(module, cx)?;
+        expand_all(module, cx.registry)?;
+        let (plans, key) = {
+            let infer = InferCx { functions: &module.functions, registry: cx.registry };
+            placed(&infer, &mesh, recipe)?
+        };
+        let reshard = Reshard { mesh: &mesh, reduce: recipe.precision.reduce };
+        emit::emit(module, cx.registry, reshard, (&plans, &key))?;
+        Ok(Changed::Yes)
+    }
+}
+
+/// # Errors
+/// Where ranks round at random, each by bits of its own: what is the same on several would drift apart.
+fn check_rounding(recipe: &Recipe, cx: &PassCx<'_>) -> Result<()> {
+    let precision = &recipe.precision;
+    if precision.rounding != RoundingMode::Sr || precision.sr.by != SrBy::Switch || !cx.target.rounds_by_switch {
+        return Ok(());
+    }
+    let message =
+        "the switch of the hardware rounds each rank's copy of a weight by other bits: copies would drift apart";
+    Err(Diagnostic::error(codes::RECIPE_CLASH, message)
+        .key("precision.sr.by")
+        .help("choose `precision.sr.by = \"dither\"`, whose bits are the same on all ranks"))
+}
+
+/// How often weights that nothing places are put where they are read.
+const ROUNDS: usize = 4;
+
+/// The plans of all that the entry calls on, and the key of the entry.
+fn placed(cx: &InferCx<'_>, mesh: &Mesh, recipe: &Recipe) -> Result<(Plans, Key)> {
+    let id =
+        FuncId::new(cx.functions.len().checked_sub(1).ok_or_else(|| Diagnostic::bug("a module without an entry"))?);
+    let entry = &cx.functions[id.index()];
+    let parallel = &recipe.parallel.clone().unwrap_or_default();
+    let seeds = Seeds { mesh, parallel, functions: cx.functions, order: seeds::order(mesh, parallel, entry) };
+    let mut weights = entry.params.iter().map(|param| seeds.of(entry, param)).collect::<Result<Vec<Sharding>>>()?;
+    for round in 0.. {
+        let at = with_state(&seeds, entry, &weights);
+        let replaced = entry.params.iter().zip(&at).map(|(param, at)| (param.name.to_string(), at.clone()));
+        let given = Given {
+            mesh,
+            reduce: recipe.precision.reduce,
+            along_sequence: if parallel.sequence { mesh.atoms_of(seeds::TENSOR).collect() } else { Atoms::new() },
+            state: replaced.collect(),
+        };
+        let key = Key { function: id, params: facts(entry, &at), wishes: Vec::new() };
+        let mut plans = Plans::default();
+        let plan = make(&mut plans, &given, cx, key.clone())?;
+        let moved = adopt(&seeds, entry, &plan, &mut weights);
+        if !moved || round == ROUNDS {
+            return Ok((plans, key));
+        }
+    }
+    Err(Diagnostic::bug("placing ended without a plan"))
+}
+
+/// Where all parameters lie, those that are state of a weight as it does.
+fn with_state(seeds: &Seeds<'_>, entry: &Function, weights: &[Sharding]) -> Vec<Place> {
+    let named: FxHashMap<&str, usize> = entry.params.iter().enumerate().map(|(at, param)| (&*param.name, at)).collect();
+    let place = |(at, param): (usize, &halite_ir::Param)| {
+        let of = param.role.weight_of().and_then(|of| named.get(of).copied());
+        let shape = entry.ty(param.value).shape();
+        match of.filter(|&of| entry.ty(entry.params[of].value).shape() == shape) {
+            Some(of) => seeds.state(&param.role, &weights[of], shape),
+            None => seeds.state(&param.role, &weights[at], shape),
+        }
+    };
+    entry.params.iter().enumerate().map(place).collect()
+}
+
+/// What is known of the parameters of the entry.
+fn facts(entry: &Function, at: &[Place]) -> Vec<Fact> {
+    let fact = |(param, place): (&halite_ir::Param, &Place)| Fact {
+        place: place.clone(),
+        stationary: matches!(param.role, ParamRole::Weight(_)),
+        zero: false,
+        sequence: (param.role == ParamRole::Batch && place.sharding.0.len() > 1).then_some(1),
+    };
+    entry.params.iter().zip(at).map(fact).collect()
+}
+
+/// Puts weights that nothing shards yet along `tensor` where what reads them wants them; whether there are any.
+fn adopt(seeds: &Seeds<'_>, entry: &Function, plan: &Rc<Plan>, weights: &mut [Sharding]) -> bool {
+    let mut moved = false;
+    for ((param, wanted), weight) in entry.params.iter().zip(&plan.wanted).zip(weights) {
+        if let (ParamRole::Weight(_), Some(wanted), true) =
+            (&param.role, wanted, weight.is_replicated() && !seeds.is_placed(param))
+        {
+            *weight = seeds.mesh.atoms_of(seeds::DATA).fold(wanted.clone(), Sharding::without);
+            moved |= !weight.is_replicated();
+        }
+    }
+    moved
+}

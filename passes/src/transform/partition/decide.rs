@@ -1,0 +1,200 @@
+//! Where one instruction is computed, given where its operands lie.
+
+use super::fact::{Atoms, Fact, FactorDigit, Place, lie, to_factors};
+use halite_ir::Linear;
+use halite_ir::dims::{DimFactors, FactorKind, FactorMap};
+use halite_ir::ops::Reduction;
+use halite_tensor::{AtomId, Digit, Digits, Sharding};
+
+/// An instruction that is to be placed.
+pub(super) struct Question<'a> {
+    pub(super) map: &'a FactorMap,
+    pub(super) linear: Linear,
+    /// Whether results are rounded, so that terms of them would be.
+    pub(super) rounds: bool,
+    /// What is known of each operand.
+    pub(super) facts: &'a [Fact],
+    /// Bytes of each operand.
+    pub(super) bytes: &'a [u64],
+    /// Where results had better lie.
+    pub(super) wishes: &'a [Option<Sharding>],
+}
+
+/// The answer.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Decision {
+    /// Where each operand has to lie.
+    pub(super) operands: Vec<Place>,
+    /// Where each result then lies.
+    pub(super) results: Vec<Place>,
+    /// What is to be reduced over which ranks before a result is one.
+    pub(super) reduce: Option<(Reduction, Atoms)>,
+}
+
+/// A digit that an operand brings, or a result wishes for.
+#[derive(Clone, Copy)]
+struct Claim {
+    at: FactorDigit,
+    /// Which of several claims of one atom holds: the greatest.
+    weight: (bool, Rank, u64),
+}
+
+/// How much a claim counts. Along a sequence operands are the easiest to gather; what is gathered elsewhere is computed several times.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Wish,
+    SequenceReduced,
+    Sequence,
+    WishIndexed,
+    Reduced,
+    Parallel,
+}
+
+/// What an op takes of an operand that is terms of a sum.
+pub(super) enum Passing {
+    /// It is terms along these atoms when the op is computed; along none it is whole.
+    As(Atoms),
+    /// Its sum is needed first, over all atoms but these.
+    Settled(Atoms),
+}
+
+/// Which operands may be terms of a sum when an op is computed.
+pub(super) fn passing(question: &Question<'_>) -> Vec<Passing> {
+    let facts = question.facts;
+    let all = |fact: &Fact| fact.place.partial.clone();
+    let mut atoms: Atoms = facts.iter().flat_map(all).collect();
+    atoms.sort_unstable();
+    atoms.dedup();
+    let sharded = |atom: AtomId| facts.iter().any(|fact| fact.place.sharding.find(atom).is_some());
+    let partial = |fact: &Fact| !fact.place.is_whole();
+    let linear = match question.linear {
+        Linear::No => false,
+        Linear::Jointly => facts.iter().all(|fact| partial(fact) || fact.zero || fact.place.sharding.0.is_empty()),
+        Linear::Each => facts.iter().filter(|fact| partial(fact)).count() == 1,
+        Linear::First => facts.iter().skip(1).all(|fact| !partial(fact)),
+    };
+    let linear = linear && !question.rounds;
+    let allowed = linear && !atoms.iter().any(|&atom| sharded(atom));
+    let joint = question.linear == Linear::Jointly;
+    let of = |fact: &Fact| {
+        let scalar = fact.place.sharding.0.is_empty();
+        let all = fact.place.partial == atoms || (joint && (fact.zero || scalar));
+        match (partial(fact), allowed && all) {
+            (true, true) => Some(atoms.clone()),
+            (true, false) => None,
+            (false, true) if joint => Some(atoms.clone()),
+            (false, _) => Some(Atoms::new()),
+        }
+    };
+    let answer: Vec<Option<Atoms>> = facts.iter().map(of).collect();
+    // Terms of a sum and a whole do not add up to terms, nor do terms along other atoms: then sums are needed up to what all share.
+    let apart = joint && answer.iter().any(Option::is_none);
+    let shared = |atom: &AtomId| facts.iter().filter(|fact| !fact.zero).all(|fact| fact.place.partial.contains(atom));
+    let stays = |atom: &AtomId| apart && linear && shared(atom) && !sharded(*atom);
+    let rest: Atoms = atoms.iter().copied().filter(stays).collect();
+    let settled = |(fact, passed): (&Fact, Option<Atoms>)| match passed.filter(|_| !apart) {
+        Some(atoms) => Passing::As(atoms),
+        None if fact.zero || fact.place.partial == rest => Passing::As(rest.clone()),
+        None => Passing::Settled(rest.clone()),
+    };
+    facts.iter().zip(answer).map(settled).collect()
+}
+
+/// Where the instruction is computed. Operands that are partial here stay so.
+pub(super) fn decide(question: &Question<'_>, passing: &[Passing]) -> Decision {
+    let map = question.map;
+    let passed = |passing: &'_ Passing| match passing {
+        Passing::As(atoms) => atoms.clone(),
+        Passing::Settled(_) => Atoms::new(),
+    };
+    let mut partial: Atoms = passing.iter().flat_map(passed).collect();
+    partial.sort_unstable();
+    partial.dedup();
+    let sharded = assign(map, &claims(question), question.rounds, partial.clone());
+    let terms = |kind: FactorKind, factor: usize| match kind {
+        FactorKind::Contracted(reduction) => reduction,
+        FactorKind::Indexed if in_operand(map, factor) => Some(Reduction::Sum),
+        _ => None,
+    };
+    let mut reduced: Option<(Reduction, Atoms)> = None;
+    for (factor, digits) in sharded.iter().enumerate() {
+        let Some(kind) = terms(map.factors[factor].kind, factor) else { continue };
+        let (_, atoms) = reduced.get_or_insert((kind, Atoms::new()));
+        atoms.extend(digits.iter().map(|digit| digit.atom));
+    }
+    let place =
+        |dims: &[DimFactors], partial: &Atoms| Place { sharding: lie(map, dims, &sharded), partial: partial.clone() };
+    let operands: Vec<Place> = map.operands.iter().zip(passing).map(|(dims, own)| place(dims, &passed(own))).collect();
+    let mut reduce = None;
+    match reduced.filter(|(_, atoms)| !atoms.is_empty()) {
+        Some((Reduction::Sum, atoms)) => partial.extend(atoms),
+        other => reduce = other,
+    }
+    partial.sort_unstable();
+    partial.dedup();
+    let results = map.results.iter().map(|dims| place(dims, &partial)).collect();
+    Decision { operands, results, reduce }
+}
+
+fn in_operand(map: &FactorMap, factor: usize) -> bool {
+    map.operands.iter().flatten().flatten().any(|other| other.index() == factor)
+}
+
+/// What operands and wishes ask for, the weightiest first.
+fn claims(question: &Question<'_>) -> Vec<Claim> {
+    let map = question.map;
+    let parallel = |at: &FactorDigit| map.factors[at.factor].kind == FactorKind::Parallel;
+    let mut claims = Vec::new();
+    for ((fact, dims), &bytes) in question.facts.iter().zip(&map.operands).zip(question.bytes) {
+        for (dim, (digits, factors)) in fact.place.sharding.0.iter().zip(dims).enumerate() {
+            let along = fact.sequence == Some(dim);
+            claims.extend(to_factors(map, factors, digits).map(|at| {
+                let rank = match (along, parallel(&at)) {
+                    (false, true) => Rank::Parallel,
+                    (false, false) => Rank::Reduced,
+                    (true, true) => Rank::Sequence,
+                    (true, false) => Rank::SequenceReduced,
+                };
+                Claim { weight: (fact.stationary, rank, bytes), at }
+            }));
+        }
+    }
+    for (wish, dims) in question.wishes.iter().zip(&map.results) {
+        for (digits, factors) in wish.iter().flat_map(|wish| &wish.0).zip(dims) {
+            claims.extend(to_factors(map, factors, digits).map(|at| {
+                let rank = if parallel(&at) { Rank::Wish } else { Rank::WishIndexed };
+                Claim { weight: (false, rank, 0), at }
+            }));
+        }
+    }
+    claims.sort_by_key(|claim| std::cmp::Reverse(claim.weight));
+    claims
+}
+
+/// For each factor the digits that it is sharded by; along atoms that are taken, by none.
+fn assign(map: &FactorMap, claims: &[Claim], rounds: bool, mut taken: Atoms) -> Vec<Digits> {
+    let mut sharded = vec![Digits::new(); map.factors.len()];
+    for Claim { at: FactorDigit { factor, digit }, .. } in claims {
+        let possible = match map.factors[*factor].kind {
+            FactorKind::Parallel => true,
+            FactorKind::Contracted(reduction) => reduction.is_some() && !rounds,
+            FactorKind::Indexed => !rounds,
+            FactorKind::Mixed => false,
+        };
+        if possible && !taken.contains(&digit.atom) && insert(&mut sharded[*factor], map.factors[*factor].size, *digit)
+        {
+            taken.push(digit.atom);
+        }
+    }
+    sharded
+}
+
+/// Adds a digit to those of a factor, if it does not overlap them.
+fn insert(digits: &mut Digits, size: usize, digit: Digit) -> bool {
+    let together = Sharding(std::iter::once(digits.clone()).collect()).with(0, digit);
+    let fits = together.fits(&[size][..].into());
+    if fits {
+        *digits = together.0[0].clone();
+    }
+    fits
+}

@@ -1,0 +1,197 @@
+//! The functions of one rank, from plans.
+
+use super::fact::Place;
+use super::plan::{Key, Plan, Plans, Step};
+use super::reshard::Reshard;
+use halite_ir::{Builder, FuncId, Function, Inst, Layout, Module, Registry, Shards, TensorType, Value, Values};
+use halite_support::{Diagnostic, Result};
+use halite_tensor::Sharding;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Replaces the functions of a module by those that a rank runs: for each function that is called one for each way in which its operands lie.
+///
+/// # Errors
+/// When a plan does not hold, which is a bug.
+pub(super) fn emit(
+    module: &mut Module,
+    registry: &Registry,
+    reshard: Reshard<'_>,
+    (plans, entry): (&Plans, &Key),
+) -> Result<()> {
+    let sources = std::mem::take(&mut module.functions);
+    let needed = needed(plans, entry);
+    let mut made: FxHashMap<Rc<Key>, FuncId> = FxHashMap::default();
+    for (key, plan) in plans.done.iter().filter(|(key, _)| needed.contains(key)) {
+        let source = &sources[key.function.index()];
+        let name = module.unused_name(&source.name);
+        let mut b = Builder::new(module, registry, name);
+        b.set_noinline(source.noinline);
+        let id = Emit { b, source, plan, reshard, made: &made, at: FxHashMap::default() }.function()?;
+        made.insert(key.clone(), id);
+    }
+    let plan = plans.get(entry).ok_or_else(|| Diagnostic::bug("the entry has no plan"))?;
+    let source = &sources[entry.function.index()];
+    let params = source.params.iter().zip(&entry.params).map(|(param, fact)| (param.name.clone(), fact));
+    let results = source.results.iter().zip(&plan.results).map(|(result, fact)| (result.name.clone(), fact));
+    let named = results.chain(params).filter(|(name, _)| !name.is_empty());
+    let places: Vec<_> = named.map(|(name, fact)| (name, fact.place.clone())).collect();
+    let terms = places.iter().filter(|(_, place)| !place.is_whole());
+    let terms = terms.map(|(name, place)| (name.clone(), place.partial.to_vec())).collect();
+    let shardings = places.into_iter().map(|(name, place)| (name, place.sharding));
+    let shardings = shardings.filter(|(_, sharding)| !sharding.is_replicated()).collect();
+    module.layout = Some(Arc::new(Layout { mesh: reshard.mesh.clone(), shardings, terms }));
+    Ok(())
+}
+
+/// The plans that a plan calls on, itself included.
+fn needed(plans: &Plans, entry: &Key) -> FxHashSet<Rc<Key>> {
+    let mut needed = FxHashSet::default();
+    let mut open = vec![Rc::new(entry.clone())];
+    while let Some(key) = open.pop() {
+        let Some(plan) = plans.get(&key) else { continue };
+        if needed.insert(key) {
+            open.extend(plan.steps.iter().filter_map(|step| step.callee.clone()));
+        }
+    }
+    needed
+}
+
+/// A function under way.
+struct Emit<'a> {
+    b: Builder<'a>,
+    source: &'a Function,
+    plan: &'a Plan,
+    reshard: Reshard<'a>,
+    made: &'a FxHashMap<Rc<Key>, FuncId>,
+    /// What a value is at a place, as far as it was asked for there.
+    at: FxHashMap<(Value, Place), Value>,
+}
+
+impl Emit<'_> {
+    fn function(mut self) -> Result<FuncId> {
+        for param in &self.source.params {
+            let place = self.plan.facts[param.value.index()].place.clone();
+            let ty = local(self.source.ty(param.value), &place.sharding);
+            let value = self.b.param(param.name.clone(), ty, param.role.clone());
+            self.at.insert((param.value, place), value);
+        }
+        for (inst, step) in self.source.insts.iter().zip(&self.plan.steps) {
+            self.b.set_loc(inst.loc);
+            self.inst(inst, step)?;
+        }
+        for (result, fact) in self.source.results.iter().zip(&self.plan.results) {
+            let value = self.value(result.value, &fact.place)?;
+            self.b.named_result(value, result.name.clone(), result.role.clone());
+        }
+        Ok(self.b.finish())
+    }
+
+    fn inst(&mut self, inst: &Inst, step: &Step) -> Result<()> {
+        let decision = &step.decision;
+        let operands = inst.args.iter().zip(&decision.operands);
+        let args = operands.map(|(&arg, place)| self.value(arg, place)).collect::<Result<Values>>()?;
+        let mut results = match &step.callee {
+            Some(callee) => self.call(callee, &args)?,
+            None => self.op(inst, (&decision.operands, &decision.results), &args)?,
+        };
+        if let Some((kind, atoms)) = &decision.reduce {
+            for result in &mut results {
+                *result = self.reshard.all_reduce(&mut self.b, *kind, *result, atoms)?;
+            }
+        }
+        for ((&old, new), place) in inst.results.iter().zip(results).zip(&decision.results) {
+            self.check(old, new, place)?;
+            if let Some(hint) = &self.source.values[old.index()].hint {
+                self.b.name_value(new, hint.clone());
+            }
+            self.at.insert((old, place.clone()), new);
+            // A sum is made as soon as it can be, so that its terms need not be kept.
+            if let Some(settled) = self.plan.settled[old.index()].clone() {
+                self.value_settled(old, &settled)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn call(&mut self, callee: &Rc<Key>, args: &[Value]) -> Result<Values> {
+        let id = self.made.get(callee).ok_or_else(|| Diagnostic::bug("a call of a function that is not made yet"))?;
+        self.b.call(*id, args)
+    }
+
+    fn op(&mut self, inst: &Inst, (operands, results): (&[Place], &[Place]), args: &[Value]) -> Result<Values> {
+        let types = |values: &[Value]| -> Vec<TensorType> {
+            values.iter().map(|&value| self.source.ty(value).clone()).collect()
+        };
+        let shardings =
+            |places: &[Place]| -> Vec<Sharding> { places.iter().map(|place| place.sharding.clone()).collect() };
+        let (operands, results) = (shardings(operands), shardings(results));
+        let (whole, types) = (types(&inst.args), types(&inst.results));
+        let shards =
+            Shards { mesh: self.reshard.mesh, args: &whole, operands: &operands, results: &results, types: &types };
+        match inst.op.def().on_shards(&mut self.b, &shards, args)? {
+            Some(results) => Ok(results),
+            None => self.b.emit_like(inst, args),
+        }
+    }
+
+    /// What a value is at a place: a sum is made once, where it is settled.
+    fn value(&mut self, value: Value, place: &Place) -> Result<Value> {
+        if let Some(&there) = self.at.get(&(value, place.clone())) {
+            return Ok(there);
+        }
+        if let Some(inst) = self.source.def(value).filter(|inst| inst.args.is_empty()) {
+            return self.anew(inst, place);
+        }
+        let fact = &self.plan.facts[value.index()];
+        let from = match self.plan.settled[value.index()].clone() {
+            Some(settled) if place.partial == settled.partial && settled != *place => settled,
+            _ => fact.place.clone(),
+        };
+        let x = if from == fact.place { self.made_at(value, &from)? } else { self.value_settled(value, &from)? };
+        let from = if fact.zero { Place { partial: place.partial.clone(), ..from } } else { from };
+        let there = self.reshard.go(&mut self.b, x, &from, place)?;
+        self.at.insert((value, place.clone()), there);
+        Ok(there)
+    }
+
+    /// What has no operands is made wherever it is read.
+    fn anew(&mut self, inst: &Inst, place: &Place) -> Result<Value> {
+        let there = self.op(inst, (&[], std::slice::from_ref(place)), &[])?[0];
+        self.at.insert((inst.results[0], place.clone()), there);
+        Ok(there)
+    }
+
+    fn value_settled(&mut self, value: Value, settled: &Place) -> Result<Value> {
+        if let Some(&there) = self.at.get(&(value, settled.clone())) {
+            return Ok(there);
+        }
+        let from = self.plan.facts[value.index()].place.clone();
+        let x = self.made_at(value, &from)?;
+        let there = self.reshard.go(&mut self.b, x, &from, settled)?;
+        self.at.insert((value, settled.clone()), there);
+        Ok(there)
+    }
+
+    fn made_at(&self, value: Value, place: &Place) -> Result<Value> {
+        let there = self.at.get(&(value, place.clone())).copied();
+        there.ok_or_else(|| Diagnostic::bug(format!("{value:?} was read before it was placed")))
+    }
+
+    /// # Errors
+    /// When what an op gives on a rank is not what the plan says.
+    fn check(&self, old: Value, new: Value, place: &Place) -> Result<()> {
+        let (expected, found) = (local(self.source.ty(old), &place.sharding), self.b.ty(new));
+        if expected == *found {
+            return Ok(());
+        }
+        let name = &self.source.name;
+        Err(Diagnostic::bug(format!("{old:?} of `@{name}` is `{found}` on a rank, planned as `{expected}`")))
+    }
+}
+
+/// The type of what a rank holds.
+fn local(ty: &TensorType, sharding: &Sharding) -> TensorType {
+    ty.with_shape(sharding.local_shape(ty.shape()))
+}

@@ -1,0 +1,152 @@
+//! Moving a value to where it is read.
+
+use super::fact::{Atoms, Place};
+use halite_ir::ops::Reduction;
+use halite_ir::{Builder, Value, local_stride};
+use halite_support::Result;
+use halite_tensor::{AtomId, DType, Digit, Digits, Mesh, Sharding};
+
+/// A value under way from one place to another.
+#[derive(Clone, Copy)]
+pub(super) struct Reshard<'a> {
+    pub(super) mesh: &'a Mesh,
+    /// What sums of narrower numbers are made in.
+    pub(super) reduce: DType,
+}
+
+impl Reshard<'_> {
+    /// `x`, which lies at `from`, at `to`. Sums are made first, where they fall into shards at once as such; then what is dropped is dropped,
+    /// so that the least is gathered.
+    ///
+    /// # Errors
+    /// When a digit does not fit, which is a bug.
+    pub(super) fn go(&self, b: &mut Builder<'_>, x: Value, from: &Place, to: &Place) -> Result<Value> {
+        let (mut x, mut now) = (x, from.sharding.clone());
+        let summed: Atoms = from.partial.iter().copied().filter(|atom| !to.partial.contains(atom)).collect();
+        for run in runs(&to.sharding, |atom| summed.contains(&atom)) {
+            if !run.1.iter().all(|&digit| fits(&now, run.0, digit)) {
+                continue;
+            }
+            x = self.reduce_scatter(b, x, &mut now, run)?;
+        }
+        for (dim, digit) in all(&to.sharding) {
+            if now.find(digit.atom).is_none() && !summed.contains(&digit.atom) && fits(&now, dim, digit) {
+                x = b.keep_digit(self.mesh, x, dim, (&now.0[dim], digit))?;
+                now = now.with(dim, digit);
+            }
+        }
+        let rest: Atoms = summed.iter().copied().filter(|&atom| now.find(atom).is_none()).collect();
+        x = self.all_reduce(b, Reduction::Sum, x, &rest)?;
+        for run in runs(&now.clone(), |atom| to.sharding.find(atom) != now.find(atom)) {
+            x = self.all_gather(b, x, &mut now, run)?;
+        }
+        for (dim, digit) in all(&to.sharding) {
+            if now.find(digit.atom).is_none() {
+                x = b.keep_digit(self.mesh, x, dim, (&now.0[dim], digit))?;
+                now = now.with(dim, digit);
+            }
+        }
+        let terms: Atoms = to.partial.iter().copied().filter(|atom| !from.partial.contains(atom)).collect();
+        self.as_terms(b, x, &terms)
+    }
+
+    /// `x` combined over the ranks along these atoms.
+    ///
+    /// # Errors
+    /// When elements cannot be combined so.
+    pub(super) fn all_reduce(&self, b: &mut Builder<'_>, kind: Reduction, x: Value, atoms: &[AtomId]) -> Result<Value> {
+        if atoms.is_empty() {
+            return Ok(x);
+        }
+        self.widened(b, x, |b, x| b.all_reduce(kind, x, self.mesh.groups(atoms)))
+    }
+
+    /// What `f` makes of `x` in the type of sums over ranks, in the type of `x`.
+    fn widened(
+        &self,
+        b: &mut Builder<'_>,
+        x: Value,
+        f: impl FnOnce(&mut Builder<'_>, Value) -> Result<Value>,
+    ) -> Result<Value> {
+        let own = b.dtype(x);
+        if !own.is_float() || own.size() >= self.reduce.size() {
+            return f(b, x);
+        }
+        let wide = b.convert(x, self.reduce)?;
+        let wide = f(b, wide)?;
+        b.convert(wide, own)
+    }
+
+    /// `x` on the first rank along each of these atoms and zero on the others, so that it is their sum.
+    fn as_terms(&self, b: &mut Builder<'_>, x: Value, atoms: &[AtomId]) -> Result<Value> {
+        let mut x = x;
+        for &atom in atoms {
+            let digit = Digit { atom, size: self.mesh.atoms()[atom].size, stride: 1 };
+            let at = b.coordinate(self.mesh, digit)?;
+            let first = b.splat_like(at, 0.0)?;
+            let leads = b.compare(at, first, halite_ir::ops::Direction::Eq)?;
+            let zero = b.splat_like(x, 0.0)?;
+            x = b.select(leads, x, zero)?;
+        }
+        Ok(x)
+    }
+
+    fn reduce_scatter(&self, b: &mut Builder<'_>, x: Value, now: &mut Sharding, (dim, run): Run) -> Result<Value> {
+        let (digit, atoms) = merged(&run);
+        let low = local_stride(&now.0[dim], &digit);
+        let x = self.widened(b, x, |b, x| {
+            b.apart(x, dim, (digit.size, low), |b, x, dim| b.reduce_scatter(x, dim, self.mesh.groups(&atoms)))
+        })?;
+        *now = run.iter().fold(now.clone(), |now, &digit| now.with(dim, digit));
+        Ok(x)
+    }
+
+    fn all_gather(&self, b: &mut Builder<'_>, x: Value, now: &mut Sharding, (dim, run): Run) -> Result<Value> {
+        let (digit, atoms) = merged(&run);
+        *now = run.iter().fold(now.clone(), |now, digit| now.without(digit.atom));
+        let low = local_stride(&now.0[dim], &digit);
+        b.apart(x, dim, (1, low), |b, x, dim| b.all_gather(x, dim, self.mesh.groups(&atoms)))
+    }
+}
+
+/// Digits of one dimension that follow one another without a gap.
+type Run = (usize, Digits);
+
+/// The wanted digits of a sharding, in runs.
+fn runs(sharding: &Sharding, wanted: impl Fn(AtomId) -> bool) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for (dim, digit) in all(sharding) {
+        if !wanted(digit.atom) {
+            continue;
+        }
+        match runs.last_mut() {
+            Some((other, run))
+                if *other == dim && run.last().is_some_and(|last| last.stride == digit.stride * digit.size) =>
+            {
+                run.push(digit)
+            }
+            _ => runs.push((dim, Digits::from_slice(&[digit]))),
+        }
+    }
+    runs
+}
+
+/// One digit in the place of a run, and its atoms.
+fn merged(run: &Digits) -> (Digit, Atoms) {
+    let size = run.iter().map(|digit| digit.size).product();
+    let last = run[run.len() - 1];
+    (Digit { size, ..last }, run.iter().map(|digit| digit.atom).collect())
+}
+
+fn all(sharding: &Sharding) -> impl Iterator<Item = (usize, Digit)> + use<> {
+    let digits: Vec<_> =
+        sharding.0.iter().enumerate().flat_map(|(dim, digits)| digits.iter().map(move |&digit| (dim, digit))).collect();
+    digits.into_iter()
+}
+
+/// Whether a digit lies apart from those that shard a dimension already.
+fn fits(now: &Sharding, dim: usize, digit: Digit) -> bool {
+    let low = digit.stride;
+    let high = low * digit.size;
+    now.0[dim].iter().all(|other| other.stride >= high || other.stride * other.size <= low)
+}

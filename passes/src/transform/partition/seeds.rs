@@ -1,0 +1,169 @@
+//! Where the parameters of a step lie before anything is propagated.
+
+use super::fact::{Atoms, Place, block};
+use crate::framework::pattern::matches_pattern;
+use crate::transform::accumulators::is_sum;
+use halite_ir::{DimName, Function, Param, ParamRole, SizeFactor};
+use halite_recipe::Parallel;
+use halite_support::Result;
+use halite_tensor::{AtomId, Digit, Mesh, Sharding};
+
+/// The names of the axes of a mesh.
+pub(super) const DATA: &str = "data";
+pub(super) const TENSOR: &str = "tensor";
+
+/// What a recipe says of where parameters lie.
+pub(super) struct Seeds<'a> {
+    pub(super) mesh: &'a Mesh,
+    pub(super) parallel: &'a Parallel,
+    /// Those of the module, of which one takes the micro-batches where there are several.
+    pub(super) functions: &'a [Function],
+    /// The atoms of `tensor` in the order in which dimensions take them.
+    pub(super) order: Atoms,
+}
+
+/// The atoms of `tensor` in the order in which dimensions take them. Where fewer ranks can share something than there are, such as key heads, it
+/// lies on ranks that follow one another, so that copies of it are as far apart as can be: on Trainium 1, [0, 8, 16, 24] work together.
+pub(super) fn order(mesh: &Mesh, parallel: &Parallel, entry: &Function) -> Atoms {
+    let atoms: Atoms = mesh.atoms_of(TENSOR).collect();
+    let sizes = entry.params.iter().flat_map(|param| match &param.role {
+        ParamRole::Weight(info) => info.dims.as_deref().unwrap_or_default(),
+        _ => &[],
+    });
+    let named = sizes.flat_map(|dim| dim.iter()).filter(|factor| is_named(parallel, factor));
+    let shared = |factor: &SizeFactor| {
+        let mut left = factor.size;
+        let divides = |&&atom: &&AtomId| {
+            let size = mesh.atoms()[atom].size;
+            let divides = left.is_multiple_of(size);
+            left /= size;
+            divides
+        };
+        atoms.iter().rev().take_while(divides).count()
+    };
+    let least = named.map(shared).min().unwrap_or(atoms.len());
+    let (apart, first) = atoms.split_at(atoms.len() - least);
+    first.iter().chain(apart).copied().collect()
+}
+
+/// Whether a recipe names what a size is made of.
+fn is_named(parallel: &Parallel, factor: &SizeFactor) -> bool {
+    factor.name.as_ref().is_some_and(|name| parallel.shard.tensor.iter().any(|own| **own == **name))
+}
+
+impl Seeds<'_> {
+    /// Where a parameter of the entry lies at first: what is fed is shared out along `data`, a weight by what its sizes are made of.
+    ///
+    /// # Errors
+    /// When the recipe states another number of dimensions.
+    pub(super) fn of(&self, entry: &Function, param: &Param) -> Result<Sharding> {
+        let shape = entry.ty(param.value).shape();
+        let none = Sharding::replicated(shape.rank());
+        Ok(match &param.role {
+            ParamRole::Batch => self.batch(none, shape, &param.name),
+            ParamRole::Weight(info) => match self.parallel.placed(&param.name, shape.rank(), matches_pattern)? {
+                Some(axes) => self.placed(none, shape, axes),
+                None if info.packing.is_some() => spread(self.mesh, none, shape, 0, self.order.iter().copied()),
+                None => self.named(none, info.dims.as_deref().unwrap_or_default()),
+            },
+            _ => none,
+        })
+    }
+
+    /// Whether the recipe says where a parameter lies.
+    pub(super) fn is_placed(&self, param: &Param) -> bool {
+        self.parallel.place.keys().any(|pattern| matches_pattern(pattern, &param.name))
+    }
+
+    /// Each data rank has its part of each micro-batch.
+    fn batch(&self, none: Sharding, shape: &[usize], name: &str) -> Sharding {
+        let micro_batch = self.functions.iter().find_map(|function| {
+            let param = function.params.iter().find(|param| param.role == ParamRole::Batch && *param.name == *name)?;
+            function.ty(param.value).shape().first().copied()
+        });
+        let Some(mut left) = micro_batch.filter(|_| !shape.is_empty()) else { return none };
+        let mut sharding = none;
+        for atom in self.mesh.atoms_of(DATA) {
+            let size = self.mesh.atoms()[atom].size;
+            if !left.is_multiple_of(size) {
+                break;
+            }
+            left /= size;
+            sharding = sharding.with(0, Digit { atom, size, stride: left });
+        }
+        sharding
+    }
+
+    /// Where a parameter lies of a weight that lies so, itself or its state: as it does, and along `data` too where the recipe shards state. Sums of
+    /// gradients are of what each rank has computed, until all micro-batches are in.
+    pub(super) fn state(&self, role: &ParamRole, weight: &Sharding, shape: &[usize]) -> Place {
+        match role {
+            ParamRole::State(spec) if is_sum(spec) => Place { sharding: weight.clone(), partial: self.terms(weight) },
+            ParamRole::State(spec) if spec.of.is_some() && self.parallel.zero > 0 => {
+                Place::of(along_data(self.mesh, weight, shape))
+            }
+            _ => Place::of(weight.clone()),
+        }
+    }
+
+    /// Along which atoms ranks compute terms of the gradient by a weight that lies so: those that have other sequences, and those that have
+    /// other positions of them.
+    fn terms(&self, weight: &Sharding) -> Atoms {
+        let positions = self.parallel.sequence && !weight.0.is_empty();
+        let tensor = self.mesh.atoms_of(TENSOR).filter(|_| positions);
+        let mut atoms: Atoms =
+            self.mesh.atoms_of(DATA).chain(tensor).filter(|&atom| weight.find(atom).is_none()).collect();
+        atoms.sort_unstable();
+        atoms
+    }
+
+    fn placed(&self, none: Sharding, shape: &[usize], axes: &[String]) -> Sharding {
+        let along =
+            |sharding, (dim, axis): (usize, &String)| spread(self.mesh, sharding, shape, dim, self.mesh.atoms_of(axis));
+        axes.iter().enumerate().filter(|(_, axis)| !axis.is_empty()).fold(none, along)
+    }
+
+    /// Shards the first factor of each dimension that the recipe names, as far as the ranks divide it.
+    fn named(&self, none: Sharding, dims: &[DimName]) -> Sharding {
+        let mut sharding = none;
+        for (dim, factors) in dims.iter().enumerate() {
+            let named = |factor: &SizeFactor| is_named(self.parallel, factor);
+            let Some(at) = factors.iter().position(named) else { continue };
+            let mut left = factors[at].size;
+            let below: usize = factors[at + 1..].iter().map(|factor| factor.size).product();
+            for &atom in &self.order {
+                let size = self.mesh.atoms()[atom].size;
+                if !left.is_multiple_of(size) || sharding.find(atom).is_some() {
+                    break;
+                }
+                left /= size;
+                sharding = sharding.with(dim, Digit { atom, size, stride: left * below });
+            }
+        }
+        sharding
+    }
+}
+
+/// Blocks of a dimension along as many of the atoms as divide it.
+fn spread(mesh: &Mesh, none: Sharding, shape: &[usize], dim: usize, atoms: impl Iterator<Item = AtomId>) -> Sharding {
+    let mut sharding = none;
+    for atom in atoms {
+        let Some(digit) = block(mesh, &sharding, shape[dim], dim, atom) else { break };
+        sharding = sharding.with(dim, digit);
+    }
+    sharding
+}
+
+/// What lies so, and along `data` too.
+fn along_data(mesh: &Mesh, weight: &Sharding, shape: &[usize]) -> Sharding {
+    let mut sharding = weight.clone();
+    for atom in mesh.atoms_of(DATA) {
+        let free = (0..shape.len()).filter(|&dim| sharding.0[dim].is_empty());
+        let dims: Vec<usize> = free.chain((0..shape.len()).filter(|&dim| !sharding.0[dim].is_empty())).collect();
+        let digit = dims.into_iter().find_map(|dim| Some((dim, block(mesh, &sharding, shape[dim], dim, atom)?)));
+        if let Some((dim, digit)) = digit {
+            sharding = sharding.with(dim, digit);
+        }
+    }
+    sharding
+}

@@ -1,0 +1,160 @@
+//! Programs of one rank that are wrong on purpose: `check-replicas` finds them, or ranks compute something else than one device.
+
+#![allow(clippy::unwrap_used, reason = "this is test code")]
+
+use halite_ir::{Inst, Module, rewrite_functions, verify};
+use halite_passes::replicas;
+use halite_tensor::{HostTensor, compare::difference};
+use halite_tests::meshes::{LAYOUTS, MODELS, Model, OnMesh, Ranks, entry, ignore_labels};
+use halite_tests::stepping::{advance, first_inputs};
+use std::fmt::Write;
+
+#[path = "seeded_replicas/kinds.rs"]
+mod kinds;
+
+use kinds::{KINDS, Kind, Site};
+
+/// What faults are made of: each kind of parallelism, merged projections, tied weights, dropout.
+const STEPS: [(Model, Ranks); 4] = [
+    (MODELS[0], (2, 2, true, 1, 1)),
+    (MODELS[0], (1, 4, false, 0, 1)),
+    (MODELS[2], (2, 2, false, 0, 2)),
+    (MODELS[5], (2, 2, true, 1, 1)),
+];
+
+/// How many faults of a kind are tried in a step: with `HALITE_SEEDED_REPLICAS=all` ten, and all layouts.
+fn budget() -> (Vec<(Model, Ranks)>, usize) {
+    if std::env::var("HALITE_SEEDED_REPLICAS").is_ok_and(|value| value == "all") {
+        let all = MODELS.into_iter().flat_map(|model| LAYOUTS.map(|ranks| (model, ranks)));
+        return (STEPS.into_iter().chain(all).collect(), 10);
+    }
+    (STEPS.to_vec(), 2)
+}
+
+/// In how many places a fault is tried to be made.
+const MAX_TRIED: usize = 40;
+
+/// A step with what it computes.
+struct Judge {
+    step: OnMesh,
+    /// Inputs, what one device makes of them, and what the ranks do.
+    runs: Vec<(Vec<HostTensor>, Vec<HostTensor>, Vec<HostTensor>)>,
+}
+
+/// What finds a fault.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum By {
+    Analysis,
+    Law,
+    /// Nothing: it computes the same to the bit.
+    Equivalent,
+    Nothing,
+}
+
+impl Judge {
+    fn new((model, ranks): (Model, Ranks)) -> Self {
+        let step = OnMesh::new(model, ranks);
+        let whole = entry(&step.whole);
+        let run = |inputs: &[HostTensor]| {
+            let alone = halite_ir::Interpreter::of(&step.whole, &step.session.registry).run(whole, inputs.to_vec());
+            (inputs.to_vec(), alone.unwrap(), step.update(&step.local, inputs).unwrap())
+        };
+        let mut first = first_inputs(whole, 32);
+        ignore_labels(&mut first[0]);
+        let first = run(&first);
+        let mut second = first_inputs(whole, 29);
+        advance(whole, &mut second, first.1.clone());
+        let second = run(&second);
+        Self { runs: vec![first, second], step }
+    }
+
+    fn judge(&self, module: &Module) -> By {
+        if !replicas(module).is_empty() {
+            return By::Analysis;
+        }
+        let mut same = true;
+        for (inputs, expected, right) in &self.runs {
+            let Ok(found) = self.step.update(module, inputs) else { return By::Law };
+            let far = |(found, expected): (&HostTensor, &HostTensor)| difference(found, expected).relative() > 1e-9;
+            if found.iter().zip(expected).any(far) {
+                return By::Law;
+            }
+            same &= found == *right;
+        }
+        if same { By::Equivalent } else { By::Nothing }
+    }
+
+    /// Steps with a fault of a kind, each in another place, and how many places were skipped.
+    fn faults(&self, kind: &Kind, count: usize) -> (Vec<(usize, Module)>, usize) {
+        let insts = self.step.local.functions.iter().flat_map(|function| &function.insts).enumerate();
+        let all: Vec<usize> = insts.filter(|(_, inst)| inst.op.name() == kind.op).map(|(at, _)| at).collect();
+        let step = all.len().div_ceil(count).max(1);
+        let spread = (0..step).flat_map(|first| all.iter().skip(first).step_by(step));
+        let (mut made, mut skipped) = (Vec::new(), 0);
+        for &place in spread.take(MAX_TRIED) {
+            match self.faulty(kind, place) {
+                Some(module) if made.len() < count => made.push((place, module)),
+                Some(_) => break,
+                None => skipped += 1,
+            }
+        }
+        (made, skipped)
+    }
+
+    /// The step with a fault in the place of an instruction; `None` where it cannot be made there.
+    fn faulty(&self, kind: &Kind, place: usize) -> Option<Module> {
+        let mut module = self.step.local.clone();
+        let (mesh, registry) = (module.layout.clone()?.mesh.clone(), &self.step.session.registry);
+        let (mut at, mut made) = (0, false);
+        let rewritten = rewrite_functions(&mut module, registry, |b, source| {
+            for inst in &source.insts {
+                let inst: &Inst = inst;
+                if at == place {
+                    let args = b.values(&inst.args)?;
+                    b.set_loc(inst.loc);
+                    let site = Site { mesh: &mesh, source, inst, args: &args };
+                    if let Some(value) = (kind.replace)(b, &site)? {
+                        made = b.ty(value) == source.ty(inst.results[0]);
+                        b.replace(inst.results[0], value);
+                        at += 1;
+                        continue;
+                    }
+                }
+                at += 1;
+                b.copy(source, inst)?;
+            }
+            Ok(())
+        });
+        let fits = rewritten.is_ok() && made && verify(&module, registry).is_ok();
+        fits.then_some(module)
+    }
+}
+
+#[test]
+fn seeded_faults_are_found() {
+    let (steps, count) = budget();
+    let judges: Vec<Judge> = steps.into_iter().map(Judge::new).collect();
+    let mut table = format!("{:40} sites skipped analysis law equivalent survived\n", "kind");
+    let mut wrong = Vec::new();
+    for kind in KINDS {
+        let mut found = [0; 4];
+        let mut skipped = 0;
+        for judge in &judges {
+            let (faults, none) = judge.faults(kind, count);
+            skipped += none;
+            for (place, module) in faults {
+                let by = judge.judge(&module);
+                found[by as usize] += 1;
+                if by == By::Nothing || (kind.proven && by == By::Law) {
+                    wrong.push(format!("{} at instruction {place}: {by:?}", kind.name));
+                }
+            }
+        }
+        let [analysis, law, equivalent, survived] = found;
+        let sites: usize = found.iter().sum();
+        writeln!(table, "{:40} {sites:5} {skipped:7} {analysis:8} {law:3} {equivalent:10} {survived:8}", kind.name)
+            .unwrap();
+    }
+    println!("{table}");
+    assert!(wrong.is_empty(), "{table}{}", wrong.join("\n"));
+}
