@@ -18,10 +18,6 @@ pub const STEP: &str = "bind-recipe, (cse, simplify, fold-constant, dce)*, fold-
                     coalesce-layers, cse, dce, key-dropout, scale-loss, auto-diff, auto-cast, accumulate, unscale, clip, finite, \
                     adjust-loss-scale, update, cse, dce";
 
-/// From there to HLO.
-pub const FINISH: &str = "dispatch-dialect, expand-composites, cut, inline, (cse, simplify, fold-constant, dce)*, annotate-rounding, cse, \
-                      outline-layers, legalize";
-
 /// Models: with as many key heads as heads, with fewer key heads than ranks, with a merged projection, with biases and tied weights, with dropout.
 pub const MODELS: [Model; 6] = [
     ("tiny", &["layers=2", "hidden=16", "heads=4", "kv_heads=4", "ffn=24", "vocab=32", "seq=8"]),

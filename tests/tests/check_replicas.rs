@@ -1,17 +1,12 @@
 //! `check-replicas` on what the compiler makes: nothing is found.
 
 use halite_passes::replicas;
-use halite_tests::meshes::{FINISH, LAYOUTS, MODELS, Model, OnMesh, Ranks};
+use halite_tests::meshes::{LAYOUTS, MODELS, Model, OnMesh, Ranks};
 
-/// What is found right after partitioning, and at the end.
-fn findings(model: Model, ranks: Ranks, precision: &str) -> Vec<String> {
-    let step = OnMesh::with_precision(model, ranks, precision);
-    let finished = step.after(step.local.clone(), FINISH);
-    let found = [("after `partition`", &step.local), ("at the end", &finished)].map(|(when, module)| {
-        let first = replicas(module).into_iter().next();
-        first.map(|first| format!("{model:?} {ranks:?} {precision}, {when}: {} in `{}`", first.message, first.scope))
-    });
-    found.into_iter().flatten().collect()
+/// What is found in the step of one rank.
+fn finding(model: Model, ranks: Ranks, precision: &str) -> Option<String> {
+    let first = replicas(&OnMesh::with_precision(model, ranks, precision).local).into_iter().next()?;
+    Some(format!("{model:?} {ranks:?} {precision}: {} in `{}`", first.message, first.scope))
 }
 
 /// In CI each model on every other layout in `f64` or mixed precision, with `HALITE_LAYOUTS=all` on all in both.
@@ -24,7 +19,7 @@ fn nothing_is_found_in_what_partition_makes() {
         for (nth, ranks) in LAYOUTS.into_iter().enumerate().skip(at % step).step_by(step) {
             let precisions = ["fp64", "mixed"].into_iter().enumerate();
             for (_, precision) in precisions.filter(|(own, _)| all || (at + nth / 2) % 2 == *own) {
-                found.extend(findings(model, ranks, precision));
+                found.extend(finding(model, ranks, precision));
             }
         }
     }

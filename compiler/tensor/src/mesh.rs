@@ -25,12 +25,12 @@ pub struct Axis {
     pub size: usize,
 }
 
-/// A prime factor of an axis.
+/// A prime factor of an axis, or several as one ([`Mesh::joined`]).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct MeshAtom {
     /// The position of its axis.
     pub axis: usize,
-    /// A prime number of ranks.
+    /// How many ranks lie along it.
     pub size: usize,
     /// The distance of two ranks that are neighbours along it.
     pub stride: usize,
@@ -47,6 +47,21 @@ impl Mesh {
     pub fn new(axes: impl IntoIterator<Item = (impl Into<String>, usize)>) -> Result<Self> {
         let axes = axes.into_iter().map(|(name, size)| Axis { name: name.into(), size });
         Self::try_from(axes.filter(|axis| axis.size != 1).collect::<Vec<_>>())
+    }
+
+    /// The same ranks with neighbouring atoms of an axis as one, but where `apart` says of an atom that the next is none of its: the grid, and
+    /// which atom of it each atom has become part of. Atoms of the grid are no primes then.
+    #[must_use]
+    pub fn joined(&self, apart: impl Fn(AtomId) -> bool) -> (Self, Vec<AtomId>) {
+        let (mut atoms, mut became): (Vec<MeshAtom>, Vec<AtomId>) = (Vec::new(), Vec::with_capacity(self.atoms.len()));
+        for (id, &atom) in self.atoms.iter().enumerate() {
+            match atoms.last_mut().filter(|last| last.axis == atom.axis && !apart(id - 1)) {
+                Some(last) => *last = MeshAtom { size: last.size * atom.size, ..atom },
+                None => atoms.push(atom),
+            }
+            became.push(atoms.len() - 1);
+        }
+        (Self { axes: self.axes.clone(), atoms }, became)
     }
 
     /// The axes, the major one first.

@@ -6,17 +6,21 @@
 //! until an op rules one out. Numbers that the rank's own is behind are computed for all ranks at once, so that slices and masks by
 //! coordinates are known for what they are.
 
+mod counted;
 mod digits;
 mod exchange;
 mod factors;
 mod finding;
 mod free;
 mod groups;
+mod held;
 mod indexed;
+mod joined;
 mod mask;
 mod movement;
 mod number;
 mod numbers;
+mod per_rank;
 mod slices;
 mod state;
 mod transfer;

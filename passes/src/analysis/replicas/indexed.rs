@@ -1,7 +1,8 @@
 //! Reading and adding up elements by index where a rank holds a part of what indices name.
 
 use super::digits::whole;
-use super::mask::{Base, Held, left_of};
+use super::held::{Base, Held};
+use super::mask::left_of;
 use super::state::{Cause, Part, Placed, Reading, State};
 use halite_tensor::{Digit, Mesh};
 

@@ -1,23 +1,8 @@
 //! Masks that hold where an index falls into what a rank holds.
 
+use super::held::{Base, Held};
 use super::number::{Index, Number, Term};
-use halite_ir::Value;
 use halite_tensor::{AtomId, Digit, Mesh};
-
-/// A value that is the same on all ranks, clamped below a size: which one, of which walk over a function.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) struct Base {
-    pub(super) walk: usize,
-    pub(super) value: Value,
-    pub(super) size: usize,
-}
-
-/// That a digit of a base is the coordinate of the rank.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) struct Held {
-    pub(super) base: Base,
-    pub(super) digit: Digit,
-}
 
 /// What it means that two numbers are equal.
 pub(super) fn equal(mesh: &Mesh, x: &Number, y: &Number) -> Option<Held> {
@@ -28,7 +13,7 @@ pub(super) fn equal(mesh: &Mesh, x: &Number, y: &Number) -> Option<Held> {
     }
     let is = |&atom: &AtomId| {
         let at = |rank: usize| -factor * mesh.coordinate(atom, rank) as i64;
-        mesh.atoms()[atom].size == size && (0..mesh.num_ranks()).all(|rank| difference.ranks[rank] == at(rank))
+        mesh.atoms()[atom].size == size && (0..mesh.num_ranks()).all(|rank| difference.ranks.at(rank) == at(rank))
     };
     let atom = (0..mesh.atoms().len()).find(is)?;
     Some(Held { base, digit: Digit { atom, size, stride } })
@@ -52,6 +37,6 @@ pub(super) fn left_of(index: &Number, digits: &[Digit], local: usize) -> Option<
         terms
     };
     let fits = base.size.is_multiple_of(stride) && factor * (base.size / stride) as i64 == local as i64;
-    let same = own(&expected) == own(&index.terms) && index.ranks.iter().all(|&rank| rank == 0);
+    let same = own(&expected) == own(&index.terms) && index.ranks.same() == Some(0);
     (fits && same).then_some(base)
 }

@@ -1,6 +1,7 @@
 //! What numbers the results of an instruction are, and for which elements masks hold.
 
-use super::mask::{Base, Held, equal};
+use super::held::{Base, Held};
+use super::mask::equal;
 use super::number::{Index, Number};
 use super::state::State;
 use halite_ir::ops::Direction;
@@ -22,9 +23,9 @@ pub(super) fn number(mesh: &Mesh, inst: &Inst, args: &[State], ty: &TensorType, 
     let number = match &inst.op {
         Op::Constant(constant) => {
             let value = constant.splat_value().filter(|value| value.fract() == 0.0 && value.abs() < 2_f64.powi(53));
-            Number::constant(mesh, value? as i64)
+            Number::constant(value? as i64)
         }
-        Op::Iota(iota) => Number::index(mesh, Index::Dim(iota.dim), ty.shape()[iota.dim]),
+        Op::Iota(iota) => Number::index(Index::Dim(iota.dim), ty.shape()[iota.dim]),
         Op::Convert(_) => of(0)?.clone(),
         Op::BroadcastInDim(op) => of(0)?.moved(|dim| op.dims.get(dim).copied())?,
         Op::Reshape(_) => of(0)?.moved(|_| None)?,
@@ -36,25 +37,25 @@ pub(super) fn number(mesh: &Mesh, inst: &Inst, args: &[State], ty: &TensorType, 
         Op::Remainder(_) => of(0)?.divided(of(1)?)?.1,
         Op::And(_) if ty.dtype() == DType::Pred => of(0)?.both(of(1)?)?,
         Op::Compare(op) => of(0)?.compared(of(1)?, op.direction)?,
-        Op::Clamp(_) => clamped(mesh, inst, args, walk)?,
+        Op::Clamp(_) => clamped(inst, args, walk)?,
         op => rank(mesh, op)?,
     };
-    let wraps = ty.dtype().is_unsigned_int() && number.ranks.iter().any(|&rank| rank < 0);
+    let wraps = ty.dtype().is_unsigned_int() && number.ranks.distinct().iter().any(|&rank| rank < 0);
     (!wraps).then_some(number)
 }
 
 /// A value between 0 and a constant counts as an index.
-fn clamped(mesh: &Mesh, inst: &Inst, args: &[State], walk: usize) -> Option<Number> {
+fn clamped(inst: &Inst, args: &[State], walk: usize) -> Option<Number> {
     let of = |at: usize| args[at].number.as_ref()?.as_constant();
     let (least, most) = (of(0)?, of(2)?);
     let inside = |number: &&Rc<Number>| {
-        number.of_ranks().is_some_and(|all| all.iter().all(|rank| (least..=most).contains(rank)))
+        number.of_ranks().is_some_and(|all| all.distinct().iter().all(|rank| (least..=most).contains(rank)))
     };
     if let Some(number) = args[1].number.as_ref().filter(inside) {
         return Some(Number::clone(number));
     }
     let size = usize::try_from(of(2)?.checked_add(1)?).ok().filter(|_| of(0) == Some(0))?;
-    Some(Number::index(mesh, Index::Of(Base { walk, value: inst.args[1], size }), size))
+    Some(Number::index(Index::Of(Base { walk, value: inst.args[1], size }), size))
 }
 
 /// For which elements the result of an instruction holds.

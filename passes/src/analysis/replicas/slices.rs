@@ -8,7 +8,7 @@ use halite_tensor::{AtomId, Mesh};
 /// The atoms of which a rank keeps its block when a dimension of `size` is sliced to `kept` from `start`, the major one first; none where
 /// the start is the same on all ranks.
 fn blocks(mesh: &Mesh, start: &Number, size: usize, kept: usize) -> Option<Vec<AtomId>> {
-    let mut steps = start.steps(mesh).filter(|_| start.terms.is_empty())?;
+    let mut steps = start.ranks.steps(mesh).filter(|_| start.terms.is_empty())?;
     if steps.is_empty() {
         return Some(Vec::new());
     }
@@ -17,7 +17,7 @@ fn blocks(mesh: &Mesh, start: &Number, size: usize, kept: usize) -> Option<Vec<A
     for &(atom, step) in &steps {
         left = left.checked_div(mesh.atoms()[atom].size).filter(|&left| left as i64 == step)?;
     }
-    (left == kept && start.ranks.first() == Some(&0)).then(|| steps.into_iter().map(|step| step.0).collect())
+    (left == kept && start.ranks.at(0) == 0).then(|| steps.into_iter().map(|step| step.0).collect())
 }
 
 /// A value of which each rank keeps blocks: its readings, and the dimensions that shrank thereby. Where ranks slice otherwise, nothing is
@@ -28,7 +28,7 @@ pub(super) fn sliced(value: &Exchange<'_>, starts: &[State], result: &[usize]) -
     for (dim, start) in starts.iter().enumerate() {
         let (size, kept) = (value.shape[dim], result[dim]);
         let Some(number) = start.number.as_ref().filter(|_| size != kept) else { continue };
-        let varies = number.varies(value.mesh);
+        let varies = number.ranks.varies(value.mesh);
         if varies.is_empty() {
             continue;
         }

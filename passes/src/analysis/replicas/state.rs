@@ -1,7 +1,7 @@
 //! What is known of a value.
 
 use super::free::Free;
-use super::mask::Held;
+use super::held::Held;
 use super::number::Number;
 use halite_ir::LocId;
 use halite_ir::ops::Reduction;

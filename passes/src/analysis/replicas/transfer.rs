@@ -1,10 +1,12 @@
 //! What an instruction makes of what is known of its operands.
 
+use super::counted::counted;
 use super::exchange::{Exchange, Fault, resized};
 use super::factors::Application;
 use super::free::{self, Free};
 use super::groups::{atoms_in_any_order, atoms_of};
-use super::mask::Held;
+use super::held::Held;
+use super::per_rank::PerRank;
 use super::state::{Cause, Part, Reading, State, Why};
 use super::{indexed, movement, numbers, slices};
 use halite_ir::ops::Reduction;
@@ -59,7 +61,7 @@ impl Transfer<'_> {
     /// Adds what numbers and masks say.
     fn describe(&self, state: &mut State) {
         let number = numbers::number(self.mesh, self.inst, self.args, self.result(), self.walk);
-        if let Some(reading) = number.as_ref().and_then(|number| number.reading(self.mesh, self.cause())) {
+        if let Some(reading) = number.as_ref().and_then(|number| counted(number, self.mesh, self.cause())) {
             state.readings = [reading].into();
         }
         if number.as_ref().is_some_and(|number| number.of_ranks().is_some()) {
@@ -237,7 +239,7 @@ impl Transfer<'_> {
             return State::new(self.of(&operands).0, free);
         }
         let leads =
-            p.number.as_ref().and_then(|number| leads(self.mesh, number.of_ranks()?, &number.varies(self.mesh)));
+            p.number.as_ref().and_then(|number| leads(self.mesh, number.of_ranks()?, &number.ranks.varies(self.mesh)));
         let held: &[Held] = p.mask.as_deref().unwrap_or_default();
         let atoms: Vec<AtomId> = held.iter().map(|held| held.digit.atom).chain(leads).collect();
         let apart = |readings: &mut Vec<Reading>| {
@@ -286,9 +288,9 @@ impl Transfer<'_> {
 }
 
 /// The atom of which one rank alone takes what a choice between a value and zero gives.
-fn leads(mesh: &Mesh, ranks: &[i64], varies: &[AtomId]) -> Option<AtomId> {
+fn leads(mesh: &Mesh, ranks: &PerRank, varies: &[AtomId]) -> Option<AtomId> {
     let &[atom] = varies else { return None };
     let size = mesh.atoms()[atom].size;
-    let held = ranks.iter().filter(|&&rank| rank != 0).count();
-    (held * size == ranks.len()).then_some(atom)
+    let held = ranks.distinct().iter().filter(|&&rank| rank != 0).count();
+    (held * size == mesh.num_ranks()).then_some(atom)
 }
