@@ -1,7 +1,7 @@
 //! Atoms that a program never tells apart, as one: what lies along all ranks of an axis is followed once, however many there are.
 
 use super::groups::{atoms_in_any_order, atoms_of};
-use halite_ir::{Layout, Module, Op};
+use halite_ir::{Function, Inst, Layout, Module, Op};
 use halite_tensor::{AtomId, Digit, Mesh, Sharding};
 use rustc_hash::FxHashSet;
 
@@ -17,6 +17,8 @@ pub(super) fn joined(module: &Module, layout: &Layout) -> Option<Layout> {
     for (atoms, ordered) in unordered.chain(exchanges(module, mesh)) {
         pairs().filter(|&atom| !together(&atoms, atom, ordered)).for_each(|atom| apart[atom] = true);
     }
+    let divisors = divisors(module);
+    pairs().filter(|&atom| divisors.contains(&mesh.atoms()[atom].stride)).for_each(|atom| apart[atom] = true);
     let (joined, became) = mesh.joined(|atom| apart[atom]);
     let fewer = joined.atoms().len() < mesh.atoms().len();
     fewer.then(|| Layout {
@@ -37,6 +39,19 @@ fn exchanges(module: &Module, mesh: &Mesh) -> FxHashSet<(Vec<AtomId>, bool)> {
         _ => None,
     };
     insts.filter_map(|inst| atoms(&inst.op)).collect()
+}
+
+/// By what numbers are divided. By the stride of an atom is so when its coordinate is taken from the number of the rank.
+fn divisors(module: &Module) -> FxHashSet<usize> {
+    let of = |function: &Function| -> Vec<usize> {
+        let divides = |inst: &&Inst| matches!(inst.op, Op::Divide(_)) && function.ty(inst.results[0]).dtype().is_int();
+        let by = |inst: &Inst| match &function.def(inst.args[1])?.op {
+            Op::Constant(constant) => constant.splat_value().map(|value| value as usize),
+            _ => None,
+        };
+        function.insts.iter().filter(divides).filter_map(by).collect()
+    };
+    module.functions.iter().flat_map(of).collect()
 }
 
 /// Whether an atom and the next both are among some, or neither; where their order counts, one after the other.
