@@ -195,6 +195,29 @@ fn inspect_shows_how_groups_are_updated() {
     assert_eq!(json["groups"][2]["weight_decay"], serde_json::json!([[0.0, 1], [0.1, 4]]));
 }
 
+/// The sums that Megatron makes: two in a block forward, two backward.
+#[test]
+fn inspect_shows_where_state_lies_and_what_ranks_send() {
+    let set = ["--placement", "--set", "parallel.data=2", "--set", "parallel.tensor=2"];
+    let output = halite(Path::new("."), &[&["inspect", "tiny"], &set[..]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let page = String::from_utf8(output.stdout).unwrap();
+    let rows: Vec<String> = page.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    // At 4 bytes: 256 * 64 / 2 elements; 64 * 176 / 2 twice; 64 on each rank.
+    for row in [
+        "4 ranks: data 2, tensor 2",
+        "model.embed_tokens.weight 1 [256 tensor, 64] 32.0 KiB",
+        "model.layers.*.mlp.down_proj.weight 2 [64, 176 tensor] 44.0 KiB",
+        "model.norm.weight 1 [64] 256 B",
+        "train_step block_forward all_reduce tensor 2 256.0 KiB",
+        "train_step block_backward all_reduce tensor 2 256.0 KiB",
+    ] {
+        assert!(rows.iter().any(|found| found == row), "{row}\n{page}");
+    }
+    let alone = halite(Path::new("."), &["inspect", "tiny", "--placement"]);
+    assert!(String::from_utf8_lossy(&alone.stdout).starts_with("One rank, which holds all."), "{alone:?}");
+}
+
 /// Runs a command with standard output at a place.
 fn halite_to(place: impl Into<std::process::Stdio>, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_halite"));
