@@ -23,7 +23,7 @@ run() {
             HALITE_ARITHMETIC_MASKS=2000 HALITE_MUTANTS=2000 cargo test --locked -p halite-tests \
                 --test causality_arithmetic --test causality_mutations ;;
         memory)
-            HALITE_COMPILES=1000 cargo test --locked -p halite-tests --test embedding -- many_compiles ;;
+            HALITE_COMPILES=1000 cargo test --locked -p halite-tests --test same_memory ;;
         random)
             HALITE_RANDOM_MODULES=20000 cargo test --locked -p halite-tests --test random_modules --test random_layers ;;
         layouts)

@@ -53,13 +53,79 @@ pub const LAYOUTS: [Ranks; 9] = [
     (2, 4, true, 0, 1),
 ];
 
-/// A step of one rank with the step of one device that it was made of.
+/// A model with its recipe, and what knows the passes.
 #[derive(Debug)]
-pub struct OnMesh {
+pub struct Loaded {
     /// What knows the passes.
     pub session: Session,
     /// The model and its recipe.
     pub source: Source,
+}
+
+impl Loaded {
+    /// A model with its sizes and these settings of its recipe.
+    ///
+    /// # Panics
+    /// When it does not load.
+    pub fn new((model, sizes): Model, settings: &[String]) -> Self {
+        let input = if model.ends_with(".hal") {
+            format!("{}/../models/{model}", env!("CARGO_MANIFEST_DIR"))
+        } else {
+            model.into()
+        };
+        let settings: Vec<String> = sizes.iter().map(ToString::to_string).chain(settings.iter().cloned()).collect();
+        let mut session = Session::new();
+        let source = session.load(&input, &settings).unwrap_or_else(|errors| panic!("{model}: {errors:?}"));
+        Self { session, source }
+    }
+
+    /// The module of the model after some passes.
+    ///
+    /// # Panics
+    /// When it is not built, or a pass fails.
+    pub fn made(&self, passes: &str) -> Module {
+        let built = self.session.elaborate(&self.source).unwrap_or_else(|errors| panic!("{errors:?}"));
+        self.after(built.module, passes)
+    }
+
+    /// A module after some passes.
+    ///
+    /// # Panics
+    /// When one fails.
+    pub fn after(&self, mut module: Module, passes: &str) -> Module {
+        let pipeline = self.session.passes.parse(passes).unwrap_or_else(|error| panic!("{error}"));
+        let cx = self.session.pass_cx(Some(&self.source.recipe), None).unwrap_or_else(|error| panic!("{error}"));
+        let done = Runner::new(RunnerOptions::default()).run(&pipeline, &mut module, &cx);
+        done.unwrap_or_else(|error| panic!("{passes}: {error}"));
+        module
+    }
+
+    /// What one device makes of inputs.
+    ///
+    /// # Errors
+    /// When an instruction cannot be evaluated.
+    pub fn alone(&self, module: &Module, inputs: &[HostTensor]) -> Result<Vec<HostTensor>> {
+        Interpreter::of(module, &self.session.registry).run(entry(module), inputs.to_vec())
+    }
+
+    /// What all ranks make of whole inputs.
+    ///
+    /// # Errors
+    /// When an instruction cannot be evaluated, or ranks that should give the same do not.
+    pub fn on_ranks(&self, module: &Module, inputs: &[HostTensor]) -> Result<Vec<HostTensor>> {
+        let (layout, entry) = (layout(module), entry(module));
+        let ranks = (0..layout.mesh.num_ranks()).map(|rank| layout.shard(entry, inputs, rank));
+        let results =
+            Interpreter::of(module, &self.session.registry).run_ranks(entry, ranks.collect::<Result<Vec<_>>>()?)?;
+        layout.assemble(entry, &results)
+    }
+}
+
+/// A step of one rank with the step of one device that it was made of.
+#[derive(Debug)]
+pub struct OnMesh {
+    /// The model.
+    pub loaded: Loaded,
     /// The step of one device.
     pub whole: Module,
     /// The step of one rank.
@@ -79,17 +145,8 @@ impl OnMesh {
     ///
     /// # Panics
     /// As [`new`](Self::new).
-    pub fn with_precision(
-        (model, sizes): Model,
-        (data, tensor, sequence, zero, accumulate): Ranks,
-        precision: &str,
-    ) -> Self {
-        let input = if model.ends_with(".hal") {
-            format!("{}/../models/{model}", env!("CARGO_MANIFEST_DIR"))
-        } else {
-            model.into()
-        };
-        let own = [
+    pub fn with_precision(model: Model, (data, tensor, sequence, zero, accumulate): Ranks, precision: &str) -> Self {
+        let settings = [
             format!("precision={precision}"),
             format!("batch={}", 4 / data),
             format!("parallel.data={data}"),
@@ -99,38 +156,10 @@ impl OnMesh {
             format!("accumulate={accumulate}"),
             "optimizer.adamw.clip_norm=0.01".to_owned(),
         ];
-        let settings: Vec<String> = sizes.iter().map(|&setting| setting.to_owned()).chain(own).collect();
-        let mut session = Session::new();
-        let source = session.load(&input, &settings).unwrap_or_else(|errors| panic!("{model}: {errors:?}"));
-        let whole = session.elaborate(&source).unwrap_or_else(|errors| panic!("{errors:?}")).module;
-        let mut on_mesh = Self { session, source, local: whole.clone(), whole };
-        on_mesh.whole = on_mesh.after(on_mesh.whole.clone(), STEP);
-        on_mesh.local = on_mesh.after(on_mesh.whole.clone(), "partition");
-        on_mesh
-    }
-
-    /// A module after some passes.
-    ///
-    /// # Panics
-    /// When one fails.
-    pub fn after(&self, mut module: Module, passes: &str) -> Module {
-        let pipeline = self.session.passes.parse(passes).unwrap_or_else(|error| panic!("{error}"));
-        let cx = self.session.pass_cx(Some(&self.source.recipe), None).unwrap_or_else(|error| panic!("{error}"));
-        let done = Runner::new(RunnerOptions::default()).run(&pipeline, &mut module, &cx);
-        done.unwrap_or_else(|error| panic!("{passes}: {error}"));
-        module
-    }
-
-    /// One update on all ranks, given whole inputs.
-    ///
-    /// # Errors
-    /// When an instruction cannot be evaluated, or ranks that should give the same do not.
-    pub fn update(&self, module: &Module, inputs: &[HostTensor]) -> Result<Vec<HostTensor>> {
-        let (layout, entry) = (layout(module), entry(module));
-        let ranks = (0..layout.mesh.num_ranks()).map(|rank| layout.shard(entry, inputs, rank));
-        let results =
-            Interpreter::of(module, &self.session.registry).run_ranks(entry, ranks.collect::<Result<Vec<_>>>()?)?;
-        layout.assemble(entry, &results)
+        let loaded = Loaded::new(model, &settings);
+        let whole = loaded.made(STEP);
+        let local = loaded.after(whole.clone(), "partition");
+        Self { loaded, whole, local }
     }
 }
 

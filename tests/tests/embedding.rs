@@ -17,7 +17,7 @@ use halite_tests::scaled::Scaled;
 use halite_tests::xla;
 use halite_train::TrainStep;
 use std::num::NonZeroU32;
-use std::sync::{Arc, Barrier, Mutex};
+use std::sync::{Arc, Mutex};
 
 /// The preset `tiny`, and the same with its model built in Rust, in the same session.
 fn decompositions(session: &mut Session) -> [Source; 2] {
@@ -260,45 +260,4 @@ fn layers_that_share_a_function_start_each_as_it_says() {
     assert_eq!(compiled([[0.1, 0.1], [0.2, 0.3]], &mut session), apart);
     let stds = compiled([[0.1, 0.1], [0.2, 0.2]], &mut session).into_iter().map(|(_, role)| role).collect::<Vec<_>>();
     assert_eq!(stds, [0.1, 0.2].map(|std| BufferRole::Weight(Init::Normal { std })));
-}
-
-fn resident_bytes() -> usize {
-    let text = std::fs::read_to_string("/proc/self/statm").expect("Linux tells what a process holds");
-    let pages: usize = text.split_whitespace().nth(1).and_then(|pages| pages.parse().ok()).expect("a number of pages");
-    pages * 4096
-}
-
-/// How many compiles there are: 200, or as many as `HALITE_COMPILES` says.
-fn compiles() -> usize {
-    let variable = std::env::var("HALITE_COMPILES").ok();
-    variable.map_or(200, |text| text.parse().expect("`HALITE_COMPILES` is a whole number"))
-}
-
-/// What a thread and the process make once is there when memory is first measured; after that, a thousand compiles may
-/// keep 10 MiB.
-#[test]
-fn two_threads_and_many_compiles_give_the_same_bytes_in_the_same_memory() {
-    let (warm, measured) = (Barrier::new(3), Barrier::new(3));
-    let work = || {
-        let mut session = Session::new();
-        let source = expect(session.load("tiny", &["layers=1".to_owned()]));
-        let compile = || expect(session.compile(&source, &CompileOptions::default())).bundle;
-        let first = compile();
-        let same = |times: usize| (0..times).all(|_| compile() == first);
-        let warmed = same(20);
-        warm.wait();
-        measured.wait();
-        (warmed && same(compiles() / 2), first)
-    };
-    let (before, [a, b]) = std::thread::scope(|scope| {
-        let workers = [(); 2].map(|()| scope.spawn(work));
-        warm.wait();
-        let before = resident_bytes();
-        measured.wait();
-        (before, workers.map(|worker| worker.join().expect("no panic")))
-    });
-    assert!(a.0 && b.0 && a.1 == b.1, "equal compiles give other bytes");
-    let grown = resident_bytes().saturating_sub(before);
-    let allowed = compiles() * (10 << 20) / 1000;
-    assert!(grown < allowed, "{grown} bytes more, {allowed} are allowed");
 }

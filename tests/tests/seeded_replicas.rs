@@ -56,8 +56,8 @@ impl Judge {
         let step = OnMesh::new(model, ranks);
         let whole = entry(&step.whole);
         let run = |inputs: &[HostTensor]| {
-            let alone = halite_ir::Interpreter::of(&step.whole, &step.session.registry).run(whole, inputs.to_vec());
-            (inputs.to_vec(), alone.unwrap(), step.update(&step.local, inputs).unwrap())
+            let alone = step.loaded.alone(&step.whole, inputs).unwrap();
+            (inputs.to_vec(), alone, step.loaded.on_ranks(&step.local, inputs).unwrap())
         };
         let mut first = first_inputs(whole, 32);
         ignore_labels(&mut first[0]);
@@ -74,7 +74,7 @@ impl Judge {
         }
         let mut same = true;
         for (inputs, expected, right) in &self.runs {
-            let Ok(found) = self.step.update(module, inputs) else { return By::Law };
+            let Ok(found) = self.step.loaded.on_ranks(module, inputs) else { return By::Law };
             let far = |(found, expected): (&HostTensor, &HostTensor)| difference(found, expected).relative() > 1e-9;
             if found.iter().zip(expected).any(far) {
                 return By::Law;
@@ -104,7 +104,7 @@ impl Judge {
     /// The step with a fault in the place of an instruction; `None` where it cannot be made there.
     fn faulty(&self, kind: &Kind, place: usize) -> Option<Module> {
         let mut module = self.step.local.clone();
-        let (mesh, registry) = (module.layout.clone()?.mesh.clone(), &self.step.session.registry);
+        let (mesh, registry) = (module.layout.clone()?.mesh.clone(), &self.step.loaded.session.registry);
         let (mut at, mut made) = (0, false);
         let rewritten = rewrite_functions(&mut module, registry, |b, source| {
             for inst in &source.insts {

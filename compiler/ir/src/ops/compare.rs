@@ -45,7 +45,7 @@ word_attr! {
 
 impl Direction {
     /// The answer for two elements.
-    fn holds<T: PartialOrd>(self, x: &T, y: &T) -> bool {
+    pub fn holds<T: PartialOrd>(self, x: &T, y: &T) -> bool {
         match self {
             Direction::Eq => x == y,
             Direction::Ne => x != y,

@@ -139,15 +139,7 @@ impl Number {
         if !self.terms.is_empty() || !other.terms.is_empty() {
             return None;
         }
-        let holds = |x: i64, y: i64| match direction {
-            Direction::Eq => x == y,
-            Direction::Ne => x != y,
-            Direction::Ge => x >= y,
-            Direction::Gt => x > y,
-            Direction::Le => x <= y,
-            Direction::Lt => x < y,
-        };
-        Some(Self::of(Vec::new(), self.ranks.zip(&other.ranks, |x, y| Some(i64::from(holds(x, y))))?))
+        Some(Self::of(Vec::new(), self.ranks.zip(&other.ranks, |x, y| Some(i64::from(direction.holds(&x, &y))))?))
     }
 
     pub(super) fn both(&self, other: &Self) -> Option<Self> {
