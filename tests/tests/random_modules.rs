@@ -99,8 +99,8 @@ fn passes_keep_their_relation() {
         for pass in passes.iter() {
             let info = pass.info();
             let by_recipe = matches!(info.relation, Relation::Defines | Relation::WithinRecipe);
-            let own_tests = by_recipe
-                || matches!(&*info.name, "bind-recipe" | "check-causality" | "check-precision" | "outline-layers");
+            let checks = info.name.starts_with("check-");
+            let own_tests = by_recipe || checks || matches!(&*info.name, "bind-recipe" | "outline-layers");
             if own_tests || !info.needs.contains(&Phase::Built) || info.gives == Some(Phase::Legal) {
                 continue;
             }
