@@ -23,9 +23,14 @@ pub fn prepare() -> PipelineSpec {
     ])
 }
 
-/// What one rank of a mesh runs, held to the layout, kernels of the target in the place of ops, what is left of composites written out.
+/// What one rank of a mesh runs, held to the layout.
+fn on_ranks() -> PipelineSpec {
+    PipelineSpec::from(["partition", "take-rank", "check-replicas"])
+}
+
+/// Kernels of the target in the place of ops, what is left of composites written out.
 fn dispatch() -> PipelineSpec {
-    PipelineSpec::from(["partition", "take-rank", "check-replicas", "dispatch-dialect", "expand-composites"])
+    PipelineSpec::from(["dispatch-dialect", "expand-composites"])
 }
 
 /// Calls written out but those that stay, and cleaned up.
@@ -79,7 +84,8 @@ pub fn update_step() -> PipelineSpec {
 
 fn step<const N: usize>(passes: [&'static str; N]) -> PipelineSpec {
     let clean = ["check-precision", "cse", "dce"];
-    prepare().then(passes).then(clean).then(dispatch()).then(cut()).then(finish()).then(["check-precision"])
+    let step = prepare().then(passes).then(clean).then(on_ranks()).then(dispatch());
+    step.then(cut()).then(finish()).then(["check-precision"])
 }
 
 /// Objective, count and gradients, of parameters as the bundle stores them.
@@ -90,16 +96,15 @@ pub fn grads() -> PipelineSpec {
 /// The forward part alone. `dce` drops what the role does not return.
 pub fn inference() -> PipelineSpec {
     let cast = ["auto-cast", "dce", "check-precision"];
-    let ends = ["check-precision", "check-causality"];
-    prepare().then(cast).then(dispatch()).then(flatten()).then(finish()).then(ends)
+    let program = prepare().then(cast).then(on_ranks()).then(dispatch());
+    program.then(flatten()).then(finish()).then(["check-precision", "check-causality"])
 }
 
 /// The gradients by the parameters of the model, without the update: what `halite numerics` compares. The passes of
 /// [`train_step`] that store parameters otherwise or replace what is written are left out.
 pub fn gradients() -> PipelineSpec {
     let cast = ["bind-recipe", "cse", "dce", "scale-loss", "auto-diff", "auto-cast", "unscale"];
-    let dispatch = ["dispatch-dialect", "expand-composites"];
-    PipelineSpec::from(cast).then(clean_up()).then(dispatch).then(cut()).then(finish())
+    PipelineSpec::from(cast).then(clean_up()).then(dispatch()).then(cut()).then(finish())
 }
 
 #[cfg(test)]
@@ -116,8 +121,7 @@ mod tests {
             "inline, clean-up(cse, simplify, fold-constant, dce)*, annotate-rounding, cse, outline-layers, legalize";
         let step = "key-dropout, scale-loss, auto-diff, auto-cast, accumulate, unscale, clip, finite, \
                     adjust-loss-scale, update, check-precision, cse, dce";
-        let ends = "check-precision";
-        assert_eq!(train_step().to_string(), format!("{prepare}, {step}, {dispatch}, cut, {finish}, {ends}"));
+        assert_eq!(train_step().to_string(), format!("{prepare}, {step}, {dispatch}, cut, {finish}, check-precision"));
         let cast = "auto-cast, dce, check-precision";
         let ends = "check-precision, check-causality";
         assert_eq!(inference().to_string(), format!("{prepare}, {cast}, {dispatch}, {finish}, {ends}"));

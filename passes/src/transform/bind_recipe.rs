@@ -1,14 +1,15 @@
 //! `bind-recipe`.
 
 mod layout;
+mod patterns;
 
 use crate::framework::membership::{decay_of, groups_of};
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
-use crate::framework::pattern::matches_pattern;
 use halite_ir::{Function, Module, Param, ParamRole, Phase, WeightInfo};
 use halite_recipe::Optimizer;
 use halite_support::{Diagnostic, Name, Result, codes};
 use layout::check_layout;
+use patterns::{is_unmatched, unmatched, weight_names};
 
 /// Stamps each weight with its weight decay, its group, and whether it is frozen. A pattern that matches no weight is an
 /// error: HLAT's patterns `bias` and `LayerNorm` matched nothing in Llama, so that its norms were decayed against intention. So
@@ -97,18 +98,10 @@ impl Facts {
 /// # Errors
 /// When a pattern matches no weight.
 fn check_patterns(entry: &Function, optimizer: &Optimizer) -> Result<()> {
-    let is_weight = |param: &&Param| matches!(param.role, ParamRole::Weight(_));
-    let names: Vec<&str> = entry.params.iter().filter(is_weight).flat_map(Param::originals).collect();
-    let unmatched = |pattern: &String| !names.iter().any(|name| matches_pattern(pattern, name));
+    let names = weight_names(entry);
     for (path, what, patterns) in patterns(optimizer) {
-        if let Some(at) = patterns.iter().position(unmatched) {
-            let message = format!("{what} pattern `{}` matches no parameter", patterns[at]);
-            let some: Vec<_> =
-                names.iter().filter(|name| name.contains('.')).take(4).map(|name| format!("`{name}`")).collect();
-            return Err(Diagnostic::error(codes::PATTERN, message)
-                .note(format!("parameters are named like {}", some.join(", ")))
-                .help("correct the pattern (`*` matches any text) or remove it")
-                .key(format!("{path}.{at}")));
+        if let Some(at) = patterns.iter().position(|pattern| is_unmatched(pattern, &names)) {
+            return Err(unmatched(&what, &patterns[at], &names, format!("{path}.{at}")));
         }
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! What a recipe says of where weights lie, against the weights that there are.
 
-use crate::framework::pattern::matches_pattern;
-use halite_ir::{Function, Param};
+use super::patterns::{is_unmatched, unmatched, weight_names};
+use halite_ir::Function;
 use halite_recipe::Parallel;
 use halite_support::{Diagnostic, Result, codes};
 use indexmap::IndexSet;
@@ -10,16 +10,9 @@ use indexmap::IndexSet;
 /// When a pattern of `parallel.place` matches no weight, or no weight has a dimension that `parallel.shard` names.
 pub(super) fn check_layout(entry: &Function, parallel: &Parallel) -> Result<()> {
     let weights = || entry.params.iter().filter(|param| param.weight().is_some());
-    let names: Vec<&str> = weights().flat_map(Param::originals).collect();
-    let unmatched = |pattern: &&String| !names.iter().any(|name| matches_pattern(pattern, name));
-    if let Some(pattern) = parallel.place.keys().find(unmatched) {
-        let some: Vec<_> =
-            names.iter().filter(|name| name.contains('.')).take(4).map(|name| format!("`{name}`")).collect();
-        let message = format!("`parallel.place`: the pattern `{pattern}` matches no parameter");
-        return Err(Diagnostic::error(codes::PATTERN, message)
-            .note(format!("parameters are named like {}", some.join(", ")))
-            .help("correct the pattern (`*` matches any text) or remove it")
-            .key(format!("parallel.place.{pattern}")));
+    let names = weight_names(entry);
+    if let Some(pattern) = parallel.place.keys().find(|pattern| is_unmatched(pattern, &names)) {
+        return Err(unmatched("`parallel.place`: the", pattern, &names, format!("parallel.place.{pattern}")));
     }
     // The names that are there by default are those of all models that Halite has.
     if parallel.shard.is_default() || weights().any(|param| param.packing().is_some()) {
