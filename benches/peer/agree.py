@@ -113,17 +113,15 @@ def run_halite(step, buffers, module, values):
     return {name: value for results in found for name, value in results.items()}
 
 
-def halite_step(binary, name, precision):
-    """HLO bytes of Halite's step, its buffers by name and its signature."""
-    config = CONFIGS[name]
-    settings = [word for pair in (*config.sets, *SETS, f"precision={precision}") for word in ("--set", pair)]
+def halite_bundle(binary, config, sets):
+    """HLO bytes of Halite's step and the manifest of its bundle."""
+    settings = [word for pair in (*config.sets, *SETS, *sets) for word in ("--set", pair)]
     with tempfile.TemporaryDirectory() as bundle:
         command = [binary, "compile", config.preset, "--role", "train_step", "-q", "-o", bundle, *settings]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         manifest = json.loads((Path(bundle) / "manifest.json").read_text())
         (module,) = manifest["modules"]
-        buffers = {buffer["name"]: buffer for buffer in manifest["buffers"]}
-        return (Path(bundle) / module["file"]).read_bytes(), buffers, module
+        return (Path(bundle) / module["file"]).read_bytes(), manifest
 
 
 def answers(found, values):
@@ -152,7 +150,9 @@ def main():
     metrics = ["grad_norm", "learning_rate", "loss"]
     found = {}
     for precision in COMPUTE:
-        data, buffers, module = halite_step(binary, name, precision)
+        data, manifest = halite_bundle(binary, c, (f"precision={precision}",))
+        (module,) = manifest["modules"]
+        buffers = {buffer["name"]: buffer for buffer in manifest["buffers"]}
         shapes = dict(part for buffer in buffers.values() for part in parts(buffer))
         states = [initial(c, shapes, seed) for seed in SEEDS]
         step = Step(data)

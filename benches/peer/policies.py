@@ -10,7 +10,6 @@ Figures are taken as in `peer.py`.
 import json
 import sys
 import tempfile
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,26 +18,19 @@ import jax
 import jax_step
 from configs import COMPILED, CONFIGS, EXECUTED
 from peer import arguments, execute_all, halite_command, measured, ratio, show_number, show_ratio, train_step_file, typical
+from substitute import substituted
 
 SAVEABLE = jax.checkpoint_policies
 
 
-@contextmanager
 def computed_again(policy):
-    """Wraps what JAX's step computes again under a policy."""
+    """Wraps what JAX's step computes again under a policy, for a while."""
     wraps = {
         "attention, activation": {"core": jax.checkpoint, "activation": jax.checkpoint},
         "dots": {"layer": lambda f: checkpointed_layer(f, SAVEABLE.dots_saveable)},
         "block": {"layer": lambda f: checkpointed_layer(f, SAVEABLE.nothing_saveable)},
     }.get(policy, {})
-    plain = {name: getattr(jax_step, name) for name in wraps}
-    for name, wrap in wraps.items():
-        setattr(jax_step, name, wrap(plain[name]))
-    try:
-        yield
-    finally:
-        for name, function in plain.items():
-            setattr(jax_step, name, function)
+    return substituted(jax_step, **{name: wrap(getattr(jax_step, name)) for name, wrap in wraps.items()})
 
 
 def checkpointed_layer(layer, policy):
