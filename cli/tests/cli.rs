@@ -129,6 +129,67 @@ fn hlo_of_others_is_held_to_the_rules_of_a_target() {
 }
 
 #[test]
+fn hlo_of_one_rank_is_held_to_its_shardings() {
+    let folder = tempfile::tempdir().unwrap();
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/jax/fixtures");
+    let check = |file: &str, more: &[&str]| {
+        let file = fixtures.join(file);
+        let arguments = ["hlo", "check", file.to_str().unwrap(), "--mesh", "data=2,tensor=4"];
+        let output = halite(folder.path(), &[&arguments, more].concat());
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    };
+    let (code, text, _) = check("mesh_step.hlo.pb", &[]);
+    assert_eq!((code, text.lines().last()), (Some(0), Some("ranks hold what the shardings say")), "{text}");
+    let (code, text, _) = check("mesh_missing.hlo.pb", &[]);
+    assert_eq!(code, Some(1), "{text}");
+    for part in
+        ["the program of one of 8 ranks", "`result 0` is not the same on ranks along `data`", "make_mesh_hlo.py:"]
+    {
+        assert!(text.contains(part), "{part} in\n{text}");
+    }
+    let (code, json, _) = check("mesh_twice.hlo.pb", &["--target", "trn1", "--allow", "group-size", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(
+        (code, &json["legal"], &json["replicas"]["findings"][0]["remedy"]),
+        (Some(1), &true.into(), &"leave the sum out".into())
+    );
+    let (code, text, warned) = check("scan.hlo.pb", &[]);
+    assert!(code == Some(0) && text.contains("not followed: while (1)"), "{text}");
+    assert!(warned.contains("does not say how it is sharded"), "{warned}");
+    let (code, _, text) = check("mesh_whole.hlo.pb", &[]);
+    assert!(code == Some(2) && text.contains("XLA has still to partition the module"), "{text}");
+}
+
+#[test]
+fn shardings_are_taken_from_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/jax/fixtures/mesh_step.hlo.pb");
+    let arguments =
+        ["hlo", "check", file.to_str().unwrap(), "--mesh", "data=2,tensor=4", "--shardings", "shardings.json"];
+    let say = |text: &str| std::fs::write(folder.path().join("shardings.json"), text).unwrap();
+    say(r#"{"parameters": {"x": ["data", null]}, "results": {"2": []}}"#);
+    assert_eq!(halite(folder.path(), &arguments).status.code(), Some(0));
+    say(r#"{"parameters": {"x": [null, null]}}"#);
+    let output = halite(folder.path(), &arguments);
+    assert_eq!(output.status.code(), Some(1), "the batch that is the same everywhere is summed twice");
+    say(r#"{"parameters": {"x": "rank"}}"#);
+    let output = halite(folder.path(), &arguments);
+    assert!(String::from_utf8(output.stdout).unwrap().contains("it is computed from the number of the rank"));
+    let refuses = |text: &str, part: &str| {
+        say(text);
+        let said = fails_in(folder.path(), &arguments, 2);
+        assert!(said.contains(part), "{part} in\n{said}");
+    };
+    refuses(r#"{"parameters": {"xx": ["data", null]}}"#, "did you mean `x`?");
+    refuses(r#"{"results": {"7": []}}"#, "its 3 results have the numbers from 0");
+    refuses(r#"{"parameters": {"x": ["batch", null]}}"#, "the axes of `--mesh` are data, tensor");
+    refuses(r#"{"parameters": {"x": ["data"]}}"#, "is `f32[4,16]` on a rank");
+    refuses(r#"{"parameters": {"x": ["data", "data"]}}"#, "is sharded along `data` twice");
+    refuses(r#"{"params": {}}"#, "states no shardings");
+}
+
+#[test]
 fn inspect_refuses_hlo_that_is_not_sound() {
     let folder = tempfile::tempdir().unwrap();
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/jax/fixtures/scan.hlo.pb");

@@ -10,7 +10,7 @@ use std::sync::Arc;
 impl PassRegistry {
     /// The built-in passes.
     pub fn builtin() -> Self {
-        let passes: [Arc<dyn Pass>; 31] = [
+        let passes: [Arc<dyn Pass>; 32] = [
             Arc::new(transform::bind_recipe::BindRecipe),
             Arc::new(analysis::check_causality::CheckCausality),
             Arc::new(transform::cse::Cse),
@@ -39,6 +39,7 @@ impl PassRegistry {
             Arc::new(transform::inline::Inline),
             Arc::new(transform::annotate_rounding::AnnotateRounding),
             Arc::new(transform::outline_layers::OutlineLayers),
+            Arc::new(transform::combine_collectives::CombineCollectives),
             Arc::new(transform::legalize::Legalize),
             Arc::new(analysis::check_precision::CheckPrecision),
             Arc::new(analysis::check_replicas::CheckReplicas),

@@ -10,6 +10,7 @@ pub(crate) mod auto_diff;
 pub(crate) mod bind_recipe;
 pub(crate) mod clip;
 pub(crate) mod coalesce_layers;
+pub(crate) mod combine_collectives;
 pub(crate) mod cse;
 pub(crate) mod cut;
 pub(crate) mod dce;

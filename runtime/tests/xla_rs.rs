@@ -206,7 +206,7 @@ fn the_types_of_the_crate_go_in_and_out() {
 fn eight_replicas_reduce_in_two_groups() {
     let executor = executor();
     let hlo = module(&[ArrayType::new(DType::F32, [4])], |entry, x| {
-        Ok(vec![entry.all_reduce(ReduceKind::Add, x[0], &[vec![0, 1, 2, 3], vec![4, 5, 6, 7]])?])
+        entry.all_reduce(ReduceKind::Add, x, &[vec![0, 1, 2, 3], vec![4, 5, 6, 7]])
     });
     let options = CompileOptions { num_replicas: NUM_DEVICES, ..Default::default() };
     let executable = executor.load(&Program::new(&hlo, options).unwrap()).unwrap();

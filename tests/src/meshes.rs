@@ -121,6 +121,20 @@ impl Loaded {
     }
 }
 
+/// The settings of a recipe for a layout and a precision, with a clip that bites, of 4 sequences in each micro-batch of all ranks.
+pub fn settings((data, tensor, sequence, zero, accumulate): Ranks, precision: &str) -> Vec<String> {
+    vec![
+        format!("precision={precision}"),
+        format!("batch={}", 4 / data),
+        format!("parallel.data={data}"),
+        format!("parallel.tensor={tensor}"),
+        format!("parallel.sequence={sequence}"),
+        format!("parallel.zero={zero}"),
+        format!("accumulate={accumulate}"),
+        "optimizer.adamw.clip_norm=0.01".to_owned(),
+    ]
+}
+
 /// A step of one rank with the step of one device that it was made of.
 #[derive(Debug)]
 pub struct OnMesh {
@@ -145,18 +159,8 @@ impl OnMesh {
     ///
     /// # Panics
     /// As [`new`](Self::new).
-    pub fn with_precision(model: Model, (data, tensor, sequence, zero, accumulate): Ranks, precision: &str) -> Self {
-        let settings = [
-            format!("precision={precision}"),
-            format!("batch={}", 4 / data),
-            format!("parallel.data={data}"),
-            format!("parallel.tensor={tensor}"),
-            format!("parallel.sequence={sequence}"),
-            format!("parallel.zero={zero}"),
-            format!("accumulate={accumulate}"),
-            "optimizer.adamw.clip_norm=0.01".to_owned(),
-        ];
-        let loaded = Loaded::new(model, &settings);
+    pub fn with_precision(model: Model, ranks: Ranks, precision: &str) -> Self {
+        let loaded = Loaded::new(model, &settings(ranks, precision));
         let whole = loaded.made(STEP);
         let local = loaded.after(whole.clone(), "partition");
         Self { loaded, whole, local }

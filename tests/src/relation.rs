@@ -14,7 +14,8 @@ use halite_tensor::{
 /// The operands that functions are tried on: kind and seed.
 const TRIALS: [(InputKind, u64); 3] = [(InputKind::Plain, 1), (InputKind::Plain, 2), (InputKind::Special, 3)];
 
-/// Runs every function that both modules have, and call alike, on seeded operands and compares the results as the relation says.
+/// Runs every function that both modules have, and call alike, on seeded operands, others on each rank, and compares the results as the
+/// relation says.
 /// [`Relation::Defines`] is not checked here: see [`check_defined`](crate::defined::check_defined).
 ///
 /// # Errors
@@ -33,15 +34,19 @@ pub fn check_relation(relation: Relation, before: &Module, after: &Module, regis
             continue;
         }
         for (kind, seed) in TRIALS {
-            let inputs = seeded_inputs(old, kind, seed);
+            let ranks = before.layout.as_ref().map_or(1, |layout| layout.mesh.num_ranks() as u64);
+            let inputs: Vec<_> = (0..ranks).map(|rank| seeded_inputs(old, kind, seed + (rank << 32))).collect();
             let at = |message: String| format!("`@{}` on {kind:?} operands {inputs:?}: {message}", old.name);
-            let was = run(before, old, &inputs, registry).map_err(|error| at(format!("before: {error}")))?;
-            let inputs = stored_as(old, new, inputs.clone()).map_err(at)?;
-            let mut is = run(after, new, &inputs, registry).map_err(|error| at(format!("after: {error}")))?;
-            if extends {
-                is.truncate(was.len());
+            let was = run(before, old, inputs.clone(), registry).map_err(|error| at(format!("before: {error}")))?;
+            let stored = inputs.iter().map(|inputs| stored_as(old, new, inputs.clone()));
+            let stored = stored.collect::<Result<Vec<_>, _>>().map_err(at)?;
+            let is = run(after, new, stored, registry).map_err(|error| at(format!("after: {error}")))?;
+            for (mut is, was) in is.into_iter().zip(&was) {
+                if extends {
+                    is.truncate(was.len());
+                }
+                agree(&is, was, tolerance).map_err(at)?;
             }
-            agree(&is, &was, tolerance).map_err(at)?;
         }
     }
     Ok(())
@@ -58,13 +63,14 @@ fn signature(function: &Function) -> (Vec<(&str, &TensorType)>, Vec<TensorType>)
     (params.collect(), function.result_types())
 }
 
+/// What each rank gets.
 fn run(
     module: &Module,
     function: &Function,
-    inputs: &[HostTensor],
+    inputs: Vec<Vec<HostTensor>>,
     registry: &Registry,
-) -> Result<Vec<HostTensor>, Diagnostic> {
-    Interpreter::of(module, registry).run(function, inputs.to_vec())
+) -> Result<Vec<Vec<HostTensor>>, Diagnostic> {
+    Interpreter::of(module, registry).run_ranks(function, inputs)
 }
 
 /// How close results are to expected ones.

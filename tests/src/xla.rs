@@ -92,10 +92,19 @@ pub fn compile(hlo: &[u8], num_replicas: usize) -> Result<Box<dyn Executable>> {
 /// # Errors
 /// When the plugin is missing, with the way to get it; otherwise what XLA says.
 pub fn evaluate(hlo: &[u8], inputs: &[HostTensor]) -> std::result::Result<Vec<HostTensor>, String> {
+    Ok(evaluate_ranks(hlo, &[inputs.to_vec()])?.swap_remove(0))
+}
+
+/// Compiles HLO with exact rounding and runs it once on as many ranks as there are inputs: `inputs[rank][parameter]` to `results[rank][result]`.
+///
+/// # Errors
+/// As [`evaluate`].
+pub fn evaluate_ranks(hlo: &[u8], inputs: &[Vec<HostTensor>]) -> std::result::Result<Vec<Vec<HostTensor>>, String> {
     let missing = |error: &Diagnostic| format!("not executed: {error}\nhelp: {}", error.remedy());
     let client = try_client().map_err(missing)?;
-    let executable = compile(hlo, 1).map_err(|error| error.to_string())?;
-    halite_runtime::evaluate(client, executable.as_ref(), inputs).map_err(|error| error.to_string())
+    let executable = compile(hlo, inputs.len()).map_err(|error| error.to_string())?;
+    let inputs: Vec<&[HostTensor]> = inputs.iter().map(Vec::as_slice).collect();
+    evaluate_replicas(client, executable.as_ref(), &inputs).map_err(|error| error.to_string())
 }
 
 /// Runs a module once on CPU XLA: `inputs[rank][parameter]` to `results[rank][result]`.

@@ -119,7 +119,7 @@ fn summed(name: &str, groups: &[Vec<usize>]) -> HloModuleProto {
     let mut module = ModuleBuilder::new(name);
     let mut entry = module.computation("main");
     let made = entry.parameter("x", ArrayType::new(DType::F32, [4])).and_then(|x| {
-        let sum = entry.all_reduce(ReduceKind::Add, x, groups)?;
+        let sum = entry.all_reduce(ReduceKind::Add, &[x], groups)?[0];
         entry.root_tuple(&[sum])
     });
     made.and_then(|root| entry.finish(root)).expect("the module is sound");

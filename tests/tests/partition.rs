@@ -1,7 +1,7 @@
 //! Steps on meshes: what the ranks compute together is what one device computes.
 
 use halite_ir::text::{parse, print};
-use halite_ir::{Function, Inst, Op, ParamRole};
+use halite_ir::{Function, Inst, Op, ParamRole, verify};
 use halite_support::FileId;
 use halite_tensor::compare::difference;
 use halite_tests::meshes::{LAYOUTS, Loaded, MODELS, Model, OnMesh, Ranks, STEP, entry, ignore_labels, layout};
@@ -111,7 +111,8 @@ fn sums_between_modules_are_of_one_rank() {
         for passes in [format!("{before}add-to-accumulators, cse, dce"), second] {
             let whole = loaded.made(&passes);
             let local = loaded.after(whole.clone(), "partition");
-            let over_data = |inst: &Inst| matches!(&inst.op, Op::AllReduce(op) if op.groups.contains(&vec![0, 2]));
+            let over_data =
+                |inst: &Inst| matches!(&inst.op, Op::AllReduce(op) if op.groups.lists().contains(&vec![0, 2]));
             let reduced = |function: &Function| {
                 let types = function
                     .insts
@@ -143,11 +144,14 @@ fn sums_between_modules_are_of_one_rank() {
 /// The text of a module of several ranks says how its inputs lie.
 #[test]
 fn a_layout_reads_back() {
-    let loaded = load(MODELS[1], &["batch=2", "parallel.data=2", "parallel.tensor=2", "parallel.zero=1"]);
-    let module = loaded.made(&format!("{STEP}, partition"));
-    let text = print(&module);
-    let again = parse(&text, FileId::of("step.ir", &text), &loaded.session.registry)
-        .unwrap_or_else(|errors| panic!("{errors:?}"));
-    assert_eq!(again.layout, module.layout);
-    assert!(module.layout.is_some_and(|layout| layout.shardings.len() > 20));
+    for model in MODELS {
+        let loaded = load(model, &["batch=2", "parallel.data=2", "parallel.tensor=2", "parallel.zero=1"]);
+        let module = loaded.made(&format!("{STEP}, partition"));
+        let text = print(&module);
+        let again = parse(&text, FileId::of("step.ir", &text), &loaded.session.registry)
+            .unwrap_or_else(|errors| panic!("{errors:?}"));
+        verify(&again, &loaded.session.registry).unwrap_or_else(|errors| panic!("{}: {errors}", model.0));
+        assert_eq!(again.layout, module.layout);
+        assert!(module.layout.is_some_and(|layout| layout.shardings.len() > 20));
+    }
 }

@@ -279,7 +279,7 @@ impl Narrow {
             Narrow::Result(index) => results[index] = b.convert(results[index], DType::Bf16)?,
             Narrow::Reduce => {
                 let narrow = b.convert(results[0], DType::Bf16)?;
-                results[0] = b.emit(AllReduce { kind: Reduction::Sum, groups: vec![vec![0]] }, &[narrow])?;
+                results[0] = b.emit(AllReduce { kind: Reduction::Sum, groups: vec![vec![0]].into() }, &[narrow])?;
             }
             Narrow::Op => {}
         }

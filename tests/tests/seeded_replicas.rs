@@ -17,7 +17,7 @@ use kinds::{KINDS, Kind, Site};
 /// What faults are made of: each kind of parallelism, merged projections, tied weights, dropout.
 const STEPS: [(Model, Ranks); 4] = [
     (MODELS[0], (2, 2, true, 1, 1)),
-    (MODELS[0], (1, 4, false, 0, 1)),
+    (MODELS[0], (1, 4, true, 0, 1)),
     (MODELS[2], (2, 2, false, 0, 2)),
     (MODELS[5], (2, 2, true, 1, 1)),
 ];

@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, reason = "what was measured is part of the output of a test")]
 
 use halite::Session;
+use halite_ir::ops::Groups;
 use halite_ir::{Module, function_wire_bytes, wire};
 use halite_passes::{Runner, RunnerOptions};
 
@@ -110,7 +111,7 @@ fn listing(module: &Module) -> String {
     for function in &module.functions {
         for inst in &function.insts {
             if let Some(wire) = wire(function, inst) {
-                let size = wire.groups.first().map_or(0, Vec::len);
+                let size = wire.groups.and_then(Groups::size).unwrap_or(0);
                 let (op, ty) = (inst.op.name(), function.ty(inst.results[0]));
                 lines.push(format!(
                     "  @{}: {op} over {size} of {ty}: {:.2} MB",

@@ -97,7 +97,7 @@ impl Placed {
         let is_shared = |atom: &AtomId| sharding.as_ref().is_none_or(|sharding| sharding.find(*atom).is_none());
         let shared: Vec<AtomId> = (0..mesh.atoms().len()).filter(is_shared).collect();
         let mut differing = Vec::new();
-        for group in mesh.groups(&shared) {
+        for group in mesh.groups(&shared).lists() {
             let [first, others @ ..] = &group[..] else { continue };
             if others.is_empty() {
                 continue;

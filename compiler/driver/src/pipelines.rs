@@ -46,7 +46,7 @@ fn cut() -> PipelineSpec {
 /// From there to HLO. `annotate-rounding` comes last of what adds anything: the helpers that it adds are shared by calls, which
 /// `inline` would dissolve; `cse` merges the constants in them.
 fn finish() -> PipelineSpec {
-    PipelineSpec::from(["annotate-rounding", "cse", "outline-layers", "legalize"])
+    PipelineSpec::from(["annotate-rounding", "cse", "outline-layers", "combine-collectives", "legalize"])
 }
 
 /// Forward, loss, backward, clipping and update in one module.
@@ -117,8 +117,8 @@ mod tests {
         let prepare = "bind-recipe, check-causality, clean-up(cse, simplify, fold-constant, dce)*, fold-causal-mask, \
                        fuse-rope, fuse-norm, fuse-activation, fuse-softmax, coalesce-layers, cse, dce";
         let dispatch = "partition, take-rank, check-replicas, dispatch-dialect, expand-composites";
-        let finish =
-            "inline, clean-up(cse, simplify, fold-constant, dce)*, annotate-rounding, cse, outline-layers, legalize";
+        let finish = "inline, clean-up(cse, simplify, fold-constant, dce)*, annotate-rounding, cse, outline-layers, \
+                      combine-collectives, legalize";
         let step = "key-dropout, scale-loss, auto-diff, auto-cast, accumulate, unscale, clip, finite, \
                     adjust-loss-scale, update, check-precision, cse, dce";
         assert_eq!(train_step().to_string(), format!("{prepare}, {step}, {dispatch}, cut, {finish}, check-precision"));

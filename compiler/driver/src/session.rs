@@ -105,6 +105,7 @@ impl Session {
             calls: recipe.zip(target).map(|(recipe, target)| recipe.calls(target.calls())).unwrap_or_default(),
             drops_unread_inputs: target.is_some_and(Target::drops_unread_inputs),
             ranks: target.and_then(Target::ranks),
+            bucket_bytes: recipe.zip(target).and_then(|(recipe, target)| target.bucket_bytes(recipe)),
         };
         let Vocabulary { rules, shapes, .. } = &self.vocabulary;
         Ok(PassCx { registry: &self.registry, rules, shapes, recipe, findings, target })

@@ -175,7 +175,8 @@ impl SliceDim {
         proto::SliceDimensions { start: self.start as i64, limit: self.limit as i64, stride: self.stride as i64 }
     }
 
-    pub(crate) fn from_proto(proto: &proto::SliceDimensions) -> Result<Self> {
+    /// Reads the message form; negative numbers are refused.
+    pub fn from_proto(proto: &proto::SliceDimensions) -> Result<Self> {
         Ok(Self {
             start: to_dim("the start of a slice", proto.start)?,
             limit: to_dim("the limit of a slice", proto.limit)?,
@@ -193,7 +194,8 @@ impl PadDim {
         }
     }
 
-    pub(crate) fn from_proto(proto: &proto::PaddingConfigDimension) -> Result<Self> {
+    /// Reads the message form; a negative interior is refused.
+    pub fn from_proto(proto: &proto::PaddingConfigDimension) -> Result<Self> {
         Ok(Self {
             low: proto.edge_padding_low,
             high: proto.edge_padding_high,

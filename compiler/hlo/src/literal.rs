@@ -27,6 +27,14 @@ pub(crate) fn to_proto(tensor: &HostTensor) -> LiteralProto {
     literal
 }
 
+impl LiteralProto {
+    /// The tensor of which it is the message form; `None` of tuples, of types that we lack, and where elements are missing.
+    pub fn tensor(&self) -> Option<HostTensor> {
+        let Ok(Type::Array(ArrayType { dtype, shape })) = Type::from_proto(self.shape.as_ref()?) else { return None };
+        HostTensor::from_bytes(dtype, shape, bytes(self, dtype)).ok()
+    }
+}
+
 /// The little-endian bytes of the field that belongs to `dtype`.
 pub(crate) fn bytes(literal: &LiteralProto, dtype: DType) -> Vec<u8> {
     match dtype {

@@ -5,8 +5,19 @@
 
 #![allow(missing_docs, reason = "fields carry the names of the public schema, which documents them")]
 
+mod devices;
+
+pub use devices::*;
+
 use prost::Message;
 use std::collections::BTreeMap;
+
+/// What XLA dumps: a module, and how it is laid out in memory, which we do not read.
+#[derive(Clone, PartialEq, Message)]
+pub struct HloProto {
+    #[prost(message, optional, tag = "1")]
+    pub hlo_module: Option<HloModuleProto>,
+}
 
 /// A whole module: computations in dependency order, callees before callers.
 #[derive(Clone, PartialEq, Message)]
@@ -27,6 +38,10 @@ pub struct HloModuleProto {
     pub input_output_alias: Option<HloInputOutputAliasProto>,
     #[prost(bool, tag = "11")]
     pub is_dynamic: bool,
+    #[prost(message, optional, tag = "12")]
+    pub spmd_output_sharding: Option<OpSharding>,
+    #[prost(message, repeated, tag = "14")]
+    pub spmd_parameters_shardings: Vec<OpSharding>,
     #[prost(message, optional, tag = "17")]
     pub stack_frame_index: Option<StackFrameIndexProto>,
     #[prost(message, optional, tag = "18")]
@@ -105,6 +120,8 @@ pub struct HloInstructionProto {
     pub control_predecessor_ids: Vec<i64>,
     #[prost(int64, repeated, tag = "38")]
     pub called_computation_ids: Vec<i64>,
+    #[prost(message, optional, boxed, tag = "40")]
+    pub sharding: Option<Box<OpSharding>>,
     #[prost(bytes = "vec", tag = "43")]
     pub backend_config: Vec<u8>,
     #[prost(message, optional, boxed, tag = "48")]
@@ -139,6 +156,10 @@ pub struct HloInstructionProto {
     pub custom_call_api_version: i32,
     #[prost(message, optional, boxed, tag = "87")]
     pub collective_device_list: Option<Box<CollectiveDeviceListProto>>,
+    #[prost(message, optional, boxed, tag = "92")]
+    pub iota_collective_device_list: Option<Box<IotaReplicaGroupListProto>>,
+    #[prost(message, optional, boxed, tag = "93")]
+    pub mesh_axes_replica_group_list: Option<Box<MeshAxesReplicaGroupListProto>>,
 }
 
 /// The window that a convolution or a reduction over windows moves.
@@ -407,44 +428,6 @@ pub struct ScatterDimensionNumbers {
     pub input_batching_dims: Vec<i64>,
     #[prost(int64, repeated, tag = "6")]
     pub scatter_indices_batching_dims: Vec<i64>,
-}
-
-/// Ranks that act together, in order.
-#[derive(Clone, PartialEq, Eq, Message)]
-pub struct ReplicaGroup {
-    #[prost(int64, repeated, tag = "1")]
-    pub replica_ids: Vec<i64>,
-}
-
-/// Groups as newer XLA versions store them: a list, or an iota that is reshaped and transposed.
-#[derive(Clone, PartialEq, Eq, Message)]
-pub struct CollectiveDeviceListProto {
-    #[prost(message, repeated, tag = "1")]
-    pub replica_groups: Vec<ReplicaGroup>,
-    #[prost(message, optional, tag = "2")]
-    pub iota_replica_group_list: Option<IotaReplicaGroupListProto>,
-}
-
-/// Groups as a reshaped and transposed iota.
-#[derive(Clone, PartialEq, Eq, Message)]
-pub struct IotaReplicaGroupListProto {
-    #[prost(int64, tag = "1")]
-    pub num_replica_groups: i64,
-    #[prost(int64, tag = "2")]
-    pub num_devices_per_group: i64,
-    #[prost(int64, repeated, tag = "3")]
-    pub iota_reshape_dims: Vec<i64>,
-    #[prost(int32, repeated, tag = "4")]
-    pub iota_transpose_perm: Vec<i32>,
-}
-
-/// One edge of a collective permute.
-#[derive(Clone, Copy, PartialEq, Eq, Message)]
-pub struct SourceTarget {
-    #[prost(int64, tag = "1")]
-    pub source: i64,
-    #[prost(int64, tag = "2")]
-    pub target: i64,
 }
 
 /// Precision of each operand (0 default, 1 high, 2 highest) and the algorithm (0 unset).

@@ -51,7 +51,7 @@ fn ill_typed_instructions_are_refused() {
         "error[E0203]: cannot multiply `f32[4,8]` by `f32[4,8]`: contracting dimension 1 (8) meets dimension 0 (4)"
     );
     assert_eq!(
-        refusal(|b, [x, _, _]| b.reduce_scatter(ReduceKind::Add, x, 0, &[vec![0, 1, 2]])),
+        refusal(|b, [x, _, _]| b.reduce_scatter(ReduceKind::Add, &[x], 0, &[vec![0, 1, 2]]).map(|ids| ids[0])),
         "error[E0203]: reduce-scatter splits dimension 0 of `f32[4,8]` among 3 ranks, which does not divide it"
     );
     assert_eq!(

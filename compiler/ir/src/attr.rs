@@ -3,7 +3,7 @@
 use crate::syntax::FuncId;
 use crate::ty::TensorType;
 use halite_support::Name;
-use halite_tensor::{DType, Dims, HostTensor, Shape};
+use halite_tensor::{DType, Dims, Groups, HostTensor, Shape};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ pub enum Attr {
     /// `[1] x [0]`: one list for each operand
     Pair(SmallVec<[i64; 6]>, SmallVec<[i64; 6]>),
     /// `[[0, 1], [2, 3]]`
-    Groups(Vec<Vec<i64>>),
+    Groups(Groups),
     /// `@f`
     Func(FuncId),
     /// The elements of a constant
@@ -220,17 +220,15 @@ impl AttrSlot for (Dims, Dims) {
     }
 }
 
-impl AttrSlot for Vec<Vec<usize>> {
+impl AttrSlot for Groups {
     fn get(&self) -> Attr {
-        Attr::Groups(self.iter().map(|group| to_ints(group).to_vec()).collect())
+        Attr::Groups(self.clone())
     }
 
     fn set(&mut self, attr: &Attr) -> Result<(), &'static str> {
         *self = match attr {
-            Attr::Groups(groups) => {
-                groups.iter().map(|group| to_dims(group).map(|dims| dims.to_vec())).collect::<Result<_, _>>()?
-            }
-            Attr::Ints(list) if list.is_empty() => Vec::new(),
+            Attr::Groups(groups) => groups.clone(),
+            Attr::Ints(list) if list.is_empty() => Groups::default(),
             _ => return Err("a list of lists of integers"),
         };
         Ok(())

@@ -91,7 +91,7 @@ impl Layout {
     /// For each rank the sum of the parts of all that hold its terms.
     fn summed(&self, terms: &[AtomId], parts: &[HostTensor]) -> Vec<HostTensor> {
         let mut sums = parts.to_vec();
-        for group in self.mesh.groups(terms) {
+        for group in self.mesh.groups(terms).lists() {
             let columns: Vec<Vec<f64>> = group.iter().map(|&rank| parts[rank].f64s()).collect();
             let (dtype, shape) = (parts[group[0]].dtype(), parts[group[0]].shape().clone());
             let element = |at: usize| columns.iter().map(|column| column[at]).sum();

@@ -143,6 +143,12 @@ impl LocTable {
         self.chain(loc).find_map(|kind| if let LocKind::Source(span) = kind { Some(*span) } else { None })
     }
 
+    /// The innermost line of the program that built the module: its file and the line.
+    pub fn code(&self, loc: LocId) -> Option<(&Name, u32)> {
+        self.chain(loc)
+            .find_map(|kind| if let LocKind::Code { file, line } = kind { Some((file, *line)) } else { None })
+    }
+
     /// The scopes from the outside in, joined by dots: `model.layers.3.mlp`.
     pub fn scope(&self, loc: LocId) -> String {
         let mut scopes: Vec<&str> = self

@@ -83,7 +83,7 @@ mod transpose;
 mod xor;
 
 pub use crate::reduction::Reduction;
-pub use ranks::Groups;
+pub use halite_tensor::Groups;
 
 pub use compare::Direction;
 

@@ -95,10 +95,10 @@ fn indices_that_address_nothing_are_refused() {
 #[test]
 fn groups_must_hold_each_rank_once() {
     for groups in [vec![], vec![vec![]], vec![vec![0, 2]], vec![vec![0, 0]], vec![vec![0, 1], vec![2]]] {
-        let op = ops::AllReduce { kind: Reduction::Sum, groups };
+        let op = ops::AllReduce { kind: Reduction::Sum, groups: groups.into() };
         assert_eq!(refusal(op, &[f32s(&[2])]), codes::ATTRIBUTE);
     }
-    let pair = vec![vec![0, 1]];
+    let pair = ops::Groups::from(vec![vec![0, 1]]);
     assert_eq!(refusal(ops::ReduceScatter { dim: 0, groups: pair.clone() }, &[f32s(&[3])]), codes::SHAPE);
     assert_eq!(refusal(ops::AllGather { dim: 1, groups: pair.clone() }, &[f32s(&[3])]), codes::ATTRIBUTE);
     assert_eq!(refusal(ops::AllToAll { split_dim: 0, concat_dim: 0, groups: pair }, &[f32s(&[3])]), codes::SHAPE);

@@ -1,5 +1,6 @@
 //! The ranks of a program as a grid.
 
+use crate::groups::Groups;
 use halite_support::{Diagnostic, Result, codes};
 use serde::{Deserialize, Serialize};
 
@@ -96,15 +97,9 @@ impl Mesh {
     }
 
     /// The groups of ranks that differ along these atoms alone, each in the order that the atoms count, the first being major.
-    pub fn groups(&self, atoms: &[AtomId]) -> Vec<Vec<usize>> {
-        let mut offsets = vec![0];
-        for &atom in atoms {
-            let MeshAtom { size, stride, .. } = self.atoms[atom];
-            offsets = offsets.iter().flat_map(|offset| (0..size).map(move |at| offset + at * stride)).collect();
-        }
-        let leads = |&rank: &usize| atoms.iter().all(|&atom| self.coordinate(atom, rank) == 0);
-        let group = |rank: usize| offsets.iter().map(|offset| rank + offset).collect();
-        (0..self.num_ranks()).filter(leads).map(group).collect()
+    pub fn groups(&self, atoms: &[AtomId]) -> Groups {
+        let step = |&atom: &AtomId| (self.atoms[atom].size, self.atoms[atom].stride);
+        Groups::grid(self.num_ranks(), atoms.iter().map(step))
     }
 }
 
@@ -175,10 +170,10 @@ mod tests {
     #[test]
     fn groups_hold_the_ranks_that_differ_along_them() {
         let mesh = mesh(&[("data", 2), ("tensor", 4)]);
-        assert_eq!(mesh.groups(&[0]), [[0, 4], [1, 5], [2, 6], [3, 7]]);
-        assert_eq!(mesh.groups(&[1, 2]), [[0, 1, 2, 3], [4, 5, 6, 7]]);
-        assert_eq!(mesh.groups(&[2, 1]), [[0, 2, 1, 3], [4, 6, 5, 7]]);
-        assert_eq!(mesh.groups(&[]), [[0], [1], [2], [3], [4], [5], [6], [7]]);
+        assert_eq!(mesh.groups(&[0]).lists(), [[0, 4], [1, 5], [2, 6], [3, 7]]);
+        assert_eq!(mesh.groups(&[1, 2]).lists(), [[0, 1, 2, 3], [4, 5, 6, 7]]);
+        assert_eq!(mesh.groups(&[2, 1]).lists(), [[0, 2, 1, 3], [4, 6, 5, 7]]);
+        assert_eq!(mesh.groups(&[]).lists(), [[0], [1], [2], [3], [4], [5], [6], [7]]);
     }
 
     #[test]

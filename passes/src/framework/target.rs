@@ -16,6 +16,8 @@ pub struct TargetView<'a> {
     pub drops_unread_inputs: bool,
     /// How ranks that run a program together know their numbers; `None` where programs are those of one rank.
     pub ranks: Option<RankSource>,
+    /// How many bytes of whole tensors one collective is to have at most where several are made at once; `None` where each is made by itself.
+    pub bucket_bytes: Option<u64>,
 }
 
 /// How each of the ranks that run a program together knows its number.

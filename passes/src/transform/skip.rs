@@ -9,7 +9,13 @@ pub(crate) fn written(function: &Function, replacement: Value) -> Value {
     while let Some(def) = function.def(at) {
         at = match (&def.op, &def.args[..]) {
             (Op::Select(_), &[_, new, old]) if matches!(function.values[old.index()].def, Def::Param(_)) => new,
-            (Op::AllGather(_) | Op::Reshape(_), &[shard]) => shard,
+            (Op::AllGather(_) | Op::Reshape(_), shards) => {
+                let result = def.results.iter().position(|&result| result == at);
+                match result.and_then(|result| shards.get(result)) {
+                    Some(&shard) => shard,
+                    None => break,
+                }
+            }
             _ => break,
         };
         gathers |= matches!(def.op, Op::AllGather(_));

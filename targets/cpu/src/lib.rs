@@ -2,7 +2,7 @@
 
 use halite_bundle::estimate::MemoryKind;
 use halite_hlo::graph::Graph;
-use halite_recipe::{Calls, TargetName};
+use halite_recipe::{Calls, Recipe, TargetName};
 use halite_support::Result;
 use halite_target::estimate::{Analysis, Backend, Order, Question, analyze};
 use halite_target::{RankSource, Target, Variant};
@@ -28,6 +28,11 @@ impl Target for CpuTarget {
 
     fn ranks(&self) -> Option<RankSource> {
         Some(RankSource::Instruction)
+    }
+
+    /// Little, so that programs have the form that they have on other targets and take no more memory for it.
+    fn bucket_bytes(&self, _: &Recipe) -> Option<u64> {
+        Some(1 << 20)
     }
 
     fn analyze(

@@ -6,7 +6,6 @@
 
 mod check;
 pub mod estimate;
-mod origin;
 mod policy_need;
 mod provenance;
 mod settings;
@@ -15,8 +14,8 @@ mod targets;
 mod vocabulary;
 
 pub use check::{ModuleCheck, Repeated, join};
+pub use halite_hlo::{Origin, origin};
 pub use halite_passes::RankSource;
-pub use origin::{Origin, origin};
 pub use policy_need::PolicyNeed;
 pub use provenance::{Basis, Provenance};
 pub use settings::RunSettings;

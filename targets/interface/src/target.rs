@@ -59,6 +59,11 @@ pub trait Target: fmt::Debug + Send + Sync {
         None
     }
 
+    /// How many bytes of whole tensors one collective is to have at most where several are made at once; `None` where each is made by itself.
+    fn bucket_bytes(&self, _recipe: &Recipe) -> Option<u64> {
+        None
+    }
+
     /// How HLO is written for it; what the recipe leaves open as the options have it.
     fn forms(&self, _recipe: &Recipe, options: LowerOptions) -> LowerOptions {
         options

@@ -21,12 +21,14 @@ mod windows;
 use crate::tables::{CompilerVersion, Condition, Rule};
 use crate::{Generation, Tables};
 use elements::Elements;
+use groups::listed;
 use halite_hlo::graph::Graph;
-use halite_hlo::proto::HloInstructionProto;
+use halite_hlo::proto::{HloInstructionProto, ReplicaGroup};
 use halite_target::Provenance;
 pub use presumed::{Presumed, presumed};
 use ranges::Ranges;
-use std::cell::OnceCell;
+use rustc_hash::FxHashMap;
+use std::cell::{OnceCell, RefCell};
 
 /// The rules to hold a module to.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -95,6 +97,7 @@ pub fn check<'a>(graph: &'a Graph, profile: &Profile) -> Vec<Finding<'a>> {
 }
 
 /// A condition that holds, and the row of a table that says so when it is not the rule alone.
+#[derive(Clone)]
 struct Broken {
     found: String,
     code: Option<&'static str>,
@@ -116,6 +119,9 @@ struct OpcodeRules {
     known: bool,
 }
 
+/// The name of a rule, and groups.
+type RuleOn<'a> = (&'static str, &'a [ReplicaGroup]);
+
 struct Checker<'a, 'p> {
     graph: &'a Graph,
     profile: &'p Profile,
@@ -123,6 +129,8 @@ struct Checker<'a, 'p> {
     /// The rules of each opcode of the module, by its number.
     opcodes: Vec<OpcodeRules>,
     ranges: OnceCell<Ranges>,
+    /// What rules say of groups: thousands of ranks are looked at once for all instructions that have them.
+    of_groups: RefCell<FxHashMap<RuleOn<'a>, Option<Broken>>>,
     findings: Vec<Finding<'a>>,
 }
 
@@ -134,6 +142,7 @@ impl<'a, 'p> Checker<'a, 'p> {
             profile,
             elements: Elements::new(profile),
             ranges: OnceCell::new(),
+            of_groups: RefCell::default(),
             findings: Vec::new(),
         }
     }
@@ -206,9 +215,9 @@ impl<'a, 'p> Checker<'a, 'p> {
             Condition::KernelSchema => return self.kernel_schema(at),
             Condition::TupleOperand => self.tuple_operand(at),
             Condition::ImplicitGroups => self.implicit_groups(at),
-            Condition::GroupRanks => self.group_ranks(at),
-            Condition::GroupSize => return self.group_size(at),
-            Condition::GroupPlacement => self.group_placement(at),
+            Condition::GroupRanks | Condition::GroupSize | Condition::GroupPlacement => {
+                return self.groups_break(rule, at);
+            }
             Condition::GroupField => self.group_field(at),
             Condition::Channel => self.channel(at),
             Condition::GatheredBytes => self.gathered_bytes(at),
@@ -222,6 +231,17 @@ impl<'a, 'p> Checker<'a, 'p> {
             | Condition::Order => None,
         };
         found.map(Broken::from)
+    }
+
+    /// The same of a rule about groups.
+    fn groups_break(&self, rule: &'static Rule, at: usize) -> Option<Broken> {
+        let find = || match &rule.breaks {
+            Condition::GroupRanks => self.group_ranks(at).map(Broken::from),
+            Condition::GroupSize => self.group_size(at),
+            _ => self.group_placement(at).map(Broken::from),
+        };
+        let Some(listed) = listed(self.graph.inst(at)) else { return find() };
+        self.of_groups.borrow_mut().entry((&rule.id, listed)).or_insert_with(find).clone()
     }
 }
 

@@ -1,7 +1,7 @@
 //! The target.
 
 use crate::memory::{logical_core, of_hlo};
-use crate::{Generation, Neuron, SECTION, advice, findings, forms, kernels, settings};
+use crate::{Generation, Neuron, SECTION, Tables, advice, findings, forms, kernels, settings};
 use halite_bundle::estimate::MemoryKind;
 use halite_bundle::{Manifest, ModuleRole};
 use halite_hlo::graph::Graph;
@@ -56,6 +56,11 @@ impl Target for NeuronTarget {
     /// No public source has `replica-id` taken by `neuronx-cc`; NxD hands the rank in as a tensor for want of it.
     fn ranks(&self) -> Option<RankSource> {
         Some(RankSource::Input)
+    }
+
+    /// What NxD keeps its buckets below.
+    fn bucket_bytes(&self, recipe: &Recipe) -> Option<u64> {
+        Some(Tables::builtin().limits(Generation::of(recipe)?)?.gathered_bytes)
     }
 
     fn forms(&self, recipe: &Recipe, options: LowerOptions) -> LowerOptions {

@@ -43,7 +43,7 @@ fn across(shift: usize) -> Vec<Vec<usize>> {
 }
 
 fn summed(groups: &[Vec<usize>]) -> Result<HloModuleProto> {
-    single(matrix(), |b, x| b.all_reduce(ReduceKind::Add, x, groups))
+    single(matrix(), |b, x| b.all_reduce(ReduceKind::Add, &[x], groups).map(|ids| ids[0]))
 }
 
 fn ungrouped() -> Result<HloModuleProto> {
@@ -56,11 +56,11 @@ fn regrouped(groups: &[&[i64]]) -> Result<HloModuleProto> {
 }
 
 fn combined(kind: ReduceKind) -> Result<HloModuleProto> {
-    single(array(DType::S8, [4, 8]), |b, x| b.all_reduce(kind, x, &consecutive(2, 1)))
+    single(array(DType::S8, [4, 8]), |b, x| b.all_reduce(kind, &[x], &consecutive(2, 1)).map(|ids| ids[0]))
 }
 
 fn gathered(rows: usize) -> Result<HloModuleProto> {
-    single(array(DType::F32, [rows, 4]), |b, x| b.all_gather(x, 0, &consecutive(2, 1)))
+    single(array(DType::F32, [rows, 4]), |b, x| b.all_gather(&[x], 0, &consecutive(2, 1)).map(|ids| ids[0]))
 }
 
 /// Groups as an iota: `[[0, 2], [1, 3]]`.

@@ -63,14 +63,14 @@ fn sum(bound: f64) -> Result<HloModuleProto> {
 fn all_reduce(dtype: DType, bound: f64) -> Result<HloModuleProto> {
     single(array(dtype, [4, 8]), |b, x| {
         let x = clamped(b, x, bound)?;
-        b.all_reduce(ReduceKind::Add, x, &[vec![0, 1]])
+        b.all_reduce(ReduceKind::Add, &[x], &[vec![0, 1]]).map(|ids| ids[0])
     })
 }
 
 fn reduce_scatter(dtype: DType, bound: f64) -> Result<HloModuleProto> {
     single(array(dtype, [4, 8]), |b, x| {
         let x = clamped(b, x, bound)?;
-        b.reduce_scatter(ReduceKind::Add, x, 0, &[vec![0, 1]])
+        b.reduce_scatter(ReduceKind::Add, &[x], 0, &[vec![0, 1]]).map(|ids| ids[0])
     })
 }
 

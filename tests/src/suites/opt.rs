@@ -157,9 +157,14 @@ fn compare_on_xla(case: &Case, session: &Session, before: &Module, after: &Modul
         if !is_comparable(before, old, new) {
             continue;
         }
-        let inputs = seeded_inputs(old, InputKind::Plain, 1);
-        let Ok(stored) = stored_as(old, new, inputs.clone()) else { continue };
-        if stored.iter().map(|input| TensorType::new(input.dtype(), input.shape().clone())).ne(new.param_types()) {
+        let inputs: Vec<_> =
+            (0..num_ranks(before)).map(|rank| seeded_inputs(old, InputKind::Plain, 1 + rank)).collect();
+        let stored = inputs.iter().map(|inputs| stored_as(old, new, inputs.clone())).collect::<Result<Vec<_>, _>>();
+        let Ok(stored) = stored else { continue };
+        let types = |inputs: &[HostTensor]| -> Vec<TensorType> {
+            inputs.iter().map(|input| TensorType::new(input.dtype(), input.shape().clone())).collect()
+        };
+        if types(&stored[0]) != new.param_types() {
             continue;
         }
         let at = |error| format!("`@{}` on CPU XLA: {error}", old.name);
@@ -168,12 +173,18 @@ fn compare_on_xla(case: &Case, session: &Session, before: &Module, after: &Modul
         if was == is {
             continue;
         }
-        let run = |hlo: &[u8], inputs: &[HostTensor]| xla::evaluate(hlo, inputs).map_err(at);
-        let (was, mut is) = (run(&was, &inputs)?, run(&is, &stored)?);
-        is.truncate(was.len());
-        agree(&is, &was, Tolerance::Ulps(case.directives.tolerance)).map_err(at)?;
+        let run = |hlo: &[u8], inputs: &[Vec<HostTensor>]| xla::evaluate_ranks(hlo, inputs).map_err(at);
+        for (was, mut is) in run(&was, &inputs)?.into_iter().zip(run(&is, &stored)?) {
+            is.truncate(was.len());
+            agree(&is, &was, Tolerance::Ulps(case.directives.tolerance)).map_err(at)?;
+        }
     }
     Ok(())
+}
+
+/// On how many ranks a module runs.
+fn num_ranks(module: &Module) -> u64 {
+    module.layout.as_ref().map_or(1, |layout| layout.mesh.num_ranks() as u64)
 }
 
 /// Runs each function on CPU XLA and on the interpreter, every rounding as it is annotated.

@@ -12,6 +12,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("halite-recipe", &["support", "tensor"]),
     ("halite-hlo", &["support", "tensor"]),
     ("halite-ir", &["support", "tensor", "hlo"]),
+    ("halite-lift", &["support", "tensor", "hlo", "ir"]),
     ("halite-lang", &["support", "tensor", "recipe", "ir"]),
     ("halite-models", &[]),
     ("halite-bundle", &["support", "tensor", "recipe", "hlo", "disk", "models"]),

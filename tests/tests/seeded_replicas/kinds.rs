@@ -3,7 +3,7 @@
 use halite_ir::ops::{AllGather, AllReduce, DynamicSlice, ReduceScatter, Reduction};
 use halite_ir::{Function, Inst, Op, Rewriter, Value};
 use halite_support::Result;
-use halite_tensor::{AtomId, DType, Digit, Mesh};
+use halite_tensor::{AtomId, DType, Digit, Groups, Mesh};
 
 /// An instruction that is to be replaced.
 pub(super) struct Site<'a> {
@@ -51,7 +51,8 @@ pub(super) const KINDS: &[Kind] = &[
     }),
     proven("sum over half of the ranks", "all_reduce", |b, site| {
         let half = |group: Vec<usize>| group.chunks(group.len() / 2).map(<[usize]>::to_vec).collect::<Vec<_>>();
-        let halves = (site.group_size() > 2).then(|| site.groups().into_iter().flat_map(half).collect());
+        let halves = (site.group_size() > 2)
+            .then(|| site.groups().lists().into_iter().flat_map(half).collect::<Vec<_>>().into());
         site.reduced(b, halves)
     }),
     proven("groups of a transposed mesh", "all_reduce", |b, site| site.reduced(b, site.transposed())),
@@ -82,6 +83,7 @@ pub(super) const KINDS: &[Kind] = &[
         b.emit(site.inst.op.clone(), &[scaled]).map(Some)
     }),
     proven("gather in another order", "all_gather", |b, site| site.gathered(b, site.reversed())),
+    proven("gather with the parts of an axis exchanged", "all_gather", |b, site| site.gathered(b, site.rotated())),
     proven("gather over another axis", "all_gather", |b, site| site.gathered(b, site.other_axes())),
     proven("gather with ranks exchanged", "all_gather", |b, site| site.gathered(b, site.exchanged())),
     proven("gather left out", "all_gather", |b, site| {
@@ -97,6 +99,9 @@ pub(super) const KINDS: &[Kind] = &[
         if dim == op.dim { Ok(None) } else { b.reshape(wrong, shape).map(Some) }
     }),
     proven("scatter in another order", "reduce_scatter", |b, site| site.scattered(b, site.reversed())),
+    proven("scatter with the parts of an axis exchanged", "reduce_scatter", |b, site| {
+        site.scattered(b, site.rotated())
+    }),
     proven("scatter over another axis", "reduce_scatter", |b, site| site.scattered(b, site.other_axes())),
     proven("scatter with ranks exchanged", "reduce_scatter", |b, site| site.scattered(b, site.exchanged())),
     proven("sum before a scatter", "reduce_scatter", |b, site| {
@@ -206,22 +211,27 @@ impl Site<'_> {
         if let Op::AllReduce(op) = &self.inst.op { Some(op) } else { None }
     }
 
-    fn groups(&self) -> Vec<Vec<usize>> {
+    fn groups(&self) -> Groups {
         match &self.inst.op {
             Op::AllReduce(op) => op.groups.clone(),
             Op::AllGather(op) => op.groups.clone(),
             Op::ReduceScatter(op) => op.groups.clone(),
-            _ => Vec::new(),
+            _ => Groups::default(),
         }
     }
 
+    /// The ranks of the first group.
+    fn first_group(&self) -> Vec<usize> {
+        self.groups().lists().swap_remove(0)
+    }
+
     fn group_size(&self) -> usize {
-        self.groups().first().map_or(1, Vec::len)
+        self.groups().size().unwrap_or(1)
     }
 
     /// The groups along the atoms that these groups are not of.
-    fn other_axes(&self) -> Option<Vec<Vec<usize>>> {
-        let first = self.groups().swap_remove(0);
+    fn other_axes(&self) -> Option<Groups> {
+        let first = self.first_group();
         let other = |&atom: &AtomId| {
             first.iter().all(|&rank| self.mesh.coordinate(atom, rank) == self.mesh.coordinate(atom, first[0]))
         };
@@ -230,10 +240,10 @@ impl Site<'_> {
     }
 
     /// The groups of as many ranks as if the last axis were the first; `None` where they are the same.
-    fn transposed(&self) -> Option<Vec<Vec<usize>>> {
+    fn transposed(&self) -> Option<Groups> {
         let axes = self.mesh.axes().iter().rev().map(|axis| (axis.name.clone(), axis.size));
         let other = Mesh::new(axes).ok()?;
-        let first = self.groups().swap_remove(0);
+        let first = self.first_group();
         let differs = |axis: &str| {
             let mut atoms = self.mesh.atoms_of(axis);
             atoms.any(|atom| first.iter().any(|&rank| self.mesh.coordinate(atom, rank) != 0))
@@ -241,30 +251,35 @@ impl Site<'_> {
         let axes = other.axes().iter().filter(|axis| differs(&axis.name));
         let atoms: Vec<AtomId> = axes.flat_map(|axis| other.atoms_of(&axis.name).collect::<Vec<_>>()).collect();
         let groups = other.groups(&atoms);
-        let sorted = |mut groups: Vec<Vec<usize>>| {
-            groups.iter_mut().for_each(|group| group.sort_unstable());
-            groups.sort_unstable();
-            groups
-        };
-        (sorted(groups.clone()) != sorted(self.groups())).then_some(groups)
+        (groups.ascending() != self.groups().ascending()).then_some(groups)
     }
 
     /// The groups with the first rank of one in another.
-    fn exchanged(&self) -> Option<Vec<Vec<usize>>> {
-        let mut groups = self.groups();
+    fn exchanged(&self) -> Option<Groups> {
+        let mut groups = self.groups().lists();
         let [first, second, ..] = &mut groups[..] else { return None };
         std::mem::swap(&mut first[0], &mut second[0]);
-        Some(groups)
+        Some(groups.into())
     }
 
-    fn reversed(&self) -> Option<Vec<Vec<usize>>> {
-        let reverse = |group: &mut Vec<usize>| group.reverse();
-        let mut groups = self.groups();
-        groups.iter_mut().for_each(reverse);
-        Some(groups)
+    fn reversed(&self) -> Option<Groups> {
+        let mut groups = self.groups().lists();
+        groups.iter_mut().for_each(|group| group.reverse());
+        Some(groups.into())
     }
 
-    fn reduced(&self, b: &mut Rewriter<'_>, groups: Option<Vec<Vec<usize>>>) -> Result<Option<Value>> {
+    /// The groups along the same atoms, which count in the reverse order.
+    fn rotated(&self) -> Option<Groups> {
+        let first = self.first_group();
+        let own = |&atom: &AtomId| {
+            first.iter().any(|&rank| self.mesh.coordinate(atom, rank) != self.mesh.coordinate(atom, first[0]))
+        };
+        let atoms: Vec<AtomId> = (0..self.mesh.atoms().len()).filter(own).rev().collect();
+        let groups = self.mesh.groups(&atoms);
+        (groups != self.groups()).then_some(groups)
+    }
+
+    fn reduced(&self, b: &mut Rewriter<'_>, groups: Option<Groups>) -> Result<Option<Value>> {
         let (Some(op), Some(groups)) = (self.all_reduce(), groups) else { return Ok(None) };
         b.all_reduce(op.kind, self.args[0], groups).map(Some)
     }
@@ -274,17 +289,17 @@ impl Site<'_> {
         b.all_reduce(kind, self.args[0], op.groups.clone()).map(Some)
     }
 
-    fn gathered(&self, b: &mut Rewriter<'_>, groups: Option<Vec<Vec<usize>>>) -> Result<Option<Value>> {
+    fn gathered(&self, b: &mut Rewriter<'_>, groups: Option<Groups>) -> Result<Option<Value>> {
         let (Op::AllGather(op), Some(groups)) = (&self.inst.op, groups) else { return Ok(None) };
-        if groups[0].len() != self.group_size() {
+        if groups.size() != self.groups().size() {
             return Ok(None);
         }
         b.all_gather(self.args[0], op.dim, groups).map(Some)
     }
 
-    fn scattered(&self, b: &mut Rewriter<'_>, groups: Option<Vec<Vec<usize>>>) -> Result<Option<Value>> {
+    fn scattered(&self, b: &mut Rewriter<'_>, groups: Option<Groups>) -> Result<Option<Value>> {
         let (Op::ReduceScatter(op), Some(groups)) = (&self.inst.op, groups) else { return Ok(None) };
-        if groups[0].len() != self.group_size() {
+        if groups.size() != self.groups().size() {
             return Ok(None);
         }
         b.reduce_scatter(self.args[0], op.dim, groups).map(Some)

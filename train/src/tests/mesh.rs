@@ -113,7 +113,7 @@ fn contracting(lhs: usize, rhs: usize) -> DotDims {
 /// The sum over the ranks along an axis, where there is one.
 fn all_reduce(main: &mut ComputationBuilder<'_>, mesh: &Mesh, axis: &str, x: Id) -> Id {
     let atoms: Vec<_> = mesh.atoms_of(axis).collect();
-    if atoms.is_empty() { x } else { main.all_reduce(ReduceKind::Add, x, &mesh.groups(&atoms)).unwrap() }
+    if atoms.is_empty() { x } else { main.all_reduce(ReduceKind::Add, &[x], &mesh.groups(&atoms).lists()).unwrap()[0] }
 }
 
 fn batch(rows: usize) -> HostTensor {

@@ -139,7 +139,8 @@ fn add_traffic(all: &mut IndexMap<Key, Traffic>, mesh: &Mesh, module: &Module, c
 
 /// The axes along which the ranks of a group differ.
 fn axis(mesh: &Mesh, wire: &Wire<'_>) -> String {
-    let Some(group) = wire.groups.first() else { return "pairs".to_owned() };
+    let Some(groups) = wire.groups else { return "pairs".to_owned() };
+    let Some(group) = groups.lists().into_iter().next() else { return "none".to_owned() };
     let differs =
         |&atom: &usize| group.iter().any(|&rank| mesh.coordinate(atom, rank) != mesh.coordinate(atom, group[0]));
     along(mesh, (0..mesh.atoms().len()).filter(differs))

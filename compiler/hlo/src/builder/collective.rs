@@ -5,8 +5,8 @@ use crate::attributes::groups_to_proto;
 use crate::infer;
 use crate::opcode::{Opcode, ReduceKind};
 use crate::proto::{CollectiveDeviceListProto, HloInstructionProto, SourceTarget};
-use crate::types::ArrayType;
-use halite_support::Result;
+use crate::types::{ArrayType, Type};
+use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::DType;
 use serde::{Deserialize, Serialize};
 
@@ -45,40 +45,88 @@ impl GroupField {
 }
 
 impl ComputationBuilder<'_> {
-    /// `x` combined over the ranks of each group.
-    pub fn all_reduce(&mut self, kind: ReduceKind, x: Id, groups: &[Vec<usize>]) -> Result<Id> {
-        let ty = infer::all_reduce(self.array(x)?, groups)?;
-        let reducer = self.module.scalar_reducer(kind, ty.dtype)?;
+    /// Each of `xs`, which are of one element type, combined over the ranks of each group.
+    pub fn all_reduce(&mut self, kind: ReduceKind, xs: &[Id], groups: &[Vec<usize>]) -> Result<Vec<Id>> {
+        self.combined(
+            Opcode::AllReduce,
+            kind,
+            xs,
+            |x| infer::all_reduce(x, groups),
+            |inst, field| {
+                field.fill(inst, groups);
+            },
+        )
+    }
+
+    /// Of each of `xs` the operands of each group one after another along `dimension`.
+    pub fn all_gather(&mut self, xs: &[Id], dimension: usize, groups: &[Vec<usize>]) -> Result<Vec<Id>> {
         let (field, channel) = (self.module.collectives.groups, self.module.next_channel());
-        self.push(Opcode::AllReduce.name(), &[x], ty, |inst| {
+        self.of_each(
+            Opcode::AllGather,
+            xs,
+            |x| infer::all_gather(x, dimension, groups),
+            |inst| {
+                inst.dimensions = vec![dimension as i64];
+                field.fill(inst, groups);
+                inst.channel_id = channel;
+            },
+        )
+    }
+
+    /// Each of `xs`, which are of one element type, combined over the ranks of each group, of which each keeps its part along `dimension`.
+    pub fn reduce_scatter(
+        &mut self,
+        kind: ReduceKind,
+        xs: &[Id],
+        dimension: usize,
+        groups: &[Vec<usize>],
+    ) -> Result<Vec<Id>> {
+        let result = |x: &ArrayType| infer::reduce_scatter(x, dimension, groups);
+        self.combined(Opcode::ReduceScatter, kind, xs, result, |inst, field| {
+            inst.dimensions = vec![dimension as i64];
             field.fill(inst, groups);
+        })
+    }
+
+    /// One instruction that combines elements of each operand.
+    fn combined(
+        &mut self,
+        opcode: Opcode,
+        kind: ReduceKind,
+        xs: &[Id],
+        result: impl Fn(&ArrayType) -> Result<ArrayType>,
+        fill: impl FnOnce(&mut HloInstructionProto, GroupField),
+    ) -> Result<Vec<Id>> {
+        let dtypes: Vec<DType> = self.arrays(xs)?.iter().map(|x| x.dtype).collect();
+        let same = dtypes.first().filter(|first| dtypes.iter().all(|dtype| dtype == *first));
+        let dtype = *same.ok_or_else(|| {
+            let message = format!("{} combines operands of one element type, found {dtypes:?}", opcode.name());
+            Diagnostic::error(codes::TYPE_MISMATCH, message)
+        })?;
+        let reducer = self.module.scalar_reducer(kind, dtype)?;
+        let (field, channel) = (self.module.collectives.groups, self.module.next_channel());
+        self.of_each(opcode, xs, result, |inst| {
+            fill(inst, field);
             inst.channel_id = channel;
             inst.called_computation_ids = vec![reducer.index() as i64];
         })
     }
 
-    /// The operands of each group one after another along `dimension`.
-    pub fn all_gather(&mut self, x: Id, dimension: usize, groups: &[Vec<usize>]) -> Result<Id> {
-        let ty = infer::all_gather(self.array(x)?, dimension, groups)?;
-        let (field, channel) = (self.module.collectives.groups, self.module.next_channel());
-        self.push(Opcode::AllGather.name(), &[x], ty, |inst| {
-            inst.dimensions = vec![dimension as i64];
-            field.fill(inst, groups);
-            inst.channel_id = channel;
-        })
-    }
-
-    /// `x` combined over the ranks of each group, of which each keeps its part along `dimension`.
-    pub fn reduce_scatter(&mut self, kind: ReduceKind, x: Id, dimension: usize, groups: &[Vec<usize>]) -> Result<Id> {
-        let ty = infer::reduce_scatter(self.array(x)?, dimension, groups)?;
-        let reducer = self.module.scalar_reducer(kind, ty.dtype)?;
-        let (field, channel) = (self.module.collectives.groups, self.module.next_channel());
-        self.push(Opcode::ReduceScatter.name(), &[x], ty, |inst| {
-            inst.dimensions = vec![dimension as i64];
-            field.fill(inst, groups);
-            inst.channel_id = channel;
-            inst.called_computation_ids = vec![reducer.index() as i64];
-        })
+    /// One instruction with a result for each operand: an array, or the elements of a tuple of several.
+    fn of_each(
+        &mut self,
+        opcode: Opcode,
+        xs: &[Id],
+        result: impl Fn(&ArrayType) -> Result<ArrayType>,
+        fill: impl FnOnce(&mut HloInstructionProto),
+    ) -> Result<Vec<Id>> {
+        let types = self.arrays(xs)?.into_iter().map(result).collect::<Result<Vec<_>>>()?;
+        if let [ty] = &types[..] {
+            return Ok(vec![self.push(opcode.name(), xs, ty.clone(), fill)?]);
+        }
+        let (count, types) = (types.len(), types.into_iter().map(Type::Array).collect());
+        let tuple = self.push(opcode.name(), xs, Type::Tuple(types), fill)?;
+        (0..count).map(|index| self.get_tuple_element(tuple, index)).collect()
     }
 
     /// Part `j` of rank `i` along `dimension` becomes part `i` of rank `j`, within each group.

@@ -75,14 +75,22 @@ impl Checker<'_> {
             Opcode::DynamicSlice | Opcode::DynamicUpdateSlice | Opcode::Gather => {
                 array(indexed(opcode, inst, operands))
             }
-            Opcode::Reduce | Opcode::Scatter | Opcode::AllReduce | Opcode::ReduceScatter => {
+            Opcode::Reduce | Opcode::Scatter => {
                 let ty = combined(opcode, inst, operands)?;
                 self.require_combiner(at, ty.dtype)?;
                 Ok(Some(Type::Array(ty)))
             }
-            Opcode::AllGather | Opcode::AllToAll | Opcode::CollectivePermute => {
-                array(exchanged(opcode, inst, operands))
+            Opcode::AllReduce | Opcode::ReduceScatter | Opcode::AllGather => {
+                let types = of_each(opcode, inst, operands)?;
+                if opcode != Opcode::AllGather {
+                    types.iter().try_for_each(|ty| self.require_combiner(at, ty.dtype))?;
+                }
+                Ok(Some(match <[ArrayType; 1]>::try_from(types) {
+                    Ok([only]) => Type::Array(only),
+                    Err(types) => Type::Tuple(types.into_iter().map(Type::Array).collect()),
+                }))
             }
+            Opcode::AllToAll | Opcode::CollectivePermute => array(exchanged(opcode, inst, operands)),
         }
     }
 }
@@ -91,7 +99,7 @@ impl Checker<'_> {
 enum Form {
     /// It is.
     Ours,
-    /// XLA has it, we do not: several reduced operands, groups as an iota, implicit groups.
+    /// XLA has it, we do not: several reduced operands, groups as an iota or as axes of a mesh.
     Foreign,
 }
 
@@ -100,11 +108,10 @@ fn form(opcode: Opcode, inst: &HloInstructionProto) -> Form {
         Opcode::Reduce => 2,
         Opcode::Scatter => 3,
         Opcode::AllReduce | Opcode::ReduceScatter | Opcode::AllGather | Opcode::AllToAll => {
-            let iota = inst.collective_device_list.as_ref().is_some_and(|list| list.iota_replica_group_list.is_some());
-            if iota {
+            if inst.iota_groups().is_some() || inst.mesh_axes_replica_group_list.is_some() {
                 return Form::Foreign;
             }
-            1
+            if opcode == Opcode::AllToAll { 1 } else { usize::MAX }
         }
         _ => return Form::Ours,
     };
@@ -242,23 +249,31 @@ fn combined(opcode: Opcode, inst: &HloInstructionProto, operands: &[&Type]) -> R
             let [x, init] = arrays(operands)?;
             infer::reduce(x, init, &to_dims("a dimension", &inst.dimensions)?)
         }
-        Opcode::Scatter => {
+        _ => {
             let [x, indices, updates] = arrays(operands)?;
             let dims = inst.scatter_dimension_numbers.as_ref().ok_or_else(|| missing("scatter dimensions"))?;
             infer::scatter(x, indices, updates, &ScatterDims::from_proto(dims)?)
         }
-        Opcode::ReduceScatter => {
-            let ([x], [dimension]) = (arrays(operands)?, dimensions(inst)?);
-            infer::reduce_scatter(x, dimension, &groups(inst)?)
-        }
-        _ => arrays(operands).and_then(|[x]| infer::all_reduce(x, &groups(inst)?)),
     }
+}
+
+/// The types of what a collective makes of each operand.
+fn of_each(opcode: Opcode, inst: &HloInstructionProto, operands: &[&Type]) -> Result<Vec<ArrayType>> {
+    if operands.is_empty() {
+        return Err(Diagnostic::error(codes::ARITY, "an operand needed, found none"));
+    }
+    let groups = groups(inst)?;
+    let result = |ty: &&Type| match opcode {
+        Opcode::AllReduce => infer::all_reduce(ty.array()?, &groups),
+        Opcode::AllGather => dimensions(inst).and_then(|[dim]| infer::all_gather(ty.array()?, dim, &groups)),
+        _ => dimensions(inst).and_then(|[dim]| infer::reduce_scatter(ty.array()?, dim, &groups)),
+    };
+    operands.iter().map(result).collect()
 }
 
 fn exchanged(opcode: Opcode, inst: &HloInstructionProto, operands: &[&Type]) -> Result<ArrayType> {
     let [x] = arrays(operands)?;
     match opcode {
-        Opcode::AllGather => dimensions(inst).and_then(|[dimension]| infer::all_gather(x, dimension, &groups(inst)?)),
         Opcode::AllToAll => dimensions(inst).and_then(|[dimension]| infer::all_to_all(x, dimension, &groups(inst)?)),
         _ => {
             let rank = |number| to_dim("a rank", number);
@@ -271,10 +286,7 @@ fn exchanged(opcode: Opcode, inst: &HloInstructionProto, operands: &[&Type]) -> 
 
 /// Groups from either field that XLA versions store them in.
 fn groups(inst: &HloInstructionProto) -> Result<ReplicaGroups> {
-    match &inst.collective_device_list {
-        Some(list) => attributes::groups_from_proto(&list.replica_groups),
-        None => attributes::groups_from_proto(&inst.replica_groups),
-    }
+    attributes::groups_from_proto(&inst.groups().unwrap_or_default())
 }
 
 fn custom_call(inst: &HloInstructionProto) -> Result<()> {

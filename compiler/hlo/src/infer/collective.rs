@@ -53,10 +53,14 @@ fn require_partition(groups: &[Vec<usize>]) -> Result<()> {
     if groups.is_empty() || groups.iter().any(Vec::is_empty) {
         return Err(attribute_error("replica groups must be written out, and none may be empty"));
     }
-    let mut ranks: Vec<usize> = groups.iter().flatten().copied().collect();
-    ranks.sort_unstable();
-    match ranks.iter().enumerate().find(|(position, rank)| position != *rank) {
-        Some((position, _)) => Err(attribute_error(format!("rank {position} must be in exactly one replica group"))),
+    let mut times = vec![0_u8; groups.iter().map(Vec::len).sum()];
+    for &rank in groups.iter().flatten() {
+        if let Some(times) = times.get_mut(rank) {
+            *times = times.saturating_add(1);
+        }
+    }
+    match times.iter().position(|&times| times != 1) {
+        Some(rank) => Err(attribute_error(format!("rank {rank} must be in exactly one replica group"))),
         None => Ok(()),
     }
 }

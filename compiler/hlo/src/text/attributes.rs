@@ -2,7 +2,7 @@
 
 use super::{Braced, Printer, quoted, reference, separated, window};
 use crate::opcode::{Opcode, RngAlgorithm};
-use crate::proto::{CollectiveDeviceListProto, FrontendAttributes, HloInstructionProto, PrecisionConfig, ReplicaGroup};
+use crate::proto::{FrontendAttributes, HloInstructionProto, IotaReplicaGroupListProto, PrecisionConfig, ReplicaGroup};
 use std::fmt::{self, Display, Write};
 
 impl Printer<'_> {
@@ -169,9 +169,9 @@ fn collective(out: &mut String, inst: &HloInstructionProto) -> fmt::Result {
     if inst.channel_id > 0 {
         write!(out, ", channel_id={}", inst.channel_id)?;
     }
-    match &inst.collective_device_list {
-        Some(devices) => device_list(out, devices)?,
-        None => groups(out, &inst.replica_groups)?,
+    match inst.iota_groups() {
+        Some(iota) => iota_groups(out, iota)?,
+        None => groups(out, &inst.groups().unwrap_or_default())?,
     }
     if !inst.source_target_pairs.is_empty() {
         out.push_str(", source_target_pairs={");
@@ -187,8 +187,7 @@ fn groups(out: &mut String, groups: &[ReplicaGroup]) -> fmt::Result {
     list(out, "replica_groups", &groups)
 }
 
-fn device_list(out: &mut String, devices: &CollectiveDeviceListProto) -> fmt::Result {
-    let Some(iota) = &devices.iota_replica_group_list else { return groups(out, &devices.replica_groups) };
+fn iota_groups(out: &mut String, iota: &IotaReplicaGroupListProto) -> fmt::Result {
     write!(out, ", replica_groups=[{},{}]<=[", iota.num_replica_groups, iota.num_devices_per_group)?;
     separated(out, ",", &iota.iota_reshape_dims, |out, size| write!(out, "{size}"))?;
     out.push(']');

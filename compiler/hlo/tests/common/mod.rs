@@ -159,9 +159,9 @@ fn indexing(b: &mut ComputationBuilder, x: Id) -> Result<Vec<Id>> {
 fn collectives(b: &mut ComputationBuilder, x: Id) -> Result<Vec<Id>> {
     let groups = [vec![0, 2], vec![1, 3]];
     Ok(vec![
-        b.all_reduce(ReduceKind::Add, x, &groups)?,
-        b.all_gather(x, 1, &groups)?,
-        b.reduce_scatter(ReduceKind::Add, x, 0, &groups)?,
+        b.all_reduce(ReduceKind::Add, &[x], &groups)?[0],
+        b.all_gather(&[x], 1, &groups)?[0],
+        b.reduce_scatter(ReduceKind::Add, &[x], 0, &groups)?[0],
         b.all_to_all(x, 0, &groups)?,
         b.collective_permute(x, &[(0, 1), (1, 2), (2, 0)])?,
         b.replica_id()?,

@@ -1,9 +1,9 @@
 //! `all_gather`.
 
-use super::movement::{require_countable, same_rank_dims};
-use super::ranks::{Groups, alone, exchange, grouped, groups, joined};
+use super::movement::require_countable;
+use super::ranks::{alone, each_dims, each_vjp, exchange, grouped, groups, joined, lower_each};
 use crate::attr::AttrVisitor;
-use crate::build::{Builder, present};
+use crate::build::Builder;
 use crate::dims::FactorMap;
 use crate::effect::Effect;
 use crate::infer::InferCx;
@@ -15,10 +15,10 @@ use crate::ty::{TensorType, Types};
 use crate::wire::Wire;
 use halite_hlo::Id;
 use halite_support::Result;
-use halite_tensor::{DType, HostTensor};
-use smallvec::smallvec;
+use halite_tensor::{DType, Groups, HostTensor};
 
-/// The operands of all ranks of a group one after another along dimension `dim`, in group order, on each of them.
+/// The operands of all ranks of a group one after another along dimension `dim`, in group order, on each of them. Several operands, of
+/// one element type, are gathered each by itself.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct AllGather {
     /// The dimension along which the operands follow each other.
@@ -38,11 +38,14 @@ impl OpDef for AllGather {
     }
 
     fn infer(&self, _: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
-        let (x, parts) = grouped("all_gather", &self.groups, args)?;
-        require_dim("all_gather", x, self.dim)?;
-        let mut shape = x.shape().clone();
-        shape[self.dim] = shape[self.dim].saturating_mul(parts);
-        Ok(smallvec![require_countable("all_gather", x.dtype(), shape)?])
+        let parts = grouped("all_gather", &self.groups, args)?;
+        let gathered = |x: &&TensorType| {
+            require_dim("all_gather", x, self.dim)?;
+            let mut shape = x.shape().clone();
+            shape[self.dim] = shape[self.dim].saturating_mul(parts);
+            require_countable("all_gather", x.dtype(), shape)
+        };
+        args.iter().map(gathered).collect()
     }
 
     fn eval(&self, cx: &EvalCx<'_>, args: &[&HostTensor]) -> Result<Vec<HostTensor>> {
@@ -57,8 +60,7 @@ impl OpDef for AllGather {
 
     /// Each rank's part of the sum of the cotangents.
     fn vjp(&self, b: &mut Builder<'_>, cx: &VjpCx<'_>) -> Result<Vjp> {
-        let ct = present(cx.ct())?;
-        Ok(Vjp::one(b.reduce_scatter(ct, self.dim, self.groups.clone())?))
+        each_vjp(cx, |_, ct| b.reduce_scatter(ct, self.dim, self.groups.clone()))
     }
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {
@@ -74,24 +76,29 @@ impl OpDef for AllGather {
     }
 
     fn wire<'a>(&'a self, _: &[&TensorType], results: &[&TensorType]) -> Option<Wire<'a>> {
-        Some(Wire::around(&self.groups, results[0], 1))
+        Some(Wire::around(&self.groups, results, 1))
     }
 
     fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {
-        same_rank_dims(args, results, |dim| dim == self.dim)
+        each_dims(args, results, |dim| dim == self.dim)
     }
 
     fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {
-        cx.one(|hlo| hlo.all_gather(args[0], self.dim, &self.groups))
+        let groups = self.groups.lists();
+        lower_each(cx, args, self.dim == 0, |hlo, args| hlo.all_gather(args, self.dim, &groups))
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {
         let op = |dim, groups| AllGather { dim, groups };
         let x = || [SampleArg::uniform(float, [2, 3], -1.0, 1.0)];
+        let several = [SampleArg::uniform(float, [2, 3], -1.0, 1.0), SampleArg::uniform(float, [1], -1.0, 1.0)];
+        let columns = [SampleArg::uniform(float, [3, 4], -1.0, 1.0), SampleArg::uniform(float, [2, 6], -1.0, 1.0)];
         let ints = [SampleArg::whole(DType::S32, [2], -9, 9)];
         vec![
             Sample::new("rows", op(0, groups([&[0, 1, 2, 3]])), x()).ranks(4),
             Sample::new("groups", op(1, groups([&[0, 2], &[3, 1]])), x()).ranks(4),
+            Sample::new("several", op(0, groups([&[0, 1]])), several).ranks(2),
+            Sample::new("several columns", op(1, groups([&[0, 1]])), columns).ranks(2),
             Sample::new("integers", op(0, groups([&[0, 1]])), ints).ranks(2),
         ]
     }

@@ -1,9 +1,9 @@
 //! `all_reduce`.
 
 use super::compare::Direction;
-use super::ranks::{Groups, alone, combined, exchange, grouped, groups};
+use super::ranks::{alone, combined, each_dims, each_vjp, exchange, grouped, groups, lower_each};
 use crate::attr::AttrVisitor;
-use crate::build::{Builder, present};
+use crate::build::Builder;
 use crate::dims::FactorMap;
 use crate::effect::Effect;
 use crate::infer::InferCx;
@@ -16,10 +16,10 @@ use crate::ty::{TensorType, Types};
 use crate::wire::Wire;
 use halite_hlo::Id;
 use halite_support::Result;
-use halite_tensor::{DType, HostTensor};
-use smallvec::smallvec;
+use halite_tensor::{DType, Groups, HostTensor};
 
-/// The element-wise combination of the operands of all ranks of a group, on each of them; rounded once.
+/// The element-wise combination of the operands of all ranks of a group, on each of them; rounded once. Several operands, of one element type, are
+/// combined each by itself.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct AllReduce {
     /// How elements combine.
@@ -39,9 +39,9 @@ impl OpDef for AllReduce {
     }
 
     fn infer(&self, _: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
-        let (x, _) = grouped("all_reduce", &self.groups, args)?;
-        self.kind.takes().check("all_reduce", x)?;
-        Ok(smallvec![x.clone()])
+        grouped("all_reduce", &self.groups, args)?;
+        args.iter().try_for_each(|x| self.kind.takes().check("all_reduce", x))?;
+        Ok(args.iter().map(|&x| x.clone()).collect())
     }
 
     fn eval(&self, cx: &EvalCx<'_>, args: &[&HostTensor]) -> Result<Vec<HostTensor>> {
@@ -55,19 +55,21 @@ impl OpDef for AllReduce {
     /// The objective is the sum over ranks, so the cotangents of a group add up. A sum hands that on; an extreme hands it
     /// to the ranks that hold the extreme, in equal shares, and where the extreme is NaN the gradient is too.
     fn vjp(&self, b: &mut Builder<'_>, cx: &VjpCx<'_>) -> Result<Vjp> {
-        let (ct, x, y) = (present(cx.ct())?, cx.args[0], cx.results[0]);
         if matches!(self.kind, Reduction::And | Reduction::Or) {
             return Ok(Vjp::none("bits have no derivative"));
         }
-        let total = b.all_reduce(Reduction::Sum, ct, self.groups.clone())?;
-        if self.kind == Reduction::Sum {
-            return Ok(Vjp::one(total));
-        }
-        let holds = b.compare(x, y, Direction::Eq)?;
-        let holds = b.convert(holds, b.dtype(x))?;
-        let ties = b.all_reduce(Reduction::Sum, holds, self.groups.clone())?;
-        let share = b.divide(total, ties)?;
-        Ok(Vjp::one(b.multiply(share, holds)?))
+        each_vjp(cx, |at, ct| {
+            let (x, y) = (cx.args[at], cx.results[at]);
+            let total = b.all_reduce(Reduction::Sum, ct, self.groups.clone())?;
+            if self.kind == Reduction::Sum {
+                return Ok(total);
+            }
+            let holds = b.compare(x, y, Direction::Eq)?;
+            let holds = b.convert(holds, b.dtype(x))?;
+            let ties = b.all_reduce(Reduction::Sum, holds, self.groups.clone())?;
+            let share = b.divide(total, ties)?;
+            b.multiply(share, holds)
+        })
     }
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {
@@ -87,15 +89,16 @@ impl OpDef for AllReduce {
     }
 
     fn wire<'a>(&'a self, args: &[&TensorType], _: &[&TensorType]) -> Option<Wire<'a>> {
-        Some(Wire::around(&self.groups, args[0], 2))
+        Some(Wire::around(&self.groups, args, 2))
     }
 
     fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {
-        FactorMap::elementwise(args, results)
+        each_dims(args, results, |_| false)
     }
 
     fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {
-        cx.one(|hlo| hlo.all_reduce(self.kind.hlo(), args[0], &self.groups))
+        let groups = self.groups.lists();
+        lower_each(cx, args, true, |hlo, args| hlo.all_reduce(self.kind.hlo(), args, &groups))
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {
@@ -103,6 +106,7 @@ impl OpDef for AllReduce {
         let x = || [SampleArg::uniform(float, [2, 3], -1.0, 1.0)];
         let all = || groups([&[0, 1, 2, 3]]);
         let ints = [SampleArg::whole(DType::S32, [4], -9, 9)];
+        let several = [SampleArg::uniform(float, [2, 3], -1.0, 1.0), SampleArg::uniform(float, [2], -1.0, 1.0)];
         let bits = || [SampleArg::whole(DType::Pred, [8], 0, 1)];
         vec![
             Sample::new("sum", op(Reduction::Sum, all()), x()).ulps(8.0).ranks(4),
@@ -111,6 +115,7 @@ impl OpDef for AllReduce {
             Sample::new("min", op(Reduction::Min, groups([&[0, 1]])), x()).ranks(2),
             Sample::new("integers", op(Reduction::Sum, groups([&[1, 0]])), ints).ranks(2),
             Sample::new("and", op(Reduction::And, all()), bits()).ranks(4),
+            Sample::new("several", op(Reduction::Sum, all()), several).ulps(8.0).ranks(4),
             Sample::new("or", op(Reduction::Or, all()), bits()).ranks(4),
         ]
     }

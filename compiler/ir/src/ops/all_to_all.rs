@@ -1,7 +1,7 @@
 //! `all_to_all`.
 
 use super::movement::{require_countable, same_rank_dims};
-use super::ranks::{Groups, alone, exchange, grouped, groups, joined, move_dim, part_of, require_split};
+use super::ranks::{alone, exchange, grouped, groups, joined, move_dim, part_of, require_split};
 use crate::attr::AttrVisitor;
 use crate::build::{Builder, present};
 use crate::dims::FactorMap;
@@ -9,13 +9,13 @@ use crate::effect::Effect;
 use crate::infer::InferCx;
 use crate::interpret::EvalCx;
 use crate::lower::{Ids, LowerCx};
-use crate::op::{Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, require_dim};
+use crate::op::{Cost, OpDef, Policy, Sample, SampleArg, Vjp, VjpCx, arity, require_dim};
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
 use crate::wire::Wire;
 use halite_hlo::Id;
 use halite_support::Result;
-use halite_tensor::{DType, HostTensor, Shape};
+use halite_tensor::{DType, Groups, HostTensor, Shape};
 use smallvec::smallvec;
 
 /// Each rank of a group splits its operand into equal parts along `split_dim` and sends part `j` to the `j`-th rank,
@@ -51,7 +51,8 @@ impl OpDef for AllToAll {
     }
 
     fn infer(&self, _: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
-        let (x, parts) = grouped("all_to_all", &self.groups, args)?;
+        let [x] = arity("all_to_all", args)?;
+        let parts = grouped("all_to_all", &self.groups, args)?;
         require_split("all_to_all", x, self.split_dim, parts)?;
         require_dim("all_to_all", x, self.concat_dim)?;
         let shape = self.result_shape(x.shape(), parts);
@@ -88,7 +89,7 @@ impl OpDef for AllToAll {
     }
 
     fn wire<'a>(&'a self, args: &[&TensorType], _: &[&TensorType]) -> Option<Wire<'a>> {
-        Some(Wire::around(&self.groups, args[0], 1))
+        Some(Wire::around(&self.groups, args, 1))
     }
 
     fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {
@@ -100,15 +101,15 @@ impl OpDef for AllToAll {
     fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {
         let (split, concat) = (self.split_dim, self.concat_dim);
         if split == concat {
-            return cx.one(|hlo| hlo.all_to_all(args[0], split, &self.groups));
+            return cx.one(|hlo| hlo.all_to_all(args[0], split, &self.groups.lists()));
         }
-        let (hlo, parts) = (&mut cx.hlo, self.groups[0].len());
+        let (hlo, parts) = (&mut cx.hlo, self.groups.size().unwrap_or(1));
         let shape = hlo.array(args[0])?.shape.clone();
         let mut apart = shape.clone().into_dims();
         apart[split] /= parts;
         apart.insert(split, parts);
         let x = hlo.reshape(args[0], &apart.into())?;
-        let x = hlo.all_to_all(x, split, &self.groups)?;
+        let x = hlo.all_to_all(x, split, &self.groups.lists())?;
         let x = hlo.transpose(x, &move_dim(shape.rank() + 1, split, concat))?;
         cx.one(|hlo| hlo.reshape(x, &self.result_shape(&shape, parts)))
     }

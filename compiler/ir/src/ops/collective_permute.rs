@@ -85,7 +85,7 @@ impl OpDef for CollectivePermute {
     }
 
     fn wire<'a>(&'a self, args: &[&TensorType], _: &[&TensorType]) -> Option<Wire<'a>> {
-        Some(Wire { groups: &[], bytes: args[0].bytes() })
+        Some(Wire { groups: None, bytes: args[0].bytes() })
     }
 
     fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {

@@ -1,46 +1,46 @@
 //! What ops across ranks share: groups of ranks, in each of which the ranks act together in the listed order.
 
 use super::movement::{offset, pick};
+use crate::dims::{FactorKind, FactorMap};
 use crate::interpret::EvalCx;
-use crate::op::{OpDef, arity, attr_error, require_dim, shape_error};
+use crate::lower::{Ids, LowerCx};
+use crate::op::{OpDef, Vjp, VjpCx, attr_error, require_dim, shape_error};
 use crate::reduction::Reduction;
+use crate::syntax::Value;
 use crate::ty::TensorType;
+use halite_hlo::{ComputationBuilder, Id};
 use halite_support::{Diagnostic, Result, codes};
-use halite_tensor::{Dims, HostTensor, Shape};
-
-/// Groups of ranks: every rank in exactly one.
-pub type Groups = Vec<Vec<usize>>;
+use halite_tensor::{Dims, Groups, HostTensor, Shape};
 
 /// Groups that samples list.
 pub(super) fn groups<const N: usize>(groups: [&[usize]; N]) -> Groups {
-    groups.map(<[usize]>::to_vec).to_vec()
+    groups.map(<[usize]>::to_vec).to_vec().into()
 }
 
-/// Checks that the groups hold each of the ranks `0..n` once and are of one size, which is returned.
+/// Checks that the groups hold each of the ranks from 0 up once and are of one size, which is returned.
 ///
 /// # Errors
-/// Naming the op and what is wrong.
-fn require_groups(op: &str, groups: &[Vec<usize>]) -> Result<usize> {
-    let mut ranks: Vec<usize> = groups.iter().flatten().copied().collect();
-    ranks.sort_unstable();
-    if ranks.is_empty() || ranks.iter().enumerate().any(|(position, &rank)| position != rank) {
-        let message = format!("`groups` of `{op}` must hold each rank from 0 up once, found {groups:?}");
-        return Err(attr_error(message));
-    }
-    let size = groups[0].len();
-    if groups.iter().any(|group| group.len() != size) {
-        return Err(attr_error(format!("`groups` of `{op}` must be of one size, found {groups:?}")));
-    }
-    Ok(size)
+/// Naming the op and the groups.
+fn require_groups(op: &str, groups: &Groups) -> Result<usize> {
+    groups.size().ok_or_else(|| {
+        let wanted = "must be of one size and hold each rank from 0 up once";
+        attr_error(format!("`groups` of `{op}` {wanted}, found {groups}"))
+    })
 }
 
-/// The operand of a collective over groups, and of how many ranks each group is.
+/// Checks that a collective over groups has operands of one element type, and of how many ranks each group is.
 ///
 /// # Errors
-/// When there is not one operand, or as [`require_groups`].
-pub(super) fn grouped<'t>(op: &str, groups: &[Vec<usize>], args: &[&'t TensorType]) -> Result<(&'t TensorType, usize)> {
-    let [x] = arity(op, args)?;
-    Ok((x, require_groups(op, groups)?))
+/// When there is no operand or element types differ, or as [`require_groups`].
+pub(super) fn grouped(op: &str, groups: &Groups, args: &[&TensorType]) -> Result<usize> {
+    let Some(first) = args.first() else {
+        return Err(Diagnostic::error(codes::ARITY, format!("`{op}` needs an operand, found none")));
+    };
+    if let Some(other) = args.iter().find(|ty| ty.dtype() != first.dtype()) {
+        let message = format!("`{op}` needs operands of one element type, found `{first}` and `{other}`");
+        return Err(Diagnostic::error(codes::DTYPE, message));
+    }
+    require_groups(op, groups)
 }
 
 /// Checks that dimension `dim` of `x` can be split evenly among `parts` ranks.
@@ -74,24 +74,70 @@ pub(super) fn alone(op: &dyn OpDef, cx: &EvalCx<'_>, args: &[&HostTensor]) -> Re
     Ok(op.eval_ranks(cx, &[args.to_vec()])?.swap_remove(0))
 }
 
-/// The results of a collective of one operand and one result: for each rank what `result` makes of the operands of its
-/// group, in group order, and its position there.
+/// The results of a collective: for each rank and each operand what `result` makes of the operands of its group, in group order, and its
+/// position there.
 ///
 /// # Errors
 /// When the program runs on another number of ranks than the groups hold.
 pub(super) fn exchange(
     op: &str,
-    groups: &[Vec<usize>],
+    groups: &Groups,
     args: &[Vec<&HostTensor>],
     result: impl Fn(&[&HostTensor], usize) -> HostTensor,
 ) -> Result<Vec<Vec<HostTensor>>> {
-    require_ranks(op, groups.iter().map(Vec::len).sum(), args.len())?;
+    require_ranks(op, groups.ranks(), args.len())?;
     let mut results = vec![Vec::new(); args.len()];
-    for group in groups {
-        let operands: Vec<&HostTensor> = group.iter().map(|&rank| args[rank][0]).collect();
-        for (position, &rank) in group.iter().enumerate() {
-            results[rank] = vec![result(&operands, position)];
+    for group in groups.lists() {
+        let of_group: Vec<&[&HostTensor]> = group.iter().map(|&rank| &args[rank][..]).collect();
+        for at in 0..of_group.first().map_or(0, |operands| operands.len()) {
+            let operands: Vec<&HostTensor> = of_group.iter().map(|operands| operands[at]).collect();
+            for (position, &rank) in group.iter().enumerate() {
+                results[rank].push(result(&operands, position));
+            }
         }
+    }
+    Ok(results)
+}
+
+/// The map of an op that treats each operand by itself: dimensions correspond position by position, but those that are `mixed`.
+pub(super) fn each_dims(args: &[&TensorType], results: &[TensorType], mixed: impl Fn(usize) -> bool) -> FactorMap {
+    let mut map = FactorMap::new(args, results);
+    for (at, (arg, result)) in args.iter().zip(results).enumerate() {
+        for dim in 0..arg.rank() {
+            let kind = if mixed(dim) { FactorKind::Mixed } else { FactorKind::Parallel };
+            let factor = map.factor(arg.shape()[dim], kind);
+            map.operands[at][dim].push(factor);
+            let factor = if mixed(dim) { map.factor(result.shape()[dim], kind) } else { factor };
+            map.results[at][dim].push(factor);
+        }
+    }
+    map
+}
+
+/// The cotangents of the operands that want one: what `rule` makes of those of the results that have one.
+///
+/// # Errors
+/// What `rule` returns.
+pub(super) fn each_vjp(cx: &VjpCx<'_>, mut rule: impl FnMut(usize, Value) -> Result<Value>) -> Result<Vjp> {
+    let one = |(at, ct): (usize, &Option<Value>)| ct.filter(|_| cx.wanted[at]).map(|ct| rule(at, ct)).transpose();
+    Ok(Vjp::of(cx.cts.iter().enumerate().map(one).collect::<Result<Vec<_>>>()?))
+}
+
+/// The HLO of a collective: one instruction for all operands where `together`, else one for each. CPU XLA takes several along the first dimension
+/// alone, and none with channels: along another it mixes up their elements, and with channels it finds no layout for them.
+///
+/// # Errors
+/// What `emit` returns.
+pub(super) fn lower_each(
+    cx: &mut LowerCx<'_>,
+    args: &[Id],
+    together: bool,
+    emit: impl Fn(&mut ComputationBuilder<'_>, &[Id]) -> Result<Vec<Id>>,
+) -> Result<Ids> {
+    let at_once = if together && !cx.options.collectives.channels { args.len().max(1) } else { 1 };
+    let mut results = Ids::new();
+    for args in args.chunks(at_once) {
+        results.extend(emit(&mut cx.hlo, args)?);
     }
     Ok(results)
 }

@@ -66,7 +66,7 @@ impl Reduction {
     }
 
     /// The value that changes nothing.
-    pub(crate) fn identity(self, dtype: DType) -> HostTensor {
+    pub fn identity(self, dtype: DType) -> HostTensor {
         let (least, greatest) = dtype.int_range().unwrap_or_default();
         let int = |value| HostTensor::from_ints(dtype, Shape::scalar(), [value]);
         match self {

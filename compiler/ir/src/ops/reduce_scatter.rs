@@ -1,10 +1,11 @@
 //! `reduce_scatter`.
 
 use super::class::Takes;
-use super::movement::same_rank_dims;
-use super::ranks::{Groups, alone, combined, exchange, grouped, groups, part_of, require_split};
+use super::ranks::{
+    alone, combined, each_dims, each_vjp, exchange, grouped, groups, lower_each, part_of, require_split,
+};
 use crate::attr::AttrVisitor;
-use crate::build::{Builder, present};
+use crate::build::Builder;
 use crate::dims::FactorMap;
 use crate::effect::Effect;
 use crate::infer::InferCx;
@@ -17,11 +18,10 @@ use crate::ty::{TensorType, Types};
 use crate::wire::Wire;
 use halite_hlo::{Id, ReduceKind};
 use halite_support::Result;
-use halite_tensor::{DType, HostTensor};
-use smallvec::smallvec;
+use halite_tensor::{DType, Groups, HostTensor};
 
 /// The element-wise sum of the operands of all ranks of a group, of which each rank keeps its equal part along dimension
-/// `dim`, in group order.
+/// `dim`, in group order. Several operands, of one element type, are summed and split each by itself.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct ReduceScatter {
     /// The dimension that is split among the ranks.
@@ -41,12 +41,15 @@ impl OpDef for ReduceScatter {
     }
 
     fn infer(&self, _: &InferCx<'_>, args: &[&TensorType]) -> Result<Types> {
-        let (x, parts) = grouped("reduce_scatter", &self.groups, args)?;
-        Takes::Number.check("reduce_scatter", x)?;
-        require_split("reduce_scatter", x, self.dim, parts)?;
-        let mut shape = x.shape().clone();
-        shape[self.dim] /= parts;
-        Ok(smallvec![x.with_shape(shape)])
+        let parts = grouped("reduce_scatter", &self.groups, args)?;
+        let scattered = |x: &&TensorType| {
+            Takes::Number.check("reduce_scatter", x)?;
+            require_split("reduce_scatter", x, self.dim, parts)?;
+            let mut shape = x.shape().clone();
+            shape[self.dim] /= parts;
+            Ok(x.with_shape(shape))
+        };
+        args.iter().map(scattered).collect()
     }
 
     fn eval(&self, cx: &EvalCx<'_>, args: &[&HostTensor]) -> Result<Vec<HostTensor>> {
@@ -61,8 +64,7 @@ impl OpDef for ReduceScatter {
 
     /// Every rank's operand reaches every part, so it gets the cotangents of all parts.
     fn vjp(&self, b: &mut Builder<'_>, cx: &VjpCx<'_>) -> Result<Vjp> {
-        let ct = present(cx.ct())?;
-        Ok(Vjp::one(b.all_gather(ct, self.dim, self.groups.clone())?))
+        each_vjp(cx, |_, ct| b.all_gather(ct, self.dim, self.groups.clone()))
     }
 
     fn policy(&self, _: &InferCx<'_>) -> Policy {
@@ -79,24 +81,29 @@ impl OpDef for ReduceScatter {
     }
 
     fn wire<'a>(&'a self, args: &[&TensorType], _: &[&TensorType]) -> Option<Wire<'a>> {
-        Some(Wire::around(&self.groups, args[0], 1))
+        Some(Wire::around(&self.groups, args, 1))
     }
 
     fn dims(&self, args: &[&TensorType], results: &[TensorType]) -> FactorMap {
-        same_rank_dims(args, results, |dim| dim == self.dim)
+        each_dims(args, results, |dim| dim == self.dim)
     }
 
     fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {
-        cx.one(|hlo| hlo.reduce_scatter(ReduceKind::Add, args[0], self.dim, &self.groups))
+        let groups = self.groups.lists();
+        lower_each(cx, args, self.dim == 0, |hlo, args| hlo.reduce_scatter(ReduceKind::Add, args, self.dim, &groups))
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {
         let op = |dim, groups| ReduceScatter { dim, groups };
         let x = || [SampleArg::uniform(float, [4, 2], -1.0, 1.0)];
+        let several = [SampleArg::uniform(float, [4, 2], -1.0, 1.0), SampleArg::uniform(float, [2], -1.0, 1.0)];
+        let columns = [SampleArg::uniform(float, [3, 4], -1.0, 1.0), SampleArg::uniform(float, [2, 6], -1.0, 1.0)];
         let ints = [SampleArg::whole(DType::S32, [4], -9, 9)];
         vec![
             Sample::new("rows", op(0, groups([&[0, 1, 2, 3]])), x()).ulps(8.0).ranks(4),
             Sample::new("groups", op(1, groups([&[0, 2], &[3, 1]])), x()).ulps(8.0).ranks(4),
+            Sample::new("several", op(0, groups([&[0, 1]])), several).ulps(8.0).ranks(2),
+            Sample::new("several columns", op(1, groups([&[0, 1]])), columns).ulps(8.0).ranks(2),
             Sample::new("integers", op(0, groups([&[0, 1]])), ints).ranks(2),
         ]
     }

@@ -99,7 +99,7 @@ fn print_attr(attr: &Attr) -> String {
         Attr::Word(word) => print_string(word),
         Attr::Ints(list) => format!("{list:?}"),
         Attr::Pair(left, right) => format!("{left:?} x {right:?}"),
-        Attr::Groups(groups) => format!("{groups:?}"),
+        Attr::Groups(groups) => groups.to_string(),
         Attr::Func(_) | Attr::Tensor(_) => String::new(),
     }
 }
@@ -257,7 +257,11 @@ pub(super) fn to_attr(field: &Field<'_>, functions: &FxHashMap<Name, Known>) -> 
         AttrText::Text(text) => Attr::Word(text.as_str().into()),
         AttrText::Ints(list) => Attr::Ints(list.as_slice().into()),
         AttrText::Pair(left, right) => Attr::Pair(left.as_slice().into(), right.as_slice().into()),
-        AttrText::Groups(groups) => Attr::Groups(groups.clone()),
+        AttrText::Groups(groups) => {
+            let wrong = || error(codes::ATTRIBUTE, format!("`{}` are no groups of ranks", field.text));
+            let help = "list the ranks of each group, `[[0, 1], [2, 3]]`, or write `[groups,size]<=[dims]T(order)`";
+            Attr::Groups(groups.clone().ok_or_else(|| wrong().help(help))?)
+        }
         AttrText::Func(name) => {
             let known = functions.get(name.as_str()).and_then(|known| known.id);
             let unknown = || error(codes::UNDEFINED_VALUE, format!("no function `@{name}` is defined before this one"));

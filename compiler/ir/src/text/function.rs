@@ -11,6 +11,7 @@ use crate::attr::{Attr, AttrSlot};
 use crate::attrs::{Attrs, Cast};
 use crate::build::Builder;
 use crate::composite::Composite;
+use crate::layout::Layout;
 use crate::ops::Op;
 use crate::syntax::{ParamRole, ResultRole, Rounding, Value};
 use crate::ty::TensorType;
@@ -59,9 +60,9 @@ type Scope<'t> = FxHashMap<Cow<'t, str>, (Option<Value>, Span)>;
 /// Reads a function and adds it to the module; one with errors is only known by name.
 pub(super) fn read_function<'t>(reader: &mut Reader<'_, 't>, signature: &Chunk<'t>, body: &[Line<'t>]) {
     let errors = reader.num_errors();
-    let mut module = std::mem::take(&mut reader.module);
     let outcome = signature.parse(Rule::signature);
     let header = reader.check(outcome, signature.span()).map(|pairs| read_signature(reader, signature, pairs));
+    let mut module = std::mem::take(&mut reader.module);
     let (name, span) = header.as_ref().map_or((None, signature.span()), |header| (header.name.clone(), header.span));
     let mut function = FunctionReader {
         lenient: header.as_ref().is_none_or(|header| header.incomplete),
@@ -118,7 +119,7 @@ fn read_signature<'t>(
             }
             Rule::params => {
                 for param in pair.into_inner().filter(|part| part.as_rule() == Rule::param) {
-                    let outcome = read_param(chunk, param);
+                    let outcome = read_param(chunk, reader.module.layout.as_deref(), param);
                     header.params.extend(reader.check(outcome, chunk.span()));
                 }
             }
@@ -136,14 +137,19 @@ fn read_signature<'t>(
     header
 }
 
-fn read_param<'t>(chunk: &Chunk<'t>, param: Pair<'t, Rule>) -> Result<ParamText<'t>> {
+/// Reads a parameter. What it stores, and where that lies, is said of the whole that ranks share.
+fn read_param<'t>(chunk: &Chunk<'t>, layout: Option<&Layout>, param: Pair<'t, Rule>) -> Result<ParamText<'t>> {
     let span = chunk.span_of(&param);
     let (mut name, mut ty, mut role) = (Cow::Borrowed(""), None, ParamRole::Argument);
     for pair in param.into_inner() {
         match pair.as_rule() {
             Rule::value => name = sigil_name(&pair),
             Rule::ty => ty = Some(parse_type(chunk, &pair)?),
-            Rule::attrs => role = parse_param_role(&fields(chunk, pair)?, ty.as_ref().map_or(&[], |ty| ty.shape()))?,
+            Rule::attrs => {
+                let sharding = layout.and_then(|layout| layout.shardings.get(&*name));
+                let whole = ty.as_ref().map(|ty| Layout::whole(sharding, ty));
+                role = parse_param_role(&fields(chunk, pair)?, whole.as_ref().map_or(&[], |ty| ty.shape()))?;
+            }
             _ => {}
         }
     }

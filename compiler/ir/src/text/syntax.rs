@@ -4,7 +4,7 @@ use super::quoted::parse_name;
 use crate::dim_names::{DimName, SizeFactor};
 use crate::ty::TensorType;
 use halite_support::{Diagnostic, FileId, Name, Result, Span, codes};
-use halite_tensor::{DType, Shape};
+use halite_tensor::{DType, Groups, Shape};
 use pest::Parser;
 use pest::error::{Error, ErrorVariant, InputLocation};
 use pest::iterators::Pair;
@@ -103,6 +103,8 @@ fn describe(rule: Rule) -> &'static str {
         Rule::equals => "`=`",
         Rule::arrow => "`->`",
         Rule::times => "`x`",
+        Rule::reads => "`<=`",
+        Rule::order => "an order such as `T(1,0)`",
         Rule::star => "`*`",
         Rule::param | Rule::value | Rule::values => "a value such as `%x`",
         Rule::global => "a name such as `@f`",
@@ -115,7 +117,7 @@ fn describe(rule: Rule) -> &'static str {
         Rule::attrs => "attributes in `{..}`",
         Rule::attr => "an attribute such as `name = value`",
         Rule::attr_value | Rule::applied | Rule::pair => "the value of an attribute",
-        Rule::list | Rule::groups => "a list of integers",
+        Rule::list | Rule::groups | Rule::iota => "a list of integers",
         Rule::parts | Rule::part => "a list of tensors such as `\"q.weight\"[4,8]`",
         Rule::count => "a number of copies",
         Rule::dims | Rule::dim | Rule::factor => "a list of sizes such as `[heads(12) * head_dim(64)]`",
@@ -149,8 +151,8 @@ pub(super) enum AttrText<'t> {
     Ints(Vec<i64>),
     /// `[1] x [0]`
     Pair(Vec<i64>, Vec<i64>),
-    /// `[[0, 1], [2]]`
-    Groups(Vec<Vec<i64>>),
+    /// `[[0, 1], [2]]` or `[2,4]<=[8]`; `None` where these are no groups.
+    Groups(Option<Groups>),
     /// `["q"[4,8], "k"[2,8] x 2, "v"[8,2] transposed]`
     Parts(Vec<PartText>),
     /// `[3 * heads(12), hidden(768)]`
@@ -212,12 +214,14 @@ fn attr_text(value: Pair<'_, Rule>) -> Option<AttrText<'_>> {
     let pair = value.into_inner().next()?;
     let text = pair.as_str();
     let rule = pair.as_rule();
-    let is_part =
-        |rule| matches!(rule, Rule::list | Rule::word | Rule::element | Rule::string | Rule::part | Rule::dim);
+    let is_part = |rule| {
+        matches!(rule, Rule::list | Rule::order | Rule::word | Rule::element | Rule::string | Rule::part | Rule::dim)
+    };
     let mut parts = pair.into_inner().filter(|part| is_part(part.as_rule()));
     Some(match rule {
         Rule::pair => AttrText::Pair(ints(parts.next()?.as_str())?, ints(parts.next()?.as_str())?),
-        Rule::groups => AttrText::Groups(parts.map(|list| ints(list.as_str())).collect::<Option<_>>()?),
+        Rule::groups => AttrText::Groups(groups(parts)),
+        Rule::iota => AttrText::Groups(iota(parts)),
         Rule::parts => AttrText::Parts(parts.map(part_text).collect::<Option<_>>()?),
         Rule::list => AttrText::Ints(ints(text)?),
         Rule::dims => AttrText::Dims(parts.map(dim_name).collect::<Option<_>>()?),
@@ -263,8 +267,26 @@ fn size_factor(factor: Pair<'_, Rule>) -> Option<SizeFactor> {
 }
 
 /// The entries of `[1, 2]`; `None` when one is out of range.
+/// Groups that are listed; `None` where a rank is no rank.
+fn groups<'t>(lists: impl Iterator<Item = Pair<'t, Rule>>) -> Option<Groups> {
+    let lists: Option<Vec<Vec<usize>>> = lists.map(|list| ranks(list.as_str())).collect();
+    lists.map(Groups::from)
+}
+
+/// Groups that are written as XLA does.
+fn iota<'t>(mut lists: impl Iterator<Item = Pair<'t, Rule>>) -> Option<Groups> {
+    let (tile, dims) = (ranks(lists.next()?.as_str())?, ranks(lists.next()?.as_str())?);
+    let order = lists.next().map_or_else(|| Some((0..dims.len()).collect()), |order| ranks(order.as_str()))?;
+    let &[groups, size] = &tile[..] else { return None };
+    Groups::iota(groups, size, &dims, &order)
+}
+
+fn ranks(list: &str) -> Option<Vec<usize>> {
+    ints(list)?.into_iter().map(|rank| rank.try_into().ok()).collect()
+}
+
 fn ints(list: &str) -> Option<Vec<i64>> {
-    let inner = list.trim_start_matches('[').trim_end_matches(']').trim();
+    let inner = list.trim_start_matches('T').trim_matches(['[', ']', '(', ')']).trim();
     if inner.is_empty() { Some(Vec::new()) } else { inner.split(',').map(|int| int.trim().parse().ok()).collect() }
 }
 

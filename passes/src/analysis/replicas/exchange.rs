@@ -150,7 +150,7 @@ impl Exchange<'_> {
 fn why(part: &Part) -> Why {
     match part {
         Part::Own(why) => *why,
-        Part::Picked(_) | Part::Kept(_) => Why::Index,
+        Part::Picked(..) | Part::Kept(_) => Why::Index,
         Part::Terms(_) => Why::Unlike,
     }
 }

@@ -67,7 +67,11 @@ impl Application<'_> {
         for (clashes, chosen) in combinations(&views) {
             for later in [false, true].into_iter().take(1 + clashes.min(1)) {
                 let question = Question { views: &chosen, free: &free, later };
-                let outcomes = (0..self.mesh.atoms().len()).map(|atom| self.outcome(atom, &question)).collect();
+                let mut outcomes: Vec<Outcome> =
+                    (0..self.mesh.atoms().len()).map(|atom| self.outcome(atom, &question)).collect();
+                for atom in chosen.iter().enumerate().flat_map(|(at, view)| disordered(&chosen[..at], view)) {
+                    outcomes[atom] = self.own(Why::Unlike);
+                }
                 let order = order(&chosen);
                 for outcomes in self.moved(outcomes, &chosen) {
                     for (result, dims) in results.iter_mut().zip(&self.map.results) {
@@ -155,7 +159,7 @@ impl Application<'_> {
             let mut own = None;
             match view.parts.iter().find(|part| part.0 == atom) {
                 Some((_, Part::Own(why), cause)) => return Outcome::Part(Part::Own(*why), *cause),
-                Some((_, Part::Picked(_) | Part::Kept(_), cause)) => {
+                Some((_, Part::Picked(..) | Part::Kept(_), cause)) => {
                     return Outcome::Part(Part::Own(Why::Index), *cause);
                 }
                 Some((_, Part::Terms(kind), from)) => {
@@ -335,7 +339,7 @@ impl Application<'_> {
     }
 }
 
-/// One view of each operand, in all ways, first those in which the least atoms shard one factor for one and another for another: how many do.
+/// One view of each operand, in all ways, first those in which the least atoms lie in one way for one and in another for another: how many do.
 fn combinations(views: &[Vec<View>]) -> Vec<(usize, Vec<&View>)> {
     let mut all: Vec<(usize, Vec<&View>)> = vec![(0, Vec::with_capacity(views.len()))];
     for views in views {
@@ -351,11 +355,30 @@ fn combinations(views: &[Vec<View>]) -> Vec<(usize, Vec<&View>)> {
     all
 }
 
-/// Along how many atoms a view shards another factor than one of these does.
+/// Along how many atoms a view lies otherwise than one of these: it shards another factor, in another order, or is terms where the other is sharded.
 fn clashes(chosen: &[&View], view: &View) -> usize {
-    let clash =
+    let elsewhere =
         |at: &&InFactor| chosen.iter().flat_map(|other| &other.at).any(|other| other.atom == at.atom && other != *at);
-    view.at.iter().filter(clash).count()
+    let terms = |one: &View, other: &View| {
+        let sharded = |part: &&(AtomId, Part, Cause)| other.at.iter().any(|at| at.atom == part.0);
+        one.parts.iter().filter(sharded).count()
+    };
+    let apart: usize = chosen.iter().map(|other| terms(other, view) + terms(view, other)).sum();
+    view.at.iter().filter(elsewhere).count() + apart + disordered(chosen, view).len()
+}
+
+/// The atoms that share a place in a view and in one of these, and stand there in another order.
+fn disordered(chosen: &[&View], view: &View) -> Vec<AtomId> {
+    let mut found = Vec::new();
+    for (high, y) in view.at.iter().enumerate() {
+        for x in view.at[..high].iter().filter(|x| (x.factor, x.stride) == (y.factor, y.stride)) {
+            let place = |other: &View, at: &InFactor| other.at.iter().position(|own| own == at);
+            if chosen.iter().any(|other| place(other, x).zip(place(other, y)).is_some_and(|(x, y)| x > y)) {
+                found.extend([x.atom, y.atom]);
+            }
+        }
+    }
+    found
 }
 
 /// Atoms such that those of one factor stand with the lowest first, as in all operands that have them.

@@ -4,9 +4,10 @@ use super::exchange::Fault;
 use super::state::{Cause, Part, Reading, Why};
 use crate::framework::calls::nested;
 use halite_ir::ops::Reduction;
-use halite_ir::{LocId, LocTable};
+use halite_ir::{FuncId, LocId, Module, Op};
 use halite_support::{Diagnostic, Span, codes};
 use halite_tensor::{AtomId, Mesh};
+use std::borrow::Cow;
 
 /// Something that ranks do not have as the layout says, or add up wrongly.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -18,6 +19,8 @@ pub struct ReplicaFinding {
     pub label: String,
     /// The line of the model that the instruction comes from.
     pub span: Option<Span>,
+    /// The line of the program that made the module, `file:line`, where that is known instead.
+    pub line: Option<String>,
     /// The scopes that it is in.
     pub scope: String,
     /// What to do.
@@ -27,19 +30,24 @@ pub struct ReplicaFinding {
 impl ReplicaFinding {
     /// The error.
     pub fn diagnostic(&self) -> Diagnostic {
-        let place = if self.scope.is_empty() { String::new() } else { format!(" in `{}`", self.scope) };
         let error = Diagnostic::error(codes::REPLICAS, self.message.clone()).help(self.remedy);
         match self.span {
             Some(span) => error.at(span, self.label.clone()),
-            None => error.note(format!("{}{place}", self.label)),
+            None => error.note(format!("{}{}", self.label, self.place())),
         }
+    }
+
+    /// The scopes and the line, after what happens there: `` in `mlp`, step.py:31``.
+    fn place(&self) -> String {
+        let scope = if self.scope.is_empty() { String::new() } else { format!(" in `{}`", self.scope) };
+        self.line.as_ref().map_or(scope.clone(), |line| format!("{scope}, {line}"))
     }
 }
 
 /// Where something is found: in which calls, the outermost first.
 pub(super) struct Site<'a> {
     pub(super) mesh: &'a Mesh,
-    pub(super) locs: &'a LocTable,
+    pub(super) module: &'a Module,
     pub(super) calls: &'a [LocId],
 }
 
@@ -50,14 +58,38 @@ impl Site<'_> {
 
     fn finding(&self, message: String, label: &str, at: LocId, remedy: &'static str) -> ReplicaFinding {
         let chain = || [at].into_iter().chain(self.calls.iter().rev().copied());
-        let scopes = self.calls.iter().map(|&call| self.locs.scope(call)).chain([self.locs.scope(at)]);
+        let locs = &self.module.locs;
+        let scopes = self.calls.iter().map(|&call| locs.scope(call)).chain([locs.scope(at)]);
         ReplicaFinding {
             message,
             label: label.to_owned(),
-            span: chain().find_map(|loc| self.locs.span(loc)),
+            span: chain().find_map(|loc| locs.span(loc)),
+            line: chain().find_map(|loc| locs.code(loc)).map(|(file, line)| format!("{file}:{line}")),
             scope: scopes.fold(String::new(), |outer, inner| nested(&outer, inner)),
             remedy,
         }
+    }
+
+    fn reason(&self, why: Why) -> Cow<'static, str> {
+        match why {
+            Why::Rank => "it is computed from the number of the rank".into(),
+            Why::NotLinear => "what is not linear reads a sum that is not reduced".into(),
+            Why::Unlike => "it is computed from what lies otherwise on ranks than one another".into(),
+            Why::Cut => "shards are read as if they were the whole".into(),
+            Why::Index => "shards are read by index".into(),
+            Why::Collective => "a collective gave it that is wrong".into(),
+            Why::Kernel(function) => {
+                format!("it comes from `{}`, which cannot be followed", self.kernel(function)).into()
+            }
+        }
+    }
+
+    /// The name of the kernel that a function decomposes.
+    fn kernel(&self, decomposition: FuncId) -> &str {
+        let insts = self.module.functions.iter().flat_map(|function| &function.insts);
+        let mut kernels =
+            insts.filter_map(|inst| if let Op::KernelCall(kernel) = &inst.op { Some(kernel) } else { None });
+        kernels.find(|kernel| kernel.decomposition == decomposition).map_or("a kernel", |kernel| &*kernel.target)
     }
 
     /// What is wrong with a collective.
@@ -94,7 +126,11 @@ impl Site<'_> {
                 "combine terms of a sum by `sum`, and extremes by `max` and `min`",
             ),
             Fault::Unknown(atom, why, cause) => self.finding(
-                format!("`{op}` combines what ranks {} do not hold as shards or terms: {}", along(atom), reason(why)),
+                format!(
+                    "`{op}` combines what ranks {} do not hold as shards or terms: {}",
+                    along(atom),
+                    self.reason(why)
+                ),
                 "from here on it is unlike on ranks",
                 cause.0,
                 remedy(why),
@@ -124,28 +160,19 @@ impl Site<'_> {
         };
         let (why, at, remedy) = match (reading.part(atom), reading.digit(atom)) {
             (Some((_, Part::Terms(Reduction::Sum), Cause(at))), _) => {
-                ("it is a sum that is not reduced", *at, "reduce it over these ranks")
+                ("it is a sum that is not reduced".into(), *at, "reduce it over these ranks")
             }
-            (Some((_, Part::Terms(_), Cause(at))), _) => ("it is not reduced", *at, "reduce it over these ranks"),
-            (Some((_, Part::Own(why), Cause(at))), _) => (reason(*why), *at, remedy(*why)),
-            (Some((_, _, Cause(at))), _) => (reason(Why::Index), *at, remedy(Why::Index)),
+            (Some((_, Part::Terms(_), Cause(at))), _) => {
+                ("it is not reduced".into(), *at, "reduce it over these ranks")
+            }
+            (Some((_, Part::Own(why), Cause(at))), _) => (self.reason(*why), *at, remedy(*why)),
+            (Some((_, _, Cause(at))), _) => (self.reason(Why::Index), *at, remedy(Why::Index)),
             (None, Some(_)) => {
-                ("it is sharded by another dimension or in another order", at, "move it to where it is to lie")
+                ("it is sharded by another dimension or in another order".into(), at, "move it to where it is to lie")
             }
-            (None, None) => ("all of them hold the same", at, "keep the part of each rank"),
+            (None, None) => ("all of them hold the same".into(), at, "keep the part of each rank"),
         };
         self.finding(format!("{message}: {why}"), "from here on", at, remedy)
-    }
-}
-
-fn reason(why: Why) -> &'static str {
-    match why {
-        Why::Rank => "it is computed from the number of the rank",
-        Why::NotLinear => "what is not linear reads a sum that is not reduced",
-        Why::Unlike => "it is computed from what lies otherwise on ranks than one another",
-        Why::Cut => "shards are read as if they were the whole",
-        Why::Index => "shards are read by index",
-        Why::Collective => "a collective gave it that is wrong",
     }
 }
 
@@ -156,5 +183,8 @@ fn remedy(why: Why) -> &'static str {
         Why::Cut => "gather the shards before",
         Why::Rank | Why::Index => "mask what is another rank's, and sum",
         Why::Collective => "mend the collective",
+        Why::Kernel(_) => {
+            "see by hand whether it gives the same on all of them, or write it with ops that can be followed"
+        }
     }
 }

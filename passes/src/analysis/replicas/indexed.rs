@@ -2,35 +2,46 @@
 
 use super::digits::whole;
 use super::held::{Base, Held};
-use super::mask::left_of;
+use super::mask::{base_of, is_left_of};
 use super::state::{Cause, Part, Placed, Reading, State};
 use halite_tensor::{Digit, Mesh};
 
-/// A reading of what is read from, without what shards the dimension that indices name, and of which elements then are right.
+/// What is right of elements that were read by index.
+pub(super) struct Picked {
+    digits: Vec<Digit>,
+    /// What they were read by, where that matters.
+    base: Option<Base>,
+}
+
+/// A reading of what is read from, without what shards the dimension that indices name, of which a rank has `size`, and of which elements then
+/// are right.
 pub(super) fn read(
     mesh: &Mesh,
     reading: &Reading,
     dim: usize,
     index: &State,
     size: usize,
-) -> Option<(Reading, Vec<Held>)> {
+) -> Option<(Reading, Picked)> {
     let digits = whole(mesh, reading, dim);
     if digits.is_empty() {
         return None;
     }
-    let base = left_of(index.number.as_ref()?, &digits, size)?;
-    let held = digits.iter().map(|&digit| Held { base, digit }).collect();
+    let left = || {
+        let number = index.number.as_ref()?;
+        base_of(number).filter(|&base| is_left_of(number, base, &digits, size))
+    };
+    let base = if size == 1 { None } else { Some(left()?) };
     let rest = digits.iter().fold(reading.clone(), |mut rest, digit| {
         rest.set(digit.atom, None);
         rest
     });
-    Some((rest, held))
+    Some((rest, Picked { digits, base }))
 }
 
 /// The readings of what was read with what is known of which elements are right.
-pub(super) fn picked(mut reading: Reading, held: &[Held], cause: Cause) -> Reading {
-    for &held in held {
-        reading.set(held.digit.atom, Some((Part::Picked(held), cause)));
+pub(super) fn picked(mut reading: Reading, picked: &Picked, cause: Cause) -> Reading {
+    for &digit in &picked.digits {
+        reading.set(digit.atom, Some((Part::Picked(digit, picked.base), cause)));
     }
     reading
 }
@@ -48,12 +59,12 @@ pub(super) fn added(reading: &Reading, index: &State, size: usize) -> Option<(Re
     let base: Base = kept.first()?.base;
     let mut digits: Vec<Digit> = kept.iter().filter(|held| held.base == base).map(|held| held.digit).collect();
     digits.sort_unstable_by_key(|digit| digit.stride);
-    let found = left_of(index.number.as_ref()?, &digits, size)?;
+    let fits = is_left_of(index.number.as_ref()?, base, &digits, size);
     let rest = digits.iter().fold(reading.clone(), |mut rest, digit| {
         rest.set(digit.atom, None);
         rest
     });
-    (found == base).then_some((rest, digits))
+    fits.then_some((rest, digits))
 }
 
 /// A reading of sums with the digits, the lowest first, that shard the dimension that indices name.

@@ -19,13 +19,23 @@ pub(super) fn equal(mesh: &Mesh, x: &Number, y: &Number) -> Option<Held> {
     Some(Held { base, digit: Digit { atom, size, stride } })
 }
 
-/// The base of which an index is what is left when digits, the lowest first, are taken out.
-pub(super) fn left_of(index: &Number, digits: &[Digit], local: usize) -> Option<Base> {
-    let Index::Of(base) = index.terms.first()?.index else { return None };
+/// The value that an index is made of.
+pub(super) fn base_of(index: &Number) -> Option<Base> {
+    match index.terms.first()?.index {
+        Index::Of(base) => Some(base),
+        Index::Dim(_) => None,
+    }
+}
+
+/// Whether an index below `local` is what is left of a value when digits, the lowest first, are taken out.
+pub(super) fn is_left_of(index: &Number, base: Base, digits: &[Digit], local: usize) -> bool {
     let mut expected = Vec::new();
     let (mut stride, mut factor) = (1, 1_i64);
     for digit in digits {
-        let size = digit.stride.checked_div(stride).filter(|_| digit.stride.is_multiple_of(stride))?;
+        if stride == 0 || !digit.stride.is_multiple_of(stride) {
+            return false;
+        }
+        let size = digit.stride / stride;
         expected.push(Term { index: Index::Of(base), stride, size, factor });
         factor *= size as i64;
         stride = digit.stride * digit.size;
@@ -37,6 +47,5 @@ pub(super) fn left_of(index: &Number, digits: &[Digit], local: usize) -> Option<
         terms
     };
     let fits = base.size.is_multiple_of(stride) && factor * (base.size / stride) as i64 == local as i64;
-    let same = own(&expected) == own(&index.terms) && index.ranks.same() == Some(0);
-    (fits && same).then_some(base)
+    fits && own(&expected) == own(&index.terms) && index.ranks.same() == Some(0)
 }

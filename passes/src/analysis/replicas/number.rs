@@ -57,7 +57,7 @@ impl Number {
         self.terms.is_empty().then_some(&self.ranks)
     }
 
-    fn of(mut terms: Vec<Term>, ranks: PerRank) -> Self {
+    pub(super) fn of(mut terms: Vec<Term>, ranks: PerRank) -> Self {
         terms.sort_unstable();
         Self { terms, ranks }
     }

@@ -5,7 +5,7 @@ use super::mask::equal;
 use super::number::{Index, Number};
 use super::state::State;
 use halite_ir::ops::Direction;
-use halite_ir::{Inst, Op, TensorType};
+use halite_ir::{Function, Inst, Op};
 use halite_tensor::{DType, Mesh};
 use std::rc::Rc;
 
@@ -14,8 +14,9 @@ fn rank(mesh: &Mesh, op: &Op) -> Option<Number> {
     matches!(op, Op::ReplicaId(_)).then(|| Number::rank(mesh))
 }
 
-/// What numbers the only result of an instruction is; `walk` says in which walk over its function.
-pub(super) fn number(mesh: &Mesh, inst: &Inst, args: &[State], ty: &TensorType, walk: usize) -> Option<Number> {
+/// What numbers the only result of an instruction of a function is; `walk` says in which walk over it.
+pub(super) fn number(mesh: &Mesh, function: &Function, inst: &Inst, args: &[State], walk: usize) -> Option<Number> {
+    let ty = function.ty(inst.results[0]);
     if !(ty.dtype().is_int() || ty.dtype() == DType::Pred) {
         return None;
     }
@@ -38,10 +39,23 @@ pub(super) fn number(mesh: &Mesh, inst: &Inst, args: &[State], ty: &TensorType, 
         Op::And(_) if ty.dtype() == DType::Pred => of(0)?.both(of(1)?)?,
         Op::Compare(op) => of(0)?.compared(of(1)?, op.direction)?,
         Op::Clamp(_) => clamped(inst, args, walk)?,
+        Op::DynamicSlice(_) => listed(function, inst, args)?,
         op => rank(mesh, op)?,
     };
     let wraps = ty.dtype().is_unsigned_int() && number.ranks.distinct().iter().any(|&rank| rank < 0);
     (!wraps).then_some(number)
+}
+
+/// An element of a list that a constant is, at the number that each rank has.
+fn listed(function: &Function, inst: &Inst, args: &[State]) -> Option<Number> {
+    let [list, at] = inst.args[..] else { return None };
+    let Op::Constant(constant) = &function.def(list)?.op else { return None };
+    let one = function.ty(inst.results[0]).shape().num_elements() == 1;
+    let values: Vec<i64> = constant.value.ints().into_iter().map(i64::try_from).collect::<Result<_, _>>().ok()?;
+    let last = i64::try_from(values.len()).ok()?.checked_sub(1)?;
+    let element = |rank: i64| values.get(usize::try_from(rank.clamp(0, last)).ok()?).copied();
+    let number = args[1].number.as_ref().filter(|_| one && function.ty(at).rank() == 0)?;
+    Some(Number::of(Vec::new(), number.of_ranks()?.map(element)?))
 }
 
 /// A value between 0 and a constant counts as an index.

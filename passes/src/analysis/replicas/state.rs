@@ -1,11 +1,11 @@
 //! What is known of a value.
 
 use super::free::Free;
-use super::held::Held;
+use super::held::{Base, Held};
 use super::number::Number;
-use halite_ir::LocId;
 use halite_ir::ops::Reduction;
-use halite_tensor::AtomId;
+use halite_ir::{FuncId, LocId};
+use halite_tensor::{AtomId, Digit};
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
@@ -24,8 +24,9 @@ pub(super) struct Placed {
 pub(super) enum Part {
     /// What combines to the value.
     Terms(Reduction),
-    /// Elements by index, right where an index falls into what the rank holds.
-    Picked(Held),
+    /// Elements by index, right where a digit of the index is the coordinate of the rank: of the index that was read by, or of any where a rank
+    /// holds one element alone.
+    Picked(Digit, Option<Base>),
     /// The value where an index falls into what the rank holds, and zero elsewhere.
     Kept(Held),
     /// Nothing that is known.
@@ -47,6 +48,8 @@ pub(super) enum Why {
     Index,
     /// It is what a wrong collective gives.
     Collective,
+    /// It is what a kernel gives of what is not the same on all ranks; which means what this function does.
+    Kernel(FuncId),
 }
 
 /// Where something began. Two that differ in this alone are equal.
@@ -103,16 +106,14 @@ impl Reading {
         self.digits.iter().filter(move |digit| digit.dim == dim)
     }
 
-    fn own(&self) -> impl Iterator<Item = AtomId> + '_ {
+    fn own(&self) -> impl Iterator<Item = AtomId> + Clone + '_ {
         self.parts.iter().filter(|part| matches!(part.1, Part::Own(_))).map(|part| part.0)
     }
 
     /// Whether less is known than in another reading.
     fn is_worse(&self, other: &Self) -> bool {
-        let covers = |mine: &[AtomId], theirs: Vec<AtomId>| {
-            theirs.iter().all(|atom| mine.contains(atom)) && mine.len() > theirs.len()
-        };
-        covers(&self.own().collect::<Vec<_>>(), other.own().collect())
+        let (mine, mut theirs) = (self.own(), other.own());
+        mine.clone().count() > theirs.clone().count() && theirs.all(|atom| mine.clone().any(|own| own == atom))
     }
 }
 

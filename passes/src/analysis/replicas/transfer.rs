@@ -10,7 +10,7 @@ use super::per_rank::PerRank;
 use super::state::{Cause, Part, Reading, State, Why};
 use super::{indexed, movement, numbers, slices};
 use halite_ir::ops::Reduction;
-use halite_ir::{Function, Inst, Op, TensorType};
+use halite_ir::{FuncId, Function, Inst, Op, TensorType};
 use halite_tensor::{AtomId, Mesh};
 use std::rc::Rc;
 
@@ -38,6 +38,7 @@ impl Transfer<'_> {
             Op::TakeGrad(op) => (vec![self.added(op.dim)], None),
             Op::TakeAlongAxisGrad(op) => (vec![self.added(op.dim)], None),
             Op::Select(_) => (vec![self.selected()], None),
+            Op::KernelCall(kernel) => (self.of_kernel(kernel.decomposition), None),
             _ => (self.plain(), None),
         };
         if let [state] = &mut states[..] {
@@ -60,7 +61,7 @@ impl Transfer<'_> {
 
     /// Adds what numbers and masks say.
     fn describe(&self, state: &mut State) {
-        let number = numbers::number(self.mesh, self.inst, self.args, self.result(), self.walk);
+        let number = numbers::number(self.mesh, self.function, self.inst, self.args, self.walk);
         if let Some(reading) = number.as_ref().and_then(|number| counted(number, self.mesh, self.cause())) {
             state.readings = [reading].into();
         }
@@ -108,7 +109,7 @@ impl Transfer<'_> {
                 free[iota.dim].clear();
                 vec![free]
             }
-            Op::RngBitGenerator(_) | Op::Call(_) | Op::KernelCall(_) => application.nothing_free(),
+            Op::RngBitGenerator(_) | Op::Call(_) => application.nothing_free(),
             _ => application.free(),
         };
         let readings = application.readings(&self.readings());
@@ -121,6 +122,21 @@ impl Transfer<'_> {
         (application.readings(operands).swap_remove(0), application.free().swap_remove(0))
     }
 
+    /// What a kernel gives, into which nobody looks: the same on ranks that give it the same.
+    fn of_kernel(&self, kernel: FuncId) -> Vec<State> {
+        let mut reading = Reading::default();
+        for atom in 0..self.mesh.atoms().len() {
+            let mut given = self.args.iter().flat_map(|state| state.readings.iter());
+            let part = given.find(|given| !given.is_same_along(atom)).map(|given| match given.part(atom) {
+                Some((_, Part::Own(why), cause)) => (Part::Own(*why), *cause),
+                _ => (Part::Own(Why::Kernel(kernel)), self.cause()),
+            });
+            reading.set(atom, part);
+        }
+        let state = |&result| State::new([reading.clone()], free::none(self.function.ty(result).rank()));
+        self.inst.results.iter().map(state).collect()
+    }
+
     fn reshaped(&self) -> State {
         let (from, to) = (self.ty(0).shape(), self.result().shape());
         let readings = self.args[0].readings.iter();
@@ -129,51 +145,70 @@ impl Transfer<'_> {
         State::new(readings, free)
     }
 
-    fn value(&self) -> Exchange<'_> {
-        Exchange { mesh: self.mesh, state: &self.args[0], shape: self.ty(0).shape(), cause: self.cause() }
+    /// An operand.
+    fn value(&self, at: usize) -> Exchange<'_> {
+        Exchange { mesh: self.mesh, state: &self.args[at], shape: self.ty(at).shape(), cause: self.cause() }
     }
 
     fn exchange(&self) -> (Vec<State>, Option<Fault>) {
-        let (value, op) = (self.value(), &self.inst.op);
-        let atoms = match op {
+        let atoms = match &self.inst.op {
             Op::AllReduce(op) => atoms_in_any_order(self.mesh, &op.groups),
             Op::ReduceScatter(op) => atoms_of(self.mesh, &op.groups),
             Op::AllGather(op) => atoms_of(self.mesh, &op.groups),
             Op::AllToAll(op) => atoms_of(self.mesh, &op.groups),
             _ => None,
         };
-        let readings = match (op, &atoms) {
+        let each = (0..self.args.len()).map(|at| self.exchanged(at, atoms.as_deref()));
+        let (mut states, mut first) = (Vec::new(), None);
+        for (at, readings) in each.enumerate() {
+            let to = self.function.ty(self.inst.results[at]).shape();
+            states.push(match readings {
+                Ok(readings) => State::new(readings, resized(&self.args[at].free, self.ty(at).shape(), to)),
+                Err(fault) => {
+                    first = first.or(Some(fault));
+                    self.unknown(Why::Collective, to.rank())
+                }
+            });
+        }
+        (states, first)
+    }
+
+    /// The readings of what a collective over these atoms makes of an operand.
+    fn exchanged(&self, at: usize, atoms: Option<&[AtomId]>) -> Result<Vec<Reading>, Fault> {
+        let value = self.value(at);
+        match (&self.inst.op, atoms) {
             (Op::AllReduce(op), Some(atoms)) => value.all_reduce(op.kind, atoms),
             (Op::ReduceScatter(op), Some(atoms)) => value.reduce_scatter(op.dim, atoms),
             (Op::AllGather(op), Some(atoms)) => value.all_gather(op.dim, atoms),
             (Op::AllToAll(op), Some(atoms)) => value.all_to_all(op.split_dim, op.concat_dim, atoms),
             _ => Err(Fault::Groups),
-        };
-        let free = resized(&self.args[0].free, self.ty(0).shape(), self.result().shape());
-        match readings {
-            Ok(readings) => (vec![State::new(readings, free)], None),
-            Err(fault) => (vec![self.unknown(Why::Collective)], Some(fault)),
         }
     }
 
-    /// Nothing.
-    fn unknown(&self, why: Why) -> State {
+    /// Nothing of a value of so many dimensions.
+    fn unknown(&self, why: Why, rank: usize) -> State {
         let mut reading = Reading::default();
         for atom in 0..self.mesh.atoms().len() {
             reading.set(atom, Some((Part::Own(why), self.cause())));
         }
-        State::new([reading], free::none(self.result().rank()))
+        State::new([reading], free::none(rank))
     }
 
     /// What is handed on is the same where all have the same and each gets one.
     fn permuted(&self) -> State {
-        let Op::CollectivePermute(op) = &self.inst.op else { return self.unknown(Why::Collective) };
+        let Op::CollectivePermute(op) = &self.inst.op else {
+            return self.unknown(Why::Collective, self.result().rank());
+        };
         let all = op.pairs.1.len() == self.mesh.num_ranks() && self.args[0].is_same();
-        if all { State::new([Reading::default()], (*self.args[0].free).clone()) } else { self.unknown(Why::Collective) }
+        if all {
+            State::new([Reading::default()], (*self.args[0].free).clone())
+        } else {
+            self.unknown(Why::Collective, self.result().rank())
+        }
     }
 
     fn sliced(&self) -> State {
-        let (readings, dims) = slices::sliced(&self.value(), &self.args[1..], self.result().shape());
+        let (readings, dims) = slices::sliced(&self.value(0), &self.args[1..], self.result().shape());
         let whole = |(at, mut own): (usize, Vec<Reading>)| {
             if at > 0 && dims.contains(&(at - 1)) {
                 own = vec![Reading::default()];
@@ -208,9 +243,9 @@ impl Transfer<'_> {
         for reading in self.args[0].readings.iter() {
             let size = self.ty(0).shape()[dim];
             match indexed::read(self.mesh, reading, dim, index, size) {
-                Some((rest, held)) => {
+                Some((rest, picked)) => {
                     let (results, _) = self.of(&[vec![rest], index.readings.to_vec()]);
-                    all.extend(results.into_iter().map(|result| indexed::picked(result, &held, self.cause())));
+                    all.extend(results.into_iter().map(|result| indexed::picked(result, &picked, self.cause())));
                 }
                 None => all.extend(self.of(&[vec![reading.clone()], index.readings.to_vec()]).0),
             }
@@ -232,7 +267,9 @@ impl Transfer<'_> {
     }
 
     fn selected(&self) -> State {
-        let [p, _, y] = self.args else { return self.unknown(Why::Unlike) };
+        let [p, _, y] = self.args else {
+            return self.unknown(Why::Unlike, self.result().rank());
+        };
         let mut operands = self.readings();
         let free = self.application().free().swap_remove(0);
         if !y.zero {
@@ -270,7 +307,11 @@ impl Transfer<'_> {
                 _ if value.digit(atom).is_some() => vec![Part::Own(Why::Rank)],
                 (None, Some(held)) => vec![terms(), Part::Kept(held)],
                 (None, None) => vec![terms()],
-                (Some((_, Part::Picked(own), _)), Some(held)) if *own == held => vec![terms()],
+                (Some((_, Part::Picked(digit, base), _)), Some(held))
+                    if *digit == held.digit && base.is_none_or(|base| base == held.base) =>
+                {
+                    vec![terms()]
+                }
                 _ => vec![Part::Own(Why::Rank)],
             };
             let with = |reading: &Reading| {

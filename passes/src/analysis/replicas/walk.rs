@@ -146,7 +146,7 @@ impl Walk<'_> {
         let mesh = &self.layout.mesh;
         let (states, fault) = Transfer { mesh, function, inst, args, walk: frame.walk }.run();
         if let Some(fault) = fault {
-            let site = Site { mesh, locs: &self.module.locs, calls: &frame.calls };
+            let site = Site { mesh, module: self.module, calls: &frame.calls };
             self.findings.push(site.collective(inst.op.name(), fault, inst.loc));
         }
         states
@@ -164,7 +164,7 @@ impl Walk<'_> {
         let first = &state.readings[0];
         let Some(atom) = wrong(first) else { return };
         let at = entry.def(result.value).map_or(LocTable::unknown(), |inst| inst.loc);
-        let site = Site { mesh: &self.layout.mesh, locs: &self.module.locs, calls: &[] };
+        let site = Site { mesh: &self.layout.mesh, module: self.module, calls: &[] };
         self.findings.push(site.output(&result.name, first, atom, expected.digit(atom).is_some(), at));
     }
 }

@@ -144,9 +144,10 @@ fn all(sharding: &Sharding) -> impl Iterator<Item = (usize, Digit)> + use<> {
     digits.into_iter()
 }
 
-/// Whether a digit lies apart from those that shard a dimension already.
+/// Whether a digit can stand beside those that shard a dimension already: whole above each or whole below it.
 fn fits(now: &Sharding, dim: usize, digit: Digit) -> bool {
     let low = digit.stride;
     let high = low * digit.size;
-    now.0[dim].iter().all(|other| other.stride >= high || other.stride * other.size <= low)
+    let apart = |other: &Digit| other.stride.is_multiple_of(high) || low.is_multiple_of(other.stride * other.size);
+    now.0[dim].iter().all(apart)
 }

@@ -76,12 +76,11 @@ impl Checker<'_, '_> {
         Some(format!("group {number} has other cores on one instance of {per_instance} ranks than on another"))
     }
 
-    /// Groups stand in the newer field.
+    /// Groups stand in a newer field.
     pub(super) fn group_field(&self, at: usize) -> Option<String> {
         let inst = self.graph.inst(at);
-        inst.collective_device_list
-            .as_ref()
-            .map(|_| format!("`{}` has its groups in `collective_device_list`", inst.opcode))
+        let field = inst.groups_field();
+        (field != "replica_groups").then(|| format!("`{}` has its groups in `{field}`", inst.opcode))
     }
 
     /// A channel or device numbers are set.

@@ -9,11 +9,14 @@ use halite::compile::CompileOptions;
 use halite_hlo::graph::Graph;
 use halite_ir::text::parse;
 use halite_ir::{LowerOptions, Registry};
+use halite_lift::{claims, lift};
 use halite_neuron::Generation;
 use halite_neuron::legality::Profile;
 use halite_neuron::report;
+use halite_passes::{ReplicaFinding, replicas};
 use halite_recipe::TargetName;
-use halite_support::{Diagnostics, FileId, Severity, SourceMap};
+use halite_support::{Diagnostic, Diagnostics, FileId, Severity, SourceMap};
+use halite_tensor::Mesh;
 use halite_tests::{legality, xla};
 
 pub(crate) const TARGET: Target = Target { name: "hlo", share: 80, seeds, prepare: |_| Box::new(run), ..WIRE };
@@ -71,10 +74,27 @@ fn run(input: &[u8]) -> Verdict {
     let graph = Graph::new(module);
     let report = report::report(&graph, &Profile::new(generation));
     said(&report.faults, &sources)?;
+    said(&on_ranks(&graph), &sources)?;
     let target = if random.once_in(3) { TargetName::default() } else { generation.into() };
     let targets = halite_targets::builtin();
     match targets.get(&target).and_then(|known| known.analyze(&graph, &target, &[], &[])) {
         Err(error) => refused(&[error], &sources),
         Ok(_) => Ok(report.faults.is_empty()),
+    }
+}
+
+/// What is said of a module as the program of one rank.
+fn on_ranks(graph: &Graph) -> Diagnostics {
+    let mesh = Mesh::new([("data", 2), ("tensor", 4)]);
+    let laid = mesh.and_then(|mesh| {
+        let mut lifted = lift(graph, mesh.num_ranks())?;
+        let entry = lifted.module.entry().ok_or_else(|| Diagnostic::bug("a module without an entry"))?;
+        let claims = claims(graph, entry, &mesh)?;
+        lifted.lay(&mesh, &claims);
+        Ok(lifted)
+    });
+    match laid {
+        Ok(lifted) => replicas(&lifted.module).iter().map(ReplicaFinding::diagnostic).collect(),
+        Err(refused) => refused.into(),
     }
 }

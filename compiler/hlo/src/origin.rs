@@ -1,6 +1,6 @@
 //! Where instructions of HLO come from.
 
-use halite_hlo::proto::{HloInstructionProto, HloModuleProto, OpMetadata, StackFrameIndexProto};
+use crate::proto::{HloInstructionProto, HloModuleProto, OpMetadata, StackFrameIndexProto};
 use halite_support::{SourceMap, Span};
 
 /// Where an instruction comes from, by its metadata.

@@ -1,0 +1,17 @@
+//! Where instructions come from, as their metadata says.
+
+use halite_hlo::graph::Graph;
+use halite_hlo::origin;
+use halite_ir::{Builder, LocTable};
+
+/// Moves to where an instruction comes from: its scope, and in it the line of the program that made the HLO.
+pub(crate) fn enter(b: &mut Builder<'_>, graph: &Graph, at: usize) {
+    b.set_loc(LocTable::unknown());
+    let Some(origin) = origin(graph.inst(at), graph.module()) else { return };
+    if !origin.scope.is_empty() {
+        b.enter_scope(origin.scope);
+    }
+    if let (false, Ok(line @ 1..)) = (origin.file.is_empty(), u32::try_from(origin.line)) {
+        b.enter_code(origin.file.rsplit('/').next().unwrap_or_default(), line);
+    }
+}

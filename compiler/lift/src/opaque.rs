@@ -1,0 +1,58 @@
+//! What the IR has no op for.
+
+use crate::site::Site;
+use halite_ir::ops::{Constant, ReplicaId};
+use halite_ir::{Builder, FuncId, ParamRole, TensorType, Value, Values};
+use halite_support::Name;
+use rustc_hash::FxHashMap;
+
+/// What stands for ops that cannot be followed: functions by name and types.
+#[derive(Default, Debug)]
+pub(crate) struct Opaque {
+    functions: FxHashMap<(Name, Vec<TensorType>, Vec<TensorType>), FuncId>,
+}
+
+impl Opaque {
+    /// The results of an instruction that the IR has no op for: those of a kernel of its name. Its decomposition gives zeros, and says no more than
+    /// the types. One that depends on the rank is given the number of it.
+    pub(crate) fn lifted(&mut self, site: &mut Site<'_, '_>) -> Option<Values> {
+        let mut args = site.args.to_vec();
+        if site.ranks.tells_apart(site.graph, site.at) {
+            args.push(site.emit(ReplicaId, &[])?);
+        }
+        let name = name(site);
+        let types = args.iter().map(|&arg| site.b.ty(arg).clone()).collect();
+        let key = (name.clone(), types, site.types.to_vec());
+        let next = self.functions.len();
+        let function = match self.functions.get(&key) {
+            Some(&function) => function,
+            None => {
+                let function = zeros(site.b, format!("{name} {next}").into(), &key.1, &key.2)?;
+                self.functions.insert(key, function);
+                function
+            }
+        };
+        site.b.kernel_call(&name, "", function, &args).ok()
+    }
+}
+
+/// The opcode, or what a custom call calls.
+pub(crate) fn name(site: &Site<'_, '_>) -> Name {
+    match site.inst().custom_call_target.as_str() {
+        "" => site.opcode().into(),
+        target => target.into(),
+    }
+}
+
+fn zeros(b: &mut Builder<'_>, name: Name, args: &[TensorType], results: &[TensorType]) -> Option<FuncId> {
+    let mut b = b.nested(name);
+    for (at, ty) in args.iter().enumerate() {
+        b.param(format!("arg{at}"), ty.clone(), ParamRole::Argument);
+    }
+    for ty in results {
+        let zero = Constant::splat(ty.dtype(), ty.shape().clone(), 0.0);
+        let zero: Value = b.emit(zero, &[]).ok()?;
+        b.result(zero);
+    }
+    Some(b.finish())
+}

@@ -1,0 +1,28 @@
+//! What instructions become, by families of opcodes.
+
+mod collective;
+mod contraction;
+mod elementwise;
+mod indexing;
+mod movement;
+mod source;
+mod structure;
+mod windows;
+
+use crate::site::Site;
+use halite_ir::Values;
+
+/// The results of an instruction, one for each array; `None` where the IR has no op for it.
+pub(crate) fn lifted(site: &mut Site<'_, '_>) -> Option<Values> {
+    let families = [
+        structure::lifted,
+        elementwise::lifted,
+        movement::lifted,
+        source::lifted,
+        contraction::lifted,
+        windows::lifted,
+        indexing::lifted,
+        collective::lifted,
+    ];
+    families.into_iter().find_map(|family| family(site))
+}

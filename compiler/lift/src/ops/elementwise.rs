@@ -1,0 +1,68 @@
+//! Arithmetic and functions, element by element.
+
+use crate::site::{Site, one};
+use halite_hlo::{Comparison, is_elementwise};
+use halite_ir::ops::{BitcastConvert, Clamp, Compare, Direction, Select};
+use halite_ir::{Op, Values};
+use halite_tensor::DType;
+
+pub(super) fn lifted(site: &mut Site<'_, '_>) -> Option<Values> {
+    let dtype = site.types.first()?.dtype();
+    match site.opcode() {
+        opcode if is_elementwise(opcode) => {
+            let op = Op::primitive(&opcode.replace('-', "_"))?;
+            site.apply(op)
+        }
+        "clamp" => site.apply(Clamp),
+        "select" => site.apply(Select),
+        "compare" => {
+            let direction = direction(Comparison::parse(&site.inst().comparison_direction)?);
+            site.apply(Compare { direction })
+        }
+        "convert" => {
+            let [x] = site.operands()?;
+            site.converted(x, dtype).map(one)
+        }
+        "bitcast-convert" => site.apply(BitcastConvert { dtype }),
+        "reduce-precision" => narrowed(site),
+        _ => None,
+    }
+}
+
+fn direction(comparison: Comparison) -> Direction {
+    match comparison {
+        Comparison::Eq => Direction::Eq,
+        Comparison::Ne => Direction::Ne,
+        Comparison::Ge => Direction::Ge,
+        Comparison::Gt => Direction::Gt,
+        Comparison::Le => Direction::Le,
+        Comparison::Lt => Direction::Lt,
+    }
+}
+
+/// A value rounded to a narrower type, in its own.
+fn narrowed(site: &mut Site<'_, '_>) -> Option<Values> {
+    let [x] = site.operands()?;
+    let narrow = match (site.inst().exponent_bits, site.inst().mantissa_bits) {
+        (8, 7) => DType::Bf16,
+        (5, 10) => DType::F16,
+        (8, 23) => DType::F32,
+        _ => return None,
+    };
+    let dtype = site.b.dtype(x);
+    let narrow = site.converted(x, narrow)?;
+    site.converted(narrow, dtype).map(one)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use halite_hlo::{BinaryOp, UnaryOp};
+
+    #[test]
+    fn every_elementwise_opcode_is_an_op() {
+        let names = UnaryOp::ALL.iter().map(|op| op.name()).chain(BinaryOp::ALL.iter().map(|op| op.name()));
+        let missing: Vec<&str> = names.filter(|name| Op::primitive(&name.replace('-', "_")).is_none()).collect();
+        assert_eq!(missing, [""; 0]);
+    }
+}

@@ -1,0 +1,53 @@
+//! What of a module depends on the rank beside its operands, and what is a rank.
+
+use halite_hlo::graph::Graph;
+
+/// Opcodes whose results may differ on ranks that give them the same.
+const OWN: [&str; 14] = [
+    "all-to-all",
+    "collective-permute",
+    "collective-permute-start",
+    "infeed",
+    "outfeed",
+    "partition-id",
+    "ragged-all-to-all",
+    "recv",
+    "recv-done",
+    "reduce-scatter",
+    "replica-id",
+    "rng",
+    "rng-get-and-update-state",
+    "send",
+];
+
+/// What of a module depends on the rank.
+#[derive(Debug)]
+pub(crate) struct Ranks {
+    /// How many there are.
+    pub(crate) count: usize,
+    /// Whether ranks are the partitions of one replica, so that all have the same number among replicas.
+    pub(crate) are_partitions: bool,
+    /// Whether each computation depends on the rank by itself, or by one that it calls.
+    computations: Vec<bool>,
+}
+
+impl Ranks {
+    pub(crate) fn new(graph: &Graph, count: usize) -> Self {
+        let mut ranks = Self {
+            count,
+            are_partitions: graph.opcodes().iter().any(|opcode| opcode == "partition-id"),
+            computations: Vec::with_capacity(graph.computations().len()),
+        };
+        for computation in graph.computations() {
+            let own = computation.range().any(|at| ranks.tells_apart(graph, at));
+            ranks.computations.push(own);
+        }
+        ranks
+    }
+
+    /// Whether what an instruction gives may differ on ranks that give it the same.
+    pub(crate) fn tells_apart(&self, graph: &Graph, at: usize) -> bool {
+        let called = |&callee: &usize| self.computations.get(callee).copied().unwrap_or_default();
+        OWN.contains(&graph.opcode(at)) || graph.callees(at).iter().flatten().any(called)
+    }
+}

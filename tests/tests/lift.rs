@@ -1,0 +1,102 @@
+//! What HLO becomes again: the meaning of what was lowered.
+
+use halite_hlo::graph::Graph;
+use halite_hlo::{CheckedHlo, CollectiveForm, GroupField, decode};
+use halite_ir::{Indexing, Interpreter, LowerOptions, Module, Registry, sample_inputs, sample_module};
+use halite_lift::lift;
+use halite_support::Result;
+use halite_tensor::compare::difference;
+use halite_tensor::{DType, HostTensor};
+use halite_tests::cases::{FLOATS, describe, distinct_samples};
+use halite_tests::random::{RandomModule, RandomOptions, random_module};
+use halite_tests::xla;
+
+/// What a module is once it was lowered and lifted again, all of it followed.
+fn again(module: &Module, registry: &Registry, options: LowerOptions, ranks: usize) -> Result<Module> {
+    let hlo = CheckedHlo::new(decode(&xla::hlo(module, registry, options)?)?)?;
+    let lifted = lift(hlo.graph(), ranks)?;
+    assert!(lifted.unfollowed.is_empty(), "not followed: {:?}", lifted.unfollowed);
+    Ok(lifted.module)
+}
+
+fn run(module: &Module, registry: &Registry, inputs: &[Vec<HostTensor>]) -> Result<Vec<Vec<HostTensor>>> {
+    let entry = module.entry().expect("there is an entry");
+    Interpreter::of(module, registry).run_ranks(entry, inputs.to_vec())
+}
+
+/// By how many units of roundoff results are apart.
+fn apart(found: &[Vec<HostTensor>], expected: &[Vec<HostTensor>]) -> f64 {
+    let pairs = found.iter().flatten().zip(expected.iter().flatten());
+    let units = pairs.map(|(found, expected)| match found == expected {
+        true => 0.0,
+        false => difference(found, expected).relative() / expected.dtype().unit_roundoff().max(f64::EPSILON),
+    });
+    units.fold(0.0, f64::max)
+}
+
+/// The forms of HLO.
+fn forms() -> [LowerOptions; 2] {
+    let collectives = CollectiveForm { groups: GroupField::CollectiveDeviceList, channels: true };
+    let other = LowerOptions {
+        reads: Indexing::OneHot,
+        sums: Indexing::OneHot,
+        collectives,
+        plain_calls: true,
+        ..LowerOptions::default()
+    };
+    [LowerOptions::default(), other]
+}
+
+#[test]
+fn what_is_lowered_is_lifted_to_the_same_meaning() {
+    let registry = Registry::builtin();
+    let mut wrong = Vec::new();
+    for float in FLOATS {
+        for sample in distinct_samples(float, &registry) {
+            let case = describe(&sample, float);
+            let module = sample_module(&sample, &registry).unwrap_or_else(|error| panic!("{case}: {error}"));
+            let inputs = sample_inputs(&sample, 7);
+            let expected = run(&module, &registry, &inputs).unwrap_or_else(|error| panic!("{case}: {error}"));
+            for options in forms() {
+                let found = again(&module, &registry, options, sample.ranks)
+                    .and_then(|again| run(&again, &registry, &inputs))
+                    .unwrap_or_else(|error| panic!("{case}: {error}"));
+                let units = apart(&found, &expected);
+                if units > 8.0 {
+                    wrong.push(format!("{case}: {units} units"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn random_modules_are_lifted_to_the_same_meaning() {
+    let registry = Registry::builtin();
+    let count = std::env::var("HALITE_RANDOM_MODULES").ok().and_then(|text| text.parse().ok()).unwrap_or(2000);
+    for seed in 0..u64::div_ceil(count, 10) {
+        let options = RandomOptions { float: DType::F64, smooth: false };
+        let RandomModule { module, inputs, .. } = random_module(seed, options, &registry);
+        let inputs = [inputs];
+        let expected = run(&module, &registry, &inputs).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let once = again(&module, &registry, LowerOptions::default(), 1);
+        let once = once.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let found = run(&once, &registry, &inputs).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let units = apart(&found, &expected);
+        assert!(units < 1e4, "seed {seed}: {units} units");
+        let twice = again(&once, &registry, LowerOptions::default(), 1);
+        let twice = twice.unwrap_or_else(|error| panic!("seed {seed}, again: {error}"));
+        assert_eq!(
+            run(&twice, &registry, &inputs).ok(),
+            Some(found),
+            "seed {seed}: what was lifted is lowered to itself"
+        );
+    }
+}
+
+#[test]
+fn a_graph_that_breaks_off_is_refused() {
+    let empty = Graph::new(halite_hlo::proto::HloModuleProto::default());
+    assert_eq!(lift(&empty, 1).unwrap_err().message(), "the module has no entry");
+}
