@@ -268,7 +268,8 @@ fn parameters(bundle: &Bundle) -> String {
         let whole = format!("{} {}{}", family(&buffer.name), buffer.dtype, Shape::from(buffer.shape.as_slice()));
         for part in &packing.parts {
             let times = if part.copies > 1 { format!(", {} times", part.copies) } else { String::new() };
-            add(&part.name, buffer.dtype, &part.shape, format!("{whole}{times}"));
+            let rows = if part.padding > 0 { format!(", {} rows of zeros", part.padding) } else { String::new() };
+            add(&part.name, buffer.dtype, &part.shape, format!("{whole}{times}{rows}"));
         }
     }
     let head = ["parameter", "type", "count", "elements", "stored in"].map(str::to_owned).to_vec();

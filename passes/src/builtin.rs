@@ -10,7 +10,7 @@ use std::sync::Arc;
 impl PassRegistry {
     /// The built-in passes.
     pub fn builtin() -> Self {
-        let passes: [Arc<dyn Pass>; 32] = [
+        let passes: [Arc<dyn Pass>; 33] = [
             Arc::new(transform::bind_recipe::BindRecipe),
             Arc::new(analysis::check_causality::CheckCausality),
             Arc::new(transform::cse::Cse),
@@ -18,6 +18,7 @@ impl PassRegistry {
             Arc::new(transform::dce::Dce),
             Arc::new(recognize::fold_causal_mask::FoldCausalMask),
             Arc::new(transform::coalesce_layers::CoalesceLayers),
+            Arc::new(transform::pad_uneven::PadUneven),
             Arc::new(transform::key_dropout::KeyDropout),
             Arc::new(transform::scale_loss::ScaleLoss),
             Arc::new(transform::auto_diff::AutoDiff),

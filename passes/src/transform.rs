@@ -25,6 +25,7 @@ pub(crate) mod legalize;
 pub(crate) mod loss_scale;
 pub(crate) mod outline_layers;
 pub(crate) mod packed;
+pub(crate) mod pad_uneven;
 pub(crate) mod partition;
 pub(crate) mod read_accumulators;
 pub(crate) mod scalar_state;

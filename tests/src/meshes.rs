@@ -15,7 +15,7 @@ pub type Ranks = (usize, usize, bool, usize, usize);
 
 /// Up to the step that takes the whole batch.
 pub const STEP: &str = "bind-recipe, (cse, simplify, fold-constant, dce)*, fold-causal-mask, fuse-rope, fuse-norm, fuse-activation, fuse-softmax, \
-                    coalesce-layers, cse, dce, key-dropout, scale-loss, auto-diff, auto-cast, accumulate, unscale, clip, finite, \
+                    coalesce-layers, pad-uneven, cse, dce, key-dropout, scale-loss, auto-diff, auto-cast, accumulate, unscale, clip, finite, \
                     adjust-loss-scale, update, cse, dce";
 
 /// Models: with as many key heads as heads, with fewer key heads than ranks, with a merged projection, with biases and tied weights, with dropout.

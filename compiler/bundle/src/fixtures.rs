@@ -112,6 +112,7 @@ pub fn packed() -> Bundle {
         shape: shape.into(),
         transposed,
         copies,
+        padding: 0,
     };
     let parts = vec![part("q", &[4, 8], false, 1), part("k", &[2, 8], false, 2), part("v", &[8, 2], true, 1)];
     let buffer = |name: &str, dtype, role| Buffer {

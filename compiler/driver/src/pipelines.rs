@@ -18,6 +18,7 @@ pub fn prepare() -> PipelineSpec {
     let recognize = ["fold-causal-mask", "fuse-rope", "fuse-norm", "fuse-activation", "fuse-softmax"];
     PipelineSpec::from(["bind-recipe", "check-causality"]).then(clean_up()).then(recognize).then([
         "coalesce-layers",
+        "pad-uneven",
         "cse",
         "dce",
     ])
@@ -115,7 +116,8 @@ mod tests {
     #[test]
     fn the_built_in_pipelines_are_these() {
         let prepare = "bind-recipe, check-causality, clean-up(cse, simplify, fold-constant, dce)*, fold-causal-mask, \
-                       fuse-rope, fuse-norm, fuse-activation, fuse-softmax, coalesce-layers, cse, dce";
+                       fuse-rope, fuse-norm, fuse-activation, fuse-softmax, coalesce-layers, pad-uneven, cse, \
+                       dce";
         let dispatch = "partition, take-rank, check-replicas, dispatch-dialect, expand-composites";
         let finish = "inline, clean-up(cse, simplify, fold-constant, dce)*, annotate-rounding, cse, outline-layers, \
                       combine-collectives, legalize";

@@ -59,6 +59,7 @@ func @main(
   %zeta: f32[] {state = zeta, of = "model.w", init = constant(3.0), transient},
   %ema: f32[4,8] {state = ema, of = "model.w", init = weight},
   %proj: f32[24,6] {weight, init = zeros, dims = [3 * heads(2) * head_dim(4), "a b"(6)]},
+  %pad: f32[2,4,3] {weight, init = zeros, packs = ["w"[3,7] + 1 transposed]},
   %"q|k": f32[2,3,8] {weight, init = zeros, group = "the \"rest\"", frozen, packs = ["q"[4,8], "a \"k\""[8,1] x 2 transposed]},
 ) -> (loss: f32[4,4] {loss}, f32[4], "a b": f32[4] {gradient = "model.w"}, t: s32[] {state = "t"}, f32[]) {
   %0 = dot_general %model.w, %"m of w" {batch = [] x [], contract = [1] x [1], accumulate = f32} : f32[4,4]
@@ -82,13 +83,13 @@ fn text_reads_back_to_itself() {
     assert_eq!(main.params[4].role, ParamRole::State(zeta));
     let part = |name: &str, shape: [usize; 2], transposed, copies| {
         let (name, shape) = (name.to_owned(), shape.to_vec());
-        Part { name, shape, transposed, copies }
+        Part { name, shape, transposed, copies, padding: 0 }
     };
     let parts = vec![part("q", [4, 8], false, 1), part("a \"k\"", [8, 1], true, 2)];
     let packing = Some(Arc::new(Packing { ranks: 2, parts }));
     let group = Some("the \"rest\"".into());
     let frozen = WeightInfo { group, frozen: true, packing, ..WeightInfo::new(Init::Zeros) };
-    assert_eq!(main.params[7].role, ParamRole::Weight(frozen));
+    assert_eq!(main.params[8].role, ParamRole::Weight(frozen));
     let merged = [SizeFactor::unnamed(3), SizeFactor::named("heads", 2), SizeFactor::named("head_dim", 4)];
     let dims: [DimName; 2] = [merged.into(), [SizeFactor::named("a b", 6)].into()];
     let named = WeightInfo { dims: Some(dims.into()), ..WeightInfo::new(Init::Zeros) };

@@ -56,6 +56,11 @@ table! {
 }
 
 impl Shard {
+    /// Whether tensor parallelism shards what is called so.
+    pub fn names(&self, name: Option<&str>) -> bool {
+        name.is_some_and(|name| self.tensor.iter().any(|own| own == name))
+    }
+
     /// Whether nothing else is stated than the default.
     pub fn is_default(&self) -> bool {
         *self == Self::default()

@@ -9,7 +9,8 @@ use std::ops::Range;
 /// tensor parallelism holds a contiguous share of each.
 ///
 /// Row `r` of part `p` lies in the share of rank `r / (rows(p) * copies / ranks)` and follows there the rows of the parts
-/// before `p`. A part of fewer heads than ranks is stored `copies` times, once for each rank that reads it.
+/// before `p`. A part of fewer heads than ranks is stored `copies` times, once for each rank that reads it. Where ranks do not divide the
+/// rows of a part, `padding` rows of zeros follow them; what is computed reads nothing of these.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Packing {
@@ -33,6 +34,9 @@ pub struct Part {
     /// How many times each row is stored.
     #[serde(default = "once", skip_serializing_if = "is_once")]
     pub copies: usize,
+    /// Rows of zeros that are stored after its own.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub padding: usize,
 }
 
 fn once() -> usize {
@@ -42,6 +46,11 @@ fn once() -> usize {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
 fn is_once(copies: &usize) -> bool {
     *copies == 1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
+fn is_zero(padding: &usize) -> bool {
+    *padding == 0
 }
 
 impl Part {
@@ -54,14 +63,29 @@ impl Part {
         shape
     }
 
-    /// Elements in the model, copies not counted.
+    /// Sizes as stored, in the orientation of the model: those of the model with the padding.
+    pub fn padded(&self) -> Dims {
+        let mut shape = Dims::from_slice(&self.shape);
+        let rows = if self.transposed { shape.last_mut() } else { shape.first_mut() };
+        if let Some(rows) = rows {
+            *rows = rows.saturating_add(self.padding);
+        }
+        shape
+    }
+
+    /// Elements in the model, copies and padding not counted.
     pub fn num_elements(&self) -> usize {
         self.shape.iter().product()
     }
 
     /// Rows in the share of one of `ranks` ranks.
     pub fn rows_per_rank(&self, ranks: usize) -> usize {
-        self.rows_first()[0] * self.copies / ranks
+        self.stored_rows() * self.copies / ranks
+    }
+
+    /// Its rows and its padding.
+    fn stored_rows(&self) -> usize {
+        self.rows_first()[0].saturating_add(self.padding)
     }
 }
 
@@ -77,15 +101,15 @@ impl Packing {
         };
         let mut rows = 0;
         for part in &self.parts {
-            let Part { name, shape, transposed, copies } = part;
+            let Part { name, shape, transposed, copies, .. } = part;
             if shape.is_empty() || (*transposed && shape.len() != 2) {
                 return error(format!("part `{name}` of shape {shape:?} has no rows to pack"));
             }
             let shared_out = *copies > 0
                 && self.ranks.is_multiple_of(*copies)
-                && shape_rows(part).is_multiple_of(self.ranks / copies);
+                && part.stored_rows().is_multiple_of(self.ranks / copies);
             if !shared_out {
-                let rows = shape_rows(part);
+                let rows = part.stored_rows();
                 return error(format!(
                     "{rows} rows of `{name}`, {copies} times, do not share out over {} ranks",
                     self.ranks
@@ -133,7 +157,12 @@ impl Packing {
             }
         }
         let row_bytes = dtype.size() * shape[2..].iter().product::<usize>();
-        let rows_first: Vec<_> = self.parts.iter().zip(parts).map(|(part, tensor)| oriented(part, tensor)).collect();
+        let padded = |(part, tensor): (&Part, &&HostTensor)| {
+            let mut bytes = oriented(part, tensor);
+            bytes.resize(bytes.len() + part.padding * row_bytes, 0);
+            bytes
+        };
+        let rows_first: Vec<_> = self.parts.iter().zip(parts).map(padded).collect();
         let (length, mut bytes) = (dtype.size() * shape.num_elements(), Vec::new());
         bytes.try_reserve_exact(length).map_err(|_| {
             let message = format!("there is no memory for a packing, which takes {length} bytes");
@@ -190,6 +219,7 @@ fn unpack_part<'a>(
         }
     }
     let rows_first = part.rows_first();
+    bytes.truncate(rows_first.iter().product::<usize>() * packed.dtype().size());
     let tensor = HostTensor::from_bytes(packed.dtype(), rows_first.iter().copied().collect(), bytes);
     let tensor = tensor.map_err(|_| Diagnostic::bug("a part of another size"))?;
     if !part.transposed {
@@ -198,10 +228,6 @@ fn unpack_part<'a>(
     let bytes = transposed(&tensor);
     HostTensor::from_bytes(packed.dtype(), part.shape.iter().copied().collect(), bytes)
         .map_err(|_| Diagnostic::bug("a part of another size"))
-}
-
-fn shape_rows(part: &Part) -> usize {
-    part.rows_first()[0]
 }
 
 /// The bytes of a tensor with its rows first.
@@ -226,7 +252,7 @@ mod tests {
     use crate::DType;
 
     fn part(name: &str, shape: &[usize]) -> Part {
-        Part { name: name.into(), shape: shape.into(), transposed: false, copies: 1 }
+        Part { name: name.into(), shape: shape.into(), transposed: false, copies: 1, padding: 0 }
     }
 
     fn counted(shape: &[usize], first: usize) -> HostTensor {
@@ -260,6 +286,23 @@ mod tests {
         drifted[4] = 9.0;
         let drifted = HostTensor::from_f64s(DType::F32, packed.shape().clone(), drifted);
         assert!(packing.unpack(&drifted).unwrap_err().to_string().contains("copies of `k` on ranks 0 and 1 differ"));
+    }
+
+    #[test]
+    fn rows_of_zeros_fill_the_last_share() {
+        let padded = Part { padding: 1, ..part("w", &[3, 2]) };
+        let packing = Packing { ranks: 2, parts: vec![padded.clone()] };
+        let w = counted(&[3, 2], 1);
+        let packed = packing.pack(&[&w]).unwrap();
+        assert_eq!(packed.shape()[..], [2, 2, 2]);
+        assert_eq!(packed.f64s(), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 0.0, 0.0]);
+        assert_eq!(packing.unpack(&packed).unwrap(), [w]);
+        let columns = Packing { ranks: 2, parts: vec![Part { transposed: true, shape: vec![2, 3], ..padded }] };
+        let w = counted(&[2, 3], 1);
+        let packed = columns.pack(&[&w]).unwrap();
+        assert_eq!(packed.f64s(), [1.0, 4.0, 2.0, 5.0, 3.0, 6.0, 0.0, 0.0]);
+        assert_eq!(columns.unpack(&packed).unwrap(), [w]);
+        assert_eq!(columns.parts[0].padded()[..], [2, 4]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ pub(crate) fn layout(packing: &Packing) -> [(&'static str, Attr); 2] {
     [("rows", Attr::Ints(rows)), ("copies", Attr::Ints(copies))]
 }
 
-/// The tensors in `x`, each `[rows, ..]`; of copies the first.
+/// The tensors in `x`, each `[rows, ..]` with its padding; of copies the first.
 ///
 /// # Errors
 /// When `x` has another shape than the packing.
@@ -26,7 +26,11 @@ pub(crate) fn by_rows(b: &mut Builder<'_>, packing: &Packing, x: Value) -> Resul
 /// When `x` has another shape than the packing.
 pub(crate) fn unpack(b: &mut Builder<'_>, packing: &Packing, x: Value) -> Result<Values> {
     let rows = by_rows(b, packing, x)?;
-    packing.parts.iter().zip(rows).map(|(part, rows)| mirrored(b, part, rows)).collect()
+    let own = |(part, rows): (&Part, Value)| {
+        let rows = b.slice_dim(rows, 0, 0, part.rows_first()[0])?;
+        mirrored(b, part, rows)
+    };
+    packing.parts.iter().zip(rows).map(own).collect()
 }
 
 /// Tensors as the model has them, in the order of the parts, as one: copies are equal bit for bit.
@@ -41,7 +45,10 @@ pub(crate) fn pack(b: &mut Builder<'_>, packing: &Packing, tensors: &[Value]) ->
 
 /// One tensor of the model as `[ranks, rows, ..]`.
 fn shares(b: &mut Builder<'_>, packing: &Packing, part: &Part, tensor: Value) -> Result<Value> {
-    let tensor = mirrored(b, part, tensor)?;
+    let mut tensor = mirrored(b, part, tensor)?;
+    if part.padding > 0 {
+        tensor = b.pad_dim(tensor, 0, 0, part.padding as i64, 0.0)?;
+    }
     let rows = part.rows_per_rank(packing.ranks);
     let behind = Dims::from_slice(&b.shape(tensor)[1..]);
     let shape = |head: &[usize]| -> Dims { head.iter().chain(&behind).copied().collect() };

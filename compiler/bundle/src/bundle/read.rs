@@ -280,7 +280,7 @@ fn check_packing(buffer: &Buffer, packing: &Packing) -> std::result::Result<(), 
     if let Some(part) = packing.parts.iter().find(|part| part.shape.contains(&0)) {
         return Err(format!("the buffer `{}` packs `{}`, which has no elements", buffer.name, part.name));
     }
-    if !packing.parts.iter().all(|part| is_possible(&part.shape, part.copies)) {
+    if !packing.parts.iter().all(|part| is_possible(&part.padded(), part.copies)) {
         return Err(format!("the buffer `{}` packs a tensor that is too large", buffer.name));
     }
     match packing.shape() {

@@ -57,7 +57,8 @@ fn print_packing(packing: &Packing) -> String {
         let copies = if part.copies == 1 { String::new() } else { format!(" x {}", part.copies) };
         let sizes: Vec<_> = part.shape.iter().map(ToString::to_string).collect();
         let transposed = if part.transposed { " transposed" } else { "" };
-        format!("{}[{}]{copies}{transposed}", print_string(&part.name), sizes.join(","))
+        let padding = if part.padding == 0 { String::new() } else { format!(" + {}", part.padding) };
+        format!("{}[{}]{copies}{padding}{transposed}", print_string(&part.name), sizes.join(","))
     };
     let parts: Vec<_> = packing.parts.iter().map(part).collect();
     format!(", packs = [{}]", parts.join(", "))
@@ -213,7 +214,7 @@ fn parse_packing(field: &Field<'_>, sizes: &[usize]) -> Result<Packing> {
 }
 
 fn parse_part(field: &Field<'_>, text: &PartText) -> Result<Part> {
-    let PartText { name, sizes, copies, word } = text;
+    let PartText { name, sizes, copies, padding, word } = text;
     let transposed = match word.as_deref() {
         None => false,
         Some("transposed") => true,
@@ -228,8 +229,11 @@ fn parse_part(field: &Field<'_>, text: &PartText) -> Result<Part> {
         let elements = shape.iter().try_fold(1usize, |product, &size| product.checked_mul(size.max(1)));
         elements.is_some_and(|elements| elements <= MAX_ELEMENTS)
     };
-    let shape = shape.filter(count).ok_or_else(|| error(field, format!("no tensor has the sizes of `{name}`")))?;
-    Ok(Part { name: name.clone(), shape, transposed, copies: copies.unwrap_or(1) })
+    let none = || error(field, format!("no tensor has the sizes of `{name}`"));
+    let shape = shape.filter(count).ok_or_else(none)?;
+    let part =
+        Part { name: name.clone(), shape, transposed, copies: copies.unwrap_or(1), padding: padding.unwrap_or(0) };
+    if count(&part.padded().to_vec()) { Ok(part) } else { Err(none()) }
 }
 
 fn parse_dims(field: &Field<'_>) -> Result<Arc<[DimName]>> {

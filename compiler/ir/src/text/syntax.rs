@@ -120,6 +120,7 @@ fn describe(rule: Rule) -> &'static str {
         Rule::list | Rule::groups | Rule::iota => "a list of integers",
         Rule::parts | Rule::part => "a list of tensors such as `\"q.weight\"[4,8]`",
         Rule::count => "a number of copies",
+        Rule::padding => "a number of rows",
         Rule::dims | Rule::dim | Rule::factor => "a list of sizes such as `[heads(12) * head_dim(64)]`",
         Rule::size => "a size",
         Rule::header => "`halite.ir 1`",
@@ -170,6 +171,8 @@ pub(super) struct PartText {
     pub(super) sizes: Vec<i64>,
     /// What follows `x`.
     pub(super) copies: Option<usize>,
+    /// What follows `+`.
+    pub(super) padding: Option<usize>,
     /// A word at the end.
     pub(super) word: Option<String>,
 }
@@ -235,13 +238,14 @@ fn attr_text(value: Pair<'_, Rule>) -> Option<AttrText<'_>> {
 
 /// One entry of a list of tensors; `None` when a number is out of range.
 fn part_text(part: Pair<'_, Rule>) -> Option<PartText> {
-    let mut text = PartText { name: String::new(), sizes: Vec::new(), copies: None, word: None };
+    let mut text = PartText { name: String::new(), sizes: Vec::new(), copies: None, padding: None, word: None };
     for pair in part.into_inner() {
         let own = pair.as_str();
         match pair.as_rule() {
             Rule::string => text.name = parse_name(own).into_owned(),
             Rule::list => text.sizes = ints(own)?,
             Rule::count => text.copies = Some(own.parse().ok()?),
+            Rule::padding => text.padding = Some(own.parse().ok()?),
             Rule::word => text.word = Some(own.to_owned()),
             _ => {}
         }

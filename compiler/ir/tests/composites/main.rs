@@ -79,6 +79,7 @@ fn unpack_is_the_inverse_of_packing() {
         shape: shape.into(),
         transposed: false,
         copies,
+        padding: 0,
     };
     let packing = Packing { ranks: 4, parts: vec![part("q", [8, 3], 1), part("k", [4, 3], 2), part("v", [1, 3], 4)] };
     let parts = [uniform(1, &[8, 3], -1.0, 1.0), uniform(2, &[4, 3], -1.0, 1.0), uniform(3, &[1, 3], -1.0, 1.0)];

@@ -82,11 +82,11 @@ fn add_stochastic(b: &mut Rewriter<'_>, ty: &TensorType) -> Result<FuncId> {
 /// `@stochastic_bf16_1x12x4_of_8x4_4x4(x, word0, rows0, columns0, word1, ..)`: each part has the bits that it would have
 /// alone, and its copies have the same.
 fn add_packed(b: &mut Rewriter<'_>, ty: &TensorType, packing: &Packing) -> Result<FuncId> {
-    let parts: Vec<_> = packing.parts.iter().map(|part| sizes(&part.shape)).collect();
+    let parts: Vec<_> = packing.parts.iter().map(|part| sizes(&part.padded())).collect();
     let name = format!("{DITHER}{}_{}_of_{}", ty.dtype(), sizes(ty.shape()), parts.join("_"));
     let mut params = vec![("x".to_owned(), ty.with_dtype(DType::F32))];
     for (index, part) in packing.parts.iter().enumerate() {
-        params.extend(word_params(&index.to_string(), &part.shape));
+        params.extend(word_params(&index.to_string(), &part.padded()));
     }
     add_rounding(b, &name, ty.dtype(), &params, |b, mut words| {
         let mut all = Vec::with_capacity(packing.parts.len());

@@ -5,7 +5,7 @@ use crate::transform::trained::SCOPE;
 use halite_ir::{FuncResult, Function, Inst, LocTable, Param, ParamRole, ResultRole, Value};
 use halite_recipe::{SrSites, StochasticRounding};
 use halite_support::Name;
-use halite_tensor::{Packing, Shape, StateSpec};
+use halite_tensor::{Dims, Packing, Part, Shape, StateSpec};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -27,11 +27,11 @@ impl RoundingSite {
         }
     }
 
-    /// The sizes of the tensors whose coordinates count, one for each stream, given those of the result.
-    pub(super) fn sizes<'a>(&'a self, result: &'a Shape) -> Vec<&'a [usize]> {
+    /// The sizes of the tensors whose coordinates count, one for each stream, given those of the result; with padding, where there is any.
+    pub(super) fn sizes(&self, result: &Shape) -> Vec<Dims> {
         match self {
-            RoundingSite::Whole(_) => vec![result],
-            RoundingSite::Packed(packing, _) => packing.parts.iter().map(|part| &*part.shape).collect(),
+            RoundingSite::Whole(_) => vec![Dims::from_slice(result)],
+            RoundingSite::Packed(packing, _) => packing.parts.iter().map(Part::padded).collect(),
         }
     }
 }

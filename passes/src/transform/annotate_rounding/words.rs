@@ -45,7 +45,7 @@ impl Words {
             let Some(site) = site else { continue };
             for &result in &inst.results {
                 for sizes in site.sizes(source.ty(result).shape()) {
-                    own.add_coordinates(b, sizes, update)?;
+                    own.add_coordinates(b, &sizes, update)?;
                 }
             }
         }
@@ -69,7 +69,7 @@ impl Words {
 
     /// For each stream of a site its word and those of the coordinates, given the shape of the result.
     pub(super) fn of(&self, b: &mut Rewriter<'_>, site: &RoundingSite, shape: &Shape) -> Result<Vec<Values>> {
-        site.streams().iter().zip(site.sizes(shape)).map(|(stream, sizes)| self.of_stream(b, stream, sizes)).collect()
+        site.streams().iter().zip(site.sizes(shape)).map(|(stream, sizes)| self.of_stream(b, stream, &sizes)).collect()
     }
 
     /// The word of a stream and those of the coordinates of a tensor.

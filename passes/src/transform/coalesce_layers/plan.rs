@@ -199,7 +199,7 @@ impl Planner<'_> {
         let part = |&(at, transposed, copies): &(usize, bool, usize)| {
             let param = &self.function.params[at];
             let shape = self.function.ty(param.value).shape().to_vec();
-            Part { name: param.name.to_string(), shape, transposed, copies }
+            Part { name: param.name.to_string(), shape, transposed, copies, padding: 0 }
         };
         let packing = Packing { ranks: self.sharing.ranks(), parts: params.iter().map(part).collect() };
         let names: Vec<_> = packing.parts.iter().map(|part| &*part.name).collect();

@@ -30,7 +30,7 @@ pub(super) fn order(mesh: &Mesh, parallel: &Parallel, entry: &Function) -> Atoms
         ParamRole::Weight(info) => info.dims.as_deref().unwrap_or_default(),
         _ => &[],
     });
-    let named = sizes.flat_map(|dim| dim.iter()).filter(|factor| is_named(parallel, factor));
+    let named = sizes.flat_map(|dim| dim.iter()).filter(|factor| parallel.shard.names(factor.name.as_deref()));
     let shared = |factor: &SizeFactor| {
         let mut left = factor.size;
         let divides = |&&atom: &&AtomId| {
@@ -44,11 +44,6 @@ pub(super) fn order(mesh: &Mesh, parallel: &Parallel, entry: &Function) -> Atoms
     let least = named.map(shared).min().unwrap_or(atoms.len());
     let (apart, first) = atoms.split_at(atoms.len() - least);
     first.iter().chain(apart).copied().collect()
-}
-
-/// Whether a recipe names what a size is made of.
-fn is_named(parallel: &Parallel, factor: &SizeFactor) -> bool {
-    factor.name.as_ref().is_some_and(|name| parallel.shard.tensor.iter().any(|own| **own == **name))
 }
 
 impl Seeds<'_> {
@@ -127,7 +122,7 @@ impl Seeds<'_> {
     fn named(&self, none: Sharding, dims: &[DimName]) -> Sharding {
         let mut sharding = none;
         for (dim, factors) in dims.iter().enumerate() {
-            let named = |factor: &SizeFactor| is_named(self.parallel, factor);
+            let named = |factor: &SizeFactor| self.parallel.shard.names(factor.name.as_deref());
             let Some(at) = factors.iter().position(named) else { continue };
             let mut left = factors[at].size;
             let below: usize = factors[at + 1..].iter().map(|factor| factor.size).product();

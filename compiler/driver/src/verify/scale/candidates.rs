@@ -27,7 +27,13 @@ pub(super) fn sizes(size: &dyn Fn(&str) -> Option<i64>, recipe: &Recipe) -> Vec<
     };
     let attention = [("hidden", HIDDEN), ("heads", HEADS)];
     let limits = LIMITS.into_iter().chain(attention).chain(STEP).chain([(TENSOR, HEADS)]);
-    let above = |(key, limit): (&str, i64)| Some((key.to_owned(), given(key).filter(|&old| old > limit)?, limit));
+    // A vocabulary that ranks do not divide stays one.
+    let uneven =
+        |key: &str, old: i64| key == "vocab" && given(TENSOR).is_some_and(|ranks| ranks > 0 && old % ranks != 0);
+    let above = |(key, limit): (&str, i64)| {
+        let old = given(key).filter(|&old| old > limit)?;
+        Some((key.to_owned(), old, limit - i64::from(uneven(key, old))))
+    };
     limits.filter_map(above).collect()
 }
 
