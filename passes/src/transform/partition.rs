@@ -16,13 +16,13 @@ use crate::transform::expand_composites::expand_all;
 use fact::{Atoms, Fact, Place};
 use halite_ir::{FuncId, Function, InferCx, Module, ParamRole};
 use halite_recipe::{Recipe, RoundingMode, SrBy};
-use halite_support::{Diagnostic, Result, codes};
+use halite_support::{Diagnostic, Name, Result, codes};
 use halite_tensor::{Mesh, Sharding};
 use make::make;
 use plan::{Given, Key, Plan, Plans};
 use reshard::Reshard;
 use rustc_hash::FxHashMap;
-use seeds::Seeds;
+use seeds::{Seeds, Uneven};
 use std::rc::Rc;
 
 /// The name of the pass.
@@ -64,7 +64,7 @@ impl Pass for Partition {
         expand_all(module, cx.registry)?;
         let (plans, key) = {
             let infer = InferCx { functions: &module.functions, registry: cx.registry };
-            placed(&infer, &mesh, recipe)?
+            placed(&infer, &mesh, (recipe, cx))?
         };
         let reshard = Reshard { mesh: &mesh, reduce: recipe.precision.reduce };
         emit::emit(module, cx.registry, reshard, (&plans, &key))?;
@@ -86,16 +86,35 @@ fn check_rounding(recipe: &Recipe, cx: &PassCx<'_>) -> Result<()> {
         .help("choose `precision.sr.by = \"dither\"`, whose bits are the same on all ranks"))
 }
 
+/// Says what several ranks hold and compute, because they do not divide it.
+fn uneven(sizes: &Uneven, ranks: u32) -> Diagnostic {
+    let listed: Vec<String> = sizes.iter().map(|(name, (size, _))| format!("`{name}` ({size})")).collect();
+    let message = format!("the {ranks} ranks of `tensor` do not share {} evenly", listed.join(", "));
+    let held = |(name, (_, parts)): (&Name, &(usize, usize))| match parts {
+        1 => format!("each rank holds and computes all of `{name}`"),
+        _ => format!("`{name}` is held and computed in {parts} parts, each by several ranks"),
+    };
+    let notes = sizes.iter().map(held);
+    let warning = Diagnostic::warning(codes::RECIPE_CLASH, message).key("parallel.tensor");
+    notes
+        .fold(warning, Diagnostic::note)
+        .help("choose a number of ranks that divides them, or is a multiple of those that are smaller")
+}
+
 /// How often weights that nothing places are put where they are read.
 const ROUNDS: usize = 4;
 
 /// The plans of all that the entry calls on, and the key of the entry.
-fn placed(cx: &InferCx<'_>, mesh: &Mesh, recipe: &Recipe) -> Result<(Plans, Key)> {
+fn placed(cx: &InferCx<'_>, mesh: &Mesh, (recipe, pass): (&Recipe, &PassCx<'_>)) -> Result<(Plans, Key)> {
     let id =
         FuncId::new(cx.functions.len().checked_sub(1).ok_or_else(|| Diagnostic::bug("a module without an entry"))?);
     let entry = &cx.functions[id.index()];
     let parallel = &recipe.parallel.clone().unwrap_or_default();
     let seeds = Seeds { mesh, parallel, functions: cx.functions, order: seeds::order(mesh, parallel, entry) };
+    let apart = seeds.uneven(entry)?;
+    if !apart.is_empty() {
+        pass.warn(|| uneven(&apart, parallel.tensor));
+    }
     let mut weights = entry.params.iter().map(|param| seeds.of(entry, param)).collect::<Result<Vec<Sharding>>>()?;
     for round in 0.. {
         let at = with_state(&seeds, entry, &weights);

@@ -145,7 +145,7 @@ pub(super) fn assemble(
     let (mut modules, mut reports) = (Vec::new(), Vec::new());
     files.extend(prepared.dumps.into_iter().map(|(file, text)| (file, text.into_bytes())));
     let mut remarks = vec![(Name::from(MODEL), prepared.remarks)];
-    let mut unsettled = prepared.warnings;
+    let mut told = prepared.warnings;
     let mut audit: Option<Audit> = None;
     let mut presumed = BTreeSet::new();
     let mut policies = Vec::new();
@@ -163,7 +163,12 @@ pub(super) fn assemble(
         modules.push(ModuleEntry { decompositions: decompositions.collect(), ..module.entry });
         reports.push((module.role.name.clone(), module.reports));
         remarks.push((module.role.name.name().into(), module.remarks));
-        unsettled.extend(module.warnings);
+        // Modules of one model have much in common.
+        module.warnings.into_iter().for_each(|warning| {
+            if !told.contains(&warning) {
+                told.push(warning);
+            }
+        });
         match &mut audit {
             Some(audit) => audit.merge(module.audit),
             None => audit = Some(module.audit),
@@ -199,7 +204,7 @@ pub(super) fn assemble(
         warnings.extend(causality.iter().flat_map(CausalityReport::diagnostics));
     }
     warnings.extend(audit.diagnostics().into_iter().map(|finding| locate(source, finding)));
-    warnings.extend(unsettled.into_iter().map(|warning| locate(source, warning)));
+    warnings.extend(told.into_iter().map(|warning| locate(source, warning)));
     let bundle = Bundle::assembled(manifest, files);
     Ok(Compiled { bundle, warnings, presumed, audit, causality, reports, remarks })
 }

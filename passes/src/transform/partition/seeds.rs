@@ -3,14 +3,19 @@
 use super::fact::{Atoms, Place, block};
 use crate::framework::pattern::matches_pattern;
 use crate::transform::accumulators::is_sum;
-use halite_ir::{DimName, Function, Param, ParamRole, SizeFactor};
+use halite_ir::{DimName, Function, Param, ParamRole, SizeFactor, WeightInfo};
 use halite_recipe::Parallel;
-use halite_support::Result;
+use halite_support::{Name, Result};
 use halite_tensor::{AtomId, Digit, Mesh, Sharding};
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
 
 /// The names of the axes of a mesh.
 pub(super) const DATA: &str = "data";
 pub(super) const TENSOR: &str = "tensor";
+
+/// Sizes by the names that the model has for them, and in how many parts ranks hold them.
+pub(super) type Uneven = IndexMap<Name, (usize, usize), FxBuildHasher>;
 
 /// What a recipe says of where parameters lie.
 pub(super) struct Seeds<'a> {
@@ -68,6 +73,28 @@ impl Seeds<'_> {
     /// Whether the recipe says where a parameter lies.
     pub(super) fn is_placed(&self, param: &Param) -> bool {
         self.parallel.place.keys().any(|pattern| matches_pattern(pattern, &param.name))
+    }
+
+    /// Sizes that the recipe names and that fewer ranks of `tensor` share than could.
+    ///
+    /// # Errors
+    /// As [`of`](Self::of).
+    pub(super) fn uneven(&self, entry: &Function) -> Result<Uneven> {
+        let ranks: usize = self.mesh.atoms_of(TENSOR).map(|atom| self.mesh.atoms()[atom].size).product();
+        let mut uneven = Uneven::default();
+        for param in entry.params.iter().filter(|param| !self.is_placed(param)) {
+            let ParamRole::Weight(WeightInfo { dims: Some(dims), .. }) = &param.role else { continue };
+            let sharding = self.of(entry, param)?;
+            for (factors, digits) in dims.iter().zip(&sharding.0) {
+                let named = factors.iter().find(|factor| self.parallel.shard.names(factor.name.as_deref()));
+                let Some(SizeFactor { name: Some(name), size }) = named else { continue };
+                let sharing: usize = digits.iter().map(|digit| digit.size).product();
+                if sharing < ranks.min(*size) {
+                    uneven.insert(name.clone(), (*size, sharing));
+                }
+            }
+        }
+        Ok(uneven)
     }
 
     /// Each data rank has its part of each micro-batch.
