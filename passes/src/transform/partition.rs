@@ -3,6 +3,7 @@
 mod decide;
 mod emit;
 mod fact;
+mod known;
 mod make;
 mod plan;
 mod planner;
@@ -18,6 +19,7 @@ use halite_ir::{FuncId, Function, InferCx, Module, ParamRole};
 use halite_recipe::{Recipe, RoundingMode, SrBy};
 use halite_support::{Diagnostic, Name, Result, codes};
 use halite_tensor::{Mesh, Sharding};
+use known::Functions;
 use make::make;
 use plan::{Given, Key, Plan, Plans};
 use reshard::Reshard;
@@ -116,11 +118,13 @@ fn placed(cx: &InferCx<'_>, mesh: &Mesh, (recipe, pass): (&Recipe, &PassCx<'_>))
         pass.warn(|| uneven(&apart, parallel.tensor));
     }
     let mut weights = entry.params.iter().map(|param| seeds.of(entry, param)).collect::<Result<Vec<Sharding>>>()?;
+    let functions = Functions::default();
     for round in 0.. {
         let at = with_state(&seeds, entry, &weights);
         let replaced = entry.params.iter().zip(&at).map(|(param, at)| (param.name.to_string(), at.clone()));
         let given = Given {
             mesh,
+            functions: &functions,
             reduce: recipe.precision.reduce,
             along_sequence: if parallel.sequence { mesh.atoms_of(seeds::TENSOR).collect() } else { Atoms::new() },
             state: replaced.collect(),

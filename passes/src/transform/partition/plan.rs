@@ -2,6 +2,7 @@
 
 use super::decide::Decision;
 use super::fact::{Atoms, Fact, Place};
+use super::known::Functions;
 use halite_ir::FuncId;
 use halite_tensor::{DType, Mesh, Sharding};
 use rustc_hash::FxHashMap;
@@ -43,6 +44,7 @@ pub(super) struct Step {
 /// What planning needs to know besides the functions.
 pub(super) struct Given<'a> {
     pub(super) mesh: &'a Mesh,
+    pub(super) functions: &'a Functions,
     /// What sums over ranks are made in, where what they are of is narrowed to it.
     pub(super) reduce: DType,
     /// The atoms along which sums are shared out over a sequence instead of repeated.

@@ -2,9 +2,9 @@
 
 use super::decide::{Decision, Passing, Question, decide, passing};
 use super::fact::{Atoms, Fact, Place, block};
+use super::known::Known;
 use super::plan::{Given, Key, Plan, Plans, Step};
-use halite_ir::dims::FactorMap;
-use halite_ir::{FuncId, FuncResult, Function, InferCx, Inst, Linear, Op, ResultRole, TensorType, Value};
+use halite_ir::{FuncId, FuncResult, Function, InferCx, Inst, Op, ResultRole, Value};
 use halite_support::{Diagnostic, Result};
 use halite_tensor::{AtomId, Sharding};
 use std::rc::Rc;
@@ -16,11 +16,7 @@ pub(super) struct Planner<'a> {
     pub(super) plans: &'a Plans,
     pub(super) key: &'a Key,
     pub(super) function: &'a Function,
-    /// For each instruction how its dimensions correspond.
-    pub(super) maps: Vec<FactorMap>,
-    pub(super) linear: Vec<Linear>,
-    /// How often each value is read.
-    uses: Vec<usize>,
+    pub(super) known: Rc<Known>,
     /// For each value where it had better lie.
     pub(super) wishes: Vec<Option<Sharding>>,
 }
@@ -28,31 +24,14 @@ pub(super) struct Planner<'a> {
 impl<'a> Planner<'a> {
     pub(super) fn new(given: &'a Given<'a>, cx: &'a InferCx<'a>, plans: &'a Plans, key: &'a Key) -> Result<Self> {
         let function = cx.function(key.function).ok_or_else(|| Diagnostic::bug("a call of no function"))?;
-        let types =
-            |values: &[Value]| -> Vec<TensorType> { values.iter().map(|&value| function.ty(value).clone()).collect() };
-        let dims =
-            |inst: &Inst| inst.op.def().dims(&types(&inst.args).iter().collect::<Vec<_>>(), &types(&inst.results));
-        let linear = |inst: &Inst| match narrows_terms(given, function, inst) {
-            true => Linear::Jointly,
-            false => inst.op.def().linear(&types(&inst.args), &types(&inst.results)),
-        };
-        let mut uses = vec![0; function.values.len()];
-        for &arg in function.insts.iter().flat_map(|inst| &inst.args) {
-            uses[arg.index()] += 1;
-        }
-        for result in &function.results {
-            uses[result.value.index()] += 1;
-        }
         Ok(Self {
-            maps: function.insts.iter().map(dims).collect(),
-            linear: function.insts.iter().map(linear).collect(),
+            known: given.functions.of(given, key.function, function),
             wishes: vec![None; function.values.len()],
             given,
             cx,
             plans,
             key,
             function,
-            uses,
         })
     }
 
@@ -111,8 +90,16 @@ impl<'a> Planner<'a> {
         };
         let facts: Vec<Fact> = inst.args.iter().zip(&plan.steps[at].decision.operands).map(read).collect();
         let bytes: Vec<u64> = inst.args.iter().map(|&arg| self.function.ty(arg).bytes()).collect();
-        let question = self.question(inst, at, (&facts, &bytes), wishes);
-        decide(&question, &passing(&question))
+        self.known.decided(at, &facts, wishes).unwrap_or_else(|| {
+            let question = self.question(inst, at, (&facts, &bytes), wishes);
+            let passing = passing(&question);
+            let decision = decide(&question, &passing);
+            // With a sum that is still to be settled the answer is not that of where it is read.
+            if passing.iter().all(|passing| matches!(passing, Passing::As(_))) {
+                self.known.keep(at, facts, wishes, &decision);
+            }
+            decision
+        })
     }
 
     fn question<'q>(
@@ -123,7 +110,7 @@ impl<'a> Planner<'a> {
         wishes: &'q [Option<Sharding>],
     ) -> Question<'q> {
         let rounds = inst.rounding.is_some() && !narrows_terms(self.given, self.function, inst);
-        Question { map: &self.maps[at], linear: self.linear[at], rounds, facts, bytes, wishes }
+        Question { map: &self.known.maps[at], linear: self.known.linear[at], rounds, facts, bytes, wishes }
     }
 
     /// Where an instruction is computed. Sums that it needs are settled.
@@ -131,6 +118,9 @@ impl<'a> Planner<'a> {
         let bytes: Vec<u64> = inst.args.iter().map(|&arg| self.function.ty(arg).bytes()).collect();
         loop {
             let facts: Vec<Fact> = inst.args.iter().map(|&arg| self.now(draft, arg)).collect();
+            if let Some(decision) = self.known.decided(at, &facts, wishes) {
+                return decision;
+            }
             let question = self.question(inst, at, (&facts, &bytes), wishes);
             let passing = passing(&question);
             let needed = inst.args.iter().zip(&passing).filter_map(|(&arg, passing)| match passing {
@@ -139,7 +129,9 @@ impl<'a> Planner<'a> {
             });
             let needed: Vec<(Value, Atoms)> = needed.collect();
             if needed.is_empty() {
-                return decide(&question, &passing);
+                let decision = decide(&question, &passing);
+                self.known.keep(at, facts, wishes, &decision);
+                return decision;
             }
             for (value, rest) in needed {
                 self.settle(draft, value, &rest);
@@ -153,7 +145,7 @@ impl<'a> Planner<'a> {
         let place = &draft.facts[value.index()].place;
         let wish = self.wishes[value.index()].as_ref();
         let scattered = |atom: &AtomId| wish.is_some_and(|wish| wish.find(*atom).is_some());
-        let is_single = self.uses[value.index()] == 1;
+        let is_single = self.known.uses[value.index()] == 1;
         let rest: Atoms = place.partial.iter().copied().filter(|atom| is_single && !scattered(atom)).collect();
         self.settle(draft, value, &rest);
         let fact = draft.facts[value.index()].clone();
@@ -209,7 +201,7 @@ impl<'a> Planner<'a> {
 
     /// Which dimension of a result counts the positions of a sequence.
     fn sequence(&self, draft: &Plan, inst: &Inst, at: usize, result: Value) -> Option<usize> {
-        let map = &self.maps[at];
+        let map = &self.known.maps[at];
         let dims = &map.results[inst.results.iter().position(|&other| other == result)?];
         inst.args.iter().zip(&map.operands).find_map(|(arg, operand)| {
             let dim = draft.facts[arg.index()].sequence?;
@@ -287,7 +279,7 @@ impl<'a> Planner<'a> {
 }
 
 /// Whether an instruction narrows reals to no less than what sums over ranks are made in: then it does so to their terms.
-fn narrows_terms(given: &Given<'_>, function: &Function, inst: &Inst) -> bool {
+pub(super) fn narrows_terms(given: &Given<'_>, function: &Function, inst: &Inst) -> bool {
     let real = |value: &Value| function.ty(*value).dtype().is_float();
     let wide = |value: &Value| function.ty(*value).dtype().size() >= given.reduce.size();
     let narrows = matches!(inst.op, Op::Convert(_)) && inst.rounding.is_some();

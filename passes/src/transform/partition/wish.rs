@@ -80,7 +80,7 @@ fn indifferent(planner: &Planner<'_>, inst: &Inst, at: usize, asked: &[Option<Sh
         FactorKind::Indexed | FactorKind::Mixed => false,
     };
     let unasked = inst.results.iter().all(|result| asked[result.index()].is_none());
-    (unasked || scalar) && planner.maps[at].factors.iter().all(anywhere)
+    (unasked || scalar) && planner.known.maps[at].factors.iter().all(anywhere)
 }
 
 /// Where an instruction wants its operands, when its results are where they are wished for.
@@ -111,11 +111,11 @@ fn requests(
         if inst.rounding.is_some() {
             return None;
         }
-        let single = passed == 1 && planner.linear[at] != Linear::No;
+        let single = passed == 1 && planner.known.linear[at] != Linear::No;
         let Some(wish) = own.first().cloned().flatten().filter(|_| single) else {
             return planner.wishes[arg].is_some().then(|| place.sharding.clone());
         };
-        Some(back(&planner.maps[at], position, &wish, &place.sharding, &place.partial))
+        Some(back(&planner.known.maps[at], position, &wish, &place.sharding, &place.partial))
     };
     decision.operands.iter().enumerate().map(request).collect()
 }

@@ -1,0 +1,83 @@
+//! What is known of functions however they lie, and decisions that were made before.
+
+use super::decide::Decision;
+use super::fact::Fact;
+use super::plan::Given;
+use super::planner::narrows_terms;
+use halite_ir::dims::FactorMap;
+use halite_ir::{FuncId, Function, Inst, Linear, TensorType, Value};
+use halite_tensor::Sharding;
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// How many questions about an instruction are kept: one round asks with the wishes of the last and with new ones, which the next asks again.
+const KEPT: usize = 2;
+
+/// What is known of a function however it lies.
+pub(super) struct Known {
+    /// For each instruction how its dimensions correspond.
+    pub(super) maps: Vec<FactorMap>,
+    pub(super) linear: Vec<Linear>,
+    /// How often each value is read.
+    pub(super) uses: Vec<usize>,
+    /// For each instruction what was asked last, and the answers.
+    asked: RefCell<Vec<Vec<Asked>>>,
+}
+
+/// A question about an instruction and its answer.
+struct Asked {
+    facts: Vec<Fact>,
+    wishes: Vec<Option<Sharding>>,
+    decision: Decision,
+}
+
+impl Known {
+    fn new(given: &Given<'_>, function: &Function) -> Self {
+        let types =
+            |values: &[Value]| -> Vec<TensorType> { values.iter().map(|&value| function.ty(value).clone()).collect() };
+        let of = |inst: &Inst| {
+            let (args, results) = (types(&inst.args), types(&inst.results));
+            let map = inst.op.def().dims(&args.iter().collect::<Vec<_>>(), &results);
+            let linear = match narrows_terms(given, function, inst) {
+                true => Linear::Jointly,
+                false => inst.op.def().linear(&args, &results),
+            };
+            (map, linear)
+        };
+        let (maps, linear) = function.insts.iter().map(of).unzip();
+        let mut uses = vec![0; function.values.len()];
+        for &arg in function.insts.iter().flat_map(|inst| &inst.args) {
+            uses[arg.index()] += 1;
+        }
+        for result in &function.results {
+            uses[result.value.index()] += 1;
+        }
+        let asked = function.insts.iter().map(|_| Vec::new()).collect();
+        Self { maps, linear, uses, asked: RefCell::new(asked) }
+    }
+
+    /// What was decided of an instruction when the same was asked.
+    pub(super) fn decided(&self, at: usize, facts: &[Fact], wishes: &[Option<Sharding>]) -> Option<Decision> {
+        let asked = self.asked.borrow();
+        let same = asked[at].iter().find(|asked| asked.facts == facts && asked.wishes == wishes);
+        same.map(|asked| asked.decision.clone())
+    }
+
+    /// Keeps what was decided of an instruction whose operands need no sum before.
+    pub(super) fn keep(&self, at: usize, facts: Vec<Fact>, wishes: &[Option<Sharding>], decision: &Decision) {
+        let asked = &mut self.asked.borrow_mut()[at];
+        asked.truncate(KEPT - 1);
+        asked.insert(0, Asked { facts, wishes: wishes.to_vec(), decision: decision.clone() });
+    }
+}
+
+/// What is known of the functions of a module.
+#[derive(Default)]
+pub(super) struct Functions(RefCell<FxHashMap<FuncId, Rc<Known>>>);
+
+impl Functions {
+    pub(super) fn of(&self, given: &Given<'_>, id: FuncId, function: &Function) -> Rc<Known> {
+        self.0.borrow_mut().entry(id).or_insert_with(|| Rc::new(Known::new(given, function))).clone()
+    }
+}
