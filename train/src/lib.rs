@@ -15,6 +15,7 @@ mod data;
 mod divergence;
 mod execute;
 mod history;
+mod layout;
 mod metrics;
 mod micro;
 mod observer;
