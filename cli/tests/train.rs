@@ -59,8 +59,13 @@ fn a_run_goes_on_on_another_layout() {
         all.into_iter().map(str::to_owned).collect::<Vec<_>>()
     };
     let run = |name: &str, steps: &str, more: &[&str]| {
-        let output = Command::new(env!("CARGO_BIN_EXE_halite")).args(all(name, steps, more)).arg("--json");
-        let output = output.current_dir(folder.path()).output().unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_halite"));
+        command
+            .args(all(name, steps, more))
+            .arg("--json")
+            .current_dir(folder.path())
+            .env_remove("TF_CPP_MIN_LOG_LEVEL");
+        let output = command.output().unwrap();
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{told}");
         (serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()["loss"].as_f64().unwrap(), told)

@@ -164,7 +164,13 @@ fn check(manifest: &Manifest, form: Form, tensors: &Tensors) -> Result<(), Diagn
             Some(tensor) if tensor.shape() != shape => {
                 let found = tensor.shape();
                 let message = format!("the tensor `{name}` has the shape {found}, the bundle has {shape}");
-                mistakes.push(error(message).help("reshape it, or compile a bundle of that size"));
+                let help = match (form, &buffer.packing) {
+                    (Form::Stored, Some(_)) => {
+                        "convert it with the bundle that stored it, which was for other ranks or sizes"
+                    }
+                    _ => "reshape it, or compile a bundle of that size",
+                };
+                mistakes.push(error(message).help(help));
             }
             Some(_) => {}
         }
