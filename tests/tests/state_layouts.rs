@@ -81,6 +81,11 @@ fn described(tensors: &Tensors) -> Vec<String> {
     tensors.iter().map(|(name, tensor)| format!("{name}: {}{}", tensor.dtype(), tensor.shape())).collect()
 }
 
+fn record(folder: &Path) -> Record {
+    let record = Record::read(&RunFiles::new(folder).state()).unwrap_or_else(|error| panic!("{error}"));
+    record.expect("a run says what made it")
+}
+
 fn corpus() -> Corpus {
     let text = (0..4000_u32).map(|at| (at * at % 251) as u8).collect();
     Corpus::new(&[text], 0.0).unwrap_or_else(|error| panic!("{error}"))
@@ -89,29 +94,28 @@ fn corpus() -> Corpus {
 #[test]
 fn a_run_goes_from_layout_to_layout_as_if_it_stayed_on_one_device() {
     let (corpus, folder) = (corpus(), tempfile::tempdir().expect("a folder"));
-    let [staying, moving] = ["staying", "moving"].map(|name| folder.path().join(name));
+    let moving = folder.path().join("moving");
     let alone = compile(&settings(LAYOUTS[0]), &["precision=fp64"]);
     let mut last = None;
     for (layout, leg) in LAYOUTS.into_iter().zip(1..) {
         let bundle = compile(&settings(layout), &["precision=fp64"]);
         assert_eq!(bundle.manifest.mesh.num_ranks(), layout.0 * layout.1);
-        assert!(go_on(&alone, &corpus, &staying, leg * UPDATES).is_empty());
+        let whole = folder.path().join(format!("whole-{leg}"));
+        assert!(go_on(&alone, &corpus, &whole, leg * UPDATES).is_empty());
         let told = go_on(&bundle, &corpus, &moving, leg * UPDATES);
         let codes: Vec<_> = told.iter().map(Diagnostic::code).collect();
         let expected = if last.is_some_and(|last| last != layout) { vec![codes::OTHER_LAYOUT] } else { vec![] };
         assert_eq!(codes, expected, "{told:?}");
-        let (found, expected) = (state(&moving), state(&staying));
+        let (found, expected) = (state(&moving), state(&whole));
         assert_eq!(described(&found), described(&expected), "{layout:?}");
         assert!(found.contains_key("m.model.layers.0.self_attn.k_proj.weight"));
         let of = |(name, tensor): (&String, _)| difference(tensor, &expected[name]).relative();
         let apart = found.iter().map(of).fold(0.0, f64::max);
         println!("{layout:?}: at most {apart:e} from one device after {} updates", leg * UPDATES);
         assert!(apart < APART, "{layout:?}: {apart:e}");
+        assert_eq!(record(&moving) == record(&whole), layout == LAYOUTS[0]);
         last = Some(layout);
     }
-    let record =
-        |folder: &Path| Record::read(&RunFiles::new(folder).state()).ok().flatten().expect("a run says what made it");
-    assert_eq!(record(&moving), record(&staying));
 }
 
 /// A session whose steps store each weight on its own.

@@ -1,6 +1,6 @@
 //! How a run is laid out over ranks, and what another layout of it has otherwise: nothing that decides what an update computes.
 
-use super::record::flatten;
+use super::keys::flatten;
 use halite_recipe::{Parallel, Recipe};
 use halite_support::{Diagnostic, Result};
 use std::collections::BTreeMap;

@@ -15,6 +15,7 @@ mod data;
 mod divergence;
 mod execute;
 mod history;
+mod keys;
 mod layout;
 mod metrics;
 mod micro;

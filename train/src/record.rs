@@ -1,6 +1,7 @@
 //! What made a state: kept in its file, so that a run that is resumed can be held to it.
 
 use super::Corpus;
+use super::keys::flatten;
 use super::layout::{changes, layout};
 use super::scheduled::scheduled;
 use halite_bundle::{Bundle, sha256, tensors};
@@ -154,16 +155,6 @@ fn of_another_version(path: &Path, version: u64) -> Diagnostic {
         "compile its recipe again, and write it anew with that bundle: `halite convert BUNDLE {path} -o NEW`; that no \
              longer says what made it, and is resumed with a warning"
     ))
-}
-
-/// Adds the values below a key, each under its whole name; below none, under their own.
-pub(super) fn flatten(key: &str, value: &Value, into: &mut BTreeMap<String, String>) {
-    let below = |name: &str| if key.is_empty() { name.to_owned() } else { format!("{key}.{name}") };
-    match value {
-        Value::Object(values) => values.iter().for_each(|(name, value)| flatten(&below(name), value, into)),
-        Value::Null => {}
-        value => _ = into.insert(key.to_owned(), value.to_string()),
-    }
 }
 
 /// Holds a run that is resumed to the record of its state: what differs is refused, or only told where that is allowed. That
