@@ -4,9 +4,7 @@ use crate::bars;
 use crate::context::{Context, Output, Result};
 use crate::table::{bytes, counted};
 use clap::{Args, ValueEnum};
-use halite_bundle::convert::{
-    Form, form_of, has_own_types, retain_weights, to_dtype, to_model, to_own_types, to_stored,
-};
+use halite_bundle::convert::{Form, retain_weights, to_dtype, to_model, to_own_types, to_stored};
 use halite_bundle::tensors::Tensors;
 use halite_bundle::{Bundle, adopt, shards, tensors};
 use halite_support::{Diagnostic, codes};
@@ -14,23 +12,24 @@ use halite_tensor::DType;
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Convert weights or state between the layout of the model and the layout of a bundle.
+/// Convert weights or state to the names and files that other programs have, or to what a bundle stores.
 ///
-/// A bundle may store several weights of the model as one. `model` is what other programs read and write: every weight by
-/// its own name, with moments and master weights as `m.NAME`, `v.NAME` and `master.NAME`; `bundle` is what `halite init`, `run`
-/// and `train` write and read. The names in the file say which of the two it is. A checkpoint of Hugging Face's Transformers is read as it
-/// is, in one file or in shards; weights become the type that the bundle stores where that loses nothing. Otherwise element
-/// types and every bit stay as they are, in both directions; text that a file carries beside its tensors is left out.
+/// States and checkpoints have every weight of the model by its own name, with moments and master weights as `m.NAME`, `v.NAME`
+/// and `master.NAME`, and so has what this writes. With `--to bundle` it is what the modules of the bundle take, which may store
+/// several weights as one: for programs that feed modules by themselves. Other commands do not read that; this one reads both,
+/// told apart by their names. A checkpoint of Hugging Face's Transformers is read as it is, in one file or in shards; for a bundle,
+/// weights become the type that it stores where that loses nothing. Otherwise element types and every bit stay as they are, in
+/// both directions; text that a file carries beside its tensors is left out.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  halite convert build/tiny runs/tiny/state.safetensors -o model.safetensors
-  halite convert build/tiny model.safetensors -o state.safetensors
-  halite convert build/tiny model.safetensors --to bundle -o state.safetensors
-  halite convert build/tiny state.safetensors --weights-only -o w.safetensors
-  halite convert build/llama Llama-2-7b -o state.safetensors
-  halite convert build/llama state.safetensors --dtype bf16 --shard-size 5GB \\
-    -o out/model.safetensors")]
+  halite convert build/tiny runs/tiny/state.safetensors --weights-only \\
+    -o model.safetensors
+  halite convert build/tiny state.safetensors --to bundle -o fed.safetensors
+  halite convert build/tiny fed.safetensors -o state.safetensors
+  halite convert build/llama Llama-2-7b --to bundle -o fed.safetensors
+  halite convert build/llama state.safetensors --weights-only --dtype bf16 \\
+    --shard-size 5GB -o out/model.safetensors")]
 pub(super) struct Convert {
     /// The bundle's folder.
     bundle: PathBuf,
@@ -39,9 +38,9 @@ pub(super) struct Convert {
     /// The file to write; with several shards, their names and that of the index are derived from it.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// The layout to convert to [default: the one that the file does not have].
-    #[arg(long, value_enum)]
-    to: Option<To>,
+    /// What to convert to.
+    #[arg(long, value_enum, default_value_t = To::Model)]
+    to: To,
     /// Round weights to this type, to nearest, ties to even [default: keep their types].
     #[arg(long, value_parser = float_type)]
     dtype: Option<DType>,
@@ -75,8 +74,7 @@ fn bytes_of(text: &str) -> std::result::Result<u64, String> {
 enum To {
     /// Every weight by its own name, as other programs have it.
     Model,
-    /// As `halite init`, `run` and `train` read and write it.
-    #[value(alias = "stored")]
+    /// As the modules of the bundle take it, which may store several weights as one.
     Bundle,
 }
 
@@ -96,14 +94,7 @@ impl Convert {
         let tensors = shards::read(&self.input)?;
         let given = tensors.len();
         let tensors = adopt(&bundle.manifest, tensors)?;
-        let to = match (self.to, form_of(&bundle.manifest, &tensors)?) {
-            (Some(to), _) => to.into(),
-            (None, Some(Form::Model)) => Form::Stored,
-            (None, Some(Form::Stored)) => Form::Model,
-            // Where names tell nothing, weights of other types than the bundle's come from elsewhere.
-            (None, None) if has_own_types(&bundle.manifest, &tensors) => Form::Model,
-            (None, None) => Form::Stored,
-        };
+        let to = self.to.into();
         let (converted, place) = match to {
             Form::Model => self.to_model(&bundle, tensors)?,
             Form::Stored => self.to_stored(&bundle, tensors)?,
@@ -139,7 +130,7 @@ impl Convert {
 
     fn to_stored(&self, bundle: &Bundle, mut tensors: Tensors) -> Result<(Tensors, PathBuf)> {
         if self.shard_size.is_some() {
-            let error = Diagnostic::error(codes::USAGE, "what a bundle stores is read from one file");
+            let error = Diagnostic::error(codes::USAGE, "what a bundle stores is written to one file");
             return Err(error.help("leave `--shard-size` out, or convert to `model`").into());
         }
         if let Some(dtype) = self.dtype {

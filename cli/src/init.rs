@@ -10,7 +10,8 @@ use std::path::PathBuf;
 
 /// Write the initial state of a bundle: weights, optimizer state, step counter.
 ///
-/// The values depend on the seed and the names alone, not on the machine, its number of threads or the order of parameters.
+/// The values depend on the seed and the names alone, not on the machine, its number of threads, the order of parameters or the
+/// layout over ranks: a state has each tensor of the model, whatever a bundle stores together.
 /// With `--weights` they come from a checkpoint instead of a seed, and the optimizer starts anew; weights of a wider type than
 /// the bundle's are rounded to nearest.
 #[derive(Args, Debug)]

@@ -6,19 +6,18 @@ use crate::table::table;
 use clap::Args;
 use halite::Bundle;
 use halite_bundle::ModuleEntry;
-use halite_bundle::convert::pack_given;
+use halite_bundle::convert::{pack_given, unpack_given};
 use halite_bundle::tensors::{self, Tensors};
 use halite_support::{Diagnostic, codes, nearest};
 use halite_train::LoadedModule;
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Run one module of a bundle once, on tensors by the names of the manifest.
+/// Run one module of a bundle once, on tensors by the names of the model.
 ///
 /// Every name, element type and shape is checked before anything runs, and that token ids and labels are those of the
-/// model. State that this module does not read, such as
-/// moments for `forward`, may be there and is left out. Weights may have the names of the model
-/// where the bundle stores several as one.
+/// model. State that this module does not read, such as moments for `forward`, may be there and is left out. State that it
+/// gives has the names of the model too, whatever the bundle stores as one.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -52,7 +51,7 @@ impl Run {
         let spinner = bars::spinner(context, &format!("compiling {} with XLA", entry.name));
         let module = LoadedModule::load(&executor, &bundle, entry)?;
         spinner.set_message(format!("running {}", entry.name));
-        let outputs = module.run(&executor, inputs)?;
+        let outputs = unpack_given(&bundle.manifest, module.run(&executor, inputs)?)?;
         spinner.finish_and_clear();
         tensors::write(&self.outputs, &outputs)?;
         let mut rows = vec![vec!["output".to_owned(), "type".to_owned(), "value".to_owned()]];

@@ -19,8 +19,9 @@ use std::sync::Arc;
 ///
 /// SIGINT (Ctrl-C), SIGTERM and SIGHUP end the run after the current update, with its state saved; a second signal ends it at
 /// once. A state says what made it: model, batch, precision, optimizer, schedule, program, seed and text. A run that is resumed
-/// with others is refused, unless --allow-changes is given. The state of `halite init` starts any run; a state that does not
-/// say what made it, such as one of `halite run` or `halite convert`, is taken with a warning.
+/// with others is refused, unless --allow-changes is given. How it is laid out over ranks may change, as long as an update takes
+/// as many sequences: a warning says what did. The state of `halite init` starts any run; a state that does not say what made it,
+/// such as one of `halite run` or `halite convert`, is taken with a warning.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

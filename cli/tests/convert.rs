@@ -1,4 +1,4 @@
-//! State in the two forms: `halite convert` goes both ways byte for byte, and commands take either.
+//! States and checkpoints have the tensors of the model; `halite convert` makes of them what a bundle stores, and back.
 
 #![allow(clippy::unwrap_used, reason = "this is test code")]
 
@@ -21,15 +21,18 @@ fn files_convert_both_ways_byte_for_byte() {
     let bytes = |name: &str| std::fs::read(folder.join(name)).unwrap();
     halite(folder, TINY);
     halite(folder, "init b -o s.safetensors");
-    let json = halite(folder, "convert b s.safetensors -o m.safetensors --json");
+    let json = halite(folder, "convert b s.safetensors --to bundle -o fed.safetensors --json");
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
-    assert_eq!((&json["to"], &json["from"], &json["tensors"]), (&"model".into(), &28.into(), &37.into()));
-    halite(folder, "convert b m.safetensors -o s2.safetensors");
-    halite(folder, "convert b s2.safetensors -o m2.safetensors --to model");
-    assert_ne!(bytes("m.safetensors"), bytes("s.safetensors"));
-    assert_eq!(bytes("s2.safetensors"), bytes("s.safetensors"));
-    assert_eq!(bytes("m2.safetensors"), bytes("m.safetensors"));
-    let tensors = halite_bundle::tensors::read(&folder.join("m.safetensors")).unwrap();
+    assert_eq!((&json["to"], &json["from"], &json["tensors"]), (&"bundle".into(), &37.into(), &28.into()));
+    halite(folder, "convert b fed.safetensors -o back.safetensors");
+    halite(folder, "convert b back.safetensors -o again.safetensors --to model");
+    halite(folder, "convert b again.safetensors --to bundle -o fed2.safetensors");
+    let tensors = |name: &str| halite_bundle::tensors::read(&folder.join(name)).unwrap();
+    assert!(tensors("back.safetensors") == tensors("s.safetensors"));
+    assert!(bytes("again.safetensors") == bytes("back.safetensors"));
+    assert!(bytes("fed2.safetensors") == bytes("fed.safetensors"));
+    let (fed, tensors) = (tensors("fed.safetensors"), tensors("s.safetensors"));
+    assert!(fed.contains_key("model.layers.0.self_attn.q_k_v_proj.weight"));
     for slot in ["", "m.", "v."] {
         for part in ["self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "mlp.gate_proj", "mlp.up_proj"] {
             assert!(tensors.contains_key(&format!("{slot}model.layers.0.{part}.weight")), "{slot}{part}");
@@ -37,24 +40,32 @@ fn files_convert_both_ways_byte_for_byte() {
     }
 }
 
-/// The same numbers come out, whichever form goes in.
+/// What a step gives is a state that the next one takes, and so does a run.
 #[test]
-fn modules_and_training_take_either_form() {
+fn modules_take_and_give_the_tensors_of_the_model() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    let bytes = |name: &str| std::fs::read(folder.join(name)).unwrap();
     halite(folder, TINY);
-    halite(folder, "init b -o s.safetensors");
-    halite(folder, "convert b s.safetensors -o m.safetensors");
+    halite(folder, "init b -o s0.safetensors");
     let tokens = halite_tensor::HostTensor::from_ints(halite_tensor::DType::S32, [2, 9], (0..18).map(|i| i * 7 % 256));
     let batch = [("tokens".to_owned(), tokens)].into_iter().collect();
     halite_bundle::tensors::write(&folder.join("t.safetensors"), &batch).unwrap();
-    std::fs::write(folder.join("book.txt"), "it is a truth universally acknowledged ".repeat(40)).unwrap();
-    for form in ["s", "m"] {
-        let inputs = format!("--inputs {form}.safetensors --inputs t.safetensors --outputs {form}-logits.safetensors");
-        halite(folder, &format!("run b --module forward {inputs}"));
-        halite(folder, &format!("train b --text book.txt --steps 2 --resume {form}.safetensors -o {form}"));
+    let read = |name: &str| halite_bundle::tensors::read(&folder.join(name)).unwrap();
+    let names = |name: &str| read(name).into_keys().collect::<Vec<_>>();
+    for (from, to) in [("s0", "s1"), ("s1", "s2")] {
+        let inputs = format!("--inputs {from}.safetensors --inputs t.safetensors --outputs out.safetensors");
+        halite(folder, &format!("run b --module train_step {inputs}"));
+        let state: Vec<String> = names("s0.safetensors");
+        let outputs = read("out.safetensors").into_iter().filter(|(name, _)| state.contains(name)).collect();
+        halite_bundle::tensors::write(&folder.join(format!("{to}.safetensors")), &outputs).unwrap();
+        assert_eq!(names(&format!("{to}.safetensors")), state);
     }
-    assert_eq!(bytes("m-logits.safetensors"), bytes("s-logits.safetensors"));
-    assert_eq!(bytes("m/state.safetensors"), bytes("s/state.safetensors"));
+    assert_eq!(read("s2.safetensors")["step"].ints(), [2]);
+    halite(
+        folder,
+        "run b --module forward --inputs s2.safetensors --inputs t.safetensors --outputs logits.safetensors",
+    );
+    std::fs::write(folder.join("book.txt"), "it is a truth universally acknowledged ".repeat(40)).unwrap();
+    halite(folder, "train b --text book.txt --steps 4 --resume s2.safetensors -o run");
+    assert_eq!(read("run/state.safetensors")["step"].ints(), [4]);
 }

@@ -49,6 +49,44 @@ fn runs_repeat_and_resume_bit_for_bit() {
     assert!(first["held_out_loss"].as_f64().unwrap() < 4.5, "{first}");
 }
 
+/// One device, then a mesh of two by two: the same batches, and one line that says what changed.
+#[test]
+fn a_run_goes_on_on_another_layout() {
+    let folder = tempfile::tempdir().unwrap();
+    let all = |name: &str, steps: &str, more: &[&str]| {
+        let all = ["train", "tiny", "--text", CORPUS, "--set", "seq=32", "--eval-every", "0", "--eval-batches", "1"];
+        let all = [&all, &["--steps", steps, "-o", name][..], more].concat();
+        all.into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let run = |name: &str, steps: &str, more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_halite"));
+        command
+            .args(all(name, steps, more))
+            .arg("--json")
+            .current_dir(folder.path())
+            .env_remove("TF_CPP_MIN_LOG_LEVEL");
+        let output = command.output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{told}");
+        (serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()["loss"].as_f64().unwrap(), told)
+    };
+    let mesh = ["--set", "batch=4", "--set", "parallel.data=2", "--set", "parallel.tensor=2"];
+    let (whole, _) = run("whole", "6", &[]);
+    run("parts", "4", &[]);
+    let (loss, told) = run("parts", "6", &[&mesh[..], &["--resume", "parts/state.safetensors"]].concat());
+    assert!((loss - whole).abs() < 1e-4 * whole, "{loss} {whole}");
+    let told: serde_json::Value = serde_json::from_str(told.trim()).unwrap_or_else(|error| panic!("{error}: {told}"));
+    let message = "the state `parts/state.safetensors` was saved on another layout: `data` was 1, now it is 2; \
+                   `tensor` was 1, now it is 2";
+    let found = told.as_array().map_or(&told, |all| &all[0]);
+    assert_eq!((&found["code"], &found["message"]), (&"E0516".into(), &message.into()), "{told}");
+    // With as many sequences for each rank as one device had, an update takes twice as many.
+    let twice = ["--set", "batch=8", "--set", "parallel.data=2", "--resume", "whole/state.safetensors"];
+    let twice = all("other", "8", &twice);
+    let refused = fails(folder.path(), &twice.iter().map(String::as_str).collect::<Vec<_>>());
+    assert!(refused.contains("`parallel.global_batch` was 8, now it is 16"), "{refused}");
+}
+
 #[test]
 fn modules_run_by_the_names_of_the_manifest() {
     let folder = tempfile::tempdir().unwrap();

@@ -2,7 +2,9 @@
 
 use halite::compile::{CompileOptions, CompiledModule};
 use halite::{Bundle, Session};
-use halite_bundle::ModuleRole;
+use halite_bundle::convert::to_stored;
+use halite_bundle::tensors::Tensors;
+use halite_bundle::{ModuleRole, init};
 use halite_support::Diagnostics;
 
 /// The value, which must be there.
@@ -11,6 +13,14 @@ use halite_support::Diagnostics;
 /// With what stands in its way.
 pub fn expect<T>(result: Result<T, Diagnostics>) -> T {
     result.unwrap_or_else(|errors| panic!("{errors:?}"))
+}
+
+/// The initial state of a seed as a bundle stores it, which is what modules take.
+///
+/// # Panics
+/// When the manifest is unsound.
+pub fn stored_state(bundle: &Bundle, seed: u64) -> Tensors {
+    expect(to_stored(&bundle.manifest, expect(init::initial_state(bundle, seed))))
 }
 
 /// The HLO of each module of a bundle, by the module's name.

@@ -5,13 +5,13 @@ use halite::source::Source;
 use halite::verify::VerifyOptions;
 use halite::{Bundle, Session};
 use halite_bundle::ModuleRole;
-use halite_bundle::init::initial_state;
 use halite_bundle::tensors::Tensors;
 use halite_ir::text::print;
 use halite_ir::{FuncId, Registry};
 use halite_passes::{PassCx, PassRegistry, Runner, RunnerOptions};
 use halite_support::Diagnostics;
 use halite_tensor::{DType, HostTensor, Shape, causal_mask};
+use halite_tests::compiled::stored_state;
 use halite_tests::xla;
 use halite_train::{Corpus, LoadedModule, RunFiles, Silent, TrainOptions, train};
 use std::path::Path;
@@ -33,7 +33,7 @@ fn bundle() -> Bundle {
 fn forward(bundle: &Bundle, mask: HostTensor) -> Result<HostTensor, Diagnostics> {
     let entry = bundle.module_with_role(&ModuleRole::FORWARD).expect("the bundle has it");
     let module = LoadedModule::load(xla::client(), bundle, entry).unwrap_or_else(|error| panic!("{error}"));
-    let mut inputs = initial_state(bundle, 1).expect("a sound manifest");
+    let mut inputs = stored_state(bundle, 1);
     inputs.insert("tokens".to_owned(), HostTensor::from_ints(DType::S32, [2, 9], (0..18).map(|token| token * 7)));
     inputs.insert("mask".to_owned(), mask);
     let is_read = |name: &String| entry.inputs.iter().any(|port| port.name == *name);

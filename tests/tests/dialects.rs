@@ -4,12 +4,12 @@ use halite::compile::{CompileOptions, Compiled};
 use halite::source::Source;
 use halite::{Bundle, Session};
 use halite_bundle::ModuleRole;
-use halite_bundle::init::initial_state;
 use halite_bundle::tensors::Tensors;
 use halite_ir::{KernelForm, LowerOptions};
 use halite_passes::{DialectEntry, KernelUse, Operand, Site};
 use halite_runtime::evaluate;
 use halite_tensor::{HostTensor, Shape};
+use halite_tests::compiled::stored_state;
 use halite_tests::xla;
 use halite_train::LoadedModule;
 use std::collections::BTreeMap;
@@ -30,9 +30,9 @@ fn compile(model: &[&str], settings: &[&str]) -> Compiled {
     session.compile(&source, &options).unwrap_or_else(|errors| panic!("{errors:?}"))
 }
 
-/// The initial state, and tokens below 64.
+/// The initial state as the bundle stores it, and tokens below 64.
 fn inputs(bundle: &Bundle) -> Tensors {
-    let mut tensors = initial_state(bundle, 5).expect("a sound manifest");
+    let mut tensors = stored_state(bundle, 5);
     for buffer in bundle.manifest.buffers.iter().filter(|buffer| buffer.is_batch()) {
         let shape = Shape::from(buffer.shape.as_slice());
         let tokens = (0..shape.num_elements() as i128).map(|index| index * 37 % 61);

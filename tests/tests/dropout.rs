@@ -12,7 +12,7 @@ use halite_recipe::Recipe;
 use halite_support::FileId;
 use halite_tensor::{DType, HostTensor};
 use halite_tests::Directives;
-use halite_tests::compiled::expect;
+use halite_tests::compiled::{expect, stored_state};
 use halite_tests::numeric::{central_differences, drawn};
 use halite_tests::tolerances::{DIFFERENCE_NOISE, GRADIENT};
 use halite_tests::xla;
@@ -193,7 +193,7 @@ fn gradients_are_central_differences_under_a_fixed_key() {
 fn run(bundle: &Bundle, role: &ModuleRole) -> Tensors {
     let entry = bundle.module_with_role(role).expect("it is compiled");
     let module = LoadedModule::load(xla::client(), bundle, entry).expect("it is sound");
-    let mut inputs = expect(init::initial_state(bundle, 5));
+    let mut inputs = stored_state(bundle, 5);
     inputs.insert("tokens".to_owned(), tokens(2));
     inputs.retain(|name, _| entry.inputs.iter().any(|port| port.name == *name));
     expect(module.run(xla::client(), inputs))
@@ -238,8 +238,7 @@ fn trained(calls: &str) -> (Tensors, usize) {
     let mut session = Session::new();
     let source = load(&mut session, &["layers=3", &format!("emit.calls=\"{calls}\"")]);
     let role = ModuleRole::TRAIN_STEP;
-    let state = init::initial_state(&expect(session.compile(&source, &CompileOptions::default())).bundle, 5);
-    let mut state = expect(state);
+    let mut state = stored_state(&expect(session.compile(&source, &CompileOptions::default())).bundle, 5);
     state.insert("tokens".to_owned(), tokens(2));
     state.insert("step".to_owned(), number(5));
     let built = expect(session.elaborate(&source)).module;

@@ -4,12 +4,11 @@ use halite::compile::CompileOptions;
 use halite::pipelines::{inference, train_step};
 use halite::roles::{Calls, Returned, Role};
 use halite::{Bundle, Session};
-use halite_bundle::init::initial_state;
 use halite_bundle::tensors::Tensors;
 use halite_bundle::{ModuleRole, PortRole};
 use halite_support::{Diagnostics, codes};
 use halite_tensor::{DType, HostTensor};
-use halite_tests::compiled::expect;
+use halite_tests::compiled::{expect, stored_state};
 use halite_tests::xla;
 use halite_train::{LoadedModule, TrainStep};
 
@@ -40,7 +39,7 @@ fn compiled(session: &mut Session, roles: &[ModuleRole], settings: &[&str]) -> R
 fn run(bundle: &Bundle, role: &ModuleRole) -> Tensors {
     let entry = bundle.module_with_role(role).expect("it is compiled");
     let module = LoadedModule::load(xla::client(), bundle, entry).expect("it is sound");
-    let mut tensors = expect(initial_state(bundle, 5));
+    let mut tensors = stored_state(bundle, 5);
     tensors.insert("tokens".to_owned(), tokens(2));
     tensors.retain(|name, _| entry.inputs.iter().any(|port| port.name == *name));
     expect(module.run(xla::client(), tensors))

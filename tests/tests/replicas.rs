@@ -2,9 +2,10 @@
 
 use halite::compile::CompileOptions;
 use halite::{Bundle, Session};
-use halite_bundle::{ModuleRole, Port, PortRole, init};
+use halite_bundle::{ModuleRole, Port, PortRole};
 use halite_runtime::evaluate_replicas;
 use halite_tensor::{HostTensor, Shape};
+use halite_tests::compiled::stored_state;
 use halite_tests::xla;
 
 const UPDATES: usize = 3;
@@ -27,7 +28,7 @@ fn batch(port: &Port) -> HostTensor {
 fn run(bundle: &Bundle, replicas: usize) -> Vec<Vec<HostTensor>> {
     let entry = &bundle.manifest.modules[0];
     let executable = xla::compile(&bundle.files[&entry.file], replicas).expect("XLA takes the step");
-    let state = init::initial_state(bundle, 0).expect("a sound manifest");
+    let state = stored_state(bundle, 0);
     let start = |port: &Port| state.get(&port.name).cloned().unwrap_or_else(|| batch(port));
     let mut inputs: Vec<Vec<HostTensor>> = vec![entry.inputs.iter().map(start).collect(); replicas];
     for _ in 0..UPDATES {

@@ -12,6 +12,7 @@ use halite::runtime::xla_rs::{XlaBuffer, XlaRs, computation, xla};
 use halite::runtime::{Executor, Program};
 use halite::tensor::{DType, HostTensor};
 use halite::{Bundle, Session};
+use halite_bundle::convert::to_stored;
 use halite_bundle::init::initial_state;
 use halite_bundle::{ModuleRole, PortRole};
 use std::error::Error;
@@ -35,7 +36,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let step = bundle.module_with_role(&ModuleRole::TRAIN_STEP).map_err(|error| error.to_string())?;
     let hlo = bundle.runnable_hlo(step).map_err(|error| error.to_string())?;
     let program = Program::new(&hlo, Default::default())?;
-    let state = initial_state(&bundle, 0).map_err(|errors| errors[0].to_string())?;
+    let state = initial_state(&bundle, 0).and_then(|state| to_stored(&bundle.manifest, state));
+    let state = state.map_err(|errors| errors[0].to_string())?;
 
     // From the crate: a client, and an executable of the step that takes and gives its buffers.
     let client = xla::PjRtClient::cpu()?;

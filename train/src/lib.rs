@@ -15,6 +15,8 @@ mod data;
 mod divergence;
 mod execute;
 mod history;
+mod keys;
+mod layout;
 mod metrics;
 mod micro;
 mod observer;

@@ -1,6 +1,8 @@
 //! What made a state: kept in its file, so that a run that is resumed can be held to it.
 
 use super::Corpus;
+use super::keys::flatten;
+use super::layout::{changes, layout};
 use super::scheduled::scheduled;
 use halite_bundle::{Bundle, sha256, tensors};
 use halite_support::{Diagnostic, Result, codes};
@@ -12,8 +14,13 @@ use std::path::Path;
 /// The key under which the text of a record stands in a file of tensors.
 pub(super) const KEY: &str = "halite.run";
 
-/// The parts of a recipe that decide what an update computes; the model comes from the manifest, with all its values.
-const DECIDING: [&str; 6] = ["batch", "seq", "accumulate", "precision", "optimizer", "schedule"];
+/// The format of states that this build reads and writes. Those of version 1 do not say it, and store what their bundle stores
+/// together.
+const VERSION: u32 = 2;
+
+/// The parts of a recipe that decide what an update computes, beside the sequences that it takes; the model comes from the
+/// manifest, with all its values.
+const DECIDING: [&str; 6] = ["seq", "accumulate", "precision", "optimizer", "schedule", "target"];
 
 /// The key of the seed among what made a state.
 const SEED: &str = "seed";
@@ -22,10 +29,16 @@ const SEED: &str = "seed";
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Record {
+    /// Format version of the state.
+    pub version: u32,
     /// Completed updates.
     pub step: u64,
-    /// SHA-256 of the HLO of the training step, without names and places in texts.
+    /// SHA-256 of the model, as the manifest has it.
+    pub model: String,
+    /// SHA-256 of the HLO of the training step, without names and places in texts. Each layout has its own.
     pub program: String,
+    /// How the run is laid out over ranks: the keys of `parallel` with their values. A run may go on with another layout.
+    pub layout: BTreeMap<String, String>,
     /// Keys of the model, the recipe and the data with their values, such as `optimizer.adamw.lr` with `0.001`.
     pub made_by: BTreeMap<String, String>,
 }
@@ -48,8 +61,11 @@ impl Record {
         let json = |value: serde_json::Result<Value>| value.map_err(|error| Diagnostic::bug(error.to_string()));
         let mut made_by = BTreeMap::new();
         flatten("model", &json(serde_json::to_value(&manifest.model))?, &mut made_by);
-        // These are in the recipe too.
-        made_by.retain(|key, _| !["model.config.batch", "model.config.seq"].contains(&key.as_str()));
+        // These are in the recipe too, or compared by themselves.
+        let elsewhere = ["model.config.batch", "model.config.seq", "model.sha256"];
+        made_by.retain(|key, _| !elsewhere.contains(&key.as_str()));
+        let sequences = manifest.recipe.sizes()?.global_batch;
+        made_by.insert("parallel.global_batch".to_owned(), sequences.to_string());
         let recipe = json(serde_json::to_value(&manifest.recipe))?;
         for key in DECIDING {
             flatten(key, &recipe[key], &mut made_by);
@@ -57,13 +73,14 @@ impl Record {
         let (text, held_out) = corpus.fingerprint();
         let data = [(SEED, seed.to_string()), ("text", text), ("held_out", held_out)];
         made_by.extend(data.map(|(key, value)| (key.to_owned(), value)));
-        Ok(Self { step: 0, program: program(bundle)?, made_by })
+        let (model, layout) = (manifest.model.sha256.clone(), layout(&manifest.recipe)?);
+        Ok(Self { version: VERSION, step: 0, model, program: program(bundle)?, layout, made_by })
     }
 
     /// The record in a file of tensors; `None` where another program wrote it, or `halite init`, `run` or `convert`.
     ///
     /// # Errors
-    /// When the file cannot be read, or what stands there is no record.
+    /// When the file cannot be read, or what stands there is no record of this version.
     pub fn read(path: &Path) -> Result<Option<Self>> {
         let (_, text) = tensors::read_marked(path, KEY)?;
         text.map(|text| Self::parse(&text, path)).transpose()
@@ -71,11 +88,17 @@ impl Record {
 
     /// Reads a record that a file holds.
     pub(super) fn parse(text: &str, path: &Path) -> Result<Self> {
-        serde_json::from_str(text).map_err(|error| {
+        let fault = |error: serde_json::Error| {
             let message = format!("what `{}` says of its run is no record: {error}", path.display());
             Diagnostic::error(codes::TENSOR_FILE, message)
                 .help("resume from another state, or start from the weights with `--weights`")
-        })
+        };
+        let value: Value = serde_json::from_str(text).map_err(fault)?;
+        let version = if value.is_object() { value.get("version").map_or(Some(1), Value::as_u64) } else { None };
+        match version {
+            Some(version) if version != u64::from(VERSION) => Err(of_another_version(path, version)),
+            _ => serde_json::from_value(value).map_err(fault),
+        }
     }
 
     /// The seed of the run.
@@ -103,29 +126,39 @@ impl Record {
             _ => None,
         });
         let mut differences: Vec<String> = differ.collect();
-        if differences.is_empty() && self.program != new.program {
-            let short = |sum: &str| sum.chars().take(12).collect::<String>();
-            differences.push(format!(
-                "the program was {}, now it is {}: the text of the model, the target or Halite is another",
-                short(&self.program),
-                short(&new.program)
-            ));
+        if differences.is_empty() && self.model != new.model {
+            differences.push(replaced("model", &self.model, &new.model, "its text or Halite is another"));
+        }
+        // The programs of two layouts are never one.
+        if differences.is_empty() && self.layout == new.layout && self.program != new.program {
+            let why = "the target or Halite is another, or a key of the recipe that says how it is compiled";
+            differences.push(replaced("program", &self.program, &new.program, why));
         }
         differences
     }
 }
 
-/// Adds the values below a key, each under its whole name.
-fn flatten(key: &str, value: &Value, into: &mut BTreeMap<String, String>) {
-    match value {
-        Value::Object(values) => values.iter().for_each(|(name, value)| flatten(&format!("{key}.{name}"), value, into)),
-        Value::Null => {}
-        value => _ = into.insert(key.to_owned(), value.to_string()),
-    }
+/// That something with a sum is another.
+fn replaced(what: &str, old: &str, new: &str, why: &str) -> String {
+    let short = |sum: &str| sum.chars().take(12).collect::<String>();
+    format!("the {what} was {}, now it is {}: {why}", short(old), short(new))
 }
 
-/// Holds a run that is resumed to the record of its state: what differs is refused, or only told where that is allowed, and
-/// so is that nothing is known.
+fn of_another_version(path: &Path, version: u64) -> Diagnostic {
+    let path = path.display();
+    let message = format!("the state `{path}` has version {version}, this build reads version {VERSION}");
+    let diagnostic = Diagnostic::error(codes::VERSION, message);
+    if version > u64::from(VERSION) {
+        return diagnostic.help("take the version of Halite that wrote it, or a newer one");
+    }
+    diagnostic.note("it stores together what its bundle did, where states now have each tensor of the model").help(format!(
+        "compile its recipe again, and write it anew with that bundle: `halite convert BUNDLE {path} -o NEW`; that no \
+             longer says what made it, and is resumed with a warning"
+    ))
+}
+
+/// Holds a run that is resumed to the record of its state: what differs is refused, or only told where that is allowed. That
+/// only the layout differs is told, and so is that nothing is known.
 ///
 /// # Errors
 /// When something differs and `allow` is not set.
@@ -140,14 +173,17 @@ pub(super) fn hold(
         // Where no update was made, there is nothing to go on with.
         return Ok((step > 0).then(|| unknown(state, step)));
     };
-    let differences = record.differences(new);
+    let (differences, moved) = (record.differences(new), changes(&record.layout, &new.layout));
+    let path = state.display();
+    let on_another = moved.map(|changes| format!("the state `{path}` was saved on another layout: {changes}"));
     if differences.is_empty() {
-        return Ok(None);
+        return Ok(on_another.map(|message| Diagnostic::warning(codes::OTHER_LAYOUT, message)));
     }
-    let message = format!("the state `{}` comes from another run", state.display());
+    let message = format!("the state `{path}` comes from another run");
     let told = |diagnostic: Diagnostic| differences.iter().fold(diagnostic, |told, difference| told.note(difference));
     if allow {
-        return Ok(Some(told(Diagnostic::warning(codes::OTHER_RUN, message))));
+        let warning = told(Diagnostic::warning(codes::OTHER_RUN, message));
+        return Ok(Some(on_another.into_iter().fold(warning, Diagnostic::note)));
     }
     let help = "give the run what it had, or say `--allow-changes` to go on with what is now";
     Err(told(Diagnostic::error(codes::OTHER_RUN, message)).help(help))

@@ -2,12 +2,11 @@
 
 use super::programs::{Programs, check_corpus};
 use super::record::{self, KEY, Record};
-use super::state::{Updates, check_state};
+use super::state::Updates;
 use super::update::Run;
 use super::{Corpus, History, Observer};
-use halite_bundle::Bundle;
-use halite_bundle::convert::pack_given;
 use halite_bundle::tensors::{self, Tensors};
+use halite_bundle::{Bundle, check_state};
 use halite_disk::Disk;
 use halite_recipe::Recipe;
 use halite_runtime::Executor;
@@ -37,7 +36,8 @@ pub struct TrainOptions {
     pub eval_batches: usize,
     /// Updates between saves of the state; 0 saves it at the end only.
     pub save_every: u64,
-    /// Goes on from a state of another recipe, program, seed or text, and only tells what differs.
+    /// Goes on from a state of another recipe, program, seed or text, and only tells what differs. A state of another layout needs
+    /// no such leave.
     pub allow_changes: bool,
     /// Stops the run between updates; metrics, plot and state are then written, so that it can be resumed.
     pub cancel: CancelToken,
@@ -185,9 +185,8 @@ fn resumed(
     observer: &mut dyn Observer,
 ) -> std::result::Result<Tensors, Diagnostics> {
     let (tensors, text) = tensors::read_marked(path, KEY)?;
-    let tensors = pack_given(&bundle.manifest, tensors)?;
-    check_state(&bundle.manifest, &tensors)?;
     let old = text.map(|text| Record::parse(&text, path)).transpose()?;
+    check_state(&bundle.manifest, &tensors)?;
     let step = Updates::of(&bundle.manifest, &tensors).attempted;
     if let Some(warning) = record::hold(path, old.as_ref(), record, step, options.allow_changes)? {
         observer.warned(&warning);

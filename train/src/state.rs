@@ -3,7 +3,6 @@
 use crate::execute::LoadedModule;
 use crate::placed::{Argument, Placed, Placement};
 use crate::scheduled::Call;
-use halite_bundle::check_tensors;
 use halite_bundle::content::declared;
 use halite_bundle::init::transient_state;
 use halite_bundle::tensors::Tensors;
@@ -94,14 +93,6 @@ impl DeviceBatch {
     }
 }
 
-/// Compares tensors with the saved state of a bundle, as the bundle stores it.
-///
-/// # Errors
-/// Every tensor that is missing, not wanted, or of the wrong type.
-pub(super) fn check_state(manifest: &Manifest, tensors: &Tensors) -> std::result::Result<(), Diagnostics> {
-    check_tensors(tensors, &manifest.saved().collect::<Vec<_>>(), "the training state")
-}
-
 /// How many updates led to a state: those made, and those made or skipped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Updates {
@@ -123,26 +114,38 @@ impl Updates {
 }
 
 impl State {
-    /// Copies tensors to the devices, which [`check_state`] has looked at, and beside them what is transient.
+    /// Copies the tensors of a saved state to the devices, which [`check_state`](halite_bundle::check_state) has looked at, and
+    /// beside them what is transient. Of what is stored as one, no more than one is made at a time.
     pub(super) fn upload(
         executor: &dyn Executor,
         manifest: &Manifest,
-        tensors: &Tensors,
+        mut tensors: Tensors,
     ) -> std::result::Result<Self, Diagnostics> {
-        let (mesh, transient) = (Arc::new(manifest.mesh.clone()), transient_state(manifest)?);
-        let held = manifest.buffers.iter().filter(|buffer| !buffer.is_batch()).map(|buffer| {
-            let tensor = transient.get(&buffer.name).unwrap_or_else(|| &tensors[&buffer.name]);
-            upload(executor, &mesh, buffer, tensor).map(|(name, placed)| (name, Some(placed)))
-        });
-        let held = held.collect::<Result<_>>()?;
+        let (mesh, mut transient) = (Arc::new(manifest.mesh.clone()), transient_state(manifest)?);
+        let mut held = IndexMap::new();
+        for buffer in manifest.buffers.iter().filter(|buffer| !buffer.is_batch()) {
+            let tensor = match transient.swap_remove(&buffer.name) {
+                Some(tensor) => tensor,
+                None => buffer.pack(&mut tensors)?.ok_or_else(|| not_given(&buffer.name))?,
+            };
+            let (name, placed) = upload(executor, &mesh, buffer, &tensor)?;
+            held.insert(name, Some(placed));
+        }
         let declared = manifest.buffers.iter().filter_map(|buffer| Some((buffer, declared(buffer)?)));
         let declared = declared.map(|(buffer, tensor)| upload(executor, &mesh, buffer, &tensor));
         Ok(Self { held, declared: declared.collect::<Result<_>>()?, is_under_way: false })
     }
 
-    /// Copies these buffers to the host.
+    /// Copies the tensors of the model in these buffers to the host.
+    ///
+    /// # Errors
+    /// When a copy fails, or a tensor is stored several times and its copies differ.
     pub(super) fn download<'b>(&self, wanted: impl Iterator<Item = &'b Buffer>) -> Result<Tensors> {
-        wanted.map(|buffer| Ok((buffer.name.clone(), self.placed(&buffer.name)?.download()?))).collect()
+        let mut tensors = Tensors::new();
+        for buffer in wanted {
+            tensors.extend(buffer.unpack(self.placed(&buffer.name)?.download()?)?);
+        }
+        Ok(tensors)
     }
 
     /// Checks that ranks hold the same bytes of these buffers, where they should.
@@ -254,6 +257,10 @@ impl State {
 fn upload(executor: &dyn Executor, mesh: &Arc<Mesh>, buffer: &Buffer, tensor: &HostTensor) -> Result<(String, Placed)> {
     let placement = Placement::new(mesh, tensor.shape(), buffer.sharding.as_ref());
     Ok((buffer.name.clone(), placement.upload(executor, tensor)?))
+}
+
+fn not_given(name: &str) -> Diagnostic {
+    Diagnostic::bug(format!("a state without what `{name}` stores"))
 }
 
 fn held<'a>(name: &str, placed: Option<&'a Placed>) -> Result<&'a Placed> {

@@ -5,13 +5,12 @@ use super::metrics::Metrics;
 use super::micro::{MicroBatches, cut, times};
 use super::record::{KEY, Record};
 use super::scheduled::{Call, scheduled};
-use super::state::{DeviceBatch, State, Updates, check_state};
+use super::state::{DeviceBatch, State, Updates};
 use crate::execute::{KernelChoice, LoadedModule};
 use crate::placed::Placed;
-use halite_bundle::convert::{pack_given, to_model};
 use halite_bundle::init::{initial_state_of, state_from_checkpoint, state_from_weights};
 use halite_bundle::tensors::{self, Tensors};
-use halite_bundle::{Buffer, Bundle, Manifest, ModuleRole, check_ranges, check_tensors};
+use halite_bundle::{Buffer, Bundle, Manifest, ModuleRole, check_ranges, check_state, check_tensors};
 use halite_disk::Disk;
 use halite_runtime::Executor;
 use halite_support::{CancelToken, Diagnostic, Diagnostics, codes};
@@ -23,7 +22,8 @@ use std::sync::Arc;
 /// The training step of a bundle on the devices of an executor, one for each rank of its mesh, and the state that it works on.
 ///
 /// State and batches are given, saved and read as whole tensors, whatever the mesh: each rank gets its part of them, and the
-/// parts are put together again. What all ranks have is read from the first one, metrics too.
+/// parts are put together again. What all ranks have is read from the first one, metrics too. State has the tensors of the model,
+/// whatever the bundle stores together, so that one of another layout is taken as it is.
 ///
 /// The state stays on the devices from step to step: every buffer that a step replaces is given to it, and what it gives
 /// back takes its place. A step that fails part way may have used up buffers; load the state again then.
@@ -216,18 +216,17 @@ impl TrainStep {
         self.set_state(tensors)
     }
 
-    /// Starts from tensors, named and stored as in the model or as in the bundle. What is transient starts anew.
+    /// Starts from the tensors of a saved state, as the model has them. What is transient starts anew.
     ///
     /// # Errors
     /// Every tensor that is missing, not of the state, or of the wrong type: the state is as it was. Then what the executor
     /// says: there is no state any more.
     pub fn set_state(&mut self, tensors: Tensors) -> Result<(), Diagnostics> {
-        let tensors = pack_given(self.manifest(), tensors)?;
         check_state(self.manifest(), &tensors)?;
         let updates = Updates::of(self.manifest(), &tensors);
         // The old state goes first: two may not fit on the device.
         (self.state, self.updates) = (None, Updates::default());
-        self.state = Some(State::upload(self.executor.as_ref(), self.manifest(), &tensors)?);
+        self.state = Some(State::upload(self.executor.as_ref(), self.manifest(), tensors)?);
         self.updates = updates;
         Ok(())
     }
@@ -240,7 +239,7 @@ impl TrainStep {
         self.set_state(tensors::read(path)?)
     }
 
-    /// Starts from weights alone, named and stored as in the model or as in the bundle, in any float types: moments and
+    /// Starts from the weights of the model alone, in any float types: moments and
     /// counters are those of the initial state, weights and masters what [`state_from_weights`] makes of them.
     ///
     /// # Errors
@@ -260,19 +259,19 @@ impl TrainStep {
         self.set_state(tensors)
     }
 
-    /// Copies the state to the host, stored as in the bundle. What is transient is left out: it holds its initial value.
+    /// Copies the state to the host, as tensors of the model. What is transient is left out: it holds its initial value.
     ///
     /// # Errors
-    /// When there is none, or the copy fails.
+    /// When there is none, the copy fails, or a tensor is stored several times and its copies differ.
     pub fn state(&self) -> Result<Tensors, Diagnostics> {
         self.held()?.download(self.manifest().saved()).map_err(Diagnostics::from)
     }
 
-    /// Writes the state to a safetensors file, stored as in the bundle: [`load_state`](Self::load_state) reads it back
-    /// bit for bit.
+    /// Writes the state to a safetensors file, as tensors of the model: [`load_state`](Self::load_state) reads it back bit for bit,
+    /// in a step of this layout or of another.
     ///
     /// # Errors
-    /// When there is none, or the file cannot be written.
+    /// As [`state`](Self::state), or when the file cannot be written.
     pub fn save_state(&self, path: &Path) -> Result<(), Diagnostics> {
         tensors::write(path, &self.state()?).map_err(Diagnostics::from)
     }
@@ -293,13 +292,13 @@ impl TrainStep {
         self.held()?.check_replicas(self.manifest().saved())
     }
 
-    /// Copies the weights to the host under the names of the model, whatever the bundle stores together.
+    /// Copies the weights to the host, as tensors of the model.
     ///
     /// # Errors
-    /// When there is no state, or the copy fails.
+    /// As [`state`](Self::state).
     pub fn weights(&self) -> Result<Tensors, Diagnostics> {
         let weights = self.manifest().buffers.iter().filter(|buffer| buffer.is_weight());
-        to_model(self.manifest(), self.held()?.download(weights)?)
+        self.held()?.download(weights).map_err(Diagnostics::from)
     }
 
     /// Completed updates: those of the state that was loaded, and those made since.

@@ -1,6 +1,7 @@
 //! The loop on an executor that computes by hand.
 
 mod mesh;
+mod packed;
 mod resume;
 
 use super::*;
@@ -169,8 +170,14 @@ fn port(name: &str, dtype: DType, shape: &[usize], role: PortRole, alias: Option
     Port { name: name.into(), dtype, shape: shape.into(), sharding: None, role, alias, ranges: Vec::new() }
 }
 
-/// A module with these ports, whose results are other than the names say: only the signature counts here.
+/// Adds a module with these ports.
 fn add(bundle: &mut Bundle, role: ModuleRole, inputs: Vec<Port>, outputs: Vec<Port>) {
+    let hlo = signed(&role, BinaryOp::Add, &inputs, &outputs);
+    enter(bundle, role, hlo, inputs, outputs);
+}
+
+/// The HLO of a module with these ports, whose results are other than the names say: only the signature counts here.
+fn signed(role: &ModuleRole, op: BinaryOp, inputs: &[Port], outputs: &[Port]) -> Vec<u8> {
     let mut module = ModuleBuilder::new(role.name());
     let mut main = module.computation("main");
     let parameter =
@@ -180,13 +187,12 @@ fn add(bundle: &mut Bundle, role: ModuleRole, inputs: Vec<Port>, outputs: Vec<Po
         .iter()
         .map(|port| {
             let id = ids[if port.dtype == DType::F32 { 1 } else { 2 }];
-            main.binary(BinaryOp::Add, id, id).unwrap()
+            main.binary(op, id, id).unwrap()
         })
         .collect();
     let root = main.root_tuple(&results).unwrap();
     main.finish(root).unwrap();
-    let hlo = halite_hlo::encode(&module.finish().unwrap());
-    enter(bundle, role, hlo, inputs, outputs);
+    halite_hlo::encode(&module.finish().unwrap())
 }
 
 /// Enters the HLO of a module with these ports.

@@ -5,7 +5,7 @@ use super::{GradientErrors, NumericsReport, RecipeReport, RunReport};
 use halite::Session;
 use halite::compile::{CompileOptions, Compiled};
 use halite::source::Source;
-use halite_bundle::{Bundle, Manifest, ModuleRole, convert};
+use halite_bundle::{Bundle, ModuleRole};
 use halite_recipe::TargetName;
 use halite_runtime::Executor;
 use halite_support::{Diagnostic, Diagnostics, codes};
@@ -170,7 +170,7 @@ impl Study<'_> {
             let mut step = programs.step();
             step.init_state(seed)?;
             let run = Run::new(&programs, seed, step);
-            let run = self.run(run, seed, &bundle.manifest, &gradients, &programs, observer)?;
+            let run = self.run(run, seed, &gradients, &programs, observer)?;
             observer.run_ended(run.diverged);
             runs.push(run);
         }
@@ -188,7 +188,6 @@ impl Study<'_> {
         &self,
         mut run: Run<'_>,
         seed: u64,
-        manifest: &Manifest,
         gradients: &Gradients,
         programs: &Programs<'_>,
         observer: &mut dyn Observer,
@@ -200,7 +199,7 @@ impl Study<'_> {
         let mut steps = 1..=self.options.steps;
         while let (None, Some(step)) = (diverged, steps.next()) {
             if is_due(step - 1, self.options.every) {
-                let state = convert::to_model(manifest, run.step.state()?)?;
+                let state = run.step.state()?;
                 let batch = programs.batch(seed, step);
                 let at = |gradients: &Gradients| gradients.at(self.executor.as_ref(), &state, &batch);
                 let by_layer = relative_errors(&at(gradients)?, &at(&self.reference)?, &layers)?;

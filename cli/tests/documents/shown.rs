@@ -7,9 +7,8 @@ use std::process::Command;
 
 /// Commands that cannot run in a test, each with the reason. Their options are checked all the same.
 const NOT_RUN: &[(&str, &str)] = &[
-    ("halite convert build/llama Llama-3.1-8B -o weights.safetensors", "needs the weights of an 8B model"),
     (
-        "halite convert build/llama weights.safetensors --dtype bf16 --shard-size 5GB -o out/model.safetensors",
+        "halite convert build/llama state.safetensors --weights-only --dtype bf16 --shard-size 5GB -o out/model.safetensors",
         "needs the weights of an 8B model",
     ),
     ("halite init build/llama --weights Llama-3.1-8B -o state.safetensors", "needs the weights of an 8B model"),

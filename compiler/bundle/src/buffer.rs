@@ -2,7 +2,6 @@
 
 mod json;
 
-use crate::packed::part_names;
 use halite_tensor::{Content, DType, Init, Packing, Sharding, StateSpec};
 use json::BufferJson;
 use serde::{Deserialize, Serialize};
@@ -17,7 +16,7 @@ pub struct Buffer {
     pub name: String,
     /// Element type.
     pub dtype: DType,
-    /// Sizes of the whole, which files hold, too.
+    /// Sizes of the whole.
     pub shape: Vec<usize>,
     /// What it holds.
     pub role: BufferRole,
@@ -96,14 +95,6 @@ impl Buffer {
             BufferRole::Weight(_) => Some(&self.name),
             BufferRole::State(StateSpec { of, init: Init::Weight, .. }) => of.as_deref(),
             BufferRole::Batch(_) | BufferRole::State(_) => None,
-        }
-    }
-
-    /// What files in the form of the model call the tensors that it stores: its own name, or one for each that it packs.
-    pub fn tensor_names(&self) -> Vec<String> {
-        match &self.packing {
-            Some(packing) => part_names(packing, &self.name, self.of()),
-            None => vec![self.name.clone()],
         }
     }
 }

@@ -1,20 +1,21 @@
 //! Between the tensors of a model and the buffers that store them.
 //!
 //! Compiling may store several weights of the model as one, and all state of these likewise; the manifest says how
-//! ([`Buffer::packing`](crate::Buffer)). Files come in two forms, then: as the model names its tensors, which is what
-//! other programs know, and as the bundle stores them, which is what its modules take. Going from one to the other and
-//! back changes no bit.
+//! ([`Buffer::packing`](crate::Buffer)). Tensors come in two forms, then: as the model names them, which is what states and
+//! checkpoints are, and as the bundle stores them, which is what its modules take. Going from one to the other and back
+//! changes no bit.
 
 mod types;
 
 use crate::expected::{shorten, unwanted};
+use crate::state::refuse_stored;
 use crate::tensors::Tensors;
 use crate::{Buffer, BufferRole, Manifest};
 use halite_support::{Diagnostic, Diagnostics, codes};
-use halite_tensor::{HostTensor, Packing, Part, Shape};
+use halite_tensor::Shape;
 use indexmap::{IndexMap, IndexSet};
 pub use types::converted;
-pub use types::{has_own_types, to_dtype, to_own_types};
+pub use types::{to_dtype, to_own_types};
 
 /// What tensors are called and how they lie.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,42 +36,42 @@ impl Form {
     }
 }
 
-/// The tensors of a model from those that a bundle stores: weights alone, or with other state. Element types stay as they
-/// are.
+/// The tensors of a model from those that a bundle stores, or from themselves: weights alone, or with other state. Element types
+/// stay as they are.
 ///
 /// # Errors
-/// When the tensors have the other form; every tensor that is missing, not of the bundle or of the wrong shape; copies of a
-/// tensor that differ.
-pub fn to_model(manifest: &Manifest, mut stored: Tensors) -> Result<Tensors, Diagnostics> {
-    check(manifest, Form::Stored, &stored)?;
+/// Every tensor that is missing, not of the bundle or of the wrong shape, and where some have one form and some the other; copies
+/// of a tensor that differ.
+pub fn to_model(manifest: &Manifest, mut given: Tensors) -> Result<Tensors, Diagnostics> {
+    let form = form_of(manifest, &given)?.unwrap_or(Form::Model);
+    check(manifest, form, &given)?;
+    if form == Form::Model {
+        return Ok(given);
+    }
     let mut tensors = Tensors::new();
     for buffer in manifest.saved() {
-        let Some(tensor) = stored.swap_remove(&buffer.name) else { continue };
-        match &buffer.packing {
-            None => _ = tensors.insert(buffer.name.clone(), tensor),
-            Some(packing) => {
-                let parts = packing.unpack(&tensor).map_err(|error| in_buffer(buffer, error))?;
-                tensors.extend(buffer.tensor_names().into_iter().zip(parts));
-            }
+        if let Some(stored) = given.swap_remove(&buffer.name) {
+            tensors.extend(buffer.unpack(stored)?);
         }
     }
     Ok(tensors)
 }
 
-/// What a bundle stores for the tensors of a model: weights alone, or with other state. Element types stay as they are.
+/// What a bundle stores for the tensors of a model, or for itself: weights alone, or with other state. Element types stay as they
+/// are.
 ///
 /// # Errors
-/// When the tensors have the other form; every tensor that is missing, not of the model or of the wrong shape; tensors
+/// Every tensor that is missing, not of the model or of the wrong shape, and where some have one form and some the other; tensors
 /// stored as one whose element types differ.
-pub fn to_stored(manifest: &Manifest, mut tensors: Tensors) -> Result<Tensors, Diagnostics> {
-    check(manifest, Form::Model, &tensors)?;
+pub fn to_stored(manifest: &Manifest, mut given: Tensors) -> Result<Tensors, Diagnostics> {
+    let form = form_of(manifest, &given)?.unwrap_or(Form::Stored);
+    check(manifest, form, &given)?;
+    if form == Form::Stored {
+        return Ok(given);
+    }
     let mut stored = Tensors::new();
     for buffer in manifest.saved() {
-        let tensor = match &buffer.packing {
-            None => tensors.swap_remove(&buffer.name),
-            Some(packing) => pack(buffer, packing, &mut tensors)?,
-        };
-        stored.extend(tensor.map(|tensor| (buffer.name.clone(), tensor)));
+        stored.extend(buffer.pack(&mut given)?.map(|tensor| (buffer.name.clone(), tensor)));
     }
     Ok(stored)
 }
@@ -102,29 +103,25 @@ pub fn form_of(manifest: &Manifest, tensors: &Tensors) -> Result<Option<Form>, D
     }
 }
 
-/// Packs what is given under the names of the model, whatever else there is; nothing is checked beyond that.
+/// Packs those of the tensors of a model that the bundle stores together, whatever else there is; nothing is checked beyond that.
 ///
 /// # Errors
-/// When a tensor is given in both forms, or some of those that are stored as one are missing or do not fit together.
+/// When some are stored as one already; when some of those that are stored as one are missing or do not fit together.
 pub fn pack_given(manifest: &Manifest, mut tensors: Tensors) -> Result<Tensors, Diagnostics> {
+    refuse_stored(manifest, &tensors)?;
     let mut mistakes = Diagnostics::new();
-    for buffer in manifest.saved() {
-        let Some(packing) = &buffer.packing else { continue };
+    for buffer in manifest.saved().filter(|buffer| buffer.packing.is_some()) {
         let names = buffer.tensor_names();
         let (given, missing): (Vec<&String>, Vec<&String>) = names.iter().partition(|name| tensors.contains_key(*name));
         match (given.first(), missing.first()) {
             (None, _) => {}
-            (Some(part), _) if tensors.contains_key(&buffer.name) => {
-                let message = format!("`{part}` is also in `{}`", buffer.name);
-                mistakes.push(Diagnostic::error(codes::TENSORS, message).help("remove one of the two"));
-            }
             (Some(part), Some(missing)) => {
                 let message = format!("the tensor `{missing}` is missing");
                 let whole = format!("the bundle stores it together with `{part}`");
                 mistakes.push(Diagnostic::error(codes::TENSORS, message).note(whole).help("add it"));
             }
             (Some(_), None) => {
-                if let Some(tensor) = pack(buffer, packing, &mut tensors)? {
+                if let Some(tensor) = buffer.pack(&mut tensors)? {
                     tensors.insert(buffer.name.clone(), tensor);
                 }
             }
@@ -133,41 +130,22 @@ pub fn pack_given(manifest: &Manifest, mut tensors: Tensors) -> Result<Tensors, 
     if mistakes.is_empty() { Ok(tensors) } else { Err(shorten(mistakes)) }
 }
 
-/// The tensor of a buffer from its parts, which are taken out; `None` when the first is not there.
-fn pack(buffer: &Buffer, packing: &Packing, tensors: &mut Tensors) -> Result<Option<HostTensor>, Diagnostics> {
-    let names = buffer.tensor_names();
-    let parts = names.iter().map(|name| tensors.swap_remove(name)).collect::<Option<Vec<_>>>();
-    let Some(parts) = parts else { return Ok(None) };
-    let dtype = parts.first().map_or(buffer.dtype, HostTensor::dtype);
-    let fits = |part: &Part, tensor: &HostTensor| tensor.dtype() == dtype && part.shape == tensor.shape()[..];
-    let given = names.iter().zip(&packing.parts).zip(&parts);
-    let wrong = given.filter(|((_, part), tensor)| !fits(part, tensor)).map(|((name, part), tensor)| {
-        let (found, shape) = (format!("{}{}", tensor.dtype(), tensor.shape()), Shape::from(part.shape.as_slice()));
-        let message = format!("the tensor `{name}` is `{found}`, `{}` stores it as `{dtype}{shape}`", buffer.name);
-        Diagnostic::error(codes::TENSORS, message).help("convert or reshape it")
-    });
-    let wrong: Diagnostics = wrong.collect();
-    if !wrong.is_empty() {
-        return Err(wrong);
+/// Unpacks what the bundle stores for several tensors of the model, whatever else there is: the inverse of [`pack_given`].
+///
+/// # Errors
+/// When the copies of a tensor differ, or what is stored has another shape than the bundle's.
+pub fn unpack_given(manifest: &Manifest, mut tensors: Tensors) -> Result<Tensors, Diagnostics> {
+    for buffer in manifest.saved().filter(|buffer| buffer.packing.is_some()) {
+        if let Some(stored) = tensors.swap_remove(&buffer.name) {
+            tensors.extend(buffer.unpack(stored)?);
+        }
     }
-    let packed = packing.pack(&parts.iter().collect::<Vec<_>>());
-    packed.map(Some).map_err(|error| in_buffer(buffer, error).into())
-}
-
-fn in_buffer(buffer: &Buffer, error: Diagnostic) -> Diagnostic {
-    error.note(format!("stored in `{}`", buffer.name))
+    Ok(tensors)
 }
 
 /// Compares names and shapes with those of a form. Of the weights, and of each kind of state, all or none must be there.
 fn check(manifest: &Manifest, form: Form, tensors: &Tensors) -> Result<(), Diagnostics> {
     let error = |message: String| Diagnostic::error(codes::TENSORS, message);
-    if form_of(manifest, tensors)?.is_some_and(|found| found != form) {
-        let message = match form {
-            Form::Model => "these are not tensors of the model, but what the bundle stores for them",
-            Form::Stored => "these are tensors of the model, not what the bundle stores for them",
-        };
-        return Err(error(message.to_owned()).help("convert them the other way, or leave `--to` out").into());
-    }
     let wanted = wanted(manifest, form);
     let given: IndexSet<&str> = wanted
         .iter()
@@ -186,7 +164,13 @@ fn check(manifest: &Manifest, form: Form, tensors: &Tensors) -> Result<(), Diagn
             Some(tensor) if tensor.shape() != shape => {
                 let found = tensor.shape();
                 let message = format!("the tensor `{name}` has the shape {found}, the bundle has {shape}");
-                mistakes.push(error(message).help("reshape it, or compile a bundle of that size"));
+                let help = match (form, &buffer.packing) {
+                    (Form::Stored, Some(_)) => {
+                        "convert it with the bundle that stored it, which was for other ranks or sizes"
+                    }
+                    _ => "reshape it, or compile a bundle of that size",
+                };
+                mistakes.push(error(message).help(help));
             }
             Some(_) => {}
         }
@@ -213,12 +197,14 @@ fn all_of(role: &BufferRole) -> String {
 pub fn wanted(manifest: &Manifest, form: Form) -> IndexMap<String, (&Buffer, Shape)> {
     let mut wanted = IndexMap::new();
     for buffer in manifest.saved() {
-        match &buffer.packing {
-            Some(packing) if form == Form::Model => {
-                let shapes = packing.parts.iter().map(|part| (buffer, Shape::from(part.shape.as_slice())));
+        match form {
+            Form::Model => {
+                let shapes = buffer.tensor_shapes().into_iter().map(|shape| (buffer, shape));
                 wanted.extend(buffer.tensor_names().into_iter().zip(shapes));
             }
-            _ => _ = wanted.insert(buffer.name.clone(), (buffer, Shape::from(buffer.shape.as_slice()))),
+            Form::Stored => {
+                wanted.insert(buffer.name.clone(), (buffer, Shape::from(buffer.shape.as_slice())));
+            }
         }
     }
     wanted

@@ -88,7 +88,7 @@ pub fn small() -> Bundle {
     };
     let manifest = Manifest {
         version: MANIFEST_VERSION,
-        model: ModelInfo { name: "llama".into(), config: IndexMap::new() },
+        model: ModelInfo { name: "llama".into(), sha256: sha256(b"llama"), config: IndexMap::new() },
         recipe: recipe(),
         mesh: Mesh::default(),
         buffers,

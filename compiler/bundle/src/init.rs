@@ -7,7 +7,6 @@ pub use weights::state_from_checkpoint;
 pub use weights::state_from_weights;
 
 use crate::bundle::{Bundle, check_buffers, contradiction};
-use crate::packed::part_names;
 use crate::random::Stream;
 use crate::tensors::Tensors;
 use crate::{Buffer, BufferRole, Manifest};
@@ -19,11 +18,12 @@ use std::num::NonZero;
 /// Elements that one thread fills at a time; even, because normal samples come in pairs.
 const CHUNK: usize = 1 << 16;
 
-/// The initial state of a bundle, as it is saved: every buffer that is neither fed by the host nor transient, in the order
-/// of the manifest.
+/// The initial state of a bundle, as it is saved: the tensors of the model in every buffer that is neither fed by the host nor
+/// transient, in the order of the manifest. What modules take is made of them by
+/// [`to_stored`](crate::convert::to_stored).
 ///
 /// Normal samples are a function of the seed, the weight's name and the element's position alone, so neither the number
-/// of threads nor the order of the buffers changes a bit. They are computed in f64 and rounded once; where state starts as a
+/// of threads nor the order of the buffers nor what is stored together changes a bit. They are computed in f64 and rounded once; where state starts as a
 /// weight, both are the wider of the two rounded to nearest, so that they never disagree.
 ///
 /// # Errors
@@ -39,18 +39,27 @@ pub fn initial_state(bundle: &Bundle, seed: u64) -> std::result::Result<Tensors,
 pub fn initial_state_of(manifest: &Manifest, seed: u64) -> std::result::Result<Tensors, Diagnostics> {
     check(manifest)?;
     let starts = Starts::of(manifest);
-    let start = |buffer: &Buffer| Ok((buffer.name.clone(), starts.tensor(buffer, seed)?));
-    manifest.saved().map(start).collect::<Result<Tensors>>().map_err(Diagnostics::from)
+    let mut state = Tensors::new();
+    for buffer in manifest.saved() {
+        let keys = keys(buffer).into_iter().zip(buffer.tensor_shapes());
+        for (name, (key, shape)) in buffer.tensor_names().into_iter().zip(keys) {
+            state.insert(name, starts.filling(buffer, seed)?.tensor(&key, shape)?);
+        }
+    }
+    Ok(state)
 }
 
-/// What transient state holds between updates, which is what a saved state leaves out.
+/// What transient state holds between updates, which is what a saved state leaves out, as the bundle stores it.
 ///
 /// # Errors
 /// As [`initial_state`].
 pub fn transient_state(manifest: &Manifest) -> std::result::Result<Tensors, Diagnostics> {
     check(manifest)?;
     let starts = Starts::of(manifest);
-    let start = |buffer: &Buffer| Ok((buffer.name.clone(), starts.tensor(buffer, 0)?));
+    let start = |buffer: &Buffer| {
+        let shape = Shape::from(buffer.shape.as_slice());
+        Ok((buffer.name.clone(), starts.filling(buffer, 0)?.tensor(&buffer.name, shape)?))
+    };
     let transient = manifest.buffers.iter().filter(|buffer| !buffer.is_batch() && !buffer.is_saved());
     transient.map(start).collect::<Result<Tensors>>().map_err(Diagnostics::from)
 }
@@ -58,6 +67,15 @@ pub fn transient_state(manifest: &Manifest) -> std::result::Result<Tensors, Diag
 /// What is built on: that buffers go together.
 fn check(manifest: &Manifest) -> std::result::Result<(), Diagnostics> {
     Ok(check_buffers(&manifest.buffers).map_err(|reason| contradiction(&reason))?)
+}
+
+/// What the tensors of a buffer start by: the name of the weight that each starts as, or else its own.
+fn keys(buffer: &Buffer) -> Vec<String> {
+    match (buffer.starts_as(), &buffer.packing) {
+        (None, _) => buffer.tensor_names(),
+        (Some(weight), None) => vec![weight.to_owned()],
+        (Some(_), Some(packing)) => packing.parts.iter().map(|part| part.name.clone()).collect(),
+    }
 }
 
 /// How weights start, for all that starts as they do.
@@ -83,13 +101,12 @@ impl<'m> Starts<'m> {
         weight.map_or(buffer.dtype, |(_, widest)| *widest)
     }
 
-    /// What a buffer that the host does not feed starts with.
-    fn tensor(&self, buffer: &Buffer, seed: u64) -> Result<HostTensor> {
+    /// How a buffer is filled that the host does not feed.
+    fn filling(&self, buffer: &Buffer, seed: u64) -> Result<Filling> {
         let of_weight = buffer.starts_as().and_then(|weight| self.weights.get(weight)).map(|(init, _)| *init);
         let no_state = || Diagnostic::bug(format!("`{}` is no state", buffer.name));
         let init = of_weight.or(buffer.init()).ok_or_else(no_state)?;
-        let (through, threads) = (self.through(buffer), self.threads);
-        Filling { init, dtype: buffer.dtype, through, seed, threads }.fill(buffer)
+        Ok(Filling { init, dtype: buffer.dtype, through: self.through(buffer), seed, threads: self.threads })
     }
 }
 
@@ -124,27 +141,9 @@ struct Filling {
 }
 
 impl Filling {
-    /// The tensor of a buffer. One of several tensors of the model is these, each as it would start on its own.
-    fn fill(self, buffer: &Buffer) -> Result<HostTensor> {
-        let (key, of) = match buffer.starts_as() {
-            Some(weight) => (weight, None),
-            None => (buffer.name.as_str(), buffer.of()),
-        };
-        match (&buffer.packing, self.init) {
-            (Some(packing), Init::Normal { .. }) => {
-                let keys = part_names(packing, key, of);
-                let parts = keys.iter().zip(&packing.parts).map(|(key, part)| self.tensor(key, &part.shape));
-                let parts = parts.collect::<Result<Vec<HostTensor>>>()?;
-                packing.pack(&parts.iter().collect::<Vec<_>>())
-            }
-            _ => self.tensor(key, &buffer.shape),
-        }
-    }
-
     /// A tensor with the samples of the name `key`.
-    fn tensor(self, key: &str, shape: &[usize]) -> Result<HostTensor> {
+    fn tensor(self, key: &str, shape: Shape) -> Result<HostTensor> {
         let Self { init, dtype, through, seed, threads } = self;
-        let shape = Shape::from(shape);
         let mut bytes = zeros(key, shape.num_elements(), dtype.size())?;
         let mut splat = |value: f64| {
             let value = HostTensor::scalar(dtype, value);
@@ -228,12 +227,13 @@ impl Samples {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::convert::to_model;
     use crate::fixtures::{apart, packed, small};
     use halite_tensor::StateSpec;
 
     fn samples(dtype: DType, std: f64, seed: u64, count: usize, threads: usize) -> HostTensor {
-        Filling { init: Init::Normal { std }, dtype, through: DType::F64, seed, threads }.tensor("w", &[count]).unwrap()
+        Filling { init: Init::Normal { std }, dtype, through: DType::F64, seed, threads }
+            .tensor("w", Shape::from([count]))
+            .unwrap()
     }
 
     #[test]
@@ -317,15 +317,12 @@ mod tests {
         assert!(transient["sum.w"].f64s().iter().all(|value| *value == 1.0));
     }
 
-    /// Weight, master and moment of two tensors stored as one start as those of a bundle that stores each on its own.
+    /// Weight, master and moment of three tensors stored as one start as those of a bundle that stores each on its own.
     #[test]
-    fn packed_state_is_that_of_its_parts() {
-        let (apart, together) = (apart(), packed());
-        let state = initial_state(&apart, 7).unwrap();
-        assert_ne!(state["q"].f64s(), vec![0.0; 32]);
-        let unpacked = to_model(&together.manifest, initial_state(&together, 7).unwrap()).unwrap();
-        assert_eq!(unpacked.len(), state.len());
-        assert!(state.iter().all(|(name, tensor)| unpacked[name] == *tensor));
+    fn what_is_stored_together_changes_no_bit() {
+        let (apart, together) = (initial_state(&apart(), 7).unwrap(), initial_state(&packed(), 7).unwrap());
+        assert_ne!(apart["q"].f64s(), vec![0.0; 32]);
+        assert_eq!(together, apart);
     }
 
     #[test]
@@ -340,7 +337,7 @@ mod tests {
     fn a_tensor_that_memory_cannot_hold_is_refused() {
         for init in [Init::Zeros, Init::Ones, Init::Normal { std: 1.0 }] {
             let filling = Filling { init, dtype: DType::F32, through: DType::F64, seed: 0, threads: 1 };
-            let error = filling.tensor("w", &[1 << 30, 1 << 31]).unwrap_err();
+            let error = filling.tensor("w", Shape::from([1 << 30, 1 << 31])).unwrap_err();
             assert_eq!(error.message(), "there is no memory for `w`, which takes 9223372036854775808 bytes");
         }
     }
@@ -353,7 +350,23 @@ mod tests {
             bundle.manifest.buffers.iter_mut().filter(|buffer| buffer.packing.is_some()).for_each(change);
             initial_state(&bundle, 0).unwrap_err().remove(0).message().to_owned()
         };
-        let tampered: [(Change, &str); 15] = [
+        let tampered: [(Change, &str); 17] = [
+            (
+                |buffer| {
+                    if buffer.name == "m.qkv" {
+                        buffer.packing = None;
+                    }
+                },
+                "the buffer `m.qkv` is stored otherwise than `qkv`",
+            ),
+            (
+                |buffer| {
+                    if buffer.name == "m.qkv" {
+                        buffer.shape = vec![2, 5];
+                    }
+                },
+                "the buffer `m.qkv` has another shape than its packing",
+            ),
             (|buffer| buffer.dtype = DType::S32, "the buffer `qkv` is `s32`, which is not a type of floats"),
             (
                 |buffer| buffer.role = BufferRole::Weight(Init::Normal { std: f64::NAN }),

@@ -1,8 +1,9 @@
 //! Bundles: what compiling makes and everything else takes.
 //!
 //! - [`Bundle`] is a folder with a [`Manifest`] and the files that it names, read without trusting it;
-//! - [`tensors`] and [`shards`] are tensors in files; [`init`] makes the state that training starts from;
-//! - [`convert`] goes between the tensors of a model and the buffers that store them.
+//! - [`tensors`] and [`shards`] are tensors in files; [`init`] makes the state that training starts from, which has the tensors of
+//!   the model;
+//! - [`convert`] goes between these and the buffers that store them.
 //!
 //! What follows from a recipe for a target (flags, environment, launch) is for [`ManifestRules`] to check; this crate knows
 //! no target. The feature `files`, on by default, writes to disk and reads
@@ -29,6 +30,7 @@ mod rules;
 mod sharded;
 #[cfg(feature = "files")]
 pub mod shards;
+mod state;
 pub mod tensors;
 
 pub use adopt::adopt;
@@ -50,3 +52,4 @@ pub use random::Stream;
 pub use role::ModuleRole;
 pub use rules::ManifestRules;
 pub use sharded::check_shardings;
+pub use state::check_state;

@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 /// The manifest format this build reads and writes.
-pub const MANIFEST_VERSION: u32 = 2;
+pub const MANIFEST_VERSION: u32 = 3;
 
 /// The description of a bundle, `manifest.json`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -102,6 +102,9 @@ impl RoundingChoice {
 pub struct ModelInfo {
     /// Its name.
     pub name: String,
+    /// SHA-256 of its IR before all passes, without places in texts: the same for every layout that an update takes equal
+    /// sequences on.
+    pub sha256: String,
     /// Every configuration value.
     pub config: IndexMap<String, ConfigValue>,
 }

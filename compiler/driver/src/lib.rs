@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use halite::Session;
-//! use halite::bundle::{ModuleRole, init};
+//! use halite::bundle::{ModuleRole, convert, init};
 //! use halite::compile::CompileOptions;
 //!
 //! # fn main() -> Result<(), halite::support::Diagnostics> {
@@ -18,7 +18,7 @@
 //! let step = bundle.module_with_role(&ModuleRole::TRAIN_STEP)?;
 //! let hlo: &[u8] = bundle.hlo(step)?;
 //! let in_place = step.outputs.iter().filter(|output| output.alias.is_some()).count();
-//! let state = init::initial_state(&bundle, 7)?;
+//! let state = convert::to_stored(&bundle.manifest, init::initial_state(&bundle, 7)?)?;
 //! assert_eq!(in_place, state.len());
 //! # assert!(!hlo.is_empty());
 //! # Ok(())

@@ -151,6 +151,8 @@ codes! {
         => "compile it with `--target`";
     OTHER_RUN = "E0515": "A state is resumed by a run of another recipe, program, seed or text than the one that made it, or does not say what made it."
         => "give the run what it had, or say `--allow-changes`";
+    OTHER_LAYOUT = "E0516": "A state is resumed on another layout over ranks than the one that it was saved on. The run goes on as it would have, but for the order in which ranks add."
+        => "nothing, if that was meant; otherwise give `parallel` what it had";
 
     PIPELINE = "E0601": "A pipeline names an unknown pass, orders passes so that one meets a phase it does not take, or lacks what a pass needs."
         => "correct the list of passes";

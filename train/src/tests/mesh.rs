@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 const RATE: f64 = 0.01;
 
 /// Four devices.
-fn devices() -> Arc<dyn Executor> {
+pub(super) fn devices() -> Arc<dyn Executor> {
     static CLIENT: OnceLock<Pjrt> = OnceLock::new();
     let open = || Pjrt::open(&find_plugin(None).unwrap(), &ClientOptions::cpu(4)).unwrap();
     Arc::new(CLIENT.get_or_init(open).clone())

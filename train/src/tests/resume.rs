@@ -2,7 +2,7 @@
 
 use super::*;
 use halite_disk::{Disk, Fate};
-use halite_recipe::Clip;
+use halite_recipe::{Clip, Parallel};
 use halite_support::{Diagnostic, Diagnostics, codes};
 use std::io::ErrorKind;
 use std::path::Path;
@@ -125,6 +125,78 @@ fn a_state_of_another_program_is_refused() {
     let options = TrainOptions { start: Start::State(output.state()), ..options(20) };
     let error = train(HAND.shared(), &other, &corpus(), &options, &output, &mut Silent).unwrap_err().remove(0);
     assert!(error.code() == codes::OTHER_RUN && error.notes()[0].starts_with("the program was "), "{error}");
+}
+
+/// The bundle on another layout, whose program is another.
+fn laid_out(batch: usize, data: u32) -> Bundle {
+    let mut bundle = bundle();
+    let ModuleEntry { role, inputs, outputs, .. } = &bundle.manifest.modules[0];
+    let hlo = signed(role, BinaryOp::Multiply, inputs, outputs);
+    let recipe = &mut bundle.manifest.recipe;
+    recipe.batch = Some(batch);
+    recipe.parallel = Some(Parallel { data: Some(data), tensor: 4, ..Parallel::default() });
+    bundle.files.insert("train_step.hlo.pb".into(), hlo);
+    bundle
+}
+
+#[test]
+fn a_state_of_another_layout_is_gone_on_from_and_told_in_one_line() {
+    let (whole, whole_files) = (tempfile::tempdir().unwrap(), |folder: &Path| RunFiles::new(folder));
+    run(&options(20), &whole_files(whole.path())).unwrap();
+    let (_folder, output) = ten();
+    let options = TrainOptions { start: Start::State(output.state()), ..options(20) };
+    let mut warnings = Warnings::default();
+    train(HAND.shared(), &laid_out(1, 2), &corpus(), &options, &output, &mut warnings).unwrap();
+    let [warning] = &warnings.0[..] else { panic!("{:?}", warnings.0) };
+    assert_eq!(warning.code(), codes::OTHER_LAYOUT);
+    assert!(warning.notes().is_empty() && warning.help_text().is_none());
+    let told = "was saved on another layout: `data` was 1, now it is 2; `tensor` was 1, now it is 4";
+    assert!(warning.message().ends_with(told), "{warning}");
+    // The text goes on where it was.
+    let metrics = |files: &RunFiles| std::fs::read(files.metrics()).unwrap();
+    assert!(metrics(&output) == metrics(&whole_files(whole.path())));
+    let record = Record::read(&output.state()).unwrap().unwrap();
+    assert_eq!((record.step, record.layout["tensor"].as_str()), (20, "4"));
+}
+
+#[test]
+fn what_else_differs_on_another_layout_is_refused() {
+    let (_folder, output) = ten();
+    let refused = |bundle: &Bundle| {
+        let options = TrainOptions { start: Start::State(output.state()), ..options(20) };
+        let error = train(HAND.shared(), bundle, &corpus(), &options, &output, &mut Silent).unwrap_err().remove(0);
+        assert_eq!(error.code(), codes::OTHER_RUN);
+        error.notes().to_vec()
+    };
+    assert_eq!(refused(&laid_out(2, 2)), ["`parallel.global_batch` was 2, now it is 4"]);
+    let mut other = laid_out(1, 2);
+    other.manifest.recipe.target = "trn1".into();
+    assert_eq!(refused(&other), ["`target` was \"cpu\", now it is \"trn1\""]);
+    let mut other = laid_out(1, 2);
+    other.manifest.model.sha256 = sha256(b"another");
+    let notes = refused(&other);
+    assert!(notes.len() == 1 && notes[0].starts_with("the model was "), "{notes:?}");
+}
+
+/// As version 1 had it: a record that says no version, of a state that stored what the bundle did.
+#[test]
+fn a_state_of_another_version_is_refused_with_what_to_do() {
+    let (_folder, output) = ten();
+    let state = tensors::read(&output.state()).unwrap();
+    let refused = |record: &str| {
+        std::fs::write(output.state(), tensors::to_bytes(&state, Some((record::KEY, record))).unwrap()).unwrap();
+        let options = TrainOptions { start: Start::State(output.state()), allow_changes: true, ..options(20) };
+        run(&options, &output).unwrap_err().remove(0)
+    };
+    let old = refused(r#"{"step": 10, "program": "0123", "made_by": {"seed": "5"}}"#);
+    assert_eq!(old.code(), codes::VERSION);
+    assert!(old.message().ends_with("has version 1, this build reads version 2"), "{old}");
+    assert!(old.help_text().unwrap().contains("halite convert BUNDLE"), "{old}");
+    let new = refused(r#"{"version": 3}"#);
+    assert!(new.help_text().unwrap().contains("newer"), "{new}");
+    for damaged in ["[]", "3", r#"{"version": "2"}"#, r#"{"version": 2}"#] {
+        assert_eq!(refused(damaged).code(), codes::TENSOR_FILE, "{damaged}");
+    }
 }
 
 #[test]

@@ -80,8 +80,7 @@ fn check_version(version: u64, what: &str) -> Result<()> {
         return Ok(());
     }
     let message = format!("{what} has version {version}, this build reads version {MANIFEST_VERSION}");
-    let again = "compile the recipe again; a state that was saved can be used on as it is";
-    Err(Diagnostic::error(codes::VERSION, message).help(again))
+    Err(Diagnostic::error(codes::VERSION, message).help("compile the recipe again"))
 }
 
 fn wrong(path: &Path, reason: &str) -> Diagnostic {

@@ -30,11 +30,6 @@ pub fn to_own_types(manifest: &Manifest, tensors: &mut Tensors) -> Result<(), Di
     if mistakes.is_empty() { Ok(()) } else { Err(shorten(mistakes)) }
 }
 
-/// Whether the weights among the tensors of a model have the element types in which a bundle stores them.
-pub fn has_own_types(manifest: &Manifest, tensors: &Tensors) -> bool {
-    weight_types(manifest).iter().all(|(name, own)| tensors.get(name).is_none_or(|tensor| tensor.dtype() == *own))
-}
-
 /// Gives the weights among the tensors of a model another element type. Values that it cannot hold are rounded to the
 /// nearest, ties to even.
 pub fn to_dtype(manifest: &Manifest, tensors: &mut Tensors, dtype: DType) {

@@ -1,22 +1,23 @@
 //! The state of a run that starts from given weights.
 
-use super::{Starts, check, widest};
-use crate::convert::{Form, converted, form_of, to_model, wanted};
+use super::{Starts, check, keys, widest};
+use crate::Manifest;
+use crate::convert::{Form, converted, wanted};
 use crate::expected::{shorten, unwanted};
+use crate::state::refuse_stored;
 use crate::tensors::Tensors;
-use crate::{Buffer, Manifest};
 #[cfg(feature = "files")]
 use crate::{adopt, shards};
-use halite_support::{Diagnostic, Diagnostics, Result, codes};
+use halite_support::{Diagnostic, Diagnostics, codes};
 use halite_tensor::{DType, HostTensor, Shape, rounding};
 use indexmap::IndexMap;
 #[cfg(feature = "files")]
 use std::path::Path;
 
-/// The state that training starts from at these weights, with the buffers of [`initial_state`](super::initial_state). State
+/// The state that training starts from at these weights, with the tensors of [`initial_state`](super::initial_state). State
 /// that does not start as a weight is as it is there.
 ///
-/// Weights are named and stored as in the model or as in the bundle, all of them, in any float types. Each is rounded once
+/// Weights are those of the model, all of them, in any float types. Each is rounded once
 /// to the widest type that it is stored in, as a weight or as state that starts as the weight, if need be, and what is
 /// narrower is that rounded to nearest. So weights that `TrainStep::weights` gives, or a checkpoint in `bf16`,
 /// keep every bit.
@@ -26,20 +27,24 @@ use std::path::Path;
 /// rounded to, and every tensor that is no weight of the model; when the manifest contradicts itself.
 pub fn state_from_weights(manifest: &Manifest, weights: Tensors) -> std::result::Result<Tensors, Diagnostics> {
     check(manifest)?;
-    let weights = match form_of(manifest, &weights)? {
-        Some(Form::Stored) => to_model(manifest, weights)?,
-        _ => weights,
-    };
+    refuse_stored(manifest, &weights)?;
     check_weights(manifest, &weights)?;
     let starts = Starts::of(manifest);
-    let start = |buffer: &Buffer| {
-        let tensor = match buffer.starts_as() {
-            Some(weight) => given(buffer, weight, starts.through(buffer), &weights)?,
-            None => starts.tensor(buffer, 0)?,
-        };
-        Ok((buffer.name.clone(), tensor))
-    };
-    manifest.saved().map(start).collect::<Result<Tensors>>().map_err(Diagnostics::from)
+    let mut state = Tensors::new();
+    for buffer in manifest.saved() {
+        let (is_given, through) = (buffer.starts_as().is_some(), starts.through(buffer));
+        let keys = keys(buffer).into_iter().zip(buffer.tensor_shapes());
+        for (name, (key, shape)) in buffer.tensor_names().into_iter().zip(keys) {
+            let tensor = if is_given {
+                let weight = weights.get(&key).ok_or_else(|| Diagnostic::bug(format!("no weight `{key}`")))?;
+                converted(&converted(weight, through), buffer.dtype)
+            } else {
+                starts.filling(buffer, 0)?.tensor(&key, shape)?
+            };
+            state.insert(name, tensor);
+        }
+    }
+    Ok(state)
 }
 
 /// As [`state_from_weights`], with the weights in a safetensors file, in the shards that an index names, or in a folder with
@@ -51,17 +56,6 @@ pub fn state_from_weights(manifest: &Manifest, weights: Tensors) -> std::result:
 pub fn state_from_checkpoint(manifest: &Manifest, path: &Path) -> std::result::Result<Tensors, Diagnostics> {
     let weights = adopt(manifest, shards::read(path)?)?;
     state_from_weights(manifest, weights)
-}
-
-/// The tensor of a buffer that starts as the weight `weight`, its values rounded to `through` before its own type.
-fn given(buffer: &Buffer, weight: &str, through: DType, weights: &Tensors) -> Result<HostTensor> {
-    let tensor = |name: &str| {
-        let tensor = weights.get(name).ok_or_else(|| Diagnostic::bug(format!("no weight `{name}`")))?;
-        Ok(converted(&converted(tensor, through), buffer.dtype))
-    };
-    let Some(packing) = &buffer.packing else { return tensor(weight) };
-    let parts = packing.parts.iter().map(|part| tensor(&part.name)).collect::<Result<Vec<_>>>()?;
-    packing.pack(&parts.iter().collect::<Vec<_>>())
 }
 
 /// Compares tensors with the weights of the model.
@@ -159,14 +153,13 @@ mod tests {
             let state = state_from_weights(&bundle.manifest, given.clone()).unwrap();
             let fresh = initial_state(&bundle, 4).unwrap();
             assert_eq!(state.keys().collect::<Vec<_>>(), fresh.keys().collect::<Vec<_>>());
-            for buffer in bundle.manifest.buffers.iter().filter(|buffer| !buffer.is_batch()) {
-                let is_moved = buffer.starts_as().is_some() && buffer.name != "b";
-                assert_eq!(state[&buffer.name] != fresh[&buffer.name], is_moved, "{}", buffer.name);
+            for (name, tensor) in &state {
+                let is_moved = !(["b", "step"].contains(&name.as_str()) || name.starts_with("m."));
+                assert_eq!(*tensor != fresh[name], is_moved, "{name}");
             }
-            let model = to_model(&bundle.manifest, state).unwrap();
             for (name, weight) in &given {
-                assert_eq!(model[name], *weight, "{name}");
-                let master = model.get(&format!("master.{name}"));
+                assert_eq!(state[name], *weight, "{name}");
+                let master = state.get(&format!("master.{name}"));
                 assert!(master.is_none_or(|master| master.f64s() == weight.f64s()), "{name}");
             }
         }
@@ -184,7 +177,7 @@ mod tests {
         let shape = given["k"].shape().clone();
         let high = 1.0 + 2f64.powi(-8) + 2f64.powi(-40);
         given.insert("k".into(), HostTensor::from_f64s(DType::F64, shape, vec![high; 16]));
-        let model = to_model(&manifest, state_from_weights(&manifest, given.clone()).unwrap()).unwrap();
+        let model = state_from_weights(&manifest, given.clone()).unwrap();
         for name in ["q", "k", "v"] {
             let master: Vec<f64> =
                 given[name].f64s().iter().map(|&value| rounding::round_to(DType::F32, value)).collect();
@@ -195,11 +188,10 @@ mod tests {
     }
 
     #[test]
-    fn weights_as_the_bundle_stores_them_are_taken() {
-        let manifest = packed().manifest;
-        let stored = to_stored(&manifest, weights(3)).unwrap();
-        assert!(stored.contains_key("qkv"));
-        assert_eq!(state_from_weights(&manifest, stored).unwrap(), state_from_weights(&manifest, weights(3)).unwrap());
+    fn weights_as_the_bundle_stores_them_are_refused() {
+        let stored = to_stored(&packed().manifest, weights(3)).unwrap();
+        let expected = "`qkv` is several tensors stored as one, as a bundle has them: `q`, `k` and `v`";
+        assert_eq!(messages(stored), [expected]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use halite_bundle::{
     Buffer, Bundle, DECOMPOSITIONS, Decomposition, MANIFEST_VERSION, Manifest, ModelInfo, ModuleEntry, ModuleRole,
     RoundingChoice, ScheduledCall, sha256,
 };
-use halite_ir::Module;
+use halite_ir::{Module, text};
 use halite_lang::Elaborated;
 use halite_passes::{Audit, CausalityReport, PassReport, Remark};
 use halite_recipe::{Recipe, Waiver};
@@ -176,9 +176,15 @@ pub(super) fn assemble(
     }
     let statistics = statistics(&source.recipe, &calls, &buffers, &mesh)?;
     let RunSettings { environment, flags, launch, platform } = target.settings(&source.recipe);
+    let ir = text::print_with(&elaborated.module, text::PrintOptions { locations: false });
+    let model = ModelInfo {
+        name: elaborated.module.name.to_string(),
+        sha256: sha256(ir.as_bytes()),
+        config: elaborated.config.clone(),
+    };
     let manifest = Manifest {
         version: MANIFEST_VERSION,
-        model: ModelInfo { name: elaborated.module.name.to_string(), config: elaborated.config.clone() },
+        model,
         recipe: source.recipe.clone(),
         mesh,
         buffers: buffers.into_values().collect(),
