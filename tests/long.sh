@@ -28,7 +28,7 @@ run() {
             HALITE_RANDOM_MODULES=20000 cargo test --locked -p halite-tests --test random_modules --test random_layers ;;
         layouts)
             HALITE_LAYOUTS=all HALITE_SEEDED_REPLICAS=all cargo test --locked --release -p halite-tests \
-                --test partition --test unseeded --test check_replicas --test seeded_replicas ;;
+                --test layouts --test check_replicas --test seeded_replicas --test lifted_replicas ;;
         shells)
             HALITE_SHELL_CASES=2000 cargo test --locked -p halite-neuron --lib --features neuronx-cc -- shell:: ;;
         scaling)

@@ -4,7 +4,7 @@
 //!
 //! [`Kit`] finds golden files and runs them, [`suites`] says what is done with each, [`Directives`] and [`Document`] read
 //! them. The rest serves the tests of the compiler itself: the laws' [`cases`], [`random`] modules, [`mutants`], [`arithmetic_masks`],
-//! [`numeric`] checks, [`models`] in Rust, [`compiled`] bundles.
+//! [`numeric`] checks, [`models`] in Rust, [`compiled`] bundles, [`layouts`] of ranks.
 
 mod accumulation;
 mod annotation;
@@ -13,6 +13,7 @@ pub mod cases;
 mod check;
 pub mod command_line;
 pub mod compiled;
+pub mod covering;
 pub mod defined;
 mod directives;
 mod document;
@@ -23,6 +24,7 @@ mod inputs;
 pub mod joint;
 mod kit;
 pub mod known_differences;
+pub mod layouts;
 pub mod legality;
 mod literal;
 mod loss_scale;

@@ -1,9 +1,13 @@
 //! Steps on meshes: models, layouts, and the step of one rank of each.
 
+use crate::xla;
 use halite::Session;
+use halite::compile::CompileOptions;
 use halite::source::Source;
-use halite_ir::{Function, Interpreter, Layout, Module};
+use halite_hlo::CheckedHlo;
+use halite_ir::{Function, Interpreter, Layout, Module, lower, verify};
 use halite_passes::{Runner, RunnerOptions};
+use halite_runtime::Executable;
 use halite_support::Result;
 use halite_tensor::HostTensor;
 
@@ -18,19 +22,23 @@ pub const STEP: &str = "bind-recipe, (cse, simplify, fold-constant, dce)*, fold-
                     coalesce-layers, pad-uneven, cse, dce, key-dropout, scale-loss, auto-diff, auto-cast, accumulate, unscale, clip, finite, \
                     adjust-loss-scale, update, cse, dce";
 
-/// Models: with as many key heads as heads, with fewer key heads than ranks, with a merged projection, with biases and tied weights, with dropout.
+/// The norm that gradients are clipped to: far below that of any model here.
+pub const CLIP: f64 = 0.001;
+
+/// Models: with as many key heads as heads, with fewer key heads than ranks, with a merged projection, with biases and tied weights, with a window,
+/// with dropout. Each has as many heads as the most ranks along `tensor`.
 pub const MODELS: [Model; 6] = [
-    ("tiny", &["layers=2", "hidden=16", "heads=4", "kv_heads=4", "ffn=24", "vocab=32", "seq=8"]),
-    ("tiny", &["layers=2", "hidden=32", "heads=8", "kv_heads=2", "ffn=24", "vocab=32", "seq=8"]),
-    ("gpt2.hal", &["layers=2", "hidden=16", "heads=4", "positions=8", "vocab=32", "seq=8"]),
-    ("qwen2.hal", &["layers=2", "hidden=32", "heads=8", "kv_heads=2", "ffn=24", "vocab=32", "seq=8"]),
-    ("mistral.hal", &["layers=2", "hidden=16", "heads=4", "kv_heads=2", "ffn=24", "vocab=32", "seq=8"]),
+    ("tiny", &["layers=2", "hidden=16", "heads=8", "kv_heads=8", "ffn=24", "vocab=32", "seq=8"]),
+    ("tiny", &["layers=2", "hidden=16", "heads=8", "kv_heads=2", "ffn=24", "vocab=32", "seq=8"]),
+    ("gpt2.hal", &["layers=2", "hidden=16", "heads=8", "positions=8", "vocab=32", "seq=8"]),
+    ("qwen2.hal", &["layers=2", "hidden=16", "heads=8", "kv_heads=2", "ffn=24", "vocab=32", "seq=8", "tied=true"]),
+    ("mistral.hal", &["layers=2", "hidden=16", "heads=8", "kv_heads=4", "ffn=24", "vocab=32", "seq=8", "window=4"]),
     (
         "gpt2.hal",
         &[
             "layers=1",
             "hidden=16",
-            "heads=4",
+            "heads=8",
             "positions=8",
             "vocab=32",
             "seq=8",
@@ -39,6 +47,34 @@ pub const MODELS: [Model; 6] = [
         ],
     ),
 ];
+
+/// Models of `tests/data` whose dimensions no family names, several of which are fed more than tokens.
+pub const OTHER_MODELS: [Model; 10] = [
+    ("../tests/data/dropout.hal", &["vocab=32", "hidden=8", "seq=8"]),
+    ("../tests/data/labelled.hal", &["seq=8"]),
+    ("../tests/data/masked.hal", &["vocab=32"]),
+    (
+        "../tests/data/mixtral.hal",
+        &["vocab=32", "hidden=16", "layers=1", "heads=8", "kv_heads=2", "ffn=16", "experts=4", "seq=8"],
+    ),
+    ("../tests/data/parallel_block.hal", &["vocab=32", "hidden=16", "heads=8"]),
+    ("../tests/data/retention.hal", &["heads=8"]),
+    ("../tests/data/shared_layers.hal", &["vocab=32", "heads=8"]),
+    ("../tests/data/spelled.hal", &["vocab=32", "hidden=16", "layers=2", "heads=8", "kv_heads=2", "ffn=24", "seq=8"]),
+    ("../tests/data/two_heads.hal", &["inner=24"]),
+    ("../tests/data/unscoped.hal", &["vocab=32"]),
+];
+
+/// Both.
+pub const ALL_MODELS: [Model; 16] = {
+    let mut all = [MODELS[0]; 16];
+    let mut at = 0;
+    while at < all.len() {
+        all[at] = if at < MODELS.len() { MODELS[at] } else { OTHER_MODELS[at - MODELS.len()] };
+        at += 1;
+    }
+    all
+};
 
 /// Layouts that multiply to 2, 4 and 8, so that any two choices meet.
 pub const LAYOUTS: [Ranks; 9] = [
@@ -52,6 +88,19 @@ pub const LAYOUTS: [Ranks; 9] = [
     (2, 4, false, 0, 2),
     (2, 4, true, 0, 1),
 ];
+
+/// Every layout of 2, 4 and 8 ranks: `sequence` off and on where there are ranks along `tensor`, `zero` where there are along `data`. Elsewhere
+/// these say nothing.
+pub fn shapes(accumulate: usize) -> Vec<Ranks> {
+    let sizes = |ranks: usize| (0..=ranks.ilog2()).map(move |tensor| (ranks >> tensor, 1 << tensor));
+    let mut all = Vec::new();
+    for (data, tensor) in [2, 4, 8].into_iter().flat_map(sizes) {
+        for sequence in [false, true].into_iter().take(tensor.min(2)) {
+            all.extend((0..data.min(2)).map(|zero| (data, tensor, sequence, zero, accumulate)));
+        }
+    }
+    all
+}
 
 /// A model with its recipe, and what knows the passes.
 #[derive(Debug)]
@@ -92,12 +141,19 @@ impl Loaded {
     ///
     /// # Panics
     /// When one fails.
-    pub fn after(&self, mut module: Module, passes: &str) -> Module {
-        let pipeline = self.session.passes.parse(passes).unwrap_or_else(|error| panic!("{error}"));
-        let cx = self.session.pass_cx(Some(&self.source.recipe), None).unwrap_or_else(|error| panic!("{error}"));
-        let done = Runner::new(RunnerOptions::default()).run(&pipeline, &mut module, &cx);
-        done.unwrap_or_else(|error| panic!("{passes}: {error}"));
-        module
+    pub fn after(&self, module: Module, passes: &str) -> Module {
+        self.try_after(module, passes).unwrap_or_else(|error| panic!("{passes}: {error}"))
+    }
+
+    /// The same, where a pass may fail.
+    ///
+    /// # Errors
+    /// What it says.
+    pub fn try_after(&self, mut module: Module, passes: &str) -> Result<Module> {
+        let pipeline = self.session.passes.parse(passes)?;
+        let cx = self.session.pass_cx(Some(&self.source.recipe), None)?;
+        Runner::new(RunnerOptions::default()).run(&pipeline, &mut module, &cx)?;
+        Ok(module)
     }
 
     /// What one device makes of inputs.
@@ -108,30 +164,55 @@ impl Loaded {
         Interpreter::of(module, &self.session.registry).run(entry(module), inputs.to_vec())
     }
 
-    /// What all ranks make of whole inputs.
+    /// What all ranks make of whole inputs, by the interpreter.
     ///
     /// # Errors
     /// When an instruction cannot be evaluated, or ranks that should give the same do not.
     pub fn on_ranks(&self, module: &Module, inputs: &[HostTensor]) -> Result<Vec<HostTensor>> {
-        let (layout, entry) = (layout(module), entry(module));
-        let ranks = (0..layout.mesh.num_ranks()).map(|rank| layout.shard(entry, inputs, rank));
-        let results =
-            Interpreter::of(module, &self.session.registry).run_ranks(entry, ranks.collect::<Result<Vec<_>>>()?)?;
-        layout.assemble(entry, &results)
+        let interpreter = Interpreter::of(module, &self.session.registry);
+        together(module, inputs, |ranks| interpreter.run_ranks(entry(module), ranks))
+    }
+
+    /// A legal module of one rank as its target takes it, compiled for the virtual devices of CPU XLA.
+    ///
+    /// # Panics
+    /// When it is not lowered, or XLA does not take it.
+    pub fn on_xla(&self, module: &Module) -> Box<dyn Executable> {
+        let recipe = &self.source.recipe;
+        let target = self.session.vocabulary.targets.get(&recipe.target).unwrap_or_else(|error| panic!("{error}"));
+        let options = CompileOptions::default().for_target(target, recipe).lower;
+        let verified = verify(module, &self.session.registry).unwrap_or_else(|errors| panic!("{errors}"));
+        let hlo = lower(verified, &self.session.sources, options).unwrap_or_else(|error| panic!("{error}"));
+        let hlo = CheckedHlo::new(hlo).unwrap_or_else(|broken| panic!("{broken:?}"));
+        xla::compile(&hlo.encode(), layout(module).mesh.num_ranks()).unwrap_or_else(|error| panic!("{error}"))
     }
 }
 
-/// The settings of a recipe for a layout and a precision, with a clip that bites, of 4 sequences in each micro-batch of all ranks.
+/// What ranks make of whole inputs, each of its part, with what runs them: from `inputs[rank][parameter]` to `results[rank][result]`.
+///
+/// # Errors
+/// What it says, or when ranks that should give the same do not.
+pub fn together(
+    module: &Module,
+    inputs: &[HostTensor],
+    run: impl FnOnce(Vec<Vec<HostTensor>>) -> Result<Vec<Vec<HostTensor>>>,
+) -> Result<Vec<HostTensor>> {
+    let (layout, entry) = (layout(module), entry(module));
+    let ranks = (0..layout.mesh.num_ranks()).map(|rank| layout.shard(entry, inputs, rank));
+    layout.assemble(entry, &run(ranks.collect::<Result<Vec<_>>>()?)?)
+}
+
+/// The settings of a recipe for a layout and a precision, with a clip that bites, of 4 sequences in each micro-batch of all ranks, or one for each.
 pub fn settings((data, tensor, sequence, zero, accumulate): Ranks, precision: &str) -> Vec<String> {
     vec![
         format!("precision={precision}"),
-        format!("batch={}", 4 / data),
+        format!("batch={}", data.max(4) / data),
         format!("parallel.data={data}"),
         format!("parallel.tensor={tensor}"),
         format!("parallel.sequence={sequence}"),
         format!("parallel.zero={zero}"),
         format!("accumulate={accumulate}"),
-        "optimizer.adamw.clip_norm=0.01".to_owned(),
+        format!("optimizer.adamw.clip_norm={CLIP}"),
     ]
 }
 
@@ -184,12 +265,17 @@ pub fn layout(module: &Module) -> &Layout {
 }
 
 /// Has most labels of the first sequence not count, so that ranks count differently.
-pub fn ignore_labels(tokens: &mut HostTensor) {
-    let row = tokens.shape()[1];
-    let mut ids = tokens.ints();
+///
+/// # Panics
+/// When a step is fed neither labels nor tokens.
+pub fn ignore_labels(entry: &Function, inputs: &mut [HostTensor]) {
+    let fed = |name| entry.params.iter().position(|param| &*param.name == name);
+    let labels = &mut inputs[fed("labels").or_else(|| fed("tokens")).expect("a step has labels")];
+    let row = labels.shape()[1];
+    let mut ids = labels.ints();
     for id in &mut ids[2..row] {
         *id = -100;
     }
-    // An ignored label is an input of the position after it, where the embedding clamps it, on all ranks alike.
-    *tokens = HostTensor::from_ints(tokens.dtype(), tokens.shape().clone(), ids);
+    // Where tokens are labels too, an ignored one is an input of the position after it: there the embedding clamps it, on all ranks alike.
+    *labels = HostTensor::from_ints(labels.dtype(), labels.shape().clone(), ids);
 }

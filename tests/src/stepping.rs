@@ -4,7 +4,7 @@ use crate::numeric::uniform;
 use halite_ir::{Function, Param, ParamRole, ResultRole};
 use halite_tensor::{HostTensor, Init};
 
-/// Inputs for the first run of an entry: tokens below `vocab`, weights that are away from where they would start, empty slots.
+/// Inputs for the first run of an entry: tokens below `vocab`, weights that are away from where they would start, empty slots, what is declared.
 pub fn first_inputs(entry: &Function, vocab: usize) -> Vec<HostTensor> {
     let input = |(at, param): (usize, &Param)| {
         let ty = entry.ty(param.value);
@@ -15,6 +15,7 @@ pub fn first_inputs(entry: &Function, vocab: usize) -> Vec<HostTensor> {
                 uniform(dtype, shape, around - 0.1, around + 0.1, at as u64)
             }
             ParamRole::State(_) => HostTensor::zeros(dtype, shape),
+            ParamRole::Known(content) => content.tensor(&shape),
             _ => {
                 let tokens = 0..shape.num_elements();
                 HostTensor::from_ints(dtype, shape, tokens.map(|at| (at * 37 % vocab) as i128))

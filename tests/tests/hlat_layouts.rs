@@ -109,23 +109,3 @@ fn a_stage_of_the_70b_of_hlat_is_legal() {
         check(&LARGE, target, data, "mixed");
     }
 }
-
-/// Where ranks share nothing but gradients, a step knows of their number by its groups and the greatest number of a rank alone.
-#[test]
-fn the_number_of_instances_changes_groups_alone() {
-    let texts = [4, 8].map(|data| {
-        let compiled = compile(&SMALL, "trn1", data, &["precision=mixed", "layers=2"]);
-        let module = compiled.bundle.module(ModuleRole::GRAD_STEP.name()).expect("two modules make an update");
-        let hlo = halite_hlo::decode(&compiled.bundle.files[&module.file]).expect("the HLO decodes");
-        halite_hlo::text::print(&hlo)
-    });
-    let without = texts.each_ref().map(|text| {
-        let lines = text.lines().map(|line| line.split(", replica_groups=").next().unwrap_or_default().to_owned());
-        lines.collect::<Vec<_>>()
-    });
-    let greatest = |line: &str, data: usize| line.ends_with(&format!("s32[] constant({})", 8 * data - 1));
-    let pairs = without[0].iter().zip(&without[1]);
-    let differ: Vec<_> = pairs.filter(|(x, y)| x != y && !(greatest(x, 4) && greatest(y, 8))).collect();
-    assert!(without[0].len() == without[1].len() && differ.is_empty(), "{differ:?}");
-    assert_ne!(texts[0], texts[1]);
-}

@@ -1,49 +1,16 @@
-//! Steps on meshes: what the ranks compute together is what one device computes.
+//! Steps on meshes: what ranks send to one another in each layout, and where.
 
 use halite_ir::text::{parse, print};
 use halite_ir::{Function, Inst, Op, ParamRole, verify};
 use halite_support::FileId;
 use halite_tensor::compare::difference;
-use halite_tests::meshes::{LAYOUTS, Loaded, MODELS, Model, OnMesh, Ranks, STEP, entry, ignore_labels, layout};
+use halite_tests::meshes::{Loaded, MODELS, Model, STEP, entry, layout};
 use halite_tests::numeric::uniform;
-use halite_tests::stepping::{advance, first_inputs};
+use halite_tests::stepping::first_inputs;
+use std::collections::BTreeMap;
 
 fn load(model: Model, settings: &[&str]) -> Loaded {
     Loaded::new(model, &settings.iter().map(ToString::to_string).collect::<Vec<_>>())
-}
-
-/// After each of these updates in `f64`, with a clip that bites, the ranks have what one device has.
-fn check(model: Model, ranks: Ranks, updates: usize) {
-    let name = format!("{model:?} {ranks:?}");
-    let OnMesh { loaded, whole, local } = OnMesh::new(model, ranks);
-    let first = || {
-        let mut inputs = first_inputs(entry(&whole), 32);
-        ignore_labels(&mut inputs[0]);
-        inputs
-    };
-    let (mut one, mut all) = (first(), first());
-    for at in 0..updates {
-        let expected = loaded.alone(&whole, &one).unwrap_or_else(|error| panic!("{name}: {error}"));
-        let found = loaded.on_ranks(&local, &all).unwrap_or_else(|error| panic!("{name}: {error}"));
-        for ((result, expected), found) in entry(&whole).results.iter().zip(&expected).zip(&found) {
-            let far = difference(found, expected).relative();
-            assert!(far < 1e-9, "{name}: `{}` is {far} off in update {at}", result.name);
-        }
-        advance(entry(&whole), &mut one, expected);
-        advance(entry(&whole), &mut all, found);
-    }
-}
-
-/// In CI each model on every other layout, for two updates; with `HALITE_LAYOUTS=all` everything on everything, for five.
-#[test]
-fn ranks_compute_what_one_device_computes() {
-    let all = std::env::var("HALITE_LAYOUTS").is_ok_and(|value| value == "all");
-    let (step, updates) = if all { (1, 5) } else { (2, 2) };
-    for (at, model) in MODELS.into_iter().enumerate() {
-        for layout in LAYOUTS.into_iter().skip(at % step).step_by(step) {
-            check(model, layout, updates);
-        }
-    }
 }
 
 /// The collectives of each function, in order.
@@ -63,6 +30,34 @@ fn collectives(model: Model, settings: &[&str]) -> Vec<(String, Vec<String>)> {
 fn of<'a>(functions: &'a [(String, Vec<String>)], name: &str) -> &'a [String] {
     &functions.iter().find(|(own, _)| own == name).expect("the function").1
 }
+
+/// What an update with `data` = 2 sends: each gradient, those of the two norms of a block as one; the count and the loss.
+const GRADIENTS_OVER_DATA: [&str; 7] = [
+    "4 all_reduce f64[1,48,16]",
+    "2 all_reduce f64[16,16]",
+    "2 all_reduce f64[16,24]",
+    "1 all_reduce f64[16]",
+    "2 all_reduce f64[32,16]",
+    "2 all_reduce f64[32]",
+    "2 all_reduce f64[]",
+];
+
+/// What it sends with the state in shards: each weight; the count, the loss and the squares of the norm; each gradient, those of the two norms of a
+/// block as one.
+const SHARDS_OVER_DATA: [&str; 12] = [
+    "4 all_gather f64[1,24,16]",
+    "2 all_gather f64[16,16]",
+    "2 all_gather f64[8,16]",
+    "2 all_gather f64[8,24]",
+    "5 all_gather f64[8]",
+    "3 all_reduce f64[]",
+    "4 reduce_scatter f64[1,48,16]",
+    "2 reduce_scatter f64[16,16]",
+    "2 reduce_scatter f64[16,24]",
+    "1 reduce_scatter f64[16]",
+    "2 reduce_scatter f64[2,16]",
+    "2 reduce_scatter f64[32,16]",
+];
 
 /// A block of Megatron's: a sum forward and one backward for attention and for the feed-forward part, and nothing else.
 #[test]
@@ -86,17 +81,63 @@ fn a_block_on_shares_of_the_sequence_gathers_and_scatters() {
     assert_eq!((count(gather), count(scatter), backward.len()), (4, 2, 6), "{backward:?}");
 }
 
+/// How often each of these is sent, but for slices, which send nothing.
+fn tally(sent: &[String]) -> Vec<String> {
+    let mut counts = BTreeMap::new();
+    for own in sent.iter().filter(|own| !own.starts_with("dynamic_slice")) {
+        *counts.entry(own).or_insert(0) += 1;
+    }
+    counts.into_iter().map(|(own, count)| format!("{count} {own}")).collect()
+}
+
+/// Holds what is sent with one micro-batch and with three to these collectives, once in an update, outside of what runs for each.
+fn sends_once(settings: &[&str], expected: &[&str]) {
+    for accumulate in ["accumulate=1", "accumulate=3"] {
+        let functions = collectives(MODELS[0], &[settings, &[accumulate]].concat());
+        for (name, sent) in &functions {
+            assert_eq!(tally(sent), if name == "main" { expected } else { &[] }, "{accumulate}: {name}");
+        }
+    }
+}
+
 /// Along `data` a gradient is reduced once in an update, however many micro-batches it is of.
 #[test]
 fn gradients_are_reduced_once_in_an_update() {
-    let settings = ["precision=fp64", "batch=2", "parallel.data=2", "accumulate=3"];
+    sends_once(&["precision=fp64", "batch=2", "parallel.data=2"], &GRADIENTS_OVER_DATA);
+}
+
+/// With ZeRO-1 each gradient is scattered once to where its state lies, and each weight gathered once.
+#[test]
+fn shards_of_the_state_scatter_gradients_and_gather_weights() {
+    sends_once(&["precision=fp64", "batch=2", "parallel.data=2", "parallel.zero=1"], &SHARDS_OVER_DATA);
+}
+
+/// With micro-batches a block sends what it does with one, and each micro-batch the hidden states of the embedding, the cotangents at the last
+/// projection, and what the loss takes of logits: a maximum and a sum each way, and those of the labels. An update adds the squares of its norm.
+#[test]
+fn micro_batches_send_what_one_batch_does() {
+    let settings = ["precision=fp64", "batch=4", "parallel.data=1", "parallel.tensor=2", "accumulate=2"];
     let functions = collectives(MODELS[0], &settings);
-    for name in ["block_forward", "block_backward", "micro_step"] {
-        assert!(of(&functions, name).is_empty(), "{name}: {:?}", of(&functions, name));
+    for block in ["block_forward", "block_backward"] {
+        assert_eq!(tally(of(&functions, block)), ["2 all_reduce f64[4,8,16]"], "{block}");
     }
-    let reduced = of(&functions, "main");
-    let matrices = reduced.iter().filter(|own| own.starts_with("all_reduce") && own.contains(',')).count();
-    assert!(reduced.iter().all(|own| own.starts_with("all_reduce")) && matrices == 10, "{reduced:?}");
+    let micro: Vec<_> = functions.iter().filter(|(name, _)| name.starts_with("micro_step")).collect();
+    assert!(!micro.is_empty());
+    for (name, sent) in micro {
+        assert_eq!(tally(sent), ["2 all_reduce f64[4,8,16]", "5 all_reduce f64[4,8]"], "{name}");
+    }
+    assert_eq!(tally(of(&functions, "main")), ["1 all_reduce f64[]"]);
+}
+
+/// With everything on, a block sends what it does with shares of the sequence, on half of the batch.
+#[test]
+fn a_block_sends_the_same_whatever_lies_along_data() {
+    let settings = ["precision=fp64", "batch=2", "parallel.data=2", "parallel.tensor=2", "accumulate=2"];
+    let settings = [&settings[..], &["parallel.sequence=true", "parallel.zero=1"]].concat();
+    let functions = collectives(MODELS[0], &settings);
+    let (gather, scatter) = ("all_gather f64[2,4,16]", "reduce_scatter f64[2,8,16]");
+    assert_eq!(of(&functions, "block_forward"), [gather, scatter, gather, scatter]);
+    assert_eq!(tally(of(&functions, "block_backward")), [format!("4 {gather}"), format!("2 {scatter}")]);
 }
 
 /// The same where two modules make an update: the first adds what a rank has of the gradients to what it had, the second reduces them.

@@ -22,13 +22,20 @@ const STEPS: [(Model, Ranks); 4] = [
     (MODELS[5], (2, 2, true, 1, 1)),
 ];
 
-/// How many faults of a kind are tried in a step: with `HALITE_SEEDED_REPLICAS=all` ten, and all layouts.
-fn budget() -> (Vec<(Model, Ranks)>, usize) {
+/// The steps, how many faults of a kind are tried in each, and how many of a kind there have to be in all.
+struct Budget {
+    steps: Vec<(Model, Ranks)>,
+    count: usize,
+    least: usize,
+}
+
+/// With `HALITE_SEEDED_REPLICAS=all` ten of a kind, on all layouts.
+fn budget() -> Budget {
     if std::env::var("HALITE_SEEDED_REPLICAS").is_ok_and(|value| value == "all") {
         let all = MODELS.into_iter().flat_map(|model| LAYOUTS.map(|ranks| (model, ranks)));
-        return (STEPS.into_iter().chain(all).collect(), 10);
+        return Budget { steps: STEPS.into_iter().chain(all).collect(), count: 10, least: 10 };
     }
-    (STEPS.to_vec(), 2)
+    Budget { steps: STEPS.to_vec(), count: 2, least: 1 }
 }
 
 /// In how many places a fault is tried to be made.
@@ -60,7 +67,7 @@ impl Judge {
             (inputs.to_vec(), alone, step.loaded.on_ranks(&step.local, inputs).unwrap())
         };
         let mut first = first_inputs(whole, 32);
-        ignore_labels(&mut first[0]);
+        ignore_labels(whole, &mut first);
         let first = run(&first);
         let mut second = first_inputs(whole, 29);
         advance(whole, &mut second, first.1.clone());
@@ -132,7 +139,7 @@ impl Judge {
 
 #[test]
 fn seeded_faults_are_found() {
-    let (steps, count) = budget();
+    let Budget { steps, count, least } = budget();
     let judges: Vec<Judge> = steps.into_iter().map(Judge::new).collect();
     let mut table = format!("{:40} sites skipped analysis law equivalent survived\n", "kind");
     let mut wrong = Vec::new();
@@ -152,6 +159,9 @@ fn seeded_faults_are_found() {
         }
         let [analysis, law, equivalent, survived] = found;
         let sites: usize = found.iter().sum();
+        if sites < least {
+            wrong.push(format!("{} is made in {sites} places, expected {least}", kind.name));
+        }
         writeln!(table, "{:40} {sites:5} {skipped:7} {analysis:8} {law:3} {equivalent:10} {survived:8}", kind.name)
             .unwrap();
     }

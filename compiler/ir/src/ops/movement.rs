@@ -108,9 +108,7 @@ pub(super) fn block_dims(
             map.link(from[dim] / unit, FactorKind::Mixed, &[(0, dim)], None);
             link_result(&mut map, to[dim] / unit, FactorKind::Mixed, dim);
         }
-        if block(dim) != Some(1) {
-            map.link(unit, FactorKind::Parallel, &[(0, dim)], Some(dim));
-        }
+        map.link(unit, FactorKind::Parallel, &[(0, dim)], Some(dim));
     }
     map
 }

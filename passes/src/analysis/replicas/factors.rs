@@ -296,7 +296,7 @@ impl Application<'_> {
         };
         let count = terms.iter().flatten().count();
         let passes = match (self.op, self.linear) {
-            _ if kind != Reduction::Sum => moves(self.op) || combines(self.op, kind),
+            _ if kind != Reduction::Sum => moves(self.op, self.linear) || combines(self.op, kind),
             (Op::Select(_), _) => terms[0].is_none() && all(&terms[1..], 1),
             (_, Linear::Jointly) => all(terms, 0),
             (_, Linear::Each) => count == 1,
@@ -395,12 +395,14 @@ fn order(views: &[&View]) -> Vec<AtomId> {
     order.into_iter().map(|at| at.atom).collect()
 }
 
-/// Whether an op hands on elements as they are, of one operand after another.
-fn moves(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::BroadcastInDim(_) | Op::Reshape(_) | Op::Transpose(_) | Op::Slice(_) | Op::Reverse(_) | Op::DynamicSlice(_)
-    )
+/// Whether an op hands on elements as they are, of one operand after another; a conversion that rounds nothing does.
+fn moves(op: &Op, linear: Linear) -> bool {
+    match op {
+        Op::Convert(_) => linear == Linear::Jointly,
+        Op::BroadcastInDim(_) | Op::Reshape(_) | Op::Transpose(_) => true,
+        Op::Slice(_) | Op::Reverse(_) | Op::DynamicSlice(_) => true,
+        _ => false,
+    }
 }
 
 /// Whether an op combines elements as the reduction does.

@@ -117,8 +117,8 @@ impl Reading {
     }
 }
 
-/// How many readings of a value are kept.
-const MAX_READINGS: usize = 48;
+/// How many readings of a value are kept. Heads that share two key heads, one on each of eight ranks, leave more than 80.
+const MAX_READINGS: usize = 128;
 
 /// Readings without repetition, without those of which less is known than of others.
 pub(super) fn pruned(all: impl IntoIterator<Item = Reading>) -> Vec<Reading> {

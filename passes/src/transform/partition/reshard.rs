@@ -16,18 +16,24 @@ pub(super) struct Reshard<'a> {
 
 impl Reshard<'_> {
     /// `x`, which lies at `from`, at `to`. Sums are made first, where they fall into shards at once as such; then what is dropped is dropped,
-    /// so that the least is gathered.
+    /// so that the least is gathered. Sums along one atom after another are rounded once.
     ///
     /// # Errors
     /// When a digit does not fit, which is a bug.
     pub(super) fn go(&self, b: &mut Builder<'_>, x: Value, from: &Place, to: &Place) -> Result<Value> {
         let (mut x, mut now) = (x, from.sharding.clone());
+        let (own, wide) = (b.dtype(x), self.wide(b.dtype(x)));
         let summed: Atoms = from.partial.iter().copied().filter(|atom| !to.partial.contains(atom)).collect();
         for run in runs(&to.sharding, |atom| summed.contains(&atom)) {
             if !run.1.iter().all(|&digit| fits(&now, run.0, digit)) {
                 continue;
             }
+            x = b.convert(x, wide)?;
             x = self.reduce_scatter(b, x, &mut now, run)?;
+        }
+        let rest: Atoms = summed.iter().copied().filter(|&atom| now.find(atom).is_none()).collect();
+        if rest.is_empty() {
+            x = b.convert(x, own)?;
         }
         for (dim, digit) in all(&to.sharding) {
             if now.find(digit.atom).is_none() && !summed.contains(&digit.atom) && fits(&now, dim, digit) {
@@ -35,8 +41,8 @@ impl Reshard<'_> {
                 now = now.with(dim, digit);
             }
         }
-        let rest: Atoms = summed.iter().copied().filter(|&atom| now.find(atom).is_none()).collect();
         x = self.all_reduce(b, Reduction::Sum, x, &rest)?;
+        x = b.convert(x, own)?;
         for run in runs(&now.clone(), |atom| to.sharding.find(atom) != now.find(atom)) {
             x = self.all_gather(b, x, &mut now, run)?;
         }
@@ -58,23 +64,15 @@ impl Reshard<'_> {
         if atoms.is_empty() {
             return Ok(x);
         }
-        self.widened(b, x, |b, x| b.all_reduce(kind, x, self.mesh.groups(atoms)))
+        let own = b.dtype(x);
+        let wide = b.convert(x, self.wide(own))?;
+        let sum = b.all_reduce(kind, wide, self.mesh.groups(atoms))?;
+        b.convert(sum, own)
     }
 
-    /// What `f` makes of `x` in the type of sums over ranks, in the type of `x`.
-    fn widened(
-        &self,
-        b: &mut Builder<'_>,
-        x: Value,
-        f: impl FnOnce(&mut Builder<'_>, Value) -> Result<Value>,
-    ) -> Result<Value> {
-        let own = b.dtype(x);
-        if !own.is_float() || own.size() >= self.reduce.size() {
-            return f(b, x);
-        }
-        let wide = b.convert(x, self.reduce)?;
-        let wide = f(b, wide)?;
-        b.convert(wide, own)
+    /// The type of sums over ranks of numbers of a type.
+    fn wide(&self, own: DType) -> DType {
+        if !own.is_float() || own.size() >= self.reduce.size() { own } else { self.reduce }
     }
 
     /// `x` on the first rank along each of these atoms and zero on the others, so that it is their sum.
@@ -94,9 +92,7 @@ impl Reshard<'_> {
     fn reduce_scatter(&self, b: &mut Builder<'_>, x: Value, now: &mut Sharding, (dim, run): Run) -> Result<Value> {
         let (digit, atoms) = merged(&run);
         let low = local_stride(&now.0[dim], &digit);
-        let x = self.widened(b, x, |b, x| {
-            b.apart(x, dim, (digit.size, low), |b, x, dim| b.reduce_scatter(x, dim, self.mesh.groups(&atoms)))
-        })?;
+        let x = b.apart(x, dim, (digit.size, low), |b, x, dim| b.reduce_scatter(x, dim, self.mesh.groups(&atoms)))?;
         *now = run.iter().fold(now.clone(), |now, &digit| now.with(dim, digit));
         Ok(x)
     }

@@ -1,0 +1,118 @@
+//! The cases of the law that ranks compute together what one device computes, and those of them that CI runs.
+
+use crate::covering::{Shows, covering};
+use crate::meshes::{ALL_MODELS, Model, Ranks, settings, shapes};
+
+/// What of the forward is computed again.
+pub const RECOMPUTE: [&str; 3] = ["['none']", "['attention', 'activation']", "['block']"];
+
+/// What runs the ranks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Machine {
+    /// The interpreter, on the legal module.
+    Interpreter,
+    /// As many virtual devices of CPU XLA, on the bytes of HLO.
+    Xla,
+}
+
+/// A model in a layout.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Case {
+    /// Its position among all models.
+    pub model: usize,
+    /// The layout, and how many micro-batches are accumulated.
+    pub ranks: Ranks,
+    /// The position of what is computed again.
+    pub recompute: usize,
+    /// What runs it.
+    pub machine: Machine,
+}
+
+/// A choice of one thing: its name and its value.
+type Choice = (&'static str, usize);
+
+/// Two choices that meet in a case.
+pub type Pair = (Choice, Choice);
+
+impl Case {
+    /// The most cases that CI runs.
+    pub const MOST: usize = 40;
+
+    /// Every model in every layout, with one micro-batch and two, each way of computing again, on both machines.
+    pub fn all() -> Vec<Self> {
+        let mut all = Vec::new();
+        for model in 0..ALL_MODELS.len() {
+            for ranks in [1, 2].into_iter().flat_map(shapes) {
+                for recompute in 0..RECOMPUTE.len() {
+                    let of = |machine| Self { model, ranks, recompute, machine };
+                    all.extend([Machine::Interpreter, Machine::Xla].map(of));
+                }
+            }
+        }
+        all
+    }
+
+    /// At most 40 cases in which any two values of `data`, `tensor`, `sequence`, `zero`, micro-batches, computing again and machine meet that can,
+    /// and each model meets each kind of parallelism, micro-batches, computing again and both machines. There are more pairs of a model and a
+    /// size than 40 cases hold (16 models, 4 sizes of `data`), let alone of a model and a layout: of these there are as many as there is room for,
+    /// among them each layout at least once. All of them meet in [`all`](Self::all).
+    pub fn covering() -> Vec<Self> {
+        let all = Self::all();
+        let shows: Vec<_> =
+            all.iter().map(|case| Shows { must: [case.pairs(), case.of_model()].concat(), may: case.more() }).collect();
+        covering(&shows, Self::MOST).into_iter().map(|at| all[at]).collect()
+    }
+
+    /// The model.
+    pub fn model(&self) -> Model {
+        ALL_MODELS[self.model]
+    }
+
+    /// The settings of its recipe in a precision.
+    pub fn settings(&self, precision: &str) -> Vec<String> {
+        let recompute = format!("recompute={}", RECOMPUTE[self.recompute]);
+        [settings(self.ranks, precision), vec![recompute]].concat()
+    }
+
+    /// What is chosen, but for the model.
+    fn choices(&self) -> [Choice; 7] {
+        let (data, tensor, sequence, zero, accumulate) = self.ranks;
+        [
+            ("data", data),
+            ("tensor", tensor),
+            ("sequence", usize::from(sequence)),
+            ("zero", zero),
+            ("accumulate", accumulate),
+            ("recompute", self.recompute),
+            ("machine", self.machine as usize),
+        ]
+    }
+
+    /// Any two of its choices.
+    pub fn pairs(&self) -> Vec<Pair> {
+        let choices = self.choices();
+        let of = |at: usize| choices[at + 1..].iter().map(move |&other| (choices[at], other));
+        (0..choices.len()).flat_map(of).collect()
+    }
+
+    /// The model with whatever of these is on, by name, and its machine.
+    pub fn of_model(&self) -> Vec<Pair> {
+        let on = self.choices().into_iter().filter(|&(name, value)| match name {
+            "data" | "tensor" | "accumulate" => value > 1,
+            "machine" => true,
+            _ => value > 0,
+        });
+        let kind = |(name, value)| (name, if name == "machine" { value } else { 1 });
+        on.map(|choice| (("model", self.model), kind(choice))).collect()
+    }
+
+    /// The model with its sizes of axes and what is computed again, the layout with everything else.
+    fn more(&self) -> Vec<Pair> {
+        let model = ("model", self.model);
+        let [data, tensor, sequence, zero, rest @ ..] = self.choices();
+        let layout = ("layout", ((data.1 * 16 + tensor.1) * 2 + sequence.1) * 2 + zero.1);
+        let of_model = [data, tensor, rest[1]].map(|choice| (model, choice));
+        let of_layout = rest.map(|choice| (layout, choice));
+        [of_model, of_layout].concat()
+    }
+}
