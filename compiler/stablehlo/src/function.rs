@@ -1,0 +1,201 @@
+//! Computations as functions, and as the regions of what combines two values.
+
+use crate::channels::Channels;
+use crate::location::Locations;
+use crate::op::{Meaning, Op, Value};
+use crate::ops;
+use crate::quoted::value;
+use crate::site::{Site, arrays};
+use crate::symbols::Symbols;
+use crate::types;
+use crate::write;
+use halite_hlo::graph::Graph;
+use halite_hlo::{ArrayType, Opcode, origin};
+use halite_support::{Diagnostic, Result, codes};
+
+/// What is said of an argument or result of a function besides its type.
+pub(crate) type Attributes = Vec<String>;
+
+/// A module on its way to text.
+pub(crate) struct Writer<'a> {
+    pub(crate) graph: &'a Graph,
+    pub(crate) symbols: Symbols,
+    pub(crate) channels: Channels,
+    pub(crate) locations: Locations,
+    pub(crate) out: String,
+    /// What each instruction so far gave.
+    values: Vec<Vec<Value>>,
+}
+
+/// Where a computation is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Function,
+    /// Within an operation, where no other such operation may stand, so that nothing nests further.
+    Region,
+}
+
+impl Place {
+    fn indent(self) -> &'static str {
+        if self == Self::Function { "    " } else { "      " }
+    }
+
+    /// What ends it.
+    fn terminator(self) -> &'static str {
+        if self == Self::Function { "func.return" } else { "stablehlo.return" }
+    }
+}
+
+impl<'a> Writer<'a> {
+    pub(crate) fn new(graph: &'a Graph) -> Self {
+        Self {
+            graph,
+            symbols: Symbols::new(graph),
+            channels: Channels::new(graph),
+            locations: Locations::default(),
+            out: String::new(),
+            values: vec![Vec::new(); graph.len()],
+        }
+    }
+
+    /// Writes a computation as a function, with what is said of its arguments and results besides their types.
+    pub(crate) fn function(
+        &mut self,
+        number: usize,
+        visibility: &str,
+        (inputs, outputs): (&[Attributes], &[Attributes]),
+    ) -> Result<()> {
+        let name = self.symbols.of(number).unwrap_or_default().to_owned();
+        let parameters = self.parameters(number)?;
+        let arguments: Vec<String> = parameters
+            .iter()
+            .enumerate()
+            .map(|(position, (_, at))| {
+                let frontend = write::frontend(self.graph.inst(*at).frontend_attributes.as_deref());
+                let attributes = inputs.get(position).into_iter().flatten().cloned().chain(frontend);
+                let location = self.locations.named(self.parameter_name(number, position));
+                format!("{}{}{location}", self.argument(*at), braced(attributes.collect()))
+            })
+            .collect();
+        let results = self.results(number)?;
+        let result = |(position, ty): (usize, &ArrayType)| {
+            types::tensor(ty) + &braced(outputs.get(position).into_iter().flatten().cloned().collect())
+        };
+        let results: Vec<String> = results.iter().enumerate().map(result).collect();
+        let (arguments, results) = (lines(&arguments), results.join(", "));
+        self.line(&format!("  func.func {visibility} {name}({arguments}) -> ({results}) {{\n"));
+        self.body(number, Place::Function)?;
+        let location = self.locations.of(None);
+        self.line(&format!("  }}{location}\n"));
+        Ok(())
+    }
+
+    /// The parameters in their order, each made a value.
+    fn parameters(&mut self, number: usize) -> Result<Vec<(i64, usize)>> {
+        let graph = self.graph;
+        let own = &graph.computations()[number].parameters;
+        let mut parameters: Vec<_> = own.iter().map(|&at| (graph.inst(at).parameter_number, at)).collect();
+        parameters.sort_unstable();
+        for &(_, at) in &parameters {
+            let site = Site { graph, at, values: &self.values, symbols: &self.symbols, channels: &self.channels };
+            let [ty] = <[_; 1]>::try_from(site.results()?).map_err(|_| site.fault("it is a tuple"))?;
+            self.values[at] = vec![Value { name: value(&graph.inst(at).name, at), ty }];
+        }
+        Ok(parameters)
+    }
+
+    /// `%x.0: tensor<2xf32>` of a parameter.
+    fn argument(&self, at: usize) -> String {
+        let argument = |value: &Value| format!("{}: {}", value.name, types::tensor(&value.ty));
+        self.values[at].iter().map(argument).collect()
+    }
+
+    /// The name that the program gives a parameter.
+    fn parameter_name(&self, number: usize, position: usize) -> &'a str {
+        let shape = self.graph.module().computations[number].program_shape.as_ref();
+        shape.and_then(|shape| shape.parameter_names.get(position)).map_or("", String::as_str)
+    }
+
+    /// The types that a computation returns.
+    fn results(&self, number: usize) -> Result<Vec<ArrayType>> {
+        let root = self.graph.root(number).and_then(|root| self.graph.shape(root));
+        arrays(root.ok_or_else(|| no_root(self.graph, number))?)
+    }
+
+    /// Writes the instructions of a computation, then what it returns.
+    fn body(&mut self, number: usize, place: Place) -> Result<()> {
+        let graph = self.graph;
+        for at in graph.computations()[number].range().filter(|&at| !graph.is(at, Opcode::Parameter)) {
+            let site = Site { graph, at, values: &self.values, symbols: &self.symbols, channels: &self.channels };
+            self.values[at] = match ops::meaning(&site)? {
+                Meaning::Values(values) => values,
+                Meaning::Ops(ops) => self.operations(at, &ops, place)?,
+            };
+        }
+        let root = graph.root(number).ok_or_else(|| no_root(graph, number))?;
+        let location = self.locations.of(origin(graph.inst(root), graph.module()).as_ref());
+        let results = &self.values[root];
+        let text = format!("\"{}\"({})", place.terminator(), write::names(results));
+        let text = text + &write::signature(results, &[]);
+        self.line(&format!("{}{text}{location}\n", place.indent()));
+        Ok(())
+    }
+
+    /// Writes what an instruction became; the values of its results.
+    fn operations(&mut self, at: usize, ops: &[Op], place: Place) -> Result<Vec<Value>> {
+        let name = value(&self.graph.inst(at).name, at);
+        let mut values = Vec::new();
+        for (position, op) in ops.iter().enumerate() {
+            let name = if ops.len() == 1 { name.clone() } else { format!("{name}_{position}") };
+            self.operation(at, op, &name, place)?;
+            values.extend(write::results(op, &name));
+        }
+        Ok(values)
+    }
+
+    fn operation(&mut self, at: usize, op: &Op, name: &str, place: Place) -> Result<()> {
+        let inst = self.graph.inst(at);
+        self.line(&format!("{}{}", place.indent(), write::head(op, name)));
+        if let Some(combiner) = op.combiner {
+            if place == Place::Region {
+                return Err(crate::fault::fault(inst, "it stands in what combines two values"));
+            }
+            self.region(combiner)?;
+        }
+        let frontend = write::frontend(inst.frontend_attributes.as_deref());
+        let location = self.locations.of(origin(inst, self.graph.module()).as_ref());
+        let signature = write::signature(&op.operands, &op.results);
+        self.line(&format!("{}{signature}{location}\n", braced(frontend.into_iter().collect())));
+        Ok(())
+    }
+
+    /// Writes a computation as the region of an operation.
+    fn region(&mut self, number: usize) -> Result<()> {
+        let parameters = self.parameters(number)?;
+        let location = self.locations.of(None);
+        let arguments: Vec<_> = parameters.iter().map(|(_, at)| self.argument(*at) + &location).collect();
+        self.line(&format!(" ({{\n    ^bb0({}):\n", arguments.join(", ")));
+        self.body(number, Place::Region)?;
+        self.line(&format!("{}}})", Place::Function.indent()));
+        Ok(())
+    }
+
+    fn line(&mut self, text: &str) {
+        self.out.push_str(text);
+    }
+}
+
+/// Arguments, each on a line of its own: their attributes are long.
+fn lines(arguments: &[String]) -> String {
+    arguments.iter().map(|argument| format!("\n      {argument}")).collect::<Vec<_>>().join(",")
+}
+
+/// ` {a, b}`; nothing where there is nothing.
+fn braced(attributes: Attributes) -> String {
+    if attributes.is_empty() { String::new() } else { format!(" {{{}}}", attributes.join(", ")) }
+}
+
+fn no_root(graph: &Graph, number: usize) -> Diagnostic {
+    let name = &graph.module().computations[number].name;
+    Diagnostic::error(codes::UNDEFINED_VALUE, format!("the computation `{name}` returns nothing that it has"))
+}
