@@ -82,7 +82,8 @@ impl<'a> Writer<'a> {
             types::tensor(ty) + &braced(outputs.get(position).into_iter().flatten().cloned().collect())
         };
         let results: Vec<String> = results.iter().enumerate().map(result).collect();
-        let (arguments, results) = (lines(&arguments), results.join(", "));
+        let results = if outputs.is_empty() { results.join(", ") } else { lines(&results) };
+        let arguments = lines(&arguments);
         self.line(&format!("  func.func {visibility} {name}({arguments}) -> ({results}) {{\n"));
         self.body(number, Place::Function)?;
         let location = self.locations.of(None);
@@ -185,9 +186,9 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Arguments, each on a line of its own: their attributes are long.
-fn lines(arguments: &[String]) -> String {
-    arguments.iter().map(|argument| format!("\n      {argument}")).collect::<Vec<_>>().join(",")
+/// Arguments or results, each on a line of its own: their attributes are long.
+fn lines(items: &[String]) -> String {
+    items.iter().map(|item| format!("\n      {item}")).collect::<Vec<_>>().join(",")
 }
 
 /// ` {a, b}`; nothing where there is nothing.
