@@ -34,7 +34,7 @@ pub fn print(hlo: &CheckedHlo, num_replicas: usize) -> Result<String> {
     let graph = hlo.graph();
     let entry = graph.entry_number().ok_or_else(|| unwritable(hlo, "it has no entry"))?;
     require_no_shardings(hlo)?;
-    let (inputs, outputs) = (inputs(hlo, entry)?, outputs(hlo, entry));
+    let (inputs, outputs) = (inputs(hlo, entry), outputs(hlo, entry));
     let mut writer = Writer::new(graph);
     for (number, times) in graph.executions().into_iter().enumerate() {
         match number {
@@ -72,25 +72,21 @@ fn require_no_shardings(hlo: &HloModuleProto) -> Result<()> {
     }
 }
 
-/// What is said of each parameter: which result takes its buffer, or that any may.
-fn inputs(hlo: &CheckedHlo, entry: usize) -> Result<Vec<Attributes>> {
+/// What is said of each parameter: which result takes its buffer, or that any may. The checker holds both to whole parameters.
+fn inputs(hlo: &CheckedHlo, entry: usize) -> Vec<Attributes> {
     let mut inputs = vec![Attributes::new(); hlo.graph().computations()[entry].parameters.len()];
-    let mut add = |parameter: i64, is_whole: bool, attribute: String| -> Result<()> {
+    let mut add = |parameter: i64, attribute: String| {
         let input = usize::try_from(parameter).ok().and_then(|parameter| inputs.get_mut(parameter));
-        let input = input.filter(|_| is_whole).ok_or_else(|| unwritable(hlo, "it donates a part of a parameter"))?;
-        input.push(attribute);
-        Ok(())
+        input.into_iter().for_each(|input| input.push(attribute.clone()));
     };
     for alias in hlo.input_output_alias.iter().flat_map(|aliases| &aliases.entries) {
         let output = alias.output_shape_index.first().copied().unwrap_or(0);
-        let is_whole = alias.parameter_shape_index.is_empty();
-        add(alias.parameter_number, is_whole, format!("tf.aliasing_output = {output} : i32"))?;
+        add(alias.parameter_number, format!("tf.aliasing_output = {output} : i32"));
     }
     for donor in hlo.buffer_donor.iter().flat_map(|donors| &donors.entries) {
-        let is_whole = donor.parameter_shape_index.is_empty();
-        add(donor.parameter_number, is_whole, "jax.buffer_donor = true".to_owned())?;
+        add(donor.parameter_number, "jax.buffer_donor = true".to_owned());
     }
-    Ok(inputs)
+    inputs
 }
 
 /// What is said of each result: its name, where the root of the entry has names.

@@ -50,7 +50,7 @@ mod tests {
         let values = [0.1, -0.0, 1e-7, 16_777_217.0, f64::INFINITY, f64::NAN, 1e-45];
         let expected = ["0.1", "-0.0", "1.0e-7", "16777216.0", "0x7F800000", "0x7FC00000", "1.0e-45"];
         assert_eq!(texts(DType::F32, &values), expected);
-        assert_eq!(texts(DType::Bf16, &[0.1, -f64::INFINITY]), ["0.10009766", "0xFF80"]);
+        assert_eq!(texts(DType::Bf16, &[0.1, -f64::INFINITY]), ["0.100097656", "0xFF80"]);
         assert_eq!(texts(DType::F64, &[0.1, 1e300, f64::INFINITY]), ["0.1", "1.0e300", "0x7FF0000000000000"]);
     }
 
