@@ -12,9 +12,8 @@ pub enum ProgramFormat {
     Mlir,
 }
 
-/// Platforms whose plugins are used with another format than HLO, by the names that plugins give. ZML runs models through Neuron's, and
-/// hands it MLIR (`zml/platform.zig` of <https://github.com/zml/zml>), as JAX does to every plugin (`compile_or_get_cached` in
-/// `jax/_src/compiler.py`); no document says whether it takes HLO.
+/// Platforms whose plugins get another format than HLO, by the names that plugins give. What is known to run on Neuron's, JAX and ZML
+/// (<https://github.com/zml/zml>), hands it MLIR; no document says that it takes HLO.
 const PLATFORMS: [(&str, ProgramFormat); 1] = [("neuron", ProgramFormat::Mlir)];
 
 impl ProgramFormat {

@@ -1,6 +1,6 @@
 """Reads StableHLO that Halite wrote with jaxlib, and compares what XLA makes of it with the HLO that it was written from.
 
-    pip install -r requirements.txt
+    pip install -r requirements.txt    # or jax==0.7.0 jaxlib==0.7.0
     halite compile hlat-7b --target trn1 --emit stablehlo -o build/hlat-7b
     python parse_stablehlo.py build/hlat-7b ../../compiler/stablehlo/tests/every_opcode.mlir
 
