@@ -16,6 +16,10 @@ use halite_support::{Diagnostic, Result, codes};
 /// What is said of an argument or result of a function besides its type.
 pub(crate) type Attributes = Vec<String>;
 
+/// The most instructions of a computation that combines two values. It is written out at each of its uses, which would otherwise make long
+/// texts of short modules.
+const COMBINING: usize = 64;
+
 /// A module on its way to text.
 pub(crate) struct Writer<'a> {
     pub(crate) graph: &'a Graph,
@@ -66,39 +70,48 @@ impl<'a> Writer<'a> {
         (inputs, outputs): (&[Attributes], &[Attributes]),
     ) -> Result<()> {
         let name = self.symbols.of(number).unwrap_or_default().to_owned();
-        let parameters = self.parameters(number)?;
-        let arguments: Vec<String> = parameters
-            .iter()
-            .enumerate()
-            .map(|(position, (_, at))| {
-                let frontend = write::frontend(self.graph.inst(*at).frontend_attributes.as_deref());
-                let attributes = inputs.get(position).into_iter().flatten().cloned().chain(frontend);
-                let location = self.locations.named(self.parameter_name(number, position));
-                format!("{}{}{location}", self.argument(*at), braced(attributes.collect()))
-            })
-            .collect();
-        let results = self.results(number)?;
-        let result = |(position, ty): (usize, &ArrayType)| {
-            types::tensor(ty) + &braced(outputs.get(position).into_iter().flatten().cloned().collect())
-        };
-        let results: Vec<String> = results.iter().enumerate().map(result).collect();
-        let results = if outputs.is_empty() { results.join(", ") } else { lines(&results) };
-        let arguments = lines(&arguments);
-        self.line(&format!("  func.func {visibility} {name}({arguments}) -> ({results}) {{\n"));
+        let (arguments, results) = (self.arguments(number, inputs)?, self.results(number, outputs)?);
+        self.push(&format!("  func.func {visibility} {name}({arguments}) -> ({results}) {{\n"));
         self.body(number, Place::Function)?;
         let location = self.locations.of(None);
-        self.line(&format!("  }}{location}\n"));
+        self.push(&format!("  }}{location}\n"));
         Ok(())
     }
 
+    fn arguments(&mut self, number: usize, inputs: &[Attributes]) -> Result<String> {
+        let parameters = self.parameters(number)?;
+        let argument = |(position, at): (usize, usize)| {
+            let frontend = write::frontend(self.graph.inst(at).frontend_attributes.as_deref());
+            let attributes = inputs.get(position).into_iter().flatten().cloned().chain(frontend);
+            let location = self.locations.named(self.parameter_name(number, position));
+            format!("{}{}{location}", self.argument(at), braced(attributes.collect()))
+        };
+        Ok(lines(&parameters.into_iter().enumerate().map(argument).collect::<Vec<_>>()))
+    }
+
+    /// The types of results, on lines of their own where something is said of them.
+    fn results(&self, number: usize, outputs: &[Attributes]) -> Result<String> {
+        let root = self.graph.root(number).and_then(|root| self.graph.shape(root));
+        let types = arrays(root.ok_or_else(|| no_root(self.graph, number))?)?;
+        let result = |(position, ty): (usize, &ArrayType)| {
+            types::tensor(ty) + &braced(outputs.get(position).into_iter().flatten().cloned().collect())
+        };
+        let results: Vec<String> = types.iter().enumerate().map(result).collect();
+        Ok(if outputs.is_empty() { results.join(", ") } else { lines(&results) })
+    }
+
+    fn site(&self, at: usize) -> Site<'_> {
+        Site { graph: self.graph, at, values: &self.values, symbols: &self.symbols, channels: &self.channels }
+    }
+
     /// The parameters in their order, each made a value.
-    fn parameters(&mut self, number: usize) -> Result<Vec<(i64, usize)>> {
+    fn parameters(&mut self, number: usize) -> Result<Vec<usize>> {
         let graph = self.graph;
-        let own = &graph.computations()[number].parameters;
-        let mut parameters: Vec<_> = own.iter().map(|&at| (graph.inst(at).parameter_number, at)).collect();
-        parameters.sort_unstable();
-        for &(_, at) in &parameters {
-            let site = Site { graph, at, values: &self.values, symbols: &self.symbols, channels: &self.channels };
+        let mut parameters = graph.computations()[number].parameters.clone();
+        parameters.sort_by_key(|&at| graph.inst(at).parameter_number);
+        for &at in &parameters {
+            let site = self.site(at);
+            site.require_plain()?;
             let [ty] = <[_; 1]>::try_from(site.results()?).map_err(|_| site.fault("it is a tuple"))?;
             self.values[at] = vec![Value { name: value(&graph.inst(at).name, at), ty }];
         }
@@ -117,18 +130,11 @@ impl<'a> Writer<'a> {
         shape.and_then(|shape| shape.parameter_names.get(position)).map_or("", String::as_str)
     }
 
-    /// The types that a computation returns.
-    fn results(&self, number: usize) -> Result<Vec<ArrayType>> {
-        let root = self.graph.root(number).and_then(|root| self.graph.shape(root));
-        arrays(root.ok_or_else(|| no_root(self.graph, number))?)
-    }
-
     /// Writes the instructions of a computation, then what it returns.
     fn body(&mut self, number: usize, place: Place) -> Result<()> {
         let graph = self.graph;
         for at in graph.computations()[number].range().filter(|&at| !graph.is(at, Opcode::Parameter)) {
-            let site = Site { graph, at, values: &self.values, symbols: &self.symbols, channels: &self.channels };
-            self.values[at] = match ops::meaning(&site)? {
+            self.values[at] = match ops::meaning(&self.site(at))? {
                 Meaning::Values(values) => values,
                 Meaning::Ops(ops) => self.operations(at, &ops, place)?,
             };
@@ -138,7 +144,7 @@ impl<'a> Writer<'a> {
         let results = &self.values[root];
         let text = format!("\"{}\"({})", place.terminator(), write::names(results));
         let text = text + &write::signature(results, &[]);
-        self.line(&format!("{}{text}{location}\n", place.indent()));
+        self.push(&format!("{}{text}{location}\n", place.indent()));
         Ok(())
     }
 
@@ -156,32 +162,35 @@ impl<'a> Writer<'a> {
 
     fn operation(&mut self, at: usize, op: &Op, name: &str, place: Place) -> Result<()> {
         let inst = self.graph.inst(at);
-        self.line(&format!("{}{}", place.indent(), write::head(op, name)));
+        self.push(&format!("{}{}", place.indent(), write::head(op, name)));
         if let Some(combiner) = op.combiner {
-            if place == Place::Region {
-                return Err(crate::fault::fault(inst, "it stands in what combines two values"));
-            }
-            self.region(combiner)?;
+            self.region(at, combiner, place)?;
         }
         let frontend = write::frontend(inst.frontend_attributes.as_deref());
         let location = self.locations.of(origin(inst, self.graph.module()).as_ref());
         let signature = write::signature(&op.operands, &op.results);
-        self.line(&format!("{}{signature}{location}\n", braced(frontend.into_iter().collect())));
+        self.push(&format!("{}{signature}{location}\n", braced(frontend.into_iter().collect())));
         Ok(())
     }
 
-    /// Writes a computation as the region of an operation.
-    fn region(&mut self, number: usize) -> Result<()> {
-        let parameters = self.parameters(number)?;
+    /// Writes the computation that an operation combines by as its region.
+    fn region(&mut self, at: usize, combiner: usize, place: Place) -> Result<()> {
+        if place == Place::Region {
+            return Err(self.site(at).fault("it stands in what combines two values"));
+        }
+        if self.graph.computations()[combiner].range().len() > COMBINING {
+            return Err(self.site(at).fault(&format!("it combines by more than {COMBINING} instructions")));
+        }
+        let parameters = self.parameters(combiner)?;
         let location = self.locations.of(None);
-        let arguments: Vec<_> = parameters.iter().map(|(_, at)| self.argument(*at) + &location).collect();
-        self.line(&format!(" ({{\n    ^bb0({}):\n", arguments.join(", ")));
-        self.body(number, Place::Region)?;
-        self.line(&format!("{}}})", Place::Function.indent()));
+        let arguments: Vec<_> = parameters.iter().map(|&at| self.argument(at) + &location).collect();
+        self.push(&format!(" ({{\n    ^bb0({}):\n", arguments.join(", ")));
+        self.body(combiner, Place::Region)?;
+        self.push(&format!("{}}})", Place::Function.indent()));
         Ok(())
     }
 
-    fn line(&mut self, text: &str) {
+    fn push(&mut self, text: &str) {
         self.out.push_str(text);
     }
 }

@@ -18,12 +18,7 @@ use halite_support::Result;
 /// # Errors
 /// When it has no form, or carries something that the form has no place for.
 pub(crate) fn meaning(site: &Site<'_>) -> Result<Meaning> {
-    if !site.inst().control_predecessor_ids.is_empty() {
-        return Err(site.fault("it waits for instructions that it does not read"));
-    }
-    if site.inst().sharding.is_some() {
-        return Err(site.fault("it has a sharding"));
-    }
+    site.require_plain()?;
     let families = [
         structure::meaning,
         elementwise::meaning,

@@ -37,6 +37,17 @@ impl<'a> Site<'a> {
         fault(self.inst(), reason)
     }
 
+    /// Refuses what may be said of an instruction of any opcode, and has no place in StableHLO as we write it.
+    pub(crate) fn require_plain(&self) -> Result<()> {
+        if !self.inst().control_predecessor_ids.is_empty() {
+            return Err(self.fault("it waits for instructions that it does not read"));
+        }
+        if self.inst().sharding.is_some() {
+            return Err(self.fault("it has a sharding"));
+        }
+        Ok(())
+    }
+
     /// What is in a field that opcodes of this kind have.
     pub(crate) fn needed<T>(&self, field: Option<T>, name: &str) -> Result<T> {
         field.ok_or_else(|| self.fault(&format!("it has no {name}")))

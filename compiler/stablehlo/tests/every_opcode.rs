@@ -59,6 +59,8 @@ const REFUSED: &[Change] = &[
         |m| first(m, "abs").sharding = Some(Box::default()),
         "`abs` (`abs.24`) cannot be written as StableHLO",
     ),
+    ("a sharding of a parameter", |m| first(m, "parameter").sharding = Some(Box::default()), "it has a sharding"),
+    ("a long combiner", |m| lengthen(m, 62), "it combines by more than 64"),
     ("shardings of a module", |m| m.spmd_output_sharding = Some(OpSharding::default()), "states shardings"),
     ("layouts of a kernel", |m| first(m, "custom-call").constrain_layout = true, "asks for layouts"),
     ("a kernel of another convention", |m| first(m, "custom-call").custom_call_api_version = 4, "calling convention"),
@@ -70,6 +72,17 @@ const REFUSED: &[Change] = &[
 fn set_precision(module: &mut HloModuleProto, operands: &[i32], algorithm: i32) {
     let config = PrecisionConfig { operand_precision: operands.to_vec(), algorithm };
     first(module, "dot").precision_config = Some(Box::new(config));
+}
+
+/// Adds instructions that nothing reads to a computation that combines two values.
+fn lengthen(module: &mut HloModuleProto, count: usize) {
+    let combiner = module.computations.iter_mut().find(|own| own.name == "minimum_f32").unwrap();
+    let sum = combiner.instructions[2].clone();
+    let another = |number| {
+        let id = 1000 + number as i64;
+        HloInstructionProto { id, name: format!("add.{id}"), ..sum.clone() }
+    };
+    combiner.instructions.extend((0..count).map(another));
 }
 
 #[test]
