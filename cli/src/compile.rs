@@ -27,6 +27,7 @@ Examples:
   halite compile hlat-7b -o build/hlat-7b
   halite compile tiny --set layers=4 --set optimizer.adamw.lr=1e-3
   halite compile recipe.toml --role forward --emit hlo-text
+  halite compile tiny --emit stablehlo
   halite compile model.hal --dump-ir 'auto-*'
   halite compile Llama-3.1-8B/config.json --set batch=1 --set seq=4096
   halite compile hlat-7b --explain")]
@@ -64,7 +65,11 @@ pub(super) struct Compile {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Emit {
+    /// The HLO as text, MODULE.hlo.txt.
     HloText,
+    /// The same program as text of MLIR, MODULE.mlir, for tools that take StableHLO.
+    Stablehlo,
+    /// The IR that became the HLO, MODULE.ir.
     Ir,
 }
 
@@ -101,6 +106,7 @@ impl Compile {
     fn options(&self, roles: &Roles) -> CompileOptions {
         let mut options = CompileOptions {
             emit_hlo_text: self.emit.contains(&Emit::HloText),
+            emit_stablehlo: self.emit.contains(&Emit::Stablehlo),
             emit_ir: self.emit.contains(&Emit::Ir),
             lower: LowerOptions { rounding: self.rounding_attributes, ..LowerOptions::default() },
             dumps: self.dump_ir.clone().map(DumpFilter::new),

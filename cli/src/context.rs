@@ -7,7 +7,7 @@ use halite::Session;
 use halite::compile::{CompileOptions, Compiled};
 use halite::source::Source;
 use halite_bundle::Bundle;
-use halite_runtime::{ClientOptions, Pjrt, find_plugin};
+use halite_runtime::{ClientOptions, Pjrt, ProgramFormat, find_plugin};
 use halite_support::{Diagnostic, Diagnostics, codes};
 use std::path::{Path, PathBuf};
 
@@ -18,6 +18,8 @@ pub(super) struct Context {
     pub(super) json: bool,
     pub(super) quiet: bool,
     pub(super) plugin: Option<PathBuf>,
+    /// The format for the plugin, where it is not to be that of its platform.
+    pub(super) format: Option<ProgramFormat>,
 }
 
 /// What a command has to say in the end.
@@ -73,8 +75,8 @@ pub(super) struct Ready {
 pub(super) type Result<T> = std::result::Result<T, Diagnostics>;
 
 impl Context {
-    pub(super) fn new(session: Session, json: bool, quiet: bool, plugin: Option<PathBuf>) -> Self {
-        Self { session, json, quiet, plugin }
+    pub(super) fn new(session: Session, json: bool, quiet: bool) -> Self {
+        Self { session, json, quiet, plugin: None, format: None }
     }
 
     /// Whether to show how far work is.
@@ -155,6 +157,10 @@ impl Context {
     /// The executor: the CPU's PJRT plugin with this many devices.
     pub(super) fn executor(&self, devices: usize) -> Result<Pjrt> {
         let path = find_plugin(self.plugin.as_deref())?;
-        Ok(Pjrt::open(&path, &ClientOptions::cpu(devices))?)
+        let executor = Pjrt::open(&path, &ClientOptions::cpu(devices))?;
+        Ok(match self.format {
+            Some(format) => executor.with_format(format),
+            None => executor,
+        })
     }
 }

@@ -38,10 +38,12 @@ mod terminal;
 mod train;
 mod verify;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use context::{Context, Output};
 use halite::Session;
+use halite_runtime::ProgramFormat;
 use halite_support::{Diagnostic, Diagnostics, codes};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -83,6 +85,15 @@ struct Global {
     /// The PJRT plugin to run HLO with [default: $HALITE_PJRT_PLUGIN, else what `halite plugin install` put in place].
     #[arg(long, global = true, value_name = "PATH")]
     plugin: Option<PathBuf>,
+    /// The format in which the plugin gets programs [default: mlir for Neuron's, hlo for others].
+    #[arg(long, global = true, value_name = "FORMAT", value_parser = format_parser())]
+    program_format: Option<ProgramFormat>,
+}
+
+/// Reads the name of a format.
+fn format_parser() -> impl TypedValueParser<Value = ProgramFormat> {
+    let parse = |name: String| ProgramFormat::ALL.into_iter().find(|format| format.name() == name).unwrap_or_default();
+    PossibleValuesParser::new(ProgramFormat::ALL.map(ProgramFormat::name)).map(parse)
 }
 
 #[derive(Subcommand, Debug)]
@@ -150,7 +161,8 @@ pub fn run(session: Session, arguments: &[OsString]) -> ExitCode {
     if cli.command.uses_xla() {
         halite_runtime::silence_xla_log();
     }
-    let mut context = Context::new(session, cli.global.json, cli.global.quiet, cli.global.plugin);
+    let Global { json, quiet, plugin, program_format: format } = cli.global;
+    let mut context = Context { plugin, format, ..Context::new(session, json, quiet) };
     let result = names::check().and_then(|()| dispatch(cli.command, &mut context));
     finish(&context, result)
 }
@@ -184,7 +196,7 @@ fn refuse(session: Session, error: &clap::Error, json: bool) -> ExitCode {
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) || !json {
         return match terminal::show_usage(error) {
             Ok(()) => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2)),
-            Err(unwritten) => finish(&Context::new(session, json, false, None), Err(unwritten)),
+            Err(unwritten) => finish(&Context::new(session, json, false), Err(unwritten)),
         };
     }
     let text = error.render().to_string();
@@ -192,7 +204,7 @@ fn refuse(session: Session, error: &clap::Error, json: bool) -> ExitCode {
     let headline = lines.next().unwrap_or_default().trim_start_matches("error: ");
     let diagnostic = Diagnostic::error(codes::USAGE, headline).help("see `halite help`");
     let diagnostic = lines.fold(diagnostic, |diagnostic, line| diagnostic.note(line.trim()));
-    finish(&Context::new(session, true, false, None), Err(diagnostic.into()))
+    finish(&Context::new(session, true, false), Err(diagnostic.into()))
 }
 
 fn finish(context: &Context, result: Result<Output, Diagnostics>) -> ExitCode {

@@ -45,7 +45,8 @@ fn help_and_version_are_no_errors() {
 #[test]
 fn wrong_command_lines_exit_with_2() {
     assert!(fails(&["compil"], 2).contains("compile"));
-    assert!(fails(&["compile", "tiny", "--emit", "mlir"], 2).contains("hlo-text"));
+    assert!(fails(&["compile", "tiny", "--emit", "mlir"], 2).contains("hlo-text, stablehlo, ir"));
+    assert!(fails(&["train", "tiny", "--text", "x", "--program-format", "stablehlo"], 2).contains("hlo, mlir"));
     assert!(fails(&["train", "tiny"], 2).contains("--text"));
     let json = fails(&["--json", "compil"], 2);
     assert!(json.starts_with("{\"code\":\"E0407\""), "{json}");

@@ -25,7 +25,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 fn start(preset: &str, folder: &Path, more: &[&str]) -> Child {
     std::fs::create_dir_all(folder).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_halite"));
-    command.args(["compile", preset, "--target", "trn1", "-o", "bundle", "--emit", "hlo-text,ir"]);
+    command.args(["compile", preset, "--target", "trn1", "-o", "bundle", "--emit", "hlo-text,stablehlo,ir"]);
     command.args(more).env("TMPDIR", folder).current_dir(folder).stdout(Stdio::null()).spawn().unwrap()
 }
 

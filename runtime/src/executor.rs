@@ -1,6 +1,6 @@
 //! What runs programs: the traits that each back end implements.
 
-use crate::{Program, Result, RuntimeError, Signature, TensorSpec};
+use crate::{Program, ProgramFormat, Result, RuntimeError, Signature, TensorSpec};
 use halite_tensor::HostTensor;
 use std::any::Any;
 use std::fmt;
@@ -12,6 +12,11 @@ pub trait Executor: Send + Sync {
 
     /// Number of devices. Replica r of a program runs on device r unless the back end says otherwise.
     fn num_devices(&self) -> usize;
+
+    /// The language in which it takes programs: whoever compiles has the program in it.
+    fn format(&self) -> ProgramFormat {
+        ProgramFormat::Hlo
+    }
 
     /// Whether a buffer lives on a device of this executor, so that a program compiled by it takes it. Programs refuse
     /// buffers of others, but a call that is refused has used up what was donated to it.

@@ -6,6 +6,9 @@
 //! `pjrt`, which is on by default; without it there are the traits. The feature `xla-rs` adds the module
 //! `xla_rs` with an implementation on the crate `xla`, for programs that use that crate already.
 //!
+//! Some plugins take StableHLO instead of HLO. Making one of the other needs to know both, which this crate does not: an executor says
+//! which it takes ([`Executor::format`]), and whoever has the HLO adds the text to the program ([`Program::in_format`]).
+//!
 //! XLA aborts the process on some inputs. What can be checked is therefore checked here, before each call: the bytes
 //! decode and have a signature of dense arrays ([`Program`]), and the inputs of a call fit it in number, element type,
 //! shape, device and owner. Rules inside the module (operands, shapes of instructions) are the business of the HLO
@@ -17,6 +20,7 @@ mod error;
 mod executor;
 #[cfg(feature = "pjrt")]
 mod find;
+mod format;
 #[cfg(any(feature = "pjrt", feature = "xla-rs"))]
 mod input;
 #[cfg(feature = "pjrt")]
@@ -32,6 +36,7 @@ pub use error::{Result, RuntimeError, Status, StatusCode};
 pub use executor::{Buffer, DeviceBuffer, Executable, Executor, Input, MemoryStats, evaluate, evaluate_replicas};
 #[cfg(feature = "pjrt")]
 pub use find::{PLUGIN_VARIABLE, find_plugin, plugin_path};
+pub use format::ProgramFormat;
 #[cfg(feature = "pjrt")]
 pub use pjrt::{ClientOptions, OptionValue, Pjrt, silence_xla_log};
 pub use program::{CompileOptions, Program};

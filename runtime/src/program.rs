@@ -1,6 +1,6 @@
 //! A program that can be compiled: bytes, their signature, options.
 
-use crate::{Result, RuntimeError, Signature};
+use crate::{ProgramFormat, Result, RuntimeError, Signature};
 
 /// How a program is compiled.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -20,7 +20,8 @@ impl Default for CompileOptions {
     }
 }
 
-/// The bytes of a serialized `HloModuleProto` with the signature they state and how to compile them.
+/// The bytes of a serialized `HloModuleProto` with the signature they state and how to compile them, and the same program as StableHLO
+/// where its executor takes that.
 ///
 /// XLA answers most broken modules with an error, but ends the process on some. Of those known, only a signature that
 /// states another number of results than the entry has, negative parameter numbers, and instructions whose result type
@@ -29,6 +30,7 @@ impl Default for CompileOptions {
 #[derive(Clone, Debug)]
 pub struct Program<'a> {
     hlo: &'a [u8],
+    stablehlo: Option<String>,
     signature: Signature,
     options: CompileOptions,
 }
@@ -46,12 +48,34 @@ impl<'a> Program<'a> {
             let reason = format!("optimization level {level} does not exist, 0 to 3 do");
             return Err(RuntimeError::InvalidProgram(reason));
         }
-        Ok(Self { hlo, signature: Signature::of_hlo(hlo)?, options })
+        Ok(Self { hlo, stablehlo: None, signature: Signature::of_hlo(hlo)?, options })
+    }
+
+    /// The program in the format of an executor. For MLIR, `translate` makes StableHLO of the HLO, with the same inputs and outputs in
+    /// the same order.
+    ///
+    /// # Errors
+    /// What `translate` says.
+    pub fn in_format<E>(
+        mut self,
+        format: ProgramFormat,
+        translate: impl FnOnce(&[u8]) -> std::result::Result<String, E>,
+    ) -> std::result::Result<Self, E> {
+        self.stablehlo = match format {
+            ProgramFormat::Hlo => None,
+            ProgramFormat::Mlir => Some(translate(self.hlo)?),
+        };
+        Ok(self)
     }
 
     /// The serialized `HloModuleProto` that it was made of.
     pub fn hlo(&self) -> &'a [u8] {
         self.hlo
+    }
+
+    /// The program as StableHLO, where it was made for an executor that takes that.
+    pub fn stablehlo(&self) -> Option<&str> {
+        self.stablehlo.as_deref()
     }
 
     /// What the program takes and gives.

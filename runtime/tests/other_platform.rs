@@ -7,8 +7,8 @@ mod common;
 
 use common::{add, add_in_place, compile};
 use halite_runtime::{
-    ClientOptions, CompileOptions, Executor, Input, OptionValue, Pjrt, Program, Result, RuntimeError, StatusCode,
-    evaluate, find_plugin,
+    ClientOptions, CompileOptions, Executor, Input, OptionValue, Pjrt, Program, ProgramFormat, Result, RuntimeError,
+    StatusCode, evaluate, find_plugin,
 };
 use halite_tensor::{DType, HostTensor};
 use std::path::PathBuf;
@@ -73,6 +73,20 @@ fn options_of_every_type_arrive() {
     assert!(refused("node_id", (-7).into()).contains("there is no node -7"));
     assert!(refused("visible_devices", [0, 1 << 40].into()).contains("the devices [0, 1099511627776] are not there"));
     assert!(refused("node_id", "0".into()).contains("the option node_id has another type"));
+}
+
+/// Neuron's gets StableHLO, and no program that is not written in it, unless it is told otherwise.
+#[test]
+fn plugins_get_the_format_of_their_platform() {
+    let named = |platform: &str| open(&ClientOptions::default().with("platform_name", platform)).unwrap();
+    assert_eq!(named("cuda").format(), ProgramFormat::Hlo);
+    let neuron = named("Neuron");
+    assert_eq!(neuron.format(), ProgramFormat::Mlir);
+    let hlo = add(DType::F32);
+    let program = Program::new(&hlo, CompileOptions::default()).unwrap();
+    let error = neuron.compile(&program).err().expect("there is no StableHLO").to_string();
+    assert!(error.ends_with("the plugin of `Neuron` takes StableHLO, and the program is HLO alone"), "{error}");
+    assert!(neuron.with_format(ProgramFormat::Hlo).compile(&program).is_ok());
 }
 
 #[test]

@@ -24,14 +24,27 @@ pub struct Directives {
     pub locations: bool,
     /// Whether HLO metadata is printed.
     pub metadata: bool,
+    /// Whether StableHLO is printed instead of HLO.
+    pub stablehlo: bool,
     /// What becomes of calls of kernels.
     pub kernels: KernelForm,
 }
 
 impl Directives {
     /// All keys.
-    pub const KEYS: [&str; 10] =
-        ["suite", "passes", "recipe", "model", "set", "tolerance", "remarks", "locations", "metadata", "kernels"];
+    pub const KEYS: [&str; 11] = [
+        "suite",
+        "passes",
+        "recipe",
+        "model",
+        "set",
+        "tolerance",
+        "remarks",
+        "locations",
+        "metadata",
+        "stablehlo",
+        "kernels",
+    ];
 
     /// Reads the directives of a text.
     ///
@@ -60,6 +73,7 @@ impl Directives {
             "remarks" => self.remarks = is_shown()?,
             "locations" => self.locations = is_shown()?,
             "metadata" => self.metadata = is_shown()?,
+            "stablehlo" => self.stablehlo = is_shown()?,
             "kernels" if value == "called" => self.kernels = KernelForm::CustomCalls,
             "kernels" => return Err(format!("`{key}` is `called` or left out")),
             key => return Err(format!("there is no directive `{key}`; directives are {}", Self::KEYS.join(", "))),

@@ -2,10 +2,10 @@
 
 use crate::directives::Directives;
 use halite_hlo::CheckedHlo;
-use halite_ir::{Inst, LowerOptions, Module, Phase, Registry, lower, verify};
+use halite_ir::{Inst, LowerOptions, Module, Phase, Registry, Sample, lower, sample_module, verify};
 use halite_passes::{PassCx, PassRegistry, Runner, RunnerOptions};
 use halite_runtime::{
-    ClientOptions, CompileOptions, Executable, Executor, Pjrt, Program, evaluate_replicas, find_plugin,
+    ClientOptions, CompileOptions, Executable, Executor, Pjrt, Program, ProgramFormat, evaluate_replicas, find_plugin,
 };
 use halite_support::{Diagnostic, Result, SourceMap};
 use halite_tensor::HostTensor;
@@ -63,6 +63,12 @@ pub fn hlo(module: &Module, registry: &Registry, options: LowerOptions) -> Resul
     Ok(hlo.map_err(|broken| broken.into_bug("lowering"))?.encode())
 }
 
+/// Whether the HLO of a sample in this form is another than in the default form, or this is the default form.
+pub fn has_form(sample: &Sample, registry: &Registry, options: LowerOptions) -> bool {
+    let own = |options| sample_module(sample, registry).and_then(|module| hlo(&module, registry, options)).ok();
+    options == LowerOptions::default() || own(options) != own(LowerOptions::default())
+}
+
 /// Realizes stochastic rounding that the module states, with the bits that the interpreter takes: seed and update 0.
 fn realize(module: &mut Module, registry: &Registry) -> Result<()> {
     if !module.functions.iter().flat_map(|function| &function.insts).any(Inst::rounds_at_random) {
@@ -83,8 +89,17 @@ fn realize(module: &mut Module, registry: &Registry) -> Result<()> {
 /// # Errors
 /// What XLA says.
 pub fn compile(hlo: &[u8], num_replicas: usize) -> Result<Box<dyn Executable>> {
-    let program = Program::new(hlo, CompileOptions { num_replicas, ..CompileOptions::default() })?;
-    Ok(client().compile(&program)?)
+    compile_in(ProgramFormat::Hlo, hlo, num_replicas)
+}
+
+/// Compiles HLO with exact rounding, handed to the plugin in a format.
+///
+/// # Errors
+/// When it cannot be written in the format, and what XLA says.
+pub fn compile_in(format: ProgramFormat, hlo: &[u8], num_replicas: usize) -> Result<Box<dyn Executable>> {
+    let program = Program::new(hlo, CompileOptions { num_replicas, ..CompileOptions::default() })?
+        .in_format(format, |hlo| halite_stablehlo::translate(hlo, num_replicas))?;
+    Ok(client().clone().with_format(format).compile(&program)?)
 }
 
 /// Compiles HLO with exact rounding and runs it once.
@@ -92,7 +107,19 @@ pub fn compile(hlo: &[u8], num_replicas: usize) -> Result<Box<dyn Executable>> {
 /// # Errors
 /// When the plugin is missing, with the way to get it; otherwise what XLA says.
 pub fn evaluate(hlo: &[u8], inputs: &[HostTensor]) -> std::result::Result<Vec<HostTensor>, String> {
-    Ok(evaluate_ranks(hlo, &[inputs.to_vec()])?.swap_remove(0))
+    evaluate_in(ProgramFormat::Hlo, hlo, inputs)
+}
+
+/// As [`evaluate`], handed to the plugin in a format.
+///
+/// # Errors
+/// As [`evaluate`], and when the HLO cannot be written in the format.
+pub fn evaluate_in(
+    format: ProgramFormat,
+    hlo: &[u8],
+    inputs: &[HostTensor],
+) -> std::result::Result<Vec<HostTensor>, String> {
+    Ok(evaluate_ranks_in(format, hlo, &[inputs.to_vec()])?.swap_remove(0))
 }
 
 /// Compiles HLO with exact rounding and runs it once on as many ranks as there are inputs: `inputs[rank][parameter]` to `results[rank][result]`.
@@ -100,9 +127,21 @@ pub fn evaluate(hlo: &[u8], inputs: &[HostTensor]) -> std::result::Result<Vec<Ho
 /// # Errors
 /// As [`evaluate`].
 pub fn evaluate_ranks(hlo: &[u8], inputs: &[Vec<HostTensor>]) -> std::result::Result<Vec<Vec<HostTensor>>, String> {
+    evaluate_ranks_in(ProgramFormat::Hlo, hlo, inputs)
+}
+
+/// As [`evaluate_ranks`], handed to the plugin in a format.
+///
+/// # Errors
+/// As [`evaluate`], and when the HLO cannot be written in the format.
+pub fn evaluate_ranks_in(
+    format: ProgramFormat,
+    hlo: &[u8],
+    inputs: &[Vec<HostTensor>],
+) -> std::result::Result<Vec<Vec<HostTensor>>, String> {
     let missing = |error: &Diagnostic| format!("not executed: {error}\nhelp: {}", error.remedy());
     let client = try_client().map_err(missing)?;
-    let executable = compile(hlo, inputs.len()).map_err(|error| error.to_string())?;
+    let executable = compile_in(format, hlo, inputs.len()).map_err(|error| error.to_string())?;
     let inputs: Vec<&[HostTensor]> = inputs.iter().map(Vec::as_slice).collect();
     evaluate_replicas(client, executable.as_ref(), &inputs).map_err(|error| error.to_string())
 }

@@ -78,7 +78,7 @@ fn single_operations_agree_with_xla() {
     for float in FLOATS {
         for options in forms() {
             let mut wanted = distinct_samples(float, &registry);
-            wanted.retain(|sample| options == LowerOptions::default() || depends_on_form(sample, &registry, options));
+            wanted.retain(|sample| xla::has_form(sample, &registry, options));
             // Collectives need a program of their own.
             let joint = |sample: &Sample| sample.ranks == 1 && find(sample, float).is_none();
             let (joint, alone): (Vec<_>, Vec<_>) = wanted.into_iter().partition(joint);
@@ -110,12 +110,6 @@ fn forms() -> [LowerOptions; 3] {
         LowerOptions { reads: Indexing::OneHot, sums: Indexing::OneHot, ..default },
         LowerOptions { collectives, ..default },
     ]
-}
-
-/// Whether the HLO of a sample differs from that of the default form.
-fn depends_on_form(sample: &Sample, registry: &Registry, options: LowerOptions) -> bool {
-    let hlo = |options| sample_module(sample, registry).and_then(|module| xla::hlo(&module, registry, options)).ok();
-    hlo(options) != hlo(LowerOptions::default())
 }
 
 fn interpret(module: &Module, registry: &Registry, inputs: Vec<Vec<HostTensor>>) -> Result<Vec<Vec<HostTensor>>> {

@@ -85,7 +85,9 @@ impl LoadedModule {
         check_devices(executor, mesh)?;
         let calls_kernels = kernels.are_called(executor, bundle);
         let bytes = if calls_kernels { as_compiled(bundle, entry)? } else { bundle.runnable_hlo(entry)? };
-        let program = Program::new(&bytes, CompileOptions { num_replicas: mesh.num_ranks(), ..Default::default() })?;
+        let num_replicas = mesh.num_ranks();
+        let program = Program::new(&bytes, CompileOptions { num_replicas, ..Default::default() })?
+            .in_format(executor.format(), |hlo| halite_stablehlo::translate(hlo, num_replicas))?;
         let signature = program.signature();
         let same = |ports: &[Port], specs: &[halite_runtime::TensorSpec]| {
             ports.len() == specs.len()

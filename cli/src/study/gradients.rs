@@ -35,7 +35,9 @@ impl Gradients {
         let missing = || Diagnostic::bug("a compiled module without an entry");
         let entry = module.ir.functions.into_iter().next_back().ok_or_else(missing)?;
         let bytes = module.hlo.encode();
-        let executable = executor.compile(&Program::new(&bytes, halite_runtime::CompileOptions::default())?)?;
+        let program = Program::new(&bytes, halite_runtime::CompileOptions::default())?
+            .in_format(executor.format(), |_| halite_stablehlo::print(&module.hlo, 1))?;
+        let executable = executor.compile(&program)?;
         Ok(Self { entry, executable })
     }
 

@@ -35,6 +35,8 @@ pub struct CompileOptions {
     pub roles: Vec<ModuleRole>,
     /// Whether to add the HLO of each module as text.
     pub emit_hlo_text: bool,
+    /// Whether to add each module as StableHLO.
+    pub emit_stablehlo: bool,
     /// Whether to add the final IR of each module.
     pub emit_ir: bool,
     /// Which intermediate modules to add.
@@ -65,6 +67,7 @@ impl Default for CompileOptions {
         Self {
             roles: ModuleRole::DEFAULT.to_vec(),
             emit_hlo_text: false,
+            emit_stablehlo: false,
             emit_ir: false,
             dumps: None,
             lower: LowerOptions::default(),

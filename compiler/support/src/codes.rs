@@ -82,6 +82,8 @@ codes! {
         => "split the words into parts whose sums and products stay below 2^24, or use shifts and bitwise ops";
     NAME = "E0214": "A registered pass, kernel or composite, or a part of a model made in Rust, has a name that cannot be written in texts."
         => "name it with ASCII letters, digits and the marks that the message lists, a letter first";
+    STABLEHLO = "E0215": "An instruction of HLO has no form in StableHLO, or carries something that its form has no place for."
+        => "take the HLO, or write the part of the program that the message names in another way";
 
     UNKNOWN_NAME = "E0301": "A model uses a name that nothing in scope defines."
         => "define it, or correct the name";

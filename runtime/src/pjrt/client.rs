@@ -5,7 +5,7 @@ use super::event::Event;
 use super::ffi::{self, Arguments};
 use super::options;
 use super::plugin::{Plugin, copy_text};
-use crate::{Program, Status};
+use crate::{CompileOptions, ProgramFormat, Status};
 use halite_tensor::{DType, HostTensor};
 use std::ffi::{c_char, c_int};
 
@@ -62,15 +62,20 @@ impl Client {
         self.devices.iter().position(|own| *own == device)
     }
 
-    pub(super) fn compile(&self, program: &Program<'_>) -> std::result::Result<*mut ffi::LoadedExecutable, Status> {
-        const FORMAT: &str = "hlo";
-        let options = options::encode(program.options());
+    /// Compiles the text or bytes of a program in a format.
+    pub(super) fn compile(
+        &self,
+        program: &[u8],
+        format: ProgramFormat,
+        options: &CompileOptions,
+    ) -> std::result::Result<*mut ffi::LoadedExecutable, Status> {
+        let (format, options) = (format.name(), options::encode(options));
         let code = ffi::Program {
             head: ffi::Head::of::<ffi::Program>(),
-            code: program.hlo().as_ptr().cast(),
-            code_size: program.hlo().len(),
-            format: FORMAT.as_ptr().cast(),
-            format_size: FORMAT.len(),
+            code: program.as_ptr().cast(),
+            code_size: program.len(),
+            format: format.as_ptr().cast(),
+            format_size: format.len(),
         };
         let mut args = ffi::ClientCompile {
             client: self.client,

@@ -6,7 +6,8 @@ use super::client_options::ClientOptions;
 use super::executable::PjrtExecutable;
 use super::plugin::Plugin;
 use crate::{
-    Buffer, DeviceBuffer, Executable, Executor, Program, Result, RuntimeError, Status, StatusCode, TensorSpec,
+    Buffer, DeviceBuffer, Executable, Executor, Program, ProgramFormat, Result, RuntimeError, Status, StatusCode,
+    TensorSpec,
 };
 use halite_tensor::HostTensor;
 use std::path::Path;
@@ -14,7 +15,10 @@ use std::sync::Arc;
 
 /// An executor on the devices of a PJRT plugin. Clones share the devices.
 #[derive(Clone)]
-pub struct Pjrt(Arc<Client>);
+pub struct Pjrt {
+    client: Arc<Client>,
+    format: ProgramFormat,
+}
 
 impl Pjrt {
     /// Opens the plugin at `path` and makes a client of it. Plugins of all platforms are opened the same way; `options` is
@@ -36,21 +40,44 @@ impl Pjrt {
             };
             return Err(RuntimeError::Client(Status::new(StatusCode::Unavailable, text)));
         }
-        Ok(Self(Arc::new(client)))
+        let format = ProgramFormat::of_platform(&client.platform());
+        Ok(Self { client: Arc::new(client), format })
+    }
+
+    /// The same devices, with programs handed to the plugin in another format than that of its platform.
+    #[must_use]
+    pub fn with_format(self, format: ProgramFormat) -> Self {
+        Self { format, ..self }
+    }
+
+    /// The program as the plugin takes it.
+    fn code<'p>(&self, program: &'p Program<'_>) -> Result<&'p [u8]> {
+        match self.format {
+            ProgramFormat::Hlo => Ok(program.hlo()),
+            ProgramFormat::Mlir => program.stablehlo().map(str::as_bytes).ok_or_else(|| {
+                let reason =
+                    format!("the plugin of `{}` takes StableHLO, and the program is HLO alone", self.platform());
+                RuntimeError::InvalidProgram(reason)
+            }),
+        }
     }
 }
 
 impl Executor for Pjrt {
     fn platform(&self) -> String {
-        self.0.platform()
+        self.client.platform()
     }
 
     fn num_devices(&self) -> usize {
-        self.0.devices.len()
+        self.client.devices.len()
+    }
+
+    fn format(&self) -> ProgramFormat {
+        self.format
     }
 
     fn owns(&self, buffer: &dyn DeviceBuffer) -> bool {
-        PjrtBuffer::pointer_of(buffer, &self.0).is_some()
+        PjrtBuffer::pointer_of(buffer, &self.client).is_some()
     }
 
     fn compile(&self, program: &Program<'_>) -> Result<Box<dyn Executable>> {
@@ -59,21 +86,22 @@ impl Executor for Pjrt {
             let reason = format!("{needed} replicas need as many devices, there are {found}");
             return Err(RuntimeError::InvalidProgram(reason));
         }
-        let loaded = self.0.compile(program).map_err(RuntimeError::Compile)?;
+        let code = self.code(program)?;
+        let loaded = self.client.compile(code, self.format, program.options()).map_err(RuntimeError::Compile)?;
         // SAFETY: the executable is new, of this client, and ours.
-        let executable = unsafe { PjrtExecutable::new(Arc::clone(&self.0), loaded, program.signature().clone()) }?;
+        let executable = unsafe { PjrtExecutable::new(Arc::clone(&self.client), loaded, program.signature().clone()) }?;
         Ok(Box::new(executable))
     }
 
     fn upload(&self, tensor: &HostTensor, device: usize) -> Result<Buffer> {
-        let Some(pointer) = self.0.devices.get(device) else {
+        let Some(pointer) = self.client.devices.get(device) else {
             let reason = format!("there is no device {device}, the devices are 0 to {}", self.num_devices() - 1);
             return Err(RuntimeError::InvalidInput(reason));
         };
         // SAFETY: the event is waited for below, while the tensor is borrowed.
-        let (buffer, event) = unsafe { self.0.upload(tensor, *pointer) }.map_err(RuntimeError::Transfer)?;
+        let (buffer, event) = unsafe { self.client.upload(tensor, *pointer) }.map_err(RuntimeError::Transfer)?;
         // SAFETY: the buffer is new, of this client, ours, and was made with this type.
-        let buffer = unsafe { PjrtBuffer::new(Arc::clone(&self.0), buffer, TensorSpec::of(tensor), device) };
+        let buffer = unsafe { PjrtBuffer::new(Arc::clone(&self.client), buffer, TensorSpec::of(tensor), device) };
         event.wait().map_err(RuntimeError::Transfer)?;
         Ok(Box::new(buffer))
     }

@@ -55,8 +55,9 @@ pub(crate) fn add_in_place() -> Vec<u8> {
     aliased(&[ty.clone(), ty], &[(0, 0)], |entry, x| Ok(vec![entry.add(x[0], x[1])?]))
 }
 
-/// Compiles with default options.
+/// Compiles with default options, in the format that the executor takes.
 pub(crate) fn compile(executor: &dyn Executor, hlo: &[u8]) -> Box<dyn Executable> {
     let program = Program::new(hlo, CompileOptions::default()).expect("the module has a signature");
-    executor.compile(&program).expect("the program compiles")
+    let program = program.in_format(executor.format(), |hlo| halite_stablehlo::translate(hlo, 1));
+    executor.compile(&program.expect("the module can be written")).expect("the program compiles")
 }

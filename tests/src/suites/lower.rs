@@ -11,6 +11,7 @@ use halite::Session;
 use halite_hlo::CheckedHlo;
 use halite_hlo::proto::HloModuleProto;
 use halite_ir::{Interpreter, KernelForm, LowerOptions, Module, lower, lower_decompositions, verify};
+use halite_runtime::ProgramFormat;
 use halite_support::{Diagnostic, Name};
 
 /// The HLO of a module. CPU XLA must take it and compute what the interpreter does.
@@ -46,7 +47,10 @@ impl Suite for Lower {
         if !case.directives.metadata {
             printed.iter_mut().for_each(drop_metadata);
         }
-        let printed: Vec<_> = printed.iter().map(halite_hlo::text::print).collect();
+        let printed: Vec<_> = match case.directives.stablehlo {
+            true => printed.into_iter().map(stablehlo).collect::<Result<_, _>>().map_err(|error| case.show(&error))?,
+            false => printed.iter().map(halite_hlo::text::print).collect(),
+        };
         Ok(Outcome::new([(Anchor::End, printed.join("\n"))]))
     }
 }
@@ -58,6 +62,10 @@ fn linked(hlo: &HloModuleProto, decompositions: &[(Name, HloModuleProto)]) -> Re
             decompositions.iter().find(|(own, _)| **own == *name).map(|(_, decomposition)| decomposition.clone());
         decomposition.ok_or_else(|| Diagnostic::bug(format!("no decomposition is named `{name}`")))
     })
+}
+
+fn stablehlo(hlo: HloModuleProto) -> Result<String, Diagnostic> {
+    halite_stablehlo::print(&CheckedHlo::new(hlo)?, 1)
 }
 
 fn check(hlo: &HloModuleProto) -> Result<(), String> {
@@ -72,7 +80,12 @@ fn compare(case: &Case, session: &Session, legal: &Module, hlo: &HloModuleProto)
     let inputs = seeded_inputs(entry, InputKind::Plain, 1);
     let expected =
         Interpreter::of(legal, &session.registry).run(entry, inputs.clone()).map_err(|error| case.show(&error))?;
-    let found = xla::evaluate(&halite_hlo::encode(hlo), &inputs)?;
+    let hlo = halite_hlo::encode(hlo);
+    let [found, translated] = ProgramFormat::ALL.map(|format| xla::evaluate_in(format, &hlo, &inputs));
+    let (found, translated) = (found?, translated.map_err(|error| format!("as StableHLO: {error}"))?);
+    if found != translated {
+        return Err("CPU XLA does not give the same bits of HLO and StableHLO".to_owned());
+    }
     agree(&found, &expected, Tolerance::Ulps(case.directives.tolerance))
         .map_err(|error| format!("CPU XLA and the interpreter differ: {error}"))
 }

@@ -11,6 +11,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("halite-tensor", &["support"]),
     ("halite-recipe", &["support", "tensor"]),
     ("halite-hlo", &["support", "tensor"]),
+    ("halite-stablehlo", &["support", "tensor", "hlo"]),
     ("halite-ir", &["support", "tensor", "hlo"]),
     ("halite-lift", &["support", "tensor", "hlo", "ir"]),
     ("halite-lang", &["support", "tensor", "recipe", "ir"]),
@@ -25,11 +26,22 @@ const TABLE: &[(&str, &[&str])] = &[
     (
         "halite",
         &[
-            "support", "tensor", "recipe", "hlo", "ir", "lang", "models", "bundle", "passes", "target", "targets",
+            "support",
+            "tensor",
+            "recipe",
+            "hlo",
+            "ir",
+            "lang",
+            "models",
+            "bundle",
+            "passes",
+            "target",
+            "targets",
             "runtime",
+            "stablehlo",
         ],
     ),
-    ("halite-train", &["support", "tensor", "recipe", "hlo", "disk", "bundle", "runtime"]),
+    ("halite-train", &["support", "tensor", "recipe", "hlo", "stablehlo", "disk", "bundle", "runtime"]),
 ];
 
 /// The program, which uses everything, and crates that nothing ships.

@@ -142,7 +142,7 @@ fn foreign_in(path: &Path, folder: &str, is_own: impl Fn(&str) -> bool) -> Optio
 fn belongs(name: &str, module: &str) -> bool {
     let rest = name.strip_prefix(module);
     rest.is_some_and(|rest| {
-        rest.starts_with('.') && [".hlo.pb", ".hlo.txt", ".ir"].iter().any(|end| rest.ends_with(end))
+        rest.starts_with('.') && [".hlo.pb", ".hlo.txt", ".mlir", ".ir"].iter().any(|end| rest.ends_with(end))
     })
 }
 

@@ -57,9 +57,14 @@ pub(super) fn pack<'a>(
     let ranges = ranges::repeated(ranges, entry, micro_batches);
     let (mut described, buffers) = (module_entry(&role.name, laid, ranges, &bytes), buffers(laid, micro_batches));
     described.estimate = estimate((&described, &buffers), &module, target, recipe)?;
+    let mesh = laid.layout.map(|layout| layout.mesh.clone()).unwrap_or_default();
     let mut files = IndexMap::new();
     if options.emit_hlo_text {
         files.insert(format!("{name}.hlo.txt"), halite_hlo::text::print(&module.hlo).into_bytes());
+    }
+    if options.emit_stablehlo {
+        let text = halite_stablehlo::print(&module.hlo, mesh.num_ranks())?;
+        files.insert(format!("{name}.mlir"), text.into_bytes());
     }
     if options.emit_ir {
         files.insert(format!("{name}.ir"), halite_ir::text::print(&module.ir).into_bytes());
@@ -71,7 +76,7 @@ pub(super) fn pack<'a>(
     let CompiledModule { reports, remarks, audit, warnings, check, .. } = module;
     Ok(Packed {
         role,
-        mesh: laid.layout.map(|layout| layout.mesh.clone()).unwrap_or_default(),
+        mesh,
         entry: described,
         buffers,
         figures,

@@ -109,7 +109,8 @@ impl Program {
         let linked = link_decompositions(&self.hlo, "the program", decomposition)?;
         let num_replicas = self.layout.mesh.num_ranks();
         let options = halite_runtime::CompileOptions { num_replicas, ..halite_runtime::CompileOptions::default() };
-        let program = halite_runtime::Program::new(&linked, options)?;
+        let program = halite_runtime::Program::new(&linked, options)?
+            .in_format(executor.format(), |hlo| halite_stablehlo::translate(hlo, num_replicas))?;
         Ok(executor.compile(&program)?)
     }
 

@@ -1,4 +1,4 @@
-//! HLO: decoded, checked, held to the rules of targets, printed and estimated.
+//! HLO: decoded, checked, held to the rules of targets, printed, written as StableHLO and estimated.
 
 use crate::judge::{Verdict, refused, said};
 use crate::random::Random;
@@ -6,6 +6,7 @@ use crate::repository;
 use crate::target::{Target, WIRE};
 use halite::Session;
 use halite::compile::CompileOptions;
+use halite_hlo::CheckedHlo;
 use halite_hlo::graph::Graph;
 use halite_ir::text::parse;
 use halite_ir::{LowerOptions, Registry};
@@ -75,12 +76,21 @@ fn run(input: &[u8]) -> Verdict {
     let report = report::report(&graph, &Profile::new(generation));
     said(&report.faults, &sources)?;
     said(&on_ranks(&graph), &sources)?;
+    if report.faults.is_empty() {
+        said(&written(&graph), &sources)?;
+    }
     let target = if random.once_in(3) { TargetName::default() } else { generation.into() };
     let targets = halite_targets::builtin();
     match targets.get(&target).and_then(|known| known.analyze(&graph, &target, &[], &[])) {
         Err(error) => refused(&[error], &sources),
         Ok(_) => Ok(report.faults.is_empty()),
     }
+}
+
+/// What is said of a sound module that is written as StableHLO.
+fn written(graph: &Graph) -> Diagnostics {
+    let text = CheckedHlo::new(graph.module().clone()).and_then(|hlo| halite_stablehlo::print(&hlo, 2));
+    text.err().into_iter().collect()
 }
 
 /// What is said of a module as the program of one rank.

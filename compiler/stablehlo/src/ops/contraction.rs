@@ -1,0 +1,52 @@
+//! Products and reductions.
+
+use super::{array, dims};
+use crate::op::{Meaning, Op};
+use crate::site::Site;
+use halite_hlo::Opcode;
+use halite_hlo::proto::PrecisionConfig;
+use halite_support::Result;
+
+pub(super) fn meaning(site: &Site<'_>) -> Option<Result<Meaning>> {
+    let op = match Opcode::parse(site.opcode())? {
+        Opcode::Dot => dot(site),
+        Opcode::Reduce => {
+            site.combining("stablehlo.reduce").map(|op| op.with("dimensions", array(&site.inst().dimensions)))
+        }
+        _ => return None,
+    };
+    Some(op.map(Meaning::from))
+}
+
+fn dot(site: &Site<'_>) -> Result<Op> {
+    let numbers = site.needed(site.inst().dot_dimension_numbers.as_deref(), "dimensions")?;
+    let lists: [(&str, &[i64]); 4] = [
+        ("lhs_batching_dimensions", &numbers.lhs_batch_dimensions),
+        ("rhs_batching_dimensions", &numbers.rhs_batch_dimensions),
+        ("lhs_contracting_dimensions", &numbers.lhs_contracting_dimensions),
+        ("rhs_contracting_dimensions", &numbers.rhs_contracting_dimensions),
+    ];
+    let op = site.op("stablehlo.dot_general")?.with("dot_dimension_numbers", dims("dot", &lists, None));
+    match site.inst().precision_config.as_deref() {
+        Some(config) if *config != PrecisionConfig::default() => {
+            Ok(op.with("precision_config", precision(site, config)?))
+        }
+        _ => Ok(op),
+    }
+}
+
+/// How exactly a backend that has a choice multiplies each operand.
+fn precision(site: &Site<'_>, config: &PrecisionConfig) -> Result<String> {
+    if config.algorithm != 0 {
+        return Err(site.fault("it asks for an algorithm of products"));
+    }
+    let word = |precision: &i32| match precision {
+        0 => Ok("DEFAULT"),
+        1 => Ok("HIGH"),
+        2 => Ok("HIGHEST"),
+        _ => Err(site.fault("its precision is none that there is")),
+    };
+    let words = config.operand_precision.iter().map(word).collect::<Result<Vec<_>>>()?;
+    let words: Vec<_> = words.iter().map(|word| format!("#stablehlo<precision {word}>")).collect();
+    Ok(format!("[{}]", words.join(", ")))
+}

@@ -1,0 +1,93 @@
+//! An instruction and what stands around it.
+
+use crate::channels::Channels;
+use crate::fault::fault;
+use crate::op::{Op, Value};
+use crate::symbols::Symbols;
+use halite_hlo::graph::Graph;
+use halite_hlo::proto::{HloInstructionProto, ShapeProto};
+use halite_hlo::{ArrayType, Type};
+use halite_support::{Diagnostic, Result};
+
+/// An instruction that is to be written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Site<'a> {
+    pub(crate) graph: &'a Graph,
+    /// Its position in the graph.
+    pub(crate) at: usize,
+    /// What the instructions before it gave.
+    pub(crate) values: &'a [Vec<Value>],
+    /// The names of functions.
+    pub(crate) symbols: &'a Symbols,
+    /// The channels of collectives that become several.
+    pub(crate) channels: &'a Channels,
+}
+
+impl<'a> Site<'a> {
+    pub(crate) fn inst(&self) -> &'a HloInstructionProto {
+        self.graph.inst(self.at)
+    }
+
+    pub(crate) fn opcode(&self) -> &'a str {
+        self.graph.opcode(self.at)
+    }
+
+    /// Why it is not written.
+    pub(crate) fn fault(&self, reason: &str) -> Diagnostic {
+        fault(self.inst(), reason)
+    }
+
+    /// Refuses what may be said of an instruction of any opcode, and has no place in StableHLO as we write it.
+    pub(crate) fn require_plain(&self) -> Result<()> {
+        if !self.inst().control_predecessor_ids.is_empty() {
+            return Err(self.fault("it waits for instructions that it does not read"));
+        }
+        if self.inst().sharding.is_some() {
+            return Err(self.fault("it has a sharding"));
+        }
+        Ok(())
+    }
+
+    /// What is in a field that opcodes of this kind have.
+    pub(crate) fn needed<T>(&self, field: Option<T>, name: &str) -> Result<T> {
+        field.ok_or_else(|| self.fault(&format!("it has no {name}")))
+    }
+
+    /// The values of an operand: one for an array, as many as a tuple has.
+    pub(crate) fn values_of(&self, number: usize) -> Result<&'a [Value]> {
+        let operand = self.needed(self.graph.operand(self.at, number), "such operand")?;
+        Ok(&self.values[operand])
+    }
+
+    /// The values of all operands, one after another.
+    pub(crate) fn operands(&self) -> Result<Vec<Value>> {
+        let values = (0..self.graph.operands(self.at).len()).map(|number| self.values_of(number));
+        Ok(values.collect::<Result<Vec<_>>>()?.concat())
+    }
+
+    /// The types of the results: one for an array, as many as a tuple has.
+    pub(crate) fn results(&self) -> Result<Vec<ArrayType>> {
+        let shape = self.needed(self.graph.shape(self.at), "shape")?;
+        arrays(shape).map_err(|error| self.fault(error.message()))
+    }
+
+    /// The operation of this name on all operands with all results.
+    pub(crate) fn op(&self, name: &'static str) -> Result<Op> {
+        let (operands, results) = (self.operands()?, self.results()?);
+        Ok(Op { name, operands, properties: Vec::new(), combiner: None, results })
+    }
+
+    /// The operation of this name, which combines two values by the only computation that the instruction calls.
+    pub(crate) fn combining(&self, name: &'static str) -> Result<Op> {
+        let combiner = self.needed(self.graph.callee(self.at, 0), "called computation")?;
+        Ok(Op { combiner: Some(combiner), ..self.op(name)? })
+    }
+}
+
+/// The arrays of a shape. Tuples of tuples have no form, since operations have no tuples.
+pub(crate) fn arrays(shape: &ShapeProto) -> Result<Vec<ArrayType>> {
+    match Type::from_proto(shape)? {
+        Type::Array(array) => Ok(vec![array]),
+        Type::Tuple(items) => items.iter().map(|item| item.array().cloned()).collect(),
+    }
+}

@@ -1,0 +1,42 @@
+//! The languages in which plugins take programs.
+
+use std::fmt;
+
+/// A language in which a PJRT plugin takes programs.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum ProgramFormat {
+    /// The bytes of a serialized `HloModuleProto`.
+    #[default]
+    Hlo,
+    /// StableHLO, as text of MLIR.
+    Mlir,
+}
+
+/// Platforms whose plugins get another format than HLO, by the names that plugins give. What is known to run on Neuron's, JAX and ZML
+/// (<https://github.com/zml/zml>), hands it MLIR; no document says that it takes HLO.
+const PLATFORMS: [(&str, ProgramFormat); 1] = [("neuron", ProgramFormat::Mlir)];
+
+impl ProgramFormat {
+    /// Every format.
+    pub const ALL: [Self; 2] = [Self::Hlo, Self::Mlir];
+
+    /// The name that the PJRT C API has for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Hlo => "hlo",
+            Self::Mlir => "mlir",
+        }
+    }
+
+    /// The format for a platform, by the name that its plugin gives.
+    pub fn of_platform(platform: &str) -> Self {
+        let own = PLATFORMS.iter().find(|(name, _)| platform.eq_ignore_ascii_case(name));
+        own.map_or_else(Self::default, |(_, format)| *format)
+    }
+}
+
+impl fmt::Display for ProgramFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
