@@ -9,7 +9,8 @@ use halite_tensor::{Packing, Part};
 /// each rank. A step adds `delta` to it.
 fn stored_as_one(delta: [f64; 4]) -> Bundle {
     let mut bundle = bundle();
-    let part = |name: &str, rows, copies| Part { name: name.into(), shape: vec![rows], transposed: false, copies };
+    let part =
+        |name: &str, rows, copies| Part { name: name.into(), shape: vec![rows], transposed: false, copies, padding: 0 };
     let w = &mut bundle.manifest.buffers[1];
     w.shape = vec![2, 2];
     w.packing = Some(Packing { ranks: 2, parts: vec![part("q", 2, 1), part("k", 1, 2)] });
