@@ -67,3 +67,17 @@ fn what_cannot_be_written_goes_to_no_plugin() {
     assert!(!folder.path().join("run/state.safetensors").exists());
     assert_eq!(halite(folder.path(), &train).status.code(), Some(0));
 }
+
+/// A plugin that is to get StableHLO compiles no program that is handed to it in HLO alone.
+#[test]
+fn commands_that_run_programs_take_the_format() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("text.txt"), "All work and no play. ".repeat(200)).unwrap();
+    let verify = ["verify", "tiny", "--set", "parallel.data=2", "--set", "parallel.tensor=2"];
+    let numerics = ["numerics", "mixed", "--text", "text.txt", "--steps", "1", "--seeds", "0", "-o", "study"];
+    for command in [&verify[..], &numerics] {
+        let arguments = [command, &["--set", "layers=1", "-q", "--program-format", "mlir"]].concat();
+        let output = halite(folder.path(), &arguments);
+        assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
