@@ -17,6 +17,7 @@ mod execute;
 mod history;
 mod metrics;
 mod micro;
+mod neff;
 mod observer;
 mod placed;
 mod programs;

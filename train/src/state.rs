@@ -122,6 +122,16 @@ impl Updates {
     }
 }
 
+impl Updates {
+    /// The error of a call of a module, with the update in whose course it was made.
+    pub(super) fn blame(self, error: Diagnostic, module: &str) -> Diagnostic {
+        let begun = self.attempted + 1;
+        error
+            .note(format!("`{module}` was called after {} whole updates; update {begun} was not made", self.attempted))
+            .note("what it was given is gone from the device: load a state to go on")
+    }
+}
+
 impl State {
     /// Copies tensors to the devices, which [`check_state`] has looked at, and beside them what is transient.
     pub(super) fn upload(

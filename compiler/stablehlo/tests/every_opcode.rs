@@ -48,9 +48,17 @@ fn the_module_has_every_opcode() {
 type Change = (&'static str, fn(&mut HloModuleProto), &'static str);
 
 const REFUSED: &[Change] = &[
-    ("an opcode of others", |m| first(m, "tanh").opcode = "stochastic-convert".into(), "`stochastic-convert` (`tanh.47`)"),
+    (
+        "an opcode of others",
+        |m| first(m, "tanh").opcode = "stochastic-convert".into(),
+        "`stochastic-convert` (`tanh.47`)",
+    ),
     ("a control predecessor", |m| first(m, "abs").control_predecessor_ids = vec![20], "waits for instructions"),
-    ("a sharding", |m| first(m, "abs").sharding = Some(Box::default()), "`abs` (`abs.24`) cannot be written as StableHLO"),
+    (
+        "a sharding",
+        |m| first(m, "abs").sharding = Some(Box::default()),
+        "`abs` (`abs.24`) cannot be written as StableHLO",
+    ),
     ("shardings of a module", |m| m.spmd_output_sharding = Some(OpSharding::default()), "states shardings"),
     ("layouts of a kernel", |m| first(m, "custom-call").constrain_layout = true, "asks for layouts"),
     ("a kernel of another convention", |m| first(m, "custom-call").custom_call_api_version = 4, "calling convention"),
