@@ -36,8 +36,16 @@ pub fn compile(bundle: &Bundle, folder: &Path) {
 /// # Panics
 /// When a file cannot be written.
 pub fn put(bundle: &Bundle, entry: &ModuleEntry, folder: &Path, neff: &StandInNeff) {
-    let (folder, bytes) = (folder.join(NEFFS), neff.to_bytes());
-    let record = NeffRecord::new(&bundle.manifest, entry, COMPILER, &sha256(&bytes));
+    put_bytes(bundle, entry, folder, &neff.to_bytes());
+}
+
+/// Writes a file in the place of a NEFF, and the record that vouches for it.
+///
+/// # Panics
+/// When a file cannot be written.
+pub fn put_bytes(bundle: &Bundle, entry: &ModuleEntry, folder: &Path, bytes: &[u8]) {
+    let folder = folder.join(NEFFS);
+    let record = NeffRecord::new(&bundle.manifest, entry, COMPILER, &sha256(bytes));
     std::fs::create_dir_all(&folder).expect("the folder can be made");
     std::fs::write(folder.join(format!("{}.json", entry.name)), record.to_json()).expect("the record can be written");
     std::fs::write(folder.join(format!("{}.neff", entry.name)), bytes).expect("the NEFF can be written");

@@ -1,8 +1,9 @@
 //! What can go wrong with libnrt, typed.
 
-use super::session::NrtVersion;
 use super::status::{NrtCall, NrtStatus};
+use super::version::NrtVersion;
 use halite_support::{Code, codes};
+use std::ffi::c_int;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -63,6 +64,11 @@ pub enum NrtError {
 }
 
 impl NrtError {
+    /// What a call answered.
+    pub(super) fn check(call: NrtCall, number: c_int) -> Result<(), Self> {
+        NrtStatus::new(number).map_or(Ok(()), |status| Err(Self::Status { call, status }))
+    }
+
     /// The diagnostic code of this kind of error.
     pub fn code(&self) -> Code {
         match self {

@@ -2,8 +2,9 @@
 
 use super::model::{CORE, NrtModel};
 use super::options::NrtOptions;
-use super::session::{NrtVersion, Session};
+use super::session::Session;
 use super::tensor::NrtTensor;
+use super::version::NrtVersion;
 use crate::{Buffer, DeviceBuffer, Executable, Executor, Program, ProgramFormat, Result, RuntimeError, TensorSpec};
 use halite_tensor::HostTensor;
 use std::path::Path;

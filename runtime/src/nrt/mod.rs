@@ -20,11 +20,12 @@ mod session;
 mod status;
 mod tensor;
 mod tensor_set;
+mod version;
 mod worker;
 
 pub use error::NrtError;
 pub use executor::Nrt;
 pub use find::{NRT_FOLDER, NRT_VARIABLE, find_nrt};
 pub use options::NrtOptions;
-pub use session::NrtVersion;
 pub use status::{NrtCall, NrtStatus};
+pub use version::NrtVersion;

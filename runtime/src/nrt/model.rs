@@ -9,6 +9,7 @@ use super::status::{NrtCall, NrtStatus};
 use super::tensor::{Address, NrtTensor};
 use super::tensor_set::Set;
 use crate::{Buffer, Executable, Input, MemoryStats, Neff, Result, RuntimeError, Signature, TensorSpec, input};
+use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_int};
 use std::ptr;
 use std::sync::Arc;
@@ -43,7 +44,7 @@ pub(super) struct NrtModel {
 }
 
 /// A tensor that a NEFF has.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone)]
 struct Stated {
     is_input: bool,
     name: String,
@@ -94,7 +95,7 @@ impl NrtModel {
             }
         });
         let (status, stated) = told?;
-        NrtStatus::check(NrtCall::TensorInfo, status)?;
+        NrtError::check(NrtCall::TensorInfo, status)?;
         Ok(stated)
     }
 
@@ -128,15 +129,14 @@ impl NrtModel {
             // SAFETY: model and tensors are alive, since their freeing is done by later calls.
             unsafe { execute(functions, handle, (&input_names, &inputs), (&output_names, &outputs)) }
         });
-        match ran? {
-            Err((call, status)) => NrtStatus::check(call, status),
-            Ok(status) => NrtStatus::check(NrtCall::Execute, status).or_else(|error| match error {
-                // The header says that the program was completed, the troubleshooting guide that the request fails. The outputs are
-                // taken, and what looks at them decides; no source says whether they are whole.
-                RuntimeError::Nrt(NrtError::Status { status, .. }) if status.is_about_numbers() => Ok(()),
-                error => Err(error),
-            }),
-        }
+        let checked = match ran? {
+            Err((call, status)) => NrtError::check(call, status),
+            // The header says that the program was completed, the troubleshooting guide that the request fails. The outputs are taken,
+            // and what looks at them decides; no source says whether they are whole.
+            Ok(status) if NrtStatus::new(status).is_some_and(NrtStatus::is_about_numbers) => Ok(()),
+            Ok(status) => NrtError::check(NrtCall::Execute, status),
+        };
+        Ok(checked?)
     }
 }
 
@@ -209,7 +209,7 @@ fn load(session: &Session, bytes: &[u8], options: &NrtOptions) -> Result<Handle>
         (status, Handle(model))
     });
     let (status, handle) = loaded?;
-    NrtStatus::check(call, status)?;
+    NrtError::check(call, status)?;
     Ok(handle)
 }
 
@@ -263,23 +263,24 @@ fn expected(neff: &Neff<'_>, signature: &Signature) -> Vec<Stated> {
 
 /// Compares the tensors that a NEFF has with those that it should have, whatever their order.
 fn compare(found: &[Stated], expected: &[Stated]) -> Result<()> {
-    let word = |stated: &Stated| if stated.is_input { "input" } else { "output" };
-    let same = |own: &Stated, other: &Stated| own.is_input == other.is_input && own.name == other.name;
-    for wanted in expected {
-        let (word, name) = (word(wanted), &wanted.name);
-        match found.iter().find(|stated| same(stated, wanted)) {
-            None => return Err(NrtError::Neff(format!("it has no {word} `{name}`")).into()),
-            Some(stated) if stated.bytes != wanted.bytes => {
-                let reason =
-                    format!("its {word} `{name}` has {} bytes, that of the program {}", stated.bytes, wanted.bytes);
-                return Err(NrtError::Neff(reason).into());
-            }
-            Some(_) => {}
-        }
+    let mut left: BTreeMap<(bool, &str), Vec<usize>> = BTreeMap::new();
+    for stated in found {
+        left.entry((stated.is_input, &stated.name)).or_default().push(stated.bytes);
     }
-    match found.iter().find(|stated| !expected.iter().any(|wanted| same(stated, wanted))) {
-        Some(more) => {
-            Err(NrtError::Neff(format!("it has the {} `{}`, the program has none", word(more), more.name)).into())
+    let word = |is_input| if is_input { "input" } else { "output" };
+    for Stated { is_input, name, bytes } in expected {
+        let word = word(*is_input);
+        let reason = match left.remove(&(*is_input, name.as_str())).as_deref() {
+            Some([found]) if found == bytes => continue,
+            Some([found]) => format!("its {word} `{name}` has {found} bytes, that of the program {bytes}"),
+            Some(several) => format!("it has {} {word}s called `{name}`", several.len()),
+            None => format!("it has no {word} `{name}`"),
+        };
+        return Err(NrtError::Neff(reason).into());
+    }
+    match left.first_key_value() {
+        Some(((is_input, name), _)) => {
+            Err(NrtError::Neff(format!("it has the {} `{name}`, the program has none", word(*is_input))).into())
         }
         None => Ok(()),
     }

@@ -4,33 +4,16 @@ use super::error::NrtError;
 use super::ffi::{self, Version};
 use super::library::Functions;
 use super::options::NrtOptions;
-use super::status::{NrtCall, NrtStatus};
+use super::status::NrtCall;
+use super::version::NrtVersion;
 use super::worker::Worker;
 use crate::{Result, RuntimeError};
 use std::ffi::{CStr, c_int};
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The device file of the first device, as the vendor's documents of containers have it.
 const FIRST_DEVICE: &str = "/dev/neuron0";
-
-/// The version that a library states.
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub struct NrtVersion {
-    /// Major, minor, patch, maintenance.
-    pub numbers: [u64; 4],
-    /// The library's words.
-    pub detail: String,
-}
-
-impl fmt::Display for NrtVersion {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [major, minor, patch, maintenance] = self.numbers;
-        write!(f, "{major}.{minor}.{patch}.{maintenance}")
-    }
-}
 
 /// The runtime that is started. There is one of a process, which users share; the last one ends it.
 pub(super) struct Session {
@@ -92,7 +75,7 @@ impl Session {
             (status, count)
         });
         let (status, count) = count?;
-        NrtStatus::check(NrtCall::VisibleCount, status)?;
+        NrtError::check(NrtCall::VisibleCount, status)?;
         Ok(count)
     }
 }
@@ -125,7 +108,7 @@ fn version(worker: &Worker, options: &NrtOptions) -> Result<NrtVersion> {
         (status, version)
     });
     let (status, version) = asked?;
-    NrtStatus::check(NrtCall::Version, status)?;
+    NrtError::check(NrtCall::Version, status)?;
     let bytes: Vec<u8> = version.detail.iter().map(|byte| byte.cast_unsigned()).collect();
     let detail = CStr::from_bytes_until_nul(&bytes).map(|text| text.to_string_lossy().into_owned());
     let numbers = [version.major, version.minor, version.patch, version.maintenance];
@@ -137,12 +120,11 @@ fn init(worker: &Worker, options: &NrtOptions) -> Result<()> {
         // SAFETY: both texts end with a zero and live as long as the process.
         unsafe { (functions.nrt_init)(ffi::NO_FRAMEWORK, c"".as_ptr(), c"".as_ptr()) }
     })?;
-    NrtStatus::check(NrtCall::Init, status).map_err(|error| match error {
-        RuntimeError::Nrt(NrtError::Status { status, .. })
-            if !status.is_about_cores() && !Path::new(FIRST_DEVICE).exists() =>
-        {
-            NrtError::Driver { status, device: FIRST_DEVICE }.into()
+    let checked = NrtError::check(NrtCall::Init, status).map_err(|error| match error {
+        NrtError::Status { status, .. } if !status.is_about_cores() && !Path::new(FIRST_DEVICE).exists() => {
+            NrtError::Driver { status, device: FIRST_DEVICE }
         }
         error => error,
-    })
+    });
+    Ok(checked?)
 }

@@ -1,8 +1,5 @@
 //! What the library's calls answer: statuses, what they mean, what to do.
 
-use super::error::NrtError;
-use crate::Result;
-use std::ffi::c_int;
 use std::fmt;
 
 /// A call of the library.
@@ -181,11 +178,6 @@ impl NrtStatus {
     /// The status of this number, other than 0; `None` for success.
     pub fn new(number: i32) -> Option<Self> {
         (number != 0).then_some(Self(number))
-    }
-
-    /// What a call answered.
-    pub(super) fn check(call: NrtCall, number: c_int) -> Result<()> {
-        Self::new(number).map_or(Ok(()), |status| Err(NrtError::Status { call, status }.into()))
     }
 
     /// The number of the header.

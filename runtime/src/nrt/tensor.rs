@@ -1,8 +1,9 @@
 //! An array in the memory of a core.
 
+use super::error::NrtError;
 use super::ffi::{self, Tensor};
 use super::session::Session;
-use super::status::{NrtCall, NrtStatus};
+use super::status::NrtCall;
 use crate::{DeviceBuffer, Result, RuntimeError, Status, StatusCode, TensorSpec};
 use halite_tensor::HostTensor;
 use std::any::Any;
@@ -49,7 +50,7 @@ impl NrtTensor {
             (status, Address(tensor))
         });
         let (status, address) = allocated?;
-        NrtStatus::check(NrtCall::Allocate, status)?;
+        NrtError::check(NrtCall::Allocate, status)?;
         Ok(Self { session: Arc::clone(session), address, spec: spec.clone(), timeout })
     }
 
@@ -64,7 +65,7 @@ impl NrtTensor {
             // call.
             unsafe { (functions.nrt_tensor_write)(address.pointer(), bytes.as_ptr().cast(), 0, bytes.len()) }
         });
-        NrtStatus::check(NrtCall::Write, status?)
+        Ok(NrtError::check(NrtCall::Write, status?)?)
     }
 
     /// The buffer as one of this kind and of this session; `None` for another executor's.
@@ -108,7 +109,7 @@ impl DeviceBuffer for NrtTensor {
             (status, bytes)
         });
         let (status, bytes) = read?;
-        NrtStatus::check(NrtCall::Read, status)?;
+        NrtError::check(NrtCall::Read, status)?;
         let tensor = HostTensor::from_bytes(self.spec.dtype, self.spec.shape.clone(), bytes);
         tensor.map_err(|_| RuntimeError::Transfer(Status::new(StatusCode::Internal, "bytes of another size")))
     }

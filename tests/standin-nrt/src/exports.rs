@@ -274,8 +274,9 @@ extern "C" fn nrt_execute(model: *mut Model, inputs: *const TensorSet, outputs: 
         let program = state.models.get(&number(model)).cloned().ok_or(INVALID_HANDLE)?;
         let inputs = state.sets.get(&number(inputs)).cloned().ok_or(INVALID_HANDLE)?;
         let outputs = state.sets.get(&number(outputs)).cloned().ok_or(INVALID_HANDLE)?;
-        let is_nan = orders::variable("NAN").is_some_and(|at| at == state.calls("nrt_execute").to_string());
-        execute::run(&program, &mut state.tensors, &inputs, &outputs, is_nan)
+        let nan = orders::not_a_number(state.calls("nrt_execute"));
+        execute::run(&program, &mut state.tensors, &inputs, &outputs, nan.is_some())?;
+        nan.filter(|status| *status != 0).map_or(Ok(()), Err)
     };
     status(execute())
 }

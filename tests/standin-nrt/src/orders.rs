@@ -25,6 +25,13 @@ pub(crate) fn failure(function: &str, call: u64) -> Option<c_int> {
     (name == function && at == Some(call)).then(|| status.parse().ok())?
 }
 
+/// The status of the Nth run, where its numbers are to be none.
+pub(crate) fn not_a_number(run: u64) -> Option<c_int> {
+    let order = variable("NAN")?;
+    let (at, status) = order.split_once(':').unwrap_or((&order, "0"));
+    (at.parse() == Ok(run)).then(|| status.parse().ok())?
+}
+
 /// Whether the Nth call of a function is not to come back.
 pub(crate) fn hangs(function: &str, call: u64) -> bool {
     variable("HANG").is_some_and(|order| order == format!("{function}@{call}"))

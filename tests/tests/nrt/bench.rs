@@ -87,15 +87,25 @@ impl Bench {
 
     /// `halite train` into the folder `run`, by PJRT.
     pub(crate) fn train(&self, run: &str) -> Command {
+        self.halite(&["train", "bundle", "--text", "text.txt", "--quiet", "-o", run])
+    }
+
+    /// The command line in the folder.
+    pub(crate) fn halite(&self, words: &[&str]) -> Command {
         let mut command = Command::new(command_line::halite());
-        command.current_dir(self.folder.path()).args(["train", "bundle", "--text", "text.txt", "--quiet", "-o", run]);
+        command.current_dir(self.folder.path()).args(words);
         command
     }
 
     /// The same on the stand-in, in the environment that the bundle asks for.
     pub(crate) fn train_on_nrt(&self, run: &str) -> Command {
+        self.on_library(run, &standin_nrt::library())
+    }
+
+    /// The same on this library.
+    pub(crate) fn on_library(&self, run: &str, library: &Path) -> Command {
         let mut command = self.train(run);
-        command.args(["--executor", "nrt", "--nrt"]).arg(standin_nrt::library());
+        command.args(["--executor", "nrt", "--nrt"]).arg(library);
         command.envs(environment(&self.bundle()));
         command.env_remove("XLA_FLAGS").env("HALITE_STANDIN_NRT_JOURNAL", self.at("journal"));
         if let Some(flags) = std::env::var_os("XLA_FLAGS") {

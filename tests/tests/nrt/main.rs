@@ -1,6 +1,11 @@
 //! Training on libnrt, of which a stand-in is opened: nothing here ran on a Neuron device.
 
+#![allow(clippy::unwrap_used, reason = "this is test code")]
+
 mod bench;
+mod executor;
+mod failing;
+mod refused;
 
 use bench::{Bench, bytes, run};
 
