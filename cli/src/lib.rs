@@ -9,6 +9,7 @@ mod choices;
 mod compile;
 mod context;
 mod convert;
+mod device;
 mod diagnostics;
 mod env;
 mod estimate;
@@ -92,8 +93,9 @@ struct Global {
 
 /// Reads the name of a format.
 fn format_parser() -> impl TypedValueParser<Value = ProgramFormat> {
-    let parse = |name: String| ProgramFormat::ALL.into_iter().find(|format| format.name() == name).unwrap_or_default();
-    PossibleValuesParser::new(ProgramFormat::ALL.map(ProgramFormat::name)).map(parse)
+    let parse =
+        |name: String| ProgramFormat::OF_PLUGINS.into_iter().find(|format| format.name() == name).unwrap_or_default();
+    PossibleValuesParser::new(ProgramFormat::OF_PLUGINS.map(ProgramFormat::name)).map(parse)
 }
 
 #[derive(Subcommand, Debug)]
@@ -112,7 +114,7 @@ enum Command {
     Convert(convert::Convert),
     /// Run one module of a bundle once.
     Run(run::Run),
-    /// Train on text, with byte tokens, on the CPU.
+    /// Train on text, with byte tokens, on the CPU or a Neuron core.
     Train(train::Train),
     /// Compare precision recipes by training under each.
     Numerics(numerics::Numerics),

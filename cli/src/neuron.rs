@@ -5,6 +5,8 @@ mod compile;
 mod progress;
 mod units;
 
+pub(super) use units::duration;
+
 use crate::context::{Context, Output, Result};
 use clap::Subcommand;
 use halite_neuron::neuronx::Store;

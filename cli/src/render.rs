@@ -205,8 +205,8 @@ pub fn exit_code(diagnostics: &[Diagnostic]) -> u8 {
 
 fn is_missing(diagnostic: &Diagnostic) -> bool {
     let plugin = [codes::PLUGIN_INSTALL, codes::PLUGIN_MISSING, codes::PLUGIN_UNUSABLE];
-    let compiler = [codes::COMPILER_MISSING, codes::COMPILER_UNUSABLE];
-    plugin.contains(&diagnostic.code()) || compiler.contains(&diagnostic.code())
+    let neuron = [codes::COMPILER_MISSING, codes::COMPILER_UNUSABLE, codes::NRT_MISSING, codes::NRT_UNUSABLE];
+    plugin.contains(&diagnostic.code()) || neuron.contains(&diagnostic.code())
 }
 
 fn is_failure(diagnostic: &Diagnostic) -> bool {

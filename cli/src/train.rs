@@ -3,6 +3,7 @@
 use crate::bars::{self, TrainBar};
 use crate::compile::denied;
 use crate::context::{Context, Output, Ready, Result};
+use crate::device::Device;
 use crate::signals::{Caught, Signals};
 use crate::table::{bytes, facts};
 use clap::Args;
@@ -10,9 +11,8 @@ use halite_support::{CancelToken, Diagnostic, codes, files};
 use halite_train::{Corpus, History, Record, RunFiles, Start, TrainOptions, check_corpus, train};
 use serde_json::json;
 use std::path::PathBuf;
-use std::sync::Arc;
 
-/// Train on text, with byte tokens, on the CPU.
+/// Train on text, with byte tokens, on the CPU or a Neuron core.
 ///
 /// INPUT is a bundle or what `halite compile` takes. Writes recipe.toml, metrics.jsonl, loss.svg and state.safetensors. Equal
 /// inputs and seeds give equal bits; a run that is resumed ends like one that was never interrupted.
@@ -30,7 +30,8 @@ Examples:
   halite train tiny --text book.txt --steps 600 --save-every 100
   halite train tiny --text book.txt --steps 600 \\
     --resume runs/tiny/state.safetensors
-  halite train bytes.toml --text book.txt --weights model.safetensors")]
+  halite train bytes.toml --text book.txt --weights model.safetensors
+  halite train build/tiny --text book.txt --executor nrt")]
 pub(super) struct Train {
     /// Preset, recipe, model file or bundle.
     input: String,
@@ -74,6 +75,8 @@ pub(super) struct Train {
     /// Updates between saves of the state; 0 saves it at the end only.
     #[arg(long, value_name = "STEPS", default_value_t = 0)]
     save_every: u64,
+    #[command(flatten)]
+    device: Device,
 }
 
 impl Train {
@@ -83,7 +86,7 @@ impl Train {
         }
         let texts = self.text.iter().map(|path| files::read(path)).collect::<halite_support::Result<Vec<_>>>();
         let corpus = Corpus::new(&texts?, self.held_out)?;
-        let (name, Ready { bundle, warnings }) = context.ready(&self.input, &self.set)?;
+        let (name, Ready { mut bundle, warnings }) = context.ready(&self.input, &self.set)?;
         if self.deny && !warnings.is_empty() {
             return Ok(denied(warnings));
         }
@@ -103,11 +106,16 @@ impl Train {
         };
         let output = RunFiles::new(self.output.clone().unwrap_or_else(|| PathBuf::from("runs").join(&name)));
         check_corpus(&bundle, &corpus)?;
-        let executor = context.executor(bundle.manifest.mesh.num_ranks())?;
+        let executor = self.device.executor(context, &self.input, &mut bundle)?;
         let (text, held_out) = corpus.sizes();
         let spinner = bars::spinner(
             context,
-            &format!("{name}: {} of text, {} held out; compiling with XLA", bytes(text as u64), bytes(held_out as u64)),
+            &format!(
+                "{name}: {} of text, {} held out; {}",
+                bytes(text as u64),
+                bytes(held_out as u64),
+                self.device.preparation()
+            ),
         );
         let mut watcher = Watcher {
             spinner,
@@ -117,7 +125,7 @@ impl Train {
             cancel: options.cancel.clone(),
             completed: 0,
         };
-        let history = train(Arc::new(executor), &bundle, &corpus, &options, &output, &mut watcher);
+        let history = train(executor, &bundle, &corpus, &options, &output, &mut watcher);
         watcher.spinner.finish_and_clear();
         watcher.bar.finish();
         match (history, watcher.signals.caught()) {
@@ -146,7 +154,7 @@ impl Train {
     }
 }
 
-/// A spinner while XLA compiles, then the bar; and what ends the run after an update when a signal comes.
+/// A spinner while modules get ready, then the bar; and what ends the run after an update when a signal comes.
 struct Watcher<'a> {
     spinner: indicatif::ProgressBar,
     bar: TrainBar,

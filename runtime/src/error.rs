@@ -56,6 +56,10 @@ pub enum RuntimeError {
     /// A copy to or from a device failed.
     #[error("a copy between host and device failed: {0}")]
     Transfer(Status),
+    /// What went wrong with libnrt.
+    #[cfg(feature = "nrt")]
+    #[error(transparent)]
+    Nrt(#[from] crate::NrtError),
 }
 
 impl RuntimeError {
@@ -69,6 +73,8 @@ impl RuntimeError {
             Self::Compile(_) => codes::RUNTIME_COMPILE,
             Self::InvalidInput(_) => codes::RUNTIME_INPUT,
             Self::Client(_) | Self::Execute(_) | Self::Unsupported(_) | Self::Transfer(_) => codes::RUNTIME_EXECUTE,
+            #[cfg(feature = "nrt")]
+            Self::Nrt(error) => error.code(),
         }
     }
 
@@ -86,6 +92,8 @@ impl RuntimeError {
             | Self::Execute(_)
             | Self::Unsupported(_)
             | Self::Transfer(_) => None,
+            #[cfg(feature = "nrt")]
+            Self::Nrt(error) => error.help(),
         }
     }
 }

@@ -130,6 +130,14 @@ impl Input<'_> {
         }
     }
 
+    /// The buffer, where it is given away.
+    pub fn into_donated(self) -> Option<Buffer> {
+        match self {
+            Self::Keep(_) => None,
+            Self::Donate(buffer) => Some(buffer),
+        }
+    }
+
     /// Whether the buffer is given away.
     pub fn is_donated(&self) -> bool {
         matches!(self, Self::Donate(_))

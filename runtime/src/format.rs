@@ -1,8 +1,8 @@
-//! The languages in which plugins take programs.
+//! The languages in which executors take programs.
 
 use std::fmt;
 
-/// A language in which a PJRT plugin takes programs.
+/// A language in which an executor takes programs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum ProgramFormat {
     /// The bytes of a serialized `HloModuleProto`.
@@ -10,6 +10,8 @@ pub enum ProgramFormat {
     Hlo,
     /// StableHLO, as text of MLIR.
     Mlir,
+    /// What the compiler of AWS Neuron has made of HLO.
+    Neff,
 }
 
 /// Platforms whose plugins get another format than HLO, by the names that plugins give. What is known to run on Neuron's, JAX and ZML
@@ -17,14 +19,15 @@ pub enum ProgramFormat {
 const PLATFORMS: [(&str, ProgramFormat); 1] = [("neuron", ProgramFormat::Mlir)];
 
 impl ProgramFormat {
-    /// Every format.
-    pub const ALL: [Self; 2] = [Self::Hlo, Self::Mlir];
+    /// Those that PJRT plugins take.
+    pub const OF_PLUGINS: [Self; 2] = [Self::Hlo, Self::Mlir];
 
-    /// The name that the PJRT C API has for it.
+    /// Its name, which is that of the PJRT C API for those that plugins take.
     pub fn name(self) -> &'static str {
         match self {
             Self::Hlo => "hlo",
             Self::Mlir => "mlir",
+            Self::Neff => "neff",
         }
     }
 

@@ -6,6 +6,9 @@
 //! `pjrt`, which is on by default; without it there are the traits. The feature `xla-rs` adds the module
 //! `xla_rs` with an implementation on the crate `xla`, for programs that use that crate already.
 //!
+//! `Nrt` implements it by libnrt, the runtime of AWS Neuron, which is opened at run time too and runs what `neuronx-cc` has finished
+//! ([`Program::with_neff`]); `find_nrt` says where it is. It comes with the feature `nrt`, which is on by default.
+//!
 //! Some plugins take StableHLO instead of HLO. Making one of the other needs to know both, which this crate does not: an executor says
 //! which it takes ([`Executor::format`]), and whoever has the HLO adds the text to the program ([`Program::in_format`]).
 //!
@@ -14,17 +17,20 @@
 //! shape, device and owner. Rules inside the module (operands, shapes of instructions) are the business of the HLO
 //! checker that ran before.
 //!
-//! All `unsafe` of Halite's libraries is in `pjrt`, each block with its reason. Nothing here prints.
+//! All `unsafe` of Halite's libraries is in `pjrt` and `nrt`, each block with its reason. Nothing here prints.
 
 mod error;
 mod executor;
 #[cfg(feature = "pjrt")]
 mod find;
 mod format;
-#[cfg(any(feature = "pjrt", feature = "xla-rs"))]
+#[cfg(any(feature = "pjrt", feature = "nrt", feature = "xla-rs"))]
 mod input;
 #[cfg(feature = "pjrt")]
 pub mod install;
+mod neff;
+#[cfg(feature = "nrt")]
+pub mod nrt;
 #[cfg(feature = "pjrt")]
 pub mod pjrt;
 mod program;
@@ -37,6 +43,9 @@ pub use executor::{Buffer, DeviceBuffer, Executable, Executor, Input, MemoryStat
 #[cfg(feature = "pjrt")]
 pub use find::{PLUGIN_VARIABLE, find_plugin, plugin_path};
 pub use format::ProgramFormat;
+pub use neff::Neff;
+#[cfg(feature = "nrt")]
+pub use nrt::{NRT_FOLDER, NRT_VARIABLE, Nrt, NrtCall, NrtError, NrtOptions, NrtStatus, NrtVersion, find_nrt};
 #[cfg(feature = "pjrt")]
 pub use pjrt::{ClientOptions, OptionValue, Pjrt, silence_xla_log};
 pub use program::{CompileOptions, Program};

@@ -1,6 +1,6 @@
 //! A program that can be compiled: bytes, their signature, options.
 
-use crate::{ProgramFormat, Result, RuntimeError, Signature};
+use crate::{Neff, ProgramFormat, Result, RuntimeError, Signature};
 
 /// How a program is compiled.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -21,7 +21,7 @@ impl Default for CompileOptions {
 }
 
 /// The bytes of a serialized `HloModuleProto` with the signature they state and how to compile them, and the same program as StableHLO
-/// where its executor takes that.
+/// or as a NEFF where its executor takes that.
 ///
 /// XLA answers most broken modules with an error, but ends the process on some. Of those known, only a signature that
 /// states another number of results than the entry has, negative parameter numbers, and instructions whose result type
@@ -31,6 +31,7 @@ impl Default for CompileOptions {
 pub struct Program<'a> {
     hlo: &'a [u8],
     stablehlo: Option<String>,
+    neff: Option<Neff<'a>>,
     signature: Signature,
     options: CompileOptions,
 }
@@ -48,7 +49,7 @@ impl<'a> Program<'a> {
             let reason = format!("optimization level {level} does not exist, 0 to 3 do");
             return Err(RuntimeError::InvalidProgram(reason));
         }
-        Ok(Self { hlo, stablehlo: None, signature: Signature::of_hlo(hlo)?, options })
+        Ok(Self { hlo, stablehlo: None, neff: None, signature: Signature::of_hlo(hlo)?, options })
     }
 
     /// The program in the format of an executor. For MLIR, `translate` makes StableHLO of the HLO, with the same inputs and outputs in
@@ -62,10 +63,41 @@ impl<'a> Program<'a> {
         translate: impl FnOnce(&[u8]) -> std::result::Result<String, E>,
     ) -> std::result::Result<Self, E> {
         self.stablehlo = match format {
-            ProgramFormat::Hlo => None,
+            ProgramFormat::Hlo | ProgramFormat::Neff => None,
             ProgramFormat::Mlir => Some(translate(self.hlo)?),
         };
         Ok(self)
+    }
+
+    /// The same program as its compiler has finished it.
+    ///
+    /// # Errors
+    /// When it is of another number of inputs or outputs, an output takes the memory of an input that is none or of another type, or two
+    /// do of one.
+    pub fn with_neff(mut self, neff: Neff<'a>) -> Result<Self> {
+        let Signature { inputs, outputs } = &self.signature;
+        let counts = (neff.inputs.len(), neff.outputs.len(), neff.aliases.len());
+        if counts != (inputs.len(), outputs.len(), outputs.len()) {
+            return Err(RuntimeError::InvalidProgram(
+                "a NEFF has a name for each input and output of its program".into(),
+            ));
+        }
+        let mut taken = vec![false; inputs.len()];
+        for (output, alias) in neff.aliases.iter().enumerate() {
+            let Some(input) = *alias else { continue };
+            let is_free = taken.get_mut(input).is_some_and(|taken| !std::mem::replace(taken, true));
+            if !is_free || inputs[input] != outputs[output] {
+                let reason = format!("output {output} of the program cannot take the memory of input {input}");
+                return Err(RuntimeError::InvalidProgram(reason));
+            }
+        }
+        self.neff = Some(neff);
+        Ok(self)
+    }
+
+    /// The program as a NEFF, where it was compiled to one.
+    pub fn neff(&self) -> Option<&Neff<'a>> {
+        self.neff.as_ref()
     }
 
     /// The serialized `HloModuleProto` that it was made of.

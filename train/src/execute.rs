@@ -1,5 +1,6 @@
 //! Running the modules of a bundle on an executor.
 
+use crate::neff;
 use crate::placed::{Argument, Placed, Placement};
 use halite_bundle::content::check_content;
 use halite_bundle::tensors::Tensors;
@@ -7,7 +8,7 @@ use halite_bundle::{
     Bundle, Manifest, ModuleEntry, Port, check_ports, check_ranges, check_shardings, check_tensors, contradiction,
     sound_hlo,
 };
-use halite_runtime::{Buffer, CompileOptions, Executable, Executor, Input, Program};
+use halite_runtime::{Buffer, CompileOptions, Executable, Executor, Input, Program, ProgramFormat};
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
 use halite_tensor::{Axis, Mesh};
 use std::borrow::Cow;
@@ -82,12 +83,22 @@ impl LoadedModule {
         let Manifest { mesh, buffers, .. } = &bundle.manifest;
         let sound = check_ports(entry).and_then(|()| check_shardings(&bundle.manifest, std::slice::from_ref(entry)));
         sound.map_err(|reason| contradiction(&reason))?;
-        check_devices(executor, mesh)?;
+        match executor.format() {
+            ProgramFormat::Neff => neff::check_ranks(mesh)?,
+            _ => check_devices(executor, mesh)?,
+        }
         let calls_kernels = kernels.are_called(executor, bundle);
-        let bytes = if calls_kernels { as_compiled(bundle, entry)? } else { bundle.runnable_hlo(entry)? };
+        let bytes = match executor.format() {
+            ProgramFormat::Neff => finished(bundle, entry, kernels)?,
+            _ if calls_kernels => as_compiled(bundle, entry)?,
+            _ => bundle.runnable_hlo(entry)?,
+        };
         let num_replicas = mesh.num_ranks();
-        let program = Program::new(&bytes, CompileOptions { num_replicas, ..Default::default() })?
-            .in_format(executor.format(), |hlo| halite_stablehlo::translate(hlo, num_replicas))?;
+        let program = Program::new(&bytes, CompileOptions { num_replicas, ..Default::default() })?;
+        let program = match executor.format() {
+            ProgramFormat::Neff => program.with_neff(neff::of(bundle, entry, &bytes)?)?,
+            format => program.in_format(format, |hlo| halite_stablehlo::translate(hlo, num_replicas))?,
+        };
         let signature = program.signature();
         let same = |ports: &[Port], specs: &[halite_runtime::TensorSpec]| {
             ports.len() == specs.len()
@@ -205,6 +216,18 @@ fn check_devices(executor: &dyn Executor, mesh: &Mesh) -> Result<()> {
     let help =
         format!("open an executor with {ranks} devices, e.g. by `ClientOptions::cpu({ranks})`, or compile for fewer");
     Err(Diagnostic::error(codes::RUNTIME_EXECUTE, message).help(help))
+}
+
+/// The HLO that a NEFF was made of, which nothing replaces in it any more.
+fn finished<'b>(bundle: &'b Bundle, entry: &ModuleEntry, kernels: KernelChoice) -> Result<Cow<'b, [u8]>> {
+    if kernels == KernelChoice::Decompositions && !entry.decompositions.is_empty() {
+        let message =
+            format!("the NEFF of `{}` calls its kernels, and no decompositions can stand in their place", entry.name);
+        return Err(
+            Diagnostic::error(codes::RUNTIME_EXECUTE, message).help("run the bundle by PJRT, which compiles its HLO")
+        );
+    }
+    as_compiled(bundle, entry)
 }
 
 /// The HLO of a module, kernels included.

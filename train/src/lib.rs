@@ -19,6 +19,7 @@ mod keys;
 mod layout;
 mod metrics;
 mod micro;
+mod neff;
 mod observer;
 mod placed;
 mod programs;

@@ -124,6 +124,19 @@ impl RunFiles {
         halite_disk::write_on(&self.disk, &self.plot(), draw(&options.title, history)?.as_bytes())
     }
 
+    /// What is said of a run whose executor failed, whose state is lost: what was measured is written, and the file with the last state
+    /// stays.
+    fn failed(&self, run: &Run<'_>, options: &TrainOptions, errors: Diagnostics) -> Diagnostics {
+        let state = self.state();
+        let kept = if state.is_file() {
+            format!("the state that was saved last is whole: `--resume {}`", state.display())
+        } else {
+            "no state was saved before: `--save-every` does so while a run goes on".to_owned()
+        };
+        let unwritten = self.write(options, &run.history).err();
+        errors.into_iter().map(|error| error.note(kept.clone())).chain(unwritten).collect()
+    }
+
     /// Writes what was measured, then the state: metrics beyond a state are dropped when it is resumed, none are missing.
     fn save(&self, run: &Run<'_>, options: &TrainOptions, record: &Record) -> std::result::Result<(), Diagnostics> {
         self.write(options, &run.history)?;
@@ -172,6 +185,8 @@ pub fn train(
         output.save(&run, options, &record)?;
     } else if ended_by(codes::DIVERGED) {
         output.write(options, &run.history)?;
+    } else if let Err(errors) = ended {
+        return Err(output.failed(&run, options, errors));
     }
     ended.map(|()| run.history)
 }

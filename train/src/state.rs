@@ -113,6 +113,16 @@ impl Updates {
     }
 }
 
+impl Updates {
+    /// The error of a call of a module, with the update in whose course it was made.
+    pub(super) fn blame(self, error: Diagnostic, module: &str) -> Diagnostic {
+        let begun = self.attempted + 1;
+        error
+            .note(format!("`{module}` was called after {} whole updates; update {begun} was not made", self.attempted))
+            .note("what it was given is gone from the device: load a state to go on")
+    }
+}
+
 impl State {
     /// Copies the tensors of a saved state to the devices, which [`check_state`](halite_bundle::check_state) has looked at, and
     /// beside them what is transient. Of what is stored as one, no more than one is made at a time.

@@ -434,7 +434,7 @@ impl TrainStep {
         for (module, piece) in plan {
             let _span =
                 tracing::debug_span!("execute", module = module.entry().name, step = self.updates.made).entered();
-            outputs = state.run(module, piece)?;
+            outputs = state.run(module, piece).map_err(|error| self.updates.blame(error, &module.entry().name))?;
         }
         state.come_to_end();
         Ok(outputs)

@@ -6,7 +6,7 @@ const TIMES: [(&str, u64); 5] = [("s", 1), ("min", 60), ("m", 60), ("h", 3600), 
 const SIZES: [(&str, u64); 5] = [("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40)];
 
 /// `90s`, `30m`, `3h`, `2d`; at least a second.
-pub(super) fn duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     match number(text, &TIMES) {
         Some(seconds) if seconds > 0 => Ok(Duration::from_secs(seconds)),
         _ => Err("expected a whole number with a unit: `90s`, `30m`, `3h` or `2d`".to_owned()),

@@ -13,6 +13,8 @@ const NOT_RUN: &[(&str, &str)] = &[
     ),
     ("halite init build/llama --weights Llama-3.1-8B -o state.safetensors", "needs the weights of an 8B model"),
     ("halite neuron compile build/hlat-7b", "needs neuronx-cc"),
+    ("halite neuron compile build/tiny", "needs neuronx-cc"),
+    ("halite train build/tiny --text book.txt --executor nrt", "needs a Neuron device"),
     ("halite neuron compile build/hlat-7b --jobs 2 --timeout 6h", "needs neuronx-cc"),
     (
         "halite numerics mixed bf16 bf16-sr --text tests/data/pride-and-prejudice.txt --steps 300 --seeds 0,1,2",

@@ -23,6 +23,7 @@ mod in_range;
 pub mod init;
 mod manifest;
 mod micro_batches;
+mod neff;
 mod packed;
 mod random;
 mod role;
@@ -47,6 +48,7 @@ pub use manifest::{
     RoundingChoice, ScheduledCall, Statistics,
 };
 pub use micro_batches::micro_batches;
+pub use neff::NeffRecord;
 pub use packed::{model_elements, part_names};
 pub use random::Stream;
 pub use role::ModuleRole;

@@ -199,6 +199,16 @@ codes! {
         => "run the command again; what was compiled before is not compiled again";
     NEFF_STORE = "E0713": "The store of compiled modules cannot be used, or an entry of it was damaged."
         => "check the folder, or name another one with `--cache`";
+    NRT_MISSING = "E0714": "No libnrt was found, the library that runs programs on Neuron devices. It comes from the package repository of AWS Neuron."
+        => "install `aws-neuronx-runtime-lib`, or name the library or its folder with `--nrt` or `HALITE_NRT`";
+    NRT_UNUSABLE = "E0715": "libnrt cannot be opened, is of another major version than this build uses, or finds no driver."
+        => "install `aws-neuronx-runtime-lib` of the SDK that the bundle was compiled with, or name another library with `--nrt`";
+    NRT_STATUS = "E0716": "A call of libnrt failed. The message says what its status means, and the library writes what it knows on standard error."
+        => "read the library's lines above";
+    NRT_TIMEOUT = "E0717": "A call of libnrt did not come back. It was given up, and nothing can be called any more in this process."
+        => "resume from the state that was saved last; where the program is that slow, wait longer with `--nrt-timeout`";
+    NEFF_UNFIT = "E0718": "The NEFF of a module is missing, or is not the one that its compiler made of this module of this bundle."
+        => "run `halite neuron compile` on the bundle";
     SENSITIVE_NARROW = "E0801": "An op that loses its meaning at low precision computes in fewer bits than `f32`."
         => "set `precision.sensitive = \"f32\"`";
     ACCUMULATE_NARROW = "E0802": "A sum of many elements is made in fewer bits than `f32`."

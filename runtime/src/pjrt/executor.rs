@@ -59,6 +59,9 @@ impl Pjrt {
                     format!("the plugin of `{}` takes StableHLO, and the program is HLO alone", self.platform());
                 RuntimeError::InvalidProgram(reason)
             }),
+            ProgramFormat::Neff => {
+                Err(RuntimeError::InvalidProgram("PJRT plugins take no NEFF: libnrt runs it".into()))
+            }
         }
     }
 }

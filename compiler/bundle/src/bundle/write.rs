@@ -121,7 +121,8 @@ impl Own {
 
     /// Whether a file is what the compiler of a target makes of a module, or was about to when it was killed.
     fn is_neff(&self, file: &str) -> bool {
-        let made = |module: &String| [".neff", ".log"].iter().any(|end| file == format!("{NEFFS}/{module}{end}"));
+        let made =
+            |module: &String| [".neff", ".json", ".log"].iter().any(|end| file == format!("{NEFFS}/{module}{end}"));
         self.modules.iter().any(made) || file.starts_with(&format!("{NEFFS}/{UNFINISHED}"))
     }
 }

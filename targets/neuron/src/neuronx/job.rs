@@ -8,7 +8,7 @@ use super::store::{Entry, Finished, KeyLock};
 use super::task::Task;
 use super::work::{self, Work};
 use super::{Observer, Options, log, neff};
-use halite_bundle::sha256;
+use halite_bundle::{NeffRecord, sha256};
 use halite_disk::Disk;
 use halite_support::files::cannot;
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
@@ -149,23 +149,27 @@ impl Job<'_> {
     /// Removes NEFFs of other programs that stand where those of this task will.
     fn clear_output(&self) -> Result<()> {
         for module in &self.task.modules {
-            let path = self.place(module, "neff");
-            Disk::default().remove(&path).map_err(|error| cannot("remove", &path, &error))?;
+            for path in [self.place(module, "neff"), self.place(module, "json")] {
+                Disk::default().remove(&path).map_err(|error| cannot("remove", &path, &error))?;
+            }
         }
         Ok(())
     }
 
-    /// Writes the NEFF and its log for every module.
+    /// Writes the NEFF, its log and the record of what it was made of for every module. The record comes last: one that is there after a
+    /// crash is that of the NEFF beside it or says that it is not.
     fn deliver(&mut self, finished: &Finished) -> Result<Product> {
+        let Entry { bytes, ref sha256, ref compiler, .. } = finished.entry;
         let mut written = Vec::new();
-        for module in &self.task.modules {
+        for (module, record) in self.task.modules.iter().zip(&self.task.records) {
             halite_disk::write(&self.place(module, "log"), &finished.log)?;
             let path = self.place(module, "neff");
             halite_disk::write(&path, &finished.neff)?;
+            let record = NeffRecord { neff: sha256.clone(), compiler: compiler.clone(), ..record.clone() };
+            halite_disk::write(&self.place(module, "json"), record.to_json().as_bytes())?;
             written.push(path);
         }
         self.log = Some(self.place(self.task.name(), "log"));
-        let Entry { bytes, ref sha256, .. } = finished.entry;
         Ok(Product { files: written, bytes, sha256: sha256.clone() })
     }
 

@@ -57,6 +57,7 @@ mod tests {
             hlo: Vec::new(),
             canonical: String::new(),
             flags: with_target(&flags, Generation::Trn1),
+            records: Vec::new(),
         }
     }
 

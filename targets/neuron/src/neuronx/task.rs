@@ -2,7 +2,7 @@
 
 use super::command;
 use crate::Generation;
-use halite_bundle::{Bundle, sha256};
+use halite_bundle::{Bundle, NeffRecord, sha256};
 use halite_recipe::TargetName;
 use halite_support::{Diagnostic, Result, codes};
 use std::path::{Component, Path};
@@ -22,6 +22,8 @@ pub struct Task {
     pub(super) canonical: String,
     /// The flags that the compiler gets, with the target among them.
     pub(super) flags: Vec<String>,
+    /// What each module is, for whoever runs its NEFF; who compiled it and what came out is not known yet.
+    pub(super) records: Vec<NeffRecord>,
 }
 
 impl Task {
@@ -64,8 +66,12 @@ pub fn plan(bundle: &Bundle) -> Result<Vec<Task>> {
         check_name(&module.name)?;
         let hlo = bundle.hlo(module)?;
         let canonical = sha256(&halite_hlo::canonical(hlo));
+        let record = NeffRecord::new(manifest, module, "", "");
         match tasks.iter_mut().find(|task| task.canonical == canonical) {
-            Some(task) => task.modules.push(module.name.clone()),
+            Some(task) => {
+                task.modules.push(module.name.clone());
+                task.records.push(record);
+            }
             None => tasks.push(Task {
                 model: manifest.model.name.clone(),
                 modules: vec![module.name.clone()],
@@ -73,6 +79,7 @@ pub fn plan(bundle: &Bundle) -> Result<Vec<Task>> {
                 hlo: hlo.to_vec(),
                 canonical,
                 flags: flags.clone(),
+                records: vec![record],
             }),
         }
     }

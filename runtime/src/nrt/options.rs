@@ -1,0 +1,22 @@
+//! How libnrt is used.
+
+use std::time::Duration;
+
+/// How libnrt is used: `NrtOptions { call_timeout: .., ..NrtOptions::default() }`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NrtOptions {
+    /// How long a run of a program or a copy may take before it counts as hung. The library has a limit of its own,
+    /// `NEURON_RT_EXEC_TIMEOUT`; this one is for where it does not come back, and is to be longer.
+    pub call_timeout: Duration,
+    /// The same for the start of the runtime and for loading a program. Ranks wait for one another while they load.
+    pub load_timeout: Duration,
+    /// Which rank of how many this process is. Programs of several ranks are loaded for collectives, and only as many as these load them.
+    pub rank: (u32, u32),
+}
+
+impl Default for NrtOptions {
+    /// A single rank; 11 minutes for a call, a minute more than the library takes by default on Trainium (the guide), and an hour to load.
+    fn default() -> Self {
+        Self { call_timeout: Duration::from_secs(660), load_timeout: Duration::from_secs(3600), rank: (0, 1) }
+    }
+}

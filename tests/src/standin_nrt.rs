@@ -1,0 +1,88 @@
+//! Bundles on the stand-in for libnrt: the library, and the step that compiles for it.
+
+use halite_bundle::{Bundle, ModuleEntry, NEFFS, NeffRecord, Port, sha256};
+use halite_hlo::graph::Graph;
+use halite_hlo::{INPUT_NAMES, OUTPUT_NAMES};
+use halite_standin_nrt::{Named, StandInNeff};
+use std::path::{Path, PathBuf};
+
+/// What the records of its NEFFs name as their compiler.
+const COMPILER: &str = "the stand-in of Halite's tests";
+
+/// The stand-in, which Cargo puts beside the tests as a library that they need.
+///
+/// # Panics
+/// When it is not there.
+pub fn library() -> PathBuf {
+    let test = std::env::current_exe().expect("a process knows its program");
+    let name = format!("{}halite_standin_nrt{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
+    let path = test.parent().expect("a program is in a folder").join(name);
+    assert!(path.is_file(), "Cargo makes {}", path.display());
+    path
+}
+
+/// Writes a NEFF for the stand-in and its record for each module of a bundle, below the folder of the bundle.
+///
+/// # Panics
+/// When a module has no HLO that runs, or a file cannot be written.
+pub fn compile(bundle: &Bundle, folder: &Path) {
+    for entry in &bundle.manifest.modules {
+        put(bundle, entry, folder, &neff(bundle, entry));
+    }
+}
+
+/// Writes one NEFF and its record.
+///
+/// # Panics
+/// When a file cannot be written.
+pub fn put(bundle: &Bundle, entry: &ModuleEntry, folder: &Path, neff: &StandInNeff) {
+    put_bytes(bundle, entry, folder, &neff.to_bytes());
+}
+
+/// Writes a file in the place of a NEFF, and the record that vouches for it.
+///
+/// # Panics
+/// When a file cannot be written.
+pub fn put_bytes(bundle: &Bundle, entry: &ModuleEntry, folder: &Path, bytes: &[u8]) {
+    let folder = folder.join(NEFFS);
+    let record = NeffRecord::new(&bundle.manifest, entry, COMPILER, &sha256(bytes));
+    std::fs::create_dir_all(&folder).expect("the folder can be made");
+    std::fs::write(folder.join(format!("{}.json", entry.name)), record.to_json()).expect("the record can be written");
+    std::fs::write(folder.join(format!("{}.neff", entry.name)), bytes).expect("the NEFF can be written");
+}
+
+/// What the stand-in takes for a module: its HLO with the decompositions of its kernels, since it has no kernels.
+///
+/// # Panics
+/// When the module has no HLO that runs.
+pub fn neff(bundle: &Bundle, entry: &ModuleEntry) -> StandInNeff {
+    let hlo = bundle.runnable_hlo(entry).expect("decompositions stand in for kernels").into_owned();
+    let (inputs, outputs) = names(&hlo);
+    let named = |names: Vec<String>, ports: &[Port]| {
+        assert_eq!(names.len(), ports.len(), "the HLO of `{}` names its tensors", entry.name);
+        let bytes = |port: &Port| port.local_shape().num_bytes(port.dtype).expect("a tensor has a size");
+        let one = |(name, port): (String, &Port)| Named { name, bytes: bytes(port), alias: port.alias };
+        names.into_iter().zip(ports).map(one).collect()
+    };
+    StandInNeff {
+        target: bundle.manifest.recipe.target.to_string(),
+        cores: 1,
+        ranks: u32::try_from(bundle.manifest.mesh.num_ranks()).expect("ranks are few"),
+        inputs: named(inputs, &entry.inputs),
+        outputs: named(outputs, &entry.outputs),
+        hlo,
+    }
+}
+
+/// The names that HLO gives the tensors of its entry.
+fn names(hlo: &[u8]) -> (Vec<String>, Vec<String>) {
+    let graph = Graph::new(halite_hlo::decode(hlo).expect("HLO of a bundle decodes"));
+    let entry = graph.entry().expect("HLO has an entry");
+    let attribute = |at: usize, key: &str| graph.inst(at).frontend_attributes.as_deref()?.map.get(key).cloned();
+    let mut inputs: Vec<_> =
+        entry.range().filter_map(|at| Some((graph.inst(at).parameter_number, attribute(at, INPUT_NAMES)?))).collect();
+    inputs.sort();
+    let outputs = entry.root.and_then(|root| attribute(root, OUTPUT_NAMES)).unwrap_or_default();
+    let outputs = outputs.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect();
+    (inputs.into_iter().map(|(_, name)| name).collect(), outputs)
+}

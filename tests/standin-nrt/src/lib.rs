@@ -1,0 +1,27 @@
+//! A stand-in for libnrt, the runtime of AWS Neuron, for tests on machines without a device. It is not the vendor's, and runs nothing
+//! of theirs: its programs are [`StandInNeff`]s, files of our own, which nothing real takes either.
+//!
+//! The library has the functions that Halite calls, declared as in the public headers, and is stricter than the real one is known to
+//! be: handles that are none, tensors that a program does not have, sizes, memory that is shared without being aliased or read before
+//! it is written, cores, ranks and versions that do not fit are refused, each with the status that the header has for it. A program
+//! runs on the PJRT plugin for CPUs. Variables have it misbehave:
+//!
+//! | variable | effect |
+//! |---|---|
+//! | `HALITE_STANDIN_NRT_FAIL` | `FUNCTION:STATUS` or `FUNCTION:STATUS@N`: each call of the function, or the Nth, answers so |
+//! | `HALITE_STANDIN_NRT_HANG` | `FUNCTION@N`: the Nth call does not come back |
+//! | `HALITE_STANDIN_NRT_NAN` | `N` or `N:STATUS`: the Nth run gives NaN where its results replace no input, and answers so |
+//! | `HALITE_STANDIN_NRT_VERSION` | the major version that it states, 2 without it |
+//! | `HALITE_STANDIN_NRT_TARGET` | the hardware that it is, `trn1` without it |
+//! | `HALITE_STANDIN_NRT_CORES` | the cores that the process has, 1 without it |
+//! | `HALITE_STANDIN_NRT_XLA_FLAGS` | what XLA is told by `XLA_FLAGS`, which Halite refuses around a device |
+//! | `HALITE_STANDIN_NRT_JOURNAL` | a file that gets a line at `nrt_close`: what is still alive, and what was done wrong |
+
+mod container;
+mod execute;
+mod exports;
+mod orders;
+mod state;
+mod statuses;
+
+pub use container::{Named, StandInNeff};

@@ -1,0 +1,119 @@
+//! What goes wrong while a run is on.
+
+use crate::bench::{Bench, bytes, compiled, run};
+use halite_runtime::NrtStatus;
+
+/// A run whose only executions are updates: nothing is evaluated.
+const UPDATES: [&str; 6] = ["--steps", "6", "--held-out", "0", "--save-every", "2"];
+
+/// Every status of `nrt_status.h` but success.
+const STATUSES: [(i32, &str); 27] = [
+    (1, "NRT_FAILURE"),
+    (2, "NRT_INVALID"),
+    (3, "NRT_INVALID_HANDLE"),
+    (4, "NRT_RESOURCE"),
+    (5, "NRT_TIMEOUT"),
+    (6, "NRT_HW_ERROR"),
+    (7, "NRT_QUEUE_FULL"),
+    (9, "NRT_LOAD_NOT_ENOUGH_NC"),
+    (10, "NRT_UNSUPPORTED_NEFF_VERSION"),
+    (11, "NRT_FAIL_HOST_MEM_ALLOC"),
+    (13, "NRT_UNINITIALIZED"),
+    (14, "NRT_CLOSED"),
+    (15, "NRT_QUEUE_EMPTY"),
+    (101, "NRT_EXEC_UNIT_UNRECOVERABLE"),
+    (1002, "NRT_EXEC_BAD_INPUT"),
+    (1003, "NRT_EXEC_COMPLETED_WITH_NUM_ERR"),
+    (1004, "NRT_EXEC_COMPLETED_WITH_ERR"),
+    (1005, "NRT_EXEC_NC_BUSY"),
+    (1006, "NRT_EXEC_OOB"),
+    (1100, "NRT_COLL_PENDING"),
+    (1200, "NRT_EXEC_HW_ERR_COLLECTIVES"),
+    (1201, "NRT_EXEC_HW_ERR_HBM_UE"),
+    (1202, "NRT_EXEC_HW_ERR_NC_UE"),
+    (1203, "NRT_EXEC_HW_ERR_DMA_ABORT"),
+    (1204, "NRT_EXEC_SW_NQ_OVERFLOW"),
+    (1205, "NRT_EXEC_HW_ERR_REPAIRABLE_HBM_UE"),
+    (1206, "NRT_NETWORK_PROXY_FAILURE"),
+];
+
+#[test]
+fn a_failed_update_loses_no_saved_state() {
+    let bench = Bench::new();
+    run(bench.train_on_nrt("whole").args(UPDATES)).with(0, &[]);
+    let failed = run(bench.train_on_nrt("run").args(UPDATES).env("HALITE_STANDIN_NRT_FAIL", "nrt_execute:1200@5"));
+    failed.with(
+        2,
+        &[
+            "error[E0716]: `nrt_execute` failed: a collective hangs",
+            "(NRT_EXEC_HW_ERR_COLLECTIVES, 1200)",
+            "`train_step` was called after 4 whole updates; update 5 was not made",
+            "the state that was saved last is whole: `--resume run/state.safetensors`",
+        ],
+    );
+    let metrics = String::from_utf8(bytes(&bench, "run", "metrics.jsonl")).unwrap();
+    assert_eq!(metrics.lines().count(), 4, "{metrics}");
+    // What was freed after the failure was freed once, and nothing stayed.
+    assert!(bench.journal().ends_with("alive [0, 0, 0, 0] wrong []\n"), "{}", bench.journal());
+
+    let resume = ["--resume", "run/state.safetensors"];
+    run(bench.train_on_nrt("run").args(UPDATES).args(resume)).with(0, &[]);
+    for file in ["metrics.jsonl", "state.safetensors"] {
+        assert!(bytes(&bench, "run", file) == bytes(&bench, "whole", file), "{file}");
+    }
+}
+
+#[test]
+fn a_failed_first_update_says_that_nothing_was_saved() {
+    let bench = Bench::new();
+    let failed = run(bench.train_on_nrt("run").args(UPDATES).env("HALITE_STANDIN_NRT_FAIL", "nrt_execute:1006@1"));
+    failed.with(2, &["(NRT_EXEC_OOB, 1006)", "update 1 was not made", "no state was saved before"]);
+    assert!(!bench.at("run/state.safetensors").exists());
+}
+
+#[test]
+fn every_status_says_what_it_means_and_what_to_do() {
+    let bench = Bench::new();
+    assert!(STATUSES.iter().map(|(number, _)| *number).eq(NrtStatus::all().map(NrtStatus::number)));
+    for (number, name) in STATUSES {
+        let order = format!("nrt_get_visible_vnc_count:{number}");
+        let failed = run(bench.train_on_nrt("run").args(UPDATES).env("HALITE_STANDIN_NRT_FAIL", order));
+        let meaning = NrtStatus::new(number).unwrap().meaning();
+        failed.with(
+            2,
+            &["error[E0716]: `nrt_get_visible_vnc_count` failed: ", meaning, &format!("({name}, {number})"), "help: "],
+        );
+    }
+    let unknown = run(bench.train_on_nrt("run").args(UPDATES).env("HALITE_STANDIN_NRT_FAIL", "nrt_load:77"));
+    unknown.with(2, &["`nrt_load` failed: it answers with a status that no header", "(status 77)"]);
+}
+
+#[test]
+fn a_call_that_does_not_come_back_is_given_up() {
+    let bench = Bench::new();
+    let mut command = bench.train_on_nrt("run");
+    command.args(UPDATES).args(["--nrt-timeout", "5s"]).env("HALITE_STANDIN_NRT_HANG", "nrt_execute@3");
+    let texts =
+        ["error[E0717]: `nrt_execute` did not come back within 5 s", "update 3 was not made", "--resume run/state"];
+    run(&mut command).with(2, &texts);
+    assert_eq!(bench.journal(), "", "nothing is called any more");
+}
+
+#[test]
+fn a_timeout_of_the_library_names_the_limit() {
+    let bench = Bench::new();
+    let failed = run(bench.train_on_nrt("run").args(UPDATES).env("HALITE_STANDIN_NRT_FAIL", "nrt_execute:5@1"));
+    failed.with(2, &["(NRT_TIMEOUT, 5)", "`neuron.environment.NEURON_RT_EXEC_TIMEOUT`"]);
+}
+
+#[test]
+fn numbers_that_are_none_are_for_the_recipe() {
+    let stopping = Bench::of(&compiled(&["nonfinite=stop"]));
+    // Whether the library says so or not.
+    for order in ["3", "3:1003"] {
+        let stopped = run(stopping.train_on_nrt("run").args(UPDATES).env("HALITE_STANDIN_NRT_NAN", order));
+        stopped.with(1, &["error[E0708]: update 3 is not finite"]);
+    }
+    let skipping = Bench::of(&compiled(&["nonfinite=skip"]));
+    run(skipping.train_on_nrt("run").args(UPDATES).env("HALITE_STANDIN_NRT_NAN", "3:1003")).with(0, &[]);
+}

@@ -1,0 +1,56 @@
+//! From a module of a bundle to what libnrt runs.
+
+use halite_bundle::{Bundle, ModuleEntry};
+use halite_hlo::graph::Graph;
+use halite_hlo::{INPUT_NAMES, OUTPUT_NAMES, decode};
+use halite_runtime::Neff;
+use halite_support::{Diagnostic, Result, codes};
+use halite_tensor::Mesh;
+
+/// The NEFF of a module whose HLO this is, with the names that the HLO gives its tensors.
+///
+/// # Errors
+/// When there is none that is of this module, or the HLO names no tensors.
+pub(super) fn of<'b>(bundle: &'b Bundle, entry: &ModuleEntry, hlo: &[u8]) -> Result<Neff<'b>> {
+    let bytes = bundle.neff(entry)?;
+    let (inputs, outputs) = names(hlo)?.ok_or_else(|| {
+        let message = format!("the HLO of `{}` does not name the tensors of its NEFF", entry.name);
+        Diagnostic::error(codes::BUNDLE, message).help("compile the bundle again")
+    })?;
+    Ok(Neff { bytes, inputs, outputs, aliases: entry.outputs.iter().map(|port| port.alias).collect() })
+}
+
+/// A single rank runs NEFFs.
+///
+/// # Errors
+/// When there are several.
+pub(super) fn check_ranks(mesh: &Mesh) -> Result<()> {
+    let ranks = mesh.num_ranks();
+    if ranks == 1 {
+        return Ok(());
+    }
+    let message = format!("the bundle runs on {ranks} ranks, and NEFFs are run on one");
+    Err(Diagnostic::error(codes::RUNTIME_EXECUTE, message)
+        .note(
+            "on Neuron each rank is a process of its own, and ranks in several processes are not trained together yet",
+        )
+        .help("compile the recipe for one rank, without `[parallel]`, or train on CPU XLA"))
+}
+
+/// The names of inputs and outputs, where the HLO has them.
+fn names(hlo: &[u8]) -> Result<Option<(Vec<String>, Vec<String>)>> {
+    let graph = Graph::new(decode(hlo)?);
+    let (Some(entry), Some(number)) = (graph.entry(), graph.entry_number()) else { return Ok(None) };
+    let attribute = |at: usize, key: &str| {
+        let attributes = graph.inst(at).frontend_attributes.as_deref()?;
+        attributes.map.get(key).cloned()
+    };
+    let parameters =
+        entry.range().filter_map(|at| Some((graph.inst(at).parameter_number, attribute(at, INPUT_NAMES)?)));
+    let mut parameters: Vec<(i64, String)> = parameters.collect();
+    parameters.sort_by_key(|(number, _)| *number);
+    let outputs = graph.root(number).and_then(|root| attribute(root, OUTPUT_NAMES));
+    let outputs = outputs.map(|names| names.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect());
+    let inputs = parameters.into_iter().map(|(_, name)| name).collect();
+    Ok(outputs.map(|outputs| (inputs, outputs)))
+}
