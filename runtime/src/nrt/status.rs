@@ -170,7 +170,7 @@ const ROWS: [Row; 28] = [
         "the network between instances failed",
         Some("see that EFA is enabled on all instances; resume all ranks from the state that was saved last"),
     ),
-    // Of headers before `NRT_EXEC_UNIT_UNRECOVERABLE` had its name, and of numbers that no header has.
+    // What stands for every number that no header has; 0 itself is success and no status.
     row(0, "", "it answers with a status that no header of the public SDK has", Some(UPDATE)),
 ];
 

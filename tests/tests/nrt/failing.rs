@@ -41,18 +41,19 @@ const STATUSES: [(i32, &str); 27] = [
 fn a_failed_update_loses_no_saved_state() {
     let bench = Bench::new();
     run(bench.train_on_nrt("whole").args(UPDATES)).with(0, &[]);
-    let failed = run(bench.train_on_nrt("run").args(UPDATES).env("HALITE_STANDIN_NRT_FAIL", "nrt_execute:1200@5"));
+    let failed = run(bench.train_on_nrt("run").args(UPDATES).env("HALITE_STANDIN_NRT_FAIL", "nrt_execute:1200@6"));
     failed.with(
         2,
         &[
             "error[E0716]: `nrt_execute` failed: a collective hangs",
             "(NRT_EXEC_HW_ERR_COLLECTIVES, 1200)",
-            "`train_step` was called after 4 whole updates; update 5 was not made",
+            "`train_step` was called after 5 whole updates; update 6 was not made",
             "the state that was saved last is whole: `--resume run/state.safetensors`",
         ],
     );
     let metrics = String::from_utf8(bytes(&bench, "run", "metrics.jsonl")).unwrap();
-    assert_eq!(metrics.lines().count(), 4, "{metrics}");
+    // Of one more update than the state, which was saved after the fourth.
+    assert_eq!(metrics.lines().count(), 5, "{metrics}");
     // What was freed after the failure was freed once, and nothing stayed.
     assert!(bench.journal().ends_with("alive [0, 0, 0, 0] wrong []\n"), "{}", bench.journal());
 
