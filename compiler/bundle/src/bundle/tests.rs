@@ -80,8 +80,8 @@ fn broken_bundles_are_refused_with_the_reason() {
         Bundle::read(&target, &NoTarget).unwrap_err().to_string()
     };
     let cases = [
-        ("\"version\": 2", "\"version\": 9", "E0102", "has version 9"),
-        ("\"version\": 2", "\"other\": 1", "E0502", "states no version"),
+        ("\"version\": 3", "\"version\": 9", "E0102", "has version 9"),
+        ("\"version\": 3", "\"other\": 1", "E0502", "states no version"),
         ("\"schedule\"", "\"shedule\"", "E0403", "unknown key `shedule`"),
         ("\"name\": \"b\"", "\"name\": \"w\"", "E0502", "`w` is listed twice"),
         ("train_step.hlo.pb", "../x.pb", "E0502", "outside the bundle"),
@@ -177,7 +177,7 @@ fn a_bundle_without_a_folder_is_checked_as_one_with() {
     assert_eq!((&bundle.manifest, bundle.files.len()), (&small().manifest, 2));
     type Change = fn(&mut Bundle);
     let cases: [(Change, &str); 7] = [
-        (|bundle| bundle.manifest.version = 9, "the manifest has version 9, this build reads version 2"),
+        (|bundle| bundle.manifest.version = 9, "the manifest has version 9, this build reads version 3"),
         (|bundle| bundle.manifest.buffers[2].name = "w".into(), "contradicts itself: the buffer `w` is listed twice"),
         (
             |bundle| bundle.manifest.modules[0].inputs[1].name = "c".into(),
