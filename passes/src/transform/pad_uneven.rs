@@ -40,7 +40,12 @@ impl Pass for PadUneven {
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
-        let Some(parallel) = cx.recipe.and_then(|recipe| recipe.parallel.as_ref()) else { return Ok(Changed::No) };
+        let Some(recipe) = cx.recipe else { return Ok(Changed::No) };
+        let Some(parallel) = &recipe.parallel else { return Ok(Changed::No) };
+        // A layout that is not compiled has nothing to share.
+        if recipe.ranks(cx.target.ranks.is_some())?.num_ranks() == 1 {
+            return Ok(Changed::No);
+        }
         let Some(plan) = plan::plan(module, cx.registry, parallel)? else { return Ok(Changed::No) };
         plan.explain(module, cx);
         apply::apply(module, cx.registry, &plan)?;
