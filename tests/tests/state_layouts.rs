@@ -14,9 +14,9 @@ use halite_tests::xla;
 use halite_train::{Corpus, Observer, Record, RunFiles, Start, TrainOptions, train};
 use std::path::Path;
 
-/// Two layers with fewer key heads than some layouts have ranks.
-const SIZES: [&str; 7] =
-    ["layers=2", "hidden=16", "heads=4", "kv_heads=2", "ffn=24", "seq=8", "optimizer.adamw.lr=0.01"];
+/// Two layers with fewer key heads than some layouts have ranks, and a vocabulary that ranks do not divide.
+const SIZES: [&str; 8] =
+    ["layers=2", "hidden=16", "heads=4", "kv_heads=2", "ffn=24", "vocab=257", "seq=8", "optimizer.adamw.lr=0.01"];
 
 /// Sequences of an update.
 const SEQUENCES: usize = 4;
