@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 
 /// Makes collectives of one kind, over the same groups and of one element type, one of several operands: few long messages take less time than
 /// many short ones. They are made where the last of them was, before anything reads a result, and are of no more bytes than the target takes at
-/// once; so no other instruction moves, and none waits for what it does not read. What is gathered or scattered along another dimension than the
-/// first stays as it is: CPU XLA, by which every step is verified, takes no several of these.
+/// once; so no other instruction moves, and none waits for what it does not read. What is gathered along another dimension than the first stays as it
+/// is: CPU XLA, by which every step is verified, takes no several of these; and so does what is scattered, of which StableHLO takes one alone.
 ///
 /// ```text
 /// %a = all_reduce %x {kind = sum, groups = [[0, 1]]} : f32[4]            %a, %b = all_reduce %x, %y {kind = sum, groups = [[0, 1]]} : f32[4], f32[2]
@@ -96,7 +96,6 @@ fn combinable<'f>(function: &'f Function, inst: &'f Inst) -> Option<(Key<'f>, u6
     let along_first = match &inst.op {
         Op::AllReduce(_) => true,
         Op::AllGather(op) => op.dim == 0,
-        Op::ReduceScatter(op) => op.dim == 0,
         _ => false,
     };
     if draws || !along_first {

@@ -3,6 +3,7 @@
 mod apply;
 mod plan;
 mod reads;
+mod wide;
 
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use halite_ir::{Module, Phase};

@@ -124,7 +124,8 @@ pub(super) fn each_vjp(cx: &VjpCx<'_>, mut rule: impl FnMut(usize, Value) -> Res
 }
 
 /// The HLO of a collective: one instruction for all operands where `together`, else one for each. CPU XLA takes several along the first dimension
-/// alone, and none with channels: along another it mixes up their elements, and with channels it finds no layout for them.
+/// alone, and none with channels: along another it mixes up their elements, and with channels it finds no layout for them. The `reduce_scatter` of
+/// StableHLO has one operand.
 ///
 /// # Errors
 /// What `emit` returns.

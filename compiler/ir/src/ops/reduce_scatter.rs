@@ -90,7 +90,7 @@ impl OpDef for ReduceScatter {
 
     fn lower(&self, cx: &mut LowerCx<'_>, args: &[Id]) -> Result<Ids> {
         let groups = self.groups.lists();
-        lower_each(cx, args, self.dim == 0, |hlo, args| hlo.reduce_scatter(ReduceKind::Add, args, self.dim, &groups))
+        lower_each(cx, args, false, |hlo, args| hlo.reduce_scatter(ReduceKind::Add, args, self.dim, &groups))
     }
 
     fn samples(&self, float: DType) -> Vec<Sample> {

@@ -1,15 +1,16 @@
 //! Which weights are padded, and what is computed for their padding.
 
 use super::reads::{Fate, Widened, fate};
+use super::wide::{Wide, Wides};
 use super::{PASS, RULE};
 use crate::framework::pass::PassCx;
 use crate::framework::pattern::matches_pattern;
 use crate::framework::remark::Remark;
-use halite_ir::{FuncId, Function, InferCx, Module, Param, ParamRole, Registry, Value, WeightInfo};
+use halite_ir::{FuncId, Function, InferCx, Module, Param, ParamRole, Registry, WeightInfo};
 use halite_recipe::Parallel;
 use halite_support::{Name, Result};
 use halite_tensor::{Packing, Part};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
@@ -22,18 +23,6 @@ pub(super) struct Padded {
     pub(super) name: Name,
     pub(super) packing: Arc<Packing>,
 }
-
-/// A value that is computed for padding too.
-#[derive(Clone)]
-pub(super) struct Wide {
-    pub(super) dim: usize,
-    pub(super) padding: usize,
-    /// The weights that it is computed from, by their place in the plan.
-    weights: SmallVec<[usize; 2]>,
-}
-
-/// Values that are computed for padding too.
-pub(super) type Wides = FxHashMap<Value, Wide>;
 
 /// What becomes of the entry.
 pub(super) struct Plan {

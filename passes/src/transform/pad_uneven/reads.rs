@@ -1,6 +1,6 @@
 //! How instructions take operands that are computed for padding too.
 
-use super::plan::{Wide, Wides};
+use super::wide::{Wide, Wides};
 use halite_ir::dims::{FactorId, FactorKind, FactorMap};
 use halite_ir::ops::BroadcastInDim;
 use halite_ir::{Function, InferCx, Inst, Op, TensorType, Value};

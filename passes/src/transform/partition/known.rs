@@ -2,11 +2,9 @@
 
 use super::decide::Decision;
 use super::fact::Fact;
-use super::plan::Given;
-use super::planner::narrows_terms;
 use halite_ir::dims::FactorMap;
-use halite_ir::{FuncId, Function, Inst, Linear, TensorType, Value};
-use halite_tensor::Sharding;
+use halite_ir::{FuncId, Function, Inst, Linear, Op, TensorType, Value};
+use halite_tensor::{DType, Sharding};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -33,13 +31,13 @@ struct Asked {
 }
 
 impl Known {
-    fn new(given: &Given<'_>, function: &Function) -> Self {
+    fn new(reduce: DType, function: &Function) -> Self {
         let types =
             |values: &[Value]| -> Vec<TensorType> { values.iter().map(|&value| function.ty(value).clone()).collect() };
         let of = |inst: &Inst| {
             let (args, results) = (types(&inst.args), types(&inst.results));
             let map = inst.op.def().dims(&args.iter().collect::<Vec<_>>(), &results);
-            let linear = match narrows_terms(given, function, inst) {
+            let linear = match narrows_terms(reduce, function, inst) {
                 true => Linear::Jointly,
                 false => inst.op.def().linear(&args, &results),
             };
@@ -77,7 +75,15 @@ impl Known {
 pub(super) struct Functions(RefCell<FxHashMap<FuncId, Rc<Known>>>);
 
 impl Functions {
-    pub(super) fn of(&self, given: &Given<'_>, id: FuncId, function: &Function) -> Rc<Known> {
-        self.0.borrow_mut().entry(id).or_insert_with(|| Rc::new(Known::new(given, function))).clone()
+    pub(super) fn of(&self, reduce: DType, id: FuncId, function: &Function) -> Rc<Known> {
+        self.0.borrow_mut().entry(id).or_insert_with(|| Rc::new(Known::new(reduce, function))).clone()
     }
+}
+
+/// Whether an instruction narrows reals to no less than what sums over ranks are made in: then it does so to their terms.
+pub(super) fn narrows_terms(reduce: DType, function: &Function, inst: &Inst) -> bool {
+    let real = |value: &Value| function.ty(*value).dtype().is_float();
+    let wide = |value: &Value| function.ty(*value).dtype().size() >= reduce.size();
+    let narrows = matches!(inst.op, Op::Convert(_)) && inst.rounding.is_some();
+    narrows && inst.args.iter().all(real) && inst.results.iter().all(|result| real(result) && wide(result))
 }

@@ -2,7 +2,7 @@
 
 use super::decide::{Decision, Passing, Question, decide, passing};
 use super::fact::{Atoms, Fact, Place, block};
-use super::known::Known;
+use super::known::{Known, narrows_terms};
 use super::plan::{Given, Key, Plan, Plans, Step};
 use halite_ir::{FuncId, FuncResult, Function, InferCx, Inst, Op, ResultRole, Value};
 use halite_support::{Diagnostic, Result};
@@ -25,7 +25,7 @@ impl<'a> Planner<'a> {
     pub(super) fn new(given: &'a Given<'a>, cx: &'a InferCx<'a>, plans: &'a Plans, key: &'a Key) -> Result<Self> {
         let function = cx.function(key.function).ok_or_else(|| Diagnostic::bug("a call of no function"))?;
         Ok(Self {
-            known: given.functions.of(given, key.function, function),
+            known: given.functions.of(given.reduce, key.function, function),
             wishes: vec![None; function.values.len()],
             given,
             cx,
@@ -109,7 +109,7 @@ impl<'a> Planner<'a> {
         (facts, bytes): (&'q [Fact], &'q [u64]),
         wishes: &'q [Option<Sharding>],
     ) -> Question<'q> {
-        let rounds = inst.rounding.is_some() && !narrows_terms(self.given, self.function, inst);
+        let rounds = inst.rounding.is_some() && !narrows_terms(self.given.reduce, self.function, inst);
         Question { map: &self.known.maps[at], linear: self.known.linear[at], rounds, facts, bytes, wishes }
     }
 
@@ -276,12 +276,4 @@ impl<'a> Planner<'a> {
     fn is_entry(&self) -> bool {
         self.key.function.index() + 1 == self.cx.functions.len()
     }
-}
-
-/// Whether an instruction narrows reals to no less than what sums over ranks are made in: then it does so to their terms.
-pub(super) fn narrows_terms(given: &Given<'_>, function: &Function, inst: &Inst) -> bool {
-    let real = |value: &Value| function.ty(*value).dtype().is_float();
-    let wide = |value: &Value| function.ty(*value).dtype().size() >= given.reduce.size();
-    let narrows = matches!(inst.op, Op::Convert(_)) && inst.rounding.is_some();
-    narrows && inst.args.iter().all(real) && inst.results.iter().all(|result| real(result) && wide(result))
 }
