@@ -10,7 +10,7 @@ mod transform;
 pub use analysis::audit::{Audit, Checked, PrecisionUse, audit, precision_uses};
 pub use analysis::causality::{Assumption, CausalityReport, Finding, Reads, Verdict, Witness, causality};
 pub use analysis::init_lint::{InitReport, ResidualBranch, ResidualStream, check_init};
-pub use analysis::replicas::{ReplicaFinding, replicas};
+pub use analysis::replicas::{Moves, ReplicaFinding, replicas};
 pub use analysis::unused::check_unused;
 pub use builtin::fusions;
 pub use framework::dialect::{DialectEntry, DialectRegistry, KernelUse, Operand, Site};

@@ -1,12 +1,12 @@
 //! `check-replicas` on what the compiler makes in mixed precision: nothing is found. In `f64` each case of the law on layouts passes it.
 
-use halite_passes::replicas;
+use halite_passes::{Moves, replicas};
 use halite_tests::layouts::Case;
 use halite_tests::meshes::{ALL_MODELS, Model, OnMesh, Ranks, shapes};
 
 /// What is found in the step of one rank.
 fn finding((model, ranks): (Model, Ranks)) -> Option<String> {
-    let first = replicas(&OnMesh::with_precision(model, ranks, "mixed").local).into_iter().next()?;
+    let first = replicas(&OnMesh::with_precision(model, ranks, "mixed").local, Moves::Written).into_iter().next()?;
     Some(format!("{model:?} {ranks:?}: {} in `{}`", first.message, first.scope))
 }
 

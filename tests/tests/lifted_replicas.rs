@@ -7,7 +7,7 @@ use halite_hlo::proto::{HloInstructionProto, HloModuleProto};
 use halite_hlo::{CheckedHlo, decode};
 use halite_ir::{LowerOptions, Module, lower, verify};
 use halite_lift::{Claims, Lifted, claims, lift};
-use halite_passes::{ReplicaFinding, replicas};
+use halite_passes::{Moves, ReplicaFinding, replicas};
 use halite_tensor::{Digit, Mesh, Sharding};
 use halite_tests::meshes::{LAYOUTS, MODELS, Model, OnMesh, Ranks, entry, layout};
 use std::path::Path;
@@ -53,7 +53,7 @@ fn found(hlo: HloModuleProto, mesh: &Mesh, claims: &Claims) -> Vec<ReplicaFindin
     let mut lifted = lift(hlo.graph(), mesh.num_ranks()).unwrap();
     assert!(lifted.unfollowed.is_empty(), "{:?}", lifted.unfollowed);
     lifted.lay(mesh, claims);
-    replicas(&lifted.module)
+    replicas(&lifted.module, Moves::Unwritten)
 }
 
 /// The step of one rank after some passes, and its HLO.
@@ -67,7 +67,7 @@ fn lowered(step: &OnMesh, passes: &str) -> (Module, HloModuleProto) {
 /// What is found of a model in its IR and in its HLO.
 fn of_model(model: Model, ranks: Ranks, passes: &str) -> [Vec<ReplicaFinding>; 2] {
     let (module, hlo) = lowered(&OnMesh::new(model, ranks), passes);
-    [replicas(&module), found(hlo, &layout(&module).mesh, &laid(&module))]
+    [replicas(&module, Moves::Unwritten), found(hlo, &layout(&module).mesh, &laid(&module))]
 }
 
 /// Each model on every third layout, with `HALITE_LAYOUTS=all` on all.

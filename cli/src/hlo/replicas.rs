@@ -5,7 +5,7 @@ use crate::context::{Output, Result};
 use crate::table::{counted, grouped};
 use halite_hlo::graph::Graph;
 use halite_lift::{Claims, Lifted, are_claimed, claims, lift, require_partitioned};
-use halite_passes::{ReplicaFinding, replicas};
+use halite_passes::{Moves, ReplicaFinding, replicas};
 use halite_support::text::plain;
 use halite_support::{Diagnostic, Diagnostics, Severity, codes};
 use halite_tensor::{Mesh, Sharding};
@@ -46,7 +46,7 @@ impl OnMesh {
         let mut lifted = lift(graph, self.mesh.num_ranks())?;
         let (claims, warning) = self.claims(graph, &lifted)?;
         lifted.lay(&self.mesh, &claims);
-        let findings = counted_findings(replicas(&lifted.module));
+        let findings = counted_findings(replicas(&lifted.module, Moves::Unwritten));
         let text = describe(graph, &self.mesh, &lifted, &claims, &findings);
         let json = json!({
             "module": plain(&graph.module().name),

@@ -1,12 +1,13 @@
 //! `check-replicas`.
 
-use crate::analysis::replicas::{ReplicaFinding, replicas};
+use crate::analysis::replicas::{Moves, ReplicaFinding, replicas};
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use halite_ir::{Module, Phase};
 use halite_support::Result;
 
 /// Proves that ranks hold what the layout of a module says, that no sum over ranks is missing and that none is made twice; see [`replicas`].
-/// The module stays as it is.
+/// The module stays as it is. It stands right after `partition`: what simplifies a program drops transposes of dimensions that have size 1 on
+/// each rank, and takes a program without them for wrong ([`Moves`]).
 ///
 /// Where a recipe is compiled the layout is the compiler's, so that what is found is a fault of the pass that made it or of one since. A module
 /// written by hand is its author's.
@@ -21,7 +22,7 @@ impl Pass for CheckReplicas {
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
-        match replicas(module).first().map(ReplicaFinding::diagnostic) {
+        match replicas(module, Moves::Written).first().map(ReplicaFinding::diagnostic) {
             Some(finding) if cx.recipe.is_some() => Err(finding.into_bug("`check-replicas`")),
             Some(finding) => Err(finding),
             None => Ok(Changed::No),

@@ -18,13 +18,17 @@ mod indexed;
 mod joined;
 mod mask;
 mod movement;
+mod moves;
 mod number;
 mod numbers;
 mod per_rank;
+mod question;
 mod slices;
 mod state;
 mod transfer;
+mod unwritten;
 mod walk;
 
 pub use finding::ReplicaFinding;
+pub use moves::Moves;
 pub use walk::replicas;

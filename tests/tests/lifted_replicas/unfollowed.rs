@@ -1,6 +1,6 @@
 //! Ops that the IR lacks.
 
-use super::{replicas, sharded_first};
+use super::{Moves, replicas, sharded_first};
 use halite_hlo::{ArrayType, CustomCall, ModuleBuilder, Type};
 use halite_lift::lift;
 use halite_tensor::{DType, Mesh};
@@ -28,7 +28,7 @@ fn found(sharded: bool, numbered: bool) -> Option<(String, String)> {
         [("Sorted", 1)]
     );
     lifted.lay(&mesh, &sharded_first(&mesh, &graph, &lifted, sharded));
-    let first = replicas(&lifted.module).into_iter().next()?;
+    let first = replicas(&lifted.module, Moves::Unwritten).into_iter().next()?;
     Some((first.message, first.remedy.to_owned()))
 }
 

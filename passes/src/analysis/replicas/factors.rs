@@ -1,8 +1,11 @@
 //! An op on values that lie on the mesh, by the factors of its dimensions.
 
 use super::digits::{Slot, above, choices, slots};
-use super::free::{Free, Stretches, common, holds, join, none, within};
+use super::free::{Free, Stretches, common, join, none, within};
+use super::moves::Moves;
+use super::question::{InFactor, Outcome, Question, View};
 use super::state::{Cause, Part, Placed, Reading, State, Why, pruned};
+use super::unwritten::Unwritten;
 use halite_ir::dims::{DimFactors, FactorKind, FactorMap};
 use halite_ir::ops::Reduction;
 use halite_ir::{Linear, Op};
@@ -16,39 +19,8 @@ pub(super) struct Application<'a> {
     pub(super) map: FactorMap,
     pub(super) linear: Linear,
     pub(super) args: &'a [State],
+    pub(super) moves: Moves,
     pub(super) cause: Cause,
-}
-
-/// A digit of a factor.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct InFactor {
-    factor: usize,
-    stride: usize,
-    atom: AtomId,
-}
-
-/// A reading of an operand with a factor for each digit.
-struct View {
-    /// The lowest of each factor first.
-    at: Vec<InFactor>,
-    parts: SmallVec<[(AtomId, Part, Cause); 2]>,
-}
-
-/// What an atom is in the results.
-#[derive(Clone)]
-enum Outcome {
-    Same,
-    At(InFactor),
-    Part(Part, Cause),
-}
-
-/// One view of each operand.
-struct Question<'a> {
-    views: &'a [&'a View],
-    /// Along what each operand repeats itself within each factor; `None` for factors that it does not have.
-    free: &'a [Vec<Option<Stretches>>],
-    /// Of two places that count as much, whether the later operand's is taken.
-    later: bool,
 }
 
 /// How many combinations of readings are tried.
@@ -63,9 +35,10 @@ impl Application<'_> {
         }
         let views: Vec<Vec<View>> = operands.iter().enumerate().map(|(at, own)| self.views(at, own)).collect();
         let free: Vec<Vec<Option<Stretches>>> = (0..operands.len()).map(|at| self.free_factors(at)).collect();
+        let open = usize::from(self.moves == Moves::Unwritten);
         let mut results = vec![Vec::new(); count];
         for (clashes, chosen) in combinations(&views) {
-            for later in [false, true].into_iter().take(1 + clashes.min(1)) {
+            for later in [false, true].into_iter().take(1 + clashes.min(open)) {
                 let question = Question { views: &chosen, free: &free, later };
                 let mut outcomes: Vec<Outcome> =
                     (0..self.mesh.atoms().len()).map(|atom| self.outcome(atom, &question)).collect();
@@ -73,7 +46,11 @@ impl Application<'_> {
                     outcomes[atom] = self.own(Why::Unlike);
                 }
                 let order = order(&chosen);
-                for outcomes in self.moved(outcomes, &chosen) {
+                let all = match self.unwritten() {
+                    Some(unwritten) => unwritten.moved(outcomes, &chosen),
+                    None => vec![outcomes],
+                };
+                for outcomes in all {
                     for (result, dims) in results.iter_mut().zip(&self.map.results) {
                         result.push(self.result(dims, &outcomes, &order));
                     }
@@ -171,10 +148,12 @@ impl Application<'_> {
             terms.push(own);
             let found = view.at.iter().find(|other| other.atom == atom).copied();
             match (at, found) {
-                (Some(x), Some(y)) if x != y => match self.either(x, y, question.later) {
-                    Some(one) => at = Some(one),
-                    None => return self.own(Why::Unlike),
-                },
+                (Some(x), Some(y)) if x != y => {
+                    match self.unwritten().and_then(|unwritten| unwritten.either(x, y, question.later)) {
+                        Some(one) => at = Some(one),
+                        None => return self.own(Why::Unlike),
+                    }
+                }
                 _ => at = at.or(found),
             }
         }
@@ -189,84 +168,8 @@ impl Application<'_> {
         }
     }
 
-    /// One of two places of a digit. What lies at the edge of a dimension is, on one rank, a dimension of size 1, which is moved past others
-    /// by no instruction at all: then what is summed, and what more operands have, says where it is.
-    fn either(&self, x: InFactor, y: InFactor, later: bool) -> Option<InFactor> {
-        let weight = |at: InFactor| {
-            let summed = matches!(self.map.factors[at.factor].kind, FactorKind::Contracted(_));
-            let has = |dims: &&Vec<DimFactors>| dims.iter().flatten().any(|id| id.index() == at.factor);
-            (summed, self.map.operands.iter().filter(has).count())
-        };
-        match (self.is_edge(x), self.is_edge(y)) {
-            (true, true) => Some(if (weight(y), later) > (weight(x), false) { y } else { x }),
-            (true, false) => Some(y),
-            (false, true) => Some(x),
-            (false, false) => None,
-        }
-    }
-
-    /// Whether no operand has as a whole what a digit shards for others.
-    fn agrees(&self, at: InFactor, question: &Question<'_>) -> bool {
-        question.views.iter().zip(question.free).all(|(view, free)| {
-            let here = view.at.iter().any(|other| other.atom == at.atom);
-            here || free[at.factor].as_ref().is_none_or(|free| holds(free, at.stride))
-        })
-    }
-
-    /// Another place for a digit at the edge of a dimension, one that all who shard something have and nobody has as a whole.
-    fn elsewhere(&self, at: InFactor, question: &Question<'_>) -> Option<InFactor> {
-        let factors =
-            (0..self.map.factors.len()).filter(|&factor| self.map.factors[factor].kind == FactorKind::Parallel);
-        let places = factors.flat_map(|factor| {
-            [1, self.map.factors[factor].size].map(|stride| InFactor { factor, stride, atom: at.atom })
-        });
-        let has =
-            |place: &InFactor| {
-                question.views.iter().zip(question.free).all(|(view, free)| {
-                    !view.at.iter().any(|other| other.atom == at.atom) || free[place.factor].is_some()
-                })
-            };
-        places.into_iter().find(|place| self.is_edge(at) && has(place) && self.agrees(*place, question))
-    }
-
-    fn is_edge(&self, at: InFactor) -> bool {
-        at.stride == 1 || at.stride == self.map.factors[at.factor].size
-    }
-
-    /// Outcomes of a product of batches, and the same with heads that are one on each rank, which no instruction moves, elsewhere: what both
-    /// operands hold at the edge of what is summed as part of the batch, and the lowest part of the batch as that of the last dimension, or of what
-    /// is summed, as heads are that share a key head.
-    fn moved(&self, outcomes: Vec<Outcome>, views: &[&View]) -> Vec<Vec<Outcome>> {
-        let Op::DotGeneral(dot) = self.op else { return vec![outcomes] };
-        let dims = &self.map.results[0];
-        let ends =
-            (dot.batch.0.len().checked_sub(1).and_then(|dim| dims[dim].last()), dims.last().and_then(|dim| dim.last()));
-        let (Some(batch), Some(last)) = ends else { return vec![outcomes] };
-        let (batch, last) = (batch.index(), last.index());
-        let edge = |atom: AtomId| {
-            let at = |view: &&View| view.at.iter().find(|at| at.atom == atom).copied();
-            views.iter().all(|view| at(view).is_some_and(|at| self.is_edge(at)))
-        };
-        let into = |(atom, outcome): (AtomId, &Outcome)| match outcome {
-            Outcome::Part(Part::Terms(_), _) if edge(atom) => Outcome::At(InFactor { factor: batch, stride: 1, atom }),
-            _ => outcome.clone(),
-        };
-        let out_of = |(atom, outcome): (AtomId, &Outcome)| match outcome {
-            Outcome::At(at) if at.factor == batch && at.stride == 1 => {
-                Outcome::At(InFactor { factor: last, stride: self.map.factors[last].size, atom })
-            }
-            _ => outcome.clone(),
-        };
-        let into: Vec<Outcome> = outcomes.iter().enumerate().map(into).collect();
-        let mut all = vec![into.clone(), into.iter().enumerate().map(out_of).collect(), outcomes];
-        let mut summed = into;
-        for atom in (0..summed.len()).rev().filter(|&atom| edge(atom)) {
-            if matches!(summed[atom], Outcome::At(at) if at.factor == batch && at.stride == 1) {
-                summed[atom] = Outcome::Part(Part::Terms(Reduction::Sum), self.cause);
-                all.push(summed.clone());
-            }
-        }
-        all
+    fn unwritten(&self) -> Option<Unwritten<'_>> {
+        (self.moves == Moves::Unwritten).then(|| Unwritten { map: &self.map, op: self.op, cause: self.cause })
     }
 
     fn own(&self, why: Why) -> Outcome {
@@ -275,7 +178,8 @@ impl Application<'_> {
 
     /// What comes of a factor that operands share out.
     fn shard(&self, at: InFactor, question: &Question<'_>) -> Outcome {
-        let at = if self.agrees(at, question) { Some(at) } else { self.elsewhere(at, question) };
+        let elsewhere = || self.unwritten()?.elsewhere(at, question);
+        let at = if question.agrees(at) { Some(at) } else { elsewhere() };
         let Some(at) = at else { return self.own(Why::Unlike) };
         match self.map.factors[at.factor].kind {
             FactorKind::Parallel => Outcome::At(at),

@@ -1,6 +1,7 @@
 //! Reshapes.
 
 use super::digits::{Slot, choices, minor_first, under};
+use super::moves::Moves;
 use super::state::{Cause, Part, Placed, Reading, Why};
 use halite_tensor::{AtomId, Shape};
 use smallvec::SmallVec;
@@ -13,16 +14,18 @@ struct Move {
 }
 
 /// A reading of a tensor under another shape, in all ways.
-pub(super) fn reshaped(reading: &Reading, from: &Shape, to: &Shape, cause: Cause) -> Vec<Reading> {
+pub(super) fn reshaped(reading: &Reading, (from, to): (&Shape, &Shape), moves: Moves, cause: Cause) -> Vec<Reading> {
     let (old, new) = (minor_first(from), minor_first(to));
     let mut parts = reading.parts.clone();
     let (mut atoms, mut candidates) = (Vec::new(), Vec::new());
     for digit in &reading.digits {
         let slot = (from.rank() - 1 - digit.dim, digit.stride);
         let stays = under(&old, &new, slot);
-        let moves = moved(&old, &new, slot).into_iter().filter(|to| !stays.contains(to));
-        let moves = moves.map(|to| Move { to, from: Some(slot) });
-        let found: Vec<Move> = stays.iter().map(|&to| Move { to, from: None }).chain(moves).collect();
+        let mut found: Vec<Move> = stays.iter().map(|&to| Move { to, from: None }).collect();
+        if moves == Moves::Unwritten {
+            let moved = moved(&old, &new, slot).into_iter().filter(|to| !stays.contains(to));
+            found.extend(moved.map(|to| Move { to, from: Some(slot) }));
+        }
         if found.is_empty() {
             parts.push((digit.atom, Part::Own(Why::Cut), cause));
         } else {

@@ -6,6 +6,7 @@ use super::factors::Application;
 use super::free::{self, Free};
 use super::groups::{atoms_in_any_order, atoms_of};
 use super::held::Held;
+use super::moves::Moves;
 use super::per_rank::PerRank;
 use super::state::{Cause, Part, Reading, State, Why};
 use super::{indexed, movement, numbers, slices};
@@ -20,6 +21,7 @@ pub(super) struct Transfer<'a> {
     pub(super) function: &'a Function,
     pub(super) inst: &'a Inst,
     pub(super) args: &'a [State],
+    pub(super) moves: Moves,
     /// Which walk over the function this is.
     pub(super) walk: usize,
 }
@@ -92,6 +94,7 @@ impl Transfer<'_> {
             map: def.dims(&args.iter().collect::<Vec<_>>(), &results),
             linear: def.linear(&args, &results),
             args: self.args,
+            moves: self.moves,
             cause: self.cause(),
         }
     }
@@ -140,7 +143,7 @@ impl Transfer<'_> {
     fn reshaped(&self) -> State {
         let (from, to) = (self.ty(0).shape(), self.result().shape());
         let readings = self.args[0].readings.iter();
-        let readings = readings.flat_map(|reading| movement::reshaped(reading, from, to, self.cause()));
+        let readings = readings.flat_map(|reading| movement::reshaped(reading, (from, to), self.moves, self.cause()));
         let free = free::reshaped(&self.args[0].free, from, to);
         State::new(readings, free)
     }

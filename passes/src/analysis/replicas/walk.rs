@@ -4,6 +4,7 @@ use super::digits::of_sharding;
 use super::finding::{ReplicaFinding, Site};
 use super::free::{self, holds};
 use super::joined::joined;
+use super::moves::Moves;
 use super::number::Number;
 use super::state::{Cause, Part, Reading, State, Why};
 use super::transfer::Transfer;
@@ -30,16 +31,17 @@ struct Frame {
 /// All that is wrong with how values lie on the mesh in a module that has a layout; nothing of one that has none.
 ///
 /// A proof over few atoms holds over all, and takes less; what it does not prove is looked at atom by atom.
-pub fn replicas(module: &Module) -> Vec<ReplicaFinding> {
-    let (Some(layout), Some(entry)) = (&module.layout, module.entry()) else { return Vec::new() };
+pub fn replicas(module: &Module, moves: Moves) -> Vec<ReplicaFinding> {
+    let Some(layout) = &module.layout else { return Vec::new() };
     match joined(module, layout) {
-        Some(joined) if findings(module, &joined, entry).is_empty() => Vec::new(),
-        _ => findings(module, layout, entry),
+        Some(joined) if findings(module, &joined, moves).is_empty() => Vec::new(),
+        _ => findings(module, layout, moves),
     }
 }
 
-fn findings(module: &Module, layout: &Layout, entry: &Function) -> Vec<ReplicaFinding> {
-    let mut walk = Walk { module, layout, done: FxHashMap::default(), findings: Vec::new(), walks: 0 };
+fn findings(module: &Module, layout: &Layout, moves: Moves) -> Vec<ReplicaFinding> {
+    let Some(entry) = module.entry() else { return Vec::new() };
+    let mut walk = Walk { module, layout, moves, done: FxHashMap::default(), findings: Vec::new(), walks: 0 };
     let args: Rc<[State]> = entry
         .params
         .iter()
@@ -81,6 +83,7 @@ fn with_terms(mut reading: Reading, terms: Option<&Vec<AtomId>>) -> Reading {
 struct Walk<'a> {
     module: &'a Module,
     layout: &'a Layout,
+    moves: Moves,
     done: FxHashMap<Key, Rc<[State]>>,
     findings: Vec<ReplicaFinding>,
     walks: usize,
@@ -144,7 +147,7 @@ impl Walk<'_> {
 
     fn inst(&mut self, function: &Function, inst: &Inst, args: &[State], frame: &Frame) -> Vec<State> {
         let mesh = &self.layout.mesh;
-        let (states, fault) = Transfer { mesh, function, inst, args, walk: frame.walk }.run();
+        let (states, fault) = Transfer { mesh, function, inst, args, moves: self.moves, walk: frame.walk }.run();
         if let Some(fault) = fault {
             let site = Site { mesh, module: self.module, calls: &frame.calls };
             self.findings.push(site.collective(inst.op.name(), fault, inst.loc));

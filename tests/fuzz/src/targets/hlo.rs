@@ -14,7 +14,7 @@ use halite_lift::{claims, lift};
 use halite_neuron::Generation;
 use halite_neuron::legality::Profile;
 use halite_neuron::report;
-use halite_passes::{ReplicaFinding, replicas};
+use halite_passes::{Moves, ReplicaFinding, replicas};
 use halite_recipe::TargetName;
 use halite_support::{Diagnostic, Diagnostics, FileId, Severity, SourceMap};
 use halite_tensor::Mesh;
@@ -104,7 +104,7 @@ fn on_ranks(graph: &Graph) -> Diagnostics {
         Ok(lifted)
     });
     match laid {
-        Ok(lifted) => replicas(&lifted.module).iter().map(ReplicaFinding::diagnostic).collect(),
+        Ok(lifted) => replicas(&lifted.module, Moves::Unwritten).iter().map(ReplicaFinding::diagnostic).collect(),
         Err(refused) => refused.into(),
     }
 }
