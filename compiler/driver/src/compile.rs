@@ -90,6 +90,34 @@ struct PreparedModule {
     dumps: IndexMap<String, String>,
 }
 
+/// The module of one role, with the passes that are still to run and what those that ran said.
+struct Unfinished<'a> {
+    role: &'a Role,
+    module: Module,
+    left: Pipeline,
+    reports: Vec<PassReport>,
+    findings: Findings,
+    dumper: Dumper<'a>,
+}
+
+impl<'a> Unfinished<'a> {
+    /// The same for another recipe, of which nothing is dumped or remarked.
+    fn again(&self) -> Self {
+        let findings = Findings::default();
+        if let Some(report) = self.findings.causality() {
+            findings.add_causality(report);
+        }
+        Self {
+            role: self.role,
+            module: self.module.clone(),
+            left: self.left.clone(),
+            reports: self.reports.clone(),
+            findings,
+            dumper: Dumper::new(self.role.name.name(), None),
+        }
+    }
+}
+
 /// A compiled recipe.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -164,11 +192,14 @@ impl Session {
         let packed = std::thread::scope(|scope| {
             let compile = |(role, pipeline): (_, Pipeline)| {
                 let work = move || {
-                    let compiled = self.finish_role(shared, &source.recipe, (role, &pipeline), sources, options)?;
+                    let _span = span_of(role).entered();
+                    let unfinished = self.begin_role(shared, &source.recipe, (role, &pipeline), options)?;
+                    let again = unfinished.again();
+                    let compiled = self.finish_role(unfinished, &source.recipe, sources, options)?;
                     let ranges = ranges::ranges(built, role, &self.registry)?;
                     let whom = (target, &source.recipe);
                     let mut packed = pack(compiled, (role, built, ranges), whom, options)?;
-                    packed.policies = self.policies(&packed, shared, (role, &pipeline), whom, (sources, options))?;
+                    packed.policies = self.policies(&packed, &again, whom, (sources, options))?;
                     Ok(packed)
                 };
                 scope.spawn(move || caller.within(work))
@@ -284,7 +315,9 @@ impl Session {
         let role = self.roles.get(role)?;
         let (shared, own) = pipeline.split_at_phase();
         let prepared = self.prepare(built.clone(), recipe, &shared, options)?;
-        self.finish_role(&prepared, recipe, (role, &own), &self.sources, options)
+        let _span = span_of(role).entered();
+        let unfinished = self.begin_role(&prepared, recipe, (role, &own), options)?;
+        self.finish_role(unfinished, recipe, &self.sources, options)
     }
 
     /// Runs the passes that all roles share.
@@ -305,25 +338,40 @@ impl Session {
         Ok(PreparedModule { module, reports, remarks, causality, warnings, dumps: dumper.into_files() })
     }
 
-    /// Runs the passes of one role and lowers the module, which comes from `sources`.
-    fn finish_role(
+    /// Runs the passes of one role up to the first that policies of recomputation say something to.
+    fn begin_role<'a>(
         &self,
         prepared: &PreparedModule,
         recipe: &Recipe,
-        (role, pipeline): (&Role, &Pipeline),
-        sources: &SourceMap,
-        options: &CompileOptions,
-    ) -> Result<CompiledModule, Diagnostic> {
-        let _span = tracing::debug_span!("module", role = role.name.name()).entered();
-        let mut module = for_role(&prepared.module, role);
+        (role, pipeline): (&'a Role, &Pipeline),
+        options: &'a CompileOptions,
+    ) -> Result<Unfinished<'a>, Diagnostic> {
+        let (pipeline, left) = pipeline.split_before(policies::READ_BY);
         let findings = findings(options);
         if let Some(report) = &prepared.causality {
             findings.add_causality(report.clone());
         }
-        let cx = self.pass_cx(Some(recipe), Some(&findings))?;
+        let mut module = for_role(&prepared.module, role);
         let mut dumper = Dumper::new(role.name.name(), options.dumps.as_ref());
+        let cx = self.pass_cx(Some(recipe), Some(&findings))?;
         let mut runner = Runner::new(options.runner.clone()).after(&prepared.reports).with_dump(&mut dumper);
-        let verified = runner.run(pipeline, &mut module, &cx)?;
+        runner.run(&pipeline, &mut module, &cx)?;
+        let reports = runner.reports().to_vec();
+        Ok(Unfinished { role, module, left, reports, findings, dumper })
+    }
+
+    /// Runs the passes of one role that are left and lowers the module, which comes from `sources`.
+    fn finish_role(
+        &self,
+        unfinished: Unfinished<'_>,
+        recipe: &Recipe,
+        sources: &SourceMap,
+        options: &CompileOptions,
+    ) -> Result<CompiledModule, Diagnostic> {
+        let Unfinished { role, mut module, left, reports, findings, mut dumper } = unfinished;
+        let cx = self.pass_cx(Some(recipe), Some(&findings))?;
+        let mut runner = Runner::new(options.runner.clone()).after(&reports).with_dump(&mut dumper);
+        let verified = runner.run(&left, &mut module, &cx)?;
         let reports = runner.reports().to_vec();
         if verified.phase != Phase::Legal {
             let message = format!("the pipeline ends in phase `{}`, HLO is made from `legal`", verified.phase);
@@ -357,6 +405,10 @@ impl Session {
             dumps: dumper.into_files(),
         })
     }
+}
+
+fn span_of(role: &Role) -> Span {
+    tracing::debug_span!("module", role = role.name.name())
 }
 
 fn findings(options: &CompileOptions) -> Findings {

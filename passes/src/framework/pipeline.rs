@@ -126,8 +126,18 @@ impl Pipeline {
     #[must_use]
     pub fn split_at_phase(&self) -> (Pipeline, Pipeline) {
         let moves_on = |info: PassInfo| info.gives.is_some() || info.relation == Relation::Defines;
-        let moves = |stage: &Stage| stage.passes().iter().any(|pass| moves_on(pass.info()));
-        let at = self.stages.iter().position(moves).unwrap_or(self.stages.len());
+        self.split_at(|pass| moves_on(pass.info()))
+    }
+
+    /// The pipeline in two: what comes before the first pass of a name, and that pass with the rest.
+    #[must_use]
+    pub fn split_before(&self, name: &str) -> (Pipeline, Pipeline) {
+        self.split_at(|pass| pass.info().name == name)
+    }
+
+    fn split_at(&self, starts: impl Fn(&dyn Pass) -> bool) -> (Pipeline, Pipeline) {
+        let starts = |stage: &Stage| stage.passes().iter().any(|pass| starts(pass.as_ref()));
+        let at = self.stages.iter().position(starts).unwrap_or(self.stages.len());
         let (before, after) = self.stages.split_at(at);
         (Pipeline { stages: before.to_vec() }, Pipeline { stages: after.to_vec() })
     }

@@ -2,14 +2,15 @@
 
 use super::describe::{Laid, figures};
 use super::pack::Packed;
-use super::{CompileOptions, PreparedModule};
-use crate::roles::Role;
+use super::{CompileOptions, Unfinished};
 use crate::session::Session;
 use halite_bundle::estimate::{Estimate, FitVerdict};
-use halite_passes::Pipeline;
 use halite_recipe::{Recipe, Recompute, RecomputePolicy};
 use halite_support::{Diagnostic, Result, SourceMap};
 use halite_target::{PolicyNeed, Target};
+
+/// The first pass that does otherwise under other policies.
+pub(super) const READ_BY: &str = "cut";
 
 /// What is tried, the cheapest first.
 const TRIED: [&[RecomputePolicy]; 3] = [
@@ -19,13 +20,13 @@ const TRIED: [&[RecomputePolicy]; 3] = [
 ];
 
 impl Session {
-    /// What a module that was packed would need under policies that its recipe does not state, up to the first that fits. Nothing is
+    /// What a module that was packed, and that is `unfinished` up to where policies count, would need under policies that its recipe does not state, up
+    /// to the first that fits. Nothing is
     /// tried where the module fits, where its parameters and results alone do not, and where the recipe says what is computed again.
     pub(super) fn policies(
         &self,
         packed: &Packed<'_>,
-        prepared: &PreparedModule,
-        (role, pipeline): (&Role, &Pipeline),
+        unfinished: &Unfinished<'_>,
         (target, recipe): (&dyn Target, &Recipe),
         (sources, options): (&SourceMap, &CompileOptions),
     ) -> Result<Vec<PolicyNeed>> {
@@ -33,18 +34,17 @@ impl Session {
         if !recipe.recompute.is_empty() || !packed.estimate().is_some_and(may_be_made_to_fit) {
             return Ok(needs);
         }
-        let options = CompileOptions { dumps: None, explain: false, ..options.clone() };
         for policies in TRIED {
             let recompute = policies.iter().copied().map(Recompute::Policy).collect();
             let recipe = Recipe { recompute, ..recipe.clone() };
-            let module = self.finish_role(prepared, &recipe, (role, pipeline), sources, &options)?;
+            let module = self.finish_role(unfinished.again(), &recipe, sources, options)?;
             let entry = module.ir.entry().ok_or_else(|| Diagnostic::bug("a compiled module without an entry"))?;
             let flops = figures(&module.ir, Laid { entry, layout: module.ir.layout.as_deref() }, module.hlo.graph())?
                 .matmul_flops;
             let Some(estimate) = packed.estimate_of(&module, target, &recipe)? else { break };
             let Some(fit) = estimate.fit else { break };
             needs.push(PolicyNeed {
-                module: role.name.name().to_owned(),
+                module: unfinished.role.name.name().to_owned(),
                 policies: policies.to_vec(),
                 memory: estimate.memory.total(),
                 verdict: fit.memory,
