@@ -3,7 +3,7 @@
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::layer::Layer;
 use crate::transform::packed::by_rows;
-use crate::transform::trained::{self, Objective, SCOPE, Set, VECTORS, collect, end_to_end, group_of, sets};
+use crate::transform::trained::{self, Joining, Objective, SCOPE, Set, VECTORS, collect, end_to_end, group_of};
 use crate::transform::update::rule::scaled;
 use halite_ir::{Builder, GRAD_NORM, Module, Phase, ResultRole, Value, Values};
 use halite_recipe::{Calls, Clip as Bound, Optimizer, Recipe};
@@ -58,7 +58,8 @@ fn clip(module: &mut Module, cx: &PassCx<'_>, recipe: &Recipe) -> Result<()> {
     let outer = b.enter_scope(SCOPE);
     let objective = Objective::emit(&mut b, &results)?;
     let by_layer = cx.target.calls != Calls::Inline;
-    let parts = parts(sets(&b, weights, recipe.precision.update, by_layer, |_| true), &recipe.optimizer)?;
+    let sets = Joining::of(recipe, cx.target)?.sets(&b, weights, |_| true);
+    let parts = parts(sets, &recipe.optimizer)?;
     let (norm, clipped) = clip_parts(&mut b, parts, objective.divisor, by_layer)?;
     b.set_loc(outer);
     for result in &mut results {

@@ -1,9 +1,10 @@
 //! The weights of an entry with their gradients, as the passes that make the step see them.
 
+use crate::framework::target::TargetView;
 use crate::transform::layer::Layer;
 use crate::transform::slots::SlotTypes;
-use halite_ir::{Builder, FuncResult, GRAD_NORM, ResultRole, Value, engine};
-use halite_recipe::{Group, Optimizer, Precision};
+use halite_ir::{Builder, DimName, FuncResult, GRAD_NORM, ResultRole, Value, engine};
+use halite_recipe::{Calls, Group, Optimizer, Precision, Recipe, Shard};
 use halite_support::{Diagnostic, Name, Result, codes};
 use halite_tensor::{DType, Packing};
 use rustc_hash::FxHashMap;
@@ -33,6 +34,8 @@ pub(crate) struct Trained {
     pub(crate) types: SlotTypes,
     /// The tensors of the model that it stores, when these are several.
     pub(crate) packing: Option<Arc<Packing>>,
+    /// What the model calls its dimensions.
+    dims: Option<Arc<[DimName]>>,
 }
 
 /// The weights of an entry with these results, in the order of its parameters, without those that are frozen.
@@ -63,6 +66,7 @@ pub(crate) fn collect(
             group: info.group.clone(),
             types: SlotTypes::of(precision, param)?,
             packing: info.packing.clone(),
+            dims: info.dims.clone(),
         });
     }
     Ok(all)
@@ -107,39 +111,77 @@ pub(crate) fn name_taken(name: &str) -> Diagnostic {
 /// Weights that are updated as one.
 pub(crate) type Set = SmallVec<[Trained; 1]>;
 
-/// Sets of weights that are updated as one: vectors that are updated alike (norm weights, biases) are put end to end, so that
-/// a few instructions do for all of them. In narrow arithmetic each is a set of its own: there the last operation on a weight
-/// is its write, which has a rounding of its own; and so is what does not join. Where what is done for a layer becomes a
-/// function, they are put together layer by layer.
-pub(crate) fn sets(
-    b: &Builder<'_>,
-    weights: Vec<Trained>,
+/// Which weights are updated as one.
+pub(crate) struct Joining<'a> {
+    /// The type of update arithmetic.
     update: DType,
+    /// Whether what is done for a layer becomes a function.
     by_layer: bool,
-    joins: impl Fn(&Trained) -> bool,
-) -> Vec<Set> {
-    let mut sets: Vec<Set> = Vec::with_capacity(weights.len());
-    let mut found: FxHashMap<(Alike, Option<Name>), usize> = FxHashMap::default();
-    for weight in weights {
-        let alike = alike(b, &weight).filter(|_| !update.is_narrow() && joins(&weight));
-        let layer = Layer::of(&weight.name).filter(|_| by_layer).map(|layer| layer.path.into());
-        let known = alike.map(|alike| *found.entry((alike, layer)).or_insert(sets.len()));
-        match known.and_then(|at| sets.get_mut(at)) {
-            Some(members) => members.push(weight),
-            None => sets.push(smallvec![weight]),
-        }
-    }
-    sets
+    /// What ranks share out, where a layout is compiled.
+    shard: Option<&'a Shard>,
 }
 
-/// What vectors of a set agree in: group, decay, scale, and the element types of the weight, its gradient and its state.
-type Alike = (Option<Name>, u64, Option<Value>, [DType; 2], SlotTypes);
+impl<'a> Joining<'a> {
+    /// As a recipe has it.
+    ///
+    /// # Errors
+    /// When its layout is of no ranks.
+    pub(crate) fn of(recipe: &'a Recipe, target: TargetView<'_>) -> Result<Self> {
+        let ranks = recipe.ranks(target.ranks.is_some())?.num_ranks();
+        let shard = recipe.parallel.as_ref().map(|parallel| &parallel.shard).filter(|_| ranks > 1);
+        Ok(Self { update: recipe.precision.update, by_layer: target.calls != Calls::Inline, shard })
+    }
 
-/// None for what is not a vector of its own.
-fn alike(b: &Builder<'_>, weight: &Trained) -> Option<Alike> {
-    let types = [b.dtype(weight.value), b.dtype(weight.gradient)];
-    let joins = b.ty(weight.value).rank() == 1 && weight.packing.is_none();
-    joins.then(|| (weight.group.clone(), weight.decay.to_bits(), weight.scale, types, weight.types))
+    /// Sets of weights that are updated as one: vectors that are updated alike (norm weights, biases) are put end to end, so that
+    /// a few instructions do for all of them. In narrow arithmetic each is a set of its own: there the last operation on a weight
+    /// is its write, which has a rounding of its own; and so is what does not join. Where what is done for a layer becomes a
+    /// function, they are put together layer by layer. A vector that ranks share out joins those of its size that are shared out as it is: beside
+    /// others it would have to be gathered, or these be shared out too.
+    pub(crate) fn sets(&self, b: &Builder<'_>, weights: Vec<Trained>, joins: impl Fn(&Trained) -> bool) -> Vec<Set> {
+        let mut sets: Vec<Set> = Vec::with_capacity(weights.len());
+        let mut found: FxHashMap<(Alike, Option<Name>), usize> = FxHashMap::default();
+        for weight in weights {
+            let alike = self.alike(b, &weight).filter(|_| !self.update.is_narrow() && joins(&weight));
+            let layer = Layer::of(&weight.name).filter(|_| self.by_layer).map(|layer| layer.path.into());
+            let known = alike.map(|alike| *found.entry((alike, layer)).or_insert(sets.len()));
+            match known.and_then(|at| sets.get_mut(at)) {
+                Some(members) => members.push(weight),
+                None => sets.push(smallvec![weight]),
+            }
+        }
+        sets
+    }
+
+    /// None for what is not a vector of its own.
+    fn alike(&self, b: &Builder<'_>, weight: &Trained) -> Option<Alike> {
+        let joins = b.ty(weight.value).rank() == 1 && weight.packing.is_none();
+        joins.then(|| Alike {
+            group: weight.group.clone(),
+            decay: weight.decay.to_bits(),
+            scale: weight.scale,
+            types: [b.dtype(weight.value), b.dtype(weight.gradient)],
+            state: weight.types,
+            shared: self.shared(weight),
+        })
+    }
+
+    /// The sizes of a vector that ranks share out, with their names.
+    fn shared(&self, weight: &Trained) -> Option<DimName> {
+        let [dim] = weight.dims.as_deref()? else { return None };
+        dim.iter().any(|size| self.shard.is_some_and(|shard| shard.names(size.name.as_deref()))).then(|| dim.clone())
+    }
+}
+
+/// What vectors of a set agree in.
+#[derive(PartialEq, Eq, Hash)]
+struct Alike {
+    group: Option<Name>,
+    decay: u64,
+    scale: Option<Value>,
+    /// Of the weight and its gradient.
+    types: [DType; 2],
+    state: SlotTypes,
+    shared: Option<DimName>,
 }
 
 /// The scope of what is done for a set: the name of its weight, or that of vectors, of the layer in which all are.

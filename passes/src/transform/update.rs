@@ -13,10 +13,9 @@ use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use crate::transform::scalar_state::scalar_state;
 use crate::transform::slots::{EMA, MASTER};
 use crate::transform::trained::{
-    Objective, SCOPE, Set, Trained, collect, end_to_end, grad_norm, name_taken, scope, sets, unprepared,
+    Joining, Objective, SCOPE, Set, Trained, collect, end_to_end, grad_norm, name_taken, scope, unprepared,
 };
 use halite_ir::{Builder, FuncResult, GRAD_NORM, METRICS, Module, ParamRole, Phase, ResultRole, Value, Values};
-use halite_recipe::Calls;
 use halite_support::{Name, Result};
 use halite_tensor::{ATTEMPTS, DType, Init, STEP, StateSpec};
 use originals::step_each;
@@ -70,8 +69,7 @@ fn update(module: &mut Module, cx: &PassCx<'_>) -> Result<()> {
     check_names(&b, &results)?;
     let outer = b.enter_scope(SCOPE);
     let objective = Objective::emit(&mut b, &results)?;
-    let by_layer = cx.target.calls != Calls::Inline;
-    let sets = sets(&b, weights, recipe.precision.update, by_layer, |weight| plan.is_elementwise(weight));
+    let sets = Joining::of(recipe, cx.target)?.sets(&b, weights, |weight| plan.is_elementwise(weight));
     let time = Time::emit(&mut b, step, objective.count)?;
     let rate = schedule::learning_rate(&mut b, time, recipe.optimizer.lr, recipe.schedule.warmup, &*shape)?;
     let updated = Sets { plan: &plan, states: &states, dtype: recipe.precision.update, time, rate };
