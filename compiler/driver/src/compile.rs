@@ -6,6 +6,7 @@ mod numbers;
 mod pack;
 mod policies;
 mod ranges;
+mod role;
 
 use crate::dump::{DumpFilter, Dumper};
 use crate::roles::{Returned, Role};
@@ -13,12 +14,12 @@ use crate::session::{Session, float};
 use crate::source::{Model, Source, size};
 use halite_bundle::{Bundle, ModuleRole};
 use halite_hlo::CheckedHlo;
-use halite_ir::{KernelForm, LowerOptions, Module, Phase, ResultRole, lower, lower_decompositions};
+use halite_ir::{LowerOptions, Module, ResultRole};
 use halite_lang::{Elaborated, Override};
 use halite_passes::{Audit, CausalityReport, Findings, PassReport, Pipeline, Remark, Runner, RunnerOptions};
 use halite_recipe::{Calls, ConfigValue, Form, MeshAxis, Recipe};
 use halite_support::nearest::nearest;
-use halite_support::{Caller, Diagnostic, Diagnostics, Name, Severity, SourceMap, codes};
+use halite_support::{Caller, Diagnostic, Diagnostics, Name, Severity, codes};
 use halite_target::{ModuleCheck, Target, Vocabulary};
 use halite_tensor::Mesh;
 use indexmap::{IndexMap, IndexSet};
@@ -88,34 +89,6 @@ struct PreparedModule {
     causality: Option<CausalityReport>,
     warnings: Vec<Diagnostic>,
     dumps: IndexMap<String, String>,
-}
-
-/// The module of one role, with the passes that are still to run and what those that ran said.
-struct Unfinished<'a> {
-    role: &'a Role,
-    module: Module,
-    left: Pipeline,
-    reports: Vec<PassReport>,
-    findings: Findings,
-    dumper: Dumper<'a>,
-}
-
-impl<'a> Unfinished<'a> {
-    /// The same for another recipe, of which nothing is dumped or remarked.
-    fn again(&self) -> Self {
-        let findings = Findings::default();
-        if let Some(report) = self.findings.causality() {
-            findings.add_causality(report);
-        }
-        Self {
-            role: self.role,
-            module: self.module.clone(),
-            left: self.left.clone(),
-            reports: self.reports.clone(),
-            findings,
-            dumper: Dumper::new(self.role.name.name(), None),
-        }
-    }
 }
 
 /// A compiled recipe.
@@ -336,74 +309,6 @@ impl Session {
         let reports = runner.reports().to_vec();
         let (remarks, causality, warnings) = (findings.remarks(), findings.causality(), findings.warnings());
         Ok(PreparedModule { module, reports, remarks, causality, warnings, dumps: dumper.into_files() })
-    }
-
-    /// Runs the passes of one role up to the first that policies of recomputation say something to.
-    fn begin_role<'a>(
-        &self,
-        prepared: &PreparedModule,
-        recipe: &Recipe,
-        (role, pipeline): (&'a Role, &Pipeline),
-        options: &'a CompileOptions,
-    ) -> Result<Unfinished<'a>, Diagnostic> {
-        let (pipeline, left) = pipeline.split_before(policies::READ_BY);
-        let findings = findings(options);
-        if let Some(report) = &prepared.causality {
-            findings.add_causality(report.clone());
-        }
-        let mut module = for_role(&prepared.module, role);
-        let mut dumper = Dumper::new(role.name.name(), options.dumps.as_ref());
-        let cx = self.pass_cx(Some(recipe), Some(&findings))?;
-        let mut runner = Runner::new(options.runner.clone()).after(&prepared.reports).with_dump(&mut dumper);
-        runner.run(&pipeline, &mut module, &cx)?;
-        let reports = runner.reports().to_vec();
-        Ok(Unfinished { role, module, left, reports, findings, dumper })
-    }
-
-    /// Runs the passes of one role that are left and lowers the module, which comes from `sources`.
-    fn finish_role(
-        &self,
-        unfinished: Unfinished<'_>,
-        recipe: &Recipe,
-        sources: &SourceMap,
-        options: &CompileOptions,
-    ) -> Result<CompiledModule, Diagnostic> {
-        let Unfinished { role, mut module, left, reports, findings, mut dumper } = unfinished;
-        let cx = self.pass_cx(Some(recipe), Some(&findings))?;
-        let mut runner = Runner::new(options.runner.clone()).after(&reports).with_dump(&mut dumper);
-        let verified = runner.run(&left, &mut module, &cx)?;
-        let reports = runner.reports().to_vec();
-        if verified.phase != Phase::Legal {
-            let message = format!("the pipeline ends in phase `{}`, HLO is made from `legal`", verified.phase);
-            return Err(Diagnostic::error(codes::PIPELINE, message).help("end it with `legalize`"));
-        }
-        let span = tracing::debug_span!("lower", role = role.name.name()).entered();
-        let hlo = lower(verified, sources, options.lower)?;
-        let decompositions = match options.lower.kernels {
-            KernelForm::Decompositions => Vec::new(),
-            KernelForm::CustomCalls => lower_decompositions(verified, sources)?,
-        };
-        span.exit();
-        let checked = |hlo| CheckedHlo::new(hlo).map_err(|broken| broken.into_bug("lowering"));
-        let hlo = checked(hlo)?;
-        let decompositions = decompositions
-            .into_iter()
-            .map(|(name, decomposition)| checked(decomposition).map(|decomposition| (name, decomposition)));
-        let decompositions = decompositions.collect::<Result<_, _>>()?;
-        let check = self.vocabulary.targets.get(&recipe.target)?.check_module(hlo.graph(), recipe, sources);
-        let (remarks, warnings) = (findings.remarks(), findings.warnings());
-        Ok(CompiledModule {
-            role: role.name.clone(),
-            ir: module,
-            hlo,
-            decompositions,
-            reports,
-            remarks,
-            audit: findings.into_audit(),
-            warnings,
-            check,
-            dumps: dumper.into_files(),
-        })
     }
 }
 

@@ -1,16 +1,14 @@
 //! Policies of recomputation under which a module that does not fit would.
 
+use super::CompileOptions;
 use super::describe::{Laid, figures};
 use super::pack::Packed;
-use super::{CompileOptions, Unfinished};
+use super::role::Unfinished;
 use crate::session::Session;
 use halite_bundle::estimate::{Estimate, FitVerdict};
 use halite_recipe::{Recipe, Recompute, RecomputePolicy};
 use halite_support::{Diagnostic, Result, SourceMap};
 use halite_target::{PolicyNeed, Target};
-
-/// The first pass that does otherwise under other policies.
-pub(super) const READ_BY: &str = "cut";
 
 /// What is tried, the cheapest first.
 const TRIED: [&[RecomputePolicy]; 3] = [

@@ -169,7 +169,7 @@ impl Application<'_> {
     }
 
     fn unwritten(&self) -> Option<Unwritten<'_>> {
-        (self.moves == Moves::Unwritten).then(|| Unwritten { map: &self.map, op: self.op, cause: self.cause })
+        (self.moves == Moves::Unwritten).then_some(Unwritten { map: &self.map, op: self.op, cause: self.cause })
     }
 
     fn own(&self, why: Why) -> Outcome {

@@ -1,0 +1,112 @@
+//! The module of one role, from what all roles share to HLO.
+
+use super::{CompileOptions, CompiledModule, PreparedModule, findings, for_role};
+use crate::dump::Dumper;
+use crate::roles::Role;
+use crate::session::Session;
+use halite_hlo::CheckedHlo;
+use halite_ir::{KernelForm, Module, Phase, lower, lower_decompositions};
+use halite_passes::{Findings, PassReport, Pipeline, Runner};
+use halite_recipe::Recipe;
+use halite_support::{Diagnostic, SourceMap, codes};
+
+/// The first pass that does otherwise under other policies of recomputation.
+const READ_BY: &str = "cut";
+
+/// The module of one role, with the passes that are still to run and what those that ran said.
+pub(super) struct Unfinished<'a> {
+    pub(super) role: &'a Role,
+    module: Module,
+    left: Pipeline,
+    reports: Vec<PassReport>,
+    findings: Findings,
+    dumper: Dumper<'a>,
+}
+
+impl<'a> Unfinished<'a> {
+    /// The same for another recipe, of which nothing is dumped or remarked.
+    pub(super) fn again(&self) -> Self {
+        let findings = Findings::default();
+        if let Some(report) = self.findings.causality() {
+            findings.add_causality(report);
+        }
+        Self {
+            role: self.role,
+            module: self.module.clone(),
+            left: self.left.clone(),
+            reports: self.reports.clone(),
+            findings,
+            dumper: Dumper::new(self.role.name.name(), None),
+        }
+    }
+}
+
+impl Session {
+    /// Runs the passes of one role up to the first that policies of recomputation say something to.
+    pub(super) fn begin_role<'a>(
+        &self,
+        prepared: &PreparedModule,
+        recipe: &Recipe,
+        (role, pipeline): (&'a Role, &Pipeline),
+        options: &'a CompileOptions,
+    ) -> Result<Unfinished<'a>, Diagnostic> {
+        let (pipeline, left) = pipeline.split_before(READ_BY);
+        let findings = findings(options);
+        if let Some(report) = &prepared.causality {
+            findings.add_causality(report.clone());
+        }
+        let mut module = for_role(&prepared.module, role);
+        let mut dumper = Dumper::new(role.name.name(), options.dumps.as_ref());
+        let cx = self.pass_cx(Some(recipe), Some(&findings))?;
+        let mut runner = Runner::new(options.runner.clone()).after(&prepared.reports).with_dump(&mut dumper);
+        runner.run(&pipeline, &mut module, &cx)?;
+        let reports = runner.reports().to_vec();
+        Ok(Unfinished { role, module, left, reports, findings, dumper })
+    }
+
+    /// Runs the passes of one role that are left and lowers the module, which comes from `sources`.
+    pub(super) fn finish_role(
+        &self,
+        unfinished: Unfinished<'_>,
+        recipe: &Recipe,
+        sources: &SourceMap,
+        options: &CompileOptions,
+    ) -> Result<CompiledModule, Diagnostic> {
+        let Unfinished { role, mut module, left, reports, findings, mut dumper } = unfinished;
+        let cx = self.pass_cx(Some(recipe), Some(&findings))?;
+        let mut runner = Runner::new(options.runner.clone()).after(&reports).with_dump(&mut dumper);
+        let verified = runner.run(&left, &mut module, &cx)?;
+        let reports = runner.reports().to_vec();
+        if verified.phase != Phase::Legal {
+            let message = format!("the pipeline ends in phase `{}`, HLO is made from `legal`", verified.phase);
+            return Err(Diagnostic::error(codes::PIPELINE, message).help("end it with `legalize`"));
+        }
+        let span = tracing::debug_span!("lower", role = role.name.name()).entered();
+        let hlo = lower(verified, sources, options.lower)?;
+        let decompositions = match options.lower.kernels {
+            KernelForm::Decompositions => Vec::new(),
+            KernelForm::CustomCalls => lower_decompositions(verified, sources)?,
+        };
+        span.exit();
+        let checked = |hlo| CheckedHlo::new(hlo).map_err(|broken| broken.into_bug("lowering"));
+        let hlo = checked(hlo)?;
+        let decompositions = decompositions
+            .into_iter()
+            .map(|(name, decomposition)| checked(decomposition).map(|decomposition| (name, decomposition)));
+        let decompositions = decompositions.collect::<Result<_, _>>()?;
+        let check = self.vocabulary.targets.get(&recipe.target)?.check_module(hlo.graph(), recipe, sources);
+        let (remarks, warnings) = (findings.remarks(), findings.warnings());
+        Ok(CompiledModule {
+            role: role.name.clone(),
+            ir: module,
+            hlo,
+            decompositions,
+            reports,
+            remarks,
+            audit: findings.into_audit(),
+            warnings,
+            check,
+            dumps: dumper.into_files(),
+        })
+    }
+}
