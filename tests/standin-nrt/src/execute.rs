@@ -157,7 +157,7 @@ impl Program {
         let inputs = inputs.collect::<Result<Vec<_>, c_int>>()?;
         let inputs: Vec<&[HostTensor]> = inputs.iter().map(Vec::as_slice).collect();
         let results = evaluate_replicas(cpu(self.place.ranks)?, executable, &inputs).map_err(|_| FAILURE)?;
-        Ok(results.into_iter().map(|rank| rank.into_iter().flat_map(HostTensor::into_bytes).collect()).collect())
+        Ok(results.iter().map(|rank| rank.iter().map(HostTensor::bytes).collect::<Vec<_>>().concat()).collect())
     }
 }
 
