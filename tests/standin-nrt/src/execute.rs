@@ -186,8 +186,9 @@ fn check(
     let mut written = BTreeSet::new();
     for output in &program.neff.outputs {
         let handle = outputs[&output.name];
-        let of_input = program.neff.inputs.iter().position(|input| inputs[&input.name] == handle);
-        hold(written.insert(handle) && (of_input.is_none() || of_input == output.alias))?;
+        // Memory that is given away is that of one input, the one whose place the output takes.
+        let mut shared = (0..program.neff.inputs.len()).filter(|at| inputs[&program.neff.inputs[*at].name] == handle);
+        hold(written.insert(handle) && shared.all(|at| output.alias == Some(at)))?;
     }
     Ok(())
 }
