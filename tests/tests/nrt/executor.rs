@@ -144,7 +144,8 @@ fn a_process_has_one_runtime() {
 fn one_of_two() {
     let said = |name: &str| std::env::var(name).unwrap_or_default();
     let rank = said("RANK").parse().unwrap();
-    let executor = Nrt::open(&standin_nrt::library(), &NrtOptions { rank: (rank, 2), ..NrtOptions::default() }).unwrap();
+    let executor =
+        Nrt::open(&standin_nrt::library(), &NrtOptions { rank: (rank, 2), ..NrtOptions::default() }).unwrap();
     assert_eq!(executor.rank(), Some((rank as usize, 2)));
     let mut neff = sum(Some(0));
     let refused = load(&executor, &neff).err().unwrap().to_string();
@@ -169,7 +170,8 @@ fn one_of_two() {
             let (first, second) = (load(&executor, &neff).unwrap(), load(&executor, &neff).unwrap());
             let [x, y] = uploaded(&executor);
             let program = if rank == 0 { first } else { second };
-            let refused = program.execute(vec![Input::Keep(x.as_ref()), Input::Keep(y.as_ref())]).unwrap_err().to_string();
+            let refused =
+                program.execute(vec![Input::Keep(x.as_ref()), Input::Keep(y.as_ref())]).unwrap_err().to_string();
             assert!(refused.contains("NRT_EXEC_HW_ERR_COLLECTIVES"), "{refused}");
         }
         status => {

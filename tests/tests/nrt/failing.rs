@@ -92,7 +92,8 @@ fn every_status_says_what_it_means_and_what_to_do() {
         let meaning = NrtStatus::new(number).unwrap().meaning();
         let status = format!("({name}, {number})");
         let kept = format!("the state that was saved last is whole: `--resume {name}/state.safetensors`");
-        let texts = ["error[E0716]: `nrt_execute` failed: ", meaning, &status, "update 20 was not made", &kept, "help: "];
+        let texts =
+            ["error[E0716]: `nrt_execute` failed: ", meaning, &status, "update 20 was not made", &kept, "help: "];
         failed.with(2, &texts);
         // As promised: the state after update 18, and what was measured up to update 19.
         assert!(bytes(&bench, name, "state.safetensors") == saved, "{name}");

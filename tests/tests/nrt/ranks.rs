@@ -8,7 +8,9 @@ use std::sync::OnceLock;
 /// On data 2 and tensor 2, with the state of the optimizer along data too. Trainium 1 takes no groups of four ranks; the stand-in does.
 fn four() -> &'static Bundle {
     static BUNDLE: OnceLock<Bundle> = OnceLock::new();
-    BUNDLE.get_or_init(|| compiled(&["parallel.data=2", "parallel.tensor=2", "parallel.zero=1", "neuron.allow=[\"group-size\"]"]))
+    BUNDLE.get_or_init(|| {
+        compiled(&["parallel.data=2", "parallel.tensor=2", "parallel.zero=1", "neuron.allow=[\"group-size\"]"])
+    })
 }
 
 #[test]
@@ -107,7 +109,10 @@ fn a_state_in_parts_goes_on_in_other_forms() {
         let words = ["--", "--resume", from, "-o", from.split_once('/').map_or("on", |(run, _)| run)];
         run(&mut bench.launch(&[&words[..], &UPDATES].concat())).with(0, &[]);
     }
-    assert!(tensors::read(&bench.at("on/state.safetensors.index.json")).unwrap() == tensors::read(&bench.at(&state)).unwrap());
+    assert!(
+        tensors::read(&bench.at("on/state.safetensors.index.json")).unwrap()
+            == tensors::read(&bench.at(&state)).unwrap()
+    );
 
     // A part that is of another save is told, and so is one that is missing.
     let series = std::fs::read_to_string(bench.at(&state)).unwrap();
@@ -124,7 +129,8 @@ fn a_state_in_parts_goes_on_in_other_forms() {
 fn processes_that_do_not_fit_are_told() {
     let bench = Bench::of(four());
     let alone = run(bench.train_on_nrt("run").args(["--steps", "2"]));
-    let texts = ["error[E0408]: the bundle runs on 4 ranks (`data` = 2, `tensor` = 2), each a process", "`WORLD_SIZE` is not"];
+    let texts =
+        ["error[E0408]: the bundle runs on 4 ranks (`data` = 2, `tensor` = 2), each a process", "`WORLD_SIZE` is not"];
     alone.with(2, &texts);
     let root = crate::bench::root();
     let mut first = bench.train_on_nrt("run");
@@ -132,7 +138,10 @@ fn processes_that_do_not_fit_are_told() {
     run(&mut first).with(2, &["error[E0408]: the variable `NEURON_RT_ROOT_COMM_ID` is not set"]);
     run(first.env("NEURON_RT_ROOT_COMM_ID", &root)).with(2, &["error[E0719]", "ranks 1, 2, 3 did not come"]);
     let by_pjrt = run(bench.train("run").args(["--steps", "2"]).env("RANK", "0").env("WORLD_SIZE", "4"));
-    by_pjrt.with(2, &["error[E0408]: the variable `WORLD_SIZE` is 4, and `--executor pjrt` runs all ranks in one process"]);
+    by_pjrt.with(
+        2,
+        &["error[E0408]: the variable `WORLD_SIZE` is 4, and `--executor pjrt` runs all ranks in one process"],
+    );
     let program = r#"exec halite train bundle --executor nrt --seed "$RANK" "$@""#;
     let words = ["--", "bash", "-c", program, "of-many-seeds", "-o", "run"];
     let differ = run(&mut bench.launch(&[&words[..], &UPDATES].concat()));

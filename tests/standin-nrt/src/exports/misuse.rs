@@ -216,9 +216,7 @@ const RUNNING: [Case; 41] = [
             nrt_free_model_tensor_info(infos)
         }
     }),
-    ("memory on a core that is not there", INVALID, || {
-        allocate_at(ffi::ON_DEVICE, 1, BYTES).err().unwrap_or(SUCCESS)
-    }),
+    ("memory on a core that is not there", INVALID, || allocate_at(ffi::ON_DEVICE, 1, BYTES).err().unwrap_or(SUCCESS)),
     ("memory on a negative core", INVALID, || allocate_at(ffi::ON_DEVICE, -1, BYTES).err().unwrap_or(SUCCESS)),
     ("memory elsewhere than on the device", INVALID, || allocate_at(1, 0, BYTES).err().unwrap_or(SUCCESS)),
     ("a copy past the end", INVALID, || write(raw(BYTES), 0, BYTES + 1)),
@@ -244,9 +242,7 @@ const RUNNING: [Case; 41] = [
     }),
     ("a run without an input", INVALID, || run_from(&[("x", written())])),
     ("a run with an input of another name", INVALID, || run_from(&[("x", written()), ("z", written())])),
-    ("a run with one input too many", INVALID, || {
-        run_from(&[("x", written()), ("y", written()), ("z", written())])
-    }),
+    ("a run with one input too many", INVALID, || run_from(&[("x", written()), ("y", written()), ("z", written())])),
     ("a run with an input of another size", INVALID, || run_from(&[("x", written()), ("y", raw(BYTES + 4))])),
     ("a run with an input that is not written", EXEC_BAD_INPUT, || run_from(&[("x", written()), ("y", raw(BYTES))])),
     ("a run with an output of another size", INVALID, || run_to(&[("sum", raw(4)), ("difference", raw(BYTES))])),
