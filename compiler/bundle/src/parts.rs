@@ -12,3 +12,6 @@ pub use read::holders;
 pub(crate) use read::read;
 #[cfg(feature = "files")]
 pub use write::{commit, next_series, remove, write_part};
+
+#[cfg(test)]
+mod tests;
