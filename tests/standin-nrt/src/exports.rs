@@ -12,6 +12,9 @@ use std::sync::Arc;
 #[allow(unreachable_pub, reason = "as above")]
 mod ffi;
 
+#[cfg(test)]
+mod misuse;
+
 use ffi::{Model, NAME_BYTES, Tensor, TensorInfo, TensorInfoArray, TensorSet, Version};
 
 /// A handle as the number that it is.
@@ -145,10 +148,6 @@ unsafe extern "C" fn nrt_load_collectives(
     ranks: u32,
     model: *mut *mut Model,
 ) -> c_int {
-    // The guide has it mandatory for programs with collectives.
-    if std::env::var_os("NEURON_RT_ROOT_COMM_ID").is_none() {
-        return INVALID;
-    }
     // SAFETY: as the caller says.
     status(unsafe { load("nrt_load_collectives", (bytes, size), (core, count), (rank, ranks), model) })
 }
