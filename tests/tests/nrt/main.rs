@@ -5,6 +5,7 @@
 mod bench;
 mod executor;
 mod failing;
+mod memory;
 mod ranks;
 mod refused;
 
