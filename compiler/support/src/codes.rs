@@ -209,6 +209,8 @@ codes! {
         => "resume from the state that was saved last; where the program is that slow, wait longer with `--nrt-timeout`";
     NEFF_UNFIT = "E0718": "The NEFF of a module is missing, or is not the one that its compiler made of this module of this bundle."
         => "run `halite neuron compile` on the bundle";
+    SELFTEST = "E0719": "A process of the self-test has no job, or what one left cannot be read."
+        => "start `halite neuron selftest` again, with another folder for its work";
     SENSITIVE_NARROW = "E0801": "An op that loses its meaning at low precision computes in fewer bits than `f32`."
         => "set `precision.sensitive = \"f32\"`";
     ACCUMULATE_NARROW = "E0802": "A sum of many elements is made in fewer bits than `f32`."

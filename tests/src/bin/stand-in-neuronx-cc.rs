@@ -11,6 +11,7 @@
 //! | `STAND_IN_STARTED` | a file that gets a line `<process> <work folder>` for each compile |
 //! | `STAND_IN_FAULT` | one of [`FAULTS`], or a code such as `NCC_EVRF056` to fail with |
 //! | `STAND_IN_FAULT_IN` | the only module with the fault |
+//! | `STAND_IN_PROGRAMS` | set, NEFFs are programs for the stand-in for libnrt, which run |
 //! | `STAND_IN_GATE` | `<stage> <file>`: in one of [`STAGES`] its process is added to the file, and it waits until that is gone |
 
 #![allow(clippy::print_stdout, reason = "this program is a command line")]
@@ -20,6 +21,7 @@ use halite_hlo::CheckedHlo;
 use halite_hlo::proto::{HloInstructionProto, HloModuleProto};
 use halite_neuron::Tables;
 use halite_neuron::tables::FlagGiver;
+use halite_tests::standin_nrt;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -129,7 +131,10 @@ fn compile(arguments: &Arguments) -> Result<(), String> {
     let bytes = std::fs::read(&arguments.input).map_err(|error| format!("{}: {error}", arguments.input.display()))?;
     let module = halite_hlo::decode(&bytes).map_err(|error| error.to_string())?;
     let module = CheckedHlo::new(module).map_err(|finding| format!("[NCC_EVRF064] {}", finding.message()))?;
-    let mut neff = neff(&bytes, &arguments.flags);
+    let mut neff = match variable("STAND_IN_PROGRAMS") {
+        None => neff(&bytes, &arguments.flags),
+        Some(_) => program(&bytes, &arguments.flags)?,
+    };
     match fault(&arguments.input).as_deref() {
         None => {}
         Some("hang") => std::thread::sleep(Duration::from_secs(600)),
@@ -186,6 +191,12 @@ fn blamed(module: &HloModuleProto) -> Option<&HloInstructionProto> {
     let mut instructions = module.computations.iter().flat_map(|computation| &computation.instructions);
     instructions
         .find(|inst| inst.name.contains('.') && inst.metadata.as_ref().is_some_and(|metadata| metadata.source_line > 0))
+}
+
+/// A program for the stand-in for libnrt.
+fn program(hlo: &[u8], flags: &[String]) -> Result<Vec<u8>, String> {
+    let target = flags.iter().find_map(|flag| flag.strip_prefix("--target=")).unwrap_or("trn1");
+    standin_nrt::of_hlo(hlo, target).map(|neff| neff.to_bytes())
 }
 
 /// What looks like a NEFF and follows from the input alone.

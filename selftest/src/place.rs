@@ -1,0 +1,40 @@
+//! Where the self-test runs: the compiler, the runtime, and how processes are started.
+
+use halite_neuron::neuronx::Compiler;
+use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// What there is to ask.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// `neuronx-cc`, or why there is none.
+    pub compiler: Result<Compiler, String>,
+    /// What runs programs, or why there is none.
+    pub runtime: Result<Runtime, String>,
+    /// How a process is started that runs programs.
+    pub launcher: Launcher,
+    /// A folder for programs, results and NEFFs.
+    pub work: PathBuf,
+}
+
+/// What runs programs.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Runtime {
+    /// The library at this path, with NEFFs.
+    Nrt(PathBuf),
+    /// The PJRT plugin at this path, which compiles by itself.
+    Pjrt(PathBuf),
+}
+
+/// A program that calls [`work`](crate::work) with the folder that it is given as its last argument.
+#[derive(Clone, Debug)]
+pub struct Launcher {
+    /// The program.
+    pub program: PathBuf,
+    /// Its arguments before the folder.
+    pub arguments: Vec<OsString>,
+    /// Variables of its environment beside those that are inherited and those that the target needs.
+    pub environment: Vec<(String, String)>,
+}
