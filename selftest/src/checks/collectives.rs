@@ -100,9 +100,9 @@ impl Check for Collectives {
 
 fn case(bench: &Bench, collective: &Collective, ranks: usize) -> Result<Case> {
     let numbers: Vec<String> = (0..ranks).map(|rank| rank.to_string()).collect();
-    let ring: Vec<String> = (0..ranks).map(|rank| format!("[{rank}, {}]", (rank + 1) % ranks)).collect();
+    let next: Vec<String> = (0..ranks).map(|rank| ((rank + 1) % ranks).to_string()).collect();
     let body = collective.body.replace('G', &format!("[[{}]]", numbers.join(", ")));
-    let body = body.replace('R', &format!("[{}]", ring.join(", ")));
+    let body = body.replace('R', &format!("[{}] x [{}]", numbers.join(", "), next.join(", ")));
     let (size, result) = (ranks * SHARD, (collective.size)(ranks));
     let text = format!(
         "module @together {{phase = built}}\n\nfunc @main(%x: f32[{size}]) -> (f32[{result}]) {{\n  %y = {body} : f32[{result}]\n  return %y\n}}\n"

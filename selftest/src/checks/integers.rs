@@ -97,7 +97,7 @@ module @dither {phase = cast}
 
 func @main(%keys: u32[8], %step: s32[], %x: f32[16,24]) -> (u32[8], u32[16,24], bf16[16,24]) {
   %words = stream_words %keys, %step : u32[8]
-  %slice = slice %words {starts = [3], limits = [4], strides = [1]} : u32[1]
+  %slice = slice %words {start = [3], limit = [4], stride = [1]} : u32[1]
   %word = reshape %slice : u32[]
   %rows = coordinate_words %step {dim = 0, size = 16} : u32[16]
   %columns = coordinate_words %step {dim = 1, size = 24} : u32[24]

@@ -12,7 +12,8 @@ module @rank {phase = built}
 func @main(%rank: u32[], %x: f32[32]) -> (f32[4], u32[]) {
   %four = constant 4 : u32[]
   %at = multiply %rank, %four : u32[]
-  %part = dynamic_slice %x, %at : f32[4]
+  %start = convert %at : s32[]
+  %part = dynamic_slice %x, %start : f32[4]
   return %part, %at
 }
 ";
