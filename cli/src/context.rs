@@ -8,7 +8,7 @@ use halite::compile::{CompileOptions, Compiled};
 use halite::source::Source;
 use halite_bundle::Bundle;
 use halite_runtime::{ClientOptions, Pjrt, ProgramFormat, find_plugin};
-use halite_support::{Diagnostic, Diagnostics, codes};
+use halite_support::{Diagnostic, Diagnostics, Severity, codes};
 use std::path::{Path, PathBuf};
 
 /// The session and the global options.
@@ -20,6 +20,8 @@ pub(super) struct Context {
     pub(super) plugin: Option<PathBuf>,
     /// The format for the plugin, where it is not to be that of its platform.
     pub(super) format: Option<ProgramFormat>,
+    /// Where several processes run together, the number of this one: the first one speaks for all, the others of errors alone.
+    pub(super) rank: Option<u32>,
 }
 
 /// What a command has to say in the end.
@@ -76,20 +78,31 @@ pub(super) type Result<T> = std::result::Result<T, Diagnostics>;
 
 impl Context {
     pub(super) fn new(session: Session, json: bool, quiet: bool) -> Self {
-        Self { session, json, quiet, plugin: None, format: None }
+        Self { session, json, quiet, plugin: None, format: None, rank: None }
     }
 
     /// Whether to show how far work is.
     pub(super) fn shows_progress(&self) -> bool {
-        !self.quiet && !self.json
+        !self.quiet && !self.json && self.speaks()
+    }
+
+    /// Whether this process says what is said once.
+    pub(super) fn speaks(&self) -> bool {
+        self.rank.is_none_or(|rank| rank == 0)
     }
 
     /// Shows diagnostics on standard error.
     pub(super) fn show(&self, diagnostics: &[Diagnostic]) {
         let sources = &self.session.sources;
-        let text = match self.json {
-            true => diagnostics::json(diagnostics, sources),
-            false => diagnostics::text(diagnostics, sources, terminal::style()),
+        let is_said = |diagnostic: &&Diagnostic| self.speaks() || diagnostic.severity() == Severity::Error;
+        let diagnostics: Vec<Diagnostic> = diagnostics.iter().filter(is_said).cloned().collect();
+        let text = match (self.json, self.rank) {
+            (true, _) => diagnostics::json(&diagnostics, sources),
+            (false, None) => diagnostics::text(&diagnostics, sources, terminal::style()),
+            (false, Some(rank)) => {
+                let text = diagnostics::text(&diagnostics, sources, terminal::style());
+                text.lines().map(|line| format!("rank {rank}: {line}\n")).collect()
+            }
         };
         terminal::err(&text);
     }

@@ -1,11 +1,13 @@
 //! What a command runs modules on: CPU XLA, or a core of Neuron.
 
 use crate::context::{Context, Result};
+use crate::launched::{self, Launched};
 use crate::neuron::duration;
 use clap::{Args, ValueEnum};
 use halite_bundle::{Bundle, Manifest};
 use halite_runtime::{Executor, Nrt, NrtOptions, find_nrt};
 use halite_support::{Diagnostic, Diagnostics, codes};
+use halite_train::Peers;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,9 +36,18 @@ pub(super) struct Device {
     /// libnrt or its folder [default: $HALITE_NRT, else /opt/aws/neuron/lib].
     #[arg(long, value_name = "PATH")]
     nrt: Option<PathBuf>,
-    /// Give up a call of libnrt that takes longer, e.g. `90s` [default: a minute more than $NEURON_RT_EXEC_TIMEOUT].
+    /// Give up a call of libnrt that takes longer, e.g. `90s` [default: a minute more than $NEURON_RT_EXEC_TIMEOUT, or 11m].
     #[arg(long, value_name = "DURATION", value_parser = duration)]
-    nrt_timeout: Option<Duration>,
+    call_timeout: Option<Duration>,
+    /// The same for starting and loading, for which ranks wait for one another, and wherever processes meet [default: 1h].
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    load_timeout: Option<Duration>,
+}
+
+/// What runs a bundle, and with which other processes.
+pub(super) struct Running {
+    pub(super) executor: Arc<dyn Executor>,
+    pub(super) peers: Option<Peers>,
 }
 
 impl Device {
@@ -48,19 +59,45 @@ impl Device {
         }
     }
 
-    /// The executor for a bundle that was read from `input`, to which its NEFFs are added where it runs these.
-    pub(super) fn executor(&self, context: &Context, input: &str, bundle: &mut Bundle) -> Result<Arc<dyn Executor>> {
-        match self.executor {
-            Kind::Pjrt if self.nrt.is_some() || self.nrt_timeout.is_some() => {
-                let message = "`--nrt` and `--nrt-timeout` say nothing without `--executor nrt`";
-                Err(Diagnostic::error(codes::USAGE, message).help("add `--executor nrt`, or leave them out").into())
+    /// Which process of the run this is: the first one, where not `--executor nrt` is given.
+    ///
+    /// # Errors
+    /// When the environment does not say what the bundle needs.
+    pub(super) fn launched(&self, input: &str, manifest: &Manifest) -> Result<Option<Launched>> {
+        match (self.executor, launched::world_size()) {
+            (Kind::Nrt, _) if Bundle::is_at(Path::new(input)) => Ok(Some(Launched::of_environment(manifest, input)?)),
+            (Kind::Pjrt, Some(world)) if world > 1 => {
+                let message = format!("the variable `WORLD_SIZE` is {world}, and `--executor pjrt` runs all ranks in one process");
+                let help = "add `--executor nrt`, which runs one rank in each process, or unset `WORLD_SIZE`";
+                Err(Diagnostic::error(codes::ENVIRONMENT, message).help(help).into())
             }
-            Kind::Pjrt => Ok(Arc::new(context.executor(bundle.manifest.mesh.num_ranks())?)),
-            Kind::Nrt => self.nrt(Path::new(input), bundle),
+            _ => Ok(None),
         }
     }
 
-    fn nrt(&self, input: &Path, bundle: &mut Bundle) -> Result<Arc<dyn Executor>> {
+    /// What runs a bundle that was read from `input`, to which its NEFFs are added where it runs these, as the process that was
+    /// launched.
+    pub(super) fn start(
+        &self,
+        context: &Context,
+        input: &str,
+        bundle: &mut Bundle,
+        launched: Option<&Launched>,
+    ) -> Result<Running> {
+        match self.executor {
+            Kind::Pjrt if self.nrt.is_some() || self.call_timeout.is_some() || self.load_timeout.is_some() => {
+                let message = "`--nrt`, `--call-timeout` and `--load-timeout` say nothing without `--executor nrt`";
+                Err(Diagnostic::error(codes::USAGE, message).help("add `--executor nrt`, or leave them out").into())
+            }
+            Kind::Pjrt => {
+                let executor = Arc::new(context.executor(bundle.manifest.mesh.num_ranks())?);
+                Ok(Running { executor, peers: None })
+            }
+            Kind::Nrt => self.start_nrt(Path::new(input), bundle, launched),
+        }
+    }
+
+    fn start_nrt(&self, input: &Path, bundle: &mut Bundle, launched: Option<&Launched>) -> Result<Running> {
         if !Bundle::is_at(input) {
             let message = "`--executor nrt` runs NEFFs, and only a bundle has them";
             let help = "run `halite compile ... -o DIR` and `halite neuron compile DIR`, and give DIR";
@@ -71,14 +108,30 @@ impl Device {
         if !mistakes.is_empty() {
             return Err(mistakes);
         }
-        let options = NrtOptions { call_timeout: self.timeout(), ..NrtOptions::default() };
-        Ok(Arc::new(Nrt::open(&find_nrt(self.nrt.as_deref())?, &options)?))
+        let library = find_nrt(self.nrt.as_deref())?;
+        let defaults = NrtOptions::default();
+        let load_timeout = self.load_timeout.unwrap_or(defaults.load_timeout);
+        let peers = launched.and_then(|launched| launched.peers(load_timeout));
+        let peers = peers.map(|options| Peers::join(&options)).transpose()?;
+        let options = NrtOptions {
+            call_timeout: self.timeout(),
+            load_timeout,
+            rank: launched.map_or(defaults.rank, |launched| (launched.rank, launched.world)),
+            give_up: peers.as_ref().map(Peers::give_up).unwrap_or_default(),
+        };
+        match Nrt::open(&library, &options).map_err(Diagnostics::from) {
+            Ok(executor) => Ok(Running { executor: Arc::new(executor), peers }),
+            Err(errors) => {
+                peers.inspect(|peers| peers.fail(&errors));
+                Err(errors)
+            }
+        }
     }
 
     fn timeout(&self) -> Duration {
         let stated =
             || std::env::var(EXEC_TIMEOUT).ok()?.parse().ok().map(|seconds| Duration::from_secs(seconds) + GRACE);
-        self.nrt_timeout.or_else(stated).unwrap_or(NrtOptions::default().call_timeout)
+        self.call_timeout.or_else(stated).unwrap_or(NrtOptions::default().call_timeout)
     }
 }
 

@@ -13,7 +13,8 @@ use std::path::Path;
 ///
 /// The environment is for `eval` in any POSIX shell; it fails where a variable is set that would change the programs. With
 /// `--script`, a `bash` script that starts one process for each rank of a node, needs no framework, and is the same for all
-/// nodes. A recipe gives the same without being compiled.
+/// nodes; of a bundle it trains this (`halite train BUNDLE --executor nrt`) unless it is told another program. A recipe gives the
+/// same without being compiled.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -21,6 +22,7 @@ Examples:
   eval \"$(halite env build/hlat-7b)\"
   halite env build/hlat-7b --json
   halite env build/hlat-7b --script > launch.sh && bash launch.sh --help
+  bash launch.sh -- --text book.txt --steps 300
   halite env hlat-7b --set target=trn1")]
 pub(super) struct Env {
     /// Bundle, preset or recipe.
@@ -42,11 +44,16 @@ impl Env {
         self.check(&surroundings)?;
         let mut json = json!(surroundings);
         if self.script {
-            let script = surroundings.script();
+            let script = surroundings.script(self.bundle());
             json["script"] = json!(script);
             return Ok(Output::verbatim(script, json));
         }
         Ok(Output::verbatim(surroundings.shell(), json))
+    }
+
+    /// The folder of the bundle, where one is named.
+    fn bundle(&self) -> Option<&str> {
+        Bundle::is_at(Path::new(&self.input)).then_some(self.input.as_str())
     }
 
     /// Whoever made a bundle does not decide alone which variables are exported here.

@@ -18,6 +18,7 @@ mod groups;
 mod hlo;
 mod init;
 mod inspect;
+mod launched;
 mod layout;
 mod listing;
 mod names;
@@ -212,7 +213,7 @@ fn refuse(session: Session, error: &clap::Error, json: bool) -> ExitCode {
 fn finish(context: &Context, result: Result<Output, Diagnostics>) -> ExitCode {
     let shown = result.and_then(|output| {
         context.show(&output.warnings);
-        let text = output.shown(context.json);
+        let text = if context.speaks() { output.shown(context.json) } else { String::new() };
         if output.paged && !context.json {
             terminal::page(&text)?
         } else {

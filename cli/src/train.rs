@@ -3,7 +3,7 @@
 use crate::bars::{self, TrainBar};
 use crate::compile::denied;
 use crate::context::{Context, Output, Ready, Result};
-use crate::device::Device;
+use crate::device::{Device, Running};
 use crate::signals::{Caught, Signals};
 use crate::table::{bytes, facts};
 use clap::Args;
@@ -90,9 +90,11 @@ impl Train {
         if self.deny && !warnings.is_empty() {
             return Ok(denied(warnings));
         }
+        let launched = self.device.launched(&self.input, &bundle.manifest)?;
+        context.rank = launched.as_ref().filter(|launched| launched.world > 1).map(|launched| launched.rank);
         context.show(&warnings);
         let defaults = bundle.manifest.recipe.train;
-        let options = TrainOptions {
+        let mut options = TrainOptions {
             title: name.clone(),
             draw: Some(crate::plot::loss),
             steps: self.steps.unwrap_or(defaults.steps.into()),
@@ -106,7 +108,9 @@ impl Train {
         };
         let output = RunFiles::new(self.output.clone().unwrap_or_else(|| PathBuf::from("runs").join(&name)));
         check_corpus(&bundle, &corpus)?;
-        let executor = self.device.executor(context, &self.input, &mut bundle)?;
+        let Running { executor, peers } = self.device.start(context, &self.input, &mut bundle, launched.as_ref())?;
+        let output = if let Some(peers) = &peers { output.of_rank(peers.rank()) } else { output };
+        options.peers = peers;
         let (text, held_out) = corpus.sizes();
         let spinner = bars::spinner(
             context,
@@ -128,11 +132,11 @@ impl Train {
         let history = train(executor, &bundle, &corpus, &options, &output, &mut watcher);
         watcher.spinner.finish_and_clear();
         watcher.bar.finish();
-        match (history, watcher.signals.caught()) {
-            (Err(errors), Some(signal)) if errors.iter().all(|error| error.code() == codes::CANCELLED) => {
-                Ok(stopped(signal, watcher.completed, options.steps, &output))
+        match history {
+            Err(errors) if errors.iter().all(|error| error.code() == codes::CANCELLED) => {
+                Ok(stopped(watcher.signals.caught(), watcher.completed, options.steps, &output))
             }
-            (history, _) => Ok(summary(&history?, &output)),
+            history => Ok(summary(&history?, &output)),
         }
     }
 
@@ -196,15 +200,16 @@ impl halite_train::Observer for Watcher<'_> {
     }
 }
 
-/// What is said of a run that a signal ended.
-fn stopped(signal: Caught, completed: u64, steps: u64, output: &RunFiles) -> Output {
+/// What is said of a run that a signal ended, of this process or of another.
+fn stopped(signal: Option<Caught>, completed: u64, steps: u64, output: &RunFiles) -> Output {
     let state = output.state();
-    let message = format!("{} stopped the run after update {completed} of {steps}", signal.name);
+    let by = signal.map_or("a signal to another rank", |signal| signal.name);
+    let message = format!("{by} stopped the run after update {completed} of {steps}");
     let warning = Diagnostic::warning(codes::CANCELLED, message)
         .note(format!("its state is saved in `{}`", state.display()))
         .help(format!("go on with the same command and `--resume {}`", state.display()));
-    let json = json!({"stopped_by": signal.name, "updates": completed, "state": state});
-    Output { warnings: warning.into(), signal: Some(signal), ..Output::new("", json) }
+    let json = json!({"stopped_by": by, "updates": completed, "state": state});
+    Output { warnings: warning.into(), signal, failed: signal.is_none(), ..Output::new("", json) }
 }
 
 fn summary(history: &History, output: &RunFiles) -> Output {

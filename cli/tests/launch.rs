@@ -32,7 +32,7 @@ fn two_processes() -> (tempfile::TempDir, String) {
     let mut surroundings = surroundings("hlat-7b", &[]);
     surroundings.world_size = 2;
     let script = folder.path().join("launch.sh");
-    std::fs::write(&script, surroundings.script()).unwrap();
+    std::fs::write(&script, surroundings.script(None)).unwrap();
     (folder, script.to_str().unwrap().to_owned())
 }
 
@@ -173,13 +173,13 @@ fn the_command_prints_it_in_three_forms() {
     };
     let ours = surroundings("hlat-7b", &[]);
     assert_eq!(run(&[]), ours.shell());
-    assert_eq!(run(&["--script"]), ours.script());
+    assert_eq!(run(&["--script"]), ours.script(None));
     let json: serde_json::Value = serde_json::from_str(&run(&["--json"])).unwrap();
     assert_eq!((&json["world_size"], &json["planned"]["tensor"]), (&1.into(), &8.into()));
     assert_eq!(json["not_compiled"]["parallel.global_batch = 1024"], "1 sequence in an update");
     let reason =
         "# The world size is 1 because the layout of the recipe is not compiled yet:\n#   parallel.tensor = 8 is ";
-    assert!(ours.shell().contains(reason) && ours.script().contains(reason), "{}", ours.shell());
+    assert!(ours.shell().contains(reason) && ours.script(None).contains(reason), "{}", ours.shell());
     assert_eq!(json["environment"]["NEURON_RT_EXEC_TIMEOUT"], "4000");
     assert!(json["forbidden"]["XLA_USE_BF16"].as_str().unwrap().contains("precision"));
 }

@@ -13,6 +13,12 @@ pub trait Executor: Send + Sync {
     /// Number of devices. Replica r of a program runs on device r unless the back end says otherwise.
     fn num_devices(&self) -> usize;
 
+    /// The one rank of a program that runs here, and of how many it is, where each rank is a process of its own; `None` where all
+    /// ranks run on devices of this executor.
+    fn rank(&self) -> Option<(usize, usize)> {
+        None
+    }
+
     /// The language in which it takes programs: whoever compiles has the program in it.
     fn format(&self) -> ProgramFormat {
         ProgramFormat::Hlo

@@ -24,6 +24,7 @@ mod executor;
 #[cfg(feature = "pjrt")]
 mod find;
 mod format;
+mod give_up;
 #[cfg(any(feature = "pjrt", feature = "nrt", feature = "xla-rs"))]
 mod input;
 #[cfg(feature = "pjrt")]
@@ -43,6 +44,7 @@ pub use executor::{Buffer, DeviceBuffer, Executable, Executor, Input, MemoryStat
 #[cfg(feature = "pjrt")]
 pub use find::{PLUGIN_VARIABLE, find_plugin, plugin_path};
 pub use format::ProgramFormat;
+pub use give_up::GiveUp;
 pub use neff::Neff;
 #[cfg(feature = "nrt")]
 pub use nrt::{NRT_FOLDER, NRT_VARIABLE, Nrt, NrtCall, NrtError, NrtOptions, NrtStatus, NrtVersion, find_nrt};

@@ -1,7 +1,7 @@
 //! Running the modules of a bundle on an executor.
 
 use crate::neff;
-use crate::placed::{Argument, Placed, Placement};
+use crate::placed::{Argument, Placed, Placement, Ranks};
 use halite_bundle::content::check_content;
 use halite_bundle::tensors::Tensors;
 use halite_bundle::{
@@ -83,9 +83,9 @@ impl LoadedModule {
         let Manifest { mesh, buffers, .. } = &bundle.manifest;
         let sound = check_ports(entry).and_then(|()| check_shardings(&bundle.manifest, std::slice::from_ref(entry)));
         sound.map_err(|reason| contradiction(&reason))?;
-        match executor.format() {
-            ProgramFormat::Neff => neff::check_ranks(mesh)?,
-            _ => check_devices(executor, mesh)?,
+        match executor.rank() {
+            Some((_, world)) => check_processes(world, mesh)?,
+            None => check_devices(executor, mesh)?,
         }
         let calls_kernels = kernels.are_called(executor, bundle);
         let bytes = match executor.format() {
@@ -111,9 +111,9 @@ impl LoadedModule {
             let message = format!("the HLO of `{}` has other inputs or outputs than the manifest states", entry.name);
             return Err(Diagnostic::error(codes::BUNDLE, message).help("compile the bundle again"));
         }
-        let mesh = Arc::new(mesh.clone());
+        let ranks = Ranks::of(executor, mesh);
         let placements = |ports: &[Port]| {
-            ports.iter().map(|port| Placement::new(&mesh, &port.shape, port.sharding.as_ref())).collect()
+            ports.iter().map(|port| Placement::new(&ranks, &port.shape, port.sharding.as_ref())).collect()
         };
         Ok(Self {
             declared: buffers.iter().filter(|buffer| buffer.content().is_some()).cloned().collect(),
@@ -166,8 +166,8 @@ impl LoadedModule {
         self.entry.inputs.iter().zip(&self.inputs)
     }
 
-    /// Runs the module on all ranks and waits for them; `inputs[r]` are the device buffers of rank `r` in the order of the module's
-    /// inputs. Returns the outputs of each rank.
+    /// Runs the module on all ranks of this process and waits for them; `inputs[r]` are the device buffers of its `r`th rank in the
+    /// order of the module's inputs. Returns the outputs of each rank.
     ///
     /// # Errors
     /// As [`Executable::execute_replicas`].
@@ -210,12 +210,31 @@ fn check_devices(executor: &dyn Executor, mesh: &Mesh) -> Result<()> {
     if ranks <= devices {
         return Ok(());
     }
-    let axes: Vec<_> = mesh.axes().iter().map(|Axis { name, size }| format!("`{name}` = {size}")).collect();
-    let (axes, plural) = (axes.join(", "), if devices == 1 { "" } else { "s" });
+    let (axes, plural) = (axes_of(mesh), if devices == 1 { "" } else { "s" });
     let message = format!("the bundle runs on {ranks} ranks ({axes}), the executor has {devices} device{plural}");
     let help =
         format!("open an executor with {ranks} devices, e.g. by `ClientOptions::cpu({ranks})`, or compile for fewer");
     Err(Diagnostic::error(codes::RUNTIME_EXECUTE, message).help(help))
+}
+
+/// Each rank is a process.
+fn check_processes(world: usize, mesh: &Mesh) -> Result<()> {
+    let ranks = mesh.num_ranks();
+    if ranks == world {
+        return Ok(());
+    }
+    let message = match mesh.axes() {
+        [] => format!("the bundle runs on one rank, this process is one of {world}"),
+        _ => format!("the bundle runs on {ranks} ranks ({}), this process is one of {world}", axes_of(mesh)),
+    };
+    Err(Diagnostic::error(codes::RUNTIME_EXECUTE, message)
+        .note("each rank is a process of its own")
+        .help("start as many processes as the bundle has ranks: `halite env BUNDLE --script` prints a script that does"))
+}
+
+fn axes_of(mesh: &Mesh) -> String {
+    let axes: Vec<_> = mesh.axes().iter().map(|Axis { name, size }| format!("`{name}` = {size}")).collect();
+    axes.join(", ")
 }
 
 /// The HLO that a NEFF was made of, which nothing replaces in it any more.

@@ -4,8 +4,8 @@
 //! [`train`] is a loop around it on bytes of text: data, evaluation, what a run leaves behind. This crate needs bundles
 //! and an executor, and no compiler.
 //!
-//! A bundle on a mesh runs on as many devices of one executor as the mesh has ranks. What goes in and comes out are whole
-//! tensors; how they lie on the ranks is the business of this crate alone, and one rank is a mesh without axes.
+//! A bundle on a mesh runs on as many devices of one executor as the mesh has ranks, or in as many processes ([`Peers`]). What goes in
+//! and comes out are whole tensors; how they lie on the ranks is the business of this crate alone, and one rank is a mesh without axes.
 //!
 //! A run is a function of the bundle, the text, the seed and the state it starts from; no clock and no thread count
 //! enters it. Which windows of text a step sees depends on the seed and the number of the step alone, so a run that is
@@ -21,6 +21,7 @@ mod metrics;
 mod micro;
 mod neff;
 mod observer;
+mod peers;
 mod placed;
 mod programs;
 mod record;
@@ -28,6 +29,7 @@ mod run;
 mod scheduled;
 mod state;
 mod step;
+mod together;
 mod update;
 
 pub use data::Corpus;
@@ -35,6 +37,7 @@ pub use execute::{KernelChoice, LoadedModule};
 pub use history::{EvalRecord, History, StepRecord};
 pub use metrics::Metrics;
 pub use observer::{Observer, Silent};
+pub use peers::{PeerOptions, Peers};
 pub use programs::{Programs, check_corpus};
 pub use record::Record;
 pub use run::{Draw, RunFiles, Start, TrainOptions, is_due, train};

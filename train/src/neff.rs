@@ -5,7 +5,6 @@ use halite_hlo::graph::Graph;
 use halite_hlo::{INPUT_NAMES, OUTPUT_NAMES, decode};
 use halite_runtime::Neff;
 use halite_support::{Diagnostic, Result, codes};
-use halite_tensor::Mesh;
 
 /// The NEFF of a module whose HLO this is, with the names that the HLO gives its tensors.
 ///
@@ -18,23 +17,6 @@ pub(super) fn of<'b>(bundle: &'b Bundle, entry: &ModuleEntry, hlo: &[u8]) -> Res
         Diagnostic::error(codes::BUNDLE, message).help("compile the bundle again")
     })?;
     Ok(Neff { bytes, inputs, outputs, aliases: entry.outputs.iter().map(|port| port.alias).collect() })
-}
-
-/// A single rank runs NEFFs.
-///
-/// # Errors
-/// When there are several.
-pub(super) fn check_ranks(mesh: &Mesh) -> Result<()> {
-    let ranks = mesh.num_ranks();
-    if ranks == 1 {
-        return Ok(());
-    }
-    let message = format!("the bundle runs on {ranks} ranks, and NEFFs are run on one");
-    Err(Diagnostic::error(codes::RUNTIME_EXECUTE, message)
-        .note(
-            "on Neuron each rank is a process of its own, and ranks in several processes are not trained together yet",
-        )
-        .help("compile the recipe for one rank, without `[parallel]`, or train on CPU XLA"))
 }
 
 /// The names of inputs and outputs, where the HLO has them.

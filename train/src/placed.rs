@@ -1,35 +1,56 @@
 //! Tensors on the ranks of a mesh.
 
 use halite_runtime::{Buffer, DeviceBuffer, Executor, Input, RuntimeError};
-use halite_support::Result;
+use halite_support::{Diagnostic, Result};
 use halite_tensor::{AtomId, DType, HostTensor, Mesh, Shape, Sharding};
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
-/// How a tensor lies on the ranks of a mesh; rank `r` is device `r` of the executor.
+/// The ranks of a mesh, and which of them run here, one on each device of the executor, in order.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Ranks {
+    mesh: Arc<Mesh>,
+    here: Range<usize>,
+}
+
+impl Ranks {
+    /// Those of a mesh that an executor runs: one, where each is a process of its own, or else all.
+    pub(super) fn of(executor: &dyn Executor, mesh: &Mesh) -> Self {
+        let here = executor.rank().map_or(0..mesh.num_ranks(), |(rank, _)| rank..rank + 1);
+        Self { mesh: Arc::new(mesh.clone()), here }
+    }
+
+    /// Whether all of them run here.
+    fn are_all_here(&self) -> bool {
+        self.here.len() == self.mesh.num_ranks()
+    }
+}
+
+/// How a tensor lies on the ranks of a mesh.
 #[derive(PartialEq, Eq, Debug)]
 pub(super) struct Placement {
-    mesh: Arc<Mesh>,
+    ranks: Ranks,
     /// `None` where each rank has the whole.
     sharding: Option<Sharding>,
     /// Sizes of the whole.
     shape: Shape,
 }
 
-/// A tensor on the devices of an executor: of each rank the buffer with its part.
+/// A tensor on the devices of an executor: of each rank that runs here the buffer with its part.
 #[derive(Debug)]
 pub(super) struct Placed {
     placement: Arc<Placement>,
-    /// As many as the mesh has ranks, at least one.
+    /// Of each rank that runs here, at least one.
     parts: Vec<Buffer>,
 }
 
 impl Placement {
     /// Of a tensor of these sizes, which the sharding fits.
-    pub(super) fn new(mesh: &Arc<Mesh>, shape: &[usize], sharding: Option<&Sharding>) -> Arc<Self> {
+    pub(super) fn new(ranks: &Ranks, shape: &[usize], sharding: Option<&Sharding>) -> Arc<Self> {
         let sharding = sharding.filter(|sharding| !sharding.is_replicated()).cloned();
-        Arc::new(Self { mesh: Arc::clone(mesh), sharding, shape: shape.into() })
+        Arc::new(Self { ranks: ranks.clone(), sharding, shape: shape.into() })
     }
 
     /// Copies a tensor to the devices, each of which gets its part.
@@ -37,22 +58,22 @@ impl Placement {
     /// # Errors
     /// When the tensor is of other sizes, or the executor cannot hold it.
     pub(super) fn upload(self: &Arc<Self>, executor: &dyn Executor, whole: &HostTensor) -> Result<Placed> {
-        let part = |rank| -> Result<Buffer> {
+        let part = |(device, rank)| -> Result<Buffer> {
             let part = match &self.sharding {
                 None => Cow::Borrowed(whole),
-                Some(sharding) => Cow::Owned(sharding.shard(&self.mesh, whole, rank)?),
+                Some(sharding) => Cow::Owned(sharding.shard(&self.ranks.mesh, whole, rank)?),
             };
-            Ok(executor.upload(&part, rank)?)
+            Ok(executor.upload(&part, device)?)
         };
-        self.hold((0..self.mesh.num_ranks()).map(part).collect::<Result<_>>()?)
+        self.hold(self.ranks.here.clone().enumerate().map(part).collect::<Result<_>>()?)
     }
 
     /// The tensor whose parts these are, that of each rank in order.
     ///
     /// # Errors
-    /// When they are not as many as there are ranks.
+    /// When they are not as many as there are ranks here.
     pub(super) fn hold(self: &Arc<Self>, parts: Vec<Buffer>) -> Result<Placed> {
-        let (found, ranks) = (parts.len(), self.mesh.num_ranks());
+        let (found, ranks) = (parts.len(), self.ranks.here.len());
         if found == ranks {
             return Ok(Placed { placement: Arc::clone(self), parts });
         }
@@ -67,7 +88,7 @@ impl Placed {
         &self.parts
     }
 
-    /// What the first rank has.
+    /// What the first rank here has.
     pub(super) fn first(&self) -> &dyn DeviceBuffer {
         self.parts[0].as_ref()
     }
@@ -80,10 +101,14 @@ impl Placed {
     /// Copies the whole to the host. Where several ranks have the same, the first one is believed.
     ///
     /// # Errors
-    /// When a copy fails.
+    /// When parts of it are in other processes, or a copy fails.
     pub(super) fn download(&self) -> Result<HostTensor> {
-        let Placement { mesh, sharding, shape } = &*self.placement;
+        let Placement { ranks, sharding, shape } = &*self.placement;
         let Some(sharding) = sharding else { return Ok(self.first().download()?) };
+        if !ranks.are_all_here() {
+            return Err(elsewhere("of this tensor, other processes hold parts, which are not read from here"));
+        }
+        let mesh = &*ranks.mesh;
         let parts = self.parts.iter().map(|part| Ok(part.download()?)).collect::<Result<Vec<_>>>()?;
         sharding.assemble(mesh, shape, &parts)
     }
@@ -93,7 +118,11 @@ impl Placed {
     /// # Errors
     /// When a copy to the host fails.
     pub(super) fn differing(&self) -> Result<Vec<usize>> {
-        let Placement { mesh, sharding, .. } = &*self.placement;
+        let Placement { ranks, sharding, .. } = &*self.placement;
+        if !ranks.are_all_here() {
+            return Err(elsewhere("ranks in several processes are not compared with one another"));
+        }
+        let mesh = &*ranks.mesh;
         let is_shared = |atom: &AtomId| sharding.as_ref().is_none_or(|sharding| sharding.find(*atom).is_none());
         let shared: Vec<AtomId> = (0..mesh.atoms().len()).filter(is_shared).collect();
         let mut differing = Vec::new();
@@ -114,10 +143,14 @@ impl Placed {
     }
 }
 
+fn elsewhere(reason: &str) -> Diagnostic {
+    RuntimeError::Unsupported(reason.to_owned()).into()
+}
+
 impl fmt::Display for Placed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", self.first().spec().dtype, self.placement.shape)?;
-        match self.parts.len() {
+        match self.placement.ranks.mesh.num_ranks() {
             1 => Ok(()),
             ranks => write!(f, " on {ranks} ranks"),
         }

@@ -1,12 +1,14 @@
 //! The training loop.
 
 use super::programs::{Programs, check_corpus};
+use super::peers::Peers;
 use super::record::{self, KEY, Record};
 use super::state::Updates;
+use super::together::Together;
 use super::update::Run;
 use super::{Corpus, History, Observer};
 use halite_bundle::tensors::{self, Tensors};
-use halite_bundle::{Bundle, check_state};
+use halite_bundle::{Bundle, check_state, parts};
 use halite_disk::Disk;
 use halite_recipe::Recipe;
 use halite_runtime::Executor;
@@ -41,6 +43,9 @@ pub struct TrainOptions {
     pub allow_changes: bool,
     /// Stops the run between updates; metrics, plot and state are then written, so that it can be resumed.
     pub cancel: CancelToken,
+    /// The other processes of the run, where each rank is one. They agree on what runs and on when it is stopped, and each saves its
+    /// part of the state; the first of them writes all else.
+    pub peers: Option<Peers>,
 }
 
 /// What a run starts from.
@@ -56,17 +61,36 @@ pub enum Start {
     State(PathBuf),
 }
 
-/// The folder of a run: `recipe.toml`, `metrics.jsonl`, `loss.svg`, `state.safetensors`. Each is replaced whole.
+/// The folder of a run: `recipe.toml`, `metrics.jsonl`, `loss.svg`, `state.safetensors`. Each is replaced whole. Of several processes,
+/// all see one folder, and the state is in [parts](halite_bundle::parts) with an index.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RunFiles {
     folder: PathBuf,
     disk: Disk,
+    /// Where ranks are processes, that of this one.
+    rank: Option<usize>,
 }
 
 impl RunFiles {
     /// The files in this folder, which is made when something is written.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into(), disk: Disk::default() }
+        Self { folder: folder.into(), disk: Disk::default(), rank: None }
+    }
+
+    /// The same as the process of a rank sees them.
+    #[must_use]
+    pub fn of_rank(self, rank: usize) -> Self {
+        Self { rank: Some(rank), ..self }
+    }
+
+    /// Whether this process writes what is written once.
+    fn leads(&self) -> bool {
+        self.rank.is_none_or(|rank| rank == 0)
+    }
+
+    /// Where a state is that one process holds as a whole.
+    fn whole_state(&self) -> PathBuf {
+        self.folder.join("state.safetensors")
     }
 
     /// The same on another disk.
@@ -90,9 +114,10 @@ impl RunFiles {
         self.folder.join("loss.svg")
     }
 
-    /// The last state.
+    /// The last state, or the index of its parts.
     pub fn state(&self) -> PathBuf {
-        self.folder.join("state.safetensors")
+        let whole = self.whole_state();
+        if self.rank.is_some() { parts::index_path(&whole) } else { whole }
     }
 
     /// What the folder holds of a run up to `step`; nothing at step 0 or when there is no file.
@@ -108,6 +133,9 @@ impl RunFiles {
 
     /// Writes the recipe of a run, with its seed and its number of updates in place of those that are the defaults.
     fn begin(&self, recipe: &Recipe, options: &TrainOptions) -> Result<()> {
+        if !self.leads() {
+            return Ok(());
+        }
         let mut recipe = recipe.clone();
         recipe.train.seed = options.seed;
         recipe.train.steps = u32::try_from(options.steps).unwrap_or(u32::MAX);
@@ -119,6 +147,9 @@ impl RunFiles {
     }
 
     fn write(&self, options: &TrainOptions, history: &History) -> Result<()> {
+        if !self.leads() {
+            return Ok(());
+        }
         halite_disk::write_on(&self.disk, &self.metrics(), history.to_json_lines().as_bytes())?;
         let Some(draw) = options.draw else { return Ok(()) };
         halite_disk::write_on(&self.disk, &self.plot(), draw(&options.title, history)?.as_bytes())
@@ -140,7 +171,22 @@ impl RunFiles {
     /// Writes what was measured, then the state: metrics beyond a state are dropped when it is resumed, none are missing.
     fn save(&self, run: &Run<'_>, options: &TrainOptions, record: &Record) -> std::result::Result<(), Diagnostics> {
         self.write(options, &run.history)?;
-        run.step.save_with(&self.disk, &self.state(), record)
+        let place = self.whole_state();
+        let Some(peers) = &options.peers else {
+            run.step.save_with(&self.disk, &place, record)?;
+            return Ok(parts::remove(&self.disk, &place)?);
+        };
+        let point = format!("the save after update {}", run.step.attempted());
+        let series = peers.exchange(&point, &parts::next_series(&place).to_string())?;
+        // The first one says under which number all write.
+        let series = series.first().and_then(|series| series.parse().ok()).unwrap_or(u64::MAX);
+        let index = run.step.parts_index(&place, series, record)?;
+        run.step.save_part(&self.disk, &place, &index, peers.rank())?;
+        peers.exchange(&format!("the end of {point}"), "")?;
+        if peers.leads() {
+            parts::commit(&self.disk, &place, &index)?;
+        }
+        Ok(())
     }
 }
 
@@ -161,6 +207,26 @@ pub fn train(
     output: &RunFiles,
     observer: &mut dyn Observer,
 ) -> std::result::Result<History, Diagnostics> {
+    let output = match &options.peers {
+        Some(peers) => &output.clone().of_rank(peers.rank()),
+        None => output,
+    };
+    let ended = run_to_end(executor, bundle, corpus, options, output, observer);
+    if let (Some(peers), Err(errors)) = (&options.peers, &ended) {
+        peers.fail(errors);
+    }
+    ended
+}
+
+/// As [`train`], of one process.
+fn run_to_end(
+    executor: Arc<dyn Executor>,
+    bundle: &Bundle,
+    corpus: &Corpus,
+    options: &TrainOptions,
+    output: &RunFiles,
+    observer: &mut dyn Observer,
+) -> std::result::Result<History, Diagnostics> {
     check_corpus(bundle, corpus)?;
     let record = Record::new(bundle, corpus, options.seed)?;
     let tensors = match &options.start {
@@ -171,14 +237,17 @@ pub fn train(
     // Before anything is compiled.
     check_state(&bundle.manifest, &tensors)?;
     let programs = Programs::load(executor, bundle, corpus, options.eval_batches)?;
-    let mut step = programs.step().with_cancel(options.cancel.clone());
+    let together = Together::of(options);
+    let mut step = programs.step().with_cancel(together.cancel.clone());
     step.set_state(tensors)?;
     let start = step.attempted();
     let mut run = Run::new(&programs, options.seed, step);
     run.history = output.history(start)?;
+    // Nothing is written before all have read.
+    together.compare(options, &record.at(start), &run.history)?;
     output.begin(&bundle.manifest.recipe, options)?;
     observer.started(start);
-    let ended = go(&mut run, start, &record, options, output, observer);
+    let ended = go(&mut run, start, &record, (options, &together), output, observer);
     let ended_by = |code| matches!(&ended, Err(errors) if errors.iter().all(|error| error.code() == code));
     // What was done up to here is kept, also when the run was stopped; of one that diverged, not the state.
     if ended.is_ok() || ended_by(codes::CANCELLED) {
@@ -188,6 +257,7 @@ pub fn train(
     } else if let Err(errors) = ended {
         return Err(output.failed(&run, options, errors));
     }
+    together.end()?;
     ended.map(|()| run.history)
 }
 
@@ -214,7 +284,7 @@ fn go(
     run: &mut Run<'_>,
     start: u64,
     record: &Record,
-    options: &TrainOptions,
+    (options, together): (&TrainOptions, &Together<'_>),
     output: &RunFiles,
     observer: &mut dyn Observer,
 ) -> std::result::Result<(), Diagnostics> {
@@ -224,6 +294,7 @@ fn go(
         run.evaluate(start, observer)?;
     }
     for step in start + 1..=options.steps {
+        together.heed(step)?;
         run.step(step, observer)?;
         let is_last = step == options.steps;
         let is_evaluated = is_due(step, options.eval_every) || is_last;

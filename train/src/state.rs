@@ -1,17 +1,17 @@
 //! Training state and batches on devices.
 
 use crate::execute::LoadedModule;
-use crate::placed::{Argument, Placed, Placement};
+use crate::placed::{Argument, Placed, Placement, Ranks};
 use crate::scheduled::Call;
 use halite_bundle::content::declared;
 use halite_bundle::init::transient_state;
+use halite_bundle::parts;
 use halite_bundle::tensors::Tensors;
 use halite_bundle::{Buffer, BufferRole, Manifest, Port, PortRole};
 use halite_runtime::Executor;
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
 use halite_tensor::{ATTEMPTS, HostTensor, Mesh, STEP};
 use indexmap::IndexMap;
-use std::sync::Arc;
 
 const UPLOAD: &str = "upload the batch with the step that it is for";
 
@@ -36,11 +36,11 @@ pub(super) type Piece = IndexMap<String, Placed>;
 impl DeviceBatch {
     /// Copies pieces to the devices, which hold tensors of the batch of a bundle.
     pub(super) fn upload(executor: &dyn Executor, manifest: &Manifest, pieces: &[Tensors]) -> Result<Self> {
-        let mesh = Arc::new(manifest.mesh.clone());
+        let ranks = Ranks::of(executor, &manifest.mesh);
         let batch = manifest.buffers.iter().filter(|buffer| buffer.is_batch());
         let piece = |piece: &Tensors| -> Result<Piece> {
             let given = batch.clone().filter_map(|buffer| Some((buffer, piece.get(&buffer.name)?)));
-            given.map(|(buffer, tensor)| upload(executor, &mesh, buffer, tensor)).collect()
+            given.map(|(buffer, tensor)| upload(executor, &ranks, buffer, tensor)).collect()
         };
         Ok(Self(pieces.iter().map(piece).collect::<Result<_>>()?))
     }
@@ -131,18 +131,18 @@ impl State {
         manifest: &Manifest,
         mut tensors: Tensors,
     ) -> std::result::Result<Self, Diagnostics> {
-        let (mesh, mut transient) = (Arc::new(manifest.mesh.clone()), transient_state(manifest)?);
+        let (ranks, mut transient) = (Ranks::of(executor, &manifest.mesh), transient_state(manifest)?);
         let mut held = IndexMap::new();
         for buffer in manifest.buffers.iter().filter(|buffer| !buffer.is_batch()) {
             let tensor = match transient.swap_remove(&buffer.name) {
                 Some(tensor) => tensor,
                 None => buffer.pack(&mut tensors)?.ok_or_else(|| not_given(&buffer.name))?,
             };
-            let (name, placed) = upload(executor, &mesh, buffer, &tensor)?;
+            let (name, placed) = upload(executor, &ranks, buffer, &tensor)?;
             held.insert(name, Some(placed));
         }
         let declared = manifest.buffers.iter().filter_map(|buffer| Some((buffer, declared(buffer)?)));
-        let declared = declared.map(|(buffer, tensor)| upload(executor, &mesh, buffer, &tensor));
+        let declared = declared.map(|(buffer, tensor)| upload(executor, &ranks, buffer, &tensor));
         Ok(Self { held, declared: declared.collect::<Result<_>>()?, is_under_way: false })
     }
 
@@ -156,6 +156,21 @@ impl State {
             tensors.extend(buffer.unpack(self.placed(&buffer.name)?.download()?)?);
         }
         Ok(tensors)
+    }
+
+    /// Copies to the host what the rank of this process has of these buffers, of all that ranks hold the same only where this is the
+    /// first of them.
+    ///
+    /// # Errors
+    /// When a copy fails.
+    pub(super) fn download_part<'b>(
+        &self,
+        wanted: impl Iterator<Item = &'b Buffer>,
+        mesh: &Mesh,
+        rank: usize,
+    ) -> Result<Tensors> {
+        let mine = wanted.filter(|buffer| parts::holders(mesh, buffer.sharding.as_ref())[rank] == rank);
+        mine.map(|buffer| Ok((buffer.name.clone(), self.placed(&buffer.name)?.first().download()?))).collect()
     }
 
     /// Checks that ranks hold the same bytes of these buffers, where they should.
@@ -228,10 +243,10 @@ impl State {
         manifest: &Manifest,
     ) -> std::result::Result<(), Diagnostics> {
         if std::mem::replace(&mut self.is_under_way, true) {
-            let (mesh, transient) = (Arc::new(manifest.mesh.clone()), transient_state(manifest)?);
+            let (ranks, transient) = (Ranks::of(executor, &manifest.mesh), transient_state(manifest)?);
             for buffer in &manifest.buffers {
                 let Some(tensor) = transient.get(&buffer.name) else { continue };
-                let (name, placed) = upload(executor, &mesh, buffer, tensor)?;
+                let (name, placed) = upload(executor, &ranks, buffer, tensor)?;
                 self.held.insert(name, Some(placed));
             }
         }
@@ -264,8 +279,8 @@ impl State {
 }
 
 /// Copies a tensor to the devices as a buffer of this mesh lies there, or as many of these as it holds one after another.
-fn upload(executor: &dyn Executor, mesh: &Arc<Mesh>, buffer: &Buffer, tensor: &HostTensor) -> Result<(String, Placed)> {
-    let placement = Placement::new(mesh, tensor.shape(), buffer.sharding.as_ref());
+fn upload(executor: &dyn Executor, ranks: &Ranks, buffer: &Buffer, tensor: &HostTensor) -> Result<(String, Placed)> {
+    let placement = Placement::new(ranks, tensor.shape(), buffer.sharding.as_ref());
     Ok((buffer.name.clone(), placement.upload(executor, tensor)?))
 }
 

@@ -9,6 +9,7 @@ use super::state::{DeviceBatch, State, Updates};
 use crate::execute::{KernelChoice, LoadedModule};
 use crate::placed::Placed;
 use halite_bundle::init::{initial_state_of, state_from_checkpoint, state_from_weights};
+use halite_bundle::parts::{self, PartsIndex};
 use halite_bundle::tensors::{self, Tensors};
 use halite_bundle::{Buffer, Bundle, Manifest, ModuleRole, check_ranges, check_state, check_tensors};
 use halite_disk::Disk;
@@ -22,7 +23,8 @@ use std::sync::Arc;
 /// The training step of a bundle on the devices of an executor, one for each rank of its mesh, and the state that it works on.
 ///
 /// State and batches are given, saved and read as whole tensors, whatever the mesh: each rank gets its part of them, and the
-/// parts are put together again. What all ranks have is read from the first one, metrics too. State has the tensors of the model,
+/// parts are put together again; where ranks are processes, each takes its part, and none has the whole to give. What all ranks have is
+/// read from the first one, metrics too. State has the tensors of the model,
 /// whatever the bundle stores together, so that one of another layout is taken as it is.
 ///
 /// The state stays on the devices from step to step: every buffer that a step replaces is given to it, and what it gives
@@ -281,6 +283,26 @@ impl TrainStep {
         let text = record.at(self.updates.attempted).to_text()?;
         let bytes = tensors::to_bytes(&self.state()?, Some((KEY, &text)))?;
         halite_disk::write_on(disk, path, &bytes).map_err(Diagnostics::from)
+    }
+
+    /// Writes the part of this rank of a state that all write together: what it is the first to hold.
+    pub(super) fn save_part(
+        &self,
+        disk: &Disk,
+        place: &Path,
+        index: &PartsIndex,
+        rank: usize,
+    ) -> Result<(), Diagnostics> {
+        let part = self.held()?.download_part(self.manifest().saved(), &self.manifest().mesh, rank)?;
+        parts::write_part(disk, place, index, rank, &part).map_err(Diagnostics::from)
+    }
+
+    /// The index of a state that all ranks write together, with a record of what made it.
+    pub(super) fn parts_index(&self, place: &Path, series: u64, record: &Record) -> Result<PartsIndex, Diagnostics> {
+        let buffers = self.manifest().saved().cloned().collect();
+        let mut index = PartsIndex::new(place, series, &self.manifest().mesh, buffers);
+        index.texts.insert(KEY.to_owned(), record.at(self.updates.attempted).to_text()?);
+        Ok(index)
     }
 
     /// Checks that the ranks that hold the same part of a saved buffer hold the same bytes. It costs a copy of the state to the host

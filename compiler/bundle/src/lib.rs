@@ -2,7 +2,7 @@
 //!
 //! - [`Bundle`] is a folder with a [`Manifest`] and the files that it names, read without trusting it;
 //! - [`tensors`] and [`shards`] are tensors in files; [`init`] makes the state that training starts from, which has the tensors of
-//!   the model;
+//!   the model; [`parts`] is state that several processes save together;
 //! - [`convert`] goes between these and the buffers that store them.
 //!
 //! What follows from a recipe for a target (flags, environment, launch) is for [`ManifestRules`] to check; this crate knows
@@ -25,6 +25,7 @@ mod manifest;
 mod micro_batches;
 mod neff;
 mod packed;
+pub mod parts;
 mod random;
 mod role;
 mod rules;

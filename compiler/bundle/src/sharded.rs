@@ -27,9 +27,7 @@ fn local_shape(whole: &[usize], sharding: Option<&Sharding>) -> Shape {
 /// the buffers that they read or replace.
 pub fn check_shardings(manifest: &Manifest, modules: &[ModuleEntry]) -> Result<(), String> {
     let Manifest { mesh, buffers, .. } = manifest;
-    for buffer in buffers {
-        check(mesh, &buffer.shape, buffer.sharding.as_ref(), || format!("the buffer `{}`", buffer.name))?;
-    }
+    check_buffers(mesh, buffers)?;
     let buffers: IndexMap<_, _> = buffers.iter().map(|buffer| (buffer.name.as_str(), buffer)).collect();
     for module in modules {
         for port in module.inputs.iter().chain(&module.outputs) {
@@ -37,6 +35,17 @@ pub fn check_shardings(manifest: &Manifest, modules: &[ModuleEntry]) -> Result<(
         }
     }
     Ok(())
+}
+
+/// Checks that the shardings of buffers are of this mesh and fit them.
+///
+/// # Errors
+/// The first that does not.
+pub(crate) fn check_buffers(mesh: &Mesh, buffers: &[Buffer]) -> Result<(), String> {
+    let one = |buffer: &Buffer| {
+        check(mesh, &buffer.shape, buffer.sharding.as_ref(), || format!("the buffer `{}`", buffer.name))
+    };
+    buffers.iter().try_for_each(one)
 }
 
 fn check_port(mesh: &Mesh, buffers: &IndexMap<&str, &Buffer>, module: &ModuleEntry, port: &Port) -> Result<(), String> {

@@ -3,6 +3,7 @@
 
 mod journal;
 
+use crate::parts::{self, PartsIndex};
 use crate::tensors::{self, Tensors};
 use halite_disk::{Disk, Unfinished};
 use halite_support::files::{self, cannot};
@@ -39,8 +40,8 @@ struct Index {
 /// What Transformers wants to see in a file: that tensors lie as PyTorch has them.
 const MARK: (&str, &str) = ("format", "pt");
 
-/// Reads every tensor of a checkpoint, sorted by name: a file, an index with the files beside it, or a folder that holds
-/// `model.safetensors` or its index.
+/// Reads every tensor of a checkpoint, sorted by name: a file, an index with the files beside it, a folder that holds
+/// `model.safetensors` or its index, or a state in [parts] by its index.
 ///
 /// # Errors
 /// When a folder holds neither, or both: one of them may be out of date. When a file cannot be read or is not in its format; every tensor that index and files do not agree on.
@@ -49,8 +50,11 @@ pub fn read(path: &Path) -> std::result::Result<Tensors, Diagnostics> {
     if !is_index(path) {
         return tensors::read(path).map_err(Diagnostics::from);
     }
-    let index = read_index(path)?;
-    let folder = files::folder_of(path);
+    let text = files::read_text(path)?;
+    if PartsIndex::is_one(&text) {
+        return Ok(parts::read(path, &text, "")?.0);
+    }
+    let (index, folder) = (parse_index(&text, path)?, files::folder_of(path));
     let (mut all, mut mistakes) = (Tensors::new(), Diagnostics::new());
     for shard in index.weight_map.values().collect::<IndexSet<_>>() {
         let tensors = tensors::read(&folder.join(shard)).map_err(|error| named_in(path, error))?;
@@ -244,7 +248,11 @@ fn is_index(path: &Path) -> bool {
 }
 
 fn read_index(path: &Path) -> Result<Index> {
-    let index: Index = serde_json::from_str(&files::read_text(path)?).map_err(|error| {
+    parse_index(&files::read_text(path)?, path)
+}
+
+fn parse_index(text: &str, path: &Path) -> Result<Index> {
+    let index: Index = serde_json::from_str(text).map_err(|error| {
         let message = format!("`{}` is not the index of a checkpoint: {error}", path.display());
         Diagnostic::error(codes::TENSOR_FILE, message).help(format!("give a file that ends in `{INDEX}`"))
     })?;

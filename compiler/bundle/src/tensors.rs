@@ -1,5 +1,6 @@
 //! Tensors in files: the safetensors format.
 
+use crate::parts;
 use halite_support::{Diagnostic, Result, codes, files};
 use halite_tensor::{DType, HostTensor};
 use indexmap::IndexMap;
@@ -27,7 +28,7 @@ const DTYPES: [(DType, Dtype); 13] = [
     (DType::F64, Dtype::F64),
 ];
 
-/// Reads every tensor of a file, sorted by name.
+/// Reads every tensor of a file, or of the [parts](crate::parts) that an index names, sorted by name.
 ///
 /// # Errors
 /// When the file cannot be read, is not in the format, or holds an element type that no program takes.
@@ -40,6 +41,9 @@ pub fn read(path: &Path) -> Result<Tensors> {
 /// # Errors
 /// As [`read`].
 pub fn read_marked(path: &Path, key: &str) -> Result<(Tensors, Option<String>)> {
+    if path.extension().is_some_and(|extension| extension == "json") {
+        return parts::read(path, &files::read_text(path)?, key);
+    }
     let bytes = files::read(path)?;
     let fault = |error: SafeTensorError| {
         let message = format!("`{}` is not a safetensors file: {}", path.display(), error.to_string().to_lowercase());

@@ -206,10 +206,12 @@ codes! {
     NRT_STATUS = "E0716": "A call of libnrt failed. The message says what its status means, and the library writes what it knows on standard error."
         => "read the library's lines above";
     NRT_TIMEOUT = "E0717": "A call of libnrt did not come back. It was given up, and nothing can be called any more in this process."
-        => "resume from the state that was saved last; where the program is that slow, wait longer with `--nrt-timeout`";
+        => "resume from the state that was saved last; where the program is that slow, wait longer with `--call-timeout`, or with `--load-timeout` where it starts or loads";
     NEFF_UNFIT = "E0718": "The NEFF of a module is missing, or is not the one that its compiler made of this module of this bundle."
         => "run `halite neuron compile` on the bundle";
-    SELFTEST = "E0719": "A process of the self-test has no job, or what one left cannot be read."
+    OTHER_RANK = "E0719": "Another process of the run failed, is gone or does not fit, so that this one cannot go on. The message names its rank."
+        => "see what that rank says, and resume all of them from the state that was saved last";
+    SELFTEST = "E0720": "A process of the self-test has no job, or what one left cannot be read."
         => "start `halite neuron selftest` again, with another folder for its work";
     SENSITIVE_NARROW = "E0801": "An op that loses its meaning at low precision computes in fewer bits than `f32`."
         => "set `precision.sensitive = \"f32\"`";

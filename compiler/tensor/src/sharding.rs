@@ -107,12 +107,33 @@ impl Sharding {
     pub fn assemble(&self, mesh: &Mesh, shape: &Shape, parts: &[HostTensor]) -> Result<HostTensor> {
         let local = self.local_shape(shape);
         let wrong = parts.len() != mesh.num_ranks() || parts.iter().any(|part| *part.shape() != local);
-        let Some(first) = parts.first().filter(|_| !wrong && self.fits(shape)) else {
-            return Err(Diagnostic::error(codes::SHAPE, format!("these are no shards of {shape:?}")));
+        if wrong {
+            return Err(no_shards(shape));
+        }
+        self.assemble_from(mesh, shape, parts.iter().enumerate().rev())
+    }
+
+    /// As [`assemble`](Self::assemble), of the parts of those ranks that together hold all. Where several hold the same, the last one
+    /// is believed.
+    ///
+    /// # Errors
+    /// When there are none, or they are not those of such a tensor.
+    pub fn assemble_from<'a>(
+        &self,
+        mesh: &Mesh,
+        shape: &Shape,
+        parts: impl Iterator<Item = (usize, &'a HostTensor)>,
+    ) -> Result<HostTensor> {
+        let (local, mut parts) = (self.local_shape(shape), parts.peekable());
+        let Some(first) = parts.peek().map(|(_, part)| *part).filter(|_| self.fits(shape)) else {
+            return Err(no_shards(shape));
         };
         let width = first.dtype().size();
         let mut bytes = vec![0; shape.num_elements() * width];
-        for (rank, part) in parts.iter().enumerate().rev() {
+        for (rank, part) in parts {
+            if *part.shape() != local || part.dtype() != first.dtype() {
+                return Err(no_shards(shape));
+            }
             for (at, element) in self.offsets(mesh, shape, rank).zip(part.bytes().chunks_exact(width)) {
                 bytes[at * width..][..width].copy_from_slice(element);
             }
@@ -146,6 +167,10 @@ impl From<Sharding> for Vec<Vec<Digit>> {
     fn from(sharding: Sharding) -> Self {
         sharding.0.into_iter().map(|digits| digits.to_vec()).collect()
     }
+}
+
+fn no_shards(shape: &Shape) -> Diagnostic {
+    Diagnostic::error(codes::SHAPE, format!("these are no shards of {shape:?}"))
 }
 
 /// The index in the whole dimension of what a rank holds at `at`.

@@ -58,6 +58,14 @@ pub enum NrtError {
         /// How long was waited for it.
         limit: Duration,
     },
+    /// A call was given up, since what it waits for does not come.
+    #[error("`{call}` was given up: {reason}")]
+    GivenUp {
+        /// The call.
+        call: NrtCall,
+        /// What is known of it.
+        reason: String,
+    },
     /// A NEFF has other tensors than the program that it is said to be of.
     #[error("the NEFF is not that of the program: {0}")]
     Neff(String),
@@ -76,6 +84,7 @@ impl NrtError {
             Self::Load { .. } | Self::Version { .. } | Self::Driver { .. } => codes::NRT_UNUSABLE,
             Self::Status { .. } => codes::NRT_STATUS,
             Self::Timeout { .. } => codes::NRT_TIMEOUT,
+            Self::GivenUp { .. } => codes::OTHER_RANK,
             Self::Neff(_) => codes::NEFF_UNFIT,
         }
     }
@@ -87,7 +96,12 @@ impl NrtError {
             Self::Driver { .. } => {
                 Some("on a Neuron instance, install `aws-neuronx-dkms` and see that `lsmod` lists `neuron`")
             }
-            Self::NotFound(_) | Self::Load { .. } | Self::Version { .. } | Self::Timeout { .. } | Self::Neff(_) => None,
+            Self::NotFound(_)
+            | Self::Load { .. }
+            | Self::Version { .. }
+            | Self::Timeout { .. }
+            | Self::GivenUp { .. }
+            | Self::Neff(_) => None,
         }
     }
 }

@@ -60,6 +60,11 @@ impl Executor for Nrt {
         1
     }
 
+    fn rank(&self) -> Option<(usize, usize)> {
+        let (rank, world) = self.options.rank;
+        Some((rank as usize, world as usize))
+    }
+
     fn format(&self) -> ProgramFormat {
         ProgramFormat::Neff
     }

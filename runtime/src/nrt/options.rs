@@ -1,5 +1,6 @@
 //! How libnrt is used.
 
+use crate::GiveUp;
 use std::time::Duration;
 
 /// How libnrt is used: `NrtOptions { call_timeout: .., ..NrtOptions::default() }`.
@@ -12,11 +13,14 @@ pub struct NrtOptions {
     pub load_timeout: Duration,
     /// Which rank of how many this process is. Programs of several ranks are loaded for collectives, and only as many as these load them.
     pub rank: (u32, u32),
+    /// What ends the wait for a call before its time. As there is one runtime of a process, that of who starts it holds.
+    pub give_up: GiveUp,
 }
 
 impl Default for NrtOptions {
     /// A single rank; 11 minutes for a call, a minute more than the library takes by default on Trainium (the guide), and an hour to load.
     fn default() -> Self {
-        Self { call_timeout: Duration::from_secs(660), load_timeout: Duration::from_secs(3600), rank: (0, 1) }
+        let (call_timeout, load_timeout) = (Duration::from_secs(660), Duration::from_secs(3600));
+        Self { call_timeout, load_timeout, rank: (0, 1), give_up: GiveUp::default() }
     }
 }

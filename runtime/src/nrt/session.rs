@@ -51,8 +51,9 @@ impl Session {
             live.users += 1;
             return Ok(Self { worker: Arc::clone(&live.worker), version: live.version.clone() });
         }
-        let worker =
-            Worker::start(Functions::open(&path).map_err(failed)?).map_err(|error| failed(error.to_string()))?;
+        let functions = Functions::open(&path).map_err(failed)?;
+        let started = Worker::start(functions, options.give_up.clone());
+        let worker = started.map_err(|error| failed(error.to_string()))?;
         let version = version(&worker, options)?;
         if version.numbers[0] != ffi::MAJOR_VERSION {
             return Err(NrtError::Version { path, found: version, needed: ffi::MAJOR_VERSION }.into());

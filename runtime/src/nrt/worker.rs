@@ -6,18 +6,22 @@
 use super::error::NrtError;
 use super::library::Functions;
 use super::status::NrtCall;
-use crate::{Result, RuntimeError};
+use crate::{GiveUp, Result, RuntimeError};
 use std::sync::OnceLock;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel, sync_channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 type Job = Box<dyn FnOnce(&Functions) + Send>;
+
+/// How often is looked whether a call is to be given up.
+const TICK: Duration = Duration::from_millis(50);
 
 /// A thread with the functions of the library.
 pub(super) struct Worker {
     jobs: Sender<Job>,
-    /// The call that was given up.
-    stuck: OnceLock<(NrtCall, Duration)>,
+    give_up: GiveUp,
+    /// What became of the call that was given up.
+    stuck: OnceLock<NrtError>,
 }
 
 impl Worker {
@@ -25,17 +29,17 @@ impl Worker {
     ///
     /// # Errors
     /// When the system has no thread to give.
-    pub(super) fn start(functions: Functions) -> std::io::Result<Self> {
+    pub(super) fn start(functions: Functions, give_up: GiveUp) -> std::io::Result<Self> {
         let (jobs, todo) = channel::<Job>();
         let work = move || todo.into_iter().for_each(|job| job(&functions));
         std::thread::Builder::new().name("libnrt".to_owned()).spawn(work)?;
-        Ok(Self { jobs, stuck: OnceLock::new() })
+        Ok(Self { jobs, give_up, stuck: OnceLock::new() })
     }
 
     /// Has the thread do something, and waits for it.
     ///
     /// # Errors
-    /// When it takes longer than the limit, or something before it did.
+    /// When it takes longer than the limit or is given up, or something before it was.
     pub(super) fn call<T: Send + 'static>(
         &self,
         call: NrtCall,
@@ -45,19 +49,31 @@ impl Worker {
         let (done, result) = sync_channel(1);
         // Nobody waits any more where a call was given up.
         self.post(move |functions| drop(done.send(job(functions))));
-        if let Some((call, limit)) = self.stuck.get() {
-            return Err(NrtError::Timeout { call: *call, limit: *limit }.into());
-        }
-        match result.recv_timeout(limit) {
-            Ok(result) => Ok(result),
-            Err(RecvTimeoutError::Timeout) => {
-                let (call, limit) = *self.stuck.get_or_init(|| (call, limit));
-                Err(NrtError::Timeout { call, limit }.into())
+        let deadline = Instant::now().checked_add(limit);
+        let left = || deadline.map_or(TICK, |deadline| deadline.saturating_duration_since(Instant::now()));
+        loop {
+            if let Some(error) = self.stuck.get() {
+                return Err(error.clone().into());
             }
-            Err(RecvTimeoutError::Disconnected) => {
-                Err(RuntimeError::Unsupported("the thread that calls libnrt has ended".into()))
+            match result.recv_timeout(left().min(TICK)) {
+                Ok(result) => return Ok(result),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(RuntimeError::Unsupported("the thread that calls libnrt has ended".into()));
+                }
+                Err(RecvTimeoutError::Timeout) => self.look(call, limit, left().is_zero()),
             }
         }
+    }
+
+    /// Gives a call up where its time is over or nothing is worth waiting for.
+    fn look(&self, call: NrtCall, limit: Duration, is_over: bool) {
+        let reason = self.give_up.reason().map(str::to_owned);
+        let error = match (reason, is_over) {
+            (Some(reason), _) => NrtError::GivenUp { call, reason },
+            (None, true) => NrtError::Timeout { call, limit },
+            (None, false) => return,
+        };
+        self.stuck.get_or_init(|| error);
     }
 
     /// Has the thread do something when its turn comes; nothing where a call was given up.

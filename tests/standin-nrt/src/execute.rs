@@ -1,26 +1,42 @@
 //! Loading and running programs on the PJRT plugin for CPUs.
 
 use crate::container::{Refusal, StandInNeff};
-use crate::orders;
 use crate::state::{Memory, hold};
-use crate::statuses::{EXEC_BAD_INPUT, FAILURE, HW_ERROR, INVALID, LOAD_NOT_ENOUGH_NC, UNSUPPORTED_NEFF_VERSION};
-use halite_runtime::{ClientOptions, CompileOptions, Executable, Executor, Pjrt, evaluate, find_plugin};
+use crate::statuses::{
+    EXEC_BAD_INPUT, FAILURE, HW_ERR_COLLECTIVES, HW_ERROR, INVALID, LOAD_NOT_ENOUGH_NC, SUCCESS,
+    UNSUPPORTED_NEFF_VERSION,
+};
+use crate::{defects, orders, ranks};
+use halite_runtime::{
+    ClientOptions, CompileOptions, Executable, Executor, Pjrt, Signature, TensorSpec, evaluate_replicas, find_plugin,
+};
 use halite_tensor::HostTensor;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::c_int;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::OnceLock;
 
 /// A program that was loaded.
 pub(crate) struct Program {
     pub(crate) neff: StandInNeff,
-    executable: Box<dyn Executable>,
+    signature: Signature,
+    /// `None` where another process runs it.
+    executable: Option<Box<dyn Executable>>,
+    place: Place,
+}
+
+/// Which rank of how many it is loaded for, and as which program of all of them.
+struct Place {
+    rank: u32,
+    ranks: u32,
+    number: u64,
 }
 
 static CPU: OnceLock<Option<Pjrt>> = OnceLock::new();
 
-/// The plugin's client, opened once.
-fn cpu() -> Result<&'static Pjrt, c_int> {
-    let open = || Pjrt::open(&find_plugin(None).ok()?, &ClientOptions::cpu(1)).ok();
+/// The plugin's client, opened once, with as many devices as the first program has ranks.
+fn cpu(ranks: u32) -> Result<&'static Pjrt, c_int> {
+    let open = || Pjrt::open(&find_plugin(None).ok()?, &ClientOptions::cpu(ranks as usize)).ok();
     CPU.get_or_init(open).as_ref().ok_or(FAILURE)
 }
 
@@ -34,7 +50,8 @@ fn parse(bytes: &[u8]) -> Result<StandInNeff, c_int> {
 
 /// Loads a program, on a core, of a rank of so many.
 pub(crate) fn load(bytes: &[u8], core: i32, (rank, ranks): (u32, u32)) -> Result<Program, c_int> {
-    let (neff, cores) = (parse(bytes)?, orders::number("CORES", 1));
+    let (mut neff, cores) = (parse(bytes)?, orders::number("CORES", 1));
+    neff.hlo = defects::run_as(&neff.hlo)?;
     let target = orders::variable("TARGET").unwrap_or_else(|| "trn1".to_owned());
     if neff.target != target {
         return Err(HW_ERROR);
@@ -44,10 +61,26 @@ pub(crate) fn load(bytes: &[u8], core: i32, (rank, ranks): (u32, u32)) -> Result
         return Err(LOAD_NOT_ENOUGH_NC);
     }
     hold(neff.ranks == ranks && rank < ranks)?;
-    let options = CompileOptions::default();
+    let options = CompileOptions { num_replicas: ranks as usize, ..CompileOptions::default() };
     let program = halite_runtime::Program::new(&neff.hlo, options).map_err(|_| INVALID)?;
-    let executable = cpu()?.compile(&program).map_err(|_| INVALID)?;
-    Ok(Program { neff, executable })
+    let signature = program.signature().clone();
+    let compile = || cpu(ranks)?.compile(&program).map_err(|_| INVALID);
+    let executable = if rank == 0 { Some(compile()?) } else { None };
+    let number = if ranks > 1 { agree(bytes, rank, ranks)? } else { 0 };
+    Ok(Program { neff, signature, executable, place: Place { rank, ranks, number } })
+}
+
+/// Sees that all ranks load this program now; its number among those that they load together.
+fn agree(bytes: &[u8], rank: u32, ranks: u32) -> Result<u64, c_int> {
+    let mut hasher = DefaultHasher::new();
+    bytes.hash(&mut hasher);
+    let mut met = ranks::meet(rank, ranks)?;
+    let answer = met.ask(hasher.finish().to_le_bytes().to_vec(), |all| {
+        let is_one = all.iter().all(|said| *said == all[0]);
+        vec![vec![u8::from(is_one)]; all.len()]
+    });
+    hold(answer? == [1])?;
+    Ok(met.next())
 }
 
 /// Runs a program on the tensors of two sets.
@@ -58,22 +91,78 @@ pub(crate) fn run(
     outputs: &BTreeMap<String, usize>,
     is_nan: bool,
 ) -> Result<(), c_int> {
-    // What several ranks do together, this cannot.
-    hold(program.neff.ranks == 1)?;
     check(program, tensors, inputs, outputs)?;
-    let specs = &program.executable.signature().inputs;
-    let read = program.neff.inputs.iter().zip(specs).map(|(input, spec)| {
+    let read = program.neff.inputs.iter().map(|input| {
         let memory = tensors.get(&inputs[&input.name]).filter(|memory| memory.is_written).ok_or(EXEC_BAD_INPUT)?;
-        HostTensor::from_bytes(spec.dtype, spec.shape.clone(), memory.bytes.clone()).map_err(|_| INVALID)
+        Ok(memory.bytes.as_slice())
     });
-    let read = read.collect::<Result<Vec<_>, _>>()?;
-    let results = evaluate(cpu()?, program.executable.as_ref(), &read).map_err(|_| FAILURE)?;
-    for (output, result) in program.neff.outputs.iter().zip(results) {
+    let read: Vec<u8> = read.collect::<Result<Vec<_>, c_int>>()?.concat();
+    let results = if program.place.ranks == 1 { program.of_one(read)? } else { program.of_all(read)? };
+    for (output, result) in program.neff.outputs.iter().zip(split(&program.signature.outputs, &results)?) {
+        if output.alias.is_some() && defects::keeps_aliases() {
+            continue;
+        }
         let result = if is_nan && output.alias.is_none() { not_a_number(&result) } else { result };
         let memory = Memory { bytes: result.into_bytes(), is_written: true };
         tensors.insert(outputs[&output.name], memory);
     }
     Ok(())
+}
+
+/// The tensors that follow one another in bytes.
+fn split(specs: &[TensorSpec], mut bytes: &[u8]) -> Result<Vec<HostTensor>, c_int> {
+    let one = |spec: &TensorSpec| {
+        let (own, rest) = bytes.split_at_checked(spec.size()).ok_or(INVALID)?;
+        bytes = rest;
+        HostTensor::from_bytes(spec.dtype, spec.shape.clone(), own.to_vec()).map_err(|_| INVALID)
+    };
+    specs.iter().map(one).collect()
+}
+
+impl Program {
+    /// The results of a rank that is alone.
+    fn of_one(&self, inputs: Vec<u8>) -> Result<Vec<u8>, c_int> {
+        self.evaluate(&[inputs])?.pop().ok_or(FAILURE)
+    }
+
+    /// The results of this rank, which runs the program with the others.
+    fn of_all(&self, inputs: Vec<u8>) -> Result<Vec<u8>, c_int> {
+        let Place { rank, ranks, number } = self.place;
+        let said = [&number.to_le_bytes()[..], &inputs].concat();
+        let answer = ranks::meet(rank, ranks)?.ask(said, |all| self.decide(all))?;
+        let (status, results) = answer.split_first_chunk::<4>().ok_or(INVALID)?;
+        match c_int::from_le_bytes(*status) {
+            SUCCESS => Ok(results.to_vec()),
+            status => Err(status),
+        }
+    }
+
+    /// What the first rank answers each rank: a status with its results.
+    fn decide(&self, all: &[Vec<u8>]) -> Vec<Vec<u8>> {
+        let results = || {
+            let inputs = all.iter().map(|said| {
+                let (number, inputs) = said.split_first_chunk::<8>().ok_or(INVALID)?;
+                // Ranks that run other programs wait for one another without end.
+                if u64::from_le_bytes(*number) == self.place.number { Ok(inputs) } else { Err(HW_ERR_COLLECTIVES) }
+            });
+            self.evaluate(&inputs.collect::<Result<Vec<_>, c_int>>()?)
+        };
+        let with = |status: c_int, results: Vec<u8>| [&status.to_le_bytes()[..], &results].concat();
+        match results() {
+            Ok(results) => results.into_iter().map(|results| with(SUCCESS, results)).collect(),
+            Err(status) => all.iter().map(|_| with(status, Vec::new())).collect(),
+        }
+    }
+
+    /// The results of all ranks, from the inputs of each.
+    fn evaluate(&self, ranks: &[impl AsRef<[u8]>]) -> Result<Vec<Vec<u8>>, c_int> {
+        let executable = self.executable.as_deref().ok_or(FAILURE)?;
+        let inputs = ranks.iter().map(|inputs| split(&self.signature.inputs, inputs.as_ref()));
+        let inputs = inputs.collect::<Result<Vec<_>, c_int>>()?;
+        let inputs: Vec<&[HostTensor]> = inputs.iter().map(Vec::as_slice).collect();
+        let results = evaluate_replicas(cpu(self.place.ranks)?, executable, &inputs).map_err(|_| FAILURE)?;
+        Ok(results.into_iter().map(|rank| rank.into_iter().flat_map(HostTensor::into_bytes).collect()).collect())
+    }
 }
 
 /// As many NaN; whole numbers stay.

@@ -145,10 +145,6 @@ unsafe extern "C" fn nrt_load_collectives(
     ranks: u32,
     model: *mut *mut Model,
 ) -> c_int {
-    // The guide has it mandatory for programs with collectives.
-    if std::env::var_os("NEURON_RT_ROOT_COMM_ID").is_none() {
-        return INVALID;
-    }
     // SAFETY: as the caller says.
     status(unsafe { load("nrt_load_collectives", (bytes, size), (core, count), (rank, ranks), model) })
 }

@@ -5,6 +5,7 @@ use halite::compile::CompileOptions;
 use halite_bundle::{Bundle, ModuleRole};
 use halite_tests::compiled::expect;
 use halite_tests::{command_line, standin_nrt};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -80,6 +81,21 @@ impl Bench {
         self.bundle().join("neff/train_step.neff")
     }
 
+    /// The launch script of the bundle on its stand-in, which is given these arguments, with a root address of its own.
+    pub(crate) fn launch(&self, arguments: &[&str]) -> Command {
+        let script = self.halite(&["env", "bundle", "--script"]).output().unwrap();
+        assert!(script.status.success(), "{}", String::from_utf8_lossy(&script.stderr));
+        std::fs::write(self.at("launch.sh"), script.stdout).unwrap();
+        let mut command = Command::new("bash");
+        command.current_dir(self.folder.path()).args(["launch.sh", "--grace", "5", "--root", &root()]).args(arguments);
+        let program = command_line::halite();
+        let path = std::env::var("PATH").unwrap_or_default();
+        command.env("PATH", format!("{}:{path}", Path::new(&program).parent().unwrap().display()));
+        command.env("HALITE_NRT", standin_nrt::library());
+        self.with_stand_in(&mut command);
+        command
+    }
+
     /// The line that the stand-in left when it was closed.
     pub(crate) fn journal(&self) -> String {
         std::fs::read_to_string(self.at("journal")).unwrap_or_default()
@@ -107,11 +123,28 @@ impl Bench {
         let mut command = self.train(run);
         command.args(["--executor", "nrt", "--nrt"]).arg(library);
         command.envs(environment(&self.bundle()));
+        self.with_stand_in(&mut command);
+        command
+    }
+
+    /// What the stand-in is told, and no variable that is forbidden around it.
+    fn with_stand_in(&self, command: &mut Command) {
         command.env_remove("XLA_FLAGS").env("HALITE_STANDIN_NRT_JOURNAL", self.at("journal"));
         if let Some(flags) = std::env::var_os("XLA_FLAGS") {
             command.env("HALITE_STANDIN_NRT_XLA_FLAGS", flags);
         }
-        command
+    }
+}
+
+/// A root address of this machine: two ports that follow one another were free just now.
+pub(crate) fn root() -> String {
+    let free = |port: u16| TcpListener::bind(("127.0.0.1", port)).ok();
+    loop {
+        let first = free(0).unwrap();
+        let port = first.local_addr().unwrap().port();
+        if port < 65534 && free(port + 1).is_some() {
+            return format!("127.0.0.1:{port}");
+        }
     }
 }
 

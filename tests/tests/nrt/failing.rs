@@ -93,7 +93,7 @@ fn every_status_says_what_it_means_and_what_to_do() {
 fn a_call_that_does_not_come_back_is_given_up() {
     let bench = Bench::new();
     let mut command = bench.train_on_nrt("run");
-    command.args(UPDATES).args(["--nrt-timeout", "5s"]).env("HALITE_STANDIN_NRT_HANG", "nrt_execute@3");
+    command.args(UPDATES).args(["--call-timeout", "5s"]).env("HALITE_STANDIN_NRT_HANG", "nrt_execute@3");
     let texts =
         ["error[E0717]: `nrt_execute` did not come back within 5 s", "update 3 was not made", "--resume run/state"];
     run(&mut command).with(2, &texts);

@@ -5,6 +5,7 @@
 mod bench;
 mod executor;
 mod failing;
+mod ranks;
 mod refused;
 
 use bench::{Bench, bytes, run};

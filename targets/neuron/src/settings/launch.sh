@@ -1,13 +1,18 @@
 usage() {
+    local default='none, since the script is not of a bundle'
+    ((${#trains[@]} == 0)) || default=${trains[*]}
     cat <<END
-usage: bash launch.sh [OPTIONS] [--] PROGRAM [ARGUMENT..]
+usage: bash launch.sh [OPTIONS] [--] [PROGRAM] [ARGUMENT..]
 
 Starts PROGRAM once for each of its ranks on this node ($world_size on all nodes), waits, and ends with 0 when all have.
 When one fails, the others are ended, and its exit code is the script's.
 
+Where no PROGRAM is named, or an option stands in its place, it is: $default
+
   --nodes N          nodes that take part [default: 1]
   --node-rank K      the number of this node, from 0 [default: 0]
-  --root HOST:PORT   a free port of node 0, the same on all nodes [default, for one node: 127.0.0.1:48620]
+  --root HOST:PORT   a free port of node 0, the next one free too; the same on all nodes [default, for one node:
+                     127.0.0.1:48620]
   --grace SECONDS    time to end in before a process is killed [default: 10]
 
 PROGRAM sees RANK, LOCAL_RANK, WORLD_SIZE, NEURON_RT_VISIBLE_CORES, NEURON_RT_ROOT_COMM_ID, and between several
@@ -58,7 +63,10 @@ while (($# > 0)); do
     *) break ;;
     esac
 done
-(($# > 0)) || refuse 'no program to run; see --help'
+if (($# == 0)) || [[ $1 == -* ]]; then
+    ((${#trains[@]} > 0)) || refuse 'no program to run, and the script is not of a bundle; see --help'
+    set -- "${trains[@]}" "$@"
+fi
 number --nodes "$nodes" 1
 number --node-rank "$node_rank" 0
 number --grace "$grace" 0
@@ -68,7 +76,8 @@ if [[ -z $root ]]; then
     ((nodes == 1)) || refuse 'several nodes need --root HOST:PORT'
     root=127.0.0.1:48620
 fi
-[[ $root =~ ^[^[:space:]]+:[0-9]{1,5}$ ]] || refuse "--root is not HOST:PORT: '$root'"
+[[ $root =~ ^[^[:space:]]+:[1-9][0-9]{0,4}$ ]] && ((${root##*:} < 65535)) ||
+    refuse "--root is not HOST:PORT with a port from 1 to 65534: '$root'"
 
 refused=0
 for ((i = 0; i < ${#forbidden[@]}; i += 2)); do

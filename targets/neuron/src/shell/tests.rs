@@ -165,7 +165,7 @@ proptest! {
         }
         let place = tempfile::tempdir().unwrap();
         let launch = place.path().join("launch.sh");
-        std::fs::write(&launch, surroundings.script()).unwrap();
+        std::fs::write(&launch, surroundings.script(None)).unwrap();
         let launched = run("bash", folder.path(), &[launch.to_str().unwrap(), "sh", "-c", &program]);
         prop_assert_eq!(printed(&launched.stdout), values, "{}", String::from_utf8_lossy(&launched.stderr));
         prop_assert!(launched.stderr.is_empty() && files(folder.path()).is_empty());

@@ -47,7 +47,7 @@ fn run(input: &[u8]) -> Verdict {
 pub(super) fn surrounded(recipe: &Recipe, sources: &SourceMap) -> Result<(), String> {
     match Surroundings::of(recipe) {
         Err(error) => refused(&[error], sources).map(|_| ()),
-        Ok(surroundings) if surroundings.shell().is_empty() || surroundings.script().is_empty() => {
+        Ok(surroundings) if surroundings.shell().is_empty() || surroundings.script(None).is_empty() => {
             Err("an environment without a word".to_owned())
         }
         Ok(_) => Ok(()),

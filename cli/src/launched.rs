@@ -1,0 +1,153 @@
+//! Which process this is of how many, as launchers say by variables: those that the script of `halite env --script` sets.
+
+use halite_bundle::Manifest;
+use halite_support::{Diagnostic, Result, codes};
+use halite_tensor::Axis;
+use halite_train::PeerOptions;
+use std::time::Duration;
+
+/// The number of the process among all.
+const RANK: &str = "RANK";
+
+/// The number of processes.
+const WORLD_SIZE: &str = "WORLD_SIZE";
+
+/// Address and port of the first process, at which libraries of ranks find one another.
+const ROOT: &str = "NEURON_RT_ROOT_COMM_ID";
+
+/// Which process this is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Launched {
+    /// From 0.
+    pub(super) rank: u32,
+    /// How many there are.
+    pub(super) world: u32,
+    /// `HOST:PORT` where processes meet: the port after that of [`ROOT`], which is the library's.
+    address: Option<String>,
+}
+
+impl Launched {
+    /// What the environment says for a bundle; alone where it says nothing.
+    ///
+    /// # Errors
+    /// When the variables contradict one another or the bundle.
+    pub(super) fn of_environment(manifest: &Manifest, bundle: &str) -> Result<Self> {
+        let variable = |name: &str| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
+        Self::of(variable, manifest, bundle)
+    }
+
+    fn of(variable: impl Fn(&str) -> Option<String>, manifest: &Manifest, bundle: &str) -> Result<Self> {
+        let refuse = |message: String| {
+            Diagnostic::error(codes::ENVIRONMENT, message).help(format!(
+                "start the processes by `halite env {bundle} --script`, which sets what each needs; without a launcher, unset \
+                 `{RANK}` and `{WORLD_SIZE}`"
+            ))
+        };
+        let number = |name: &str| match variable(name) {
+            None => Ok(None),
+            Some(text) => match text.parse::<u32>() {
+                Ok(number) => Ok(Some(number)),
+                Err(_) => Err(refuse(format!("the variable `{name}` is `{text}`, expected a whole number"))),
+            },
+        };
+        let (rank, world) = match (number(RANK)?, number(WORLD_SIZE)?) {
+            (None, None) => (0, 1),
+            (Some(rank), Some(world)) if rank < world => (rank, world),
+            (Some(rank), Some(world)) => {
+                let most = world.saturating_sub(1);
+                let message = format!("the variable `{RANK}` is {rank}, of {world} processes expected 0 to {most}");
+                return Err(refuse(message));
+            }
+            (Some(_), None) => {
+                return Err(refuse(format!("the variable `{RANK}` is set and `{WORLD_SIZE}` is not")));
+            }
+            (None, Some(_)) => {
+                return Err(refuse(format!("the variable `{WORLD_SIZE}` is set and `{RANK}` is not")));
+            }
+        };
+        if u32::try_from(manifest.mesh.num_ranks()) != Ok(world) {
+            return Err(refuse(misfit(manifest, variable(WORLD_SIZE).map(|_| world))));
+        }
+        let address = if world > 1 { Some(next_port(variable(ROOT)).map_err(refuse)?) } else { None };
+        Ok(Self { rank, world, address })
+    }
+
+    /// How this process meets the others; `None` where it is alone.
+    pub(super) fn peers(&self, patience: Duration) -> Option<PeerOptions> {
+        let address = self.address.clone()?;
+        Some(PeerOptions { rank: self.rank as usize, world: self.world as usize, address, patience })
+    }
+}
+
+/// How many processes were launched, as far as the environment says.
+pub(super) fn world_size() -> Option<u32> {
+    std::env::var(WORLD_SIZE).ok()?.parse().ok()
+}
+
+/// The message of a world that is not the mesh.
+fn misfit(manifest: &Manifest, world: Option<u32>) -> String {
+    let axes: Vec<_> =
+        manifest.mesh.axes().iter().map(|Axis { name, size }| format!("`{name}` = {size}")).collect();
+    let ranks = match manifest.mesh.num_ranks() {
+        1 => "1 rank".to_owned(),
+        ranks => format!("{ranks} ranks ({})", axes.join(", ")),
+    };
+    match world {
+        Some(world) => format!("the variable `{WORLD_SIZE}` is {world}, the bundle runs on {ranks}, each a process"),
+        None => format!("the bundle runs on {ranks}, each a process, and the variable `{WORLD_SIZE}` is not set"),
+    }
+}
+
+/// The address with the port after it.
+fn next_port(root: Option<String>) -> std::result::Result<String, String> {
+    let root = root.ok_or_else(|| format!("the variable `{ROOT}` is not set, by which processes find one another"))?;
+    let next = root.rsplit_once(':').and_then(|(host, port)| {
+        let port = port.parse::<u16>().ok()?.checked_add(1).filter(|port| *port > 1)?;
+        (!host.is_empty()).then(|| format!("{host}:{port}"))
+    });
+    next.ok_or_else(|| format!("the variable `{ROOT}` is `{root}`, expected HOST:PORT with a port from 1 to 65534"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use halite_bundle::fixtures::small;
+    use halite_tensor::Mesh;
+
+    fn of(variables: &[(&str, &str)], ranks: usize) -> std::result::Result<Launched, String> {
+        let mut manifest = small().manifest;
+        manifest.mesh = Mesh::new([("data", ranks)]).unwrap();
+        let variable =
+            |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+        Launched::of(variable, &manifest, "b").map_err(|error| error.message().to_owned())
+    }
+
+    #[test]
+    fn a_process_is_alone_or_one_of_the_mesh() {
+        assert_eq!(of(&[], 1), Ok(Launched { rank: 0, world: 1, address: None }));
+        assert_eq!(of(&[(RANK, "0"), (WORLD_SIZE, "1")], 1), Ok(Launched { rank: 0, world: 1, address: None }));
+        let launched = of(&[(RANK, "3"), (WORLD_SIZE, "4"), (ROOT, "10.0.0.1:46820")], 4).unwrap();
+        assert_eq!(launched, Launched { rank: 3, world: 4, address: Some("10.0.0.1:46821".to_owned()) });
+        let peers = launched.peers(Duration::from_secs(1)).unwrap();
+        assert_eq!((peers.rank, peers.world, peers.address.as_str()), (3, 4, "10.0.0.1:46821"));
+    }
+
+    #[test]
+    fn variables_that_do_not_fit_are_told() {
+        for (variables, ranks, part) in [
+            (&[(RANK, "0")][..], 1, "`RANK` is set and `WORLD_SIZE` is not"),
+            (&[(WORLD_SIZE, "1")], 1, "`WORLD_SIZE` is set and `RANK` is not"),
+            (&[(RANK, "4"), (WORLD_SIZE, "4")], 4, "`RANK` is 4, of 4 processes expected 0 to 3"),
+            (&[(RANK, "-1"), (WORLD_SIZE, "4")], 4, "`RANK` is `-1`, expected a whole number"),
+            (&[(RANK, "0"), (WORLD_SIZE, "2")], 4, "`WORLD_SIZE` is 2, the bundle runs on 4 ranks (`data` = 4)"),
+            (&[(RANK, "0"), (WORLD_SIZE, "2")], 1, "`WORLD_SIZE` is 2, the bundle runs on 1 rank"),
+            (&[], 4, "runs on 4 ranks (`data` = 4), each a process, and the variable `WORLD_SIZE` is not set"),
+            (&[(RANK, "0"), (WORLD_SIZE, "4")], 4, "`NEURON_RT_ROOT_COMM_ID` is not set"),
+            (&[(RANK, "0"), (WORLD_SIZE, "4"), (ROOT, "here:65535")], 4, "a port from 1 to 65534"),
+            (&[(RANK, "0"), (WORLD_SIZE, "4"), (ROOT, ":1")], 4, "expected HOST:PORT"),
+        ] {
+            let found = of(variables, ranks).unwrap_err();
+            assert!(found.contains(part), "{variables:?}: {found}");
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! The processes of a run, one for each rank.
+//!
+//! They meet at a port of the first one, which leads, and speak in lines of JSON. All that they do together is made of one exchange: each
+//! says something, and all hear what all say. So they agree on what runs and when it ends, and know when each part of a state is
+//! written. What ends a connection before its time ends the run of all others, with the number of the rank: what their devices wait for
+//! does not come any more.
+
+mod join;
+mod line;
+
+use halite_runtime::GiveUp;
+use halite_support::{Diagnostic, Diagnostics, Result, codes};
+use line::{Line, send};
+use std::net::TcpStream;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+pub use join::PeerOptions;
+
+/// How often is looked whether something has ended the run.
+const TICK: Duration = Duration::from_millis(50);
+
+/// What is exchanged last: after it, connections may end.
+const END: &str = "the end";
+
+/// The other processes of a run. Clones are one.
+#[derive(Clone, Debug)]
+pub struct Peers(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    rank: usize,
+    world: usize,
+    patience: Duration,
+    give_up: GiveUp,
+    link: Mutex<Link>,
+    /// To the others: of the leader to each by rank, else to it alone.
+    streams: Streams,
+}
+
+/// Where lines are sent, from more threads than one.
+type Streams = Arc<Vec<Mutex<TcpStream>>>;
+
+/// What came in.
+#[derive(Debug)]
+struct Link {
+    /// What ranks said, with their number; of others than the leader, what it says that all did.
+    heard: Receiver<(usize, Line)>,
+}
+
+impl Peers {
+    /// The number of this process.
+    pub fn rank(&self) -> usize {
+        self.0.rank
+    }
+
+    /// How many processes there are.
+    pub fn world(&self) -> usize {
+        self.0.world
+    }
+
+    /// Whether this process speaks for all, and writes what is written once.
+    pub fn leads(&self) -> bool {
+        self.0.rank == 0
+    }
+
+    /// What tells an executor that another process failed.
+    pub fn give_up(&self) -> GiveUp {
+        self.0.give_up.clone()
+    }
+
+    /// Says something at a point that all come to, and hears what each rank says there, in order.
+    ///
+    /// # Errors
+    /// [`OTHER_RANK`](codes::OTHER_RANK) when another process failed, is gone, is at another point, or does not come.
+    pub fn exchange(&self, point: &str, said: &str) -> Result<Vec<String>> {
+        let link = self.0.link.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.leads() { self.gather(&link, point, said) } else { self.follow(&link, point, said) }
+    }
+
+    /// Ends the run together: all have done what they had to.
+    ///
+    /// # Errors
+    /// As [`exchange`](Self::exchange).
+    pub fn end(&self) -> Result<()> {
+        self.exchange(END, "").map(drop)
+    }
+
+    /// Tells the others that this process cannot go on, unless another one is why.
+    pub fn fail(&self, errors: &Diagnostics) {
+        let own = errors.iter().find(|error| error.code() != codes::OTHER_RANK);
+        let Some(error) = own.filter(|_| self.0.give_up.reason().is_none()) else { return };
+        let reason = format!("rank {} failed: {}", self.0.rank, error.message());
+        self.0.give_up.because(reason.clone());
+        broadcast(&self.0.streams, &Line::Failed { reason });
+    }
+
+    /// Hears of all others, and tells them.
+    fn gather(&self, link: &Link, point: &str, said: &str) -> Result<Vec<String>> {
+        let mut all: Vec<Option<String>> = vec![None; self.0.world];
+        all[0] = Some(said.to_owned());
+        let deadline = Instant::now() + self.0.patience;
+        while all.iter().any(Option::is_none) {
+            let Some((rank, line)) = self.next(link, deadline)? else {
+                let missing: Vec<usize> = (0..all.len()).filter(|rank| all[*rank].is_none()).collect();
+                return Err(self.lose(format!("{} did not come to {point}", ranks(&missing))));
+            };
+            match line {
+                Line::Say { point: at, said } if at == point => all[rank] = Some(said),
+                Line::Say { point: at, .. } => {
+                    return Err(self.lose(format!("rank {rank} is at {at}, rank 0 at {point}")));
+                }
+                _ => return Err(self.lose(format!("rank {rank} says what no rank says"))),
+            }
+        }
+        let all: Vec<String> = all.into_iter().flatten().collect();
+        broadcast(&self.0.streams, &Line::All { point: point.to_owned(), said: all.clone() });
+        Ok(all)
+    }
+
+    /// Tells the leader, and hears of it what all say.
+    fn follow(&self, link: &Link, point: &str, said: &str) -> Result<Vec<String>> {
+        broadcast(&self.0.streams, &Line::Say { point: point.to_owned(), said: said.to_owned() });
+        match self.next(link, Instant::now() + self.0.patience)? {
+            Some((_, Line::All { point: at, said })) if at == point && said.len() == self.0.world => Ok(said),
+            Some(_) => Err(self.lose(format!("rank 0 is not at {point}, as rank {} is", self.0.rank))),
+            None => Err(self.lose(format!("rank 0 did not come to {point}"))),
+        }
+    }
+
+    /// The next line; none where none comes until then.
+    fn next(&self, link: &Link, deadline: Instant) -> Result<Option<(usize, Line)>> {
+        loop {
+            match link.heard.recv_timeout(TICK) {
+                Ok(line) => return Ok(Some(line)),
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+            }
+            if let Some(reason) = self.0.give_up.reason() {
+                return Err(other_rank(reason));
+            }
+            if Instant::now() >= deadline {
+                return Ok(None);
+            }
+            // Where all senders are gone, waiting is not done above.
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Ends the run of all for a reason that is found here.
+    fn lose(&self, reason: String) -> Diagnostic {
+        self.0.give_up.because(reason.clone());
+        broadcast(&self.0.streams, &Line::Failed { reason: reason.clone() });
+        other_rank(&reason)
+    }
+}
+
+/// Sends a line to all. Whom it does not reach, the thread that reads of him finds gone.
+fn broadcast(streams: &Streams, line: &Line) {
+    for stream in streams.iter() {
+        let mut stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = send(&mut stream, line);
+    }
+}
+
+fn other_rank(reason: &str) -> Diagnostic {
+    Diagnostic::error(codes::OTHER_RANK, reason)
+}
+
+/// Ranks in words.
+fn ranks(numbers: &[usize]) -> String {
+    const SHOWN: usize = 8;
+    let shown: Vec<String> = numbers.iter().take(SHOWN).map(ToString::to_string).collect();
+    let more = if numbers.len() > SHOWN { format!(" and {} more", numbers.len() - SHOWN) } else { String::new() };
+    format!("rank{} {}{more}", if numbers.len() == 1 { "" } else { "s" }, shown.join(", "))
+}
+

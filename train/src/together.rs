@@ -1,0 +1,86 @@
+//! What the processes of a run agree on.
+
+use super::keys::flatten;
+use super::peers::Peers;
+use super::record::Record;
+use super::{History, TrainOptions};
+use halite_support::{CancelToken, Diagnostic, Result, codes};
+use serde_json::json;
+use std::collections::BTreeMap;
+
+/// A run among its processes, if there are several.
+pub(super) struct Together<'a> {
+    peers: Option<&'a Peers>,
+    /// What is asked of this process.
+    asked: &'a CancelToken,
+    /// What all agreed on: where ranks wait for one another, none may stop alone.
+    pub(super) cancel: CancelToken,
+}
+
+impl<'a> Together<'a> {
+    /// The run of these options. A process that is alone agrees with what is asked of it.
+    pub(super) fn of(options: &'a TrainOptions) -> Self {
+        let (peers, asked) = (options.peers.as_ref(), &options.cancel);
+        let cancel = if peers.is_some() { CancelToken::default() } else { asked.clone() };
+        Self { peers, asked, cancel }
+    }
+
+    /// Sees that all processes are about to run the same.
+    ///
+    /// # Errors
+    /// When one runs something else than the first, with what differs; as [`Peers::exchange`].
+    pub(super) fn compare(&self, options: &TrainOptions, record: &Record, history: &History) -> Result<()> {
+        let Some(peers) = self.peers else { return Ok(()) };
+        let run = json!({
+            "made": record,
+            "updates": options.steps,
+            "eval_every": options.eval_every,
+            "eval_batches": options.eval_batches,
+            "save_every": options.save_every,
+            "measured": [history.steps.len(), history.evals.len()],
+        });
+        let mut values = BTreeMap::new();
+        flatten("", &run, &mut values);
+        let said = serde_json::to_string(&values).map_err(|error| Diagnostic::bug(error.to_string()))?;
+        let all = peers.exchange("the start", &said)?;
+        let Some(first) = all.first() else { return Ok(()) };
+        match all.iter().enumerate().find(|(_, said)| *said != first) {
+            Some((rank, said)) => Err(differs(rank, first, said)),
+            None => Ok(()),
+        }
+    }
+
+    /// Stops all where one of them is to stop, before this update.
+    ///
+    /// # Errors
+    /// As [`Peers::exchange`].
+    pub(super) fn heed(&self, update: u64) -> Result<()> {
+        let Some(peers) = self.peers else { return Ok(()) };
+        let said = if self.asked.is_cancelled() { "stop" } else { "" };
+        if peers.exchange(&format!("update {update}"), said)?.iter().any(|said| !said.is_empty()) {
+            self.cancel.cancel();
+        }
+        Ok(())
+    }
+
+    /// All have come to the end.
+    ///
+    /// # Errors
+    /// As [`Peers::exchange`].
+    pub(super) fn end(&self) -> Result<()> {
+        self.peers.map_or(Ok(()), Peers::end)
+    }
+}
+
+/// The error of a process that runs something else than the first.
+fn differs(rank: usize, first: &str, said: &str) -> Diagnostic {
+    let values = |text: &str| serde_json::from_str::<BTreeMap<String, String>>(text).unwrap_or_default();
+    let (first, own) = (values(first), values(said));
+    let key = first.keys().chain(own.keys()).find(|key| first.get(*key) != own.get(*key));
+    let what = key.map_or_else(String::new, |key| {
+        let value = |values: &BTreeMap<String, String>| values.get(key).map_or("not set", String::as_str).to_owned();
+        format!(": its `{key}` is {}, that of rank 0 {}", value(&own), value(&first))
+    });
+    Diagnostic::error(codes::OTHER_RANK, format!("rank {rank} runs something else than rank 0{what}"))
+        .help("start all processes with one command, on one folder")
+}
