@@ -177,6 +177,11 @@ impl Case {
         Ok(all)
     }
 
+    /// The ranks that run it together.
+    pub(crate) fn ranks(&self) -> usize {
+        self.runs.first().map_or(1, Vec::len)
+    }
+
     /// With a probe of all inputs and outputs.
     pub(crate) fn probing(mut self, label: impl Into<String>, facts: Vec<String>, within: Within) -> Self {
         let (inputs, outputs) = (0..self.program.names.0.len(), 0..self.program.names.1.len());

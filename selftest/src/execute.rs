@@ -6,6 +6,7 @@ use crate::job::{self, Answer, Job, Order, Ready};
 use crate::place::{Place, Runtime};
 use crate::run::Limits;
 use crate::scrub::scrub;
+use halite_disk::Disk;
 use halite_neuron::neuronx::process::{self, Exit};
 use halite_neuron::settings::forbidden;
 use halite_support::files::cannot;
@@ -53,7 +54,7 @@ impl Executor<'_> {
         while let Some(first) = results.iter().position(Option::is_none) {
             let alike = |at: &usize| {
                 let (one, other) = (cases[first].0, cases[*at].0);
-                results[*at].is_none() && ranks(one) == ranks(other) && one.environment == other.environment
+                results[*at].is_none() && one.ranks() == other.ranks() && one.environment == other.environment
             };
             let group: Vec<usize> = (0..cases.len()).filter(alike).collect();
             let members: Vec<&Ordered<'_>> = group.iter().map(|&at| &cases[at]).collect();
@@ -67,7 +68,7 @@ impl Executor<'_> {
     /// Runs cases in one process for each rank. What comes after one that fails has no result, and is for the next processes.
     fn group(&mut self, cases: &[&Ordered<'_>]) -> Vec<Option<std::result::Result<Results, String>>> {
         let world = match self.runtime {
-            Runtime::Nrt(_) => cases.first().map_or(1, |(case, _)| ranks(case)),
+            Runtime::Nrt(_) => cases.first().map_or(1, |(case, _)| case.ranks()),
             Runtime::Pjrt(_) => 1,
         };
         let folders: Vec<PathBuf> = (0..world).map(|_| self.folder()).collect();
@@ -96,9 +97,13 @@ impl Executor<'_> {
             .collect()
     }
 
+    /// A folder for a process, without what an earlier self-test left there: its answers are none of this one.
     fn folder(&mut self) -> PathBuf {
         self.started += 1;
-        self.place.work.join(format!("process-{}", self.started))
+        let folder = self.place.work.join(format!("process-{}", self.started));
+        // What cannot be removed cannot be written to either, which is told when the job is.
+        let _ = Disk::default().remove_folder(&folder);
+        folder
     }
 
     /// Runs a process to its end; how it ended, for whoever misses an answer of it.
@@ -163,18 +168,13 @@ impl Executor<'_> {
             name: case.name.clone(),
             hlo,
             neff: neff.clone(),
-            ranks: ranks(case),
+            ranks: case.ranks(),
             inputs: case.program.names.0.clone(),
             outputs: case.program.names.1.clone(),
             aliases: case.program.aliases.clone(),
             runs: case.runs.len(),
         })
     }
-}
-
-/// The ranks that run a case together.
-fn ranks(case: &Case) -> usize {
-    case.runs.first().map_or(1, Vec::len)
 }
 
 /// The results of all ranks, or why one has none.
@@ -193,7 +193,7 @@ fn gather(case: &Case, folders: &[PathBuf], said: &[Result<String>]) -> std::res
             }
         }
     }
-    let (width, ranks) = (case.program.names.1.len(), ranks(case));
+    let (width, ranks) = (case.program.names.1.len(), case.ranks());
     let mut rank = |at: usize| {
         let process = if of_processes.len() > 1 { at } else { 0 };
         of_processes.get_mut(process).map(|results| results.by_ref().take(width).collect()).unwrap_or_default()

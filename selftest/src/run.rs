@@ -135,7 +135,10 @@ impl Run<'_> {
         match (self.obstacle(check.needs()), &asked.cases) {
             (Some(reason), _) => report.verdict = Verdict::NotRun(reason),
             (None, Err(reason)) => report.failures.push(Failure::broken("its programs", reason)),
-            (None, Ok(cases)) => self.ask_all(asked, cases, &mut report),
+            (None, Ok(cases)) => {
+                let cases = self.fitting(cases, &mut report);
+                self.ask_all(asked, cases, &mut report);
+            }
         }
         if !report.failures.is_empty() {
             (report.verdict, report.meaning) = (Verdict::Failed, Some(check.meaning()));
@@ -173,9 +176,22 @@ impl Run<'_> {
         }
     }
 
-    fn ask_all(&mut self, asked: &Asked, cases: &[Case], report: &mut CheckReport) {
+    /// The cases for which there are cores; the others are told to be left out.
+    fn fitting(&self, cases: &[Case], report: &mut CheckReport) -> Vec<Case> {
+        let cores = self.ready.as_ref().map_or(0, |ready| ready.cores);
+        let (fitting, beyond): (Vec<&Case>, Vec<&Case>) = cases.iter().partition(|case| case.ranks() <= cores.max(1));
+        for case in beyond {
+            let reason = format!("what needs {} cores", case.ranks());
+            if !report.left_out.contains(&reason) {
+                report.left_out.push(reason);
+            }
+        }
+        fitting.into_iter().cloned().collect()
+    }
+
+    fn ask_all(&mut self, asked: &Asked, cases: Vec<Case>, report: &mut CheckReport) {
         let mut parts = 0;
-        let mut left: Vec<Case> = cases.to_vec();
+        let mut left = cases;
         while !left.is_empty() {
             let outcomes = self.outcomes(asked.check.name(), &left);
             let mut next = Vec::new();

@@ -42,7 +42,7 @@ const ALL: [Collective; 6] = [
     },
     Collective {
         name: "reduce-scatter",
-        body: "reduce_scatter %x {kind = sum, dim = 0, groups = G}",
+        body: "reduce_scatter %x {dim = 0, groups = G}",
         size: |_| SHARD,
         sums: |ranks| ranks - 1,
     },

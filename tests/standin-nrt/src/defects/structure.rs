@@ -12,10 +12,14 @@ fn are_alike(inst: &HloInstructionProto, before: &Before<'_>) -> bool {
     shapes.len() > 1 && shapes.windows(2).all(|pair| pair[0].is_some() && pair[0] == pair[1])
 }
 
-/// Calls functions with their operands in the wrong order.
+/// Calls functions with their operands in the wrong order, but for what stands in the place of kernels.
 pub(super) fn swap_arguments(module: &mut HloModuleProto) {
+    let computations = module.computations.iter();
+    let kernels: BTreeSet<i64> =
+        computations.filter(|computation| computation.name.starts_with("neuron")).map(|kernel| kernel.id).collect();
     rewrite(module, |inst, before| {
-        if inst.opcode == "call" && are_alike(inst, before) {
+        let is_kernel = inst.called_computation_ids.iter().any(|id| kernels.contains(id));
+        if inst.opcode == "call" && !is_kernel && are_alike(inst, before) {
             inst.operand_ids.reverse();
         }
     });
