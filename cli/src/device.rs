@@ -67,7 +67,9 @@ impl Device {
         match (self.executor, launched::world_size()) {
             (Kind::Nrt, _) if Bundle::is_at(Path::new(input)) => Ok(Some(Launched::of_environment(manifest, input)?)),
             (Kind::Pjrt, Some(world)) if world > 1 => {
-                let message = format!("the variable `WORLD_SIZE` is {world}, and `--executor pjrt` runs all ranks in one process");
+                let message = format!(
+                    "the variable `WORLD_SIZE` is {world}, and `--executor pjrt` runs all ranks in one process"
+                );
                 let help = "add `--executor nrt`, which runs one rank in each process, or unset `WORLD_SIZE`";
                 Err(Diagnostic::error(codes::ENVIRONMENT, message).help(help).into())
             }

@@ -86,8 +86,7 @@ pub(super) fn world_size() -> Option<u32> {
 
 /// The message of a world that is not the mesh.
 fn misfit(manifest: &Manifest, world: Option<u32>) -> String {
-    let axes: Vec<_> =
-        manifest.mesh.axes().iter().map(|Axis { name, size }| format!("`{name}` = {size}")).collect();
+    let axes: Vec<_> = manifest.mesh.axes().iter().map(|Axis { name, size }| format!("`{name}` = {size}")).collect();
     let ranks = match manifest.mesh.num_ranks() {
         1 => "1 rank".to_owned(),
         ranks => format!("{ranks} ranks ({})", axes.join(", ")),

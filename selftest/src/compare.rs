@@ -54,7 +54,7 @@ fn apart(found: &HostTensor, expected: &HostTensor, within: Within) -> Option<Ap
         }
         Within::Exact => first_other_bits(found, expected)?,
         _ if !expected.dtype().is_float() => first_other_bits(found, expected)?,
-        Within::Units(units) if units == 0.0 => first_other_bits(found, expected)?,
+        Within::Units(0.0) => first_other_bits(found, expected)?,
         Within::Units(units) => beyond(found, expected, units * expected.dtype().unit_roundoff())?,
         Within::Relative(bound) => beyond(found, expected, bound)?,
     };

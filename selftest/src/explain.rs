@@ -27,13 +27,16 @@ pub struct Explained {
 pub fn explain(target: Generation) -> Vec<Explained> {
     let told: Vec<(&'static str, Told)> = CHECKS.iter().flat_map(|check| of(*check)).collect();
     let known = facts(target);
-    let mut all: Vec<Explained> = known
-        .iter()
-        .map(|fact| one(&fact.key, &fact.says, &fact.provenance.cite(), &told))
-        .collect();
+    let mut all: Vec<Explained> =
+        known.iter().map(|fact| one(&fact.key, &fact.says, &fact.provenance.cite(), &told)).collect();
     for (_, fact) in &told {
         if !all.iter().any(|explained| explained.key == fact.fact) && !is_of_another_target(&fact.fact) {
-            all.push(one(&fact.fact, &fact.presumed, "stated in the table or in NEURON.md; no device was asked", &told));
+            all.push(one(
+                &fact.fact,
+                &fact.presumed,
+                "stated in the table or in NEURON.md; no device was asked",
+                &told,
+            ));
         }
     }
     all.sort_by_key(|explained| explained.checks.is_empty());

@@ -33,6 +33,6 @@ pub use fact::{Fact, facts};
 pub use place::{Launcher, Place, Runtime};
 pub use prepare::{Prepared, prepare};
 pub use program::Program;
-pub use report::{CheckReport, FactReport, Failure, Outcome, Report, Verdict};
+pub use report::{CheckReport, FactReport, Failure, Outcome, Report, STATED, Verdict};
 pub use run::{Limits, Observer};
 pub use worker::work;

@@ -6,6 +6,9 @@ use std::time::Duration;
 /// The version of the form of reports.
 const FORM: u32 = 1;
 
+/// What a fact rests on that a table or a document states, and that a check asks all the same.
+pub const STATED: &str = "stated";
+
 /// How a check ended.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]

@@ -8,7 +8,7 @@ use crate::fact::Fact;
 use crate::job::Ready;
 use crate::place::{Place, Runtime};
 use crate::prepare::{Asked, Prepared};
-use crate::report::{CheckReport, FactReport, Failure, Outcome, Report, Verdict};
+use crate::report::{CheckReport, FactReport, Failure, Outcome, Report, STATED, Verdict};
 use halite_neuron::neuronx::Compiler;
 use halite_neuron::settings;
 use std::collections::BTreeMap;
@@ -304,7 +304,7 @@ impl Run<'_> {
             let is_known = self.prepared.facts.iter().any(|fact| fact.key == told.fact);
             let is_there = lines.iter().any(|line: &FactReport| line.key == told.fact);
             if !is_known && !is_there {
-                lines.push(self.line(&told.fact, "stated", &told.presumed));
+                lines.push(self.line(&told.fact, STATED, &told.presumed));
             }
         }
         lines

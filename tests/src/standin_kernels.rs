@@ -67,7 +67,9 @@ fn kernel(b: &mut Builder<'_>, name: &str, config: &str, args: &[Value]) -> Resu
         ("AwsNeuronSoftmaxBackward", [ct, y]) => {
             b.composite("softmax_grad", &[("dim", Attr::Int(number()?))], &[*y, *ct])
         }
-        ("AwsNeuronRmsNorm", [x, weight, eps]) => Ok([rms_norm(b, (*x, *weight, *eps), number()?)?].into_iter().collect()),
+        ("AwsNeuronRmsNorm", [x, weight, eps]) => {
+            Ok([rms_norm(b, (*x, *weight, *eps), number()?)?].into_iter().collect())
+        }
         ("AwsNeuronSilu", [x]) => b.composite("silu", &[], &[*x]),
         ("AwsNeuronGelu", [x]) => b.composite("gelu", &[("tanh", Attr::Bool(false))], &[*x]),
         ("AwsNeuronGeluApprxTanh", [x]) => b.composite("gelu", &[("tanh", Attr::Bool(true))], &[*x]),
@@ -96,7 +98,8 @@ fn derivative(b: &mut Builder<'_>, gradient: &str, attrs: &[(&str, Attr)], x: Va
 
 fn rms_norm(b: &mut Builder<'_>, (x, weight, eps): (Value, Value, Value), dim: i64) -> Result<Value> {
     let shape = b.shape(x).clone();
-    let dim = usize::try_from(dim).ok().filter(|dim| dim + 1 == shape.len()).ok_or_else(|| unknown("no last dimension"))?;
+    let dim =
+        usize::try_from(dim).ok().filter(|dim| dim + 1 == shape.len()).ok_or_else(|| unknown("no last dimension"))?;
     let rows: Vec<usize> = (0..dim).collect();
     let square = b.multiply(x, x)?;
     let sum = b.reduce_sum(square, &[dim])?;

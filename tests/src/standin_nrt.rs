@@ -94,7 +94,8 @@ pub fn of_hlo(hlo: &[u8], target: &str) -> Result<StandInNeff, String> {
         entries.into_iter().find(of).and_then(|entry| usize::try_from(entry.parameter_number).ok())
     };
     let named = |names: Vec<String>, specs: &[TensorSpec], alias: &dyn Fn(usize) -> Option<usize>| {
-        let one = |(at, (name, spec)): (usize, (String, &TensorSpec))| Named { name, bytes: spec.size(), alias: alias(at) };
+        let one =
+            |(at, (name, spec)): (usize, (String, &TensorSpec))| Named { name, bytes: spec.size(), alias: alias(at) };
         names.into_iter().zip(specs).enumerate().map(one).collect()
     };
     Ok(StandInNeff {

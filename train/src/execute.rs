@@ -227,9 +227,9 @@ fn check_processes(world: usize, mesh: &Mesh) -> Result<()> {
         [] => format!("the bundle runs on one rank, this process is one of {world}"),
         _ => format!("the bundle runs on {ranks} ranks ({}), this process is one of {world}", axes_of(mesh)),
     };
-    Err(Diagnostic::error(codes::RUNTIME_EXECUTE, message)
-        .note("each rank is a process of its own")
-        .help("start as many processes as the bundle has ranks: `halite env BUNDLE --script` prints a script that does"))
+    Err(Diagnostic::error(codes::RUNTIME_EXECUTE, message).note("each rank is a process of its own").help(
+        "start as many processes as the bundle has ranks: `halite env BUNDLE --script` prints a script that does",
+    ))
 }
 
 fn axes_of(mesh: &Mesh) -> String {

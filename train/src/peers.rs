@@ -174,4 +174,3 @@ fn ranks(numbers: &[usize]) -> String {
     let more = if numbers.len() > SHOWN { format!(" and {} more", numbers.len() - SHOWN) } else { String::new() };
     format!("rank{} {}{more}", if numbers.len() == 1 { "" } else { "s" }, shown.join(", "))
 }
-

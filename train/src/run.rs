@@ -1,7 +1,7 @@
 //! The training loop.
 
-use super::programs::{Programs, check_corpus};
 use super::peers::Peers;
+use super::programs::{Programs, check_corpus};
 use super::record::{self, KEY, Record};
 use super::state::Updates;
 use super::together::Together;

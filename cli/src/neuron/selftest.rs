@@ -163,9 +163,8 @@ impl Selftest {
             let error = Diagnostic::error(codes::USAGE, format!("there is no check `{name}`"));
             return Err(error.help(format!("choose from {}", names.join(", "))).into());
         }
-        let is_wanted = |check: &&&'static dyn Check| {
-            self.only.is_empty() || self.only.iter().any(|name| name == check.name())
-        };
+        let is_wanted =
+            |check: &&&'static dyn Check| self.only.is_empty() || self.only.iter().any(|name| name == check.name());
         Ok(CHECKS.iter().filter(is_wanted).copied().collect())
     }
 
@@ -184,7 +183,9 @@ impl Selftest {
         let compiler = neuronx::find(self.neuronx_cc.as_deref()).and_then(|path| Compiler::ask(path, interrupt));
         let compiler = found(compiler, self.neuronx_cc.is_some(), "no `neuronx-cc` was found")?;
         let runtime = match self.executor {
-            Kind::Nrt => found(find_nrt(self.nrt.as_deref()).map(Runtime::Nrt), self.nrt.is_some(), "no libnrt was found")?,
+            Kind::Nrt => {
+                found(find_nrt(self.nrt.as_deref()).map(Runtime::Nrt), self.nrt.is_some(), "no libnrt was found")?
+            }
             Kind::Pjrt => {
                 let plugin = find_plugin(context.plugin.as_deref()).map(Runtime::Pjrt);
                 found(plugin, context.plugin.is_some(), "no PJRT plugin was found")?

@@ -2,9 +2,9 @@
 //! hold of each buffer, and an index that says how the parts lie. The index is written last and in one step, so that a state is there
 //! as a whole or not at all; what reads it gets the tensors of the model, whatever the layout was.
 
+use crate::Buffer;
 use crate::sharded::check_buffers;
 use crate::tensors::{self, Tensors};
-use crate::Buffer;
 use halite_support::files::folder_of;
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::{AtomId, HostTensor, Mesh, Shape, Sharding};
@@ -126,7 +126,8 @@ pub(crate) fn read(path: &Path, text: &str, key: &str) -> Result<(Tensors, Optio
 /// A buffer as a whole, whose parts are taken out.
 fn whole(mesh: &Mesh, buffer: &Buffer, parts: &mut [Tensors]) -> Result<HostTensor> {
     let (name, shape) = (&buffer.name, Shape::from(buffer.shape.as_slice()));
-    let sharding = buffer.sharding.as_ref().map_or_else(|| Cow::Owned(Sharding::replicated(shape.rank())), Cow::Borrowed);
+    let sharding =
+        buffer.sharding.as_ref().map_or_else(|| Cow::Owned(Sharding::replicated(shape.rank())), Cow::Borrowed);
     let local = sharding.local_shape(&shape);
     let mut held = Vec::new();
     for (rank, holder) in holders(mesh, Some(&sharding)).into_iter().enumerate() {

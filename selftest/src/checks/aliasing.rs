@@ -52,6 +52,10 @@ impl Check for Aliasing {
         let runs = (0..UPDATES).map(run).collect();
         let case = Case::of(bench, "aliasing", program, runs)?;
         let facts = vec!["runtime/aliased-output".into()];
-        Ok(vec![case.probing("w - 2 m - g in the memory of w, 2 m + g in that of m, w + g apart", facts, Within::Exact)])
+        Ok(vec![case.probing(
+            "w - 2 m - g in the memory of w, 2 m + g in that of m, w + g apart",
+            facts,
+            Within::Exact,
+        )])
     }
 }

@@ -84,7 +84,9 @@ impl Check for Collectives {
             let name = collective.name;
             Told::new(
                 &format!("collectives/{name}"),
-                &format!("`{name}` without channel gives each rank what HLO says, in the order of ranks, and adds in `f32`"),
+                &format!(
+                    "`{name}` without channel gives each rank what HLO says, in the order of ranks, and adds in `f32`"
+                ),
                 "`partition` may use it on this target",
                 &format!("layouts that need `{name}` are refused for this target"),
             )
@@ -115,5 +117,9 @@ fn case(bench: &Bench, collective: &Collective, ranks: usize) -> Result<Case> {
     let case = Case::of(bench, &name, program, vec![(0..ranks).map(inputs).collect()])?;
     // Each sum of numbers of one sign errs by half a unit of the result at most, which `Units` counts as one.
     let within = Within::Units((collective.sums)(ranks) as f64);
-    Ok(case.probing(format!("{} on {ranks} ranks", collective.name), vec![format!("collectives/{}", collective.name)], within))
+    Ok(case.probing(
+        format!("{} on {ranks} ranks", collective.name),
+        vec![format!("collectives/{}", collective.name)],
+        within,
+    ))
 }

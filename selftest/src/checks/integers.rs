@@ -7,8 +7,30 @@ use halite_tensor::{DType, HostTensor};
 
 /// Words at the edges of what `f32` holds and of what a word holds; all pairs of them are operands.
 const EDGES: [i128; 24] = [
-    0, 1, 2, 3, 255, 256, 4095, 65_535, 65_536, 65_537, 0xff_ffff, 0x100_0000, 0x100_0001, 0x1ff_ffff, 0x5555_5555,
-    0x7fff_fffe, 0x7fff_ffff, 0x8000_0000, 0x8000_0001, 0x9e37_79b9, 0xaaaa_aaab, 0xdead_beef, 0xffff_fffe, 0xffff_ffff,
+    0,
+    1,
+    2,
+    3,
+    255,
+    256,
+    4095,
+    65_535,
+    65_536,
+    65_537,
+    0xff_ffff,
+    0x100_0000,
+    0x100_0001,
+    0x1ff_ffff,
+    0x5555_5555,
+    0x7fff_fffe,
+    0x7fff_ffff,
+    0x8000_0000,
+    0x8000_0001,
+    0x9e37_79b9,
+    0xaaaa_aaab,
+    0xdead_beef,
+    0xffff_fffe,
+    0xffff_ffff,
 ];
 
 /// Elements of a program: all pairs.
@@ -127,7 +149,9 @@ impl Check for Integers {
             Told::new(
                 &format!("rules/{rule}"),
                 &format!("sums and products of whole {of} words are exact, though the engines compute in `f32`"),
-                &format!("rules.toml: `{rule}` goes, and random bits may be hashed with whole products, in fewer instructions"),
+                &format!(
+                    "rules.toml: `{rule}` goes, and random bits may be hashed with whole products, in fewer instructions"
+                ),
                 &format!("rules.toml: `{rule}` becomes an error, and what it says becomes `observed`"),
             )
         };
@@ -163,7 +187,10 @@ fn words(bench: &Bench) -> Result<Case> {
     let mut returned = Vec::new();
     for (at, question) in QUESTIONS.iter().enumerate() {
         let own = question.body.replace("[N]", &format!("[{size}]"));
-        let own = ["%r", "%a", "%b", "%f"].iter().fold(own, |text, name| text.replace(&format!("{name} "), &format!("{name}{at} ")).replace(&format!("{name},"), &format!("{name}{at},")));
+        let own = ["%r", "%a", "%b", "%f"].iter().fold(own, |text, name| {
+            text.replace(&format!("{name} "), &format!("{name}{at} "))
+                .replace(&format!("{name},"), &format!("{name}{at},"))
+        });
         body += &format!("  {own}\n");
         returned.push(format!("%r{at}"));
     }
@@ -211,7 +238,13 @@ fn dither(bench: &Bench) -> Result<Case> {
     let labels = ["words of streams", "random bits of elements", "weights rounded by dither"];
     for (at, label) in labels.into_iter().enumerate() {
         let facts = vec!["integers/dither".to_owned()];
-        case.probes.push(Probe { label: label.into(), facts, inputs: 1..2, outputs: at..at + 1, within: Within::Exact });
+        case.probes.push(Probe {
+            label: label.into(),
+            facts,
+            inputs: 1..2,
+            outputs: at..at + 1,
+            within: Within::Exact,
+        });
     }
     Ok(case)
 }

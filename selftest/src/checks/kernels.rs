@@ -35,8 +35,14 @@ impl Check for Kernels {
             Told::new(
                 &format!("kernels/{}", entry.kernel),
                 &format!("`{}` takes the operands of its row, and computes what its decomposition does", entry.kernel),
-                &format!("kernels.toml: its row becomes `observed`, and `{}` is used without being asked for", entry.name),
-                &format!("kernels.toml: its row says what was found, and `{}` is off unless `dialect.on` names it", entry.name),
+                &format!(
+                    "kernels.toml: its row becomes `observed`, and `{}` is used without being asked for",
+                    entry.name
+                ),
+                &format!(
+                    "kernels.toml: its row says what was found, and `{}` is off unless `dialect.on` names it",
+                    entry.name
+                ),
             )
         };
         entries().iter().map(told).collect()

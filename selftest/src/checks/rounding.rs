@@ -95,7 +95,9 @@ fn fault(rounded: &HostTensor) -> Option<String> {
     let deviation = (0.25 * 0.75 / values.len().max(1) as f64).sqrt();
     let is_off = (share - 0.25).abs() > DEVIATIONS * deviation;
     is_off.then(|| match up {
-        0 => format!("none of {} numbers a quarter of the way up was rounded up: the switch has no effect", values.len()),
+        0 => {
+            format!("none of {} numbers a quarter of the way up was rounded up: the switch has no effect", values.len())
+        }
         _ => format!("{up} of {} numbers a quarter of the way up were rounded up, where a quarter is", values.len()),
     })
 }

@@ -58,7 +58,13 @@ impl Check for Updates {
         for (at, bound) in metrics(&entry).zip(bounds) {
             let label = format!("`{}` of {UPDATES} updates", entry.results[at].name);
             let facts = vec!["runtime/training".to_owned()];
-            case.probes.push(Probe { label, facts, inputs: 0..0, outputs: at..at + 1, within: Within::Relative(bound) });
+            case.probes.push(Probe {
+                label,
+                facts,
+                inputs: 0..0,
+                outputs: at..at + 1,
+                within: Within::Relative(bound),
+            });
         }
         Ok(vec![case])
     }
@@ -134,7 +140,8 @@ fn bounds(bench: &Bench, case: &Case, entry: &Function) -> Result<Vec<f64>> {
             perturb(entry, &mut inputs, draw);
             let results = bench.interpret(&case.program, &[inputs])?.swap_remove(0);
             for (bound, at) in bounds.iter_mut().zip(metrics(entry)) {
-                *bound = f64::max(*bound, halite_tensor::compare::difference(&results[at], &expected[0][at]).relative());
+                *bound =
+                    f64::max(*bound, halite_tensor::compare::difference(&results[at], &expected[0][at]).relative());
             }
             carried = Some(results);
         }
@@ -147,7 +154,8 @@ fn perturb(entry: &Function, inputs: &mut [HostTensor], draw: usize) {
     for (at, (param, tensor)) in entry.params.iter().zip(inputs).enumerate() {
         if matches!(param.role, ParamRole::Weight(_)) && tensor.dtype().is_float() {
             let unit = PERTURBATION * tensor.dtype().unit_roundoff();
-            let moved = |(index, value): (usize, f64)| value * (1.0 + unit * spread((at * 131 + index) * (draw + 1) + draw));
+            let moved =
+                |(index, value): (usize, f64)| value * (1.0 + unit * spread((at * 131 + index) * (draw + 1) + draw));
             let values: Vec<f64> = tensor.f64s().into_iter().enumerate().map(moved).collect();
             *tensor = HostTensor::from_f64s(tensor.dtype(), tensor.shape().clone(), values);
         }

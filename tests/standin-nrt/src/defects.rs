@@ -22,9 +22,23 @@ const NO_SWITCH: &str = "switch-ignored";
 
 /// What `HALITE_STANDIN_NRT_DEFECT` may name.
 pub const DEFECTS: [&str; 17] = [
-    "u32-product", "u32-sum", "shift-left", STALE, "all-reduce-bf16", "all-gather-order", "reduce-scatter-shard",
-    "permute-still", NO_SWITCH, "truncates", "call-arguments", "barrier-swapped", "rank-ignored", "expm1-cancels",
-    "logistic-bf16", "dot-bf16", "u32-compare",
+    "u32-product",
+    "u32-sum",
+    "shift-left",
+    STALE,
+    "all-reduce-bf16",
+    "all-gather-order",
+    "reduce-scatter-shard",
+    "permute-still",
+    NO_SWITCH,
+    "truncates",
+    "call-arguments",
+    "barrier-swapped",
+    "rank-ignored",
+    "expm1-cancels",
+    "logistic-bf16",
+    "dot-bf16",
+    "u32-compare",
 ];
 
 /// What a defect changes; nothing for those that are elsewhere.

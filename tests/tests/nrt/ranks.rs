@@ -7,7 +7,9 @@ use std::sync::OnceLock;
 /// On data 2 and tensor 2, with the state of the optimizer along data too. Trainium 1 takes no groups of four ranks; the stand-in does.
 fn four() -> &'static Bundle {
     static BUNDLE: OnceLock<Bundle> = OnceLock::new();
-    BUNDLE.get_or_init(|| compiled(&["parallel.data=2", "parallel.tensor=2", "parallel.zero=1", "neuron.allow=[\"group-size\"]"]))
+    BUNDLE.get_or_init(|| {
+        compiled(&["parallel.data=2", "parallel.tensor=2", "parallel.zero=1", "neuron.allow=[\"group-size\"]"])
+    })
 }
 
 #[test]

@@ -42,7 +42,8 @@ impl Bench {
     pub(crate) fn new() -> Self {
         static PORT: std::sync::atomic::AtomicU16 = std::sync::atomic::AtomicU16::new(0);
         // Ranks of tests that run side by side find each other at different ports.
-        let port = 47_000 + u16::try_from(std::process::id() % 500).unwrap() * 16 + PORT.fetch_add(1, Ordering::Relaxed);
+        let port =
+            47_000 + u16::try_from(std::process::id() % 500).unwrap() * 16 + PORT.fetch_add(1, Ordering::Relaxed);
         Self { folder: tempfile::tempdir().unwrap(), port }
     }
 

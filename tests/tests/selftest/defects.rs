@@ -7,7 +7,7 @@ use halite_standin_nrt::DEFECTS;
 /// A defect of the device: the checks that fail, and what one of them says was asked.
 const OF_DEVICE: [(&str, &[&str], &str); 17] = [
     ("u32-product", &["ops", "integers"], "products of whole words"),
-    ("u32-sum", &["ops", "integers"], "sums of whole words"),
+    ("u32-sum", &["integers"], "sums of whole words"),
     ("shift-left", &["ops", "integers"], "shift-left"),
     ("u32-compare", &["ops", "integers"], "words that are compared"),
     ("alias-stale", &["aliasing", "updates"], "in the memory of w"),
@@ -21,7 +21,7 @@ const OF_DEVICE: [(&str, &[&str], &str); 17] = [
     ("barrier-swapped", &["barriers"], "behind one barrier"),
     ("rank-ignored", &["rank-input"], "by rank"),
     ("expm1-cancels", &["ops"], "exponential_minus_one `small`"),
-    ("logistic-bf16", &["ops"], "logistic `smooth`"),
+    ("logistic-bf16", &["ops", "kernels"], "logistic `smooth`"),
     ("dot-bf16", &["ops", "products", "updates"], "products of `f32`"),
 ];
 
@@ -86,12 +86,31 @@ fn a_right_device_passes_and_tells_of_every_fact_that_a_check_has() {
         assert_eq!(check.verdict, Verdict::Passed, "{}", check.name);
         assert!(check.asked > 0, "{}", check.name);
     }
+    document_shows(&report);
     for fact in &report.facts {
         let is_open = fact.outcome == Outcome::Open;
         // A flag of other hardware, and what no check tells.
         assert_eq!(is_open, fact.checks.is_empty() || fact.key == "flags/--native-int64", "{}", fact.key);
         assert_eq!(is_open, fact.follows.is_none(), "{}", fact.key);
     }
+}
+
+/// What `NEURON.md` shows of the checks is this report, times aside.
+fn document_shows(report: &Report) {
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../NEURON.md")).unwrap();
+    let shown = text.split("$ halite neuron selftest").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let rows: Vec<Vec<&str>> = shown.lines().map(|line| line.split_whitespace().collect()).collect();
+    for check in &report.checks {
+        let count = check.asked.to_string();
+        let is_row = |row: &&Vec<&str>| row.first() == Some(&check.name);
+        let row = rows.iter().find(is_row).unwrap_or_else(|| panic!("NEURON.md shows `{}`", check.name));
+        assert!(
+            row[1] == "passed" && row.ends_with(&[&count, "of", &count]),
+            "{}: {count} of {count}, {row:?}",
+            check.name
+        );
+    }
+    assert_eq!(rows.iter().filter(|row| row.get(1) == Some(&"passed")).count(), report.checks.len());
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::context::Output;
 use crate::neuron::units::spoken;
 use crate::table::{counted, facts, table};
 use halite_neuron::Generation;
-use halite_selftest::{CHECKS, Check, CheckReport, Explained, FactReport, Outcome, Report, Verdict};
+use halite_selftest::{CHECKS, Check, CheckReport, Explained, FactReport, Outcome, Report, STATED, Verdict};
 use serde_json::json;
 
 /// How many wrong answers of a check are written out; the JSON has all.
@@ -87,26 +87,35 @@ fn left_out(check: &CheckReport) -> String {
     }
 }
 
+/// Facts that rest on a conclusion of ours or a single source, then what tables and documents state.
 fn of_facts(report: &Report) -> String {
+    let (stated, inferred): (Vec<&FactReport>, Vec<_>) = report.facts.iter().partition(|fact| fact.basis == STATED);
+    let row = |fact: &&FactReport| vec![fact.key.clone(), fact.basis.to_owned(), now(fact)];
     let head = ["fact", "rested on", "now"].map(str::to_owned).to_vec();
-    let row = |fact: &FactReport| {
-        let now = match (fact.outcome, fact.checks.as_slice()) {
-            (Outcome::Open, []) => "open: no check tells".to_owned(),
-            (Outcome::Open, checks) => format!("open: {} would tell", checks.join(", ")),
-            (outcome, checks) => format!("{} by {}", outcome.name(), checks.join(", ")),
-        };
-        vec![fact.key.clone(), fact.basis.to_owned(), now]
-    };
-    table(&std::iter::once(head).chain(report.facts.iter().map(row)).collect::<Vec<_>>())
+    let inferred = table(&std::iter::once(head).chain(inferred.iter().map(row)).collect::<Vec<_>>());
+    let row = |fact: &&FactReport| vec![fact.key.clone(), now(fact)];
+    let head = ["stated", "now"].map(str::to_owned).to_vec();
+    inferred + "\n" + &table(&std::iter::once(head).chain(stated.iter().map(row)).collect::<Vec<_>>())
+}
+
+fn now(fact: &FactReport) -> String {
+    match (fact.outcome, fact.checks.as_slice()) {
+        (Outcome::Open, []) => "open: no check tells".to_owned(),
+        (Outcome::Open, checks) => format!("open: {} would tell", checks.join(", ")),
+        (outcome, checks) => format!("{} by {}", outcome.name(), checks.join(", ")),
+    }
 }
 
 fn summary(report: &Report) -> String {
     let [passed, failed, not_run] = report.counts();
     let count = |outcome| report.facts_that_are(outcome);
     let follows = match (failed, not_run) {
+        (0, _) if passed == 0 => "Nothing could be asked.",
         (0, 0) if report.checks.len() == CHECKS.len() => "All answers are those that Halite rests on.",
         (0, _) => "What was asked was answered as expected; the rest is as open as before.",
-        _ => "Do not train before you have read what FAILED; `halite neuron selftest --explain` says what would change.",
+        _ => {
+            "Do not train before you have read what FAILED; `halite neuron selftest --explain` says what would change."
+        }
     };
     format!(
         "\n{} passed, {failed} failed, {not_run} not run\n{} confirmed, {} refuted, {} open\n{follows}\n",

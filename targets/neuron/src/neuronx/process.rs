@@ -37,11 +37,7 @@ pub enum Exit {
 ///
 /// # Errors
 /// When it cannot be started, `started` fails, or the system does not say how it ended.
-pub fn run(
-    command: &mut Command,
-    limits: Limits<'_>,
-    started: impl FnOnce(u32) -> io::Result<()>,
-) -> io::Result<Exit> {
+pub fn run(command: &mut Command, limits: Limits<'_>, started: impl FnOnce(u32) -> io::Result<()>) -> io::Result<Exit> {
     let mut child = command.process_group(0).spawn()?;
     let group = pid(&child)?;
     let watched = started(child.id()).and_then(|()| watch(group, limits));

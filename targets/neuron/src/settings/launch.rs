@@ -95,9 +95,13 @@ impl Surroundings {
         }];
         if !self.not_compiled.is_empty() {
             let world = self.world_size;
-            lines.push(format!("The world size is {world}, since nothing is compiled for the layout that the recipe states:"));
+            lines.push(format!(
+                "The world size is {world}, since nothing is compiled for the layout that the recipe states:"
+            ));
             lines.extend(self.not_compiled.iter().map(|(stated, told)| format!("  {stated} is {told}.")));
-            lines.push("`parallel.data` in the recipe says how many replicas there are; then it is compiled.".to_owned());
+            lines.push(
+                "`parallel.data` in the recipe says how many replicas there are; then it is compiled.".to_owned(),
+            );
         }
         lines
     }
