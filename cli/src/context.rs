@@ -1,13 +1,14 @@
 //! What commands share.
 
+use crate::plugin_options::PluginOption;
 use crate::render::{visible, visible_json};
 use crate::signals::Caught;
-use crate::{diagnostics, layout, terminal};
+use crate::{diagnostics, layout, plugin_options, terminal};
 use halite::Session;
 use halite::compile::{CompileOptions, Compiled};
 use halite::source::Source;
 use halite_bundle::Bundle;
-use halite_runtime::{ClientOptions, Pjrt, ProgramFormat, find_plugin};
+use halite_runtime::{Pjrt, ProgramFormat, find_plugin};
 use halite_support::{Diagnostic, Diagnostics, Severity, codes};
 use std::path::{Path, PathBuf};
 
@@ -18,6 +19,8 @@ pub(super) struct Context {
     pub(super) json: bool,
     pub(super) quiet: bool,
     pub(super) plugin: Option<PathBuf>,
+    /// What it is told.
+    pub(super) plugin_options: Vec<PluginOption>,
     /// The format for the plugin, where it is not to be that of its platform.
     pub(super) format: Option<ProgramFormat>,
     /// Where several processes run together, the number of this one: the first one speaks for all, the others of errors alone.
@@ -78,7 +81,7 @@ pub(super) type Result<T> = std::result::Result<T, Diagnostics>;
 
 impl Context {
     pub(super) fn new(session: Session, json: bool, quiet: bool) -> Self {
-        Self { session, json, quiet, plugin: None, format: None, rank: None }
+        Self { session, json, quiet, plugin: None, plugin_options: Vec::new(), format: None, rank: None }
     }
 
     /// Whether to show how far work is.
@@ -167,10 +170,10 @@ impl Context {
         Err(Diagnostic::error(codes::USAGE, message).help("give the recipe instead").into())
     }
 
-    /// The executor: the CPU's PJRT plugin with this many devices.
+    /// The executor: the PJRT plugin, that of the CPU with this many devices.
     pub(super) fn executor(&self, devices: usize) -> Result<Pjrt> {
         let path = find_plugin(self.plugin.as_deref())?;
-        let executor = Pjrt::open(&path, &ClientOptions::cpu(devices))?;
+        let executor = Pjrt::open(&path, &plugin_options::of(&path, devices, &self.plugin_options))?;
         Ok(match self.format {
             Some(format) => executor.with_format(format),
             None => executor,

@@ -29,6 +29,7 @@ mod panic;
 mod placement;
 pub mod plot;
 mod plugin;
+mod plugin_options;
 mod precision;
 pub mod render;
 mod run;
@@ -87,6 +88,9 @@ struct Global {
     /// The PJRT plugin to run HLO with [default: $HALITE_PJRT_PLUGIN, else what `halite plugin install` put in place].
     #[arg(long, global = true, value_name = "PATH")]
     plugin: Option<PathBuf>,
+    /// Tell the plugin this when it is opened; `"` around a value keeps it a text [default for the CPU's: as many devices as ranks].
+    #[arg(long, global = true, value_name = "KEY=VALUE", value_parser = plugin_options::parse)]
+    plugin_option: Vec<plugin_options::PluginOption>,
     /// The format in which the plugin gets programs [default: mlir for Neuron's, hlo for others].
     #[arg(long, global = true, value_name = "FORMAT", value_parser = format_parser())]
     program_format: Option<ProgramFormat>,
@@ -164,8 +168,8 @@ pub fn run(session: Session, arguments: &[OsString]) -> ExitCode {
     if cli.command.uses_xla() {
         halite_runtime::silence_xla_log();
     }
-    let Global { json, quiet, plugin, program_format: format } = cli.global;
-    let mut context = Context { plugin, format, ..Context::new(session, json, quiet) };
+    let Global { json, quiet, plugin, plugin_option: plugin_options, program_format: format } = cli.global;
+    let mut context = Context { plugin, plugin_options, format, ..Context::new(session, json, quiet) };
     let result = names::check().and_then(|()| dispatch(cli.command, &mut context));
     finish(&context, result)
 }

@@ -2,16 +2,19 @@
 
 use crate::bars;
 use crate::context::{Context, Output, Result};
+use crate::device::Device;
 use crate::table::table;
 use clap::Args;
 use halite::Bundle;
 use halite_bundle::ModuleEntry;
 use halite_bundle::convert::{pack_given, unpack_given};
 use halite_bundle::tensors::{self, Tensors};
+use halite_runtime::Executor;
 use halite_support::{Diagnostic, codes, nearest};
 use halite_train::LoadedModule;
 use serde_json::json;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Run one module of a bundle once, on tensors by the names of the model.
 ///
@@ -37,21 +40,23 @@ pub(super) struct Run {
     /// The file for the outputs.
     #[arg(long, value_name = "FILE")]
     outputs: PathBuf,
+    #[command(flatten)]
+    device: Device,
 }
 
 impl Run {
     pub(super) fn run(self, context: &mut Context) -> Result<Output> {
-        let bundle = context.session.read_bundle(&self.bundle)?;
-        let entry = self.entry(&bundle)?;
+        let mut bundle = context.session.read_bundle(&self.bundle)?;
+        let entry = &self.entry(&bundle)?.clone();
         let mut inputs = pack_given(&bundle.manifest, self.read_inputs()?)?;
         let is_read = |name: &str| entry.inputs.iter().any(|port| port.name == name);
         inputs.retain(|name, _| is_read(name) || bundle.buffer(name).is_none());
         LoadedModule::check_inputs(&bundle, entry, &inputs)?;
-        let executor = context.executor(bundle.manifest.mesh.num_ranks())?;
-        let spinner = bars::spinner(context, &format!("compiling {} with XLA", entry.name));
-        let module = LoadedModule::load(&executor, &bundle, entry)?;
+        let executor = self.executor(context, &mut bundle)?;
+        let spinner = bars::spinner(context, &format!("{}: {}", entry.name, self.device.preparation()));
+        let module = LoadedModule::load(executor.as_ref(), &bundle, entry)?;
         spinner.set_message(format!("running {}", entry.name));
-        let outputs = unpack_given(&bundle.manifest, module.run(&executor, inputs)?)?;
+        let outputs = unpack_given(&bundle.manifest, module.run(executor.as_ref(), inputs)?)?;
         spinner.finish_and_clear();
         tensors::write(&self.outputs, &outputs)?;
         let mut rows = vec![vec!["output".to_owned(), "type".to_owned(), "value".to_owned()]];
@@ -65,6 +70,19 @@ impl Run {
         let types: serde_json::Map<_, _> =
             outputs.iter().map(|(name, tensor)| (name.clone(), ty(tensor).into())).collect();
         Ok(Output::new(text, json!({"outputs": place, "tensors": types})))
+    }
+
+    /// What runs the module in this process alone: where ranks are processes, none has whole tensors to write.
+    fn executor(&self, context: &Context, bundle: &mut Bundle) -> Result<Arc<dyn Executor>> {
+        let folder = self.bundle.display().to_string();
+        let launched = self.device.launched(&folder, &bundle.manifest)?;
+        if let Some(world) = launched.as_ref().map(|launched| launched.world).filter(|world| *world > 1) {
+            let message = format!("a module is run by one process, and there are {world}");
+            let help =
+                "compile the recipe for one rank, or run it by `--executor pjrt`, which runs all ranks in one process";
+            return Err(Diagnostic::error(codes::USAGE, message).help(help).into());
+        }
+        Ok(self.device.start(context, &folder, bundle, launched.as_ref())?.executor)
     }
 
     fn entry<'a>(&self, bundle: &'a Bundle) -> Result<&'a ModuleEntry> {

@@ -139,6 +139,28 @@ fn an_interrupted_script_leaves_nothing() {
     }
 }
 
+/// The script of a bundle trains it, with the options that follow.
+#[test]
+fn without_a_program_the_bundle_is_trained() {
+    let folder = tempfile::tempdir().unwrap();
+    let (script, program) = (folder.path().join("launch.sh"), folder.path().join("halite"));
+    std::fs::write(&script, surroundings("hlat-7b", &[]).script(Some("build/the bundle"))).unwrap();
+    std::fs::write(&program, "#!/bin/sh\nprintf '%s|' \"$@\"\n").unwrap();
+    let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap_or_default());
+    let script = script.to_str().unwrap();
+    shell("chmod", &["+x", program.to_str().unwrap()], &[]);
+    let run = |arguments: &[&str]| {
+        let output = shell("bash", &[&[script], arguments].concat(), &[("PATH", &path)]);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    assert_eq!(run(&[]), "train|build/the bundle|--executor|nrt|");
+    let options = run(&["--nodes", "1", "--node-rank", "0", "--root", "127.0.0.1:46820", "--", "--text", "a b"]);
+    assert_eq!(options, "train|build/the bundle|--executor|nrt|--text|a b|");
+    assert_eq!(run(&["--", "halite", "check"]), "check|");
+    assert!(run(&["--help"]).contains("stands in its place, it is: halite train build/the bundle --executor nrt"));
+}
+
 #[test]
 fn the_script_refuses_what_it_cannot_start() {
     let (_folder, script) = two_processes();
@@ -150,6 +172,8 @@ fn the_script_refuses_what_it_cannot_start() {
         (&["--nodes", "08", "true"], &[], "not a whole number"),
         (&["--nodes"], &[], "has no value"),
         (&["--root", "here", "true"], &[], "not HOST:PORT"),
+        (&["--root", "here:65535", "true"], &[], "with a port from 1 to 65534"),
+        (&["--", "--steps", "1"], &[], "the script is not of a bundle"),
         (&["--rank", "1", "true"], &[], "no option --rank"),
         (&["true"], &[("XLA_DOWNCAST_BF16", "0")], "XLA_DOWNCAST_BF16 is set"),
     ] {
@@ -177,8 +201,7 @@ fn the_command_prints_it_in_three_forms() {
     let json: serde_json::Value = serde_json::from_str(&run(&["--json"])).unwrap();
     assert_eq!((&json["world_size"], &json["planned"]["tensor"]), (&1.into(), &8.into()));
     assert_eq!(json["not_compiled"]["parallel.global_batch = 1024"], "1 sequence in an update");
-    let reason =
-        "# The world size is 1 because the layout of the recipe is not compiled yet:\n#   parallel.tensor = 8 is ";
+    let reason = "# The world size is 1, since nothing is compiled for the layout that the recipe states:\n#   parallel.tensor = 8 is ";
     assert!(ours.shell().contains(reason) && ours.script(None).contains(reason), "{}", ours.shell());
     assert_eq!(json["environment"]["NEURON_RT_EXEC_TIMEOUT"], "4000");
     assert!(json["forbidden"]["XLA_USE_BF16"].as_str().unwrap().contains("precision"));

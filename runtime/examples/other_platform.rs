@@ -6,6 +6,7 @@
 //!
 //! - `PJRT_Client_Create` takes no option that it does not know, `cpu_device_count` included, and none of another type than
 //!   it expects. The ones it knows are named as CUDA's are; it has one device, 0, and does not reserve memory.
+//! - `PJRT_Client_Compile` of a client whose platform is `neuron` takes StableHLO (`mlir`) alone, as Neuron's plugin does.
 //! - `PJRT_Client_PlatformName` is what the option `platform_name` says, else `stand-in`.
 
 #[path = "../src/pjrt/ffi.rs"]
@@ -102,6 +103,7 @@ extern "C" fn GetPjrtApi() -> *const Api {
         let mut words = cpu().words().to_vec();
         words[position::<ffi::ClientCreate>()] = create_client as *const () as usize;
         words[position::<ffi::ClientPlatformName>()] = platform_name as *const () as usize;
+        words[position::<ffi::ClientCompile>()] = compile as *const () as usize;
         words[position::<ffi::ErrorMessage>()] = error_message as *const () as usize;
         words[position::<ffi::ErrorGetCode>()] = error_code as *const () as usize;
         words[position::<ffi::ErrorDestroy>()] = destroy_error as *const () as usize;
@@ -184,6 +186,20 @@ unsafe fn take(option: &NamedValue) -> Result<Option<String>, String> {
 unsafe fn text(start: *const c_char, size: usize) -> String {
     // SAFETY: the caller vouches for pointer and size.
     String::from_utf8_lossy(unsafe { std::slice::from_raw_parts(start.cast(), size) }).into_owned()
+}
+
+unsafe extern "C" fn compile(args: *mut ffi::ClientCompile) -> *mut Error {
+    // SAFETY: the caller gives the struct of this function, with a program that outlives the call.
+    let (client, format) = unsafe {
+        let program = &*(*args).program;
+        ((*args).client, text(program.format, program.format_size))
+    };
+    let platform = lock(&PLATFORMS).get(&(client as usize)).copied().unwrap_or(PLATFORM);
+    if platform == "neuron" && format != "mlir" {
+        return refuse(&format!("programs are taken as mlir, this one is {format}"));
+    }
+    // SAFETY: the arguments are those of the CPU plugin's function.
+    unsafe { cpu().function::<ffi::ClientCompile>()(args.cast()) }
 }
 
 unsafe extern "C" fn platform_name(args: *mut ffi::ClientPlatformName) -> *mut Error {

@@ -88,3 +88,38 @@ fn a_batch_of_another_platform_is_refused_and_the_state_stays() {
     }
     assert_eq!(found, losses(executor("cuda"), &bundle));
 }
+
+/// By the command line, on a platform that takes StableHLO alone.
+#[test]
+fn fifty_updates_on_a_platform_of_stablehlo_are_those_of_the_cpu() {
+    let folder = tempfile::tempdir().unwrap();
+    let text: String = (0..400).map(|line| format!("line {line} of {} is {}\n", line * 7 % 13, line * line)).collect();
+    std::fs::write(folder.path().join("text.txt"), text).unwrap();
+    let train = |run: &str, more: &[&str]| {
+        let mut command = Command::new(halite_tests::command_line::halite());
+        command.current_dir(folder.path()).args(["train", "tiny", "--set", "layers=1", "--set", "seq=16"]);
+        command.args(["--set", "batch=2", "--text", "text.txt", "--steps", "50", "--quiet", "-o", run]);
+        command.args(more).output().unwrap()
+    };
+    let taken = |output: std::process::Output| {
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    taken(train("cpu", &[]));
+    let plugin = ["--plugin", STAND_IN.to_str().unwrap()];
+    let neuron = ["--plugin-option", "platform_name=neuron"];
+    taken(train("neuron", &[&plugin[..], &neuron, &["--plugin-option", "node_id=0"]].concat()));
+    for file in ["metrics.jsonl", "state.safetensors"] {
+        let bytes = |run: &str| std::fs::read(folder.path().join(run).join(file)).unwrap();
+        assert!(bytes("cpu") == bytes("neuron"), "{file}");
+    }
+    // The program in another format, an option of another type, and one that the plugin does not know.
+    for (more, part) in [
+        (&["--program-format", "hlo"][..], "programs are taken as mlir, this one is hlo"),
+        (&["--plugin-option", "preallocate=0"], "the option preallocate has another type"),
+        (&["--plugin-option", "cpu_device_count=1"], "there is no option cpu_device_count"),
+    ] {
+        let refused = train("none", &[&plugin[..], &neuron, more].concat());
+        let said = String::from_utf8_lossy(&refused.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(refused.status.code() == Some(2) && said.contains(part), "{said}");
+    }
+}

@@ -16,6 +16,10 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("halite neuron compile build/tiny", "needs neuronx-cc"),
     ("halite neuron selftest --output report.json", "needs a device; the test `selftest` holds it to the stand-ins"),
     ("halite train build/tiny --text book.txt --executor nrt", "needs a Neuron device"),
+    (
+        "bash launch.sh --nodes 1 --node-rank 0 --root 127.0.0.1:46820 -- --text book.txt --steps 300",
+        "needs a Neuron device; the test `nrt` runs such a command on a stand-in",
+    ),
     ("halite neuron compile build/hlat-7b --jobs 2 --timeout 6h", "needs neuronx-cc"),
     (
         "halite numerics mixed bf16 bf16-sr --text tests/data/pride-and-prejudice.txt --steps 300 --seeds 0,1,2",

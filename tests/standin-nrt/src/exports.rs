@@ -12,6 +12,9 @@ use std::sync::Arc;
 #[allow(unreachable_pub, reason = "as above")]
 mod ffi;
 
+#[cfg(test)]
+mod misuse;
+
 use ffi::{Model, NAME_BYTES, Tensor, TensorInfo, TensorInfoArray, TensorSet, Version};
 
 /// A handle as the number that it is.

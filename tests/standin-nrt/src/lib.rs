@@ -12,6 +12,7 @@
 //! |---|---|
 //! | `HALITE_STANDIN_NRT_FAIL` | `FUNCTION:STATUS` or `FUNCTION:STATUS@N`: each call of the function, or the Nth, answers so |
 //! | `HALITE_STANDIN_NRT_HANG` | `FUNCTION@N`: the Nth call does not come back |
+//! | `HALITE_STANDIN_NRT_DIE` | `FUNCTION@N`: the Nth call kills the process |
 //! | `HALITE_STANDIN_NRT_NAN` | `N` or `N:STATUS`: the Nth run gives NaN where its results replace no input, and answers so |
 //! | `HALITE_STANDIN_NRT_VERSION` | the major version that it states, 2 without it |
 //! | `HALITE_STANDIN_NRT_TARGET` | the hardware that it is, `trn1` without it |

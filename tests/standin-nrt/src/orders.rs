@@ -36,3 +36,8 @@ pub(crate) fn not_a_number(run: u64) -> Option<c_int> {
 pub(crate) fn hangs(function: &str, call: u64) -> bool {
     variable("HANG").is_some_and(|order| order == format!("{function}@{call}"))
 }
+
+/// Whether the process is to be killed at the Nth call of a function.
+pub(crate) fn dies(function: &str, call: u64) -> bool {
+    variable("DIE").is_some_and(|order| order == format!("{function}@{call}"))
+}

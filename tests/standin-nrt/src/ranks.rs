@@ -110,10 +110,10 @@ fn listen(address: SocketAddr, count: u32, deadline: Instant) -> Result<Vec<TcpS
             Ok((stream, _)) => Some(stream),
             Err(_) => None,
         })?;
-        if let Some((rank, stream)) = greet(stream, count) {
-            if let Some(place @ None) = streams.get_mut(rank as usize - 1) {
-                *place = Some(stream);
-            }
+        if let Some((rank, stream)) = greet(stream, count)
+            && let Some(place @ None) = streams.get_mut(rank as usize - 1)
+        {
+            *place = Some(stream);
         }
     }
     let mut streams: Vec<TcpStream> = streams.into_iter().flatten().collect();

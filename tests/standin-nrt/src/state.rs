@@ -2,7 +2,7 @@
 
 use crate::execute::Program;
 use crate::orders;
-use crate::statuses::{CLOSED, INVALID, SUCCESS, UNINITIALIZED};
+use crate::statuses::{CLOSED, FAILURE, INVALID, SUCCESS, UNINITIALIZED};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::c_int;
 use std::io::Write;
@@ -103,6 +103,12 @@ pub(crate) fn begin(function: &'static str) -> Result<(), c_int> {
     let call = state().count(function);
     while orders::hangs(function, call) {
         std::thread::sleep(Duration::from_secs(3600));
+    }
+    if orders::dies(function, call) {
+        let killed = std::process::Command::new("kill").args(["-KILL", &std::process::id().to_string()]).status();
+        // The signal is there before the command that sends it has ended.
+        drop(killed);
+        return Err(FAILURE);
     }
     orders::failure(function, call).map_or(Ok(()), Err)
 }

@@ -127,6 +127,14 @@ impl Bench {
         command
     }
 
+    /// The same command on the stand-in.
+    pub(crate) fn on_nrt<'c>(&self, command: &'c mut Command) -> &'c mut Command {
+        command.args(["--executor", "nrt", "--nrt"]).arg(standin_nrt::library());
+        command.envs(environment(&self.bundle()));
+        self.with_stand_in(command);
+        command
+    }
+
     /// What the stand-in is told, and no variable that is forbidden around it.
     fn with_stand_in(&self, command: &mut Command) {
         command.env_remove("XLA_FLAGS").env("HALITE_STANDIN_NRT_JOURNAL", self.at("journal"));

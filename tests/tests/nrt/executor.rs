@@ -138,35 +138,77 @@ fn a_process_has_one_runtime() {
     assert_eq!(rank.err().unwrap().to_string(), "there is no rank 2 of 2");
 }
 
-/// What a rank of two finds, in a process that has the variable that ranks find each other by.
+/// What a rank of two finds, in a process of its own, as the variable `CASE` has it.
 #[test]
-#[ignore = "`several_ranks_are_loaded_for_collectives` starts it with its environment"]
-fn rank_one_of_two() {
-    let second = Nrt::open(&standin_nrt::library(), &NrtOptions { rank: (1, 2), ..NrtOptions::default() }).unwrap();
+#[ignore = "the tests below start it with its environment"]
+fn one_of_two() {
+    let said = |name: &str| std::env::var(name).unwrap_or_default();
+    let rank = said("RANK").parse().unwrap();
+    let executor =
+        Nrt::open(&standin_nrt::library(), &NrtOptions { rank: (rank, 2), ..NrtOptions::default() }).unwrap();
+    assert_eq!(executor.rank(), Some((rank as usize, 2)));
     let mut neff = sum(Some(0));
-    let refused = load(&second, &neff).err().unwrap().to_string();
+    let refused = load(&executor, &neff).err().unwrap().to_string();
     assert!(refused.contains("the program is of 1 ranks, this process is one of 2"), "{refused}");
     neff.ranks = 2;
-    let loaded = load(&second, &neff);
-    if std::env::var_os("NEURON_RT_ROOT_COMM_ID").is_some() {
-        loaded.unwrap();
-    } else {
-        let refused = loaded.err().unwrap().to_string();
-        assert!(refused.contains("`nrt_load_collectives` failed") && refused.contains("NRT_INVALID"), "{refused}");
+    match said("CASE").as_str() {
+        "both" => {
+            let program = load(&executor, &neff).unwrap();
+            let scale = f64::from(rank + 1);
+            let x = executor.upload(&vector([scale; 4]), 0).unwrap();
+            let y = executor.upload(&vector([1.0, 2.0, 3.0, 4.0]), 0).unwrap();
+            let sums = program.execute(vec![Input::Donate(x), Input::Keep(y.as_ref())]).unwrap();
+            let expected = [1.0, 2.0, 3.0, 4.0].map(|value| value + scale);
+            assert_eq!(sums[0].download().unwrap(), vector(expected));
+        }
+        "other-program" => {
+            neff.inputs[0].name = format!("of{rank}");
+            let refused = load(&executor, &neff).err().unwrap().to_string();
+            assert!(refused.contains("`nrt_load_collectives` failed") && refused.contains("NRT_INVALID"), "{refused}");
+        }
+        "other-order" => {
+            let (first, second) = (load(&executor, &neff).unwrap(), load(&executor, &neff).unwrap());
+            let [x, y] = uploaded(&executor);
+            let program = if rank == 0 { first } else { second };
+            let refused =
+                program.execute(vec![Input::Keep(x.as_ref()), Input::Keep(y.as_ref())]).unwrap_err().to_string();
+            assert!(refused.contains("NRT_EXEC_HW_ERR_COLLECTIVES"), "{refused}");
+        }
+        status => {
+            let refused = load(&executor, &neff).err().unwrap().to_string();
+            assert!(refused.contains("`nrt_load_collectives` failed") && refused.contains(status), "{refused}");
+        }
+    }
+}
+
+/// Starts ranks of two, and waits until they have found what they should.
+fn ranks(ranks: &[&str], case: &str, root: Option<&str>) {
+    let start = |rank: &&str| {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "executor::one_of_two", "--ignored", "--quiet"]);
+        command.env("RANK", rank).env("CASE", case).env("HALITE_STANDIN_NRT_TIMEOUT", "20");
+        command.env_remove("NEURON_RT_ROOT_COMM_ID").envs(root.map(|root| ("NEURON_RT_ROOT_COMM_ID", root)));
+        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::null()).spawn().unwrap()
+    };
+    let started: Vec<_> = ranks.iter().map(start).collect();
+    for process in started {
+        let output = process.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success() && said.contains("1 passed"), "{case}: {said}");
     }
 }
 
 #[test]
-fn several_ranks_are_loaded_for_collectives() {
-    let rank = || {
-        let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "executor::rank_one_of_two", "--ignored", "--quiet"]);
-        command.env_remove("NEURON_RT_ROOT_COMM_ID");
-        command
-    };
-    for command in [&mut rank(), rank().env("NEURON_RT_ROOT_COMM_ID", "127.0.0.1:46820")] {
-        let output = command.output().unwrap();
-        let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(output.status.success() && said.contains("1 passed"), "{said}");
+fn two_processes_run_one_program() {
+    for case in ["both", "other-program", "other-order"] {
+        ranks(&["0", "1"], case, Some(&crate::bench::root()));
     }
+}
+
+#[test]
+fn ranks_that_do_not_meet_are_told() {
+    ranks(&["0"], "NRT_INVALID", None);
+    ranks(&["1"], "NRT_INVALID", Some("nowhere"));
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    ranks(&["0"], "NRT_RESOURCE", Some(&taken.local_addr().unwrap().to_string()));
 }

@@ -74,16 +74,31 @@ fn a_failed_first_update_says_that_nothing_was_saved() {
 
 #[test]
 fn every_status_says_what_it_means_and_what_to_do() {
-    let bench = Bench::new();
+    let bench = Bench::of(&compiled(&["hidden=16", "heads=2", "kv_heads=2", "ffn=16"]));
     assert!(STATUSES.iter().map(|(number, _)| *number).eq(NrtStatus::all().map(NrtStatus::number)));
+    let until = |steps| ["--held-out", "0", "--save-every", "2", "--steps", steps];
+    run(bench.train_on_nrt("before").args(until("16"))).with(0, &[]);
+    let resume = ["--resume", "before/state.safetensors"];
+    run(bench.train_on_nrt("saved").args(until("18")).args(resume)).with(0, &[]);
+    let (saved, measured) = (bytes(&bench, "saved", "state.safetensors"), bytes(&bench, "saved", "metrics.jsonl"));
     for (number, name) in STATUSES {
-        let order = format!("nrt_get_visible_vnc_count:{number}");
-        let failed = run(bench.train_on_nrt("run").args(UPDATES).env("HALITE_STANDIN_NRT_FAIL", order));
+        // After it the numbers are looked at: the test of these has it.
+        if name == "NRT_EXEC_COMPLETED_WITH_NUM_ERR" {
+            continue;
+        }
+        let order = format!("nrt_execute:{number}@4");
+        let mut command = bench.train_on_nrt(name);
+        let failed = run(command.args(until("20")).args(resume).env("HALITE_STANDIN_NRT_FAIL", order));
         let meaning = NrtStatus::new(number).unwrap().meaning();
-        failed.with(
-            2,
-            &["error[E0716]: `nrt_get_visible_vnc_count` failed: ", meaning, &format!("({name}, {number})"), "help: "],
-        );
+        let status = format!("({name}, {number})");
+        let kept = format!("the state that was saved last is whole: `--resume {name}/state.safetensors`");
+        let texts =
+            ["error[E0716]: `nrt_execute` failed: ", meaning, &status, "update 20 was not made", &kept, "help: "];
+        failed.with(2, &texts);
+        // As promised: the state after update 18, and what was measured up to update 19.
+        assert!(bytes(&bench, name, "state.safetensors") == saved, "{name}");
+        let metrics = bytes(&bench, name, "metrics.jsonl");
+        assert!(metrics.starts_with(&measured) && metrics.iter().filter(|byte| **byte == b'\n').count() == 3, "{name}");
     }
     let unknown = run(bench.train_on_nrt("run").args(UPDATES).env("HALITE_STANDIN_NRT_FAIL", "nrt_load:77"));
     unknown.with(2, &["`nrt_load` failed: it answers with a status that no header", "(status 77)"]);

@@ -150,19 +150,6 @@ fn an_environment_that_is_not_the_bundle_s_is_refused() {
 }
 
 #[test]
-fn several_ranks_are_refused() {
-    let bench = Bench::of(&compiled(&["parallel.data=2"]));
-    let refused = run(bench.train_on_nrt("run").args(STEPS));
-    refused.with(
-        2,
-        &[
-            "error[E0707]: the bundle runs on 2 ranks, and NEFFs are run on one",
-            "help: compile the recipe for one rank",
-        ],
-    );
-}
-
-#[test]
 fn what_halite_neuron_compile_leaves_is_that_of_the_bundle() {
     let bench = Bench::new();
     std::fs::remove_dir_all(bench.bundle().join("neff")).unwrap();
