@@ -122,14 +122,14 @@ pub struct Probe {
 }
 
 /// What is held against what is expected.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub enum Within {
     /// The same bits; any NaN is as good as another.
     Exact,
     /// So many units of roundoff, norm-wise.
     Units(f64),
-    /// So much, relative to the largest element.
-    Relative(f64),
+    /// So much of the largest element, for each run.
+    OfRun(Arc<[f64]>),
     /// What this function says of an output, where anything is wrong with it.
     Holds(fn(&HostTensor) -> Option<String>),
 }

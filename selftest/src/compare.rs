@@ -22,7 +22,7 @@ pub(crate) fn mismatch(case: &Case, probe: &Probe, found: &[Vec<Vec<HostTensor>>
     for (run, rank, (found, expected)) in ranks {
         for output in probe.outputs.clone() {
             let (Some(found), Some(expected)) = (found.get(output), expected.get(output)) else { continue };
-            let Some(apart) = apart(found, expected, probe.within) else { continue };
+            let Some(apart) = apart(found, expected, (&probe.within, run)) else { continue };
             let input = input(case, probe, (run, rank, apart.at));
             // The shortest input is the smallest case: a scalar says more than a matrix.
             let size = expected.len();
@@ -43,7 +43,7 @@ fn place(case: &Case, run: usize, rank: usize) -> String {
     runs + &ranks
 }
 
-fn apart(found: &HostTensor, expected: &HostTensor, within: Within) -> Option<Apart> {
+fn apart(found: &HostTensor, expected: &HostTensor, (within, run): (&Within, usize)) -> Option<Apart> {
     let described = |tensor: &HostTensor| format!("`{}{}`", tensor.dtype(), tensor.shape());
     if found.dtype() != expected.dtype() || found.shape() != expected.shape() {
         return Some(Apart { at: 0, found: described(found), expected: described(expected) });
@@ -56,11 +56,11 @@ fn apart(found: &HostTensor, expected: &HostTensor, within: Within) -> Option<Ap
         _ if !expected.dtype().is_float() => first_other_bits(found, expected)?,
         Within::Units(0.0) => first_other_bits(found, expected)?,
         Within::Units(units) => beyond(found, expected, units * expected.dtype().unit_roundoff())?,
-        Within::Relative(bound) => beyond(found, expected, bound)?,
+        Within::OfRun(bounds) => beyond(found, expected, bounds.get(run).copied().unwrap_or(0.0))?,
     };
     let allowed = match within {
-        Within::Units(units) if units > 0.0 && expected.dtype().is_float() => format!(" within {units} units"),
-        Within::Relative(bound) => format!(" within {bound:.1e} of the largest element"),
+        Within::Units(units) if *units > 0.0 && expected.dtype().is_float() => format!(" within {units} units"),
+        Within::OfRun(bounds) => format!(" within {:.1e} of it", bounds.get(run).copied().unwrap_or(0.0)),
         _ => " exactly".to_owned(),
     };
     Some(Apart { at, found: element(found, at), expected: element(expected, at) + &allowed })

@@ -1,8 +1,7 @@
 //! Programs to NEFFs.
 
 use crate::check::Case;
-use crate::place::Place;
-use crate::run::Limits;
+use crate::place::{Limits, Place};
 use crate::scrub::scrub;
 use halite_neuron::Generation;
 use halite_neuron::neuronx::{self, Compiler, End, Observer, Options, Outcome, Store, Task};

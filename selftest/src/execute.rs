@@ -3,8 +3,7 @@
 use crate::blob;
 use crate::check::Case;
 use crate::job::{self, Answer, Job, Order, Ready};
-use crate::place::{Place, Runtime};
-use crate::run::Limits;
+use crate::place::{Limits, Place, Runtime};
 use crate::scrub::scrub;
 use halite_disk::Disk;
 use halite_neuron::neuronx::process::{self, Exit};

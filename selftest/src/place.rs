@@ -4,6 +4,8 @@ use halite_neuron::neuronx::Compiler;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 /// What there is to ask.
 #[derive(Clone, Debug)]
@@ -37,4 +39,23 @@ pub struct Launcher {
     pub arguments: Vec<OsString>,
     /// Variables of its environment beside those that are inherited and those that the target needs.
     pub environment: Vec<(String, String)>,
+}
+
+/// What a run may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits<'a> {
+    /// A compile.
+    pub compile: Duration,
+    /// The start of the runtime, and loading a program.
+    pub load: Duration,
+    /// A run of a program.
+    pub call: Duration,
+    /// A process with all its programs.
+    pub process: Duration,
+    /// How many compilers run at once.
+    pub jobs: usize,
+    /// The port on this machine where the ranks of a collective find each other.
+    pub port: u16,
+    /// Becomes true when everything is to stop.
+    pub interrupt: &'a AtomicBool,
 }

@@ -6,37 +6,18 @@ use crate::compile::{Trouble, compile};
 use crate::execute::{Executor, Ordered, Results};
 use crate::fact::Fact;
 use crate::job::Ready;
-use crate::place::{Place, Runtime};
+use crate::place::{Limits, Place, Runtime};
 use crate::prepare::{Asked, Prepared};
 use crate::report::{CheckReport, FactReport, Failure, Outcome, Report, STATED, Verdict};
 use halite_neuron::neuronx::Compiler;
 use halite_neuron::settings;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 /// How many parts of programs a check may ask for when wholes are refused.
 const MOST_PARTS: usize = 64;
-
-/// What a run may take.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits<'a> {
-    /// A compile.
-    pub compile: Duration,
-    /// The start of the runtime, and loading a program.
-    pub load: Duration,
-    /// A run of a program.
-    pub call: Duration,
-    /// A process with all its programs.
-    pub process: Duration,
-    /// How many compilers run at once.
-    pub jobs: usize,
-    /// The port on this machine where the ranks of a collective find each other.
-    pub port: u16,
-    /// Becomes true when everything is to stop.
-    pub interrupt: &'a AtomicBool,
-}
 
 /// What is told while checks are made.
 pub trait Observer {

@@ -64,7 +64,7 @@ impl Check for Products {
         let mut case = Case::of(bench, "products", program, runs)?;
         // A sum of n terms of one sign errs by at most n - 1 roundings, and each product by one; the interpreter errs by one in the end.
         // In `bf16` the operands alone would err by 2^-9, which is 32768 units of `f32`.
-        let within = Within::Units(INNER as f64 + 1.0);
+        let units = INNER as f64 + 1.0;
         for (at, (label, flag)) in [
             ("products of `f32`", "--auto-cast"),
             ("products of `bf16` added up in `f32`", "--enable-mixed-precision-accumulation"),
@@ -74,7 +74,13 @@ impl Check for Products {
         {
             let facts = vec![format!("flags/{flag}")];
             let (inputs, outputs) = (at * 2..at * 2 + 2, at..at + 1);
-            case.probes.push(crate::check::Probe { label: label.to_owned(), facts, inputs, outputs, within });
+            case.probes.push(crate::check::Probe {
+                label: label.to_owned(),
+                facts,
+                inputs,
+                outputs,
+                within: Within::Units(units),
+            });
         }
         Ok(vec![case])
     }

@@ -63,7 +63,7 @@ impl Check for Updates {
                 facts,
                 inputs: 0..0,
                 outputs: at..at + 1,
-                within: Within::Relative(bound),
+                within: Within::OfRun(bound.into()),
             });
         }
         Ok(vec![case])
@@ -124,13 +124,13 @@ fn spread(index: usize) -> f64 {
     (index as f64 * 0.618_033_988_749_894_9).fract() * 2.0 - 1.0
 }
 
-/// How far each metric may be off, relative to itself: what perturbing every weight before each update does to it, with a margin. Where
+/// How far each metric may be off after each update, relative to itself: what perturbing every weight before each update does to it, with a margin. Where
 /// rounding moves a metric far, a device may be far.
-fn bounds(bench: &Bench, case: &Case, entry: &Function) -> Result<Vec<f64>> {
-    let mut bounds: Vec<f64> = metrics(entry).map(|_| 0.0).collect();
+fn bounds(bench: &Bench, case: &Case, entry: &Function) -> Result<Vec<Vec<f64>>> {
+    let mut bounds: Vec<Vec<f64>> = metrics(entry).map(|_| vec![0.0; case.runs.len()]).collect();
     for draw in 1..=DRAWS {
         let mut carried: Option<Vec<HostTensor>> = None;
-        for (run, expected) in case.runs.iter().zip(&case.expected) {
+        for (update, (run, expected)) in case.runs.iter().zip(&case.expected).enumerate() {
             let mut inputs = run[0].clone();
             for (output, alias) in case.program.aliases.iter().enumerate() {
                 if let (Some(input), Some(carried)) = (alias, &carried) {
@@ -140,13 +140,14 @@ fn bounds(bench: &Bench, case: &Case, entry: &Function) -> Result<Vec<f64>> {
             perturb(entry, &mut inputs, draw);
             let results = bench.interpret(&case.program, &[inputs])?.swap_remove(0);
             for (bound, at) in bounds.iter_mut().zip(metrics(entry)) {
-                *bound =
-                    f64::max(*bound, halite_tensor::compare::difference(&results[at], &expected[0][at]).relative());
+                let apart = halite_tensor::compare::difference(&results[at], &expected[0][at]).relative();
+                bound[update] = f64::max(bound[update], apart);
             }
             carried = Some(results);
         }
     }
-    Ok(bounds.into_iter().map(|bound| MARGIN * bound).collect())
+    let with_margin = |bound: Vec<f64>| bound.into_iter().map(|bound| MARGIN * bound).collect();
+    Ok(bounds.into_iter().map(with_margin).collect())
 }
 
 /// Moves every weight by up to [`PERTURBATION`] units of its own.

@@ -4,14 +4,16 @@ use crate::{files_below, read, root};
 use std::path::Path;
 
 /// Folders with Rust code.
-const CODE: [&str; 9] = ["compiler", "targets", "runtime", "train", "cli", "models", "passes", "tests", "benches"];
+const CODE: [&str; 10] =
+    ["compiler", "targets", "runtime", "train", "selftest", "cli", "models", "passes", "tests", "benches"];
 
 /// What stands at the top beside names that start with a dot.
-const TOP: [&str; 21] = [
+const TOP: [&str; 22] = [
     "compiler",
     "targets",
     "runtime",
     "train",
+    "selftest",
     "cli",
     "models",
     "passes",

@@ -101,7 +101,7 @@ fn of_facts(report: &Report) -> String {
 fn now(fact: &FactReport) -> String {
     match (fact.outcome, fact.checks.as_slice()) {
         (Outcome::Open, []) => "open: no check tells".to_owned(),
-        (Outcome::Open, checks) => format!("open: {} would tell", checks.join(", ")),
+        (Outcome::Open, checks) => format!("open: see {}", checks.join(", ")),
         (outcome, checks) => format!("{} by {}", outcome.name(), checks.join(", ")),
     }
 }
