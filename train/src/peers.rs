@@ -11,7 +11,7 @@ mod line;
 use halite_runtime::GiveUp;
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
 use line::{Line, send};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -155,6 +155,16 @@ impl Peers {
     }
 }
 
+impl Drop for Inner {
+    /// Those that listen here end, and the others see that this process is gone.
+    fn drop(&mut self) {
+        for stream in self.streams.iter() {
+            // One that is closed already is.
+            let _ = stream.lock().unwrap_or_else(PoisonError::into_inner).shutdown(Shutdown::Both);
+        }
+    }
+}
+
 /// Sends a line to all. Whom it does not reach, the thread that reads of him finds gone.
 fn broadcast(streams: &Streams, line: &Line) {
     for stream in streams.iter() {
@@ -174,3 +184,6 @@ fn ranks(numbers: &[usize]) -> String {
     let more = if numbers.len() > SHOWN { format!(" and {} more", numbers.len() - SHOWN) } else { String::new() };
     format!("rank{} {}{more}", if numbers.len() == 1 { "" } else { "s" }, shown.join(", "))
 }
+
+#[cfg(test)]
+mod tests;

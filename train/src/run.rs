@@ -237,14 +237,14 @@ fn run_to_end(
     // Before anything is compiled.
     check_state(&bundle.manifest, &tensors)?;
     let programs = Programs::load(executor, bundle, corpus, options.eval_batches)?;
-    let together = Together::of(options);
+    let together = Together::of(options.peers.as_ref(), &options.cancel);
     let mut step = programs.step().with_cancel(together.cancel.clone());
     step.set_state(tensors)?;
     let start = step.attempted();
     let mut run = Run::new(&programs, options.seed, step);
     run.history = output.history(start)?;
     // Nothing is written before all have read.
-    together.compare(options, &record.at(start), &run.history)?;
+    together.compare(&told(options, &record.at(start), &run.history))?;
     output.begin(&bundle.manifest.recipe, options)?;
     observer.started(start);
     let ended = go(&mut run, start, &record, (options, &together), output, observer);
@@ -259,6 +259,18 @@ fn run_to_end(
     }
     together.end()?;
     ended.map(|()| run.history)
+}
+
+/// What the processes of a run must have alike.
+fn told(options: &TrainOptions, record: &Record, history: &History) -> serde_json::Value {
+    serde_json::json!({
+        "made": record,
+        "updates": options.steps,
+        "eval_every": options.eval_every,
+        "eval_batches": options.eval_batches,
+        "save_every": options.save_every,
+        "measured": [history.steps.len(), history.evals.len()],
+    })
 }
 
 /// The tensors of a state, once it is clear that it comes from this run.

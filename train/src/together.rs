@@ -2,10 +2,7 @@
 
 use super::keys::flatten;
 use super::peers::Peers;
-use super::record::Record;
-use super::{History, TrainOptions};
 use halite_support::{CancelToken, Diagnostic, Result, codes};
-use serde_json::json;
 use std::collections::BTreeMap;
 
 /// A run among its processes, if there are several.
@@ -18,29 +15,20 @@ pub(super) struct Together<'a> {
 }
 
 impl<'a> Together<'a> {
-    /// The run of these options. A process that is alone agrees with what is asked of it.
-    pub(super) fn of(options: &'a TrainOptions) -> Self {
-        let (peers, asked) = (options.peers.as_ref(), &options.cancel);
+    /// The run of these processes, of which this one is asked to stop by a token. One that is alone agrees with what is asked of it.
+    pub(super) fn of(peers: Option<&'a Peers>, asked: &'a CancelToken) -> Self {
         let cancel = if peers.is_some() { CancelToken::default() } else { asked.clone() };
         Self { peers, asked, cancel }
     }
 
-    /// Sees that all processes are about to run the same.
+    /// Sees that all processes are about to run the same, which is told by values under keys.
     ///
     /// # Errors
     /// When one runs something else than the first, with what differs; as [`Peers::exchange`].
-    pub(super) fn compare(&self, options: &TrainOptions, record: &Record, history: &History) -> Result<()> {
+    pub(super) fn compare(&self, run: &serde_json::Value) -> Result<()> {
         let Some(peers) = self.peers else { return Ok(()) };
-        let run = json!({
-            "made": record,
-            "updates": options.steps,
-            "eval_every": options.eval_every,
-            "eval_batches": options.eval_batches,
-            "save_every": options.save_every,
-            "measured": [history.steps.len(), history.evals.len()],
-        });
         let mut values = BTreeMap::new();
-        flatten("", &run, &mut values);
+        flatten("", run, &mut values);
         let said = serde_json::to_string(&values).map_err(|error| Diagnostic::bug(error.to_string()))?;
         let all = peers.exchange("the start", &said)?;
         let Some(first) = all.first() else { return Ok(()) };

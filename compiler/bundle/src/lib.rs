@@ -33,6 +33,7 @@ mod sharded;
 #[cfg(feature = "files")]
 pub mod shards;
 mod state;
+mod tensor_file;
 pub mod tensors;
 
 pub use adopt::adopt;

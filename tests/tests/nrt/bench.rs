@@ -9,6 +9,7 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU16, Ordering};
 use tempfile::TempDir;
 
 /// What every test begins with.
@@ -144,13 +145,14 @@ impl Bench {
     }
 }
 
-/// A root address of this machine: two ports that follow one another were free just now.
+/// A root address of this machine that no other test of this process gets: two ports that follow one another are free. They are below
+/// those that systems give to whoever connects.
 pub(crate) fn root() -> String {
-    let free = |port: u16| TcpListener::bind(("127.0.0.1", port)).ok();
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let start = 10_000 + u16::try_from(std::process::id() % 160).unwrap() * 100;
     loop {
-        let first = free(0).unwrap();
-        let port = first.local_addr().unwrap().port();
-        if port < 65534 && free(port + 1).is_some() {
+        let port = start + NEXT.fetch_add(2, Ordering::Relaxed) % 2_000;
+        if [port, port + 1].iter().all(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok()) {
             return format!("127.0.0.1:{port}");
         }
     }

@@ -1,8 +1,8 @@
 //! Writing a state in parts: each rank its own, then one of them the index.
 
-use super::{PartsIndex, SERIES, index_path, name_of};
+use super::index::{PartsIndex, SERIES, index_path, name_of};
 use crate::contradiction;
-use crate::tensors::{Tensors, to_bytes};
+use crate::tensor_file::{Tensors, to_bytes};
 use halite_disk::Disk;
 use halite_support::files::{cannot, folder_of, read_text};
 use halite_support::{Diagnostic, Result};

@@ -1,0 +1,96 @@
+//! How the parts of a state lie.
+
+use crate::Buffer;
+use crate::sharded::check_buffers;
+use halite_support::files::folder_of;
+use halite_support::{Diagnostic, Result, codes};
+use halite_tensor::Mesh;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The format of indices that this build reads and writes.
+const VERSION: u32 = 1;
+
+/// The key under which a part says of which series it is.
+pub(super) const SERIES: &str = "halite.series";
+
+/// How the parts of a state lie.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PartsIndex {
+    /// Format version.
+    pub parts: u32,
+    /// The number of the save among those of its place: files of others are not read with it.
+    pub series: u64,
+    /// The file of each rank, beside the index.
+    pub files: Vec<String>,
+    /// The ranks.
+    pub mesh: Mesh,
+    /// What is saved, and how it lies on them.
+    pub buffers: Vec<Buffer>,
+    /// Texts for readers of checkpoints, by key.
+    pub texts: BTreeMap<String, String>,
+}
+
+impl PartsIndex {
+    /// That of a state of these buffers on the ranks of a mesh, in a place.
+    pub fn new(place: &Path, series: u64, mesh: &Mesh, buffers: Vec<Buffer>) -> Self {
+        let ranks = mesh.num_ranks();
+        let files = (0..ranks).map(|rank| file_name(&name_of(place), series, rank, ranks)).collect();
+        Self { parts: VERSION, series, files, mesh: mesh.clone(), buffers, texts: BTreeMap::new() }
+    }
+
+    /// Whether a text is that of such an index, sound or not.
+    pub(crate) fn is_one(text: &str) -> bool {
+        let value: serde_json::Result<serde_json::Value> = serde_json::from_str(text);
+        value.is_ok_and(|value| value.get("parts").is_some())
+    }
+
+    pub(super) fn parse(text: &str, path: &Path) -> Result<Self> {
+        let refuse = |reason: String| {
+            let message = format!("`{}` is not the index of a state in parts: {reason}", path.display());
+            Diagnostic::error(codes::TENSOR_FILE, message).help("resume from another state")
+        };
+        let value: serde_json::Value = serde_json::from_str(text).map_err(|error| refuse(error.to_string()))?;
+        match value.get("parts").and_then(serde_json::Value::as_u64) {
+            Some(version) if version != u64::from(VERSION) => {
+                let message =
+                    format!("the state `{}` has version {version}, this build reads version {VERSION}", path.display());
+                return Err(Diagnostic::error(codes::VERSION, message)
+                    .help("take the version of Halite that wrote it, or a newer one"));
+            }
+            _ => {}
+        }
+        let index: Self = serde_json::from_value(value).map_err(|error| refuse(error.to_string()))?;
+        let leads_away = |file: &&String| Path::new(file.as_str()).file_name() != Some(file.as_ref());
+        if let Some(file) = index.files.iter().find(leads_away) {
+            return Err(refuse(format!("it names `{file}`, which is not a file beside it")));
+        }
+        let (files, ranks) = (index.files.len(), index.mesh.num_ranks());
+        if files != ranks {
+            return Err(refuse(format!("it names {files} files of {ranks} ranks")));
+        }
+        check_buffers(&index.mesh, &index.buffers).map_err(refuse)?;
+        Ok(index)
+    }
+}
+
+/// What a state is called, without ending.
+pub(super) fn name_of(place: &Path) -> Cow<'_, str> {
+    let name = place.file_name().map_or(Cow::Borrowed("state"), |name| name.to_string_lossy());
+    match name.strip_suffix(".safetensors") {
+        Some(name) => Cow::Owned(name.to_owned()),
+        None => name,
+    }
+}
+
+/// The index of a state that would be in this place if it were one file.
+pub fn index_path(place: &Path) -> PathBuf {
+    folder_of(place).join(format!("{}.safetensors.index.json", name_of(place)))
+}
+
+fn file_name(name: &str, series: u64, rank: usize, ranks: usize) -> String {
+    format!("{name}.{series}-{:05}-of-{ranks:05}.safetensors", rank + 1)
+}

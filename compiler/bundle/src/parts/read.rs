@@ -1,0 +1,69 @@
+//! Reading a state in parts.
+
+use super::index::{PartsIndex, SERIES};
+use crate::Buffer;
+use crate::tensor_file::{Tensors, read_one};
+use halite_support::files::folder_of;
+use halite_support::{Diagnostic, Result, codes};
+use halite_tensor::{AtomId, HostTensor, Mesh, Shape, Sharding};
+use std::borrow::Cow;
+use std::path::Path;
+
+/// For each rank the first one that holds the same part of a tensor.
+pub fn holders(mesh: &Mesh, sharding: Option<&Sharding>) -> Vec<usize> {
+    let is_shared = |atom: &AtomId| sharding.is_none_or(|sharding| sharding.find(*atom).is_none());
+    let shared: Vec<AtomId> = (0..mesh.atoms().len()).filter(is_shared).collect();
+    let mut holders: Vec<usize> = (0..mesh.num_ranks()).collect();
+    for group in mesh.groups(&shared).lists() {
+        let first = group.iter().copied().min().unwrap_or_default();
+        group.iter().for_each(|rank| holders[*rank] = first);
+    }
+    holders
+}
+
+/// The tensors of the model in a state whose index is at `path`, sorted by name, with the text under a key.
+///
+/// # Errors
+/// When the index or a file cannot be read, or is not what the other says.
+pub(crate) fn read(path: &Path, text: &str, key: &str) -> Result<(Tensors, Option<String>)> {
+    let index = PartsIndex::parse(text, path)?;
+    let named = |error: Diagnostic| error.note(format!("named in `{}`", path.display()));
+    let mut parts = Vec::with_capacity(index.files.len());
+    for file in &index.files {
+        let place = folder_of(path).join(file);
+        let (tensors, series) = read_one(&place, SERIES).map_err(named)?;
+        if series.as_deref() != Some(&*index.series.to_string()) {
+            let message = format!("`{}` is of another save than its index", place.display());
+            return Err(named(Diagnostic::error(codes::TENSOR_FILE, message)).help("resume from another state"));
+        }
+        parts.push(tensors);
+    }
+    let mut all = Tensors::new();
+    for buffer in &index.buffers {
+        all.extend(buffer.unpack(whole(&index.mesh, buffer, &mut parts).map_err(named)?)?);
+    }
+    all.sort_keys();
+    Ok((all, index.texts.get(key).cloned()))
+}
+
+/// A buffer as a whole, whose parts are taken out.
+fn whole(mesh: &Mesh, buffer: &Buffer, parts: &mut [Tensors]) -> Result<HostTensor> {
+    let (name, shape) = (&buffer.name, Shape::from(buffer.shape.as_slice()));
+    let sharding =
+        buffer.sharding.as_ref().map_or_else(|| Cow::Owned(Sharding::replicated(shape.rank())), Cow::Borrowed);
+    let local = sharding.local_shape(&shape);
+    let mut held = Vec::new();
+    for (rank, holder) in holders(mesh, Some(&sharding)).into_iter().enumerate() {
+        if rank != holder {
+            continue;
+        }
+        let part = parts[rank].swap_remove(name);
+        let fits = |part: &HostTensor| part.dtype() == buffer.dtype && *part.shape() == local;
+        let part = part.filter(fits).ok_or_else(|| {
+            let message = format!("rank {rank} has no `{name}` of `{}{local}`", buffer.dtype);
+            Diagnostic::error(codes::TENSOR_FILE, message).help("resume from another state")
+        })?;
+        held.push((rank, part));
+    }
+    sharding.assemble_from(mesh, &shape, held.iter().map(|(rank, part)| (*rank, part)))
+}
