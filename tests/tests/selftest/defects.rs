@@ -21,7 +21,7 @@ const OF_DEVICE: [(&str, &[&str], &str); 17] = [
     ("barrier-swapped", &["barriers"], "behind one barrier"),
     ("rank-ignored", &["rank-input"], "by rank"),
     ("expm1-cancels", &["ops"], "exponential_minus_one `small`"),
-    ("logistic-bf16", &["ops", "kernels"], "logistic `smooth`"),
+    ("logistic-bf16", &["ops", "kernels", "updates"], "logistic `smooth`"),
     ("dot-bf16", &["ops", "products", "updates"], "products of `f32`"),
 ];
 
