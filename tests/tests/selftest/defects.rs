@@ -98,7 +98,7 @@ fn a_right_device_passes_and_tells_of_every_fact_that_a_check_has() {
 /// What `NEURON.md` shows of the checks is this report, times aside.
 fn document_shows(report: &Report) {
     let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../NEURON.md")).unwrap();
-    let shown = text.split("$ halite neuron selftest").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let shown = text.split("```text\n  halite ").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     let rows: Vec<Vec<&str>> = shown.lines().map(|line| line.split_whitespace().collect()).collect();
     for check in &report.checks {
         let count = check.asked.to_string();
