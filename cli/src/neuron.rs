@@ -3,6 +3,7 @@
 mod cache;
 mod compile;
 mod progress;
+mod selftest;
 mod units;
 
 pub(super) use units::duration;
@@ -13,15 +14,18 @@ use halite_neuron::neuronx::Store;
 use halite_support::{Diagnostic, codes};
 use std::path::{Path, PathBuf};
 
-/// Compile bundles with the Neuron compiler, and manage the store of compiled modules.
+/// Compile bundles with the Neuron compiler, manage the store of compiled modules, and test a device.
 #[derive(Subcommand, Debug)]
 #[command(after_help = "\
 Examples:
   halite neuron compile build/hlat-7b
+  halite neuron selftest
   halite neuron cache ls")]
 pub(super) enum Neuron {
     /// Compile the modules of a bundle to NEFFs with `neuronx-cc`.
     Compile(compile::Compile),
+    /// Ask the compiler and the device what the tables presume.
+    Selftest(Box<selftest::Selftest>),
     /// Show or clear the store of NEFFs.
     #[command(subcommand)]
     Cache(cache::Cache),
@@ -31,6 +35,7 @@ impl Neuron {
     pub(super) fn run(self, context: &mut Context) -> Result<Output> {
         match self {
             Self::Compile(command) => command.run(context),
+            Self::Selftest(command) => command.run(context),
             Self::Cache(command) => command.run(),
         }
     }

@@ -39,6 +39,7 @@ pub mod random;
 mod relation;
 pub mod scaled;
 pub mod seeds;
+pub mod standin_kernels;
 pub mod standin_nrt;
 pub mod stepping;
 pub mod structure;

@@ -2,7 +2,9 @@
 
 use halite_bundle::{Bundle, ModuleEntry, NEFFS, NeffRecord, Port, sha256};
 use halite_hlo::graph::Graph;
+use halite_hlo::proto::{AliasEntryProto, HloModuleProto};
 use halite_hlo::{INPUT_NAMES, OUTPUT_NAMES};
+use halite_runtime::{Signature, TensorSpec};
 use halite_standin_nrt::{Named, StandInNeff};
 use std::path::{Path, PathBuf};
 
@@ -72,6 +74,48 @@ pub fn neff(bundle: &Bundle, entry: &ModuleEntry) -> StandInNeff {
         outputs: named(outputs, &entry.outputs),
         hlo,
     }
+}
+
+/// What the stand-in takes for HLO alone, as a compiler gets it: sizes and aliases are those that it states, and ranks as many as its
+/// collectives name.
+///
+/// # Errors
+/// When it is no HLO with names for its tensors.
+pub fn of_hlo(hlo: &[u8], target: &str) -> Result<StandInNeff, String> {
+    let module = halite_hlo::decode(hlo).map_err(|error| error.to_string())?;
+    let signature = Signature::of_hlo(hlo).map_err(|error| error.to_string())?;
+    let (inputs, outputs) = names(hlo);
+    if (inputs.len(), outputs.len()) != (signature.inputs.len(), signature.outputs.len()) {
+        return Err("the HLO does not name its tensors".to_owned());
+    }
+    let alias = |output: usize| {
+        let entries = module.input_output_alias.iter().flat_map(|aliases| &aliases.entries);
+        let of = |entry: &&AliasEntryProto| entry.output_shape_index.first().map_or(0, |&at| at) == output as i64;
+        entries.into_iter().find(of).and_then(|entry| usize::try_from(entry.parameter_number).ok())
+    };
+    let named = |names: Vec<String>, specs: &[TensorSpec], alias: &dyn Fn(usize) -> Option<usize>| {
+        let one =
+            |(at, (name, spec)): (usize, (String, &TensorSpec))| Named { name, bytes: spec.size(), alias: alias(at) };
+        names.into_iter().zip(specs).enumerate().map(one).collect()
+    };
+    Ok(StandInNeff {
+        target: target.to_owned(),
+        cores: 1,
+        ranks: ranks(&module),
+        inputs: named(inputs, &signature.inputs, &|_| None),
+        outputs: named(outputs, &signature.outputs, &alias),
+        hlo: hlo.to_vec(),
+    })
+}
+
+/// One more than the largest rank that a collective names.
+fn ranks(module: &HloModuleProto) -> u32 {
+    let instructions = module.computations.iter().flat_map(|computation| &computation.instructions);
+    let named = instructions.flat_map(|inst| {
+        let groups = inst.replica_groups.iter().flat_map(|group| group.replica_ids.iter().copied());
+        groups.chain(inst.source_target_pairs.iter().flat_map(|pair| [pair.source, pair.target]))
+    });
+    u32::try_from(named.max().unwrap_or(0) + 1).unwrap_or(1)
 }
 
 /// The names that HLO gives the tensors of its entry.

@@ -144,7 +144,7 @@ impl Compile {
 }
 
 /// A flag that becomes true when this process is asked to end.
-fn interrupt() -> Result<Arc<AtomicBool>> {
+pub(super) fn interrupt() -> Result<Arc<AtomicBool>> {
     let interrupt = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         let registered = signal_hook::flag::register(signal, Arc::clone(&interrupt));

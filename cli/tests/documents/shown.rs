@@ -14,6 +14,7 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("halite init build/llama --weights Llama-3.1-8B -o state.safetensors", "needs the weights of an 8B model"),
     ("halite neuron compile build/hlat-7b", "needs neuronx-cc"),
     ("halite neuron compile build/tiny", "needs neuronx-cc"),
+    ("halite neuron selftest --output report.json", "needs a device; the test `selftest` holds it to the stand-ins"),
     ("halite train build/tiny --text book.txt --executor nrt", "needs a Neuron device"),
     (
         "bash launch.sh --nodes 1 --node-rank 0 --root 127.0.0.1:46820 -- --text book.txt --steps 300",

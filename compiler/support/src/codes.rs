@@ -211,6 +211,8 @@ codes! {
         => "run `halite neuron compile` on the bundle";
     OTHER_RANK = "E0719": "Another process of the run failed, is gone or does not fit, so that this one cannot go on. The message names its rank."
         => "see what that rank says, and resume all of them from the state that was saved last";
+    SELFTEST = "E0720": "A process of the self-test has no job, or what one left cannot be read."
+        => "start `halite neuron selftest` again, with another folder for its work";
     SENSITIVE_NARROW = "E0801": "An op that loses its meaning at low precision computes in fewer bits than `f32`."
         => "set `precision.sensitive = \"f32\"`";
     ACCUMULATE_NARROW = "E0802": "A sum of many elements is made in fewer bits than `f32`."

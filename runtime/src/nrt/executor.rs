@@ -37,6 +37,14 @@ impl Nrt {
         Ok(Self { session: Arc::new(session), options: options.clone() })
     }
 
+    /// The logical cores of this process, of which the executor uses one.
+    ///
+    /// # Errors
+    /// When the library does not say.
+    pub fn cores(&self) -> Result<u32> {
+        self.session.cores(&self.options)
+    }
+
     /// The version that the library states.
     pub fn version(&self) -> &NrtVersion {
         &self.session.version

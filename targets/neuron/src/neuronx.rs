@@ -13,7 +13,7 @@ mod job;
 mod key;
 mod log;
 mod neff;
-mod process;
+pub mod process;
 mod script;
 mod store;
 mod task;

@@ -11,6 +11,9 @@
 //! | `STAND_IN_STARTED` | a file that gets a line `<process> <work folder>` for each compile |
 //! | `STAND_IN_FAULT` | one of [`FAULTS`], or a code such as `NCC_EVRF056` to fail with |
 //! | `STAND_IN_FAULT_IN` | the only module with the fault |
+//! | `STAND_IN_PROGRAMS` | set, NEFFs are programs for the stand-in for libnrt, which run |
+//! | `STAND_IN_WRONG_KERNEL` | the kernel whose programs compute a thousandth too much |
+//! | `STAND_IN_REFUSES` | a flag, or an opcode, that is not taken |
 //! | `STAND_IN_GATE` | `<stage> <file>`: in one of [`STAGES`] its process is added to the file, and it waits until that is gone |
 
 #![allow(clippy::print_stdout, reason = "this program is a command line")]
@@ -20,6 +23,7 @@ use halite_hlo::CheckedHlo;
 use halite_hlo::proto::{HloInstructionProto, HloModuleProto};
 use halite_neuron::Tables;
 use halite_neuron::tables::FlagGiver;
+use halite_tests::{standin_kernels, standin_nrt};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -112,6 +116,9 @@ fn check_flag(name: &str, value: Option<String>) -> Result<String, String> {
     };
     let known = Tables::builtin().flag(name).filter(|flag| flag.given_by != FlagGiver::Wrapper);
     let flag = known.ok_or_else(|| format!("unrecognized arguments: {name}"))?;
+    if variable("STAND_IN_REFUSES").is_some_and(|refused| refused == flag.name) {
+        return Err(format!("unrecognized arguments: {name}"));
+    }
     match value {
         Some(value) if flag.takes(&value) => Ok(format!("{}={value}", flag.name)),
         Some(value) => Err(format!("argument {name}: invalid choice: {value}")),
@@ -129,7 +136,15 @@ fn compile(arguments: &Arguments) -> Result<(), String> {
     let bytes = std::fs::read(&arguments.input).map_err(|error| format!("{}: {error}", arguments.input.display()))?;
     let module = halite_hlo::decode(&bytes).map_err(|error| error.to_string())?;
     let module = CheckedHlo::new(module).map_err(|finding| format!("[NCC_EVRF064] {}", finding.message()))?;
-    let mut neff = neff(&bytes, &arguments.flags);
+    let mut instructions = module.computations.iter().flat_map(|computation| &computation.instructions);
+    if let Some(refused) = instructions.find(|inst| variable("STAND_IN_REFUSES").as_ref() == Some(&inst.opcode)) {
+        log("ERROR: [NCC_EVRF001] an op is not supported\n")?;
+        return Err(format!("[NCC_EVRF001] `{}` is not supported", refused.opcode));
+    }
+    let mut neff = match variable("STAND_IN_PROGRAMS") {
+        None => neff(&bytes, &arguments.flags),
+        Some(_) => program(&module, &arguments.flags)?,
+    };
     match fault(&arguments.input).as_deref() {
         None => {}
         Some("hang") => std::thread::sleep(Duration::from_secs(600)),
@@ -186,6 +201,14 @@ fn blamed(module: &HloModuleProto) -> Option<&HloInstructionProto> {
     let mut instructions = module.computations.iter().flat_map(|computation| &computation.instructions);
     instructions
         .find(|inst| inst.name.contains('.') && inst.metadata.as_ref().is_some_and(|metadata| metadata.source_line > 0))
+}
+
+/// A program for the stand-in for libnrt.
+fn program(module: &HloModuleProto, flags: &[String]) -> Result<Vec<u8>, String> {
+    let target = flags.iter().find_map(|flag| flag.strip_prefix("--target=")).unwrap_or("trn1");
+    let wrong = variable("STAND_IN_WRONG_KERNEL");
+    let linked = standin_kernels::link(module, wrong.as_deref()).map_err(|error| error.message().to_owned())?;
+    standin_nrt::of_hlo(&halite_hlo::encode(&linked), target).map(|neff| neff.to_bytes())
 }
 
 /// What looks like a NEFF and follows from the input alone.

@@ -14,14 +14,16 @@ const GRACE: Duration = Duration::from_secs(2);
 
 /// When to stop waiting.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Limits<'a> {
-    pub(super) timeout: Option<Duration>,
-    pub(super) interrupt: &'a AtomicBool,
+pub struct Limits<'a> {
+    /// How long it may run; `None` for as long as it takes.
+    pub timeout: Option<Duration>,
+    /// Becomes true when it is to end at once.
+    pub interrupt: &'a AtomicBool,
 }
 
 /// How a program ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Exit {
+pub enum Exit {
     /// By itself or by a signal of someone else.
     Ended(ExitStatus),
     /// It ran too long.
@@ -32,11 +34,10 @@ pub(super) enum Exit {
 
 /// Runs a program as the leader of a process group of its own, `started` being told the id of the group. When this returns,
 /// the whole group is ended.
-pub(super) fn run(
-    command: &mut Command,
-    limits: Limits<'_>,
-    started: impl FnOnce(u32) -> io::Result<()>,
-) -> io::Result<Exit> {
+///
+/// # Errors
+/// When it cannot be started, `started` fails, or the system does not say how it ended.
+pub fn run(command: &mut Command, limits: Limits<'_>, started: impl FnOnce(u32) -> io::Result<()>) -> io::Result<Exit> {
     let mut child = command.process_group(0).spawn()?;
     let group = pid(&child)?;
     let watched = started(child.id()).and_then(|()| watch(group, limits));

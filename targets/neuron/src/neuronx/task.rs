@@ -27,6 +27,30 @@ pub struct Task {
 }
 
 impl Task {
+    /// A program that is in no bundle, which is called `name`.
+    ///
+    /// # Errors
+    /// When the name cannot be that of a file.
+    pub fn of(name: &str, hlo: &[u8], target: Generation, flags: &[String]) -> Result<Self> {
+        check_name(name)?;
+        let record = NeffRecord {
+            hlo: sha256(hlo),
+            target: target.into(),
+            flags: flags.to_vec(),
+            compiler: String::new(),
+            neff: String::new(),
+        };
+        Ok(Self {
+            model: name.to_owned(),
+            modules: vec![name.to_owned()],
+            file: command::input(name),
+            hlo: hlo.to_vec(),
+            canonical: sha256(&halite_hlo::canonical(hlo)),
+            flags: command::with_target(flags, target),
+            records: vec![record],
+        })
+    }
+
     /// The modules of the bundle that are this program, at least one.
     pub fn modules(&self) -> &[String] {
         &self.modules

@@ -1,0 +1,168 @@
+//! What was found, without names of machines, users or files.
+
+use serde::Serialize;
+use std::time::Duration;
+
+/// The version of the form of reports.
+const FORM: u32 = 1;
+
+/// What a fact rests on that a table or a document states, and that a check asks all the same.
+pub const STATED: &str = "stated";
+
+/// How a check ended.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// All that it asked was answered as expected.
+    Passed,
+    /// Something was answered otherwise, or not at all.
+    Failed,
+    /// It could not be asked, for this reason.
+    NotRun(String),
+}
+
+/// An answer that was not the expected one.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Failure {
+    /// What was asked.
+    pub what: String,
+    /// What came.
+    pub found: String,
+    /// What should have come; nothing where the program could not be compiled or run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected: Option<String>,
+    /// What went in; nothing where it could not be compiled or run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input: Option<String>,
+}
+
+impl Failure {
+    /// A wrong result.
+    pub(crate) fn wrong(what: &str, found: String, expected: String, input: String) -> Self {
+        Self { what: what.to_owned(), found, expected: Some(expected), input: Some(input) }
+    }
+
+    /// No result.
+    pub(crate) fn broken(what: &str, reason: &str) -> Self {
+        Self { what: what.to_owned(), found: reason.to_owned(), expected: None, input: None }
+    }
+}
+
+/// What became of a check.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct CheckReport {
+    /// Its name.
+    pub name: &'static str,
+    /// What it asks.
+    pub about: &'static str,
+    /// How it ended.
+    pub verdict: Verdict,
+    /// How long it took on the clock, in seconds.
+    pub seconds: f64,
+    /// How many answers it asked for.
+    pub asked: usize,
+    /// The answers that were not as expected.
+    pub failures: Vec<Failure>,
+    /// What it could not ask, and why.
+    pub left_out: Vec<String>,
+    /// What a failure means; nothing where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub meaning: Option<&'static str>,
+}
+
+/// What is known of a fact after the run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// Every answer that rests on it was as expected.
+    Confirmed,
+    /// An answer that rests on it was not.
+    Refuted,
+    /// Nothing that was asked tells.
+    Open,
+}
+
+impl Outcome {
+    /// The word for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Outcome::Confirmed => "confirmed",
+            Outcome::Refuted => "refuted",
+            Outcome::Open => "open",
+        }
+    }
+}
+
+/// What the run says of a fact.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct FactReport {
+    /// Its key.
+    pub key: String,
+    /// What its source is worth.
+    pub basis: &'static str,
+    /// What is presumed.
+    pub presumed: String,
+    /// What the run says.
+    pub outcome: Outcome,
+    /// The checks that told, or would have.
+    pub checks: Vec<&'static str>,
+    /// What changes in Halite by it; nothing where it stays open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub follows: Option<String>,
+}
+
+/// The whole.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Report {
+    /// The version of this form.
+    pub form: u32,
+    /// The version of Halite.
+    pub halite: &'static str,
+    /// The target that programs were made for.
+    pub target: String,
+    /// The version of the compiler, as it prints it, or why there is none.
+    pub compiler: String,
+    /// The runtime with its version, or why there is none.
+    pub runtime: String,
+    /// The logical cores that it has.
+    pub cores: usize,
+    /// What became of each check.
+    pub checks: Vec<CheckReport>,
+    /// What is known now of each fact that rested on a conclusion or a single source.
+    pub facts: Vec<FactReport>,
+}
+
+impl Report {
+    /// Without checks and facts.
+    pub(crate) fn new(target: String, compiler: String, runtime: String, cores: usize) -> Self {
+        let halite = env!("CARGO_PKG_VERSION");
+        Self { form: FORM, halite, target, compiler, runtime, cores, checks: Vec::new(), facts: Vec::new() }
+    }
+
+    /// Whether a check failed.
+    pub fn has_failed(&self) -> bool {
+        self.checks.iter().any(|check| check.verdict == Verdict::Failed)
+    }
+
+    /// How many checks passed, failed, were not run.
+    pub fn counts(&self) -> [usize; 3] {
+        let count = |of: fn(&Verdict) -> bool| self.checks.iter().filter(|check| of(&check.verdict)).count();
+        [
+            count(|verdict| *verdict == Verdict::Passed),
+            count(|verdict| *verdict == Verdict::Failed),
+            count(|verdict| matches!(verdict, Verdict::NotRun(_))),
+        ]
+    }
+
+    /// How many facts have this outcome.
+    pub fn facts_that_are(&self, outcome: Outcome) -> usize {
+        self.facts.iter().filter(|fact| fact.outcome == outcome).count()
+    }
+}
+
+impl CheckReport {
+    /// How long it took.
+    pub fn elapsed(&self) -> Duration {
+        Duration::try_from_secs_f64(self.seconds).unwrap_or_default()
+    }
+}

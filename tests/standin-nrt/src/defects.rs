@@ -1,0 +1,90 @@
+//! Defects of a device: programs that are run as other programs. The self-test has to name each.
+
+mod integers;
+mod ranks;
+mod rewrite;
+mod rounding;
+mod structure;
+
+use crate::orders;
+use crate::statuses::INVALID;
+use halite_hlo::proto::HloModuleProto;
+use std::ffi::c_int;
+
+/// Changes a program.
+type Change = fn(&mut HloModuleProto);
+
+/// Leaves what replaces inputs as it was.
+const STALE: &str = "alias-stale";
+
+/// Rounding by the switch does nothing.
+const NO_SWITCH: &str = "switch-ignored";
+
+/// What `HALITE_STANDIN_NRT_DEFECT` may name.
+pub const DEFECTS: [&str; 17] = [
+    "u32-product",
+    "u32-sum",
+    "shift-left",
+    STALE,
+    "all-reduce-bf16",
+    "all-gather-order",
+    "reduce-scatter-shard",
+    "permute-still",
+    NO_SWITCH,
+    "truncates",
+    "call-arguments",
+    "barrier-swapped",
+    "rank-ignored",
+    "expm1-cancels",
+    "logistic-bf16",
+    "dot-bf16",
+    "u32-compare",
+];
+
+/// What a defect changes; nothing for those that are elsewhere.
+fn change(name: &str) -> Option<Change> {
+    Some(match name {
+        "u32-product" => integers::product,
+        "u32-sum" => integers::sum,
+        "shift-left" => integers::shift_left,
+        "u32-compare" => integers::compare,
+        "all-reduce-bf16" => ranks::narrow_sum,
+        "all-gather-order" => ranks::gather_backwards,
+        "reduce-scatter-shard" => ranks::scatter_backwards,
+        "permute-still" => ranks::permute_still,
+        "truncates" => rounding::truncate,
+        "logistic-bf16" => rounding::narrow_logistic,
+        "dot-bf16" => rounding::narrow_dot,
+        "expm1-cancels" => rounding::cancelling_expm1,
+        "call-arguments" => structure::swap_arguments,
+        "barrier-swapped" => structure::swap_barriers,
+        "rank-ignored" => structure::ignore_rank,
+        _ => return None,
+    })
+}
+
+/// The HLO that is run in the place of this one: what is to round at random does, and what is ordered is wrong.
+pub(crate) fn run_as(hlo: &[u8]) -> Result<Vec<u8>, c_int> {
+    let defect = orders::variable("DEFECT");
+    if defect.as_ref().is_some_and(|defect| !DEFECTS.contains(&defect.as_str())) {
+        return Err(INVALID);
+    }
+    let is_switched = rounding::is_switched() && defect.as_deref() != Some(NO_SWITCH);
+    let change = defect.as_deref().and_then(change);
+    if !is_switched && change.is_none() {
+        return Ok(hlo.to_vec());
+    }
+    let mut module = halite_hlo::decode(hlo).map_err(|_| INVALID)?;
+    if is_switched {
+        rounding::at_random(&mut module);
+    }
+    if let Some(change) = change {
+        change(&mut module);
+    }
+    Ok(halite_hlo::encode(&module))
+}
+
+/// Whether what replaces an input is lost.
+pub(crate) fn keeps_aliases() -> bool {
+    orders::variable("DEFECT").as_deref() == Some(STALE)
+}

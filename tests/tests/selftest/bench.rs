@@ -1,0 +1,94 @@
+//! The self-test on the stand-ins, with programs that are made once.
+
+use halite_neuron::Generation;
+use halite_neuron::neuronx::Compiler;
+use halite_selftest::{CHECKS, Launcher, Limits, Observer, Place, Prepared, Report, Runtime, Verdict, prepare};
+use halite_tests::{command_line, standin_nrt};
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tempfile::TempDir;
+
+struct Unwatched;
+
+impl Observer for Unwatched {}
+
+/// Becomes true never.
+static INTERRUPT: AtomicBool = AtomicBool::new(false);
+
+/// A folder for one test, with a compiler and a library.
+pub(crate) struct Bench {
+    folder: TempDir,
+    port: u16,
+}
+
+/// All checks with their programs.
+pub(crate) fn prepared() -> &'static Prepared {
+    static PREPARED: OnceLock<Prepared> = OnceLock::new();
+    PREPARED.get_or_init(|| {
+        let made = prepare(CHECKS, Generation::Trn1, Some("2.27.5334.0+standin"));
+        made.unwrap_or_else(|mistakes| panic!("{mistakes:?}"))
+    })
+}
+
+/// What the stand-in for the library finds of results that other runs computed: most programs are the same with most defects.
+fn memory() -> &'static TempDir {
+    static MEMORY: OnceLock<TempDir> = OnceLock::new();
+    MEMORY.get_or_init(|| tempfile::tempdir().unwrap())
+}
+
+impl Bench {
+    pub(crate) fn new() -> Self {
+        static PORT: std::sync::atomic::AtomicU16 = std::sync::atomic::AtomicU16::new(0);
+        // Ranks of tests that run side by side find each other at different ports.
+        let port =
+            47_000 + u16::try_from(std::process::id() % 500).unwrap() * 16 + PORT.fetch_add(1, Ordering::Relaxed);
+        Self { folder: tempfile::tempdir().unwrap(), port }
+    }
+
+    /// The compiler, started through a script that sets these variables.
+    fn compiler(&self, variables: &[(&str, &str)]) -> Compiler {
+        use std::os::unix::fs::PermissionsExt;
+        let path = self.folder.path().join("neuronx-cc");
+        let set: String = variables.iter().map(|(name, value)| format!("{name}='{value}' ")).collect();
+        let program = env!("CARGO_BIN_EXE_stand-in-neuronx-cc");
+        std::fs::write(&path, format!("#!/bin/sh\nSTAND_IN_PROGRAMS=1 {set}exec '{program}' \"$@\"\n")).unwrap();
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+        Compiler::ask(path, &INTERRUPT).unwrap()
+    }
+
+    /// The report of a run whose compiler and library are told this.
+    pub(crate) fn run(&self, of_compiler: &[(&str, &str)], of_library: &[(&str, &str)]) -> Report {
+        let own = of_library.iter().map(|(name, value)| (format!("HALITE_STANDIN_NRT_{name}"), (*value).to_owned()));
+        let flags = std::env::var("XLA_FLAGS").unwrap_or_default();
+        let shared = [("CORES", "2".to_owned()), ("XLA_FLAGS", flags), ("MEMORY", text(memory().path().to_path_buf()))];
+        let shared = shared.map(|(name, value)| (format!("HALITE_STANDIN_NRT_{name}"), value));
+        let place = Place {
+            compiler: Ok(self.compiler(of_compiler)),
+            runtime: Ok(Runtime::Nrt(standin_nrt::library())),
+            launcher: Launcher {
+                program: command_line::halite().to_path_buf(),
+                arguments: ["neuron", "selftest", "--worker"].map(Into::into).to_vec(),
+                environment: shared.into_iter().chain(own).collect(),
+            },
+            work: self.folder.path().join("work"),
+        };
+        prepared().run(&place, &self.limits(), &Unwatched)
+    }
+
+    fn limits(&self) -> Limits<'static> {
+        let minute = Duration::from_secs(60);
+        let (compile, load, call, process) = (minute, minute, minute, minute * 5);
+        Limits { compile, load, call, process, jobs: 1, port: self.port, interrupt: &INTERRUPT }
+    }
+}
+
+fn text(path: PathBuf) -> String {
+    path.to_str().expect("the folder for temporary files has a plain name").to_owned()
+}
+
+/// The checks that failed.
+pub(crate) fn failed(report: &Report) -> Vec<&'static str> {
+    report.checks.iter().filter(|check| check.verdict == Verdict::Failed).map(|check| check.name).collect()
+}
