@@ -1,6 +1,7 @@
 //! From programs to a report.
 
 use crate::check::{Case, Needs, Probe};
+use crate::checks::CHECKS;
 use crate::compare::mismatch;
 use crate::compile::{Trouble, compile};
 use crate::execute::{Executor, Ordered, Results};
@@ -293,8 +294,9 @@ impl Run<'_> {
 
     fn line(&self, key: &str, basis: &'static str, says: &str) -> FactReport {
         let told = self.prepared.checks.iter().flat_map(|asked| &asked.told).find(|told| told.fact == key);
-        let would = self.prepared.checks.iter().filter(|asked| asked.told.iter().any(|told| told.fact == key));
-        let would: Vec<&'static str> = would.map(|asked| asked.check.name()).collect();
+        // Also checks that were not asked for.
+        let would = CHECKS.iter().filter(|check| check.told().iter().any(|told| told.fact == key));
+        let would: Vec<&'static str> = would.map(|check| check.name()).collect();
         let (outcome, checks) = match self.answers.get(key) {
             None => (Outcome::Open, would),
             Some((true, by)) => (Outcome::Confirmed, by.clone()),
