@@ -139,9 +139,10 @@ impl Report {
         Self { form: FORM, halite, target, compiler, runtime, cores, checks: Vec::new(), facts: Vec::new() }
     }
 
-    /// Whether a check failed.
+    /// Whether a check failed, or none could be made.
     pub fn has_failed(&self) -> bool {
-        self.checks.iter().any(|check| check.verdict == Verdict::Failed)
+        let [passed, failed, _] = self.counts();
+        failed > 0 || passed == 0
     }
 
     /// How many checks passed, failed, were not run.

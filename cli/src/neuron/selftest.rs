@@ -36,7 +36,7 @@ Examples:
   halite neuron selftest --only call --only integers
   halite neuron selftest --explain
 
-Exit codes: 0 all that was asked was answered as expected, 1 something was not, 2 the input is wrong")]
+Exit codes: 0 all that was asked was answered as expected, 1 something was not or nothing could be asked, 2 the input is wrong")]
 pub(crate) struct Selftest {
     /// The hardware.
     #[arg(short, long, value_name = "TARGET", default_value = "trn1")]

@@ -45,7 +45,7 @@ fn without_times(mut report: Value) -> Value {
 fn what_is_not_there_is_not_run_and_counted() {
     let output = selftest(&[]).env("PATH", "/none").output().unwrap();
     let said = text(&output.stdout);
-    assert_eq!(code(&output), 0, "{said}{}", text(&output.stderr));
+    assert_eq!(code(&output), 1, "{said}{}", text(&output.stderr));
     assert_eq!(said.matches("not run: ").count(), 12, "{said}");
     assert!(
         said.contains("no `neuronx-cc` was found") && said.contains("0 checks passed, 0 failed, 12 not run"),

@@ -110,7 +110,9 @@ fn summary(report: &Report) -> String {
     let [passed, failed, not_run] = report.counts();
     let count = |outcome| report.facts_that_are(outcome);
     let follows = match (failed, not_run) {
-        (0, _) if passed == 0 => "Nothing could be asked.",
+        (0, _) if passed == 0 => {
+            "Nothing could be asked: it takes `neuronx-cc` on the PATH (or `--neuronx-cc`), and libnrt of the driver packages (or `--nrt`)."
+        }
         (0, 0) if report.checks.len() == CHECKS.len() => "All answers are those that Halite rests on.",
         (0, _) => "What was asked was answered as expected; the rest is as open as before.",
         _ => {
