@@ -44,7 +44,10 @@ impl Check for Call {
 
     fn told(&self) -> Vec<Told> {
         vec![Told {
-            refuted: "rules.toml gets a rule that refuses `call`, and the default of `emit.calls` for Neuron becomes `inline`".into(),
+            confirmed: "opcodes.toml: the row of `call` becomes `observed`, and `emit.calls = \"keep\"` can become the default for Neuron, whose \
+                        programs then do not grow with the layers"
+                .into(),
+            refuted: "rules.toml gets a rule that refuses `call`: `emit.calls` stays `inline`, and `keep` is an error for Neuron".into(),
             ..Told::opcode("call")
         }]
     }
