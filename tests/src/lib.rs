@@ -20,6 +20,7 @@ mod document;
 mod dropout;
 mod executable;
 mod finite;
+mod handed;
 mod inputs;
 pub mod joint;
 mod kit;

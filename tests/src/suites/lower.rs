@@ -3,6 +3,7 @@
 use super::Suite;
 use super::opt::{Failure, Transformed, transform};
 use crate::document::Anchor;
+use crate::handed;
 use crate::inputs::{InputKind, seeded_inputs};
 use crate::kit::{Case, Outcome};
 use crate::relation::{Tolerance, agree};
@@ -47,8 +48,10 @@ impl Suite for Lower {
         if !case.directives.metadata {
             printed.iter_mut().for_each(drop_metadata);
         }
+        let translated: Vec<_> =
+            printed.iter().map(stablehlo).collect::<Result<_, _>>().map_err(|error| case.show(&error))?;
         let printed: Vec<_> = match case.directives.stablehlo {
-            true => printed.into_iter().map(stablehlo).collect::<Result<_, _>>().map_err(|error| case.show(&error))?,
+            true => translated,
             false => printed.iter().map(halite_hlo::text::print).collect(),
         };
         Ok(Outcome::new([(Anchor::End, printed.join("\n"))]))
@@ -64,8 +67,12 @@ fn linked(hlo: &HloModuleProto, decompositions: &[(Name, HloModuleProto)]) -> Re
     })
 }
 
-fn stablehlo(hlo: HloModuleProto) -> Result<String, Diagnostic> {
-    halite_stablehlo::print(&CheckedHlo::new(hlo)?, 1)
+/// The StableHLO of a module, which is kept where that is asked for.
+fn stablehlo(hlo: &HloModuleProto) -> Result<String, Diagnostic> {
+    let hlo = CheckedHlo::new(hlo.clone())?;
+    let text = halite_stablehlo::print(&hlo, 1)?;
+    handed::keep(&hlo.encode(), &text);
+    Ok(text)
 }
 
 fn check(hlo: &HloModuleProto) -> Result<(), String> {
