@@ -33,6 +33,7 @@ pub mod meshes;
 pub mod models;
 pub mod mutants;
 pub mod numeric;
+pub mod optimized;
 mod optimizer;
 mod packed;
 mod partitioned;
