@@ -9,20 +9,14 @@ results and donations that the manifest states, and the collectives and kernels 
 """
 
 import collections
-import json
 import re
 import sys
 from pathlib import Path
 
 import jaxlib
-from jax._src.interpreters import mlir
-from jax._src.lib import xla_client
 from jaxlib.mlir import ir
+from xla_modules import computation, context, texts, translated, verified
 
-try:
-    from jaxlib import _hlo
-except ImportError:  # Until jaxlib 0.7.
-    _hlo = xla_client._xla
 COLLECTIVES = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-permute", "replica-id")
 RESULT = re.compile(rf" = (.*?) ({'|'.join(COLLECTIVES)}|custom-call)\(")
 ARRAY = re.compile(r"\w+\[[\d,]*\]")
@@ -33,10 +27,8 @@ SAID = re.compile(
 
 def parsed(text):
     """The number of operations of a text, which the verifier has passed."""
-    with mlir.make_ir_context():
-        module = ir.Module.parse(text)
-        if not module.operation.verify():
-            raise ValueError("MLIR's verifier refuses it")
+    with context():
+        module = verified(text)
         count = 0
 
         def enter(_):
@@ -46,11 +38,6 @@ def parsed(text):
 
         module.operation.walk(enter)
         return count
-
-
-def translated(text):
-    """The HLO that XLA makes of a text."""
-    return xla_client._xla.mlir.mlir_module_to_xla_computation(text, use_tuple_args=False, return_tuple=True)
 
 
 def exchanges(hlo):
@@ -76,18 +63,10 @@ def interface(hlo):
 
 def differences(text, hlo):
     """In what XLA's HLO of a text differs from the HLO that it was written from."""
-    made, given = translated(text), _hlo.XlaComputation(hlo)
+    made, given = translated(text), computation(hlo)
     wrong = [f"{found}, expected {expected}" for found, expected in zip(interface(made), interface(given)) if found != expected]
     found, expected = exchanges(made), exchanges(given)
     return wrong + [f"lacks {dict(expected - found)}, has {dict(found - expected)}"] * (found != expected)
-
-
-def texts(path):
-    """The texts at a path, each with the HLO that it was written from where that is known."""
-    if path.is_file():
-        return [(path, None)]
-    modules = json.loads((path / "manifest.json").read_text())["modules"]
-    return [(path / f"{module['name']}.mlir", (path / module["file"]).read_bytes()) for module in modules]
 
 
 def main(paths):

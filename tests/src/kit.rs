@@ -102,6 +102,15 @@ impl Kit {
         Ok(tests.map(|test| Report { result: self.perform(&test, mode), name: test.name }).collect())
     }
 
+    /// The golden files of a suite, read.
+    ///
+    /// # Errors
+    /// When the folder or one of them cannot be read.
+    pub fn cases(&self, suite: &str) -> Result<Vec<Case>, String> {
+        let of_suite = |test: &Test| test.suite.as_ref().is_ok_and(|own| own.name() == suite);
+        self.tests()?.iter().filter(|test| of_suite(test)).map(|test| Case::read(&test.name, &test.path)).collect()
+    }
+
     fn trials(self, mode: Mode) -> Vec<Trial> {
         let kit = Arc::new(self);
         let trial = |test: Test| {

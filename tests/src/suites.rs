@@ -15,6 +15,8 @@ mod policy;
 mod run;
 mod verify;
 
+pub use lower::{Lowered, lowered};
+
 use crate::kit::{Case, Outcome};
 use halite::Session;
 use std::fmt;

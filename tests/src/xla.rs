@@ -1,6 +1,7 @@
 //! Modules on CPU XLA.
 
 use crate::directives::Directives;
+use crate::handed;
 use halite_hlo::CheckedHlo;
 use halite_ir::{Inst, LowerOptions, Module, Phase, Registry, Sample, lower, sample_module, verify};
 use halite_passes::{PassCx, PassRegistry, Runner, RunnerOptions};
@@ -98,8 +99,14 @@ pub fn compile(hlo: &[u8], num_replicas: usize) -> Result<Box<dyn Executable>> {
 /// When it cannot be written in the format, and what XLA says.
 pub fn compile_in(format: ProgramFormat, hlo: &[u8], num_replicas: usize) -> Result<Box<dyn Executable>> {
     let program = Program::new(hlo, CompileOptions { num_replicas, ..CompileOptions::default() })?
-        .in_format(format, |hlo| halite_stablehlo::translate(hlo, num_replicas))?;
+        .in_format(format, |hlo| translate(hlo, num_replicas))?;
     Ok(client().clone().with_format(format).compile(&program)?)
+}
+
+fn translate(hlo: &[u8], num_replicas: usize) -> Result<String> {
+    let text = halite_stablehlo::translate(hlo, num_replicas)?;
+    handed::keep(hlo, &text);
+    Ok(text)
 }
 
 /// Compiles HLO with exact rounding and runs it once.

@@ -4,11 +4,9 @@
 use halite_bundle::ModuleRole;
 use halite_hlo::proto::{HloComputationProto, HloModuleProto};
 use halite_runtime::{CompileOptions, Executor, Program};
+use halite_tests::optimized::optimized_by;
 use halite_tests::{compiled, xla};
-use prost::Message;
 use std::collections::HashMap;
-use std::path::Path;
-use std::process::Command;
 
 const LAYERS: usize = 4;
 
@@ -21,13 +19,6 @@ const OPCODES: [&str; 3] = ["exponential", "tanh", "dot"];
 
 /// Set in the process whose XLA writes what it makes of a step: the value for `recompute`.
 const CHILD: &str = "HALITE_TEST_RECOMPUTE";
-
-/// The file that XLA writes, of which a module is a field.
-#[derive(Clone, PartialEq, Message)]
-struct HloProto {
-    #[prost(message, optional, tag = "1")]
-    module: Option<HloModuleProto>,
-}
 
 /// How often a run executes instructions of an opcode.
 fn executed(module: &HloModuleProto, opcode: &str) -> usize {
@@ -53,25 +44,9 @@ fn step(recompute: &str) -> Vec<u8> {
     halite_hlo::encode(&compiled::module("gpt2", &ModuleRole::TRAIN_STEP, &settings).hlo)
 }
 
-/// What XLA makes of a step, which a process of its own has it write.
+/// What XLA makes of a step.
 fn optimized(recompute: &str) -> HloModuleProto {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let own = std::env::var("XLA_FLAGS").unwrap_or_default();
-    let flags = format!("{own} --xla_dump_hlo_as_proto --xla_dump_to={}", folder.path().display());
-    let mut child = Command::new(std::env::current_exe().expect("the path of the test"));
-    let child =
-        child.args(["--exact", "what_is_computed_again_stays_so"]).env(CHILD, recompute).env("XLA_FLAGS", flags);
-    let output = child.output().expect("the test starts");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
-    written(folder.path())
-}
-
-fn written(folder: &Path) -> HloModuleProto {
-    let files = std::fs::read_dir(folder).expect("XLA writes a folder").map(|file| file.expect("a file").path());
-    let mut optimized = files.filter(|path| path.to_string_lossy().ends_with(".cpu_after_optimizations.hlo.pb"));
-    let path = optimized.next().expect("XLA writes what it makes");
-    let bytes = std::fs::read(path).expect("the file can be read");
-    HloProto::decode(&*bytes).expect("it is a module").module.expect("it is a module")
+    optimized_by("what_is_computed_again_stays_so", (CHILD, recompute)).swap_remove(0)
 }
 
 #[test]

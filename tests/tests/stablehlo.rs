@@ -1,5 +1,10 @@
 //! One program as HLO and as StableHLO gives the same bits on CPU XLA.
 
+#[path = "stablehlo/counts.rs"]
+mod counts;
+#[path = "stablehlo/programs.rs"]
+mod programs;
+
 use halite::compile::CompileOptions;
 use halite::{Bundle, Session};
 use halite_bundle::tensors::Tensors;

@@ -3,6 +3,7 @@
 use super::Suite;
 use super::opt::{Failure, Transformed, transform};
 use crate::document::Anchor;
+use crate::handed;
 use crate::inputs::{InputKind, seeded_inputs};
 use crate::kit::{Case, Outcome};
 use crate::relation::{Tolerance, agree};
@@ -26,33 +27,57 @@ impl Suite for Lower {
     fn run(&self, case: &Case, session: &Session) -> Result<Outcome, String> {
         let module = case.module(session)?;
         case.execute(&module, session)?;
-        let passes = case.directives.passes.as_deref().ok_or("the suite needs `//@ passes: ..`")?;
-        let Transformed { after: legal, .. } =
-            transform(case, session, passes, &module).map_err(|failure| match failure {
-                Failure::Refused(diagnostic) => case.show(&diagnostic),
-                Failure::Wrong(error) => error,
-            })?;
-        let options = LowerOptions { kernels: case.directives.kernels, ..LowerOptions::default() };
-        let verified =
-            verify(&legal, &session.registry).map_err(|errors| case.show(&errors.into_bug("before lowering")))?;
-        let mut printed = vec![lower(verified, &case.sources, options).map_err(|error| case.show(&error))?];
-        if options.kernels == KernelForm::CustomCalls {
-            let decompositions = lower_decompositions(verified, &case.sources).map_err(|error| case.show(&error))?;
-            check(&printed[0])?;
-            compare(case, session, &legal, &linked(&printed[0], &decompositions).map_err(|error| case.show(&error))?)?;
-            printed.extend(decompositions.into_iter().map(|(_, decomposition)| decomposition));
-        } else {
-            compare(case, session, &legal, &printed[0])?;
-        }
+        let Lowered { legal, modules: mut printed, runnable } = lowered(case, session)?;
+        check(&printed[0])?;
+        compare(case, session, &legal, &runnable)?;
         if !case.directives.metadata {
             printed.iter_mut().for_each(drop_metadata);
         }
+        let translated: Vec<_> =
+            printed.iter().map(stablehlo).collect::<Result<_, _>>().map_err(|error| case.show(&error))?;
         let printed: Vec<_> = match case.directives.stablehlo {
-            true => printed.into_iter().map(stablehlo).collect::<Result<_, _>>().map_err(|error| case.show(&error))?,
+            true => translated,
             false => printed.iter().map(halite_hlo::text::print).collect(),
         };
         Ok(Outcome::new([(Anchor::End, printed.join("\n"))]))
     }
+}
+
+/// What a golden file is lowered to.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Lowered {
+    /// The module that is lowered, after the passes of the file.
+    pub legal: Module,
+    /// Its HLO, and where its kernels are custom calls, that of their decompositions.
+    pub modules: Vec<HloModuleProto>,
+    /// Its HLO without custom calls.
+    pub runnable: HloModuleProto,
+}
+
+/// Lowers a golden file of the suite `lower`.
+///
+/// # Errors
+/// What passes and lowering say, for people.
+pub fn lowered(case: &Case, session: &Session) -> Result<Lowered, String> {
+    let module = case.module(session)?;
+    let passes = case.directives.passes.as_deref().ok_or("the suite needs `//@ passes: ..`")?;
+    let Transformed { after: legal, .. } =
+        transform(case, session, passes, &module).map_err(|failure| match failure {
+            Failure::Refused(diagnostic) => case.show(&diagnostic),
+            Failure::Wrong(error) => error,
+        })?;
+    let options = LowerOptions { kernels: case.directives.kernels, ..LowerOptions::default() };
+    let verified =
+        verify(&legal, &session.registry).map_err(|errors| case.show(&errors.into_bug("before lowering")))?;
+    let hlo = lower(verified, &case.sources, options).map_err(|error| case.show(&error))?;
+    if options.kernels != KernelForm::CustomCalls {
+        return Ok(Lowered { legal, modules: vec![hlo.clone()], runnable: hlo });
+    }
+    let decompositions = lower_decompositions(verified, &case.sources).map_err(|error| case.show(&error))?;
+    let runnable = linked(&hlo, &decompositions).map_err(|error| case.show(&error))?;
+    let decompositions = decompositions.into_iter().map(|(_, decomposition)| decomposition);
+    Ok(Lowered { legal, modules: std::iter::once(hlo).chain(decompositions).collect(), runnable })
 }
 
 /// The module with its decompositions in the place of kernels, which CPU XLA does not have.
@@ -64,8 +89,12 @@ fn linked(hlo: &HloModuleProto, decompositions: &[(Name, HloModuleProto)]) -> Re
     })
 }
 
-fn stablehlo(hlo: HloModuleProto) -> Result<String, Diagnostic> {
-    halite_stablehlo::print(&CheckedHlo::new(hlo)?, 1)
+/// The StableHLO of a module, which is kept where that is asked for.
+fn stablehlo(hlo: &HloModuleProto) -> Result<String, Diagnostic> {
+    let hlo = CheckedHlo::new(hlo.clone())?;
+    let text = halite_stablehlo::print(&hlo, 1)?;
+    handed::keep(&hlo.encode(), &text);
+    Ok(text)
 }
 
 fn check(hlo: &HloModuleProto) -> Result<(), String> {
