@@ -68,7 +68,8 @@ impl<'a> Maker<'a> {
             };
             match &inst.op {
                 Op::Convert(_) => value = inst.args[0],
-                Op::Call(call) if !cx.is_dither(inst) => {
+                Op::Call(_) if cx.is_dither(inst) => value = inst.args[0],
+                Op::Call(call) => {
                     let result = inst.results.iter().position(|result| *result == value)?;
                     calls.push((function, inst));
                     function = cx.module.function(call.callee);
