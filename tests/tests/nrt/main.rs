@@ -14,7 +14,7 @@ use halite_bundle::tensors;
 use halite_tensor::HostTensor;
 
 /// Updates of a run.
-const STEPS: &str = "10";
+const STEPS: &str = "50";
 
 #[test]
 fn a_run_is_that_of_pjrt_to_the_bit() {
@@ -25,9 +25,9 @@ fn a_run_is_that_of_pjrt_to_the_bit() {
     for file in ["metrics.jsonl", "state.safetensors", "recipe.toml"] {
         assert!(bytes(&bench, "pjrt", file) == bytes(&bench, "nrt", file), "{file}");
     }
-    // Ten updates, and evaluations at the start, in between and at the end.
+    // Fifty updates, and evaluations at the start, in between and at the end.
     let journal = bench.journal();
-    assert!(journal.ends_with(" alive [0, 0, 0, 0] wrong []\n") && journal.starts_with("runs 18 "), "{journal}");
+    assert!(journal.ends_with(" alive [0, 0, 0, 0] wrong []\n") && journal.starts_with("runs 78 "), "{journal}");
 }
 
 #[test]
