@@ -16,7 +16,7 @@ use crate::transform::annotate_rounding::AnnotateRounding;
 use crate::transform::expand_composites::expand_all;
 use fact::{Atoms, Fact, Place};
 use halite_ir::{FuncId, Function, InferCx, Module, ParamRole};
-use halite_recipe::{Recipe, RoundingMode, SrBy};
+use halite_recipe::{Recipe, RoundingMode, SrBy, SrSites};
 use halite_support::{Diagnostic, Name, Result, codes};
 use halite_tensor::{Mesh, Sharding};
 use known::Functions;
@@ -75,17 +75,27 @@ impl Pass for Partition {
 }
 
 /// # Errors
-/// Where ranks round at random, each by bits of its own: what is the same on several would drift apart.
+/// Where ranks round at random, each by bits of its own: what is the same on several would drift apart. And where functions of the model do,
+/// which have no streams of bits before they are written in the place of their calls.
 fn check_rounding(recipe: &Recipe, cx: &PassCx<'_>) -> Result<()> {
     let precision = &recipe.precision;
-    if precision.rounding != RoundingMode::Sr || precision.sr.by != SrBy::Switch || !cx.target.rounds_by_switch {
+    if precision.rounding != RoundingMode::Sr {
         return Ok(());
     }
-    let message =
-        "the switch of the hardware rounds each rank's copy of a weight by other bits: copies would drift apart";
-    Err(Diagnostic::error(codes::RECIPE_CLASH, message)
-        .key("precision.sr.by")
-        .help("choose `precision.sr.by = \"dither\"`, whose bits are the same on all ranks"))
+    if precision.sr.by == SrBy::Switch && cx.target.rounds_by_switch {
+        let message =
+            "the switch of the hardware rounds each rank's copy of a weight by other bits: copies would drift apart";
+        return Err(Diagnostic::error(codes::RECIPE_CLASH, message)
+            .key("precision.sr.by")
+            .help("choose `precision.sr.by = \"dither\"`, whose bits are the same on all ranks"));
+    }
+    if precision.sr.sites == SrSites::All {
+        let message = "on several ranks stochastic rounding is done where weights are written, and nowhere else";
+        return Err(Diagnostic::error(codes::RECIPE_CLASH, message)
+            .key("precision.sr.sites")
+            .help("choose `precision.sr.sites = \"weight_write\"`"));
+    }
+    Ok(())
 }
 
 /// Says what several ranks hold and compute, because they do not divide it.
