@@ -6,7 +6,7 @@ use std::path::Path;
 
 pub use crate::tensor_file::{Tensors, to_bytes};
 
-/// Reads every tensor of a file, or of the [parts](crate::parts) that an index names, sorted by name.
+/// Reads every tensor of a file, or of the [parts](mod@crate::parts) that an index names, sorted by name.
 ///
 /// # Errors
 /// When the file cannot be read, is not in the format, or holds an element type that no program takes.
