@@ -169,7 +169,7 @@ impl State {
         mesh: &Mesh,
         rank: usize,
     ) -> Result<Tensors> {
-        let mine = wanted.filter(|buffer| parts::holders(mesh, buffer.sharding.as_ref())[rank] == rank);
+        let mine = wanted.filter(|buffer| parts::holder(mesh, buffer.sharding.as_ref(), rank) == rank);
         mine.map(|buffer| Ok((buffer.name.clone(), self.placed(&buffer.name)?.first().download()?))).collect()
     }
 

@@ -8,7 +8,7 @@ mod read;
 mod write;
 
 pub use index::{PartsIndex, index_path};
-pub use read::holders;
+pub use read::holder;
 pub(crate) use read::read;
 #[cfg(feature = "files")]
 pub use write::{commit, next_series, remove, write_part};

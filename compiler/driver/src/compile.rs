@@ -167,12 +167,14 @@ impl Session {
                 let work = move || {
                     let _span = span_of(role).entered();
                     let unfinished = self.begin_role(shared, &source.recipe, (role, &pipeline), options)?;
-                    let again = unfinished.again();
+                    let again = policies::are_open(&source.recipe).then(|| unfinished.again());
                     let compiled = self.finish_role(unfinished, &source.recipe, sources, options)?;
                     let ranges = ranges::ranges(built, role, &self.registry)?;
                     let whom = (target, &source.recipe);
                     let mut packed = pack(compiled, (role, built, ranges), whom, options)?;
-                    packed.policies = self.policies(&packed, &again, whom, (sources, options))?;
+                    if let Some(again) = &again {
+                        packed.policies = self.policies(&packed, again, whom, (sources, options))?;
+                    }
                     Ok(packed)
                 };
                 scope.spawn(move || caller.within(work))

@@ -6,7 +6,7 @@ use crate::transform::packed::by_rows;
 use crate::transform::trained::{self, Joining, Objective, SCOPE, Set, VECTORS, collect, end_to_end, group_of};
 use crate::transform::update::rule::scaled;
 use halite_ir::{Builder, GRAD_NORM, Module, Phase, ResultRole, Value, Values};
-use halite_recipe::{Calls, Clip as Bound, Optimizer, Recipe};
+use halite_recipe::{Clip as Bound, Optimizer, Recipe};
 use halite_support::{Diagnostic, Name, Result, codes};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
@@ -57,10 +57,9 @@ fn clip(module: &mut Module, cx: &PassCx<'_>, recipe: &Recipe) -> Result<()> {
     let weights = collect(PASS, &b, &results, &recipe.precision)?;
     let outer = b.enter_scope(SCOPE);
     let objective = Objective::emit(&mut b, &results)?;
-    let by_layer = cx.target.calls != Calls::Inline;
-    let sets = Joining::of(recipe, cx.target)?.sets(&b, weights, |_| true);
-    let parts = parts(sets, &recipe.optimizer)?;
-    let (norm, clipped) = clip_parts(&mut b, parts, objective.divisor, by_layer)?;
+    let joining = Joining::of(recipe, cx.target)?;
+    let parts = parts(joining.sets(&b, weights, |_| true), &recipe.optimizer)?;
+    let (norm, clipped) = clip_parts(&mut b, parts, objective.divisor, joining.by_layer)?;
     b.set_loc(outer);
     for result in &mut results {
         if let ResultRole::Gradient(of) = &result.role {

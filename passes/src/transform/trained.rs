@@ -116,7 +116,7 @@ pub(crate) struct Joining<'a> {
     /// The type of update arithmetic.
     update: DType,
     /// Whether what is done for a layer becomes a function.
-    by_layer: bool,
+    pub(crate) by_layer: bool,
     /// What ranks share out, where a layout is compiled.
     shard: Option<&'a Shard>,
 }

@@ -9,16 +9,11 @@ use halite_tensor::{AtomId, HostTensor, Mesh, Shape, Sharding};
 use std::borrow::Cow;
 use std::path::Path;
 
-/// For each rank the first one that holds the same part of a tensor.
-pub fn holders(mesh: &Mesh, sharding: Option<&Sharding>) -> Vec<usize> {
+/// The first rank that holds the same part of a tensor as this one.
+pub fn holder(mesh: &Mesh, sharding: Option<&Sharding>, rank: usize) -> usize {
     let is_shared = |atom: &AtomId| sharding.is_none_or(|sharding| sharding.find(*atom).is_none());
-    let shared: Vec<AtomId> = (0..mesh.atoms().len()).filter(is_shared).collect();
-    let mut holders: Vec<usize> = (0..mesh.num_ranks()).collect();
-    for group in mesh.groups(&shared).lists() {
-        let first = group.iter().copied().min().unwrap_or_default();
-        group.iter().for_each(|rank| holders[*rank] = first);
-    }
-    holders
+    let shared = (0..mesh.atoms().len()).filter(is_shared);
+    rank - shared.map(|atom| mesh.coordinate(atom, rank) * mesh.atoms()[atom].stride).sum::<usize>()
 }
 
 /// The tensors of the model in a state whose index is at `path`, sorted by name, with the text under a key.
@@ -53,10 +48,7 @@ fn whole(mesh: &Mesh, buffer: &Buffer, parts: &mut [Tensors]) -> Result<HostTens
         buffer.sharding.as_ref().map_or_else(|| Cow::Owned(Sharding::replicated(shape.rank())), Cow::Borrowed);
     let local = sharding.local_shape(&shape);
     let mut held = Vec::new();
-    for (rank, holder) in holders(mesh, Some(&sharding)).into_iter().enumerate() {
-        if rank != holder {
-            continue;
-        }
+    for rank in (0..mesh.num_ranks()).filter(|&rank| holder(mesh, Some(&sharding), rank) == rank) {
         let part = parts[rank].swap_remove(name);
         let fits = |part: &HostTensor| part.dtype() == buffer.dtype && *part.shape() == local;
         let part = part.filter(fits).ok_or_else(|| {

@@ -19,8 +19,7 @@ const TRIED: [&[RecomputePolicy]; 3] = [
 
 impl Session {
     /// What a module that was packed, and that is `unfinished` up to where policies count, would need under policies that its recipe does not state, up
-    /// to the first that fits. Nothing is
-    /// tried where the module fits, where its parameters and results alone do not, and where the recipe says what is computed again.
+    /// to the first that fits. Nothing is tried where the module fits, and where its parameters and results alone do not.
     pub(super) fn policies(
         &self,
         packed: &Packed<'_>,
@@ -29,7 +28,7 @@ impl Session {
         (sources, options): (&SourceMap, &CompileOptions),
     ) -> Result<Vec<PolicyNeed>> {
         let mut needs = Vec::new();
-        if !recipe.recompute.is_empty() || !packed.estimate().is_some_and(may_be_made_to_fit) {
+        if !packed.estimate().is_some_and(may_be_made_to_fit) {
             return Ok(needs);
         }
         for policies in TRIED {
@@ -54,6 +53,11 @@ impl Session {
         }
         Ok(needs)
     }
+}
+
+/// Whether a recipe leaves open what is computed again.
+pub(super) fn are_open(recipe: &Recipe) -> bool {
+    recipe.recompute.is_empty()
 }
 
 /// Whether it is intermediate values that do not fit.
