@@ -3,7 +3,10 @@
 
 mod bundle;
 mod errors;
+mod functions;
 mod source;
+mod tensors;
+mod train;
 mod work;
 
 #[pyo3::pymodule]
@@ -11,5 +14,9 @@ mod _native {
     #[pymodule_export]
     use crate::bundle::Bundle;
     #[pymodule_export]
+    use crate::functions::{check_numbers, functions, pack, unpack};
+    #[pymodule_export]
     use crate::source::Source;
+    #[pymodule_export]
+    use crate::train::TrainStep;
 }
