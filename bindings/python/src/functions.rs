@@ -1,7 +1,6 @@
 //! What programs of JAX need of a bundle.
 
 use crate::bundle::Bundle;
-use crate::errors::Failure;
 use crate::tensors::{Array, from_python, Given, to_python};
 use crate::work;
 use halite::bundle::check_ranges;

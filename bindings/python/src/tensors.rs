@@ -3,7 +3,7 @@
 use crate::errors::Failure;
 use halite::bundle::tensors::Tensors;
 use halite::support::{Diagnostic, codes};
-use halite::tensor::{DType, HostTensor};
+use halite::tensor::{DType, HostTensor, Shape};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
@@ -28,8 +28,9 @@ pub(crate) fn tensor(name: &str, (dtype, shape, bytes): &Array) -> Result<HostTe
         Diagnostic::error(codes::TENSORS, format!("the array `{name}` {what}"))
             .help("pass an array of NumPy, of an element type that HLO has")
     };
-    let dtype: DType = dtype.parse().map_err(|_| fault(&format!("has the unknown element type `{dtype}`")))?;
-    HostTensor::from_bytes(dtype, shape.as_slice(), bytes.to_vec())
+    let known = DType::parse(dtype);
+    let dtype = known.ok_or_else(|| fault(&format!("has the unknown element type `{dtype}`")))?;
+    HostTensor::from_bytes(dtype, Shape::from(shape.as_slice()), bytes.to_vec())
         .map_err(|_| fault(&format!("has {} bytes, which are no `{dtype}` of {shape:?}", bytes.len())))
 }
 

@@ -4,7 +4,7 @@ use crate::bundle::Bundle;
 use crate::errors::Failure;
 use crate::tensors::{Array, from_python, to_python};
 use crate::work;
-use halite::runtime::{ClientOptions, Pjrt, find_plugin};
+use halite::runtime::{ClientOptions, Pjrt, ProgramFormat, find_plugin};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,7 +26,7 @@ impl TrainStep {
 #[pymethods]
 impl TrainStep {
     #[new]
-    fn load(py: Python<'_>, bundle: &Bundle, plugin: Option<PathBuf>) -> PyResult<Self> {
+    fn load(py: Python<'_>, bundle: &Bundle, plugin: Option<PathBuf>, stablehlo: bool) -> PyResult<Self> {
         work::run(py, |_| {
             halite::runtime::silence_xla_log();
             let path = find_plugin(plugin.as_deref())?;
@@ -34,7 +34,11 @@ impl TrainStep {
                 None => ClientOptions::cpu(bundle.inner().manifest.mesh.num_ranks()),
                 Some(_) => ClientOptions::default(),
             };
-            let executor = Arc::new(Pjrt::open(&path, &options)?);
+            let mut executor = Pjrt::open(&path, &options)?;
+            if stablehlo {
+                executor = executor.with_format(ProgramFormat::Mlir);
+            }
+            let executor = Arc::new(executor);
             Ok(Self(Mutex::new(halite_train::TrainStep::load(executor, bundle.inner())?)))
         })
     }

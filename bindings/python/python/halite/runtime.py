@@ -15,10 +15,15 @@ __all__ = ["TrainStep"]
 
 
 class TrainStep:
-    """A compiled step with its state on devices: CPU XLA by default, else those of the plugin in the file `plugin`."""
+    """A compiled step with its state on devices: CPU XLA by default, else those of the plugin in the file `plugin`.
 
-    def __init__(self, bundle: Bundle, *, plugin: str | os.PathLike[str] | None = None) -> None:
-        self._native = _native.TrainStep(bundle._native, None if plugin is None else os.fspath(plugin))
+    Programs are given to it as HLO, or with `stablehlo` as that, which plugins of some platforms want.
+    """
+
+    def __init__(
+        self, bundle: Bundle, *, plugin: str | os.PathLike[str] | None = None, stablehlo: bool = False
+    ) -> None:
+        self._native = _native.TrainStep(bundle._native, None if plugin is None else os.fspath(plugin), stablehlo)
 
     def init(self, seed: int) -> None:
         """Starts from the state of a seed."""
