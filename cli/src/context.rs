@@ -1,13 +1,13 @@
 //! What commands share.
 
 use crate::plugin_options::PluginOption;
-use crate::render::{visible, visible_json};
 use crate::signals::Caught;
 use crate::{diagnostics, layout, plugin_options, terminal};
 use halite::Session;
 use halite::compile::{CompileOptions, Compiled};
 use halite::source::Source;
 use halite_bundle::Bundle;
+use halite_report::{visible, visible_json};
 use halite_runtime::{Pjrt, ProgramFormat, find_plugin};
 use halite_support::{Diagnostic, Diagnostics, Severity, codes};
 use std::path::{Path, PathBuf};

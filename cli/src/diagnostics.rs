@@ -1,7 +1,7 @@
 //! Diagnostics on standard error.
 
-use crate::render::{self, Style};
 use crate::table::counted;
+use halite_report::Style;
 use halite_support::{Diagnostic, Severity, SourceMap};
 
 /// How many are shown in full.
@@ -13,7 +13,7 @@ pub(super) fn text(diagnostics: &[Diagnostic], sources: &SourceMap, style: Style
     order.sort_by_key(|&index| std::cmp::Reverse(diagnostics[index].severity()));
     let (shown, hidden) = order.split_at_mut(SHOWN.min(diagnostics.len()));
     shown.sort_unstable();
-    let report = |&index: &usize| render::report(&diagnostics[index], sources, style) + "\n";
+    let report = |&index: &usize| halite_report::report(&diagnostics[index], sources, style) + "\n";
     let reports: String = shown.iter().map(report).collect();
     if hidden.is_empty() {
         return reports;
@@ -31,7 +31,7 @@ pub(super) fn text(diagnostics: &[Diagnostic], sources: &SourceMap, style: Style
 
 /// All of them, each as a line of JSON.
 pub(super) fn json(diagnostics: &[Diagnostic], sources: &SourceMap) -> String {
-    diagnostics.iter().map(|diagnostic| render::json(diagnostic, sources) + "\n").collect()
+    diagnostics.iter().map(|diagnostic| halite_report::json(diagnostic, sources) + "\n").collect()
 }
 
 #[cfg(test)]

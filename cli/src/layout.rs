@@ -1,6 +1,6 @@
 //! Text for people in the columns of their terminal. Where there is none (a pipe, a file), nothing is shortened or broken.
 
-use crate::render::{columns, plain, shortened, visible, wrap};
+use halite_report::{columns, plain, shortened, visible, wrap};
 use std::collections::BTreeSet;
 
 /// Columns between columns.

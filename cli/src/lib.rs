@@ -1,5 +1,4 @@
-//! The command line of Halite: parsing it, running one command, showing what came of it. With it come what people look at:
-//! [`render`]ed diagnostics, plots, and studies of training.
+//! The command line of Halite: parsing it, running one command, showing what came of it. With it come plots and studies of training.
 //!
 //! A program that adds composites, passes or targets hands its own [`Session`] to [`run`] and has the same commands.
 
@@ -13,6 +12,7 @@ mod device;
 mod diagnostics;
 mod env;
 mod estimate;
+mod exit;
 mod explain;
 mod groups;
 mod hlo;
@@ -31,7 +31,6 @@ pub mod plot;
 mod plugin;
 mod plugin_options;
 mod precision;
-pub mod render;
 mod run;
 mod signals;
 mod streams;
@@ -45,6 +44,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use context::{Context, Output};
+pub use exit::exit_code;
 use halite::Session;
 use halite_runtime::ProgramFormat;
 use halite_support::{Diagnostic, Diagnostics, codes};
@@ -227,7 +227,7 @@ fn finish(context: &Context, result: Result<Output, Diagnostics>) -> ExitCode {
     });
     ExitCode::from(shown.unwrap_or_else(|diagnostics| {
         context.show(&diagnostics);
-        render::exit_code(&diagnostics)
+        exit_code(&diagnostics)
     }))
 }
 

@@ -1,6 +1,6 @@
 //! Panics as diagnostics.
 
-use crate::{render, terminal};
+use crate::terminal;
 use halite_support::{Diagnostic, SourceMap};
 
 /// Shows a panic as a bug of the compiler; the process then ends with 101, as after any panic.
@@ -11,8 +11,11 @@ pub(super) fn install_hook(json: bool) {
         let place = info.location().map(|place| format!("at {}:{}", place.file(), place.line())).unwrap_or_default();
         let bug = Diagnostic::bug(format!("internal error: {}", text.unwrap_or("a panic"))).note(place);
         let sources = SourceMap::new();
-        let text =
-            if json { render::json(&bug, &sources) + "\n" } else { render::report(&bug, &sources, terminal::style()) };
+        let text = if json {
+            halite_report::json(&bug, &sources) + "\n"
+        } else {
+            halite_report::report(&bug, &sources, terminal::style())
+        };
         terminal::err(&text);
     }));
 }

@@ -1,6 +1,6 @@
 //! The only place that writes to standard output and standard error.
 
-use crate::render::{Style, visible};
+use halite_report::{Style, visible};
 use halite_support::{Diagnostic, Diagnostics, codes};
 use rustix::termios::tcgetwinsize;
 use std::io::{self, IsTerminal, Write};

@@ -10,7 +10,6 @@ use halite_bundle::convert::{to_dtype, to_model, to_own_types, to_stored};
 use halite_bundle::shards;
 use halite_bundle::tensors::{self, Tensors};
 use halite_bundle::{Manifest, ModuleRole};
-use halite_cli::render;
 use halite_ir::ParamRole;
 use halite_recipe::{ModelChoice, Optimizer, Recipe};
 use halite_support::Diagnostics;
@@ -206,7 +205,11 @@ fn findings(text: &str, overrides: &[&str]) -> Vec<String> {
     let loaded = session.load(path.to_str().expect("the path is text"), &overrides);
     let found: Diagnostics = loaded.map_or_else(|errors| errors, |source| source.warnings);
     assert!(found.iter().all(|found| found.primary().is_some() && found.help_text().is_some()), "{found:?}");
-    assert!(found.iter().all(|found| !render::report(found, &session.sources, render::Style::default()).is_empty()));
+    assert!(
+        found
+            .iter()
+            .all(|found| !halite_report::report(found, &session.sources, halite_report::Style::default()).is_empty())
+    );
     found.iter().map(|found| found.message().to_owned()).collect()
 }
 

@@ -2,7 +2,6 @@
 
 use halite::Session;
 use halite::compile::CompileOptions;
-use halite_cli::render::{self, Style};
 use halite_hlo::graph::Graph;
 use halite_hlo::proto::HloModuleProto;
 use halite_hlo::{ArrayType, ModuleBuilder, ReduceKind};
@@ -10,6 +9,7 @@ use halite_neuron::Generation;
 use halite_neuron::legality::Profile;
 use halite_neuron::report::{Report, report};
 use halite_recipe::Recipe;
+use halite_report::Style;
 use halite_support::{Diagnostic, SourceMap, codes};
 use halite_target::{ModuleCheck, Repeated, join};
 use halite_tensor::DType;
@@ -164,7 +164,7 @@ fn a_terminal_is_told_nothing_by_names_of_others() {
     let places = found.clone().flat_map(|found| &found.instructions).map(|place| place.name.clone());
     let texts: Vec<String> = found.map(|found| found.what.clone()).chain(places).collect();
     assert_eq!(texts[0], "the op `all\\u{1b}[31m`", "what a terminal obeys is spelled out");
-    let shown = report.faults.iter().map(|fault| render::report(fault, &SourceMap::default(), Style::default()));
+    let shown = report.faults.iter().map(|fault| halite_report::report(fault, &SourceMap::default(), Style::default()));
     let all: String = shown.chain([report.module.clone()]).chain(texts).collect();
     assert!(!all.contains(['\u{1b}', '\u{7}']), "{all:?}");
 }

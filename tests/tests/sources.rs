@@ -3,7 +3,6 @@
 use halite::Session;
 use halite::compile::CompileOptions;
 use halite_bundle::ModuleRole;
-use halite_cli::render;
 use halite_support::FileId;
 use halite_tests::compiled::{expect, hlo};
 
@@ -25,7 +24,10 @@ fn a_source_compiles_alike_in_every_session() {
     let wrong = load("head=3", &mut own);
     let report = |session: &Session| {
         let errors = session.elaborate(&wrong).unwrap_err();
-        errors.iter().map(|error| render::report(error, &session.sources, render::Style::default())).collect::<String>()
+        errors
+            .iter()
+            .map(|error| halite_report::report(error, &session.sources, halite_report::Style::default()))
+            .collect::<String>()
     };
     let (known, unknown) = (report(&own), report(&other));
     let message = known.lines().next().expect("a headline");

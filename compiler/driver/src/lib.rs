@@ -27,7 +27,7 @@
 //!
 //! Sessions are independent, can be shared by as many threads as there are, and give the same bytes in each; only a PJRT
 //! plugin, once opened, stays loaded for the process. No function of this library prints or ends the process. What there is
-//! to say comes back as [`Diagnostic`](support::Diagnostic)s, which the crate `halite-cli` turns into text.
+//! to say comes back as [`Diagnostic`](support::Diagnostic)s, which the crate `halite-report` turns into text.
 //!
 //! # Models and recipes in Rust
 //!

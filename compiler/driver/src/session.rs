@@ -128,6 +128,32 @@ impl Session {
         source::load_over(input, Some(layer), overrides, &self.vocabulary, &mut self.sources)
     }
 
+    /// A model without a recipe, with default settings and overrides `key=value`, as [`load`](Self::load) takes model files. A text
+    /// joins the sources under the name `<name.hal>`.
+    ///
+    /// ```
+    /// let text = "model m { config { batch = 2; n = 4 } fn main(x: f32[batch, n]) {
+    ///   param w: [n, n] = normal(0.02)
+    ///   y = linear(x, w)
+    ///   return sum(y * y, [0, 1]), 2.0
+    /// } }";
+    /// let mut session = halite::Session::new();
+    /// let source = session.load_model("m", text, &["optimizer.adamw.lr=1e-2".to_owned()])?;
+    /// assert_eq!(source.name, "m");
+    /// # Ok::<(), halite::support::Diagnostics>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When an override is wrong, or there is no built-in model of that name where none is given.
+    pub fn load_model(
+        &mut self,
+        name: &str,
+        model: impl Into<ModelInput>,
+        overrides: &[String],
+    ) -> Result<Source, Diagnostics> {
+        source::load_model(name, model.into(), overrides, &self.vocabulary, &mut self.sources)
+    }
+
     /// A recipe made in Rust with its model. It is held to the same rules as a recipe in a file: it is written as TOML, which
     /// joins the sources under the name `<recipe>`, so that diagnostics point at its keys. A path to a model is relative to
     /// the current folder.

@@ -123,16 +123,7 @@ impl Source {
             ModelInput::Text(text) => Model::Text(registered(format!("<{name}.hal>"), text, sources)),
             ModelInput::Built(model) => Model::Built(Arc::new(*model)),
         };
-        Ok(Self {
-            name: name.clone(),
-            recipe,
-            recipe_source,
-            places,
-            model_name: name,
-            model,
-            warnings: Diagnostics::new(),
-            positions: None,
-        })
+        Ok(given(name, (recipe, places), recipe_source, model))
     }
 
     /// The same with the sizes of a step that its recipe leaves to its model, whose configuration this is. A batch that several ranks share is
@@ -223,6 +214,35 @@ fn from_model(path: &Path, changes: Changes<'_>, sources: &mut SourceMap) -> Res
     let (recipe, mut places) = changes.load(file, sources)?;
     places.forget(file);
     Ok(defined(name_of(path), (recipe, places), file, definition))
+}
+
+/// See [`Session::load_model`](crate::Session::load_model).
+pub(crate) fn load_model(
+    name: &str,
+    model: ModelInput,
+    overrides: &[String],
+    vocabulary: &Vocabulary,
+    sources: &mut SourceMap,
+) -> Result<Source, Diagnostics> {
+    let file = sources.add("<default recipe>", DEFAULT_RECIPE.replace('?', name));
+    let changes = Changes { layer: None, overrides, vocabulary };
+    let (recipe, mut places) = changes.load(file, sources)?;
+    places.forget(file);
+    let model = match model {
+        ModelInput::Named => {
+            let definition = Definition::named(name, None, Path::new(""), sources)?;
+            return Ok(defined(name.to_owned(), (recipe, places), file, definition));
+        }
+        ModelInput::Text(text) => Model::Text(registered(format!("<{name}.hal>"), text, sources)),
+        ModelInput::Built(model) => Model::Built(Arc::new(*model)),
+    };
+    Ok(given(name.to_owned(), (recipe, places), file, model))
+}
+
+/// A source from a recipe and a model that comes with it.
+fn given(name: String, (recipe, places): (Recipe, Places), recipe_source: FileId, model: Model) -> Source {
+    let (model_name, warnings) = (name.clone(), Diagnostics::new());
+    Source { name, recipe, recipe_source, places, model_name, model, warnings, positions: None }
 }
 
 /// A source from a recipe and the definition that it names.

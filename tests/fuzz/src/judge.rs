@@ -1,6 +1,6 @@
 //! What must hold of everything that is said about an input.
 
-use halite_cli::render::{self, Style};
+use halite_report::Style;
 use halite_support::{Diagnostic, Severity, SourceMap, Span};
 
 /// What came of an input: whether it was taken, or what is wrong with Halite.
@@ -40,12 +40,12 @@ pub(crate) fn said(diagnostics: &[Diagnostic], sources: &SourceMap) -> Result<()
 
 /// Judges how a diagnostic looks.
 pub(crate) fn rendered(diagnostic: &Diagnostic, sources: &SourceMap, style: Style) -> Result<(), String> {
-    let report = render::report(diagnostic, sources, style);
+    let report = halite_report::report(diagnostic, sources, style);
     // In few columns a code stands in several lines.
     if style.width.is_none_or(|width| width >= 40) && !report.contains(diagnostic.code().id) {
         return Err("a report without its code".to_owned());
     }
-    let json = render::json(diagnostic, sources);
+    let json = halite_report::json(diagnostic, sources);
     match serde_json::from_str::<serde_json::Value>(&json) {
         Ok(value) if value["message"] == diagnostic.message() && !json.contains('\n') => Ok(()),
         _ => Err("a diagnostic whose JSON is none".to_owned()),

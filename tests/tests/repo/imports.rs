@@ -7,6 +7,7 @@ use std::process::Command;
 /// For each crate, what it may use of ours. The program, tests and benches may use everything.
 const TABLE: &[(&str, &[&str])] = &[
     ("halite-support", &[]),
+    ("halite-report", &["support"]),
     ("halite-disk", &["support"]),
     ("halite-tensor", &["support"]),
     ("halite-recipe", &["support", "tensor"]),

@@ -4,7 +4,8 @@ use crate::judge::{Verdict, rendered};
 use crate::random::Random;
 use crate::repository;
 use crate::target::{TEXT, Target};
-use halite_cli::render::{Style, exit_code};
+use halite_cli::exit_code;
+use halite_report::Style;
 use halite_support::{Diagnostic, FileId, SourceMap, Span, codes};
 
 pub(crate) const TARGET: Target = Target { name: "render", share: 125, seeds, prepare: |_| Box::new(run), ..TEXT };

@@ -1,4 +1,4 @@
-//! How diagnostics look: a report for people, JSON for programs. Nothing here prints.
+//! How diagnostics look: a [`report`] for people, [`json`] for programs, and what a terminal needs of a text. Nothing here prints.
 
 mod excerpt;
 mod text;
@@ -7,7 +7,7 @@ pub use halite_support::text::{plain, visible};
 pub use text::{columns, shortened, visible_json, wrap};
 
 use excerpt::Excerpt;
-use halite_support::{Diagnostic, Label, Position, Severity, SourceMap, Span, codes};
+use halite_support::{Diagnostic, Label, Position, Severity, SourceMap, Span};
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, SourceCode, ThemeCharacters, ThemeStyles};
 use serde::Serialize;
 use std::fmt;
@@ -190,33 +190,10 @@ struct Point<'a> {
     column: usize,
 }
 
-/// The exit code of a run that ended with these diagnostics: 101 for a bug of the compiler, 3 for something that is
-/// not installed, 2 for wrong input, 1 for a run that failed by its own measure, 0 when nothing is worse than a warning.
-pub fn exit_code(diagnostics: &[Diagnostic]) -> u8 {
-    let code = |diagnostic: &Diagnostic| match diagnostic.severity() {
-        Severity::Warning => 0,
-        Severity::Bug => 101,
-        Severity::Error if is_missing(diagnostic) => 3,
-        Severity::Error if is_failure(diagnostic) => 1,
-        Severity::Error => 2,
-    };
-    diagnostics.iter().map(code).max().unwrap_or(0)
-}
-
-fn is_missing(diagnostic: &Diagnostic) -> bool {
-    let plugin = [codes::PLUGIN_INSTALL, codes::PLUGIN_MISSING, codes::PLUGIN_UNUSABLE];
-    let neuron = [codes::COMPILER_MISSING, codes::COMPILER_UNUSABLE, codes::NRT_MISSING, codes::NRT_UNUSABLE];
-    plugin.contains(&diagnostic.code()) || neuron.contains(&diagnostic.code())
-}
-
-fn is_failure(diagnostic: &Diagnostic) -> bool {
-    [codes::DIVERGED, codes::CAUSALITY, codes::COMPILER_FAILED, codes::COMPILER_STOPPED].contains(&diagnostic.code())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use halite_support::FileId;
+    use halite_support::{FileId, codes};
 
     fn example() -> (Diagnostic, SourceMap) {
         let mut sources = SourceMap::new();
@@ -385,16 +362,5 @@ mod tests {
             assert!(!json.chars().any(halite_support::text::is_hidden), "{json:?}");
             assert_eq!(serde_json::from_str::<serde_json::Value>(&json).unwrap()["notes"][0], diagnostic.notes()[0]);
         }
-    }
-
-    #[test]
-    fn exit_codes_tell_whose_fault_it_is() {
-        let (error, _) = example();
-        assert_eq!(exit_code(&[]), 0);
-        assert_eq!(exit_code(&[Diagnostic::warning(codes::UNUSED, "w")]), 0);
-        assert_eq!(exit_code(std::slice::from_ref(&error)), 2);
-        assert_eq!(exit_code(&[Diagnostic::error(codes::PLUGIN_MISSING, "m")]), 3);
-        assert_eq!(exit_code(&[Diagnostic::error(codes::CAUSALITY, "c")]), 1);
-        assert_eq!(exit_code(&[error, Diagnostic::bug("b")]), 101);
     }
 }

@@ -1,0 +1,78 @@
+"""A Halite program as a JAX primitive: its lowering puts our StableHLO into the program of the caller.
+
+All that is used here of JAX which it does not document as public is in this file: the module, its symbols and its platforms
+as lowering rules get them (`ctx.module_context`), and that MLIR's Python objects move operations between modules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+from jax.core import ShapedArray
+from jax.extend.core import Primitive
+from jax.extend.mlir import ir  # type: ignore[import-untyped]
+from jax.extend.mlir.dialects import func  # type: ignore[import-untyped]
+from jax.interpreters import mlir
+
+from ..errors import wrong
+
+
+@dataclass(frozen=True)
+class Program:
+    """A module as functions of StableHLO that a program of JAX calls, each with names that no other has.
+
+    `name` is the entry; equal names are equal texts. `platform` is where its kernels run, if it calls any.
+    """
+
+    name: str
+    text: str = field(repr=False, compare=False)
+    results: tuple[ShapedArray, ...] = field(repr=False, compare=False)
+    kernels: tuple[str, ...] = field(default=(), compare=False)
+    platform: str | None = None
+
+
+call_p = Primitive("halite_call")
+call_p.multiple_results = True
+
+
+def call(program: Program, *operands: Any) -> Sequence[Any]:
+    """The results of a program on one device, given the operands in order."""
+    return call_p.bind(*operands, program=program)  # type: ignore[no-any-return, no-untyped-call]
+
+
+@call_p.def_abstract_eval
+def _abstract(*_: Any, program: Program) -> tuple[ShapedArray, ...]:
+    return program.results
+
+
+@call_p.def_impl
+def _run(*operands: Any, program: Program) -> Any:
+    return jax.jit(lambda *operands: call(program, *operands))(*operands)
+
+
+def _lower(ctx: Any, *operands: Any, program: Program) -> Any:
+    module = ctx.module_context
+    if program.kernels and any(platform != program.platform for platform in module.platforms):
+        _refuse_platform(program, module.platforms)
+    if program.name not in module.symbol_table:
+        functions = ir.Module.parse(program.text, context=module.module.context)
+        for function in list(functions.body.operations):
+            module.module.body.append(function)
+            module.symbol_table.insert(function)
+    types = [mlir.aval_to_ir_type(aval) for aval in ctx.avals_out]
+    return func.CallOp(types, ir.FlatSymbolRefAttr.get(program.name), list(operands)).results
+
+
+mlir.register_lowering(call_p, _lower)
+
+
+def _refuse_platform(program: Program, platforms: Sequence[str]) -> None:
+    kernels = ", ".join(f"`{kernel}`" for kernel in program.kernels)
+    raise wrong(
+        f"the program calls kernels of the platform `{program.platform}`, and JAX compiles it for {list(platforms)}",
+        notes=[f"it calls {kernels}"],
+        help='compile the model for the target `cpu`, or pass `kernels="decompose"`, which runs what they compute instead',
+    )

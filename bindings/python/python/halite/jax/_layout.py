@@ -1,0 +1,163 @@
+"""Where arrays lie: the mesh of a manifest as a mesh of JAX, and shardings as `NamedSharding`s.
+
+Halite shards an index by digits, `index // stride % size`. Where the digits of a dimension are not its leading ones, the
+dimension is several in JAX: an array of `[6]` whose digit has the size 2 and the stride 1 is one of `[3, 2]`, sharded along
+the second. Reshaped, it is the array of the manifest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import prod
+
+import jax
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+from ..errors import wrong
+from ..manifest import Axis, Digit, Manifest, Sharding
+
+
+@dataclass(frozen=True)
+class Placement:
+    """An array over a mesh.
+
+    `whole` is its shape in the manifest and `shape` the same in dimensions that JAX shards, by `spec`; `local` and `part` are
+    these of what one device has.
+    """
+
+    whole: tuple[int, ...]
+    shape: tuple[int, ...]
+    spec: PartitionSpec
+    local: tuple[int, ...]
+    part: tuple[int, ...]
+
+
+class Layout:
+    """The mesh of a manifest on devices."""
+
+    def __init__(self, manifest: Manifest, mesh: Mesh | None) -> None:
+        self.axes = _joined(manifest)
+        self.ranks = manifest.ranks
+        self.mesh = _mesh(manifest.mesh, self.axes, mesh)
+
+    def place(self, shape: Sequence[int], sharding: Sharding | None) -> Placement:
+        """How an array of this shape lies."""
+        digits_of = sharding or ((),) * len(shape)
+        split = [dim for size, digits in zip(shape, digits_of, strict=True) for dim in self._split(size, digits)]
+        sizes = dict(self.axes)
+        return Placement(
+            whole=tuple(shape),
+            shape=tuple(size for size, _ in split),
+            spec=PartitionSpec(*(names for _, names in split)),
+            local=tuple(
+                size // prod(digit.size for digit in digits) for size, digits in zip(shape, digits_of, strict=True)
+            ),
+            part=tuple(size // prod(sizes[name] for name in names or ()) for size, names in split),
+        )
+
+    def sharding(self, placement: Placement) -> NamedSharding:
+        """The same for JAX."""
+        return NamedSharding(self.mesh, placement.spec)
+
+    def _split(self, size: int, digits: Sequence[Digit]) -> list[tuple[int, tuple[str, ...] | None]]:
+        """A dimension as those that JAX can shard, with the axes along which each is."""
+        dims: list[tuple[int, tuple[str, ...] | None]] = []
+        rest = size
+        for block in _blocks(digits):
+            count = prod(digit.size for digit in block)
+            gap = rest // (count * block[-1].stride)
+            if dims:
+                dims[-1] = (dims[-1][0] * gap, dims[-1][1])
+            elif gap > 1:
+                dims.append((gap, None))
+            dims.append((count, self._names(block)))
+            rest = block[-1].stride
+        if not dims:
+            return [(size, None)]
+        dims[-1] = (dims[-1][0] * rest, dims[-1][1])
+        return dims
+
+    def _names(self, block: Iterable[Digit]) -> tuple[str, ...]:
+        names: list[str] = []
+        for digit in block:
+            name = self.axes[digit.atom][0]
+            if not names or names[-1] != name:
+                names.append(name)
+        return tuple(names)
+
+
+def _blocks(digits: Sequence[Digit]) -> list[list[Digit]]:
+    """Digits that follow one another without a gap."""
+    blocks: list[list[Digit]] = []
+    for digit in digits:
+        if blocks and blocks[-1][-1].stride == digit.size * digit.stride:
+            blocks[-1].append(digit)
+        else:
+            blocks.append([digit])
+    return blocks
+
+
+def _atoms(mesh: Sequence[Axis]) -> list[tuple[int, int]]:
+    """Of each prime factor of an axis, the position of the axis and the size."""
+    return [(at, prime) for at, axis in enumerate(mesh) for prime in _primes(axis.size)]
+
+
+def _primes(number: int) -> Iterable[int]:
+    candidate = 2
+    while number > 1:
+        while number % candidate == 0:
+            yield candidate
+            number //= candidate
+        candidate += 1
+
+
+def _joined(manifest: Manifest) -> list[tuple[str, int]]:
+    """Of each atom, the name and size of the axis of JAX that it is part of.
+
+    An axis is one in JAX where all arrays are sharded along the whole of it, major part first; else it is several, such as
+    `tensor_0` and `tensor_1`.
+    """
+    atoms = _atoms(manifest.mesh)
+    apart = set()
+    ports = [port for module in manifest.modules for port in (*module.inputs, *module.outputs)]
+    for sharding in {holder.sharding for holder in (*manifest.buffers, *ports)} - {None}:
+        for digits in sharding or ():
+            apart |= {axis for axis, _ in atoms if not _whole(axis, digits, atoms)}
+    names = []
+    for at, (axis, size) in enumerate(atoms):
+        first = next(i for i, (other, _) in enumerate(atoms) if other == axis)
+        name = manifest.mesh[axis].name
+        names.append((f"{name}_{at - first}", size) if axis in apart else (name, manifest.mesh[axis].size))
+    return names
+
+
+def _whole(axis: int, digits: Sequence[Digit], atoms: Sequence[tuple[int, int]]) -> bool:
+    """Whether a dimension is sharded along the whole of an axis, in order and in one block, or not along it at all."""
+    own = [at for at, (other, _) in enumerate(atoms) if other == axis]
+    blocks = [[digit.atom for digit in block if digit.atom in own] for block in _blocks(digits)]
+    return all(block in ([], own) for block in blocks)
+
+
+def _mesh(axes: Sequence[Axis], names: Sequence[tuple[str, int]], given: Mesh | None) -> Mesh:
+    """A mesh of JAX: on the devices of the one that is given, or on the first there are."""
+    ranks = prod(axis.size for axis in axes)
+    parts = list(dict.fromkeys(names)) or [("rank", 1)]
+    if given is None:
+        found = jax.devices()
+        if len(found) < ranks:
+            raise wrong(
+                f"the bundle is for {ranks} ranks, and JAX has {len(found)} devices",
+                help="run it on as many devices, or compile it for fewer: `parallel={...}`",
+            )
+        devices = np.array(found[:ranks])
+    else:
+        expected = [(axis.name, axis.size) for axis in axes]
+        if [(name, size) for name, size in given.shape.items() if size > 1] != expected:
+            raise wrong(
+                f"the mesh has the axes {dict(given.shape)}, the bundle was compiled for {dict(expected) or 'one rank'}",
+                help="make a mesh of these axes in this order, or compile the bundle with another `parallel`",
+            )
+        devices = given.devices
+    return Mesh(devices.reshape([size for _, size in parts]), [name for name, _ in parts])

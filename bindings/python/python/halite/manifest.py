@@ -1,0 +1,263 @@
+"""The manifest of a bundle, as data: what is in it and how to run it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+__all__ = [
+    "Axis",
+    "Buffer",
+    "Digit",
+    "IndexRange",
+    "Launch",
+    "Manifest",
+    "Model",
+    "Module",
+    "Packing",
+    "Part",
+    "Port",
+    "ScheduledCall",
+    "Sharding",
+    "Statistics",
+]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A named axis of the mesh and the number of ranks along it."""
+
+    name: str
+    size: int
+
+
+@dataclass(frozen=True)
+class Digit:
+    """Which ranks hold an index of a dimension: those whose coordinate along the atom is `index // stride % size`.
+
+    Atoms are the prime factors of the axes of the mesh, major first.
+    """
+
+    atom: int
+    size: int
+    stride: int
+
+
+Sharding = tuple[tuple[Digit, ...], ...]
+"""For each dimension the digits of its index that name the rank, the one of the largest stride first."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One tensor of a packed buffer."""
+
+    name: str
+    shape: tuple[int, ...]
+    transposed: bool = False
+    copies: int = 1
+    padding: int = 0
+
+
+@dataclass(frozen=True)
+class Packing:
+    """Several tensors of the model that are stored as one of `[ranks, rows, ..]`."""
+
+    ranks: int
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """An array that lives on the devices from step to step, or is fed.
+
+    `slot` is `batch`, `weight`, or the kind of state, such as `m` or `step`; `of` is the weight that state belongs to.
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    slot: str
+    content: str | None = None
+    of: str | None = None
+    init: str | Mapping[str, float] | None = None
+    transient: bool = False
+    packing: Packing | None = None
+    sharding: Sharding | None = None
+
+    @property
+    def is_batch(self) -> bool:
+        """Whether the host feeds it."""
+        return self.slot == "batch"
+
+    @property
+    def is_saved(self) -> bool:
+        """Whether it is part of a saved state."""
+        return not (self.is_batch or self.transient)
+
+    @property
+    def size(self) -> int:
+        """Number of elements of the whole."""
+        return prod(self.shape)
+
+
+@dataclass(frozen=True)
+class IndexRange:
+    """Elements of an input that are positions: from 0 and below `below`, or else `except_`."""
+
+    part: tuple[tuple[int, int], ...]
+    below: int
+    except_: int | None = None
+
+
+@dataclass(frozen=True)
+class Port:
+    """An input or output of a module; `shape` is that of the whole, over all ranks.
+
+    `role` is `buffer`, `metric`, `probe` or `gradient`; `alias` is the input whose memory an output takes.
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    role: str
+    sharding: Sharding | None = None
+    alias: int | None = None
+    ranges: tuple[IndexRange, ...] = ()
+
+
+@dataclass(frozen=True)
+class Module:
+    """One HLO module: its inputs and outputs in order."""
+
+    name: str
+    role: str
+    file: str
+    sha256: str
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    estimate: Mapping[str, Any] | None = None
+    kernels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ScheduledCall:
+    """A call of a module in an update, so many times one after another."""
+
+    module: str
+    repeat: int
+
+
+@dataclass(frozen=True)
+class Model:
+    """The model: its name, the sum of its IR before all passes, its configuration."""
+
+    name: str
+    sha256: str
+    config: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How ranks are launched: how many there are, and variables that must not be set."""
+
+    world_size: int
+    forbidden: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Figures of the bundle."""
+
+    parameters: int
+    state_bytes: int
+    tokens_per_step: int
+    matmul_flops_per_token: int
+    hlo_instructions: int
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What is in a bundle and how to run it."""
+
+    version: int
+    model: Model
+    recipe: Mapping[str, Any]
+    buffers: tuple[Buffer, ...]
+    modules: tuple[Module, ...]
+    schedule: tuple[ScheduledCall, ...]
+    rounding: Mapping[str, Any]
+    environment: Mapping[str, str]
+    flags: tuple[str, ...]
+    statistics: Statistics
+    mesh: tuple[Axis, ...] = ()
+    launch: Launch | None = None
+    platform: str | None = None
+    json: str = field(default="", repr=False)
+
+    @property
+    def ranks(self) -> int:
+        """Number of ranks that run each module together."""
+        return prod(axis.size for axis in self.mesh)
+
+    @property
+    def target(self) -> str:
+        """What it was compiled for."""
+        return str(self.recipe["target"])
+
+    def module(self, role: str) -> Module | None:
+        """The module of a role, if there is one."""
+        return next((module for module in self.modules if module.role == role), None)
+
+
+def parse(text: str) -> Manifest:
+    """The manifest that a text of JSON is."""
+    raw = json.loads(text)
+    launch = raw.get("launch")
+    return Manifest(
+        version=raw["version"],
+        model=Model(**raw["model"]),
+        recipe=raw["recipe"],
+        mesh=tuple(Axis(**axis) for axis in raw.get("mesh", ())),
+        buffers=tuple(_buffer(buffer) for buffer in raw["buffers"]),
+        modules=tuple(_module(module) for module in raw["modules"]),
+        schedule=tuple(ScheduledCall(**call) for call in raw["schedule"]),
+        rounding=raw["rounding"],
+        environment=raw["environment"],
+        flags=tuple(raw["flags"]),
+        launch=launch and Launch(launch["world_size"], tuple(launch["forbidden"])),
+        platform=raw.get("platform"),
+        statistics=Statistics(**raw["statistics"]),
+        json=text,
+    )
+
+
+def _sharding(raw: Any) -> Sharding | None:
+    return raw and tuple(tuple(Digit(**digit) for digit in digits) for digits in raw)
+
+
+def _buffer(raw: Any) -> Buffer:
+    packing = raw.get("packing")
+    if packing:
+        parts = tuple(Part(**{**part, "shape": tuple(part["shape"])}) for part in packing["parts"])
+        packing = Packing(packing["ranks"], parts)
+    sharding = _sharding(raw.get("sharding"))
+    return Buffer(**{**raw, "shape": tuple(raw["shape"]), "packing": packing, "sharding": sharding})
+
+
+def _port(raw: Any) -> Port:
+    ranges = tuple(
+        IndexRange(tuple((start, end) for start, end in part["part"]), part["below"], part.get("except"))
+        for part in raw.get("ranges", ())
+    )
+    sharding = _sharding(raw.get("sharding"))
+    return Port(**{**raw, "shape": tuple(raw["shape"]), "sharding": sharding, "ranges": ranges})
+
+
+def _module(raw: Any) -> Module:
+    raw = dict(raw)
+    kernels = tuple(kernel["name"] for kernel in raw.pop("decompositions", ()))
+    ports = {end: tuple(_port(port) for port in raw[end]) for end in ("inputs", "outputs")}
+    return Module(**{**raw, **ports, "kernels": kernels})

@@ -1,0 +1,15 @@
+//! The native module of the Python package `halite`: what the compiler does, on data that Python has. How it looks to users
+//! is said in Python.
+
+mod bundle;
+mod errors;
+mod source;
+mod work;
+
+#[pyo3::pymodule]
+mod _native {
+    #[pymodule_export]
+    use crate::bundle::Bundle;
+    #[pymodule_export]
+    use crate::source::Source;
+}
