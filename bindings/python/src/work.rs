@@ -4,6 +4,7 @@ use crate::errors::Failure;
 use halite::support::{CancelToken, Diagnostic};
 use pyo3::prelude::*;
 use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
@@ -42,6 +43,15 @@ pub(crate) fn run<T: Send>(
         (_, Some(interrupt)) => Err(interrupt),
         (outcome, None) => outcome.map_err(|failure| failure.raise(py)),
     }
+}
+
+/// Does `work` that takes no time on this thread.
+///
+/// # Errors
+/// What `work` fails with; that it panicked, which is a bug.
+pub(crate) fn here<T>(py: Python<'_>, work: impl FnOnce() -> Result<T, Failure>) -> PyResult<T> {
+    let outcome = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(panicked(&*panic)));
+    outcome.map_err(|failure| failure.raise(py))
 }
 
 fn panicked(panic: &(dyn Any + Send)) -> Failure {

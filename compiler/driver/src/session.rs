@@ -186,7 +186,7 @@ impl Session {
     /// A builder of a model that is compiled by a recipe: it has the composites of this session, and the element type that
     /// the recipe asks models for.
     #[track_caller]
-    pub fn model(&self, name: impl Into<Name>, recipe: &Recipe) -> ModelBuilder<'_> {
+    pub fn model(&self, name: impl Into<Name>, recipe: &Recipe) -> ModelBuilder {
         ModelBuilder::new(name, &self.registry).with_float(float(&recipe.precision))
     }
 }

@@ -83,7 +83,7 @@ pub enum ModelInput {
     /// A text in the model language.
     Text(String),
     /// One that is built already.
-    Built(Box<Elaborated>),
+    Built(Arc<Elaborated>),
 }
 
 impl From<&str> for ModelInput {
@@ -94,7 +94,7 @@ impl From<&str> for ModelInput {
 
 impl From<Elaborated> for ModelInput {
     fn from(model: Elaborated) -> Self {
-        Self::Built(Box::new(model))
+        Self::Built(Arc::new(model))
     }
 }
 
@@ -121,7 +121,7 @@ impl Source {
                 return Ok(defined(name, (recipe, places), recipe_source, definition));
             }
             ModelInput::Text(text) => Model::Text(registered(format!("<{name}.hal>"), text, sources)),
-            ModelInput::Built(model) => Model::Built(Arc::new(*model)),
+            ModelInput::Built(model) => Model::Built(model),
         };
         Ok(given(name, (recipe, places), recipe_source, model))
     }
@@ -234,7 +234,7 @@ pub(crate) fn load_model(
             return Ok(defined(name.to_owned(), (recipe, places), file, definition));
         }
         ModelInput::Text(text) => Model::Text(registered(format!("<{name}.hal>"), text, sources)),
-        ModelInput::Built(model) => Model::Built(Arc::new(*model)),
+        ModelInput::Built(model) => Model::Built(model),
     };
     Ok(given(name.to_owned(), (recipe, places), file, model))
 }

@@ -11,6 +11,7 @@ from typing import Any
 from . import _native
 from .bundle import Bundle
 from .errors import HaliteWarning, diagnostics_of
+from .model import BuiltModel
 
 __all__ = ["Source", "Text", "compile", "load"]
 
@@ -38,11 +39,12 @@ class Source:
         return f"<halite.Source {self.name}>"
 
 
-Input = str | os.PathLike[str] | Text | Source
+Input = str | os.PathLike[str] | Text | BuiltModel | Source
 
 
 def load(input: Input, /, **overrides: Any) -> Source:
-    """A preset (`"tiny"`), the path of a recipe (`.toml`), a model (`.hal`) or a `config.json`, or a `Text`.
+    """A preset (`"tiny"`), the path of a recipe (`.toml`), a model (`.hal`) a `config.json`, a `Text`,
+    or a model that a `Model` finished.
 
     `overrides` are keys of the recipe or of the model: `load("tiny", layers=4, parallel={"data": 2})`.
     """
@@ -53,6 +55,8 @@ def load(input: Input, /, **overrides: Any) -> Source:
         return input
     if isinstance(input, Text):
         return Source(_native.Source.of_text(input.name, input.text, settings))
+    if isinstance(input, BuiltModel):
+        return Source(_native.Source.of_model(input._native, settings))
     return Source(_native.Source.load(os.fspath(input), settings))
 
 
