@@ -111,7 +111,7 @@ impl Session {
         Ok(PassCx { registry: &self.registry, rules, shapes, recipe, findings, target })
     }
 
-    /// Loads a preset (`tiny`), a recipe (`path/to/recipe.toml`) or a model (`path/to/model.hal`, or `path/to/config.json` of
+    /// Loads a preset (`tiny`), a recipe (`path/to/recipe.toml`) or a model (`gpt2`, `path/to/model.hal`, or `path/to/config.json` of
     /// Hugging Face's Transformers, with default settings), with overrides `key=value`. Its texts join the sources.
     ///
     /// # Errors

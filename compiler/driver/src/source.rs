@@ -177,6 +177,10 @@ pub(crate) fn load_over(
                 let file = sources.add(format!("<{input}.toml>"), text);
                 from_recipe(input.to_owned(), file, Path::new("."), changes, sources)
             }
+            None if halite_models::model(input).is_some() => {
+                let definition = Definition::named(input, None, Path::new(""), sources)?;
+                from_definition(input.to_owned(), definition, changes, sources)
+            }
             None => Err(unknown_input(input).into()),
         },
     }
@@ -209,11 +213,30 @@ fn from_recipe(
 }
 
 fn from_model(path: &Path, changes: Changes<'_>, sources: &mut SourceMap) -> Result<Source, Diagnostics> {
-    let definition = Definition::read(path, None, sources)?;
-    let file = sources.add("<default recipe>", DEFAULT_RECIPE.replace('?', &definition.name));
+    from_definition(name_of(path), Definition::read(path, None, sources)?, changes, sources)
+}
+
+/// A model that comes without a recipe.
+fn from_definition(
+    name: String,
+    definition: Definition,
+    changes: Changes<'_>,
+    sources: &mut SourceMap,
+) -> Result<Source, Diagnostics> {
+    let (file, (recipe, places)) = default_recipe(&definition.name, changes, sources)?;
+    Ok(defined(name, (recipe, places), file, definition))
+}
+
+/// The recipe of a model that comes without one.
+fn default_recipe(
+    model: &str,
+    changes: Changes<'_>,
+    sources: &mut SourceMap,
+) -> Result<(FileId, (Recipe, Places)), Diagnostics> {
+    let file = sources.add("<default recipe>", DEFAULT_RECIPE.replace('?', model));
     let (recipe, mut places) = changes.load(file, sources)?;
     places.forget(file);
-    Ok(defined(name_of(path), (recipe, places), file, definition))
+    Ok((file, (recipe, places)))
 }
 
 /// See [`Session::load_model`](crate::Session::load_model).
@@ -224,19 +247,17 @@ pub(crate) fn load_model(
     vocabulary: &Vocabulary,
     sources: &mut SourceMap,
 ) -> Result<Source, Diagnostics> {
-    let file = sources.add("<default recipe>", DEFAULT_RECIPE.replace('?', name));
     let changes = Changes { layer: None, overrides, vocabulary };
-    let (recipe, mut places) = changes.load(file, sources)?;
-    places.forget(file);
     let model = match model {
         ModelInput::Named => {
             let definition = Definition::named(name, None, Path::new(""), sources)?;
-            return Ok(defined(name.to_owned(), (recipe, places), file, definition));
+            return from_definition(name.to_owned(), definition, changes, sources);
         }
         ModelInput::Text(text) => Model::Text(registered(format!("<{name}.hal>"), text, sources)),
         ModelInput::Built(model) => Model::Built(model),
     };
-    Ok(given(name.to_owned(), (recipe, places), file, model))
+    let (file, recipe) = default_recipe(name, changes, sources)?;
+    Ok(given(name.to_owned(), recipe, file, model))
 }
 
 /// A source from a recipe and a model that comes with it.
@@ -270,10 +291,11 @@ pub(crate) fn size(config: &IndexMap<String, ConfigValue>, key: &str) -> Option<
 }
 
 fn unknown_input(input: &str) -> Diagnostic {
-    let known: Vec<&str> = halite_models::presets().iter().map(|(name, _)| *name).collect();
+    let named = halite_models::presets().iter().chain(halite_models::models());
+    let known: Vec<&str> = named.map(|(name, _)| *name).collect();
     Diagnostic::error(
         codes::INPUT,
-        format!("`{input}` is neither a preset nor a path to a `.toml`, `.hal` or `.json` file"),
+        format!("`{input}` is no preset, no built-in model, and no path to a `.toml`, `.hal` or `.json` file"),
     )
     .help(suggestion(input, &known))
 }
@@ -300,6 +322,8 @@ mod tests {
     fn presets_models_and_recipes_are_found() {
         let mut session = crate::Session::new();
         assert_eq!(session.load("tiny", &[]).unwrap().name, "tiny");
+        let loaded = session.load("gpt2", &["layers=2".to_owned()]).unwrap();
+        assert_eq!((loaded.name.as_str(), loaded.recipe.model.name.as_str()), ("gpt2", "gpt2"));
         let folder = tempfile::tempdir().unwrap();
         let model = folder.path().join("mine.hal");
         std::fs::write(&model, "model mine {}").unwrap();
@@ -363,7 +387,7 @@ mod tests {
     #[test]
     fn unknown_inputs_get_a_suggestion() {
         let (text, help) = message("tinny", &[]);
-        assert_eq!(text, "error[E0401]: `tinny` is neither a preset nor a path to a `.toml`, `.hal` or `.json` file");
+        assert_eq!(text, "error[E0401]: `tinny` is no preset, no built-in model, and no path to a `.toml`, `.hal` or `.json` file");
         assert_eq!(help, "did you mean `tiny`?");
         assert!(message("none.toml", &[]).0.starts_with("error[E0501]: cannot read `none.toml`"));
         assert!(message("tiny", &["model.name=lama"]).1.starts_with("did you mean `llama`?"));
