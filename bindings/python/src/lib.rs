@@ -17,7 +17,7 @@ mod _native {
     #[pymodule_export]
     use crate::bundle::Bundle;
     #[pymodule_export]
-    use crate::functions::{check_numbers, functions, pack, unpack};
+    use crate::functions::{check_numbers, functions, initial_part, pack, unpack};
     #[pymodule_export]
     use crate::source::Source;
     #[pymodule_export]

@@ -5,6 +5,7 @@ from .bundle import Bundle
 from .errors import Diagnostic, Error, HaliteWarning, InternalError, Place
 from .initial import Init, constant, normal, ones, zeros
 from .model import BuiltModel, Function, Model, Scope, Size, Tensor, size
+from .tensors import Tensors
 from .source import Source, Text, compile, load
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "Size",
     "Source",
     "Tensor",
+    "Tensors",
     "Text",
     "compile",
     "constant",
