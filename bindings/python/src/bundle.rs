@@ -1,10 +1,20 @@
 //! Bundles.
 
 use crate::errors::Failure;
+use crate::tensors::{Given, Handed, handed, taken};
 use crate::work;
 use halite::Session;
+use halite::bundle::convert::{Conversion, Form};
+use halite::bundle::tensors::Tensors;
+use halite::bundle::{ModuleEntry, init};
+use halite::hlo;
+use halite::inspect::{Summary, groups, hlo as figures};
+use halite::support::{Diagnostic, Diagnostics};
+use halite::tensor::DType;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use serde_json::json;
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 /// A bundle in memory.
@@ -18,17 +28,29 @@ impl From<halite::Bundle> for Bundle {
     }
 }
 
+impl Bundle {
+    fn program(&self, module: &str, decomposed: bool) -> Result<Cow<'_, [u8]>, Diagnostic> {
+        let module = self.0.module(module)?;
+        if decomposed { self.0.runnable_hlo(module) } else { self.0.hlo(module).map(Cow::Borrowed) }
+    }
+
+    fn summary(&self, module: &ModuleEntry, depth: usize) -> Result<Summary, Diagnostic> {
+        let graph = hlo::graph::Graph::new(hlo::decode(self.0.hlo(module)?)?);
+        figures::summarize(&graph, depth)
+    }
+}
+
 #[pymethods]
 impl Bundle {
     /// The bundle in a folder.
     #[staticmethod]
     fn read(py: Python<'_>, folder: PathBuf) -> PyResult<Self> {
-        work::run(py, |_| Ok(Self(Session::new().read_bundle(&folder)?)))
+        work::quietly(py, || Ok(Self(Session::new().read_bundle(&folder)?)))
     }
 
     /// Writes the folder, whole or not at all.
     fn write(&self, py: Python<'_>, folder: PathBuf) -> PyResult<()> {
-        work::run(py, |_| Ok(self.0.write(&folder)?))
+        work::quietly(py, || Ok(self.0.write(&folder)?))
     }
 
     /// The manifest as JSON.
@@ -48,19 +70,77 @@ impl Bundle {
 
     /// The serialized `HloModuleProto` of a module; with `decomposed`, without calls of kernels.
     fn hlo<'py>(&self, py: Python<'py>, module: &str, decomposed: bool) -> PyResult<Bound<'py, PyBytes>> {
-        let hlo = work::run(py, |_| {
-            let module = self.0.module(module)?;
-            Ok(if decomposed { self.0.runnable_hlo(module)? } else { self.0.hlo(module)?.into() })
-        })?;
+        let hlo = work::quietly(py, || Ok(self.program(module, decomposed)?))?;
         Ok(PyBytes::new(py, &hlo))
+    }
+
+    /// The same as text.
+    fn hlo_text(&self, py: Python<'_>, module: &str, decomposed: bool) -> PyResult<String> {
+        work::quietly(py, || {
+            Ok(hlo::text::print(&hlo::decode(&self.program(module, decomposed)?)?))
+        })
     }
 
     /// A module as StableHLO.
     fn stablehlo(&self, py: Python<'_>, module: &str, decomposed: bool) -> PyResult<String> {
-        work::run(py, |_| {
-            let module = self.0.module(module)?;
-            let hlo = if decomposed { self.0.runnable_hlo(module)? } else { self.0.hlo(module)?.into() };
-            Ok(halite_stablehlo::translate(&hlo, self.0.manifest.mesh.num_ranks()).map_err(Failure::from)?)
+        work::quietly(py, || {
+            let hlo = self.program(module, decomposed)?;
+            Ok(halite_stablehlo::translate(&hlo, self.0.manifest.mesh.num_ranks())?)
         })
+    }
+
+    /// Figures of each module, by scopes of so many levels, and of each group of parameters, as JSON.
+    fn inspect(&self, py: Python<'_>, depth: usize) -> PyResult<String> {
+        work::quietly(py, || {
+            let modules = self.0.manifest.modules.iter().map(|module| self.summary(module, depth));
+            let modules = modules.collect::<Result<Vec<_>, _>>()?;
+            Ok(json!({"modules": modules, "groups": groups::summarize(&self.0.manifest)}).to_string())
+        })
+    }
+
+    /// The state of a seed, which is that of the recipe unless another is given.
+    fn init(&self, py: Python<'_>, seed: Option<u64>, progress: Option<Py<PyAny>>) -> PyResult<Vec<Handed>> {
+        let manifest = &self.0.manifest;
+        let state = work::run(py, progress, |work| {
+            let (mut done, mut state) = (0, Tensors::new());
+            for tensor in init::initial_tensors(manifest, seed.unwrap_or(manifest.recipe.train.seed))? {
+                let (name, tensor) = tensor?;
+                done += tensor.bytes().len() as u64;
+                work.step(&name, done, Some(manifest.statistics.state_bytes))?;
+                state.insert(name, tensor);
+            }
+            Ok(state)
+        })?;
+        Ok(handed(py, state))
+    }
+
+    /// The state that starts from the weights in a file, shards or a folder.
+    fn init_from_checkpoint(&self, py: Python<'_>, path: PathBuf) -> PyResult<Vec<Handed>> {
+        let state = work::quietly(py, || Ok(init::state_from_checkpoint(&self.0.manifest, &path)?))?;
+        Ok(handed(py, state))
+    }
+
+    /// The state that starts from weights.
+    fn init_from_weights(&self, py: Python<'_>, weights: Vec<Given>) -> PyResult<Vec<Handed>> {
+        let state = work::quietly(py, || Ok(init::state_from_weights(&self.0.manifest, taken(weights)?)?))?;
+        Ok(handed(py, state))
+    }
+
+    /// Tensors as the model has them, or with `stored` as the bundle stores them, in either form before.
+    fn convert(
+        &self,
+        py: Python<'_>,
+        tensors: Vec<Given>,
+        stored: bool,
+        dtype: Option<&str>,
+        weights_only: bool,
+    ) -> PyResult<Vec<Handed>> {
+        let converted = work::quietly(py, || {
+            let to = if stored { Form::Stored } else { Form::Model };
+            let conversion = Conversion { to, dtype: dtype.and_then(DType::parse), weights_only };
+            let converted: Result<Tensors, Diagnostics> = conversion.apply(&self.0.manifest, taken(tensors)?);
+            Ok(converted.map_err(Failure::from)?)
+        })?;
+        Ok(handed(py, converted))
     }
 }

@@ -1,6 +1,8 @@
 //! Diagnostics as exceptions.
 
-use halite::support::{Diagnostic, Diagnostics, SourceMap};
+use halite_runtime::RuntimeError;
+use halite::support::{Diagnostic, Diagnostics, SourceMap, codes};
+use halite_report::{Style, json, report};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
@@ -28,15 +30,23 @@ impl Failure {
     }
 }
 
-/// A diagnostic as Python gets it: as JSON, and as a report for people.
-pub(crate) type Reported = (String, String);
+/// A diagnostic as Python gets it: as JSON, as a report for people, and as one with colors.
+pub(crate) type Reported = (String, String, String);
 
 pub(crate) fn reported(diagnostics: &Diagnostics, sources: &SourceMap) -> Vec<Reported> {
     let one = |diagnostic| {
-        let report = halite_report::report(diagnostic, sources, halite_report::Style::default());
-        (halite_report::json(diagnostic, sources), report)
+        let report = |color| report(diagnostic, sources, Style { color, ..Style::default() });
+        (json(diagnostic, sources), report(false), report(true))
     };
     diagnostics.iter().map(one).collect()
+}
+
+/// An error that Python found.
+#[pyfunction]
+pub(crate) fn found(code: &str, message: String, notes: Vec<String>, help: String) -> Reported {
+    let code = codes::ALL.iter().find(|known| known.id == code).copied().unwrap_or(codes::INTERNAL);
+    let error = notes.into_iter().fold(Diagnostic::error(code, message), Diagnostic::note);
+    reported(&error.help(help).into(), &SourceMap::new()).swap_remove(0)
 }
 
 impl From<Diagnostic> for Failure {
@@ -48,5 +58,15 @@ impl From<Diagnostic> for Failure {
 impl From<Diagnostics> for Failure {
     fn from(diagnostics: Diagnostics) -> Self {
         Self::new(diagnostics, &SourceMap::new())
+    }
+}
+
+impl From<RuntimeError> for Failure {
+    fn from(error: RuntimeError) -> Self {
+        let diagnostic = Diagnostic::from(error);
+        // What the program says of itself on the command line.
+        let is_of_plugins = diagnostic.help_text().is_some_and(|help| help.contains("halite plugin install"));
+        let help = "call `halite.install_plugin()`, which puts the CPU's plugin in place, or name one in `HALITE_PJRT_PLUGIN`";
+        if is_of_plugins { diagnostic.help(help) } else { diagnostic }.into()
     }
 }

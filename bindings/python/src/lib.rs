@@ -3,7 +3,11 @@
 
 mod bundle;
 mod errors;
+mod plugin;
 mod source;
+mod tensors;
+mod wait;
+mod watched;
 mod work;
 
 #[pyo3::pymodule]
@@ -11,5 +15,11 @@ mod _native {
     #[pymodule_export]
     use crate::bundle::Bundle;
     #[pymodule_export]
+    use crate::errors::found;
+    #[pymodule_export]
+    use crate::plugin::install_plugin;
+    #[pymodule_export]
     use crate::source::Source;
+    #[pymodule_export]
+    use crate::tensors::{load_tensors, save_tensors};
 }
