@@ -1,7 +1,6 @@
 //! Bundles.
 
-use crate::errors::Failure;
-use crate::tensors::{Given, Handed, handed, taken};
+use crate::tensors::{Array, Given, from_python, to_python};
 use crate::work;
 use halite::Session;
 use halite::bundle::convert::{Conversion, Form};
@@ -9,7 +8,7 @@ use halite::bundle::tensors::Tensors;
 use halite::bundle::{ModuleEntry, init};
 use halite::hlo;
 use halite::inspect::{Summary, groups, hlo as figures};
-use halite::support::{Diagnostic, Diagnostics};
+use halite::support::Diagnostic;
 use halite::tensor::DType;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -29,9 +28,14 @@ impl From<halite::Bundle> for Bundle {
 }
 
 impl Bundle {
-    fn program(&self, module: &str, decomposed: bool) -> Result<Cow<'_, [u8]>, Diagnostic> {
+    pub(crate) fn inner(&self) -> &halite::Bundle {
+        &self.0
+    }
+
+    /// The bytes of a module; `decomposed` without calls of kernels.
+    pub(crate) fn hlo_of(&self, module: &str, decomposed: bool) -> Result<Cow<'_, [u8]>, Diagnostic> {
         let module = self.0.module(module)?;
-        if decomposed { self.0.runnable_hlo(module) } else { self.0.hlo(module).map(Cow::Borrowed) }
+        if decomposed { self.0.runnable_hlo(module) } else { Ok(self.0.hlo(module)?.into()) }
     }
 
     fn summary(&self, module: &ModuleEntry, depth: usize) -> Result<Summary, Diagnostic> {
@@ -45,12 +49,12 @@ impl Bundle {
     /// The bundle in a folder.
     #[staticmethod]
     fn read(py: Python<'_>, folder: PathBuf) -> PyResult<Self> {
-        work::quietly(py, || Ok(Self(Session::new().read_bundle(&folder)?)))
+        work::run(py, |_| Ok(Self(Session::new().read_bundle(&folder)?)))
     }
 
     /// Writes the folder, whole or not at all.
     fn write(&self, py: Python<'_>, folder: PathBuf) -> PyResult<()> {
-        work::quietly(py, || Ok(self.0.write(&folder)?))
+        work::run(py, |_| Ok(self.0.write(&folder)?))
     }
 
     /// The manifest as JSON.
@@ -70,28 +74,27 @@ impl Bundle {
 
     /// The serialized `HloModuleProto` of a module; with `decomposed`, without calls of kernels.
     fn hlo<'py>(&self, py: Python<'py>, module: &str, decomposed: bool) -> PyResult<Bound<'py, PyBytes>> {
-        let hlo = work::quietly(py, || Ok(self.program(module, decomposed)?))?;
+        let hlo = work::run(py, |_| Ok(self.hlo_of(module, decomposed)?))?;
         Ok(PyBytes::new(py, &hlo))
     }
 
     /// The same as text.
     fn hlo_text(&self, py: Python<'_>, module: &str, decomposed: bool) -> PyResult<String> {
-        work::quietly(py, || {
-            Ok(hlo::text::print(&hlo::decode(&self.program(module, decomposed)?)?))
-        })
+        work::run(py, |_| Ok(hlo::text::print(&hlo::decode(&self.hlo_of(module, decomposed)?)?)))
     }
 
     /// A module as StableHLO.
     fn stablehlo(&self, py: Python<'_>, module: &str, decomposed: bool) -> PyResult<String> {
-        work::quietly(py, || {
-            let hlo = self.program(module, decomposed)?;
-            Ok(halite_stablehlo::translate(&hlo, self.0.manifest.mesh.num_ranks())?)
+        work::run(py, |_| {
+            let hlo = self.hlo_of(module, decomposed)?;
+            let form = halite_stablehlo::Form::Program { num_replicas: self.0.manifest.mesh.num_ranks() };
+            Ok(halite_stablehlo::translate(&hlo, form)?)
         })
     }
 
     /// Figures of each module, by scopes of so many levels, and of each group of parameters, as JSON.
     fn inspect(&self, py: Python<'_>, depth: usize) -> PyResult<String> {
-        work::quietly(py, || {
+        work::run(py, |_| {
             let modules = self.0.manifest.modules.iter().map(|module| self.summary(module, depth));
             let modules = modules.collect::<Result<Vec<_>, _>>()?;
             Ok(json!({"modules": modules, "groups": groups::summarize(&self.0.manifest)}).to_string())
@@ -99,9 +102,14 @@ impl Bundle {
     }
 
     /// The state of a seed, which is that of the recipe unless another is given.
-    fn init(&self, py: Python<'_>, seed: Option<u64>, progress: Option<Py<PyAny>>) -> PyResult<Vec<Handed>> {
+    fn init<'py>(
+        &self,
+        py: Python<'py>,
+        seed: Option<u64>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Vec<(String, Given<'py>)>> {
         let manifest = &self.0.manifest;
-        let state = work::run(py, progress, |work| {
+        let state = work::told(py, progress, |work| {
             let (mut done, mut state) = (0, Tensors::new());
             for tensor in init::initial_tensors(manifest, seed.unwrap_or(manifest.recipe.train.seed))? {
                 let (name, tensor) = tensor?;
@@ -111,36 +119,41 @@ impl Bundle {
             }
             Ok(state)
         })?;
-        Ok(handed(py, state))
+        Ok(to_python(py, state))
     }
 
     /// The state that starts from the weights in a file, shards or a folder.
-    fn init_from_checkpoint(&self, py: Python<'_>, path: PathBuf) -> PyResult<Vec<Handed>> {
-        let state = work::quietly(py, || Ok(init::state_from_checkpoint(&self.0.manifest, &path)?))?;
-        Ok(handed(py, state))
+    fn init_from_checkpoint<'py>(&self, py: Python<'py>, path: PathBuf) -> PyResult<Vec<(String, Given<'py>)>> {
+        let state = work::run(py, |_| Ok(init::state_from_checkpoint(&self.0.manifest, &path)?))?;
+        Ok(to_python(py, state))
     }
 
     /// The state that starts from weights.
-    fn init_from_weights(&self, py: Python<'_>, weights: Vec<Given>) -> PyResult<Vec<Handed>> {
-        let state = work::quietly(py, || Ok(init::state_from_weights(&self.0.manifest, taken(weights)?)?))?;
-        Ok(handed(py, state))
+    fn init_from_weights<'py>(
+        &self,
+        py: Python<'py>,
+        weights: Vec<(String, Array)>,
+    ) -> PyResult<Vec<(String, Given<'py>)>> {
+        let weights = from_python(weights)?;
+        let state = work::run(py, |_| Ok(init::state_from_weights(&self.0.manifest, weights)?))?;
+        Ok(to_python(py, state))
     }
 
     /// Tensors as the model has them, or with `stored` as the bundle stores them, in either form before.
-    fn convert(
+    fn convert<'py>(
         &self,
-        py: Python<'_>,
-        tensors: Vec<Given>,
+        py: Python<'py>,
+        tensors: Vec<(String, Array)>,
         stored: bool,
         dtype: Option<&str>,
         weights_only: bool,
-    ) -> PyResult<Vec<Handed>> {
-        let converted = work::quietly(py, || {
+    ) -> PyResult<Vec<(String, Given<'py>)>> {
+        let tensors = from_python(tensors)?;
+        let converted = work::run(py, |_| {
             let to = if stored { Form::Stored } else { Form::Model };
             let conversion = Conversion { to, dtype: dtype.and_then(DType::parse), weights_only };
-            let converted: Result<Tensors, Diagnostics> = conversion.apply(&self.0.manifest, taken(tensors)?);
-            Ok(converted.map_err(Failure::from)?)
+            Ok(conversion.apply(&self.0.manifest, tensors)?)
         })?;
-        Ok(handed(py, converted))
+        Ok(to_python(py, converted))
     }
 }

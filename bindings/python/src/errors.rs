@@ -1,8 +1,8 @@
 //! Diagnostics as exceptions.
 
-use halite_runtime::RuntimeError;
 use halite::support::{Diagnostic, Diagnostics, SourceMap, codes};
 use halite_report::{Style, json, report};
+use halite_runtime::RuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
@@ -66,7 +66,8 @@ impl From<RuntimeError> for Failure {
         let diagnostic = Diagnostic::from(error);
         // What the program says of itself on the command line.
         let is_of_plugins = diagnostic.help_text().is_some_and(|help| help.contains("halite plugin install"));
-        let help = "call `halite.install_plugin()`, which puts the CPU's plugin in place, or name one in `HALITE_PJRT_PLUGIN`";
+        let help =
+            "call `halite.install_plugin()`, which puts the CPU's plugin in place, or name one in `HALITE_PJRT_PLUGIN`";
         if is_of_plugins { diagnostic.help(help) } else { diagnostic }.into()
     }
 }

@@ -3,9 +3,11 @@
 
 mod bundle;
 mod errors;
+mod functions;
 mod plugin;
 mod source;
 mod tensors;
+mod train;
 mod wait;
 mod watched;
 mod work;
@@ -17,9 +19,13 @@ mod _native {
     #[pymodule_export]
     use crate::errors::found;
     #[pymodule_export]
+    use crate::functions::{check_numbers, functions, pack, unpack};
+    #[pymodule_export]
     use crate::plugin::install_plugin;
     #[pymodule_export]
     use crate::source::Source;
     #[pymodule_export]
     use crate::tensors::{load_tensors, save_tensors};
+    #[pymodule_export]
+    use crate::train::TrainStep;
 }

@@ -13,7 +13,7 @@ pub(crate) fn install_plugin(
     wheel: Option<PathBuf>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<PathBuf> {
-    work::run(py, progress, |work| {
+    work::told(py, progress, |work| {
         let options = InstallOptions { wheel, python: python.into_os_string(), ..InstallOptions::default() };
         let mut tell = |progress: Progress| {
             // What is downloaded and checked stays whole: an installation ends by itself.

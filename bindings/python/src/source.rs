@@ -8,10 +8,10 @@ use halite::Session;
 use halite::bundle::ModuleRole;
 use halite::compile::{CompileOptions, Compiled};
 use halite::passes::{Checked, Remark, ResidualStream};
-use halite_runtime::{ClientOptions, Pjrt, find_plugin};
 use halite::source::{ModelInput, Source as Loaded};
 use halite::support::{Diagnostics, Name};
 use halite::verify::VerifyOptions;
+use halite_runtime::{ClientOptions, Pjrt, find_plugin};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -47,20 +47,20 @@ impl Source {
     /// A preset, or the file of a recipe or a model.
     #[staticmethod]
     fn load(py: Python<'_>, input: &str, overrides: Vec<String>) -> PyResult<Self> {
-        work::quietly(py, || Self::new(|session| session.load(input, &overrides)))
+        work::run(py, |_| Self::new(|session| session.load(input, &overrides)))
     }
 
     /// A text in the model language.
     #[staticmethod]
-    fn of_model(py: Python<'_>, name: &str, text: &str, overrides: Vec<String>) -> PyResult<Self> {
+    fn of_text(py: Python<'_>, name: &str, text: &str, overrides: Vec<String>) -> PyResult<Self> {
         let model = ModelInput::from(text);
-        work::quietly(py, || Self::new(|session| session.load_model(name, model, &overrides)))
+        work::run(py, |_| Self::new(|session| session.load_model(name, model, &overrides)))
     }
 
     /// A recipe as a text.
     #[staticmethod]
     fn of_recipe(py: Python<'_>, name: &str, text: &str, overrides: Vec<String>) -> PyResult<Self> {
-        work::quietly(py, || Self::new(|session| session.load_recipe(name, text, &overrides)))
+        work::run(py, |_| Self::new(|session| session.load_recipe(name, text, &overrides)))
     }
 
     #[getter]
@@ -78,7 +78,7 @@ impl Source {
         explain: bool,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<(Bundle, Vec<Reported>, String)> {
-        work::run(py, progress, |work| {
+        work::told(py, progress, |work| {
             let mut options = CompileOptions { emit_ir: ir, explain, ..CompileOptions::default() };
             if let Some(roles) = roles {
                 options.roles = roles.into_iter().map(ModuleRole::new).collect::<Result<_, _>>()?;
@@ -92,7 +92,7 @@ impl Source {
 
     /// What deserves a look; and as JSON how much was looked at, whether the model is causal, and its residual streams.
     fn check(&self, py: Python<'_>, progress: Option<Py<PyAny>>) -> PyResult<(Vec<Reported>, String)> {
-        work::run(py, progress, |work| {
+        work::told(py, progress, |work| {
             let mut options = CompileOptions::default();
             options.runner.watch = work::watch(work);
             let compiled = self.session.compile(&self.loaded, &options).map_err(|errors| self.failure(errors))?;
@@ -116,7 +116,7 @@ impl Source {
         plugin: Option<PathBuf>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<(String, Vec<Reported>)> {
-        work::run(py, progress, |work| {
+        work::told(py, progress, |work| {
             let options = VerifyOptions { role: ModuleRole::new(role)?, full, seed, ..VerifyOptions::default() };
             self.session.elaborate(&self.loaded).map_err(|errors| self.failure(errors))?;
             let ranks = self.session.ranks(&self.loaded).map_err(|errors| self.failure(errors))?.num_ranks();
@@ -131,7 +131,7 @@ impl Source {
 
     /// Where the state lies on the mesh, and what ranks send to one another, as JSON.
     fn placement(&self, py: Python<'_>) -> PyResult<String> {
-        work::quietly(py, || {
+        work::run(py, |_| {
             let placement = self.session.placement(&self.loaded).map_err(|errors| self.failure(errors))?;
             Ok(json!(placement).to_string())
         })

@@ -1,10 +1,10 @@
 //! An executor that tells what it does, and stops when it is told to.
 
 use crate::wait::Work;
+use halite::tensor::HostTensor;
 use halite_runtime::{
     Buffer, DeviceBuffer, Executable, Executor, Pjrt, Program, ProgramFormat, Result, RuntimeError, Status, StatusCode,
 };
-use halite::tensor::HostTensor;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A plugin on behalf of some work: before each program that it compiles and each tensor that it copies, it looks whether the work
@@ -22,7 +22,8 @@ impl Watched {
     }
 
     fn step(&self, doing: &str, programs: u64) -> Result<()> {
-        let cancelled = |_| RuntimeError::Client(Status::new(StatusCode::Cancelled, "the work was cancelled".to_owned()));
+        let cancelled =
+            |_| RuntimeError::Client(Status::new(StatusCode::Cancelled, "the work was cancelled".to_owned()));
         self.work.step(format!("{doing} program {}", programs.max(1)), programs, None).map_err(cancelled)
     }
 }

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 ///
 /// # Errors
 /// What `work` fails with; the exception of the signal or of `progress`; that it panicked, which is a bug.
-pub(crate) fn run<T: Send>(
+pub(crate) fn told<T: Send>(
     py: Python<'_>,
     progress: Option<Py<PyAny>>,
     work: impl FnOnce(&Work) -> Result<T, Failure> + Send,
@@ -38,9 +38,9 @@ pub(crate) fn run<T: Send>(
     }
 }
 
-/// As [`run`], for work that tells nothing.
-pub(crate) fn quietly<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T, Failure> + Send) -> PyResult<T> {
-    run(py, None, |_| work())
+/// As [`told`], and nobody hears of it.
+pub(crate) fn run<T: Send>(py: Python<'_>, work: impl FnOnce(&Work) -> Result<T, Failure> + Send) -> PyResult<T> {
+    told(py, None, work)
 }
 
 /// Who stops passes on behalf of some work, and tells of each.

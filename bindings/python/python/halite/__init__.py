@@ -1,5 +1,6 @@
 """Halite: from a model and a recipe to one training step in HLO."""
 
+from . import runtime
 from .bundle import Bundle
 from .errors import Diagnostic, Error, HaliteWarning, InternalError, Place
 from .source import Source, Text, compile, load
@@ -15,4 +16,5 @@ __all__ = [
     "Text",
     "compile",
     "load",
+    "runtime",
 ]

@@ -1,0 +1,108 @@
+"""Batches: what the host feeds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import NamedSharding, PartitionSpec
+
+from .. import _native
+from ..bundle import Bundle
+from ..errors import wrong
+from ..manifest import Buffer
+from ..tensors import to_native
+from ._dtypes import dtype_of
+from ._layout import Layout
+
+Batch = Mapping[str, Any]
+
+
+class Batches:
+    """The batch of a function: arrays by name, whole, the same number of micro-batches of each, one after another."""
+
+    def __init__(self, bundle: Bundle, layout: Layout, buffers: list[Buffer], micro_batches: int) -> None:
+        self._bundle = bundle
+        self._layout = layout
+        self._fed = [buffer for buffer in buffers if buffer.content is None]
+        self._declared = [buffer for buffer in buffers if buffer.content is not None]
+        self._count = micro_batches
+
+    def abstract(self) -> dict[str, jax.ShapeDtypeStruct]:
+        """Shape, element type and sharding of each array: what `lower` is given."""
+        return {
+            buffer.name: jax.ShapeDtypeStruct(
+                self._shape(buffer), dtype_of(buffer.dtype), sharding=self._sharding(buffer)
+            )
+            for buffer in self._fed
+        }
+
+    def put(self, batch: Any) -> dict[str, jax.Array]:
+        """A batch on the devices; each process gives the whole and keeps its part."""
+        return {name: self._put(name, array) for name, array in self.named(batch).items()}
+
+    def _put(self, name: str, array: Any) -> jax.Array:
+        sharding = self._sharding(next(buffer for buffer in self._fed if buffer.name == name))
+        whole = np.asarray(array)
+        return jax.make_array_from_callback(whole.shape, sharding, lambda index: whole[index])
+
+    def named(self, batch: Any) -> dict[str, Any]:
+        """The arrays by name; where there is one, it may come without a name. Refuses what does not fit."""
+        if not isinstance(batch, Mapping):
+            if len(self._fed) != 1:
+                names = ", ".join(f"`{buffer.name}`" for buffer in self._fed)
+                raise wrong("the batch is one array", help=f"pass a mapping of the names {names} to arrays")
+            batch = {self._fed[0].name: batch}
+        known = {buffer.name: buffer for buffer in self._fed}
+        for name in [*known, *batch]:
+            if name not in known:
+                raise wrong(
+                    f"the batch has the array `{name}`, which the model does not take",
+                    help=f"pass these arrays: {', '.join(known)}",
+                )
+            if name not in batch:
+                raise wrong(f"the batch lacks the array `{name}`", help=f"pass it as {self._described(known[name])}")
+            self._check(known[name], batch[name])
+        return dict(batch)
+
+    def _check(self, buffer: Buffer, array: Any) -> None:
+        shape, dtype = jnp.shape(array), jnp.result_type(array)
+        if shape != self._shape(buffer) or dtype != dtype_of(buffer.dtype):
+            raise wrong(
+                f"the array `{buffer.name}` is `{dtype}` of {list(shape)}, expected {self._described(buffer)}",
+                help="pass an array of that type and shape; shapes are those of the whole, over all devices",
+            )
+
+    def _described(self, buffer: Buffer) -> str:
+        return f"`{dtype_of(buffer.dtype)}` of {list(self._shape(buffer))}"
+
+    def check_numbers(self, module: str, batch: Mapping[str, Any]) -> None:
+        """Refuses numbers that the model takes for positions and that are out of their range."""
+        whole = {name: np.asarray(array) for name, array in batch.items()}
+        _native.check_numbers(self._bundle._native, module, to_native(whole))
+
+    def declared(self) -> dict[str, Any]:
+        """The inputs whose content the model declares."""
+        return {buffer.name: self._content(buffer) for buffer in self._declared}
+
+    def _content(self, buffer: Buffer) -> Any:
+        dtype = dtype_of(buffer.dtype)
+        if buffer.content == "ranks":
+            return jnp.arange(buffer.size, dtype=dtype).reshape(buffer.shape)
+        rows, columns = buffer.shape[-2:]
+        causal = jnp.arange(columns) <= jnp.arange(rows)[:, None]
+        return jnp.broadcast_to(causal, buffer.shape).astype(dtype)
+
+    def _shape(self, buffer: Buffer) -> tuple[int, ...]:
+        first, *rest = buffer.shape
+        return (first * self._count, *rest)
+
+    def _sharding(self, buffer: Buffer) -> NamedSharding:
+        """As the program takes it, where that is what JAX can say of the whole; else the whole on each device."""
+        placement = self._layout.place(buffer.shape, buffer.sharding)
+        if self._count == 1 and placement.shape == placement.whole:
+            return self._layout.sharding(placement)
+        return NamedSharding(self._layout.mesh, PartitionSpec())

@@ -1,0 +1,109 @@
+"""The state of a bundle as arrays over its mesh."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import NamedSharding
+
+from .. import _native
+from ..bundle import Bundle
+from ..errors import wrong
+from ..manifest import Buffer
+from ._dtypes import dtype_of
+from ._layout import Layout, Placement
+
+State = dict[str, jax.Array]
+
+
+class States:
+    """What buffers of a bundle are in JAX: weights and the state of the optimizer, by name, as a bundle stores them."""
+
+    def __init__(self, bundle: Bundle, layout: Layout, buffers: list[Buffer]) -> None:
+        self._bundle = bundle
+        self._layout = layout
+        self._buffers = {buffer.name: buffer for buffer in buffers}
+        self.placements = {buffer.name: layout.place(buffer.shape, buffer.sharding) for buffer in buffers}
+
+    @property
+    def shardings(self) -> dict[str, NamedSharding]:
+        """How each array lies."""
+        return {name: self._layout.sharding(placement) for name, placement in self.placements.items()}
+
+    def abstract(self) -> dict[str, jax.ShapeDtypeStruct]:
+        """Shape, element type and sharding of each array: what `lower` and checkpoints are given."""
+        return {name: self._abstract(name, placement) for name, placement in self.placements.items()}
+
+    def _abstract(self, name: str, placement: Placement) -> jax.ShapeDtypeStruct:
+        dtype = dtype_of(self._buffers[name].dtype)
+        return jax.ShapeDtypeStruct(placement.shape, dtype, sharding=self._layout.sharding(placement))
+
+    def init(self, seed: int | None) -> State:
+        """What training starts from: each device makes its own part and nothing else."""
+        if seed is None:
+            seed = int(self._bundle.manifest.recipe["train"]["seed"])
+        return {name: self._initial(buffer, seed) for name, buffer in self._buffers.items()}
+
+    def _initial(self, buffer: Buffer, seed: int) -> jax.Array:
+        placement = self.placements[buffer.name]
+        dtype = dtype_of(buffer.dtype)
+        native = self._bundle._native
+
+        def part(index: tuple[slice, ...]) -> np.ndarray:
+            ranges = [span.indices(size)[:2] for span, size in zip(index, placement.shape, strict=True)]
+            data = _native.initial_part(native, buffer.name, seed, placement.shape, ranges)
+            return np.frombuffer(data, dtype).reshape([end - start for start, end in ranges])
+
+        return jax.make_array_from_callback(placement.shape, self._layout.sharding(placement), part)
+
+    def put(self, tensors: Mapping[str, np.ndarray]) -> State:
+        """Arrays as a bundle stores them, on the devices; each process gives the whole and keeps its part."""
+        state = {}
+        for name, placement in self.placements.items():
+            if name not in tensors:
+                raise wrong(f"the array `{name}` is missing", help="give every array of the state")
+            whole = np.asarray(tensors[name]).reshape(placement.shape)
+            sharding = self._layout.sharding(placement)
+            state[name] = jax.make_array_from_callback(placement.shape, sharding, lambda index, whole=whole: whole[index])
+        return state
+
+    def check(self, state: Mapping[str, Any]) -> None:
+        """Refuses what is no state: names, types, shapes, arrays that were donated, and other shardings."""
+        for name, placement in self.placements.items():
+            if name not in state:
+                raise wrong(f"the state lacks the array `{name}`", help="make a state by `init` and keep all of it")
+            array = state[name]
+            if isinstance(array, jax.Array) and not isinstance(array, jax.core.Tracer):
+                self._check_array(name, array, placement)
+        extra = [name for name in state if name not in self.placements]
+        if extra:
+            raise wrong(f"the state has the array `{extra[0]}`, which the bundle does not know", help="leave it out")
+
+    def _check_array(self, name: str, array: jax.Array, placement: Placement) -> None:
+        if array.is_deleted():
+            raise wrong(
+                f"the array `{name}` of the state was donated to an earlier call",
+                help="go on with the state that the call gave, or call without donation",
+            )
+        expected = self._layout.sharding(placement)
+        if array.shape == placement.shape and not array.sharding.is_equivalent_to(expected, array.ndim):
+            raise wrong(
+                f"the array `{name}` lies as {array.sharding}, expected {expected}",
+                help="put it there: `jax.device_put(state, step.shardings)`",
+            )
+
+
+def transient(buffers: list[Buffer], layout: Layout) -> dict[str, Any]:
+    """What passes between the modules of one update, as it starts."""
+    start = {"zeros": 0.0, "ones": 1.0}
+    values = {}
+    for buffer in buffers:
+        shape = layout.place(buffer.shape, buffer.sharding).shape
+        init = buffer.init
+        value = start[init] if isinstance(init, str) else init["constant"]  # type: ignore[index]
+        values[buffer.name] = jnp.full(shape, value, dtype_of(buffer.dtype))
+    return values

@@ -1,0 +1,53 @@
+"""One update."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from jax.sharding import Mesh
+
+from ..bundle import Bundle
+from ._apply import Apply, module_of
+from ._function import Kernels
+from ._state import transient
+
+
+class TrainStep(Apply):
+    """One update: `state, metrics = step(state, batch)`.
+
+    The state holds weights and the state of the optimizer, by name, as the bundle stores them. Metrics are scalars: `loss`,
+    `grad_norm`, `learning_rate`, and what else the recipe asks for.
+    """
+
+    _replaces = True
+
+    def __init__(self, bundle: Bundle, mesh: Mesh | None = None, *, kernels: Kernels = "call") -> None:
+        manifest = bundle.manifest
+        if not manifest.schedule:
+            module_of(bundle, "train_step")
+        by_name = {module.name: module for module in manifest.modules}
+        modules = [by_name[call.module] for call in manifest.schedule]
+        saved = [buffer for buffer in manifest.buffers if buffer.is_saved]
+        super().__init__(bundle, mesh, modules, saved, manifest.micro_batches)
+        self._calls = list(zip(self._functions(kernels), (call.repeat for call in manifest.schedule), strict=True))
+        self._transient = [buffer for buffer in manifest.buffers if buffer.transient]
+
+    def __call__(self, state: Mapping[str, Any], batch: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The state after the update, and its metrics."""
+        self._states.check(state)
+        named = self._batches.named(batch)
+        arrays = {**state, **transient(self._transient, self._layout), **self._batches.declared()}
+        metrics: dict[str, Any] = {}
+        for function, repeat in self._calls:
+            for call in range(repeat):
+                pieces = {name: _piece(array, call, repeat) for name, array in named.items()}
+                results = function({**arrays, **pieces})
+                arrays |= {name: result for name, result in results.items() if name in arrays}
+                metrics |= {name: result for name, result in results.items() if name not in arrays}
+        return {name: arrays[name] for name in state}, metrics
+
+
+def _piece(array: Any, at: int, pieces: int) -> Any:
+    size = array.shape[0] // pieces
+    return array if pieces == 1 else array[at * size : (at + 1) * size]
