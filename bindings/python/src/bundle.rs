@@ -1,6 +1,7 @@
 //! Bundles.
 
 use crate::tensors::{Array, Given, from_python, to_python};
+use crate::json::in_order;
 use crate::work;
 use halite::Session;
 use halite::bundle::convert::{Conversion, Form};
@@ -12,7 +13,6 @@ use halite::support::Diagnostic;
 use halite::tensor::DType;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use serde_json::json;
 use std::borrow::Cow;
 use std::path::PathBuf;
 
@@ -97,7 +97,8 @@ impl Bundle {
         work::run(py, |_| {
             let modules = self.0.manifest.modules.iter().map(|module| self.summary(module, depth));
             let modules = modules.collect::<Result<Vec<_>, _>>()?;
-            Ok(json!({"modules": modules, "groups": groups::summarize(&self.0.manifest)}).to_string())
+            // In the order that they have, which a `Value` would lose.
+            Ok(in_order(&(modules, groups::summarize(&self.0.manifest))))
         })
     }
 

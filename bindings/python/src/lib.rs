@@ -4,6 +4,7 @@
 mod bundle;
 mod errors;
 mod functions;
+mod json;
 mod plugin;
 mod source;
 mod tensors;

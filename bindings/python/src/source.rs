@@ -2,6 +2,7 @@
 
 use crate::bundle::Bundle;
 use crate::errors::{Failure, Reported, reported};
+use crate::json::in_order;
 use crate::watched::Watched;
 use crate::work;
 use halite::Session;
@@ -101,8 +102,7 @@ impl Source {
             warnings.extend(lints.findings);
             let streams: Vec<Value> = lints.streams.iter().map(stream).collect();
             let causality = causality.map(|verdict| verdict.to_string());
-            let seen = json!({"checked": checked(&audit.checked), "causality": causality, "streams": streams});
-            Ok((self.reported(&warnings), seen.to_string()))
+            Ok((self.reported(&warnings), in_order(&(checked(&audit.checked), causality, streams))))
         })
     }
 
@@ -124,8 +124,7 @@ impl Source {
             let executor = Watched::new(Pjrt::open(&path, &ClientOptions::of(&path, ranks))?, work.clone());
             let report = self.session.verify(&self.loaded, &options, &executor);
             let report = report.map_err(|errors| self.failure(errors))?;
-            let seen = json!({"passed": report.passed(), "report": report});
-            Ok((seen.to_string(), self.reported(&report.warnings)))
+            Ok((in_order(&(report.passed(), &report)), self.reported(&report.warnings)))
         })
     }
 
@@ -133,7 +132,7 @@ impl Source {
     fn placement(&self, py: Python<'_>) -> PyResult<String> {
         work::run(py, |_| {
             let placement = self.session.placement(&self.loaded).map_err(|errors| self.failure(errors))?;
-            Ok(json!(placement).to_string())
+            Ok(in_order(&placement))
         })
     }
 }
@@ -141,14 +140,15 @@ impl Source {
 fn remarks(said: &[(Name, Vec<Remark>)]) -> Value {
     let object = |module: &str, remark: &Remark| {
         let Remark { pass, rule, taken, message, scopes, .. } = remark;
-        json!({"module": module, "pass": &**pass, "rule": rule, "taken": taken, "message": message, "scopes": scopes})
+        json!({"module": module, "pass_": &**pass, "rule": rule, "taken": taken, "message": message, "scopes": scopes})
     };
     said.iter().flat_map(|(module, remarks)| remarks.iter().map(|remark| object(module, remark))).collect()
 }
 
-fn checked(checked: &Checked) -> Value {
+fn checked(checked: &Checked) -> [(&'static str, usize); 5] {
     let Checked { sensitive, sums, gradients, weights, moments, .. } = *checked;
-    json!({"sensitive": sensitive, "sums": sums, "gradients": gradients, "weights": weights, "moments": moments})
+    let [sensitive, gradients] = [("sensitive ops", sensitive), ("sums of gradients", gradients)];
+    [sensitive, ("sums", sums), gradients, ("weights", weights), ("moments", moments)]
 }
 
 fn stream(stream: &ResidualStream) -> Value {
