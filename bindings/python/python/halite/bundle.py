@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from . import _native
+from ._values import whole
 from .errors import Diagnostic, wrong
 from .manifest import Manifest, parse
 from .progress import ProgressLike, watched
@@ -101,8 +102,8 @@ class Bundle:
 
         if seed is not None and weights is not None:
             raise TypeError("a state starts from a `seed` or from `weights`, not from both")
-        if seed is not None and not 0 <= seed < 2**64:
-            raise ValueError(f"`seed` is {seed}, expected a whole number from 0 to 2**64 - 1")
+        if seed is not None:
+            seed = whole("seed", seed)
         if weights is None:
             with watched(progress, "initial state", unit="B") as tell:
                 return from_native(self._native.init(seed, tell))

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _native
+from ._values import whole
 from .bundle import Bundle
 from .errors import diagnostics_of
 from .progress import ProgressLike, watched
@@ -82,7 +83,7 @@ def verify(
     source = load(input, **overrides)
     path = None if plugin is None else os.fspath(plugin)
     with watched(progress, f"verifying {role} of {source.name}", unit=" programs") as tell, _quiet_xla():
-        found, warnings = source._native.verify(role, full, seed, path, tell)
+        found, warnings = source._native.verify(role, full, whole("seed", seed), path, tell)
     passed, report = json.loads(found)
     return VerifyReport(
         passed=passed,
@@ -106,6 +107,7 @@ def inspect(input: Input | Bundle, /, *, depth: int = 4, progress: ProgressLike 
     >>> halite.inspect("tiny").modules[0].by_op["dot"].flops
     190316544
     """
+    depth = whole("depth", depth, least=1, most=99)
     if isinstance(input, Bundle):
         if overrides:
             raise TypeError(f"a `Bundle` is compiled already: leave `{next(iter(overrides))}` out, or give the recipe")
@@ -123,7 +125,7 @@ def _inspection(name: str, found: str, placement: str | None) -> Inspection:
         name=name,
         modules=tuple(_module(module) for module in modules),
         groups=tuple(_group(group) for group in groups),
-        placement=placement and _placement(json.loads(placement)),
+        placement=None if placement is None else _placement(json.loads(placement)),
     )
 
 

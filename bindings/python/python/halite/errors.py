@@ -46,17 +46,17 @@ class Diagnostic:
     @property
     def file(self) -> str | None:
         """The file that it is about, if it is about one."""
-        return self.place and self.place.file
+        return None if self.place is None else self.place.file
 
     @property
     def line(self) -> int | None:
         """The line in that file, from 1."""
-        return self.place and self.place.line
+        return None if self.place is None else self.place.line
 
     @property
     def column(self) -> int | None:
         """The column in that line, from 1."""
-        return self.place and self.place.column
+        return None if self.place is None else self.place.column
 
     def __str__(self) -> str:
         return self.report

@@ -73,7 +73,7 @@ class _Bar:
         if self._shown is None:
             if time.monotonic() - self._since < _PATIENCE:
                 return
-            from tqdm.auto import tqdm
+            from tqdm.auto import tqdm  # type: ignore[import-untyped]
 
             scaled = self._unit == "B"
             self._shown = tqdm(desc=self._work, total=total, unit=self._unit, unit_scale=scaled, leave=False)

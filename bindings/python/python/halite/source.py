@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _native
+from ._values import names
 from .bundle import Bundle
 from .errors import Error, HaliteWarning, diagnostics_of, wrong
 from .overrides import recipe_text, settings
@@ -115,11 +116,9 @@ def compile(
 
     Raises `Error` with every mistake that was found. Ctrl-C ends it; other threads of Python run meanwhile.
     """
-    if isinstance(roles, str):
-        raise TypeError(f'`roles` is a list of names, such as `["{roles}"]`, not a text')
+    wanted = None if roles is None else names("roles", roles, '["train_step"]')
     source = load(input, **overrides)
     with watched(progress, f"compiling {source.name}", unit=" passes") as tell:
-        wanted = None if roles is None else list(roles)
         native, reported, remarks = source._native.compile(wanted, keep_ir, explain, tell)
     found = diagnostics_of(reported)
     for diagnostic in found:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import ml_dtypes
 import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _native as _native_module
+from ._values import whole
 from .errors import wrong
 
 __all__ = ["Tensors", "dtype_of", "load_tensors", "save_tensors"]
@@ -42,9 +44,10 @@ Given = tuple[str, Sequence[int], bytearray]
 """The same from the native module, in memory that nothing else has."""
 
 
-def dtype_of(name: str) -> np.dtype:
+def dtype_of(name: str) -> np.dtype[Any]:
     """The element type of NumPy that a manifest calls by this name."""
-    return np.dtype(_TYPES[name])
+    dtype: np.dtype[Any] = np.dtype(_TYPES[name])
+    return dtype
 
 
 def to_native(tensors: Mapping[str, ArrayLike]) -> list[tuple[str, Native]]:
@@ -92,6 +95,6 @@ def save_tensors(
     ...     halite.load_tensors(path)["w"].sum()
     np.float32(6.0)
     """
-    if shard_bytes is not None and shard_bytes < 1:
-        raise ValueError(f"`shard_bytes` is {shard_bytes}, expected a number of bytes, such as `5 * 10**9`")
+    if shard_bytes is not None:
+        shard_bytes = whole("shard_bytes", shard_bytes, least=1)
     return Path(_native_module.save_tensors(os.fspath(path), to_native(tensors), shard_bytes))
