@@ -64,10 +64,9 @@ impl From<Diagnostics> for Failure {
 impl From<RuntimeError> for Failure {
     fn from(error: RuntimeError) -> Self {
         let diagnostic = Diagnostic::from(error);
-        // What the program says of itself on the command line.
-        let is_of_plugins = diagnostic.help_text().is_some_and(|help| help.contains("halite plugin install"));
-        let help =
-            "call `halite.install_plugin()`, which puts the CPU's plugin in place, or name one in `HALITE_PJRT_PLUGIN`";
-        if is_of_plugins { diagnostic.help(help) } else { diagnostic }.into()
+        // What one types on the command line is called here.
+        let ours = |help: &str| help.replace("run `halite plugin install`", "call `halite.install_plugin()`");
+        let help = diagnostic.help_text().map(ours);
+        help.map_or_else(|| diagnostic.clone(), |help| diagnostic.clone().help(help)).into()
     }
 }
