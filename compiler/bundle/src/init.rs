@@ -39,15 +39,25 @@ pub fn initial_state(bundle: &Bundle, seed: u64) -> std::result::Result<Tensors,
 /// # Errors
 /// As [`initial_state`].
 pub fn initial_state_of(manifest: &Manifest, seed: u64) -> std::result::Result<Tensors, Diagnostics> {
+    Ok(initial_tensors(manifest, seed)?.collect::<Result<Tensors>>()?)
+}
+
+/// As [`initial_state_of`], one tensor after another as they are asked for, so that a large state can be handed on, or given up, before
+/// it is whole.
+///
+/// # Errors
+/// When the manifest contradicts itself; of a tensor, when there is no memory for it.
+pub fn initial_tensors(
+    manifest: &Manifest,
+    seed: u64,
+) -> std::result::Result<impl Iterator<Item = Result<(String, HostTensor)>>, Diagnostics> {
     let initial = Initial::new(manifest, seed)?;
-    let mut state = Tensors::new();
-    for buffer in manifest.saved() {
+    let named = |buffer: &'_ Buffer| {
         let keys = keys(buffer).into_iter().zip(buffer.tensor_shapes());
-        for (name, (key, shape)) in buffer.tensor_names().into_iter().zip(keys) {
-            state.insert(name, initial.tensor(buffer, key, &shape)?);
-        }
-    }
-    Ok(state)
+        buffer.tensor_names().into_iter().zip(keys).collect::<Vec<_>>()
+    };
+    let all = manifest.saved().flat_map(move |buffer| named(buffer).into_iter().map(move |tensor| (buffer, tensor)));
+    Ok(all.map(move |(buffer, (name, (key, shape)))| Ok((name, initial.tensor(buffer, key, &shape)?))))
 }
 
 /// What transient state holds between updates, which is what a saved state leaves out, as the bundle stores it.

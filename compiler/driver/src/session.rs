@@ -154,6 +154,15 @@ impl Session {
         source::load_model(name, model.into(), overrides, &self.vocabulary, &mut self.sources)
     }
 
+    /// A recipe as a text, with overrides `key=value`. It joins the sources under the name `<name.toml>`; a path to a model is relative
+    /// to the current folder.
+    ///
+    /// # Errors
+    /// Every mistake of the recipe, or that there is no such model.
+    pub fn load_recipe(&mut self, name: &str, text: &str, overrides: &[String]) -> Result<Source, Diagnostics> {
+        source::load_recipe(name, text, overrides, &self.vocabulary, &mut self.sources)
+    }
+
     /// A recipe made in Rust with its model. It is held to the same rules as a recipe in a file: it is written as TOML, which
     /// joins the sources under the name `<recipe>`, so that diagnostics point at its keys. A path to a model is relative to
     /// the current folder.

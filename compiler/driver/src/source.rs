@@ -18,7 +18,7 @@ const DEFAULT_RECIPE: &str = "\
 halite = 1
 
 [model]
-name = \"?\"
+name = ?
 
 [optimizer.adamw]
 lr = 1e-3
@@ -212,6 +212,18 @@ fn from_recipe(
     Ok(defined(name, (recipe, places), file, definition))
 }
 
+/// See [`Session::load_recipe`](crate::Session::load_recipe).
+pub(crate) fn load_recipe(
+    name: &str,
+    text: &str,
+    overrides: &[String],
+    vocabulary: &Vocabulary,
+    sources: &mut SourceMap,
+) -> Result<Source, Diagnostics> {
+    let file = sources.add(format!("<{name}.toml>"), text);
+    from_recipe(name.to_owned(), file, Path::new(""), Changes { layer: None, overrides, vocabulary }, sources)
+}
+
 fn from_model(path: &Path, changes: Changes<'_>, sources: &mut SourceMap) -> Result<Source, Diagnostics> {
     from_definition(name_of(path), Definition::read(path, None, sources)?, changes, sources)
 }
@@ -233,7 +245,7 @@ fn default_recipe(
     changes: Changes<'_>,
     sources: &mut SourceMap,
 ) -> Result<(FileId, (Recipe, Places)), Diagnostics> {
-    let file = sources.add("<default recipe>", DEFAULT_RECIPE.replace('?', model));
+    let file = sources.add("<default recipe>", DEFAULT_RECIPE.replace('?', &toml::Value::from(model).to_string()));
     let (recipe, mut places) = changes.load(file, sources)?;
     places.forget(file);
     Ok((file, (recipe, places)))
@@ -330,11 +342,30 @@ mod tests {
         let loaded = session.load(model.to_str().unwrap(), &["batch=3".to_owned()]).unwrap();
         assert_eq!((loaded.model_name.as_str(), loaded.recipe.batch), ("mine", Some(3)));
         let recipe = folder.path().join("r.toml");
-        std::fs::write(&recipe, DEFAULT_RECIPE.replace('?', "mine.hal")).unwrap();
+        std::fs::write(&recipe, default_recipe("mine.hal")).unwrap();
         let loaded = session.load(recipe.to_str().unwrap(), &[]).unwrap();
         assert_eq!((loaded.name.as_str(), loaded.model_name.as_str()), ("r", "mine"));
         let Model::Text(file) = loaded.model else { panic!("a text was loaded") };
         assert_eq!((file.text(), session.sources.file(file.id())), ("model mine {}", Some(&file)));
+    }
+
+    #[test]
+    fn a_recipe_is_a_text_too() {
+        let mut session = crate::Session::new();
+        let source = session.load_recipe("mine", &default_recipe("llama"), &["seq=64".to_owned()]).unwrap();
+        assert_eq!((source.name.as_str(), source.model_name.as_str(), source.recipe.seq), ("mine", "llama", Some(64)));
+        let mistakes = session.load_recipe("mine", "halite = 1\nbatch = 0\n", &[]).unwrap_err();
+        let place = mistakes[0].primary().unwrap().span;
+        assert_eq!(session.sources.file(place.file).unwrap().name(), "<mine.toml>");
+        assert_eq!(session.sources.position(place).unwrap().line, 2);
+    }
+
+    /// A name is a text for people, whatever characters it has.
+    #[test]
+    fn names_of_models_need_no_care() {
+        let name = "a \"b\" \\ ü\n";
+        let source = crate::Session::new().load_model(name, "model m {}", &[]).unwrap();
+        assert_eq!(source.recipe.model.name, name);
     }
 
     /// Loads a model file with overrides and compiles its training step.
