@@ -5,6 +5,7 @@
 use halite::compile::CompileOptions;
 use halite::{Bundle, Session};
 use halite_bundle::sha256;
+use halite_stablehlo::Form;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -32,7 +33,7 @@ fn texts_stand_beside_the_hlo_when_they_are_asked_for() {
     assert_eq!(compile(&["--emit", "stablehlo"]), ["eval.mlir", "forward.mlir", "train_step.mlir"]);
     let entry = std::fs::read(bundle.join("forward.hlo.pb")).unwrap();
     let text = std::fs::read_to_string(bundle.join("forward.mlir")).unwrap();
-    assert_eq!(text, halite_stablehlo::translate(&entry, 1).unwrap());
+    assert_eq!(text, halite_stablehlo::translate(&entry, Form::Program { num_replicas: 1 }).unwrap());
     // The bundle that takes its place has none.
     assert_eq!(compile(&[]), [""; 0]);
 }

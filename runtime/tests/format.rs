@@ -6,6 +6,7 @@ use common::{add, add_in_place, client};
 use halite_runtime::{
     CompileOptions, Executable, Executor, Pjrt, Program, ProgramFormat, Result, RuntimeError, evaluate,
 };
+use halite_stablehlo::Form;
 use halite_tensor::{DType, HostTensor};
 
 /// What the CPU plugin makes of a module in a format, where this text stands for its StableHLO.
@@ -46,7 +47,7 @@ fn a_text_that_is_none_is_refused() {
 fn donations_are_the_same_in_both() {
     let alias = |format| {
         let executor = client(1).with_format(format);
-        let text = halite_stablehlo::translate(&add_in_place(), 1).unwrap();
+        let text = halite_stablehlo::translate(&add_in_place(), Form::Program { num_replicas: 1 }).unwrap();
         compile(&executor, &add_in_place(), &text).unwrap().memory_stats().unwrap().alias
     };
     assert_eq!(ProgramFormat::OF_PLUGINS.map(alias), [16, 16]);

@@ -6,6 +6,7 @@ use crate::place::Runtime;
 use halite_runtime::{
     Buffer, ClientOptions, CompileOptions, Executable, Executor, Input, Neff, Nrt, NrtOptions, Pjrt, Program,
 };
+use halite_stablehlo::Form;
 use halite_support::files::read;
 use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::HostTensor;
@@ -82,8 +83,9 @@ fn run(executor: &dyn Executor, order: &Order, folder: &Path, ranks: usize) -> R
     let hlo = read(&order.hlo)?;
     let neff = order.neff.as_deref().map(read).transpose()?;
     let options = CompileOptions { num_replicas: order.ranks, ..CompileOptions::default() };
-    let program = Program::new(&hlo, options)?
-        .in_format(executor.format(), |hlo| halite_stablehlo::translate(hlo, order.ranks))?;
+    let program = Program::new(&hlo, options)?.in_format(executor.format(), |hlo| {
+        halite_stablehlo::translate(hlo, Form::Program { num_replicas: order.ranks })
+    })?;
     let program = match &neff {
         None => program,
         Some(bytes) => program.with_neff(Neff {

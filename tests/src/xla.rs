@@ -8,6 +8,7 @@ use halite_passes::{PassCx, PassRegistry, Runner, RunnerOptions};
 use halite_runtime::{
     ClientOptions, CompileOptions, Executable, Executor, Pjrt, Program, ProgramFormat, evaluate_replicas, find_plugin,
 };
+use halite_stablehlo::Form;
 use halite_support::{Diagnostic, Result, SourceMap};
 use halite_tensor::HostTensor;
 use std::sync::{Arc, OnceLock};
@@ -104,7 +105,7 @@ pub fn compile_in(format: ProgramFormat, hlo: &[u8], num_replicas: usize) -> Res
 }
 
 fn translate(hlo: &[u8], num_replicas: usize) -> Result<String> {
-    let text = halite_stablehlo::translate(hlo, num_replicas)?;
+    let text = halite_stablehlo::translate(hlo, Form::Program { num_replicas })?;
     handed::keep(hlo, &text);
     Ok(text)
 }

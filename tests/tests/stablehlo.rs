@@ -2,6 +2,8 @@
 
 #[path = "stablehlo/counts.rs"]
 mod counts;
+#[path = "stablehlo/functions.rs"]
+mod functions;
 #[path = "stablehlo/programs.rs"]
 mod programs;
 

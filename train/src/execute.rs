@@ -9,6 +9,7 @@ use halite_bundle::{
     sound_hlo,
 };
 use halite_runtime::{Buffer, CompileOptions, Executable, Executor, Input, Program, ProgramFormat};
+use halite_stablehlo::Form;
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
 use halite_tensor::{Axis, Mesh};
 use std::borrow::Cow;
@@ -97,7 +98,9 @@ impl LoadedModule {
         let program = Program::new(&bytes, CompileOptions { num_replicas, ..Default::default() })?;
         let program = match executor.format() {
             ProgramFormat::Neff => program.with_neff(neff::of(bundle, entry, &bytes)?)?,
-            format => program.in_format(format, |hlo| halite_stablehlo::translate(hlo, num_replicas))?,
+            format => {
+                program.in_format(format, |hlo| halite_stablehlo::translate(hlo, Form::Program { num_replicas }))?
+            }
         };
         let signature = program.signature();
         let same = |ports: &[Port], specs: &[halite_runtime::TensorSpec]| {

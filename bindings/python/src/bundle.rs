@@ -1,10 +1,12 @@
 //! Bundles.
 
-use crate::errors::Failure;
 use crate::work;
 use halite::Session;
+use halite::support::Diagnostic;
+use halite_stablehlo::Form;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 /// A bundle in memory.
@@ -15,6 +17,18 @@ pub(crate) struct Bundle(halite::Bundle);
 impl From<halite::Bundle> for Bundle {
     fn from(bundle: halite::Bundle) -> Self {
         Self(bundle)
+    }
+}
+
+impl Bundle {
+    pub(crate) fn inner(&self) -> &halite::Bundle {
+        &self.0
+    }
+
+    /// The bytes of a module; `decomposed` without calls of kernels.
+    pub(crate) fn hlo_of(&self, module: &str, decomposed: bool) -> Result<Cow<'_, [u8]>, Diagnostic> {
+        let module = self.0.module(module)?;
+        if decomposed { self.0.runnable_hlo(module) } else { Ok(self.0.hlo(module)?.into()) }
     }
 }
 
@@ -48,19 +62,15 @@ impl Bundle {
 
     /// The serialized `HloModuleProto` of a module; with `decomposed`, without calls of kernels.
     fn hlo<'py>(&self, py: Python<'py>, module: &str, decomposed: bool) -> PyResult<Bound<'py, PyBytes>> {
-        let hlo = work::run(py, |_| {
-            let module = self.0.module(module)?;
-            Ok(if decomposed { self.0.runnable_hlo(module)? } else { self.0.hlo(module)?.into() })
-        })?;
+        let hlo = work::run(py, |_| Ok(self.hlo_of(module, decomposed)?))?;
         Ok(PyBytes::new(py, &hlo))
     }
 
     /// A module as StableHLO.
     fn stablehlo(&self, py: Python<'_>, module: &str, decomposed: bool) -> PyResult<String> {
         work::run(py, |_| {
-            let module = self.0.module(module)?;
-            let hlo = if decomposed { self.0.runnable_hlo(module)? } else { self.0.hlo(module)?.into() };
-            Ok(halite_stablehlo::translate(&hlo, self.0.manifest.mesh.num_ranks()).map_err(Failure::from)?)
+            let form = Form::Program { num_replicas: self.0.manifest.mesh.num_ranks() };
+            Ok(halite_stablehlo::translate(&self.hlo_of(module, decomposed)?, form)?)
         })
     }
 }

@@ -1,5 +1,6 @@
 //! Diagnostics as exceptions.
 
+use halite::runtime::RuntimeError;
 use halite::support::{Diagnostic, Diagnostics, SourceMap};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -42,6 +43,12 @@ pub(crate) fn reported(diagnostics: &Diagnostics, sources: &SourceMap) -> Vec<Re
 impl From<Diagnostic> for Failure {
     fn from(diagnostic: Diagnostic) -> Self {
         Self::new(diagnostic, &SourceMap::new())
+    }
+}
+
+impl From<RuntimeError> for Failure {
+    fn from(error: RuntimeError) -> Self {
+        Diagnostic::from(error).into()
     }
 }
 

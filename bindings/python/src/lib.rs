@@ -4,7 +4,10 @@
 mod builder;
 mod bundle;
 mod errors;
+mod functions;
 mod source;
+mod tensors;
+mod train;
 mod work;
 
 #[pyo3::pymodule]
@@ -14,5 +17,9 @@ mod _native {
     #[pymodule_export]
     use crate::bundle::Bundle;
     #[pymodule_export]
+    use crate::functions::{check_numbers, functions, pack, unpack};
+    #[pymodule_export]
     use crate::source::Source;
+    #[pymodule_export]
+    use crate::train::TrainStep;
 }

@@ -8,6 +8,7 @@ use halite_bundle::ModuleRole;
 use halite_bundle::tensors::Tensors;
 use halite_ir::{Function, Param, ParamRole, ResultRole};
 use halite_runtime::{Executable, Executor, Program, evaluate};
+use halite_stablehlo::Form;
 use halite_support::{Diagnostic, Diagnostics, Result};
 use halite_tensor::HostTensor;
 use indexmap::IndexMap;
@@ -36,7 +37,9 @@ impl Gradients {
         let entry = module.ir.functions.into_iter().next_back().ok_or_else(missing)?;
         let bytes = module.hlo.encode();
         let program = Program::new(&bytes, halite_runtime::CompileOptions::default())?
-            .in_format(executor.format(), |_| halite_stablehlo::print(&module.hlo, 1))?;
+            .in_format(executor.format(), |_| {
+                halite_stablehlo::print(&module.hlo, Form::Program { num_replicas: 1 })
+            })?;
         let executable = executor.compile(&program)?;
         Ok(Self { entry, executable })
     }

@@ -1,6 +1,7 @@
 //! Computations as functions, and as the regions of what combines two values.
 
 use crate::channels::Channels;
+use crate::form::Form;
 use crate::location::Locations;
 use crate::op::{Meaning, Op, Value};
 use crate::ops;
@@ -23,6 +24,7 @@ const COMBINING: usize = 64;
 /// A module on its way to text.
 pub(crate) struct Writer<'a> {
     pub(crate) graph: &'a Graph,
+    pub(crate) form: Form<'a>,
     pub(crate) symbols: Symbols,
     pub(crate) channels: Channels,
     pub(crate) locations: Locations,
@@ -51,11 +53,12 @@ impl Place {
 }
 
 impl<'a> Writer<'a> {
-    pub(crate) fn new(graph: &'a Graph) -> Self {
+    pub(crate) fn new(graph: &'a Graph, form: Form<'a>) -> Self {
         Self {
             graph,
-            symbols: Symbols::new(graph),
-            channels: Channels::new(graph),
+            form,
+            symbols: Symbols::new(graph, form),
+            channels: Channels::new(graph, form),
             locations: Locations::default(),
             out: String::new(),
             values: vec![Vec::new(); graph.len()],
@@ -101,7 +104,8 @@ impl<'a> Writer<'a> {
     }
 
     fn site(&self, at: usize) -> Site<'_> {
-        Site { graph: self.graph, at, values: &self.values, symbols: &self.symbols, channels: &self.channels }
+        let Self { graph, form, values, symbols, channels, .. } = self;
+        Site { graph, form: *form, at, values, symbols, channels }
     }
 
     /// The parameters in their order, each made a value.

@@ -12,9 +12,12 @@
 //! - `erf` is `chlo.erf`, which XLA reads as its own `erf`.
 //! - A `reduce-scatter` of several operands is one for each, which StableHLO's takes.
 //! - Aliases are `tf.aliasing_output` on arguments, as JAX writes them, and say of no result that it *must* take the buffer.
+//!
+//! A text is a program of its own, or functions for the program of another ([`Form`]).
 
 mod channels;
 mod fault;
+mod form;
 mod function;
 mod literal;
 mod location;
@@ -28,4 +31,5 @@ mod symbols;
 mod types;
 mod write;
 
+pub use form::{Form, Functions};
 pub use module::{print, translate};

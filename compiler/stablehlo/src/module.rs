@@ -1,5 +1,6 @@
 //! The text of a module.
 
+use crate::form::Form;
 use crate::function::{Attributes, Writer};
 use crate::quoted::{string, symbol};
 use crate::write;
@@ -7,13 +8,11 @@ use halite_hlo::proto::HloModuleProto;
 use halite_hlo::{CheckedHlo, OUTPUT_NAMES, decode};
 use halite_support::{Diagnostic, Result, codes};
 
-/// A module as StableHLO that so many replicas run together.
-///
-/// Its entry is the function `@main`. Arguments that results replace have `tf.aliasing_output`, those that any result may replace
-/// `jax.buffer_donor`, and results are named by `jax.result_info`, all as JAX writes them.
+/// A module as StableHLO.
 ///
 /// ```
 /// use halite_hlo::{ArrayType, CheckedHlo, ModuleBuilder};
+/// use halite_stablehlo::Form;
 /// use halite_tensor::DType;
 ///
 /// let mut module = ModuleBuilder::new("example");
@@ -23,41 +22,48 @@ use halite_support::{Diagnostic, Result, codes};
 /// let root = entry.root_tuple(&[y])?;
 /// entry.finish(root)?;
 /// let hlo = CheckedHlo::new(module.finish()?)?;
-/// let text = halite_stablehlo::print(&hlo, 1)?;
+/// let text = halite_stablehlo::print(&hlo, Form::Program { num_replicas: 1 })?;
 /// assert!(text.contains("%tanh.1 = \"stablehlo.tanh\"(%x.0) : (tensor<4xf32>) -> tensor<4xf32>"));
 /// # Ok::<(), halite_support::Diagnostic>(())
 /// ```
 ///
 /// # Errors
-/// When an instruction has no form in StableHLO, or carries something that its form has no place for.
-pub fn print(hlo: &CheckedHlo, num_replicas: usize) -> Result<String> {
+/// When an instruction has no form in StableHLO, or carries something that its form has no place for, and when functions have no name,
+/// a channel below 1, or ranks that are no partitions.
+pub fn print(hlo: &CheckedHlo, form: Form<'_>) -> Result<String> {
+    form.require_sound()?;
     let graph = hlo.graph();
     let entry = graph.entry_number().ok_or_else(|| unwritable(hlo, "it has no entry"))?;
     require_no_shardings(hlo)?;
-    let (inputs, outputs) = (inputs(hlo, entry), outputs(hlo, entry));
-    let mut writer = Writer::new(graph);
+    let (inputs, outputs) = match form {
+        Form::Program { .. } => (inputs(hlo, entry), outputs(hlo, entry)),
+        Form::Functions(_) => (Vec::new(), Vec::new()),
+    };
+    let mut writer = Writer::new(graph, form);
     for (number, times) in graph.executions().into_iter().enumerate() {
         match number {
-            _ if number == entry => writer.function(number, "public", (&inputs, &outputs))?,
-            _ if times > 0 => writer.function(number, "private", (&[], &[]))?,
+            _ if number == entry => writer.function(number, form.visibility(true), (&inputs, &outputs))?,
+            _ if times > 0 => writer.function(number, form.visibility(false), (&[], &[]))?,
             _ => {}
         }
     }
     let unknown = writer.locations.of(None);
     let (functions, locations) = (writer.out, writer.locations.definitions());
     let frontend = write::frontend(hlo.frontend_attributes.as_ref());
-    let attributes = ["mhlo.num_partitions = 1 : i32".to_owned(), format!("mhlo.num_replicas = {num_replicas} : i32")];
-    let attributes: Vec<String> = attributes.into_iter().chain(frontend).collect();
+    let (partitions, replicas) = form.counts();
+    let counts = [("partitions", partitions), ("replicas", replicas)];
+    let counts = counts.map(|(what, count)| format!("mhlo.num_{what} = {count} : i32"));
+    let attributes: Vec<String> = counts.into_iter().chain(frontend).collect();
     let head = format!("module {} attributes {{{}}}", symbol(&hlo.name), attributes.join(", "));
     Ok(format!("{head} {{\n{functions}}}{unknown}\n{locations}"))
 }
 
-/// The bytes of a module as StableHLO that so many replicas run together.
+/// The bytes of a module as StableHLO.
 ///
 /// # Errors
 /// When they are no sound module, and as [`print()`].
-pub fn translate(hlo: &[u8], num_replicas: usize) -> Result<String> {
-    print(&CheckedHlo::new(decode(hlo)?)?, num_replicas)
+pub fn translate(hlo: &[u8], form: Form<'_>) -> Result<String> {
+    print(&CheckedHlo::new(decode(hlo)?)?, form)
 }
 
 fn unwritable(hlo: &HloModuleProto, reason: &str) -> Diagnostic {

@@ -2,6 +2,7 @@
 
 use crate::channels::Channels;
 use crate::fault::fault;
+use crate::form::Form;
 use crate::op::{Op, Value};
 use crate::symbols::Symbols;
 use halite_hlo::graph::Graph;
@@ -13,13 +14,15 @@ use halite_support::{Diagnostic, Result};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site<'a> {
     pub(crate) graph: &'a Graph,
+    /// Who runs it.
+    pub(crate) form: Form<'a>,
     /// Its position in the graph.
     pub(crate) at: usize,
     /// What the instructions before it gave.
     pub(crate) values: &'a [Vec<Value>],
     /// The names of functions.
     pub(crate) symbols: &'a Symbols,
-    /// The channels of collectives that become several.
+    /// The channels of collectives.
     pub(crate) channels: &'a Channels,
 }
 

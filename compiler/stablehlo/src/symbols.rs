@@ -1,24 +1,31 @@
 //! The names of functions.
 
+use crate::form::{Form, Functions};
 use crate::quoted::symbol;
 use halite_hlo::graph::Graph;
 use rustc_hash::FxHashSet;
 
-/// What the function that runs is called.
+/// What the entry of a program is called.
 const MAIN: &str = "main";
 
-/// The functions of a module: the entry, `@main`, and the computations that it calls, by their own names where these are free.
+/// The functions of a module: the entry and the computations that it calls, by their own names where these are free. Those for another
+/// program have its prefix.
 #[derive(Debug)]
 pub(crate) struct Symbols(Vec<Option<String>>);
 
 impl Symbols {
-    pub(crate) fn new(graph: &Graph) -> Self {
-        let mut taken: FxHashSet<String> = [MAIN.to_owned()].into_iter().collect();
+    pub(crate) fn new(graph: &Graph, form: Form<'_>) -> Self {
+        let (entry, prefix) = match form {
+            Form::Program { .. } => (MAIN, String::new()),
+            Form::Functions(Functions { prefix, .. }) => (prefix, format!("{prefix}_")),
+        };
+        let mut taken: FxHashSet<String> = [entry.to_owned()].into_iter().collect();
         let name = |(number, times): (usize, u64)| {
             if graph.entry_number() == Some(number) {
-                return Some(symbol(MAIN));
+                return Some(symbol(entry));
             }
-            (times > 0).then(|| symbol(&free(&graph.module().computations[number].name, &mut taken)))
+            let name = || format!("{prefix}{}", graph.module().computations[number].name);
+            (times > 0).then(|| symbol(&free(&name(), &mut taken)))
         };
         Self(graph.executions().into_iter().enumerate().map(name).collect())
     }

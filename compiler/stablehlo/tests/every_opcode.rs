@@ -7,13 +7,14 @@ mod common;
 
 use halite_hlo::proto::*;
 use halite_hlo::*;
+use halite_stablehlo::Form;
 use halite_tensor::DType;
 
 /// The text of a module after a change.
 fn changed(change: impl FnOnce(&mut HloModuleProto)) -> halite_support::Result<String> {
     let mut module = common::every_opcode().unwrap();
     change(&mut module);
-    halite_stablehlo::print(&CheckedHlo::new(module).unwrap(), 4)
+    halite_stablehlo::print(&CheckedHlo::new(module).unwrap(), Form::Program { num_replicas: 4 })
 }
 
 fn first<'m>(module: &'m mut HloModuleProto, opcode: &str) -> &'m mut HloInstructionProto {
@@ -129,7 +130,7 @@ fn sums_that_are_scattered_together_are_one_each() {
     let root = main.root_tuple(&[both[0], again[1], gathered[0], gathered[1]]).unwrap();
     main.finish(root).unwrap();
     let hlo = CheckedHlo::new(module.finish().unwrap()).unwrap();
-    let text = halite_stablehlo::print(&hlo, 2).unwrap();
+    let text = halite_stablehlo::print(&hlo, Form::Program { num_replicas: 2 }).unwrap();
     let lines: Vec<&str> = text.lines().filter(|line| line.contains("channel")).map(str::trim).collect();
     let line = |name: &str, operands: &str, own: &str, channel: i64| {
         format!(

@@ -4,6 +4,7 @@
 
 use halite_hlo::{ArrayType, ComputationBuilder, Id, ModuleBuilder, encode};
 use halite_runtime::{ClientOptions, CompileOptions, Executable, Executor, Pjrt, Program, find_plugin};
+use halite_stablehlo::Form;
 use halite_support::Diagnostic;
 use halite_tensor::DType;
 
@@ -58,6 +59,7 @@ pub(crate) fn add_in_place() -> Vec<u8> {
 /// Compiles with default options, in the format that the executor takes.
 pub(crate) fn compile(executor: &dyn Executor, hlo: &[u8]) -> Box<dyn Executable> {
     let program = Program::new(hlo, CompileOptions::default()).expect("the module has a signature");
-    let program = program.in_format(executor.format(), |hlo| halite_stablehlo::translate(hlo, 1));
+    let program =
+        program.in_format(executor.format(), |hlo| halite_stablehlo::translate(hlo, Form::Program { num_replicas: 1 }));
     executor.compile(&program.expect("the module can be written")).expect("the program compiles")
 }

@@ -13,6 +13,7 @@ use halite_hlo::CheckedHlo;
 use halite_hlo::proto::HloModuleProto;
 use halite_ir::{Interpreter, KernelForm, LowerOptions, Module, lower, lower_decompositions, verify};
 use halite_runtime::ProgramFormat;
+use halite_stablehlo::Form;
 use halite_support::{Diagnostic, Name};
 
 /// The HLO of a module. CPU XLA must take it and compute what the interpreter does.
@@ -92,7 +93,7 @@ fn linked(hlo: &HloModuleProto, decompositions: &[(Name, HloModuleProto)]) -> Re
 /// The StableHLO of a module, which is kept where that is asked for.
 fn stablehlo(hlo: &HloModuleProto) -> Result<String, Diagnostic> {
     let hlo = CheckedHlo::new(hlo.clone())?;
-    let text = halite_stablehlo::print(&hlo, 1)?;
+    let text = halite_stablehlo::print(&hlo, Form::Program { num_replicas: 1 })?;
     handed::keep(&hlo.encode(), &text);
     Ok(text)
 }

@@ -1,5 +1,6 @@
 """Halite: from a model and a recipe to one training step in HLO."""
 
+from . import runtime
 from .bundle import Bundle
 from .errors import Diagnostic, Error, HaliteWarning, InternalError, Place
 from .initial import Init, constant, normal, ones, zeros
@@ -27,6 +28,7 @@ __all__ = [
     "load",
     "normal",
     "ones",
+    "runtime",
     "size",
     "zeros",
 ]

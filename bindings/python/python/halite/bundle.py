@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+
+import numpy as np
 
 from . import _native
 from .errors import Diagnostic
 from .manifest import Manifest, parse
+from .tensors import Tensors, from_native, to_native
 
 __all__ = ["Bundle"]
 
@@ -41,6 +44,14 @@ class Bundle:
     def stablehlo(self, module: str, *, decomposed: bool = False) -> str:
         """A module as StableHLO that the ranks run as replicas."""
         return self._native.stablehlo(module, decomposed)
+
+    def pack(self, state: Mapping[str, np.ndarray]) -> Tensors:
+        """Tensors of the model as the bundle stores them: projections that are merged as one array."""
+        return from_native(_native.pack(self._native, to_native(state)))
+
+    def unpack(self, state: Mapping[str, np.ndarray]) -> Tensors:
+        """What the bundle stores as tensors of the model."""
+        return from_native(_native.unpack(self._native, to_native(state)))
 
     def __repr__(self) -> str:
         manifest = self.manifest

@@ -207,6 +207,14 @@ class Manifest:
         """What it was compiled for."""
         return str(self.recipe["target"])
 
+    @property
+    def micro_batches(self) -> int:
+        """Number of micro-batches of one update: the batch that is fed holds them one after another."""
+        fed = {buffer.name: buffer.shape[0] for buffer in self.buffers if buffer.is_batch and not buffer.content}
+        modules = {module.name: module for module in self.modules}
+        calls = [(port, call.repeat) for call in self.schedule for port in modules[call.module].inputs]
+        return max((port.shape[0] // fed[port.name] * repeat for port, repeat in calls if port.name in fed), default=1)
+
     def module(self, role: str) -> Module | None:
         """The module of a role, if there is one."""
         return next((module for module in self.modules if module.role == role), None)

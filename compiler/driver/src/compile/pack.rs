@@ -15,6 +15,7 @@ use halite_ir::{Module, text};
 use halite_lang::Elaborated;
 use halite_passes::{Audit, CausalityReport, PassReport, Remark};
 use halite_recipe::{Recipe, Waiver};
+use halite_stablehlo::Form;
 use halite_support::{Diagnostic, Name};
 use halite_target::{ModuleCheck, PolicyNeed, RunSettings, Target};
 use halite_tensor::Mesh;
@@ -63,7 +64,7 @@ pub(super) fn pack<'a>(
         files.insert(format!("{name}.hlo.txt"), halite_hlo::text::print(&module.hlo).into_bytes());
     }
     if options.emit_stablehlo {
-        let text = halite_stablehlo::print(&module.hlo, mesh.num_ranks())?;
+        let text = halite_stablehlo::print(&module.hlo, Form::Program { num_replicas: mesh.num_ranks() })?;
         files.insert(format!("{name}.mlir"), text.into_bytes());
     }
     if options.emit_ir {

@@ -109,8 +109,9 @@ impl Program {
         let linked = link_decompositions(&self.hlo, "the program", decomposition)?;
         let num_replicas = self.layout.mesh.num_ranks();
         let options = halite_runtime::CompileOptions { num_replicas, ..halite_runtime::CompileOptions::default() };
-        let program = halite_runtime::Program::new(&linked, options)?
-            .in_format(executor.format(), |hlo| halite_stablehlo::translate(hlo, num_replicas))?;
+        let program = halite_runtime::Program::new(&linked, options)?.in_format(executor.format(), |hlo| {
+            halite_stablehlo::translate(hlo, halite_stablehlo::Form::Program { num_replicas })
+        })?;
         Ok(executor.compile(&program)?)
     }
 

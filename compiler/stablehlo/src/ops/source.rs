@@ -11,7 +11,10 @@ pub(super) fn meaning(site: &Site<'_>) -> Option<Result<Meaning>> {
     let op = match Opcode::parse(site.opcode())? {
         Opcode::Constant => constant(site),
         Opcode::Iota => iota(site),
-        Opcode::ReplicaId => site.op("stablehlo.replica_id"),
+        Opcode::ReplicaId => site.op(match site.form.partitions() {
+            None => "stablehlo.replica_id",
+            Some(_) => "stablehlo.partition_id",
+        }),
         Opcode::RngBitGenerator => random_bits(site),
         _ => return None,
     };

@@ -16,6 +16,7 @@ use halite_neuron::legality::Profile;
 use halite_neuron::report;
 use halite_passes::{Moves, ReplicaFinding, replicas};
 use halite_recipe::TargetName;
+use halite_stablehlo::{Form, Functions};
 use halite_support::{Diagnostic, Diagnostics, FileId, Severity, SourceMap};
 use halite_tensor::Mesh;
 use halite_tests::{legality, xla};
@@ -87,10 +88,12 @@ fn run(input: &[u8]) -> Verdict {
     }
 }
 
-/// What is said of a sound module that is written as StableHLO.
+/// What is said of a sound module that is written as StableHLO, in either form.
 fn written(graph: &Graph) -> Diagnostics {
-    let text = CheckedHlo::new(graph.module().clone()).and_then(|hlo| halite_stablehlo::print(&hlo, 2));
-    text.err().into_iter().collect()
+    let functions = Functions { prefix: "step", num_partitions: 8, first_channel: 1 };
+    let forms = [Form::Program { num_replicas: 2 }, Form::Functions(functions)];
+    let print = |form| CheckedHlo::new(graph.module().clone()).and_then(|hlo| halite_stablehlo::print(&hlo, form));
+    forms.into_iter().filter_map(|form| print(form).err()).collect()
 }
 
 /// What is said of a module as the program of one rank.

@@ -10,9 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import NamedSharding, PartitionSpec
 
+from .. import _native
 from ..bundle import Bundle
 from ..errors import wrong
 from ..manifest import Buffer
+from ..tensors import to_native
 from ._dtypes import dtype_of
 from ._layout import Layout
 
@@ -23,7 +25,7 @@ class Batches:
     """The batch of a function: arrays by name, whole, the same number of micro-batches of each, one after another."""
 
     def __init__(self, bundle: Bundle, layout: Layout, buffers: list[Buffer], micro_batches: int) -> None:
-        self._native = bundle._native
+        self._bundle = bundle
         self._layout = layout
         self._fed = [buffer for buffer in buffers if buffer.content is None]
         self._declared = [buffer for buffer in buffers if buffer.content is not None]
@@ -79,9 +81,8 @@ class Batches:
 
     def check_numbers(self, module: str, batch: Mapping[str, Any]) -> None:
         """Refuses numbers that the model takes for positions and that are out of their range."""
-        for name, array in batch.items():
-            whole = np.ascontiguousarray(array)
-            self._native.check_numbers(module, name, whole.shape, whole.tobytes())
+        whole = {name: np.asarray(array) for name, array in batch.items()}
+        _native.check_numbers(self._bundle._native, module, to_native(whole))
 
     def declared(self) -> dict[str, Any]:
         """The inputs whose content the model declares."""

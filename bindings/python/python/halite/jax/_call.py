@@ -62,8 +62,7 @@ def _lower(ctx: Any, *operands: Any, program: Program) -> Any:
         for function in list(functions.body.operations):
             module.module.body.append(function)
             module.symbol_table.insert(function)
-    types = [mlir.aval_to_ir_type(aval) for aval in ctx.avals_out]
-    return func.CallOp(types, ir.FlatSymbolRefAttr.get(program.name), list(operands)).results
+    return func.CallOp(module.symbol_table[program.name], list(operands)).results
 
 
 mlir.register_lowering(call_p, _lower)

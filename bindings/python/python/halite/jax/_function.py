@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from jax.core import ShapedArray
 from jax.sharding import PartitionSpec
 
+from .. import _native
 from ..bundle import Bundle
 from ..errors import wrong
 from ..manifest import Module, Port
@@ -37,9 +38,14 @@ class Function:
         """The results by name, given what the module takes; other arrays are left aside."""
         operands = [self._operand(port, arrays) for port in self.module.inputs]
         results = self._on_mesh()(*operands)
-        whole = [result.reshape(place.whole) for result, place in zip(results, self.outputs, strict=True)]
-        named = zip(self.module.outputs, results, whole, strict=True)
-        return {port.name: result if port.role == "buffer" else whole for port, result, whole in named}
+        return {
+            port.name: jnp.reshape(result, self._shape(port))
+            for port, result in zip(self.module.outputs, results, strict=True)
+        }
+
+    def _shape(self, port: Port) -> tuple[int, ...]:
+        """The shape of a result: that of the input which it replaces or is the gradient of, or else the whole."""
+        return self.inputs[port.name].shape if port.name in self.inputs else port.shape
 
     def _operand(self, port: Port, arrays: Mapping[str, Any]) -> Any:
         placement = self.inputs[port.name]
@@ -88,7 +94,7 @@ def _program(bundle: Bundle, module: Module, outputs: Sequence[Placement], kerne
     name = f"halite_{module.name}_{module.sha256[:16]}" + ("_decomposed" if decompose and module.kernels else "")
     return Program(
         name=name,
-        text=bundle._native.functions(module.name, name, decompose),
+        text=_native.functions(bundle._native, module.name, name, decompose),
         results=tuple(
             ShapedArray(place.local, dtype_of(port.dtype))
             for port, place in zip(module.outputs, outputs, strict=True)

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import NamedSharding
 
+from .. import _native
 from ..bundle import Bundle
 from ..errors import wrong
 from ..manifest import Buffer
@@ -54,7 +55,7 @@ class States:
 
         def part(index: tuple[slice, ...]) -> np.ndarray:
             ranges = [span.indices(size)[:2] for span, size in zip(index, placement.shape, strict=True)]
-            data = native.initial_part(buffer.name, seed, placement.shape, ranges)
+            data = _native.initial_part(native, buffer.name, seed, placement.shape, ranges)
             return np.frombuffer(data, dtype).reshape([end - start for start, end in ranges])
 
         return jax.make_array_from_callback(placement.shape, self._layout.sharding(placement), part)

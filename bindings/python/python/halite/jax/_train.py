@@ -28,8 +28,8 @@ class TrainStep(Apply):
             module_of(bundle, "train_step")
         by_name = {module.name: module for module in manifest.modules}
         modules = [by_name[call.module] for call in manifest.schedule]
-        count = int(manifest.recipe.get("accumulate", {}).get("steps", 1)) if manifest.recipe.get("accumulate") else 1
-        super().__init__(bundle, mesh, modules, [buffer for buffer in manifest.buffers if buffer.is_saved], count)
+        saved = [buffer for buffer in manifest.buffers if buffer.is_saved]
+        super().__init__(bundle, mesh, modules, saved, manifest.micro_batches)
         self._calls = list(zip(self._functions(kernels), (call.repeat for call in manifest.schedule), strict=True))
         self._transient = [buffer for buffer in manifest.buffers if buffer.transient]
 
