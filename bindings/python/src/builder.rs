@@ -64,6 +64,11 @@ impl Built {
     fn name(&self) -> &str {
         &self.0.module.name
     }
+
+    /// Its module as text.
+    fn ir(&self) -> String {
+        halite::ir::text::print(&self.0.module)
+    }
 }
 
 /// A model under way.

@@ -35,8 +35,7 @@ pub(crate) fn tensor(name: &str, (dtype, shape, bytes): &Array) -> Result<HostTe
 }
 
 pub(crate) fn to_python<'py>(py: Python<'py>, tensors: &Tensors) -> Vec<(String, Given<'py>)> {
-    let given = |tensor: &HostTensor| {
-        (tensor.dtype().to_string(), tensor.shape().to_vec(), PyBytes::new(py, tensor.bytes()))
-    };
+    let given =
+        |tensor: &HostTensor| (tensor.dtype().to_string(), tensor.shape().to_vec(), PyBytes::new(py, tensor.bytes()));
     tensors.iter().map(|(name, tensor)| (name.clone(), given(tensor))).collect()
 }

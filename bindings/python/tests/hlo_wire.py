@@ -39,11 +39,6 @@ def instructions(module: bytes) -> Iterator[bytes]:
             yield from (value for field, value in fields(computation) if field == INSTRUCTIONS)
 
 
-def functions(module: bytes) -> set[str]:
-    """The names of all computations."""
-    return {dict(fields(value))[1].decode() for number, value in fields(module) if number == COMPUTATIONS}
-
-
 def without_positions(module: bytes) -> list[object]:
     """All fields of a module, those of instructions without their metadata."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import linecache
+import re
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 
 import halite
 from halite import Model, Tensor, normal, ones, size, zeros
-from hlo_wire import functions, positions, without_positions
+from hlo_wire import positions, without_positions
 import llama_model
 
 HERE = Path(__file__).name
@@ -60,31 +61,29 @@ def test_a_model_gives_the_program_of_its_text(overrides: dict[str, object]) -> 
 
 
 def test_named_sizes_are_sharded() -> None:
-    def weight(rows: int) -> halite.manifest.Buffer:
+    def sharded(rows: int) -> halite.manifest.Sharding | None:
         m, x = begun()
         y = m.linear(x, m.param("w", [rows, 6], init=normal(0.02)))
         mesh = {"data": 1, "tensor": 2, "shard": {"tensor": ["heads"]}}
         bundle = compiled(finish(m, y), parallel=mesh)
-        return next(buffer for buffer in bundle.manifest.buffers if buffer.name == "w")
+        return next(buffer.sharding for buffer in bundle.manifest.buffers if buffer.name == "w")
 
     rows = size(heads=4, head_dim=2)
     assert (rows, rows.factors) == (8, (("heads", 4), ("head_dim", 2)))
-    (digit,), () = weight(rows).sharding
+    (digit,), () = sharded(rows)
     assert (digit.size, digit.stride) == (2, 4)
-    assert not weight(8).sharding
+    with pytest.raises(halite.Error, match="no dimension of a parameter is `heads`"):
+        sharded(8)
 
 
 def test_layers_that_are_alike_share_a_function() -> None:
-    """Where calls are kept, the program has one function for all layers, as that of the text has."""
+    def functions(model: halite.BuiltModel) -> list[str]:
+        return re.findall(r"func @([\w.]+)", model.ir)
 
-    def forward(model: halite.BuiltModel | Path, **overrides: object) -> bytes:
-        bundle = halite.compile(model, roles=["forward"], emit={"calls": "keep"}, **overrides)
-        return bundle.hlo("forward")
-
-    shared = forward(llama_model.build())
-    assert without_positions(shared) == without_positions(forward(LLAMA, **llama_model.CONFIG))
-    assert [name for name in functions(shared) if name.startswith("block")] == ["block"]
-    assert "block" not in functions(forward(llama_model.build(shared=False)))
+    shared = llama_model.build()
+    assert functions(shared) == ["block", "main"]
+    assert shared.ir.count("{callee = @block}") == llama_model.CONFIG["layers"]
+    assert functions(llama_model.build(shared=False)) == ["main"]
 
 
 def test_instructions_name_their_lines() -> None:
