@@ -292,6 +292,7 @@ def test_what_python_cannot_say_is_refused_where_it_stands() -> None:
         (lambda: x[..., ...], "once"),
         (lambda: x + None, "expected a tensor"),
         (lambda: m.softmax(object()), "expected a tensor"),
+        (lambda: np.ones(6, np.float32) * x, "expected a tensor"),
         (lambda: m.setting("a", "text"), "a setting is"),
     ]:
         with pytest.raises(TypeError, match=words):
