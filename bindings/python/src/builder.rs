@@ -150,7 +150,7 @@ impl Builder {
         } else if let Ok(value) = value.extract::<f64>() {
             ConfigValue::Real(value)
         } else {
-            let message = format!("a setting is a number or a truth value, not `{}`", value.repr()?);
+            let message = format!("a setting is a number or a truth value, found `{}`", value.get_type().name()?);
             return Err(PyTypeError::new_err(message));
         };
         self.at(py, &at, |core, at| core.setting(key, value, at))

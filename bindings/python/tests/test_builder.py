@@ -191,6 +191,8 @@ def test_tensors_of_a_function_that_returned_are_refused() -> None:
     (mistake,) = mistakes(m, y)
     assert mistake.message == "this tensor is one of a call of `f` that has returned"
     assert (mistake.line, mistake.help) == (line() - 3, "return it from the body of `f`")
+    with pytest.raises(halite.Error, match="has returned"):
+        kept[0].shape  # noqa: B018
 
 
 def test_a_body_that_raises_leaves_the_model_as_it_was() -> None:
@@ -292,6 +294,7 @@ def test_what_python_cannot_say_is_refused_where_it_stands() -> None:
         (lambda: x[..., ...], "once"),
         (lambda: x + None, "expected a tensor"),
         (lambda: m.softmax(object()), "expected a tensor"),
+        (lambda: m.softmax({"x": x}), "found `dict`"),
         (lambda: np.ones(6, np.float32) * x, "expected a tensor"),
         (lambda: m.setting("a", "text"), "a setting is"),
     ]:
