@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 const BATCH: usize = 2;
 const SEQ: usize = 16;
 
-type Build = fn(&ModelBuilder<'_>) -> Result<Elaborated, Diagnostics>;
+type Build = fn(&ModelBuilder) -> Result<Elaborated, Diagnostics>;
 
 /// A model said in two ways or three. No value is the default of its definition or of Transformers.
 struct Model {

@@ -1,6 +1,7 @@
 //! The native module of the Python package `halite`: what the compiler does, on data that Python has. How it looks to users
 //! is said in Python.
 
+mod builder;
 mod bundle;
 mod errors;
 mod functions;
@@ -16,11 +17,13 @@ mod work;
 #[pyo3::pymodule]
 mod _native {
     #[pymodule_export]
+    use crate::builder::{Body, Builder, Built, Handle, Scope};
+    #[pymodule_export]
     use crate::bundle::Bundle;
     #[pymodule_export]
     use crate::errors::found;
     #[pymodule_export]
-    use crate::functions::{check_numbers, functions, pack, unpack};
+    use crate::functions::{check_numbers, functions, initial_part, pack, unpack};
     #[pymodule_export]
     use crate::plugin::install_plugin;
     #[pymodule_export]

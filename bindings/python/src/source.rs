@@ -1,5 +1,6 @@
 //! What is compiled.
 
+use crate::builder::Built;
 use crate::bundle::Bundle;
 use crate::errors::{Failure, Reported, reported};
 use crate::json::in_order;
@@ -62,6 +63,14 @@ impl Source {
     #[staticmethod]
     fn of_recipe(py: Python<'_>, name: &str, text: &str, overrides: Vec<String>) -> PyResult<Self> {
         work::run(py, |_| Self::new(|session| session.load_recipe(name, text, &overrides)))
+    }
+
+    /// A model that is built.
+    #[staticmethod]
+    fn of_model(py: Python<'_>, model: &Built, overrides: Vec<String>) -> PyResult<Self> {
+        let model = model.model();
+        let name = model.module.name.to_string();
+        work::run(py, |_| Self::new(|session| session.load_model(&name, ModelInput::Built(model), &overrides)))
     }
 
     #[getter]

@@ -79,7 +79,8 @@ pub(crate) fn wait<T: Send, I>(
     })
 }
 
-fn message(panic: &(dyn Any + Send)) -> String {
+/// What a panic says.
+pub(crate) fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     text.unwrap_or("a panic").to_owned()
 }

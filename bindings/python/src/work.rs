@@ -1,10 +1,11 @@
 //! Work that takes a while: without the interpreter's lock, ended by Ctrl-C, and with no panic that crosses into Python.
 
 use crate::errors::Failure;
-use crate::wait::{Outcome, Step, Work, wait};
+use crate::wait::{self, Outcome, Step, Work, wait};
 use halite::passes::{Progress, Watch};
 use halite::support::Diagnostic;
 use pyo3::prelude::*;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -31,9 +32,7 @@ pub(crate) fn told<T: Send>(
     let outcome: Outcome<_, PyErr> = py.detach(|| wait(tick, work));
     match outcome {
         Outcome::Done(done) => done.map_err(|failure| failure.raise(py)),
-        Outcome::Panicked(message) => {
-            Err(Failure::from(Diagnostic::bug(format!("internal error: {message}"))).raise(py))
-        }
+        Outcome::Panicked(message) => Err(panicked(&message).raise(py)),
         Outcome::Interrupted(interrupt) => Err(interrupt),
     }
 }
@@ -61,4 +60,19 @@ impl Progress for Passes {
         // Passes look at the token themselves.
         _ = self.work.step(format!("{module}: {pass}"), before, None);
     }
+}
+
+/// Does `work` that takes no time on this thread.
+///
+/// # Errors
+/// What `work` fails with; that it panicked, which is a bug.
+pub(crate) fn here<T>(py: Python<'_>, work: impl FnOnce() -> Result<T, Failure>) -> PyResult<T> {
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(done) => done.map_err(|failure| failure.raise(py)),
+        Err(panic) => Err(panicked(&wait::message(&*panic)).raise(py)),
+    }
+}
+
+fn panicked(message: &str) -> Failure {
+    Diagnostic::bug(format!("internal error: {message}")).into()
 }

@@ -121,9 +121,12 @@ mod session;
 pub mod source;
 pub mod verify;
 
-/// Models in the model language and in Rust.
+/// Models in the model language and in Rust, and the core of builders in other languages.
 pub mod model {
-    pub use halite_lang::build::{Argument, Call, Init, ModelBuilder, Subscript, Subscripts, Tensor};
+    pub use halite_lang::build::{
+        Argument, BinaryOp, Call, Caller, Comparison, Init, ModelBuilder, SizeFactor, Subscript, Subscripts, Tensor,
+        core,
+    };
     pub use halite_lang::{Elaborated, Options, Override, elaborate};
     pub use halite_recipe::ConfigValue;
 }

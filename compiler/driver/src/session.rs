@@ -111,7 +111,7 @@ impl Session {
         Ok(PassCx { registry: &self.registry, rules, shapes, recipe, findings, target })
     }
 
-    /// Loads a preset (`tiny`), a recipe (`path/to/recipe.toml`) or a model (`path/to/model.hal`, or `path/to/config.json` of
+    /// Loads a preset (`tiny`), a recipe (`path/to/recipe.toml`) or a model (`gpt2`, `path/to/model.hal`, or `path/to/config.json` of
     /// Hugging Face's Transformers, with default settings), with overrides `key=value`. Its texts join the sources.
     ///
     /// # Errors
@@ -195,7 +195,7 @@ impl Session {
     /// A builder of a model that is compiled by a recipe: it has the composites of this session, and the element type that
     /// the recipe asks models for.
     #[track_caller]
-    pub fn model(&self, name: impl Into<Name>, recipe: &Recipe) -> ModelBuilder<'_> {
+    pub fn model(&self, name: impl Into<Name>, recipe: &Recipe) -> ModelBuilder {
         ModelBuilder::new(name, &self.registry).with_float(float(&recipe.precision))
     }
 }

@@ -142,25 +142,41 @@ pub(crate) enum ExprKind {
 
 /// An infix operator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum BinaryOp {
+pub enum BinaryOp {
+    /// `or`, on truth values or the bits of integers.
     Or,
+    /// `and`, on truth values or the bits of integers.
     And,
+    /// A comparison, which gives truth values.
     Compare(Comparison),
+    /// `+`
     Add,
+    /// `-`
     Subtract,
+    /// `*`
     Multiply,
+    /// `/`
     Divide,
+    /// `%`
     Remainder,
+    /// `@`, the product of matrices.
     Matmul,
 }
 
+/// An infix operator that gives truth values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Comparison {
+pub enum Comparison {
+    /// `==`
     Equal,
+    /// `!=`
     NotEqual,
+    /// `<`
     Less,
+    /// `<=`
     LessEqual,
+    /// `>`
     Greater,
+    /// `>=`
     GreaterEqual,
 }
 

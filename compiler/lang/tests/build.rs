@@ -14,7 +14,7 @@ fn from_text(model: &str) -> Result<Elaborated, Diagnostics> {
 
 /// What a body makes of `x`, `f32[4,6]`, and `t`, `s32[4,6]`.
 fn built(
-    body: impl for<'b> Fn(&'b ModelBuilder<'b>, Tensor<'b>, Tensor<'b>) -> Tensor<'b>,
+    body: impl for<'b> Fn(&'b ModelBuilder, Tensor<'b>, Tensor<'b>) -> Tensor<'b>,
 ) -> Result<Elaborated, Diagnostics> {
     let registry = Registry::builtin();
     let m = ModelBuilder::new("m", &registry);
@@ -217,7 +217,7 @@ macro_rules! clashes {
     };
 }
 
-fn weight<'b>(m: &'b ModelBuilder<'b>, name: &str) -> Tensor<'b> {
+fn weight<'b>(m: &'b ModelBuilder, name: &str) -> Tensor<'b> {
     m.param(name, [6], Init::Ones)
 }
 
@@ -257,7 +257,7 @@ fn a_taken_name_says_where_it_was_first_taken() {
 #[test]
 fn names_and_numbers_are_those_that_texts_can_say() {
     let registry = Registry::builtin();
-    let found = |name: &str, declare: &dyn for<'b> Fn(&'b ModelBuilder<'b>)| {
+    let found = |name: &str, declare: &dyn for<'b> Fn(&'b ModelBuilder)| {
         let m = ModelBuilder::new(name, &registry);
         let x = m.batch("x", DType::F32, [6]);
         declare(&m);

@@ -7,7 +7,7 @@ use halite_support::{Diagnostics, SourceMap};
 use halite_tensor::{DType, HostTensor};
 
 /// The module of a model of `x`, `f32[4,6]`, held to the verifier.
-fn built(body: impl for<'b> Fn(&'b ModelBuilder<'b>, Tensor<'b>) -> Tensor<'b>) -> Result<Module, Diagnostics> {
+fn built(body: impl for<'b> Fn(&'b ModelBuilder, Tensor<'b>) -> Tensor<'b>) -> Result<Module, Diagnostics> {
     let registry = Registry::builtin();
     let m = ModelBuilder::new("m", &registry);
     let y = body(&m, m.batch("x", m.float(), [4, 6]));
@@ -51,14 +51,14 @@ fn long(x: Tensor<'_>) -> Tensor<'_> {
     (0..16).fold(x, |x, _| x.tanh())
 }
 
-fn block<'b>(m: &'b ModelBuilder<'b>, x: Tensor<'b>) -> Tensor<'b> {
+fn block<'b>(m: &'b ModelBuilder, x: Tensor<'b>) -> Tensor<'b> {
     let normed = m.scope("norm", || m.call("rms_norm", [x, m.param("weight", [6], Init::Ones)]).one());
     let mlp = m.scope("mlp", || normed.matmul(m.param("up", [6, 6], Init::Normal { std: 0.02 })));
     x + long(mlp)
 }
 
 /// Layers of which each is a call.
-fn layers<'b>(m: &'b ModelBuilder<'b>, mut x: Tensor<'b>, count: usize) -> Tensor<'b> {
+fn layers<'b>(m: &'b ModelBuilder, mut x: Tensor<'b>, count: usize) -> Tensor<'b> {
     for layer in 0..count {
         [x] = m.scope(format_args!("layers.{layer}"), || m.function("block", [x], |[x]| [block(m, x)]));
     }
@@ -99,7 +99,7 @@ fn functions_are_those_of_texts() {
         "x = tanh(x) ".repeat(16),
         "x = exp(x) ".repeat(16),
     );
-    fn scaled<'b>(m: &'b ModelBuilder<'b>, x: Tensor<'b>) -> Tensor<'b> {
+    fn scaled<'b>(m: &'b ModelBuilder, x: Tensor<'b>) -> Tensor<'b> {
         let body = |[x]: [Tensor<'b>; 1]| [x * m.param("weight", [x.dim(-1)], Init::Ones)];
         let [y] = m.scope("scale", || m.function("scaled", [x], body));
         y
@@ -137,7 +137,7 @@ fn functions_are_those_of_texts() {
 
 #[test]
 fn bodies_that_differ_are_functions_of_their_own() {
-    type Body = for<'b> fn(&'b ModelBuilder<'b>, Tensor<'b>, usize) -> Tensor<'b>;
+    type Body = for<'b> fn(&'b ModelBuilder, Tensor<'b>, usize) -> Tensor<'b>;
     let differ: [Body; 7] = [
         |_, x, at| long(x) * (at as f64),
         |_, x, at| if at == 0 { long(x).exp() } else { long(x).tanh() },
@@ -210,7 +210,7 @@ fn results(module: &Module) -> Vec<Vec<f64>> {
 
 #[test]
 fn calls_compute_what_their_bodies_do() {
-    let model = |m: &'_ ModelBuilder<'_>, is_called: bool| -> Module {
+    let model = |m: &'_ ModelBuilder, is_called: bool| -> Module {
         let mut x = m.batch("x", DType::F32, [4, 6]);
         let bias = m.param("bias", [6], Init::Ones);
         for layer in 0..3 {
@@ -242,10 +242,10 @@ fn small_functions_and_those_called_once_are_written_in_place() {
 
 #[test]
 fn a_tensor_is_known_in_its_function_alone() {
-    let help = "return it: `let [y] = m.function(\"f\", [x], |[x]| [y])`";
+    let help = "return it from the body of `f`";
     let message = "E0307: this tensor is one of a call of `f` that has returned";
     let expected = [(message.to_owned(), help.to_owned())];
-    let escaped = |used: for<'b> fn(&'b ModelBuilder<'b>, Tensor<'b>)| {
+    let escaped = |used: for<'b> fn(&'b ModelBuilder, Tensor<'b>)| {
         mistakes(built(|m, x| {
             let mut inside = x;
             let [y] = m.function("f", [x], |[x]| {
@@ -275,7 +275,7 @@ fn a_tensor_is_known_in_its_function_alone() {
 
 #[test]
 fn what_belongs_to_main_is_refused_in_functions() {
-    let inside = |body: for<'b> fn(&'b ModelBuilder<'b>, Tensor<'b>)| {
+    let inside = |body: for<'b> fn(&'b ModelBuilder, Tensor<'b>)| {
         let found = mistakes(built(|m, x| {
             let [y] = m.function("f", [x], |[x]| {
                 body(m, x);
@@ -349,7 +349,7 @@ fn weights_of_calls_have_names_of_their_own_and_reach_the_loss() {
 
 #[test]
 fn functions_keep_the_limits_of_texts() {
-    fn nested<'b>(m: &'b ModelBuilder<'b>, x: Tensor<'b>, depth: usize) -> Tensor<'b> {
+    fn nested<'b>(m: &'b ModelBuilder, x: Tensor<'b>, depth: usize) -> Tensor<'b> {
         if depth == 0 {
             return x + 1;
         }

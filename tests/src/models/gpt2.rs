@@ -41,7 +41,7 @@ impl Gpt2 {
     ///
     /// # Errors
     /// Every mistake of the sizes.
-    pub fn build(&self, m: &ModelBuilder<'_>) -> Result<Elaborated, Diagnostics> {
+    pub fn build(&self, m: &ModelBuilder) -> Result<Elaborated, Diagnostics> {
         m.setting("vocab", self.vocab);
         m.setting("batch", self.batch);
         let tokens = m.batch("tokens", DType::S32, [self.batch, self.seq + 1]);
@@ -53,11 +53,11 @@ impl Gpt2 {
         m.finish(loss, count)
     }
 
-    fn table<'b>(&self, m: &'b ModelBuilder<'b>, name: &str, rows: usize) -> Tensor<'b> {
+    fn table<'b>(&self, m: &'b ModelBuilder, name: &str, rows: usize) -> Tensor<'b> {
         m.scope(name, || m.param("weight", [rows, self.hidden], Init::Normal { std: self.init_std }))
     }
 
-    fn project<'b>(&self, m: &'b ModelBuilder<'b>, name: &str, x: Tensor<'b>, width: usize, std: f64) -> Tensor<'b> {
+    fn project<'b>(&self, m: &'b ModelBuilder, name: &str, x: Tensor<'b>, width: usize, std: f64) -> Tensor<'b> {
         m.scope(name, || {
             let weight = m.param("weight", [x.dim(-1), width], Init::Normal { std });
             let bias = m.param("bias", [width], Init::Zeros);
@@ -65,7 +65,7 @@ impl Gpt2 {
         })
     }
 
-    fn norm<'b>(&self, m: &'b ModelBuilder<'b>, name: &str, x: Tensor<'b>) -> Tensor<'b> {
+    fn norm<'b>(&self, m: &'b ModelBuilder, name: &str, x: Tensor<'b>) -> Tensor<'b> {
         m.scope(name, || {
             let weight = m.param("weight", [self.hidden], Init::Ones);
             let bias = m.param("bias", [self.hidden], Init::Zeros);
@@ -77,7 +77,7 @@ impl Gpt2 {
         self.init_std / (2.0 * self.layers as f64).sqrt()
     }
 
-    fn attention<'b>(&self, m: &'b ModelBuilder<'b>, x: Tensor<'b>) -> Tensor<'b> {
+    fn attention<'b>(&self, m: &'b ModelBuilder, x: Tensor<'b>) -> Tensor<'b> {
         let parts = self.project(m, "c_attn", x, 3 * self.hidden, self.init_std).split::<3>(-1);
         let heads = |x: Tensor<'b>| x.reshape([self.batch, self.seq, self.heads, self.hidden / self.heads]);
         let o = if self.attn_dropout == 0.0 {
@@ -89,19 +89,19 @@ impl Gpt2 {
         dropout(m, self.project(m, "c_proj", o, self.hidden, self.residual_std()), self.resid_dropout)
     }
 
-    fn attend<'b>(&self, m: &'b ModelBuilder<'b>, [q, k, v]: [Tensor<'b>; 3]) -> Tensor<'b> {
+    fn attend<'b>(&self, m: &'b ModelBuilder, [q, k, v]: [Tensor<'b>; 3]) -> Tensor<'b> {
         let scores = q.transpose([0, 2, 1, 3]).matmul(k.transpose([0, 2, 3, 1]));
         let p = causal_softmax(m, scores / (self.hidden as f64 / self.heads as f64).sqrt());
         dropout(m, p, self.attn_dropout).matmul(v.transpose([0, 2, 1, 3])).transpose([0, 2, 1, 3])
     }
 
-    fn mlp<'b>(&self, m: &'b ModelBuilder<'b>, x: Tensor<'b>) -> Tensor<'b> {
+    fn mlp<'b>(&self, m: &'b ModelBuilder, x: Tensor<'b>) -> Tensor<'b> {
         let x = self.project(m, "c_fc", x, self.ffn, self.init_std).named("x");
         let x = m.call("gelu", [x]).attr("tanh", true).one();
         dropout(m, self.project(m, "c_proj", x, self.hidden, self.residual_std()), self.resid_dropout)
     }
 
-    fn block<'b>(&self, m: &'b ModelBuilder<'b>, x: Tensor<'b>) -> Tensor<'b> {
+    fn block<'b>(&self, m: &'b ModelBuilder, x: Tensor<'b>) -> Tensor<'b> {
         let normed = self.norm(m, "ln_1", x);
         let x = (x + m.scope("attn", || self.attention(m, normed))).named("x");
         let normed = self.norm(m, "ln_2", x);
@@ -109,7 +109,7 @@ impl Gpt2 {
     }
 
     /// The final hidden states and the embedding table.
-    fn backbone<'b>(&self, m: &'b ModelBuilder<'b>, ids: Tensor<'b>) -> (Tensor<'b>, Tensor<'b>) {
+    fn backbone<'b>(&self, m: &'b ModelBuilder, ids: Tensor<'b>) -> (Tensor<'b>, Tensor<'b>) {
         let (wte, wpe) = (self.table(m, "wte", self.vocab), self.table(m, "wpe", self.positions));
         let x = m.call("embedding", [ids, wte]).one() + wpe.slice((..self.seq,));
         let mut x = dropout(m, x, self.embd_dropout);

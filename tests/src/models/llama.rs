@@ -61,7 +61,7 @@ impl Llama {
     ///
     /// # Errors
     /// Every mistake of the sizes.
-    pub fn build(&self, m: &ModelBuilder<'_>) -> Result<Elaborated, Diagnostics> {
+    pub fn build(&self, m: &ModelBuilder) -> Result<Elaborated, Diagnostics> {
         m.setting("vocab", self.vocab);
         m.setting("batch", self.batch);
         let tokens = m.batch("tokens", DType::S32, [self.batch, self.seq + 1]);
@@ -81,30 +81,30 @@ impl Llama {
         self.init_std / (2.0 * self.layers as f64).sqrt()
     }
 
-    fn embed<'b>(&self, m: &'b ModelBuilder<'b>, ids: Tensor<'b>) -> (Tensor<'b>, Tensor<'b>) {
+    fn embed<'b>(&self, m: &'b ModelBuilder, ids: Tensor<'b>) -> (Tensor<'b>, Tensor<'b>) {
         let weight = m.param("weight", [self.vocab, self.hidden], Init::Normal { std: self.init_std });
         (m.call("embedding", [ids, weight]).one(), weight)
     }
 
-    fn project<'b>(&self, m: &'b ModelBuilder<'b>, name: &str, x: Tensor<'b>, width: usize, std: f64) -> Tensor<'b> {
+    fn project<'b>(&self, m: &'b ModelBuilder, name: &str, x: Tensor<'b>, width: usize, std: f64) -> Tensor<'b> {
         m.scope(name, || {
             let weight = m.param("weight", [width, x.dim(-1)], Init::Normal { std });
             m.call("linear", [x, weight]).one()
         })
     }
 
-    fn norm<'b>(&self, m: &'b ModelBuilder<'b>, name: &str, x: Tensor<'b>) -> Tensor<'b> {
+    fn norm<'b>(&self, m: &'b ModelBuilder, name: &str, x: Tensor<'b>) -> Tensor<'b> {
         m.scope(name, || {
             let weight = m.param("weight", [self.hidden], Init::Ones);
             m.call("rms_norm", [x, weight]).attr("eps", self.eps).one()
         })
     }
 
-    fn rotate<'b>(&self, m: &'b ModelBuilder<'b>, x: Tensor<'b>) -> Tensor<'b> {
+    fn rotate<'b>(&self, m: &'b ModelBuilder, x: Tensor<'b>) -> Tensor<'b> {
         self.rope.iter().fold(m.call("rope", [x]), |call, &(name, value)| call.attr(name, value)).one()
     }
 
-    fn attention<'b>(&self, m: &'b ModelBuilder<'b>, x: Tensor<'b>) -> Tensor<'b> {
+    fn attention<'b>(&self, m: &'b ModelBuilder, x: Tensor<'b>) -> Tensor<'b> {
         let (std, width, kv) = (self.init_std, self.heads * self.head_dim, self.kv_heads * self.head_dim);
         let q = self.project(m, "q_proj", x, width, std);
         let k = self.project(m, "k_proj", x, kv, std);
@@ -119,7 +119,7 @@ impl Llama {
     }
 
     /// The queries of heads that share a key head are rows of one matrix.
-    fn attend<'b>(&self, m: &'b ModelBuilder<'b>, [q, k, v]: [Tensor<'b>; 3]) -> Tensor<'b> {
+    fn attend<'b>(&self, m: &'b ModelBuilder, [q, k, v]: [Tensor<'b>; 3]) -> Tensor<'b> {
         let rows = self.heads / self.kv_heads * self.seq;
         let q = q.transpose([0, 2, 1, 3]).reshape([self.batch, self.kv_heads, rows, self.head_dim]).named("q");
         let scores = q.matmul(k.transpose([0, 2, 3, 1])).reshape([self.batch, self.heads, self.seq, self.seq]);
@@ -129,13 +129,13 @@ impl Llama {
         o.transpose([0, 2, 1, 3])
     }
 
-    fn mlp<'b>(&self, m: &'b ModelBuilder<'b>, x: Tensor<'b>) -> Tensor<'b> {
+    fn mlp<'b>(&self, m: &'b ModelBuilder, x: Tensor<'b>) -> Tensor<'b> {
         let gate = self.project(m, "gate_proj", x, self.ffn, self.init_std);
         let up = self.project(m, "up_proj", x, self.ffn, self.init_std);
         self.project(m, "down_proj", gate.silu() * up, self.hidden, self.residual_std())
     }
 
-    fn block<'b>(&self, m: &'b ModelBuilder<'b>, x: Tensor<'b>) -> Tensor<'b> {
+    fn block<'b>(&self, m: &'b ModelBuilder, x: Tensor<'b>) -> Tensor<'b> {
         let normed = self.norm(m, "input_layernorm", x);
         let x = (x + m.scope("self_attn", || self.attention(m, normed))).named("x");
         let normed = self.norm(m, "post_attention_layernorm", x);
@@ -143,7 +143,7 @@ impl Llama {
     }
 
     /// The final hidden states and the embedding table.
-    fn backbone<'b>(&self, m: &'b ModelBuilder<'b>, ids: Tensor<'b>) -> (Tensor<'b>, Tensor<'b>) {
+    fn backbone<'b>(&self, m: &'b ModelBuilder, ids: Tensor<'b>) -> (Tensor<'b>, Tensor<'b>) {
         let (mut x, table) = m.scope("embed_tokens", || self.embed(m, ids));
         for layer in 0..self.layers {
             [x] = m.scope(format_args!("layers.{layer}"), || m.function("block", [x], |[x]| [self.block(m, x)]));

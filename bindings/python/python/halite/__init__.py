@@ -8,44 +8,59 @@ from typing import TYPE_CHECKING, Any
 from .bundle import Bundle
 from .checks import check, inspect, install_plugin, verify
 from .errors import Diagnostic, Error, HaliteWarning, InternalError, Place
+from .initial import Init, constant, normal, ones, zeros
 from .manifest import Manifest
+from .model import BuiltModel, Function, Model, Scope, Size, Tensor, size
 from .progress import Progress
 from .reports import CheckReport, Inspection, Remark, VerifyReport
 from .source import Recipe, Source, Text, compile, load
 
 if TYPE_CHECKING:
     from . import runtime
-    from .tensors import load_tensors, save_tensors
+    from .tensors import Tensors, load_tensors, save_tensors
 
 __all__ = [
+    "BuiltModel",
     "Bundle",
     "CheckReport",
     "Diagnostic",
     "Error",
+    "Function",
     "HaliteWarning",
+    "Init",
     "Inspection",
     "InternalError",
     "Manifest",
+    "Model",
     "Place",
     "Progress",
     "Recipe",
     "Remark",
+    "Scope",
+    "Size",
     "Source",
+    "Tensor",
+    "Tensors",
     "Text",
     "VerifyReport",
     "check",
     "compile",
+    "constant",
     "inspect",
     "install_plugin",
     "load",
     "load_tensors",
+    "normal",
+    "ones",
     "runtime",
     "save_tensors",
+    "size",
     "verify",
+    "zeros",
 ]
 
 # What needs NumPy or JAX is imported when it is asked for.
-_LATER = {"load_tensors": "tensors", "save_tensors": "tensors"}
+_LATER = {"Tensors": "tensors", "load_tensors": "tensors", "save_tensors": "tensors"}
 _MODULES = ("jax", "runtime", "tensors")
 
 

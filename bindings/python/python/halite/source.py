@@ -12,6 +12,7 @@ from . import _native
 from ._values import names
 from .bundle import Bundle
 from .errors import Error, HaliteWarning, diagnostics_of, wrong
+from .model import BuiltModel
 from .overrides import recipe_text, settings
 from .progress import ProgressLike, watched
 
@@ -62,11 +63,12 @@ class Source:
         return f"<halite.Source {self.name}>"
 
 
-Input = str | os.PathLike[str] | Text | Recipe | Source
+Input = str | os.PathLike[str] | Text | Recipe | BuiltModel | Source
 
 
 def load(input: Input, /, **overrides: Any) -> Source:
-    """A preset (`"tiny"`), the path of a recipe (`.toml`), a model (`.hal`) or a `config.json`, a `Text` or a `Recipe`.
+    """A preset (`"tiny"`), the path of a recipe (`.toml`), a model (`.hal`) or a `config.json`, a `Text`, a `Recipe`,
+    or a model that a `Model` finished.
 
     `overrides` are keys of the recipe or of the configuration of the model. What is below a key is a mapping, or is named with dots:
 
@@ -85,6 +87,8 @@ def load(input: Input, /, **overrides: Any) -> Source:
         return Source(_native.Source.of_text(input.name, input.text, given))
     if isinstance(input, Recipe):
         return Source(_native.Source.of_recipe(input.name, input.text, given))
+    if isinstance(input, BuiltModel):
+        return Source(_native.Source.of_model(input._native, given))
     path = _path_of(input)
     try:
         return Source(_native.Source.load(path, given))

@@ -1,9 +1,10 @@
 //! What calls are given.
 
-use super::{Caller, ModelBuilder, Tensor};
-use crate::ops::{Factors, MAX_LIST_DEPTH, Value};
+use super::Tensor;
+use super::core::Handle;
+use crate::ops::Factors;
 use halite_ir::{SizeFactor, product_of};
-use halite_support::{Diagnostic, Name, codes};
+use halite_support::Name;
 use halite_tensor::DType;
 
 /// An operand or attribute: a tensor, a number, a truth value, a word, an element type, or a list of these.
@@ -11,22 +12,23 @@ use halite_tensor::DType;
 /// It is made by `Into`: `2`, `1e-5`, `true`, `"tanh"`, `DType::F32`, `[batch, seq]`, a [`Tensor`]. A number among tensors
 /// takes the element type and the shape of the tensor it is combined with.
 #[derive(Clone, Debug)]
-pub struct Argument<'b>(Kind<'b>);
+pub struct Argument(pub(super) Kind);
 
 #[derive(Clone, Debug)]
-enum Kind<'b> {
-    Tensor(Tensor<'b>),
+pub(super) enum Kind {
+    /// `None` when it is poisoned.
+    Tensor(Option<Handle>),
     Int(i64),
     Product(i64, Factors),
     Real(f64),
     Bool(bool),
     Text(Name),
     Type(DType),
-    List(Vec<Argument<'b>>),
+    List(Vec<Argument>),
 }
 
-impl Argument<'_> {
-    /// A size as a product of factors, major first. The dimension of a [parameter](ModelBuilder::param) that is declared with it
+impl Argument {
+    /// A size as a product of factors, major first. The dimension of a [parameter](super::ModelBuilder::param) that is declared with it
     /// keeps their names, by which recipes say along which dimensions weights are sharded. A model text has the names of its
     /// configuration for that.
     ///
@@ -46,47 +48,9 @@ impl Argument<'_> {
     }
 }
 
-impl ModelBuilder<'_> {
-    /// The value of an argument; `None` when it is poisoned, or wrong and reported.
-    pub(super) fn value(&self, argument: Argument<'_>, caller: Caller) -> Option<Value> {
-        match argument.0 {
-            Kind::Tensor(tensor) => self.tensor(tensor, caller).map(Value::Tensor),
-            Kind::Int(value) => Some(Value::int(value)),
-            Kind::Product(value, factors) => Some(Value::Int(value, factors)),
-            Kind::Real(value) if !value.is_finite() => {
-                self.report(
-                    not_finite(value).help("use a finite number, e.g. the largest of the element type"),
-                    caller,
-                );
-                None
-            }
-            Kind::Real(value) => Some(Value::Real(value)),
-            Kind::Bool(value) => Some(Value::Bool(value)),
-            Kind::Text(text) => Some(Value::Text(text)),
-            Kind::Type(dtype) => Some(Value::Type(self.stated(dtype))),
-            Kind::List(items) => {
-                let items = items.into_iter().map(|item| self.value(item, caller)).collect::<Option<_>>()?;
-                let deep = || {
-                    let message = format!("lists nest more than {MAX_LIST_DEPTH} deep");
-                    self.report(Diagnostic::error(codes::LIMIT, message).help("keep the items in one list"), caller);
-                };
-                Value::list(items).or_else(|| {
-                    deep();
-                    None
-                })
-            }
-        }
-    }
-}
-
-/// A number that the model language cannot say.
-pub(super) fn not_finite(value: f64) -> Diagnostic {
-    Diagnostic::error(codes::ARITHMETIC, format!("`{value}` is not a finite number"))
-}
-
 macro_rules! from {
     ($($ty:ty: $value:ident => $kind:expr;)*) => {$(
-        impl From<$ty> for Argument<'_> {
+        impl From<$ty> for Argument {
             fn from($value: $ty) -> Self {
                 Self($kind)
             }
@@ -106,31 +70,38 @@ from! {
     DType: value => Kind::Type(value);
 }
 
-impl<'b> From<Tensor<'b>> for Argument<'b> {
-    fn from(tensor: Tensor<'b>) -> Self {
+impl From<Tensor<'_>> for Argument {
+    fn from(tensor: Tensor<'_>) -> Self {
+        tensor.handle().into()
+    }
+}
+
+impl From<&Tensor<'_>> for Argument {
+    fn from(tensor: &Tensor<'_>) -> Self {
+        tensor.handle().into()
+    }
+}
+
+/// `None` stands for a poisoned tensor.
+impl From<Option<Handle>> for Argument {
+    fn from(tensor: Option<Handle>) -> Self {
         Self(Kind::Tensor(tensor))
     }
 }
 
-impl<'b> From<&Tensor<'b>> for Argument<'b> {
-    fn from(tensor: &Tensor<'b>) -> Self {
-        Self(Kind::Tensor(*tensor))
-    }
-}
-
-impl<'b, T: Into<Argument<'b>>, const N: usize> From<[T; N]> for Argument<'b> {
+impl<T: Into<Argument>, const N: usize> From<[T; N]> for Argument {
     fn from(items: [T; N]) -> Self {
         Self(Kind::List(items.into_iter().map(Into::into).collect()))
     }
 }
 
-impl<'b, T: Into<Argument<'b>>> From<Vec<T>> for Argument<'b> {
+impl<T: Into<Argument>> From<Vec<T>> for Argument {
     fn from(items: Vec<T>) -> Self {
         Self(Kind::List(items.into_iter().map(Into::into).collect()))
     }
 }
 
-impl<'b, T: Clone + Into<Argument<'b>>> From<&[T]> for Argument<'b> {
+impl<T: Clone + Into<Argument>> From<&[T]> for Argument {
     fn from(items: &[T]) -> Self {
         Self(Kind::List(items.iter().cloned().map(Into::into).collect()))
     }

@@ -1,7 +1,6 @@
 //! What tensors are asked and combined by.
 
-use super::{Argument, Call, Caller, Subscripts, Tensor};
-use crate::ops::{Given, Ops, Value};
+use super::{Argument, Call, Subscripts, Tensor};
 use std::panic::Location;
 
 impl<'b> Tensor<'b> {
@@ -9,19 +8,13 @@ impl<'b> Tensor<'b> {
     /// size 1, as every dimension of a poisoned tensor.
     #[track_caller]
     pub fn dim(self, dim: i64) -> usize {
-        let operands = [self.into(), dim.into()];
-        let size = self.model().operate(Location::caller(), operands, |ops, operands| {
-            ops.call("dim", operands.map(Given::positional).to_vec(), &())
-        });
-        match size.as_deref() {
-            Some([Value::Int(size, _)]) => usize::try_from(*size).unwrap_or(1),
-            _ => 1,
-        }
+        self.model().core.borrow_mut().dim(self.handle(), dim, &Location::caller().into())
     }
 
-    fn call(self, caller: Caller, name: &str, rest: Vec<Argument<'b>>) -> Self {
+    #[track_caller]
+    fn call(self, name: &str, rest: Vec<Argument>) -> Self {
         let operands = std::iter::once(self.into()).chain(rest).collect();
-        Self::maybe(self.model(), self.model().call_one(caller, name, operands))
+        Call::new(self.model(), name, operands, Location::caller().into()).one()
     }
 
     /// Leading dimensions as the subscripts say, the others whole: a range keeps its dimension, a position drops it.
@@ -38,19 +31,16 @@ impl<'b> Tensor<'b> {
     /// ```
     #[track_caller]
     pub fn slice(self, subscripts: impl Subscripts) -> Self {
-        let subscripts = subscripts.subscripts();
-        let operation = |ops: &mut Ops<'_>, [x]: [Value; 1]| match x {
-            Value::Tensor(tensor) => ops.slice(tensor, &subscripts, &()),
-            other => Ok(other),
-        };
-        Self::of(self.model(), self.model().operate(Location::caller(), [self.into()], operation))
+        let (model, caller) = (self.model(), Location::caller().into());
+        let part = model.core.borrow_mut().slice(self.handle(), &subscripts.subscripts(), &caller);
+        Self::new(model, part)
     }
 
     /// Equal parts of a dimension, as many as are asked for: `let [q, k, v] = x.split(-1)`. A size that is no multiple of
     /// their number is a mistake.
     #[track_caller]
     pub fn split<const N: usize>(self, dim: i64) -> [Self; N] {
-        Call::new(self.model(), "split", vec![self.into(), N.into(), dim.into()], Location::caller()).results()
+        Call::new(self.model(), "split", vec![self.into(), N.into(), dim.into()], Location::caller().into()).results()
     }
 }
 
@@ -59,8 +49,8 @@ macro_rules! methods {
         impl<'b> Tensor<'b> {$(
             $(#[$doc])*
             #[track_caller]
-            pub fn $method(self, $($argument: impl Into<Argument<'b>>),*) -> Self {
-                self.call(Location::caller(), $name, vec![$($argument.into()),*])
+            pub fn $method(self, $($argument: impl Into<Argument>),*) -> Self {
+                self.call($name, vec![$($argument.into()),*])
             }
         )*}
     };

@@ -1,26 +1,24 @@
 //! Operators on tensors, and on tensors and numbers.
 
-use super::{Argument, Caller, Tensor};
-use crate::ast::{BinaryOp, Comparison};
-use crate::ops::Ops;
+use super::{Argument, BinaryOp, Caller, Comparison, Tensor};
 use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Rem, Sub};
 use std::panic::Location;
 
-fn binary<'b>(op: BinaryOp, model: Tensor<'b>, x: Argument<'b>, y: Argument<'b>, caller: Caller) -> Tensor<'b> {
-    let model = model.model();
-    let operation = |ops: &mut Ops<'_>, [x, y]: [_; 2]| ops.binary(op, &x, &y, &());
-    Tensor::of(model, model.operate(caller, [x, y], operation))
+fn binary<'b>(op: BinaryOp, of: Tensor<'b>, x: Argument, y: Argument, caller: &Caller) -> Tensor<'b> {
+    let model = of.model();
+    let result = model.core.borrow_mut().binary(op, x, y, caller);
+    Tensor::new(model, result)
 }
 
 macro_rules! operators {
     ($($(#[$doc:meta])* $Trait:ident::$method:ident: $op:ident $(, and on $($number:ty)*)?;)*) => {$(
         $(#[$doc])*
-        impl<'b, T: Into<Argument<'b>>> $Trait<T> for Tensor<'b> {
+        impl<'b, T: Into<Argument>> $Trait<T> for Tensor<'b> {
             type Output = Tensor<'b>;
 
             #[track_caller]
             fn $method(self, other: T) -> Tensor<'b> {
-                binary(BinaryOp::$op, self, self.into(), other.into(), Location::caller())
+                binary(BinaryOp::$op, self, self.into(), other.into(), &Location::caller().into())
             }
         }
 
@@ -30,7 +28,7 @@ macro_rules! operators {
 
                 #[track_caller]
                 fn $method(self, other: Tensor<'b>) -> Tensor<'b> {
-                    binary(BinaryOp::$op, other, self.into(), other.into(), Location::caller())
+                    binary(BinaryOp::$op, other, self.into(), other.into(), &Location::caller().into())
                 }
             }
         )*)?
@@ -55,7 +53,8 @@ impl<'b> Neg for Tensor<'b> {
     #[track_caller]
     fn neg(self) -> Tensor<'b> {
         let model = self.model();
-        Tensor::of(model, model.operate(Location::caller(), [self.into()], |ops, [x]| ops.negate(&x, &())))
+        let result = model.core.borrow_mut().negate(self.into(), &Location::caller().into());
+        Tensor::new(model, result)
     }
 }
 
@@ -66,7 +65,8 @@ impl<'b> Not for Tensor<'b> {
     #[track_caller]
     fn not(self) -> Tensor<'b> {
         let model = self.model();
-        Tensor::of(model, model.operate(Location::caller(), [self.into()], |ops, [x]| ops.not(&x, &())))
+        let result = model.core.borrow_mut().not(self.into(), &Location::caller().into());
+        Tensor::new(model, result)
     }
 }
 
@@ -75,9 +75,9 @@ macro_rules! compare {
         impl<'b> Tensor<'b> {$(
             $(#[$doc])*
             #[track_caller]
-            pub fn $method(self, other: impl Into<Argument<'b>>) -> Tensor<'b> {
+            pub fn $method(self, other: impl Into<Argument>) -> Tensor<'b> {
                 let op = BinaryOp::Compare(Comparison::$comparison);
-                binary(op, self, self.into(), other.into(), Location::caller())
+                binary(op, self, self.into(), other.into(), &Location::caller().into())
             }
         )*}
     };
@@ -105,6 +105,6 @@ impl<'b> Tensor<'b> {
     /// do not meet are a mistake.
     #[track_caller]
     pub fn matmul(self, other: Tensor<'b>) -> Tensor<'b> {
-        binary(BinaryOp::Matmul, self, self.into(), other.into(), Location::caller())
+        binary(BinaryOp::Matmul, self, self.into(), other.into(), &Location::caller().into())
     }
 }

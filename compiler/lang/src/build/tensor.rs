@@ -1,9 +1,8 @@
 //! Handles of tensors.
 
-use super::frame::Handle;
-use super::{Caller, ModelBuilder};
-use crate::ops::Value;
-use halite_ir::{TensorType, Value as Id};
+use super::ModelBuilder;
+use super::core::Handle;
+use halite_ir::TensorType;
 use halite_support::Name;
 use halite_tensor::DType;
 use std::fmt;
@@ -28,14 +27,14 @@ use std::panic::Location;
 /// can be used like any other, to no effect.
 #[derive(Clone, Copy)]
 pub struct Tensor<'b> {
-    model: &'b ModelBuilder<'b>,
+    model: &'b ModelBuilder,
     handle: Option<Handle>,
 }
 
 impl fmt::Debug for Tensor<'_> {
     /// Its type, or `poisoned`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.ty() {
+        match self.model.core.borrow().ty(self.handle) {
             Some(ty) => write!(f, "{ty}"),
             None => f.write_str("poisoned"),
         }
@@ -43,21 +42,12 @@ impl fmt::Debug for Tensor<'_> {
 }
 
 impl<'b> Tensor<'b> {
-    pub(super) fn poisoned(model: &'b ModelBuilder<'b>) -> Self {
-        Self { model, handle: None }
+    /// `None` is poisoned.
+    pub(super) fn new(model: &'b ModelBuilder, handle: Option<Handle>) -> Self {
+        Self { model, handle }
     }
 
-    /// The tensor that a value of the function being written is, if there is one.
-    pub(super) fn maybe(model: &'b ModelBuilder<'b>, value: Option<Id>) -> Self {
-        Self { model, handle: value.map(|value| model.state.borrow().frame.handle(value)) }
-    }
-
-    /// The tensor that an operation gave, if it gave one.
-    pub(super) fn of(model: &'b ModelBuilder<'b>, value: Option<Value>) -> Self {
-        Self::maybe(model, if let Some(Value::Tensor(tensor)) = value { Some(tensor) } else { None })
-    }
-
-    pub(super) fn model(self) -> &'b ModelBuilder<'b> {
+    pub(super) fn model(self) -> &'b ModelBuilder {
         self.model
     }
 
@@ -65,30 +55,16 @@ impl<'b> Tensor<'b> {
         self.handle
     }
 
-    pub(super) fn belongs_to(self, model: &ModelBuilder<'_>) -> bool {
-        std::ptr::eq(&raw const self.model.state, &raw const model.state)
-    }
-
-    /// Its type; `None` when it is poisoned, or one of a function that has returned.
+    /// Its type; `None` when it is poisoned, or one of a function that has returned, which is reported.
+    #[track_caller]
     fn ty(self) -> Option<TensorType> {
-        let state = self.model.state.borrow();
-        let handle = self.handle?;
-        Some(state.frame(handle)?.draft.function().ty(handle.value).clone())
-    }
-
-    /// The same, which reports that the function has returned.
-    fn current_ty(self, caller: Caller) -> Option<TensorType> {
-        let (ty, handle) = (self.ty(), self.handle?);
-        if ty.is_none() {
-            self.model.state.borrow_mut().report_returned(handle, caller);
-        }
-        ty
+        self.model.core.borrow_mut().current_ty(self.handle, &Location::caller().into())
     }
 
     /// Its sizes; none when it is poisoned.
     #[track_caller]
     pub fn shape(self) -> Vec<usize> {
-        self.current_ty(Location::caller()).map_or_else(Vec::new, |ty| ty.shape().to_vec())
+        self.ty().map_or_else(Vec::new, |ty| ty.shape().to_vec())
     }
 
     /// The number of its dimensions; 0 when it is poisoned.
@@ -100,18 +76,14 @@ impl<'b> Tensor<'b> {
     /// Its element type; that of weights when it is poisoned.
     #[track_caller]
     pub fn dtype(self) -> DType {
-        self.current_ty(Location::caller()).map_or(self.model.float, |ty| ty.dtype())
+        self.ty().map_or_else(|| self.model.float(), |ty| ty.dtype())
     }
 
     /// The same tensor with a name to be printed under, where it has none. A text names what it assigns. Parameters of
     /// [functions](ModelBuilder::function) are named after what they are first given, others are called `x`.
     #[must_use]
     pub fn named(self, name: impl Into<Name>) -> Self {
-        if let Some(handle) = self.handle
-            && let Some(frame) = self.model.state.borrow_mut().frame_mut(handle)
-        {
-            frame.draft.name_value(handle.value, name);
-        }
+        self.model.core.borrow_mut().name_tensor(self.handle, name);
         self
     }
 }

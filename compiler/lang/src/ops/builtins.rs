@@ -139,9 +139,9 @@ pub(crate) fn name_of_op(name: &str, registry: &Registry) -> Option<Diagnostic> 
     (is_builtin(name) || registry.composite(name).is_ok()).then(|| Diagnostic::error(codes::DUPLICATE, message()))
 }
 
-/// The names of all builtins.
-fn names<'n>() -> impl Iterator<Item = &'n str> {
-    BUILTINS.iter().map(|builtin| builtin.name)
+/// The names of all that can be called: builtins, then composites.
+pub(crate) fn op_names(registry: &Registry) -> impl Iterator<Item = &str> {
+    BUILTINS.iter().map(|builtin| builtin.name).chain(registry.composites().map(|composite| composite.name()))
 }
 
 /// A call of something that is neither a builtin, a composite, nor one of the functions `own` of the model.
@@ -152,8 +152,7 @@ pub(crate) fn unknown_op<'n>(
     place: Place<'_>,
 ) -> Diagnostic {
     let error = Diagnostic::error(codes::UNKNOWN_NAME, format!("no function or op is named `{name}`"));
-    let composites = registry.composites().map(|composite| composite.name());
-    let candidates: Vec<&str> = own.into_iter().chain(names()).chain(composites).collect();
+    let candidates: Vec<&str> = own.into_iter().chain(op_names(registry)).collect();
     suggest(place.mark(error, "unknown function"), name, candidates)
 }
 
@@ -258,7 +257,7 @@ mod tests {
 
     #[test]
     fn builtins_are_unique_and_need_no_more_than_they_take() {
-        let mut names: Vec<_> = names().collect();
+        let mut names: Vec<_> = BUILTINS.iter().map(|builtin| builtin.name).collect();
         names.sort_unstable();
         assert!(names.windows(2).all(|pair| pair[0] != pair[1]));
         assert!(BUILTINS.iter().all(|builtin| builtin.required <= builtin.arguments.len()));

@@ -35,7 +35,7 @@ impl Named {
 #[derive(Clone, Debug)]
 pub(crate) struct Names<D>(IndexMap<Name, (Named, D)>);
 
-impl<D: Copy> Names<D> {
+impl<D: Clone> Names<D> {
     pub(crate) fn new() -> Self {
         Self(IndexMap::new())
     }
@@ -51,8 +51,8 @@ impl<D: Copy> Names<D> {
         at: D,
         place: Place<'_>,
     ) -> Result<(), (Diagnostic, Option<D>)> {
-        if let Some(&(other, first)) = self.0.get(name) {
-            return Err((taken(name, named, other, place), Some(first)));
+        if let Some((other, first)) = self.0.get(name) {
+            return Err((taken(name, named, *other, place), Some(first.clone())));
         }
         if METRICS.contains(&&**name) || *name == STEP {
             return Err((reserved(name, named, place), None));
@@ -72,7 +72,7 @@ impl<D: Copy> Names<D> {
             return None;
         }
         let first = |other: &str| match self.0.get(other) {
-            Some((Named::Weight, first)) => Some(*first),
+            Some((Named::Weight, first)) => Some(first.clone()),
             _ => None,
         };
         STATE.into_iter().find_map(|kind| {

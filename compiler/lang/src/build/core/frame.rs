@@ -1,17 +1,31 @@
 //! Functions under way: the entry, and those that are called.
 
-use super::Caller;
+use crate::build::Caller;
 use crate::ops::Declared;
 use halite_ir::{Draft, Value as Id};
 use halite_support::Name;
 use indexmap::IndexMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A value of a function, which may have returned.
+/// A tensor of a model under way: a value of a function, which may have returned. It is plain data, which means nothing to
+/// other models.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Handle {
+pub struct Handle {
+    pub(super) owner: Owner,
     /// The number of the function.
     pub(super) frame: usize,
     pub(super) value: Id,
+}
+
+/// Which model a handle is of: no two of a process have the same.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Owner(u64);
+
+impl Owner {
+    pub(super) fn new() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
 }
 
 /// A function that is being written.
@@ -38,12 +52,8 @@ impl Frame {
         self.number
     }
 
-    /// A value of this function as tensors hold it.
-    pub(super) fn handle(&self, value: Id) -> Handle {
-        Handle { frame: self.number, value }
-    }
-
-    /// What stands for a value here; `None` for one of another function that was not read yet.
+    /// What stands for a value here; `None` for one of another function that was not read yet. The handle is one
+    /// of this model.
     pub(super) fn value(&self, handle: Handle) -> Option<Id> {
         if handle.frame == self.number { Some(handle.value) } else { self.captures.get(&handle).copied() }
     }

@@ -1,8 +1,8 @@
 //! What a builder has so far.
 
-use super::Caller;
-use super::frame::{Frame, Handle};
+use super::frame::{Frame, Handle, Owner};
 use super::identity::Identity;
+use crate::build::Caller;
 use crate::ops::{Callee, MAX_DEPTH, Named, Names, Ops, Place, too_long};
 use crate::parse::is_name;
 use halite_ir::{Draft, LocId, LocKind, Module, Registry, Value};
@@ -15,6 +15,7 @@ use rustc_hash::FxHashMap;
 /// A model under way. Cloned when it is finished, so that the builder stays usable.
 #[derive(Clone, Debug)]
 pub(super) struct State {
+    pub(super) owner: Owner,
     pub(super) module: Module,
     /// The function being written.
     pub(super) frame: Frame,
@@ -38,15 +39,21 @@ pub(super) struct State {
     seen: IndexSet<(Caller, &'static str)>,
 }
 
-/// What was current before a scope was entered.
-pub(super) struct Outer {
+/// A scope that was entered, with what was current before.
+#[derive(Debug)]
+#[must_use = "a scope is left with `leave_scope`"]
+pub struct Scope {
+    owner: Owner,
+    /// The function that it was entered in.
+    frame: usize,
     loc: LocId,
     depth: usize,
 }
 
 impl State {
-    pub(super) fn new(name: Name, caller: Caller) -> Self {
+    pub(super) fn new(name: Name, caller: &Caller) -> Self {
         let mut state = Self {
+            owner: Owner::new(),
             module: Module::new(name.clone()),
             frame: Frame::new(0, "main".into(), 0),
             outer: Vec::new(),
@@ -71,12 +78,12 @@ impl State {
         &mut self,
         registry: &Registry,
         float: DType,
-        caller: Caller,
+        caller: &Caller,
         operation: impl FnOnce(&mut Ops<'_>) -> Result<T>,
     ) -> Option<T> {
         let draft = std::mem::replace(&mut self.frame.draft, Draft::new(""));
         let mut ops = Ops { statements: self.statements, ..Ops::new(draft.resume(&mut self.module, registry), float) };
-        let outer = ops.b.enter_code(file_name(caller), caller.line());
+        let outer = ops.b.enter_code(caller.file(), caller.line());
         let result = ops.step(Place::whole(&())).and_then(|()| operation(&mut ops));
         ops.b.set_loc(outer);
         let is_exhausted = ops.is_exhausted();
@@ -93,57 +100,91 @@ impl State {
     }
 
     /// Keeps a mistake unless the same kind was made at the same place: loops repeat theirs.
-    pub(super) fn report(&mut self, error: Diagnostic, caller: Caller) {
-        if self.seen.insert((caller, error.code().id)) {
+    pub(super) fn report(&mut self, error: Diagnostic, caller: &Caller) {
+        if self.seen.insert((caller.clone(), error.code().id)) {
             self.keep(error, caller);
         }
     }
 
-    /// Keeps a mistake.
-    pub(super) fn keep(&mut self, error: Diagnostic, caller: Caller) {
+    /// Keeps a mistake, which points at the caller's line where the text of that is at hand.
+    pub(super) fn keep(&mut self, error: Diagnostic, caller: &Caller) {
         let scope = self.scopes.join(".");
-        let within = if scope.is_empty() { String::new() } else { format!(", in `{scope}`") };
-        self.errors.push(error.note(format!("at `{}`{within}", place(caller))));
+        let within = (!scope.is_empty()).then(|| format!("in `{scope}`"));
+        let error = error.or_at(caller.span(), "here");
+        let note = match (caller.span(), within) {
+            (None, Some(within)) => Some(format!("at `{}`, {within}", caller.place())),
+            (None, None) => Some(format!("at `{}`", caller.place())),
+            (Some(_), within) => within,
+        };
+        self.errors.push(match note {
+            Some(note) => error.note(note),
+            None => error,
+        });
     }
 
     /// Enters a scope; [`leave_scope`](Self::leave_scope) goes back. One with a wrong name is entered all the same.
-    pub(super) fn enter_scope(&mut self, name: String, caller: Caller) -> Outer {
+    pub(super) fn enter_scope(&mut self, name: String, caller: &Caller) -> Scope {
         let is_text = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
         if !name.split('.').all(is_text) {
             let error = Diagnostic::error(codes::SYNTAX, format!("`{name}` is not the name of a scope"));
             self.report(error.help("use letters, digits, `_` and dots: `layers.0`"), caller);
         }
         self.check_depth(caller);
-        let draft = &mut self.frame.draft;
-        let outer = Outer { loc: draft.loc(), depth: self.scopes.len() };
-        draft.set_loc(self.module.locs.add(outer.loc, LocKind::Scope(name.as_str().into())));
+        let (frame, loc) = (self.frame.number(), self.frame.draft.loc());
+        let scope = Scope { owner: self.owner, frame, loc, depth: self.scopes.len() };
+        self.frame.draft.set_loc(self.module.locs.add(scope.loc, LocKind::Scope(name.as_str().into())));
         self.scopes.push(name.into());
-        outer
+        scope
     }
 
-    pub(super) fn leave_scope(&mut self, outer: Outer) {
-        self.scopes.truncate(outer.depth);
-        self.frame.draft.set_loc(outer.loc);
+    /// Leaves a scope, which is the one that was entered last: a mistake otherwise.
+    pub(super) fn leave_scope(&mut self, scope: Scope, caller: &Caller) {
+        let is_own = scope.owner == self.owner && scope.frame == self.frame.number();
+        if !is_own || scope.depth + 1 != self.scopes.len() {
+            let error =
+                Diagnostic::error(codes::CONTRACT, "scopes are left in another order than they were entered in");
+            self.report(error.help("leave the scope first that was entered last"), caller);
+        }
+        if is_own && scope.depth < self.scopes.len() {
+            self.scopes.truncate(scope.depth);
+            self.frame.draft.set_loc(scope.loc);
+        }
     }
 
-    fn check_depth(&mut self, caller: Caller) {
+    fn check_depth(&mut self, caller: &Caller) {
         if self.scopes.len() + self.outer.len() >= MAX_DEPTH {
             let message = format!("calls and expressions nest more than {MAX_DEPTH} deep");
             self.report(too_long(message, Place::whole(&())), caller);
         }
     }
 
-    /// Begins a function, in which no scope is entered yet; [`end_function`](Self::end_function) goes back.
-    pub(super) fn begin_function(&mut self, name: Name, caller: Caller) {
+    /// Begins a function, in which no scope is entered yet, and gives its number; [`end_function`](Self::end_function) goes back.
+    pub(super) fn begin_function(&mut self, name: Name, caller: &Caller) -> usize {
         self.check_depth(caller);
-        let frame = Frame::new(self.begun.len(), name.clone(), self.scopes.len());
+        let number = self.begun.len();
+        let frame = Frame::new(number, name.clone(), self.scopes.len());
         self.begun.push(name);
         self.outer.push(std::mem::replace(&mut self.frame, frame));
+        number
     }
 
-    /// The function that was begun last.
+    /// Goes on with the function of this number, without what was begun in it; says whether it is still being written.
+    pub(super) fn return_to(&mut self, number: usize) -> bool {
+        if self.frame.number() == number {
+            return true;
+        }
+        if self.position(number).is_none() {
+            return false;
+        }
+        while self.frame.number() != number && self.end_function().is_some() {}
+        true
+    }
+
+    /// Ends the function being written.
     pub(super) fn end_function(&mut self) -> Option<Frame> {
-        Some(std::mem::replace(&mut self.frame, self.outer.pop()?))
+        let frame = std::mem::replace(&mut self.frame, self.outer.pop()?);
+        self.scopes.truncate(frame.scopes);
+        Some(frame)
     }
 
     /// Whether the function being written is the entry.
@@ -151,36 +192,55 @@ impl State {
         self.outer.is_empty()
     }
 
-    /// The function that a handle is of, unless it has returned.
+    /// A value of the function being written as tensors hold it.
+    pub(super) fn handle(&self, value: Value) -> Handle {
+        Handle { owner: self.owner, frame: self.frame.number(), value }
+    }
+
+    /// Whether a handle is one of this model.
+    fn owns(&self, handle: Handle) -> bool {
+        handle.owner == self.owner
+    }
+
+    /// The function that a handle is of, unless it has returned or is one of another model.
     pub(super) fn frame(&self, handle: Handle) -> Option<&Frame> {
         if handle.frame == self.frame.number() {
-            return Some(&self.frame);
+            return Some(&self.frame).filter(|_| self.owns(handle));
         }
-        self.position(handle).map(|at| &self.outer[at])
+        self.position(handle.frame).map(|at| &self.outer[at]).filter(|_| self.owns(handle))
     }
 
     /// The same to change it.
     pub(super) fn frame_mut(&mut self, handle: Handle) -> Option<&mut Frame> {
+        if !self.owns(handle) {
+            return None;
+        }
         if handle.frame == self.frame.number() {
             return Some(&mut self.frame);
         }
-        self.position(handle).map(|at| &mut self.outer[at])
+        self.position(handle.frame).map(|at| &mut self.outer[at])
     }
 
-    fn position(&self, handle: Handle) -> Option<usize> {
-        self.outer.binary_search_by_key(&handle.frame, Frame::number).ok()
+    /// Where a function around the one being written stands.
+    fn position(&self, number: usize) -> Option<usize> {
+        self.outer.binary_search_by_key(&number, Frame::number).ok()
     }
 
-    /// Reports the use of a value whose function has returned.
-    pub(super) fn report_returned(&mut self, handle: Handle, caller: Caller) {
-        let name = &self.begun[handle.frame];
-        let message = format!("this tensor is one of a call of `{name}` that has returned");
-        let error = Diagnostic::error(codes::KIND, message);
-        self.report(error.help(format!("return it: `let [y] = m.function(\"{name}\", [x], |[x]| [y])`")), caller);
+    /// Reports the use of a value that is none of a function under way: its function has returned, or it is another model's.
+    pub(super) fn report_outside(&mut self, handle: Handle, caller: &Caller) {
+        let error = match self.begun.get(handle.frame).filter(|_| self.owns(handle)) {
+            Some(name) => {
+                let message = format!("this tensor is one of a call of `{name}` that has returned");
+                Diagnostic::error(codes::KIND, message).help(format!("return it from the body of `{name}`"))
+            }
+            None => Diagnostic::error(codes::KIND, "this tensor is one of another model")
+                .help("use tensors of the builder that made them"),
+        };
+        self.report(error, caller);
     }
 
     /// Whether what may only stand in the entry does; reports where not.
-    pub(super) fn check_entry(&mut self, what: &str, help: &str, caller: Caller) -> bool {
+    pub(super) fn check_entry(&mut self, what: &str, help: &str, caller: &Caller) -> bool {
         if !self.is_entry() {
             let error = Diagnostic::error(codes::CONTRACT, format!("`{what}` stands outside `main`"));
             self.report(error.help(help), caller);
@@ -189,11 +249,14 @@ impl State {
     }
 
     /// Takes a name, `full` with its scopes; reports why it cannot be had.
-    pub(super) fn claim(&mut self, name: &str, full: &Name, named: Named, caller: Caller) -> bool {
+    pub(super) fn claim(&mut self, name: &str, full: &Name, named: Named, caller: &Caller) -> bool {
         self.check_name(name, caller);
-        let Err((error, first)) = self.names.claim(full, named, caller, Place::whole(&())) else { return true };
+        let Err((error, first)) = self.names.claim(full, named, caller.clone(), Place::whole(&())) else { return true };
         let error = match first {
-            Some(first) => error.note(format!("first at `{}`", place(first))),
+            Some(first) => match first.span() {
+                Some(span) => error.also(span, "first here"),
+                None => error.note(format!("first at `{}`", first.place())),
+            },
             None => error,
         };
         self.report(error, caller);
@@ -211,7 +274,7 @@ impl State {
     }
 
     /// Reports a name that the model language does not take as one.
-    pub(super) fn check_name(&mut self, name: &str, caller: Caller) {
+    pub(super) fn check_name(&mut self, name: &str, caller: &Caller) {
         if is_name(name) {
             return;
         }
@@ -227,14 +290,4 @@ impl State {
 fn below(scopes: &[Name], name: &str) -> Name {
     let parts: Vec<&str> = scopes.iter().map(|scope| &**scope).chain([name]).collect();
     parts.join(".").into()
-}
-
-/// The file without its folders, so that a model gives the same bytes wherever it is built.
-fn file_name(caller: Caller) -> &'static str {
-    caller.file().rsplit(['/', '\\']).next().unwrap_or_default()
-}
-
-/// `model.rs:12`.
-pub(super) fn place(caller: Caller) -> String {
-    format!("{}:{}", file_name(caller), caller.line())
 }

@@ -1,33 +1,34 @@
 //! The end: the contract of `main`, and what reaches the loss.
 
-use super::{ModelBuilder, Tensor};
+use super::{Core, Handle};
+use crate::build::Caller;
 use crate::elaborate::Elaborated;
 use crate::ops::{Ops, Place, Value, is_needed, settle, unneeded};
 use halite_ir::{Function, Value as Id};
 use halite_support::{Diagnostic, Diagnostics, Name, codes};
 use indexmap::IndexMap;
-use std::panic::Location;
 
-impl ModelBuilder<'_> {
-    /// The model, which returns the loss sum and the count over which it sums, both scalars. The builder can be used on: what
-    /// is added later is part of the next model that it finishes.
+impl Core {
+    /// The model, which returns the loss sum and the count over which it sums, both scalars.
     ///
     /// # Errors
-    /// Every mistake that was made with this builder, in order: wrong operands, names that are taken, results that are no
-    /// scalars, parameters that the loss does not depend on. Each has a note with its place.
-    #[track_caller]
-    pub fn finish(&self, loss: Tensor<'_>, count: Tensor<'_>) -> Result<Elaborated, Diagnostics> {
-        let caller = Location::caller();
-        self.state.borrow_mut().check_entry("finish", "finish the model when its functions have returned", caller);
+    /// Every mistake that was made so far, in order, and those of the model as a whole.
+    pub fn finish(
+        &mut self,
+        loss: Option<Handle>,
+        count: Option<Handle>,
+        caller: &Caller,
+    ) -> Result<Elaborated, Diagnostics> {
+        self.state.check_entry("finish", "finish the model when its functions have returned", caller);
         let results: Vec<_> = [loss, count].into_iter().map(|result| self.value(result.into(), caller)).collect();
-        let mut state = self.state.borrow().clone();
+        let mut state = self.state.clone();
         if state.batches.is_empty() {
             let error = Diagnostic::error(codes::CONTRACT, "`main` takes no batch");
             state.keep(error.help("declare one with `batch`"), caller);
         }
         let place = Place::whole(&());
         let draft = state.frame.draft.clone();
-        let mut ops = Ops::new(draft.resume(&mut state.module, self.registry), self.float);
+        let mut ops = Ops::new(draft.resume(&mut state.module, &self.registry), self.float);
         let results: Option<Vec<Value>> = results.into_iter().collect();
         let results = results.and_then(|results| ops.loss_and_count(&results, place).ok());
         let mut errors = Diagnostics::new();
@@ -44,12 +45,12 @@ impl ModelBuilder<'_> {
         if let Some(needed) = needed.filter(|_| state.errors.is_empty()) {
             let weights = std::mem::take(&mut state.frame.weights);
             let unused = weights.iter().filter(|weight| !needed[weight.value.index()]);
-            unused.for_each(|weight| state.keep(unneeded(&weight.weight.name, place), weight.at));
+            unused.for_each(|weight| state.keep(unneeded(&weight.weight.name, place), &weight.at));
         }
         if !state.errors.is_empty() {
             return Err(state.errors);
         }
-        settle(&mut state.module, self.registry)?;
+        settle(&mut state.module, &self.registry)?;
         Ok(Elaborated { module: state.module, config: state.config, warnings })
     }
 }

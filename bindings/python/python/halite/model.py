@@ -1,0 +1,455 @@
+"""Models built in Python: each instruction knows the line that made it.
+
+    import halite
+
+    m = halite.Model("bigram")
+    tokens = m.batch("tokens", "s32", [4, 17])
+    with m.scope("embed"):
+        table = m.param("weight", [256, 64], init=halite.normal(0.02))
+    x = m.embedding(tokens[:, :-1], table)
+    logits = m.linear(x, table)
+    m.output("logits", logits)
+    loss, count = m.cross_entropy(logits, tokens[:, 1:])
+    bundle = halite.compile(m.finish(loss, count))
+
+A mistake does not raise where it is made. It is recorded with its line, its result is poisoned, what depends on that is
+skipped in silence, and `Model.finish` raises all mistakes of the run. What cannot go on without a result raises them at
+once: asking a poisoned tensor for its shape, or unpacking it.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from types import EllipsisType, TracebackType
+from typing import Any, NoReturn, SupportsIndex, TypeAlias, overload
+
+from . import _native
+from ._place import place
+from .initial import Init
+
+__all__ = ["BuiltModel", "Function", "Model", "Scope", "Size", "Tensor", "size"]
+
+Number = bool | int | float
+Operand: TypeAlias = "Tensor | Number"
+Subscript: TypeAlias = "SupportsIndex | slice | EllipsisType | None"
+Subscripts: TypeAlias = "Subscript | tuple[Subscript, ...]"
+Shape: TypeAlias = Sequence[SupportsIndex]
+
+
+class Size(int):
+    """A size that knows the named factors that it is a product of; see `size`."""
+
+    factors: tuple[tuple[str | None, int], ...]
+
+
+def size(*factors: int, **named: int) -> Size:
+    """A size as a product of factors, major first: `size(heads=4, head_dim=8)`, `size(3, heads=4)`.
+
+    The dimension of a parameter that is declared with it keeps their names, by which recipes say along which dimensions
+    weights are sharded.
+    """
+    all_factors = [(None, operator.index(factor)) for factor in factors]
+    all_factors += [(name, operator.index(factor)) for name, factor in named.items()]
+    product = 1
+    for name, factor in all_factors:
+        if factor < 1:
+            raise ValueError(f"a factor of a size is at least 1, found {factor if name is None else f'{name}={factor}'}")
+        product *= factor
+    made = Size(product)
+    made.factors = tuple(all_factors)
+    return made
+
+
+class Tensor:
+    """A tensor of a model under way.
+
+    It has the operators `+ - * / % **` with tensors and numbers on either side, `@`, comparisons, `&`, `|` and `~` on truth
+    values and integers, and every builtin and composite as a method: `x.softmax(dim=-1)` is `m.call("softmax", x, dim=-1)`.
+
+    Two operands have one element type; a number takes that of the tensor. Of two tensors of different rank the lower is
+    repeated along the leading dimensions of the other; nothing else is repeated without `broadcast`. Dimensions are counted
+    from the end when negative.
+
+    A tensor is of one function, or of what is outside of all. Where it is used in a function inside of that, it is a further
+    argument there; once its function has returned, using it is a mistake.
+    """
+
+    __slots__ = ("_handle", "_model")
+    __array_ufunc__ = None
+    """NumPy leaves operators to this class."""
+
+    def __init__(self, model: Model, handle: _native.Handle) -> None:
+        self._model = model
+        self._handle = handle
+
+    def _type(self) -> tuple[str, list[int]]:
+        native = self._model._native
+        found = native.ty(self._handle, place())
+        if found is None:
+            native.check()
+            raise AssertionError("a tensor without a type is the result of a mistake")
+        return found
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Its sizes. Raises the mistakes so far where it is the result of one."""
+        return tuple(self._type()[1])
+
+    @property
+    def ndim(self) -> int:
+        """The number of its dimensions."""
+        return len(self.shape)
+
+    @property
+    def dtype(self) -> str:
+        """Its element type, such as `f32`."""
+        return self._type()[0]
+
+    def named(self, name: str) -> Tensor:
+        """The same tensor with a name to be printed under, where it has none."""
+        self._model._native.named(self._handle, name)
+        return self
+
+    def reshape(self, *sizes: SupportsIndex | Shape) -> Tensor:
+        """In another shape with as many elements, in row-major order; one size may be left open as -1."""
+        return self._one("reshape", _flat(sizes))
+
+    def transpose(self, *order: SupportsIndex | Sequence[SupportsIndex]) -> Tensor:
+        """With its dimensions in this order: dimension `i` of the result is `order[i]` of this tensor."""
+        return self._one("transpose", _flat(order))
+
+    def broadcast(self, *sizes: SupportsIndex | Shape) -> Tensor:
+        """Repeated to a shape; dimensions are aligned at the last one, a size of 1 is repeated too."""
+        return self._one("broadcast", _flat(sizes))
+
+    def convert(self, dtype: str) -> Tensor:
+        """In another element type; what a narrower float cannot hold is rounded to the nearest, ties to even."""
+        return self._one("convert", dtype)
+
+    def _one(self, op: str, *args: object) -> Tensor:
+        return self._model._call(op, (self, *args), {})  # type: ignore[no-any-return]
+
+    def __getattr__(self, op: str) -> Callable[..., Any]:
+        if op.startswith("_"):
+            raise AttributeError(op)
+
+        def call(*args: object, **named: object) -> Any:
+            return self._model._call(op, (self, *args), named)
+
+        return call
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self._model._native.ops()})
+
+    def __repr__(self) -> str:
+        return f"<halite.Tensor {self._model._native.describe(self._handle) or 'poisoned'}>"
+
+    def _binary(self, symbol: str, x: object, y: object) -> Tensor:
+        return Tensor(self._model, self._model._native.binary(symbol, x, y, place()))
+
+    def __add__(self, other: Operand) -> Tensor:
+        return self._binary("+", self, other)
+
+    def __radd__(self, other: Operand) -> Tensor:
+        return self._binary("+", other, self)
+
+    def __sub__(self, other: Operand) -> Tensor:
+        return self._binary("-", self, other)
+
+    def __rsub__(self, other: Operand) -> Tensor:
+        return self._binary("-", other, self)
+
+    def __mul__(self, other: Operand) -> Tensor:
+        return self._binary("*", self, other)
+
+    def __rmul__(self, other: Operand) -> Tensor:
+        return self._binary("*", other, self)
+
+    def __truediv__(self, other: Operand) -> Tensor:
+        return self._binary("/", self, other)
+
+    def __rtruediv__(self, other: Operand) -> Tensor:
+        return self._binary("/", other, self)
+
+    def __mod__(self, other: Operand) -> Tensor:
+        return self._binary("%", self, other)
+
+    def __rmod__(self, other: Operand) -> Tensor:
+        return self._binary("%", other, self)
+
+    def __matmul__(self, other: Tensor) -> Tensor:
+        return self._binary("@", self, other)
+
+    def __and__(self, other: Operand) -> Tensor:
+        return self._binary("&", self, other)
+
+    def __rand__(self, other: Operand) -> Tensor:
+        return self._binary("&", other, self)
+
+    def __or__(self, other: Operand) -> Tensor:
+        return self._binary("|", self, other)
+
+    def __ror__(self, other: Operand) -> Tensor:
+        return self._binary("|", other, self)
+
+    def __pow__(self, other: Operand) -> Tensor:
+        return self._one("power", other)
+
+    def __rpow__(self, other: Operand) -> Tensor:
+        return self._model._call("power", (other, self), {})  # type: ignore[no-any-return]
+
+    def __lt__(self, other: Operand) -> Tensor:
+        return self._binary("<", self, other)
+
+    def __le__(self, other: Operand) -> Tensor:
+        return self._binary("<=", self, other)
+
+    def __gt__(self, other: Operand) -> Tensor:
+        return self._binary(">", self, other)
+
+    def __ge__(self, other: Operand) -> Tensor:
+        return self._binary(">=", self, other)
+
+    def __eq__(self, other: Operand) -> Tensor:  # type: ignore[override]
+        return self._binary("==", self, other)
+
+    def __ne__(self, other: Operand) -> Tensor:  # type: ignore[override]
+        return self._binary("!=", self, other)
+
+    __hash__ = object.__hash__
+
+    def __neg__(self) -> Tensor:
+        return Tensor(self._model, self._model._native.negate(self._handle, place()))
+
+    def __invert__(self) -> Tensor:
+        return Tensor(self._model, self._model._native.invert(self._handle, place()))
+
+    def __abs__(self) -> Tensor:
+        return self._one("abs")
+
+    def __getitem__(self, subscripts: Subscripts) -> Tensor:
+        """Leading dimensions as the subscripts say: `x[0]`, `x[:, 1:-1]`, `x[..., -1]`, `x[:, None]`."""
+        if self._handle.poisoned:
+            return self
+        items: Sequence[Subscript] = subscripts if isinstance(subscripts, tuple) else (subscripts,)
+        if any(item is Ellipsis for item in items):
+            items = _whole(items, self.ndim)
+        parts = [_part(item) for item in items if item is not None]
+        sliced = Tensor(self._model, self._model._native.slice(self._handle, parts, place()))
+        return sliced._expanded(items) if any(item is None for item in items) and not sliced._handle.poisoned else sliced
+
+    def _expanded(self, items: Sequence[Subscript]) -> Tensor:
+        """What was sliced, with a dimension of size 1 where an item is `None`."""
+        sizes = list(self.shape)
+        kept = [item for item in items if item is None or isinstance(item, slice)]
+        for at, item in enumerate(kept):
+            if item is None:
+                sizes.insert(at, 1)
+        return self.reshape(sizes)
+
+    def __iter__(self) -> Iterator[Tensor]:
+        self._type()
+        raise TypeError("a tensor is not iterated over: `m.split(x, 3, -1)` gives its parts")
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a tensor has no truth value while the model is built: `m.where(condition, x, y)` chooses by it")
+
+
+def _flat(sizes: tuple[Any, ...]) -> list[Any]:
+    return list(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], list | tuple) else list(sizes)
+
+
+def _whole(items: Sequence[Subscript], rank: int) -> Sequence[Subscript]:
+    """The items with as many whole ranges as `...` stands for."""
+    dots = [at for at, item in enumerate(items) if item is Ellipsis]
+    if len(dots) > 1:
+        raise TypeError("`...` stands once among subscripts")
+    named = sum(item is not None and item is not Ellipsis for item in items)
+    return [*items[: dots[0]], *[slice(None)] * (rank - named), *items[dots[0] + 1 :]]
+
+
+def _part(item: Subscript) -> int | tuple[int | None, int | None]:
+    if not isinstance(item, slice):
+        return operator.index(item)
+    if item.step is not None and operator.index(item.step) != 1:
+        raise TypeError(f"a range has the step 1, found {item.step}")
+    start, stop = (end if end is None else operator.index(end) for end in (item.start, item.stop))
+    return start, stop
+
+
+class Scope:
+    """A scope of a model, entered by `with`."""
+
+    def __init__(self, model: Model, name: str) -> None:
+        self._model = model
+        self._name = name
+        self._entered: list[_native.Scope] = []
+
+    def __enter__(self) -> None:
+        self._entered.append(self._model._native.enter_scope(self._name, place()))
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._model._native.leave_scope(self._entered.pop(), place())
+
+
+class Function:
+    """A function of a model. Calls whose bodies come out alike share it."""
+
+    def __init__(self, model: Model, name: str, body: Callable[..., Any]) -> None:
+        self._model = model
+        self.name = name
+        self.body = body
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        """Calls it: the tensors among the arguments are its own parameters, what else there is the body takes as it is.
+
+        The body gives a tensor, or a tuple or a list of tensors, and so does the call.
+        """
+        model, at = self._model, place()
+        given = [value for value in (*args, *named.values()) if isinstance(value, Tensor)]
+        body, params = model._native.begin_function(self.name, [tensor._handle for tensor in given], at)
+        fresh = iter([Tensor(model, param) for param in params])
+
+        def own(value: Any) -> Any:
+            return next(fresh) if isinstance(value, Tensor) else value
+
+        try:
+            results = self.body(*[own(value) for value in args], **{name: own(value) for name, value in named.items()})
+            handles = [tensor._handle for tensor in self._tensors(results)]
+        except BaseException:
+            model._native.abandon_function(body)
+            raise
+        returned = [Tensor(model, result) for result in model._native.end_function(body, handles, at)]
+        return returned[0] if isinstance(results, Tensor) else type(results)(returned)
+
+    def _tensors(self, results: Any) -> Sequence[Tensor]:
+        if isinstance(results, Tensor):
+            return [results]
+        if type(results) in (list, tuple) and all(isinstance(result, Tensor) for result in results):
+            return results
+        raise TypeError(f"the body of `{self.name}` gives a tensor, or a tuple or list of tensors, not `{results!r}`")
+
+    def __repr__(self) -> str:
+        return f"<halite.Function {self.name}>"
+
+
+class Model:
+    """A model under way. Every builtin and composite of the model language is a method: `m.softmax(x, dim=-1)`.
+
+    What has a name, the model too, is named as in the model language: by letters, digits and `_`, not starting with a digit,
+    and by no word of the language. `float` is the element type of weights; where it is `f64`, `f32` means that too.
+    """
+
+    def __init__(self, name: str, *, float: str = "f32") -> None:
+        self._native = _native.Builder(name, float, place())
+        self.name = name
+
+    def batch(self, name: str, dtype: str, shape: Shape) -> Tensor:
+        """Data of one step, fed by the host. Batches are declared before parameters, and outside of functions."""
+        return Tensor(self, self._native.batch(name, dtype, shape, place()))
+
+    def causal_mask(self, name: str, shape: Shape) -> Tensor:
+        """A batch that is declared to be the causal mask, `pred[.., size, size]`: the compiler counts on it.
+
+        The composite of this name, which makes one, is `m.call("causal_mask", size=seq)`.
+        """
+        return Tensor(self, self._native.causal_mask(name, shape, place()))
+
+    def param(self, name: str, shape: Shape, *, init: Init) -> Tensor:
+        """A parameter in the element type of weights. The scopes around it prefix its name; full names differ."""
+        return Tensor(self, self._native.param(name, shape, (init.kind, init.value), place()))
+
+    def output(self, name: str, value: Tensor) -> None:
+        """Shows a tensor under a name: it becomes a result of the module `forward`."""
+        self._native.output(name, value._handle, place())
+
+    def setting(self, name: str, value: Number) -> None:
+        """Notes a setting of the model, which the manifest tells. Where a recipe states it too, the two must agree."""
+        self._native.setting(name, value, place())
+
+    def require(self, holds: bool, message: str) -> None:
+        """Records a mistake where a requirement does not hold; `message` says what is required."""
+        self._native.require(bool(holds), message, place())
+
+    def bidirectional(self) -> None:
+        """Says that positions read later ones, so that the model is not held to causality."""
+        self._native.bidirectional()
+
+    def scope(self, name: str) -> Scope:
+        """A scope, entered by `with`: it prefixes the names of parameters, and instructions say that they come from it.
+
+        One is made of letters, digits, `_` and dots, as `layers.0`.
+        """
+        return Scope(self, name)
+
+    @overload
+    def function(self, name: Callable[..., Any], /) -> Function: ...
+    @overload
+    def function(self, name: str, body: Callable[..., Any], /) -> Function: ...
+    @overload
+    def function(self, name: str, /) -> Callable[[Callable[..., Any]], Function]: ...
+
+    def function(self, name: Any, body: Any = None, /) -> Any:
+        """A function: `@m.function`, `@m.function("block")` or `m.function("block", body)`.
+
+        The body is run for each call. What it declares is named below the scope of the call. Calls share a function where
+        their bodies are alike: of one name, with the same operations, types and attributes, and weights of the same names
+        below the scope of the call. One of less than 16 operations, or called from one place, is written where it is called.
+        """
+        if callable(name):
+            return Function(self, name.__name__, name)
+        if body is None:
+            return lambda body: Function(self, name, body)
+        return Function(self, name, body)
+
+    def call(self, op: str, /, *args: object, **named: object) -> Any:
+        """Calls a builtin or a composite by name: a tensor, or a tuple of them where it has several results."""
+        return self._call(op, args, named)
+
+    def _call(self, op: str, args: Iterable[object], named: dict[str, object]) -> Any:
+        results = self._native.call(op, list(args), named, place())
+        if results is None:
+            return Tensor(self, _native.Handle.poison())
+        tensors = tuple(Tensor(self, result) for result in results)
+        return tensors[0] if len(tensors) == 1 else tensors
+
+    def __getattr__(self, op: str) -> Callable[..., Any]:
+        if op.startswith("_"):
+            raise AttributeError(op)
+
+        def call(*args: object, **named: object) -> Any:
+            return self._call(op, args, named)
+
+        return call
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self._native.ops()})
+
+    def finish(self, loss: Tensor, count: Tensor) -> BuiltModel:
+        """The model, which returns the loss sum and the count over which it sums, both scalars.
+
+        Raises `Error` with every mistake that was made, in order, each at its line. The model can be used on: what is added
+        later is part of the next one that it finishes.
+        """
+        return BuiltModel(self._native.finish(loss._handle, count._handle, place()))
+
+    def __repr__(self) -> str:
+        return f"<halite.Model {self.name}>"
+
+
+class BuiltModel:
+    """A model that is finished: what `halite.compile` takes."""
+
+    def __init__(self, native: _native.Built) -> None:
+        self._native = native
+
+    @property
+    def name(self) -> str:
+        """The name of the model."""
+        return self._native.name
+
+    def __repr__(self) -> str:
+        return f"<halite.BuiltModel {self.name}>"
