@@ -359,16 +359,17 @@ mod tests {
         let mut session = crate::Session::new();
         let source = session.load_recipe("mine", &default_recipe_text("llama"), &["seq=64".to_owned()]).unwrap();
         assert_eq!((source.name.as_str(), source.model_name.as_str(), source.recipe.seq), ("mine", "llama", Some(64)));
-        let mistakes = session.load_recipe("mine", "halite = 1\nbatch = 0\n", &[]).unwrap_err();
+        let mistakes =
+            session.load_recipe("mine", &default_recipe_text("llama").replace("1e-3", "0"), &[]).unwrap_err();
         let place = mistakes[0].primary().unwrap().span;
         assert_eq!(session.sources.file(place.file).unwrap().name(), "<mine.toml>");
-        assert_eq!(session.sources.position(place).unwrap().line, 2);
+        assert_eq!(session.sources.position(place).unwrap().line, 7);
     }
 
     /// A name is a text for people, whatever characters it has.
     #[test]
     fn names_of_models_need_no_care() {
-        let name = "a \"b\" \\ ü\n";
+        let name = "a \"b\" \\ ü ?";
         let source = crate::Session::new().load_model(name, "model m {}", &[]).unwrap();
         assert_eq!(source.recipe.model.name, name);
     }
