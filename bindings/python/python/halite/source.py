@@ -67,8 +67,8 @@ Input = str | os.PathLike[str] | Text | Recipe | BuiltModel | Source
 
 
 def load(input: Input, /, **overrides: Any) -> Source:
-    """A preset (`"tiny"`), the path of a recipe (`.toml`), a model (`.hal`) or a `config.json`, a `Text`, a `Recipe`,
-    or a model that a `Model` finished.
+    """A preset (`"tiny"`) or a built-in model (`"gpt2"`), the path of a recipe (`.toml`), of a model (`.hal`) or of a `config.json`,
+    a `Text`, a `Recipe`, or a model that a `Model` finished.
 
     `overrides` are keys of the recipe or of the configuration of the model. What is below a key is a mapping, or is named with dots:
 
