@@ -60,17 +60,6 @@ class States:
 
         return jax.make_array_from_callback(placement.shape, self._layout.sharding(placement), part)
 
-    def put(self, tensors: Mapping[str, np.ndarray]) -> State:
-        """Arrays as a bundle stores them, on the devices; each process gives the whole and keeps its part."""
-        state = {}
-        for name, placement in self.placements.items():
-            if name not in tensors:
-                raise wrong(f"the array `{name}` is missing", help="give every array of the state")
-            whole = np.asarray(tensors[name]).reshape(placement.shape)
-            sharding = self._layout.sharding(placement)
-            state[name] = jax.make_array_from_callback(placement.shape, sharding, lambda index, whole=whole: whole[index])
-        return state
-
     def check(self, state: Mapping[str, Any]) -> None:
         """Refuses what is no state: names, types, shapes, arrays that were donated, and other shardings."""
         for name, placement in self.placements.items():
