@@ -1,16 +1,24 @@
 //! What programs of JAX need of a bundle.
 
 use crate::bundle::Bundle;
-use crate::tensors::{Array, from_python, Given, to_python};
+use crate::tensors::{Array, Given, from_python, to_python};
 use crate::work;
 use halite::bundle::check_ranges;
+use halite::bundle::init::Initial;
 use halite::bundle::convert::{to_model, to_stored};
 use halite_stablehlo::{Form, Functions};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 /// A module as StableHLO functions of a program whose partitions are the ranks; the entry is named by the prefix.
 #[pyfunction]
-pub(crate) fn functions(py: Python<'_>, bundle: &Bundle, module: &str, prefix: &str, decomposed: bool) -> PyResult<String> {
+pub(crate) fn functions(
+    py: Python<'_>,
+    bundle: &Bundle,
+    module: &str,
+    prefix: &str,
+    decomposed: bool,
+) -> PyResult<String> {
     work::run(py, |_| {
         let num_partitions = bundle.inner().manifest.mesh.num_ranks();
         let form = Form::Functions(Functions { prefix, num_partitions, first_channel: 1 });
@@ -20,23 +28,52 @@ pub(crate) fn functions(py: Python<'_>, bundle: &Bundle, module: &str, prefix: &
 
 /// Refuses numbers of a batch that are out of the range that a module takes.
 #[pyfunction]
-pub(crate) fn check_numbers(py: Python<'_>, bundle: &Bundle, module: &str, batch: Vec<(String, Array)>) -> PyResult<()> {
+pub(crate) fn check_numbers(
+    py: Python<'_>,
+    bundle: &Bundle,
+    module: &str,
+    batch: Vec<(String, Array)>,
+) -> PyResult<()> {
     let batch = from_python(batch)?;
     work::run(py, |_| Ok(check_ranges(&bundle.inner().module(module)?.inputs, &batch)?))
 }
 
 /// Tensors of the model as the bundle stores them.
 #[pyfunction]
-pub(crate) fn pack<'py>(py: Python<'py>, bundle: &Bundle, state: Vec<(String, Array)>) -> PyResult<Vec<(String, Given<'py>)>> {
+pub(crate) fn pack<'py>(
+    py: Python<'py>,
+    bundle: &Bundle,
+    state: Vec<(String, Array)>,
+) -> PyResult<Vec<(String, Given<'py>)>> {
     let state = from_python(state)?;
     let stored = work::run(py, |_| Ok(to_stored(&bundle.inner().manifest, state)?))?;
-    Ok(to_python(py, &stored))
+    Ok(to_python(py, stored))
 }
 
 /// What the bundle stores as tensors of the model.
 #[pyfunction]
-pub(crate) fn unpack<'py>(py: Python<'py>, bundle: &Bundle, state: Vec<(String, Array)>) -> PyResult<Vec<(String, Given<'py>)>> {
+pub(crate) fn unpack<'py>(
+    py: Python<'py>,
+    bundle: &Bundle,
+    state: Vec<(String, Array)>,
+) -> PyResult<Vec<(String, Given<'py>)>> {
     let state = from_python(state)?;
     let tensors = work::run(py, |_| Ok(to_model(&bundle.inner().manifest, state)?))?;
-    Ok(to_python(py, &tensors))
+    Ok(to_python(py, tensors))
+}
+
+/// The elements of a buffer that training starts from, in these ranges of its dimensions, row by row.
+#[pyfunction]
+pub(crate) fn initial_part<'py>(
+    py: Python<'py>,
+    bundle: &Bundle,
+    buffer: &str,
+    seed: u64,
+    ranges: Vec<(usize, usize)>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let part = work::run(py, |_| {
+        let ranges: Vec<_> = ranges.into_iter().map(|(start, end)| start..end).collect();
+        Ok(Initial::new(&bundle.inner().manifest, seed)?.part(buffer, &ranges)?)
+    })?;
+    Ok(PyBytes::new(py, part.bytes()))
 }

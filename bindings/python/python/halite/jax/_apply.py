@@ -10,7 +10,7 @@ from jax.sharding import Mesh, NamedSharding
 
 from ..bundle import Bundle
 from ..errors import wrong
-from ..manifest import Buffer, Module
+from ..manifest import Buffer, Manifest, Module
 from ._batch import Batches
 from ._function import Function, Kernels
 from ._jit import Jitted
@@ -30,7 +30,7 @@ class Apply:
         self.bundle = bundle
         self._layout = Layout(bundle.manifest, mesh)
         self._states = States(bundle, self._layout, arrays)
-        self._tensors = ModelTensors(self._layout, {buffer.name: buffer for buffer in arrays}, self._states.placements)
+        self._tensors = ModelTensors(bundle, self._layout, self._states.placements)
         read = {port.name for module in modules for port in module.inputs}
         fed = [buffer for buffer in bundle.manifest.buffers if buffer.is_batch and buffer.name in read]
         self._batches = Batches(bundle, self._layout, fed, count)
@@ -81,7 +81,7 @@ class Apply:
 
         `put_state` makes a state of them; bits do not change on the way.
         """
-        self._states.check(state)
+        self._states.check(state, alone=False)
         return self._tensors.of_state(state)
 
     def abstract_tensors(self) -> dict[str, jax.ShapeDtypeStruct]:
@@ -103,7 +103,7 @@ class Apply:
 
     def check(self, state: Mapping[str, Any], batch: Any, *, ids: bool = False) -> None:
         """Refuses what does not fit, with an exception that names the array and says what was expected."""
-        self._states.check(state)
+        self._states.check(state, alone=self._replaces)
         named = self._batches.named(batch)
         if ids:
             self._batches.check_numbers(self._modules[0].name, named)
@@ -112,11 +112,20 @@ class Apply:
         raise NotImplementedError
 
 
+def manifest_of(bundle: Bundle) -> Manifest:
+    """The manifest of what is a bundle."""
+    if not isinstance(bundle, Bundle):
+        kind = type(bundle).__name__
+        raise wrong(f"a `halite.Bundle` is expected, not a `{kind}`", help="make one by `halite.compile(..)`")
+    return bundle.manifest
+
+
 def module_of(bundle: Bundle, role: str) -> Module:
     """The module of a role."""
-    module = bundle.manifest.module(role)
+    manifest = manifest_of(bundle)
+    module = manifest.module(role)
     if module is None:
-        known = ", ".join(f"`{module.role}`" for module in bundle.manifest.modules)
+        known = ", ".join(f"`{module.role}`" for module in manifest.modules)
         raise wrong(
             f"the bundle has no module of the role `{role}`, it has {known}",
             help=f'compile it with the role: `halite.compile(.., roles=["{role}"])`',

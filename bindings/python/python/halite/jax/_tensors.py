@@ -16,8 +16,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.sharding import NamedSharding, PartitionSpec
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
+from ..bundle import Bundle
 from ..errors import wrong
 from ..manifest import Buffer, Packing, Part
 from ._dtypes import dtype_of
@@ -34,6 +35,7 @@ class Lying:
     whole: tuple[int, ...]
     shape: tuple[int, ...]
     packing: Packing | None
+    mesh: Mesh
     stored: NamedSharding
     tensors: tuple[NamedSharding, ...]
 
@@ -41,10 +43,12 @@ class Lying:
 class ModelTensors:
     """The tensors of the model that arrays of a state store, by the names that the model has for them."""
 
-    def __init__(self, layout: Layout, buffers: Mapping[str, Buffer], placements: Mapping[str, Placement]) -> None:
-        self._names = {name: _names(buffer) for name, buffer in buffers.items()}
-        self._lying = {name: _lying(layout, buffer, placements[name]) for name, buffer in buffers.items()}
-        self._dtypes = {name: dtype_of(buffer.dtype) for name, buffer in buffers.items()}
+    def __init__(self, bundle: Bundle, layout: Layout, placements: Mapping[str, Placement]) -> None:
+        buffers = {buffer.name: buffer for buffer in bundle.manifest.buffers}
+        self._known = {tensor for buffer in buffers.values() if buffer.is_saved for tensor in _names(buffer)}
+        self._names = {name: _names(buffers[name]) for name in placements}
+        self._lying = {name: _lying(layout, buffers[name], placement) for name, placement in placements.items()}
+        self._dtypes = {name: dtype_of(buffers[name].dtype) for name in placements}
 
     def abstract(self) -> dict[str, jax.ShapeDtypeStruct]:
         """Shape, element type and sharding of each tensor."""
@@ -63,7 +67,10 @@ class ModelTensors:
         return found
 
     def to_state(self, tensors: Mapping[str, Any]) -> State:
-        """A state of the tensors, which are arrays of JAX or, whole in each process, of NumPy; others are left aside."""
+        """A state of the tensors, which are arrays of JAX or, whole in each process, of NumPy."""
+        unknown = [name for name in tensors if name not in self._known]
+        if unknown:
+            raise wrong(f"the bundle has no tensor `{unknown[0]}`", help="remove it, or take the bundle of its model")
         abstract = self.abstract()
         for name, expected in abstract.items():
             _check(name, tensors, expected)
@@ -88,7 +95,8 @@ def _check(name: str, tensors: Mapping[str, Any], expected: jax.ShapeDtypeStruct
 
 def _spread(tensor: Any, sharding: NamedSharding) -> jax.Array:
     if isinstance(tensor, jax.Array):
-        return jax.device_put(tensor, sharding)
+        spread: jax.Array = jax.device_put(tensor, sharding)
+        return spread
     whole = np.asarray(tensor)
     return jax.make_array_from_callback(whole.shape, sharding, lambda index: whole[index])
 
@@ -106,7 +114,7 @@ def _lying(layout: Layout, buffer: Buffer, placement: Placement) -> Lying:
         packing = replace(packing, parts=tuple(replace(part, name="") for part in packing.parts))
     first = [axis for names in placement.spec for axis in ([names] if isinstance(names, str) else names or ())]
     axes = {axis: layout.mesh.shape[axis] for axis in [*first, *layout.mesh.axis_names]}
-    lying = Lying(placement.whole, placement.shape, packing, layout.sharding(placement), ())
+    lying = Lying(placement.whole, placement.shape, packing, layout.mesh, layout.sharding(placement), ())
     specs = [_spec(shape, dim, axes) for shape, dim in zip(_shapes(lying), _sharded(buffer), strict=True)]
     return replace(lying, tensors=tuple(NamedSharding(layout.mesh, spec) for spec in specs))
 
@@ -139,7 +147,7 @@ def _unpacking(lying: Lying) -> Any:
         stored = array.reshape(lying.whole)
         return list(_parts(lying.packing, stored)) if lying.packing else [stored]
 
-    return jax.jit(unpack, out_shardings=list(lying.tensors), compiler_options=exact_options(lying.stored.mesh))
+    return jax.jit(unpack, out_shardings=list(lying.tensors), compiler_options=exact_options(lying.mesh))
 
 
 @cache
@@ -150,7 +158,7 @@ def _packing(lying: Lying) -> Any:
             return jnp.concatenate(shares, axis=1).reshape(lying.shape)
         return tensors[0].reshape(lying.shape)
 
-    return jax.jit(pack, out_shardings=lying.stored, compiler_options=exact_options(lying.stored.mesh))
+    return jax.jit(pack, out_shardings=lying.stored, compiler_options=exact_options(lying.mesh))
 
 
 def _parts(packing: Packing, stored: jax.Array) -> Iterator[jax.Array]:
