@@ -64,6 +64,11 @@ impl Built {
     fn name(&self) -> &str {
         &self.0.module.name
     }
+
+    /// Its module as text.
+    fn ir(&self) -> String {
+        halite::ir::text::print(&self.0.module)
+    }
 }
 
 /// A model under way.
@@ -145,7 +150,7 @@ impl Builder {
         } else if let Ok(value) = value.extract::<f64>() {
             ConfigValue::Real(value)
         } else {
-            let message = format!("a setting is a number or a truth value, not `{}`", value.repr()?);
+            let message = format!("a setting is a number or a truth value, found `{}`", value.get_type().name()?);
             return Err(PyTypeError::new_err(message));
         };
         self.at(py, &at, |core, at| core.setting(key, value, at))

@@ -28,7 +28,8 @@
 //! assert_eq!(names, ["tokens", "embed.weight", "head.weight"]);
 //! ```
 //!
-//! Layers that are alike are calls of one [`function`](ModelBuilder::function).
+//! Layers that are alike are calls of one [`function`](ModelBuilder::function). Builders in other languages are made of the
+//! same [`core`].
 //!
 //! A mistake never panics. It is recorded with the place of the call, its result is poisoned, what depends on that is
 //! skipped in silence, and [`finish`](ModelBuilder::finish) returns all mistakes of the run:

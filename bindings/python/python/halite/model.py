@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import prod
 from types import EllipsisType, TracebackType
 from typing import Any, NoReturn, SupportsIndex, TypeAlias, overload
 
@@ -49,15 +50,14 @@ def size(*factors: int, **named: int) -> Size:
     The dimension of a parameter that is declared with it keeps their names, by which recipes say along which dimensions
     weights are sharded.
     """
-    all_factors = [(None, operator.index(factor)) for factor in factors]
-    all_factors += [(name, operator.index(factor)) for name, factor in named.items()]
-    product = 1
+    unnamed: list[tuple[str | None, int]] = [(None, operator.index(factor)) for factor in factors]
+    all_factors = (*unnamed, *((name, operator.index(factor)) for name, factor in named.items()))
     for name, factor in all_factors:
         if factor < 1:
-            raise ValueError(f"a factor of a size is at least 1, found {factor if name is None else f'{name}={factor}'}")
-        product *= factor
-    made = Size(product)
-    made.factors = tuple(all_factors)
+            found = factor if name is None else f"{name}={factor}"
+            raise ValueError(f"a factor of a size is at least 1, found {found}")
+    made = Size(prod(factor for _, factor in all_factors))
+    made.factors = all_factors
     return made
 
 
@@ -232,14 +232,12 @@ class Tensor:
         """Leading dimensions as the subscripts say: `x[0]`, `x[:, 1:-1]`, `x[..., -1]`, `x[:, None]`."""
         if self._handle.poisoned:
             return self
-        items: Sequence[Subscript] = subscripts if isinstance(subscripts, tuple) else (subscripts,)
-        if any(item is Ellipsis for item in items):
-            items = _whole(items, self.ndim)
+        items = _whole(subscripts if isinstance(subscripts, tuple) else (subscripts,), self)
         parts = [_part(item) for item in items if item is not None]
         sliced = Tensor(self._model, self._model._native.slice(self._handle, parts, place()))
         return sliced._expanded(items) if any(item is None for item in items) and not sliced._handle.poisoned else sliced
 
-    def _expanded(self, items: Sequence[Subscript]) -> Tensor:
+    def _expanded(self, items: Sequence[Part]) -> Tensor:
         """What was sliced, with a dimension of size 1 where an item is `None`."""
         sizes = list(self.shape)
         kept = [item for item in items if item is None or isinstance(item, slice)]
@@ -260,16 +258,22 @@ def _flat(sizes: tuple[Any, ...]) -> list[Any]:
     return list(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], list | tuple) else list(sizes)
 
 
-def _whole(items: Sequence[Subscript], rank: int) -> Sequence[Subscript]:
+Part: TypeAlias = "SupportsIndex | slice | None"
+
+
+def _whole(items: Sequence[Subscript], x: Tensor) -> list[Part]:
     """The items with as many whole ranges as `...` stands for."""
-    dots = [at for at, item in enumerate(items) if item is Ellipsis]
+    parts: list[Part] = [item for item in items if not isinstance(item, EllipsisType)]
+    dots = [at for at, item in enumerate(items) if isinstance(item, EllipsisType)]
     if len(dots) > 1:
         raise TypeError("`...` stands once among subscripts")
-    named = sum(item is not None and item is not Ellipsis for item in items)
-    return [*items[: dots[0]], *[slice(None)] * (rank - named), *items[dots[0] + 1 :]]
+    if dots:
+        named = sum(part is not None for part in parts)
+        parts[dots[0] : dots[0]] = [slice(None)] * (x.ndim - named)
+    return parts
 
 
-def _part(item: Subscript) -> int | tuple[int | None, int | None]:
+def _part(item: SupportsIndex | slice) -> int | tuple[int | None, int | None]:
     if not isinstance(item, slice):
         return operator.index(item)
     if item.step is not None and operator.index(item.step) != 1:
@@ -323,13 +327,15 @@ class Function:
             model._native.abandon_function(body)
             raise
         returned = [Tensor(model, result) for result in model._native.end_function(body, handles, at)]
-        return returned[0] if isinstance(results, Tensor) else type(results)(returned)
-
-    def _tensors(self, results: Any) -> Sequence[Tensor]:
         if isinstance(results, Tensor):
-            return [results]
-        if type(results) in (list, tuple) and all(isinstance(result, Tensor) for result in results):
-            return results
+            return returned[0]
+        return returned if isinstance(results, list) else tuple(returned)
+
+    def _tensors(self, results: object) -> list[Tensor]:
+        given = results if isinstance(results, list | tuple) else [results]
+        tensors = [result for result in given if isinstance(result, Tensor)]
+        if len(tensors) == len(given):
+            return tensors
         raise TypeError(f"the body of `{self.name}` gives a tensor, or a tuple or list of tensors, not `{results!r}`")
 
     def __repr__(self) -> str:
@@ -450,6 +456,11 @@ class BuiltModel:
     def name(self) -> str:
         """The name of the model."""
         return self._native.name
+
+    @property
+    def ir(self) -> str:
+        """Its functions as IR text, before all passes."""
+        return self._native.ir()
 
     def __repr__(self) -> str:
         return f"<halite.BuiltModel {self.name}>"

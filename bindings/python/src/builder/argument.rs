@@ -59,8 +59,9 @@ fn nested(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Argument> {
     if let Ok(value) = value.extract::<f64>() {
         return Ok(value.into());
     }
-    let message =
-        format!("expected a tensor, a number, a truth value, a text or a list of these, found `{}`", value.repr()?);
+    // Its `repr` may be that of tensors of this very model.
+    let found = value.get_type().name()?;
+    let message = format!("expected a tensor, a number, a truth value, a text or a list of these, found `{found}`");
     Err(PyTypeError::new_err(message))
 }
 

@@ -15,7 +15,7 @@ FAMILIES: dict[str, dict[str, Any]] = {"llama": LLAMA, "gpt2": GPT2, "qwen2": {*
 
 def compiled(family: str, **overrides: Any) -> halite.Bundle:
     """A bundle of a small model of a family, for 8 sequences of 32 tokens in an update."""
-    recipe = {"batch": 8, "seq": 32, **FAMILIES[family], **overrides}
+    recipe = {"batch": 8, "seq": 32, "roles": ["train_step"], **FAMILIES[family], **overrides}
     return halite.compile(family, optimizer=OPTIMIZER, **recipe)
 
 

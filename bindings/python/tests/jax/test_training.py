@@ -124,7 +124,7 @@ def test_micro_batches_are_accumulated(form: str) -> None:
 
 
 def test_evaluation_and_forward_read_a_whole_state() -> None:
-    bundle = compiled("llama", precision="fp64")
+    bundle = compiled("llama", precision="fp64", roles=["train_step", "eval", "forward"])
     own = runtime(bundle)
     step, evaluate, forward = (make(bundle) for make in (halite.jax.train_step, halite.jax.eval, halite.jax.forward))
     state = step.put_state(own.state())
