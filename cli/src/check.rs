@@ -28,7 +28,7 @@ Examples:
   halite check recipe.toml --deny
   halite check tiny --set precision=bf16 --json")]
 pub(super) struct Check {
-    /// Preset, recipe or model file.
+    /// Preset, built-in model, recipe or model file.
     input: String,
     /// Override a key of the recipe or of the model.
     #[arg(long, value_name = "KEY=VALUE")]

@@ -32,7 +32,7 @@ Examples:
   halite compile Llama-3.1-8B/config.json --set batch=1 --set seq=4096
   halite compile hlat-7b --explain")]
 pub(super) struct Compile {
-    /// Preset, recipe or model file.
+    /// Preset, built-in model, recipe or model file.
     input: String,
     /// The bundle's folder [default: build/NAME].
     #[arg(short, long, value_name = "DIR")]

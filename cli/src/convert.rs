@@ -4,9 +4,8 @@ use crate::bars;
 use crate::context::{Context, Output, Result};
 use crate::table::{bytes, counted};
 use clap::{Args, ValueEnum};
-use halite_bundle::convert::{Form, retain_weights, to_dtype, to_model, to_own_types, to_stored};
-use halite_bundle::tensors::Tensors;
-use halite_bundle::{Bundle, adopt, shards, tensors};
+use halite_bundle::convert::{Conversion, Form};
+use halite_bundle::{shards, tensors};
 use halite_support::{Diagnostic, codes};
 use halite_tensor::DType;
 use serde_json::json;
@@ -93,11 +92,13 @@ impl Convert {
         let spinner = bars::spinner(context, &format!("converting {}", self.input.display()));
         let tensors = shards::read(&self.input)?;
         let given = tensors.len();
-        let tensors = adopt(&bundle.manifest, tensors)?;
         let to = self.to.into();
-        let (converted, place) = match to {
-            Form::Model => self.to_model(&bundle, tensors)?,
-            Form::Stored => self.to_stored(&bundle, tensors)?,
+        self.refuse_shards(to)?;
+        let conversion = Conversion { to, dtype: self.dtype, weights_only: self.weights_only };
+        let converted = conversion.apply(&bundle.manifest, tensors)?;
+        let place = match to {
+            Form::Model => shards::write(&self.output, &converted, self.shard_size.unwrap_or(u64::MAX))?,
+            Form::Stored => tensors::write(&self.output, &converted).map(|()| self.output.clone())?,
         };
         spinner.finish_and_clear();
         let (place, count) = (place.display().to_string(), converted.len());
@@ -110,36 +111,11 @@ impl Convert {
         Ok(Output::new(text, json!({"output": place, "to": to.name(), "tensors": count, "from": given, "bytes": size})))
     }
 
-    fn to_model(&self, bundle: &Bundle, tensors: Tensors) -> Result<(Tensors, PathBuf)> {
-        let mut converted = to_model(&bundle.manifest, tensors)?;
-        self.retain(bundle, &mut converted);
-        if let Some(dtype) = self.dtype {
-            to_dtype(&bundle.manifest, &mut converted, dtype);
+    fn refuse_shards(&self, to: Form) -> Result<()> {
+        if to == Form::Model || self.shard_size.is_none() {
+            return Ok(());
         }
-        let limit = self.shard_size.unwrap_or(u64::MAX);
-        let place = shards::write(&self.output, &converted, limit)?;
-        Ok((converted, place))
-    }
-
-    /// Leaves of the tensors of the model those that are wanted.
-    fn retain(&self, bundle: &Bundle, tensors: &mut Tensors) {
-        if self.weights_only {
-            retain_weights(&bundle.manifest, tensors);
-        }
-    }
-
-    fn to_stored(&self, bundle: &Bundle, mut tensors: Tensors) -> Result<(Tensors, PathBuf)> {
-        if self.shard_size.is_some() {
-            let error = Diagnostic::error(codes::USAGE, "what a bundle stores is written to one file");
-            return Err(error.help("leave `--shard-size` out, or convert to `model`").into());
-        }
-        if let Some(dtype) = self.dtype {
-            to_dtype(&bundle.manifest, &mut tensors, dtype);
-        }
-        to_own_types(&bundle.manifest, &mut tensors)?;
-        self.retain(bundle, &mut tensors);
-        let converted = to_stored(&bundle.manifest, tensors)?;
-        tensors::write(&self.output, &converted)?;
-        Ok((converted, self.output.clone()))
+        let error = Diagnostic::error(codes::USAGE, "what a bundle stores is written to one file");
+        Err(error.help("leave `--shard-size` out, or convert to `model`").into())
     }
 }

@@ -33,7 +33,7 @@ pub(super) struct Numerics {
     /// The reference that all recipes are compared with.
     #[arg(long, value_name = "RECIPE", default_value = "fp64")]
     against: String,
-    /// Preset, recipe or model file.
+    /// Preset, built-in model, recipe or model file.
     #[arg(long, value_name = "INPUT", default_value = "tiny")]
     model: String,
     /// Text files, in order.

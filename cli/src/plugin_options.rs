@@ -31,13 +31,11 @@ fn typed(value: &str) -> OptionValue {
     }
 }
 
-/// The options of a plugin that is to have so many devices. Only that of the CPU is told how many, as the number of others is that of
-/// the hardware, and some refuse what they do not know.
+/// The options of a plugin that is to have so many devices, unless their number is stated.
 pub(super) fn of(plugin: &Path, devices: usize, given: &[PluginOption]) -> ClientOptions {
     const DEVICES: &str = "cpu_device_count";
-    let name = plugin.file_name().map_or_else(String::new, |name| name.to_string_lossy().to_lowercase());
     let is_stated = given.iter().any(|(key, _)| key == DEVICES);
-    let own = if name.contains("cpu") && !is_stated { ClientOptions::cpu(devices) } else { ClientOptions::default() };
+    let own = if is_stated { ClientOptions::default() } else { ClientOptions::of(plugin, devices) };
     given.iter().fold(own, |options, (key, value)| options.with(key.clone(), value.clone()))
 }
 

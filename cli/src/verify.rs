@@ -28,7 +28,7 @@ Examples:
   halite verify tiny --bisect
   halite verify tiny --each-pass")]
 pub(super) struct Verify {
-    /// Preset, recipe or model file.
+    /// Preset, built-in model, recipe or model file.
     input: String,
     /// Override a key of the recipe or of the model.
     #[arg(long, value_name = "KEY=VALUE")]

@@ -1,7 +1,8 @@
 //! Diagnostics as exceptions.
 
-use halite::runtime::RuntimeError;
-use halite::support::{Diagnostic, Diagnostics, SourceMap};
+use halite::support::{Diagnostic, Diagnostics, SourceMap, codes};
+use halite_report::{Style, json, report};
+use halite_runtime::RuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
@@ -29,15 +30,23 @@ impl Failure {
     }
 }
 
-/// A diagnostic as Python gets it: as JSON, and as a report for people.
-pub(crate) type Reported = (String, String);
+/// A diagnostic as Python gets it: as JSON, as a report for people, and as one with colors.
+pub(crate) type Reported = (String, String, String);
 
 pub(crate) fn reported(diagnostics: &Diagnostics, sources: &SourceMap) -> Vec<Reported> {
     let one = |diagnostic| {
-        let report = halite_report::report(diagnostic, sources, halite_report::Style::default());
-        (halite_report::json(diagnostic, sources), report)
+        let report = |color| report(diagnostic, sources, Style { color, ..Style::default() });
+        (json(diagnostic, sources), report(false), report(true))
     };
     diagnostics.iter().map(one).collect()
+}
+
+/// An error that Python found.
+#[pyfunction]
+pub(crate) fn found(code: &str, message: String, notes: Vec<String>, help: String) -> Reported {
+    let code = codes::ALL.iter().find(|known| known.id == code).copied().unwrap_or(codes::INTERNAL);
+    let error = notes.into_iter().fold(Diagnostic::error(code, message), Diagnostic::note);
+    reported(&error.help(help).into(), &SourceMap::new()).swap_remove(0)
 }
 
 impl From<Diagnostic> for Failure {
@@ -46,14 +55,18 @@ impl From<Diagnostic> for Failure {
     }
 }
 
-impl From<RuntimeError> for Failure {
-    fn from(error: RuntimeError) -> Self {
-        Diagnostic::from(error).into()
-    }
-}
-
 impl From<Diagnostics> for Failure {
     fn from(diagnostics: Diagnostics) -> Self {
         Self::new(diagnostics, &SourceMap::new())
+    }
+}
+
+impl From<RuntimeError> for Failure {
+    fn from(error: RuntimeError) -> Self {
+        let diagnostic = Diagnostic::from(error);
+        // What one types on the command line is called here.
+        let ours = |help: &str| help.replace("run `halite plugin install`", "call `halite.install_plugin()`");
+        let help = diagnostic.help_text().map(ours);
+        help.map_or_else(|| diagnostic.clone(), |help| diagnostic.clone().help(help)).into()
     }
 }

@@ -5,8 +5,10 @@ use crate::tensors::{Array, Given, from_python, to_python};
 use crate::work;
 use halite::bundle::check_ranges;
 use halite::bundle::convert::{to_model, to_stored};
+use halite::bundle::init::Initial;
 use halite_stablehlo::{Form, Functions};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 /// A module as StableHLO functions of a program whose partitions are the ranks; the entry is named by the prefix.
 #[pyfunction]
@@ -45,7 +47,7 @@ pub(crate) fn pack<'py>(
 ) -> PyResult<Vec<(String, Given<'py>)>> {
     let state = from_python(state)?;
     let stored = work::run(py, |_| Ok(to_stored(&bundle.inner().manifest, state)?))?;
-    Ok(to_python(py, &stored))
+    Ok(to_python(py, stored))
 }
 
 /// What the bundle stores as tensors of the model.
@@ -57,5 +59,21 @@ pub(crate) fn unpack<'py>(
 ) -> PyResult<Vec<(String, Given<'py>)>> {
     let state = from_python(state)?;
     let tensors = work::run(py, |_| Ok(to_model(&bundle.inner().manifest, state)?))?;
-    Ok(to_python(py, &tensors))
+    Ok(to_python(py, tensors))
+}
+
+/// The elements of a buffer that training starts from, in these ranges of its dimensions, row by row.
+#[pyfunction]
+pub(crate) fn initial_part<'py>(
+    py: Python<'py>,
+    bundle: &Bundle,
+    buffer: &str,
+    seed: u64,
+    ranges: Vec<(usize, usize)>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let part = work::run(py, |_| {
+        let ranges: Vec<_> = ranges.into_iter().map(|(start, end)| start..end).collect();
+        Ok(Initial::new(&bundle.inner().manifest, seed)?.part(buffer, &ranges)?)
+    })?;
+    Ok(PyBytes::new(py, part.bytes()))
 }

@@ -5,9 +5,13 @@ mod builder;
 mod bundle;
 mod errors;
 mod functions;
+mod json;
+mod plugin;
 mod source;
 mod tensors;
 mod train;
+mod wait;
+mod watched;
 mod work;
 
 #[pyo3::pymodule]
@@ -17,9 +21,15 @@ mod _native {
     #[pymodule_export]
     use crate::bundle::Bundle;
     #[pymodule_export]
-    use crate::functions::{check_numbers, functions, pack, unpack};
+    use crate::errors::found;
+    #[pymodule_export]
+    use crate::functions::{check_numbers, functions, initial_part, pack, unpack};
+    #[pymodule_export]
+    use crate::plugin::install_plugin;
     #[pymodule_export]
     use crate::source::Source;
+    #[pymodule_export]
+    use crate::tensors::{load_tensors, save_tensors};
     #[pymodule_export]
     use crate::train::TrainStep;
 }

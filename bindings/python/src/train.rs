@@ -4,7 +4,7 @@ use crate::bundle::Bundle;
 use crate::errors::Failure;
 use crate::tensors::{Array, from_python, to_python};
 use crate::work;
-use halite::runtime::{ClientOptions, Pjrt, ProgramFormat, find_plugin};
+use halite_runtime::{ClientOptions, Pjrt, ProgramFormat, find_plugin};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,12 +28,9 @@ impl TrainStep {
     #[new]
     fn load(py: Python<'_>, bundle: &Bundle, plugin: Option<PathBuf>, stablehlo: bool) -> PyResult<Self> {
         work::run(py, |_| {
-            halite::runtime::silence_xla_log();
+            halite_runtime::silence_xla_log();
             let path = find_plugin(plugin.as_deref())?;
-            let options = match plugin {
-                None => ClientOptions::cpu(bundle.inner().manifest.mesh.num_ranks()),
-                Some(_) => ClientOptions::default(),
-            };
+            let options = ClientOptions::of(&path, bundle.inner().manifest.mesh.num_ranks());
             let mut executor = Pjrt::open(&path, &options)?;
             if stablehlo {
                 executor = executor.with_format(ProgramFormat::Mlir);
@@ -59,6 +56,6 @@ impl TrainStep {
 
     fn state<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, crate::tensors::Given<'py>)>> {
         let state = self.with(py, |step| Ok(step.state()?))?;
-        Ok(to_python(py, &state))
+        Ok(to_python(py, state))
     }
 }

@@ -1,47 +1,39 @@
 //! Work that takes a while: without the interpreter's lock, ended by Ctrl-C, and with no panic that crosses into Python.
 
 use crate::errors::Failure;
-use halite::support::{CancelToken, Diagnostic};
+use crate::wait::{Outcome, Step, Work, message, wait};
+use halite::passes::{Progress, Watch};
+use halite::support::Diagnostic;
 use pyo3::prelude::*;
-use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::Duration;
-
-/// How often Python is asked for signals: well below the 50 ms within which Ctrl-C ends a compile.
-const SIGNALS: Duration = Duration::from_millis(10);
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Does `work` on a thread of its own while this one waits for it without the interpreter's lock. A signal that Python makes an
-/// exception of, as Ctrl-C does, throws the token, on which `work` ends.
+/// exception of, as Ctrl-C does, ends it; so does an exception of `progress`, which is called with the message, what is done and what
+/// there is to do.
 ///
 /// # Errors
-/// What `work` fails with; the exception of the signal; that it panicked, which is a bug.
-pub(crate) fn run<T: Send>(
+/// What `work` fails with; the exception of the signal or of `progress`; that it panicked, which is a bug.
+pub(crate) fn told<T: Send>(
     py: Python<'_>,
-    work: impl FnOnce(&CancelToken) -> Result<T, Failure> + Send,
+    progress: Option<Py<PyAny>>,
+    work: impl FnOnce(&Work) -> Result<T, Failure> + Send,
 ) -> PyResult<T> {
-    let token = CancelToken::default();
-    let (outcome, interrupt) = py.detach(|| {
-        let (done, finished) = channel::<()>();
-        std::thread::scope(|scope| {
-            let worker = scope.spawn(|| {
-                // Dropped when the work ends in any way.
-                let _done = done;
-                work(&token)
-            });
-            let mut interrupt = None;
-            while finished.recv_timeout(SIGNALS) == Err(RecvTimeoutError::Timeout) {
-                if interrupt.is_none() {
-                    interrupt = Python::attach(|py| py.check_signals()).err();
-                    interrupt.iter().for_each(|_| token.cancel());
-                }
+    let tick = |step: Option<Step>| {
+        Python::attach(|py| {
+            py.check_signals()?;
+            if let (Some(progress), Some(Step { message, done, total })) = (&progress, step) {
+                progress.call1(py, (message, done, total))?;
             }
-            (worker.join().unwrap_or_else(|panic| Err(panicked(&*panic))), interrupt)
+            Ok(())
         })
-    });
-    match (outcome, interrupt) {
-        (_, Some(interrupt)) => Err(interrupt),
-        (outcome, None) => outcome.map_err(|failure| failure.raise(py)),
+    };
+    let outcome: Outcome<_, PyErr> = py.detach(|| wait(tick, work));
+    match outcome {
+        Outcome::Done(done) => done.map_err(|failure| failure.raise(py)),
+        Outcome::Panicked(message) => Err(panicked(&message).raise(py)),
+        Outcome::Interrupted(interrupt) => Err(interrupt),
     }
 }
 
@@ -50,11 +42,37 @@ pub(crate) fn run<T: Send>(
 /// # Errors
 /// What `work` fails with; that it panicked, which is a bug.
 pub(crate) fn here<T>(py: Python<'_>, work: impl FnOnce() -> Result<T, Failure>) -> PyResult<T> {
-    let outcome = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(panicked(&*panic)));
-    outcome.map_err(|failure| failure.raise(py))
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(done) => done.map_err(|failure| failure.raise(py)),
+        Err(panic) => Err(panicked(&message(&*panic)).raise(py)),
+    }
 }
 
-fn panicked(panic: &(dyn Any + Send)) -> Failure {
-    let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    Diagnostic::bug(format!("internal error: {}", text.unwrap_or("a panic"))).into()
+fn panicked(message: &str) -> Failure {
+    Diagnostic::bug(format!("internal error: {message}")).into()
+}
+
+/// As [`told`], and nobody hears of it.
+pub(crate) fn run<T: Send>(py: Python<'_>, work: impl FnOnce(&Work) -> Result<T, Failure> + Send) -> PyResult<T> {
+    told(py, None, work)
+}
+
+/// Who stops passes on behalf of some work, and tells of each.
+pub(crate) fn watch(work: &Work) -> Watch {
+    let passes = Passes { work: work.clone(), started: AtomicU64::new(0) };
+    Watch { cancel: work.cancel.clone(), progress: Some(Arc::new(passes)) }
+}
+
+struct Passes {
+    work: Work,
+    /// How many have been started.
+    started: AtomicU64,
+}
+
+impl Progress for Passes {
+    fn started(&self, module: &str, pass: &str) {
+        let before = self.started.fetch_add(1, Ordering::Relaxed);
+        // Passes look at the token themselves.
+        _ = self.work.step(format!("{module}: {pass}"), before, None);
+    }
 }

@@ -111,7 +111,7 @@ impl Session {
         Ok(PassCx { registry: &self.registry, rules, shapes, recipe, findings, target })
     }
 
-    /// Loads a preset (`tiny`), a recipe (`path/to/recipe.toml`) or a model (`path/to/model.hal`, or `path/to/config.json` of
+    /// Loads a preset (`tiny`), a recipe (`path/to/recipe.toml`) or a model (`gpt2`, `path/to/model.hal`, or `path/to/config.json` of
     /// Hugging Face's Transformers, with default settings), with overrides `key=value`. Its texts join the sources.
     ///
     /// # Errors
@@ -152,6 +152,15 @@ impl Session {
         overrides: &[String],
     ) -> Result<Source, Diagnostics> {
         source::load_model(name, model.into(), overrides, &self.vocabulary, &mut self.sources)
+    }
+
+    /// A recipe as a text, with overrides `key=value`. It joins the sources under the name `<name.toml>`; a path to a model is relative
+    /// to the current folder.
+    ///
+    /// # Errors
+    /// Every mistake of the recipe, or that there is no such model.
+    pub fn load_recipe(&mut self, name: &str, text: &str, overrides: &[String]) -> Result<Source, Diagnostics> {
+        source::load_recipe(name, text, overrides, &self.vocabulary, &mut self.sources)
     }
 
     /// A recipe made in Rust with its model. It is held to the same rules as a recipe in a file: it is written as TOML, which

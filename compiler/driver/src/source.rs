@@ -18,7 +18,7 @@ const DEFAULT_RECIPE: &str = "\
 halite = 1
 
 [model]
-name = \"?\"
+name = ?
 
 [optimizer.adamw]
 lr = 1e-3
@@ -177,6 +177,10 @@ pub(crate) fn load_over(
                 let file = sources.add(format!("<{input}.toml>"), text);
                 from_recipe(input.to_owned(), file, Path::new("."), changes, sources)
             }
+            None if halite_models::model(input).is_some() => {
+                let definition = Definition::named(input, None, Path::new(""), sources)?;
+                from_definition(input.to_owned(), definition, changes, sources)
+            }
             None => Err(unknown_input(input).into()),
         },
     }
@@ -208,12 +212,43 @@ fn from_recipe(
     Ok(defined(name, (recipe, places), file, definition))
 }
 
+/// See [`Session::load_recipe`](crate::Session::load_recipe).
+pub(crate) fn load_recipe(
+    name: &str,
+    text: &str,
+    overrides: &[String],
+    vocabulary: &Vocabulary,
+    sources: &mut SourceMap,
+) -> Result<Source, Diagnostics> {
+    let file = sources.add(format!("<{name}.toml>"), text);
+    from_recipe(name.to_owned(), file, Path::new(""), Changes { layer: None, overrides, vocabulary }, sources)
+}
+
 fn from_model(path: &Path, changes: Changes<'_>, sources: &mut SourceMap) -> Result<Source, Diagnostics> {
-    let definition = Definition::read(path, None, sources)?;
-    let file = sources.add("<default recipe>", DEFAULT_RECIPE.replace('?', &definition.name));
+    from_definition(name_of(path), Definition::read(path, None, sources)?, changes, sources)
+}
+
+/// A model that comes without a recipe.
+fn from_definition(
+    name: String,
+    definition: Definition,
+    changes: Changes<'_>,
+    sources: &mut SourceMap,
+) -> Result<Source, Diagnostics> {
+    let (file, (recipe, places)) = default_recipe(&definition.name, changes, sources)?;
+    Ok(defined(name, (recipe, places), file, definition))
+}
+
+/// The recipe of a model that comes without one.
+fn default_recipe(
+    model: &str,
+    changes: Changes<'_>,
+    sources: &mut SourceMap,
+) -> Result<(FileId, (Recipe, Places)), Diagnostics> {
+    let file = sources.add("<default recipe>", DEFAULT_RECIPE.replace('?', &toml::Value::from(model).to_string()));
     let (recipe, mut places) = changes.load(file, sources)?;
     places.forget(file);
-    Ok(defined(name_of(path), (recipe, places), file, definition))
+    Ok((file, (recipe, places)))
 }
 
 /// See [`Session::load_model`](crate::Session::load_model).
@@ -224,19 +259,17 @@ pub(crate) fn load_model(
     vocabulary: &Vocabulary,
     sources: &mut SourceMap,
 ) -> Result<Source, Diagnostics> {
-    let file = sources.add("<default recipe>", DEFAULT_RECIPE.replace('?', name));
     let changes = Changes { layer: None, overrides, vocabulary };
-    let (recipe, mut places) = changes.load(file, sources)?;
-    places.forget(file);
     let model = match model {
         ModelInput::Named => {
             let definition = Definition::named(name, None, Path::new(""), sources)?;
-            return Ok(defined(name.to_owned(), (recipe, places), file, definition));
+            return from_definition(name.to_owned(), definition, changes, sources);
         }
         ModelInput::Text(text) => Model::Text(registered(format!("<{name}.hal>"), text, sources)),
         ModelInput::Built(model) => Model::Built(model),
     };
-    Ok(given(name.to_owned(), (recipe, places), file, model))
+    let (file, recipe) = default_recipe(name, changes, sources)?;
+    Ok(given(name.to_owned(), recipe, file, model))
 }
 
 /// A source from a recipe and a model that comes with it.
@@ -270,10 +303,11 @@ pub(crate) fn size(config: &IndexMap<String, ConfigValue>, key: &str) -> Option<
 }
 
 fn unknown_input(input: &str) -> Diagnostic {
-    let known: Vec<&str> = halite_models::presets().iter().map(|(name, _)| *name).collect();
+    let named = halite_models::presets().iter().chain(halite_models::models());
+    let known: Vec<&str> = named.map(|(name, _)| *name).collect();
     Diagnostic::error(
         codes::INPUT,
-        format!("`{input}` is neither a preset nor a path to a `.toml`, `.hal` or `.json` file"),
+        format!("`{input}` is no preset, no built-in model, and no path to a `.toml`, `.hal` or `.json` file"),
     )
     .help(suggestion(input, &known))
 }
@@ -300,17 +334,38 @@ mod tests {
     fn presets_models_and_recipes_are_found() {
         let mut session = crate::Session::new();
         assert_eq!(session.load("tiny", &[]).unwrap().name, "tiny");
+        let loaded = session.load("gpt2", &["layers=2".to_owned()]).unwrap();
+        assert_eq!((loaded.name.as_str(), loaded.recipe.model.name.as_str()), ("gpt2", "gpt2"));
         let folder = tempfile::tempdir().unwrap();
         let model = folder.path().join("mine.hal");
         std::fs::write(&model, "model mine {}").unwrap();
         let loaded = session.load(model.to_str().unwrap(), &["batch=3".to_owned()]).unwrap();
         assert_eq!((loaded.model_name.as_str(), loaded.recipe.batch), ("mine", Some(3)));
         let recipe = folder.path().join("r.toml");
-        std::fs::write(&recipe, DEFAULT_RECIPE.replace('?', "mine.hal")).unwrap();
+        std::fs::write(&recipe, default_recipe("mine.hal")).unwrap();
         let loaded = session.load(recipe.to_str().unwrap(), &[]).unwrap();
         assert_eq!((loaded.name.as_str(), loaded.model_name.as_str()), ("r", "mine"));
         let Model::Text(file) = loaded.model else { panic!("a text was loaded") };
         assert_eq!((file.text(), session.sources.file(file.id())), ("model mine {}", Some(&file)));
+    }
+
+    #[test]
+    fn a_recipe_is_a_text_too() {
+        let mut session = crate::Session::new();
+        let source = session.load_recipe("mine", &default_recipe("llama"), &["seq=64".to_owned()]).unwrap();
+        assert_eq!((source.name.as_str(), source.model_name.as_str(), source.recipe.seq), ("mine", "llama", Some(64)));
+        let mistakes = session.load_recipe("mine", "halite = 1\nbatch = 0\n", &[]).unwrap_err();
+        let place = mistakes[0].primary().unwrap().span;
+        assert_eq!(session.sources.file(place.file).unwrap().name(), "<mine.toml>");
+        assert_eq!(session.sources.position(place).unwrap().line, 2);
+    }
+
+    /// A name is a text for people, whatever characters it has.
+    #[test]
+    fn names_of_models_need_no_care() {
+        let name = "a \"b\" \\ ü\n";
+        let source = crate::Session::new().load_model(name, "model m {}", &[]).unwrap();
+        assert_eq!(source.recipe.model.name, name);
     }
 
     /// Loads a model file with overrides and compiles its training step.
@@ -363,7 +418,10 @@ mod tests {
     #[test]
     fn unknown_inputs_get_a_suggestion() {
         let (text, help) = message("tinny", &[]);
-        assert_eq!(text, "error[E0401]: `tinny` is neither a preset nor a path to a `.toml`, `.hal` or `.json` file");
+        assert_eq!(
+            text,
+            "error[E0401]: `tinny` is no preset, no built-in model, and no path to a `.toml`, `.hal` or `.json` file"
+        );
         assert_eq!(help, "did you mean `tiny`?");
         assert!(message("none.toml", &[]).0.starts_with("error[E0501]: cannot read `none.toml`"));
         assert!(message("tiny", &["model.name=lama"]).1.starts_with("did you mean `llama`?"));

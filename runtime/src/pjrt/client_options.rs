@@ -3,6 +3,7 @@
 use super::ffi;
 use crate::{Result, RuntimeError, Status, StatusCode};
 use std::collections::BTreeSet;
+use std::path::Path;
 
 /// The option by which the CPU plugin is told its number of devices.
 const CPU_DEVICE_COUNT: &str = "cpu_device_count";
@@ -61,6 +62,13 @@ impl ClientOptions {
     pub fn cpu(num_devices: usize) -> Self {
         // What does not fit is refused like any other number that is too large.
         Self::default().with(CPU_DEVICE_COUNT, i64::try_from(num_devices).unwrap_or(i64::MAX))
+    }
+
+    /// What a plugin is told that is to have so many devices. Only that of the CPU, which its file's name says, is told how many, as
+    /// the number of others is that of the hardware, and some refuse what they do not know.
+    pub fn of(plugin: &Path, num_devices: usize) -> Self {
+        let name = plugin.file_name().map_or_else(String::new, |name| name.to_string_lossy().to_lowercase());
+        if name.contains("cpu") { Self::cpu(num_devices) } else { Self::default() }
     }
 
     /// The same options and one more. Opening refuses an empty name and one that is given twice.

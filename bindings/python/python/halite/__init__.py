@@ -1,34 +1,76 @@
 """Halite: from a model and a recipe to one training step in HLO."""
 
-from . import runtime
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from .bundle import Bundle
+from .checks import check, inspect, install_plugin, verify
 from .errors import Diagnostic, Error, HaliteWarning, InternalError, Place
 from .initial import Init, constant, normal, ones, zeros
+from .manifest import Manifest
 from .model import BuiltModel, Function, Model, Scope, Size, Tensor, size
-from .source import Source, Text, compile, load
+from .progress import Progress
+from .reports import CheckReport, Inspection, Remark, VerifyReport
+from .source import Recipe, Source, Text, compile, load
+
+if TYPE_CHECKING:
+    from . import runtime
+    from .tensors import Tensors, load_tensors, save_tensors
 
 __all__ = [
     "BuiltModel",
     "Bundle",
+    "CheckReport",
     "Diagnostic",
     "Error",
     "Function",
     "HaliteWarning",
     "Init",
+    "Inspection",
     "InternalError",
+    "Manifest",
     "Model",
     "Place",
+    "Progress",
+    "Recipe",
+    "Remark",
     "Scope",
     "Size",
     "Source",
     "Tensor",
+    "Tensors",
     "Text",
+    "VerifyReport",
+    "check",
     "compile",
     "constant",
+    "inspect",
+    "install_plugin",
     "load",
+    "load_tensors",
     "normal",
     "ones",
     "runtime",
+    "save_tensors",
     "size",
+    "verify",
     "zeros",
 ]
+
+# What needs NumPy or JAX is imported when it is asked for.
+_LATER = {"Tensors": "tensors", "load_tensors": "tensors", "save_tensors": "tensors"}
+_MODULES = ("jax", "runtime", "tensors")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f".{name}", __name__)
+    if name in _LATER:
+        return getattr(import_module(f".{_LATER[name]}", __name__), name)
+    raise AttributeError(f"module `halite` has no attribute `{name}`")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_MODULES})

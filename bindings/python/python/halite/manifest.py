@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
+from .errors import Error, wrong
+
 __all__ = [
     "Axis",
     "Buffer",
@@ -220,9 +222,35 @@ class Manifest:
         return next((module for module in self.modules if module.role == role), None)
 
 
+VERSION = 3
+"""The version of manifests that this package reads."""
+
+
 def parse(text: str) -> Manifest:
-    """The manifest that a text of JSON is."""
-    raw = json.loads(text)
+    """The manifest that a text of JSON is, such as `manifest.json` in the folder of a bundle.
+
+    Raises `halite.Error` where it is of another version or does not follow the schema. It is not compared with the files of the
+    bundle, as `Bundle.read` does.
+    """
+    try:
+        raw = json.loads(text)
+    except ValueError as error:
+        raise _no_manifest(f"the manifest is no JSON: {error}") from None
+    version = raw.get("version") if isinstance(raw, dict) else None
+    if version != VERSION:
+        help = "compile the bundle again with this version of Halite, or install the one that wrote it"
+        raise wrong(f"the manifest is of version {version!r}, expected {VERSION}", help=help, code="E0102")
+    try:
+        return _manifest(raw, text)
+    except (AttributeError, KeyError, TypeError) as error:
+        raise _no_manifest(f"the manifest does not follow the schema: {error}") from None
+
+
+def _no_manifest(message: str) -> Error:
+    return wrong(message, help="give the text of `manifest.json`, or compile the bundle again", code="E0502")
+
+
+def _manifest(raw: Any, text: str) -> Manifest:
     launch = raw.get("launch")
     return Manifest(
         version=raw["version"],

@@ -1,6 +1,6 @@
 //! The state of a run that starts from given weights.
 
-use super::{Starts, check, keys, widest};
+use super::{Initial, keys, widest};
 use crate::Manifest;
 use crate::convert::{Form, converted, wanted};
 use crate::expected::{shorten, unwanted};
@@ -26,20 +26,19 @@ use std::path::Path;
 /// Every weight that is missing, of the wrong shape, not of floats, not finite, or beyond the range of a type that it is
 /// rounded to, and every tensor that is no weight of the model; when the manifest contradicts itself.
 pub fn state_from_weights(manifest: &Manifest, weights: Tensors) -> std::result::Result<Tensors, Diagnostics> {
-    check(manifest)?;
+    let initial = Initial::new(manifest, 0)?;
     refuse_stored(manifest, &weights)?;
     check_weights(manifest, &weights)?;
-    let starts = Starts::of(manifest);
     let mut state = Tensors::new();
     for buffer in manifest.saved() {
-        let (is_given, through) = (buffer.starts_as().is_some(), starts.through(buffer));
+        let (is_given, through) = (buffer.starts_as().is_some(), initial.through(buffer));
         let keys = keys(buffer).into_iter().zip(buffer.tensor_shapes());
         for (name, (key, shape)) in buffer.tensor_names().into_iter().zip(keys) {
             let tensor = if is_given {
                 let weight = weights.get(&key).ok_or_else(|| Diagnostic::bug(format!("no weight `{key}`")))?;
                 converted(&converted(weight, through), buffer.dtype)
             } else {
-                starts.filling(buffer, 0)?.tensor(&key, shape)?
+                initial.tensor(buffer, key, &shape)?
             };
             state.insert(name, tensor);
         }

@@ -86,7 +86,7 @@ class Apply:
 
     def check(self, state: Mapping[str, Any], batch: Any, *, ids: bool = False) -> None:
         """Refuses what does not fit, with an exception that names the array and says what was expected."""
-        self._states.check(state)
+        self._states.check(state, alone=self._replaces)
         named = self._batches.named(batch)
         if ids:
             self._batches.check_numbers(self._modules[0].name, named)

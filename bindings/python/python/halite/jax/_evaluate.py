@@ -27,6 +27,7 @@ class Evaluate(Apply):
 
     def __call__(self, state: Mapping[str, Any], batch: Any) -> dict[str, Any]:
         """The results by name."""
+        self._states.check(state, alone=False)
         return self._function({**state, **self._batches.named(batch), **self._batches.declared()})
 
 

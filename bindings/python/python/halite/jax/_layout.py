@@ -32,6 +32,16 @@ class Placement:
     spec: PartitionSpec
     local: tuple[int, ...]
     part: tuple[int, ...]
+    split: tuple[tuple[int, ...], ...]
+
+    def ranges(self, index: Sequence[slice]) -> list[list[tuple[int, int]]]:
+        """A part in JAX's dimensions as ranges of each dimension of the whole."""
+        spans = [span.indices(size)[:2] for span, size in zip(index, self.shape, strict=True)]
+        ranges = []
+        for sizes in self.split:
+            ranges.append(_runs(sizes, spans[: len(sizes)]))
+            spans = spans[len(sizes) :]
+        return ranges
 
 
 class Layout:
@@ -45,16 +55,18 @@ class Layout:
     def place(self, shape: Sequence[int], sharding: Sharding | None) -> Placement:
         """How an array of this shape lies."""
         digits_of = sharding or ((),) * len(shape)
-        split = [dim for size, digits in zip(shape, digits_of, strict=True) for dim in self._split(size, digits)]
+        dims = [self._split(size, digits) for size, digits in zip(shape, digits_of, strict=True)]
+        split = [part for dim in dims for part in dim]
         sizes = dict(self.axes)
         return Placement(
             whole=tuple(shape),
             shape=tuple(size for size, _ in split),
-            spec=PartitionSpec(*(names for _, names in split)),
+            spec=_spec([names for _, names in split]),
             local=tuple(
                 size // prod(digit.size for digit in digits) for size, digits in zip(shape, digits_of, strict=True)
             ),
             part=tuple(size // prod(sizes[name] for name in names or ()) for size, names in split),
+            split=tuple(tuple(size for size, _ in dim) for dim in dims),
         )
 
     def sharding(self, placement: Placement) -> NamedSharding:
@@ -86,6 +98,28 @@ class Layout:
             if not names or names[-1] != name:
                 names.append(name)
         return tuple(names)
+
+
+def _spec(dims: Sequence[tuple[str, ...] | None]) -> PartitionSpec:
+    """As JAX writes the shardings of results, so that they are equal to those of arguments."""
+    last = max((at + 1 for at, names in enumerate(dims) if names), default=0)
+    return PartitionSpec(*(names[0] if names and len(names) == 1 else names for names in dims[:last]))
+
+
+def _runs(sizes: Sequence[int], spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The ranges of an index whose digits, of these sizes and major first, are in these spans."""
+    starts = [0]
+    for size, (start, end) in zip(sizes[:-1], spans[:-1], strict=True):
+        starts = [above * size + digit for above in starts for digit in range(start, end)]
+    start, end = spans[-1]
+    runs: list[tuple[int, int]] = []
+    for above in starts:
+        run = (above * sizes[-1] + start, above * sizes[-1] + end)
+        if runs and runs[-1][1] == run[0]:
+            runs[-1] = (runs[-1][0], run[1])
+        else:
+            runs.append(run)
+    return runs
 
 
 def _blocks(digits: Sequence[Digit]) -> list[list[Digit]]:

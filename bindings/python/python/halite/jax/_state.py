@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import jax
@@ -51,12 +51,14 @@ class States:
     def _initial(self, buffer: Buffer, seed: int) -> jax.Array:
         placement = self.placements[buffer.name]
         dtype = dtype_of(buffer.dtype)
-        native = self._bundle._native
+
+        def box(ranges: list[tuple[int, int]]) -> np.ndarray:
+            data = _native.initial_part(self._bundle._native, buffer.name, seed, ranges)
+            return np.frombuffer(data, dtype).reshape([end - start for start, end in ranges])
 
         def part(index: tuple[slice, ...]) -> np.ndarray:
-            ranges = [span.indices(size)[:2] for span, size in zip(index, placement.shape, strict=True)]
-            data = _native.initial_part(native, buffer.name, seed, placement.shape, ranges)
-            return np.frombuffer(data, dtype).reshape([end - start for start, end in ranges])
+            sizes = [len(range(*span.indices(size))) for span, size in zip(index, placement.shape, strict=True)]
+            return _joined(placement.ranges(index), box).reshape(sizes)
 
         return jax.make_array_from_callback(placement.shape, self._layout.sharding(placement), part)
 
@@ -71,8 +73,8 @@ class States:
             state[name] = jax.make_array_from_callback(placement.shape, sharding, lambda index, whole=whole: whole[index])
         return state
 
-    def check(self, state: Mapping[str, Any]) -> None:
-        """Refuses what is no state: names, types, shapes, arrays that were donated, and other shardings."""
+    def check(self, state: Mapping[str, Any], *, alone: bool) -> None:
+        """Refuses a state that lacks an array, `alone` also one that has others; arrays that were donated or lie elsewhere."""
         for name, placement in self.placements.items():
             if name not in state:
                 raise wrong(f"the state lacks the array `{name}`", help="make a state by `init` and keep all of it")
@@ -80,7 +82,7 @@ class States:
             if isinstance(array, jax.Array) and not isinstance(array, jax.core.Tracer):
                 self._check_array(name, array, placement)
         extra = [name for name in state if name not in self.placements]
-        if extra:
+        if alone and extra:
             raise wrong(f"the state has the array `{extra[0]}`, which the bundle does not know", help="leave it out")
 
     def _check_array(self, name: str, array: jax.Array, placement: Placement) -> None:
@@ -95,6 +97,15 @@ class States:
                 f"the array `{name}` lies as {array.sharding}, expected {expected}",
                 help="put it there: `jax.device_put(state, step.shardings)`",
             )
+
+
+def _joined(ranges: list[list[tuple[int, int]]], box: Callable[[list[tuple[int, int]]], np.ndarray]) -> np.ndarray:
+    """The array that has several ranges in some dimensions, from those that have one in each."""
+    several = next((dim for dim, runs in enumerate(ranges) if len(runs) != 1), None)
+    if several is None:
+        return box([run for (run,) in ranges])
+    parts = [_joined([*ranges[:several], [run], *ranges[several + 1 :]], box) for run in ranges[several]]
+    return np.concatenate(parts, several)
 
 
 def transient(buffers: list[Buffer], layout: Layout) -> dict[str, Any]:

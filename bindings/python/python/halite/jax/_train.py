@@ -35,7 +35,7 @@ class TrainStep(Apply):
 
     def __call__(self, state: Mapping[str, Any], batch: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """The state after the update, and its metrics."""
-        self._states.check(state)
+        self._states.check(state, alone=True)
         named = self._batches.named(batch)
         arrays = {**state, **transient(self._transient, self._layout), **self._batches.declared()}
         metrics: dict[str, Any] = {}

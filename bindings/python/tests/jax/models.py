@@ -1,0 +1,45 @@
+"""Models of several families, small, and batches for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import halite
+import numpy as np
+
+OPTIMIZER = {"adamw": {"lr": 1e-3, "weight_decay": 0.1, "clip_norm": 1.0}}
+LLAMA = {"vocab": 256, "hidden": 64, "layers": 2, "heads": 4, "kv_heads": 2, "ffn": 176}
+GPT2 = {"vocab": 259, "hidden": 64, "layers": 2, "heads": 4}
+FAMILIES: dict[str, dict[str, Any]] = {"llama": LLAMA, "gpt2": GPT2, "qwen2": {**LLAMA, "vocab": 259}}
+
+
+def compiled(family: str, **overrides: Any) -> halite.Bundle:
+    """A bundle of a small model of a family, for 8 sequences of 32 tokens in an update."""
+    recipe = {"batch": 8, "seq": 32, **FAMILIES[family], **overrides}
+    return halite.compile(family, optimizer=OPTIMIZER, **recipe)
+
+
+def batches(bundle: halite.Bundle, count: int) -> list[dict[str, np.ndarray]]:
+    """As many batches of 8 sequences, the same for each bundle of a vocabulary."""
+    random = np.random.default_rng(7)
+    vocab = bundle.manifest.model.config["vocab"]
+    return [{"tokens": random.integers(0, vocab, (8, 33)).astype(np.int32)} for _ in range(count)]
+
+
+def runtime(bundle: halite.Bundle) -> halite.runtime.TrainStep:
+    """The same step in Halite's own runtime, with a state."""
+    step = halite.runtime.TrainStep(bundle)
+    step.init(3)
+    return step
+
+
+def wholes(bundle: halite.Bundle, state: dict[str, Any]) -> halite.Tensors:
+    """The tensors of the model in a state of JAX."""
+    shapes = {buffer.name: buffer.shape for buffer in bundle.manifest.buffers}
+    return bundle.unpack({name: np.asarray(array).reshape(shapes[name]) for name, array in state.items()})
+
+
+def distance(some: halite.Tensors, others: halite.Tensors) -> float:
+    """The largest difference of an element."""
+    assert some.keys() == others.keys()
+    return max(float(np.abs(some[name].astype(np.float64) - others[name].astype(np.float64)).max()) for name in some)

@@ -1,0 +1,236 @@
+"""What bad input gets: an exception that names the array and what was expected, before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import halite
+import halite.jax
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from models import batches, compiled
+
+
+@cache
+def bundle(**overrides: Any) -> halite.Bundle:
+    return compiled("llama", layers=1, **overrides)
+
+
+@cache
+def on_mesh() -> halite.Bundle:
+    return compiled("llama", layers=1, batch=4, parallel={"data": 2, "tensor": 2})
+
+
+@cache
+def step() -> halite.jax.TrainStep:
+    return halite.jax.train_step(bundle())
+
+
+def state() -> dict[str, jax.Array]:
+    return step().init(0)
+
+
+def batch() -> dict[str, np.ndarray]:
+    return batches(bundle(), 1)[0]
+
+
+def donated() -> None:
+    old = state()
+    run = step().jit()
+    run(old, batch())
+    run(old, batch())
+
+
+def on_one_device() -> None:
+    run = halite.jax.train_step(on_mesh()).jit()
+    whole = {name: jax.device_put(np.asarray(array), jax.devices()[0]) for name, array in halite.jax.train_step(on_mesh()).init(0).items()}
+    run(whole, batch())
+
+
+def without_wide_types() -> None:
+    with jax.enable_x64(False) if hasattr(jax, "enable_x64") else jax.experimental.disable_x64():
+        halite.jax.train_step(compiled("llama", layers=1, precision="fp64")).abstract_state()
+
+
+def with_weight(array: Any) -> dict[str, Any]:
+    return {**state(), "model.norm.weight": array}
+
+
+def kernels() -> None:
+    trn = halite.compile("tiny", layers=1, target="trn1", seq=128, neuron={"kernels": ["softmax"]})
+    apply = halite.jax.train_step(trn)
+    apply.jit().lower().compile()
+
+
+def mesh(sizes: tuple[int, ...], names: tuple[str, ...]) -> Mesh:
+    return Mesh(np.array(jax.devices()[: int(np.prod(sizes))]).reshape(sizes), names)
+
+
+CASES: dict[str, tuple[Callable[[], Any], str, str]] = {
+    "a batch of another length": (
+        lambda: step().jit()(state(), {"tokens": batch()["tokens"][:, :20]}),
+        "the array `tokens` is `int32` of [8, 20], expected `int32` of [8, 33]",
+        "pass an array of that type and shape",
+    ),
+    "a batch of half the sequences": (
+        lambda: step().jit()(state(), batch()["tokens"][:4]),
+        "the array `tokens` is `int32` of [4, 33], expected `int32` of [8, 33]",
+        "shapes are those of the whole",
+    ),
+    "a batch of another type": (
+        lambda: step().jit()(state(), batch()["tokens"].astype(np.int64)),
+        "the array `tokens` is `int64` of [8, 33], expected `int32` of [8, 33]",
+        "pass an array of that type and shape",
+    ),
+    "a batch of floats inside jit": (
+        lambda: jax.jit(step())(state(), jnp.ones((8, 33))),
+        "the array `tokens` is `float64` of [8, 33], expected `int32` of [8, 33]",
+        "pass an array of that type and shape",
+    ),
+    "a batch of another name": (
+        lambda: step().jit()(state(), {"token": batch()["tokens"]}),
+        "the batch lacks the array `tokens`",
+        "pass it as `int32` of [8, 33]",
+    ),
+    "a batch with one array too many": (
+        lambda: step().jit()(state(), {**batch(), "mask": np.ones(3)}),
+        "the batch has the array `mask`, which the model does not take",
+        "pass these arrays: tokens",
+    ),
+    "a batch of no array": (
+        lambda: step().jit()(state(), {}),
+        "the batch lacks the array `tokens`",
+        "pass it as `int32` of [8, 33]",
+    ),
+    "a state without an array": (
+        lambda: step().jit()({k: v for k, v in state().items() if k != "step"}, batch()),
+        "the state lacks the array `step`",
+        "make a state by `init` and keep all of it",
+    ),
+    "a state with one array too many": (
+        lambda: step().jit()({**state(), "ema.x": jnp.ones(3)}, batch()),
+        "the state has the array `ema.x`, which the bundle does not know",
+        "leave it out",
+    ),
+    "a weight of another shape": (
+        lambda: step().jit()(with_weight(jnp.ones(63, np.float32)), batch()),
+        "the array `model.norm.weight` is `float32` of [63], expected `float32` of [64]",
+        "pass an array of that type and shape",
+    ),
+    "a weight of another type": (
+        lambda: step().jit()(with_weight(jnp.ones(64, jnp.bfloat16)), batch()),
+        "the array `model.norm.weight` is `bfloat16` of [64], expected `float32` of [64]",
+        "pass an array of that type and shape",
+    ),
+    "a weight that is no array": (
+        lambda: step().jit()(with_weight("ones"), batch()),
+        "the array `model.norm.weight` is a `str`, expected `float32` of [64]",
+        "pass an array of JAX or NumPy",
+    ),
+    "a donated state used again": (
+        donated,
+        "the array `model.embed_tokens.weight` of the state was donated to an earlier call",
+        "go on with the state that the call gave, or call without donation",
+    ),
+    "a state on one device of a mesh": (
+        on_one_device,
+        "the array `model.embed_tokens.weight` lies as SingleDeviceSharding",
+        "put it there: `jax.device_put(state, step.shardings)`",
+    ),
+    "a mesh of other sizes": (
+        lambda: halite.jax.train_step(on_mesh(), mesh((4, 1), ("data", "tensor"))),
+        "the mesh has the axes {'data': 4, 'tensor': 1}, the bundle was compiled for {'data': 2, 'tensor': 2}",
+        "make a mesh of these axes in this order",
+    ),
+    "a mesh of other names": (
+        lambda: halite.jax.train_step(on_mesh(), mesh((2, 2), ("dp", "tp"))),
+        "the mesh has the axes {'dp': 2, 'tp': 2}, the bundle was compiled for {'data': 2, 'tensor': 2}",
+        "or compile the bundle with another `parallel`",
+    ),
+    "a mesh in another order": (
+        lambda: halite.jax.train_step(on_mesh(), mesh((2, 2), ("tensor", "data"))),
+        "the mesh has the axes {'tensor': 2, 'data': 2}, the bundle was compiled for {'data': 2, 'tensor': 2}",
+        "make a mesh of these axes in this order",
+    ),
+    "a mesh for a bundle of one rank": (
+        lambda: halite.jax.train_step(bundle(), mesh((2,), ("data",))),
+        "the mesh has the axes {'data': 2}, the bundle was compiled for one rank",
+        "or compile the bundle with another `parallel`",
+    ),
+    "more ranks than devices": (
+        lambda: halite.jax.train_step(compiled("llama", layers=1, batch=1, parallel={"data": 8, "tensor": 2})),
+        "the bundle is for 16 ranks, and JAX has 8 devices",
+        "run it on as many devices, or compile it for fewer",
+    ),
+    "a role that was not compiled": (
+        lambda: halite.jax.grads(bundle()),
+        "the bundle has no module of the role `grads`, it has `train_step`, `forward`, `eval`",
+        'compile it with the role: `halite.compile(.., roles=["grads"])`',
+    ),
+    "kernels in a program for the CPU": (
+        kernels,
+        "the program calls kernels of the platform `neuron`, and JAX compiles it for ['cpu']",
+        'pass `kernels="decompose"`',
+    ),
+    "ids out of range, looked for on request": (
+        lambda: step().jit(check_ids=True)(state(), batch()["tokens"] + 200),
+        "`tokens` holds 2",
+        "feed numbers in range",
+    ),
+    "types of 64 bits that JAX does not have": (
+        without_wide_types,
+        "the bundle has arrays of `f64`, and JAX has no types of 64 bits switched on",
+        'jax.config.update("jax_enable_x64", True)',
+    ),
+    "a state of another model": (
+        lambda: step().put_state({"x": np.ones(3, np.float32)}),
+        "the tensor `x`",
+        "",
+    ),
+    "options that there are not": (
+        lambda: halite.jax.train_step(bundle(), kernels="inline"),  # type: ignore[arg-type]
+        "`kernels` is `inline`, expected `call` or `decompose`",
+        'pass `kernels="call"` or `kernels="decompose"`',
+    ),
+    "something else than a bundle": (
+        lambda: halite.jax.train_step("tiny"),  # type: ignore[arg-type]
+        "`train_step` takes a `halite.Bundle`, not a `str`",
+        "halite.compile",
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore::halite.HaliteWarning")
+@pytest.mark.parametrize("case", CASES)
+def test_it_is_refused_by_name(case: str) -> None:
+    call, message, help = CASES[case]
+    with pytest.raises(halite.Error) as caught:
+        call()
+    (first, *_) = caught.value.diagnostics
+    assert first.message.startswith(message) or message in first.message, first.message
+    assert help in first.help, first.help
+    assert first.message in str(caught.value)
+
+
+def test_nothing_is_donated_by_a_call_that_is_refused() -> None:
+    given = state()
+    with pytest.raises(halite.Error):
+        step().jit()(given, batch()["tokens"][:4])
+    assert not any(array.is_deleted() for array in given.values())
+
+
+def test_a_state_that_is_put_right_is_taken() -> None:
+    apply = halite.jax.train_step(on_mesh())
+    whole = {name: np.asarray(array) for name, array in apply.init(0).items()}
+    sharded = jax.device_put(whole, apply.shardings)
+    assert all(isinstance(array.sharding, NamedSharding) for array in sharded.values())
+    _, metrics = apply.jit()(sharded, batch())
+    assert np.isfinite(float(metrics["loss"]))
+    replicated = NamedSharding(apply.mesh, PartitionSpec())
+    tokens = jax.device_put(batch()["tokens"], replicated)
+    assert np.isfinite(float(apply.jit()(apply.init(0), tokens)[1]["loss"])), "JAX moves a batch that lies elsewhere"

@@ -1,0 +1,123 @@
+//! Elements that state starts with.
+
+use super::cut::{Cut, Run};
+use crate::random::Stream;
+use halite_support::{Diagnostic, Result, codes};
+use halite_tensor::{DType, HostTensor, Init, rounding};
+
+/// Elements that one thread fills at a time.
+const CHUNK: usize = 1 << 16;
+
+/// How a buffer is filled.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Filling {
+    pub(super) init: Init,
+    pub(super) dtype: DType,
+    /// The type that samples are rounded to before `dtype`.
+    pub(super) through: DType,
+    pub(super) seed: u64,
+    pub(super) threads: usize,
+}
+
+/// What elements are.
+enum Values {
+    /// The bytes of each.
+    Equal(Vec<u8>),
+    /// Normal samples, with a stream for each tensor.
+    Normal { streams: Vec<Stream>, std: f64 },
+}
+
+impl Filling {
+    /// A part of the buffer `name`, whose tensors have the samples of these names.
+    pub(super) fn part(self, name: &str, keys: &[String], cut: &Cut<'_>) -> Result<HostTensor> {
+        let Self { init, dtype, .. } = self;
+        let shape = cut.shape();
+        let mut bytes = zeros(name, shape.num_elements(), dtype.size())?;
+        let equal = |value: f64| Some(Values::Equal(HostTensor::scalar(dtype, value).bytes().to_vec()));
+        let values = match init {
+            Init::Zeros => None,
+            Init::Ones => equal(1.0),
+            Init::Constant(value) => equal(value),
+            Init::Weight => return Err(Diagnostic::bug(format!("`{name}` starts as no weight"))),
+            Init::Normal { std } => {
+                let streams = keys.iter().map(|key| Stream::new(self.seed, key)).collect();
+                Some(Values::Normal { streams, std })
+            }
+        };
+        if let Some(values) = values {
+            self.fill(&values, cut, &mut bytes);
+        }
+        HostTensor::from_bytes(dtype, shape, bytes).map_err(|_| Diagnostic::bug("a state of another size"))
+    }
+
+    /// Thread t takes chunks t, t + threads, and so on.
+    fn fill(self, values: &Values, cut: &Cut<'_>, bytes: &mut [u8]) {
+        let mut shares: Vec<Vec<(usize, &mut [u8])>> = (0..self.threads.max(1)).map(|_| Vec::new()).collect();
+        for (index, chunk) in bytes.chunks_mut(CHUNK * self.dtype.size()).enumerate() {
+            shares[index % self.threads.max(1)].push((index * CHUNK, chunk));
+        }
+        std::thread::scope(|scope| {
+            for share in shares.into_iter().filter(|share| !share.is_empty()) {
+                scope.spawn(move || {
+                    for (start, chunk) in share {
+                        self.fill_chunk(values, cut, start, chunk);
+                    }
+                });
+            }
+        });
+    }
+
+    /// Fills the elements from number `at` of the part on.
+    fn fill_chunk(self, values: &Values, cut: &Cut<'_>, mut at: usize, mut bytes: &mut [u8]) {
+        let size = self.dtype.size();
+        while !bytes.is_empty() {
+            let run = cut.run(at);
+            let count = run.count.min(bytes.len() / size);
+            let (now, later) = bytes.split_at_mut(count * size);
+            self.fill_run(values, run, now);
+            (at, bytes) = (at + count, later);
+        }
+    }
+
+    fn fill_run(self, values: &Values, run: Run, bytes: &mut [u8]) {
+        let elements = bytes.chunks_exact_mut(self.dtype.size());
+        match (run.tensor, values) {
+            (None, _) => {}
+            (Some(_), Values::Equal(value)) => elements.for_each(|element| element.copy_from_slice(value)),
+            (Some(tensor), Values::Normal { streams, std }) => {
+                let mut known = (usize::MAX, [0.0; 2]);
+                for (index, element) in elements.enumerate() {
+                    let position = run.first + index * run.step;
+                    if known.0 != position / 2 {
+                        known = (position / 2, streams[tensor].normal_pair(position as u64 / 2));
+                    }
+                    let sample = known.1[position % 2];
+                    write(self.dtype, element, rounding::round_to(self.through, std * sample));
+                }
+            }
+        }
+    }
+}
+
+/// The bytes of the tensor `name`, unless there is no memory for them.
+fn zeros(name: &str, elements: usize, size: usize) -> Result<Vec<u8>> {
+    let (length, mut bytes) = (elements.saturating_mul(size), Vec::new());
+    bytes.try_reserve_exact(length).map_err(|_| {
+        Diagnostic::error(
+            codes::RUNTIME_EXECUTE,
+            format!("there is no memory for `{name}`, which takes {length} bytes"),
+        )
+    })?;
+    bytes.resize(length, 0);
+    Ok(bytes)
+}
+
+fn write(dtype: DType, element: &mut [u8], value: f64) {
+    match dtype {
+        DType::Bf16 => element.copy_from_slice(&rounding::to_bf16(value).to_le_bytes()),
+        DType::F16 => element.copy_from_slice(&rounding::to_f16(value).to_le_bytes()),
+        DType::F32 => element.copy_from_slice(&(value as f32).to_le_bytes()),
+        DType::F64 => element.copy_from_slice(&value.to_le_bytes()),
+        _ => element.copy_from_slice(&(value as i64).to_le_bytes()[..element.len()]),
+    }
+}
