@@ -11,7 +11,7 @@ from jax.sharding import Mesh, NamedSharding
 
 from ..bundle import Bundle
 from ..errors import wrong
-from ..manifest import Buffer, Module
+from ..manifest import Buffer, Manifest, Module
 from ._batch import Batches
 from ._function import Function, Kernels
 from ._jit import Jitted
@@ -95,11 +95,20 @@ class Apply:
         raise NotImplementedError
 
 
+def manifest_of(bundle: Bundle) -> Manifest:
+    """The manifest of what is a bundle."""
+    if not isinstance(bundle, Bundle):
+        kind = type(bundle).__name__
+        raise wrong(f"a `halite.Bundle` is expected, not a `{kind}`", help="make one by `halite.compile(..)`")
+    return bundle.manifest
+
+
 def module_of(bundle: Bundle, role: str) -> Module:
     """The module of a role."""
-    module = bundle.manifest.module(role)
+    manifest = manifest_of(bundle)
+    module = manifest.module(role)
     if module is None:
-        known = ", ".join(f"`{module.role}`" for module in bundle.manifest.modules)
+        known = ", ".join(f"`{module.role}`" for module in manifest.modules)
         raise wrong(
             f"the bundle has no module of the role `{role}`, it has {known}",
             help=f'compile it with the role: `halite.compile(.., roles=["{role}"])`',

@@ -15,6 +15,7 @@ from ..bundle import Bundle
 from ..errors import wrong
 from ..manifest import Buffer
 from ..tensors import to_native
+from ._arrays import check
 from ._dtypes import dtype_of
 from ._layout import Layout
 
@@ -65,16 +66,8 @@ class Batches:
                 )
             if name not in batch:
                 raise wrong(f"the batch lacks the array `{name}`", help=f"pass it as {self._described(known[name])}")
-            self._check(known[name], batch[name])
+            check(name, batch[name], dtype_of(known[name].dtype), self._shape(known[name]))
         return dict(batch)
-
-    def _check(self, buffer: Buffer, array: Any) -> None:
-        shape, dtype = jnp.shape(array), jnp.result_type(array)
-        if shape != self._shape(buffer) or dtype != dtype_of(buffer.dtype):
-            raise wrong(
-                f"the array `{buffer.name}` is `{dtype}` of {list(shape)}, expected {self._described(buffer)}",
-                help="pass an array of that type and shape; shapes are those of the whole, over all devices",
-            )
 
     def _described(self, buffer: Buffer) -> str:
         return f"`{dtype_of(buffer.dtype)}` of {list(self._shape(buffer))}"

@@ -8,7 +8,6 @@ from typing import Any, Literal
 import jax
 import jax.numpy as jnp
 from jax.core import ShapedArray
-from jax.sharding import PartitionSpec
 
 from .. import _native
 from ..bundle import Bundle
@@ -36,7 +35,7 @@ class Function:
 
     def __call__(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
         """The results by name, given what the module takes; other arrays are left aside."""
-        operands = [self._operand(port, arrays) for port in self.module.inputs]
+        operands = [jnp.reshape(arrays[name], placement.shape) for name, placement in self.inputs.items()]
         results = self._on_mesh()(*operands)
         return {
             port.name: jnp.reshape(result, self._shape(port))
@@ -47,16 +46,6 @@ class Function:
         """The shape of a result: that of the input which it replaces or is the gradient of, or else the whole."""
         return self.inputs[port.name].shape if port.name in self.inputs else port.shape
 
-    def _operand(self, port: Port, arrays: Mapping[str, Any]) -> Any:
-        placement = self.inputs[port.name]
-        if port.name not in arrays:
-            raise wrong(
-                f"the array `{port.name}` is missing", help=f"pass it as `{port.dtype}` of {list(placement.shape)}"
-            )
-        array = arrays[port.name]
-        check(port.name, array, port.dtype, placement)
-        return jnp.reshape(array, placement.shape)
-
     def _on_mesh(self) -> Any:
         """The program of one device on all of them."""
 
@@ -66,9 +55,7 @@ class Function:
                 for port, operand in zip(self.module.inputs, operands, strict=True)
             ]
             results = call(self._program, *local)
-            return [
-                result.reshape(place.part) for result, place in zip(results, self.outputs, strict=True)
-            ]
+            return [result.reshape(place.part) for result, place in zip(results, self.outputs, strict=True)]
 
         if self.layout.ranks == 1:
             return on_device
@@ -77,19 +64,12 @@ class Function:
         return jax.shard_map(on_device, mesh=self.layout.mesh, in_specs=specs, out_specs=outs, check_vma=False)
 
 
-def check(name: str, array: Any, dtype: str, placement: Placement) -> None:
-    """Refuses an array of another element type or shape."""
-    expected = dtype_of(dtype)
-    found = jnp.shape(array)
-    if jnp.result_type(array) != expected or found not in (placement.shape, placement.whole):
-        raise wrong(
-            f"the array `{name}` is `{jnp.result_type(array)}` of {list(found)}, expected `{expected}` of "
-            f"{list(placement.shape)}",
-            help="pass an array of that type and shape; shapes are those of the whole, over all devices",
-        )
-
-
 def _program(bundle: Bundle, module: Module, outputs: Sequence[Placement], kernels: Kernels) -> Program:
+    if kernels not in ("call", "decompose"):
+        raise wrong(
+            f"`kernels` is `{kernels}`, expected `call` or `decompose`",
+            help='pass `kernels="call"` or `kernels="decompose"`',
+        )
     decompose = kernels == "decompose"
     name = f"halite_{module.name}_{module.sha256[:16]}" + ("_decomposed" if decompose and module.kernels else "")
     return Program(

@@ -14,6 +14,7 @@ from .. import _native
 from ..bundle import Bundle
 from ..errors import wrong
 from ..manifest import Buffer
+from ._arrays import check
 from ._dtypes import dtype_of
 from ._layout import Layout, Placement
 
@@ -27,20 +28,16 @@ class States:
         self._bundle = bundle
         self._layout = layout
         self._buffers = {buffer.name: buffer for buffer in buffers}
+        self._dtypes = {buffer.name: dtype_of(buffer.dtype) for buffer in buffers}
         self.placements = {buffer.name: layout.place(buffer.shape, buffer.sharding) for buffer in buffers}
-
-    @property
-    def shardings(self) -> dict[str, NamedSharding]:
-        """How each array lies."""
-        return {name: self._layout.sharding(placement) for name, placement in self.placements.items()}
+        self.shardings = {name: layout.sharding(placement) for name, placement in self.placements.items()}
 
     def abstract(self) -> dict[str, jax.ShapeDtypeStruct]:
         """Shape, element type and sharding of each array: what `lower` and checkpoints are given."""
         return {name: self._abstract(name, placement) for name, placement in self.placements.items()}
 
     def _abstract(self, name: str, placement: Placement) -> jax.ShapeDtypeStruct:
-        dtype = dtype_of(self._buffers[name].dtype)
-        return jax.ShapeDtypeStruct(placement.shape, dtype, sharding=self._layout.sharding(placement))
+        return jax.ShapeDtypeStruct(placement.shape, self._dtypes[name], sharding=self.shardings[name])
 
     def init(self, seed: int | None) -> State:
         """What training starts from: each device makes its own part and nothing else."""
@@ -60,7 +57,7 @@ class States:
             sizes = [len(range(*span.indices(size))) for span, size in zip(index, placement.shape, strict=True)]
             return _joined(placement.ranges(index), box).reshape(sizes)
 
-        return jax.make_array_from_callback(placement.shape, self._layout.sharding(placement), part)
+        return jax.make_array_from_callback(placement.shape, self.shardings[buffer.name], part)
 
     def put(self, tensors: Mapping[str, np.ndarray]) -> State:
         """Arrays as a bundle stores them, on the devices; each process gives the whole and keeps its part."""
@@ -69,8 +66,7 @@ class States:
             if name not in tensors:
                 raise wrong(f"the array `{name}` is missing", help="give every array of the state")
             whole = np.asarray(tensors[name]).reshape(placement.shape)
-            sharding = self._layout.sharding(placement)
-            state[name] = jax.make_array_from_callback(placement.shape, sharding, lambda index, whole=whole: whole[index])
+            state[name] = jax.make_array_from_callback(placement.shape, self.shardings[name], whole.__getitem__)
         return state
 
     def check(self, state: Mapping[str, Any], *, alone: bool) -> None:
@@ -78,21 +74,21 @@ class States:
         for name, placement in self.placements.items():
             if name not in state:
                 raise wrong(f"the state lacks the array `{name}`", help="make a state by `init` and keep all of it")
-            array = state[name]
-            if isinstance(array, jax.Array) and not isinstance(array, jax.core.Tracer):
-                self._check_array(name, array, placement)
+            check(name, state[name], self._dtypes[name], placement.shape)
+            if isinstance(state[name], jax.Array) and not isinstance(state[name], jax.core.Tracer):
+                self._check_array(name, state[name])
         extra = [name for name in state if name not in self.placements]
         if alone and extra:
             raise wrong(f"the state has the array `{extra[0]}`, which the bundle does not know", help="leave it out")
 
-    def _check_array(self, name: str, array: jax.Array, placement: Placement) -> None:
+    def _check_array(self, name: str, array: jax.Array) -> None:
         if array.is_deleted():
             raise wrong(
                 f"the array `{name}` of the state was donated to an earlier call",
                 help="go on with the state that the call gave, or call without donation",
             )
-        expected = self._layout.sharding(placement)
-        if array.shape == placement.shape and not array.sharding.is_equivalent_to(expected, array.ndim):
+        expected = self.shardings[name]
+        if array.sharding != expected and not array.sharding.is_equivalent_to(expected, array.ndim):
             raise wrong(
                 f"the array `{name}` lies as {array.sharding}, expected {expected}",
                 help="put it there: `jax.device_put(state, step.shardings)`",

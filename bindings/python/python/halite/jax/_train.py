@@ -8,7 +8,7 @@ from typing import Any
 from jax.sharding import Mesh
 
 from ..bundle import Bundle
-from ._apply import Apply, module_of
+from ._apply import Apply, manifest_of, module_of
 from ._function import Kernels
 from ._state import transient
 
@@ -23,7 +23,7 @@ class TrainStep(Apply):
     _replaces = True
 
     def __init__(self, bundle: Bundle, mesh: Mesh | None = None, *, kernels: Kernels = "call") -> None:
-        manifest = bundle.manifest
+        manifest = manifest_of(bundle)
         if not manifest.schedule:
             module_of(bundle, "train_step")
         by_name = {module.name: module for module in manifest.modules}
