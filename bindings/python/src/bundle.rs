@@ -4,9 +4,10 @@ use crate::json::in_order;
 use crate::tensors::{Array, Given, from_python, to_python};
 use crate::work;
 use halite::Session;
+use halite::bundle::ModuleEntry;
 use halite::bundle::convert::{Conversion, Form};
+use halite::bundle::init::{self, Initial};
 use halite::bundle::tensors::Tensors;
-use halite::bundle::{ModuleEntry, init};
 use halite::hlo;
 use halite::inspect::{Summary, groups, hlo as figures};
 use halite::support::Diagnostic;
@@ -112,7 +113,7 @@ impl Bundle {
         let manifest = &self.0.manifest;
         let state = work::told(py, progress, |work| {
             let (mut done, mut state) = (0, Tensors::new());
-            for tensor in init::initial_tensors(manifest, seed.unwrap_or(manifest.recipe.train.seed))? {
+            for tensor in Initial::new(manifest, seed.unwrap_or(manifest.recipe.train.seed))?.tensors() {
                 let (name, tensor) = tensor?;
                 done += tensor.bytes().len() as u64;
                 work.step(&name, done, Some(manifest.statistics.state_bytes))?;

@@ -1,7 +1,7 @@
 //! Work that takes a while: without the interpreter's lock, ended by Ctrl-C, and with no panic that crosses into Python.
 
 use crate::errors::Failure;
-use crate::wait::{Outcome, Step, Work, message, wait};
+use crate::wait::{self, Outcome, Step, Work, wait};
 use halite::passes::{Progress, Watch};
 use halite::support::Diagnostic;
 use pyo3::prelude::*;
@@ -37,21 +37,6 @@ pub(crate) fn told<T: Send>(
     }
 }
 
-/// Does `work` that takes no time on this thread.
-///
-/// # Errors
-/// What `work` fails with; that it panicked, which is a bug.
-pub(crate) fn here<T>(py: Python<'_>, work: impl FnOnce() -> Result<T, Failure>) -> PyResult<T> {
-    match catch_unwind(AssertUnwindSafe(work)) {
-        Ok(done) => done.map_err(|failure| failure.raise(py)),
-        Err(panic) => Err(panicked(&message(&*panic)).raise(py)),
-    }
-}
-
-fn panicked(message: &str) -> Failure {
-    Diagnostic::bug(format!("internal error: {message}")).into()
-}
-
 /// As [`told`], and nobody hears of it.
 pub(crate) fn run<T: Send>(py: Python<'_>, work: impl FnOnce(&Work) -> Result<T, Failure> + Send) -> PyResult<T> {
     told(py, None, work)
@@ -75,4 +60,19 @@ impl Progress for Passes {
         // Passes look at the token themselves.
         _ = self.work.step(format!("{module}: {pass}"), before, None);
     }
+}
+
+/// Does `work` that takes no time on this thread.
+///
+/// # Errors
+/// What `work` fails with; that it panicked, which is a bug.
+pub(crate) fn here<T>(py: Python<'_>, work: impl FnOnce() -> Result<T, Failure>) -> PyResult<T> {
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(done) => done.map_err(|failure| failure.raise(py)),
+        Err(panic) => Err(panicked(&wait::message(&*panic)).raise(py)),
+    }
+}
+
+fn panicked(message: &str) -> Failure {
+    Diagnostic::bug(format!("internal error: {message}")).into()
 }

@@ -38,7 +38,7 @@ def _written(bundle: halite.Bundle) -> str:
 
 # What is done, what is said, and what is advised.
 MISTAKES: list[tuple[Callable[[halite.Bundle], Any], str, str]] = [
-    (lambda _: halite.compile("tinny"), "`tinny` is no preset, no built-in model, and no path", "did you mean `tiny`?"),
+    (lambda _: halite.compile("tinny"), "`tinny` is no preset", "did you mean `tiny`?"),
     (lambda _: halite.compile(""), "the path is empty", "name a preset, such as `tiny`, or a file"),
     (lambda _: halite.compile(MISTAKE), "the path has several lines", "give a model as `halite.Text(..)`"),
     (lambda _: halite.compile("no.hal"), "cannot read `no.hal`", "check the path"),

@@ -39,25 +39,7 @@ pub fn initial_state(bundle: &Bundle, seed: u64) -> std::result::Result<Tensors,
 /// # Errors
 /// As [`initial_state`].
 pub fn initial_state_of(manifest: &Manifest, seed: u64) -> std::result::Result<Tensors, Diagnostics> {
-    Ok(initial_tensors(manifest, seed)?.collect::<Result<Tensors>>()?)
-}
-
-/// As [`initial_state_of`], one tensor after another as they are asked for, so that a large state can be handed on, or given up, before
-/// it is whole.
-///
-/// # Errors
-/// When the manifest contradicts itself; of a tensor, when there is no memory for it.
-pub fn initial_tensors(
-    manifest: &Manifest,
-    seed: u64,
-) -> std::result::Result<impl Iterator<Item = Result<(String, HostTensor)>>, Diagnostics> {
-    let initial = Initial::new(manifest, seed)?;
-    let named = |buffer: &'_ Buffer| {
-        let keys = keys(buffer).into_iter().zip(buffer.tensor_shapes());
-        buffer.tensor_names().into_iter().zip(keys).collect::<Vec<_>>()
-    };
-    let all = manifest.saved().flat_map(move |buffer| named(buffer).into_iter().map(move |tensor| (buffer, tensor)));
-    Ok(all.map(move |(buffer, (name, (key, shape)))| Ok((name, initial.tensor(buffer, key, &shape)?))))
+    Ok(Initial::new(manifest, seed)?.tensors().collect::<Result<Tensors>>()?)
 }
 
 /// What transient state holds between updates, which is what a saved state leaves out, as the bundle stores it.
@@ -119,6 +101,20 @@ impl<'m> Initial<'m> {
         let weights = widest.into_iter().filter_map(|(name, widest)| Some((name, (*inits.get(name)?, widest))));
         let buffers = manifest.buffers.iter().map(|buffer| (buffer.name.as_str(), buffer)).collect();
         Ok(Self { manifest, seed, weights: weights.collect(), buffers, threads: threads() })
+    }
+
+    /// The tensors of [`initial_state`] one after another, each made when it is asked for, so that a large state can be handed on, or given
+    /// up, before it is whole.
+    ///
+    /// # Errors
+    /// Of a tensor, that there is no memory for it.
+    pub fn tensors(&self) -> impl Iterator<Item = Result<(String, HostTensor)>> {
+        let named = |buffer: &'m Buffer| {
+            let keys = keys(buffer).into_iter().zip(buffer.tensor_shapes());
+            buffer.tensor_names().into_iter().zip(keys).map(move |named| (buffer, named))
+        };
+        let all = self.manifest.saved().flat_map(named);
+        all.map(|(buffer, (name, (key, shape)))| Ok((name, self.tensor(buffer, key, &shape)?)))
     }
 
     /// The elements of a buffer in a range of each of its dimensions, as it is stored: several tensors of the model as one where

@@ -224,6 +224,11 @@ pub(crate) fn load_recipe(
     from_recipe(name.to_owned(), file, Path::new(""), Changes { layer: None, overrides, vocabulary }, sources)
 }
 
+/// The text of the recipe of a model of this name that comes without one.
+fn default_recipe_text(name: &str) -> String {
+    DEFAULT_RECIPE.replace('?', &toml::Value::from(name).to_string())
+}
+
 fn from_model(path: &Path, changes: Changes<'_>, sources: &mut SourceMap) -> Result<Source, Diagnostics> {
     from_definition(name_of(path), Definition::read(path, None, sources)?, changes, sources)
 }
@@ -245,7 +250,7 @@ fn default_recipe(
     changes: Changes<'_>,
     sources: &mut SourceMap,
 ) -> Result<(FileId, (Recipe, Places)), Diagnostics> {
-    let file = sources.add("<default recipe>", DEFAULT_RECIPE.replace('?', &toml::Value::from(model).to_string()));
+    let file = sources.add("<default recipe>", default_recipe_text(model));
     let (recipe, mut places) = changes.load(file, sources)?;
     places.forget(file);
     Ok((file, (recipe, places)))
@@ -342,7 +347,7 @@ mod tests {
         let loaded = session.load(model.to_str().unwrap(), &["batch=3".to_owned()]).unwrap();
         assert_eq!((loaded.model_name.as_str(), loaded.recipe.batch), ("mine", Some(3)));
         let recipe = folder.path().join("r.toml");
-        std::fs::write(&recipe, default_recipe("mine.hal")).unwrap();
+        std::fs::write(&recipe, default_recipe_text("mine.hal")).unwrap();
         let loaded = session.load(recipe.to_str().unwrap(), &[]).unwrap();
         assert_eq!((loaded.name.as_str(), loaded.model_name.as_str()), ("r", "mine"));
         let Model::Text(file) = loaded.model else { panic!("a text was loaded") };
@@ -352,18 +357,19 @@ mod tests {
     #[test]
     fn a_recipe_is_a_text_too() {
         let mut session = crate::Session::new();
-        let source = session.load_recipe("mine", &default_recipe("llama"), &["seq=64".to_owned()]).unwrap();
+        let source = session.load_recipe("mine", &default_recipe_text("llama"), &["seq=64".to_owned()]).unwrap();
         assert_eq!((source.name.as_str(), source.model_name.as_str(), source.recipe.seq), ("mine", "llama", Some(64)));
-        let mistakes = session.load_recipe("mine", "halite = 1\nbatch = 0\n", &[]).unwrap_err();
+        let mistakes =
+            session.load_recipe("mine", &default_recipe_text("llama").replace("1e-3", "0"), &[]).unwrap_err();
         let place = mistakes[0].primary().unwrap().span;
         assert_eq!(session.sources.file(place.file).unwrap().name(), "<mine.toml>");
-        assert_eq!(session.sources.position(place).unwrap().line, 2);
+        assert_eq!(session.sources.position(place).unwrap().line, 7);
     }
 
     /// A name is a text for people, whatever characters it has.
     #[test]
     fn names_of_models_need_no_care() {
-        let name = "a \"b\" \\ ü\n";
+        let name = "a \"b\" \\ ü ?";
         let source = crate::Session::new().load_model(name, "model m {}", &[]).unwrap();
         assert_eq!(source.recipe.model.name, name);
     }

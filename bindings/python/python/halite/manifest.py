@@ -252,22 +252,17 @@ def _no_manifest(message: str) -> Error:
 
 def _manifest(raw: Any, text: str) -> Manifest:
     launch = raw.get("launch")
-    return Manifest(
-        version=raw["version"],
-        model=Model(**raw["model"]),
-        recipe=raw["recipe"],
-        mesh=tuple(Axis(**axis) for axis in raw.get("mesh", ())),
-        buffers=tuple(_buffer(buffer) for buffer in raw["buffers"]),
-        modules=tuple(_module(module) for module in raw["modules"]),
-        schedule=tuple(ScheduledCall(**call) for call in raw["schedule"]),
-        rounding=raw["rounding"],
-        environment=raw["environment"],
-        flags=tuple(raw["flags"]),
-        launch=launch and Launch(launch["world_size"], tuple(launch["forbidden"])),
-        platform=raw.get("platform"),
-        statistics=Statistics(**raw["statistics"]),
-        json=text,
-    )
+    typed: dict[str, Any] = {
+        "model": Model(**raw["model"]),
+        "mesh": tuple(Axis(**axis) for axis in raw.get("mesh", ())),
+        "buffers": tuple(_buffer(buffer) for buffer in raw["buffers"]),
+        "modules": tuple(_module(module) for module in raw["modules"]),
+        "schedule": tuple(ScheduledCall(**call) for call in raw["schedule"]),
+        "flags": tuple(raw["flags"]),
+        "launch": launch and Launch(**{**launch, "forbidden": tuple(launch["forbidden"])}),
+        "statistics": Statistics(**raw["statistics"]),
+    }
+    return Manifest(**{**raw, **typed}, json=text)
 
 
 def _sharding(raw: Any) -> Sharding | None:
@@ -278,18 +273,20 @@ def _buffer(raw: Any) -> Buffer:
     packing = raw.get("packing")
     if packing:
         parts = tuple(Part(**{**part, "shape": tuple(part["shape"])}) for part in packing["parts"])
-        packing = Packing(packing["ranks"], parts)
+        packing = Packing(**{**packing, "parts": parts})
     sharding = _sharding(raw.get("sharding"))
     return Buffer(**{**raw, "shape": tuple(raw["shape"]), "packing": packing, "sharding": sharding})
 
 
 def _port(raw: Any) -> Port:
-    ranges = tuple(
-        IndexRange(tuple((start, end) for start, end in part["part"]), part["below"], part.get("except"))
-        for part in raw.get("ranges", ())
-    )
+    ranges = tuple(_range(part) for part in raw.get("ranges", ()))
     sharding = _sharding(raw.get("sharding"))
     return Port(**{**raw, "shape": tuple(raw["shape"]), "sharding": sharding, "ranges": ranges})
+
+
+def _range(raw: Any) -> IndexRange:
+    named = {"except_" if key == "except" else key: value for key, value in raw.items()}
+    return IndexRange(**{**named, "part": tuple((start, end) for start, end in raw["part"])})
 
 
 def _module(raw: Any) -> Module:

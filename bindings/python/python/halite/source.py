@@ -85,10 +85,10 @@ def load(input: Input, /, **overrides: Any) -> Source:
         return input
     if isinstance(input, Text):
         return Source(_native.Source.of_text(input.name, input.text, given))
-    if isinstance(input, BuiltModel):
-        return Source(_native.Source.of_model(input._native, given))
     if isinstance(input, Recipe):
         return Source(_native.Source.of_recipe(input.name, input.text, given))
+    if isinstance(input, BuiltModel):
+        return Source(_native.Source.of_model(input._native, given))
     path = _path_of(input)
     try:
         return Source(_native.Source.load(path, given))

@@ -1,0 +1,92 @@
+"""The manifest as dataclasses is the manifest that the compiler writes."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import warnings
+from typing import Any
+
+import pytest
+
+import halite
+from halite import manifest
+
+SMALL = {"layers": 2, "hidden": 128, "heads": 8, "kv_heads": 4, "ffn": 256, "vocab": 512, "seq": 128}
+# Presets with what makes them small, targets, layouts, and what else manifests may have.
+CASES: list[tuple[str, dict[str, Any]]] = [
+    ("tiny", {}),
+    ("tiny", {"target": "trn1"}),
+    ("tiny", {"precision": "bf16-sr", "parallel": {"data": 2, "tensor": 2}}),
+    ("tiny", {"precision": "fp16", "accumulate": 4}),
+    ("hlat-7b", SMALL),
+    ("hlat-7b", {**SMALL, "target": "trn2", "parallel": {"data": 4}}),
+    ("hlat-7b-paper", {**SMALL, "target": "trn1", "parallel": {"tensor": 8}, "accumulate": 1}),
+    ("hlat-70b", {**SMALL, "parallel": {"pipeline": 1, "tensor": 2, "data": 2}}),
+]
+
+
+def compiled(preset: str, overrides: dict[str, Any]) -> halite.Bundle:
+    roles = ["train_step", "forward", "grads"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", halite.HaliteWarning)
+        return halite.compile(preset, roles=roles, **overrides)
+
+
+def raw(value: Any) -> Any:
+    """What a dataclass says, as JSON would."""
+    if dataclasses.is_dataclass(value):
+        found = {field.name.rstrip("_"): raw(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        found.pop("json", None)
+        return found
+    if isinstance(value, tuple | list):
+        return [raw(item) for item in value]
+    if isinstance(value, dict):
+        return {key: raw(item) for key, item in value.items()}
+    return value
+
+
+def assert_says(said: Any, written: Any, path: str = "manifest") -> None:
+    """What was written is said; what is said beyond that is empty, as what was left out means."""
+    if isinstance(written, dict):
+        for key, value in written.items():
+            if path.endswith("modules.*") and key == "decompositions":
+                assert said["kernels"] == [kernel["name"] for kernel in value]
+            else:
+                assert key in said, f"{path} does not say `{key}`"
+                assert_says(said[key], value, f"{path}.{key}")
+        left = {key: value for key, value in said.items() if key not in written and key != "kernels"}
+        assert all(not value or (key, value) == ("copies", 1) for key, value in left.items()), f"{path}: {left}"
+    elif isinstance(written, list):
+        assert len(said) == len(written)
+        for own, other in zip(said, written, strict=True):
+            assert_says(own, other, f"{path}.*")
+    else:
+        assert said == written, path
+
+
+@pytest.mark.parametrize("preset, overrides", CASES, ids=str)
+def test_nothing_that_a_manifest_says_is_lost(preset: str, overrides: dict[str, Any]) -> None:
+    said = compiled(preset, overrides).manifest
+    assert said.version == manifest.VERSION
+    assert_says(raw(said), json.loads(said.json))
+    assert manifest.parse(said.json) == said
+
+
+def test_the_cases_have_all_that_there_is() -> None:
+    """Otherwise what no case has would be held to nothing."""
+    all = [compiled(*case).manifest for case in CASES]
+    buffers = [buffer for one in all for buffer in one.buffers]
+    ports = [port for one in all for module in one.modules for port in (*module.inputs, *module.outputs)]
+    assert any(one.launch for one in all) and any(one.mesh for one in all) and any(one.platform for one in all)
+    assert any(buffer.packing for buffer in buffers) and any(buffer.sharding for buffer in buffers)
+    assert any(buffer.content for buffer in buffers) and any(buffer.of for buffer in buffers)
+    assert any(port.ranges for port in ports) and any(port.alias is not None for port in ports)
+    assert any(module.kernels and module.estimate for one in all for module in one.modules)
+
+
+def test_what_is_not_known_is_refused() -> None:
+    text = json.loads(compiled("tiny", {}).manifest.json)
+    for change in ({"new": 1}, {"version": 4}, {"buffers": [{"name": "x"}]}, {"statistics": {}}):
+        with pytest.raises(halite.Error):
+            manifest.parse(json.dumps({**text, **change}))
