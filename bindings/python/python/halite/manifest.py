@@ -54,7 +54,11 @@ Sharding = tuple[tuple[Digit, ...], ...]
 
 @dataclass(frozen=True)
 class Part:
-    """One tensor of a packed buffer."""
+    """One tensor of a packed buffer.
+
+    `shape` is that of the model, `[rows, ..]` or, if `transposed`, `[columns, rows]`. Each row is stored `copies` times, and
+    `padding` rows of zeros follow its own.
+    """
 
     name: str
     shape: tuple[int, ...]
@@ -62,10 +66,23 @@ class Part:
     copies: int = 1
     padding: int = 0
 
+    @property
+    def rows(self) -> int:
+        """Rows of its own."""
+        return self.shape[-1 if self.transposed else 0]
+
+    def rows_per_rank(self, ranks: int) -> int:
+        """Rows in the share of one of so many ranks."""
+        return (self.rows + self.padding) * self.copies // ranks
+
 
 @dataclass(frozen=True)
 class Packing:
-    """Several tensors of the model that are stored as one of `[ranks, rows, ..]`."""
+    """Several tensors of the model that are stored as one of `[ranks, rows, ..]`.
+
+    In the share of a rank the rows of the parts follow one another; the share of rank `r` has of each part the rows that begin
+    at `r // copies` times those of one share.
+    """
 
     ranks: int
     parts: tuple[Part, ...]

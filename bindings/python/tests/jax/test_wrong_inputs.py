@@ -169,7 +169,7 @@ CASES: dict[str, tuple[Callable[[], Any], str, str]] = {
     ),
     "a role that was not compiled": (
         lambda: halite.jax.grads(bundle()),
-        "the bundle has no module of the role `grads`, it has `train_step`, `forward`, `eval`",
+        "the bundle has no module of the role `grads`, it has `train_step`",
         'compile it with the role: `halite.compile(.., roles=["grads"])`',
     ),
     "kernels in a program for the CPU": (

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import jax
-import numpy as np
 from jax.sharding import Mesh, NamedSharding
 
 from ..bundle import Bundle
@@ -17,6 +16,7 @@ from ._function import Function, Kernels
 from ._jit import Jitted
 from ._layout import Layout
 from ._state import State, States
+from ._tensors import ModelTensors
 
 
 class Apply:
@@ -30,6 +30,7 @@ class Apply:
         self.bundle = bundle
         self._layout = Layout(bundle.manifest, mesh)
         self._states = States(bundle, self._layout, arrays)
+        self._tensors = ModelTensors(bundle, self._layout, self._states.placements)
         read = {port.name for module in modules for port in module.inputs}
         fed = [buffer for buffer in bundle.manifest.buffers if buffer.is_batch and buffer.name in read]
         self._batches = Batches(bundle, self._layout, fed, count)
@@ -67,9 +68,25 @@ class Apply:
         """A batch on the devices, from NumPy arrays of the whole; each process keeps its part."""
         return self._batches.put(batch)
 
-    def put_state(self, tensors: Mapping[str, np.ndarray]) -> State:
-        """A state on the devices, from the tensors of the model that `Bundle.init` and `halite.load_tensors` give."""
-        return self._states.put(self.bundle.pack(tensors))
+    def put_state(self, tensors: Mapping[str, Any]) -> State:
+        """A state on the devices, from the tensors of the model.
+
+        These are arrays of NumPy, whole in each process, as `Bundle.init` and `halite.load_tensors` give them, or those of JAX
+        that `tensors` gave, on this layout or another.
+        """
+        return self._tensors.to_state(tensors)
+
+    def tensors(self, state: Mapping[str, jax.Array]) -> State:
+        """The tensors of the model in a state, sharded over the devices: the same on every layout, so what to save.
+
+        `put_state` makes a state of them; bits do not change on the way.
+        """
+        self._states.check(state, alone=False)
+        return self._tensors.of_state(state)
+
+    def abstract_tensors(self) -> dict[str, jax.ShapeDtypeStruct]:
+        """Shape, element type and sharding of each tensor of the model: what a checkpoint is restored to."""
+        return self._tensors.abstract()
 
     def jit(
         self, *, donate: bool = True, check_ids: bool = False, compiler_options: Mapping[str, Any] | None = None

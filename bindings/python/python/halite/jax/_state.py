@@ -59,16 +59,6 @@ class States:
 
         return jax.make_array_from_callback(placement.shape, self.shardings[buffer.name], part)
 
-    def put(self, tensors: Mapping[str, np.ndarray]) -> State:
-        """Arrays as a bundle stores them, on the devices; each process gives the whole and keeps its part."""
-        state = {}
-        for name, placement in self.placements.items():
-            if name not in tensors:
-                raise wrong(f"the array `{name}` is missing", help="give every array of the state")
-            whole = np.asarray(tensors[name]).reshape(placement.shape)
-            state[name] = jax.make_array_from_callback(placement.shape, self.shardings[name], whole.__getitem__)
-        return state
-
     def check(self, state: Mapping[str, Any], *, alone: bool) -> None:
         """Refuses a state that lacks an array, `alone` also one that has others; arrays that were donated or lie elsewhere."""
         for name, placement in self.placements.items():
