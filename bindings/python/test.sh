@@ -13,7 +13,7 @@ if [ "${1:-}" = long ]; then
     tests=(-m "long or not long" --capture=no)
 fi
 
-step() { printf '\n== %s\n' "$*"; }
+step() { printf '\n== %s (after %ds)\n' "$*" "$SECONDS"; }
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -39,7 +39,8 @@ case $package in "$scratch"/*) ;; *) echo "tests would look at $package" >&2 && 
 
 step "types"
 cd "$root/bindings/python"
-mypy tests
+mypy python/halite tests/*.py examples/*.py
+MYPYPATH=tests/jax mypy tests/jax
 cd "$scratch"
 step "tests"
 python -m pytest --quiet --rootdir "$root/bindings/python" --config-file "$root/bindings/python/pyproject.toml" \
