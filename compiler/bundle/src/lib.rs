@@ -14,6 +14,7 @@ mod arguments;
 mod buffer;
 mod bundle;
 pub mod content;
+mod conversion;
 pub mod convert;
 pub mod estimate;
 mod expected;
@@ -43,6 +44,7 @@ pub use bundle::{
     Bundle, DECOMPOSITIONS, MANIFEST, MODEL_DUMPS, NEFFS, check_ports, contradiction, link_decompositions, sha256,
     sound_hlo,
 };
+pub use conversion::Conversion;
 pub use expected::{Expected, check_tensors};
 pub use in_range::check_ranges;
 pub use manifest::{
