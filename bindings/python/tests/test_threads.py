@@ -25,7 +25,12 @@ def test_threads_give_the_same_bytes(tiny: halite.Bundle) -> None:
 
 def test_python_runs_while_something_is_compiled() -> None:
     ended = threading.Event()
-    worker = threading.Thread(target=lambda: (halite.compile("tiny"), ended.set()))
+
+    def work() -> None:
+        halite.compile("tiny")
+        ended.set()
+
+    worker = threading.Thread(target=work)
     worker.start()
     turns = 0
     while not ended.is_set():

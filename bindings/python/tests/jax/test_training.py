@@ -120,7 +120,7 @@ def test_ahead_of_time() -> None:
     assert new.keys() == step.abstract_state().keys()
     memory = compiled_step.memory_analysis()
     size = sum(int(np.prod(array.shape)) * array.dtype.itemsize for array in new.values())
-    assert memory.alias_size_in_bytes == size, "all of the state is replaced in place"
+    assert memory is not None and memory.alias_size_in_bytes == size, "all of the state is replaced in place"
 
 
 @pytest.mark.parametrize("form", ["one", "two"])
