@@ -28,7 +28,7 @@ pub(super) struct Application<'a> {
 const MAX_COMBINATIONS: usize = 128;
 
 impl Application<'_> {
-    /// For each result its readings, given some for each operand.
+    /// For each result its readings, given some for each operand; some of them where the work is cancelled.
     pub(super) fn readings(&self, operands: &[Vec<Reading>]) -> Vec<Vec<Reading>> {
         let count = self.map.results.len();
         if operands.iter().flatten().all(Reading::is_same) {
@@ -38,7 +38,11 @@ impl Application<'_> {
         let free: Vec<Vec<Option<Stretches>>> = (0..operands.len()).map(|at| self.free_factors(at)).collect();
         let open = usize::from(self.moves == Moves::Unwritten);
         let mut results = vec![Vec::new(); count];
+        let is_needed = |results: &[Vec<Reading>]| results.iter().any(Vec::is_empty) || check_cancelled().is_ok();
         for (clashes, chosen) in combinations(&views) {
+            if !is_needed(&results) {
+                break;
+            }
             for later in [false, true].into_iter().take(1 + clashes.min(open)) {
                 let question = Question { views: &chosen, free: &free, later };
                 let mut outcomes: Vec<Outcome> =
