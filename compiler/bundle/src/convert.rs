@@ -8,30 +8,61 @@
 mod types;
 
 use crate::expected::{shorten, unwanted};
+pub use crate::form::{Form, wanted};
 use crate::state::refuse_stored;
 use crate::tensors::Tensors;
-use crate::{Buffer, BufferRole, Manifest};
+use crate::{Buffer, BufferRole, Manifest, adopt};
 use halite_support::{Diagnostic, Diagnostics, codes};
-use halite_tensor::Shape;
-use indexmap::{IndexMap, IndexSet};
+use halite_tensor::DType;
+use indexmap::IndexSet;
 pub use types::converted;
 pub use types::{to_dtype, to_own_types};
 
-/// What tensors are called and how they lie.
+/// What is made of tensors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Form {
-    /// As the model has them.
-    Model,
-    /// As the bundle stores them.
-    Stored,
+pub struct Conversion {
+    /// What they are to be called and how they are to lie.
+    pub to: Form,
+    /// The type that weights are rounded to, to nearest, ties to even; `None` keeps their types.
+    pub dtype: Option<DType>,
+    /// Whether moments, masters and counters are left out.
+    pub weights_only: bool,
 }
 
-impl Form {
-    /// The word on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Form::Model => "model",
-            Form::Stored => "bundle",
+impl Conversion {
+    /// The tensors in the form that is wanted, from either form or from a checkpoint of Hugging Face's Transformers. What a bundle stores
+    /// has the types of the bundle, where that loses nothing.
+    ///
+    /// # Errors
+    /// As [`adopt`], [`to_model`], [`to_own_types`] and [`to_stored`].
+    pub fn apply(self, manifest: &Manifest, tensors: Tensors) -> Result<Tensors, Diagnostics> {
+        let tensors = adopt(manifest, tensors)?;
+        match self.to {
+            Form::Model => {
+                let mut tensors = to_model(manifest, tensors)?;
+                self.retain(manifest, &mut tensors);
+                self.round(manifest, &mut tensors);
+                Ok(tensors)
+            }
+            Form::Stored => {
+                let mut tensors = tensors;
+                self.round(manifest, &mut tensors);
+                to_own_types(manifest, &mut tensors)?;
+                self.retain(manifest, &mut tensors);
+                to_stored(manifest, tensors)
+            }
+        }
+    }
+
+    fn round(self, manifest: &Manifest, tensors: &mut Tensors) {
+        if let Some(dtype) = self.dtype {
+            to_dtype(manifest, tensors, dtype);
+        }
+    }
+
+    fn retain(self, manifest: &Manifest, tensors: &mut Tensors) {
+        if self.weights_only {
+            retain_weights(manifest, tensors);
         }
     }
 }
@@ -191,23 +222,6 @@ fn all_of(role: &BufferRole) -> String {
         BufferRole::Weight(_) => "all weights".to_owned(),
         role => format!("all tensors of the kind `{}`", role.word()),
     }
-}
-
-/// Every tensor of a saved state in a form, by name: the buffer that stores it, and its shape.
-pub fn wanted(manifest: &Manifest, form: Form) -> IndexMap<String, (&Buffer, Shape)> {
-    let mut wanted = IndexMap::new();
-    for buffer in manifest.saved() {
-        match form {
-            Form::Model => {
-                let shapes = buffer.tensor_shapes().into_iter().map(|shape| (buffer, shape));
-                wanted.extend(buffer.tensor_names().into_iter().zip(shapes));
-            }
-            Form::Stored => {
-                wanted.insert(buffer.name.clone(), (buffer, Shape::from(buffer.shape.as_slice())));
-            }
-        }
-    }
-    wanted
 }
 
 #[cfg(test)]

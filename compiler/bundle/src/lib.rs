@@ -14,12 +14,12 @@ mod arguments;
 mod buffer;
 mod bundle;
 pub mod content;
-mod conversion;
 pub mod convert;
 pub mod estimate;
 mod expected;
 #[cfg(any(test, feature = "fixtures"))]
 pub mod fixtures;
+mod form;
 mod in_range;
 pub mod init;
 mod manifest;
@@ -44,7 +44,6 @@ pub use bundle::{
     Bundle, DECOMPOSITIONS, MANIFEST, MODEL_DUMPS, NEFFS, check_ports, contradiction, link_decompositions, sha256,
     sound_hlo,
 };
-pub use conversion::Conversion;
 pub use expected::{Expected, check_tensors};
 pub use in_range::check_ranges;
 pub use manifest::{
