@@ -7,7 +7,7 @@ cd "$(dirname "$0")"
 root=$(cd ../.. && pwd)
 python=${PYTHON:-python3}
 profile=dev
-tests=()
+tests=(--numprocesses 2)
 if [ "${1:-}" = long ]; then
     profile=release
     tests=(-m "long or not long" --capture=no)

@@ -65,7 +65,7 @@ def test_there_are_examples() -> None:
     assert count >= 10
 
 
-@pytest.mark.parametrize("document", ["README.md"])
+@pytest.mark.parametrize("document", ["README.md", "../../README.md"])
 def test_documents_are_true(document: str) -> None:
     path = Path(__file__).parent.parent / document
     failed, tried = doctest.testfile(str(path), module_relative=False, optionflags=doctest.ELLIPSIS)
