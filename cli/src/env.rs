@@ -27,7 +27,8 @@ Examples:
   halite env build/hlat-7b --json
   halite env build/hlat-7b --script > launch.sh && bash launch.sh --help
   bash launch.sh -- --text book.txt --steps 300
-  halite env build/hlat-7b --profile jax --script > launch.sh && bash launch.sh python train.py
+  halite env build/hlat-7b --profile jax --script > launch.sh
+  bash launch.sh python train.py
   halite env hlat-7b --set target=trn1")]
 pub(super) struct Env {
     /// Bundle, preset or recipe.

@@ -180,6 +180,7 @@ impl Session {
                     let compiled = self.finish_role(unfinished, &source.recipe, sources, options)?;
                     check_cancelled()?;
                     let ranges = ranges::ranges(built, role, &self.registry)?;
+                    check_cancelled()?;
                     let whom = (target, &source.recipe);
                     let mut packed = pack(compiled, (role, built, ranges), whom, options)?;
                     if let Some(again) = &again {

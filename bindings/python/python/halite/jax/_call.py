@@ -1,7 +1,7 @@
 """A Halite program as a JAX primitive: its lowering puts our StableHLO into the program of the caller.
 
 All that is used here of JAX which it does not document as public is in this file: the module, its symbols and its platforms
-as lowering rules get them (`ctx.module_context`), and that MLIR's Python objects move operations between modules.
+as lowering rules get them (`ctx.module_context`), and that MLIR's Python objects copy operations into other modules.
 """
 
 from __future__ import annotations
@@ -59,9 +59,10 @@ def _lower(ctx: Any, *operands: Any, program: Program) -> Any:
         _refuse_platform(program, module.platforms)
     if program.name not in module.symbol_table:
         functions = ir.Module.parse(program.text, context=module.module.context)
-        for function in list(functions.body.operations):
-            module.module.body.append(function)
-            module.symbol_table.insert(function)
+        for function in functions.body.operations:
+            own = function.operation.clone()
+            module.module.body.append(own)
+            module.symbol_table.insert(own)
     return func.CallOp(module.symbol_table[program.name], list(operands)).results  # type: ignore[call-arg, arg-type]
 
 
