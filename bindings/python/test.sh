@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds a wheel of the Python package, installs it where there is no Rust, and runs what must hold of it: tests, types, the notebook.
-# With `long`, the wheel is a release, and what needs one or many minutes runs too. Needs cargo and a python3 with pip and venv, 3.10 on;
+# With `long`, the wheel is a release, and what needs one or many minutes runs too. Needs cargo and a python3 with pip and venv, 3.11 on;
 # $PYTHON names another.
 set -euo pipefail
 cd "$(dirname "$0")"

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 import halite
+
+# JAX is an extra, and needs Python 3.11.
+collect_ignore = [] if find_spec("jax") else ["jax"]
 
 MODEL = """\
 model bigram {
