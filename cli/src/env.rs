@@ -2,8 +2,9 @@
 
 use crate::context::{Context, Output, Result};
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use halite::Bundle;
-use halite_neuron::settings::Surroundings;
+use halite_neuron::settings::{Profile, Surroundings};
 use halite_recipe::Recipe;
 use halite_support::{Diagnostic, Diagnostics, codes};
 use serde_json::json;
@@ -15,6 +16,9 @@ use std::path::Path;
 /// `--script`, a `bash` script that starts one process for each rank of a node, needs no framework, and is the same for all
 /// nodes; of a bundle it trains this (`halite train BUNDLE --executor nrt`) unless it is told another program. A recipe gives the
 /// same without being compiled.
+///
+/// With `--profile jax` it is that of a program in JAX: one process for each node, and the flags of the compiler in
+/// `NEURON_CC_FLAGS`, from which Neuron's plugin for JAX reads them.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -23,6 +27,8 @@ Examples:
   halite env build/hlat-7b --json
   halite env build/hlat-7b --script > launch.sh && bash launch.sh --help
   bash launch.sh -- --text book.txt --steps 300
+  halite env build/hlat-7b --profile jax --script > launch.sh
+  bash launch.sh python train.py
   halite env hlat-7b --set target=trn1")]
 pub(super) struct Env {
     /// Bundle, preset or recipe.
@@ -33,14 +39,23 @@ pub(super) struct Env {
     /// Take this variable from a bundle although nothing is known of it.
     #[arg(long, value_name = "NAME")]
     allow_environment: Vec<String>,
+    /// What runs the modules of the bundle.
+    #[arg(long, value_name = "PROFILE", default_value = Profile::default().name(), value_parser = profile_parser())]
+    profile: Profile,
     /// Print the script that starts the processes of a node.
     #[arg(long)]
     script: bool,
 }
 
+/// Reads the name of a profile.
+fn profile_parser() -> impl TypedValueParser<Value = Profile> {
+    let parse = |name: String| Profile::ALL.into_iter().find(|profile| profile.name() == name).unwrap_or_default();
+    PossibleValuesParser::new(Profile::ALL.map(Profile::name)).map(parse)
+}
+
 impl Env {
     pub(super) fn run(self, context: &mut Context) -> Result<Output> {
-        let surroundings = Surroundings::of(&self.recipe(context)?)?;
+        let surroundings = Surroundings::of(&self.recipe(context)?, self.profile)?;
         self.check(&surroundings)?;
         let mut json = json!(surroundings);
         if self.script {

@@ -3,7 +3,7 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "this is test code")]
 
-use halite_neuron::settings::Surroundings;
+use halite_neuron::settings::{Profile, Surroundings};
 use std::path::Path;
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ fn halite(folder: &Path, arguments: &[&str]) -> Output {
 fn surroundings(preset: &str, settings: &[&str]) -> Surroundings {
     let settings: Vec<String> = settings.iter().chain(&["target=trn1"]).map(|setting| (*setting).to_owned()).collect();
     let source = halite::Session::new().load(preset, &settings).unwrap();
-    Surroundings::of(&source.recipe).unwrap()
+    Surroundings::of(&source.recipe, Profile::Program).unwrap()
 }
 
 /// Runs a shell with nothing in its environment but the path and these variables.
@@ -218,4 +218,66 @@ fn a_bundle_says_the_same_as_its_recipe() {
     let refused = run(&["env", "c"]);
     assert_eq!(refused.status.code(), Some(2));
     assert!(text(&refused.stderr).contains("a program for `cpu` has no environment"), "{}", text(&refused.stderr));
+}
+
+/// A script for JAX of four ranks, of which each node's process has its share as devices.
+#[test]
+fn a_process_of_jax_has_all_ranks_of_its_node() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = halite::Session::new().load("hlat-7b", &["target=trn1".to_owned()]).unwrap();
+    let mut ours = Surroundings::of(&source.recipe, Profile::Jax).unwrap();
+    ours.world_size = 4;
+    let flags = ours.environment["NEURON_CC_FLAGS"].clone();
+    let script = folder.path().join("launch.sh");
+    std::fs::write(&script, ours.script(Some("build/hlat-7b"))).unwrap();
+    let script = script.to_str().unwrap();
+    let show = r#"printf '%s\n' "$NEURON_RT_VISIBLE_CORES" "$NEURON_RT_ROOT_COMM_ID" "$NEURON_PJRT_PROCESS_INDEX" \
+        "$NEURON_PJRT_PROCESSES_NUM_DEVICES" "${JAX_COORDINATOR_ADDRESS-none}" "${NEURON_RT_NUM_CORES-none}" "$NEURON_CC_FLAGS" "$1"; exit 7"#;
+    let run = |options: &[&str], variables: &[(&str, &str)]| {
+        let program = ["sh", "-c", show, "sh", "an argument"];
+        let output = shell("bash", &[&[script], options, &program].concat(), variables);
+        assert_eq!(output.status.code(), Some(7), "{}", text(&output.stderr));
+        text(&output.stdout).lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let inherited =
+        [("NEURON_RT_NUM_CORES", "9"), ("JAX_COORDINATOR_ADDRESS", "b:1"), ("NEURON_CC_FLAGS", flags.as_str())];
+    let alone = ["0-3", "127.0.0.1:48620", "0", "4", "none", "none", &flags, "an argument"];
+    assert_eq!(run(&[], &inherited), alone);
+    let second = run(&["--nodes", "2", "--node-rank", "1", "--root", "a:500", "--"], &[]);
+    assert_eq!(second, ["0-1", "a:500", "1", "2,2", "a:502", "none", &flags, "an argument"]);
+    assert_eq!(run(&["--nodes", "4", "--root", "a:500"], &[])[..4], ["0", "a:500", "0", "1,1,1,1"]);
+    for (arguments, variables, part) in [
+        (&[][..], &[][..], "no program to run"),
+        (&["--grace", "3", "true"], &[], "no option --grace"),
+        (&["--nodes", "3", "true"], &[], "4 ranks cannot be divided among 3 nodes"),
+        (&["--root", "here:65534", "true"], &[], "with a port from 1 to 65533"),
+        (&["true"], &[("NEURON_CC_FLAGS", "-O1")], "NEURON_CC_FLAGS is set to something else"),
+        (&["true"], &[("NEURON_CC_FLAGS", "")], "NEURON_CC_FLAGS is set to something else"),
+        (&["true"], &[("XLA_FLAGS", "")], "XLA_FLAGS is set"),
+    ] {
+        let output = shell("bash", &[&[script], arguments].concat(), variables);
+        let said = text(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains(part), "{arguments:?}: {said}");
+    }
+    assert!(text(&shell("bash", &[script, "--help"], &[]).stdout).contains("jax.distributed.initialize("));
+}
+
+#[test]
+fn shells_take_the_flags_for_jax_or_refuse_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let printed = halite(folder.path(), &["env", "hlat-7b", "--set", "target=trn1", "--profile", "jax"]);
+    let source = halite::Session::new().load("hlat-7b", &["target=trn1".to_owned()]).unwrap();
+    let ours = Surroundings::of(&source.recipe, Profile::Jax).unwrap();
+    assert_eq!(text(&printed.stdout), ours.shell());
+    let scripted = ["env", "hlat-7b", "--set", "target=trn1", "--profile", "jax", "--script"];
+    assert_eq!(text(&halite(folder.path(), &scripted).stdout), ours.script(None));
+    for name in ["sh", "bash"] {
+        let program = r#"eval "$1" && eval "$1" && printf '%s' "$NEURON_CC_FLAGS""#;
+        let arguments = ["-c", program, name, &ours.shell()];
+        let taken = shell(name, &arguments, &[]);
+        assert_eq!(text(&taken.stdout), ours.environment["NEURON_CC_FLAGS"], "{}", text(&taken.stderr));
+        let refused = shell(name, &arguments, &[("NEURON_CC_FLAGS", "-O3")]);
+        assert!(!refused.status.success() && refused.stdout.is_empty());
+        assert!(text(&refused.stderr).contains("NEURON_CC_FLAGS is set to something else"));
+    }
 }

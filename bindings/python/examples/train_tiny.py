@@ -22,6 +22,7 @@ import halite.jax
 import jax
 import numpy as np
 import orbax.checkpoint as ocp
+from jax.experimental import multihost_utils
 
 SEQUENCES = 8  # of an update, over all devices
 
@@ -66,16 +67,19 @@ def train(args: Any) -> None:
         stopped = stop_on_interrupt()
         with open(args.out / "metrics.jsonl", "a") as log:
             for batch in batches(args.text, step.abstract_batch()["tokens"].shape[1], done):
-                if done >= args.steps or stopped:
+                if done >= args.steps or anyone(stopped):
                     break
                 start = time.perf_counter()
-                state, metrics = update(state, step.put_batch(batch))
+                state, metrics = jax.block_until_ready(update(state, step.put_batch(batch)))
                 done += 1
                 report(log, done, metrics, time.perf_counter() - start)
                 if manager.should_save(done):
                     manager.save(done, args=ocp.args.StandardSave(step.tensors(state)))
         if done != manager.latest_step():
             manager.save(done, args=ocp.args.StandardSave(step.tensors(state)), force=True)
+        manager.wait_until_finished()
+    if jax.process_index() == 0:
+        print(f"update {done:5}  saved in {args.out / 'checkpoints'}")
 
 
 def stop_on_interrupt() -> list[bool]:
@@ -88,6 +92,13 @@ def stop_on_interrupt() -> list[bool]:
 
     signal.signal(signal.SIGINT, stop)
     return stopped
+
+
+def anyone(stopped: list[bool]) -> bool:
+    """Whether a process is to stop: all stop after the same update, since none can go on without the others."""
+    if jax.process_count() == 1:
+        return bool(stopped)
+    return bool(multihost_utils.process_allgather(np.array(bool(stopped))).any())
 
 
 def report(log: Any, update: int, metrics: Any, seconds: float) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 COMPUTATIONS, INSTRUCTIONS, METADATA = 3, 2, 7
 SOURCE_FILE, SOURCE_LINE = 3, 4
@@ -18,7 +19,7 @@ def varint(data: bytes, at: int) -> tuple[int, int]:
             return value, at
 
 
-def fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
+def fields(data: bytes) -> Iterator[tuple[int, Any]]:
     """Number and value of each field, in order."""
     at = 0
     while at < len(data):
@@ -43,7 +44,7 @@ def without_positions(module: bytes) -> list[object]:
     """All fields of a module, those of instructions without their metadata."""
 
     def parts(data: bytes, nested: tuple[int, ...]) -> list[object]:
-        kept = []
+        kept: list[object] = []
         for number, value in fields(data):
             if nested and number == nested[0]:
                 kept.append((number, parts(value, nested[1:])))

@@ -27,11 +27,13 @@ def build(*, shared: bool = True) -> halite.BuiltModel:
 
     def project(name: str, x: Tensor, width: int, columns: int, std: float = STD) -> Tensor:
         with m.scope(name):
-            return m.linear(x, m.param("weight", [width, columns], init=normal(std)))
+            projected: Tensor = m.linear(x, m.param("weight", [width, columns], init=normal(std)))
+            return projected
 
     def norm(name: str, x: Tensor) -> Tensor:
         with m.scope(name):
-            return m.rms_norm(x, m.param("weight", [hidden], init=ones), eps=EPS)
+            scaled: Tensor = m.rms_norm(x, m.param("weight", [hidden], init=ones), eps=EPS)
+            return scaled
 
     def attention(x: Tensor) -> Tensor:
         width = {key: size(**{key: CONFIG[key]}, head_dim=head_dim) for key in ("heads", "kv_heads")}

@@ -5,7 +5,9 @@ from __future__ import annotations
 import inspect
 import linecache
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +23,7 @@ LLAMA = Path(__file__).parents[3] / "models" / "llama.hal"
 
 def line() -> int:
     """The line of the caller."""
-    return inspect.currentframe().f_back.f_lineno
+    return inspect.stack()[1].lineno
 
 
 def begun() -> tuple[Model, Tensor]:
@@ -36,11 +38,11 @@ def finish(m: Model, y: Tensor) -> halite.BuiltModel:
 def mistakes(m: Model, y: Tensor) -> list[halite.Diagnostic]:
     with pytest.raises(halite.Error) as raised:
         finish(m, y)
-    assert all(Path(mistake.file).name == HERE for mistake in raised.value.diagnostics)
+    assert all(Path(mistake.file or "").name == HERE for mistake in raised.value.diagnostics)
     return list(raised.value.diagnostics)
 
 
-def compiled(model: halite.BuiltModel | halite.Text | Path, **overrides: object) -> halite.Bundle:
+def compiled(model: halite.BuiltModel | halite.Text | Path, **overrides: Any) -> halite.Bundle:
     return halite.compile(model, roles=["train_step"], **overrides)
 
 
@@ -70,7 +72,9 @@ def test_named_sizes_are_sharded() -> None:
 
     rows = size(heads=4, head_dim=2)
     assert (rows, rows.factors) == (8, (("heads", 4), ("head_dim", 2)))
-    (digit,), () = sharded(rows)
+    sharding = sharded(rows)
+    assert sharding is not None and sharding[1] == ()
+    (digit,) = sharding[0]
     assert (digit.size, digit.stride) == (2, 4)
     with pytest.raises(halite.Error, match="no dimension of a parameter is `heads`"):
         sharded(8)
@@ -180,7 +184,7 @@ def test_tensors_of_other_models_are_refused() -> None:
 
 def test_tensors_of_a_function_that_returned_are_refused() -> None:
     m, x = begun()
-    kept = []
+    kept: list[Tensor] = []
 
     @m.function
     def f(x: Tensor) -> Tensor:
@@ -247,11 +251,11 @@ def test_scopes_left_out_of_order_are_a_mistake() -> None:
     assert [mistake.line for mistake in found] == [at, at + 2]
 
 
-OPERATORS = {
+OPERATORS: dict[str, tuple[Callable[[Model, Tensor], Tensor], str]] = {
     "arithmetic": (lambda m, x: (1 - x) * 2 / (x + 3.5) - x % 2 + 2 / (1 + x * x), "(1 - x) * 2 / (x + 3.5) - x % 2 + 2 / (1 + x * x)"),
     "power": (lambda m, x: x**2 + 2**x, "power(x, 2) + power(2, x)"),
     "signs": (lambda m, x: -abs(x), "-abs(x)"),
-    "numbers of numpy": (lambda m, x: np.float32(0.5) * x + np.int64(3), "0.5 * x + 3"),
+    "numbers of numpy": (lambda m, x: np.float32(0.5) * x + np.int64(3), "0.5 * x + 3"),  # type: ignore[operator]
     "comparisons": (
         lambda m, x: m.where((x < 1) & ~(x >= -1) | (x == 0), x, 0.0),
         "where(x < 1 and not (x >= -1) or x == 0, x, 0.0)",
@@ -286,18 +290,19 @@ def test_operations_are_those_of_the_language(name: str) -> None:
 
 def test_what_python_cannot_say_is_refused_where_it_stands() -> None:
     m, x = begun()
-    for wrong, words in [
+    refused: list[tuple[Callable[[], object], str]] = [
         (lambda: bool(x == 1), "no truth value"),
         (lambda: list(x), "not iterated over"),
         (lambda: x[::2], "step 1"),
-        (lambda: x["a"], "integer"),
+        (lambda: x["a"], "integer"),  # type: ignore[index]
         (lambda: x[..., ...], "once"),
-        (lambda: x + None, "expected a tensor"),
+        (lambda: x + None, "expected a tensor"),  # type: ignore[operator]
         (lambda: m.softmax(object()), "expected a tensor"),
         (lambda: m.softmax({"x": x}), "found `dict`"),
         (lambda: np.ones(6, np.float32) * x, "expected a tensor"),
-        (lambda: m.setting("a", "text"), "a setting is"),
-    ]:
+        (lambda: m.setting("a", "text"), "a setting is"),  # type: ignore[arg-type]
+    ]
+    for wrong, words in refused:
         with pytest.raises(TypeError, match=words):
             wrong()
     nested: list[object] = []

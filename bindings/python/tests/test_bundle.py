@@ -85,8 +85,8 @@ ALL = ["pred", "bf16", "f16", "f32", "f64", "s8", "s16", "s32", "s64", "u8", "u1
 
 @pytest.mark.parametrize("shard_bytes", [None, 64])
 def test_every_element_type_is_read_as_it_was_written(shard_bytes: int | None) -> None:
-    tensors = {name: np.array([[0, 1, 1], [0, 0, 1]]).astype(dtype_of(name)) for name in ALL}
-    tensors |= {"scalar": np.float32(1.5).reshape(()), "empty": np.zeros((0, 3), np.float32)}
+    tensors: halite.Tensors = {name: np.array([[0, 1, 1], [0, 0, 1]]).astype(dtype_of(name)) for name in ALL}
+    tensors |= {"scalar": np.array(1.5, np.float32), "empty": np.zeros((0, 3), np.float32)}
     tensors["turned"] = np.arange(6, dtype=np.int32).reshape(2, 3).T
     tensors["big"] = np.arange(3, dtype=">i4")
     path = halite.save_tensors("t.safetensors", tensors, shard_bytes=shard_bytes)

@@ -87,6 +87,7 @@ def test_the_cases_have_all_that_there_is() -> None:
 
 def test_what_is_not_known_is_refused() -> None:
     text = json.loads(compiled("tiny", {}).manifest.json)
-    for change in ({"new": 1}, {"version": 4}, {"buffers": [{"name": "x"}]}, {"statistics": {}}):
+    changes: list[dict[str, Any]] = [{"new": 1}, {"version": 4}, {"buffers": [{"name": "x"}]}, {"statistics": {}}]
+    for change in changes:
         with pytest.raises(halite.Error):
             manifest.parse(json.dumps({**text, **change}))

@@ -11,6 +11,7 @@ import pytest
 
 import halite
 from halite.overrides import recipe_text, settings
+from halite.source import Input
 
 VALUES: list[tuple[Any, str]] = [
     (3, "3"),
@@ -43,7 +44,7 @@ def test_values_reach_the_recipe() -> None:
         batch=np.int64(2),
         optimizer={"adamw": {"betas": (0.8, 0.9)}, "group": [group]},
         recompute=[{"budget": "9 GiB"}],
-        **{"parallel.data": 1},
+        **{"parallel.data": 1},  # type: ignore[arg-type]
     )
     recipe = bundle.manifest.recipe
     assert recipe["batch"] == 2
@@ -71,7 +72,7 @@ def test_a_recipe_is_a_mapping_a_text_or_a_file() -> None:
     mapping = {"model": {"name": "llama", "config": config}, "batch": 2, "seq": 16, "optimizer": {"adamw": {"lr": 1e-3}}}
     text = recipe_text(mapping)
     Path("mine.toml").write_text(text)
-    inputs = [halite.Recipe(mapping), halite.Recipe(text, name="other"), "mine.toml", Path("mine.toml")]
+    inputs: list[Input] = [halite.Recipe(mapping), halite.Recipe(text, name="other"), "mine.toml", Path("mine.toml")]
     sums = {halite.compile(input).manifest.modules[0].sha256 for input in inputs}
     assert len(sums) == 1
 

@@ -20,6 +20,10 @@ const NOT_RUN: &[(&str, &str)] = &[
         "bash launch.sh --nodes 1 --node-rank 0 --root 127.0.0.1:46820 -- --text book.txt --steps 300",
         "needs a Neuron device; the test `nrt` runs such a command on a stand-in",
     ),
+    (
+        "bash launch.sh --nodes 1 --node-rank 0 --root 127.0.0.1:46820 python train.py",
+        "needs a Neuron device; the test `launch` runs such a script on small programs",
+    ),
     ("halite neuron compile build/hlat-7b --jobs 2 --timeout 6h", "needs neuronx-cc"),
     (
         "halite numerics mixed bf16 bf16-sr --text tests/data/pride-and-prejudice.txt --steps 300 --seeds 0,1,2",

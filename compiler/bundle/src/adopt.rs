@@ -4,7 +4,7 @@
 //! without the name of the outer module, hold tensors that are no parameters, or have a shared one twice or under its other name.
 
 use crate::Manifest;
-use crate::convert::{Form, wanted};
+use crate::form::{Form, wanted};
 use crate::tensors::Tensors;
 use halite_support::{Diagnostic, Result, codes};
 

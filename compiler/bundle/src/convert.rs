@@ -8,33 +8,15 @@
 mod types;
 
 use crate::expected::{shorten, unwanted};
+pub use crate::form::{Form, wanted};
 use crate::state::refuse_stored;
 use crate::tensors::Tensors;
 use crate::{Buffer, BufferRole, Manifest, adopt};
 use halite_support::{Diagnostic, Diagnostics, codes};
-use halite_tensor::{DType, Shape};
-use indexmap::{IndexMap, IndexSet};
+use halite_tensor::DType;
+use indexmap::IndexSet;
 pub use types::converted;
 pub use types::{to_dtype, to_own_types};
-
-/// What tensors are called and how they lie.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Form {
-    /// As the model has them.
-    Model,
-    /// As the bundle stores them.
-    Stored,
-}
-
-impl Form {
-    /// The word on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Form::Model => "model",
-            Form::Stored => "bundle",
-        }
-    }
-}
 
 /// What is made of tensors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -240,23 +222,6 @@ fn all_of(role: &BufferRole) -> String {
         BufferRole::Weight(_) => "all weights".to_owned(),
         role => format!("all tensors of the kind `{}`", role.word()),
     }
-}
-
-/// Every tensor of a saved state in a form, by name: the buffer that stores it, and its shape.
-pub fn wanted(manifest: &Manifest, form: Form) -> IndexMap<String, (&Buffer, Shape)> {
-    let mut wanted = IndexMap::new();
-    for buffer in manifest.saved() {
-        match form {
-            Form::Model => {
-                let shapes = buffer.tensor_shapes().into_iter().map(|shape| (buffer, shape));
-                wanted.extend(buffer.tensor_names().into_iter().zip(shapes));
-            }
-            Form::Stored => {
-                wanted.insert(buffer.name.clone(), (buffer, Shape::from(buffer.shape.as_slice())));
-            }
-        }
-    }
-    wanted
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ pub mod estimate;
 mod expected;
 #[cfg(any(test, feature = "fixtures"))]
 pub mod fixtures;
+mod form;
 mod in_range;
 pub mod init;
 mod manifest;

@@ -19,7 +19,7 @@ use halite_lang::{Elaborated, Override};
 use halite_passes::{Audit, CausalityReport, Findings, PassReport, Pipeline, Remark, Runner, RunnerOptions};
 use halite_recipe::{Calls, ConfigValue, Form, MeshAxis, Recipe};
 use halite_support::nearest::nearest;
-use halite_support::{Caller, Diagnostic, Diagnostics, Name, Severity, codes};
+use halite_support::{Caller, Diagnostic, Diagnostics, Name, Severity, check_cancelled, codes};
 use halite_target::{ModuleCheck, Target, Vocabulary};
 use halite_tensor::Mesh;
 use indexmap::{IndexMap, IndexSet};
@@ -142,10 +142,19 @@ impl Session {
     /// Compiles a recipe to a bundle. The same recipe gives the same bytes.
     ///
     /// # Errors
-    /// Every mistake found in the model, the first one a pass finds, or everything that the target does not take. A
+    /// Every mistake found in the model, the first one a pass finds, everything that the target does not take, or that the work was cancelled. A
     /// [`Bug`](halite_support::Severity::Bug) is ours.
     pub fn compile(&self, source: &Source, options: &CompileOptions) -> Result<Compiled, Diagnostics> {
         let span = tracing::info_span!("compile", source = source.name).entered();
+        let cancel = &options.runner.watch.cancel;
+        // What is found in work that was stopped is of no account.
+        cancel.within(|| self.compile_within(&span, source, options)).or_else(|found| {
+            cancel.check()?;
+            Err(found)
+        })
+    }
+
+    fn compile_within(&self, span: &Span, source: &Source, options: &CompileOptions) -> Result<Compiled, Diagnostics> {
         let target = self.vocabulary.targets.get(&source.recipe.target).map_err(|error| locate(source, error))?;
         let options = &options.for_target(target, &source.recipe);
         let elaborated = self.elaborate(source)?;
@@ -160,7 +169,7 @@ impl Session {
         let prepared = self.prepare(elaborated.module.clone(), &source.recipe, &shared, options).map_err(fault)?;
         let (shared, sources) = (&prepared, &*source.model.sources(&self.sources));
         let built = &elaborated.module;
-        let caller = &Caller::in_span(Span::clone(&span));
+        let caller = &Caller::in_span(span.clone());
         // Modules do not depend on each other; they are joined in the order of roles.
         let packed = std::thread::scope(|scope| {
             let compile = |(role, pipeline): (_, Pipeline)| {
@@ -169,7 +178,9 @@ impl Session {
                     let unfinished = self.begin_role(shared, &source.recipe, (role, &pipeline), options)?;
                     let again = policies::are_open(&source.recipe).then(|| unfinished.again());
                     let compiled = self.finish_role(unfinished, &source.recipe, sources, options)?;
+                    check_cancelled()?;
                     let ranges = ranges::ranges(built, role, &self.registry)?;
+                    check_cancelled()?;
                     let whom = (target, &source.recipe);
                     let mut packed = pack(compiled, (role, built, ranges), whom, options)?;
                     if let Some(again) = &again {
@@ -185,6 +196,7 @@ impl Session {
             workers.into_iter().map(join).collect::<Result<Vec<Packed>, Diagnostic>>()
         });
         let packed = packed.map_err(fault)?;
+        check_cancelled()?;
         let checks: Vec<_> = packed.iter().map(|module| (&module.role.name, &module.check)).collect();
         let mut found = halite_target::join(checks.iter().map(|(_, check)| *check));
         found.extend(target.check_bundle(&source.recipe, &checks));
@@ -192,6 +204,7 @@ impl Session {
         if found.iter().any(|finding| finding.severity() >= Severity::Error) {
             return Err(found);
         }
+        check_cancelled()?;
         let mut compiled = assemble(elaborated, source, target, prepared, packed).map_err(fault)?;
         compiled.warnings.extend(found);
         if let Some(filter) = &options.dumps {

@@ -421,6 +421,29 @@ mod tests {
         assert_eq!(mistakes[0].help_text(), Some("did you mean `width`?"));
     }
 
+    /// A model that is built is compiled by the default recipe with overrides, which agree with its settings.
+    #[test]
+    fn a_built_model_needs_no_recipe() {
+        let mut session = crate::Session::new();
+        let m = crate::model::ModelBuilder::new("mine", &session.registry);
+        m.setting("batch", 2);
+        let x = m.batch("x", halite_tensor::DType::F32, [2, 4]);
+        let y = x.matmul(m.param("w", [4, 4], halite_tensor::Init::Ones));
+        let built = m.finish((y * y).sum_all(), m.scalar(2.0)).unwrap();
+        let mut load = |overrides: &[&str]| {
+            let overrides: Vec<String> = overrides.iter().map(|text| (*text).to_owned()).collect();
+            let source = session.load_model("mine", built.clone(), &overrides)?;
+            assert!(!source.places.texts().contains(&source.recipe_source), "nobody wrote that text");
+            let options = CompileOptions { roles: vec![ModuleRole::TRAIN_STEP], ..CompileOptions::default() };
+            Ok::<_, Diagnostics>(session.compile(&source, &options)?.bundle.manifest)
+        };
+        let manifest = load(&["batch=2", "optimizer.adamw.clip_norm=3.0"]).unwrap();
+        let optimizer = serde_json::to_value(&manifest.recipe.optimizer).unwrap();
+        assert_eq!((&*manifest.model.name, &optimizer["adamw"]["clip_norm"]), ("mine", &serde_json::json!(3.0)));
+        assert_eq!(load(&["batch=3"]).unwrap_err().len(), 1);
+        assert_eq!(load(&["optimizer.adamw.lrr=1"]).unwrap_err()[0].help_text(), Some("did you mean `lr`?"));
+    }
+
     #[test]
     fn unknown_inputs_get_a_suggestion() {
         let (text, help) = message("tinny", &[]);

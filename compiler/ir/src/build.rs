@@ -11,7 +11,7 @@ use crate::syntax::{
     Def, FuncId, FuncResult, Function, Inst, Module, Param, ParamRole, ResultRole, Rounding, Value, ValueData,
 };
 use crate::ty::{TensorType, Types};
-use halite_support::{Diagnostic, Name, Result, Span};
+use halite_support::{Diagnostic, Name, Result, Span, check_cancelled};
 use halite_tensor::{DType, Shape};
 use smallvec::SmallVec;
 
@@ -167,8 +167,9 @@ impl<'a> Builder<'a> {
     /// Applies an op and returns all results.
     ///
     /// # Errors
-    /// When the operands do not fit, with the current source position.
+    /// When the operands do not fit, with the current source position, or the work was cancelled.
     pub fn emit_all(&mut self, op: impl Into<Op>, args: &[Value]) -> Result<Values> {
+        check_cancelled()?;
         let op = op.into();
         let types = {
             let cx = self.infer_cx();

@@ -11,7 +11,7 @@ use halite_hlo::proto::HloModuleProto;
 use halite_hlo::{
     ArrayType, CollectiveForm, ComputationBuilder, ComputationId, INPUT_NAMES, Id, ModuleBuilder, OUTPUT_NAMES, Type,
 };
-use halite_support::{Diagnostic, Name, Result, SourceMap};
+use halite_support::{Diagnostic, Name, Result, SourceMap, check_cancelled};
 use metadata::Metadata;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
@@ -225,6 +225,7 @@ impl Lowering<'_> {
         }
         self.metadata.reset();
         for inst in &function.insts {
+            check_cancelled()?;
             self.metadata.enter(&mut cx.hlo, inst.loc);
             lower_inst(&mut cx, function, inst, &mut ids)?;
         }

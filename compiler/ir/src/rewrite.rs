@@ -5,7 +5,7 @@ use crate::infer::InferCx;
 use crate::registry::Registry;
 use crate::syntax::{FuncId, Function, Inst, Module, Param, Value, Values};
 use crate::ty::Types;
-use halite_support::{Diagnostic, Result};
+use halite_support::{Diagnostic, Result, check_cancelled};
 use std::ops::{Deref, DerefMut};
 
 /// Copies a function while mapping its values to those of the copy. A pass looks at each old instruction and either
@@ -178,6 +178,7 @@ pub fn rewrite_planned<P>(
 ) -> Result<bool> {
     let mut any = false;
     for source in std::mem::take(&mut module.functions) {
+        check_cancelled()?;
         let cx = InferCx { functions: &module.functions, registry };
         let Some(plan) = plan(cx, &source) else {
             module.functions.push(source);

@@ -1,12 +1,14 @@
-//! Who started a thread, as far as `tracing` is concerned.
+//! Who started a thread: whom `tracing` tells of it, and who may stop it.
 
+use crate::CancelToken;
 use tracing::{Dispatch, Span};
 
-/// The subscriber and the span of a thread. Both belong to a thread alone, so that one it starts has neither.
+/// The subscriber, the span and the token of a thread. All belong to a thread alone, so that one it starts has none.
 #[derive(Clone, Debug)]
 pub struct Caller {
     subscriber: Dispatch,
     span: Span,
+    cancel: CancelToken,
 }
 
 impl Caller {
@@ -15,15 +17,16 @@ impl Caller {
         Self::in_span(Span::current())
     }
 
-    /// The subscriber of this thread, with a span that is open in it; with the one around that where it filters the span out.
+    /// The subscriber and the token of this thread, with a span that is open in it; with the one around that where it filters the span out.
     pub fn in_span(span: Span) -> Self {
         let span = if span.is_disabled() { Span::current() } else { span };
-        Self { subscriber: tracing::dispatcher::get_default(Dispatch::clone), span }
+        Self { subscriber: tracing::dispatcher::get_default(Dispatch::clone), span, cancel: CancelToken::current() }
     }
 
-    /// Does `work` on this thread as if the other one did it: what it says goes to that subscriber, below that span.
+    /// Does `work` on this thread as if the other one did it: what it says goes to that subscriber, below that span, and
+    /// what stops that one stops it.
     pub fn within<T>(&self, work: impl FnOnce() -> T) -> T {
-        tracing::dispatcher::with_default(&self.subscriber, || self.span.in_scope(work))
+        tracing::dispatcher::with_default(&self.subscriber, || self.span.in_scope(|| self.cancel.within(work)))
     }
 }
 

@@ -18,7 +18,7 @@ pub mod text;
 pub mod units;
 
 pub use caller::Caller;
-pub use cancel::CancelToken;
+pub use cancel::{CancelToken, check_cancelled};
 pub use codes::Code;
 pub use diagnostic::{Diagnostic, Label, Result, Severity, sort_by_place};
 pub use diagnostics::Diagnostics;

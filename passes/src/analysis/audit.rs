@@ -24,7 +24,7 @@ use crate::framework::pass::PassCx;
 use context::AuditCx;
 use flow::flows;
 use halite_ir::{FuncId, Module};
-use halite_support::Result;
+use halite_support::{Result, check_cancelled};
 use halite_tensor::DType;
 use report::Report;
 
@@ -37,6 +37,7 @@ pub fn audit(module: &Module, cx: &PassCx<'_>) -> Result<Audit> {
     let mut report = Report::new(module, cx.recipe.map(|recipe| &recipe.precision));
     let flows = flows(module);
     for index in 0..module.functions.len() {
+        check_cancelled()?;
         let function = FuncId::new(index);
         let cx = AuditCx::new(module, function, &flows, cx);
         ops::check(&cx, &mut report)?;

@@ -3,7 +3,7 @@
 use crate::analysis::replicas::{Moves, ReplicaFinding, replicas};
 use crate::framework::pass::{Changed, Pass, PassCx, PassInfo, Relation};
 use halite_ir::{Module, Phase};
-use halite_support::Result;
+use halite_support::{Result, check_cancelled};
 
 /// Proves that ranks hold what the layout of a module says, that no sum over ranks is missing and that none is made twice; see [`replicas`].
 /// The module stays as it is. It stands right after `partition`: what simplifies a program drops transposes of dimensions that have size 1 on
@@ -22,7 +22,9 @@ impl Pass for CheckReplicas {
     }
 
     fn run(&self, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
-        match replicas(module, Moves::Written).first().map(ReplicaFinding::diagnostic) {
+        let findings = replicas(module, Moves::Written);
+        check_cancelled()?;
+        match findings.first().map(ReplicaFinding::diagnostic) {
             Some(finding) if cx.recipe.is_some() => Err(finding.into_bug("`check-replicas`")),
             Some(finding) => Err(finding),
             None => Ok(Changed::No),

@@ -147,7 +147,8 @@ impl<'a> Runner<'a> {
 
     fn run_pass(&mut self, pass: &Arc<dyn Pass>, module: &mut Module, cx: &PassCx<'_>) -> Result<Changed> {
         let info = pass.info();
-        self.options.watch.cancel.check()?;
+        let cancel = self.options.watch.cancel.clone();
+        cancel.check()?;
         if info.kind == Kind::Optimization {
             if self.options.limit.is_some_and(|limit| self.optimizations >= limit) {
                 return Ok(Changed::No);
@@ -160,7 +161,10 @@ impl<'a> Runner<'a> {
         self.show(index, &info.name, DumpPoint::Before, module);
         let before = self.options.check_changed.then(|| fingerprint(module));
         let start = Instant::now();
-        let changed = pass.run(module, cx)?;
+        let changed = cancel.within(|| pass.run(module, cx));
+        // What a pass says of work that was stopped is of no account.
+        cancel.check()?;
+        let changed = changed?;
         let time = start.elapsed();
         if let Some(phase) = info.gives {
             module.phase = phase;

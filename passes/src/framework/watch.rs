@@ -15,10 +15,10 @@ pub trait Progress: Send + Sync {
     fn finished(&self, _module: &str, _report: &PassReport) {}
 }
 
-/// Who may stop the work between passes, and who hears of them. By default nobody.
+/// Who may stop the work, and who hears of them. By default nobody.
 #[derive(Clone, Default)]
 pub struct Watch {
-    /// Stops the work before the next pass.
+    /// Stops the work, within some milliseconds.
     pub cancel: CancelToken,
     /// Hears of each pass.
     pub progress: Option<Arc<dyn Progress>>,

@@ -11,13 +11,15 @@ mod check_flags;
 mod environment;
 mod flags;
 pub(crate) mod given;
+mod jax;
 mod launch;
 mod script;
 mod shell;
 
 pub use environment::environment;
 pub use flags::flags;
-pub use launch::{Surroundings, forbidden, launch};
+pub use jax::{Mismatch, mismatches};
+pub use launch::{Profile, Surroundings, forbidden, launch};
 
 use crate::tables::CompilerVersion;
 use crate::{Generation, Neuron, Tables};

@@ -61,6 +61,17 @@ impl Script {
         self.code("export ").plain(name).code("=").word(value).code("\n")
     }
 
+    /// Adds what runs `code` where a variable is set to something else than a value.
+    pub(crate) fn where_other(&mut self, name: &str, value: &str, code: impl FnOnce(&mut Self)) -> &mut Self {
+        if is_name(name) {
+            self.code("[ -z \"${").plain(name).code("+set}\" ] || [ \"$").plain(name).code("\" = ");
+            self.word(value).code(" ] || { ");
+            code(self);
+            self.code(" }\n");
+        }
+        self
+    }
+
     /// Adds what runs `code` where a variable is set, if only to nothing.
     pub(crate) fn where_set(&mut self, name: &str, code: impl FnOnce(&mut Self)) -> &mut Self {
         if is_name(name) {
@@ -96,6 +107,45 @@ pub(crate) fn word(text: &str) -> String {
         return text.to_owned();
     }
     format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+/// The words of a text by the quoting of shells, as Python's `shlex.split` takes it apart; `None` where a quote does not end.
+pub(crate) fn split(text: &str) -> Option<Vec<String>> {
+    let (mut words, mut word) = (Vec::new(), None::<String>);
+    let mut rest = text.chars();
+    while let Some(character) = rest.next() {
+        match character {
+            ' ' | '\t' | '\r' | '\n' => words.extend(word.take()),
+            '\\' => word.get_or_insert_default().push(rest.next()?),
+            '\'' => {
+                let word = word.get_or_insert_default();
+                loop {
+                    match rest.next()? {
+                        '\'' => break,
+                        character => word.push(character),
+                    }
+                }
+            }
+            '"' => double_quoted(&mut rest, word.get_or_insert_default())?,
+            character => word.get_or_insert_default().push(character),
+        }
+    }
+    words.extend(word);
+    Some(words)
+}
+
+/// Adds what stands up to the end of double quotes, in which a backslash says something before another and before a quote alone.
+fn double_quoted(rest: &mut std::str::Chars<'_>, word: &mut String) -> Option<()> {
+    loop {
+        match rest.next()? {
+            '"' => return Some(()),
+            '\\' => match rest.next()? {
+                escaped @ ('"' | '\\') => word.push(escaped),
+                other => word.extend(['\\', other]),
+            },
+            character => word.push(character),
+        }
+    }
 }
 
 #[cfg(test)]

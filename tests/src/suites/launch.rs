@@ -5,7 +5,7 @@ use crate::document::Anchor;
 use crate::kit::{Case, Outcome};
 use halite::Session;
 use halite_bundle::ModuleRole;
-use halite_neuron::settings::Surroundings;
+use halite_neuron::settings::{Profile, Surroundings};
 use halite_neuron::tables::{Setter, Variable};
 use halite_neuron::{Tables, neuronx};
 use std::collections::BTreeSet;
@@ -30,7 +30,7 @@ impl Suite for Launch {
         let preset = case.directives.model.as_deref().ok_or("the suite needs `//@ model: ..`")?;
         let source = Session::new().load(preset, &case.directives.set);
         let recipe = source.map_err(|errors| case.show_all(&errors))?.recipe;
-        let ours = Surroundings::of(&recipe).map_err(|error| case.show(&error))?;
+        let ours = Surroundings::of(&recipe, Profile::Program).map_err(|error| case.show(&error))?;
         let lines = case.text.lines().filter(|line| !line.starts_with("//"));
         let set = lines.filter_map(|line| line.strip_prefix("export ").unwrap_or(line).split_once('='));
         let published: Vec<_> = set.map(|(name, value)| (name, value.trim_matches('"'))).collect();

@@ -15,6 +15,8 @@ _COLORS = {
     "35": "#b558c4",
     "36": "#1a93a5",
 }
+# Notebooks have texts in rich output in the font of prose unless told otherwise.
+_PRE = "font-family: var(--jp-code-font-family, monospace); line-height: 1.25; white-space: pre; overflow-x: auto"
 _ESCAPE = re.compile("\x1b\\[([0-9;]*)m")
 
 
@@ -25,7 +27,7 @@ def colored_text(text: str) -> str:
     for codes, part in zip(parts[1::2], parts[2::2], strict=True):
         style = _style(codes.split(";"))
         html.append(f'<span style="{style}">{escape(part)}</span>' if style else escape(part))
-    return f'<pre style="line-height: 1.25; white-space: pre; overflow-x: auto">{"".join(html)}</pre>'
+    return f'<pre style="{_PRE}">{"".join(html)}</pre>'
 
 
 def _style(codes: Sequence[str]) -> str:

@@ -105,7 +105,7 @@ def inspect(input: Input | Bundle, /, *, depth: int = 4, progress: ProgressLike 
 
     >>> import halite
     >>> halite.inspect("tiny").modules[0].by_op["dot"].flops
-    190316544
+    383778816
     """
     depth = whole("depth", depth, least=1, most=99)
     if isinstance(input, Bundle):

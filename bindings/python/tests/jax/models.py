@@ -11,6 +11,8 @@ OPTIMIZER = {"adamw": {"lr": 1e-3, "weight_decay": 0.1, "clip_norm": 1.0}}
 LLAMA = {"vocab": 256, "hidden": 64, "layers": 2, "heads": 4, "kv_heads": 2, "ffn": 176}
 GPT2 = {"vocab": 259, "hidden": 64, "layers": 2, "heads": 4}
 FAMILIES: dict[str, dict[str, Any]] = {"llama": LLAMA, "gpt2": GPT2, "qwen2": {**LLAMA, "vocab": 259}}
+MID = {"vocab": 2048, "hidden": 256, "layers": 4, "heads": 8, "kv_heads": 4, "ffn": 704, "batch": 2, "seq": 256}
+"""The one of the benches that is small enough to train, and too large for tests that run each time."""
 
 
 def compiled(family: str, **overrides: Any) -> halite.Bundle:
@@ -20,10 +22,11 @@ def compiled(family: str, **overrides: Any) -> halite.Bundle:
 
 
 def batches(bundle: halite.Bundle, count: int) -> list[dict[str, np.ndarray]]:
-    """As many batches of 8 sequences, the same for each bundle of a vocabulary."""
+    """Batches of as many sequences as one device takes in an update, the same for each bundle of a vocabulary and a length."""
     random = np.random.default_rng(7)
-    vocab = bundle.manifest.model.config["vocab"]
-    return [{"tokens": random.integers(0, vocab, (8, 33)).astype(np.int32)} for _ in range(count)]
+    config = bundle.manifest.model.config
+    rows, columns = MID["batch"] if config["hidden"] == MID["hidden"] else 8, config["seq"] + 1
+    return [{"tokens": random.integers(0, config["vocab"], (rows, columns)).astype(np.int32)} for _ in range(count)]
 
 
 def runtime(bundle: halite.Bundle) -> halite.runtime.TrainStep:

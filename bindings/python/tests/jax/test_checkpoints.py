@@ -36,10 +36,10 @@ def by_columns() -> halite.Text:
 
 
 def compiled(model: str, layout: Mapping[str, int], precision: str = "fp64") -> halite.Bundle:
-    sources = {"gpt2": (MODELS / "gpt2.hal", GPT2), "llama": ("tiny", LLAMA), "columns": (by_columns(), LLAMA)}
+    sources: dict[str, tuple[Any, dict[str, Any]]] = {"gpt2": (MODELS / "gpt2.hal", GPT2), "llama": ("tiny", LLAMA), "columns": (by_columns(), LLAMA)}
     source, sizes = sources[model]
     batch = 8 // layout.get("data", 1)
-    settings = {"batch": batch, "seq": 16, "precision": precision, "optimizer": OPTIMIZER, "parallel": layout}
+    settings: dict[str, Any] = {"batch": batch, "seq": 16, "precision": precision, "optimizer": OPTIMIZER, "parallel": layout}
     return halite.compile(source, roles=["train_step"], **settings, **sizes)
 
 

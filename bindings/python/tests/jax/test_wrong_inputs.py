@@ -53,7 +53,7 @@ def on_one_device() -> None:
 
 
 def without_wide_types() -> None:
-    with jax.enable_x64(False) if hasattr(jax, "enable_x64") else jax.experimental.disable_x64():
+    with jax.enable_x64(False) if hasattr(jax, "enable_x64") else jax.experimental.disable_x64():  # type: ignore[attr-defined]
         halite.jax.train_step(compiled("llama", layers=1, precision="fp64")).abstract_state()
 
 

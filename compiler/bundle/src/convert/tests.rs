@@ -4,7 +4,7 @@ use super::*;
 use crate::fixtures::{apart, packed};
 use crate::init::initial_state;
 use crate::tensors;
-use halite_tensor::{DType, HostTensor};
+use halite_tensor::{DType, HostTensor, Shape};
 
 fn change(tensors: &mut Tensors, name: &str, change: impl FnOnce(&HostTensor) -> HostTensor) {
     let tensor = tensors.get_mut(name).unwrap();

@@ -1,8 +1,8 @@
 //! Element types of weights: what widens without loss does so by itself, what rounds must be asked for.
 
-use super::{Form, wanted};
 use crate::Manifest;
 use crate::expected::shorten;
+use crate::form::{Form, wanted};
 use crate::tensors::Tensors;
 use halite_support::{Diagnostic, Diagnostics, codes};
 use halite_tensor::{DType, HostTensor};

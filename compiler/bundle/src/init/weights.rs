@@ -2,8 +2,9 @@
 
 use super::{Initial, keys, widest};
 use crate::Manifest;
-use crate::convert::{Form, converted, wanted};
+use crate::convert::converted;
 use crate::expected::{shorten, unwanted};
+use crate::form::{Form, wanted};
 use crate::state::refuse_stored;
 use crate::tensors::Tensors;
 #[cfg(feature = "files")]

@@ -16,7 +16,7 @@ use halite_lang::Elaborated;
 use halite_passes::{Audit, CausalityReport, PassReport, Remark};
 use halite_recipe::{Recipe, Waiver};
 use halite_stablehlo::Form;
-use halite_support::{Diagnostic, Name};
+use halite_support::{Diagnostic, Name, check_cancelled};
 use halite_target::{ModuleCheck, PolicyNeed, RunSettings, Target};
 use halite_tensor::Mesh;
 use indexmap::IndexMap;
@@ -52,13 +52,16 @@ pub(super) fn pack<'a>(
     let missing = || Diagnostic::bug("a compiled module without an entry");
     let (built, entry) = (built.entry().ok_or_else(missing)?, module.ir.entry().ok_or_else(missing)?);
     let bytes = module.hlo.encode();
+    check_cancelled()?;
     let laid = Laid { entry, layout: module.ir.layout.as_deref() };
     let figures = figures(&module.ir, laid, module.hlo.graph())?;
+    check_cancelled()?;
     let micro_batches = micro_batches(built, laid);
     let ranges = ranges::repeated(ranges, entry, micro_batches);
     let (mut described, buffers) = (module_entry(&role.name, laid, ranges, &bytes), buffers(laid, micro_batches));
     described.estimate = estimate((&described, &buffers), &module, target, recipe)?;
     let mesh = laid.layout.map(|layout| layout.mesh.clone()).unwrap_or_default();
+    check_cancelled()?;
     let mut files = IndexMap::new();
     if options.emit_hlo_text {
         files.insert(format!("{name}.hlo.txt"), halite_hlo::text::print(&module.hlo).into_bytes());

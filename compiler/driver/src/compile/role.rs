@@ -8,7 +8,7 @@ use halite_hlo::CheckedHlo;
 use halite_ir::{KernelForm, Module, Phase, lower, lower_decompositions};
 use halite_passes::{Findings, PassReport, Pipeline, Runner};
 use halite_recipe::Recipe;
-use halite_support::{Diagnostic, SourceMap, codes};
+use halite_support::{Diagnostic, SourceMap, check_cancelled, codes};
 
 /// The first pass that does otherwise under other policies of recomputation.
 const READ_BY: &str = "cut";
@@ -88,8 +88,10 @@ impl Session {
             KernelForm::CustomCalls => lower_decompositions(verified, sources)?,
         };
         span.exit();
+        check_cancelled()?;
         let checked = |hlo| CheckedHlo::new(hlo).map_err(|broken| broken.into_bug("lowering"));
         let hlo = checked(hlo)?;
+        check_cancelled()?;
         let decompositions = decompositions
             .into_iter()
             .map(|(name, decomposition)| checked(decomposition).map(|decomposition| (name, decomposition)));

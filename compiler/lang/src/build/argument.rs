@@ -1,6 +1,5 @@
 //! What calls are given.
 
-use super::Tensor;
 use super::core::Handle;
 use crate::ops::Factors;
 use halite_ir::{SizeFactor, product_of};
@@ -9,7 +8,7 @@ use halite_tensor::DType;
 
 /// An operand or attribute: a tensor, a number, a truth value, a word, an element type, or a list of these.
 ///
-/// It is made by `Into`: `2`, `1e-5`, `true`, `"tanh"`, `DType::F32`, `[batch, seq]`, a [`Tensor`]. A number among tensors
+/// It is made by `Into`: `2`, `1e-5`, `true`, `"tanh"`, `DType::F32`, `[batch, seq]`, a [`Tensor`](super::Tensor). A number among tensors
 /// takes the element type and the shape of the tensor it is combined with.
 #[derive(Clone, Debug)]
 pub struct Argument(pub(super) Kind);
@@ -68,18 +67,6 @@ from! {
     &str: value => Kind::Text(value.into());
     String: value => Kind::Text(value.into());
     DType: value => Kind::Type(value);
-}
-
-impl From<Tensor<'_>> for Argument {
-    fn from(tensor: Tensor<'_>) -> Self {
-        tensor.handle().into()
-    }
-}
-
-impl From<&Tensor<'_>> for Argument {
-    fn from(tensor: &Tensor<'_>) -> Self {
-        tensor.handle().into()
-    }
 }
 
 /// `None` stands for a poisoned tensor.

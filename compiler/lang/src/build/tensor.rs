@@ -1,7 +1,7 @@
 //! Handles of tensors.
 
-use super::ModelBuilder;
 use super::core::Handle;
+use super::{Argument, ModelBuilder};
 use halite_ir::TensorType;
 use halite_support::Name;
 use halite_tensor::DType;
@@ -85,5 +85,17 @@ impl<'b> Tensor<'b> {
     pub fn named(self, name: impl Into<Name>) -> Self {
         self.model.core.borrow_mut().name_tensor(self.handle, name);
         self
+    }
+}
+
+impl From<Tensor<'_>> for Argument {
+    fn from(tensor: Tensor<'_>) -> Self {
+        tensor.handle().into()
+    }
+}
+
+impl From<&Tensor<'_>> for Argument {
+    fn from(tensor: &Tensor<'_>) -> Self {
+        tensor.handle().into()
     }
 }

@@ -6,7 +6,7 @@ use super::state::State;
 use super::transfer::{States, TransferCx, convert, is_capped, transfer};
 use crate::transform::annotate_rounding::is_dither;
 use halite_ir::{Composite, FuncId, Function, Inst, Module, Op, Registry, TensorType, Value};
-use halite_support::Result;
+use halite_support::{Result, check_cancelled};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::rc::Rc;
@@ -58,6 +58,7 @@ impl<'a> Analysis<'a> {
             known[param.value.index()] = state.clone();
         }
         for inst in &function.insts {
+            check_cancelled()?;
             if !inst.results.iter().any(|result| wanted[result.index()]) {
                 continue;
             }

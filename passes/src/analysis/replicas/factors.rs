@@ -9,6 +9,7 @@ use super::unwritten::Unwritten;
 use halite_ir::dims::{DimFactors, FactorKind, FactorMap};
 use halite_ir::ops::Reduction;
 use halite_ir::{Linear, Op};
+use halite_support::check_cancelled;
 use halite_tensor::{AtomId, Mesh};
 use smallvec::SmallVec;
 
@@ -27,7 +28,7 @@ pub(super) struct Application<'a> {
 const MAX_COMBINATIONS: usize = 128;
 
 impl Application<'_> {
-    /// For each result its readings, given some for each operand.
+    /// For each result its readings, given some for each operand; some of them where the work is cancelled.
     pub(super) fn readings(&self, operands: &[Vec<Reading>]) -> Vec<Vec<Reading>> {
         let count = self.map.results.len();
         if operands.iter().flatten().all(Reading::is_same) {
@@ -37,7 +38,11 @@ impl Application<'_> {
         let free: Vec<Vec<Option<Stretches>>> = (0..operands.len()).map(|at| self.free_factors(at)).collect();
         let open = usize::from(self.moves == Moves::Unwritten);
         let mut results = vec![Vec::new(); count];
+        let is_needed = |results: &[Vec<Reading>]| results.iter().any(Vec::is_empty) || check_cancelled().is_ok();
         for (clashes, chosen) in combinations(&views) {
+            if !is_needed(&results) {
+                break;
+            }
             for later in [false, true].into_iter().take(1 + clashes.min(open)) {
                 let question = Question { views: &chosen, free: &free, later };
                 let mut outcomes: Vec<Outcome> =
@@ -244,17 +249,25 @@ impl Application<'_> {
 }
 
 /// One view of each operand, in all ways, first those in which the least atoms lie in one way for one and in another for another: how many do.
+///
+/// Where the work is cancelled each gets the first alone.
 fn combinations(views: &[Vec<View>]) -> Vec<(usize, Vec<&View>)> {
-    let mut all: Vec<(usize, Vec<&View>)> = vec![(0, Vec::with_capacity(views.len()))];
+    let mut all: Vec<(usize, Vec<&View>)> = vec![(0, Vec::new())];
     for views in views {
-        let longer = all.iter().flat_map(|(before, chosen)| {
-            let with = move |view| (before + clashes(chosen, view), chosen.iter().copied().chain([view]).collect());
-            views.iter().map(with)
-        });
-        let mut longer: Vec<(usize, Vec<&View>)> = longer.collect();
+        let mut longer = Vec::new();
+        for (index, (before, chosen)) in all.iter().enumerate() {
+            let goes_on = |(at, _): &(usize, &View)| *at == 0 || check_cancelled().is_ok();
+            let views = views.iter().enumerate().take_while(goes_on);
+            let mut own: Vec<_> = views.map(|(_, view)| (before + clashes(chosen, view), index, view)).collect();
+            // Of one no more can be among those that are left of all.
+            own.sort_by_key(|own| own.0);
+            own.truncate(MAX_COMBINATIONS);
+            longer.extend(own);
+        }
         longer.sort_by_key(|longer| longer.0);
         longer.truncate(MAX_COMBINATIONS);
-        all = longer;
+        let with = |(count, index, view): (usize, usize, _)| (count, [&all[index].1[..], &[view]].concat());
+        all = longer.into_iter().map(with).collect();
     }
     all
 }

@@ -5,6 +5,7 @@ use super::held::{Base, Held};
 use super::number::Number;
 use halite_ir::ops::Reduction;
 use halite_ir::{FuncId, LocId};
+use halite_support::check_cancelled;
 use halite_tensor::{AtomId, Digit};
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
@@ -120,10 +121,13 @@ impl Reading {
 /// How many readings of a value are kept. Heads that share two key heads, one on each of eight ranks, leave more than 80.
 const MAX_READINGS: usize = 128;
 
-/// Readings without repetition, without those of which less is known than of others.
+/// Readings without repetition, without those of which less is known than of others; some of them where the work is cancelled.
 pub(super) fn pruned(all: impl IntoIterator<Item = Reading>) -> Vec<Reading> {
     let mut kept: Vec<Reading> = Vec::new();
     for reading in all {
+        if !kept.is_empty() && check_cancelled().is_err() {
+            break;
+        }
         if !kept.contains(&reading) && !kept.iter().any(|other| reading.is_worse(other)) {
             kept.retain(|other| !other.is_worse(&reading));
             kept.push(reading);

@@ -10,6 +10,7 @@ use super::state::{Cause, Part, Reading, State, Why};
 use super::transfer::Transfer;
 use halite_ir::ops::Reduction;
 use halite_ir::{FuncId, FuncResult, Function, Inst, Layout, LocId, LocTable, Module, Op, ParamRole};
+use halite_support::check_cancelled;
 use halite_tensor::{AtomId, Content, Sharding};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -30,7 +31,8 @@ struct Frame {
 
 /// All that is wrong with how values lie on the mesh in a module that has a layout; nothing of one that has none.
 ///
-/// A proof over few atoms holds over all, and takes less; what it does not prove is looked at atom by atom.
+/// A proof over few atoms holds over all, and takes less; what it does not prove is looked at atom by atom. Work that is cancelled
+/// meanwhile ends early, with findings that say nothing.
 pub fn replicas(module: &Module, moves: Moves) -> Vec<ReplicaFinding> {
     let Some(layout) = &module.layout else { return Vec::new() };
     match joined(module, layout) {
@@ -93,7 +95,7 @@ impl Walk<'_> {
     /// What a function returns. Functions that it calls are walked over first, each once for what is known of its arguments.
     fn run(&mut self, key: Key) -> Rc<[State]> {
         let mut open = vec![self.frame(key.clone(), Rc::new([]))];
-        while let Some(frame) = open.last_mut() {
+        while let Some(frame) = open.last_mut().filter(|_| check_cancelled().is_ok()) {
             match self.advance(frame) {
                 Some((needed, at)) => {
                     let calls = frame.calls.iter().copied().chain([at]).collect();
@@ -125,7 +127,7 @@ impl Walk<'_> {
     /// Walks on, to the end or to a call of a function that is to be walked over first.
     fn advance(&mut self, frame: &mut Frame) -> Option<(Key, LocId)> {
         let function = self.module.function(frame.key.0);
-        while let Some(inst) = function.insts.get(frame.next) {
+        while let Some(inst) = function.insts.get(frame.next).filter(|_| check_cancelled().is_ok()) {
             let args: Rc<[State]> = inst.args.iter().filter_map(|arg| frame.states[arg.index()].clone()).collect();
             let results = match &inst.op {
                 Op::Call(call) => {

@@ -41,7 +41,7 @@ fn settled(mut planner: Planner<'_>) -> Result<std::result::Result<Plan, Key>> {
             Ok(plan) => plan,
             Err(needed) => return Ok(Err(needed)),
         };
-        let wishes = wishes(&planner, &plan);
+        let wishes = wishes(&planner, &plan)?;
         if wishes == planner.wishes || rounds == ROUNDS {
             let params = planner.function.params.iter();
             plan.wanted = params.map(|param| planner.wishes[param.value.index()].clone()).collect();

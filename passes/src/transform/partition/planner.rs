@@ -5,7 +5,7 @@ use super::fact::{Atoms, Fact, Place, block};
 use super::known::{Known, narrows_terms};
 use super::plan::{Given, Key, Plan, Plans, Step};
 use halite_ir::{FuncId, FuncResult, Function, InferCx, Inst, Op, ResultRole, Value};
-use halite_support::{Diagnostic, Result};
+use halite_support::{Diagnostic, Result, check_cancelled};
 use halite_tensor::{AtomId, Sharding};
 use std::rc::Rc;
 
@@ -54,6 +54,7 @@ impl<'a> Planner<'a> {
             draft.facts[param.value.index()] = fact.clone();
         }
         for (at, inst) in function.insts.iter().enumerate() {
+            check_cancelled()?;
             let step = match &inst.op {
                 Op::Call(call) => match self.call(&mut draft, inst, call.callee) {
                     Ok(step) => step,

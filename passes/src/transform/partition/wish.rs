@@ -6,13 +6,14 @@ use super::planner::Planner;
 use halite_ir::dims::{Factor, FactorKind, FactorMap};
 use halite_ir::ops::Reduction;
 use halite_ir::{Inst, Linear};
+use halite_support::{Result, check_cancelled};
 use halite_tensor::{Digits, Sharding};
 
 /// For each value where it had better lie than where it is made, from the last instruction to the first.
 ///
 /// What all that read a value want less of than it has is computed as that alone. Where a sum is terms on several ranks, the first that wants a
 /// share of it says where it lies.
-pub(super) fn wishes(planner: &Planner<'_>, plan: &Plan) -> Vec<Option<Sharding>> {
+pub(super) fn wishes(planner: &Planner<'_>, plan: &Plan) -> Result<Vec<Option<Sharding>>> {
     let function = planner.function;
     let mut asked: Vec<Option<Sharding>> = vec![None; function.values.len()];
     for (at, result) in function.results.iter().enumerate() {
@@ -25,6 +26,7 @@ pub(super) fn wishes(planner: &Planner<'_>, plan: &Plan) -> Vec<Option<Sharding>
     }
     let mut wishes = vec![None; function.values.len()];
     for (at, inst) in function.insts.iter().enumerate().rev() {
+        check_cancelled()?;
         for &result in &inst.results {
             wishes[result.index()] = wish(plan, result.index(), &asked[result.index()]);
         }
@@ -42,7 +44,7 @@ pub(super) fn wishes(planner: &Planner<'_>, plan: &Plan) -> Vec<Option<Sharding>
     for param in &function.params {
         wishes[param.value.index()] = wish(plan, param.value.index(), &asked[param.value.index()]);
     }
-    wishes
+    Ok(wishes)
 }
 
 /// Joins a request: of what is there, what is asked for in common; of a sum and of a weight, which what reads them comes to, the first in the

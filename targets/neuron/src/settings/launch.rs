@@ -1,6 +1,7 @@
 //! How the programs of a recipe are started on Neuron.
 
 use super::environment::unknown_names;
+use super::jax::{CC_FLAGS, cc_flags};
 use super::{environment, flags};
 use crate::tables::{Setter, Variable};
 use crate::{Generation, Tables};
@@ -29,10 +30,36 @@ pub fn forbidden() -> impl Iterator<Item = &'static Variable> {
     Tables::builtin().variables.iter().filter(|variable| variable.forbidden)
 }
 
+/// What runs the modules of a bundle.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Profile {
+    /// A program that loads what `neuronx-cc` made, such as `halite train`: a process for each rank.
+    #[default]
+    Program,
+    /// A program in JAX, whose plugin for Neuron compiles by itself: a process for each node, of which all ranks of the node are devices.
+    Jax,
+}
+
+impl Profile {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Program, Self::Jax];
+
+    /// The word on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Program => "program",
+            Self::Jax => "jax",
+        }
+    }
+}
+
 /// All that surrounds the programs of a recipe for Neuron.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Surroundings {
+    /// What runs the modules.
+    pub profile: Profile,
     /// The generation, as recipes name it.
     pub target: TargetName,
     /// Processes that run a program together.
@@ -58,7 +85,7 @@ impl Surroundings {
     ///
     /// # Errors
     /// When its target is not Neuron's.
-    pub fn of(recipe: &Recipe) -> Result<Self> {
+    pub fn of(recipe: &Recipe, profile: Profile) -> Result<Self> {
         let Some(launch) = launch(recipe) else {
             let message = format!("a program for `{}` has no environment and no flags", recipe.target);
             let error = Diagnostic::error(codes::OTHER_TARGET, message);
@@ -69,8 +96,17 @@ impl Surroundings {
         let instead = |variable: &Variable| variable.instead.clone().unwrap_or_default();
         let launcher = |variable: &&Variable| variable.set_by == Setter::Launcher;
         let per_process = Tables::builtin().variables.iter().filter(launcher);
-        let environment = environment(recipe);
+        let mut environment = environment(recipe);
+        let unknown = unknown_names(&environment);
+        let mut forbidden: IndexMap<_, _> =
+            forbidden().map(|variable| (variable.name.clone(), instead(variable))).collect();
+        let flags = flags(recipe);
+        if profile == Profile::Jax {
+            environment.insert(CC_FLAGS.to_owned(), cc_flags(&flags));
+            forbidden.shift_remove(CC_FLAGS);
+        }
         Ok(Self {
+            profile,
             target: recipe.target.clone(),
             world_size: launch.world_size,
             planned: recipe.parallel.clone(),
@@ -78,16 +114,30 @@ impl Surroundings {
                 1 => not_compiled(recipe).map(Planned::into_pair).collect(),
                 _ => IndexMap::new(),
             },
-            unknown: unknown_names(&environment),
+            unknown,
             environment,
             per_process: per_process.map(|variable| (variable.name.clone(), variable.meaning.clone())).collect(),
-            forbidden: forbidden().map(|variable| (variable.name.clone(), instead(variable))).collect(),
-            flags: flags(recipe),
+            forbidden,
+            flags,
         })
     }
 
+    /// What the processes are and what compiles for them, in sentences.
+    pub(super) fn said(&self) -> Vec<String> {
+        let mut lines = self.processes();
+        if self.profile == Profile::Jax {
+            let about = [
+                "Neuron's plugin for JAX compiles what JAX hands it, functions of the bundle among it, and reads the flags for that",
+                "from NEURON_CC_FLAGS: here the variable is the only way to give them. It compiles once more what `halite neuron",
+                "compile` made and keeps a cache of its own, so that the store of Halite has no part in it. Never run on a device.",
+            ];
+            lines.extend(about.map(str::to_owned));
+        }
+        lines
+    }
+
     /// What the processes are, in sentences.
-    pub(super) fn processes(&self) -> Vec<String> {
+    fn processes(&self) -> Vec<String> {
         let count = if self.world_size == 1 { "one process" } else { "all processes" };
         let mut lines = vec![match self.world_size {
             1 => format!("A program was compiled for one replica on `{}`: {count} runs it.", self.target),

@@ -1,5 +1,6 @@
 //! The environment of a program as text for shells.
 
+use super::jax::CC_FLAGS;
 use super::launch::Surroundings;
 use crate::Tables;
 use crate::shell::Script;
@@ -9,15 +10,21 @@ impl Surroundings {
     /// a variable is set that must not be.
     pub fn shell(&self) -> String {
         let mut script = Script::default();
-        for line in self.processes() {
+        for line in self.said() {
             script.comment(&line);
         }
         script.code("halite_refused=\n");
-        for (name, instead) in &self.forbidden {
-            let message = format!("{name} is set, and must not be; it is replaced by {instead}");
-            script.where_set(name, |script| {
+        let refuse = |message: String| {
+            move |script: &mut Script| {
                 script.code("printf '%s\\n' ").word(&message).code(" >&2; halite_refused=1;");
-            });
+            }
+        };
+        for (name, instead) in &self.forbidden {
+            script.where_set(name, refuse(format!("{name} is set, and must not be; it is replaced by {instead}")));
+        }
+        if let Some(flags) = self.environment.get(CC_FLAGS) {
+            let message = format!("{CC_FLAGS} is set to something else, and must be what the bundle says, or not set");
+            script.where_other(CC_FLAGS, flags, refuse(message));
         }
         script.code(
             "if [ -n \"$halite_refused\" ]; then\n  unset halite_refused\n  false\nelse\n  unset halite_refused\n",
@@ -30,9 +37,11 @@ impl Surroundings {
     /// A line of `export` for each variable, below what it does.
     pub(super) fn exports(&self, indent: &'static str, script: &mut Script) {
         for (name, value) in &self.environment {
-            let known = Tables::builtin().variable(name);
-            let meaning =
-                known.map_or("set by the recipe; nothing is known of it", |variable| variable.meaning.as_str());
+            let meaning = match Tables::builtin().variable(name) {
+                _ if name == CC_FLAGS => "the flags with which Neuron's plugin compiles",
+                Some(variable) => variable.meaning.as_str(),
+                None => "set by the recipe; nothing is known of it",
+            };
             script.code(indent).comment(meaning).code(indent).export(name, value);
         }
     }

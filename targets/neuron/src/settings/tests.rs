@@ -3,6 +3,7 @@ use crate::Generation;
 use halite_bundle::fixtures::small;
 use halite_recipe::PrecisionOverride;
 use halite_tensor::DType;
+use indexmap::IndexMap;
 
 fn recipe(precision: &str, flags: &[&str]) -> Recipe {
     let mut recipe = crate::testing::tiny(&[&format!("precision={precision}")]);
@@ -247,7 +248,7 @@ fn other_targets_have_no_surroundings() {
     let mut recipe = recipe("mixed", &["--optlevel=1"]);
     recipe.target = halite_recipe::TargetName::default();
     assert!(environment(&recipe).is_empty() && flags(&recipe).is_empty() && launch(&recipe).is_none());
-    assert!(Surroundings::of(&recipe).unwrap_err().message().contains("`cpu`"));
+    assert!(Surroundings::of(&recipe, Profile::Program).unwrap_err().message().contains("`cpu`"));
 }
 
 #[test]
@@ -276,4 +277,97 @@ fn a_manifest_pins_what_its_recipe_says() {
     ];
     assert!(refusals.iter().all(|refusal| refusal.contains("E0408")), "{refusals:?}");
     assert!(refusals[0].contains("has no place") && refusals[2].contains("is nothing"), "{refusals:?}");
+}
+
+/// Flags with what shells take apart.
+fn odd() -> Recipe {
+    let mut recipe = recipe("mixed-sr", &[]);
+    Neuron::change(&mut recipe, |table| table.flags = vec!["--tensorizer-options=--a b='c'".to_owned()]).unwrap();
+    recipe
+}
+
+#[test]
+fn jax_is_told_flags_by_the_variable() {
+    let ours = Surroundings::of(&odd(), Profile::Jax).unwrap();
+    let expected = format!("{} '--tensorizer-options=--a b='\\''c'\\'''", PINNED.join(" "));
+    assert_eq!(ours.environment["NEURON_CC_FLAGS"], expected);
+    assert!(!ours.forbidden.contains_key("NEURON_CC_FLAGS") && ours.forbidden.contains_key("XLA_USE_BF16"));
+    assert!(ours.unknown.is_empty(), "{:?}", ours.unknown);
+    let program = Surroundings::of(&odd(), Profile::Program).unwrap();
+    assert!(!program.environment.contains_key("NEURON_CC_FLAGS") && program.forbidden.contains_key("NEURON_CC_FLAGS"));
+    let shared: Vec<_> = ours.environment.iter().filter(|(name, _)| *name != "NEURON_CC_FLAGS").collect();
+    assert_eq!(shared, program.environment.iter().collect::<Vec<_>>());
+}
+
+#[test]
+fn what_a_process_in_jax_lacks_is_told() {
+    let mut manifest = small().manifest;
+    manifest.recipe = odd();
+    let RunSettings { environment, flags, launch, .. } = of(&manifest.recipe);
+    (manifest.environment, manifest.flags, manifest.launch) = (environment, flags, launch);
+    let right = Surroundings::of(&manifest.recipe, Profile::Jax).unwrap().environment;
+    let told = |changes: &[(&str, Option<&str>)]| {
+        let mut environment: IndexMap<&str, &str> = right.iter().map(|(name, value)| (&**name, &**value)).collect();
+        environment.insert("PATH", "/bin");
+        for (name, value) in changes {
+            match value {
+                Some(value) => drop(environment.insert(name, value)),
+                None => drop(environment.shift_remove(name)),
+            }
+        }
+        mismatches(&manifest, environment)
+    };
+    assert_eq!(told(&[]), []);
+    let requoted = right["NEURON_CC_FLAGS"]
+        .replace("'--tensorizer-options=--a b='\\''c'\\'''", "\"--tensorizer-options=--a b='c'\" ");
+    assert!(requoted != right["NEURON_CC_FLAGS"]);
+    assert_eq!(told(&[("NEURON_CC_FLAGS", Some(&requoted))]), []);
+    let found = told(&[
+        ("NEURON_RT_STOCHASTIC_ROUNDING_EN", Some("0")),
+        ("NEURON_RT_LOG_LEVEL", None),
+        ("NEURON_CC_FLAGS", Some("--target=trn1 '")),
+        ("XLA_USE_BF16", Some("")),
+    ]);
+    let names = |mismatch: &Mismatch| match mismatch {
+        Mismatch::Missing { name, expected } => format!("{name}: nothing, not {expected}"),
+        Mismatch::Different { name, expected, found } => format!("{name}: {found}, not {expected}"),
+        Mismatch::Forbidden { name, found, instead } => format!("{name}: {found}, instead of {instead}"),
+    };
+    let expected = [
+        "NEURON_RT_STOCHASTIC_ROUNDING_EN: 0, not 1".to_owned(),
+        "NEURON_RT_LOG_LEVEL: nothing, not INFO".to_owned(),
+        format!("NEURON_CC_FLAGS: --target=trn1 ', not {}", right["NEURON_CC_FLAGS"]),
+        "XLA_USE_BF16: , instead of `precision = \"bf16\"` or `precision = \"bf16-sr\"`".to_owned(),
+    ];
+    assert_eq!(found.iter().map(names).collect::<Vec<_>>(), expected);
+    let said: Vec<_> = found.iter().map(|found| found.diagnostic().message().to_owned()).collect();
+    assert_eq!(said[0], "`NEURON_RT_STOCHASTIC_ROUNDING_EN` is `0`, and the bundle needs `1`");
+    assert_eq!(said[1], "`NEURON_RT_LOG_LEVEL` is not set, and the bundle needs `INFO`");
+    assert_eq!(said[3], "`XLA_USE_BF16` is ``, and must not be set");
+    // Fewer flags, and more, are others.
+    for flags in [PINNED.join(" "), format!("{} -O1", right["NEURON_CC_FLAGS"]), String::new()] {
+        assert!(matches!(&told(&[("NEURON_CC_FLAGS", Some(&flags))])[..], [Mismatch::Different { .. }]), "{flags}");
+    }
+    assert_eq!(mismatches(&small().manifest, [("XLA_USE_BF16", "1")]), []);
+}
+
+#[test]
+fn the_environment_of_jax_for_shells() {
+    let ours = Surroundings::of(&recipe("mixed", &[]), Profile::Jax).unwrap().shell();
+    let lines: Vec<&str> = ours.lines().collect();
+    let expected = r#"# A program was compiled for one replica on `trn1`: one process runs it.
+# Neuron's plugin for JAX compiles what JAX hands it, functions of the bundle among it, and reads the flags for that
+# from NEURON_CC_FLAGS: here the variable is the only way to give them. It compiles once more what `halite neuron
+# compile` made and keeps a cache of its own, so that the store of Halite has no part in it. Never run on a device.
+halite_refused="#;
+    assert_eq!(lines[..5].join("\n"), expected);
+    let flags = format!("'{}'", PINNED.join(" "));
+    let check = format!(
+        "[ -z \"${{NEURON_CC_FLAGS+set}}\" ] || [ \"$NEURON_CC_FLAGS\" = {flags} ] || {{ printf '%s\\n' \
+         'NEURON_CC_FLAGS is set to something else, and must be what the bundle says, or not set' >&2; halite_refused=1; }}"
+    );
+    assert!(lines.contains(&check.as_str()), "{ours}");
+    let last =
+        ["  # the flags with which Neuron's plugin compiles", &format!("  export NEURON_CC_FLAGS={flags}"), "fi"];
+    assert_eq!(lines[lines.len() - 3..], last);
 }

@@ -1,7 +1,7 @@
-use super::{Script, word};
+use super::{Script, split, word};
 use crate::Generation;
 use crate::neuronx::{arguments, plan, script};
-use crate::settings::Surroundings;
+use crate::settings::{Profile, Surroundings};
 use halite_bundle::fixtures::small;
 use indexmap::IndexMap;
 use proptest::prelude::*;
@@ -99,7 +99,7 @@ fn printed(bytes: &[u8]) -> Vec<String> {
 /// What surrounds a recipe with these variables, and more with names that are none.
 fn surroundings(values: &[String], names: &[String]) -> Surroundings {
     let recipe = crate::testing::tiny(&[]);
-    let mut surroundings = Surroundings::of(&recipe).unwrap();
+    let mut surroundings = Surroundings::of(&recipe, Profile::Program).unwrap();
     surroundings.environment = IndexMap::new();
     for (index, value) in values.iter().enumerate() {
         surroundings.environment.insert(format!("V{index}"), value.clone());
@@ -110,6 +110,27 @@ fn surroundings(values: &[String], names: &[String]) -> Surroundings {
         surroundings.forbidden.insert(name.clone(), name.clone());
     }
     surroundings
+}
+
+/// As `shlex.split` of Python 3.11 takes them apart.
+#[test]
+fn quotes_are_read_as_python_reads_them() {
+    let cases: [(&str, Option<&[&str]>); 10] = [
+        ("", Some(&[])),
+        (" a\t b\n", Some(&["a", "b"])),
+        ("'' \"\"", Some(&["", ""])),
+        ("a'b c'd", Some(&["ab cd"])),
+        (r#""a\"b\\c\d$e""#, Some(&[r#"a"b\c\d$e"#])),
+        (r"a\ b\'", Some(&["a b'"])),
+        ("#a", Some(&["#a"])),
+        ("'a", None),
+        ("\"a", None),
+        ("a\\", None),
+    ];
+    for (text, words) in cases {
+        let words = words.map(|words| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>());
+        assert_eq!(split(text), words, "{text}");
+    }
 }
 
 proptest! {
@@ -125,6 +146,20 @@ proptest! {
             }
             script.code("printf '%s\\0' ").words(&values);
             let output = run(shell, folder.path(), &["-c", &script.clone().into_text()]);
+            prop_assert_eq!(printed(&output.stdout), values.clone());
+            prop_assert!(output.stderr.is_empty() && files(folder.path()).is_empty());
+        }
+    }
+
+    /// Words with spaces between them are taken apart by us, by shells that are told to, and whatever their quotes are.
+    #[test]
+    fn words_are_taken_apart_as_they_were_joined(values in prop::collection::vec(nasty(), 0..8)) {
+        let joined = values.iter().map(|value| word(value)).collect::<Vec<_>>().join(" ");
+        prop_assert_eq!(split(&joined), Some(values.clone()));
+        let folder = tempfile::tempdir().unwrap();
+        let program = "eval \"set -- $1\"; [ $# = 0 ] || printf '%s\\0' \"$@\"";
+        for shell in ["sh", "bash"] {
+            let output = run(shell, folder.path(), &["-c", program, shell, &joined]);
             prop_assert_eq!(printed(&output.stdout), values.clone());
             prop_assert!(output.stderr.is_empty() && files(folder.path()).is_empty());
         }

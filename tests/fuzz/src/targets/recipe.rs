@@ -3,7 +3,7 @@
 use crate::judge::{Verdict, refused, said};
 use crate::repository;
 use crate::target::{TEXT, Target};
-use halite_neuron::settings::{Surroundings, warnings};
+use halite_neuron::settings::{Profile, Surroundings, warnings};
 use halite_recipe::Recipe;
 use halite_support::SourceMap;
 use halite_target::Vocabulary;
@@ -45,7 +45,7 @@ fn run(input: &[u8]) -> Verdict {
 
 /// Writes what a recipe says of the environment of its programs.
 pub(super) fn surrounded(recipe: &Recipe, sources: &SourceMap) -> Result<(), String> {
-    match Surroundings::of(recipe) {
+    match Surroundings::of(recipe, Profile::Jax) {
         Err(error) => refused(&[error], sources).map(|_| ()),
         Ok(surroundings) if surroundings.shell().is_empty() || surroundings.script(None).is_empty() => {
             Err("an environment without a word".to_owned())

@@ -1,7 +1,7 @@
 """A Halite program as a JAX primitive: its lowering puts our StableHLO into the program of the caller.
 
 All that is used here of JAX which it does not document as public is in this file: the module, its symbols and its platforms
-as lowering rules get them (`ctx.module_context`), and that MLIR's Python objects move operations between modules.
+as lowering rules get them (`ctx.module_context`), and that MLIR's Python objects copy operations into other modules.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 import jax
 from jax.core import ShapedArray
 from jax.extend.core import Primitive
-from jax.extend.mlir import ir  # type: ignore[import-untyped]
-from jax.extend.mlir.dialects import func  # type: ignore[import-untyped]
+from jax.extend.mlir import ir
+from jax.extend.mlir.dialects import func
 from jax.interpreters import mlir
 
 from ..errors import wrong
@@ -40,15 +40,15 @@ call_p.multiple_results = True
 
 def call(program: Program, *operands: Any) -> Sequence[Any]:
     """The results of a program on one device, given the operands in order."""
-    return call_p.bind(*operands, program=program)  # type: ignore[no-any-return, no-untyped-call]
+    return call_p.bind(*operands, program=program)  # type: ignore[no-any-return]
 
 
-@call_p.def_abstract_eval
+@call_p.def_abstract_eval  # type: ignore[untyped-decorator]
 def _abstract(*_: Any, program: Program) -> tuple[ShapedArray, ...]:
     return program.results
 
 
-@call_p.def_impl
+@call_p.def_impl  # type: ignore[untyped-decorator]
 def _run(*operands: Any, program: Program) -> Any:
     return jax.jit(lambda *operands: call(program, *operands))(*operands)
 
@@ -59,10 +59,11 @@ def _lower(ctx: Any, *operands: Any, program: Program) -> Any:
         _refuse_platform(program, module.platforms)
     if program.name not in module.symbol_table:
         functions = ir.Module.parse(program.text, context=module.module.context)
-        for function in list(functions.body.operations):
-            module.module.body.append(function)
-            module.symbol_table.insert(function)
-    return func.CallOp(module.symbol_table[program.name], list(operands)).results
+        for function in functions.body.operations:
+            own = function.operation.clone()
+            module.module.body.append(own)
+            module.symbol_table.insert(own)
+    return func.CallOp(module.symbol_table[program.name], list(operands)).results  # type: ignore[call-arg, arg-type]
 
 
 mlir.register_lowering(call_p, _lower)

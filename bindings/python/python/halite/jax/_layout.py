@@ -156,7 +156,8 @@ def _joined(manifest: Manifest) -> list[tuple[str, int]]:
     atoms = _atoms(manifest.mesh)
     apart = set()
     ports = [port for module in manifest.modules for port in (*module.inputs, *module.outputs)]
-    for sharding in {holder.sharding for holder in (*manifest.buffers, *ports)} - {None}:
+    shardings = {buffer.sharding for buffer in manifest.buffers} | {port.sharding for port in ports}
+    for sharding in shardings - {None}:
         for digits in sharding or ():
             apart |= {axis for axis, _ in atoms if not _whole(axis, digits, atoms)}
     names = []

@@ -53,7 +53,7 @@ class States:
             data = _native.initial_part(self._bundle._native, buffer.name, seed, ranges)
             return np.frombuffer(data, dtype).reshape([end - start for start, end in ranges])
 
-        def part(index: tuple[slice, ...]) -> np.ndarray:
+        def part(index: Any) -> np.ndarray:
             sizes = [len(range(*span.indices(size))) for span, size in zip(index, placement.shape, strict=True)]
             return _joined(placement.ranges(index), box).reshape(sizes)
 

@@ -130,11 +130,8 @@ fn a_part_that_is_none_is_refused() {
         format!("{}; {}", error.message(), error.help_text().unwrap_or_default())
     };
     let whole = 0..300;
-    assert_eq!(refused("w", &[whole.clone()]), "`w` has 2 dimensions, and 1 ranges are given; ");
-    assert_eq!(
-        refused("w", &[whole.clone(), 49..51]),
-        "49..51 is no range of dimension 1 of `w`, which has 50 elements; "
-    );
+    assert_eq!(refused("w", std::slice::from_ref(&whole)), "`w` has 2 dimensions, and 1 ranges are given; ");
+    assert_eq!(refused("w", &[whole, 49..51]), "49..51 is no range of dimension 1 of `w`, which has 50 elements; ");
     #[expect(clippy::reversed_empty_ranges, reason = "it is what is refused")]
     let backwards = 3..2;
     assert_eq!(refused("b", &[backwards]), "3..2 is no range of dimension 0 of `b`, which has 5 elements; ");

@@ -1,0 +1,94 @@
+readonly options='--nodes --node-rank --root --grace'
+read_options "$@"
+set -- "${program[@]+"${program[@]}"}"
+if (($# == 0)) || [[ $1 == -* ]]; then
+    ((${#trains[@]} > 0)) || refuse 'no program to run, and the script is not of a bundle; see --help'
+    set -- "${trains[@]}" "$@"
+fi
+check_place 65534
+check_environment
+
+local_size=$((world_size / nodes))
+devices=1
+for ((i = 1; i < world_size; i++)); do
+    devices+=,1
+done
+
+# Becomes the program of one rank.
+become() {
+    local local_rank=$1
+    shift
+    export LOCAL_RANK=$local_rank
+    export RANK=$((node_rank * local_size + local_rank))
+    export WORLD_SIZE=$world_size
+    export NEURON_RT_VISIBLE_CORES=$local_rank
+    export NEURON_RT_ROOT_COMM_ID=$root
+    unset NEURON_RT_NUM_CORES NEURON_PJRT_PROCESS_INDEX NEURON_PJRT_PROCESSES_NUM_DEVICES
+    if ((world_size > 1)); then
+        export NEURON_PJRT_PROCESS_INDEX=$RANK
+        export NEURON_PJRT_PROCESSES_NUM_DEVICES=$devices
+    fi
+    export_environment
+    exec "$@"
+}
+
+# Processes that have not ended well, by local rank. Each leads a group, so that what it starts ends with it.
+pids=()
+
+signal_all() {
+    local pid
+    for pid in "${pids[@]}"; do
+        kill -s "$1" -- "-$pid" 2>/dev/null || :
+    done
+}
+
+# Ends what still runs, then the script.
+end() {
+    local code=$1 tenth
+    trap '' HUP INT TERM
+    signal_all TERM
+    for ((tenth = 0; tenth < 10 * grace; tenth++)); do
+        runs || break
+        sleep 0.1
+    done
+    signal_all KILL
+    exit "$code"
+}
+
+# Whether any process of any group is left.
+runs() {
+    local pid
+    for pid in "${pids[@]}"; do
+        if kill -s 0 -- "-$pid" 2>/dev/null; then
+            return 0
+        fi
+    done
+    return 1
+}
+
+trap 'end 129' HUP
+trap 'end 130' INT
+trap 'end 143' TERM
+set -m
+for ((i = 0; i < local_size; i++)); do
+    become "$i" "$@" </dev/null &
+    pids[i]=$!
+done
+# The groups are made; without this, bash tells of every job that is ended.
+set +m
+
+while ((${#pids[@]} > 0)); do
+    for i in "${!pids[@]}"; do
+        if kill -s 0 "${pids[i]}" 2>/dev/null; then
+            continue
+        fi
+        code=0
+        wait "${pids[i]}" || code=$?
+        if ((code != 0)); then
+            say "rank $((node_rank * local_size + i)) ended with exit code $code; the others are ended"
+            end "$code"
+        fi
+        unset "pids[i]"
+    done
+    sleep 0.1
+done
