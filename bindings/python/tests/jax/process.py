@@ -6,6 +6,7 @@ import json
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import halite
 import halite.jax
@@ -23,7 +24,7 @@ def main(coordinator: str, folder: Path, process: int, processes: int, updates: 
     jax.config.update("jax_cpu_collectives_implementation", "gloo")
     jax.distributed.initialize(coordinator, processes, process, initialization_timeout=60)
     assert (len(jax.devices()), len(jax.local_devices())) == (DEVICES, DEVICES // processes)
-    sizes = {"layers": 1, "hidden": 32, "ffn": 48, "batch": 2, "seq": 16}
+    sizes: dict[str, Any] = {"layers": 1, "hidden": 32, "ffn": 48, "batch": 2, "seq": 16}
     bundle = halite.compile("tiny", roles=["train_step"], parallel={"data": 4, "tensor": 2}, **sizes)
     step = halite.jax.train_step(bundle)
     update = step.jit()
