@@ -43,17 +43,17 @@ def compiled(tensor: int, layers: int) -> halite.Bundle:
     return halite.compile("tiny", layers=layers, batch=SEQUENCES // data, parallel=layout)
 
 
-def batches(text: Path, length: int, first: int) -> Iterator[np.ndarray]:
+def batches(text: Path, shape: tuple[int, ...], first: int) -> Iterator[np.ndarray]:
     """For each update, by its number, windows of the text: any iterator of arrays will do."""
-    corpus = np.frombuffer(text.read_bytes(), np.uint8)
+    (sequences, length), corpus = shape, np.frombuffer(text.read_bytes(), np.uint8)
     for update in range(first, sys.maxsize):
-        starts = np.random.default_rng(update).integers(0, len(corpus) - length, SEQUENCES)
+        starts = np.random.default_rng(update).integers(0, len(corpus) - length, sequences)
         yield np.stack([corpus[start : start + length] for start in starts]).astype(np.int32)
 
 
-def train(args: Any) -> None:
+def train(bundle: halite.Bundle, args: Any) -> None:
     """Trains from the last checkpoint in the folder, or from the start."""
-    step = halite.jax.train_step(compiled(args.tensor, args.layers))
+    step = halite.jax.train_step(bundle)
     update = step.jit()
     options = ocp.CheckpointManagerOptions(save_interval_steps=args.save_every, max_to_keep=2)
     with ocp.CheckpointManager(args.out.resolve() / "checkpoints", options=options) as manager:
@@ -66,7 +66,7 @@ def train(args: Any) -> None:
             state = step.init()
         stopped = stop_on_interrupt()
         with open(args.out / "metrics.jsonl", "a") as log:
-            for batch in batches(args.text, step.abstract_batch()["tokens"].shape[1], done):
+            for batch in batches(args.text, step.abstract_batch()["tokens"].shape, done):
                 if done >= args.steps or anyone(stopped):
                     break
                 start = time.perf_counter()
@@ -114,4 +114,5 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments(parser)
     jax.config.update("jax_num_cpu_devices", 8)  # of accelerators, those that there are
-    train(parser.parse_args())
+    args = parser.parse_args()
+    train(compiled(args.tensor, args.layers), args)

@@ -25,7 +25,7 @@ def run(args: argparse.Namespace) -> None:
     jax.config.update("jax_num_cpu_devices", DEVICES // args.processes)
     jax.config.update("jax_cpu_collectives_implementation", "gloo")
     jax.distributed.initialize(args.coordinator, args.processes, args.process)
-    train_tiny.train(args)
+    train_tiny.train(train_tiny.compiled(args.tensor, args.layers), args)
     jax.distributed.shutdown()
 
 

@@ -6,9 +6,12 @@ use crate::work;
 use halite::bundle::check_ranges;
 use halite::bundle::convert::{to_model, to_stored};
 use halite::bundle::init::Initial;
+use halite::support::Diagnostics;
+use halite_neuron::settings::{Mismatch, mismatches};
 use halite_stablehlo::{Form, Functions};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use std::collections::BTreeMap;
 
 /// A module as StableHLO functions of a program whose partitions are the ranks; the entry is named by the prefix.
 #[pyfunction]
@@ -23,6 +26,20 @@ pub(crate) fn functions(
         let num_partitions = bundle.inner().manifest.mesh.num_ranks();
         let form = Form::Functions(Functions { prefix, num_partitions, first_channel: 1 });
         Ok(halite_stablehlo::translate(&bundle.hlo_of(module, decomposed)?, form)?)
+    })
+}
+
+/// Refuses an environment that is not what programs of JAX with this bundle need.
+#[pyfunction]
+pub(crate) fn check_environment(
+    py: Python<'_>,
+    bundle: &Bundle,
+    environment: BTreeMap<String, String>,
+) -> PyResult<()> {
+    work::run(py, |_| {
+        let found = environment.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let wrong: Diagnostics = mismatches(&bundle.inner().manifest, found).iter().map(Mismatch::diagnostic).collect();
+        if wrong.is_empty() { Ok(()) } else { Err(wrong.into()) }
     })
 }
 

@@ -60,7 +60,7 @@ const TABLE: &[(&str, &[&str])] = &[
             "driver",
         ],
     ),
-    ("halite-python", &["report", "runtime", "stablehlo", "train", "driver"]),
+    ("halite-python", &["neuron", "report", "runtime", "stablehlo", "train", "driver"]),
     ("halite-train", &["support", "tensor", "recipe", "hlo", "stablehlo", "disk", "bundle", "runtime"]),
 ];
 

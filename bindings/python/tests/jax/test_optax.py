@@ -14,7 +14,7 @@ import pytest
 UPDATES = 20
 RATE, WARMUP, STEPS, FLOOR = 1e-2, 4, 20, 0.1
 DECAY, CLIP, BETAS, EPS = 0.1, 0.715, (0.9, 0.95), 1e-8
-SIZES = {"vocab": 64, "hidden": 32, "layers": 1, "heads": 4, "kv_heads": 2, "ffn": 48, "seq": 16}
+SIZES: dict[str, Any] = {"vocab": 64, "hidden": 32, "layers": 1, "heads": 4, "kv_heads": 2, "ffn": 48, "seq": 16}
 
 
 def compiled(layout: dict[str, int], **optimizer: Any) -> halite.Bundle:
@@ -28,11 +28,11 @@ def compiled(layout: dict[str, int], **optimizer: Any) -> halite.Bundle:
     return halite.compile("tiny", roles=roles, schedule=schedule, **recipe, **SIZES)
 
 
-def rate(count: jax.Array) -> jax.Array:
+def rate(count: jax.Array) -> Any:
     """The schedule; optax counts updates from 0, a recipe from 1."""
     warm = optax.linear_schedule(0.0, RATE, WARMUP)
     cool = optax.cosine_decay_schedule(RATE, STEPS - WARMUP, FLOOR)
-    return optax.join_schedules([warm, cool], [WARMUP])(count.astype(jax.numpy.float64) + 1)  # type: ignore[return-value]
+    return optax.join_schedules([warm, cool], [WARMUP])(count.astype(jax.numpy.float64) + 1)
 
 
 def recipe_clip() -> optax.GradientTransformation:

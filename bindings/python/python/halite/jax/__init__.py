@@ -9,6 +9,7 @@ from __future__ import annotations
 from jax.sharding import Mesh
 
 from ..bundle import Bundle
+from ._environment import check_environment
 from ._call import call_p
 from ._evaluate import Evaluate, Gradients
 from ._function import Kernels
@@ -21,6 +22,7 @@ __all__ = [
     "Jitted",
     "TrainStep",
     "call_p",
+    "check_environment",
     "eval",
     "exact_options",
     "forward",
