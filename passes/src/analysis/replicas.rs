@@ -6,6 +6,7 @@
 //! until an op rules one out. Numbers that the rank's own is behind are computed for all ranks at once, so that slices and masks by
 //! coordinates are known for what they are.
 
+mod bonds;
 mod counted;
 mod digits;
 mod exchange;

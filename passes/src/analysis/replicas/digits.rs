@@ -25,13 +25,17 @@ pub(super) fn slots(sizes: &[usize], at: usize) -> SmallVec<[Slot; 2]> {
 /// How many choices are made out at most.
 const MAX_CHOICES: usize = 64;
 
-/// All ways to give each digit one of its places, such that each fits those that were chosen before it.
-pub(super) fn choices<T: Copy>(candidates: &[Vec<T>], fits: impl Fn(&[T], &T) -> bool) -> Vec<Vec<T>> {
+/// All ways to give each digit one of its places, such that each fits those that were chosen before it, and is the last of these where it follows.
+pub(super) fn choices<T: Copy + PartialEq>(
+    candidates: &[Vec<T>],
+    follows: &[bool],
+    fits: impl Fn(&[T], &T) -> bool,
+) -> Vec<Vec<T>> {
     let mut all = vec![Vec::with_capacity(candidates.len())];
-    for candidates in candidates {
+    for (candidates, &follows) in candidates.iter().zip(follows) {
         let mut longer = Vec::new();
         for chosen in &all {
-            let next = candidates.iter().filter(|next| fits(chosen, next));
+            let next = candidates.iter().filter(|next| fits(chosen, next) && (!follows || chosen.last() == Some(next)));
             longer.extend(next.map(|&next| chosen.iter().copied().chain([next]).collect()));
         }
         longer.truncate(MAX_CHOICES);
@@ -115,7 +119,8 @@ mod tests {
     #[test]
     fn digits_keep_their_order() {
         let both = vec![(0, 8), (1, 1)];
-        let all = choices(&[both.clone(), both], above);
-        assert_eq!(all, [[(0, 8), (0, 8)], [(0, 8), (1, 1)], [(1, 1), (1, 1)]]);
+        let both = [both.clone(), both];
+        assert_eq!(choices(&both, &[false, false], above), [[(0, 8), (0, 8)], [(0, 8), (1, 1)], [(1, 1), (1, 1)]]);
+        assert_eq!(choices(&both, &[false, true], above), [[(0, 8), (0, 8)], [(1, 1), (1, 1)]]);
     }
 }

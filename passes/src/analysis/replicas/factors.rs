@@ -1,5 +1,6 @@
 //! An op on values that lie on the mesh, by the factors of its dimensions.
 
+use super::bonds::Bonds;
 use super::digits::{Slot, above, choices, slots};
 use super::free::{Free, Stretches, common, join, none, within};
 use super::moves::Moves;
@@ -21,6 +22,7 @@ pub(super) struct Application<'a> {
     pub(super) linear: Linear,
     pub(super) args: &'a [State],
     pub(super) moves: Moves,
+    pub(super) bonds: &'a Bonds,
     pub(super) cause: Cause,
 }
 
@@ -114,7 +116,7 @@ impl Application<'_> {
         let dims = &self.map.operands[operand];
         let factors: Vec<usize> = dims.iter().rev().flat_map(|dim| dim.iter().rev().map(|id| id.index())).collect();
         let mut parts = reading.parts.clone();
-        let (mut atoms, mut candidates) = (Vec::new(), Vec::new());
+        let (mut digits, mut candidates) = (Vec::new(), Vec::new());
         for digit in &reading.digits {
             let before: usize = dims[digit.dim + 1..].iter().map(|dim| dim.len()).sum();
             let sizes: Vec<usize> = dims[digit.dim].iter().rev().map(|id| self.map.factors[id.index()].size).collect();
@@ -123,15 +125,19 @@ impl Application<'_> {
             if found.is_empty() {
                 parts.push((digit.atom, Part::Own(Why::Cut), self.cause));
             } else {
-                atoms.push(digit.atom);
+                digits.push(*digit);
                 candidates.push(found);
             }
         }
         let view = |chosen: Vec<Slot>| {
-            let at = |(&(slot, stride), &atom): (&Slot, &AtomId)| InFactor { factor: factors[slot], stride, atom };
-            View { at: chosen.iter().zip(&atoms).map(at).collect(), parts: parts.clone() }
+            let at = |(&(slot, stride), digit): (&Slot, &Placed)| InFactor {
+                factor: factors[slot],
+                stride,
+                atom: digit.atom,
+            };
+            View { at: chosen.iter().zip(&digits).map(at).collect(), parts: parts.clone() }
         };
-        choices(&candidates, above).into_iter().map(view).collect()
+        choices(&candidates, &self.bonds.follows(&digits), above).into_iter().map(view).collect()
     }
 
     fn outcome(&self, atom: AtomId, question: &Question<'_>) -> Outcome {

@@ -1,5 +1,6 @@
 //! Reshapes.
 
+use super::bonds::Bonds;
 use super::digits::{Slot, choices, minor_first, under};
 use super::moves::Moves;
 use super::state::{Cause, Part, Placed, Reading, Why};
@@ -7,17 +8,22 @@ use halite_tensor::{AtomId, Shape};
 use smallvec::SmallVec;
 
 /// A place for a digit, and from which it has come where a dimension of size 1 was moved past others.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 struct Move {
     to: Slot,
     from: Option<Slot>,
 }
 
 /// A reading of a tensor under another shape, in all ways.
-pub(super) fn reshaped(reading: &Reading, (from, to): (&Shape, &Shape), moves: Moves, cause: Cause) -> Vec<Reading> {
+pub(super) fn reshaped(
+    reading: &Reading,
+    (from, to): (&Shape, &Shape),
+    (moves, bonds): (Moves, &Bonds),
+    cause: Cause,
+) -> Vec<Reading> {
     let (old, new) = (minor_first(from), minor_first(to));
     let mut parts = reading.parts.clone();
-    let (mut atoms, mut candidates) = (Vec::new(), Vec::new());
+    let (mut digits, mut candidates) = (Vec::new(), Vec::new());
     for digit in &reading.digits {
         let slot = (from.rank() - 1 - digit.dim, digit.stride);
         let stays = under(&old, &new, slot);
@@ -29,20 +35,20 @@ pub(super) fn reshaped(reading: &Reading, (from, to): (&Shape, &Shape), moves: M
         if found.is_empty() {
             parts.push((digit.atom, Part::Own(Why::Cut), cause));
         } else {
-            atoms.push(digit.atom);
+            digits.push(*digit);
             candidates.push(found);
         }
     }
     let fits = |chosen: &[Move], next: &Move| {
         chosen.iter().rev().find(|own| own.from == next.from).is_none_or(|last| last.to <= next.to)
     };
-    let reading = |chosen: Vec<Move>| Reading { digits: placed(&new, &atoms, &chosen), parts: parts.clone() };
-    choices(&candidates, fits).into_iter().map(reading).collect()
+    let reading = |chosen: Vec<Move>| Reading { digits: placed(&new, &digits, &chosen), parts: parts.clone() };
+    choices(&candidates, &bonds.follows(&digits), fits).into_iter().map(reading).collect()
 }
 
 /// The digits in order; one that has come to a size lies below what is there.
-fn placed(sizes: &[usize], atoms: &[AtomId], chosen: &[Move]) -> SmallVec<[Placed; 4]> {
-    let mut all: Vec<(AtomId, Move)> = atoms.iter().copied().zip(chosen.iter().copied()).collect();
+fn placed(sizes: &[usize], digits: &[Placed], chosen: &[Move]) -> SmallVec<[Placed; 4]> {
+    let mut all: Vec<(AtomId, Move)> = digits.iter().map(|digit| digit.atom).zip(chosen.iter().copied()).collect();
     all.sort_by_key(|(_, own)| (own.to, own.from.is_none()));
     let digit = |(atom, own): (AtomId, Move)| Placed { atom, dim: sizes.len() - 1 - own.to.0, stride: own.to.1 };
     all.into_iter().map(digit).collect()

@@ -1,5 +1,6 @@
 //! What an instruction makes of what is known of its operands.
 
+use super::bonds::Bonds;
 use super::counted::counted;
 use super::exchange::{Exchange, Fault, resized};
 use super::factors::Application;
@@ -22,6 +23,7 @@ pub(super) struct Transfer<'a> {
     pub(super) inst: &'a Inst,
     pub(super) args: &'a [State],
     pub(super) moves: Moves,
+    pub(super) bonds: &'a Bonds,
     /// Which walk over the function this is.
     pub(super) walk: usize,
 }
@@ -95,6 +97,7 @@ impl Transfer<'_> {
             linear: def.linear(&args, &results),
             args: self.args,
             moves: self.moves,
+            bonds: self.bonds,
             cause: self.cause(),
         }
     }
@@ -143,7 +146,8 @@ impl Transfer<'_> {
     fn reshaped(&self) -> State {
         let (from, to) = (self.ty(0).shape(), self.result().shape());
         let readings = self.args[0].readings.iter();
-        let readings = readings.flat_map(|reading| movement::reshaped(reading, (from, to), self.moves, self.cause()));
+        let readings = readings
+            .flat_map(|reading| movement::reshaped(reading, (from, to), (self.moves, self.bonds), self.cause()));
         let free = free::reshaped(&self.args[0].free, from, to);
         State::new(readings, free)
     }

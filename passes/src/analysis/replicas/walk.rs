@@ -1,5 +1,6 @@
 //! The walk over a module.
 
+use super::bonds::Bonds;
 use super::digits::of_sharding;
 use super::finding::{ReplicaFinding, Site};
 use super::free::{self, holds};
@@ -31,19 +32,26 @@ struct Frame {
 
 /// All that is wrong with how values lie on the mesh in a module that has a layout; nothing of one that has none.
 ///
-/// A proof over few atoms holds over all, and takes less; what it does not prove is looked at atom by atom. Work that is cancelled
+/// A proof over few atoms, or of few readings, is one, and takes less; what it does not prove is looked at atom by atom, in all readings. Work that is cancelled
 /// meanwhile ends early, with findings that say nothing.
 pub fn replicas(module: &Module, moves: Moves) -> Vec<ReplicaFinding> {
     let Some(layout) = &module.layout else { return Vec::new() };
-    match joined(module, layout) {
-        Some(joined) if findings(module, &joined, moves).is_empty() => Vec::new(),
-        _ => findings(module, layout, moves),
+    let Some(entry) = module.entry() else { return Vec::new() };
+    let joined = joined(module, layout);
+    let few = joined.as_ref().unwrap_or(layout);
+    let bonds = Bonds::of(few, entry);
+    let tries =
+        [(!bonds.is_none()).then_some((few, bonds)), joined.as_ref().map(|joined| (joined, Bonds::none(&joined.mesh)))];
+    let is_proof = |(layout, bonds): &(&Layout, Bonds)| findings(module, layout, bonds, moves).is_empty();
+    if tries.iter().flatten().any(is_proof) {
+        return Vec::new();
     }
+    findings(module, layout, &Bonds::none(&layout.mesh), moves)
 }
 
-fn findings(module: &Module, layout: &Layout, moves: Moves) -> Vec<ReplicaFinding> {
+fn findings(module: &Module, layout: &Layout, bonds: &Bonds, moves: Moves) -> Vec<ReplicaFinding> {
     let Some(entry) = module.entry() else { return Vec::new() };
-    let mut walk = Walk { module, layout, moves, done: FxHashMap::default(), findings: Vec::new(), walks: 0 };
+    let mut walk = Walk { module, layout, bonds, moves, done: FxHashMap::default(), findings: Vec::new(), walks: 0 };
     let args: Rc<[State]> = entry
         .params
         .iter()
@@ -85,6 +93,7 @@ fn with_terms(mut reading: Reading, terms: Option<&Vec<AtomId>>) -> Reading {
 struct Walk<'a> {
     module: &'a Module,
     layout: &'a Layout,
+    bonds: &'a Bonds,
     moves: Moves,
     done: FxHashMap<Key, Rc<[State]>>,
     findings: Vec<ReplicaFinding>,
@@ -149,7 +158,8 @@ impl Walk<'_> {
 
     fn inst(&mut self, function: &Function, inst: &Inst, args: &[State], frame: &Frame) -> Vec<State> {
         let mesh = &self.layout.mesh;
-        let (states, fault) = Transfer { mesh, function, inst, args, moves: self.moves, walk: frame.walk }.run();
+        let (moves, bonds) = (self.moves, self.bonds);
+        let (states, fault) = Transfer { mesh, function, inst, args, moves, bonds, walk: frame.walk }.run();
         if let Some(fault) = fault {
             let site = Site { mesh, module: self.module, calls: &frame.calls };
             self.findings.push(site.collective(inst.op.name(), fault, inst.loc));
