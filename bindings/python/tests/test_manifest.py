@@ -80,7 +80,7 @@ def test_the_cases_have_all_that_there_is() -> None:
     ports = [port for one in all for module in one.modules for port in (*module.inputs, *module.outputs)]
     assert any(one.launch for one in all) and any(one.mesh for one in all) and any(one.platform for one in all)
     packings = [buffer.packing for buffer in buffers if buffer.packing]
-    shardings = [holder.sharding for holder in (*buffers, *ports) if holder.sharding]
+    shardings = [buffer.sharding or () for buffer in buffers] + [port.sharding or () for port in ports]
     assert packings and {type(part) for packing in packings for part in packing.parts} == {manifest.Part}
     digits = {type(digit) for sharding in shardings for digits in sharding for digit in digits}
     assert {type(packing) for packing in packings} == {manifest.Packing} and digits == {manifest.Digit}
