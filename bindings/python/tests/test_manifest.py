@@ -79,7 +79,11 @@ def test_the_cases_have_all_that_there_is() -> None:
     buffers = [buffer for one in all for buffer in one.buffers]
     ports = [port for one in all for module in one.modules for port in (*module.inputs, *module.outputs)]
     assert any(one.launch for one in all) and any(one.mesh for one in all) and any(one.platform for one in all)
-    assert any(buffer.packing for buffer in buffers) and any(buffer.sharding for buffer in buffers)
+    packings = [buffer.packing for buffer in buffers if buffer.packing]
+    shardings = [buffer.sharding or () for buffer in buffers] + [port.sharding or () for port in ports]
+    assert packings and {type(part) for packing in packings for part in packing.parts} == {manifest.Part}
+    digits = {type(digit) for sharding in shardings for digits in sharding for digit in digits}
+    assert {type(packing) for packing in packings} == {manifest.Packing} and digits == {manifest.Digit}
     assert any(buffer.content for buffer in buffers) and any(buffer.of for buffer in buffers)
     assert any(port.ranges for port in ports) and any(port.alias is not None for port in ports)
     assert any(module.kernels and module.estimate for one in all for module in one.modules)
