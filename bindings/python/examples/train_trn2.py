@@ -1,6 +1,6 @@
 """Trains as `train_tiny.py` does, on the NeuronCores of trn2 instances. This was never run on one: nobody here has such a machine.
 
-    halite compile hlat-7b --set target=trn2 --set parallel.data=2 --set parallel.tensor=32 --out step
+    halite compile hlat-7b --set target=trn2 --set parallel.data=8 --set parallel.global_batch=8 -o step
     halite env step --profile jax --script > launch.sh
     bash launch.sh python train_trn2.py step book.txt
     bash launch.sh --nodes 2 --node-rank 0 --root HOST:PORT -- python train_trn2.py step book.txt --nodes 2
