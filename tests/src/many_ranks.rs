@@ -46,7 +46,7 @@ pub struct Case {
 
 impl Case {
     /// Every family on every mesh, with `sequence` and `zero` where these say something, and every choice of heads and key heads: a quarter as
-    /// many as ranks along `tensor`, as many, and twice as many.
+    /// many as ranks along `tensor`, as many, and twice as many; and one key head.
     pub fn all() -> Vec<Self> {
         let mut all = Vec::new();
         for (family, (data, tensor)) in (0..FAMILIES.len()).flat_map(|family| MESHES.map(|mesh| (family, mesh))) {
@@ -63,10 +63,12 @@ impl Case {
 
     /// Heads and key heads for so many ranks, which are the same in a family that has no key heads.
     fn heads(tensor: usize, grouped: bool) -> Vec<(usize, usize)> {
-        let mut sizes = [tensor.div_ceil(4), tensor, 2 * tensor].to_vec();
+        let mut sizes = [1, tensor.div_ceil(4), tensor, 2 * tensor].to_vec();
         sizes.dedup();
-        let pairs = sizes.iter().flat_map(|&heads| sizes.iter().map(move |&kv_heads| (heads, kv_heads)));
-        pairs.filter(|&(heads, kv)| heads >= tensor && if grouped { kv <= heads } else { kv == heads }).collect()
+        let least = tensor.div_ceil(4);
+        let heads = sizes.iter().filter(|&&heads| heads >= least);
+        let pairs = heads.flat_map(|&heads| sizes.iter().map(move |&kv_heads| (heads, kv_heads)));
+        pairs.filter(|&(heads, kv)| if grouped { kv <= heads } else { kv == heads }).collect()
     }
 
     /// Cases, `most` or so, in which each family, mesh, choice of heads, `sequence` and `zero` meet each other as far as there is room, and each
@@ -100,7 +102,7 @@ impl Case {
     pub fn local(&self) -> Module {
         let (model, grouped, sizes) = FAMILIES[self.family];
         let mut own = settings(self.ranks, "mixed");
-        own.extend([format!("heads={}", self.heads), format!("hidden={}", 4 * self.heads)]);
+        own.extend([format!("heads={}", self.heads), format!("hidden={}", 4 * self.heads.max(self.ranks.1))]);
         own.extend(grouped.then(|| format!("kv_heads={}", self.kv_heads)));
         let loaded = Loaded::new((model, sizes), &own);
         loaded.after(loaded.made(STEP), "partition")
