@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds a wheel of the Python package, installs it where there is no Rust, and runs what must hold of it: tests, types, the notebook.
-# With `long`, the wheel is a release, and what needs one or many minutes runs too. Needs cargo and a python3 with pip and venv, 3.11 on;
+# With `long`, the wheel is a release, what needs one or many minutes runs too, and tests of JAX once more with the oldest version. Needs cargo and a python3 with pip and venv, 3.11 on;
 # $PYTHON names another.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -45,5 +45,12 @@ cd "$scratch"
 step "tests"
 python -m pytest --quiet --rootdir "$root/bindings/python" --config-file "$root/bindings/python/pyproject.toml" \
     "$root/bindings/python/tests" "${tests[@]}"
+if [ "${1:-}" = long ]; then
+    step "tests of JAX with the oldest version"
+    uv venv --quiet --python "$python" "$scratch/oldest"
+    uv pip install --quiet --python "$scratch/oldest/bin/python" jax==0.7.0 jaxlib==0.7.0 optax orbax-checkpoint pytest pytest-xdist "$scratch"/wheels/*.whl
+    "$scratch/oldest/bin/python" -m pytest --quiet --rootdir "$root/bindings/python" \
+        --config-file "$root/bindings/python/pyproject.toml" "$root/bindings/python/tests/jax"
+fi
 step "notebook"
 python "$root/bindings/python/examples/run.py" "$root"/bindings/python/examples/*.ipynb

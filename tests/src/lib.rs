@@ -29,6 +29,7 @@ pub mod layouts;
 pub mod legality;
 mod literal;
 mod loss_scale;
+pub mod many_ranks;
 pub mod meshes;
 pub mod models;
 pub mod mutants;

@@ -36,6 +36,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--layers", type=int, default=2, help="layers of the model (default: 2)")
 
 
+def refuse(parser: argparse.ArgumentParser, args: Any) -> None:
+    """Says what is wrong with the arguments before anything starts."""
+    if not args.text.is_file():
+        parser.error(f"{args.text} is not a file")
+    if args.text.stat().st_size < 1000:
+        parser.error(f"{args.text} has {args.text.stat().st_size} bytes, too few to learn from")
+    if args.tensor not in (1, 2, 4, 8):
+        parser.error(f"--tensor {args.tensor}: expected 1, 2, 4 or 8")
+
+
 def compiled(tensor: int, layers: int) -> halite.Bundle:
     """The step for the devices there are: the batch over `data`, each layer over `tensor`."""
     data = len(jax.devices()) // tensor
@@ -115,4 +125,5 @@ if __name__ == "__main__":
     arguments(parser)
     jax.config.update("jax_num_cpu_devices", 8)  # of accelerators, those that there are
     args = parser.parse_args()
+    refuse(parser, args)
     train(compiled(args.tensor, args.layers), args)

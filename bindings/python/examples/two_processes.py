@@ -58,6 +58,7 @@ if __name__ == "__main__":
     parser.add_argument("--process", type=int, help="number of this process: without it, all are started")
     parser.add_argument("--coordinator", help="address and port of process 0")
     args = parser.parse_args()
+    train_tiny.refuse(parser, args)
     if args.process is None:
         sys.exit(start(args.processes))
     run(args)

@@ -7,7 +7,7 @@ use crate::errors::Failure;
 use crate::work;
 use argument::{argument, arguments, dtype, init};
 use halite::model::{BinaryOp, Caller, Comparison, ConfigValue, Elaborated, Subscript, core};
-use halite::support::Diagnostics;
+use halite::support::{Diagnostics, SourceMap};
 use lines::Lines;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -50,11 +50,19 @@ pub(crate) struct Body(Option<core::Body>);
 /// A model that is finished.
 #[pyclass(frozen)]
 #[derive(Debug)]
-pub(crate) struct Built(Arc<Elaborated>);
+pub(crate) struct Built {
+    model: Arc<Elaborated>,
+    /// The texts of the files that its instructions come from.
+    sources: SourceMap,
+}
 
 impl Built {
     pub(crate) fn model(&self) -> Arc<Elaborated> {
-        self.0.clone()
+        self.model.clone()
+    }
+
+    pub(crate) fn sources(&self) -> &SourceMap {
+        &self.sources
     }
 }
 
@@ -62,12 +70,12 @@ impl Built {
 impl Built {
     #[getter]
     fn name(&self) -> &str {
-        &self.0.module.name
+        &self.model.module.name
     }
 
     /// Its module as text.
     fn ir(&self) -> String {
-        halite::ir::text::print(&self.0.module)
+        halite::ir::text::print(&self.model.module)
     }
 }
 
@@ -269,7 +277,7 @@ impl Builder {
 
     fn finish(&mut self, py: Python<'_>, loss: &Handle, count: &Handle, at: At) -> PyResult<Built> {
         match self.at(py, &at, |core, at| core.finish(loss.0, count.0, at))? {
-            Ok(model) => Ok(Built(Arc::new(model))),
+            Ok(model) => Ok(Built { model: Arc::new(model), sources: self.lines.sources().clone() }),
             Err(mistakes) => Err(self.failure(&mistakes).raise(py)),
         }
     }

@@ -68,9 +68,14 @@ impl Source {
     /// A model that is built.
     #[staticmethod]
     fn of_model(py: Python<'_>, model: &Built, overrides: Vec<String>) -> PyResult<Self> {
-        let model = model.model();
-        let name = model.module.name.to_string();
-        work::run(py, |_| Self::new(|session| session.load_model(&name, ModelInput::Built(model), &overrides)))
+        let (built, sources) = (model.model(), model.sources());
+        let name = built.module.name.to_string();
+        work::run(py, |_| {
+            Self::new(|session| {
+                sources.files().for_each(|file| _ = session.sources.insert(file.clone()));
+                session.load_model(&name, ModelInput::Built(built), &overrides)
+            })
+        })
     }
 
     #[getter]

@@ -350,3 +350,56 @@ def test_everything_that_can_be_called_is_listed() -> None:
     assert {"softmax", "cross_entropy", "where", "batch"} <= set(dir(m))
     assert {"tanh", "silu", "shape"} <= set(dir(x))
     assert not hasattr(m, "_repr_html_") and not hasattr(x, "_repr_html_")
+
+
+def language_model(*, leaks: bool = False) -> halite.BuiltModel:
+    m = Model("m")
+    tokens = m.batch("tokens", "s32", [4, 17])
+    table = m.param("table", [16, 8], init=normal(0.02))
+    x = m.embedding(tokens[:, :-1], table)
+    if leaks:
+        x = m.softmax(x @ m.transpose(x, [0, 2, 1])) @ x
+    logits = m.linear(x, table)
+    m.output("logits", logits)
+    return m.finish(*m.cross_entropy(logits, tokens[:, 1:]))
+
+
+def test_sizes_that_a_model_was_not_built_for_are_refused() -> None:
+    manifest = halite.compile(language_model()).manifest
+    assert (manifest.recipe["batch"], manifest.statistics.tokens_per_step) == (4, 4)
+    assert halite.compile(language_model(), batch=4, seq=16).manifest.statistics.tokens_per_step == 64
+    assert halite.compile(language_model(), batch=2, parallel={"data": 2}).manifest.buffers[0].shape == (4, 17)
+    for stated, message in (
+        ({"batch": 8}, "the recipe states 8 sequences in all, the batches of the model have [4] there"),
+        ({"seq": 99}, "the recipe states 99 positions, the batches of the model have [17] there"),
+        ({"batch": 4, "parallel": {"data": 2}}, "the recipe states 8 sequences in all"),
+    ):
+        with pytest.raises(halite.Error) as raised:
+            halite.compile(language_model(), **stated)
+        assert raised.value.message.startswith(message), raised.value.message
+
+
+def test_a_leak_names_its_line() -> None:
+    with pytest.raises(halite.Error) as raised:
+        halite.compile(language_model(leaks=True))
+    (first, *_) = raised.value.diagnostics
+    (note,) = [note for note in first.notes if "from here on" in note]
+    lines, start = inspect.getsourcelines(language_model)
+    at = start + next(number for number, text in enumerate(lines) if "softmax" in text)
+    assert note.startswith(f"`softmax` at `{HERE}:{at}`"), note
+
+
+def test_a_count_may_be_a_number() -> None:
+    m, x = begun()
+    built = m.finish((x @ m.param("w", [6, 1], init=normal(0.1))).sum(), 4)
+    assert compiled(built).manifest.statistics.parameters == 6
+    m, x = begun()
+    with pytest.raises(TypeError, match="the loss is a `NoneType`, expected a scalar `Tensor`"):
+        m.finish(None, 4)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="`init` is `0.02`, expected how it starts"):
+        m.param("w", [6], init=0.02)  # type: ignore[arg-type]
+
+
+def test_a_built_model_is_not_verified_in_another_type() -> None:
+    with pytest.raises(halite.Error, match="give the model as a text"):
+        halite.verify(language_model())

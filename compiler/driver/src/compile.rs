@@ -158,7 +158,8 @@ impl Session {
         let target = self.vocabulary.targets.get(&source.recipe.target).map_err(|error| locate(source, error))?;
         let options = &options.for_target(target, &source.recipe);
         let elaborated = self.elaborate(source)?;
-        let source = &source.with_sizes(&elaborated.config);
+        let data = self.data_ranks(source)?;
+        let source = &built::with_batch(source.with_sizes(&elaborated.config), &elaborated.module, data);
         let fault = |error| Diagnostics::from(locate(source, error));
         source.recipe.sizes().map_err(fault)?;
         target.check_recipe(&source.recipe).map_err(fault)?;

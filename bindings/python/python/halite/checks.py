@@ -13,7 +13,8 @@ from typing import Any
 from . import _native
 from ._values import whole
 from .bundle import Bundle
-from .errors import diagnostics_of
+from .errors import diagnostics_of, wrong
+from .model import BuiltModel
 from .progress import ProgressLike, watched
 from .reports import (
     CheckReport,
@@ -77,9 +78,15 @@ def verify(
 
     A result is wrong when it errs more than 1.5 times what the unoptimized one errs plus two units of roundoff, in more draws of inputs
     than chance explains. The model is scaled down unless `full`; `seed` is that of the inputs. What is for another target runs with
-    decompositions in the place of its kernels. `plugin` is the PJRT plugin of the CPU: by default that of `HALITE_PJRT_PLUGIN`, else
+    decompositions in the place of its kernels. A model that is built in Python is given as a text for this. `plugin` is the PJRT plugin of the CPU: by default that of `HALITE_PJRT_PLUGIN`, else
     what `install_plugin` put in place.
     """
+    if isinstance(input, BuiltModel):
+        raise wrong(
+            "a model that is built has one element type, and `verify` compares it with itself in `f64`",
+            help="give the model as a text: `halite.Text(..)`, or a file in the model language",
+            code="E0202",
+        )
     source = load(input, **overrides)
     path = None if plugin is None else os.fspath(plugin)
     with watched(progress, f"verifying {role} of {source.name}", unit=" programs") as tell, _quiet_xla():

@@ -366,6 +366,8 @@ class Model:
 
     def param(self, name: str, shape: Shape, *, init: Init) -> Tensor:
         """A parameter in the element type of weights. The scopes around it prefix its name; full names differ."""
+        if not isinstance(init, Init):
+            raise TypeError(f"`init` is `{init!r}`, expected how it starts: `halite.normal(0.02)`, `halite.zeros`, `halite.ones`")
         return Tensor(self, self._native.param(name, shape, (init.kind, init.value), place()))
 
     def output(self, name: str, value: Tensor) -> None:
@@ -434,12 +436,17 @@ class Model:
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self._native.ops()})
 
-    def finish(self, loss: Tensor, count: Tensor) -> BuiltModel:
-        """The model, which returns the loss sum and the count over which it sums, both scalars.
+    def finish(self, loss: Tensor, count: Tensor | float) -> BuiltModel:
+        """The model, which returns the loss sum and the count over which it sums, both scalars; the count may be a number.
 
         Raises `Error` with every mistake that was made, in order, each at its line. The model can be used on: what is added
         later is part of the next one that it finishes.
         """
+        if isinstance(count, int | float) and not isinstance(count, bool):
+            count = self.call("full", [], float(count))
+        for name, value in (("loss", loss), ("count", count)):
+            if not isinstance(value, Tensor):
+                raise TypeError(f"the {name} is a `{type(value).__name__}`, expected a scalar `Tensor` of this model")
         return BuiltModel(self._native.finish(loss._handle, count._handle, place()))
 
     def __repr__(self) -> str:

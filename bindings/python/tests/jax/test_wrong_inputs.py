@@ -192,6 +192,41 @@ CASES: dict[str, tuple[Callable[[], Any], str, str]] = {
         "the bundle has no tensor `x`",
         "remove it",
     ),
+    "state and batch in the wrong order": (
+        lambda: step().jit()(step().put_batch(batch()), state()),
+        "the state lacks the array `model.embed_tokens.weight`",
+        "pass the state first, then the batch",
+    ),
+    "what a step gives as a state": (
+        lambda: step().jit()(step().jit()(state(), batch()), batch()),
+        "the state is a `tuple`, expected a mapping of names to arrays",
+        "pass what `init` makes",
+    ),
+    "tensors of the model as a state": (
+        lambda: step().jit()(bundle().init(), batch()),
+        "the state lacks the array `model.layers.0.self_attn.q_k_v_proj.weight`",
+        "put the tensors of the model on the devices first: `step.put_state(tensors)`",
+    ),
+    "weights alone as a state": (
+        lambda: step().put_state(bundle().convert(bundle().init(), weights_only=True)),
+        "the tensor `m.",
+        "from weights alone `Bundle.init(weights=..)` makes them",
+    ),
+    "ids that no type holds": (
+        lambda: step().put_batch(batch()["tokens"].astype(np.int64) + 2**40),
+        "the array `tokens` is `int64` of [8, 33], expected `int32` of [8, 33]",
+        "pass an array of that type and shape",
+    ),
+    "the derivative of a step": (
+        lambda: jax.grad(lambda weight: step()(with_weight(weight), batch())[1]["loss"])(jnp.ones(64, jnp.float32)),
+        "a program of Halite has no derivative in JAX",
+        "take gradients from `halite.jax.grads(bundle)`",
+    ),
+    "a step mapped over batches": (
+        lambda: jax.vmap(lambda tokens: step()(state(), tokens))(np.stack([batch()["tokens"]] * 2)),
+        "a program of Halite cannot be mapped by `jax.vmap`",
+        "compile it for the batch that it is to take",
+    ),
     "options that there are not": (
         lambda: halite.jax.train_step(bundle(), kernels="inline"),  # type: ignore[arg-type]
         "`kernels` is `inline`, expected `call` or `decompose`",
@@ -222,6 +257,13 @@ def test_nothing_is_donated_by_a_call_that_is_refused() -> None:
     with pytest.raises(halite.Error):
         step().jit()(given, batch()["tokens"][:4])
     assert not any(array.is_deleted() for array in given.values())
+
+
+def test_whole_numbers_of_another_type_are_put_where_they_fit() -> None:
+    expected = np.asarray(step().put_batch(batch())["tokens"])
+    for given in (batch()["tokens"].astype(np.int64), batch()["tokens"].astype(np.uint16), batch()["tokens"].tolist()):
+        put = step().put_batch(given)["tokens"]
+        assert put.dtype == np.int32 and np.array_equal(put, expected)
 
 
 def test_a_state_that_is_put_right_is_taken() -> None:

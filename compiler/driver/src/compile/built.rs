@@ -1,7 +1,8 @@
 //! Models that come built.
 
-use halite_ir::{ParamRole, Phase, Registry, VerifyErrors, verify};
-use halite_lang::{Elaborated, Options};
+use crate::source::{Model, Source};
+use halite_ir::{Module, ParamRole, Phase, Registry, VerifyErrors, verify};
+use halite_lang::{Elaborated, Options, Override};
 use halite_recipe::ConfigValue;
 use halite_support::{Diagnostic, Diagnostics, codes};
 
@@ -23,7 +24,9 @@ pub(super) fn check(built: &Elaborated, options: &Options, registry: &Registry) 
     if let Some((entry, weight)) = weights.find(|(entry, weight)| entry.ty(weight.value).dtype() != options.float) {
         let (name, ty, float) = (&weight.name, entry.ty(weight.value), options.float);
         let message = format!("the weight `{name}` is `{ty}`, models of this recipe are in `{float}`");
-        let help = format!("build the model with `Session::model`, or with `with_float(DType::{float:?})`");
+        let help = format!(
+            "build the model with weights of `{float}`: by `with_float` in Rust, `float=\"{float}\"` in Python"
+        );
         mistakes.push(Diagnostic::error(codes::DTYPE, message).key("precision").help(help));
     }
     for setting in &options.overrides {
@@ -35,8 +38,9 @@ pub(super) fn check(built: &Elaborated, options: &Options, registry: &Registry) 
                 let error = Diagnostic::error(codes::RECIPE_CLASH, message).or_at(setting.span, "stated here");
                 mistakes.push(error.help("state the same in both"));
             }
-            // A recipe that is made in Rust states the sizes of a step.
-            None if ["batch", "seq"].contains(&setting.key.as_str()) => {}
+            // A recipe that is made in Rust states the sizes of a step; the model has them in the shapes of its batches.
+            None if setting.key == "batch" => mistakes.extend(other_size(module, setting, 0, "sequences in all")),
+            None if setting.key == "seq" => mistakes.extend(other_size(module, setting, 1, "positions")),
             None => {
                 let message = format!("the model `{}` has no config key `{}`", module.name, setting.key);
                 let error = Diagnostic::error(codes::CONFIG_VALUE, message).or_at(setting.span, "unknown key");
@@ -45,6 +49,40 @@ pub(super) fn check(built: &Elaborated, options: &Options, registry: &Registry) 
         }
     }
     if mistakes.is_empty() { Ok(()) } else { Err(mistakes) }
+}
+
+/// A source with the sequences of one rank, which a built model has in the first size of its first batch, where nothing states them.
+pub(super) fn with_batch(mut source: Source, module: &Module, data: usize) -> Source {
+    if matches!(source.model, Model::Built(_)) && source.recipe.batch.is_none() {
+        let all = sizes(module, 0).next().filter(|all| all.is_multiple_of(data));
+        source.recipe.batch = all.map(|all| all / data);
+    }
+    source
+}
+
+/// Sizes of the dimension `dim` of the batches of a model.
+fn sizes(module: &Module, dim: usize) -> impl Iterator<Item = usize> + '_ {
+    let params = module.entry().into_iter().flat_map(|entry| entry.params.iter().map(move |param| (entry, param)));
+    let fed = params.filter(|(_, param)| param.role == ParamRole::Batch);
+    fed.filter_map(move |(entry, param)| entry.ty(param.value).shape().get(dim).copied())
+}
+
+/// The refusal of a size that no batch of a built model has in this dimension; of positions, a batch may have one more, which are labels.
+fn other_size(module: &Module, setting: &Override, dim: usize, what: &str) -> Option<Diagnostic> {
+    let ConfigValue::Int(stated) = setting.value else { return None };
+    let fits = |size: usize| [size, size.saturating_sub(dim)].iter().any(|&size| i64::try_from(size) == Ok(stated));
+    let found: Vec<usize> = sizes(module, dim).collect();
+    if found.is_empty() || found.iter().any(|&size| fits(size)) {
+        return None;
+    }
+    let message = format!("the recipe states {stated} {what}, the batches of the model have {found:?} there");
+    let error = Diagnostic::error(codes::RECIPE_CLASH, message).or_at(setting.span, "stated here");
+    Some(
+        error.help(format!(
+            "state what the model was built for, leave `{}` out, or build the model for it",
+            setting.key
+        )),
+    )
 }
 
 /// Whether two values are the same; a whole number is a real one too.

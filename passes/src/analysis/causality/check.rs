@@ -168,6 +168,7 @@ impl Check<'_> {
             },
             scope: found.as_ref().map(|found| found.scope(locs)).unwrap_or_default(),
             span: found.as_ref().and_then(|found| locs.span(found.loc)),
+            line: found.as_ref().and_then(|found| locs.code(found.loc)).map(|(file, line)| format!("{file}:{line}")),
             output_span: self.entry.def(value).and_then(|inst| locs.span(inst.loc)),
         };
         if leaks { Verdict::Leaks(finding) } else { Verdict::Unknown(finding) }

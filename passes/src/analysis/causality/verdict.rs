@@ -36,6 +36,8 @@ pub struct Finding {
     pub scope: String,
     /// Its place in the model.
     pub span: Option<Span>,
+    /// The line of the program that built the model, as `model.py:12`.
+    pub line: Option<String>,
     /// The place of the output in the model.
     pub output_span: Option<Span>,
 }
@@ -199,7 +201,8 @@ impl Finding {
     }
 
     fn locate(&self, diagnostic: Diagnostic, label: String) -> Diagnostic {
-        let place = if self.scope.is_empty() { String::new() } else { format!(" in `{}`", self.scope) };
+        let scope = if self.scope.is_empty() { String::new() } else { format!(" in `{}`", self.scope) };
+        let place = self.line.iter().fold(scope, |scope, line| format!("{scope} at `{line}`"));
         let diagnostic = match self.span {
             Some(span) => diagnostic.at(span, label).note(format!("the instruction is `{}`{place}", self.op)),
             None => diagnostic.note(format!("`{}`{place}: {label}", self.op)),

@@ -96,7 +96,7 @@ impl Number {
         }
     }
 
-    /// The quotient and the remainder.
+    /// The quotient and the remainder, where what ranks add carries nothing from one to the other.
     pub(super) fn divided(&self, other: &Self) -> Option<(Self, Self)> {
         if self.terms.is_empty() && other.terms.is_empty() {
             let ranks =
@@ -104,7 +104,7 @@ impl Number {
             return Some((Self::of(Vec::new(), ranks.0), Self::of(Vec::new(), ranks.1)));
         }
         let by = other.as_constant().filter(|&by| by > 0)?;
-        if self.ranks.same() != Some(0) || !self.is_mixed_radix() {
+        if !self.is_mixed_radix() {
             return None;
         }
         let (mut high, mut low) = (Vec::new(), Vec::new());
@@ -123,7 +123,12 @@ impl Number {
                 return None;
             }
         }
-        Some((Self::of(high, self.ranks.clone()), Self::of(low, self.ranks.clone())))
+        let reach = |sum: i64, term: &Term| sum.checked_add(term.factor.checked_mul(term.size as i64 - 1)?);
+        let reach = low.iter().try_fold(0, reach)?;
+        let ends = |rank: i64| (rank >= 0 && rank % by < by.checked_sub(reach)?).then_some(rank);
+        let ranks = self.ranks.map(ends)?;
+        let (quotients, rests) = (ranks.map(|rank| Some(rank / by))?, ranks.map(|rank| Some(rank % by))?);
+        Some((Self::of(high, quotients), Self::of(low, rests)))
     }
 
     /// Whether no two terms overlap, as digits of a number do not.

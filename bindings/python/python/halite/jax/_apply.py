@@ -111,6 +111,11 @@ class Apply:
     def __call__(self, state: Mapping[str, Any], batch: Any) -> Any:
         raise NotImplementedError
 
+    def __repr__(self) -> str:
+        modules = " and ".join(module.name for module in self._modules)
+        devices = "1 device" if self.mesh.size == 1 else f"{self.mesh.size} devices, {dict(self.mesh.shape)}"
+        return f"<halite.jax.{type(self).__name__} {modules} of {self.bundle.manifest.model.name} on {devices}>"
+
 
 def manifest_of(bundle: Bundle) -> Manifest:
     """The manifest of what is a bundle."""

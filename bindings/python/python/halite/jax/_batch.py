@@ -42,8 +42,13 @@ class Batches:
         }
 
     def put(self, batch: Any) -> dict[str, jax.Array]:
-        """A batch on the devices; each process gives the whole and keeps its part."""
-        return {name: self._put(name, array) for name, array in self.named(batch).items()}
+        """A batch on the devices; each process gives the whole and keeps its part.
+
+        Whole numbers of another type, and lists of them, are taken where the model's type holds each of them.
+        """
+        known = {buffer.name: buffer for buffer in self._fed}
+        given = {name: _fitting(array, known.get(name)) for name, array in self._mapping(batch).items()}
+        return {name: self._put(name, array) for name, array in self.named(given).items()}
 
     def _put(self, name: str, array: Any) -> jax.Array:
         sharding = self._sharding(next(buffer for buffer in self._fed if buffer.name == name))
@@ -52,11 +57,7 @@ class Batches:
 
     def named(self, batch: Any) -> dict[str, Any]:
         """The arrays by name; where there is one, it may come without a name. Refuses what does not fit."""
-        if not isinstance(batch, Mapping):
-            if len(self._fed) != 1:
-                names = ", ".join(f"`{buffer.name}`" for buffer in self._fed)
-                raise wrong("the batch is one array", help=f"pass a mapping of the names {names} to arrays")
-            batch = {self._fed[0].name: batch}
+        batch = self._mapping(batch)
         known = {buffer.name: buffer for buffer in self._fed}
         for name in [*known, *batch]:
             if name not in known:
@@ -68,6 +69,14 @@ class Batches:
                 raise wrong(f"the batch lacks the array `{name}`", help=f"pass it as {self._described(known[name])}")
             check(name, batch[name], dtype_of(known[name].dtype), self._shape(known[name]))
         return dict(batch)
+
+    def _mapping(self, batch: Any) -> Mapping[str, Any]:
+        if isinstance(batch, Mapping):
+            return batch
+        if len(self._fed) != 1:
+            names = ", ".join(f"`{buffer.name}`" for buffer in self._fed)
+            raise wrong("the batch is one array", help=f"pass a mapping of the names {names} to arrays")
+        return {self._fed[0].name: batch}
 
     def _described(self, buffer: Buffer) -> str:
         return f"`{dtype_of(buffer.dtype)}` of {list(self._shape(buffer))}"
@@ -99,3 +108,15 @@ class Batches:
         if self._count == 1 and placement.shape == placement.whole:
             return self._layout.sharding(placement)
         return NamedSharding(self._layout.mesh, PartitionSpec())
+
+
+def _fitting(array: Any, buffer: Buffer | None) -> Any:
+    """The same numbers in the type of a buffer, where they are whole numbers that it holds; else what it was."""
+    if buffer is None or isinstance(array, jax.Array):
+        return array
+    found, expected = np.asarray(array), dtype_of(buffer.dtype)
+    if found.dtype == expected or found.dtype.kind not in "iu" or expected.kind not in "iu":
+        return found
+    limits = np.iinfo(expected)
+    fits = found.size == 0 or (limits.min <= found.min() and found.max() <= limits.max)
+    return found.astype(expected) if fits else found

@@ -15,7 +15,7 @@ from jax.core import ShapedArray
 from jax.extend.core import Primitive
 from jax.extend.mlir import ir
 from jax.extend.mlir.dialects import func
-from jax.interpreters import mlir
+from jax.interpreters import ad, batching, mlir
 
 from ..errors import wrong
 
@@ -67,6 +67,24 @@ def _lower(ctx: Any, *operands: Any, program: Program) -> Any:
 
 
 mlir.register_lowering(call_p, _lower)
+
+
+def _no_derivative(*_: Any, **__: Any) -> Any:
+    raise wrong(
+        "a program of Halite has no derivative in JAX: it is compiled already",
+        help='take gradients from `halite.jax.grads(bundle)`, of a bundle compiled with `roles=["grads"]`',
+    )
+
+
+def _no_batch(*_: Any, **__: Any) -> Any:
+    raise wrong(
+        "a program of Halite cannot be mapped by `jax.vmap`: it takes its batch whole",
+        help="compile it for the batch that it is to take",
+    )
+
+
+ad.primitive_jvps[call_p] = _no_derivative
+batching.primitive_batchers[call_p] = _no_batch
 
 
 def _refuse_platform(program: Program, platforms: Sequence[str]) -> None:

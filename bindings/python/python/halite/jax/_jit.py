@@ -32,6 +32,9 @@ class Jitted:
         self._apply.check(state, batch, ids=self._check_ids)
         return self._jitted(state, batch)
 
+    def __repr__(self) -> str:
+        return f"<jitted {self._apply!r}>"
+
     def lower(self, state: Any = None, batch: Any = None) -> jax.stages.Lowered:
         """Ahead of time: the program for such arguments, by default those that the bundle takes; `.compile()` compiles it."""
         state = self._apply.abstract_state() if state is None else state
@@ -40,7 +43,11 @@ class Jitted:
 
 
 def exact_options(mesh: jax.sharding.Mesh) -> dict[str, Any]:
-    """The options of XLA under which a program on these devices is rounded as its recipe says."""
+    """The options of XLA under which a program on these devices is rounded as its recipe says.
+
+    `step.jit()` has them; a function of yours that calls a step takes them as
+    `jax.jit(function, compiler_options=halite.jax.exact_options(step.mesh))`.
+    """
     if mesh.devices.flat[0].platform != "cpu":
         return {}
     return {**_CPU, **(_CPU_RANKS if mesh.size > 1 else {})}

@@ -12,7 +12,8 @@ from jax.sharding import NamedSharding
 
 from .. import _native
 from ..bundle import Bundle
-from ..errors import wrong
+from .._values import whole
+from ..errors import Error, wrong
 from ..manifest import Buffer
 from ._arrays import check
 from ._dtypes import dtype_of
@@ -43,6 +44,7 @@ class States:
         """What training starts from: each device makes its own part and nothing else."""
         if seed is None:
             seed = int(self._bundle.manifest.recipe["train"]["seed"])
+        seed = whole("seed", seed)
         return {name: self._initial(buffer, seed) for name, buffer in self._buffers.items()}
 
     def _initial(self, buffer: Buffer, seed: int) -> jax.Array:
@@ -61,15 +63,29 @@ class States:
 
     def check(self, state: Mapping[str, Any], *, alone: bool) -> None:
         """Refuses a state that lacks an array, `alone` also one that has others; arrays that were donated or lie elsewhere."""
+        if not isinstance(state, Mapping):
+            kind = type(state).__name__
+            raise wrong(f"the state is a `{kind}`, expected a mapping of names to arrays", help="pass what `init` makes")
         for name, placement in self.placements.items():
             if name not in state:
-                raise wrong(f"the state lacks the array `{name}`", help="make a state by `init` and keep all of it")
+                raise self._lacking(name, state)
             check(name, state[name], self._dtypes[name], placement.shape)
             if isinstance(state[name], jax.Array) and not isinstance(state[name], jax.core.Tracer):
                 self._check_array(name, state[name])
         extra = [name for name in state if name not in self.placements]
         if alone and extra:
             raise wrong(f"the state has the array `{extra[0]}`, which the bundle does not know", help="leave it out")
+
+    def _lacking(self, name: str, state: Mapping[str, Any]) -> Error:
+        batch = {buffer.name for buffer in self._bundle.manifest.buffers if buffer.is_batch}
+        message = f"the state lacks the array `{name}`"
+        if state and batch.issuperset(state):
+            return wrong(message, notes=["it has the arrays of a batch"], help="pass the state first, then the batch")
+        packing = self._buffers[name].packing
+        if packing and any(tensor.endswith(part.name) for part in packing.parts for tensor in state):
+            help = "put the tensors of the model on the devices first: `step.put_state(tensors)`"
+            return wrong(message, notes=["it has tensors that the bundle stores as this one"], help=help)
+        return wrong(message, help="make a state by `init` and keep all of it")
 
     def _check_array(self, name: str, array: jax.Array) -> None:
         if array.is_deleted():

@@ -68,6 +68,9 @@ class ModelTensors:
 
     def to_state(self, tensors: Mapping[str, Any]) -> State:
         """A state of the tensors, which are arrays of JAX or, whole in each process, of NumPy."""
+        if not isinstance(tensors, Mapping):
+            kind = type(tensors).__name__
+            raise wrong(f"the tensors are a `{kind}`, expected a mapping of names to arrays", help="pass what `Bundle.init` gives")
         unknown = [name for name in tensors if name not in self._known]
         if unknown:
             raise wrong(f"the bundle has no tensor `{unknown[0]}`", help="remove it, or take the bundle of its model")
@@ -84,7 +87,8 @@ class ModelTensors:
 def _check(name: str, tensors: Mapping[str, Any], expected: jax.ShapeDtypeStruct) -> None:
     described = f"`{expected.dtype}` of {list(expected.shape)}"
     if name not in tensors:
-        raise wrong(f"the tensor `{name}` is missing", help=f"give it as {described}, and all others of the state")
+        help = f"give it as {described}, and all others of the state; from weights alone `Bundle.init(weights=..)` makes them"
+        raise wrong(f"the tensor `{name}` is missing", help=help)
     found = tensors[name]
     if (jnp.shape(found), jnp.result_type(found)) != (expected.shape, expected.dtype):
         raise wrong(

@@ -16,8 +16,8 @@ from ._state import transient
 class TrainStep(Apply):
     """One update: `state, metrics = step(state, batch)`.
 
-    The state holds weights and the state of the optimizer, by name, as the bundle stores them. Metrics are scalars: `loss`,
-    `grad_norm`, `learning_rate`, and what else the recipe asks for.
+    The state holds weights and the state of the optimizer, by name, as the bundle stores them. Metrics are scalars: `loss`, the
+    mean over the labels that count, `count`, `grad_norm`, `learning_rate`, and what else the recipe asks for.
     """
 
     _replaces = True
