@@ -2,7 +2,7 @@
 # The laws of `tests/run.sh` with bigger budgets. Run it when you touch what they guard; it takes hours on two cores.
 #
 #   long.sh             everything
-#   long.sh NAME ...    some of it: code verdicts bugs causality memory random layouts shells scaling hashes growth fuzz
+#   long.sh NAME ...    some of it: code verdicts bugs causality memory random layouts shells scaling hashes growth fuzz python
 #
 # `growth` needs valgrind.
 set -euo pipefail
@@ -39,13 +39,15 @@ run() {
             HALITE_GROWTH_BYTES=1048576 cargo test --locked --release -p halite-tests --test growth -- --nocapture ;;
         fuzz)
             cargo run --locked --profile fuzz -p halite-fuzz -- all --executions 2000000 ;;
+        python)
+            bash bindings/python/test.sh long ;;
         *)
             echo "there is no part \`$1\`" >&2
             exit 2 ;;
     esac
 }
 
-[ $# -gt 0 ] || set -- code verdicts bugs causality memory random layouts shells scaling hashes growth fuzz
+[ $# -gt 0 ] || set -- code verdicts bugs causality memory random layouts shells scaling hashes growth fuzz python
 for part; do
     run "$part"
 done
