@@ -444,9 +444,10 @@ class Model:
         """
         if isinstance(count, int | float) and not isinstance(count, bool):
             count = self.call("full", [], float(count))
-        for name, value in (("loss", loss), ("count", count)):
-            if not isinstance(value, Tensor):
-                raise TypeError(f"the {name} is a `{type(value).__name__}`, expected a scalar `Tensor` of this model")
+        if not isinstance(loss, Tensor):
+            raise TypeError(f"the loss is a `{type(loss).__name__}`, expected a scalar `Tensor` of this model")
+        if not isinstance(count, Tensor):
+            raise TypeError(f"the count is a `{type(count).__name__}`, expected a number or a scalar `Tensor` of this model")
         return BuiltModel(self._native.finish(loss._handle, count._handle, place()))
 
     def __repr__(self) -> str:
