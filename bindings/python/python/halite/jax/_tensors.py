@@ -60,6 +60,8 @@ class ModelTensors:
 
     def of_state(self, state: Mapping[str, jax.Array]) -> State:
         """The tensors in a state; of copies the first."""
+        # Programs in flight together can wait for one another for ever where devices are threads of one CPU.
+        jax.block_until_ready(dict(state))
         found: State = {}
         for name, lying in self._lying.items():
             tensors = jax.block_until_ready(_unpacking(lying)(state[name]))
