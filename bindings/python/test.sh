@@ -48,7 +48,7 @@ python -m pytest --quiet --rootdir "$root/bindings/python" --config-file "$root/
 if [ "${1:-}" = long ]; then
     step "tests of JAX with the oldest version"
     uv venv --quiet --python "$python" "$scratch/oldest"
-    uv pip install --quiet --python "$scratch/oldest/bin/python" jax==0.7.0 jaxlib==0.7.0 optax orbax-checkpoint pytest pytest-xdist "$scratch"/wheels/*.whl
+    uv pip install --quiet --python "$scratch/oldest/bin/python" jax==0.7.0 jaxlib==0.7.0 optax orbax-checkpoint==0.11.20 pytest pytest-xdist "$scratch"/wheels/*.whl
     "$scratch/oldest/bin/python" -m pytest --quiet --rootdir "$root/bindings/python" \
         --config-file "$root/bindings/python/pyproject.toml" "$root/bindings/python/tests/jax"
 fi
