@@ -63,11 +63,6 @@ impl Bundle {
         self.0.manifest_json()
     }
 
-    /// The names of its files beside the manifest.
-    fn files(&self) -> Vec<&str> {
-        self.0.files.keys().map(String::as_str).collect()
-    }
-
     /// The bytes of a file.
     fn file<'py>(&self, py: Python<'py>, name: &str) -> Option<Bound<'py, PyBytes>> {
         self.0.files.get(name).map(|bytes| PyBytes::new(py, bytes))

@@ -5,7 +5,6 @@ use crate::tensors::{Array, Given, from_python, to_python};
 use crate::work;
 use halite::bundle::check_ranges;
 use halite::bundle::convert::{to_model, to_stored};
-use halite::bundle::init::Initial;
 use halite::support::Diagnostics;
 use halite_neuron::settings::{Mismatch, mismatches};
 use halite_stablehlo::{Form, Functions};
@@ -79,18 +78,21 @@ pub(crate) fn unpack<'py>(
     Ok(to_python(py, tensors))
 }
 
-/// The elements of a buffer that training starts from, in these ranges of its dimensions, row by row.
-#[pyfunction]
-pub(crate) fn initial_part<'py>(
-    py: Python<'py>,
-    bundle: &Bundle,
-    buffer: &str,
-    seed: u64,
-    ranges: Vec<(usize, usize)>,
-) -> PyResult<Bound<'py, PyBytes>> {
-    let part = work::run(py, |_| {
+/// What training starts from, part by part, as a bundle stores it.
+#[pyclass(frozen)]
+pub(crate) struct Initial(halite::bundle::init::Initial);
+
+#[pymethods]
+impl Initial {
+    #[new]
+    fn new(py: Python<'_>, bundle: &Bundle, seed: u64) -> PyResult<Self> {
+        work::here(py, || Ok(Self(halite::bundle::init::Initial::new(&bundle.inner().manifest, seed)?)))
+    }
+
+    /// The elements of a buffer in these ranges of its dimensions, row by row.
+    fn part<'py>(&self, py: Python<'py>, buffer: &str, ranges: Vec<(usize, usize)>) -> PyResult<Bound<'py, PyBytes>> {
         let ranges: Vec<_> = ranges.into_iter().map(|(start, end)| start..end).collect();
-        Ok(Initial::new(&bundle.inner().manifest, seed)?.part(buffer, &ranges)?)
-    })?;
-    Ok(PyBytes::new(py, part.bytes()))
+        let part = work::run(py, |_| Ok(self.0.part(buffer, &ranges)?))?;
+        Ok(PyBytes::new(py, part.bytes()))
+    }
 }

@@ -23,7 +23,7 @@ mod _native {
     #[pymodule_export]
     use crate::errors::found;
     #[pymodule_export]
-    use crate::functions::{check_environment, check_numbers, functions, initial_part, pack, unpack};
+    use crate::functions::{Initial, check_environment, check_numbers, functions, pack, unpack};
     #[pymodule_export]
     use crate::plugin::install_plugin;
     #[pymodule_export]

@@ -68,12 +68,12 @@ pub fn transient_state(manifest: &Manifest) -> std::result::Result<Tensors, Diag
 /// # Ok(())
 /// # }
 /// ```
-pub struct Initial<'m> {
-    manifest: &'m Manifest,
+pub struct Initial {
     seed: u64,
     /// How weights start, for all that starts as they do.
-    weights: IndexMap<&'m str, (Init, DType)>,
-    buffers: IndexMap<&'m str, &'m Buffer>,
+    weights: IndexMap<String, (Init, DType)>,
+    /// Those of the manifest, by name.
+    buffers: IndexMap<String, Buffer>,
     threads: usize,
 }
 
@@ -86,21 +86,22 @@ fn keys(buffer: &Buffer) -> Vec<String> {
     }
 }
 
-impl<'m> Initial<'m> {
+impl Initial {
     /// The state of a seed.
     ///
     /// # Errors
     /// When the manifest contradicts itself, which one that was read or compiled does not.
-    pub fn new(manifest: &'m Manifest, seed: u64) -> std::result::Result<Self, Diagnostics> {
+    pub fn new(manifest: &Manifest, seed: u64) -> std::result::Result<Self, Diagnostics> {
         check_buffers(&manifest.buffers).map_err(|reason| contradiction(&reason))?;
         let inits = manifest.buffers.iter().filter_map(|buffer| match buffer.role {
             BufferRole::Weight(init) => Some((buffer.name.as_str(), init)),
             _ => None,
         });
         let (inits, widest) = (inits.collect::<IndexMap<_, _>>(), widest(manifest));
-        let weights = widest.into_iter().filter_map(|(name, widest)| Some((name, (*inits.get(name)?, widest))));
-        let buffers = manifest.buffers.iter().map(|buffer| (buffer.name.as_str(), buffer)).collect();
-        Ok(Self { manifest, seed, weights: weights.collect(), buffers, threads: threads() })
+        let weights =
+            widest.into_iter().filter_map(|(name, widest)| Some((name.to_owned(), (*inits.get(name)?, widest))));
+        let buffers = manifest.buffers.iter().map(|buffer| (buffer.name.clone(), buffer.clone())).collect();
+        Ok(Self { seed, weights: weights.collect(), buffers, threads: threads() })
     }
 
     /// The tensors of [`initial_state`] one after another, each made when it is asked for, so that a large state can be handed on, or given
@@ -109,11 +110,11 @@ impl<'m> Initial<'m> {
     /// # Errors
     /// Of a tensor, that there is no memory for it.
     pub fn tensors(&self) -> impl Iterator<Item = Result<(String, HostTensor)>> {
-        let named = |buffer: &'m Buffer| {
-            let keys = keys(buffer).into_iter().zip(buffer.tensor_shapes());
+        let named = |buffer| {
+            let keys = keys(buffer).into_iter().zip(Buffer::tensor_shapes(buffer));
             buffer.tensor_names().into_iter().zip(keys).map(move |named| (buffer, named))
         };
-        let all = self.manifest.saved().flat_map(named);
+        let all = self.buffers.values().filter(|buffer| buffer.is_saved()).flat_map(named);
         all.map(|(buffer, (name, (key, shape)))| Ok((name, self.tensor(buffer, key, &shape)?)))
     }
 
@@ -135,10 +136,10 @@ impl<'m> Initial<'m> {
     }
 
     /// A buffer that is state.
-    fn buffer(&self, name: &str) -> Result<&'m Buffer> {
+    fn buffer(&self, name: &str) -> Result<&Buffer> {
         let error = |message: String| Diagnostic::error(codes::TENSORS, message);
         let Some(buffer) = self.buffers.get(name) else {
-            let state = self.manifest.buffers.iter().filter(|buffer| !buffer.is_batch());
+            let state = self.buffers.values().filter(|buffer| !buffer.is_batch());
             let help = match nearest(name, state.map(|buffer| buffer.name.as_str())) {
                 Some(candidate) => format!("did you mean `{candidate}`?"),
                 None => "name a buffer of the manifest".to_owned(),

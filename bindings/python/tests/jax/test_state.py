@@ -38,19 +38,22 @@ def test_each_device_makes_its_own_part(monkeypatch: pytest.MonkeyPatch) -> None
     bundle = compiled("llama", batch=1, parallel={"data": 8, "zero": 1})
     step = halite.jax.train_step(bundle)
     made: dict[str, int] = {}
-    part = halite._native.initial_part
 
-    def counted(native: Any, name: str, seed: int, ranges: list[tuple[int, int]]) -> bytes:
-        made[name] = made.get(name, 0) + int(np.prod([end - start for start, end in ranges]))
-        return part(native, name, seed, ranges)
+    class Counted:
+        def __init__(self, native: Any, seed: int) -> None:
+            self.initial = initial(native, seed)
 
-    monkeypatch.setattr(halite._native, "initial_part", counted)
+        def part(self, name: str, ranges: Any) -> bytes:
+            made[name] = made.get(name, 0) + int(np.prod([end - start for start, end in ranges]))
+            return self.initial.part(name, ranges)
+
+    initial = halite._native.Initial
+    monkeypatch.setattr(halite._native, "Initial", Counted)
     step.init(0)
     sizes = {buffer.name: buffer.size for buffer in bundle.manifest.buffers}
     sharded = [name for name, sharding in step.shardings.items() if not sharding.is_fully_replicated]
     assert len(sharded) > 20
-    for name in sharded:
-        assert made[name] == sizes[name], "no element is made twice, on any device"
+    assert made == {name: sizes[name] for name in step.shardings}, "no element is made twice, on any device"
 
 
 def test_without_a_seed_that_of_the_recipe_is_taken() -> None:

@@ -1,12 +1,20 @@
-"""What is checked of an array before anything runs."""
+"""Arrays that are given: what is checked of each before anything runs, and how it comes to devices."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import jax
 import numpy as np
+from jax.sharding import NamedSharding
 
 from ..errors import wrong
+
+
+def put(array: Any, sharding: NamedSharding) -> jax.Array:
+    """An array on devices: each process gives the whole and keeps its part."""
+    whole = np.asarray(array)
+    return jax.make_array_from_callback(whole.shape, sharding, lambda index: whole[index])
 
 
 def check(name: str, array: Any, dtype: np.dtype, shape: tuple[int, ...]) -> None:

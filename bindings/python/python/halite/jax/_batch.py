@@ -15,7 +15,7 @@ from ..bundle import Bundle
 from ..errors import wrong
 from ..manifest import Buffer
 from ..tensors import to_native
-from ._arrays import check
+from ._arrays import check, put
 from ._dtypes import dtype_of
 from ._layout import Layout
 
@@ -28,17 +28,15 @@ class Batches:
     def __init__(self, bundle: Bundle, layout: Layout, buffers: list[Buffer], micro_batches: int) -> None:
         self._bundle = bundle
         self._layout = layout
-        self._fed = [buffer for buffer in buffers if buffer.content is None]
+        self._fed = {buffer.name: buffer for buffer in buffers if buffer.content is None}
         self._declared = [buffer for buffer in buffers if buffer.content is not None]
         self._count = micro_batches
 
     def abstract(self) -> dict[str, jax.ShapeDtypeStruct]:
         """Shape, element type and sharding of each array: what `lower` is given."""
         return {
-            buffer.name: jax.ShapeDtypeStruct(
-                self._shape(buffer), dtype_of(buffer.dtype), sharding=self._sharding(buffer)
-            )
-            for buffer in self._fed
+            name: jax.ShapeDtypeStruct(self._shape(buffer), dtype_of(buffer.dtype), sharding=self._sharding(buffer))
+            for name, buffer in self._fed.items()
         }
 
     def put(self, batch: Any) -> dict[str, jax.Array]:
@@ -46,19 +44,13 @@ class Batches:
 
         Whole numbers of another type, and lists of them, are taken where the model's type holds each of them.
         """
-        known = {buffer.name: buffer for buffer in self._fed}
-        given = {name: _fitting(array, known.get(name)) for name, array in self._mapping(batch).items()}
-        return {name: self._put(name, array) for name, array in self.named(given).items()}
-
-    def _put(self, name: str, array: Any) -> jax.Array:
-        sharding = self._sharding(next(buffer for buffer in self._fed if buffer.name == name))
-        whole = np.asarray(array)
-        return jax.make_array_from_callback(whole.shape, sharding, lambda index: whole[index])
+        given = {name: _fitting(array, self._fed.get(name)) for name, array in self._mapping(batch).items()}
+        return {name: put(array, self._sharding(self._fed[name])) for name, array in self.named(given).items()}
 
     def named(self, batch: Any) -> dict[str, Any]:
         """The arrays by name; where there is one, it may come without a name. Refuses what does not fit."""
         batch = self._mapping(batch)
-        known = {buffer.name: buffer for buffer in self._fed}
+        known = self._fed
         for name in [*known, *batch]:
             if name not in known:
                 raise wrong(
@@ -74,9 +66,9 @@ class Batches:
         if isinstance(batch, Mapping):
             return batch
         if len(self._fed) != 1:
-            names = ", ".join(f"`{buffer.name}`" for buffer in self._fed)
+            names = ", ".join(f"`{name}`" for name in self._fed)
             raise wrong("the batch is one array", help=f"pass a mapping of the names {names} to arrays")
-        return {self._fed[0].name: batch}
+        return dict.fromkeys(self._fed, batch)
 
     def _described(self, buffer: Buffer) -> str:
         return f"`{dtype_of(buffer.dtype)}` of {list(self._shape(buffer))}"

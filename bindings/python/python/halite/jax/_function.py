@@ -82,5 +82,3 @@ def _program(bundle: Bundle, module: Module, outputs: Sequence[Placement], kerne
         kernels=() if decompose else module.kernels,
         platform=bundle.manifest.platform,
     )
-
-

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 import jax
@@ -44,22 +45,22 @@ class States:
         """What training starts from: each device makes its own part and nothing else."""
         if seed is None:
             seed = int(self._bundle.manifest.recipe["train"]["seed"])
-        seed = whole("seed", seed)
-        return {name: self._initial(buffer, seed) for name, buffer in self._buffers.items()}
+        initial = _native.Initial(self._bundle._native, whole("seed", seed))
+        return {name: self._initial(name, initial) for name in self._buffers}
 
-    def _initial(self, buffer: Buffer, seed: int) -> jax.Array:
-        placement = self.placements[buffer.name]
-        dtype = dtype_of(buffer.dtype)
+    def _initial(self, name: str, initial: _native.Initial) -> jax.Array:
+        placement = self.placements[name]
 
-        def box(ranges: list[tuple[int, int]]) -> np.ndarray:
-            data = _native.initial_part(self._bundle._native, buffer.name, seed, ranges)
-            return np.frombuffer(data, dtype).reshape([end - start for start, end in ranges])
+        @cache  # Devices along axes that shard nothing have the same part.
+        def box(*ranges: tuple[int, int]) -> np.ndarray:
+            data = initial.part(name, ranges)
+            return np.frombuffer(data, self._dtypes[name]).reshape([end - start for start, end in ranges])
 
         def part(index: Any) -> np.ndarray:
             sizes = [len(range(*span.indices(size))) for span, size in zip(index, placement.shape, strict=True)]
             return _joined(placement.ranges(index), box).reshape(sizes)
 
-        return jax.make_array_from_callback(placement.shape, self.shardings[buffer.name], part)
+        return jax.make_array_from_callback(placement.shape, self.shardings[name], part)
 
     def check(self, state: Mapping[str, Any], *, alone: bool) -> None:
         """Refuses a state that lacks an array, `alone` also one that has others; arrays that were donated or lie elsewhere."""
@@ -101,11 +102,11 @@ class States:
             )
 
 
-def _joined(ranges: list[list[tuple[int, int]]], box: Callable[[list[tuple[int, int]]], np.ndarray]) -> np.ndarray:
+def _joined(ranges: list[list[tuple[int, int]]], box: Callable[..., np.ndarray]) -> np.ndarray:
     """The array that has several ranges in some dimensions, from those that have one in each."""
     several = next((dim for dim, runs in enumerate(ranges) if len(runs) != 1), None)
     if several is None:
-        return box([run for (run,) in ranges])
+        return box(*(run for (run,) in ranges))
     parts = [_joined([*ranges[:several], [run], *ranges[several + 1 :]], box) for run in ranges[several]]
     return np.concatenate(parts, several)
 

@@ -21,6 +21,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from ..bundle import Bundle
 from ..errors import wrong
 from ..manifest import Buffer, Packing, Part
+from ._arrays import put
 from ._dtypes import dtype_of
 from ._jit import exact_options
 from ._layout import Layout, Placement
@@ -103,8 +104,7 @@ def _spread(tensor: Any, sharding: NamedSharding) -> jax.Array:
     if isinstance(tensor, jax.Array):
         spread: jax.Array = jax.device_put(tensor, sharding)
         return spread
-    whole = np.asarray(tensor)
-    return jax.make_array_from_callback(whole.shape, sharding, lambda index: whole[index])
+    return put(tensor, sharding)
 
 
 def _names(buffer: Buffer) -> list[str]:
