@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a failing helper fails its test")]
 
+mod written;
+
 use halite_hlo::proto::HloModuleProto;
 use halite_hlo::{ArrayType, CheckedHlo, CollectiveForm, GroupField, ModuleBuilder, ReduceKind};
 use halite_stablehlo::{Form, Functions};
@@ -50,15 +52,8 @@ fn printed(functions: Functions<'_>, change: impl FnOnce(&mut HloModuleProto)) -
 /// `functions.mlir` was read by a person, and is run by `tests/jax/run_functions.py`.
 #[test]
 fn ranks_are_partitions_and_functions_the_callers() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/functions.mlir");
     let text = printed(FUNCTIONS, |_| {}).unwrap();
-    if std::env::var_os("HALITE_BLESS").is_some() {
-        std::fs::write(path, &text).unwrap();
-    }
-    let expected = std::fs::read_to_string(path).unwrap();
-    let differing = text.lines().zip(expected.lines()).find(|(found, expected)| found != expected);
-    assert_eq!(differing, None);
-    assert_eq!(text.len(), expected.len());
+    written::assert_written("functions.mlir", &text);
 }
 
 /// What the HLO says of groups, channels and donation is not what the text says.
