@@ -2,9 +2,8 @@
 
 use halite_support::{Diagnostic, Diagnostics, codes};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::flag;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use signal_hook::iterator::Signals as Incoming;
+use std::sync::{Arc, OnceLock};
 
 /// What asks a process to end, by name.
 const SIGNALS: [(i32, &str); 3] = [(SIGHUP, "SIGHUP"), (SIGINT, "SIGINT"), (SIGTERM, "SIGTERM")];
@@ -20,6 +19,13 @@ pub(super) struct Caught {
     pub(super) code: u8,
 }
 
+impl Caught {
+    fn of(number: i32) -> Option<Self> {
+        let (signal, name) = SIGNALS.into_iter().find(|(signal, _)| *signal == number)?;
+        Some(Self { name, code: u8::try_from(ENDED_BY_SIGNAL + signal).unwrap_or(u8::MAX) })
+    }
+}
+
 /// The signals that this process ignores, a bit for each, the lowest for the first; none where the system does not tell.
 fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -29,28 +35,31 @@ fn ignored() -> u64 {
 
 /// The signals that are caught from now on.
 #[derive(Clone, Debug)]
-pub(super) struct Signals(Arc<AtomicUsize>);
+pub(super) struct Signals(Arc<OnceLock<Caught>>);
 
 impl Signals {
     /// Catches the first signal; the next one ends the process at once. What this process was started to ignore, as by
     /// `nohup`, it ignores.
     pub(super) fn catch() -> Result<Self, Diagnostics> {
-        let (number, is_caught) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
         let ignored = ignored();
-        for (signal, name) in SIGNALS.into_iter().filter(|(signal, _)| ignored & (1 << (signal - 1)) == 0) {
-            // In this order: the first signal does not see the flag that it sets.
-            flag::register_conditional_shutdown(signal, ENDED_BY_SIGNAL + signal, Arc::clone(&is_caught))
-                .and_then(|_| flag::register(signal, Arc::clone(&is_caught)))
-                .and_then(|_| flag::register_usize(signal, Arc::clone(&number), signal.unsigned_abs() as usize))
-                .map_err(|error| Diagnostic::error(codes::FILE, format!("{name} cannot be caught: {error}")))?;
-        }
-        Ok(Self(number))
+        let numbers = SIGNALS.map(|(signal, _)| signal).into_iter().filter(|signal| ignored & (1 << (signal - 1)) == 0);
+        let mut incoming = Incoming::new(numbers)
+            .map_err(|error| Diagnostic::error(codes::FILE, format!("signals cannot be caught: {error}")))?;
+        let first = Arc::new(OnceLock::new());
+        let signals = Self(first.clone());
+        // One thread takes all, since handlers of two signals may run on two threads at once, and each be the first.
+        std::thread::spawn(move || {
+            for caught in incoming.forever().filter_map(Caught::of) {
+                if first.set(caught).is_err() {
+                    signal_hook::low_level::exit(caught.code.into());
+                }
+            }
+        });
+        Ok(signals)
     }
 
-    /// The signal that was caught, if there was one.
+    /// The first signal that was caught, if there was one.
     pub(super) fn caught(&self) -> Option<Caught> {
-        let number = self.0.load(Ordering::Relaxed);
-        let (signal, name) = SIGNALS.into_iter().find(|(signal, _)| signal.unsigned_abs() as usize == number)?;
-        Some(Caught { name, code: u8::try_from(ENDED_BY_SIGNAL + signal).unwrap_or(u8::MAX) })
+        self.0.get().copied()
     }
 }
