@@ -1,14 +1,16 @@
 //! The training loop.
 
+use super::feed::Feed;
 use super::peers::Peers;
-use super::programs::{Programs, check_corpus};
+use super::programs::Programs;
 use super::record::{self, KEY, Record};
 use super::state::Updates;
 use super::together::Together;
 use super::update::Run;
-use super::{Corpus, History, Observer};
+use super::{History, Observer};
 use halite_bundle::tensors::{self, Tensors};
 use halite_bundle::{Bundle, check_state, parts};
+use halite_data::{Data, Dataset};
 use halite_disk::Disk;
 use halite_recipe::Recipe;
 use halite_runtime::Executor;
@@ -38,7 +40,7 @@ pub struct TrainOptions {
     pub eval_batches: usize,
     /// Updates between saves of the state; 0 saves it at the end only.
     pub save_every: u64,
-    /// Goes on from a state of another recipe, program, seed or text, and only tells what differs. A state of another layout needs
+    /// Goes on from a state of another recipe, program, seed or data, and only tells what differs. A state of another layout needs
     /// no such leave.
     pub allow_changes: bool,
     /// Stops the run between updates; metrics, plot and state are then written, so that it can be resumed.
@@ -172,6 +174,7 @@ impl RunFiles {
     fn save(&self, run: &Run<'_>, options: &TrainOptions, record: &Record) -> std::result::Result<(), Diagnostics> {
         self.write(options, &run.history)?;
         let place = self.whole_state();
+        let record = &record.at(run.step.attempted(), run.position.clone());
         let Some(peers) = &options.peers else {
             run.step.save_with(&self.disk, &place, record)?;
             return Ok(parts::remove(&self.disk, &place)?);
@@ -190,19 +193,19 @@ impl RunFiles {
     }
 }
 
-/// Trains a bundle on a corpus, and leaves recipe, metrics, plot and final state in the folder. Metrics and plot are also
+/// Trains a bundle on data, and leaves recipe, metrics, plot and final state in the folder. Metrics and plot are also
 /// written at each evaluation, and with the state every [`save_every`](TrainOptions::save_every) updates. A state carries a
 /// [`Record`] of what made it, to which a run that is resumed from it is held.
 ///
 /// # Errors
-/// When the bundle lacks a training step on bytes, the text is too short, state or weights do not fit, the state comes from
+/// When the bundle lacks a training step on sequences, the data cannot be read, state or weights do not fit, the state comes from
 /// another run, a file cannot be written, the executor fails, the run diverges, or it is cancelled. A run diverges where an update
 /// or an evaluation is not finite or, with `nonfinite = "skip"`, a hundred updates in a row are not: metrics and plot are written,
 /// and the last state that was saved stays.
 pub fn train(
     executor: Arc<dyn Executor>,
     bundle: &Bundle,
-    corpus: &Corpus,
+    data: &dyn Data,
     options: &TrainOptions,
     output: &RunFiles,
     observer: &mut dyn Observer,
@@ -211,7 +214,7 @@ pub fn train(
         Some(peers) => &output.clone().of_rank(peers.rank()),
         None => output,
     };
-    let ended = run_to_end(executor, bundle, corpus, options, output, observer);
+    let ended = run_to_end(executor, bundle, data, options, output, observer);
     if let (Some(peers), Err(errors)) = (&options.peers, &ended) {
         peers.fail(errors);
     }
@@ -222,29 +225,31 @@ pub fn train(
 fn run_to_end(
     executor: Arc<dyn Executor>,
     bundle: &Bundle,
-    corpus: &Corpus,
+    data: &dyn Data,
     options: &TrainOptions,
     output: &RunFiles,
     observer: &mut dyn Observer,
 ) -> std::result::Result<History, Diagnostics> {
-    check_corpus(bundle, corpus)?;
-    let record = Record::new(bundle, corpus, options.seed)?;
+    let feed = Feed::of(bundle)?;
+    let mut data = data.open(feed.width, options.seed)?;
+    feed.check(data.train.as_ref())?;
+    let record = Record::new(bundle, &data, options.seed)?;
     let tensors = match &options.start {
         Start::Seed => halite_bundle::init::initial_state(bundle, options.seed)?,
         Start::Weights(path) => halite_bundle::init::state_from_checkpoint(&bundle.manifest, path)?,
-        Start::State(path) => resumed(bundle, path, &record, options, observer)?,
+        Start::State(path) => resumed(bundle, path, (&record, data.train.as_mut()), options, observer)?,
     };
     // Before anything is compiled.
     check_state(&bundle.manifest, &tensors)?;
-    let programs = Programs::load(executor, bundle, corpus, options.eval_batches)?;
+    let programs = Programs::load(executor, bundle, data.held_out, options.eval_batches)?;
     let together = Together::of(options.peers.as_ref(), &options.cancel);
     let mut step = programs.step().with_cancel(together.cancel.clone());
     step.set_state(tensors)?;
     let start = step.attempted();
-    let mut run = Run::new(&programs, options.seed, step);
+    let mut run = Run::new(&programs, data.train, step);
     run.history = output.history(start)?;
     // Nothing is written before all have read.
-    together.compare(&told(options, &record.at(start), &run.history))?;
+    together.compare(&told(options, &record.at(start, run.position.clone()), &run.history))?;
     output.begin(&bundle.manifest.recipe, options)?;
     observer.started(start);
     let ended = go(&mut run, start, &record, (options, &together), output, observer);
@@ -273,11 +278,11 @@ fn told(options: &TrainOptions, record: &Record, history: &History) -> serde_jso
     })
 }
 
-/// The tensors of a state, once it is clear that it comes from this run.
+/// The tensors of a state, once it is clear that it comes from this run; the data go on where they were.
 fn resumed(
     bundle: &Bundle,
     path: &Path,
-    record: &Record,
+    (record, data): (&Record, &mut dyn Dataset),
     options: &TrainOptions,
     observer: &mut dyn Observer,
 ) -> std::result::Result<Tensors, Diagnostics> {
@@ -287,6 +292,10 @@ fn resumed(
     let step = Updates::of(&bundle.manifest, &tensors).attempted;
     if let Some(warning) = record::hold(path, old.as_ref(), record, step, options.allow_changes)? {
         observer.warned(&warning);
+    }
+    // Positions in other data mean nothing here.
+    if let Some(old) = old.filter(|old| old.has_data_of(record)) {
+        data.seek(&old.position)?;
     }
     Ok(tensors)
 }
@@ -307,7 +316,8 @@ fn go(
     }
     for step in start + 1..=options.steps {
         together.heed(step)?;
-        run.step(step, observer)?;
+        let batch = run.batch()?;
+        run.step(step, &batch, observer)?;
         let is_last = step == options.steps;
         let is_evaluated = is_due(step, options.eval_every) || is_last;
         if is_evaluated {
