@@ -2,6 +2,7 @@
 
 use crate::accumulate::Accumulate;
 use crate::config::ConfigValue;
+use crate::data::DataTable;
 use crate::loss_scale::{DynamicLossScale, LossScale};
 use crate::optimizer::Optimizer;
 use crate::parallel::Parallel;
@@ -63,6 +64,9 @@ table! {
         pub schedule: Schedule = Schedule::default(),
         /// Defaults of `halite train`.
         pub train: Train = Train::default(),
+        /// What is trained on. Programs do not depend on it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub data: Option<DataTable> = None,
         /// Layout over devices. Recorded in the manifest; a single device is compiled for now.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub parallel: Option<Parallel> = None,
@@ -100,6 +104,7 @@ impl Recipe {
             optimizer,
             schedule: Schedule::default(),
             train: Train::default(),
+            data: None,
             parallel: None,
             target: TargetName::default(),
             dialect: Dialect::default(),
