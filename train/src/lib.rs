@@ -31,6 +31,7 @@ mod state;
 mod step;
 mod together;
 mod update;
+mod watch;
 
 pub use data::Corpus;
 pub use execute::{KernelChoice, LoadedModule};
@@ -40,10 +41,11 @@ pub use observer::{Observer, Silent};
 pub use peers::{PeerOptions, Peers};
 pub use programs::{Programs, check_corpus};
 pub use record::Record;
-pub use run::{Draw, RunFiles, Start, TrainOptions, is_due, train};
+pub use run::{Draw, Page, RunFiles, Start, TrainOptions, is_due, train};
 pub use state::DeviceBatch;
 pub use step::{Batch, TrainStep};
 pub use update::Run;
+pub use watch::{Alarm, Seen, TensorBoard, TimeRecord, Times};
 
 #[cfg(test)]
 mod tests;

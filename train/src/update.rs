@@ -3,6 +3,7 @@
 use super::programs::Programs;
 use super::{EvalRecord, History, Observer, StepRecord, TrainStep, divergence};
 use halite_support::Diagnostics;
+use halite_tensor::HostTensor;
 
 /// Updates that are skipped one after another before a run ends.
 const MAX_SKIPPED: usize = 100;
@@ -23,15 +24,24 @@ impl<'a> Run<'a> {
         Self { programs, seed, step, history: History::default() }
     }
 
-    /// Makes one update; `step` is its number from 1.
+    /// The batch of an update, its number counted from 1.
+    pub fn batch(&self, step: u64) -> HostTensor {
+        self.programs.batch(self.seed, step)
+    }
+
+    /// Tokens that an update predicts.
+    pub fn tokens(&self) -> u64 {
+        let shape = self.programs.shape;
+        (shape.rows * (shape.width - 1)) as u64
+    }
+
+    /// Makes one update from its [`batch`](Self::batch); `step` is its number from 1.
     ///
     /// # Errors
     /// As [`TrainStep::step`]: then nothing is measured. When this is the hundredth update in a row that is skipped.
-    pub fn step(&mut self, step: u64, observer: &mut dyn Observer) -> Result<(), Diagnostics> {
-        let shape = self.programs.shape;
-        let metrics = self.step.step(&self.programs.batch(self.seed, step))?.into_map();
-        let tokens = step * (shape.rows * (shape.width - 1)) as u64;
-        let record = StepRecord { step, tokens, metrics };
+    pub fn step(&mut self, step: u64, batch: &HostTensor, observer: &mut dyn Observer) -> Result<(), Diagnostics> {
+        let metrics = self.step.step(batch)?.into_map();
+        let record = StepRecord { step, tokens: step * self.tokens(), metrics };
         observer.stepped(&record);
         self.history.steps.push(record);
         let skipped = self.history.steps.iter().rev().take_while(|record| !record.is_finite()).count();

@@ -208,7 +208,7 @@ impl Study<'_> {
                 gradient_errors.push(errors);
             }
             let is_evaluated = is_due(step, self.options.eval_every) || step == self.options.steps;
-            let made = run.step(step, observer);
+            let made = run.step(step, &run.batch(step), observer);
             let made = made.and_then(|()| if is_evaluated { run.evaluate(step, observer) } else { Ok(()) });
             diverged = has_diverged(made)?.then_some(step);
         }

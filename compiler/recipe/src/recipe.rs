@@ -3,6 +3,7 @@
 use crate::accumulate::Accumulate;
 use crate::config::ConfigValue;
 use crate::loss_scale::{DynamicLossScale, LossScale};
+use crate::metrics::MetricsOptions;
 use crate::optimizer::Optimizer;
 use crate::parallel::Parallel;
 use crate::precision::Precision;
@@ -63,6 +64,9 @@ table! {
         pub schedule: Schedule = Schedule::default(),
         /// Defaults of `halite train`.
         pub train: Train = Train::default(),
+        /// What is shown of a run while it trains.
+        #[serde(skip_serializing_if = "MetricsOptions::is_default")]
+        pub metrics: MetricsOptions = MetricsOptions::default(),
         /// Layout over devices. Recorded in the manifest; a single device is compiled for now.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub parallel: Option<Parallel> = None,
@@ -100,6 +104,7 @@ impl Recipe {
             optimizer,
             schedule: Schedule::default(),
             train: Train::default(),
+            metrics: MetricsOptions::default(),
             parallel: None,
             target: TargetName::default(),
             dialect: Dialect::default(),
