@@ -8,7 +8,7 @@ use crate::signals::{Caught, Signals};
 use crate::table::{bytes, facts};
 use clap::Args;
 use halite_support::{CancelToken, Diagnostic, codes, files};
-use halite_train::{Corpus, History, Record, RunFiles, Start, TrainOptions, check_corpus, train};
+use halite_train::{Corpus, History, Record, RunFiles, Start, TrainOptions, check_data, train};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -97,6 +97,7 @@ impl Train {
         let mut options = TrainOptions {
             title: name.clone(),
             draw: Some(crate::plot::loss),
+            page: Some(crate::page::page),
             steps: self.steps.unwrap_or(defaults.steps.into()),
             seed: self.seed(defaults.seed)?,
             start: self.start(),
@@ -107,7 +108,7 @@ impl Train {
             ..TrainOptions::default()
         };
         let output = RunFiles::new(self.output.clone().unwrap_or_else(|| PathBuf::from("runs").join(&name)));
-        check_corpus(&bundle, &corpus)?;
+        check_data(&bundle, &corpus)?;
         let Running { executor, peers } = self.device.start(context, &self.input, &mut bundle, launched.as_ref())?;
         let output = if let Some(peers) = &peers { output.of_rank(peers.rank()) } else { output };
         options.peers = peers;

@@ -47,10 +47,13 @@ impl StepRecord {
 }
 
 /// The loss on held-out text.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct EvalRecord {
     /// Number of completed updates.
     pub step: u64,
+    /// What the held-out data are called; empty for the only ones.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub data: String,
     /// Mean loss.
     pub held_out_loss: f64,
     /// Tokens that it is the mean over.
@@ -115,7 +118,7 @@ mod tests {
             tokens: step * 8,
             metrics: [("loss".to_owned(), 0.1f32.into()), ("grad_norm".to_owned(), 2.0)].into_iter().collect(),
         };
-        let eval = |step| EvalRecord { step, held_out_loss: 5.5, held_out_tokens: 64 };
+        let eval = |step| EvalRecord { step, data: String::new(), held_out_loss: 5.5, held_out_tokens: 64 };
         let mut history = History { steps: vec![step(1), step(2)], evals: vec![eval(0), eval(2)] };
         let text = history.to_json_lines();
         assert_eq!(text.lines().count(), 4);

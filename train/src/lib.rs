@@ -1,19 +1,19 @@
 //! Training with the modules of a bundle on any executor.
 //!
 //! [`TrainStep`] is a compiled step with its state on devices, which training stacks call; [`LoadedModule`] any module.
-//! [`train`] is a loop around it on bytes of text: data, evaluation, what a run leaves behind. This crate needs bundles
+//! [`train`] is a loop around it on [data](halite_data::Data): evaluation, what a run leaves behind. This crate needs bundles
 //! and an executor, and no compiler.
 //!
 //! A bundle on a mesh runs on as many devices of one executor as the mesh has ranks, or in as many processes ([`Peers`]). What goes in
 //! and comes out are whole tensors; how they lie on the ranks is the business of this crate alone, and one rank is a mesh without axes.
 //!
-//! A run is a function of the bundle, the text, the seed and the state it starts from; no clock and no thread count
-//! enters it. Which windows of text a step sees depends on the seed and the number of the step alone, so a run that is
-//! interrupted and resumed sees what an uninterrupted one does.
+//! A run is a function of the bundle, the data, the seed and the state it starts from; no clock and no thread count
+//! enters it. A state says where in the data it is, so a run that is interrupted and resumed sees what an uninterrupted one does.
 
-mod data;
+mod corpus;
 mod divergence;
 mod execute;
+mod feed;
 mod history;
 mod keys;
 mod layout;
@@ -33,13 +33,14 @@ mod together;
 mod update;
 mod watch;
 
-pub use data::Corpus;
+pub use corpus::Corpus;
 pub use execute::{KernelChoice, LoadedModule};
+pub use feed::Feed;
 pub use history::{EvalRecord, History, StepRecord};
 pub use metrics::Metrics;
 pub use observer::{Observer, Silent};
 pub use peers::{PeerOptions, Peers};
-pub use programs::{Programs, check_corpus};
+pub use programs::{Evaluation, Programs, check_data};
 pub use record::Record;
 pub use run::{Draw, Page, RunFiles, Start, TrainOptions, is_due, train};
 pub use state::DeviceBatch;

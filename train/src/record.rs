@@ -1,10 +1,10 @@
 //! What made a state: kept in its file, so that a run that is resumed can be held to it.
 
-use super::Corpus;
 use super::keys::flatten;
 use super::layout::{changes, layout};
 use super::scheduled::scheduled;
 use halite_bundle::{Bundle, sha256, tensors};
+use halite_data::{Opened, Position};
 use halite_support::{Diagnostic, Result, codes};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -15,8 +15,8 @@ use std::path::Path;
 pub(super) const KEY: &str = "halite.run";
 
 /// The format of states that this build reads and writes. Those of version 1 do not say it, and store what their bundle stores
-/// together.
-const VERSION: u32 = 2;
+/// together; those of version 2 do not say where in the data they are.
+const VERSION: u32 = 3;
 
 /// The parts of a recipe that decide what an update computes, beside the sequences that it takes; the model comes from the
 /// manifest, with all its values.
@@ -25,7 +25,7 @@ const DECIDING: [&str; 6] = ["seq", "accumulate", "precision", "optimizer", "sch
 /// The key of the seed among what made a state.
 const SEED: &str = "seed";
 
-/// What made a state, and how far it is in the data: the windows of update `k` follow from the seed, the text and `k` alone.
+/// What made a state, and how far it is in the data.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Record {
@@ -39,6 +39,8 @@ pub struct Record {
     pub program: String,
     /// How the run is laid out over ranks: the keys of `parallel` with their values. A run may go on with another layout.
     pub layout: BTreeMap<String, String>,
+    /// Where in the data it is.
+    pub position: Position,
     /// Keys of the model, the recipe and the data with their values, such as `optimizer.adamw.lr` with `0.001`.
     pub made_by: BTreeMap<String, String>,
 }
@@ -56,7 +58,7 @@ impl Record {
     ///
     /// # Errors
     /// When the bundle has no training step.
-    pub(super) fn new(bundle: &Bundle, corpus: &Corpus, seed: u64) -> Result<Self> {
+    pub(super) fn new(bundle: &Bundle, data: &Opened, seed: u64) -> Result<Self> {
         let manifest = &bundle.manifest;
         let json = |value: serde_json::Result<Value>| value.map_err(|error| Diagnostic::bug(error.to_string()));
         let mut made_by = BTreeMap::new();
@@ -70,11 +72,11 @@ impl Record {
         for key in DECIDING {
             flatten(key, &recipe[key], &mut made_by);
         }
-        let (text, held_out) = corpus.fingerprint();
-        let data = [(SEED, seed.to_string()), ("text", text), ("held_out", held_out)];
-        made_by.extend(data.map(|(key, value)| (key.to_owned(), value)));
+        made_by.insert(SEED.to_owned(), seed.to_string());
+        made_by.extend(data.train.identity().into_iter().map(|(key, value)| (format!("data.{key}"), value)));
         let (model, layout) = (manifest.model.sha256.clone(), layout(&manifest.recipe)?);
-        Ok(Self { version: VERSION, step: 0, model, program: program(bundle)?, layout, made_by })
+        let (program, position) = (program(bundle)?, data.train.position());
+        Ok(Self { version: VERSION, step: 0, model, program, layout, position, made_by })
     }
 
     /// The record in a file of tensors; `None` where another program wrote it, or `halite init`, `run` or `convert`.
@@ -106,14 +108,24 @@ impl Record {
         self.made_by.get(SEED)?.parse().ok()
     }
 
-    /// The same after so many updates.
-    pub(super) fn at(&self, step: u64) -> Self {
-        Self { step, ..self.clone() }
+    /// The same after so many updates, at a position in the data.
+    pub(super) fn at(&self, step: u64, position: Position) -> Self {
+        Self { step, position, ..self.clone() }
     }
 
     /// As it stands in a file.
     pub(super) fn to_text(&self) -> Result<String> {
         serde_json::to_string(self).map_err(|error| Diagnostic::bug(error.to_string()))
+    }
+
+    /// Whether another run draws the same data in the same order.
+    pub(super) fn has_data_of(&self, other: &Self) -> bool {
+        let is_of_data = |key: &str| key == SEED || key.starts_with("data.");
+        let of_data = |record: &Self| {
+            let keys = record.made_by.iter().filter(|(key, _)| is_of_data(key));
+            keys.map(|(key, value)| (key.clone(), value.clone())).collect::<Vec<_>>()
+        };
+        of_data(self) == of_data(other)
     }
 
     /// What another run does otherwise, one sentence for each key.
@@ -151,7 +163,7 @@ fn of_another_version(path: &Path, version: u64) -> Diagnostic {
     if version > u64::from(VERSION) {
         return diagnostic.help("take the version of Halite that wrote it, or a newer one");
     }
-    diagnostic.note("it stores together what its bundle did, where states now have each tensor of the model").help(format!(
+    diagnostic.note("it stores together what its bundle did, or does not say where in the data it is").help(format!(
         "compile its recipe again, and write it anew with that bundle: `halite convert BUNDLE {path} -o NEW`; that no \
              longer says what made it, and is resumed with a warning"
     ))
@@ -192,5 +204,5 @@ pub(super) fn hold(
 fn unknown(state: &Path, step: u64) -> Diagnostic {
     let message = format!("the state `{}` does not say what made it", state.display());
     Diagnostic::warning(codes::OTHER_RUN, message)
-        .note(format!("its recipe, seed and text are not compared; the data goes on after update {step}"))
+        .note(format!("its recipe, seed and data are not compared; the data begin anew after update {step}"))
 }

@@ -1,15 +1,17 @@
 //! The training loop.
 
+use super::feed::Feed;
 use super::peers::Peers;
-use super::programs::{Programs, check_corpus};
+use super::programs::Programs;
 use super::record::{self, KEY, Record};
 use super::state::Updates;
 use super::together::Together;
 use super::update::Run;
 use super::watch::{Part, Seen, TensorBoard, Times, Watch};
-use super::{Corpus, History, Observer};
+use super::{History, Observer};
 use halite_bundle::tensors::{self, Tensors};
 use halite_bundle::{Bundle, check_state, parts};
+use halite_data::{Data, Dataset};
 use halite_disk::Disk;
 use halite_recipe::Recipe;
 use halite_runtime::Executor;
@@ -44,7 +46,7 @@ pub struct TrainOptions {
     pub eval_batches: usize,
     /// Updates between saves of the state; 0 saves it at the end only.
     pub save_every: u64,
-    /// Goes on from a state of another recipe, program, seed or text, and only tells what differs. A state of another layout needs
+    /// Goes on from a state of another recipe, program, seed or data, and only tells what differs. A state of another layout needs
     /// no such leave.
     pub allow_changes: bool,
     /// Stops the run between updates; metrics, plot and state are then written, so that it can be resumed.
@@ -236,6 +238,7 @@ impl RunFiles {
     ) -> std::result::Result<(), Diagnostics> {
         self.write(run, options, watch)?;
         let place = self.whole_state();
+        let record = &record.at(run.step.attempted(), run.position.clone());
         let Some(peers) = &options.peers else {
             run.step.save_with(&self.disk, &place, record)?;
             return Ok(parts::remove(&self.disk, &place)?);
@@ -254,19 +257,19 @@ impl RunFiles {
     }
 }
 
-/// Trains a bundle on a corpus, and leaves recipe, metrics, plot and final state in the folder. Metrics and plot are also
+/// Trains a bundle on data, and leaves recipe, metrics, plot and final state in the folder. Metrics and plot are also
 /// written at each evaluation, and with the state every [`save_every`](TrainOptions::save_every) updates. A state carries a
 /// [`Record`] of what made it, to which a run that is resumed from it is held.
 ///
 /// # Errors
-/// When the bundle lacks a training step on bytes, the text is too short, state or weights do not fit, the state comes from
+/// When the bundle lacks a training step on sequences, the data cannot be read, state or weights do not fit, the state comes from
 /// another run, a file cannot be written, the executor fails, the run diverges, or it is cancelled. A run diverges where an update
 /// or an evaluation is not finite or, with `nonfinite = "skip"`, a hundred updates in a row are not: metrics and plot are written,
 /// and the last state that was saved stays.
 pub fn train(
     executor: Arc<dyn Executor>,
     bundle: &Bundle,
-    corpus: &Corpus,
+    data: &dyn Data,
     options: &TrainOptions,
     output: &RunFiles,
     observer: &mut dyn Observer,
@@ -275,7 +278,7 @@ pub fn train(
         Some(peers) => &output.clone().of_rank(peers.rank()),
         None => output,
     };
-    let ended = run_to_end(executor, bundle, corpus, options, output, observer);
+    let ended = run_to_end(executor, bundle, data, options, output, observer);
     if let (Some(peers), Err(errors)) = (&options.peers, &ended) {
         peers.fail(errors);
     }
@@ -286,29 +289,31 @@ pub fn train(
 fn run_to_end(
     executor: Arc<dyn Executor>,
     bundle: &Bundle,
-    corpus: &Corpus,
+    data: &dyn Data,
     options: &TrainOptions,
     output: &RunFiles,
     observer: &mut dyn Observer,
 ) -> std::result::Result<History, Diagnostics> {
-    check_corpus(bundle, corpus)?;
-    let record = Record::new(bundle, corpus, options.seed)?;
+    let feed = Feed::of(bundle)?;
+    let mut data = data.open(feed.width, options.seed)?;
+    feed.check(data.train.as_ref())?;
+    let record = Record::new(bundle, &data, options.seed)?;
     let tensors = match &options.start {
         Start::Seed => halite_bundle::init::initial_state(bundle, options.seed)?,
         Start::Weights(path) => halite_bundle::init::state_from_checkpoint(&bundle.manifest, path)?,
-        Start::State(path) => resumed(bundle, path, &record, options, observer)?,
+        Start::State(path) => resumed(bundle, path, (&record, data.train.as_mut()), options, observer)?,
     };
     // Before anything is compiled.
     check_state(&bundle.manifest, &tensors)?;
-    let programs = Programs::load(executor, bundle, corpus, options.eval_batches)?;
+    let programs = Programs::load(executor, bundle, data.held_out, options.eval_batches)?;
     let together = Together::of(options.peers.as_ref(), &options.cancel);
     let mut step = programs.step().with_cancel(together.cancel.clone());
     step.set_state(tensors)?;
     let start = step.attempted();
-    let mut run = Run::new(&programs, options.seed, step);
+    let mut run = Run::new(&programs, data.train, step);
     run.history = output.history(start)?;
     // Nothing is written before all have read.
-    together.compare(&told(options, &record.at(start), &run.history))?;
+    together.compare(&told(options, &record.at(start, run.position.clone()), &run.history))?;
     output.begin(&bundle.manifest.recipe, options)?;
     let watch = &mut output.watch(&bundle.manifest.recipe, &run.history, start, observer)?;
     watch.started(start);
@@ -338,11 +343,11 @@ fn told(options: &TrainOptions, record: &Record, history: &History) -> serde_jso
     })
 }
 
-/// The tensors of a state, once it is clear that it comes from this run.
+/// The tensors of a state, once it is clear that it comes from this run; the data go on where they were.
 fn resumed(
     bundle: &Bundle,
     path: &Path,
-    record: &Record,
+    (record, data): (&Record, &mut dyn Dataset),
     options: &TrainOptions,
     observer: &mut dyn Observer,
 ) -> std::result::Result<Tensors, Diagnostics> {
@@ -352,6 +357,10 @@ fn resumed(
     let step = Updates::of(&bundle.manifest, &tensors).attempted;
     if let Some(warning) = record::hold(path, old.as_ref(), record, step, options.allow_changes)? {
         observer.warned(&warning);
+    }
+    // Positions in other data mean nothing here.
+    if let Some(old) = old.filter(|old| old.has_data_of(record)) {
+        data.seek(&old.position)?;
     }
     Ok(tensors)
 }
@@ -373,7 +382,7 @@ fn go(
     }
     for step in start + 1..=options.steps {
         together.heed(step)?;
-        let batch = run.batch(step);
+        let batch = run.batch()?;
         watch.spent(Part::Data);
         run.step(step, &batch, watch)?;
         watch.spent(Part::Step);

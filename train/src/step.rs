@@ -280,7 +280,7 @@ impl TrainStep {
 
     /// As [`save_state`](Self::save_state), with a record of what made it.
     pub(super) fn save_with(&self, disk: &Disk, path: &Path, record: &Record) -> Result<(), Diagnostics> {
-        let text = record.at(self.updates.attempted).to_text()?;
+        let text = record.to_text()?;
         let bytes = tensors::to_bytes(&self.state()?, Some((KEY, &text)))?;
         halite_disk::write_on(disk, path, &bytes).map_err(Diagnostics::from)
     }
@@ -301,7 +301,7 @@ impl TrainStep {
     pub(super) fn parts_index(&self, place: &Path, series: u64, record: &Record) -> Result<PartsIndex, Diagnostics> {
         let buffers = self.manifest().saved().cloned().collect();
         let mut index = PartsIndex::new(place, series, &self.manifest().mesh, buffers);
-        index.texts.insert(KEY.to_owned(), record.at(self.updates.attempted).to_text()?);
+        index.texts.insert(KEY.to_owned(), record.to_text()?);
         Ok(index)
     }
 

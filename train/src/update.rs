@@ -1,17 +1,20 @@
-//! One run under way: its step and what it measured.
+//! One run under way: its step, its data and what it measured.
 
 use super::programs::Programs;
 use super::{EvalRecord, History, Observer, StepRecord, TrainStep, divergence};
+use halite_bundle::tensors::Tensors;
+use halite_data::{Dataset, Position};
 use halite_support::Diagnostics;
-use halite_tensor::HostTensor;
 
 /// Updates that are skipped one after another before a run ends.
 const MAX_SKIPPED: usize = 100;
 
 /// A run under way.
 pub struct Run<'a> {
-    programs: &'a Programs<'a>,
-    seed: u64,
+    programs: &'a Programs,
+    data: Box<dyn Dataset>,
+    /// Where in the data it is after the updates that were made.
+    pub position: Position,
     /// The step with the state of this run.
     pub step: TrainStep,
     /// What was measured so far.
@@ -19,28 +22,33 @@ pub struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// A run of a step that has its state; the seed is that of the order of data.
-    pub fn new(programs: &'a Programs<'a>, seed: u64, step: TrainStep) -> Self {
-        Self { programs, seed, step, history: History::default() }
+    /// A run of a step that has its state, on data from where they are.
+    pub fn new(programs: &'a Programs, data: Box<dyn Dataset>, step: TrainStep) -> Self {
+        let position = data.position();
+        Self { programs, data, position, step, history: History::default() }
     }
 
-    /// The batch of an update, its number counted from 1.
-    pub fn batch(&self, step: u64) -> HostTensor {
-        self.programs.batch(self.seed, step)
+    /// The batch of the next update.
+    ///
+    /// # Errors
+    /// As [`Dataset::next`].
+    pub fn batch(&mut self) -> Result<Tensors, Diagnostics> {
+        let feed = &self.programs.feed;
+        Ok(feed.batch(&self.data.next(feed.rows)?))
     }
 
-    /// Tokens that an update predicts.
-    pub fn tokens(&self) -> u64 {
-        let shape = self.programs.shape;
-        (shape.rows * (shape.width - 1)) as u64
+    /// Tokens that an update predicts, padding included.
+    pub(super) fn tokens(&self) -> u64 {
+        self.programs.feed.tokens()
     }
 
-    /// Makes one update from its [`batch`](Self::batch); `step` is its number from 1.
+    /// Makes one update from a [`batch`](Self::batch); `step` is its number from 1.
     ///
     /// # Errors
     /// As [`TrainStep::step`]: then nothing is measured. When this is the hundredth update in a row that is skipped.
-    pub fn step(&mut self, step: u64, batch: &HostTensor, observer: &mut dyn Observer) -> Result<(), Diagnostics> {
+    pub fn step(&mut self, step: u64, batch: &Tensors, observer: &mut dyn Observer) -> Result<(), Diagnostics> {
         let metrics = self.step.step(batch)?.into_map();
+        self.position = self.data.position();
         let record = StepRecord { step, tokens: step * self.tokens(), metrics };
         observer.stepped(&record);
         self.history.steps.push(record);
@@ -51,25 +59,26 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Measures the loss on held-out text after `step` updates, when something is held out.
+    /// Measures the loss on all that is held out after `step` updates.
     ///
     /// # Errors
-    /// As [`TrainStep::eval`]; when the loss is not finite.
+    /// As [`TrainStep::eval`]; when a loss is not finite.
     pub fn evaluate(&mut self, step: u64, observer: &mut dyn Observer) -> Result<(), Diagnostics> {
-        if self.programs.held_out.is_empty() {
-            return Ok(());
-        }
-        let (mut loss, mut count) = (0.0, 0.0);
-        for batch in &self.programs.held_out {
-            let metrics = self.step.eval(batch)?;
-            loss += metrics.loss();
-            count += metrics.get("count").unwrap_or(f64::NAN);
-        }
-        let record = EvalRecord { step, held_out_loss: loss / count, held_out_tokens: count as u64 };
-        observer.evaluated(&record);
-        self.history.evals.push(record);
-        if !record.held_out_loss.is_finite() {
-            return Err(divergence::of_evaluation(step, record.held_out_loss).into());
+        for held_out in &self.programs.held_out {
+            let (mut loss, mut count) = (0.0, 0.0);
+            for batch in &held_out.batches {
+                let metrics = self.step.eval(batch)?;
+                loss += metrics.loss();
+                count += metrics.get("count").unwrap_or(f64::NAN);
+            }
+            let data = held_out.name.clone();
+            let record = EvalRecord { step, data, held_out_loss: loss / count, held_out_tokens: count as u64 };
+            observer.evaluated(&record);
+            let held_out_loss = record.held_out_loss;
+            self.history.evals.push(record);
+            if !held_out_loss.is_finite() {
+                return Err(divergence::of_evaluation(step, held_out_loss).into());
+            }
         }
         Ok(())
     }

@@ -14,6 +14,7 @@ import pytest
 
 import halite
 from halite import progress
+from interrupts import PYTHON
 
 LARGE: dict[str, Any] = {"layers": 4, "parallel": {"tensor": 8, "data": 4}, "target": "trn1"}
 
@@ -69,11 +70,22 @@ def test_work_that_is_given_up_is_not_done_to_its_end() -> None:
 
 def test_ctrl_c_ends_a_compile_and_verify() -> None:
     for work in ("halite.compile('hlat-7b', **large)", "halite.check('hlat-7b', **large)"):
-        program = f"import halite; large = {LARGE!r}\ntry:\n  while True: {work}\nexcept KeyboardInterrupt: print('ended')"
-        with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as process:
-            time.sleep(1.5)
+        program = f"""
+import halite
+print("ready", flush=True)
+large = {LARGE!r}
+try:
+    while True: {work}
+except KeyboardInterrupt: print("ended")
+"""
+        with subprocess.Popen([*PYTHON, "-c", program], stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None and process.stdout.readline() == "ready\n"
+            time.sleep(0.5)
             process.send_signal(signal.SIGINT)
-            out, _ = process.communicate(timeout=60)
+            try:
+                out, _ = process.communicate(timeout=60)
+            finally:
+                process.kill()
         assert (out, process.returncode) == ("ended\n", 0)
 
 
@@ -114,7 +126,7 @@ except KeyboardInterrupt: print(time.time(), flush=True)
 """
     waited = []
     for moment in range(40):
-        with subprocess.Popen([sys.executable, "-W", "ignore", "-c", program], stdout=subprocess.PIPE, text=True) as process:
+        with subprocess.Popen([*PYTHON, "-W", "ignore", "-c", program], stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None and process.stdout.readline() == "ready\n"
             time.sleep(0.02 + 0.037 * moment)
             since = time.time()

@@ -341,6 +341,7 @@ mod tests {
                 evals: evals
                     .iter()
                     .map(|&step| EvalRecord {
+                        data: String::new(),
                         step,
                         held_out_loss: 5.5 - 0.02 * step as f64 + shift,
                         held_out_tokens: 1,

@@ -47,16 +47,16 @@ impl Gradients {
     /// The gradients by parameter, at the weights of a state, which are rounded to the slots of this recipe.
     ///
     /// # Errors
-    /// When the state lacks a parameter or the executor fails.
-    pub(super) fn at(&self, executor: &dyn Executor, state: &Tensors, batch: &HostTensor) -> Result<Tensors> {
+    /// When state or batch lack a parameter or the executor fails.
+    pub(super) fn at(&self, executor: &dyn Executor, state: &Tensors, batch: &Tensors) -> Result<Tensors> {
         let input = |param: &Param| {
             let ty = self.entry.ty(param.value);
             let given = match param.role {
                 ParamRole::Known(content) => return Ok(content.tensor(ty.shape())),
-                ParamRole::Batch => Some(batch),
+                ParamRole::Batch => batch.get(&*param.name),
                 _ => state.get(&*param.name),
             };
-            let given = given.ok_or_else(|| Diagnostic::bug(format!("the state lacks `{}`", param.name)))?;
+            let given = given.ok_or_else(|| Diagnostic::bug(format!("state and batch lack `{}`", param.name)))?;
             Ok(in_dtype(given, ty.dtype()))
         };
         let inputs = self.entry.params.iter().map(input).collect::<Result<Vec<_>>>()?;

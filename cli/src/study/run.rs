@@ -6,10 +6,11 @@ use halite::Session;
 use halite::compile::{CompileOptions, Compiled};
 use halite::source::Source;
 use halite_bundle::{Bundle, ModuleRole};
+use halite_data::Data;
 use halite_recipe::TargetName;
 use halite_runtime::Executor;
 use halite_support::{Diagnostic, Diagnostics, codes};
-use halite_train::{Corpus, Programs, Run, check_corpus, is_due};
+use halite_train::{Feed, Programs, Run, check_data, is_due};
 use std::sync::Arc;
 
 /// How to compare recipes: `NumericsOptions { every: 5, ..NumericsOptions::new(300) }`.
@@ -52,11 +53,10 @@ pub trait Observer: halite_train::Observer {
 
 impl Observer for halite_train::Silent {}
 
-/// Recipes that are compiled and ready to be compared on a corpus.
-#[derive(Debug)]
+/// Recipes that are compiled and ready to be compared on data.
 pub struct Comparison<'a> {
     session: &'a Session,
-    corpus: &'a Corpus,
+    data: &'a dyn Data,
     against: Source,
     recipes: Vec<(Source, Bundle)>,
 }
@@ -66,12 +66,12 @@ impl<'a> Comparison<'a> {
     /// [`Source::name`] tells them apart; the reference is trained too, once, also when it is one of the recipes.
     ///
     /// # Errors
-    /// When two recipes share a name, one does not compile, or its bundle cannot be trained on the corpus.
+    /// When two recipes share a name, one does not compile, or its bundle cannot be trained on the data.
     pub fn new(
         session: &'a Session,
         mut recipes: Vec<Source>,
         against: Source,
-        corpus: &'a Corpus,
+        data: &'a dyn Data,
     ) -> Result<Self, Diagnostics> {
         check_names(&recipes, &against)?;
         if !recipes.iter().any(|recipe| recipe.name == against.name) {
@@ -83,11 +83,11 @@ impl<'a> Comparison<'a> {
             // Of the targets, only CPU XLA takes every precision.
             source.recipe.target = TargetName::default();
             let Compiled { bundle, .. } = session.compile(&source, &options)?;
-            check_corpus(&bundle, corpus)?;
+            check_data(&bundle, data)?;
             Ok((source, bundle))
         };
         let recipes = recipes.into_iter().map(compile).collect::<Result<Vec<_>, Diagnostics>>()?;
-        Ok(Self { session, corpus, against, recipes })
+        Ok(Self { session, data, against, recipes })
     }
 }
 
@@ -133,7 +133,7 @@ impl Comparison<'_> {
     ) -> Result<NumericsReport, Diagnostics> {
         observer.compiling(&self.against.name);
         let reference = Gradients::compile(self.session, &self.against, executor.as_ref())?;
-        let study = Study { session: self.session, reference, corpus: self.corpus, options, executor };
+        let study = Study { session: self.session, reference, data: self.data, options, executor };
         let recipes = self.recipes.iter().map(|(source, bundle)| study.recipe(source, bundle, observer));
         Ok(NumericsReport {
             recipes: recipes.collect::<Result<_, _>>()?,
@@ -149,7 +149,7 @@ impl Comparison<'_> {
 struct Study<'a> {
     session: &'a Session,
     reference: Gradients,
-    corpus: &'a Corpus,
+    data: &'a dyn Data,
     options: &'a NumericsOptions,
     executor: Arc<dyn Executor>,
 }
@@ -163,14 +163,16 @@ impl Study<'_> {
     ) -> Result<RecipeReport, Diagnostics> {
         observer.compiling(&source.name);
         let gradients = Gradients::compile(self.session, source, self.executor.as_ref())?;
-        let programs = Programs::load(self.executor.clone(), bundle, self.corpus, self.options.eval_batches)?;
+        let width = Feed::of(bundle)?.width;
+        let held_out = self.data.open(width, 0)?.held_out;
+        let programs = Programs::load(self.executor.clone(), bundle, held_out, self.options.eval_batches)?;
         let mut runs = Vec::new();
         for &seed in &self.options.seeds {
             observer.run_started(&source.name, seed);
             let mut step = programs.step();
             step.init_state(seed)?;
-            let run = Run::new(&programs, seed, step);
-            let run = self.run(run, seed, &gradients, &programs, observer)?;
+            let run = Run::new(&programs, self.data.open(width, seed)?.train, step);
+            let run = self.run(run, seed, &gradients, observer)?;
             observer.run_ended(run.diverged);
             runs.push(run);
         }
@@ -189,7 +191,6 @@ impl Study<'_> {
         mut run: Run<'_>,
         seed: u64,
         gradients: &Gradients,
-        programs: &Programs<'_>,
         observer: &mut dyn Observer,
     ) -> Result<RunReport, Diagnostics> {
         let layers = self.reference.layers();
@@ -198,9 +199,9 @@ impl Study<'_> {
         let mut diverged = has_diverged(run.evaluate(0, observer))?.then_some(0);
         let mut steps = 1..=self.options.steps;
         while let (None, Some(step)) = (diverged, steps.next()) {
+            let batch = run.batch()?;
             if is_due(step - 1, self.options.every) {
                 let state = run.step.state()?;
-                let batch = programs.batch(seed, step);
                 let at = |gradients: &Gradients| gradients.at(self.executor.as_ref(), &state, &batch);
                 let by_layer = relative_errors(&at(gradients)?, &at(&self.reference)?, &layers)?;
                 let errors = GradientErrors { step: step - 1, by_layer };
@@ -208,7 +209,7 @@ impl Study<'_> {
                 gradient_errors.push(errors);
             }
             let is_evaluated = is_due(step, self.options.eval_every) || step == self.options.steps;
-            let made = run.step(step, &run.batch(step), observer);
+            let made = run.step(step, &batch, observer);
             let made = made.and_then(|()| if is_evaluated { run.evaluate(step, observer) } else { Ok(()) });
             diverged = has_diverged(made)?.then_some(step);
         }

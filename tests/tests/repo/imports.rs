@@ -61,7 +61,8 @@ const TABLE: &[(&str, &[&str])] = &[
         ],
     ),
     ("halite-python", &["neuron", "report", "runtime", "stablehlo", "train", "driver"]),
-    ("halite-train", &["support", "tensor", "recipe", "hlo", "stablehlo", "disk", "bundle", "runtime"]),
+    ("halite-data", &["support"]),
+    ("halite-train", &["support", "tensor", "recipe", "hlo", "stablehlo", "disk", "bundle", "runtime", "data"]),
 ];
 
 /// The program, which uses everything, and crates that nothing ships.

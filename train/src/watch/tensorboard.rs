@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Writes what a run measures to an event file in a folder: what an update reports as `train/NAME`, its times as `time/NAME`, and
-/// the held-out loss as `eval/held_out_loss`, each with the number of the update and the time of day.
+/// the held-out loss as `eval/held_out_loss`, or of named data as `eval/DATA/held_out_loss`, each with the number of the update and the time of day.
 ///
 /// A run that is resumed begins a file of its own, which says after which update: TensorBoard then leaves out what older files have
 /// beyond it.
@@ -68,7 +68,8 @@ impl Observer for TensorBoard {
     }
 
     fn evaluated(&mut self, record: &EvalRecord) {
-        self.add_scalars(record.step, std::iter::once(("eval/held_out_loss".to_owned(), record.held_out_loss)));
+        let name = if record.data.is_empty() { String::new() } else { format!("{}/", record.data) };
+        self.add_scalars(record.step, std::iter::once((format!("eval/{name}held_out_loss"), record.held_out_loss)));
     }
 
     fn timed(&mut self, record: &TimeRecord) {
@@ -151,7 +152,7 @@ mod tests {
             board.timed(&TimeRecord { step, tokens: 64, data: 0.5, compute: 1.5, evaluation: 0.0, writing: 0.0 });
             board.written().unwrap();
         }
-        board.evaluated(&EvalRecord { step: 10, held_out_loss: 1.25, held_out_tokens: 1 });
+        board.evaluated(&EvalRecord { step: 10, data: String::new(), held_out_loss: 1.25, held_out_tokens: 1 });
         board.written().unwrap();
         let files = files(folder.path());
         let found = events(&std::fs::read(&files[0]).unwrap());

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from interrupts import PYTHON
+
 pytest.importorskip("orbax.checkpoint")
 
 ROOT = Path(__file__).parents[4]
@@ -23,7 +25,7 @@ LIMIT = 100
 def started(name: str, folder: Path, *options: str) -> subprocess.Popen[str]:
     flags = " ".join(flag for flag in os.environ["XLA_FLAGS"].split() if "device_count" not in flag)
     environment = {**os.environ, "XLA_FLAGS": flags, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))}
-    command = [sys.executable, str(EXAMPLES / name), str(TEXT), "--out", str(folder), "--layers", "1", *options]
+    command = [*PYTHON, str(EXAMPLES / name), str(TEXT), "--out", str(folder), "--layers", "1", *options]
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 

@@ -11,6 +11,8 @@ const FEWEST: usize = 20;
 
 /// Compares how far the training loss is below the held-out loss with how far it was at the evaluation before.
 ///
+/// Of several data sets that are held out, it looks at the first.
+///
 /// A model that overfits comes to be below it little by little; one that is given its labels, or data a second time, at once.
 ///
 /// False alarms: with losses of updates that are normal with standard deviation `s`, the difference of two gaps has at most
@@ -69,7 +71,7 @@ mod tests {
         for step in 1..=500 {
             let metrics = [("loss".to_owned(), train(step))].into_iter().collect();
             gap.stepped(&StepRecord { step, tokens: 0, metrics });
-            let eval = EvalRecord { step, held_out_loss: held_out(step), held_out_tokens: 1 };
+            let eval = EvalRecord { step, data: String::new(), held_out_loss: held_out(step), held_out_tokens: 1 };
             if step % 50 == 0 && gap.evaluated(&eval).is_some() {
                 told.push(step);
             }
