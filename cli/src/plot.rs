@@ -3,10 +3,12 @@
 mod loss;
 mod memory;
 mod numerics;
+mod panel;
 
 pub use loss::plot as loss;
 pub use memory::plot as memory;
 pub use numerics::plot as numerics;
+pub(crate) use panel::{Curve, panel};
 
 use plotters::chart::MeshStyle;
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, ValueFormatter};

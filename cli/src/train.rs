@@ -97,6 +97,7 @@ impl Train {
         let mut options = TrainOptions {
             title: name.clone(),
             draw: Some(crate::plot::loss),
+            page: Some(crate::page::page),
             steps: self.steps.unwrap_or(defaults.steps.into()),
             seed: self.seed(defaults.seed)?,
             start: self.start(),

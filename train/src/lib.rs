@@ -31,6 +31,7 @@ mod state;
 mod step;
 mod together;
 mod update;
+mod watch;
 
 pub use corpus::Corpus;
 pub use execute::{KernelChoice, LoadedModule};
@@ -41,10 +42,11 @@ pub use observer::{Observer, Silent};
 pub use peers::{PeerOptions, Peers};
 pub use programs::{Evaluation, Programs, check_data};
 pub use record::Record;
-pub use run::{Draw, RunFiles, Start, TrainOptions, is_due, train};
+pub use run::{Draw, Page, RunFiles, Start, TrainOptions, is_due, train};
 pub use state::DeviceBatch;
 pub use step::{Batch, TrainStep};
 pub use update::Run;
+pub use watch::{Alarm, Seen, TensorBoard, TimeRecord, Times};
 
 #[cfg(test)]
 mod tests;

@@ -1,9 +1,9 @@
 //! Who hears how a run goes.
 
-use super::{EvalRecord, StepRecord};
-use halite_support::Diagnostic;
+use super::{EvalRecord, StepRecord, TimeRecord};
+use halite_support::{Diagnostic, Result};
 
-/// Hears how a run goes. Every method has a default that does nothing.
+/// Hears how a run goes. Every method has a default that does nothing. Several that are in a list hear it one after another.
 pub trait Observer {
     /// The modules are compiled and the state is on the devices; the run starts after this update.
     fn started(&mut self, _step: u64) {}
@@ -14,8 +14,71 @@ pub trait Observer {
     /// The held-out text was evaluated.
     fn evaluated(&mut self, _record: &EvalRecord) {}
 
+    /// An update ended that was heard of before, and took so long.
+    fn timed(&mut self, _record: &TimeRecord) {}
+
     /// Something deserves a look, such as a state that comes from another run.
     fn warned(&mut self, _warning: &Diagnostic) {}
+
+    /// What was measured is being written: after an evaluation, with a state, and at the end. Whoever keeps files writes them now.
+    ///
+    /// # Errors
+    /// When a file cannot be written, which ends the run.
+    fn written(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl<O: Observer + ?Sized> Observer for &mut O {
+    fn started(&mut self, step: u64) {
+        (**self).started(step);
+    }
+
+    fn stepped(&mut self, record: &StepRecord) {
+        (**self).stepped(record);
+    }
+
+    fn evaluated(&mut self, record: &EvalRecord) {
+        (**self).evaluated(record);
+    }
+
+    fn timed(&mut self, record: &TimeRecord) {
+        (**self).timed(record);
+    }
+
+    fn warned(&mut self, warning: &Diagnostic) {
+        (**self).warned(warning);
+    }
+
+    fn written(&mut self) -> Result<()> {
+        (**self).written()
+    }
+}
+
+impl Observer for Vec<Box<dyn Observer + '_>> {
+    fn started(&mut self, step: u64) {
+        self.iter_mut().for_each(|observer| observer.started(step));
+    }
+
+    fn stepped(&mut self, record: &StepRecord) {
+        self.iter_mut().for_each(|observer| observer.stepped(record));
+    }
+
+    fn evaluated(&mut self, record: &EvalRecord) {
+        self.iter_mut().for_each(|observer| observer.evaluated(record));
+    }
+
+    fn timed(&mut self, record: &TimeRecord) {
+        self.iter_mut().for_each(|observer| observer.timed(record));
+    }
+
+    fn warned(&mut self, warning: &Diagnostic) {
+        self.iter_mut().for_each(|observer| observer.warned(warning));
+    }
+
+    fn written(&mut self) -> Result<()> {
+        self.iter_mut().try_for_each(|observer| observer.written())
+    }
 }
 
 /// Hears nothing.

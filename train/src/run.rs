@@ -7,6 +7,7 @@ use super::record::{self, KEY, Record};
 use super::state::Updates;
 use super::together::Together;
 use super::update::Run;
+use super::watch::{Part, Seen, TensorBoard, Times, Watch};
 use super::{History, Observer};
 use halite_bundle::tensors::{self, Tensors};
 use halite_bundle::{Bundle, check_state, parts};
@@ -21,6 +22,9 @@ use std::sync::Arc;
 /// Draws the loss of a run under a title, as SVG.
 pub type Draw = fn(&str, &History) -> Result<String>;
 
+/// Makes the page of a run under a title, as HTML.
+pub type Page = fn(&str, &Recipe, &Seen<'_>) -> Result<String>;
+
 /// How to train.
 #[derive(Clone, Debug, Default)]
 pub struct TrainOptions {
@@ -28,6 +32,8 @@ pub struct TrainOptions {
     pub title: String,
     /// Draws the plot; without it there is none.
     pub draw: Option<Draw>,
+    /// Makes the page, where the recipe has one; without it there is none.
+    pub page: Option<Page>,
     /// Completed updates at the end, those before a resumption included.
     pub steps: u64,
     /// Seed of the initial state and of the order of data.
@@ -63,8 +69,9 @@ pub enum Start {
     State(PathBuf),
 }
 
-/// The folder of a run: `recipe.toml`, `metrics.jsonl`, `loss.svg`, `state.safetensors`. Each is replaced whole. Of several processes,
-/// all see one folder, and the state is in [parts](halite_bundle::parts) with an index.
+/// The folder of a run: `recipe.toml`, `metrics.jsonl`, `timing.jsonl`, `loss.svg`, `state.safetensors`, and what the recipe's `metrics`
+/// ask for: `report.html` and `tensorboard`. Each file is replaced whole, but for TensorBoard's, which grow. Of several processes, all see
+/// one folder, and the state is in [parts](halite_bundle::parts) with an index.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RunFiles {
     folder: PathBuf,
@@ -116,6 +123,21 @@ impl RunFiles {
         self.folder.join("loss.svg")
     }
 
+    /// What each update took, a line of JSON each.
+    pub fn timing(&self) -> PathBuf {
+        self.folder.join("timing.jsonl")
+    }
+
+    /// The page of the run.
+    pub fn report(&self) -> PathBuf {
+        self.folder.join("report.html")
+    }
+
+    /// The folder of TensorBoard's files.
+    pub fn tensorboard(&self) -> PathBuf {
+        self.folder.join("tensorboard")
+    }
+
     /// The last state, or the index of its parts.
     pub fn state(&self) -> PathBuf {
         let whole = self.whole_state();
@@ -133,6 +155,32 @@ impl RunFiles {
         Ok(history)
     }
 
+    /// What the updates up to `step` took, as far as the folder tells.
+    fn times(&self, step: u64) -> Result<Times> {
+        let path = self.timing();
+        if step == 0 || !path.is_file() {
+            return Ok(Times::default());
+        }
+        Times::parse(&halite_support::files::read_text(&path)?, &path, step)
+    }
+
+    /// Hears a run that goes on after this history for its caller, and for what the recipe asks for.
+    fn watch<'a>(
+        &self,
+        recipe: &Recipe,
+        history: &History,
+        step: u64,
+        caller: &'a mut dyn Observer,
+    ) -> Result<Watch<'a>> {
+        let options = &recipe.metrics;
+        let mut observers: Vec<Box<dyn Observer + 'a>> = vec![Box::new(caller)];
+        if options.tensorboard && self.leads() {
+            let board = TensorBoard::new(self.tensorboard(), options.every.into());
+            observers.push(Box::new(board.on(self.disk.clone())));
+        }
+        Ok(Watch::new(observers, options, history, self.times(step)?))
+    }
+
     /// Writes the recipe of a run, with its seed and its number of updates in place of those that are the defaults.
     fn begin(&self, recipe: &Recipe, options: &TrainOptions) -> Result<()> {
         if !self.leads() {
@@ -148,31 +196,47 @@ impl RunFiles {
         halite_disk::write_on(&self.disk, &self.recipe(), text.as_bytes())
     }
 
-    fn write(&self, options: &TrainOptions, history: &History) -> Result<()> {
+    /// Writes all that was measured and seen.
+    fn write(&self, run: &Run<'_>, options: &TrainOptions, watch: &mut Watch<'_>) -> Result<()> {
         if !self.leads() {
             return Ok(());
         }
-        halite_disk::write_on(&self.disk, &self.metrics(), history.to_json_lines().as_bytes())?;
-        let Some(draw) = options.draw else { return Ok(()) };
-        halite_disk::write_on(&self.disk, &self.plot(), draw(&options.title, history)?.as_bytes())
+        let history = &run.history;
+        let recipe = &run.step.manifest().recipe;
+        let write = |path: &Path, text: String| halite_disk::write_on(&self.disk, path, text.as_bytes());
+        write(&self.metrics(), history.to_json_lines())?;
+        write(&self.timing(), watch.times().to_json_lines()?)?;
+        if let Some(draw) = options.draw {
+            write(&self.plot(), draw(&options.title, history)?)?;
+        }
+        if let Some(page) = options.page.filter(|_| recipe.metrics.report) {
+            write(&self.report(), page(&options.title, recipe, &watch.seen(history))?)?;
+        }
+        watch.written()
     }
 
     /// What is said of a run whose executor failed, whose state is lost: what was measured is written, and the file with the last state
     /// stays.
-    fn failed(&self, run: &Run<'_>, options: &TrainOptions, errors: Diagnostics) -> Diagnostics {
+    fn failed(&self, run: &Run<'_>, options: &TrainOptions, watch: &mut Watch<'_>, errors: Diagnostics) -> Diagnostics {
         let state = self.state();
         let kept = if state.is_file() {
             format!("the state that was saved last is whole: `--resume {}`", state.display())
         } else {
             "no state was saved before: `--save-every` does so while a run goes on".to_owned()
         };
-        let unwritten = self.write(options, &run.history).err();
+        let unwritten = self.write(run, options, watch).err();
         errors.into_iter().map(|error| error.note(kept.clone())).chain(unwritten).collect()
     }
 
     /// Writes what was measured, then the state: metrics beyond a state are dropped when it is resumed, none are missing.
-    fn save(&self, run: &Run<'_>, options: &TrainOptions, record: &Record) -> std::result::Result<(), Diagnostics> {
-        self.write(options, &run.history)?;
+    fn save(
+        &self,
+        run: &Run<'_>,
+        options: &TrainOptions,
+        record: &Record,
+        watch: &mut Watch<'_>,
+    ) -> std::result::Result<(), Diagnostics> {
+        self.write(run, options, watch)?;
         let place = self.whole_state();
         let record = &record.at(run.step.attempted(), run.position.clone());
         let Some(peers) = &options.peers else {
@@ -251,16 +315,17 @@ fn run_to_end(
     // Nothing is written before all have read.
     together.compare(&told(options, &record.at(start, run.position.clone()), &run.history))?;
     output.begin(&bundle.manifest.recipe, options)?;
-    observer.started(start);
-    let ended = go(&mut run, start, &record, (options, &together), output, observer);
+    let watch = &mut output.watch(&bundle.manifest.recipe, &run.history, start, observer)?;
+    watch.started(start);
+    let ended = go(&mut run, start, &record, (options, &together), output, watch);
     let ended_by = |code| matches!(&ended, Err(errors) if errors.iter().all(|error| error.code() == code));
     // What was done up to here is kept, also when the run was stopped; of one that diverged, not the state.
     if ended.is_ok() || ended_by(codes::CANCELLED) {
-        output.save(&run, options, &record)?;
+        output.save(&run, options, &record, watch)?;
     } else if ended_by(codes::DIVERGED) {
-        output.write(options, &run.history)?;
+        output.write(&run, options, watch)?;
     } else if let Err(errors) = ended {
-        return Err(output.failed(&run, options, errors));
+        return Err(output.failed(&run, options, watch, errors));
     }
     together.end()?;
     ended.map(|()| run.history)
@@ -307,27 +372,33 @@ fn go(
     record: &Record,
     (options, together): (&TrainOptions, &Together<'_>),
     output: &RunFiles,
-    observer: &mut dyn Observer,
+    watch: &mut Watch<'_>,
 ) -> std::result::Result<(), Diagnostics> {
     // Of a run that was stopped, the last evaluation may be missing; where none was due, none is made.
     let due = start - start.checked_rem(options.eval_every).unwrap_or(start);
     if run.history.evals.last().is_none_or(|eval| eval.step < due) {
-        run.evaluate(start, observer)?;
+        run.evaluate(start, watch)?;
+        watch.spent(Part::Evaluation);
     }
     for step in start + 1..=options.steps {
         together.heed(step)?;
         let batch = run.batch()?;
-        run.step(step, &batch, observer)?;
+        watch.spent(Part::Data);
+        run.step(step, &batch, watch)?;
+        watch.spent(Part::Step);
+        watch.completed(step, run.tokens());
         let is_last = step == options.steps;
         let is_evaluated = is_due(step, options.eval_every) || is_last;
         if is_evaluated {
-            run.evaluate(step, observer)?;
+            run.evaluate(step, watch)?;
+            watch.spent(Part::Evaluation);
         }
         if is_due(step, options.save_every) && !is_last {
-            output.save(run, options, record)?;
+            output.save(run, options, record, watch)?;
         } else if is_evaluated {
-            output.write(options, &run.history)?;
+            output.write(run, options, watch)?;
         }
+        watch.spent(Part::Writing);
     }
     Ok(())
 }

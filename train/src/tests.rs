@@ -3,6 +3,7 @@
 mod mesh;
 mod packed;
 mod resume;
+mod watch;
 
 use super::*;
 use halite_bundle::BufferRole;

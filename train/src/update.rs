@@ -37,6 +37,11 @@ impl<'a> Run<'a> {
         Ok(feed.batch(&self.data.next(feed.rows)?))
     }
 
+    /// Tokens that an update predicts, padding included.
+    pub(super) fn tokens(&self) -> u64 {
+        self.programs.feed.tokens()
+    }
+
     /// Makes one update from a [`batch`](Self::batch); `step` is its number from 1.
     ///
     /// # Errors
@@ -44,7 +49,7 @@ impl<'a> Run<'a> {
     pub fn step(&mut self, step: u64, batch: &Tensors, observer: &mut dyn Observer) -> Result<(), Diagnostics> {
         let metrics = self.step.step(batch)?.into_map();
         self.position = self.data.position();
-        let record = StepRecord { step, tokens: step * self.programs.feed.tokens(), metrics };
+        let record = StepRecord { step, tokens: step * self.tokens(), metrics };
         observer.stepped(&record);
         self.history.steps.push(record);
         let skipped = self.history.steps.iter().rev().take_while(|record| !record.is_finite()).count();

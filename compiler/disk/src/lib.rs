@@ -162,6 +162,17 @@ impl Disk {
         self.sync(&file, &path)
     }
 
+    /// Adds to the end of a file, which is made where there is none, and waits until it is on the device.
+    ///
+    /// # Errors
+    /// Those of the system; part of the bytes may be there then.
+    pub fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let open = || File::options().append(true).create(true).open(path);
+        let file = if path.is_file() { open()? } else { self.create(|| Ok((open()?, path.to_path_buf())))?.0 };
+        self.write(&file, bytes)?;
+        self.sync(&file, path)
+    }
+
     /// Writes to a device, a pipe or the like, which stays what it is.
     ///
     /// # Errors

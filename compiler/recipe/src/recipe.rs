@@ -4,6 +4,7 @@ use crate::accumulate::Accumulate;
 use crate::config::ConfigValue;
 use crate::data::DataTable;
 use crate::loss_scale::{DynamicLossScale, LossScale};
+use crate::metrics::MetricsOptions;
 use crate::optimizer::Optimizer;
 use crate::parallel::Parallel;
 use crate::precision::Precision;
@@ -67,6 +68,9 @@ table! {
         /// What is trained on. Programs do not depend on it.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub data: Option<DataTable> = None,
+        /// What is shown of a run while it trains.
+        #[serde(skip_serializing_if = "MetricsOptions::is_default")]
+        pub metrics: MetricsOptions = MetricsOptions::default(),
         /// Layout over devices. Recorded in the manifest; a single device is compiled for now.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub parallel: Option<Parallel> = None,
@@ -105,6 +109,7 @@ impl Recipe {
             schedule: Schedule::default(),
             train: Train::default(),
             data: None,
+            metrics: MetricsOptions::default(),
             parallel: None,
             target: TargetName::default(),
             dialect: Dialect::default(),

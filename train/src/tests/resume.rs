@@ -11,12 +11,19 @@ fn saving(steps: u64) -> TrainOptions {
     TrainOptions { save_every: 3, eval_every: 4, ..options(steps) }
 }
 
+/// A run that writes all that a run can write.
 fn run(options: &TrainOptions, files: &RunFiles) -> std::result::Result<History, Diagnostics> {
-    train(HAND.shared(), &bundle(), &corpus(), options, files, &mut Silent)
+    let mut bundle = bundle();
+    bundle.manifest.recipe.metrics.tensorboard = true;
+    let options =
+        TrainOptions { page: Some(|title, _, seen| Ok(format!("{title} {:?}", seen.history))), ..options.clone() };
+    train(HAND.shared(), &bundle, &corpus(), &options, files, &mut Silent)
 }
 
+/// The files of a run that do not depend on time.
 fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    let entries = entries.filter(|entry| entry.path().is_file() && entry.file_name() != "timing.jsonl");
     let mut files: Vec<_> =
         entries.map(|entry| (entry.file_name().into_string().unwrap(), std::fs::read(entry.path()).unwrap())).collect();
     files.sort();

@@ -1,0 +1,132 @@
+//! The page of a run: its curves, what looked wrong, its last values and its recipe, in one file that needs no other.
+
+mod curves;
+mod html;
+mod values;
+
+use halite_recipe::Recipe;
+use halite_support::{Diagnostic, Result};
+use halite_train::{Alarm, Seen};
+use html::{escaped, rows};
+
+/// The page of a run under a title, as HTML. It asks for nothing from elsewhere, and follows the light or dark colours of its reader.
+///
+/// # Errors
+/// A bug diagnostic when drawing fails, or when the recipe cannot be written as TOML.
+pub fn page(title: &str, recipe: &Recipe, seen: &Seen<'_>) -> Result<String> {
+    let toml = toml::to_string(recipe).map_err(|error| Diagnostic::bug(format!("the recipe as TOML: {error}")))?;
+    let made = seen.history.steps.last().map_or(0, |record| record.step);
+    Ok(format!(
+        include_str!("page/page.html"),
+        title = escaped(title),
+        style = include_str!("page/page.css"),
+        progress = escaped(&values::progress(recipe, made)),
+        alarms = alarms(seen.alarms),
+        curves = curves::figures(seen)?,
+        values = rows(&values::last(seen)),
+        times = rows(&values::times(seen.times)),
+        recipe = escaped(&toml),
+    ))
+}
+
+/// A list of alarms, if there are any.
+fn alarms(alarms: &[Alarm]) -> String {
+    if alarms.is_empty() {
+        return String::new();
+    }
+    let item = |alarm: &Alarm| {
+        let (message, remedy) = (escaped(alarm.warning.message()), escaped(alarm.warning.remedy()));
+        format!("<li><strong>{message}</strong><br>{remedy}</li>\n")
+    };
+    let items: String = alarms.iter().map(item).collect();
+    format!("<section class=\"alarms\">\n<h2>Alarms</h2>\n<ul>\n{items}</ul>\n</section>")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use halite_recipe::{ModelChoice, Optimizer};
+    use halite_support::codes;
+    use halite_train::{EvalRecord, History, StepRecord, Times};
+    use std::path::Path;
+
+    fn recipe() -> Recipe {
+        Recipe::new(ModelChoice::new("llama"), 8, 64, Optimizer::new("adamw", 5e-3))
+    }
+
+    fn history(updates: u64) -> History {
+        let noise = |step: u64| halite_bundle::Stream::new(1, "noise").normal_pair(step)[0];
+        let curve = |step: u64| 1.9 + 3.6 * (-(step as f64) / 60.0).exp();
+        let step = |step: u64| {
+            let rate = 5e-3 * (step as f64 / 30.0).min(1.0) * (1.0 - step as f64 / (updates as f64 + 1.0));
+            let metrics = [
+                ("loss", curve(step) + 0.08 * noise(step)),
+                ("grad_norm", 0.6 * (0.3 * noise(step + 1)).exp()),
+                ("learning_rate", rate),
+            ];
+            let metrics = metrics.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+            StepRecord { step, tokens: step * 512, metrics }
+        };
+        let eval =
+            |step| EvalRecord { step, data: String::new(), held_out_loss: curve(step) + 0.15, held_out_tokens: 1 };
+        History {
+            steps: (1..=updates).map(step).collect(),
+            evals: (0..=updates / 50).map(|at| eval(at * 50)).collect(),
+        }
+    }
+
+    fn times(updates: u64) -> Times {
+        let line = |step: u64| {
+            let seconds = 0.02 + 0.001 * (step % 7) as f64;
+            format!(
+                "{{\"step\":{step},\"tokens\":512,\"data_seconds\":0.001,\"step_seconds\":{seconds},\
+                 \"evaluation_seconds\":0.0,\"writing_seconds\":0.0005}}\n"
+            )
+        };
+        Times::parse(&(1..=updates).map(line).collect::<String>(), Path::new("t"), updates).unwrap()
+    }
+
+    fn example() -> String {
+        let alarm = |message: &str| Alarm {
+            step: 251,
+            warning: Diagnostic::warning(codes::ALARM, message).help("lower the learning rate"),
+        };
+        let alarms = [alarm("the norm of the gradient rises: at update 251 it is 2 < 3")];
+        let (history, times) = (history(300), times(300));
+        let seen = Seen { history: &history, times: &times, alarms: &alarms };
+        page("tiny <&> \"quoted\"", &recipe(), &seen).unwrap()
+    }
+
+    #[test]
+    fn a_page_stands_alone_and_shows_all() {
+        let html = example();
+        if let Ok(path) = std::env::var("HALITE_PAGE") {
+            std::fs::write(path, &html).unwrap();
+        }
+        for part in [
+            "<title>tiny &lt;&amp;&gt; &quot;quoted&quot;</title>",
+            "update 300 of 300",
+            "it is 2 &lt; 3",
+            "lower the learning rate",
+            "Learning rate",
+            "Tokens per second",
+            "prefers-color-scheme: dark",
+            "name = &quot;llama&quot;",
+        ] {
+            assert!(html.contains(part), "{part}");
+        }
+        assert_eq!(html.matches("<svg").count(), 4);
+        // The name space of SVG is a name and no address that anything is fetched from.
+        let rest = html.replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
+        for outside in ["http:", "https:", "src=", "@import", "url(", "<script", "<link"] {
+            assert!(!rest.contains(outside), "{outside}");
+        }
+    }
+
+    #[test]
+    fn a_run_without_updates_has_a_page() {
+        let (history, times) = (History::default(), Times::default());
+        let html = page("none", &recipe(), &Seen { history: &history, times: &times, alarms: &[] }).unwrap();
+        assert!(html.contains("update 0 of 300") && !html.contains("<h2>Alarms</h2>"));
+    }
+}

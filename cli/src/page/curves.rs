@@ -1,0 +1,72 @@
+//! The curves of the page.
+
+use super::html::escaped;
+use crate::plot::{Curve, Point, is_smoothed, panel, smoothed};
+use halite_support::Result;
+use halite_train::{History, Seen};
+use plotters::style::RGBColor;
+
+const MEASURED: RGBColor = RGBColor(42, 111, 187);
+/// Of each data set that is held out, in turn; distinct for people who do not see red and green alike (after Okabe and Ito).
+const HELD_OUT: [RGBColor; 4] =
+    [RGBColor(222, 108, 39), RGBColor(0, 158, 115), RGBColor(204, 121, 167), RGBColor(140, 86, 75)];
+
+/// A figure for each thing that is measured.
+///
+/// # Errors
+/// A bug diagnostic when drawing fails.
+pub(super) fn figures(seen: &Seen<'_>) -> Result<String> {
+    let metric = |name: &str| -> Vec<Point> {
+        let steps = seen.history.steps.iter();
+        steps.filter_map(|record| Some((record.step as f64, *record.metrics.get(name)?))).collect()
+    };
+    let held_out = held_out(seen.history);
+    let legend: Vec<_> = held_out.iter().map(|(name, curve)| (name.clone(), curve.color)).collect();
+    let losses = series(metric("loss")).into_iter().chain(held_out.into_iter().map(|(_, curve)| curve)).collect();
+    let rates = seen.times.records().iter().map(|record| (record.step as f64, record.tokens_per_second())).collect();
+    let training = ("training".to_owned(), MEASURED);
+    Ok([
+        figure("Loss per token (nats)", &[vec![training], legend].concat(), losses, false)?,
+        figure("Norm of the gradient", &[], series(metric("grad_norm")), true)?,
+        figure("Learning rate", &[], vec![line(metric("learning_rate"), MEASURED)], true)?,
+        figure("Tokens per second", &[], series(rates), true)?,
+    ]
+    .concat())
+}
+
+/// A curve faintly with its smooth one on top; one that is too short to be smoothed as it is.
+fn series(points: Vec<Point>) -> Vec<Curve> {
+    let points: Vec<Point> = points.into_iter().filter(|point| point.1.is_finite()).collect();
+    if !is_smoothed(&points) {
+        return vec![line(points, MEASURED)];
+    }
+    let smooth = line(smoothed(&points), MEASURED);
+    vec![Curve { points, color: MEASURED, opacity: 0.3, width: 1 }, smooth]
+}
+
+fn line(points: Vec<Point>, color: RGBColor) -> Curve {
+    Curve { points, color, opacity: 1.0, width: 2 }
+}
+
+/// The loss on each data set that is held out, in the order in which they were first evaluated.
+fn held_out(history: &History) -> Vec<(String, Curve)> {
+    let mut curves: Vec<(String, Curve)> = Vec::new();
+    for record in &history.evals {
+        let name = if record.data.is_empty() { "held out" } else { &record.data };
+        let at = curves.iter().position(|(own, _)| own == name).unwrap_or_else(|| {
+            curves.push((name.to_owned(), line(Vec::new(), HELD_OUT[curves.len() % HELD_OUT.len()])));
+            curves.len() - 1
+        });
+        curves[at].1.points.push((record.step as f64, record.held_out_loss));
+    }
+    curves
+}
+
+fn figure(name: &str, legend: &[(String, RGBColor)], curves: Vec<Curve>, zero: bool) -> Result<String> {
+    let key = |(name, RGBColor(r, g, b)): &(String, RGBColor)| {
+        format!(" <span class=\"key\" style=\"color: rgb({r}, {g}, {b})\">{}</span>", escaped(name))
+    };
+    let keys: String = legend.iter().map(key).collect();
+    let svg = panel(curves, zero)?;
+    Ok(format!("<figure>\n<figcaption>{name}{keys}</figcaption>\n{svg}</figure>\n"))
+}

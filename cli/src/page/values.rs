@@ -1,0 +1,82 @@
+//! The numbers of the page.
+
+use crate::table::grouped;
+use halite_recipe::Recipe;
+use halite_train::{EvalRecord, Seen, TimeRecord, Times};
+
+/// Updates over which the rate is taken.
+const RECENT: usize = 100;
+
+/// How far a run is, of how many updates, with what.
+pub(super) fn progress(recipe: &Recipe, made: u64) -> String {
+    let optimizer = &recipe.optimizer;
+    let sizes = match (recipe.batch, recipe.seq) {
+        (Some(batch), Some(seq)) => format!(", {batch} × {seq} tokens"),
+        _ => String::new(),
+    };
+    format!(
+        "update {made} of {} · {}{sizes} · {}, learning rate {} · {}",
+        recipe.train.steps,
+        recipe.model.name,
+        optimizer.rule.name,
+        optimizer.lr,
+        recipe.target.as_str()
+    )
+}
+
+/// What was measured last.
+pub(super) fn last(seen: &Seen<'_>) -> Vec<(String, String)> {
+    let mut facts = Vec::new();
+    let mut add = |name: &str, value: String| facts.push((name.to_owned(), value));
+    if let Some(record) = seen.history.steps.last() {
+        add("updates", grouped(record.step));
+        add("tokens", grouped(record.tokens));
+        for (name, value) in &record.metrics {
+            add(&name.replace('_', " "), number(*value));
+        }
+    }
+    for EvalRecord { data, held_out_loss, .. } in last_evals(&seen.history.evals) {
+        let of = if data.is_empty() { String::new() } else { format!(" of {data}") };
+        add(&format!("held-out loss{of}"), number(*held_out_loss));
+        add(&format!("perplexity{of}"), number(held_out_loss.exp()));
+    }
+    facts
+}
+
+/// The evaluations after the last update that has any.
+fn last_evals(evals: &[EvalRecord]) -> &[EvalRecord] {
+    evals.chunk_by(|a, b| a.step == b.step).last().unwrap_or_default()
+}
+
+/// Where the time went.
+pub(super) fn times(times: &Times) -> Vec<(String, String)> {
+    let records = times.records();
+    let recent = &records[records.len().saturating_sub(RECENT)..];
+    let sum = |part: fn(&TimeRecord) -> f64| records.iter().map(part).sum::<f64>();
+    let parts = [
+        ("updates", sum(|record| record.compute)),
+        ("waiting for data", sum(|record| record.data)),
+        ("evaluation", sum(|record| record.evaluation)),
+        ("writing files", sum(|record| record.writing)),
+    ];
+    let all: f64 = parts.iter().map(|(_, seconds)| seconds).sum();
+    if all <= 0.0 {
+        return Vec::new();
+    }
+    let tokens: u64 = recent.iter().map(|record| record.tokens).sum();
+    let seconds: f64 = recent.iter().map(|record| record.data + record.compute).sum();
+    let rate = (format!("tokens per second, last {} updates", recent.len()), number(tokens as f64 / seconds));
+    let part =
+        |(name, seconds): (&str, f64)| (name.to_owned(), format!("{seconds:.1} s, {:.1}%", 100.0 * seconds / all));
+    std::iter::once(rate).chain(parts.map(part)).collect()
+}
+
+/// A number with about five digits.
+fn number(value: f64) -> String {
+    match value.abs() {
+        size if size == 0.0 || !size.is_finite() => value.to_string(),
+        size if size < 1e-3 => format!("{value:.3e}"),
+        size if size < 1000.0 => format!("{value:.4}"),
+        _ => grouped(value.round() as u64),
+    }
+}

@@ -1,0 +1,131 @@
+//! What is seen of runs.
+
+use super::*;
+use halite_support::Diagnostic;
+use std::sync::{Arc, Mutex};
+
+/// What an observer hears, in order, without what depends on time.
+#[derive(Clone, Default)]
+struct Heard(Arc<Mutex<Vec<String>>>);
+
+impl Observer for Heard {
+    fn started(&mut self, step: u64) {
+        self.say(format!("started after {step}"));
+    }
+
+    fn stepped(&mut self, record: &StepRecord) {
+        self.say(format!("stepped {}", record.step));
+    }
+
+    fn evaluated(&mut self, record: &EvalRecord) {
+        self.say(format!("evaluated {}", record.step));
+    }
+
+    fn timed(&mut self, record: &TimeRecord) {
+        assert!(record.compute > 0.0 && record.data > 0.0 && record.tokens_per_second() > 0.0);
+        self.say(format!("timed {} of {}", record.step, record.tokens));
+    }
+
+    fn warned(&mut self, warning: &Diagnostic) {
+        self.say(warning.message().to_owned());
+    }
+
+    fn written(&mut self) -> halite_support::Result<()> {
+        self.say("written".to_owned());
+        Ok(())
+    }
+}
+
+impl Heard {
+    fn say(&self, what: String) {
+        self.0.lock().unwrap().push(what);
+    }
+
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut self.0.lock().unwrap())
+    }
+}
+
+#[test]
+fn every_observer_of_a_list_hears_all_of_a_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, other) = (Heard::default(), Heard::default());
+    let mut all: Vec<Box<dyn Observer>> = vec![Box::new(one.clone()), Box::new(other.clone())];
+    let options = TrainOptions { eval_every: 2, ..options(3) };
+    train(HAND.shared(), &bundle(), &corpus(), &options, &RunFiles::new(folder.path()), &mut all).unwrap();
+    let expected = [
+        "started after 0",
+        "evaluated 0",
+        "stepped 1",
+        "timed 1 of 6",
+        "stepped 2",
+        "timed 2 of 6",
+        "evaluated 2",
+        "written",
+        "stepped 3",
+        "timed 3 of 6",
+        "evaluated 3",
+        "written",
+        "written",
+    ];
+    assert_eq!(one.take(), expected);
+    assert_eq!(other.take(), expected);
+}
+
+/// The numbers of the updates whose times are in the folder of a run.
+fn timed(files: &RunFiles) -> Vec<u64> {
+    let text = std::fs::read_to_string(files.timing()).unwrap();
+    let times = Times::parse(&text, &files.timing(), u64::MAX).unwrap();
+    times.records().iter().map(|record| record.step).collect()
+}
+
+#[test]
+fn a_run_that_is_resumed_has_the_time_of_every_update_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = RunFiles::new(folder.path());
+    let go = |steps, start| {
+        let options = TrainOptions { start, save_every: 5, ..options(steps) };
+        train(HAND.shared(), &bundle(), &corpus(), &options, &files, &mut Silent)
+    };
+    go(20, Start::Seed).unwrap();
+    let state = std::fs::read(files.state()).unwrap();
+    go(26, Start::State(files.state())).unwrap();
+    assert_eq!(timed(&files), (1..=26).collect::<Vec<_>>());
+    std::fs::write(files.state(), state).unwrap();
+    go(22, Start::State(files.state())).unwrap();
+    assert_eq!(timed(&files), (1..=22).collect::<Vec<_>>());
+}
+
+/// Losses are about 1, so that their median is below the floor from the first that there is.
+#[test]
+fn alarms_are_heard_once_and_are_on_the_page_of_a_run_that_is_resumed() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = RunFiles::new(folder.path());
+    let mut bundle = bundle();
+    bundle.manifest.recipe.metrics.loss_floor = 2.0;
+    let heard = Heard::default();
+    let go = |steps, start| {
+        let options = TrainOptions {
+            start,
+            page: Some(|_, _, seen| Ok(seen.alarms.iter().map(|alarm| format!("{}\n", alarm.step)).collect())),
+            ..options(steps)
+        };
+        let mut observer = heard.clone();
+        train(HAND.shared(), &bundle, &corpus(), &options, &files, &mut observer).unwrap();
+        heard.take().iter().filter(|said| said.starts_with("the training loss is too good")).count()
+    };
+    let page = || std::fs::read_to_string(files.report()).unwrap();
+    assert_eq!((go(30, Start::Seed), page().lines().count()), (1, 1));
+    assert_eq!((go(40, Start::State(files.state())), page().lines().count()), (0, 1));
+}
+
+#[test]
+fn a_recipe_can_do_without_a_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = RunFiles::new(folder.path());
+    let mut bundle = bundle();
+    bundle.manifest.recipe.metrics.report = false;
+    let options = TrainOptions { page: Some(|_, _, _| Ok("page".into())), ..options(3) };
+    train(HAND.shared(), &bundle, &corpus(), &options, &files, &mut Silent).unwrap();
+    assert!(!files.report().exists() && !files.tensorboard().exists());
+}

@@ -1,0 +1,109 @@
+//! What is seen of a run while it trains: times, alarms, TensorBoard's files, a page.
+
+mod alarms;
+mod clock;
+mod tensorboard;
+mod times;
+
+pub use alarms::Alarm;
+pub(crate) use clock::Part;
+pub use tensorboard::TensorBoard;
+pub use times::{TimeRecord, Times};
+
+use super::{EvalRecord, History, Observer, StepRecord};
+use alarms::Alarms;
+use clock::Clock;
+use halite_recipe::MetricsOptions;
+use halite_support::{Diagnostic, Result};
+
+/// All that a page about a run shows.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a> {
+    /// What was measured.
+    pub history: &'a History,
+    /// How long it took.
+    pub times: &'a Times,
+    /// What looked wrong, in order.
+    pub alarms: &'a [Alarm],
+}
+
+/// Hears a run for the observer of its caller and for those of its recipe, and times it.
+pub(crate) struct Watch<'a> {
+    observers: Vec<Box<dyn Observer + 'a>>,
+    alarms: Alarms,
+    clock: Clock,
+    times: Times,
+}
+
+impl<'a> Watch<'a> {
+    /// Of a run that goes on after what was measured and timed before.
+    pub(crate) fn new(
+        observers: Vec<Box<dyn Observer + 'a>>,
+        options: &MetricsOptions,
+        history: &History,
+        times: Times,
+    ) -> Self {
+        let mut alarms = Alarms::new(options);
+        alarms.replay(history, &times);
+        Self { observers, alarms, clock: Clock::default(), times }
+    }
+
+    /// The time since the last call went into this part of the run.
+    pub(crate) fn spent(&mut self, part: Part) {
+        self.clock.spent(part);
+    }
+
+    /// An update of so many tokens ended: all observers hear what it took, with what came before it since the last one.
+    pub(crate) fn completed(&mut self, step: u64, tokens: u64) {
+        let record = self.clock.record(step, tokens);
+        self.timed(&record);
+    }
+
+    /// How long updates took.
+    pub(crate) fn times(&self) -> &Times {
+        &self.times
+    }
+
+    /// What was seen beside what was measured.
+    pub(crate) fn seen<'s>(&'s self, history: &'s History) -> Seen<'s> {
+        Seen { history, times: &self.times, alarms: self.alarms.raised() }
+    }
+
+    fn raise(&mut self, warnings: Vec<Diagnostic>) {
+        warnings.iter().for_each(|warning| self.observers.warned(warning));
+    }
+}
+
+impl Observer for Watch<'_> {
+    fn started(&mut self, step: u64) {
+        self.observers.started(step);
+        self.clock = Clock::default();
+    }
+
+    fn stepped(&mut self, record: &StepRecord) {
+        self.observers.stepped(record);
+        let warnings = self.alarms.stepped(record);
+        self.raise(warnings);
+    }
+
+    fn evaluated(&mut self, record: &EvalRecord) {
+        self.observers.evaluated(record);
+        let warnings = self.alarms.evaluated(record);
+        self.raise(warnings);
+    }
+
+    fn timed(&mut self, record: &TimeRecord) {
+        self.times.push(*record);
+        self.observers.timed(record);
+        let warnings = self.alarms.timed(record);
+        self.raise(warnings);
+    }
+
+    fn warned(&mut self, warning: &Diagnostic) {
+        self.observers.warned(warning);
+    }
+
+    fn written(&mut self) -> Result<()> {
+        self.observers.written()
+    }
+}

@@ -1,0 +1,165 @@
+//! What looks wrong in a run, while it goes on.
+//!
+//! Each alarm is raised once when its condition begins to hold, and again only after it ceased to. None changes the run.
+
+mod data_stall;
+mod gradient_rise;
+mod loss_floor;
+mod loss_gap;
+mod window;
+
+use super::{TimeRecord, Times};
+use crate::{EvalRecord, History, StepRecord};
+use data_stall::DataStall;
+use gradient_rise::GradientRise;
+use halite_recipe::MetricsOptions;
+use halite_support::Diagnostic;
+use loss_floor::LossFloor;
+use loss_gap::LossGap;
+
+/// Something that looked wrong after an update.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Alarm {
+    /// The update.
+    pub step: u64,
+    /// What, how much, and what to do.
+    pub warning: Diagnostic,
+}
+
+/// The alarms of a run.
+#[derive(Debug)]
+pub(super) struct Alarms {
+    gradient_rise: GradientRise,
+    loss_floor: LossFloor,
+    loss_gap: LossGap,
+    data_stall: DataStall,
+    raised: Vec<Alarm>,
+}
+
+impl Alarms {
+    /// With the limits of a recipe.
+    pub(super) fn new(options: &MetricsOptions) -> Self {
+        Self {
+            gradient_rise: GradientRise::new(options.grad_norm_rise),
+            loss_floor: LossFloor::new(options.loss_floor),
+            loss_gap: LossGap::new(options.loss_gap),
+            data_stall: DataStall::new(options.data_stall),
+            raised: Vec::new(),
+        }
+    }
+
+    /// Those that were raised so far.
+    pub(super) fn raised(&self) -> &[Alarm] {
+        &self.raised
+    }
+
+    /// Goes through what was measured before, as if it had been heard.
+    pub(super) fn replay(&mut self, history: &History, times: &Times) {
+        let (mut evals, mut times) = (history.evals.iter().peekable(), times.records().iter().peekable());
+        let mut catch_up = |alarms: &mut Self, step: u64| {
+            while let Some(record) = evals.next_if(|record| record.step < step) {
+                alarms.evaluated(record);
+            }
+        };
+        for record in &history.steps {
+            catch_up(self, record.step);
+            self.stepped(record);
+            while let Some(time) = times.next_if(|time| time.step <= record.step) {
+                self.timed(time);
+            }
+        }
+        catch_up(self, u64::MAX);
+    }
+
+    /// What an update raises.
+    pub(super) fn stepped(&mut self, record: &StepRecord) -> Vec<Diagnostic> {
+        self.loss_gap.stepped(record);
+        let found = [self.gradient_rise.stepped(record), self.loss_floor.stepped(record)];
+        self.raise(record.step, found.into_iter().flatten().collect())
+    }
+
+    /// What an evaluation raises.
+    pub(super) fn evaluated(&mut self, record: &EvalRecord) -> Vec<Diagnostic> {
+        let gap = self.loss_gap.evaluated(record);
+        self.raise(record.step, gap.into_iter().collect())
+    }
+
+    /// What the time of an update raises.
+    pub(super) fn timed(&mut self, record: &TimeRecord) -> Vec<Diagnostic> {
+        let stall = self.data_stall.timed(record);
+        self.raise(record.step, stall.into_iter().collect())
+    }
+
+    fn raise(&mut self, step: u64, warnings: Vec<Diagnostic>) -> Vec<Diagnostic> {
+        self.raised.extend(warnings.iter().map(|warning| Alarm { step, warning: warning.clone() }));
+        warnings
+    }
+}
+
+/// Whether something holds, of which only the beginning is told.
+#[derive(Clone, Copy, Debug, Default)]
+struct Episode {
+    holds: bool,
+}
+
+impl Episode {
+    /// Whether it begins to hold now.
+    fn begins(&mut self, holds: bool) -> bool {
+        !std::mem::replace(&mut self.holds, holds) && holds
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use indexmap::IndexMap;
+
+    fn step(step: u64, loss: f64, grad_norm: f64) -> StepRecord {
+        let metrics = [("loss", loss), ("grad_norm", grad_norm)];
+        let metrics: IndexMap<String, f64> = metrics.map(|(name, value)| (name.to_owned(), value)).into();
+        StepRecord { step, tokens: step, metrics }
+    }
+
+    /// A history in which the gradient rises at update 200 and the loss falls below the held-out loss at once after 300.
+    fn history() -> History {
+        let at = |number| step(number, if number > 300 { 1.0 } else { 3.0 }, if number > 200 { 5.0 } else { 1.0 });
+        let eval = |step| EvalRecord { step, data: String::new(), held_out_loss: 3.0, held_out_tokens: 1 };
+        History { steps: (1..=400).map(at).collect(), evals: (0..=4).map(|index| eval(index * 100)).collect() }
+    }
+
+    #[test]
+    fn a_history_that_is_replayed_raises_what_it_raised_when_it_was_heard() {
+        let (history, mut heard) = (history(), Alarms::new(&MetricsOptions::default()));
+        let mut replayed = Alarms::new(&MetricsOptions::default());
+        replayed.replay(&history, &Times::default());
+        heard.evaluated(&history.evals[0]);
+        for record in &history.steps {
+            heard.stepped(record);
+            if record.step % 100 == 0 {
+                heard.evaluated(&history.evals[record.step as usize / 100]);
+            }
+        }
+        assert_eq!(heard.raised(), replayed.raised());
+        let steps: Vec<u64> = replayed.raised().iter().map(|alarm| alarm.step).collect();
+        // At 250 half of the last 100 norms are risen.
+        assert_eq!(steps, [250, 400]);
+    }
+
+    #[test]
+    fn an_episode_is_told_once() {
+        let mut episode = Episode::default();
+        let told = [false, true, true, false, true].map(|holds| episode.begins(holds));
+        assert_eq!(told, [false, true, false, false, true]);
+    }
+
+    #[test]
+    fn limits_of_0_turn_alarms_off() {
+        let off = MetricsOptions { grad_norm_rise: 0.0, loss_gap: 0.0, data_stall: 0.0, ..MetricsOptions::default() };
+        let mut alarms = Alarms::new(&off);
+        alarms.replay(&history(), &Times::default());
+        for step in 1..200 {
+            alarms.timed(&TimeRecord { step, tokens: 1, data: 9.0, compute: 1.0, evaluation: 0.0, writing: 0.0 });
+        }
+        assert_eq!(alarms.raised(), []);
+    }
+}

@@ -1,0 +1,54 @@
+//! Where the time of a run goes.
+
+use super::TimeRecord;
+use std::time::{Duration, Instant};
+
+/// A part of a run that takes time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Part {
+    /// Waiting for a batch.
+    Data,
+    /// An update: copying its batch, running it, reading its metrics.
+    Step,
+    /// The loss on held-out data.
+    Evaluation,
+    /// Writing files: state, metrics and pages.
+    Writing,
+}
+
+/// Sums the time of each part. It never runs backwards, whatever happens to the time of day.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Clock {
+    last: Instant,
+    spent: [Duration; 4],
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        Self { last: Instant::now(), spent: [Duration::ZERO; 4] }
+    }
+}
+
+impl Clock {
+    /// The time since the last call went into this part.
+    pub(super) fn spent(&mut self, part: Part) {
+        let now = Instant::now();
+        self.spent[part as usize] += now - self.last;
+        self.last = now;
+    }
+
+    /// What an update of so many tokens took, with all since the one before; counting starts anew.
+    pub(super) fn record(&mut self, step: u64, tokens: u64) -> TimeRecord {
+        let seconds = |part: Part| self.spent[part as usize].as_secs_f64();
+        let record = TimeRecord {
+            step,
+            tokens,
+            data: seconds(Part::Data),
+            compute: seconds(Part::Step),
+            evaluation: seconds(Part::Evaluation),
+            writing: seconds(Part::Writing),
+        };
+        self.spent = [Duration::ZERO; 4];
+        record
+    }
+}

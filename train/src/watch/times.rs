@@ -1,0 +1,96 @@
+//! How long updates took.
+
+use halite_support::{Diagnostic, Result, codes};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// What one update took, in seconds, with what came between it and the one before.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TimeRecord {
+    /// Its number, from 1.
+    pub step: u64,
+    /// Tokens that it predicted, padding included.
+    pub tokens: u64,
+    /// Waiting for its batch.
+    #[serde(rename = "data_seconds")]
+    pub data: f64,
+    /// The update itself, from a batch on the host to its metrics on the host.
+    #[serde(rename = "step_seconds")]
+    pub compute: f64,
+    /// Evaluations since the update before.
+    #[serde(rename = "evaluation_seconds")]
+    pub evaluation: f64,
+    /// Writing state, metrics and pages since the update before.
+    #[serde(rename = "writing_seconds")]
+    pub writing: f64,
+}
+
+impl TimeRecord {
+    /// Tokens in a second of the update and of waiting for its batch.
+    pub fn tokens_per_second(&self) -> f64 {
+        self.tokens as f64 / (self.data + self.compute)
+    }
+}
+
+/// What the updates of a run took, in order. Equal runs do not have equal times, so that they stand apart from the
+/// [`History`](crate::History).
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Times(Vec<TimeRecord>);
+
+impl Times {
+    /// Reads JSON lines back, `path` being where they come from, up to an update.
+    ///
+    /// # Errors
+    /// When a line is no such record.
+    pub fn parse(text: &str, path: &Path, step: u64) -> Result<Self> {
+        let read = |(number, line): (usize, &str)| {
+            serde_json::from_str(line).map_err(|error| {
+                let message = format!("line {} of `{}` is no time of an update: {error}", number + 1, path.display());
+                Diagnostic::error(codes::FILE, message).help("choose another folder with `-o`")
+            })
+        };
+        let mut records = text.lines().enumerate().map(read).collect::<Result<Vec<TimeRecord>>>()?;
+        records.retain(|record| record.step <= step);
+        Ok(Self(records))
+    }
+
+    /// As JSON lines.
+    ///
+    /// # Errors
+    /// None that finite numbers give.
+    pub fn to_json_lines(&self) -> Result<String> {
+        let line = |record| serde_json::to_string(record).map(|line| line + "\n");
+        self.0.iter().map(line).collect::<serde_json::Result<_>>().map_err(|error| Diagnostic::bug(error.to_string()))
+    }
+
+    /// The records in order.
+    pub fn records(&self) -> &[TimeRecord] {
+        &self.0
+    }
+
+    /// Adds the next one.
+    pub(super) fn push(&mut self, record: TimeRecord) {
+        self.0.push(record);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_read_back_up_to_an_update() {
+        let record =
+            |step| TimeRecord { step, tokens: 64, data: 0.1, compute: 0.3, evaluation: 0.0, writing: 1.0 / 3.0 };
+        let mut times = Times::default();
+        (1..=3).for_each(|step| times.push(record(step)));
+        let text = times.to_json_lines().unwrap();
+        assert!(text.starts_with("{\"step\":1,\"tokens\":64,\"data_seconds\":0.1,"), "{text}");
+        assert_eq!(Times::parse(&text, Path::new("t"), 3).unwrap(), times);
+        assert_eq!(Times::parse(&text, Path::new("t"), 2).unwrap().records(), &[record(1), record(2)]);
+        assert_eq!(record(1).tokens_per_second(), 160.0);
+        let error = Times::parse("{}", Path::new("t"), 3).unwrap_err();
+        assert!(error.message().starts_with("line 1 of `t` is no time of an update: "), "{error}");
+    }
+}
