@@ -4,13 +4,16 @@ use crate::{files_below, read, root};
 use std::path::Path;
 
 /// Folders with Rust code.
-const CODE: [&str; 11] =
-    ["bindings", "compiler", "targets", "runtime", "train", "selftest", "cli", "models", "passes", "tests", "benches"];
+const CODE: [&str; 12] = [
+    "bindings", "compiler", "data", "targets", "runtime", "train", "selftest", "cli", "models", "passes", "tests",
+    "benches",
+];
 
 /// What stands at the top beside names that start with a dot.
-const TOP: [&str; 23] = [
+const TOP: [&str; 24] = [
     "bindings",
     "compiler",
+    "data",
     "targets",
     "runtime",
     "train",

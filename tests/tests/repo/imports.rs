@@ -10,6 +10,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("halite-report", &["support"]),
     ("halite-disk", &["support"]),
     ("halite-tensor", &["support"]),
+    ("halite-data", &["support", "disk"]),
     ("halite-recipe", &["support", "tensor"]),
     ("halite-hlo", &["support", "tensor"]),
     ("halite-stablehlo", &["support", "tensor", "hlo"]),

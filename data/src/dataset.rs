@@ -1,0 +1,81 @@
+//! The seam between data and training: an endless stream of sequences that knows where it is.
+
+use halite_support::Result;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Sequences for one batch: `rows` of `width` tokens each.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Rows {
+    /// Sequences.
+    pub rows: usize,
+    /// Tokens of each sequence; a model predicts all but the first.
+    pub width: usize,
+    /// Token ids, `rows * width`, row after row.
+    pub tokens: Vec<i32>,
+    /// For each token the number of its document within the row, from 1; 0 where there is no token.
+    pub segments: Vec<i32>,
+    /// For each token its position within its document's piece, from 0.
+    pub positions: Vec<i32>,
+}
+
+impl Rows {
+    /// No rows yet, with room for so many.
+    pub(crate) fn with_capacity(rows: usize, width: usize) -> Self {
+        let room = || Vec::with_capacity(rows * width);
+        Self { rows: 0, width, tokens: room(), segments: room(), positions: room() }
+    }
+
+    /// Adds the rows of another, which are as wide.
+    pub(crate) fn append(&mut self, other: &Rows) {
+        self.rows += other.rows;
+        self.tokens.extend(&other.tokens);
+        self.segments.extend(&other.segments);
+        self.positions.extend(&other.positions);
+    }
+}
+
+/// Where a data set is: what it gives next follows from it. Opaque; kept in states as JSON.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Position(pub serde_json::Value);
+
+/// Documents, or parts of them, that were left out for one reason.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Skipped {
+    /// Why, in a few words.
+    pub reason: String,
+    /// How often.
+    pub count: u64,
+    /// The first place where it was so, `FILE:LINE` or a file and an offset.
+    pub example: String,
+}
+
+/// An endless stream of sequences in an order of its own.
+pub trait Dataset: Send {
+    /// The next so many sequences. The stream is the same however it is cut into calls.
+    ///
+    /// # Errors
+    /// When data cannot be read or is not what its configuration says. The next call tries the same again.
+    fn next(&mut self, rows: usize) -> Result<Rows>;
+
+    /// Where it is now.
+    fn position(&self) -> Position;
+
+    /// Goes on from there.
+    ///
+    /// # Errors
+    /// For a position that is not one of this data set, or when its data cannot be read.
+    fn seek(&mut self, position: &Position) -> Result<()>;
+
+    /// What tells this data set from others, for people to compare: keys with values.
+    fn identity(&self) -> BTreeMap<String, String>;
+
+    /// How many token ids a model must know.
+    fn vocabulary(&self) -> u64;
+
+    /// What was left out since it was opened or last sought, by reason.
+    fn skipped(&self) -> Vec<Skipped> {
+        Vec::new()
+    }
+}
