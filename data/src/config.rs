@@ -71,6 +71,17 @@ pub enum Format {
     Jsonl,
 }
 
+impl Format {
+    /// What the end of a name says.
+    pub(crate) fn of(name: &str) -> Option<Self> {
+        match name.rsplit_once('.')?.1 {
+            "txt" => Some(Self::Text),
+            "jsonl" | "json" => Some(Self::Jsonl),
+            _ => None,
+        }
+    }
+}
+
 /// What a document of a text file is.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -1,0 +1,6 @@
+//! Laws that hold for whatever is read and however it is cut, over random corpora.
+
+mod corpus;
+mod efficiency;
+mod pieces;
+mod resume;
