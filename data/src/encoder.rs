@@ -2,7 +2,7 @@
 
 use crate::config::DataConfig;
 use crate::source::{Block, Content};
-use crate::tokenizer::Tokenizer;
+use crate::tokenizer::{self, Tokenizer};
 use halite_support::{Diagnostic, Result, codes};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,7 +18,7 @@ const THREADS: usize = 4;
 
 /// A tokenizer with the marks of documents.
 pub(crate) struct Encoder {
-    tokenizer: Tokenizer,
+    tokenizer: Box<dyn Tokenizer>,
     bos: Option<i32>,
     eos: Option<i32>,
     threads: usize,
@@ -27,8 +27,9 @@ pub(crate) struct Encoder {
 impl Encoder {
     /// As the configuration says; a path is seen from `base`.
     pub(crate) fn open(config: &DataConfig, base: &Path) -> Result<Self> {
-        let tokenizer = Tokenizer::open(&config.tokenizer, base)?;
-        let mark = |name: &Option<String>, key| name.as_ref().map_or(Ok(None), |name| mark(&tokenizer, name, key));
+        let tokenizer = tokenizer::open(&config.tokenizer, base)?;
+        let mark =
+            |name: &Option<String>, key| name.as_ref().map_or(Ok(None), |name| mark(tokenizer.as_ref(), name, key));
         let (bos, eos) = (mark(&config.bos, "bos")?, mark(&config.eos, "eos")?);
         let default = || ENDS.iter().find_map(|end| tokenizer.id(end));
         let eos = if config.eos.is_none() { default() } else { eos };
@@ -93,12 +94,13 @@ impl Encoder {
 }
 
 /// The id that a configuration names by its text or its number.
-fn mark(tokenizer: &Tokenizer, name: &str, key: &str) -> Result<Option<i32>> {
+fn mark(tokenizer: &dyn Tokenizer, name: &str, key: &str) -> Result<Option<i32>> {
     if name == NONE {
         return Ok(None);
     }
+    // A number is an id, also where a token is written so.
     let number = || name.parse::<i32>().ok().filter(|id| *id >= 0);
-    match tokenizer.id(name).or_else(number) {
+    match number().or_else(|| tokenizer.id(name)) {
         Some(id) => Ok(Some(id)),
         None => {
             let message = format!("`{key}` is `{name}`, which is no token of the tokenizer");

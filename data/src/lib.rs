@@ -8,6 +8,7 @@
 mod config;
 mod dataset;
 mod encoder;
+mod features;
 mod files;
 mod fingerprint;
 mod mixture;

@@ -4,14 +4,18 @@ mod coding;
 mod cuts;
 mod fault;
 mod input;
+mod jsonl;
 mod text;
+#[cfg(feature = "compressed")]
+mod zstd;
 
 pub(crate) use coding::Coding;
 pub(crate) use fault::{Fault, Reason};
 pub(crate) use input::Input;
+pub(crate) use jsonl::JsonlShard;
 pub(crate) use text::TextShard;
 
-use crate::config::{Format, SourceConfig};
+use crate::config::{Documents, Format, SourceConfig};
 use crate::part::Part;
 use halite_support::{Diagnostic, Result, codes};
 use serde::{Deserialize, Serialize};
@@ -129,9 +133,11 @@ pub(crate) fn open(path: &Path, config: &SourceConfig, part: Part, _eos: Option<
             range: range(config.documents)?,
             block: BLOCK,
         }),
-        Format::Jsonl => {
-            let message = "JSON lines are not read yet";
-            return Err(Diagnostic::error(codes::NOT_SUPPORTED, message));
-        }
+        Format::Jsonl => Box::new(JsonlShard {
+            path: path.to_path_buf(),
+            coding,
+            column: config.column.clone(),
+            range: range(Documents::Line)?,
+        }),
     })
 }

@@ -2,5 +2,7 @@
 
 mod corpus;
 mod efficiency;
+mod faults;
 mod pieces;
 mod resume;
+mod tokenizers;

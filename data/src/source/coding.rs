@@ -1,7 +1,7 @@
 //! How the bytes of files are coded.
 
+use halite_support::Result;
 use halite_support::files::cannot;
-use halite_support::{Diagnostic, Result, codes};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
@@ -42,9 +42,19 @@ impl Coding {
         Ok(text)
     }
 
+    #[cfg(feature = "compressed")]
+    fn decode(self, _: &Path, file: File) -> Result<Box<dyn Read + Send>> {
+        let file = std::io::BufReader::new(file);
+        Ok(match self {
+            Self::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(file)),
+            Self::Zstd => Box::new(super::zstd::Frames::new(file)),
+            Self::Plain => Box::new(file),
+        })
+    }
+
+    #[cfg(not(feature = "compressed"))]
     fn decode(self, path: &Path, _: File) -> Result<Box<dyn Read + Send>> {
-        let message = format!("`{}` is compressed, which this build does not read", path.display());
-        Err(Diagnostic::error(codes::NOT_SUPPORTED, message)
-            .help("decompress it, or build with the feature `compressed`"))
+        let what = format!("`{}` is compressed", path.display());
+        Err(crate::features::lacking(&what, "compressed", "decompress it"))
     }
 }

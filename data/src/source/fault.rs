@@ -8,6 +8,9 @@ use std::str::Utf8Error;
 pub(crate) enum Reason {
     Empty,
     NotUtf8,
+    NotJson,
+    NoColumn,
+    TooLong,
     Damaged,
 }
 
@@ -26,6 +29,9 @@ impl Reason {
         match self {
             Self::Empty => "empty document",
             Self::NotUtf8 => "not UTF-8",
+            Self::NotJson => "not a JSON object",
+            Self::NoColumn => "no text under the key",
+            Self::TooLong => "line too long",
             Self::Damaged => "damaged file",
         }
     }

@@ -20,6 +20,8 @@ pub(crate) struct Input {
     /// Where the first unused byte is.
     at: u64,
     is_at_end: bool,
+    /// What is wrong with what follows.
+    damage: Option<Fault>,
 }
 
 impl Input {
@@ -27,7 +29,7 @@ impl Input {
     pub(crate) fn open(path: &Path, coding: Coding, range: Range<u64>) -> Result<Self> {
         let stream = coding.open(path, range.start)?;
         let (path, at) = (path.to_path_buf(), range.start);
-        Ok(Self { path, coding, range, stream, buffer: Vec::new(), start: 0, at, is_at_end: false })
+        Ok(Self { path, coding, range, stream, buffer: Vec::new(), start: 0, at, is_at_end: false, damage: None })
     }
 
     /// Where the first unused byte is.
@@ -45,10 +47,16 @@ impl Input {
         self.at += bytes as u64;
     }
 
-    /// Reads on until at least so many bytes are there, or all. What a damaged file gave is dropped, and is its end.
+    /// Reads on until at least so many bytes are there, or all. A damaged file ends with its last whole line, where the
+    /// damage is told of.
     pub(crate) fn fill(&mut self, wanted: usize) -> Result<Option<Fault>> {
+        self.read(wanted)?;
+        Ok(if self.unused().is_empty() { self.damage.take() } else { None })
+    }
+
+    fn read(&mut self, wanted: usize) -> Result<()> {
         if self.unused().len() >= wanted || self.is_at_end {
-            return Ok(None);
+            return Ok(());
         }
         self.buffer.drain(..self.start);
         self.start = 0;
@@ -58,20 +66,24 @@ impl Input {
         match self.stream.by_ref().take(room.min(left)).read_to_end(&mut self.buffer) {
             Ok(read) => {
                 self.is_at_end = (read as u64) < room;
-                Ok(None)
+                Ok(())
             }
-            Err(error) => self.broken(&error).map(Some),
+            Err(error) => self.end_at(&error),
         }
     }
 
-    fn broken(&mut self, error: &std::io::Error) -> Result<Fault> {
+    fn end_at(&mut self, error: &std::io::Error) -> Result<()> {
         let damage = [ErrorKind::UnexpectedEof, ErrorKind::InvalidData, ErrorKind::InvalidInput, ErrorKind::Other];
         if !self.coding.is_decoded() || !damage.contains(&error.kind()) {
             return Err(cannot("read", &self.path, error));
         }
         let at = self.at + self.unused().len() as u64;
-        (self.buffer, self.start, self.is_at_end) = (Vec::new(), 0, true);
-        Ok(Fault { reason: Reason::Damaged, at, detail: format!("the file ends early or is damaged ({error})") })
+        let whole = self.unused().iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        self.buffer.truncate(self.start + whole);
+        self.is_at_end = true;
+        let detail = format!("the file ends early or is damaged ({error})");
+        self.damage = Some(Fault { reason: Reason::Damaged, at, detail });
+        Ok(())
     }
 
     /// Goes on from a byte. A decoded file is read again from its start only to go back.
@@ -84,7 +96,7 @@ impl Input {
             return self.skip(at - self.at);
         }
         self.stream = self.coding.open(&self.path, at)?;
-        (self.buffer, self.start, self.at, self.is_at_end) = (Vec::new(), 0, at, false);
+        (self.buffer, self.start, self.at, self.is_at_end, self.damage) = (Vec::new(), 0, at, false, None);
         Ok(())
     }
 

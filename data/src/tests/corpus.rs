@@ -167,3 +167,9 @@ pub(crate) fn epochs(corpus: &Corpus, case: &Case, epochs: usize) -> Rows {
     }
     all
 }
+
+/// A source of the files that a pattern names.
+pub(crate) fn source(name: &str, files: &str) -> SourceConfig {
+    let (name, files, column) = (name.to_owned(), vec![files.to_owned()], "text".to_owned());
+    SourceConfig { name, files, format: None, column, documents: Documents::File, part: None, weight: 1.0 }
+}
