@@ -155,6 +155,8 @@ codes! {
         => "give the run what it had, or say `--allow-changes`";
     OTHER_LAYOUT = "E0516": "A state is resumed on another layout over ranks than the one that it was saved on. The run goes on as it would have, but for the order in which ranks add."
         => "nothing, if that was meant; otherwise give `parallel` what it had";
+    DATA = "E0520": "Training data is not what its configuration says: a file is damaged, a line is no document, or a token is unknown to the tokenizer."
+        => "mend the data, or say `on_error = \"skip\"` to leave out what cannot be read";
 
     PIPELINE = "E0601": "A pipeline names an unknown pass, orders passes so that one meets a phase it does not take, or lacks what a pass needs."
         => "correct the list of passes";
