@@ -40,7 +40,7 @@ case $package in "$scratch"/*) ;; *) echo "tests would look at $package" >&2 && 
 step "types"
 cd "$root/bindings/python"
 mypy python/halite tests/*.py examples/*.py
-MYPYPATH=tests/jax mypy tests/jax
+MYPYPATH=tests/jax:tests mypy tests/jax
 cd "$scratch"
 step "tests"
 python -m pytest --quiet --rootdir "$root/bindings/python" --config-file "$root/bindings/python/pyproject.toml" \

@@ -9,6 +9,7 @@
 
 mod accumulate;
 mod config;
+mod data;
 mod declare;
 mod extension;
 mod loss_scale;
@@ -35,6 +36,7 @@ mod visible;
 
 pub use accumulate::{Accumulate, Form};
 pub use config::ConfigValue;
+pub use data::{DataFormat, DataSource, DataTable, Documents, OnError, Pack, Part};
 pub use extension::{Extension, Section};
 pub use loss_scale::{DynamicLossScale, LossScale};
 pub use metrics::MetricsOptions;

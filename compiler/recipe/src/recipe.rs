@@ -2,6 +2,7 @@
 
 use crate::accumulate::Accumulate;
 use crate::config::ConfigValue;
+use crate::data::DataTable;
 use crate::loss_scale::{DynamicLossScale, LossScale};
 use crate::metrics::MetricsOptions;
 use crate::optimizer::Optimizer;
@@ -64,6 +65,9 @@ table! {
         pub schedule: Schedule = Schedule::default(),
         /// Defaults of `halite train`.
         pub train: Train = Train::default(),
+        /// What is trained on. Programs do not depend on it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub data: Option<DataTable> = None,
         /// What is shown of a run while it trains.
         #[serde(skip_serializing_if = "MetricsOptions::is_default")]
         pub metrics: MetricsOptions = MetricsOptions::default(),
@@ -104,6 +108,7 @@ impl Recipe {
             optimizer,
             schedule: Schedule::default(),
             train: Train::default(),
+            data: None,
             metrics: MetricsOptions::default(),
             parallel: None,
             target: TargetName::default(),

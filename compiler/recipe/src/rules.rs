@@ -1,6 +1,7 @@
 //! What goes together in a recipe, whether it comes from a text or in a manifest.
 
 mod calls;
+mod data;
 mod loss_scale;
 mod numbers;
 mod optimizer;
@@ -45,6 +46,7 @@ pub fn check(recipe: &Recipe, places: &Places, extension: &dyn Extension) -> Dia
     overrides::check(&recipe.precision, places, &mut errors);
     rounding::check(&recipe.precision, places, &mut errors);
     calls::check(recipe, places, &mut errors);
+    data::check(recipe, places, &mut errors);
     errors.extend(all(extension.sections()));
     errors
 }

@@ -1,0 +1,141 @@
+//! What is trained on.
+
+use crate::schema::{Field, Form, Kind};
+use crate::{table, words};
+use serde::{Deserialize, Serialize};
+
+table! {
+    /// What is trained on. Paths are seen from the folder in which training is started.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct DataTable {
+        /// `bytes`, or the path of a `tokenizer.json` of Hugging Face.
+        pub tokenizer: String = "bytes".to_owned(),
+        /// The token before each document; none where it is left out.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub bos: Option<String> = None,
+        /// The token after each document. Left out, the tokenizer's own, if it has one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub eos: Option<String> = None,
+        /// How documents become sequences. Left out, `best_fit` for models that hold attention inside documents, else `in_order`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub pack: Option<Pack> = None,
+        /// Whether files and sequences come in an order that follows from the seed, rather than in their own.
+        pub shuffle: bool = true,
+        /// About how many tokens are held while they are packed and shuffled.
+        pub buffer: u32 as Kind::DEGREE = 4_194_304,
+        /// Threads that tokenize; 0 for as many as there are processors, and 4 at most.
+        pub threads: u32 = 0,
+        /// What becomes of documents that cannot be read.
+        pub on_error: OnError = OnError::default(),
+        /// What is drawn from.
+        pub sources: Vec<DataSource>,
+        /// Data sets that are held out, on each of which the loss is measured.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub held_out: Vec<DataSource> = Vec::new(),
+    }
+}
+
+table! {
+    /// Files of one kind.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct DataSource {
+        /// What it is called in reports and metrics.
+        #[serde(skip_serializing_if = "String::is_empty")]
+        pub name: String = String::new(),
+        /// Paths and patterns such as `corpus/*.jsonl.zst`.
+        pub files: Vec<String>,
+        /// How the files are written. Left out, their names tell.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub format: Option<DataFormat> = None,
+        /// Which member of a line of JSON, or which column, is the text.
+        pub column: String = "text".to_owned(),
+        /// What a document is in a file of text.
+        pub documents: Documents = Documents::default(),
+        /// The share of each file that is taken, such as `0..0.9`; all where it is left out.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub part: Option<Part> = None,
+        /// Its share among the sources, relative to theirs.
+        pub weight: f64 as Kind::POSITIVE = 1.0,
+    }
+}
+
+words! {
+    /// How documents become sequences.
+    pub enum Pack {
+        /// One after another, cut where a sequence is full.
+        InOrder = "in_order",
+        /// Whole, each where it fills a sequence best.
+        BestFit = "best_fit",
+    }
+}
+
+words! {
+    /// What becomes of documents that cannot be read.
+    #[derive(Default)]
+    pub enum OnError {
+        /// Training ends.
+        #[default]
+        Stop = "stop",
+        /// They are left out, counted and reported.
+        Skip = "skip",
+    }
+}
+
+words! {
+    /// How a file of documents is written.
+    pub enum DataFormat {
+        /// Plain text in UTF-8.
+        Text = "text",
+        /// An object of JSON on each line.
+        JsonLines = "jsonl",
+        /// An array of tokens of NumPy.
+        Npy = "npy",
+        /// Tokens of Megatron: a `.bin` beside its `.idx`.
+        Megatron = "megatron",
+        /// Parquet.
+        Parquet = "parquet",
+    }
+}
+
+words! {
+    /// What a document is in a file of text.
+    #[derive(Default)]
+    pub enum Documents {
+        /// The whole file.
+        #[default]
+        File = "file",
+        /// A line.
+        Line = "line",
+        /// What stands between blank lines.
+        Blank = "blank",
+    }
+}
+
+/// A share of files, from one number to another, such as `0..0.9`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Part(String);
+
+impl Part {
+    /// From where to where, both from 0 to 1; `None` where the text is no such share.
+    pub fn parse(text: &str) -> Option<(f64, f64)> {
+        let (from, to) = text.split_once("..")?;
+        let (from, to) = (from.trim().parse::<f64>().ok()?, to.trim().parse::<f64>().ok()?);
+        (0.0 <= from && from < to && to <= 1.0).then_some((from, to))
+    }
+
+    /// From one number to another, both from 0 to 1.
+    pub fn new(from: f64, to: f64) -> Self {
+        Self(format!("{from}..{to}"))
+    }
+
+    /// From where to where.
+    pub fn range(&self) -> (f64, f64) {
+        Self::parse(&self.0).unwrap_or((0.0, 1.0))
+    }
+}
+
+impl Field for Part {
+    const KIND: Kind =
+        Kind::Form(Form { expected: "a share such as \"0..0.9\"", is_one: |text| Part::parse(text).is_some() });
+}
