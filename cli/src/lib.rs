@@ -12,14 +12,17 @@ mod device;
 mod diagnostics;
 mod env;
 mod estimate;
+mod eval;
 mod exit;
 mod explain;
+mod generate;
 mod groups;
 mod hlo;
 mod init;
 mod inspect;
 mod launched;
 mod layout;
+mod learned;
 mod listing;
 mod names;
 mod neuron;
@@ -123,6 +126,10 @@ enum Command {
     Run(run::Run),
     /// Train on text, with byte tokens, on the CPU or a Neuron core.
     Train(train::Train),
+    /// Measure the loss and the perplexity of a model on texts.
+    Eval(eval::Eval),
+    /// Let a model go on with a text.
+    Generate(generate::Generate),
     /// Compare precision recipes by training under each.
     Numerics(numerics::Numerics),
     /// Print the environment of a bundle for Neuron, or a script that starts its programs.
@@ -143,7 +150,10 @@ enum Command {
 impl Command {
     /// Whether the command runs HLO.
     fn uses_xla(&self) -> bool {
-        matches!(self, Self::Verify(_) | Self::Run(_) | Self::Train(_) | Self::Numerics(_))
+        matches!(
+            self,
+            Self::Verify(_) | Self::Run(_) | Self::Train(_) | Self::Eval(_) | Self::Generate(_) | Self::Numerics(_)
+        )
     }
 }
 
@@ -186,6 +196,8 @@ fn dispatch(command: Command, context: &mut Context) -> Result<Output, Diagnosti
         Command::Convert(command) => command.run(context),
         Command::Run(command) => command.run(context),
         Command::Train(command) => command.run(context),
+        Command::Eval(command) => command.run(context),
+        Command::Generate(command) => command.run(context),
         Command::Numerics(command) => command.run(context),
         Command::Env(command) => command.run(context),
         Command::Inspect(command) => command.run(context),

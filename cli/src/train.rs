@@ -14,8 +14,12 @@ use std::path::PathBuf;
 
 /// Train on text, with byte tokens, on the CPU or a Neuron core.
 ///
-/// INPUT is a bundle or what `halite compile` takes. Writes recipe.toml, metrics.jsonl, loss.svg and state.safetensors. Equal
-/// inputs and seeds give equal bits; a run that is resumed ends like one that was never interrupted.
+/// INPUT is a bundle or what `halite compile` takes. Writes recipe.toml, metrics.jsonl, loss.svg and state.safetensors; timing.jsonl,
+/// what each update took; and what the table `metrics` of the recipe asks for: report.html, a page with all curves, and event files
+/// for TensorBoard. Equal inputs and seeds give equal bits, but for times; a run that is resumed ends like one that was never
+/// interrupted.
+///
+/// A warning says when gradients grow, the loss is too good or updates wait for data; `metrics` has the limits.
 ///
 /// SIGINT (Ctrl-C), SIGTERM and SIGHUP end the run after the current update, with its state saved; a second signal ends it at
 /// once. A state says what made it: model, batch, precision, optimizer, schedule, program, seed and text. A run that is resumed

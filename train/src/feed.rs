@@ -6,7 +6,7 @@ use halite_bundle::tensors::Tensors;
 use halite_bundle::{Buffer, Bundle};
 use halite_data::{Dataset, Rows};
 use halite_recipe::ConfigValue;
-use halite_support::{Diagnostic, Result, codes};
+use halite_support::{Diagnostic, Diagnostics, Result, codes};
 use halite_tensor::{DType, HostTensor};
 
 /// The input for the number of the document of each token within its row.
@@ -40,6 +40,14 @@ impl Feed {
     /// When the bundle has no training step, or one that takes something else than sequences of tokens.
     pub fn of(bundle: &Bundle) -> Result<Self> {
         scheduled(bundle)?;
+        Self::of_batch(bundle)
+    }
+
+    /// That of a bundle which need not have a training step.
+    ///
+    /// # Errors
+    /// When it takes something else than sequences of tokens.
+    pub fn of_batch(bundle: &Bundle) -> Result<Self> {
         let is_fed = |buffer: &&Buffer| buffer.is_batch() && buffer.content().is_none();
         let (more, tokens): (Vec<&Buffer>, Vec<&Buffer>) = bundle
             .manifest
@@ -101,6 +109,30 @@ impl Feed {
         let more = more.into_iter().filter(|(_, is_taken, _)| *is_taken);
         let more = more.map(|(name, _, values)| (name.to_owned(), tensor(values)));
         std::iter::once((self.tokens.clone(), tensor(&rows.tokens))).chain(more).collect()
+    }
+
+    /// Hands on the batches of an evaluation that cover data once, where these are no more than `most`; at least one.
+    ///
+    /// # Errors
+    /// When the data cannot be read; what `each` returns.
+    pub(super) fn once(
+        &self,
+        data: &mut dyn Dataset,
+        most: usize,
+        mut each: impl FnMut(Tensors) -> std::result::Result<(), Diagnostics>,
+    ) -> std::result::Result<(), Diagnostics> {
+        for number in 0..most {
+            let rows = data.next(self.eval_rows)?;
+            // What is given twice would count twice.
+            let is_whole = data.epochs() == 0;
+            if is_whole || number == 0 {
+                each(self.batch(&rows))?;
+            }
+            if !is_whole {
+                break;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -12,9 +12,12 @@
 
 mod corpus;
 mod divergence;
+mod evaluate;
 mod execute;
 mod feed;
+mod generate;
 mod history;
+mod inference;
 mod keys;
 mod layout;
 mod metrics;
@@ -35,9 +38,12 @@ mod update;
 mod watch;
 
 pub use corpus::Corpus;
+pub use evaluate::{Evaluated, Evaluator};
 pub use execute::{KernelChoice, LoadedModule};
 pub use feed::Feed;
+pub use generate::{Bytes, Generator, Request, Sampling, Tokenizer, Utf8Stream};
 pub use history::{EvalRecord, History, StepRecord};
+pub use inference::Inference;
 pub use metrics::Metrics;
 pub use observer::{Observer, Silent};
 pub use peers::{PeerOptions, Peers};

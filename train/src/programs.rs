@@ -64,17 +64,10 @@ fn evaluation(
     let HeldOut { name, mut data } = held_out;
     feed.check(data.as_ref())?;
     let mut batches = Vec::new();
-    while batches.len() < most {
-        let rows = data.next(feed.eval_rows)?;
-        // What is given twice would count twice.
-        let is_whole = data.epochs() == 0;
-        if is_whole || batches.is_empty() {
-            batches.push(step.upload(&feed.batch(&rows))?);
-        }
-        if !is_whole {
-            break;
-        }
-    }
+    feed.once(data.as_mut(), most, |batch| {
+        batches.push(step.upload(&batch)?);
+        Ok(())
+    })?;
     Ok(Evaluation { name, batches })
 }
 

@@ -6,7 +6,8 @@ use halite_support::Result;
 use halite_train::{History, Seen};
 use plotters::style::RGBColor;
 
-const MEASURED: RGBColor = RGBColor(42, 111, 187);
+/// Readable on light and on dark ground, as those below.
+const MEASURED: RGBColor = RGBColor(47, 125, 214);
 /// Of each data set that is held out, in turn; distinct for people who do not see red and green alike (after Okabe and Ito).
 const HELD_OUT: [RGBColor; 4] =
     [RGBColor(222, 108, 39), RGBColor(0, 158, 115), RGBColor(204, 121, 167), RGBColor(140, 86, 75)];

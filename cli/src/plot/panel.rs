@@ -4,7 +4,7 @@ use crate::plot::{Axis, Drawn, Point, Ticks, styled};
 use halite_support::{Diagnostic, Result};
 use plotters::prelude::*;
 
-const SIZE: (u32, u32) = (480, 270);
+const SIZE: (u32, u32) = (420, 230);
 /// The most points of a curve: as many as there are places for.
 const POINTS: usize = 400;
 /// Curves with fewer points have a dot for each.
@@ -44,8 +44,8 @@ fn draw(svg: &mut String, curves: &[Curve], zero: bool) -> Drawn {
     let mut chart = ChartBuilder::on(&root)
         .margin(8)
         .margin_right(22)
-        .x_label_area_size(28)
-        .y_label_area_size(64)
+        .x_label_area_size(24)
+        .y_label_area_size(60)
         .build_cartesian_2d(axes.0, axes.1)?;
     styled(&mut chart.configure_mesh(), 14).draw()?;
     for Curve { points, color, opacity, width } in curves {

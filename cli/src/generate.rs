@@ -1,0 +1,149 @@
+//! `halite generate`.
+
+use crate::bars;
+use crate::context::{Context, Output, Result};
+use crate::learned::Learned;
+use crate::terminal;
+use clap::Args;
+use halite_report::visible;
+use halite_support::{Diagnostic, codes};
+use halite_train::{Bytes, Generator, Request, Sampling, Tokenizer, Utf8Stream};
+use serde_json::json;
+use std::sync::Arc;
+
+/// Let a model go on with a text, with byte tokens.
+///
+/// INPUT is a bundle with the role `forward`, or what `halite compile` takes. The text is written as it comes, the prompt first; equal inputs and seeds
+/// give equal texts. Each token is computed from the last `seq` tokens anew, without a cache of keys and values, and so takes as long
+/// as a whole sequence: this is to look at what was learned, not to serve a model.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  halite generate tiny --state runs/tiny/state.safetensors --prompt \"It is\"
+  halite generate tiny --state runs/tiny/state.safetensors --prompt \"It is\" \\
+    --tokens 200 --temperature 0.8 --top-p 0.95 --seed 7 --samples 3
+  halite generate build/tiny --weights model.safetensors --prompt A --greedy")]
+pub(super) struct Generate {
+    /// Preset, recipe, model file or bundle.
+    input: String,
+    #[command(flatten)]
+    learned: Learned,
+    /// The text to go on with.
+    #[arg(long, value_name = "TEXT")]
+    prompt: String,
+    /// Tokens to add.
+    #[arg(long, value_name = "COUNT", default_value_t = 100)]
+    tokens: u32,
+    /// What logits are divided by before a token is drawn: less than 1 keeps to what is probable, 0 is `--greedy`.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1.0, allow_negative_numbers = true)]
+    temperature: f64,
+    /// Draw from the most probable tokens that have this probability together.
+    #[arg(long, value_name = "SHARE", default_value_t = 1.0, allow_negative_numbers = true)]
+    top_p: f64,
+    /// Take the most probable token at each place.
+    #[arg(long, conflicts_with_all = ["temperature", "top_p", "samples", "seed"])]
+    greedy: bool,
+    /// Seed of what is drawn.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Texts to write, as many at once as the batch of the model has sequences.
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    samples: u32,
+    /// Override a key of the recipe or of the model.
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+}
+
+impl Generate {
+    pub(super) fn run(self, context: &mut Context) -> Result<Output> {
+        let sampling = self.sampling();
+        sampling.check()?;
+        let (name, bundle) = context.bundle(&self.input, &self.set)?;
+        let (tokenizer, vocabulary) = (&Bytes, Generator::vocabulary(&bundle)?);
+        check_vocabulary(tokenizer, vocabulary)?;
+        let request = Request {
+            prompt: tokenizer.encode(&self.prompt)?,
+            tokens: self.tokens as usize,
+            samples: self.samples as usize,
+            sampling,
+            seed: self.seed,
+        };
+        request.check(vocabulary)?;
+        let state = self.learned.read(&bundle)?;
+        let executor = Arc::new(context.executor(bundle.manifest.mesh.num_ranks())?);
+        let spinner = bars::spinner(context, &format!("{name}: compiling with XLA"));
+        let mut generator = Generator::load(executor, &bundle, state)?;
+        spinner.finish_and_clear();
+        let mut teller = Teller::new(context, &self.prompt, request.samples, tokenizer)?;
+        let texts = generator.generate(&request, &mut |sample, token| teller.hear(sample, token))?;
+        teller.finish(texts)
+    }
+
+    fn sampling(&self) -> Sampling {
+        if self.greedy {
+            return Sampling::GREEDY;
+        }
+        Sampling { temperature: self.temperature, top_p: self.top_p }
+    }
+}
+
+/// Refuses a tokenizer with ids that the model does not know.
+fn check_vocabulary(tokenizer: &dyn Tokenizer, known: usize) -> Result<()> {
+    let needed = tokenizer.vocabulary();
+    if needed <= known {
+        return Ok(());
+    }
+    let message = format!("the model knows {known} tokens, the tokenizer has {needed}");
+    let error = Diagnostic::error(codes::TEXT, message);
+    Err(error.help(format!("give a model with `vocab` of at least {needed}")).into())
+}
+
+/// Writes a text as it comes, where it is the only one and people read it; all of them at the end otherwise.
+struct Teller<'a> {
+    prompt: &'a str,
+    tokenizer: &'a dyn Tokenizer,
+    streams: bool,
+    stream: Utf8Stream,
+    /// What could not be written.
+    failed: Result<()>,
+}
+
+impl<'a> Teller<'a> {
+    fn new(context: &Context, prompt: &'a str, samples: usize, tokenizer: &'a dyn Tokenizer) -> Result<Self> {
+        let streams = samples == 1 && !context.json;
+        let teller = Self { prompt, tokenizer, streams, stream: Utf8Stream::default(), failed: Ok(()) };
+        if streams {
+            terminal::out(&readable(prompt))?;
+        }
+        Ok(teller)
+    }
+
+    fn hear(&mut self, _: usize, token: i32) {
+        if self.streams && self.failed.is_ok() {
+            let text = self.stream.push(&self.tokenizer.decode(&[token]));
+            self.failed = terminal::out(&readable(&text));
+        }
+    }
+
+    fn finish(self, texts: Vec<Vec<i32>>) -> Result<Output> {
+        let Self { prompt, tokenizer, streams, stream, failed } = self;
+        failed?;
+        let text = |tokens: &Vec<i32>| String::from_utf8_lossy(&tokenizer.decode(tokens)).into_owned();
+        let written: Vec<String> = texts.iter().map(text).collect();
+        let sample = |(tokens, text): (&Vec<i32>, &String)| json!({"text": text, "tokens": tokens});
+        let samples: Vec<_> = texts.iter().zip(&written).map(sample).collect();
+        let json = json!({"prompt": prompt, "samples": samples});
+        let headed = |(number, text)| format!("── sample {number}\n{prompt}{text}\n");
+        let text =
+            if streams { readable(&stream.finish()) + "\n" } else { written.iter().enumerate().map(headed).collect() };
+        Ok(Output::verbatim(text, json))
+    }
+}
+
+/// A text as it may be written: on a terminal, without what would control it.
+fn readable(text: &str) -> String {
+    match terminal::out_columns() {
+        Some(_) => visible(text).to_string(),
+        None => text.to_owned(),
+    }
+}

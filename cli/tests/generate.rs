@@ -1,0 +1,83 @@
+//! What a model learned, through the binary, on CPU XLA. Needs the PJRT plugin: `halite plugin install`.
+
+#![allow(clippy::unwrap_used, reason = "this is test code")]
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// A small Llama that knows bytes.
+const MODEL: [&str; 9] =
+    ["tiny", "--set", "layers=1", "--set", "seq=16", "--set", "batch=4", "--set", "optimizer.adamw.lr=0.01"];
+
+/// Each character of it follows from the one before.
+const TEXT: &str = "héllo wörd-";
+
+fn halite(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_halite")).args(arguments).current_dir(folder).output().unwrap()
+}
+
+/// What a command that must succeed writes on standard output.
+fn written(folder: &Path, arguments: &[&str]) -> String {
+    let output = halite(folder, arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// A folder with a run that has learned the text by heart.
+fn learned() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("text.txt"), TEXT.repeat(40)).unwrap();
+    let more = ["--text", "text.txt", "--held-out", "0", "--steps", "80", "-o", "run", "--quiet"];
+    written(folder.path(), &[&["train"], &MODEL[..], &more].concat());
+    folder
+}
+
+#[test]
+fn a_text_that_was_learned_by_heart_is_written_and_is_no_surprise() {
+    let folder = learned();
+    let state = ["--state", "run/state.safetensors"];
+    let generate = |more: &[&str]| written(folder.path(), &[&["generate"], &MODEL[..], &state, more].concat());
+    // Longer than a sequence, so that the window moves, and through characters of two bytes.
+    let expected = TEXT.repeat(6);
+    let tokens = (expected.len() - 3).to_string();
+    assert_eq!(generate(&["--prompt", "hé", "--tokens", &tokens, "--greedy"]), format!("{expected}\n"));
+
+    let drawn = |seed: &str| generate(&["--prompt", "h", "--tokens", "24", "--temperature", "4", "--seed", seed]);
+    assert_eq!(drawn("1"), drawn("1"));
+    assert_ne!(drawn("1"), drawn("2"));
+    // More samples than the model takes at once: each is its own, the first is that of a single one.
+    let json =
+        generate(&["--prompt", "h", "--tokens", "24", "--temperature", "4", "--seed", "1", "--samples", "5", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let texts: Vec<&str> =
+        json["samples"].as_array().unwrap().iter().map(|sample| sample["text"].as_str().unwrap()).collect();
+    let different: std::collections::BTreeSet<_> = texts.iter().collect();
+    assert_eq!((texts.len(), different.len()), (5, 5));
+    assert_eq!(format!("h{}\n", texts[0]), drawn("1"));
+
+    std::fs::write(folder.path().join("other.txt"), "0123456789".repeat(50)).unwrap();
+    let data = ["--data", "text.txt", "other.txt", "--json"];
+    let json = written(folder.path(), &[&["eval"], &MODEL[..], &state, &data].concat());
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let number = |index: usize, key: &str| json["data"][index][key].as_f64().unwrap();
+    assert!(number(0, "loss") < 0.2 && number(1, "loss") > 2.0, "{json}");
+    assert_eq!(number(0, "perplexity"), number(0, "loss").exp());
+    // Of 520 bytes 30 whole sequences of 17, in batches of 4, of which that which begins the text anew is left out.
+    assert_eq!(json["data"][0]["tokens"], 7 * 4 * 16);
+}
+
+/// The loss is that which training measures on the same text.
+#[test]
+fn an_evaluation_is_that_of_training() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("text.txt"), TEXT.repeat(60)).unwrap();
+    let train =
+        ["--text", "text.txt", "--held-out", "0.5", "--steps", "3", "--eval-batches", "100", "-o", "run", "--json"];
+    let train = written(folder.path(), &[&["train"], &MODEL[..], &train].concat());
+    let train: serde_json::Value = serde_json::from_str(&train).unwrap();
+    std::fs::write(folder.path().join("held_out.txt"), TEXT.repeat(30)).unwrap();
+    let eval = ["--state", "run/state.safetensors", "--data", "held_out.txt", "--json"];
+    let eval = written(folder.path(), &[&["eval"], &MODEL[..], &eval].concat());
+    let eval: serde_json::Value = serde_json::from_str(&eval).unwrap();
+    assert_eq!(eval["data"][0]["loss"], train["held_out_loss"]);
+}

@@ -1,0 +1,69 @@
+//! The loss of a model on data.
+
+use super::feed::Feed;
+use super::inference::Inference;
+use halite_bundle::tensors::Tensors;
+use halite_bundle::{Bundle, ModuleRole};
+use halite_data::Dataset;
+use halite_runtime::Executor;
+use halite_support::Diagnostic;
+use halite_support::{Diagnostics, codes};
+use std::sync::Arc;
+
+/// What an evaluation of data found.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Evaluated {
+    /// The mean loss of a token, in nats.
+    pub loss: f64,
+    /// Tokens that it is the mean over.
+    pub tokens: u64,
+}
+
+impl Evaluated {
+    /// The exponential of the loss.
+    pub fn perplexity(&self) -> f64 {
+        self.loss.exp()
+    }
+}
+
+/// The evaluation of a bundle, with the weights of a state.
+pub struct Evaluator {
+    inference: Inference,
+    feed: Feed,
+}
+
+impl Evaluator {
+    /// Compiles the evaluation of a bundle, and copies the weights of a state to the devices.
+    ///
+    /// # Errors
+    /// When the bundle has no evaluation, takes something else than sequences of tokens, the tensors are no state of its model, or the
+    /// executor fails.
+    pub fn load(executor: Arc<dyn Executor>, bundle: &Bundle, state: Tensors) -> Result<Self, Diagnostics> {
+        let feed = Feed::of_batch(bundle)?;
+        let inference = Inference::load(executor, bundle, &ModuleRole::EVAL, state)?;
+        Ok(Self { inference, feed })
+    }
+
+    /// The loss on the batches that cover data once, as far as whole ones do, and at most on so many.
+    ///
+    /// # Errors
+    /// When the data cannot be read or have tokens that the model does not know; when the executor fails, or the loss is not finite.
+    pub fn evaluate(&mut self, data: &mut dyn Dataset, most: usize) -> Result<Evaluated, Diagnostics> {
+        self.feed.check(data)?;
+        let (mut loss, mut count) = (0.0, 0.0);
+        let Self { inference, feed } = self;
+        feed.once(data, most, |batch| {
+            let outputs = inference.run(&batch)?;
+            let scalar = |name: &str| outputs.get(name).and_then(|tensor| tensor.f64s().first().copied());
+            loss += scalar("loss").unwrap_or(f64::NAN);
+            count += scalar("count").unwrap_or(f64::NAN);
+            Ok(())
+        })?;
+        let evaluated = Evaluated { loss: loss / count, tokens: count as u64 };
+        if evaluated.loss.is_finite() {
+            return Ok(evaluated);
+        }
+        let error = Diagnostic::error(codes::DIVERGED, format!("the loss on these data is {}", evaluated.loss));
+        Err(error.help("evaluate a state that was saved before the run diverged").into())
+    }
+}

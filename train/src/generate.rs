@@ -1,0 +1,171 @@
+//! Text that a model goes on with.
+
+mod sampling;
+mod tokenizer;
+mod utf8;
+
+pub use sampling::Sampling;
+pub use tokenizer::{Bytes, Tokenizer};
+pub use utf8::Utf8Stream;
+
+use super::feed::Feed;
+use super::inference::Inference;
+use halite_bundle::tensors::Tensors;
+use halite_bundle::{Bundle, ModuleEntry, ModuleRole, Stream};
+use halite_data::Rows;
+use halite_runtime::Executor;
+use halite_support::{Diagnostic, Diagnostics, Result, codes};
+use std::sync::Arc;
+
+/// The output of a forward module that predicts tokens: floats `[batch, seq, vocab]`.
+const LOGITS: &str = "logits";
+
+/// What to go on with, and how.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Request {
+    /// Token ids to go on from, at least one.
+    pub prompt: Vec<i32>,
+    /// Tokens to add to each sample.
+    pub tokens: usize,
+    /// Texts to make, each from its own random numbers.
+    pub samples: usize,
+    /// How a token is chosen.
+    pub sampling: Sampling,
+    /// Seed of the choices: a token is a function of it, the number of the sample and the position.
+    pub seed: u64,
+}
+
+impl Request {
+    /// Checks that a model that predicts so many token ids can go on with it.
+    ///
+    /// # Errors
+    /// When the prompt has no token or one that the model does not know, or the sampling is out of range.
+    pub fn check(&self, vocabulary: usize) -> Result<()> {
+        self.sampling.check()?;
+        let is_known = |&id: &i32| usize::try_from(id).is_ok_and(|id| id < vocabulary);
+        if let Some((place, id)) = self.prompt.iter().enumerate().find(|(_, id)| !is_known(id)) {
+            let message = format!("token {place} of the prompt is {id}, the model knows 0 to {}", vocabulary - 1);
+            let error = Diagnostic::error(codes::TEXT, message);
+            return Err(error.help("use the tokenizer that the model was trained with"));
+        }
+        if self.prompt.is_empty() {
+            let error = Diagnostic::error(codes::TEXT, "the prompt has no tokens");
+            return Err(error.help("give at least one to go on from"));
+        }
+        Ok(())
+    }
+}
+
+/// The forward of a model, which predicts one token after another. Each is computed from the last `seq` tokens as a whole: nothing of them
+/// is kept.
+pub struct Generator {
+    inference: Inference,
+    feed: Feed,
+    /// How many token ids the model predicts.
+    vocabulary: usize,
+}
+
+impl Generator {
+    /// Compiles the forward of a bundle, and copies the weights of a state to the devices.
+    ///
+    /// # Errors
+    /// When the bundle has no module with the role `forward`, it has no `logits` of `[batch, seq, vocab]` or takes something else than
+    /// sequences of tokens, the tensors are no state of its model, or the executor fails.
+    pub fn load(
+        executor: Arc<dyn Executor>,
+        bundle: &Bundle,
+        state: Tensors,
+    ) -> std::result::Result<Self, Diagnostics> {
+        let (feed, vocabulary) = (Feed::of_batch(bundle)?, Self::vocabulary(bundle)?);
+        let inference = Inference::load(executor, bundle, &ModuleRole::FORWARD, state)?;
+        Ok(Self { inference, feed, vocabulary })
+    }
+
+    /// How many token ids the forward of a bundle predicts. This needs no executor.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load), as far as the bundle is concerned.
+    pub fn vocabulary(bundle: &Bundle) -> Result<usize> {
+        predicted(bundle.module_with_role(&ModuleRole::FORWARD)?, &Feed::of_batch(bundle)?)
+    }
+
+    /// Makes the samples of a request; `hear` is told each token with the number of its sample, as soon as it is there. The tokens of each
+    /// sample, without the prompt.
+    ///
+    /// # Errors
+    /// As [`Request::check`]; when the executor fails, or a prediction is no number.
+    pub fn generate(
+        &mut self,
+        request: &Request,
+        hear: &mut dyn FnMut(usize, i32),
+    ) -> std::result::Result<Vec<Vec<i32>>, Diagnostics> {
+        request.check(self.vocabulary)?;
+        let mut texts = vec![request.prompt.clone(); request.samples];
+        for (group, texts) in texts.chunks_mut(self.feed.eval_rows).enumerate() {
+            let first = group * self.feed.eval_rows;
+            for position in 0..request.tokens {
+                self.add_token(texts, first, position, request, hear)?;
+            }
+        }
+        Ok(texts.into_iter().map(|mut text| text.split_off(request.prompt.len())).collect())
+    }
+
+    /// Adds a token to each of as many texts as the model takes at once, the first of which has this number.
+    fn add_token(
+        &mut self,
+        texts: &mut [Vec<i32>],
+        first: usize,
+        position: usize,
+        request: &Request,
+        hear: &mut dyn FnMut(usize, i32),
+    ) -> std::result::Result<(), Diagnostics> {
+        let logits = self.logits(texts)?;
+        for (row, (text, logits)) in texts.iter_mut().zip(logits).enumerate() {
+            let number = first + row;
+            let stream = Stream::new(request.seed, &format!("sample {number}"));
+            let token = request.sampling.choose(&logits, stream.bits(position as u64))?;
+            text.push(token as i32);
+            hear(number, token as i32);
+        }
+        Ok(())
+    }
+
+    /// For each text the logits of the token after it.
+    fn logits(&mut self, texts: &[Vec<i32>]) -> std::result::Result<Vec<Vec<f64>>, Diagnostics> {
+        let seq = self.feed.width - 1;
+        let windows: Vec<&[i32]> = texts.iter().map(|text| &text[text.len().saturating_sub(seq)..]).collect();
+        let batch = self.feed.batch(&rows(&windows, self.feed.eval_rows, self.feed.width));
+        let outputs = self.inference.run(&batch)?;
+        let logits = outputs.get(LOGITS).ok_or_else(|| Diagnostic::bug("a forward without logits"))?;
+        let all = logits.f64s();
+        let at = |(row, window): (usize, &&[i32])| {
+            let start = (row * seq + window.len() - 1) * self.vocabulary;
+            all[start..start + self.vocabulary].to_vec()
+        };
+        Ok(windows.iter().enumerate().map(at).collect())
+    }
+}
+
+/// Windows as rows of one document each; after a window, which no token before it sees, and in other rows stands token 0.
+fn rows(windows: &[&[i32]], rows: usize, width: usize) -> Rows {
+    let mut all =
+        Rows { rows, width, tokens: vec![0; rows * width], segments: vec![1; rows * width], positions: vec![] };
+    for (row, window) in windows.iter().enumerate() {
+        all.tokens[row * width..][..window.len()].copy_from_slice(window);
+    }
+    all.positions = (0..rows).flat_map(|_| (0..).take(width)).collect();
+    all
+}
+
+/// How many token ids a forward predicts.
+fn predicted(entry: &ModuleEntry, feed: &Feed) -> Result<usize> {
+    let port = entry.outputs.iter().find(|port| port.name == LOGITS);
+    match port.map(|port| (&port.shape[..], port.dtype.is_float())) {
+        Some(([rows, seq, vocabulary], true)) if [*rows, seq + 1] == [feed.eval_rows, feed.width] => Ok(*vocabulary),
+        _ => {
+            let message =
+                format!("the module `{}` has no output `{LOGITS}` of floats `[batch, seq, vocab]`", entry.name);
+            Err(Diagnostic::error(codes::MODULE, message).help("add `output logits` to the model"))
+        }
+    }
+}
