@@ -105,6 +105,8 @@ codes! {
         => "write `fn main(tokens: s32[batch, seq + 1])` that returns `loss, count`";
     LIMIT = "E0310": "A model or a module nests too deeply, unrolls or inlines too far, or makes a tensor too large."
         => "make the model smaller, or split the expression into named parts";
+    ABSENT = "E0311": "A model uses an argument of `main` where the configuration says that it is not there."
+        => "use it only in the branch of an `if` that is chosen where it is there";
 
     INPUT = "E0401": "The input of a command is neither a preset, a recipe, a model file nor a bundle."
         => "name a preset, a recipe (`.toml`), a model (`.hal`) or a bundle";
