@@ -5,10 +5,12 @@ use crate::compile::denied;
 use crate::context::{Context, Output, Ready, Result};
 use crate::device::{Device, Running};
 use crate::signals::{Caught, Signals};
-use crate::table::{bytes, facts};
+use crate::table::{bytes, counted, facts};
 use clap::Args;
+use halite_bundle::Bundle;
+use halite_data::Data;
 use halite_support::{CancelToken, Diagnostic, codes, files};
-use halite_train::{Corpus, History, Record, RunFiles, Start, TrainOptions, check_data, train};
+use halite_train::{Corpus, History, RecipeData, Record, RunFiles, Start, TrainOptions, check_data, train};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -39,8 +41,8 @@ Examples:
 pub(super) struct Train {
     /// Preset, recipe, model file or bundle.
     input: String,
-    /// Text files, in order.
-    #[arg(long, value_name = "PATH", num_args = 1.., required = true)]
+    /// Text files, in order, whose bytes are the tokens, in place of the recipe's data.
+    #[arg(long, value_name = "PATH", num_args = 1..)]
     text: Vec<PathBuf>,
     /// Updates in all, those before a resumption included [default: that of the recipe].
     #[arg(long)]
@@ -70,12 +72,12 @@ pub(super) struct Train {
     /// Share of the text, at its end, that is held out for evaluation.
     #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
     held_out: f64,
-    /// Updates between evaluations; 0 evaluates at the start and the end only.
-    #[arg(long, value_name = "STEPS", default_value_t = 50)]
-    eval_every: u64,
-    /// The most batches of one evaluation.
-    #[arg(long, value_name = "COUNT", default_value_t = 16)]
-    eval_batches: usize,
+    /// Updates between evaluations; 0 evaluates at the start and the end only [default: that of the recipe].
+    #[arg(long, value_name = "STEPS")]
+    eval_every: Option<u64>,
+    /// The most batches of one evaluation of a data set [default: that of the recipe].
+    #[arg(long, value_name = "COUNT")]
+    eval_batches: Option<usize>,
     /// Updates between saves of the state; 0 saves it at the end only.
     #[arg(long, value_name = "STEPS", default_value_t = 0)]
     save_every: u64,
@@ -88,8 +90,6 @@ impl Train {
         if self.deny {
             context.require_recipe(&self.input, "--deny")?;
         }
-        let texts = self.text.iter().map(|path| files::read(path)).collect::<halite_support::Result<Vec<_>>>();
-        let corpus = Corpus::new(&texts?, self.held_out)?;
         let (name, Ready { mut bundle, warnings }) = context.ready(&self.input, &self.set)?;
         if self.deny && !warnings.is_empty() {
             return Ok(denied(warnings));
@@ -105,27 +105,19 @@ impl Train {
             steps: self.steps.unwrap_or(defaults.steps.into()),
             seed: self.seed(defaults.seed)?,
             start: self.start(),
-            eval_every: self.eval_every,
-            eval_batches: self.eval_batches,
+            eval_every: self.eval_every.unwrap_or(defaults.eval_every.into()),
+            eval_batches: self.eval_batches.unwrap_or(defaults.eval_batches as usize),
             save_every: self.save_every,
             allow_changes: self.allow_changes,
             ..TrainOptions::default()
         };
         let output = RunFiles::new(self.output.clone().unwrap_or_else(|| PathBuf::from("runs").join(&name)));
-        check_data(&bundle, &corpus)?;
+        let (data, described) = self.data(&bundle)?;
+        check_data(&bundle, data.as_ref())?;
         let Running { executor, peers } = self.device.start(context, &self.input, &mut bundle, launched.as_ref())?;
         let output = if let Some(peers) = &peers { output.of_rank(peers.rank()) } else { output };
         options.peers = peers;
-        let (text, held_out) = corpus.sizes();
-        let spinner = bars::spinner(
-            context,
-            &format!(
-                "{name}: {} of text, {} held out; {}",
-                bytes(text as u64),
-                bytes(held_out as u64),
-                self.device.preparation()
-            ),
-        );
+        let spinner = bars::spinner(context, &format!("{name}: {described}; {}", self.device.preparation()));
         let mut watcher = Watcher {
             spinner,
             bar: TrainBar::new(context, options.steps, bundle.manifest.statistics.tokens_per_step),
@@ -134,7 +126,7 @@ impl Train {
             cancel: options.cancel.clone(),
             completed: 0,
         };
-        let history = train(executor, &bundle, &corpus, &options, &output, &mut watcher);
+        let history = train(executor, &bundle, data.as_ref(), &options, &output, &mut watcher);
         watcher.spinner.finish_and_clear();
         watcher.bar.finish();
         match history {
@@ -143,6 +135,24 @@ impl Train {
             }
             history => Ok(summary(&history?, &output)),
         }
+    }
+
+    /// What is trained on, and how it is called while it is got ready.
+    fn data(&self, bundle: &Bundle) -> Result<(Box<dyn Data>, String)> {
+        if !self.text.is_empty() {
+            let texts = self.text.iter().map(|path| files::read(path)).collect::<halite_support::Result<Vec<_>>>();
+            let corpus = Corpus::new(&texts?, self.held_out)?;
+            let (text, held_out) = corpus.sizes();
+            let described = format!("{} of text, {} held out", bytes(text as u64), bytes(held_out as u64));
+            return Ok((Box::new(corpus), described));
+        }
+        let Some(table) = &bundle.manifest.recipe.data else {
+            let error = Diagnostic::error(codes::USAGE, "it is not said what to train on");
+            let help = "give text files with `--text`, or name data in the recipe: `[data]` with `sources = [{ files = [..] }]`";
+            return Err(error.help(help).into());
+        };
+        let described = format!("data of {}", counted(table.sources.len(), "source"));
+        Ok((Box::new(RecipeData::new(bundle, table.clone(), ".")?), described))
     }
 
     /// The seed that is given, else that of the state to resume, else that of the recipe.

@@ -202,6 +202,10 @@ table! {
         pub seed: u64 = 0,
         /// Updates to make.
         pub steps: u32 = 300,
+        /// Updates between evaluations on what is held out; 0 evaluates at the start and the end only.
+        pub eval_every: u32 = 50,
+        /// The most batches of one evaluation of a data set.
+        pub eval_batches: u32 = 16,
     }
 }
 

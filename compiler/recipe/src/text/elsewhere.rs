@@ -127,8 +127,14 @@ static WORDS: &[(&[&str], Meant)] = &[
         &["fsdp", "zero2", "zero3", "expert_parallel", "context_parallel"],
         Nothing { instead: "the step of one device is compiled", nearest: "`[parallel]` records a layout for later" },
     ),
+    (&["eval_every", "eval_steps", "eval_interval"], Other("train.eval_every")),
+    (&["eval_iters", "eval_batches"], Other("train.eval_batches")),
+    (&["dataset", "data_path", "train_data", "data_dir"], Other("data.sources")),
+    (&["valid_data", "eval_data", "validation"], Other("data.held_out")),
+    (&["tokenizer", "tokenizer_name", "tokenizer_path"], Other("data.tokenizer")),
+    (&["packing", "pack_sequences"], Other("data.pack")),
     (
-        &["save_every", "save_steps", "checkpoint_every", "eval_every", "eval_steps", "log_every", "logging_steps"],
+        &["save_every", "save_steps", "checkpoint_every", "log_every", "logging_steps"],
         Nothing {
             instead: "a recipe says what a step computes",
             nearest: "`halite train --help` has what a run does beside",
