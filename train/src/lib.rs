@@ -10,10 +10,13 @@
 //! A run is a function of the bundle, the data, the seed and the state it starts from; no clock and no thread count
 //! enters it. A state says where in the data it is, so a run that is interrupted and resumed sees what an uninterrupted one does.
 
+mod checkpoint;
 mod corpus;
 mod divergence;
 mod execute;
+mod failure;
 mod feed;
+mod files;
 mod history;
 mod keys;
 mod layout;
@@ -26,22 +29,26 @@ mod placed;
 mod programs;
 mod record;
 mod run;
+mod saver;
 mod scheduled;
+mod start;
 mod state;
 mod step;
 mod together;
 mod update;
 
+pub use checkpoint::{Checkpoint, CheckpointOptions, Checkpoints, Newest, is_due};
 pub use corpus::Corpus;
 pub use execute::{KernelChoice, LoadedModule};
 pub use feed::Feed;
+pub use files::RunFiles;
 pub use history::{EvalRecord, History, StepRecord};
 pub use metrics::Metrics;
 pub use observer::{Observer, Silent};
 pub use peers::{PeerOptions, Peers};
 pub use programs::{Evaluation, Programs, check_data};
 pub use record::Record;
-pub use run::{Draw, RunFiles, Start, TrainOptions, is_due, train};
+pub use run::{Draw, Start, TrainOptions, train};
 pub use state::DeviceBatch;
 pub use step::{Batch, TrainStep};
 pub use update::Run;

@@ -2,9 +2,13 @@
 
 use super::{EvalRecord, StepRecord};
 use halite_support::Diagnostic;
+use std::path::Path;
 
 /// Hears how a run goes. Every method has a default that does nothing.
 pub trait Observer {
+    /// The run goes on from a state after so many updates.
+    fn resumed(&mut self, _state: &Path, _step: u64) {}
+
     /// The modules are compiled and the state is on the devices; the run starts after this update.
     fn started(&mut self, _step: u64) {}
 
