@@ -2,7 +2,7 @@
 # The laws of `tests/run.sh` with bigger budgets. Run it when you touch what they guard; it takes hours on two cores.
 #
 #   long.sh             everything
-#   long.sh NAME ...    some of it: code verdicts bugs causality memory random layouts shells scaling hashes growth fuzz python
+#   long.sh NAME ...    some of it: code kills verdicts bugs causality memory random layouts shells scaling hashes growth fuzz python
 #
 # `growth` needs valgrind.
 set -euo pipefail
@@ -15,6 +15,8 @@ run() {
     case $1 in
         code)
             cargo test --locked --workspace -- --include-ignored ;;
+        kills)
+            HALITE_KILLS=50 cargo test --locked -p halite-cli --test kills ;;
         verdicts)
             HALITE_VERDICTS=1000000 HALITE_VERDICT_SEEDS=20 cargo test --locked -p halite-tests --test verdicts ;;
         bugs)
@@ -47,7 +49,7 @@ run() {
     esac
 }
 
-[ $# -gt 0 ] || set -- code verdicts bugs causality memory random layouts shells scaling hashes growth fuzz python
+[ $# -gt 0 ] || set -- code kills verdicts bugs causality memory random layouts shells scaling hashes growth fuzz python
 for part; do
     run "$part"
 done

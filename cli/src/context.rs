@@ -1,7 +1,6 @@
 //! What commands share.
 
 use crate::plugin_options::PluginOption;
-use crate::signals::Caught;
 use crate::{diagnostics, layout, plugin_options, terminal};
 use halite::Session;
 use halite::compile::{CompileOptions, Compiled};
@@ -38,8 +37,8 @@ pub(super) struct Output {
     pub(super) warnings: Diagnostics,
     /// Whether a check or comparison failed.
     pub(super) failed: bool,
-    /// The signal that ended the command early, with its work kept.
-    pub(super) signal: Option<Caught>,
+    /// The exit code of a command that ended early, with its work kept.
+    pub(super) exit: Option<u8>,
     /// Whether the text is for programs too, such as IR or a script.
     pub(super) verbatim: bool,
     /// Whether the text is long, so that on a terminal it is read page by page.

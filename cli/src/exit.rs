@@ -2,6 +2,9 @@
 
 use halite_support::{Diagnostic, Severity, codes};
 
+/// The exit code of a run that a passing failure ended, with its work kept: start it again. It is `EX_TEMPFAIL` of `sysexits.h`.
+pub(super) const TRY_AGAIN: u8 = 75;
+
 /// The exit code of a run that ended with these diagnostics: 101 for a bug of the compiler, 3 for something that is
 /// not installed, 2 for wrong input, 1 for a run that failed by its own measure, 0 when nothing is worse than a warning.
 pub fn exit_code(diagnostics: &[Diagnostic]) -> u8 {

@@ -78,6 +78,7 @@ Exit codes:
   1    a check or comparison failed
   2    the input is wrong
   3    something that the command needs is not installed
+  75   the device failed under `train`, which can be started again
   101  a bug in Halite
   130  `train` was stopped by SIGINT (143: SIGTERM, 129: SIGHUP); resume it";
 
@@ -237,7 +238,7 @@ fn finish(context: &Context, result: Result<Output, Diagnostics>) -> ExitCode {
         } else {
             terminal::out(&text)?
         }
-        Ok(output.signal.map_or(u8::from(output.failed), |signal| signal.code))
+        Ok(output.exit.unwrap_or(u8::from(output.failed)))
     });
     ExitCode::from(shown.unwrap_or_else(|diagnostics| {
         context.show(&diagnostics);

@@ -1,8 +1,9 @@
 //! Signals that end a run where it can be resumed.
 
 use halite_support::{Diagnostic, Diagnostics, codes};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::Signals as Incoming;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// What asks a process to end, by name.
@@ -34,22 +35,34 @@ fn ignored() -> u64 {
 }
 
 /// The signals that are caught from now on.
-#[derive(Clone, Debug)]
-pub(super) struct Signals(Arc<OnceLock<Caught>>);
+#[derive(Clone, Debug, Default)]
+pub(super) struct Signals {
+    first: Arc<OnceLock<Caught>>,
+    /// Whether SIGUSR1 came since somebody looked.
+    wish: Arc<AtomicBool>,
+}
 
 impl Signals {
-    /// Catches the first signal; the next one ends the process at once. What this process was started to ignore, as by
+    /// Catches the first signal that asks to end; the next one ends the process at once. SIGUSR1 is a wish. What this process was started to ignore, as by
     /// `nohup`, it ignores.
     pub(super) fn catch() -> Result<Self, Diagnostics> {
         let ignored = ignored();
-        let numbers = SIGNALS.map(|(signal, _)| signal).into_iter().filter(|signal| ignored & (1 << (signal - 1)) == 0);
+        let numbers = SIGNALS
+            .map(|(signal, _)| signal)
+            .into_iter()
+            .chain([SIGUSR1])
+            .filter(|signal| ignored & (1 << (signal - 1)) == 0);
         let mut incoming = Incoming::new(numbers)
             .map_err(|error| Diagnostic::error(codes::FILE, format!("signals cannot be caught: {error}")))?;
-        let first = Arc::new(OnceLock::new());
-        let signals = Self(first.clone());
+        let signals = Self::default();
+        let Self { first, wish } = signals.clone();
         // One thread takes all, since handlers of two signals may run on two threads at once, and each be the first.
         std::thread::spawn(move || {
-            for caught in incoming.forever().filter_map(Caught::of) {
+            for number in incoming.forever() {
+                let Some(caught) = Caught::of(number) else {
+                    wish.store(true, Ordering::Relaxed);
+                    continue;
+                };
                 if first.set(caught).is_err() {
                     signal_hook::low_level::exit(caught.code.into());
                 }
@@ -60,6 +73,11 @@ impl Signals {
 
     /// The first signal that was caught, if there was one.
     pub(super) fn caught(&self) -> Option<Caught> {
-        self.0.get().copied()
+        self.first.get().copied()
+    }
+
+    /// Whether there was a wish since this was asked before.
+    pub(super) fn takes_wish(&self) -> bool {
+        self.wish.swap(false, Ordering::Relaxed)
     }
 }

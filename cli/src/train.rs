@@ -4,22 +4,31 @@ use crate::bars::{self, TrainBar};
 use crate::compile::denied;
 use crate::context::{Context, Output, Ready, Result};
 use crate::device::{Device, Running};
+use crate::exit::TRY_AGAIN;
 use crate::signals::{Caught, Signals};
 use crate::table::{bytes, counted, facts};
+use crate::terminal;
 use clap::Args;
 use halite_bundle::Bundle;
 use halite_data::Data;
-use halite_support::{CancelToken, Diagnostic, codes, files};
-use halite_train::{Corpus, History, RecipeData, Record, RunFiles, Start, TrainOptions, check_data, train};
+use halite_support::{CancelToken, Diagnostic, Diagnostics, codes, files};
+use halite_train::{
+    Checkpoint, CheckpointOptions, Corpus, History, RecipeData, Record, RunFiles, Start, TrainOptions, check_data,
+    train,
+};
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Train on text, with byte tokens, on the CPU or a Neuron core.
 ///
-/// INPUT is a bundle or what `halite compile` takes. Writes recipe.toml, metrics.jsonl, loss.svg and state.safetensors; timing.jsonl,
-/// what each update took; and what the table `metrics` of the recipe asks for: report.html, a page with all curves, and event files
-/// for TensorBoard. Equal inputs and seeds give equal bits, but for times; a run that is resumed ends like one that was never
-/// interrupted.
+/// INPUT is a bundle or what `halite compile` takes; its recipe says in the table `data` what to train on, unless --text does. Writes
+/// recipe.toml, metrics.jsonl, loss.svg and checkpoints, the newest of which is also state.safetensors; timing.jsonl, what each update
+/// took; and what the table `metrics` of the recipe asks for: report.html, a page with all curves, and event files for TensorBoard. Equal
+/// inputs and seeds give equal bits, but for times; a run that is interrupted and goes on ends like one that never was.
+///
+/// A run goes on from the newest whole checkpoint of its folder. Checkpoints are written beside the updates, each with the sums of
+/// its files; a broken one is named and passed over. The file checkpoint-now in the folder, or SIGUSR1, asks for one after the
+/// current update. One run at a time works in a folder.
 ///
 /// A warning says when gradients grow, the loss is too good or updates wait for data; `metrics` has the limits.
 ///
@@ -28,14 +37,17 @@ use std::path::PathBuf;
 /// with others is refused, unless --allow-changes is given. How it is laid out over ranks may change, as long as an update takes
 /// as many sequences: a warning says what did. The state of `halite init` starts any run; a state that does not say what made it,
 /// such as one of `halite run` or `halite convert`, is taken with a warning.
+///
+/// Exit codes: 0 done, 1 diverged, 2 wrong input, 75 the device failed and the folder has a state to go on from (start the same
+/// command again), 128 and the number of the signal where one ended the run, with its state saved.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   halite train tiny --text book.txt --steps 300
   halite train build/tiny --text a.txt b.txt --seed 7 -o runs/seed7
-  halite train tiny --text book.txt --steps 600 --save-every 100
-  halite train tiny --text book.txt --steps 600 \\
-    --resume runs/tiny/state.safetensors
+  halite train tiny --text book.txt --steps 600 --checkpoint-every 100
+  halite train tiny --text book.txt --steps 900 -o runs/more \\
+    --resume runs/tiny
   halite train bytes.toml --text book.txt --weights model.safetensors
   halite train build/tiny --text book.txt --executor nrt")]
 pub(super) struct Train {
@@ -60,11 +72,14 @@ pub(super) struct Train {
     /// Do not train, and fail, when compiling gives a warning, such as a finding of the precision audit.
     #[arg(long)]
     deny: bool,
-    /// Continue from this state.
-    #[arg(long, value_name = "FILE")]
+    /// Continue from this state: a file, the index of parts, a checkpoint, or the newest one of the folder of a run.
+    #[arg(long, value_name = "PATH")]
     resume: Option<PathBuf>,
+    /// Start anew: a folder that holds checkpoints is refused.
+    #[arg(long, conflicts_with = "resume")]
+    fresh: bool,
     /// Continue from a state of another recipe, program, seed or text; what differs is shown.
-    #[arg(long, requires = "resume")]
+    #[arg(long, conflicts_with = "fresh")]
     allow_changes: bool,
     /// Start from these weights, with a new optimizer: a safetensors file, the index of a sharded checkpoint, or its folder.
     #[arg(long, value_name = "PATH", conflicts_with = "resume")]
@@ -78,11 +93,37 @@ pub(super) struct Train {
     /// The most batches of one evaluation of a data set [default: that of the recipe].
     #[arg(long, value_name = "COUNT")]
     eval_batches: Option<usize>,
-    /// Updates between saves of the state; 0 saves it at the end only.
-    #[arg(long, value_name = "STEPS", default_value_t = 0)]
-    save_every: u64,
+    #[command(flatten)]
+    checkpoints: Checkpoints,
+    /// How often the run goes on from its newest checkpoint where the device fails, before there is a newer one.
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    restarts: u32,
     #[command(flatten)]
     device: Device,
+}
+
+/// When checkpoints are saved, and which stay.
+#[derive(Args, Debug)]
+struct Checkpoints {
+    /// Updates between checkpoints; 0 does not count them. The last state is always saved.
+    #[arg(long, value_name = "STEPS", default_value_t = 0)]
+    checkpoint_every: u64,
+    /// Minutes between checkpoints; 0 does not count them.
+    #[arg(long, value_name = "MINUTES", default_value_t = 0)]
+    checkpoint_minutes: u64,
+    /// How many of the last checkpoints stay.
+    #[arg(long, value_name = "COUNT", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..))]
+    keep: u16,
+    /// Keep those of every so many updates besides; 0 keeps none.
+    #[arg(long, value_name = "STEPS", default_value_t = 0)]
+    keep_every: u64,
+}
+
+impl Checkpoints {
+    fn options(&self) -> CheckpointOptions {
+        let (every, minutes) = (self.checkpoint_every, self.checkpoint_minutes);
+        CheckpointOptions { every, minutes, keep: self.keep.into(), keep_every: self.keep_every }
+    }
 }
 
 impl Train {
@@ -97,21 +138,22 @@ impl Train {
         let launched = self.device.launched(&self.input, &bundle.manifest)?;
         context.rank = launched.as_ref().filter(|launched| launched.world > 1).map(|launched| launched.rank);
         context.show(&warnings);
+        let output = RunFiles::new(self.output.clone().unwrap_or_else(|| PathBuf::from("runs").join(&name)));
         let defaults = bundle.manifest.recipe.train;
         let mut options = TrainOptions {
             title: name.clone(),
             draw: Some(crate::plot::loss),
             page: Some(crate::page::page),
             steps: self.steps.unwrap_or(defaults.steps.into()),
-            seed: self.seed(defaults.seed)?,
+            seed: self.seed(&output, defaults.seed)?,
             start: self.start(),
             eval_every: self.eval_every.unwrap_or(defaults.eval_every.into()),
             eval_batches: self.eval_batches.unwrap_or(defaults.eval_batches as usize),
-            save_every: self.save_every,
+            checkpoint: self.checkpoints.options(),
+            restarts: self.restarts,
             allow_changes: self.allow_changes,
             ..TrainOptions::default()
         };
-        let output = RunFiles::new(self.output.clone().unwrap_or_else(|| PathBuf::from("runs").join(&name)));
         let (data, described) = self.data(&bundle)?;
         check_data(&bundle, data.as_ref())?;
         let Running { executor, peers } = self.device.start(context, &self.input, &mut bundle, launched.as_ref())?;
@@ -124,6 +166,7 @@ impl Train {
             context,
             signals: Signals::catch()?,
             cancel: options.cancel.clone(),
+            wish: output.wish(),
             completed: 0,
         };
         let history = train(executor, &bundle, data.as_ref(), &options, &output, &mut watcher);
@@ -133,6 +176,7 @@ impl Train {
             Err(errors) if errors.iter().all(|error| error.code() == codes::CANCELLED) => {
                 Ok(stopped(watcher.signals.caught(), watcher.completed, options.steps, &output))
             }
+            Err(errors) if is_worth_another_try(&errors) && output.state().is_file() => Ok(failed(errors, &output)),
             history => Ok(summary(&history?, &output)),
         }
     }
@@ -156,19 +200,22 @@ impl Train {
     }
 
     /// The seed that is given, else that of the state to resume, else that of the recipe.
-    fn seed(&self, default: u64) -> Result<u64> {
-        let recorded = match (self.seed, &self.resume) {
-            (None, Some(state)) => Record::read(state)?.and_then(|record| record.seed()),
-            (seed, _) => seed,
+    fn seed(&self, output: &RunFiles, default: u64) -> Result<u64> {
+        let state = match (self.seed, self.start()) {
+            (None, Start::State(path)) => Some(Checkpoint::state_at(&path)?.0),
+            (None, Start::Newest) => output.checkpoints().newest().checkpoint.map(|checkpoint| checkpoint.state),
+            _ => None,
         };
-        Ok(recorded.unwrap_or(default))
+        let recorded = state.map(|state| Record::read(&state)).transpose()?.flatten();
+        Ok(self.seed.or(recorded.and_then(|record| record.seed())).unwrap_or(default))
     }
 
     fn start(&self) -> Start {
         match (&self.resume, &self.weights) {
             (Some(state), _) => Start::State(state.clone()),
             (None, Some(weights)) => Start::Weights(weights.clone()),
-            (None, None) => Start::Seed,
+            (None, None) if self.fresh => Start::Seed,
+            (None, None) => Start::Newest,
         }
     }
 }
@@ -180,18 +227,33 @@ struct Watcher<'a> {
     context: &'a Context,
     signals: Signals,
     cancel: CancelToken,
+    /// The file that asks for a checkpoint.
+    wish: PathBuf,
     completed: u64,
 }
 
 impl Watcher<'_> {
-    fn heed_signals(&self) {
+    fn heed_signals(&mut self) {
         if self.signals.caught().is_some() {
             self.cancel.cancel();
+        }
+        if self.signals.takes_wish()
+            && let Err(error) = halite_disk::write(&self.wish, b"")
+        {
+            let warning = Diagnostic::warning(error.code(), error.message().to_owned());
+            self.spinner.suspend(|| self.context.show(&[warning]));
         }
     }
 }
 
 impl halite_train::Observer for Watcher<'_> {
+    fn resumed(&mut self, state: &Path, step: u64) {
+        if self.context.shows_progress() {
+            let said = format!("going on after update {step} from {}", state.display());
+            self.spinner.suspend(|| terminal::say(&said));
+        }
+    }
+
     fn started(&mut self, step: u64) {
         self.spinner.finish_and_clear();
         self.bar.started(step);
@@ -215,6 +277,18 @@ impl halite_train::Observer for Watcher<'_> {
     }
 }
 
+/// Whether a run failed by what passes: its device, not its input.
+fn is_worth_another_try(errors: &Diagnostics) -> bool {
+    let passing = [codes::RUNTIME_EXECUTE, codes::NRT_STATUS, codes::NRT_TIMEOUT];
+    errors.iter().all(|error| passing.contains(&error.code()))
+}
+
+/// What is said of a run that failed and can be started again.
+fn failed(errors: Diagnostics, output: &RunFiles) -> Output {
+    let json = json!({"failed": true, "state": output.state()});
+    Output { warnings: errors, exit: Some(TRY_AGAIN), ..Output::new("", json) }
+}
+
 /// What is said of a run that a signal ended, of this process or of another.
 fn stopped(signal: Option<Caught>, completed: u64, steps: u64, output: &RunFiles) -> Output {
     let state = output.state();
@@ -222,9 +296,14 @@ fn stopped(signal: Option<Caught>, completed: u64, steps: u64, output: &RunFiles
     let message = format!("{by} stopped the run after update {completed} of {steps}");
     let warning = Diagnostic::warning(codes::CANCELLED, message)
         .note(format!("its state is saved in `{}`", state.display()))
-        .help(format!("go on with the same command and `--resume {}`", state.display()));
+        .help("the same command goes on from there");
     let json = json!({"stopped_by": by, "updates": completed, "state": state});
-    Output { warnings: warning.into(), signal, failed: signal.is_none(), ..Output::new("", json) }
+    Output {
+        warnings: warning.into(),
+        exit: signal.map(|signal| signal.code),
+        failed: signal.is_none(),
+        ..Output::new("", json)
+    }
 }
 
 fn summary(history: &History, output: &RunFiles) -> Output {

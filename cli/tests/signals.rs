@@ -43,7 +43,7 @@ fn text(bytes: &[u8]) -> String {
 #[test]
 fn a_signal_ends_a_run_that_can_be_resumed() {
     let folder = tempfile::tempdir().unwrap();
-    let seed = ["--seed", "7", "--save-every", "2"];
+    let seed = ["--seed", "7", "--checkpoint-every", "2"];
     let mut running = train(folder.path(), "run", "1000000", &seed).spawn().unwrap();
     let state = folder.path().join("run/state.safetensors");
     wait_until(&mut running, "a state is saved", || state.is_file());
@@ -52,7 +52,7 @@ fn a_signal_ends_a_run_that_can_be_resumed() {
     let said = text(&stopped.stderr);
     assert_eq!(stopped.status.code(), Some(143), "{said}");
     assert!(said.contains("SIGTERM stopped the run after update "), "{said}");
-    assert!(said.contains("the same command and `--resume run/state.safetensors`"), "{said}");
+    assert!(said.contains("the same command goes on from there"), "{said}");
     let record = halite_train::Record::read(&state).unwrap().unwrap();
     let (steps, resume) = ((record.step + 3).to_string(), ["--resume", "run/state.safetensors"]);
     let run = |name: &str, more: &[&str]| train(folder.path(), name, &steps, more).output().unwrap();
@@ -75,7 +75,7 @@ fn a_signal_ends_a_run_that_can_be_resumed() {
 #[test]
 fn an_interrupt_exits_as_shells_expect_and_a_hangup_can_be_ignored() {
     let folder = tempfile::tempdir().unwrap();
-    let train = train(folder.path(), "run", "1000000", &["--save-every", "2"]);
+    let train = train(folder.path(), "run", "1000000", &["--checkpoint-every", "2"]);
     let mut shell = Command::new("sh");
     shell.args(["-c", r#"trap "" HUP; exec "$0" "$@""#]).arg(train.get_program()).args(train.get_args());
     shell.current_dir(folder.path()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -10,11 +10,14 @@
 //! A run is a function of the bundle, the data, the seed and the state it starts from; no clock and no thread count
 //! enters it. A state says where in the data it is, so a run that is interrupted and resumed sees what an uninterrupted one does.
 
+mod checkpoint;
 mod corpus;
 mod divergence;
 mod evaluate;
 mod execute;
+mod failure;
 mod feed;
+mod files;
 mod generate;
 mod history;
 mod inference;
@@ -30,17 +33,21 @@ mod programs;
 mod recipe_data;
 mod record;
 mod run;
+mod saver;
 mod scheduled;
+mod start;
 mod state;
 mod step;
 mod together;
 mod update;
 mod watch;
 
+pub use checkpoint::{Checkpoint, CheckpointOptions, Checkpoints, Newest, is_due};
 pub use corpus::Corpus;
 pub use evaluate::{Evaluated, Evaluator};
 pub use execute::{KernelChoice, LoadedModule};
 pub use feed::Feed;
+pub use files::RunFiles;
 pub use generate::{Bytes, Generator, Request, Sampling, Tokenizer, Utf8Stream};
 pub use history::{EvalRecord, History, StepRecord};
 pub use inference::Inference;
@@ -50,7 +57,7 @@ pub use peers::{PeerOptions, Peers};
 pub use programs::{Evaluation, Programs, check_data};
 pub use recipe_data::RecipeData;
 pub use record::Record;
-pub use run::{Draw, Page, RunFiles, Start, TrainOptions, is_due, train};
+pub use run::{Draw, Page, Start, TrainOptions, train};
 pub use state::DeviceBatch;
 pub use step::{Batch, TrainStep};
 pub use update::Run;

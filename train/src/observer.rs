@@ -2,9 +2,13 @@
 
 use super::{EvalRecord, StepRecord, TimeRecord};
 use halite_support::{Diagnostic, Result};
+use std::path::Path;
 
 /// Hears how a run goes. Every method has a default that does nothing. Several that are in a list hear it one after another.
 pub trait Observer {
+    /// The run goes on from a state after so many updates.
+    fn resumed(&mut self, _state: &Path, _step: u64) {}
+
     /// The modules are compiled and the state is on the devices; the run starts after this update.
     fn started(&mut self, _step: u64) {}
 
@@ -30,6 +34,10 @@ pub trait Observer {
 }
 
 impl<O: Observer + ?Sized> Observer for &mut O {
+    fn resumed(&mut self, state: &Path, step: u64) {
+        (**self).resumed(state, step);
+    }
+
     fn started(&mut self, step: u64) {
         (**self).started(step);
     }
@@ -56,6 +64,10 @@ impl<O: Observer + ?Sized> Observer for &mut O {
 }
 
 impl Observer for Vec<Box<dyn Observer + '_>> {
+    fn resumed(&mut self, state: &Path, step: u64) {
+        self.iter_mut().for_each(|observer| observer.resumed(state, step));
+    }
+
     fn started(&mut self, step: u64) {
         self.iter_mut().for_each(|observer| observer.started(step));
     }

@@ -278,13 +278,6 @@ impl TrainStep {
         tensors::write(path, &self.state()?).map_err(Diagnostics::from)
     }
 
-    /// As [`save_state`](Self::save_state), with a record of what made it.
-    pub(super) fn save_with(&self, disk: &Disk, path: &Path, record: &Record) -> Result<(), Diagnostics> {
-        let text = record.to_text()?;
-        let bytes = tensors::to_bytes(&self.state()?, Some((KEY, &text)))?;
-        halite_disk::write_on(disk, path, &bytes).map_err(Diagnostics::from)
-    }
-
     /// Writes the part of this rank of a state that all write together: what it is the first to hold.
     pub(super) fn save_part(
         &self,

@@ -1,5 +1,6 @@
 //! The loop on an executor that computes by hand.
 
+mod checkpoints;
 mod mesh;
 mod packed;
 mod resume;
@@ -224,6 +225,11 @@ fn options(steps: u64) -> TrainOptions {
     }
 }
 
+/// A checkpoint every so many updates, all of which stay.
+fn every(every: u64) -> CheckpointOptions {
+    CheckpointOptions { every, keep: usize::MAX, ..CheckpointOptions::default() }
+}
+
 fn corpus() -> Corpus {
     Corpus::new(&[(0..200).collect()], 0.1).unwrap()
 }
@@ -258,7 +264,7 @@ fn measured(files: &RunFiles) -> usize {
 fn a_run_that_diverges_leaves_what_was_measured_and_the_last_saved_state() {
     let folder = tempfile::tempdir().unwrap();
     let files = RunFiles::new(folder.path());
-    let (hand, options) = (ByHand { finite: 12.0, ..HAND }, TrainOptions { save_every: 5, ..options(20) });
+    let (hand, options) = (ByHand { finite: 12.0, ..HAND }, TrainOptions { checkpoint: every(5), ..options(20) });
     let error = train(hand.shared(), &bundle(), &corpus(), &options, &files, &mut Silent).unwrap_err();
     assert_eq!((error.len(), error[0].code()), (1, codes::DIVERGED));
     assert_eq!(error[0].message(), "update 13 is not finite: `loss` is NaN");

@@ -5,6 +5,10 @@ use super::peers::Peers;
 use halite_support::{CancelToken, Diagnostic, Result, codes};
 use std::collections::BTreeMap;
 
+/// What a process says between updates that is to stop, and one that asks for a checkpoint.
+const STOP: &str = "stop";
+const SAVE: &str = "save";
+
 /// A run among its processes, if there are several.
 pub(super) struct Together<'a> {
     peers: Option<&'a Peers>,
@@ -38,17 +42,22 @@ impl<'a> Together<'a> {
         }
     }
 
-    /// Stops all where one of them is to stop, before this update.
+    /// Stops all where one of them is to stop, before this update; whether one of them asks for a checkpoint.
     ///
     /// # Errors
     /// As [`Peers::exchange`].
-    pub(super) fn heed(&self, update: u64) -> Result<()> {
-        let Some(peers) = self.peers else { return Ok(()) };
-        let said = if self.asked.is_cancelled() { "stop" } else { "" };
-        if peers.exchange(&format!("update {update}"), said)?.iter().any(|said| !said.is_empty()) {
+    pub(super) fn heed(&self, update: u64, asks: bool) -> Result<bool> {
+        let Some(peers) = self.peers else { return Ok(asks) };
+        let said = match (self.asked.is_cancelled(), asks) {
+            (true, _) => STOP,
+            (false, true) => SAVE,
+            (false, false) => "",
+        };
+        let all = peers.exchange(&format!("update {update}"), said)?;
+        if all.iter().any(|said| said == STOP) {
             self.cancel.cancel();
         }
-        Ok(())
+        Ok(all.iter().any(|said| said == SAVE))
     }
 
     /// All have come to the end.

@@ -28,6 +28,22 @@ impl<'a> Run<'a> {
         Self { programs, data, position, step, history: History::default() }
     }
 
+    /// The data, which give the next batch from where they are.
+    pub(super) fn data(&mut self) -> &mut dyn Dataset {
+        self.data.as_mut()
+    }
+
+    /// Goes back to a state, the data being where it was.
+    ///
+    /// # Errors
+    /// As [`TrainStep::set_state`].
+    pub(super) fn go_back(&mut self, state: Tensors) -> Result<(), Diagnostics> {
+        self.step.set_state(state)?;
+        self.position = self.data.position();
+        self.history.truncate(self.step.attempted());
+        Ok(())
+    }
+
     /// The batch of the next update.
     ///
     /// # Errors

@@ -15,6 +15,7 @@ use alarms::Alarms;
 use clock::Clock;
 use halite_recipe::MetricsOptions;
 use halite_support::{Diagnostic, Result};
+use std::path::Path;
 
 /// All that a page about a run shows.
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +60,12 @@ impl<'a> Watch<'a> {
         self.timed(&record);
     }
 
+    /// The run goes back to an update: what came after it is to come again.
+    pub(crate) fn go_back(&mut self, step: u64) {
+        self.times.truncate(step);
+        self.clock = Clock::default();
+    }
+
     /// How long updates took.
     pub(crate) fn times(&self) -> &Times {
         &self.times
@@ -75,6 +82,10 @@ impl<'a> Watch<'a> {
 }
 
 impl Observer for Watch<'_> {
+    fn resumed(&mut self, state: &Path, step: u64) {
+        self.observers.resumed(state, step);
+    }
+
     fn started(&mut self, step: u64) {
         self.observers.started(step);
         self.clock = Clock::default();

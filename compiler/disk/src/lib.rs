@@ -5,10 +5,14 @@
 //! [`Scratch`] folder.
 
 mod files;
+mod link;
+mod lock;
 pub mod testing;
 mod unfinished;
 
 pub use files::{unfinished, write, write_on};
+pub use link::link_on;
+pub use lock::{Lock, Locking};
 pub use unfinished::{Scratch, Unfinished};
 
 use halite_support::files::end_of_links;
@@ -33,6 +37,8 @@ pub enum Operation {
     Sync,
     /// Waits until the names in a folder are on the device.
     SyncFolder,
+    /// Gives a file a second name.
+    Link,
     /// Gives a file or folder another name.
     Rename,
     /// Lets two files or folders take each other's name.

@@ -135,7 +135,7 @@ impl Drop for Scratch {
     }
 }
 
-fn builder() -> Builder<'static, 'static> {
+pub(crate) fn builder() -> Builder<'static, 'static> {
     let mut builder = Builder::new();
     builder.prefix(UNFINISHED).suffix(ENDING).rand_bytes(RANDOM);
     builder

@@ -157,6 +157,12 @@ codes! {
         => "give the run what it had, or say `--allow-changes`";
     OTHER_LAYOUT = "E0516": "A state is resumed on another layout over ranks than the one that it was saved on. The run goes on as it would have, but for the order in which ranks add."
         => "nothing, if that was meant; otherwise give `parallel` what it had";
+    CHECKPOINT = "E0517": "A checkpoint is not whole: a file of it is missing, short or damaged, or it was never finished."
+        => "resume from another checkpoint of the run";
+    RUN_LOCKED = "E0518": "Another run works in the folder. The message names its process."
+        => "wait for its end, or choose another folder with `-o`";
+    RUN_KEPT = "E0519": "The folder holds checkpoints that the run would replace."
+        => "go on from the newest one, or choose another folder with `-o`";
     DATA = "E0520": "Training data is not what its configuration says: a file is damaged, a line is no document, or a token is unknown to the tokenizer."
         => "mend the data, or say `on_error = \"skip\"` to leave out what cannot be read";
 

@@ -4,7 +4,7 @@ use crate::bench::{Bench, bytes, compiled, run};
 use halite_runtime::NrtStatus;
 
 /// A run whose only executions are updates: nothing is evaluated.
-const UPDATES: [&str; 6] = ["--steps", "6", "--held-out", "0", "--save-every", "2"];
+const UPDATES: [&str; 6] = ["--steps", "6", "--held-out", "0", "--checkpoint-every", "2"];
 
 /// Every status of `nrt_status.h` but success.
 const STATUSES: [(i32, &str); 27] = [
@@ -43,7 +43,7 @@ fn a_failed_update_loses_no_saved_state() {
     run(bench.train_on_nrt("whole").args(UPDATES)).with(0, &[]);
     let failed = run(bench.train_on_nrt("run").args(UPDATES).env("HALITE_STANDIN_NRT_FAIL", "nrt_execute:1200@6"));
     failed.with(
-        2,
+        75,
         &[
             "error[E0716]: `nrt_execute` failed: a collective hangs",
             "(NRT_EXEC_HW_ERR_COLLECTIVES, 1200)",
@@ -76,7 +76,7 @@ fn a_failed_first_update_says_that_nothing_was_saved() {
 fn every_status_says_what_it_means_and_what_to_do() {
     let bench = Bench::of(&compiled(&["hidden=16", "heads=2", "kv_heads=2", "ffn=16"]));
     assert!(STATUSES.iter().map(|(number, _)| *number).eq(NrtStatus::all().map(NrtStatus::number)));
-    let until = |steps| ["--held-out", "0", "--save-every", "2", "--steps", steps];
+    let until = |steps| ["--held-out", "0", "--checkpoint-every", "2", "--steps", steps];
     run(bench.train_on_nrt("before").args(until("16"))).with(0, &[]);
     let resume = ["--resume", "before/state.safetensors"];
     run(bench.train_on_nrt("saved").args(until("18")).args(resume)).with(0, &[]);
@@ -94,7 +94,7 @@ fn every_status_says_what_it_means_and_what_to_do() {
         let kept = format!("the state that was saved last is whole: `--resume {name}/state.safetensors`");
         let texts =
             ["error[E0716]: `nrt_execute` failed: ", meaning, &status, "update 20 was not made", &kept, "help: "];
-        failed.with(2, &texts);
+        failed.with(75, &texts);
         // As promised: the state after update 18, and what was measured up to update 19.
         assert!(bytes(&bench, name, "state.safetensors") == saved, "{name}");
         let metrics = bytes(&bench, name, "metrics.jsonl");
@@ -111,7 +111,7 @@ fn a_call_that_does_not_come_back_is_given_up() {
     command.args(UPDATES).args(["--call-timeout", "5s"]).env("HALITE_STANDIN_NRT_HANG", "nrt_execute@3");
     let texts =
         ["error[E0717]: `nrt_execute` did not come back within 5 s", "update 3 was not made", "--resume run/state"];
-    run(&mut command).with(2, &texts);
+    run(&mut command).with(75, &texts);
     assert_eq!(bench.journal(), "", "nothing is called any more");
 }
 

@@ -16,7 +16,8 @@ fn four() -> &'static Bundle {
 #[test]
 fn fifty_updates_of_four_processes_are_those_of_the_cpu() {
     let bench = Bench::of(four());
-    let options = ["--steps", "50", "--eval-every", "25", "--eval-batches", "1", "--save-every", "20", "--seed", "7"];
+    let options =
+        ["--steps", "50", "--eval-every", "25", "--eval-batches", "1", "--checkpoint-every", "20", "--seed", "7"];
     run(bench.train("pjrt").args(options)).with(0, &[]);
     let words = ["--", "--text", "text.txt", "--quiet", "-o", "nrt"];
     run(&mut bench.launch(&[&words[..], &options].concat())).with(0, &[]);
@@ -33,7 +34,8 @@ fn fifty_updates_of_four_processes_are_those_of_the_cpu() {
 }
 
 /// Options of a run whose only executions are updates.
-const UPDATES: [&str; 9] = ["--text", "text.txt", "--steps", "8", "--held-out", "0", "--save-every", "4", "--quiet"];
+const UPDATES: [&str; 9] =
+    ["--text", "text.txt", "--steps", "8", "--held-out", "0", "--checkpoint-every", "4", "--quiet"];
 
 /// The index of the state of a run.
 const INDEX: &str = "safetensors.index.json";
@@ -60,7 +62,7 @@ fn resumes_as_if_nothing_was(bench: &Bench) {
     let files = std::fs::read_dir(bench.at("run")).unwrap();
     let mut files: Vec<_> = files.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     files.sort();
-    assert_eq!(files, ["loss.svg", "metrics.jsonl", "recipe.toml", "state.safetensors"]);
+    assert_eq!(files, ["checkpoints", "loss.svg", "metrics.jsonl", "recipe.toml", "run.lock", "state.safetensors"]);
 }
 
 #[test]

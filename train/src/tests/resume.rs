@@ -8,7 +8,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 fn saving(steps: u64) -> TrainOptions {
-    TrainOptions { save_every: 3, eval_every: 4, ..options(steps) }
+    TrainOptions { checkpoint: every(3), eval_every: 4, ..options(steps) }
 }
 
 /// A run that writes all that a run can write.
@@ -43,15 +43,16 @@ fn a_run_that_is_killed_anywhere_can_be_resumed() {
             let folder = tempfile::tempdir().unwrap();
             let disk = Disk::planned(move |number, _| if number == n { fate } else { Fate::Done });
             let output = RunFiles::new(folder.path());
-            let ended = run(&saving(10), &output.clone().on(disk.clone()));
+            let mut warnings = Warnings::default();
+            let on_disk = output.clone().on(disk.clone());
+            let ended = train(HAND.shared(), &bundle(), &corpus(), &saving(10), &on_disk, &mut warnings);
             if disk.calls() <= n {
                 assert!(ended.is_ok() && n > 50);
                 break;
             }
-            assert!(ended.is_err(), "call {n} failed and nobody says so");
-            let start = if output.state().exists() { Start::State(output.state()) } else { Start::Seed };
-            resumed += u64::from(start != Start::Seed);
-            run(&TrainOptions { start, ..saving(10) }, &output.on(calm.clone())).unwrap();
+            assert!(ended.is_err() || !warnings.0.is_empty(), "call {n} failed and nobody says so");
+            resumed += u64::from(output.checkpoints().newest().checkpoint.is_some());
+            run(&TrainOptions { start: Start::Newest, ..saving(10) }, &output.on(calm.clone())).unwrap();
             assert!(files(folder.path()) == files(whole.path()), "call {n} of {fate:?}");
         }
     }
@@ -216,7 +217,8 @@ fn a_state_without_a_record_is_taken_with_a_warning() {
         assert_eq!(Record::read(&path).unwrap(), None);
         let mut warnings = Warnings::default();
         let options = TrainOptions { start: Start::State(path), ..options(20) };
-        train(HAND.shared(), &bundle(), &corpus(), &options, &output, &mut warnings).unwrap();
+        let files = RunFiles::new(folder.path().join(count.to_string()));
+        train(HAND.shared(), &bundle(), &corpus(), &options, &files, &mut warnings).unwrap();
         assert_eq!(warnings.0.len(), count, "one of the initial state starts any run");
         assert!(warnings.0.iter().all(|warning| warning.message().ends_with("does not say what made it")));
     }
@@ -250,6 +252,6 @@ fn a_run_folder_holds_its_recipe_from_the_start() {
     let mut looks = Looks(output.clone(), None);
     train(HAND.shared(), &bundle(), &corpus(), &options(3), &output, &mut looks).unwrap();
     let recipe: halite_recipe::Recipe = toml::from_str(&looks.1.expect("it is there")).unwrap();
-    let expected = halite_recipe::Train { seed: 5, steps: 3 };
+    let expected = halite_recipe::Train { seed: 5, steps: 3, ..halite_recipe::Train::default() };
     assert_eq!(recipe, halite_recipe::Recipe { train: expected, ..bundle().manifest.recipe });
 }

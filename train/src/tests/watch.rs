@@ -84,16 +84,15 @@ fn a_run_that_is_resumed_has_the_time_of_every_update_once() {
     let folder = tempfile::tempdir().unwrap();
     let files = RunFiles::new(folder.path());
     let go = |steps, start| {
-        let options = TrainOptions { start, save_every: 5, ..options(steps) };
+        let options = TrainOptions { start, checkpoint: every(5), ..options(steps) };
         train(HAND.shared(), &bundle(), &corpus(), &options, &files, &mut Silent)
     };
     go(20, Start::Seed).unwrap();
-    let state = std::fs::read(files.state()).unwrap();
-    go(26, Start::State(files.state())).unwrap();
+    go(26, Start::Newest).unwrap();
     assert_eq!(timed(&files), (1..=26).collect::<Vec<_>>());
-    std::fs::write(files.state(), state).unwrap();
-    go(22, Start::State(files.state())).unwrap();
-    assert_eq!(timed(&files), (1..=22).collect::<Vec<_>>());
+    std::fs::remove_dir_all(files.checkpoints().folder(26)).unwrap();
+    go(25, Start::Newest).unwrap();
+    assert_eq!(timed(&files), (1..=25).collect::<Vec<_>>());
 }
 
 /// Losses are about 1, so that their median is below the floor from the first that there is.

@@ -50,9 +50,10 @@ impl Times {
                 Diagnostic::error(codes::FILE, message).help("choose another folder with `-o`")
             })
         };
-        let mut records = text.lines().enumerate().map(read).collect::<Result<Vec<TimeRecord>>>()?;
-        records.retain(|record| record.step <= step);
-        Ok(Self(records))
+        let records = text.lines().enumerate().map(read).collect::<Result<Vec<TimeRecord>>>()?;
+        let mut times = Self(records);
+        times.truncate(step);
+        Ok(times)
     }
 
     /// As JSON lines.
@@ -67,6 +68,11 @@ impl Times {
     /// The records in order.
     pub fn records(&self) -> &[TimeRecord] {
         &self.0
+    }
+
+    /// Drops what came after an update.
+    pub(super) fn truncate(&mut self, step: u64) {
+        self.0.retain(|record| record.step <= step);
     }
 
     /// Adds the next one.

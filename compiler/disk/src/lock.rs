@@ -1,0 +1,72 @@
+//! A lock on a folder that one process works in.
+
+use super::{Disk, Operation};
+use std::fs::{File, TryLockError};
+use std::io::{self, Read};
+use std::path::Path;
+
+/// Held as long as a process works; the system ends it with the process, however that ends.
+#[derive(Debug)]
+pub struct Lock(File);
+
+/// What became of taking a lock.
+#[derive(Debug)]
+pub enum Locking {
+    /// It is ours.
+    Taken(Lock),
+    /// Another holds it, who left this text.
+    HeldBy(String),
+}
+
+impl Lock {
+    /// Takes the lock that a file stands for, which is made with its folder where it is missing, and leaves a text for others in it. It
+    /// is advisory, and holds between machines where the file system has such locks.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn take(disk: &Disk, path: &Path, holder: &str) -> io::Result<Locking> {
+        disk.make_folder(&halite_support::files::folder_of(path))?;
+        let open = || File::options().read(true).write(true).create(true).truncate(false).open(path);
+        let mut file = disk.call(Operation::Create, open, || Ok(()))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let mut holder = String::new();
+                file.by_ref().take(4096).read_to_string(&mut holder)?;
+                return Ok(Locking::HeldBy(holder));
+            }
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+        file.set_len(0)?;
+        disk.write(&file, holder.as_bytes())?;
+        Ok(Locking::Taken(Self(file)))
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Of who is gone nobody needs to know; the system ends the lock anyway.
+        let _ = self.0.set_len(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_is_held_by_one_and_names_him() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run/lock");
+        // What a process left that was killed.
+        std::fs::create_dir(folder.path().join("run")).unwrap();
+        std::fs::write(&path, "a longer text of somebody who is gone").unwrap();
+        let disk = Disk::default();
+        let Locking::Taken(lock) = Lock::take(&disk, &path, "first").unwrap() else { panic!("it is free") };
+        let Locking::HeldBy(holder) = Lock::take(&disk, &path, "second").unwrap() else { panic!("it is taken") };
+        assert_eq!(holder, "first");
+        drop(lock);
+        assert_eq!(std::fs::read(&path).unwrap(), b"");
+        assert!(matches!(Lock::take(&disk, &path, "second").unwrap(), Locking::Taken(_)));
+    }
+}

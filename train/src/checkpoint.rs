@@ -1,0 +1,18 @@
+//! Checkpoints of a run: states in folders of their own, of which one that is not whole is never taken for a checkpoint.
+
+mod background;
+mod due;
+mod folder;
+mod lock;
+mod manifest;
+
+pub(super) use background::{Background, Save, put};
+pub(super) use due::Due;
+pub use due::{CheckpointOptions, is_due};
+pub(super) use folder::STATE;
+pub use folder::{Checkpoint, Checkpoints, Newest};
+pub(super) use lock::RunLock;
+pub(super) use manifest::FileSum;
+
+#[cfg(test)]
+mod tests;

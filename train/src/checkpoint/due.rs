@@ -1,0 +1,51 @@
+//! When a run saves a checkpoint, and which it keeps.
+
+use std::time::{Duration, Instant};
+
+/// When a run saves checkpoints, and which of them stay. It always saves its last state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CheckpointOptions {
+    /// Updates between checkpoints; 0 does not count them.
+    pub every: u64,
+    /// Minutes between checkpoints, by a clock that nobody sets; 0 does not count them.
+    pub minutes: u64,
+    /// How many of the last ones stay, at least one.
+    pub keep: usize,
+    /// Those of every so many updates stay besides; 0 is none.
+    pub keep_every: u64,
+}
+
+impl Default for CheckpointOptions {
+    fn default() -> Self {
+        Self { every: 0, minutes: 0, keep: 3, keep_every: 0 }
+    }
+}
+
+/// Whether something that happens every so many updates happens after this one; 0 is never.
+pub fn is_due(step: u64, every: u64) -> bool {
+    every > 0 && step.is_multiple_of(every)
+}
+
+/// Tells when minutes are over.
+#[derive(Debug)]
+pub(crate) struct Due {
+    between: Duration,
+    last: Instant,
+}
+
+impl Due {
+    /// From now on.
+    pub(crate) fn new(options: &CheckpointOptions, now: Instant) -> Self {
+        Self { between: Duration::from_secs(options.minutes.saturating_mul(60)), last: now }
+    }
+
+    /// Whether the minutes since the last checkpoint are over.
+    pub(crate) fn is_over(&self, now: Instant) -> bool {
+        !self.between.is_zero() && now.saturating_duration_since(self.last) >= self.between
+    }
+
+    /// A checkpoint was begun.
+    pub(crate) fn begun(&mut self, now: Instant) {
+        self.last = now;
+    }
+}

@@ -1,0 +1,66 @@
+//! What becomes of a run whose executor fails.
+
+use super::checkpoint::Checkpoint;
+use super::{Observer, RunFiles, TrainOptions};
+use halite_support::{Code, Diagnostic, Diagnostics, Result, codes};
+
+/// What an executor fails with where another try may do. One whose call did not come back takes none.
+const PASSING: [Code; 2] = [codes::RUNTIME_EXECUTE, codes::NRT_STATUS];
+
+/// How often a run may still go back to its newest checkpoint.
+pub(super) struct Restarts {
+    allowed: u32,
+    left: u32,
+    /// The update that it last went back to.
+    last: Option<u64>,
+}
+
+impl Restarts {
+    /// Those of a run that has not failed yet.
+    pub(super) fn new(options: &TrainOptions) -> Self {
+        let allowed = if options.peers.is_some() { 0 } else { options.restarts };
+        Self { allowed, left: allowed, last: None }
+    }
+
+    /// The checkpoint to go on from after these errors, which is told and written down; `None` where the run ends with them.
+    ///
+    /// # Errors
+    /// When it cannot be written down.
+    pub(super) fn next(
+        &mut self,
+        output: &RunFiles,
+        errors: &Diagnostics,
+        observer: &mut dyn Observer,
+    ) -> Result<Option<Checkpoint>> {
+        if self.allowed == 0 || !errors.iter().all(|error| PASSING.contains(&error.code())) {
+            return Ok(None);
+        }
+        let Some(checkpoint) = output.checkpoints().newest().checkpoint else { return Ok(None) };
+        let update = checkpoint.update;
+        // Whoever comes on may fail again.
+        if self.last.is_some_and(|last| update > last) {
+            self.left = self.allowed;
+        }
+        let Some(left) = self.left.checked_sub(1) else { return Ok(None) };
+        (self.left, self.last) = (left, Some(update));
+        let messages: Vec<_> = errors.iter().map(Diagnostic::message).collect();
+        output
+            .add_event(&serde_json::json!({"event": "restart", "update": update, "left": left, "errors": messages}))?;
+        for error in errors {
+            let message = format!("the run goes back to update {update}: {}", error.message());
+            observer
+                .warned(&Diagnostic::warning(error.code(), message).note(format!("it may do so {left} times more")));
+        }
+        Ok(Some(checkpoint))
+    }
+}
+
+/// What is said of a run whose executor failed, whose state is lost.
+pub(super) fn kept(output: &RunFiles) -> String {
+    let state = output.state();
+    if state.is_file() {
+        format!("the state that was saved last is whole: `--resume {}`", state.display())
+    } else {
+        "no state was saved before: `--checkpoint-every` does so while a run goes on".to_owned()
+    }
+}

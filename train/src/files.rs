@@ -1,0 +1,218 @@
+//! The folder of a run.
+
+use super::checkpoint::{Checkpoints, RunLock, STATE};
+use super::update::Run;
+use super::watch::{TensorBoard, Times, Watch};
+use super::{History, Observer, TrainOptions};
+use halite_bundle::parts;
+use halite_disk::Disk;
+use halite_recipe::Recipe;
+use halite_support::files::{cannot, read_text};
+use halite_support::{Diagnostic, Result, codes};
+use std::path::{Path, PathBuf};
+
+/// The folder of a run: `recipe.toml`, `metrics.jsonl`, `timing.jsonl`, `loss.svg`, `events.jsonl` where something was mended, the
+/// [checkpoints](Checkpoints), the newest of these as `state.safetensors`, and what the recipe's `metrics` ask for: `report.html` and
+/// `tensorboard`. Each file is replaced whole, but for TensorBoard's, which grow. Of several processes, all see one folder, and a state
+/// is in [parts] with an index.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RunFiles {
+    folder: PathBuf,
+    disk: Disk,
+    /// Where ranks are processes, that of this one.
+    rank: Option<usize>,
+}
+
+impl RunFiles {
+    /// The files in this folder, which is made when something is written.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into(), disk: Disk::default(), rank: None }
+    }
+
+    /// The same as the process of a rank sees them.
+    #[must_use]
+    pub fn of_rank(self, rank: usize) -> Self {
+        Self { rank: Some(rank), ..self }
+    }
+
+    /// Whether this process writes what is written once.
+    pub(super) fn leads(&self) -> bool {
+        self.rank.is_none_or(|rank| rank == 0)
+    }
+
+    /// The folder itself.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    pub(super) fn disk(&self) -> &Disk {
+        &self.disk
+    }
+
+    /// Where the newest state is if one process holds it as a whole.
+    pub(super) fn whole_state(&self) -> PathBuf {
+        self.folder.join(STATE)
+    }
+
+    /// The same on another disk.
+    #[cfg(test)]
+    pub(super) fn on(self, disk: Disk) -> Self {
+        Self { disk, ..self }
+    }
+
+    /// The recipe, with every default filled in; there from the start.
+    pub fn recipe(&self) -> PathBuf {
+        self.folder.join("recipe.toml")
+    }
+
+    /// What each update measured, a line of JSON each.
+    pub fn metrics(&self) -> PathBuf {
+        self.folder.join("metrics.jsonl")
+    }
+
+    /// The plot of the loss.
+    pub fn plot(&self) -> PathBuf {
+        self.folder.join("loss.svg")
+    }
+
+    /// What each update took, a line of JSON each.
+    pub fn timing(&self) -> PathBuf {
+        self.folder.join("timing.jsonl")
+    }
+
+    /// The page of the run.
+    pub fn report(&self) -> PathBuf {
+        self.folder.join("report.html")
+    }
+
+    /// The folder of TensorBoard's files.
+    pub fn tensorboard(&self) -> PathBuf {
+        self.folder.join("tensorboard")
+    }
+
+    /// What went wrong and was mended, a line of JSON each.
+    pub fn events(&self) -> PathBuf {
+        self.folder.join("events.jsonl")
+    }
+
+    /// A file that asks for a checkpoint after the current update, whatever it holds; it is removed when that is begun.
+    pub fn wish(&self) -> PathBuf {
+        self.folder.join("checkpoint-now")
+    }
+
+    /// The checkpoints.
+    pub fn checkpoints(&self) -> Checkpoints {
+        Checkpoints::on(&self.folder, self.disk.clone())
+    }
+
+    /// The newest state, or the index of its parts: another name of what the newest checkpoint holds.
+    pub fn state(&self) -> PathBuf {
+        let whole = self.whole_state();
+        if self.rank.is_some() { parts::index_path(&whole) } else { whole }
+    }
+
+    /// Keeps other runs out of the folder, as long as it is held.
+    pub(super) fn lock(&self) -> Result<Option<RunLock>> {
+        self.leads().then(|| RunLock::take(&self.disk, &self.folder)).transpose()
+    }
+
+    /// What the folder holds of a run up to `step`; nothing at step 0 or when there is no file.
+    pub(super) fn history(&self, step: u64) -> Result<History> {
+        let path = self.metrics();
+        if step == 0 || !path.is_file() {
+            return Ok(History::default());
+        }
+        let mut history = History::parse(&read_text(&path)?, &path)?;
+        history.truncate(step);
+        Ok(history)
+    }
+
+    /// What the updates up to `step` took, as far as the folder tells.
+    fn times(&self, step: u64) -> Result<Times> {
+        let path = self.timing();
+        if step == 0 || !path.is_file() {
+            return Ok(Times::default());
+        }
+        Times::parse(&read_text(&path)?, &path, step)
+    }
+
+    /// Hears a run that goes on after this history for its caller, and for what the recipe asks for.
+    pub(super) fn watch<'a>(
+        &self,
+        recipe: &Recipe,
+        history: &History,
+        step: u64,
+        caller: &'a mut dyn Observer,
+    ) -> Result<Watch<'a>> {
+        let options = &recipe.metrics;
+        let mut observers: Vec<Box<dyn Observer + 'a>> = vec![Box::new(caller)];
+        if options.tensorboard && self.leads() {
+            let board = TensorBoard::new(self.tensorboard(), options.every.into());
+            observers.push(Box::new(board.on(self.disk.clone())));
+        }
+        Ok(Watch::new(observers, options, history, self.times(step)?))
+    }
+
+    /// Writes the recipe of a run, with its seed and its number of updates in place of those that are the defaults.
+    pub(super) fn begin(&self, recipe: &Recipe, options: &TrainOptions) -> Result<()> {
+        if !self.leads() {
+            return Ok(());
+        }
+        let mut recipe = recipe.clone();
+        recipe.train.seed = options.seed;
+        recipe.train.steps = u32::try_from(options.steps).unwrap_or(u32::MAX);
+        let text = toml::to_string(&recipe).map_err(|error| {
+            let message = format!("the recipe holds a value that TOML cannot: {error}");
+            Diagnostic::error(codes::RECIPE_RANGE, message).help("choose a value that TOML can hold")
+        })?;
+        halite_disk::write_on(&self.disk, &self.recipe(), text.as_bytes())
+    }
+
+    /// Writes what was measured, and what it took.
+    pub(super) fn write_metrics(&self, history: &History, times: &Times) -> Result<()> {
+        if !self.leads() {
+            return Ok(());
+        }
+        halite_disk::write_on(&self.disk, &self.metrics(), history.to_json_lines().as_bytes())?;
+        halite_disk::write_on(&self.disk, &self.timing(), times.to_json_lines()?.as_bytes())
+    }
+
+    /// Writes all that was measured and seen, and draws it.
+    pub(super) fn write(&self, run: &Run<'_>, options: &TrainOptions, watch: &mut Watch<'_>) -> Result<()> {
+        if !self.leads() {
+            return Ok(());
+        }
+        let (history, recipe) = (&run.history, &run.step.manifest().recipe);
+        self.write_metrics(history, watch.times())?;
+        let write = |path: &Path, text: String| halite_disk::write_on(&self.disk, path, text.as_bytes());
+        if let Some(draw) = options.draw {
+            write(&self.plot(), draw(&options.title, history)?)?;
+        }
+        if let Some(page) = options.page.filter(|_| recipe.metrics.report) {
+            write(&self.report(), page(&options.title, recipe, &watch.seen(history))?)?;
+        }
+        watch.written()
+    }
+
+    /// Adds a line to the events.
+    pub(super) fn add_event(&self, event: &serde_json::Value) -> Result<()> {
+        let path = self.events();
+        let mut text = if path.is_file() { read_text(&path)? } else { String::new() };
+        text += &format!("{event}\n");
+        halite_disk::write_on(&self.disk, &path, text.as_bytes())
+    }
+
+    /// Whether somebody wishes for a checkpoint.
+    pub(super) fn is_wished(&self) -> bool {
+        self.leads() && self.wish().exists()
+    }
+
+    /// The wish is honoured.
+    pub(super) fn grant(&self) -> Result<()> {
+        let wish = self.wish();
+        if !self.is_wished() {
+            return Ok(());
+        }
+        self.disk.remove(&wish).map_err(|error| cannot("remove", &wish, &error))
+    }
+}

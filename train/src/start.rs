@@ -1,0 +1,97 @@
+//! What a run starts from.
+
+use super::checkpoint::{Checkpoint, Newest};
+use super::record::{self, KEY, Record};
+use super::state::Updates;
+use super::{Observer, RunFiles, Start, TrainOptions};
+use halite_bundle::tensors::{self, Tensors};
+use halite_bundle::{Bundle, check_state};
+use halite_data::Dataset;
+use halite_support::{Diagnostic, Diagnostics, Result, codes};
+use std::path::Path;
+
+/// The tensors of the state that a run starts from; the data go on where it was.
+///
+/// # Errors
+/// When it cannot be read, does not fit, or comes from another run.
+pub(super) fn started(
+    bundle: &Bundle,
+    output: &RunFiles,
+    (record, data): (&Record, &mut dyn Dataset),
+    options: &TrainOptions,
+    observer: &mut dyn Observer,
+) -> std::result::Result<Tensors, Diagnostics> {
+    let state = match &options.start {
+        Start::Seed => None,
+        Start::Weights(path) => return halite_bundle::init::state_from_checkpoint(&bundle.manifest, path),
+        Start::State(path) => {
+            let (state, passed_over) = Checkpoint::state_at(path)?;
+            tell(&passed_over, observer);
+            Some(state)
+        }
+        Start::Newest => {
+            let Newest { checkpoint, passed_over } = output.checkpoints().newest();
+            tell(&passed_over, observer);
+            checkpoint.map(|checkpoint| checkpoint.state)
+        }
+    };
+    match state {
+        Some(state) => resumed(bundle, &state, (record, data), options, observer),
+        None => halite_bundle::init::initial_state(bundle, options.seed),
+    }
+}
+
+/// Tells what is no checkpoint though it should be one.
+fn tell(broken: &[Diagnostic], observer: &mut dyn Observer) {
+    for error in broken {
+        observer.warned(
+            &Diagnostic::warning(error.code(), error.message().to_owned())
+                .note("it is passed over, and goes when the run is beyond it"),
+        );
+    }
+}
+
+/// Sees that a run that starts after an update leaves whatever its folder holds.
+///
+/// # Errors
+/// When there are checkpoints of later updates.
+pub(super) fn check_kept(output: &RunFiles, start: u64) -> Result<()> {
+    let checkpoints = output.checkpoints();
+    match checkpoints.updates().into_iter().rev().find(|&update| update > start && checkpoints.has(update)) {
+        None => Ok(()),
+        Some(update) => {
+            let message = format!(
+                "the run starts after update {start}, and its folder has the checkpoint `{}`",
+                checkpoints.folder(update).display()
+            );
+            Err(Diagnostic::error(codes::RUN_KEPT, message)
+                .help("go on from the newest checkpoint by naming no other start, or choose another folder with `-o`"))
+        }
+    }
+}
+
+/// The tensors of a state, once it is clear that it comes from this run; the data go on where they were.
+///
+/// # Errors
+/// As [`started`].
+pub(super) fn resumed(
+    bundle: &Bundle,
+    path: &Path,
+    (record, data): (&Record, &mut dyn Dataset),
+    options: &TrainOptions,
+    observer: &mut dyn Observer,
+) -> std::result::Result<Tensors, Diagnostics> {
+    let (tensors, text) = tensors::read_marked(path, KEY)?;
+    let old = text.map(|text| Record::parse(&text, path)).transpose()?;
+    check_state(&bundle.manifest, &tensors)?;
+    let step = Updates::of(&bundle.manifest, &tensors).attempted;
+    if let Some(warning) = record::hold(path, old.as_ref(), record, step, options.allow_changes)? {
+        observer.warned(&warning);
+    }
+    // Positions in other data mean nothing here.
+    if let Some(old) = old.filter(|old| old.has_data_of(record)) {
+        data.seek(&old.position)?;
+    }
+    observer.resumed(path, step);
+    Ok(tensors)
+}
