@@ -13,10 +13,10 @@ use halite_tensor::{DType, HostTensor};
 const SEGMENTS: &str = "segments";
 
 /// The input for the position of each token within its document.
-const POSITIONS: &str = "positions";
+const POSITIONS: &str = "position_ids";
 
 /// The batch inputs of a bundle that sequences fill: tokens of `s32[batch, seq + 1]` and, where the model takes them, `segments` and
-/// `positions` of that shape.
+/// `position_ids` of that shape.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Feed {
     tokens: String,
