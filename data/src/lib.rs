@@ -5,6 +5,7 @@
 //! packed a window at a time ([`pack`]). Where a stream is ([`Position`]) is the place where a window begins, what it was
 //! given by the one before, by reference, and how many of its rows were given; to go on, the window is read again.
 
+mod ahead;
 mod config;
 mod dataset;
 mod encoder;
@@ -24,6 +25,7 @@ mod tests;
 mod tokenizer;
 mod window;
 
+pub use ahead::Ahead;
 pub use config::{DataConfig, Documents, Format, OnError, Packing, SourceConfig};
 pub use dataset::{Dataset, Position, Rows, Skipped};
 pub use mixture::Mixture;
