@@ -20,13 +20,17 @@ mod part;
 mod random;
 mod reader;
 mod source;
+mod statistics;
 #[cfg(test)]
 mod tests;
 mod tokenizer;
 mod window;
+mod write;
 
 pub use ahead::Ahead;
 pub use config::{DataConfig, Documents, Format, OnError, Packing, SourceConfig};
 pub use dataset::{Dataset, Position, Rows, Skipped};
 pub use mixture::Mixture;
-pub use open::open;
+pub use open::{open, statistics};
+pub use statistics::Statistics;
+pub use write::{Written, write_tokens};

@@ -8,3 +8,4 @@ mod mixtures;
 mod pieces;
 mod resume;
 mod tokenizers;
+mod tokens;
