@@ -1,8 +1,8 @@
 //! What a run trains on, as sequences of tokens: sources, tokenizers, packing.
 //!
 //! [`open`] makes a [`Dataset`] of a [`DataConfig`]: an endless stream of rows that is a function of the files, the
-//! configuration and the seed, and of nothing else. Files are read block by block ([`source`]), tokenized ([`encoder`]), and
-//! packed a window at a time ([`pack`]). Where a stream is ([`Position`]) is the place where a window begins, what it was
+//! configuration and the seed, and of nothing else. Files are read block by block (`source`), tokenized (`encoder`), and
+//! packed a window at a time (`pack`). Where a stream is ([`Position`]) is the place where a window begins, what it was
 //! given by the one before, by reference, and how many of its rows were given; to go on, the window is read again.
 
 mod ahead;

@@ -177,6 +177,6 @@ fn what_was_written_is_on_the_device() {
     let last_write = before.iter().rposition(|call| *call == Operation::Write).unwrap();
     let is_sync = |call: &&Operation| **call == Operation::Sync;
     assert_eq!(before.iter().filter(is_sync).count(), 2, "one for each file");
-    assert!(before[last_write..].iter().any(|call| *call == Operation::Sync));
+    assert!(before[last_write..].contains(&Operation::Sync));
     assert_eq!(after[after.len() - 2..], [Operation::Rename, Operation::SyncFolder]);
 }
