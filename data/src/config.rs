@@ -69,6 +69,10 @@ pub enum Format {
     Text,
     /// A JSON object on each line: `.jsonl`, `.json`.
     Jsonl,
+    /// Token ids, an array of NumPy with one dimension, whose documents end with `eos`: `.npy`.
+    Npy,
+    /// Token ids, an indexed data set of Megatron-LM: `.bin` with an `.idx` beside it.
+    Megatron,
 }
 
 impl Format {
@@ -77,6 +81,8 @@ impl Format {
         match name.rsplit_once('.')?.1 {
             "txt" => Some(Self::Text),
             "jsonl" | "json" => Some(Self::Jsonl),
+            "npy" => Some(Self::Npy),
+            "bin" => Some(Self::Megatron),
             _ => None,
         }
     }

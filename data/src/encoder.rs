@@ -89,6 +89,8 @@ impl Encoder {
                 }
                 Ok(tokens)
             }
+            // Whoever wrote them put the marks there.
+            Content::Tokens(tokens) => Ok(tokens.clone()),
         }
     }
 }

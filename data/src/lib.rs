@@ -1,10 +1,11 @@
 //! What a run trains on, as sequences of tokens: sources, tokenizers, packing.
 //!
 //! [`open`] makes a [`Dataset`] of a [`DataConfig`]: an endless stream of rows that is a function of the files, the
-//! configuration and the seed, and of nothing else. Files are read block by block ([`source`]), tokenized ([`encoder`]), and
-//! packed a window at a time ([`pack`]). Where a stream is ([`Position`]) is the place where a window begins, what it was
+//! configuration and the seed, and of nothing else. Files are read block by block (`source`), tokenized (`encoder`), and
+//! packed a window at a time (`pack`). Where a stream is ([`Position`]) is the place where a window begins, what it was
 //! given by the one before, by reference, and how many of its rows were given; to go on, the window is read again.
 
+mod ahead;
 mod config;
 mod dataset;
 mod encoder;
@@ -19,12 +20,17 @@ mod part;
 mod random;
 mod reader;
 mod source;
+mod statistics;
 #[cfg(test)]
 mod tests;
 mod tokenizer;
 mod window;
+mod write;
 
+pub use ahead::Ahead;
 pub use config::{DataConfig, Documents, Format, OnError, Packing, SourceConfig};
 pub use dataset::{Data, Dataset, HeldOut, Opened, Position, Rows, Skipped};
 pub use mixture::Mixture;
-pub use open::open;
+pub use open::{open, statistics};
+pub use statistics::Statistics;
+pub use write::{Written, write_tokens};

@@ -8,6 +8,7 @@ use crate::packed::{Layout, Packed};
 use crate::part::Part;
 use crate::random::hash;
 use crate::reader::Reader;
+use crate::statistics::{self, Statistics};
 use crate::{files, fingerprint, source};
 use halite_support::{Diagnostic, Result, codes};
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,51 +25,90 @@ const ROWS: usize = 64;
 /// # Errors
 /// When a value is out of its range, a pattern matches no file, or a file or tokenizer cannot be read.
 pub fn open(config: &DataConfig, base: &Path, width: usize, seed: u64) -> Result<Mixture> {
-    check(config, width)?;
     let encoder = Arc::new(Encoder::open(config, base)?);
-    let total: f64 = config.sources.iter().map(|source| source.weight).sum();
-    let buffer = config.buffer.unwrap_or_else(|| BUFFER.max(ROWS * width));
     let mut parts: Vec<(String, f64, Box<dyn Dataset>)> = Vec::with_capacity(config.sources.len());
-    for (number, source) in config.sources.iter().enumerate() {
-        let share = source.weight / total;
-        let layout = Layout {
-            pack: config.pack,
-            width,
-            // Together the sources hold what one would.
-            buffer: ((buffer as f64 * share) as usize).max(1),
-            seed: config.shuffle.then(|| hash(&[seed, number as u64])),
-        };
-        let named = |error: Diagnostic| error.context(format!("source `{}`", source.name));
-        let packed = open_source(config, source, base, layout, encoder.clone()).map_err(named)?;
+    for (source, layout) in config.sources.iter().zip(layouts(config, width, seed)?) {
+        let identity = identity(config, source, base, &layout, &encoder)?;
+        let reader = open_reader(config, source, base, layout.seed, &encoder)?;
+        let packed = Packed::new(reader, encoder.clone(), layout, identity);
         parts.push((source.name.clone(), source.weight, Box::new(packed)));
     }
     Ok(Mixture::new(parts))
 }
 
-fn open_source(
+/// Reads each source once and says what it comes to.
+///
+/// # Errors
+/// As [`open`], and when a document cannot be read.
+pub fn statistics(config: &DataConfig, base: &Path, width: usize) -> Result<Vec<Statistics>> {
+    let encoder = Encoder::open(config, base)?;
+    let sources = config.sources.iter().zip(layouts(config, width, 0)?);
+    let of_source = |(source, layout): (&SourceConfig, Layout)| {
+        let reader = open_reader(config, source, base, layout.seed, &encoder)?;
+        statistics::of(source.name.clone(), reader, &encoder, &layout).map_err(|error| named(error, source))
+    };
+    sources.map(of_source).collect()
+}
+
+/// How each source is packed. Together they hold as much as one would.
+fn layouts(config: &DataConfig, width: usize, seed: u64) -> Result<Vec<Layout>> {
+    check(config, width)?;
+    let total: f64 = config.sources.iter().map(|source| source.weight).sum();
+    let buffer = config.buffer.unwrap_or_else(|| BUFFER.max(ROWS * width)) as f64;
+    let layout = |(number, source): (u64, &SourceConfig)| {
+        let buffer = ((buffer * source.weight / total) as usize).max(1);
+        Layout { pack: config.pack, width, buffer, seed: config.shuffle.then(|| hash(&[seed, number])) }
+    };
+    Ok((0..).zip(&config.sources).map(layout).collect())
+}
+
+/// The files of a source, whose order is drawn from the seed.
+pub(crate) fn open_reader(
     config: &DataConfig,
     source: &SourceConfig,
     base: &Path,
-    layout: Layout,
-    encoder: Arc<Encoder>,
-) -> Result<Packed> {
-    let part = source.part.as_deref().map_or(Ok(Part::ALL), Part::parse)?;
-    let paths = files::find(&source.files, base)?;
-    let shards =
-        paths.iter().map(|path| source::open(path, source, part, encoder.eos())).collect::<Result<Vec<_>>>()?;
-    let mut identity = BTreeMap::from([
-        ("files".to_owned(), fingerprint::of(&paths)?),
-        ("part".to_owned(), source.part.clone().unwrap_or_else(|| "all".to_owned())),
-        ("documents".to_owned(), format!("{:?}", source.documents).to_lowercase()),
-        ("pack".to_owned(), format!("{:?}", layout.pack)),
-        ("width".to_owned(), layout.width.to_string()),
-        ("buffer".to_owned(), layout.buffer.to_string()),
-        ("order".to_owned(), layout.seed.map_or_else(|| "as it is".to_owned(), |seed| format!("shuffled by {seed}"))),
-        ("on_error".to_owned(), format!("{:?}", config.on_error)),
-    ]);
-    identity.extend(encoder.identity().map(|(key, value)| (key.to_owned(), value)));
-    let reader = Reader::new(shards, config.on_error, layout.seed);
-    Ok(Packed::new(reader, encoder, layout, identity))
+    seed: Option<u64>,
+    encoder: &Encoder,
+) -> Result<Reader> {
+    let open = || {
+        let part = source.part.as_deref().map_or(Ok(Part::ALL), Part::parse)?;
+        let paths = files::find(&source.files, base)?;
+        let shards = paths.iter().map(|path| source::open(path, source, part, encoder)).collect::<Result<Vec<_>>>()?;
+        Ok(Reader::new(shards, config.on_error, seed))
+    };
+    open().map_err(|error| named(error, source))
+}
+
+fn named(error: Diagnostic, source: &SourceConfig) -> Diagnostic {
+    error.context(format!("source `{}`", source.name))
+}
+
+fn identity(
+    config: &DataConfig,
+    source: &SourceConfig,
+    base: &Path,
+    layout: &Layout,
+    encoder: &Encoder,
+) -> Result<BTreeMap<String, String>> {
+    let paths = files::find(&source.files, base).map_err(|error| named(error, source))?;
+    let order = layout.seed.map_or_else(|| "as it is".to_owned(), |seed| format!("shuffled by {seed}"));
+    let own = [
+        ("files", fingerprint::of(&paths)?),
+        ("part", source.part.clone().unwrap_or_else(|| "all".to_owned())),
+        ("column", source.column.clone()),
+        ("documents", name(source.documents)),
+        ("pack", name(config.pack)),
+        ("width", layout.width.to_string()),
+        ("buffer", layout.buffer.to_string()),
+        ("order", order),
+        ("on_error", name(config.on_error)),
+    ];
+    Ok(own.into_iter().chain(encoder.identity()).map(|(key, value)| (key.to_owned(), value)).collect())
+}
+
+/// What a value is called in recipes.
+fn name(value: impl serde::Serialize) -> String {
+    serde_json::json!(value).as_str().unwrap_or_default().to_owned()
 }
 
 /// Holds values to their ranges.

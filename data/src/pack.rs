@@ -4,6 +4,8 @@ mod best_fit;
 mod in_order;
 
 use crate::config::Packing;
+use crate::packed::Layout;
+use crate::window::Window;
 use std::ops::Range;
 
 /// Pieces of documents, as ranges of the tokens of a window, that fill a row.
@@ -29,6 +31,14 @@ pub(crate) struct Packed {
     pub(crate) rows: Vec<Row>,
     /// What is left over, in order; where the last document goes on, its open piece is the last.
     pub(crate) carried: Vec<Range<usize>>,
+}
+
+impl<'a> Documents<'a> {
+    /// The documents of a window.
+    pub(crate) fn of(window: &'a Window, goes_on: bool, is_end: bool, layout: &Layout) -> Self {
+        let (ranges, width, most_carried) = (window.documents(), layout.width, layout.buffer / 2);
+        Self { ranges, goes_on, is_end, width, most_carried }
+    }
 }
 
 impl Packing {

@@ -74,13 +74,8 @@ impl Packed {
     fn advance(&mut self) -> Result<()> {
         let (carried, encoder, buffer) = (&self.carried, &self.encoder, self.layout.buffer);
         let (window, is_end) = self.reader.attempt(|reader| read_window(reader, encoder, carried, buffer))?;
-        let packed = self.layout.pack.pack(&Documents {
-            ranges: window.documents(),
-            goes_on: self.reader.cursor().is_within(),
-            is_end,
-            width: self.layout.width,
-            most_carried: buffer / 2,
-        });
+        let goes_on = self.reader.cursor().is_within();
+        let packed = self.layout.pack.pack(&Documents::of(&window, goes_on, is_end, &self.layout));
         self.rows = packed.rows;
         if let Some(seed) = self.layout.seed {
             shuffle(&mut self.rows, hash(&[seed, ROWS, self.next.window]));
@@ -113,6 +108,23 @@ impl Packed {
         carried.collect()
     }
 
+    /// Goes on from a place.
+    fn go_to(&mut self, state: State) -> Result<()> {
+        self.carried = self.read_again(&state.carried)?;
+        self.reader.seek(&state.cursor)?;
+        (self.rows, self.given) = (Vec::new(), 0);
+        let given = state.given;
+        self.next = State { given: 0, ..state };
+        if given > 0 {
+            self.advance()?;
+            if given > self.rows.len() {
+                return Err(not_ours(format!("the position is at row {given} of {}", self.rows.len())));
+            }
+            self.given = given;
+        }
+        Ok(())
+    }
+
     /// Adds a row of these pieces.
     fn write(&self, row: &[Range<usize>], rows: &mut Rows) {
         for (piece, segment) in row.iter().zip(1..) {
@@ -137,7 +149,12 @@ impl Packed {
 }
 
 /// What is left over and about as many tokens as `buffer` says, and whether an epoch ends with them.
-fn read_window(reader: &mut Reader, encoder: &Encoder, carried: &[Carried], buffer: usize) -> Result<(Window, bool)> {
+pub(crate) fn read_window(
+    reader: &mut Reader,
+    encoder: &Encoder,
+    carried: &[Carried],
+    buffer: usize,
+) -> Result<(Window, bool)> {
     let mut window = Window::new(carried);
     let (is_start, before) = (reader.cursor().is_start(), window.tokens().len());
     while window.tokens().len() < before + buffer {
@@ -160,14 +177,18 @@ fn read_window(reader: &mut Reader, encoder: &Encoder, carried: &[Carried], buff
 impl Dataset for Packed {
     fn next(&mut self, rows: usize) -> Result<Rows> {
         let mut given = Rows::with_capacity(rows, self.layout.width);
-        let before = self.position();
+        let mut first = self.given;
+        let mut before = None;
         while given.rows < rows {
             if self.given == self.rows.len() {
+                if given.rows == 0 {
+                    first = 0;
+                } else {
+                    before.get_or_insert_with(|| State { given: first, ..self.start.clone() });
+                }
                 if let Err(error) = self.advance() {
                     // What was given in this call is given again in the next.
-                    if given.rows > 0 {
-                        self.seek(&before)?;
-                    }
+                    before.map_or(Ok(()), |before| self.go_to(before))?;
                     return Err(error);
                 }
             } else {
@@ -184,20 +205,7 @@ impl Dataset for Packed {
 
     fn seek(&mut self, position: &Position) -> Result<()> {
         let state = State::deserialize(&position.0);
-        let state = state.map_err(|error| not_ours(format!("the position is not one of this data ({error})")))?;
-        self.carried = self.read_again(&state.carried)?;
-        self.reader.seek(&state.cursor)?;
-        (self.rows, self.given) = (Vec::new(), 0);
-        let given = state.given;
-        self.next = State { given: 0, ..state };
-        if given > 0 {
-            self.advance()?;
-            if given > self.rows.len() {
-                return Err(not_ours(format!("the position is at row {given} of {}", self.rows.len())));
-            }
-            self.given = given;
-        }
-        Ok(())
+        self.go_to(state.map_err(|error| not_ours(format!("the position is not one of this data ({error})")))?)
     }
 
     fn epochs(&self) -> u64 {

@@ -5,7 +5,10 @@ mod cuts;
 mod fault;
 mod input;
 mod jsonl;
+pub(crate) mod megatron;
+mod npy;
 mod text;
+pub(crate) mod tokens;
 #[cfg(feature = "compressed")]
 mod zstd;
 
@@ -15,12 +18,20 @@ pub(crate) use input::Input;
 pub(crate) use jsonl::JsonlShard;
 pub(crate) use text::TextShard;
 
+use megatron::Index;
+use npy::Header;
+use tokens::{Ends, TokenShard};
+
 use crate::config::{Documents, Format, SourceConfig};
+use crate::encoder::Encoder;
 use crate::part::Part;
+use halite_support::files::cannot;
 use halite_support::{Diagnostic, Result, codes};
 use serde::{Deserialize, Serialize};
+use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The most bytes of a text that are tokenized as one, or tokens that are read at once. A shorter document is one block.
 pub(crate) const BLOCK: usize = 1 << 20;
@@ -48,6 +59,7 @@ pub(crate) struct Block {
 #[derive(Debug)]
 pub(crate) enum Content {
     Text(String),
+    Tokens(Vec<i32>),
 }
 
 impl Content {
@@ -55,6 +67,7 @@ impl Content {
     pub(crate) fn size(&self) -> usize {
         match self {
             Self::Text(text) => text.len(),
+            Self::Tokens(tokens) => tokens.len(),
         }
     }
 }
@@ -112,14 +125,18 @@ fn count_lines(path: &Path, coding: Coding, at: u64) -> Option<usize> {
     }
 }
 
-/// The shard that a file is, as its source says; `eos` ends the documents of token files.
-pub(crate) fn open(path: &Path, config: &SourceConfig, part: Part, _eos: Option<i32>) -> Result<Box<dyn Shard>> {
+/// The shard that a file is, as its source says; token files are of the ids of the encoder.
+pub(crate) fn open(path: &Path, config: &SourceConfig, part: Part, encoder: &Encoder) -> Result<Box<dyn Shard>> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let (coding, name) = Coding::of(&name);
     let format = config.format.map_or_else(|| Format::of(name), Some).ok_or_else(|| {
         let message = format!("the name of `{}` does not say what is in it", path.display());
         Diagnostic::error(codes::NOT_SUPPORTED, message).help("state the `format` of the source")
     })?;
+    if coding.is_decoded() && matches!(format, Format::Npy | Format::Megatron) {
+        let message = format!("`{}` holds tokens and is compressed", path.display());
+        return Err(Diagnostic::error(codes::NOT_SUPPORTED, message).help("decompress it"));
+    }
     if coding.is_decoded() && part != Part::ALL {
         let message = format!("`{}` is compressed, so that no part of it can be found", path.display());
         return Err(Diagnostic::error(codes::NOT_SUPPORTED, message).help("decompress it, or use it as a whole"));
@@ -139,5 +156,19 @@ pub(crate) fn open(path: &Path, config: &SourceConfig, part: Part, _eos: Option<
             column: config.column.clone(),
             range: range(Documents::Line)?,
         }),
+        Format::Npy | Format::Megatron => Box::new(open_tokens(path, format, part, encoder)?),
     })
+}
+
+fn open_tokens(path: &Path, format: Format, part: Part, encoder: &Encoder) -> Result<TokenShard> {
+    let file = File::open(path).map_err(|error| cannot("read", path, &error))?;
+    let (ids, offset, stated, ends) = if format == Format::Npy {
+        let Header { ids, offset, count } = Header::read(&file, path)?;
+        (ids, offset, count, Ends::After(encoder.eos()))
+    } else {
+        let index = Index::open(&path.with_extension("idx"))?;
+        (index.ids, 0, index.tokens()?, Ends::At(Arc::new(index)))
+    };
+    let (path, file, range, vocabulary) = (path.to_path_buf(), Arc::new(file), part.of(stated), encoder.vocabulary());
+    Ok(TokenShard { path, file, ids, offset, stated, range, ends, vocabulary })
 }

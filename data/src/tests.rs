@@ -1,8 +1,11 @@
 //! Laws that hold for whatever is read and however it is cut, over random corpora.
 
+mod ahead;
 mod corpus;
 mod efficiency;
 mod faults;
+mod mixtures;
 mod pieces;
 mod resume;
 mod tokenizers;
+mod tokens;

@@ -227,6 +227,29 @@ fn parts_of_compressed_files_and_wrong_values_are_refused() {
 }
 
 #[test]
+fn what_was_given_in_a_call_that_fails_is_given_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines: Vec<String> = (100..400).map(|number| number.to_string()).collect();
+    let good = lines.join("\n").into_bytes();
+    std::fs::write(folder.path().join("good.txt"), &good).unwrap();
+    std::fs::write(folder.path().join("bad.txt"), [&good[..], b"\n\xff\n"].concat()).unwrap();
+    let open = |name| {
+        let source = SourceConfig { documents: Documents::Line, ..source("a", name) };
+        let config = DataConfig { buffer: Some(100), pack: Packing::InOrder, shuffle: false, ..config(vec![source]) };
+        open(&config, folder.path(), 7, 0).unwrap()
+    };
+    let all = open("good.txt").next(20).unwrap().tokens;
+    for taken in 0..20 {
+        let mut bad = open("bad.txt");
+        bad.next(taken).unwrap();
+        let error = bad.next(1000).unwrap_err();
+        assert!(error.message().ends_with("bad.txt:301: byte 1200 of the text is not UTF-8"), "{error}");
+        let rest = bad.next(20 - taken).unwrap().tokens;
+        assert_eq!(rest, all[taken * 7..], "after {taken} rows");
+    }
+}
+
+#[test]
 fn nothing_to_train_on_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("a.txt"), "\n\n \n").unwrap();

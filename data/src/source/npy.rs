@@ -1,0 +1,70 @@
+//! Arrays of NumPy: `.npy` with one dimension.
+
+use super::tokens::Ids;
+use halite_support::files::cannot;
+use halite_support::{Diagnostic, Result, codes};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// The most bytes of a header; NumPy's own are of some hundred.
+const LONGEST: usize = 1 << 16;
+
+/// What a file says of its ids.
+#[derive(PartialEq, Eq, Debug)]
+pub(crate) struct Header {
+    pub(crate) ids: Ids,
+    /// Where the first id is, in bytes.
+    pub(crate) offset: u64,
+    pub(crate) count: u64,
+}
+
+impl Header {
+    pub(crate) fn read(file: &File, path: &Path) -> Result<Self> {
+        let mut bytes = vec![0; LONGEST];
+        let mut held = 0;
+        loop {
+            match file.read_at(&mut bytes[held..], held as u64).map_err(|error| cannot("read", path, &error))? {
+                0 => break,
+                read => held += read,
+            }
+        }
+        Self::parse(&bytes[..held]).map_err(|what| {
+            let message = format!("`{}` {what}", path.display());
+            Diagnostic::error(codes::DATA, message)
+                .help("write it with `numpy.save`, as an array of one dimension of u16, u32, i32 or i64")
+        })
+    }
+
+    fn parse(bytes: &[u8]) -> std::result::Result<Self, String> {
+        let not_npy = || "is not a file of NumPy".to_owned();
+        let rest = bytes.strip_prefix(MAGIC).ok_or_else(not_npy)?;
+        // Version 1 states the length of what follows in two bytes, later ones in four.
+        let size = if rest.first() == Some(&1) { 2 } else { 4 };
+        let length = rest.get(2..2 + size).ok_or_else(not_npy)?;
+        let length = length.iter().rev().fold(0, |length, byte| length << 8 | usize::from(*byte));
+        let text = rest.get(2 + size..).and_then(|rest| rest.get(..length)).ok_or_else(not_npy)?;
+        let text = std::str::from_utf8(text).map_err(|_| not_npy())?;
+        let ids = match value(text, "descr").ok_or_else(not_npy)?.trim_matches('\'') {
+            "<u2" => Ids::U16,
+            "<u4" => Ids::U32,
+            "<i4" => Ids::I32,
+            "<i8" => Ids::I64,
+            other => return Err(format!("has elements of type `{other}`")),
+        };
+        let shape = value(text, "shape").ok_or_else(not_npy)?;
+        let count = shape.strip_prefix('(').and_then(|rest| rest.strip_suffix(",)")?.trim().parse().ok());
+        let count = count.ok_or_else(|| format!("has the shape {shape}"))?;
+        Ok(Self { ids, offset: (MAGIC.len() + 2 + size + length) as u64, count })
+    }
+}
+
+/// The value of a key in the header, which is a Python dictionary.
+fn value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
+    let (_, rest) = text.split_once(&format!("'{key}':"))?;
+    let rest = rest.trim_start();
+    let end = if rest.starts_with('(') { rest.find(')')? + 1 } else { rest.find([',', '}'])? };
+    Some(rest[..end].trim())
+}
