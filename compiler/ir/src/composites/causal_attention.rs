@@ -108,7 +108,8 @@ impl Sizes {
         b.transpose(x, &[0, 2, 1, 3])
     }
 
-    /// Which scores count, those of keys that the query sees: over the matrices, with segments over batch and heads. The same instructions wherever sizes and segments are the same.
+    /// Which scores count, those of keys that the query sees: over the matrices, with segments over batch and heads. The same
+    /// instructions wherever sizes and segments are the same.
     fn mask(self, b: &mut Builder<'_>, segments: Option<Value>) -> Result<Value> {
         let Self { batch, seq, kv_heads, group, .. } = self;
         let seen = self.near(b)?;
