@@ -26,8 +26,8 @@ pub const STEP: &str = "bind-recipe, (cse, simplify, fold-constant, dce)*, fold-
 pub const CLIP: f64 = 0.001;
 
 /// Models: with as many key heads as heads, with fewer key heads than ranks, with a merged projection, with biases and tied weights, with a window,
-/// with dropout. Each has as many heads as the most ranks along `tensor`.
-pub const MODELS: [Model; 6] = [
+/// with dropout, with documents packed into rows. Each has as many heads as the most ranks along `tensor`.
+pub const MODELS: [Model; 8] = [
     ("tiny", &["layers=2", "hidden=16", "heads=8", "kv_heads=8", "ffn=24", "vocab=32", "seq=8"]),
     ("tiny", &["layers=2", "hidden=16", "heads=8", "kv_heads=2", "ffn=24", "vocab=32", "seq=8"]),
     ("gpt2.hal", &["layers=2", "hidden=16", "heads=8", "positions=8", "vocab=32", "seq=8"]),
@@ -46,6 +46,8 @@ pub const MODELS: [Model; 6] = [
             "embd_dropout=0.1",
         ],
     ),
+    ("tiny", &["layers=1", "hidden=16", "heads=8", "kv_heads=4", "ffn=24", "vocab=32", "seq=8", "packed=true"]),
+    ("gpt2.hal", &["layers=1", "hidden=16", "heads=8", "positions=8", "vocab=32", "seq=8", "packed=true"]),
 ];
 
 /// Models of `tests/data` whose dimensions no family names, several of which are fed more than tokens.
@@ -66,8 +68,8 @@ pub const OTHER_MODELS: [Model; 10] = [
 ];
 
 /// Both.
-pub const ALL_MODELS: [Model; 16] = {
-    let mut all = [MODELS[0]; 16];
+pub const ALL_MODELS: [Model; 18] = {
+    let mut all = [MODELS[0]; 18];
     let mut at = 0;
     while at < all.len() {
         all[at] = if at < MODELS.len() { MODELS[at] } else { OTHER_MODELS[at - MODELS.len()] };

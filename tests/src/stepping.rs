@@ -4,7 +4,8 @@ use crate::numeric::uniform;
 use halite_ir::{Function, Param, ParamRole, ResultRole};
 use halite_tensor::{HostTensor, Init};
 
-/// Inputs for the first run of an entry: tokens below `vocab`, weights that are away from where they would start, empty slots, what is declared.
+/// Inputs for the first run of an entry: tokens below `vocab`, documents of several tokens with padding behind them, weights
+/// that are away from where they would start, empty slots, what is declared.
 pub fn first_inputs(entry: &Function, vocab: usize) -> Vec<HostTensor> {
     let input = |(at, param): (usize, &Param)| {
         let ty = entry.ty(param.value);
@@ -17,12 +18,26 @@ pub fn first_inputs(entry: &Function, vocab: usize) -> Vec<HostTensor> {
             ParamRole::State(_) => HostTensor::zeros(dtype, shape),
             ParamRole::Known(content) => content.tensor(&shape),
             _ => {
-                let tokens = 0..shape.num_elements();
-                HostTensor::from_ints(dtype, shape, tokens.map(|at| (at * 37 % vocab) as i128))
+                let row = shape.last().copied().unwrap_or(1);
+                let number = |at: usize| match &*param.name {
+                    "segments" => document(at / row, at % row, row),
+                    "position_ids" => at % row % DOCUMENT,
+                    _ => at * 37 % vocab,
+                };
+                HostTensor::from_ints(dtype, shape.clone(), (0..shape.num_elements()).map(|at| number(at) as i128))
             }
         }
     };
     entry.params.iter().enumerate().map(input).collect()
+}
+
+/// How many tokens documents have, but for the first of a row.
+const DOCUMENT: usize = 3;
+
+/// The number of the document of a position, in rows that begin in the middle of one and then end in padding.
+fn document(row: usize, position: usize, length: usize) -> usize {
+    let at = position + row % DOCUMENT;
+    if at < length { 1 + at / DOCUMENT } else { 0 }
 }
 
 /// Puts the replacements of state among the results of an entry in the place of what they replace.

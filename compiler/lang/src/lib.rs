@@ -45,6 +45,11 @@
 //! The arguments of `main` are what the host feeds at each step. One of them may be declared to be the causal mask:
 //! `fn main(tokens: s32[batch, seq + 1], mask: pred[seq, seq] = causal)`. Leading dimensions repeat the mask. The
 //! compiler then counts on it, and running the program on any other mask is refused.
+//!
+//! An argument of `main` may be there under a condition of the configuration:
+//! `fn main(tokens: s32[batch, seq + 1], segments: s32[batch, seq + 1] if packed)`. Where the condition does not hold the program has
+//! no such input. The name may then be handed to functions and returned by them, so that these need no second form; anything else
+//! made of it is a mistake, unless it stands in a branch of an `if` that is not chosen.
 
 mod ast;
 pub mod build;

@@ -70,6 +70,11 @@ same! {
     "power(abs(x), 2) + log1p(rsqrt(abs(x) + 1))" = |m, x, t| x.abs().power(2) + (x.abs() + 1).rsqrt().log1p();
     "convert(iota([4, 6], 0), bf16)" = |m, x, t| m.iota([4, 6], 0).convert(DType::Bf16);
     "max(x, 1) / min(x, 1)" = |m, x, t| x.max(1) / x.min(1);
+    "causal_attention(reshape(x, [4, 6, 1, 1]), reshape(x, [4, 6, 1, 1]), reshape(x, [4, 6, 1, 1]), t, window = 2)" =
+        |m, x, t| {
+            let heads = || x.reshape([4, 6, 1, 1]);
+            m.call("causal_attention", [heads(), heads(), heads(), t]).attr("window", 2).one()
+        };
     "gelu(x, tanh = true)" = |m, x, t| m.call("gelu", [x]).attr("tanh", true).one();
 }
 

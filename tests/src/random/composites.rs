@@ -83,7 +83,7 @@ impl Body<'_, '_> {
         self.keep_composite(value, bound, error)
     }
 
-    /// Rotated positions and attention, on values made to fit.
+    /// Rotated positions and attention, of segments too, on values made to fit.
     pub(super) fn attention(&mut self) -> Result<()> {
         let Some(x) = self.pick(|known| known.ty.dtype().is_float() && known.ty.rank() <= 1) else { return Ok(()) };
         let (dtype, seed) = (x.ty.dtype(), self.random.bits());
@@ -97,7 +97,12 @@ impl Body<'_, '_> {
         };
         let (q, k, v) = (mix(self, seed, 2)?, mix(self, seed + 1, 1)?, mix(self, seed + 2, 1)?);
         let q = self.rotated(q)?;
-        let value = self.b.composite("causal_attention", &[], &[q, k, v])?[0];
+        let mut operands = vec![q, k, v];
+        if self.random.coin() {
+            let segments = (0..3).map(|_| self.random.below(2) as i128);
+            operands.push(self.b.constant(halite_tensor::HostTensor::from_ints(DType::S32, [1, 3], segments))?);
+        }
+        let value = self.b.composite("causal_attention", &[], &operands)?[0];
         let count = x.ty.shape().num_elements() as f64;
         self.keep_composite(
             value,

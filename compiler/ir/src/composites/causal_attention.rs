@@ -108,22 +108,32 @@ impl Sizes {
         b.transpose(x, &[0, 2, 1, 3])
     }
 
-    /// Which scores count: those of keys that the query sees. The same instructions wherever sizes and segments are the same.
+    /// Which scores count, those of keys that the query sees: over the matrices, with segments over batch and heads. The same
+    /// instructions wherever sizes and segments are the same.
     fn mask(self, b: &mut Builder<'_>, segments: Option<Value>) -> Result<Value> {
         let Self { batch, seq, kv_heads, group, .. } = self;
-        let matrices = [batch * kv_heads, group * seq, seq];
         let seen = self.near(b)?;
         let Some(segments) = segments else {
             let rows = b.broadcast_in_dim(seen, &[1, 2], [group, seq, seq])?;
             let rows = b.reshape(rows, [group * seq, seq])?;
-            return b.broadcast_in_dim(rows, &[1, 2], matrices);
+            return b.broadcast_in_dim(rows, &[1, 2], [batch * kv_heads, group * seq, seq]);
         };
         let seen = b.broadcast_in_dim(seen, &[1, 2], [batch, seq, seq])?;
         let [query, key] = [1, 2].map(|dim| b.broadcast_in_dim(segments, &[0, dim], [batch, seq, seq]));
         let same = b.compare(query?, key?, Direction::Eq)?;
         let seen = b.and(seen, same)?;
-        let rows = b.broadcast_in_dim(seen, &[0, 3, 4], [batch, kv_heads, group, seq, seq])?;
-        b.reshape(rows, matrices)
+        b.broadcast_in_dim(seen, &[0, 2, 3], [batch, kv_heads * group, seq, seq])
+    }
+
+    /// Scores of keys that the query does not see replaced by minus infinity. With segments the mask differs from sequence to
+    /// sequence: then it is applied with batch and heads apart, as ranks that share them hold it.
+    fn masked(self, b: &mut Builder<'_>, scores: Value, segments: Option<Value>) -> Result<Value> {
+        let seen = self.mask(b, segments)?;
+        let (apart, together) = (b.shape(seen).clone(), b.shape(scores).clone());
+        let scores = if segments.is_some() { b.reshape(scores, apart)? } else { scores };
+        let unseen = b.splat_like(scores, f64::NEG_INFINITY)?;
+        let scores = b.select(seen, scores, unseen)?;
+        if segments.is_some() { b.reshape(scores, together) } else { Ok(scores) }
     }
 
     /// Key position at most query position, and within the window: `[seq, seq]`.
@@ -181,9 +191,7 @@ fn forward(
     let scores = matmul(b, q, k, (2, 2))?;
     let scores = b.convert(scores, attrs.compute().unwrap_or(b.dtype(scores)))?;
     let scores = b.multiply_scalar(scores, scale)?;
-    let seen = sizes.mask(b, segments)?;
-    let unseen = b.splat_like(scores, f64::NEG_INFINITY)?;
-    let scores = b.select(seen, scores, unseen)?;
+    let scores = sizes.masked(b, scores, segments)?;
     let probabilities = b.composite("softmax", &[], &[scores])?[0];
     let probabilities = b.convert(probabilities, b.dtype(q))?;
     Ok(Forward { sizes, scale, q, k, v, probabilities })
