@@ -7,7 +7,7 @@ use super::record::{self, KEY, Record};
 use super::state::Updates;
 use super::together::Together;
 use super::update::Run;
-use super::watch::{Part, Seen, TensorBoard, Times, Watch};
+use super::watch::{Part, Seen, TensorBoard, Times, Utilization, Watch};
 use super::{History, Observer};
 use halite_bundle::tensors::{self, Tensors};
 use halite_bundle::{Bundle, check_state, parts};
@@ -305,6 +305,7 @@ fn run_to_end(
     };
     // Before anything is compiled.
     check_state(&bundle.manifest, &tensors)?;
+    let utilization = Utilization::of(&bundle.manifest, executor.as_ref());
     let programs = Programs::load(executor, bundle, data.held_out, options.eval_batches)?;
     let together = Together::of(options.peers.as_ref(), &options.cancel);
     let mut step = programs.step().with_cancel(together.cancel.clone());
@@ -315,7 +316,7 @@ fn run_to_end(
     // Nothing is written before all have read.
     together.compare(&told(options, &record.at(start, run.position.clone()), &run.history))?;
     output.begin(&bundle.manifest.recipe, options)?;
-    let watch = &mut output.watch(&bundle.manifest.recipe, &run.history, start, observer)?;
+    let watch = &mut output.watch(&bundle.manifest.recipe, &run.history, start, observer)?.on(utilization);
     watch.started(start);
     let ended = go(&mut run, start, &record, (options, &together), output, watch);
     let ended_by = |code| matches!(&ended, Err(errors) if errors.iter().all(|error| error.code() == code));

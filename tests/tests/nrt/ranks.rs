@@ -60,7 +60,7 @@ fn resumes_as_if_nothing_was(bench: &Bench) {
     let files = std::fs::read_dir(bench.at("run")).unwrap();
     let mut files: Vec<_> = files.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     files.sort();
-    assert_eq!(files, ["loss.svg", "metrics.jsonl", "recipe.toml", "state.safetensors"]);
+    assert_eq!(files, ["loss.svg", "metrics.jsonl", "recipe.toml", "report.html", "state.safetensors", "timing.jsonl"]);
 }
 
 #[test]
