@@ -1,53 +1,83 @@
-//! Streams of sequences, and where they are.
+//! The seam between data and training: an endless stream of sequences that knows where it is.
 
-use crate::Rows;
 use halite_support::Result;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Where a data set is: what it gives next follows from it. Only the data set knows what it says; states keep it as JSON.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+/// Sequences for one batch: `rows` of `width` tokens each.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Rows {
+    /// Sequences.
+    pub rows: usize,
+    /// Tokens of each sequence; a model predicts all but the first.
+    pub width: usize,
+    /// Token ids, `rows * width`, row after row.
+    pub tokens: Vec<i32>,
+    /// For each token the number of its document within the row, from 1; 0 where there is no token.
+    pub segments: Vec<i32>,
+    /// For each token its position within its document's piece, from 0.
+    pub positions: Vec<i32>,
+}
+
+impl Rows {
+    /// No rows yet, with room for so many.
+    pub(crate) fn with_capacity(rows: usize, width: usize) -> Self {
+        let room = || Vec::with_capacity(rows * width);
+        Self { rows: 0, width, tokens: room(), segments: room(), positions: room() }
+    }
+
+    /// Adds the rows of another, which are as wide.
+    pub(crate) fn append(&mut self, other: &Rows) {
+        self.rows += other.rows;
+        self.tokens.extend(&other.tokens);
+        self.segments.extend(&other.segments);
+        self.positions.extend(&other.positions);
+    }
+}
+
+/// Where a data set is: what it gives next follows from it. Opaque; kept in states as JSON.
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Position(pub serde_json::Value);
 
-/// What was left out of a data set for one reason.
+/// Documents, or parts of them, that were left out for one reason.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Skipped {
-    /// Why, such as `empty document`.
+    /// Why, in a few words.
     pub reason: String,
     /// How often.
     pub count: u64,
-    /// One place where it was: a file, with the line or byte.
+    /// The first place where it was so, `FILE:LINE` or a file and an offset.
     pub example: String,
 }
 
-/// An endless stream of sequences in an order of its own: when all was given, it begins anew.
+/// An endless stream of sequences in an order of its own.
 pub trait Dataset: Send {
     /// The next so many sequences. The stream is the same however it is cut into calls.
     ///
     /// # Errors
-    /// When what they are made of cannot be read, or is not what it should be.
+    /// When data cannot be read or is not what its configuration says. The next call tries the same again.
     fn next(&mut self, rows: usize) -> Result<Rows>;
 
     /// Where it is now.
     fn position(&self) -> Position;
 
-    /// Goes on from a position.
+    /// Goes on from there.
     ///
     /// # Errors
-    /// When the position is not one of this data set.
+    /// For a position that is not one of this data set, or when its data cannot be read.
     fn seek(&mut self, position: &Position) -> Result<()>;
 
     /// How often all of it was given.
     fn epochs(&self) -> u64;
 
-    /// What tells it from others, for people to compare: keys with values.
+    /// What tells this data set from others, for people to compare: keys with values.
     fn identity(&self) -> BTreeMap<String, String>;
 
     /// How many token ids a model must know.
     fn vocabulary(&self) -> u64;
 
-    /// What was left out so far, a line for each reason.
+    /// What was left out since it was opened or last sought, by reason.
     fn skipped(&self) -> Vec<Skipped> {
         Vec::new()
     }

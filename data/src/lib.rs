@@ -1,10 +1,30 @@
-//! What a run trains on, as sequences of tokens.
+//! What a run trains on, as sequences of tokens: sources, tokenizers, packing.
 //!
-//! A [`Dataset`] is an endless stream of sequences with a position, from which it goes on exactly; [`Data`] opens one for sequences of
-//! some width, with what is held out.
+//! [`open`] makes a [`Dataset`] of a [`DataConfig`]: an endless stream of rows that is a function of the files, the
+//! configuration and the seed, and of nothing else. Files are read block by block ([`source`]), tokenized ([`encoder`]), and
+//! packed a window at a time ([`pack`]). Where a stream is ([`Position`]) is the place where a window begins, what it was
+//! given by the one before, by reference, and how many of its rows were given; to go on, the window is read again.
 
+mod config;
 mod dataset;
-mod rows;
+mod encoder;
+mod features;
+mod files;
+mod fingerprint;
+mod mixture;
+mod open;
+mod pack;
+mod packed;
+mod part;
+mod random;
+mod reader;
+mod source;
+#[cfg(test)]
+mod tests;
+mod tokenizer;
+mod window;
 
-pub use dataset::{Data, Dataset, HeldOut, Opened, Position, Skipped};
-pub use rows::Rows;
+pub use config::{DataConfig, Documents, Format, OnError, Packing, SourceConfig};
+pub use dataset::{Data, Dataset, HeldOut, Opened, Position, Rows, Skipped};
+pub use mixture::Mixture;
+pub use open::open;

@@ -5,7 +5,7 @@ mod describe;
 mod numbers;
 mod pack;
 mod policies;
-mod ranges;
+pub(crate) mod ranges;
 mod role;
 
 use crate::dump::{DumpFilter, Dumper};

@@ -68,12 +68,14 @@ impl Function {
     }
 }
 
-/// `name: type = default`; in `main`, `name: type = causal`.
+/// `name: type = default`; in `main`, `name: type = causal if condition`.
 #[derive(Debug)]
 pub(crate) struct Argument {
     pub(crate) name: Ident,
     pub(crate) ty: Option<Type>,
     pub(crate) default: Option<Expr>,
+    /// Without it the argument is always there.
+    pub(crate) presence: Option<Expr>,
 }
 
 /// `s32[batch, seq]`

@@ -168,7 +168,8 @@ impl Cx {
             None => None,
         };
         let default = parts.next_if(Rule::expr).map(|default| self.expr(default)).transpose()?;
-        Ok(Argument { name, ty, default })
+        let presence = parts.next_if(Rule::presence).map(|presence| self.expr(Parts::of(presence).next()));
+        Ok(Argument { name, ty, default, presence: presence.transpose()? })
     }
 
     fn statement(self, pair: Pair<'_>) -> Result<Statement> {

@@ -3,6 +3,7 @@
 use crate::schema::{Field, Form, Kind};
 use crate::{table, words};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 table! {
     /// What is trained on. Paths are seen from the folder in which training is started.
@@ -47,7 +48,7 @@ table! {
         /// How the files are written. Left out, their names tell.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub format: Option<DataFormat> = None,
-        /// Which member of a line of JSON, or which column, is the text.
+        /// Which member of a line of JSON is the text.
         pub column: String = "text".to_owned(),
         /// What a document is in a file of text.
         pub documents: Documents = Documents::default(),
@@ -88,12 +89,6 @@ words! {
         Text = "text",
         /// An object of JSON on each line.
         JsonLines = "jsonl",
-        /// An array of tokens of NumPy.
-        Npy = "npy",
-        /// Tokens of Megatron: a `.bin` beside its `.idx`.
-        Megatron = "megatron",
-        /// Parquet.
-        Parquet = "parquet",
     }
 }
 
@@ -128,10 +123,11 @@ impl Part {
     pub fn new(from: f64, to: f64) -> Self {
         Self(format!("{from}..{to}"))
     }
+}
 
-    /// From where to where.
-    pub fn range(&self) -> (f64, f64) {
-        Self::parse(&self.0).unwrap_or((0.0, 1.0))
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
     }
 }
 

@@ -105,6 +105,8 @@ codes! {
         => "write `fn main(tokens: s32[batch, seq + 1])` that returns `loss, count`";
     LIMIT = "E0310": "A model or a module nests too deeply, unrolls or inlines too far, or makes a tensor too large."
         => "make the model smaller, or split the expression into named parts";
+    ABSENT = "E0311": "A model uses an argument of `main` where the configuration says that it is not there."
+        => "use it only in the branch of an `if` that is chosen where it is there";
 
     INPUT = "E0401": "The input of a command is neither a preset, a recipe, a model file nor a bundle."
         => "name a preset, a recipe (`.toml`), a model (`.hal`) or a bundle";
@@ -155,6 +157,8 @@ codes! {
         => "give the run what it had, or say `--allow-changes`";
     OTHER_LAYOUT = "E0516": "A state is resumed on another layout over ranks than the one that it was saved on. The run goes on as it would have, but for the order in which ranks add."
         => "nothing, if that was meant; otherwise give `parallel` what it had";
+    DATA = "E0520": "Training data is not what its configuration says: a file is damaged, a line is no document, or a token is unknown to the tokenizer."
+        => "mend the data, or say `on_error = \"skip\"` to leave out what cannot be read";
 
     PIPELINE = "E0601": "A pipeline names an unknown pass, orders passes so that one meets a phase it does not take, or lacks what a pass needs."
         => "correct the list of passes";

@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// Folders with Rust code.
 const CODE: [&str; 12] = [
-    "bindings", "compiler", "targets", "runtime", "data", "train", "selftest", "cli", "models", "passes", "tests",
+    "bindings", "compiler", "data", "targets", "runtime", "train", "selftest", "cli", "models", "passes", "tests",
     "benches",
 ];
 
@@ -13,9 +13,9 @@ const CODE: [&str; 12] = [
 const TOP: [&str; 24] = [
     "bindings",
     "compiler",
+    "data",
     "targets",
     "runtime",
-    "data",
     "train",
     "selftest",
     "cli",

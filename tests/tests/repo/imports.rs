@@ -10,6 +10,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("halite-report", &["support"]),
     ("halite-disk", &["support"]),
     ("halite-tensor", &["support"]),
+    ("halite-data", &["support", "disk"]),
     ("halite-recipe", &["support", "tensor"]),
     ("halite-hlo", &["support", "tensor"]),
     ("halite-stablehlo", &["support", "tensor", "hlo"]),
@@ -61,7 +62,6 @@ const TABLE: &[(&str, &[&str])] = &[
         ],
     ),
     ("halite-python", &["neuron", "report", "runtime", "stablehlo", "train", "driver"]),
-    ("halite-data", &["support"]),
     ("halite-train", &["support", "tensor", "recipe", "hlo", "stablehlo", "disk", "bundle", "runtime", "data"]),
 ];
 

@@ -8,14 +8,14 @@ use indexmap::IndexMap;
 use std::rc::Rc;
 
 /// Ranges by the name of an input.
-pub(super) type Ranges = IndexMap<String, Vec<IndexRange>>;
+pub(crate) type Ranges = IndexMap<String, Vec<IndexRange>>;
 
 /// What the composites that a role needs say of their operands, carried back to the batch inputs that these are moved from.
 /// An operand that is computed from an input says nothing of it.
 ///
 /// # Errors
 /// A bug when a composite is unknown.
-pub(super) fn ranges(built: &Module, role: &Role, registry: &Registry) -> Result<Ranges> {
+pub(crate) fn ranges(built: &Module, role: &Role, registry: &Registry) -> Result<Ranges> {
     let mut ranges = Ranges::new();
     let Some(entry) = built.entry() else { return Ok(ranges) };
     let mut parts: Vec<Option<Part>> = vec![None; entry.values.len()];

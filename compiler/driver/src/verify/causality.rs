@@ -2,6 +2,7 @@
 //!
 //! This asks the program that runs and nothing else: no part of the static analysis is used.
 
+use super::inputs::below;
 use super::program::Program;
 use crate::source::Source;
 use halite_bundle::Stream;
@@ -77,7 +78,8 @@ pub(super) fn confirm(
     for position in (0..seq).step_by(seq.div_ceil(MOST)) {
         let mut changed = inputs.clone();
         for &input in &tokens {
-            changed[input] = change_after(&inputs[input], position, vocab, Stream::new(seed, "later tokens"));
+            let limit = below(&program.ranges, &program.entry.params[input].name).map_or(vocab, i128::from);
+            changed[input] = change_after(&inputs[input], position, limit, Stream::new(seed, "later tokens"));
         }
         let after = run(&changed)?;
         causality.positions += 1;

@@ -1,12 +1,11 @@
 //! Inputs that make every part of a step matter.
 
+use crate::compile::ranges::Ranges;
 use crate::source::Source;
 use halite_bundle::{Stream, part_names};
 use halite_ir::{Function, Param, ParamRole};
-use halite_recipe::ConfigValue;
 use halite_support::Result;
 use halite_tensor::{DType, HostTensor, Init, Shape, StateSpec};
-use indexmap::IndexMap;
 
 /// The label that a loss leaves out.
 const IGNORED: i128 = -100;
@@ -23,18 +22,12 @@ const SIGNED: &str = "m";
 /// are not zero, and the update is the one with the highest learning rate, so that a wrong term anywhere shows in some
 /// result.
 ///
+/// Whole numbers of a batch are ids of what they index, with labels that do not count. Those that index nothing are the numbers
+/// of documents that are packed into rows.
+///
 /// # Errors
 /// A bug when tensors do not fit into the parameter that stores them.
-pub(super) fn inputs(
-    entry: &Function,
-    source: &Source,
-    config: &IndexMap<String, ConfigValue>,
-    seed: u64,
-) -> Result<Vec<HostTensor>> {
-    let vocab = match config.get("vocab") {
-        Some(&ConfigValue::Int(vocab)) => u64::try_from(vocab).unwrap_or(2).max(1),
-        _ => 2,
-    };
+pub(super) fn inputs(entry: &Function, source: &Source, ranges: &Ranges, seed: u64) -> Result<Vec<HostTensor>> {
     let input = |param: &Param| {
         let ty = entry.ty(param.value);
         if ty.dtype().is_float() {
@@ -49,13 +42,27 @@ pub(super) fn inputs(
             return Ok(HostTensor::from_ints(DType::S32, ty.shape().clone(), steps));
         }
         let row = ty.shape().last().copied().unwrap_or(1);
-        let token = |index: usize| match index {
-            index if index % (2 * row) == row - 1 => IGNORED,
-            index => i128::from(stream.below(index as u64, vocab)),
+        let number = |index: usize| match below(ranges, &param.name) {
+            Some(_) if index % (2 * row) == row - 1 => IGNORED,
+            Some(below) => i128::from(stream.below(index as u64, below)),
+            None => document(stream, index / row, index % row, row),
         };
-        Ok(HostTensor::from_ints(ty.dtype(), ty.shape().clone(), (0..ty.shape().num_elements()).map(token)))
+        Ok(HostTensor::from_ints(ty.dtype(), ty.shape().clone(), (0..ty.shape().num_elements()).map(number)))
     };
     entry.params.iter().map(input).collect()
+}
+
+/// What the whole numbers of a batch input index has so many positions, if they index anything.
+pub(super) fn below(ranges: &Ranges, input: &str) -> Option<u64> {
+    ranges.get(input)?.iter().map(|range| range.below).min()
+}
+
+/// The number of the document at a position of a row: documents of one length, from 1, then perhaps padding, which is 0.
+fn document(stream: Stream, row: usize, position: usize, length: usize) -> i128 {
+    let drawn = |of: usize, below: usize| stream.below((2 * row + of) as u64, below as u64) as usize;
+    let each = 2 + drawn(0, length);
+    let padding = drawn(1, length / 4 + 1);
+    if position < length - padding { (1 + position / each) as i128 } else { 0 }
 }
 
 /// The tensor of a parameter of reals.

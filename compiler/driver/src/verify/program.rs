@@ -1,5 +1,6 @@
 //! Programs that are compared, and what comes out of them by the names of the model.
 
+use crate::compile::ranges::{Ranges, ranges};
 use crate::compile::{CompileOptions, CompiledModule, locate};
 use crate::session::Session;
 use crate::source::Source;
@@ -23,6 +24,8 @@ pub(super) struct Program {
     /// The ranks that run it.
     pub(super) layout: Layout,
     pub(super) config: IndexMap<String, ConfigValue>,
+    /// Which whole numbers its batch inputs have to hold.
+    pub(super) ranges: Ranges,
     pub(super) audit: Audit,
     /// What the bundle would hold of it.
     pub(super) hlo: Vec<u8>,
@@ -54,6 +57,7 @@ impl Program {
         form: Form,
     ) -> Result<Self, Diagnostics> {
         let elaborated = session.elaborate(source)?;
+        let ranges = ranges(&elaborated.module, session.roles.get(role)?, &session.registry)?;
         let built = with_choices(&elaborated.module, &session.registry, form)?;
         let runner = RunnerOptions { limit, ..RunnerOptions::default() };
         let options = CompileOptions { runner, ..CompileOptions::default() };
@@ -68,7 +72,7 @@ impl Program {
             decompositions.into_iter().map(|(name, decomposition)| (name, decomposition.encode())).collect();
         let (config, hlo) = (elaborated.config, hlo.encode());
         let check = check.findings.into_iter().map(|repeated| repeated.finding).collect();
-        Ok(Self { entry, layout, config, hlo, decompositions, reports, audit, check })
+        Ok(Self { entry, layout, config, ranges, hlo, decompositions, reports, audit, check })
     }
 
     /// The same program, if its target takes it. What an optimization leaves to those after it need not be taken.
@@ -138,7 +142,7 @@ impl Program {
     /// # Errors
     /// A bug when they cannot be made.
     pub(super) fn inputs(&self, source: &Source, seed: u64) -> Result<Vec<HostTensor>, Diagnostics> {
-        Ok(inputs::inputs(&self.entry, source, &self.config, seed)?)
+        Ok(inputs::inputs(&self.entry, source, &self.ranges, seed)?)
     }
 
     /// What a result holds: itself, or the tensors of the model that it stores.

@@ -1,18 +1,18 @@
 //! `causal_attention` and its gradient.
 
 use super::causal_mask::{self, CausalMask};
-use super::parts::{gradient_by, spread_last};
+use super::parts::{sibling, spread_last};
 use crate::attrs::{AttrKey, AttrSpec, Attrs};
-use crate::build::{Builder, Values};
+use crate::build::{Builder, Values, present};
 use crate::composite::{Composite, CompositeDef, VjpRule};
 use crate::infer::InferCx;
-use crate::op::{Policy, Sample, SampleArg, arity, attr_error, dtype_error, require_same, shape_error};
+use crate::op::{Policy, Sample, SampleArg, Vjp, attr_error, dtype_error, require_same, shape_error};
 use crate::ops::Direction;
 use crate::ops::class::Takes;
 use crate::policy::Follows;
 use crate::syntax::Value;
 use crate::ty::{TensorType, Types};
-use halite_support::Result;
+use halite_support::{Diagnostic, Result, codes};
 use halite_tensor::DType;
 use smallvec::smallvec;
 
@@ -23,17 +23,28 @@ pub static SCALE: AttrKey<f64> =
 pub static WINDOW: AttrKey<i64> =
     AttrKey::refinement("window", 0, "how many positions a position sees, itself included; 0 for all up to itself");
 
-/// Causal self-attention: `q[batch, seq, heads, dim]`, `k` and `v[batch, seq, kv_heads, dim]` to
-/// `[batch, seq, heads, dim]`.
+/// Causal self-attention: `q[batch, seq, heads, dim]`, `k` and `v[batch, seq, kv_heads, dim]`, and perhaps
+/// `segments s32[batch, seq]`, to `[batch, seq, heads, dim]`.
 ///
 /// Query head `j` uses key and value head `j / (heads / kv_heads)`. Position `i` sees positions `0..=i`, with a `window`
-/// the last so many of these; the scores of the others are replaced by minus infinity, so that they contribute exactly 0.
-/// Scores and probabilities are computed in the type that products accumulate in, or what mixed precision says; the
+/// the last so many of these, and with `segments` those of its own segment alone; the scores of the others are replaced by
+/// minus infinity, so that they contribute exactly 0. Each position sees itself, whatever numbers segments have. Scores and probabilities are computed in the type that products accumulate in, or what mixed precision says; the
 /// probabilities are rounded to the operands' type before `v` is applied.
 #[derive(Debug)]
 pub(super) struct CausalAttention;
 
-fn check(op: &str, attrs: &Attrs, q: &TensorType, k: &TensorType, v: &TensorType) -> Result<()> {
+/// The operands, of which the last may be left out.
+fn operands<'a, 't, const N: usize>(
+    op: &str,
+    args: &'a [&'t TensorType],
+) -> Result<(&'a [&'t TensorType; N], Option<&'t TensorType>)> {
+    let found = args.split_first_chunk().filter(|(_, rest)| rest.len() <= 1);
+    let message = || format!("`{op}` takes {N} or {} operands, found {}", N + 1, args.len());
+    let (operands, rest) = found.ok_or_else(|| Diagnostic::error(codes::ARITY, message()))?;
+    Ok((operands, rest.first().copied()))
+}
+
+fn check(op: &str, attrs: &Attrs, [q, k, v]: [&TensorType; 3], segments: Option<&TensorType>) -> Result<()> {
     Takes::Float.check(op, q)?;
     require_same(op, k, v)?;
     if k.dtype() != q.dtype() {
@@ -57,7 +68,12 @@ fn check(op: &str, attrs: &Attrs, q: &TensorType, k: &TensorType, v: &TensorType
         return Err(shape_error(format!("{heads} query heads cannot share {kv_heads} key heads evenly"))
             .help("make `heads` a multiple of `kv_heads`"));
     }
-    Ok(())
+    let expected = TensorType::new(DType::S32, [q.shape()[0], q.shape()[1]]);
+    match segments.filter(|segments| **segments != expected) {
+        None => Ok(()),
+        Some(found) => Err(shape_error(format!("the segments of `{op}` of `{q}` are `{expected}`, found `{found}`"))
+            .help("each position has the number of its segment: `[batch, seq]`")),
+    }
 }
 
 /// Sizes of one application. The heads that share a key head form a group, whose queries are the rows of one matrix.
@@ -92,10 +108,27 @@ impl Sizes {
         b.transpose(x, &[0, 2, 1, 3])
     }
 
-    /// Which scores count: key position at most query position, and within the window. The same instructions wherever the
-    /// sizes are the same.
-    fn mask(self, b: &mut Builder<'_>) -> Result<Value> {
+    /// Which scores count: those of keys that the query sees. The same instructions wherever sizes and segments are the same.
+    fn mask(self, b: &mut Builder<'_>, segments: Option<Value>) -> Result<Value> {
         let Self { batch, seq, kv_heads, group, .. } = self;
+        let matrices = [batch * kv_heads, group * seq, seq];
+        let seen = self.near(b)?;
+        let Some(segments) = segments else {
+            let rows = b.broadcast_in_dim(seen, &[1, 2], [group, seq, seq])?;
+            let rows = b.reshape(rows, [group * seq, seq])?;
+            return b.broadcast_in_dim(rows, &[1, 2], matrices);
+        };
+        let seen = b.broadcast_in_dim(seen, &[1, 2], [batch, seq, seq])?;
+        let [query, key] = [1, 2].map(|dim| b.broadcast_in_dim(segments, &[0, dim], [batch, seq, seq]));
+        let same = b.compare(query?, key?, Direction::Eq)?;
+        let seen = b.and(seen, same)?;
+        let rows = b.broadcast_in_dim(seen, &[0, 3, 4], [batch, kv_heads, group, seq, seq])?;
+        b.reshape(rows, matrices)
+    }
+
+    /// Key position at most query position, and within the window: `[seq, seq]`.
+    fn near(self, b: &mut Builder<'_>) -> Result<Value> {
+        let seq = self.seq;
         let mut seen = b.emit(super::op(&CausalMask, &[causal_mask::SIZE.to(seq as i64)]), &[])?;
         if let Some(window) = self.window {
             let (query, key) = (b.iota(DType::S32, [seq, seq], 0)?, b.iota(DType::S32, [seq, seq], 1)?);
@@ -104,9 +137,7 @@ impl Sizes {
             let near = b.compare(behind, window, Direction::Lt)?;
             seen = b.and(seen, near)?;
         }
-        let rows = b.broadcast_in_dim(seen, &[1, 2], [group, seq, seq])?;
-        let rows = b.reshape(rows, [group * seq, seq])?;
-        b.broadcast_in_dim(rows, &[1, 2], [batch * kv_heads, group * seq, seq])
+        Ok(seen)
     }
 }
 
@@ -120,6 +151,11 @@ fn windowed(def: &dyn CompositeDef) -> Composite {
     super::op(def, &[WINDOW.to(2)])
 }
 
+/// A sample's segments: of one position, of several, of none that has a number.
+fn segments() -> SampleArg {
+    SampleArg::listed(DType::S32, [2, 4], &[1.0, 2.0, 2.0, 2.0, 1.0, 1.0, 0.0, 0.0])
+}
+
 /// The operands as matrices and the probabilities in their type, which is what the backward pass saves.
 struct Forward {
     sizes: Sizes,
@@ -130,7 +166,12 @@ struct Forward {
     probabilities: Value,
 }
 
-fn forward(b: &mut Builder<'_>, attrs: &Attrs, q: Value, k: Value, v: Value) -> Result<Forward> {
+fn forward(
+    b: &mut Builder<'_>,
+    attrs: &Attrs,
+    (q, k, v): (Value, Value, Value),
+    segments: Option<Value>,
+) -> Result<Forward> {
     let sizes = Sizes::of(b, attrs, q, k)?;
     let scale = match attrs.get(&SCALE)? {
         0.0 => 1.0 / (sizes.dim as f64).sqrt(),
@@ -140,7 +181,7 @@ fn forward(b: &mut Builder<'_>, attrs: &Attrs, q: Value, k: Value, v: Value) -> 
     let scores = matmul(b, q, k, (2, 2))?;
     let scores = b.convert(scores, attrs.compute().unwrap_or(b.dtype(scores)))?;
     let scores = b.multiply_scalar(scores, scale)?;
-    let seen = sizes.mask(b)?;
+    let seen = sizes.mask(b, segments)?;
     let unseen = b.splat_like(scores, f64::NEG_INFINITY)?;
     let scores = b.select(seen, scores, unseen)?;
     let probabilities = b.composite("softmax", &[], &[scores])?[0];
@@ -158,21 +199,27 @@ impl CompositeDef for CausalAttention {
     }
 
     fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: &[&TensorType]) -> Result<Types> {
-        let [q, k, v] = arity("causal_attention", args)?;
-        check("causal_attention", attrs, q, k, v)?;
-        Ok(smallvec![q.clone()])
+        let (&operands, segments) = operands("causal_attention", args)?;
+        check("causal_attention", attrs, operands, segments)?;
+        Ok(smallvec![operands[0].clone()])
     }
 
     fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
         let dtype = attrs.result_dtype(0).unwrap_or(b.dtype(args[0]));
-        let Forward { sizes, v, probabilities, .. } = forward(b, attrs, args[0], args[1], args[2])?;
+        let Forward { sizes, v, probabilities, .. } =
+            forward(b, attrs, (args[0], args[1], args[2]), args.get(3).copied())?;
         let wide = matmul(b, probabilities, v, (2, 1))?;
         let y = b.convert(wide, dtype)?;
         Ok(smallvec![sizes.to_heads(b, y, sizes.group)?])
     }
 
     fn vjp(&self) -> Option<VjpRule<'_>> {
-        Some(gradient_by("causal_attention_grad", |cx| [cx.args, cx.results].concat()))
+        Some(Box::new(|b, attrs, cx| {
+            let (operands, segments) = cx.args.split_at(3);
+            let args = [operands, cx.results, &[present(cx.ct())?], segments].concat();
+            let cts = b.emit_all(sibling("causal_attention_grad", attrs), &args)?;
+            Ok(Vjp::of(cts.into_iter().map(Some).chain(segments.iter().map(|_| None))))
+        }))
     }
 
     fn policy(&self) -> Policy {
@@ -187,11 +234,15 @@ impl CompositeDef for CausalAttention {
             Sample::new("grouped", attention(0.0), [arg(4), arg(2), arg(2)]).ulps(32.0),
             Sample::new("one key head", attention(0.7), [arg(3), arg(1), arg(1)]).ulps(32.0),
             Sample::new("window", windowed(&CausalAttention), [arg(4), arg(2), arg(2)]).ulps(32.0),
+            Sample::new("segments", attention(0.0), [arg(4), arg(2), arg(2), segments()]).ulps(32.0),
+            Sample::new("window of segments", windowed(&CausalAttention), [arg(2), arg(2), arg(2), segments()])
+                .ulps(32.0),
         ]
     }
 }
 
-/// The gradients of `causal_attention` by `q`, `k` and `v` from these, the result `y` and the cotangent.
+/// The gradients of `causal_attention` by `q`, `k` and `v` from these, the result `y`, the cotangent, and the segments if there
+/// are any.
 ///
 /// It repeats the instructions that lead to the probabilities. Where these are merged with those of the decomposition
 /// of `causal_attention`, the probabilities are saved; where they are not, they are recomputed.
@@ -218,8 +269,8 @@ impl CompositeDef for CausalAttentionGrad {
 
     fn infer(&self, _: &InferCx<'_>, attrs: &Attrs, args: &[&TensorType]) -> Result<Types> {
         let op = "causal_attention_grad";
-        let [q, k, v, y, ct] = arity(op, args)?;
-        check(op, attrs, q, k, v)?;
+        let (&[q, k, v, y, ct], segments) = operands(op, args)?;
+        check(op, attrs, [q, k, v], segments)?;
         require_same(op, q, y)?;
         require_same(op, q, ct)?;
         Ok(smallvec![q.clone(), k.clone(), v.clone()])
@@ -228,7 +279,8 @@ impl CompositeDef for CausalAttentionGrad {
     fn expand(&self, b: &mut Builder<'_>, attrs: &Attrs, args: &[Value]) -> Result<Values> {
         let (y, ct) = (args[3], args[4]);
         let dtype = b.dtype(y);
-        let Forward { sizes, scale, q, k, v, probabilities } = forward(b, attrs, args[0], args[1], args[2])?;
+        let Forward { sizes, scale, q, k, v, probabilities } =
+            forward(b, attrs, (args[0], args[1], args[2]), args.get(5).copied())?;
         let (y, ct) = (sizes.to_matrices(b, y)?, sizes.to_matrices(b, ct)?);
         let row_sums = row_sums(b, y, ct)?;
         let v_ct = matmul(b, probabilities, ct, (1, 1))?;
@@ -263,6 +315,7 @@ impl CompositeDef for CausalAttentionGrad {
             Sample::new("plain", grad(), args(2, 2)).ulps(64.0),
             Sample::new("grouped", grad(), args(4, 2)).ulps(64.0),
             Sample::new("window", windowed(&CausalAttentionGrad), args(4, 2)).ulps(64.0),
+            Sample::new("segments", grad(), args(4, 2).into_iter().chain([segments()])).ulps(64.0),
         ]
     }
 }

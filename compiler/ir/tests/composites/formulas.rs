@@ -34,8 +34,9 @@ pub(crate) fn rope(x: &[f64], [batch, seq, heads, dim]: [usize; 4], frequency: i
     y
 }
 
-/// Causal attention; a scale of 0 stands for `1/sqrt(dim)`. A position sees `window` positions, itself included.
-pub(crate) fn causal_attention(q: &HostTensor, k: &HostTensor, v: &HostTensor, scale: f64, window: usize) -> Vec<f64> {
+/// Causal attention; a scale of 0 stands for `1/sqrt(dim)`. A position sees `window` positions, itself included, and of these
+/// the ones of its own segment.
+pub(crate) fn causal_attention([q, k, v]: [&HostTensor; 3], segments: &[i128], scale: f64, window: usize) -> Vec<f64> {
     let &[batch, seq, heads, dim] = &q.shape()[..] else { panic!("queries have four dimensions") };
     let kv_heads = k.shape()[2];
     let scale = if scale == 0.0 { 1.0 / (dim as f64).sqrt() } else { scale };
@@ -43,13 +44,14 @@ pub(crate) fn causal_attention(q: &HostTensor, k: &HostTensor, v: &HostTensor, s
     let mut y = Vec::new();
     for n in 0..batch {
         for i in 0..seq {
+            let segment = |j: usize| segments[n * seq + j];
+            let seen: Vec<usize> = ((i + 1).saturating_sub(window)..=i).filter(|&j| segment(j) == segment(i)).collect();
             for head in 0..heads {
                 let query = &q[((n * seq + i) * heads + head) * dim..][..dim];
                 let at = |j: usize| ((n * seq + j) * kv_heads + head / (heads / kv_heads)) * dim;
-                let score = |j: usize| scale * (0..dim).map(|c| query[c] * k[at(j) + c]).sum::<f64>();
-                let first = (i + 1).saturating_sub(window);
-                let p = softmax(&(first..=i).map(score).collect::<Vec<_>>());
-                y.extend((0..dim).map(|c| (first..=i).map(|j| p[j - first] * v[at(j) + c]).sum::<f64>()));
+                let score = |&j: &usize| scale * (0..dim).map(|c| query[c] * k[at(j) + c]).sum::<f64>();
+                let p = softmax(&seen.iter().map(score).collect::<Vec<_>>());
+                y.extend((0..dim).map(|c| seen.iter().zip(&p).map(|(&j, p)| p * v[at(j) + c]).sum::<f64>()));
             }
         }
     }

@@ -8,7 +8,9 @@ mod formulas;
 mod sizes;
 
 use differentiate::{Program, check_gradients};
-use halite_ir::{Attr, Attrs, Composite, Real, Registry, Sample, SampleArg, SampleValues, TensorType, sample_inputs};
+use halite_ir::{
+    Attr, Attrs, Composite, InferCx, OpDef, Real, Registry, Sample, SampleArg, SampleValues, TensorType, sample_inputs,
+};
 use halite_tensor::compare::difference;
 use halite_tensor::{DType, HostTensor, Packing, Part, Shape};
 
@@ -215,9 +217,29 @@ fn attention_follows_its_formula() {
         let attrs = [("scale", real(scale)), ("window", Attr::Int(window))];
         let found = run("causal_attention", &attrs, &[&q, &k, &v]);
         let window = if window == 0 { usize::MAX } else { window as usize };
-        let expected = formulas::causal_attention(&q, &k, &v, scale, window);
+        let expected = formulas::causal_attention([&q, &k, &v], &[1; 12], scale, window);
         assert_close(&found[0], &expected);
+        let ids = [3, 3, 7, 7, 7, 0, 1, 2, 2, 1, 1, 1];
+        let found = run("causal_attention", &attrs, &[&q, &k, &v, &labels(&[2, 6], &ids)]);
+        assert_close(&found[0], &formulas::causal_attention([&q, &k, &v], &ids, scale, window));
     }
+}
+
+#[test]
+fn segments_have_a_number_for_each_position() {
+    let registry = Registry::builtin();
+    let float = |shape: &[usize]| TensorType::new(DType::F32, shape);
+    let x = float(&[2, 6, 4, 4]);
+    let refused = |segments: &[TensorType]| {
+        let args = [x.clone(), x.clone(), x.clone()].into_iter().chain(segments.iter().cloned()).collect::<Vec<_>>();
+        let cx = InferCx { functions: &[], registry: &registry };
+        composite("causal_attention", &[]).infer(&cx, &args.iter().collect::<Vec<_>>()).is_err()
+    };
+    let numbers = |dtype, shape: [usize; 2]| TensorType::new(dtype, shape);
+    assert!(!refused(&[]) && !refused(&[numbers(DType::S32, [2, 6])]));
+    let wrong = [numbers(DType::S32, [2, 7]), numbers(DType::U32, [2, 6]), numbers(DType::F32, [2, 6])];
+    assert!(wrong.iter().all(|segments| refused(std::slice::from_ref(segments))));
+    assert!(refused(&[numbers(DType::S32, [2, 6]), numbers(DType::S32, [2, 6])]));
 }
 
 fn attention_inputs(heads: usize, kv_heads: usize) -> (HostTensor, HostTensor, HostTensor) {

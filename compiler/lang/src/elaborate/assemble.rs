@@ -13,10 +13,10 @@ impl Elaborator<'_, '_> {
         let Some(main) = program.functions.get("main") else { return };
         let mut locals = Locals::new();
         for argument in &main.arguments {
-            let value = self.batch(argument);
+            let value = self.argument(argument);
             locals.insert(argument.name.name.clone(), value);
         }
-        if main.arguments.is_empty() {
+        if locals.values().all(|value| matches!(value, Ok(Value::Absent(_)))) {
             let help = "write `fn main(tokens: s32[batch, seq + 1])`";
             let error =
                 Diagnostic::error(codes::CONTRACT, "`main` takes no batch").at(main.name.span, "here").help(help);
@@ -25,6 +25,16 @@ impl Elaborator<'_, '_> {
         let results = self.body(main, &mut locals);
         if let Ok(values) = results {
             self.results(main, &values);
+        }
+    }
+
+    /// An argument of `main`: a batch, where its condition holds.
+    fn argument(&mut self, argument: &Argument) -> Eval<Value> {
+        let Some(condition) = &argument.presence else { return self.batch(argument) };
+        match self.expr(condition, &Locals::new())? {
+            Value::Bool(true) => self.batch(argument),
+            Value::Bool(false) => Ok(Value::Absent(argument.name.name.clone())),
+            other => Err(self.wrong_kind("a condition", &other, condition)),
         }
     }
 

@@ -9,8 +9,29 @@ use halite_support::{Diagnostic, Name, Span, codes};
 use halite_tensor::{DType, Shape};
 
 impl Elaborator<'_, '_> {
-    /// An expression with one value.
+    /// An expression with one value, which something is made of.
     pub(super) fn expr(&mut self, expr: &Expr, locals: &Locals) -> Eval<Value> {
+        match self.handed(expr, locals)? {
+            Value::Absent(name) => Err(self.absent(&name, expr.span)),
+            value => Ok(value),
+        }
+    }
+
+    /// Something is made of an argument of `main` that is not there.
+    pub(super) fn absent(&mut self, name: &Name, span: Span) -> Reported {
+        let main = self.program.functions.get("main");
+        let argument = main.and_then(|main| main.arguments.iter().find(|argument| argument.name.name == *name));
+        let error = Diagnostic::error(codes::ABSENT, format!("`{name}` is used where it is not there"));
+        let error = error.at(span, "used here").help("use it only in the branch of an `if` that its condition chooses");
+        let condition = argument.and_then(|argument| argument.presence.as_ref());
+        self.report(match condition {
+            Some(condition) => error.also(condition.span, "it is there only under this condition"),
+            None => error,
+        })
+    }
+
+    /// An expression with one value, which is handed on.
+    pub(super) fn handed(&mut self, expr: &Expr, locals: &Locals) -> Eval<Value> {
         if let ExprKind::Call(call) = &expr.kind {
             let values = self.call(call, expr, locals)?;
             return self.single(values, expr);
@@ -28,7 +49,7 @@ impl Elaborator<'_, '_> {
             ExprKind::Index(base, subscripts) => cx.index(base, subscripts, expr, locals),
             ExprKind::Choice(choice) => {
                 let chosen = cx.chosen(choice, locals)?;
-                cx.expr(chosen, locals)
+                cx.handed(chosen, locals)
             }
             ExprKind::Call(_) => unreachable!("handled above"),
         })
@@ -42,18 +63,19 @@ impl Elaborator<'_, '_> {
                 let chosen = cx.chosen(choice, locals)?;
                 cx.expr_all(chosen, locals)
             }),
-            _ => self.expr(expr, locals).map(|value| vec![value]),
+            _ => self.handed(expr, locals).map(|value| vec![value]),
         }
     }
 
-    /// Several expressions; all are evaluated even when one fails.
-    pub(super) fn exprs(&mut self, exprs: &[Expr], locals: &Locals) -> Eval<Vec<Value>> {
-        let values: Vec<_> = exprs.iter().map(|expr| self.expr(expr, locals)).collect();
+    /// What several expressions hand on; all are evaluated even when one fails.
+    pub(super) fn handed_all(&mut self, exprs: &[Expr], locals: &Locals) -> Eval<Vec<Value>> {
+        let values: Vec<_> = exprs.iter().map(|expr| self.handed(expr, locals)).collect();
         values.into_iter().collect()
     }
 
     fn list(&mut self, items: &[Expr], span: Span, locals: &Locals) -> Eval<Value> {
-        let values = self.exprs(items, locals)?;
+        let values: Vec<_> = items.iter().map(|item| self.expr(item, locals)).collect();
+        let values = values.into_iter().collect::<Eval<_>>()?;
         let deep = || Diagnostic::error(codes::LIMIT, format!("lists nest more than {MAX_LIST_DEPTH} deep"));
         let list = Value::list(values).ok_or_else(|| deep().at(span, "this list").help("keep the items in one list"));
         self.check(list)

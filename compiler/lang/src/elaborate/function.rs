@@ -1,8 +1,8 @@
 //! Calls of a model's functions, and statements.
 
 use super::{Declaration, Elaborator, Eval, Locals, Reported};
-use crate::ast::{Argument, Assign, Call, Expr, For, Function, Param, Statement, Type};
-use crate::ops::{Given, Named, Place, Sizes, Value, Weight, normal};
+use crate::ast::{Argument, Assign, Call, Expr, For, Function, Given, Param, Statement, Type};
+use crate::ops::{self, Named, Place, Sizes, Value, Weight, normal};
 use halite_ir::TensorType;
 use halite_support::{Diagnostic, Name, Span, codes};
 use halite_tensor::Init;
@@ -10,10 +10,14 @@ use halite_tensor::Init;
 impl Elaborator<'_, '_> {
     /// A call of a model function, a builtin or a composite, inside its scope if it names one.
     pub(super) fn call(&mut self, call: &Call, expr: &Expr, locals: &Locals) -> Eval<Vec<Value>> {
-        let values: Vec<Eval<Value>> = call.given.iter().map(|given| self.expr(&given.value, locals)).collect();
-        let scope = self.scope(call, locals)?;
         let program = self.program;
         let function = program.functions.get(&*call.function.name).copied();
+        let value = |cx: &mut Self, given: &Given| match function {
+            Some(_) => cx.handed(&given.value, locals),
+            None => cx.expr(&given.value, locals),
+        };
+        let values: Vec<Eval<Value>> = call.given.iter().map(|given| value(self, given)).collect();
+        let scope = self.scope(call, locals)?;
         let outer = self.ops.b.loc();
         if function.is_some() {
             self.ops.b.enter_span(expr.span);
@@ -39,7 +43,7 @@ impl Elaborator<'_, '_> {
         let values = values.into_iter().collect::<Eval<Vec<Value>>>()?;
         let given = call.given.iter().zip(values);
         let given = given
-            .map(|(given, value)| Given { name: given.name.as_ref().map(|keyword| keyword.name.clone()), value })
+            .map(|(given, value)| ops::Given { name: given.name.as_ref().map(|keyword| keyword.name.clone()), value })
             .collect();
         let parts = call.given.iter().map(|given| &given.value).collect();
         self.operate(expr.span, Some(call), parts, |ops, spans| ops.call(&call.function.name, given, spans))
@@ -75,7 +79,7 @@ impl Elaborator<'_, '_> {
         self.step(function.returns)?;
         match function.results.as_slice() {
             [one] => self.expr_all(one, locals),
-            several => self.exprs(several, locals),
+            several => self.handed_all(several, locals),
         }
     }
 
@@ -138,6 +142,10 @@ impl Elaborator<'_, '_> {
         let value = locals.get(name).cloned().or_else(|| self.global(name)).unwrap_or(Err(Reported));
         let tensor = match value {
             Ok(Value::Tensor(tensor)) => Some(tensor),
+            Ok(Value::Absent(absent)) => {
+                self.absent(&absent, span);
+                None
+            }
             Ok(other) => {
                 let found = self.describe(&other);
                 self.error(codes::KIND, format!("`output` shows tensors, found {found}"), span, "not a tensor");

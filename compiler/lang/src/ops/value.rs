@@ -21,6 +21,8 @@ pub(crate) enum Value {
     /// Names share it: a list is read far more often than it is made.
     List(Arc<List>),
     Tensor(Tensor),
+    /// An argument of `main` of this name that is not there: it may be handed on and returned, and nothing else.
+    Absent(Name),
 }
 
 /// The items of a list.
@@ -69,6 +71,7 @@ impl Value {
             Value::Type(dtype) => format!("the element type `{dtype}`"),
             Value::List(list) => format!("a list of {}", list.items.len()),
             Value::Tensor(tensor) => format!("a tensor `{}`", b.ty(*tensor)),
+            Value::Absent(name) => format!("`{name}`, which is not there"),
         }
     }
 

@@ -92,6 +92,7 @@ fn describe(rule: Rule) -> &'static str {
         Rule::word_else => "`else`",
         Rule::assign => "an assignment",
         Rule::argument => "an argument",
+        Rule::presence => "`if`",
         Rule::ident | Rule::key | Rule::tail => "a name",
         Rule::ty => "a type like `s32[batch, seq]`",
         Rule::list => "a list",

@@ -104,6 +104,7 @@ impl<'m> Walk<'_, 'm> {
                 Some(default) => self.expr(default),
                 None => {}
             }
+            argument.presence.iter().for_each(|presence| self.presence(presence));
             if let Some(first) = self.locals.get(&*argument.name.name) {
                 let first = first.span;
                 self.findings.duplicate(&argument.name, first);
@@ -132,6 +133,20 @@ impl<'m> Walk<'_, 'm> {
             let error = Diagnostic::error(codes::CONTRACT, message).at(content.span, "here");
             self.findings.errors.push(error.help("remove it; a mask that is always causal is declared by `= causal`"));
         }
+    }
+
+    /// The condition under which an argument of `main` is there: the configuration decides it, before there is any argument.
+    fn presence(&mut self, condition: &'m Expr) {
+        if self.function != Some("main") {
+            let message = "only an argument of `main` is there under a condition".to_owned();
+            let error = Diagnostic::error(codes::CONTRACT, message).at(condition.span, "here");
+            self.findings
+                .errors
+                .push(error.help("remove the condition: what a caller does not have is handed on all the same"));
+        }
+        let locals = std::mem::take(&mut self.locals);
+        self.expr(condition);
+        self.locals = locals;
     }
 
     fn statements(&mut self, statements: &'m [Statement]) {

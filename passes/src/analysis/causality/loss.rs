@@ -95,11 +95,24 @@ fn roles(inst: &Inst, args: &[Origin]) -> Option<(usize, usize, Shape)> {
     }
 }
 
+/// The labels that count, where the others are a constant: which ones these are is no label, and may be told by something later.
+fn counted(mut label: Value, function: &Function, known: &ValueStates) -> Value {
+    while let Some(Inst { op: Op::Select(_), args, .. }) = function.def(label) {
+        let is_constant = |at: usize| known[args[at].index()].levels.everywhere().is_some();
+        label = match (is_constant(1), is_constant(2)) {
+            (false, true) => args[1],
+            (true, false) => args[2],
+            _ => break,
+        };
+    }
+    label
+}
+
 /// What the prediction reads, each with the latest token that it may read for the label there, over the digits of the
 /// prediction or of the instruction. `None` when the label is not followed.
 pub(super) fn pairs(comparison: &Comparison, function: &Function, known: &ValueStates) -> Option<Vec<(Term, Affine)>> {
     let flow = |value: Value| known[value.index()].as_ref().clone().settled().flow;
-    let (prediction, label) = (flow(comparison.prediction), flow(comparison.label));
+    let (prediction, label) = (flow(comparison.prediction), flow(counted(comparison.label, function, known)));
     let (prediction, label) = match comparison.shape {
         Shape::Weighs => (prediction, label),
         Shape::Picks(dim) => {

@@ -99,7 +99,7 @@ impl Estimate<'_> {
                 let dim = composite.attrs.dim(&DIM, types[0])?;
                 Some(probabilities(*scores, types[0].shape()[dim]))
             }
-            ("causal_attention", &[q, k, v]) => {
+            ("causal_attention", &[q, k, v] | &[q, k, v, _]) => {
                 v.map(|v| attention(&composite.attrs, q, k, v, types[0])).transpose()?
             }
             _ if composite_is_elementwise(&self.infer, function, inst) => self.elementwise(&inst.op, inst, all),

@@ -1,0 +1,77 @@
+//! Which files a source is made of.
+
+use halite_support::{Diagnostic, Result, codes};
+use std::path::{Path, PathBuf};
+
+/// The files that patterns name, as seen from `base`, sorted; each once.
+pub(crate) fn find(patterns: &[String], base: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for pattern in patterns {
+        files.extend(matches(pattern, base)?);
+    }
+    files.sort();
+    files.dedup();
+    Ok(files)
+}
+
+fn matches(pattern: &str, base: &Path) -> Result<Vec<PathBuf>> {
+    // A name may hold what means something in patterns.
+    let named = base.join(pattern);
+    if named.is_file() {
+        return Ok(vec![named]);
+    }
+    let escaped = glob::Pattern::escape(&base.to_string_lossy());
+    let full = Path::new(&escaped).join(pattern);
+    let paths = glob::glob(&full.to_string_lossy()).map_err(|error| {
+        let message = format!("`{pattern}` is no pattern of files: {}", error.msg);
+        Diagnostic::error(codes::DATA, message).help("write a path, in which `*` stands for any part of a name")
+    })?;
+    let mut files = Vec::new();
+    for path in paths {
+        let path = path.map_err(|error| halite_support::files::cannot("read", error.path(), error.error()))?;
+        if path.is_file() {
+            files.push(path);
+        }
+    }
+    if files.is_empty() {
+        let message = format!("no file matches `{pattern}` in `{}`", folder_in(base, pattern).display());
+        return Err(Diagnostic::error(codes::FILE, message).help("check the path"));
+    }
+    Ok(files)
+}
+
+/// The folder that a pattern begins with, as seen from `base`.
+fn folder_in(base: &Path, pattern: &str) -> PathBuf {
+    let pattern = Path::new(pattern);
+    let is_plain = |part: &std::path::Component<'_>| !part.as_os_str().to_string_lossy().contains(['*', '?', '[']);
+    let plain: PathBuf = pattern.components().take_while(is_plain).collect();
+    base.join(if plain == pattern { pattern.parent().unwrap_or(&plain) } else { &plain }).components().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_are_found_from_their_base_and_sorted() {
+        let folder = tempfile::tempdir().unwrap();
+        let base = folder.path().join("a[b]");
+        std::fs::create_dir(&base).unwrap();
+        for name in ["2.txt", "1.txt", "x*.txt", "3.md"] {
+            std::fs::write(base.join(name), "x").unwrap();
+        }
+        let found = |patterns: &[&str]| {
+            let patterns: Vec<String> = patterns.iter().map(|pattern| (*pattern).to_owned()).collect();
+            let files = find(&patterns, &base)?;
+            Ok(files.iter().map(|file| file.file_name().unwrap().to_str().unwrap().to_owned()).collect::<Vec<_>>())
+        };
+        let found = |patterns: &[&str]| -> Result<Vec<String>> { found(patterns) };
+        assert_eq!(found(&["?.txt", "1.txt", "*.md"]).unwrap(), ["1.txt", "2.txt", "3.md"]);
+        assert_eq!(found(&["x*.txt"]).unwrap(), ["x*.txt"]);
+        let error = found(&["*.jsonl"]).unwrap_err();
+        assert_eq!(error.message(), format!("no file matches `*.jsonl` in `{}`", base.display()));
+        let error = found(&["none.txt"]).unwrap_err();
+        assert_eq!(error.message(), format!("no file matches `none.txt` in `{}`", base.display()));
+        assert!(found(&["a**"]).unwrap_err().message().starts_with("`a**` is no pattern of files"));
+    }
+}

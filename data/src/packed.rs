@@ -1,0 +1,218 @@
+//! The sequences of one source.
+
+use crate::config::Packing;
+use crate::dataset::{Dataset, Position, Rows, Skipped};
+use crate::encoder::Encoder;
+use crate::pack::{Documents, Row};
+use crate::random::{hash, shuffle};
+use crate::reader::{Cursor, Reader};
+use crate::source::{Block, Place, not_ours};
+use crate::window::{Carried, Span, Window};
+use halite_support::{Diagnostic, Result, codes};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What keys the order of rows apart from that of files.
+const ROWS: u64 = 2;
+
+/// How documents of a source become rows.
+#[derive(Clone, Debug)]
+pub(crate) struct Layout {
+    pub(crate) pack: Packing,
+    /// Tokens of a row; at least 2.
+    pub(crate) width: usize,
+    /// About how many tokens are packed together.
+    pub(crate) buffer: usize,
+    /// What the order of rows is drawn from; `None` for the order of their documents.
+    pub(crate) seed: Option<u64>,
+}
+
+/// The documents of a source, packed.
+pub(crate) struct Packed {
+    reader: Reader,
+    encoder: Arc<Encoder>,
+    layout: Layout,
+    identity: BTreeMap<String, String>,
+    /// Where the window begins whose rows are given now.
+    start: State,
+    /// Where the next begins.
+    next: State,
+    /// The tokens that the next begins with.
+    carried: Vec<Carried>,
+    window: Window,
+    rows: Vec<Row>,
+    given: usize,
+}
+
+/// Where a source is: where a window begins, and how many of its rows were given.
+#[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct State {
+    cursor: Cursor,
+    /// Windows before this one.
+    window: u64,
+    /// What it begins with.
+    carried: Vec<Vec<Span>>,
+    given: usize,
+}
+
+impl Packed {
+    pub(crate) fn new(
+        reader: Reader,
+        encoder: Arc<Encoder>,
+        layout: Layout,
+        identity: BTreeMap<String, String>,
+    ) -> Self {
+        let (start, next) = Default::default();
+        let (carried, window, rows) = Default::default();
+        Self { reader, encoder, layout, identity, start, next, carried, window, rows, given: 0 }
+    }
+
+    /// Reads and packs the next window. Where that fails, it is as it was before.
+    fn advance(&mut self) -> Result<()> {
+        let (carried, encoder, buffer) = (&self.carried, &self.encoder, self.layout.buffer);
+        let (window, is_end) = self.reader.attempt(|reader| read_window(reader, encoder, carried, buffer))?;
+        let packed = self.layout.pack.pack(&Documents {
+            ranges: window.documents(),
+            goes_on: self.reader.cursor().is_within(),
+            is_end,
+            width: self.layout.width,
+            most_carried: buffer / 2,
+        });
+        self.rows = packed.rows;
+        if let Some(seed) = self.layout.seed {
+            shuffle(&mut self.rows, hash(&[seed, ROWS, self.next.window]));
+        }
+        self.carried = packed.carried.iter().map(|range| window.carry(range)).collect();
+        self.window = window;
+        let carried = self.carried.iter().map(|piece| piece.spans.clone()).collect();
+        let next = State { cursor: self.reader.cursor().clone(), window: self.next.window + 1, carried, given: 0 };
+        self.start = std::mem::replace(&mut self.next, next);
+        self.given = 0;
+        Ok(())
+    }
+
+    /// The tokens of pieces, from the files again.
+    fn read_again(&self, pieces: &[Vec<Span>]) -> Result<Vec<Carried>> {
+        let mut places: Vec<(usize, Place)> = pieces.iter().flatten().map(|span| (span.shard, span.place)).collect();
+        places.sort();
+        places.dedup();
+        let blocks = self.reader.blocks_at(&places)?;
+        let encoded = self.encoder.encode(&blocks.iter().collect::<Vec<_>>())?;
+        let tokens: BTreeMap<_, _> = places.into_iter().zip(encoded).collect();
+        let tokens_of = |span: &Span| {
+            let all = &tokens[&(span.shard, span.place)];
+            all.get(span.from..span.to).ok_or_else(|| not_ours("the position names tokens that are not there".into()))
+        };
+        let carried = pieces.iter().map(|spans| {
+            let tokens = spans.iter().map(tokens_of).collect::<Result<Vec<_>>>()?.concat();
+            Ok(Carried { spans: spans.clone(), tokens })
+        });
+        carried.collect()
+    }
+
+    /// Adds a row of these pieces.
+    fn write(&self, row: &[Range<usize>], rows: &mut Rows) {
+        for (piece, segment) in row.iter().zip(1..) {
+            rows.tokens.extend(&self.window.tokens()[piece.clone()]);
+            rows.segments.extend(std::iter::repeat_n(segment, piece.len()));
+            rows.positions.extend((0..).take(piece.len()));
+        }
+        rows.rows += 1;
+        let end = rows.rows * rows.width;
+        rows.tokens.resize(end, self.encoder.eos().unwrap_or(0));
+        rows.segments.resize(end, 0);
+        rows.positions.resize(end, 0);
+    }
+
+    fn state(&self) -> State {
+        if self.given == self.rows.len() {
+            self.next.clone()
+        } else {
+            State { given: self.given, ..self.start.clone() }
+        }
+    }
+}
+
+/// What is left over and about as many tokens as `buffer` says, and whether an epoch ends with them.
+fn read_window(reader: &mut Reader, encoder: &Encoder, carried: &[Carried], buffer: usize) -> Result<(Window, bool)> {
+    let mut window = Window::new(carried);
+    let (is_start, before) = (reader.cursor().is_start(), window.tokens().len());
+    while window.tokens().len() < before + buffer {
+        let batch = reader.batch(buffer)?;
+        if batch.is_empty() {
+            if is_start && window.tokens().len() == before {
+                let error = Diagnostic::error(codes::TEXT, "there is no document to train on");
+                return Err(error.help("give files with text"));
+            }
+            return Ok((window, true));
+        }
+        let blocks: Vec<&Block> = batch.iter().map(|(_, block)| block).collect();
+        for ((shard, block), tokens) in batch.iter().zip(encoder.encode(&blocks)?) {
+            window.add(*shard, block.place, &tokens);
+        }
+    }
+    Ok((window, false))
+}
+
+impl Dataset for Packed {
+    fn next(&mut self, rows: usize) -> Result<Rows> {
+        let mut given = Rows::with_capacity(rows, self.layout.width);
+        let before = self.position();
+        while given.rows < rows {
+            if self.given == self.rows.len() {
+                if let Err(error) = self.advance() {
+                    // What was given in this call is given again in the next.
+                    if given.rows > 0 {
+                        self.seek(&before)?;
+                    }
+                    return Err(error);
+                }
+            } else {
+                self.write(&self.rows[self.given], &mut given);
+                self.given += 1;
+            }
+        }
+        Ok(given)
+    }
+
+    fn position(&self) -> Position {
+        Position(serde_json::json!(self.state()))
+    }
+
+    fn seek(&mut self, position: &Position) -> Result<()> {
+        let state = State::deserialize(&position.0);
+        let state = state.map_err(|error| not_ours(format!("the position is not one of this data ({error})")))?;
+        self.carried = self.read_again(&state.carried)?;
+        self.reader.seek(&state.cursor)?;
+        (self.rows, self.given) = (Vec::new(), 0);
+        let given = state.given;
+        self.next = State { given: 0, ..state };
+        if given > 0 {
+            self.advance()?;
+            if given > self.rows.len() {
+                return Err(not_ours(format!("the position is at row {given} of {}", self.rows.len())));
+            }
+            self.given = given;
+        }
+        Ok(())
+    }
+
+    fn epochs(&self) -> u64 {
+        if self.given == self.rows.len() { self.next.cursor.epoch } else { self.start.cursor.epoch }
+    }
+
+    fn identity(&self) -> BTreeMap<String, String> {
+        self.identity.clone()
+    }
+
+    fn vocabulary(&self) -> u64 {
+        self.encoder.vocabulary()
+    }
+
+    fn skipped(&self) -> Vec<Skipped> {
+        self.reader.skipped()
+    }
+}

@@ -1,0 +1,143 @@
+//! Where documents come from: files, read block by block from any place.
+
+mod coding;
+mod cuts;
+mod fault;
+mod input;
+mod jsonl;
+mod text;
+#[cfg(feature = "compressed")]
+mod zstd;
+
+pub(crate) use coding::Coding;
+pub(crate) use fault::{Fault, Reason};
+pub(crate) use input::Input;
+pub(crate) use jsonl::JsonlShard;
+pub(crate) use text::TextShard;
+
+use crate::config::{Documents, Format, SourceConfig};
+use crate::part::Part;
+use halite_support::{Diagnostic, Result, codes};
+use serde::{Deserialize, Serialize};
+use std::io::Read;
+use std::path::Path;
+
+/// The most bytes of a text that are tokenized as one, or tokens that are read at once. A shorter document is one block.
+pub(crate) const BLOCK: usize = 1 << 20;
+
+/// Where a block of a file begins.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Place {
+    /// Bytes of the text, or tokens, before it.
+    pub(crate) at: u64,
+    /// Whether it goes on with a document that began in the block before.
+    pub(crate) within: bool,
+}
+
+/// A document or, where that is long, a part of it.
+#[derive(Debug)]
+pub(crate) struct Block {
+    pub(crate) place: Place,
+    /// Whether the document ends with it.
+    pub(crate) last: bool,
+    pub(crate) content: Content,
+}
+
+/// What is in a block.
+#[derive(Debug)]
+pub(crate) enum Content {
+    Text(String),
+}
+
+impl Content {
+    /// Bytes of the text, or tokens.
+    pub(crate) fn size(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+        }
+    }
+}
+
+/// What reading comes upon.
+pub(crate) enum Found {
+    Block(Block),
+    /// Something that is no document; reading can go on after it.
+    Fault(Fault),
+    End,
+}
+
+/// A file with documents, or the part of one that is used.
+pub(crate) trait Shard: Send + Sync {
+    /// Where in the file something is, for people: `FILE:LINE`, or the file and an offset.
+    fn locate(&self, at: u64) -> String;
+
+    /// Its blocks, from the first one on.
+    fn open(&self) -> Result<Box<dyn Blocks>>;
+}
+
+/// Blocks of a shard, one after another.
+pub(crate) trait Blocks: Send {
+    fn next(&mut self) -> Result<Found>;
+
+    /// Where the next one begins.
+    fn place(&self) -> Place;
+
+    /// Goes on from a place where a block begins.
+    fn seek(&mut self, place: Place) -> Result<()>;
+}
+
+/// A position that does not fit the data.
+pub(crate) fn not_ours(message: String) -> Diagnostic {
+    Diagnostic::error(codes::OTHER_RUN, message).help("resume with the data that the state was saved with")
+}
+
+/// `FILE:LINE` of a byte of a text, or the byte where the text before it cannot be read.
+fn locate(path: &Path, coding: Coding, at: u64) -> String {
+    match count_lines(path, coding, at) {
+        Some(lines) => format!("{}:{}", path.display(), lines + 1),
+        None => format!("{}, byte {at} of the text", path.display()),
+    }
+}
+
+/// How many lines end before a byte.
+fn count_lines(path: &Path, coding: Coding, at: u64) -> Option<usize> {
+    let mut text = coding.open(path, 0).ok()?.take(at);
+    let (mut buffer, mut lines) = ([0; 1 << 14], 0);
+    loop {
+        match text.read(&mut buffer).ok()? {
+            0 => return Some(lines),
+            read => lines += buffer[..read].iter().filter(|byte| **byte == b'\n').count(),
+        }
+    }
+}
+
+/// The shard that a file is, as its source says; `eos` ends the documents of token files.
+pub(crate) fn open(path: &Path, config: &SourceConfig, part: Part, _eos: Option<i32>) -> Result<Box<dyn Shard>> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let (coding, name) = Coding::of(&name);
+    let format = config.format.map_or_else(|| Format::of(name), Some).ok_or_else(|| {
+        let message = format!("the name of `{}` does not say what is in it", path.display());
+        Diagnostic::error(codes::NOT_SUPPORTED, message).help("state the `format` of the source")
+    })?;
+    if coding.is_decoded() && part != Part::ALL {
+        let message = format!("`{}` is compressed, so that no part of it can be found", path.display());
+        return Err(Diagnostic::error(codes::NOT_SUPPORTED, message).help("decompress it, or use it as a whole"));
+    }
+    let range = |documents| if coding.is_decoded() { Ok(0..u64::MAX) } else { part.of_text(path, documents) };
+    Ok(match format {
+        Format::Text => Box::new(TextShard {
+            path: path.to_path_buf(),
+            coding,
+            documents: config.documents,
+            range: range(config.documents)?,
+            block: BLOCK,
+        }),
+        Format::Jsonl => Box::new(JsonlShard {
+            path: path.to_path_buf(),
+            coding,
+            column: config.column.clone(),
+            range: range(Documents::Line)?,
+        }),
+    })
+}

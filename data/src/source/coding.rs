@@ -1,0 +1,60 @@
+//! How the bytes of files are coded.
+
+use halite_support::Result;
+use halite_support::files::cannot;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+
+/// How a file is compressed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Coding {
+    Plain,
+    Gzip,
+    Zstd,
+}
+
+impl Coding {
+    /// What the name of a file says, with the name that is left.
+    pub(crate) fn of(name: &str) -> (Self, &str) {
+        match name.rsplit_once('.') {
+            Some((rest, "gz")) => (Self::Gzip, rest),
+            Some((rest, "zst")) => (Self::Zstd, rest),
+            _ => (Self::Plain, name),
+        }
+    }
+
+    /// Whether a byte of the text is found only by decoding all before it.
+    pub(crate) fn is_decoded(self) -> bool {
+        self != Self::Plain
+    }
+
+    /// The text of a file from a byte on.
+    pub(crate) fn open(self, path: &Path, at: u64) -> Result<Box<dyn Read + Send>> {
+        let fault = |error: std::io::Error| cannot("read", path, &error);
+        let mut file = File::open(path).map_err(fault)?;
+        if self == Self::Plain {
+            file.seek(SeekFrom::Start(at)).map_err(fault)?;
+            return Ok(Box::new(file));
+        }
+        let mut text = self.decode(path, file)?;
+        std::io::copy(&mut text.by_ref().take(at), &mut std::io::sink()).map_err(fault)?;
+        Ok(text)
+    }
+
+    #[cfg(feature = "compressed")]
+    fn decode(self, _: &Path, file: File) -> Result<Box<dyn Read + Send>> {
+        let file = std::io::BufReader::new(file);
+        Ok(match self {
+            Self::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(file)),
+            Self::Zstd => Box::new(super::zstd::Frames::new(file)),
+            Self::Plain => Box::new(file),
+        })
+    }
+
+    #[cfg(not(feature = "compressed"))]
+    fn decode(self, path: &Path, _: File) -> Result<Box<dyn Read + Send>> {
+        let what = format!("`{}` is compressed", path.display());
+        Err(crate::features::lacking(&what, "compressed", "decompress it"))
+    }
+}

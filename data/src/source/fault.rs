@@ -1,0 +1,62 @@
+//! What is in files and is no document.
+
+use halite_support::{Diagnostic, codes};
+use std::str::Utf8Error;
+
+/// Why something cannot be used.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Reason {
+    Empty,
+    NotUtf8,
+    NotJson,
+    NoColumn,
+    TooLong,
+    Damaged,
+}
+
+/// Something that cannot be used, and what exactly is wrong.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    pub(crate) reason: Reason,
+    /// Bytes of the text, or tokens, before it.
+    pub(crate) at: u64,
+    pub(crate) detail: String,
+}
+
+impl Reason {
+    /// In a few words, for counts.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::Empty => "empty document",
+            Self::NotUtf8 => "not UTF-8",
+            Self::NotJson => "not a JSON object",
+            Self::NoColumn => "no text under the key",
+            Self::TooLong => "line too long",
+            Self::Damaged => "damaged file",
+        }
+    }
+
+    /// Whether it is left out even where mistakes end the run.
+    pub(crate) fn is_harmless(self) -> bool {
+        self == Self::Empty
+    }
+}
+
+impl Fault {
+    /// A document without content.
+    pub(crate) fn empty(at: u64) -> Self {
+        Self { reason: Reason::Empty, at, detail: "the document is empty".to_owned() }
+    }
+
+    /// A text that begins at a byte and is not UTF-8.
+    pub(crate) fn not_utf8(start: u64, error: &Utf8Error) -> Self {
+        let at = start + error.valid_up_to() as u64;
+        Self { reason: Reason::NotUtf8, at, detail: format!("byte {at} of the text is not UTF-8") }
+    }
+
+    /// As an error at a place.
+    pub(crate) fn at_place(&self, place: &str) -> Diagnostic {
+        Diagnostic::error(codes::DATA, format!("{place}: {}", self.detail))
+            .help("mend the file, or write `on_error = \"skip\"` to leave out what cannot be read")
+    }
+}

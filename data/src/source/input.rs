@@ -1,0 +1,113 @@
+//! The bytes of a file or of a part of it, ahead of where reading is.
+
+use super::fault::{Fault, Reason};
+use super::{Coding, not_ours};
+use halite_support::Result;
+use halite_support::files::cannot;
+use std::io::{ErrorKind, Read};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// A part of a file that is read from its start to its end.
+pub(crate) struct Input {
+    path: PathBuf,
+    coding: Coding,
+    range: Range<u64>,
+    stream: Box<dyn Read + Send>,
+    /// What was read; what comes before `start` is used.
+    buffer: Vec<u8>,
+    start: usize,
+    /// Where the first unused byte is.
+    at: u64,
+    is_at_end: bool,
+    /// What is wrong with what follows.
+    damage: Option<Fault>,
+}
+
+impl Input {
+    /// The bytes in `range` of the decoded text.
+    pub(crate) fn open(path: &Path, coding: Coding, range: Range<u64>) -> Result<Self> {
+        let stream = coding.open(path, range.start)?;
+        let (path, at) = (path.to_path_buf(), range.start);
+        Ok(Self { path, coding, range, stream, buffer: Vec::new(), start: 0, at, is_at_end: false, damage: None })
+    }
+
+    /// Where the first unused byte is.
+    pub(crate) fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// What was read and is not used.
+    pub(crate) fn unused(&self) -> &[u8] {
+        &self.buffer[self.start..]
+    }
+
+    pub(crate) fn consume(&mut self, bytes: usize) {
+        self.start += bytes;
+        self.at += bytes as u64;
+    }
+
+    /// Reads on until at least so many bytes are there, or all. A damaged file ends with its last whole line, where the
+    /// damage is told of.
+    pub(crate) fn fill(&mut self, wanted: usize) -> Result<Option<Fault>> {
+        self.read(wanted)?;
+        Ok(if self.unused().is_empty() { self.damage.take() } else { None })
+    }
+
+    fn read(&mut self, wanted: usize) -> Result<()> {
+        if self.unused().len() >= wanted || self.is_at_end {
+            return Ok(());
+        }
+        self.buffer.drain(..self.start);
+        self.start = 0;
+        // Twice as many, so that what is moved is no more than what is read.
+        let room = (2 * wanted - self.buffer.len()) as u64;
+        let left = self.range.end - self.at - self.buffer.len() as u64;
+        match self.stream.by_ref().take(room.min(left)).read_to_end(&mut self.buffer) {
+            Ok(read) => {
+                self.is_at_end = (read as u64) < room;
+                Ok(())
+            }
+            Err(error) => self.end_at(&error),
+        }
+    }
+
+    fn end_at(&mut self, error: &std::io::Error) -> Result<()> {
+        let damage = [ErrorKind::UnexpectedEof, ErrorKind::InvalidData, ErrorKind::InvalidInput, ErrorKind::Other];
+        if !self.coding.is_decoded() || !damage.contains(&error.kind()) {
+            return Err(cannot("read", &self.path, error));
+        }
+        let at = self.at + self.unused().len() as u64;
+        let whole = self.unused().iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        self.buffer.truncate(self.start + whole);
+        self.is_at_end = true;
+        let detail = format!("the file ends early or is damaged ({error})");
+        self.damage = Some(Fault { reason: Reason::Damaged, at, detail });
+        Ok(())
+    }
+
+    /// Goes on from a byte. A decoded file is read again from its start only to go back.
+    pub(crate) fn seek(&mut self, at: u64) -> Result<()> {
+        if !(self.range.start..=self.range.end).contains(&at) {
+            let message = format!("the position is at byte {at} of `{}`, which ends before", self.path.display());
+            return Err(not_ours(message));
+        }
+        if self.coding.is_decoded() && at >= self.at {
+            return self.skip(at - self.at);
+        }
+        self.stream = self.coding.open(&self.path, at)?;
+        (self.buffer, self.start, self.at, self.is_at_end, self.damage) = (Vec::new(), 0, at, false, None);
+        Ok(())
+    }
+
+    fn skip(&mut self, bytes: u64) -> Result<()> {
+        let held = bytes.min(self.unused().len() as u64);
+        self.consume(held as usize);
+        let rest = bytes - held;
+        let skipped = std::io::copy(&mut self.stream.by_ref().take(rest), &mut std::io::sink());
+        let skipped = skipped.map_err(|error| cannot("read", &self.path, &error))?;
+        self.at += skipped;
+        self.is_at_end |= skipped < rest;
+        Ok(())
+    }
+}

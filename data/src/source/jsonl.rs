@@ -1,0 +1,185 @@
+//! JSON lines: an object on each line, whose text stands under a key.
+
+use super::{Block, Blocks, Coding, Content, Fault, Found, Input, Place, Reason, Shard, locate};
+use halite_support::{Result, units};
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// The most bytes of a line: it is held as a whole.
+const LONGEST: usize = 1 << 26;
+
+/// How much is read at once of lines that are not longer.
+const READ: usize = 1 << 18;
+
+/// A file of JSON lines, or the part of one that is used.
+pub(crate) struct JsonlShard {
+    pub(crate) path: PathBuf,
+    pub(crate) coding: Coding,
+    /// The key that the text stands under.
+    pub(crate) column: String,
+    /// The bytes that are used.
+    pub(crate) range: Range<u64>,
+}
+
+impl Shard for JsonlShard {
+    fn locate(&self, at: u64) -> String {
+        locate(&self.path, self.coding, at)
+    }
+
+    fn open(&self) -> Result<Box<dyn Blocks>> {
+        let input = Input::open(&self.path, self.coding, self.range.clone())?;
+        Ok(Box::new(JsonlBlocks { input, column: self.column.clone() }))
+    }
+}
+
+struct JsonlBlocks {
+    input: Input,
+    column: String,
+}
+
+/// What the next line is.
+enum Line {
+    /// Bytes of its text, and with its end.
+    Whole(usize, usize),
+    TooLong,
+    Broken(Fault),
+}
+
+impl JsonlBlocks {
+    /// Reads on until a whole line is there.
+    fn line(&mut self) -> Result<Line> {
+        let mut wanted = READ;
+        loop {
+            if let Some(fault) = self.input.fill(wanted)? {
+                return Ok(Line::Broken(fault));
+            }
+            let text = self.input.unused();
+            match text.iter().position(|byte| *byte == b'\n') {
+                Some(end) => return Ok(Line::Whole(end, end + 1)),
+                None if text.len() < wanted => return Ok(Line::Whole(text.len(), text.len())),
+                None if wanted >= LONGEST => return Ok(Line::TooLong),
+                None => wanted *= 2,
+            }
+        }
+    }
+
+    /// Goes behind the end of the line.
+    fn skip_line(&mut self) -> Result<Option<Fault>> {
+        loop {
+            let fault = self.input.fill(READ)?;
+            let text = self.input.unused();
+            let end = text.iter().position(|byte| *byte == b'\n');
+            let (is_last, bytes) = (text.is_empty(), end.map_or(text.len(), |end| end + 1));
+            self.input.consume(bytes);
+            if fault.is_some() || end.is_some() || is_last {
+                return Ok(fault);
+            }
+        }
+    }
+}
+
+impl Blocks for JsonlBlocks {
+    fn next(&mut self) -> Result<Found> {
+        let place = self.place();
+        let (text, whole) = match self.line()? {
+            Line::Whole(text, whole) => (text, whole),
+            Line::Broken(fault) => return Ok(Found::Fault(fault)),
+            Line::TooLong => {
+                let fault = self.skip_line()?;
+                let detail = format!("the line is longer than {}", units::bytes(LONGEST as u64));
+                return Ok(Found::Fault(fault.unwrap_or(Fault { reason: Reason::TooLong, at: place.at, detail })));
+            }
+        };
+        if whole == 0 {
+            return Ok(Found::End);
+        }
+        let found = document(place, &self.input.unused()[..text], &self.column);
+        self.input.consume(whole);
+        Ok(found)
+    }
+
+    fn place(&self) -> Place {
+        Place { at: self.input.at(), within: false }
+    }
+
+    fn seek(&mut self, place: Place) -> Result<()> {
+        self.input.seek(place.at)
+    }
+}
+
+/// The document of a line.
+fn document(place: Place, line: &[u8], column: &str) -> Found {
+    let fault = |reason, detail| Found::Fault(Fault { reason, at: place.at, detail });
+    let line = match std::str::from_utf8(line) {
+        Ok(line) => line,
+        Err(error) => return Found::Fault(Fault::not_utf8(place.at, &error)),
+    };
+    if line.trim().is_empty() {
+        return Found::Fault(Fault::empty(place.at));
+    }
+    let mut deserializer = serde_json::Deserializer::from_str(line);
+    let value = Column(column).deserialize(&mut deserializer).and_then(|value| deserializer.end().map(|()| value));
+    match value {
+        Err(error) => {
+            let text = error.to_string();
+            let text = text.split(" at line ").next().unwrap_or_default();
+            fault(Reason::NotJson, format!("the line is no JSON object: {text} at column {}", error.column()))
+        }
+        Ok(None) => fault(Reason::NoColumn, format!("the object has no `{column}`")),
+        Ok(Some(Value::String(text))) if text.trim().is_empty() => Found::Fault(Fault::empty(place.at)),
+        Ok(Some(Value::String(text))) => Found::Block(Block { place, last: true, content: Content::Text(text) }),
+        Ok(Some(other)) => fault(Reason::NoColumn, format!("`{column}` is {}, expected a string", kind(&other))),
+    }
+}
+
+/// What a value is, in words.
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// Reads the value under one key of an object and passes over the others.
+struct Column<'a>(&'a str);
+
+impl<'de> DeserializeSeed<'de> for Column<'_> {
+    type Value = Option<Value>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Self::Value, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Column<'_> {
+    type Value = Option<Value>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Self::Value, A::Error> {
+        let mut found = None;
+        while let Some(key) = map.next_key::<Key<'de>>()? {
+            if key.0 == self.0 {
+                found = Some(map.next_value()?);
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// A key, borrowed where it holds no escapes.
+#[derive(Deserialize)]
+struct Key<'a>(#[serde(borrow)] Cow<'a, str>);

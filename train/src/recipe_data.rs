@@ -1,0 +1,89 @@
+//! The data that a recipe names.
+
+use super::Feed;
+use halite_bundle::Bundle;
+use halite_data::{Data, DataConfig, Format, HeldOut, OnError, Opened, Packing, SourceConfig};
+use halite_recipe::{DataFormat, DataSource, DataTable, Documents, Pack};
+use halite_support::{Diagnostic, Result, codes};
+use std::path::PathBuf;
+
+/// The data of a recipe's `data` table, for a model that attends within documents or across them.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RecipeData {
+    table: DataTable,
+    base: PathBuf,
+    pack: Packing,
+}
+
+impl RecipeData {
+    /// The data of a table for a bundle, paths being seen from a folder.
+    ///
+    /// # Errors
+    /// When the bundle lacks a training step on sequences, or sequences with padding are asked for that the model would train on.
+    pub fn new(bundle: &Bundle, table: DataTable, base: impl Into<PathBuf>) -> Result<Self> {
+        let pack = match (table.pack, Feed::of(bundle)?.takes_segments) {
+            (Some(Pack::BestFit), false) => {
+                let message = "`data.pack` is `best_fit`, and the model attends across documents and trains on padding";
+                return Err(Diagnostic::error(codes::RECIPE_RANGE, message)
+                    .key("data.pack")
+                    .help("compile with `--set packed=true`, or leave `pack` out"));
+            }
+            (Some(Pack::BestFit) | None, true) => Packing::BestFit,
+            (Some(Pack::InOrder), _) | (None, false) => Packing::InOrder,
+        };
+        Ok(Self { table, base: base.into(), pack })
+    }
+
+    fn config(&self, sources: &[DataSource], shuffle: bool) -> DataConfig {
+        let DataTable { tokenizer, bos, eos, buffer, threads, on_error, .. } = &self.table;
+        DataConfig {
+            tokenizer: tokenizer.clone(),
+            bos: bos.clone(),
+            eos: eos.clone(),
+            pack: self.pack,
+            shuffle,
+            buffer: Some(*buffer as usize),
+            threads: Some(*threads as usize).filter(|threads| *threads > 0),
+            on_error: match on_error {
+                halite_recipe::OnError::Stop => OnError::Stop,
+                halite_recipe::OnError::Skip => OnError::Skip,
+            },
+            sources: sources.iter().map(source).collect(),
+        }
+    }
+}
+
+impl Data for RecipeData {
+    fn open(&self, width: usize, seed: u64) -> Result<Opened> {
+        let open = |sources: &[DataSource], shuffle| {
+            halite_data::open(&self.config(sources, shuffle), &self.base, width, seed)
+        };
+        let held_out = |source: &DataSource| {
+            let data = Box::new(open(std::slice::from_ref(source), false)?);
+            Ok(HeldOut { name: source.name.clone(), data })
+        };
+        Ok(Opened {
+            train: Box::new(open(&self.table.sources, self.table.shuffle)?),
+            held_out: self.table.held_out.iter().map(held_out).collect::<Result<_>>()?,
+        })
+    }
+}
+
+fn source(source: &DataSource) -> SourceConfig {
+    SourceConfig {
+        name: source.name.clone(),
+        files: source.files.clone(),
+        format: source.format.map(|format| match format {
+            DataFormat::Text => Format::Text,
+            DataFormat::JsonLines => Format::Jsonl,
+        }),
+        column: source.column.clone(),
+        documents: match source.documents {
+            Documents::File => halite_data::Documents::File,
+            Documents::Line => halite_data::Documents::Line,
+            Documents::Blank => halite_data::Documents::Blank,
+        },
+        part: source.part.as_ref().map(|part| part.to_string()),
+        weight: source.weight,
+    }
+}
