@@ -4,7 +4,7 @@ mod event;
 mod frame;
 
 use super::TimeRecord;
-use crate::{EvalRecord, Observer, StepRecord, is_due};
+use crate::{EvalRecord, Observer, StepRecord};
 use event::{Event, Scalar, SessionLog, Summary};
 use halite_disk::Disk;
 use halite_support::Result;
@@ -60,7 +60,7 @@ impl Observer for TensorBoard {
     }
 
     fn stepped(&mut self, record: &StepRecord) {
-        if is_due(record.step, self.every) {
+        if record.step.is_multiple_of(self.every) {
             let metrics = record.metrics.iter().map(|(name, value)| (format!("train/{name}"), *value));
             let tokens = ("train/tokens".to_owned(), record.tokens as f64);
             self.add_scalars(record.step, metrics.chain([tokens]));
@@ -73,7 +73,7 @@ impl Observer for TensorBoard {
     }
 
     fn timed(&mut self, record: &TimeRecord) {
-        if is_due(record.step, self.every) {
+        if record.step.is_multiple_of(self.every) {
             let TimeRecord { data, compute, evaluation, writing, .. } = *record;
             let seconds = [("data", data), ("step", compute), ("evaluation", evaluation), ("writing", writing)];
             let seconds = seconds.map(|(name, seconds)| (format!("time/{name}_seconds"), seconds));
