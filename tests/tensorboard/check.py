@@ -38,6 +38,8 @@ def expected(run):
     for record in lines(run / "timing.jsonl"):
         rate = record["tokens"] / (record["data_seconds"] + record["step_seconds"])
         curves.setdefault("time/tokens_per_second", []).append((record["step"], single(rate)))
+        if "mfu" in record:
+            curves.setdefault("time/mfu", []).append((record["step"], single(record["mfu"])))
         for part in ("data", "step", "evaluation", "writing"):
             name = f"{part}_seconds"
             curves.setdefault(f"time/{name}", []).append((record["step"], single(record[name])))

@@ -10,7 +10,7 @@ use super::saver::Saver;
 use super::state::Updates;
 use super::together::Together;
 use super::update::Run;
-use super::watch::{Part, Seen, Watch};
+use super::watch::{Part, Seen, Utilization, Watch};
 use super::{History, Observer, RunFiles, start};
 use halite_bundle::{Bundle, check_state};
 use halite_data::Data;
@@ -122,6 +122,7 @@ fn run_to_end(
     check_state(&bundle.manifest, &tensors)?;
     let start = Updates::of(&bundle.manifest, &tensors).attempted;
     start::check_kept(output, start)?;
+    let utilization = Utilization::of(&bundle.manifest, executor.as_ref());
     let programs = Programs::load(executor, bundle, data.held_out, options.eval_batches)?;
     let together = Together::of(options.peers.as_ref(), &options.cancel);
     let mut step = programs.step().with_cancel(together.cancel.clone());
@@ -134,7 +135,7 @@ fn run_to_end(
     // Another run may have come and gone.
     start::check_kept(output, start)?;
     output.begin(&bundle.manifest.recipe, options)?;
-    let watch = &mut output.watch(&bundle.manifest.recipe, &run.history, start, observer)?;
+    let watch = &mut output.watch(&bundle.manifest.recipe, &run.history, start, observer)?.on(utilization);
     watch.started(start);
     let mut saver = Saver::new(output, options, &record);
     let ended = go_on(&mut run, bundle, &record, (options, &together), &mut saver, output, watch);

@@ -4,11 +4,13 @@ mod alarms;
 mod clock;
 mod tensorboard;
 mod times;
+mod utilization;
 
 pub use alarms::Alarm;
 pub(crate) use clock::Part;
 pub use tensorboard::TensorBoard;
 pub use times::{TimeRecord, Times};
+pub(crate) use utilization::Utilization;
 
 use super::{EvalRecord, History, Observer, StepRecord};
 use alarms::Alarms;
@@ -34,6 +36,8 @@ pub(crate) struct Watch<'a> {
     alarms: Alarms,
     clock: Clock,
     times: Times,
+    /// Where the peak rate of the devices is known.
+    utilization: Option<Utilization>,
 }
 
 impl<'a> Watch<'a> {
@@ -46,7 +50,12 @@ impl<'a> Watch<'a> {
     ) -> Self {
         let mut alarms = Alarms::new(options);
         alarms.replay(history, &times);
-        Self { observers, alarms, clock: Clock::default(), times }
+        Self { observers, alarms, clock: Clock::default(), times, utilization: None }
+    }
+
+    /// The same on devices whose use is measured.
+    pub(crate) fn on(self, utilization: Option<Utilization>) -> Self {
+        Self { utilization, ..self }
     }
 
     /// The time since the last call went into this part of the run.
@@ -57,7 +66,8 @@ impl<'a> Watch<'a> {
     /// An update of so many tokens ended: all observers hear what it took, with what came before it since the last one.
     pub(crate) fn completed(&mut self, step: u64, tokens: u64) {
         let record = self.clock.record(step, tokens);
-        self.timed(&record);
+        let mfu = self.utilization.map(|utilization| utilization.at(record.tokens_per_second()));
+        self.timed(&TimeRecord { mfu, ..record });
     }
 
     /// The run goes back to an update: what came after it is to come again.

@@ -68,7 +68,10 @@ pub(super) fn times(times: &Times) -> Vec<(String, String)> {
     let rate = (format!("tokens per second, last {} updates", recent.len()), number(tokens as f64 / seconds));
     let part =
         |(name, seconds): (&str, f64)| (name.to_owned(), format!("{seconds:.1} s, {:.1}%", 100.0 * seconds / all));
-    std::iter::once(rate).chain(parts.map(part)).collect()
+    let mfu: Vec<f64> = recent.iter().filter_map(|record| record.mfu).collect();
+    let mean = 100.0 * mfu.iter().sum::<f64>() / mfu.len() as f64;
+    let mfu = (!mfu.is_empty()).then(|| ("model FLOPs utilization".to_owned(), format!("{mean:.1}%")));
+    std::iter::once(rate).chain(mfu).chain(parts.map(part)).collect()
 }
 
 /// A number with about five digits.

@@ -211,6 +211,10 @@ pub struct Statistics {
     /// Floating-point operations of all matrix products of the training step, for one token, those of copies of weights
     /// not counted.
     pub matmul_flops_per_token: u64,
+    /// Floating-point operations of matrix products that a rank does in a second at most, by the documents of the target; `None` where
+    /// these do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_flops: Option<u64>,
     /// HLO instructions of the training step as written, those of a callee once, reducers not counted.
     pub hlo_instructions: u64,
 }

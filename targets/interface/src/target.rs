@@ -59,6 +59,12 @@ pub trait Target: fmt::Debug + Send + Sync {
         None
     }
 
+    /// How many floating-point operations of matrix products a rank does in a second at most, with operands as the recipe has them, as
+    /// its documents say; `None` where they do not.
+    fn peak_flops(&self, _recipe: &Recipe) -> Option<u64> {
+        None
+    }
+
     /// How many bytes of whole tensors one collective is to have at most where several are made at once; `None` where each is made by itself.
     fn bucket_bytes(&self, _recipe: &Recipe) -> Option<u64> {
         None

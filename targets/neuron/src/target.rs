@@ -58,6 +58,14 @@ impl Target for NeuronTarget {
         Some(RankSource::Input)
     }
 
+    fn peak_flops(&self, recipe: &Recipe) -> Option<u64> {
+        let generation = Generation::of(recipe)?;
+        let operand = recipe.precision.operand.to_string();
+        let peak = Tables::builtin().hardware(generation)?.peaks.iter().find(|peak| peak.dtype == operand)?;
+        let cores = logical_core(generation, &settings::flags(recipe));
+        Some(peak.flops as u64 * u64::from(cores))
+    }
+
     /// What NxD keeps its buckets below.
     fn bucket_bytes(&self, recipe: &Recipe) -> Option<u64> {
         Some(Tables::builtin().limits(Generation::of(recipe)?)?.gathered_bytes)
@@ -106,5 +114,24 @@ impl Target for NeuronTarget {
 
     fn check_manifest(&self, manifest: &Manifest) -> Result<()> {
         settings::check_manifest(manifest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::tiny;
+
+    #[test]
+    fn the_peak_is_that_of_the_operands_on_a_logical_core() {
+        let peak = |settings: &[&str]| NeuronTarget.peak_flops(&tiny(settings));
+        assert_eq!(peak(&["precision=mixed"]), Some(95_000_000_000_000));
+        assert_eq!(peak(&["precision=fp32"]), Some(23_750_000_000_000));
+        // A logical core joins two physical ones, unless a flag says otherwise.
+        assert_eq!(peak(&["precision=mixed", "target=trn2"]), Some(158_000_000_000_000));
+        let alone = ["precision=mixed", "target=trn2", "neuron.flags=[\"--logical-nc-config=1\"]"];
+        assert_eq!(peak(&alone), Some(79_000_000_000_000));
+        // No document has that of `f16` on this one.
+        assert_eq!(peak(&["precision=mixed", "precision.operand=f16", "target=trn3"]), None);
     }
 }

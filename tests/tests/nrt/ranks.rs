@@ -62,7 +62,17 @@ fn resumes_as_if_nothing_was(bench: &Bench) {
     let files = std::fs::read_dir(bench.at("run")).unwrap();
     let mut files: Vec<_> = files.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     files.sort();
-    assert_eq!(files, ["checkpoints", "loss.svg", "metrics.jsonl", "recipe.toml", "run.lock", "state.safetensors"]);
+    let expected = [
+        "checkpoints",
+        "loss.svg",
+        "metrics.jsonl",
+        "recipe.toml",
+        "report.html",
+        "run.lock",
+        "state.safetensors",
+        "timing.jsonl",
+    ];
+    assert_eq!(files, expected);
 }
 
 #[test]

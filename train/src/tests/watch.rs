@@ -128,3 +128,22 @@ fn a_recipe_can_do_without_a_page() {
     train(HAND.shared(), &bundle, &corpus(), &options, &files, &mut Silent).unwrap();
     assert!(!files.report().exists() && !files.tensorboard().exists());
 }
+
+/// 6 tokens of 1,000 operations each are 6,000 of the 10^6 that the one rank could do in a second.
+#[test]
+fn the_utilization_is_that_of_the_peak_of_all_ranks() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = RunFiles::new(folder.path());
+    let mut bundle = bundle();
+    (bundle.manifest.statistics.matmul_flops_per_token, bundle.manifest.statistics.peak_flops) =
+        (1000, Some(1_000_000));
+    train(HAND.shared(), &bundle, &corpus(), &options(3), &files, &mut Silent).unwrap();
+    let text = std::fs::read_to_string(files.timing()).unwrap();
+    for record in Times::parse(&text, &files.timing(), 3).unwrap().records() {
+        let expected = 6e-3 / (record.data + record.compute);
+        assert!((record.mfu.unwrap() / expected - 1.0).abs() < 1e-12, "{record:?}");
+    }
+    bundle.manifest.statistics.peak_flops = None;
+    train(HAND.shared(), &bundle, &corpus(), &options(3), &files, &mut Silent).unwrap();
+    assert!(!std::fs::read_to_string(files.timing()).unwrap().contains("mfu"));
+}

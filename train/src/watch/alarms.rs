@@ -158,7 +158,15 @@ mod tests {
         let mut alarms = Alarms::new(&off);
         alarms.replay(&history(), &Times::default());
         for step in 1..200 {
-            alarms.timed(&TimeRecord { step, tokens: 1, data: 9.0, compute: 1.0, evaluation: 0.0, writing: 0.0 });
+            alarms.timed(&TimeRecord {
+                step,
+                tokens: 1,
+                data: 9.0,
+                compute: 1.0,
+                evaluation: 0.0,
+                writing: 0.0,
+                mfu: None,
+            });
         }
         assert_eq!(alarms.raised(), []);
     }

@@ -47,6 +47,7 @@ impl Clock {
             compute: seconds(Part::Step),
             evaluation: seconds(Part::Evaluation),
             writing: seconds(Part::Writing),
+            mfu: None,
         };
         self.spent = [Duration::ZERO; 4];
         record

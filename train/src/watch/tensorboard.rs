@@ -4,7 +4,7 @@ mod event;
 mod frame;
 
 use super::TimeRecord;
-use crate::{EvalRecord, Observer, StepRecord, is_due};
+use crate::{EvalRecord, Observer, StepRecord};
 use event::{Event, Scalar, SessionLog, Summary};
 use halite_disk::Disk;
 use halite_support::Result;
@@ -60,7 +60,7 @@ impl Observer for TensorBoard {
     }
 
     fn stepped(&mut self, record: &StepRecord) {
-        if is_due(record.step, self.every) {
+        if record.step.is_multiple_of(self.every) {
             let metrics = record.metrics.iter().map(|(name, value)| (format!("train/{name}"), *value));
             let tokens = ("train/tokens".to_owned(), record.tokens as f64);
             self.add_scalars(record.step, metrics.chain([tokens]));
@@ -73,12 +73,13 @@ impl Observer for TensorBoard {
     }
 
     fn timed(&mut self, record: &TimeRecord) {
-        if is_due(record.step, self.every) {
+        if record.step.is_multiple_of(self.every) {
             let TimeRecord { data, compute, evaluation, writing, .. } = *record;
             let seconds = [("data", data), ("step", compute), ("evaluation", evaluation), ("writing", writing)];
             let seconds = seconds.map(|(name, seconds)| (format!("time/{name}_seconds"), seconds));
             let rate = ("time/tokens_per_second".to_owned(), record.tokens_per_second());
-            self.add_scalars(record.step, seconds.into_iter().chain([rate]));
+            let mfu = record.mfu.map(|mfu| ("time/mfu".to_owned(), mfu));
+            self.add_scalars(record.step, seconds.into_iter().chain([rate]).chain(mfu));
         }
     }
 
@@ -149,7 +150,15 @@ mod tests {
         for step in 7..=10 {
             let metrics = [("loss".to_owned(), step as f64 / 8.0)].into_iter().collect();
             board.stepped(&StepRecord { step, tokens: 64 * step, metrics });
-            board.timed(&TimeRecord { step, tokens: 64, data: 0.5, compute: 1.5, evaluation: 0.0, writing: 0.0 });
+            board.timed(&TimeRecord {
+                step,
+                tokens: 64,
+                data: 0.5,
+                compute: 1.5,
+                evaluation: 0.0,
+                writing: 0.0,
+                mfu: Some(0.25),
+            });
             board.written().unwrap();
         }
         board.evaluated(&EvalRecord { step: 10, data: String::new(), held_out_loss: 1.25, held_out_tokens: 1 });
@@ -166,6 +175,7 @@ mod tests {
         assert_eq!(scalars(&found[2]), [("train/loss".to_owned(), 1.0), ("train/tokens".to_owned(), 512.0)]);
         assert_eq!((found[2].step, found[4].step, found[6].step), (8, 10, 10));
         assert_eq!(scalars(&found[3])[4], ("time/tokens_per_second".to_owned(), 32.0));
+        assert_eq!(scalars(&found[3])[5], ("time/mfu".to_owned(), 0.25));
         assert_eq!(scalars(&found[6]), [("eval/held_out_loss".to_owned(), 1.25)]);
     }
 

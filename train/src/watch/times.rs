@@ -24,6 +24,11 @@ pub struct TimeRecord {
     /// Writing state, metrics and pages since the update before.
     #[serde(rename = "writing_seconds")]
     pub writing: f64,
+    /// The model FLOPs utilization (MFU): the operations of the matrix products of the update over what all ranks could have done in the time
+    /// of the update and of waiting for its batch. What a recipe computes again counts too. `None` where the peak rate is not
+    /// known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mfu: Option<f64>,
 }
 
 impl TimeRecord {
@@ -87,8 +92,15 @@ mod tests {
 
     #[test]
     fn times_read_back_up_to_an_update() {
-        let record =
-            |step| TimeRecord { step, tokens: 64, data: 0.1, compute: 0.3, evaluation: 0.0, writing: 1.0 / 3.0 };
+        let record = |step| TimeRecord {
+            step,
+            tokens: 64,
+            data: 0.1,
+            compute: 0.3,
+            evaluation: 0.0,
+            writing: 1.0 / 3.0,
+            mfu: None,
+        };
         let mut times = Times::default();
         (1..=3).for_each(|step| times.push(record(step)));
         let text = times.to_json_lines().unwrap();

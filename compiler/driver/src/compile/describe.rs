@@ -122,7 +122,7 @@ pub(super) fn figures(ir: &Module, laid: Laid<'_>, hlo: &Graph) -> Result<Figure
     })
 }
 
-/// The figures of a bundle whose update makes these calls: each of a module with its figures.
+/// The figures of a bundle whose update makes these calls, each of a module with its figures, on ranks of this peak rate.
 ///
 /// # Errors
 /// When the sizes of the recipe do not agree.
@@ -131,6 +131,7 @@ pub(super) fn statistics(
     calls: &[(Figures, usize)],
     buffers: &IndexMap<String, Buffer>,
     mesh: &Mesh,
+    peak_flops: Option<u64>,
 ) -> Result<Statistics, Diagnostic> {
     let size = |stated: Option<usize>| stated.map_or(1, |size| size as u64);
     let tokens = size(recipe.batch) * size(recipe.seq) * recipe.sizes()?.accumulate;
@@ -142,6 +143,7 @@ pub(super) fn statistics(
         parameters: calls.iter().map(|(figures, _)| figures.parameters).max().unwrap_or_default(),
         state_bytes: state.map(bytes).sum(),
         tokens_per_step: tokens,
+        peak_flops,
         matmul_flops_per_token: flops.fold(0, u64::saturating_add) / tokens.max(1),
         hlo_instructions: calls.iter().map(|(figures, _)| figures.hlo_instructions).sum(),
     })

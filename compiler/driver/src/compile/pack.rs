@@ -183,7 +183,7 @@ pub(super) fn assemble(
             None => audit = Some(module.audit),
         }
     }
-    let statistics = statistics(&source.recipe, &calls, &buffers, &mesh)?;
+    let statistics = statistics(&source.recipe, &calls, &buffers, &mesh, target.peak_flops(&source.recipe))?;
     let RunSettings { environment, flags, launch, platform } = target.settings(&source.recipe);
     let ir = text::print_with(&elaborated.module, text::PrintOptions { locations: false });
     let model = ModelInfo {

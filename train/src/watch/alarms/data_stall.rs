@@ -51,7 +51,15 @@ mod tests {
 
     fn alarms(data: impl Fn(u64) -> f64) -> Vec<u64> {
         let mut stall = DataStall::new(0.1);
-        let time = |step| TimeRecord { step, tokens: 1, data: data(step), compute: 0.1, evaluation: 5.0, writing: 5.0 };
+        let time = |step| TimeRecord {
+            step,
+            tokens: 1,
+            data: data(step),
+            compute: 0.1,
+            evaluation: 5.0,
+            writing: 5.0,
+            mfu: None,
+        };
         (1..=400).filter(|&step| stall.timed(&time(step)).is_some()).collect()
     }
 

@@ -1,0 +1,29 @@
+//! How much of the peak rate of the devices a run uses.
+
+use halite_bundle::Manifest;
+use halite_runtime::Executor;
+
+/// What the platform of a host is called, which no target documents the peak of.
+const HOST: &str = "cpu";
+
+/// The operations of a token, and how many all ranks could do in a second.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Utilization {
+    flops_per_token: f64,
+    peak: f64,
+}
+
+impl Utilization {
+    /// Of a bundle on an executor; `None` where the peak is not known, or where the modules run on a host in place of their target.
+    pub(crate) fn of(manifest: &Manifest, executor: &dyn Executor) -> Option<Self> {
+        let is_host = executor.platform().eq_ignore_ascii_case(HOST);
+        let peak = manifest.statistics.peak_flops.filter(|_| !is_host)?;
+        let peak = peak as f64 * manifest.mesh.num_ranks() as f64;
+        Some(Self { flops_per_token: manifest.statistics.matmul_flops_per_token as f64, peak })
+    }
+
+    /// The share of the peak rate at so many tokens in a second.
+    pub(super) fn at(self, tokens_per_second: f64) -> f64 {
+        tokens_per_second * self.flops_per_token / self.peak
+    }
+}
