@@ -15,6 +15,7 @@ pub struct Ahead {
     most: usize,
     maker: Maker,
     position: Position,
+    epochs: u64,
     skipped: Vec<Skipped>,
     identity: BTreeMap<String, String>,
     vocabulary: u64,
@@ -38,15 +39,16 @@ struct Batch {
     rows: Rows,
     /// Where the data set is after it.
     position: Position,
+    epochs: u64,
     skipped: Vec<Skipped>,
 }
 
 impl Ahead {
     /// Makes batches of so many rows of a data set, at most `most` of them ahead.
     pub fn new(dataset: Box<dyn Dataset>, rows: usize, most: usize) -> Self {
-        let (position, skipped) = (dataset.position(), dataset.skipped());
+        let (position, epochs, skipped) = (dataset.position(), dataset.epochs(), dataset.skipped());
         let (identity, vocabulary) = (dataset.identity(), dataset.vocabulary());
-        Self { rows, most, maker: Maker::Idle(dataset), position, skipped, identity, vocabulary }
+        Self { rows, most, maker: Maker::Idle(dataset), position, epochs, skipped, identity, vocabulary }
     }
 
     /// Ends the thread and takes the data set, which is where it has read to.
@@ -82,7 +84,12 @@ impl Worker {
         let work = move || {
             loop {
                 let batch = dataset.next(rows);
-                let batch = batch.map(|rows| Batch { rows, position: dataset.position(), skipped: dataset.skipped() });
+                let batch = batch.map(|rows| Batch {
+                    rows,
+                    position: dataset.position(),
+                    epochs: dataset.epochs(),
+                    skipped: dataset.skipped(),
+                });
                 if sender.send(batch).is_err() {
                     return dataset;
                 }
@@ -114,7 +121,7 @@ impl Dataset for Ahead {
             self.rows = rows;
         }
         let batch = self.batch()?;
-        (self.position, self.skipped) = (batch.position, batch.skipped);
+        (self.position, self.epochs, self.skipped) = (batch.position, batch.epochs, batch.skipped);
         Ok(batch.rows)
     }
 
@@ -125,9 +132,13 @@ impl Dataset for Ahead {
     fn seek(&mut self, position: &Position) -> Result<()> {
         let mut dataset = self.stop()?;
         let result = dataset.seek(position);
-        (self.position, self.skipped) = (dataset.position(), dataset.skipped());
+        (self.position, self.epochs, self.skipped) = (dataset.position(), dataset.epochs(), dataset.skipped());
         self.maker = Maker::Idle(dataset);
         result
+    }
+
+    fn epochs(&self) -> u64 {
+        self.epochs
     }
 
     fn identity(&self) -> BTreeMap<String, String> {

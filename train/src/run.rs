@@ -1,80 +1,24 @@
 //! The training loop.
 
-use super::checkpoint::{CheckpointOptions, is_due};
+use super::checkpoint::is_due;
 use super::failure::{self, Restarts};
 use super::feed::Feed;
-use super::peers::Peers;
 use super::programs::Programs;
 use super::record::Record;
 use super::saver::Saver;
 use super::state::Updates;
 use super::together::Together;
 use super::update::Run;
-use super::watch::{Part, Seen, Utilization, Watch};
-use super::{History, Observer, RunFiles, start};
+use super::watch::{Part, Utilization, Watch};
+use super::{History, Observer, RunFiles, TrainOptions, start};
 use halite_bundle::{Bundle, check_state};
-use halite_data::Data;
-use halite_recipe::Recipe;
+use halite_data::{Ahead, Data};
 use halite_runtime::Executor;
-use halite_support::{CancelToken, Diagnostics, Result, codes};
-use std::path::PathBuf;
+use halite_support::{Diagnostics, codes};
 use std::sync::Arc;
 
-/// Draws the loss of a run under a title, as SVG.
-pub type Draw = fn(&str, &History) -> Result<String>;
-
-/// Makes the page of a run under a title, as HTML.
-pub type Page = fn(&str, &Recipe, &Seen<'_>) -> Result<String>;
-
-/// How to train.
-#[derive(Clone, Debug, Default)]
-pub struct TrainOptions {
-    /// What the plot is called.
-    pub title: String,
-    /// Draws the plot; without it there is none.
-    pub draw: Option<Draw>,
-    /// Makes the page, where the recipe's `metrics` ask for one; without it there is none.
-    pub page: Option<Page>,
-    /// Completed updates at the end, those before a resumption included.
-    pub steps: u64,
-    /// Seed of the initial state and of the order of data.
-    pub seed: u64,
-    /// What the run starts from.
-    pub start: Start,
-    /// Updates between evaluations; 0 evaluates at the start and the end only.
-    pub eval_every: u64,
-    /// The most batches of one evaluation.
-    pub eval_batches: usize,
-    /// When checkpoints are saved, and which stay.
-    pub checkpoint: CheckpointOptions,
-    /// How often a run goes on from its newest checkpoint where the executor failed, before there is a newer one. Of several
-    /// processes, none can go back alone.
-    pub restarts: u32,
-    /// Goes on from a state of another recipe, program, seed or data, and only tells what differs. A state of another layout needs
-    /// no such leave.
-    pub allow_changes: bool,
-    /// Stops the run between updates; metrics, plot and state are then written, so that it can be resumed.
-    pub cancel: CancelToken,
-    /// The other processes of the run, where each rank is one. They agree on what runs and on when it is stopped, and each saves its
-    /// part of the state; the first of them writes all else.
-    pub peers: Option<Peers>,
-}
-
-/// What a run starts from.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-#[non_exhaustive]
-pub enum Start {
-    /// The newest whole checkpoint in the folder of the run, or the initial state of the seed where it has none.
-    Newest,
-    /// The initial state of the seed.
-    #[default]
-    Seed,
-    /// These weights, as [`state_from_checkpoint`](halite_bundle::init::state_from_checkpoint) reads them, with a new optimizer.
-    Weights(PathBuf),
-    /// The state in which an earlier run ended: a file, the index of parts, the folder of a checkpoint, or that of a run, of which it
-    /// is the newest one.
-    State(PathBuf),
-}
+/// The most batches that wait while an update is made.
+const BATCHES_AHEAD: usize = 2;
 
 /// Trains a bundle on data, and leaves recipe, metrics, plot and final state in the folder. Metrics and plot are also
 /// written at each evaluation, and [checkpoints](super::Checkpoints) as [`checkpoint`](TrainOptions::checkpoint) says. A state carries a
@@ -120,6 +64,7 @@ fn run_to_end(
     let tensors = start::started(bundle, output, (&record, data.train.as_mut()), options, observer)?;
     // Before anything is compiled.
     check_state(&bundle.manifest, &tensors)?;
+    let train = Box::new(Ahead::new(data.train, feed.rows, BATCHES_AHEAD));
     let start = Updates::of(&bundle.manifest, &tensors).attempted;
     start::check_kept(output, start)?;
     let utilization = Utilization::of(&bundle.manifest, executor.as_ref());
@@ -127,7 +72,7 @@ fn run_to_end(
     let together = Together::of(options.peers.as_ref(), &options.cancel);
     let mut step = programs.step().with_cancel(together.cancel.clone());
     step.set_state(tensors)?;
-    let mut run = Run::new(&programs, data.train, step);
+    let mut run = Run::new(&programs, train, step);
     run.history = output.history(start)?;
     // Nothing is written before all have read.
     together.compare(&told(options, &record.at(start, run.position.clone()), &run.history))?;

@@ -152,7 +152,12 @@ impl Disk {
     fn create(&self, make: impl FnOnce() -> io::Result<(File, PathBuf)>) -> io::Result<(File, PathBuf)> {
         let (file, path) = self.call(Operation::Create, make, || Ok(()))?;
         if let Some(plan) = &self.plan {
-            plan.unsynced().push((path.clone(), file.try_clone()?));
+            let mut unsynced = plan.unsynced();
+            // Another thread may have been killed since: what is open then is held by nobody.
+            if plan.is_dead.load(Ordering::Relaxed) {
+                return Err(ErrorKind::Interrupted.into());
+            }
+            unsynced.push((path.clone(), file.try_clone()?));
         }
         Ok((file, path))
     }

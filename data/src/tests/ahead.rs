@@ -60,6 +60,10 @@ impl Dataset for Odd {
         Ok(())
     }
 
+    fn epochs(&self) -> u64 {
+        0
+    }
+
     fn identity(&self) -> BTreeMap<String, String> {
         BTreeMap::new()
     }

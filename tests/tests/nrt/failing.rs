@@ -126,8 +126,8 @@ fn a_timeout_of_the_library_names_the_limit() {
 fn numbers_that_are_none_are_for_the_recipe() {
     let stopping = Bench::of(&compiled(&["nonfinite=stop"]));
     // Whether the library says so or not.
-    for order in ["3", "3:1003"] {
-        let stopped = run(stopping.train_on_nrt("run").args(UPDATES).env("HALITE_STANDIN_NRT_NAN", order));
+    for (name, order) in [("quiet", "3"), ("told", "3:1003")] {
+        let stopped = run(stopping.train_on_nrt(name).args(UPDATES).env("HALITE_STANDIN_NRT_NAN", order));
         stopped.with(1, &["error[E0708]: update 3 is not finite"]);
     }
     let skipping = Bench::of(&compiled(&["nonfinite=skip"]));

@@ -93,7 +93,7 @@ fn a_rank_that_fails_is_named_by_all() {
     let order = "HALITE_STANDIN_NRT_FAIL=nrt_execute:1202@6";
     let failed = run(&mut with_order(&bench, "1", order));
     failed.with(
-        2,
+        75,
         &[
             "error[E0716]: `nrt_execute` failed: memory of the core has a parity error",
             "error[E0719]: `nrt_execute` was given up: rank 1 failed: `nrt_execute` failed: memory of the core",

@@ -53,7 +53,9 @@ fn a_run_that_is_killed_anywhere_can_be_resumed() {
             assert!(ended.is_err() || !warnings.0.is_empty(), "call {n} failed and nobody says so");
             resumed += u64::from(output.checkpoints().newest().checkpoint.is_some());
             run(&TrainOptions { start: Start::Newest, ..saving(10) }, &output.on(calm.clone())).unwrap();
-            assert!(files(folder.path()) == files(whole.path()), "call {n} of {fate:?}");
+            let (found, expected) = (files(folder.path()), files(whole.path()));
+            let differs: Vec<_> = found.iter().filter(|file| !expected.contains(file)).map(|(name, _)| name).collect();
+            assert!(found == expected, "call {n} of {fate:?}: {differs:?}");
         }
     }
     assert!(resumed > 50, "{resumed} runs had a state to resume from");

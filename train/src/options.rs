@@ -1,0 +1,65 @@
+//! How to train.
+
+use super::History;
+use super::checkpoint::CheckpointOptions;
+use super::peers::Peers;
+use super::watch::Seen;
+use halite_recipe::Recipe;
+use halite_support::{CancelToken, Result};
+use std::path::PathBuf;
+
+/// Draws the loss of a run under a title, as SVG.
+pub type Draw = fn(&str, &History) -> Result<String>;
+
+/// Makes the page of a run under a title, as HTML.
+pub type Page = fn(&str, &Recipe, &Seen<'_>) -> Result<String>;
+
+/// How to train.
+#[derive(Clone, Debug, Default)]
+pub struct TrainOptions {
+    /// What the plot is called.
+    pub title: String,
+    /// Draws the plot; without it there is none.
+    pub draw: Option<Draw>,
+    /// Makes the page, where the recipe's `metrics` ask for one; without it there is none.
+    pub page: Option<Page>,
+    /// Completed updates at the end, those before a resumption included.
+    pub steps: u64,
+    /// Seed of the initial state and of the order of data.
+    pub seed: u64,
+    /// What the run starts from.
+    pub start: Start,
+    /// Updates between evaluations; 0 evaluates at the start and the end only.
+    pub eval_every: u64,
+    /// The most batches of one evaluation.
+    pub eval_batches: usize,
+    /// When checkpoints are saved, and which stay.
+    pub checkpoint: CheckpointOptions,
+    /// How often a run goes on from its newest checkpoint where the executor failed, before there is a newer one. Of several
+    /// processes, none can go back alone.
+    pub restarts: u32,
+    /// Goes on from a state of another recipe, program, seed or data, and only tells what differs. A state of another layout needs
+    /// no such leave.
+    pub allow_changes: bool,
+    /// Stops the run between updates; metrics, plot and state are then written, so that it can be resumed.
+    pub cancel: CancelToken,
+    /// The other processes of the run, where each rank is one. They agree on what runs and on when it is stopped, and each saves its
+    /// part of the state; the first of them writes all else.
+    pub peers: Option<Peers>,
+}
+
+/// What a run starts from.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub enum Start {
+    /// The newest whole checkpoint in the folder of the run, or the initial state of the seed where it has none.
+    Newest,
+    /// The initial state of the seed.
+    #[default]
+    Seed,
+    /// These weights, as [`state_from_checkpoint`](halite_bundle::init::state_from_checkpoint) reads them, with a new optimizer.
+    Weights(PathBuf),
+    /// The state in which an earlier run ended: a file, the index of parts, the folder of a checkpoint, or that of a run, of which it
+    /// is the newest one.
+    State(PathBuf),
+}
