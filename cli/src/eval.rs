@@ -5,31 +5,37 @@ use crate::context::{Context, Output, Result};
 use crate::learned::Learned;
 use crate::table::{grouped, table};
 use clap::Args;
+use halite_bundle::Bundle;
 use halite_bundle::ModuleRole;
-use halite_data::Dataset;
-use halite_support::files;
-use halite_train::{Corpus, Evaluated, Evaluator, Feed};
+use halite_data::HeldOut;
+use halite_recipe::{DataSource, DataTable};
+use halite_support::{Diagnostic, codes};
+use halite_train::{Evaluated, Evaluator, Feed, RecipeData};
 use serde_json::json;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Measure the loss and the perplexity of a model on texts, with byte tokens.
+/// Measure the loss and the perplexity of a model on data.
 ///
-/// INPUT is a bundle with the role `eval`, or what `halite compile` takes. Each text is cut into sequences that follow one another, and is
-/// measured on its own. Nothing is trained.
+/// INPUT is a bundle with the role `eval`, or what `halite compile` takes. Each data set is measured on its own: the files that are given,
+/// or what the recipe's data hold out. Nothing is trained.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   halite eval tiny --state runs/tiny/state.safetensors --data book.txt
-  halite eval build/tiny --weights model.safetensors --data a.txt b.txt")]
+  halite eval build/tiny --weights model.safetensors --data a.txt b.txt
+  halite eval recipe.toml --state runs/recipe")]
 pub(super) struct Eval {
     /// Preset, recipe, model file or bundle.
     input: String,
     #[command(flatten)]
     learned: Learned,
-    /// Text files, each a data set.
-    #[arg(long, value_name = "PATH", num_args = 1.., required = true)]
+    /// Files of text or JSON lines, each a data set [default: what the recipe's data hold out].
+    #[arg(long, value_name = "PATH", num_args = 1..)]
     data: Vec<PathBuf>,
+    /// `bytes`, or a tokenizer.json of Hugging Face [default: that of the recipe's data, else bytes].
+    #[arg(long, value_name = "NAME")]
+    tokenizer: Option<String>,
     /// The most batches of a data set.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     batches: Option<u32>,
@@ -43,29 +49,42 @@ impl Eval {
         let (name, bundle) = context.bundle(&self.input, &self.set)?;
         bundle.module_with_role(&ModuleRole::EVAL)?;
         let feed = Feed::of_batch(&bundle)?;
-        let data = self.data.iter().map(|path| open(path, &feed)).collect::<halite_support::Result<Vec<_>>>()?;
+        let data = self.open(&bundle, &feed)?;
         let state = self.learned.read(&bundle)?;
         let executor = Arc::new(context.executor(bundle.manifest.mesh.num_ranks())?);
         let spinner = bars::spinner(context, &format!("{name}: compiling with XLA"));
         let mut evaluator = Evaluator::load(executor, &bundle, state)?;
         let most = self.batches.map_or(usize::MAX, |batches| batches as usize);
         let mut found = Vec::new();
-        for (path, mut data) in self.data.iter().zip(data) {
-            let place = path.display().to_string();
+        for HeldOut { name: place, mut data } in data {
             spinner.set_message(format!("{name}: measuring {place}"));
             found.push((place, evaluator.evaluate(data.as_mut(), most)?));
         }
         spinner.finish_and_clear();
         Ok(Output::new(shown(&found), json!({ "data": found.iter().map(measured).collect::<Vec<_>>() })))
     }
-}
 
-/// A text as a data set for the batches of a model, which knows its tokens.
-fn open(path: &Path, feed: &Feed) -> halite_support::Result<Box<dyn Dataset>> {
-    let data = Corpus::in_order(files::read(path)?, feed.width);
-    let data = data.map_err(|error| error.context(format!("`{}`", path.display())))?;
-    feed.check(data.as_ref())?;
-    Ok(data)
+    /// The data sets, whose tokens the model knows.
+    fn open(&self, bundle: &Bundle, feed: &Feed) -> Result<Vec<HeldOut>> {
+        let mut table = bundle.manifest.recipe.data.clone().unwrap_or_else(|| DataTable::of(Vec::new()));
+        if let Some(tokenizer) = &self.tokenizer {
+            table.tokenizer.clone_from(tokenizer);
+        }
+        if !self.data.is_empty() {
+            let source = |path: &PathBuf| {
+                let path = path.display().to_string();
+                DataSource { name: path.clone(), ..DataSource::of(path) }
+            };
+            table.held_out = self.data.iter().map(source).collect();
+        }
+        if table.held_out.is_empty() {
+            let error = Diagnostic::error(codes::USAGE, "it is not said what to measure on");
+            return Err(error.help("give files with `--data`, or hold data out in the recipe: `data.held_out`").into());
+        }
+        let held_out = RecipeData::new(bundle, table, ".")?.held_out(feed.width)?;
+        held_out.iter().try_for_each(|held_out| feed.check(held_out.data.as_ref()))?;
+        Ok(held_out)
+    }
 }
 
 /// A row for each data set.

@@ -2,16 +2,17 @@
 
 use crate::bars;
 use crate::context::{Context, Output, Result};
-use crate::learned::Learned;
+use crate::learned::{Learned, tokenizer};
 use crate::terminal;
 use clap::Args;
+use halite_data::Tokenizer;
 use halite_report::visible;
 use halite_support::{Diagnostic, codes};
-use halite_train::{Bytes, Generator, Request, Sampling, Tokenizer, Utf8Stream};
+use halite_train::{Generator, Request, Sampling};
 use serde_json::json;
 use std::sync::Arc;
 
-/// Let a model go on with a text, with byte tokens.
+/// Let a model go on with a text.
 ///
 /// INPUT is a bundle with the role `forward`, or what `halite compile` takes. The text is written as it comes, the prompt first; equal inputs and seeds
 /// give equal texts. Each token is computed from the last `seq` tokens anew, without a cache of keys and values, and so takes as long
@@ -31,6 +32,9 @@ pub(super) struct Generate {
     /// The text to go on with.
     #[arg(long, value_name = "TEXT")]
     prompt: String,
+    /// `bytes`, or a tokenizer.json of Hugging Face [default: that of the recipe's data, else bytes].
+    #[arg(long, value_name = "NAME")]
+    tokenizer: Option<String>,
     /// Tokens to add.
     #[arg(long, value_name = "COUNT", default_value_t = 100)]
     tokens: u32,
@@ -59,7 +63,8 @@ impl Generate {
         let sampling = self.sampling();
         sampling.check()?;
         let (name, bundle) = context.bundle(&self.input, &self.set)?;
-        let (tokenizer, vocabulary) = (&Bytes, Generator::vocabulary(&bundle)?);
+        let (tokenizer, vocabulary) = (tokenizer(self.tokenizer.as_deref(), &bundle)?, Generator::vocabulary(&bundle)?);
+        let tokenizer = tokenizer.as_ref();
         check_vocabulary(tokenizer, vocabulary)?;
         let request = Request {
             prompt: tokenizer.encode(&self.prompt)?,
@@ -90,7 +95,7 @@ impl Generate {
 /// Refuses a tokenizer with ids that the model does not know.
 fn check_vocabulary(tokenizer: &dyn Tokenizer, known: usize) -> Result<()> {
     let needed = tokenizer.vocabulary();
-    if needed <= known {
+    if needed <= known as u64 {
         return Ok(());
     }
     let message = format!("the model knows {known} tokens, the tokenizer has {needed}");
@@ -103,7 +108,9 @@ struct Teller<'a> {
     prompt: &'a str,
     tokenizer: &'a dyn Tokenizer,
     streams: bool,
-    stream: Utf8Stream,
+    /// What came so far of the only sample, and how many bytes of its text were written.
+    tokens: Vec<i32>,
+    written: usize,
     /// What could not be written.
     failed: Result<()>,
 }
@@ -111,7 +118,7 @@ struct Teller<'a> {
 impl<'a> Teller<'a> {
     fn new(context: &Context, prompt: &'a str, samples: usize, tokenizer: &'a dyn Tokenizer) -> Result<Self> {
         let streams = samples == 1 && !context.json;
-        let teller = Self { prompt, tokenizer, streams, stream: Utf8Stream::default(), failed: Ok(()) };
+        let teller = Self { prompt, tokenizer, streams, tokens: Vec::new(), written: 0, failed: Ok(()) };
         if streams {
             terminal::out(&readable(prompt))?;
         }
@@ -120,22 +127,38 @@ impl<'a> Teller<'a> {
 
     fn hear(&mut self, _: usize, token: i32) {
         if self.streams && self.failed.is_ok() {
-            let text = self.stream.push(&self.tokenizer.decode(&[token]));
-            self.failed = terminal::out(&readable(&text));
+            self.tokens.push(token);
+            self.failed = self.tell();
         }
     }
 
+    /// Writes what is new of the text, unless it ends within a character.
+    fn tell(&mut self) -> Result<()> {
+        let text = self.tokenizer.decode(&self.tokens)?;
+        match text.get(self.written..) {
+            Some(new) if !text.ends_with(char::REPLACEMENT_CHARACTER) => {
+                terminal::out(&readable(new))?;
+                self.written = text.len();
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
     fn finish(self, texts: Vec<Vec<i32>>) -> Result<Output> {
-        let Self { prompt, tokenizer, streams, stream, failed } = self;
+        let Self { prompt, tokenizer, streams, written: told, failed, .. } = self;
         failed?;
-        let text = |tokens: &Vec<i32>| String::from_utf8_lossy(&tokenizer.decode(tokens)).into_owned();
-        let written: Vec<String> = texts.iter().map(text).collect();
+        let written =
+            texts.iter().map(|tokens| tokenizer.decode(tokens)).collect::<halite_support::Result<Vec<_>>>()?;
         let sample = |(tokens, text): (&Vec<i32>, &String)| json!({"text": text, "tokens": tokens});
         let samples: Vec<_> = texts.iter().zip(&written).map(sample).collect();
         let json = json!({"prompt": prompt, "samples": samples});
         let headed = |(number, text)| format!("── sample {number}\n{prompt}{text}\n");
-        let text =
-            if streams { readable(&stream.finish()) + "\n" } else { written.iter().enumerate().map(headed).collect() };
+        let text = if streams {
+            readable(written[0].get(told..).unwrap_or_default()) + "\n"
+        } else {
+            written.iter().enumerate().map(headed).collect()
+        };
         Ok(Output::verbatim(text, json))
     }
 }

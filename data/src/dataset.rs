@@ -27,7 +27,7 @@ impl Rows {
     }
 
     /// Adds the rows of another, which are as wide.
-    pub(crate) fn append(&mut self, other: &Rows) {
+    pub fn append(&mut self, other: &Rows) {
         self.rows += other.rows;
         self.tokens.extend(&other.tokens);
         self.segments.extend(&other.segments);

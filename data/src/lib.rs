@@ -33,4 +33,5 @@ pub use dataset::{Data, Dataset, HeldOut, Opened, Position, Rows, Skipped};
 pub use mixture::Mixture;
 pub use open::{open, statistics};
 pub use statistics::Statistics;
+pub use tokenizer::{Tokenizer, open as open_tokenizer};
 pub use write::{Written, write_tokens};

@@ -1,15 +1,24 @@
-//! Text as token ids.
+//! Text as token ids, and back.
 
 #[cfg(feature = "tokenizers")]
 mod hugging_face;
 
-use halite_support::Result;
+use halite_support::{Diagnostic, Result, codes};
 use std::path::Path;
 
-/// What turns text into token ids.
-pub(crate) trait Tokenizer: Send + Sync {
+/// What turns text into token ids, and these into text.
+pub trait Tokenizer: Send + Sync {
     /// The ids of a text, without tokens that mark its begin or end.
+    ///
+    /// # Errors
+    /// When it has no ids for the text.
     fn encode(&self, text: &str) -> Result<Vec<i32>>;
+
+    /// The text that ids stand for. Where they end within a character, that is U+FFFD.
+    ///
+    /// # Errors
+    /// When there are ids that are none of it.
+    fn decode(&self, ids: &[i32]) -> Result<String>;
 
     /// How many ids there are.
     fn vocabulary(&self) -> u64;
@@ -21,8 +30,11 @@ pub(crate) trait Tokenizer: Send + Sync {
     fn identity(&self) -> String;
 }
 
-/// The tokenizer that a configuration names: `bytes`, or the path of a `tokenizer.json` as seen from `base`.
-pub(crate) fn open(name: &str, base: &Path) -> Result<Box<dyn Tokenizer>> {
+/// The tokenizer of a name: `bytes`, or the path of a `tokenizer.json` as seen from `base`.
+///
+/// # Errors
+/// When the file cannot be read, is none, or this build has no such tokenizers.
+pub fn open(name: &str, base: &Path) -> Result<Box<dyn Tokenizer>> {
     match name {
         "bytes" => Ok(Box::new(Bytes)),
         path => open_file(&base.join(path)),
@@ -40,12 +52,18 @@ fn open_file(path: &Path) -> Result<Box<dyn Tokenizer>> {
     Err(crate::features::lacking(&what, "tokenizers", "take `bytes`"))
 }
 
-/// Each byte is a token.
+/// Each byte of a text is a token.
 struct Bytes;
 
 impl Tokenizer for Bytes {
     fn encode(&self, text: &str) -> Result<Vec<i32>> {
         Ok(text.bytes().map(i32::from).collect())
+    }
+
+    fn decode(&self, ids: &[i32]) -> Result<String> {
+        let byte = |&id: &i32| u8::try_from(id).map_err(|_| unknown(id));
+        let bytes = ids.iter().map(byte).collect::<Result<Vec<u8>>>()?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
     fn vocabulary(&self) -> u64 {
@@ -59,4 +77,10 @@ impl Tokenizer for Bytes {
     fn identity(&self) -> String {
         "bytes".to_owned()
     }
+}
+
+/// The error of an id that a tokenizer does not have.
+fn unknown(id: i32) -> Diagnostic {
+    Diagnostic::error(codes::DATA, format!("the tokenizer has no token {id}"))
+        .help("take the tokenizer that the model was trained with")
 }

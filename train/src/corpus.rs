@@ -32,18 +32,6 @@ impl Corpus {
         Ok(Self { train: train.into(), held_out: held_out.into() })
     }
 
-    /// All of a text as windows of so many tokens, one after another.
-    ///
-    /// # Errors
-    /// When the text is shorter than one.
-    pub fn in_order(text: Vec<u8>, width: usize) -> Result<Box<dyn Dataset>> {
-        if text.len() < width {
-            let message = format!("the text has {} bytes, one sequence takes {width}", text.len());
-            return Err(Diagnostic::error(codes::TEXT, message).help("give more text or make `seq` smaller"));
-        }
-        Ok(Box::new(Windows { text: text.into(), width, places: Places::InOrder, given: 0 }))
-    }
-
     /// Bytes to train on and bytes held out.
     pub fn sizes(&self) -> (usize, usize) {
         (self.train.len(), self.held_out.len())

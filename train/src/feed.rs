@@ -122,13 +122,18 @@ impl Feed {
         mut each: impl FnMut(Tensors) -> std::result::Result<(), Diagnostics>,
     ) -> std::result::Result<(), Diagnostics> {
         for number in 0..most {
-            let rows = data.next(self.eval_rows)?;
-            // What is given twice would count twice.
-            let is_whole = data.epochs() == 0;
-            if is_whole || number == 0 {
+            let mut rows = data.next(1)?;
+            while rows.rows < self.eval_rows && data.epochs() == 0 {
+                rows.append(&data.next(1)?);
+            }
+            // What is given twice would count twice; but one batch there is, filled from the start.
+            if rows.rows < self.eval_rows && number == 0 {
+                rows.append(&data.next(self.eval_rows - rows.rows)?);
+            }
+            if rows.rows == self.eval_rows {
                 each(self.batch(&rows))?;
             }
-            if !is_whole {
+            if data.epochs() > 0 {
                 break;
             }
         }

@@ -1,12 +1,8 @@
 //! Text that a model goes on with.
 
 mod sampling;
-mod tokenizer;
-mod utf8;
 
 pub use sampling::Sampling;
-pub use tokenizer::{Bytes, Tokenizer};
-pub use utf8::Utf8Stream;
 
 use super::feed::Feed;
 use super::inference::Inference;

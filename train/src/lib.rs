@@ -49,7 +49,7 @@ pub use evaluate::{Evaluated, Evaluator};
 pub use execute::{KernelChoice, LoadedModule};
 pub use feed::Feed;
 pub use files::RunFiles;
-pub use generate::{Bytes, Generator, Request, Sampling, Tokenizer, Utf8Stream};
+pub use generate::{Generator, Request, Sampling};
 pub use history::{EvalRecord, History, StepRecord};
 pub use inference::Inference;
 pub use metrics::Metrics;

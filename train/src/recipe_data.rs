@@ -21,7 +21,7 @@ impl RecipeData {
     /// # Errors
     /// When the bundle lacks a training step on sequences, or sequences with padding are asked for that the model would train on.
     pub fn new(bundle: &Bundle, table: DataTable, base: impl Into<PathBuf>) -> Result<Self> {
-        let pack = match (table.pack, Feed::of(bundle)?.takes_segments) {
+        let pack = match (table.pack, Feed::of_batch(bundle)?.takes_segments) {
             (Some(Pack::BestFit), false) => {
                 let message = "`data.pack` is `best_fit`, and the model attends across documents and trains on padding";
                 return Err(Diagnostic::error(codes::RECIPE_RANGE, message)
@@ -53,19 +53,26 @@ impl RecipeData {
     }
 }
 
-impl Data for RecipeData {
-    fn open(&self, width: usize, seed: u64) -> Result<Opened> {
-        let open = |sources: &[DataSource], shuffle| {
-            halite_data::open(&self.config(sources, shuffle), &self.base, width, seed)
-        };
-        let held_out = |source: &DataSource| {
-            let data = Box::new(open(std::slice::from_ref(source), false)?);
+impl RecipeData {
+    /// What is held out, each data set from its first sequence, in the order of its files.
+    ///
+    /// # Errors
+    /// When one cannot be opened.
+    pub fn held_out(&self, width: usize) -> Result<Vec<HeldOut>> {
+        let open = |source: &DataSource| {
+            let config = self.config(std::slice::from_ref(source), false);
+            let data = Box::new(halite_data::open(&config, &self.base, width, 0)?);
             Ok(HeldOut { name: source.name.clone(), data })
         };
-        Ok(Opened {
-            train: Box::new(open(&self.table.sources, self.table.shuffle)?),
-            held_out: self.table.held_out.iter().map(held_out).collect::<Result<_>>()?,
-        })
+        self.table.held_out.iter().map(open).collect()
+    }
+}
+
+impl Data for RecipeData {
+    fn open(&self, width: usize, seed: u64) -> Result<Opened> {
+        let config = self.config(&self.table.sources, self.table.shuffle);
+        let train = Box::new(halite_data::open(&config, &self.base, width, seed)?);
+        Ok(Opened { train, held_out: self.held_out(width)? })
     }
 }
 
@@ -76,6 +83,8 @@ fn source(source: &DataSource) -> SourceConfig {
         format: source.format.map(|format| match format {
             DataFormat::Text => Format::Text,
             DataFormat::JsonLines => Format::Jsonl,
+            DataFormat::Npy => Format::Npy,
+            DataFormat::Megatron => Format::Megatron,
         }),
         column: source.column.clone(),
         documents: match source.documents {

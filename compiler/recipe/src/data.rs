@@ -36,6 +36,23 @@ table! {
     }
 }
 
+impl DataTable {
+    /// These sources; all else has its default.
+    pub fn of(sources: Vec<DataSource>) -> Self {
+        let stated = toml::Table::from_iter([("sources".to_owned(), toml::Value::Array(Vec::new()))]);
+        let defaults: Self = stated.try_into().expect("all other keys have defaults");
+        Self { sources, ..defaults }
+    }
+}
+
+impl DataSource {
+    /// A file, or files that a pattern matches; all else has its default.
+    pub fn of(file: impl Into<String>) -> Self {
+        let stated = toml::Table::from_iter([("files".to_owned(), toml::Value::Array(vec![file.into().into()]))]);
+        stated.try_into().expect("all other keys have defaults")
+    }
+}
+
 table! {
     /// Files of one kind.
     #[derive(Clone, PartialEq, Debug)]
@@ -89,6 +106,10 @@ words! {
         Text = "text",
         /// An object of JSON on each line.
         JsonLines = "jsonl",
+        /// An array of tokens of NumPy.
+        Npy = "npy",
+        /// Tokens of Megatron: a `.bin` beside its `.idx`.
+        Megatron = "megatron",
     }
 }
 

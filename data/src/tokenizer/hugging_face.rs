@@ -1,6 +1,6 @@
 //! Tokenizers of Hugging Face: `tokenizer.json`.
 
-use super::Tokenizer;
+use super::{Tokenizer, unknown};
 use crate::fingerprint::hex;
 use halite_support::{Diagnostic, Result, codes, files};
 use sha2::{Digest, Sha256};
@@ -33,6 +33,13 @@ impl Tokenizer for HuggingFace {
     fn encode(&self, text: &str) -> Result<Vec<i32>> {
         let encoding = self.tokenizer.encode_fast(text, false).map_err(|error| broken(error.as_ref()))?;
         Ok(encoding.get_ids().iter().map(|id| *id as i32).collect())
+    }
+
+    fn decode(&self, ids: &[i32]) -> Result<String> {
+        let known =
+            |&id: &i32| u32::try_from(id).ok().filter(|&id| u64::from(id) < self.vocabulary).ok_or_else(|| unknown(id));
+        let ids = ids.iter().map(known).collect::<Result<Vec<u32>>>()?;
+        self.tokenizer.decode(&ids, false).map_err(|error| broken(error.as_ref()))
     }
 
     fn vocabulary(&self) -> u64 {
