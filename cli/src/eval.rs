@@ -56,7 +56,8 @@ impl Eval {
         let mut evaluator = Evaluator::load(executor, &bundle, state)?;
         let most = self.batches.map_or(usize::MAX, |batches| batches as usize);
         let mut found = Vec::new();
-        for HeldOut { name: place, mut data } in data {
+        for HeldOut { name: held_out, mut data } in data {
+            let place = if held_out.is_empty() { "held out".to_owned() } else { held_out };
             spinner.set_message(format!("{name}: measuring {place}"));
             found.push((place, evaluator.evaluate(data.as_mut(), most)?));
         }

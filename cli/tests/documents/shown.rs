@@ -31,6 +31,10 @@ const NOT_RUN: &[(&str, &str)] = &[
     ),
 ];
 
+/// Commands whose output is shown as it once came: what is drawn follows from the last bits of weights, which differ among processors.
+const AS_IT_CAME: [&str; 1] =
+    ["halite generate book.toml --state runs/book --prompt \"It is a truth\" --tokens 60 --temperature 0.7"];
+
 /// A folder to run commands in: the tests of the repository, the models that documents speak of, and the program on the path.
 pub(super) struct Folder {
     folder: tempfile::TempDir,
@@ -89,6 +93,13 @@ pub(super) fn run(document: &str, folder: &Folder) {
             continue;
         }
         let [out, err] = folder.run(command);
+        if AS_IT_CAME.contains(&command.as_str()) {
+            assert!(
+                !out.is_empty() && err.is_empty() && out[0].starts_with("It is a truth"),
+                "{place}: {out:?} {err:?}"
+            );
+            continue;
+        }
         let both = [err.clone(), out.clone()].concat();
         if ![&out, &err, &both].into_iter().any(|lines| prints(output, lines)) {
             let [out, err, shown] = [&out, &err, output].map(|lines| lines.join("\n"));
