@@ -19,7 +19,7 @@ use halite_train::{
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// Train on text, with byte tokens, on the CPU or a Neuron core.
+/// Train on the data of a recipe or on text, on the CPU or a Neuron core.
 ///
 /// INPUT is a bundle or what `halite compile` takes; its recipe says in the table `data` what to train on, unless --text does. Writes
 /// recipe.toml, metrics.jsonl, loss.svg and checkpoints, the newest of which is also state.safetensors; timing.jsonl, what each update
