@@ -84,6 +84,7 @@ fn run_to_end(
     watch.started(start);
     let mut saver = Saver::new(output, options, &record);
     let ended = go_on(&mut run, bundle, &record, (options, &together), &mut saver, output, watch);
+    run.tell_skipped(true, watch);
     let ended_by = |code| matches!(&ended, Err(errors) if errors.iter().all(|error| error.code() == code));
     // What was done up to here is kept, also when the run was stopped; of one that diverged, not the state.
     if ended.is_ok() || ended_by(codes::CANCELLED) {
@@ -156,6 +157,7 @@ fn go(
         }
         watch.spent(Part::Writing);
         let batch = run.batch()?;
+        run.tell_skipped(false, watch);
         watch.spent(Part::Data);
         run.step(step, &batch, watch)?;
         watch.spent(Part::Step);

@@ -3,8 +3,9 @@
 use super::programs::Programs;
 use super::{EvalRecord, History, Observer, StepRecord, TrainStep, divergence};
 use halite_bundle::tensors::Tensors;
-use halite_data::{Dataset, Position};
-use halite_support::Diagnostics;
+use halite_data::{Dataset, Position, Skipped};
+use halite_support::{Diagnostic, Diagnostics, codes};
+use std::collections::BTreeMap;
 
 /// Updates that are skipped one after another before a run ends.
 const MAX_SKIPPED: usize = 100;
@@ -13,6 +14,8 @@ const MAX_SKIPPED: usize = 100;
 pub struct Run<'a> {
     programs: &'a Programs,
     data: Box<dyn Dataset>,
+    /// How often what was left out of the data for each reason was told.
+    told: BTreeMap<String, u64>,
     /// Where in the data it is after the updates that were made.
     pub position: Position,
     /// The step with the state of this run.
@@ -25,7 +28,7 @@ impl<'a> Run<'a> {
     /// A run of a step that has its state, on data from where they are.
     pub fn new(programs: &'a Programs, data: Box<dyn Dataset>, step: TrainStep) -> Self {
         let position = data.position();
-        Self { programs, data, position, step, history: History::default() }
+        Self { programs, data, told: BTreeMap::new(), position, step, history: History::default() }
     }
 
     /// The data, which give the next batch from where they are.
@@ -56,6 +59,19 @@ impl<'a> Run<'a> {
     /// Tokens that an update predicts, padding included.
     pub(super) fn tokens(&self) -> u64 {
         self.programs.feed.tokens()
+    }
+
+    /// Tells what was left out of the data: each reason when it first comes up and, at the end of a run, how often it did.
+    pub(super) fn tell_skipped(&mut self, is_end: bool, observer: &mut dyn Observer) {
+        for Skipped { reason, count, example } in self.data.skipped() {
+            let place = format!("{reason}, first at {example}");
+            if self.told.get(&place).is_some_and(|told| !is_end || *told == count) {
+                continue;
+            }
+            let message = format!("left out of the data, {count} up to here: {reason}");
+            observer.warned(&Diagnostic::warning(codes::DATA, message).note(format!("first at {example}")));
+            self.told.insert(place, count);
+        }
     }
 
     /// Makes one update from a [`batch`](Self::batch); `step` is its number from 1.

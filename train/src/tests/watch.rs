@@ -1,7 +1,9 @@
 //! What is seen of runs.
 
 use super::*;
+use halite_data::{Data, Dataset, Opened, Position, Rows, Skipped};
 use halite_support::Diagnostic;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 /// What an observer hears, in order, without what depends on time.
@@ -146,4 +148,60 @@ fn the_utilization_is_that_of_the_peak_of_all_ranks() {
     bundle.manifest.statistics.peak_flops = None;
     train(HAND.shared(), &bundle, &corpus(), &options(3), &files, &mut Silent).unwrap();
     assert!(!std::fs::read_to_string(files.timing()).unwrap().contains("mfu"));
+}
+
+/// A data set that leaves something out with every sequence.
+struct Leaving(Box<dyn Dataset>, u64);
+
+impl Dataset for Leaving {
+    fn next(&mut self, rows: usize) -> halite_support::Result<Rows> {
+        self.1 += rows as u64;
+        self.0.next(rows)
+    }
+
+    fn position(&self) -> Position {
+        self.0.position()
+    }
+
+    fn seek(&mut self, position: &Position) -> halite_support::Result<()> {
+        self.0.seek(position)
+    }
+
+    fn epochs(&self) -> u64 {
+        self.0.epochs()
+    }
+
+    fn identity(&self) -> BTreeMap<String, String> {
+        self.0.identity()
+    }
+
+    fn vocabulary(&self) -> u64 {
+        self.0.vocabulary()
+    }
+
+    fn skipped(&self) -> Vec<Skipped> {
+        vec![Skipped { reason: "no text".into(), count: self.1, example: "a.jsonl:3".into() }]
+    }
+}
+
+/// The data that [`Leaving`] leaves something out of.
+struct Gaps;
+
+impl Data for Gaps {
+    fn open(&self, width: usize, seed: u64) -> halite_support::Result<Opened> {
+        let opened = corpus().open(width, seed)?;
+        Ok(Opened { train: Box::new(Leaving(opened.train, 0)), ..opened })
+    }
+}
+
+#[test]
+fn what_is_left_out_of_the_data_is_told_when_it_first_is_and_in_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let heard = Heard::default();
+    let mut observer = heard.clone();
+    let files = RunFiles::new(folder.path());
+    train(HAND.shared(), &bundle(), &Gaps, &options(5), &files, &mut observer).unwrap();
+    let told: Vec<_> = heard.take().into_iter().filter(|said| said.starts_with("left out")).collect();
+    let of = |count| format!("left out of the data, {count} up to here: no text");
+    assert_eq!(told, [of(2), of(10)]);
 }
