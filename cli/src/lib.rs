@@ -125,9 +125,9 @@ enum Command {
     Convert(convert::Convert),
     /// Run one module of a bundle once.
     Run(run::Run),
-    /// Train on text, with byte tokens, on the CPU or a Neuron core.
+    /// Train on the data of a recipe or on text, on the CPU or a Neuron core.
     Train(train::Train),
-    /// Measure the loss and the perplexity of a model on texts.
+    /// Measure the loss and the perplexity of a model on data.
     Eval(eval::Eval),
     /// Let a model go on with a text.
     Generate(generate::Generate),

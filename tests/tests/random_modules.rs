@@ -73,7 +73,7 @@ fn modules_verify_and_read_back() {
 fn modules_are_varied() {
     let registry = Registry::builtin();
     let mut ops = std::collections::BTreeSet::new();
-    for seed in 0..100 {
+    for seed in 0..200 {
         for function in random_module(seed, MIXED, &registry).module.functions {
             ops.extend(function.insts.iter().map(|inst| inst.op.name().to_owned()));
         }

@@ -146,6 +146,7 @@ fn the_utilization_is_that_of_the_peak_of_all_ranks() {
         assert!((record.mfu.unwrap() / expected - 1.0).abs() < 1e-12, "{record:?}");
     }
     bundle.manifest.statistics.peak_flops = None;
+    let files = RunFiles::new(folder.path().join("without"));
     train(HAND.shared(), &bundle, &corpus(), &options(3), &files, &mut Silent).unwrap();
     assert!(!std::fs::read_to_string(files.timing()).unwrap().contains("mfu"));
 }
