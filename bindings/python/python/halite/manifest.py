@@ -195,6 +195,7 @@ class Statistics:
     tokens_per_step: int
     matmul_flops_per_token: int
     hlo_instructions: int
+    peak_flops: int | None = None
 
 
 @dataclass(frozen=True)
