@@ -1,68 +1,52 @@
-//! The configuration of data, as it stands in recipes.
+//! The configuration of data. How recipes write it is the business of recipes.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// What a run trains on and how it is cut into sequences.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct DataConfig {
     /// `bytes`, or the path of a `tokenizer.json`.
-    #[serde(default = "bytes")]
     pub tokenizer: String,
     /// The token before each document: its text or id. None by default.
-    #[serde(default)]
     pub bos: Option<String>,
     /// The token after each document: its text or id, or `none`. By default the one that the tokenizer is known by.
-    #[serde(default)]
     pub eos: Option<String>,
     /// How documents become rows.
-    #[serde(default)]
     pub pack: Packing,
     /// Whether files and rows are shuffled, by the seed.
-    #[serde(default = "yes")]
     pub shuffle: bool,
     /// About how many tokens are held at once and packed and shuffled with one another; by default some 4 million, and
     /// at least 64 rows.
-    #[serde(default)]
     pub buffer: Option<usize>,
     /// Threads that tokenize; by default as many as there are, up to 4. The sequences do not depend on it.
-    #[serde(default)]
     pub threads: Option<usize>,
     /// What happens to data that cannot be read.
-    #[serde(default)]
     pub on_error: OnError,
     /// Where the documents come from; at least one.
     pub sources: Vec<SourceConfig>,
 }
 
 /// Files of one kind, and their share in a mixture.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct SourceConfig {
     /// What messages and positions call it.
     pub name: String,
     /// Paths or patterns such as `text/*.jsonl.zst`.
     pub files: Vec<String>,
     /// What is in the files; by default what their names end with says.
-    #[serde(default)]
     pub format: Option<Format>,
     /// The key of JSON lines that holds the text.
-    #[serde(default = "text")]
     pub column: String,
     /// What a document of a text file is.
-    #[serde(default)]
     pub documents: Documents,
     /// A share of each file, such as `0..0.9`.
-    #[serde(default)]
     pub part: Option<String>,
     /// Its share of the rows, beside those of the others.
-    #[serde(default = "one")]
     pub weight: f64,
 }
 
 /// What is in a file.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Format {
     /// UTF-8 text: `.txt`.
@@ -89,7 +73,7 @@ impl Format {
 }
 
 /// What a document of a text file is.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Documents {
     /// The whole file.
@@ -102,7 +86,7 @@ pub enum Documents {
 }
 
 /// How documents become rows.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Packing {
     /// One document after another, cut where a row is full. Nothing is padded.
@@ -113,7 +97,7 @@ pub enum Packing {
 }
 
 /// What happens to data that cannot be read.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnError {
     /// It is an error.
@@ -121,20 +105,4 @@ pub enum OnError {
     Stop,
     /// It is left out and counted.
     Skip,
-}
-
-fn bytes() -> String {
-    "bytes".to_owned()
-}
-
-fn text() -> String {
-    "text".to_owned()
-}
-
-fn yes() -> bool {
-    true
-}
-
-fn one() -> f64 {
-    1.0
 }

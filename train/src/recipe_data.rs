@@ -51,9 +51,7 @@ impl RecipeData {
             sources: sources.iter().map(source).collect(),
         }
     }
-}
 
-impl RecipeData {
     /// What is held out, each data set from its first sequence, in the order of its files.
     ///
     /// # Errors

@@ -139,11 +139,6 @@ impl Part {
         let (from, to) = (from.trim().parse::<f64>().ok()?, to.trim().parse::<f64>().ok()?);
         (0.0 <= from && from < to && to <= 1.0).then_some((from, to))
     }
-
-    /// From one number to another, both from 0 to 1.
-    pub fn new(from: f64, to: f64) -> Self {
-        Self(format!("{from}..{to}"))
-    }
 }
 
 impl fmt::Display for Part {
