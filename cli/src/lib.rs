@@ -41,6 +41,7 @@ mod streams;
 pub mod study;
 mod table;
 mod terminal;
+mod texts;
 mod train;
 mod verify;
 

@@ -5,10 +5,12 @@ use crate::context::{Context, Output, Result};
 use crate::plot;
 use crate::study::{Comparison, NumericsOptions, NumericsReport, RecipeSummary, load_recipe};
 use crate::table::{short, table};
+use crate::texts::Texts;
 use clap::Args;
 use halite::source::Source;
-use halite_support::{Diagnostic, codes, files};
-use halite_train::Corpus;
+use halite_data::Packing;
+use halite_support::{Diagnostic, codes};
+use halite_train::RecipeData;
 use indexmap::IndexMap;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -36,9 +38,8 @@ pub(super) struct Numerics {
     /// Preset, built-in model, recipe or model file.
     #[arg(long, value_name = "INPUT", default_value = "tiny")]
     model: String,
-    /// Text files, in order.
-    #[arg(long, value_name = "PATH", num_args = 1.., required = true)]
-    text: Vec<PathBuf>,
+    #[command(flatten)]
+    texts: Texts,
     /// Updates of each run [default: that of the model's recipe].
     #[arg(long)]
     steps: Option<u64>,
@@ -54,9 +55,6 @@ pub(super) struct Numerics {
     /// The most batches of one evaluation.
     #[arg(long, value_name = "COUNT", default_value_t = 16)]
     eval_batches: usize,
-    /// Share of the text, at its end, that is held out for evaluation.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
-    held_out: f64,
     /// The folder of the results.
     #[arg(short, long, value_name = "DIR", default_value = "runs/numerics")]
     output: PathBuf,
@@ -67,14 +65,17 @@ pub(super) struct Numerics {
 
 impl Numerics {
     pub(super) fn run(self, context: &mut Context) -> Result<Output> {
-        let texts = self.text.iter().map(|path| files::read(path)).collect::<halite_support::Result<Vec<_>>>();
-        let corpus = Corpus::new(&texts?, self.held_out)?;
+        let Some(table) = self.texts.table()? else {
+            let error = Diagnostic::error(codes::USAGE, "it is not said what to train on");
+            return Err(error.help("give text files with `--text`").into());
+        };
+        let data = RecipeData::packed(table, ".", Packing::InOrder);
         let mut load = |recipe: &String| load_recipe(recipe, &self.model, &self.set, &mut context.session);
         let recipes = self.recipes.iter().map(&mut load).collect::<Result<Vec<Source>>>()?;
         let against = load(&self.against)?;
         let options = self.options(&against)?;
         let context = &*context;
-        let comparison = Comparison::new(&context.session, recipes, against, &corpus)?;
+        let comparison = Comparison::new(&context.session, recipes, against, &data)?;
         let tokens = comparison.tokens_per_step();
         let executor = context.executor(comparison.num_ranks())?;
         let runs = (comparison.num_recipes() * options.seeds.len()) as u64;

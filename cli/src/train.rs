@@ -6,15 +6,14 @@ use crate::context::{Context, Output, Ready, Result};
 use crate::device::{Device, Running};
 use crate::exit::TRY_AGAIN;
 use crate::signals::{Caught, Signals};
-use crate::table::{bytes, counted, facts};
+use crate::table::{counted, facts};
 use crate::terminal;
+use crate::texts::Texts;
 use clap::Args;
 use halite_bundle::Bundle;
-use halite_data::Data;
-use halite_support::{CancelToken, Diagnostic, Diagnostics, codes, files};
+use halite_support::{CancelToken, Diagnostic, Diagnostics, codes};
 use halite_train::{
-    Checkpoint, CheckpointOptions, Corpus, History, RecipeData, Record, RunFiles, Start, TrainOptions, check_data,
-    train,
+    Checkpoint, CheckpointOptions, History, RecipeData, Record, RunFiles, Start, TrainOptions, check_data, train,
 };
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -33,7 +32,7 @@ use std::path::{Path, PathBuf};
 /// A warning says when gradients grow, the loss is too good or updates wait for data; `metrics` has the limits.
 ///
 /// SIGINT (Ctrl-C), SIGTERM and SIGHUP end the run after the current update, with its state saved; a second signal ends it at
-/// once. A state says what made it: model, batch, precision, optimizer, schedule, program, seed and text. A run that is resumed
+/// once. A state says what made it: model, batch, precision, optimizer, schedule, program, seed and data. A run that is resumed
 /// with others is refused, unless --allow-changes is given. How it is laid out over ranks may change, as long as an update takes
 /// as many sequences: a warning says what did. The state of `halite init` starts any run; a state that does not say what made it,
 /// such as one of `halite run` or `halite convert`, is taken with a warning.
@@ -53,9 +52,8 @@ Examples:
 pub(super) struct Train {
     /// Preset, recipe, model file or bundle.
     input: String,
-    /// Text files, in order, whose bytes are the tokens, in place of the recipe's data.
-    #[arg(long, value_name = "PATH", num_args = 1..)]
-    text: Vec<PathBuf>,
+    #[command(flatten)]
+    texts: Texts,
     /// Updates in all, those before a resumption included [default: that of the recipe].
     #[arg(long)]
     steps: Option<u64>,
@@ -78,15 +76,12 @@ pub(super) struct Train {
     /// Start anew: a folder that holds checkpoints is refused.
     #[arg(long, conflicts_with = "resume")]
     fresh: bool,
-    /// Continue from a state of another recipe, program, seed or text; what differs is shown.
+    /// Continue from a state of another recipe, program, seed or data; what differs is shown.
     #[arg(long, conflicts_with = "fresh")]
     allow_changes: bool,
     /// Start from these weights, with a new optimizer: a safetensors file, the index of a sharded checkpoint, or its folder.
     #[arg(long, value_name = "PATH", conflicts_with = "resume")]
     weights: Option<PathBuf>,
-    /// Share of the text, at its end, that is held out for evaluation.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
-    held_out: f64,
     /// Updates between evaluations; 0 evaluates at the start and the end only [default: that of the recipe].
     #[arg(long, value_name = "STEPS")]
     eval_every: Option<u64>,
@@ -154,8 +149,11 @@ impl Train {
             allow_changes: self.allow_changes,
             ..TrainOptions::default()
         };
-        let (data, described) = self.data(&bundle)?;
-        check_data(&bundle, data.as_ref())?;
+        if let Some(table) = self.texts.table()? {
+            bundle.manifest.recipe.data = Some(table);
+        }
+        let (data, described) = data(&bundle)?;
+        check_data(&bundle, &data)?;
         let Running { executor, peers } = self.device.start(context, &self.input, &mut bundle, launched.as_ref())?;
         let output = if let Some(peers) = &peers { output.of_rank(peers.rank()) } else { output };
         options.peers = peers;
@@ -169,7 +167,7 @@ impl Train {
             wish: output.wish(),
             completed: 0,
         };
-        let history = train(executor, &bundle, data.as_ref(), &options, &output, &mut watcher);
+        let history = train(executor, &bundle, &data, &options, &output, &mut watcher);
         watcher.spinner.finish_and_clear();
         watcher.bar.finish();
         match history {
@@ -179,24 +177,6 @@ impl Train {
             Err(errors) if is_worth_another_try(&errors) && output.state().is_file() => Ok(failed(errors, &output)),
             history => Ok(summary(&history?, &output)),
         }
-    }
-
-    /// What is trained on, and how it is called while it is got ready.
-    fn data(&self, bundle: &Bundle) -> Result<(Box<dyn Data>, String)> {
-        if !self.text.is_empty() {
-            let texts = self.text.iter().map(|path| files::read(path)).collect::<halite_support::Result<Vec<_>>>();
-            let corpus = Corpus::new(&texts?, self.held_out)?;
-            let (text, held_out) = corpus.sizes();
-            let described = format!("{} of text, {} held out", bytes(text as u64), bytes(held_out as u64));
-            return Ok((Box::new(corpus), described));
-        }
-        let Some(table) = &bundle.manifest.recipe.data else {
-            let error = Diagnostic::error(codes::USAGE, "it is not said what to train on");
-            let help = "give text files with `--text`, or name data in the recipe: `[data]` with `sources = [{ files = [..] }]`";
-            return Err(error.help(help).into());
-        };
-        let described = format!("data of {}", counted(table.sources.len(), "source"));
-        Ok((Box::new(RecipeData::new(bundle, table.clone(), ".")?), described))
     }
 
     /// The seed that is given, else that of the state to resume, else that of the recipe.
@@ -218,6 +198,21 @@ impl Train {
             (None, None) => Start::Newest,
         }
     }
+}
+
+/// What a bundle is trained on, and how it is called while it is got ready.
+///
+/// # Errors
+/// When its recipe names no data, or some that its model cannot be trained on.
+fn data(bundle: &Bundle) -> Result<(RecipeData, String)> {
+    let Some(table) = &bundle.manifest.recipe.data else {
+        let error = Diagnostic::error(codes::USAGE, "it is not said what to train on");
+        let help =
+            "give text files with `--text`, or name data in the recipe: `[data]` with `sources = [{ files = [..] }]`";
+        return Err(error.help(help).into());
+    };
+    let described = format!("data of {}", counted(table.sources.len(), "source"));
+    Ok((RecipeData::new(bundle, table.clone(), ".")?, described))
 }
 
 /// A spinner while modules get ready, then the bar; and what ends the run after an update when a signal comes.

@@ -60,7 +60,7 @@ fn unknown_inputs_exit_with_2() {
     assert!(fails(&["init", "nowhere"], 2).contains("is not a bundle"));
     assert!(fails(&["run", "nowhere", "--inputs", "x", "--outputs", "y"], 2).contains("is not a bundle"));
     assert!(fails(&["inspect", "."], 2).contains("is not a bundle"));
-    assert!(fails(&["train", "tiny", "--text", "none.txt"], 2).contains("cannot read `none.txt`"));
+    assert!(fails(&["train", "tiny", "--text", "none.txt"], 2).contains("no file matches `none.txt`"));
 }
 
 #[test]

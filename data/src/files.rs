@@ -14,6 +14,17 @@ pub(crate) fn find(patterns: &[String], base: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
+/// As [`find`], where at least one holds something.
+pub(crate) fn find_with_content(patterns: &[String], base: &Path) -> Result<Vec<PathBuf>> {
+    let files = find(patterns, base)?;
+    let has_content = |file: &PathBuf| file.metadata().is_ok_and(|metadata| metadata.len() > 0);
+    if files.iter().any(has_content) {
+        return Ok(files);
+    }
+    let names: Vec<String> = patterns.iter().map(|pattern| format!("`{pattern}`")).collect();
+    Err(Diagnostic::error(codes::TEXT, format!("{} holds nothing", names.join(", "))).help("give files with text"))
+}
+
 fn matches(pattern: &str, base: &Path) -> Result<Vec<PathBuf>> {
     // A name may hold what means something in patterns.
     let named = base.join(pattern);

@@ -72,7 +72,7 @@ pub(crate) fn open_reader(
 ) -> Result<Reader> {
     let open = || {
         let part = source.part.as_deref().map_or(Ok(Part::ALL), Part::parse)?;
-        let paths = files::find(&source.files, base)?;
+        let paths = files::find_with_content(&source.files, base)?;
         let shards = paths.iter().map(|path| source::open(path, source, part, encoder)).collect::<Result<Vec<_>>>()?;
         Ok(Reader::new(shards, config.on_error, seed))
     };
@@ -80,7 +80,7 @@ pub(crate) fn open_reader(
 }
 
 fn named(error: Diagnostic, source: &SourceConfig) -> Diagnostic {
-    error.context(format!("source `{}`", source.name))
+    if source.name.is_empty() { error } else { error.context(format!("source `{}`", source.name)) }
 }
 
 fn identity(

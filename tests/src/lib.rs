@@ -47,6 +47,7 @@ pub mod standin_nrt;
 pub mod stepping;
 pub mod structure;
 pub mod suites;
+pub mod texts;
 pub mod tolerances;
 mod within_recipe;
 pub mod xla;

@@ -12,8 +12,8 @@ use halite_passes::{PassCx, PassRegistry, Runner, RunnerOptions};
 use halite_support::Diagnostics;
 use halite_tensor::{DType, HostTensor, Shape, causal_mask};
 use halite_tests::compiled::stored_state;
-use halite_tests::xla;
-use halite_train::{Corpus, LoadedModule, RunFiles, Silent, TrainOptions, train};
+use halite_tests::{texts, xla};
+use halite_train::{LoadedModule, RunFiles, Silent, TrainOptions, train};
 use std::path::Path;
 
 fn load(session: &mut Session) -> Source {
@@ -71,8 +71,8 @@ fn runs_take_the_causal_mask_and_no_other() {
 fn training_and_verification_feed_it() {
     let bundle = bundle();
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let corpus = Corpus::new(&[b"the quick brown fox jumps over the lazy dog; ".repeat(20)], 0.2);
-    let corpus = corpus.unwrap_or_else(|error| panic!("{error}"));
+    let text = folder.path().join("text.txt");
+    std::fs::write(&text, b"the quick brown fox jumps over the lazy dog; ".repeat(20)).expect("a file");
     let options = TrainOptions {
         title: "masked".to_owned(),
         steps: 3,
@@ -82,7 +82,7 @@ fn training_and_verification_feed_it() {
         ..TrainOptions::default()
     };
     let files = RunFiles::new(folder.path());
-    let history = train(xla::executor(), &bundle, &corpus, &options, &files, &mut Silent);
+    let history = train(xla::executor(), &bundle, &texts::text(&bundle, &text, 0.2), &options, &files, &mut Silent);
     assert_eq!(history.unwrap_or_else(|errors| panic!("{errors:?}")).steps.len(), 3);
     let state = halite_bundle::tensors::read(&files.state()).unwrap_or_else(|error| panic!("{error}"));
     assert!(!state.contains_key("mask"), "what is declared is no state");

@@ -10,8 +10,8 @@ use halite_passes::PipelineSpec;
 use halite_support::{Diagnostic, codes};
 use halite_tensor::compare::difference;
 use halite_tests::compiled::expect;
-use halite_tests::xla;
-use halite_train::{Corpus, Observer, Record, RunFiles, Start, TrainOptions, train};
+use halite_tests::{texts, xla};
+use halite_train::{Observer, Record, RunFiles, Start, TrainOptions, train};
 use std::path::Path;
 
 /// Two layers with fewer key heads than some layouts have ranks, and a vocabulary that ranks do not divide.
@@ -63,12 +63,12 @@ impl Observer for Warnings {
 }
 
 /// Trains up to `steps` into a folder, from the state that is there after the first ones; what it is warned of.
-fn go_on(bundle: &Bundle, corpus: &Corpus, folder: &Path, steps: u64) -> Vec<Diagnostic> {
+fn go_on(bundle: &Bundle, folder: &Path, steps: u64) -> Vec<Diagnostic> {
     let files = RunFiles::new(folder);
     let start = if files.state().is_file() { Start::State(files.state()) } else { Start::Seed };
     let options = TrainOptions { steps, seed: 3, start, ..TrainOptions::default() };
     let mut warnings = Warnings::default();
-    expect(train(xla::executor(), bundle, corpus, &options, &files, &mut warnings));
+    expect(train(xla::executor(), bundle, &texts::book(bundle), &options, &files, &mut warnings));
     warnings.0
 }
 
@@ -86,14 +86,9 @@ fn record(folder: &Path) -> Record {
     record.expect("a run says what made it")
 }
 
-fn corpus() -> Corpus {
-    let text = (0..4000_u32).map(|at| (at * at % 251) as u8).collect();
-    Corpus::new(&[text], 0.0).unwrap_or_else(|error| panic!("{error}"))
-}
-
 #[test]
 fn a_run_goes_from_layout_to_layout_as_if_it_stayed_on_one_device() {
-    let (corpus, folder) = (corpus(), tempfile::tempdir().expect("a folder"));
+    let folder = tempfile::tempdir().expect("a folder");
     let moving = folder.path().join("moving");
     let alone = compile(&settings(LAYOUTS[0]), &["precision=fp64"]);
     let mut last = None;
@@ -101,8 +96,8 @@ fn a_run_goes_from_layout_to_layout_as_if_it_stayed_on_one_device() {
         let bundle = compile(&settings(layout), &["precision=fp64"]);
         assert_eq!(bundle.manifest.mesh.num_ranks(), layout.0 * layout.1);
         let whole = folder.path().join(format!("whole-{leg}"));
-        assert!(go_on(&alone, &corpus, &whole, leg * UPDATES).is_empty());
-        let told = go_on(&bundle, &corpus, &moving, leg * UPDATES);
+        assert!(go_on(&alone, &whole, leg * UPDATES).is_empty());
+        let told = go_on(&bundle, &moving, leg * UPDATES);
         let codes: Vec<_> = told.iter().map(Diagnostic::code).collect();
         let expected = if last.is_some_and(|last| last != layout) { vec![codes::OTHER_LAYOUT] } else { vec![] };
         assert_eq!(codes, expected, "{told:?}");

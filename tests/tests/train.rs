@@ -4,8 +4,8 @@
 
 use halite::compile::CompileOptions;
 use halite::{Bundle, Session};
-use halite_tests::xla;
-use halite_train::{Corpus, History, RunFiles, Silent, Start, TrainOptions, train};
+use halite_tests::{texts, xla};
+use halite_train::{History, RunFiles, Silent, Start, TrainOptions, train};
 use std::path::Path;
 
 const SEED: u64 = 0;
@@ -29,26 +29,13 @@ fn compile_with(settings: &[String]) -> Bundle {
     session.compile(&source, &CompileOptions::default()).unwrap_or_else(|errors| panic!("{errors:?}")).bundle
 }
 
-fn corpus() -> Corpus {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/pride-and-prejudice.txt");
-    let text = std::fs::read(path).expect("the corpus is in the repository");
-    Corpus::new(&[text], 0.1).expect("the corpus is long enough")
-}
-
 /// Trains up to `steps` into `folder`, going on from the state that is there when `resume`.
-fn run(bundle: &Bundle, corpus: &Corpus, folder: &Path, steps: u64, resume: bool) -> (History, RunFiles) {
-    run_seed(bundle, corpus, folder, steps, resume, SEED)
+fn run(bundle: &Bundle, folder: &Path, steps: u64, resume: bool) -> (History, RunFiles) {
+    run_seed(bundle, folder, steps, resume, SEED)
 }
 
 /// As [`run`], from a seed.
-fn run_seed(
-    bundle: &Bundle,
-    corpus: &Corpus,
-    folder: &Path,
-    steps: u64,
-    resume: bool,
-    seed: u64,
-) -> (History, RunFiles) {
+fn run_seed(bundle: &Bundle, folder: &Path, steps: u64, resume: bool, seed: u64) -> (History, RunFiles) {
     let files = RunFiles::new(folder);
     let title = "tiny".to_owned();
     let draw = Some(halite_cli::plot::loss as halite_train::Draw);
@@ -56,19 +43,19 @@ fn run_seed(
     let options = if steps > 100 { TrainOptions { eval_every: 100, eval_batches: 32, ..options } } else { options };
     let start = if resume { Start::State(files.state()) } else { Start::Seed };
     let options = TrainOptions { start, ..options };
-    let history = train(xla::executor(), bundle, corpus, &options, &files, &mut Silent);
+    let history = train(xla::executor(), bundle, &texts::book(bundle), &options, &files, &mut Silent);
     (history.unwrap_or_else(|errors| panic!("{errors:?}")), files)
 }
 
 /// The held-out losses after 300 updates from four seeds.
 fn learn(precision: &str) -> [f64; SEEDS] {
-    let (bundle, corpus) = (compile(precision), corpus());
-    std::array::from_fn(|more| learn_from(&bundle, &corpus, precision, SEED + more as u64))
+    let bundle = compile(precision);
+    std::array::from_fn(|more| learn_from(&bundle, precision, SEED + more as u64))
 }
 
-fn learn_from(bundle: &Bundle, corpus: &Corpus, precision: &str, seed: u64) -> f64 {
+fn learn_from(bundle: &Bundle, precision: &str, seed: u64) -> f64 {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let (history, files) = run_seed(bundle, corpus, folder.path(), 300, false, seed);
+    let (history, files) = run_seed(bundle, folder.path(), 300, false, seed);
     let first = history.steps.first().expect("300 updates were made").loss();
     assert!((first - 256f64.ln()).abs() < 0.1, "{precision}: the first loss is {first}, that of guessing ln 256");
     let last = history.evals.last().expect("the held-out text was evaluated");
@@ -105,25 +92,24 @@ fn folder() -> tempfile::TempDir {
 #[test]
 fn a_run_is_a_function_of_its_seed() {
     for precision in ["mixed", "bf16-sr"] {
-        let (bundle, corpus) = (compile(precision), corpus());
+        let bundle = compile(precision);
         let folders = [folder(), folder(), folder()];
-        let (_, first) = run(&bundle, &corpus, folders[0].path(), 12, false);
-        let (_, second) = run(&compile(precision), &corpus, folders[1].path(), 12, false);
+        let (_, first) = run(&bundle, folders[0].path(), 12, false);
+        let (_, second) = run(&compile(precision), folders[1].path(), 12, false);
         assert!(read(&first) == read(&second), "{precision}: two runs with one seed differ");
-        let (_, resumed) = run(&bundle, &corpus, folders[2].path(), 8, false);
+        let (_, resumed) = run(&bundle, folders[2].path(), 8, false);
         assert!(read(&first).1 != read(&resumed).1, "{precision}: updates change the state");
-        run(&bundle, &corpus, folders[2].path(), 12, true);
+        run(&bundle, folders[2].path(), 12, true);
         assert!(read(&first) == read(&resumed), "{precision}: a resumed run differs from one without a break");
     }
 }
 
 #[test]
 fn the_seed_of_rounding_changes_the_run() {
-    let corpus = corpus();
     let state = |seed: u32| {
         let bundle = compile_with(&["precision=bf16-sr".to_owned(), format!("precision.sr.seed={seed}")]);
         let folder = folder();
-        let (_, files) = run(&bundle, &corpus, folder.path(), 4, false);
+        let (_, files) = run(&bundle, folder.path(), 4, false);
         read(&files).1
     };
     assert!(state(0) != state(1), "the bits of two seeds are the same");

@@ -13,8 +13,8 @@ use halite_tensor::HostTensor;
 use halite_tensor::compare::difference;
 use halite_tests::cases::{FLOATS, describe, distinct_samples};
 use halite_tests::joint::{apart, joint_module};
-use halite_tests::xla;
-use halite_train::{Corpus, RunFiles, Silent, TrainOptions, train};
+use halite_tests::{texts, xla};
+use halite_train::{RunFiles, Silent, TrainOptions, train};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -94,13 +94,10 @@ fn compile(precision: &str) -> Bundle {
 
 /// The loss of each of 20 updates of `tiny`, and the state after them.
 fn train_tiny(executor: Arc<dyn Executor>, bundle: &Bundle) -> (Vec<f64>, Tensors) {
-    let text = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/pride-and-prejudice.txt");
-    let text = std::fs::read(text).expect("the corpus is in the repository");
-    let corpus = Corpus::new(&[text], 0.1).expect("the corpus is long enough");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let files = RunFiles::new(folder.path());
     let options = TrainOptions { steps: 20, eval_batches: 4, ..TrainOptions::default() };
-    let history = train(executor, bundle, &corpus, &options, &files, &mut Silent);
+    let history = train(executor, bundle, &texts::book(bundle), &options, &files, &mut Silent);
     let history = history.unwrap_or_else(|errors| panic!("{errors:?}"));
     let state = halite_bundle::tensors::read(&files.state()).unwrap_or_else(|error| panic!("{error:?}"));
     (history.steps.iter().map(|step| step.loss()).collect(), state)

@@ -11,7 +11,6 @@
 //! enters it. A state says where in the data it is, so a run that is interrupted and resumed sees what an uninterrupted one does.
 
 mod checkpoint;
-mod corpus;
 mod divergence;
 mod evaluate;
 mod execute;
@@ -44,7 +43,6 @@ mod update;
 mod watch;
 
 pub use checkpoint::{Checkpoint, CheckpointOptions, Checkpoints, Newest, is_due};
-pub use corpus::Corpus;
 pub use evaluate::{Evaluated, Evaluator};
 pub use execute::{KernelChoice, LoadedModule};
 pub use feed::Feed;

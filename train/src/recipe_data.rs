@@ -31,7 +31,12 @@ impl RecipeData {
             (Some(Pack::BestFit) | None, true) => Packing::BestFit,
             (Some(Pack::InOrder), _) | (None, false) => Packing::InOrder,
         };
-        Ok(Self { table, base: base.into(), pack })
+        Ok(Self::packed(table, base, pack))
+    }
+
+    /// The data of a table, packed in a way that models of either kind are trained on, or that a model is known to take.
+    pub fn packed(table: DataTable, base: impl Into<PathBuf>, pack: Packing) -> Self {
+        Self { table, base: base.into(), pack }
     }
 
     fn config(&self, sources: &[DataSource], shuffle: bool) -> DataConfig {

@@ -2,6 +2,7 @@
 
 mod checkpoints;
 mod mesh;
+mod numbers;
 mod packed;
 mod resume;
 mod watch;
@@ -18,6 +19,7 @@ use halite_runtime::{
 };
 use halite_support::codes;
 use halite_tensor::{DType, HostTensor, Init};
+use numbers::Numbers;
 use std::any::Any;
 use std::sync::Arc;
 
@@ -230,8 +232,8 @@ fn every(every: u64) -> CheckpointOptions {
     CheckpointOptions { every, keep: usize::MAX, ..CheckpointOptions::default() }
 }
 
-fn corpus() -> Corpus {
-    Corpus::new(&[(0..200).collect()], 0.1).unwrap()
+fn numbers() -> Numbers {
+    Numbers { train: 0..180, held_out: 180..200 }
 }
 
 #[test]
@@ -240,7 +242,7 @@ fn a_run_that_is_resumed_ends_like_one_that_is_not() {
     let (whole, parts) = (RunFiles::new(folder.path().join("whole")), RunFiles::new(folder.path().join("parts")));
     let go = |steps, start: Start, files: &RunFiles| {
         let options = TrainOptions { start, ..options(steps) };
-        train(HAND.shared(), &bundle(), &corpus(), &options, files, &mut Silent).unwrap()
+        train(HAND.shared(), &bundle(), &numbers(), &options, files, &mut Silent).unwrap()
     };
     let history = go(40, Start::Seed, &whole);
     assert_eq!((history.steps.len(), history.evals.len()), (40, 5));
@@ -265,7 +267,7 @@ fn a_run_that_diverges_leaves_what_was_measured_and_the_last_saved_state() {
     let folder = tempfile::tempdir().unwrap();
     let files = RunFiles::new(folder.path());
     let (hand, options) = (ByHand { finite: 12.0, ..HAND }, TrainOptions { checkpoint: every(5), ..options(20) });
-    let error = train(hand.shared(), &bundle(), &corpus(), &options, &files, &mut Silent).unwrap_err();
+    let error = train(hand.shared(), &bundle(), &numbers(), &options, &files, &mut Silent).unwrap_err();
     assert_eq!((error.len(), error[0].code()), (1, codes::DIVERGED));
     assert_eq!(error[0].message(), "update 13 is not finite: `loss` is NaN");
     assert_eq!(measured(&files), 12);
@@ -280,7 +282,7 @@ fn a_run_of_skipped_updates_ends() {
     let mut bundle = bundle();
     bundle.manifest.recipe.nonfinite = Nonfinite::Skip;
     let hand = ByHand { finite: 12.0, ..HAND };
-    let error = train(hand.shared(), &bundle, &corpus(), &options(200), &files, &mut Silent).unwrap_err();
+    let error = train(hand.shared(), &bundle, &numbers(), &options(200), &files, &mut Silent).unwrap_err();
     assert_eq!(error[0].message(), "the last 100 updates up to 112 were skipped: none had finite gradients");
     assert_eq!(measured(&files), 112);
 }
@@ -293,7 +295,7 @@ fn a_state_of_another_bundle_is_refused() {
     tensors::write(&path, &state).unwrap();
     let files = RunFiles::new(folder.path().join("run"));
     let options = TrainOptions { start: Start::State(path), ..options(1) };
-    let error = train(HAND.shared(), &bundle(), &corpus(), &options, &files, &mut Silent).unwrap_err();
+    let error = train(HAND.shared(), &bundle(), &numbers(), &options, &files, &mut Silent).unwrap_err();
     assert_eq!(error[0].message(), "the tensor `w` is `f32[3]`, the training state takes `f32[]`");
     assert_eq!(error[1].message(), "the tensor `step` is missing");
     assert!(!folder.path().join("run").exists());
@@ -304,7 +306,7 @@ fn vocabularies_below_bytes_are_refused() {
     let mut bundle = bundle();
     bundle.manifest.model.config.insert("vocab".into(), halite_recipe::ConfigValue::Int(100));
     let files = RunFiles::new("/none/never");
-    let error = train(HAND.shared(), &bundle, &corpus(), &options(1), &files, &mut Silent).unwrap_err();
+    let error = train(HAND.shared(), &bundle, &numbers(), &options(1), &files, &mut Silent).unwrap_err();
     assert_eq!(error[0].message(), "the model knows 100 tokens, the data have 256");
 }
 
@@ -320,7 +322,7 @@ fn numbers_out_of_range_are_refused_where_that_is_asked_for() {
     assert_eq!(message(step.step(&tokens())), "`tokens` holds 5 at [1, 1], the model takes 0 to 4 there");
     assert_eq!(step.completed(), 1);
     let files = RunFiles::new("/none/never");
-    let error = train(HAND.shared(), &bundle, &corpus(), &options(1), &files, &mut Silent).unwrap_err();
+    let error = train(HAND.shared(), &bundle, &numbers(), &options(1), &files, &mut Silent).unwrap_err();
     assert_eq!(error[0].message(), "the model knows 5 tokens, the data have 256");
 }
 
@@ -459,13 +461,13 @@ fn a_cancelled_run_leaves_what_it_can_be_resumed_from() {
     }
     let folder = tempfile::tempdir().unwrap();
     let (whole, parts) = (RunFiles::new(folder.path().join("whole")), RunFiles::new(folder.path().join("parts")));
-    train(HAND.shared(), &bundle(), &corpus(), &options(20), &whole, &mut Silent).unwrap();
+    train(HAND.shared(), &bundle(), &numbers(), &options(20), &whole, &mut Silent).unwrap();
     let options = options(20);
     let mut stop = Stop(options.cancel.clone());
-    let error = train(HAND.shared(), &bundle(), &corpus(), &options, &parts, &mut stop).unwrap_err();
+    let error = train(HAND.shared(), &bundle(), &numbers(), &options, &parts, &mut stop).unwrap_err();
     assert_eq!(error[0].code(), halite_support::codes::CANCELLED);
     let start = Start::State(parts.state());
     let options = TrainOptions { start, cancel: halite_support::CancelToken::default(), ..options };
-    train(HAND.shared(), &bundle(), &corpus(), &options, &parts, &mut Silent).unwrap();
+    train(HAND.shared(), &bundle(), &numbers(), &options, &parts, &mut Silent).unwrap();
     assert!(std::fs::read(whole.state()).unwrap() == std::fs::read(parts.state()).unwrap());
 }

@@ -43,6 +43,23 @@ impl DataTable {
         let defaults: Self = stated.try_into().expect("all other keys have defaults");
         Self { sources, ..defaults }
     }
+
+    /// Files of text, of each of which the last `held_out`, a share from 0 up to but not 1, is a data set that is held out; all else
+    /// has its default.
+    pub fn of_texts(files: &[String], held_out: f64) -> Self {
+        let source = |part: Option<Part>| DataSource {
+            files: files.to_vec(),
+            format: Some(DataFormat::Text),
+            part,
+            ..DataSource::of(String::new())
+        };
+        if held_out == 0.0 {
+            return Self::of(vec![source(None)]);
+        }
+        let kept = 1.0 - held_out;
+        let part = |from, to| Some(Part(format!("{from}..{to}")));
+        Self { held_out: vec![source(part(kept, 1.0))], ..Self::of(vec![source(part(0.0, kept))]) }
+    }
 }
 
 impl DataSource {

@@ -31,7 +31,7 @@ fn go(
     files: &RunFiles,
     listener: &mut Listener,
 ) -> std::result::Result<History, Diagnostics> {
-    train(executor, &bundle(), &corpus(), options, files, listener)
+    train(executor, &bundle(), &numbers(), options, files, listener)
 }
 
 fn newest(steps: u64, checkpoint: CheckpointOptions) -> TrainOptions {

@@ -17,7 +17,7 @@ fn run(options: &TrainOptions, files: &RunFiles) -> std::result::Result<History,
     bundle.manifest.recipe.metrics.tensorboard = true;
     let options =
         TrainOptions { page: Some(|title, _, seen| Ok(format!("{title} {:?}", seen.history))), ..options.clone() };
-    train(HAND.shared(), &bundle, &corpus(), &options, files, &mut Silent)
+    train(HAND.shared(), &bundle, &numbers(), &options, files, &mut Silent)
 }
 
 /// The files of a run that do not depend on time.
@@ -45,7 +45,7 @@ fn a_run_that_is_killed_anywhere_can_be_resumed() {
             let output = RunFiles::new(folder.path());
             let mut warnings = Warnings::default();
             let on_disk = output.clone().on(disk.clone());
-            let ended = train(HAND.shared(), &bundle(), &corpus(), &saving(10), &on_disk, &mut warnings);
+            let ended = train(HAND.shared(), &bundle(), &numbers(), &saving(10), &on_disk, &mut warnings);
             if disk.calls() <= n {
                 assert!(ended.is_ok() && n > 50);
                 break;
@@ -75,7 +75,7 @@ fn a_run_that_is_stopped_between_evaluations_measures_what_it_would_have() {
     run(&saving(10), &RunFiles::new(whole.path())).unwrap();
     let (options, output) = (saving(10), RunFiles::new(parts.path()));
     let mut stop = Stop(options.cancel.clone());
-    train(HAND.shared(), &bundle(), &corpus(), &options, &output, &mut stop).unwrap_err();
+    train(HAND.shared(), &bundle(), &numbers(), &options, &output, &mut stop).unwrap_err();
     run(&TrainOptions { start: Start::State(output.state()), ..saving(10) }, &output).unwrap();
     assert!(files(whole.path()) == files(parts.path()));
 }
@@ -105,22 +105,22 @@ fn a_state_of_another_run_is_refused_and_each_difference_named() {
     let optimizer = &mut other.manifest.recipe.optimizer;
     (optimizer.lr, optimizer.clip) = (0.02, Some(Clip::Norm(1.0)));
     other.manifest.recipe.train.steps = 7;
-    let text = Corpus::new(&[(1..201).collect()], 0.2).unwrap();
+    let other_numbers = Numbers { train: 1..161, held_out: 161..201 };
     let start = Start::State(output.state());
     let options = TrainOptions { start, seed: 6, ..options(20) };
     let files = RunFiles::new(folder.path().join("other"));
     let mut warnings = Warnings::default();
-    let error = train(HAND.shared(), &other, &text, &options, &files, &mut warnings).unwrap_err().remove(0);
+    let error = train(HAND.shared(), &other, &other_numbers, &options, &files, &mut warnings).unwrap_err().remove(0);
     assert_eq!(error.code(), codes::OTHER_RUN);
     let notes = error.notes();
-    assert!(notes[0].starts_with("`data.text` was 180 bytes with SHA-256 "), "{notes:?}");
+    assert_eq!(notes[0], "`data.numbers` was 0..180, now it is 1..161");
     assert_eq!(notes[1], "`optimizer.adamw.clip_norm` was not set, now it is 1.0");
     assert_eq!(notes[2], "`optimizer.adamw.lr` was 0.001, now it is 0.02");
     assert_eq!((&*notes[3], notes.len()), ("`seed` was 5, now it is 6", 4));
     assert!(error.help_text().unwrap().contains("--allow-changes"));
     assert!(!folder.path().join("other").exists() && warnings.0.is_empty());
     let options = TrainOptions { allow_changes: true, ..options };
-    train(HAND.shared(), &other, &text, &options, &files, &mut warnings).unwrap();
+    train(HAND.shared(), &other, &other_numbers, &options, &files, &mut warnings).unwrap();
     assert_eq!((warnings.0[0].notes(), warnings.0.len()), (notes, 1));
     assert_eq!(tensors::read(&files.state()).unwrap()["step"].ints(), [20]);
 }
@@ -132,7 +132,7 @@ fn a_state_of_another_program_is_refused() {
     let hlo = other.files.get("eval.hlo.pb").unwrap().clone();
     other.files.insert("train_step.hlo.pb".into(), hlo);
     let options = TrainOptions { start: Start::State(output.state()), ..options(20) };
-    let error = train(HAND.shared(), &other, &corpus(), &options, &output, &mut Silent).unwrap_err().remove(0);
+    let error = train(HAND.shared(), &other, &numbers(), &options, &output, &mut Silent).unwrap_err().remove(0);
     assert!(error.code() == codes::OTHER_RUN && error.notes()[0].starts_with("the program was "), "{error}");
 }
 
@@ -155,7 +155,7 @@ fn a_state_of_another_layout_is_gone_on_from_and_told_in_one_line() {
     let (_folder, output) = ten();
     let options = TrainOptions { start: Start::State(output.state()), ..options(20) };
     let mut warnings = Warnings::default();
-    train(HAND.shared(), &laid_out(1, 2), &corpus(), &options, &output, &mut warnings).unwrap();
+    train(HAND.shared(), &laid_out(1, 2), &numbers(), &options, &output, &mut warnings).unwrap();
     let [warning] = &warnings.0[..] else { panic!("{:?}", warnings.0) };
     assert_eq!(warning.code(), codes::OTHER_LAYOUT);
     assert!(warning.notes().is_empty() && warning.help_text().is_none());
@@ -173,7 +173,7 @@ fn what_else_differs_on_another_layout_is_refused() {
     let (_folder, output) = ten();
     let refused = |bundle: &Bundle| {
         let options = TrainOptions { start: Start::State(output.state()), ..options(20) };
-        let error = train(HAND.shared(), bundle, &corpus(), &options, &output, &mut Silent).unwrap_err().remove(0);
+        let error = train(HAND.shared(), bundle, &numbers(), &options, &output, &mut Silent).unwrap_err().remove(0);
         assert_eq!(error.code(), codes::OTHER_RUN);
         error.notes().to_vec()
     };
@@ -220,7 +220,7 @@ fn a_state_without_a_record_is_taken_with_a_warning() {
         let mut warnings = Warnings::default();
         let options = TrainOptions { start: Start::State(path), ..options(20) };
         let files = RunFiles::new(folder.path().join(count.to_string()));
-        train(HAND.shared(), &bundle(), &corpus(), &options, &files, &mut warnings).unwrap();
+        train(HAND.shared(), &bundle(), &numbers(), &options, &files, &mut warnings).unwrap();
         assert_eq!(warnings.0.len(), count, "one of the initial state starts any run");
         assert!(warnings.0.iter().all(|warning| warning.message().ends_with("does not say what made it")));
     }
@@ -252,7 +252,7 @@ fn a_run_folder_holds_its_recipe_from_the_start() {
     let folder = tempfile::tempdir().unwrap();
     let output = RunFiles::new(folder.path());
     let mut looks = Looks(output.clone(), None);
-    train(HAND.shared(), &bundle(), &corpus(), &options(3), &output, &mut looks).unwrap();
+    train(HAND.shared(), &bundle(), &numbers(), &options(3), &output, &mut looks).unwrap();
     let recipe: halite_recipe::Recipe = toml::from_str(&looks.1.expect("it is there")).unwrap();
     let expected = halite_recipe::Train { seed: 5, steps: 3, ..halite_recipe::Train::default() };
     assert_eq!(recipe, halite_recipe::Recipe { train: expected, ..bundle().manifest.recipe });

@@ -54,7 +54,7 @@ fn every_observer_of_a_list_hears_all_of_a_run() {
     let (one, other) = (Heard::default(), Heard::default());
     let mut all: Vec<Box<dyn Observer>> = vec![Box::new(one.clone()), Box::new(other.clone())];
     let options = TrainOptions { eval_every: 2, ..options(3) };
-    train(HAND.shared(), &bundle(), &corpus(), &options, &RunFiles::new(folder.path()), &mut all).unwrap();
+    train(HAND.shared(), &bundle(), &numbers(), &options, &RunFiles::new(folder.path()), &mut all).unwrap();
     let expected = [
         "started after 0",
         "evaluated 0",
@@ -87,7 +87,7 @@ fn a_run_that_is_resumed_has_the_time_of_every_update_once() {
     let files = RunFiles::new(folder.path());
     let go = |steps, start| {
         let options = TrainOptions { start, checkpoint: every(5), ..options(steps) };
-        train(HAND.shared(), &bundle(), &corpus(), &options, &files, &mut Silent)
+        train(HAND.shared(), &bundle(), &numbers(), &options, &files, &mut Silent)
     };
     go(20, Start::Seed).unwrap();
     go(26, Start::Newest).unwrap();
@@ -112,7 +112,7 @@ fn alarms_are_heard_once_and_are_on_the_page_of_a_run_that_is_resumed() {
             ..options(steps)
         };
         let mut observer = heard.clone();
-        train(HAND.shared(), &bundle, &corpus(), &options, &files, &mut observer).unwrap();
+        train(HAND.shared(), &bundle, &numbers(), &options, &files, &mut observer).unwrap();
         heard.take().iter().filter(|said| said.starts_with("the training loss is too good")).count()
     };
     let page = || std::fs::read_to_string(files.report()).unwrap();
@@ -127,7 +127,7 @@ fn a_recipe_can_do_without_a_page() {
     let mut bundle = bundle();
     bundle.manifest.recipe.metrics.report = false;
     let options = TrainOptions { page: Some(|_, _, _| Ok("page".into())), ..options(3) };
-    train(HAND.shared(), &bundle, &corpus(), &options, &files, &mut Silent).unwrap();
+    train(HAND.shared(), &bundle, &numbers(), &options, &files, &mut Silent).unwrap();
     assert!(!files.report().exists() && !files.tensorboard().exists());
 }
 
@@ -139,7 +139,7 @@ fn the_utilization_is_that_of_the_peak_of_all_ranks() {
     let mut bundle = bundle();
     (bundle.manifest.statistics.matmul_flops_per_token, bundle.manifest.statistics.peak_flops) =
         (1000, Some(1_000_000));
-    train(HAND.shared(), &bundle, &corpus(), &options(3), &files, &mut Silent).unwrap();
+    train(HAND.shared(), &bundle, &numbers(), &options(3), &files, &mut Silent).unwrap();
     let text = std::fs::read_to_string(files.timing()).unwrap();
     for record in Times::parse(&text, &files.timing(), 3).unwrap().records() {
         let expected = 6e-3 / (record.data + record.compute);
@@ -147,7 +147,7 @@ fn the_utilization_is_that_of_the_peak_of_all_ranks() {
     }
     bundle.manifest.statistics.peak_flops = None;
     let files = RunFiles::new(folder.path().join("without"));
-    train(HAND.shared(), &bundle, &corpus(), &options(3), &files, &mut Silent).unwrap();
+    train(HAND.shared(), &bundle, &numbers(), &options(3), &files, &mut Silent).unwrap();
     assert!(!std::fs::read_to_string(files.timing()).unwrap().contains("mfu"));
 }
 
@@ -190,7 +190,7 @@ struct Gaps;
 
 impl Data for Gaps {
     fn open(&self, width: usize, seed: u64) -> halite_support::Result<Opened> {
-        let opened = corpus().open(width, seed)?;
+        let opened = numbers().open(width, seed)?;
         Ok(Opened { train: Box::new(Leaving(opened.train, 0)), ..opened })
     }
 }
