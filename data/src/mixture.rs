@@ -109,7 +109,8 @@ impl Dataset for Mixture {
         let of_part = |part: &Part| {
             let share = ("share".to_owned(), part.share.to_string());
             let keys = part.dataset.identity().into_iter().chain([share]);
-            keys.map(|(key, value)| (format!("{}.{key}", part.name), value)).collect::<Vec<_>>()
+            let own = if part.name.is_empty() { String::new() } else { format!("{}.", part.name) };
+            keys.map(|(key, value)| (format!("{own}{key}"), value)).collect::<Vec<_>>()
         };
         self.parts.iter().flat_map(of_part).collect()
     }
