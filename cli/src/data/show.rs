@@ -15,7 +15,7 @@ const SHOWN: usize = 40;
 /// Show what the data of a recipe come to: documents, tokens, rows, and the first row as text.
 ///
 /// A row holds `seq` tokens and the last label, packed as the recipe trains on them; `filled` is the share of rows that is not padding.
-/// With --rows only the beginning of each source is read and packed, in the order in which shuffling puts its files.
+/// With --rows only the beginning of each source is read and packed, in an order of files that need not be that of a run.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  halite data show recipe.toml\n  halite data show recipe.toml --rows 100")]
 pub(crate) struct Show {
@@ -109,7 +109,11 @@ fn firsts(found: &[Found]) -> Vec<Vec<String>> {
 
 /// A piece on one line: its begin and, for the mark there, its end.
 fn cut(text: &str) -> String {
-    let characters: Vec<char> = text.escape_debug().collect();
+    let escaped = |character: char| match character.is_control() {
+        true => character.escape_default().to_string(),
+        false => character.to_string(),
+    };
+    let characters: Vec<char> = text.chars().map(escaped).collect::<String>().chars().collect();
     if characters.len() <= SHOWN {
         return characters.iter().collect();
     }
