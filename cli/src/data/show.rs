@@ -109,9 +109,8 @@ fn firsts(found: &[Found]) -> Vec<Vec<String>> {
 
 /// A piece on one line: its begin and, for the mark there, its end.
 fn cut(text: &str) -> String {
-    let escaped = |character: char| match character.is_control() {
-        true => character.escape_default().to_string(),
-        false => character.to_string(),
+    let escaped = |character: char| {
+        if character.is_control() { character.escape_default().to_string() } else { character.to_string() }
     };
     let characters: Vec<char> = text.chars().map(escaped).collect::<String>().chars().collect();
     if characters.len() <= SHOWN {
