@@ -8,6 +8,7 @@ mod choices;
 mod compile;
 mod context;
 mod convert;
+mod data;
 mod device;
 mod diagnostics;
 mod env;
@@ -132,6 +133,8 @@ enum Command {
     Eval(eval::Eval),
     /// Let a model go on with a text.
     Generate(generate::Generate),
+    #[command(subcommand)]
+    Data(data::Data),
     /// Compare precision recipes by training under each.
     Numerics(numerics::Numerics),
     /// Print the environment of a bundle for Neuron, or a script that starts its programs.
@@ -200,6 +203,7 @@ fn dispatch(command: Command, context: &mut Context) -> Result<Output, Diagnosti
         Command::Train(command) => command.run(context),
         Command::Eval(command) => command.run(context),
         Command::Generate(command) => command.run(context),
+        Command::Data(command) => command.run(context),
         Command::Numerics(command) => command.run(context),
         Command::Env(command) => command.run(context),
         Command::Inspect(command) => command.run(context),

@@ -7,6 +7,7 @@
 
 mod ahead;
 mod config;
+mod count;
 mod dataset;
 mod encoder;
 mod features;
@@ -29,9 +30,10 @@ mod write;
 
 pub use ahead::Ahead;
 pub use config::{DataConfig, Documents, Format, OnError, Packing, SourceConfig};
+pub use count::{Counted, count};
 pub use dataset::{Data, Dataset, HeldOut, Opened, Position, Rows, Skipped};
 pub use mixture::Mixture;
 pub use open::{open, statistics};
 pub use statistics::Statistics;
 pub use tokenizer::{Tokenizer, open as open_tokenizer};
-pub use write::{Written, write_tokens};
+pub use write::write_tokens;

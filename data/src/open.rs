@@ -1,6 +1,7 @@
 //! From a configuration to a data set.
 
 use crate::config::{DataConfig, SourceConfig};
+use crate::count::Counted;
 use crate::dataset::Dataset;
 use crate::encoder::Encoder;
 use crate::mixture::Mixture;
@@ -36,16 +37,27 @@ pub fn open(config: &DataConfig, base: &Path, width: usize, seed: u64) -> Result
     Ok(Mixture::new(parts))
 }
 
-/// Reads each source once and says what it comes to.
+/// Reads and packs each source once and says what it comes to. With a number of `rows`, no more of a source is read than it
+/// takes to fill about so many, and no more is packed together. `observe` hears how far reading is.
 ///
 /// # Errors
 /// As [`open`], and when a document cannot be read.
-pub fn statistics(config: &DataConfig, base: &Path, width: usize) -> Result<Vec<Statistics>> {
+pub fn statistics(
+    config: &DataConfig,
+    base: &Path,
+    width: usize,
+    rows: Option<u64>,
+    observe: &mut dyn FnMut(&Counted),
+) -> Result<Vec<Statistics>> {
     let encoder = Encoder::open(config, base)?;
     let sources = config.sources.iter().zip(layouts(config, width, 0)?);
-    let of_source = |(source, layout): (&SourceConfig, Layout)| {
+    let most = rows.unwrap_or(u64::MAX);
+    let enough = usize::try_from(most).unwrap_or(usize::MAX).saturating_mul(width);
+    let of_source = |(source, mut layout): (&SourceConfig, Layout)| {
         let reader = open_reader(config, source, base, layout.seed, &encoder)?;
-        statistics::of(source.name.clone(), reader, &encoder, &layout).map_err(|error| named(error, source))
+        layout.buffer = layout.buffer.min(enough);
+        let found = statistics::of(&source.name, reader, &encoder, &layout, most, observe);
+        found.map_err(|error| named(error, source))
     };
     sources.map(of_source).collect()
 }
@@ -79,7 +91,7 @@ pub(crate) fn open_reader(
     open().map_err(|error| named(error, source))
 }
 
-fn named(error: Diagnostic, source: &SourceConfig) -> Diagnostic {
+pub(crate) fn named(error: Diagnostic, source: &SourceConfig) -> Diagnostic {
     if source.name.is_empty() { error } else { error.context(format!("source `{}`", source.name)) }
 }
 

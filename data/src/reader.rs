@@ -55,6 +55,11 @@ impl Reader {
         reader
     }
 
+    /// How many files there are.
+    pub(crate) fn files(&self) -> usize {
+        self.shards.len()
+    }
+
     /// Where it is.
     pub(crate) fn cursor(&self) -> &Cursor {
         &self.cursor

@@ -1,48 +1,56 @@
 //! What an epoch of data comes to.
 
-use crate::dataset::Skipped;
+use crate::count::Counted;
 use crate::encoder::Encoder;
 use crate::pack::Documents;
 use crate::packed::{Layout, read_window};
 use crate::reader::Reader;
 use halite_support::Result;
 
-/// What one epoch of a source is.
+/// What one epoch of a source is, or its beginning.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Statistics {
-    /// The name of the source.
-    pub source: String,
-    /// Documents that were read.
-    pub documents: u64,
-    /// Their tokens.
-    pub tokens: u64,
-    /// Rows that they were packed into.
+    /// What was read.
+    pub counted: Counted,
+    /// Whether that is all there is.
+    pub is_whole: bool,
+    /// Rows that it was packed into.
     pub rows: u64,
     /// The share of the tokens of rows that is not padding; 0 without rows.
     pub efficiency: f64,
-    /// What was left out.
-    pub skipped: Vec<Skipped>,
+    /// The first row, as the tokens of each document or piece in it; empty without rows.
+    pub first: Vec<Vec<i32>>,
 }
 
-/// Reads and packs a source once.
-pub(crate) fn of(source: String, mut reader: Reader, encoder: &Encoder, layout: &Layout) -> Result<Statistics> {
-    let (mut documents, mut tokens, mut rows, mut used) = (0, 0, 0, 0);
-    let mut carried = Vec::new();
+/// Reads and packs a source once, or until there are so many rows.
+pub(crate) fn of(
+    source: &str,
+    mut reader: Reader,
+    encoder: &Encoder,
+    layout: &Layout,
+    most: u64,
+    observe: &mut dyn FnMut(&Counted),
+) -> Result<Statistics> {
+    let mut counted = Counted::new(source, &reader);
+    let (mut rows, mut used, mut first, mut carried) = (0, 0, Vec::new(), Vec::new());
     loop {
         let (window, is_end) = read_window(&mut reader, encoder, &carried, layout.buffer)?;
         let carried_tokens: usize = carried.iter().map(|piece| piece.tokens.len()).sum();
-        documents += window.documents().len() - carried.len();
-        tokens += window.tokens().len() - carried_tokens;
+        counted.documents += (window.documents().len() - carried.len()) as u64;
+        counted.tokens += (window.tokens().len() - carried_tokens) as u64;
+        counted.skipped = reader.skipped();
+        observe(&counted);
         let goes_on = reader.cursor().is_within();
         let packed = layout.pack.pack(&Documents::of(&window, goes_on, is_end, layout));
-        rows += packed.rows.len();
-        used += packed.rows.iter().flatten().map(|piece| piece.len()).sum::<usize>();
+        if let (0, Some(row)) = (rows, packed.rows.first()) {
+            first = row.iter().map(|piece| window.tokens()[piece.clone()].to_vec()).collect();
+        }
+        rows += packed.rows.len() as u64;
+        used += packed.rows.iter().flatten().map(|piece| piece.len() as u64).sum::<u64>();
         carried = packed.carried.iter().map(|range| window.carry(range)).collect();
-        if is_end {
-            break;
+        if is_end || rows >= most {
+            let efficiency = if rows == 0 { 0.0 } else { used as f64 / (rows * layout.width as u64) as f64 };
+            return Ok(Statistics { counted, is_whole: is_end, rows, efficiency, first });
         }
     }
-    let efficiency = if rows == 0 { 0.0 } else { used as f64 / (rows * layout.width) as f64 };
-    let (documents, tokens, rows) = (documents as u64, tokens as u64, rows as u64);
-    Ok(Statistics { source, documents, tokens, rows, efficiency, skipped: reader.skipped() })
 }

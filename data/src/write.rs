@@ -1,9 +1,8 @@
 //! Documents as files of token ids, so that they are tokenized once.
 
 use crate::config::DataConfig;
-use crate::dataset::Skipped;
+use crate::count::{Counted, read};
 use crate::encoder::Encoder;
-use crate::open::open_reader;
 use crate::source::megatron::{CODES, MAGIC, VERSION};
 use crate::source::tokens::Ids;
 use halite_disk::{Destination, Disk, Unfinished};
@@ -11,28 +10,20 @@ use halite_support::files::cannot;
 use halite_support::{Diagnostic, Result, codes};
 use std::path::Path;
 
-/// How many bytes of text are read at once.
-const BATCH: usize = 1 << 22;
-
-/// What was written.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Written {
-    /// Documents in the files.
-    pub documents: u64,
-    /// Their tokens, marks included.
-    pub tokens: u64,
-    /// What was left out.
-    pub skipped: Vec<Skipped>,
-}
-
 /// Writes the documents of all sources, one after another and each once, as an indexed data set of Megatron-LM: `out`, which
 /// ends in `.bin`, and an `.idx` beside it. Ids are `u16` where the vocabulary allows it, else `i32`. The length of each
-/// document is held until the end.
+/// document is held until the end. `observe` hears how far reading is. Returned is what was written of each source.
 ///
 /// # Errors
 /// When `out` has another ending, a document cannot be read, or a file cannot be written; both files are as they were then,
 /// or, where the last of them fails, the `.bin` is new.
-pub fn write_tokens(config: &DataConfig, base: &Path, disk: &Disk, out: &Path) -> Result<Written> {
+pub fn write_tokens(
+    config: &DataConfig,
+    base: &Path,
+    disk: &Disk,
+    out: &Path,
+    observe: &mut dyn FnMut(&Counted),
+) -> Result<Vec<Counted>> {
     if out.extension().is_none_or(|ending| ending != "bin") {
         let message = format!("tokens are to be written to `{}`, which does not end in `.bin`", out.display());
         return Err(Diagnostic::error(codes::USAGE, message).help("name a file such as `tokens.bin`"));
@@ -40,21 +31,13 @@ pub fn write_tokens(config: &DataConfig, base: &Path, disk: &Disk, out: &Path) -
     let encoder = Encoder::open(config, base)?;
     let ids = if encoder.vocabulary() <= 1 << 16 { Ids::U16 } else { Ids::I32 };
     let mut bin = unfinished(disk, out)?;
-    let (mut lengths, mut skipped) = (Vec::new(), Vec::new());
+    let (mut lengths, mut written) = (Vec::new(), Vec::new());
     for source in &config.sources {
-        let mut reader = open_reader(config, source, base, None, &encoder)?;
-        loop {
-            let batch = reader.batch(BATCH)?;
-            if batch.is_empty() {
-                break;
-            }
-            let blocks: Vec<_> = batch.iter().map(|(_, block)| block).collect();
-            for (block, tokens) in blocks.iter().zip(encoder.encode(&blocks)?) {
-                add(&mut lengths, block.place.within, tokens.len(), &source.name)?;
-                bin.write(&bytes(&tokens, ids)).map_err(|error| cannot("write", out, &error))?;
-            }
-        }
-        skipped.extend(reader.skipped());
+        let counted = read(config, source, base, &encoder, observe, |block, tokens| {
+            add(&mut lengths, block.place.within, tokens.len(), &source.name)?;
+            bin.write(&bytes(tokens, ids)).map_err(|error| cannot("write", out, &error))
+        });
+        written.push(counted?);
     }
     let index = index(&lengths, ids);
     let place = out.with_extension("idx");
@@ -63,8 +46,7 @@ pub fn write_tokens(config: &DataConfig, base: &Path, disk: &Disk, out: &Path) -
     idx.sync().map_err(|error| cannot("write", &place, &error))?;
     bin.finish().map_err(|error| cannot("write", out, &error))?;
     idx.finish().map_err(|error| cannot("write", &place, &error))?;
-    let tokens = lengths.iter().map(|length| i64::from(*length) as u64).sum();
-    Ok(Written { documents: lengths.len() as u64, tokens, skipped })
+    Ok(written)
 }
 
 fn unfinished(disk: &Disk, place: &Path) -> Result<Unfinished> {

@@ -57,24 +57,32 @@ impl RecipeData {
         }
     }
 
+    /// What is trained on.
+    pub fn train_config(&self) -> DataConfig {
+        self.config(&self.table.sources, self.table.shuffle)
+    }
+
+    /// What is held out, each data set as the only source of its own.
+    pub fn held_out_configs(&self) -> Vec<DataConfig> {
+        self.table.held_out.iter().map(|source| self.config(std::slice::from_ref(source), false)).collect()
+    }
+
     /// What is held out, each data set from its first sequence, in the order of its files.
     ///
     /// # Errors
     /// When one cannot be opened.
     pub fn held_out(&self, width: usize) -> Result<Vec<HeldOut>> {
-        let open = |source: &DataSource| {
-            let config = self.config(std::slice::from_ref(source), false);
+        let open = |(source, config): (&DataSource, DataConfig)| {
             let data = Box::new(halite_data::open(&config, &self.base, width, 0)?);
             Ok(HeldOut { name: source.name.clone(), data })
         };
-        self.table.held_out.iter().map(open).collect()
+        self.table.held_out.iter().zip(self.held_out_configs()).map(open).collect()
     }
 }
 
 impl Data for RecipeData {
     fn open(&self, width: usize, seed: u64) -> Result<Opened> {
-        let config = self.config(&self.table.sources, self.table.shuffle);
-        let train = Box::new(halite_data::open(&config, &self.base, width, seed)?);
+        let train = Box::new(halite_data::open(&self.train_config(), &self.base, width, seed)?);
         Ok(Opened { train, held_out: self.held_out(width)? })
     }
 }

@@ -3,7 +3,7 @@
 use super::corpus::{config, cut, pieces, source};
 use crate::config::{DataConfig, Documents, OnError, Packing, SourceConfig};
 use crate::dataset::Dataset;
-use crate::{open, statistics, write_tokens};
+use crate::{count, open, statistics, write_tokens};
 use halite_disk::{Disk, Fate, Operation};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -37,12 +37,12 @@ fn files_of_other_programs_are_read() {
     expected.sort();
     for name in ["uint16.npy", "uint32.npy", "int32.npy", "int64.npy"] {
         let config = tokens(name, Some("0"));
-        let rows = statistics(&config, &fixtures(), WIDTH).unwrap()[0].rows as usize;
+        let rows = statistics(&config, &fixtures(), WIDTH, None, &mut |_| ()).unwrap()[0].rows as usize;
         assert_eq!(read(&config, &fixtures(), rows).unwrap(), expected, "{name}");
     }
     for name in ["megatron-uint16.bin", "megatron-int32.bin", "megatron-int64.bin"] {
         let config = tokens(name, None);
-        let rows = statistics(&config, &fixtures(), WIDTH).unwrap()[0].rows as usize;
+        let rows = statistics(&config, &fixtures(), WIDTH, None, &mut |_| ()).unwrap()[0].rows as usize;
         assert_eq!(read(&config, &fixtures(), rows).unwrap(), expected, "{name}");
     }
 }
@@ -108,9 +108,9 @@ fn files_that_are_no_token_files_or_are_damaged_are_refused() {
     for name in ["d.npy", "k.bin"] {
         let eos = name.ends_with("npy").then_some("0");
         let config = DataConfig { on_error: OnError::Skip, ..tokens(name, eos) };
-        let found = &statistics(&config, folder.path(), WIDTH).unwrap()[0];
-        assert_eq!((found.documents, found.tokens), (3, 28), "what comes before is used");
-        assert_eq!(found.skipped[0].reason, "damaged file");
+        let found = &statistics(&config, folder.path(), WIDTH, None, &mut |_| ()).unwrap()[0];
+        assert_eq!((found.counted.documents, found.counted.tokens), (3, 28), "what comes before is used");
+        assert_eq!(found.counted.skipped[0].reason, "damaged file");
     }
 }
 
@@ -122,13 +122,14 @@ fn what_is_written_is_read_as_it_was() {
     for (eos, size) in [(Some("256"), 2), (Some("70000"), 4)] {
         let config = DataConfig { eos: eos.map(str::to_owned), shuffle: false, ..config(vec![lines.clone()]) };
         let out = folder.path().join("out/x.bin");
-        let written = write_tokens(&config, folder.path(), &Disk::default(), &out).unwrap();
+        let written = &write_tokens(&config, folder.path(), &Disk::default(), &out, &mut |_| ()).unwrap()[0];
         assert_eq!((written.documents, written.tokens, written.skipped.len()), (3, 20, 1));
         assert_eq!(std::fs::metadata(&out).unwrap().len(), 20 * size);
         let again = DataConfig { sources: vec![source("a", "out/x.bin")], ..config.clone() };
         assert_eq!(read(&again, folder.path(), 20).unwrap(), read(&config, folder.path(), 20).unwrap());
     }
-    let error = write_tokens(&config(vec![lines]), folder.path(), &Disk::default(), Path::new("x.idx")).unwrap_err();
+    let error = write_tokens(&config(vec![lines]), folder.path(), &Disk::default(), Path::new("x.idx"), &mut |_| ())
+        .unwrap_err();
     assert_eq!(error.message(), "tokens are to be written to `x.idx`, which does not end in `.bin`");
 }
 
@@ -137,7 +138,7 @@ fn writing_that_fails_leaves_each_file_as_it_was_or_whole() {
     let folder = tempfile::tempdir().unwrap();
     let lines = SourceConfig { documents: Documents::Line, ..source("a", "a.txt") };
     let out = folder.path().join("x.bin");
-    let write = |disk: &Disk| write_tokens(&config(vec![lines.clone()]), folder.path(), disk, &out);
+    let write = |disk: &Disk| write_tokens(&config(vec![lines.clone()]), folder.path(), disk, &out, &mut |_| ());
     let read = || [out.clone(), out.with_extension("idx")].map(|path| std::fs::read(path).unwrap());
     let write_of = |text: &str, disk: &Disk| {
         std::fs::write(folder.path().join("a.txt"), text).unwrap();
@@ -171,7 +172,7 @@ fn what_was_written_is_on_the_device() {
         Fate::Done
     });
     let config = config(vec![source("a", "a.txt")]);
-    write_tokens(&config, folder.path(), &disk, &folder.path().join("x.bin")).unwrap();
+    write_tokens(&config, folder.path(), &disk, &folder.path().join("x.bin"), &mut |_| ()).unwrap();
     let calls = calls.lock().unwrap();
     let (before, after) = calls.split_at(calls.iter().position(|call| *call == Operation::Rename).unwrap());
     let last_write = before.iter().rposition(|call| *call == Operation::Write).unwrap();
@@ -179,4 +180,26 @@ fn what_was_written_is_on_the_device() {
     assert_eq!(before.iter().filter(is_sync).count(), 2, "one for each file");
     assert!(before[last_write..].contains(&Operation::Sync));
     assert_eq!(after[after.len() - 2..], [Operation::Rename, Operation::SyncFolder]);
+}
+
+#[test]
+fn the_beginning_of_data_is_as_much_as_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let text: String = (0..100_000).map(|number| format!("line {number}\n")).collect();
+    std::fs::write(folder.path().join("a.txt"), &text).unwrap();
+    let lines = SourceConfig { documents: Documents::Line, ..source("a", "a.txt") };
+    let config = DataConfig { eos: Some("0".to_owned()), shuffle: false, ..config(vec![lines]) };
+    let mut heard = 0;
+    let of = |rows, observe: &mut dyn FnMut(u64)| {
+        statistics(&config, folder.path(), WIDTH, rows, &mut |counted| observe(counted.tokens)).unwrap().remove(0)
+    };
+    let (whole, start) = (of(None, &mut |tokens| heard = tokens), of(Some(5), &mut |_| ()));
+    assert!(whole.is_whole && !start.is_whole);
+    assert!((5..20).contains(&start.rows), "{}", start.rows);
+    assert!(start.counted.documents < 30, "{}", start.counted.documents);
+    assert_eq!(start.first[0][..5], b"line ".map(i32::from));
+
+    let counted = count(&config, folder.path(), &mut |_| ()).unwrap().remove(0);
+    assert_eq!((counted.files, counted.documents, counted.tokens), (1, 100_000, text.len() as u64));
+    assert_eq!((counted, heard), (whole.counted, text.len() as u64));
 }
