@@ -8,7 +8,7 @@ mod manifest;
 
 pub(super) use background::{Background, Save, put};
 pub(super) use due::Due;
-pub use due::{CheckpointOptions, is_due};
+pub use due::is_due;
 pub(super) use folder::STATE;
 pub use folder::{Checkpoint, Checkpoints, Newest};
 pub(super) use lock::RunLock;

@@ -2,10 +2,25 @@
 
 use super::checkpoint::Checkpoint;
 use super::{Observer, RunFiles, TrainOptions};
+use halite_recipe::RecoveryOptions;
 use halite_support::{Code, Diagnostic, Diagnostics, Result, codes};
 
 /// What an executor fails with where another try may do. One whose call did not come back takes none.
 const PASSING: [Code; 2] = [codes::RUNTIME_EXECUTE, codes::NRT_STATUS];
+
+/// Sees that a run is not asked to recover in a way that it cannot.
+///
+/// # Errors
+/// When one of several processes is to go back, which it cannot do alone.
+pub(super) fn check(options: &TrainOptions) -> Result<()> {
+    let RecoveryOptions { restarts } = options.recovery;
+    if options.peers.is_none() || restarts == 0 {
+        return Ok(());
+    }
+    let message = format!("`recovery.restarts` is {restarts}, and none of several processes can go back alone");
+    Err(Diagnostic::error(codes::RECIPE_CLASH, message)
+        .help("set it to 0 (`--restarts 0`), and start all processes again where they end with the exit code 75"))
+}
 
 /// How often a run may still go back to its newest checkpoint.
 pub(super) struct Restarts {
@@ -18,7 +33,7 @@ pub(super) struct Restarts {
 impl Restarts {
     /// Those of a run that has not failed yet.
     pub(super) fn new(options: &TrainOptions) -> Self {
-        let allowed = if options.peers.is_some() { 0 } else { options.restarts };
+        let allowed = options.recovery.restarts;
         Self { allowed, left: allowed, last: None }
     }
 

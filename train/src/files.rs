@@ -6,7 +6,7 @@ use super::watch::{TensorBoard, Times, Watch};
 use super::{History, Observer, TrainOptions};
 use halite_bundle::parts;
 use halite_disk::Disk;
-use halite_recipe::Recipe;
+use halite_recipe::{Recipe, Train};
 use halite_support::files::{cannot, read_text};
 use halite_support::{Diagnostic, Result, codes};
 use std::path::{Path, PathBuf};
@@ -153,14 +153,20 @@ impl RunFiles {
         Ok(Watch::new(observers, options, history, self.times(step)?))
     }
 
-    /// Writes the recipe of a run, with its seed and its number of updates in place of those that are the defaults.
+    /// Writes the recipe of a run, with its options in place of those that are the defaults.
     pub(super) fn begin(&self, recipe: &Recipe, options: &TrainOptions) -> Result<()> {
         if !self.leads() {
             return Ok(());
         }
         let mut recipe = recipe.clone();
-        recipe.train.seed = options.seed;
-        recipe.train.steps = u32::try_from(options.steps).unwrap_or(u32::MAX);
+        let count = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+        recipe.train = Train {
+            seed: options.seed,
+            steps: count(options.steps),
+            eval_every: count(options.eval_every),
+            eval_batches: count(options.eval_batches as u64),
+        };
+        (recipe.checkpoint, recipe.recovery) = (options.checkpoint, options.recovery);
         let text = toml::to_string(&recipe).map_err(|error| {
             let message = format!("the recipe holds a value that TOML cannot: {error}");
             Diagnostic::error(codes::RECIPE_RANGE, message).help("choose a value that TOML can hold")

@@ -43,7 +43,7 @@ mod together;
 mod update;
 mod watch;
 
-pub use checkpoint::{Checkpoint, CheckpointOptions, Checkpoints, Newest, is_due};
+pub use checkpoint::{Checkpoint, Checkpoints, Newest, is_due};
 pub use corpus::Corpus;
 pub use evaluate::{Evaluated, Evaluator};
 pub use execute::{KernelChoice, LoadedModule};

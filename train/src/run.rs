@@ -25,7 +25,7 @@ const BATCHES_AHEAD: usize = 2;
 /// [`Record`] of what made it, to which a run that is resumed from it is held.
 ///
 /// # Errors
-/// When the bundle lacks a training step on sequences, the data cannot be read, state or weights do not fit, the state comes from
+/// When several processes are to recover alone, the bundle lacks a training step on sequences, the data cannot be read, state or weights do not fit, the state comes from
 /// another run, the folder has another run at work or checkpoints of later updates, the last state cannot be written, the executor fails, the run diverges, or it is cancelled. A run diverges where an update
 /// or an evaluation is not finite or, with `nonfinite = "skip"`, a hundred updates in a row are not: metrics and plot are written,
 /// and the last state that was saved stays.
@@ -57,6 +57,7 @@ fn run_to_end(
     output: &RunFiles,
     observer: &mut dyn Observer,
 ) -> std::result::Result<History, Diagnostics> {
+    failure::check(options)?;
     let feed = Feed::of(bundle)?;
     let mut data = data.open(feed.width, options.seed)?;
     feed.check(data.train.as_ref())?;

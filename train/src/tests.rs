@@ -11,7 +11,7 @@ use halite_bundle::BufferRole;
 use halite_bundle::fixtures::small;
 use halite_bundle::{Bundle, IndexRange, ModuleEntry, ModuleRole, Port, PortRole, sha256, tensors};
 use halite_hlo::{ArrayType, BinaryOp, ModuleBuilder};
-use halite_recipe::Nonfinite;
+use halite_recipe::{CheckpointOptions, Nonfinite, RecoveryOptions};
 use halite_runtime::{
     Buffer, DeviceBuffer, Executable, Executor, Input, MemoryStats, Program, Result, RuntimeError, Signature, Status,
     StatusCode, TensorSpec,
@@ -227,7 +227,7 @@ fn options(steps: u64) -> TrainOptions {
 
 /// A checkpoint every so many updates, all of which stay.
 fn every(every: u64) -> CheckpointOptions {
-    CheckpointOptions { every, keep: usize::MAX, ..CheckpointOptions::default() }
+    CheckpointOptions { every, keep: u32::MAX, ..CheckpointOptions::default() }
 }
 
 fn corpus() -> Corpus {

@@ -47,7 +47,7 @@ pub(super) fn save(
         put(output.disk(), &place.with_file_name(file), &output.folder().join(file))?;
     }
     parts::commit(output.disk(), &output.whole_state(), &index)?;
-    Ok(checkpoints.prune(options.checkpoint.keep, options.checkpoint.keep_every)?)
+    Ok(checkpoints.prune(options.checkpoint.keep as usize, options.checkpoint.keep_every)?)
 }
 
 /// The files of a checkpoint in parts, of which each rank has told the sum of its own.

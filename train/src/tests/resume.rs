@@ -251,9 +251,12 @@ fn a_run_folder_holds_its_recipe_from_the_start() {
     }
     let folder = tempfile::tempdir().unwrap();
     let output = RunFiles::new(folder.path());
+    let recovery = RecoveryOptions { restarts: 2, ..RecoveryOptions::default() };
+    let options = TrainOptions { checkpoint: every(2), recovery, ..options(3) };
     let mut looks = Looks(output.clone(), None);
-    train(HAND.shared(), &bundle(), &corpus(), &options(3), &output, &mut looks).unwrap();
+    train(HAND.shared(), &bundle(), &corpus(), &options, &output, &mut looks).unwrap();
     let recipe: halite_recipe::Recipe = toml::from_str(&looks.1.expect("it is there")).unwrap();
-    let expected = halite_recipe::Train { seed: 5, steps: 3, ..halite_recipe::Train::default() };
-    assert_eq!(recipe, halite_recipe::Recipe { train: expected, ..bundle().manifest.recipe });
+    let train = halite_recipe::Train { seed: 5, steps: 3, eval_every: 10, eval_batches: 2 };
+    let (checkpoint, recovery) = (options.checkpoint, options.recovery);
+    assert_eq!(recipe, halite_recipe::Recipe { train, checkpoint, recovery, ..bundle().manifest.recipe });
 }
