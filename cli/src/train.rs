@@ -134,11 +134,19 @@ struct Recovery {
     /// the recipe].
     #[arg(long, value_name = "COUNT")]
     restarts: Option<u32>,
+    /// How often, in all, the run goes back before an update that is not finite or whose loss jumps, and skips the batches up to
+    /// there; `recovery.loss_jump` says what a jump is [default: that of the recipe].
+    #[arg(long, value_name = "COUNT")]
+    rollbacks: Option<u32>,
 }
 
 impl Recovery {
     fn over(&self, recipe: RecoveryOptions) -> RecoveryOptions {
-        RecoveryOptions { restarts: self.restarts.unwrap_or(recipe.restarts) }
+        RecoveryOptions {
+            restarts: self.restarts.unwrap_or(recipe.restarts),
+            rollbacks: self.rollbacks.unwrap_or(recipe.rollbacks),
+            ..recipe
+        }
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) fn save(
     let series = peers.exchange(&point, &series)?;
     let Some(series) = series.first().filter(|series| !series.is_empty()) else { return Ok(()) };
     let place = checkpoints.folder(update).join(STATE);
-    let record = record.at(update, run.position.clone());
+    let record = record.at(update, run.position.clone(), &run.rollbacks);
     let index = run.step.parts_index(&place, series.parse().unwrap_or(u64::MAX), &record)?;
     run.step.save_part(output.disk(), &place, &index, peers.rank())?;
     let own = index.files.get(peers.rank()).ok_or_else(|| Diagnostic::bug("a rank without a part"))?;

@@ -180,9 +180,8 @@ fn a_run_whose_executor_fails_goes_on_from_the_newest_checkpoint() {
     let mut listener = Listener::default();
     go(failing(|call| call == 8 || call == 20), &options, &files, &mut listener).unwrap();
     assert_eq!(listener.warnings.len(), 2, "there was a newer checkpoint between the two");
-    let events = std::fs::read_to_string(files.events()).unwrap();
-    let events: Vec<serde_json::Value> = events.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!((&events[0]["update"], &events[1]["update"], events.len()), (&5.into(), &15.into(), 2));
+    let events = Event::parse(&std::fs::read_to_string(files.events()).unwrap(), &files.events()).unwrap();
+    assert_eq!(events.iter().map(Event::update).collect::<Vec<_>>(), [5, 15]);
     for (a, b) in [(whole.state(), files.state()), (whole.metrics(), files.metrics()), (whole.plot(), files.plot())] {
         assert!(std::fs::read(&a).unwrap() == std::fs::read(b).unwrap(), "{}", a.display());
     }

@@ -20,10 +20,12 @@ fn run(options: &TrainOptions, files: &RunFiles) -> std::result::Result<History,
     train(HAND.shared(), &bundle, &corpus(), &options, files, &mut Silent)
 }
 
-/// The files of a run that do not depend on time.
+/// The files of a run that do not depend on time, nor on how often it was started.
 fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
-    let entries = entries.filter(|entry| entry.path().is_file() && entry.file_name() != "timing.jsonl");
+    let entries = entries.filter(|entry| entry.path().is_file());
+    let entries =
+        entries.filter(|entry| !["timing.jsonl", "events.jsonl"].iter().any(|name| entry.file_name() == **name));
     let mut files: Vec<_> =
         entries.map(|entry| (entry.file_name().into_string().unwrap(), std::fs::read(entry.path()).unwrap())).collect();
     files.sort();
