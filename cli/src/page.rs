@@ -1,6 +1,7 @@
 //! The page of a run: its curves, what looked wrong, its last values and its recipe, in one file that needs no other.
 
 mod curves;
+mod events;
 mod html;
 mod values;
 
@@ -22,6 +23,7 @@ pub fn page(title: &str, recipe: &Recipe, seen: &Seen<'_>) -> Result<String> {
         style = include_str!("page/page.css"),
         progress = escaped(&values::progress(recipe, made)),
         alarms = alarms(seen.alarms),
+        events = events::list(seen.events),
         curves = curves::figures(seen)?,
         values = rows(&values::last(seen)),
         times = rows(&values::times(seen.times)),
@@ -47,7 +49,7 @@ mod tests {
     use super::*;
     use halite_recipe::{ModelChoice, Optimizer};
     use halite_support::codes;
-    use halite_train::{EvalRecord, History, StepRecord, Times};
+    use halite_train::{EvalRecord, Event, History, StepRecord, Times};
     use std::path::Path;
 
     fn recipe() -> Recipe {
@@ -93,7 +95,9 @@ mod tests {
         };
         let alarms = [alarm("the norm of the gradient rises: at update 251 it is 2 < 3")];
         let (history, times) = (history(300), times(300));
-        let seen = Seen { history: &history, times: &times, alarms: &alarms };
+        let errors = vec!["a core < hangs".to_owned()];
+        let events = [Event::Resume { update: 40 }, Event::Restart { update: 120, left: 1, errors }];
+        let seen = Seen { history: &history, times: &times, alarms: &alarms, events: &events };
         page("tiny <&> \"quoted\"", &recipe(), &seen).unwrap()
     }
 
@@ -108,6 +112,8 @@ mod tests {
             "update 300 of 300",
             "it is 2 &lt; 3",
             "lower the learning rate",
+            "after update 40 it was started again",
+            "a core &lt; hangs",
             "Learning rate",
             "Tokens per second",
             "prefers-color-scheme: dark",
@@ -126,7 +132,10 @@ mod tests {
     #[test]
     fn a_run_without_updates_has_a_page() {
         let (history, times) = (History::default(), Times::default());
-        let html = page("none", &recipe(), &Seen { history: &history, times: &times, alarms: &[] }).unwrap();
-        assert!(html.contains("update 0 of 300") && !html.contains("<h2>Alarms</h2>"));
+        let html = page("none", &recipe(), &Seen { history: &history, times: &times, alarms: &[], events: &[] });
+        let html = html.unwrap();
+        assert!(
+            html.contains("update 0 of 300") && !html.contains("<h2>Alarms</h2>") && !html.contains("<h2>Events</h2>")
+        );
     }
 }

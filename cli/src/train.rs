@@ -11,10 +11,9 @@ use crate::terminal;
 use crate::texts::Texts;
 use clap::Args;
 use halite_bundle::Bundle;
+use halite_recipe::{CheckpointOptions, RecoveryOptions};
 use halite_support::{CancelToken, Diagnostic, Diagnostics, codes};
-use halite_train::{
-    Checkpoint, CheckpointOptions, History, RecipeData, Record, RunFiles, Start, TrainOptions, check_data, train,
-};
+use halite_train::{Checkpoint, History, RecipeData, Record, RunFiles, Start, TrainOptions, check_data, train};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -90,34 +89,60 @@ pub(super) struct Train {
     eval_batches: Option<usize>,
     #[command(flatten)]
     checkpoints: Checkpoints,
-    /// How often the run goes on from its newest checkpoint where the device fails, before there is a newer one.
-    #[arg(long, value_name = "COUNT", default_value_t = 0)]
-    restarts: u32,
+    #[command(flatten)]
+    recovery: Recovery,
     #[command(flatten)]
     device: Device,
 }
 
-/// When checkpoints are saved, and which stay.
+/// When checkpoints are saved, and which stay: what is left out, the table `checkpoint` of the recipe says.
 #[derive(Args, Debug)]
 struct Checkpoints {
-    /// Updates between checkpoints; 0 does not count them. The last state is always saved.
-    #[arg(long, value_name = "STEPS", default_value_t = 0)]
-    checkpoint_every: u64,
-    /// Minutes between checkpoints; 0 does not count them.
-    #[arg(long, value_name = "MINUTES", default_value_t = 0)]
-    checkpoint_minutes: u64,
-    /// How many of the last checkpoints stay.
-    #[arg(long, value_name = "COUNT", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..))]
-    keep: u16,
-    /// Keep those of every so many updates besides; 0 keeps none.
-    #[arg(long, value_name = "STEPS", default_value_t = 0)]
-    keep_every: u64,
+    /// Updates between checkpoints; 0 does not count them. The last state is always saved [default: that of the recipe].
+    #[arg(long, value_name = "STEPS")]
+    checkpoint_every: Option<u64>,
+    /// Minutes between checkpoints; 0 does not count them [default: that of the recipe].
+    #[arg(long, value_name = "MINUTES")]
+    checkpoint_minutes: Option<u64>,
+    /// How many of the last checkpoints stay [default: that of the recipe].
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    keep: Option<u32>,
+    /// Keep those of every so many updates besides; 0 keeps none [default: that of the recipe].
+    #[arg(long, value_name = "STEPS")]
+    keep_every: Option<u64>,
 }
 
 impl Checkpoints {
-    fn options(&self) -> CheckpointOptions {
-        let (every, minutes) = (self.checkpoint_every, self.checkpoint_minutes);
-        CheckpointOptions { every, minutes, keep: self.keep.into(), keep_every: self.keep_every }
+    fn over(&self, recipe: CheckpointOptions) -> CheckpointOptions {
+        CheckpointOptions {
+            every: self.checkpoint_every.unwrap_or(recipe.every),
+            minutes: self.checkpoint_minutes.unwrap_or(recipe.minutes),
+            keep: self.keep.unwrap_or(recipe.keep),
+            keep_every: self.keep_every.unwrap_or(recipe.keep_every),
+        }
+    }
+}
+
+/// When the run goes back by itself: what is left out, the table `recovery` of the recipe says.
+#[derive(Args, Debug)]
+struct Recovery {
+    /// How often the run goes on from its newest checkpoint where the device fails, before there is a newer one [default: that of
+    /// the recipe].
+    #[arg(long, value_name = "COUNT")]
+    restarts: Option<u32>,
+    /// How often, in all, the run goes back before an update that is not finite or whose loss jumps, and skips the batches up to
+    /// there; `recovery.loss_jump` says what a jump is [default: that of the recipe].
+    #[arg(long, value_name = "COUNT")]
+    rollbacks: Option<u32>,
+}
+
+impl Recovery {
+    fn over(&self, recipe: RecoveryOptions) -> RecoveryOptions {
+        RecoveryOptions {
+            restarts: self.restarts.unwrap_or(recipe.restarts),
+            rollbacks: self.rollbacks.unwrap_or(recipe.rollbacks),
+            ..recipe
+        }
     }
 }
 
@@ -134,7 +159,8 @@ impl Train {
         context.rank = launched.as_ref().filter(|launched| launched.world > 1).map(|launched| launched.rank);
         context.show(&warnings);
         let output = RunFiles::new(self.output.clone().unwrap_or_else(|| PathBuf::from("runs").join(&name)));
-        let defaults = bundle.manifest.recipe.train;
+        let recipe = &bundle.manifest.recipe;
+        let defaults = recipe.train;
         let mut options = TrainOptions {
             title: name.clone(),
             draw: Some(crate::plot::loss),
@@ -144,8 +170,8 @@ impl Train {
             start: self.start(),
             eval_every: self.eval_every.unwrap_or(defaults.eval_every.into()),
             eval_batches: self.eval_batches.unwrap_or(defaults.eval_batches as usize),
-            checkpoint: self.checkpoints.options(),
-            restarts: self.restarts,
+            checkpoint: self.checkpoints.over(recipe.checkpoint),
+            recovery: self.recovery.over(recipe.recovery),
             allow_changes: self.allow_changes,
             ..TrainOptions::default()
         };

@@ -8,9 +8,9 @@ mod manifest;
 
 pub(super) use background::{Background, Save, put};
 pub(super) use due::Due;
-pub use due::{CheckpointOptions, is_due};
-pub(super) use folder::STATE;
+pub use due::is_due;
 pub use folder::{Checkpoint, Checkpoints, Newest};
+pub(super) use folder::{STATE, text_of};
 pub(super) use lock::RunLock;
 pub(super) use manifest::FileSum;
 

@@ -1,11 +1,27 @@
 //! What becomes of a run whose executor fails.
 
 use super::checkpoint::Checkpoint;
+use super::events::Event;
+use super::watch::Watch;
 use super::{Observer, RunFiles, TrainOptions};
+use halite_recipe::RecoveryOptions;
 use halite_support::{Code, Diagnostic, Diagnostics, Result, codes};
 
 /// What an executor fails with where another try may do. One whose call did not come back takes none.
 const PASSING: [Code; 2] = [codes::RUNTIME_EXECUTE, codes::NRT_STATUS];
+
+/// Sees that a run is not asked to recover in a way that it cannot.
+///
+/// # Errors
+/// When one of several processes is to go back, which it cannot do alone.
+pub(super) fn check(options: &TrainOptions) -> Result<()> {
+    let RecoveryOptions { restarts, rollbacks, .. } = options.recovery;
+    let asked = [("restarts", restarts), ("rollbacks", rollbacks)].into_iter().find(|(_, count)| *count > 0);
+    let Some((key, count)) = asked.filter(|_| options.peers.is_some()) else { return Ok(()) };
+    let message = format!("`recovery.{key}` is {count}, and none of several processes can go back alone");
+    Err(Diagnostic::error(codes::RECIPE_CLASH, message)
+        .help(format!("set it to 0 (`--{key} 0`), and start all processes again where they end")))
+}
 
 /// How often a run may still go back to its newest checkpoint.
 pub(super) struct Restarts {
@@ -18,7 +34,7 @@ pub(super) struct Restarts {
 impl Restarts {
     /// Those of a run that has not failed yet.
     pub(super) fn new(options: &TrainOptions) -> Self {
-        let allowed = if options.peers.is_some() { 0 } else { options.restarts };
+        let allowed = options.recovery.restarts;
         Self { allowed, left: allowed, last: None }
     }
 
@@ -30,7 +46,7 @@ impl Restarts {
         &mut self,
         output: &RunFiles,
         errors: &Diagnostics,
-        observer: &mut dyn Observer,
+        watch: &mut Watch<'_>,
     ) -> Result<Option<Checkpoint>> {
         if self.allowed == 0 || !errors.iter().all(|error| PASSING.contains(&error.code())) {
             return Ok(None);
@@ -43,13 +59,11 @@ impl Restarts {
         }
         let Some(left) = self.left.checked_sub(1) else { return Ok(None) };
         (self.left, self.last) = (left, Some(update));
-        let messages: Vec<_> = errors.iter().map(Diagnostic::message).collect();
-        output
-            .add_event(&serde_json::json!({"event": "restart", "update": update, "left": left, "errors": messages}))?;
+        let messages = errors.iter().map(|error| error.message().to_owned()).collect();
+        output.add_event(watch, Event::Restart { update, left, errors: messages })?;
         for error in errors {
             let message = format!("the run goes back to update {update}: {}", error.message());
-            observer
-                .warned(&Diagnostic::warning(error.code(), message).note(format!("it may do so {left} times more")));
+            watch.warned(&Diagnostic::warning(error.code(), message).note(format!("it may do so {left} times more")));
         }
         Ok(Some(checkpoint))
     }

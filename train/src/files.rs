@@ -1,17 +1,18 @@
 //! The folder of a run.
 
-use super::checkpoint::{Checkpoints, RunLock, STATE};
+use super::checkpoint::{Checkpoint, Checkpoints, RunLock, STATE, put};
+use super::events::Event;
 use super::update::Run;
 use super::watch::{TensorBoard, Times, Watch};
 use super::{History, Observer, TrainOptions};
 use halite_bundle::parts;
 use halite_disk::Disk;
-use halite_recipe::Recipe;
+use halite_recipe::{Recipe, Train};
 use halite_support::files::{cannot, read_text};
 use halite_support::{Diagnostic, Result, codes};
 use std::path::{Path, PathBuf};
 
-/// The folder of a run: `recipe.toml`, `metrics.jsonl`, `timing.jsonl`, `loss.svg`, `events.jsonl` where something was mended, the
+/// The folder of a run: `recipe.toml`, `metrics.jsonl`, `timing.jsonl`, `loss.svg`, `events.jsonl` where something happened that was not planned, the
 /// [checkpoints](Checkpoints), the newest of these as `state.safetensors`, and what the recipe's `metrics` ask for: `report.html` and
 /// `tensorboard`. Each file is replaced whole, but for TensorBoard's, which grow. Of several processes, all see one folder, and a state
 /// is in [parts] with an index.
@@ -90,7 +91,7 @@ impl RunFiles {
         self.folder.join("tensorboard")
     }
 
-    /// What went wrong and was mended, a line of JSON each.
+    /// What [happened](Event), a line of JSON each.
     pub fn events(&self) -> PathBuf {
         self.folder.join("events.jsonl")
     }
@@ -150,17 +151,23 @@ impl RunFiles {
             let board = TensorBoard::new(self.tensorboard(), options.every.into());
             observers.push(Box::new(board.on(self.disk.clone())));
         }
-        Ok(Watch::new(observers, options, history, self.times(step)?))
+        Ok(Watch::new(observers, options, history, self.times(step)?, self.past_events(step)?))
     }
 
-    /// Writes the recipe of a run, with its seed and its number of updates in place of those that are the defaults.
+    /// Writes the recipe of a run, with its options in place of those that are the defaults.
     pub(super) fn begin(&self, recipe: &Recipe, options: &TrainOptions) -> Result<()> {
         if !self.leads() {
             return Ok(());
         }
         let mut recipe = recipe.clone();
-        recipe.train.seed = options.seed;
-        recipe.train.steps = u32::try_from(options.steps).unwrap_or(u32::MAX);
+        let count = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+        recipe.train = Train {
+            seed: options.seed,
+            steps: count(options.steps),
+            eval_every: count(options.eval_every),
+            eval_batches: count(options.eval_batches as u64),
+        };
+        (recipe.checkpoint, recipe.recovery) = (options.checkpoint, options.recovery);
         let text = toml::to_string(&recipe).map_err(|error| {
             let message = format!("the recipe holds a value that TOML cannot: {error}");
             Diagnostic::error(codes::RECIPE_RANGE, message).help("choose a value that TOML can hold")
@@ -194,12 +201,29 @@ impl RunFiles {
         watch.written()
     }
 
-    /// Adds a line to the events.
-    pub(super) fn add_event(&self, event: &serde_json::Value) -> Result<()> {
+    /// What happened to the run that goes on after `step`.
+    fn past_events(&self, step: u64) -> Result<Vec<Event>> {
         let path = self.events();
-        let mut text = if path.is_file() { read_text(&path)? } else { String::new() };
-        text += &format!("{event}\n");
-        halite_disk::write_on(&self.disk, &path, text.as_bytes())
+        if step == 0 || !path.is_file() {
+            return Ok(Vec::new());
+        }
+        Event::parse(&read_text(&path)?, &path)
+    }
+
+    /// Adds to what happened.
+    pub(super) fn add_event(&self, watch: &mut Watch<'_>, event: Event) -> Result<()> {
+        if !self.leads() {
+            return Ok(());
+        }
+        let text = Event::to_json_lines(watch.happened(event))?;
+        halite_disk::write_on(&self.disk, &self.events(), text.as_bytes())
+    }
+
+    /// Lets a checkpoint be the newest one, with another text for its state.
+    pub(super) fn go_back(&self, checkpoint: &Checkpoint, text: String) -> Result<()> {
+        self.checkpoints().go_back(checkpoint.update, text)?;
+        let is_whole = checkpoint.state.file_name() == Some(STATE.as_ref());
+        if is_whole { put(&self.disk, &checkpoint.state, &self.whole_state()) } else { Ok(()) }
     }
 
     /// Whether somebody wishes for a checkpoint.

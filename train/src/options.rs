@@ -1,10 +1,9 @@
 //! How to train.
 
 use super::History;
-use super::checkpoint::CheckpointOptions;
 use super::peers::Peers;
 use super::watch::Seen;
-use halite_recipe::Recipe;
+use halite_recipe::{CheckpointOptions, Recipe, RecoveryOptions};
 use halite_support::{CancelToken, Result};
 use std::path::PathBuf;
 
@@ -35,9 +34,8 @@ pub struct TrainOptions {
     pub eval_batches: usize,
     /// When checkpoints are saved, and which stay.
     pub checkpoint: CheckpointOptions,
-    /// How often a run goes on from its newest checkpoint where the executor failed, before there is a newer one. Of several
-    /// processes, none can go back alone.
-    pub restarts: u32,
+    /// When a run goes back to a checkpoint by itself. Of several processes, none can go back alone: this is the default then.
+    pub recovery: RecoveryOptions,
     /// Goes on from a state of another recipe, program, seed or data, and only tells what differs. A state of another layout needs
     /// no such leave.
     pub allow_changes: bool,

@@ -2,6 +2,7 @@
 
 use super::keys::flatten;
 use super::layout::{changes, layout};
+use super::rollback::Rollback;
 use super::scheduled::scheduled;
 use halite_bundle::{Bundle, sha256, tensors};
 use halite_data::{Opened, Position};
@@ -41,6 +42,9 @@ pub struct Record {
     pub layout: BTreeMap<String, String>,
     /// Where in the data it is.
     pub position: Position,
+    /// How often the run went back, and which batches it skipped.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rollbacks: Vec<Rollback>,
     /// Keys of the model, the recipe and the data with their values, such as `optimizer.adamw.lr` with `0.001`.
     pub made_by: BTreeMap<String, String>,
 }
@@ -76,7 +80,7 @@ impl Record {
         made_by.extend(data.train.identity().into_iter().map(|(key, value)| (format!("data.{key}"), value)));
         let (model, layout) = (manifest.model.sha256.clone(), layout(&manifest.recipe)?);
         let (program, position) = (program(bundle)?, data.train.position());
-        Ok(Self { version: VERSION, step: 0, model, program, layout, position, made_by })
+        Ok(Self { version: VERSION, step: 0, model, program, layout, position, rollbacks: Vec::new(), made_by })
     }
 
     /// The record in a file of tensors; `None` where another program wrote it, or `halite init`, `run` or `convert`.
@@ -108,9 +112,9 @@ impl Record {
         self.made_by.get(SEED)?.parse().ok()
     }
 
-    /// The same after so many updates, at a position in the data.
-    pub(super) fn at(&self, step: u64, position: Position) -> Self {
-        Self { step, position, ..self.clone() }
+    /// The same after so many updates, at a position in the data, of a run that went back so.
+    pub(super) fn at(&self, step: u64, position: Position, rollbacks: &[Rollback]) -> Self {
+        Self { step, position, rollbacks: rollbacks.to_vec(), ..self.clone() }
     }
 
     /// As it stands in a file.

@@ -5,12 +5,13 @@ use super::failure::{self, Restarts};
 use super::feed::Feed;
 use super::programs::Programs;
 use super::record::Record;
+use super::rollback::Rollbacks;
 use super::saver::Saver;
 use super::state::Updates;
 use super::together::Together;
 use super::update::Run;
 use super::watch::{Part, Utilization, Watch};
-use super::{History, Observer, RunFiles, TrainOptions, start};
+use super::{Event, History, Observer, RunFiles, TrainOptions, start};
 use halite_bundle::{Bundle, check_state};
 use halite_data::{Ahead, Data};
 use halite_runtime::Executor;
@@ -25,7 +26,7 @@ const BATCHES_AHEAD: usize = 2;
 /// [`Record`] of what made it, to which a run that is resumed from it is held.
 ///
 /// # Errors
-/// When the bundle lacks a training step on sequences, the data cannot be read, state or weights do not fit, the state comes from
+/// When several processes are to recover alone, the bundle lacks a training step on sequences, the data cannot be read, state or weights do not fit, the state comes from
 /// another run, the folder has another run at work or checkpoints of later updates, the last state cannot be written, the executor fails, the run diverges, or it is cancelled. A run diverges where an update
 /// or an evaluation is not finite or, with `nonfinite = "skip"`, a hundred updates in a row are not: metrics and plot are written,
 /// and the last state that was saved stays.
@@ -57,11 +58,13 @@ fn run_to_end(
     output: &RunFiles,
     observer: &mut dyn Observer,
 ) -> std::result::Result<History, Diagnostics> {
+    failure::check(options)?;
     let feed = Feed::of(bundle)?;
     let mut data = data.open(feed.width, options.seed)?;
     feed.check(data.train.as_ref())?;
     let record = Record::new(bundle, &data, options.seed)?;
-    let tensors = start::started(bundle, output, (&record, data.train.as_mut()), options, observer)?;
+    let start::Started { tensors, rollbacks } =
+        start::started(bundle, output, (&record, data.train.as_mut()), options, observer)?;
     // Before anything is compiled.
     check_state(&bundle.manifest, &tensors)?;
     let train = Box::new(Ahead::new(data.train, feed.rows, BATCHES_AHEAD));
@@ -73,14 +76,17 @@ fn run_to_end(
     let mut step = programs.step().with_cancel(together.cancel.clone());
     step.set_state(tensors)?;
     let mut run = Run::new(&programs, train, step);
-    run.history = output.history(start)?;
+    (run.history, run.rollbacks) = (output.history(start)?, rollbacks);
     // Nothing is written before all have read.
-    together.compare(&told(options, &record.at(start, run.position.clone()), &run.history))?;
+    together.compare(&told(options, &record.at(start, run.position.clone(), &run.rollbacks), &run.history))?;
     let _lock = output.lock()?;
     // Another run may have come and gone.
     start::check_kept(output, start)?;
     output.begin(&bundle.manifest.recipe, options)?;
     let watch = &mut output.watch(&bundle.manifest.recipe, &run.history, start, observer)?.on(utilization);
+    if start > 0 {
+        output.add_event(watch, Event::Resume { update: start })?;
+    }
     watch.started(start);
     let mut saver = Saver::new(output, options, &record);
     let ended = go_on(&mut run, bundle, &record, (options, &together), &mut saver, output, watch);
@@ -115,7 +121,8 @@ fn told(options: &TrainOptions, record: &Record, history: &History) -> serde_jso
     })
 }
 
-/// All updates from where a run is; where the executor fails, again from the newest checkpoint, as often as that is allowed.
+/// All updates from where a run is; where the executor fails or the run is spoiled, again from a checkpoint, as often as that is
+/// allowed.
 fn go_on(
     run: &mut Run<'_>,
     bundle: &Bundle,
@@ -125,14 +132,19 @@ fn go_on(
     output: &RunFiles,
     watch: &mut Watch<'_>,
 ) -> std::result::Result<(), Diagnostics> {
-    let mut restarts = Restarts::new(options);
+    let (mut restarts, rollbacks) = (Restarts::new(options), Rollbacks::new(options, output, record));
     loop {
-        let Err(errors) = go(run, (options, together), saver, watch) else { return Ok(()) };
+        let Err(errors) = go(run, (options, together), &rollbacks, saver, watch) else { return Ok(()) };
         saver.wait(watch);
-        let Some(checkpoint) = restarts.next(output, &errors, watch)? else { return Err(errors) };
-        let tensors = start::resumed(bundle, &checkpoint.state, (record, run.data()), options, watch)?;
-        run.go_back(tensors)?;
-        watch.go_back(run.step.attempted());
+        let checkpoint = match rollbacks.next(run, &errors, watch)? {
+            None => restarts.next(output, &errors, watch)?,
+            back => back,
+        };
+        let Some(checkpoint) = checkpoint else { return Err(errors) };
+        let start = start::resumed(bundle, &checkpoint.state, (record, run.data()), options, watch)?;
+        run.go_back(start)?;
+        watch.go_back(run.step.attempted(), &run.history)?;
+        saver.went_back();
     }
 }
 
@@ -140,6 +152,7 @@ fn go_on(
 fn go(
     run: &mut Run<'_>,
     (options, together): (&TrainOptions, &Together<'_>),
+    rollbacks: &Rollbacks<'_>,
     saver: &mut Saver<'_>,
     watch: &mut Watch<'_>,
 ) -> std::result::Result<(), Diagnostics> {
@@ -162,6 +175,7 @@ fn go(
         run.step(step, &batch, watch)?;
         watch.spent(Part::Step);
         watch.completed(step, run.tokens());
+        rollbacks.heed(run, saver, watch)?;
         let is_evaluated = is_due(step, options.eval_every) || step == options.steps;
         if is_evaluated {
             run.evaluate(step, watch)?;

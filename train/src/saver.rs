@@ -101,6 +101,11 @@ impl<'a> Saver<'a> {
         self.tell(ended, watch);
     }
 
+    /// The run went back: what comes next is not saved yet.
+    pub(super) fn went_back(&mut self) {
+        self.saved = None;
+    }
+
     /// Saves the last state, unless it is already, and all that was measured.
     ///
     /// # Errors
@@ -126,7 +131,7 @@ impl<'a> Saver<'a> {
             options: self.options.checkpoint,
             update,
             state: run.step.state()?,
-            text: (KEY, self.record.at(update, run.position.clone()).to_text()?),
+            text: (KEY, self.record.at(update, run.position.clone(), &run.rollbacks).to_text()?),
         })
     }
 

@@ -1,7 +1,8 @@
 //! What a run starts from.
 
-use super::checkpoint::{Checkpoint, Newest};
+use super::checkpoint::{self, Checkpoint, Newest};
 use super::record::{self, KEY, Record};
+use super::rollback::Rollback;
 use super::state::Updates;
 use super::{Observer, RunFiles, Start, TrainOptions};
 use halite_bundle::tensors::{self, Tensors};
@@ -10,7 +11,22 @@ use halite_data::Dataset;
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
 use std::path::Path;
 
-/// The tensors of the state that a run starts from; the data go on where it was.
+/// What a run starts from.
+pub(super) struct Started {
+    /// The state.
+    pub(super) tensors: Tensors,
+    /// How often the run went back before.
+    pub(super) rollbacks: Vec<Rollback>,
+}
+
+impl Started {
+    /// Of a run that begins with these tensors.
+    fn anew(tensors: Tensors) -> Self {
+        Self { tensors, rollbacks: Vec::new() }
+    }
+}
+
+/// The state that a run starts from; the data go on where it was.
 ///
 /// # Errors
 /// When it cannot be read, does not fit, or comes from another run.
@@ -20,10 +36,12 @@ pub(super) fn started(
     (record, data): (&Record, &mut dyn Dataset),
     options: &TrainOptions,
     observer: &mut dyn Observer,
-) -> std::result::Result<Tensors, Diagnostics> {
+) -> std::result::Result<Started, Diagnostics> {
     let state = match &options.start {
         Start::Seed => None,
-        Start::Weights(path) => return halite_bundle::init::state_from_checkpoint(&bundle.manifest, path),
+        Start::Weights(path) => {
+            return halite_bundle::init::state_from_checkpoint(&bundle.manifest, path).map(Started::anew);
+        }
         Start::State(path) => {
             let (state, passed_over) = Checkpoint::state_at(path)?;
             tell(&passed_over, observer);
@@ -37,7 +55,7 @@ pub(super) fn started(
     };
     match state {
         Some(state) => resumed(bundle, &state, (record, data), options, observer),
-        None => halite_bundle::init::initial_state(bundle, options.seed),
+        None => halite_bundle::init::initial_state(bundle, options.seed).map(Started::anew),
     }
 }
 
@@ -70,7 +88,7 @@ pub(super) fn check_kept(output: &RunFiles, start: u64) -> Result<()> {
     }
 }
 
-/// The tensors of a state, once it is clear that it comes from this run; the data go on where they were.
+/// A state, once it is clear that it comes from this run; the data go on where they were.
 ///
 /// # Errors
 /// As [`started`].
@@ -80,8 +98,9 @@ pub(super) fn resumed(
     (record, data): (&Record, &mut dyn Dataset),
     options: &TrainOptions,
     observer: &mut dyn Observer,
-) -> std::result::Result<Tensors, Diagnostics> {
+) -> std::result::Result<Started, Diagnostics> {
     let (tensors, text) = tensors::read_marked(path, KEY)?;
+    let text = checkpoint::text_of(path)?.or(text);
     let old = text.map(|text| Record::parse(&text, path)).transpose()?;
     check_state(&bundle.manifest, &tensors)?;
     let step = Updates::of(&bundle.manifest, &tensors).attempted;
@@ -89,9 +108,9 @@ pub(super) fn resumed(
         observer.warned(&warning);
     }
     // Positions in other data mean nothing here.
-    if let Some(old) = old.filter(|old| old.has_data_of(record)) {
+    if let Some(old) = old.as_ref().filter(|old| old.has_data_of(record)) {
         data.seek(&old.position)?;
     }
     observer.resumed(path, step);
-    Ok(tensors)
+    Ok(Started { tensors, rollbacks: old.map(|old| old.rollbacks).unwrap_or_default() })
 }

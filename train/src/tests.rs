@@ -5,6 +5,7 @@ mod mesh;
 mod numbers;
 mod packed;
 mod resume;
+mod rollback;
 mod watch;
 
 use super::*;
@@ -12,7 +13,7 @@ use halite_bundle::BufferRole;
 use halite_bundle::fixtures::small;
 use halite_bundle::{Bundle, IndexRange, ModuleEntry, ModuleRole, Port, PortRole, sha256, tensors};
 use halite_hlo::{ArrayType, BinaryOp, ModuleBuilder};
-use halite_recipe::Nonfinite;
+use halite_recipe::{CheckpointOptions, Nonfinite, RecoveryOptions};
 use halite_runtime::{
     Buffer, DeviceBuffer, Executable, Executor, Input, MemoryStats, Program, Result, RuntimeError, Signature, Status,
     StatusCode, TensorSpec,
@@ -31,9 +32,11 @@ struct ByHand {
     tells: bool,
     /// The updates whose loss is a number.
     finite: f64,
+    /// The mean of a batch that spoils its update, and what it adds to the weight.
+    spoilt: (f64, f64),
 }
 
-const HAND: ByHand = ByHand { number: 0, tells: true, finite: f64::INFINITY };
+const HAND: ByHand = ByHand { number: 0, tells: true, finite: f64::INFINITY, spoilt: (f64::INFINITY, 0.0) };
 
 #[derive(Debug)]
 struct Host {
@@ -127,7 +130,8 @@ impl Executable for Hand {
             _ => {
                 assert!(!inputs[0].is_donated() && inputs[1].is_donated() && inputs[2].is_donated());
                 is_readable = self.1.tells;
-                let weight = HostTensor::scalar(DType::F32, 0.9 * weight + 0.001 * tokens);
+                let added = if tokens == self.1.spoilt.0 { self.1.spoilt.1 } else { 0.0 };
+                let weight = HostTensor::scalar(DType::F32, 0.9 * weight + 0.001 * tokens + added);
                 let updates = values[2] + 1.0;
                 let loss =
                     if updates <= self.1.finite { weight.clone() } else { HostTensor::scalar(DType::F32, f64::NAN) };
@@ -229,7 +233,7 @@ fn options(steps: u64) -> TrainOptions {
 
 /// A checkpoint every so many updates, all of which stay.
 fn every(every: u64) -> CheckpointOptions {
-    CheckpointOptions { every, keep: usize::MAX, ..CheckpointOptions::default() }
+    CheckpointOptions { every, keep: u32::MAX, ..CheckpointOptions::default() }
 }
 
 fn numbers() -> Numbers {

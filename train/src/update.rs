@@ -1,6 +1,8 @@
 //! One run under way: its step, its data and what it measured.
 
 use super::programs::Programs;
+use super::rollback::Rollback;
+use super::start::Started;
 use super::{EvalRecord, History, Observer, StepRecord, TrainStep, divergence};
 use halite_bundle::tensors::Tensors;
 use halite_data::{Dataset, Position, Skipped};
@@ -18,6 +20,8 @@ pub struct Run<'a> {
     told: BTreeMap<String, u64>,
     /// Where in the data it is after the updates that were made.
     pub position: Position,
+    /// How often the run went back.
+    pub(super) rollbacks: Vec<Rollback>,
     /// The step with the state of this run.
     pub step: TrainStep,
     /// What was measured so far.
@@ -28,7 +32,8 @@ impl<'a> Run<'a> {
     /// A run of a step that has its state, on data from where they are.
     pub fn new(programs: &'a Programs, data: Box<dyn Dataset>, step: TrainStep) -> Self {
         let position = data.position();
-        Self { programs, data, told: BTreeMap::new(), position, step, history: History::default() }
+        let (told, rollbacks, history) = (BTreeMap::new(), Vec::new(), History::default());
+        Self { programs, data, told, position, rollbacks, step, history }
     }
 
     /// The data, which give the next batch from where they are.
@@ -40,8 +45,9 @@ impl<'a> Run<'a> {
     ///
     /// # Errors
     /// As [`TrainStep::set_state`].
-    pub(super) fn go_back(&mut self, state: Tensors) -> Result<(), Diagnostics> {
-        self.step.set_state(state)?;
+    pub(super) fn go_back(&mut self, start: Started) -> Result<(), Diagnostics> {
+        self.step.set_state(start.tensors)?;
+        self.rollbacks = start.rollbacks;
         self.position = self.data.position();
         self.history.truncate(self.step.attempted());
         Ok(())

@@ -12,7 +12,7 @@ pub use tensorboard::TensorBoard;
 pub use times::{TimeRecord, Times};
 pub(crate) use utilization::Utilization;
 
-use super::{EvalRecord, History, Observer, StepRecord};
+use super::{EvalRecord, Event, History, Observer, StepRecord};
 use alarms::Alarms;
 use clock::Clock;
 use halite_recipe::MetricsOptions;
@@ -28,12 +28,16 @@ pub struct Seen<'a> {
     pub times: &'a Times,
     /// What looked wrong, in order.
     pub alarms: &'a [Alarm],
+    /// What happened, in order.
+    pub events: &'a [Event],
 }
 
 /// Hears a run for the observer of its caller and for those of its recipe, and times it.
 pub(crate) struct Watch<'a> {
     observers: Vec<Box<dyn Observer + 'a>>,
+    options: MetricsOptions,
     alarms: Alarms,
+    events: Vec<Event>,
     clock: Clock,
     times: Times,
     /// Where the peak rate of the devices is known.
@@ -41,16 +45,16 @@ pub(crate) struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    /// Of a run that goes on after what was measured and timed before.
+    /// Of a run that goes on after what was measured and timed before, and what happened.
     pub(crate) fn new(
         observers: Vec<Box<dyn Observer + 'a>>,
         options: &MetricsOptions,
         history: &History,
         times: Times,
+        events: Vec<Event>,
     ) -> Self {
-        let mut alarms = Alarms::new(options);
-        alarms.replay(history, &times);
-        Self { observers, alarms, clock: Clock::default(), times, utilization: None }
+        let alarms = Alarms::of(options, history, &times);
+        Self { observers, options: *options, alarms, events, clock: Clock::default(), times, utilization: None }
     }
 
     /// The same on devices whose use is measured.
@@ -70,10 +74,25 @@ impl<'a> Watch<'a> {
         self.timed(&TimeRecord { mfu, ..record });
     }
 
-    /// The run goes back to an update: what came after it is to come again.
-    pub(crate) fn go_back(&mut self, step: u64) {
+    /// The run goes back to an update, with what was measured up to it: what came after it is to come again.
+    ///
+    /// # Errors
+    /// When what was heard cannot be written.
+    pub(crate) fn go_back(&mut self, step: u64, history: &History) -> Result<()> {
+        self.written()?;
         self.times.truncate(step);
-        self.clock = Clock::default();
+        self.alarms = Alarms::of(&self.options, history, &self.times);
+        self.started(step);
+        Ok(())
+    }
+
+    /// Something happened, which is told once; all that did.
+    pub(crate) fn happened(&mut self, event: Event) -> &[Event] {
+        // A run that was killed between writing that it goes back and doing so comes to the same again.
+        if !matches!(event, Event::Rollback { .. }) || !self.events.contains(&event) {
+            self.events.push(event);
+        }
+        &self.events
     }
 
     /// How long updates took.
@@ -83,7 +102,7 @@ impl<'a> Watch<'a> {
 
     /// What was seen beside what was measured.
     pub(crate) fn seen<'s>(&'s self, history: &'s History) -> Seen<'s> {
-        Seen { history, times: &self.times, alarms: self.alarms.raised() }
+        Seen { history, times: &self.times, alarms: self.alarms.raised(), events: &self.events }
     }
 
     fn raise(&mut self, warnings: Vec<Diagnostic>) {

@@ -25,12 +25,13 @@ pub(super) fn figures(seen: &Seen<'_>) -> Result<String> {
     let legend: Vec<_> = held_out.iter().map(|(name, curve)| (name.clone(), curve.color)).collect();
     let losses = series(metric("loss")).into_iter().chain(held_out.into_iter().map(|(_, curve)| curve)).collect();
     let rates = seen.times.records().iter().map(|record| (record.step as f64, record.tokens_per_second())).collect();
+    let marks: Vec<f64> = seen.events.iter().map(|event| event.update() as f64).collect();
     let training = ("training".to_owned(), MEASURED);
     Ok([
-        figure("Loss per token (nats)", &[vec![training], legend].concat(), losses, false)?,
-        figure("Norm of the gradient", &[], series(metric("grad_norm")), true)?,
-        figure("Learning rate", &[], vec![line(metric("learning_rate"), MEASURED)], true)?,
-        figure("Tokens per second", &[], series(rates), true)?,
+        figure("Loss per token (nats)", &[vec![training], legend].concat(), losses, &marks, false)?,
+        figure("Norm of the gradient", &[], series(metric("grad_norm")), &marks, true)?,
+        figure("Learning rate", &[], vec![line(metric("learning_rate"), MEASURED)], &marks, true)?,
+        figure("Tokens per second", &[], series(rates), &marks, true)?,
     ]
     .concat())
 }
@@ -63,11 +64,11 @@ fn held_out(history: &History) -> Vec<(String, Curve)> {
     curves
 }
 
-fn figure(name: &str, legend: &[(String, RGBColor)], curves: Vec<Curve>, zero: bool) -> Result<String> {
+fn figure(name: &str, legend: &[(String, RGBColor)], curves: Vec<Curve>, marks: &[f64], zero: bool) -> Result<String> {
     let key = |(name, RGBColor(r, g, b)): &(String, RGBColor)| {
         format!(" <span class=\"key\" style=\"color: rgb({r}, {g}, {b})\">{}</span>", escaped(name))
     };
     let keys: String = legend.iter().map(key).collect();
-    let svg = panel(curves, zero)?;
+    let svg = panel(curves, marks, zero)?;
     Ok(format!("<figure>\n<figcaption>{name}{keys}</figcaption>\n{svg}</figure>\n"))
 }

@@ -9,6 +9,8 @@ const SIZE: (u32, u32) = (420, 230);
 const POINTS: usize = 400;
 /// Curves with fewer points have a dot for each.
 const FEW: usize = 16;
+/// Of lines at updates: readable on light and on dark ground.
+const MARK: RGBColor = RGBColor(128, 128, 128);
 
 /// A curve of a panel.
 pub(crate) struct Curve {
@@ -19,19 +21,20 @@ pub(crate) struct Curve {
     pub(crate) width: u32,
 }
 
-/// An SVG of curves, of which numbers that are not finite are left out; `zero` is whether the axis begins there.
+/// An SVG of curves, of which numbers that are not finite are left out, with a line at each update that is marked; `zero` is whether
+/// the axis begins there.
 ///
 /// # Errors
 /// A bug diagnostic when drawing fails, which no curve should make happen.
-pub(crate) fn panel(curves: Vec<Curve>, zero: bool) -> Result<String> {
+pub(crate) fn panel(curves: Vec<Curve>, marks: &[f64], zero: bool) -> Result<String> {
     let thin = |curve: Curve| Curve { points: thinned(&curve.points), ..curve };
     let curves: Vec<Curve> = curves.into_iter().map(thin).collect();
     let mut svg = String::new();
-    draw(&mut svg, &curves, zero).map_err(|error| Diagnostic::bug(format!("a plot of the page: {error}")))?;
+    draw(&mut svg, &curves, marks, zero).map_err(|error| Diagnostic::bug(format!("a plot of the page: {error}")))?;
     Ok(svg)
 }
 
-fn draw(svg: &mut String, curves: &[Curve], zero: bool) -> Drawn {
+fn draw(svg: &mut String, curves: &[Curve], marks: &[f64], zero: bool) -> Drawn {
     let points = || curves.iter().flat_map(|curve| &curve.points);
     let right = points().map(|point| point.0).fold(1.0, f64::max);
     let low = points().map(|point| point.1).fold(if zero { 0.0 } else { f64::INFINITY }, f64::min);
@@ -48,6 +51,9 @@ fn draw(svg: &mut String, curves: &[Curve], zero: bool) -> Drawn {
         .y_label_area_size(60)
         .build_cartesian_2d(axes.0, axes.1)?;
     styled(&mut chart.configure_mesh(), 14).draw()?;
+    let ends = (values.start, values.end);
+    let mark = |&at: &f64| PathElement::new(vec![(at, ends.0), (at, ends.1)], MARK.mix(0.6).stroke_width(1));
+    chart.draw_series(marks.iter().filter(|at| **at <= right).map(mark))?;
     for Curve { points, color, opacity, width } in curves {
         chart.draw_series(LineSeries::new(points.iter().copied(), color.mix(*opacity).stroke_width(*width)))?;
         let few = points.iter().filter(|_| points.len() < FEW);
@@ -85,7 +91,10 @@ mod tests {
     fn every_curve_can_be_drawn() {
         for points in [vec![], vec![(3.0, 0.0)], vec![(1.0, 2.5), (2.0, 2.5)], vec![(1.0, f64::NAN), (2.0, 1e-7)]] {
             for zero in [false, true] {
-                assert!(panel(vec![curve(points.clone())], zero).unwrap().starts_with("<svg"), "{points:?}");
+                assert!(
+                    panel(vec![curve(points.clone())], &[0.0, 1.0, 9.0], zero).unwrap().starts_with("<svg"),
+                    "{points:?}"
+                );
             }
         }
     }
@@ -95,6 +104,6 @@ mod tests {
         let points: Vec<Point> = (0..100_000).map(|x| (f64::from(x), f64::from(x % 2))).collect();
         let thin = thinned(&points);
         assert_eq!((thin.len(), thin[0]), (400, (124.5, 0.5)));
-        assert!(panel(vec![curve(points)], false).unwrap().len() < 20_000);
+        assert!(panel(vec![curve(points)], &[], false).unwrap().len() < 20_000);
     }
 }

@@ -8,6 +8,7 @@
 //! shapes of schedules, is an [`Extension`]; this crate knows no target by name.
 
 mod accumulate;
+mod checkpoint;
 mod config;
 mod data;
 mod declare;
@@ -24,6 +25,7 @@ mod precision;
 mod ranks;
 mod recipe;
 mod recompute;
+mod recovery;
 mod rules;
 mod schedule;
 pub mod schema;
@@ -35,6 +37,7 @@ mod text;
 mod visible;
 
 pub use accumulate::{Accumulate, Form};
+pub use checkpoint::CheckpointOptions;
 pub use config::ConfigValue;
 pub use data::{DataFormat, DataSource, DataTable, Documents, OnError, Pack, Part};
 pub use extension::{Extension, Section};
@@ -50,6 +53,7 @@ pub use precision::{
 };
 pub use recipe::{Calls, Check, Dialect, Emit, ModelChoice, Nonfinite, Recipe, Train, Waiver};
 pub use recompute::{ByteSize, Recompute, RecomputePolicy, RecomputeWhere};
+pub use recovery::RecoveryOptions;
 pub use rules::{check, check_realizable, in_update};
 pub use schedule::Schedule;
 pub use schema::RECIPE_VERSION;

@@ -1,6 +1,7 @@
 //! The recipe: what to train and how.
 
 use crate::accumulate::Accumulate;
+use crate::checkpoint::CheckpointOptions;
 use crate::config::ConfigValue;
 use crate::data::DataTable;
 use crate::loss_scale::{DynamicLossScale, LossScale};
@@ -9,6 +10,7 @@ use crate::optimizer::Optimizer;
 use crate::parallel::Parallel;
 use crate::precision::Precision;
 use crate::recompute::Recompute;
+use crate::recovery::RecoveryOptions;
 use crate::schedule::Schedule;
 use crate::schema::{Kind, RECIPE_VERSION};
 use crate::target::TargetName;
@@ -71,6 +73,12 @@ table! {
         /// What is shown of a run while it trains.
         #[serde(skip_serializing_if = "MetricsOptions::is_default")]
         pub metrics: MetricsOptions = MetricsOptions::default(),
+        /// When a run saves its state.
+        #[serde(skip_serializing_if = "CheckpointOptions::is_default")]
+        pub checkpoint: CheckpointOptions = CheckpointOptions::default(),
+        /// What a run does by itself where something goes wrong.
+        #[serde(skip_serializing_if = "RecoveryOptions::is_default")]
+        pub recovery: RecoveryOptions = RecoveryOptions::default(),
         /// Layout over devices. Recorded in the manifest; a single device is compiled for now.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub parallel: Option<Parallel> = None,
@@ -110,6 +118,8 @@ impl Recipe {
             train: Train::default(),
             data: None,
             metrics: MetricsOptions::default(),
+            checkpoint: CheckpointOptions::default(),
+            recovery: RecoveryOptions::default(),
             parallel: None,
             target: TargetName::default(),
             dialect: Dialect::default(),

@@ -64,6 +64,7 @@ fn resumes_as_if_nothing_was(bench: &Bench) {
     files.sort();
     let expected = [
         "checkpoints",
+        "events.jsonl",
         "loss.svg",
         "metrics.jsonl",
         "recipe.toml",

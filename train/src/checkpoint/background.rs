@@ -1,10 +1,10 @@
 //! Writing checkpoints beside the updates of a run.
 
-use super::CheckpointOptions;
 use super::folder::{Checkpoints, STATE};
 use halite_bundle::parts;
 use halite_bundle::tensors::Tensors;
 use halite_disk::Disk;
+use halite_recipe::CheckpointOptions;
 use halite_support::files::{cannot, read};
 use halite_support::{Diagnostic, Result};
 use std::io::ErrorKind;
@@ -31,7 +31,7 @@ impl Save {
         let place = run.join(STATE);
         put(&disk, &checkpoints.folder(update).join(STATE), &place)?;
         parts::remove(&disk, &place)?;
-        checkpoints.prune(options.keep, options.keep_every)
+        checkpoints.prune(options.keep as usize, options.keep_every)
     }
 }
 

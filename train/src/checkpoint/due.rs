@@ -1,25 +1,7 @@
 //! When a run saves a checkpoint, and which it keeps.
 
+use halite_recipe::CheckpointOptions;
 use std::time::{Duration, Instant};
-
-/// When a run saves checkpoints, and which of them stay. It always saves its last state.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct CheckpointOptions {
-    /// Updates between checkpoints; 0 does not count them.
-    pub every: u64,
-    /// Minutes between checkpoints, by a clock that nobody sets; 0 does not count them.
-    pub minutes: u64,
-    /// How many of the last ones stay, at least one.
-    pub keep: usize,
-    /// Those of every so many updates stay besides; 0 is none.
-    pub keep_every: u64,
-}
-
-impl Default for CheckpointOptions {
-    fn default() -> Self {
-        Self { every: 0, minutes: 0, keep: 3, keep_every: 0 }
-    }
-}
 
 /// Whether something that happens every so many updates happens after this one; 0 is never.
 pub fn is_due(step: u64, every: u64) -> bool {

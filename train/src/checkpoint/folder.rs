@@ -67,8 +67,13 @@ impl Checkpoints {
 
     /// Looks for the newest whole checkpoint. Every byte of it is read.
     pub fn newest(&self) -> Newest {
+        self.newest_until(u64::MAX)
+    }
+
+    /// The same among those of updates up to this one.
+    pub(crate) fn newest_until(&self, last: u64) -> Newest {
         let mut newest = Newest::default();
-        for update in self.updates().into_iter().rev() {
+        for update in self.updates().into_iter().rev().filter(|&update| update <= last) {
             match Checkpoint::open(&self.folder(update)) {
                 Ok(checkpoint) => {
                     newest.checkpoint = Some(checkpoint);
@@ -138,6 +143,17 @@ impl Checkpoints {
         old.map(|update| self.folder(update)).try_for_each(|folder| self.remove(&folder))
     }
 
+    /// Lets the checkpoint of an update be the newest one, and a text go with its state in the place of that in its file.
+    ///
+    /// # Errors
+    /// When a later one cannot be removed, or the text not be written.
+    pub(crate) fn go_back(&self, update: u64, text: String) -> Result<()> {
+        let later = self.updates().into_iter().filter(|&other| other > update);
+        later.map(|other| self.folder(other)).try_for_each(|folder| self.remove(&folder))?;
+        let folder = self.folder(update);
+        Manifest::read(&folder, update)?.with_text(text).write(&self.disk, &folder)
+    }
+
     /// Removes the folder of a checkpoint, which is none from the first call on.
     fn remove(&self, folder: &Path) -> Result<()> {
         if !folder.exists() {
@@ -187,6 +203,17 @@ impl Checkpoint {
             }
         }
     }
+}
+
+/// The text that goes with a state in the place of that in its file; nothing of one that is in no checkpoint, or as it was saved.
+///
+/// # Errors
+/// When the checkpoint is not whole.
+pub(crate) fn text_of(state: &Path) -> Result<Option<String>> {
+    let Some((folder, update)) = state.parent().and_then(|folder| Some((folder, update_of(folder)?))) else {
+        return Ok(None);
+    };
+    Ok(Manifest::read(folder, update)?.text)
 }
 
 /// The update by whose number a folder is called.

@@ -70,11 +70,19 @@ pub(super) struct Manifest {
     update: u64,
     /// The files of the checkpoint, by name.
     pub(super) files: BTreeMap<String, FileSum>,
+    /// What holds of the state since, in the place of the text in its file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) text: Option<String>,
 }
 
 impl Manifest {
     pub(super) fn new(update: u64, files: BTreeMap<String, FileSum>) -> Self {
-        Self { version: VERSION, update, files }
+        Self { version: VERSION, update, files, text: None }
+    }
+
+    /// The same with another text.
+    pub(super) fn with_text(self, text: String) -> Self {
+        Self { text: Some(text), ..self }
     }
 
     /// Puts it in its folder, whole and on the device.

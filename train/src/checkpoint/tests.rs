@@ -4,6 +4,7 @@ use super::*;
 use halite_bundle::tensors::{self, Tensors};
 use halite_disk::testing::assert_durable;
 use halite_disk::{Disk, Fate};
+use halite_recipe::CheckpointOptions;
 use halite_support::codes;
 use halite_tensor::{DType, HostTensor};
 use std::io::ErrorKind;
@@ -14,7 +15,7 @@ fn state(value: f64) -> Tensors {
     Tensors::from([("w".to_owned(), HostTensor::from_f64s(DType::F32, [4], [value; 4]))])
 }
 
-fn save(disk: &Disk, run: &Path, update: u64, keep: usize) -> halite_support::Result<()> {
+fn save(disk: &Disk, run: &Path, update: u64, keep: u32) -> halite_support::Result<()> {
     let options = CheckpointOptions { keep, ..CheckpointOptions::default() };
     let state = state(update as f64);
     Save { run: run.to_path_buf(), disk: disk.clone(), options, update, state, text: ("key", "text".to_owned()) }

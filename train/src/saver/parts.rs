@@ -32,7 +32,7 @@ pub(super) fn save(
     let series = peers.exchange(&point, &series)?;
     let Some(series) = series.first().filter(|series| !series.is_empty()) else { return Ok(()) };
     let place = checkpoints.folder(update).join(STATE);
-    let record = record.at(update, run.position.clone());
+    let record = record.at(update, run.position.clone(), &run.rollbacks);
     let index = run.step.parts_index(&place, series.parse().unwrap_or(u64::MAX), &record)?;
     run.step.save_part(output.disk(), &place, &index, peers.rank())?;
     let own = index.files.get(peers.rank()).ok_or_else(|| Diagnostic::bug("a rank without a part"))?;
@@ -47,7 +47,7 @@ pub(super) fn save(
         put(output.disk(), &place.with_file_name(file), &output.folder().join(file))?;
     }
     parts::commit(output.disk(), &output.whole_state(), &index)?;
-    Ok(checkpoints.prune(options.checkpoint.keep, options.checkpoint.keep_every)?)
+    Ok(checkpoints.prune(options.checkpoint.keep as usize, options.checkpoint.keep_every)?)
 }
 
 /// The files of a checkpoint in parts, of which each rank has told the sum of its own.

@@ -174,14 +174,14 @@ fn failing(fails: fn(usize) -> bool) -> Arc<dyn Executor> {
 fn a_run_whose_executor_fails_goes_on_from_the_newest_checkpoint() {
     let (whole, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let (whole, files) = (RunFiles::new(whole.path()), RunFiles::new(folder.path()));
-    let options = TrainOptions { restarts: 1, ..newest(30, every(5)) };
+    let recovery = RecoveryOptions { restarts: 1, ..RecoveryOptions::default() };
+    let options = TrainOptions { recovery, ..newest(30, every(5)) };
     go(HAND.shared(), &options, &whole, &mut Listener::default()).unwrap();
     let mut listener = Listener::default();
     go(failing(|call| call == 8 || call == 20), &options, &files, &mut listener).unwrap();
     assert_eq!(listener.warnings.len(), 2, "there was a newer checkpoint between the two");
-    let events = std::fs::read_to_string(files.events()).unwrap();
-    let events: Vec<serde_json::Value> = events.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!((&events[0]["update"], &events[1]["update"], events.len()), (&5.into(), &15.into(), 2));
+    let events = Event::parse(&std::fs::read_to_string(files.events()).unwrap(), &files.events()).unwrap();
+    assert_eq!(events.iter().map(Event::update).collect::<Vec<_>>(), [5, 15]);
     for (a, b) in [(whole.state(), files.state()), (whole.metrics(), files.metrics()), (whole.plot(), files.plot())] {
         assert!(std::fs::read(&a).unwrap() == std::fs::read(b).unwrap(), "{}", a.display());
     }
@@ -191,7 +191,8 @@ fn a_run_whose_executor_fails_goes_on_from_the_newest_checkpoint() {
 fn a_run_that_fails_again_and_again_ends() {
     let ended = |restarts, fails: fn(usize) -> bool| {
         let folder = tempfile::tempdir().unwrap();
-        let options = TrainOptions { restarts, ..newest(30, every(5)) };
+        let recovery = RecoveryOptions { restarts, ..RecoveryOptions::default() };
+        let options = TrainOptions { recovery, ..newest(30, every(5)) };
         let mut listener = Listener::default();
         let error = go(failing(fails), &options, &RunFiles::new(folder.path()), &mut listener).unwrap_err().remove(0);
         assert_eq!(error.code(), codes::RUNTIME_EXECUTE);
@@ -200,4 +201,31 @@ fn a_run_that_fails_again_and_again_ends() {
     assert_eq!(ended(3, |call| call >= 8), 3);
     assert_eq!(ended(0, |call| call >= 8), 0, "it is not asked to go on");
     assert_eq!(ended(3, |call| call >= 2), 0, "there is no checkpoint yet");
+}
+
+/// Each of two processes, that are threads here, is told before anything is compiled.
+#[test]
+fn none_of_several_processes_goes_back_alone() {
+    let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let refused = |rank| {
+        let patience = std::time::Duration::from_secs(30);
+        let peers = Peers::join(&PeerOptions { rank, world: 2, address: address.clone(), patience }).unwrap();
+        let recovery = RecoveryOptions { restarts: 2, ..RecoveryOptions::default() };
+        let options = TrainOptions { recovery, peers: Some(peers), ..options(10) };
+        let files = RunFiles::new("/none/never");
+        go(HAND.shared(), &options, &files, &mut Listener::default()).unwrap_err().remove(0)
+    };
+    let told: Vec<Diagnostic> = std::thread::scope(|scope| {
+        let threads = [0, 1].map(|rank| {
+            scope.spawn({
+                let refused = &refused;
+                move || refused(rank)
+            })
+        });
+        threads.map(|thread| thread.join().unwrap()).into()
+    });
+    for error in told {
+        assert_eq!(error.code(), codes::RECIPE_CLASH);
+        assert!(error.message().starts_with("`recovery.restarts` is 2, "), "{error}");
+    }
 }

@@ -20,10 +20,12 @@ fn run(options: &TrainOptions, files: &RunFiles) -> std::result::Result<History,
     train(HAND.shared(), &bundle, &numbers(), &options, files, &mut Silent)
 }
 
-/// The files of a run that do not depend on time.
+/// The files of a run that do not depend on time, nor on how often it was started.
 fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
-    let entries = entries.filter(|entry| entry.path().is_file() && entry.file_name() != "timing.jsonl");
+    let entries = entries.filter(|entry| entry.path().is_file());
+    let entries =
+        entries.filter(|entry| !["timing.jsonl", "events.jsonl"].iter().any(|name| entry.file_name() == **name));
     let mut files: Vec<_> =
         entries.map(|entry| (entry.file_name().into_string().unwrap(), std::fs::read(entry.path()).unwrap())).collect();
     files.sort();
@@ -251,9 +253,12 @@ fn a_run_folder_holds_its_recipe_from_the_start() {
     }
     let folder = tempfile::tempdir().unwrap();
     let output = RunFiles::new(folder.path());
+    let recovery = RecoveryOptions { restarts: 2, ..RecoveryOptions::default() };
+    let options = TrainOptions { checkpoint: every(2), recovery, ..options(3) };
     let mut looks = Looks(output.clone(), None);
-    train(HAND.shared(), &bundle(), &numbers(), &options(3), &output, &mut looks).unwrap();
+    train(HAND.shared(), &bundle(), &numbers(), &options, &output, &mut looks).unwrap();
     let recipe: halite_recipe::Recipe = toml::from_str(&looks.1.expect("it is there")).unwrap();
-    let expected = halite_recipe::Train { seed: 5, steps: 3, ..halite_recipe::Train::default() };
-    assert_eq!(recipe, halite_recipe::Recipe { train: expected, ..bundle().manifest.recipe });
+    let train = halite_recipe::Train { seed: 5, steps: 3, eval_every: 10, eval_batches: 2 };
+    let (checkpoint, recovery) = (options.checkpoint, options.recovery);
+    assert_eq!(recipe, halite_recipe::Recipe { train, checkpoint, recovery, ..bundle().manifest.recipe });
 }

@@ -38,7 +38,7 @@ pub(super) struct Alarms {
 
 impl Alarms {
     /// With the limits of a recipe.
-    pub(super) fn new(options: &MetricsOptions) -> Self {
+    fn new(options: &MetricsOptions) -> Self {
         Self {
             gradient_rise: GradientRise::new(options.grad_norm_rise),
             loss_floor: LossFloor::new(options.loss_floor),
@@ -48,13 +48,20 @@ impl Alarms {
         }
     }
 
+    /// Those of a run that measured and timed this.
+    pub(super) fn of(options: &MetricsOptions, history: &History, times: &Times) -> Self {
+        let mut alarms = Self::new(options);
+        alarms.replay(history, times);
+        alarms
+    }
+
     /// Those that were raised so far.
     pub(super) fn raised(&self) -> &[Alarm] {
         &self.raised
     }
 
     /// Goes through what was measured before, as if it had been heard.
-    pub(super) fn replay(&mut self, history: &History, times: &Times) {
+    fn replay(&mut self, history: &History, times: &Times) {
         let (mut evals, mut times) = (history.evals.iter().peekable(), times.records().iter().peekable());
         let mut catch_up = |alarms: &mut Self, step: u64| {
             while let Some(record) = evals.next_if(|record| record.step < step) {
