@@ -12,10 +12,7 @@ use clap::Args;
 use halite_bundle::Bundle;
 use halite_data::Data;
 use halite_support::{CancelToken, Diagnostic, Diagnostics, codes, files};
-use halite_train::{
-    Checkpoint, CheckpointOptions, Corpus, History, RecipeData, Record, RunFiles, Start, TrainOptions, check_data,
-    train,
-};
+use halite_train::{CheckpointOptions, Corpus, History, RecipeData, RunFiles, Start, TrainOptions, check_data, train};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -201,13 +198,10 @@ impl Train {
 
     /// The seed that is given, else that of the state to resume, else that of the recipe.
     fn seed(&self, output: &RunFiles, default: u64) -> Result<u64> {
-        let state = match (self.seed, self.start()) {
-            (None, Start::State(path)) => Some(Checkpoint::state_at(&path)?.0),
-            (None, Start::Newest) => output.checkpoints().newest().checkpoint.map(|checkpoint| checkpoint.state),
-            _ => None,
-        };
-        let recorded = state.map(|state| Record::read(&state)).transpose()?.flatten();
-        Ok(self.seed.or(recorded.and_then(|record| record.seed())).unwrap_or(default))
+        match self.seed {
+            Some(seed) => Ok(seed),
+            None => Ok(self.start().seed(output)?.unwrap_or(default)),
+        }
     }
 
     fn start(&self) -> Start {
