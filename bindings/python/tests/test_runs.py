@@ -64,6 +64,25 @@ class Source:
         self._at = state["at"]
 
 
+class Random:
+    """Batches that are drawn by random numbers, whose state has arrays and bytes."""
+
+    def __init__(self) -> None:
+        self._drawn = np.random.RandomState(3)
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        while True:
+            yield BATCHES[self._drawn.randint(len(BATCHES))]
+
+    def state_dict(self) -> dict[str, Any]:
+        kind, keys, *rest = self._drawn.get_state()
+        return {"kind": kind.encode(), "keys": keys, "rest": rest}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        assert isinstance(state["kind"], bytes) and isinstance(state["keys"], np.ndarray)
+        self._drawn.set_state((state["kind"].decode(), state["keys"], *state["rest"]))
+
+
 class Places:
     """Batches whose iterator says where it is, as Grain's do."""
 
@@ -177,7 +196,7 @@ def test_data_may_be_the_table_of_the_recipe() -> None:
     assert files("runs/recipe") == files("file")
 
 
-@pytest.mark.parametrize("source", [Source, Places])
+@pytest.mark.parametrize("source", [Source, Places, Random])
 @pytest.mark.parametrize("at", [1, 6, 7])
 def test_own_data_go_on_where_they_were(source: Callable[[], Iterable[np.ndarray]], at: int, bigram: halite.Bundle) -> None:
     """Update 7 begins within an array; 20 updates take more than all arrays."""
@@ -363,7 +382,7 @@ MISTAKES: list[tuple[Callable[[halite.Bundle], Any], str, str]] = [
     (lambda b: halite.train(b, iter(BATCHES[:1]), steps=5), "`data` ended after 1 batch, and the run needs more", "iterated again"),
     (lambda b: halite.train(b, []), "`data` ended after 0 batches", "iterated again"),
     (lambda b: halite.train(b, BATCHES, held_out=[]), "`held_out` ended after 0 batches", "iterated again"),
-    (lambda b: halite.train(b, NoJson()), "no form in JSON: Object of type set", "keep numbers, texts, lists"),
+    (lambda b: halite.train(b, NoJson()), "no form in JSON: a `set` has none", "keep numbers, texts, arrays"),
     (lambda b: halite.train(_trained(b), BATCHES, steps=4, output="trained"), "`data` cannot go on after the 2 batches", "`allow_changes=True`"),
     (lambda b: halite.train(_trained(b), Source(), steps=4, output="trained"), "comes from another run", "or say `allow_changes=True`"),
     (lambda b: halite.train(_trained(b), BATCHES, steps=4, output="trained", fresh=True), "starts after update 0", "another folder with `output`"),

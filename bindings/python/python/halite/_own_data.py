@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ._places import from_json, to_json
 from .errors import HaliteWarning, wrong
 
 __all__ = ["OwnData"]
@@ -66,7 +67,7 @@ class Stream:
         self._allow_changes = allow_changes
         self._batches: Iterator[ArrayLike] | None = None
         self._epochs = 0
-        self._place = {"batches": 0, "rows": 0, "state": self._state()}
+        self._place: dict[str, Any] = {"batches": 0, "rows": 0, "state": self._state()}
         # What is left of the next batch.
         self._left = np.empty((0, width), np.int32)
 
@@ -96,7 +97,7 @@ class Stream:
         self._batches, self._left = None, self._left[:0]
         keeper = self._keeper()
         if keeper is not None and place["state"] is not None:
-            keeper[1](place["state"])
+            keeper[1](from_json(place["state"]))
             self._place = {**place, "rows": 0}
             if place["rows"] and self._fetch():
                 self._advance(place["rows"])
@@ -157,7 +158,8 @@ class Stream:
                 return getattr(self._batches, gets), getattr(self._batches, sets)
         return None
 
-    def _state(self) -> Any:
+    def _state(self) -> str | None:
+        """Where the source is, as a text, so that it is no matter what is in it."""
         if self._is_held_out:
             return None
         keeper = self._keeper()
@@ -165,11 +167,11 @@ class Stream:
             return None
         state = keeper[0]()
         try:
-            return json.loads(json.dumps(state))
+            return to_json(state)
         except (TypeError, ValueError) as error:
             raise wrong(
                 f"what `data` say of where they are has no form in JSON: {error}",
-                help="keep numbers, texts, lists and mappings of these in their state",
+                help="keep numbers, texts, arrays, lists and mappings of these in their state",
                 code="E0520",
             ) from None
 

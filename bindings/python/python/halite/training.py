@@ -76,7 +76,7 @@ def train(
 
     A run goes on from the newest checkpoint in `output`, with `resume` from another state, with `weights` from a checkpoint and a new
     optimizer; `fresh` starts it anew. Where arrays go on is what their source says: it has `state_dict` and `load_state_dict`, as
-    PyTorch's `StatefulDataLoader`, or `get_state` and `set_state`, as Grain's iterators, with a state that JSON can hold. Without them
+    PyTorch's `StatefulDataLoader`, or `get_state` and `set_state`, as Grain's iterators, with a state that JSON can hold, arrays, tensors of PyTorch and bytes included. Without them
     a run is refused that would go on, unless `allow_changes`, with which its data begin anew.
 
     `steps` counts all updates, those before a resumption too; `seed`, `steps`, `eval_every` and `eval_batches` are by default the
