@@ -12,8 +12,8 @@ fn fixtures() -> PathBuf {
 
 /// The documents that the libraries were given.
 fn listed() -> Vec<Vec<i32>> {
-    let text = std::fs::read_to_string(fixtures().join("tokens/many.json")).unwrap();
-    serde_json::from_str(&text).unwrap()
+    let text = std::fs::read_to_string(fixtures().join("tokens/many.json")).expect("it is beside the files");
+    serde_json::from_str(&text).expect("it lists documents")
 }
 
 fn config(file: &str, pack: Packing) -> DataConfig {
