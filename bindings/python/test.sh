@@ -22,6 +22,11 @@ step "environment"
 bin=$scratch/venv/bin
 "$bin/pip" install --quiet --disable-pip-version-check "$(grep '^uv==' tests/requirements.txt)"
 "$bin/uv" pip install --quiet --python "$bin/python" --requirement tests/requirements.txt
+step "program"
+# What `halite.train` is compared with.
+cargo build --quiet --locked --profile "$profile" --package halite-cli
+built=$([ "$profile" = dev ] && echo debug || echo "$profile")
+export HALITE_PROGRAM=${CARGO_TARGET_DIR:-$root/target}/$built/halite
 step "wheel"
 "$bin/maturin" build --quiet --locked --profile "$profile" --manifest-path Cargo.toml --out "$scratch/wheels"
 

@@ -25,6 +25,10 @@ pub(crate) const INK: RGBColor = RGBColor(51, 60, 74);
 /// Grid lines.
 pub(crate) const FAINT: RGBColor = RGBColor(226, 230, 236);
 
+/// Of each data set that is held out, in turn; distinct for people who do not see red and green alike (after Okabe and Ito).
+pub(crate) const HELD_OUT: [RGBColor; 4] =
+    [RGBColor(222, 108, 39), RGBColor(0, 158, 115), RGBColor(204, 121, 167), RGBColor(140, 86, 75)];
+
 /// What drawing gives.
 pub(crate) type Drawn = Result<(), Box<dyn std::error::Error>>;
 /// A point of a curve.

@@ -13,7 +13,8 @@ use clap::Args;
 use halite_bundle::Bundle;
 use halite_recipe::{CheckpointOptions, RecoveryOptions};
 use halite_support::{CancelToken, Diagnostic, Diagnostics, codes};
-use halite_train::{Checkpoint, History, RecipeData, Record, RunFiles, Start, TrainOptions, check_data, train};
+use halite_train::{History, RecipeData, RunFiles, Start, TrainOptions, check_data, train};
+use indexmap::IndexMap;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -207,13 +208,10 @@ impl Train {
 
     /// The seed that is given, else that of the state to resume, else that of the recipe.
     fn seed(&self, output: &RunFiles, default: u64) -> Result<u64> {
-        let state = match (self.seed, self.start()) {
-            (None, Start::State(path)) => Some(Checkpoint::state_at(&path)?.0),
-            (None, Start::Newest) => output.checkpoints().newest().checkpoint.map(|checkpoint| checkpoint.state),
-            _ => None,
-        };
-        let recorded = state.map(|state| Record::read(&state)).transpose()?.flatten();
-        Ok(self.seed.or(recorded.and_then(|record| record.seed())).unwrap_or(default))
+        match self.seed {
+            Some(seed) => Ok(seed),
+            None => Ok(self.start().seed(output)?.unwrap_or(default)),
+        }
     }
 
     fn start(&self) -> Start {
@@ -330,13 +328,18 @@ fn stopped(signal: Option<Caught>, completed: u64, steps: u64, output: &RunFiles
 fn summary(history: &History, output: &RunFiles) -> Output {
     let loss = |value: Option<f64>| value.map_or_else(|| "none".to_owned(), |loss| format!("{loss:.4}"));
     let ends = |first: Option<f64>, last: Option<f64>| format!("{} → {}", loss(first), loss(last));
-    let (steps, evals) = (&history.steps, &history.evals);
+    let steps = &history.steps;
     let train = (steps.first().map(|record| record.loss()), steps.last().map(|record| record.loss()));
-    let held_out = (evals.first().map(|eval| eval.held_out_loss), evals.last().map(|eval| eval.held_out_loss));
+    let held_out = held_out(history);
+    let shown = |(name, (first, last)): (&&str, &(f64, f64))| {
+        let of = if name.is_empty() { String::new() } else { format!(" on {name}") };
+        ends(Some(*first), Some(*last)) + &of
+    };
+    let each: Vec<String> = held_out.iter().map(shown).collect();
     let text = facts(&[
         ("updates", steps.last().map_or(0, |record| record.step).to_string()),
         ("training loss", ends(train.0, train.1)),
-        ("held-out loss", ends(held_out.0, held_out.1)),
+        ("held-out loss", if each.is_empty() { ends(None, None) } else { each.join(", ") }),
         ("metrics", output.metrics().display().to_string()),
         ("plot", output.plot().display().to_string()),
         ("state", output.state().display().to_string()),
@@ -345,11 +348,21 @@ fn summary(history: &History, output: &RunFiles) -> Output {
     let json = json!({
         "updates": steps.last().map_or(0, |record| record.step),
         "loss": train.1,
-        "held_out_loss": held_out.1,
+        "held_out_loss": held_out.values().next().map(|(_, last)| last),
         "metrics": output.metrics(),
         "plot": output.plot(),
         "state": output.state(),
         "recipe": output.recipe(),
     });
     Output::new(text, json)
+}
+
+/// The first and the last loss on each data set that is held out, by what it is called.
+fn held_out(history: &History) -> IndexMap<&str, (f64, f64)> {
+    let mut ends = IndexMap::new();
+    for eval in &history.evals {
+        let (_, last) = ends.entry(eval.data.as_str()).or_insert((eval.held_out_loss, eval.held_out_loss));
+        *last = eval.held_out_loss;
+    }
+    ends
 }

@@ -30,7 +30,7 @@ pub struct Feed {
     /// Tokens of one sequence, the last label included.
     pub width: usize,
     /// How many token ids the model knows, if that is known.
-    vocabulary: Option<u64>,
+    pub vocabulary: Option<u64>,
 }
 
 impl Feed {

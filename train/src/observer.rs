@@ -21,6 +21,9 @@ pub trait Observer {
     /// An update ended that was heard of before, and took so long.
     fn timed(&mut self, _record: &TimeRecord) {}
 
+    /// A checkpoint was saved, of the state after so many updates.
+    fn saved(&mut self, _checkpoint: &Path, _step: u64) {}
+
     /// Something deserves a look, such as a state that comes from another run.
     fn warned(&mut self, _warning: &Diagnostic) {}
 
@@ -54,6 +57,10 @@ impl<O: Observer + ?Sized> Observer for &mut O {
         (**self).timed(record);
     }
 
+    fn saved(&mut self, checkpoint: &Path, step: u64) {
+        (**self).saved(checkpoint, step);
+    }
+
     fn warned(&mut self, warning: &Diagnostic) {
         (**self).warned(warning);
     }
@@ -82,6 +89,10 @@ impl Observer for Vec<Box<dyn Observer + '_>> {
 
     fn timed(&mut self, record: &TimeRecord) {
         self.iter_mut().for_each(|observer| observer.timed(record));
+    }
+
+    fn saved(&mut self, checkpoint: &Path, step: u64) {
+        self.iter_mut().for_each(|observer| observer.saved(checkpoint, step));
     }
 
     fn warned(&mut self, warning: &Diagnostic) {

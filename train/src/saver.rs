@@ -69,6 +69,7 @@ impl<'a> Saver<'a> {
             self.output.grant()?;
             self.output.write_metrics(&run.history, watch.times())?;
             parts::save(run, peers, self.output, self.options, self.record)?;
+            self.tell(Some((update, Ok(()))), watch);
         } else {
             let ended = self.background.wait();
             self.tell(ended, watch);
@@ -117,9 +118,11 @@ impl<'a> Saver<'a> {
             return Ok(());
         }
         match &self.options.peers {
-            Some(peers) => parts::save(run, peers, self.output, self.options, self.record),
-            None => Ok(self.of(run)?.write()?),
+            Some(peers) => parts::save(run, peers, self.output, self.options, self.record)?,
+            None => self.of(run)?.write()?,
         }
+        self.tell(Some((run.step.attempted(), Ok(()))), watch);
+        Ok(())
     }
 
     /// The state of a run on the host, and what is to be done with it.
@@ -135,11 +138,15 @@ impl<'a> Saver<'a> {
         })
     }
 
-    /// Tells of a checkpoint that could not be saved, which is then not the last one.
+    /// Tells of a checkpoint; one that could not be saved is then not the last one.
     fn tell(&mut self, ended: Option<(u64, Result<()>)>, watch: &mut Watch<'_>) {
-        if let Some((update, Err(error))) = ended {
-            self.saved = None;
-            watch.warned(&unsaved(update, &error));
+        match ended {
+            Some((update, Ok(()))) => watch.saved(&self.output.checkpoints().folder(update), update),
+            Some((update, Err(error))) => {
+                self.saved = None;
+                watch.warned(&unsaved(update, &error));
+            }
+            None => {}
         }
     }
 }

@@ -11,6 +11,22 @@ use halite_data::Dataset;
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
 use std::path::Path;
 
+impl Start {
+    /// The seed of the run that this goes on with, if it goes on with one that says so.
+    ///
+    /// # Errors
+    /// When its state cannot be read.
+    pub fn seed(&self, output: &RunFiles) -> Result<Option<u64>> {
+        let state = match self {
+            Self::State(path) => Some(Checkpoint::state_at(path)?.0),
+            Self::Newest => output.checkpoints().newest().checkpoint.map(|checkpoint| checkpoint.state),
+            Self::Seed | Self::Weights(_) => None,
+        };
+        let record = state.map(|state| Record::read(&state)).transpose()?.flatten();
+        Ok(record.and_then(|record| record.seed()))
+    }
+}
+
 /// What a run starts from.
 pub(super) struct Started {
     /// The state.

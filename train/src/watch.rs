@@ -139,6 +139,10 @@ impl Observer for Watch<'_> {
         self.raise(warnings);
     }
 
+    fn saved(&mut self, checkpoint: &Path, step: u64) {
+        self.observers.saved(checkpoint, step);
+    }
+
     fn warned(&mut self, warning: &Diagnostic) {
         self.observers.warned(warning);
     }

@@ -18,6 +18,11 @@ impl Failure {
         Self { diagnostics: diagnostics.into(), sources: sources.clone() }
     }
 
+    /// Whether all of it is that the work was cancelled.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.diagnostics.iter().all(|diagnostic| diagnostic.code() == codes::CANCELLED)
+    }
+
     /// The exception: `halite.Error` of these diagnostics.
     pub(crate) fn raise(&self, py: Python<'_>) -> PyErr {
         static MAKE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
@@ -33,10 +38,26 @@ impl Failure {
 /// A diagnostic as Python gets it: as JSON, as a report for people, and as one with colors.
 pub(crate) type Reported = (String, String, String);
 
+/// What one types on the command line, and what it is called here.
+const OURS: [(&str, &str); 8] = [
+    ("run `halite plugin install`", "call `halite.install_plugin()`"),
+    ("`--allow-changes`", "`allow_changes=True`"),
+    ("`--checkpoint-every`", "`checkpoint_every`"),
+    ("`--data`", "`data`"),
+    ("`--resume ", "`resume="),
+    ("`--set ", "`"),
+    ("`--weights`", "`weights`"),
+    ("`-o`", "`output`"),
+];
+
+fn ours(text: String) -> String {
+    OURS.iter().fold(text, |text, (there, here)| text.replace(there, here))
+}
+
 pub(crate) fn reported(diagnostics: &Diagnostics, sources: &SourceMap) -> Vec<Reported> {
     let one = |diagnostic| {
-        let report = |color| report(diagnostic, sources, Style { color, ..Style::default() });
-        (json(diagnostic, sources), report(false), report(true))
+        let report = |color| ours(report(diagnostic, sources, Style { color, ..Style::default() }));
+        (ours(json(diagnostic, sources)), report(false), report(true))
     };
     diagnostics.iter().map(one).collect()
 }
@@ -63,10 +84,6 @@ impl From<Diagnostics> for Failure {
 
 impl From<RuntimeError> for Failure {
     fn from(error: RuntimeError) -> Self {
-        let diagnostic = Diagnostic::from(error);
-        // What one types on the command line is called here.
-        let ours = |help: &str| help.replace("run `halite plugin install`", "call `halite.install_plugin()`");
-        let help = diagnostic.help_text().map(ours);
-        help.map_or_else(|| diagnostic.clone(), |help| diagnostic.clone().help(help)).into()
+        Diagnostic::from(error).into()
     }
 }

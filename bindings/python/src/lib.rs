@@ -6,8 +6,10 @@ mod bundle;
 mod errors;
 mod functions;
 mod json;
+mod own;
 mod plugin;
 mod source;
+mod step;
 mod tensors;
 mod train;
 mod wait;
@@ -29,7 +31,9 @@ mod _native {
     #[pymodule_export]
     use crate::source::Source;
     #[pymodule_export]
+    use crate::step::TrainStep;
+    #[pymodule_export]
     use crate::tensors::{load_tensors, save_tensors};
     #[pymodule_export]
-    use crate::train::TrainStep;
+    use crate::train::train;
 }

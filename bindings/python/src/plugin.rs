@@ -1,9 +1,23 @@
-//! The plugin that runs HLO on the CPU.
+//! Plugins that run HLO.
 
+use crate::errors::Failure;
 use crate::work;
 use halite_runtime::install::{InstallOptions, Progress, install};
+use halite_runtime::{ClientOptions, Executor, Pjrt, ProgramFormat, find_plugin};
 use pyo3::prelude::*;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The devices of the plugin in a file, by default the CPU's, for all ranks of a bundle.
+pub(crate) fn open(
+    plugin: Option<&Path>,
+    bundle: &halite::Bundle,
+    stablehlo: bool,
+) -> Result<Arc<dyn Executor>, Failure> {
+    let path = find_plugin(plugin)?;
+    let executor = Pjrt::open(&path, &ClientOptions::of(&path, bundle.manifest.mesh.num_ranks()))?;
+    Ok(Arc::new(if stablehlo { executor.with_format(ProgramFormat::Mlir) } else { executor }))
+}
 
 /// Downloads the CPU's plugin by `pip` of the Python `python`, or takes it from a wheel, and puts it in place; gives where it is.
 #[pyfunction]

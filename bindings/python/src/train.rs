@@ -1,61 +1,203 @@
-//! Training through Halite's own runtime.
+//! A run of training.
 
 use crate::bundle::Bundle;
-use crate::errors::Failure;
-use crate::tensors::{Array, from_python, to_python};
+use crate::errors::{Failure, reported};
+use crate::own::{Own, OwnData};
+use crate::plugin;
+use crate::wait::Work;
 use crate::work;
-use halite_runtime::{ClientOptions, Pjrt, ProgramFormat, find_plugin};
+use halite::support::{Diagnostic, SourceMap, codes};
+use halite_data::Data;
+use halite_train::{
+    EvalRecord, Observer, RecipeData, RunFiles, Start, StepRecord, TrainOptions, train as train_to_end,
+};
 use pyo3::prelude::*;
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::{Path, PathBuf};
 
-/// A compiled step with its state, on the devices of a PJRT plugin.
-#[pyclass(frozen)]
-pub(crate) struct TrainStep(Mutex<halite_train::TrainStep>);
-
-impl TrainStep {
-    fn with<T: Send>(
-        &self,
-        py: Python<'_>,
-        work: impl FnOnce(&mut halite_train::TrainStep) -> Result<T, Failure> + Send,
-    ) -> PyResult<T> {
-        work::run(py, |_| work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner)))
-    }
+/// How to train; what is left out is as the recipe has it.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Options {
+    title: String,
+    output: PathBuf,
+    steps: Option<u64>,
+    seed: Option<u64>,
+    resume: Option<PathBuf>,
+    weights: Option<PathBuf>,
+    fresh: bool,
+    allow_changes: bool,
+    eval_every: Option<u64>,
+    eval_batches: Option<usize>,
+    checkpoint_every: Option<u64>,
+    checkpoint_minutes: Option<u64>,
+    keep: Option<u32>,
+    keep_every: Option<u64>,
+    restarts: Option<u32>,
+    rollbacks: Option<u32>,
+    plugin: Option<PathBuf>,
 }
 
-#[pymethods]
-impl TrainStep {
-    #[new]
-    fn load(py: Python<'_>, bundle: &Bundle, plugin: Option<PathBuf>, stablehlo: bool) -> PyResult<Self> {
-        work::run(py, |_| {
-            halite_runtime::silence_xla_log();
-            let path = find_plugin(plugin.as_deref())?;
-            let options = ClientOptions::of(&path, bundle.inner().manifest.mesh.num_ranks());
-            let mut executor = Pjrt::open(&path, &options)?;
-            if stablehlo {
-                executor = executor.with_format(ProgramFormat::Mlir);
-            }
-            let executor = Arc::new(executor);
-            Ok(Self(Mutex::new(halite_train::TrainStep::load(executor, bundle.inner())?)))
+impl Options {
+    fn of(&self, bundle: &halite::Bundle, output: &RunFiles, work: &Work) -> Result<TrainOptions, Diagnostic> {
+        let recipe = &bundle.manifest.recipe;
+        let (defaults, mut checkpoint, mut recovery) = (recipe.train, recipe.checkpoint, recipe.recovery);
+        checkpoint.every = self.checkpoint_every.unwrap_or(checkpoint.every);
+        checkpoint.minutes = self.checkpoint_minutes.unwrap_or(checkpoint.minutes);
+        checkpoint.keep = self.keep.unwrap_or(checkpoint.keep);
+        checkpoint.keep_every = self.keep_every.unwrap_or(checkpoint.keep_every);
+        recovery.restarts = self.restarts.unwrap_or(recovery.restarts);
+        recovery.rollbacks = self.rollbacks.unwrap_or(recovery.rollbacks);
+        let start = self.start();
+        let seed = match self.seed {
+            Some(seed) => seed,
+            None => start.seed(output)?.unwrap_or(defaults.seed),
+        };
+        Ok(TrainOptions {
+            title: self.title.clone(),
+            steps: self.steps.unwrap_or(defaults.steps.into()),
+            seed,
+            start,
+            eval_every: self.eval_every.unwrap_or(defaults.eval_every.into()),
+            eval_batches: self.eval_batches.unwrap_or(defaults.eval_batches as usize),
+            checkpoint,
+            recovery,
+            allow_changes: self.allow_changes,
+            cancel: work.cancel.clone(),
+            ..TrainOptions::default()
         })
     }
 
-    fn init(&self, py: Python<'_>, seed: u64) -> PyResult<()> {
-        self.with(py, |step| Ok(step.init_state(seed)?))
+    fn start(&self) -> Start {
+        match (&self.resume, &self.weights) {
+            (Some(state), _) => Start::State(state.clone()),
+            (None, Some(weights)) => Start::Weights(weights.clone()),
+            (None, None) if self.fresh => Start::Seed,
+            (None, None) => Start::Newest,
+        }
+    }
+}
+
+/// An update: its number, the tokens so far, its metrics.
+type Update = (u64, u64, Vec<(String, f64)>);
+
+/// An evaluation: the updates before it, what the data are called, their loss, their tokens.
+type Evaluation = (u64, String, f64, u64);
+
+fn update(record: &StepRecord) -> Update {
+    let metrics = record.metrics.iter().map(|(name, value)| (name.clone(), *value));
+    (record.step, record.tokens, metrics.collect())
+}
+
+fn evaluation(record: &EvalRecord) -> Evaluation {
+    (record.step, record.data.clone(), record.held_out_loss, record.held_out_tokens)
+}
+
+/// Trains on the data of the recipe or on data of Python, and gives what was measured. An exception of what hears or of the data, and
+/// a signal, end the run with its state saved.
+#[pyfunction]
+pub(crate) fn train(
+    py: Python<'_>,
+    bundle: &Bundle,
+    data: Option<Py<PyAny>>,
+    options: Options,
+    observer: Py<PyAny>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(Vec<Update>, Vec<Evaluation>)> {
+    let mut run = Run { bundle: bundle.inner(), options, raised: None };
+    let mut ended = Err(Diagnostic::bug("a run did not begin").into());
+    let waited = work::told(py, progress, |work| {
+        ended = run.go(work, data, observer);
+        Ok(())
+    });
+    let Some(error) = run.raised.or(waited.err()) else { return ended.map_err(|failure| failure.raise(py)) };
+    // What could not be saved is told beside why it was to be.
+    if let Some(failure) = ended.err().filter(|failure| !failure.is_cancelled()) {
+        error.set_cause(py, Some(failure.raise(py)));
+    }
+    Err(error)
+}
+
+/// A run under way.
+struct Run<'a> {
+    bundle: &'a halite::Bundle,
+    options: Options,
+    /// The exception of Python that ended it.
+    raised: Option<PyErr>,
+}
+
+impl Run<'_> {
+    fn go(
+        &mut self,
+        work: &Work,
+        data: Option<Py<PyAny>>,
+        observer: Py<PyAny>,
+    ) -> Result<(Vec<Update>, Vec<Evaluation>), Failure> {
+        let output = RunFiles::new(&self.options.output);
+        let options = self.options.of(self.bundle, &output, work)?;
+        let observer = Own::new(work, observer);
+        let raised = observer.raised.clone();
+        let mut teller = Teller { work: work.clone(), observer, steps: options.steps };
+        _ = work.step("compiling with XLA", 0, Some(options.steps));
+        let ended = match data {
+            None => self.train(&self.recipe_data()?, &options, &output, &mut teller),
+            Some(object) => {
+                let data = OwnData::new(teller.observer.with(object), self.bundle)?;
+                let ended = self.train(&data, &options, &output, &mut teller);
+                // Of what was read ahead, only what was needed.
+                self.raised = data.raised.take().filter(|_| matches!(&ended, Err(failure) if failure.is_cancelled()));
+                ended
+            }
+        };
+        self.raised = raised.take().or(self.raised.take());
+        ended
     }
 
-    fn step(&self, py: Python<'_>, batch: Vec<(String, Array)>) -> PyResult<Vec<(String, f64)>> {
-        let batch = from_python(batch)?;
-        self.with(py, |step| Ok(step.step(&batch)?.into_map().into_iter().collect()))
+    fn train(
+        &self,
+        data: &dyn Data,
+        options: &TrainOptions,
+        output: &RunFiles,
+        observer: &mut dyn Observer,
+    ) -> Result<(Vec<Update>, Vec<Evaluation>), Failure> {
+        let executor = plugin::open(self.options.plugin.as_deref(), self.bundle, false)?;
+        let history = train_to_end(executor, self.bundle, data, options, output, observer)?;
+        Ok((history.steps.iter().map(update).collect(), history.evals.iter().map(evaluation).collect()))
     }
 
-    fn set_state(&self, py: Python<'_>, state: Vec<(String, Array)>) -> PyResult<()> {
-        let state = from_python(state)?;
-        self.with(py, |step| Ok(step.set_state(state)?))
+    /// What the recipe names.
+    fn recipe_data(&self) -> Result<RecipeData, Diagnostic> {
+        let Some(table) = &self.bundle.manifest.recipe.data else {
+            let error = Diagnostic::error(codes::USAGE, "it is not said what to train on");
+            let help = "give `data`: arrays of tokens, or what the recipe's table `data` would have, such as \
+                        `{\"sources\": [{\"files\": [\"book.txt\"]}]}`";
+            return Err(error.help(help));
+        };
+        RecipeData::new(self.bundle, table.clone(), ".")
+    }
+}
+
+/// Tells Python how a run goes.
+struct Teller {
+    work: Work,
+    observer: Own,
+    steps: u64,
+}
+
+impl Observer for Teller {
+    fn stepped(&mut self, record: &StepRecord) {
+        _ = self.work.step(format!("loss {:.4}", record.loss()), record.step, Some(self.steps));
+        self.observer.hear("updated", update(record));
     }
 
-    fn state<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, crate::tensors::Given<'py>)>> {
-        let state = self.with(py, |step| Ok(step.state()?))?;
-        Ok(to_python(py, state))
+    fn evaluated(&mut self, record: &EvalRecord) {
+        self.observer.hear("evaluated", evaluation(record));
+    }
+
+    fn saved(&mut self, checkpoint: &Path, step: u64) {
+        self.observer.hear("saved", (step, checkpoint.to_path_buf()));
+    }
+
+    fn warned(&mut self, warning: &Diagnostic) {
+        self.observer.hear("warned", (reported(&warning.clone().into(), &SourceMap::new()),));
     }
 }

@@ -18,11 +18,18 @@ pub(crate) struct Step {
     pub(crate) total: Option<u64>,
 }
 
+/// What work has for the waiting thread.
+enum Told {
+    Step(Step),
+    /// Something that is done there, at once.
+    Call(Box<dyn FnOnce() + Send>),
+}
+
 /// What work looks at and tells while it runs. The work has ended when all clones are dropped.
 #[derive(Clone, Debug)]
 pub(crate) struct Work {
     pub(crate) cancel: CancelToken,
-    steps: Sender<Step>,
+    told: Sender<Told>,
 }
 
 impl Work {
@@ -33,8 +40,16 @@ impl Work {
     pub(crate) fn step(&self, message: impl Into<String>, done: u64, total: Option<u64>) -> Result<()> {
         let step = Step { message: message.into(), done, total };
         // Nobody listens where the waiting thread is no more.
-        _ = self.steps.send(step);
+        _ = self.told.send(Told::Step(step));
         self.cancel.check()
+    }
+
+    /// Has the waiting thread do something, and waits for what comes of it; `None` where that thread is no more.
+    pub(crate) fn call<T: Send + 'static>(&self, what: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+        let (reply, replied) = channel();
+        let call = move || _ = reply.send(what());
+        self.told.send(Told::Call(Box::new(call))).ok()?;
+        replied.recv().ok()
     }
 }
 
@@ -48,15 +63,15 @@ pub(crate) enum Outcome<T, I> {
     Interrupted(I),
 }
 
-/// Does `work` on a thread of its own. Every [`TICK`] this one calls `tick` with the last step that was told since; what `tick` fails
+/// Does `work` on a thread of its own. What it [calls](Work::call) is done here. Every [`TICK`] this one calls `tick` with the last step that was told since; what `tick` fails
 /// with ends the work: its token is thrown, and it is waited for.
 pub(crate) fn wait<T: Send, I>(
     mut tick: impl FnMut(Option<Step>) -> std::result::Result<(), I>,
     work: impl FnOnce(&Work) -> T + Send,
 ) -> Outcome<T, I> {
-    let (steps, told) = channel();
+    let (tell, told) = channel();
     let cancel = CancelToken::default();
-    let own = Work { cancel: cancel.clone(), steps };
+    let own = Work { cancel: cancel.clone(), told: tell };
     thread::scope(|scope| {
         // What it tells by is moved into its thread, so that its end closes the channel.
         let worker = scope.spawn(move || {
@@ -87,7 +102,7 @@ pub(crate) fn message(panic: &(dyn Any + Send)) -> String {
 
 /// When the waiting thread looks up.
 struct Ticks {
-    told: Receiver<Step>,
+    told: Receiver<Told>,
     next: Instant,
 }
 
@@ -98,7 +113,8 @@ impl Ticks {
         let mut last = None;
         loop {
             match self.told.recv_timeout(self.next.saturating_duration_since(Instant::now())) {
-                Ok(step) => last = Some(step),
+                Ok(Told::Step(step)) => last = Some(step),
+                Ok(Told::Call(call)) => call(),
                 Err(RecvTimeoutError::Disconnected) => return None,
                 Err(RecvTimeoutError::Timeout) => {}
             }

@@ -69,3 +69,20 @@ fn who_interrupts_hears_of_no_panic() {
     );
     assert_eq!(outcome, Outcome::Interrupted("stop"));
 }
+
+#[test]
+fn what_work_calls_is_done_by_the_waiting_thread() {
+    let here = std::thread::current().id();
+    let outcome = wait(
+        |_| Ok::<_, Infallible>(()),
+        |work| {
+            let since = Instant::now();
+            let calls = (0..1000).map(|number| work.call(move || (number, std::thread::current().id())));
+            let calls: Option<Vec<_>> = calls.collect();
+            (calls, since.elapsed())
+        },
+    );
+    let Outcome::Done((Some(calls), elapsed)) = outcome else { panic!("{outcome:?}") };
+    assert!(calls.into_iter().eq((0..1000).map(|number| (number, here))));
+    assert!(elapsed < 100 * TICK, "no call waits for a tick: {elapsed:?}");
+}

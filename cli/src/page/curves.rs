@@ -1,16 +1,13 @@
 //! The curves of the page.
 
 use super::html::escaped;
-use crate::plot::{Curve, Point, is_smoothed, panel, smoothed};
+use crate::plot::{Curve, HELD_OUT, Point, is_smoothed, panel, smoothed};
 use halite_support::Result;
 use halite_train::{History, Seen};
 use plotters::style::RGBColor;
 
-/// Readable on light and on dark ground, as those below.
+/// Readable on light and on dark ground, as `HELD_OUT` is.
 const MEASURED: RGBColor = RGBColor(47, 125, 214);
-/// Of each data set that is held out, in turn; distinct for people who do not see red and green alike (after Okabe and Ito).
-const HELD_OUT: [RGBColor; 4] =
-    [RGBColor(222, 108, 39), RGBColor(0, 158, 115), RGBColor(204, 121, 167), RGBColor(140, 86, 75)];
 
 /// A figure for each thing that is measured.
 ///

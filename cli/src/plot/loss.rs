@@ -1,8 +1,9 @@
 //! The loss over the steps, as a picture.
 
-use crate::plot::{Axis, Drawn, FAINT, FONT, INK, Point, Ticks, smoothed, styled};
+use crate::plot::{Axis, Drawn, FAINT, FONT, HELD_OUT, INK, Point, Ticks, smoothed, styled};
 use halite_support::{Diagnostic, Result};
 use halite_train::History;
+use indexmap::IndexMap;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
@@ -10,9 +11,8 @@ const SIZE: (u32, u32) = (960, 540);
 /// Fewer steps have a dot each.
 const FEW: usize = 16;
 const TRAIN: RGBColor = RGBColor(42, 111, 187);
-const HELD_OUT: RGBColor = RGBColor(222, 108, 39);
 
-/// An SVG with the training loss (each step faintly, smoothed on top) and the held-out loss.
+/// An SVG with the training loss (each step faintly, smoothed on top) and the loss on each data set that is held out.
 ///
 /// # Errors
 /// A bug diagnostic when drawing fails, which no history should make happen.
@@ -24,7 +24,7 @@ pub fn plot(title: &str, history: &History) -> Result<String> {
 
 fn draw(svg: &mut String, title: &str, history: &History) -> Drawn {
     let train = finite(history.steps.iter().map(|record| (record.step as f64, record.loss())));
-    let held_out = finite(history.evals.iter().map(|record| (record.step as f64, record.held_out_loss)));
+    let held_out = held_out(history);
     let ((left, right), (bottom, top)) = ranges(&train, &held_out);
     let (steps, losses) = (left..right, bottom..top);
     let steps = Axis::new(&steps, Ticks::whole(&steps, 8));
@@ -43,19 +43,19 @@ fn draw(svg: &mut String, title: &str, history: &History) -> Drawn {
         .draw_series(LineSeries::new(smoothed(&train), TRAIN.stroke_width(3)))?
         .label("training, smoothed")
         .legend(|(x, y)| PathElement::new(vec![(x, y), (x + 26, y)], TRAIN.stroke_width(3)));
-    chart
-        .draw_series(LineSeries::new(held_out.iter().copied(), HELD_OUT.stroke_width(2)))?
-        .label("held out")
-        .legend(|(x, y)| PathElement::new(vec![(x, y), (x + 26, y)], HELD_OUT.stroke_width(2)));
-    chart.draw_series(held_out.iter().map(|point| Circle::new(*point, 4, HELD_OUT.filled())))?;
+    for ((name, points), color) in held_out.iter().zip(HELD_OUT.into_iter().cycle()) {
+        chart
+            .draw_series(LineSeries::new(points.iter().copied(), color.stroke_width(2)))?
+            .label(*name)
+            .legend(move |(x, y)| PathElement::new(vec![(x, y), (x + 26, y)], color.stroke_width(2)));
+        chart.draw_series(points.iter().map(|point| Circle::new(*point, 4, color.filled())))?;
+        let style = (FONT, 14).into_font().color(&color).pos(Pos::new(HPos::Right, VPos::Bottom));
+        let above = |last: &Point| (last.0, last.1 + 0.02 * (top - bottom));
+        chart.draw_series(points.last().map(|last| Text::new(format!("{:.3}", last.1), above(last), style)))?;
+    }
     // A line of one point cannot be seen.
     let few = train.iter().filter(|_| train.len() < FEW);
     chart.draw_series(few.map(|point| Circle::new(*point, 3, TRAIN.filled())))?;
-    if let Some(last) = held_out.last() {
-        let style = (FONT, 14).into_font().color(&HELD_OUT).pos(Pos::new(HPos::Right, VPos::Bottom));
-        let above = (last.0, last.1 + 0.02 * (top - bottom));
-        chart.draw_series([Text::new(format!("{:.3}", last.1), above, style)])?;
-    }
     chart
         .configure_series_labels()
         .position(SeriesLabelPosition::UpperRight)
@@ -69,13 +69,23 @@ fn draw(svg: &mut String, title: &str, history: &History) -> Drawn {
     Ok(())
 }
 
+/// The loss on each data set that is held out, in the order in which they were first evaluated.
+fn held_out(history: &History) -> IndexMap<&str, Vec<Point>> {
+    let mut curves = IndexMap::<&str, Vec<Point>>::new();
+    for record in &history.evals {
+        let name = if record.data.is_empty() { "held out" } else { &record.data };
+        curves.entry(name).or_default().extend(finite(std::iter::once((record.step as f64, record.held_out_loss))));
+    }
+    curves
+}
+
 fn finite(points: impl Iterator<Item = Point>) -> Vec<Point> {
     points.filter(|(_, loss)| loss.is_finite()).collect()
 }
 
 /// The ranges of steps and losses, never empty.
-fn ranges(train: &[Point], held_out: &[Point]) -> (Point, Point) {
-    let all = || train.iter().chain(held_out);
+fn ranges(train: &[Point], held_out: &IndexMap<&str, Vec<Point>>) -> (Point, Point) {
+    let all = || train.iter().chain(held_out.values().flatten());
     let right = all().map(|point| point.0).fold(1.0, f64::max);
     let low = all().map(|point| point.1).fold(f64::INFINITY, f64::min);
     let high = all().map(|point| point.1).fold(f64::NEG_INFINITY, f64::max);
@@ -112,6 +122,21 @@ mod tests {
         if let Ok(path) = std::env::var("HALITE_PLOT") {
             std::fs::write(path, &svg).unwrap();
         }
+    }
+
+    #[test]
+    fn each_data_set_has_a_line_of_its_own() {
+        let mut history = example();
+        let other = |eval: &EvalRecord| EvalRecord { data: "code".to_owned(), ..eval.clone() };
+        history.evals = history.evals.iter().flat_map(|eval| [eval.clone(), other(eval)]).collect();
+        let svg = plot("two", &history).unwrap();
+        assert!(svg.contains("held out") && svg.contains("code"));
+        let color = |number: usize| {
+            let RGBColor(red, green, blue) = HELD_OUT[number];
+            format!("<polyline fill=\"none\" opacity=\"1\" stroke=\"#{red:02X}{green:02X}{blue:02X}\"")
+        };
+        // Of each its curve and its part of the legend.
+        assert_eq!([0, 1, 2].map(|number| svg.matches(&color(number)).count()), [2, 2, 0]);
     }
 
     #[test]

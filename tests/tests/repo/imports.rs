@@ -61,7 +61,7 @@ const TABLE: &[(&str, &[&str])] = &[
             "driver",
         ],
     ),
-    ("halite-python", &["neuron", "report", "runtime", "stablehlo", "train", "driver"]),
+    ("halite-python", &["neuron", "report", "runtime", "stablehlo", "data", "train", "driver"]),
     ("halite-train", &["support", "tensor", "recipe", "hlo", "stablehlo", "disk", "bundle", "runtime", "data"]),
 ];
 

@@ -4,16 +4,22 @@ use super::*;
 use halite_disk::{Disk, Fate, Operation};
 use halite_support::{Diagnostic, Diagnostics};
 use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Hears warnings, and asks for a checkpoint after an update.
 #[derive(Default)]
 struct Listener {
     warnings: Vec<Diagnostic>,
+    saved: Vec<(PathBuf, u64)>,
     wish: Option<(RunFiles, u64)>,
 }
 
 impl Observer for Listener {
+    fn saved(&mut self, checkpoint: &Path, step: u64) {
+        self.saved.push((checkpoint.to_path_buf(), step));
+    }
+
     fn warned(&mut self, warning: &Diagnostic) {
         self.warnings.push(warning.clone());
     }
@@ -53,6 +59,16 @@ fn a_run_goes_on_from_its_newest_whole_checkpoint() {
     for (a, b) in [(whole.state(), parts.state()), (whole.metrics(), parts.metrics()), (whole.plot(), parts.plot())] {
         assert!(std::fs::read(&a).unwrap() == std::fs::read(b).unwrap(), "{}", a.display());
     }
+}
+
+#[test]
+fn every_checkpoint_is_told_once_it_is_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = RunFiles::new(folder.path());
+    let mut listener = Listener::default();
+    go(HAND.shared(), &newest(10, every(4)), &files, &mut listener).unwrap();
+    let saved = [4, 8, 10].map(|update| (files.checkpoints().folder(update), update));
+    assert_eq!(listener.saved, saved);
 }
 
 #[test]

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 from .bundle import Bundle
 from .checks import check, inspect, install_plugin, verify
 from .errors import Diagnostic, Error, HaliteWarning, InternalError, Place
+from .history import Evaluation, History, Update
 from .initial import Init, constant, normal, ones, zeros
 from .manifest import Manifest
 from .model import BuiltModel, Function, Model, Scope, Size, Tensor, size
 from .progress import Progress
 from .reports import CheckReport, Inspection, Remark, VerifyReport
 from .source import Recipe, Source, Text, compile, load
+from .training import Callbacks, train
 
 if TYPE_CHECKING:
     from . import runtime
@@ -22,11 +24,14 @@ if TYPE_CHECKING:
 __all__ = [
     "BuiltModel",
     "Bundle",
+    "Callbacks",
     "CheckReport",
     "Diagnostic",
     "Error",
+    "Evaluation",
     "Function",
     "HaliteWarning",
+    "History",
     "Init",
     "Inspection",
     "InternalError",
@@ -42,6 +47,7 @@ __all__ = [
     "Tensor",
     "Tensors",
     "Text",
+    "Update",
     "VerifyReport",
     "check",
     "compile",
@@ -55,6 +61,7 @@ __all__ = [
     "runtime",
     "save_tensors",
     "size",
+    "train",
     "verify",
     "zeros",
 ]

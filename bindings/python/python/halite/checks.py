@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from . import _native
+from ._quiet import quiet_xla
 from ._values import whole
 from .bundle import Bundle
 from .errors import diagnostics_of, wrong
@@ -89,7 +89,7 @@ def verify(
         )
     source = load(input, **overrides)
     path = None if plugin is None else os.fspath(plugin)
-    with watched(progress, f"verifying {role} of {source.name}", unit=" programs") as tell, _quiet_xla():
+    with watched(progress, f"verifying {role} of {source.name}", unit=" programs") as tell, quiet_xla():
         found, warnings = source._native.verify(role, full, whole("seed", seed), path, tell)
     passed, report = json.loads(found)
     return VerifyReport(
@@ -164,17 +164,3 @@ def install_plugin(*, wheel: str | os.PathLike[str] | None = None, progress: Pro
     """
     with watched(progress, "installing the CPU plugin", unit="B") as tell:
         return Path(_native.install_plugin(sys.executable, None if wheel is None else os.fspath(wheel), tell))
-
-
-@contextmanager
-def _quiet_xla() -> Iterator[None]:
-    """XLA logs fatal errors only where it is loaded in here, unless the environment says how much to log."""
-    level = "TF_CPP_MIN_LOG_LEVEL"
-    if level in os.environ:
-        yield
-        return
-    os.environ[level] = "3"
-    try:
-        yield
-    finally:
-        os.environ.pop(level, None)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from . import _native
+from ._quiet import quiet_xla
 from .bundle import Bundle
 from .tensors import Tensors, from_native, to_native
 
@@ -23,7 +24,8 @@ class TrainStep:
     def __init__(
         self, bundle: Bundle, *, plugin: str | os.PathLike[str] | None = None, stablehlo: bool = False
     ) -> None:
-        self._native = _native.TrainStep(bundle._native, None if plugin is None else os.fspath(plugin), stablehlo)
+        with quiet_xla():
+            self._native = _native.TrainStep(bundle._native, None if plugin is None else os.fspath(plugin), stablehlo)
 
     def init(self, seed: int) -> None:
         """Starts from the state of a seed."""

@@ -1,0 +1,73 @@
+"""What a run of training measured, as data that shows itself."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import _html, _table
+
+__all__ = ["Evaluation", "History", "Update"]
+
+# So many rows of a history are shown.
+_ROWS = 10
+
+
+@dataclass(frozen=True)
+class Update:
+    """What an update measured: `step` counts it too, `tokens` are those seen so far."""
+
+    step: int
+    tokens: int
+    metrics: Mapping[str, float]
+
+    @property
+    def loss(self) -> float:
+        """The mean loss of the batch; NaN where the step does not report it."""
+        return self.metrics.get("loss", math.nan)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The mean loss over `tokens` held-out tokens after `step` updates; `data` is what they are called, empty for the only ones."""
+
+    step: int
+    data: str
+    loss: float
+    tokens: int
+
+
+@dataclass(frozen=True)
+class History:
+    """All that a run measured, updates before a resumption included; its files are in the folder `output`."""
+
+    updates: tuple[Update, ...]
+    evaluations: tuple[Evaluation, ...]
+    output: Path
+
+    @property
+    def state(self) -> Path:
+        """The last state, which `halite.load_tensors` reads."""
+        return self.output / "state.safetensors"
+
+    def __str__(self) -> str:
+        return _table.table(_HEAD, self._rows())
+
+    def _repr_html_(self) -> str:
+        return _html.table(_HEAD, self._rows(), caption=str(self.output))
+
+    def _rows(self) -> list[Sequence[str]]:
+        """The first update, the last one, and some between them at equal distances; the evaluations after them."""
+        held_out = {(each.step, each.data): each.loss for each in self.evaluations}
+        count = len(self.updates)
+        shown = sorted({(count - 1) * at // (_ROWS - 1) for at in range(_ROWS)}) if count else []
+        rows: list[Sequence[str]] = []
+        for update in (self.updates[at] for at in shown):
+            losses = [f"{loss:.4f}" for (step, _), loss in held_out.items() if step == update.step]
+            rows.append([str(update.step), f"{update.tokens:,}", f"{update.loss:.4f}", ", ".join(losses)])
+        return rows
+
+
+_HEAD = ("update", "tokens", "loss", "held-out loss")
