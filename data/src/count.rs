@@ -1,38 +1,15 @@
 //! What files hold, read once.
 
 use crate::config::{DataConfig, SourceConfig};
-use crate::dataset::Skipped;
+use crate::counted::Counted;
 use crate::encoder::Encoder;
 use crate::open::{named, open_reader};
-use crate::reader::Reader;
 use crate::source::Block;
 use halite_support::Result;
 use std::path::Path;
 
 /// How many bytes of text are read at once.
 const BATCH: usize = 1 << 22;
-
-/// What was read of a source.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Counted {
-    /// The name of the source.
-    pub source: String,
-    /// Its files.
-    pub files: usize,
-    /// Documents that were read.
-    pub documents: u64,
-    /// Their tokens, marks included.
-    pub tokens: u64,
-    /// What was left out.
-    pub skipped: Vec<Skipped>,
-}
-
-impl Counted {
-    /// Nothing yet.
-    pub(crate) fn new(source: &str, reader: &Reader) -> Self {
-        Self { source: source.to_owned(), files: reader.files(), documents: 0, tokens: 0, skipped: Vec::new() }
-    }
-}
 
 /// Reads and tokenizes each source once, in the order of its files. `observe` hears how far that is.
 ///

@@ -8,6 +8,7 @@
 mod ahead;
 mod config;
 mod count;
+mod counted;
 mod dataset;
 mod encoder;
 mod features;
@@ -30,7 +31,8 @@ mod write;
 
 pub use ahead::Ahead;
 pub use config::{DataConfig, Documents, Format, OnError, Packing, SourceConfig};
-pub use count::{Counted, count};
+pub use count::count;
+pub use counted::Counted;
 pub use dataset::{Data, Dataset, HeldOut, Opened, Position, Rows, Skipped};
 pub use mixture::Mixture;
 pub use open::{open, statistics};

@@ -1,7 +1,7 @@
 //! From a configuration to a data set.
 
 use crate::config::{DataConfig, SourceConfig};
-use crate::count::Counted;
+use crate::counted::Counted;
 use crate::dataset::Dataset;
 use crate::encoder::Encoder;
 use crate::mixture::Mixture;

@@ -1,6 +1,6 @@
 //! What an epoch of data comes to.
 
-use crate::count::Counted;
+use crate::counted::Counted;
 use crate::encoder::Encoder;
 use crate::pack::Documents;
 use crate::packed::{Layout, read_window};

@@ -1,7 +1,8 @@
 //! Documents as files of token ids, so that they are tokenized once.
 
 use crate::config::DataConfig;
-use crate::count::{Counted, read};
+use crate::count::read;
+use crate::counted::Counted;
 use crate::encoder::Encoder;
 use crate::source::megatron::{CODES, MAGIC, VERSION};
 use crate::source::tokens::Ids;

@@ -34,6 +34,7 @@ mod programs;
 mod recipe_data;
 mod record;
 mod rollback;
+mod rollbacks;
 mod run;
 mod saver;
 mod scheduled;

@@ -5,8 +5,9 @@ use super::failure::{self, Restarts};
 use super::feed::Feed;
 use super::programs::Programs;
 use super::record::Record;
-use super::rollback::Rollbacks;
+use super::rollbacks::Rollbacks;
 use super::saver::Saver;
+use super::start::Started;
 use super::state::Updates;
 use super::together::Together;
 use super::update::Run;
@@ -141,8 +142,9 @@ fn go_on(
             back => back,
         };
         let Some(checkpoint) = checkpoint else { return Err(errors) };
-        let start = start::resumed(bundle, &checkpoint.state, (record, run.data()), options, watch)?;
-        run.go_back(start)?;
+        let Started { tensors, rollbacks } =
+            start::resumed(bundle, &checkpoint.state, (record, run.data()), options, watch)?;
+        run.go_back(tensors, rollbacks)?;
         watch.go_back(run.step.attempted(), &run.history)?;
         saver.went_back();
     }

@@ -2,7 +2,6 @@
 
 use super::programs::Programs;
 use super::rollback::Rollback;
-use super::start::Started;
 use super::{EvalRecord, History, Observer, StepRecord, TrainStep, divergence};
 use halite_bundle::tensors::Tensors;
 use halite_data::{Dataset, Position, Skipped};
@@ -45,9 +44,9 @@ impl<'a> Run<'a> {
     ///
     /// # Errors
     /// As [`TrainStep::set_state`].
-    pub(super) fn go_back(&mut self, start: Started) -> Result<(), Diagnostics> {
-        self.step.set_state(start.tensors)?;
-        self.rollbacks = start.rollbacks;
+    pub(super) fn go_back(&mut self, state: Tensors, rollbacks: Vec<Rollback>) -> Result<(), Diagnostics> {
+        self.step.set_state(state)?;
+        self.rollbacks = rollbacks;
         self.position = self.data.position();
         self.history.truncate(self.step.attempted());
         Ok(())
