@@ -2,9 +2,9 @@
 # The laws of `tests/run.sh` with bigger budgets. Run it when you touch what they guard; it takes hours on two cores.
 #
 #   long.sh             everything
-#   long.sh NAME ...    some of it: code kills verdicts bugs causality memory random layouts shells scaling hashes growth fuzz python
+#   long.sh NAME ...    some of it: code kills verdicts bugs causality memory random layouts shells scaling hashes growth fuzz loader python
 #
-# `growth` needs valgrind.
+# `growth` needs valgrind, `loader` a `python3` with venv and 11 GB of disk.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -41,6 +41,11 @@ run() {
             HALITE_GROWTH_BYTES=1048576 cargo test --locked --release -p halite-tests --test growth -- --nocapture ;;
         fuzz)
             cargo run --locked --profile fuzz -p halite-fuzz -- all --executions 2000000 ;;
+        loader)
+            cargo build --locked --release -p halite-cli
+            bash benches/setup.sh loader
+            benches/loader/.venv/bin/python benches/loader/loader.py --halite target/release/halite --flat 10000
+            python3 benches/checkpoints/blocking.py --halite target/release/halite ;;
         python)
             bash bindings/python/test.sh long ;;
         *)
@@ -49,7 +54,7 @@ run() {
     esac
 }
 
-[ $# -gt 0 ] || set -- code kills verdicts bugs causality memory random layouts shells scaling hashes growth fuzz python
+[ $# -gt 0 ] || set -- code kills verdicts bugs causality memory random layouts shells scaling hashes growth fuzz loader python
 for part; do
     run "$part"
 done

@@ -1,6 +1,6 @@
 """Halite against JAX: the same Llama training step, measured side by side in one run and reported as ratios.
 
-    ./setup.sh
+    ../setup.sh peer
     .venv/bin/python peer.py --halite ../../target/release/halite --plugin PATH/xla_cpu_pjrt.so --json peer.json
 
 README.md beside this file says what each figure is. Without `--halite` only JAX's figures are measured.

@@ -1,6 +1,6 @@
 """Halite against XLA's SPMD partitioner: one Llama step on 8 virtual CPU devices, layout by layout.
 
-    ./setup.sh
+    ../setup.sh peer
     .venv/bin/python spmd.py --halite ../../target/release/halite --json spmd.json
 
 For each device: bytes on the wire, temporary memory, and the time of a step; and whether all steps are one and the same. README.md

@@ -49,6 +49,28 @@ fn runs_repeat_and_resume_bit_for_bit() {
     assert!(first["held_out_loss"].as_f64().unwrap() < 4.5, "{first}");
 }
 
+/// The recipe in the folder of a run names its data, and all else that the run needs to go on.
+#[test]
+fn a_run_goes_on_from_a_copy_of_its_folder() {
+    let (here, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    for folder in [&here, &elsewhere] {
+        std::fs::copy(CORPUS, folder.path().join("book.txt")).unwrap();
+    }
+    let begin = ["train", "tiny", "--text", "book.txt", "--held-out", "0.05", "--seed", "3", "--set", "seq=32"];
+    let often = ["--eval-every", "3", "--eval-batches", "2", "--checkpoint-every", "2", "-o", "run", "--steps"];
+    let begin = |steps| halite(here.path(), &[&begin[..], &often, &[steps]].concat());
+    begin("6");
+    let copied = Command::new("cp").arg("-r").args([here.path().join("run"), elsewhere.path().join("copy")]).status();
+    assert!(copied.unwrap().success());
+    let go_on = ["train", "copy/recipe.toml", "-o", "copy", "--steps", "10"];
+    halite(elsewhere.path(), &go_on);
+    begin("10");
+    for file in ["state.safetensors", "metrics.jsonl", "recipe.toml"] {
+        let read = |folder: &tempfile::TempDir, run: &str| std::fs::read(folder.path().join(run).join(file)).unwrap();
+        assert!(read(&here, "run") == read(&elsewhere, "copy"), "{file}");
+    }
+}
+
 /// One device, then a mesh of two by two: the same batches, and one line that says what changed.
 #[test]
 fn a_run_goes_on_on_another_layout() {

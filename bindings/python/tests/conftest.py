@@ -41,6 +41,6 @@ def tiny() -> halite.Bundle:
     return halite.compile("tiny")
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def model() -> halite.Text:
     return halite.Text(MODEL, name="bigram")

@@ -144,10 +144,8 @@ class Heard(halite.Callbacks):
 
 
 @pytest.fixture(scope="session")
-def bigram() -> halite.Bundle:
-    from conftest import MODEL
-
-    return halite.compile(halite.Text(MODEL, name="bigram"), roles=["train_step", "eval"])
+def bigram(model: halite.Text) -> halite.Bundle:
+    return halite.compile(model, roles=["train_step", "eval"])
 
 
 def files(folder: str) -> dict[str, bytes]:
