@@ -6,6 +6,9 @@ use halite_support::{Diagnostic, SourceMap};
 /// Shows a panic as a bug of the compiler; the process then ends with 101, as after any panic.
 pub(super) fn install_hook(json: bool) {
     std::panic::set_hook(Box::new(move |info| {
+        if halite_support::is_contained() {
+            return;
+        }
         let payload = info.payload();
         let text = payload.downcast_ref::<&str>().copied().or(payload.downcast_ref::<String>().map(String::as_str));
         let place = info.location().map(|place| format!("at {}:{}", place.file(), place.line())).unwrap_or_default();

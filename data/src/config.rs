@@ -35,7 +35,7 @@ pub struct SourceConfig {
     pub files: Vec<String>,
     /// What is in the files; by default what their names end with says.
     pub format: Option<Format>,
-    /// The key of JSON lines that holds the text.
+    /// The key of JSON lines, or the column of tables, that holds the text.
     pub column: String,
     /// What a document of a text file is.
     pub documents: Documents,
@@ -57,6 +57,8 @@ pub enum Format {
     Npy,
     /// Token ids, an indexed data set of Megatron-LM: `.bin` with an `.idx` beside it.
     Megatron,
+    /// A table with a column of text: `.parquet`.
+    Parquet,
 }
 
 impl Format {
@@ -67,6 +69,7 @@ impl Format {
             "jsonl" | "json" => Some(Self::Jsonl),
             "npy" => Some(Self::Npy),
             "bin" => Some(Self::Megatron),
+            "parquet" => Some(Self::Parquet),
             _ => None,
         }
     }

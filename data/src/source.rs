@@ -7,15 +7,17 @@ mod input;
 mod jsonl;
 pub(crate) mod megatron;
 mod npy;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod text;
 pub(crate) mod tokens;
-#[cfg(feature = "compressed")]
-mod zstd;
 
 pub(crate) use coding::Coding;
 pub(crate) use fault::{Fault, Reason};
 pub(crate) use input::Input;
 pub(crate) use jsonl::JsonlShard;
+#[cfg(all(test, feature = "parquet"))]
+pub(crate) use parquet::ParquetShard;
 pub(crate) use text::TextShard;
 
 use megatron::Index;
@@ -29,7 +31,7 @@ use halite_support::files::cannot;
 use halite_support::{Diagnostic, Result, codes};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -40,7 +42,7 @@ pub(crate) const BLOCK: usize = 1 << 20;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Place {
-    /// Bytes of the text, or tokens, before it.
+    /// Bytes of the text, tokens or rows before it.
     pub(crate) at: u64,
     /// Whether it goes on with a document that began in the block before.
     pub(crate) within: bool,
@@ -100,6 +102,11 @@ pub(crate) trait Blocks: Send {
     fn seek(&mut self, place: Place) -> Result<()>;
 }
 
+/// Whether an error of reading says that the content is wrong, rather than that it could not be read.
+pub(crate) fn is_damage(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::UnexpectedEof | ErrorKind::InvalidData | ErrorKind::InvalidInput | ErrorKind::Other)
+}
+
 /// A position that does not fit the data.
 pub(crate) fn not_ours(message: String) -> Diagnostic {
     Diagnostic::error(codes::OTHER_RUN, message).help("resume with the data that the state was saved with")
@@ -133,8 +140,8 @@ pub(crate) fn open(path: &Path, config: &SourceConfig, part: Part, encoder: &Enc
         let message = format!("the name of `{}` does not say what is in it", path.display());
         Diagnostic::error(codes::NOT_SUPPORTED, message).help("state the `format` of the source")
     })?;
-    if coding.is_decoded() && matches!(format, Format::Npy | Format::Megatron) {
-        let message = format!("`{}` holds tokens and is compressed", path.display());
+    if coding.is_decoded() && !matches!(format, Format::Text | Format::Jsonl) {
+        let message = format!("`{}` is compressed and holds no lines of text", path.display());
         return Err(Diagnostic::error(codes::NOT_SUPPORTED, message).help("decompress it"));
     }
     if coding.is_decoded() && part != Part::ALL {
@@ -157,7 +164,19 @@ pub(crate) fn open(path: &Path, config: &SourceConfig, part: Part, encoder: &Enc
             range: range(Documents::Line)?,
         }),
         Format::Npy | Format::Megatron => Box::new(open_tokens(path, format, part, encoder)?),
+        Format::Parquet => open_table(path, &config.column, part)?,
     })
+}
+
+#[cfg(feature = "parquet")]
+fn open_table(path: &Path, column: &str, part: Part) -> Result<Box<dyn Shard>> {
+    Ok(Box::new(parquet::ParquetShard::open(path, column, part)?))
+}
+
+#[cfg(not(feature = "parquet"))]
+fn open_table(path: &Path, _: &str, _: Part) -> Result<Box<dyn Shard>> {
+    let what = format!("`{}` is a table in Parquet", path.display());
+    Err(crate::features::lacking(&what, "parquet", "write it as JSON lines"))
 }
 
 fn open_tokens(path: &Path, format: Format, part: Part, encoder: &Encoder) -> Result<TokenShard> {

@@ -7,5 +7,6 @@ mod faults;
 mod mixtures;
 mod pieces;
 mod resume;
+mod tables;
 mod tokenizers;
 mod tokens;

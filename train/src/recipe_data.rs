@@ -96,6 +96,7 @@ fn source(source: &DataSource) -> SourceConfig {
             DataFormat::JsonLines => Format::Jsonl,
             DataFormat::Npy => Format::Npy,
             DataFormat::Megatron => Format::Megatron,
+            DataFormat::Parquet => Format::Parquet,
         }),
         column: source.column.clone(),
         documents: match source.documents {

@@ -82,7 +82,7 @@ table! {
         /// How the files are written. Left out, their names tell.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub format: Option<DataFormat> = None,
-        /// Which member of a line of JSON is the text.
+        /// Which member of a line of JSON, or column of a table, is the text.
         pub column: String = "text".to_owned(),
         /// What a document is in a file of text.
         pub documents: Documents = Documents::default(),
@@ -127,6 +127,8 @@ words! {
         Npy = "npy",
         /// Tokens of Megatron: a `.bin` beside its `.idx`.
         Megatron = "megatron",
+        /// A table in Parquet.
+        Parquet = "parquet",
     }
 }
 

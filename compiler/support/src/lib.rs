@@ -5,6 +5,7 @@
 mod caller;
 mod cancel;
 pub mod codes;
+mod contained;
 mod diagnostic;
 mod diagnostics;
 mod entity;
@@ -20,6 +21,7 @@ pub mod units;
 pub use caller::Caller;
 pub use cancel::{CancelToken, check_cancelled};
 pub use codes::Code;
+pub use contained::{contained, is_contained};
 pub use diagnostic::{Diagnostic, Label, Result, Severity, sort_by_place};
 pub use diagnostics::Diagnostics;
 pub use lines::Position;

@@ -43,11 +43,13 @@ impl Coding {
     }
 
     #[cfg(feature = "compressed")]
-    fn decode(self, _: &Path, file: File) -> Result<Box<dyn Read + Send>> {
+    fn decode(self, path: &Path, file: File) -> Result<Box<dyn Read + Send>> {
         let file = std::io::BufReader::new(file);
         Ok(match self {
             Self::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(file)),
-            Self::Zstd => Box::new(super::zstd::Frames::new(file)),
+            Self::Zstd => {
+                Box::new(zstd::stream::read::Decoder::with_buffer(file).map_err(|error| cannot("read", path, &error))?)
+            }
             Self::Plain => Box::new(file),
         })
     }

@@ -18,7 +18,7 @@ pub(crate) enum Reason {
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) reason: Reason,
-    /// Bytes of the text, or tokens, before it.
+    /// Bytes of the text, tokens or rows before it.
     pub(crate) at: u64,
     pub(crate) detail: String,
 }

@@ -1,10 +1,10 @@
 //! The bytes of a file or of a part of it, ahead of where reading is.
 
 use super::fault::{Fault, Reason};
-use super::{Coding, not_ours};
+use super::{Coding, is_damage, not_ours};
 use halite_support::Result;
 use halite_support::files::cannot;
-use std::io::{ErrorKind, Read};
+use std::io::Read;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -73,8 +73,7 @@ impl Input {
     }
 
     fn end_at(&mut self, error: &std::io::Error) -> Result<()> {
-        let damage = [ErrorKind::UnexpectedEof, ErrorKind::InvalidData, ErrorKind::InvalidInput, ErrorKind::Other];
-        if !self.coding.is_decoded() || !damage.contains(&error.kind()) {
+        if !self.coding.is_decoded() || !is_damage(error.kind()) {
             return Err(cannot("read", &self.path, error));
         }
         let at = self.at + self.unused().len() as u64;

@@ -1,0 +1,265 @@
+//! Tables in Parquet: each row of a column of text is a document.
+
+use super::{Block, Blocks, Content, Fault, Found, Place, Reason, Shard, not_ours};
+use crate::part::Part;
+use halite_support::files::cannot;
+use halite_support::{Diagnostic, Result, codes, contained};
+use parquet::basic::Type;
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::{ByteArray, ByteArrayType};
+use parquet::errors::ParquetError;
+use parquet::file::reader::FileReader;
+use parquet::file::serialized_reader::SerializedFileReader;
+use parquet::schema::types::ColumnDescriptor;
+use std::collections::VecDeque;
+use std::fs::File;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// Rows that are decoded at once. The library holds the pages that they stand in.
+const ROWS: usize = 16;
+
+type Parquet<T> = std::result::Result<T, ParquetError>;
+
+/// A file of rows, or the part of one that is used.
+#[derive(Clone)]
+pub(crate) struct ParquetShard {
+    path: PathBuf,
+    column: String,
+    table: Table,
+}
+
+/// What the end of a file says of it.
+#[derive(Clone)]
+enum Table {
+    /// The rows that are used, and which column is the text.
+    Rows(Range<u64>, usize),
+    /// Nothing, which is why.
+    Damaged(String),
+}
+
+impl ParquetShard {
+    /// Reads what the end of a file says of it.
+    ///
+    /// # Errors
+    /// When it cannot be read, or has no such column of text.
+    pub(crate) fn open(path: &Path, column: &str, part: Part) -> Result<Self> {
+        let (path, column) = (path.to_path_buf(), column.to_owned());
+        let table = match read(&path) {
+            Ok(reader) => {
+                let leaf = find(&path, reader.metadata().file_metadata().schema_descr().columns(), &column)?;
+                match ends(&reader) {
+                    Ok(ends) => Table::Rows(part.of(ends.last().copied().unwrap_or(0)), leaf),
+                    Err(error) => Table::Damaged(damage(&path, error)?),
+                }
+            }
+            Err(error) => Table::Damaged(damage(&path, error)?),
+        };
+        Ok(Self { path, column, table })
+    }
+}
+
+impl Shard for ParquetShard {
+    fn locate(&self, at: u64) -> String {
+        format!("{}, row {at}", self.path.display())
+    }
+
+    fn open(&self) -> Result<Box<dyn Blocks>> {
+        let (range, leaf, damage) = match &self.table {
+            Table::Rows(range, leaf) => (range.clone(), *leaf, None),
+            Table::Damaged(damage) => (0..0, 0, Some(damage.clone())),
+        };
+        let (path, column, at) = (self.path.clone(), self.column.clone(), range.start);
+        Ok(Box::new(ParquetBlocks { path, column, leaf, range, damage, at, group: None, held: VecDeque::new() }))
+    }
+}
+
+struct ParquetBlocks {
+    path: PathBuf,
+    column: String,
+    leaf: usize,
+    /// The rows that are used.
+    range: Range<u64>,
+    /// Why there are none.
+    damage: Option<String>,
+    /// The row that comes next.
+    at: u64,
+    group: Option<Group>,
+    /// Rows from `at` on.
+    held: VecDeque<Option<ByteArray>>,
+}
+
+/// A group of rows that is being read.
+struct Group {
+    /// The row after its last.
+    end: u64,
+    values: ColumnReaderImpl<ByteArrayType>,
+    /// The definition level of rows that have a value; 0 where all do.
+    whole: i16,
+}
+
+impl Group {
+    /// The one with this row, from there on.
+    fn with(path: &Path, leaf: usize, row: u64) -> Parquet<Self> {
+        let reader = read(path)?;
+        let ends = ends(&reader)?;
+        let number = ends.partition_point(|end| *end <= row);
+        let start = number.checked_sub(1).map_or(0, |before| ends[before]);
+        let end = *ends.get(number).ok_or_else(|| ParquetError::EOF(format!("it ends at row {start}")))?;
+        let group = reader.get_row_group(number)?;
+        let whole = group.metadata().column(leaf).column_descr().max_def_level();
+        let ColumnReader::ByteArrayColumnReader(mut values) = group.get_column_reader(leaf)? else {
+            return Err(ParquetError::General("the column is no text any more".to_owned()));
+        };
+        let before = (row - start) as usize;
+        match values.skip_records(before)? {
+            skipped if skipped == before => Ok(Self { end, values, whole }),
+            skipped => Err(ParquetError::EOF(format!("the rows end after {skipped}"))),
+        }
+    }
+
+    /// The next rows.
+    fn read(&mut self, rows: usize) -> Parquet<VecDeque<Option<ByteArray>>> {
+        let (mut levels, mut values) = (Vec::new(), Vec::new());
+        let (read, _, _) = self.values.read_records(rows, Some(&mut levels), None, &mut values)?;
+        if read == 0 {
+            return Err(ParquetError::EOF("the rows end early".to_owned()));
+        }
+        let mut values = values.into_iter();
+        if self.whole == 0 {
+            return Ok(values.map(Some).collect());
+        }
+        Ok(levels.into_iter().map(|level| if level == self.whole { values.next() } else { None }).collect())
+    }
+}
+
+impl ParquetBlocks {
+    /// Reads on where nothing is held.
+    fn fill(&mut self) -> Parquet<()> {
+        if !self.held.is_empty() {
+            return Ok(());
+        }
+        let group = match &mut self.group {
+            Some(group) if self.at < group.end => group,
+            other => other.insert(Group::with(&self.path, self.leaf, self.at)?),
+        };
+        let rows = (group.end.min(self.range.end) - self.at).min(ROWS as u64);
+        self.held = group.read(rows as usize)?;
+        Ok(())
+    }
+
+    /// Goes behind the group of rows that cannot be read, or behind all.
+    fn pass_over(&mut self) -> u64 {
+        let group = self.group.take();
+        let end = group.map(|group| group.end).filter(|end| *end > self.at).unwrap_or(self.range.end);
+        self.at = end.min(self.range.end);
+        self.at
+    }
+}
+
+impl Blocks for ParquetBlocks {
+    fn next(&mut self) -> Result<Found> {
+        if let Some(detail) = self.damage.take() {
+            return Ok(Found::Fault(Fault { reason: Reason::Damaged, at: 0, detail }));
+        }
+        if self.at >= self.range.end {
+            return Ok(Found::End);
+        }
+        // The library panics on some wrong bytes.
+        if let Err(error) = contained(|| self.fill()).unwrap_or_else(|panic| Err(ParquetError::General(panic))) {
+            let (at, why) = (self.at, damage(&self.path, error)?);
+            let detail = format!("{why}; rows {at} to {} are lost", self.pass_over() - 1);
+            return Ok(Found::Fault(Fault { reason: Reason::Damaged, at, detail }));
+        }
+        let place = self.place();
+        let value = self.held.pop_front().flatten();
+        self.at += 1;
+        Ok(document(place, value.as_ref(), &self.column))
+    }
+
+    fn place(&self) -> Place {
+        Place { at: self.at, within: false }
+    }
+
+    fn seek(&mut self, place: Place) -> Result<()> {
+        let Range { start, end } = self.range;
+        if !(start..=end).contains(&place.at) {
+            let message =
+                format!("the position is at row {} of `{}`, which is not used", place.at, self.path.display());
+            return Err(not_ours(message));
+        }
+        (self.at, self.group, self.held) = (place.at, None, VecDeque::new());
+        Ok(())
+    }
+}
+
+fn read(path: &Path) -> Parquet<SerializedFileReader<File>> {
+    let file = File::open(path)?;
+    contained(|| SerializedFileReader::new(file)).unwrap_or_else(|panic| Err(ParquetError::General(panic)))
+}
+
+/// The row after the last of each group.
+fn ends(reader: &SerializedFileReader<File>) -> Parquet<Vec<u64>> {
+    let mut end = 0_u64;
+    let groups = reader.metadata().row_groups().iter();
+    let wrong = || ParquetError::General("a group has a wrong number of rows".to_owned());
+    groups
+        .map(|group| {
+            let rows = u64::try_from(group.num_rows()).ok();
+            end = rows.and_then(|rows| end.checked_add(rows)).ok_or_else(wrong)?;
+            Ok(end)
+        })
+        .collect()
+}
+
+/// The document of a row.
+fn document(place: Place, value: Option<&ByteArray>, column: &str) -> Found {
+    let fault = |reason, detail| Found::Fault(Fault { reason, at: place.at, detail });
+    let Some(value) = value else {
+        return fault(Reason::NoColumn, format!("`{column}` is null, expected a text"));
+    };
+    match std::str::from_utf8(value.data()) {
+        Err(error) => fault(Reason::NotUtf8, format!("byte {} of the text is not UTF-8", error.valid_up_to())),
+        Ok(text) if text.trim().is_empty() => Found::Fault(Fault::empty(place.at)),
+        Ok(text) => Found::Block(Block { place, last: true, content: Content::Text(text.to_owned()) }),
+    }
+}
+
+/// What is wrong with a file that could be read.
+///
+/// # Errors
+/// When it could not.
+fn damage(path: &Path, error: ParquetError) -> Result<String> {
+    let error = match error {
+        ParquetError::External(error) => match error.downcast::<std::io::Error>() {
+            Ok(error) if !super::is_damage(error.kind()) => return Err(cannot("read", path, &error)),
+            Ok(error) => error.to_string(),
+            Err(error) => error.to_string(),
+        },
+        ParquetError::General(message) | ParquetError::NYI(message) | ParquetError::EOF(message) => message,
+        error => error.to_string(),
+    };
+    Ok(format!("the file is damaged ({error})"))
+}
+
+/// Which of the columns has this name and is a text for each row.
+fn find(path: &Path, columns: &[impl AsRef<ColumnDescriptor>], name: &str) -> Result<usize> {
+    let is_text = |column: &ColumnDescriptor| column.physical_type() == Type::BYTE_ARRAY && column.max_rep_level() == 0;
+    let named = columns.iter().position(|column| column.as_ref().path().string() == name);
+    if let Some(leaf) = named.filter(|leaf| is_text(columns[*leaf].as_ref())) {
+        return Ok(leaf);
+    }
+    let texts: Vec<String> = columns
+        .iter()
+        .map(AsRef::as_ref)
+        .filter(|column| is_text(column))
+        .map(|column| format!("`{}`", column.path().string()))
+        .collect();
+    let what = if named.is_some() { "is no text" } else { "is not there" };
+    let message = format!("`{}`: the column `{name}` {what}", path.display());
+    let help = match &texts[..] {
+        [] => "the file has no column of text: name others".to_owned(),
+        texts => format!("write as `column` one of {}", texts.join(", ")),
+    };
+    Err(Diagnostic::error(codes::DATA, message).help(help))
+}
