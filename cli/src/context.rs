@@ -73,6 +73,8 @@ pub(super) struct Ready {
     pub(super) bundle: Bundle,
     /// What compiling it warned of; nothing for one that was there.
     pub(super) warnings: Diagnostics,
+    /// The text of its model, where it was compiled from one that is not built in.
+    pub(super) model: Option<String>,
 }
 
 /// The result of a command.
@@ -139,7 +141,8 @@ impl Context {
             }
             let name = folder.canonicalize().ok().and_then(|folder| Some(folder.file_name()?.to_str()?.to_owned()));
             let name = name.unwrap_or_else(|| "bundle".to_owned());
-            return Ok((name, Ready { bundle: self.session.read_bundle(folder)?, warnings: Diagnostics::new() }));
+            let (bundle, warnings) = (self.session.read_bundle(folder)?, Diagnostics::new());
+            return Ok((name, Ready { bundle, warnings, model: None }));
         }
         if folder.is_dir() {
             return Err(self
@@ -157,7 +160,8 @@ impl Context {
             mistakes.into_iter().map(takes_more).collect::<Diagnostics>()
         })?;
         let Compiled { bundle, warnings, .. } = self.session.compile(&source, &CompileOptions::default())?;
-        Ok((source.name, Ready { bundle, warnings }))
+        let model = source.own_text().map(str::to_owned);
+        Ok((source.name, Ready { bundle, warnings, model }))
     }
 
     /// Refuses to look for warnings in a bundle, which does not have the model any more.

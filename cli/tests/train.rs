@@ -52,11 +52,29 @@ fn runs_repeat_and_resume_bit_for_bit() {
 /// The recipe in the folder of a run names its data, and all else that the run needs to go on.
 #[test]
 fn a_run_goes_on_from_a_copy_of_its_folder() {
+    goes_on_from_a_copy("tiny");
+    goes_on_from_a_copy("bigram.hal");
+}
+
+const BIGRAM: &str = "\
+model bigram {
+  config { batch = 2; seq = 32; vocab = 256; hidden = 4 }
+  fn main(tokens: s32[batch, seq + 1]) {
+    param table: [vocab, hidden] = normal(0.02)
+    param head: [vocab, hidden] = normal(0.02)
+    loss, count = cross_entropy(linear(embedding(tokens[:, :seq], table), head), tokens[:, 1:])
+    return loss, count
+  }
+}
+";
+
+fn goes_on_from_a_copy(model: &str) {
     let (here, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     for folder in [&here, &elsewhere] {
         std::fs::copy(CORPUS, folder.path().join("book.txt")).unwrap();
     }
-    let begin = ["train", "tiny", "--text", "book.txt", "--held-out", "0.05", "--seed", "3", "--set", "seq=32"];
+    std::fs::write(here.path().join("bigram.hal"), BIGRAM).unwrap();
+    let begin = ["train", model, "--text", "book.txt", "--held-out", "0.05", "--seed", "3", "--set", "seq=32"];
     let often = ["--eval-every", "3", "--eval-batches", "2", "--checkpoint-every", "2", "-o", "run", "--steps"];
     let begin = |steps| halite(here.path(), &[&begin[..], &often, &[steps]].concat());
     begin("6");

@@ -3,8 +3,10 @@
 use crate::config::{DataConfig, SourceConfig};
 use crate::counted::Counted;
 use crate::encoder::Encoder;
+use crate::files::Root;
 use crate::open::{named, open_reader};
 use crate::source::Block;
+use halite_disk::Disk;
 use halite_support::Result;
 use std::path::Path;
 
@@ -30,7 +32,7 @@ pub(crate) fn read(
     observe: &mut dyn FnMut(&Counted),
     mut take: impl FnMut(&Block, &[i32]) -> Result<()>,
 ) -> Result<Counted> {
-    let mut reader = open_reader(config, source, base, None, encoder)?;
+    let mut reader = open_reader(config, source, Root { base, disk: &Disk::default() }, None, encoder)?;
     let mut counted = Counted::new(&source.name, &reader);
     loop {
         let batch = reader.batch(BATCH).map_err(|error| named(error, source))?;

@@ -1,23 +1,52 @@
 //! Which files a source is made of.
 
+use halite_disk::{Disk, Readable};
+use halite_support::files::cannot;
 use halite_support::{Diagnostic, Result, codes};
 use std::path::{Path, PathBuf};
 
-/// The files that patterns name, as seen from `base`, sorted; each once.
-pub(crate) fn find(patterns: &[String], base: &Path) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for pattern in patterns {
-        files.extend(matches(pattern, base)?);
-    }
-    files.sort();
-    files.dedup();
-    Ok(files)
+/// Where paths are seen from, and the way to files.
+#[derive(Clone, Copy)]
+pub(crate) struct Root<'a> {
+    pub(crate) base: &'a Path,
+    pub(crate) disk: &'a Disk,
 }
 
-/// As [`find`], where at least one holds something.
-pub(crate) fn find_with_content(patterns: &[String], base: &Path) -> Result<Vec<PathBuf>> {
-    let files = find(patterns, base)?;
-    let has_content = |file: &PathBuf| file.metadata().is_ok_and(|metadata| metadata.len() > 0);
+/// A file of a source.
+#[derive(Clone)]
+pub(crate) struct Origin {
+    pub(crate) path: PathBuf,
+    pub(crate) disk: Disk,
+}
+
+impl Origin {
+    pub(crate) fn open(&self) -> Result<Readable> {
+        self.disk.open(&self.path).map_err(|error| cannot("read", &self.path, &error))
+    }
+
+    /// The file beside it whose name ends otherwise.
+    pub(crate) fn with_extension(&self, extension: &str) -> Self {
+        Self { path: self.path.with_extension(extension), ..self.clone() }
+    }
+}
+
+impl Root<'_> {
+    /// The files that patterns name, sorted; each once.
+    pub(crate) fn find(self, patterns: &[String]) -> Result<Vec<Origin>> {
+        let mut files = Vec::new();
+        for pattern in patterns {
+            files.extend(matches(pattern, self.base)?);
+        }
+        files.sort();
+        files.dedup();
+        Ok(files.into_iter().map(|path| Origin { path, disk: self.disk.clone() }).collect())
+    }
+}
+
+/// As [`Root::find`], where at least one holds something.
+pub(crate) fn find_with_content(patterns: &[String], root: Root<'_>) -> Result<Vec<Origin>> {
+    let files = root.find(patterns)?;
+    let has_content = |file: &Origin| file.path.metadata().is_ok_and(|metadata| metadata.len() > 0);
     if files.iter().any(has_content) {
         return Ok(files);
     }
@@ -73,8 +102,8 @@ mod tests {
         }
         let found = |patterns: &[&str]| {
             let patterns: Vec<String> = patterns.iter().map(|pattern| (*pattern).to_owned()).collect();
-            let files = find(&patterns, &base)?;
-            Ok(files.iter().map(|file| file.file_name().unwrap().to_str().unwrap().to_owned()).collect::<Vec<_>>())
+            let files = Root { base: &base, disk: &Disk::default() }.find(&patterns)?;
+            Ok(files.iter().map(|file| file.path.file_name().unwrap().to_str().unwrap().to_owned()).collect::<Vec<_>>())
         };
         let found = |patterns: &[&str]| -> Result<Vec<String>> { found(patterns) };
         assert_eq!(found(&["?.txt", "1.txt", "*.md"]).unwrap(), ["1.txt", "2.txt", "3.md"]);

@@ -4,6 +4,7 @@ use crate::config::{DataConfig, SourceConfig};
 use crate::counted::Counted;
 use crate::dataset::Dataset;
 use crate::encoder::Encoder;
+use crate::files::Root;
 use crate::mixture::Mixture;
 use crate::packed::{Layout, Packed};
 use crate::part::Part;
@@ -11,6 +12,7 @@ use crate::random::hash;
 use crate::reader::Reader;
 use crate::statistics::{self, Statistics};
 use crate::{files, fingerprint, source};
+use halite_disk::Disk;
 use halite_support::{Diagnostic, Result, codes};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -26,11 +28,16 @@ const ROWS: usize = 64;
 /// # Errors
 /// When a value is out of its range, a pattern matches no file, or a file or tokenizer cannot be read.
 pub fn open(config: &DataConfig, base: &Path, width: usize, seed: u64) -> Result<Mixture> {
-    let encoder = Arc::new(Encoder::open(config, base)?);
+    open_on(config, Root { base, disk: &Disk::default() }, width, seed)
+}
+
+/// As [`open`].
+pub(crate) fn open_on(config: &DataConfig, root: Root<'_>, width: usize, seed: u64) -> Result<Mixture> {
+    let encoder = Arc::new(Encoder::open(config, root.base)?);
     let mut parts: Vec<(String, f64, Box<dyn Dataset>)> = Vec::with_capacity(config.sources.len());
     for (source, layout) in config.sources.iter().zip(layouts(config, width, seed)?) {
-        let identity = identity(config, source, base, &layout, &encoder)?;
-        let reader = open_reader(config, source, base, layout.seed, &encoder)?;
+        let identity = identity(config, source, root, &layout, &encoder)?;
+        let reader = open_reader(config, source, root, layout.seed, &encoder)?;
         let packed = Packed::new(reader, encoder.clone(), layout, identity);
         parts.push((source.name.clone(), source.weight, Box::new(packed)));
     }
@@ -49,12 +56,13 @@ pub fn statistics(
     rows: Option<u64>,
     observe: &mut dyn FnMut(&Counted),
 ) -> Result<Vec<Statistics>> {
+    let root = Root { base, disk: &Disk::default() };
     let encoder = Encoder::open(config, base)?;
     let sources = config.sources.iter().zip(layouts(config, width, 0)?);
     let most = rows.unwrap_or(u64::MAX);
     let enough = usize::try_from(most).unwrap_or(usize::MAX).saturating_mul(width);
     let of_source = |(source, mut layout): (&SourceConfig, Layout)| {
-        let reader = open_reader(config, source, base, layout.seed, &encoder)?;
+        let reader = open_reader(config, source, root, layout.seed, &encoder)?;
         layout.buffer = layout.buffer.min(enough);
         let found = statistics::of(&source.name, reader, &encoder, &layout, most, observe);
         found.map_err(|error| named(error, source))
@@ -78,13 +86,13 @@ fn layouts(config: &DataConfig, width: usize, seed: u64) -> Result<Vec<Layout>> 
 pub(crate) fn open_reader(
     config: &DataConfig,
     source: &SourceConfig,
-    base: &Path,
+    root: Root<'_>,
     seed: Option<u64>,
     encoder: &Encoder,
 ) -> Result<Reader> {
     let open = || {
         let part = source.part.as_deref().map_or(Ok(Part::ALL), Part::parse)?;
-        let paths = files::find_with_content(&source.files, base)?;
+        let paths = files::find_with_content(&source.files, root)?;
         let shards = paths.iter().map(|path| source::open(path, source, part, encoder)).collect::<Result<Vec<_>>>()?;
         Ok(Reader::new(shards, config.on_error, seed))
     };
@@ -98,11 +106,11 @@ pub(crate) fn named(error: Diagnostic, source: &SourceConfig) -> Diagnostic {
 fn identity(
     config: &DataConfig,
     source: &SourceConfig,
-    base: &Path,
+    root: Root<'_>,
     layout: &Layout,
     encoder: &Encoder,
 ) -> Result<BTreeMap<String, String>> {
-    let paths = files::find(&source.files, base).map_err(|error| named(error, source))?;
+    let paths = root.find(&source.files).map_err(|error| named(error, source))?;
     let order = layout.seed.map_or_else(|| "as it is".to_owned(), |seed| format!("shuffled by {seed}"));
     let own = [
         ("files", fingerprint::of(&paths)?),

@@ -1,12 +1,12 @@
 //! Shares of files, such as all but what is held out.
 
 use crate::config::Documents;
+use crate::files::Origin;
+use halite_disk::Readable;
 use halite_support::files::cannot;
 use halite_support::{Diagnostic, Result, codes};
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::Read;
 use std::ops::Range;
-use std::path::Path;
 
 /// How far a cut in running text is moved to stand between words.
 const NEAR: u64 = 4096;
@@ -43,20 +43,19 @@ impl Part {
 
     /// The share of a text file in bytes, moved on to where a document begins; in a file that is one document, to where a
     /// word ends.
-    pub(crate) fn of_text(self, path: &Path, documents: Documents) -> Result<Range<u64>> {
-        let fault = |error: std::io::Error| cannot("read", path, &error);
-        let mut file = File::open(path).map_err(fault)?;
-        let length = file.metadata().map_err(fault)?.len();
+    pub(crate) fn of_text(self, origin: &Origin, documents: Documents) -> Result<Range<u64>> {
+        let fault = |error: std::io::Error| cannot("read", &origin.path, &error);
+        let file = origin.open()?;
+        let length = file.size().map_err(fault)?;
         let Range { start, end } = self.of(length);
-        let mut moved = |at| if at == 0 || at >= length { Ok(at) } else { cut_near(&mut file, at, documents) };
+        let moved = |at| if at == 0 || at >= length { Ok(at) } else { cut_near(&file, at, documents) };
         Ok(moved(start).map_err(fault)?..moved(end).map_err(fault)?)
     }
 }
 
 /// The first place at or after a byte where a text may be cut.
-fn cut_near(file: &mut File, at: u64, documents: Documents) -> std::io::Result<u64> {
-    file.seek(SeekFrom::Start(at - 1))?;
-    let bytes = std::io::BufReader::new(file).bytes();
+fn cut_near(file: &Readable, at: u64, documents: Documents) -> std::io::Result<u64> {
+    let bytes = std::io::BufReader::new(file.clone().at(at - 1)).bytes();
     match documents {
         Documents::File => between_words(bytes.take(NEAR as usize), at),
         Documents::Line => after_line(bytes, at, |_| true),
@@ -115,7 +114,8 @@ mod tests {
         let path = folder.path().join("x.txt");
         std::fs::write(&path, text).unwrap();
         let part = |from, to| {
-            let Range { start, end } = Part { from, to }.of_text(&path, documents).unwrap();
+            let origin = Origin { path: path.clone(), disk: halite_disk::Disk::default() };
+            let Range { start, end } = Part { from, to }.of_text(&origin, documents).unwrap();
             text[start as usize..end as usize].to_owned()
         };
         (part(0.0, share), part(share, 1.0))

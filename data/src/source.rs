@@ -26,13 +26,11 @@ use tokens::{Ends, TokenShard};
 
 use crate::config::{Documents, Format, SourceConfig};
 use crate::encoder::Encoder;
+use crate::files::Origin;
 use crate::part::Part;
-use halite_support::files::cannot;
 use halite_support::{Diagnostic, Result, codes};
 use serde::{Deserialize, Serialize};
-use std::fs::File;
 use std::io::{ErrorKind, Read};
-use std::path::Path;
 use std::sync::Arc;
 
 /// The most bytes of a text that are tokenized as one, or tokens that are read at once. A shorter document is one block.
@@ -113,16 +111,17 @@ pub(crate) fn not_ours(message: String) -> Diagnostic {
 }
 
 /// `FILE:LINE` of a byte of a text, or the byte where the text before it cannot be read.
-fn locate(path: &Path, coding: Coding, at: u64) -> String {
-    match count_lines(path, coding, at) {
+fn locate(origin: &Origin, coding: Coding, at: u64) -> String {
+    let path = &origin.path;
+    match count_lines(origin, coding, at) {
         Some(lines) => format!("{}:{}", path.display(), lines + 1),
         None => format!("{}, byte {at} of the text", path.display()),
     }
 }
 
 /// How many lines end before a byte.
-fn count_lines(path: &Path, coding: Coding, at: u64) -> Option<usize> {
-    let mut text = coding.open(path, 0).ok()?.take(at);
+fn count_lines(origin: &Origin, coding: Coding, at: u64) -> Option<usize> {
+    let mut text = coding.open(origin, 0).ok()?.take(at);
     let (mut buffer, mut lines) = ([0; 1 << 14], 0);
     loop {
         match text.read(&mut buffer).ok()? {
@@ -133,7 +132,8 @@ fn count_lines(path: &Path, coding: Coding, at: u64) -> Option<usize> {
 }
 
 /// The shard that a file is, as its source says; token files are of the ids of the encoder.
-pub(crate) fn open(path: &Path, config: &SourceConfig, part: Part, encoder: &Encoder) -> Result<Box<dyn Shard>> {
+pub(crate) fn open(origin: &Origin, config: &SourceConfig, part: Part, encoder: &Encoder) -> Result<Box<dyn Shard>> {
+    let path = &origin.path;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let (coding, name) = Coding::of(&name);
     let format = config.format.map_or_else(|| Format::of(name), Some).ok_or_else(|| {
@@ -148,46 +148,46 @@ pub(crate) fn open(path: &Path, config: &SourceConfig, part: Part, encoder: &Enc
         let message = format!("`{}` is compressed, so that no part of it can be found", path.display());
         return Err(Diagnostic::error(codes::NOT_SUPPORTED, message).help("decompress it, or use it as a whole"));
     }
-    let range = |documents| if coding.is_decoded() { Ok(0..u64::MAX) } else { part.of_text(path, documents) };
+    let range = |documents| if coding.is_decoded() { Ok(0..u64::MAX) } else { part.of_text(origin, documents) };
     Ok(match format {
         Format::Text => Box::new(TextShard {
-            path: path.to_path_buf(),
+            origin: origin.clone(),
             coding,
             documents: config.documents,
             range: range(config.documents)?,
             block: BLOCK,
         }),
         Format::Jsonl => Box::new(JsonlShard {
-            path: path.to_path_buf(),
+            origin: origin.clone(),
             coding,
             column: config.column.clone(),
             range: range(Documents::Line)?,
         }),
-        Format::Npy | Format::Megatron => Box::new(open_tokens(path, format, part, encoder)?),
-        Format::Parquet => open_table(path, &config.column, part)?,
+        Format::Npy | Format::Megatron => Box::new(open_tokens(origin, format, part, encoder)?),
+        Format::Parquet => open_table(origin, &config.column, part)?,
     })
 }
 
 #[cfg(feature = "parquet")]
-fn open_table(path: &Path, column: &str, part: Part) -> Result<Box<dyn Shard>> {
-    Ok(Box::new(parquet::ParquetShard::open(path, column, part)?))
+fn open_table(origin: &Origin, column: &str, part: Part) -> Result<Box<dyn Shard>> {
+    Ok(Box::new(parquet::ParquetShard::open(origin, column, part)?))
 }
 
 #[cfg(not(feature = "parquet"))]
-fn open_table(path: &Path, _: &str, _: Part) -> Result<Box<dyn Shard>> {
-    let what = format!("`{}` is a table in Parquet", path.display());
+fn open_table(origin: &Origin, _: &str, _: Part) -> Result<Box<dyn Shard>> {
+    let what = format!("`{}` is a table in Parquet", origin.path.display());
     Err(crate::features::lacking(&what, "parquet", "write it as JSON lines"))
 }
 
-fn open_tokens(path: &Path, format: Format, part: Part, encoder: &Encoder) -> Result<TokenShard> {
-    let file = File::open(path).map_err(|error| cannot("read", path, &error))?;
+fn open_tokens(origin: &Origin, format: Format, part: Part, encoder: &Encoder) -> Result<TokenShard> {
+    let (path, file) = (&origin.path, origin.open()?);
     let (ids, offset, stated, ends) = if format == Format::Npy {
         let Header { ids, offset, count } = Header::read(&file, path)?;
         (ids, offset, count, Ends::After(encoder.eos()))
     } else {
-        let index = Index::open(&path.with_extension("idx"))?;
+        let index = Index::open(&origin.with_extension("idx"))?;
         (index.ids, 0, index.tokens()?, Ends::At(Arc::new(index)))
     };
-    let (path, file, range, vocabulary) = (path.to_path_buf(), Arc::new(file), part.of(stated), encoder.vocabulary());
+    let (path, file, range, vocabulary) = (path.clone(), file, part.of(stated), encoder.vocabulary());
     Ok(TokenShard { path, file, ids, offset, stated, range, ends, vocabulary })
 }

@@ -6,6 +6,7 @@ mod efficiency;
 mod faults;
 mod mixtures;
 mod pieces;
+mod reads;
 mod resume;
 mod tables;
 mod tokenizers;

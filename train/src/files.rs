@@ -8,11 +8,11 @@ use super::{History, Observer, TrainOptions};
 use halite_bundle::parts;
 use halite_disk::Disk;
 use halite_recipe::{Recipe, Train};
-use halite_support::files::{cannot, read_text};
+use halite_support::files::{cannot, read_text, stem};
 use halite_support::{Diagnostic, Result, codes};
 use std::path::{Path, PathBuf};
 
-/// The folder of a run: `recipe.toml`, `metrics.jsonl`, `timing.jsonl`, `loss.svg`, `events.jsonl` where something happened that was not planned, the
+/// The folder of a run: `recipe.toml`, the model beside it where that is a file, `metrics.jsonl`, `timing.jsonl`, `loss.svg`, `events.jsonl` where something happened that was not planned, the
 /// [checkpoints](Checkpoints), the newest of these as `state.safetensors`, and what the recipe's `metrics` ask for: `report.html` and
 /// `tensorboard`. Each file is replaced whole, but for TensorBoard's, which grow. Of several processes, all see one folder, and a state
 /// is in [parts] with an index.
@@ -154,7 +154,7 @@ impl RunFiles {
         Ok(Watch::new(observers, options, history, self.times(step)?, self.past_events(step)?))
     }
 
-    /// Writes the recipe of a run, with its options in place of those that are the defaults.
+    /// Writes the recipe of a run, with its options in place of those that are the defaults, and the model that it names.
     pub(super) fn begin(&self, recipe: &Recipe, options: &TrainOptions) -> Result<()> {
         if !self.leads() {
             return Ok(());
@@ -168,6 +168,11 @@ impl RunFiles {
             eval_batches: count(options.eval_batches as u64),
         };
         (recipe.checkpoint, recipe.recovery) = (options.checkpoint, options.recovery);
+        if let Some(model) = &options.model {
+            let name = format!("{}.hal", stem(Path::new(&recipe.model.name)));
+            halite_disk::write_on(&self.disk, &self.folder.join(&name), model.as_bytes())?;
+            recipe.model.name = name;
+        }
         let text = toml::to_string(&recipe).map_err(|error| {
             let message = format!("the recipe holds a value that TOML cannot: {error}");
             Diagnostic::error(codes::RECIPE_RANGE, message).help("choose a value that TOML can hold")

@@ -39,6 +39,8 @@ pub struct TrainOptions {
     /// Goes on from a state of another recipe, program, seed or data, and only tells what differs. A state of another layout needs
     /// no such leave.
     pub allow_changes: bool,
+    /// The text of the model, where it is a file's: it is kept beside the recipe, which then names it.
+    pub model: Option<String>,
     /// Stops the run between updates; metrics, plot and state are then written, so that it can be resumed.
     pub cancel: CancelToken,
     /// The other processes of the run, where each rank is one. They agree on what runs and on when it is stopped, and each saves its

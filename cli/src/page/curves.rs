@@ -3,7 +3,7 @@
 use super::html::escaped;
 use crate::plot::{Curve, HELD_OUT, Point, is_smoothed, panel, smoothed};
 use halite_support::Result;
-use halite_train::{History, Seen};
+use halite_train::{History, Seen, StepRecord};
 use plotters::style::RGBColor;
 
 /// Readable on light and on dark ground, as `HELD_OUT` is.
@@ -24,9 +24,11 @@ pub(super) fn figures(seen: &Seen<'_>) -> Result<String> {
     let rates = seen.times.records().iter().map(|record| (record.step as f64, record.tokens_per_second())).collect();
     let marks: Vec<f64> = seen.events.iter().map(|event| event.update() as f64).collect();
     let training = ("training".to_owned(), MEASURED);
+    let (norms, groups) = group_norms(seen.history);
+    let norms = series(metric("grad_norm")).into_iter().chain(norms).collect();
     Ok([
         figure("Loss per token (nats)", &[vec![training], legend].concat(), losses, &marks, false)?,
-        figure("Norm of the gradient", &[], series(metric("grad_norm")), &marks, true)?,
+        figure("Norm of the gradient", &groups, norms, &marks, true)?,
         figure("Learning rate", &[], vec![line(metric("learning_rate"), MEASURED)], &marks, true)?,
         figure("Tokens per second", &[], series(rates), &marks, true)?,
     ]
@@ -45,6 +47,24 @@ fn series(points: Vec<Point>) -> Vec<Curve> {
 
 fn line(points: Vec<Point>, color: RGBColor) -> Curve {
     Curve { points, color, opacity: 1.0, width: 2 }
+}
+
+/// The smooth curves of the norms of groups of the optimizer, and their names; no name where there are none.
+fn group_norms(history: &History) -> (Vec<Curve>, Vec<(String, RGBColor)>) {
+    let names: Vec<&String> = history
+        .steps
+        .first()
+        .map_or(Vec::new(), |record| record.metrics.keys().filter(|name| name.starts_with("grad_norm.")).collect());
+    let all = names.iter().map(|_| ("all".to_owned(), MEASURED)).take(1);
+    let (mut curves, mut legend) = (Vec::new(), all.collect::<Vec<_>>());
+    for (name, color) in names.into_iter().zip(HELD_OUT.into_iter().cycle()) {
+        let point = |record: &StepRecord| Some((record.step as f64, *record.metrics.get(name)?));
+        let points = history.steps.iter().filter_map(point).filter(|point: &Point| point.1.is_finite());
+        let points: Vec<Point> = points.collect();
+        curves.push(line(if is_smoothed(&points) { smoothed(&points) } else { points }, color));
+        legend.push((name["grad_norm.".len()..].to_owned(), color));
+    }
+    (curves, legend)
 }
 
 /// The loss on each data set that is held out, in the order in which they were first evaluated.

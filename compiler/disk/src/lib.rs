@@ -1,18 +1,20 @@
-//! The calls that change files, in one place.
+//! The calls that read and change files, in one place.
 //!
-//! Whatever Halite writes goes through a [`Disk`], so that a test can let any call fail, or let nothing happen from some
+//! Whatever Halite writes, and the data that it trains on, goes through a [`Disk`], so that a test can let any call fail, or let nothing happen from some
 //! call on, as when the process is killed or the power is lost. What is not whole yet is an [`Unfinished`] file or a
 //! [`Scratch`] folder.
 
 mod files;
 mod link;
 mod lock;
+mod readable;
 pub mod testing;
 mod unfinished;
 
 pub use files::{unfinished, write, write_on};
 pub use link::link_on;
 pub use lock::{Lock, Locking};
+pub use readable::Readable;
 pub use unfinished::{Scratch, Unfinished};
 
 use halite_support::files::end_of_links;
@@ -27,6 +29,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Operation {
+    /// Opens a file to be read.
+    Open,
+    /// Reads from a file.
+    Read,
     /// Makes a folder, and those above it where they are missing.
     MakeFolder,
     /// Makes a file.

@@ -126,6 +126,13 @@ impl Source {
         Ok(given(name, (recipe, places), recipe_source, model))
     }
 
+    /// The text of the model where it is no built-in one and none made in Rust: what the recipe needs besides, to be compiled elsewhere.
+    pub fn own_text(&self) -> Option<&str> {
+        let Model::Text(file) = &self.model else { return None };
+        let text = file.text();
+        (halite_models::model(&self.model_name) != Some(text)).then_some(text)
+    }
+
     /// The same with the sizes of a step that its recipe leaves to its model, whose configuration this is. A batch that several ranks share is
     /// stated.
     pub(crate) fn with_sizes(&self, config: &IndexMap<String, ConfigValue>) -> Self {

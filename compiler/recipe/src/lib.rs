@@ -42,7 +42,7 @@ pub use config::ConfigValue;
 pub use data::{DataFormat, DataSource, DataTable, Documents, OnError, Pack, Part};
 pub use extension::{Extension, Section};
 pub use loss_scale::{DynamicLossScale, LossScale};
-pub use metrics::MetricsOptions;
+pub use metrics::{MetricsOptions, REST};
 pub use no_extension::NoExtension;
 pub use optimizer::{Clip, Group, Optimizer, Rule};
 pub use parallel::{MeshAxis, Parallel, Shard};

@@ -3,6 +3,9 @@
 use crate::schema::Kind;
 use crate::table;
 
+/// What the weights in no group of the optimizer are called where groups are.
+pub const REST: &str = "rest";
+
 table! {
     /// What is written of a run beside its metrics, and what raises an alarm. No number of a run depends on it. A limit of 0 turns
     /// its alarm off.
@@ -14,6 +17,9 @@ table! {
         pub report: bool = true,
         /// Updates between points of TensorBoard's curves.
         pub every: u32 as Kind::DEGREE = 1,
+        /// Whether the norm of the gradient of each group of the optimizer is measured too, as `grad_norm.NAME`, and that of the weights
+        /// in none as `grad_norm.rest`.
+        pub group_norms: bool = false,
         /// An alarm where the norm of the gradient, as a median over 100 updates, is more than this times what it was in the 100 before.
         pub grad_norm_rise: f64 as Kind::NOT_NEGATIVE = 2.0,
         /// An alarm where the training loss, as a median over 20 updates, is below this many nats, such as the entropy of the text.

@@ -1,9 +1,10 @@
 //! How the bytes of files are coded.
 
+use crate::files::Origin;
+use halite_disk::Readable;
 use halite_support::Result;
 use halite_support::files::cannot;
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::Read;
 use std::path::Path;
 
 /// How a file is compressed.
@@ -30,20 +31,19 @@ impl Coding {
     }
 
     /// The text of a file from a byte on.
-    pub(crate) fn open(self, path: &Path, at: u64) -> Result<Box<dyn Read + Send>> {
-        let fault = |error: std::io::Error| cannot("read", path, &error);
-        let mut file = File::open(path).map_err(fault)?;
+    pub(crate) fn open(self, origin: &Origin, at: u64) -> Result<Box<dyn Read + Send>> {
+        let (path, file) = (&origin.path, origin.open()?);
         if self == Self::Plain {
-            file.seek(SeekFrom::Start(at)).map_err(fault)?;
-            return Ok(Box::new(file));
+            return Ok(Box::new(file.at(at)));
         }
+        let fault = |error: std::io::Error| cannot("read", path, &error);
         let mut text = self.decode(path, file)?;
         std::io::copy(&mut text.by_ref().take(at), &mut std::io::sink()).map_err(fault)?;
         Ok(text)
     }
 
     #[cfg(feature = "compressed")]
-    fn decode(self, path: &Path, file: File) -> Result<Box<dyn Read + Send>> {
+    fn decode(self, path: &Path, file: Readable) -> Result<Box<dyn Read + Send>> {
         let file = std::io::BufReader::new(file);
         Ok(match self {
             Self::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(file)),
@@ -55,7 +55,7 @@ impl Coding {
     }
 
     #[cfg(not(feature = "compressed"))]
-    fn decode(self, path: &Path, _: File) -> Result<Box<dyn Read + Send>> {
+    fn decode(self, path: &Path, _: Readable) -> Result<Box<dyn Read + Send>> {
         let what = format!("`{}` is compressed", path.display());
         Err(crate::features::lacking(&what, "compressed", "decompress it"))
     }

@@ -2,15 +2,15 @@
 
 use super::fault::{Fault, Reason};
 use super::{Coding, is_damage, not_ours};
+use crate::files::Origin;
 use halite_support::Result;
 use halite_support::files::cannot;
 use std::io::Read;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
 
 /// A part of a file that is read from its start to its end.
 pub(crate) struct Input {
-    path: PathBuf,
+    origin: Origin,
     coding: Coding,
     range: Range<u64>,
     stream: Box<dyn Read + Send>,
@@ -26,10 +26,10 @@ pub(crate) struct Input {
 
 impl Input {
     /// The bytes in `range` of the decoded text.
-    pub(crate) fn open(path: &Path, coding: Coding, range: Range<u64>) -> Result<Self> {
-        let stream = coding.open(path, range.start)?;
-        let (path, at) = (path.to_path_buf(), range.start);
-        Ok(Self { path, coding, range, stream, buffer: Vec::new(), start: 0, at, is_at_end: false, damage: None })
+    pub(crate) fn open(origin: &Origin, coding: Coding, range: Range<u64>) -> Result<Self> {
+        let stream = coding.open(origin, range.start)?;
+        let (origin, at) = (origin.clone(), range.start);
+        Ok(Self { origin, coding, range, stream, buffer: Vec::new(), start: 0, at, is_at_end: false, damage: None })
     }
 
     /// Where the first unused byte is.
@@ -74,7 +74,7 @@ impl Input {
 
     fn end_at(&mut self, error: &std::io::Error) -> Result<()> {
         if !self.coding.is_decoded() || !is_damage(error.kind()) {
-            return Err(cannot("read", &self.path, error));
+            return Err(cannot("read", &self.origin.path, error));
         }
         let at = self.at + self.unused().len() as u64;
         let whole = self.unused().iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
@@ -88,13 +88,14 @@ impl Input {
     /// Goes on from a byte. A decoded file is read again from its start only to go back.
     pub(crate) fn seek(&mut self, at: u64) -> Result<()> {
         if !(self.range.start..=self.range.end).contains(&at) {
-            let message = format!("the position is at byte {at} of `{}`, which ends before", self.path.display());
+            let message =
+                format!("the position is at byte {at} of `{}`, which ends before", self.origin.path.display());
             return Err(not_ours(message));
         }
         if self.coding.is_decoded() && at >= self.at {
             return self.skip(at - self.at);
         }
-        self.stream = self.coding.open(&self.path, at)?;
+        self.stream = self.coding.open(&self.origin, at)?;
         (self.buffer, self.start, self.at, self.is_at_end, self.damage) = (Vec::new(), 0, at, false, None);
         Ok(())
     }
@@ -104,7 +105,7 @@ impl Input {
         self.consume(held as usize);
         let rest = bytes - held;
         let skipped = std::io::copy(&mut self.stream.by_ref().take(rest), &mut std::io::sink());
-        let skipped = skipped.map_err(|error| cannot("read", &self.path, &error))?;
+        let skipped = skipped.map_err(|error| cannot("read", &self.origin.path, &error))?;
         self.at += skipped;
         self.is_at_end |= skipped < rest;
         Ok(())

@@ -1,6 +1,7 @@
 //! JSON lines: an object on each line, whose text stands under a key.
 
 use super::{Block, Blocks, Coding, Content, Fault, Found, Input, Place, Reason, Shard, locate};
+use crate::files::Origin;
 use halite_support::{Result, units};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
@@ -8,7 +9,6 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
-use std::path::PathBuf;
 
 /// The most bytes of a line: it is held as a whole.
 const LONGEST: usize = 1 << 26;
@@ -18,7 +18,7 @@ const READ: usize = 1 << 18;
 
 /// A file of JSON lines, or the part of one that is used.
 pub(crate) struct JsonlShard {
-    pub(crate) path: PathBuf,
+    pub(crate) origin: Origin,
     pub(crate) coding: Coding,
     /// The key that the text stands under.
     pub(crate) column: String,
@@ -28,11 +28,11 @@ pub(crate) struct JsonlShard {
 
 impl Shard for JsonlShard {
     fn locate(&self, at: u64) -> String {
-        locate(&self.path, self.coding, at)
+        locate(&self.origin, self.coding, at)
     }
 
     fn open(&self) -> Result<Box<dyn Blocks>> {
-        let input = Input::open(&self.path, self.coding, self.range.clone())?;
+        let input = Input::open(&self.origin, self.coding, self.range.clone())?;
         Ok(Box::new(JsonlBlocks { input, column: self.column.clone() }))
     }
 }

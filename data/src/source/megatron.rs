@@ -5,11 +5,11 @@
 //! bytes (`i64`); and the sequence that each document begins with, with a last entry behind them all (`i64`).
 
 use super::tokens::Ids;
+use crate::files::Origin;
+use halite_disk::Readable;
 use halite_support::files::cannot;
 use halite_support::{Diagnostic, Result, codes};
-use std::fs::File;
-use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 pub(crate) const MAGIC: &[u8] = b"MMIDIDX\x00\x00";
 pub(crate) const VERSION: u64 = 1;
@@ -23,7 +23,7 @@ pub(crate) const CODES: [(u8, Ids); 3] = [(8, Ids::U16), (4, Ids::I32), (5, Ids:
 /// An `.idx`, of which only what is asked for is read.
 pub(crate) struct Index {
     path: PathBuf,
-    file: File,
+    file: Readable,
     pub(crate) ids: Ids,
     sequences: u64,
     /// Entries of documents, one more than there are.
@@ -31,16 +31,20 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    pub(crate) fn open(path: &Path) -> Result<Self> {
+    pub(crate) fn open(origin: &Origin) -> Result<Self> {
+        let path = &origin.path;
         let fault = |error: std::io::Error| cannot("read", path, &error);
         let wrong = |what: String| {
             let message = format!("`{}` {what}", path.display());
             Err(Diagnostic::error(codes::DATA, message).help("write it again with Megatron's `preprocess_data.py`"))
         };
-        let file = File::open(path).map_err(fault)?;
-        let length = file.metadata().map_err(fault)?.len();
+        let file = origin.open()?;
+        let length = file.size().map_err(fault)?;
         let mut header = [0; HEADER as usize];
-        if length < HEADER || file.read_exact_at(&mut header, 0).is_err() || !header.starts_with(MAGIC) {
+        if length >= HEADER {
+            file.read_exact_at(&mut header, 0).map_err(fault)?;
+        }
+        if !header.starts_with(MAGIC) {
             return wrong("is not an index of Megatron".to_owned());
         }
         let word = |at: usize| header[at..at + 8].iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
@@ -55,7 +59,7 @@ impl Index {
         if u128::from(length) != expected || entries == 0 {
             return wrong(format!("has {length} bytes, expected {expected}"));
         }
-        Ok(Self { path: path.to_path_buf(), file, ids: *ids, sequences, entries })
+        Ok(Self { path: path.clone(), file, ids: *ids, sequences, entries })
     }
 
     /// Ids in all sequences.

@@ -1,16 +1,16 @@
 //! Arrays of NumPy: `.npy` with one dimension.
 
 use super::tokens::Ids;
+use halite_disk::Readable;
 use halite_support::files::cannot;
 use halite_support::{Diagnostic, Result, codes};
-use std::fs::File;
-use std::os::unix::fs::FileExt;
+use std::io::Read;
 use std::path::Path;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// The most bytes of a header; NumPy's own are of some hundred.
-const LONGEST: usize = 1 << 16;
+const LONGEST: u64 = 1 << 16;
 
 /// What a file says of its ids.
 #[derive(PartialEq, Eq, Debug)]
@@ -22,16 +22,11 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    pub(crate) fn read(file: &File, path: &Path) -> Result<Self> {
-        let mut bytes = vec![0; LONGEST];
-        let mut held = 0;
-        loop {
-            match file.read_at(&mut bytes[held..], held as u64).map_err(|error| cannot("read", path, &error))? {
-                0 => break,
-                read => held += read,
-            }
-        }
-        Self::parse(&bytes[..held]).map_err(|what| {
+    pub(crate) fn read(file: &Readable, path: &Path) -> Result<Self> {
+        let mut bytes = Vec::new();
+        let read = file.clone().take(LONGEST).read_to_end(&mut bytes);
+        read.map_err(|error| cannot("read", path, &error))?;
+        Self::parse(&bytes).map_err(|what| {
             let message = format!("`{}` {what}", path.display());
             Diagnostic::error(codes::DATA, message)
                 .help("write it with `numpy.save`, as an array of one dimension of u16, u32, i32 or i64")

@@ -1,20 +1,23 @@
 //! Tables in Parquet: each row of a column of text is a document.
 
 use super::{Block, Blocks, Content, Fault, Found, Place, Reason, Shard, not_ours};
+use crate::files::Origin;
 use crate::part::Part;
+use bytes::Bytes;
+use halite_disk::Readable;
 use halite_support::files::cannot;
 use halite_support::{Diagnostic, Result, codes, contained};
 use parquet::basic::Type;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, ByteArrayType};
 use parquet::errors::ParquetError;
-use parquet::file::reader::FileReader;
+use parquet::file::reader::{ChunkReader, FileReader, Length};
 use parquet::file::serialized_reader::SerializedFileReader;
 use parquet::schema::types::ColumnDescriptor;
 use std::collections::VecDeque;
-use std::fs::File;
+use std::io::{BufReader, Read};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Rows that are decoded at once. The library holds the pages that they stand in.
 const ROWS: usize = 16;
@@ -24,7 +27,7 @@ type Parquet<T> = std::result::Result<T, ParquetError>;
 /// A file of rows, or the part of one that is used.
 #[derive(Clone)]
 pub(crate) struct ParquetShard {
-    path: PathBuf,
+    origin: Origin,
     column: String,
     table: Table,
 }
@@ -43,25 +46,25 @@ impl ParquetShard {
     ///
     /// # Errors
     /// When it cannot be read, or has no such column of text.
-    pub(crate) fn open(path: &Path, column: &str, part: Part) -> Result<Self> {
-        let (path, column) = (path.to_path_buf(), column.to_owned());
-        let table = match read(&path) {
+    pub(crate) fn open(origin: &Origin, column: &str, part: Part) -> Result<Self> {
+        let (path, origin, column) = (&origin.path, origin.clone(), column.to_owned());
+        let table = match read(&origin) {
             Ok(reader) => {
-                let leaf = find(&path, reader.metadata().file_metadata().schema_descr().columns(), &column)?;
+                let leaf = find(path, reader.metadata().file_metadata().schema_descr().columns(), &column)?;
                 match ends(&reader) {
                     Ok(ends) => Table::Rows(part.of(ends.last().copied().unwrap_or(0)), leaf),
-                    Err(error) => Table::Damaged(damage(&path, error)?),
+                    Err(error) => Table::Damaged(damage(path, error)?),
                 }
             }
-            Err(error) => Table::Damaged(damage(&path, error)?),
+            Err(error) => Table::Damaged(damage(path, error)?),
         };
-        Ok(Self { path, column, table })
+        Ok(Self { origin, column, table })
     }
 }
 
 impl Shard for ParquetShard {
     fn locate(&self, at: u64) -> String {
-        format!("{}, row {at}", self.path.display())
+        format!("{}, row {at}", self.origin.path.display())
     }
 
     fn open(&self) -> Result<Box<dyn Blocks>> {
@@ -69,13 +72,13 @@ impl Shard for ParquetShard {
             Table::Rows(range, leaf) => (range.clone(), *leaf, None),
             Table::Damaged(damage) => (0..0, 0, Some(damage.clone())),
         };
-        let (path, column, at) = (self.path.clone(), self.column.clone(), range.start);
-        Ok(Box::new(ParquetBlocks { path, column, leaf, range, damage, at, group: None, held: VecDeque::new() }))
+        let (origin, column, at) = (self.origin.clone(), self.column.clone(), range.start);
+        Ok(Box::new(ParquetBlocks { origin, column, leaf, range, damage, at, group: None, held: VecDeque::new() }))
     }
 }
 
 struct ParquetBlocks {
-    path: PathBuf,
+    origin: Origin,
     column: String,
     leaf: usize,
     /// The rows that are used.
@@ -100,8 +103,8 @@ struct Group {
 
 impl Group {
     /// The one with this row, from there on.
-    fn with(path: &Path, leaf: usize, row: u64) -> Parquet<Self> {
-        let reader = read(path)?;
+    fn with(origin: &Origin, leaf: usize, row: u64) -> Parquet<Self> {
+        let reader = read(origin)?;
         let ends = ends(&reader)?;
         let number = ends.partition_point(|end| *end <= row);
         let start = number.checked_sub(1).map_or(0, |before| ends[before]);
@@ -141,7 +144,7 @@ impl ParquetBlocks {
         }
         let group = match &mut self.group {
             Some(group) if self.at < group.end => group,
-            other => other.insert(Group::with(&self.path, self.leaf, self.at)?),
+            other => other.insert(Group::with(&self.origin, self.leaf, self.at)?),
         };
         let rows = (group.end.min(self.range.end) - self.at).min(ROWS as u64);
         self.held = group.read(rows as usize)?;
@@ -167,7 +170,7 @@ impl Blocks for ParquetBlocks {
         }
         // The library panics on some wrong bytes.
         if let Err(error) = contained(|| self.fill()).unwrap_or_else(|panic| Err(ParquetError::General(panic))) {
-            let (at, why) = (self.at, damage(&self.path, error)?);
+            let (at, why) = (self.at, damage(&self.origin.path, error)?);
             let detail = format!("{why}; rows {at} to {} are lost", self.pass_over() - 1);
             return Ok(Found::Fault(Fault { reason: Reason::Damaged, at, detail }));
         }
@@ -185,7 +188,7 @@ impl Blocks for ParquetBlocks {
         let Range { start, end } = self.range;
         if !(start..=end).contains(&place.at) {
             let message =
-                format!("the position is at row {} of `{}`, which is not used", place.at, self.path.display());
+                format!("the position is at row {} of `{}`, which is not used", place.at, self.origin.path.display());
             return Err(not_ours(message));
         }
         (self.at, self.group, self.held) = (place.at, None, VecDeque::new());
@@ -193,13 +196,14 @@ impl Blocks for ParquetBlocks {
     }
 }
 
-fn read(path: &Path) -> Parquet<SerializedFileReader<File>> {
-    let file = File::open(path)?;
+fn read(origin: &Origin) -> Parquet<SerializedFileReader<Chunks>> {
+    let file = origin.disk.open(&origin.path)?;
+    let file = Chunks { size: file.size()?, file };
     contained(|| SerializedFileReader::new(file)).unwrap_or_else(|panic| Err(ParquetError::General(panic)))
 }
 
 /// The row after the last of each group.
-fn ends(reader: &SerializedFileReader<File>) -> Parquet<Vec<u64>> {
+fn ends(reader: &SerializedFileReader<Chunks>) -> Parquet<Vec<u64>> {
     let mut end = 0_u64;
     let groups = reader.metadata().row_groups().iter();
     let wrong = || ParquetError::General("a group has a wrong number of rows".to_owned());
@@ -222,6 +226,35 @@ fn document(place: Place, value: Option<&ByteArray>, column: &str) -> Found {
         Err(error) => fault(Reason::NotUtf8, format!("byte {} of the text is not UTF-8", error.valid_up_to())),
         Ok(text) if text.trim().is_empty() => Found::Fault(Fault::empty(place.at)),
         Ok(text) => Found::Block(Block { place, last: true, content: Content::Text(text.to_owned()) }),
+    }
+}
+
+/// A file as the library reads it.
+struct Chunks {
+    file: Readable,
+    size: u64,
+}
+
+impl Length for Chunks {
+    fn len(&self) -> u64 {
+        self.size
+    }
+}
+
+impl ChunkReader for Chunks {
+    type T = BufReader<Readable>;
+
+    fn get_read(&self, start: u64) -> Parquet<Self::T> {
+        Ok(BufReader::new(self.file.clone().at(start)))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Parquet<Bytes> {
+        let mut bytes = Vec::new();
+        self.file.clone().at(start).take(length as u64).read_to_end(&mut bytes)?;
+        if bytes.len() < length {
+            return Err(ParquetError::EOF(format!("it ends {} bytes early", length - bytes.len())));
+        }
+        Ok(bytes.into())
     }
 }
 

@@ -3,16 +3,16 @@
 use super::cuts::{blank_before, first_block};
 use super::{Block, Blocks, Coding, Content, Fault, Found, Input, Place, Shard, locate};
 use crate::config::Documents;
+use crate::files::Origin;
 use halite_support::Result;
 use std::ops::Range;
-use std::path::PathBuf;
 
 /// What editors of other systems put before a text.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// A text file, or the part of one that is used.
 pub(crate) struct TextShard {
-    pub(crate) path: PathBuf,
+    pub(crate) origin: Origin,
     pub(crate) coding: Coding,
     pub(crate) documents: Documents,
     /// The bytes that are used.
@@ -23,11 +23,11 @@ pub(crate) struct TextShard {
 
 impl Shard for TextShard {
     fn locate(&self, at: u64) -> String {
-        locate(&self.path, self.coding, at)
+        locate(&self.origin, self.coding, at)
     }
 
     fn open(&self) -> Result<Box<dyn Blocks>> {
-        let input = Input::open(&self.path, self.coding, self.range.clone())?;
+        let input = Input::open(&self.origin, self.coding, self.range.clone())?;
         Ok(Box::new(TextBlocks { input, documents: self.documents, block: self.block, within: false }))
     }
 }

@@ -3,11 +3,10 @@
 use super::fault::{Fault, Reason};
 use super::megatron::Index;
 use super::{BLOCK, Block, Blocks, Content, Found, Place, Shard, not_ours};
+use halite_disk::Readable;
 use halite_support::files::cannot;
 use halite_support::{Diagnostic, Result, codes};
-use std::fs::File;
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -53,7 +52,7 @@ pub(crate) enum Ends {
 #[derive(Clone)]
 pub(crate) struct TokenShard {
     pub(crate) path: PathBuf,
-    pub(crate) file: Arc<File>,
+    pub(crate) file: Readable,
     pub(crate) ids: Ids,
     /// Where the first id is, in bytes.
     pub(crate) offset: u64,
@@ -72,7 +71,7 @@ impl Shard for TokenShard {
     }
 
     fn open(&self) -> Result<Box<dyn Blocks>> {
-        let length = self.file.metadata().map_err(|error| cannot("read", &self.path, &error))?.len();
+        let length = self.file.size().map_err(|error| cannot("read", &self.path, &error))?;
         let there = length.saturating_sub(self.offset) / self.ids.bytes() as u64;
         let (at, shard) = (self.range.start, self.clone());
         Ok(Box::new(TokenBlocks { shard, there, at, buffer: Vec::new(), start: 0, within: false }))

@@ -3,10 +3,12 @@
 use crate::config::{DataConfig, Documents, OnError, Packing, SourceConfig};
 use crate::dataset::{Dataset, Rows};
 use crate::encoder::Encoder;
+use crate::files::Origin;
 use crate::packed::{Layout, Packed};
 use crate::random::hash;
 use crate::reader::Reader;
 use crate::source::{Coding, Shard, TextShard};
+use halite_disk::Disk;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -87,7 +89,8 @@ impl Corpus {
             let path = self.path().join(format!("{number}.txt"));
             let range = 0..std::fs::metadata(&path).unwrap().len();
             let (documents, block) = (case.documents, case.block);
-            Box::new(TextShard { path, coding: Coding::Plain, documents, range, block })
+            let origin = Origin { path, disk: Disk::default() };
+            Box::new(TextShard { origin, coding: Coding::Plain, documents, range, block })
         };
         let shards = (0..self.files.len()).map(shard).collect();
         let reader = Reader::new(shards, OnError::Stop, case.layout.seed);

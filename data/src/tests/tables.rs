@@ -3,9 +3,11 @@
 use super::corpus::{Draw, config, pieces, source};
 use crate::config::{DataConfig, OnError, SourceConfig};
 use crate::dataset::Dataset;
+use crate::files::Origin;
 use crate::part::Part;
 use crate::source::{Block, Content, Fault, Found, ParquetShard, Shard};
 use crate::{open, statistics};
+use halite_disk::Disk;
 use std::path::{Path, PathBuf};
 
 fn fixtures() -> PathBuf {
@@ -28,8 +30,9 @@ fn tables() -> Vec<PathBuf> {
     tables
 }
 
-fn shard(path: &Path, part: &str) -> ParquetShard {
-    ParquetShard::open(path, "text", Part::parse(part).unwrap()).unwrap()
+fn shard(path: &Path, column: &str, part: &str) -> halite_support::Result<ParquetShard> {
+    let origin = Origin { path: path.to_path_buf(), disk: Disk::default() };
+    ParquetShard::open(&origin, column, Part::parse(part).unwrap())
 }
 
 fn text(block: Block) -> String {
@@ -54,19 +57,19 @@ fn read(shard: &dyn Shard) -> halite_support::Result<(Vec<String>, Vec<Fault>)> 
 #[test]
 fn tables_of_arrow_have_the_texts_that_it_was_given() {
     for path in tables() {
-        let (found, faults) = read(&shard(&path, "0..1")).unwrap();
+        let (found, faults) = read(&shard(&path, "text", "0..1").unwrap()).unwrap();
         assert_eq!((found, faults.len()), (texts(), 0), "{}", path.display());
-        let (half, _) = read(&shard(&path, "0.3..0.7")).unwrap();
+        let (half, _) = read(&shard(&path, "text", "0.3..0.7").unwrap()).unwrap();
         assert_eq!(half, texts()[15..35], "{}", path.display());
     }
-    let inside = ParquetShard::open(&fixtures().join("inside.parquet"), "meta.text", Part::ALL).unwrap();
+    let inside = shard(&fixtures().join("inside.parquet"), "meta.text", "0..1").unwrap();
     assert_eq!(read(&inside).unwrap().0, texts());
 }
 
 #[test]
 fn reading_goes_on_at_any_row() {
     for path in tables() {
-        let shard = shard(&path, "0.1..0.9");
+        let shard = shard(&path, "text", "0.1..0.9").unwrap();
         let mut places = Vec::new();
         let mut blocks = shard.open().unwrap();
         while let Found::Block(block) = blocks.next().unwrap() {
@@ -152,7 +155,7 @@ fn no_wrong_byte_ends_the_program() {
             let mut bytes = whole.clone();
             bytes[at] ^= [0x01, 0x80, 0xff][at % 3];
             std::fs::write(&path, bytes).unwrap();
-            let Ok(shard) = ParquetShard::open(&path, "text", Part::ALL) else { continue };
+            let Ok(shard) = shard(&path, "text", "0..1") else { continue };
             let Ok((_, faults)) = read(&shard) else { continue };
             damaged += usize::from(!faults.is_empty());
         }

@@ -6,7 +6,7 @@ use crate::transform::packed::by_rows;
 use crate::transform::trained::{self, Joining, Objective, SCOPE, Set, VECTORS, collect, end_to_end, group_of};
 use crate::transform::update::rule::scaled;
 use halite_ir::{Builder, GRAD_NORM, Module, Phase, ResultRole, Value, Values};
-use halite_recipe::{Clip as Bound, Optimizer, Recipe};
+use halite_recipe::{Clip as Bound, Optimizer, REST, Recipe};
 use halite_support::{Diagnostic, Name, Result, codes};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
@@ -28,7 +28,7 @@ const NORM_EPSILON: f64 = 1e-6;
 /// element clamped, and its factor is 1. A group with `clip = false` has `1 / count` and counts in no norm of a clip.
 ///
 /// Norms are those of the gradients of the mean; they count each element of the model once, however often it is stored. That
-/// of all gradients, before any clip, becomes the metric `grad_norm`.
+/// of all gradients, before any clip, becomes the metric `grad_norm`; with `metrics.group_norms` those of groups become metrics too.
 ///
 /// ```text
 /// (loss: f32[] {loss}, count: f32[] {count}, w: f32[4] {gradient = "w"})
@@ -59,6 +59,11 @@ fn clip(module: &mut Module, cx: &PassCx<'_>, recipe: &Recipe) -> Result<()> {
     let objective = Objective::emit(&mut b, &results)?;
     let joining = Joining::of(recipe, cx.target)?;
     let parts = parts(joining.sets(&b, weights, |_| true), &recipe.optimizer)?;
+    let groups = if recipe.metrics.group_norms {
+        group_norms(&mut b, &parts, objective.divisor, joining.by_layer)?
+    } else {
+        Vec::new()
+    };
     let (norm, clipped) = clip_parts(&mut b, parts, objective.divisor, joining.by_layer)?;
     b.set_loc(outer);
     for result in &mut results {
@@ -71,6 +76,9 @@ fn clip(module: &mut Module, cx: &PassCx<'_>, recipe: &Recipe) -> Result<()> {
         b.named_result(scale, format!("scale.{name}"), ResultRole::Scale(name));
     }
     b.named_result(norm, GRAD_NORM, ResultRole::Metric);
+    for (group, norm) in groups {
+        b.named_result(norm, format!("{GRAD_NORM}.{group}"), ResultRole::Metric);
+    }
     b.finish();
     Ok(())
 }
@@ -96,6 +104,19 @@ fn parts(sets: Vec<Set>, optimizer: &Optimizer) -> Result<Vec<Part>> {
         part.sets.push(set);
     }
     Ok(parts.into_values().collect())
+}
+
+/// The norms of the gradients of each group, and of the weights in none. `cse` has them share what the norm of all is made of.
+fn group_norms(b: &mut Builder<'_>, parts: &[Part], count: Value, by_layer: bool) -> Result<Vec<(Name, Value)>> {
+    let mut groups: IndexMap<Name, Vec<&Set>, FxBuildHasher> = IndexMap::default();
+    for set in parts.iter().flat_map(|part| &part.sets) {
+        groups.entry(set[0].group.clone().unwrap_or_else(|| REST.into())).or_default().push(set);
+    }
+    let norm = |(group, sets): (Name, Vec<&Set>)| {
+        let squares = squares(b, sets, count, by_layer)?;
+        Ok((group, root(b, squares, count)?))
+    };
+    groups.into_iter().map(norm).collect()
 }
 
 /// What becomes of the gradient by a weight.
@@ -140,11 +161,17 @@ fn clip_parts(
 
 /// The sum of the squares of all gradients, by the sum over the batch, in the type of `count`; that of each layer first, where
 /// what is done for a layer becomes a function.
-fn squares(b: &mut Builder<'_>, sets: &[Set], count: Value, by_layer: bool) -> Result<Value> {
+fn squares<'a>(
+    b: &mut Builder<'_>,
+    sets: impl IntoIterator<Item = &'a Set>,
+    count: Value,
+    by_layer: bool,
+) -> Result<Value> {
+    let sets: Vec<&Set> = sets.into_iter().collect();
     let layer = |set: &Set| Layer::of(&set[0].name).filter(|_| by_layer).map(|layer| layer.path.to_owned());
     let mut total = None;
     for sets in sets.chunk_by(|left, right| layer(left).is_some() && layer(left) == layer(right)) {
-        let Some(layer) = sets.first().and_then(layer) else {
+        let Some(layer) = sets.first().and_then(|set| layer(set)) else {
             total = add_squares(b, sets, count, total)?;
             continue;
         };
@@ -162,7 +189,7 @@ fn squares(b: &mut Builder<'_>, sets: &[Set], count: Value, by_layer: bool) -> R
 }
 
 /// Adds to a sum the squares of the gradients of some sets.
-fn add_squares(b: &mut Builder<'_>, sets: &[Set], count: Value, mut total: Option<Value>) -> Result<Option<Value>> {
+fn add_squares(b: &mut Builder<'_>, sets: &[&Set], count: Value, mut total: Option<Value>) -> Result<Option<Value>> {
     for set in sets {
         for gradient in stored_once(b, set)? {
             let gradient = b.convert(gradient, b.dtype(count))?;

@@ -1,6 +1,6 @@
 //! Update rules, shapes of schedules and groups of parameters that there are.
 
-use crate::{Extension, Group, Places, Recipe, Section};
+use crate::{Extension, Group, Places, REST, Recipe, Section};
 use halite_support::nearest::{list, suggestion};
 use halite_support::{Diagnostic, Diagnostics, codes};
 
@@ -14,6 +14,23 @@ pub(super) fn check(recipe: &Recipe, places: &Places, extension: &dyn Extension,
     let error = known(("shape", &schedule.shape), &shapes, &schedule.settings, "schedule");
     mistakes.extend(error.map(|(error, key)| error.or_at(places.nearest(&key), "unknown")));
     mistakes.extend(groups(&recipe.optimizer.groups, places));
+    if recipe.metrics.group_norms {
+        mistakes.extend(group_norms(&recipe.optimizer.groups, places));
+    }
+}
+
+/// What speaks against norms of these groups.
+fn group_norms(groups: &[Group], places: &Places) -> Option<Diagnostic> {
+    let clash = |message: String| Diagnostic::error(codes::RECIPE_CLASH, message);
+    if groups.is_empty() {
+        let error = clash("`metrics.group_norms` asks for norms of groups, and there are none".to_owned());
+        let error = error.or_at(places.nearest("metrics.group_norms"), "of no group");
+        return Some(error.help("write groups of weights as `[[optimizer.group]]`, or remove `group_norms`"));
+    }
+    let index = groups.iter().position(|group| group.name == REST)?;
+    let error = clash(format!("the group `{REST}` is called as the weights in no group are in `metrics.group_norms`"));
+    let place = places.nearest(&format!("optimizer.group.{index}.name"));
+    Some(error.or_at(place, "taken").help("give it another name"))
 }
 
 /// What is unknown of a rule or shape: its name or one of its settings; with the path of it.
