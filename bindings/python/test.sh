@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds a wheel of the Python package, installs it where there is no Rust, and runs what must hold of it: tests, types, the notebook.
 # With `long`, the wheel is a release, what needs one or many minutes runs too, and tests of JAX once more with the oldest version. Needs cargo and a python3 with pip and venv, 3.11 on;
-# $PYTHON names another.
+# $PYTHON names another, and $HALITE_PROGRAM a program that is built already.
 set -euo pipefail
 cd "$(dirname "$0")"
 root=$(cd ../.. && pwd)
@@ -22,11 +22,13 @@ step "environment"
 bin=$scratch/venv/bin
 "$bin/pip" install --quiet --disable-pip-version-check "$(grep '^uv==' tests/requirements.txt)"
 "$bin/uv" pip install --quiet --python "$bin/python" --requirement tests/requirements.txt
-step "program"
 # What `halite.train` is compared with.
-cargo build --quiet --locked --profile "$profile" --package halite-cli
-built=$([ "$profile" = dev ] && echo debug || echo "$profile")
-export HALITE_PROGRAM=${CARGO_TARGET_DIR:-$root/target}/$built/halite
+if [ -z "${HALITE_PROGRAM:-}" ]; then
+    step "program"
+    cargo build --quiet --locked --profile "$profile" --package halite-cli
+    built=$([ "$profile" = dev ] && echo debug || echo "$profile")
+    export HALITE_PROGRAM=${CARGO_TARGET_DIR:-$root/target}/$built/halite
+fi
 step "wheel"
 "$bin/maturin" build --quiet --locked --profile "$profile" --manifest-path Cargo.toml --out "$scratch/wheels"
 

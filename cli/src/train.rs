@@ -13,7 +13,7 @@ use clap::Args;
 use halite_bundle::Bundle;
 use halite_recipe::{CheckpointOptions, RecoveryOptions};
 use halite_support::{CancelToken, Diagnostic, Diagnostics, codes};
-use halite_train::{History, RecipeData, RunFiles, Start, TrainOptions, check_data, train};
+use halite_train::{History, Peers, RecipeData, RunFiles, Start, TrainOptions, check_data, may_pass, train};
 use indexmap::IndexMap;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -202,7 +202,9 @@ impl Train {
             Err(errors) if errors.iter().all(|error| error.code() == codes::CANCELLED) => {
                 Ok(stopped(watcher.signals.caught(), watcher.completed, options.steps, &output))
             }
-            Err(errors) if is_worth_another_try(&errors) && output.state().is_file() => Ok(failed(errors, &output)),
+            Err(errors) if is_worth_another_try(&errors, options.peers.as_ref()) && output.state().is_file() => {
+                Ok(failed(errors, &output))
+            }
             history => Ok(summary(&history?, &output)),
         }
     }
@@ -297,10 +299,10 @@ impl halite_train::Observer for Watcher<'_> {
     }
 }
 
-/// Whether a run failed by what passes: its device, not its input.
-fn is_worth_another_try(errors: &Diagnostics) -> bool {
-    let passing = [codes::RUNTIME_EXECUTE, codes::NRT_STATUS, codes::NRT_TIMEOUT];
-    errors.iter().all(|error| passing.contains(&error.code()))
+/// Whether a run failed by what passes, here or on another rank.
+fn is_worth_another_try(errors: &Diagnostics, peers: Option<&Peers>) -> bool {
+    let is_of_another = errors.iter().all(|error| error.code() == codes::OTHER_RANK);
+    may_pass(errors) || is_of_another && peers.is_some_and(Peers::may_pass)
 }
 
 /// What is said of a run that failed and can be started again.

@@ -8,7 +8,7 @@ use halite_passes::matches_pattern;
 use halite_passes::update::RefWeight;
 use halite_recipe::{Clip, Group, Recipe};
 use halite_tensor::{DType, HostTensor, Packing, Part};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How far an update may be from the model, norm-wise, in units of roundoff of its element type.
 const ULPS: f64 = 16.0;
@@ -179,6 +179,12 @@ fn model(
     if !is_step {
         let norm = weights.values().map(|weight| weight.squares).sum::<f64>().sqrt();
         expected.insert("grad_norm".to_owned(), vec![norm]);
+        let of_group = |weight: &Weight<'_>| weight.group.map_or("rest", |group| &group.name).to_owned();
+        for group in weights.values().map(of_group).collect::<BTreeSet<_>>() {
+            let own = weights.values().filter(|weight| of_group(weight) == group);
+            let norm = own.map(|weight| weight.squares).sum::<f64>().sqrt();
+            expected.insert(format!("grad_norm.{group}"), vec![norm]);
+        }
         clip(optimizer.clip, divisor, &mut weights);
     }
     let rate = learning_rate(session, recipe, time)?;

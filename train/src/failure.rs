@@ -10,6 +10,12 @@ use halite_support::{Code, Diagnostic, Diagnostics, Result, codes};
 /// What an executor fails with where another try may do. One whose call did not come back takes none.
 const PASSING: [Code; 2] = [codes::RUNTIME_EXECUTE, codes::NRT_STATUS];
 
+/// Whether a run failed by what passes: its device, not its input. A process that is started again may do better, also where a call did
+/// not come back.
+pub fn may_pass(errors: &Diagnostics) -> bool {
+    errors.iter().all(|error| PASSING.contains(&error.code()) || error.code() == codes::NRT_TIMEOUT)
+}
+
 /// Sees that a run is not asked to recover in a way that it cannot.
 ///
 /// # Errors

@@ -49,6 +49,7 @@ pub use checkpoint::{Checkpoint, Checkpoints, Newest, is_due};
 pub use evaluate::{Evaluated, Evaluator};
 pub use events::Event;
 pub use execute::{KernelChoice, LoadedModule};
+pub use failure::may_pass;
 pub use feed::Feed;
 pub use files::RunFiles;
 pub use generate::{Generator, Request, Sampling};

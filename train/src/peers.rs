@@ -8,12 +8,13 @@
 mod join;
 mod line;
 
+use crate::failure::may_pass;
 use halite_runtime::GiveUp;
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
 use line::{Line, send};
 use std::net::{Shutdown, TcpStream};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 pub use join::PeerOptions;
@@ -33,10 +34,35 @@ struct Inner {
     rank: usize,
     world: usize,
     patience: Duration,
-    give_up: GiveUp,
+    end: Ending,
     link: Mutex<Link>,
     /// To the others: of the leader to each by rank, else to it alone.
     streams: Streams,
+}
+
+/// Why the run of all ends before its time. Clones are one.
+#[derive(Clone, Debug, Default)]
+struct Ending {
+    give_up: GiveUp,
+    passes: Arc<OnceLock<bool>>,
+}
+
+impl Ending {
+    /// The first reason stands.
+    fn because(&self, reason: &str, passes: bool) {
+        self.passes.get_or_init(|| passes);
+        self.give_up.because(reason);
+    }
+
+    /// What is told to others.
+    fn line(&self) -> Option<Line> {
+        let reason = self.give_up.reason()?.to_owned();
+        Some(Line::Failed { reason, passes: self.passes() })
+    }
+
+    fn passes(&self) -> bool {
+        self.passes.get().copied().unwrap_or(false)
+    }
 }
 
 /// Where lines are sent, from more threads than one.
@@ -67,7 +93,12 @@ impl Peers {
 
     /// What tells an executor that another process failed.
     pub fn give_up(&self) -> GiveUp {
-        self.0.give_up.clone()
+        self.0.end.give_up.clone()
+    }
+
+    /// Whether what ended the run of all is worth another try: a device that failed, or a process that is gone.
+    pub fn may_pass(&self) -> bool {
+        self.0.end.passes()
     }
 
     /// Says something at a point that all come to, and hears what each rank says there, in order.
@@ -90,10 +121,9 @@ impl Peers {
     /// Tells the others that this process cannot go on, unless another one is why.
     pub fn fail(&self, errors: &Diagnostics) {
         let own = errors.iter().find(|error| error.code() != codes::OTHER_RANK);
-        let Some(error) = own.filter(|_| self.0.give_up.reason().is_none()) else { return };
+        let Some(error) = own.filter(|_| self.0.end.give_up.reason().is_none()) else { return };
         let reason = format!("rank {} failed: {}", self.0.rank, error.message());
-        self.0.give_up.because(reason.clone());
-        broadcast(&self.0.streams, &Line::Failed { reason });
+        self.stop(&reason, may_pass(errors));
     }
 
     /// Hears of all others, and tells them.
@@ -104,14 +134,14 @@ impl Peers {
         while all.iter().any(Option::is_none) {
             let Some((rank, line)) = self.next(link, deadline)? else {
                 let missing: Vec<usize> = (0..all.len()).filter(|rank| all[*rank].is_none()).collect();
-                return Err(self.lose(format!("{} did not come to {point}", ranks(&missing))));
+                return Err(self.lose(format!("{} did not come to {point}", ranks(&missing)), true));
             };
             match line {
                 Line::Say { point: at, said } if at == point => all[rank] = Some(said),
                 Line::Say { point: at, .. } => {
-                    return Err(self.lose(format!("rank {rank} is at {at}, rank 0 at {point}")));
+                    return Err(self.lose(format!("rank {rank} is at {at}, rank 0 at {point}"), false));
                 }
-                _ => return Err(self.lose(format!("rank {rank} says what no rank says"))),
+                _ => return Err(self.lose(format!("rank {rank} says what no rank says"), false)),
             }
         }
         let all: Vec<String> = all.into_iter().flatten().collect();
@@ -124,8 +154,8 @@ impl Peers {
         broadcast(&self.0.streams, &Line::Say { point: point.to_owned(), said: said.to_owned() });
         match self.next(link, Instant::now() + self.0.patience)? {
             Some((_, Line::All { point: at, said })) if at == point && said.len() == self.0.world => Ok(said),
-            Some(_) => Err(self.lose(format!("rank 0 is not at {point}, as rank {} is", self.0.rank))),
-            None => Err(self.lose(format!("rank 0 did not come to {point}"))),
+            Some(_) => Err(self.lose(format!("rank 0 is not at {point}, as rank {} is", self.0.rank), false)),
+            None => Err(self.lose(format!("rank 0 did not come to {point}"), true)),
         }
     }
 
@@ -136,7 +166,7 @@ impl Peers {
                 Ok(line) => return Ok(Some(line)),
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
             }
-            if let Some(reason) = self.0.give_up.reason() {
+            if let Some(reason) = self.0.end.give_up.reason() {
                 return Err(other_rank(reason));
             }
             if Instant::now() >= deadline {
@@ -148,10 +178,16 @@ impl Peers {
     }
 
     /// Ends the run of all for a reason that is found here.
-    fn lose(&self, reason: String) -> Diagnostic {
-        self.0.give_up.because(reason.clone());
-        broadcast(&self.0.streams, &Line::Failed { reason: reason.clone() });
+    fn lose(&self, reason: String, passes: bool) -> Diagnostic {
+        self.stop(&reason, passes);
         other_rank(&reason)
+    }
+
+    fn stop(&self, reason: &str, passes: bool) {
+        self.0.end.because(reason, passes);
+        if let Some(line) = self.0.end.line() {
+            broadcast(&self.0.streams, &line);
+        }
     }
 }
 

@@ -1,8 +1,7 @@
 //! How the processes of a run meet.
 
 use super::line::{Line, VERSION, receive, send};
-use super::{END, Inner, Link, Peers, Streams, TICK, broadcast, other_rank, ranks};
-use halite_runtime::GiveUp;
+use super::{END, Ending, Inner, Link, Peers, Streams, TICK, broadcast, other_rank, ranks};
 use halite_support::{Diagnostic, Result};
 use std::io::BufReader;
 use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
@@ -46,18 +45,18 @@ impl Peers {
         let PeerOptions { rank, world, patience, .. } = *options;
         let readers = streams.iter().map(TcpStream::try_clone).collect::<std::io::Result<Vec<_>>>()?;
         let streams: Streams = Arc::new(streams.into_iter().map(Mutex::new).collect());
-        let (give_up, (said, heard)) = (GiveUp::default(), channel());
+        let (end, (said, heard)) = (Ending::default(), channel());
         for (index, reader) in readers.into_iter().enumerate() {
             reader.set_read_timeout(None)?;
             let other = if rank == 0 { index + 1 } else { 0 };
-            let listener = Listener { other, leads: rank == 0, said: said.clone(), give_up: give_up.clone() };
+            let listener = Listener { other, leads: rank == 0, said: said.clone(), end: end.clone() };
             let streams = Arc::clone(&streams);
             std::thread::Builder::new()
                 .name(format!("rank {other}"))
                 .spawn(move || listener.listen(reader, &streams))?;
         }
         let link = Mutex::new(Link { heard });
-        Ok(Self(Arc::new(Inner { rank, world, patience, give_up, link, streams })))
+        Ok(Self(Arc::new(Inner { rank, world, patience, end, link, streams })))
     }
 }
 
@@ -66,7 +65,7 @@ struct Listener {
     other: usize,
     leads: bool,
     said: Sender<(usize, Line)>,
-    give_up: GiveUp,
+    end: Ending,
 }
 
 impl Listener {
@@ -74,8 +73,8 @@ impl Listener {
     fn listen(self, stream: TcpStream, streams: &Streams) {
         let mut stream = BufReader::new(stream);
         loop {
-            let reason = match receive(&mut stream) {
-                Some(Line::Failed { reason }) => reason,
+            let (reason, passes) = match receive(&mut stream) {
+                Some(Line::Failed { reason, passes }) => (reason, passes),
                 Some(line) => {
                     let is_end = matches!(&line, Line::Say { point, .. } | Line::All { point, .. } if point == END);
                     // Nobody hears it where the run ended here.
@@ -85,11 +84,11 @@ impl Listener {
                     }
                     continue;
                 }
-                None => format!("rank {} is gone", self.other),
+                None => (format!("rank {} is gone", self.other), true),
             };
-            self.give_up.because(reason);
-            if let (true, Some(reason)) = (self.leads, self.give_up.reason()) {
-                broadcast(streams, &Line::Failed { reason: reason.to_owned() });
+            self.end.because(&reason, passes);
+            if let (true, Some(line)) = (self.leads, self.end.line()) {
+                broadcast(streams, &line);
             }
             return;
         }
@@ -179,7 +178,7 @@ fn greet(stream: TcpStream, world: usize) -> Greeting {
 
 /// Tells a process why it cannot take part, if it still hears.
 fn refuse(stream: &mut TcpStream, reason: String) {
-    let _ = send(stream, &Line::Failed { reason });
+    let _ = send(stream, &Line::Failed { reason, passes: false });
 }
 
 /// Finds the first process, and waits until all are there.
@@ -203,7 +202,7 @@ fn follow(options: &PeerOptions, deadline: Instant) -> Result<TcpStream> {
     // Not a byte more than the line is taken from the stream, which the listener reads on.
     match receive(&mut BufReader::with_capacity(1, reader)) {
         Some(Line::Welcome) => Ok(stream),
-        Some(Line::Failed { reason }) => Err(other_rank(&reason)),
+        Some(Line::Failed { reason, .. }) => Err(other_rank(&reason)),
         _ => Err(at(options, "not all came, or what answers there is no process of this run")),
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Read, Write};
 use std::net::TcpStream;
 
 /// The version of what is said: processes of one run are of one.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 
 /// The most bytes of a line, in which thousands of ranks have room; more is no line of a run.
 const MOST_BYTES: u64 = 1 << 26;
@@ -22,8 +22,8 @@ pub(super) enum Line {
     Say { point: String, said: String },
     /// What all say there.
     All { point: String, said: Vec<String> },
-    /// The run cannot go on.
-    Failed { reason: String },
+    /// The run cannot go on; whether another try may do.
+    Failed { reason: String, passes: bool },
 }
 
 /// Sends a line.
