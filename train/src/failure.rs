@@ -2,19 +2,11 @@
 
 use super::checkpoint::Checkpoint;
 use super::events::Event;
+use super::passing::may_pass_here;
 use super::watch::Watch;
 use super::{Observer, RunFiles, TrainOptions};
 use halite_recipe::RecoveryOptions;
-use halite_support::{Code, Diagnostic, Diagnostics, Result, codes};
-
-/// What an executor fails with where another try may do. One whose call did not come back takes none.
-const PASSING: [Code; 2] = [codes::RUNTIME_EXECUTE, codes::NRT_STATUS];
-
-/// Whether a run failed by what passes: its device, not its input. A process that is started again may do better, also where a call did
-/// not come back.
-pub fn may_pass(errors: &Diagnostics) -> bool {
-    errors.iter().all(|error| PASSING.contains(&error.code()) || error.code() == codes::NRT_TIMEOUT)
-}
+use halite_support::{Diagnostic, Diagnostics, Result, codes};
 
 /// Sees that a run is not asked to recover in a way that it cannot.
 ///
@@ -54,7 +46,7 @@ impl Restarts {
         errors: &Diagnostics,
         watch: &mut Watch<'_>,
     ) -> Result<Option<Checkpoint>> {
-        if self.allowed == 0 || !errors.iter().all(|error| PASSING.contains(&error.code())) {
+        if self.allowed == 0 || !errors.iter().all(|error| may_pass_here(error.code())) {
             return Ok(None);
         }
         let Some(checkpoint) = output.checkpoints().newest().checkpoint else { return Ok(None) };

@@ -8,7 +8,7 @@
 mod join;
 mod line;
 
-use crate::failure::may_pass;
+use crate::passing::may_pass;
 use halite_runtime::GiveUp;
 use halite_support::{Diagnostic, Diagnostics, Result, codes};
 use line::{Line, send};
