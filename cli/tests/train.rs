@@ -82,6 +82,8 @@ fn goes_on_from_a_copy(model: &str) {
     assert!(copied.unwrap().success());
     let go_on = ["train", "copy/recipe.toml", "-o", "copy", "--steps", "10"];
     halite(elsewhere.path(), &go_on);
+    let page = std::fs::read_to_string(elsewhere.path().join("copy/report.html")).unwrap();
+    assert!(page.contains("update 10 of 10 "));
     begin("10");
     for file in ["state.safetensors", "metrics.jsonl", "recipe.toml"] {
         let read = |folder: &tempfile::TempDir, run: &str| std::fs::read(folder.path().join(run).join(file)).unwrap();

@@ -15,7 +15,6 @@ use halite_tests::cases::{FLOATS, describe, distinct_samples};
 use halite_tests::joint::{apart, joint_module};
 use halite_tests::{texts, xla};
 use halite_train::{RunFiles, Silent, TrainOptions, train};
-use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 const SEED: u64 = 7;

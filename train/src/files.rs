@@ -24,6 +24,23 @@ pub struct RunFiles {
     rank: Option<usize>,
 }
 
+/// The recipe of a run, with its options in place of those that are the defaults; a model that is a file's is the one beside it.
+fn of_run(recipe: &Recipe, options: &TrainOptions) -> Recipe {
+    let mut recipe = recipe.clone();
+    let count = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+    recipe.train = Train {
+        seed: options.seed,
+        steps: count(options.steps),
+        eval_every: count(options.eval_every),
+        eval_batches: count(options.eval_batches as u64),
+    };
+    (recipe.checkpoint, recipe.recovery) = (options.checkpoint, options.recovery);
+    if options.model.is_some() {
+        recipe.model.name = format!("{}.hal", stem(Path::new(&recipe.model.name)));
+    }
+    recipe
+}
+
 impl RunFiles {
     /// The files in this folder, which is made when something is written.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
@@ -159,19 +176,9 @@ impl RunFiles {
         if !self.leads() {
             return Ok(());
         }
-        let mut recipe = recipe.clone();
-        let count = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
-        recipe.train = Train {
-            seed: options.seed,
-            steps: count(options.steps),
-            eval_every: count(options.eval_every),
-            eval_batches: count(options.eval_batches as u64),
-        };
-        (recipe.checkpoint, recipe.recovery) = (options.checkpoint, options.recovery);
+        let recipe = of_run(recipe, options);
         if let Some(model) = &options.model {
-            let name = format!("{}.hal", stem(Path::new(&recipe.model.name)));
-            halite_disk::write_on(&self.disk, &self.folder.join(&name), model.as_bytes())?;
-            recipe.model.name = name;
+            halite_disk::write_on(&self.disk, &self.folder.join(&recipe.model.name), model.as_bytes())?;
         }
         let text = toml::to_string(&recipe).map_err(|error| {
             let message = format!("the recipe holds a value that TOML cannot: {error}");
@@ -201,7 +208,7 @@ impl RunFiles {
             write(&self.plot(), draw(&options.title, history)?)?;
         }
         if let Some(page) = options.page.filter(|_| recipe.metrics.report) {
-            write(&self.report(), page(&options.title, recipe, &watch.seen(history))?)?;
+            write(&self.report(), page(&options.title, &of_run(recipe, options), &watch.seen(history))?)?;
         }
         watch.written()
     }
