@@ -161,7 +161,7 @@ pub(crate) fn read_window(
         let batch = reader.batch(buffer)?;
         if batch.is_empty() {
             if is_start && window.tokens().len() == before {
-                let error = Diagnostic::error(codes::TEXT, "there is no document to train on");
+                let error = Diagnostic::error(codes::TEXT, format!("there is no document in {}", reader.describe()));
                 return Err(error.help("give files with text"));
             }
             return Ok((window, true));

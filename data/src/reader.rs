@@ -60,6 +60,15 @@ impl Reader {
         self.shards.len()
     }
 
+    /// The files, in a few words.
+    pub(crate) fn describe(&self) -> String {
+        match &self.shards[..] {
+            [] => "no file".to_owned(),
+            [only] => format!("`{}`", only.path().display()),
+            [first, rest @ ..] => format!("`{}` and {} more files", first.path().display(), rest.len()),
+        }
+    }
+
     /// Where it is.
     pub(crate) fn cursor(&self) -> &Cursor {
         &self.cursor

@@ -31,6 +31,7 @@ use crate::part::Part;
 use halite_support::{Diagnostic, Result, codes};
 use serde::{Deserialize, Serialize};
 use std::io::{ErrorKind, Read};
+use std::path::Path;
 use std::sync::Arc;
 
 /// The most bytes of a text that are tokenized as one, or tokens that are read at once. A shorter document is one block.
@@ -82,6 +83,9 @@ pub(crate) enum Found {
 
 /// A file with documents, or the part of one that is used.
 pub(crate) trait Shard: Send + Sync {
+    /// The file.
+    fn path(&self) -> &Path;
+
     /// Where in the file something is, for people: `FILE:LINE`, or the file and an offset.
     fn locate(&self, at: u64) -> String;
 

@@ -9,6 +9,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
+use std::path::Path;
 
 /// The most bytes of a line: it is held as a whole.
 const LONGEST: usize = 1 << 26;
@@ -27,6 +28,10 @@ pub(crate) struct JsonlShard {
 }
 
 impl Shard for JsonlShard {
+    fn path(&self) -> &Path {
+        &self.origin.path
+    }
+
     fn locate(&self, at: u64) -> String {
         locate(&self.origin, self.coding, at)
     }

@@ -63,6 +63,10 @@ impl ParquetShard {
 }
 
 impl Shard for ParquetShard {
+    fn path(&self) -> &Path {
+        &self.origin.path
+    }
+
     fn locate(&self, at: u64) -> String {
         format!("{}, row {at}", self.origin.path.display())
     }

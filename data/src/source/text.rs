@@ -6,6 +6,7 @@ use crate::config::Documents;
 use crate::files::Origin;
 use halite_support::Result;
 use std::ops::Range;
+use std::path::Path;
 
 /// What editors of other systems put before a text.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
@@ -22,6 +23,10 @@ pub(crate) struct TextShard {
 }
 
 impl Shard for TextShard {
+    fn path(&self) -> &Path {
+        &self.origin.path
+    }
+
     fn locate(&self, at: u64) -> String {
         locate(&self.origin, self.coding, at)
     }

@@ -7,7 +7,7 @@ use halite_disk::Readable;
 use halite_support::files::cannot;
 use halite_support::{Diagnostic, Result, codes};
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// How ids are stored, little-endian.
@@ -66,6 +66,10 @@ pub(crate) struct TokenShard {
 }
 
 impl Shard for TokenShard {
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
     fn locate(&self, at: u64) -> String {
         format!("{}, token {at}", self.path.display())
     }

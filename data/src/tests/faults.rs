@@ -257,5 +257,5 @@ fn nothing_to_train_on_is_an_error() {
     std::fs::write(folder.path().join("a.txt"), "\n\n \n").unwrap();
     let mut data = open(&config(vec![source("a", "a.txt")]), folder.path(), 8, 0).unwrap();
     let error = data.next(1).unwrap_err();
-    assert_eq!(error.message(), "there is no document to train on");
+    assert_eq!(error.message(), format!("there is no document in `{}/a.txt`", folder.path().display()));
 }
