@@ -13,8 +13,8 @@ eval "$environment"
 export XLA_FLAGS="--xla_allow_excess_precision=false --xla_cpu_enable_fast_min_max=false --xla_force_host_platform_device_count=8"
 export TF_CPP_MIN_LOG_LEVEL=3
 
-# One selection for all commands, so that the crate `xla` is built once.
-select=(--locked -p halite-runtime -p halite-tests -p halite-train --features halite-runtime/xla-rs,halite-tests/xla-rs,halite-train/xla-rs)
+# One selection for all commands, so that the crate `xla` is built once; that of `run.sh`, so that what it built of others is there.
+select=(--workspace --locked --features halite-runtime/xla-rs,halite-tests/xla-rs,halite-train/xla-rs)
 
 step "lints"
 cargo clippy "${select[@]}" --lib --test xla_rs --example xla_rs_step -- -D warnings

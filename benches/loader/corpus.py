@@ -15,7 +15,7 @@ BOOK = Path(__file__).parents[2] / "tests/data/pride-and-prejudice.txt"
 
 
 def main(megabytes, file):
-    sentences = re.split(r"(?<=[.!?;])\s+", BOOK.read_text())
+    sentences = [sentence for sentence in re.split(r"(?<=[.!?;])\s+", BOOK.read_text()) if sentence]
     draw = random.Random(0)
     left = megabytes * 10**6
     with open(file, "w") as lines:
