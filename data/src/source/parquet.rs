@@ -48,13 +48,10 @@ impl ParquetShard {
     /// When it cannot be read, or has no such column of text.
     pub(crate) fn open(origin: &Origin, column: &str, part: Part) -> Result<Self> {
         let (path, origin, column) = (&origin.path, origin.clone(), column.to_owned());
-        let table = match read(&origin) {
-            Ok(reader) => {
-                let leaf = find(path, reader.metadata().file_metadata().schema_descr().columns(), &column)?;
-                match ends(&reader) {
-                    Ok(ends) => Table::Rows(part.of(ends.last().copied().unwrap_or(0)), leaf),
-                    Err(error) => Table::Damaged(damage(path, error)?),
-                }
+        let table = match Groups::open(&origin) {
+            Ok(groups) => {
+                let schema = groups.reader.metadata().file_metadata().schema_descr_ptr();
+                Table::Rows(part.of(groups.rows()), find(path, schema.columns(), &column)?)
             }
             Err(error) => Table::Damaged(damage(path, error)?),
         };
@@ -77,7 +74,8 @@ impl Shard for ParquetShard {
             Table::Damaged(damage) => (0..0, 0, Some(damage.clone())),
         };
         let (origin, column, at) = (self.origin.clone(), self.column.clone(), range.start);
-        Ok(Box::new(ParquetBlocks { origin, column, leaf, range, damage, at, group: None, held: VecDeque::new() }))
+        let (groups, group, held) = (None, None, VecDeque::new());
+        Ok(Box::new(ParquetBlocks { origin, column, leaf, range, damage, at, groups, group, held }))
     }
 }
 
@@ -91,9 +89,43 @@ struct ParquetBlocks {
     damage: Option<String>,
     /// The row that comes next.
     at: u64,
+    groups: Option<Groups>,
     group: Option<Group>,
     /// Rows from `at` on.
     held: VecDeque<Option<ByteArray>>,
+}
+
+/// The groups of rows of a file that is open.
+struct Groups {
+    reader: SerializedFileReader<Chunks>,
+    /// The row after the last of each.
+    ends: Vec<u64>,
+}
+
+impl Groups {
+    fn open(origin: &Origin) -> Parquet<Self> {
+        let reader = read(origin)?;
+        let mut end = 0_u64;
+        let wrong = || ParquetError::General("a group has a wrong number of rows".to_owned());
+        let ends = reader.metadata().row_groups().iter().map(|group| {
+            let rows = u64::try_from(group.num_rows()).ok();
+            end = rows.and_then(|rows| end.checked_add(rows)).ok_or_else(wrong)?;
+            Ok(end)
+        });
+        let ends = ends.collect::<Parquet<Vec<u64>>>()?;
+        Ok(Self { reader, ends })
+    }
+
+    fn rows(&self) -> u64 {
+        self.ends.last().copied().unwrap_or(0)
+    }
+
+    /// The number of the group with a row, and the rows in it.
+    fn with(&self, row: u64) -> Option<(usize, Range<u64>)> {
+        let number = self.ends.partition_point(|end| *end <= row);
+        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
+        Some((number, start..*self.ends.get(number)?))
+    }
 }
 
 /// A group of rows that is being read.
@@ -107,18 +139,15 @@ struct Group {
 
 impl Group {
     /// The one with this row, from there on.
-    fn with(origin: &Origin, leaf: usize, row: u64) -> Parquet<Self> {
-        let reader = read(origin)?;
-        let ends = ends(&reader)?;
-        let number = ends.partition_point(|end| *end <= row);
-        let start = number.checked_sub(1).map_or(0, |before| ends[before]);
-        let end = *ends.get(number).ok_or_else(|| ParquetError::EOF(format!("it ends at row {start}")))?;
-        let group = reader.get_row_group(number)?;
+    fn with(groups: &Groups, leaf: usize, row: u64) -> Parquet<Self> {
+        let found = groups.with(row);
+        let (number, rows) = found.ok_or_else(|| ParquetError::EOF(format!("it ends at row {}", groups.rows())))?;
+        let group = groups.reader.get_row_group(number)?;
         let whole = group.metadata().column(leaf).column_descr().max_def_level();
         let ColumnReader::ByteArrayColumnReader(mut values) = group.get_column_reader(leaf)? else {
             return Err(ParquetError::General("the column is no text any more".to_owned()));
         };
-        let before = (row - start) as usize;
+        let (before, end) = ((row - rows.start) as usize, rows.end);
         match values.skip_records(before)? {
             skipped if skipped == before => Ok(Self { end, values, whole }),
             skipped => Err(ParquetError::EOF(format!("the rows end after {skipped}"))),
@@ -148,7 +177,13 @@ impl ParquetBlocks {
         }
         let group = match &mut self.group {
             Some(group) if self.at < group.end => group,
-            other => other.insert(Group::with(&self.origin, self.leaf, self.at)?),
+            other => {
+                let groups = match &mut self.groups {
+                    Some(groups) => groups,
+                    none => none.insert(Groups::open(&self.origin)?),
+                };
+                other.insert(Group::with(groups, self.leaf, self.at)?)
+            }
         };
         let rows = (group.end.min(self.range.end) - self.at).min(ROWS as u64);
         self.held = group.read(rows as usize)?;
@@ -157,9 +192,9 @@ impl ParquetBlocks {
 
     /// Goes behind the group of rows that cannot be read, or behind all.
     fn pass_over(&mut self) -> u64 {
-        let group = self.group.take();
-        let end = group.map(|group| group.end).filter(|end| *end > self.at).unwrap_or(self.range.end);
-        self.at = end.min(self.range.end);
+        self.group = None;
+        let group = self.groups.as_ref().and_then(|groups| groups.with(self.at));
+        self.at = group.map_or(self.range.end, |(_, rows)| rows.end).min(self.range.end);
         self.at
     }
 }
@@ -204,20 +239,6 @@ fn read(origin: &Origin) -> Parquet<SerializedFileReader<Chunks>> {
     let file = origin.disk.open(&origin.path)?;
     let file = Chunks { size: file.size()?, file };
     contained(|| SerializedFileReader::new(file)).unwrap_or_else(|panic| Err(ParquetError::General(panic)))
-}
-
-/// The row after the last of each group.
-fn ends(reader: &SerializedFileReader<Chunks>) -> Parquet<Vec<u64>> {
-    let mut end = 0_u64;
-    let groups = reader.metadata().row_groups().iter();
-    let wrong = || ParquetError::General("a group has a wrong number of rows".to_owned());
-    groups
-        .map(|group| {
-            let rows = u64::try_from(group.num_rows()).ok();
-            end = rows.and_then(|rows| end.checked_add(rows)).ok_or_else(wrong)?;
-            Ok(end)
-        })
-        .collect()
 }
 
 /// The document of a row.

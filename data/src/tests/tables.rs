@@ -162,3 +162,18 @@ fn no_wrong_byte_ends_the_program() {
     }
     assert!(damaged > 200, "{damaged}");
 }
+
+#[test]
+fn a_damaged_group_of_rows_takes_no_other_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.parquet");
+    let mut bytes = std::fs::read(fixtures().join("texts-pages-1.0.parquet")).unwrap();
+    // In a page of the first group, which has 30 rows; pages have sums.
+    let word = bytes.windows(5).position(|bytes| bytes == b"three").unwrap();
+    bytes[word] ^= 1;
+    std::fs::write(&path, bytes).unwrap();
+    let (found, faults) = read(&shard(&path, "text", "0..1").unwrap()).unwrap();
+    let [fault] = &faults[..] else { panic!("{faults:?}") };
+    assert!(fault.detail.ends_with("rows 0 to 29 are lost"), "{}", fault.detail);
+    assert_eq!(found, texts()[30..]);
+}
