@@ -62,7 +62,9 @@ model bigram {
   fn main(tokens: s32[batch, seq + 1]) {
     param table: [vocab, hidden] = normal(0.02)
     param head: [vocab, hidden] = normal(0.02)
-    loss, count = cross_entropy(linear(embedding(tokens[:, :seq], table), head), tokens[:, 1:])
+    logits = linear(embedding(tokens[:, :seq], table), head)
+    output logits
+    loss, count = cross_entropy(logits, tokens[:, 1:])
     return loss, count
   }
 }
