@@ -97,13 +97,14 @@ class Terminal(io.StringIO):
 def test_a_bar_appears_only_where_someone_watches_and_has_to_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     def shown(terminal: io.StringIO, given: progress.ProgressLike = None) -> str:
         monkeypatch.setattr(sys, "stderr", terminal)
-        halite.compile("tiny", roles=["forward"], progress=given)
+        halite.compile("hlat-7b", progress=given, **LARGE)
         return terminal.getvalue()
 
+    monkeypatch.setattr(progress, "_PATIENCE", 1000.0)
     assert shown(Terminal()) == ""
     monkeypatch.setattr(progress, "_PATIENCE", 0.0)
-    assert "compiling tiny" in shown(Terminal())
-    assert "compiling tiny" in shown(io.StringIO(), True)
+    assert "compiling hlat-7b" in shown(Terminal())
+    assert "compiling hlat-7b" in shown(io.StringIO(), True)
     assert shown(io.StringIO()) == shown(Terminal(), False) == ""
 
 
