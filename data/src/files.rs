@@ -41,17 +41,17 @@ impl Root<'_> {
         files.dedup();
         Ok(files.into_iter().map(|path| Origin { path, disk: self.disk.clone() }).collect())
     }
-}
 
-/// As [`Root::find`], where at least one holds something.
-pub(crate) fn find_with_content(patterns: &[String], root: Root<'_>) -> Result<Vec<Origin>> {
-    let files = root.find(patterns)?;
-    let has_content = |file: &Origin| file.path.metadata().is_ok_and(|metadata| metadata.len() > 0);
-    if files.iter().any(has_content) {
-        return Ok(files);
+    /// As [`find`](Self::find), where at least one holds something.
+    pub(crate) fn find_with_content(self, patterns: &[String]) -> Result<Vec<Origin>> {
+        let files = self.find(patterns)?;
+        let has_content = |file: &Origin| file.path.metadata().is_ok_and(|metadata| metadata.len() > 0);
+        if files.iter().any(has_content) {
+            return Ok(files);
+        }
+        let names: Vec<String> = patterns.iter().map(|pattern| format!("`{pattern}`")).collect();
+        Err(Diagnostic::error(codes::TEXT, format!("{} holds nothing", names.join(", "))).help("give files with text"))
     }
-    let names: Vec<String> = patterns.iter().map(|pattern| format!("`{pattern}`")).collect();
-    Err(Diagnostic::error(codes::TEXT, format!("{} holds nothing", names.join(", "))).help("give files with text"))
 }
 
 fn matches(pattern: &str, base: &Path) -> Result<Vec<PathBuf>> {

@@ -11,7 +11,7 @@ use crate::part::Part;
 use crate::random::hash;
 use crate::reader::Reader;
 use crate::statistics::{self, Statistics};
-use crate::{files, fingerprint, source};
+use crate::{fingerprint, source};
 use halite_disk::Disk;
 use halite_support::{Diagnostic, Result, codes};
 use std::collections::{BTreeMap, BTreeSet};
@@ -92,7 +92,7 @@ pub(crate) fn open_reader(
 ) -> Result<Reader> {
     let open = || {
         let part = source.part.as_deref().map_or(Ok(Part::ALL), Part::parse)?;
-        let paths = files::find_with_content(&source.files, root)?;
+        let paths = root.find_with_content(&source.files)?;
         let shards = paths.iter().map(|path| source::open(path, source, part, encoder)).collect::<Result<Vec<_>>>()?;
         Ok(Reader::new(shards, config.on_error, seed))
     };

@@ -3,7 +3,7 @@
 use super::html::escaped;
 use crate::plot::{Curve, HELD_OUT, Point, is_smoothed, panel, smoothed};
 use halite_support::Result;
-use halite_train::{History, Seen, StepRecord};
+use halite_train::{History, Seen};
 use plotters::style::RGBColor;
 
 /// Readable on light and on dark ground, as `HELD_OUT` is.
@@ -14,10 +14,7 @@ const MEASURED: RGBColor = RGBColor(47, 125, 214);
 /// # Errors
 /// A bug diagnostic when drawing fails.
 pub(super) fn figures(seen: &Seen<'_>) -> Result<String> {
-    let metric = |name: &str| -> Vec<Point> {
-        let steps = seen.history.steps.iter();
-        steps.filter_map(|record| Some((record.step as f64, *record.metrics.get(name)?))).collect()
-    };
+    let metric = |name: &str| metric(seen.history, name);
     let held_out = held_out(seen.history);
     let legend: Vec<_> = held_out.iter().map(|(name, curve)| (name.clone(), curve.color)).collect();
     let losses = series(metric("loss")).into_iter().chain(held_out.into_iter().map(|(_, curve)| curve)).collect();
@@ -35,9 +32,18 @@ pub(super) fn figures(seen: &Seen<'_>) -> Result<String> {
     .concat())
 }
 
+/// What each update measured of something.
+fn metric(history: &History, name: &str) -> Vec<Point> {
+    history.steps.iter().filter_map(|record| Some((record.step as f64, *record.metrics.get(name)?))).collect()
+}
+
+fn finite(points: Vec<Point>) -> Vec<Point> {
+    points.into_iter().filter(|point| point.1.is_finite()).collect()
+}
+
 /// A curve faintly with its smooth one on top; one that is too short to be smoothed as it is.
 fn series(points: Vec<Point>) -> Vec<Curve> {
-    let points: Vec<Point> = points.into_iter().filter(|point| point.1.is_finite()).collect();
+    let points = finite(points);
     if !is_smoothed(&points) {
         return vec![line(points, MEASURED)];
     }
@@ -58,9 +64,7 @@ fn group_norms(history: &History) -> (Vec<Curve>, Vec<(String, RGBColor)>) {
     let all = names.iter().map(|_| ("all".to_owned(), MEASURED)).take(1);
     let (mut curves, mut legend) = (Vec::new(), all.collect::<Vec<_>>());
     for (name, color) in names.into_iter().zip(HELD_OUT.into_iter().cycle()) {
-        let point = |record: &StepRecord| Some((record.step as f64, *record.metrics.get(name)?));
-        let points = history.steps.iter().filter_map(point).filter(|point: &Point| point.1.is_finite());
-        let points: Vec<Point> = points.collect();
+        let points = finite(metric(history, name));
         curves.push(line(if is_smoothed(&points) { smoothed(&points) } else { points }, color));
         legend.push((name["grad_norm.".len()..].to_owned(), color));
     }

@@ -25,7 +25,6 @@ const ROWS: usize = 16;
 type Parquet<T> = std::result::Result<T, ParquetError>;
 
 /// A file of rows, or the part of one that is used.
-#[derive(Clone)]
 pub(crate) struct ParquetShard {
     origin: Origin,
     column: String,
@@ -33,7 +32,6 @@ pub(crate) struct ParquetShard {
 }
 
 /// What the end of a file says of it.
-#[derive(Clone)]
 enum Table {
     /// The rows that are used, and which column is the text.
     Rows(Range<u64>, usize),
